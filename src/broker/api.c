@@ -1,0 +1,295 @@
+/* api.c - routes, and what all of them need
+ */
+#include "broker/api.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "common/parse.h"
+
+const struct api_route api_routes[] = {
+    { "POST", "/v1/jobs", api_submit, false },
+    { "GET", "/v1/jobs", api_list, false },
+    { "GET", "/v1/jobs/{}", api_job, false },
+    { "GET", "/v1/jobs/{}/events", api_job_events, false },
+    { "GET", "/v1/jobs/{}/jobspec", api_job_jobspec, false },
+    { "GET", "/v1/jobs/{}/wait", api_job_wait, false },
+    { "GET", "/v1/jobs/{}/output", api_job_output, false },
+    { "POST", "/v1/jobs/{}/urgency", api_job_urgency, false },
+    { "POST", "/v1/cancel", api_cancel, false },
+    { "GET", "/v1/watch", api_watch, false },
+    { "GET", "/v1/nodes", api_nodes, false },
+    { "POST", "/v1/nodes/{}", api_node_set, true },
+    { "GET", "/v1/queues", api_queues, false },
+    { "POST", "/v1/queues/{}", api_queue_set, true },
+    { "GET", "/v1/status", api_status, false },
+    { "POST", "/v1/shutdown", api_shutdown, true },
+    { "POST", "/v1/reload", api_reload, true },
+};
+const size_t api_nroutes = ARRAY_SIZE (api_routes);
+
+/* Whether path fits pattern; the "{}" segment goes into p. */
+static bool path_matches (const char *pattern, const char *path, struct api_path *p)
+{
+    p->arg[0] = '\0';
+    while (*pattern && *path) {
+        if (pattern[0] == '{' && pattern[1] == '}') {
+            size_t len = strcspn (path, "/");
+            if (len == 0 || len >= sizeof (p->arg))
+                return false;
+            memcpy (p->arg, path, len);
+            p->arg[len] = '\0';
+            path += len;
+            pattern += 2;
+        } else if (*pattern++ != *path++) {
+            return false;
+        }
+    }
+    return !*pattern && !*path;
+}
+
+bool api_is_operator (const struct broker *b, struct http_request *req)
+{
+    uid_t uid = http_request_uid (req);
+    bool found = uid == 0 || uid == b->uid;
+    for (size_t i = 0; i < b->noperators && !found; i++)
+        found = b->operators[i] == uid;
+    return found;
+}
+
+void api_handle (struct http_request *req, void *arg)
+{
+    struct broker *b = arg;
+    const char *method = http_request_method (req), *path = http_request_path (req);
+    struct api_path p;
+    bool known_path = false;
+
+    for (size_t i = 0; i < api_nroutes; i++) {
+        const struct api_route *r = &api_routes[i];
+        if (!path_matches (r->pattern, path, &p))
+            continue;
+        known_path = true;
+        if (strcmp (r->method, method) != 0)
+            continue;
+        if (r->operators_only && !api_is_operator (b, req))
+            http_reply_problem (req, 403, "not-operator",
+                                "only operators may do this (operators: in fluxq.yaml)");
+        else
+            r->fn (b, req, &p);
+        return;
+    }
+    if (known_path)
+        http_reply_problem (req, 405, "method-not-allowed", "%.20s is not for %s", method,
+                            path);
+    else
+        http_reply_problem (req, 404, "not-found", "there is no %.200s here", path);
+}
+
+struct entry *api_entry (struct broker *b, struct http_request *req,
+                         const struct api_path *path, uint64_t *ret_id)
+{
+    struct error err = { 0 };
+    struct entry *e;
+    int64_t id;
+
+    if (parse_int (path->arg, 1, INT64_MAX, &id, "job id", &err) < 0) {
+        http_reply_problem (req, 400, "bad-request", "%s", err.text);
+        return NULL;
+    }
+    if (ret_id)
+        *ret_id = (uint64_t)id;
+    if (!(e = entry_find (b, (uint64_t)id)) && !ret_id)
+        http_reply_problem (req, 404, "unknown-job", "there is no job %jd", (intmax_t)id);
+    return e;
+}
+
+bool api_may (struct broker *b, struct http_request *req, const struct entry *e)
+{
+    return http_request_uid (req) == e->job->userid || api_is_operator (b, req);
+}
+
+bool api_require (struct broker *b, struct http_request *req, const struct entry *e)
+{
+    if (api_may (b, req, e))
+        return true;
+    http_reply_problem (req, 403, "not-owner", "job %ju belongs to %s", (uintmax_t)e->id,
+                        e->job->user);
+    return false;
+}
+
+json_t *api_body (struct http_request *req, const char *const allowed[])
+{
+    struct error err = { 0 };
+    size_t len;
+    const char *text = http_request_body (req, &len);
+    json_t *o = json_parse (len ? text : "{}", len ? len : 2, "request", &err);
+
+    if (o && !json_is_object (o))
+        error_set (&err, EINVAL, "request: expected an object, got %s",
+                   json_type_name (o));
+    if (o && json_is_object (o) && json_only_keys (o, allowed, "request", &err) == 0)
+        return o;
+    json_decref (o);
+    http_reply_problem (req, 400, "bad-request", "%s", err.text);
+    return NULL;
+}
+
+void api_reply_json (struct http_request *req, int status, json_t *value)
+{
+    char *text = value ? json_dumps (value, JSON_COMPACT) : NULL;
+    json_decref (value);
+    if (text)
+        http_reply_take (req, status, NULL, text, strlen (text));
+    else
+        http_reply_problem (req, 503, "busy", "out of memory");
+}
+
+/* -- filters -- */
+
+static int parse_states (const char *text, uint32_t *ret, struct error *err)
+{
+    static const struct {
+        const char *word;
+        uint32_t phases;
+    } groups[] = {
+        { "active", 1U << JOB_PENDING | 1U << JOB_CONFIGURING | 1U << JOB_RUNNING
+                        | 1U << JOB_COMPLETING },
+        { "pending", 1U << JOB_PENDING },
+        { "running", 1U << JOB_CONFIGURING | 1U << JOB_RUNNING | 1U << JOB_COMPLETING },
+        { "finished", ~(1U << JOB_PENDING | 1U << JOB_CONFIGURING | 1U << JOB_RUNNING
+                        | 1U << JOB_COMPLETING) },
+        { "all", ~0U },
+    };
+    *ret = 0;
+    while (*text) {
+        char word[32];
+        size_t len = strcspn (text, ",");
+        snprintf (word, sizeof (word), "%.*s", (int)MIN (len, sizeof (word) - 1), text);
+        uint32_t before = *ret;
+        for (size_t i = 0; i < ARRAY_SIZE (groups); i++)
+            if (!strcasecmp (word, groups[i].word))
+                *ret |= groups[i].phases;
+        int phase = job_phase_from_name (word);
+        if (phase >= 0 && *ret == before)
+            *ret |= 1U << phase;
+        if (*ret == before && phase < 0)
+            return error_set (
+                err, EINVAL,
+                "state '%s' is unknown; known are active, pending, running, "
+                "finished, all and the states that fluxq-queue shows",
+                word);
+        text += len + (text[len] == ',');
+    }
+    return 0;
+}
+
+static int add_range (uint64_t first, uint64_t last, void *arg)
+{
+    struct api_filter *f = arg;
+    struct id_range *more = realloc (f->ranges, (f->nranges + 1) * sizeof (*more));
+    if (!more)
+        return -ENOMEM;
+    f->ranges = more;
+    f->ranges[f->nranges++] = (struct id_range){ first, last };
+    return 0;
+}
+
+static int cmp_range (const void *a, const void *b)
+{
+    const struct id_range *x = a, *y = b;
+    return x->first < y->first ? -1 : x->first > y->first;
+}
+
+/* The same ids in ranges that can be searched. */
+static int sort_ranges (struct api_filter *f)
+{
+    size_t n = 0;
+
+    if (!(f->sorted = calloc (f->nranges, sizeof (*f->sorted))))
+        return -ENOMEM;
+    memcpy (f->sorted, f->ranges, f->nranges * sizeof (*f->sorted));
+    qsort (f->sorted, f->nranges, sizeof (*f->sorted), cmp_range);
+    for (size_t i = 1; i < f->nranges; i++) {
+        if (f->sorted[i].first > f->sorted[n].last)
+            f->sorted[++n] = f->sorted[i];
+        else
+            f->sorted[n].last = MAX (f->sorted[n].last, f->sorted[i].last);
+    }
+    f->nsorted = n + 1;
+    return 0;
+}
+
+static bool in_ranges (const struct api_filter *f, uint64_t id)
+{
+    size_t low = 0, high = f->nsorted; /* the answer is below high */
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (id < f->sorted[mid].first)
+            high = mid;
+        else if (id > f->sorted[mid].last)
+            low = mid + 1;
+        else
+            return true;
+    }
+    return false;
+}
+
+int api_filter_init (struct api_filter *f, struct http_request *req, const char *user,
+                     const char *state, const char *queue, const char *name,
+                     const char *ids, struct error *err)
+{
+    *f = (struct api_filter){ .user = user, .queue = queue, .name = name };
+    f->me = http_request_uid (req);
+    if (state && parse_states (state, &f->phases, err) < 0)
+        return -EINVAL;
+    if (ids && parse_id_ranges (ids, add_range, f, "ids", err) < 0) {
+        api_filter_release (f);
+        return -EINVAL;
+    }
+    if (f->nranges && sort_ranges (f) < 0) {
+        api_filter_release (f);
+        return error_set (err, ENOMEM, "out of memory");
+    }
+    return 0;
+}
+
+void api_filter_release (struct api_filter *f)
+{
+    free (f->ranges);
+    free (f->sorted);
+    f->ranges = f->sorted = NULL;
+    f->nranges = f->nsorted = 0;
+}
+
+/* Whether the comma list has the word. */
+static bool in_list (const char *list, const char *word)
+{
+    size_t n = strlen (word);
+    for (const char *p = list; *p;) {
+        size_t len = strcspn (p, ",");
+        if (len == n && !memcmp (p, word, n))
+            return true;
+        p += len + (p[len] == ',');
+    }
+    return false;
+}
+
+bool api_filter_match (const struct api_filter *f, const struct entry *e)
+{
+    const struct job *job = e->job;
+
+    if (f->nranges && !in_ranges (f, e->id))
+        return false;
+    if (f->phases && !(f->phases & 1U << job_phase (job)))
+        return false;
+    if (f->user && strcmp (f->user, "me") == 0 ? f->me != job->userid
+                                               : f->user && !in_list (f->user, job->user))
+        return false;
+    if (f->queue && !in_list (f->queue, job->queue))
+        return false;
+    if (f->name && !in_list (f->name, job->name))
+        return false;
+    return true;
+}

@@ -1,0 +1,107 @@
+/* api.h - the routes of fluxqd's HTTP API (doc/openapi.yaml)
+ *
+ * One table (api.c) of method, path pattern and function. A pattern's "{}" matches one
+ * segment, which the function gets in api_path.arg. Functions answer the request, now or
+ * later, exactly once.
+ */
+#ifndef FLUXQ_BROKER_API_H
+#define FLUXQ_BROKER_API_H
+
+#include "broker/broker.h"
+
+struct api_path {
+    char arg[256]; /* the segment that "{}" matched, decoded; "" when there is none */
+};
+
+typedef void (*api_f) (struct broker *b, struct http_request *req,
+                       const struct api_path *path);
+
+struct api_route {
+    const char *method;
+    const char *pattern;
+    api_f fn;
+    bool operators_only;
+};
+extern const struct api_route api_routes[];
+extern const size_t api_nroutes;
+
+/* submit.c */
+void api_submit (struct broker *b, struct http_request *req, const struct api_path *path);
+/* api_list.c */
+void api_list (struct broker *b, struct http_request *req, const struct api_path *path);
+/* api_job.c */
+void api_job (struct broker *b, struct http_request *req, const struct api_path *path);
+void api_job_events (struct broker *b, struct http_request *req,
+                     const struct api_path *path);
+void api_job_jobspec (struct broker *b, struct http_request *req,
+                      const struct api_path *path);
+void api_job_wait (struct broker *b, struct http_request *req,
+                   const struct api_path *path);
+void api_job_output (struct broker *b, struct http_request *req,
+                     const struct api_path *path);
+/* control.c */
+void api_job_urgency (struct broker *b, struct http_request *req,
+                      const struct api_path *path);
+void api_cancel (struct broker *b, struct http_request *req, const struct api_path *path);
+void api_watch (struct broker *b, struct http_request *req, const struct api_path *path);
+/* api_admin.c */
+void api_nodes (struct broker *b, struct http_request *req, const struct api_path *path);
+void api_node_set (struct broker *b, struct http_request *req,
+                   const struct api_path *path);
+void api_queues (struct broker *b, struct http_request *req, const struct api_path *path);
+void api_queue_set (struct broker *b, struct http_request *req,
+                    const struct api_path *path);
+void api_status (struct broker *b, struct http_request *req, const struct api_path *path);
+void api_shutdown (struct broker *b, struct http_request *req,
+                   const struct api_path *path);
+void api_reload (struct broker *b, struct http_request *req, const struct api_path *path);
+
+/* -- helpers -- */
+/* The job that the path names, or NULL after a 404. */
+struct entry *api_entry (struct broker *b, struct http_request *req,
+                         const struct api_path *path, uint64_t *ret_id);
+bool api_may (struct broker *b, struct http_request *req,
+              const struct entry *e); /* owner, operator */
+/* As api_may(), answers 403 if not. */
+bool api_require (struct broker *b, struct http_request *req, const struct entry *e);
+/* The body as an object with only these keys, or NULL after a 400. New reference. */
+json_t *api_body (struct http_request *req, const char *const keys[]);
+void api_reply_json (struct http_request *req, int status,
+                     json_t *value); /* takes value */
+
+/* -- filters of jobs, shared by list, cancel and watch -- */
+struct api_filter {
+    const char *user, *queue, *name;
+    uint32_t phases; /* bits of enum job_phase; 0: all */
+    struct id_range {
+        uint64_t first, last;
+    } * ranges; /* as they were given */
+    size_t nranges;
+    struct id_range *sorted; /* and without overlaps */
+    size_t nsorted;
+    uid_t me;
+};
+/* Texts may be NULL and are borrowed. */
+int api_filter_init (struct api_filter *f, struct http_request *req, const char *user,
+                     const char *state, const char *queue, const char *name,
+                     const char *ids, struct error *err);
+void api_filter_release (struct api_filter *f);
+bool api_filter_match (const struct api_filter *f, const struct entry *e);
+
+/* -- columns.c: what a listing can show of a job -- */
+struct column {
+    const char *name;
+    bool is_text; /* in JSON: a string, else a number or null */
+    void (*render) (struct broker *b, struct entry *e,
+                    struct strbuf *sb); /* TSV form, unescaped */
+};
+extern const struct column columns[];
+extern const size_t ncolumns;
+const struct column *column_find (const char *name, size_t len);
+/* {"id":1,...} of these columns. */
+void columns_add_json (struct broker *b, struct entry *e,
+                       const struct column *const list[], size_t n, struct strbuf *sb);
+void columns_add_tsv (struct broker *b, struct entry *e,
+                      const struct column *const list[], size_t n, struct strbuf *sb);
+
+#endif

@@ -1,0 +1,337 @@
+/* api_admin.c - nodes, queues, and the broker itself
+ */
+#include <config.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+#include <utlist.h>
+
+#include "broker/api.h"
+#include "common/clock.h"
+#include "common/hostlist.h"
+#include "common/log.h"
+
+/* -- replies that need a transaction of their own -- */
+
+struct setting {
+    struct broker *b;
+    struct http_request *req; /* NULL: the client left */
+};
+
+static void setting_left (void *aux)
+{
+    ((struct setting *)aux)->req = NULL;
+}
+
+static void setting_done (int rc, const struct error *err, void *arg)
+{
+    struct setting *s = arg;
+    s->b->under_way--;
+    if (s->req) {
+        http_request_set_aux (s->req, NULL, NULL);
+        if (rc < 0)
+            http_reply_problem (s->req, 503, "journal",
+                                "done, but it will be forgotten at the next start: %s",
+                                err ? err->text : strerror (-rc));
+        else
+            http_reply (s->req, 200, NULL, "{}", 2);
+    }
+    free (s);
+}
+
+static void commit_setting (struct broker *b, struct http_request *req,
+                            struct journal_txn *t)
+{
+    struct setting *s = calloc (1, sizeof (*s));
+    if (!s) {
+        journal_txn_destroy (t);
+        http_reply_problem (req, 503, "busy", "out of memory");
+        return;
+    }
+    s->b = b;
+    b->under_way++;
+    s->req = req;
+    http_request_set_aux (req, s, setting_left);
+    int rc = journal_commit (b->journal, t, JOURNAL_MAY_FAIL, setting_done, s);
+    if (rc < 0)
+        setting_done (rc, NULL, s);
+}
+
+/* -- nodes -- */
+
+static json_t *describe_node (const struct graph_node_info *n)
+{
+    return json_pack (
+        "{s:s s:s s:s? s:s? s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:i s:b}",
+        "name", n->name, "state", graph_node_state_name (n->state), "reason", n->reason,
+        "rack", n->rack, "cores", (json_int_t)n->cores, "cores_used",
+        (json_int_t)n->cores_used, "cores_foreign", (json_int_t)n->cores_foreign,
+        "cores_free", (json_int_t)n->cores_free, "gpus", (json_int_t)n->gpus, "gpus_used",
+        (json_int_t)n->gpus_used, "gpus_foreign", (json_int_t)n->gpus_foreign,
+        "gpus_free", (json_int_t)n->gpus_free, "memory_mib", (json_int_t)n->memory_mib,
+        "memory_used", (json_int_t)n->memory_used, "memory_foreign",
+        (json_int_t)n->memory_foreign, "memory_free", (json_int_t)n->memory_free, "njobs",
+        (int)n->njobs, "exclusive", (int)n->exclusive);
+}
+
+/* Which jobs are on it: from the bookings of those that run. at: nodes by index. */
+static void add_jobs (struct broker *b, json_t *const *at, size_t n)
+{
+    struct entry *e;
+
+    DL_FOREACH2 (b->active, e, active_next)
+    {
+        for (size_t k = 0; e->r && k < e->r->nranks; k++) {
+            int i = graph_node_find (b->graph, e->r->ranks[k].node);
+            if (i >= 0 && (size_t)i < n && at[i])
+                json_array_append_new (json_object_get (at[i], "jobs"),
+                                       json_integer ((json_int_t)e->id));
+        }
+    }
+}
+
+/* Once, however often it was asked for. */
+static void add_node (struct broker *b, int i, json_t **at, json_t *list)
+{
+    struct graph_node_info info;
+
+    if (i < 0 || at[i] || graph_node_info (b->graph, i, &info) < 0)
+        return;
+    at[i] = describe_node (&info);
+    json_object_set_new (at[i], "jobs", json_array ());
+    json_array_append_new (list, at[i]);
+}
+
+/* Of these hosts, or of all. */
+static json_t *describe_nodes (struct broker *b, const struct hostlist *hosts)
+{
+    json_t *list = json_array (), **at = NULL;
+    size_t n = 0;
+
+    for (int i = graph_node_next (b->graph, -1); i >= 0;
+         i = graph_node_next (b->graph, i))
+        n = (size_t)i + 1;
+    if (!list || !(at = calloc (n + 1, sizeof (json_t *)))) {
+        json_decref (list);
+        return NULL;
+    }
+    if (hosts) {
+        for (size_t k = 0; k < hostlist_count (hosts); k++)
+            add_node (b, graph_node_find (b->graph, hostlist_nth (hosts, k)), at, list);
+    } else {
+        for (int i = graph_node_next (b->graph, -1); i >= 0;
+             i = graph_node_next (b->graph, i))
+            add_node (b, i, at, list);
+    }
+    add_jobs (b, at, n);
+    free (at);
+    return list;
+}
+
+void api_nodes (struct broker *b, struct http_request *req, const struct api_path *path)
+{
+    struct error err = { 0 };
+    const char *names = http_request_query (req, "names");
+    struct hostlist *hosts = names ? hostlist_decode (names, &err) : NULL;
+
+    (void)path;
+    if (names && !hosts) {
+        http_reply_problem (req, 400, "bad-request", "names: %s", err.text);
+        return;
+    }
+    for (size_t i = 0; hosts && i < hostlist_count (hosts); i++) {
+        if (graph_node_find (b->graph, hostlist_nth (hosts, i)) < 0) {
+            http_reply_problem (req, 404, "unknown-node",
+                                "no node is named %s; fluxq-info lists "
+                                "them",
+                                hostlist_nth (hosts, i));
+            hostlist_destroy (hosts);
+            return;
+        }
+    }
+    json_t *list = describe_nodes (b, hosts);
+    hostlist_destroy (hosts);
+    api_reply_json (req, 200, json_pack ("{s:o}", "nodes", list));
+}
+
+/* {"action":WORD,...}: the word, or NULL after a 400. */
+static const char *read_action (struct http_request *req, json_t *body, const char *one,
+                                const char *other)
+{
+    struct error err = { 0 };
+    const char *action = NULL;
+    if (json_get_string (body, "action", &action, JSON_REQUIRED, "request", &err) > 0
+        && strcmp (action, one) != 0 && strcmp (action, other) != 0)
+        error_set (&err, EINVAL, "action: '%s' is neither %s nor %s", action, one, other);
+    if (!err.code)
+        return action;
+    http_reply_problem (req, 400, "bad-request", "%s", err.text);
+    return NULL;
+}
+
+void api_node_set (struct broker *b, struct http_request *req,
+                   const struct api_path *path)
+{
+    static const char *const keys[] = { "action", "reason", NULL };
+    struct error err = { 0 };
+    const char *action, *reason = NULL;
+    struct journal_txn *t = NULL;
+    autojson json_t *body = api_body (req, keys);
+
+    if (!body || !(action = read_action (req, body, "drain", "resume")))
+        return;
+    json_get_string (body, "reason", &reason, JSON_OPTIONAL_KEY, "request", NULL);
+    if (!strcmp (action, "drain") && (!reason || !*reason || strlen (reason) > 400)) {
+        http_reply_problem (req, 400, "bad-request",
+                            "a reason of 1 to 400 characters is needed: users see it");
+        return;
+    }
+    int rc = !strcmp (action, "drain") ? nodes_drain (b, path->arg, reason, &t, &err)
+                                       : nodes_resume (b, path->arg, &t, &err);
+    if (rc < 0) {
+        journal_txn_destroy (t);
+        http_reply_problem (req, rc == -ENOENT ? 404 : 409,
+                            rc == -ENOENT ? "unknown-node" : "wrong-state", "%s",
+                            err.text);
+        return;
+    }
+    commit_setting (b, req, t);
+}
+
+/* -- queues -- */
+
+struct queue_count {
+    int pending, running;
+    int64_t nodes;
+};
+
+void api_queues (struct broker *b, struct http_request *req, const struct api_path *path)
+{
+    struct entry *e, *next;
+    autofree struct queue_count *counts = calloc (b->config->nqueues, sizeof (*counts));
+    json_t *list = json_array ();
+
+    (void)path;
+    HASH_ITER (hh, b->jobs, e, next) {
+        if (!counts || e->job->state == JOB_INACTIVE)
+            continue;
+        struct queue_count *c = &counts[e->queue];
+        bool runs = e->job->state >= JOB_RUN;
+        c->pending += !runs;
+        c->running += runs;
+        c->nodes += runs ? e->job->nnodes : 0;
+    }
+    for (size_t i = 0; counts && i < b->config->nqueues; i++) {
+        const struct config_queue *q = &b->config->queues[i];
+        json_array_append_new (
+            list,
+            json_pack ("{s:s s:b s:b s:f s:f s:I s:i s:i s:i s:I}", "name", q->name,
+                       "default", (int)q->is_default, "started", (int)q->started,
+                       "default_time", q->default_time, "max_time", q->max_time,
+                       "max_nodes", (json_int_t)q->max_nodes, "priority", q->priority,
+                       "pending", counts[i].pending, "running", counts[i].running,
+                       "nodes_used", (json_int_t)counts[i].nodes));
+    }
+    api_reply_json (req, 200, json_pack ("{s:o}", "queues", list));
+}
+
+void api_queue_set (struct broker *b, struct http_request *req,
+                    const struct api_path *path)
+{
+    static const char *const keys[] = { "action", NULL };
+    int i = config_queue_index (b->config, path->arg);
+    const char *action;
+    char name[300];
+
+    if (i < 0) {
+        http_reply_problem (req, 404, "unknown-queue", "no queue is named %s", path->arg);
+        return;
+    }
+    autojson json_t *body = api_body (req, keys);
+    if (!body || !(action = read_action (req, body, "start", "stop")))
+        return;
+    bool start = !strcmp (action, "start");
+    b->config->queues[i].started = start;
+    b->config->queues[i].operated = true;
+    sched_queue_set (b->sched, (unsigned)i, start);
+    broker_plan_due (b);
+    struct journal_txn *t = journal_txn_create ();
+    if (!t) {
+        http_reply_problem (req, 503, "busy", "out of memory");
+        return;
+    }
+    snprintf (name, sizeof (name), "queue/%s", path->arg);
+    journal_txn_setting (t, name, start ? "started" : "stopped");
+    commit_setting (b, req, t);
+}
+
+/* -- the broker -- */
+
+static json_int_t memory_kib (void)
+{
+    long pages = 0, resident = 0;
+    autofclose FILE *f = fopen ("/proc/self/statm", "re");
+    if (!f || fscanf (f, "%ld %ld", &pages, &resident) != 2)
+        return 0;
+    return (json_int_t)resident * (sysconf (_SC_PAGESIZE) / 1024);
+}
+
+static json_t *count_nodes (const struct broker *b)
+{
+    int n[3] = { 0 };
+    struct graph_node_info info;
+    for (int i = graph_node_next (b->graph, -1); i >= 0;
+         i = graph_node_next (b->graph, i))
+        if (graph_node_info (b->graph, i, &info) == 0)
+            n[info.state]++;
+    return json_pack ("{s:i s:i s:i}", "up", n[GRAPH_NODE_UP], "drained",
+                      n[GRAPH_NODE_DRAINED], "down", n[GRAPH_NODE_DOWN]);
+}
+
+void api_status (struct broker *b, struct http_request *req, const struct api_path *path)
+{
+    const char *trouble = journal_trouble (b->journal);
+    json_t *listen = json_pack ("[s]", b->socket_path);
+    char tcp[300];
+
+    (void)path;
+    if (b->config->listen_host) {
+        snprintf (tcp, sizeof (tcp), "http://%s:%u", b->config->listen_host,
+                  (unsigned)b->config->listen_port);
+        json_array_append_new (listen, json_string (tcp));
+    }
+    api_reply_json (
+        req, 200,
+        json_pack ("{s:s s:I s:f s:s s:s s:o s:{s:I s:I s:I} s:o s:{s:I s:s?} s:I s:b}",
+                   "version", PACKAGE_VERSION, "pid", (json_int_t)getpid (), "uptime",
+                   clock_wall () - b->started, "executor", b->ops->name, "state_dir",
+                   b->host.state_dir, "listen", listen, "jobs", "pending",
+                   (json_int_t)b->npending, "running", (json_int_t)b->nrunning,
+                   "finished", (json_int_t)b->nfinished, "nodes", count_nodes (b),
+                   "journal", "waiting", (json_int_t)journal_waiting (b->journal),
+                   "trouble", trouble, "memory_kib", memory_kib (), "recovering",
+                   (int)b->recovering));
+}
+
+void api_shutdown (struct broker *b, struct http_request *req,
+                   const struct api_path *path)
+{
+    (void)path;
+    log_info ("shutdown asked for by uid %u", (unsigned)http_request_uid (req));
+    api_reply_json (req, 200, json_pack ("{s:I}", "running", (json_int_t)b->nrunning));
+    broker_stop (b);
+}
+
+void api_reload (struct broker *b, struct http_request *req, const struct api_path *path)
+{
+    struct error err = { 0 };
+    json_t *applied = json_array ();
+
+    (void)path;
+    if (broker_reload (b, applied, &err) < 0) {
+        json_decref (applied);
+        http_reply_problem (req, 400, "bad-request", "%s", err.text);
+        return;
+    }
+    api_reply_json (req, 200, json_pack ("{s:o}", "applied", applied));
+}

@@ -1,0 +1,265 @@
+/* api_job.c - one job: all that is known, its events, its jobspec, its output, its end
+ *
+ * Jobs that are no longer in memory are read from the journal and replayed: the same code
+ * shows them.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "broker/api.h"
+#include "common/log.h"
+
+#define BODY_MAX (16 << 20)
+
+/* A look-up of a job in the journal, for a request. */
+struct look {
+    struct broker *b;
+    struct http_request *req;
+    uint64_t id;
+    bool gone;
+    bool may; /* owner or operator: known before for jobs in memory */
+    void (*answer) (struct look *l, const struct journal_record *rec);
+};
+
+static void client_left (void *aux)
+{
+    ((struct look *)aux)->gone = true;
+}
+
+static void record_read (int rc, const struct journal_record *rec, void *arg)
+{
+    struct look *l = arg;
+
+    l->b->under_way--;
+    if (!l->gone) {
+        http_request_set_aux (l->req, NULL, NULL);
+        if (rc == -ENOENT || (rc == 0 && !rec->jobspec))
+            http_reply_problem (l->req, 404, "unknown-job", "there is no job %ju",
+                                (uintmax_t)l->id);
+        else if (rc < 0)
+            http_reply_problem (l->req, 503, "journal", "job %ju cannot be read: %s",
+                                (uintmax_t)l->id, strerror (-rc));
+        else
+            l->answer (l, rec);
+    }
+    free (l);
+}
+
+static void look_up (struct broker *b, struct http_request *req,
+                     const struct api_path *path,
+                     void (*answer) (struct look *l, const struct journal_record *rec))
+{
+    uint64_t id = 0;
+    api_entry (b, req, path, &id);
+    if (!id)
+        return;
+    struct look *l = calloc (1, sizeof (*l));
+    if (!l
+        || journal_read (b->journal, id, JOURNAL_JOBSPEC | JOURNAL_EVENTS, record_read, l)
+               < 0) {
+        free (l);
+        http_reply_header (req, "Retry-After", "1");
+        http_reply_problem (req, 503, "busy", "too many look-ups wait for the journal");
+        return;
+    }
+    b->under_way++;
+    *l = (struct look){ .b = b, .req = req, .id = id, .answer = answer };
+    http_request_set_aux (req, l, client_left);
+}
+
+/* -- GET /v1/jobs/ID -- */
+
+/* The record as its events tell it; NULL when they do not replay. */
+static struct entry *replay (const struct journal_record *rec)
+{
+    struct error err = { 0 };
+    struct entry *e = entry_create (rec->id);
+
+    for (size_t i = 0; e && i < rec->nevents; i++) {
+        const char *context = rec->events[i].context;
+        json_t *value =
+            context ? json_parse (context, strlen (context), "event", &err) : NULL;
+        struct event *ev =
+            event_create (rec->events[i].timestamp, rec->events[i].name, value);
+        unsigned actions;
+        if (ev && job_apply (e->job, ev, &actions, &err) < 0)
+            log_debug ("job %ju: %s", (uintmax_t)rec->id, err.text);
+        event_destroy (ev);
+    }
+    return e;
+}
+
+static json_t *describe_rset (const struct job *job)
+{
+    struct rset *r = job->r ? rset_decode (job->r, strlen (job->r), NULL) : NULL;
+    json_t *list = json_array ();
+
+    for (size_t i = 0; r && i < r->nranks; i++) {
+        autofree char *cores = idset_encode (r->ranks[i].cores);
+        autofree char *gpus = idset_encode (r->ranks[i].gpus);
+        json_array_append_new (list, json_pack ("{s:i s:s s:s* s:s* s:I s:i s:b}", "rank",
+                                                (int)i, "node", r->ranks[i].node, "cores",
+                                                cores, "gpus", gpus, "memory_mib",
+                                                (json_int_t)r->ranks[i].memory_mib,
+                                                "slots", (int)r->ranks[i].slots,
+                                                "exclusive", (int)r->ranks[i].exclusive));
+    }
+    rset_destroy (r);
+    return list;
+}
+
+static json_t *describe_jobspec (const struct jobspec *js)
+{
+    struct jobspec_sizes s;
+    json_t *command = json_array ();
+
+    jobspec_get_sizes (js, &s);
+    for (size_t i = 0; i < js->ncommand; i++)
+        json_array_append_new (command, json_string (js->command[i]));
+    json_t *o = json_pack (
+        "{s:o s:b s:s? s:s? s:s? s:s? s:{s:I s:I s:I s:I s:I s:I s:I}}", "command",
+        command, "batch", (int)jobspec_is_batch (js), "cwd", js->cwd, "output",
+        js->output, "error", js->error, "image", js->image, "request", "nodes_min",
+        (json_int_t)s.min_nodes, "nodes_max", (json_int_t)s.max_nodes, "slots_min",
+        (json_int_t)s.min_slots, "slots_max", (json_int_t)s.max_slots, "cores",
+        (json_int_t)s.min_cores, "gpus", (json_int_t)s.min_gpus, "memory_per_node_mib",
+        (json_int_t)js->memory_per_node);
+    return o;
+}
+
+static void add_exception (json_t *o, const struct job *job)
+{
+    if (job->has_exception)
+        json_object_set_new (o, "exception",
+                             json_pack ("{s:s? s:i s:s?}", "type", job->exception_type,
+                                        "severity", job->exception_severity, "note",
+                                        job->exception_note));
+}
+
+static void answer_job (struct look *l, const struct journal_record *rec)
+{
+    struct error err = { 0 };
+    struct entry *e = entry_find (l->b, l->id), *old = NULL;
+    const struct column *all[64];
+    autostrbuf struct strbuf sb;
+
+    if (!e)
+        e = old = replay (rec);
+    strbuf_init (&sb, BODY_MAX);
+    for (size_t i = 0; i < ncolumns; i++)
+        all[i] = &columns[i];
+    if (e)
+        columns_add_json (l->b, e, all, ncolumns, &sb);
+    json_t *o = e ? json_loadb (sb.buf, sb.len, 0, NULL) : NULL;
+    if (o) {
+        struct jobspec *js = jobspec_parse (rec->jobspec, rec->jobspec_len, &err);
+        if (js)
+            json_object_update_new (o, describe_jobspec (js));
+        jobspec_destroy (js);
+        json_object_set_new (o, "ranks", describe_rset (e->job));
+        json_object_set_new (o, "alloc_time",
+                             e->job->t_alloc > 0 ? json_real (e->job->t_alloc)
+                                                 : json_null ());
+        json_object_set_new (o, "begin_time",
+                             e->job->t_begin > 0 ? json_real (e->job->t_begin)
+                                                 : json_null ());
+        json_object_set_new (o, "events", json_integer ((json_int_t)rec->nevents));
+        add_exception (o, e->job);
+    }
+    entry_destroy (old);
+    api_reply_json (l->req, 200, o);
+}
+
+void api_job (struct broker *b, struct http_request *req, const struct api_path *path)
+{
+    look_up (b, req, path, answer_job);
+}
+
+/* -- GET /v1/jobs/ID/events -- */
+
+static void answer_events (struct look *l, const struct journal_record *rec)
+{
+    json_t *list = json_array ();
+
+    for (size_t i = 0; i < rec->nevents; i++) {
+        json_t *ev = json_pack ("{s:f s:s}", "timestamp", rec->events[i].timestamp,
+                                "name", rec->events[i].name);
+        if (rec->events[i].context)
+            json_object_set_new (ev, "context",
+                                 json_loads (rec->events[i].context, 0, NULL));
+        json_array_append_new (list, ev);
+    }
+    api_reply_json (l->req, 200, json_pack ("{s:o}", "events", list));
+}
+
+void api_job_events (struct broker *b, struct http_request *req,
+                     const struct api_path *path)
+{
+    look_up (b, req, path, answer_events);
+}
+
+/* -- GET /v1/jobs/ID/jobspec -- */
+
+static void answer_jobspec (struct look *l, const struct journal_record *rec)
+{
+    if (http_request_uid (l->req) != rec->uid && !api_is_operator (l->b, l->req))
+        http_reply_problem (l->req, 403, "not-owner", "job %ju is not yours",
+                            (uintmax_t)l->id);
+    else
+        http_reply (l->req, 200, NULL, rec->jobspec, rec->jobspec_len);
+}
+
+void api_job_jobspec (struct broker *b, struct http_request *req,
+                      const struct api_path *path)
+{
+    look_up (b, req, path, answer_jobspec);
+}
+
+/* -- GET /v1/jobs/ID/wait -- */
+
+static void answer_wait (struct look *l, const struct journal_record *rec)
+{
+    struct entry *e = entry_find (l->b, l->id);
+    if (e) { /* it was on disk a moment before it was in the table */
+        watch_wait (l->b, e, l->req);
+    } else if ((e = replay (rec)) && e->job->state != JOB_INACTIVE) {
+        entry_destroy (e);
+        http_reply_header (l->req, "Retry-After", "1");
+        http_reply_problem (l->req, 503, "busy", "job %ju is being taken in",
+                            (uintmax_t)l->id);
+    } else if (e) { /* it ended long ago */
+        api_reply_json (l->req, 200, watch_result_json (e));
+        entry_destroy (e);
+    } else {
+        http_reply_problem (l->req, 503, "busy", "out of memory");
+    }
+}
+
+void api_job_wait (struct broker *b, struct http_request *req,
+                   const struct api_path *path)
+{
+    uint64_t id = 0;
+    struct entry *e = api_entry (b, req, path, &id);
+    if (e)
+        watch_wait (b, e, req);
+    else if (id)
+        look_up (b, req, path, answer_wait);
+}
+
+/* -- GET /v1/jobs/ID/output -- */
+
+void api_job_output (struct broker *b, struct http_request *req,
+                     const struct api_path *path)
+{
+    uint64_t id = 0;
+    struct entry *e = api_entry (b, req, path, &id);
+
+    if (e && api_require (b, req, e))
+        watch_follow (b, e, req);
+    else if (!e && id)
+        http_reply_problem (
+            req, 404, "unknown-job",
+            "job %ju is unknown, or ended so long ago that its output is no "
+            "longer kept here",
+            (uintmax_t)id);
+}

@@ -1,0 +1,230 @@
+/* broker.h - the state of fluxqd; one loop, one thread owns it all
+ *
+ *   request --> api*.c --> submit.c / control.c --\
+ *                                                  lifecycle.c: broker_emit()
+ *   executor --> exec_host.c ---------------------/     |  job_apply(), journal
+ *   plan.c (sched_next) -------------------------/      v
+ *                              inner actions at once; outer ones (start, clean up, answer) after commit
+ *
+ * The rule that keeps the broker's word: an event is applied to the record at once, and
+ * written with the transaction of this turn of the loop; whatever the outside can see of
+ * it (a reply, a started or removed process) happens only after that transaction is on
+ * disk.
+ */
+#ifndef FLUXQ_BROKER_BROKER_H
+#define FLUXQ_BROKER_BROKER_H
+
+#include <uthash.h>
+#include <uv.h>
+
+#include "broker/config.h"
+#include "broker/users.h"
+#include "exec/exec.h"
+#include "job/job.h"
+#include "jobspec/jobspec.h"
+#include "match/match.h"
+#include "net/http_server.h"
+#include "sched/sched.h"
+#include "store/journal.h"
+
+struct broker;
+
+/* One job as the broker has it: the record, and what belongs to its present stage. */
+struct entry {
+    UT_hash_handle hh;
+    uint64_t id;
+    struct job *job;
+    unsigned queue;            /* index in config */
+    struct match_request *req; /* while it may be scheduled */
+    struct jobspec *js;        /* only when fresh or running; else in the journal */
+    struct rset *r;            /* while allocated */
+    struct exec_job *xjob;     /* between start and cleaned */
+    uint64_t turn;             /* serial of the last turn that has outer actions for it */
+    size_t turn_slot;          /* ... and where they stand there */
+    bool starting;             /* between START and exec start: look-ups are under way */
+    bool start_again;          /* a look-up failed; tried again by broker.retry */
+    bool submitting;           /* its first transaction is not on disk yet */
+    bool fresh; /* in broker.fresh: js is kept until the pass after submit */
+    struct entry *fresh_prev, *fresh_next;
+    bool recovered;   /* RUN or CLEANUP was found at start-up: exec recover, not start */
+    bool result_told; /* waiters have been answered */
+    char *note;       /* the executor's last word ("pulling image"), or NULL */
+    struct waiter *waiters;              /* GET …/wait */
+    struct follower *followers;          /* GET …/output?follow=1 */
+    struct entry *done_prev, *done_next; /* list of finished ones, oldest first */
+    bool listed_active;
+    struct entry *active_prev, *active_next; /* in RUN or CLEANUP */
+};
+
+struct broker {
+    uv_loop_t *loop;
+    struct config *config;
+    struct config *first; /* as of the start, once a reload replaced it */
+    struct journal *journal;
+    struct http_server *http;
+    struct graph *graph;
+    struct matcher *matcher;
+    struct sched *sched;
+    struct users *users;
+    const struct exec_ops *ops;
+    struct exec *exec;
+    struct exec_host host;
+    char *socket_path, *jobs_dir;
+    uid_t uid;        /* of the broker */
+    uid_t *operators; /* config's names, looked up */
+    size_t noperators;
+    double started; /* wall */
+
+    struct entry *jobs; /* by id */
+    uint64_t next_id;
+    size_t npending, nrunning, nfinished;
+    struct entry *active; /* the nrunning ones */
+    struct entry *done_first, *done_last;
+    uint64_t *gone; /* whose directories are to be removed */
+    size_t ngone, gone_alloc;
+    bool removing;
+
+    struct journal_txn *submit_txn; /* see broker_emit_into() */
+    struct turn *turn; /* events of this turn and what follows their commit, or NULL */
+    uint64_t turn_serial;
+    size_t under_way; /* that end with a completion of the journal's, or a reply */
+    struct entry *fresh;
+
+    uv_prepare_t end_of_turn; /* plan, then commit */
+    uv_idle_t again;          /* active while a pass was cut short */
+    uv_async_t wake;          /* from the journal's threads */
+    uv_timer_t wakeup;        /* sched_wakeup() */
+    uv_timer_t sweep;
+    uv_timer_t retry;    /* starts that could not look something up */
+    uv_timer_t farewell; /* between broker_stop() and the end of the loop */
+    double stop_by;      /* mono */
+    uv_signal_t sigint, sigterm, sighup;
+    bool plan_due;
+    bool recovering; /* until the executor has listed its nodes */
+    bool stopping;
+    bool dead;                      /* being destroyed: what comes back only frees */
+    struct drain *drains;           /* nodes drained by operators, see nodes.c */
+    struct submission *submissions; /* with an Idempotency-Key and not yet on disk */
+    struct watcher *watchers;       /* GET /v1/watch */
+};
+
+/* All handles of struct broker, to set and close alike. */
+#define BROKER_HANDLES(b)                                                                \
+    {                                                                                    \
+        (uv_handle_t *)&(b)->end_of_turn, (uv_handle_t *)&(b)->again,                    \
+            (uv_handle_t *)&(b)->wake, (uv_handle_t *)&(b)->wakeup,                      \
+            (uv_handle_t *)&(b)->sweep, (uv_handle_t *)&(b)->retry,                      \
+            (uv_handle_t *)&(b)->farewell, (uv_handle_t *)&(b)->sigint,                  \
+            (uv_handle_t *)&(b)->sigterm, (uv_handle_t *)&(b)->sighup                    \
+    }
+
+/* -- jobs.c: the table of jobs -- */
+struct entry *entry_find (struct broker *b, uint64_t id);
+struct entry *entry_create (uint64_t id); /* not in the table; NULL: no memory */
+void entry_destroy (struct entry *e);
+void entry_insert (struct broker *b, struct entry *e);
+void entry_remove (struct broker *b, struct entry *e);        /* and destroy */
+int entry_cmp (const struct entry *a, const struct entry *b); /* by id */
+/* Its queue by name, which may have gone from the configuration: it goes on in the default
+ * one. */
+void entry_find_queue (struct broker *b, struct entry *e);
+void entry_count (struct broker *b, struct entry *e); /* once, when it is inserted */
+/* Counters after the state changed from `before`. */
+void entry_moved (struct broker *b, struct entry *e, enum job_state before);
+/* Keep at most config.keep_finished ended jobs. */
+void entry_retire (struct broker *b, struct entry *e);
+/* At the start: directories that a broker that died did not get to. */
+void jobs_remove_leftovers (struct broker *b);
+void entry_set_note (struct entry *e, const char *text);
+void entry_drop_spec (struct entry *e);
+
+/* -- lifecycle.c -- */
+/* Apply an event and put it into this turn's transaction. context is taken over. -EPROTO:
+ * not in this state (nothing happened). */
+int broker_emit (struct broker *b, struct entry *e, const char *name, json_t *context);
+/* Do what `actions` asks for: the inner part now, the rest after the commit. */
+#define BROKER_ACT_RESULT (1U << 16) /* outer: the result is final, tell those who wait */
+void broker_act (struct broker *b, struct entry *e, unsigned actions);
+/* Exception of severity 0. type "cancel", "timeout", ...; note may be NULL. */
+int broker_exception (struct broker *b, struct entry *e, const char *type,
+                      uint32_t userid, const char *note);
+/* Events from here on go into the caller's own transaction (a submit, which may fail),
+ * until called with NULL. Outer actions are the caller's then. */
+void broker_emit_into (struct broker *b, struct journal_txn *txn);
+/* Call fn when all that was emitted so far is on disk. */
+void broker_after_commit (struct broker *b, void (*fn) (void *arg), void *arg);
+/* 200 with value (taken), after the commit. */
+void broker_reply_after_commit (struct broker *b, struct http_request *req,
+                                json_t *value);
+/* Hand this turn's transaction to the journal. */
+void broker_flush (struct broker *b);
+/* text for an event: texts of executors hold what programs and files are called, in any
+ * bytes; an event is UTF-8, and must not be lost for a word. */
+json_t *broker_text (const char *text);
+int64_t broker_priority (const struct broker *b, const struct entry *e);
+
+/* -- start.c: from allocation to the executor and back -- */
+void broker_start (struct broker *b, struct entry *e);
+void broker_cleanup (struct broker *b, struct entry *e);
+void broker_kill (struct broker *b, struct entry *e);
+void exec_host_init (struct broker *b);
+void exec_job_free (struct exec_job *x);
+/* For --check: what the executor says of its section; nothing is started. */
+int exec_check_config (const struct config *c, struct error *err);
+
+/* A time at which broker.retry looks for entries with start_again. */
+void broker_retry_starts (struct broker *b);
+
+/* -- plan.c -- */
+void broker_plan_due (struct broker *b);
+void broker_plan (struct broker *b);
+void broker_enqueue (struct broker *b, struct entry *e);
+void broker_forget_fresh (struct broker *b, struct entry *e);
+
+/* -- recover.c: before the loop runs -- */
+int broker_recover (struct broker *b, struct error *err);
+void broker_recovered_nodes (
+    struct broker *b); /* the node list is complete: book and resume */
+
+/* -- nodes.c -- */
+int nodes_init (struct broker *b, struct error *err);
+void nodes_host_init (struct broker *b);
+void nodes_release (struct broker *b);
+/* Both change the plan at once and give the transaction that makes it last; the caller
+ * commits it. */
+int nodes_drain (struct broker *b, const char *name, const char *reason,
+                 struct journal_txn **ret, struct error *err);
+int nodes_resume (struct broker *b, const char *name, struct journal_txn **ret,
+                  struct error *err);
+
+/* -- watch.c: those who wait for something -- */
+void watch_event (struct broker *b, const struct entry *e, const char *name);
+void watch_result (struct broker *b,
+                   struct entry *e); /* it is final: answer GET …/wait */
+void watch_wait (struct broker *b, struct entry *e, struct http_request *req);
+json_t *watch_result_json (const struct entry *e);
+void watch_close (struct broker *b);
+
+/* -- follow.c: a job's output as it comes -- */
+void watch_output (struct broker *b,
+                   struct entry *e); /* the spool is there, or the job is over */
+void watch_follow (struct broker *b, struct entry *e, struct http_request *req);
+
+/* -- api.c -- */
+void api_handle (struct http_request *req, void *arg); /* arg: struct broker */
+bool api_is_operator (const struct broker *b, struct http_request *req);
+
+/* -- broker.c -- */
+struct broker *broker_create (uv_loop_t *loop, struct config *config, struct error *err);
+/* Names in `operators:` to uids, for the caller to free; blocks, so only at start and reload. */
+int broker_find_operators (const struct config *c, uid_t **ret, size_t *ret_n,
+                           struct error *err);
+void broker_stop (struct broker *b);
+void broker_destroy (struct broker *b);
+
+/* -- reload.c -- */
+/* Read the configuration file again; the names of keys that changed are added to applied. On
+ * error all stays as it was. */
+int broker_reload (struct broker *b, json_t *applied, struct error *err);
+
+#endif

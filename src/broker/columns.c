@@ -1,0 +1,224 @@
+/* columns.c - what a listing can show of a job: a table of name and renderer
+ *
+ * Written straight into the answer, without JSON values in between: 10,000 jobs cost a
+ * few milliseconds.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "broker/api.h"
+#include "common/clock.h"
+
+static void add_number (struct strbuf *sb, int64_t n)
+{
+    char digits[24], *p = digits + sizeof (digits);
+    uint64_t u = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
+
+    do {
+        *--p = (char)('0' + u % 10);
+        u /= 10;
+    } while (u);
+    if (n < 0)
+        *--p = '-';
+    strbuf_add (sb, p, (size_t)(digits + sizeof (digits) - p));
+}
+
+/* Unix seconds with milliseconds; nothing for "not yet". */
+static void add_time (struct strbuf *sb, double t)
+{
+    if (t <= 0)
+        return;
+    int64_t ms = (int64_t)llround (t * 1000.0);
+    add_number (sb, ms / 1000);
+    ms %= 1000;
+    char rest[] = { '.', (char)('0' + ms / 100), (char)('0' + ms / 10 % 10),
+                    (char)('0' + ms % 10) };
+    strbuf_add (sb, rest, sizeof (rest));
+}
+
+#define COLUMN(name)                                                                     \
+    static void col_##name (struct broker *b, struct entry *e, struct strbuf *sb)
+#define NUMBER(name, expr)                                                               \
+    COLUMN (name)                                                                        \
+    {                                                                                    \
+        (void)b;                                                                         \
+        add_number (sb, (int64_t)(expr));                                                \
+    }
+#define TEXT(name, expr)                                                                 \
+    COLUMN (name)                                                                        \
+    {                                                                                    \
+        (void)b;                                                                         \
+        const char *text = (expr);                                                       \
+        strbuf_adds (sb, text ? text : "");                                              \
+    }
+#define TIME(name, expr)                                                                 \
+    COLUMN (name)                                                                        \
+    {                                                                                    \
+        (void)b;                                                                         \
+        add_time (sb, (expr));                                                           \
+    }
+
+NUMBER (id, e->id)
+NUMBER (userid, e->job->userid)
+NUMBER (nodes, e->job->nnodes)
+NUMBER (ntasks, e->job->ntasks)
+NUMBER (ncores, e->job->ncores)
+NUMBER (priority, e->job->priority)
+NUMBER (urgency, e->job->urgency)
+NUMBER (restarts, e->job->restarts)
+TEXT (queue, e->job->queue)
+TEXT (name, e->job->name)
+TEXT (user, e->job->user)
+TEXT (state, job_phase_name (job_phase (e->job)))
+TEXT (st, job_phase_letter (job_phase (e->job)))
+TEXT (flux_state, job_state_name (e->job->state))
+TEXT (nodelist, e->job->nodelist)
+TIME (submit_time, e->job->t_submit)
+TIME (eligible_time, e->job->t_eligible)
+TIME (start_time, e->job->t_start)
+TIME (end_time, e->job->t_finish > 0 ? e->job->t_finish : e->job->t_inactive)
+
+COLUMN (time)
+{
+    const struct job *job = e->job;
+    double end = job->t_finish > 0            ? job->t_finish
+                 : job->state == JOB_INACTIVE ? job->t_inactive
+                                              : clock_wall ();
+    (void)b;
+    add_number (sb, job->t_start > 0 && end > job->t_start ? (int64_t)(end - job->t_start)
+                                                           : 0);
+}
+
+COLUMN (time_limit)
+{
+    (void)b;
+    if (e->job->duration > 0)
+        add_number (sb, (int64_t)ceil (e->job->duration));
+}
+
+COLUMN (exit_code)
+{
+    (void)b;
+    if (e->job->state == JOB_INACTIVE || e->job->finished)
+        add_number (sb, job_exit_code (e->job));
+}
+
+COLUMN (result_text)
+{
+    char text[300];
+    (void)b;
+    if (e->job->state != JOB_INACTIVE && !e->job->finished)
+        return;
+    job_result_text (e->job, text, sizeof (text));
+    strbuf_adds (sb, text);
+}
+
+static bool is_waiting (const struct entry *e)
+{
+    return e->job->state < JOB_RUN;
+}
+
+/* Pending: the scheduler's word. Else nothing: the client shows the nodes. */
+COLUMN (reason)
+{
+    const char *name = is_waiting (e) ? sched_reason_name (b->sched, e->id) : NULL;
+    if (name)
+        strbuf_adds (sb, name);
+}
+
+COLUMN (reason_text)
+{
+    struct sched_reason r;
+    if (is_waiting (e) && b->recovering)
+        strbuf_adds (sb, "the broker does not know its nodes yet (see its log)");
+    else if (is_waiting (e) && sched_reason (b->sched, e->id, &r) == 0)
+        strbuf_adds (sb, r.text);
+    if (e->note)
+        strbuf_addf (sb, "%s%s", sb->len && is_waiting (e) ? "; last start: " : "",
+                     e->note);
+}
+
+#define NUM(name)                                                                        \
+    {                                                                                    \
+#name, false, col_##name                                                         \
+    }
+#define TXT(name)                                                                        \
+    {                                                                                    \
+#name, true, col_##name                                                          \
+    }
+const struct column columns[] = {
+    NUM (id),          TXT (queue),       TXT (name),          TXT (user),
+    TXT (state),       TXT (st),          TXT (flux_state),    NUM (time),
+    NUM (time_limit),  NUM (nodes),       NUM (ntasks),        NUM (ncores),
+    TXT (reason),      TXT (reason_text), TXT (nodelist),      NUM (priority),
+    NUM (urgency),     NUM (submit_time), NUM (eligible_time), NUM (start_time),
+    NUM (end_time),    NUM (exit_code),   NUM (restarts),      NUM (userid),
+    TXT (result_text),
+};
+const size_t ncolumns = ARRAY_SIZE (columns);
+
+const struct column *column_find (const char *name, size_t len)
+{
+    for (size_t i = 0; i < ncolumns; i++)
+        if (strlen (columns[i].name) == len && !memcmp (columns[i].name, name, len))
+            return &columns[i];
+    return NULL;
+}
+
+static void add_text (struct broker *b, struct entry *e, const struct column *c,
+                      bool json, struct strbuf *sb)
+{
+    static struct strbuf scratch = { .max = 4096 };
+    if (!scratch.buf)
+        strbuf_init (&scratch, 64 * 1024);
+    strbuf_reset (&scratch);
+    c->render (b, e, &scratch);
+    if (json) {
+        strbuf_add_json (sb, scratch.buf, scratch.len);
+        return;
+    }
+    if (scratch.len == strcspn (scratch.buf, "\t\n\\")) {
+        strbuf_add (sb, scratch.buf, scratch.len);
+        return;
+    }
+    for (size_t i = 0; i < scratch.len; i++) {
+        char ch = scratch.buf[i];
+        if (ch == '\t' || ch == '\n' || ch == '\\') {
+            strbuf_addch (sb, '\\');
+            ch = ch == '\t' ? 't' : ch == '\n' ? 'n' : '\\';
+        }
+        strbuf_addch (sb, ch);
+    }
+}
+
+void columns_add_json (struct broker *b, struct entry *e,
+                       const struct column *const list[], size_t n, struct strbuf *sb)
+{
+    for (size_t i = 0; i < n; i++) {
+        strbuf_adds (sb, i ? ",\"" : "{\"");
+        strbuf_adds (sb, list[i]->name);
+        strbuf_adds (sb, "\":");
+        size_t before = sb->len;
+        if (list[i]->is_text)
+            add_text (b, e, list[i], true, sb);
+        else
+            list[i]->render (b, e, sb);
+        if (sb->len == before)
+            strbuf_adds (sb, "null");
+    }
+    strbuf_addch (sb, '}');
+}
+
+void columns_add_tsv (struct broker *b, struct entry *e,
+                      const struct column *const list[], size_t n, struct strbuf *sb)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (i)
+            strbuf_addch (sb, '\t');
+        if (list[i]->is_text)
+            add_text (b, e, list[i], false, sb);
+        else
+            list[i]->render (b, e, sb);
+    }
+    strbuf_addch (sb, '\n');
+}

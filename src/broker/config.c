@@ -1,0 +1,479 @@
+/* config.c - fluxq.yaml into struct config: a table of keys, one loop
+ */
+#include "broker/config.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "common/parse.h"
+
+#define QUEUES_MAX 256
+
+enum kind {
+    KIND_STRING,
+    KIND_DURATION,
+    KIND_INT,
+    KIND_BOOL,
+    KIND_STRINGS,
+    KIND_LEVEL,
+    KIND_LISTEN,
+    KIND_QUEUES,
+    KIND_SECTION
+};
+
+struct key {
+    const char *name;
+    enum kind kind;
+    size_t offset;
+    int64_t min, max; /* KIND_INT */
+};
+
+#define AT(field) offsetof (struct config, field)
+static const struct key keys[] = {
+    { "executor", KIND_STRING, AT (executor), 0, 0 },
+    { "state-dir", KIND_STRING, AT (state_dir), 0, 0 },
+    { "runtime-dir", KIND_STRING, AT (runtime_dir), 0, 0 },
+    { "cluster-id", KIND_STRING, AT (cluster_id), 0, 0 },
+    { "shell-path", KIND_STRING, AT (shell_path), 0, 0 },
+    { "listen", KIND_LISTEN, 0, 0, 0 },
+    { "munge-socket", KIND_STRING, AT (munge_socket), 0, 0 },
+    { "operators", KIND_STRINGS, AT (operators), 0, 0 },
+    { "log-level", KIND_LEVEL, AT (log_level), 0, 0 },
+    { "start-backoff", KIND_DURATION, AT (start_backoff), 0, 0 },
+    { "start-backoff-max", KIND_DURATION, AT (start_backoff_max), 0, 0 },
+    { "start-retries", KIND_INT, AT (start_retries), 0, 1000 },
+    { "grace", KIND_DURATION, AT (grace), 0, 0 },
+    { "keep-finished", KIND_INT, AT (keep_finished), 0, 10000000 },
+    { "queues", KIND_QUEUES, 0, 0, 0 },
+    { "local", KIND_SECTION, 0, 0, 0 },
+    { "kube", KIND_SECTION, 0, 0, 0 },
+};
+#undef AT
+
+#define AT(field) offsetof (struct config_queue, field)
+static const struct key queue_keys[] = {
+    { "default", KIND_BOOL, AT (is_default), 0, 0 },
+    { "started", KIND_BOOL, AT (started), 0, 0 },
+    { "default-time", KIND_DURATION, AT (default_time), 0, 0 },
+    { "max-time", KIND_DURATION, AT (max_time), 0, 0 },
+    { "max-nodes", KIND_INT, AT (max_nodes), 1, INT32_MAX },
+    { "priority", KIND_INT, AT (priority), 0, 1000 },
+    { "image", KIND_STRING, AT (image), 0, 0 },
+};
+#undef AT
+
+/* What the setters need to know about the place they are at. */
+struct place {
+    const struct yaml_doc *doc;
+    const json_t *owner;
+    const char *key;
+    struct error *err;
+};
+
+#define FAIL(p, ...) yaml_error ((p)->doc, (p)->owner, (p)->key, (p)->err, __VA_ARGS__)
+
+static const struct key *find_key (const struct key *table, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp (table[i].name, name))
+            return &table[i];
+    return NULL;
+}
+
+static int set_string (char **field, const json_t *value, const struct place *p)
+{
+    const char *text = json_string_value (value);
+    if (!text || !*text)
+        return FAIL (p, "%s: expected a text, got %s", p->key, json_type_name (value));
+    free (*field);
+    *field = strdup (text);
+    return *field ? 0 : error_set (p->err, ENOMEM, "out of memory");
+}
+
+static int set_duration (double *field, const json_t *value, const struct place *p)
+{
+    struct error why = { 0 };
+    if (json_is_number (value) && json_number_value (value) >= 0) {
+        *field = json_number_value (value);
+        return 0;
+    }
+    if (!json_is_string (value)
+        || parse_fsd (json_string_value (value), field, p->key, &why) < 0)
+        return FAIL (p, "%s: expected a duration such as 90s, 5m or 1.5h", p->key);
+    return 0;
+}
+
+static int get_int (const struct key *key, const json_t *value, int64_t *ret,
+                    const struct place *p)
+{
+    if (!json_is_integer (value) || json_integer_value (value) < key->min
+        || json_integer_value (value) > key->max)
+        return FAIL (p, "%s: expected an integer from %jd to %jd", p->key,
+                     (intmax_t)key->min, (intmax_t)key->max);
+    *ret = json_integer_value (value);
+    return 0;
+}
+
+static int set_strings (char ***field, const json_t *value, const struct place *p)
+{
+    if (!json_is_array (value) || json_array_size (value) > 10000)
+        return FAIL (p, "%s: expected a list of names", p->key);
+    size_t n = json_array_size (value);
+    char **list = calloc (n + 1, sizeof (*list));
+    if (!list)
+        return error_set (p->err, ENOMEM, "out of memory");
+    *field = list; /* config_destroy() frees it, also half filled */
+    for (size_t i = 0; i < n; i++) {
+        const char *text = json_string_value (json_array_get (value, i));
+        if (!text)
+            return FAIL (p, "%s: entry %zu is not a name", p->key, i + 1);
+        if (!(list[i] = strdup (text)))
+            return error_set (p->err, ENOMEM, "out of memory");
+    }
+    return 0;
+}
+
+/* "host:port"; the host may be in brackets (IPv6). */
+static int set_listen (struct config *c, const json_t *value, const struct place *p)
+{
+    const char *text = json_string_value (value);
+    const char *colon = text ? strrchr (text, ':') : NULL;
+    int64_t port;
+    if (!colon || colon == text
+        || parse_int (colon + 1, 1, 65535, &port, "port", NULL) < 0)
+        return FAIL (p, "listen: expected HOST:PORT, such as 10.0.0.5:7718");
+    bool bracket = text[0] == '[' && colon[-1] == ']';
+    free (c->listen_host);
+    c->listen_host = bracket ? strndup (text + 1, (size_t)(colon - text) - 2)
+                             : strndup (text, (size_t)(colon - text));
+    c->listen_port = (uint16_t)port;
+    return c->listen_host ? 0 : error_set (p->err, ENOMEM, "out of memory");
+}
+
+static int set_queue_value (struct config_queue *q, const struct key *key,
+                            const json_t *value, const struct place *p)
+{
+    void *field = (char *)q + key->offset;
+    int64_t number = 0;
+    switch (key->kind) {
+    case KIND_STRING:
+        return set_string (field, value, p);
+    case KIND_DURATION:
+        return set_duration (field, value, p);
+    case KIND_BOOL:
+        if (!json_is_boolean (value))
+            return FAIL (p, "%s: expected true or false", p->key);
+        *(bool *)field = json_is_true (value);
+        return 0;
+    default:
+        if (get_int (key, value, &number, p) < 0)
+            return -EINVAL;
+        if (key->offset == offsetof (struct config_queue, priority))
+            q->priority = (int)number;
+        else
+            q->max_nodes = number;
+        return 0;
+    }
+}
+
+static bool name_is_good (const char *name)
+{
+    size_t len = strlen (name);
+    return len > 0 && len <= 63
+           && strspn (name,
+                      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")
+                  == len;
+}
+
+static int read_queue (struct config_queue *q, const char *name, json_t *body,
+                       const struct place *p)
+{
+    const char *key;
+    json_t *value;
+
+    q->started = true;
+    if (!name_is_good (name))
+        return FAIL (
+            p, "queues: '%s' is not a queue name (letters, digits, - _ ., at most 63)",
+            name);
+    if (!(q->name = strdup (name)))
+        return error_set (p->err, ENOMEM, "out of memory");
+    if (json_is_null (body))
+        return 0;
+    if (!json_is_object (body))
+        return FAIL (p, "queue %s: expected a mapping of settings", name);
+    json_object_foreach (body, key, value) {
+        struct place at = { p->doc, body, key, p->err };
+        const struct key *k = find_key (queue_keys, ARRAY_SIZE (queue_keys), key);
+        if (!k)
+            return FAIL (&at, "queue %s: unknown key '%s' (see fluxq.yaml(5))", name,
+                         key);
+        if (set_queue_value (q, k, value, &at) < 0)
+            return -EINVAL;
+    }
+    return 0;
+}
+
+static void queue_release (struct config_queue *q)
+{
+    free (q->name);
+    free (q->image);
+}
+
+static int read_queues (struct config *c, json_t *value, const struct place *p)
+{
+    const char *name;
+    json_t *body;
+    size_t n = json_object_size (value);
+
+    if (!json_is_object (value) || n == 0 || n > QUEUES_MAX)
+        return FAIL (p, "queues: expected a mapping of 1 to %d queues", QUEUES_MAX);
+    for (size_t i = 0; i < c->nqueues; i++)
+        queue_release (&c->queues[i]);
+    free (c->queues);
+    c->nqueues = 0;
+    if (!(c->queues = calloc (n, sizeof (*c->queues))))
+        return error_set (p->err, ENOMEM, "out of memory");
+    size_t defaults = 0;
+    json_object_foreach (value, name, body) {
+        struct place at = { p->doc, value, name, p->err };
+        struct config_queue *q = &c->queues[c->nqueues++];
+        if (read_queue (q, name, body, &at) < 0)
+            return -EINVAL;
+        defaults += q->is_default;
+        if (q->max_time > 0 && q->default_time > q->max_time)
+            return FAIL (&at, "queue %s: default-time is more than max-time", name);
+    }
+    if (defaults > 1)
+        return FAIL (p, "queues: only one may have default: true");
+    if (defaults == 0)
+        c->queues[0].is_default = true;
+    return 0;
+}
+
+static int set_value (struct config *c, const struct key *key, json_t *value,
+                      const struct place *p)
+{
+    void *field = (char *)c + key->offset;
+    int64_t number = 0;
+
+    switch (key->kind) {
+    case KIND_STRING:
+        return set_string (field, value, p);
+    case KIND_DURATION:
+        return set_duration (field, value, p);
+    case KIND_STRINGS:
+        return set_strings (field, value, p);
+    case KIND_LISTEN:
+        return set_listen (c, value, p);
+    case KIND_QUEUES:
+        return read_queues (c, value, p);
+    case KIND_SECTION:
+        return json_is_object (value) || json_is_null (value)
+                   ? 0
+                   : FAIL (p, "%s: expected a mapping", p->key);
+    case KIND_LEVEL: {
+        int level =
+            json_is_string (value) ? log_level_from_name (json_string_value (value)) : -1;
+        if (level < 0)
+            return FAIL (p, "log-level: expected error, warning, info or debug");
+        c->log_level = (enum log_level)level;
+        return 0;
+    }
+    default:
+        if (get_int (key, value, &number, p) < 0)
+            return -EINVAL;
+        if (key->offset == offsetof (struct config, start_retries))
+            c->start_retries = (unsigned)number;
+        else
+            c->keep_finished = (size_t)number;
+        return 0;
+    }
+}
+
+struct config *config_default (void)
+{
+    struct config *c = calloc (1, sizeof (*c));
+    if (!c || !(c->queues = calloc (1, sizeof (*c->queues)))) {
+        free (c);
+        return NULL;
+    }
+    c->nqueues = 1;
+    c->queues[0].name = strdup ("batch");
+    c->queues[0].is_default = true;
+    c->queues[0].started = true;
+    c->executor = strdup ("local");
+    c->cluster_id = strdup ("fluxq");
+    c->log_level = LOG_LEVEL_INFO;
+    c->start_backoff = 60;
+    c->start_backoff_max = 3600;
+    c->start_retries = 5;
+    c->grace = 30;
+    c->keep_finished = 10000;
+    if (!c->queues[0].name || !c->executor || !c->cluster_id) {
+        config_destroy (c);
+        return NULL;
+    }
+    return c;
+}
+
+static int check_whole (const struct config *c, struct error *err)
+{
+    json_t *root = yaml_root (c->doc);
+    size_t len = strlen (c->cluster_id);
+    if (len > 20 || strspn (c->cluster_id, "abcdefghijklmnopqrstuvwxyz0123456789-") != len
+        || c->cluster_id[0] == '-' || c->cluster_id[len - 1] == '-')
+        return yaml_error (c->doc, root, "cluster-id", err,
+                           "cluster-id: '%s' is not a DNS label of at most 20 characters",
+                           c->cluster_id);
+    if (c->start_backoff_max < c->start_backoff)
+        return yaml_error (c->doc, root, "start-backoff-max", err,
+                           "start-backoff-max is less than start-backoff");
+    return 0;
+}
+
+struct config *config_load (const char *path, struct error *err)
+{
+    const char *name;
+    json_t *value;
+    struct config *c = config_default ();
+
+    if (!c || !(c->path = strdup (path))) {
+        error_set (err, ENOMEM, "out of memory");
+        goto fail;
+    }
+    if (!(c->doc = yaml_load_file (path, err)))
+        goto fail;
+    json_t *root = yaml_root (c->doc);
+    if (json_is_null (root))
+        return c; /* an empty file: all defaults */
+    if (!json_is_object (root)) {
+        error_set (err, EINVAL, "%s:1:1: expected a mapping of settings", path);
+        goto fail;
+    }
+    json_object_foreach (root, name, value) {
+        struct place p = { c->doc, root, name, err };
+        const struct key *key = find_key (keys, ARRAY_SIZE (keys), name);
+        if (!key) {
+            FAIL (&p, "unknown key '%s' (see fluxq.yaml(5))", name);
+            goto fail;
+        }
+        if (set_value (c, key, value, &p) < 0)
+            goto fail;
+    }
+    if (check_whole (c, err) < 0)
+        goto fail;
+    return c;
+fail:
+    config_destroy (c);
+    return NULL;
+}
+
+void config_destroy (struct config *c)
+{
+    if (!c)
+        return;
+    for (size_t i = 0; i < c->nqueues; i++)
+        queue_release (&c->queues[i]);
+    for (char **s = c->operators; s && *s; s++)
+        free (*s);
+    char *texts[] = { c->path,       c->executor,    c->state_dir,    c->runtime_dir,
+                      c->cluster_id, c->listen_host, c->munge_socket, c->shell_path };
+    for (size_t i = 0; i < ARRAY_SIZE (texts); i++)
+        free (texts[i]);
+    free (c->operators);
+    free (c->queues);
+    yaml_destroy (c->doc);
+    json_decref (c->overrides);
+    json_decref (c->options);
+    free (c);
+}
+
+const struct config_queue *config_find_queue (const struct config *c, const char *name)
+{
+    int i = config_queue_index (c, name);
+    return i < 0 ? NULL : &c->queues[i];
+}
+
+int config_queue_index (const struct config *c, const char *name)
+{
+    for (size_t i = 0; i < c->nqueues; i++)
+        if (!strcmp (c->queues[i].name, name))
+            return (int)i;
+    return -ENOENT;
+}
+
+const struct config_queue *config_default_queue (const struct config *c)
+{
+    for (size_t i = 0; i < c->nqueues; i++)
+        if (c->queues[i].is_default)
+            return &c->queues[i];
+    return &c->queues[0];
+}
+
+json_t *config_executor_section (const struct config *c, const char *name)
+{
+    json_t *section = c->overrides ? json_object_get (c->overrides, name) : NULL;
+    if (!section && c->doc)
+        section = json_object_get (yaml_root (c->doc), name);
+    return json_is_object (section) ? section : NULL;
+}
+
+static int set_in_section (struct config *c, const char *name, const char *key,
+                           json_t *value)
+{
+    json_t *section = config_executor_section (c, name);
+
+    if (section)
+        return json_object_set_new (section, key, value);
+    if (!c->overrides && !(c->overrides = json_object ())) {
+        json_decref (value);
+        return -ENOMEM;
+    }
+    section = json_pack ("{s:o}", key, value);
+    return section ? json_object_set_new (c->overrides, name, section) : -ENOMEM;
+}
+
+/* options.NAME, made when it is not there; borrowed. */
+static json_t *options_of (struct config *c, const char *name)
+{
+    if (!c->options)
+        c->options = json_object ();
+    if (c->options && !json_object_get (c->options, name))
+        json_object_set_new (c->options, name, json_object ());
+    return json_object_get (c->options, name);
+}
+
+int config_set_executor (struct config *c, const char *name, const char *key,
+                         json_t *value)
+{
+    json_t *options = options_of (c, name);
+    char *executor = strdup (name);
+
+    if (!executor || !options
+        || (key && json_object_set (options, key, value) < 0)) {
+        free (executor);
+        json_decref (value);
+        return -ENOMEM;
+    }
+    free (c->executor);
+    c->executor = executor;
+    return key && set_in_section (c, name, key, value) < 0 ? -ENOMEM : 0;
+}
+
+int config_keep_options (struct config *c, const struct config *old)
+{
+    const char *name, *key;
+    json_t *section, *value;
+
+    json_object_foreach (old->options, name, section) {
+        if (config_set_executor (c, name, NULL, NULL) < 0)
+            return -ENOMEM;
+        json_object_foreach (section, key, value) {
+            if (config_set_executor (c, name, key, json_incref (value)) < 0)
+                return -ENOMEM;
+        }
+    }
+    return 0;
+}

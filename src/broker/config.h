@@ -1,0 +1,72 @@
+/* config.h - fluxq.yaml, checked
+ *
+ *     struct config *c = config_load ("/etc/fluxq/fluxq.yaml", &err);   // or config_default ()
+ *     const struct config_queue *q = config_find_queue (c, "debug");
+ *     config_destroy (c);
+ *
+ * Every key is in fluxq.yaml(5). Unknown keys and wrong values are refused with file,
+ * line and column. Executors check their own mapping ("local:", "kube:") when they are
+ * created.
+ */
+#ifndef FLUXQ_BROKER_CONFIG_H
+#define FLUXQ_BROKER_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/log.h"
+#include "common/yaml.h"
+
+struct config_queue {
+    char *name;
+    bool is_default;
+    bool started;        /* as configured; fluxq-ctl may stop and start it */
+    bool operated;       /* it did: what it said outlives restarts and reloads */
+    double default_time; /* seconds, 0: unlimited */
+    double max_time;     /* seconds, 0: no bound */
+    int64_t max_nodes;   /* 0: no bound */
+    int priority;        /* added to each job's priority, 0..1000 */
+    char *image;         /* for jobs without --image, or NULL */
+};
+
+struct config {
+    char *path; /* or NULL: built in */
+    struct yaml_doc *doc;
+    json_t *overrides; /* executor sections that options made, or NULL */
+    json_t *options;   /* what options said: {executor: {key: value}}, or NULL */
+    char *executor;    /* "local" or "kube" */
+    char *state_dir;   /* journal and job directories; NULL: by default, see main.c */
+    char *runtime_dir; /* sockets */
+    char *cluster_id;  /* DNS label */
+    char *shell_path;  /* fluxq-shell, or NULL: the installed one */
+    char *listen_host; /* TCP, or NULL */
+    uint16_t listen_port;
+    char *munge_socket; /* or NULL: munge's default */
+    char **operators;   /* user names, NULL-terminated */
+    enum log_level log_level;
+    double start_backoff;     /* seconds before the second try of a start */
+    double start_backoff_max; /* it doubles up to this */
+    unsigned start_retries;
+    double grace;         /* seconds between SIGTERM and SIGKILL */
+    size_t keep_finished; /* finished jobs kept in memory for listings */
+    struct config_queue *queues;
+    size_t nqueues;
+};
+
+struct config *config_default (void);
+struct config *config_load (const char *path, struct error *err);
+void config_destroy (struct config *c);
+const struct config_queue *config_find_queue (const struct config *c, const char *name);
+const struct config_queue *config_default_queue (const struct config *c);
+/* Index in queues, or -ENOENT. */
+int config_queue_index (const struct config *c, const char *name);
+/* An option: this executor, and (key not NULL) a value in its mapping, over what the file
+ * says. Takes value. */
+int config_set_executor (struct config *c, const char *name, const char *key,
+                         json_t *value);
+/* The same options for a file that was read again. */
+int config_keep_options (struct config *c, const struct config *old);
+/* The executor's own mapping, borrowed, or NULL. */
+json_t *config_executor_section (const struct config *c, const char *name);
+
+#endif

@@ -1,0 +1,298 @@
+/* control.c - users and operators act on jobs: cancel, signal, hold
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "broker/api.h"
+#include "common/clock.h"
+
+#define PASS_SECONDS 0.005 /* of a turn */
+#define TARGETS_A_LOOK 32  /* at the clock */
+#define NOTE_MAX 4096
+
+/* A cancel of many jobs takes many turns: the ids are collected, then worked off. */
+struct cancelling {
+    struct broker *b;
+    struct http_request *req;
+    char *note;
+    int64_t signum; /* 0: cancel */
+    struct target {
+        uint64_t id;
+        bool named; /* by its id: what cannot be done is said */
+    } * list;
+    size_t n, alloc, at;
+    json_t *done, *failed;
+};
+
+static void cancelling_free (struct cancelling *c)
+{
+    json_decref (c->done);
+    json_decref (c->failed);
+    free (c->list);
+    free (c->note);
+    free (c);
+}
+
+static struct cancelling *cancelling_create (struct broker *b, struct http_request *req,
+                                             int64_t signum, const char *note)
+{
+    struct cancelling *c = calloc (1, sizeof (*c));
+
+    if (!c)
+        return NULL;
+    c->b = b;
+    c->req = req;
+    c->signum = signum;
+    c->done = json_array ();
+    c->failed = json_array ();
+    if (!c->done || !c->failed || (note && !(c->note = strdup (note)))) {
+        cancelling_free (c);
+        return NULL;
+    }
+    return c;
+}
+
+static int add_target (struct cancelling *c, uint64_t id, bool named)
+{
+    if (c->n == c->alloc) {
+        size_t alloc = c->alloc ? c->alloc * 2 : 64;
+        struct target *list = realloc (c->list, alloc * sizeof (*list));
+        if (!list)
+            return -ENOMEM;
+        c->list = list;
+        c->alloc = alloc;
+    }
+    c->list[c->n++] = (struct target){ id, named };
+    return 0;
+}
+
+/* By id; what was named comes first of equals. */
+static int cmp_target (const void *a, const void *b)
+{
+    const struct target *x = a, *y = b;
+    if (x->id != y->id)
+        return x->id < y->id ? -1 : 1;
+    return y->named - x->named;
+}
+
+/* Jobs named by id; of ranges those that are there. Ranges of both are in f, too. */
+static int collect (struct cancelling *c, const struct api_filter *f)
+{
+    struct entry *e, *next;
+    bool operator= api_is_operator (c->b, c->req), ranges = false;
+
+    for (size_t i = 0; i < f->nranges; i++) {
+        if (f->ranges[i].first != f->ranges[i].last)
+            ranges = true;
+        else if (add_target (c, f->ranges[i].first, true) < 0)
+            return -ENOMEM;
+    }
+    if (f->nranges && !ranges)
+        return 0;
+    HASH_ITER (hh, c->b->jobs, e, next) {
+        if (!f->nranges
+            && (e->job->state == JOB_INACTIVE
+                || (!operator&& e->job->userid != http_request_uid (c->req))))
+            continue;
+        if (api_filter_match (f, e) && add_target (c, e->id, f->nranges > 0) < 0)
+            return -ENOMEM;
+    }
+    bool sorted = true; /* as a rule */
+    for (size_t i = 1; i < c->n && sorted; i++)
+        sorted = cmp_target (&c->list[i - 1], &c->list[i]) <= 0;
+    if (!sorted)
+        qsort (c->list, c->n, sizeof (*c->list), cmp_target);
+    return 0;
+}
+
+static void failed (struct cancelling *c, uint64_t id, const char *code, const char *fmt,
+                    ...) PRINTF_LIKE (4, 5);
+
+static void failed (struct cancelling *c, uint64_t id, const char *code, const char *fmt,
+                    ...)
+{
+    char text[300];
+    va_list ap;
+    va_start (ap, fmt);
+    vsnprintf (text, sizeof (text), fmt, ap);
+    va_end (ap);
+    json_array_append_new (c->failed,
+                           json_pack ("{s:I s:s s:o}", "id", (json_int_t)id, "code", code,
+                                      "detail", broker_text (text)));
+}
+
+static int cancel_for_good (struct cancelling *c, struct entry *e)
+{
+    /* On its way out; but what would come back after a failed start must not. */
+    if (e->job->state == JOB_CLEANUP && !e->job->requeue)
+        return 0;
+    int rc = broker_exception (c->b, e, "cancel", http_request_uid (c->req), c->note);
+    if (rc < 0)
+        failed (c, e->id, "busy", "job %ju: %s", (uintmax_t)e->id, strerror (-rc));
+    return rc;
+}
+
+static int cancel_one (struct cancelling *c, struct entry *e)
+{
+    struct error err = { 0 };
+    struct broker *b = c->b;
+    uintmax_t id = e->id;
+
+    if (c->signum == 0)
+        return cancel_for_good (c, e);
+    if (!e->job->started || !e->xjob) {
+        failed (c, e->id, "wrong-state",
+                "job %ju does not run yet: no signal can reach it", id);
+        return -ESRCH;
+    }
+    if (b->ops->signal (b->exec, e->xjob, (int)c->signum, &err) < 0) {
+        failed (c, e->id, "wrong-state", "job %ju: %s", id, err.text);
+        return -ESRCH;
+    }
+    return 0;
+}
+
+static void cancel_try (struct cancelling *c, const struct target *t)
+{
+    struct entry *e = entry_find (c->b, t->id);
+    uintmax_t id = t->id;
+
+    if (!e) {
+        if (t->named)
+            failed (c, t->id, "unknown-job", "there is no job %ju", id);
+    } else if (!api_may (c->b, c->req, e)) {
+        failed (c, e->id, "not-owner", "job %ju belongs to %s", id, e->job->user);
+    } else if (e->job->state == JOB_INACTIVE || (e->job->finished && !e->job->requeue)) {
+        if (t->named)
+            failed (c, e->id, "wrong-state", "job %ju has ended already", id);
+    } else if (cancel_one (c, e) == 0) {
+        json_array_append_new (c->done, json_integer ((json_int_t)e->id));
+    }
+}
+
+/* Some of them; whether that was all. */
+static bool go_on (struct cancelling *c)
+{
+    double begin = clock_mono ();
+
+    while (c->at < c->n && clock_mono () - begin < PASS_SECONDS) {
+        for (size_t i = 0; i < TARGETS_A_LOOK && c->at < c->n; i++, c->at++)
+            if (c->at == 0 || c->list[c->at].id != c->list[c->at - 1].id)
+                cancel_try (c, &c->list[c->at]);
+    }
+    return c->at == c->n;
+}
+
+static void answer (struct cancelling *c)
+{
+    broker_reply_after_commit (
+        c->b, c->req, json_pack ("{s:O s:O}", "done", c->done, "failed", c->failed));
+}
+
+/* One piece a commit: its outer actions are work, too, and the disk must keep up. */
+static void go_on_after_commit (void *arg)
+{
+    struct cancelling *c = arg;
+
+    if (c->b->dead) {
+        http_reply_problem (c->req, 503, "busy", "the broker has stopped before the end");
+    } else if (go_on (c)) {
+        answer (c);
+    } else {
+        broker_after_commit (c->b, go_on_after_commit, c);
+        return;
+    }
+    cancelling_free (c);
+}
+
+/* Operators' wide strokes need a filter; so does everybody's. */
+static int read_filter (struct http_request *req, json_t *body, struct api_filter *f,
+                        struct error *err)
+{
+    const char *ids = NULL, *user = NULL, *state = NULL, *queue = NULL, *name = NULL;
+    struct {
+        const char *key, **value;
+    } texts[] = { { "ids", &ids },
+                  { "user", &user },
+                  { "state", &state },
+                  { "queue", &queue },
+                  { "name", &name } };
+    for (size_t i = 0; i < ARRAY_SIZE (texts); i++)
+        if (json_get_string (body, texts[i].key, texts[i].value, JSON_OPTIONAL_KEY,
+                             "request", err)
+            < 0)
+            return -EINVAL;
+    if (!ids && !user && !state && !queue && !name)
+        return error_set (err, EINVAL,
+                          "name jobs, or a user, state, queue or name to select them");
+    return api_filter_init (f, req, user, state, queue, name, ids, err);
+}
+
+void api_cancel (struct broker *b, struct http_request *req, const struct api_path *path)
+{
+    static const char *const keys[] = { "ids",  "user",   "state", "queue",
+                                        "name", "signal", "note",  NULL };
+    struct cancelling *c = NULL;
+    struct api_filter f = { 0 };
+    struct error err = { 0 };
+    int64_t signum = 0;
+    const char *note = NULL;
+    autojson json_t *body = api_body (req, keys);
+
+    (void)path;
+    if (!body)
+        return;
+    if (json_get_int (body, "signal", 1, 64, &signum, JSON_OPTIONAL_KEY, "request", &err)
+            < 0
+        || json_get_string (body, "note", &note, JSON_OPTIONAL_KEY, "request", &err) < 0
+        || read_filter (req, body, &f, &err) < 0) {
+        http_reply_problem (req, 400, "bad-request", "%s", err.text);
+        return;
+    }
+    if (note && strlen (note) > NOTE_MAX) {
+        http_reply_problem (req, 400, "bad-request", "note: at most %d bytes", NOTE_MAX);
+    } else if (!(c = cancelling_create (b, req, signum, note)) || collect (c, &f) < 0) {
+        http_reply_problem (req, 503, "busy", "out of memory");
+        if (c)
+            cancelling_free (c);
+    } else {
+        go_on_after_commit (c);
+    }
+    api_filter_release (&f);
+}
+
+void api_job_urgency (struct broker *b, struct http_request *req,
+                      const struct api_path *path)
+{
+    static const char *const keys[] = { "urgency", NULL };
+    struct error err = { 0 };
+    struct entry *e = api_entry (b, req, path, NULL);
+    int64_t urgency = 0;
+
+    if (!e || !api_require (b, req, e))
+        return;
+    autojson json_t *body = api_body (req, keys);
+    if (!body)
+        return;
+    if (json_get_int (body, "urgency", 0, 31, &urgency, JSON_REQUIRED, "request", &err)
+        < 0) {
+        http_reply_problem (req, 400, "bad-request", "%s", err.text);
+        return;
+    }
+    if (urgency > 16 && !api_is_operator (b, req)) {
+        http_reply_problem (req, 403, "not-operator",
+                            "urgency above 16 is for operators");
+        return;
+    }
+    if (e->job->state >= JOB_RUN) {
+        http_reply_problem (req, 409, "wrong-state",
+                            "job %ju does not wait any more (%s)", (uintmax_t)e->id,
+                            job_phase_name (job_phase (e->job)));
+        return;
+    }
+    broker_emit (b, e, "urgency",
+                 json_pack ("{s:I s:I}", "urgency", (json_int_t)urgency, "userid",
+                            (json_int_t)http_request_uid (req)));
+    broker_reply_after_commit (b, req, json_object ());
+}

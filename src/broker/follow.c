@@ -1,0 +1,305 @@
+/* follow.c - GET /v1/jobs/ID/output: from the spool's frames to text, as it grows
+ *
+ *   read 256 KiB of the spool (worker) --> frames that are asked for --> stream --> drained --> again
+ *         | end of file, job goes on: wait for the file to change (inotify) or the job to end
+ *         | end of file, there is a later attempt: its spool, from the start
+ *
+ * The spool lies in the user's directory: what is no plain file of that user (or ours) is
+ * not read.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <utlist.h>
+
+#include "broker/api.h"
+#include "common/frame.h"
+#include "common/parse.h"
+
+#define CHUNK (256 * 1024)
+
+struct follower {
+    uv_work_t work;
+    uv_fs_event_t changed;
+    struct broker *b;
+    uint64_t id;
+    struct entry *e;          /* whose list has it; NULL once the job is over */
+    struct http_request *req; /* NULL: the client left, free when idle */
+    struct follower *prev, *next;
+    char *spool;
+    size_t spool_size;
+    unsigned attempt, latest; /* of the spool, of the job */
+    uid_t owner;              /* of the job */
+    int fd;
+    uint64_t offset;
+    int64_t rank; /* -1: all */
+    int stream;   /* 0: all */
+    bool follow, busy, again, watching, over, finish_seen;
+    /* of the work under way */
+    char *buf; /* not while it waits */
+    size_t got, used;
+    int rc;
+    struct strbuf out;
+};
+
+static void step (struct follower *f);
+
+static void closed (uv_handle_t *h)
+{
+    struct follower *f = h->data;
+    if (f->fd >= 0)
+        close (f->fd);
+    strbuf_release (&f->out);
+    free (f->buf);
+    free (f->spool);
+    free (f);
+}
+
+/* Leaves the job's list and goes; not while work is under way. */
+static void destroy (struct follower *f)
+{
+    if (f->e)
+        DL_DELETE (f->e->followers, f);
+    f->e = NULL;
+    uv_close ((uv_handle_t *)&f->changed, closed);
+}
+
+static void client_left (struct http_request *req, void *arg)
+{
+    struct follower *f = arg;
+    (void)req;
+    f->req = NULL;
+    if (!f->busy)
+        destroy (f);
+}
+
+static void take_frame (struct follower *f, const struct frame *fr)
+{
+    if (fr->type == FRAME_FINISH)
+        f->finish_seen = true;
+    if (f->rank >= 0 && fr->rank != (uint32_t)f->rank)
+        return;
+    if (fr->type == FRAME_OUTPUT && (!f->stream || fr->stream == f->stream)) {
+        strbuf_add (&f->out, fr->data, fr->len);
+    } else if ((fr->type == FRAME_NOTE || fr->type == FRAME_LOST) && f->stream != 1) {
+        strbuf_adds (&f->out, "fluxq: ");
+        strbuf_add (&f->out, fr->data, fr->len);
+        strbuf_addch (&f->out, '\n');
+    }
+}
+
+static int open_spool (struct follower *f)
+{
+    struct stat st;
+    int fd = open (f->spool, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+    if (fd < 0)
+        return -errno;
+    if (fstat (fd, &st) < 0 || !S_ISREG (st.st_mode)
+        || (st.st_uid != f->owner && st.st_uid != geteuid ())) {
+        close (fd);
+        return -EPERM;
+    }
+    f->fd = fd;
+    return 0;
+}
+
+static void read_work (uv_work_t *w)
+{
+    struct follower *f = w->data;
+    struct frame fr;
+
+    f->used = 0;
+    f->got = 0;
+    if (f->fd < 0 && (f->rc = open_spool (f)) < 0) {
+        if (f->rc == -ENOENT)
+            f->rc = 0;
+        return;
+    }
+    if (!f->buf && !(f->buf = malloc (CHUNK))) {
+        f->rc = -ENOMEM;
+        return;
+    }
+    ssize_t n = pread (f->fd, f->buf, CHUNK, (off_t)f->offset);
+    if (n < 0) {
+        f->rc = -errno;
+        return;
+    }
+    f->got = (size_t)n;
+    while (f->used < f->got && !f->finish_seen) {
+        ssize_t size = frame_parse (f->buf + f->used, f->got - f->used, &fr);
+        if (size <= 0) {
+            f->rc = (int)size;
+            break;
+        }
+        take_frame (f, &fr);
+        f->used += (size_t)size;
+    }
+}
+
+static void end (struct follower *f)
+{
+    if (f->req)
+        http_stream_end (f->req);
+    f->req = NULL;
+    destroy (f);
+}
+
+static void on_change (uv_fs_event_t *h, const char *name, int events, int status)
+{
+    (void)name, (void)events, (void)status;
+    step (h->data);
+}
+
+static void set_spool (struct follower *f, unsigned attempt)
+{
+    f->attempt = attempt;
+    snprintf (f->spool, f->spool_size, "%s/%ju/spool-%u", f->b->jobs_dir,
+              (uintmax_t)f->id, attempt);
+}
+
+/* The start was given up and tried again. */
+static void next_attempt (struct follower *f)
+{
+    if (f->watching)
+        uv_fs_event_stop (&f->changed);
+    f->watching = false;
+    if (f->fd >= 0)
+        close (f->fd);
+    f->fd = -1;
+    f->offset = 0;
+    f->finish_seen = false;
+    set_spool (f, f->latest);
+}
+
+static void read_done (uv_work_t *w, int status)
+{
+    struct follower *f = w->data;
+
+    f->busy = false;
+    if (!f->req) {
+        destroy (f);
+        return;
+    }
+    f->offset += f->used;
+    if (f->out.len)
+        http_stream_write (f->req, f->out.buf, f->out.len);
+    strbuf_reset (&f->out);
+    bool again = f->again;
+    f->again = false;
+    if (status == 0 && f->rc == 0 && !f->used && (again || f->attempt != f->latest)) {
+        if (!again)
+            next_attempt (f);
+        step (f);
+        return;
+    }
+    if (status < 0 || f->rc < 0 || (f->finish_seen && f->attempt == f->latest)
+        || (!f->used && (!f->follow || f->over))) {
+        end (f);
+        return;
+    }
+    bool watch = !f->used && f->fd >= 0 && !f->watching;
+    if (watch)
+        f->watching = uv_fs_event_start (&f->changed, on_change, f->spool, 0) == 0;
+    if (f->used || watch) { /* it may have grown before the watch began */
+        step (f);
+    } else {
+        free (f->buf);
+        f->buf = NULL;
+    }
+}
+
+static void drained (struct http_request *req, void *arg)
+{
+    (void)req;
+    step (arg);
+}
+
+static void step (struct follower *f)
+{
+    if (f->busy)
+        f->again = true; /* what was read may be from before the event */
+    if (f->busy || !f->req || http_stream_unsent (f->req) > 0)
+        return; /* drained() or read_done() goes on */
+    f->busy = true;
+    f->rc = 0;
+    f->work.data = f;
+    if (uv_queue_work (f->b->loop, &f->work, read_work, read_done) < 0) {
+        f->busy = false;
+        end (f);
+    }
+}
+
+static int parse_query (struct follower *f, struct http_request *req, struct error *err)
+{
+    const char *follow = http_request_query (req, "follow");
+    const char *rank = http_request_query (req, "rank");
+    const char *stream = http_request_query (req, "stream");
+
+    f->follow = follow && strcmp (follow, "0") != 0;
+    f->rank = -1;
+    if (rank && parse_int (rank, 0, UINT32_MAX, &f->rank, "rank", err) < 0)
+        return -EINVAL;
+    if (!stream)
+        return 0;
+    f->stream = !strcmp (stream, "stdout") ? 1 : !strcmp (stream, "stderr") ? 2 : 0;
+    return f->stream ? 0
+                     : error_set (err, EINVAL,
+                                  "stream: '%s' is neither stdout nor stderr", stream);
+}
+
+void watch_follow (struct broker *b, struct entry *e, struct http_request *req)
+{
+    struct error err = { 0 };
+    struct follower *f = calloc (1, sizeof (*f));
+
+    if (f && parse_query (f, req, &err) < 0) {
+        http_reply_problem (req, 400, "bad-request", "%s", err.text);
+        free (f);
+        return;
+    }
+    size_t size = strlen (b->jobs_dir) + 64;
+    if (!f || !(f->spool = malloc (size))) {
+        free (f);
+        http_reply_problem (req, 503, "busy", "out of memory");
+        return;
+    }
+    strbuf_init (&f->out, 4 * CHUNK);
+    f->b = b;
+    f->id = e->id;
+    f->spool_size = size;
+    f->latest = e->job->restarts;
+    set_spool (f, f->latest);
+    f->owner = e->job->userid;
+    f->fd = -1;
+    f->req = req;
+    f->over = e->job->state == JOB_INACTIVE;
+    uv_fs_event_init (b->loop, &f->changed);
+    f->changed.data = f;
+    if (!f->over) { /* else the entry may go before the stream does */
+        f->e = e;
+        DL_APPEND (e->followers, f);
+    }
+    http_stream_begin (req, "text/plain", client_left, f);
+    http_stream_on_drain (req, drained);
+    step (f);
+}
+
+/* The spool may have appeared, or the job is over. */
+void watch_output (struct broker *b, struct entry *e)
+{
+    struct follower *f, *next;
+
+    (void)b;
+    DL_FOREACH_SAFE (e->followers, f, next)
+    {
+        f->over = e->job->state == JOB_INACTIVE;
+        f->latest = e->job->restarts;
+        if (f->over) {
+            DL_DELETE (e->followers, f);
+            f->e = NULL;
+        }
+        step (f);
+    }
+}

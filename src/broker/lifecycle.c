@@ -1,0 +1,264 @@
+/* lifecycle.c - events, and what follows from them now and after their commit
+ *
+ * A turn is what one round of the loop produced: events in one transaction, and a list of
+ * (job, outer actions, events to tell watchers) that is worked off when the transaction
+ * is on disk.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "broker/broker.h"
+#include "common/clock.h"
+#include "common/log.h"
+
+#define INNER                                                                            \
+    (JOB_ACT_VALIDATE | JOB_ACT_DEPEND | JOB_ACT_PRIORITY | JOB_ACT_ENQUEUE              \
+     | JOB_ACT_DEQUEUE | JOB_ACT_FREE | JOB_ACT_CLEAN)
+#define MAX_TOLD 8 /* events of one job in one turn */
+#define TEXT_MAX 65536
+
+struct follow_up {
+    uint64_t id;
+    unsigned actions;
+    unsigned ntold;
+    char told[MAX_TOLD][EVENT_NAME_MAX]; /* for watchers */
+};
+
+struct turn {
+    struct broker *b;
+    struct journal_txn *txn;
+    struct follow_up *list;
+    size_t n, alloc;
+    struct promise *promises;
+};
+
+/* Something to call after the commit, see broker_after_commit(). */
+struct promise {
+    void (*fn) (void *arg);
+    void *arg;
+    struct promise *next;
+};
+
+static struct turn *current_turn (struct broker *b)
+{
+    if (!b->turn) {
+        if (!(b->turn = calloc (1, sizeof (*b->turn)))
+            || !(b->turn->txn = journal_txn_create ())) {
+            log_error ("out of memory: the broker stops rather than lose an event");
+            abort ();
+        }
+        b->turn->b = b;
+        b->turn_serial++;
+    }
+    return b->turn;
+}
+
+static struct follow_up *follow_up (struct broker *b, struct entry *e)
+{
+    struct turn *t = current_turn (b);
+    if (e->turn == b->turn_serial)
+        return &t->list[e->turn_slot];
+    if (t->n == t->alloc) {
+        t->alloc = t->alloc ? t->alloc * 2 : 16;
+        if (!(t->list = realloc (t->list, t->alloc * sizeof (*t->list)))) {
+            log_error ("out of memory: the broker stops rather than lose an event");
+            abort ();
+        }
+    }
+    e->turn = b->turn_serial;
+    e->turn_slot = t->n;
+    t->list[t->n] = (struct follow_up){ .id = e->id };
+    return &t->list[t->n++];
+}
+
+int64_t broker_priority (const struct broker *b, const struct entry *e)
+{
+    return (int64_t)e->job->urgency * 65536 + b->config->queues[e->queue].priority;
+}
+
+void broker_emit_into (struct broker *b, struct journal_txn *txn)
+{
+    b->submit_txn = txn;
+}
+
+static void note_event (struct broker *b, struct entry *e, const struct event *ev)
+{
+    autofree char *context = event_encode_context (ev);
+    struct journal_txn *txn = b->submit_txn ? b->submit_txn : current_turn (b)->txn;
+
+    journal_txn_event (txn, e->id, ev->timestamp, ev->name,
+                       context && *context ? context : NULL);
+    if (b->submit_txn || !b->watchers)
+        return;
+    struct follow_up *f = follow_up (b, e);
+    if (f->ntold < MAX_TOLD)
+        snprintf (f->told[f->ntold++], sizeof (f->told[0]), "%s", ev->name);
+}
+
+int broker_emit (struct broker *b, struct entry *e, const char *name, json_t *context)
+{
+    struct error err = { 0 };
+    unsigned actions = 0;
+    enum job_state before = e->job->state;
+    struct event *ev = event_create (clock_wall (), name, context);
+
+    if (!ev)
+        return -ENOMEM;
+    if (b->dead) { /* the next broker finds it out again */
+        event_destroy (ev);
+        return -ESHUTDOWN;
+    }
+    int rc = job_apply (e->job, ev, &actions, &err);
+    if (rc < 0) {
+        log_debug ("job %ju: %s: %s", (uintmax_t)e->id, name, err.text);
+    } else {
+        note_event (b, e, ev);
+        if (e->job->state != before)
+            entry_moved (b, e, before);
+        if (e->job->finished && !e->job->requeue && !e->result_told)
+            actions |= BROKER_ACT_RESULT;
+        broker_act (b, e, actions);
+    }
+    event_destroy (ev);
+    return rc;
+}
+
+json_t *broker_text (const char *text)
+{
+    autostrbuf struct strbuf sb;
+
+    strbuf_init (&sb, TEXT_MAX);
+    strbuf_add_json (&sb, text ? text : "", SIZE_MAX);
+    json_t *value = sb.err ? NULL : json_loadb (sb.buf, sb.len, JSON_DECODE_ANY, NULL);
+    return value ? value : json_string ("");
+}
+
+int broker_exception (struct broker *b, struct entry *e, const char *type,
+                      uint32_t userid, const char *note)
+{
+    return broker_emit (b, e, "exception",
+                        json_pack ("{s:s s:i s:I s:o}", "type", type, "severity", 0,
+                                   "userid", (json_int_t)userid, "note",
+                                   broker_text (note)));
+}
+
+/* The matcher's booking goes; whoever waits may fit now. */
+static void give_back (struct broker *b, struct entry *e)
+{
+    match_cancel (b->matcher, e->id);
+    rset_destroy (e->r);
+    e->r = NULL;
+    broker_plan_due (b);
+    broker_emit (b, e, "free", NULL);
+}
+
+static void act_inner (struct broker *b, struct entry *e, unsigned actions)
+{
+    if (actions & JOB_ACT_VALIDATE)
+        broker_emit (b, e, "validate", NULL);
+    if (actions & JOB_ACT_DEPEND)
+        broker_emit (b, e, "depend", NULL);
+    if (actions & JOB_ACT_PRIORITY)
+        broker_emit (b, e, "priority",
+                     json_pack ("{s:I}", "priority", (json_int_t)broker_priority (b, e)));
+    if (actions & JOB_ACT_DEQUEUE)
+        sched_dequeue (b->sched, e->id);
+    if (actions & JOB_ACT_ENQUEUE)
+        broker_enqueue (b, e);
+    if (actions & JOB_ACT_FREE)
+        give_back (b, e);
+    if (actions & JOB_ACT_CLEAN)
+        broker_emit (b, e, "clean", NULL);
+}
+
+void broker_act (struct broker *b, struct entry *e, unsigned actions)
+{
+    if (actions & JOB_ACT_INACTIVE)
+        journal_txn_inactive (current_turn (b)->txn, e->id);
+    if (actions & ~(unsigned)INNER && !b->submit_txn)
+        follow_up (b, e)->actions |= actions & ~(unsigned)INNER;
+    act_inner (b, e, actions & INNER);
+}
+
+static void become_inactive (struct broker *b, struct entry *e)
+{
+    exec_job_free (e->xjob);
+    e->xjob = NULL;
+    entry_drop_spec (e);
+    match_request_destroy (e->req);
+    e->req = NULL;
+    entry_set_note (e, NULL);
+    watch_output (b, e);
+    entry_retire (b, e);
+}
+
+/* After the commit. A kill of what is being cleaned up already is nothing any more. */
+static void act_outer (struct broker *b, struct entry *e, unsigned actions)
+{
+    if (actions & JOB_ACT_START)
+        broker_start (b, e);
+    if (actions & JOB_ACT_CLEANUP)
+        broker_cleanup (b, e);
+    else if (actions & JOB_ACT_KILL)
+        broker_kill (b, e);
+    if (actions & (BROKER_ACT_RESULT | JOB_ACT_INACTIVE) && !e->result_told) {
+        e->result_told = true;
+        watch_result (b, e);
+    }
+    if (actions & JOB_ACT_INACTIVE)
+        become_inactive (b, e); /* may free e */
+}
+
+static void turn_done (int rc, const struct error *err, void *arg)
+{
+    struct turn *t = arg;
+    struct broker *b = t->b;
+
+    b->under_way--;
+    if (rc < 0) /* cannot be: the journal tries until it succeeds */
+        log_error ("journal: %s", err ? err->text : strerror (-rc));
+    for (struct promise *p = t->promises, *next; p; p = next) {
+        next = p->next;
+        p->fn (p->arg);
+        free (p);
+    }
+    for (size_t i = 0; i < t->n && rc == 0 && !b->dead; i++) {
+        struct entry *e = entry_find (b, t->list[i].id);
+        if (!e)
+            continue;
+        for (unsigned k = 0; k < t->list[i].ntold; k++)
+            watch_event (b, e, t->list[i].told[k]);
+        act_outer (b, e, t->list[i].actions);
+    }
+    free (t->list);
+    free (t);
+}
+
+void broker_after_commit (struct broker *b, void (*fn) (void *arg), void *arg)
+{
+    if (b->dead) {
+        fn (arg);
+        return;
+    }
+    struct turn *t = current_turn (b); /* maybe an empty one, behind those under way */
+    struct promise *p = malloc (sizeof (*p));
+    if (!p) {
+        log_error ("out of memory: the broker stops rather than answer too early");
+        abort ();
+    }
+    *p = (struct promise){ fn, arg, t->promises };
+    t->promises = p;
+}
+
+void broker_flush (struct broker *b)
+{
+    struct turn *t = b->turn;
+    if (!t)
+        return;
+    b->turn = NULL;
+    b->under_way++;
+    if (journal_commit (b->journal, t->txn, 0, turn_done, t) < 0) {
+        log_error ("out of memory: the broker stops rather than lose an event");
+        abort ();
+    }
+}

@@ -1,0 +1,32 @@
+# src/broker: fluxqd
+noinst_LIBRARIES += src/broker/libbroker.a
+src_broker_libbroker_a_SOURCES = \
+	src/broker/api.c \
+	src/broker/api_admin.c \
+	src/broker/api_job.c \
+	src/broker/api_list.c \
+	src/broker/broker.c \
+	src/broker/columns.c \
+	src/broker/config.c \
+	src/broker/control.c \
+	src/broker/follow.c \
+	src/broker/jobs.c \
+	src/broker/lifecycle.c \
+	src/broker/nodes.c \
+	src/broker/plan.c \
+	src/broker/recover.c \
+	src/broker/reload.c \
+	src/broker/start.c \
+	src/broker/submit.c \
+	src/broker/users.c \
+	src/broker/watch.c
+
+sbin_PROGRAMS += src/broker/fluxqd
+src_broker_fluxqd_SOURCES = src/broker/main.c
+src_broker_fluxqd_LDADD = $(BROKER_LIBS)
+
+if HAVE_CMOCKA
+check_PROGRAMS += src/broker/test/test_config
+UNIT_TESTS += src/broker/test/test_config
+src_broker_test_test_config_LDADD = $(BROKER_LIBS) $(CMOCKA_LIBS)
+endif

@@ -1,0 +1,204 @@
+/* nodes.c - the machine: what executors report, what operators drain
+ *
+ * Drains are kept in the journal as settings "drain/NAME" = reason, and hold whatever the
+ * executor says.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "broker/broker.h"
+#include "common/log.h"
+
+struct drain {
+    UT_hash_handle hh;
+    char *name, *reason;
+};
+
+static struct drain *drain_find (struct broker *b, const char *name)
+{
+    struct drain *d;
+    HASH_FIND_STR (b->drains, name, d);
+    return d;
+}
+
+static int drain_set (struct broker *b, const char *name, const char *reason)
+{
+    struct drain *d = drain_find (b, name);
+    char *copy = strdup (reason);
+
+    if (!copy)
+        return -ENOMEM;
+    if (d) {
+        free (d->reason);
+        d->reason = copy;
+        return 0;
+    }
+    if (!(d = calloc (1, sizeof (*d))) || !(d->name = strdup (name))) {
+        free (d);
+        free (copy);
+        return -ENOMEM;
+    }
+    d->reason = copy;
+    HASH_ADD_KEYPTR (hh, b->drains, d->name, strlen (d->name), d);
+    return 0;
+}
+
+static void drain_drop (struct broker *b, struct drain *d)
+{
+    HASH_DELETE (hh, b->drains, d);
+    free (d->name);
+    free (d->reason);
+    free (d);
+}
+
+void nodes_release (struct broker *b)
+{
+    struct drain *d, *next;
+    HASH_ITER (hh, b->drains, d, next)
+        drain_drop (b, d);
+}
+
+static int load_setting (const char *name, const char *value, void *arg)
+{
+    return !strncmp (name, "drain/", 6) ? drain_set (arg, name + 6, value) : 0;
+}
+
+int nodes_init (struct broker *b, struct error *err)
+{
+    return journal_load_settings (b->journal, load_setting, b, err);
+}
+
+/* What the node is, as far as new jobs are concerned: a drain by an operator outranks
+ * "up" only. */
+static void set_state (struct broker *b, int index, const char *name,
+                       enum graph_node_state state, const char *reason)
+{
+    struct drain *d = drain_find (b, name);
+    if (d && state == GRAPH_NODE_UP)
+        graph_node_set_state (b->graph, index, GRAPH_NODE_DRAINED, d->reason);
+    else
+        graph_node_set_state (b->graph, index, state, reason);
+}
+
+static void host_node (void *arg, const struct graph_node_spec *spec,
+                       enum graph_node_state state, const char *reason)
+{
+    struct broker *b = arg;
+    struct error err = { 0 };
+    /* Add first: one that had gone but still has jobs comes back by that. */
+    int index = graph_node_add (b->graph, spec, &err);
+    if (index == -EEXIST)
+        index = graph_node_update (b->graph, spec, &err);
+    if (index < 0) {
+        log_error ("node %s: %s", spec->name, err.text);
+        return;
+    }
+    set_state (b, index, spec->name, state, reason);
+    broker_plan_due (b);
+}
+
+static void host_node_foreign (void *arg, const char *name, uint32_t cores, uint32_t gpus,
+                               int64_t memory_mib)
+{
+    struct broker *b = arg;
+    int index = graph_node_find (b->graph, name);
+    if (index < 0)
+        return;
+    graph_node_set_foreign (b->graph, index, cores, gpus, memory_mib);
+    broker_plan_due (b);
+}
+
+static void host_node_gone (void *arg, const char *name)
+{
+    struct broker *b = arg;
+    int index = graph_node_find (b->graph, name);
+    if (index >= 0)
+        graph_node_remove (b->graph, index);
+    broker_plan_due (b);
+}
+
+static void host_nodes_complete (void *arg)
+{
+    struct broker *b = arg;
+    if (b->recovering && !b->dead)
+        broker_recovered_nodes (b);
+}
+
+void nodes_host_init (struct broker *b)
+{
+    b->host.node = host_node;
+    b->host.node_foreign = host_node_foreign;
+    b->host.node_gone = host_node_gone;
+    b->host.nodes_complete = host_nodes_complete;
+}
+
+static int keep (struct broker *b, const char *name, const char *reason,
+                 struct journal_txn **ret, struct error *err)
+{
+    char setting[300];
+    if (!(*ret = journal_txn_create ()))
+        return error_set (err, ENOMEM, "out of memory");
+    snprintf (setting, sizeof (setting), "drain/%s", name);
+    journal_txn_setting (*ret, setting, reason);
+    (void)b;
+    return 0;
+}
+
+static bool is_up (const struct broker *b, int index)
+{
+    struct graph_node_info info;
+    return graph_node_info (b->graph, index, &info) == 0 && info.state == GRAPH_NODE_UP;
+}
+
+/* By this drain, and not by the executor. */
+static bool is_drained_by (const struct broker *b, int index, const struct drain *d)
+{
+    struct graph_node_info info;
+    return d && graph_node_info (b->graph, index, &info) == 0
+           && info.state == GRAPH_NODE_DRAINED && info.reason
+           && !strcmp (info.reason, d->reason);
+}
+
+int nodes_drain (struct broker *b, const char *name, const char *reason,
+                 struct journal_txn **ret, struct error *err)
+{
+    int index = graph_node_find (b->graph, name);
+
+    if (index < 0)
+        return error_set (err, ENOENT, "no node is named %s; fluxq-info lists them",
+                          name);
+    if (keep (b, name, reason, ret, err) < 0)
+        return -ENOMEM;
+    bool ours = is_up (b, index) || is_drained_by (b, index, drain_find (b, name));
+    if (drain_set (b, name, reason) < 0)
+        return error_set (err, ENOMEM, "out of memory");
+    if (ours) /* else the executor's word stands (down, cordoned), also after a resume */
+        graph_node_set_state (b->graph, index, GRAPH_NODE_DRAINED, reason);
+    return 0;
+}
+
+int nodes_resume (struct broker *b, const char *name, struct journal_txn **ret,
+                  struct error *err)
+{
+    struct graph_node_info info;
+    int index = graph_node_find (b->graph, name);
+    struct drain *d = drain_find (b, name);
+
+    if (index < 0 && !d)
+        return error_set (err, ENOENT, "no node is named %s; fluxq-info lists them",
+                          name);
+    if (!d) {
+        graph_node_info (b->graph, index, &info);
+        return error_set (err, EBUSY,
+                          "node %s is not drained by an operator (it is %s%s%s)", name,
+                          graph_node_state_name (info.state), info.reason ? ": " : "",
+                          info.reason ? info.reason : "");
+    }
+    if (keep (b, name, NULL, ret, err) < 0)
+        return -ENOMEM;
+    if (is_drained_by (b, index, d))
+        graph_node_set_state (b->graph, index, GRAPH_NODE_UP, NULL);
+    drain_drop (b, d);
+    broker_plan_due (b);
+    return 0;
+}

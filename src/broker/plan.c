@@ -1,0 +1,131 @@
+/* plan.c - the scheduler's decisions become allocations, a bounded piece of work a turn
+ */
+#include <errno.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "broker/broker.h"
+#include "common/clock.h"
+#include "common/log.h"
+
+#define PASS_SECONDS 0.010
+#define TRIES 64
+#define SLEEP_MAX 60.0 /* begin times are of the wall clock, which may be set */
+
+static void again_cb (uv_idle_t *idle)
+{
+    (void)idle; /* keeps the loop turning; the work is done at the end of the turn */
+}
+
+static void wakeup_cb (uv_timer_t *timer)
+{
+    broker_plan_due (timer->data);
+}
+
+void broker_plan_due (struct broker *b)
+{
+    b->plan_due = true;
+}
+
+void broker_enqueue (struct broker *b, struct entry *e)
+{
+    if (e->submitting || !e->req)
+        return; /* submit.c and recover.c call again when it is accepted */
+    struct sched_entry s = { .id = e->id,
+                             .priority = e->job->priority,
+                             .held = e->job->urgency == 0,
+                             .begin = e->job->t_begin,
+                             .duration = e->job->duration,
+                             .req = e->req,
+                             .queue = e->queue };
+    int rc = sched_enqueue (b->sched, &s);
+    if (rc < 0)
+        log_error ("job %ju: cannot be queued: %s", (uintmax_t)e->id, strerror (-rc));
+    broker_plan_due (b);
+}
+
+/* {"R":..., "nodelist":..., "nnodes":..., "ntasks":..., "ncores":...} */
+static json_t *alloc_context (const struct entry *e)
+{
+    autofree char *text = rset_encode (e->r);
+    autofree char *nodelist = rset_nodelist (e->r);
+    json_t *r = text ? json_loads (text, 0, NULL) : NULL;
+
+    if (!r || !nodelist) {
+        json_decref (r);
+        return NULL;
+    }
+    return json_pack ("{s:o s:s s:I s:I s:I}", "R", r, "nodelist", nodelist, "nnodes",
+                      (json_int_t)e->r->nranks, "ntasks", (json_int_t)rset_slots (e->r),
+                      "ncores", (json_int_t)rset_cores (e->r));
+}
+
+static void allocate (struct broker *b, struct sched_decision *d)
+{
+    struct entry *e = entry_find (b, d->id);
+    json_t *context;
+
+    if (!e || e->job->state != JOB_SCHED) {
+        log_error ("job %ju: was placed but does not wait", (uintmax_t)d->id);
+        match_cancel (b->matcher, d->id);
+        rset_destroy (d->r);
+        return;
+    }
+    e->r = d->r;
+    if (!(context = alloc_context (e)) || broker_emit (b, e, "alloc", context) < 0) {
+        log_error ("job %ju: allocation could not be recorded", (uintmax_t)d->id);
+        match_cancel (b->matcher, d->id);
+        rset_destroy (e->r);
+        e->r = NULL;
+        broker_enqueue (b, e);
+    }
+}
+
+void broker_forget_fresh (struct broker *b, struct entry *e)
+{
+    if (e->fresh)
+        DL_DELETE2 (b->fresh, e, fresh_prev, fresh_next);
+    e->fresh = false;
+}
+
+/* Jobspecs of new jobs that did not start at once go back to the journal's care. One that
+ * is being started, or was, is in use. */
+static void let_go_of_fresh (struct broker *b)
+{
+    while (b->fresh) {
+        struct entry *e = b->fresh;
+        broker_forget_fresh (b, e);
+        if (e->job->state != JOB_RUN && !e->starting && !e->xjob)
+            entry_drop_spec (e);
+    }
+}
+
+void broker_plan (struct broker *b)
+{
+    struct sched_decision d = { 0 };
+    int rc = 0;
+
+    if (!b->plan_due || b->recovering || b->stopping)
+        return;
+    double begin = clock_mono ();
+    do {
+        rc = sched_next (b->sched, clock_wall (), TRIES, &d);
+        if (rc == 1)
+            allocate (b, &d);
+        else if (rc < 0 && rc != -EAGAIN)
+            log_error ("scheduler: %s", strerror (-rc));
+    } while ((rc == 1 || rc == -EAGAIN) && clock_mono () - begin < PASS_SECONDS);
+
+    b->plan_due = rc == 1 || rc == -EAGAIN;
+    if (b->plan_due) {
+        uv_idle_start (&b->again, again_cb);
+        return;
+    }
+    uv_idle_stop (&b->again);
+    let_go_of_fresh (b);
+    double when = sched_wakeup (b->sched);
+    if (when > 0) {
+        double wait = MIN (MAX (when - clock_wall (), 0.0), SLEEP_MAX);
+        uv_timer_start (&b->wakeup, wakeup_cb, (uint64_t)(wait * 1000.0) + 1, 0);
+    }
+}

@@ -1,0 +1,261 @@
+/* recover.c - after a start: jobs from the journal, and what was going on goes on
+ *
+ * 1. broker_recover(), before the loop: every job's events are applied to a new record; what waits is queued.
+ * 2. broker_recovered_nodes(), when the executor has listed its nodes: what ran is booked again and handed to the
+ *    executor to pick up; what was being removed is removed. Only then are new jobs placed.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "broker/broker.h"
+#include "common/log.h"
+
+struct loading {
+    struct broker *b;
+    struct entry *last;
+};
+
+static int on_job (const struct journal_job_row *row, void *arg)
+{
+    struct loading *l = arg;
+    struct broker *b = l->b;
+    struct error err = { 0 };
+    struct entry *e = entry_create (row->id);
+
+    if (!e)
+        return -ENOMEM;
+    l->last = e;
+    entry_insert (b, e);
+    if (row->inactive)
+        return 0;
+    if (!(e->js = jobspec_parse (row->jobspec, row->jobspec_len, &err))
+        || !(e->req = match_request_create (e->js, &err)))
+        log_error ("job %ju: %s", (uintmax_t)row->id, err.text);
+    entry_drop_spec (e);
+    return 0;
+}
+
+static int on_event (uint64_t id, double timestamp, const char *name, const char *context,
+                     void *arg)
+{
+    struct loading *l = arg;
+    struct error err = { 0 };
+    unsigned actions;
+    json_t *value = NULL;
+
+    if (context && *context
+        && !(value = json_parse (context, strlen (context), "event", &err))) {
+        log_error ("job %ju: event %s: %s", (uintmax_t)id, name, err.text);
+        return 0;
+    }
+    struct event *ev = event_create (timestamp, name, value);
+    if (!ev)
+        return -ENOMEM;
+    if (!l->last || l->last->id != id || job_apply (l->last->job, ev, &actions, &err) < 0)
+        log_error ("job %ju: event %s cannot be replayed: %s", (uintmax_t)id, name,
+                   err.text);
+    event_destroy (ev);
+    return 0;
+}
+
+static int by_id (const void *a, const void *b)
+{
+    return entry_cmp (*(struct entry *const *)a, *(struct entry *const *)b);
+}
+
+/* All entries in order of their ids; caller frees. */
+static struct entry **sorted (struct broker *b, size_t *ret_n)
+{
+    size_t n = HASH_COUNT (b->jobs), i = 0;
+    struct entry *e, *next, **list = calloc (n + 1, sizeof (struct entry *));
+
+    if (!list)
+        return NULL;
+    HASH_ITER (hh, b->jobs, e, next)
+        list[i++] = e;
+    qsort (list, n, sizeof (struct entry *), by_id);
+    *ret_n = n;
+    return list;
+}
+
+static void resume_waiting (struct broker *b, struct entry *e)
+{
+    switch (e->job->state) {
+    case JOB_NEW:
+        broker_act (b, e, JOB_ACT_VALIDATE);
+        break;
+    case JOB_DEPEND:
+        broker_act (b, e, JOB_ACT_DEPEND);
+        break;
+    case JOB_PRIORITY:
+        broker_act (b, e, JOB_ACT_PRIORITY);
+        break;
+    case JOB_SCHED:
+        broker_enqueue (b, e);
+        break;
+    case JOB_INACTIVE:
+        e->result_told = true;
+        entry_retire (b, e);
+        break;
+    default:
+        e->recovered = true; /* broker_recovered_nodes() goes on, and nobody before */
+        break;
+    }
+}
+
+int broker_recover (struct broker *b, struct error *err)
+{
+    struct loading l = { b, NULL };
+    size_t n = 0;
+
+    if (journal_load (b->journal, b->config->keep_finished, on_job, on_event, &l, err)
+        < 0)
+        return -EIO;
+    b->next_id = journal_last_id (b->journal) + 1;
+    autofree struct entry **list = sorted (b, &n);
+    if (!list)
+        return error_set (err, ENOMEM, "out of memory");
+    for (size_t i = 0; i < n; i++) {
+        entry_find_queue (b, list[i]);
+        entry_count (b, list[i]);
+    }
+    size_t active = b->npending + b->nrunning;
+    for (size_t i = 0; i < n; i++) {
+        if (list[i]->job->state < JOB_RUN && !list[i]->req)
+            continue; /* logged; the administrator decides */
+        resume_waiting (b, list[i]);
+    }
+    if (active)
+        log_info ("%zu jobs wait, %zu run; all go on", b->npending, b->nrunning);
+    return 0;
+}
+
+/* A node as it was before make_room(). */
+struct size {
+    int index; /* -1: nothing was done */
+    bool added;
+    uint32_t cores, gpus;
+    int64_t memory;
+};
+
+static uint32_t above (const struct idset *ids)
+{
+    uint32_t end = 0;
+    IDSET_FOREACH (ids, id)
+    {
+        end = id + 1;
+    }
+    return end;
+}
+
+static void node_resize (struct broker *b, int index, uint32_t cores, uint32_t gpus,
+                         int64_t memory)
+{
+    struct graph_node_info info;
+
+    if (graph_node_info (b->graph, index, &info) < 0)
+        return;
+    struct graph_node_spec spec = { .name = info.name,
+                                    .rack = info.rack,
+                                    .properties = info.properties,
+                                    .cores = cores,
+                                    .gpus = gpus,
+                                    .memory_mib = memory };
+    graph_node_update (b->graph, &spec, NULL);
+}
+
+/* The node of a job that runs is as large as the job needs. */
+static struct size make_room (struct broker *b, const struct rset_rank *rank)
+{
+    struct graph_node_info info;
+    struct graph_node_spec spec = { .name = rank->node,
+                                    .cores = above (rank->cores),
+                                    .gpus = above (rank->gpus),
+                                    .memory_mib = rank->memory_mib };
+    struct size was = { .index = graph_node_find (b->graph, rank->node) };
+
+    if (was.index < 0) {
+        was.index = graph_node_add (b->graph, &spec, NULL);
+        was.added = true;
+    } else if (graph_node_info (b->graph, was.index, &info) == 0) {
+        was.cores = info.cores;
+        was.gpus = info.gpus;
+        was.memory = info.memory_mib;
+        node_resize (b, was.index, MAX (info.cores, spec.cores),
+                     MAX (info.gpus, spec.gpus),
+                     MAX (info.memory_mib, info.memory_used + spec.memory_mib));
+    }
+    return was;
+}
+
+static void make_as_before (struct broker *b, const struct size *was)
+{
+    if (was->index >= 0 && was->added)
+        graph_node_remove (b->graph, was->index); /* goes when the job does */
+    else if (was->index >= 0)
+        node_resize (b, was->index, was->cores, was->gpus, was->memory);
+}
+
+/* A node may have gone or shrunk meanwhile: it stays booked all the same, and so do the
+ * job's other nodes, which must not be given to anybody else. */
+static int book_lost (struct broker *b, struct entry *e, struct error *err)
+{
+    autofree struct size *was = calloc (e->r->nranks, sizeof (*was));
+
+    if (!was)
+        return error_set (err, ENOMEM, "out of memory");
+    log_warning ("job %ju: %s; it is still booked", (uintmax_t)e->id, err->text);
+    for (size_t i = 0; i < e->r->nranks; i++)
+        was[i] = make_room (b, &e->r->ranks[i]);
+    int rc = match_update (b->matcher, e->id, e->r, err);
+    for (size_t i = 0; i < e->r->nranks; i++)
+        make_as_before (b, &was[i]);
+    return rc;
+}
+
+static void book (struct broker *b, struct entry *e)
+{
+    struct error err = { 0 };
+    int rc = -EINVAL;
+
+    if (e->job->r && (e->r = rset_decode (e->job->r, strlen (e->job->r), &err)))
+        rc = match_update (b->matcher, e->id, e->r, &err);
+    if (rc == -ENOENT)
+        rc = book_lost (b, e, &err);
+    if (rc < 0)
+        log_error ("job %ju: its nodes cannot be booked again: %s", (uintmax_t)e->id,
+                   err.text);
+}
+
+static void resume_running (struct broker *b, struct entry *e)
+{
+    if (e->job->allocated)
+        book (b, e);
+    if (e->job->state == JOB_CLEANUP && !e->job->allocated) {
+        e->recovered = false;
+        broker_act (b, e, JOB_ACT_CLEAN);
+        return;
+    }
+    if (!e->r && e->job->state == JOB_RUN)
+        broker_exception (b, e, "start-failed", b->uid, "its allocation cannot be read");
+    broker_start (b, e); /* looks everything up, then exec recover */
+}
+
+void broker_recovered_nodes (struct broker *b)
+{
+    size_t n = 0, nlive = 0;
+    autofree struct entry **list = sorted (b, &n);
+    autofree uint64_t *live = calloc (n + 1, sizeof (*live));
+
+    b->recovering = false;
+    for (size_t i = 0; list && live && i < n; i++) {
+        enum job_state state = list[i]->job->state;
+        if (state != JOB_RUN && state != JOB_CLEANUP)
+            continue;
+        live[nlive++] = list[i]->id;
+        resume_running (b, list[i]);
+    }
+    if (live)
+        b->ops->sweep (b->exec, live, nlive);
+    broker_plan_due (b);
+}

@@ -1,0 +1,482 @@
+/* start.c - from an allocation to the executor, and back
+ *
+ *   alloc on disk --> jobspec (journal) --> user (passwd) --> directory (worker) --> exec start
+ *                                                                       |  ready: start
+ *                                                                       |  finished: finish
+ *                                                                       v  start_failed: requeue
+ *   finish on disk --> exec cleanup --> cleaned: release, free, clean
+ *
+ * Each step before exec start looks whether the job is still wanted; if not it is cleaned
+ * up as it stands. What was found running after a restart goes the same way to exec
+ * recover, but is never given up here: it may have processes, which only the executor can
+ * end.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <utlist.h>
+
+#include "broker/broker.h"
+#include "common/clock.h"
+#include "common/io.h"
+#include "common/log.h"
+
+#define RETRY_MS 2000
+#define DIR_OPEN (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+
+void exec_job_free (struct exec_job *x)
+{
+    if (!x)
+        return;
+    users_release (&x->user);
+    free ((char *)x->dir);
+    free ((char *)x->spool);
+    free ((char *)x->name);
+    free ((char *)x->queue);
+    free (x);
+}
+
+/* The one that asked for the look-up; the entry may have gone when the answer comes. */
+struct preparation {
+    uv_work_t work;
+    struct broker *b;
+    uint64_t id;
+    char *dir;
+    uid_t uid;
+    gid_t gid;
+    bool chown;
+    bool first; /* the job's first attempt: nothing of its own can be there yet */
+    int rc;
+    struct error err;
+};
+
+static void preparation_free (struct preparation *p)
+{
+    free (p->dir);
+    free (p);
+}
+
+/* All is gone (or never was): resources back, and the end or the next try. */
+static void close_attempt (struct broker *b, struct entry *e)
+{
+    e->starting = false;
+    exec_job_free (e->xjob);
+    e->xjob = NULL;
+    entry_drop_spec (e);
+    e->recovered = e->start_again = false;
+    if (e->job->state != JOB_CLEANUP)
+        return;
+    if (e->job->released)
+        broker_act (b, e, e->job->allocated ? JOB_ACT_FREE : JOB_ACT_CLEAN);
+    else if (e->job->allocated)
+        broker_emit (b, e, "release",
+                     json_pack ("{s:s s:b}", "ranks", "all", "final", 1));
+    else
+        broker_emit (b, e, "clean", NULL);
+}
+
+/* The start cannot go on for a reason that lies here, not in the executor. */
+static void give_up (struct broker *b, struct entry *e, const char *text)
+{
+    log_warning ("job %ju: cannot start: %s", (uintmax_t)e->id, text);
+    broker_exception (b, e, "start-failed", b->uid, text);
+    close_attempt (b, e);
+}
+
+static struct exec_job *make_exec_job (struct broker *b, struct entry *e,
+                                       const struct exec_user *user)
+{
+    struct exec_job *x = calloc (1, sizeof (*x));
+    size_t size = strlen (b->jobs_dir) + 64;
+    char *dir = malloc (size), *spool = malloc (size);
+
+    if (!x || !dir || !spool || users_copy (&x->user, user) < 0) {
+        free (x);
+        free (dir);
+        free (spool);
+        return NULL;
+    }
+    snprintf (dir, size, "%s/%ju", b->jobs_dir, (uintmax_t)e->id);
+    snprintf (spool, size, "%s/%ju/spool-%u", b->jobs_dir, (uintmax_t)e->id,
+              e->job->restarts);
+    x->id = e->id;
+    x->attempt = e->job->restarts;
+    x->name = strdup (e->job->name);
+    x->queue = strdup (e->job->queue);
+    x->js = e->js;
+    x->r = e->r;
+    x->time_limit = e->job->duration;
+    x->grace = b->config->grace;
+    x->dir = dir;
+    x->spool = spool;
+    if (!x->name || !x->queue) {
+        exec_job_free (x);
+        return NULL;
+    }
+    return x;
+}
+
+/* What an earlier journal's job of this number left goes: its spool would be taken for
+ * this one's. */
+static int make_new (struct preparation *p)
+{
+    if (mkdir (p->dir, 0700) == 0)
+        return 0;
+    if (errno != EEXIST)
+        return error_errno (&p->err, errno, "%s", p->dir);
+    if (p->first && io_remove_tree (p->dir, &p->err) < 0)
+        return -EEXIST;
+    if (mkdir (p->dir, 0700) < 0 && errno != EEXIST)
+        return error_errno (&p->err, errno, "%s", p->dir);
+    return 0;
+}
+
+static void make_dir (uv_work_t *w)
+{
+    struct preparation *p = w->data;
+
+    if ((p->rc = make_new (p)) < 0)
+        return;
+    autoclose int fd = open (p->dir, DIR_OPEN);
+    if (fd < 0 || (p->chown && fchown (fd, p->uid, p->gid) < 0))
+        p->rc = error_errno (&p->err, errno, "%s", p->dir);
+}
+
+static void hand_over (struct broker *b, struct entry *e)
+{
+    e->starting = false;
+    if (!e->recovered) {
+        b->ops->start (b->exec, e->xjob);
+        return;
+    }
+    e->recovered = false;
+    entry_set_note (e, NULL);
+    if (e->job->state == JOB_CLEANUP
+        && (e->job->finished || e->job->requeue || !e->js || !e->r)) {
+        b->ops->cleanup (b->exec, e->xjob);
+        return;
+    }
+    b->ops->recover (b->exec, e->xjob);
+    if (e->job->state == JOB_CLEANUP)
+        b->ops->terminate (b->exec, e->xjob, "cancelled", b->config->grace);
+}
+
+/* Something could not be looked up just now. A job that was found running waits for as
+ * long as it takes; a new one takes the way of a start that failed. */
+static void postpone (struct broker *b, struct entry *e, const char *text)
+{
+    if (!e->recovered) {
+        e->starting = false;
+        if (e->job->state == JOB_RUN)
+            b->host.start_failed (b, e->id, true, text);
+        else
+            close_attempt (b, e);
+        return;
+    }
+    if (!e->note || strcmp (e->note, text) != 0)
+        log_warning ("job %ju: cannot be picked up yet: %s", (uintmax_t)e->id, text);
+    entry_set_note (e, text);
+    e->starting = false;
+    e->start_again = true;
+    exec_job_free (e->xjob);
+    e->xjob = NULL;
+    if (!uv_is_active ((uv_handle_t *)&b->retry))
+        broker_retry_starts (b);
+}
+
+static void retry_due (uv_timer_t *t)
+{
+    struct broker *b = t->data;
+    struct entry *e, *next;
+
+    DL_FOREACH_SAFE2 (b->active, e, next, active_next)
+    {
+        if (!e->start_again)
+            continue;
+        e->start_again = false;
+        broker_start (b, e);
+    }
+}
+
+void broker_retry_starts (struct broker *b)
+{
+    uv_timer_start (&b->retry, retry_due, RETRY_MS, 0);
+}
+
+static void dir_made (uv_work_t *w, int status)
+{
+    struct preparation *p = w->data;
+    struct broker *b = p->b;
+    struct entry *e = b->dead ? NULL : entry_find (b, p->id);
+
+    if (status == 0 && e && e->starting) {
+        if (p->rc < 0 && e->recovered)
+            postpone (b, e, p->err.text);
+        else if (p->rc < 0)
+            give_up (b, e, p->err.text);
+        else if (e->job->state == JOB_RUN || e->recovered)
+            hand_over (b, e);
+        else
+            broker_cleanup (b, e); /* cancelled meanwhile */
+    }
+    preparation_free (p);
+}
+
+/* It was found running and cannot go on: what there is of it is ended and removed. */
+static void abandon (struct broker *b, struct entry *e, const char *text)
+{
+    log_error ("job %ju: cannot be picked up and is ended: %s", (uintmax_t)e->id, text);
+    if (e->job->state == JOB_RUN)
+        broker_exception (b, e, "start-failed", b->uid, text);
+}
+
+/* The directory on a worker thread; takes p. */
+static void prepare_dir (struct preparation *p, struct entry *e,
+                         const struct exec_user *user)
+{
+    struct broker *b = p->b;
+
+    if ((!e->js && !e->recovered) || !(e->xjob = make_exec_job (b, e, user))
+        || !(p->dir = strdup (e->xjob->dir))) {
+        postpone (b, e, "out of memory");
+        preparation_free (p);
+        return;
+    }
+    p->uid = user->uid;
+    p->gid = user->gid;
+    p->chown = b->uid == 0;
+    p->first = e->job->restarts == 0 && !e->recovered;
+    p->work.data = p;
+    if (uv_queue_work (b->loop, &p->work, make_dir, dir_made) < 0) {
+        postpone (b, e, "out of memory");
+        preparation_free (p);
+    }
+}
+
+static void user_known (int rc, const struct exec_user *user, void *arg)
+{
+    struct preparation *p = arg;
+    struct broker *b = p->b;
+    struct entry *e = b->dead ? NULL : entry_find (b, p->id);
+    char text[128];
+
+    if (!e || !e->starting) {
+        preparation_free (p);
+        return;
+    }
+    if (rc == 0) {
+        prepare_dir (p, e, user);
+    } else if (rc == -ENOENT && e->recovered) {
+        /* What it has here is ended and removed in the name of its number. */
+        char empty[] = "", root[] = "/";
+        struct exec_user number = { .uid = e->job->userid,
+                                    .gid = e->job->groupid,
+                                    .name = e->job->user,
+                                    .home = root,
+                                    .shell = empty,
+                                    .groups = (gid_t[]){ e->job->groupid },
+                                    .ngroups = 1 };
+        abandon (b, e, "its user does not exist here any more");
+        prepare_dir (p, e, &number);
+    } else {
+        if (rc == -ENOENT)
+            give_up (b, e, "its user does not exist here (any more)");
+        else {
+            snprintf (text, sizeof (text), "uid %u cannot be looked up: %s",
+                      (unsigned)e->job->userid, strerror (-rc));
+            postpone (b, e, text);
+        }
+        preparation_free (p);
+    }
+}
+
+static void find_user (struct preparation *p, struct entry *e)
+{
+    users_find (p->b->users, e->job->userid, user_known, p);
+}
+
+static void spec_read (int rc, const struct journal_record *rec, void *arg)
+{
+    struct preparation *p = arg;
+    struct broker *b = p->b;
+    struct entry *e = b->dead ? NULL : entry_find (b, p->id);
+    struct error err = { 0 };
+
+    b->under_way--;
+    if (!e || !e->starting) {
+        preparation_free (p);
+        return;
+    }
+    if (rc < 0)
+        error_set (&err, EIO, "its jobspec cannot be read from the journal");
+    else if (!e->js)
+        e->js = jobspec_parse (rec->jobspec, rec->jobspec_len, &err);
+    if (rc == 0 && !e->js && e->recovered)
+        abandon (b, e, err.text);
+    if (rc == 0 && (e->js || e->recovered)) {
+        find_user (p, e);
+        return;
+    }
+    if (rc < 0)
+        postpone (b, e, err.text);
+    else
+        give_up (b, e, err.text);
+    preparation_free (p);
+}
+
+void broker_start (struct broker *b, struct entry *e)
+{
+    if (e->starting || e->xjob)
+        return;
+    if (e->job->state != JOB_RUN && !e->recovered)
+        return; /* cancelled before anything began: broker_kill() or cleanup follows */
+    struct preparation *p = calloc (1, sizeof (*p));
+    if (!p) {
+        postpone (b, e, "out of memory");
+        return;
+    }
+    p->b = b;
+    p->id = e->id;
+    e->starting = true;
+    if (e->js) {
+        find_user (p, e);
+    } else if (journal_read (b->journal, e->id, JOURNAL_JOBSPEC, spec_read, p) == 0) {
+        b->under_way++;
+    } else {
+        preparation_free (p);
+        postpone (b, e, "too many look-ups wait for the journal");
+    }
+}
+
+void broker_kill (struct broker *b, struct entry *e)
+{
+    if (e->starting || e->recovered)
+        return; /* the next step of the start sees it */
+    if (!e->xjob)
+        close_attempt (b, e);
+    else
+        b->ops->terminate (b->exec, e->xjob, "cancelled", b->config->grace);
+}
+
+void broker_cleanup (struct broker *b, struct entry *e)
+{
+    if (e->recovered || (e->starting && !e->xjob))
+        return;
+    e->starting = false;
+    if (e->xjob)
+        b->ops->cleanup (b->exec, e->xjob);
+    else
+        close_attempt (b, e);
+}
+
+/* -- what the executor reports -- */
+
+static void host_ready (void *arg, uint64_t id)
+{
+    struct entry *e = entry_find (arg, id);
+    if (!e || e->job->state != JOB_RUN || e->job->started)
+        return;
+    entry_set_note (e, NULL);
+    broker_emit (arg, e, "start", NULL);
+}
+
+static double backoff (const struct broker *b, unsigned tries)
+{
+    double wait = b->config->start_backoff;
+    for (unsigned i = 0; i < tries && wait < b->config->start_backoff_max; i++)
+        wait *= 2;
+    return MIN (wait, b->config->start_backoff_max);
+}
+
+static void host_start_failed (void *arg, uint64_t id, bool retry, const char *text)
+{
+    struct broker *b = arg;
+    struct entry *e = entry_find (b, id);
+
+    if (!e || e->job->finished)
+        return;
+    log_warning ("job %ju: start failed: %s", (uintmax_t)id, text);
+    if (e->job->state == JOB_RUN && retry
+        && e->job->failed_starts < b->config->start_retries) {
+        entry_set_note (e, text);
+        broker_emit (b, e, "requeue",
+                     json_pack ("{s:o s:f}", "reason", broker_text (text), "begin",
+                                clock_wall () + backoff (b, e->job->failed_starts)));
+        return;
+    }
+    if (e->job->state == JOB_RUN)
+        broker_exception (b, e, "start-failed", b->uid, text);
+    /* In CLEANUP (also by that exception) what there is goes; there is nothing to wait
+     * for. */
+    broker_act (b, e, JOB_ACT_CLEANUP);
+}
+
+/* Which exception goes with an executor's reason; NULL: none, the status says it all. */
+static const char *exception_of (const char *reason)
+{
+    static const struct {
+        const char *reason, *type;
+    } table[] = {
+        { "timeout", "timeout" },        { "cancelled", "cancel" },
+        { "lost", "node-lost" },         { "oom", "oom" },
+        { "startfail", "start-failed" },
+    };
+    for (size_t i = 0; i < ARRAY_SIZE (table); i++)
+        if (!strcmp (reason, table[i].reason))
+            return table[i].type;
+    return NULL;
+}
+
+static void host_finished (void *arg, uint64_t id, int status, const char *reason,
+                           const char *text)
+{
+    struct broker *b = arg;
+    struct entry *e = entry_find (b, id);
+
+    if (!e || e->job->finished
+        || (e->job->state != JOB_RUN && e->job->state != JOB_CLEANUP))
+        return;
+    const char *type = exception_of (reason);
+    if (type && !e->job->has_exception)
+        broker_exception (b, e, type, b->uid, text);
+    broker_emit (b, e, "finish",
+                 json_pack ("{s:i s:o s:o}", "status", status & 0xffff, "reason",
+                            broker_text (reason), "text", broker_text (text)));
+}
+
+static void host_cleaned (void *arg, uint64_t id)
+{
+    struct entry *e = entry_find (arg, id);
+    if (e)
+        close_attempt (arg, e);
+}
+
+static void host_output (void *arg, uint64_t id)
+{
+    struct entry *e = entry_find (arg, id);
+    if (e)
+        watch_output (arg, e);
+}
+
+static void host_note (void *arg, uint64_t id, const char *text)
+{
+    struct entry *e = entry_find (arg, id);
+    if (e)
+        entry_set_note (e, text);
+}
+
+void exec_host_init (struct broker *b)
+{
+    struct exec_host *h = &b->host;
+    h->arg = b;
+    h->loop = b->loop;
+    h->ready = host_ready;
+    h->start_failed = host_start_failed;
+    h->finished = host_finished;
+    h->cleaned = host_cleaned;
+    h->output = host_output;
+    h->note = host_note;
+    nodes_host_init (b);
+}

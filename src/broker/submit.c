@@ -1,0 +1,408 @@
+/* submit.c - POST /v1/jobs: check, number, write, then answer
+ *
+ *   body --> jobspec --> queue's rules --> can it ever run? --> who is it --> journal --> 201 {"id":N}
+ *
+ * The job is in no table until its transaction is on disk: a failed write leaves nothing
+ * behind.
+ */
+#include <errno.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "broker/api.h"
+#include "broker/broker.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/parse.h"
+
+#define PENDING_MAX 1000000
+#define LARGE                                                                            \
+    (128 * 1024) /* bytes of a jobspec that take more than a millisecond or two */
+
+struct submission {
+    struct broker *b;
+    uv_work_t work; /* a large jobspec is parsed by a worker */
+    struct error err;
+    struct http_request *req;
+    bool gone; /* the client left; the job, once numbered, is kept all the same */
+    struct entry *e;
+    uid_t uid;
+    int urgency;
+    bool allow_infeasible;
+    char *queue; /* by name: a reload may move it */
+    char *key;
+    bool completed; /* something of the queue went into the jobspec's JSON */
+    char *text;     /* jobspec */
+    struct submission *prev, *next; /* broker.submissions: those with a key, under way */
+    bool listed;
+};
+
+static void submission_free (struct submission *s)
+{
+    s->b->under_way--;
+    entry_destroy (s->e);
+    free (s->key);
+    free (s->queue);
+    free (s->text);
+    free (s);
+}
+
+/* The request ends with its reply; it shall not call client_left() then. */
+static void detach (struct submission *s)
+{
+    if (!s->gone)
+        http_request_set_aux (s->req, NULL, NULL);
+    if (s->listed)
+        DL_DELETE (s->b->submissions, s);
+    s->listed = false;
+}
+
+static void refuse (struct submission *s, int status, const char *code, const char *text)
+{
+    detach (s);
+    if (!s->gone)
+        http_reply_problem (s->req, status, code, "%s", text);
+    submission_free (s);
+}
+
+static void client_left (void *aux)
+{
+    struct submission *s = aux;
+    s->gone = true;
+}
+
+/* Queue and limits. Puts what the user left open into the jobspec's JSON. */
+static int apply_queue (struct submission *s, struct error *err)
+{
+    const struct config *c = s->b->config;
+    struct jobspec *js = s->e->js;
+    const struct config_queue *q;
+    struct jobspec_sizes sizes;
+
+    q = js->queue ? config_find_queue (c, js->queue) : config_default_queue (c);
+    if (!q) {
+        autostrbuf struct strbuf names;
+        strbuf_init (&names, 400);
+        for (size_t i = 0; i < c->nqueues; i++)
+            strbuf_addf (&names, "%s%s", i ? ", " : "", c->queues[i].name);
+        return error_set (err, ENOENT, "queue '%s' does not exist; there is %s",
+                          js->queue, names.buf);
+    }
+    if (!(s->queue = strdup (q->name)))
+        return error_set (err, ENOMEM, "out of memory");
+    jobspec_get_sizes (js, &sizes);
+    if (q->max_nodes && sizes.min_nodes > q->max_nodes)
+        return error_set (err, EINVAL,
+                          "queue %s allows at most %jd nodes a job, %jd are asked for",
+                          q->name, (intmax_t)q->max_nodes, (intmax_t)sizes.min_nodes);
+    if (!js->has_duration)
+        js->duration = q->default_time > 0 ? q->default_time : q->max_time;
+    if (q->max_time > 0 && (js->duration == 0 || js->duration > q->max_time)) {
+        autostrbuf struct strbuf text;
+        strbuf_init (&text, 64);
+        strbuf_add_duration (&text, q->max_time);
+        return error_set (err, EINVAL,
+                          "queue %s allows at most %s; ask for less with --time", q->name,
+                          text.buf);
+    }
+    if (!js->image && q->image) {
+        json_t *system =
+            json_object_get (json_object_get (js->root, "attributes"), "system");
+        json_t *own = json_object_get (system, "fluxq");
+        if (!own && json_object_set_new (system, "fluxq", own = json_object ()) < 0)
+            return error_set (err, ENOMEM, "out of memory");
+        if (json_object_set_new (own, "image", json_string (q->image)) < 0
+            || !(js->image = strdup (q->image)))
+            return error_set (err, ENOMEM, "out of memory");
+        s->completed = true;
+    }
+    return 0;
+}
+
+/* -ENOENT etc. with the code for the client. */
+static int check (struct submission *s, const char **code, struct error *err)
+{
+    struct broker *b = s->b;
+    struct entry *e = s->e;
+
+    *code = "bad-jobspec";
+    int rc = apply_queue (s, err);
+    if (rc < 0) {
+        *code = rc == -ENOENT ? "unknown-queue" : "bad-jobspec";
+        return rc;
+    }
+    if (!(e->req = match_request_create (e->js, err)))
+        return -EINVAL;
+    if (b->ops->check && b->ops->check (b->exec, e->js, s->uid, err) < 0)
+        return -EINVAL;
+    *code = "infeasible";
+    if (!b->recovering && !s->allow_infeasible)
+        return match_satisfiability (b->matcher, e->req, err);
+    return 0;
+}
+
+static json_t *submit_context (const struct submission *s, const struct exec_user *user)
+{
+    const struct jobspec *js = s->e->js;
+    struct jobspec_sizes sizes;
+
+    jobspec_get_sizes (js, &sizes);
+    return json_pack ("{s:I s:i s:i s:i s:I s:s s:s s:s s:f s:I s:I s:I}", "userid",
+                      (json_int_t)user->uid, "urgency", s->urgency, "flags", 0, "version",
+                      1, "groupid", (json_int_t)user->gid, "user", user->name, "name",
+                      js->name, "queue", s->queue, "duration", js->duration, "nnodes",
+                      (json_int_t)sizes.min_nodes, "ntasks", (json_int_t)sizes.min_slots,
+                      "ncores", (json_int_t)sizes.min_cores);
+}
+
+/* It is on disk. */
+static void take_in (struct broker *b, struct entry *e)
+{
+    e->submitting = false;
+    entry_insert (b, e);
+    entry_count (b, e);
+    entry_find_queue (b, e);
+    e->fresh = true;
+    DL_APPEND2 (b->fresh, e, fresh_prev, fresh_next);
+    broker_enqueue (b, e);
+    watch_event (b, e, "submit");
+}
+
+static void committed (int rc, const struct error *err, void *arg)
+{
+    struct submission *s = arg;
+    struct broker *b = s->b;
+    struct entry *e = s->e;
+    char text[64];
+
+    if (rc < 0) {
+        log_warning ("a submit by uid %u was refused: %s", (unsigned)s->uid, err->text);
+        refuse (s, 503, "journal", err->text);
+        return;
+    }
+    s->e = NULL;
+    take_in (b, e);
+    detach (s);
+    if (!s->gone) {
+        snprintf (text, sizeof (text), "{\"id\":%ju}", (uintmax_t)e->id);
+        http_reply (s->req, 201, NULL, text, strlen (text));
+    }
+    submission_free (s);
+}
+
+static void number_and_write (struct submission *s, const struct exec_user *user)
+{
+    struct broker *b = s->b;
+    struct entry *e = s->e;
+    int queue = config_queue_index (b->config, s->queue);
+
+    if (queue < 0) {
+        refuse (s, 422, "unknown-queue", "its queue was removed a moment ago");
+        return;
+    }
+    e->queue = (unsigned)queue;
+    struct journal_txn *t = journal_txn_create ();
+    json_t *context = submit_context (s, user);
+    if (!t || !context || !(e->job = job_create (b->next_id))) {
+        journal_txn_destroy (t);
+        json_decref (context);
+        refuse (s, 503, "busy", "out of memory");
+        return;
+    }
+    e->id = b->next_id++;
+    e->submitting = true;
+    journal_txn_job (t, e->id, s->uid, s->key, s->text, strlen (s->text));
+    broker_emit_into (b, t);
+    int rc = broker_emit (b, e, "submit", context);
+    broker_emit_into (b, NULL);
+    if (rc < 0 || e->job->state != JOB_SCHED) {
+        journal_txn_destroy (t);
+        refuse (s, 500, "bad-request", "the job could not be taken in");
+        return;
+    }
+    if (journal_commit (b->journal, t, JOURNAL_MAY_FAIL, committed, s) < 0) {
+        if (!s->gone)
+            http_reply_header (s->req, "Retry-After", "1");
+        refuse (s, 429, "busy",
+                "too many submits wait for the disk; try again in a second");
+    }
+}
+
+static void user_known (int rc, const struct exec_user *user, void *arg)
+{
+    struct submission *s = arg;
+    char text[200];
+
+    if (s->gone) {
+        detach (s);
+        submission_free (s);
+    } else if (s->b->dead) {
+        refuse (s, 503, "busy", "the broker is about to stop");
+    } else if (rc == -ENOENT) {
+        snprintf (text, sizeof (text), "uid %u has no entry in this machine's passwd",
+                  (unsigned)s->uid);
+        refuse (s, 403, "not-owner", text);
+    } else if (rc < 0) {
+        snprintf (text, sizeof (text), "uid %u cannot be looked up just now: %s",
+                  (unsigned)s->uid, strerror (-rc));
+        http_reply_header (s->req, "Retry-After", "5");
+        refuse (s, 503, "busy", text);
+    } else {
+        number_and_write (s, user);
+    }
+}
+
+/* Only root can start processes as somebody else. */
+static bool refuse_foreign (struct broker *b, struct http_request *req)
+{
+    if (!b->ops->runs_here || b->uid == 0 || http_request_uid (req) == b->uid)
+        return false;
+    http_reply_problem (req, 403, "not-owner",
+                        "this broker belongs to uid %u and runs jobs for that user only; "
+                        "you are uid %u",
+                        (unsigned)b->uid, (unsigned)http_request_uid (req));
+    return true;
+}
+
+/* A key that this user gave before: the first id, and nothing new. */
+static bool repeated (struct broker *b, struct http_request *req, const char *key)
+{
+    char text[64];
+    struct submission *s;
+
+    if (!key)
+        return false;
+    DL_FOREACH (b->submissions, s) {
+        if (s->uid == http_request_uid (req) && !strcmp (s->key, key)) {
+            http_reply_header (req, "Retry-After", "1");
+            http_reply_problem (
+                req, 409, "busy",
+                "the first submit with this Idempotency-Key is being written; "
+                "ask again in a second");
+            return true;
+        }
+    }
+    uint64_t id = journal_find_key (b->journal, http_request_uid (req), key);
+    if (!id)
+        return false;
+    snprintf (text, sizeof (text), "{\"id\":%ju,\"repeated\":true}", (uintmax_t)id);
+    http_reply (req, 200, NULL, text, strlen (text));
+    return true;
+}
+
+static struct submission *submission_create (struct broker *b, struct http_request *req,
+                                             const char *key)
+{
+    struct submission *s = calloc (1, sizeof (*s));
+    if (!s)
+        return NULL;
+    s->b = b;
+    b->under_way++;
+    s->req = req;
+    s->uid = http_request_uid (req);
+    if ((key && !(s->key = strdup (key))) || !(s->e = calloc (1, sizeof (*s->e)))) {
+        submission_free (s);
+        return NULL;
+    }
+    return s;
+}
+
+static int read_query (struct submission *s, struct error *err)
+{
+    const char *urgency = http_request_query (s->req, "urgency");
+    const char *allow = http_request_query (s->req, "allow-infeasible");
+    int64_t value = 16;
+
+    if (urgency && parse_int (urgency, 0, 31, &value, "urgency", err) < 0)
+        return -EINVAL;
+    if (value > 16 && !api_is_operator (s->b, s->req))
+        return error_set (err, EINVAL, "urgency: only operators may go above 16");
+    s->urgency = (int)value;
+    s->allow_infeasible = allow && strcmp (allow, "0") != 0;
+    return 0;
+}
+
+/* What the journal gets: the jobspec as it came, which has been checked, unless something was added.
+ * To encode it costs a quarter of a submit. */
+static char *keep_text (const struct submission *s, const char *body, size_t len)
+{
+    return s->completed ? jobspec_encode (s->e->js) : strndup (body, len);
+}
+
+static void parse (struct submission *s)
+{
+    size_t len;
+    const char *body = http_request_body (s->req, &len);
+    s->e->js = jobspec_parse (body, len, &s->err);
+}
+
+static void parse_work (uv_work_t *w)
+{
+    parse (w->data);
+}
+
+static void parsed (struct submission *s)
+{
+    size_t len;
+    const char *body = http_request_body (s->req, &len);
+    const char *code = "bad-jobspec";
+
+    if (!s->e->js || check (s, &code, &s->err) < 0
+        || !(s->text = keep_text (s, body, len)))
+        refuse (s, 422, code, s->err.text);
+    else
+        users_find (s->b->users, s->uid, user_known, s);
+}
+
+static void parse_done (uv_work_t *w, int status)
+{
+    struct submission *s = w->data;
+
+    if (status < 0 || s->b->dead)
+        refuse (s, 503, "busy", "the broker is about to stop");
+    else
+        parsed (s);
+}
+
+void api_submit (struct broker *b, struct http_request *req, const struct api_path *path)
+{
+    struct error err = { 0 };
+    const char *key = http_request_header (req, "Idempotency-Key");
+    size_t len;
+
+    (void)path;
+    http_request_body (req, &len);
+    if (key && (strlen (key) > 200 || !*key)) {
+        http_reply_problem (req, 400, "bad-request",
+                            "Idempotency-Key: 1 to 200 characters");
+        return;
+    }
+    if (refuse_foreign (b, req) || repeated (b, req, key))
+        return;
+    if (b->npending >= PENDING_MAX || b->stopping) {
+        http_reply_header (req, "Retry-After", "10");
+        http_reply_problem (req, 429, "busy",
+                            b->stopping ? "the broker is about to stop"
+                                        : "the queue is full");
+        return;
+    }
+    struct submission *s = submission_create (b, req, key);
+    if (!s) {
+        http_reply_problem (req, 503, "busy", "out of memory");
+        return;
+    }
+    if (read_query (s, &err) < 0) {
+        refuse (s, 400, "bad-request", err.text);
+        return;
+    }
+    http_request_set_aux (req, s, client_left);
+    if (key) {
+        DL_APPEND (b->submissions, s);
+        s->listed = true;
+    }
+    s->work.data = s;
+    if (len > LARGE && uv_queue_work (b->loop, &s->work, parse_work, parse_done) == 0)
+        return;
+    parse (s);
+    parsed (s);
+}

@@ -1,0 +1,198 @@
+/* test_config.c - fluxq.yaml: what is accepted, and what a wrong file is told */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "broker/config.h"
+#include "common/io.h"
+
+static char path[] = "/tmp/fluxq-test-config-XXXXXX";
+
+static int make_file (void **state)
+{
+    int fd = mkstemp (path);
+    (void)state;
+    if (fd < 0)
+        return -1;
+    close (fd);
+    return 0;
+}
+
+static int drop_file (void **state)
+{
+    (void)state;
+    return unlink (path);
+}
+
+static struct config *load (const char *text, struct error *err)
+{
+    assert_int_equal (io_write_file_atomic (path, text, strlen (text), 0600, err), 0);
+    return config_load (path, err);
+}
+
+static void test_defaults (void **state)
+{
+    struct error err = { 0 };
+    struct config *c = load ("", &err);
+
+    (void)state;
+    assert_non_null (c);
+    assert_string_equal (c->executor, "local");
+    assert_int_equal (c->nqueues, 1);
+    assert_string_equal (config_default_queue (c)->name, "batch");
+    assert_true (config_default_queue (c)->started);
+    assert_null (config_executor_section (c, "local"));
+    config_destroy (c);
+}
+
+static void test_all_keys (void **state)
+{
+    struct error err = { 0 };
+    struct config *c = load ("executor: kube\n"
+                             "state-dir: /s\n"
+                             "listen: '[::1]:7718'\n"
+                             "operators: [ann, bob]\n"
+                             "log-level: debug\n"
+                             "start-backoff: 5s\n"
+                             "start-backoff-max: 1m\n"
+                             "start-retries: 2\n"
+                             "grace: 1.5\n"
+                             "keep-finished: 7\n"
+                             "queues:\n"
+                             "  short: {max-time: 30m, max-nodes: 4, priority: 10}\n"
+                             "  long: {default: true, default-time: 1h, started: false}\n"
+                             "kube: {image: 'busybox:1'}\n",
+                             &err);
+
+    (void)state;
+    assert_non_null (c);
+    assert_string_equal (c->executor, "kube");
+    assert_string_equal (c->listen_host, "::1");
+    assert_int_equal (c->listen_port, 7718);
+    assert_string_equal (c->operators[1], "bob");
+    assert_null (c->operators[2]);
+    assert_int_equal (c->log_level, LOG_LEVEL_DEBUG);
+    assert_true (c->start_backoff == 5 && c->start_backoff_max == 60 && c->grace == 1.5);
+    assert_int_equal (c->start_retries, 2);
+    assert_int_equal (c->keep_finished, 7);
+    assert_string_equal (config_default_queue (c)->name, "long");
+    assert_false (config_default_queue (c)->started);
+    const struct config_queue *q = config_find_queue (c, "short");
+    assert_non_null (q);
+    assert_true (q->max_time == 1800 && q->max_nodes == 4 && q->priority == 10);
+    assert_null (config_find_queue (c, "shor"));
+    assert_non_null (config_executor_section (c, "kube"));
+    config_destroy (c);
+}
+
+/* Each file is refused, and the text has the place and the thing. */
+static void test_refusals (void **state)
+{
+    static const struct {
+        const char *text, *place, *thing;
+    } cases[] = {
+        { "exekutor: local\n", ":1:1: ", "unknown key 'exekutor'" },
+        { "log-level: info\nlog-level: info\n", ":2:", "log-level" },
+        { "log-level: loud\n", ":1:", "error, warning, info or debug" },
+        { "listen: 7718\n", ":1:", "HOST:PORT" },
+        { "listen: host:99999\n", ":1:", "HOST:PORT" },
+        { "grace: soon\n", ":1:", "duration" },
+        { "grace: -1\n", ":1:", "duration" },
+        { "start-retries: 1.5\n", ":1:", "integer from 0" },
+        { "operators: ann\n", ":1:", "list" },
+        { "operators: [ann, [bob]]\n", ":1:", "entry 2" },
+        { "queues: [a]\n", ":1:", "mapping" },
+        { "queues: {}\n", ":1:", "queues" },
+        { "queues:\n  a:\n    max-tim: 1h\n", ":3:5: ", "unknown key 'max-tim'" },
+        { "queues:\n  'a b': {}\n", ":2:", "'a b' is not a queue name" },
+        { "queues:\n  a: {default: true}\n  b: {default: true}\n", ":1:", "only one" },
+        { "queues:\n  a: {max-nodes: 0}\n", ":2:", "max-nodes" },
+        { "queues:\n  a: {default-time: 2h, max-time: 1h}\n",
+          ":2:", "more than max-time" },
+        { "start-backoff: 2h\n", ":", "start-backoff-max" },
+        { "cluster-id: Not_A_Label\n", ":1:", "DNS label" },
+        { "local: 4\n", ":1:", "mapping" },
+        { "- a\n", ":1:1: ", "mapping" },
+        { "a: [\n", ":", "" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
+        struct error err = { 0 };
+        struct config *c = load (cases[i].text, &err);
+        if (c || !strstr (err.text, cases[i].place) || !strstr (err.text, cases[i].thing)
+            || strncmp (err.text, path, strlen (path)) != 0)
+            fail_msg ("%s was %s: %s", cases[i].text, c ? "accepted" : "refused",
+                      err.text);
+    }
+}
+
+static void test_missing_file (void **state)
+{
+    struct error err = { 0 };
+
+    (void)state;
+    assert_null (config_load ("/nonexistent/fluxq.yaml", &err));
+    assert_non_null (strstr (err.text, "/nonexistent/fluxq.yaml"));
+}
+
+/* An option goes before the file, and needs none. */
+static void test_executor_option (void **state)
+{
+    struct error err = { 0 };
+    struct config *with = load ("local: {nodes: 2, cores: 3}\n", &err);
+    struct config *without = config_default ();
+
+    (void)state;
+    assert_int_equal (config_set_executor (with, "local", "nodes", json_integer (4)), 0);
+    assert_int_equal (config_set_executor (without, "local", "nodes", json_integer (5)),
+                      0);
+    json_t *a = config_executor_section (with, "local");
+    json_t *b = config_executor_section (without, "local");
+    assert_int_equal (json_integer_value (json_object_get (a, "nodes")), 4);
+    assert_int_equal (json_integer_value (json_object_get (a, "cores")), 3);
+    assert_int_equal (json_integer_value (json_object_get (b, "nodes")), 5);
+    config_destroy (with);
+    config_destroy (without);
+}
+
+/* fluxqd --local 4 --config FILE: a reload must not take the options back. */
+static void test_options_outlive_reload (void **state)
+{
+    struct error err = { 0 };
+    struct config *old = load ("executor: kube\nlocal: {cores: 2}\n", &err);
+    struct config *new = load ("executor: kube\nlocal: {cores: 2}\n", &err);
+
+    (void)state;
+    assert_int_equal (config_set_executor (old, "local", "nodes", json_integer (4)), 0);
+    assert_int_equal (config_keep_options (new, old), 0);
+    assert_string_equal (new->executor, "local");
+    assert_true (json_equal (config_executor_section (new, "local"),
+                             config_executor_section (old, "local")));
+    config_destroy (old);
+    config_destroy (new);
+
+    old = config_default ();
+    new = config_default ();
+    assert_int_equal (config_set_executor (old, "kube", NULL, NULL), 0);
+    assert_int_equal (config_keep_options (new, old), 0);
+    assert_string_equal (new->executor, "kube");
+    config_destroy (old);
+    config_destroy (new);
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (test_defaults),        cmocka_unit_test (test_all_keys),
+        cmocka_unit_test (test_refusals),        cmocka_unit_test (test_missing_file),
+        cmocka_unit_test (test_executor_option),
+        cmocka_unit_test (test_options_outlive_reload),
+    };
+    return cmocka_run_group_tests (tests, make_file, drop_file);
+}

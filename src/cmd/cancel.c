@@ -1,0 +1,143 @@
+/* cancel.c - fluxq-cancel: end jobs, or send them a signal
+ */
+#include <signal.h>
+#include <string.h>
+
+#include "cmd/command.h"
+#include "cmd/print.h"
+#include "common/parse.h"
+
+enum { ME = 1, USER, STATE, QUEUE, NAME, SIGNAL, NOTE };
+
+static const struct option_desc options[] = {
+    { "me", 0, NULL, "all my jobs", ME, false },
+    { "user", 'u', "USER,...", "jobs of these users", USER, false },
+    { "state", 't', "STATE,...", "jobs in these states (PENDING, RUNNING, ...)", STATE,
+      false },
+    { "queue", 'q', "QUEUE,...", "jobs of these queues", QUEUE, false },
+    { "partition", 'p', "QUEUE,...", "the same as --queue", QUEUE, false },
+    { "name", 'n', "NAME,...", "jobs of these names", NAME, false },
+    { "signal", 's', "SIGNAL",
+      "send the running tasks this signal (USR1, 10) and end nothing", SIGNAL, false },
+    { "note", 0, "TEXT", "why, for the job's record", NOTE, false },
+    OPTION_END,
+};
+
+struct cancel {
+    json_t *request;
+    struct strbuf ids;
+    bool filtered;
+};
+
+static void set_filter (struct cancel *x, const char *key, const char *value)
+{
+    json_object_set_new (x->request, key, json_string (value));
+    x->filtered = true;
+}
+
+static int set_signal (struct cmd *c, struct cancel *x, const char *value)
+{
+    struct error err = { 0 };
+    int signum;
+
+    if (parse_signal (value, &signum, "--signal", &err) < 0)
+        return cmd_usage (c, "%s", err.text);
+    json_object_set_new (x->request, "signal", json_integer (signum));
+    return CMD_OK;
+}
+
+static int read_options (struct cmd *c, struct cancel *x)
+{
+    struct option_match m;
+
+    while (cmd_next (c, &m) > 0) {
+        switch (m.desc ? m.desc->id : CMD_OPERAND) {
+        case ME:
+            set_filter (x, "user", "me");
+            break;
+        case USER:
+            set_filter (x, "user", m.value);
+            break;
+        case STATE:
+            set_filter (x, "state", m.value);
+            break;
+        case QUEUE:
+            set_filter (x, "queue", m.value);
+            break;
+        case NAME:
+            set_filter (x, "name", m.value);
+            break;
+        case SIGNAL:
+            set_signal (c, x, m.value);
+            break;
+        case NOTE:
+            json_object_set_new (x->request, "note", json_string (m.value));
+            break;
+        default:
+            cmd_add_ids (c, &x->ids, m.value);
+        }
+    }
+    if (c->ended)
+        return c->status;
+    if (!x->filtered && x->ids.len == 0)
+        return cmd_usage (
+            c, "name the jobs, or select them (--me, --user, --state, --queue, --name)");
+    if (x->ids.len > 0)
+        json_object_set_new (x->request, "ids", json_string (x->ids.buf));
+    return CMD_OK;
+}
+
+/* Which could not be cancelled, and why. */
+static int report (struct cmd *c, const struct cancel *x, const json_t *answer)
+{
+    const json_t *failed = json_object_get (answer, "failed"), *o;
+    size_t i, done = json_array_size (json_object_get (answer, "done"));
+
+    json_array_foreach (failed, i, o) {
+        const char *why = answer_text (o, "detail");
+        if (*why)
+            cmd_fail (c, "%s", why);
+        else
+            cmd_fail (c, "job %.0f: %s", answer_number (o, "id"),
+                      answer_text (o, "code"));
+    }
+    if (done == 0 && json_array_size (failed) == 0) {
+        cmd_warn (c, "nothing to cancel");
+        return x->filtered ? CMD_OK : CMD_FAILED;
+    }
+    return json_array_size (failed) > 0 ? CMD_FAILED : CMD_OK;
+}
+
+static int run (struct cmd *c)
+{
+    struct cancel x = { .request = json_object () };
+    json_t *answer = NULL;
+    int status;
+
+    strbuf_init (&x.ids, 128 * 1024);
+    status = read_options (c, &x);
+    if (!c->ended)
+        status = cmd_call (c, "POST", "/v1/cancel", json_incref (x.request), &answer);
+    if (answer)
+        status = report (c, &x, answer);
+    json_decref (answer);
+    json_decref (x.request);
+    strbuf_release (&x.ids);
+    return status;
+}
+
+static const char *const usage[] = { "[OPTION]... IDS...",
+                                     "[OPTION]... --me|--user=USER|...", NULL };
+
+const struct command command_cancel = {
+    .name = "cancel",
+    .summary = "Cancel jobs that wait or run, or send them a signal",
+    .usage = usage,
+    .options = options,
+    .operands = COMPLETE_JOBS,
+    .notes =
+        "IDS are job ids and ranges: 7 1,4-7. With several options a job must fit them "
+        "all.\n"
+        "Exit status 1: some could not be cancelled; each is named with the reason.\n",
+    .run = run,
+};

@@ -1,0 +1,180 @@
+/* command.c - what all commands share: their options, help, messages and end. See
+ * command.h.
+ */
+#include <config.h>
+
+#include "cmd/command.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+enum { OPT_HELP = CMD_OPTION_COMMON, OPT_VERSION, OPT_BROKER };
+
+static const struct option_desc common_options[] = {
+    { "broker", 0, "URL", "broker to talk to [$FLUXQ_BROKER, else the default sockets]",
+      OPT_BROKER, false },
+    { "help", 'h', NULL, "show this text", OPT_HELP, false },
+    { "version", 'V', NULL, "show the version", OPT_VERSION, false },
+    OPTION_END,
+};
+
+const struct command *command_find (const char *name)
+{
+    for (const struct command *const *c = commands; *c; c++) {
+        if (!strcmp ((*c)->name, name))
+            return *c;
+    }
+    return NULL;
+}
+
+/* -- help -- */
+
+void command_options (const struct command *command,
+                      struct option_desc ret[static CMD_OPTIONS_MAX])
+{
+    const struct option_desc *tables[] = { command->options, command->more_options,
+                                           common_options };
+    size_t n = 0;
+
+    for (size_t i = 0; i < ARRAY_SIZE (tables); i++) {
+        for (const struct option_desc *d = tables[i]; d && d->name; d++) {
+            if (n + 1 < CMD_OPTIONS_MAX)
+                ret[n++] = *d;
+        }
+    }
+    ret[n] = (struct option_desc)OPTION_END;
+}
+
+void command_print_help (FILE *out, const struct command *command)
+{
+    struct option_desc options[CMD_OPTIONS_MAX];
+    const char *lead = "Usage:";
+
+    for (const char *const *u = command->usage; *u; u++) {
+        fprintf (out, "%s fluxq-%s%s%s\n", lead, command->name, **u ? " " : "", *u);
+        lead = "      ";
+    }
+    fprintf (out, "%s.\n", command->summary);
+    for (const struct subcommand *s = command->subcommands; s && s->name; s++) {
+        int used = fprintf (out, "%s  %s%s%s", s == command->subcommands ? "\n" : "",
+                            s->name, *s->usage ? " " : "", s->usage);
+        used -= s == command->subcommands;
+        fprintf (out, "%*s%s\n", used < 29 ? 30 - used : 1, "", s->summary);
+    }
+    fputs ("\nOptions:\n", out);
+    command_options (command, options);
+    option_print_help (out, options);
+    if (command->notes)
+        fprintf (out, "\n%s", command->notes);
+    if (command->print_notes)
+        command->print_notes (out);
+}
+
+void command_print_list (FILE *out)
+{
+    for (const struct command *const *c = commands; *c; c++)
+        fprintf (out, "  %-12s%s\n", (*c)->name, (*c)->summary);
+}
+
+/* -- messages -- */
+
+static void complain (const struct cmd *c, const char *fmt, va_list ap)
+{
+    struct error err = { 0 };
+    char text[ERROR_TEXT_MAX];
+
+    vsnprintf (text, sizeof (text), fmt, ap);
+    error_set (&err, EINVAL, "%s", text); /* one line, no control characters */
+    fflush (stdout);
+    fprintf (stderr, "%s: %s\n", c->program, err.text);
+}
+
+int cmd_fail (struct cmd *c, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start (ap, fmt);
+    complain (c, fmt, ap);
+    va_end (ap);
+    return c->status = CMD_FAILED;
+}
+
+int cmd_usage (struct cmd *c, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start (ap, fmt);
+    complain (c, fmt, ap);
+    va_end (ap);
+    fprintf (stderr, "Try '%s --help'.\n", c->program);
+    c->ended = true;
+    return c->status = CMD_USAGE;
+}
+
+void cmd_warn (const struct cmd *c, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start (ap, fmt);
+    complain (c, fmt, ap);
+    va_end (ap);
+}
+
+/* -- options -- */
+
+int cmd_next (struct cmd *c, struct option_match *ret)
+{
+    struct error err = { 0 };
+    int rc;
+
+    while (!c->ended && (rc = option_next (&c->parser, ret, &err)) != 0) {
+        if (rc < 0) {
+            cmd_usage (c, "%s", err.text);
+            return 0;
+        }
+        if (!ret->desc || ret->desc->id < OPT_HELP || ret->desc->id > OPT_BROKER)
+            return 1;
+        if (ret->desc->id == OPT_BROKER) {
+            c->broker = ret->value;
+            continue;
+        }
+        if (ret->desc->id == OPT_HELP)
+            command_print_help (stdout, c->command);
+        else
+            printf ("%s %s\n", c->program, PACKAGE_VERSION);
+        c->ended = true;
+        c->status = CMD_OK;
+    }
+    return 0;
+}
+
+const char *cmd_option_as_written (const struct cmd *c, const struct option_match *m,
+                                   char *buf, size_t size)
+{
+    if (!strncmp (c->parser.argv[m->index], "--", 2) || !m->desc->letter)
+        snprintf (buf, size, "--%s", m->desc->name);
+    else
+        snprintf (buf, size, "-%c", m->desc->letter);
+    return buf;
+}
+
+int command_run (const struct command *command, int argc, char **argv, const char *broker,
+                 bool in_console)
+{
+    struct cmd c = { .command = command, .broker = broker, .in_console = in_console };
+
+    snprintf (c.program, sizeof (c.program), "fluxq-%s", command->name);
+    command_options (command, c.options);
+    option_parser_init (&c.parser, c.program, c.options, command->option_flags, argc,
+                        argv);
+    int status = command->run (&c);
+    cmd_disconnect (&c);
+    if (fflush (stdout) != 0 || ferror (stdout)) {
+        if (errno != EPIPE)
+            cmd_warn (&c, "cannot write the output: %s", strerror (errno));
+        clearerr (stdout);
+        return status ? status : CMD_FAILED;
+    }
+    return status;
+}

@@ -1,0 +1,311 @@
+/* complete.c - see complete.h */
+#include "cmd/complete.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/time.h>
+
+#include <readline/readline.h>
+
+#include "jobspec/words.h"
+
+#define LIST_MAX (4 << 20)
+/* Words end at these; so a list of ids and the value behind "--queue=" are completed
+ * too. */
+#define BREAKS " \t\n\"'=,"
+
+const char *const console_words[] = { "exit", "help", "quit", NULL };
+
+static const char *const states[] = { "active",    "all",        "CANCELLED",
+                                      "COMPLETED", "COMPLETING", "CONFIGURING",
+                                      "FAILED",    "finished",   "NODE_FAIL",
+                                      "PENDING",   "pending",    "RUNNING",
+                                      "running",   "TIMEOUT",    NULL };
+
+/* Options whose values can be completed, by name and by what the help calls the value. */
+static const struct {
+    const char *name, *arg; /* NULL: any */
+    enum completion kind;
+} option_values[] = {
+    { "queue", NULL, COMPLETE_QUEUES },   { "partition", NULL, COMPLETE_QUEUES },
+    { "state", NULL, COMPLETE_STATES },   { "jobs", NULL, COMPLETE_JOBS },
+    { "nodes", "NAMES", COMPLETE_NODES }, { NULL, "FILE", COMPLETE_FILES },
+    { NULL, "DIR", COMPLETE_FILES },
+};
+
+/* -- where are we? -- */
+
+static enum completion kind_of_value (const struct option_desc *d)
+{
+    for (size_t i = 0; i < ARRAY_SIZE (option_values); i++) {
+        const char *name = option_values[i].name, *arg = option_values[i].arg;
+        if ((!name || !strcmp (name, d->name)) && (!arg || !strcmp (arg, d->arg)))
+            return option_values[i].kind;
+    }
+    return COMPLETE_NONE;
+}
+
+/* The option in this word whose value comes next, or NULL. with_equals: "--name=". */
+static const struct option_desc *awaits_value (const struct option_desc *options,
+                                               const char *word, bool with_equals)
+{
+    const struct option_desc *d = NULL;
+    char name[64];
+
+    if (!strncmp (word, "--", 2)) {
+        size_t len = strcspn (word + 2, "=");
+        snprintf (name, sizeof (name), "%.*s", (int)MIN (len, sizeof (name) - 1),
+                  word + 2);
+        if (!name[0] || (word[2 + len] == '=') != with_equals)
+            return NULL;
+        d = option_find (options, name, NULL);
+    } else if (word[0] == '-' && word[1] && !word[2] && !with_equals) {
+        d = option_find_letter (options, word[1]);
+    }
+    return d && d->arg && (with_equals || !d->arg_optional) ? d : NULL;
+}
+
+static enum completion kind_of_operand (const struct command *command, const char *first)
+{
+    if (!command->subcommands)
+        return command->operands;
+    if (!first)
+        return COMPLETE_SUBCOMMANDS;
+    for (const struct subcommand *s = command->subcommands; s->name; s++) {
+        if (!strcmp (s->name, first))
+            return s->operands;
+    }
+    return COMPLETE_NONE;
+}
+
+/* words[1] is the command. */
+static enum completion place_in_command (const struct command *command, int argc,
+                                         char **argv, bool glued, const char *word)
+{
+    struct option_desc options[CMD_OPTIONS_MAX];
+    const struct option_desc *d;
+    const char *first = NULL;
+
+    command_options (command, options);
+    d = argc > 2 ? awaits_value (options, argv[argc - 1], glued) : NULL;
+    if (d)
+        return kind_of_value (d);
+    if (glued)
+        return COMPLETE_NONE;
+    if (word[0] == '-')
+        return COMPLETE_OPTIONS;
+    for (int i = 2; i < argc && !first; i++) {
+        if (argv[i][0] == '-')
+            i += awaits_value (options, argv[i], false) != NULL;
+        else
+            first = argv[i];
+    }
+    return kind_of_operand (command, first);
+}
+
+void complete_place (struct completion_place *ret, const char *line, size_t len,
+                     const char *word)
+{
+    struct words w;
+    bool glued;
+
+    *ret = (struct completion_place){ .kind = COMPLETE_NONE };
+    if (len > 0 && line[len - 1] == ',') /* in a list: the same place as in front of it */
+        while (len > 0 && !strchr (" \t=", line[len - 1]))
+            len--;
+    glued = len > 0 && line[len - 1] == '=';
+    if (words_split (&w, line, len, WORDS_POSIX, NULL) < 0)
+        return;
+    if (w.argc < 2) {
+        ret->kind = COMPLETE_COMMANDS;
+    } else if (!strcmp (w.argv[1], "help")) {
+        ret->kind = COMPLETE_COMMANDS;
+    } else {
+        ret->command = command_find (w.argv[1]);
+        if (ret->command)
+            ret->kind = place_in_command (ret->command, w.argc, w.argv, glued, word);
+    }
+    words_release (&w);
+}
+
+/* -- the list -- */
+
+static void offer (struct strbuf *list, const char *word, const char *prefix,
+                   const char *text)
+{
+    size_t n = strlen (prefix);
+
+    if (strncmp (word, prefix, MIN (n, strlen (word))) != 0
+        || (strlen (word) > n && strncmp (text, word + n, strlen (word) - n) != 0))
+        return;
+    strbuf_addf (list, "%s%s\n", prefix, text);
+}
+
+static volatile sig_atomic_t late;
+
+static void note_late (int signum)
+{
+    (void)signum;
+    late = 1;
+}
+
+/* The answer to a GET within a second, or NULL. Caller frees. */
+static char *ask (const char *broker, const char *target)
+{
+    struct sigaction sa = { .sa_handler = note_late }, old;
+    struct itimerval second = { .it_value.tv_sec = 1 }, none = { .it_value.tv_sec = 0 };
+    struct http_client *client = http_client_open (broker, NULL);
+    struct http_response r = { 0 };
+    char *body = NULL;
+
+    if (!client)
+        return NULL;
+    late = 0;
+    sigaction (SIGALRM, &sa, &old);
+    setitimer (ITIMER_REAL, &second, NULL);
+    http_client_set_interrupt (client, &late);
+    if (http_client_request (client, "GET", target, NULL, 0, NULL, &r, NULL) == 0
+        && r.status == 200) {
+        body = r.body;
+        r.body = NULL;
+    }
+    setitimer (ITIMER_REAL, &none, NULL);
+    sigaction (SIGALRM, &old, NULL);
+    http_response_release (&r);
+    http_client_close (client);
+    return body;
+}
+
+static void offer_ids (struct strbuf *list, const char *word, const char *broker,
+                       bool all)
+{
+    autofree char *body = ask (broker, all ? "/v1/jobs?format=tsv&fields=id&state=all"
+                                           : "/v1/jobs?format=tsv&fields=id");
+    char *next = body, *line;
+
+    while (next && (line = strsep (&next, "\n")) != NULL) {
+        if (*line)
+            offer (list, word, "", line);
+    }
+}
+
+/* {"nodes":[{"name":...}]} */
+static void offer_names (struct strbuf *list, const char *word, const char *broker,
+                         const char *target, const char *key)
+{
+    autofree char *body = ask (broker, target);
+    autojson json_t *o = body ? json_loads (body, 0, NULL) : NULL;
+    json_t *item;
+    size_t i;
+
+    json_array_foreach (json_object_get (o, key), i, item) {
+        const char *name = json_string_value (json_object_get (item, "name"));
+        if (name)
+            offer (list, word, "", name);
+    }
+}
+
+static void offer_options (struct strbuf *list, const char *word,
+                           const struct command *command)
+{
+    struct option_desc options[CMD_OPTIONS_MAX];
+
+    command_options (command, options);
+    for (const struct option_desc *d = options; d->name; d++) {
+        if (d->name[0] && d->help)
+            offer (list, word, "--", d->name);
+    }
+}
+
+static void offer_commands (struct strbuf *list, const char *word)
+{
+    for (const struct command *const *c = commands; *c; c++) {
+        if (strcmp ((*c)->name, "console") != 0)
+            offer (list, word, "", (*c)->name);
+    }
+    for (const char *const *w = console_words; *w; w++)
+        offer (list, word, "", *w);
+}
+
+void complete_list (const struct completion_place *place, const char *word,
+                    const char *broker, struct strbuf *list)
+{
+    switch (place->kind) {
+    case COMPLETE_JOBS:
+    case COMPLETE_ALL_JOBS:
+        offer_ids (list, word, broker, place->kind == COMPLETE_ALL_JOBS);
+        break;
+    case COMPLETE_NODES:
+        offer_names (list, word, broker, "/v1/nodes", "nodes");
+        break;
+    case COMPLETE_QUEUES:
+        offer_names (list, word, broker, "/v1/queues", "queues");
+        break;
+    case COMPLETE_STATES:
+        for (const char *const *s = states; *s; s++)
+            offer (list, word, "", *s);
+        break;
+    case COMPLETE_COMMANDS:
+        offer_commands (list, word);
+        break;
+    case COMPLETE_OPTIONS:
+        offer_options (list, word, place->command);
+        break;
+    case COMPLETE_SUBCOMMANDS:
+        for (const struct subcommand *s = place->command->subcommands; s->name; s++)
+            offer (list, word, "", s->name);
+        break;
+    default: /* files: readline knows them */
+        break;
+    }
+}
+
+/* -- readline -- */
+
+static const char *the_broker;
+static char *the_list; /* what readline has not taken yet, from the_next on */
+static char *the_next;
+
+static char *next_match (const char *text, int state)
+{
+    char *line;
+
+    (void)text;
+    (void)state;
+    while (the_next && (line = strsep (&the_next, "\n")) != NULL) {
+        if (*line)
+            return strdup (line); /* readline frees it */
+    }
+    return NULL;
+}
+
+static char **attempt (const char *text, int start, int end)
+{
+    struct completion_place place;
+    struct strbuf list;
+    char **matches;
+
+    (void)end;
+    complete_place (&place, rl_line_buffer, (size_t)start, text);
+    rl_attempted_completion_over = place.kind != COMPLETE_FILES;
+    if (place.kind == COMPLETE_FILES)
+        return NULL;
+    strbuf_init (&list, LIST_MAX);
+    complete_list (&place, text, the_broker, &list);
+    the_next = the_list = strbuf_detach (&list);
+    matches = the_list ? rl_completion_matches (text, next_match) : NULL;
+    free (the_list);
+    the_next = the_list = NULL;
+    return matches;
+}
+
+void complete_setup (const char *broker)
+{
+    the_broker = broker;
+    rl_readline_name = "fluxq";
+    rl_basic_word_break_characters = BREAKS;
+    rl_completer_word_break_characters = BREAKS;
+    rl_completer_quote_characters = "\"'";
+    rl_attempted_completion_function = attempt;
+}

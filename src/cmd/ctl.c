@@ -1,0 +1,325 @@
+/* ctl.c - fluxq-ctl: the broker, its nodes, its queues, and holds on jobs
+ */
+#include <string.h>
+
+#include "cmd/command.h"
+#include "cmd/print.h"
+#include "common/hostlist.h"
+#include "common/parse.h"
+
+enum { REASON = 1, JSON };
+
+static const struct option_desc options[] = {
+    { "reason", 0, "TEXT", "drain: why; users see it", REASON, false },
+    { "json", 0, NULL, "status: the broker's answer in JSON", JSON, false },
+    OPTION_END,
+};
+
+struct ctl {
+    const char *reason;
+    bool json;
+    const char **words; /* behind the subcommand */
+    size_t n;
+};
+
+/* -- the broker -- */
+
+static void print_status (const json_t *o)
+{
+    const json_t *jobs = json_object_get (o, "jobs"),
+                 *nodes = json_object_get (o, "nodes");
+    const json_t *listen = json_object_get (o, "listen"),
+                 *journal = json_object_get (o, "journal");
+    struct strbuf sb;
+
+    strbuf_init (&sb, 4096);
+    strbuf_add_duration (&sb, answer_number (o, "uptime"));
+    print_field ("Version", "%s", answer_text (o, "version"));
+    print_field ("Process", "%.0f%s%s, up %s, %.1f MiB", answer_number (o, "pid"),
+                 *answer_text (o, "user") ? " of " : "", answer_text (o, "user"), sb.buf,
+                 answer_number (o, "memory_kib") / 1024);
+    print_field ("Executor", "%s", answer_text (o, "executor"));
+    for (size_t i = 0; i < json_array_size (listen); i++) {
+        const char *where = json_string_value (json_array_get (listen, i));
+        print_field ("Listening", "%s", where ? where : "");
+    }
+    print_field ("State in", "%s", answer_text (o, "state_dir"));
+    print_field ("Jobs", "%.0f pending, %.0f running, %.0f finished",
+                 answer_number (jobs, "pending"), answer_number (jobs, "running"),
+                 answer_number (jobs, "finished"));
+    print_field ("Nodes", "%.0f up, %.0f drained, %.0f down", answer_number (nodes, "up"),
+                 answer_number (nodes, "drained"), answer_number (nodes, "down"));
+    print_field ("Journal", "%.0f waiting%s%s", answer_number (journal, "waiting"),
+                 *answer_text (journal, "trouble") ? "; " : "",
+                 answer_text (journal, "trouble"));
+    if (answer_flag (o, "recovering"))
+        print_field ("Note", "still finding its jobs again after the start");
+    strbuf_release (&sb);
+}
+
+static int do_status (struct cmd *c, const struct ctl *x)
+{
+    json_t *o;
+
+    if (cmd_get (c, "/v1/status", &o) != CMD_OK)
+        return c->status;
+    if (x->json) {
+        json_dumpf (o, stdout, JSON_INDENT (2));
+        putchar ('\n');
+    } else {
+        print_status (o);
+    }
+    json_decref (o);
+    return CMD_OK;
+}
+
+static int do_shutdown (struct cmd *c, const struct ctl *x)
+{
+    json_t *o;
+
+    (void)x;
+    if (cmd_call (c, "POST", "/v1/shutdown", json_object (), &o) != CMD_OK)
+        return c->status;
+    if (answer_number (o, "running") > 0)
+        printf ("%.0f running jobs go on; the next start picks them up\n",
+                answer_number (o, "running"));
+    json_decref (o);
+    return CMD_OK;
+}
+
+static int do_reload (struct cmd *c, const struct ctl *x)
+{
+    json_t *o, *word;
+    size_t i;
+
+    (void)x;
+    if (cmd_call (c, "POST", "/v1/reload", json_object (), &o) != CMD_OK)
+        return c->status;
+    json_array_foreach (json_object_get (o, "applied"), i, word)
+        if (json_is_string (word))
+            puts (json_string_value (word));
+    if (json_array_size (json_object_get (o, "applied")) == 0)
+        puts ("nothing has changed");
+    json_decref (o);
+    return CMD_OK;
+}
+
+/* -- one thing after another, each with its own answer -- */
+
+/* POST /v1/COLLECTION/NAME; body is consumed. */
+static int post_to (struct cmd *c, const char *collection, const char *name,
+                    const char *suffix, json_t *body)
+{
+    struct strbuf target;
+    json_t *o = NULL;
+
+    strbuf_init (&target, 4096);
+    strbuf_addf (&target, "/v1/%s/", collection);
+    strbuf_add_urlencoded (&target, name);
+    strbuf_adds (&target, suffix);
+    int status = cmd_call (c, "POST", target.buf, body, &o);
+    json_decref (o);
+    strbuf_release (&target);
+    return status;
+}
+
+static int for_nodes (struct cmd *c, const struct ctl *x, const char *action)
+{
+    struct error err = { 0 };
+    int status = CMD_OK;
+
+    for (size_t i = 0; i < x->n; i++) {
+        struct hostlist *names = hostlist_decode (x->words[i], &err);
+        if (!names)
+            return cmd_usage (c, "%s: %s", x->words[i], err.text);
+        for (size_t k = 0; k < hostlist_count (names) && status != CMD_INTERRUPTED; k++) {
+            int rc =
+                post_to (c, "nodes", hostlist_nth (names, k), "",
+                         json_pack ("{s:s s:s*}", "action", action, "reason", x->reason));
+            status = rc ? rc : status;
+        }
+        hostlist_destroy (names);
+    }
+    return status;
+}
+
+static int do_drain (struct cmd *c, const struct ctl *x)
+{
+    if (!x->reason || !*x->reason)
+        return cmd_usage (c, "drain needs a --reason, for those who will wonder");
+    return for_nodes (c, x, "drain");
+}
+
+static int do_resume (struct cmd *c, const struct ctl *x)
+{
+    return for_nodes (c, x, "resume");
+}
+
+struct holding {
+    struct cmd *c;
+    int urgency;
+    int status;
+};
+
+static int set_urgency (struct holding *h, const char *id)
+{
+    int rc = post_to (h->c, "jobs", id, "/urgency",
+                      json_pack ("{s:i}", "urgency", h->urgency));
+
+    h->status = rc ? rc : h->status;
+    return rc == CMD_INTERRUPTED;
+}
+
+/* Of a range those that wait; a single one whatever it does, to hear why not. */
+static int hold_range (uint64_t first, uint64_t last, void *arg)
+{
+    struct holding *h = arg;
+    struct http_response r;
+    char text[128], *line, *next;
+    int stop = 0;
+
+    if (first == last) {
+        snprintf (text, sizeof (text), "%ju", (uintmax_t)first);
+        return set_urgency (h, text);
+    }
+    snprintf (text, sizeof (text),
+              "/v1/jobs?format=tsv&fields=id&state=pending&ids=%ju-%ju", (uintmax_t)first,
+              (uintmax_t)last);
+    if (cmd_request (h->c, "GET", text, NULL, 0, &r) != CMD_OK)
+        return h->status = h->c->status;
+    next = r.body;
+    while (!stop && (line = strsep (&next, "\n")) != NULL)
+        stop = *line ? set_urgency (h, line) : 0;
+    http_response_release (&r);
+    return stop;
+}
+
+static int for_jobs (struct cmd *c, const struct ctl *x, int urgency)
+{
+    struct holding h = { .c = c, .urgency = urgency };
+    autostrbuf struct strbuf ids;
+    struct error err = { 0 };
+
+    strbuf_init (&ids, 128 * 1024);
+    for (size_t i = 0; i < x->n; i++) {
+        if (cmd_add_ids (c, &ids, x->words[i]) != CMD_OK)
+            return c->status;
+    }
+    if (parse_id_ranges (ids.buf, hold_range, &h, "job id", &err) < 0)
+        return cmd_fail (c, "%s", err.text);
+    return h.status;
+}
+
+static int do_hold (struct cmd *c, const struct ctl *x)
+{
+    return for_jobs (c, x, 0);
+}
+
+static int do_release (struct cmd *c, const struct ctl *x)
+{
+    return for_jobs (c, x, 16);
+}
+
+static int do_queue (struct cmd *c, const struct ctl *x)
+{
+    const char *action = x->words[0];
+    int status = CMD_OK;
+
+    if (strcmp (action, "start") != 0 && strcmp (action, "stop") != 0)
+        return cmd_usage (c, "queue '%s': start or stop", action);
+    if (x->n < 2)
+        return cmd_usage (c, "%s which queue?", action);
+    for (size_t i = 1; i < x->n && status != CMD_INTERRUPTED; i++) {
+        int rc =
+            post_to (c, "queues", x->words[i], "", json_pack ("{s:s}", "action", action));
+        status = rc ? rc : status;
+    }
+    return status;
+}
+
+/* -- the command -- */
+
+static const struct subcommand subcommands[] = {
+    { "status", "[--json]", "what the broker is and does", COMPLETE_NONE },
+    { "shutdown", "", "end the broker; running jobs go on", COMPLETE_NONE },
+    { "reload", "", "apply the configuration file", COMPLETE_NONE },
+    { "drain", "NODES... --reason TEXT", "start no more jobs on these nodes",
+      COMPLETE_NODES },
+    { "resume", "NODES...", "use drained nodes again", COMPLETE_NODES },
+    { "hold", "IDS...", "keep pending jobs from starting", COMPLETE_JOBS },
+    { "release", "IDS...", "let held jobs start", COMPLETE_JOBS },
+    { "queue", "start|stop NAME...", "let a queue start jobs, or not", COMPLETE_QUEUES },
+    { .name = NULL },
+};
+
+/* In the order of the subcommands. */
+static const struct {
+    int (*run) (struct cmd *c, const struct ctl *x);
+    bool operands;
+} actions[] = {
+    { do_status, false }, { do_shutdown, false }, { do_reload, false },
+    { do_drain, true },   { do_resume, true },    { do_hold, true },
+    { do_release, true }, { do_queue, true },
+};
+_Static_assert(ARRAY_SIZE (actions) + 1 == ARRAY_SIZE (subcommands),
+               "an action a subcommand");
+
+static int find_action (struct cmd *c, struct ctl *x)
+{
+    int i = 0;
+
+    if (x->n == 0)
+        return cmd_usage (c, "do what?"), -1;
+    while (subcommands[i].name && strcmp (subcommands[i].name, x->words[0]) != 0)
+        i++;
+    if (!subcommands[i].name)
+        return cmd_usage (c, "'%s': no such subcommand", x->words[0]), -1;
+    x->words++;
+    x->n--;
+    if (actions[i].operands != (x->n > 0))
+        return cmd_usage (c, "%s %s", subcommands[i].name,
+                          x->n > 0 ? "takes nothing more" : "what?"),
+               -1;
+    if (x->reason && actions[i].run != do_drain)
+        return cmd_usage (c, "--reason is for drain"), -1;
+    if (x->json && actions[i].run != do_status)
+        return cmd_usage (c, "--json is for status"), -1;
+    return i;
+}
+
+static int run (struct cmd *c)
+{
+    autofree const char **words = calloc ((size_t)c->parser.argc + 1, sizeof (*words));
+    struct ctl x = { .words = words };
+    struct option_match m;
+
+    if (!words)
+        return cmd_fail (c, "out of memory");
+    while (cmd_next (c, &m) > 0) {
+        if (!m.desc)
+            words[x.n++] = m.value;
+        else if (m.desc->id == REASON)
+            x.reason = m.value;
+        else
+            x.json = true;
+    }
+    if (c->ended)
+        return c->status;
+    int i = find_action (c, &x);
+    return i < 0 ? c->status : actions[i].run (c, &x);
+}
+
+static const char *const usage[] = { "SUBCOMMAND [ARGUMENT]...", NULL };
+
+const struct command command_ctl = {
+    .name = "ctl",
+    .summary = "Control the broker, its nodes and queues, and hold jobs",
+    .usage = usage,
+    .options = options,
+    .subcommands = subcommands,
+    .notes =
+        "NODES are node names and lists, node[1-3]; IDS are job ids and ranges: 7 "
+        "1,4-7.\n"
+        "Users hold and release their own jobs; all else is for operators, but status.\n",
+    .run = run,
+};

@@ -1,0 +1,302 @@
+/* listing.c - see listing.h */
+#include "cmd/listing.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "common/parse.h"
+
+#define MADE_MAX 48 /* bytes that a made text needs besides those of its fields */
+
+static struct cell cell_of (const char *text)
+{
+    size_t len = strlen (text);
+
+    return (struct cell){ text, (uint32_t)len, (uint32_t)len };
+}
+
+/* -- reading -- */
+
+/* Undo the escapes of the field at *pp, in place, and step over its end. */
+static struct cell read_field (char **pp, char *end)
+{
+    char *from = *pp, *to = *pp;
+    uint32_t width = 0;
+
+    for (; from < end && *from != '\t' && *from != '\n'; from++) {
+        unsigned char ch = (unsigned char)*from;
+        if (ch == '\\' && from + 1 < end) {
+            ch = (unsigned char)*++from;
+            if (ch == 't' || ch == 'n')
+                ch = '?';
+        } else if (ch < 0x20 || ch == 0x7f) {
+            ch = '?';
+        } else if (ch == 0xc2 && from + 1 < end && (unsigned char)from[1] < 0xa0) {
+            ch = '?'; /* U+0080 to U+009F */
+            from++;
+        }
+        width += (ch & 0xc0) != 0x80;
+        *to++ = (char)ch;
+    }
+    struct cell c = { *pp, (uint32_t)(to - *pp), width };
+    *pp = from;
+    return c;
+}
+
+/* -- cells that are more than a field -- */
+
+static double number_of (struct cell c)
+{
+    double n = 0;
+
+    for (uint32_t i = 0; i < c.len && c.text[i] >= '0' && c.text[i] <= '9'; i++)
+        n = n * 10 + (c.text[i] - '0');
+    return n;
+}
+
+static struct cell make (struct listing *l, const char *text, size_t len)
+{
+    char *to = l->made + l->made_len;
+
+    memcpy (to, text, len);
+    l->made_len += len;
+    return (struct cell){ to, (uint32_t)len, (uint32_t)len };
+}
+
+static struct cell make_duration (struct listing *l, double seconds)
+{
+    struct strbuf sb;
+
+    if (seconds <= 0)
+        return cell_of ("0:00");
+    strbuf_init (&sb, MADE_MAX);
+    strbuf_add_duration (&sb, seconds);
+    struct cell c = make (l, sb.buf, sb.len);
+    strbuf_release (&sb);
+    return c;
+}
+
+static struct cell make_time (struct listing *l, double t)
+{
+    struct strbuf sb;
+
+    strbuf_init (&sb, MADE_MAX);
+    strbuf_add_time (&sb, t);
+    struct cell c = make (l, sb.buf, sb.len);
+    strbuf_release (&sb);
+    return c;
+}
+
+static struct cell make_reason (struct listing *l, struct cell reason)
+{
+    char *to = l->made + l->made_len;
+
+    to[0] = '(';
+    memcpy (to + 1, reason.text, reason.len);
+    to[reason.len + 1] = ')';
+    l->made_len += reason.len + 2;
+    return (struct cell){ to, reason.len + 2, reason.width + 2 };
+}
+
+static struct cell make_cell (struct listing *l, const struct format_item *item,
+                              const struct cell fields[])
+{
+    const struct column *column = item->column;
+    struct cell first = fields[item->field[0]];
+
+    if (column->kind == COLUMN_PLACE)
+        return first.len ? make_reason (l, first) : fields[item->field[1]];
+    if (first.len == 0)
+        return cell_of (column->absent);
+    switch (column->kind) {
+    case COLUMN_DURATION:
+        return make_duration (l, number_of (first));
+    case COLUMN_LEFT:
+        return make_duration (l, number_of (first) - number_of (fields[item->field[1]]));
+    case COLUMN_TIME:
+        return make_time (l, number_of (first));
+    default:
+        return first;
+    }
+}
+
+static int read_row (struct listing *l, char **pp, char *end, struct cell *row,
+                     struct error *err)
+{
+    const struct format *f = l->format;
+    struct cell fields[FORMAT_FIELDS_MAX];
+
+    for (size_t i = 0; i < f->nfields; i++) {
+        fields[i] = read_field (pp, end);
+        bool last = i + 1 == f->nfields;
+        if (*pp == end || (**pp == '\n') != last)
+            return error_set (err, EPROTO,
+                              "the broker's answer has not the columns asked for");
+        (*pp)++;
+    }
+    for (size_t i = 0; i < f->n; i++)
+        row[i] = make_cell (l, &f->items[i], fields);
+    return 0;
+}
+
+int listing_parse (struct listing *l, const struct format *format, char *body, size_t len,
+                   struct error *err)
+{
+    char *p = body, *end = body + len;
+    size_t n = 0;
+
+    *l = (struct listing){ .format = format };
+    for (char *q = body; q < end && (q = memchr (q, '\n', (size_t)(end - q))); q++)
+        n++;
+    /* A field may be shown in several columns. */
+    l->cells = malloc ((n * format->n + 1) * sizeof (*l->cells));
+    l->made = malloc ((len + n * MADE_MAX) * format->n + 1);
+    if (!l->cells || !l->made) {
+        listing_release (l);
+        return error_set (err, ENOMEM, "out of memory");
+    }
+    for (; p < end; l->nrows++) {
+        int rc = l->nrows < n
+                     ? read_row (l, &p, end, l->cells + l->nrows * format->n, err)
+                     : error_set (err, EPROTO, "the broker's answer was cut off");
+        if (rc < 0) {
+            listing_release (l);
+            return rc;
+        }
+    }
+    return 0;
+}
+
+void listing_release (struct listing *l)
+{
+    free (l->cells);
+    free (l->made);
+    *l = (struct listing){ 0 };
+}
+
+/* -- widths -- */
+
+static void widest (struct listing *l, bool heading)
+{
+    const struct format *f = l->format;
+
+    for (size_t i = 0; i < f->n; i++) {
+        unsigned w = heading ? (unsigned)strlen (f->items[i].column->heading) : 0;
+        for (size_t r = 0; r < l->nrows && !f->items[i].width; r++)
+            w = MAX (w, l->cells[r * f->n + i].width);
+        l->widths[i] = f->items[i].width ? f->items[i].width : w;
+    }
+}
+
+/* What of the excess column i can give, down to its minimum. */
+static unsigned give (struct listing *l, size_t i, unsigned wanted)
+{
+    const struct format_item *item = &l->format->items[i];
+    unsigned min = item->width || !item->column->min ? l->widths[i] : item->column->min;
+    unsigned given = l->widths[i] > min ? MIN (wanted, l->widths[i] - min) : 0;
+
+    l->widths[i] -= given;
+    return given;
+}
+
+void listing_fit (struct listing *l, unsigned terminal, bool heading)
+{
+    const struct format *f = l->format;
+    unsigned total = (unsigned)f->after_len;
+
+    widest (l, heading);
+    for (size_t i = 0; i < f->n; i++)
+        total += (unsigned)f->items[i].before_len + l->widths[i];
+    if (terminal == 0 || total <= terminal)
+        return;
+    unsigned excess = total - terminal;
+    excess -= give (l, f->n - 1, excess);
+    while (excess > 0) {
+        size_t best = f->n;
+        for (size_t i = 0; i < f->n; i++) {
+            const struct format_item *item = &f->items[i];
+            if (!item->width && item->column->min && l->widths[i] > item->column->min
+                && (best == f->n || l->widths[i] > l->widths[best]))
+                best = i;
+        }
+        if (best == f->n)
+            return;
+        excess -= give (l, best, 1);
+    }
+}
+
+/* -- writing -- */
+
+/* The bytes of the first n characters. */
+static size_t prefix (const struct cell *c, unsigned n)
+{
+    size_t i = 0;
+
+    if (c->len == c->width)
+        return n;
+    for (; i < c->len; i++) {
+        if (((unsigned char)c->text[i] & 0xc0) != 0x80 && n-- == 0)
+            break;
+    }
+    return i;
+}
+
+static char *put_spaces (char *to, size_t n)
+{
+    memset (to, ' ', n);
+    return to + n;
+}
+
+/* A cell in its column; the last one on a line is not filled up. */
+static char *put_cell (char *to, const struct cell *c, unsigned width,
+                       const struct format_item *item, bool last)
+{
+    unsigned shown = MIN (c->width, width);
+    bool cut = shown < c->width, plus = cut && !item->width && width > 0;
+    size_t bytes = cut ? prefix (c, shown - plus) : c->len;
+
+    if (item->right)
+        to = put_spaces (to, width - shown);
+    memcpy (to, c->text, bytes);
+    to += bytes;
+    if (plus)
+        *to++ = '+';
+    if (!item->right && !last)
+        to = put_spaces (to, width - shown);
+    return to;
+}
+
+static void print_row (const struct listing *l, const struct cell *row, struct strbuf *sb)
+{
+    const struct format *f = l->format;
+    size_t most = f->after_len + 1;
+
+    for (size_t i = 0; i < f->n; i++)
+        most += f->items[i].before_len + l->widths[i] + row[i].len + 1;
+    if (strbuf_reserve (sb, most) < 0)
+        return;
+    char *start = sb->buf + sb->len, *to = start;
+    for (size_t i = 0; i < f->n; i++) {
+        const struct format_item *item = &f->items[i];
+        memcpy (to, item->before, item->before_len);
+        to += item->before_len;
+        to = put_cell (to, &row[i], l->widths[i], item, i + 1 == f->n && !f->after_len);
+    }
+    memcpy (to, f->after, f->after_len);
+    to += f->after_len;
+    *to++ = '\n';
+    strbuf_advance (sb, (size_t)(to - start));
+}
+
+void listing_print (const struct listing *l, bool heading, struct strbuf *sb)
+{
+    struct cell headings[FORMAT_ITEMS_MAX];
+
+    for (size_t i = 0; i < l->format->n; i++)
+        headings[i] = cell_of (l->format->items[i].column->heading);
+    if (heading)
+        print_row (l, headings, sb);
+    for (size_t r = 0; r < l->nrows; r++)
+        print_row (l, l->cells + r * l->format->n, sb);
+}

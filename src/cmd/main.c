@@ -1,0 +1,98 @@
+/* main.c - fluxq, one binary for all commands: called as fluxq-NAME, as "fluxq NAME", or
+ * alone
+ */
+#include <config.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/command.h"
+
+enum { OPT_HELP = 1, OPT_VERSION, OPT_BROKER };
+
+static const struct option_desc options[] = {
+    { "help", 'h', NULL, "show this text, or that of a command: fluxq NAME --help",
+      OPT_HELP, false },
+    { "version", 'V', NULL, "show the version", OPT_VERSION, false },
+    { "broker", 0, "URL", "broker to talk to [$FLUXQ_BROKER, else the default sockets]",
+      OPT_BROKER, false },
+    OPTION_END,
+};
+
+static void print_help (void)
+{
+    puts ("Usage: fluxq [OPTION]... [COMMAND [ARGUMENT]...]\n"
+          "A batch system in front of Kubernetes. Without a command: a console that "
+          "takes them.\n\n"
+          "Commands (also as fluxq-COMMAND):");
+    command_print_list (stdout);
+    puts ("\nOptions:");
+    option_print_help (stdout, options);
+}
+
+static int help (int argc, char **argv)
+{
+    const struct command *command = argc > 1 ? command_find (argv[1]) : NULL;
+
+    if (argc > 1 && !command) {
+        fprintf (stderr, "fluxq: %s: no such command (fluxq --help lists them)\n",
+                 argv[1]);
+        return CMD_USAGE;
+    }
+    if (command)
+        command_print_help (stdout, command);
+    else
+        print_help ();
+    return CMD_OK;
+}
+
+/* fluxq [OPTION]... [COMMAND [ARGUMENT]...] */
+static int multi_call (int argc, char **argv)
+{
+    struct option_parser p;
+    struct option_match m;
+    struct error err = { 0 };
+    const char *broker = NULL;
+    int rc;
+
+    option_parser_init (&p, "fluxq", options, OPTION_STOP_AT_OPERAND, argc, argv);
+    while ((rc = option_next (&p, &m, &err)) > 0 && m.desc) {
+        switch (m.desc->id) {
+        case OPT_HELP:
+            print_help ();
+            return CMD_OK;
+        case OPT_VERSION:
+            puts ("fluxq " PACKAGE_VERSION);
+            return CMD_OK;
+        default:
+            broker = m.value;
+        }
+    }
+    if (rc < 0) {
+        fprintf (stderr, "fluxq: %s (see fluxq --help)\n", err.text);
+        return CMD_USAGE;
+    }
+    if (rc == 0)
+        return command_run (command_find ("console"), 1, argv, broker, false);
+    if (!strcmp (m.value, "help"))
+        return help (argc - m.index, argv + m.index);
+    const struct command *command = command_find (m.value);
+    if (!command) {
+        fprintf (stderr, "fluxq: %s: no such command (fluxq --help lists them)\n",
+                 m.value);
+        return CMD_USAGE;
+    }
+    return command_run (command, argc - m.index, argv + m.index, broker, false);
+}
+
+int main (int argc, char **argv)
+{
+    const char *slash = argc > 0 ? strrchr (argv[0], '/') : NULL;
+    const char *name = slash ? slash + 1 : argc > 0 ? argv[0] : "fluxq";
+    const struct command *command = NULL;
+
+    if (!strncmp (name, "fluxq-", 6))
+        command = command_find (name + 6);
+    if (command)
+        return command_run (command, argc, argv, NULL, false);
+    return multi_call (argc, argv);
+}

@@ -1,0 +1,273 @@
+/* queue.c - fluxq-queue: which jobs there are, and why they wait
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "cmd/command.h"
+#include "cmd/listing.h"
+#include "cmd/watch.h"
+#include "common/io.h"
+#include "common/parse.h"
+
+#define DEFAULT_FORMAT "%i %P %j %u %t %M %D %R"
+#define LISTING_MAX (1 << 30)
+
+enum { ALL = 1, ME, USER, STATE, QUEUE, NAME, JOBS, FORMAT, NO_HEADER, JSON, WATCH };
+
+static const struct option_desc options[] = {
+    { "all", 'a', NULL, "jobs that have ended too", ALL, false },
+    { "me", 0, NULL, "only my own jobs", ME, false },
+    { "user", 'u', "USER,...", "jobs of these users", USER, false },
+    { "state", 't', "STATE,...",
+      "jobs in these states (PENDING or PD, R, ...), or: active, "
+      "pending, running, finished, all [active]",
+      STATE, false },
+    { "queue", 'q', "QUEUE,...", "jobs of these queues", QUEUE, false },
+    { "partition", 'p', "QUEUE,...", "the same as --queue", QUEUE, false },
+    { "name", 'n', "NAME,...", "jobs of these names", NAME, false },
+    { "jobs", 'j', "IDS", "these jobs, in whatever state: 1,4-7", JOBS, false },
+    { "format", 'o', "FORMAT", "columns to show, see below", FORMAT, false },
+    { "no-header", 0, NULL, "no line of headings", NO_HEADER, false },
+    { "json", 0, NULL, "the broker's answer in JSON", JSON, false },
+    { "watch", 0, "SECONDS", "show again whenever something changes, and every SECONDS",
+      WATCH, true },
+    OPTION_END,
+};
+
+struct queue {
+    struct format format;
+    bool headings, json, watch;
+    double interval; /* seconds, 0: only after changes */
+    struct strbuf ids, target;
+    const char *user, *state, *queue, *name, *format_text;
+};
+
+static int read_interval (struct cmd *c, struct queue *q, const char *value)
+{
+    struct error err = { 0 };
+
+    q->watch = true;
+    if (!value)
+        return CMD_OK;
+    if (parse_fsd (value, &q->interval, "--watch", &err) < 0)
+        return cmd_usage (c, "%s", err.text);
+    if (q->interval < 0.5)
+        return cmd_usage (c, "--watch: at least 0.5 seconds");
+    return CMD_OK;
+}
+
+static int set_option (struct cmd *c, struct queue *q, const struct option_match *m)
+{
+    switch (m->desc ? m->desc->id : JOBS) {
+    case ALL:
+        q->state = "all";
+        return CMD_OK;
+    case ME:
+        q->user = "me";
+        return CMD_OK;
+    case USER:
+        q->user = m->value;
+        return CMD_OK;
+    case STATE:
+        q->state = m->value;
+        return CMD_OK;
+    case QUEUE:
+        q->queue = m->value;
+        return CMD_OK;
+    case NAME:
+        q->name = m->value;
+        return CMD_OK;
+    case JOBS:
+        return cmd_add_ids (c, &q->ids, m->value);
+    case FORMAT:
+        q->format_text = m->value;
+        return CMD_OK;
+    case NO_HEADER:
+        q->headings = false;
+        return CMD_OK;
+    case JSON:
+        q->json = true;
+        return CMD_OK;
+    default:
+        return read_interval (c, q, m->value);
+    }
+}
+
+static int read_options (struct cmd *c, struct queue *q)
+{
+    struct option_match m;
+    struct error err = { 0 };
+
+    while (cmd_next (c, &m) > 0)
+        set_option (c, q, &m);
+    if (c->ended)
+        return c->status;
+    if (q->json && (q->format_text || q->watch))
+        return cmd_usage (
+            c, "--json shows all there is, once: it goes with neither --format nor "
+               "--watch");
+    if (format_parse (&q->format, q->format_text ? q->format_text : DEFAULT_FORMAT, &err)
+        < 0)
+        return cmd_usage (c, "--format: %s", err.text);
+    return CMD_OK;
+}
+
+static void build_target (struct queue *q)
+{
+    struct strbuf fields;
+
+    strbuf_adds (&q->target, "/v1/jobs");
+    target_add (&q->target, "user", q->user);
+    target_add (&q->target, "state", q->state);
+    target_add (&q->target, "queue", q->queue);
+    target_add (&q->target, "name", q->name);
+    target_add (&q->target, "ids", q->ids.len ? q->ids.buf : NULL);
+    if (q->json)
+        return;
+    strbuf_init (&fields, 4096);
+    format_add_fields (&q->format, &fields);
+    strbuf_adds (&q->target, strchr (q->target.buf, '?') ? "&" : "?");
+    strbuf_adds (&q->target, "format=tsv&limit=1000000&fields=");
+    strbuf_adds (&q->target, fields.buf); /* names that need no encoding */
+    strbuf_release (&fields);
+}
+
+static struct winsize terminal_size (void)
+{
+    struct winsize size = { 0 };
+
+    if (!isatty (STDOUT_FILENO) || ioctl (STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
+        size = (struct winsize){ 0 };
+    return size;
+}
+
+/* On a terminal the listing is cut to its height when it is to be replaced by the
+ * next. */
+static void write_listing (const struct queue *q, const struct strbuf *sb,
+                           unsigned height)
+{
+    const char *p = sb->buf, *end = sb->buf + sb->len;
+
+    if (q->watch && height > 0)
+        fputs ("\033[H\033[2J", stdout);
+    for (unsigned lines = 0; q->watch && height > 2 && p < end && lines + 2 < height;
+         lines++) {
+        const char *newline = memchr (p, '\n', (size_t)(end - p));
+        p = newline ? newline + 1 : end;
+    }
+    if (!q->watch || height <= 2)
+        p = end;
+    fwrite (sb->buf, 1, (size_t)(p - sb->buf), stdout);
+    if (p < end)
+        puts ("...");
+    fflush (stdout);
+}
+
+/* Ask and show; *ret_rows: how many jobs. */
+static int show (struct cmd *c, const struct queue *q, size_t *ret_rows)
+{
+    struct http_response r;
+    struct listing l;
+    struct error err = { 0 };
+    struct winsize size = terminal_size ();
+    autostrbuf struct strbuf sb;
+
+    strbuf_init (&sb, LISTING_MAX);
+    if (cmd_request (c, "GET", q->target.buf, NULL, 0, &r) != CMD_OK)
+        return c->status;
+    if (listing_parse (&l, &q->format, r.body, r.len, &err) < 0) {
+        http_response_release (&r);
+        return cmd_fail (c, "%s", err.text);
+    }
+    listing_fit (&l, size.ws_col, q->headings);
+    listing_print (&l, q->headings, &sb);
+    *ret_rows = l.nrows;
+    listing_release (&l);
+    http_response_release (&r);
+    if (sb.err)
+        return cmd_fail (c, "the listing is too large");
+    write_listing (q, &sb, size.ws_row);
+    return CMD_OK;
+}
+
+static int show_json (struct cmd *c, const struct queue *q)
+{
+    struct http_response r;
+
+    if (cmd_request (c, "GET", q->target.buf, NULL, 0, &r) != CMD_OK)
+        return c->status;
+    fwrite (r.body, 1, r.len, stdout);
+    if (r.len == 0 || r.body[r.len - 1] != '\n')
+        putchar ('\n');
+    http_response_release (&r);
+    return CMD_OK;
+}
+
+static int watch (struct cmd *c, const struct queue *q)
+{
+    struct watch w;
+    struct strbuf target;
+    size_t rows;
+    int status = CMD_OK;
+
+    strbuf_init (&target, 256 * 1024);
+    strbuf_adds (&target, "/v1/watch");
+    target_add (&target, "user", q->user);
+    target_add (&target, "queue", q->queue);
+    target_add (&target, "ids", q->ids.len ? q->ids.buf : NULL);
+    cmd_catch_interrupts ();
+    if (watch_start (&w, c, target.buf) != CMD_OK) {
+        strbuf_release (&target);
+        return c->status;
+    }
+    for (bool first = true; status == CMD_OK; first = false) {
+        if (!first && !isatty (STDOUT_FILENO))
+            putchar ('\n');
+        status = show (c, q, &rows);
+        if (status == CMD_OK)
+            status = watch_next (&w, 0.5, q->interval);
+    }
+    watch_stop (&w);
+    strbuf_release (&target);
+    return status;
+}
+
+static int run (struct cmd *c)
+{
+    struct queue q = { .headings = true };
+    size_t rows = 1;
+    int status;
+
+    strbuf_init (&q.ids, 128 * 1024);
+    strbuf_init (&q.target, 256 * 1024);
+    status = read_options (c, &q);
+    if (status == CMD_OK && !c->ended) {
+        build_target (&q);
+        status = q.json    ? show_json (c, &q)
+                 : q.watch ? watch (c, &q)
+                           : show (c, &q, &rows);
+        if (status == CMD_OK && rows == 0 && q.ids.len && !q.user && !q.state && !q.queue
+            && !q.name)
+            status = cmd_fail (c, "there is no job %s", q.ids.buf);
+    }
+    strbuf_release (&q.ids);
+    strbuf_release (&q.target);
+    return status;
+}
+
+static const char *const usage[] = { "[OPTION]... [IDS]...", NULL };
+
+const struct command command_queue = {
+    .name = "queue",
+    .summary = "Show the jobs that wait and run, with their nodes or why they wait",
+    .usage = usage,
+    .options = options,
+    .operands = COMPLETE_JOBS,
+    .notes = "IDS are job ids and ranges: 7 1,4-7.\n"
+             "FORMAT has squeue's letters, \"%.8i %9P %R\" (a dot: to the right; a "
+             "number: the\n"
+             "width), or is a list of names, \"id,name,place\":\n",
+    .print_notes = columns_print_help,
+    .run = run,
+};

@@ -1,0 +1,24 @@
+/* send.h - a submission that arrives once, and the wait for its end
+ *
+ * Every submission carries a random Idempotency-Key: when the connection breaks before
+ * the answer (the broker was restarted), it is sent again with the same key, and the
+ * broker answers with the id that it gave the first time, or makes the job now. So one
+ * call is one job, or none and an error.
+ */
+#ifndef FLUXQ_CMD_SEND_H
+#define FLUXQ_CMD_SEND_H
+
+#include <stdint.h>
+
+#include "cmd/command.h"
+
+/* POST the jobspec. Tries again up to 5 times in 10 s when a connection breaks, and
+ * for up to 30 s when the broker is busy (429, 503), as it asks for by Retry-After. 0
+ * and the id, or the status after a message. */
+int send_job (struct cmd *c, const char *target, const char *body, size_t len,
+              uint64_t *ret_id);
+/* Wait for the job's result and append its JSON to result, through restarts of the
+ * broker of up to a minute. On SIGINT says that the job goes on: CMD_INTERRUPTED. */
+int send_wait (struct cmd *c, uint64_t id, struct strbuf *result);
+
+#endif

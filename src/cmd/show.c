@@ -1,0 +1,312 @@
+/* show.c - fluxq-show: all that is known of jobs, nodes and queues
+ */
+#include "cmd/show.h"
+
+#include <string.h>
+
+#include "cmd/print.h"
+#include "common/parse.h"
+
+enum { EVENTS = 1, JOBSPEC, JSON };
+
+static const struct option_desc options[] = {
+    { "events", 0, NULL, "of a job: its event log", EVENTS, false },
+    { "jobspec", 0, NULL, "of a job: what was submitted, in JSON", JOBSPEC, false },
+    { "json", 0, NULL, "the broker's answer in JSON", JSON, false },
+    OPTION_END,
+};
+
+static const struct subcommand subcommands[] = {
+    { "job", "ID...", "jobs", COMPLETE_ALL_JOBS },
+    { "node", "[NAMES]", "nodes, or all: node[1-3]", COMPLETE_NODES },
+    { "queue", "[NAME]...", "queues, or all", COMPLETE_QUEUES },
+    { .name = NULL },
+};
+
+enum { SHOW_JOB, SHOW_NODE, SHOW_QUEUE };
+
+/* -- jobs -- */
+
+static int show_one_job (struct cmd *c, const struct show *s, uint64_t id)
+{
+    char target[64];
+    json_t *o;
+
+    snprintf (target, sizeof (target), "/v1/jobs/%ju%s", (uintmax_t)id,
+              s->events    ? "/events"
+              : s->jobspec ? "/jobspec"
+                           : "");
+    if (cmd_get (c, target, &o) != CMD_OK)
+        return c->status;
+    if (s->json || s->jobspec) {
+        json_dumpf (o, stdout, JSON_INDENT (2));
+        putchar ('\n');
+    } else if (s->events) {
+        show_events (json_object_get (o, "events"));
+    } else {
+        show_job (o);
+    }
+    json_decref (o);
+    return CMD_OK;
+}
+
+static int show_jobs (struct cmd *c, const struct show *s)
+{
+    int status = CMD_OK;
+
+    if (s->n == 0)
+        return cmd_usage (c, "which job?");
+    for (size_t i = 0; i < s->n; i++) {
+        uint64_t id;
+        if (cmd_parse_id (c, s->names[i], &id) != CMD_OK)
+            return c->status;
+    }
+    for (size_t i = 0; i < s->n && !c->ended && status != CMD_INTERRUPTED; i++) {
+        uint64_t id;
+        if (i > 0 && !s->json)
+            putchar ('\n');
+        cmd_parse_id (c, s->names[i], &id);
+        int rc = show_one_job (c, s, id);
+        status = rc ? rc : status;
+    }
+    return status;
+}
+
+/* -- nodes -- */
+
+static void print_amount (const json_t *o, const char *label, const char *what)
+{
+    char used[32], foreign[40], idle[32], of[64] = "";
+
+    if (answer_number (o, what) <= 0)
+        return;
+    snprintf (used, sizeof (used), "%s_used", what);
+    snprintf (foreign, sizeof (foreign), "%s_foreign", what);
+    snprintf (idle, sizeof (idle), "%s_free", what);
+    if (answer_number (o, foreign) > 0)
+        snprintf (of, sizeof (of), ", %.0f used by others", answer_number (o, foreign));
+    print_field (label, "%.0f, %.0f used by jobs%s, %.0f free", answer_number (o, what),
+                 answer_number (o, used), of, answer_number (o, idle));
+}
+
+static void print_memory (const json_t *o)
+{
+    struct strbuf sb;
+
+    strbuf_init (&sb, 256);
+    add_memory (&sb, answer_number (o, "memory_mib"));
+    strbuf_adds (&sb, ", ");
+    add_memory (&sb, answer_number (o, "memory_used"));
+    strbuf_adds (&sb, " used by jobs, ");
+    if (answer_number (o, "memory_foreign") > 0) {
+        add_memory (&sb, answer_number (o, "memory_foreign"));
+        strbuf_adds (&sb, " by others, ");
+    }
+    add_memory (&sb, answer_number (o, "memory_free"));
+    strbuf_adds (&sb, " free");
+    print_field ("Memory", "%s", sb.buf);
+    strbuf_release (&sb);
+}
+
+static void show_node (const json_t *o)
+{
+    struct strbuf jobs;
+
+    strbuf_init (&jobs, 1 << 20);
+    answer_add_numbers (&jobs, json_object_get (o, "jobs"));
+    print_field ("Node", "%s", answer_text (o, "name"));
+    print_field ("State", "%s", node_state (o));
+    print_field ("Reason", "%s", answer_text (o, "reason"));
+    print_field ("Rack", "%s", answer_text (o, "rack"));
+    print_amount (o, "Cores", "cores");
+    print_amount (o, "GPUs", "gpus");
+    print_memory (o);
+    print_field ("Jobs", "%s%s", jobs.buf,
+                 answer_flag (o, "exclusive") ? " (exclusive)" : "");
+    strbuf_release (&jobs);
+}
+
+static int show_nodes (struct cmd *c, const struct show *s)
+{
+    struct strbuf target, names;
+    json_t *o, *node;
+    size_t i;
+
+    strbuf_init (&target, 1 << 20);
+    strbuf_init (&names, 1 << 18);
+    for (i = 0; i < s->n; i++)
+        strbuf_addf (&names, "%s%s", i ? "," : "", s->names[i]);
+    strbuf_adds (&target, "/v1/nodes");
+    target_add (&target, "names", s->n ? names.buf : NULL);
+    cmd_get (c, target.buf, &o);
+    strbuf_release (&target);
+    strbuf_release (&names);
+    if (!o)
+        return c->status;
+    if (s->json) {
+        json_dumpf (o, stdout, JSON_INDENT (2));
+        putchar ('\n');
+    }
+    json_array_foreach (s->json ? NULL : json_object_get (o, "nodes"), i, node) {
+        if (i > 0)
+            putchar ('\n');
+        show_node (node);
+    }
+    json_decref (o);
+    return CMD_OK;
+}
+
+/* -- queues -- */
+
+static void print_limit (const char *label, double seconds)
+{
+    struct strbuf sb;
+
+    strbuf_init (&sb, 64);
+    if (seconds > 0)
+        strbuf_add_duration (&sb, seconds);
+    print_field (label, "%s", sb.len ? sb.buf : "unlimited");
+    strbuf_release (&sb);
+}
+
+static void show_queue (const json_t *o)
+{
+    print_field ("Queue", "%s%s", answer_text (o, "name"),
+                 answer_flag (o, "default") ? " (default)" : "");
+    print_field ("State", "%s",
+                 answer_flag (o, "started") ? "started"
+                                            : "stopped: takes jobs, starts none");
+    print_field ("Pending", "%.0f jobs", answer_number (o, "pending"));
+    print_field ("Running", "%.0f jobs on %.0f nodes", answer_number (o, "running"),
+                 answer_number (o, "nodes_used"));
+    print_limit ("Default time", answer_number (o, "default_time"));
+    print_limit ("Longest time", answer_number (o, "max_time"));
+    if (answer_number (o, "max_nodes") > 0)
+        print_field ("Most nodes", "%.0f", answer_number (o, "max_nodes"));
+}
+
+static bool is_wanted (const struct show *s, const char *name)
+{
+    bool wanted = s->n == 0;
+
+    for (size_t i = 0; i < s->n && !wanted; i++)
+        wanted = !strcmp (s->names[i], name);
+    return wanted;
+}
+
+static int show_queues (struct cmd *c, const struct show *s)
+{
+    json_t *o, *all, *queue, *list;
+    int status = CMD_OK;
+    size_t i;
+
+    if (cmd_get (c, "/v1/queues", &o) != CMD_OK)
+        return c->status;
+    all = json_object_get (o, "queues");
+    list = json_array ();
+    json_array_foreach (all, i, queue) {
+        if (is_wanted (s, answer_text (queue, "name")))
+            json_array_append (list, queue);
+    }
+    for (size_t k = 0; k < s->n; k++) {
+        bool found = false;
+        json_array_foreach (list, i, queue)
+            found |= !strcmp (answer_text (queue, "name"), s->names[k]);
+        if (!found)
+            status = cmd_fail (c, "there is no queue %s", s->names[k]);
+    }
+    if (s->json) {
+        json_object_set (o, "queues", list);
+        json_dumpf (o, stdout, JSON_INDENT (2));
+        putchar ('\n');
+    }
+    json_array_foreach (s->json ? NULL : list, i, queue) {
+        if (i > 0)
+            putchar ('\n');
+        show_queue (queue);
+    }
+    json_decref (list);
+    json_decref (o);
+    return status;
+}
+
+/* -- the command -- */
+
+static int find_subcommand (const char *word)
+{
+    for (int i = 0; subcommands[i].name; i++) {
+        if (!strcmp (subcommands[i].name, word))
+            return i;
+    }
+    return -1;
+}
+
+static int read_options (struct cmd *c, struct show *s)
+{
+    struct option_match m;
+
+    while (cmd_next (c, &m) > 0) {
+        switch (m.desc ? m.desc->id : CMD_OPERAND) {
+        case EVENTS:
+            s->events = true;
+            break;
+        case JOBSPEC:
+            s->jobspec = true;
+            break;
+        case JSON:
+            s->json = true;
+            break;
+        default:
+            if (s->what < 0 && (s->what = find_subcommand (m.value)) < 0)
+                return cmd_usage (c, "'%s' is none of job, node, queue", m.value);
+            else if (s->seen_what)
+                s->names[s->n++] = m.value;
+            s->seen_what = true;
+        }
+    }
+    if (c->ended)
+        return c->status;
+    if (s->what < 0)
+        return cmd_usage (c, "show what? job ID, node [NAMES] or queue [NAME]");
+    if (s->what != SHOW_JOB && (s->events || s->jobspec))
+        return cmd_usage (c, "--%s is for jobs", s->events ? "events" : "jobspec");
+    if (s->events && s->jobspec)
+        return cmd_usage (c, "--events or --jobspec, one at a time");
+    return CMD_OK;
+}
+
+static int run (struct cmd *c)
+{
+    struct show s = { .what = -1 };
+    autofree const char **names = calloc ((size_t)c->parser.argc + 1, sizeof (*names));
+
+    s.names = names;
+    if (!names)
+        return cmd_fail (c, "out of memory");
+    if (read_options (c, &s) != CMD_OK || c->ended)
+        return c->status;
+    switch (s.what) {
+    case SHOW_JOB:
+        return show_jobs (c, &s);
+    case SHOW_NODE:
+        return show_nodes (c, &s);
+    default:
+        return show_queues (c, &s);
+    }
+}
+
+static const char *const usage[] = {
+    "job ID... [--events|--jobspec] [--json]",
+    "node [NAMES] [--json]",
+    "queue [NAME]... [--json]",
+    NULL,
+};
+
+const struct command command_show = {
+    .name = "show",
+    .summary = "Show all that is known of a job, a node or a queue",
+    .usage = usage,
+    .options = options,
+    .subcommands = subcommands,
+    .run = run,
+};

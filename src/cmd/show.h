@@ -1,0 +1,22 @@
+/* show.h - parts of fluxq-show: a job for people, its events; and what fluxq-info
+ * shares */
+#ifndef FLUXQ_CMD_SHOW_H
+#define FLUXQ_CMD_SHOW_H
+
+#include "cmd/command.h"
+
+struct show {
+    int what; /* index of the subcommand, -1: none yet */
+    bool seen_what, events, jobspec, json;
+    const char **names;
+    size_t n;
+};
+
+/* The answer of GET /v1/jobs/ID as lines of "Key: value". */
+void show_job (const json_t *job);
+/* A job's events, a line each. */
+void show_events (const json_t *events);
+/* A node's state in one word: idle, mixed, allocated, draining, drained, down. */
+const char *node_state (const json_t *node);
+
+#endif

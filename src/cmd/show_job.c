@@ -1,0 +1,242 @@
+/* show_job.c - a job, its events and a node's state, for people; see show.h */
+#include "cmd/show.h"
+
+#include <string.h>
+
+#include "cmd/print.h"
+#include "common/parse.h"
+#include "common/pattern.h"
+#include "jobspec/jobspec.h"
+
+/* -- a job -- */
+
+static void print_state (const json_t *o)
+{
+    const json_t *exception = json_object_get (o, "exception");
+    bool ended = answer_number (o, "end_time") > 0;
+
+    print_field ("State", "%s", answer_text (o, "state"));
+    print_field ("Reason", "%s%s%s", answer_text (o, "reason"),
+                 *answer_text (o, "reason") && *answer_text (o, "reason_text") ? ": "
+                                                                               : "",
+                 answer_text (o, "reason_text"));
+    print_field ("Result", "%s", answer_text (o, "result_text"));
+    if (ended)
+        print_field ("Exit status", "%.0f", answer_number (o, "exit_code"));
+    if (exception)
+        print_field ("Exception", "%s%s%s", answer_text (exception, "type"),
+                     *answer_text (exception, "note") ? ": " : "",
+                     answer_text (exception, "note"));
+    if (answer_number (o, "restarts") > 0)
+        print_field ("Restarts", "%.0f", answer_number (o, "restarts"));
+}
+
+static void print_times (const json_t *o)
+{
+    struct strbuf sb;
+    double limit = answer_number (o, "time_limit");
+
+    print_time ("Submitted", answer_number (o, "submit_time"));
+    print_time ("Eligible", answer_number (o, "eligible_time"));
+    print_time ("Not before", answer_number (o, "begin_time"));
+    print_time ("Started", answer_number (o, "start_time"));
+    print_time ("Ended", answer_number (o, "end_time"));
+    strbuf_init (&sb, 128);
+    strbuf_add_duration (&sb, answer_number (o, "time"));
+    strbuf_adds (&sb, " of ");
+    if (limit > 0)
+        strbuf_add_duration (&sb, limit);
+    else
+        strbuf_adds (&sb, "unlimited");
+    print_field ("Time", "%s", sb.buf);
+    strbuf_release (&sb);
+}
+
+/* "2-4 nodes" */
+static void add_count (struct strbuf *sb, double min, double max, const char *one)
+{
+    if (min <= 0)
+        return;
+    strbuf_addf (sb, "%s%.0f", sb->len ? ", " : "", min);
+    if (max > min && max < 2147483647)
+        strbuf_addf (sb, "-%.0f", max);
+    else if (max > min)
+        strbuf_adds (sb, " or more");
+    strbuf_addf (sb, " %s%s", one, min == 1 && max <= 1 ? "" : "s");
+}
+
+static void print_request (const json_t *o)
+{
+    const json_t *request = json_object_get (o, "request");
+    struct strbuf sb;
+
+    strbuf_init (&sb, 1024);
+    add_count (&sb, answer_number (request, "nodes_min"),
+               answer_number (request, "nodes_max"), "node");
+    add_count (&sb, answer_number (o, "ntasks"), answer_number (o, "ntasks"), "task");
+    add_count (&sb, answer_number (request, "cores"), answer_number (request, "cores"),
+               "core");
+    add_count (&sb, answer_number (request, "gpus"), answer_number (request, "gpus"),
+               "GPU");
+    if (answer_number (request, "memory_per_node_mib") > 0) {
+        strbuf_adds (&sb, ", ");
+        add_memory (&sb, answer_number (request, "memory_per_node_mib"));
+        strbuf_adds (&sb, " a node");
+    }
+    print_field ("Request", "%s", sb.buf);
+    strbuf_release (&sb);
+}
+
+/* Words with blanks stand in quotes. A script's name was not kept: its text was sent. */
+static void print_command (const json_t *command)
+{
+    struct strbuf sb;
+    const json_t *word;
+    size_t i;
+
+    strbuf_init (&sb, 64 * 1024);
+    json_array_foreach (command, i, word) {
+        const char *text = json_string_value (word);
+        if (i == 0 && text && !strcmp (text, JOBSPEC_SCRIPT_COMMAND))
+            text = "SCRIPT";
+        bool plain = text && *text && !strpbrk (text, " \t\n\"'\\$`;&|<>()*?[]#~");
+        strbuf_addf (&sb, plain ? "%s%s" : "%s'%s'", i ? " " : "", text ? text : "");
+    }
+    print_field ("Command", "%s", sb.err ? "(too long to show; see --jobspec)" : sb.buf);
+    strbuf_release (&sb);
+}
+
+static void print_rank (const json_t *rank)
+{
+    struct strbuf sb;
+    char label[32];
+
+    strbuf_init (&sb, 64 * 1024);
+    strbuf_addf (&sb, "%s", answer_text (rank, "node"));
+    if (*answer_text (rank, "cores"))
+        strbuf_addf (&sb, ", cores %s", answer_text (rank, "cores"));
+    if (*answer_text (rank, "gpus"))
+        strbuf_addf (&sb, ", gpus %s", answer_text (rank, "gpus"));
+    if (answer_number (rank, "memory_mib") > 0) {
+        strbuf_adds (&sb, ", ");
+        add_memory (&sb, answer_number (rank, "memory_mib"));
+    }
+    if (answer_flag (rank, "exclusive"))
+        strbuf_adds (&sb, ", exclusive");
+    snprintf (label, sizeof (label), "Rank %.0f", answer_number (rank, "rank"));
+    print_field (label, "%s", sb.buf);
+    strbuf_release (&sb);
+}
+
+/* Where the user finds the file: the name that the pattern becomes, unless there are several,
+ * with the directory that the job runs in. */
+static void print_file (const char *label, const json_t *o, const char *pattern)
+{
+    const struct pattern_vars vars = { .job_id = (uint64_t)answer_number (o, "id"),
+                                       .job_name = answer_text (o, "name"),
+                                       .user = answer_text (o, "user") };
+    const char *directory = *pattern == '/' ? "" : answer_text (o, "cwd");
+    struct strbuf sb;
+
+    if (!*pattern)
+        return;
+    strbuf_init (&sb, 64 * 1024);
+    strbuf_addf (&sb, "%s%s", directory, *directory ? "/" : "");
+    if (pattern_is_per_task (pattern) || pattern_is_per_node (pattern)
+        || pattern_expand (pattern, &vars, &sb, NULL) < 0)
+        strbuf_adds (&sb, pattern);
+    print_field (label, "%s", sb.buf);
+    strbuf_release (&sb);
+}
+
+void show_job (const json_t *o)
+{
+    const json_t *ranks = json_object_get (o, "ranks");
+    size_t i, n = json_array_size (ranks);
+
+    print_field ("Job", "%.0f", answer_number (o, "id"));
+    print_field ("Name", "%s", answer_text (o, "name"));
+    print_field ("User", "%s (%.0f)", answer_text (o, "user"),
+                 answer_number (o, "userid"));
+    print_field ("Queue", "%s", answer_text (o, "queue"));
+    print_state (o);
+    print_field ("Urgency", "%.0f%s", answer_number (o, "urgency"),
+                 answer_number (o, "urgency") == 0 ? " (held)" : "");
+    print_field ("Priority", "%.0f", answer_number (o, "priority"));
+    print_times (o);
+    print_request (o);
+    print_command (json_object_get (o, "command"));
+    print_field ("Directory", "%s", answer_text (o, "cwd"));
+    print_file ("Output", o, answer_text (o, "output"));
+    print_file ("Error", o, answer_text (o, "error"));
+    print_field ("Image", "%s", answer_text (o, "image"));
+    print_field ("Nodes", "%s", answer_text (o, "nodelist"));
+    for (i = 0; i < n; i++)
+        print_rank (json_array_get (ranks, i));
+}
+
+/* -- events -- */
+
+/* "key=value key=value": strings without quotes. */
+static void add_context (struct strbuf *sb, json_t *context)
+{
+    const char *key;
+    json_t *value;
+    bool first = true;
+
+    json_object_foreach (context, key, value) {
+        strbuf_addf (sb, "%s%s=", first ? "" : " ", key);
+        if (json_is_string (value) && !strpbrk (json_string_value (value), " \"="))
+            strbuf_adds (sb, json_string_value (value));
+        else
+            strbuf_add_json_value (sb, value);
+        first = false;
+    }
+}
+
+void show_events (const json_t *events)
+{
+    static const char *const headings[] = { "TIME", ">OFFSET", "EVENT", "CONTEXT" };
+    struct grid g;
+    struct strbuf time, context;
+    double began = answer_number (json_array_get (events, 0), "timestamp");
+
+    grid_init (&g, headings, ARRAY_SIZE (headings));
+    strbuf_init (&time, 64);
+    strbuf_init (&context, 1 << 20);
+    for (size_t i = 0; i < json_array_size (events); i++) {
+        const json_t *e = json_array_get (events, i);
+        double t = answer_number (e, "timestamp");
+        strbuf_reset (&time);
+        strbuf_reset (&context);
+        strbuf_add_time (&time, t);
+        add_context (&context, json_object_get (e, "context"));
+        grid_add (&g, "%s", time.buf);
+        grid_add (&g, "%.3f", t - began);
+        grid_add (&g, "%s", answer_text (e, "name"));
+        grid_add (&g, "%s", context.buf);
+    }
+    grid_print (&g, stdout);
+    strbuf_release (&time);
+    strbuf_release (&context);
+    grid_release (&g);
+}
+
+/* -- nodes -- */
+
+const char *node_state (const json_t *node)
+{
+    const char *state = answer_text (node, "state");
+    bool used =
+        answer_number (node, "njobs") > 0 || answer_number (node, "cores_used") > 0;
+
+    if (!strcmp (state, "drained"))
+        return used ? "draining" : "drained";
+    if (strcmp (state, "up") != 0)
+        return state;
+    if (!used)
+        return "idle";
+    return answer_flag (node, "exclusive") || answer_number (node, "cores_free") <= 0
+               ? "allocated"
+               : "mixed";
+}

@@ -1,0 +1,281 @@
+/* submit.c - fluxq-submit: a script or a command becomes a job
+ *
+ * options, environment, directives --> jobspec --> POST (send.c) --> id --> [--wait:
+ * result]
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cmd/command.h"
+#include "cmd/send.h"
+#include "common/io.h"
+#include "common/parse.h"
+#include "jobspec/jobspec.h"
+#include "jobspec/script.h"
+#include "jobspec/submit_options.h"
+
+extern char **environ;
+
+enum { WAIT = 1, DRY_RUN, JSON, URGENCY, ALLOW_INFEASIBLE };
+
+static const struct option_desc options[] = {
+    { "wait", 'W', NULL, "wait for the job's end; its exit status becomes this command's",
+      WAIT, false },
+    { "dry-run", 0, NULL, "show the jobspec and submit nothing", DRY_RUN, false },
+    { "json", 0, NULL, "print {\"id\":N}, and with --wait the result as a second line",
+      JSON, false },
+    { "urgency", 0, "N", "0 (held) to 16 [16]; above that, to 31, for operators", URGENCY,
+      false },
+    { "allow-infeasible", 0, NULL,
+      "accept the job also when no node here could ever run it", ALLOW_INFEASIBLE,
+      false },
+    OPTION_END,
+};
+
+struct submit {
+    struct submit_options so;
+    bool wait, dry_run, json, allow_infeasible;
+    int64_t urgency; /* -1: not given */
+    char **operands; /* NULL-terminated; the script first, or the command */
+    bool is_command;
+    const char *name;     /* the script's, for messages */
+    struct strbuf script; /* its text */
+};
+
+static int set_option (struct cmd *c, struct submit *s, const struct option_match *m)
+{
+    struct error err = { 0 };
+    char where[64];
+
+    cmd_option_as_written (c, m, where, sizeof (where));
+    switch (m->desc->id) {
+    case WAIT:
+        s->wait = true;
+        return CMD_OK;
+    case DRY_RUN:
+        s->dry_run = true;
+        return CMD_OK;
+    case JSON:
+        s->json = true;
+        return CMD_OK;
+    case ALLOW_INFEASIBLE:
+        s->allow_infeasible = true;
+        return CMD_OK;
+    case URGENCY:
+        if (parse_int (m->value, 0, 31, &s->urgency, where, &err) < 0)
+            return cmd_usage (c, "%s", err.text);
+        return CMD_OK;
+    default:
+        if (submit_options_set (&s->so, SUBMIT_FROM_COMMAND, m->desc->name, m->value,
+                                where, &err)
+            < 0)
+            return cmd_usage (c, "%s", err.text);
+        return CMD_OK;
+    }
+}
+
+/* The command line and the environment. */
+static int read_options (struct cmd *c, struct submit *s)
+{
+    struct option_match m;
+    struct error err = { 0 };
+
+    while (!s->operands && cmd_next (c, &m) > 0) {
+        if (m.desc)
+            set_option (c, s, &m);
+        else
+            s->operands = c->parser.argv + m.index;
+    }
+    if (c->ended)
+        return c->status;
+    s->is_command = c->parser.dashes && s->operands;
+    if (c->parser.dashes && !s->operands)
+        return cmd_usage (c, "there is no command behind --");
+    if (s->dry_run && s->wait)
+        return cmd_usage (c, "--dry-run submits nothing: there is no job to --wait for");
+    if (s->so.hold && s->urgency > 0)
+        return cmd_usage (c, "--hold is urgency 0, and --urgency says another");
+    if (submit_options_from_environ (&s->so, environ, &err) < 0)
+        return cmd_usage (c, "%s", err.text);
+    return CMD_OK;
+}
+
+static int read_script (struct cmd *c, struct submit *s)
+{
+    const char *path = s->operands ? s->operands[0] : "-";
+    struct error err = { 0 };
+    int rc;
+
+    s->name = path;
+    if (strcmp (path, "-") != 0) {
+        rc = io_read_file (path, &s->script, JOBSPEC_SCRIPT_MAX, &err);
+    } else {
+        bool terminal = isatty (STDIN_FILENO);
+        if (c->in_console && !terminal)
+            return cmd_usage (c, "standard input is the console's: name a script");
+        if (terminal)
+            fputs ("The script, please; ctrl-D ends it.\n", stderr);
+        s->name = "stdin";
+        rc = io_read_fd (STDIN_FILENO, &s->script, JOBSPEC_SCRIPT_MAX);
+        error_errno (&err, -rc, "standard input");
+    }
+    if (rc == -EFBIG)
+        return cmd_fail (
+            c,
+            "%s: the script is larger than %d bytes (4 MiB), the most that is "
+            "accepted",
+            s->name, JOBSPEC_SCRIPT_MAX);
+    return rc < 0 ? cmd_fail (c, "%s", err.text) : CMD_OK;
+}
+
+static void warn (const char *text, void *arg)
+{
+    cmd_warn (arg, "warning: %s", text);
+}
+
+/* $PWD when it is where we are (links as the user went), else the kernel's answer.
+ * Caller frees. */
+static char *working_directory (void)
+{
+    const char *pwd = getenv ("PWD");
+    struct stat here, there;
+
+    if (pwd && pwd[0] == '/' && stat (pwd, &there) == 0 && stat (".", &here) == 0
+        && here.st_dev == there.st_dev && here.st_ino == there.st_ino)
+        return strdup (pwd);
+    return getcwd (NULL, 0);
+}
+
+static int build_jobspec (struct cmd *c, struct submit *s, json_t **ret)
+{
+    struct submit_program program = { .args = s->operands };
+    struct error err = { 0 };
+    autofree char *cwd = working_directory ();
+
+    if (!cwd)
+        return cmd_fail (c, "cannot tell the working directory: %s", strerror (errno));
+    if (!s->is_command) {
+        if (read_script (c, s) != CMD_OK)
+            return c->status;
+        if (script_read_directives (s->script.buf, s->script.len, s->name, &s->so, warn,
+                                    c, &err)
+            < 0)
+            return cmd_fail (c, "%s", err.text);
+        program.script = s->script.buf;
+        program.script_len = s->script.len;
+        program.args = s->operands ? s->operands + 1 : NULL;
+    }
+    *ret = submit_options_jobspec (&s->so, &program, cwd, environ, &err);
+    return *ret ? CMD_OK : cmd_fail (c, "%s", err.text);
+}
+
+static int print_jobspec (struct cmd *c, const json_t *jobspec)
+{
+    if (json_dumpf (jobspec, stdout, JSON_INDENT (2)) < 0)
+        return cmd_fail (c, "cannot write the jobspec");
+    putchar ('\n');
+    return CMD_OK;
+}
+
+static void build_target (const struct submit *s, struct strbuf *target)
+{
+    char number[24];
+
+    strbuf_adds (target, "/v1/jobs");
+    if (s->allow_infeasible)
+        target_add (target, "allow-infeasible", "1");
+    snprintf (number, sizeof (number), "%jd", s->so.hold ? 0 : (intmax_t)s->urgency);
+    if (s->so.hold || s->urgency >= 0)
+        target_add (target, "urgency", number);
+}
+
+/* The job's exit status; how it ended is said on stderr unless it ended well. */
+static int report_result (struct cmd *c, const struct submit *s, uint64_t id,
+                          const char *body, size_t len)
+{
+    struct error err = { 0 };
+    autojson json_t *o = json_parse (body, len, "the broker's answer", &err);
+    const char *state = "", *text = "";
+    int64_t exit_code = CMD_FAILED;
+
+    if (!o
+        || json_get_int (o, "exit_code", 0, 255, &exit_code, JSON_REQUIRED, NULL, &err)
+               < 0
+        || json_get_string (o, "state", &state, JSON_REQUIRED, NULL, &err) < 0
+        || json_get_string (o, "text", &text, JSON_OPTIONAL_KEY, NULL, &err) < 0)
+        return cmd_fail (c, "job %ju: %s", (uintmax_t)id, err.text);
+    if (s->json) {
+        fwrite (body, 1, len, stdout);
+        if (len == 0 || body[len - 1] != '\n')
+            putchar ('\n');
+    } else if (strcmp (state, "COMPLETED") != 0) {
+        cmd_warn (c, "job %ju: %s%s%s", (uintmax_t)id, state, *text ? ": " : "", text);
+    }
+    return (int)exit_code;
+}
+
+static int submit (struct cmd *c, struct submit *s, const json_t *jobspec)
+{
+    autostrbuf struct strbuf target, result;
+    autofree char *body = json_dumps (jobspec, JSON_COMPACT);
+    uint64_t id;
+
+    strbuf_init (&target, 4096);
+    strbuf_init (&result, 64 * 1024);
+    build_target (s, &target);
+    if (!body)
+        return cmd_fail (c, "out of memory");
+    if (s->wait) /* to say at ctrl-C what becomes of the job */
+        cmd_catch_interrupts ();
+    if (send_job (c, target.buf, body, strlen (body), &id) != CMD_OK)
+        return c->status;
+    printf (s->json ? "{\"id\":%ju}\n" : "%ju\n", (uintmax_t)id);
+    if (!s->wait)
+        return CMD_OK;
+    fflush (stdout);
+    if (send_wait (c, id, &result) != CMD_OK)
+        return c->status;
+    return report_result (c, s, id, result.buf, result.len);
+}
+
+static int run (struct cmd *c)
+{
+    struct submit s = { .urgency = -1 };
+    json_t *jobspec = NULL;
+    int status;
+
+    submit_options_init (&s.so);
+    strbuf_init (&s.script, JOBSPEC_SCRIPT_MAX + 1);
+    status = read_options (c, &s);
+    if (!c->ended)
+        status = build_jobspec (c, &s, &jobspec);
+    if (!c->ended && status == CMD_OK)
+        status = s.dry_run ? print_jobspec (c, jobspec) : submit (c, &s, jobspec);
+    json_decref (jobspec);
+    strbuf_release (&s.script);
+    submit_options_release (&s.so);
+    return status;
+}
+
+static const char *const usage[] = {
+    "[OPTION]... SCRIPT [ARGUMENT]...",
+    "[OPTION]... -- COMMAND [ARGUMENT]...",
+    "[OPTION]... <SCRIPT",
+    NULL,
+};
+
+const struct command command_submit = {
+    .name = "submit",
+    .summary = "Submit a batch script, or a command that runs once for each task",
+    .usage = usage,
+    .options = options,
+    .more_options = submit_options_table,
+    .option_flags = OPTION_STOP_AT_OPERAND,
+    .operands = COMPLETE_FILES,
+    .notes = "Prints the job's id. Options may also stand in the script (#SBATCH, # "
+             "flux:, #FLUXQ) and\n"
+             "in the environment (FLUXQ_NODES=2); the command line goes first, then the "
+             "environment.\n",
+    .run = run,
+};

@@ -1,0 +1,53 @@
+/* agent_api.h - how fluxqd and fluxq-shell talk
+ *
+ * Rank 0's agent listens on launch.listen for two kinds of callers, told apart by the
+ * first bytes:
+ *
+ * 1. Other ranks (binary, magic "FQJ1"): mutual challenge-response with the job's key
+ *    (HMAC-SHA256), then frames (frame.h) upwards and control messages downwards; src/shell only.
+ * 2. The broker (HTTP/1.1, directly on the unix socket, or through the API server's pod proxy):
+ *      GET  /v1/stream?offset=N&output=1   the spool's bytes from offset N on, as they come; ends
+ *                                          after FRAME_FINISH. output=0: the OUTPUT frames are left out.
+ *      GET  /v1/status                     {"ranks":2,"joined":2,"running":3,"finished":false}
+ *      POST /v1/signal?signal=15           to all tasks (and what they started)
+ *      POST /v1/terminate?reason=WORD&grace=S   SIGTERM, after S seconds SIGKILL to everything, then
+ *                                          FINISH with that reason ("cancelled", "timeout", ...)
+ *      POST /v1/release?offset=N           the broker has the first N bytes on disk: they may go. When
+ *                                          that includes FINISH the agents of all ranks exit.
+ *    Each request carries `X-Fluxq-Auth: NONCE:MAC`, see agent_auth_make(). Replies: 200 (body), 204, 400,
+ *    401 (bad MAC or a nonce seen before), 404, 503; bodies of errors are one line of text.
+ *
+ * The key is 32 random bytes, as 64 hex digits in a file (mode 0400, --key FILE), never
+ * in argv or environment.
+ *
+ * Command line: fluxq-shell --launch FILE --key FILE --rank N [--uid U --gid G --groups
+ * G,G,...] Exit status: 0 the job is over and all is reported (whatever its result); 1
+ * the agent failed (reason on stderr); 2 usage; 3 the job had been started before (spool
+ * exists): nothing was done. libc only.
+ */
+#ifndef FLUXQ_COMMON_AGENT_API_H
+#define FLUXQ_COMMON_AGENT_API_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define AGENT_KEY_SIZE 32
+#define AGENT_PORT 7717 /* in pods */
+#define AGENT_AUTH_HEADER "X-Fluxq-Auth"
+#define AGENT_AUTH_MAX 128
+#define AGENT_EXIT_ALREADY 3
+
+/* "NONCE:MAC" for one request: NONCE 16 random bytes in hex, MAC = HMAC-SHA256 (key,
+ * METHOD " " TARGET "\n" NONCE-hex) in hex; target = path with query as the agent sees
+ * it. 0 or -errno. */
+int agent_auth_make (const uint8_t key[AGENT_KEY_SIZE], const char *method,
+                     const char *target, char ret[AGENT_AUTH_MAX]);
+/* Whether the header value is right; ret_nonce (33 bytes) gets the nonce for replay
+ * checks. */
+bool agent_auth_check (const uint8_t key[AGENT_KEY_SIZE], const char *method,
+                       const char *target, const char *value, char ret_nonce[33]);
+/* Read a key file. 0 or negative errno. */
+int agent_key_read (const char *path, uint8_t ret[AGENT_KEY_SIZE]);
+
+#endif

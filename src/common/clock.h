@@ -1,0 +1,16 @@
+/* clock.h - the one place where time comes from
+ *
+ * clock_mono(): seconds, for durations; clock_wall(): seconds since 1970, for show and
+ * events. The environment variable FLUXQ_CLOCK_OFFSET (whole seconds, may be negative,
+ * read once; anything else counts as 0) shifts the wall clock, for tests. Any thread may
+ * call them; match, job and sched never do: time is an argument there.
+ */
+#ifndef FLUXQ_COMMON_CLOCK_H
+#define FLUXQ_COMMON_CLOCK_H
+
+#define CLOCK_OFFSET_MAX 3153600000 /* 100 years */
+
+double clock_mono (void);
+double clock_wall (void);
+
+#endif

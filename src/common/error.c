@@ -1,0 +1,107 @@
+/* error.c - see error.h */
+#include "common/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+/* Replace what could move a terminal's cursor: C0 controls, DEL, and the C1 controls
+ * in their UTF-8 form.
+ */
+static void make_printable (char *s)
+{
+    for (unsigned char *p = (unsigned char *)s; *p; p++) {
+        if (*p < 0x20 || *p == 0x7f)
+            *p = '?';
+        else if (*p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0) {
+            p[0] = '?';
+            p[1] = '?';
+        }
+    }
+}
+
+/* End a text that did not fit in "...", without leaving half a UTF-8 character. */
+static void mark_cut (char text[ERROR_TEXT_MAX])
+{
+    size_t end = ERROR_TEXT_MAX - 4;
+
+    while (end > 0 && ((unsigned char)text[end] & 0xc0) == 0x80)
+        end--;
+    memcpy (text + end, "...", 4);
+}
+
+static int positive (int errnum)
+{
+    if (errnum < 0)
+        return -errnum;
+    return errnum ? errnum : EIO;
+}
+
+/* The arguments may point into err->text, so the text is made beside it. */
+static void set_text (struct error *err, const char *text, const char *tail)
+{
+    char joined[ERROR_TEXT_MAX];
+    int n = snprintf (joined, sizeof (joined), "%s%s%s", text, tail ? ": " : "",
+                      tail ? tail : "");
+
+    if (n >= (int)sizeof (joined))
+        mark_cut (joined);
+    make_printable (joined);
+    memcpy (err->text, joined, sizeof (joined));
+}
+
+static void format (char text[ERROR_TEXT_MAX], const char *fmt, va_list ap)
+{
+    int n = vsnprintf (text, ERROR_TEXT_MAX, fmt, ap);
+
+    if (n < 0)
+        text[0] = '\0';
+    else if (n >= ERROR_TEXT_MAX)
+        mark_cut (text);
+}
+
+int error_set (struct error *err, int errnum, const char *fmt, ...)
+{
+    char text[ERROR_TEXT_MAX];
+    va_list ap;
+
+    errnum = positive (errnum);
+    if (!err)
+        return -errnum;
+    va_start (ap, fmt);
+    format (text, fmt, ap);
+    va_end (ap);
+    set_text (err, text, NULL);
+    err->code = errnum;
+    return -errnum;
+}
+
+int error_prefix (struct error *err, const char *fmt, ...)
+{
+    char text[ERROR_TEXT_MAX];
+    va_list ap;
+
+    if (!err || err->code == 0)
+        return 0;
+    va_start (ap, fmt);
+    format (text, fmt, ap);
+    va_end (ap);
+    set_text (err, text, err->text);
+    return -err->code;
+}
+
+int error_errno (struct error *err, int errnum, const char *fmt, ...)
+{
+    char text[ERROR_TEXT_MAX];
+    va_list ap;
+
+    errnum = positive (errnum);
+    if (!err)
+        return -errnum;
+    va_start (ap, fmt);
+    format (text, fmt, ap);
+    va_end (ap);
+    set_text (err, text, strerror (errnum));
+    err->code = errnum;
+    return -errnum;
+}

@@ -1,0 +1,38 @@
+/* error.h - the reason of a failure, one line for a person
+ *
+ * A function that can fail returns 0 or a negative errno (or a pointer and NULL) and
+ * fills the caller's `struct error`, where a person will read it:
+ *
+ *     struct error err = {0};
+ *     int rc = jobspec_parse (text, &js, &err);
+ *     if (rc < 0)
+ *         fprintf (stderr, "fluxq-submit: %s\n", err.text);
+ *
+ * The text is one line (control characters are replaced by '?'), bounded, without a final
+ * period or newline, and names the thing, the place and the way out. All functions accept
+ * err == NULL. Thread: a struct error belongs to one thread at a time.
+ */
+#ifndef FLUXQ_COMMON_ERROR_H
+#define FLUXQ_COMMON_ERROR_H
+
+#include "common/macros.h"
+
+#define ERROR_TEXT_MAX 512
+
+struct error {
+    int code; /* errno, > 0, or 0 when nothing failed */
+    char text[ERROR_TEXT_MAX];
+};
+
+/* Set err to errnum (> 0, an errno) and the text; returns -errnum, so that one can write
+ * `return error_set (err, EINVAL, "...")`. A longer text is cut and ends in "...".
+ */
+int error_set (struct error *err, int errnum, const char *fmt, ...) PRINTF_LIKE (3, 4);
+
+/* Put "PREFIX: " before the text that err has; returns -err->code (0 without error). */
+int error_prefix (struct error *err, const char *fmt, ...) PRINTF_LIKE (2, 3);
+
+/* As error_set(), with ": " and strerror (errnum) after the text. */
+int error_errno (struct error *err, int errnum, const char *fmt, ...) PRINTF_LIKE (3, 4);
+
+#endif

@@ -1,0 +1,33 @@
+/* hostlist.h - host names, compressed as text and back (RFC 29)
+ *
+ *     struct hostlist *hl = hostlist_decode ("node[1-3,7],login0", &err);
+ *     const char *h = hostlist_nth (hl, 0); // "node1", valid until the list changes
+ *     char *text = hostlist_encode (hl);    // "node[1-3,7],login0", caller frees
+ *
+ * Order is kept, doubles are allowed (a list, not a set). Leading zeros are kept
+ * ("node[01-10]", and by RFC 29 those of a list's first id for all its ids). One bracket
+ * a name; a name has at most 255 bytes, a list 1,000,000 names. The encoder brackets
+ * neighbours that differ in one number, wherever it stands ("ip-[1-3].site"). Caller
+ * owns.
+ */
+#ifndef FLUXQ_COMMON_HOSTLIST_H
+#define FLUXQ_COMMON_HOSTLIST_H
+
+#include "common/error.h"
+#include "common/strbuf.h"
+
+struct hostlist;
+
+struct hostlist *hostlist_create (void);
+void hostlist_destroy (struct hostlist *hl);
+/* NULL and -EINVAL or -ERANGE in err; "" is an empty list. */
+struct hostlist *hostlist_decode (const char *text, struct error *err);
+char *hostlist_encode (const struct hostlist *hl);
+/* One name as it is: 0, -EINVAL (empty, too long, with a blank, comma or bracket),
+ * -ERANGE (the list is full), -ENOMEM. */
+int hostlist_append (struct hostlist *hl, const char *host);
+size_t hostlist_count (const struct hostlist *hl);
+const char *hostlist_nth (const struct hostlist *hl, size_t i); /* NULL past the end */
+ssize_t hostlist_find (const struct hostlist *hl, const char *host); /* index or -1 */
+
+#endif

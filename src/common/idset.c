@@ -1,0 +1,289 @@
+/* idset.c - see idset.h. Ranges are sorted, disjoint and never adjacent, so equal sets
+ * have equal arrays.
+ */
+#include "common/idset.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define ID_MAX INT32_MAX
+
+struct range {
+    uint32_t first, last;
+};
+
+struct idset {
+    struct range *ranges;
+    size_t n, alloc;
+    uint32_t count;
+};
+
+struct idset *idset_create (void)
+{
+    return calloc (1, sizeof (struct idset));
+}
+
+void idset_destroy (struct idset *s)
+{
+    if (!s)
+        return;
+    free (s->ranges);
+    free (s);
+}
+
+struct idset *idset_copy (const struct idset *s)
+{
+    struct idset *copy = idset_create ();
+
+    if (!copy || s->n == 0)
+        return copy;
+    copy->ranges = malloc (s->n * sizeof (*s->ranges));
+    if (!copy->ranges) {
+        free (copy);
+        return NULL;
+    }
+    memcpy (copy->ranges, s->ranges, s->n * sizeof (*s->ranges));
+    copy->n = copy->alloc = s->n;
+    copy->count = s->count;
+    return copy;
+}
+
+/* Index of the first range that ends at or after id; s->n when there is none. */
+static size_t find (const struct idset *s, uint32_t id)
+{
+    size_t lo = 0, hi = s->n;
+
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (s->ranges[mid].last < id)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* Make room for one range at index i. */
+static int insert_range (struct idset *s, size_t i, struct range r)
+{
+    if (s->n == s->alloc) {
+        size_t alloc = s->alloc ? 2 * s->alloc : 4;
+        struct range *p = realloc (s->ranges, alloc * sizeof (*p));
+        if (!p)
+            return -ENOMEM;
+        s->ranges = p;
+        s->alloc = alloc;
+    }
+    memmove (s->ranges + i + 1, s->ranges + i, (s->n - i) * sizeof (r));
+    s->ranges[i] = r;
+    s->n++;
+    return 0;
+}
+
+static void remove_ranges (struct idset *s, size_t i, size_t n)
+{
+    if (n == 0)
+        return;
+    memmove (s->ranges + i, s->ranges + i + n, (s->n - i - n) * sizeof (s->ranges[0]));
+    s->n -= n;
+}
+
+int idset_add_range (struct idset *s, uint32_t first, uint32_t last)
+{
+    struct range r = { first, last };
+    size_t i, end;
+
+    if (first > last || last > ID_MAX)
+        return -ERANGE;
+    /* From i to end: what overlaps or touches, and becomes one with the new range. */
+    i = find (s, first > 0 ? first - 1 : 0);
+    uint32_t covered = 0;
+    for (end = i; end < s->n && s->ranges[end].first <= last + 1; end++) {
+        r.first = MIN (r.first, s->ranges[end].first);
+        r.last = MAX (r.last, s->ranges[end].last);
+        covered += s->ranges[end].last - s->ranges[end].first + 1;
+    }
+    if (end == i) {
+        int rc = insert_range (s, i, r);
+        if (rc < 0)
+            return rc;
+    } else {
+        s->ranges[i] = r;
+        remove_ranges (s, i + 1, end - i - 1);
+    }
+    s->count += r.last - r.first + 1 - covered;
+    return 0;
+}
+
+int idset_add (struct idset *s, uint32_t id)
+{
+    return idset_add_range (s, id, id);
+}
+
+int idset_remove (struct idset *s, uint32_t id)
+{
+    size_t i = find (s, id);
+
+    if (i == s->n || s->ranges[i].first > id)
+        return 0;
+    struct range *r = &s->ranges[i];
+    if (r->first == r->last)
+        remove_ranges (s, i, 1);
+    else if (r->first == id)
+        r->first++;
+    else if (r->last == id)
+        r->last--;
+    else {
+        uint32_t last = r->last;
+        int rc = insert_range (s, i + 1, (struct range){ id + 1, last });
+        if (rc < 0)
+            return rc;
+        s->ranges[i].last = id - 1;
+    }
+    s->count--;
+    return 0;
+}
+
+bool idset_has (const struct idset *s, uint32_t id)
+{
+    size_t i = find (s, id);
+
+    return i < s->n && s->ranges[i].first <= id;
+}
+
+uint32_t idset_count (const struct idset *s)
+{
+    return s->count;
+}
+
+uint32_t idset_first (const struct idset *s)
+{
+    return s->n > 0 ? s->ranges[0].first : IDSET_END;
+}
+
+uint32_t idset_next (const struct idset *s, uint32_t id)
+{
+    if (id >= ID_MAX)
+        return IDSET_END;
+    size_t i = find (s, id + 1);
+    return i < s->n ? MAX (s->ranges[i].first, id + 1) : IDSET_END;
+}
+
+bool idset_equal (const struct idset *a, const struct idset *b)
+{
+    return a->n == b->n
+           && (a->n == 0 || !memcmp (a->ranges, b->ranges, a->n * sizeof (a->ranges[0])));
+}
+
+/* Write n at p; returns where it ends. */
+static char *put_number (char *p, uint32_t n)
+{
+    char digits[10];
+    int len = 0;
+
+    do
+        digits[len++] = (char)('0' + n % 10);
+    while (n /= 10);
+    while (len > 0)
+        *p++ = digits[--len];
+    return p;
+}
+
+int strbuf_add_idset (struct strbuf *sb, const struct idset *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        char text[24];
+        char *p = text;
+        if (i > 0)
+            *p++ = ',';
+        p = put_number (p, s->ranges[i].first);
+        if (s->ranges[i].last > s->ranges[i].first) {
+            *p++ = '-';
+            p = put_number (p, s->ranges[i].last);
+        }
+        if (strbuf_add (sb, text, (size_t)(p - text)) < 0)
+            break;
+    }
+    return sb->err;
+}
+
+char *idset_encode (const struct idset *s)
+{
+    struct strbuf sb;
+
+    strbuf_init (&sb, s->n * 24 + 1);
+    strbuf_add_idset (&sb, s);
+    return strbuf_detach (&sb);
+}
+
+/* One id at *p, advance. RFC 22: decimal, no leading zeros. */
+static int read_id (const char **p, const char *end, uint32_t *ret)
+{
+    const char *start = *p;
+    uint64_t n = 0;
+
+    for (; *p < end && **p >= '0' && **p <= '9'; (*p)++) {
+        if (n <= ID_MAX)
+            n = n * 10 + (uint64_t)(**p - '0');
+    }
+    if (*p == start || (*start == '0' && *p - start > 1))
+        return -EINVAL;
+    if (n > ID_MAX)
+        return -ERANGE;
+    *ret = (uint32_t)n;
+    return 0;
+}
+
+/* The ranges between p and end into s. */
+static int decode_ranges (struct idset *s, const char *p, const char *end)
+{
+    uint32_t first, last;
+    int rc;
+
+    while (p < end) {
+        if ((rc = read_id (&p, end, &first)) < 0)
+            return rc;
+        last = first;
+        if (p < end && *p == '-') {
+            p++;
+            if ((rc = read_id (&p, end, &last)) < 0)
+                return rc;
+        }
+        if (first > last || (s->n > 0 && first <= s->ranges[s->n - 1].last))
+            return -EINVAL; /* reversed, unsorted or doubled */
+        if ((rc = idset_add_range (s, first, last)) < 0)
+            return rc;
+        if (p < end && (*p++ != ',' || p == end))
+            return -EINVAL;
+    }
+    return 0;
+}
+
+struct idset *idset_decode (const char *text, struct error *err)
+{
+    const char *p = text;
+    const char *end = p + strlen (text);
+    struct idset *s = idset_create ();
+    int rc = s ? 0 : -ENOMEM;
+
+    if (*p == '[') {
+        if (end[-1] == ']' && end - p >= 2)
+            end--;
+        else
+            rc = rc ? rc : -EINVAL;
+        p++;
+    }
+    if (rc == 0)
+        rc = decode_ranges (s, p, end);
+    if (rc == 0)
+        return s;
+    if (rc == -ENOMEM)
+        error_errno (err, ENOMEM, "idset");
+    else if (rc == -ERANGE)
+        error_set (err, ERANGE, "idset '%.80s': an id is above %d", text, ID_MAX);
+    else
+        error_set (err, EINVAL, "idset '%.80s': not sorted ids and ranges as 0-3,7",
+                   text);
+    idset_destroy (s);
+    return NULL;
+}

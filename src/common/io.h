@@ -1,0 +1,30 @@
+/* io.h - whole reads and writes, files with a ceiling
+ */
+#ifndef FLUXQ_COMMON_IO_H
+#define FLUXQ_COMMON_IO_H
+
+#include <sys/types.h>
+
+#include "common/error.h"
+#include "common/strbuf.h"
+
+/* All len bytes, through EINTR and short writes; 0 or negative errno. */
+int io_write_all (int fd, const void *data, size_t len);
+/* Up to len bytes until end of file; the number read or negative errno. */
+ssize_t io_read_all (int fd, void *data, size_t len);
+/* Append all that fd has to sb; -EFBIG when more than max bytes. */
+int io_read_fd (int fd, struct strbuf *sb, size_t max);
+/* Append the file's bytes; the error names the path. -EFBIG past max. */
+int io_read_file (const char *path, struct strbuf *sb, size_t max, struct error *err);
+/* Write to a new temporary file beside path, fsync, rename over path. */
+int io_write_file_atomic (const char *path, const void *data, size_t len, mode_t mode,
+                          struct error *err);
+/* mkdir -p, with mode for new directories. */
+int io_mkdir_p (const char *path, mode_t mode, struct error *err);
+/* rm -rf below and including path, never through links, not crossing into other devices;
+ * absent is fine. */
+int io_remove_tree (const char *path, struct error *err);
+int io_set_nonblock (int fd);
+int io_set_cloexec (int fd);
+
+#endif

@@ -1,0 +1,78 @@
+/* launch.h - the launch file: everything an agent needs to run its job
+ *
+ * Written by the executor, read by fluxq-shell; the same file for every rank (a rank's
+ * number comes by argument or environment). libc only. Text of records
+ * "NAME LENGTH\nBYTES\n", so any byte but NUL may stand in a value; unknown names are
+ * refused, single ones that stand there twice too; order is free except that repeated
+ * ones (arg, env, node) keep theirs.
+ *
+ *     struct launch l;
+ *     if (launch_parse (text, len, &l, &err) < 0) ...;
+ *     for (size_t i = 0; i < l.nargs; i++) ... l.args[i]
+ *     launch_release (&l);
+ */
+#ifndef FLUXQ_COMMON_LAUNCH_H
+#define FLUXQ_COMMON_LAUNCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/error.h"
+#include "common/strbuf.h"
+
+#define LAUNCH_MAX (8 * 1024 * 1024) /* bytes of a launch file */
+
+struct launch_node {
+    char *name;      /* node name, as in the node list (RFC 29) */
+    uint32_t ntasks; /* tasks on this rank */
+    char *cores;     /* idset of the cores given, may be "" */
+    char *gpus;      /* idset, may be "" */
+};
+
+struct launch {
+    uint64_t job_id; /* 1 <= id < 2^63 */
+    char *job_name;
+    char *user;
+    char *queue;
+    char *cwd;         /* absolute; must exist where the tasks run, see cwd_fallback */
+    char *submit_dir;  /* where the user submitted; NULL: cwd */
+    bool cwd_fallback; /* use / when cwd is not there (a pod without the user's home) */
+    bool batch;        /* script on rank 0 once; false: args once a task on every rank */
+    char *script;      /* batch: path of the script file (executable) */
+    char **args;       /* batch: arguments after the script; else argv. NULL-terminated */
+    size_t nargs;
+    char **env; /* NAME=VALUE from the submission (already filtered); NULL-terminated */
+    size_t nenv;
+    struct launch_node *nodes; /* index = rank */
+    size_t nnodes;
+    uint32_t cores_per_task; /* >= 1 */
+    uint64_t mem_mib;        /* memory a node, 0: not asked */
+    double time_limit;       /* seconds from READY, 0: none; kept to the millisecond */
+    double grace;            /* seconds between SIGTERM and SIGKILL */
+    double join_timeout;     /* seconds for all ranks to join */
+    char *rendezvous;        /* "unix:/path" or "tcp:HOST:PORT" of rank 0 */
+    char *listen;            /* of rank 0: "unix:/path" or "tcp:0.0.0.0:PORT" */
+    char *spool;             /* path of rank 0's spool file */
+    uint64_t spool_max;      /* bytes not yet released past which tasks wait; 0: any */
+    bool serve_until_released; /* after FINISH stay until POST /v1/release (pods) */
+    /* Output files written by rank 0's agent itself (local). NULL: nobody, spool only. */
+    char *output;   /* pattern (pattern.h), "" means none */
+    char *error;    /* NULL: same file as output */
+    bool append;    /* else truncate */
+    uint32_t umask; /* 0 to 0777 */
+};
+
+/* 0 or -EINVAL (-ENOMEM) with the record's name; strings are owned by l. Absent strings
+ * are NULL, numbers 0 (cores_per_task 1, umask 022); args and env are never NULL.
+ * Required: job_id, an absolute cwd, a node, and script (batch) or an arg. After an error
+ * l is released. */
+int launch_parse (const char *text, size_t len, struct launch *l, struct error *err);
+/* Append the text; -EINVAL when l lacks what launch_parse() requires or a number is out
+ * of range, -E2BIG past LAUNCH_MAX or the strbuf's own ceiling. */
+int launch_write (const struct launch *l, struct strbuf *sb);
+void launch_release (struct launch *l);
+uint32_t launch_ntasks (const struct launch *l); /* over all nodes, at most 2^31 */
+/* Global number of the first task of rank (block distribution). */
+uint32_t launch_first_task (const struct launch *l, uint32_t rank);
+
+#endif

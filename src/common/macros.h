@@ -1,0 +1,42 @@
+/* macros.h - small helpers that every file may use
+ *
+ *   autofree char *text = strbuf_detach (&sb);   // freed when it leaves scope
+ *   autoclose int fd = open (...);               // closed when >= 0
+ */
+#ifndef FLUXQ_COMMON_MACROS_H
+#define FLUXQ_COMMON_MACROS_H
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define ARRAY_SIZE(a) (sizeof (a) / sizeof ((a)[0]))
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+#define PRINTF_LIKE(fmt, args) __attribute__ ((format (printf, fmt, args)))
+#define CONTAINER_OF(ptr, type, member)                                                  \
+    ((type *)(void *)((char *)(ptr)-offsetof (type, member)))
+
+static inline void macros_freep (void *p)
+{
+    free (*(void **)p);
+}
+
+static inline void macros_closep (int *fd)
+{
+    if (*fd >= 0)
+        close (*fd);
+}
+
+static inline void macros_fclosep (FILE **f)
+{
+    if (*f)
+        fclose (*f);
+}
+
+#define autofree __attribute__ ((cleanup (macros_freep)))
+#define autoclose __attribute__ ((cleanup (macros_closep)))
+#define autofclose __attribute__ ((cleanup (macros_fclosep)))
+
+#endif

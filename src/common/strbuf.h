@@ -1,0 +1,56 @@
+/* strbuf.h - a growing text buffer with a ceiling
+ *
+ *     struct strbuf sb;
+ *     strbuf_init (&sb, 64 * 1024);         // never more than this many bytes
+ *     strbuf_addf (&sb, "job %d", 7);
+ *     char *text = strbuf_detach (&sb);     // caller frees; NULL if anything failed
+ *
+ * Invariant: buf is always a NUL-terminated string of len bytes, also when empty. The
+ * first failure (ceiling: -E2BIG, memory: -ENOMEM) is kept in `err`; later calls do
+ * nothing and return it, so a caller may check once at the end. May hold any bytes.
+ */
+#ifndef FLUXQ_COMMON_STRBUF_H
+#define FLUXQ_COMMON_STRBUF_H
+
+#include <stdarg.h>
+
+#include "common/macros.h"
+
+struct strbuf {
+    char *buf;
+    size_t len;
+    size_t alloc; /* 0: buf is the shared empty string */
+    size_t max;
+    int err; /* 0 or the first negative errno */
+};
+
+/* max: the most bytes it may ever hold, > 0. */
+void strbuf_init (struct strbuf *sb, size_t max);
+/* Frees; the strbuf can be used again (same max). */
+void strbuf_release (struct strbuf *sb);
+/* Empty it, keep the memory, forget the error. */
+void strbuf_reset (struct strbuf *sb);
+int strbuf_add (struct strbuf *sb, const void *data, size_t len);
+int strbuf_adds (struct strbuf *sb, const char *s);
+int strbuf_addch (struct strbuf *sb, char c);
+int strbuf_addf (struct strbuf *sb, const char *fmt, ...) PRINTF_LIKE (2, 3);
+int strbuf_vaddf (struct strbuf *sb, const char *fmt, va_list ap);
+/* Make room for len more bytes at buf + sb->len; commit them with sb->len += n and
+ * buf[len] = 0 by strbuf_advance(). */
+int strbuf_reserve (struct strbuf *sb, size_t len);
+void strbuf_advance (struct strbuf *sb, size_t len);
+/* Remove the first len bytes (len <= sb->len); O(rest). */
+void strbuf_consume (struct strbuf *sb, size_t len);
+/* The text, for the caller to free; sb is empty afterwards. NULL when sb->err was set (or
+ * no memory): then no text is kept, but sb->err is, until strbuf_reset() or _release().
+ */
+char *strbuf_detach (struct strbuf *sb);
+/* Append s as a JSON string with its quotes (RFC 8259); bytes that are not UTF-8 become
+ * U+FFFD. len may be SIZE_MAX for a NUL-terminated s. */
+int strbuf_add_json (struct strbuf *sb, const char *s, size_t len);
+/* Append s percent-encoded (RFC 3986: all but unreserved). */
+int strbuf_add_urlencoded (struct strbuf *sb, const char *s);
+
+#define autostrbuf __attribute__ ((cleanup (strbuf_release)))
+
+#endif

@@ -1,0 +1,181 @@
+#include "common/test/unit.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "common/idset.h"
+
+static void check_text (const struct idset *s, const char *want)
+{
+    autofree char *text = idset_encode (s);
+
+    assert_string_equal (text, want);
+}
+
+static void test_decode_encode (void **state)
+{
+    static const struct {
+        const char *in, *out;
+        uint32_t count;
+    } cases[] = {
+        { "", "", 0 },
+        { "[]", "", 0 },
+        { "0", "0", 1 },
+        { "1,2,3,5,6,42", "1-3,5-6,42", 6 },
+        { "[1-3,5-6,42]", "1-3,5-6,42", 6 },
+        { "0-1,2-3", "0-3", 4 },
+        { "7-7", "7", 1 },
+        { "2147483647", "2147483647", 1 },
+        { "0-2147483647", "0-2147483647", 2147483648 },
+    };
+    struct error err;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE (cases); i++) {
+        struct idset *s = idset_decode (cases[i].in, &err);
+        assert_non_null (s);
+        check_text (s, cases[i].out);
+        assert_int_equal (idset_count (s), cases[i].count);
+        idset_destroy (s);
+    }
+}
+
+static void test_decode_refuses (void **state)
+{
+    static const struct {
+        const char *text;
+        int code;
+    } cases[] = {
+        { "1-0", EINVAL },
+        { "1,,2", EINVAL },
+        { ",", EINVAL },
+        { "1,", EINVAL },
+        { ",1", EINVAL },
+        { "2,1", EINVAL },
+        { "1,1", EINVAL },
+        { "1-3,3", EINVAL },
+        { "01", EINVAL },
+        { "0-01", EINVAL },
+        { "1-", EINVAL },
+        { "-1", EINVAL },
+        { "1-2-3", EINVAL },
+        { "[1", EINVAL },
+        { "1]", EINVAL },
+        { "[", EINVAL },
+        { "]", EINVAL },
+        { "[[1]]", EINVAL },
+        { "1 ", EINVAL },
+        { " 1", EINVAL },
+        { "a", EINVAL },
+        { "+1", EINVAL },
+        { "1\n", EINVAL },
+        { "\xff", EINVAL },
+        { "2147483648", ERANGE },
+        { "0-4294967295", ERANGE },
+        { "4294967296", ERANGE },
+        { "18446744073709551616", ERANGE },
+        { "99999999999999999999999999999999999999999", ERANGE },
+    };
+    struct error err;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE (cases); i++) {
+        err.code = 0;
+        assert_null (idset_decode (cases[i].text, &err));
+        assert_int_equal (err.code, cases[i].code);
+    }
+}
+
+/* Against a plain array: each operation in each position of a small set. */
+static void test_same_as_an_array (void **state)
+{
+    enum { IDS = 40, STEPS = 20000 };
+    struct idset *s = idset_create ();
+    bool has[IDS + 1] = { false };
+    uint32_t seed = 12345;
+
+    (void)state;
+    for (int step = 0; step < STEPS; step++) {
+        seed = seed * 1664525 + 1013904223;
+        uint32_t a = (seed >> 8) % IDS, b = (seed >> 16) % IDS;
+        uint32_t count = 0, next = IDSET_END;
+        if (seed >> 31) {
+            assert_int_equal (idset_remove (s, a), 0);
+            has[a] = false;
+        } else {
+            b = a + b % 4 < IDS ? a + b % 4 : a;
+            assert_int_equal (idset_add_range (s, a, b), 0);
+            for (uint32_t id = a; id <= b; id++)
+                has[id] = true;
+        }
+        for (uint32_t id = IDS; id-- > 0;) {
+            assert_int_equal (idset_has (s, id), has[id]);
+            assert_int_equal (idset_next (s, id), next);
+            count += has[id];
+            if (has[id])
+                next = id;
+        }
+        assert_int_equal (idset_first (s), next);
+        assert_int_equal (idset_count (s), count);
+    }
+    autofree char *text = idset_encode (s);
+    struct idset *again = idset_decode (text, NULL);
+    assert_true (
+        idset_equal (s, again)); /* the ranges are merged: it reads back as the same */
+    idset_destroy (again);
+    idset_destroy (s);
+}
+
+static void test_edges (void **state)
+{
+    struct idset *s = idset_create ();
+
+    (void)state;
+    assert_int_equal (idset_first (s), IDSET_END);
+    assert_int_equal (idset_next (s, 0), IDSET_END);
+    assert_int_equal (idset_add (s, UINT32_C (1) << 31), -ERANGE);
+    assert_int_equal (idset_add (s, UINT32_MAX), -ERANGE);
+    assert_int_equal (idset_add_range (s, 5, 4), -ERANGE);
+    assert_int_equal (idset_add_range (s, 0, INT32_MAX), 0);
+    assert_int_equal (idset_add (s, 5), 0);
+    assert_int_equal (idset_remove (s, 5), 0);
+    assert_int_equal (idset_remove (s, 5), 0);
+    assert_int_equal (idset_remove (s, UINT32_MAX), 0);
+    assert_int_equal (idset_count (s), INT32_MAX);
+    assert_int_equal (idset_next (s, 4), 6);
+    assert_int_equal (idset_next (s, INT32_MAX - 1), INT32_MAX);
+    assert_int_equal (idset_next (s, INT32_MAX), IDSET_END);
+    assert_int_equal (idset_next (s, IDSET_END), IDSET_END);
+    check_text (s, "0-4,6-2147483647");
+
+    struct idset *copy = idset_copy (s);
+    assert_true (idset_equal (s, copy));
+    idset_add (copy, 5);
+    assert_false (idset_equal (s, copy));
+    idset_destroy (copy);
+    idset_destroy (s);
+    idset_destroy (NULL);
+
+    struct idset *small = idset_decode ("3,5-6", NULL);
+    uint32_t sum = 0;
+    IDSET_FOREACH (small, id)
+    sum = sum * 10 + id;
+    assert_int_equal (sum, 356);
+    struct strbuf sb;
+    strbuf_init (&sb, 4);
+    assert_int_equal (strbuf_add_idset (&sb, small), -E2BIG);
+    strbuf_release (&sb);
+    idset_destroy (small);
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (test_decode_encode),
+        cmocka_unit_test (test_decode_refuses),
+        cmocka_unit_test (test_same_as_an_array),
+        cmocka_unit_test (test_edges),
+    };
+
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}

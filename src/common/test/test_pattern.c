@@ -1,0 +1,102 @@
+#include "common/test/unit.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "common/pattern.h"
+
+static void expands (const struct pattern_vars *vars, const char *pattern,
+                     const char *want)
+{
+    struct strbuf sb;
+    struct error err;
+
+    strbuf_init (&sb, 10000);
+    assert_int_equal (pattern_check (pattern, &err), 0);
+    assert_int_equal (pattern_expand (pattern, vars, &sb, &err), 0);
+    assert_string_equal (sb.buf, want);
+    strbuf_release (&sb);
+}
+
+static void test_letters (void **state)
+{
+    struct pattern_vars v = { 12, "hello", "ann", "node1", 3 };
+
+    (void)state;
+    expands (&v, "%x-%j.out", "hello-12.out");
+    expands (&v, "/scratch/%u/%N.%t", "/scratch/ann/node1.3");
+    expands (&v, "%5j_%3t", "00012_003");
+    expands (&v, "%99j", "0000000012"); /* at most 10 */
+    expands (&v, "%99999999999999999999j", "0000000012");
+    expands (&v, "%0j%1j", "1212");
+    expands (&v, "100%%.log", "100%.log");
+    expands (&v, "%%j", "%j");
+    expands (&v, "", "");
+}
+
+/* A job's name chooses no directory. */
+static void test_values_stay_in_one_component (void **state)
+{
+    struct pattern_vars v = { 12, "../../etc/x", "..", NULL, 3 };
+
+    (void)state;
+    expands (&v, "%x.out", ".._.._etc_x.out");
+    expands (&v, "/home/%u/f", "/home/__/f");
+    expands (&v, "a%Nb", "ab");
+    v.job_name = "a\nb\033";
+    expands (&v, "%x", "a_b_");
+    v.job_name = ".";
+    expands (&v, "%x%x", "__");
+}
+
+static void test_refuses (void **state)
+{
+    static const char *const bad[] = {
+        "%", "a%", "%5", "%q", "%J", "% j", "%-5j", "a%\n"
+    };
+    struct pattern_vars v = { 0 };
+    struct strbuf sb;
+    struct error err;
+
+    (void)state;
+    strbuf_init (&sb, 100000);
+    for (size_t i = 0; i < ARRAY_SIZE (bad); i++) {
+        assert_int_equal (pattern_check (bad[i], &err), -EINVAL);
+        assert_int_equal (pattern_expand (bad[i], &v, &sb, &err), -EINVAL);
+    }
+    pattern_check ("%q", &err);
+    assert_non_null (strstr (err.text, "'%q'"));
+    assert_non_null (strstr (err.text, "%j"));
+
+    char bomb[5000]; /* within itself, but what it expands to is no path */
+    for (size_t i = 0; i + 4 < sizeof (bomb); i += 4)
+        memcpy (bomb + i, "%10j", 5);
+    assert_int_equal (pattern_expand (bomb, &v, &sb, &err), -ENAMETOOLONG);
+    strbuf_release (&sb);
+    strbuf_init (&sb, 5);
+    assert_int_equal (pattern_expand ("123456", &v, &sb, &err), -E2BIG);
+    strbuf_release (&sb);
+}
+
+static void test_differs_by (void **state)
+{
+    (void)state;
+    assert_true (pattern_is_per_task ("out.%t"));
+    assert_true (pattern_is_per_task ("out.%3t"));
+    assert_false (pattern_is_per_task ("out.%%t.%j"));
+    assert_false (pattern_is_per_task (""));
+    assert_true (pattern_is_per_node ("%j/%N"));
+    assert_false (pattern_is_per_node ("%j/%t"));
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (test_letters),
+        cmocka_unit_test (test_values_stay_in_one_component),
+        cmocka_unit_test (test_refuses),
+        cmocka_unit_test (test_differs_by),
+    };
+
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}

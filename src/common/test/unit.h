@@ -1,0 +1,12 @@
+/* unit.h - what every unit test includes: cmocka with what it needs before it */
+#ifndef FLUXQ_COMMON_TEST_UNIT_H
+#define FLUXQ_COMMON_TEST_UNIT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#endif

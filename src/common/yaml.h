@@ -1,0 +1,36 @@
+/* yaml.h - a YAML file as JSON values, with line and column for errors
+ *
+ *     struct yaml_doc *doc = yaml_load (text, len, "fluxq.yaml", &err);
+ *     json_t *root = yaml_root (doc);                        // borrowed
+ *     yaml_where (doc, json_object_get (root, "queues"), &line, &col);
+ *
+ * One document, of at most 4 MiB, 64 levels deep and 1,000,000 nodes; anchors and aliases
+ * are refused (no bombs), tags too, doubled keys too. Plain scalars follow the YAML 1.2
+ * core schema (null, true/false, integers, floats, else strings); quoted ones are
+ * strings; infinity and not-a-number are refused, as JSON has none. An empty text is
+ * null.
+ */
+#ifndef FLUXQ_COMMON_YAML_H
+#define FLUXQ_COMMON_YAML_H
+
+#include "common/json.h"
+
+struct yaml_doc;
+
+/* NULL on error: "NAME:LINE:COLUMN: reason". */
+struct yaml_doc *yaml_load (const char *text, size_t len, const char *name,
+                            struct error *err);
+struct yaml_doc *yaml_load_file (const char *path, struct error *err);
+void yaml_destroy (struct yaml_doc *doc);
+json_t *yaml_root (const struct yaml_doc *doc); /* borrowed */
+const char *yaml_name (const struct yaml_doc *doc);
+/* Where the value (one of the tree's own references) begins; key: where the key stands in
+ * that object (NULL: the value itself). 1-based; -ENOENT when it is not of this document,
+ * or is null, true or false, which are one value each: ask by key for these. */
+int yaml_where (const struct yaml_doc *doc, const json_t *value, const char *key,
+                int *line, int *column);
+/* error_set with "NAME:LINE:COLUMN: " before the text. Returns -EINVAL. */
+int yaml_error (const struct yaml_doc *doc, const json_t *value, const char *key,
+                struct error *err, const char *fmt, ...) PRINTF_LIKE (5, 6);
+
+#endif

@@ -1,0 +1,530 @@
+/* agentlink.c - see agentlink.h
+ *
+ *   connect --bytes--> streaming --FINISH--> finished
+ *    ^    \                |  \
+ *    |     trouble         |   refused by on_bytes --> stopped --resume--> connect
+ *    +--- back-off <-------+
+ *
+ * One timer serves the stream's next try and those of the commands. Callbacks may close
+ * the link: while `busy` is set it is only marked, and freed by link_leave().
+ */
+#include "exec/agentlink.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "common/json.h"
+#include "common/macros.h"
+#include "common/sha256.h"
+#include "common/strbuf.h"
+
+#define BACKOFF_FIRST_MS 50
+#define BACKOFF_MAX_MS 2000
+#define COMMAND_TRIES_MS 30000
+#define COMMAND_TIMEOUT 10.0
+#define STREAM_IDLE                                                                      \
+    300.0 /* silence after which we ask again, should the line be dead without a sign */
+#define TARGET_MAX 512
+#define BUFFER_MAX ((size_t)1 << 20)
+#define HEADERS_MAX 8
+
+struct command {
+    struct agentlink *l;
+    struct httpc_request *req;
+    char target[TARGET_MAX];
+    uint64_t due; /* uv_now() of the next try, 0: under way */
+    uint64_t deadline;
+    unsigned tries;
+    void (*done) (int rc, void *arg);
+    void *arg;
+    struct command *prev, *next;
+};
+
+enum stream_state { STREAM_WAIT, STREAM_OPEN, STREAM_STOPPED, STREAM_FINISHED };
+
+struct agentlink {
+    struct httpc *h;
+    uv_loop_t *loop;
+    uv_timer_t timer;
+    char *url_prefix, *unix_socket;
+    const char *const *headers;
+    const struct httpc_tls *tls;
+    uint8_t key[AGENT_KEY_SIZE];
+    const struct agentlink_events *ev;
+    void *arg;
+    enum stream_state state;
+    struct httpc_request *req;
+    uint64_t due; /* of the stream's next try */
+    uint64_t start;
+    uint64_t offset; /* of the next byte to be handed on */
+    uint64_t seen;   /* frames handed on (without output the offset is not known: skip so
+                        many) */
+    uint64_t skip;
+    unsigned failures;
+    struct strbuf buf;
+    struct command *commands;
+    unsigned busy;
+    bool closed;
+};
+
+/* ---- life ---- */
+
+static void on_timer_closed (uv_handle_t *handle)
+{
+    struct agentlink *l = handle->data;
+
+    free (l->url_prefix);
+    free (l->unix_socket);
+    strbuf_release (&l->buf);
+    secret_wipe (l->key, sizeof (l->key));
+    free (l);
+}
+
+static void command_free (struct command *c)
+{
+    httpc_cancel (c->req);
+    DL_DELETE (c->l->commands, c);
+    free (c);
+}
+
+static void link_free (struct agentlink *l)
+{
+    struct command *c, *tmp;
+
+    httpc_cancel (l->req);
+    DL_FOREACH_SAFE (l->commands, c, tmp)
+    {
+        command_free (c);
+    }
+    uv_close ((uv_handle_t *)&l->timer, on_timer_closed);
+}
+
+static void link_enter (struct agentlink *l)
+{
+    l->busy++;
+}
+
+static void link_leave (struct agentlink *l)
+{
+    if (--l->busy == 0 && l->closed)
+        link_free (l);
+}
+
+void agentlink_close (struct agentlink *l)
+{
+    if (!l || l->closed)
+        return;
+    l->closed = true;
+    if (l->busy == 0)
+        link_free (l);
+}
+
+/* ---- requests ---- */
+
+static struct httpc_request *send_signed (struct agentlink *l, const char *method,
+                                          const char *target, struct httpc_options *opt,
+                                          struct error *err)
+{
+    char auth[AGENT_AUTH_MAX];
+    char line[AGENT_AUTH_MAX + sizeof (AGENT_AUTH_HEADER) + 4];
+    const char *headers[HEADERS_MAX + 2] = { line };
+    autostrbuf struct strbuf url;
+    int rc = agent_auth_make (l->key, method, target, auth);
+
+    strbuf_init (&url, 8192);
+    if (rc < 0) {
+        error_errno (err, -rc, "signing a request");
+        return NULL;
+    }
+    snprintf (line, sizeof (line), "%s: %s", AGENT_AUTH_HEADER, auth);
+    for (size_t i = 0; l->headers && l->headers[i] && i < HEADERS_MAX; i++)
+        headers[i + 1] = l->headers[i];
+    if (strbuf_addf (&url, "%s%s", l->url_prefix, target) < 0) {
+        error_errno (err, -url.err, "%s", target);
+        return NULL;
+    }
+    opt->method = method;
+    opt->url = url.buf;
+    opt->unix_socket = l->unix_socket;
+    opt->headers = headers;
+    opt->tls = l->tls;
+    return httpc_send (l->h, opt, err);
+}
+
+static void on_tick (uv_timer_t *timer);
+
+static void schedule (struct agentlink *l)
+{
+    uint64_t now = uv_now (l->loop), first = l->state == STREAM_WAIT ? l->due : 0;
+    struct command *c;
+
+    if (l->closed)
+        return;
+    DL_FOREACH (l->commands, c)
+        if (c->due && (!first || c->due < first))
+            first = c->due;
+    if (first)
+        uv_timer_start (&l->timer, on_tick, first > now ? first - now : 0, 0);
+    else
+        uv_timer_stop (&l->timer);
+}
+
+static uint64_t backoff (unsigned tries)
+{
+    uint64_t ms = tries >= 7 ? BACKOFF_MAX_MS
+                             : (uint64_t)BACKOFF_FIRST_MS << (tries ? tries - 1 : 0);
+
+    return MIN (ms, BACKOFF_MAX_MS);
+}
+
+/* Why an answer is no success: its first line, or the message when it is the API
+ * server's. */
+static void describe (const struct httpc_response *resp, struct error *err)
+{
+    autojson json_t *body = NULL;
+    const char *message;
+
+    if (resp->status == 0) {
+        *err = resp->err;
+        return;
+    }
+    if (resp->body[0] == '{')
+        body = json_parse (resp->body, resp->len, "answer", NULL);
+    message = json_string_value (json_object_get (body, "message"));
+    if (message)
+        error_set (err, resp->status == 404 ? ENOENT : EIO, "%s", message);
+    else
+        error_set (err, resp->status == 404 ? ENOENT : EIO, "HTTP %d: %.*s", resp->status,
+                   (int)strcspn (resp->body, "\r\n"), resp->body);
+}
+
+/* ---- the stream ---- */
+
+static void stream_trouble (struct agentlink *l, const struct error *err)
+{
+    l->state = STREAM_WAIT;
+    l->failures++;
+    l->due = uv_now (l->loop) + backoff (l->failures);
+    if (l->ev->on_trouble)
+        l->ev->on_trouble (l->failures, err, l->arg);
+    schedule (l);
+}
+
+static void hand_on (struct agentlink *l, const struct frame *f)
+{
+    struct frame_finish fin;
+
+    if (l->skip > 0) {
+        l->skip--;
+        return;
+    }
+    l->seen++;
+    if (l->ev->on_frame)
+        l->ev->on_frame (f, l->arg);
+    if (l->closed || f->type != FRAME_FINISH)
+        return;
+    l->state = STREAM_FINISHED;
+    if (frame_finish_decode (f->data, f->len, &fin) < 0)
+        fin = (struct frame_finish){ .status = 1 << 8,
+                                     .reason = "lost",
+                                     .text = "the agent's last word cannot be read" };
+    if (l->ev->on_finish)
+        l->ev->on_finish (&fin, l->arg);
+}
+
+/* Bytes of whole frames at the front of the buffer; -EBADMSG when what follows is none.
+ */
+static ssize_t whole_frames (const struct strbuf *buf)
+{
+    size_t have = 0;
+    struct frame f;
+
+    for (;;) {
+        ssize_t n = frame_parse (buf->buf + have, buf->len - have, &f);
+
+        if (n < 0 && have == 0)
+            return n;
+        if (n <= 0)
+            return (ssize_t)have;
+        have += (size_t)n;
+        if (f.type == FRAME_FINISH)
+            return (ssize_t)have;
+    }
+}
+
+/* 0, or non-zero to end the request. */
+static int consume (struct agentlink *l)
+{
+    ssize_t whole = whole_frames (&l->buf);
+    struct frame f;
+
+    if (whole <= 0)
+        return (int)whole;
+    if (l->ev->on_bytes
+        && l->ev->on_bytes (l->offset, l->buf.buf, (size_t)whole, l->arg) != 0) {
+        l->state = STREAM_STOPPED;
+        return -ECANCELED;
+    }
+    l->failures = 0;
+    l->offset += (uint64_t)whole;
+    for (size_t at = 0; at < (size_t)whole && !l->closed;) {
+        ssize_t n = frame_parse (l->buf.buf + at, (size_t)whole - at, &f);
+
+        hand_on (l, &f);
+        at += (size_t)n;
+    }
+    strbuf_consume (&l->buf, (size_t)whole);
+    return l->closed || l->state == STREAM_FINISHED ? -ECANCELED : 0;
+}
+
+static int on_stream_data (const char *data, size_t len, void *arg)
+{
+    struct agentlink *l = arg;
+    int rc = 0;
+
+    link_enter (l);
+    while (rc == 0 && len > 0) {
+        size_t piece = MIN (len, BUFFER_MAX / 2);
+
+        rc = strbuf_add (&l->buf, data, piece);
+        data += piece;
+        len -= piece;
+        if (rc == 0 && !l->closed)
+            rc = consume (l);
+    }
+    link_leave (l);
+    return rc; /* non-zero also when l was closed, and then r was cancelled */
+}
+
+static void on_stream_done (const struct httpc_response *resp, void *arg)
+{
+    struct agentlink *l = arg;
+    struct error err = { 0 };
+
+    l->req = NULL;
+    if (l->closed || l->state == STREAM_STOPPED || l->state == STREAM_FINISHED)
+        return;
+    link_enter (l);
+    if (resp->status == 0 && resp->err.code == ETIMEDOUT && l->failures == 0) {
+        l->state = STREAM_WAIT; /* silence is no trouble: ask again at once */
+        l->due = uv_now (l->loop) + 1;
+        schedule (l);
+    } else {
+        if (resp->status >= 200 && resp->status < 300)
+            error_set (&err, ECONNRESET, "the agent ended the stream");
+        else
+            describe (resp, &err);
+        stream_trouble (l, &err);
+    }
+    link_leave (l);
+}
+
+static void stream_open (struct agentlink *l)
+{
+    struct httpc_options opt = { .idle_timeout = STREAM_IDLE,
+                                 .max_body = 65536,
+                                 .on_data = on_stream_data,
+                                 .on_done = on_stream_done,
+                                 .arg = l };
+    char target[TARGET_MAX];
+    struct error err = { 0 };
+
+    strbuf_reset (&l->buf);
+    if (!l->ev->on_bytes) {
+        l->offset = l->start;
+        l->skip = l->seen;
+    }
+    snprintf (target, sizeof (target), "/v1/stream?offset=%ju&output=%d",
+              (uintmax_t)l->offset, l->ev->on_bytes ? 1 : 0);
+    l->state = STREAM_OPEN;
+    l->req = send_signed (l, "GET", target, &opt, &err);
+    if (!l->req)
+        stream_trouble (l, &err);
+}
+
+void agentlink_resume (struct agentlink *l)
+{
+    if (l->state != STREAM_STOPPED)
+        return;
+    l->state = STREAM_WAIT;
+    l->due = uv_now (l->loop) + 1;
+    schedule (l);
+}
+
+/* ---- commands ---- */
+
+static void command_end (struct command *c, int rc)
+{
+    void (*done) (int, void *) = c->done;
+    void *arg = c->arg;
+
+    command_free (c);
+    if (done)
+        done (rc, arg);
+}
+
+static bool is_trouble (int status)
+{
+    return status == 0 || status == 429 || status >= 500;
+}
+
+static void command_again (struct command *c, int rc)
+{
+    uint64_t now = uv_now (c->l->loop);
+
+    if (now >= c->deadline) {
+        command_end (c, rc);
+        return;
+    }
+    c->tries++;
+    c->due = now + backoff (c->tries);
+    schedule (c->l);
+}
+
+static void on_command_done (const struct httpc_response *resp, void *arg)
+{
+    struct command *c = arg;
+    struct agentlink *l = c->l;
+
+    c->req = NULL;
+    link_enter (l);
+    if (is_trouble (resp->status))
+        command_again (c, resp->status == 0 && resp->err.code ? -resp->err.code : -EIO);
+    else if (resp->status >= 200 && resp->status < 300)
+        command_end (c, 0);
+    else if (resp->status == 404)
+        command_end (c, -ENOENT);
+    else
+        command_end (c, resp->status == 401 || resp->status == 403 ? -EACCES : -EINVAL);
+    link_leave (l);
+}
+
+static void command_send (struct command *c)
+{
+    struct httpc_options opt = { .timeout = COMMAND_TIMEOUT,
+                                 .max_body = 65536,
+                                 .on_done = on_command_done,
+                                 .arg = c };
+    struct error err = { 0 };
+
+    c->due = 0;
+    c->req = send_signed (c->l, "POST", c->target, &opt, &err);
+    if (!c->req)
+        command_again (c, err.code ? -err.code : -EIO);
+}
+
+/* Sent on the loop's next turn, so that no callback comes from within the caller's call.
+ */
+static void command_add (struct agentlink *l, const char *target,
+                         void (*done) (int, void *), void *arg)
+{
+    struct command *c = calloc (1, sizeof (*c));
+
+    if (!c || l->closed) {
+        free (c);
+        if (done)
+            done (-ENOMEM, arg);
+        return;
+    }
+    c->l = l;
+    c->done = done;
+    c->arg = arg;
+    snprintf (c->target, sizeof (c->target), "%s", target);
+    c->due = uv_now (l->loop);
+    if (c->due == 0)
+        c->due = 1;
+    c->deadline = c->due + COMMAND_TRIES_MS;
+    DL_APPEND (l->commands, c);
+    schedule (l);
+}
+
+static void on_tick (uv_timer_t *timer)
+{
+    struct agentlink *l = timer->data;
+    uint64_t now = uv_now (l->loop);
+    struct command *c;
+
+    link_enter (l);
+    if (l->state == STREAM_WAIT && l->due <= now)
+        stream_open (l);
+    while (!l->closed) { /* a command that ends changes the list: look from the start */
+        DL_FOREACH (l->commands, c)
+            if (c->due && c->due <= now)
+                break;
+        if (!c)
+            break;
+        command_send (c);
+    }
+    schedule (l);
+    link_leave (l);
+}
+
+void agentlink_signal (struct agentlink *l, int signum, void (*done) (int rc, void *arg),
+                       void *arg)
+{
+    char target[TARGET_MAX];
+
+    snprintf (target, sizeof (target), "/v1/signal?signal=%d", signum);
+    command_add (l, target, done, arg);
+}
+
+void agentlink_terminate (struct agentlink *l, const char *reason, double grace)
+{
+    autostrbuf struct strbuf target;
+
+    strbuf_init (&target, TARGET_MAX);
+    strbuf_adds (&target, "/v1/terminate?reason=");
+    strbuf_add_urlencoded (&target, reason);
+    strbuf_addf (&target, "&grace=%.3f", grace);
+    if (target.err == 0)
+        command_add (l, target.buf, NULL, NULL);
+}
+
+void agentlink_release (struct agentlink *l, uint64_t offset)
+{
+    char target[TARGET_MAX];
+
+    snprintf (target, sizeof (target), "/v1/release?offset=%ju", (uintmax_t)offset);
+    command_add (l, target, NULL, NULL);
+}
+
+struct agentlink *agentlink_open (struct httpc *h, uv_loop_t *loop,
+                                  const struct agentlink_where *where,
+                                  const uint8_t key[AGENT_KEY_SIZE], uint64_t offset,
+                                  const struct agentlink_events *ev, void *arg,
+                                  struct error *err)
+{
+    struct agentlink *l = calloc (1, sizeof (*l));
+
+    if (!l)
+        goto nomem;
+    l->url_prefix = strdup (where->url_prefix);
+    l->unix_socket = where->unix_socket ? strdup (where->unix_socket) : NULL;
+    strbuf_init (&l->buf, BUFFER_MAX);
+    if (!l->url_prefix || (where->unix_socket && !l->unix_socket))
+        goto nomem;
+    l->h = h;
+    l->loop = loop;
+    l->headers = where->headers;
+    l->tls = where->tls;
+    memcpy (l->key, key, AGENT_KEY_SIZE);
+    l->ev = ev;
+    l->arg = arg;
+    l->start = l->offset = offset;
+    uv_timer_init (loop, &l->timer);
+    l->timer.data = l;
+    l->due = uv_now (loop) + 1;
+    schedule (l);
+    return l;
+nomem:
+    if (l) {
+        free (l->url_prefix);
+        free (l->unix_socket);
+        free (l);
+    }
+    error_set (err, ENOMEM, "out of memory");
+    return NULL;
+}

@@ -1,0 +1,115 @@
+/* exec.h - what an executor is: it offers nodes and runs allocated jobs on them
+ *
+ * The broker calls the verbs of `struct exec_ops`, the executor calls back through
+ * `struct exec_host`; all on the loop's thread, and never from within a verb (an executor
+ * reports on a later turn of the loop).
+ *
+ *   start --> ready --> finished --> (broker) cleanup --> cleaned
+ *     |                    ^
+ *     +-> start_failed ----|----> cleanup --> cleaned
+ *
+ * Promise of every executor: start() is called only after `alloc` is on disk; start() for
+ * a job that is already running there (also after a crash of the broker) starts nothing a
+ * second time; after cleaned() no process and no object of the job is left, and its
+ * output is on disk.
+ */
+#ifndef FLUXQ_EXEC_EXEC_H
+#define FLUXQ_EXEC_EXEC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <uv.h>
+
+#include "common/yaml.h"
+#include "jobspec/jobspec.h"
+#include "match/graph.h"
+#include "match/rset.h"
+
+struct exec; /* an instance */
+
+struct exec_user {
+    uid_t uid;
+    gid_t gid;
+    gid_t *groups;
+    size_t ngroups;
+    char *name, *home, *shell;
+};
+
+/* A job as executors see it. Owned by the broker, stays valid from start()/recover()
+ * until cleaned() has returned. */
+struct exec_job {
+    uint64_t id;
+    unsigned attempt; /* 0, 1, ... : restarts so far; part of object names */
+    const char *name, *queue;
+    struct exec_user user;
+    const struct jobspec *js;
+    const struct rset *r;
+    double time_limit; /* seconds, 0: none */
+    double grace;      /* seconds between SIGTERM and SIGKILL */
+    const char *
+        dir; /* the job's own directory STATE/jobs/ID, exists, belongs to the user, 0700 */
+    const char
+        *spool; /* DIR/spool-ATTEMPT: frames (common/frame.h); fluxq-logs reads it */
+    void *aux;  /* executor's */
+};
+
+struct exec_host { /* how the executor tells the broker; arg first */
+    void *arg;
+    uv_loop_t *loop;
+    const char *state_dir, *runtime_dir;
+    const char *cluster_id; /* label value for objects, unique to this broker */
+    const char *shell_path; /* the agent's binary */
+    /* nodes; foreign: what others use */
+    void (*node) (void *arg, const struct graph_node_spec *spec,
+                  enum graph_node_state state, const char *reason);
+    void (*node_foreign) (void *arg, const char *name, uint32_t cores, uint32_t gpus,
+                          int64_t memory_mib);
+    void (*node_gone) (void *arg, const char *name);
+    void (*nodes_complete) (
+        void *arg); /* the first full list was reported: recovery may begin */
+    /* jobs */
+    void (*ready) (void *arg, uint64_t id); /* all ranks are there, tasks start */
+    /* The start did not succeed: text for the user; retry: worth another try. */
+    void (*start_failed) (void *arg, uint64_t id, bool retry, const char *text);
+    /* It is over (after ready). status: wait status; reason as frame.h's FINISH
+     * ("exited", "signaled", "timeout", "cancelled", "lost", "oom"); text: one line. */
+    void (*finished) (void *arg, uint64_t id, int status, const char *reason,
+                      const char *text);
+    void (*cleaned) (void *arg, uint64_t id);
+    /* The spool grew or ended (fluxq-logs -f waits for this). */
+    void (*output) (void *arg, uint64_t id);
+    /* Anything worth a line in the job's record ("image is being pulled on node2"). */
+    void (*note) (void *arg, uint64_t id, const char *text);
+};
+
+struct exec_ops {
+    const char *name; /* "local", "kube" */
+    bool runs_here; /* jobs are processes of this machine: only root has them for others */
+    /* config: this executor's YAML mapping or NULL; doc: for errors with line and column.
+     */
+    int (*create) (const struct exec_host *host, const struct yaml_doc *doc,
+                   json_t *config, struct exec **ret, struct error *err);
+    /* The same checks of the mapping, for fluxqd --check: nothing is started. */
+    int (*check_config) (const struct yaml_doc *doc, json_t *config, struct error *err);
+    void (*destroy) (struct exec *x); /* running jobs go on; handles are closed */
+    /* Check at submit what only the executor knows (an image is needed, ...). */
+    int (*check) (struct exec *x, const struct jobspec *js, uid_t uid, struct error *err);
+    void (*start) (struct exec *x, struct exec_job *job);
+    /* After a broker restart, for a job in RUN: pick it up and report ready/finished as
+     * if nothing had happened; if it was never started, start it. */
+    void (*recover) (struct exec *x, struct exec_job *job);
+    void (*terminate) (struct exec *x, struct exec_job *job, const char *reason,
+                       double grace);
+    /* -ESRCH when it does not run. */
+    int (*signal) (struct exec *x, struct exec_job *job, int signum, struct error *err);
+    /* Remove everything of this attempt (also when it was never started or was lost),
+     * then cleaned(). */
+    void (*cleanup) (struct exec *x, struct exec_job *job);
+    /* Remove whatever carries our mark and belongs to none of these jobs (sorted ids). */
+    void (*sweep) (struct exec *x, const uint64_t *live, size_t nlive);
+};
+
+extern const struct exec_ops *const executors[]; /* generated, NULL-terminated */
+
+#endif

@@ -1,0 +1,113 @@
+/* joblaunch.c - see joblaunch.h */
+#include "exec/joblaunch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/json.h"
+
+#define UMASK 022
+
+/* The first n slots' share of all tasks, rounded up. */
+static uint64_t tasks_of (uint64_t ntasks, uint64_t n, uint64_t slots)
+{
+    return slots ? (ntasks * n + slots - 1) / slots : 0;
+}
+
+static int fill_nodes (const struct exec_job *job, struct launch *l)
+{
+    const struct rset *r = job->r;
+    uint64_t slots = rset_slots (r), before = 0;
+    uint64_t ntasks = (uint64_t)jobspec_task_total (job->js, (int64_t)slots);
+
+    l->nodes = calloc (r->nranks, sizeof (l->nodes[0]));
+    if (!l->nodes)
+        return -ENOMEM;
+    l->nnodes = r->nranks;
+    for (size_t i = 0; i < r->nranks; i++) {
+        const struct rset_rank *rank = &r->ranks[i];
+
+        l->nodes[i].ntasks = (uint32_t)(tasks_of (ntasks, before + rank->slots, slots)
+                                        - tasks_of (ntasks, before, slots));
+        before += rank->slots;
+        l->nodes[i].name = strdup (rank->node);
+        l->nodes[i].cores = idset_encode (rank->cores);
+        l->nodes[i].gpus = rank->gpus ? idset_encode (rank->gpus) : strdup ("");
+        if (!l->nodes[i].name || !l->nodes[i].cores || !l->nodes[i].gpus)
+            return -ENOMEM;
+        if (rank->memory_mib > 0 && (uint64_t)rank->memory_mib > l->mem_mib)
+            l->mem_mib = (uint64_t)rank->memory_mib;
+    }
+    return 0;
+}
+
+static int fill_args (const struct jobspec *js, struct launch *l)
+{
+    size_t skip = jobspec_is_batch (js) && js->ncommand > 0 ? 1 : 0;
+
+    l->args = calloc (js->ncommand - skip + 1, sizeof (char *));
+    if (!l->args)
+        return -ENOMEM;
+    for (size_t i = skip; i < js->ncommand; i++) {
+        l->args[l->nargs] = strdup (js->command[i]);
+        if (!l->args[l->nargs++])
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static int fill_env (json_t *environment, struct launch *l)
+{
+    const char *name;
+    json_t *value;
+
+    l->env = calloc (json_object_size (environment) + 1, sizeof (char *));
+    if (!l->env)
+        return -ENOMEM;
+    json_object_foreach (environment, name, value) {
+        if (!json_is_string (value))
+            continue;
+        if (asprintf (&l->env[l->nenv], "%s=%s", name, json_string_value (value)) < 0) {
+            l->env[l->nenv] = NULL;
+            return -ENOMEM;
+        }
+        l->nenv++;
+    }
+    return 0;
+}
+
+int joblaunch_fill (const struct exec_job *job, struct launch *l, struct error *err)
+{
+    const struct jobspec *js = job->js;
+    struct jobspec_sizes sizes;
+    int rc;
+
+    memset (l, 0, sizeof (*l));
+    jobspec_get_sizes (js, &sizes);
+    l->job_id = job->id;
+    l->batch = jobspec_is_batch (js);
+    l->cores_per_task = sizes.cores_per_slot > 1 ? (uint32_t)sizes.cores_per_slot : 1;
+    l->time_limit = job->time_limit;
+    l->grace = job->grace;
+    l->umask = UMASK;
+    l->job_name = strdup (job->name ? job->name : js->name);
+    l->user = strdup (job->user.name);
+    l->queue = strdup (job->queue ? job->queue : "");
+    l->cwd = strdup (js->cwd ? js->cwd : job->user.home ? job->user.home : "/");
+    if (!l->job_name || !l->user || !l->queue || !l->cwd)
+        rc = -ENOMEM;
+    else if ((rc = fill_nodes (job, l)) == 0 && (rc = fill_args (js, l)) == 0)
+        rc = fill_env (js->environment, l);
+    if (rc < 0) {
+        launch_release (l);
+        return error_set (err, -rc, "out of memory");
+    }
+    if (js->submit_dir && !(l->submit_dir = strdup (js->submit_dir))) {
+        launch_release (l);
+        return error_set (err, ENOMEM, "out of memory");
+    }
+    if (js->memory_per_node > 0)
+        l->mem_mib = (uint64_t)js->memory_per_node;
+    return 0;
+}

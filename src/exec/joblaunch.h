@@ -1,0 +1,23 @@
+/* joblaunch.h - the part of a launch file that is the same for every executor
+ *
+ *     struct launch l;
+ *     if (joblaunch_fill (job, &l, &err) < 0) ...;
+ *     l.listen = strdup (...); l.spool = ...              // the executor's part
+ *     launch_write (&l, &sb);
+ *     launch_release (&l);
+ *
+ * Filled: job_id, job_name, user, queue, cwd, batch, args, env, nodes, cores_per_task,
+ * mem_mib, time_limit, grace, umask. A batch job's args are those after the script
+ * (script itself is the executor's to place); else the command. Tasks are dealt to the
+ * ranks in blocks, in proportion to their slots (RFC 14: per_slot or total).
+ */
+#ifndef FLUXQ_EXEC_JOBLAUNCH_H
+#define FLUXQ_EXEC_JOBLAUNCH_H
+
+#include "common/launch.h"
+#include "exec/exec.h"
+
+/* 0 or negative errno; on error l is released. */
+int joblaunch_fill (const struct exec_job *job, struct launch *l, struct error *err);
+
+#endif

@@ -1,0 +1,213 @@
+/* config.c - see config.h */
+#include "exec/kube/config.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/parse.h"
+
+#define START_TIMEOUT 300.0
+#define NODE_GRACE 30.0
+
+enum kind { TEXT, CHOICE, BOOL, DURATION, MAPPING, LIST_OF_MAPPINGS, LIST_OF_TEXTS };
+
+static const struct key {
+    const char *name;
+    enum kind kind;
+    size_t offset;
+    const char *choices; /* CHOICE: "A|B|C" */
+} keys[] = {
+    { "kubeconfig", TEXT, offsetof (struct kube_config, kubeconfig), NULL },
+    { "context", TEXT, offsetof (struct kube_config, context), NULL },
+    { "namespace", TEXT, offsetof (struct kube_config, namespace_), NULL },
+    { "image", TEXT, offsetof (struct kube_config, image), NULL },
+    { "image-pull-policy", CHOICE, offsetof (struct kube_config, pull_policy),
+      "Always|IfNotPresent|Never" },
+    { "image-pull-secrets", LIST_OF_TEXTS, offsetof (struct kube_config, pull_secrets),
+      NULL },
+    { "node-selector", MAPPING, offsetof (struct kube_config, node_selector), NULL },
+    { "tolerations", LIST_OF_MAPPINGS, offsetof (struct kube_config, tolerations), NULL },
+    { "rack-label", TEXT, offsetof (struct kube_config, rack_label), NULL },
+    { "gpu-resource", TEXT, offsetof (struct kube_config, gpu_resource), NULL },
+    { "service-account", TEXT, offsetof (struct kube_config, service_account), NULL },
+    { "cluster-domain", TEXT, offsetof (struct kube_config, cluster_domain), NULL },
+    { "start-timeout", DURATION, offsetof (struct kube_config, start_timeout), NULL },
+    { "grace", DURATION, offsetof (struct kube_config, grace), NULL },
+    { "allow-root", BOOL, offsetof (struct kube_config, allow_root), NULL },
+    { "security", CHOICE, 0, "restricted|baseline" }, /* becomes `restricted` */
+};
+
+static bool is_choice (const char *choices, const char *text)
+{
+    size_t len = strlen (text);
+
+    for (const char *p = choices; p; p = strchr (p, '|') ? strchr (p, '|') + 1 : NULL)
+        if (strncmp (p, text, len) == 0 && (p[len] == '|' || p[len] == 0))
+            return len > 0;
+    return false;
+}
+
+static int read_text (const struct yaml_doc *doc, json_t *config, const struct key *k,
+                      json_t *v, struct kube_config *c, struct error *err)
+{
+    const char *text = json_string_value (v);
+
+    if (!text || !text[0])
+        return yaml_error (doc, config, k->name, err, "kube.%s: expected a string",
+                           k->name);
+    if (k->kind == CHOICE && !is_choice (k->choices, text))
+        return yaml_error (doc, config, k->name, err, "kube.%s: '%s' is not one of %s",
+                           k->name, text, k->choices);
+    if (strcmp (k->name, "security") == 0) {
+        c->restricted = strcmp (text, "restricted") == 0;
+        return 0;
+    }
+    char **field = (char **)((char *)c + k->offset);
+    free (*field);
+    *field = strdup (text);
+    return *field ? 0 : error_set (err, ENOMEM, "out of memory");
+}
+
+static int read_duration (const struct yaml_doc *doc, json_t *config, const struct key *k,
+                          json_t *v, double *ret, struct error *err)
+{
+    struct error why = { 0 };
+
+    if (json_is_number (v))
+        *ret = json_number_value (v);
+    else if (!json_is_string (v)
+             || parse_fsd (json_string_value (v), ret, k->name, &why) < 0)
+        return yaml_error (doc, config, k->name, err,
+                           "kube.%s: expected a duration such as 5m", k->name);
+    if (*ret < 1 || *ret > 86400)
+        return yaml_error (doc, config, k->name, err, "kube.%s: must be from 1s to 24h",
+                           k->name);
+    return 0;
+}
+
+static int read_collection (const struct yaml_doc *doc, json_t *config,
+                            const struct key *k, json_t *v, json_t **ret,
+                            struct error *err)
+{
+    const char *name;
+    json_t *item;
+    size_t i;
+
+    if (k->kind == MAPPING ? !json_is_object (v) : !json_is_array (v))
+        return yaml_error (doc, config, k->name, err, "kube.%s: expected a %s", k->name,
+                           k->kind == MAPPING ? "mapping" : "list");
+    json_object_foreach (v, name, item) {
+        if (!json_is_string (item))
+            return yaml_error (doc, v, name, err, "kube.%s.%s: expected a string",
+                               k->name, name);
+    }
+    json_array_foreach (v, i, item) {
+        if (k->kind == LIST_OF_TEXTS ? !json_is_string (item) : !json_is_object (item))
+            return yaml_error (doc, config, k->name, err, "kube.%s[%zu]: expected a %s",
+                               k->name, i,
+                               k->kind == LIST_OF_TEXTS ? "string" : "mapping");
+    }
+    json_decref (*ret);
+    *ret = json_deep_copy (v);
+    return *ret ? 0 : error_set (err, ENOMEM, "out of memory");
+}
+
+static int read_key (const struct yaml_doc *doc, json_t *config, const struct key *k,
+                     json_t *v, struct kube_config *c, struct error *err)
+{
+    void *field = (char *)c + k->offset;
+
+    switch (k->kind) {
+    case TEXT:
+    case CHOICE:
+        return read_text (doc, config, k, v, c, err);
+    case DURATION:
+        return read_duration (doc, config, k, v, field, err);
+    case BOOL:
+        if (!json_is_boolean (v))
+            return yaml_error (doc, config, k->name, err,
+                               "kube.%s: expected true or false", k->name);
+        *(bool *)field = json_is_true (v);
+        return 0;
+    default:
+        return read_collection (doc, config, k, v, field, err);
+    }
+}
+
+int kube_config_read (const struct yaml_doc *doc, json_t *config, struct kube_config *ret,
+                      struct error *err)
+{
+    const char *name;
+    json_t *v;
+    int rc = 0;
+
+    *ret = (struct kube_config){ .start_timeout = START_TIMEOUT,
+                                 .grace = NODE_GRACE,
+                                 .restricted = true,
+                                 .gpu_resource = strdup ("nvidia.com/gpu"),
+                                 .cluster_domain = strdup ("cluster.local") };
+    if (!ret->gpu_resource || !ret->cluster_domain)
+        rc = error_set (err, ENOMEM, "out of memory");
+    if (config && !json_is_null (config) && !json_is_object (config))
+        rc = yaml_error (doc, config, NULL, err, "kube: expected a mapping");
+    json_object_foreach (config, name, v) {
+        size_t i = 0;
+
+        while (i < ARRAY_SIZE (keys) && strcmp (keys[i].name, name) != 0)
+            i++;
+        if (rc < 0)
+            break;
+        if (i == ARRAY_SIZE (keys))
+            rc = yaml_error (doc, config, name, err, "kube.%s: unknown key", name);
+        else
+            rc = read_key (doc, config, &keys[i], v, ret, err);
+    }
+    if (rc < 0)
+        kube_config_release (ret);
+    return rc;
+}
+
+void kube_config_release (struct kube_config *c)
+{
+    free (c->kubeconfig);
+    free (c->context);
+    free (c->namespace_);
+    free (c->image);
+    free (c->pull_policy);
+    free (c->rack_label);
+    free (c->gpu_resource);
+    free (c->service_account);
+    free (c->cluster_domain);
+    json_decref (c->node_selector);
+    json_decref (c->tolerations);
+    json_decref (c->pull_secrets);
+    memset (c, 0, sizeof (*c));
+}
+
+static const char *text_of (const json_t *o, const char *key)
+{
+    const char *s = json_string_value (json_object_get (o, key));
+
+    return s ? s : "";
+}
+
+bool kube_config_tolerates (const struct kube_config *c, const json_t *taint)
+{
+    json_t *t;
+    size_t i;
+
+    json_array_foreach (c->tolerations, i, t) {
+        const char *key = text_of (t, "key"), *effect = text_of (t, "effect");
+        bool exists = strcmp (text_of (t, "operator"), "Exists") == 0;
+
+        if (effect[0] && strcmp (effect, text_of (taint, "effect")) != 0)
+            continue;
+        if (key[0] ? strcmp (key, text_of (taint, "key")) != 0 : !exists)
+            continue;
+        if (exists || strcmp (text_of (t, "value"), text_of (taint, "value")) == 0)
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,562 @@
+/* inventory.c - nodes and pods of the cluster, and what others use of it (see private.h)
+ */
+#include "exec/kube/private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/parse.h"
+#include "kube/quantity.h"
+
+#define MIB ((int64_t)1 << 20)
+#define CONDITION_TAINT                                                                  \
+    "node.kubernetes.io/" /* what Kubernetes says of a node's state by taints */
+
+static const char *text_of (const json_t *o, const char *key)
+{
+    const char *s = json_string_value (json_object_get (o, key));
+
+    return s ? s : "";
+}
+
+/* ---- telling the broker, once a turn of the loop ---- */
+
+static void node_queue (struct exec *x, struct knode *n)
+{
+    if (n->queued)
+        return;
+    n->queued = true;
+    n->next_changed = x->changed_nodes;
+    x->changed_nodes = n;
+    exec_soon (x);
+}
+
+static uint32_t whole (int64_t milli)
+{
+    int64_t cores = milli <= 0 ? 0 : (milli - 1) / 1000 + 1;
+
+    return cores > UINT32_MAX ? UINT32_MAX : (uint32_t)cores;
+}
+
+static void tell_foreign (struct exec *x, struct knode *n, bool always)
+{
+    uint32_t cores = whole (n->foreign.cpu_milli);
+    uint32_t gpus = n->foreign.gpus > UINT32_MAX ? UINT32_MAX : (uint32_t)n->foreign.gpus;
+    int64_t mib = n->foreign.memory <= 0 ? 0 : (n->foreign.memory - 1) / MIB + 1;
+
+    if (!always && cores == n->told_cores && gpus == n->told_gpus
+        && mib == n->told_memory_mib)
+        return;
+    n->told_cores = cores;
+    n->told_gpus = gpus;
+    n->told_memory_mib = mib;
+    x->host.node_foreign (x->host.arg, n->name, cores, gpus, mib);
+}
+
+static uint64_t mix (uint64_t h, const void *data, size_t len)
+{
+    const unsigned char *p = data;
+
+    while (len-- > 0)
+        h = (h ^ *p++) * 1099511628211u; /* FNV-1a */
+    return h;
+}
+
+/* Of all that the broker is told: kubelets report in every few seconds, mostly nothing
+ * new. Never 0. */
+static uint64_t fingerprint (const struct knode *n)
+{
+    uint64_t h = 14695981039346656037u;
+
+    h = mix (h, &n->cores, sizeof (n->cores));
+    h = mix (h, &n->gpus, sizeof (n->gpus));
+    h = mix (h, &n->memory_mib, sizeof (n->memory_mib));
+    h = mix (h, &n->state, sizeof (n->state));
+    h = mix (h, n->reason, strlen (n->reason) + 1);
+    h = mix (h, n->rack ? n->rack : "", n->rack ? strlen (n->rack) + 1 : 0);
+    for (size_t i = 0; n->properties && n->properties[i]; i++)
+        h = mix (h, n->properties[i], strlen (n->properties[i]) + 1);
+    return h | 1;
+}
+
+static void tell_node (struct exec *x, struct knode *n)
+{
+    struct graph_node_spec spec = { .name = n->name,
+                                    .rack = n->rack,
+                                    .cores = n->cores,
+                                    .gpus = n->gpus,
+                                    .memory_mib = n->memory_mib,
+                                    .properties = (const char *const *)n->properties };
+    bool is_new = !n->told;
+    uint64_t now = n->offered ? fingerprint (n) : 0;
+
+    if (n->offered && now != n->told_fingerprint)
+        x->host.node (x->host.arg, &spec, n->state, n->reason[0] ? n->reason : NULL);
+    n->told_fingerprint = now;
+    if (n->offered) {
+        n->told = true;
+        tell_foreign (x, n, is_new);
+    } else if (n->told) {
+        n->told = false;
+        x->host.node_gone (x->host.arg, n->name);
+    }
+}
+
+static void node_free (struct knode *n)
+{
+    for (size_t i = 0; n->properties && n->properties[i]; i++)
+        free (n->properties[i]);
+    free (n->properties);
+    free (n->rack);
+    free (n->name);
+    free (n);
+}
+
+static void node_drop_if_unused (struct exec *x, struct knode *n)
+{
+    if (n->offered || n->told || n->npods > 0 || n->queued)
+        return;
+    HASH_DEL (x->nodes, n);
+    node_free (n);
+}
+
+/* node2 before node10: the order in which jobs are given nodes. */
+static int by_name (const struct knode *a, const struct knode *b)
+{
+    return strverscmp (a->name, b->name);
+}
+
+void inventory_flush (struct exec *x)
+{
+    struct knode *n;
+
+    LL_SORT2 (x->changed_nodes, by_name, next_changed);
+    while ((n = x->changed_nodes)) {
+        x->changed_nodes = n->next_changed;
+        n->queued = false;
+        tell_node (x, n);
+        node_drop_if_unused (x, n);
+    }
+    if (x->nodes_listed && x->pods_listed && !x->complete_told) {
+        x->complete_told = true;
+        x->host.nodes_complete (x->host.arg);
+    }
+}
+
+/* ---- nodes ---- */
+
+static struct knode *node_get (struct exec *x, const char *name)
+{
+    struct knode *n;
+
+    HASH_FIND_STR (x->nodes, name, n);
+    if (n)
+        return n;
+    n = calloc (1, sizeof (*n));
+    if (!n || !(n->name = strdup (name))) {
+        free (n);
+        return NULL;
+    }
+    n->down_since = clock_mono ();
+    HASH_ADD_KEYPTR (hh, x->nodes, n->name, strlen (n->name), n);
+    return n;
+}
+
+static void read_size (struct exec *x, struct knode *n, const json_t *node)
+{
+    json_t *a = json_object_get (json_object_get (node, "status"), "allocatable");
+    int64_t milli = 0, bytes = 0, gpus = 0;
+
+    quantity_milli (json_string_value (json_object_get (a, "cpu")), &milli);
+    quantity_value (json_string_value (json_object_get (a, "memory")), &bytes);
+    quantity_value (json_string_value (json_object_get (a, x->cfg.gpu_resource)), &gpus);
+    n->cores = (uint32_t)MIN (milli / 1000, 65536);
+    n->memory_mib = bytes / MIB;
+    n->gpus = (uint32_t)MIN (gpus, 1024);
+}
+
+static int read_labels (struct exec *x, struct knode *n, const json_t *node)
+{
+    json_t *labels = json_object_get (json_object_get (node, "metadata"), "labels"),
+           *value;
+    const char *key, *rack = x->cfg.rack_label ? text_of (labels, x->cfg.rack_label) : "";
+    size_t i = 0;
+
+    for (size_t j = 0; n->properties && n->properties[j]; j++)
+        free (n->properties[j]);
+    free (n->properties);
+    free (n->rack);
+    n->rack = rack[0] ? strdup (rack) : NULL;
+    n->properties = calloc (json_object_size (labels) + 1, sizeof (char *));
+    if (!n->properties)
+        return -ENOMEM;
+    json_object_foreach (labels, key, value) {
+        if (asprintf (&n->properties[i], "%s=%s", key, json_string_value (value)) < 0) {
+            n->properties[i] = NULL;
+            return -ENOMEM;
+        }
+        i++;
+    }
+    return 0;
+}
+
+/* Whether the node's labels have what node-selector asks for. */
+static bool is_selected (struct exec *x, const json_t *node)
+{
+    json_t *labels = json_object_get (json_object_get (node, "metadata"), "labels"),
+           *value;
+    const char *key;
+
+    json_object_foreach (x->cfg.node_selector, key, value) {
+        if (strcmp (text_of (labels, key), json_string_value (value)) != 0)
+            return false;
+    }
+    return true;
+}
+
+static bool is_ready (const json_t *node)
+{
+    json_t *condition;
+    size_t i;
+
+    json_array_foreach (json_object_get (json_object_get (node, "status"), "conditions"),
+                        i, condition) {
+        if (strcmp (text_of (condition, "type"), "Ready") == 0)
+            return strcmp (text_of (condition, "status"), "True") == 0;
+    }
+    return false;
+}
+
+/* The node's state from its taints: false when one keeps us out altogether. */
+static bool read_taints (struct exec *x, struct knode *n, const json_t *spec)
+{
+    json_t *taint;
+    size_t i;
+
+    json_array_foreach (json_object_get (spec, "taints"), i, taint) {
+        const char *key = text_of (taint, "key"), *effect = text_of (taint, "effect");
+
+        if (strcmp (effect, "PreferNoSchedule") == 0
+            || kube_config_tolerates (&x->cfg, taint))
+            continue;
+        if (strncmp (key, CONDITION_TAINT, strlen (CONDITION_TAINT)) != 0)
+            return false;
+        key += strlen (CONDITION_TAINT);
+        if (strcmp (key, "not-ready") == 0 || strcmp (key, "unreachable") == 0
+            || strcmp (key, "unschedulable") == 0)
+            continue; /* said by the condition and by spec.unschedulable, too */
+        n->state = GRAPH_NODE_DRAINED;
+        snprintf (n->reason, sizeof (n->reason), "%s", key);
+    }
+    return true;
+}
+
+static void read_state (struct exec *x, struct knode *n, const json_t *node)
+{
+    json_t *spec = json_object_get (node, "spec");
+
+    n->state = GRAPH_NODE_UP;
+    n->reason[0] = 0;
+    n->offered = is_selected (x, node) && read_taints (x, n, spec);
+    if (json_is_true (json_object_get (spec, "unschedulable"))) {
+        n->state = GRAPH_NODE_DRAINED;
+        snprintf (n->reason, sizeof (n->reason), "cordoned");
+    }
+    if (is_ready (node))
+        n->down_since = 0;
+    else {
+        n->state = GRAPH_NODE_DOWN;
+        snprintf (n->reason, sizeof (n->reason), "not ready");
+        if (n->down_since == 0)
+            n->down_since = clock_mono ();
+    }
+}
+
+static void on_node_changed (json_t *node, bool is_new, void *arg)
+{
+    struct exec *x = arg;
+    struct knode *n = node_get (x, text_of (json_object_get (node, "metadata"), "name"));
+
+    (void)is_new;
+    if (!n)
+        return;
+    read_size (x, n, node);
+    if (read_labels (x, n, node) < 0)
+        return;
+    read_state (x, n, node);
+    node_queue (x, n);
+}
+
+static void on_node_deleted (const char *ns, const char *name, json_t *node, void *arg)
+{
+    struct exec *x = arg;
+    struct knode *n;
+
+    (void)ns;
+    (void)node;
+    HASH_FIND_STR (x->nodes, name, n);
+    if (!n)
+        return;
+    n->offered = false;
+    if (n->down_since == 0)
+        n->down_since = clock_mono ();
+    node_queue (x, n);
+}
+
+static void on_nodes_listed (void *arg)
+{
+    struct exec *x = arg;
+
+    x->nodes_listed = true;
+    exec_soon (x);
+}
+
+/* ---- pods ---- */
+
+static void pod_count (struct exec *x, struct kpod *p)
+{
+    bool should = p->node && !p->view.terminal && !p->job && (!p->ours || x->swept);
+
+    if (should == p->counted || !p->node)
+        return;
+    p->counted = should;
+    p->node->foreign = should ? podsize_add (p->node->foreign, p->size)
+                              : podsize_sub (p->node->foreign, p->size);
+    node_queue (x, p->node);
+}
+
+static void pod_uncount (struct exec *x, struct kpod *p)
+{
+    if (!p->counted)
+        return;
+    p->counted = false;
+    p->node->foreign = podsize_sub (p->node->foreign, p->size);
+    node_queue (x, p->node);
+}
+
+static void pod_to_job (struct kpod *p, struct kjob *k)
+{
+    struct kpod **slot = NULL;
+
+    p->job = k;
+    DL_APPEND (k->all_pods, p);
+    k->npods++;
+    k->pods_seen++;
+    if (p->view.index >= 0 && (size_t)p->view.index < k->launch.nnodes)
+        slot = &k->pods[p->view.index];
+    if (slot && (!*slot || (*slot)->view.terminal))
+        *slot = p;
+    job_poke (k);
+}
+
+static void pod_to_orphans (struct exec *x, struct kpod *p)
+{
+    p->job = NULL;
+    DL_APPEND (x->orphans, p);
+}
+
+static void pod_unlist (struct exec *x, struct kpod *p)
+{
+    struct kjob *k = p->job;
+
+    if (!p->ours)
+        return;
+    if (!k) {
+        DL_DELETE (x->orphans, p);
+        return;
+    }
+    DL_DELETE (k->all_pods, p);
+    k->npods--;
+    for (size_t i = 0; i < k->launch.nnodes; i++)
+        if (k->pods && k->pods[i] == p)
+            k->pods[i] = NULL;
+    job_poke (k);
+}
+
+static void pod_set_owner (struct exec *x, struct kpod *p, const json_t *labels)
+{
+    struct kjob *k;
+    int64_t id = 0, attempt = 0;
+
+    p->ours =
+        strcmp (text_of (labels, LABEL_CLUSTER), x->host.cluster_id) == 0
+        && parse_int (text_of (labels, LABEL_JOB), 1, INT64_MAX, &id, "id", NULL) == 0
+        && parse_int (text_of (labels, LABEL_ATTEMPT), 0, UINT32_MAX, &attempt, "attempt",
+                      NULL)
+               == 0;
+    if (!p->ours)
+        return;
+    p->job_id = (uint64_t)id;
+    p->attempt = (unsigned)attempt;
+    k = job_find (x, p->job_id);
+    if (k && k->job->attempt == p->attempt)
+        pod_to_job (p, k);
+    else
+        pod_to_orphans (x, p);
+}
+
+static struct kpod *pod_get (struct exec *x, json_t *meta)
+{
+    char key[512];
+    struct kpod *p;
+
+    snprintf (key, sizeof (key), "%s/%s", text_of (meta, "namespace"),
+              text_of (meta, "name"));
+    HASH_FIND_STR (x->pods, key, p);
+    if (p)
+        return p;
+    p = calloc (1, sizeof (*p));
+    if (!p || !(p->key = strdup (key))) {
+        free (p);
+        return NULL;
+    }
+    p->name = strchr (p->key, '/') + 1;
+    p->view.index = -1;
+    HASH_ADD_KEYPTR (hh, x->pods, p->key, strlen (p->key), p);
+    return p;
+}
+
+static void pod_set_node (struct exec *x, struct kpod *p, const char *name)
+{
+    struct knode *old = p->node;
+
+    if (old && strcmp (old->name, name) == 0)
+        return;
+    p->node = name[0] ? node_get (x, name) : NULL;
+    if (p->node)
+        p->node->npods++;
+    if (old) {
+        old->npods--;
+        node_queue (x, old);
+    }
+}
+
+static void on_pod_changed (json_t *pod, bool is_new, void *arg)
+{
+    struct exec *x = arg;
+    json_t *meta = json_object_get (pod, "metadata");
+    struct kpod *p = pod_get (x, meta);
+
+    if (!p)
+        return;
+    pod_uncount (x, p);
+    podview_read (pod, &p->view);
+    p->size = podsize_of (pod, x->cfg.gpu_resource);
+    pod_set_node (x, p, text_of (json_object_get (pod, "spec"), "nodeName"));
+    if (is_new)
+        pod_set_owner (x, p, json_object_get (meta, "labels"));
+    pod_count (x, p);
+    if (p->job)
+        job_poke (p->job);
+}
+
+static void pod_free (struct exec *x, struct kpod *p)
+{
+    HASH_DEL (x->pods, p);
+    free (p->key);
+    free (p);
+}
+
+static void on_pod_deleted (const char *ns, const char *name, json_t *pod, void *arg)
+{
+    struct exec *x = arg;
+    char key[512];
+    struct kpod *p;
+
+    (void)pod;
+    snprintf (key, sizeof (key), "%s/%s", ns, name);
+    HASH_FIND_STR (x->pods, key, p);
+    if (!p)
+        return;
+    pod_uncount (x, p);
+    pod_unlist (x, p);
+    pod_set_node (x, p, "");
+    pod_free (x, p);
+}
+
+static void on_pods_listed (void *arg)
+{
+    struct exec *x = arg;
+
+    x->pods_listed = true;
+    exec_soon (x);
+}
+
+void inventory_adopt (struct kjob *k)
+{
+    struct exec *x = k->x;
+    struct kpod *p, *tmp;
+
+    DL_FOREACH_SAFE (x->orphans, p, tmp)
+    {
+        if (p->job_id != k->id || p->attempt != k->job->attempt)
+            continue;
+        pod_uncount (x, p);
+        DL_DELETE (x->orphans, p);
+        pod_to_job (p, k);
+    }
+}
+
+void inventory_abandon (struct kjob *k)
+{
+    struct kpod *p, *tmp;
+
+    DL_FOREACH_SAFE (k->all_pods, p, tmp)
+    {
+        DL_DELETE (k->all_pods, p);
+        pod_to_orphans (k->x, p);
+        if (!k->x->closing)
+            pod_count (k->x, p);
+    }
+    k->npods = 0;
+}
+
+void inventory_strangers (struct exec *x)
+{
+    struct kpod *p;
+
+    x->swept = true;
+    DL_FOREACH (x->orphans, p) {
+        pod_count (x, p);
+    }
+}
+
+/* ---- life ---- */
+
+static const struct kube_watch_events node_events = { .changed = on_node_changed,
+                                                      .deleted = on_node_deleted,
+                                                      .listed = on_nodes_listed };
+static const struct kube_watch_events pod_events = { .changed = on_pod_changed,
+                                                     .deleted = on_pod_deleted,
+                                                     .listed = on_pods_listed };
+
+int inventory_start (struct exec *x, struct error *err)
+{
+    x->node_watch =
+        kube_watch_start (x->kube, "/api/v1/nodes", NULL, &node_events, x, err);
+    x->pod_watch = kube_watch_start (x->kube, "/api/v1/pods", NULL, &pod_events, x, err);
+    return x->node_watch && x->pod_watch ? 0 : -ENOMEM;
+}
+
+void inventory_stop (struct exec *x)
+{
+    struct knode *n, *ntmp;
+    struct kpod *p, *ptmp;
+
+    kube_watch_stop (x->node_watch);
+    kube_watch_stop (x->pod_watch);
+    x->node_watch = x->pod_watch = NULL;
+    HASH_ITER (hh, x->pods, p, ptmp) {
+        pod_free (x, p);
+    }
+    HASH_ITER (hh, x->nodes, n, ntmp) {
+        HASH_DEL (x->nodes, n);
+        node_free (n);
+    }
+    x->changed_nodes = NULL;
+    x->orphans = NULL;
+}

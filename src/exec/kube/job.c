@@ -1,0 +1,520 @@
+/* job.c - a job's life, phase by phase (see private.h) */
+#include "exec/kube/private.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "exec/joblaunch.h"
+
+#define LOST_WAIT 5.0        /* rank 0 has no pod: so long may news of it take */
+#define ENDED_WAIT 1.0       /* its pod has ended: so long may its last bytes take */
+#define OTHER_LOST_WAIT 30.0 /* another rank's: the agents find out by themselves */
+#define LOOK_WAIT 10.0       /* why they were told to end: so long may the answer take */
+#define SPOOL_MAX ((uint64_t)256 << 20)
+#define PENDING_MAX ((size_t)9 << 20)
+
+/* ---- what a job is told ---- */
+
+void job_set_finish (struct kjob *k, int status, const char *reason, const char *fmt, ...)
+{
+    va_list ap;
+
+    k->have_fin = true;
+    k->fin = (struct frame_finish){ .status = status };
+    snprintf (k->fin.reason, sizeof (k->fin.reason), "%s", reason);
+    va_start (ap, fmt);
+    vsnprintf (k->fin.text, sizeof (k->fin.text), fmt, ap);
+    va_end (ap);
+    job_poke (k);
+}
+
+void job_start_failed (struct kjob *k, bool retry, const char *fmt, ...)
+{
+    va_list ap;
+
+    if (k->start_lost || k->told || k->have_fin)
+        return;
+    k->start_lost = true;
+    k->start_retry = retry;
+    va_start (ap, fmt);
+    vsnprintf (k->fin.text, sizeof (k->fin.text), fmt, ap);
+    va_end (ap);
+    job_poke (k);
+}
+
+const char *job_node_name (const struct kjob *k, uint32_t rank)
+{
+    return rank < k->launch.nnodes ? k->launch.nodes[rank].name : "?";
+}
+
+bool job_node_down (const struct kjob *k, const struct kpod *pod)
+{
+    return pod && pod->node && pod->node->down_since > 0
+           && clock_mono () - pod->node->down_since >= k->x->cfg.grace;
+}
+
+static void tell_ready (struct kjob *k)
+{
+    struct exec_host *host = &k->x->host;
+
+    if (k->ready_told)
+        return;
+    k->ready_told = true;
+    host->ready (host->arg, k->id);
+}
+
+static void tell_end (struct kjob *k)
+{
+    struct exec_host *host = &k->x->host;
+
+    if (k->told)
+        return;
+    k->told = true;
+    k->phase = K_ENDED;
+    if (k->start_lost)
+        host->start_failed (host->arg, k->id, k->start_retry, k->fin.text);
+    else
+        host->finished (host->arg, k->id, k->fin.status, k->fin.reason, k->fin.text);
+}
+
+/* ---- the phases ---- */
+
+static void step_open (struct kjob *k)
+{
+    const struct frame_finish *fin;
+
+    if (k->work.busy)
+        return;
+    if (!k->work.open) {
+        run_open_output (k);
+        return;
+    }
+    if (k->work.rc < 0) {
+        job_start_failed (k, false, "%s", k->work.err.text);
+        return;
+    }
+    k->ready_seen = output_was_ready (k->out);
+    fin = output_finish (k->out);
+    if (fin) {
+        tell_ready (k);
+        k->have_fin = true;
+        k->fin = *fin;
+        k->phase = K_DRAIN;
+        job_poke (k);
+        return;
+    }
+    k->phase = K_CREATE;
+    if (k->recovering && k->ready_seen)
+        create_get_job (k); /* if it is gone, nothing may be started a second time */
+    else
+        create_job (k);
+}
+
+static bool start_is_late (const struct kjob *k)
+{
+    return clock_mono () >= k->start_by;
+}
+
+static void step_create (struct kjob *k)
+{
+    if (!k->uid[0]) {
+        if (k->get_again > 0 && clock_mono () >= k->get_again) {
+            k->get_again = 0;
+            create_get_job (k);
+        } else if (!k->ready_seen && start_is_late (k))
+            job_start_failed (k, true, "the API server took no job for %.0f s",
+                              k->x->cfg.start_timeout);
+        return;
+    }
+    if (k->ready_seen) {
+        k->phase = K_RUN;
+        job_poke (k);
+        return;
+    }
+    create_rest (k);
+    if (agentmap_ensure (k->x) && create_rest_done (k)) {
+        k->phase = K_BIND;
+        job_poke (k);
+    } else if (k->x->agent_err.code)
+        job_start_failed (k, true, "%s", k->x->agent_err.text);
+    else if (start_is_late (k))
+        job_start_failed (k, true, "the job's objects could not be made for %.0f s",
+                          k->x->cfg.start_timeout);
+}
+
+static void note (struct kjob *k, const char *text)
+{
+    k->x->host.note (k->x->host.arg, k->id, text);
+}
+
+static void look_at_pod (struct kjob *k, uint32_t rank, const struct kpod *p)
+{
+    const struct podview *v = &p->view;
+    const char *node = job_node_name (k, rank);
+    const char *image = k->job->js->image ? k->job->js->image : k->x->cfg.image;
+    char text[512];
+
+    if (v->trouble == POD_FATAL && v->pull_trouble)
+        job_start_failed (k, false, "image %s cannot be pulled on %s: %s", image, node,
+                          v->text);
+    else if (v->trouble == POD_FATAL || v->trouble == POD_RETRY)
+        job_start_failed (k, v->trouble == POD_RETRY, "rank %u on %s: %s", rank, node,
+                          v->text);
+    else if (v->pull_trouble && !k->pull_noted) {
+        k->pull_noted = true;
+        snprintf (text, sizeof (text),
+                  "image %s cannot be pulled on %s: %s (tried again)", image, node,
+                  v->text);
+        note (k, text);
+    } else if (v->deleting && !v->terminal)
+        job_start_failed (k, true, "rank %u on %s: its pod was deleted", rank, node);
+}
+
+static void step_bind (struct kjob *k)
+{
+    char text[512];
+
+    for (uint32_t r = 0; r < k->launch.nnodes && !k->start_lost; r++)
+        if (k->pods[r])
+            look_at_pod (k, r, k->pods[r]);
+    if (k->start_lost)
+        return;
+    create_bindings (k);
+    if (k->pods[0] && k->pods[0]->view.started)
+        run_open_link (k);
+    if (k->ready_seen) {
+        k->phase = K_RUN;
+        tell_ready (k);
+        job_poke (k);
+    } else if (start_is_late (k) && !k->diagnosed) {
+        if (!k->pods[0]) {
+            create_diagnose (k);
+            return;
+        }
+        create_missing_text (k, text, sizeof (text));
+        job_start_failed (k, true, "not ready after %.0f s: %s", k->x->cfg.start_timeout,
+                          text);
+    }
+}
+
+static bool rank_is_lost (const struct kjob *k, uint32_t rank)
+{
+    const struct kpod *p = k->pods[rank];
+
+    return !p || p->view.terminal || job_node_down (k, p);
+}
+
+/* Says why, from what is known of the pod; the node's name is in it. */
+static void set_lost (struct kjob *k, uint32_t rank)
+{
+    const struct kpod *p = k->pods[rank];
+    const char *node = job_node_name (k, rank);
+
+    if (p && p->view.oom)
+        job_set_finish (k, SIGKILL, "oom",
+                        "node %s: rank %u was killed for want of memory", node, rank);
+    else if (job_node_down (k, p))
+        job_set_finish (k, SIGKILL, "lost", "node %s: not ready for %.0f s (rank %u)",
+                        node, k->x->cfg.grace, rank);
+    else if (!p)
+        job_set_finish (k, SIGKILL, "lost", "node %s: the pod of rank %u is gone", node,
+                        rank);
+    else
+        job_set_finish (k, SIGKILL, "lost", "node %s: the pod of rank %u ended%s%s", node,
+                        rank, p->view.text[0] ? ": " : "", p->view.text);
+}
+
+static void look_for_losses (struct kjob *k, double now)
+{
+    if (kube_away (k->x->kube)) { /* what is known of pods and nodes is old */
+        k->lost_at = 0;
+        return;
+    }
+    for (uint32_t r = 0; r < k->launch.nnodes; r++) {
+        double wait = OTHER_LOST_WAIT;
+
+        if (!rank_is_lost (k, r))
+            continue;
+        if (r == 0)
+            wait = k->pods[0] && k->pods[0]->view.terminal ? ENDED_WAIT : LOST_WAIT;
+        if (k->lost_at == 0)
+            k->lost_at = now;
+        if (now - k->lost_at >= wait)
+            set_lost (k, r);
+        return;
+    }
+    k->lost_at = 0;
+}
+
+static void carry_out_kill (struct kjob *k, double now)
+{
+    if (!k->kill_sent && k->link) {
+        k->kill_sent = true;
+        agentlink_terminate (k->link, k->kill_reason, k->kill_grace);
+    }
+    if (now >= k->kill_by)
+        job_set_finish (k, SIGKILL, k->kill_reason,
+                        "%s: the agent did not answer, its pods are deleted",
+                        k->kill_reason);
+}
+
+/* An agent cannot tell why its task was killed; the kubelet can. */
+static void amend_finish (struct kjob *k)
+{
+    bool killed = strcmp (k->fin.reason, "lost") == 0 || k->fin.status == SIGKILL;
+    struct kpod *p;
+
+    DL_FOREACH (k->all_pods, p) {
+        if (killed && p->view.oom)
+            snprintf (k->fin.reason, sizeof (k->fin.reason), "oom");
+    }
+}
+
+/* A rank whose pod is being deleted or has gone; -1: none, or the Job controller does it,
+ * because another pod has failed. */
+static int deleted_rank (const struct kjob *k)
+{
+    int found = -1;
+
+    for (uint32_t r = 0; r < k->launch.nnodes; r++) {
+        const struct kpod *p = k->pods[r];
+
+        if (p && p->view.terminal && !p->view.deleting)
+            return -1;
+        if (!p || p->view.deleting)
+            found = (int)r;
+    }
+    return found;
+}
+
+/* The agents were told to end, but not by us: somebody deleted the Job or a pod. False:
+ * not known yet. */
+static bool explain_end (struct kjob *k, double now)
+{
+    bool told = strcmp (k->fin.reason, "cancelled") == 0;
+
+    if (k->look_by == 0)
+        k->deleted_rank = deleted_rank (k);
+    if (k->kill
+        || (!told && (strcmp (k->fin.reason, "lost") != 0 || k->deleted_rank < 0)))
+        return true;
+    if (k->look_by == 0) {
+        k->look_by = now + LOOK_WAIT;
+        create_look (k);
+    }
+    if (!k->looked && now < k->look_by)
+        return false;
+    if (k->job_deleted)
+        job_set_finish (k, SIGTERM, "cancelled",
+                        "its Job %s was deleted from the cluster", k->name);
+    else if (k->deleted_rank >= 0)
+        job_set_finish (k, SIGKILL, "lost", "node %s: the pod of rank %d was deleted",
+                        job_node_name (k, (uint32_t)k->deleted_rank), k->deleted_rank);
+    return true;
+}
+
+static void step_run (struct kjob *k)
+{
+    double now = clock_mono ();
+
+    tell_ready (k);
+    if (k->pods[0] && k->pods[0]->view.started)
+        run_open_link (k);
+    if (!k->have_fin && k->kill)
+        carry_out_kill (k, now);
+    if (!k->have_fin)
+        look_for_losses (k, now);
+    if (k->have_fin && !explain_end (k, now)) {
+        run_output (k, false);
+        return;
+    }
+    if (k->have_fin) {
+        amend_finish (k);
+        k->phase = K_DRAIN;
+        job_poke (k);
+    } else
+        run_output (k, false);
+}
+
+static void step_drain (struct kjob *k)
+{
+    if (!run_output_done (k)) {
+        run_output (k, true);
+        return;
+    }
+    if (k->link)
+        agentlink_release (k->link, output_safe_offset (k->out));
+    tell_end (k);
+}
+
+/* Before all ranks are ready a kill needs no agent. */
+static void kill_before_ready (struct kjob *k)
+{
+    k->start_lost = false;
+    job_set_finish (k, SIGTERM, k->kill_reason, "%s before it started", k->kill_reason);
+    tell_end (k);
+}
+
+static void step (struct kjob *k)
+{
+    if (k->phase < K_RUN && !k->told && !k->work.busy) {
+        if (k->kill)
+            kill_before_ready (k);
+        else if (k->start_lost)
+            tell_end (k);
+        else if (k->have_fin && !k->ready_seen
+                 && k->phase
+                        == K_BIND) { /* FINISH without READY: they did not all join */
+            k->have_fin = false;
+            job_start_failed (k, true, "%s",
+                              k->fin.text[0] ? k->fin.text : "the agents did not join");
+        }
+    }
+    switch (k->told && k->phase < K_ENDED ? K_ENDED : k->phase) {
+    case K_OPEN:
+        step_open (k);
+        break;
+    case K_CREATE:
+        step_create (k);
+        break;
+    case K_BIND:
+        step_bind (k);
+        break;
+    case K_RUN:
+        step_run (k);
+        break;
+    case K_DRAIN:
+        step_drain (k);
+        break;
+    case K_ENDED:
+        break;
+    case K_REMOVE:
+        remove_step (k); /* may free k */
+        break;
+    }
+}
+
+void job_poke (struct kjob *k)
+{
+    if (k->poked)
+        return;
+    k->poked = true;
+    k->next_poked = k->x->poked;
+    k->x->poked = k;
+    exec_soon (k->x);
+}
+
+void job_run_poked (struct exec *x)
+{
+    struct kjob *k, *list = x->poked;
+
+    x->poked = NULL; /* those poked from here on wait for the next turn */
+    while ((k = list)) {
+        list = k->next_poked;
+        k->poked = false;
+        step (k);
+    }
+}
+
+/* ---- birth and end ---- */
+
+struct kjob *job_find (struct exec *x, uint64_t id)
+{
+    struct kjob *k;
+
+    HASH_FIND (hh, x->jobs, &id, sizeof (id), k);
+    return k;
+}
+
+/* The executor's part of the launch file. */
+static int fill_launch (struct kjob *k, struct error *err)
+{
+    struct object_source src = { .cfg = &k->x->cfg,
+                                 .job = k->job,
+                                 .cluster = k->x->host.cluster_id,
+                                 .namespace_ = k->x->namespace_,
+                                 .name = k->name };
+    autofree char *host = object_rank0_host (&src);
+    int rc = joblaunch_fill (k->job, &k->launch, err);
+
+    if (rc < 0)
+        return rc;
+    k->launch.cwd_fallback = true;
+    k->launch.join_timeout = k->x->cfg.start_timeout;
+    k->launch.script = strdup (POD_JOB "/script");
+    k->launch.spool = strdup (POD_RUN "/spool");
+    k->launch.spool_max = SPOOL_MAX;
+    k->launch.serve_until_released = true;
+    if (asprintf (&k->launch.listen, "tcp:0.0.0.0:%d", AGENT_PORT) < 0)
+        k->launch.listen = NULL;
+    if (asprintf (&k->launch.rendezvous, "tcp:%s:%d",
+                  k->launch.nnodes > 1 && host ? host : "127.0.0.1", AGENT_PORT)
+        < 0)
+        k->launch.rendezvous = NULL;
+    if (!k->launch.script || !k->launch.spool || !k->launch.listen
+        || !k->launch.rendezvous)
+        return error_set (err, ENOMEM, "out of memory");
+    if (!k->launch.batch) {
+        free (k->launch.script);
+        k->launch.script = NULL;
+    }
+    return 0;
+}
+
+struct kjob *kjob_create (struct exec *x, struct exec_job *job, bool recovering)
+{
+    struct kjob *k = calloc (1, sizeof (*k));
+    struct error err = { 0 };
+
+    if (!k)
+        return NULL;
+    k->x = x;
+    k->job = job;
+    k->id = job->id;
+    k->recovering = recovering;
+    k->start_by = clock_mono () + x->cfg.start_timeout;
+    object_name (k->name, x->host.cluster_id, job->id, job->attempt);
+    strbuf_init (&k->pending, PENDING_MAX);
+    strbuf_init (&k->writing, PENDING_MAX);
+    if (fill_launch (k, &err) == 0) {
+        k->pods = calloc (k->launch.nnodes, sizeof (struct kpod *));
+        k->bind_asked = calloc (k->launch.nnodes, 1);
+        k->out = output_create (job, &k->launch);
+    }
+    HASH_ADD (hh, x->jobs, id, sizeof (k->id), k);
+    job->aux = k;
+    if (!k->pods || !k->bind_asked || !k->out) {
+        k->launch.nnodes = k->pods ? k->launch.nnodes : 0;
+        job_start_failed (k, false, "%s", err.code ? err.text : "out of memory");
+    }
+    inventory_adopt (k);
+    job_poke (k);
+    return k;
+}
+
+/* No worker is at work and no request under way. */
+void job_free (struct kjob *k)
+{
+    struct exec *x = k->x;
+
+    agentlink_close (k->link);
+    calls_cancel (k);
+    HASH_DEL (x->jobs, k);
+    inventory_abandon (k);
+    if (k->poked)
+        LL_DELETE2 (x->poked, k, next_poked);
+    if (!x->closing)
+        k->job->aux = NULL;
+    output_destroy (k->out);
+    strbuf_release (&k->pending);
+    strbuf_release (&k->writing);
+    launch_release (&k->launch);
+    free (k->pods);
+    free (k->bind_asked);
+    free (k);
+}

@@ -1,0 +1,314 @@
+/* kube.c - jobs as Indexed Jobs of a Kubernetes cluster: the executor's verbs (private.h
+ * has the map of this folder) */
+#include "exec/kube/private.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+
+#define TICK_MS 500
+#define SCRIPT_MAX ((size_t)700 << 10) /* beside the launch file in one ConfigMap */
+#define IMAGE_MAX 512
+#define FAREWELL_MS 3000
+#define TERMINATE_SLACK 30.0
+
+/* ---- the clock ---- */
+
+static void on_soon (uv_timer_t *timer)
+{
+    struct exec *x = timer->data;
+
+    job_run_poked (x);
+    inventory_flush (x);
+}
+
+void exec_soon (struct exec *x)
+{
+    if (!x->closing && !uv_is_active ((uv_handle_t *)&x->soon))
+        uv_timer_start (&x->soon, on_soon, 0, 0);
+}
+
+/* Time limits, losses, checkpoints: what comes due without an event. No job's start is
+ * late because the API server was away. */
+static void on_tick (uv_timer_t *timer)
+{
+    struct exec *x = timer->data;
+    struct kjob *k, *tmp;
+    double now = clock_mono (), away = kube_away (x->kube) ? now - x->ticked : 0;
+
+    x->ticked = now;
+    HASH_ITER (hh, x->jobs, k, tmp) {
+        k->start_by += away;
+        job_poke (k);
+    }
+    agentmap_tick (x, now);
+}
+
+/* ---- create and destroy ---- */
+
+static void exec_free (struct exec *x)
+{
+    strbuf_release (&x->agent);
+    kube_config_release (&x->cfg);
+    free (x->namespace_);
+    free (x);
+}
+
+static void on_closed (uv_handle_t *handle)
+{
+    struct exec *x = handle->data;
+
+    x->open_handles--;
+    exec_try_free (x);
+}
+
+/* While closing: when the last worker, handle and request is done. */
+void exec_try_free (struct exec *x)
+{
+    struct kjob *k, *tmp;
+
+    if (x->working > 0 || x->farewell)
+        return;
+    HASH_ITER (hh, x->jobs, k, tmp) {
+        job_free (k);
+    }
+    if (x->kube) {
+        kube_destroy (x->kube);
+        httpc_destroy (x->http);
+        x->kube = NULL;
+        uv_close ((uv_handle_t *)&x->soon, on_closed);
+        uv_close ((uv_handle_t *)&x->tick, on_closed);
+        return;
+    }
+    if (x->open_handles == 0)
+        exec_free (x);
+}
+
+static void on_farewell (const struct kube_result *res, void *arg)
+{
+    struct exec *x = arg;
+
+    (void)res;
+    x->farewell = NULL;
+    exec_try_free (x);
+}
+
+static void on_farewell_late (uv_timer_t *timer)
+{
+    struct exec *x = timer->data;
+
+    kube_cancel (x->farewell);
+    x->farewell = NULL;
+    exec_try_free (x);
+}
+
+/* The agent's ConfigMap goes with us if no job is left that has it mounted. */
+static void say_farewell (struct exec *x)
+{
+    autofree char *path = NULL;
+
+    if (x->jobs || x->agent_state == AGENTMAP_UNKNOWN)
+        return;
+    kube_cancel (x->agent_req);
+    x->agent_req = NULL;
+    path = agentmap_path (x);
+    x->farewell = path ? kube_send (x->kube, "DELETE", path, NULL, on_farewell, x) : NULL;
+    if (x->farewell)
+        uv_timer_start (&x->soon, on_farewell_late, FAREWELL_MS, 0);
+}
+
+static void kube_exec_destroy (struct exec *x)
+{
+    struct kjob *k, *tmp;
+
+    if (!x)
+        return;
+    x->closing = true;
+    uv_timer_stop (&x->soon);
+    uv_timer_stop (&x->tick);
+    sweep_cancel (x);
+    say_farewell (x);
+    HASH_ITER (hh, x->jobs, k, tmp) {
+        calls_cancel (k);
+        agentlink_close (k->link);
+        k->link = NULL;
+        inventory_abandon (k);
+        if (!k->work.busy)
+            job_free (k);
+    }
+    inventory_stop (x);
+    exec_try_free (x);
+}
+
+static int connect_cluster (struct exec *x, struct error *err)
+{
+    struct kubeconfig *kc = kubeconfig_load (x->cfg.kubeconfig, x->cfg.context, err);
+    const char *ns = x->cfg.namespace_;
+
+    if (!kc)
+        return -EINVAL;
+    if (!ns)
+        ns = kc->namespace_ ? kc->namespace_ : "default";
+    x->namespace_ = strdup (ns);
+    x->http = httpc_create (x->host.loop, err);
+    if (!x->http || !x->namespace_) {
+        kubeconfig_destroy (kc);
+        return -ENOMEM;
+    }
+    x->kube = kube_create (x->http, x->host.loop, kc, err);
+    return x->kube ? 0 : -ENOMEM;
+}
+
+static int kube_exec_create (const struct exec_host *host, const struct yaml_doc *doc,
+                             json_t *config, struct exec **ret, struct error *err)
+{
+    struct exec *x = calloc (1, sizeof (*x));
+    int rc;
+
+    if (!x)
+        return error_set (err, ENOMEM, "out of memory");
+    x->host = *host;
+    rc = kube_config_read (doc, config, &x->cfg, err);
+    if (rc < 0 || (rc = agentmap_load (x, err)) < 0
+        || (rc = connect_cluster (x, err)) < 0) {
+        if (x->http)
+            httpc_destroy (x->http);
+        exec_free (x);
+        return rc;
+    }
+    uv_timer_init (host->loop, &x->soon);
+    uv_timer_init (host->loop, &x->tick);
+    x->soon.data = x->tick.data = x;
+    x->open_handles = 2;
+    x->ticked = clock_mono ();
+    uv_timer_start (&x->tick, on_tick, TICK_MS, TICK_MS);
+    rc = inventory_start (x, err);
+    if (rc < 0) {
+        kube_exec_destroy (x);
+        return rc;
+    }
+    log_info ("kube: cluster %s, namespace %s", kube_server (x->kube), x->namespace_);
+    *ret = x;
+    return 0;
+}
+
+/* ---- jobs ---- */
+
+static int check_image (const char *image, struct error *err)
+{
+    size_t len = strlen (image);
+
+    if (len == 0 || len > IMAGE_MAX)
+        return error_set (err, EINVAL, "image: the name must have 1 to %d characters",
+                          IMAGE_MAX);
+    for (const char *p = image; *p; p++)
+        if ((unsigned char)*p <= ' ' || (unsigned char)*p >= 0x7f)
+            return error_set (err, EINVAL, "image: '%s' is no name of an image", image);
+    return 0;
+}
+
+static int kube_exec_check (struct exec *x, const struct jobspec *js, uid_t uid,
+                            struct error *err)
+{
+    if (uid == 0 && !x->cfg.allow_root)
+        return error_set (err, EPERM,
+                          "root may not run jobs on this cluster; submit as another user "
+                          "(or set kube.allow-root)");
+    if (!js->image && !x->cfg.image)
+        return error_set (err, EINVAL,
+                          "no container image: use --image (kube.image has no default)");
+    if (js->script_len > SCRIPT_MAX)
+        return error_set (
+            err, EFBIG, "the script has %zu bytes; on Kubernetes it may have %zu at most",
+            js->script_len, SCRIPT_MAX);
+    return js->image ? check_image (js->image, err) : 0;
+}
+
+static void kube_exec_start (struct exec *x, struct exec_job *job)
+{
+    if (!job->aux && !kjob_create (x, job, false))
+        log_error ("job %ju: out of memory", (uintmax_t)job->id);
+}
+
+static void kube_exec_recover (struct exec *x, struct exec_job *job)
+{
+    if (!job->aux && !kjob_create (x, job, true))
+        log_error ("job %ju: out of memory", (uintmax_t)job->id);
+    agentmap_ensure (x); /* it is there as a rule: to know that it must be removed */
+}
+
+static void kube_exec_terminate (struct exec *x, struct exec_job *job, const char *reason,
+                                 double grace)
+{
+    struct kjob *k = job->aux;
+
+    (void)x;
+    if (!k || k->kill)
+        return;
+    k->kill = true;
+    snprintf (k->kill_reason, sizeof (k->kill_reason), "%s", reason);
+    k->kill_grace = grace;
+    k->kill_by = clock_mono () + grace + TERMINATE_SLACK;
+    job_poke (k);
+}
+
+static int kube_exec_signal (struct exec *x, struct exec_job *job, int signum,
+                             struct error *err)
+{
+    struct kjob *k = job->aux;
+
+    (void)x;
+    if (!k || !k->link || k->phase != K_RUN)
+        return error_set (err, ESRCH, "job %ju does not run", (uintmax_t)job->id);
+    agentlink_signal (k->link, signum, NULL, NULL);
+    return 0;
+}
+
+static void kube_exec_cleanup (struct exec *x, struct exec_job *job)
+{
+    struct kjob *k = job->aux;
+
+    if (!k)
+        k = kjob_create (x, job, true); /* from before a restart, perhaps */
+    if (!k) {
+        log_error ("job %ju: out of memory", (uintmax_t)job->id);
+        return;
+    }
+    k->told = true;
+    k->phase = K_REMOVE;
+    job_poke (k);
+}
+
+static int kube_exec_check_config (const struct yaml_doc *doc, json_t *config,
+                                   struct error *err)
+{
+    struct kube_config cfg;
+    int rc = kube_config_read (doc, config, &cfg, err);
+
+    if (rc == 0)
+        kube_config_release (&cfg);
+    return rc;
+}
+
+static void kube_exec_sweep (struct exec *x, const uint64_t *live, size_t nlive)
+{
+    sweep_start (x, live, nlive);
+}
+
+const struct exec_ops exec_kube = {
+    .name = "kube",
+    .create = kube_exec_create,
+    .check_config = kube_exec_check_config,
+    .destroy = kube_exec_destroy,
+    .check = kube_exec_check,
+    .start = kube_exec_start,
+    .recover = kube_exec_recover,
+    .terminate = kube_exec_terminate,
+    .signal = kube_exec_signal,
+    .cleanup = kube_exec_cleanup,
+    .sweep = kube_exec_sweep,
+};

@@ -1,0 +1,31 @@
+# src/exec/kube: jobs as Indexed Jobs. Adds to src_exec_libexec_a_SOURCES.
+src_exec_libexec_a_SOURCES += \
+	src/exec/kube/agentmap.c \
+	src/exec/kube/config.c \
+	src/exec/kube/create.c \
+	src/exec/kube/inventory.c \
+	src/exec/kube/job.c \
+	src/exec/kube/kube.c \
+	src/exec/kube/objects.c \
+	src/exec/kube/output.c \
+	src/exec/kube/outputfiles.c \
+	src/exec/kube/podsize.c \
+	src/exec/kube/podview.c \
+	src/exec/kube/remove.c \
+	src/exec/kube/run.c
+
+if HAVE_CMOCKA
+EXEC_KUBE_TESTS = \
+	src/exec/test/test_agentlink \
+	src/exec/kube/test/test_objects \
+	src/exec/kube/test/test_output \
+	src/exec/kube/test/test_podsize \
+	src/exec/kube/test/test_podview
+check_PROGRAMS += $(EXEC_KUBE_TESTS)
+UNIT_TESTS += $(EXEC_KUBE_TESTS)
+src_exec_test_test_agentlink_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
+src_exec_kube_test_test_objects_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
+src_exec_kube_test_test_output_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
+src_exec_kube_test_test_podsize_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
+src_exec_kube_test_test_podview_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
+endif

@@ -1,0 +1,293 @@
+/* objects.c - see objects.h */
+#include "exec/kube/objects.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/macros.h"
+#include "common/sha256.h"
+#include "jobspec/base64.h"
+
+#define TTL_SECONDS 86400
+#define DEADLINE_SLACK                                                                   \
+    3600.0 /* the agent and the broker keep time; Kubernetes' own clock is for their     \
+              failure */
+#define TERMINATION_GRACE 5
+
+void object_name (char ret[OBJECT_NAME_MAX], const char *cluster, uint64_t id,
+                  unsigned attempt)
+{
+    snprintf (ret, OBJECT_NAME_MAX, "fluxq-%s-%ju-%u", cluster, (uintmax_t)id, attempt);
+}
+
+char *object_rank0_host (const struct object_source *src)
+{
+    char *host = NULL;
+
+    if (asprintf (&host, "%s-0.%s.%s.svc.%s.", src->name, src->name, src->namespace_,
+                  src->cfg->cluster_domain)
+        < 0)
+        return NULL;
+    return host;
+}
+
+/* A label value: at most 63 of [A-Za-z0-9_.-], first and last alphanumeric. */
+static void label_value (const char *text, char ret[64])
+{
+    size_t n = 0;
+
+    for (; *text && n < 63; text++) {
+        unsigned char c = (unsigned char)*text;
+        bool fine = isalnum (c) || (n > 0 && strchr ("_.-", c));
+
+        if (fine || n > 0)
+            ret[n++] = (char)(fine ? c : '_');
+    }
+    while (n > 0 && !isalnum ((unsigned char)ret[n - 1]))
+        n--;
+    ret[n] = 0;
+}
+
+static json_t *labels (const struct object_source *src)
+{
+    char id[24], attempt[12], user[64];
+
+    snprintf (id, sizeof (id), "%ju", (uintmax_t)src->job->id);
+    snprintf (attempt, sizeof (attempt), "%u", src->job->attempt);
+    label_value (src->job->user.name ? src->job->user.name : "", user);
+    return json_pack ("{s:s s:s s:s s:s s:s}", LABEL_MANAGED, "fluxq", LABEL_CLUSTER,
+                      src->cluster, LABEL_JOB, id, LABEL_ATTEMPT, attempt, LABEL_USER,
+                      user);
+}
+
+/* Metadata of what belongs to the Job with this uid; NULL: of the Job itself. */
+static json_t *metadata (const struct object_source *src, const char *uid)
+{
+    json_t *meta = json_pack ("{s:s s:s s:o}", "name", src->name, "namespace",
+                              src->namespace_, "labels", labels (src));
+
+    if (meta && uid)
+        json_object_set_new (meta, "ownerReferences",
+                             json_pack ("[{s:s s:s s:s s:s}]", "apiVersion", "batch/v1",
+                                        "kind", "Job", "name", src->name, "uid", uid));
+    return meta;
+}
+
+struct pod_request object_request (const struct rset *r)
+{
+    struct pod_request q = { UINT32_MAX, UINT32_MAX, INT64_MAX };
+
+    for (size_t i = 0; i < r->nranks; i++) {
+        q.cores = MIN (q.cores, idset_count (r->ranks[i].cores));
+        q.gpus = MIN (q.gpus, r->ranks[i].gpus ? idset_count (r->ranks[i].gpus) : 0);
+        q.memory_mib = MIN (q.memory_mib, r->ranks[i].memory_mib);
+    }
+    return r->nranks ? q : (struct pod_request){ 0, 0, 0 };
+}
+
+static json_t *resources (const struct object_source *src)
+{
+    struct pod_request q = object_request (src->job->r);
+    json_t *requests = json_object (), *limits = json_object ();
+    char text[32];
+
+    if (q.cores > 0) {
+        snprintf (text, sizeof (text), "%u", q.cores);
+        json_object_set_new (requests, "cpu", json_string (text));
+    }
+    if (q.memory_mib > 0) {
+        snprintf (text, sizeof (text), "%jdMi", (intmax_t)q.memory_mib);
+        json_object_set_new (requests, "memory", json_string (text));
+        json_object_set_new (limits, "memory", json_string (text));
+    }
+    if (q.gpus > 0) {
+        snprintf (text, sizeof (text), "%u", q.gpus);
+        json_object_set_new (requests, src->cfg->gpu_resource, json_string (text));
+        json_object_set_new (limits, src->cfg->gpu_resource, json_string (text));
+    }
+    return json_pack ("{s:o s:o}", "requests", requests, "limits", limits);
+}
+
+static json_t *pod_security (const struct object_source *src)
+{
+    const struct exec_user *u = &src->job->user;
+    json_t *groups = json_array ();
+    json_t *sc;
+
+    for (size_t i = 0; i < u->ngroups; i++)
+        json_array_append_new (groups, json_integer (u->groups[i]));
+    /* fsGroup lets the user read the key and write the spool. */
+    sc = json_pack ("{s:I s:I s:I s:o}", "runAsUser", (json_int_t)u->uid, "runAsGroup",
+                    (json_int_t)u->gid, "fsGroup", (json_int_t)u->gid,
+                    "supplementalGroups", groups);
+    if (sc && u->uid != 0)
+        json_object_set_new (sc, "runAsNonRoot", json_true ());
+    if (sc && src->cfg->restricted)
+        json_object_set_new (sc, "seccompProfile",
+                             json_pack ("{s:s}", "type", "RuntimeDefault"));
+    return sc;
+}
+
+static json_t *container (const struct object_source *src)
+{
+    const char *image = src->job->js->image ? src->job->js->image : src->cfg->image;
+    json_t *c = json_pack (
+        "{s:s s:s s:[s s s s s s s] s:[{s:i}] s:o s:s s:[{s:s s:s s:b} {s:s s:s s:b} "
+        "{s:s s:s s:b} "
+        "{s:s s:s}]}",
+        "name", "job", "image", image ? image : "", "command", POD_BIN "/fluxq-shell",
+        "--launch", POD_JOB "/launch", "--key", POD_KEY "/key", "--rank",
+        "$(JOB_COMPLETION_INDEX)", "ports", "containerPort", AGENT_PORT, "resources",
+        resources (src), "terminationMessagePolicy", "FallbackToLogsOnError",
+        "volumeMounts", "name", "bin", "mountPath", POD_BIN, "readOnly", 1, "name", "job",
+        "mountPath", POD_JOB, "readOnly", 1, "name", "key", "mountPath", POD_KEY,
+        "readOnly", 1, "name", "run", "mountPath", POD_RUN);
+
+    if (c && src->cfg->pull_policy)
+        json_object_set_new (c, "imagePullPolicy", json_string (src->cfg->pull_policy));
+    if (c && src->cfg->restricted)
+        json_object_set_new (c, "securityContext",
+                             json_pack ("{s:b s:{s:[s]}}", "allowPrivilegeEscalation", 0,
+                                        "capabilities", "drop", "ALL"));
+    return c;
+}
+
+static json_t *volumes (const struct object_source *src)
+{
+    return json_pack (
+        "[{s:s s:{s:s s:i}} {s:s s:{s:s s:i s:[{s:s s:s s:i} {s:s s:s s:i}]}} "
+        "{s:s s:{s:s s:i}} {s:s s:{}}]",
+        "name", "bin", "configMap", "name", src->agent, "defaultMode", 0755, "name",
+        "job", "configMap", "name", src->name, "defaultMode", 0444, "items", "key",
+        "launch", "path", "launch", "mode", 0444, "key", "script", "path", "script",
+        "mode", 0755, "name", "key", "secret", "secretName", src->name, "defaultMode",
+        0400, "name", "run", "emptyDir");
+}
+
+static json_t *pod_spec (const struct object_source *src)
+{
+    const struct kube_config *cfg = src->cfg;
+    json_t *spec = json_pack (
+        "{s:s s:s s:i s:b s:b s:o s:[o] s:o}", "schedulerName", "fluxq", "restartPolicy",
+        "Never", "terminationGracePeriodSeconds", TERMINATION_GRACE, "enableServiceLinks",
+        0, "automountServiceAccountToken", 0, "securityContext", pod_security (src),
+        "containers", container (src), "volumes", volumes (src));
+    json_t *name;
+    size_t i;
+
+    if (!spec)
+        return NULL;
+    if (src->job->r->nranks > 1)
+        json_object_set_new (spec, "subdomain", json_string (src->name));
+    if (cfg->service_account)
+        json_object_set_new (spec, "serviceAccountName",
+                             json_string (cfg->service_account));
+    if (cfg->node_selector)
+        json_object_set (spec, "nodeSelector", cfg->node_selector);
+    if (cfg->tolerations)
+        json_object_set (spec, "tolerations", cfg->tolerations);
+    if (cfg->pull_secrets) {
+        json_t *list = json_array ();
+
+        json_array_foreach (cfg->pull_secrets, i, name) {
+            json_array_append_new (list, json_pack ("{s:O}", "name", name));
+        }
+        json_object_set_new (spec, "imagePullSecrets", list);
+    }
+    return spec;
+}
+
+json_t *object_job (const struct object_source *src)
+{
+    const struct exec_job *job = src->job;
+    int ranks = (int)job->r->nranks;
+    json_t *spec = json_pack (
+        "{s:s s:i s:i s:i s:s s:i s:{s:[{s:s s:[{s:s s:s}]}]} s:{s:{s:o} s:o}}",
+        "completionMode", "Indexed", "completions", ranks, "parallelism", ranks,
+        "backoffLimit", 0, "podReplacementPolicy", "Failed", "ttlSecondsAfterFinished",
+        TTL_SECONDS, "podFailurePolicy", "rules", "action", "FailJob", "onPodConditions",
+        "type", "DisruptionTarget", "status", "True", "template", "metadata", "labels",
+        labels (src), "spec", pod_spec (src));
+
+    if (spec && job->time_limit > 0)
+        json_object_set_new (
+            spec, "activeDeadlineSeconds",
+            json_integer ((json_int_t)ceil (job->time_limit + job->grace
+                                            + src->cfg->start_timeout + DEADLINE_SLACK)));
+    return json_pack ("{s:s s:s s:o s:o}", "apiVersion", "batch/v1", "kind", "Job",
+                      "metadata", metadata (src, NULL), "spec", spec);
+}
+
+static json_t *base64_value (const void *data, size_t len)
+{
+    char *text = malloc (BASE64_ENCODED (len) + 1);
+    json_t *v;
+
+    if (!text)
+        return NULL;
+    base64_encode (data, len, text);
+    v = json_string (text);
+    secret_wipe (text, strlen (text));
+    free (text);
+    return v;
+}
+
+json_t *object_configmap (const struct object_source *src, const char *uid,
+                          const char *launch, size_t launch_len)
+{
+    const struct jobspec *js = src->job->js;
+
+    /* The script's place is there for command jobs too: one list of volume items serves
+     * both. */
+    return json_pack (
+        "{s:s s:s s:o s:b s:{s:o s:o}}", "apiVersion", "v1", "kind", "ConfigMap",
+        "metadata", metadata (src, uid), "immutable", 1, "binaryData", "launch",
+        base64_value (launch, launch_len), "script",
+        base64_value (js->script ? js->script : "", js->script ? js->script_len : 0));
+}
+
+json_t *object_secret (const struct object_source *src, const char *uid,
+                       const uint8_t key[AGENT_KEY_SIZE])
+{
+    char hex[2 * AGENT_KEY_SIZE + 1];
+    json_t *o;
+
+    hex_encode (key, AGENT_KEY_SIZE, hex);
+    o = json_pack ("{s:s s:s s:o s:b s:s s:{s:o}}", "apiVersion", "v1", "kind", "Secret",
+                   "metadata", metadata (src, uid), "immutable", 1, "type", "Opaque",
+                   "data", "key", base64_value (hex, strlen (hex)));
+    secret_wipe (hex, sizeof (hex));
+    return o;
+}
+
+json_t *object_service (const struct object_source *src, const char *uid)
+{
+    char id[24], attempt[12];
+
+    snprintf (id, sizeof (id), "%ju", (uintmax_t)src->job->id);
+    snprintf (attempt, sizeof (attempt), "%u", src->job->attempt);
+    return json_pack (
+        "{s:s s:s s:o s:{s:s s:b s:{s:s s:s s:s} s:[{s:s s:i}]}}", "apiVersion", "v1",
+        "kind", "Service", "metadata", metadata (src, uid), "spec", "clusterIP", "None",
+        "publishNotReadyAddresses", 1, "selector", LABEL_CLUSTER, src->cluster, LABEL_JOB,
+        id, LABEL_ATTEMPT, attempt, "ports", "name", "agent", "port", AGENT_PORT);
+}
+
+json_t *object_agent (const char *cluster, const char *namespace_, const char *name,
+                      const void *program, size_t len)
+{
+    return json_pack ("{s:s s:s s:{s:s s:s s:{s:s s:s}} s:b s:{s:o}}", "apiVersion", "v1",
+                      "kind", "ConfigMap", "metadata", "name", name, "namespace",
+                      namespace_, "labels", LABEL_MANAGED, "fluxq", LABEL_CLUSTER,
+                      cluster, "immutable", 1, "binaryData", "fluxq-shell",
+                      base64_value (program, len));
+}
+
+json_t *object_binding (const char *namespace_, const char *pod, const char *node)
+{
+    return json_pack ("{s:s s:s s:{s:s s:s} s:{s:s s:s s:s}}", "apiVersion", "v1", "kind",
+                      "Binding", "metadata", "name", pod, "namespace", namespace_,
+                      "target", "apiVersion", "v1", "kind", "Node", "name", node);
+}

@@ -1,0 +1,66 @@
+/* objects.h - the Kubernetes objects of a job, as JSON
+ *
+ * All are pure functions of their arguments; new references, NULL without memory. Their
+ * names derive from the job's id and attempt, so that creating one twice is harmless:
+ *
+ *     fluxq-CLUSTER-ID-ATTEMPT           Job, ConfigMap (script, launch file),
+ *                                        Secret (key), Service (ranks > 1)
+ *     fluxq-CLUSTER-ID-ATTEMPT-RANK-...  pods, made by the Job controller
+ *     fluxq-agent-CLUSTER-HASH           ConfigMap with the agent, shared by all jobs
+ */
+#ifndef FLUXQ_EXEC_KUBE_OBJECTS_H
+#define FLUXQ_EXEC_KUBE_OBJECTS_H
+
+#include "common/agent_api.h"
+#include "exec/exec.h"
+#include "exec/kube/config.h"
+
+#define OBJECT_NAME_MAX 64
+
+#define LABEL_MANAGED "app.kubernetes.io/managed-by"
+#define LABEL_CLUSTER "fluxq.io/cluster"
+#define LABEL_JOB "fluxq.io/job-id"
+#define LABEL_ATTEMPT "fluxq.io/attempt"
+#define LABEL_USER "fluxq.io/user"
+
+/* Where things stand in the container. */
+#define POD_BIN "/fluxq/bin"
+#define POD_JOB "/fluxq/job"
+#define POD_KEY "/fluxq/key"
+#define POD_RUN "/fluxq/run"
+
+struct object_source {
+    const struct kube_config *cfg;
+    const struct exec_job *job;
+    const char *cluster, *namespace_, *name; /* name: the job's objects' */
+    const char *agent;                       /* name of the agent's ConfigMap */
+};
+
+void object_name (char ret[OBJECT_NAME_MAX], const char *cluster, uint64_t id,
+                  unsigned attempt);
+/* The first rank's name in the cluster's DNS,
+ * "fluxq-c-1-0-0.fluxq-c-1-0.ns.svc.cluster.local.". With the final dot it is asked for
+ * once, not once for each search domain: a question that nobody answers costs 5 s. Caller
+ * frees. */
+char *object_rank0_host (const struct object_source *src);
+
+json_t *object_job (const struct object_source *src);
+/* uid: the Job's, whose end is theirs. Text and script may hold any bytes (base64). */
+json_t *object_configmap (const struct object_source *src, const char *uid,
+                          const char *launch, size_t launch_len);
+json_t *object_secret (const struct object_source *src, const char *uid,
+                       const uint8_t key[AGENT_KEY_SIZE]);
+json_t *object_service (const struct object_source *src, const char *uid);
+json_t *object_agent (const char *cluster, const char *namespace_, const char *name,
+                      const void *program, size_t len);
+json_t *object_binding (const char *namespace_, const char *pod, const char *node);
+
+/* What each pod asks for: the ranks' amounts if they are equal, else the smallest (one
+ * template serves all). */
+struct pod_request {
+    uint32_t cores, gpus;
+    int64_t memory_mib; /* 0: not asked */
+};
+struct pod_request object_request (const struct rset *r);
+
+#endif

@@ -1,0 +1,335 @@
+/* output.c - see output.h */
+#include "exec/kube/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "common/io.h"
+#include "common/json.h"
+#include "common/sha256.h"
+#include "common/userfile.h"
+#include "exec/kube/outputfiles.h"
+
+#define DELIVERED_MAX (32 << 20)
+#define SCAN_BUFFER (1 << 20)
+
+struct output {
+    char *key_path, *spool_path, *delivered_path;
+    struct exec_user user;
+    const struct launch *launch;
+    char *output, *error; /* patterns or NULL */
+    uint8_t key[AGENT_KEY_SIZE];
+    int spool;
+    uint64_t offset, safe;
+    struct outputfiles *files;
+    bool was_ready, finished;
+    struct frame_finish finish;
+    bool note_fresh;
+    char note[ERROR_TEXT_MAX + 64];
+};
+
+struct output *output_create (const struct exec_job *job, const struct launch *launch)
+{
+    struct output *o = calloc (1, sizeof (*o));
+
+    if (!o)
+        return NULL;
+    o->spool = -1;
+    o->launch = launch;
+    o->output = job->js->output ? strdup (job->js->output) : NULL;
+    o->error = job->js->error ? strdup (job->js->error) : NULL;
+    o->user = (struct exec_user){ .uid = job->user.uid, .gid = job->user.gid };
+    o->user.groups = calloc (job->user.ngroups + 1, sizeof (gid_t));
+    if (o->user.groups && job->user.ngroups) {
+        o->user.ngroups = job->user.ngroups;
+        memcpy (o->user.groups, job->user.groups, job->user.ngroups * sizeof (gid_t));
+    }
+    o->spool_path = strdup (job->spool);
+    if (asprintf (&o->key_path, "%s/key", job->dir) < 0)
+        o->key_path = NULL;
+    if (asprintf (&o->delivered_path, "%s/delivered-%u", job->dir, job->attempt) < 0)
+        o->delivered_path = NULL;
+    if (o->spool_path && o->key_path && o->delivered_path && o->user.groups
+        && !o->output == !job->js->output && !o->error == !job->js->error)
+        return o;
+    output_destroy (o);
+    return NULL;
+}
+
+void output_destroy (struct output *o)
+{
+    if (!o)
+        return;
+    if (o->spool >= 0)
+        close (o->spool);
+    outputfiles_destroy (o->files);
+    secret_wipe (o->key, sizeof (o->key));
+    free (o->user.groups);
+    free (o->output);
+    free (o->error);
+    free (o->key_path);
+    free (o->spool_path);
+    free (o->delivered_path);
+    free (o);
+}
+
+static int become (struct output *o, struct error *err)
+{
+    return userfile_become (o->user.uid, o->user.gid, o->user.groups, o->user.ngroups,
+                            err);
+}
+
+/* ---- the key ---- */
+
+static int make_key (struct output *o, struct error *err)
+{
+    char hex[2 * AGENT_KEY_SIZE + 1];
+    int rc = secret_random (o->key, sizeof (o->key));
+
+    if (rc < 0)
+        return error_errno (err, -rc, "no random numbers");
+    hex_encode (o->key, sizeof (o->key), hex);
+    rc = io_write_file_atomic (o->key_path, hex, strlen (hex), 0600, err);
+    secret_wipe (hex, sizeof (hex));
+    return rc;
+}
+
+static int open_key (struct output *o, struct error *err)
+{
+    int rc = agent_key_read (o->key_path, o->key);
+
+    if (rc == -ENOENT)
+        return make_key (o, err);
+    return rc < 0 ? error_errno (err, -rc, "%s", o->key_path) : 0;
+}
+
+/* ---- what was delivered ---- */
+
+/* 1: there is a checkpoint; 0: there is none. */
+static int read_delivered (struct output *o, json_t **ret_sizes, struct error *err)
+{
+    autostrbuf struct strbuf sb;
+    autojson json_t *root = NULL;
+    int64_t offset = 0;
+    json_t *sizes = NULL;
+    int rc;
+
+    strbuf_init (&sb, DELIVERED_MAX + 1);
+    if (access (o->delivered_path, F_OK) < 0 && errno == ENOENT)
+        return 0;
+    rc = io_read_file (o->delivered_path, &sb, DELIVERED_MAX, err);
+    if (rc < 0)
+        return rc;
+    root = json_parse (sb.buf, sb.len, o->delivered_path, err);
+    if (!root
+        || json_get_int (root, "offset", 0, INT64_MAX, &offset, JSON_REQUIRED,
+                         o->delivered_path, err)
+               < 0
+        || json_get_object (root, "files", &sizes, JSON_REQUIRED, o->delivered_path, err)
+               < 0)
+        return -EINVAL;
+    o->safe = (uint64_t)offset;
+    *ret_sizes = json_incref (sizes);
+    return 1;
+}
+
+static int write_delivered (struct output *o, struct error *err)
+{
+    json_t *sizes = outputfiles_sync (o->files);
+    autojson json_t *root =
+        json_pack ("{s:I s:o}", "offset", (json_int_t)o->offset, "files", sizes);
+    autofree char *text = root ? json_dumps (root, JSON_COMPACT) : NULL;
+    int rc;
+
+    if (!text)
+        return error_set (err, ENOMEM, "out of memory");
+    rc = io_write_file_atomic (o->delivered_path, text, strlen (text), 0600, err);
+    if (rc == 0)
+        o->safe = o->offset;
+    return rc;
+}
+
+/* ---- frames ---- */
+
+static void deliver (struct output *o, const struct frame *f)
+{
+    struct error err = { 0 };
+
+    if (f->type == FRAME_READY)
+        o->was_ready = true;
+    else if (f->type == FRAME_FINISH)
+        o->finished = frame_finish_decode (f->data, f->len, &o->finish) == 0;
+    else if (f->type == FRAME_OUTPUT && outputfiles_write (o->files, f, &err) < 0) {
+        o->note_fresh = true;
+        snprintf (o->note, sizeof (o->note),
+                  "%s (its output is lost there; fluxq-logs has it)", err.text);
+    }
+}
+
+/* Go through the spool from the start: its state, and what the files do not have yet.
+ * Ends at the last whole frame, which becomes the spool's end. */
+static int scan_spool (struct output *o, struct error *err)
+{
+    struct strbuf buf;
+    uint64_t at = 0, read_at = 0;
+    struct frame f;
+    ssize_t n = 0, got = 1;
+
+    strbuf_init (&buf, 2 * SCAN_BUFFER);
+    while (n >= 0 && got > 0) {
+        char piece[65536];
+        size_t used = 0;
+
+        got = pread (o->spool, piece, sizeof (piece), (off_t)read_at);
+        if (got < 0)
+            break;
+        read_at += (uint64_t)got;
+        strbuf_add (&buf, piece, (size_t)got);
+        while ((n = frame_parse (buf.buf + used, buf.len - used, &f)) > 0) {
+            if (at >= o->safe)
+                deliver (o, &f);
+            else if (f.type == FRAME_READY)
+                o->was_ready = true;
+            else if (f.type == FRAME_FINISH)
+                o->finished = frame_finish_decode (f.data, f.len, &o->finish) == 0;
+            used += (size_t)n;
+            at += (uint64_t)n;
+        }
+        strbuf_consume (&buf, used);
+    }
+    strbuf_release (&buf);
+    o->offset = at;
+    if (got < 0 || ftruncate (o->spool, (off_t)at) < 0)
+        return error_errno (err, errno, "%s", o->spool_path);
+    return 0;
+}
+
+static int open_spool (struct output *o, struct error *err)
+{
+    o->spool =
+        open (o->spool_path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0600);
+    return o->spool < 0 ? error_errno (err, errno, "%s", o->spool_path) : 0;
+}
+
+static int open_all (struct output *o, struct error *err)
+{
+    autojson json_t *sizes = NULL;
+    int rc = open_key (o, err), known;
+
+    if (rc < 0 || (rc = open_spool (o, err)) < 0)
+        return rc;
+    o->files = outputfiles_create (o->launch, o->output, o->error, err);
+    if (!o->files)
+        return -EINVAL;
+    known = read_delivered (o, &sizes, err);
+    if (known < 0)
+        return known;
+    rc = known ? outputfiles_restore (o->files, sizes, err)
+               : outputfiles_truncate (o->files, err);
+    if (rc == 0)
+        rc = scan_spool (o, err);
+    return rc < 0 ? rc : write_delivered (o, err);
+}
+
+int output_open (struct output *o, struct error *err)
+{
+    int rc = become (o, err);
+
+    if (rc < 0)
+        return rc;
+    rc = open_all (o, err);
+    userfile_restore (NULL);
+    return rc;
+}
+
+static int write_spool (struct output *o, const char *data, size_t len, struct error *err)
+{
+    size_t done = 0;
+
+    while (done < len) {
+        ssize_t n = pwrite (o->spool, data + done, len - done, (off_t)(o->offset + done));
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return error_errno (err, errno, "%s", o->spool_path);
+        done += (size_t)n;
+    }
+    return 0;
+}
+
+int output_write (struct output *o, const void *data, size_t len, struct error *err)
+{
+    const char *p = data;
+    struct frame f;
+    int rc = become (o, err);
+
+    if (rc < 0)
+        return rc;
+    rc = write_spool (o, p, len, err);
+    if (rc == 0) {
+        for (size_t at = 0; at < len;) {
+            ssize_t n = frame_parse (p + at, len - at, &f);
+
+            if (n <= 0)
+                break; /* the link hands on whole frames only */
+            deliver (o, &f);
+            at += (size_t)n;
+        }
+        o->offset += len;
+    }
+    userfile_restore (NULL);
+    return rc;
+}
+
+int output_checkpoint (struct output *o, struct error *err)
+{
+    int rc = become (o, err);
+
+    if (rc < 0)
+        return rc;
+    if (fsync (o->spool) < 0)
+        rc = error_errno (err, errno, "%s", o->spool_path);
+    else
+        rc = write_delivered (o, err);
+    userfile_restore (NULL);
+    return rc;
+}
+
+/* ---- questions ---- */
+
+uint64_t output_offset (const struct output *o)
+{
+    return o->offset;
+}
+
+uint64_t output_safe_offset (const struct output *o)
+{
+    return o->safe;
+}
+
+bool output_was_ready (const struct output *o)
+{
+    return o->was_ready;
+}
+
+const struct frame_finish *output_finish (const struct output *o)
+{
+    return o->finished ? &o->finish : NULL;
+}
+
+const uint8_t *output_key (const struct output *o)
+{
+    return o->key;
+}
+
+const char *output_note (struct output *o)
+{
+    if (!o->note_fresh)
+        return NULL;
+    o->note_fresh = false;
+    return o->note;
+}

@@ -1,0 +1,51 @@
+/* output.h - a job's output on this machine: the spool and the user's files, with neither
+ * loss nor doubled lines
+ *
+ *     struct output *o = output_create (job, &launch);          // loop's thread
+ *     output_open (o, &err);                // these: a worker thread, one call at a time
+ *     output_write (o, data, len, &err);
+ *     output_checkpoint (o, &err);
+ *     output_destroy (o);
+ *
+ * The spool (DIR/spool-ATTEMPT) gets the agent's frames as they are; OUTPUT frames also
+ * go to the files that the jobspec names (one for the job, for each node or for each
+ * task, as the agent does for local jobs). A checkpoint makes all of it durable and then
+ * notes in DIR/delivered-ATTEMPT how long the spool and each file are. After a crash
+ * output_open() cuts the files back to the last checkpoint and writes what the spool has
+ * beyond it once more. Everything in the job's directory and in the user's is done as the
+ * user.
+ */
+#ifndef FLUXQ_EXEC_KUBE_OUTPUT_H
+#define FLUXQ_EXEC_KUBE_OUTPUT_H
+
+#include "common/agent_api.h"
+#include "common/frame.h"
+#include "common/launch.h"
+#include "exec/exec.h"
+
+struct output;
+
+/* launch: borrowed until output_destroy(). The job's strings are copied. */
+struct output *output_create (const struct exec_job *job, const struct launch *launch);
+void output_destroy (struct output *o);
+
+/* Open or pick up everything, also the job's key (made if there is none). -errno and the
+ * reason for the user. */
+int output_open (struct output *o, struct error *err);
+/* Append whole frames. An error is the spool's: nothing was taken, the call may be
+ * repeated. A user's file that cannot be written is given up and noted, see
+ * output_note(). */
+int output_write (struct output *o, const void *data, size_t len, struct error *err);
+int output_checkpoint (struct output *o, struct error *err);
+
+/* What output_open() found, and how far things are; the loop's thread may ask while no
+ * worker is at work. */
+uint64_t output_offset (const struct output *o);      /* bytes in the spool */
+uint64_t output_safe_offset (const struct output *o); /* of them durable */
+bool output_was_ready (const struct output *o);       /* the spool has the READY frame */
+const struct frame_finish *output_finish (const struct output *o); /* or NULL */
+const uint8_t *output_key (const struct output *o);
+/* One line once when a file was given up, then NULL until the next. */
+const char *output_note (struct output *o);
+
+#endif

@@ -1,0 +1,24 @@
+/* podsize.h - what a pod holds of its node (core/v1 PodSpec), as the kubelet and
+ * kube-scheduler count it
+ *
+ * The larger of: the sum over containers and sidecars (init containers with restartPolicy
+ * Always); the largest ordinary init container with the sidecars before it. Plus
+ * overhead. A pod-level request (spec.resources) takes the place of the containers' sum.
+ * Source: k8s.io/component-helpers, resource/helpers.go, PodRequests.
+ */
+#ifndef FLUXQ_EXEC_KUBE_PODSIZE_H
+#define FLUXQ_EXEC_KUBE_PODSIZE_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+struct podsize {
+    int64_t cpu_milli, memory, gpus; /* memory in bytes */
+};
+
+/* Quantities that cannot be read count as 0. All sums saturate. */
+struct podsize podsize_of (const json_t *pod, const char *gpu_resource);
+struct podsize podsize_add (struct podsize a, struct podsize b);
+struct podsize podsize_sub (struct podsize a, struct podsize b);
+
+#endif

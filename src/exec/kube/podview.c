@@ -1,0 +1,166 @@
+/* podview.c - see podview.h */
+#include "exec/kube/podview.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "common/macros.h"
+#include "common/parse.h"
+
+#define INDEX_KEY "batch.kubernetes.io/job-completion-index"
+
+static const struct {
+    const char *reason;
+    enum pod_trouble trouble;
+} reasons[] = {
+    /* of the pod: the kubelet did not admit it (another scheduler was faster), or took it
+       away */
+    { "OutOfcpu", POD_RETRY },
+    { "OutOfmemory", POD_RETRY },
+    { "OutOfpods", POD_RETRY },
+    { "OutOfephemeral-storage", POD_RETRY },
+    { "NodeAffinity", POD_RETRY },
+    { "NodeShutdown", POD_RETRY },
+    { "NodeLost", POD_RETRY },
+    { "Evicted", POD_RETRY },
+    { "Terminated", POD_RETRY },
+    { "Preempting", POD_RETRY },
+    { "UnexpectedAdmissionError", POD_RETRY },
+    { "DeadlineExceeded", POD_RETRY },
+    /* of a waiting container */
+    { "InvalidImageName", POD_FATAL },
+    { "ErrImageNeverPull", POD_FATAL },
+    { "ErrImagePull", POD_WAITING },
+    { "ImagePullBackOff", POD_WAITING },
+    { "ImageInspectError", POD_WAITING },
+    { "RegistryUnavailable", POD_WAITING },
+    { "CreateContainerConfigError", POD_WAITING },
+    { "CreateContainerError", POD_WAITING },
+    { "RunContainerError", POD_WAITING },
+    { "CreatePodSandboxError", POD_WAITING },
+};
+
+/* What a registry says when asking again will not help. */
+static const char *const final_words[] = {
+    "not found",     "manifest unknown",  "name unknown",  "pull access denied",
+    "401",           "unauthorized",      "403 forbidden", "authorization failed",
+    "no basic auth", "invalid reference",
+};
+/* ... unless it is the registry itself that was not found. */
+static const char *const passing_words[] = {
+    "no such host",       "timeout",
+    "connection refused", "temporary failure",
+    "server misbehaving", "network is unreachable"
+};
+
+static bool has_word (const char *text, const char *const words[], size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcasestr (text, words[i]))
+            return true;
+    return false;
+}
+
+static bool is_pull (const char *reason)
+{
+    return strstr (reason, "Image") != NULL;
+}
+
+enum pod_trouble podview_classify (const char *reason, const char *message)
+{
+    enum pod_trouble t = POD_FINE;
+    bool known = false;
+
+    for (size_t i = 0; i < ARRAY_SIZE (reasons) && !known; i++) {
+        known = strcmp (reasons[i].reason, reason) == 0;
+        t = reasons[i].trouble;
+    }
+    if (!known)
+        return strncmp (reason, "OutOf", 5) == 0 ? POD_RETRY : POD_FINE;
+    if (t == POD_WAITING && is_pull (reason)
+        && has_word (message, final_words, ARRAY_SIZE (final_words))
+        && !has_word (message, passing_words, ARRAY_SIZE (passing_words)))
+        return POD_FATAL;
+    return t;
+}
+
+static const char *text_of (const json_t *o, const char *key)
+{
+    const char *s = json_string_value (json_object_get (o, key));
+
+    return s ? s : "";
+}
+
+static int read_index (const json_t *meta)
+{
+    const char *s = text_of (json_object_get (meta, "labels"), INDEX_KEY);
+    int64_t n;
+
+    if (!s[0])
+        s = text_of (json_object_get (meta, "annotations"), INDEX_KEY);
+    return parse_int (s, 0, INT32_MAX, &n, "index", NULL) < 0 ? -1 : (int)n;
+}
+
+static void say (struct podview *v, enum pod_trouble trouble, const char *what,
+                 const char *more)
+{
+    v->trouble = trouble;
+    snprintf (v->text, sizeof (v->text), "%s%s%s", what, more[0] ? ": " : "", more);
+    for (char *p = v->text; *p; p++)
+        if (iscntrl ((unsigned char)*p))
+            *p = ' ';
+}
+
+static void read_container (const json_t *status, struct podview *v)
+{
+    json_t *state = json_object_get (status, "state");
+    json_t *waiting = json_object_get (state, "waiting");
+    json_t *ended = json_object_get (state, "terminated");
+    const char *reason = text_of (waiting, "reason"),
+               *message = text_of (waiting, "message");
+
+    if (json_object_get (state, "running"))
+        v->started = true;
+    if (ended) {
+        char what[64];
+
+        v->started = true;
+        v->exit_code = (int)json_integer_value (json_object_get (ended, "exitCode"));
+        v->oom = strcmp (text_of (ended, "reason"), "OOMKilled") == 0;
+        snprintf (what, sizeof (what), "the agent ended with status %d", v->exit_code);
+        say (v, v->exit_code == 0 ? POD_FINE : POD_RETRY,
+             v->oom ? "killed for want of memory" : what, text_of (ended, "message"));
+        if (strcmp (text_of (ended, "reason"), "StartError") == 0
+            || strcmp (text_of (ended, "reason"), "ContainerCannotRun") == 0)
+            v->trouble = POD_FATAL;
+    } else if (reason[0]) {
+        enum pod_trouble t = podview_classify (reason, message);
+
+        v->pull_trouble = t != POD_FINE && is_pull (reason);
+        say (v, t, reason, message);
+    }
+}
+
+void podview_read (const json_t *pod, struct podview *v)
+{
+    const json_t *meta = json_object_get (pod, "metadata");
+    const json_t *status = json_object_get (pod, "status"), *container;
+    const char *reason = text_of (status, "reason");
+    size_t i;
+
+    *v = (struct podview){ .index = read_index (meta), .exit_code = -1 };
+    snprintf (v->phase, sizeof (v->phase), "%s", text_of (status, "phase"));
+    v->deleting = json_is_string (json_object_get (meta, "deletionTimestamp"));
+    v->terminal = strcmp (v->phase, "Succeeded") == 0 || strcmp (v->phase, "Failed") == 0;
+    json_array_foreach (json_object_get (status, "containerStatuses"), i, container) {
+        read_container (container, v);
+    }
+    if (reason[0] && strcmp (v->phase, "Failed") == 0) {
+        enum pod_trouble t = podview_classify (reason, text_of (status, "message"));
+
+        say (v, t == POD_FINE ? POD_RETRY : t, reason, text_of (status, "message"));
+    } else if (strcmp (v->phase, "Failed") == 0 && v->trouble == POD_FINE)
+        say (v, POD_RETRY, "the pod failed", "");
+}

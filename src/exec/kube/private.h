@@ -1,0 +1,251 @@
+/* private.h - what the files of the Kubernetes executor share
+ *
+ *     kube.c       the verbs of exec_kube; config.c reads its settings
+ *     inventory.c  nodes and pods of the cluster, what others use
+ *     job.c        a job's life: one function a phase, called when something has changed
+ *     create.c     the job's objects and bindings        objects.c builds them
+ *     run.c        the line to rank 0, output to disk    output.c writes, in a worker
+ *     remove.c     what is taken away again, and the sweep
+ *     agentmap.c   the ConfigMap that carries the agent
+ *
+ * A job's phases (function step_PHASE in job.c):
+ *
+ *   OPEN -> CREATE -> BIND --READY--> RUN --FINISH or lost--> DRAIN -> ENDED
+ *    | |       |        |                                       ^        |
+ *    +-|-------+--------+------- start failed ------------------|--------+-cleanup()->
+ *      +---- found again after a restart, FINISH is in the spool         REMOVE
+ *
+ * Whoever learns something (an answer, a pod's change, bytes, a worker's end, the clock)
+ * writes it down and calls job_poke(); the phase's function runs on a later turn of the
+ * loop. So no report ever comes from within a verb.
+ */
+#ifndef FLUXQ_EXEC_KUBE_PRIVATE_H
+#define FLUXQ_EXEC_KUBE_PRIVATE_H
+
+#include "kube/watch.h"
+
+#include <stdbool.h>
+#include <utlist.h>
+#include <uthash.h>
+
+#include "common/launch.h"
+#include "exec/agentlink.h"
+#include "exec/exec.h"
+#include "exec/kube/config.h"
+#include "exec/kube/objects.h"
+#include "exec/kube/output.h"
+#include "exec/kube/podsize.h"
+#include "exec/kube/podview.h"
+
+struct kjob;
+
+struct knode {
+    char *name;
+    bool offered; /* the cluster has it and its taints let us in */
+    bool told;    /* the broker knows it */
+    char *rack;
+    char **properties; /* "key=value" of its labels, NULL-terminated */
+    uint32_t cores, gpus;
+    int64_t memory_mib;
+    enum graph_node_state state;
+    char reason[64];
+    double down_since; /* clock_mono(), 0: ready; a node that is gone counts as down */
+    struct podsize foreign;
+    uint32_t told_cores, told_gpus;
+    int64_t told_memory_mib;
+    unsigned npods;
+    uint64_t told_fingerprint;
+    bool queued;  /* in x->changed_nodes */
+    struct knode *next_changed;
+    UT_hash_handle hh;
+};
+
+struct kpod {
+    char *key; /* "NS/NAME" */
+    const char *name;
+    struct knode *node; /* or NULL: not bound */
+    struct podsize size;
+    bool counted; /* in node->foreign */
+    bool ours;    /* has our cluster's label */
+    uint64_t job_id;
+    unsigned attempt;
+    struct podview view;
+    struct kjob *job; /* live, or NULL */
+    bool force_deleted;
+    struct kpod *prev, *next; /* in x->orphans or job->all_pods, when ours */
+    UT_hash_handle hh;
+};
+
+enum job_phase_kube { K_OPEN, K_CREATE, K_BIND, K_RUN, K_DRAIN, K_ENDED, K_REMOVE };
+
+enum call_kind {
+    CALL_MAKE_JOB, CALL_GET_JOB, CALL_MAKE_CONFIGMAP, CALL_MAKE_SECRET,
+    CALL_MAKE_SERVICE, CALL_BIND, CALL_EVENTS, CALL_DELETE, CALL_DELETE_POD,
+    CALL_LIST_PODS, CALL_LOOK,
+};
+
+struct kcall { /* a request of a job under way */
+    struct kjob *k;
+    enum call_kind kind;
+    uint32_t rank;
+    struct kube_request *req;
+    struct kcall *prev, *next;
+};
+
+struct kwork { /* of a worker thread: one at a time for a job */
+    uv_work_t req;
+    bool busy, open, opening, checkpoint;
+    int rc;
+    struct error err;
+};
+
+struct kjob {
+    uint64_t id; /* hash key */
+    struct exec *x;
+    struct exec_job *job;
+    enum job_phase_kube phase;
+    char name[OBJECT_NAME_MAX];
+    bool poked;
+    struct kjob *next_poked;
+    struct launch launch;
+    bool recovering;
+    /* objects */
+    char uid[64]; /* of the Job, "" until it is there */
+    unsigned objects_asked, objects_there; /* bits of 1 << enum call_kind */
+    bool bind0_done;
+    uint8_t *bind_asked; /* by rank */
+    struct kcall *calls;
+    /* pods */
+    struct kpod **pods; /* by rank */
+    struct kpod *all_pods;
+    unsigned npods, pods_seen;
+    /* output */
+    struct output *out;
+    struct kwork work;
+    struct strbuf pending, writing;
+    bool dirty; /* written, but no checkpoint yet */
+    bool link_stopped;
+    double last_checkpoint, write_again;
+    uint64_t released;
+    /* the line */
+    struct agentlink *link;
+    char link_trouble[256];
+    char lost_text[256];
+    bool ready_seen, ready_told;
+    /* the end */
+    bool have_fin;
+    struct frame_finish fin;
+    bool start_lost, start_retry; /* start_failed is to be told, fin.text says why */
+    bool told; /* start_failed or finished */
+    bool looked, job_deleted; /* answer of create_look() */
+    int deleted_rank; /* when it ended; -1: none */
+    double look_by;
+    bool kill, kill_sent;
+    char kill_reason[16];
+    double kill_grace;
+    /* clock_mono() of things, 0: not */
+    double start_by, lost_at, kill_by, get_again;
+    bool pull_noted, diagnosed;
+    /* removal */
+    bool delete_sent, list_sent, list_done, delete_refused;
+    double remove_again;
+    UT_hash_handle hh;
+};
+
+enum agentmap_state {
+    AGENTMAP_UNKNOWN,
+    AGENTMAP_ASKED,
+    AGENTMAP_THERE,
+    AGENTMAP_LEAVING,
+};
+
+struct exec {
+    struct exec_host host;
+    struct kube_config cfg;
+    char *namespace_;
+    struct httpc *http;
+    struct kube *kube;
+    struct kube_watch *node_watch, *pod_watch;
+    bool nodes_listed, pods_listed, complete_told;
+    bool swept; /* from now on pods of ours without a job are strangers' */
+    struct knode *nodes, *changed_nodes;
+    struct kpod *pods, *orphans;
+    struct kjob *jobs, *poked;
+    uv_timer_t soon, tick;
+    double ticked;
+    unsigned open_handles;
+    unsigned working; /* worker threads' tasks under way */
+    bool closing;
+    struct kube_request *farewell; /* the agent's ConfigMap is being removed at the end */
+    /* agentmap.c */
+    char agent_name[OBJECT_NAME_MAX];
+    struct strbuf agent;
+    enum agentmap_state agent_state;
+    struct kube_request *agent_req;
+    double agent_idle_since;
+    struct error agent_err; /* why it could not be made */
+    struct sweep *sweep;
+};
+
+/* inventory.c */
+int inventory_start (struct exec *x, struct error *err);
+void inventory_stop (struct exec *x);
+void inventory_flush (struct exec *x); /* tell the broker what has changed */
+void inventory_adopt (struct kjob *k); /* pods that are there already become the job's */
+void inventory_abandon (struct kjob *k);
+/* After the sweep: count the pods that no job wants. */
+void inventory_strangers (struct exec *x);
+
+/* job.c */
+struct kjob *kjob_create (struct exec *x, struct exec_job *job, bool recovering);
+void job_free (struct kjob *k);
+struct kjob *job_find (struct exec *x, uint64_t id);
+void job_poke (struct kjob *k);
+void job_run_poked (struct exec *x);
+/* The start is lost: tell it, with this text (printf). */
+void job_start_failed (struct kjob *k, bool retry, const char *fmt, ...)
+    PRINTF_LIKE (3, 4);
+void job_set_finish (struct kjob *k, int status, const char *reason, const char *fmt, ...)
+    PRINTF_LIKE (4, 5);
+bool job_node_down (const struct kjob *k, const struct kpod *pod);
+const char *job_node_name (const struct kjob *k, uint32_t rank);
+/* Run job_run_poked() and inventory_flush() on the loop's next turn. */
+void exec_soon (struct exec *x);
+void exec_try_free (struct exec *x);
+
+/* create.c */
+bool call_send (struct kjob *k, enum call_kind kind, uint32_t rank, const char *method,
+                const char *path, json_t *body);
+void calls_cancel (struct kjob *k);
+void create_job (struct kjob *k);
+void create_get_job (struct kjob *k);
+/* Is the Job still wanted there? Sets looked and job_deleted. */
+void create_look (struct kjob *k);
+void create_rest (struct kjob *k); /* ConfigMap, Secret, Service */
+bool create_rest_done (const struct kjob *k);
+void create_bindings (struct kjob *k);
+/* Why are there no pods? Then job_start_failed(). */
+void create_diagnose (struct kjob *k);
+void create_missing_text (struct kjob *k, char *buf, size_t size);
+
+/* run.c */
+void run_open_output (struct kjob *k);
+void run_open_link (struct kjob *k);
+/* Start a worker if there is something to do. */
+void run_output (struct kjob *k, bool final);
+bool run_output_done (const struct kjob *k);
+
+/* remove.c */
+void remove_step (struct kjob *k);
+void remove_answer (struct kjob *k, const struct kcall *c, const struct kube_result *res);
+void sweep_start (struct exec *x, const uint64_t *live, size_t nlive);
+void sweep_cancel (struct exec *x);
+
+/* agentmap.c */
+int agentmap_load (struct exec *x, struct error *err);
+/* true: it is there; else jobs are poked when it is, or when agent_err is set. */
+bool agentmap_ensure (struct exec *x);
+void agentmap_tick (struct exec *x, double now);
+char *agentmap_path (const struct exec *x);
+
+#endif

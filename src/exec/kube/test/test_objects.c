@@ -1,0 +1,285 @@
+/* The objects of a job: names, owners, security, sizes. And the settings that shape them.
+ */
+#include "exec/kube/objects.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct exec_job job;
+static struct kube_config cfg;
+static struct object_source src;
+
+/* "a.b.0.c" of an object; NULL when it is not there. */
+static json_t *at (json_t *o, const char *path)
+{
+    char part[64];
+
+    while (o && *path) {
+        size_t len = strcspn (path, "|");
+
+        snprintf (part, sizeof (part), "%.*s", (int)len, path);
+        path += len + (path[len] == '|');
+        o = json_is_array (o) ? json_array_get (o, strtoul (part, NULL, 10))
+                              : json_object_get (o, part);
+    }
+    return o;
+}
+
+static const char *text_at (json_t *o, const char *path)
+{
+    const char *s = json_string_value (at (o, path));
+
+    return s ? s : "";
+}
+
+static struct rset *make_rset (size_t n, const uint32_t *cores, int64_t mib)
+{
+    struct rset *r = calloc (1, sizeof (*r));
+
+    r->ranks = calloc (n, sizeof (r->ranks[0]));
+    r->nranks = n;
+    for (size_t i = 0; i < n; i++) {
+        r->ranks[i].node = strdup ("n");
+        r->ranks[i].cores = idset_create ();
+        r->ranks[i].gpus = idset_create ();
+        idset_add_range (r->ranks[i].cores, 0, cores[i] - 1);
+        r->ranks[i].memory_mib = mib;
+        r->ranks[i].slots = 1;
+    }
+    return r;
+}
+
+static int setup (void **state)
+{
+    static const char spec[] = "{\"version\":1,\"resources\":[{\"type\":\"slot\","
+                               "\"count\":1,\"label\":\"t\",\"with\":[{\"type\":"
+                               "\"core\",\"count\":1}]}],\"tasks\":[{\"command\":["
+                               "\"true\"],\"slot\":\"t\",\"count\":{\"per_slot\":1}}],"
+                               "\"attributes\":{\"system\":{\"duration\":0,\"fluxq\":{"
+                               "\"image\":\"busybox:1\"}}}}";
+    static gid_t groups[] = { 100, 200 };
+    struct error err = { 0 };
+
+    (void)state;
+    job = (struct exec_job){ .id = 12,
+                             .attempt = 1,
+                             .name = "hello",
+                             .time_limit = 90,
+                             .grace = 10,
+                             .user = { .uid = 1000,
+                                       .gid = 100,
+                                       .groups = groups,
+                                       .ngroups = 2,
+                                       .name = (char *)"-ann@site-" } };
+    job.js = jobspec_parse (spec, strlen (spec), &err);
+    if (!job.js || kube_config_read (NULL, NULL, &cfg, &err) < 0)
+        return -1;
+    src = (struct object_source){ .cfg = &cfg,
+                                  .job = &job,
+                                  .cluster = "c1",
+                                  .namespace_ = "ns",
+                                  .name = "fluxq-c1-12-1",
+                                  .agent = "fluxq-agent-c1-abc" };
+    job.r = make_rset (2, (uint32_t[]){ 4, 4 }, 512);
+    return 0;
+}
+
+static int teardown (void **state)
+{
+    (void)state;
+    rset_destroy ((struct rset *)job.r);
+    jobspec_destroy ((struct jobspec *)job.js);
+    kube_config_release (&cfg);
+    return 0;
+}
+
+static void test_job (void **state)
+{
+    json_t *o = object_job (&src);
+    json_t *pod = at (o, "spec|template|spec");
+    json_t *c = at (pod, "containers|0");
+
+    (void)state;
+    assert_non_null (o);
+    assert_string_equal (text_at (o, "metadata|name"), "fluxq-c1-12-1");
+    assert_string_equal (text_at (o, "metadata|labels|fluxq.io/job-id"), "12");
+    assert_string_equal (text_at (o, "spec|template|metadata|labels|fluxq.io/attempt"),
+                         "1");
+    assert_string_equal (text_at (o, "metadata|labels|fluxq.io/user"), "ann_site");
+    assert_string_equal (text_at (o, "spec|completionMode"), "Indexed");
+    assert_int_equal (json_integer_value (at (o, "spec|completions")), 2);
+    assert_int_equal (json_integer_value (at (o, "spec|parallelism")), 2);
+    assert_int_equal (json_integer_value (at (o, "spec|backoffLimit")), 0);
+    assert_string_equal (
+        text_at (o, "spec|podFailurePolicy|rules|0|onPodConditions|0|type"),
+        "DisruptionTarget");
+    /* Kubernetes' clock must never end a job before ours does. */
+    assert_true (json_integer_value (at (o, "spec|activeDeadlineSeconds"))
+                 > 90 + 10 + 300);
+    assert_string_equal (text_at (pod, "schedulerName"), "fluxq");
+    assert_string_equal (text_at (pod, "subdomain"), "fluxq-c1-12-1");
+    assert_true (json_is_false (at (pod, "automountServiceAccountToken")));
+    assert_int_equal (json_integer_value (at (pod, "securityContext|runAsUser")), 1000);
+    assert_int_equal (
+        json_integer_value (at (pod, "securityContext|supplementalGroups|1")), 200);
+    assert_true (json_is_true (at (pod, "securityContext|runAsNonRoot")));
+    assert_string_equal (text_at (c, "securityContext|capabilities|drop|0"), "ALL");
+    assert_true (json_is_false (at (c, "securityContext|allowPrivilegeEscalation")));
+    assert_string_equal (text_at (c, "resources|requests|cpu"), "4");
+    assert_string_equal (text_at (c, "resources|limits|memory"), "512Mi");
+    assert_null (at (c, "resources|limits|cpu"));
+    assert_string_equal (text_at (c, "image"), "busybox:1");
+    json_decref (o);
+}
+
+static void test_root_and_baseline (void **state)
+{
+    json_t *o;
+
+    (void)state;
+    cfg.restricted = false;
+    job.user.uid = 0;
+    job.time_limit = 0;
+    o = object_job (&src);
+    assert_null (at (o, "spec|template|spec|securityContext|runAsNonRoot"));
+    assert_null (at (o, "spec|template|spec|containers|0|securityContext"));
+    assert_null (at (o, "spec|activeDeadlineSeconds")); /* no limit is no limit */
+    json_decref (o);
+    cfg.restricted = true;
+    job.user.uid = 1000;
+    job.time_limit = 90;
+}
+
+/* One template serves all ranks: more than the smallest share might not fit where that
+ * rank is bound. */
+static void test_request (void **state)
+{
+    struct rset *r = make_rset (3, (uint32_t[]){ 4, 2, 8 }, 0);
+    struct pod_request q = object_request (r);
+
+    (void)state;
+    assert_int_equal (q.cores, 2);
+    assert_int_equal (q.memory_mib, 0);
+    rset_destroy (r);
+}
+
+static void test_owned (void **state)
+{
+    static const uint8_t key[AGENT_KEY_SIZE] = { 0xab };
+    json_t *o = object_configmap (&src, "uid-1", "\xff\n", 2);
+
+    (void)state;
+    assert_string_equal (text_at (o, "metadata|ownerReferences|0|uid"), "uid-1");
+    assert_true (json_is_true (at (o, "immutable")));
+    assert_string_equal (text_at (o, "binaryData|launch"),
+                         "/wo="); /* any byte survives */
+    json_decref (o);
+    o = object_secret (&src, "uid-1", key);
+    assert_string_equal (text_at (o, "metadata|ownerReferences|0|kind"), "Job");
+    assert_int_equal (strncmp (text_at (o, "data|key"), "YWIwMD", 6), 0); /* "ab00..." */
+    json_decref (o);
+    o = object_service (&src, "uid-1");
+    assert_string_equal (text_at (o, "spec|clusterIP"), "None");
+    assert_true (json_is_true (at (o, "spec|publishNotReadyAddresses")));
+    assert_string_equal (text_at (o, "spec|selector|fluxq.io/attempt"), "1");
+    json_decref (o);
+    o = object_binding ("ns", "pod", "node7");
+    assert_string_equal (text_at (o, "target|name"), "node7");
+    json_decref (o);
+}
+
+/* ---- settings ---- */
+
+static int read_config (const char *text, struct error *err)
+{
+    struct yaml_doc *doc = yaml_load (text, strlen (text), "test.yaml", err);
+    struct kube_config c;
+    int rc;
+
+    assert_non_null (doc);
+    rc = kube_config_read (doc, json_object_get (yaml_root (doc), "kube"), &c, err);
+    if (rc == 0)
+        kube_config_release (&c);
+    yaml_destroy (doc);
+    return rc;
+}
+
+static void test_config_refused (void **state)
+{
+    static const struct {
+        const char *text, *word;
+    } cases[] = {
+        { "kube:\n  imagee: x\n", "test.yaml:2:3: kube.imagee: unknown key" },
+        { "kube: [1]\n", "expected a mapping" },
+        { "kube: {security: none}\n", "restricted|baseline" },
+        { "kube: {security: restrict}\n", "restricted|baseline" },
+        { "kube: {start-timeout: soon}\n", "duration" },
+        { "kube: {start-timeout: 0}\n", "from 1s" },
+        { "kube: {allow-root: 1}\n", "true or false" },
+        { "kube: {tolerations: {a: b}}\n", "expected a list" },
+        { "kube: {tolerations: [a]}\n", "tolerations[0]" },
+        { "kube: {node-selector: {a: 1}}\n", "node-selector.a" },
+        { "kube: {image: ''}\n", "expected a string" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
+        struct error err = { 0 };
+
+        assert_true (read_config (cases[i].text, &err) < 0);
+        assert_non_null (strstr (err.text, cases[i].word));
+    }
+    assert_int_equal (read_config ("kube:\n", NULL), 0);
+    assert_int_equal (
+        read_config ("kube: {start-timeout: 90, grace: 1m, security: baseline}\n", NULL),
+        0);
+}
+
+static bool tolerates (const char *tolerations, const char *taint)
+{
+    struct kube_config c = { .tolerations = json_loads (tolerations, 0, NULL) };
+    json_t *t = json_loads (taint, 0, NULL);
+    bool yes = kube_config_tolerates (&c, t);
+
+    json_decref (t);
+    json_decref (c.tolerations);
+    return yes;
+}
+
+static void test_tolerations (void **state)
+{
+    static const char taint[] =
+        "{\"key\":\"k\",\"value\":\"v\",\"effect\":\"NoSchedule\"}";
+
+    (void)state;
+    assert_true (tolerates ("[{\"key\":\"k\",\"value\":\"v\"}]", taint));
+    assert_true (
+        tolerates ("[{\"key\":\"x\"},{\"key\":\"k\",\"operator\":\"Exists\"}]", taint));
+    assert_true (tolerates ("[{\"operator\":\"Exists\"}]", taint));
+    assert_true (
+        tolerates ("[{\"key\":\"k\",\"value\":\"v\",\"effect\":\"NoSchedule\"}]", taint));
+    assert_false (tolerates ("[{\"key\":\"k\",\"value\":\"w\"}]", taint));
+    assert_false (
+        tolerates ("[{\"key\":\"k\",\"value\":\"v\",\"effect\":\"NoExecute\"}]", taint));
+    assert_false (tolerates ("[{}]", taint)); /* an empty key needs Exists */
+    assert_false (tolerates ("[]", taint));
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (test_job),
+        cmocka_unit_test (test_root_and_baseline),
+        cmocka_unit_test (test_request),
+        cmocka_unit_test (test_owned),
+        cmocka_unit_test (test_config_refused),
+        cmocka_unit_test (test_tolerations),
+    };
+
+    return cmocka_run_group_tests (tests, setup, teardown);
+}

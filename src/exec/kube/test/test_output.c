@@ -1,0 +1,244 @@
+/* A job's output on disk: after a crash at any point the files have neither loss nor
+ * doubled lines. */
+#include "exec/kube/output.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "common/io.h"
+#include "exec/joblaunch.h"
+
+static char dir[64];
+static struct exec_job job;
+static struct launch launch;
+static char jobdir[128], spool[160];
+
+/* A command job on two nodes with two tasks each. */
+static int setup (void **state)
+{
+    static char spec[2048];
+    struct error err = { 0 };
+    struct rset *r = calloc (1, sizeof (*r));
+
+    (void)state;
+    snprintf (dir, sizeof (dir), "/tmp/fluxq-test-output.XXXXXX");
+    if (!mkdtemp (dir))
+        return -1;
+    snprintf (jobdir, sizeof (jobdir), "%s/job", dir);
+    snprintf (spool, sizeof (spool), "%s/spool-0", jobdir);
+    mkdir (jobdir, 0700);
+    snprintf (spec, sizeof (spec),
+              "{\"version\":1,\"resources\":[{\"type\":\"node\",\"count\":2,\"with\":[{"
+              "\"type\":\"slot\","
+              "\"count\":2,\"label\":\"t\",\"with\":[{\"type\":\"core\",\"count\":1}]}]}]"
+              ",\"tasks\":[{"
+              "\"command\":[\"true\"],\"slot\":\"t\",\"count\":{\"per_slot\":1}}],"
+              "\"attributes\":{"
+              "\"system\":{\"duration\":0,\"cwd\":\"%s\",\"shell\":{\"options\":{"
+              "\"output\":{\"stdout\":{"
+              "\"type\":\"file\",\"path\":\"out-%%t\"},\"stderr\":{\"type\":\"file\","
+              "\"path\":\"err-%%N\"}}}}}}}",
+              dir);
+    r->nranks = 2;
+    r->ranks = calloc (2, sizeof (r->ranks[0]));
+    for (int i = 0; i < 2; i++) {
+        r->ranks[i].node = strdup (i ? "nb" : "na");
+        r->ranks[i].cores = idset_create ();
+        r->ranks[i].gpus = idset_create ();
+        r->ranks[i].slots = 2;
+    }
+    job = (struct exec_job){
+        .id = 5,
+        .name = "x",
+        .r = r,
+        .dir = jobdir,
+        .spool = spool,
+        .user = { .uid = geteuid (), .gid = getegid (), .name = (char *)"me" }
+    };
+    job.js = jobspec_parse (spec, strlen (spec), &err);
+    return job.js ? joblaunch_fill (&job, &launch, &err) : -1;
+}
+
+static int teardown (void **state)
+{
+    (void)state;
+    launch_release (&launch);
+    jobspec_destroy ((struct jobspec *)job.js);
+    rset_destroy ((struct rset *)job.r);
+    return io_remove_tree (dir, NULL);
+}
+
+static size_t frame (char *buf, uint8_t type, uint8_t stream, uint32_t task,
+                     const char *text)
+{
+    struct frame f = { .type = type,
+                       .stream = stream,
+                       .rank = task / 2,
+                       .task = task,
+                       .len = (uint32_t)strlen (text) };
+
+    frame_encode_head (&f, (uint8_t *)buf);
+    memcpy (buf + FRAME_HEAD, text, f.len);
+    return FRAME_HEAD + f.len;
+}
+
+static void write_out (struct output *o, uint8_t stream, uint32_t task, const char *text)
+{
+    char buf[256];
+    struct error err = { 0 };
+
+    assert_int_equal (
+        output_write (o, buf, frame (buf, FRAME_OUTPUT, stream, task, text), &err), 0);
+}
+
+static void expect (const char *name, const char *text)
+{
+    char path[256];
+    struct strbuf sb;
+
+    strbuf_init (&sb, 65536);
+    snprintf (path, sizeof (path), "%s/%s", dir, name);
+    assert_int_equal (io_read_file (path, &sb, 65535, NULL), 0);
+    assert_string_equal (sb.buf, text);
+    strbuf_release (&sb);
+}
+
+static struct output *open_output (void)
+{
+    struct output *o = output_create (&job, &launch);
+    struct error err = { 0 };
+
+    assert_non_null (o);
+    assert_int_equal (output_open (o, &err), 0);
+    return o;
+}
+
+static void test_files (void **state)
+{
+    struct output *o = open_output ();
+
+    (void)state;
+    write_out (o, 1, 0, "zero\n");
+    write_out (o, 1, 3, "three\n");
+    write_out (o, 2, 1, "a\n");
+    write_out (o, 2, 0, "b\n");
+    write_out (o, 2, 2, "c\n");
+    write_out (o, 1, 99, "no such task\n");
+    expect ("out-0", "zero\n");
+    expect ("out-1", ""); /* made at the start: a user sees that nothing came */
+    expect ("out-3", "three\n");
+    expect ("err-na", "a\nb\n");
+    expect ("err-nb", "c\n");
+    output_destroy (o);
+}
+
+static void test_crash (void **state)
+{
+    struct output *o = open_output ();
+    uint8_t key[AGENT_KEY_SIZE];
+    char buf[256];
+    struct error err = { 0 };
+
+    (void)state;
+    memcpy (key, output_key (o), sizeof (key));
+    assert_int_equal (output_write (o, buf, frame (buf, FRAME_READY, 0, 0, ""), &err), 0);
+    write_out (o, 1, 0, "one\n");
+    assert_int_equal (output_checkpoint (o, &err), 0);
+    assert_int_equal (output_safe_offset (o), output_offset (o));
+    write_out (o, 1, 0, "two\n"); /* in the spool and in the file, but in no checkpoint */
+    output_destroy (o);
+
+    /* The crash came between spool and file: */
+    int fd = open (spool, O_WRONLY | O_APPEND);
+    size_t len = frame (buf, FRAME_OUTPUT, 1, 0, "three\n");
+    assert_int_equal (write (fd, buf, len), len);
+    /* ... and in the middle of a frame. */
+    assert_int_equal (write (fd, buf, len - 2), len - 2);
+    close (fd);
+
+    o = open_output ();
+    expect ("out-0", "one\ntwo\nthree\n");
+    assert_memory_equal (output_key (o), key, sizeof (key));
+    assert_true (output_was_ready (o));
+    assert_null (output_finish (o));
+    assert_int_equal (output_offset (o),
+                      16 + 20 + 20 + 22); /* the half frame is asked for again */
+    write_out (o, 1, 0, "four\n");
+    output_destroy (o);
+    for (int i = 0; i < 3; i++) {
+        o = open_output ();
+        expect ("out-0", "one\ntwo\nthree\nfour\n");
+        output_destroy (o);
+    }
+}
+
+static void test_finish (void **state)
+{
+    struct output *o = open_output ();
+    struct frame_finish fin = { .status = 3 << 8, .reason = "exited", .text = "task 0" };
+    char text[512], buf[600];
+    struct error err = { 0 };
+
+    (void)state;
+    text[frame_finish_encode (&fin, text, sizeof (text))] = 0;
+    assert_int_equal (output_write (o, buf, frame (buf, FRAME_FINISH, 0, 0, text), &err),
+                      0);
+    output_destroy (o);
+    o = open_output ();
+    assert_non_null (
+        output_finish (o)); /* a broker that comes back knows the end without asking */
+    assert_int_equal (output_finish (o)->status, 3 << 8);
+    output_destroy (o);
+}
+
+static void test_refused (void **state)
+{
+    struct output *o;
+    struct error err = { 0 };
+    char path[256];
+
+    (void)state;
+    snprintf (path, sizeof (path), "%s/out-2", dir);
+    mkdir (path, 0700);
+    o = output_create (&job, &launch);
+    assert_true (output_open (o, &err) < 0);
+    assert_non_null (strstr (err.text, "out-2"));
+    output_destroy (o);
+}
+
+static void test_spool_is_no_link (void **state)
+{
+    struct output *o;
+    struct error err = { 0 };
+    char path[256];
+
+    (void)state;
+    snprintf (path, sizeof (path), "%s/elsewhere", dir);
+    close (open (path, O_CREAT | O_WRONLY, 0600));
+    assert_int_equal (symlink (path, spool), 0);
+    o = output_create (&job, &launch);
+    assert_true (output_open (o, &err) < 0); /* the job's directory is the user's */
+    output_destroy (o);
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown (test_files, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_crash, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_finish, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_spool_is_no_link, setup, teardown),
+    };
+
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}

@@ -1,0 +1,127 @@
+/* From a pod's status to what it means: a lost race must be tried again, a wrong image
+ * must not. */
+#include "exec/kube/podview.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/macros.h"
+
+static void test_reasons (void **state)
+{
+    static const struct {
+        const char *reason, *message;
+        enum pod_trouble trouble;
+    } cases[] = {
+        { "OutOfcpu", "", POD_RETRY },
+        { "OutOfmemory", "", POD_RETRY },
+        { "OutOfnvidia.com/gpu", "", POD_RETRY },
+        { "NodeAffinity", "", POD_RETRY },
+        { "UnexpectedAdmissionError", "", POD_RETRY },
+        { "InvalidImageName", "", POD_FATAL },
+        { "ErrImageNeverPull", "", POD_FATAL },
+        { "ErrImagePull", "docker.io/library/x:1: not found", POD_FATAL },
+        { "ErrImagePull", "pull access denied, repository does not exist", POD_FATAL },
+        { "ImagePullBackOff", "unexpected status: 401 Unauthorized", POD_FATAL },
+        { "ErrImagePull", "dial tcp: lookup reg: no such host", POD_WAITING },
+        { "ErrImagePull", "dial tcp 1.2.3.4:443: i/o timeout", POD_WAITING },
+        { "ErrImagePull", "lookup reg: no such host: not found", POD_WAITING },
+        { "ImagePullBackOff", "Back-off pulling image", POD_WAITING },
+        { "CreateContainerConfigError", "secret not found", POD_WAITING },
+        { "ContainerCreating", "", POD_FINE },
+        { "PodInitializing", "", POD_FINE },
+        { "", "", POD_FINE },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE (cases); i++)
+        assert_int_equal (podview_classify (cases[i].reason, cases[i].message),
+                          cases[i].trouble);
+}
+
+static struct podview view_of (const char *text)
+{
+    json_error_t err;
+    json_t *pod = json_loads (text, 0, &err);
+    struct podview v;
+
+    assert_non_null (pod);
+    podview_read (pod, &v);
+    json_decref (pod);
+    return v;
+}
+
+#define META(index)                                                                      \
+    "\"metadata\":{\"name\":\"p\",\"labels\":{\"batch.kubernetes.io/"                    \
+    "job-completion-index\":\"" index "\"}}"
+#define STATE(phase, state)                                                              \
+    "\"status\":{\"phase\":\"" phase "\",\"containerStatuses\":[{\"state\":" state "}]}"
+
+static void test_views (void **state)
+{
+    struct podview v;
+
+    (void)state;
+    v = view_of ("{" META ("3") "," STATE ("Running", "{\"running\":{}}") "}");
+    assert_int_equal (v.index, 3);
+    assert_true (v.started && !v.terminal);
+    assert_int_equal (v.trouble, POD_FINE);
+
+    v = view_of ("{" META ("0") ",\"status\":{\"phase\":\"Failed\",\"reason\":"
+                                "\"OutOfcpu\",\"message\":\"a\\nb\"}}");
+    assert_true (v.terminal && !v.started);
+    assert_int_equal (v.trouble, POD_RETRY);
+    assert_null (strchr (v.text, '\n')); /* one line for the user */
+
+    v = view_of ("{" META ("0") "," STATE (
+        "Failed", "{\"terminated\":{\"exitCode\":137,\"reason\":\"OOMKilled\"}}") "}");
+    assert_true (v.oom && v.terminal);
+    assert_int_equal (v.exit_code, 137);
+
+    v = view_of ("{" META ("0") "," STATE (
+        "Succeeded", "{\"terminated\":{\"exitCode\":0,\"reason\":\"Completed\"}}") "}");
+    assert_true (v.terminal);
+    assert_int_equal (v.trouble, POD_FINE);
+
+    v = view_of ("{" META ("0") "," STATE (
+        "Pending", "{\"waiting\":{\"reason\":\"ErrImagePull\",\"message\":\"x\"}}") "}");
+    assert_true (v.pull_trouble && !v.started);
+    assert_int_equal (v.trouble, POD_WAITING);
+}
+
+static void test_hostile (void **state)
+{
+    static const char *const texts[] = {
+        "{}",
+        "{\"metadata\":[],\"status\":7}",
+        "{" META ("-1") ",\"status\":{\"containerStatuses\":{}}}",
+        "{" META ("99999999999999") ",\"status\":{\"containerStatuses\":[7,null,{"
+                                    "\"state\":[]}]}}",
+        ("{\"metadata\":{\"annotations\":{\"batch.kubernetes.io/"
+         "job-completion-index\":5}}}"),
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE (texts); i++) {
+        struct podview v = view_of (texts[i]);
+
+        assert_int_equal (v.index, -1);
+        assert_int_equal (v.trouble, POD_FINE);
+    }
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (test_reasons),
+        cmocka_unit_test (test_views),
+        cmocka_unit_test (test_hostile),
+    };
+
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}

@@ -1,0 +1,7 @@
+# src/exec: executors; each folder below adds its sources in its own local.mk. The table of those
+# that exist is generated (contrib/tables).
+noinst_LIBRARIES += src/exec/libexec.a
+src_exec_libexec_a_SOURCES = \
+	src/exec/agentlink.c \
+	src/exec/joblaunch.c
+nodist_src_exec_libexec_a_SOURCES = src/exec/table.c

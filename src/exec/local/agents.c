@@ -1,0 +1,526 @@
+/* agents.c - agents as processes of this machine
+ *
+ * Those that this broker started are its children (SIGCHLD, waitpid); those of an earlier
+ * one are watched by pidfd. They are found by their command line, "fluxq-shell --launch
+ * JOBDIR/launch-N ... --rank R", and must belong to the job's user. Until their job
+ * adopts them they stay in the list, held by pidfd, so that no other process is taken for
+ * one. As a subreaper the broker inherits what a killed agent did not take with it: any
+ * child that is no agent is such a stray, and is killed.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <dirent.h>
+#include <utlist.h>
+
+#include "common/io.h"
+#include "common/log.h"
+#include "common/parse.h"
+#include "exec/local/local.h"
+
+struct agent_process {
+    struct agents *a;
+    pid_t pid;
+    int pidfd; /* of those that are no children, else -1 */
+    uv_poll_t poll;
+    agent_exit_f on_exit; /* NULL: nobody asks any more */
+    void *arg;
+    char *launch;  /* found at the start: its launch file; until it is adopted */
+    uint32_t rank; /* of those found */
+    uid_t uid;
+    bool polled; /* poll is a handle of the loop */
+    bool killed; /* by agents_end_strays(): its guardian has until the next sweep */
+    struct agent_process *prev, *next;
+};
+
+struct agents {
+    uv_loop_t *loop;
+    uv_signal_t sigchld;
+    struct agent_process *list;
+};
+
+static void closed (uv_handle_t *h)
+{
+    struct agent_process *p = h->data;
+    close (p->pidfd);
+    free (p->launch);
+    free (p);
+}
+
+static void process_free (struct agent_process *p)
+{
+    DL_DELETE (p->a->list, p);
+    if (p->polled) {
+        uv_close ((uv_handle_t *)&p->poll, closed);
+        return;
+    }
+    if (p->pidfd >= 0)
+        close (p->pidfd);
+    free (p->launch);
+    free (p);
+}
+
+static void process_ended (struct agent_process *p, int status, bool known)
+{
+    agent_exit_f on_exit = p->on_exit;
+    void *arg = p->arg;
+    process_free (p);
+    if (on_exit)
+        on_exit (status, known, arg);
+}
+
+static struct agent_process *find (struct agents *a, pid_t pid)
+{
+    struct agent_process *p;
+    DL_FOREACH (a->list, p)
+        if (p->pid == pid)
+            return p;
+    return NULL;
+}
+
+/* Field 4 of /proc/PID/stat, which stands behind the command's name in parentheses. */
+static pid_t parent_of (const char *pid)
+{
+    char path[64], buf[512];
+    int ppid = -1;
+    snprintf (path, sizeof (path), "/proc/%s/stat", pid);
+    autoclose int fd = open (path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : io_read_all (fd, buf, sizeof (buf) - 1);
+    if (n <= 0)
+        return -1;
+    buf[n] = '\0';
+    const char *end = strrchr (buf, ')');
+    if (!end || sscanf (end + 1, " %*c %d", &ppid) != 1)
+        return -1;
+    return ppid;
+}
+
+static void for_each_process (void (*fn) (struct agents *a, const char *name, pid_t pid),
+                              struct agents *a)
+{
+    DIR *dir = opendir ("/proc");
+    struct dirent *d;
+    int64_t pid;
+
+    while (dir && (d = readdir (dir)))
+        if (parse_int (d->d_name, 2, INT32_MAX, &pid, "pid", NULL) == 0)
+            fn (a, d->d_name, (pid_t)pid);
+    if (dir)
+        closedir (dir);
+}
+
+static void kill_stray (struct agents *a, const char *name, pid_t pid)
+{
+    if (parent_of (name) != getpid () || find (a, pid))
+        return;
+    log_info ("process %d outlived its agent and is ended", (int)pid);
+    kill (pid, SIGKILL); /* its own children come to us next, with SIGCHLD */
+}
+
+static void reap (struct agents *a)
+{
+    int status;
+    pid_t pid;
+    bool strays = false;
+
+    while ((pid = waitpid (-1, &status, WNOHANG)) > 0) {
+        struct agent_process *p = find (a, pid);
+        bool clean = p && WIFEXITED (status) && WEXITSTATUS (status) != 1;
+        strays |= !clean;
+        if (p)
+            process_ended (p, status, true);
+    }
+    if (strays)
+        for_each_process (kill_stray, a);
+}
+
+static void on_sigchld (uv_signal_t *h, int signum)
+{
+    (void)signum;
+    reap (h->data);
+}
+
+/* -- agents of an earlier broker -- */
+
+/* The word after `option` in a command line of NUL-terminated words. */
+static const char *word_after (const char *words, size_t len, const char *option)
+{
+    bool next = false;
+    for (size_t i = 0; i < len; i += strlen (words + i) + 1) {
+        if (next)
+            return words + i;
+        next = !strcmp (words + i, option);
+    }
+    return NULL;
+}
+
+/* Contents of /proc/PID/NAME, NUL-terminated; its length or -1. */
+static ssize_t read_proc (const char *pid, const char *name, char *buf, size_t size)
+{
+    char path[64];
+    snprintf (path, sizeof (path), "/proc/%s/%s", pid, name);
+    autoclose int fd = open (path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : io_read_all (fd, buf, size - 1);
+    if (n >= 0)
+        buf[n] = '\0';
+    return n;
+}
+
+/* The real uid, as the process says: its files in /proc are root's (an agent is not
+ * dumpable). */
+static int uid_of (const char *pid, uid_t *ret)
+{
+    char text[4096];
+    unsigned uid;
+    const char *line = read_proc (pid, "status", text, sizeof (text)) > 0
+                           ? strstr (text, "\nUid:")
+                           : NULL;
+    if (!line || sscanf (line, " Uid: %u", &uid) != 1)
+        return -ESRCH;
+    *ret = (uid_t)uid;
+    return 0;
+}
+
+static void note_agent (struct agents *a, const char *name, pid_t pid)
+{
+    char words[4096];
+    int64_t rank;
+    uid_t uid;
+    ssize_t n = read_proc (name, "cmdline", words, sizeof (words));
+
+    if (n <= 0)
+        return;
+    const char *base = strrchr (words, '/');
+    const char *launch = word_after (words, (size_t)n, "--launch");
+    const char *number = word_after (words, (size_t)n, "--rank");
+    if (strcmp (base ? base + 1 : words, "fluxq-shell") != 0 || !launch || !number
+        || parse_int (number, 0, INT32_MAX, &rank, "rank", NULL) < 0
+        || uid_of (name, &uid) < 0)
+        return;
+    struct agent_process *p = calloc (1, sizeof (*p));
+    if (!p || !(p->launch = strdup (launch))
+        || (p->pidfd = (int)syscall (SYS_pidfd_open, pid, 0)) < 0) {
+        if (p)
+            free (p->launch);
+        free (p);
+        return;
+    }
+    fcntl (p->pidfd, F_SETFD, FD_CLOEXEC);
+    p->a = a;
+    p->pid = pid;
+    p->rank = (uint32_t)rank;
+    p->uid = uid;
+    DL_APPEND (a->list, p);
+}
+
+static void send_signal (const struct agent_process *p, int signum)
+{
+    if (p->pidfd >= 0)
+        syscall (SYS_pidfd_send_signal, p->pidfd, signum, NULL, 0);
+    else
+        kill (p->pid, signum);
+}
+
+static bool runs (const struct agent_process *p)
+{
+    return syscall (SYS_pidfd_send_signal, p->pidfd, 0, NULL, 0) == 0;
+}
+
+static void pidfd_ready (uv_poll_t *poll, int status, int events)
+{
+    (void)status, (void)events;
+    process_ended (poll->data, 0, false);
+}
+
+static bool is_of (const struct agent_process *p, const char *launch_path, uid_t uid)
+{
+    /* root's: it was found before it took its user's identity */
+    return p->launch && (p->uid == uid || p->uid == 0)
+           && !strcmp (p->launch, launch_path);
+}
+
+bool agents_running (const struct agents *a, const char *launch_path, uid_t uid)
+{
+    const struct agent_process *p;
+    DL_FOREACH (a->list, p)
+        if (is_of (p, launch_path, uid) && p->rank == 0 && runs (p))
+            return true;
+    return false;
+}
+
+size_t agents_adopt (struct agents *a, const char *launch_path, uid_t uid,
+                     agent_exit_f on_exit, void *arg)
+{
+    struct agent_process *p, *next;
+    size_t n = 0;
+
+    DL_FOREACH_SAFE (a->list, p, next)
+    {
+        if (!is_of (p, launch_path, uid))
+            continue;
+        if (!runs (p)) {
+            process_free (p);
+            continue;
+        }
+        free (p->launch);
+        p->launch = NULL;
+        uv_poll_init (a->loop, &p->poll, p->pidfd);
+        p->polled = true;
+        p->poll.data = p;
+        uv_poll_start (&p->poll, UV_READABLE, pidfd_ready);
+        p->on_exit = on_exit;
+        p->arg = arg;
+        n++;
+    }
+    return n;
+}
+
+void agents_end (struct agents *a, const char *launch_path, uid_t uid)
+{
+    struct agent_process *p, *next;
+    DL_FOREACH_SAFE (a->list, p, next)
+    {
+        if (!is_of (p, launch_path, uid))
+            continue;
+        send_signal (p, SIGKILL);
+        process_free (p);
+    }
+}
+
+/* -- the end of agents that are no children -- */
+
+struct pair {
+    pid_t pid, parent;
+    bool below;
+};
+
+struct tree {
+    struct pair *list;
+    size_t n, alloc;
+};
+
+static int cmp_pid (const void *a, const void *b)
+{
+    const struct pair *x = a, *y = b;
+    return x->pid < y->pid ? -1 : x->pid > y->pid;
+}
+
+static int tree_read (struct tree *t)
+{
+    DIR *dir = opendir ("/proc");
+    struct dirent *d;
+    int64_t pid;
+
+    while (dir && (d = readdir (dir))) {
+        if (parse_int (d->d_name, 2, INT32_MAX, &pid, "pid", NULL) < 0)
+            continue;
+        if (t->n == t->alloc) {
+            size_t alloc = t->alloc ? 2 * t->alloc : 1024;
+            struct pair *list = realloc (t->list, alloc * sizeof (*list));
+            if (!list)
+                break;
+            t->list = list;
+            t->alloc = alloc;
+        }
+        t->list[t->n++] =
+            (struct pair){ .pid = (pid_t)pid, .parent = parent_of (d->d_name) };
+    }
+    if (dir)
+        closedir (dir);
+    if (t->n > 0)
+        qsort (t->list, t->n, sizeof (*t->list), cmp_pid);
+    return t->n > 0 ? 0 : -ENOMEM;
+}
+
+static bool is_below (const struct tree *t, pid_t parent, pid_t root)
+{
+    const struct pair like = { .pid = parent };
+    const struct pair *p = bsearch (&like, t->list, t->n, sizeof (like), cmp_pid);
+    return parent == root || (p && p->below);
+}
+
+/* Those of the tree that descend from root; as often as it takes, for a child's number may
+ * be less than its parent's. */
+static size_t tree_mark (struct tree *t, pid_t root)
+{
+    size_t n = 0, before;
+
+    for (size_t i = 0; i < t->n; i++)
+        t->list[i].below = false;
+    do {
+        before = n;
+        for (size_t i = 0; i < t->n; i++)
+            if (!t->list[i].below && is_below (t, t->list[i].parent, root)) {
+                t->list[i].below = true;
+                n++;
+            }
+    } while (n > before);
+    return n;
+}
+
+/* Its processes; the guardian, which inherits what they leave, only once it has none. */
+static void kill_below (struct agent_process *p)
+{
+    struct tree t = { 0 };
+
+    if (tree_read (&t) < 0 || !runs (p) || tree_mark (&t, p->pid) == 0)
+        send_signal (p, SIGKILL);
+    else
+        send_signal (p, SIGCONT);
+    for (size_t i = 0; i < t.n; i++)
+        if (t.list[i].below)
+            kill (t.list[i].pid, SIGKILL);
+    free (t.list);
+}
+
+void agents_kill (struct agents *a, const void *arg)
+{
+    struct agent_process *p;
+    DL_FOREACH (a->list, p) {
+        if (p->arg != arg || !p->on_exit)
+            continue;
+        if (p->pidfd >= 0)
+            kill_below (p);
+        else
+            send_signal (p, SIGKILL);
+    }
+}
+
+/* The number behind JOBS_DIR/ in the launch file's path; 0: it is no job of this broker.
+ */
+static uint64_t job_of (const struct agent_process *p, const char *jobs_dir)
+{
+    size_t len = strlen (jobs_dir);
+    if (strncmp (p->launch, jobs_dir, len) != 0 || p->launch[len] != '/')
+        return 0;
+    return strtoull (p->launch + len + 1, NULL, 10);
+}
+
+static int cmp_id (const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+void agents_end_strays (struct agents *a, const char *jobs_dir, const uint64_t *live,
+                        size_t nlive)
+{
+    struct agent_process *p, *next;
+
+    DL_FOREACH_SAFE (a->list, p, next)
+    {
+        if (!p->launch)
+            continue;
+        uint64_t id = job_of (p, jobs_dir);
+        if (id && bsearch (&id, live, nlive, sizeof (id), cmp_id))
+            continue; /* to be adopted yet */
+        if (id && runs (p) && !p->killed) {
+            log_info ("agent %d belongs to no job that runs and is ended", (int)p->pid);
+            p->killed = true;
+            kill_below (p);
+            continue;
+        }
+        if (id && runs (p))
+            send_signal (p, SIGKILL);
+        process_free (p);
+    }
+}
+
+/* -- start and end -- */
+
+struct agent_process *agents_spawn (struct agents *a, const char *path,
+                                    char *const argv[], int log_fd, agent_exit_f on_exit,
+                                    void *arg, struct error *err)
+{
+    static char *const environment[] = { (char *)"PATH=/usr/local/bin:/usr/bin:/bin",
+                                         NULL };
+    struct agent_process *p = calloc (1, sizeof (*p));
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attr;
+    sigset_t all, none;
+
+    if (!p) {
+        error_set (err, ENOMEM, "out of memory");
+        return NULL;
+    }
+    sigfillset (&all);
+    sigemptyset (&none);
+    posix_spawn_file_actions_init (&files);
+    posix_spawn_file_actions_addopen (&files, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen (&files, 1, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_adddup2 (&files, log_fd, 2);
+    posix_spawnattr_init (&attr);
+    posix_spawnattr_setsigdefault (&attr, &all);
+    posix_spawnattr_setsigmask (&attr, &none);
+    posix_spawnattr_setflags (
+        &attr,
+        (short)(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID));
+    int rc = posix_spawn (&p->pid, path, &files, &attr, argv, environment);
+    posix_spawnattr_destroy (&attr);
+    posix_spawn_file_actions_destroy (&files);
+    if (rc != 0) {
+        free (p);
+        error_errno (err, rc, "%s", path);
+        return NULL;
+    }
+    p->a = a;
+    p->pidfd = -1;
+    p->on_exit = on_exit;
+    p->arg = arg;
+    DL_APPEND (a->list, p);
+    return p;
+}
+
+void agents_signal (struct agents *a, const void *arg, int signum)
+{
+    struct agent_process *p;
+    DL_FOREACH (a->list, p)
+        if (p->arg == arg && p->on_exit)
+            send_signal (p, signum);
+}
+
+void agents_forget (struct agents *a, const void *arg)
+{
+    struct agent_process *p;
+    DL_FOREACH (a->list, p)
+        if (p->arg == arg)
+            p->on_exit = NULL;
+}
+
+struct agents *agents_create (uv_loop_t *loop, struct error *err)
+{
+    struct agents *a = calloc (1, sizeof (*a));
+    if (!a) {
+        error_set (err, ENOMEM, "out of memory");
+        return NULL;
+    }
+    a->loop = loop;
+    if (prctl (PR_SET_CHILD_SUBREAPER, 1) < 0)
+        log_warning ("cannot become a subreaper: what a killed agent leaves may go on");
+    uv_signal_init (loop, &a->sigchld);
+    a->sigchld.data = a;
+    uv_signal_start (&a->sigchld, on_sigchld, SIGCHLD);
+    for_each_process (note_agent, a);
+    return a;
+}
+
+static void agents_free (uv_handle_t *h)
+{
+    free (h->data);
+}
+
+void agents_destroy (struct agents *a)
+{
+    struct agent_process *p, *next;
+    if (!a)
+        return;
+    DL_FOREACH_SAFE (a->list, p, next)
+    process_free (p);
+    uv_close ((uv_handle_t *)&a->sigchld, agents_free);
+}

@@ -1,0 +1,169 @@
+/* local.c - the executor "local": virtual nodes of this machine
+ *
+ * Configuration (`local:` in fluxq.yaml): nodes (1), cores a node (the machine's), memory
+ * a node (the machine's), gpus a node (0). The nodes are named node0, node1, ...; each is
+ * as large as said, so several nodes with all the machine's cores share them: good for
+ * trying things out, `cores` says otherwise.
+ */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+#include <utlist.h>
+
+#include "common/log.h"
+#include "common/parse.h"
+#include "exec/local/local.h"
+
+static int check_keys (const struct yaml_doc *doc, json_t *config, struct error *err)
+{
+    static const char *const known[] = { "nodes", "cores", "memory", "gpus" };
+    const char *key;
+    json_t *value;
+
+    json_object_foreach (config, key, value) {
+        bool found = false;
+        for (size_t i = 0; i < ARRAY_SIZE (known); i++)
+            found |= !strcmp (key, known[i]);
+        if (!found)
+            return yaml_error (doc, config, key, err,
+                               "local: unknown key '%s' (see fluxq.yaml(5))", key);
+    }
+    return 0;
+}
+
+static int get_count (const struct yaml_doc *doc, json_t *config, const char *key,
+                      int64_t min, int64_t max, int64_t *ret, struct error *err)
+{
+    json_t *value = json_object_get (config, key);
+    if (!value)
+        return 0;
+    if (!json_is_integer (value) || json_integer_value (value) < min
+        || json_integer_value (value) > max)
+        return yaml_error (doc, config, key, err,
+                           "local: %s: expected an integer from %jd to %jd", key,
+                           (intmax_t)min, (intmax_t)max);
+    *ret = json_integer_value (value);
+    return 0;
+}
+
+static int read_config (struct exec *x, const struct yaml_doc *doc, json_t *config,
+                        struct error *err)
+{
+    json_t *memory = json_object_get (config, "memory");
+    int64_t bytes = (int64_t)sysconf (_SC_PHYS_PAGES) * sysconf (_SC_PAGESIZE);
+
+    x->nodes = 1;
+    x->cores = MAX (sysconf (_SC_NPROCESSORS_ONLN), 1);
+    if (check_keys (doc, config, err) < 0
+        || get_count (doc, config, "nodes", 1, 100000, &x->nodes, err) < 0
+        || get_count (doc, config, "cores", 1, 65536, &x->cores, err) < 0
+        || get_count (doc, config, "gpus", 0, 1024, &x->gpus, err) < 0)
+        return -EINVAL;
+    if (memory
+        && (!json_is_string (memory)
+            || parse_bytes (json_string_value (memory), &bytes, "memory", NULL) < 0
+            || bytes < (1 << 20)))
+        return yaml_error (doc, config, "memory", err,
+                           "local: memory: expected an amount such as 16Gi");
+    x->memory_mib = bytes >> 20;
+    return 0;
+}
+
+static void announce (uv_timer_t *t)
+{
+    struct exec *x = t->data;
+    char name[32];
+    struct graph_node_spec spec = { .name = name,
+                                    .cores = (uint32_t)x->cores,
+                                    .gpus = (uint32_t)x->gpus,
+                                    .memory_mib = x->memory_mib };
+    for (int64_t i = 0; i < x->nodes; i++) {
+        snprintf (name, sizeof (name), "node%jd", (intmax_t)i);
+        x->host->node (x->host->arg, &spec, GRAPH_NODE_UP, NULL);
+    }
+    x->host->nodes_complete (x->host->arg);
+}
+
+static void announced (uv_handle_t *h)
+{
+    free (h->data);
+}
+
+static void destroy (struct exec *x)
+{
+    local_jobs_forget (x);
+    agents_destroy (x->agents);
+    httpc_destroy (x->http);
+    uv_close ((uv_handle_t *)&x->announce, announced);
+}
+
+static int create (const struct exec_host *host, const struct yaml_doc *doc,
+                   json_t *config, struct exec **ret, struct error *err)
+{
+    struct exec *x = calloc (1, sizeof (*x));
+
+    if (!x)
+        return error_set (err, ENOMEM, "out of memory");
+    x->host = host;
+    if (read_config (x, doc, config, err) < 0) {
+        free (x);
+        return -EINVAL;
+    }
+    uv_timer_init (host->loop, &x->announce);
+    x->announce.data = x;
+    if (!(x->http = httpc_create (host->loop, err))
+        || !(x->agents = agents_create (host->loop, err))) {
+        destroy (x);
+        return -EIO;
+    }
+    uv_timer_start (&x->announce, announce, 0, 0);
+    *ret = x;
+    return 0;
+}
+
+static int check_config (const struct yaml_doc *doc, json_t *config, struct error *err)
+{
+    struct exec x = { 0 };
+    return read_config (&x, doc, config, err);
+}
+
+static int check (struct exec *x, const struct jobspec *js, uid_t uid, struct error *err)
+{
+    (void)x, (void)uid;
+    if (js->image)
+        return error_set (err, EINVAL,
+                          "--image: this broker runs jobs as processes of its own "
+                          "machine, without containers; leave the image out");
+    return 0;
+}
+
+static int send_signal (struct exec *x, struct exec_job *job, int signum,
+                        struct error *err)
+{
+    (void)x;
+    return local_job_signal (job, signum, err);
+}
+
+/* Called once at the start, before the jobs have picked up their agents, then now and
+ * then. */
+static void sweep (struct exec *x, const uint64_t *live, size_t nlive)
+{
+    char dir[4200];
+    snprintf (dir, sizeof (dir), "%s/jobs", x->host->state_dir);
+    agents_end_strays (x->agents, dir, live, nlive);
+}
+
+const struct exec_ops exec_local = {
+    .name = "local",
+    .runs_here = true,
+    .create = create,
+    .check_config = check_config,
+    .destroy = destroy,
+    .check = check,
+    .start = local_job_start,
+    .recover = local_job_recover,
+    .terminate = local_job_terminate,
+    .signal = send_signal,
+    .cleanup = local_job_cleanup,
+    .sweep = sweep,
+};

@@ -1,0 +1,72 @@
+/* local.h - jobs as processes of this machine: the executor's parts
+ *
+ *   local.c    configuration, virtual nodes, the verbs of struct exec_ops
+ *   run.c      one job from its files to its last process
+ *   agents.c   agents as processes: spawn, reap, find again after a restart, end what they left
+ */
+#ifndef FLUXQ_EXEC_LOCAL_LOCAL_H
+#define FLUXQ_EXEC_LOCAL_LOCAL_H
+
+#include "exec/agentlink.h"
+#include "exec/exec.h"
+
+/* -- agents.c -- */
+
+/* One agent process (its guardian). The job that has it gets on_exit once, on the loop;
+ * then it is freed. */
+struct agent_process;
+struct agents;
+typedef void (*agent_exit_f) (int status, bool status_known, void *arg);
+
+/* Becomes a subreaper, so that what a killed agent leaves behind comes to us; notes the
+ * agents that run already. */
+struct agents *agents_create (uv_loop_t *loop, struct error *err);
+void agents_destroy (struct agents *a); /* processes go on */
+/* argv as of the agent's; runs in directory dir_fd, its stderr goes to log_fd. NULL:
+ * errno in err. */
+struct agent_process *agents_spawn (struct agents *a, const char *path,
+                                    char *const argv[], int log_fd, agent_exit_f on_exit,
+                                    void *arg, struct error *err);
+/* Agents of this launch file (and owner) that an earlier broker left running: on_exit for
+ * each; their number. They are no children, so their status is not known. */
+size_t agents_adopt (struct agents *a, const char *launch_path, uid_t uid,
+                     agent_exit_f on_exit, void *arg);
+/* Whether the one of rank 0 is among them, which alone can have started anything; changes
+ * nothing. */
+bool agents_running (const struct agents *a, const char *launch_path, uid_t uid);
+/* SIGKILL to such agents; nobody hears of their end. */
+void agents_end (struct agents *a, const char *launch_path, uid_t uid);
+/* Signal all processes of a job's agents (on_exit's arg names it). */
+void agents_signal (struct agents *a, const void *arg, int signum);
+/* SIGKILL to a job's agents so that nothing of theirs is left: what an agent that is no
+ * child of ours leaves would not come to us, so its guardian stays to see to it, and must
+ * be killed later if it does not end. */
+void agents_kill (struct agents *a, const void *arg);
+/* No more on_exit for arg. */
+void agents_forget (struct agents *a, const void *arg);
+/* The same to the agents found at the start that belong to none of these jobs (sorted
+ * ids); what the others wait for is to be adopted. */
+void agents_end_strays (struct agents *a, const char *jobs_dir, const uint64_t *live,
+                        size_t nlive);
+
+/* -- run.c -- */
+
+struct exec {
+    const struct exec_host *host;
+    struct httpc *http;
+    struct agents *agents;
+    int64_t nodes, cores, gpus, memory_mib;
+    uv_timer_t announce;    /* the nodes, on the first turn of the loop */
+    struct local_job *jobs; /* DL list */
+};
+
+struct local_job;
+void local_job_start (struct exec *x, struct exec_job *job);
+void local_job_recover (struct exec *x, struct exec_job *job);
+void local_job_terminate (struct exec *x, struct exec_job *job, const char *reason,
+                          double grace);
+int local_job_signal (struct exec_job *job, int signum, struct error *err);
+void local_job_cleanup (struct exec *x, struct exec_job *job);
+void local_jobs_forget (struct exec *x); /* at destroy */
+
+#endif

@@ -1,0 +1,5 @@
+# src/exec/local: jobs as processes of this machine
+src_exec_libexec_a_SOURCES += \
+	src/exec/local/agents.c \
+	src/exec/local/local.c \
+	src/exec/local/run.c

@@ -1,0 +1,676 @@
+/* run.c - one job as local processes
+ *
+ *   start --> files (worker) --> spawn agents --> RUNNING --> rank 0 exits --> read spool (worker) --> finished
+ *                                      |  after 30 ms: agentlink, for READY and FINISH as they come
+ *   cleanup --> wait for the last agent (SIGKILL after 10 s) --> remove files --> cleaned
+ *
+ * The spool is the truth. A job shorter than 30 ms never needs the line to its agent.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <utlist.h>
+
+#include "common/io.h"
+#include "common/log.h"
+#include "common/sha256.h"
+#include "exec/joblaunch.h"
+#include "exec/local/local.h"
+
+#define LINK_DELAY_MS 30
+#define KILL_DELAY_MS 10000
+#define TERMINATE_SLACK 30.0 /* seconds past the grace until agents that do nothing go */
+#define SPOOL_CHUNK (256 * 1024)
+#define JOIN_SECONDS 60.0
+#define LAUNCH_BYTES_MAX (64 << 20)
+
+struct local_job {
+    struct exec *x;
+    struct exec_job *job;
+    struct local_job *prev, *next;
+    char *launch, *key_path, *script, *socket; /* absolute paths */
+    uint8_t key[AGENT_KEY_SIZE];
+    int dir_fd; /* O_PATH: a way to the socket that is never too long */
+    struct agentlink *link;
+    uv_timer_t timer; /* opens the link; later kills */
+    uv_work_t work;
+    bool busy;    /* work is under way */
+    bool started; /* agents were spawned or adopted */
+    bool ready_told, end_told, cleaning, closing;
+    bool forgotten; /* the executor has ended: freed when the work comes back */
+    bool ending;    /* terminate() was called, with this reason: */
+    char end_reason[16];
+    bool killed; /* the agents were, as they did nothing about it */
+    size_t nagents;
+    /* of the spool, read by the worker */
+    bool ready_seen, finish_seen;
+    struct frame_finish finish;
+    char lost[256];
+    struct error err;
+    int rc;
+};
+
+static void agent_exited (int status, bool known, void *arg);
+static void open_link (struct local_job *l);
+
+static char *path_in (const struct exec_job *job, const char *name)
+{
+    size_t size = strlen (job->dir) + strlen (name) + 16;
+    char *path = malloc (size);
+    if (path)
+        snprintf (path, size, "%s/%s-%u", job->dir, name, job->attempt);
+    return path;
+}
+
+static struct local_job *local_job_create (struct exec *x, struct exec_job *job)
+{
+    struct local_job *l = calloc (1, sizeof (*l));
+    if (!l)
+        return NULL;
+    l->x = x;
+    l->job = job;
+    l->dir_fd = -1;
+    l->launch = path_in (job, "launch");
+    l->key_path = path_in (job, "key");
+    l->script = path_in (job, "script");
+    l->socket = path_in (job, "socket");
+    if (!l->launch || !l->key_path || !l->script || !l->socket) {
+        free (l->launch);
+        free (l->key_path);
+        free (l->script);
+        free (l->socket);
+        free (l);
+        return NULL;
+    }
+    uv_timer_init (x->host->loop, &l->timer);
+    l->timer.data = l;
+    l->work.data = l;
+    job->aux = l;
+    DL_APPEND (x->jobs, l);
+    return l;
+}
+
+static void timer_closed (uv_handle_t *h)
+{
+    struct local_job *l = h->data;
+    if (l->dir_fd >= 0)
+        close (l->dir_fd);
+    secret_wipe (l->key, sizeof (l->key));
+    char *texts[] = { l->launch, l->key_path, l->script, l->socket };
+    for (size_t i = 0; i < ARRAY_SIZE (texts); i++)
+        free (texts[i]);
+    free (l);
+}
+
+static void close_link (struct local_job *l)
+{
+    if (l->link)
+        agentlink_close (l->link);
+    l->link = NULL;
+}
+
+static void local_job_free (struct local_job *l)
+{
+    close_link (l);
+    agents_forget (l->x->agents, l);
+    DL_DELETE (l->x->jobs, l);
+    l->job->aux = NULL;
+    if (l->busy) {
+        l->forgotten = true;
+        uv_timer_stop (&l->timer);
+    } else {
+        uv_close ((uv_handle_t *)&l->timer, timer_closed);
+    }
+}
+
+/* The work has come back. False: there is nobody any more who wants it, and l is gone. */
+static bool work_ended (struct local_job *l)
+{
+    l->busy = false;
+    if (l->forgotten)
+        uv_close ((uv_handle_t *)&l->timer, timer_closed);
+    return !l->forgotten;
+}
+
+/* -- telling the broker, each thing once -- */
+
+static void tell_ready (struct local_job *l)
+{
+    if (l->ready_told || l->end_told)
+        return;
+    l->ready_told = true;
+    l->x->host->ready (l->x->host->arg, l->job->id);
+    l->x->host->output (l->x->host->arg, l->job->id);
+}
+
+static void tell_finish (struct local_job *l, const struct frame_finish *fin)
+{
+    if (l->end_told)
+        return;
+    l->end_told = true;
+    if (!strcmp (fin->reason, "startfail"))
+        l->x->host->start_failed (l->x->host->arg, l->job->id, false, fin->text);
+    else
+        l->x->host->finished (l->x->host->arg, l->job->id, fin->status, fin->reason,
+                              fin->text);
+}
+
+static void tell_start_failed (struct local_job *l, bool retry, const char *text)
+{
+    if (l->end_told)
+        return;
+    l->end_told = true;
+    l->x->host->start_failed (l->x->host->arg, l->job->id, retry, text);
+}
+
+static void tell_lost (struct local_job *l)
+{
+    struct frame_finish fin = { .status = SIGKILL, .reason = "lost" };
+    const char *node = l->job->r->nranks > 0 ? l->job->r->ranks[0].node : "?";
+
+    if (l->lost[0])
+        snprintf (fin.text, sizeof (fin.text), "%s", l->lost);
+    else
+        snprintf (fin.text, sizeof (fin.text), "node %.200s: its agent %s", node,
+                  l->killed ? "did not end it and was killed" : "ended without a word");
+    if (l->killed)
+        snprintf (fin.reason, sizeof (fin.reason), "%.15s", l->end_reason);
+    tell_finish (l, &fin);
+}
+
+/* -- the spool, on a worker thread -- */
+
+static void note_frame (struct local_job *l, const struct frame *f)
+{
+    if (f->type == FRAME_READY)
+        l->ready_seen = true;
+    else if (f->type == FRAME_LOST)
+        snprintf (l->lost, sizeof (l->lost), "%.*s", (int)MIN (f->len, 250), f->data);
+    else if (f->type == FRAME_FINISH
+             && frame_finish_decode (f->data, f->len, &l->finish) == 0)
+        l->finish_seen = true;
+}
+
+/* The user's plain file, and no other's by a link. */
+static int open_spool (const struct local_job *l)
+{
+    struct stat st;
+    int fd = open (l->job->spool, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+    if (fd >= 0
+        && (fstat (fd, &st) < 0 || !S_ISREG (st.st_mode)
+            || st.st_uid != l->job->user.uid)) {
+        close (fd);
+        return -1;
+    }
+    return fd;
+}
+
+static void read_spool (struct local_job *l)
+{
+    autofree char *buf = malloc (SPOOL_CHUNK);
+    autoclose int fd = open_spool (l);
+    uint64_t offset = 0;
+    struct frame f;
+
+    while (buf && fd >= 0 && !l->finish_seen) {
+        ssize_t got = pread (fd, buf, SPOOL_CHUNK, (off_t)offset);
+        size_t used = 0;
+        while (got > 0 && !l->finish_seen) {
+            ssize_t n = frame_parse (buf + used, (size_t)got - used, &f);
+            if (n <= 0)
+                break;
+            note_frame (l, &f);
+            used += (size_t)n;
+        }
+        if (used == 0)
+            return; /* the end, or cut short */
+        offset += used;
+    }
+}
+
+static void spool_work (uv_work_t *w)
+{
+    read_spool (w->data);
+}
+
+static void finish_cleanup (struct local_job *l);
+
+static void spool_done (uv_work_t *w, int status)
+{
+    struct local_job *l = w->data;
+
+    if (!work_ended (l))
+        return;
+    if (status == 0 && l->ready_seen)
+        tell_ready (l);
+    if (l->finish_seen)
+        tell_finish (l, &l->finish);
+    else
+        tell_lost (l);
+    if (l->cleaning)
+        finish_cleanup (l);
+}
+
+static void look_at_spool (struct local_job *l)
+{
+    if (l->busy || l->end_told)
+        return;
+    l->busy = true;
+    if (uv_queue_work (l->x->host->loop, &l->work, spool_work, spool_done) < 0) {
+        l->busy = false;
+        tell_lost (l);
+    }
+}
+
+/* -- the line to rank 0 -- */
+
+static void on_frame (const struct frame *f, void *arg)
+{
+    struct local_job *l = arg;
+    if (f->type == FRAME_READY)
+        tell_ready (l);
+    else if (f->type == FRAME_NOTE)
+        l->x->host->output (l->x->host->arg, l->job->id);
+    else if (f->type == FRAME_LOST)
+        snprintf (l->lost, sizeof (l->lost), "%.*s", (int)MIN (f->len, 250), f->data);
+}
+
+static void on_finish (const struct frame_finish *fin, void *arg)
+{
+    tell_finish (arg, fin);
+}
+
+static void open_link (struct local_job *l)
+{
+    static const struct agentlink_events events = { .on_frame = on_frame,
+                                                    .on_finish = on_finish };
+    struct error err = { 0 };
+    char path[64], host[64];
+
+    if (l->link || l->end_told || l->nagents == 0)
+        return;
+    if (l->dir_fd < 0)
+        l->dir_fd = open (l->job->dir, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    snprintf (path, sizeof (path), "/proc/self/fd/%d/socket-%u", l->dir_fd,
+              l->job->attempt);
+    /* A name of its own: the number in path comes again, and a connection to another job
+     * must not serve. */
+    snprintf (host, sizeof (host), "http://job%ju-%u", (uintmax_t)l->job->id,
+              l->job->attempt);
+    struct agentlink_where where = { .unix_socket = path, .url_prefix = host };
+    l->link = agentlink_open (l->x->http, l->x->host->loop, &where, l->key, 0, &events, l,
+                              &err);
+    if (!l->link)
+        log_warning ("job %ju: no line to its agent: %s", (uintmax_t)l->job->id,
+                     err.text);
+    else if (l->ending)
+        agentlink_terminate (l->link, l->end_reason, l->job->grace);
+}
+
+static void link_due (uv_timer_t *t)
+{
+    open_link (t->data);
+}
+
+/* -- files, on a worker thread -- */
+
+/* A new file in the job's directory (which is the user's: nothing there is followed or
+ * kept). */
+static int put_file (struct local_job *l, int dir, const char *path, const void *data,
+                     size_t len, mode_t mode)
+{
+    const char *name = strrchr (path, '/') + 1;
+    unlinkat (dir, name, 0);
+    autoclose int fd =
+        openat (dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0 || io_write_all (fd, data, len) < 0
+        || (geteuid () == 0 && fchown (fd, l->job->user.uid, l->job->user.gid) < 0)
+        || fchmod (fd, mode) < 0)
+        return error_errno (&l->err, errno, "%s", path);
+    return 0;
+}
+
+static int set_texts (struct local_job *l, struct launch *launch)
+{
+    const struct jobspec *js = l->job->js;
+    const struct {
+        char **field;
+        const char *prefix, *value;
+    } texts[] = {
+        { &launch->rendezvous, "unix:", l->socket },
+        { &launch->listen, "unix:", l->socket },
+        { &launch->spool, "", l->job->spool },
+        { &launch->output, "", js->output ? js->output : "" },
+        { &launch->error, "", js->error },
+        { &launch->script, "", jobspec_is_batch (js) ? l->script : NULL },
+    };
+    for (size_t i = 0; i < ARRAY_SIZE (texts); i++) {
+        if (!texts[i].value)
+            continue;
+        if (asprintf (texts[i].field, "%s%s", texts[i].prefix, texts[i].value) < 0) {
+            *texts[i].field = NULL;
+            return error_set (&l->err, ENOMEM, "out of memory");
+        }
+    }
+    launch->join_timeout = JOIN_SECONDS;
+    return 0;
+}
+
+static int put_launch (struct local_job *l, int dir)
+{
+    struct launch launch;
+    struct strbuf sb;
+
+    if (joblaunch_fill (l->job, &launch, &l->err) < 0)
+        return -ENOMEM;
+    strbuf_init (&sb, LAUNCH_BYTES_MAX);
+    int rc = set_texts (l, &launch);
+    if (rc == 0 && (rc = launch_write (&launch, &sb)) < 0)
+        error_set (&l->err, E2BIG, "its arguments and environment are too large");
+    if (rc == 0)
+        rc = put_file (l, dir, l->launch, sb.buf, sb.len, 0400);
+    strbuf_release (&sb);
+    launch_release (&launch);
+    return rc;
+}
+
+static int put_key (struct local_job *l, int dir)
+{
+    char hex[2 * AGENT_KEY_SIZE + 2];
+    if (secret_random (l->key, sizeof (l->key)) < 0)
+        return error_set (&l->err, EIO, "no random bytes to be had");
+    hex_encode (l->key, sizeof (l->key), hex);
+    hex[2 * AGENT_KEY_SIZE] = '\n';
+    int rc = put_file (l, dir, l->key_path, hex, 2 * AGENT_KEY_SIZE + 1, 0400);
+    secret_wipe (hex, sizeof (hex));
+    return rc;
+}
+
+static void files_work (uv_work_t *w)
+{
+    struct local_job *l = w->data;
+    uid_t self = geteuid ();
+    const struct jobspec *js = l->job->js;
+    autoclose int dir =
+        open (l->job->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+
+    if (self != 0 && self != l->job->user.uid) { /* it would run as us */
+        l->rc = error_set (&l->err, EPERM,
+                           "the broker runs without root and cannot become %s",
+                           l->job->user.name);
+        return;
+    }
+    if (dir < 0) {
+        l->rc = error_errno (&l->err, errno, "%s", l->job->dir);
+        return;
+    }
+    if ((l->rc = put_key (l, dir)) == 0 && (l->rc = put_launch (l, dir)) == 0
+        && jobspec_is_batch (js))
+        l->rc = put_file (l, dir, l->script, js->script, js->script_len, 0700);
+}
+
+/* -- agents -- */
+
+/* --groups as a list; "" without any. */
+static void add_groups (struct strbuf *sb, const struct exec_user *user)
+{
+    for (size_t i = 0; i < user->ngroups; i++)
+        strbuf_addf (sb, "%s%u", i ? "," : "", (unsigned)user->groups[i]);
+}
+
+static int spawn_rank (struct local_job *l, uint32_t rank, int log_fd, const char *groups)
+{
+    char number[16], uid[16], gid[16];
+    const struct exec_user *user = &l->job->user;
+    const char *path = l->x->host->shell_path;
+    const char *argv[] = { path,     "--launch", l->launch, "--key", l->key_path,
+                           "--rank", number,     NULL,      uid,     "--gid",
+                           gid,      "--groups", groups,    NULL };
+
+    snprintf (number, sizeof (number), "%u", (unsigned)rank);
+    snprintf (uid, sizeof (uid), "%u", (unsigned)user->uid);
+    snprintf (gid, sizeof (gid), "%u", (unsigned)user->gid);
+    if (geteuid () == 0)
+        argv[7] = "--uid";
+    if (!agents_spawn (l->x->agents, path, (char *const *)argv, log_fd, agent_exited, l,
+                       &l->err))
+        return -EIO;
+    l->nagents++;
+    return 0;
+}
+
+/* Rank 0 last: the others retry until it listens, but a spool shows that all were
+ * spawned. */
+static int spawn_all (struct local_job *l)
+{
+    autostrbuf struct strbuf groups;
+    size_t n = l->job->r->nranks;
+
+    strbuf_init (&groups, 1 << 20);
+    add_groups (&groups, &l->job->user);
+    for (size_t i = n; i-- > 0;)
+        if (spawn_rank (l, (uint32_t)i, 2, groups.buf) < 0)
+            return -EIO;
+    return 0;
+}
+
+static void files_done (uv_work_t *w, int status)
+{
+    struct local_job *l = w->data;
+
+    if (!work_ended (l))
+        return;
+    if (l->cleaning) {
+        finish_cleanup (l);
+        return;
+    }
+    if (l->ending) {
+        tell_start_failed (l, false, "ended before it began");
+        return;
+    }
+    if (status < 0 || l->rc < 0) {
+        tell_start_failed (l, false, l->err.text);
+        return;
+    }
+    l->started = true;
+    if (spawn_all (l) < 0) {
+        agents_signal (l->x->agents, l, SIGTERM);
+        tell_start_failed (l, true, l->err.text);
+        return;
+    }
+    uv_timer_start (&l->timer, link_due, LINK_DELAY_MS, 0);
+}
+
+static void agent_exited (int status, bool known, void *arg)
+{
+    struct local_job *l = arg;
+
+    l->nagents--;
+    if (known && WIFSIGNALED (status))
+        log_warning ("job %ju: an agent was killed by signal %d", (uintmax_t)l->job->id,
+                     WTERMSIG (status));
+    /* The spool is whole once the last one has gone; rank 0 is not told apart. */
+    if (l->nagents > 0)
+        return;
+    if (l->cleaning)
+        finish_cleanup (l);
+    else
+        look_at_spool (l);
+}
+
+/* -- verbs -- */
+
+static void failed_later (uv_timer_t *t)
+{
+    struct local_job *l = t->data;
+    tell_start_failed (l, true, l->err.text);
+}
+
+void local_job_start (struct exec *x, struct exec_job *job)
+{
+    struct local_job *l = local_job_create (x, job);
+    if (!l) {
+        x->host->start_failed (x->host->arg, job->id, true, "out of memory");
+        return;
+    }
+    l->busy = true;
+    if (uv_queue_work (x->host->loop, &l->work, files_work, files_done) < 0) {
+        l->busy = false;
+        error_set (&l->err, ENOMEM, "out of memory");
+        uv_timer_start (&l->timer, failed_later, 0, 0);
+    }
+}
+
+static void recovered_gone (uv_timer_t *t)
+{
+    look_at_spool (t->data);
+}
+
+static void killed_outright (uv_timer_t *t)
+{
+    struct local_job *l = t->data;
+    agents_signal (l->x->agents, l, SIGKILL);
+}
+
+static void kill_due (uv_timer_t *t)
+{
+    struct local_job *l = t->data;
+    agents_kill (l->x->agents, l);
+    uv_timer_start (&l->timer, killed_outright, KILL_DELAY_MS, 0);
+}
+
+/* Agents that still run are watched; else the spool tells: finished, lost, or never
+ * begun. Rank 0 is the last to be spawned: without it and its spool no task has started,
+ * and the others make way. */
+void local_job_recover (struct exec *x, struct exec_job *job)
+{
+    struct stat st;
+    autofree char *launch = path_in (job, "launch");
+
+    if (lstat (job->spool, &st) < 0
+        && !(launch && agents_running (x->agents, launch, job->user.uid))) {
+        if (launch)
+            agents_end (x->agents, launch, job->user.uid);
+        local_job_start (x, job);
+        return;
+    }
+    struct local_job *l = local_job_create (x, job);
+    if (!l) {
+        x->host->start_failed (x->host->arg, job->id, true, "out of memory");
+        return;
+    }
+    l->started = true;
+    l->nagents = agents_adopt (x->agents, l->launch, job->user.uid, agent_exited, l);
+    if (l->nagents == 0)
+        uv_timer_start (&l->timer, recovered_gone, 0, 0);
+    else if (agent_key_read (l->key_path, l->key) == 0)
+        uv_timer_start (&l->timer, link_due, 0, 0);
+    else
+        log_warning ("job %ju: its key is gone; it can be watched but not told",
+                     (uintmax_t)job->id);
+}
+
+/* Whatever their user has done to them (stopped them, removed their key or socket), a job
+ * that was ended gives its nodes back. */
+static void agents_overdue (uv_timer_t *t)
+{
+    struct local_job *l = t->data;
+
+    log_warning ("job %ju: its agents do not end it and are killed",
+                 (uintmax_t)l->job->id);
+    l->killed = true;
+    kill_due (t);
+}
+
+void local_job_terminate (struct exec *x, struct exec_job *job, const char *reason,
+                          double grace)
+{
+    struct local_job *l = job->aux;
+
+    (void)x;
+    if (!l || l->end_told)
+        return;
+    bool first = !l->ending;
+    if (first)
+        snprintf (l->end_reason, sizeof (l->end_reason), "%s", reason);
+    l->ending = true;
+    if (!l->link)
+        open_link (l);
+    else
+        agentlink_terminate (l->link, reason, grace);
+    if (first && l->nagents > 0)
+        uv_timer_start (&l->timer, agents_overdue,
+                        (uint64_t)((grace + TERMINATE_SLACK) * 1000.0), 0);
+}
+
+int local_job_signal (struct exec_job *job, int signum, struct error *err)
+{
+    struct local_job *l = job->aux;
+
+    if (!l || l->nagents == 0 || l->end_told)
+        return error_set (err, ESRCH, "it does not run (any more)");
+    open_link (l);
+    if (!l->link)
+        return error_set (err, ESRCH, "its agent cannot be reached");
+    agentlink_signal (l->link, signum, NULL, NULL);
+    return 0;
+}
+
+static void cleaned_later (uv_timer_t *t)
+{
+    struct local_job *l = t->data;
+    struct exec *x = l->x;
+    uint64_t id = l->job->id;
+    const char *files[] = { l->launch, l->key_path, l->script, l->socket };
+
+    for (size_t i = 0; i < ARRAY_SIZE (files); i++)
+        unlink (files[i]);
+    local_job_free (l);
+    x->host->cleaned (x->host->arg, id);
+}
+
+static void finish_cleanup (struct local_job *l)
+{
+    if (l->busy || l->nagents > 0 || l->closing)
+        return;
+    l->closing = true;
+    uv_timer_start (&l->timer, cleaned_later, 0, 0);
+}
+
+void local_job_cleanup (struct exec *x, struct exec_job *job)
+{
+    struct local_job *l = job->aux;
+
+    if (!l) { /* found in CLEANUP after a restart */
+        if (!(l = local_job_create (x, job))) {
+            log_error ("out of memory: the broker stops rather than leave a process");
+            abort ();
+        }
+        l->nagents = agents_adopt (x->agents, l->launch, job->user.uid, agent_exited, l);
+    }
+    l->cleaning = true;
+    l->end_told = true;
+    close_link (l);
+    if (l->nagents
+        > 0) { /* they end by themselves after FINISH; not so if there was none */
+        if (!l->finish_seen)
+            agents_signal (x->agents, l, SIGTERM);
+        uv_timer_start (&l->timer, kill_due, KILL_DELAY_MS, 0);
+    }
+    finish_cleanup (l);
+}
+
+void local_jobs_forget (struct exec *x)
+{
+    struct local_job *l, *next;
+    DL_FOREACH_SAFE (x->jobs, l, next)
+    {
+        if (l->ending && !l->end_told) /* it shall end, and may not know it yet */
+            agents_signal (x->agents, l, SIGTERM);
+        local_job_free (l);
+    }
+}

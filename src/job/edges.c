@@ -1,0 +1,392 @@
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "job/edges.h"
+
+#define SECONDS_MAX 1e12
+
+/* -- reading contexts; nothing of the job is changed before all is read -- */
+
+static int get_int (const struct event *e, const char *key, int64_t min, int64_t max,
+                    int64_t *ret, enum json_need need, struct error *err)
+{
+    if (!e->context)
+        return need == JSON_REQUIRED
+                   ? error_set (err, EINVAL, "%s.%s: is missing", e->name, key)
+                   : 0;
+    return json_get_int (e->context, key, min, max, ret, need, e->name, err);
+}
+
+static int get_string (const struct event *e, const char *key, const char **ret,
+                       enum json_need need, struct error *err)
+{
+    if (!e->context)
+        return need == JSON_REQUIRED
+                   ? error_set (err, EINVAL, "%s.%s: is missing", e->name, key)
+                   : 0;
+    return json_get_string (e->context, key, ret, need, e->name, err);
+}
+
+static int get_seconds (const struct event *e, const char *key, double *ret,
+                        struct error *err)
+{
+    return e->context ? json_get_double (e->context, key, 0, SECONDS_MAX, ret,
+                                         JSON_OPTIONAL_KEY, e->name, err)
+                      : 0;
+}
+
+static void string_set (char **field, char *value)
+{
+    free (*field);
+    *field = value;
+}
+
+static int no_memory (struct error *err)
+{
+    return error_set (err, ENOMEM, "out of memory");
+}
+
+/* -- submit -- */
+
+struct submit {
+    int64_t userid, groupid, urgency, flags, version;
+    int64_t nnodes, ntasks, ncores;
+    const char *user, *name, *queue;
+    double duration;
+};
+
+static int submit_read (const struct event *e, struct submit *s, struct error *err)
+{
+    const enum json_need opt = JSON_OPTIONAL_KEY;
+    int rc;
+    *s = (struct submit){ .version = 1, .user = "", .name = "", .queue = "" };
+    if ((rc = get_int (e, "userid", 0, UINT32_MAX, &s->userid, JSON_REQUIRED, err)) < 0
+        || (rc = get_int (e, "urgency", 0, 31, &s->urgency, JSON_REQUIRED, err)) < 0
+        || (rc = get_int (e, "groupid", 0, UINT32_MAX, &s->groupid, opt, err)) < 0
+        || (rc = get_int (e, "flags", 0, INT64_MAX, &s->flags, opt, err)) < 0
+        || (rc = get_int (e, "version", 1, 1, &s->version, opt, err)) < 0
+        || (rc = get_int (e, "nnodes", 0, INT64_MAX, &s->nnodes, opt, err)) < 0
+        || (rc = get_int (e, "ntasks", 0, INT64_MAX, &s->ntasks, opt, err)) < 0
+        || (rc = get_int (e, "ncores", 0, INT64_MAX, &s->ncores, opt, err)) < 0
+        || (rc = get_string (e, "user", &s->user, opt, err)) < 0
+        || (rc = get_string (e, "name", &s->name, opt, err)) < 0
+        || (rc = get_string (e, "queue", &s->queue, opt, err)) < 0)
+        return rc;
+    return get_seconds (e, "duration", &s->duration, err);
+}
+
+static int on_submit (struct job *job, const struct event *e, struct outcome *out,
+                      struct error *err)
+{
+    (void)out;
+    struct submit s;
+    int rc = submit_read (e, &s, err);
+    if (rc < 0)
+        return rc;
+    char *user = strdup (s.user), *name = strdup (s.name), *queue = strdup (s.queue);
+    if (!user || !name || !queue) {
+        free (user);
+        free (name);
+        free (queue);
+        return no_memory (err);
+    }
+    string_set (&job->user, user);
+    string_set (&job->name, name);
+    string_set (&job->queue, queue);
+    job->userid = (uint32_t)s.userid;
+    job->groupid = (uint32_t)s.groupid;
+    job->urgency = (int)s.urgency;
+    job->duration = s.duration;
+    job->nnodes = job->asked.nnodes = s.nnodes;
+    job->ntasks = job->asked.ntasks = s.ntasks;
+    job->ncores = job->asked.ncores = s.ncores;
+    job->t_submit = e->timestamp;
+    return 0;
+}
+
+/* -- waiting -- */
+
+static void eligible_at (struct job *job, double t)
+{
+    if (job->urgency > 0 && job->t_eligible <= 0)
+        job->t_eligible = t;
+}
+
+static int on_priority (struct job *job, const struct event *e, struct outcome *out,
+                        struct error *err)
+{
+    (void)out;
+    int64_t priority;
+    int rc = get_int (e, "priority", 0, INT64_MAX, &priority, JSON_REQUIRED, err);
+    if (rc < 0)
+        return rc;
+    job->priority = priority;
+    job->reprioritize = false;
+    eligible_at (job, e->timestamp);
+    return 0;
+}
+
+static int on_urgency (struct job *job, const struct event *e, struct outcome *out,
+                       struct error *err)
+{
+    (void)out;
+    int64_t urgency, userid;
+    int rc = get_int (e, "urgency", 0, 31, &urgency, JSON_REQUIRED, err);
+    if (rc < 0
+        || (rc = get_int (e, "userid", 0, UINT32_MAX, &userid, JSON_REQUIRED, err)) < 0)
+        return rc;
+    job->urgency = (int)urgency;
+    job->reprioritize = job->state == JOB_SCHED;
+    return 0;
+}
+
+/* -- running -- */
+
+static int on_alloc (struct job *job, const struct event *e, struct outcome *out,
+                     struct error *err)
+{
+    (void)out;
+    json_t *r = NULL;
+    const char *nodelist = NULL;
+    int64_t nnodes = job->nnodes, ntasks = job->ntasks, ncores = job->ncores;
+    int rc;
+    if (!e->context)
+        return error_set (err, EINVAL, "alloc.R: is missing");
+    if ((rc = json_get_object (e->context, "R", &r, JSON_REQUIRED, e->name, err)) < 0
+        || (rc = get_string (e, "nodelist", &nodelist, JSON_OPTIONAL_KEY, err)) < 0
+        || (rc = get_int (e, "nnodes", 0, INT64_MAX, &nnodes, JSON_OPTIONAL_KEY, err)) < 0
+        || (rc = get_int (e, "ntasks", 0, INT64_MAX, &ntasks, JSON_OPTIONAL_KEY, err)) < 0
+        || (rc = get_int (e, "ncores", 0, INT64_MAX, &ncores, JSON_OPTIONAL_KEY, err))
+               < 0)
+        return rc;
+    char *text = json_dumps (r, JSON_COMPACT | JSON_REAL_PRECISION (16));
+    char *list = nodelist ? strdup (nodelist) : NULL;
+    if (!text || (nodelist && !list)) {
+        free (text);
+        free (list);
+        return no_memory (err);
+    }
+    string_set (&job->r, text);
+    string_set (&job->nodelist, list);
+    job->nnodes = nnodes;
+    job->ntasks = ntasks;
+    job->ncores = ncores;
+    job->allocated = true;
+    job->reprioritize = false;
+    job->t_alloc = e->timestamp;
+    job->t_begin = 0;
+    return 0;
+}
+
+static int on_start (struct job *job, const struct event *e, struct outcome *out,
+                     struct error *err)
+{
+    (void)out;
+    if (job->started)
+        return error_set (err, EPROTO, "start: it was seen before");
+    job->started = true;
+    job->failed_starts = 0;
+    string_set (&job->requeue_reason, NULL);
+    job->t_start = e->timestamp;
+    return 0;
+}
+
+static int on_finish (struct job *job, const struct event *e, struct outcome *out,
+                      struct error *err)
+{
+    int64_t status;
+    int rc = get_int (e, "status", 0, 0xffff, &status, JSON_REQUIRED, err);
+    if (rc < 0)
+        return rc;
+    if (!job->allocated || job->released)
+        return error_set (err, EPROTO, "finish: it holds no resources to run on");
+    if (job->finished)
+        return error_set (err, EPROTO, "finish: it was seen before");
+    if (job->state == JOB_CLEANUP && !job->kill_sent)
+        out->actions = 0; /* requeue has asked for the clean-up already */
+    const char *text = json_string_value (json_object_get (e->context, "text"));
+    char *copy = status != 0 && text && *text ? strdup (text) : NULL;
+    if (status != 0 && text && *text && !copy)
+        return no_memory (err);
+    string_set (&job->finish_text, copy);
+    job->finished = true;
+    job->status = (int)status;
+    job->t_finish = e->timestamp;
+    return 0;
+}
+
+/* -- the way out -- */
+
+static int exception_record (struct job *job, int64_t severity, const char *type,
+                             const char *note, struct error *err)
+{
+    if (job->has_exception && job->exception_severity <= severity)
+        return 0; /* the first of the worst kind is the cause */
+    char *type_copy = strdup (type), *note_copy = *note ? strdup (note) : NULL;
+    if (!type_copy || (*note && !note_copy)) {
+        free (type_copy);
+        free (note_copy);
+        return no_memory (err);
+    }
+    string_set (&job->exception_type, type_copy);
+    string_set (&job->exception_note, note_copy);
+    job->has_exception = true;
+    job->exception_severity = (int)severity;
+    return 0;
+}
+
+/* Out's state and actions are those of severity 0. */
+static int on_exception (struct job *job, const struct event *e, struct outcome *out,
+                         struct error *err)
+{
+    int64_t severity, userid;
+    const char *type, *note = "";
+    int rc;
+    if ((rc = get_string (e, "type", &type, JSON_REQUIRED, err)) < 0
+        || (rc = get_int (e, "severity", 0, 7, &severity, JSON_REQUIRED, err)) < 0
+        || (rc = get_string (e, "note", &note, JSON_OPTIONAL_KEY, err)) < 0
+        || (rc = get_int (e, "userid", 0, UINT32_MAX, &userid, JSON_OPTIONAL_KEY, err))
+               < 0
+        || (rc = exception_record (job, severity, type, note, err)) < 0)
+        return rc;
+    if (severity > 0) {
+        *out = (struct outcome){ job->state, 0 };
+        return 0;
+    }
+    job->kill_sent = job->kill_sent || job->state == JOB_RUN;
+    job->requeue = false; /* who cancels while it is torn down does not want it again */
+    return 0;
+}
+
+static int on_requeue (struct job *job, const struct event *e, struct outcome *out,
+                       struct error *err)
+{
+    (void)out;
+    const char *reason;
+    double begin = 0;
+    int rc = get_string (e, "reason", &reason, JSON_REQUIRED, err);
+    if (rc < 0 || (rc = get_seconds (e, "begin", &begin, err)) < 0)
+        return rc;
+    char *copy = strdup (reason);
+    if (!copy)
+        return no_memory (err);
+    string_set (&job->requeue_reason, copy);
+    job->t_begin = begin;
+    job->requeue = true;
+    return 0;
+}
+
+static int on_release (struct job *job, const struct event *e, struct outcome *out,
+                       struct error *err)
+{
+    const char *ranks;
+    bool final;
+    int rc = get_string (e, "ranks", &ranks, JSON_REQUIRED, err);
+    if (rc < 0
+        || (rc = json_get_bool (e->context, "final", &final, JSON_REQUIRED, e->name, err))
+               < 0)
+        return rc;
+    if (!job->allocated || job->released)
+        return error_set (err, EPROTO, "release: it holds no resources");
+    if (!final)
+        out->actions = 0;
+    job->released = final;
+    return 0;
+}
+
+static int on_free (struct job *job, const struct event *e, struct outcome *out,
+                    struct error *err)
+{
+    (void)e;
+    (void)out;
+    if (!job->allocated)
+        return error_set (err, EPROTO, "free: it holds no resources");
+    job->allocated = false;
+    return 0;
+}
+
+/* Forget the attempt; what was submitted, and when, stays. */
+static void attempt_reset (struct job *job)
+{
+    string_set (&job->r, NULL);
+    string_set (&job->nodelist, NULL);
+    string_set (&job->exception_type, NULL);
+    string_set (&job->exception_note, NULL);
+    string_set (&job->finish_text, NULL);
+    job->nnodes = job->asked.nnodes;
+    job->ntasks = job->asked.ntasks;
+    job->ncores = job->asked.ncores;
+    job->failed_starts += !job->started;
+    job->started = job->kill_sent = job->requeue = job->released = job->finished = false;
+    job->has_exception = false;
+    job->exception_severity = 0;
+    job->status = 0;
+    job->t_alloc = job->t_start = job->t_finish = 0;
+    job->restarts++;
+}
+
+static int on_clean (struct job *job, const struct event *e, struct outcome *out,
+                     struct error *err)
+{
+    if (job->allocated)
+        return error_set (err, EPROTO, "clean: it still holds resources");
+    if (job->requeue) {
+        attempt_reset (job);
+        *out = (struct outcome){ JOB_PRIORITY, JOB_ACT_PRIORITY };
+        return 0;
+    }
+    job->t_inactive = e->timestamp;
+    return 0;
+}
+
+#define WITHDRAW (JOB_ACT_DEQUEUE | JOB_ACT_CLEAN)
+
+const struct edge edges[] = {
+    { EDGE_UNBORN, "submit", JOB_NEW, JOB_ACT_VALIDATE, on_submit },
+
+    { JOB_NEW, "validate", JOB_DEPEND, JOB_ACT_DEPEND, NULL },
+    { JOB_NEW, "urgency", EDGE_STAY, 0, on_urgency },
+    { JOB_NEW, "exception", JOB_CLEANUP, WITHDRAW, on_exception },
+
+    { JOB_DEPEND, "depend", JOB_PRIORITY, JOB_ACT_PRIORITY, NULL },
+    { JOB_DEPEND, "urgency", EDGE_STAY, 0, on_urgency },
+    { JOB_DEPEND, "exception", JOB_CLEANUP, WITHDRAW, on_exception },
+
+    { JOB_PRIORITY, "priority", JOB_SCHED, JOB_ACT_ENQUEUE, on_priority },
+    { JOB_PRIORITY, "urgency", EDGE_STAY, JOB_ACT_PRIORITY, on_urgency },
+    { JOB_PRIORITY, "exception", JOB_CLEANUP, WITHDRAW, on_exception },
+
+    { JOB_SCHED, "alloc", JOB_RUN, JOB_ACT_START, on_alloc },
+    { JOB_SCHED, "priority", EDGE_STAY, JOB_ACT_ENQUEUE, on_priority },
+    { JOB_SCHED, "urgency", EDGE_STAY, JOB_ACT_PRIORITY, on_urgency },
+    { JOB_SCHED, "exception", JOB_CLEANUP, WITHDRAW, on_exception },
+
+    { JOB_RUN, "start", EDGE_STAY, 0, on_start },
+    { JOB_RUN, "finish", JOB_CLEANUP, JOB_ACT_CLEANUP, on_finish },
+    { JOB_RUN, "requeue", JOB_CLEANUP, JOB_ACT_CLEANUP, on_requeue },
+    { JOB_RUN, "exception", JOB_CLEANUP, JOB_ACT_KILL, on_exception },
+
+    { JOB_CLEANUP, "finish", EDGE_STAY, JOB_ACT_CLEANUP, on_finish },
+    { JOB_CLEANUP, "release", EDGE_STAY, JOB_ACT_FREE, on_release },
+    { JOB_CLEANUP, "free", EDGE_STAY, JOB_ACT_CLEAN, on_free },
+    { JOB_CLEANUP, "clean", JOB_INACTIVE, JOB_ACT_INACTIVE, on_clean },
+    { JOB_CLEANUP, "exception", EDGE_STAY, 0, on_exception },
+};
+const size_t edges_count = ARRAY_SIZE (edges);
+
+const struct edge *edge_find (const struct job *job, const char *event)
+{
+    int from = job->nevents == 0 ? EDGE_UNBORN : (int)job->state;
+    for (size_t i = 0; i < edges_count; i++) {
+        if (edges[i].from == from && strcmp (edges[i].event, event) == 0)
+            return &edges[i];
+    }
+    return NULL;
+}
+
+bool edge_is_remark (const char *event)
+{
+    return strcmp (event, "memo") == 0 || strcmp (event, "fluxq-restart") == 0
+           || strncmp (event, "debug.", 6) == 0;
+}

@@ -1,0 +1,37 @@
+/* edges.h - the table behind job_apply(): which event may come in which state
+ *
+ *     const struct edge *edge = edge_find (job, "alloc");
+ *     if (!edge) ...                                  // refused
+ *
+ * A handler changes the record, may refuse, and must leave the record alone when it does.
+ * It gets the edge's next state and actions and may change both.
+ */
+#ifndef FLUXQ_JOB_EDGES_H
+#define FLUXQ_JOB_EDGES_H
+
+#include "job/job.h"
+
+struct outcome {
+    enum job_state next;
+    unsigned actions;
+};
+
+struct edge {
+    int from; /* enum job_state, or EDGE_UNBORN */
+    const char *event;
+    int to; /* enum job_state, or EDGE_STAY */
+    unsigned actions;
+    int (*handle) (struct job *job, const struct event *e, struct outcome *out,
+                   struct error *err); /* or NULL */
+};
+
+enum { EDGE_UNBORN = -1 /* before submit */, EDGE_STAY = -2 };
+
+extern const struct edge edges[];
+extern const size_t edges_count;
+
+const struct edge *edge_find (const struct job *job, const char *event);
+/* memo, fluxq-restart, debug.*: allowed everywhere after submit, without effect. */
+bool edge_is_remark (const char *event);
+
+#endif

@@ -1,0 +1,154 @@
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+
+#include "job/edges.h"
+
+struct job *job_create (uint64_t id)
+{
+    struct job *job = calloc (1, sizeof (*job));
+    if (!job)
+        return NULL;
+    job->id = id;
+    job->urgency = 16;
+    job->user = strdup ("");
+    job->name = strdup ("");
+    job->queue = strdup ("");
+    if (!job->user || !job->name || !job->queue) {
+        job_destroy (job);
+        return NULL;
+    }
+    return job;
+}
+
+void job_destroy (struct job *job)
+{
+    if (!job)
+        return;
+    free (job->user);
+    free (job->name);
+    free (job->queue);
+    free (job->requeue_reason);
+    free (job->r);
+    free (job->nodelist);
+    free (job->exception_type);
+    free (job->exception_note);
+    free (job->finish_text);
+    free (job);
+}
+
+int job_apply (struct job *job, const struct event *e, unsigned *actions,
+               struct error *err)
+{
+    const struct edge *edge = edge_find (job, e->name);
+    *actions = 0;
+    if (!edge && job->nevents > 0 && edge_is_remark (e->name)) {
+        job->nevents++;
+        return 0;
+    }
+    if (!edge)
+        return error_set (err, EPROTO, "event %s may not come %s %s", e->name,
+                          job->nevents > 0 ? "in state" : "before",
+                          job->nevents > 0 ? job_state_name (job->state) : "submit");
+    struct outcome out = {
+        .next = edge->to == EDGE_STAY ? job->state : (enum job_state)edge->to,
+        .actions = edge->actions,
+    };
+    int rc = edge->handle ? edge->handle (job, e, &out, err) : 0;
+    if (rc < 0) /* a number out of its range is a bad context, too */
+        return rc == -EPROTO || rc == -ENOMEM ? rc : -EINVAL;
+    job->state = out.next;
+    job->nevents++;
+    *actions = out.actions;
+    return 0;
+}
+
+static unsigned cleanup_due (const struct job *job)
+{
+    if (!job->allocated)
+        return JOB_ACT_CLEAN;
+    if (job->released)
+        return JOB_ACT_FREE;
+    return job->finished || job->requeue || !job->kill_sent ? JOB_ACT_CLEANUP
+                                                            : JOB_ACT_KILL;
+}
+
+unsigned job_due_actions (const struct job *job)
+{
+    if (job->nevents == 0)
+        return 0;
+    switch (job->state) {
+    case JOB_NEW:
+        return JOB_ACT_VALIDATE;
+    case JOB_DEPEND:
+        return JOB_ACT_DEPEND;
+    case JOB_PRIORITY:
+        return JOB_ACT_PRIORITY;
+    case JOB_SCHED:
+        return JOB_ACT_ENQUEUE | (job->reprioritize ? JOB_ACT_PRIORITY : 0);
+    case JOB_RUN:
+        return job->started ? 0 : JOB_ACT_START;
+    case JOB_CLEANUP:
+        return cleanup_due (job);
+    case JOB_INACTIVE:
+        break;
+    }
+    return 0;
+}
+
+const char *job_hold_reason (const struct job *job, double now)
+{
+    if (job->state > JOB_SCHED)
+        return NULL;
+    if (job->urgency == 0)
+        return "JobHeldUser";
+    return job->t_begin > now ? "BeginTime" : NULL;
+}
+
+/* -- names -- */
+
+const char *job_state_name (enum job_state state)
+{
+    static const char *const names[] = {
+        "NEW", "DEPEND", "PRIORITY", "SCHED", "RUN", "CLEANUP", "INACTIVE",
+    };
+    return (size_t)state < ARRAY_SIZE (names) ? names[state] : "UNKNOWN";
+}
+
+static const struct {
+    const char *name, *letter;
+} phases[] = {
+    [JOB_PENDING] = { "PENDING", "PD" },
+    [JOB_CONFIGURING] = { "CONFIGURING", "CF" },
+    [JOB_RUNNING] = { "RUNNING", "R" },
+    [JOB_COMPLETING] = { "COMPLETING", "CG" },
+    [JOB_COMPLETED] = { "COMPLETED", "CD" },
+    [JOB_FAILED] = { "FAILED", "F" },
+    [JOB_CANCELLED] = { "CANCELLED", "CA" },
+    [JOB_TIMEOUT] = { "TIMEOUT", "TO" },
+    [JOB_NODE_FAIL] = { "NODE_FAIL", "NF" },
+    [JOB_OUT_OF_MEMORY] = { "OUT_OF_MEMORY", "OOM" },
+    [JOB_PREEMPTED] = { "PREEMPTED", "PR" },
+    [JOB_DEADLINE] = { "DEADLINE", "DL" },
+    [JOB_REQUEUED] = { "REQUEUED", "RQ" },
+};
+
+const char *job_phase_name (enum job_phase phase)
+{
+    return (size_t)phase < ARRAY_SIZE (phases) ? phases[phase].name : "UNKNOWN";
+}
+
+const char *job_phase_letter (enum job_phase phase)
+{
+    return (size_t)phase < ARRAY_SIZE (phases) ? phases[phase].letter : "?";
+}
+
+int job_phase_from_name (const char *name)
+{
+    for (size_t i = 0; i < ARRAY_SIZE (phases); i++) {
+        if (strcasecmp (name, phases[i].name) == 0
+            || strcasecmp (name, phases[i].letter) == 0)
+            return (int)i;
+    }
+    return -EINVAL;
+}

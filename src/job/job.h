@@ -1,0 +1,161 @@
+/* job.h - the job record and its life: states and events (RFC 21), one table of edges
+ *
+ *     struct job *job = job_create (id);
+ *     unsigned actions;
+ *     job_apply (job, event, &actions, &err);     // pure: (job, event) -> job', actions
+ *     if (actions & JOB_ACT_START) ...
+ *
+ *   NEW --validate--> DEPEND --depend--> PRIORITY --priority--> SCHED --alloc--> RUN
+ *    |                  |                 ^  |                    |        finish |
+ *    |                  |                 |  |                    |       requeue |
+ *    +---- exception ---+-----------------|--+--------------------+     exception |
+ *                       |                 |                                       |
+ *                       v     clean, when |  requeue was seen                     |
+ *                    CLEANUP -------------+   <-----------------------------------+
+ *                       |
+ *                       +----- clean -----> INACTIVE
+ *
+ * `requeue` (ours; a start that failed and is tried again, or a lost node) goes from RUN
+ * to CLEANUP with the mark that `clean` then leads back to PRIORITY instead of INACTIVE
+ * (RFC 21 has no such edge; Flux resubmits, Slurm users expect the same id). Every event
+ * is either an edge, allowed in the state without changing it, or refused (-EPROTO). A
+ * log that replays gives the same record, always. The whole table is in edges.c;
+ * contexts:
+ *
+ *     submit     {userid, urgency; flags, version: 1, groupid, user, name, queue,
+ *                 duration, nnodes, ntasks, ncores}  the log's first event
+ *     validate, depend, start, free, clean  {}
+ *     priority   {priority}
+ *     urgency    {urgency, userid}                   0 holds, more releases
+ *     alloc      {R: object; nodelist, nnodes, ntasks, ncores}
+ *     finish     {status}                            as of wait(2)
+ *     exception  {type, severity; note, userid}      severity 0 ends the job
+ *     requeue    {reason; begin}                     not to start before that unix time
+ *     release    {ranks: "all", final}
+ *     memo, fluxq-restart, debug.*  any: ignored, in every state
+ */
+#ifndef FLUXQ_JOB_JOB_H
+#define FLUXQ_JOB_JOB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/error.h"
+#include "job/event.h"
+
+enum job_state {
+    JOB_NEW,
+    JOB_DEPEND,
+    JOB_PRIORITY,
+    JOB_SCHED,
+    JOB_RUN,
+    JOB_CLEANUP,
+    JOB_INACTIVE,
+};
+
+/* What the user sees, Slurm's words. */
+enum job_phase {
+    JOB_PENDING,
+    JOB_CONFIGURING,
+    JOB_RUNNING,
+    JOB_COMPLETING,
+    JOB_COMPLETED,
+    JOB_FAILED,
+    JOB_CANCELLED,
+    JOB_TIMEOUT,
+    JOB_NODE_FAIL,
+    JOB_OUT_OF_MEMORY,
+    JOB_PREEMPTED,
+    JOB_DEADLINE,
+    JOB_REQUEUED,
+};
+
+/* Bits: what the caller must do next. */
+enum job_action {
+    JOB_ACT_VALIDATE = 1 << 0,  /* emit validate (after checks) */
+    JOB_ACT_DEPEND = 1 << 1,    /* no dependency is left: emit depend */
+    JOB_ACT_PRIORITY = 1 << 2,  /* compute and emit priority */
+    JOB_ACT_ENQUEUE = 1 << 3,   /* give it to the scheduler (or its order changed) */
+    JOB_ACT_DEQUEUE = 1 << 4,   /* take it from the scheduler, if it is there */
+    JOB_ACT_START = 1 << 5,     /* executor start */
+    JOB_ACT_KILL = 1 << 6,      /* executor terminate, then emit finish */
+    JOB_ACT_CLEANUP = 1 << 7,   /* executor end and clean up all, then emit release */
+    JOB_ACT_FREE = 1 << 8,      /* give the resources back to the matcher, emit free */
+    JOB_ACT_CLEAN = 1 << 9,     /* all is gone: emit clean */
+    JOB_ACT_INACTIVE = 1 << 10, /* the end: tell waiters */
+};
+
+struct job {
+    uint64_t id;
+    enum job_state state;
+    /* submit (strings are never NULL) */
+    uint32_t userid, groupid;
+    char *user, *name, *queue; /* owned; "" when the submit event has none */
+    double duration;           /* seconds, 0: unlimited */
+    int64_t nnodes, ntasks;    /* asked (min) until alloc, then granted */
+    int64_t ncores;            /* in all; granted after alloc, else asked */
+    struct {
+        int64_t nnodes, ntasks, ncores;
+    } asked;     /* again after a requeue */
+    int urgency; /* 0 (held) .. 31, default 16 */
+    int64_t priority;
+    bool reprioritize;      /* the urgency changed since the last priority event */
+    unsigned restarts;      /* starts that were given up and queued again, in all */
+    unsigned failed_starts; /* in a row, without a good start: sets the back-off */
+    char *requeue_reason;   /* of the last requeue, or NULL; kept until the next start */
+    /* running */
+    char *r;        /* R text between alloc and free, then kept for show; or NULL */
+    char *nodelist; /* RFC 29 or NULL */
+    bool allocated; /* resources are held (alloc without free) */
+    bool started;   /* start was seen: all ranks ready */
+    bool kill_sent; /* an exception asked for the end */
+    bool requeue;   /* clean leads back to PRIORITY */
+    bool released;  /* a final release was seen */
+    /* end */
+    bool finished;
+    int status; /* wait status of finish */
+    char *finish_text; /* what the executor says of a status that is not 0, or NULL */
+    bool has_exception;
+    int exception_severity;
+    char *exception_type; /* "cancel" "timeout" "exec" "node-lost" "alloc" ... */
+    char *exception_note;
+    /* times, unix, 0: not yet */
+    double t_submit, t_eligible, t_alloc, t_start, t_finish, t_inactive;
+    double t_begin; /* not before (back-off of a requeue), 0: none */
+    uint64_t nevents;
+    void *aux; /* the caller's; not touched, freed by nobody here */
+};
+
+struct job *job_create (uint64_t id);
+void job_destroy (struct job *job);
+/* Apply one event. Returns 0, -EPROTO (that event may not come in this state), -EINVAL
+ * (bad context) or -ENOMEM; the job is unchanged then. *actions gets enum job_action
+ * bits. */
+int job_apply (struct job *job, const struct event *e, unsigned *actions,
+               struct error *err);
+/* What is still to be done in the state that the job is in: after a replay, the
+ * actions that the events seen so far have asked for and no later event has answered.
+ * JOB_ACT_START with `started` not seen, and KILL, CLEANUP: the executor may have done
+ * it before the restart. A job that runs (started) has none. */
+unsigned job_due_actions (const struct job *job);
+
+const char *job_state_name (enum job_state state); /* "SCHED" */
+enum job_phase job_phase (const struct job *job);
+/* The word for the end, as soon as finish was seen (job_phase() says COMPLETING until
+ * all is cleaned up). Only for jobs that have finished or ended. */
+enum job_phase job_result_phase (const struct job *job);
+const char *job_phase_name (enum job_phase phase); /* "PENDING" */
+/* "PD" "CF" "R" "CG" "CD" "F" "CA" "TO" ... */
+const char *job_phase_letter (enum job_phase phase);
+int job_phase_from_name (const char *name); /* either form, any case; -EINVAL */
+/* "JobHeldUser", "BeginTime", or NULL: why a pending job is not even in the queue's
+ * order; the rest is sched_reason(). */
+const char *job_hold_reason (const struct job *job, double now);
+/* What `--wait` returns: exit code, 128+signal, 1 for cancelled or failed otherwise;
+ * timeout: as the tasks ended (143 after SIGTERM). 0 only for COMPLETED. */
+int job_exit_code (const struct job *job);
+/* One line for people why it ended as it did ("exited with status 3", "time limit of 1:00
+ * reached", ...); "" while it has not. */
+void job_result_text (const struct job *job, char *buf, size_t size);
+
+#endif

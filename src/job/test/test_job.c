@@ -1,0 +1,591 @@
+/* The table of edges. What would be wrong: an event that is let through in a state
+ * where it may not come, a state or action that is not what the broker relies on, a
+ * log that replays to something else. */
+#include "common/test/unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "job/edges.h"
+#include "match/test/build.h"
+
+/* A well-formed context for each event. */
+static json_t *context_of (const char *name)
+{
+    static const struct {
+        const char *name, *context;
+    } table[] = {
+        { "submit",
+          "{\"userid\":7,\"urgency\":16,\"flags\":0,\"version\":1,\"groupid\":8,"
+          "\"user\":\"ann\",\"name\":\"sim\",\"queue\":\"q\",\"duration\":60,"
+          "\"nnodes\":2,\"ntasks\":4,\"ncores\":8}" },
+        { "priority", "{\"priority\":42}" },
+        { "urgency", "{\"urgency\":20,\"userid\":7}" },
+        { "alloc",
+          "{\"R\":{\"version\":1},\"nodelist\":\"n[0-3]\",\"nnodes\":4,\"ntasks\":8,"
+          "\"ncores\":16}" },
+        { "finish", "{\"status\":256}" },
+        { "exception",
+          "{\"type\":\"cancel\",\"severity\":0,\"note\":\"enough\",\"userid\":7}" },
+        { "requeue", "{\"reason\":\"no such node\",\"begin\":500}" },
+        { "release", "{\"ranks\":\"all\",\"final\":true}" },
+        { "memo", "{\"a\":1}" },
+    };
+    for (size_t i = 0; i < ARRAY_SIZE (table); i++) {
+        if (strcmp (table[i].name, name) == 0)
+            return json_loads (table[i].context, 0, NULL);
+    }
+    return NULL;
+}
+
+static double now = 1000;
+
+static int apply_context (struct job *job, const char *name, json_t *context,
+                          unsigned *actions)
+{
+    struct error err = { 0 };
+    struct event *e = event_create (now++, name, context);
+    int rc = job_apply (job, e, actions, &err);
+    assert_true ((rc < 0) == (err.text[0] != 0));
+    event_destroy (e);
+    return rc;
+}
+
+static int apply (struct job *job, const char *name, unsigned *actions)
+{
+    return apply_context (job, name, context_of (name), actions);
+}
+
+/* Apply "submit validate ..." to a new job; all must be allowed. */
+static struct job *job_after (const char *events)
+{
+    struct job *job = job_create (1);
+    char *words = strdup (events), *rest = words, *word;
+    unsigned actions;
+    while ((word = strsep (&rest, " "))) {
+        if (*word && apply (job, word, &actions) < 0)
+            fail_msg ("%s in %s", word, events);
+    }
+    free (words);
+    return job;
+}
+
+static const char *const all_events[] = {
+    "submit", "validate",  "depend",  "priority", "urgency", "alloc", "start",
+    "finish", "exception", "requeue", "release",  "free",    "clean", "bogus",
+};
+
+#define TO_SCHED "submit validate depend priority"
+#define TO_RUN TO_SCHED " alloc"
+
+/* What must come of each event that is allowed after `events`; all others must be
+ * refused and change nothing. */
+static const struct row {
+    const char *events;
+    struct {
+        const char *event;
+        enum job_state next;
+        unsigned actions;
+    } allowed[8];
+} rows[] = {
+    { "", { { "submit", JOB_NEW, JOB_ACT_VALIDATE } } },
+    { "submit",
+      { { "validate", JOB_DEPEND, JOB_ACT_DEPEND },
+        { "urgency", JOB_NEW, 0 },
+        { "exception", JOB_CLEANUP, JOB_ACT_DEQUEUE | JOB_ACT_CLEAN } } },
+    { "submit validate",
+      { { "depend", JOB_PRIORITY, JOB_ACT_PRIORITY },
+        { "urgency", JOB_DEPEND, 0 },
+        { "exception", JOB_CLEANUP, JOB_ACT_DEQUEUE | JOB_ACT_CLEAN } } },
+    { "submit validate depend",
+      { { "priority", JOB_SCHED, JOB_ACT_ENQUEUE },
+        { "urgency", JOB_PRIORITY, JOB_ACT_PRIORITY },
+        { "exception", JOB_CLEANUP, JOB_ACT_DEQUEUE | JOB_ACT_CLEAN } } },
+    { TO_SCHED,
+      { { "alloc", JOB_RUN, JOB_ACT_START },
+        { "priority", JOB_SCHED, JOB_ACT_ENQUEUE },
+        { "urgency", JOB_SCHED, JOB_ACT_PRIORITY },
+        { "exception", JOB_CLEANUP, JOB_ACT_DEQUEUE | JOB_ACT_CLEAN } } },
+    { TO_RUN,
+      { { "start", JOB_RUN, 0 },
+        { "finish", JOB_CLEANUP, JOB_ACT_CLEANUP },
+        { "requeue", JOB_CLEANUP, JOB_ACT_CLEANUP },
+        { "exception", JOB_CLEANUP, JOB_ACT_KILL } } },
+    { TO_RUN " start",
+      { { "finish", JOB_CLEANUP, JOB_ACT_CLEANUP },
+        { "requeue", JOB_CLEANUP, JOB_ACT_CLEANUP },
+        { "exception", JOB_CLEANUP, JOB_ACT_KILL } } },
+    /* before an allocation there is nothing to give back */
+    { TO_SCHED " exception",
+      { { "clean", JOB_INACTIVE, JOB_ACT_INACTIVE }, { "exception", JOB_CLEANUP, 0 } } },
+    { TO_RUN " start finish",
+      { { "release", JOB_CLEANUP, JOB_ACT_FREE },
+        { "free", JOB_CLEANUP, JOB_ACT_CLEAN },
+        { "exception", JOB_CLEANUP, 0 } } },
+    { TO_RUN " exception",
+      { { "finish", JOB_CLEANUP, JOB_ACT_CLEANUP },
+        { "release", JOB_CLEANUP, JOB_ACT_FREE },
+        { "free", JOB_CLEANUP, JOB_ACT_CLEAN },
+        { "exception", JOB_CLEANUP, 0 } } },
+    { TO_RUN " requeue",
+      { { "finish", JOB_CLEANUP, 0 },
+        { "release", JOB_CLEANUP, JOB_ACT_FREE },
+        { "free", JOB_CLEANUP, JOB_ACT_CLEAN },
+        { "exception", JOB_CLEANUP, 0 } } },
+    { TO_RUN " start exception finish",
+      { { "release", JOB_CLEANUP, JOB_ACT_FREE },
+        { "free", JOB_CLEANUP, JOB_ACT_CLEAN },
+        { "exception", JOB_CLEANUP, 0 } } },
+    { TO_RUN " start finish release",
+      { { "free", JOB_CLEANUP, JOB_ACT_CLEAN }, { "exception", JOB_CLEANUP, 0 } } },
+    { TO_RUN " start finish release free",
+      { { "clean", JOB_INACTIVE, JOB_ACT_INACTIVE }, { "exception", JOB_CLEANUP, 0 } } },
+    { TO_RUN " requeue release free",
+      { { "clean", JOB_PRIORITY, JOB_ACT_PRIORITY }, { "exception", JOB_CLEANUP, 0 } } },
+    { TO_RUN " requeue release free exception",
+      { { "clean", JOB_INACTIVE, JOB_ACT_INACTIVE }, { "exception", JOB_CLEANUP, 0 } } },
+    { TO_RUN " requeue release free clean",
+      { { "priority", JOB_SCHED, JOB_ACT_ENQUEUE },
+        { "urgency", JOB_PRIORITY, JOB_ACT_PRIORITY },
+        { "exception", JOB_CLEANUP, JOB_ACT_DEQUEUE | JOB_ACT_CLEAN } } },
+    { TO_RUN " start finish release free clean", { { NULL, JOB_INACTIVE, 0 } } },
+};
+
+/* The whole record as text, to compare two. */
+static char *job_text (const struct job *j)
+{
+    struct strbuf sb;
+    char result[256];
+    strbuf_init (&sb, 1 << 20);
+    job_result_text (j, result, sizeof (result));
+    strbuf_addf (&sb, "%d %u %u %s %s %s %g|", j->state, j->userid, j->groupid, j->user,
+                 j->name, j->queue, j->duration);
+    strbuf_addf (&sb, "%lld %lld %lld %d %lld %d %u %u %s|", (long long)j->nnodes,
+                 (long long)j->ntasks, (long long)j->ncores, j->urgency,
+                 (long long)j->priority, j->reprioritize, j->restarts, j->failed_starts,
+                 j->requeue_reason ? j->requeue_reason : "-");
+    strbuf_addf (&sb, "%s %s %d%d%d%d%d%d %d|", j->r ? j->r : "-",
+                 j->nodelist ? j->nodelist : "-", j->allocated, j->started, j->kill_sent,
+                 j->requeue, j->released, j->finished, j->status);
+    strbuf_addf (&sb, "%d %d %s %s|%f %f %f %f %f %f %f|%llu %s %u %d", j->has_exception,
+                 j->exception_severity, j->exception_type ? j->exception_type : "-",
+                 j->exception_note ? j->exception_note : "-", j->t_submit, j->t_eligible,
+                 j->t_alloc, j->t_start, j->t_finish, j->t_inactive, j->t_begin,
+                 (unsigned long long)j->nevents, result, job_due_actions (j),
+                 job_exit_code (j));
+    return strbuf_detach (&sb);
+}
+
+static void check_event (const struct row *row, const char *event)
+{
+    struct job *job = job_after (row->events);
+    char *before = job_text (job);
+    unsigned actions = 99;
+    int rc = apply (job, event, &actions);
+    size_t i = 0;
+    while (i < ARRAY_SIZE (row->allowed) && row->allowed[i].event
+           && strcmp (row->allowed[i].event, event) != 0)
+        i++;
+    if (i < ARRAY_SIZE (row->allowed) && row->allowed[i].event) {
+        if (rc != 0 || job->state != row->allowed[i].next
+            || actions != row->allowed[i].actions)
+            fail_msg ("%s | %s: rc %d, state %s, actions 0x%x", row->events, event, rc,
+                      job_state_name (job->state), actions);
+    } else {
+        char *after = job_text (job);
+        if (rc != -EPROTO || actions != 0)
+            fail_msg ("%s | %s: rc %d, actions 0x%x", row->events, event, rc, actions);
+        assert_string_equal (before, after);
+        free (after);
+    }
+    free (before);
+    job_destroy (job);
+}
+
+static void test_every_edge_and_no_other (void **state)
+{
+    (void)state;
+    for (size_t r = 0; r < ARRAY_SIZE (rows); r++) {
+        for (size_t e = 0; e < ARRAY_SIZE (all_events); e++)
+            check_event (&rows[r], all_events[e]);
+    }
+}
+
+/* The rows above stand on every edge of the table. */
+static void test_table_is_covered (void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < edges_count; k++) {
+        bool found = false;
+        for (size_t r = 0; r < ARRAY_SIZE (rows) && !found; r++) {
+            struct job *job = job_after (rows[r].events);
+            found = edge_find (job, edges[k].event) == &edges[k];
+            job_destroy (job);
+        }
+        if (!found)
+            fail_msg ("no test for edge %d %s", edges[k].from, edges[k].event);
+    }
+}
+
+static void test_remarks (void **state)
+{
+    (void)state;
+    static const char *const remarks[] = { "memo", "fluxq-restart", "debug.anything" };
+    for (size_t r = 0; r < ARRAY_SIZE (rows); r++) {
+        for (size_t k = 0; k < ARRAY_SIZE (remarks); k++) {
+            struct job *job = job_after (rows[r].events);
+            enum job_state old = job->state;
+            unsigned actions;
+            assert_int_equal (apply (job, remarks[k], &actions), r == 0 ? -EPROTO : 0);
+            assert_int_equal (actions, 0);
+            assert_int_equal (job->state, old);
+            job_destroy (job);
+        }
+    }
+}
+
+static void test_bad_contexts (void **state)
+{
+    (void)state;
+    static const struct {
+        const char *before, *event, *context;
+    } table[] = {
+        { "", "submit", "{}" },
+        { "", "submit", "{\"userid\":1}" },
+        { "", "submit", "{\"userid\":1,\"urgency\":32}" },
+        { "", "submit", "{\"userid\":-1,\"urgency\":16}" },
+        { "", "submit", "{\"userid\":1,\"urgency\":16,\"version\":2}" },
+        { "", "submit", "{\"userid\":1,\"urgency\":16,\"user\":3}" },
+        { "", "submit", "{\"userid\":1,\"urgency\":16,\"duration\":-1}" },
+        { "submit validate depend", "priority", "{}" },
+        { "submit validate depend", "priority", "{\"priority\":\"1\"}" },
+        { "submit", "urgency", "{\"urgency\":3}" },
+        { "submit", "urgency", "{\"urgency\":-1,\"userid\":1}" },
+        { "submit", "exception", "{\"severity\":0}" },
+        { "submit", "exception", "{\"type\":\"x\",\"severity\":8}" },
+        { TO_SCHED, "alloc", "{}" },
+        { TO_SCHED, "alloc", "{\"R\":\"text\"}" },
+        { TO_SCHED, "alloc", "{\"R\":{},\"nnodes\":-1}" },
+        { TO_RUN, "finish", "{}" },
+        { TO_RUN, "finish", "{\"status\":65536}" },
+        { TO_RUN, "requeue", "{\"begin\":5}" },
+        { TO_RUN " finish", "release", "{\"ranks\":\"all\"}" },
+        { TO_RUN " finish", "release", "{\"final\":true}" },
+    };
+    for (size_t i = 0; i < ARRAY_SIZE (table); i++) {
+        struct job *job = job_after (table[i].before);
+        char *before = job_text (job);
+        unsigned actions = 1;
+        json_t *context = json_loads (table[i].context, 0, NULL);
+        if (apply_context (job, table[i].event, context, &actions) != -EINVAL)
+            fail_msg ("accepted %s %s", table[i].event, table[i].context);
+        char *after = job_text (job);
+        assert_string_equal (before, after);
+        assert_int_equal (actions, 0);
+        free (before);
+        free (after);
+        job_destroy (job);
+    }
+}
+
+static void test_fields (void **state)
+{
+    (void)state;
+    now = 1000;
+    struct job *job = job_after (TO_RUN " start");
+    assert_int_equal (job->userid, 7);
+    assert_int_equal (job->groupid, 8);
+    assert_string_equal (job->user, "ann");
+    assert_string_equal (job->name, "sim");
+    assert_string_equal (job->queue, "q");
+    assert_true (job->duration == 60);
+    assert_int_equal (job->priority, 42);
+    assert_int_equal (job->nnodes, 4);
+    assert_int_equal (job->ncores, 16);
+    assert_string_equal (job->nodelist, "n[0-3]");
+    assert_string_equal (job->r, "{\"version\":1}");
+    assert_true (job->t_submit == 1000 && job->t_eligible == 1003 && job->t_alloc == 1004
+                 && job->t_start == 1005);
+    job_destroy (job);
+    assert_true (sizeof (struct job) < 600);
+}
+
+/* A requeued job is as it was before its attempt, but for the count and the first
+ * times. */
+static void test_requeue (void **state)
+{
+    (void)state;
+    now = 1000;
+    struct job *job = job_after (TO_RUN " requeue");
+    assert_int_equal (job_phase (job), JOB_REQUEUED);
+    unsigned actions;
+    assert_int_equal (apply (job, "release", &actions), 0);
+    assert_int_equal (apply (job, "free", &actions), 0);
+    assert_int_equal (apply (job, "clean", &actions), 0);
+    assert_int_equal (job_phase (job), JOB_PENDING);
+    assert_int_equal (job->restarts, 1);
+    assert_int_equal (job->failed_starts, 1);
+    assert_int_equal (job->nnodes, 2);
+    assert_int_equal (job->ntasks, 4);
+    assert_int_equal (job->ncores, 8);
+    assert_null (job->r);
+    assert_null (job->nodelist);
+    assert_false (job->finished || job->started || job->allocated || job->requeue);
+    assert_true (job->t_submit == 1000 && job->t_eligible == 1003 && job->t_alloc == 0);
+    assert_true (job->t_begin == 500);
+    assert_string_equal (job->requeue_reason, "no such node");
+    assert_string_equal (job_hold_reason (job, 499), "BeginTime");
+    assert_null (job_hold_reason (job, 501));
+    assert_int_equal (apply (job, "priority", &actions), 0);
+    assert_int_equal (apply (job, "alloc", &actions), 0);
+    assert_true (job->t_begin == 0);
+    assert_int_equal (apply (job, "start", &actions), 0);
+    assert_int_equal (job->failed_starts, 0);
+    assert_int_equal (job->restarts, 1);
+    assert_null (job->requeue_reason);
+    job_destroy (job);
+}
+
+static void test_hold (void **state)
+{
+    (void)state;
+    unsigned actions;
+    struct job *job = job_after ("submit validate");
+    assert_null (job_hold_reason (job, 0));
+    json_t *hold = json_pack ("{s:i, s:i}", "urgency", 0, "userid", 7);
+    assert_int_equal (apply_context (job, "urgency", hold, &actions), 0);
+    assert_string_equal (job_hold_reason (job, 0), "JobHeldUser");
+    assert_int_equal (apply (job, "depend", &actions), 0);
+    assert_int_equal (apply (job, "priority", &actions), 0);
+    assert_true (job->t_eligible == 0);
+    assert_int_equal (job_due_actions (job), JOB_ACT_ENQUEUE);
+    assert_int_equal (apply (job, "urgency", &actions), 0);
+    assert_int_equal (job_due_actions (job), JOB_ACT_ENQUEUE | JOB_ACT_PRIORITY);
+    assert_int_equal (apply (job, "priority", &actions), 0);
+    assert_true (job->t_eligible > 0);
+    assert_null (job_hold_reason (job, 0));
+    job_destroy (job);
+}
+
+/* The executor knows better than a wait status why a job failed; it has no say in a success. */
+static void test_finish_text (void **state)
+{
+    (void)state;
+    for (int status = 0; status <= 15; status += 15) {
+        unsigned actions;
+        char text[128];
+        struct job *job = job_after (TO_RUN " start");
+        json_t *context = json_pack ("{s:i, s:s}", "status", status, "text", "no space left");
+        assert_int_equal (apply_context (job, "finish", context, &actions), 0);
+        job_result_text (job, text, sizeof (text));
+        assert_string_equal (text, status ? "no space left" : "completed");
+        job_destroy (job);
+    }
+}
+
+/* How a job ended, in all three ways of telling. */
+static void test_endings (void **state)
+{
+    (void)state;
+    static const struct {
+        const char *exception; /* type or NULL */
+        int status;            /* -1: no finish */
+        enum job_phase phase;
+        int code;
+        const char *text;
+    } table[] = {
+        { NULL, 0, JOB_COMPLETED, 0, "completed" },
+        { NULL, 3 << 8, JOB_FAILED, 3, "exited with status 3" },
+        { NULL, 9, JOB_FAILED, 137, "killed by signal 9 (SIGKILL)" },
+        { NULL, 6 | 0x80, JOB_FAILED, 134, "killed by signal 6 (SIGABRT)" },
+        { "cancel", 15, JOB_CANCELLED, 1, "cancelled: so" },
+        { "cancel", -1, JOB_CANCELLED, 1, "cancelled: so" },
+        { "timeout", 15, JOB_TIMEOUT, 143, "time limit of 1:00 reached" },
+        { "timeout", 0, JOB_TIMEOUT, 1, "time limit of 1:00 reached" },
+        { "timelimit", 143 << 8, JOB_TIMEOUT, 143, "time limit of 1:00 reached" },
+        { "node-lost", -1, JOB_NODE_FAIL, 1, "node lost: so" },
+        { "oom", 9, JOB_OUT_OF_MEMORY, 137, "out of memory: so" },
+        { "preempt", 15, JOB_PREEMPTED, 143, "preempted: so" },
+        { "deadline", -1, JOB_DEADLINE, 1, "deadline passed: so" },
+        { "exec", 2 << 8, JOB_FAILED, 2, "failed (exec): so" },
+        { "start-failed", -1, JOB_FAILED, 1, "could not start: so" },
+    };
+    for (size_t i = 0; i < ARRAY_SIZE (table); i++) {
+        unsigned actions;
+        struct job *job = job_after (TO_RUN " start");
+        if (table[i].exception)
+            assert_int_equal (
+                apply_context (job, "exception",
+                               json_pack ("{s:s, s:i, s:s}", "type", table[i].exception,
+                                          "severity", 0, "note", "so"),
+                               &actions),
+                0);
+        if (table[i].status >= 0)
+            assert_int_equal (
+                apply_context (job, "finish",
+                               json_pack ("{s:i}", "status", table[i].status), &actions),
+                0);
+        assert_int_equal (job_phase (job), JOB_COMPLETING);
+        assert_int_equal (job_result_phase (job), table[i].phase);
+        assert_int_equal (apply (job, "release", &actions), 0);
+        assert_int_equal (apply (job, "free", &actions), 0);
+        assert_int_equal (apply (job, "clean", &actions), 0);
+        char text[128];
+        job_result_text (job, text, sizeof (text));
+        assert_string_equal (text, table[i].text);
+        assert_int_equal (job_phase (job), table[i].phase);
+        assert_int_equal (job_exit_code (job), table[i].code);
+        job_destroy (job);
+    }
+}
+
+/* Only severity 0 ends a job; the first of these is the cause. */
+static void test_exceptions (void **state)
+{
+    (void)state;
+    unsigned actions;
+    struct job *job = job_after (TO_RUN " start");
+    assert_int_equal (
+        apply_context (job, "exception",
+                       json_pack ("{s:s, s:i}", "type", "slow", "severity", 3), &actions),
+        0);
+    assert_int_equal (actions, 0);
+    assert_int_equal (job->state, JOB_RUN);
+    assert_int_equal (job_phase (job), JOB_RUNNING);
+    assert_int_equal (
+        apply_context (job, "exception",
+                       json_pack ("{s:s, s:i}", "type", "oom", "severity", 0), &actions),
+        0);
+    assert_int_equal (apply (job, "exception", &actions), 0);
+    assert_string_equal (job->exception_type, "oom");
+    job_destroy (job);
+    job = job_after (TO_SCHED " exception");
+    assert_int_equal (job_phase (job), JOB_CANCELLED); /* nothing is left to complete */
+    job_destroy (job);
+}
+
+static void test_names (void **state)
+{
+    (void)state;
+    for (int p = JOB_PENDING; p <= JOB_REQUEUED; p++) {
+        assert_int_equal (job_phase_from_name (job_phase_name ((enum job_phase)p)), p);
+        assert_int_equal (job_phase_from_name (job_phase_letter ((enum job_phase)p)), p);
+    }
+    assert_int_equal (job_phase_from_name ("pending"), JOB_PENDING);
+    assert_int_equal (job_phase_from_name ("cd"), JOB_COMPLETED);
+    assert_int_equal (job_phase_from_name ("nonsense"), -EINVAL);
+}
+
+/* -- random walks -- */
+
+#define WALK_MAX 60
+
+static struct event *random_event (uint64_t *random)
+{
+    static const char *const types[] = { "cancel", "oom", "slow", "node-lost" };
+    const char *name = all_events[build_random (random) % (ARRAY_SIZE (all_events) - 1)];
+    json_t *context = context_of (name);
+    if (strcmp (name, "exception") == 0) {
+        if (build_random (random) % 3 > 0) /* not too often: walks should get somewhere */
+            name = "memo";
+        json_object_set_new (context, "severity",
+                             json_integer ((json_int_t)(build_random (random) % 3)));
+        json_object_set_new (context, "type",
+                             json_string (types[build_random (random) % 4]));
+    } else if (strcmp (name, "urgency") == 0) {
+        json_object_set_new (context, "urgency",
+                             json_integer ((json_int_t)(build_random (random) % 3)));
+    } else if (strcmp (name, "release") == 0) {
+        json_object_set_new (context, "final", json_boolean (build_random (random) % 2));
+    }
+    return event_create (now++, name, context);
+}
+
+/* Replay a log as text, as after a restart. */
+static struct job *replay (char *const *log, size_t n)
+{
+    struct job *job = job_create (1);
+    for (size_t i = 0; i < n; i++) {
+        unsigned actions;
+        struct event *e = event_decode (log[i], strlen (log[i]), NULL);
+        assert_non_null (e);
+        assert_int_equal (job_apply (job, e, &actions, NULL), 0);
+        event_destroy (e);
+    }
+    return job;
+}
+
+static void check_invariants (const struct job *job, unsigned actions)
+{
+    const unsigned transient = JOB_ACT_DEQUEUE | JOB_ACT_INACTIVE;
+    /* What was just asked for is still due, until an event answers it. */
+    assert_int_equal (actions & ~transient & ~job_due_actions (job), 0);
+    if (job->allocated)
+        assert_true (job->state == JOB_RUN || job->state == JOB_CLEANUP);
+    if (job->state == JOB_INACTIVE)
+        assert_true (!job->allocated && !job->requeue && job->t_inactive > 0);
+    if (job->started)
+        assert_true (job->t_start > 0 && job->t_alloc > 0);
+    assert_true (job->state == JOB_INACTIVE || job->nevents == 0 || job_due_actions (job)
+                 || job->state == JOB_RUN);
+}
+
+static void walk (uint64_t seed)
+{
+    uint64_t random = seed;
+    char *log[WALK_MAX], *texts[WALK_MAX + 1];
+    size_t n = 0;
+    struct job *job = job_create (1);
+    texts[0] = job_text (job);
+    for (int tries = 0; tries < 400 && n < WALK_MAX; tries++) {
+        struct event *e = random_event (&random);
+        unsigned actions;
+        if (job_apply (job, e, &actions, NULL) == 0) {
+            log[n++] = event_encode (e);
+            texts[n] = job_text (job);
+            check_invariants (job, actions);
+        }
+        event_destroy (e);
+    }
+    for (size_t k = 0; k <= n; k++) {
+        struct job *again = replay (log, k);
+        char *text = job_text (again);
+        assert_string_equal (text, texts[k]);
+        free (text);
+        job_destroy (again);
+    }
+    for (size_t k = 0; k <= n; k++) {
+        free (texts[k]);
+        if (k < n)
+            free (log[k]);
+    }
+    job_destroy (job);
+}
+
+static void test_replay (void **state)
+{
+    (void)state;
+    uint64_t seed = build_seed ("job");
+    for (uint64_t k = 0; k < 300; k++)
+        walk (seed + k);
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (test_every_edge_and_no_other),
+        cmocka_unit_test (test_table_is_covered),
+        cmocka_unit_test (test_remarks),
+        cmocka_unit_test (test_bad_contexts),
+        cmocka_unit_test (test_fields),
+        cmocka_unit_test (test_requeue),
+        cmocka_unit_test (test_hold),
+        cmocka_unit_test (test_endings),
+        cmocka_unit_test (test_finish_text),
+        cmocka_unit_test (test_exceptions),
+        cmocka_unit_test (test_names),
+        cmocka_unit_test (test_replay),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}

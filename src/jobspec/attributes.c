@@ -1,0 +1,276 @@
+/* attributes.c - attributes.system of a jobspec
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "common/pattern.h"
+#include "jobspec/base64.h"
+#include "jobspec/jobspec_private.h"
+#include "jobspec/script.h"
+#include "jobspec/text.h"
+
+#define SYSTEM "jobspec: attributes.system"
+
+static int out_of_memory (struct error *err)
+{
+    return error_set (err, ENOMEM, "jobspec: out of memory");
+}
+
+/* An optional one-line string, copied. */
+static int take_line (const json_t *o, const char *key, const char *where, size_t max,
+                      char **ret, struct error *err)
+{
+    const char *s;
+    int rc = json_get_string (o, key, &s, JSON_OPTIONAL_KEY, where, err);
+
+    if (rc <= 0)
+        return rc;
+    if (strlen (s) != json_string_length (json_object_get (o, key))
+        || !text_is_line (s, max))
+        return error_set (
+            err, EINVAL,
+            "%s.%s: must be a text of 1 to %zu bytes without control characters", where,
+            key, max);
+    *ret = strdup (s);
+    return *ret ? 0 : out_of_memory (err);
+}
+
+/* An optional object below o: *ret or NULL. */
+static int below (const json_t *o, const char *key, const char *where, json_t **ret,
+                  struct error *err)
+{
+    *ret = NULL;
+    if (!o)
+        return 0;
+    return json_get_object (o, key, ret, JSON_OPTIONAL_KEY, where, err);
+}
+
+static int parse_environment (struct jobspec *js, const json_t *system, struct error *err)
+{
+    static const char where[] = SYSTEM ".environment";
+    json_t *env, *value;
+    const char *name;
+    int rc = below (system, "environment", SYSTEM, &env, err);
+
+    if (rc < 0 || !env)
+        return rc;
+    js->environment = json_incref (env);
+    json_object_foreach (env, name, value) {
+        size_t len = strlen (name);
+
+        if (!text_is_variable (name, len))
+            return error_set (err, EINVAL, "%s: '%.64s' cannot be the name of a variable",
+                              where, name);
+        if (json_is_null (value) && js->environment == env) {
+            json_decref (js->environment);
+            js->environment = json_copy (env);
+            if (json_object_size (js->environment) != json_object_size (env))
+                return out_of_memory (err);
+        }
+        if (json_is_null (value)) {
+            /* "unset", and nothing was set before */
+            json_object_del (js->environment, name);
+            continue;
+        }
+        if (!json_is_string (value))
+            return error_set (err, EINVAL, "%s.%.64s: expected a string, got %s", where,
+                              name, json_type_name (value));
+        if (strlen (json_string_value (value)) != json_string_length (value))
+            return error_set (err, EINVAL, "%s.%.64s: has a NUL byte", where, name);
+        if (len + 2 + json_string_length (value) > JOBSPEC_STRING_MAX)
+            return error_set (err, EINVAL, "%s.%.64s: is longer than %d bytes", where,
+                              name, JOBSPEC_STRING_MAX);
+    }
+    return 0;
+}
+
+static int parse_pattern (const json_t *output, const char *stream, char **ret,
+                          struct error *err)
+{
+    char where[128];
+    json_t *o;
+    int rc;
+
+    if (below (output, stream, SYSTEM ".shell.options.output", &o, err) < 0)
+        return -EINVAL;
+    snprintf (where, sizeof (where), SYSTEM ".shell.options.output.%s", stream);
+    if (!o)
+        return 0;
+    rc = take_line (o, "path", where, 4095, ret, err);
+    if (rc < 0 || !*ret)
+        return rc;
+    rc = pattern_check (*ret, err);
+    if (rc < 0)
+        error_prefix (err, "%s.path", where);
+    return rc;
+}
+
+static int parse_output (struct jobspec *js, const json_t *system, struct error *err)
+{
+    json_t *shell, *options, *output;
+    int rc;
+
+    if (below (system, "shell", SYSTEM, &shell, err) < 0
+        || below (shell, "options", SYSTEM ".shell", &options, err) < 0
+        || below (options, "output", SYSTEM ".shell.options", &output, err) < 0)
+        return -EINVAL;
+    rc = parse_pattern (output, "stdout", &js->output, err);
+    return rc < 0 ? rc : parse_pattern (output, "stderr", &js->error, err);
+}
+
+/* RFC 37: data in the encoding of the file object, as js->script. */
+static int decode_script (struct jobspec *js, const json_t *file, struct error *err)
+{
+    static const char where[] = SYSTEM ".files.script";
+    const char *encoding, *data;
+    size_t len;
+    ssize_t n;
+    char *script;
+
+    if (json_get_string (file, "encoding", &encoding, JSON_REQUIRED, where, err) < 0)
+        return -EINVAL;
+    if (strcmp (encoding, "utf-8") && strcmp (encoding, "base64"))
+        return error_set (err, EINVAL, "%s.encoding: '%.16s' is not one of utf-8, base64",
+                          where, encoding);
+    if (json_get_string (file, "data", &data, JSON_REQUIRED, where, err) < 0)
+        return -EINVAL;
+    len = json_string_length (json_object_get (file, "data"));
+    script = malloc (len + 1);
+    if (!script)
+        return out_of_memory (err);
+    js->script = script;
+    if (encoding[0] == 'u') {
+        memcpy (script, data, len);
+        n = (ssize_t)len;
+    } else {
+        n = base64_decode (data, len, script);
+    }
+    if (n < 0)
+        return error_set (err, EINVAL, "%s.data: is not base64", where);
+    js->script_len = (size_t)n;
+    script[n] = '\0';
+    return script_check (js->script, js->script_len, where, err);
+}
+
+static int parse_script (struct jobspec *js, const json_t *file, struct error *err)
+{
+    static const char where[] = SYSTEM ".files.script";
+    static const char *const keys[] = { "mode",     "mtime", "ctime", "size",
+                                        "encoding", "data",  NULL };
+    int64_t mode, size;
+    int rc = json_only_keys (file, keys, where, err);
+
+    if (rc < 0)
+        return rc;
+    rc = json_get_int (file, "mode", 0, 0177777, &mode, JSON_REQUIRED, where, err);
+    if (rc < 0)
+        return rc;
+    if (!S_ISREG (mode))
+        return error_set (err, EINVAL, "%s.mode: is not that of a regular file", where);
+    rc = decode_script (js, file, err);
+    if (rc < 0)
+        return rc;
+    rc = json_get_int (file, "size", 0, JOBSPEC_SCRIPT_MAX, &size, JSON_OPTIONAL_KEY,
+                       where, err);
+    if (rc == 1 && (size_t)size != js->script_len)
+        return error_set (err, EINVAL, "%s.size: is %jd, but data has %zu bytes", where,
+                          (intmax_t)size, js->script_len);
+    return MIN (rc, 0);
+}
+
+static int parse_files (struct jobspec *js, const json_t *system, struct error *err)
+{
+    static const char *const keys[] = { "script", NULL };
+    static const char where[] = SYSTEM ".files";
+    json_t *files, *script;
+    int rc = below (system, "files", SYSTEM, &files, err);
+
+    if (rc < 0 || !files)
+        return rc;
+    /* A file that would not be there when the job runs is no detail to leave out. */
+    rc = json_only_keys (files, keys, where, err);
+    if (rc < 0)
+        return rc;
+    rc = below (files, "script", where, &script, err);
+    return rc < 0 || !script ? rc : parse_script (js, script, err);
+}
+
+static int parse_fluxq (struct jobspec *js, const json_t *system, struct error *err)
+{
+    static const char where[] = SYSTEM ".fluxq";
+    json_t *own;
+    int rc = below (system, "fluxq", SYSTEM, &own, err);
+
+    if (rc < 0 || !own)
+        return rc;
+    rc = take_line (own, "image", where, 1024, &js->image, err);
+    if (rc == 0)
+        rc = take_line (own, "submit-dir", where, 4096, &js->submit_dir, err);
+    if (rc < 0)
+        return rc;
+    rc = json_get_int (own, "memory-per-node", 1, INT64_C (1) << 40, &js->memory_per_node,
+                       JSON_OPTIONAL_KEY, where, err);
+    return MIN (rc, 0);
+}
+
+static int parse_plain (struct jobspec *js, const json_t *system, struct error *err)
+{
+    json_t *job, *constraints;
+    int rc = json_get_double (system, "duration", 0., JOBSPEC_DURATION_MAX, &js->duration,
+                              JSON_OPTIONAL_KEY, SYSTEM, err);
+
+    if (rc < 0)
+        return rc;
+    js->has_duration = rc == 1;
+    if (below (system, "job", SYSTEM, &job, err) < 0
+        || below (system, "constraints", SYSTEM, &constraints, err) < 0)
+        return -EINVAL;
+    js->constraints = constraints;
+    if (job) {
+        rc = take_line (job, "name", SYSTEM ".job", 255, &js->name, err);
+        if (rc < 0)
+            return rc;
+    }
+    rc = take_line (system, "queue", SYSTEM, 253, &js->queue, err);
+    if (rc == 0)
+        rc = take_line (system, "cwd", SYSTEM, 4095, &js->cwd, err);
+    if (rc == 0 && js->queue && !text_is_name (js->queue))
+        rc = error_set (err, EINVAL, SYSTEM ".queue: '%.64s' is not a name of a queue",
+                        js->queue);
+    if (rc == 0 && js->cwd && js->cwd[0] != '/')
+        rc = error_set (err, EINVAL, SYSTEM ".cwd: '%.64s' does not begin with '/'",
+                        js->cwd);
+    return rc;
+}
+
+int jobspec_parse_attributes (struct jobspec *js, const json_t *attributes,
+                              struct error *err)
+{
+    static const char *const keys[] = { "user", "system", NULL };
+    json_t *user, *system;
+    int rc;
+
+    if (!attributes || json_is_null (attributes))
+        return 0;
+    if (!json_is_object (attributes))
+        return error_set (err, EINVAL, "jobspec: attributes: expected an object, got %s",
+                          json_type_name (attributes));
+    rc = json_only_keys (attributes, keys, "jobspec: attributes", err);
+    if (rc == 0)
+        rc = below (attributes, "user", "jobspec: attributes", &user, err);
+    if (rc >= 0)
+        rc = below (attributes, "system", "jobspec: attributes", &system, err);
+    if (rc <= 0)
+        return rc;
+    rc = parse_plain (js, system, err);
+    if (rc >= 0)
+        rc = parse_environment (js, system, err);
+    if (rc >= 0)
+        rc = parse_output (js, system, err);
+    if (rc >= 0)
+        rc = parse_files (js, system, err);
+    if (rc >= 0)
+        rc = parse_fluxq (js, system, err);
+    return MIN (rc, 0);
+}

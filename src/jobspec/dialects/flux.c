@@ -1,0 +1,397 @@
+/* flux.c - "# flux: -N2": submission directives of RFC 36, with the options of
+ * flux-batch(1)
+ *
+ * read_directives() goes through the lines like this:
+ *
+ *     directives --- a line without the prefix ---> halted: a directive is an error
+ *      |     ^
+ *      | opening ''' at a line's end
+ *      v     | closing ''' at a line's end
+ *     read_quoted()
+ *
+ * The RFC takes any text behind a sentinel for a directive. As "flux:" also begins lines
+ * that are none (keys of a YAML file which the script writes, prose), a line that does
+ * not have the file's own sentinel counts only if an option follows.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+#include "common/parse.h"
+#include "jobspec/dialect.h"
+#include "jobspec/jobspec.h"
+
+/* -- options -- */
+
+enum kind { SAME, NODES, SLOTS, CORES, GPUS, TIME, FILENAME, CHDIR, URGENCY, REFUSED };
+
+#define DO(name, letter, arg, kind)                                                      \
+    {                                                                                    \
+        name, letter, arg, NULL, DIALECT_ID (kind), false                                \
+    }
+#define NO(name, letter, arg, instead)                                                   \
+    {                                                                                    \
+        name, letter, arg, instead, DIALECT_ID (REFUSED), false                          \
+    }
+
+static const struct option_desc table[] = {
+    DO ("queue", 'q', "NAME", SAME),
+    DO ("job-name", 0, "NAME", SAME),
+    DO ("exclusive", 'x', NULL, SAME),
+    DO ("nodes", 'N', "N", NODES),
+    DO ("nslots", 'n', "N", SLOTS),
+    DO ("cores-per-slot", 'c', "N", CORES),
+    DO ("gpus-per-slot", 'g', "N", GPUS),
+    DO ("time-limit", 't', "MIN|FSD", TIME),
+    DO ("output", 0, "TEMPLATE", FILENAME),
+    DO ("error", 0, "TEMPLATE", FILENAME),
+    DO ("cwd", 0, "DIR", CHDIR),
+    DO ("urgency", 0, "N", URGENCY),
+
+    NO ("add-brokers", 0, "N", NULL),
+    NO ("add-file", 0, "FILE", "read the file from a shared directory"),
+    NO ("bank", 'B', "NAME", "remove it (there are no accounts)"),
+    NO ("begin-time", 0, "TIME", NULL),
+    NO ("broker-opts", 0, "OPTS", NULL),
+    NO ("conf", 0, "CONF", NULL),
+    NO ("debug-emulate", 0, NULL, NULL),
+    NO ("dependency", 0, "URI", "submit the later job with fluxq-submit --wait between"),
+    NO ("dry-run", 0, NULL, "it belongs on the command line of fluxq-submit"),
+    { "dump", 0, "FILE", NULL, DIALECT_ID (REFUSED), true },
+    NO ("env", 0, "RULE", "set variables in the script"),
+    NO ("env-file", 0, "FILE", "set variables in the script"),
+    NO ("env-remove", 0, "PATTERN", "unset variables in the script"),
+    NO ("flags", 0, "FLAGS", NULL),
+    NO ("help", 0, NULL, "it belongs on the command line of fluxq-submit"),
+    NO ("input", 0, "FILE", "redirect the input in the script"),
+    NO ("label-io", 'l', NULL, NULL),
+    NO ("list-plugins", 0, NULL, NULL),
+    NO ("quiet", 0, NULL, NULL),
+    NO ("requires", 0, "CONSTRAINT", "choose a queue with such nodes (--queue)"),
+    NO ("rlimit", 0, "RULE", "set limits in the script with ulimit"),
+    NO ("setattr", 'S', "ATTR", NULL),
+    NO ("setopt", 'o', "OPT", "for the output file say --output"),
+    NO ("signal", 0, "SPEC", "remove it (SIGTERM comes before the time limit's end)"),
+    NO ("unbuffered", 'u', NULL, NULL),
+    NO ("wrap", 0, NULL, "write the command into the script"),
+    OPTION_END,
+};
+
+/* MIN or an RFC 23 duration; a bare number is minutes here. */
+static int set_time (struct submit_options *so, const char *value, const char *where,
+                     struct error *err)
+{
+    double seconds;
+    int rc = parse_fsd (value, &seconds, where, err);
+
+    if (rc < 0)
+        return rc;
+    if (value[strspn (value, "0123456789.")] == '\0')
+        seconds *= 60;
+    if (seconds > JOBSPEC_DURATION_MAX)
+        return error_set (err, ERANGE, "%s: '%.32s' is longer than %.0f days", where,
+                          value, JOBSPEC_DURATION_MAX / 86400);
+    submit_options_set_time_limit (so, SUBMIT_FROM_SCRIPT, seconds);
+    return 0;
+}
+
+/* {{id}} and its kind as our %j; a '%' means nothing to flux. */
+static int set_filename (struct submit_options *so, const char *name, const char *value,
+                         const char *where, struct error *err)
+{
+    static const struct {
+        const char *from, *to;
+    } tags[] = { { "{{id}}", "%j" },
+                 { "{{id.dec}}", "%j" },
+                 { "{{jobid}}", "%j" },
+                 { "{{name}}", "%x" } };
+    autostrbuf struct strbuf pattern;
+
+    strbuf_init (&pattern, 8192);
+    if (!strcmp (value, "none") || !strcmp (value, "kvs"))
+        return error_set (err, EINVAL, "%s: '%s' is not supported by fluxq; name a file",
+                          where, value);
+    while (*value) {
+        size_t i = 0;
+
+        while (i < ARRAY_SIZE (tags)
+               && strncmp (value, tags[i].from, strlen (tags[i].from)))
+            i++;
+        if (i < ARRAY_SIZE (tags)) {
+            strbuf_adds (&pattern, tags[i].to);
+            value += strlen (tags[i].from);
+            continue;
+        }
+        if (!strncmp (value, "{{", 2))
+            return error_set (
+                err, EINVAL,
+                "%s: '%.32s' is not supported by fluxq, which knows {{id}} and "
+                "{{name}}",
+                where, value);
+        strbuf_addf (&pattern, *value == '%' ? "%%%%" : "%c", *value);
+        value++;
+    }
+    if (pattern.err == -ENOMEM)
+        return error_set (err, ENOMEM, "%s: out of memory", where);
+    if (pattern.err)
+        return error_set (err, EINVAL, "%s: the file name is too long", where);
+    return submit_options_set (so, SUBMIT_FROM_SCRIPT, name, pattern.buf, where, err);
+}
+
+static int set_urgency (struct submit_options *so, const char *value, const char *where,
+                        struct error *err)
+{
+    int64_t urgency;
+    int rc = parse_int (value, 0, 31, &urgency, where, err);
+
+    if (rc < 0)
+        return rc;
+    if (urgency != 0 && urgency != 16)
+        return error_set (
+            err, EINVAL,
+            "%s: fluxq supports only 0 (hold) and 16 (as others) in a script", where);
+    return submit_options_set (so, SUBMIT_FROM_SCRIPT, "hold",
+                               urgency == 0 ? "yes" : "no", where, err);
+}
+
+static int set (struct submit_options *so, const struct option_desc *option,
+                const char *value, const char *where, struct error *err)
+{
+    const char *name = option->name;
+
+    switch (DIALECT_KIND (option->id)) {
+    case SAME:
+        break;
+    case NODES:
+        so->whole_nodes = true;
+        break;
+    case SLOTS:
+        name = "ntasks";
+        break;
+    case CORES:
+        name = "cpus-per-task";
+        break;
+    case GPUS:
+        name = "gpus-per-task";
+        break;
+    case TIME:
+        return set_time (so, value, where, err);
+    case FILENAME:
+        return set_filename (so, name, value, where, err);
+    case CHDIR:
+        name = "chdir";
+        break;
+    case URGENCY:
+        return set_urgency (so, value, where, err);
+    default:
+        return dialect_unsupported ("flux", option, where, err);
+    }
+    return submit_options_set (so, SUBMIT_FROM_SCRIPT, name, value, where, err);
+}
+
+static const struct dialect_options options = {
+    .rules = WORDS_POSIX,
+    .table = table,
+    .set = set,
+};
+
+/* -- lines -- */
+
+/* ^([^\w]*)(flux|FLUX): The text behind it or NULL; *ret_prefix: bytes before the tag. */
+static const char *sentinel (const char *line, size_t len, size_t *ret_prefix)
+{
+    size_t n = 0;
+
+    while (n < len && !isalnum ((unsigned char)line[n]) && line[n] != '_'
+           && (unsigned char)line[n] < 0x80)
+        n++;
+    if (len - n < 5 || (memcmp (line + n, "flux:", 5) && memcmp (line + n, "FLUX:", 5)))
+        return NULL;
+    *ret_prefix = n;
+    return line + n + 5;
+}
+
+static const char *match (const char *line, size_t len)
+{
+    size_t prefix;
+    const char *args = sentinel (line, len, &prefix);
+
+    for (const char *p = args; p && p < line + len; p++) {
+        if (!isblank ((unsigned char)*p))
+            return *p == '-' ? args : NULL;
+    }
+    return NULL;
+}
+
+/* The file's sentinel, from its first directive. */
+struct reader {
+    const struct script *s;
+    const char *sentinel;
+    size_t sentinel_len;
+    size_t prefix_len; /* without blanks at its end */
+};
+
+static struct reader reader_of (const struct script *s, const struct script_line *first)
+{
+    struct reader r = { .s = s, .sentinel = first->text };
+    size_t prefix = 0;
+    const char *args = sentinel (first->text, first->len, &prefix);
+
+    r.sentinel_len = (size_t)(args - first->text);
+    while (prefix > 0 && isspace ((unsigned char)first->text[prefix - 1]))
+        prefix--;
+    r.prefix_len = prefix;
+    return r;
+}
+
+static bool begins (const struct script_line *line, const char *s, size_t len)
+{
+    return line->len >= len && !memcmp (line->text, s, len);
+}
+
+static bool is_blank (const struct script_line *line)
+{
+    for (size_t i = 0; i < line->len; i++) {
+        if (!isspace ((unsigned char)line->text[i]))
+            return false;
+    }
+    return true;
+}
+
+/* -- triple quotes -- */
+
+/* The line's text behind the sentinel, without blanks at its end. */
+static size_t directive_text (const struct reader *r, const struct script_line *line,
+                              const char **ret)
+{
+    size_t len = line->len - r->sentinel_len;
+
+    *ret = line->text + r->sentinel_len;
+    while (len > 0 && isspace ((unsigned char)(*ret)[len - 1]))
+        len--;
+    return len;
+}
+
+/* A triple quote at the end that opens a text of several lines: an odd number of them. */
+static const char *opens_quote (const char *text, size_t len)
+{
+    const char *end = text + len, *quote = end - 3, *p = text;
+    size_t n = 0;
+
+    if (len < 3 || (memcmp (quote, "'''", 3) && memcmp (quote, "\"\"\"", 3)))
+        return NULL;
+    while ((p = memmem (p, (size_t)(end - p), quote, 3)) != NULL) {
+        n++;
+        p += 3;
+    }
+    return n % 2 ? quote : NULL;
+}
+
+/* Add the lines up to the one that ends in the same quote, less the indentation of the
+ * first (whose text is in sb already). *line is then the closing one. */
+static int read_quoted (const struct reader *r, struct script_line *line,
+                        const char *quote, struct strbuf *sb, struct error *err)
+{
+    const unsigned opened = line->number;
+    const char *indent = line->text + r->sentinel_len, *text, *inside;
+    size_t indent_len = 0, len, whole;
+
+    while (isblank ((unsigned char)indent[indent_len]))
+        indent_len++;
+    while (script_next_line (r->s, line) && begins (line, r->sentinel, r->sentinel_len)) {
+        len = directive_text (r, line, &text);
+        whole = line->len - r->sentinel_len;
+        if (len >= indent_len && !memcmp (text, indent, indent_len)) {
+            text += indent_len;
+            len -= indent_len;
+            whole -= indent_len;
+        }
+        inside = memmem (text, len, quote, 3);
+        if (inside && inside != text + len - 3)
+            return error_set (err, EINVAL,
+                              "%s:%u: %.3s must stand at the end of the line", r->s->name,
+                              line->number, quote);
+        strbuf_add (sb, text, inside ? len : whole);
+        if (inside)
+            return 0;
+        strbuf_addch (sb, '\n');
+    }
+    return error_set (
+        err, EINVAL,
+        "%s:%u: the quote %.3s is not closed in the lines that begin with '%.*s'",
+        r->s->name, opened, quote, (int)MIN (r->sentinel_len, 32), r->sentinel);
+}
+
+static int read_directive (const struct reader *r, struct script_line *line,
+                           struct error *err)
+{
+    const struct script_line at = *line;
+    const char *text, *quote;
+    size_t len = directive_text (r, line, &text);
+    autostrbuf struct strbuf sb;
+
+    strbuf_init (&sb, JOBSPEC_SCRIPT_MAX);
+    strbuf_add (&sb, text, len);
+    quote = opens_quote (text, len);
+    if (quote) {
+        int rc = read_quoted (r, line, quote, &sb, err);
+
+        if (rc < 0)
+            return rc;
+    }
+    if (sb.err)
+        return error_set (err, -sb.err, "%s:%u: out of memory", r->s->name, at.number);
+    return dialect_apply (r->s, &at, sb.buf, sb.len, &options, err);
+}
+
+/* -- the file -- */
+
+static int changed_sentinel (const struct reader *r, const struct script_line *line,
+                             const char *args, struct error *err)
+{
+    return error_set (
+        err, EINVAL,
+        "%s:%u: this directive begins with '%.*s', those before with '%.*s'; all must "
+        "begin alike (to leave one out: '%.*s # ...')",
+        r->s->name, line->number, (int)MIN (args - line->text, 32), line->text,
+        (int)MIN (r->sentinel_len, 32), r->sentinel, (int)MIN (r->sentinel_len, 32),
+        r->sentinel);
+}
+
+static int read_directives (const struct script *s, struct script_line line,
+                            struct error *err)
+{
+    const struct reader r = reader_of (s, &line);
+    unsigned halted = 0;
+
+    do {
+        bool own = begins (&line, r.sentinel, r.sentinel_len);
+        const char *args = match (line.text, line.len);
+        int rc = 0;
+
+        if (halted && (own || args))
+            return error_set (
+                err, EINVAL,
+                "%s:%u: a flux directive after the directives' end (line %u is the "
+                "first line of another kind); move it up",
+                s->name, line.number, halted);
+        if (!own && args)
+            return changed_sentinel (&r, &line, args, err);
+        if (own)
+            rc = read_directive (&r, &line, err);
+        else if (!halted && !is_blank (&line)
+                 && !begins (&line, r.sentinel, r.prefix_len))
+            halted = line.number;
+        if (rc < 0)
+            return rc;
+    } while (script_next_line (s, &line));
+    return 0;
+}
+
+const struct dialect dialect_flux = {
+    .name = "flux",
+    .example = "# flux: -N2",
+    .match = match,
+    .anywhere = true,
+    .read = read_directives,
+};

@@ -1,0 +1,211 @@
+/* sbatch.c - "#SBATCH --nodes=2": the options of Slurm's sbatch (22.05), as sbatch reads
+ * them
+ *
+ * The table has all of sbatch's options, so that a unique prefix means here what it means
+ * there, and one that fluxq does not do is refused by its name instead of being
+ * "unknown".
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+#include "jobspec/dialect.h"
+
+enum kind { SAME, TASKS_PER_NODE, ONE_VALUE, REFUSED };
+
+/* the same name and meaning in fluxq */
+#define DO(name, letter, arg)                                                            \
+    {                                                                                    \
+        name, letter, arg, NULL, DIALECT_ID (SAME), false                                \
+    }
+/* not done, and what to do instead */
+#define NO(name, letter, arg, instead)                                                   \
+    {                                                                                    \
+        name, letter, arg, instead, DIALECT_ID (REFUSED), false                          \
+    }
+/* the same, with a value only as --name=VALUE */
+#define NO_OPT(name, letter, arg, instead)                                               \
+    {                                                                                    \
+        name, letter, arg, instead, DIALECT_ID (REFUSED), true                           \
+    }
+
+#define COMMAND_LINE "it belongs on the command line of fluxq-submit"
+#define NO_ACCOUNTS "remove it (there are no accounts)"
+#define CORES_ONLY "ask for cores with --cpus-per-task"
+
+static const struct option_desc table[] = {
+    DO ("chdir", 'D', "DIR"),
+    DO ("cpus-per-task", 'c', "N"),
+    DO ("error", 'e', "FILE"),
+    DO ("export", 0, "LIST"),
+    DO ("gpus", 'G', "N"),
+    DO ("gpus-per-task", 0, "N"),
+    DO ("hold", 'H', NULL),
+    DO ("job-name", 'J', "NAME"),
+    DO ("mem", 0, "SIZE"),
+    DO ("nodes", 'N', "N"),
+    DO ("ntasks", 'n', "N"),
+    DO ("output", 'o', "FILE"),
+    DO ("partition", 'p', "NAME"),
+    DO ("time", 't', "TIME"),
+    { "ntasks-per-node", 0, "N", NULL, TASKS_PER_NODE << 16, false },
+    { "tasks-per-node", 0, "N", NULL, TASKS_PER_NODE << 16, false },
+    { "exclusive", 0, "user|mcs", NULL, DIALECT_ID (ONE_VALUE), true },
+
+    NO ("account", 'A', "NAME", NO_ACCOUNTS),
+    NO ("acctg-freq", 0, "LIST", NULL),
+    NO ("array", 'a', "LIST", "submit one job for each index"),
+    NO ("batch", 0, "FEATURE", NULL),
+    NO ("bb", 0, "SPEC", NULL),
+    NO ("bbf", 0, "FILE", NULL),
+    NO ("begin", 'b', "TIME", NULL),
+    NO ("cluster-constraint", 0, "LIST", NULL),
+    NO ("clusters", 'M', "NAMES", NULL),
+    NO ("comment", 0, "TEXT", "make it a plain comment"),
+    NO ("constraint", 'C', "LIST", "choose a queue with such nodes (--partition)"),
+    NO ("container", 0, "PATH", "name an image with fluxq-submit --image"),
+    NO ("contiguous", 0, NULL, NULL),
+    NO ("core-spec", 'S', "N", NULL),
+    NO ("cores-per-socket", 0, "N", CORES_ONLY),
+    NO ("cpu-freq", 0, "SPEC", NULL),
+    NO ("cpus-per-gpu", 0, "N", CORES_ONLY),
+    NO ("deadline", 0, "TIME", NULL),
+    NO ("delay-boot", 0, "MINUTES", NULL),
+    NO ("dependency", 'd', "LIST",
+        "submit the later job with fluxq-submit --wait between"),
+    NO ("distribution", 'm', "SPEC", NULL),
+    NO ("exclude", 'x', "NODES", "choose a queue without those nodes (--partition)"),
+    NO ("export-file", 0, "FILE", "read the file in the script"),
+    NO ("extra-node-info", 'B', "SPEC", CORES_ONLY),
+    NO_OPT ("get-user-env", 0, "MODE", "the job gets the variables that --export names"),
+    NO ("gid", 0, "GROUP", NULL),
+    NO ("gpu-bind", 0, "SPEC", NULL),
+    NO ("gpu-freq", 0, "SPEC", NULL),
+    NO ("gpus-per-node", 0, "N", "say the number of all GPUs with --gpus"),
+    NO ("gpus-per-socket", 0, "N", "say the number of all GPUs with --gpus"),
+    NO ("gres", 0, "LIST", "for GPUs say --gpus (in all) or --gpus-per-task"),
+    NO ("gres-flags", 0, "SPEC", NULL),
+    NO ("help", 'h', NULL, COMMAND_LINE),
+    NO ("hint", 0, "TYPE", NULL),
+    NO ("ignore-pbs", 0, NULL, NULL),
+    NO ("input", 'i', "FILE", "redirect the input in the script"),
+    NO ("kill-on-invalid-dep", 0, "yes|no", NULL),
+    NO ("licenses", 'L', "LIST", NULL),
+    NO ("mail-type", 0, "EVENTS", "remove it (fluxq sends no mail)"),
+    NO ("mail-user", 0, "USER", "remove it (fluxq sends no mail)"),
+    NO ("mcs-label", 0, "LABEL", NULL),
+    NO ("mem-bind", 0, "SPEC", NULL),
+    NO ("mem-per-cpu", 0, "SIZE", "say the memory of a node with --mem"),
+    NO ("mem-per-gpu", 0, "SIZE", "say the memory of a node with --mem"),
+    NO ("mincpus", 0, "N", CORES_ONLY),
+    NO ("network", 0, "SPEC", NULL),
+    NO_OPT ("nice", 0, "N", NULL),
+    NO_OPT ("no-kill", 'k', "off", "remove it (a job ends when a node of it is lost)"),
+    NO ("no-requeue", 0, NULL, "remove it (a job that ran is never run again)"),
+    NO ("nodefile", 'F', "FILE", NULL),
+    NO ("nodelist", 'w', "NODES", "choose a queue with those nodes (--partition)"),
+    NO ("ntasks-per-core", 0, "N", CORES_ONLY),
+    NO ("ntasks-per-gpu", 0, "N", "say --gpus-per-task"),
+    NO ("ntasks-per-socket", 0, "N", "say --ntasks-per-node"),
+    NO ("open-mode", 0, "append|truncate", "name a new file for each job (%j)"),
+    NO ("overcommit", 'O', NULL, NULL),
+    NO ("oversubscribe", 's', NULL, NULL),
+    NO ("parsable", 0, NULL, "remove it (fluxq-submit prints the id alone)"),
+    NO ("power", 0, "FLAGS", NULL),
+    NO ("prefer", 0, "LIST", NULL),
+    NO ("priority", 0, "N", NULL),
+    NO ("profile", 0, "LIST", NULL),
+    NO_OPT ("propagate", 0, "LIMITS", "set limits in the script with ulimit"),
+    NO ("qos", 'q', "NAME", "remove it, or name a queue with --partition"),
+    NO ("quiet", 'Q', NULL, NULL),
+    NO ("reboot", 0, NULL, NULL),
+    NO ("requeue", 0, NULL, NULL),
+    NO ("reservation", 0, "NAME", NULL),
+    NO ("share", 0, NULL, NULL),
+    NO ("signal", 0, "SPEC", "remove it (SIGTERM comes before the time limit's end)"),
+    NO ("sockets-per-node", 0, "N", CORES_ONLY),
+    NO ("spread-job", 0, NULL, NULL),
+    NO ("switches", 0, "SPEC", NULL),
+    NO ("test-only", 0, NULL, "use fluxq-submit --dry-run"),
+    NO ("thread-spec", 0, "N", NULL),
+    NO ("threads-per-core", 0, "N", CORES_ONLY),
+    NO ("time-min", 0, "TIME", "say --time"),
+    NO ("tmp", 0, "SIZE", NULL),
+    NO ("uid", 0, "USER", NULL),
+    NO ("usage", 0, NULL, COMMAND_LINE),
+    NO ("use-min-nodes", 0, NULL, NULL),
+    NO ("verbose", 'v', NULL, NULL),
+    NO ("version", 'V', NULL, COMMAND_LINE),
+    NO ("wait", 'W', NULL, COMMAND_LINE),
+    NO ("wait-all-nodes", 0, "0|1",
+        "remove it (a job starts when all its nodes are ready)"),
+    NO ("wckey", 0, "KEY", NO_ACCOUNTS),
+    NO ("workdir", 0, "DIR", "say --chdir"),
+    NO ("wrap", 0, "COMMAND", "write the command into the script"),
+    OPTION_END,
+};
+
+/* sbatch takes #SLURM too; as a plain comment may begin so, an option must follow
+ * there. */
+static const char *match (const char *line, size_t len)
+{
+    static const char sbatch[] = "#SBATCH", slurm[] = "#SLURM";
+    const size_t n = sizeof (sbatch) - 1, m = sizeof (slurm) - 1;
+
+    if (len >= n && !memcmp (line, sbatch, n)
+        && (len == n || isspace ((unsigned char)line[n]) || line[n] == '-'))
+        return line + n;
+    if (len > m && !memcmp (line, slurm, m) && isspace ((unsigned char)line[m])) {
+        for (size_t i = m; i < len; i++) {
+            if (!isspace ((unsigned char)line[i]))
+                return line[i] == '-' ? line + m : NULL;
+        }
+    }
+    return NULL;
+}
+
+static int set (struct submit_options *so, const struct option_desc *option,
+                const char *value, const char *where, struct error *err)
+{
+    const char *name = option->name;
+
+    switch (DIALECT_KIND (option->id)) {
+    case SAME:
+        break;
+    case TASKS_PER_NODE:
+        name = "ntasks-per-node";
+        break;
+    case ONE_VALUE:
+        if (value)
+            return error_set (
+                err, EINVAL,
+                "%s=%.32s: fluxq does not support a value here; --exclusive alone "
+                "shares the nodes with no other job",
+                where, value);
+        break;
+    default:
+        return dialect_unsupported ("sbatch", option, where, err);
+    }
+    return submit_options_set (so, SUBMIT_FROM_SCRIPT, name, value, where, err);
+}
+
+static const struct dialect_options options = {
+    .rules = WORDS_SBATCH,
+    .table = table,
+    .set = set,
+};
+
+extern const struct dialect dialect_sbatch;
+
+static int read_directives (const struct script *s, struct script_line first,
+                            struct error *err)
+{
+    return dialect_read_header (s, &dialect_sbatch, first, &options, err);
+}
+
+const struct dialect dialect_sbatch = {
+    .name = "sbatch",
+    .example = "#SBATCH --nodes=2",
+    .match = match,
+    .read = read_directives,
+};

@@ -1,0 +1,142 @@
+/* jobspec.h - the canonical description of a job (RFC 14, RFC 25 "V1")
+ *
+ *     struct jobspec *js = jobspec_parse (text, len, &err);  // JSON text
+ *     js->duration, js->resources[0].type, ...               // read only
+ *     char *again = jobspec_encode (js);                     // canonical, caller frees
+ *     jobspec_destroy (js);
+ *
+ * Resources are the general tree of RFC 14: any type names, slots anywhere, counts fixed
+ * or elastic (a dictionary, or an RFC 45 range as a string). What the matcher of today
+ * cannot place it refuses itself. There is exactly one task (RFC 25). What is read of
+ * attributes.system, all optional; "fluxq" is our own beyond the RFCs:
+ *
+ *     job.name                 job name
+ *     queue                    queue name
+ *     duration                 seconds, 0: unlimited; absent: the queue's default (RFC 25
+ *                              requires it; the broker puts it in)
+ *     cwd, environment         as RFC 14
+ *     constraints              as RFC 31
+ *     shell.options.output.stdout.path, .stderr.path    patterns (pattern.h)
+ *     files.script             RFC 37 file: {"mode", "size", "encoding", "data"}; then
+ *                              tasks[0].command[0] is JOBSPEC_SCRIPT_COMMAND
+ *     fluxq.image              container image
+ *     fluxq.submit-dir         where the user submitted, if that is not cwd
+ *     fluxq.memory-per-node    MiB on each node that the job gets (when no node vertex
+ *                              could carry a memory vertex)
+ *
+ * Other keys are kept and not looked at in attributes.user and attributes.system (RFC 14
+ * asks for that); anywhere else an unknown key is refused by its name, and so is what RFC
+ * 14 has and fluxq does not do: several tasks, per_resource, vertex ids, irregular lists
+ * of counts, other files.
+ *
+ * Limits: 8 MiB of text, 4 MiB of script, 64 levels and 1,000 vertices of resources,
+ * counts 1 to 2^31-1, 128 KiB for one argument or one variable of the environment
+ * (Linux's own limit). Errors name the place: "jobspec: resources[0].count.min: -3 is not
+ * a positive integer". Thread: a jobspec may be read by several threads as long as none
+ * of them touches the reference counts of its JSON values.
+ */
+#ifndef FLUXQ_JOBSPEC_JOBSPEC_H
+#define FLUXQ_JOBSPEC_JOBSPEC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/json.h"
+
+#define JOBSPEC_TEXT_MAX (8 << 20)
+#define JOBSPEC_SCRIPT_MAX (4 << 20)
+/* Bytes of an argument, or of NAME=VALUE, with the NUL. */
+#define JOBSPEC_STRING_MAX 131072
+#define JOBSPEC_COUNT_MAX 2147483647
+#define JOBSPEC_DEPTH_MAX 64
+#define JOBSPEC_VERTICES_MAX 1000
+#define JOBSPEC_DURATION_MAX 1e9 /* seconds, 31 years */
+#define JOBSPEC_SCRIPT_COMMAND "{{tmpdir}}/script"
+
+struct jobspec_count {
+    int64_t min;
+    int64_t max; /* == min: not elastic; JOBSPEC_COUNT_MAX where the user gave none */
+    char op;     /* '+', '*' or '^': allowed sizes are min, min op operand, ... <= max */
+    int64_t operand;
+};
+
+enum jobspec_tristate { JOBSPEC_UNSET = -1, JOBSPEC_FALSE = 0, JOBSPEC_TRUE = 1 };
+
+struct jobspec_resource {
+    char *type; /* "node", "slot", "core", "gpu", "memory", "rack", ... */
+    struct jobspec_count count;
+    char *unit;  /* or NULL; of memory one of jobspec_memory_mib(); ours writes "MiB" */
+    char *label; /* or NULL; slots always have one */
+    enum jobspec_tristate exclusive;
+    struct jobspec_resource *with; /* children */
+    size_t nwith;
+};
+
+enum jobspec_task_count { JOBSPEC_PER_SLOT, JOBSPEC_TOTAL };
+
+struct jobspec {
+    struct jobspec_resource *resources;
+    size_t nresources;
+    char **command; /* tasks[0].command, NULL-terminated */
+    size_t ncommand;
+    char *slot_label; /* of tasks[0]; a slot of this label exists */
+    enum jobspec_task_count task_count_kind;
+    int64_t task_count; /* per_slot: tasks in each slot (ours writes 1); total: in all */
+    /* attributes.system */
+    bool has_duration;       /* false: the user named no time limit, duration is 0 */
+    double duration;         /* seconds, 0: unlimited */
+    char *name;              /* never NULL: job.name, else the command's base name */
+    char *queue;             /* or NULL */
+    char *cwd;               /* or NULL; absolute */
+    char *output;            /* pattern or NULL */
+    char *error;             /* pattern or NULL */
+    char *image;             /* or NULL */
+    char *submit_dir;        /* or NULL: cwd */
+    int64_t memory_per_node; /* MiB or 0 */
+    json_t *environment;     /* object of strings, nulls left out, or NULL; owned */
+    const char *script;      /* text or NULL; decoded, NUL-terminated, owned */
+    size_t script_len;
+    json_t *constraints; /* RFC 31 or NULL; borrowed from root, checked by the matcher */
+    json_t *root;        /* the whole, owned */
+};
+
+/* NULL with the place and the reason. O(len). */
+struct jobspec *jobspec_parse (const char *text, size_t len, struct error *err);
+/* From a JSON value; takes a new reference of its own, which must not be changed
+ * after. */
+struct jobspec *jobspec_from_json (json_t *root, struct error *err);
+void jobspec_destroy (struct jobspec *js);
+/* Compact, keys sorted: equal jobspecs give equal text. NULL: no memory. */
+char *jobspec_encode (const struct jobspec *js);
+/* Has a script: that runs once, on the job's first node; else the command runs once a
+ * task. */
+bool jobspec_is_batch (const struct jobspec *js);
+
+/* Sizes of the request: smallest and largest numbers over elastic counts. Without a node
+ * vertex min_nodes is 1 and max_nodes is the number of slots. Saturate at INT64_MAX. */
+struct jobspec_sizes {
+    int64_t min_nodes, max_nodes;
+    int64_t min_slots, max_slots; /* in all; only slots of the task's label count */
+    int64_t min_cores, max_cores; /* in all */
+    int64_t min_gpus, max_gpus;
+    int64_t cores_per_slot; /* the smallest; 0: the slot names none (whole nodes) */
+};
+void jobspec_get_sizes (const struct jobspec *js, struct jobspec_sizes *ret);
+/* Tasks when nslots slots (>= 0) are granted: nslots * per_slot, or the total.
+ * Saturates. */
+int64_t jobspec_task_total (const struct jobspec *js, int64_t nslots);
+/* Walk the allowed sizes of a count downwards: the largest allowed <= limit, or 0 when
+ * even min is larger. O(log max). */
+int64_t jobspec_count_fit (const struct jobspec_count *count, int64_t limit);
+/* count (>= 0) units of a memory vertex in MiB, rounded up. unit: kB MB GB TB PB
+ * (1000-based), KiB MiB GiB TiB PiB, B, NULL = MiB. -EINVAL: unknown unit; -ERANGE: over
+ * 2^40 MiB. */
+int jobspec_memory_mib (const char *unit, int64_t count, int64_t *ret_mib);
+
+static inline void jobspec_destroyp (struct jobspec **p)
+{
+    jobspec_destroy (*p);
+}
+#define autojobspec __attribute__ ((cleanup (jobspec_destroyp)))
+
+#endif

@@ -1,0 +1,36 @@
+# src/jobspec: canonical jobspec; the dialects come from $(DIALECTS_FILES), their table.c is built.
+noinst_LIBRARIES += src/jobspec/libjobspec.a
+src_jobspec_libjobspec_a_SOURCES = \
+	src/jobspec/attributes.c \
+	src/jobspec/base64.c \
+	src/jobspec/dialect.c \
+	src/jobspec/environment.c \
+	src/jobspec/jobspec.c \
+	src/jobspec/resources.c \
+	src/jobspec/script.c \
+	src/jobspec/sizes.c \
+	src/jobspec/submit_jobspec.c \
+	src/jobspec/submit_options.c \
+	src/jobspec/text.c \
+	src/jobspec/words.c \
+	$(DIALECTS_FILES)
+nodist_src_jobspec_libjobspec_a_SOURCES = src/jobspec/dialects/table.c
+
+if HAVE_CMOCKA
+JOBSPEC_TESTS = \
+	src/jobspec/test/test_jobspec \
+	src/jobspec/test/test_script \
+	src/jobspec/test/test_submit_options \
+	src/jobspec/test/test_text \
+	src/jobspec/test/test_torture
+check_PROGRAMS += $(JOBSPEC_TESTS)
+UNIT_TESTS += $(JOBSPEC_TESTS)
+JOBSPEC_TEST_LIBS = $(JOBSPEC_LIBS) $(CMOCKA_LIBS)
+src_jobspec_test_test_jobspec_LDADD = $(JOBSPEC_TEST_LIBS)
+src_jobspec_test_test_script_LDADD = $(JOBSPEC_TEST_LIBS)
+src_jobspec_test_test_submit_options_LDADD = $(JOBSPEC_TEST_LIBS)
+src_jobspec_test_test_text_LDADD = $(JOBSPEC_TEST_LIBS)
+src_jobspec_test_test_torture_LDADD = $(JOBSPEC_TEST_LIBS)
+src_jobspec_test_test_torture_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc \
+	-Wl,--wrap=calloc -Wl,--wrap=realloc -Wl,--wrap=strdup -Wl,--wrap=strndup
+endif

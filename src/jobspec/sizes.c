@@ -1,0 +1,144 @@
+/* sizes.c - how large a request is: counts, sums over the tree, units of memory
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "jobspec/jobspec_private.h"
+
+static int64_t add (int64_t a, int64_t b)
+{
+    int64_t sum;
+
+    return __builtin_add_overflow (a, b, &sum) ? INT64_MAX : sum;
+}
+
+static int64_t multiply (int64_t a, int64_t b)
+{
+    int64_t product;
+
+    return __builtin_mul_overflow (a, b, &product) ? INT64_MAX : product;
+}
+
+/* The size after v, saturating; the steps of '*' and '^' at least double it. */
+static int64_t next_size (const struct jobspec_count *count, int64_t v)
+{
+    int64_t power = v;
+
+    if (count->op == '*')
+        return multiply (v, count->operand);
+    for (int64_t i = 1; i < count->operand && power < INT64_MAX; i++)
+        power = multiply (power, v);
+    return power;
+}
+
+int64_t jobspec_count_fit (const struct jobspec_count *count, int64_t limit)
+{
+    int64_t top = MIN (limit, count->max);
+    int64_t v = count->min;
+
+    if (top < v)
+        return 0;
+    if (count->op == '+')
+        return v + (top - v) / count->operand * count->operand;
+    for (int64_t next = next_size (count, v); next <= top; next = next_size (count, v))
+        v = next;
+    return v;
+}
+
+/* What lies below and including r, when its parent is there mult times. */
+struct range {
+    int64_t min, max;
+};
+
+static void sum (const struct jobspec *js, const struct jobspec_resource *r,
+                 struct range mult, struct jobspec_sizes *s)
+{
+    mult.min = multiply (mult.min, r->count.min);
+    mult.max = multiply (mult.max, jobspec_count_fit (&r->count, r->count.max));
+    if (!strcmp (r->type, "node")) {
+        s->min_nodes = add (s->min_nodes, mult.min);
+        s->max_nodes = add (s->max_nodes, mult.max);
+    } else if (!strcmp (r->type, "slot")) {
+        if (!strcmp (r->label, js->slot_label)) {
+            s->min_slots = add (s->min_slots, mult.min);
+            s->max_slots = add (s->max_slots, mult.max);
+        }
+    } else if (!strcmp (r->type, "core")) {
+        s->min_cores = add (s->min_cores, mult.min);
+        s->max_cores = add (s->max_cores, mult.max);
+    } else if (!strcmp (r->type, "gpu")) {
+        s->min_gpus = add (s->min_gpus, mult.min);
+        s->max_gpus = add (s->max_gpus, mult.max);
+    }
+    for (size_t i = 0; i < r->nwith; i++)
+        sum (js, &r->with[i], mult, s);
+}
+
+static int64_t cores_below (const struct jobspec_resource *r)
+{
+    int64_t n = 0;
+
+    for (size_t i = 0; i < r->nwith; i++) {
+        const struct jobspec_resource *child = &r->with[i];
+        bool core = !strcmp (child->type, "core");
+
+        n = add (n, multiply (child->count.min, core ? 1 : cores_below (child)));
+    }
+    return n;
+}
+
+void jobspec_get_sizes (const struct jobspec *js, struct jobspec_sizes *ret)
+{
+    const struct jobspec_resource *slot = jobspec_find_slot (js, js->slot_label);
+
+    memset (ret, 0, sizeof (*ret));
+    for (size_t i = 0; i < js->nresources; i++)
+        sum (js, &js->resources[i], (struct range){ 1, 1 }, ret);
+    if (ret->min_nodes == 0) {
+        ret->min_nodes = 1;
+        ret->max_nodes = ret->max_slots;
+    }
+    ret->cores_per_slot = slot ? cores_below (slot) : 0;
+}
+
+int64_t jobspec_task_total (const struct jobspec *js, int64_t nslots)
+{
+    if (js->task_count_kind == JOBSPEC_TOTAL)
+        return js->task_count;
+    return multiply (nslots, js->task_count);
+}
+
+int jobspec_memory_mib (const char *unit, int64_t count, int64_t *ret_mib)
+{
+    static const struct {
+        const char *unit;
+        int64_t bytes;
+    } units[] = {
+        { "B", 1 },
+        { "kB", 1000 },
+        { "KB", 1000 },
+        { "MB", 1000000 },
+        { "GB", 1000000000 },
+        { "TB", 1000000000000 },
+        { "PB", 1000000000000000 },
+        { "KiB", 1LL << 10 },
+        { "MiB", 1LL << 20 },
+        { "GiB", 1LL << 30 },
+        { "TiB", 1LL << 40 },
+        { "PiB", 1LL << 50 },
+    };
+    const __int128 mib = 1 << 20;
+
+    for (size_t i = 0; i < ARRAY_SIZE (units); i++) {
+        __int128 n;
+
+        if (strcmp (unit ? unit : "MiB", units[i].unit))
+            continue;
+        n = ((__int128)count * units[i].bytes + mib - 1) / mib;
+        if (n > (__int128)1 << 40)
+            return -ERANGE;
+        *ret_mib = (int64_t)n;
+        return 0;
+    }
+    return -EINVAL;
+}

@@ -1,0 +1,396 @@
+/* submit_options.c - see submit_options.h. The jobspec is made in submit_jobspec.c.
+ */
+#include "jobspec/submit_options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+
+#include "common/parse.h"
+#include "common/pattern.h"
+#include "jobspec/environment.h"
+#include "jobspec/jobspec.h"
+#include "jobspec/text.h"
+
+enum {
+    JOB_NAME = SUBMIT_OPTION_FIRST,
+    OUTPUT,
+    ERROR,
+    NODES,
+    NTASKS,
+    NTASKS_PER_NODE,
+    CPUS_PER_TASK,
+    MEM,
+    GPUS,
+    GPUS_PER_TASK,
+    TIME,
+    QUEUE,
+    CHDIR,
+    EXPORT,
+    IMAGE,
+    HOLD,
+    EXCLUSIVE,
+};
+
+const struct option_desc submit_options_table[] = {
+    { "job-name", 'J', "NAME", "name of the job [the script's or command's]", JOB_NAME,
+      false },
+    { "output", 'o', "FILE",
+      "standard output; %j id, %x name, %u user, %N node, %t task [" SUBMIT_DEFAULT_OUTPUT
+      "]",
+      OUTPUT, false },
+    { "error", 'e', "FILE", "standard error [the same as the output]", ERROR, false },
+    { "nodes", 'N', "N|MIN-MAX", "number of nodes, or the smallest and largest", NODES,
+      false },
+    { "ntasks", 'n', "N", "number of tasks [1, or one a node]", NTASKS, false },
+    { "ntasks-per-node", 0, "N", "tasks on each node, at most N with --ntasks",
+      NTASKS_PER_NODE, false },
+    { "cpus-per-task", 'c', "N", "cores for each task [1]", CPUS_PER_TASK, false },
+    { "mem", 0, "SIZE", "memory on each node; MiB, or with K, M, G, T", MEM, false },
+    { "gpus", 'G', "N", "GPUs in all", GPUS, false },
+    { "gpus-per-task", 0, "N", "GPUs for each task", GPUS_PER_TASK, false },
+    { "time", 't', "TIME", "time limit: M, M:S, H:M:S, D-H, D-H:M, D-H:M:S or UNLIMITED",
+      TIME, false },
+    { "queue", 'q', "NAME", "queue to submit to", QUEUE, false },
+    { "partition", 'p', "NAME", "the same as --queue", QUEUE, false },
+    { "chdir", 'D', "DIR", "directory to run in [where you are]", CHDIR, false },
+    { "export", 0, "LIST", "variables that the job gets: ALL, NONE or NAME[=VALUE],...",
+      EXPORT, false },
+    { "image", 0, "IMAGE", "container image to run in, on Kubernetes", IMAGE, false },
+    { "hold", 'H', NULL, "submit the job held (urgency 0)", HOLD, false },
+    { "exclusive", 0, NULL, "share the nodes with no other job", EXCLUSIVE, false },
+    OPTION_END,
+};
+
+void submit_options_init (struct submit_options *so)
+{
+    memset (so, 0, sizeof (*so));
+    so->time_limit = -1;
+}
+
+void submit_options_release (struct submit_options *so)
+{
+    free (so->job_name);
+    free (so->output);
+    free (so->error);
+    free (so->queue);
+    free (so->chdir);
+    free (so->export);
+    free (so->image);
+    free (so->script_name);
+    submit_options_init (so);
+}
+
+/* A value that was checked may be stored: nothing of higher rank has set the option. */
+static bool wins (struct submit_options *so, enum submit_source source, int id)
+{
+    int *owner = &so->source_of[id - SUBMIT_OPTION_FIRST];
+
+    _Static_assert(EXCLUSIVE - SUBMIT_OPTION_FIRST < (int)ARRAY_SIZE (so->source_of),
+                   "one owner an option");
+    if (*owner > (int)source + 1)
+        return false;
+    *owner = (int)source + 1;
+    return true;
+}
+
+/* -- values of one kind each; store: false when the value is only to be checked -- */
+
+static int set_string (char **field, const char *value, bool store, const char *where,
+                       struct error *err)
+{
+    char *copy;
+
+    if (!store)
+        return 0;
+    copy = strdup (value);
+    if (!copy)
+        return error_set (err, ENOMEM, "%s: out of memory", where);
+    free (*field);
+    *field = copy;
+    return 0;
+}
+
+static int set_nodes (struct submit_options *so, enum submit_source source,
+                      const char *value, const char *where, struct error *err)
+{
+    int64_t min, max;
+    int rc = parse_count_range (value, 1, JOBSPEC_COUNT_MAX, &min, &max, where, err);
+
+    if (rc < 0 || !wins (so, source, NODES))
+        return rc;
+    so->nodes_min = min;
+    so->nodes_max = max;
+    return 0;
+}
+
+static int set_count (struct submit_options *so, enum submit_source source, int id,
+                      int64_t *field, const char *value, const char *where,
+                      struct error *err)
+{
+    int64_t n;
+    int rc = parse_int (value, 1, JOBSPEC_COUNT_MAX, &n, where, err);
+
+    if (rc == 0 && wins (so, source, id))
+        *field = n;
+    return rc;
+}
+
+static int set_memory (struct submit_options *so, enum submit_source source,
+                       const char *value, const char *where, struct error *err)
+{
+    int64_t mib;
+    int rc = parse_memory_mib (value, &mib, where, err);
+
+    if (rc < 0)
+        return rc;
+    if (mib == 0)
+        return error_set (
+            err, EINVAL,
+            "%s: 0 (all memory of a node) is not supported by fluxq; give the "
+            "size, and --exclusive for the whole node",
+            where);
+    if (mib > JOBSPEC_COUNT_MAX)
+        return error_set (err, ERANGE, "%s: '%s' is more than %d MiB", where, value,
+                          JOBSPEC_COUNT_MAX);
+    if (wins (so, source, MEM))
+        so->mem_mib = mib;
+    return 0;
+}
+
+static int set_time (struct submit_options *so, enum submit_source source,
+                     const char *value, const char *where, struct error *err)
+{
+    double seconds;
+    int rc = parse_timelimit (value, &seconds, where, err);
+
+    if (rc == 0)
+        submit_options_set_time_limit (so, source, seconds);
+    return rc;
+}
+
+void submit_options_set_time_limit (struct submit_options *so, enum submit_source source,
+                                    double seconds)
+{
+    if (wins (so, source, TIME))
+        so->time_limit = seconds;
+}
+
+static int set_pattern (struct submit_options *so, enum submit_source source, int id,
+                        char **field, const char *value, const char *where,
+                        struct error *err)
+{
+    int rc;
+
+    if (!text_is_line (value, 4095))
+        return error_set (err, EINVAL, "%s: '%.64s' cannot be the name of a file", where,
+                          value);
+    rc = pattern_check (value, err);
+    if (rc < 0) {
+        error_prefix (err, "%s", where);
+        return rc;
+    }
+    return set_string (field, value, wins (so, source, id), where, err);
+}
+
+static int set_text (struct submit_options *so, enum submit_source source, int id,
+                     char **field, size_t max, const char *value, const char *where,
+                     struct error *err)
+{
+    if (!text_is_line (value, max))
+        return error_set (
+            err, EINVAL,
+            "%s: must be a text of 1 to %zu bytes without control characters", where,
+            max);
+    return set_string (field, value, wins (so, source, id), where, err);
+}
+
+static int set_queue (struct submit_options *so, enum submit_source source,
+                      const char *value, const char *where, struct error *err)
+{
+    if (strchr (value, ','))
+        return error_set (err, EINVAL, "%s: '%.64s' is a list; name one queue", where,
+                          value);
+    if (!text_is_name (value))
+        return error_set (err, EINVAL, "%s: '%.64s' cannot be the name of a queue", where,
+                          value);
+    return set_string (&so->queue, value, wins (so, source, QUEUE), where, err);
+}
+
+static int set_export (struct submit_options *so, enum submit_source source,
+                       const char *value, const char *where, struct error *err)
+{
+    int rc = environment_check (value, where, err);
+
+    if (rc < 0)
+        return rc;
+    return set_string (&so->export, value, wins (so, source, EXPORT), where, err);
+}
+
+static int set_image (struct submit_options *so, enum submit_source source,
+                      const char *value, const char *where, struct error *err)
+{
+    if (!text_is_line (value, 1024) || strpbrk (value, " \"'\\"))
+        return error_set (err, EINVAL, "%s: '%.64s' cannot be the name of an image",
+                          where, value);
+    return set_string (&so->image, value, wins (so, source, IMAGE), where, err);
+}
+
+static int set_flag (struct submit_options *so, enum submit_source source, int id,
+                     bool *field, const char *value, const char *where, struct error *err)
+{
+    static const char *const yes[] = { "1", "yes", "true", "on" };
+    static const char *const no[] = { "0", "no", "false", "off" };
+    int on = value ? -1 : 1;
+
+    for (size_t i = 0; value && i < ARRAY_SIZE (yes); i++) {
+        if (!strcasecmp (value, yes[i]))
+            on = 1;
+        else if (!strcasecmp (value, no[i]))
+            on = 0;
+    }
+    if (on < 0)
+        return error_set (err, EINVAL, "%s: '%.64s' is not yes or no", where, value);
+    if (wins (so, source, id))
+        *field = on;
+    return 0;
+}
+
+static const struct option_desc *find (const char *name)
+{
+    for (const struct option_desc *o = submit_options_table; o->name; o++) {
+        if (!strcmp (o->name, name))
+            return o;
+    }
+    return NULL;
+}
+
+static int set_option (struct submit_options *so, enum submit_source from, int id,
+                       const char *value, const char *where, struct error *err)
+{
+    switch (id) {
+    case JOB_NAME:
+        return set_text (so, from, id, &so->job_name, 255, value, where, err);
+    case OUTPUT:
+        return set_pattern (so, from, id, &so->output, value, where, err);
+    case ERROR:
+        return set_pattern (so, from, id, &so->error, value, where, err);
+    case NODES:
+        return set_nodes (so, from, value, where, err);
+    case NTASKS:
+        return set_count (so, from, id, &so->ntasks, value, where, err);
+    case NTASKS_PER_NODE:
+        return set_count (so, from, id, &so->ntasks_per_node, value, where, err);
+    case CPUS_PER_TASK:
+        return set_count (so, from, id, &so->cpus_per_task, value, where, err);
+    case MEM:
+        return set_memory (so, from, value, where, err);
+    case GPUS:
+        return set_count (so, from, id, &so->gpus, value, where, err);
+    case GPUS_PER_TASK:
+        return set_count (so, from, id, &so->gpus_per_task, value, where, err);
+    case TIME:
+        return set_time (so, from, value, where, err);
+    case QUEUE:
+        return set_queue (so, from, value, where, err);
+    case CHDIR:
+        return set_text (so, from, id, &so->chdir, 4095, value, where, err);
+    case EXPORT:
+        return set_export (so, from, value, where, err);
+    case IMAGE:
+        return set_image (so, from, value, where, err);
+    case HOLD:
+        return set_flag (so, from, id, &so->hold, value, where, err);
+    default:
+        return set_flag (so, from, id, &so->exclusive, value, where, err);
+    }
+}
+
+int submit_options_set (struct submit_options *so, enum submit_source source,
+                        const char *name, const char *value, const char *where,
+                        struct error *err)
+{
+    const struct option_desc *o = find (name);
+    char buf[64];
+
+    if (!where) {
+        snprintf (buf, sizeof (buf), "--%s", name);
+        where = buf;
+    }
+    if (!o)
+        return error_set (err, EINVAL, "%s: unknown option", where);
+    if (o->arg && !value)
+        return error_set (err, EINVAL, "%s: needs a value (%s)", where, o->arg);
+    return set_option (so, source, o->id, value, where, err);
+}
+
+/* -- environment -- */
+
+/* "FLUXQ_NTASKS_PER_NODE=4" to "ntasks-per-node" and 23, the length up to the '='. False:
+ * no name of an option. */
+static bool option_of_variable (const char *entry, char *name, size_t size,
+                                size_t *ret_len)
+{
+    const char *s = entry + 6;
+    size_t n = 0;
+
+    if (strncmp (entry, "FLUXQ_", 6) != 0)
+        return false;
+    for (; *s && *s != '='; s++) {
+        if (n + 1 >= size || islower ((unsigned char)*s))
+            return false;
+        name[n++] = *s == '_' ? '-' : (char)tolower ((unsigned char)*s);
+    }
+    name[n] = '\0';
+    *ret_len = (size_t)(s - entry);
+    return *s == '=';
+}
+
+/* A job finds its own name and sizes in variables that would be options (src/shell/env.c
+ * sets them): what is submitted from within it must not inherit those. */
+static bool describes_job (const char *option)
+{
+    static const char *const set_by_agent[] = { "cpus-per-task", "gpus", "job-name",
+                                                "ntasks" };
+
+    for (size_t i = 0; i < ARRAY_SIZE (set_by_agent); i++) {
+        if (!strcmp (option, set_by_agent[i]))
+            return true;
+    }
+    return false;
+}
+
+static bool inside_job (char *const list[])
+{
+    for (; *list; list++) {
+        if (!strncmp (*list, "FLUXQ_JOB_ID=", 13))
+            return true;
+    }
+    return false;
+}
+
+int submit_options_from_environ (struct submit_options *so, char *const environ_list[],
+                                 struct error *err)
+{
+    const bool inside = inside_job (environ_list);
+
+    for (; *environ_list; environ_list++) {
+        char name[32], where[40];
+        const char *value;
+        size_t len;
+        int rc;
+
+        if (!option_of_variable (*environ_list, name, sizeof (name), &len) || !find (name)
+            || (inside && describes_job (name)))
+            continue;
+        value = *environ_list + len + 1;
+        if (!*value)
+            continue;
+        snprintf (where, sizeof (where), "%.*s", (int)len, *environ_list);
+        rc = submit_options_set (so, SUBMIT_FROM_ENVIRONMENT, name, value, where, err);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}

@@ -1,0 +1,123 @@
+/* submit_options.h - the options of a submission, and how they become a jobspec
+ *
+ * One table of options (submit_options_table) serves the command line, the environment
+ * (FLUXQ_*) and the directives of all dialects; help and completion read it too.
+ *
+ *     struct submit_options so;
+ *     submit_options_init (&so);
+ *     submit_options_set (&so, SUBMIT_FROM_SCRIPT, "nodes", "2", "job.sh:3: -N", &err);
+ *     submit_options_set (&so, SUBMIT_FROM_COMMAND, "nodes", "4", "--nodes", &err);
+ *     json_t *js = submit_options_jobspec (&so, &program, cwd, environ, &err);
+ *     submit_options_release (&so);
+ *
+ * The second of the two wins. Precedence: command over environment over script, in
+ * whatever order they are set; within one source the last one wins. Values are checked at
+ * once, also those that do not win. An error begins with `where`, which names the option
+ * as the user wrote it, and its place: "job.sh:3: -N: 'x' is not ...", "--nodes: ...",
+ * "FLUXQ_NODES: ...".
+ *
+ * What the counts become (tasks n, nodes N, tasks a node t, cores a task c):
+ *
+ *     nothing, or -n      slot[n] > core[c]
+ *     -N, or -N and t     node[N] > slot[t or 1] > core[c]
+ *     -n and -N           node[N] > slot[n/N rounded up] > core[c]; tasks: n in all
+ *     -n and t            the same with N = n/t rounded up; t alone: N = 1
+ *     -N MIN-MAX (and t)  node{MIN,MAX} > slot[t or 1] > core[c]; -n is refused then
+ *     --mem               a memory vertex beside the slot; without a node vertex
+ *                         attributes.system.fluxq.memory-per-node
+ *     --gpus-per-task g   slot > gpu[g]
+ *     -G g                slot > gpu[g/n] if that divides, else node > gpu[g/N] if that
+ *                         does, else refused
+ *     --exclusive         node vertex exclusive; one task without -N gets a node[1]; -n
+ *                         alone is refused, as the number of nodes is not known
+ *
+ * The jobspec has a duration only if the user gave a time limit (0: UNLIMITED). --hold is
+ * not in the jobspec: the submission carries urgency 0 beside it.
+ */
+#ifndef FLUXQ_JOBSPEC_SUBMIT_OPTIONS_H
+#define FLUXQ_JOBSPEC_SUBMIT_OPTIONS_H
+
+#include "common/json.h"
+#include "common/option.h"
+
+enum submit_source { SUBMIT_FROM_SCRIPT, SUBMIT_FROM_ENVIRONMENT, SUBMIT_FROM_COMMAND };
+
+/* All that `fluxq-submit` knows; the ones that only make sense on the command line
+ * (--wait, --json, --dry-run, --broker) are in the command's own table. Its ids are
+ * SUBMIT_OPTION_FIRST and up, so that a command may have smaller ones of its own in one
+ * joined table. */
+extern const struct option_desc submit_options_table[];
+#define SUBMIT_OPTION_FIRST 0x1000
+
+/* Where the output goes when the user names no file (sbatch: slurm-%j.out). */
+#define SUBMIT_DEFAULT_OUTPUT "fluxq-%j.out"
+
+struct submit_options {
+    char *job_name;               /* -J */
+    char *output;                 /* -o */
+    char *error;                  /* -e */
+    int64_t nodes_min, nodes_max; /* -N, 0: not given */
+    int64_t ntasks;               /* -n */
+    int64_t ntasks_per_node;
+    int64_t cpus_per_task; /* -c */
+    int64_t mem_mib;       /* --mem, a node */
+    int64_t gpus;          /* -G, in all */
+    int64_t gpus_per_task;
+    double time_limit; /* -t seconds; 0: unlimited; -1: not given (queue's default) */
+    char *queue;       /* -q; also -p/--partition */
+    char *chdir;       /* -D */
+    char *export;      /* --export: ALL, NONE, NAME[=VALUE],... */
+    char *image;
+    bool hold;         /* --hold: urgency 0 */
+    bool exclusive;    /* --exclusive */
+    bool whole_nodes;  /* flux: nodes from the script without tasks are exclusive */
+    int source_of[32]; /* internal: who set it */
+    char *script_name; /* default job name; script_read_directives() sets it if NULL */
+};
+
+void submit_options_init (struct submit_options *so);
+void submit_options_release (struct submit_options *so);
+/* name: long name without dashes (exact). value: NULL for flags; a flag's value may be
+ * yes or no in any of the words of the environment, see below. where: begins the error;
+ * NULL: "--NAME". -EINVAL (also: no such option), -ERANGE, -ENOMEM. */
+int submit_options_set (struct submit_options *so, enum submit_source source,
+                        const char *name, const char *value, const char *where,
+                        struct error *err);
+/* The same as "time", already in seconds (>= 0; 0: unlimited). */
+void submit_options_set_time_limit (struct submit_options *so, enum submit_source source,
+                                    double seconds);
+/* Read FLUXQ_NODES, FLUXQ_TIME, ... (upper case, '-' as '_') from environ-like list.
+ * Flags take 1, yes, true, on and 0, no, false, off; an empty value is as none. Variables
+ * which fluxq itself sets inside a job (FLUXQ_JOB_ID, ...) and FLUXQ_BROKER are no
+ * options; inside a job (FLUXQ_JOB_ID is set) FLUXQ_JOB_NAME, _NTASKS, _CPUS_PER_TASK and
+ * _GPUS describe that job and are not read either. */
+int submit_options_from_environ (struct submit_options *so, char *const environ_list[],
+                                 struct error *err);
+
+/* What is run: a script's text (batch) with arguments, or a command. */
+struct submit_program {
+    const char *script; /* NULL: command mode */
+    size_t script_len;
+    char *const *args; /* NULL-terminated; command mode: argv; batch: may be NULL */
+};
+
+/* The jobspec as a new reference; NULL on error (counts that do not fit together, ...).
+ * cwd: where the user is, absolute; environ_list: the user's environment, filtered by
+ * --export:
+ *
+ *     ALL (default)        all but FLUXQ_* (they steer submissions, or describe the job
+ *                          that one is in)
+ *     NONE                 nothing
+ *     NAME, NAME=VALUE,... only these; with ALL among them, these besides all. A NAME
+ *                          that is not in the environment is left out, as sbatch does. A
+ *                          VALUE with commas stands in quotes.
+ *
+ * A variable of 128 KiB or more cannot be passed to a program, and one that is not UTF-8
+ * cannot be written in JSON: both are left out, as a user's strange variable must not
+ * stop a submission. Arguments, working directory and file names that are not UTF-8 are
+ * refused. */
+json_t *submit_options_jobspec (const struct submit_options *so,
+                                const struct submit_program *prog, const char *cwd,
+                                char *const environ_list[], struct error *err);
+
+#endif

@@ -1,0 +1,626 @@
+/* test_submit_options.c - options to jobspec: every shape of submit_options.h goes
+ * through the parser and must have the sizes that its user asked for; what cannot be is
+ * refused by name
+ */
+#include "common/test/unit.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "jobspec/jobspec.h"
+#include "jobspec/submit_options.h"
+
+static char *const no_environment[] = { NULL };
+static char *const echo_command[] = { "/bin/echo", "hello", NULL };
+static const struct submit_program echo_program = { .args = echo_command };
+
+static const struct option_desc *find_letter (char letter)
+{
+    for (const struct option_desc *o = submit_options_table; o->name; o++) {
+        if (o->letter == letter)
+            return o;
+    }
+    fail_msg ("no option -%c", letter);
+    return NULL;
+}
+
+/* "-N 2 --mem=1G --hold": one word an option and its value, as in -N2 or --mem=1G */
+static int set_all (struct submit_options *so, const char *line, struct error *err)
+{
+    autofree char *copy = strdup (line);
+    char *save = NULL;
+
+    for (char *w = strtok_r (copy, " ", &save); w; w = strtok_r (NULL, " ", &save)) {
+        char *value = w[1] == '-' ? strchr (w, '=') : w + 2;
+        const char *name;
+        int rc;
+
+        if (w[1] == '-' && value)
+            *value++ = '\0';
+        name = w[1] == '-' ? w + 2 : find_letter (w[1])->name;
+        if (value && !*value && w[1] != '-')
+            value = NULL;
+        rc = submit_options_set (so, SUBMIT_FROM_COMMAND, name, value, NULL, err);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+static json_t *make (const char *line, struct error *err)
+{
+    struct submit_options so;
+    json_t *root = NULL;
+
+    submit_options_init (&so);
+    if (set_all (&so, line, err) == 0)
+        root =
+            submit_options_jobspec (&so, &echo_program, "/home/ann", no_environment, err);
+    submit_options_release (&so);
+    return root;
+}
+
+static struct jobspec *parse (json_t *root)
+{
+    struct error err = { 0 };
+    struct jobspec *js = jobspec_from_json (root, &err);
+
+    if (!js)
+        fail_msg ("own jobspec refused: %s", err.text);
+    return js;
+}
+
+/* -- shapes -- */
+
+static void add_tree (struct strbuf *sb, const struct jobspec_resource *r, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        strbuf_addf (sb, "%s%s", i ? "," : "", r[i].type);
+        if (r[i].count.min == r[i].count.max)
+            strbuf_addf (sb, "%jd", (intmax_t)r[i].count.min);
+        else
+            strbuf_addf (sb, "%jd-%jd:%jd:%c", (intmax_t)r[i].count.min,
+                         (intmax_t)r[i].count.max, (intmax_t)r[i].count.operand,
+                         r[i].count.op);
+        strbuf_addf (sb, "%s%s", r[i].unit ? r[i].unit : "",
+                     r[i].exclusive == JOBSPEC_TRUE ? "!" : "");
+        if (r[i].nwith) {
+            strbuf_addch (sb, '(');
+            add_tree (sb, r[i].with, r[i].nwith);
+            strbuf_addch (sb, ')');
+        }
+    }
+}
+
+static const struct {
+    const char *options;
+    const char *tree;
+    int64_t total; /* 0: one task a slot */
+    struct jobspec_sizes s;
+} shapes[] = {
+    { "", "slot1(core1)", 0, { 1, 1, 1, 1, 1, 1, 0, 0, 1 } },
+    { "-n4", "slot4(core1)", 0, { 1, 4, 4, 4, 4, 4, 0, 0, 1 } },
+    { "-n4 -c2", "slot4(core2)", 0, { 1, 4, 4, 4, 8, 8, 0, 0, 2 } },
+    { "-c8", "slot1(core8)", 0, { 1, 1, 1, 1, 8, 8, 0, 0, 8 } },
+    { "-N2", "node2(slot1(core1))", 0, { 2, 2, 2, 2, 2, 2, 0, 0, 1 } },
+    { "-N2 -c4", "node2(slot1(core4))", 0, { 2, 2, 2, 2, 8, 8, 0, 0, 4 } },
+    { "-N2 -n4", "node2(slot2(core1))", 0, { 2, 2, 4, 4, 4, 4, 0, 0, 1 } },
+    { "-N2 -n2", "node2(slot1(core1))", 0, { 2, 2, 2, 2, 2, 2, 0, 0, 1 } },
+    { "-N2 -n3", "node2(slot2(core1))", 3, { 2, 2, 4, 4, 4, 4, 0, 0, 1 } },
+    { "-N4 -n5 -c3", "node4(slot2(core3))", 5, { 4, 4, 8, 8, 24, 24, 0, 0, 3 } },
+    { "-N1 -n1", "node1(slot1(core1))", 0, { 1, 1, 1, 1, 1, 1, 0, 0, 1 } },
+    { "-N1 -n7", "node1(slot7(core1))", 0, { 1, 1, 7, 7, 7, 7, 0, 0, 1 } },
+    { "--ntasks-per-node=4", "node1(slot4(core1))", 0, { 1, 1, 4, 4, 4, 4, 0, 0, 1 } },
+    { "-N3 --ntasks-per-node=4",
+      "node3(slot4(core1))",
+      0,
+      { 3, 3, 12, 12, 12, 12, 0, 0, 1 } },
+    { "-n8 --ntasks-per-node=4",
+      "node2(slot4(core1))",
+      0,
+      { 2, 2, 8, 8, 8, 8, 0, 0, 1 } },
+    { "-n10 --ntasks-per-node=4",
+      "node3(slot4(core1))",
+      10,
+      { 3, 3, 12, 12, 12, 12, 0, 0, 1 } },
+    { "-n2 --ntasks-per-node=4",
+      "node1(slot2(core1))",
+      0,
+      { 1, 1, 2, 2, 2, 2, 0, 0, 1 } },
+    { "-N2 -n8 --ntasks-per-node=4",
+      "node2(slot4(core1))",
+      0,
+      { 2, 2, 8, 8, 8, 8, 0, 0, 1 } },
+    { "-N2 -n5 --ntasks-per-node=4",
+      "node2(slot3(core1))",
+      5,
+      { 2, 2, 6, 6, 6, 6, 0, 0, 1 } },
+    { "-N2-4", "node2-4:1:+(slot1(core1))", 0, { 2, 4, 2, 4, 2, 4, 0, 0, 1 } },
+    { "-N4-4", "node4(slot1(core1))", 0, { 4, 4, 4, 4, 4, 4, 0, 0, 1 } },
+    { "-N2-4 --ntasks-per-node=3 -c2",
+      "node2-4:1:+(slot3(core2))",
+      0,
+      { 2, 4, 6, 12, 12, 24, 0, 0, 2 } },
+    { "--mem=512", "slot1(core1)", 0, { 1, 1, 1, 1, 1, 1, 0, 0, 1 } },
+    { "-N2 --mem=4G",
+      "node2(slot1(core1),memory4096MiB)",
+      0,
+      { 2, 2, 2, 2, 2, 2, 0, 0, 1 } },
+    { "--ntasks-per-node=2 --mem=1000K",
+      "node1(slot2(core1),memory1MiB)",
+      0,
+      { 1, 1, 2, 2, 2, 2, 0, 0, 1 } },
+    { "-N2-4 --mem=1T",
+      "node2-4:1:+(slot1(core1),memory1048576MiB)",
+      0,
+      { 2, 4, 2, 4, 2, 4, 0, 0, 1 } },
+    { "-G1", "slot1(core1,gpu1)", 0, { 1, 1, 1, 1, 1, 1, 1, 1, 1 } },
+    { "-n2 -G4", "slot2(core1,gpu2)", 0, { 1, 2, 2, 2, 2, 2, 4, 4, 1 } },
+    { "-N2 -G2", "node2(slot1(core1,gpu1))", 0, { 2, 2, 2, 2, 2, 2, 2, 2, 1 } },
+    { "-N2 -n4 -G8", "node2(slot2(core1,gpu2))", 0, { 2, 2, 4, 4, 4, 4, 8, 8, 1 } },
+    { "-N2 -n4 -G2", "node2(slot2(core1),gpu1)", 0, { 2, 2, 4, 4, 4, 4, 2, 2, 1 } },
+    { "-N2 -n4 -G6 --mem=1",
+      "node2(slot2(core1),gpu3,memory1MiB)",
+      0,
+      { 2, 2, 4, 4, 4, 4, 6, 6, 1 } },
+    /* three tasks in four slots: one gpu a slot would be four */
+    { "-N2 -n3 -G6", "node2(slot2(core1),gpu3)", 3, { 2, 2, 4, 4, 4, 4, 6, 6, 1 } },
+    { "-n4 --gpus-per-task=2", "slot4(core1,gpu2)", 0, { 1, 4, 4, 4, 4, 4, 8, 8, 1 } },
+    { "-N2-3 --gpus-per-task=1",
+      "node2-3:1:+(slot1(core1,gpu1))",
+      0,
+      { 2, 3, 2, 3, 2, 3, 2, 3, 1 } },
+    { "--exclusive", "node1!(slot1(core1))", 0, { 1, 1, 1, 1, 1, 1, 0, 0, 1 } },
+    { "-n1 --exclusive", "node1!(slot1(core1))", 0, { 1, 1, 1, 1, 1, 1, 0, 0, 1 } },
+    { "-N2 --exclusive", "node2!(slot1(core1))", 0, { 2, 2, 2, 2, 2, 2, 0, 0, 1 } },
+    { "-n4 --ntasks-per-node=2 --exclusive",
+      "node2!(slot2(core1))",
+      0,
+      { 2, 2, 4, 4, 4, 4, 0, 0, 1 } },
+    { "-N2-4 --exclusive",
+      "node2-4:1:+!(slot1(core1))",
+      0,
+      { 2, 4, 2, 4, 2, 4, 0, 0, 1 } },
+    { "-N2 --exclusive=no", "node2(slot1(core1))", 0, { 2, 2, 2, 2, 2, 2, 0, 0, 1 } },
+    { "-N2 -N3 -n9 -n6", "node3(slot2(core1))", 0, { 3, 3, 6, 6, 6, 6, 0, 0, 1 } },
+    { "-N2147483647 --ntasks-per-node=2147483647 -c2147483647",
+      "node2147483647(slot2147483647(core2147483647))",
+      0,
+      { 2147483647, 2147483647, 4611686014132420609, 4611686014132420609, INT64_MAX,
+        INT64_MAX, 0, 0, 2147483647 } },
+    { "-n2147483647",
+      "slot2147483647(core1)",
+      0,
+      { 1, 2147483647, 2147483647, 2147483647, 2147483647, 2147483647, 0, 0, 1 } },
+};
+
+static void test_shapes (void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE (shapes); i++) {
+        struct error err = { 0 };
+        autostrbuf struct strbuf tree;
+        struct jobspec_sizes s;
+        struct jobspec *js;
+        json_t *root = make (shapes[i].options, &err);
+
+        if (!root)
+            fail_msg ("'%s': %s", shapes[i].options, err.text);
+        js = parse (root);
+        strbuf_init (&tree, 4096);
+        add_tree (&tree, js->resources, js->nresources);
+        if (strcmp (tree.buf, shapes[i].tree))
+            fail_msg ("'%s' is %s, not %s", shapes[i].options, tree.buf, shapes[i].tree);
+        assert_string_equal (js->slot_label, "task");
+        assert_int_equal (js->task_count_kind,
+                          shapes[i].total ? JOBSPEC_TOTAL : JOBSPEC_PER_SLOT);
+        assert_int_equal (js->task_count, shapes[i].total ? shapes[i].total : 1);
+        jobspec_get_sizes (js, &s);
+        if (memcmp (&s, &shapes[i].s, sizeof (s)))
+            fail_msg ("'%s': nodes %jd-%jd slots %jd-%jd cores %jd-%jd gpus %jd-%jd, %jd "
+                      "a slot",
+                      shapes[i].options, s.min_nodes, s.max_nodes, s.min_slots,
+                      s.max_slots, s.min_cores, s.max_cores, s.min_gpus, s.max_gpus,
+                      s.cores_per_slot);
+        jobspec_destroy (js);
+        json_decref (root);
+    }
+}
+
+/* -- refusals -- */
+
+static const struct {
+    const char *options, *place, *thing;
+} bad[] = {
+    { "-N0", "--nodes", "0" },
+    { "-N-1", "--nodes", "-1" },
+    { "-N4-2", "--nodes", "4-2" },
+    { "-N9223372036854775808", "--nodes", "9223372036854775808" },
+    { "-Nx", "--nodes", "'x'" },
+    { "-n0", "--ntasks", "0" },
+    { "-n2147483648", "--ntasks", "2147483648" },
+    { "-n", "--ntasks", "needs a value" },
+    { "--ntasks-per-node=0", "--ntasks-per-node", "0" },
+    { "-c0", "--cpus-per-task", "0" },
+    { "--mem=0", "--mem", "--exclusive" },
+    { "--mem=lots", "--mem", "lots" },
+    { "--mem=100000000T", "--mem", "100000000T" },
+    { "-G0", "--gpus", "0" },
+    { "-Ga100:2", "--gpus", "a100:2" },
+    { "-t1:99", "--time", "1:99" },
+    { "-tsoon", "--time", "soon" },
+    { "-qa,b", "--queue", "one queue" },
+    { "-q../x", "--queue", "'../x'" },
+    { "-o%q", "--output", "%q" },
+    { "-e%", "--error", "%" },
+    { "--export=A,=x", "--export", "''" },
+    { "--export=NONE,A", "--export", "NONE" },
+    { "--export=A='x", "--export", "not closed" },
+    { "--image=a'b", "--image", "a'b" },
+    { "--hold=maybe", "--hold", "'maybe'" },
+    { "--frobnicate=1", "--frobnicate", "unknown option" },
+    /* counts that do not fit together: both are named, and a way out */
+    { "-N4 -n2", "2 tasks", "4 nodes" },
+    { "-N2 -n9 --ntasks-per-node=4", "9 tasks", "room for 8" },
+    { "-N2-4 -n4", "-n", "--ntasks-per-node" },
+    { "-N2-4 -G4", "-G", "--gpus-per-task" },
+    { "-n3 -G4", "4 GPUs", "3 tasks" },
+    { "-N2 -n4 -G3", "3 GPUs", "2 nodes" },
+    { "-N2 -n3 -G3", "3 GPUs", "3 tasks" },
+    { "-G2 --gpus-per-task=1", "--gpus ", "--gpus-per-task" },
+    { "-n4 --exclusive", "--exclusive", "-N" },
+};
+
+static void test_refusals (void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE (bad); i++) {
+        struct error err = { 0 };
+
+        if (make (bad[i].options, &err))
+            fail_msg ("accepted: %s", bad[i].options);
+        if (!strstr (err.text, bad[i].place) || !strstr (err.text, bad[i].thing))
+            fail_msg ("%s: '%s' names not both '%s' and '%s'", bad[i].options, err.text,
+                      bad[i].place, bad[i].thing);
+    }
+}
+
+/* -- who wins -- */
+
+static void test_precedence (void **state)
+{
+    static const enum submit_source orders[][3] = {
+        { SUBMIT_FROM_SCRIPT, SUBMIT_FROM_ENVIRONMENT, SUBMIT_FROM_COMMAND },
+        { SUBMIT_FROM_COMMAND, SUBMIT_FROM_ENVIRONMENT, SUBMIT_FROM_SCRIPT },
+        { SUBMIT_FROM_ENVIRONMENT, SUBMIT_FROM_COMMAND, SUBMIT_FROM_SCRIPT },
+    };
+    static const char *const value[] = { "1", "2", "3" };
+    struct submit_options so;
+    struct error err = { 0 };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE (orders); i++) {
+        submit_options_init (&so);
+        for (size_t k = 0; k < 3; k++) {
+            const char *v = value[orders[i][k]];
+
+            assert_int_equal (
+                submit_options_set (&so, orders[i][k], "nodes", v, NULL, &err), 0);
+            assert_int_equal (
+                submit_options_set (&so, orders[i][k], "job-name", v, NULL, &err), 0);
+            assert_int_equal (
+                submit_options_set (&so, orders[i][k], "time", v, NULL, &err), 0);
+        }
+        assert_int_equal (so.nodes_min, 3);
+        assert_string_equal (so.job_name, "3");
+        assert_true (so.time_limit == 180.);
+        /* a value that loses is checked all the same; a flag can be taken back */
+        assert_int_equal (submit_options_set (&so, SUBMIT_FROM_SCRIPT, "nodes", "x",
+                                              "job.sh:3: -N", &err),
+                          -EINVAL);
+        assert_int_equal (strncmp (err.text, "job.sh:3: -N: 'x'", 17), 0);
+        submit_options_release (&so);
+    }
+    submit_options_init (&so);
+    submit_options_set (&so, SUBMIT_FROM_SCRIPT, "hold", NULL, NULL, &err);
+    assert_true (so.hold);
+    submit_options_set (&so, SUBMIT_FROM_ENVIRONMENT, "hold", "0", NULL, &err);
+    assert_false (so.hold);
+    /* -p is -q */
+    submit_options_set (&so, SUBMIT_FROM_SCRIPT, "partition", "a", NULL, &err);
+    submit_options_set (&so, SUBMIT_FROM_SCRIPT, "queue", "b", NULL, &err);
+    assert_string_equal (so.queue, "b");
+    submit_options_release (&so);
+}
+
+/* --gpus of the command line against --gpus-per-task of the script: no contradiction */
+static void test_gpus_by_source (void **state)
+{
+    struct submit_options so;
+    struct error err = { 0 };
+    struct jobspec *js;
+    json_t *root;
+
+    (void)state;
+    submit_options_init (&so);
+    submit_options_set (&so, SUBMIT_FROM_SCRIPT, "gpus-per-task", "1", NULL, &err);
+    submit_options_set (&so, SUBMIT_FROM_COMMAND, "gpus", "4", NULL, &err);
+    submit_options_set (&so, SUBMIT_FROM_COMMAND, "ntasks", "2", NULL, &err);
+    root = submit_options_jobspec (&so, &echo_program, "/", no_environment, &err);
+    assert_non_null (root);
+    js = parse (root);
+    assert_int_equal (js->resources[0].with[1].count.min, 2);
+    jobspec_destroy (js);
+    json_decref (root);
+    submit_options_release (&so);
+}
+
+static void test_from_environ (void **state)
+{
+    char *const list[] = { "HOME=/home/ann",
+                           "FLUXQ_NODES=2",
+                           "FLUXQ_NTASKS_PER_NODE=3",
+                           "FLUXQ_TIME=1:30",
+                           "FLUXQ_HOLD=yes",
+                           "FLUXQ_EXCLUSIVE=0",
+                           "FLUXQ_QUEUE=",
+                           "FLUXQ_BROKER=x",
+                           "FLUXQ_nodes=7",
+                           "FLUXQ_NODES",
+                           "FLUXQ_=1",
+                           "FLUXQ_NO_SUCH_THING=1",
+                           "XFLUXQ_NODES=9",
+                           NULL };
+    char *const broken[] = { "FLUXQ_NODES=many", NULL };
+    char *const inside[] = { "FLUXQ_NTASKS=many",    "FLUXQ_JOB_ID=12",
+                             "FLUXQ_JOB_NAME=outer", "FLUXQ_GPUS=0-1",
+                             "FLUXQ_QUEUE=batch",    NULL };
+    struct submit_options so;
+    struct error err = { 0 };
+
+    (void)state;
+    submit_options_init (&so);
+    assert_int_equal (submit_options_from_environ (&so, list, &err), 0);
+    assert_int_equal (so.nodes_min, 2);
+    assert_int_equal (so.ntasks_per_node, 3);
+    assert_true (so.time_limit == 90.);
+    assert_true (so.hold);
+    assert_false (so.exclusive);
+    assert_null (so.queue);
+    assert_int_equal (submit_options_from_environ (&so, broken, &err), -EINVAL);
+    assert_int_equal (strncmp (err.text, "FLUXQ_NODES: 'many'", 19), 0);
+    submit_options_release (&so);
+    /* what a job finds about itself is no option for the jobs it submits */
+    assert_int_equal (submit_options_from_environ (&so, inside, &err), 0);
+    assert_int_equal (so.ntasks, 0);
+    assert_null (so.job_name);
+    assert_string_equal (so.queue, "batch");
+    submit_options_release (&so);
+}
+
+/* -- what else is in the jobspec -- */
+
+static void test_attributes (void **state)
+{
+    struct error err = { 0 };
+    json_t *root = make (
+        "-Jmy -oout/%j -eerr -t90 -qbatch -Dsub/dir --image=busybox:1 --mem=64", &err);
+    struct jobspec *js = parse (root);
+
+    (void)state;
+    assert_string_equal (js->name, "my");
+    assert_string_equal (js->output, "out/%j");
+    assert_string_equal (js->error, "err");
+    assert_true (js->has_duration);
+    assert_true (js->duration == 5400.);
+    assert_string_equal (js->queue, "batch");
+    assert_string_equal (js->cwd, "/home/ann/sub/dir");
+    assert_string_equal (js->image, "busybox:1");
+    assert_int_equal (js->memory_per_node, 64);
+    assert_int_equal (js->ncommand, 2);
+    assert_string_equal (js->command[0], "/bin/echo");
+    assert_string_equal (js->command[1], "hello");
+    jobspec_destroy (js);
+    json_decref (root);
+    root = make ("-tUNLIMITED -D/abs --mem=64 -N1", &err);
+    js = parse (root);
+    assert_true (js->has_duration); /* 0 because the user said so */
+    assert_true (js->duration == 0.);
+    assert_string_equal (js->cwd, "/abs");
+    assert_string_equal (js->name, "echo");
+    assert_string_equal (js->output, "fluxq-%j.out");
+    assert_null (js->error);
+    assert_null (js->queue);
+    assert_int_equal (js->memory_per_node, 0); /* it is a vertex now */
+    jobspec_destroy (js);
+    json_decref (root);
+    root = make ("", &err);
+    js = parse (root);
+    assert_false (js->has_duration);
+    jobspec_destroy (js);
+    json_decref (root);
+}
+
+/* A script comes back byte by byte, whatever is in it. */
+static void check_script (const char *script, size_t len, const char *encoding)
+{
+    char *const args[] = { "first", "second arg", NULL };
+    struct submit_program prog = { .script = script, .script_len = len, .args = args };
+    struct submit_options so;
+    struct error err = { 0 };
+    struct jobspec *js;
+    json_t *root, *file;
+    char *text;
+
+    submit_options_init (&so);
+    so.script_name = strdup ("/tmp/some/job.sh");
+    root = submit_options_jobspec (&so, &prog, "/", no_environment, &err);
+    assert_non_null (root);
+    file = json_object_get (json_object_get (root, "attributes"), "system");
+    file = json_object_get (json_object_get (file, "files"), "script");
+    assert_string_equal (json_string_value (json_object_get (file, "encoding")),
+                         encoding);
+    text = json_dumps (root, JSON_COMPACT);
+    json_decref (root);
+    js = jobspec_parse (text, strlen (text), &err);
+    if (!js)
+        fail_msg ("%s", err.text);
+    assert_int_equal (js->script_len, len);
+    assert_memory_equal (js->script, script, len);
+    assert_string_equal (js->name, "job.sh");
+    assert_int_equal (js->ncommand, 3);
+    assert_string_equal (js->command[0], "{{tmpdir}}/script");
+    assert_string_equal (js->command[2], "second arg");
+    jobspec_destroy (js);
+    free (text);
+    submit_options_release (&so);
+}
+
+static void test_script (void **state)
+{
+    static const char plain[] = "#!/bin/sh\necho \"h\xc3\xa9llo\" \\\n\t'there'\n";
+    static const char bytes[] = "#!/bin/sh\n: \x80\xff\xfe\n";
+    autofree char *big = malloc (JOBSPEC_SCRIPT_MAX);
+
+    (void)state;
+    check_script (plain, sizeof (plain) - 1, "utf-8");
+    check_script (bytes, sizeof (bytes) - 1, "base64");
+    /* as large as may be, of what grows most in JSON: must still pass the parser's
+     * limit */
+    memset (big, '\x01', JOBSPEC_SCRIPT_MAX);
+    memcpy (big, "#!/bin/sh\n", 10);
+    check_script (big, JOBSPEC_SCRIPT_MAX, "base64");
+    memset (big + 10, '"', JOBSPEC_SCRIPT_MAX - 10);
+    check_script (big, JOBSPEC_SCRIPT_MAX, "base64");
+    memset (big + 10, 'x', JOBSPEC_SCRIPT_MAX - 10);
+    check_script (big, JOBSPEC_SCRIPT_MAX, "utf-8");
+}
+
+static void test_bad_program (void **state)
+{
+    char *const latin[] = { "echo", "caf\xe9", NULL };
+    char *const nothing[] = { NULL };
+    struct submit_program prog = { .args = latin };
+    struct submit_options so;
+    struct error err = { 0 };
+
+    (void)state;
+    submit_options_init (&so);
+    assert_null (submit_options_jobspec (&so, &prog, "/", no_environment, &err));
+    assert_non_null (strstr (err.text, "argument 2"));
+    prog.args = nothing;
+    assert_null (submit_options_jobspec (&so, &prog, "/", no_environment, &err));
+    assert_non_null (strstr (err.text, "no command"));
+    assert_null (
+        submit_options_jobspec (&so, &echo_program, "/caf\xe9", no_environment, &err));
+    assert_non_null (strstr (err.text, "--chdir"));
+    submit_options_release (&so);
+}
+
+/* -- environment -- */
+
+static char *exported (const char *spec, char *const list[])
+{
+    struct submit_options so;
+    struct error err = { 0 };
+    json_t *root, *env;
+    char *text;
+
+    submit_options_init (&so);
+    if (spec
+        && submit_options_set (&so, SUBMIT_FROM_COMMAND, "export", spec, NULL, &err) < 0)
+        fail_msg ("%s", err.text);
+    root = submit_options_jobspec (&so, &echo_program, "/", list, &err);
+    if (!root)
+        fail_msg ("%s", err.text);
+    jobspec_destroy (parse (root));
+    env = json_object_get (
+        json_object_get (json_object_get (root, "attributes"), "system"), "environment");
+    text = json_dumps (env, JSON_COMPACT | JSON_SORT_KEYS);
+    json_decref (root);
+    submit_options_release (&so);
+    return text;
+}
+
+static void test_export (void **state)
+{
+    autofree char *huge = malloc (JOBSPEC_STRING_MAX + 3);
+    char *const list[] = {
+        "A=1",      "B=two=2",  "E=",       "FLUXQ_NODES=3", "FLUXQ_BROKER=unix:/x",
+        "BAD=\xff", "=C:=oops", "NOEQUALS", "ESC\x1b=1",     "BASH_FUNC_ml%%=() { :; }",
+        huge,       NULL
+    };
+    static const char all[] =
+        "{\"A\":\"1\",\"B\":\"two=2\",\"BASH_FUNC_ml%%\":\"() { :; }\",\"E\":\"\"}";
+    static const struct {
+        const char *spec, *want;
+    } cases[] = {
+        { NULL, all },
+        { "ALL", all },
+        { "all", all },
+        { "NONE", "{}" },
+        { "none", "{}" },
+        { "A", "{\"A\":\"1\"}" },
+        { "A,MISSING", "{\"A\":\"1\"}" },
+        { "A=5,N=x=y", "{\"A\":\"5\",\"N\":\"x=y\"}" },
+        { "A=5,A=6", "{\"A\":\"6\"}" },
+        { "L='a,b',M=\"c,d\"e", "{\"L\":\"a,b\",\"M\":\"c,de\"}" },
+        { "A, B,", "{\"A\":\"1\",\"B\":\"two=2\"}" },
+        { "E=,ALL,B=3",
+          "{\"A\":\"1\",\"B\":\"3\",\"BASH_FUNC_ml%%\":\"() { :; }\",\"E\":\"\"}" },
+        { "BAD,A", "{\"A\":\"1\"}" },
+        { "FLUXQ_BROKER", "{\"FLUXQ_BROKER\":\"unix:/x\"}" }, /* asked for by name */
+    };
+
+    (void)state;
+    memset (huge, 'x', JOBSPEC_STRING_MAX + 2);
+    memcpy (huge, "HUGE=", 5);
+    huge[JOBSPEC_STRING_MAX + 2] = '\0';
+    for (size_t i = 0; i < ARRAY_SIZE (cases); i++) {
+        char *text = exported (cases[i].spec, list);
+
+        if (strcmp (text, cases[i].want))
+            fail_msg ("--export=%s: %s, not %s", cases[i].spec, text, cases[i].want);
+        free (text);
+    }
+    /* Linux takes a variable of 128 KiB with its NUL, not a byte more */
+    huge[JOBSPEC_STRING_MAX - 1] = '\0';
+    char *text = exported ("HUGE", list);
+    assert_int_equal (strlen (text),
+                      JOBSPEC_STRING_MAX - 1 - 5 + strlen ("{\"HUGE\":\"\"}"));
+    free (text);
+    huge[JOBSPEC_STRING_MAX - 1] = 'x';
+    huge[JOBSPEC_STRING_MAX] = '\0';
+    text = exported ("HUGE", list);
+    assert_string_equal (text, "{}");
+    free (text);
+}
+
+/* -- the table serves the help and the parser: it must not contradict itself -- */
+
+static void test_table (void **state)
+{
+    (void)state;
+    for (const struct option_desc *o = submit_options_table; o->name; o++) {
+        assert_true (o->id >= SUBMIT_OPTION_FIRST);
+        assert_true (strlen (o->help) > 0);
+        for (const struct option_desc *p = o + 1; p->name; p++) {
+            assert_string_not_equal (o->name, p->name);
+            if (o->letter)
+                assert_int_not_equal (o->letter, p->letter);
+        }
+    }
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (test_shapes),       cmocka_unit_test (test_refusals),
+        cmocka_unit_test (test_precedence),   cmocka_unit_test (test_gpus_by_source),
+        cmocka_unit_test (test_from_environ), cmocka_unit_test (test_attributes),
+        cmocka_unit_test (test_script),       cmocka_unit_test (test_bad_program),
+        cmocka_unit_test (test_export),       cmocka_unit_test (test_table),
+    };
+
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}

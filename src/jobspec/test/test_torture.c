@@ -1,0 +1,172 @@
+/* test_torture.c - memory runs out at each allocation in turn: nothing leaks (the
+ * sanitizers' run sees that), nothing is left out in silence, and the error says what it
+ * was
+ *
+ * Linked with --wrap, so that the allocations of src/ come through here; jansson's do by
+ * its own hook.
+ */
+#include "common/test/unit.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "jobspec/jobspec.h"
+#include "jobspec/script.h"
+
+static long countdown = -1; /* allocations until one fails; < 0: none does */
+static bool failed;
+
+static bool fails (void)
+{
+    if (countdown < 0 || countdown-- > 0)
+        return false;
+    failed = true;
+    return true;
+}
+
+/* names of the linker */
+void *__real_malloc (size_t size);
+void *__wrap_malloc (size_t size);
+void *__real_calloc (size_t n, size_t size);
+void *__wrap_calloc (size_t n, size_t size);
+void *__real_realloc (void *p, size_t size);
+void *__wrap_realloc (void *p, size_t size);
+char *__real_strdup (const char *s);
+char *__wrap_strdup (const char *s);
+char *__real_strndup (const char *s, size_t n);
+char *__wrap_strndup (const char *s, size_t n);
+
+void *__wrap_malloc (size_t size)
+{
+    return fails () ? NULL : __real_malloc (size);
+}
+
+void *__wrap_calloc (size_t n, size_t size)
+{
+    return fails () ? NULL : __real_calloc (n, size);
+}
+
+void *__wrap_realloc (void *p, size_t size)
+{
+    return fails () ? NULL : __real_realloc (p, size);
+}
+
+char *__wrap_strdup (const char *s)
+{
+    return fails () ? NULL : __real_strdup (s);
+}
+
+char *__wrap_strndup (const char *s, size_t n)
+{
+    return fails () ? NULL : __real_strndup (s, n);
+}
+
+/* Script and options to a jobspec. */
+static json_t *submit (const char *script, struct error *err)
+{
+    char *const env[] = { "A=1", "B=2", NULL };
+    char *const args[] = { "x", NULL };
+    struct submit_program prog = { .script = script,
+                                   .script_len = strlen (script),
+                                   .args = args };
+    static const char *const options[][2] = { { "export", "ALL,C='d,e',A" },
+                                              { "mem", "5" },
+                                              { "image", "busybox" } };
+    struct submit_options so;
+    json_t *root = NULL;
+    int rc;
+
+    submit_options_init (&so);
+    rc = script_read_directives (script, strlen (script), "job.sh", &so, NULL, NULL, err);
+    for (size_t i = 0; rc == 0 && i < ARRAY_SIZE (options); i++)
+        rc = submit_options_set (&so, SUBMIT_FROM_COMMAND, options[i][0], options[i][1],
+                                 NULL, err);
+    if (rc == 0)
+        root = submit_options_jobspec (&so, &prog, "/home/ann", env, err);
+    submit_options_release (&so);
+    return root;
+}
+
+/* Whether the error is there, and is about memory. */
+static void check_error (const struct error *err, long n)
+{
+    if (err->code != ENOMEM && !strstr (err->text, "memory"))
+        fail_msg ("allocation %ld: %d '%s'", n, err->code, err->text);
+}
+
+static void torture_submit (const char *script)
+{
+    struct error err = { 0 };
+    json_t *want = submit (script, &err);
+
+    assert_non_null (want);
+    for (long n = 0;; n++) {
+        json_t *root;
+
+        memset (&err, 0, sizeof (err));
+        failed = false;
+        countdown = n;
+        root = submit (script, &err);
+        countdown = -1;
+        if (root)
+            assert_true (json_equal (root, want));
+        else
+            check_error (&err, n);
+        json_decref (root);
+        if (!failed)
+            break;
+    }
+    json_decref (want);
+}
+
+static void test_submit (void **state)
+{
+    (void)state;
+    torture_submit (
+        "#!/bin/sh\n# flux: -N2 -n4 -g1 --output={{id}}.o --error=e -q b -t 1h\n"
+        "# flux: --job-name='''\n# flux: two'''\n");
+    torture_submit (
+        "#!/bin/sh\n#SBATCH -N2-4 -J 'a b' -e x --exclusive -D /tmp\n: \xff\n");
+    torture_submit ("#!/bin/sh\n#FLUXQ -n4 -G4 -J 'a b' -o x --hold\n");
+}
+
+static void test_parse (void **state)
+{
+    static const char script[] = "#!/bin/sh\n#SBATCH -N2-4 -J a -o b -e c -t 5 -p d\n";
+    struct error err = { 0 };
+    json_t *root = submit (script, &err);
+    json_t *env = json_object_get (
+        json_object_get (json_object_get (root, "attributes"), "system"), "environment");
+    size_t n_env = json_object_size (env);
+
+    (void)state;
+    json_object_set_new (env, "UNSET", json_null ());
+    for (long n = 0;; n++) {
+        struct jobspec *js;
+
+        memset (&err, 0, sizeof (err));
+        failed = false;
+        countdown = n;
+        js = jobspec_from_json (root, &err);
+        countdown = -1;
+        if (js)
+            assert_int_equal (json_object_size (js->environment), n_env);
+        else
+            check_error (&err, n);
+        jobspec_destroy (js);
+        if (!failed)
+            break;
+    }
+    json_decref (root);
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (test_submit),
+        cmocka_unit_test (test_parse),
+    };
+
+    json_set_alloc_funcs (__wrap_malloc, free);
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}

@@ -1,0 +1,620 @@
+/* http.c - see http.h
+ *
+ * libcurl asks for sockets to be watched (on_socket) and for one timer (on_timer); what
+ * happens there goes to curl_multi_socket_action(). Nothing may call curl's multi
+ * functions from within its own callbacks, so while `inside` is set, sends and cancels
+ * are only noted, and carried out when curl has returned (settle).
+ */
+#include "kube/http.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <utlist.h>
+
+#include "common/strbuf.h"
+
+#define BODY_MAX_DEFAULT ((size_t)64 << 20)
+#define CONNECT_TIMEOUT_MS 10000L
+#define IDLE_LOOK_MS 500
+#define LOST_PEER_MS 30000 /* unacknowledged data for so long: the connection is dead */
+
+struct sock {
+    uv_poll_t poll;
+    struct httpc *h;
+    curl_socket_t fd;
+};
+
+enum request_state { REQUEST_QUEUED, REQUEST_ACTIVE, REQUEST_DEAD };
+
+struct httpc_request {
+    struct httpc *h;
+    CURL *easy;
+    enum request_state state;
+    struct curl_slist *headers;
+    struct curl_slist *connect_to;
+    struct strbuf body;
+    uint64_t last; /* uv_now() of the last byte */
+    uint64_t idle_ms;
+    int stop; /* > 0: errno of our own reason to end it */
+    int (*on_data) (const char *data, size_t len, void *arg);
+    void (*on_done) (const struct httpc_response *resp, void *arg);
+    void *arg;
+    char errbuf[CURL_ERROR_SIZE];
+    struct httpc_request *prev, *next;
+};
+
+struct httpc {
+    uv_loop_t *loop;
+    CURLM *multi;
+    uv_timer_t timer; /* curl's */
+    uv_timer_t idle;  /* ours: requests with an idle time-out */
+    unsigned open_handles;
+    unsigned inside; /* depth: in curl, or in a caller's callback */
+    bool dead;
+    struct httpc_request *requests; /* all, in order of httpc_send() */
+};
+
+/* ---- the end of things ---- */
+
+static void request_free (struct httpc_request *r)
+{
+    DL_DELETE (r->h->requests, r);
+    if (r->easy) {
+        if (r->state != REQUEST_QUEUED)
+            curl_multi_remove_handle (r->h->multi, r->easy);
+        curl_easy_cleanup (r->easy);
+    }
+    curl_slist_free_all (r->headers);
+    curl_slist_free_all (r->connect_to);
+    strbuf_release (&r->body);
+    free (r);
+}
+
+static void on_handle_closed (uv_handle_t *handle)
+{
+    struct httpc *h = handle->data;
+
+    if (--h->open_handles == 0)
+        free (h);
+}
+
+static void httpc_free (struct httpc *h)
+{
+    struct httpc_request *r, *tmp;
+
+    DL_FOREACH_SAFE (h->requests, r, tmp)
+    request_free (r);
+    curl_multi_cleanup (h->multi); /* closes connections: on_socket (CURL_POLL_REMOVE) */
+    uv_close ((uv_handle_t *)&h->timer, on_handle_closed);
+    uv_close ((uv_handle_t *)&h->idle, on_handle_closed);
+}
+
+void httpc_destroy (struct httpc *h)
+{
+    struct httpc_request *r, *tmp;
+
+    if (!h || h->dead)
+        return;
+    h->dead = true;
+    if (h->inside == 0) {
+        httpc_free (h);
+        return;
+    }
+    DL_FOREACH_SAFE (h->requests, r, tmp)
+    httpc_cancel (r);
+}
+
+static void on_sock_closed (uv_handle_t *handle)
+{
+    struct sock *s = handle->data;
+    struct httpc *h = s->h;
+
+    free (s);
+    if (--h->open_handles == 0)
+        free (h);
+}
+
+/* ---- finished requests ---- */
+
+static int errno_of (CURLcode code)
+{
+    switch (code) {
+    case CURLE_COULDNT_CONNECT:
+        return ECONNREFUSED;
+    case CURLE_COULDNT_RESOLVE_HOST:
+        return EHOSTUNREACH;
+    case CURLE_OPERATION_TIMEDOUT:
+        return ETIMEDOUT;
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_CERTPROBLEM:
+        return EACCES;
+    case CURLE_OUT_OF_MEMORY:
+        return ENOMEM;
+    case CURLE_PARTIAL_FILE:
+    case CURLE_RECV_ERROR:
+    case CURLE_SEND_ERROR:
+    case CURLE_GOT_NOTHING:
+    case CURLE_HTTP2:
+    case CURLE_HTTP2_STREAM:
+        return ECONNRESET;
+    default:
+        return EIO;
+    }
+}
+
+static void describe (struct httpc_request *r, CURLcode code, struct error *err)
+{
+    const char *why = r->errbuf[0] ? r->errbuf : curl_easy_strerror (code);
+
+    if (r->stop == EFBIG)
+        error_set (err, EFBIG, "the answer is longer than %zu bytes", r->body.max);
+    else if (r->stop == ETIMEDOUT)
+        error_set (err, ETIMEDOUT, "nothing came for %ju s",
+                   (uintmax_t)(r->idle_ms / 1000));
+    else if (r->stop)
+        error_set (err, r->stop, "ended on request: %s", strerror (r->stop));
+    else
+        error_set (err, errno_of (code), "%s", why);
+}
+
+/* Calls on_done, after which r is gone. */
+static void request_done (struct httpc_request *r, CURLcode code)
+{
+    struct httpc_response resp = { .body = "" };
+    long status = 0;
+    curl_off_t after = 0;
+
+    if (code == CURLE_OK && !r->stop) {
+        curl_easy_getinfo (r->easy, CURLINFO_RESPONSE_CODE, &status);
+        curl_easy_getinfo (r->easy, CURLINFO_RETRY_AFTER, &after);
+        resp.status = (int)status;
+        resp.retry_after = (double)after;
+        resp.body = r->body.buf;
+        resp.len = r->body.len;
+        if (!resp.status)
+            error_set (&resp.err, EIO, "the answer has no status");
+    } else
+        describe (r, code, &resp.err);
+    r->state = REQUEST_DEAD;
+    r->on_done (&resp, r->arg);
+    request_free (r);
+}
+
+static void reap (struct httpc *h)
+{
+    CURLMsg *msg;
+    int left;
+
+    while (!h->dead && (msg = curl_multi_info_read (h->multi, &left))) {
+        struct httpc_request *r = NULL;
+        CURLcode code = msg->data.result;
+
+        if (msg->msg != CURLMSG_DONE)
+            continue;
+        curl_easy_getinfo (msg->easy_handle, CURLINFO_PRIVATE, &r);
+        if (r->state != REQUEST_DEAD)
+            request_done (r, code);
+    }
+}
+
+static void request_add (struct httpc_request *r)
+{
+    CURLMcode rc = curl_multi_add_handle (r->h->multi, r->easy);
+
+    if (rc != CURLM_OK) {
+        snprintf (r->errbuf, sizeof (r->errbuf), "%s", curl_multi_strerror (rc));
+        request_done (r, CURLE_FAILED_INIT);
+        return;
+    }
+    r->state = REQUEST_ACTIVE;
+}
+
+/* Carries out what was noted while curl or a callback was running. Called at depth 0. */
+static void settle (struct httpc *h)
+{
+    struct httpc_request *r, *tmp;
+
+    h->inside++;
+    reap (h);
+    DL_FOREACH_SAFE (h->requests, r, tmp)
+    {
+        if (r->state == REQUEST_DEAD)
+            request_free (r);
+    }
+    for (;;) { /* a failed add calls on_done, which may change the list: look from the
+                  start */
+        DL_FOREACH (h->requests, r)
+            if (r->state == REQUEST_QUEUED)
+                break;
+        if (!r || h->dead)
+            break;
+        request_add (r);
+    }
+    h->inside--;
+    if (h->dead)
+        httpc_free (h);
+}
+
+static void drive (struct httpc *h, curl_socket_t fd, int mask)
+{
+    int running;
+
+    h->inside++;
+    curl_multi_socket_action (h->multi, fd, mask, &running);
+    h->inside--;
+    settle (h);
+}
+
+/* ---- curl's callbacks and the loop's ---- */
+
+static void on_poll (uv_poll_t *poll, int status, int events)
+{
+    struct sock *s = poll->data;
+    int mask = 0;
+
+    if (status < 0)
+        mask = CURL_CSELECT_ERR;
+    if (events & UV_READABLE)
+        mask |= CURL_CSELECT_IN;
+    if (events & UV_WRITABLE)
+        mask |= CURL_CSELECT_OUT;
+    drive (s->h, s->fd, mask);
+}
+
+static int on_socket (CURL *easy, curl_socket_t fd, int what, void *arg, void *sockp)
+{
+    struct httpc *h = arg;
+    struct sock *s = sockp;
+    int events = 0;
+
+    (void)easy;
+    if (what == CURL_POLL_REMOVE) {
+        if (s) {
+            curl_multi_assign (h->multi, fd, NULL);
+            uv_poll_stop (&s->poll);
+            uv_close ((uv_handle_t *)&s->poll, on_sock_closed);
+        }
+        return 0;
+    }
+    if (!s) {
+        s = calloc (1, sizeof (*s));
+        if (!s)
+            return -1;
+        if (uv_poll_init (h->loop, &s->poll, fd) < 0) {
+            free (s);
+            return -1;
+        }
+        s->h = h;
+        s->fd = fd;
+        s->poll.data = s;
+        h->open_handles++;
+        curl_multi_assign (h->multi, fd, s);
+    }
+    if (what & CURL_POLL_IN)
+        events |= UV_READABLE;
+    if (what & CURL_POLL_OUT)
+        events |= UV_WRITABLE;
+    return uv_poll_start (&s->poll, events, on_poll) < 0 ? -1 : 0;
+}
+
+static void on_timeout (uv_timer_t *timer)
+{
+    drive (timer->data, CURL_SOCKET_TIMEOUT, 0);
+}
+
+static int on_timer (CURLM *multi, long ms, void *arg)
+{
+    struct httpc *h = arg;
+
+    (void)multi;
+    if (h->dead && h->inside == 0)
+        return 0; /* curl_multi_cleanup() */
+    if (ms < 0)
+        uv_timer_stop (&h->timer);
+    else
+        uv_timer_start (&h->timer, on_timeout, (uint64_t)ms, 0);
+    return 0;
+}
+
+static void on_idle (uv_timer_t *timer)
+{
+    struct httpc *h = timer->data;
+    uint64_t now = uv_now (h->loop);
+    struct httpc_request *r, *tmp;
+    bool any = false;
+
+    h->inside++;
+    DL_FOREACH_SAFE (h->requests, r, tmp)
+    {
+        if (r->state == REQUEST_DEAD || !r->idle_ms)
+            continue;
+        if (now - r->last >= r->idle_ms)
+            r->stop = ETIMEDOUT;
+        else
+            any = true;
+    }
+    if (!any)
+        uv_timer_stop (&h->idle); /* the next httpc_send() starts it again */
+    for (;;) {                    /* on_done may change the list */
+        DL_FOREACH (h->requests, r)
+            if (r->stop == ETIMEDOUT && r->state == REQUEST_ACTIVE)
+                break;
+        if (!r)
+            break;
+        request_done (r, CURLE_OPERATION_TIMEDOUT);
+    }
+    h->inside--;
+    settle (h);
+}
+
+static size_t on_write (char *data, size_t size, size_t n, void *arg)
+{
+    struct httpc_request *r = arg;
+    size_t len = size * n;
+    long status = 0;
+
+    if (r->state == REQUEST_DEAD)
+        return 0;
+    r->last = uv_now (r->h->loop);
+    curl_easy_getinfo (r->easy, CURLINFO_RESPONSE_CODE, &status);
+    if (r->on_data && status >= 200 && status < 300) {
+        if (r->on_data (data, len, r->arg) != 0 || r->state == REQUEST_DEAD) {
+            r->stop = ECANCELED;
+            return 0;
+        }
+        return len;
+    }
+    if (strbuf_add (&r->body, data, len) < 0) {
+        r->stop = r->body.err == -E2BIG ? EFBIG : ENOMEM;
+        return 0;
+    }
+    return len;
+}
+
+static size_t on_header (char *data, size_t size, size_t n, void *arg)
+{
+    struct httpc_request *r = arg;
+
+    (void)data;
+    r->last = uv_now (r->h->loop);
+    return size * n;
+}
+
+/* A peer that is gone without a word (a node that lost power) must not hold connections
+ * for hours. */
+static int on_new_socket (void *arg, curl_socket_t fd, curlsocktype purpose)
+{
+    int ms = LOST_PEER_MS;
+
+    (void)arg;
+    if (purpose == CURLSOCKTYPE_IPCXN)
+        setsockopt (fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms,
+                    sizeof (ms)); /* unix: refused, no harm */
+    return CURL_SOCKOPT_OK;
+}
+
+/* ---- sending ---- */
+
+static void set_blob (CURL *easy, CURLoption option, const char *data)
+{
+    struct curl_blob blob = { (void *)data, strlen (data), CURL_BLOB_COPY };
+
+    curl_easy_setopt (easy, option, &blob);
+}
+
+/* The certificate is checked against server_name: ask for that host, connect to the one
+ * of the URL. */
+static int set_server_name (struct httpc_request *r, const char *url, const char *name)
+{
+    CURLU *u = curl_url ();
+    char *host = NULL, *port = NULL, *changed = NULL;
+    char to[600];
+    int rc = -EINVAL;
+
+    if (u && curl_url_set (u, CURLUPART_URL, url, 0) == CURLUE_OK
+        && curl_url_get (u, CURLUPART_HOST, &host, 0) == CURLUE_OK
+        && curl_url_get (u, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) == CURLUE_OK
+        && curl_url_set (u, CURLUPART_HOST, name, 0) == CURLUE_OK
+        && curl_url_get (u, CURLUPART_URL, &changed, 0) == CURLUE_OK) {
+        snprintf (to, sizeof (to), "::%s:%s", host, port);
+        r->connect_to = curl_slist_append (NULL, to);
+        if (r->connect_to) {
+            curl_easy_setopt (r->easy, CURLOPT_CONNECT_TO, r->connect_to);
+            curl_easy_setopt (r->easy, CURLOPT_URL, changed);
+            rc = 0;
+        }
+    }
+    curl_free (host);
+    curl_free (port);
+    curl_free (changed);
+    curl_url_cleanup (u);
+    return rc;
+}
+
+static int set_tls (struct httpc_request *r, const char *url, const struct httpc_tls *tls)
+{
+    const struct {
+        const char *file, *data;
+        CURLoption file_option, data_option;
+    } parts[] = {
+        { tls->ca_file, tls->ca_data, CURLOPT_CAINFO, CURLOPT_CAINFO_BLOB },
+        { tls->cert_file, tls->cert_data, CURLOPT_SSLCERT, CURLOPT_SSLCERT_BLOB },
+        { tls->key_file, tls->key_data, CURLOPT_SSLKEY, CURLOPT_SSLKEY_BLOB },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE (parts); i++) {
+        if (parts[i].data)
+            set_blob (r->easy, parts[i].data_option, parts[i].data);
+        else if (parts[i].file)
+            curl_easy_setopt (r->easy, parts[i].file_option, parts[i].file);
+    }
+    if (tls->ca_data || tls->ca_file)
+        curl_easy_setopt (r->easy, CURLOPT_CAPATH,
+                          NULL); /* this one authority, not the system's */
+    if (tls->insecure) {
+        curl_easy_setopt (r->easy, CURLOPT_SSL_VERIFYPEER, 0L);
+        curl_easy_setopt (r->easy, CURLOPT_SSL_VERIFYHOST, 0L);
+    }
+    return tls->server_name ? set_server_name (r, url, tls->server_name) : 0;
+}
+
+static int set_headers (struct httpc_request *r, const char *const *headers)
+{
+    struct curl_slist *list = curl_slist_append (NULL, "Expect:");
+
+    r->headers = list;
+    for (size_t i = 0; list && headers && headers[i]; i++)
+        list = curl_slist_append (r->headers, headers[i]);
+    if (!list)
+        return -ENOMEM;
+    curl_easy_setopt (r->easy, CURLOPT_HTTPHEADER, r->headers);
+    return 0;
+}
+
+static void set_method (CURL *easy, const struct httpc_options *opt)
+{
+    if (opt->body) {
+        curl_easy_setopt (easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)opt->body_len);
+        curl_easy_setopt (easy, CURLOPT_COPYPOSTFIELDS, opt->body);
+        curl_easy_setopt (easy, CURLOPT_CUSTOMREQUEST, opt->method);
+    } else if (strcmp (opt->method, "POST") == 0) {
+        curl_easy_setopt (easy, CURLOPT_POSTFIELDSIZE, 0L);
+        curl_easy_setopt (easy, CURLOPT_COPYPOSTFIELDS, "");
+    } else if (strcmp (opt->method, "GET") != 0)
+        curl_easy_setopt (easy, CURLOPT_CUSTOMREQUEST, opt->method);
+}
+
+static int set_options (struct httpc_request *r, const struct httpc_options *opt)
+{
+    CURL *easy = r->easy;
+    int rc;
+
+    curl_easy_setopt (easy, CURLOPT_PRIVATE, r);
+    curl_easy_setopt (easy, CURLOPT_ERRORBUFFER, r->errbuf);
+    curl_easy_setopt (easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt (easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt (easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_TIMEOUT_MS);
+    curl_easy_setopt (easy, CURLOPT_TCP_KEEPALIVE, 1L);
+    curl_easy_setopt (easy, CURLOPT_TCP_KEEPIDLE, 30L);
+    curl_easy_setopt (easy, CURLOPT_TCP_KEEPINTVL, 10L);
+    curl_easy_setopt (easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+    curl_easy_setopt (easy, CURLOPT_PIPEWAIT, 1L);
+    curl_easy_setopt (easy, CURLOPT_SOCKOPTFUNCTION, on_new_socket);
+    curl_easy_setopt (easy, CURLOPT_WRITEFUNCTION, on_write);
+    curl_easy_setopt (easy, CURLOPT_WRITEDATA, r);
+    curl_easy_setopt (easy, CURLOPT_HEADERFUNCTION, on_header);
+    curl_easy_setopt (easy, CURLOPT_HEADERDATA, r);
+    if (curl_easy_setopt (easy, CURLOPT_URL, opt->url) != CURLE_OK)
+        return -ENOMEM;
+    if (opt->unix_socket) {
+        curl_easy_setopt (easy, CURLOPT_UNIX_SOCKET_PATH, opt->unix_socket);
+        curl_easy_setopt (easy, CURLOPT_PROXY, "");
+        /* To curl all sockets of one host name are one server: do not wait for another's
+         * connection. */
+        curl_easy_setopt (easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+        curl_easy_setopt (easy, CURLOPT_PIPEWAIT, 0L);
+    }
+    if (opt->timeout > 0)
+        curl_easy_setopt (easy, CURLOPT_TIMEOUT_MS, (long)(opt->timeout * 1000));
+    set_method (easy, opt);
+    rc = set_headers (r, opt->headers);
+    if (rc == 0 && opt->tls)
+        rc = set_tls (r, opt->url, opt->tls);
+    return rc;
+}
+
+struct httpc_request *httpc_send (struct httpc *h, const struct httpc_options *opt,
+                                  struct error *err)
+{
+    struct httpc_request *r = calloc (1, sizeof (*r));
+    int rc;
+
+    if (!r || !(r->easy = curl_easy_init ())) {
+        free (r);
+        error_set (err, ENOMEM, "out of memory");
+        return NULL;
+    }
+    r->h = h;
+    r->on_data = opt->on_data;
+    r->on_done = opt->on_done;
+    r->arg = opt->arg;
+    r->idle_ms = (uint64_t)(opt->idle_timeout * 1000);
+    r->last = uv_now (h->loop);
+    strbuf_init (&r->body, opt->max_body ? opt->max_body : BODY_MAX_DEFAULT);
+    DL_APPEND (h->requests, r);
+    rc = set_options (r, opt);
+    if (rc < 0) {
+        request_free (r);
+        error_errno (err, -rc, "%s", opt->url);
+        return NULL;
+    }
+    if (r->idle_ms && !uv_is_active ((uv_handle_t *)&h->idle))
+        uv_timer_start (&h->idle, on_idle, IDLE_LOOK_MS, IDLE_LOOK_MS);
+    if (h->inside == 0) {
+        CURLMcode mc = curl_multi_add_handle (h->multi, r->easy);
+
+        if (mc != CURLM_OK) {
+            request_free (r);
+            error_set (err, EIO, "%s: %s", opt->url, curl_multi_strerror (mc));
+            return NULL;
+        }
+        r->state = REQUEST_ACTIVE;
+    }
+    return r;
+}
+
+void httpc_cancel (struct httpc_request *r)
+{
+    if (!r || r->state == REQUEST_DEAD)
+        return;
+    if (r->h->inside == 0) {
+        request_free (r);
+        return;
+    }
+    if (r->state == REQUEST_QUEUED) { /* curl has never seen it */
+        request_free (r);
+        return;
+    }
+    r->state = REQUEST_DEAD;
+}
+
+static int set_multi (struct httpc *h)
+{
+    h->multi = curl_multi_init ();
+    if (!h->multi)
+        return -ENOMEM;
+    curl_multi_setopt (h->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
+    curl_multi_setopt (h->multi, CURLMOPT_SOCKETDATA, h);
+    curl_multi_setopt (h->multi, CURLMOPT_TIMERFUNCTION, on_timer);
+    curl_multi_setopt (h->multi, CURLMOPT_TIMERDATA, h);
+    curl_multi_setopt (h->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
+    return 0;
+}
+
+struct httpc *httpc_create (uv_loop_t *loop, struct error *err)
+{
+    static bool ready; /* the loop's thread alone comes here */
+    struct httpc *h = calloc (1, sizeof (*h));
+
+    if (!h || (!ready && curl_global_init (CURL_GLOBAL_DEFAULT) != CURLE_OK)
+        || set_multi (h) < 0) {
+        free (h);
+        error_set (err, ENOMEM, "the HTTP library does not start");
+        return NULL;
+    }
+    ready = true;
+    h->loop = loop;
+    uv_timer_init (loop, &h->timer);
+    uv_timer_init (loop, &h->idle);
+    h->timer.data = h;
+    h->idle.data = h;
+    h->open_handles = 2;
+    return h;
+}

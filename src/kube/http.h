@@ -1,0 +1,66 @@
+/* http.h - an asynchronous HTTP client: libcurl's multi interface in the libuv loop
+ *
+ *     struct httpc *h = httpc_create (loop);
+ *     struct httpc_request *r = httpc_send (h, &(struct httpc_options) {
+ *         .method = "GET", .url = "https://10.0.0.1:6443/version",
+ *         .on_done = done, .arg = x }, &err);
+ *     httpc_cancel (r);                     // no callback after this
+ *
+ * HTTP/2 with multiplexing over TLS where the server has it. Bodies are collected
+ * (bounded by max_body, default 64 MiB) unless on_data is given. One thread: the loop's.
+ * Used by the Kubernetes client and, over unix sockets, to reach local agents.
+ */
+#ifndef FLUXQ_KUBE_HTTP_H
+#define FLUXQ_KUBE_HTTP_H
+
+#include "common/error.h"
+
+#include <stdint.h>
+#include <uv.h> /* after common/macros.h: its sys/param.h has another MIN and MAX */
+
+struct httpc;
+struct httpc_request;
+
+struct httpc_response {
+    int status;       /* 0: no answer, see err */
+    const char *body; /* NUL-terminated, "" when there is none or on_data took it */
+    size_t len;
+    double retry_after; /* seconds, 0: none */
+    struct error err;   /* set when status == 0: connection refused, TLS, timeout... */
+};
+
+/* All strings are the caller's for the life of the requests; any may be NULL. */
+struct httpc_tls {
+    const char *ca_file, *ca_data;     /* PEM */
+    const char *cert_file, *cert_data; /* PEM */
+    const char *key_file, *key_data;   /* PEM; key_data is never logged */
+    const char *server_name;
+    int insecure; /* insecure-skip-tls-verify */
+};
+
+struct httpc_options {
+    const char *method; /* "GET", "POST", ... */
+    const char *url;
+    const char *unix_socket;    /* or NULL */
+    const char *const *headers; /* "Name: value", NULL-terminated, or NULL */
+    const char *body;
+    size_t body_len;
+    const struct httpc_tls *tls;
+    double timeout;      /* seconds for the whole, 0: none (streams, watches) */
+    double idle_timeout; /* seconds without a byte, 0: none */
+    size_t max_body;
+    /* Each piece as it comes, only for 2xx answers; non-zero ends the request
+     * (-ECANCELED). */
+    int (*on_data) (const char *data, size_t len, void *arg);
+    void (*on_done) (const struct httpc_response *resp, void *arg); /* exactly once */
+    void *arg;
+};
+
+struct httpc *httpc_create (uv_loop_t *loop, struct error *err);
+/* Cancels what is under way; handles close on the loop's next turn. */
+void httpc_destroy (struct httpc *h);
+struct httpc_request *httpc_send (struct httpc *h, const struct httpc_options *opt,
+                                  struct error *err);
+void httpc_cancel (struct httpc_request *r);
+
+#endif

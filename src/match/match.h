@@ -1,0 +1,74 @@
+/* match.h - place requests on the graph
+ *
+ *     struct match_request *req = match_request_create (js, &err);   // compiled once
+ *     struct rset *r = NULL;
+ *     int rc = match_allocate (m, job_id, req, now, duration, &r, &why);
+ *     // 0: booked, r is the caller's;  -EBUSY: not now, why.text says what is short;
+ *     // -ENOENT: never on this machine;  -EEXIST: that job has a booking;  -ENOMEM
+ *     match_cancel (m, job_id);
+ *
+ * First fit: nodes in index order, lowest core ids first. Shared nodes unless the
+ * request's node vertex is exclusive; an exclusive job shares no node with another job
+ * and gets all that strangers (graph_node_set_foreign) leave there. Slots without a node
+ * vertex fill nodes one after another; slots below a node vertex are all on each of
+ * distinct nodes. Elastic counts get the largest allowed size that fits now, outermost
+ * first. Summaries (free cores, gpus, memory, whole free nodes, the largest free on a
+ * node) reject what cannot fit in O(1), and lead to the next node that fits in O(log
+ * nodes). All verbs but the walk itself are O(size of the request or the answer).
+ */
+#ifndef FLUXQ_MATCH_MATCH_H
+#define FLUXQ_MATCH_MATCH_H
+
+#include "jobspec/jobspec.h"
+#include "match/graph.h"
+#include "match/rset.h"
+
+struct match_request;
+struct matcher;
+
+/* -- requests: immutable, independent of any graph -- */
+
+/* NULL with a reason when the shape is not one that can be placed (err.code ENOTSUP)
+ * or its constraints are wrong: accepted are [rack >] node > slot > (core, gpu,
+ * memory), node > (slot, memory, gpu), [rack >] slot > (core, gpu, memory), slot >
+ * node[1] > ..., memory in MiB, GiB or TiB, RFC 31 constraints. Nothing of js is kept. */
+struct match_request *match_request_create (const struct jobspec *js, struct error *err);
+void match_request_destroy (struct match_request *req);
+/* Equal keys mean: the same verdict at the same time (used to skip equals in one
+ * pass). */
+uint64_t match_request_shape (const struct match_request *req);
+size_t match_request_memory (const struct match_request *req); /* bytes it occupies */
+
+/* -- the matcher: bookings over one graph (borrowed; it must outlive the matcher) -- */
+
+struct matcher *matcher_create (struct graph *g);
+void matcher_destroy (struct matcher *m);
+
+/* 0 and *ret, the caller's, which starts now and lasts duration seconds (0: no end);
+ * errors as above, with why (may be NULL) one sentence for its user. */
+int match_allocate (struct matcher *m, uint64_t job, const struct match_request *req,
+                    double now, double duration, struct rset **ret, struct error *why);
+/* As allocate, but nothing is booked. */
+int match_without_allocating (struct matcher *m, const struct match_request *req,
+                              double now, double duration, struct rset **ret,
+                              struct error *why);
+/* Could it run on the machine when it is empty and all its nodes are up? 0, -ENOENT
+ * with which resource, how many asked, how many there ("needs 9 gpus on a node, the
+ * largest has 8"). */
+int match_satisfiability (struct matcher *m, const struct match_request *req,
+                          struct error *why);
+/* Book what is already running, by node names, after a restart; units that are taken
+ * or gone are an error (-EBUSY, -ENOENT) that names them, and nothing is booked. */
+int match_update (struct matcher *m, uint64_t job, const struct rset *r,
+                  struct error *why);
+/* Give everything back. -ENOENT when it has nothing. */
+int match_cancel (struct matcher *m, uint64_t job);
+bool match_has (const struct matcher *m, uint64_t job);
+size_t match_job_count (const struct matcher *m);
+/* Bumped whenever something becomes free, is added or changes: a request that did not
+ * fit need not be tried again while it stands still. */
+uint64_t match_generation (const struct matcher *m);
+/* No core and no gpu is free: no request fits. O(1). */
+bool match_nothing_free (const struct matcher *m);
+
+#endif

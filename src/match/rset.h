@@ -1,0 +1,59 @@
+/* rset.h - what a job was given: R version 1 (RFC 20)
+ *
+ *     struct rset *r;                                   // from match_allocate()
+ *     for (size_t i = 0; i < r->nranks; i++)
+ *         r->ranks[i].node ...                          // i is the job's own rank
+ *     char *text = rset_encode (r);                     // JSON, caller frees
+ *     struct rset *again = rset_decode (text, len, &err);
+ *
+ * Order is the job's: element 0 is the job's rank 0. "execution.R_lite" has rank (the
+ * node's index in the graph), core and gpu idsets; nodelist the names in the order of
+ * ranks; memory, slots and exclusive, which RFC 20 has no place for, and the job's own
+ * order where it differs stand in the free-form "scheduling" key under "fluxq".
+ * decode(encode(r)) equals r (times to a microsecond).
+ */
+#ifndef FLUXQ_MATCH_RSET_H
+#define FLUXQ_MATCH_RSET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/error.h"
+#include "common/idset.h"
+#include "common/json.h"
+
+struct rset_rank {
+    char *node;          /* name */
+    int node_index;      /* in the graph when matched */
+    struct idset *cores; /* never NULL, may be empty */
+    struct idset *gpus;
+    int64_t memory_mib;
+    uint32_t slots; /* task slots on this node */
+    bool exclusive; /* the whole node */
+};
+
+struct rset {
+    struct rset_rank *ranks;
+    size_t nranks;
+    double starttime;  /* unix time */
+    double expiration; /* unix time, 0: none */
+};
+
+/* n ranks with empty idsets and no name; NULL: no memory. */
+struct rset *rset_create (size_t nranks);
+void rset_destroy (struct rset *r);
+/* Compact JSON, caller frees; NULL: no memory, or it is not a set that R can tell: no
+ * ranks, a node twice. */
+char *rset_encode (const struct rset *r);
+/* The same as a JSON value, new reference: an alloc event's "R". */
+json_t *rset_to_json (const struct rset *r);
+/* -> NULL with a reason. Takes R of others too: without our "scheduling" a rank has
+ * one slot, no memory and is shared. */
+struct rset *rset_decode (const char *text, size_t len, struct error *err);
+struct rset *rset_from_json (const json_t *root, struct error *err);
+bool rset_equal (const struct rset *a, const struct rset *b);
+char *rset_nodelist (const struct rset *r); /* RFC 29, in job order; caller frees */
+uint32_t rset_slots (const struct rset *r); /* over all ranks */
+uint32_t rset_cores (const struct rset *r);
+
+#endif

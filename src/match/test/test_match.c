@@ -1,0 +1,431 @@
+/* Requests, choices and sentences by example. What would be wrong: a shape that is
+ * accepted but means something else, nodes chosen in another order, a reason that
+ * misleads. */
+#include "common/test/unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "match/test/build.h"
+
+struct machine {
+    struct graph *g;
+    struct matcher *m;
+};
+
+/* `n` nodes n0, n1, ... of 8 cores, 2 gpus, 1000 MiB; racks of two nodes. */
+static struct machine machine_create (int n)
+{
+    struct machine mc;
+    mc.g = graph_create ("cluster");
+    mc.m = matcher_create (mc.g);
+    for (int i = 0; i < n; i++) {
+        char name[16], rack[16];
+        snprintf (name, sizeof (name), "n%d", i);
+        snprintf (rack, sizeof (rack), "r%d", i / 2);
+        struct graph_node_spec spec = {
+            .name = name, .rack = rack, .cores = 8, .gpus = 2, .memory_mib = 1000
+        };
+        assert_int_equal (graph_node_add (mc.g, &spec, NULL), i);
+    }
+    return mc;
+}
+
+static void machine_destroy (struct machine *mc)
+{
+    matcher_destroy (mc->m);
+    graph_destroy (mc->g);
+}
+
+/* "n0:0-3*2 n1:0*1": node, cores and slots of each rank, or the sentence why not. */
+static char *ask (struct machine *mc, uint64_t job, const char *tree, int64_t per_node,
+                  const char *constraints)
+{
+    struct error err = { 0 };
+    struct match_request *req = build_request (tree, per_node, constraints, &err);
+    if (!req)
+        return strdup (err.text);
+    struct rset *r;
+    struct strbuf sb;
+    strbuf_init (&sb, 65536);
+    if (match_allocate (mc->m, job, req, 100, 60, &r, &err) < 0) {
+        strbuf_adds (&sb, err.text);
+    } else {
+        for (size_t i = 0; i < r->nranks; i++) {
+            strbuf_addf (&sb, "%s%s:", i ? " " : "", r->ranks[i].node);
+            strbuf_add_idset (&sb, r->ranks[i].cores);
+            strbuf_addf (&sb, "*%u", r->ranks[i].slots);
+        }
+        rset_destroy (r);
+    }
+    match_request_destroy (req);
+    return strbuf_detach (&sb);
+}
+
+static void expect (struct machine *mc, uint64_t job, const char *tree,
+                    const char *answer)
+{
+    char *text = ask (mc, job, tree, 0, NULL);
+    assert_string_equal (text, answer);
+    free (text);
+}
+
+static void test_first_fit (void **state)
+{
+    (void)state;
+    struct machine mc = machine_create (4);
+    expect (&mc, 1, "slot=1>core=1", "n0:0*1");
+    expect (&mc, 2, "slot=3>core=3", "n0:1-6*2 n1:0-2*1");
+    expect (&mc, 3, "node=2>slot=2>core=2", "n1:3-6*2 n2:0-3*2");
+    assert_int_equal (match_cancel (mc.m, 1), 0);
+    expect (&mc, 4, "slot=1>core=2", "n0:0,7*1");
+    expect (&mc, 5, "node=1!>slot=1>core=1", "n3:0-7*1");
+    expect (&mc, 6, "slot=1>(core=1,gpu=2)", "n1:7*1");
+    machine_destroy (&mc);
+}
+
+static void test_racks (void **state)
+{
+    (void)state;
+    struct machine mc = machine_create (6);
+    expect (&mc, 1, "slot=1>core=1", "n0:0*1");
+    expect (&mc, 2, "rack=1>node=2>slot=1>core=8", "n2:0-7*1 n3:0-7*1");
+    expect (&mc, 3, "rack=2>node=1>slot=1>core=7", "n0:1-7*1 n4:0-6*1");
+    expect (&mc, 4, "rack=1>slot=9>core=1", "n4:7*1 n5:0-7*8");
+    expect (&mc, 5, "rack=1>node=3>slot=1>core=1",
+            "needs 1 rack, in it 3 nodes with 1 core each, there are none");
+    machine_destroy (&mc);
+}
+
+static void test_elastic (void **state)
+{
+    (void)state;
+    struct machine mc = machine_create (4);
+    expect (&mc, 1, "node=1-9>slot=1>core=5", "n0:0-4*1 n1:0-4*1 n2:0-4*1 n3:0-4*1");
+    assert_int_equal (match_cancel (mc.m, 1), 0);
+    expect (&mc, 1, "node=1-9*2>slot=1>core=8", "n0:0-7*1 n1:0-7*1 n2:0-7*1 n3:0-7*1");
+    assert_int_equal (match_cancel (mc.m, 1), 0);
+    expect (&mc, 1, "node=3>slot=1>core=1-100", "n0:0-7*1 n1:0-7*1 n2:0-7*1");
+    expect (&mc, 2, "slot=2-2147483647>core=3", "n3:0-5*2");
+    expect (&mc, 3, "node=1-2147483647>slot=1-2147483647>core=1-2147483647", "n3:6-7*2");
+    machine_destroy (&mc);
+}
+
+static void test_exclusive_leaves_foreign (void **state)
+{
+    (void)state;
+    struct machine mc = machine_create (2);
+    assert_int_equal (graph_node_set_foreign (mc.g, 0, 2, 1, 300), 0);
+    struct error err;
+    struct match_request *req = build_request ("slot=1>node=1", 0, NULL, &err);
+    struct rset *r;
+    assert_int_equal (match_allocate (mc.m, 1, req, 100, 0, &r, &err), 0);
+    assert_string_equal (r->ranks[0].node, "n0");
+    assert_int_equal (idset_count (r->ranks[0].cores), 6);
+    assert_int_equal (idset_count (r->ranks[0].gpus), 1);
+    assert_int_equal (r->ranks[0].memory_mib, 700);
+    assert_true (r->ranks[0].exclusive);
+    assert_true (r->starttime == 100 && r->expiration == 0);
+    rset_destroy (r);
+    match_request_destroy (req);
+    expect (&mc, 2, "slot=1>core=1", "n1:0*1");
+    expect (&mc, 3, "node=1!>slot=1>core=1",
+            "needs 1 whole node, none are free now (of 2 up)");
+    machine_destroy (&mc);
+}
+
+static void test_memory (void **state)
+{
+    (void)state;
+    struct machine mc = machine_create (2);
+    char *text = ask (&mc, 1, "slot=3>(core=1,memory=400)", 0, NULL);
+    assert_string_equal (text, "n0:0-1*2 n1:0*1");
+    free (text);
+    text = ask (&mc, 2, "slot=2>core=1", 250, NULL);
+    assert_string_equal (text, "n1:1-2*2");
+    free (text);
+    expect (&mc, 3, "node=1>(slot=2>core=1,memory=1:GiB)",
+            "needs 1024 MiB of memory on a node, the largest has 1000");
+    expect (&mc, 3, "slot=1>(core=1,memory=201)", "n1:3*1");
+    expect (&mc, 4, "node=1>(slot=1>core=1,gpu=2,memory=100)", "n0:2*1");
+    expect (&mc, 5, "slot=1>(core=1,memory=1:cores)",
+            "resources[0].with[1]: memory has a unit such as MiB or GB");
+    machine_destroy (&mc);
+}
+
+static void test_constraints (void **state)
+{
+    (void)state;
+    static const struct {
+        const char *constraints, *answer;
+    } table[] = {
+        { "{}", "n0:0*1" },
+        { "{\"hostlist\":[\"n[2-3]\",\"n9\"]}", "n2:0*1" },
+        { "{\"ranks\":[\"3\",\"1\"]}", "n1:0*1" },
+        { "{\"not\":[{\"ranks\":[\"0-2\"]}]}", "n3:0*1" },
+        { "{\"properties\":[\"ssd\"]}", "n3:0*1" },
+        { "{\"properties\":[\"^ssd\",\"big\"]}", "n1:0*1" },
+        { "{\"properties\":[]}", "n0:0*1" },
+        { "{\"or\":[{\"properties\":[\"ssd\"]},{\"hostlist\":[\"n2\"]}]}", "n2:0*1" },
+        { "{\"or\":[]}", "n0:0*1" },
+        { "{\"and\":[]}", "n0:0*1" },
+        { "{\"not\":[]}", "its constraints allow none of the 4 nodes" },
+        { "{\"properties\":[\"ssd\"],\"ranks\":[\"1\"]}",
+          "its constraints allow none of the 4 nodes" },
+        { "{\"xor\":[]}", "constraints: unknown operator 'xor' (and, or, not, "
+                          "properties, hostlist, ranks)" },
+        { "{\"ranks\":[]}", "constraints: ranks: names no node" },
+        { "{\"hostlist\":\"n1\"}",
+          "constraints: hostlist: expected an array, got a string" },
+        { "{\"and\":[1]}", "constraints: and[0]: expected an object, got an integer" },
+        { "{\"properties\":[\"a|b\"]}", "constraints: 'a|b' is not a property's name" },
+        { "{\"not\":[{},{}]}", "constraints: not: takes one value, got 2" },
+    };
+    static const char *const ssd[] = { "ssd", NULL }, *const big[] = { "x", "big", NULL };
+    for (size_t i = 0; i < ARRAY_SIZE (table); i++) {
+        struct machine mc = machine_create (4);
+        struct graph_node_spec n3 = { .name = "n3", .cores = 8, .properties = ssd };
+        struct graph_node_spec n1 = { .name = "n1", .cores = 8, .properties = big };
+        assert_int_equal (graph_node_update (mc.g, &n3, NULL), 3);
+        assert_int_equal (graph_node_update (mc.g, &n1, NULL), 1);
+        char *text = ask (&mc, 1, "slot=1>core=1", 0, table[i].constraints);
+        assert_string_equal (text, table[i].answer);
+        free (text);
+        machine_destroy (&mc);
+    }
+}
+
+static void test_constraint_limits (void **state)
+{
+    (void)state;
+    struct strbuf sb;
+    struct error err = { 0 };
+    strbuf_init (&sb, 65536);
+    for (int i = 0; i < 40; i++)
+        strbuf_adds (&sb, "{\"not\":[");
+    for (int i = 0; i < 40; i++)
+        strbuf_adds (&sb, "]}");
+    assert_null (build_request ("slot=1>core=1", 0, sb.buf, &err));
+    assert_int_equal (err.code, E2BIG);
+    strbuf_release (&sb);
+    assert_null (
+        build_request ("slot=1>core=1", 0, "{\"hostlist\":[\"n[0-70000]\"]}", &err));
+    assert_int_equal (err.code, E2BIG);
+}
+
+static void test_refused_shapes (void **state)
+{
+    (void)state;
+    static const struct {
+        const char *tree, *why;
+    } table[] = {
+        { "socket=1>slot=1>core=1",
+          "resources[0]: type 'socket' cannot be placed here (rack, "
+          "node and slot, in this order)" },
+        { "node=1>core=1",
+          "resources[0].with[0]: not a type that can stand here (slot, memory, "
+          "gpu)" },
+        { "node=1>gpu=1", "resources: there is no task slot" },
+        { "slot=1>memory=5", "resources: a task slot needs at least one core or gpu" },
+        { "node=1>(slot=1>core=1,slot=1>core=1)",
+          "resources[0].with[1]: a second vertex of the "
+          "same type beside or above it" },
+        { "slot=1>(core=1,core=1)",
+          "resources[0].with[1]: a second vertex of the same type "
+          "beside or above it" },
+        { "slot=1>core=1~",
+          "resources[0].with[0]: cores and gpus of a slot cannot be shared" },
+        { "slot=1>core=1>pu=2",
+          "resources[0].with[0]: what a slot holds has nothing below it" },
+        { "rack=1!>node=1>slot=1>core=1",
+          "resources[0]: a rack cannot be exclusive, its nodes can" },
+        { "node=1>slot=1>node=1>core=1",
+          "resources[0].with[0].with[0]: a node inside of a node" },
+        { "slot=1>node=2>core=1",
+          "resources[0].with[0]: a slot is one node with nothing beside "
+          "it" },
+        { "rack=1>rack=1>slot=1>core=1",
+          "resources[0].with[0]: type 'rack' cannot be placed "
+          "here (rack, node and slot, in this order)" },
+    };
+    for (size_t i = 0; i < ARRAY_SIZE (table); i++) {
+        struct error err = { 0 };
+        assert_null (build_request (table[i].tree, 0, NULL, &err));
+        assert_string_equal (err.text, table[i].why);
+        assert_int_equal (err.code, ENOTSUP);
+    }
+}
+
+static void test_why (void **state)
+{
+    (void)state;
+    struct machine mc = machine_create (16);
+    for (uint64_t j = 0; j < 14; j++) {
+        char answer[32];
+        snprintf (answer, sizeof (answer), "n%d:0-4*1", (int)j);
+        expect (&mc, 100 + j, "node=1>slot=1>(core=5,gpu=1)", answer);
+    }
+    expect (&mc, 1, "node=4>slot=1>core=8",
+            "needs 4 nodes with 8 cores each, 2 are free now (of 16 up)");
+    expect (
+        &mc, 1, "node=4-8>slot=2>(core=2,gpu=1)",
+        "needs at least 4 nodes with 4 cores and 2 gpus each, 2 are free now (of 16 up)");
+    expect (&mc, 1, "slot=9>core=4",
+            "needs 9 slots of 4 cores, there is room for 4 now (on 16 "
+            "nodes up)");
+    expect (&mc, 1, "slot=60>core=1",
+            "needs 60 cores in all, 58 are free now (on 16 nodes up)");
+    expect (&mc, 1, "slot=1>gpu=3", "needs 3 gpus on a node, the largest has 2");
+    expect (&mc, 1, "slot=1>core=9", "needs 9 cores on a node, the largest has 8");
+    expect (&mc, 1, "slot=129>core=1", "needs 129 cores, there are 128");
+    expect (&mc, 1, "node=17>slot=1>core=1",
+            "needs 17 nodes with 1 core each, there are 16");
+    expect (&mc, 1, "slot=40>core=5",
+            "needs 40 slots of 5 cores, the machine has room for 16");
+    expect (&mc, 1, "slot=2147483647>(core=2147483647,memory=2147483647:TiB)",
+            "needs 2147483647 cores on a node, the largest has 8");
+    char *text = ask (&mc, 1, "node=2>slot=1>core=6", 0, "{\"ranks\":[\"13-14\"]}");
+    assert_string_equal (
+        text, "needs 2 nodes with 6 cores each, 1 is free now (of 2 up that its "
+              "constraints allow)");
+    free (text);
+    machine_destroy (&mc);
+}
+
+static void test_down_is_not_never (void **state)
+{
+    (void)state;
+    struct machine mc = machine_create (2);
+    assert_int_equal (graph_node_set_state (mc.g, 0, GRAPH_NODE_DOWN, "gone dark"), 0);
+    expect (&mc, 1, "node=2>slot=1>core=1", "needs 2 nodes, 1 is up");
+    assert_int_equal (graph_node_set_state (mc.g, 1, GRAPH_NODE_DRAINED, NULL), 0);
+    expect (&mc, 1, "slot=1>core=1", "needs 1 node, none are up");
+    struct error why = { 0 };
+    struct match_request *req = build_request ("node=2>slot=1>core=8", 0, NULL, &why);
+    assert_int_equal (match_satisfiability (mc.m, req, &why), 0);
+    assert_int_equal (graph_node_remove (mc.g, 0), 0);
+    assert_int_equal (match_satisfiability (mc.m, req, &why), -ENOENT);
+    match_request_destroy (req);
+    machine_destroy (&mc);
+    mc = machine_create (0);
+    expect (&mc, 1, "slot=1>core=1", "the machine has no nodes");
+    machine_destroy (&mc);
+}
+
+static uint64_t shape_of (const char *tree, int64_t per_node, const char *constraints)
+{
+    struct error err;
+    struct match_request *req = build_request (tree, per_node, constraints, &err);
+    uint64_t shape = match_request_shape (req);
+    assert_true (match_request_memory (req) < 512);
+    match_request_destroy (req);
+    return shape;
+}
+
+static void test_shape (void **state)
+{
+    (void)state;
+    uint64_t shape = shape_of ("node=2>slot=1>core=3", 0, NULL);
+    assert_true (shape == shape_of ("node=2>slot=1>core=3", 0, NULL));
+    assert_true (shape != shape_of ("node=2>slot=1>core=4", 0, NULL));
+    assert_true (shape != shape_of ("node=2!>slot=1>core=3", 0, NULL));
+    assert_true (shape != shape_of ("node=2>slot=1>core=3", 1, NULL));
+    assert_true (shape != shape_of ("node=2>slot=1>core=3", 0, "{\"ranks\":[\"1\"]}"));
+    assert_true (shape != shape_of ("node=2-3>slot=1>core=3", 0, NULL));
+}
+
+/* A restart on a machine that changed: nothing is half booked. */
+static void test_update_refuses_whole (void **state)
+{
+    (void)state;
+    struct machine mc = machine_create (2);
+    struct error why = { 0 };
+    struct rset *r = rset_create (2);
+    struct graph_node_info info;
+    r->ranks[0].node = strdup ("n0");
+    r->ranks[1].node = strdup ("n9");
+    idset_add_range (r->ranks[0].cores, 2, 3);
+    assert_int_equal (match_update (mc.m, 1, r, &why), -ENOENT);
+    assert_string_equal (why.text, "node n9 is not known");
+    assert_int_equal (graph_node_info (mc.g, 0, &info), 0);
+    assert_int_equal (info.cores_used + info.njobs, 0);
+    r->ranks[1].node[1] = '1';
+    idset_add (r->ranks[1].cores, 8);
+    assert_int_equal (match_update (mc.m, 1, r, &why), -ENOENT);
+    assert_string_equal (why.text, "n1: core 8 is gone (it has 8)");
+    idset_remove (r->ranks[1].cores, 8);
+    assert_int_equal (match_update (mc.m, 1, r, &why), 0);
+    assert_int_equal (match_update (mc.m, 2, r, &why), -EBUSY);
+    assert_string_equal (why.text, "n0: core 2 is taken");
+    rset_destroy (r);
+    expect (&mc, 3, "slot=1>core=3", "n0:0-1,4*1");
+    machine_destroy (&mc);
+}
+
+static void test_node_leaves_and_returns (void **state)
+{
+    (void)state;
+    struct machine mc = machine_create (2);
+    struct graph_node_info info;
+    expect (&mc, 1, "slot=1>core=4", "n0:0-3*1");
+    assert_int_equal (graph_node_remove (mc.g, 0), 0);
+    assert_int_equal (graph_node_info (mc.g, 0, &info), 0);
+    assert_true (info.leaving && info.state == GRAPH_NODE_DOWN && info.cores_free == 0);
+    expect (&mc, 2, "slot=1>core=1", "n1:0*1");
+    struct graph_node_spec spec = { .name = "n0", .cores = 8 };
+    assert_int_equal (graph_node_add (mc.g, &spec, NULL), 0);
+    expect (&mc, 3, "slot=1>core=1", "n0:4*1");
+    assert_int_equal (graph_node_remove (mc.g, 0), 0);
+    assert_int_equal (match_cancel (mc.m, 1), 0);
+    assert_int_equal (graph_node_count (mc.g), 2);
+    assert_int_equal (match_cancel (mc.m, 3), 0);
+    assert_int_equal (graph_node_count (mc.g), 1);
+    assert_int_equal (graph_node_next (mc.g, -1), 1);
+    spec.name = "other";
+    assert_int_equal (graph_node_add (mc.g, &spec, NULL), 0);
+    machine_destroy (&mc);
+}
+
+static void test_bad_specs (void **state)
+{
+    (void)state;
+    struct graph *g = graph_create ("cluster");
+    struct graph_node_spec spec = { .name = "", .cores = 1 };
+    assert_int_equal (graph_node_add (g, &spec, NULL), -EINVAL);
+    spec.name = "a";
+    spec.cores = 65537;
+    assert_int_equal (graph_node_add (g, &spec, NULL), -EINVAL);
+    spec.cores = 1;
+    spec.gpus = 1025;
+    assert_int_equal (graph_node_add (g, &spec, NULL), -EINVAL);
+    spec.gpus = 0;
+    spec.memory_mib = -1;
+    assert_int_equal (graph_node_add (g, &spec, NULL), -EINVAL);
+    spec.memory_mib = 0;
+    assert_int_equal (graph_node_update (g, &spec, NULL), -ENOENT);
+    assert_int_equal (graph_node_remove (g, 0), -ENOENT);
+    assert_int_equal (graph_node_set_state (g, -1, GRAPH_NODE_UP, NULL), -ENOENT);
+    assert_int_equal (graph_node_next (g, -1), -1);
+    graph_destroy (g);
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (test_first_fit),
+        cmocka_unit_test (test_racks),
+        cmocka_unit_test (test_elastic),
+        cmocka_unit_test (test_exclusive_leaves_foreign),
+        cmocka_unit_test (test_memory),
+        cmocka_unit_test (test_constraints),
+        cmocka_unit_test (test_constraint_limits),
+        cmocka_unit_test (test_refused_shapes),
+        cmocka_unit_test (test_why),
+        cmocka_unit_test (test_down_is_not_never),
+        cmocka_unit_test (test_shape),
+        cmocka_unit_test (test_update_refuses_whole),
+        cmocka_unit_test (test_node_leaves_and_returns),
+        cmocka_unit_test (test_bad_specs),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}

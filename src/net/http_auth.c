@@ -1,0 +1,113 @@
+/* http_auth.c - whose request is it: the connection's peer, or a MUNGE credential */
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+
+#include "net/credential.h"
+#include "net/http_private.h"
+
+void http_request_dispatch (struct http_request *req)
+{
+    req->owned = true;
+    req->server->handler (req, req->server->arg);
+}
+
+static void refuse (struct http_request *req, const char *reason)
+{
+    http_reply_header (req, "WWW-Authenticate", "MUNGE");
+    http_reply_problem (req, MHD_HTTP_UNAUTHORIZED, "unauthenticated", "%s", reason);
+}
+
+static void auth_destroy (struct http_auth *auth)
+{
+    if (!auth)
+        return;
+    free (auth->credential);
+    free (auth->munge_socket);
+    free (auth);
+}
+
+static void on_worker (uv_work_t *work)
+{
+    struct http_auth *auth = work->data;
+    const struct http_request *req = auth->req; /* nobody changes it meanwhile */
+
+    auth->rc = credential_check (auth->munge_socket, auth->credential, req->method,
+                                 req->target, req->body.buf, req->body.len, &auth->uid,
+                                 &auth->gid, &auth->err);
+}
+
+static void after_worker (uv_work_t *work, int status)
+{
+    struct http_auth *auth = work->data;
+    struct http_request *req = auth->req;
+
+    req->working = false;
+    if (!req->mhd || status < 0) { /* the server has ended meanwhile */
+        http_request_release (req);
+    } else if (auth->rc == 0) {
+        req->uid = auth->uid;
+        req->gid = auth->gid;
+        http_request_dispatch (req);
+    } else if (auth->rc == -EACCES) {
+        refuse (req, auth->err.text);
+    } else {
+        http_reply_problem (req, MHD_HTTP_SERVICE_UNAVAILABLE, "no-munge", "%s",
+                            auth->err.text);
+    }
+    auth_destroy (auth);
+}
+
+static int start_worker (struct http_request *req, const char *credential)
+{
+    const char *munge_socket = req->server->munge_socket;
+    struct http_auth *auth = calloc (1, sizeof (*auth));
+    int rc = -ENOMEM;
+
+    if (!auth)
+        return -ENOMEM;
+    auth->req = req;
+    auth->work.data = auth;
+    auth->credential = strdup (credential);
+    auth->munge_socket = munge_socket ? strdup (munge_socket) : NULL;
+    if (auth->credential && (auth->munge_socket || !munge_socket))
+        rc = uv_queue_work (req->server->loop, &auth->work, on_worker, after_worker);
+    if (rc < 0)
+        auth_destroy (auth);
+    else
+        req->working = true;
+    return rc;
+}
+
+static const char *munge_credential (struct http_request *req)
+{
+    static const char scheme[] = "MUNGE ";
+    const char *value = http_request_header (req, "Authorization");
+
+    if (!value || strncasecmp (value, scheme, strlen (scheme)) != 0)
+        return NULL;
+    value += strlen (scheme);
+    return *value ? value : NULL;
+}
+
+void http_request_authenticate (struct http_request *req)
+{
+    const char *credential;
+
+    if (req->listener->path) { /* unix: known since the connection was made */
+        if (req->uid == (uid_t)-1)
+            refuse (req, "the kernel does not tell whose connection this is");
+        else
+            http_request_dispatch (req);
+        return;
+    }
+    credential = munge_credential (req);
+    if (!credential) {
+        refuse (req,
+                "a request over TCP needs a MUNGE credential (Authorization: MUNGE ...)");
+        return;
+    }
+    if (start_worker (req, credential) < 0)
+        http_reply_problem (req, MHD_HTTP_SERVICE_UNAVAILABLE, "no-memory",
+                            "the broker is out of memory");
+}

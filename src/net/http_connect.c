@@ -1,0 +1,250 @@
+/* http_connect.c - see http_connect.h */
+#include "net/http_connect.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include "common/strbuf.h"
+#include "net/http_client.h"
+
+#define CONNECT_MS 10000
+#define URL_MAX 4096
+
+/* -- URLs -- */
+
+void http_address_release (struct http_address *a)
+{
+    free (a->url);
+    free (a->path);
+    free (a->host);
+    free (a->port);
+    memset (a, 0, sizeof (*a));
+}
+
+static int no_url (const char *url, struct error *err)
+{
+    return error_set (err, EINVAL,
+                      "'%s' is not a broker's URL: unix:///path/to/fluxqd.sock or "
+                      "http://host:port is meant",
+                      url);
+}
+
+/* "host", "host:port", "[::1]:port", perhaps with a final slash. */
+static int parse_host (struct http_address *a, const char *text)
+{
+    const char *host = text;
+    size_t len;
+
+    if (*text == '[') {
+        host++;
+        len = strcspn (host, "]");
+        if (host[len] != ']')
+            return -EINVAL;
+        text = host + len + 1;
+    } else {
+        len = strcspn (text, ":/");
+        text += len;
+    }
+    size_t digits = *text == ':' ? strspn (text + 1, "0123456789") : 0;
+    const char *rest = *text == ':' ? text + 1 + digits : text;
+    if (len == 0 || (*text == ':' && (digits == 0 || digits > 5))
+        || strcspn (rest, "/") > 0 || (*rest == '/' && rest[1]))
+        return -EINVAL;
+    a->host = strndup (host, len);
+    if (digits > 0)
+        a->port = strndup (text + 1, digits);
+    else if (asprintf (&a->port, "%d", HTTP_DEFAULT_PORT) < 0)
+        a->port = NULL;
+    return a->host && a->port ? 0 : -ENOMEM;
+}
+
+int http_address_parse (struct http_address *a, const char *url, struct error *err)
+{
+    int rc = 0;
+
+    memset (a, 0, sizeof (*a));
+    for (const char *p = url; *p; p++) {
+        if ((unsigned char)*p < ' ' || p - url > URL_MAX)
+            return no_url (url, err);
+    }
+    const char *path = strncmp (url, "unix://", 7) == 0 ? url + 7 : url;
+    if (*path == '/') {
+        a->path = strdup (path);
+        if (asprintf (&a->url, "unix://%s", path) < 0)
+            a->url = NULL;
+    } else if (strncmp (url, "http://", 7) == 0) {
+        a->url = strdup (url);
+        rc = parse_host (a, url + 7);
+    } else {
+        rc = -EINVAL;
+    }
+    if (rc == 0 && (!a->url || (!a->path && !a->host)))
+        rc = -ENOMEM;
+    if (rc == 0)
+        return 0;
+    http_address_release (a);
+    return rc == -EINVAL ? no_url (url, err) : error_set (err, ENOMEM, "out of memory");
+}
+
+/* -- connecting -- */
+
+static int close_on_error (int fd, int rc)
+{
+    if (rc < 0)
+        close (fd);
+    return rc < 0 ? rc : fd;
+}
+
+static int connect_unix (const char *path)
+{
+    struct sockaddr_un addr = { .sun_family = AF_UNIX };
+
+    if (strlen (path) >= sizeof (addr.sun_path))
+        return -ENAMETOOLONG;
+    memcpy (addr.sun_path, path, strlen (path) + 1);
+    int fd = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -errno;
+    int rc;
+    do
+        rc = connect (fd, (struct sockaddr *)&addr, sizeof (addr)) < 0 ? -errno : 0;
+    while (rc == -EINTR);
+    return close_on_error (fd, rc);
+}
+
+static int finish_connect (int fd)
+{
+    struct pollfd p = { .fd = fd, .events = POLLOUT };
+    int status = 0;
+    socklen_t len = sizeof (status);
+    int n;
+
+    do
+        n = poll (&p, 1, CONNECT_MS);
+    while (n < 0 && errno == EINTR);
+    if (n <= 0)
+        return n == 0 ? -ETIMEDOUT : -errno;
+    if (getsockopt (fd, SOL_SOCKET, SO_ERROR, &status, &len) < 0)
+        return -errno;
+    return -status;
+}
+
+static int connect_address (const struct addrinfo *ai)
+{
+    static const int one = 1;
+    int fd = socket (ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int rc = 0;
+
+    if (fd < 0)
+        return -errno;
+    if (connect (fd, ai->ai_addr, ai->ai_addrlen) < 0)
+        rc = errno == EINPROGRESS ? finish_connect (fd) : -errno;
+    if (rc == 0 && setsockopt (fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof (one)) < 0)
+        rc = -errno;
+    if (rc == 0) /* a broker that has vanished ends a stream some day */
+        rc = setsockopt (fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof (one)) < 0 ? -errno
+                                                                               : 0;
+    return close_on_error (fd, rc);
+}
+
+static int connect_tcp (const struct http_address *a, struct error *err)
+{
+    struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
+    struct addrinfo *list = NULL;
+    int fd = -EADDRNOTAVAIL;
+    int rc = getaddrinfo (a->host, a->port, &hints, &list);
+
+    if (rc != 0)
+        return error_set (err, EADDRNOTAVAIL, "no broker at %s: %s", a->url,
+                          gai_strerror (rc));
+    for (struct addrinfo *ai = list; ai && fd < 0; ai = ai->ai_next)
+        fd = connect_address (ai);
+    freeaddrinfo (list);
+    if (fd < 0)
+        return error_errno (err, -fd, "no broker at %s", a->url);
+    return fd;
+}
+
+int http_address_connect (const struct http_address *a, struct error *err)
+{
+    if (!a->path)
+        return connect_tcp (a, err);
+    int fd = connect_unix (a->path);
+    if (fd == -EACCES)
+        return error_set (err, EACCES, "no access to the broker's socket %s", a->path);
+    if (fd < 0)
+        return error_set (err, -fd, "no broker at %s: %s (is fluxqd running?)", a->url,
+                          strerror (-fd));
+    return fd;
+}
+
+/* -- default sockets -- */
+
+/* Could another user have put the socket there? */
+static bool is_private (const char *dir)
+{
+    struct stat st;
+
+    return lstat (dir, &st) == 0 && S_ISDIR (st.st_mode) && st.st_uid == geteuid ()
+           && (st.st_mode & 022) == 0;
+}
+
+/* Try one; a socket or negative errno. What failed is told in *tried. */
+static int try_default (struct http_address *a, struct strbuf *tried, const char *dir,
+                        bool check)
+{
+    char path[256];
+    int n = snprintf (path, sizeof (path), "%s/fluxqd.sock", dir);
+    struct stat st;
+    int fd;
+
+    if (n >= (int)sizeof (path))
+        fd = -ENAMETOOLONG;
+    else if (check && lstat (dir, &st) == 0 && !is_private (dir))
+        fd = -EPERM;
+    else
+        fd = connect_unix (path);
+    if (fd < 0) {
+        strbuf_addf (tried, "%s%s (%s)", tried->len ? ", " : "", path,
+                     fd == -EPERM ? "the folder is not yours alone" : strerror (-fd));
+        return fd;
+    }
+    int rc = http_address_parse (a, path, NULL);
+    return close_on_error (fd, rc);
+}
+
+int http_address_connect_default (struct http_address *a, struct error *err)
+{
+    const char *runtime = getenv ("XDG_RUNTIME_DIR");
+    struct strbuf tried;
+    char dir[240];
+    int fd = -ENOENT;
+
+    strbuf_init (&tried, 4096);
+    if (runtime && *runtime == '/') {
+        snprintf (dir, sizeof (dir), "%s/fluxq", runtime);
+        fd = try_default (a, &tried, dir, true);
+    }
+    if (fd < 0) {
+        snprintf (dir, sizeof (dir), "/tmp/fluxq-%u", (unsigned)geteuid ());
+        fd = try_default (a, &tried, dir, true);
+    }
+    if (fd < 0)
+        fd = try_default (a, &tried, "/run/fluxq", false);
+    if (fd < 0)
+        error_set (
+            err, -fd,
+            "no broker is running: tried %s; start one with \"fluxqd --local 4\" or name "
+            "one with --broker URL",
+            tried.buf);
+    strbuf_release (&tried);
+    return fd;
+}

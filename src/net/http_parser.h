@@ -1,0 +1,71 @@
+/* http_parser.h - an HTTP/1.1 response out of bytes as they come (RFC 9112)
+ *
+ *     struct http_parser p;
+ *     http_parser_init (&p, is_head, on_body, arg);
+ *     while (!http_parser_done (&p) && (n = read (...)) > 0)
+ *         if (http_parser_feed (&p, buf, n, &err) < 0) ...
+ *     if (n == 0)
+ *         rc = http_parser_eof (&p, &err);
+ *     http_parser_release (&p);
+ *
+ * Strict where two readers could disagree about where a body ends (conflicting lengths,
+ * both kinds of length, folded headers, unknown codings: -EPROTO). Bounds: 32 KiB for all
+ * heads and trailers together and for each chunk's line, 16 interim (1xx) responses. No
+ * input or output.
+ */
+#ifndef FLUXQ_NET_HTTP_PARSER_H
+#define FLUXQ_NET_HTTP_PARSER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "common/error.h"
+#include "common/strbuf.h"
+
+#define HTTP_HEAD_MAX ((size_t)32 * 1024)
+
+struct http_parser {
+    enum http_parser_state {
+        HTTP_STATUS_LINE,
+        HTTP_HEADERS,
+        HTTP_BODY_LENGTH,
+        HTTP_BODY_TO_EOF,
+        HTTP_CHUNK_SIZE,
+        HTTP_CHUNK_DATA,
+        HTTP_CHUNK_END,
+        HTTP_TRAILERS,
+        HTTP_DONE,
+    } state;
+    struct strbuf line; /* the part of the current line that has come */
+    size_t head_bytes;
+    unsigned interim;
+    bool head_request;
+    int (*on_body) (const char *data, size_t len, void *arg);
+    void *arg;
+    uint64_t left; /* of the body or chunk */
+
+    /* -- results -- */
+    bool started; /* any byte has come */
+    int status;   /* valid in and after HTTP_BODY_ and HTTP_CHUNK_ states */
+    bool chunked, has_length, close;
+    uint64_t length;
+    char content_type[64];
+    int retry_after; /* seconds, 0: none */
+    int stopped;     /* what on_body returned, when not 0 */
+};
+
+/* head_request: the answer to HEAD has no body. on_body: each piece; non-zero ends it. */
+void http_parser_init (struct http_parser *p, bool head_request,
+                       int (*on_body) (const char *data, size_t len, void *arg),
+                       void *arg);
+void http_parser_release (struct http_parser *p);
+/* How many of the bytes belong to this response (less than len only when it is done),
+ * -EPROTO, or -ECANCELED when on_body said so (p->stopped). */
+ssize_t http_parser_feed (struct http_parser *p, const char *data, size_t len,
+                          struct error *err);
+/* The connection has ended: 0 when that ends the response, -ECONNRESET else. */
+int http_parser_eof (struct http_parser *p, struct error *err);
+bool http_parser_done (const struct http_parser *p);
+
+#endif

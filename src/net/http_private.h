@@ -1,0 +1,172 @@
+/* http_private.h - what http_server.c, http_listen.c, http_request.c and http_stream.c
+ * share
+ *
+ * A request has up to three holders, and is freed when the last lets go:
+ *
+ *     MHD      from its first header to NOTIFY_COMPLETED          req->mhd != NULL
+ *     owner    from the handler's call to reply, end or on_close   req->owned
+ *     worker   while its credential is decoded                     req->working
+ *
+ *     READ --body is there--> AUTH (TCP) --> OWNED --reply--> REPLY (response is set)
+ *       |                      |                '---begin--> REPLY, streaming
+ *       '------- refused ------'---------------------------> REPLY
+ *
+ * Whenever MHD waits for us (AUTH, OWNED, a stream without data) its connection is
+ * suspended; what wakes it sets listener->dirty, and the loop's prepare handle runs MHD
+ * before the loop sleeps. MHD_run() is never called from inside MHD's own callbacks or a
+ * handler.
+ */
+#ifndef FLUXQ_NET_HTTP_PRIVATE_H
+#define FLUXQ_NET_HTTP_PRIVATE_H
+
+#include <microhttpd.h>
+#include <uthash.h>
+
+#include "common/strbuf.h"
+#include "net/http_server.h"
+
+#define HTTP_IDLE_SECONDS 60
+#define HTTP_POOL_SIZE ((size_t)32 * 1024) /* of a connection: head and buffers */
+#define HTTP_CONNECTIONS_MAX 4096
+#define HTTP_PEER_MAX 512     /* connections of one uid, or of one address */
+#define HTTP_PEER_REFUSALS 64 /* so many more are told 429, the others just closed */
+#define HTTP_BODIES_MAX ((size_t)512 * 1024 * 1024) /* of all requests at a time */
+#define HTTP_PEER_BODIES_MAX ((size_t)64 * 1024 * 1024)
+#define HTTP_DISCARD_MAX ((size_t)64 * 1024 * 1024) /* of a body that is too large */
+
+struct http_peer { /* a uid on a unix socket */
+    UT_hash_handle hh;
+    uid_t uid;
+    unsigned connections;
+    size_t body_bytes; /* that its requests hold */
+};
+
+struct http_listener {
+    struct http_listener *next;
+    struct http_server *server;
+    struct MHD_Daemon *daemon;
+    uv_poll_t poll; /* MHD's epoll descriptor */
+    uv_timer_t timer;
+    bool watched;  /* poll and timer are open */
+    bool dirty;    /* MHD has something to do that its epoll does not show */
+    int fd;        /* MHD's after its start, else ours or -1 */
+    uint16_t port; /* TCP */
+    char *path;    /* unix, else NULL */
+    dev_t dev;     /* of the socket at path, to unlink no other's */
+    ino_t ino;
+};
+
+struct http_server {
+    uv_loop_t *loop;
+    http_handler_f handler;
+    void *arg;
+    char *munge_socket;
+    uv_prepare_t prepare;
+    unsigned handles; /* that are not yet closed */
+    struct http_listener *listeners;
+    struct http_peer *peers;
+    struct http_request *requests; /* DL: all that MHD holds */
+    size_t body_bytes;             /* that they hold */
+};
+
+struct http_conn { /* MHD's socket context */
+    struct http_listener *listener;
+    struct http_peer *peer; /* unix, else NULL */
+    uid_t uid;
+    gid_t gid;
+    bool refused; /* its peer has too many */
+};
+
+struct http_auth { /* a credential on its way through a worker thread */
+    uv_work_t work;
+    struct http_request *req;
+    char *credential;
+    char *munge_socket; /* or NULL */
+    uid_t uid;
+    gid_t gid;
+    int rc;
+    struct error err;
+};
+
+struct http_header { /* of a reply */
+    struct http_header *next;
+    const char *value;
+    char name[]; /* and the value behind it */
+};
+
+struct http_param {
+    const char *name, *value;
+};
+
+struct http_request {
+    struct http_request *prev, *next;
+    struct http_server *server; /* NULL after its end */
+    struct http_listener *listener;
+    struct MHD_Connection *mhd; /* NULL when MHD has done with it */
+    struct http_conn *conn;     /* NULL with it */
+    int fd;                     /* of the connection */
+    bool owned, working;
+
+    bool begun, complete, suspended;
+    int refuse; /* status to answer when the body has been read and thrown away, or 0 */
+    char method[16];
+    char *target;
+    char *path;
+    char *query_text; /* decoded in place; params point into it */
+    struct http_param *params;
+    size_t nparams;
+    struct strbuf body;
+    size_t discarded;
+    uid_t uid;
+    gid_t gid;
+    void *aux;
+    void (*aux_free) (void *);
+
+    struct MHD_Response *response; /* to be queued */
+    int status;
+    bool abort; /* close the connection instead of a reply */
+    struct http_header *headers; /* of the reply to come */
+
+    bool streaming, ended, broken, wrote;
+    struct strbuf out;
+    size_t sent; /* of out */
+    void (*on_close) (struct http_request *req, void *arg);
+    void (*on_drain) (struct http_request *req, void *arg);
+    void *stream_arg;
+    uv_poll_t *watch; /* for the client's going, while streaming */
+};
+
+/* http_request.c: MHD's callbacks */
+void *http_request_create (void *cls, const char *uri, struct MHD_Connection *mhd);
+enum MHD_Result http_request_access (void *cls, struct MHD_Connection *mhd,
+                                     const char *url, const char *method,
+                                     const char *version, const char *upload_data,
+                                     size_t *upload_size, void **context);
+void http_request_completed (void *cls, struct MHD_Connection *mhd, void **context,
+                             enum MHD_RequestTerminationCode why);
+/* Free what nobody holds. */
+void http_request_release (struct http_request *req);
+/* Let MHD go on with a suspended connection soon. */
+void http_request_resume (struct http_request *req);
+/* Give MHD the response (NULL: no memory) with the headers that were set; ends nobody's
+ * hold. */
+void http_request_respond (struct http_request *req, int status, const char *content_type,
+                           struct MHD_Response *response);
+/* http_auth.c */
+/* Find out whose it is: calls http_request_dispatch() or answers 401, now or later. */
+void http_request_authenticate (struct http_request *req);
+void http_request_dispatch (struct http_request *req);
+/* http_listen.c: a listening socket, or negative errno */
+int http_listen_unix (const char *path, mode_t mode, dev_t *ret_dev, ino_t *ret_ino,
+                      struct error *err);
+int http_listen_tcp (const char *host, uint16_t port, uint16_t *ret_port,
+                     struct error *err);
+/* http_target.c */
+/* Fill path and params from target; -EINVAL, -ENOMEM. */
+int http_request_parse_target (struct http_request *req);
+/* http_stream.c: MHD is done with a stream that has not been ended. */
+void http_stream_unwatch (struct http_request *req);
+/* End what the connection is doing; MHD notices and completes its request. */
+void http_stream_break (struct http_request *req);
+
+#endif

@@ -1,0 +1,119 @@
+/* http_server.h - HTTP/1.1 for fluxqd: libmicrohttpd inside the libuv loop, callers known
+ * by uid
+ *
+ *     struct http_server *s = http_server_create (loop, handler, arg, &err);
+ *     http_server_listen_unix (s, "/run/fluxq/fluxqd.sock", 0666, &err);
+ *     http_server_listen_tcp (s, "127.0.0.1", 7718, &err);          // MUNGE
+ *
+ *     static void handler (struct http_request *req, void *arg)
+ *     {
+ *         http_reply (req, 200, "application/json", text, len);   // now or later, once
+ *     }
+ *
+ * The handler is called when the whole body is there and the caller is authenticated:
+ * SO_PEERCRED on the unix socket; on TCP a MUNGE credential (header "Authorization: MUNGE
+ * <cred>") whose payload is the hex SHA-256 of METHOD "\n" TARGET "\n" BODY, decoded on a
+ * worker thread (libuv's pool), replay refused by munged. Anything else gets 401
+ * problem+json and never reaches the handler. Keep-alive works.
+ *
+ * Bounds: body 9 MiB (413; of all requests at a time 512 MiB, of one uid's 64 MiB: 429),
+ * head 32 KiB, 4,096 connections a listener (512 for each uid on the unix socket, for
+ * each address on TCP: on the unix socket 429 + Retry-After beyond), 60 s idle, 1 MiB
+ * unsent data of a stream (then the stream is ended: its client is too slow).
+ *
+ * How long a request lives: the handler owns req until it calls one of the http_reply
+ * functions or http_stream_end(), or until on_close runs: exactly one of them, and
+ * exactly once. Until then req and all that the http_request_ functions return stay
+ * valid, also when the client has gone, and also after http_server_destroy(): a reply to
+ * nobody only frees. That a client has gone is noticed at once for streams; for a request
+ * without a reply when the reply is sent. Headers are the one exception: they are NULL
+ * once the connection is gone.
+ *
+ * One thread: the loop's. Nothing here blocks but the listen functions (names are looked
+ * up).
+ */
+#ifndef FLUXQ_NET_HTTP_SERVER_H
+#define FLUXQ_NET_HTTP_SERVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <uv.h>
+
+#include "common/error.h"
+
+#define HTTP_BODY_MAX ((size_t)9 * 1024 * 1024)
+#define HTTP_STREAM_UNSENT_MAX ((size_t)1024 * 1024)
+
+struct http_server;
+struct http_request;
+typedef void (*http_handler_f) (struct http_request *req, void *arg);
+
+/* NULL: no memory. */
+struct http_server *http_server_create (uv_loop_t *loop, http_handler_f handler,
+                                        void *arg, struct error *err);
+/* Where munged listens (copied); NULL: FLUXQ_MUNGE_SOCKET, else libmunge's default.
+ * Before the first request. 0 or -ENOMEM. */
+int http_server_set_munge_socket (struct http_server *s, const char *path);
+/* A stale socket is replaced, a live one is -EADDRINUSE, what is no socket is -EEXIST. */
+int http_server_listen_unix (struct http_server *s, const char *path, mode_t mode,
+                             struct error *err);
+/* host: name or address; port 0: any, see http_server_port(). */
+int http_server_listen_tcp (struct http_server *s, const char *host, uint16_t port,
+                            struct error *err);
+/* of the last TCP listener, 0: none */
+uint16_t http_server_port (const struct http_server *s);
+/* Close listeners and connections; waits for nothing. Unix sockets are unlinked. on_close
+ * of open streams runs; requests without a reply stay their owner's, see above. The
+ * memory goes in the loop's next turn: run the loop once more (uv_run with UV_RUN_DEFAULT
+ * ends by itself). NULL is fine. */
+void http_server_destroy (struct http_server *s);
+
+const char *http_request_method (const struct http_request *req);
+/* decoded, without query */
+const char *http_request_path (const struct http_request *req);
+/* Query parameter (decoded, the first of that name) or header; NULL when absent. */
+const char *http_request_query (const struct http_request *req, const char *name);
+const char *http_request_header (const struct http_request *req, const char *name);
+/* NUL-terminated, may hold any bytes; "" when there is none. */
+const char *http_request_body (const struct http_request *req, size_t *ret_len);
+uid_t http_request_uid (const struct http_request *req);
+gid_t http_request_gid (const struct http_request *req);
+/* For the handler to keep its own state with the request; free_fn runs when the request
+ * ends. */
+void http_request_set_aux (struct http_request *req, void *aux, void (*free_fn) (void *));
+void *http_request_aux (const struct http_request *req);
+
+/* Reply, once; copies body. content_type NULL: application/json. Without memory for it
+ * the connection is closed. */
+void http_reply (struct http_request *req, int status, const char *content_type,
+                 const char *body, size_t len);
+/* As http_reply(), takes over the malloc()ed body. */
+void http_reply_take (struct http_request *req, int status, const char *content_type,
+                      char *body, size_t len);
+/* application/problem+json (RFC 9457):
+ * {"type":"about:blank","title":...,"status":N,"code":CODE,"detail":TEXT}. */
+void http_reply_problem (struct http_request *req, int status, const char *code,
+                         const char *fmt, ...) __attribute__ ((format (printf, 4, 5)));
+/* Header for the reply to come (Retry-After, ...); both are copied. */
+void http_reply_header (struct http_request *req, const char *name, const char *value);
+
+/* A reply without known length (chunked, status 200): begin, write any number of times,
+ * end. on_close runs once, from the loop and never inside one of these functions, when
+ * the client has gone (half-closing counts) or was too slow; after it, and after end, req
+ * is invalid. */
+void http_stream_begin (struct http_request *req, const char *content_type,
+                        void (*on_close) (struct http_request *req, void *arg),
+                        void *arg);
+/* 0; -EPIPE: the client has gone or had 1 MiB unsent before this already (on_close
+ * follows); -E2BIG: more than 9 MiB at once, nothing is written; -ENOMEM (on_close
+ * follows). */
+int http_stream_write (struct http_request *req, const void *data, size_t len);
+size_t http_stream_unsent (const struct http_request *req);
+/* Called whenever all that was written has been sent (NULL: no call); may write and end.
+ * */
+void http_stream_on_drain (struct http_request *req,
+                           void (*on_drain) (struct http_request *req, void *arg));
+void http_stream_end (struct http_request *req);
+
+#endif

@@ -1,0 +1,32 @@
+# src/net: HTTP server and client, credentials.
+noinst_LIBRARIES += src/net/libnet_server.a src/net/libnet_client.a
+src_net_libnet_server_a_SOURCES = \
+	src/net/credential.c \
+	src/net/http_auth.c \
+	src/net/http_listen.c \
+	src/net/http_request.c \
+	src/net/http_server.c \
+	src/net/http_stream.c \
+	src/net/http_target.c
+src_net_libnet_client_a_SOURCES = \
+	src/net/credential.c \
+	src/net/http_client.c \
+	src/net/http_connect.c \
+	src/net/http_parser.c
+
+if HAVE_CMOCKA
+NET_TESTS = src/net/test/test_http src/net/test/test_http_client \
+	src/net/test/test_http_munge src/net/test/test_http_parser
+check_PROGRAMS += $(NET_TESTS)
+UNIT_TESTS += $(NET_TESTS)
+NET_TEST_LIBS = src/net/libnet_client.a $(NET_SERVER_LIBS) $(CMOCKA_LIBS)
+src_net_test_test_http_SOURCES = src/net/test/test_http.c
+src_net_test_test_http_LDADD = $(NET_TEST_LIBS)
+src_net_test_test_http_client_SOURCES = src/net/test/test_http_client.c
+src_net_test_test_http_client_LDADD = src/net/libnet_client.a $(COMMON_LIBS) $(MUNGE_LIBS) \
+	$(CMOCKA_LIBS)
+src_net_test_test_http_munge_SOURCES = src/net/test/test_http_munge.c
+src_net_test_test_http_munge_LDADD = $(NET_TEST_LIBS)
+src_net_test_test_http_parser_SOURCES = src/net/test/test_http_parser.c
+src_net_test_test_http_parser_LDADD = src/net/libnet_client.a $(COMMON_LIBS) $(CMOCKA_LIBS)
+endif

@@ -1,0 +1,613 @@
+/* test_http.c - server and client over a real unix socket */
+#include "net/test/server.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+
+#include "net/http_client.h"
+
+static struct test_server server;
+
+static int start (void **state)
+{
+    (void)state;
+    test_server_start (&server, NULL);
+    return 0;
+}
+
+static int stop (void **state)
+{
+    (void)state;
+    test_server_stop (&server);
+    return 0;
+}
+
+static struct http_client *connect_client (void)
+{
+    struct error err = { 0 };
+    struct http_client *c = http_client_open (server.url, &err);
+
+    if (!c)
+        fail_msg ("%s", err.text);
+    return c;
+}
+
+/* The answer's body, for the caller to free. */
+static char *request (struct http_client *c, const char *method, const char *target,
+                      const char *body, int want_status)
+{
+    struct http_response r = { 0 };
+    struct error err = { 0 };
+
+    if (http_client_request (c, method, target, body, body ? strlen (body) : 0, NULL, &r,
+                             &err)
+        < 0)
+        fail_msg ("%s %s: %s", method, target, err.text);
+    assert_int_equal (r.status, want_status);
+    assert_int_equal (strlen (r.body), r.len);
+    return r.body;
+}
+
+static void expect (struct http_client *c, const char *method, const char *target,
+                    const char *body, const char *want)
+{
+    char *got = request (c, method, target, body, 200);
+
+    assert_string_equal (got, want);
+    free (got);
+}
+
+/* Wait until /counts contains the text. */
+static void wait_for_count (const char *want)
+{
+    struct http_client *c = connect_client ();
+    double end = clock_mono () + DEADLINE;
+    bool seen = false;
+
+    while (!seen) {
+        char *text = request (c, "GET", "/counts", NULL, 200);
+        seen = strstr (text, want) != NULL;
+        if (!seen && clock_mono () > end)
+            fail_msg ("wanted %s: %s", want, text);
+        free (text);
+        if (!seen)
+            poll (NULL, 0, 5);
+    }
+    http_client_close (c);
+}
+
+static int raw_connect (void)
+{
+    struct sockaddr_un addr = { .sun_family = AF_UNIX };
+    int fd = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    assert_true (fd >= 0);
+    memcpy (addr.sun_path, server.path, strlen (server.path) + 1);
+    assert_int_equal (connect (fd, (struct sockaddr *)&addr, sizeof (addr)), 0);
+    return fd;
+}
+
+static void raw_send (int fd, const char *text)
+{
+    assert_int_equal (send (fd, text, strlen (text), MSG_NOSIGNAL),
+                      (ssize_t)strlen (text));
+}
+
+/* The first n bytes of the answer, or what comes until the end. */
+static size_t raw_receive (int fd, char *buf, size_t n)
+{
+    size_t got = 0;
+
+    while (got < n) {
+        struct pollfd p = { .fd = fd, .events = POLLIN };
+        assert_int_equal (poll (&p, 1, (int)(DEADLINE * 1000)), 1);
+        ssize_t r = recv (fd, buf + got, n - got, 0);
+        if (r <= 0)
+            break;
+        got += (size_t)r;
+    }
+    return got;
+}
+
+static void test_basic (void **state)
+{
+    struct http_client *c = connect_client ();
+    struct http_response r = { 0 };
+    struct error err = { 0 };
+    char want[256];
+    unsigned uid = (unsigned)geteuid (), gid = (unsigned)getegid ();
+
+    (void)state;
+    assert_string_equal (http_client_url (c), server.url);
+    snprintf (want, sizeof (want), "GET /echo uid=%u gid=%u q=- body=", uid, gid);
+    expect (c, "GET", "/echo", NULL, want);
+    snprintf (want, sizeof (want), "POST /echo/a b uid=%u gid=%u q=x&y=z body={}", uid,
+              gid);
+    expect (c, "POST", "/echo/a%20b?p=1&q=x%26y%3dz&q=2", "{}", want);
+    snprintf (want, sizeof (want), "DELETE /later uid=%u gid=%u q=a b body=zz", uid, gid);
+    expect (c, "DELETE", "/later?ms=3&q=a+b", "zz", want);
+    snprintf (want, sizeof (want), "GET /echo uid=%u gid=%u q= body=", uid, gid);
+    expect (c, "GET", "/echo?&&q&q=1", NULL, want);
+    assert_int_equal (http_client_request (c, "HEAD", "/echo", NULL, 0, NULL, &r, &err),
+                      0);
+    assert_int_equal (r.status, 200);
+    assert_int_equal (r.len, 0);
+    http_response_release (&r);
+    assert_int_equal (http_client_request (c, "GET", "/none?x", NULL, 0, NULL, &r, &err),
+                      0);
+    assert_int_equal (r.status, 404);
+    assert_int_equal (r.retry_after, 7);
+    assert_string_equal (r.content_type, "application/problem+json");
+    assert_int_equal (http_response_error (&r, &err), -ENOENT);
+    assert_string_equal (err.text, "there is no \"/none\" here?");
+    http_response_release (&r);
+    free (request (c, "GET", "/release", NULL, 204));
+    http_client_close (c);
+}
+
+/* Wrong: a text from a user becomes a second request or header. */
+static void test_injection (void **state)
+{
+    struct http_client *c = connect_client ();
+    struct http_response r = { 0 };
+    const char *good[] = { "X-One: 1", "Idempotency-Key: k", NULL };
+    const char *evil[] = { "X: 1\r\nY: 2", NULL };
+
+    (void)state;
+    assert_int_equal (http_client_request (c, "GET", "/echo HTTP/1.1\r\n\r\nGET /x", NULL,
+                                           0, NULL, &r, NULL),
+                      -EINVAL);
+    assert_int_equal (http_client_request (c, "GET", "echo", NULL, 0, NULL, &r, NULL),
+                      -EINVAL);
+    assert_int_equal (http_client_request (c, "GET", "/echo", NULL, 0, evil, &r, NULL),
+                      -EINVAL);
+    assert_int_equal (http_client_request (c, "GET", "/echo", NULL, 0, good, &r, NULL),
+                      0);
+    http_response_release (&r);
+    free (request (c, "GET", "/echo/%00", NULL, 400));
+    free (request (c, "GET", "/echo/%4", NULL, 400));
+    free (request (c, "GET", "/echo?a=%zz", NULL, 400));
+    free (request (c, "GET", "/echo", NULL, 200));
+    http_client_close (c);
+}
+
+/* Wrong: an answer goes astray, or a connection wears out. */
+static void test_many_on_one (void **state)
+{
+    struct http_client *c = connect_client ();
+    char target[64], want[64];
+
+    (void)state;
+    for (int i = 0; i < 5000; i++) {
+        snprintf (target, sizeof (target), i % 10 ? "/echo?q=%d" : "/later?q=%d", i);
+        snprintf (want, sizeof (want), "q=%d body=%s", i, i % 3 ? "x" : "");
+        char *got = request (c, i % 3 ? "POST" : "GET", target, i % 3 ? "x" : NULL, 200);
+        assert_non_null (strstr (got, want));
+        free (got);
+    }
+    http_client_close (c);
+}
+
+/* Wrong: waiting requests hold each other up. */
+static void test_many_at_once (void **state)
+{
+    enum { N = 300 };
+    int fds[N];
+    char buf[20], text[128];
+
+    (void)state;
+    for (int i = 0; i < N; i++) {
+        fds[i] = raw_connect ();
+        snprintf (text, sizeof (text), "GET /later?ms=%d HTTP/1.1\r\nHost: x\r\n\r\n",
+                  i % 50);
+        raw_send (fds[i], text);
+    }
+    for (int i = N - 1; i >= 0; i--) {
+        assert_int_equal (raw_receive (fds[i], buf, 12), 12);
+        assert_memory_equal (buf, "HTTP/1.1 200", 12);
+        close (fds[i]);
+    }
+}
+
+/* Wrong: one user's connections lock all others out, or a refusal is silence. */
+static void test_too_many_of_one_user (void **state)
+{
+    enum { LIMIT = 512, MORE = 100 };
+    static int fds[LIMIT + MORE];
+    char buf[512] = "";
+    struct rlimit lim;
+
+    (void)state;
+    assert_int_equal (getrlimit (RLIMIT_NOFILE, &lim), 0);
+    lim.rlim_cur = MIN (lim.rlim_max, 4096);
+    assert_int_equal (setrlimit (RLIMIT_NOFILE, &lim), 0);
+    for (int i = 0; i < LIMIT + MORE; i++)
+        fds[i] = raw_connect ();
+    raw_send (fds[0], "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_int_equal (raw_receive (fds[0], buf, 12), 12);
+    assert_memory_equal (buf, "HTTP/1.1 200", 12);
+    raw_send (fds[LIMIT + 1], "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
+    size_t n = raw_receive (fds[LIMIT + 1], buf, sizeof (buf) - 1); /* to the end */
+    buf[n] = '\0';
+    assert_memory_equal (buf, "HTTP/1.1 429", 12);
+    assert_non_null (strstr (buf, "Retry-After: 1"));
+    assert_int_equal (raw_receive (fds[LIMIT + MORE - 1], buf, 1), 0);
+    for (int i = 0; i < LIMIT + MORE; i++)
+        close (fds[i]);
+    /* The places come back. */
+    double end = clock_mono () + DEADLINE;
+    int status = 0;
+    while (status != 200 && clock_mono () < end) {
+        struct http_client *c = http_client_open (server.url, NULL);
+        struct http_response r = { 0 };
+        if (c && http_client_request (c, "GET", "/echo", NULL, 0, NULL, &r, NULL) == 0)
+            status = r.status;
+        http_response_release (&r);
+        http_client_close (c);
+    }
+    assert_int_equal (status, 200);
+}
+
+static int post_size (struct http_client *c, size_t size)
+{
+    struct http_response r = { 0 };
+    struct error err = { 0 };
+    char *body = malloc (size);
+
+    assert_non_null (body);
+    memset (body, 'b', size);
+    if (http_client_request (c, "POST", "/echo", body, size, NULL, &r, &err) < 0)
+        fail_msg ("%zu bytes: %s", size, err.text);
+    int status = r.status;
+    if (status == 200)
+        assert_true (r.len > size);
+    else
+        assert_int_equal (http_response_error (&r, NULL), -EINVAL);
+    http_response_release (&r);
+    free (body);
+    return status;
+}
+
+static void test_large_bodies (void **state)
+{
+    struct http_client *c = connect_client ();
+    char buf[20];
+
+    (void)state;
+    assert_int_equal (post_size (c, 100000), 200);
+    assert_int_equal (post_size (c, HTTP_BODY_MAX), 200);
+    assert_int_equal (post_size (c, HTTP_BODY_MAX + 1), 413);
+    assert_int_equal (post_size (c, 30 * 1024 * 1024), 413);
+    assert_int_equal (post_size (c, 100 * 1024 * 1024), 413);
+    assert_int_equal (post_size (c, 10), 200);
+    int fd = raw_connect (); /* without waiting for the body */
+    raw_send (fd, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000\r\n"
+                  "Expect: 100-continue\r\n\r\n");
+    assert_int_equal (raw_receive (fd, buf, 12), 12);
+    assert_memory_equal (buf, "HTTP/1.1 413", 12);
+    close (fd);
+    fd = raw_connect (); /* without saying how long it is */
+    raw_send (fd, "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
+    static char chunk[65536 + 9] = "10000\r\n";
+    memset (chunk + 7, 'c', 65536);
+    memcpy (chunk + 7 + 65536, "\r\n", 2);
+    for (int i = 0; i < 160; i++)
+        assert_int_equal (io_write_all (fd, chunk, sizeof (chunk)), 0);
+    raw_send (fd, "0\r\n\r\n");
+    assert_int_equal (raw_receive (fd, buf, 12), 12);
+    assert_memory_equal (buf, "HTTP/1.1 413", 12);
+    close (fd);
+    http_client_close (c);
+}
+
+/* Wrong: bytes that are not HTTP stop the broker. */
+static void test_garbage (void **state)
+{
+    static const char *const garbage[] = {
+        "\r\n\r\n\r\n",
+        "GET\r\n\r\n",
+        "GET / HTTP/9.9\r\n\r\n",
+        "\x16\x03\x01\x02",
+        ": : :\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: zz\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999999\r\n\r\n",
+        "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf",
+        "GET http://elsewhere/ HTTP/1.1\r\nHost: x\r\n\r\n",
+        "OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n",
+        "AVERYLONGMETHODINDEEDTHATISNONE / HTTP/1.1\r\nHost: x\r\n\r\n",
+    };
+    char noise[4096];
+    char buf[64];
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE (garbage) + 50; i++) {
+        int fd = raw_connect ();
+        if (i < ARRAY_SIZE (garbage)) {
+            raw_send (fd, garbage[i]);
+        } else {
+            assert_int_equal (getrandom (noise, sizeof (noise), 0), sizeof (noise));
+            (void)!send (fd, noise, sizeof (noise), MSG_NOSIGNAL);
+        }
+        /* Some wait for more, which is right; what is answered is answered in HTTP. */
+        struct pollfd p = { .fd = fd, .events = POLLIN };
+        if (poll (&p, 1, 10) == 1 && raw_receive (fd, buf, 12) == 12)
+            assert_memory_equal (buf, "HTTP/1.", 7);
+        close (fd);
+    }
+    int fd = raw_connect (); /* a head without end */
+    for (int i = 0; i < 100 && send (fd, noise, 4000, MSG_NOSIGNAL) > 0; i++)
+        memset (noise, 'h', sizeof (noise));
+    close (fd);
+    struct http_client *c = connect_client ();
+    free (request (c, "GET", "/echo", NULL, 200));
+    http_client_close (c);
+}
+
+/* Wrong: the broker crashes when a user presses control-C at the wrong moment. */
+static void test_client_gone (void **state)
+{
+    struct http_client *c = connect_client ();
+    int fd;
+
+    (void)state;
+    for (int i = 0; i < 200; i++) {
+        fd = raw_connect ();
+        raw_send (
+            fd, i % 2 ? "GET /later?ms=2 HTTP/1.1\r\nHost: x\r\n\r\n"
+                      : "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc");
+        close (fd);
+    }
+    fd = raw_connect ();
+    raw_send (fd, "GET /hold HTTP/1.1\r\nHost: x\r\n\r\n");
+    double end = clock_mono () + DEADLINE;
+    char *counts = NULL;
+    int requests = -1;
+    do { /* all that were whole have come, the held one too */
+        free (counts);
+        counts = request (c, "GET", "/counts", NULL, 200);
+        int now = (int)strtol (counts + strlen ("requests="), NULL, 10);
+        if (now == requests + 1)
+            break;
+        requests = now;
+        poll (NULL, 0, 30);
+    } while (clock_mono () < end);
+    free (counts);
+    close (fd);
+    free (request (c, "GET", "/release", NULL, 204));
+    free (request (c, "GET", "/echo", NULL, 200));
+    fd = raw_connect (); /* stays held until the server ends */
+    raw_send (fd, "GET /hold HTTP/1.1\r\nHost: x\r\n\r\n");
+    free (request (c, "GET", "/echo", NULL, 200));
+    close (fd);
+    http_client_close (c);
+}
+
+struct pieces {
+    size_t len;
+    int calls, stop_after;
+    struct http_client *ticker; /* /tick for each piece */
+};
+
+static int on_piece (const char *data, size_t len, void *arg)
+{
+    struct pieces *p = arg;
+
+    assert_non_null (data);
+    p->len += len;
+    p->calls++;
+    if (p->stop_after && p->calls == p->stop_after)
+        return 42;
+    if (p->ticker)
+        free (request (p->ticker, "POST", "/tick", NULL, 204));
+    return 0;
+}
+
+static void test_streams (void **state)
+{
+    static const struct {
+        const char *target;
+        size_t len;
+    } cases[] = {
+        { "/stream?n=0", 0 },
+        { "/stream?n=1&size=1", 1 },
+        { "/stream?n=3&size=100000", 300000 },
+        { "/stream?n=1&size=4194304", 4194304 },
+        { "/stream?n=100&size=7", 700 },
+        { "/drain?n=20", 20 * 300000 + 1 },
+    };
+    struct http_client *c = connect_client ();
+    struct http_response r = { 0 };
+    struct error err = { 0 };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE (cases); i++) {
+        struct pieces p = { 0 };
+        if (http_client_stream (c, "GET", cases[i].target, on_piece, &p, &r, &err) != 0)
+            fail_msg ("%s: %s", cases[i].target, err.text);
+        assert_int_equal (r.status, 200);
+        assert_int_equal (p.len, cases[i].len);
+        assert_int_equal (r.len, 0);
+        http_response_release (&r);
+    }
+    wait_for_count ("closes=0 drains=21 freed=1");
+    struct pieces none = { 0 };
+    assert_int_equal (http_client_stream (c, "GET", "/none", on_piece, &none, &r, &err),
+                      0);
+    assert_int_equal (r.status, 404);
+    assert_int_equal (none.calls, 0);
+    assert_int_equal (http_response_error (&r, &err), -ENOENT);
+    http_response_release (&r);
+    http_client_close (c);
+}
+
+/* Wrong: what is written to an idle stream waits, or a client that went is served for
+ * ever. */
+static void test_follow (void **state)
+{
+    struct http_client *c = connect_client ();
+    struct http_client *ticker = connect_client ();
+    struct pieces p = { .stop_after = 50, .ticker = ticker };
+    struct http_response r = { 0 };
+    struct error err = { 0 };
+
+    (void)state;
+    pid_t pid = fork (); /* gives the first tick, as soon as there is a follower */
+    assert_true (pid >= 0);
+    if (pid == 0) {
+        struct http_client *first = http_client_open (server.url, NULL);
+        while (
+            first
+            && (http_client_request (first, "POST", "/tick", NULL, 0, NULL, &r, NULL) < 0
+                || r.status != 204)) {
+            http_response_release (&r);
+            poll (NULL, 0, 1);
+        }
+        _exit (0);
+    }
+    assert_int_equal (http_client_stream (c, "GET", "/follow", on_piece, &p, &r, &err),
+                      42);
+    assert_int_equal (p.calls, 50);
+    assert_int_equal (r.status, 200);
+    http_response_release (&r);
+    assert_int_equal (waitpid (pid, NULL, 0), pid);
+    wait_for_count ("closes=1"); /* nobody wrote to it since */
+    wait_for_count ("follower=0");
+    http_client_close (c);
+    int fd = raw_connect ();
+    raw_send (fd, "GET /follow HTTP/1.1\r\nHost: x\r\n\r\n");
+    wait_for_count ("follower=1");
+    close (fd);
+    wait_for_count ("closes=2");
+    fd = raw_connect (); /* still open when the server ends */
+    raw_send (fd, "GET /follow HTTP/1.1\r\nHost: x\r\n\r\n");
+    wait_for_count ("follower=1");
+    close (fd);
+    http_client_close (ticker);
+}
+
+/* Wrong: a stopped terminal makes the broker grow, or blocks it. */
+static void test_slow_reader (void **state)
+{
+    static char buf[1 << 20];
+    int fd = raw_connect ();
+    size_t total = 0, n;
+
+    (void)state;
+    raw_send (fd, "GET /flood HTTP/1.1\r\nHost: x\r\n\r\n");
+    wait_for_count ("closes=1 drains=0 freed=0 slow=1");
+    while ((n = raw_receive (fd, buf, sizeof (buf))) > 0)
+        total += n; /* and then the end */
+    assert_in_range (total, 1, 4 * HTTP_STREAM_UNSENT_MAX);
+    close (fd);
+}
+
+static volatile sig_atomic_t interrupted;
+
+static void on_alarm (int sig)
+{
+    (void)sig;
+    interrupted = 1;
+}
+
+/* Wrong: control-C in the console ends the console, or does nothing. */
+static void test_interrupt (void **state)
+{
+    struct sigaction sa = { .sa_handler = on_alarm };
+    struct http_client *c = connect_client ();
+    struct http_response r = { 0 };
+    struct pieces p = { 0 };
+    sigset_t set;
+
+    (void)state;
+    assert_int_equal (sigaction (SIGALRM, &sa, NULL), 0);
+    sigemptyset (&set);
+    sigaddset (&set, SIGALRM);
+    pthread_sigmask (SIG_UNBLOCK, &set, NULL);
+    http_client_set_interrupt (c, &interrupted);
+    struct itimerval soon = { .it_value = { .tv_usec = 50000 } };
+    assert_int_equal (setitimer (ITIMER_REAL, &soon, NULL), 0);
+    assert_int_equal (http_client_stream (c, "GET", "/follow", on_piece, &p, &r, NULL),
+                      -EINTR);
+    interrupted = 0;
+    free (request (c, "GET", "/echo", NULL, 200));
+    http_client_close (c);
+}
+
+static int listen_again (const char *path, struct error *err)
+{
+    uv_loop_t loop;
+
+    assert_int_equal (uv_loop_init (&loop), 0);
+    struct http_server *s = http_server_create (&loop, test_handler, NULL, err);
+    int rc = http_server_listen_unix (s, path, 0600, err);
+    http_server_destroy (s);
+    assert_int_equal (uv_run (&loop, UV_RUN_DEFAULT), 0);
+    assert_int_equal (uv_loop_close (&loop), 0);
+    return rc;
+}
+
+/* Wrong: a second broker takes the socket of the first, or a crash leaves one that blocks
+ * the next start. */
+static void test_listening (void **state)
+{
+    struct error err = { 0 };
+    char path[256];
+    struct stat st;
+
+    (void)state;
+    assert_int_equal (listen_again (server.path, &err), -EADDRINUSE);
+    assert_non_null (strstr (err.text, server.path));
+    assert_int_equal (stat (server.path, &st), 0);
+    assert_int_equal (st.st_mode & 0777, 0666);
+    struct http_client *c = connect_client ();
+    free (request (c, "GET", "/echo", NULL, 200));
+    http_client_close (c);
+
+    struct sockaddr_un addr = { .sun_family = AF_UNIX };
+    snprintf (path, sizeof (path), "%s/stale", server.dir);
+    memcpy (addr.sun_path, path, strlen (path) + 1);
+    int fd = socket (AF_UNIX, SOCK_STREAM, 0);
+    assert_int_equal (bind (fd, (struct sockaddr *)&addr, sizeof (addr)), 0);
+    close (fd);
+    assert_int_equal (listen_again (path, &err), 0);
+    assert_int_equal (stat (path, &st), -1);
+
+    snprintf (path, sizeof (path), "%s/file", server.dir);
+    assert_int_equal (io_write_file_atomic (path, "x", 1, 0600, &err), 0);
+    assert_int_equal (listen_again (path, &err), -EEXIST);
+    snprintf (path, sizeof (path), "%s/none/sock", server.dir);
+    assert_int_equal (listen_again (path, &err), -ENOENT);
+    memset (path, 'p', sizeof (path));
+    path[0] = '/';
+    path[sizeof (path) - 1] = '\0';
+    assert_int_equal (listen_again (path, &err), -ENAMETOOLONG);
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown (test_basic, start, stop),
+        cmocka_unit_test_setup_teardown (test_injection, start, stop),
+        cmocka_unit_test_setup_teardown (test_many_on_one, start, stop),
+        cmocka_unit_test_setup_teardown (test_many_at_once, start, stop),
+        cmocka_unit_test_setup_teardown (test_too_many_of_one_user, start, stop),
+        cmocka_unit_test_setup_teardown (test_large_bodies, start, stop),
+        cmocka_unit_test_setup_teardown (test_garbage, start, stop),
+        cmocka_unit_test_setup_teardown (test_client_gone, start, stop),
+        cmocka_unit_test_setup_teardown (test_streams, start, stop),
+        cmocka_unit_test_setup_teardown (test_follow, start, stop),
+        cmocka_unit_test_setup_teardown (test_slow_reader, start, stop),
+        cmocka_unit_test_setup_teardown (test_interrupt, start, stop),
+        cmocka_unit_test_setup_teardown (test_listening, start, stop),
+    };
+
+    return cmocka_run_group_tests_name ("http", tests, NULL, NULL);
+}

@@ -1,0 +1,120 @@
+#include <stdbool.h>
+
+#include "sched/order.h"
+
+int order_compare (const struct order_key *a, const struct order_key *b)
+{
+    if (a->priority != b->priority)
+        return a->priority > b->priority ? -1 : 1;
+    return (a->id > b->id) - (a->id < b->id);
+}
+
+/* Heap key of a point: splitmix64's mix of its id, the larger nearer to the root. */
+static uint64_t height (const struct order_link *link)
+{
+    uint64_t x = link->key.id + UINT64_C (0x9e3779b97f4a7c15);
+    x = (x ^ (x >> 30)) * UINT64_C (0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C (0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+static uint32_t size_of (const struct order_link *link)
+{
+    return link ? link->size : 0;
+}
+
+static void resize (struct order_link *link)
+{
+    link->size = 1 + size_of (link->left) + size_of (link->right);
+}
+
+/* Split t into what is before key and the rest. */
+static void split (struct order_link *t, const struct order_key *key,
+                   struct order_link **before, struct order_link **after)
+{
+    if (!t) {
+        *before = *after = NULL;
+    } else if (order_compare (&t->key, key) < 0) {
+        split (t->right, key, &t->right, after);
+        *before = t;
+        resize (t);
+    } else {
+        split (t->left, key, before, &t->left);
+        *after = t;
+        resize (t);
+    }
+}
+
+static struct order_link *join (struct order_link *a, struct order_link *b)
+{
+    if (!a || !b)
+        return a ? a : b;
+    if (height (a) > height (b)) {
+        a->right = join (a->right, b);
+        resize (a);
+        return a;
+    }
+    b->left = join (a, b->left);
+    resize (b);
+    return b;
+}
+
+static void first_update (struct order *o)
+{
+    o->first = o->root;
+    while (o->first && o->first->left)
+        o->first = o->first->left;
+}
+
+void order_add (struct order *o, struct order_link *link)
+{
+    struct order_link **at = &o->root;
+    uint64_t own = height (link);
+    while (*at && height (*at) >= own) {
+        (*at)->size++;
+        at = order_compare (&link->key, &(*at)->key) < 0 ? &(*at)->left : &(*at)->right;
+    }
+    split (*at, &link->key, &link->left, &link->right);
+    resize (link);
+    *at = link;
+    if (!o->first || order_compare (&link->key, &o->first->key) < 0)
+        o->first = link;
+}
+
+void order_remove (struct order *o, struct order_link *link)
+{
+    struct order_link **at = &o->root;
+    while (*at != link) {
+        (*at)->size--;
+        at = order_compare (&link->key, &(*at)->key) < 0 ? &(*at)->left : &(*at)->right;
+    }
+    *at = join (link->left, link->right);
+    link->left = link->right = NULL;
+    if (o->first == link)
+        first_update (o);
+}
+
+struct order_link *order_first (const struct order *o)
+{
+    return o->first;
+}
+
+size_t order_count (const struct order *o)
+{
+    return size_of (o->root);
+}
+
+size_t order_rank (const struct order *o, const struct order_key *key)
+{
+    size_t before = 0;
+    const struct order_link *t = o->root;
+    while (t) {
+        if (order_compare (&t->key, key) < 0) {
+            before += size_of (t->left) + 1;
+            t = t->right;
+        } else {
+            t = t->left;
+        }
+    }
+    return before;
+}

@@ -1,0 +1,46 @@
+/* order.h - an ordered set of things with an order key, intrusive
+ *
+ *     struct order o = {0};
+ *     order_add (&o, &job->link);              // after filling job->link.key
+ *     struct order_link *first = order_first (&o);
+ *     size_t before = order_rank (&o, &job->link.key);
+ *     order_remove (&o, &job->link);
+ *
+ * Larger priority first; of equal ones the smaller id. A treap (Aragon and Seidel,
+ * Randomized search trees, 1989) whose heap keys are a mix of the id's bits: O(log n)
+ * each whatever order things come in, nothing allocated. Each point knows the size of its
+ * subtree, so that "how many are before" is O(log n) as well. order_first() is O(1).
+ */
+#ifndef FLUXQ_SCHED_ORDER_H
+#define FLUXQ_SCHED_ORDER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct order_key {
+    int64_t priority; /* larger first */
+    uint64_t id;      /* smaller first; unique in one set */
+};
+
+struct order_link {
+    struct order_link *left, *right;
+    struct order_key key;
+    uint32_t size; /* of the subtree */
+};
+
+struct order {
+    struct order_link *root;
+    struct order_link *first;
+};
+
+int order_compare (const struct order_key *a,
+                   const struct order_key *b); /* < 0: a is first */
+void order_add (struct order *o,
+                struct order_link *link); /* its key must not be in the set */
+void order_remove (struct order *o, struct order_link *link); /* must be in the set */
+struct order_link *order_first (const struct order *o);       /* NULL: empty */
+size_t order_count (const struct order *o);
+size_t order_rank (const struct order *o,
+                   const struct order_key *key); /* how many before key */
+
+#endif

@@ -1,0 +1,260 @@
+/* The queue by example: order, holds, begin times, reasons, and what a pass costs. */
+#include "common/test/unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "match/test/build.h"
+#include "sched/sched.h"
+
+struct fixture {
+    struct graph *g;
+    struct matcher *m;
+    struct sched *s;
+    struct match_request *one, *four, *node; /* 1 core, 4 cores, a whole node */
+};
+
+static int setup (void **state)
+{
+    struct fixture *f = calloc (1, sizeof (*f));
+    struct error err;
+    f->g = graph_create ("cluster");
+    f->m = matcher_create (f->g);
+    f->s = sched_create (f->m);
+    for (int i = 0; i < 2; i++) {
+        char name[16];
+        snprintf (name, sizeof (name), "n%d", i);
+        struct graph_node_spec spec = { .name = name, .cores = 4 };
+        graph_node_add (f->g, &spec, NULL);
+    }
+    f->one = build_request ("slot=1>core=1", 0, NULL, &err);
+    f->four = build_request ("slot=1>core=4", 0, NULL, &err);
+    f->node = build_request ("node=1!>slot=1>core=1", 0, NULL, &err);
+    sched_queue_set (f->s, 0, true);
+    *state = f;
+    return 0;
+}
+
+static int teardown (void **state)
+{
+    struct fixture *f = *state;
+    match_request_destroy (f->one);
+    match_request_destroy (f->four);
+    match_request_destroy (f->node);
+    sched_destroy (f->s);
+    matcher_destroy (f->m);
+    graph_destroy (f->g);
+    free (f);
+    return 0;
+}
+
+static void add (struct fixture *f, uint64_t id, int64_t priority,
+                 const struct match_request *req)
+{
+    struct sched_entry e = { .id = id, .priority = priority, .req = req };
+    assert_int_equal (sched_enqueue (f->s, &e), 0);
+}
+
+/* The ids that start now, "3 1 2". */
+static void expect_starts (struct fixture *f, double now, const char *ids)
+{
+    struct strbuf sb;
+    struct sched_decision d;
+    int rc;
+    strbuf_init (&sb, 4096);
+    while ((rc = sched_next (f->s, now, 0, &d)) == 1) {
+        strbuf_addf (&sb, "%s%llu", sb.len ? " " : "", (unsigned long long)d.id);
+        assert_true (match_has (f->m, d.id));
+        rset_destroy (d.r);
+    }
+    assert_int_equal (rc, 0);
+    assert_string_equal (sb.buf, ids);
+    strbuf_release (&sb);
+}
+
+static void expect_reason (struct fixture *f, uint64_t id, const char *name,
+                           const char *text)
+{
+    struct sched_reason reason;
+    assert_int_equal (sched_reason (f->s, id, &reason), 0);
+    assert_string_equal (reason.text, text);
+    assert_string_equal (reason.name, name);
+    assert_string_equal (sched_reason_name (f->s, id), name);
+}
+
+static void test_priority_then_age (void **state)
+{
+    struct fixture *f = *state;
+    add (f, 3, 16, f->one);
+    add (f, 1, 16, f->one);
+    add (f, 2, 31, f->one);
+    add (f, 4, 0, f->one);
+    expect_starts (f, 1, "2 1 3 4");
+    assert_int_equal (sched_pending (f->s), 0);
+}
+
+/* A job that does not fit is passed over, and is the first when it does. */
+static void test_backfill (void **state)
+{
+    struct fixture *f = *state;
+    add (f, 1, 16, f->one);
+    add (f, 2, 16, f->four);
+    add (f, 3, 16, f->four);
+    add (f, 4, 16, f->one);
+    expect_starts (f, 1, "1 2 4");
+    expect_reason (f, 3, "Resources",
+                   "needs 4 cores in all, 3 are free now (on 2 nodes up)");
+    assert_int_equal (match_cancel (f->m, 1), 0);
+    expect_starts (f, 1, "");
+    assert_int_equal (match_cancel (f->m, 4), 0);
+    expect_starts (f, 1, "3");
+}
+
+static void test_order_changes (void **state)
+{
+    struct fixture *f = *state;
+    add (f, 1, 16, f->node);
+    add (f, 2, 16, f->node);
+    add (f, 3, 16, f->node);
+    add (f, 3, 20, f->node);
+    expect_starts (f, 1, "3 1");
+    assert_int_equal (sched_pending (f->s), 1);
+    add (f, 4, 16, f->node);
+    add (f, 2, 1, f->node);
+    assert_int_equal (match_cancel (f->m, 3), 0);
+    expect_starts (f, 1, "4");
+    assert_int_equal (sched_dequeue (f->s, 2), 0);
+    assert_int_equal (sched_dequeue (f->s, 2), -ENOENT);
+    assert_int_equal (match_cancel (f->m, 4), 0);
+    expect_starts (f, 1, "");
+}
+
+static void test_held (void **state)
+{
+    struct fixture *f = *state;
+    struct sched_entry e = { .id = 7, .priority = 16, .held = true, .req = f->one };
+    assert_int_equal (sched_enqueue (f->s, &e), 0);
+    expect_starts (f, 1, "");
+    expect_reason (f, 7, "JobHeldUser",
+                   "held by its user; release it with fluxq-ctl release 7");
+    e.held = false;
+    assert_int_equal (sched_enqueue (f->s, &e), 0);
+    expect_starts (f, 1, "7");
+}
+
+static void test_begin (void **state)
+{
+    struct fixture *f = *state;
+    struct sched_reason reason;
+    struct sched_entry e = { .id = 1, .priority = 16, .begin = 100.5, .req = f->one };
+    assert_true (sched_wakeup (f->s) == 0);
+    assert_int_equal (sched_enqueue (f->s, &e), 0);
+    e.id = 2;
+    e.begin = 50;
+    assert_int_equal (sched_enqueue (f->s, &e), 0);
+    assert_true (sched_wakeup (f->s) == 50);
+    expect_starts (f, 49, "");
+    assert_int_equal (sched_reason (f->s, 1, &reason), 0);
+    assert_int_equal (reason.code, SCHED_REASON_BEGIN);
+    assert_string_equal (reason.name, "BeginTime");
+    expect_starts (f, 50, "2");
+    assert_true (sched_wakeup (f->s) == 100.5);
+    expect_starts (f, 101, "1");
+    assert_true (sched_wakeup (f->s) == 0);
+}
+
+static void test_queues (void **state)
+{
+    struct fixture *f = *state;
+    struct sched_entry e = { .id = 1, .priority = 31, .req = f->one, .queue = 3 };
+    assert_int_equal (sched_enqueue (f->s, &e), -EINVAL);
+    assert_int_equal (sched_queue_set (f->s, 256, true), -EINVAL);
+    assert_int_equal (sched_queue_set (f->s, 3, false), 0);
+    assert_int_equal (sched_enqueue (f->s, &e), 0);
+    add (f, 2, 1, f->one);
+    expect_reason (f, 1, "QueueStopped", "its queue is stopped");
+    expect_reason (f, 2, "Priority",
+                   "it is tried next"); /* a stopped queue is not ahead */
+    expect_starts (f, 1, "2");
+    assert_int_equal (sched_queue_set (f->s, 3, true), 0);
+    expect_starts (f, 1, "1");
+}
+
+static void test_reasons (void **state)
+{
+    struct fixture *f = *state;
+    struct sched_reason reason;
+    add (f, 1, 16, f->node);
+    add (f, 2, 16, f->one);
+    add (f, 3, 16, f->node);
+    expect_starts (f, 1, "1 2");
+    add (f, 4, 16, f->node);
+    add (f, 5, 16, f->four);
+    expect_reason (f, 3, "Resources", "needs 1 whole node, none are free now (of 2 up)");
+    expect_reason (f, 4, "Resources",
+                   "needs 1 whole node, none are free now (of 2 up); 1 job ahead");
+    expect_reason (f, 5, "Priority", "2 jobs ahead");
+    assert_int_equal (sched_reason (f->s, 5, &reason), 0);
+    assert_int_equal (reason.ahead, 2);
+    assert_int_equal (sched_reason (f->s, 9, &reason), -ENOENT);
+    struct sched_entry e = { .id = 1, .priority = 16, .req = f->one };
+    assert_int_equal (sched_enqueue (f->s, &e), -EINVAL); /* it runs */
+}
+
+/* One failed try stands for all equal jobs; a full machine costs one try in all. */
+static void test_cost (void **state)
+{
+    struct fixture *f = *state;
+    for (uint64_t id = 1; id <= 3000; id++)
+        add (f, id, 16, id % 2 ? f->node : f->one);
+    expect_starts (f, 1, "1 2 4 6 8");
+    uint64_t tries = sched_tries (f->s);
+    assert_true (tries <= 7);
+    expect_starts (f, 1, "");
+    assert_int_equal (sched_tries (f->s), tries);
+    assert_int_equal (match_cancel (f->m, 8), 0);
+    expect_starts (f, 1, "10");
+    assert_true (sched_tries (f->s) <= tries + 3);
+}
+
+/* A bounded call goes on where the last one stopped. */
+static void test_bounded (void **state)
+{
+    struct fixture *f = *state;
+    struct error err;
+    struct match_request *req[6];
+    struct sched_decision d;
+    for (uint64_t i = 0; i < 6; i++) {
+        char tree[32];
+        snprintf (tree, sizeof (tree), "slot=1>core=%d", 5 + (int)i);
+        req[i] = build_request (tree, 0, NULL, &err);
+        add (f, i + 1, 16, req[i]);
+    }
+    add (f, 7, 16, f->one);
+    assert_int_equal (sched_next (f->s, 1, 4, &d), -EAGAIN);
+    assert_int_equal (sched_next (f->s, 1, 4, &d), 1);
+    assert_int_equal (d.id, 7);
+    rset_destroy (d.r);
+    assert_int_equal (sched_next (f->s, 1, 4, &d), 0);
+    expect_reason (f, 1, "Resources", "needs 5 cores on a node, the largest has 4");
+    for (uint64_t i = 0; i < 6; i++) {
+        assert_int_equal (sched_dequeue (f->s, i + 1), 0);
+        match_request_destroy (req[i]);
+    }
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown (test_priority_then_age, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_backfill, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_order_changes, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_held, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_begin, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_queues, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_reasons, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_cost, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_bounded, setup, teardown),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}

@@ -1,0 +1,288 @@
+/* Each allocation fails in turn while a job goes through events, the queue and the
+ * matcher. What would be wrong: a crash, a leak (ASan), units that stay booked after a
+ * failure, a job that is lost without the caller having been told. Linked with --wrap for
+ * malloc and its kin, so only our own calls fail, not those inside of shared libraries.
+ */
+#include "common/test/unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "job/job.h"
+#include "match/test/build.h"
+#include "sched/sched.h"
+
+static long countdown = -1; /* allocations until one fails; < 0: none does */
+
+static bool fails (void)
+{
+    return countdown >= 0 && countdown-- == 0;
+}
+
+void *__real_malloc (size_t size);
+void *__real_calloc (size_t n, size_t size);
+void *__real_realloc (void *p, size_t size);
+char *__real_strdup (const char *s);
+void *__wrap_malloc (size_t size);
+void *__wrap_calloc (size_t n, size_t size);
+void *__wrap_realloc (void *p, size_t size);
+char *__wrap_strdup (const char *s);
+
+void *__wrap_malloc (size_t size)
+{
+    return fails () ? NULL : __real_malloc (size);
+}
+
+void *__wrap_calloc (size_t n, size_t size)
+{
+    return fails () ? NULL : __real_calloc (n, size);
+}
+
+void *__wrap_realloc (void *p, size_t size)
+{
+    return fails () ? NULL : __real_realloc (p, size);
+}
+
+char *__wrap_strdup (const char *s)
+{
+    return fails () ? NULL : __real_strdup (s);
+}
+
+struct rig {
+    struct graph *g;
+    struct matcher *m;
+    struct sched *s;
+    struct match_request *big, *small;
+};
+
+static int add_node (struct graph *g, const char *name)
+{
+    static const char *const properties[] = { "fast", NULL };
+    struct graph_node_spec spec = {
+        .name = name, .rack = "r", .cores = 4, .memory_mib = 100, .properties = properties
+    };
+    return graph_node_add (g, &spec, NULL);
+}
+
+/* Built without failures: what comes after is what is tested. */
+static void rig_build (struct rig *rig)
+{
+    static const char fast[] =
+        "{\"or\":[{\"properties\":[\"fast\"]},{\"hostlist\":[\"x\"]}]}";
+    rig->g = graph_create ("cluster");
+    rig->m = matcher_create (rig->g);
+    rig->s = sched_create (rig->m);
+    add_node (rig->g, "n0");
+    add_node (rig->g, "n1");
+    rig->big = build_request ("node=2>slot=1>(core=3,memory=5)", 0, fast, NULL);
+    rig->small = build_request ("slot=1>core=2", 0, NULL, NULL);
+    sched_queue_set (rig->s, 0, true);
+}
+
+static void rig_release (struct rig *rig)
+{
+    match_request_destroy (rig->big);
+    match_request_destroy (rig->small);
+    sched_destroy (rig->s);
+    matcher_destroy (rig->m);
+    graph_destroy (rig->g);
+}
+
+static uint32_t cores_used (const struct graph *g)
+{
+    uint32_t sum = 0;
+    for (int i = graph_node_next (g, -1); i >= 0; i = graph_node_next (g, i)) {
+        struct graph_node_info info;
+        graph_node_info (g, i, &info);
+        sum += info.cores_used;
+    }
+    return sum;
+}
+
+/* Fail the n-th allocation of step; false when it needed fewer. */
+static bool torture (bool (*step) (struct rig *rig), long n)
+{
+    struct rig rig;
+    rig_build (&rig);
+    countdown = n;
+    bool done = step (&rig);
+    bool reached = countdown < 0;
+    countdown = -1;
+    assert_true (done || reached);
+    rig_release (&rig);
+    return reached;
+}
+
+static void torture_all (bool (*step) (struct rig *rig))
+{
+    long n = 0;
+    while (torture (step, n))
+        n++;
+    assert_true (n > 3);
+}
+
+static bool step_graph (struct rig *rig)
+{
+    size_t before = graph_node_count (rig->g);
+    bool ok = add_node (rig->g, "n2") >= 0;
+    assert_int_equal (graph_node_count (rig->g), before + ok);
+    assert_int_equal (graph_node_find (rig->g, "n2") >= 0, ok);
+    struct graph_node_spec spec = { .name = "n0", .cores = 8, .rack = "other" };
+    int rc = graph_node_update (rig->g, &spec, NULL);
+    struct graph_node_info info;
+    graph_node_info (rig->g, 0, &info);
+    assert_int_equal (info.cores, rc < 0 ? 4 : 8);
+    return ok && rc >= 0;
+}
+
+static bool step_match (struct rig *rig)
+{
+    struct rset *r;
+    struct error why;
+    int rc = match_allocate (rig->m, 1, rig->big, 1, 1, &r, &why);
+    assert_int_equal (cores_used (rig->g), rc < 0 ? 0 : 6);
+    assert_int_equal (match_has (rig->m, 1), rc == 0);
+    if (rc < 0) {
+        assert_int_equal (rc, -ENOMEM);
+        return false;
+    }
+    rc = match_allocate (rig->m, 2, rig->big, 1, 1, &(struct rset *){ NULL }, &why);
+    assert_true (rc == -EBUSY || rc == -ENOMEM);
+    assert_int_equal (match_cancel (rig->m, 1), 0);
+    assert_int_equal (cores_used (rig->g), 0);
+    int updated = match_update (rig->m, 1, r, &why);
+    assert_int_equal (cores_used (rig->g), updated < 0 ? 0 : 6);
+    rset_destroy (r);
+    return rc == -EBUSY && updated == 0;
+}
+
+static bool step_rset (struct rig *rig)
+{
+    struct rset *r;
+    if (match_allocate (rig->m, 1, rig->big, 1, 1, &r, NULL) < 0)
+        return false;
+    char *text = rset_encode (r);
+    struct rset *again = text ? rset_decode (text, strlen (text), NULL) : NULL;
+    if (again)
+        assert_true (rset_equal (r, again));
+    bool ok = again != NULL;
+    rset_destroy (again);
+    rset_destroy (r);
+    free (text);
+    return ok;
+}
+
+static bool step_request (struct rig *rig)
+{
+    (void)rig;
+    struct error err = { 0 };
+    struct jobspec_resource core = { .type = (char *)"core",
+                                     .exclusive = JOBSPEC_UNSET,
+                                     .count = { 1, 1, '+', 1 } };
+    struct jobspec_resource slot = { .type = (char *)"slot",
+                                     .count = { 1, 1, '+', 1 },
+                                     .with = &core,
+                                     .nwith = 1,
+                                     .exclusive = JOBSPEC_UNSET };
+    long n = countdown; /* parsing is not ours */
+    countdown = -1;
+    json_t *c = json_loads (
+        "{\"not\":[{\"hostlist\":[\"n[1-3]\"]}],\"ranks\":[\"1\",\"3\"]}", 0, NULL);
+    countdown = n;
+    struct jobspec js = { .resources = &slot, .nresources = 1, .constraints = c };
+    struct match_request *req = match_request_create (&js, &err);
+    assert_true (req || err.text[0]);
+    bool ok = req != NULL;
+    match_request_destroy (req);
+    json_decref (c);
+    return ok;
+}
+
+static bool step_sched (struct rig *rig)
+{
+    const struct sched_entry entries[] = {
+        { .id = 1, .priority = 5, .req = rig->big },
+        { .id = 2, .priority = 4, .req = rig->small },
+        { .id = 3, .priority = 3, .req = rig->small, .begin = 5 },
+        { .id = 4, .priority = 2, .req = rig->big, .held = true },
+    };
+    size_t queued = 0;
+    bool ok = true;
+    for (size_t i = 0; i < ARRAY_SIZE (entries); i++) {
+        int rc = sched_enqueue (rig->s, &entries[i]);
+        assert_true (rc == 0 || rc == -ENOMEM);
+        queued += rc == 0;
+        ok = ok && rc == 0;
+    }
+    assert_int_equal (sched_pending (rig->s), queued);
+    for (int k = 0; k < 10; k++) {
+        struct sched_decision d;
+        int rc = sched_next (rig->s, 10, 0, &d);
+        assert_true (rc == 0 || rc == 1 || rc == -ENOMEM);
+        ok = ok && rc >= 0;
+        if (rc != 1)
+            continue;
+        queued--;
+        assert_true (match_has (rig->m, d.id));
+        rset_destroy (d.r);
+        assert_int_equal (match_cancel (rig->m, d.id), 0);
+    }
+    assert_int_equal (sched_pending (rig->s), queued);
+    assert_int_equal (cores_used (rig->g), 0);
+    struct sched_reason reason;
+    if (queued > 0)
+        sched_reason (rig->s, 4, &reason);
+    return ok;
+}
+
+#define CANCEL "{\"type\":\"cancel\",\"severity\":0,\"note\":\"x\"}"
+
+static bool step_job (struct rig *rig)
+{
+    (void)rig;
+    static const char *const lines[] = {
+        "{\"timestamp\":1,\"name\":\"submit\",\"context\":{\"userid\":1,\"urgency\":16}}",
+        "{\"timestamp\":1,\"name\":\"validate\"}",
+        "{\"timestamp\":1,\"name\":\"depend\"}",
+        "{\"timestamp\":1,\"name\":\"priority\",\"context\":{\"priority\":1}}",
+        "{\"timestamp\":1,\"name\":\"alloc\",\"context\":{\"R\":{},\"nodelist\":\"n1\"}}",
+        "{\"timestamp\":1,\"name\":\"requeue\",\"context\":{\"reason\":\"x\"}}",
+        "{\"timestamp\":1,\"name\":\"exception\",\"context\":" CANCEL "}",
+    };
+    struct job *job = job_create (1);
+    bool ok = job != NULL;
+    for (size_t i = 0; ok && i < ARRAY_SIZE (lines); i++) {
+        struct event *e = event_decode (lines[i], strlen (lines[i]), NULL);
+        char *line = e ? event_encode (e) : NULL;
+        unsigned actions;
+        enum job_state state = job->state;
+        int rc = line ? job_apply (job, e, &actions, NULL) : -ENOMEM;
+        if (rc < 0) {
+            assert_int_equal (rc, -ENOMEM);
+            assert_int_equal (job->state, state);
+            assert_int_equal (job->nevents, i);
+            ok = false;
+        }
+        free (line);
+        event_destroy (e);
+    }
+    job_destroy (job);
+    return ok;
+}
+
+static void test_all (void **state)
+{
+    (void)state;
+    torture_all (step_graph);
+    torture_all (step_match);
+    torture_all (step_rset);
+    torture_all (step_request);
+    torture_all (step_sched);
+    torture_all (step_job);
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test (test_all) };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}

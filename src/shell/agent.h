@@ -1,0 +1,51 @@
+/* agent.h - what the worker process of every rank has, and the two roles it can take
+ *
+ * main.c reads the command line and takes the user's identity; guardian.c keeps the
+ * process id and watches; worker.c (agent_work) reads the launch file and the key and
+ * then runs one of
+ *
+ *     root_run (&agent)     rank 0: root.c, with server.c (connections), api.c (requests)
+ *     member_run (&agent)   the other ranks: member.c
+ *
+ * both over loop.h and task.h. They return the agent's exit status (agent_api.h).
+ */
+#ifndef FLUXQ_SHELL_AGENT_H
+#define FLUXQ_SHELL_AGENT_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "common/agent_api.h"
+#include "common/launch.h"
+#include "shell/loop.h"
+
+#define AGENT_LAUNCH_MAX (64u << 20) /* bytes of a launch file */
+
+struct agent_options {
+    const char *launch_path;
+    const char *key_path;
+    uint32_t rank;
+};
+
+struct agent {
+    struct launch launch;
+    uint8_t key[AGENT_KEY_SIZE];
+    uint32_t rank;
+    struct loop loop;
+    /* Told by worker.c; arg is the role's. */
+    void (*on_child) (void *arg); /* SIGCHLD */
+    void (*on_end) (void *arg, const char *why, bool guardian_died);
+    void *arg;
+};
+
+/* The worker process, from start to exit status. guardian_fd: end of file when the
+ * guardian is dead. */
+int agent_work (const struct agent_options *options, int guardian_fd);
+
+int root_run (struct agent *agent);
+int member_run (struct agent *agent);
+
+/* "fluxq-shell: rank 3: ..." on stderr, one line. */
+void agent_log (const struct agent *agent, const char *fmt, ...) PRINTF_LIKE (2, 3);
+
+#endif

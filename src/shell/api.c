@@ -1,0 +1,214 @@
+/* api.c - the requests that rank 0 answers, as agent_api.h lists them */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+
+#include "common/macros.h"
+#include "common/parse.h"
+#include "common/sha256.h"
+#include "shell/root.h"
+
+#define TEXT "text/plain"
+
+/* The last nonces that were used, so that nobody can send a request that he overheard
+ * again. The first half of each is enough; only who has the key can add one. */
+struct api_nonces {
+    uint64_t v[API_NONCES];
+    uint32_t n;
+    uint32_t next;
+};
+
+void api_nonces_destroy (struct api_nonces *nonces)
+{
+    free (nonces);
+}
+
+/* False: seen before. */
+static bool nonce_is_new (struct root *root, const char *hex)
+{
+    uint8_t raw[16];
+    if (!root->nonces && !(root->nonces = calloc (1, sizeof (*root->nonces))))
+        return false;
+    struct api_nonces *seen = root->nonces;
+    if (hex_decode (hex, raw, sizeof (raw)) < 0)
+        return false;
+    uint64_t nonce = wire_get_u64 (raw);
+    for (uint32_t i = 0; i < seen->n; i++)
+        if (seen->v[i] == nonce)
+            return false;
+    seen->v[seen->next] = nonce;
+    seen->next = (seen->next + 1) % API_NONCES;
+    seen->n = MIN (seen->n + 1, (uint32_t)API_NONCES);
+    return true;
+}
+
+static bool is_authentic (struct root *root, const struct http_request *req)
+{
+    char nonce[33];
+    return req->auth[0]
+           && agent_auth_check (root->agent->key, req->method, req->target, req->auth,
+                                nonce)
+           && nonce_is_new (root, nonce);
+}
+
+static void refuse (struct conn *conn, const struct error *err)
+{
+    char text[ERROR_TEXT_MAX + 2];
+    snprintf (text, sizeof (text), "%s\n", err->text);
+    server_reply (conn, 400, TEXT, text);
+}
+
+/* An integer parameter: 1, 0 when absent (the reply is sent when required), or negative.
+ * */
+static int get_int (const struct http_request *req, const char *name, int64_t min,
+                    int64_t max, int64_t *ret, struct error *err)
+{
+    char value[32];
+    int rc = http_query (req, name, value, sizeof (value));
+    if (rc < 0)
+        return error_set (err, EINVAL, "%s: not one integer", name);
+    if (rc == 0)
+        return 0;
+    rc = parse_int (value, min, max, ret, name, err);
+    return rc < 0 ? rc : 1;
+}
+
+static void need (struct conn *conn, const char *name)
+{
+    struct error err;
+    error_set (&err, EINVAL, "%s is missing", name);
+    refuse (conn, &err);
+}
+
+static void do_stream (struct root *root, struct conn *conn,
+                       const struct http_request *req)
+{
+    int64_t offset = 0, output = 1;
+    struct error err = { 0 };
+    if (get_int (req, "offset", 0, INT64_MAX, &offset, &err) < 0
+        || get_int (req, "output", 0, 1, &output, &err) < 0) {
+        refuse (conn, &err);
+    } else if ((uint64_t)offset > root->spool.len) {
+        error_set (&err, EINVAL,
+                   "offset: %" PRId64 " is past the end, which is at %" PRIu64, offset,
+                   root->spool.len);
+        refuse (conn, &err);
+    } else if ((uint64_t)offset < root->spool.released) {
+        error_set (&err, EINVAL, "offset: what is before %" PRIu64 " has been released",
+                   root->spool.released);
+        refuse (conn, &err);
+    } else if (server_stream (conn, req, (uint64_t)offset, output != 0) < 0) {
+        server_reply (conn, 503, TEXT, "too many streams, try again later\n");
+    }
+}
+
+static void do_status (struct root *root, struct conn *conn,
+                       const struct http_request *req)
+{
+    char text[160];
+    const struct jobstate *js = &root->js;
+    bool started = js->phase >= JOB_RUN && js->phase < JOB_OVER;
+    (void)req;
+    snprintf (text, sizeof (text),
+              "{\"ranks\":%" PRIu32 ",\"joined\":%" PRIu32 ",\"running\":%" PRIu32
+              ",\"finished\":%s,\"length\":%" PRIu64 ",\"released\":%" PRIu64 "}\n",
+              js->nranks, js->njoined, started ? js->nrunning : 0,
+              js->phase == JOB_OVER ? "true" : "false", root->spool.len,
+              root->spool.released);
+    server_reply (conn, 200, "application/json", text);
+}
+
+static void do_signal (struct root *root, struct conn *conn,
+                       const struct http_request *req)
+{
+    int64_t sig;
+    struct error err = { 0 };
+    int rc = get_int (req, "signal", 1, 64, &sig, &err);
+    if (rc < 0) {
+        refuse (conn, &err);
+    } else if (rc == 0) {
+        need (conn, "signal");
+    } else if (root->js.phase != JOB_RUN && root->js.phase != JOB_TERM) {
+        server_reply (conn, 503, TEXT, "the job's tasks are not running\n");
+    } else {
+        root_signal (root, (int)sig);
+        server_reply (conn, 204, NULL, NULL);
+    }
+}
+
+static void do_terminate (struct root *root, struct conn *conn,
+                          const struct http_request *req)
+{
+    static const char *const reasons[] = { "cancelled", "timeout", "lost", "oom",
+                                           "startfail" };
+    char reason[16], value[32], text[80];
+    double grace = root->agent->launch.grace;
+    struct error err = { 0 };
+    size_t i = 0;
+    if (http_query (req, "reason", reason, sizeof (reason)) != 1) {
+        need (conn, "reason");
+        return;
+    }
+    while (i < ARRAY_SIZE (reasons) && strcmp (reason, reasons[i]) != 0)
+        i++;
+    int rc = http_query (req, "grace", value, sizeof (value));
+    if (i == ARRAY_SIZE (reasons))
+        error_set (&err, EINVAL, "reason: %s is not a reason to end a job", reason);
+    else if (rc < 0)
+        error_set (&err, EINVAL, "grace: not a number of seconds");
+    else if (rc > 0)
+        parse_fsd (value, &grace, "grace", &err);
+    if (err.code) {
+        refuse (conn, &err);
+        return;
+    }
+    snprintf (text, sizeof (text), "%s on request",
+              strcmp (reason, "cancelled") == 0 ? "cancelled" : "ended");
+    server_reply (conn, 204, NULL, NULL);
+    root_terminate (root, reason, text, grace);
+}
+
+static void do_release (struct root *root, struct conn *conn,
+                        const struct http_request *req)
+{
+    int64_t offset;
+    struct error err = { 0 };
+    int rc = get_int (req, "offset", 0, INT64_MAX, &offset, &err);
+    if (rc == 0) {
+        need (conn, "offset");
+    } else if (rc > 0 && root_release (root, (uint64_t)offset) == 0) {
+        server_reply (conn, 204, NULL, NULL);
+    } else {
+        if (rc > 0)
+            error_set (&err, EINVAL, "offset: %" PRId64 " is past the end", offset);
+        refuse (conn, &err);
+    }
+}
+
+static const struct {
+    const char *method;
+    const char *path;
+    void (*fn) (struct root *root, struct conn *conn, const struct http_request *req);
+} routes[] = {
+    { "GET", "/v1/stream", do_stream },    { "GET", "/v1/status", do_status },
+    { "POST", "/v1/signal", do_signal },   { "POST", "/v1/terminate", do_terminate },
+    { "POST", "/v1/release", do_release },
+};
+
+void api_request (void *ctx, struct conn *conn, const struct http_request *req)
+{
+    struct root *root = ctx;
+    if (!is_authentic (root, req)) {
+        server_reply (conn, 401, TEXT,
+                      "not signed with this job's key, or used before\n");
+        return;
+    }
+    for (size_t i = 0; i < ARRAY_SIZE (routes); i++) {
+        if (http_is (req, routes[i].method, routes[i].path)) {
+            routes[i].fn (root, conn, req);
+            return;
+        }
+    }
+    server_reply (conn, 404, TEXT, "no such request\n");
+}

@@ -1,0 +1,364 @@
+#include "shell/env.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pwd.h>
+#include <string.h>
+
+#include "common/hostlist.h"
+#include "common/idset.h"
+#include "common/macros.h"
+
+#define VALUE_MAX (1024 * 1024)
+#define PATH_DEFAULT "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+/* Each appends a value: 1; 0 when the variable does not apply to this job; negative
+ * errno. */
+typedef int (*env_fn) (const struct env_context *ctx, struct strbuf *sb);
+
+static const struct launch_node *own_node (const struct env_context *ctx)
+{
+    return &ctx->launch->nodes[ctx->rank];
+}
+
+static int add_text (struct strbuf *sb, const char *text)
+{
+    if (!text)
+        return 0;
+    int rc = strbuf_adds (sb, text);
+    return rc < 0 ? rc : 1;
+}
+
+static int add_number (struct strbuf *sb, uint64_t n)
+{
+    int rc = strbuf_addf (sb, "%" PRIu64, n);
+    return rc < 0 ? rc : 1;
+}
+
+static int job_id (const struct env_context *ctx, struct strbuf *sb)
+{
+    return add_number (sb, ctx->launch->job_id);
+}
+
+static int job_name (const struct env_context *ctx, struct strbuf *sb)
+{
+    return add_text (sb, ctx->launch->job_name);
+}
+
+static int queue (const struct env_context *ctx, struct strbuf *sb)
+{
+    return add_text (sb, ctx->launch->queue);
+}
+
+static int user (const struct env_context *ctx, struct strbuf *sb)
+{
+    return add_text (sb, ctx->launch->user);
+}
+
+static int submit_dir (const struct env_context *ctx, struct strbuf *sb)
+{
+    const struct launch *l = ctx->launch;
+    return add_text (sb, l->submit_dir ? l->submit_dir : l->cwd);
+}
+
+static int working_dir (const struct env_context *ctx, struct strbuf *sb)
+{
+    return add_text (sb, ctx->cwd);
+}
+
+static int nnodes (const struct env_context *ctx, struct strbuf *sb)
+{
+    return add_number (sb, ctx->launch->nnodes);
+}
+
+static int ntasks (const struct env_context *ctx, struct strbuf *sb)
+{
+    return add_number (sb, launch_ntasks (ctx->launch));
+}
+
+static int node_id (const struct env_context *ctx, struct strbuf *sb)
+{
+    return add_number (sb, ctx->rank);
+}
+
+static int node_name (const struct env_context *ctx, struct strbuf *sb)
+{
+    return add_text (sb, own_node (ctx)->name);
+}
+
+static int task_id (const struct env_context *ctx, struct strbuf *sb)
+{
+    return add_number (sb, ctx->task);
+}
+
+static int local_id (const struct env_context *ctx, struct strbuf *sb)
+{
+    return add_number (sb, ctx->local);
+}
+
+static int cores (const struct env_context *ctx, struct strbuf *sb)
+{
+    return add_text (sb, own_node (ctx)->cores);
+}
+
+static int gpus (const struct env_context *ctx, struct strbuf *sb)
+{
+    return add_text (sb, own_node (ctx)->gpus);
+}
+
+static int cores_per_task (const struct env_context *ctx, struct strbuf *sb)
+{
+    return add_number (sb, ctx->launch->cores_per_task);
+}
+
+static int end_time (const struct env_context *ctx, struct strbuf *sb)
+{
+    return ctx->end_time ? add_number (sb, ctx->end_time) : 0;
+}
+
+static int nodelist (const struct env_context *ctx, struct strbuf *sb)
+{
+    struct hostlist *hl = hostlist_create ();
+    if (!hl)
+        return -ENOMEM;
+    int rc = 0;
+    for (size_t i = 0; i < ctx->launch->nnodes && rc == 0; i++)
+        rc = hostlist_append (hl, ctx->launch->nodes[i].name);
+    autofree char *text = rc == 0 ? hostlist_encode (hl) : NULL;
+    hostlist_destroy (hl);
+    return text ? add_text (sb, text) : -ENOMEM;
+}
+
+/* "0,2,3" from the idset "0,2-3". */
+static int cuda_devices (const struct env_context *ctx, struct strbuf *sb)
+{
+    const char *text = own_node (ctx)->gpus;
+    if (!text || !*text)
+        return 0;
+    struct idset *ids = idset_decode (text, NULL);
+    if (!ids)
+        return -EINVAL;
+    const char *comma = "";
+    IDSET_FOREACH (ids, id)
+    {
+        strbuf_addf (sb, "%s%" PRIu32, comma, id);
+        comma = ",";
+    }
+    idset_destroy (ids);
+    return sb->err ? sb->err : 1;
+}
+
+static uint32_t cores_on (const struct env_context *ctx, size_t rank)
+{
+    const struct launch_node *node = &ctx->launch->nodes[rank];
+    struct idset *ids =
+        node->cores && *node->cores ? idset_decode (node->cores, NULL) : NULL;
+    if (!ids)
+        return MAX (node->ntasks, 1) * ctx->launch->cores_per_task;
+    uint32_t n = idset_count (ids);
+    idset_destroy (ids);
+    return n;
+}
+
+static uint32_t tasks_on (const struct env_context *ctx, size_t rank)
+{
+    return ctx->launch->nodes[rank].ntasks;
+}
+
+static int cores_here (const struct env_context *ctx, struct strbuf *sb)
+{
+    return add_number (sb, cores_on (ctx, ctx->rank));
+}
+
+/* Slurm's way to list a number for each node: "4(x2),3". */
+static int add_counts (const struct env_context *ctx, struct strbuf *sb,
+                       uint32_t (*count) (const struct env_context *, size_t))
+{
+    for (size_t i = 0, run; i < ctx->launch->nnodes; i += run) {
+        uint32_t n = count (ctx, i);
+        for (run = 1; i + run < ctx->launch->nnodes && count (ctx, i + run) == n;)
+            run++;
+        strbuf_addf (sb, "%s%" PRIu32, i ? "," : "", n);
+        if (run > 1)
+            strbuf_addf (sb, "(x%zu)", run);
+    }
+    return sb->err ? sb->err : 1;
+}
+
+static int tasks_per_node (const struct env_context *ctx, struct strbuf *sb)
+{
+    return add_counts (ctx, sb, tasks_on);
+}
+
+static int cores_per_node (const struct env_context *ctx, struct strbuf *sb)
+{
+    return add_counts (ctx, sb, cores_on);
+}
+
+static const struct {
+    const char *name;
+    env_fn value;
+} variables[] = {
+    { "FLUXQ_JOB_ID", job_id },
+    { "FLUXQ_JOB_NAME", job_name },
+    { "FLUXQ_JOB_QUEUE", queue },
+    { "FLUXQ_JOB_USER", user },
+    { "FLUXQ_JOB_END_TIME", end_time },
+    { "FLUXQ_NNODES", nnodes },
+    { "FLUXQ_NTASKS", ntasks },
+    { "FLUXQ_NODELIST", nodelist },
+    { "FLUXQ_NODEID", node_id },
+    { "FLUXQ_NODENAME", node_name },
+    { "FLUXQ_PROCID", task_id },
+    { "FLUXQ_LOCALID", local_id },
+    { "FLUXQ_CORES", cores },
+    { "FLUXQ_GPUS", gpus },
+    { "FLUXQ_CPUS_PER_TASK", cores_per_task },
+    { "FLUXQ_SUBMIT_DIR", submit_dir },
+    { "SLURM_JOB_ID", job_id },
+    { "SLURM_JOBID", job_id },
+    { "SLURM_JOB_NAME", job_name },
+    { "SLURM_JOB_PARTITION", queue },
+    { "SLURM_JOB_USER", user },
+    { "SLURM_JOB_END_TIME", end_time },
+    { "SLURM_NNODES", nnodes },
+    { "SLURM_JOB_NUM_NODES", nnodes },
+    { "SLURM_NTASKS", ntasks },
+    { "SLURM_NPROCS", ntasks },
+    { "SLURM_JOB_NODELIST", nodelist },
+    { "SLURM_NODELIST", nodelist },
+    { "SLURM_NODEID", node_id },
+    { "SLURMD_NODENAME", node_name },
+    { "SLURM_PROCID", task_id },
+    { "SLURM_LOCALID", local_id },
+    { "SLURM_CPUS_PER_TASK", cores_per_task },
+    { "SLURM_CPUS_ON_NODE", cores_here },
+    { "SLURM_TASKS_PER_NODE", tasks_per_node },
+    { "SLURM_JOB_CPUS_PER_NODE", cores_per_node },
+    { "SLURM_SUBMIT_DIR", submit_dir },
+    { "FLUX_JOB_ID", job_id },
+    { "FLUX_JOB_SIZE", ntasks },
+    { "FLUX_JOB_NNODES", nnodes },
+    { "FLUX_TASK_RANK", task_id },
+    { "FLUX_TASK_LOCAL_ID", local_id },
+    { "CUDA_VISIBLE_DEVICES", cuda_devices },
+    { "PWD", working_dir },
+};
+
+int env_is_ours (const char *name)
+{
+    for (size_t i = 0; i < ARRAY_SIZE (variables); i++)
+        if (strcmp (variables[i].name, name) == 0)
+            return 1;
+    return 0;
+}
+
+struct envlist {
+    char **v;
+    size_t n;
+};
+
+static bool has_name (const struct envlist *list, const char *name)
+{
+    size_t len = strlen (name);
+    for (size_t i = 0; i < list->n; i++)
+        if (strncmp (list->v[i], name, len) == 0 && list->v[i][len] == '=')
+            return true;
+    return false;
+}
+
+static int add_default (struct envlist *list, const char *name, const char *value)
+{
+    if (has_name (list, name) || !value)
+        return 0;
+    if (asprintf (&list->v[list->n], "%s=%s", name, value) < 0) {
+        list->v[list->n] = NULL;
+        return -ENOMEM;
+    }
+    list->n++;
+    return 0;
+}
+
+static int add_defaults (const struct env_context *ctx, struct envlist *list)
+{
+    const char *name = ctx->launch->user;
+    const struct passwd *pw = NULL;
+    if (!has_name (list, "HOME") || !has_name (list, "SHELL"))
+        pw = name ? getpwnam (name) : NULL;
+    int rc = add_default (list, "HOME", pw ? pw->pw_dir : "/");
+    if (rc == 0)
+        rc =
+            add_default (list, "SHELL", pw && pw->pw_shell[0] ? pw->pw_shell : "/bin/sh");
+    if (rc == 0)
+        rc = add_default (list, "USER", name);
+    if (rc == 0)
+        rc = add_default (list, "LOGNAME", name);
+    if (rc == 0)
+        rc = add_default (list, "PATH",
+                          ctx->default_path ? ctx->default_path : PATH_DEFAULT);
+    return rc;
+}
+
+/* Append variable i of the table when it applies. */
+static int add_variable (const struct env_context *ctx, struct envlist *list, size_t i)
+{
+    struct strbuf sb;
+    strbuf_init (&sb, VALUE_MAX);
+    strbuf_addf (&sb, "%s=", variables[i].name);
+    int rc = variables[i].value (ctx, &sb);
+    if (rc <= 0) {
+        strbuf_release (&sb);
+        return rc;
+    }
+    char *text = strbuf_detach (&sb);
+    if (!text)
+        return -ENOMEM;
+    list->v[list->n++] = text;
+    return 0;
+}
+
+/* The user's variable, unless fluxq sets that name for this job. */
+static int add_users (struct envlist *list, const char *assignment)
+{
+    size_t len = strcspn (assignment, "=");
+    for (size_t i = 0; i < list->n; i++)
+        if (strncmp (list->v[i], assignment, len + 1) == 0)
+            return 0;
+    list->v[list->n] = strdup (assignment);
+    if (!list->v[list->n])
+        return -ENOMEM;
+    list->n++;
+    return 0;
+}
+
+char **env_make (const struct env_context *ctx, struct error *err)
+{
+    const struct launch *l = ctx->launch;
+    struct envlist list = {
+        calloc (l->nenv + ARRAY_SIZE (variables) + 6, sizeof (char *)), 0
+    };
+    int rc = list.v ? 0 : -ENOMEM;
+    for (size_t i = 0; i < ARRAY_SIZE (variables) && rc == 0; i++) {
+        rc = add_variable (ctx, &list, i);
+        if (rc < 0)
+            error_errno (err, -rc, "environment: %s", variables[i].name);
+    }
+    /* From the last on, so that the later of two assignments counts. */
+    for (size_t i = l->nenv; i > 0 && rc == 0; i--)
+        rc = add_users (&list, l->env[i - 1]);
+    if (rc == 0)
+        rc = add_defaults (ctx, &list);
+    if (rc == 0)
+        return list.v;
+    if (err && !err->code)
+        error_errno (err, -rc, "environment");
+    env_free (list.v);
+    return NULL;
+}
+
+void env_free (char **envp)
+{
+    for (size_t i = 0; envp && envp[i]; i++)
+        free (envp[i]);
+    free (envp);
+}

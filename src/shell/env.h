@@ -1,0 +1,38 @@
+/* env.h - the environment of a task: what the user submitted, what fluxq tells, what is
+ * missing
+ *
+ *     struct env_context ctx = { .launch = &l, .rank = 0, .task = 0, .cwd = "/home/ann"
+ * };
+ *     char **envp = env_make (&ctx, &err);
+ *     ... env_free (envp);
+ *
+ * Order of precedence: the table in env.c (FLUXQ_*, the SLURM_* names that scripts read,
+ * FLUX_*) over the submission's environment over defaults for HOME, USER, LOGNAME, SHELL
+ * and PATH.
+ */
+#ifndef FLUXQ_SHELL_ENV_H
+#define FLUXQ_SHELL_ENV_H
+
+#include <stdint.h>
+
+#include "common/error.h"
+#include "common/launch.h"
+
+struct env_context {
+    const struct launch *launch;
+    uint32_t rank;
+    uint32_t task;     /* global number */
+    uint32_t local;    /* number on this rank */
+    const char *cwd;   /* where the task starts */
+    uint64_t end_time; /* unix seconds when the time limit is reached, 0: no limit */
+    /* The agent's own, for what is absent elsewhere; may be NULL. */
+    const char *default_path;
+};
+
+/* NULL-terminated NAME=VALUE strings; NULL and err on failure. env_free() frees them. */
+char **env_make (const struct env_context *ctx, struct error *err);
+void env_free (char **envp);
+/* Whether the table sets this name (the man page and its test ask). */
+int env_is_ours (const char *name);
+
+#endif

@@ -1,0 +1,234 @@
+#include "shell/jobstate.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "common/macros.h"
+
+int status_worst (int a, int b)
+{
+    if (WIFSIGNALED (a) != WIFSIGNALED (b))
+        return WIFSIGNALED (a) ? a : b;
+    if (WIFSIGNALED (a))
+        return WTERMSIG (a) >= WTERMSIG (b) ? a : b;
+    return WEXITSTATUS (a) >= WEXITSTATUS (b) ? a : b;
+}
+
+void status_text (int status, char *buf, size_t size)
+{
+    if (WIFSIGNALED (status))
+        snprintf (buf, size, "killed by signal %d (%s)", WTERMSIG (status),
+                  strsignal (WTERMSIG (status)));
+    else
+        snprintf (buf, size, "exit status %d", WEXITSTATUS (status));
+}
+
+void duration_text (double seconds, char *buf, size_t size)
+{
+    uint64_t s = (uint64_t)(seconds + 0.5);
+    uint64_t days = s / 86400, hours = s / 3600 % 24, minutes = s / 60 % 60;
+    if (days > 0)
+        snprintf (buf, size, "%ju-%02ju:%02ju:%02ju", (uintmax_t)days, (uintmax_t)hours,
+                  (uintmax_t)minutes, (uintmax_t)(s % 60));
+    else if (hours > 0)
+        snprintf (buf, size, "%ju:%02ju:%02ju", (uintmax_t)hours, (uintmax_t)minutes,
+                  (uintmax_t)(s % 60));
+    else
+        snprintf (buf, size, "%ju:%02ju", (uintmax_t)minutes, (uintmax_t)(s % 60));
+}
+
+int jobstate_init (struct jobstate *js, uint32_t nranks, uint32_t ntasks,
+                   double join_timeout, double time_limit, double grace, double now)
+{
+    *js = (struct jobstate){ .nranks = nranks,
+                             .nrunning = ntasks,
+                             .join_timeout = join_timeout,
+                             .deadline = now + join_timeout,
+                             .time_limit = time_limit,
+                             .grace = grace };
+    js->ranks = calloc (nranks, 1);
+    return js->ranks ? 0 : -ENOMEM;
+}
+
+void jobstate_release (struct jobstate *js)
+{
+    free (js->ranks);
+    js->ranks = NULL;
+}
+
+/* The first reason stands. */
+static void decide (struct jobstate *js, const char *reason, const char *text)
+{
+    if (js->decided)
+        return;
+    js->decided = true;
+    snprintf (js->finish.reason, sizeof (js->finish.reason), "%s", reason);
+    snprintf (js->finish.text, sizeof (js->finish.text), "%s", text);
+}
+
+/* What a job has as its status when its tasks do not tell, because they never ran or are
+ * out of reach. */
+static int status_floor (const char *reason)
+{
+    static const struct {
+        const char *reason;
+        int status;
+    } floors[] = {
+        { "startfail", 1 << 8 },  { "lost", SIGKILL },     { "oom", SIGKILL },
+        { "cancelled", SIGTERM }, { "signaled", SIGTERM },
+    };
+    for (size_t i = 0; i < ARRAY_SIZE (floors); i++)
+        if (strcmp (reason, floors[i].reason) == 0)
+            return floors[i].status;
+    return 0;
+}
+
+static unsigned enter_over (struct jobstate *js)
+{
+    decide (js, WIFSIGNALED (js->status) ? "signaled" : "exited", "");
+    js->finish.status = js->status ? js->status : status_floor (js->finish.reason);
+    js->phase = JOB_OVER;
+    js->deadline = 0;
+    return JOB_DO_FINISH;
+}
+
+static unsigned enter_kill (struct jobstate *js, double now)
+{
+    if (js->phase == JOB_JOIN)
+        return enter_over (js); /* nothing has been started anywhere */
+    js->phase = JOB_KILL;
+    js->deadline = now + JOB_KILL_SECONDS;
+    return JOB_DO_KILL;
+}
+
+unsigned jobstate_joined (struct jobstate *js, uint32_t rank, double now)
+{
+    if (js->phase != JOB_JOIN || js->ranks[rank] != RANK_ABSENT)
+        return 0;
+    js->ranks[rank] = RANK_JOINED;
+    if (++js->njoined < js->nranks)
+        return 0;
+    js->phase = JOB_RUN;
+    js->deadline = js->time_limit > 0 ? now + js->time_limit : 0;
+    return JOB_DO_START;
+}
+
+unsigned jobstate_task_exit (struct jobstate *js, uint32_t rank, uint32_t task,
+                             const char *node, int status, double now)
+{
+    (void)rank;
+    if (js->phase < JOB_RUN || js->phase > JOB_KILL || js->nrunning == 0)
+        return 0;
+    int worst = status_worst (js->status, status);
+    if (!js->decided && worst != js->status && worst != 0) {
+        char what[80];
+        status_text (status, what, sizeof (what));
+        snprintf (js->finish.text, sizeof (js->finish.text), "task %u on %s: %s", task,
+                  node, what);
+    }
+    js->status = worst;
+    if (--js->nrunning > 0 || js->phase == JOB_KILL)
+        return 0;
+    if (js->oom_text[0])
+        decide (js, "oom", js->oom_text);
+    if (!js->decided) {
+        js->decided = true; /* with the text of the worst task */
+        snprintf (js->finish.reason, sizeof (js->finish.reason), "%s",
+                  WIFSIGNALED (js->status) ? "signaled" : "exited");
+    }
+    return enter_kill (js, now);
+}
+
+void jobstate_oom (struct jobstate *js, const char *text)
+{
+    if (!js->oom_text[0])
+        snprintf (js->oom_text, sizeof (js->oom_text), "%s", text);
+}
+
+static unsigned rank_ended (struct jobstate *js, uint32_t rank, enum rank_state state)
+{
+    if (js->ranks[rank] == RANK_DONE || js->ranks[rank] == RANK_LOST)
+        return 0;
+    js->ranks[rank] = (uint8_t)state;
+    js->nended++;
+    if (js->phase == JOB_KILL && js->nended == js->nranks)
+        return enter_over (js);
+    return 0;
+}
+
+unsigned jobstate_done (struct jobstate *js, uint32_t rank, double now)
+{
+    (void)now;
+    return js->phase == JOB_KILL ? rank_ended (js, rank, RANK_DONE) : 0;
+}
+
+unsigned jobstate_lost (struct jobstate *js, uint32_t rank, const char *text, double now)
+{
+    if (js->phase == JOB_OVER || js->ranks[rank] == RANK_DONE
+        || js->ranks[rank] == RANK_LOST)
+        return 0;
+    decide (js, "lost", text);
+    unsigned todo = rank_ended (js, rank, RANK_LOST);
+    if (js->phase < JOB_KILL)
+        todo |= enter_kill (js, now);
+    if (js->phase == JOB_KILL && js->nended == js->nranks)
+        todo |= enter_over (js);
+    return todo;
+}
+
+unsigned jobstate_fail (struct jobstate *js, const char *text, double now)
+{
+    return jobstate_kill (js, "startfail", text, now);
+}
+
+unsigned jobstate_kill (struct jobstate *js, const char *reason, const char *text,
+                        double now)
+{
+    if (js->phase >= JOB_KILL)
+        return 0;
+    decide (js, reason, text);
+    return enter_kill (js, now);
+}
+
+unsigned jobstate_terminate (struct jobstate *js, const char *reason, const char *text,
+                             double grace, double now)
+{
+    if (js->phase >= JOB_KILL)
+        return 0;
+    decide (js, reason, text);
+    if (js->phase == JOB_JOIN || grace <= 0)
+        return enter_kill (js, now);
+    if (js->phase == JOB_TERM) {
+        js->deadline = MIN (js->deadline, now + grace);
+        return 0;
+    }
+    js->phase = JOB_TERM;
+    js->deadline = now + grace;
+    return JOB_DO_TERM;
+}
+
+unsigned jobstate_time (struct jobstate *js, const char *join_text, double now)
+{
+    char limit[32];
+    char text[80];
+    if (js->deadline <= 0 || now < js->deadline)
+        return 0;
+    switch (js->phase) {
+    case JOB_JOIN:
+        return jobstate_fail (js, join_text, now);
+    case JOB_RUN:
+        duration_text (js->time_limit, limit, sizeof (limit));
+        snprintf (text, sizeof (text), "time limit of %s reached", limit);
+        return jobstate_terminate (js, "timeout", text, js->grace, now);
+    case JOB_TERM:
+        return enter_kill (js, now);
+    case JOB_KILL: /* some node cannot kill its processes: they hang in the kernel */
+        return enter_over (js);
+    case JOB_OVER:
+        break;
+    }
+    return 0;
+}

@@ -1,0 +1,65 @@
+# src/shell: fluxq-shell, static. Compiled by $(MUSL_CC) $(AGENT_CPPFLAGS) $(AGENT_CFLAGS).
+#
+# All in one command: one static program, small enough to travel in a ConfigMap, from its own
+# sources and the part of src/common that needs nothing but libc.
+SHELL_PARTS = \
+	src/shell/api.c \
+	src/shell/descend.c \
+	src/shell/env.c \
+	src/shell/guardian.c \
+	src/shell/http.c \
+	src/shell/jobstate.c \
+	src/shell/loop.c \
+	src/shell/member.c \
+	src/shell/oom.c \
+	src/shell/outfile.c \
+	src/shell/root.c \
+	src/shell/server.c \
+	src/shell/sock.c \
+	src/shell/spool.c \
+	src/shell/stream.c \
+	src/shell/task.c \
+	src/shell/wire.c \
+	src/shell/worker.c
+SHELL_FILES = src/shell/main.c $(SHELL_PARTS) src/common/option.c $(SHELL_COMMON_SOURCES)
+SHELL_SIZE_MAX = 524288
+
+EXTRA_DIST += $(SHELL_FILES)
+fluxqexec_SCRIPTS = src/shell/fluxq-shell
+CLEANFILES += src/shell/fluxq-shell
+
+src/shell/fluxq-shell: $(SHELL_FILES) $(wildcard $(srcdir)/src/shell/*.h) \
+		$(wildcard $(srcdir)/src/common/*.h)
+	@$(MKDIR_P) src/shell
+	$(AM_V_CCLD)sources=; for f in $(SHELL_FILES); do \
+	  sources="$$sources $(srcdir)/$$f"; done; \
+	$(MUSL_CC) $(AGENT_CPPFLAGS) $(AGENT_CFLAGS) $(filter -Werror,$(WARN_CFLAGS)) -s -o $@.tmp $$sources
+	@size=`wc -c <$@.tmp`; if test $$size -gt $(SHELL_SIZE_MAX); then \
+	  echo "$@: $$size bytes, more than $(SHELL_SIZE_MAX)" >&2; exit 1; fi
+	@mv $@.tmp $@
+
+# The same parts against the usual libc, for the unit tests and every compiler's warnings.
+noinst_LIBRARIES += src/shell/libshell.a
+src_shell_libshell_a_SOURCES = $(SHELL_PARTS)
+
+# What t/t2000-shell.t needs to play the executor.
+check_PROGRAMS += t/helper/launch-write
+t_helper_launch_write_SOURCES = t/helper/launch-write.c
+t_helper_launch_write_LDADD = $(COMMON_LIBS)
+
+if HAVE_CMOCKA
+SHELL_TESTS = \
+	src/shell/test/test_env \
+	src/shell/test/test_http \
+	src/shell/test/test_jobstate \
+	src/shell/test/test_spool \
+	src/shell/test/test_wire
+check_PROGRAMS += $(SHELL_TESTS)
+UNIT_TESTS += $(SHELL_TESTS)
+SHELL_TEST_LIBS = src/shell/libshell.a $(COMMON_LIBS) $(CMOCKA_LIBS)
+src_shell_test_test_env_LDADD = $(SHELL_TEST_LIBS)
+src_shell_test_test_http_LDADD = $(SHELL_TEST_LIBS)
+src_shell_test_test_jobstate_LDADD = $(SHELL_TEST_LIBS)
+src_shell_test_test_spool_LDADD = $(SHELL_TEST_LIBS)
+src_shell_test_test_wire_LDADD = $(SHELL_TEST_LIBS)
+endif

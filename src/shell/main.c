@@ -1,0 +1,193 @@
+/* main.c - fluxq-shell's command line, and taking the user's identity */
+#include <errno.h>
+#include <grp.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "common/macros.h"
+#include "common/option.h"
+#include "common/parse.h"
+#include "shell/agent.h"
+#include "shell/guardian.h"
+
+#define PROGRAM "fluxq-shell"
+#define GROUPS_MAX 65536 /* as the kernel's NGROUPS_MAX */
+#define RANK_VARIABLE                                                                    \
+    "JOB_COMPLETION_INDEX" /* set by Kubernetes in pods of an Indexed Job */
+
+enum {
+    OPT_LAUNCH,
+    OPT_KEY,
+    OPT_RANK,
+    OPT_UID,
+    OPT_GID,
+    OPT_GROUPS,
+    OPT_HELP,
+    OPT_VERSION
+};
+
+static const struct option_desc options[] = {
+    { "launch", 'l', "FILE", "launch file of the job", OPT_LAUNCH, false },
+    { "key", 'k', "FILE", "file with the job's key, 64 hex digits", OPT_KEY, false },
+    { "rank", 'r', "N", "this node's rank (default: $" RANK_VARIABLE ")", OPT_RANK,
+      false },
+    { "uid", 0, "UID", "run as this user (needs root)", OPT_UID, false },
+    { "gid", 0, "GID", "run with this group (needs root)", OPT_GID, false },
+    { "groups", 0, "GID,...", "and these supplementary groups", OPT_GROUPS, false },
+    { "help", 'h', NULL, "print this help", OPT_HELP, false },
+    { "version", 'V', NULL, "print the version", OPT_VERSION, false },
+    OPTION_END,
+};
+
+struct command_line {
+    struct agent_options agent;
+    int64_t uid, gid, rank; /* -1: not given */
+    gid_t *groups;
+    size_t ngroups;
+    bool groups_given;
+};
+
+static int parse_groups (const char *text, struct command_line *cl, struct error *err)
+{
+    autofree char *copy = strdup (text);
+    cl->groups = calloc (strlen (text) + 1, sizeof (gid_t));
+    if (!copy || !cl->groups)
+        return error_set (err, ENOMEM, "no memory");
+    cl->groups_given = true;
+    for (char *rest = copy, *item; *text && (item = strsep (&rest, ","));) {
+        int64_t gid;
+        int rc = parse_int (item, 0, UINT32_MAX - 1, &gid, "--groups", err);
+        if (rc < 0)
+            return rc;
+        if (cl->ngroups == GROUPS_MAX)
+            return error_set (err, EINVAL, "--groups: more than %d", GROUPS_MAX);
+        cl->groups[cl->ngroups++] = (gid_t)gid;
+    }
+    return 0;
+}
+
+static void print_help (void)
+{
+    printf ("Usage: " PROGRAM
+            " --launch FILE --key FILE [--rank N] [--uid UID --gid GID]\n"
+            "Run one node's part of a fluxq job. Started by fluxqd, not by people.\n\n");
+    option_print_help (stdout, options);
+    printf (
+        "\nExit status: 0 the job is over and reported, 1 the agent failed, 2 usage,\n"
+        "3 the job had been started before and nothing was done.\n");
+}
+
+static int take_option (struct command_line *cl, const struct option_match *m,
+                        struct error *err)
+{
+    switch (m->desc->id) {
+    case OPT_LAUNCH:
+        cl->agent.launch_path = m->value;
+        return 0;
+    case OPT_KEY:
+        cl->agent.key_path = m->value;
+        return 0;
+    case OPT_RANK:
+        return parse_int (m->value, 0, INT32_MAX, &cl->rank, "--rank", err);
+    case OPT_UID:
+        return parse_int (m->value, 0, UINT32_MAX - 1, &cl->uid, "--uid", err);
+    case OPT_GID:
+        return parse_int (m->value, 0, UINT32_MAX - 1, &cl->gid, "--gid", err);
+    case OPT_GROUPS:
+        return parse_groups (m->value, cl, err);
+    case OPT_HELP:
+        print_help ();
+        exit (0);
+    default:
+        printf (PROGRAM " " PACKAGE_VERSION "\n");
+        exit (0);
+    }
+}
+
+static int parse_command_line (int argc, char **argv, struct command_line *cl,
+                               struct error *err)
+{
+    struct option_parser parser;
+    struct option_match m;
+    int rc;
+    *cl = (struct command_line){ .uid = -1, .gid = -1, .rank = -1 };
+    option_parser_init (&parser, PROGRAM, options, OPTION_PERMUTE, argc, argv);
+    while ((rc = option_next (&parser, &m, err)) > 0) {
+        if (!m.desc)
+            return error_set (err, EINVAL, "%s: not an option", m.value);
+        rc = take_option (cl, &m, err);
+        if (rc < 0)
+            return rc;
+    }
+    if (rc < 0)
+        return rc;
+    const char *index = getenv (RANK_VARIABLE);
+    if (cl->rank < 0 && index) {
+        rc = parse_int (index, 0, INT32_MAX, &cl->rank, RANK_VARIABLE, err);
+        if (rc < 0)
+            return rc;
+    }
+    if (!cl->agent.launch_path || !cl->agent.key_path || cl->rank < 0)
+        return error_set (err, EINVAL, "--launch, --key and --rank are needed");
+    if ((cl->uid >= 0) != (cl->gid >= 0) || (cl->groups_given && cl->uid < 0))
+        return error_set (err, EINVAL,
+                          "--uid and --gid go together, --groups only with them");
+    cl->agent.rank = (uint32_t)cl->rank;
+    return 0;
+}
+
+/* From root to the user, for good: groups first, as only root may set them. */
+static int become_user (const struct command_line *cl, struct error *err)
+{
+    if (cl->uid < 0)
+        return 0;
+    uid_t uid = (uid_t)cl->uid;
+    gid_t gid = (gid_t)cl->gid;
+    if (setgroups (cl->ngroups, cl->groups) < 0)
+        return error_errno (err, errno, "setgroups");
+    if (setgid (gid) < 0 || getgid () != gid || getegid () != gid)
+        return error_errno (err, errno, "setgid %u", gid);
+    if (setuid (uid) < 0 || getuid () != uid || geteuid () != uid)
+        return error_errno (err, errno, "setuid %u", uid);
+    if (uid != 0 && setuid (0) == 0)
+        return error_set (err, EPERM, "setuid %u: root could be taken back", uid);
+    return 0;
+}
+
+/* What the executor forgot to close is not for the agent, still less for its tasks. */
+static void close_inherited (void)
+{
+    if (syscall (SYS_close_range, 3, ~0U, 0) == 0)
+        return;
+    for (int fd = 3; fd < 1024; fd++)
+        close (fd);
+}
+
+static int work (void *arg, int guardian_fd)
+{
+    return agent_work (arg, guardian_fd);
+}
+
+int main (int argc, char **argv)
+{
+    struct command_line cl;
+    struct error err = { 0 };
+    if (parse_command_line (argc, argv, &cl, &err) < 0) {
+        fprintf (stderr, PROGRAM ": %s\n", err.text);
+        return 2;
+    }
+    close_inherited ();
+    if (become_user (&cl, &err) < 0) {
+        fprintf (stderr, PROGRAM ": %s\n", err.text);
+        return 1;
+    }
+    free (cl.groups);
+    if (prctl (PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) {
+        fprintf (stderr, PROGRAM ": no_new_privs: %s\n", strerror (errno));
+        return 1;
+    }
+    setsid (); /* fails when the executor has done it: fine */
+    return guardian_run (work, &cl.agent);
+}

@@ -1,0 +1,279 @@
+#include "shell/outfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/macros.h"
+#include "common/pattern.h"
+#include "common/userfile.h"
+#include "shell/wire.h"
+
+#define NAME_MAX_BYTES 4096
+
+struct outfile {
+    struct loop_io io; /* watched only while something waits */
+    struct outfiles *files;
+    char *path;
+    bool failed;
+    struct outbuf waiting;
+};
+
+/* The files of one stream: unit (task, rank or 0) to file. */
+struct outset {
+    const char *pattern;
+    bool per_task;
+    bool per_node;
+    struct outfile **v;
+    size_t n;
+    bool shared; /* v belongs to the other stream */
+};
+
+struct outfiles {
+    const struct launch *launch;
+    struct loop *loop;
+    void (*on_room) (void *ctx);
+    void *ctx;
+    struct outset sets[2];
+    uint32_t *rank_of; /* task to rank */
+    uint32_t ntasks;
+    uint32_t nblocked;
+};
+
+static size_t unit_of (const struct outfiles *files, const struct outset *set,
+                       uint32_t task)
+{
+    return set->per_task ? task : set->per_node ? files->rank_of[task] : 0;
+}
+
+static void on_writable (struct loop_io *io, uint32_t events)
+{
+    struct outfile *file = CONTAINER_OF (io, struct outfile, io);
+    struct outfiles *files = file->files;
+    (void)events;
+    while (file->waiting.len > 0) {
+        ssize_t n =
+            write (io->fd, file->waiting.data + file->waiting.off, file->waiting.len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno == EAGAIN)
+            return;
+        if (n < 0) {
+            file->failed = true; /* the reader is gone: nobody wants the rest */
+            break;
+        }
+        file->waiting.off += (size_t)n;
+        file->waiting.len -= (size_t)n;
+    }
+    outbuf_release (&file->waiting);
+    loop_watch (files->loop, io, 0);
+    files->nblocked--;
+    files->on_room (files->ctx);
+}
+
+static struct outfile *open_one (struct outfiles *files, const char *path,
+                                 struct error *err)
+{
+    const struct launch *l = files->launch;
+    struct stat st;
+    struct outfile *file = calloc (1, sizeof (*file));
+    if (!file || !(file->path = strdup (path))) {
+        free (file);
+        error_set (err, ENOMEM, "no memory");
+        return NULL;
+    }
+    file->files = files;
+    file->io.ready = on_writable;
+    file->io.fd = userfile_open (l->cwd ? l->cwd : "/", path,
+                                 l->append ? USERFILE_APPEND : USERFILE_TRUNCATE, err);
+    if (file->io.fd < 0) {
+        error_prefix (err, "output file");
+        free (file->path);
+        free (file);
+        return NULL;
+    }
+    if (fstat (file->io.fd, &st) == 0 && !S_ISREG (st.st_mode))
+        fcntl (file->io.fd, F_SETFL, fcntl (file->io.fd, F_GETFL) | O_NONBLOCK);
+    return file;
+}
+
+static int expand (const struct outfiles *files, const struct outset *set, uint32_t task,
+                   struct strbuf *sb, struct error *err)
+{
+    const struct launch *l = files->launch;
+    struct pattern_vars vars = { .job_id = l->job_id,
+                                 .job_name = l->job_name,
+                                 .user = l->user,
+                                 .node = l->nodes[files->rank_of[task]].name,
+                                 .task = task };
+    strbuf_reset (sb);
+    int rc = pattern_expand (set->pattern, &vars, sb, err);
+    return rc < 0 ? error_prefix (err, "output file") : 0;
+}
+
+/* Open the files of one stream. Where standard error names the file that standard output
+ * of the same task has, they share it: a second descriptor would be right too (O_APPEND),
+ * but truncating twice would not. */
+static int open_set (struct outfiles *files, int stream, struct error *err)
+{
+    struct outset *set = &files->sets[stream];
+    const struct outset *other = &files->sets[0];
+    struct strbuf path, theirs;
+    int rc = 0;
+    set->per_task = pattern_is_per_task (set->pattern);
+    set->per_node = !set->per_task && pattern_is_per_node (set->pattern);
+    set->n = set->per_task ? files->ntasks : set->per_node ? files->launch->nnodes : 1;
+    set->v = calloc (set->n, sizeof (*set->v));
+    if (!set->v)
+        return error_set (err, ENOMEM, "no memory");
+    strbuf_init (&path, NAME_MAX_BYTES);
+    strbuf_init (&theirs, NAME_MAX_BYTES);
+    for (uint32_t task = 0; task < files->ntasks && rc == 0; task++) {
+        size_t unit = unit_of (files, set, task);
+        if (set->v[unit])
+            continue;
+        rc = expand (files, set, task, &path, err);
+        if (rc == 0 && stream == 1 && other->v)
+            rc = expand (files, other, task, &theirs, err);
+        if (rc < 0)
+            break;
+        if (stream == 1 && other->v && strcmp (path.buf, theirs.buf) == 0)
+            set->v[unit] = other->v[unit_of (files, other, task)];
+        else
+            set->v[unit] = open_one (files, path.buf, err);
+        if (!set->v[unit])
+            rc = -EIO;
+    }
+    strbuf_release (&path);
+    strbuf_release (&theirs);
+    return rc;
+}
+
+static int map_tasks (struct outfiles *files)
+{
+    const struct launch *l = files->launch;
+    files->ntasks = l->batch ? 1 : launch_ntasks (l);
+    files->rank_of = calloc (MAX (files->ntasks, 1u), sizeof (uint32_t));
+    if (!files->rank_of)
+        return -ENOMEM;
+    if (l->batch)
+        return 0;
+    uint32_t task = 0;
+    for (uint32_t rank = 0; rank < l->nnodes; rank++)
+        for (uint32_t i = 0; i < l->nodes[rank].ntasks; i++)
+            files->rank_of[task++] = rank;
+    return 0;
+}
+
+struct outfiles *outfiles_open (const struct launch *launch, struct loop *loop,
+                                void (*on_room) (void *ctx), void *ctx, struct error *err)
+{
+    struct outfiles *files = calloc (1, sizeof (*files));
+    if (!files) {
+        error_set (err, ENOMEM, "no memory");
+        return NULL;
+    }
+    *files = (struct outfiles){
+        .launch = launch, .loop = loop, .on_room = on_room, .ctx = ctx
+    };
+    int rc = map_tasks (files);
+    if (rc < 0)
+        error_set (err, ENOMEM, "no memory");
+    files->sets[0].pattern = launch->output && *launch->output ? launch->output : NULL;
+    files->sets[1].pattern = launch->error && *launch->error ? launch->error : NULL;
+    for (int s = 0; s < 2 && rc == 0; s++)
+        if (files->sets[s].pattern)
+            rc = open_set (files, s, err);
+    if (rc < 0) {
+        outfiles_close (files);
+        return NULL;
+    }
+    if (!launch->error) {
+        files->sets[1] = files->sets[0];
+        files->sets[1].shared = true;
+    }
+    return files;
+}
+
+static void close_one (struct outfile *file)
+{
+    loop_watch (file->files->loop, &file->io, 0);
+    close (file->io.fd);
+    outbuf_release (&file->waiting);
+    free (file->path);
+    free (file);
+}
+
+void outfiles_close (struct outfiles *files)
+{
+    if (!files)
+        return;
+    struct outset *out = &files->sets[0], *errs = &files->sets[1];
+    for (uint32_t task = 0; errs->v && !errs->shared && task < files->ntasks; task++) {
+        struct outfile **file = &errs->v[unit_of (files, errs, task)];
+        if (*file && !(out->v && *file == out->v[unit_of (files, out, task)]))
+            close_one (*file);
+        *file = NULL;
+    }
+    for (size_t i = 0; out->v && i < out->n; i++)
+        if (out->v[i])
+            close_one (out->v[i]);
+    if (!errs->shared)
+        free (errs->v);
+    free (out->v);
+    free (files->rank_of);
+    free (files);
+}
+
+/* Keep what a FIFO or terminal does not take now. */
+static void wait_with (struct outfile *file, const char *data, size_t len)
+{
+    outbuf_add (&file->waiting, data, len);
+    if (file->io.events)
+        return;
+    file->files->nblocked++;
+    loop_watch (file->files->loop, &file->io, EPOLLOUT);
+}
+
+static int write_one (struct outfile *file, const char *data, size_t len)
+{
+    while (len > 0 && file->waiting.len == 0) {
+        ssize_t n = write (file->io.fd, data, len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno == EAGAIN)
+            break;
+        if (n < 0)
+            return -errno;
+        data += n;
+        len -= (size_t)n;
+    }
+    if (len > 0)
+        wait_with (file, data, len);
+    return 0;
+}
+
+int outfiles_write (struct outfiles *files, uint32_t task, int stream, const char *data,
+                    size_t len, struct error *err)
+{
+    const struct outset *set = &files->sets[stream == 2];
+    if (!set->v || task >= files->ntasks)
+        return 0;
+    struct outfile *file = set->v[unit_of (files, set, task)];
+    if (file->failed)
+        return 0;
+    int rc = write_one (file, data, len);
+    if (rc < 0) {
+        file->failed = true;
+        return error_errno (err, -rc, "cannot write %s", file->path);
+    }
+    return 0;
+}
+
+bool outfiles_blocked (const struct outfiles *files)
+{
+    return files->nblocked > 0;
+}

@@ -1,0 +1,580 @@
+#include "shell/root.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/hostlist.h"
+#include "common/macros.h"
+#include "shell/sock.h"
+
+#define STREAM_GRACE 5.0    /* seconds for readers to get the end, then the agent goes */
+#define STRAGGLER_GRACE 2.0 /* and for members that join after an early end */
+#define LEAVE_GRACE 1.0     /* and for members to close their connections */
+#define RELEASE_MAX (24 * 3600.0)
+
+static void carry_out (struct root *root, unsigned todo);
+
+static const char *node_name (const struct root *root, uint32_t rank)
+{
+    return root->agent->launch.nodes[rank].name;
+}
+
+/* --- the spool and the user's files --- */
+
+/* A file cannot be written: the job ends, with the reason, once. */
+static void io_failed (struct root *root, const char *text)
+{
+    if (root->io_failed)
+        return;
+    root->io_failed = true;
+    agent_log (root->agent, "%s", text);
+    root_terminate (root, "signaled", text, root->agent->launch.grace);
+}
+
+static void append (struct root *root, const struct frame *frame)
+{
+    if (root->js.phase == JOB_OVER && root->spool.finished)
+        return; /* FRAME_FINISH is the last one */
+    int rc = spool_append (&root->spool, frame);
+    if (rc < 0 && !root->io_failed) {
+        struct error err;
+        error_errno (&err, -rc, "cannot write spool %s", root->agent->launch.spool);
+        io_failed (root, err.text);
+    }
+}
+
+static void append_text (struct root *root, enum frame_type type, uint32_t rank,
+                         const char *text)
+{
+    append (root, &(struct frame){ .type = (uint8_t)type,
+                                   .rank = rank,
+                                   .len = (uint32_t)strlen (text),
+                                   .data = text });
+}
+
+static void append_output (struct root *root, uint32_t rank, uint32_t task, int stream,
+                           const char *data, size_t len)
+{
+    struct error err = { 0 };
+    append (root, &(struct frame){ .type = FRAME_OUTPUT,
+                                   .stream = (uint8_t)stream,
+                                   .rank = rank,
+                                   .task = task,
+                                   .len = (uint32_t)len,
+                                   .data = data });
+    if (outfiles_write (root->files, task, stream, data, len, &err) < 0)
+        io_failed (root, err.text);
+}
+
+static void append_exit (struct root *root, uint32_t rank, uint32_t task, int status,
+                         bool oom)
+{
+    uint8_t data[4];
+    if (oom && !root->js.decided) {
+        char text[256];
+        snprintf (text, sizeof (text),
+                  "node %s: out of memory, the kernel killed a process",
+                  node_name (root, rank));
+        if (root->js.oom_text[0] == '\0')
+            append_text (root, FRAME_NOTE, rank, text);
+        jobstate_oom (&root->js, text);
+    }
+    wire_put_u32 (data, (uint32_t)status);
+    append (root, &(struct frame){ .type = FRAME_EXIT,
+                                   .rank = rank,
+                                   .task = task,
+                                   .len = sizeof (data),
+                                   .data = (char *)data });
+    carry_out (root, jobstate_task_exit (&root->js, rank, task, node_name (root, rank),
+                                         status, loop_now ()));
+}
+
+static bool is_full (const struct root *root)
+{
+    return spool_full (&root->spool) || outfiles_blocked (root->files);
+}
+
+static void give_credit (struct root *root, uint32_t rank, uint32_t least)
+{
+    struct root_member *m = &root->members[rank];
+    if (m->consumed < MAX (least, 1u))
+        return;
+    server_send (root->server, rank,
+                 &(struct frame){ .type = WIRE_CREDIT, .task = m->consumed });
+    m->consumed = 0;
+}
+
+/* There may be room again: let those write on who wait. */
+static void on_room (void *ctx)
+{
+    struct root *root = ctx;
+    if (!root->was_full || is_full (root))
+        return;
+    root->was_full = false;
+    tasks_resume (root->tasks);
+    for (uint32_t rank = 1; rank < root->js.nranks; rank++)
+        give_credit (root, rank, 1);
+}
+
+/* --- this rank's own tasks --- */
+
+static size_t own_room (void *ctx)
+{
+    struct root *root = ctx;
+    if (!is_full (root))
+        return FRAME_DATA_MAX;
+    root->was_full = true;
+    return 0;
+}
+
+static void own_output (void *ctx, uint32_t task, int stream, const char *data,
+                        size_t len)
+{
+    append_output (ctx, 0, task, stream, data, len);
+}
+
+static void own_exited (void *ctx, uint32_t task, int status, bool oom)
+{
+    append_exit (ctx, 0, task, status, oom);
+}
+
+static void own_killed (void *ctx)
+{
+    struct root *root = ctx;
+    carry_out (root, jobstate_done (&root->js, 0, loop_now ()));
+}
+
+static const struct task_events own_events = { own_room, own_output, own_exited,
+                                               own_killed };
+
+/* --- what jobstate.h wants done --- */
+
+/* "directory /x is not there on node[1-3]: the tasks start in /" */
+static void note_fallback (struct root *root)
+{
+    struct hostlist *hl = hostlist_create ();
+    char text[512];
+    for (uint32_t rank = 0; hl && rank < root->js.nranks; rank++)
+        if (root->members[rank].fell_back)
+            hostlist_append (hl, node_name (root, rank));
+    autofree char *names = hl && hostlist_count (hl) > 0 ? hostlist_encode (hl) : NULL;
+    hostlist_destroy (hl);
+    if (!names)
+        return;
+    snprintf (text, sizeof (text),
+              "directory %.200s is not there on %.200s: tasks start in /",
+              root->agent->launch.cwd, names);
+    append_text (root, FRAME_NOTE, 0, text);
+}
+
+static unsigned start (struct root *root)
+{
+    const struct launch *l = &root->agent->launch;
+    uint8_t data[8];
+    struct error err = { 0 };
+    uint64_t end_time = 0;
+    if (l->time_limit > 0)
+        end_time = (uint64_t)time (NULL) + (uint64_t)(l->time_limit + 0.5);
+    append (root, &(struct frame){ .type = FRAME_READY });
+    note_fallback (root);
+    wire_put_u64 (data, end_time);
+    server_broadcast (root->server, &(struct frame){ .type = WIRE_START,
+                                                     .task = root->window,
+                                                     .len = sizeof (data),
+                                                     .data = (char *)data });
+    if (root->js.phase != JOB_RUN)
+        return 0; /* a member was lost meanwhile */
+    if (tasks_start (root->tasks, end_time, &err) == 0)
+        return 0;
+    error_prefix (&err, "node %s", node_name (root, 0));
+    return jobstate_fail (&root->js, err.text, loop_now ());
+}
+
+static void finish (struct root *root)
+{
+    char data[512];
+    int len = frame_finish_encode (&root->js.finish, data, sizeof (data));
+    int rc = spool_append (&root->spool, &(struct frame){ .type = FRAME_FINISH,
+                                                          .len = (uint32_t)MAX (len, 0),
+                                                          .data = data });
+    root->reported = spool_flush (&root->spool) == 0 && rc == 0;
+    spool_trim (&root->spool);
+    root->finished_at = loop_now ();
+}
+
+/* Sleep until the next thing that the clock decides. */
+static void set_timer (struct root *root)
+{
+    const struct launch *l = &root->agent->launch;
+    double when = root->js.deadline;
+    if (root->leaving)
+        when = root->leave_by;
+    else if (root->finished_at > 0 && l->serve_until_released)
+        when = root->finished_at + RELEASE_MAX;
+    else if (root->finished_at > 0)
+        when = root->finished_at
+               + (root->njoined + 1 < root->js.nranks ? STRAGGLER_GRACE : STREAM_GRACE);
+    if (root->finished_at > 0)
+        when = MAX (when, loop_now () + 0.05);
+    if (when > 0)
+        loop_timer_set (&root->agent->loop, &root->timer, when);
+    else
+        loop_timer_clear (&root->agent->loop, &root->timer);
+}
+
+/* The actions in their order. Carrying one out may bring the next about, then this
+ * function is entered again below itself; each still happens once. */
+static void carry_out (struct root *root, unsigned todo)
+{
+    if (todo & JOB_DO_START)
+        todo |= start (root);
+    if (todo & JOB_DO_TERM) {
+        root_signal (root, SIGTERM);
+        root_signal (root, SIGCONT); /* a stopped process gets no SIGTERM */
+    }
+    if (todo & JOB_DO_KILL) {
+        server_broadcast (root->server, &(struct frame){ .type = WIRE_END });
+        tasks_kill (root->tasks);
+    }
+    if (todo & JOB_DO_FINISH)
+        finish (root);
+    set_timer (root);
+}
+
+void root_signal (struct root *root, int sig)
+{
+    server_broadcast (root->server,
+                      &(struct frame){ .type = WIRE_SIGNAL, .task = (uint32_t)sig });
+    tasks_signal (root->tasks, sig);
+}
+
+/* A running job is ended from outside: the user reads why where the output is. */
+static void note_end (struct root *root, enum job_phase before, unsigned todo)
+{
+    if (before == JOB_RUN && todo)
+        append_text (root, FRAME_NOTE, 0, root->js.finish.text);
+    carry_out (root, todo);
+}
+
+void root_terminate (struct root *root, const char *reason, const char *text,
+                     double grace)
+{
+    enum job_phase before = root->js.phase;
+    note_end (root, before,
+              jobstate_terminate (&root->js, reason, text, grace, loop_now ()));
+}
+
+int root_release (struct root *root, uint64_t offset)
+{
+    int rc = spool_release_until (&root->spool, offset);
+    if (rc == 0)
+        on_room (root);
+    return rc;
+}
+
+/* "3 of 8 nodes did not join within 1:00: node[4-6]" */
+static void join_timeout_text (const struct root *root, char *text, size_t size)
+{
+    char limit[32];
+    struct hostlist *hl = hostlist_create ();
+    for (uint32_t rank = 0; hl && rank < root->js.nranks; rank++)
+        if (root->js.ranks[rank] == RANK_ABSENT)
+            hostlist_append (hl, node_name (root, rank));
+    autofree char *names = hl ? hostlist_encode (hl) : NULL;
+    hostlist_destroy (hl);
+    duration_text (root->js.join_timeout, limit, sizeof (limit));
+    snprintf (text, size, "%u of %u nodes did not join within %s: %s",
+              root->js.nranks - root->js.njoined, root->js.nranks, limit,
+              names ? names : "");
+}
+
+static void on_timer (struct loop_timer *timer)
+{
+    struct root *root = CONTAINER_OF (timer, struct root, timer);
+    char text[256] = "";
+    if (root->js.phase == JOB_JOIN)
+        join_timeout_text (root, text, sizeof (text));
+    if (root->js.phase == JOB_KILL) {
+        for (uint32_t rank = 0; rank < root->js.nranks; rank++) {
+            if (root->js.ranks[rank] != RANK_JOINED)
+                continue;
+            snprintf (text, sizeof (text), "node %s: processes of the job do not die",
+                      node_name (root, rank));
+            append_text (root, FRAME_NOTE, rank, text);
+        }
+    }
+    enum job_phase before = root->js.phase;
+    note_end (root, before, jobstate_time (&root->js, text, loop_now ()));
+}
+
+/* --- members --- */
+
+static bool on_join (void *ctx, uint32_t rank, const struct frame *msg,
+                     const char **ret_why)
+{
+    struct root *root = ctx;
+    const char *name = node_name (root, rank);
+    if (msg->len != strlen (name) || memcmp (msg->data, name, msg->len) != 0) {
+        *ret_why = "it is on another node than the launch file says";
+        return false;
+    }
+    if (root->js.ranks[rank] != RANK_ABSENT) {
+        *ret_why = "it has joined before";
+        return false;
+    }
+    return true;
+}
+
+static bool own_task (const struct root *root, uint32_t rank, uint32_t task)
+{
+    const struct launch *l = &root->agent->launch;
+    uint32_t first = launch_first_task (l, rank);
+    return task >= first && task - first < tasks_count (l, rank);
+}
+
+static bool on_output (struct root *root, uint32_t rank, const struct frame *msg)
+{
+    if (!own_task (root, rank, msg->task) || (msg->stream != 1 && msg->stream != 2))
+        return false;
+    append_output (root, rank, msg->task, msg->stream, msg->data, msg->len);
+    root->members[rank].consumed += msg->len;
+    if (is_full (root))
+        root->was_full = true;
+    else
+        give_credit (root, rank, root->window / 4);
+    return true;
+}
+
+static void on_fail (struct root *root, uint32_t rank, const struct frame *msg)
+{
+    char text[256];
+    snprintf (text, sizeof (text), "node %s: %.*s", node_name (root, rank),
+              (int)MIN (msg->len, 200u), msg->data);
+    carry_out (root, jobstate_fail (&root->js, text, loop_now ()));
+}
+
+static bool on_message (void *ctx, uint32_t rank, const struct frame *msg)
+{
+    struct root *root = ctx;
+    char text[256];
+    switch (msg->type) {
+    case WIRE_JOIN:
+        if (root->js.ranks[rank] != RANK_ABSENT)
+            return false;
+        root->members[rank].fell_back = msg->task == WIRE_JOIN_FELL_BACK;
+        root->njoined++;
+        if (msg->task == WIRE_JOIN_FAILS)
+            return true; /* why comes next */
+        carry_out (root, jobstate_joined (&root->js, rank, loop_now ()));
+        return true;
+    case FRAME_OUTPUT:
+        return on_output (root, rank, msg);
+    case FRAME_EXIT:
+        if (msg->len != 4 || !own_task (root, rank, msg->task))
+            return false;
+        append_exit (root, rank, msg->task, (int)wire_get_u32 (msg->data),
+                     msg->stream == 1);
+        return true;
+    case WIRE_FAIL:
+        on_fail (root, rank, msg);
+        return true;
+    case WIRE_DONE:
+        carry_out (root, jobstate_done (&root->js, rank, loop_now ()));
+        return true;
+    case WIRE_TERMINATE:
+        snprintf (text, sizeof (text), "node %s: the agent was told to end (%.*s)",
+                  node_name (root, rank), (int)MIN (msg->len, 60u), msg->data);
+        root_terminate (root, "cancelled", text, root->agent->launch.grace);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void on_closed (void *ctx, uint32_t rank, const char *why)
+{
+    struct root *root = ctx;
+    char text[256];
+    if (root->js.phase == JOB_OVER || root->js.ranks[rank] == RANK_DONE)
+        return;
+    snprintf (text, sizeof (text), "node %s: its agent was lost (%s)",
+              node_name (root, rank), why);
+    append_text (root, FRAME_LOST, rank, text);
+    carry_out (root, jobstate_lost (&root->js, rank, text, loop_now ()));
+}
+
+static void on_log (void *ctx, const char *text)
+{
+    struct root *root = ctx;
+    agent_log (root->agent, "%s", text);
+}
+
+static const struct server_events server_events = { on_join, on_message, on_closed,
+                                                    api_request, on_log };
+
+/* --- the agent's own events --- */
+
+/* The members may go, and so may we when they have closed. */
+static void leave (struct root *root)
+{
+    if (root->leaving)
+        return;
+    root->leaving = true;
+    root->leave_by = loop_now () + LEAVE_GRACE;
+    server_broadcast (root->server, &(struct frame){ .type = WIRE_EXIT });
+    set_timer (root);
+}
+
+static void on_child (void *arg)
+{
+    struct root *root = arg;
+    tasks_reap (root->tasks);
+}
+
+static void on_end (void *arg, const char *why, bool guardian_died)
+{
+    struct root *root = arg;
+    char text[256];
+    if (root->finished_at > 0) {
+        leave (root); /* whoever ends us does not want the rest */
+        return;
+    }
+    if (guardian_died) {
+        root->abandoned = true;
+        snprintf (text, sizeof (text), "node %s: %s", node_name (root, 0), why);
+        append_text (root, FRAME_LOST, 0, text);
+        carry_out (root, jobstate_kill (&root->js, "lost", text, loop_now ()));
+        return;
+    }
+    snprintf (text, sizeof (text), "the agent was told to end (%s)", why);
+    root_terminate (root, "cancelled", text, root->agent->launch.grace);
+}
+
+/* Whether all who should know of the end do. */
+static bool may_leave (const struct root *root, double now)
+{
+    double since = now - root->finished_at;
+    if (root->abandoned)
+        return true;
+    if (root->agent->launch.serve_until_released)
+        return root->spool.released >= root->spool.len || since >= RELEASE_MAX;
+    if (root->njoined + 1 < root->js.nranks && since < STRAGGLER_GRACE)
+        return false;
+    bool waiting = server_streams (root->server) > 0 || outfiles_blocked (root->files);
+    return !waiting || since >= STREAM_GRACE;
+}
+
+/* After each round of the loop. */
+static void on_round (void *arg)
+{
+    struct root *root = arg;
+    double now = loop_now ();
+    spool_flush (&root->spool);
+    if (root->spool.err && !root->io_failed) {
+        struct error err;
+        error_errno (&err, root->spool.err, "cannot write spool %s",
+                     root->agent->launch.spool);
+        io_failed (root, err.text);
+    }
+    server_pump (root->server);
+    if (root->finished_at > 0 && may_leave (root, now))
+        leave (root);
+    if (root->leaving && (server_members (root->server) == 0 || now >= root->leave_by))
+        loop_stop (&root->agent->loop, root->reported ? 0 : 1);
+}
+
+/* --- start --- */
+
+static int create_parts (struct root *root, struct error *err)
+{
+    struct agent *agent = root->agent;
+    const struct launch *l = &agent->launch;
+    uint32_t nranks = (uint32_t)l->nnodes;
+    uint32_t ntasks = l->batch ? 1 : launch_ntasks (l);
+    root->window = wire_window (l->spool_max, nranks);
+    root->members = calloc (nranks, sizeof (*root->members));
+    root->tasks = tasks_create (&agent->loop, l, 0, &own_events, root);
+    if (!root->members || !root->tasks
+        || jobstate_init (&root->js, nranks, ntasks, l->join_timeout, l->time_limit,
+                          l->grace, loop_now ())
+               < 0)
+        return error_set (err, ENOMEM, "no memory");
+    int fd = sock_listen (l->listen, err);
+    if (fd < 0)
+        return fd;
+    root->server = server_create (&agent->loop, fd, agent->key, l->job_id, nranks,
+                                  &root->spool, &server_events, root);
+    return root->server ? 0 : error_set (err, ENOMEM, "no memory");
+}
+
+/* What must be right before anything runs; what is wrong here ends the job with
+ * startfail. */
+static void prepare (struct root *root)
+{
+    struct agent *agent = root->agent;
+    struct error err = { 0 };
+    static const struct launch no_output = { 0 };
+    root->files = outfiles_open (&agent->launch, &agent->loop, on_room, root, &err);
+    if (!root->files)
+        root->files = outfiles_open (&no_output, &agent->loop, on_room, root, NULL);
+    if (!root->files)
+        abort ();
+    if (!err.code && tasks_enter_cwd (root->tasks, &root->members[0].fell_back, &err) < 0)
+        error_prefix (&err, "node %s", node_name (root, 0));
+    if (err.code)
+        carry_out (root, jobstate_fail (&root->js, err.text, loop_now ()));
+    else
+        carry_out (root, jobstate_joined (&root->js, 0, loop_now ()));
+}
+
+static void destroy (struct root *root)
+{
+    const struct launch *l = &root->agent->launch;
+    if (root->server)
+        sock_unlink (l->listen);
+    server_destroy (root->server);
+    loop_timer_clear (&root->agent->loop, &root->timer);
+    tasks_destroy (root->tasks);
+    outfiles_close (root->files);
+    api_nonces_destroy (root->nonces);
+    jobstate_release (&root->js);
+    spool_close (&root->spool);
+    free (root->members);
+}
+
+int root_run (struct agent *agent)
+{
+    static struct root root;
+    struct error err = { 0 };
+    root.agent = agent;
+    root.timer.fire = on_timer;
+    int rc =
+        spool_create (&root.spool, agent->launch.spool, agent->launch.spool_max, &err);
+    if (rc < 0) {
+        agent_log (agent, "%s", err.text);
+        return rc == -EEXIST ? AGENT_EXIT_ALREADY : 1;
+    }
+    rc = create_parts (&root, &err);
+    if (rc < 0) {
+        /* Nobody can join or ask: the spool tells. */
+        agent_log (agent, "%s", err.text);
+        root.js.finish = (struct frame_finish){ .status = 1 << 8, .reason = "startfail" };
+        snprintf (root.js.finish.text, sizeof (root.js.finish.text), "node %s: %.200s",
+                  agent->launch.nodes[0].name, err.text);
+        finish (&root);
+        destroy (&root);
+        return 1;
+    }
+    agent->on_child = on_child;
+    agent->on_end = on_end;
+    agent->arg = &root;
+    agent->loop.round = on_round;
+    agent->loop.round_arg = &root;
+    prepare (&root);
+    int status = loop_run (&agent->loop);
+    destroy (&root);
+    return status;
+}

@@ -1,0 +1,59 @@
+/* root.h - rank 0: the course of the job (root.c) and what requests may ask of it (api.c)
+ *
+ * root.c joins the parts: jobstate.h decides, server.h carries, task.h runs this rank's
+ * own tasks, spool.h and outfile.h keep the output.
+ */
+#ifndef FLUXQ_SHELL_ROOT_H
+#define FLUXQ_SHELL_ROOT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "shell/agent.h"
+#include "shell/jobstate.h"
+#include "shell/outfile.h"
+#include "shell/server.h"
+#include "shell/spool.h"
+#include "shell/task.h"
+
+#define API_NONCES 65536
+
+struct api_nonces;
+
+struct root_member {
+    uint32_t consumed; /* bytes of output taken, for which it has no new credit yet */
+    bool fell_back;    /* its working directory is / */
+};
+
+struct root {
+    struct agent *agent;
+    struct jobstate js;
+    struct spool spool;
+    struct outfiles *files;
+    struct server *server;
+    struct tasks *tasks;
+    struct root_member *members;
+    struct api_nonces *nonces;
+    uint32_t window;
+    uint32_t njoined;   /* members, also those that came after the end */
+    bool was_full;      /* output waits for room */
+    bool io_failed;     /* said once */
+    bool abandoned;     /* the guardian is dead: go as soon as all is killed */
+    bool leaving;       /* WIRE_EXIT was sent */
+    bool reported;      /* FRAME_FINISH is in the spool's file */
+    double finished_at; /* 0: not finished */
+    double leave_by;    /* when leaving: latest time */
+    struct loop_timer timer;
+};
+
+/* api.c: events->request of the server; ctx is a struct root. */
+void api_request (void *ctx, struct conn *conn, const struct http_request *req);
+void api_nonces_destroy (struct api_nonces *nonces);
+
+void root_signal (struct root *root, int sig);
+void root_terminate (struct root *root, const char *reason, const char *text,
+                     double grace);
+/* -EINVAL past the end of the spool. */
+int root_release (struct root *root, uint64_t offset);
+
+#endif

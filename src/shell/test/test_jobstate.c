@@ -1,0 +1,287 @@
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "shell/jobstate.h"
+#include "shell/oom.h"
+
+#define EXIT(code) ((code) << 8)
+
+static void start (struct jobstate *js, uint32_t nranks, uint32_t ntasks, double limit)
+{
+    assert_int_equal (jobstate_init (js, nranks, ntasks, 60, limit, 5, 100), 0);
+    for (uint32_t rank = 0; rank < nranks; rank++)
+        assert_int_equal (jobstate_joined (js, rank, 101),
+                          rank + 1 == nranks ? JOB_DO_START : 0);
+    assert_int_equal (js->phase, JOB_RUN);
+}
+
+/* All ranks say that nothing is left: the last one ends the job. */
+static void all_done (struct jobstate *js)
+{
+    for (uint32_t rank = 0; rank < js->nranks; rank++)
+        assert_int_equal (jobstate_done (js, rank, 200),
+                          rank + 1 == js->nranks ? JOB_DO_FINISH : 0);
+    assert_int_equal (js->phase, JOB_OVER);
+}
+
+static void a_signal_is_worse_than_any_exit_code (void **state)
+{
+    (void)state;
+    assert_int_equal (status_worst (0, EXIT (3)), EXIT (3));
+    assert_int_equal (status_worst (EXIT (255), EXIT (3)), EXIT (255));
+    assert_int_equal (status_worst (EXIT (255), SIGHUP), SIGHUP);
+    assert_int_equal (status_worst (SIGTERM, EXIT (255)), SIGTERM);
+    assert_int_equal (status_worst (SIGSEGV, SIGKILL), SIGSEGV);
+    assert_int_equal (status_worst (0, 0), 0);
+}
+
+static void a_limit_reads_as_users_write_it (void **state)
+{
+    (void)state;
+    static const struct {
+        double seconds;
+        const char *text;
+    } cases[] = { { 5, "0:05" },         { 60, "1:00" },          { 3600, "1:00:00" },
+                  { 36061, "10:01:01" }, { 93784, "1-02:03:04" }, { 0.4, "0:00" } };
+    char buf[32];
+    for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
+        duration_text (cases[i].seconds, buf, sizeof (buf));
+        assert_string_equal (buf, cases[i].text);
+    }
+}
+
+static void a_job_runs_to_its_end (void **state)
+{
+    (void)state;
+    struct jobstate js;
+    start (&js, 2, 3, 0);
+    assert_true (js.deadline == 0);
+    assert_int_equal (jobstate_task_exit (&js, 0, 0, "n0", 0, 110), 0);
+    assert_int_equal (jobstate_task_exit (&js, 1, 2, "n1", EXIT (4), 111), 0);
+    assert_int_equal (jobstate_task_exit (&js, 1, 1, "n1", EXIT (2), 112), JOB_DO_KILL);
+    all_done (&js);
+    assert_int_equal (js.finish.status, EXIT (4));
+    assert_string_equal (js.finish.reason, "exited");
+    assert_string_equal (js.finish.text, "task 2 on n1: exit status 4");
+    jobstate_release (&js);
+}
+
+static void one_failed_task_does_not_end_the_others (void **state)
+{
+    (void)state;
+    struct jobstate js;
+    start (&js, 1, 2, 0);
+    assert_int_equal (jobstate_task_exit (&js, 0, 0, "n0", SIGSEGV, 110), 0);
+    assert_int_equal (js.phase, JOB_RUN);
+    assert_int_equal (jobstate_task_exit (&js, 0, 1, "n0", 0, 111), JOB_DO_KILL);
+    all_done (&js);
+    assert_int_equal (js.finish.status, SIGSEGV);
+    assert_string_equal (js.finish.reason, "signaled");
+    jobstate_release (&js);
+}
+
+static void lack_of_memory_is_the_reason_when_the_job_ends_by_itself (void **state)
+{
+    (void)state;
+    struct jobstate js;
+    start (&js, 1, 2, 0);
+    jobstate_oom (&js, "n0 had no memory left");
+    assert_int_equal (jobstate_task_exit (&js, 0, 0, "n0", SIGKILL, 110), 0);
+    assert_int_equal (jobstate_task_exit (&js, 0, 1, "n0", 0, 111), JOB_DO_KILL);
+    all_done (&js);
+    assert_string_equal (js.finish.reason, "oom");
+    assert_string_equal (js.finish.text, "n0 had no memory left");
+    assert_int_equal (js.finish.status, SIGKILL);
+    jobstate_release (&js);
+    start (&js, 1, 1, 0);
+    jobstate_terminate (&js, "cancelled", "", 5, 110);
+    jobstate_oom (&js, "n0");
+    jobstate_task_exit (&js, 0, 0, "n0", SIGKILL, 110);
+    assert_string_equal (js.finish.reason, "cancelled");
+    jobstate_release (&js);
+}
+
+static void the_kernels_counter_is_read_in_both_forms (void **state)
+{
+    (void)state;
+    assert_int_equal (
+        oom_parse ("low 0\nhigh 5\nmax 7\noom 3\noom_kill 2\noom_group_kill 9\n"), 2);
+    assert_int_equal (oom_parse ("oom_kill_disable 1\nunder_oom 0\noom_kill 4\n"), 4);
+    assert_int_equal (oom_parse ("oom_kill_disable 1\n"), 0);
+    assert_int_equal (oom_parse (""), 0);
+}
+
+static void a_rank_joins_once (void **state)
+{
+    (void)state;
+    struct jobstate js;
+    assert_int_equal (jobstate_init (&js, 2, 2, 60, 0, 5, 100), 0);
+    assert_int_equal (jobstate_joined (&js, 1, 101), 0);
+    assert_int_equal (jobstate_joined (&js, 1, 101), 0);
+    assert_int_equal (js.phase, JOB_JOIN);
+    assert_int_equal (jobstate_joined (&js, 0, 101), JOB_DO_START);
+    jobstate_release (&js);
+}
+
+static void who_does_not_join_fails_the_start (void **state)
+{
+    (void)state;
+    struct jobstate js;
+    assert_int_equal (jobstate_init (&js, 2, 2, 60, 0, 5, 100), 0);
+    jobstate_joined (&js, 0, 101);
+    assert_int_equal (jobstate_time (&js, "n1 did not", 159), 0);
+    assert_int_equal (jobstate_time (&js, "n1 did not", 160), JOB_DO_FINISH);
+    assert_string_equal (js.finish.reason, "startfail");
+    assert_string_equal (js.finish.text, "n1 did not");
+    assert_int_equal (js.finish.status, EXIT (1));
+    assert_int_equal (jobstate_joined (&js, 1, 161), 0);
+    assert_int_equal (js.phase, JOB_OVER);
+    jobstate_release (&js);
+}
+
+static void the_time_limit_counts_from_the_start_and_has_a_grace (void **state)
+{
+    (void)state;
+    struct jobstate js;
+    start (&js, 1, 1, 60);
+    assert_int_equal (jobstate_time (&js, "", 160), 0);
+    assert_int_equal (jobstate_time (&js, "", 161), JOB_DO_TERM);
+    assert_int_equal (jobstate_time (&js, "", 165), 0);
+    assert_int_equal (jobstate_time (&js, "", 166), JOB_DO_KILL);
+    jobstate_task_exit (&js, 0, 0, "n0", SIGKILL, 166);
+    all_done (&js);
+    assert_string_equal (js.finish.reason, "timeout");
+    assert_string_equal (js.finish.text, "time limit of 1:00 reached");
+    assert_int_equal (js.finish.status, SIGKILL);
+    jobstate_release (&js);
+}
+
+static void tasks_that_obey_the_grace_signal_end_the_job_early (void **state)
+{
+    (void)state;
+    struct jobstate js;
+    start (&js, 1, 1, 60);
+    assert_int_equal (jobstate_time (&js, "", 161), JOB_DO_TERM);
+    assert_int_equal (jobstate_task_exit (&js, 0, 0, "n0", 0, 162), JOB_DO_KILL);
+    all_done (&js);
+    assert_string_equal (js.finish.reason, "timeout");
+    assert_int_equal (js.finish.status, 0);
+    jobstate_release (&js);
+}
+
+static void the_first_reason_stands (void **state)
+{
+    (void)state;
+    struct jobstate js;
+    start (&js, 2, 2, 0);
+    assert_int_equal (jobstate_terminate (&js, "cancelled", "by ann", 5, 110),
+                      JOB_DO_TERM);
+    assert_int_equal (jobstate_terminate (&js, "timeout", "no", 5, 111), 0);
+    assert_int_equal (jobstate_lost (&js, 1, "n1 is lost", 112), JOB_DO_KILL);
+    assert_int_equal (jobstate_done (&js, 0, 113), JOB_DO_FINISH);
+    assert_string_equal (js.finish.reason, "cancelled");
+    assert_string_equal (js.finish.text, "by ann");
+    assert_int_equal (js.finish.status, SIGTERM);
+    jobstate_release (&js);
+}
+
+static void a_second_request_may_shorten_the_grace_but_not_stretch_it (void **state)
+{
+    (void)state;
+    struct jobstate js;
+    start (&js, 1, 1, 0);
+    jobstate_terminate (&js, "cancelled", "", 5, 110);
+    jobstate_terminate (&js, "cancelled", "", 50, 111);
+    assert_true (js.deadline == 115);
+    jobstate_terminate (&js, "cancelled", "", 1, 111);
+    assert_true (js.deadline == 112);
+    assert_int_equal (jobstate_terminate (&js, "cancelled", "", 0, 111), JOB_DO_KILL);
+    jobstate_release (&js);
+}
+
+static void a_lost_rank_ends_the_job_without_waiting_for_it (void **state)
+{
+    (void)state;
+    struct jobstate js;
+    start (&js, 3, 3, 0);
+    assert_int_equal (jobstate_lost (&js, 1, "n1 is lost", 110), JOB_DO_KILL);
+    assert_int_equal (jobstate_lost (&js, 1, "again", 110), 0);
+    assert_int_equal (jobstate_done (&js, 0, 111), 0);
+    assert_int_equal (jobstate_lost (&js, 2, "n2 too", 111), JOB_DO_FINISH);
+    assert_string_equal (js.finish.reason, "lost");
+    assert_string_equal (js.finish.text, "n1 is lost");
+    assert_int_equal (js.finish.status, SIGKILL);
+    jobstate_release (&js);
+}
+
+static void a_node_that_cannot_kill_does_not_hold_the_job_for_ever (void **state)
+{
+    (void)state;
+    struct jobstate js;
+    start (&js, 2, 1, 0);
+    assert_int_equal (jobstate_task_exit (&js, 0, 0, "n0", 0, 110), JOB_DO_KILL);
+    assert_int_equal (jobstate_done (&js, 0, 110), 0);
+    assert_int_equal (jobstate_time (&js, "", 110 + JOB_KILL_SECONDS), JOB_DO_FINISH);
+    assert_int_equal (js.finish.status, 0);
+    jobstate_release (&js);
+}
+
+static void before_the_start_there_is_nothing_to_kill (void **state)
+{
+    (void)state;
+    struct jobstate js;
+    assert_int_equal (jobstate_init (&js, 2, 2, 60, 0, 5, 100), 0);
+    jobstate_joined (&js, 0, 101);
+    assert_int_equal (jobstate_terminate (&js, "cancelled", "", 5, 102), JOB_DO_FINISH);
+    assert_int_equal (js.finish.status, SIGTERM);
+    assert_int_equal (jobstate_terminate (&js, "cancelled", "", 5, 103), 0);
+    assert_int_equal (jobstate_lost (&js, 1, "", 103), 0);
+    jobstate_release (&js);
+}
+
+static void what_comes_too_early_or_too_late_changes_nothing (void **state)
+{
+    (void)state;
+    struct jobstate js;
+    assert_int_equal (jobstate_init (&js, 1, 1, 60, 0, 5, 100), 0);
+    assert_int_equal (jobstate_task_exit (&js, 0, 0, "n0", 0, 100), 0);
+    assert_int_equal (jobstate_done (&js, 0, 100), 0);
+    assert_int_equal (jobstate_joined (&js, 0, 100), JOB_DO_START);
+    assert_int_equal (jobstate_done (&js, 0, 100), 0);
+    assert_int_equal (jobstate_task_exit (&js, 0, 0, "n0", 0, 101), JOB_DO_KILL);
+    assert_int_equal (jobstate_done (&js, 0, 101), JOB_DO_FINISH);
+    assert_int_equal (jobstate_done (&js, 0, 101), 0);
+    assert_int_equal (jobstate_task_exit (&js, 0, 0, "n0", EXIT (1), 102), 0);
+    assert_int_equal (jobstate_fail (&js, "late", 102), 0);
+    assert_int_equal (jobstate_time (&js, "", 1e9), 0);
+    assert_string_equal (js.finish.reason, "exited");
+    assert_int_equal (js.finish.status, 0);
+    jobstate_release (&js);
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (a_signal_is_worse_than_any_exit_code),
+        cmocka_unit_test (a_limit_reads_as_users_write_it),
+        cmocka_unit_test (a_job_runs_to_its_end),
+        cmocka_unit_test (one_failed_task_does_not_end_the_others),
+        cmocka_unit_test (lack_of_memory_is_the_reason_when_the_job_ends_by_itself),
+        cmocka_unit_test (the_kernels_counter_is_read_in_both_forms),
+        cmocka_unit_test (a_rank_joins_once),
+        cmocka_unit_test (who_does_not_join_fails_the_start),
+        cmocka_unit_test (the_time_limit_counts_from_the_start_and_has_a_grace),
+        cmocka_unit_test (tasks_that_obey_the_grace_signal_end_the_job_early),
+        cmocka_unit_test (the_first_reason_stands),
+        cmocka_unit_test (a_second_request_may_shorten_the_grace_but_not_stretch_it),
+        cmocka_unit_test (a_lost_rank_ends_the_job_without_waiting_for_it),
+        cmocka_unit_test (a_node_that_cannot_kill_does_not_hold_the_job_for_ever),
+        cmocka_unit_test (before_the_start_there_is_nothing_to_kill),
+        cmocka_unit_test (what_comes_too_early_or_too_late_changes_nothing),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}

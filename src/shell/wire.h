@@ -1,0 +1,102 @@
+/* wire.h - what the ranks of one job say to each other
+ *
+ * A member (rank > 0) connects to rank 0. Both prove that they have the job's key before
+ * anything else is said (challenge and response, HMAC-SHA256, each side's nonce in each
+ * proof, the roles in the text so that no proof can be reflected):
+ *
+ *     member                                      rank 0
+ *     "FQJ1" | u32 rank | nonce M (16)  ----->
+ *                                       <-----    nonce Z (16) | proof of rank 0 (32)
+ *     proof of the member (32)          ----->
+ *     WIRE_JOIN, frames and messages    <---->    messages
+ *
+ * Messages have the head of a frame (frame.h), with types from 64 on; what tasks write
+ * goes upwards as the FRAME_OUTPUT and FRAME_EXIT (stream 1: the node ran out of memory)
+ * that rank 0 puts into the spool.
+ *
+ * Flow: a member may send as many bytes of output as rank 0 has given it credit for. So
+ * rank 0 never stops reading a connection (heartbeats and exits always get through), and
+ * what is under way beyond a full spool is bounded by one window a rank.
+ */
+#ifndef FLUXQ_SHELL_WIRE_H
+#define FLUXQ_SHELL_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "common/agent_api.h"
+#include "common/frame.h"
+
+#define WIRE_MAGIC "FQJ1"
+#define WIRE_NONCE 16
+#define WIRE_PROOF 32
+#define WIRE_HELLO_SIZE (4 + 4 + WIRE_NONCE)
+#define WIRE_CHALLENGE_SIZE (WIRE_NONCE + WIRE_PROOF)
+
+/* Seconds: between heartbeats, both ways; after so much silence rank 0 takes a member for
+ * lost, and a member rank 0: later, as rank 0 may be waiting for a file server with the
+ * user's output. */
+#define WIRE_BEAT_EVERY 5.0
+#define WIRE_MEMBER_SILENT 20.0
+#define WIRE_ROOT_SILENT 60.0
+#define WIRE_WINDOW_MAX (512 * 1024)
+#define WIRE_WINDOW_MIN (16 * 1024)
+
+enum wire_type {
+    /* upwards */
+    WIRE_JOIN = 64, /* task: enum wire_join; data: node name */
+    WIRE_FAIL,      /* this rank cannot start its tasks; data: why */
+    WIRE_DONE,      /* after WIRE_END: no process of the job is left here */
+    WIRE_TERMINATE, /* this agent was told to end (SIGTERM) */
+    /* both */
+    WIRE_BEAT,
+    /* downwards */
+    WIRE_START,  /* task: window; data: u64 unix time of the job's end, 0: no limit */
+    WIRE_CREDIT, /* task: so many bytes of output more */
+    WIRE_SIGNAL, /* task: signal number for all processes of the job */
+    WIRE_END,    /* kill everything, then WIRE_DONE */
+    WIRE_EXIT,   /* all is reported: the agent may go */
+};
+
+enum wire_join {
+    WIRE_JOIN_READY,
+    WIRE_JOIN_FELL_BACK, /* ready, but the working directory is replaced by / */
+    WIRE_JOIN_FAILS,     /* cannot start; WIRE_FAIL follows */
+};
+
+/* Bytes on their way out. */
+struct outbuf {
+    char *data;
+    size_t off;
+    size_t len; /* bytes from off on */
+    size_t cap;
+};
+
+void outbuf_add (struct outbuf *out, const void *data, size_t len);
+/* Write what the descriptor takes: 1 nothing is left, 0 more to write later, or -errno.
+ * */
+int outbuf_flush (struct outbuf *out, int fd);
+void outbuf_release (struct outbuf *out);
+
+/* Append a message or frame (head and data). */
+void wire_put (struct outbuf *out, const struct frame *msg);
+/* As frame_parse(), for messages too. */
+ssize_t wire_parse (const void *buf, size_t avail, struct frame *ret);
+
+enum wire_role { WIRE_ROLE_ROOT, WIRE_ROLE_MEMBER };
+/* The proof that role knows the key, for this job, rank and pair of nonces. */
+void wire_proof (const uint8_t key[AGENT_KEY_SIZE], enum wire_role role, uint64_t job_id,
+                 uint32_t rank, const uint8_t member_nonce[WIRE_NONCE],
+                 const uint8_t root_nonce[WIRE_NONCE], uint8_t ret[WIRE_PROOF]);
+
+void wire_put_u32 (uint8_t *p, uint32_t v);
+uint32_t wire_get_u32 (const void *p);
+void wire_put_u64 (uint8_t *p, uint64_t v);
+uint64_t wire_get_u64 (const void *p);
+
+/* Output window of a member: what a quarter of the spool's limit shared by all allows. */
+uint32_t wire_window (uint64_t spool_max, size_t nranks);
+
+#endif

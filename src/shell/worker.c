@@ -1,0 +1,147 @@
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/io.h"
+#include "common/macros.h"
+#include "common/sha256.h"
+#include "shell/agent.h"
+#include "shell/sock.h"
+
+struct worker {
+    struct agent agent;
+    struct loop_io signals;
+    struct loop_io guardian;
+};
+
+void agent_log (const struct agent *agent, const char *fmt, ...)
+{
+    char text[1024];
+    va_list ap;
+    va_start (ap, fmt);
+    vsnprintf (text, sizeof (text), fmt, ap);
+    va_end (ap);
+    for (char *p = text; *p; p++)
+        if ((unsigned char)*p < 0x20)
+            *p = '?';
+    dprintf (STDERR_FILENO, "fluxq-shell: job %ju rank %u: %s\n",
+             (uintmax_t)agent->launch.job_id, agent->rank, text);
+}
+
+static void on_signals (struct loop_io *io, uint32_t events)
+{
+    struct worker *worker = CONTAINER_OF (io, struct worker, signals);
+    struct agent *agent = &worker->agent;
+    struct signalfd_siginfo info;
+    (void)events;
+    while (read (io->fd, &info, sizeof (info)) == sizeof (info)) {
+        if (info.ssi_signo == SIGCHLD)
+            agent->on_child (agent->arg);
+        else
+            agent->on_end (agent->arg, strsignal ((int)info.ssi_signo), false);
+    }
+}
+
+static void on_guardian (struct loop_io *io, uint32_t events)
+{
+    struct worker *worker = CONTAINER_OF (io, struct worker, guardian);
+    (void)events;
+    loop_watch (&worker->agent.loop, io, 0);
+    worker->agent.on_end (worker->agent.arg, "the agent was killed", true);
+}
+
+static int watch_signals (struct worker *worker, struct error *err)
+{
+    sigset_t set;
+    sigemptyset (&set);
+    sigaddset (&set, SIGCHLD);
+    sigaddset (&set, SIGTERM);
+    sigaddset (&set, SIGINT);
+    sigaddset (&set, SIGHUP);
+    sigprocmask (SIG_BLOCK, &set, NULL);
+    signal (SIGPIPE, SIG_IGN);
+    worker->signals.fd = signalfd (-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (worker->signals.fd < 0)
+        return error_errno (err, errno, "signalfd");
+    worker->signals.ready = on_signals;
+    loop_watch (&worker->agent.loop, &worker->signals, EPOLLIN);
+    return 0;
+}
+
+static int check_launch (const struct agent *agent, struct error *err)
+{
+    const struct launch *l = &agent->launch;
+    if (l->nnodes == 0 || agent->rank >= l->nnodes)
+        return error_set (err, EINVAL, "rank %u of a job of %zu nodes", agent->rank,
+                          l->nnodes);
+    if (!l->listen || !l->rendezvous || !l->spool)
+        return error_set (err, EINVAL,
+                          "the launch file lacks listen, rendezvous or spool");
+    if (l->batch && !l->script)
+        return error_set (err, EINVAL, "the launch file lacks the script");
+    if (!l->batch && l->nargs == 0)
+        return error_set (err, EINVAL, "the launch file lacks the command");
+    int rc = sock_check (l->listen, err);
+    return rc < 0 ? rc : sock_check (l->rendezvous, err);
+}
+
+static int read_files (struct agent *agent, const struct agent_options *options,
+                       struct error *err)
+{
+    struct strbuf text;
+    strbuf_init (&text, AGENT_LAUNCH_MAX);
+    int rc = io_read_file (options->launch_path, &text, AGENT_LAUNCH_MAX, err);
+    if (rc >= 0) {
+        rc = launch_parse (text.buf, text.len, &agent->launch, err);
+        if (rc < 0)
+            error_prefix (err, "%s", options->launch_path);
+    }
+    strbuf_release (&text);
+    if (rc < 0)
+        return rc;
+    rc = check_launch (agent, err);
+    if (rc < 0)
+        return rc;
+    rc = agent_key_read (options->key_path, agent->key);
+    if (rc == -EINVAL)
+        return error_set (err, EINVAL, "key %s: not %d hex digits", options->key_path,
+                          2 * AGENT_KEY_SIZE);
+    return rc < 0 ? error_errno (err, -rc, "key %s", options->key_path) : 0;
+}
+
+int agent_work (const struct agent_options *options, int guardian_fd)
+{
+    static struct worker worker;
+    struct agent *agent = &worker.agent;
+    struct error err = { 0 };
+    prctl (PR_SET_DUMPABLE,
+           0); /* the key is in our memory: no core, no ptrace, no /proc/mem */
+    agent->rank = options->rank;
+    int rc = loop_init (&agent->loop);
+    if (rc < 0)
+        error_errno (&err, -rc, "epoll");
+    if (rc == 0)
+        rc = read_files (agent, options, &err);
+    if (rc == 0)
+        rc = watch_signals (&worker, &err);
+    if (rc < 0) {
+        agent_log (agent, "%s", err.text);
+        return 1;
+    }
+    umask ((mode_t)agent->launch.umask & 0777);
+    worker.guardian.fd = guardian_fd;
+    worker.guardian.ready = on_guardian;
+    loop_watch (&agent->loop, &worker.guardian, EPOLLIN);
+    int status = agent->rank == 0 ? root_run (agent) : member_run (agent);
+    secret_wipe (agent->key, sizeof (agent->key));
+    loop_release (&agent->loop);
+    launch_release (&agent->launch);
+    close (worker.signals.fd);
+    return status;
+}

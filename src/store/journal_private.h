@@ -1,0 +1,155 @@
+/* journal_private.h - what journal.c, journal_txn.c, writer.c, reader.c and schema.c
+ * share
+ *
+ *     loop thread                      writer thread                       reader thread
+ *     journal_commit  --> queue  -->  batch: BEGIN, all of it, COMMIT
+ *     journal_read    ----------------------------------------> reads --> SELECT
+ *     journal_dispatch <-- done  <--  (in order of commit)  <------------'
+ *
+ * `lock` guards what is between the marks below; the rest belongs to one thread.
+ */
+#ifndef FLUXQ_STORE_JOURNAL_PRIVATE_H
+#define FLUXQ_STORE_JOURNAL_PRIVATE_H
+
+#include <pthread.h>
+#include <sqlite3.h>
+
+#include "store/journal.h"
+
+#define JOURNAL_WAITING_MAX 100000
+#define JOURNAL_WAITING_BYTES_MAX ((size_t)256 * 1024 * 1024)
+#define JOURNAL_READS_MAX 10000
+#define JOURNAL_BATCH_MAX 4096      /* transactions in one commit */
+#define JOURNAL_KEY_SECONDS 86400.0 /* an Idempotency-Key is remembered so long */
+
+enum op_kind { OP_JOB, OP_EVENT, OP_INACTIVE, OP_SETTING };
+
+/* One row to write. Both texts live behind the struct. */
+struct op {
+    struct op *next;
+    enum op_kind kind;
+    uint32_t uid;
+    uint64_t id;
+    double time;
+    const char *name; /* key, event or setting name; or NULL */
+    const char *text; /* jobspec, context or value; or NULL */
+    size_t text_len;
+    char data[];
+};
+
+/* A completion on its way to journal_dispatch(). */
+struct item {
+    struct item *prev, *next;
+    /* runs the callback, frees */
+    void (*complete) (struct journal *j, struct item *item);
+    void (*discard) (struct item *item);
+};
+
+struct journal_txn {
+    struct item item; /* first: the txn is its own completion */
+    struct op *ops, *last;
+    size_t bytes;
+    int flags;
+    journal_done_f done;
+    void *arg;
+    int rc;            /* of the commit; before it, the first trouble in building */
+    struct error *err; /* when rc < 0; NULL: no memory for one */
+};
+
+struct read_request {
+    struct item item;
+    uint64_t id;
+    int want;
+    journal_record_f done;
+    void *arg;
+    int rc;
+    struct journal_record rec;
+    struct journal_record_event *events;
+    char *text; /* jobspec, then names and contexts; what rec points into */
+};
+
+enum stmt {
+    STMT_BEGIN,
+    STMT_COMMIT,
+    STMT_ROLLBACK,
+    STMT_PROBE,
+    STMT_JOB,
+    STMT_JOBSPEC,
+    STMT_EVENT,
+    STMT_INACTIVE,
+    STMT_SET,
+    STMT_UNSET,
+    STMT_WRITE_COUNT
+};
+enum read_stmt { READ_JOB, READ_JOBSPEC, READ_EVENTS, READ_COUNT };
+
+struct journal {
+    char *path;
+    int lock_fd;
+    void (*wake) (void *arg);
+    void *wake_arg;
+
+    /* -- loop thread -- */
+    struct key *keys; /* (uid, key) -> id, in order of time */
+    uint64_t last_id;
+    char trouble_shown[ERROR_TEXT_MAX + 64];
+
+    /* -- under lock -- */
+    pthread_mutex_t lock;
+    pthread_cond_t work, read_work;
+    struct item *queue; /* of journal_txn, DL */
+    size_t waiting, waiting_bytes;
+    size_t queued_may_fail; /* in queue */
+    struct item *reads;     /* of read_request, DL */
+    size_t nreads;
+    struct item *done; /* DL */
+    bool stop;
+    bool troubled;
+    double trouble_since; /* wall clock */
+    struct error trouble;
+    /* -- end of lock -- */
+
+    pthread_t writer, reader;
+    bool writer_runs, reader_runs;
+
+    /* -- writer thread -- */
+    sqlite3 *db;
+    sqlite3_stmt *stmts[STMT_WRITE_COUNT];
+    int64_t seq; /* of the last event */
+    int wal_pages;
+    bool checkpoint_failed;
+
+    /* -- reader thread -- */
+    sqlite3 *rdb;
+    sqlite3_stmt *rstmts[READ_COUNT];
+};
+
+/* schema.c */
+/* Open the file, make or check the schema, prepare; fills db, rdb, stmts, seq, last_id.
+ * */
+int schema_open (struct journal *j, struct error *err);
+void schema_close (struct journal *j);
+/* Why sqlite's rc came about, for a person; returns the negative errno. Looks at errno,
+ * too. */
+int schema_error (const struct journal *j, sqlite3 *db, int rc, struct error *err);
+/* One more read-only connection, for start-up. */
+int schema_open_reader (const struct journal *j, sqlite3 **ret, struct error *err);
+/* For each (uid, key, id, time) younger than `since`, by time. */
+int schema_load_keys (struct journal *j, double since,
+                      int (*fn) (struct journal *j, uint32_t uid, const char *key,
+                                 uint64_t id, double time),
+                      struct error *err);
+
+/* writer.c, reader.c: the threads' functions; arg is the struct journal */
+void *journal_writer (void *arg);
+void *journal_reader (void *arg);
+void read_request_discard (struct item *item);
+
+/* journal.c */
+/* Hand a completion over; takes j->lock itself. */
+void journal_post (struct journal *j, struct item *item);
+
+/* journal_txn.c */
+void journal_txn_discard (struct item *item);
+
+#endif

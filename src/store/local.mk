@@ -1,0 +1,18 @@
+# src/store: the journal.
+noinst_LIBRARIES += src/store/libstore.a
+src_store_libstore_a_SOURCES = \
+	src/store/journal.c \
+	src/store/journal_txn.c \
+	src/store/reader.c \
+	src/store/schema.c \
+	src/store/writer.c
+
+if HAVE_CMOCKA
+STORE_TESTS = src/store/test/test_journal src/store/test/test_journal_faults
+check_PROGRAMS += $(STORE_TESTS)
+UNIT_TESTS += $(STORE_TESTS)
+src_store_test_test_journal_SOURCES = src/store/test/test_journal.c
+src_store_test_test_journal_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
+src_store_test_test_journal_faults_SOURCES = src/store/test/test_journal_faults.c
+src_store_test_test_journal_faults_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
+endif

@@ -1,0 +1,376 @@
+/* writer.c - the thread that commits; see journal_private.h
+ *
+ *            queue empty: wait
+ *     .------------------------------.
+ *     v                              |
+ *    IDLE --take_work()--> ATTEMPT --+-- committed: completions, checkpoint when idle
+ *                            ^       |
+ *                            |       +-- one broke a rule: it fails, the rest goes again
+ *      take_work(): 100 ms   |       |
+ *      to 5 s, sooner for    |       +-- the disk refused: those that may fail do so,
+ *      one that may fail     |           the rest is tried again at once, then
+ *                            '------ BACK OFF
+ */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include <utlist.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "store/journal_private.h"
+
+#define BACKOFF_MIN 0.1 /* seconds */
+#define BACKOFF_MAX 5.0
+#define CLOSE_TRIES 10        /* after a stop, BACKOFF_MIN apart */
+#define CHECKPOINT_PAGES 1000 /* of the WAL, when idle */
+#define CHECKPOINT_PAGES_BUSY 16384
+
+struct work {
+    struct item *batch; /* of journal_txn, in order; kept while the disk refuses */
+    size_t count;
+    double last_try; /* clock_mono() */
+    double backoff;  /* 0: all is well */
+    int close_tries;
+};
+
+static struct journal_txn *txn_of (struct item *item)
+{
+    return CONTAINER_OF (item, struct journal_txn, item);
+}
+
+/* -- one transaction's rows -- */
+
+static void bind_text (sqlite3_stmt *st, int index, const char *text, size_t len)
+{
+    if (text)
+        sqlite3_bind_text64 (st, index, text, len, SQLITE_STATIC, SQLITE_UTF8);
+    else
+        sqlite3_bind_null (st, index);
+}
+
+static void bind_string (sqlite3_stmt *st, int index, const char *s)
+{
+    bind_text (st, index, s, s ? strlen (s) : 0);
+}
+
+static int run (struct journal *j, enum stmt which)
+{
+    sqlite3_stmt *st = j->stmts[which];
+
+    errno = 0;
+    sqlite3_step (st);
+    int sys = errno;
+    int rc = sqlite3_reset (st);
+    sqlite3_clear_bindings (st); /* they point into a transaction that ends before us */
+    errno = sys; /* for schema_error(): sqlite forgets it when a COMMIT fails */
+    return rc;
+}
+
+static int write_job (struct journal *j, const struct op *op)
+{
+    sqlite3_stmt *st = j->stmts[STMT_JOB];
+
+    sqlite3_bind_int64 (st, 1, (int64_t)op->id);
+    sqlite3_bind_int64 (st, 2, op->uid);
+    bind_string (st, 3, op->name);
+    sqlite3_bind_double (st, 4, op->time);
+    int rc = run (j, STMT_JOB);
+    if (rc != SQLITE_OK)
+        return rc;
+    st = j->stmts[STMT_JOBSPEC];
+    sqlite3_bind_int64 (st, 1, (int64_t)op->id);
+    bind_text (st, 2, op->text ? op->text : "", op->text_len);
+    return run (j, STMT_JOBSPEC);
+}
+
+static int write_op (struct journal *j, const struct op *op)
+{
+    sqlite3_stmt *st;
+
+    switch (op->kind) {
+    case OP_JOB:
+        return write_job (j, op);
+    case OP_EVENT:
+        st = j->stmts[STMT_EVENT];
+        sqlite3_bind_int64 (st, 1, ++j->seq);
+        sqlite3_bind_int64 (st, 2, (int64_t)op->id);
+        sqlite3_bind_double (st, 3, op->time);
+        bind_string (st, 4, op->name);
+        bind_text (st, 5, op->text, op->text_len);
+        return run (j, STMT_EVENT);
+    case OP_INACTIVE:
+        sqlite3_bind_int64 (j->stmts[STMT_INACTIVE], 1, (int64_t)op->id);
+        return run (j, STMT_INACTIVE);
+    case OP_SETTING:
+        st = j->stmts[op->text ? STMT_SET : STMT_UNSET];
+        bind_string (st, 1, op->name);
+        if (op->text)
+            bind_text (st, 2, op->text, op->text_len);
+        return run (j, op->text ? STMT_SET : STMT_UNSET);
+    }
+    return SQLITE_MISUSE;
+}
+
+/* -- the batch -- */
+
+/* Would the same fail again whatever the disk does? */
+static bool is_lasting (int rc)
+{
+    rc &= 0xff;
+    return rc == SQLITE_CONSTRAINT || rc == SQLITE_TOOBIG || rc == SQLITE_MISMATCH
+           || rc == SQLITE_RANGE || rc == SQLITE_MISUSE;
+}
+
+/* All of the batch in one commit, or nothing of it. An empty one writes a page all the
+ * same: that is how a disk that refused is tried. *ret_bad: whose fault it is, or NULL:
+ * the disk's. */
+static int attempt (struct journal *j, struct work *w, struct item **ret_bad,
+                    struct error *err)
+{
+    struct item *item;
+    int64_t seq = j->seq;
+
+    *ret_bad = NULL;
+    int rc = run (j, STMT_BEGIN);
+    if (rc == SQLITE_OK && !w->batch)
+        rc = run (j, STMT_PROBE);
+    DL_FOREACH (w->batch, item) {
+        if (rc != SQLITE_OK)
+            break;
+        for (struct op *op = txn_of (item)->ops; op && rc == SQLITE_OK; op = op->next)
+            rc = write_op (j, op);
+        if (rc != SQLITE_OK && is_lasting (rc))
+            *ret_bad = item;
+    }
+    if (rc == SQLITE_OK)
+        rc = run (j, STMT_COMMIT);
+    if (rc == SQLITE_OK)
+        return 0;
+    rc = schema_error (j, j->db, rc, err);
+    j->seq = seq;
+    if (!sqlite3_get_autocommit (j->db)) /* some errors have rolled back already */
+        run (j, STMT_ROLLBACK);
+    return rc;
+}
+
+/* Take one out of the batch and hand it over. */
+static void finish (struct journal *j, struct work *w, struct item *item, int rc,
+                    const struct error *err)
+{
+    struct journal_txn *t = txn_of (item);
+    size_t bytes = t->bytes;
+
+    DL_DELETE (w->batch, item);
+    w->count--;
+    t->rc = rc;
+    if (rc < 0) {
+        t->err = malloc (sizeof (*t->err));
+        if (t->err)
+            *t->err = *err;
+    }
+    pthread_mutex_lock (&j->lock);
+    j->waiting--;
+    j->waiting_bytes -= bytes;
+    pthread_mutex_unlock (&j->lock);
+    journal_post (j, item);
+}
+
+/* All of the batch is on disk: one lock and one wake for all of it. */
+static void finish_batch (struct journal *j, struct work *w)
+{
+    struct item *item;
+    size_t bytes = 0;
+
+    if (!w->batch)
+        return;
+    DL_FOREACH (w->batch, item) {
+        txn_of (item)->rc = 0;
+        bytes += txn_of (item)->bytes;
+    }
+    pthread_mutex_lock (&j->lock);
+    bool first = !j->done;
+    DL_CONCAT (j->done, w->batch);
+    j->waiting -= w->count;
+    j->waiting_bytes -= bytes;
+    pthread_mutex_unlock (&j->lock);
+    w->batch = NULL;
+    w->count = 0;
+    if (first && j->wake)
+        j->wake (j->wake_arg);
+}
+
+static size_t fail_those_that_may (struct journal *j, struct work *w, int rc,
+                                   const struct error *err)
+{
+    struct item *item, *next;
+    size_t failed = 0;
+
+    DL_FOREACH_SAFE (w->batch, item, next)
+    {
+        if (txn_of (item)->flags & JOURNAL_MAY_FAIL) {
+            finish (j, w, item, rc, err);
+            failed++;
+        }
+    }
+    return failed;
+}
+
+static void set_trouble (struct journal *j, const struct error *err)
+{
+    pthread_mutex_lock (&j->lock);
+    bool first = !j->troubled;
+    if (first)
+        j->trouble_since = clock_wall ();
+    j->troubled = true;
+    j->trouble = *err;
+    pthread_mutex_unlock (&j->lock);
+    if (first)
+        log_error ("%s", err->text);
+}
+
+static void clear_trouble (struct journal *j)
+{
+    pthread_mutex_lock (&j->lock);
+    bool was = j->troubled;
+    j->troubled = false;
+    pthread_mutex_unlock (&j->lock);
+    if (was)
+        log_info ("journal: %s: commits succeed again", j->path);
+}
+
+static void commit_batch (struct journal *j, struct work *w)
+{
+    struct error err = { 0 };
+    struct item *bad;
+    int rc;
+
+    while ((rc = attempt (j, w, &bad, &err)) < 0) {
+        if (bad) {
+            log_error ("journal: a transaction is refused: %s", err.text);
+            finish (j, w, bad, rc, &err);
+            if (!w->batch)
+                break;
+            continue;
+        }
+        set_trouble (j, &err);
+        w->backoff = w->backoff > 0 ? MIN (2 * w->backoff, BACKOFF_MAX) : BACKOFF_MIN;
+        if (fail_those_that_may (j, w, rc, &err) == 0 || !w->batch)
+            break;
+    }
+    w->last_try = clock_mono ();
+    if (rc == 0) {
+        w->backoff = 0;
+        clear_trouble (j);
+        finish_batch (j, w);
+    }
+}
+
+/* -- checkpoints: the WAL goes into the data base when nobody waits, or when it is long
+ * -- */
+
+static int on_wal (void *arg, sqlite3 *db, const char *name, int pages)
+{
+    struct journal *j = arg;
+
+    (void)db;
+    (void)name;
+    j->wal_pages = pages;
+    return SQLITE_OK;
+}
+
+static void maybe_checkpoint (struct journal *j)
+{
+    if (j->wal_pages < CHECKPOINT_PAGES)
+        return;
+    pthread_mutex_lock (&j->lock);
+    bool idle = !j->queue;
+    pthread_mutex_unlock (&j->lock);
+    if (!idle && j->wal_pages < CHECKPOINT_PAGES_BUSY)
+        return;
+    int rc =
+        sqlite3_wal_checkpoint_v2 (j->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    bool failed = rc != SQLITE_OK && rc != SQLITE_BUSY && rc != SQLITE_LOCKED;
+    if (failed && !j->checkpoint_failed) {
+        struct error err = { 0 };
+        schema_error (j, j->db, rc, &err);
+        log_warning ("checkpoint: %s", err.text);
+    }
+    j->checkpoint_failed = failed;
+    j->wal_pages = 0;
+}
+
+/* -- the loop -- */
+
+/* Is it time to commit? Else wait once. Called with the lock held. */
+static bool wait_for_work (struct journal *j, struct work *w)
+{
+    if (w->backoff == 0) {
+        if (w->batch || j->queue)
+            return true;
+        pthread_cond_wait (&j->work, &j->lock);
+        return false;
+    }
+    double wait = w->backoff;
+    if (j->queued_may_fail > 0 || j->stop)
+        wait = BACKOFF_MIN;
+    double due = w->last_try + wait;
+    double left = due - clock_mono ();
+    if (left <= 0)
+        return true;
+    struct timespec ts;
+    clock_gettime (CLOCK_MONOTONIC, &ts);
+    left += (double)ts.tv_nsec / 1e9;
+    ts.tv_sec += (time_t)left;
+    ts.tv_nsec = (long)((left - (double)(time_t)left) * 1e9);
+    pthread_cond_timedwait (&j->work, &j->lock, &ts);
+    return false;
+}
+
+/* Wait until there is something to try, and move what waits into the batch. False: end.
+ * */
+static bool take_work (struct journal *j, struct work *w)
+{
+    bool go_on = true;
+
+    pthread_mutex_lock (&j->lock);
+    if (j->stop && w->backoff > 0)
+        w->close_tries++;
+    do {
+        if (j->stop && ((!w->batch && !j->queue) || w->close_tries > CLOSE_TRIES))
+            go_on = false;
+    } while (go_on && !wait_for_work (j, w));
+    while (go_on && j->queue && w->count < JOURNAL_BATCH_MAX) {
+        struct item *item = j->queue;
+        DL_DELETE (j->queue, item);
+        DL_APPEND (w->batch, item);
+        w->count++;
+        if (txn_of (item)->flags & JOURNAL_MAY_FAIL)
+            j->queued_may_fail--;
+    }
+    pthread_mutex_unlock (&j->lock);
+    return go_on;
+}
+
+void *journal_writer (void *arg)
+{
+    struct journal *j = arg;
+    struct work w = { 0 };
+
+    sqlite3_wal_hook (j->db, on_wal, j);
+    while (take_work (j, &w)) {
+        commit_batch (j, &w);
+        if (w.backoff == 0)
+            maybe_checkpoint (j);
+    }
+    if (w.count > 0)
+        log_error (
+            "journal: %s: closed without %zu transactions that the disk did not take",
+            j->path, w.count);
+    while (w.batch) {
+        struct item *item = w.batch;
+        DL_DELETE (w.batch, item);
+        item->discard (item);
+    }
+    return NULL;
+}

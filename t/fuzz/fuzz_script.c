@@ -1,0 +1,54 @@
+/* fuzz_script.c - any bytes as a batch script; what is accepted must make a jobspec that
+ * our own parser accepts, with the script byte by byte as it was
+ */
+#include <assert.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "jobspec/jobspec.h"
+#include "jobspec/script.h"
+
+int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
+
+static void warn (const char *text, void *arg)
+{
+    (void)arg;
+    assert (!strchr (text, '\n'));
+}
+
+static void check_jobspec (const struct submit_options *so, const char *text, size_t len)
+{
+    static char *const environ_list[] = { "A=1", "PATH=/bin", NULL };
+    struct submit_program prog = { .script = text, .script_len = len };
+    struct error err = { 0 };
+    json_t *root = submit_options_jobspec (so, &prog, "/home/ann", environ_list, &err);
+    struct jobspec *js;
+
+    if (!root) { /* counts that do not fit together */
+        assert (err.code && err.text[0]);
+        return;
+    }
+    js = jobspec_from_json (root, &err);
+    if (!js)
+        fprintf (stderr, "%s\n", err.text);
+    assert (js);
+    assert (js->script_len == len && !memcmp (js->script, text, len));
+    jobspec_destroy (js);
+    json_decref (root);
+}
+
+int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
+{
+    struct submit_options so;
+    struct error err = { 0 };
+
+    submit_options_init (&so);
+    if (script_read_directives ((const char *)data, size, "job.sh", &so, warn, NULL, &err)
+        == 0)
+        check_jobspec (&so, (const char *)data, size);
+    else
+        assert (err.code && !strncmp (err.text, "job.sh:", 7)
+                && !strchr (err.text, '\n'));
+    submit_options_release (&so);
+    return 0;
+}

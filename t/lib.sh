@@ -1,0 +1,215 @@
+# shellcheck shell=sh
+# lib.sh: what every system test starts with.
+#
+#     #!/bin/sh
+#     test_description='fluxq-cancel ends pending and running jobs'
+#     . "$(dirname "$0")/lib.sh"
+#
+#     start_broker
+#     test_expect_success 'a running job is cancelled' '
+#         id=$(fluxq-submit -- sleep 100) &&
+#         wait_job_state $id RUNNING &&
+#         fluxq-cancel $id &&
+#         wait_job_state $id CANCELLED
+#     '
+#     test_done
+#
+# The programs are those of the build tree ($FLUXQ_BUILD_DIR; default: the source tree, or build/
+# in it) and come first in PATH. Every test has brokers of its own: sockets in a short directory
+# below /tmp ($FLUXQ_RUN), journal and logs in the trash directory. Whatever a test started is
+# ended when it ends, also when it fails or is stopped by a signal. There is no sleeping for luck:
+# wait_until and its kin look 20 times a second and give up at a deadline.
+#
+#     start_broker [ARGS]       starts fluxqd (--local 4 unless ARGS say otherwise; inside t/kube/enter
+#                               when --kube is among them) and waits until it listens; sets
+#                               FLUXQ_BROKER; fails with the broker's words
+#     stop_broker               fluxq-ctl shutdown, waits for the end; fails unless it ends with 0
+#     kill_broker [SIGNAL]      default KILL; waits for the end
+#     restart_broker [ARGS]     stop_broker and start_broker; ARGS default to the last ones
+#     wait_until SECONDS COMMAND...       until the command succeeds; fails at the deadline
+#     job_field ID FIELD        one field of `fluxq-show job ID --json`
+#     job_state ID              its state as users see it: PENDING, RUNNING, COMPLETED, ...
+#     wait_job_state ID STATE [SECONDS]   STATE may be A|B; fails at once when the job has ended otherwise
+#     count_events ID NAME      how often the event is in the job's log
+#     write_script FILE         stdin becomes an executable script
+#
+# Variables: FLUXQ_SOURCE_DIR, FLUXQ_BUILD_DIR; BROKER_PID, BROKER_LOG, FLUXQ_RUN, BROKER_STATE.
+# Prerequisites: ROOT (uid 0), MUNGE (munged is installed), SHARED ($FLUXQ_SHARED_DIR has the
+# data of the peers; contrib/check leaves such cases out where it is missing).
+
+FLUXQ_SOURCE_DIR=${FLUXQ_SOURCE_DIR:-$(cd "$(dirname "$0")/.." && pwd)}
+if [ -z "${FLUXQ_BUILD_DIR:-}" ]; then
+    FLUXQ_BUILD_DIR=$FLUXQ_SOURCE_DIR
+    [ -f "$FLUXQ_BUILD_DIR/Makefile" ] || FLUXQ_BUILD_DIR=$FLUXQ_SOURCE_DIR/build
+fi
+if [ ! -f "$FLUXQ_BUILD_DIR/Makefile" ]; then
+    echo "Bail out! nothing is built in $FLUXQ_BUILD_DIR (set FLUXQ_BUILD_DIR)"
+    exit 1
+fi
+FLUXQ_SHARED_DIR=${FLUXQ_SHARED_DIR:-$FLUXQ_SOURCE_DIR/../shared}
+PATH=$FLUXQ_BUILD_DIR/src/cmd:$FLUXQ_BUILD_DIR/src/broker:$FLUXQ_BUILD_DIR/src/shell:$PATH:/usr/sbin
+export FLUXQ_SOURCE_DIR FLUXQ_BUILD_DIR FLUXQ_SHARED_DIR PATH
+for variable in $(env | sed -n 's/^\(FLUXQ_[A-Z_]*\|SLURM_[A-Z_]*\|SBATCH_[A-Z_]*\)=.*/\1/p'); do
+    case $variable in
+    FLUXQ_SOURCE_DIR | FLUXQ_BUILD_DIR | FLUXQ_SHARED_DIR | FLUXQ_*_MARK | FLUXQ_KUBE_*) ;;
+    *) unset "$variable" ;; # what the caller's shell has is no option of these tests
+    esac
+done
+
+# sharness makes the trash directory HOME; the cluster's cache lies in the real one.
+FLUXQ_KUBE_CACHE=${FLUXQ_KUBE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/fluxq-kube}
+export FLUXQ_KUBE_CACHE
+
+SHARNESS_TEST_DIRECTORY=$FLUXQ_BUILD_DIR/t
+mkdir -p "$SHARNESS_TEST_DIRECTORY"
+. "${SHARNESS:-/usr/share/sharness/sharness.sh}"
+
+FLUXQ_RUN=$(mktemp -d /tmp/fluxq-t.XXXXXX) || exit 1
+BROKER_STATE=$SHARNESS_TRASH_DIRECTORY/state
+BROKER_LOG=$SHARNESS_TRASH_DIRECTORY/fluxqd.log
+BROKER_PID=
+BROKER_ARGS=
+export FLUXQ_RUN
+
+# The broker leaves its running jobs alone when it goes, so they are cancelled first.
+lib_finish()
+{
+    status=$?
+    trap - EXIT
+    trap '' INT TERM HUP
+    if [ -n "$BROKER_PID" ] && kill -0 "$BROKER_PID" 2>/dev/null; then
+        timeout 5 fluxq-cancel --state PENDING,RUNNING >/dev/null 2>&1
+        timeout 10 fluxq-ctl shutdown >/dev/null 2>&1
+        kill -TERM "$BROKER_PID" 2>/dev/null
+        wait_until 5 lib_gone "$BROKER_PID" || kill -KILL "$BROKER_PID" 2>/dev/null
+    fi
+    rm -rf "$FLUXQ_RUN"
+    (exit $status)
+    die
+}
+trap lib_finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+[ "$(id -u)" -ne 0 ] || test_set_prereq ROOT
+command -v munged >/dev/null && test_set_prereq MUNGE
+[ -d "$FLUXQ_SHARED_DIR/conformance" ] && test_set_prereq SHARED
+
+wait_until()
+{
+    lib_deadline=$(($(date +%s%N) / 1000000 + $1 * 1000))
+    shift
+    until "$@"; do
+        if [ $(($(date +%s%N) / 1000000)) -ge $lib_deadline ]; then
+            echo "gave up waiting for: $*" >&2
+            return 1
+        fi
+        sleep 0.05
+    done
+}
+
+# A process that has ended but was not waited for yet counts as gone.
+lib_gone()
+{
+    case $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) in
+    '' | Z*) return 0 ;;
+    esac
+    return 1
+}
+
+lib_listening()
+{
+    [ "$(grep -c 'listening on .*fluxqd.sock' "$BROKER_LOG")" -gt "$1" ] || lib_gone "$BROKER_PID"
+}
+
+start_broker()
+{
+    [ $# -gt 0 ] || set -- --local 4
+    BROKER_ARGS=$*
+    : >>"$BROKER_LOG"
+    lib_before=$(grep -c 'listening on .*fluxqd.sock' "$BROKER_LOG")
+    case " $* " in
+    *" --kube "*) set -- "$FLUXQ_SOURCE_DIR/t/kube/enter" fluxqd "$@" ;;
+    *) set -- fluxqd "$@" ;;
+    esac
+    "$@" --runtime-dir "$FLUXQ_RUN" --state-dir "$BROKER_STATE" \
+        </dev/null >>"$BROKER_LOG" 2>&1 3>&- 4>&- 5>&- 6<&- &
+    BROKER_PID=$!
+    FLUXQ_BROKER=unix://$FLUXQ_RUN/fluxqd.sock
+    export FLUXQ_BROKER
+    wait_until 20 lib_listening "$lib_before"
+    if lib_gone "$BROKER_PID" || ! [ -S "$FLUXQ_RUN/fluxqd.sock" ]; then
+        echo "$* did not come up:" >&2
+        tail -n 20 "$BROKER_LOG" >&2
+        return 1
+    fi
+}
+
+# Waits for the broker's end and gives its exit status.
+lib_reap()
+{
+    wait_until 20 lib_gone "$BROKER_PID" || return
+    wait "$BROKER_PID"
+    lib_status=$?
+    BROKER_PID=
+    return $lib_status
+}
+
+stop_broker()
+{
+    fluxq-ctl shutdown && lib_reap
+}
+
+kill_broker()
+{
+    kill -"${1:-KILL}" "$BROKER_PID" && { lib_reap || :; }
+}
+
+restart_broker()
+{
+    stop_broker || return
+    # shellcheck disable=SC2086
+    [ $# -gt 0 ] || set -- $BROKER_ARGS
+    start_broker "$@"
+}
+
+job_field()
+{
+    fluxq-show job "$1" --json | jq -r ".$2"
+}
+
+job_state()
+{
+    job_field "$1" state
+}
+
+lib_state_reached()
+{
+    lib_state=$(job_state "$1")
+    echo "$lib_state" | grep -qxE "$2" && return
+    case $lib_state in
+    COMPLETED | FAILED | CANCELLED | TIMEOUT | NODE_FAIL | OUT_OF_MEMORY | PREEMPTED | DEADLINE)
+        lib_over=yes
+        ;;
+    esac
+    [ -n "$lib_over" ]
+}
+
+wait_job_state()
+{
+    lib_over=
+    wait_until "${3:-20}" lib_state_reached "$1" "$2" && [ -z "$lib_over" ] && return
+    echo "job $1 is $lib_state, not $2" >&2
+    fluxq-show job "$1" --events >&2
+    return 1
+}
+
+count_events()
+{
+    fluxq-show job "$1" --events --json | jq --arg name "$2" '[.. | objects | select(.name? == $name)] | length'
+}
+
+write_script()
+{
+    cat >"$1" && chmod +x "$1"
+}

@@ -1,0 +1,16 @@
+# t: system tests (sharness, run by prove) of the programs in the build tree. The cluster's tests,
+# t4xxx, are run by contrib/check, which builds and starts the cluster first.
+
+build-tests: $(check_PROGRAMS)
+list-unit-tests:
+	@for t in $(UNIT_TESTS); do echo $$t; done
+
+SYSTEM_TESTS = $(wildcard $(srcdir)/t/t[0-3]*.t)
+check-local: check-TESTS
+	FLUXQ_SOURCE_DIR='$(abs_top_srcdir)' FLUXQ_BUILD_DIR='$(abs_top_builddir)' \
+	  prove $(SYSTEM_TESTS)
+
+clean-local:
+	rm -rf t/trash\ directory.* t/test-results
+
+.PHONY: build-tests list-unit-tests

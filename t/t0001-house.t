@@ -1,0 +1,159 @@
+#!/bin/sh
+test_description='the build keeps its own laws: includes, banned functions, tables, release, install'
+. "$(dirname "$0")/lib.sh"
+
+# A copy that may be spoiled, configured in itself; what an in-tree build made is not wanted.
+(cd "$FLUXQ_SOURCE_DIR" && tar cf - --exclude=./.git --exclude=./build --exclude='*.[oa]' \
+    --exclude='trash directory.*' --exclude=./config.status --exclude=./Makefile \
+    --exclude=./t/test-results .) | (mkdir copy && tar xf - -C copy && chmod -R u+w copy)
+
+check_includes()
+{
+    sh copy/contrib/check-includes copy >report 2>&1
+}
+
+# plant FILE TEXT: the text becomes FILE of the copy, and goes when the test ends.
+plant()
+{
+    mkdir -p "$(dirname "copy/$1")" &&
+    printf '%s\n' "$2" >"copy/$1" &&
+    test_when_finished "rm -f 'copy/$1'"
+}
+
+# refused FILE TEXT REASON: with this text the file breaks the law, and the report says where.
+refused()
+{
+    plant "$1" "/* a comment */
+$2" &&
+    test_expect_code 1 check_includes &&
+    cat report &&
+    grep "^$1:2: folder .* may not $3" report &&
+    rm "copy/$1"
+}
+
+test_expect_success 'every system test can be run by its name' '
+    for test in "$FLUXQ_SOURCE_DIR"/t/t[0-9]*.t; do
+        test -x "$test" || { echo "$test is not executable"; return 1; }
+    done
+'
+
+test_expect_success 'the sources keep the include law' '
+    check_includes || { cat report && false; }
+'
+
+test_expect_success 'a folder may not include one below it in the law' '
+    refused src/match/planted.c "#include \"sched/sched.h\"" "include sched" &&
+    refused src/common/planted.h "#include \"jobspec/jobspec.h\"" "include jobspec" &&
+    refused src/cmd/planted.c "#include \"broker/broker.h\"" "include broker" &&
+    refused src/exec/local/planted.c "#  include \"broker/broker.h\"" "include broker" &&
+    refused src/shell/planted.c "#include \"jobspec/jobspec.h\"" "include jobspec" &&
+    refused src/job/test/planted.c "#include \"store/store.h\"" "include store"
+'
+
+test_expect_success 'an include is written relative to src/' '
+    refused src/match/planted.c "#include \"graph.h\"" "include \"graph.h\""
+'
+
+test_expect_success 'match, job and sched get no clock, no threads, no input or output' '
+    refused src/match/planted.c "#include <time.h>" "include <time.h>" &&
+    refused src/job/planted.c "#include <pthread.h>" "include <pthread.h>" &&
+    refused src/sched/planted.c "#include <unistd.h>" "include <unistd.h>" &&
+    refused src/sched/policies/planted.c "#include <sys/socket.h>" "include <sys/socket.h>" &&
+    refused src/match/planted.c "#include <uv.h>" "include <uv.h>" &&
+    refused src/match/planted.c "void *f (void) { return fopen (\"x\", \"r\"); }" "call fopen" &&
+    refused src/sched/planted.c "long t (void) { return time(NULL); }" "call time"
+'
+
+test_expect_success 'comments, strings, members and longer names are no calls' '
+    plant src/sched/planted.c "/* fopen (x) and
+time (y) */ // read (z)
+const char *s = \"write (w)\"; int a = p->time (1) + q.open (2) + start_time (3);" &&
+    check_includes
+'
+
+test_expect_success 'a library stays in the folders that it belongs to' '
+    refused src/exec/planted.c "#include <sqlite3.h>" "include <sqlite3.h>" &&
+    refused src/cmd/planted.c "#include <curl/curl.h>" "include <curl/curl.h>" &&
+    refused src/broker/planted.c "#include <munge.h>" "include <munge.h>" &&
+    refused src/shell/planted.c "#include <jansson.h>" "include <jansson.h>"
+'
+
+test_expect_success 'a folder that the law does not know is refused' '
+    plant src/misc/planted.c "int misc;" &&
+    test_expect_code 1 check_includes &&
+    grep "^src/misc/planted.c:1: folder misc is not in" report
+'
+
+test_expect_success 'the copy can be configured' '
+    (cd copy && ./configure -q) >report 2>&1 || { cat report && false; }
+'
+
+test_expect_success 'a forbidden include breaks the build, before anything is compiled' '
+    plant src/match/planted.c "#include \"sched/sched.h\"" &&
+    test_must_fail make -C copy >report 2>&1 &&
+    grep "src/match/planted.c:1: folder match may not include sched" report &&
+    ! grep "^  CC " report
+'
+
+test_expect_success 'each banned function breaks the compilation, with its name' '
+    names=$(sed -n "s/^#define \([a-z]*\)(\.\.\.) .*/\1/p" copy/src/common/banned.h) &&
+    test $(echo $names | wc -w) -ge 16 &&
+    cp copy/src/common/error.c error.c &&
+    test_when_finished "mv error.c copy/src/common/error.c" &&
+    {
+        echo "void planted (char *a, char *b);" &&
+        echo "void planted (char *a, char *b) {" &&
+        for name in $names; do echo "$name (a, b);"; done &&
+        echo "}"
+    } >>copy/src/common/error.c &&
+    test_must_fail make -C copy src/common/error.o >report 2>&1 &&
+    for name in $names; do
+        grep -q "sorry_${name}_is_banned" report || { echo "not refused: $name"; return 1; }
+    done
+'
+
+test_expect_success 'a new command is one new file' '
+    plant src/cmd/planted.c "const struct command command_planted = { .name = \"planted\" };" &&
+    make -C copy src/cmd/table.c >report 2>&1 &&
+    grep "&command_planted," copy/src/cmd/table.c &&
+    rm copy/src/cmd/planted.c &&
+    make -C copy src/cmd/table.c >report 2>&1 &&
+    test_must_fail grep planted copy/src/cmd/table.c
+'
+
+test_expect_success 'a release has all sources, headers, tests and documents' '
+    make -C copy dist >report 2>&1 &&
+    tar tzf copy/fluxq-*.tar.gz | sed "s|^[^/]*/||" | sort >released &&
+    (cd copy && find src contrib doc t -name "*.[ch]" -o -name "*.t" -o -name "*.md" -o \
+        -path "contrib/*" -type f | grep -v "/table.c$" | sort) >wanted &&
+    comm -13 released wanted >missing &&
+    test_must_be_empty missing &&
+    test_must_fail grep -E "\.(o|a|log|trs)$|trash directory|autom4te" released
+'
+
+test_expect_success 'make install with DESTDIR puts programs and links in their places' '
+    make -C "$FLUXQ_BUILD_DIR" install DESTDIR="$PWD/dest" prefix=/opt/fluxq >report 2>&1 &&
+    (cd dest/opt/fluxq && test -x bin/fluxq && test -x sbin/fluxqd &&
+        test -x libexec/fluxq/fluxq-shell && test -f share/man/man1/fluxq-submit.1 &&
+        test -f share/man/man5/fluxq.yaml.5 && test -f share/man/man8/fluxqd.8 &&
+        test -f share/doc/fluxq/guide.md && test -f share/doc/fluxq/examples/fluxq.yaml &&
+        grep "^ExecStart=/.*/fluxqd$" lib/systemd/system/fluxqd.service) &&
+    for name in submit queue cancel show logs info ctl; do
+        test "$(readlink dest/opt/fluxq/bin/fluxq-$name)" = fluxq &&
+        dest/opt/fluxq/bin/fluxq-$name --version || return 1
+    done
+'
+
+test_expect_success 'make uninstall leaves no file' '
+    make -C "$FLUXQ_BUILD_DIR" uninstall DESTDIR="$PWD/dest" prefix=/opt/fluxq >report 2>&1 &&
+    find dest ! -type d >left &&
+    test_must_be_empty left
+'
+
+test_expect_success 'the agent is static and at most 512 KiB' '
+    agent="$FLUXQ_BUILD_DIR/src/shell/fluxq-shell" &&
+    test $(stat -c %s "$agent") -le 524288 &&
+    test_must_fail grep -a -q "/ld-musl\|/lib64/ld-linux" "$agent"
+'
+
+test_done

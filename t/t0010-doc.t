@@ -1,0 +1,99 @@
+#!/bin/sh
+# The API's description and the configuration's manual page against the tables in the code: what
+# one has and the other has not would mislead whoever reads it.
+test_description='documentation against the tables in the code'
+: "${FLUXQ_SOURCE_DIR:=$(cd "$(dirname "$0")/.." && pwd)}"
+src=$FLUXQ_SOURCE_DIR
+. "$src/t/lib.sh"
+
+# "POST /v1/jobs/{}" a line, from the table of routes.
+routes_in_code ()
+{
+    sed -n 's/^ *{ "\([A-Z]*\)", "\(\/v1[^"]*\)", api_.*/\1 \2/p' "$src/src/broker/api.c" | sort
+}
+
+# The same from doc/openapi.yaml: its paths stand at two blanks, its methods at four.
+routes_in_doc ()
+{
+    awk '/^components:/ { exit }
+         /^  \/v1/ { path = $1; sub(/:$/, "", path); gsub(/{[a-z]*}/, "{}", path) }
+         /^    (get|post|put|patch|delete):/ { m = toupper($1); sub(/:/, "", m); print m, path }' \
+        "$src/doc/openapi.yaml" | sort
+}
+
+test_expect_success 'every route is described, and nothing else' '
+    routes_in_code >code && routes_in_doc >doc &&
+    test "$(wc -l <code)" -ge 17 &&
+    diff code doc
+'
+
+test_expect_success 'every column of the listing is described, and nothing else' '
+    sed -n "/^const struct column columns/,/^};/p" "$src/src/broker/columns.c" |
+        grep -oE "(NUM|TXT) \([a-z_]+\)" | sed "s/.*(\(.*\))/\1/" | sort >code &&
+    test "$(wc -l <code)" -ge 20 &&
+    awk "/^    Job:/ { on = 1; next } /^    [A-Z]/ { on = 0 } on && /^        [a-z_]+: / {
+         sub(/:.*/, \"\", \$1); print \$1 }" "$src/doc/openapi.yaml" | sort >doc &&
+    diff code doc
+'
+
+# The names in the tables of keys; "local" and "kube" are the executors' sections.
+keys_in_code ()
+{
+    {
+        sed -n '/keys\[\] = {/,/};/p' "$src/src/broker/config.c" "$src/src/exec/kube/config.c" |
+            sed -n 's/^ *{ "\([a-z-]*\)",.*/\1/p'
+        sed -n '/known\[\] = {/p' "$src/src/exec/local/local.c" | grep -oE '"[a-z]+"' | tr -d '"'
+    } | grep -vxE 'local|kube' | sort -u
+}
+
+# The bold words of .TP entries.
+keys_in_doc ()
+{
+    awk '/^\.TP/ { getline; if ($1 == ".B") { gsub(/\\/, "", $2); print $2 } }' \
+        "$src/doc/man/fluxq.yaml.5" | sort -u
+}
+
+test_expect_success 'every key of fluxq.yaml is in fluxq.yaml(5), and nothing else' '
+    keys_in_code >code && keys_in_doc >doc &&
+    test "$(wc -l <code)" -ge 35 &&
+    diff code doc
+'
+
+test_expect_success 'the example configuration is good' '
+    fluxqd --check --config "$src/etc/fluxq.yaml"
+'
+
+test_expect_success 'every manual page is rendered without a warning' '
+    for page in "$src"/doc/man/*; do
+        groff -ww -man -Tutf8 -z "$page" || return 1
+    done 2>warnings &&
+    cat warnings && test ! -s warnings
+'
+
+# "fluxq-queue.1" a line: what the pages refer to as .BR fluxq\-queue (1).
+references ()
+{
+    cat "$src"/doc/man/* | tr -d '\\"' | grep -oE 'fluxq[a-z.-]* ?\([158]\)' |
+        sed 's/ *(/./; s/)//' | sort -u
+}
+
+test_expect_success 'every manual page that is referred to is there' '
+    references >references && test "$(wc -l <references)" -ge 9 &&
+    while read -r page; do
+        test -f "$src/doc/man/$page" || { echo "there is no $page" && return 1; }
+    done <references
+'
+
+test_expect_success 'every program has a page, and every option of it stands there' '
+    for program in $(ls "$FLUXQ_BUILD_DIR"/src/cmd | grep -x "fluxq[a-z-]*") fluxqd fluxq-shell; do
+        page=$(ls "$src/doc/man/$program".[18]) &&
+        $program --help | grep -oE "^ +(-.,)? *--[a-z-]+" | sed "s/.*--/--/" >options &&
+        test -s options && tr -d "\\\\" <"$page" >text &&
+        while read -r option; do
+            grep -qE -e "$option([^a-z-]|$)" text ||
+                { echo "$page does not have $option" && return 1; }
+        done <options || return 1
+    done
+'
+
+test_done

@@ -1,0 +1,92 @@
+#!/bin/sh
+# The README's console blocks are run in order in a copy of the tree, and what they print must have
+# the form that the README shows: a command, column or line that has changed since shows here. Numbers,
+# names of machine, user and directory may differ.
+test_description='the README says what happens'
+. "$(dirname "$0")/lib.sh"
+src=$FLUXQ_SOURCE_DIR
+here=$PWD
+
+# What stands in the blocks marked "console": "$ COMMAND" and the lines that it prints.
+console ()
+{
+    awk '/^```console$/ { on = 1; next } /^```/ { on = 0 } on' "$src/README.md"
+}
+
+# One form for what may differ, and each line of a command once: a queue is shown until it is empty.
+form ()
+{
+    sed -E -e "s#$here/fluxq#DIR#g; s#/home/user/fluxq#DIR#g" \
+        -e '/^install-packages:/d' \
+        -e 's/listening on .*/listening on SOCKET/' \
+        -e "s/\<($(id -un)|user)\>/USER/g" \
+        -e 's/^hello from [^:]*:/hello from HOST:/' \
+        -e 's/[0-9]+([-.:T\/][0-9]+)*/N/g; s/\<[KMGT]iB\>/iB/g' \
+        -e 's/ (CF|CG) N:?N? / R N /' \
+        -e 's/[ \t]+/ /g; s/ $//; s/^\[ /[/; s/^ //' |
+        awk '/^\$ / { delete seen } !seen[$0]++'
+}
+
+# The shell that types the commands. A broker gets directories of its own, also when root runs this.
+type_commands ()
+{
+    fluxqd ()
+    {
+        command fluxqd --runtime-dir "$FLUXQ_RUN" --state-dir "$here/state" "$@"
+    }
+    while IFS= read -r line <&8; do
+        case $line in
+        '$ '*) ;;
+        *) continue ;;
+        esac
+        printf '%s\n' "$line"
+        eval "${line#??}" 8<&- || return
+        case $line in
+        *'&') wait_until 20 test -S "$FLUXQ_RUN/fluxqd.sock" || return ;;
+        esac
+    done 8<"$here/commands"
+    wait
+}
+
+test_expect_success 'the README has its commands' '
+    console >shown &&
+    grep "^\$ " shown >commands &&
+    for word in contrib/quickstart fluxqd fluxq-submit fluxq-queue fluxq-logs fluxq-info \
+        "fluxq-show job" "fluxq-ctl shutdown"; do
+        grep -qF "\$ $word" commands || return 1
+    done
+'
+
+test_expect_success 'a copy of the tree, with what is built' '
+    mkdir fluxq &&
+    cp -R "$src/contrib" "$src/doc" "$src/configure" "$src/README.md" fluxq/ &&
+    ln -s "$FLUXQ_BUILD_DIR" fluxq/build
+'
+
+test_expect_success 'the commands print what the README shows' '
+    (
+        cd fluxq && unset MAKEFLAGS MFLAGS MAKELEVEL &&
+        FLUXQ_BROKER=unix://$FLUXQ_RUN/fluxqd.sock && export FLUXQ_BROKER &&
+        type_commands </dev/null >../printed 2>&1
+    ) || { cat printed && return 1; }
+    form <shown >expected &&
+    form <printed >actual &&
+    diff expected actual
+'
+FLUXQ_BROKER=unix://$FLUXQ_RUN/fluxqd.sock fluxq-ctl shutdown >/dev/null 2>&1 # if it failed midway
+rm -f "$FLUXQ_BUILD_DIR"/quickstart-*.out
+
+# Links of the pages to files of this tree.
+test_expect_success 'links lead somewhere' '
+    (
+        cd "$src" &&
+        for page in README.md doc/*.md t/README.md t/kube/README.md; do
+            grep -oE "\]\([^)#]+" "$page" | sed "s/](//; /:/d" | while read -r link; do
+                test -e "$(dirname "$page")/$link" || echo "$page: there is no $link"
+            done
+        done
+    ) >broken &&
+    cat broken && test ! -s broken
+'
+
+test_done

@@ -1,0 +1,64 @@
+#!/bin/sh
+# What users copy first must run as it stands.
+test_description='the scripts of doc/examples'
+. "$(dirname "$0")/lib.sh"
+examples=$FLUXQ_SOURCE_DIR/doc/examples
+
+test_expect_success 'a broker' '
+    start_broker
+'
+
+test_expect_success 'every example is in this test' '
+    for example in "$examples"/*; do
+        grep -q "$(basename "$example")" "$FLUXQ_SOURCE_DIR/t/t0030-examples.t" || return 1
+    done
+'
+
+test_expect_success 'hello.sh: two nodes, its output in fluxq-ID.out' '
+    id=$(fluxq-submit --wait "$examples/hello.sh") &&
+    grep "hello from .*: job $id has 2 nodes: node\[" fluxq-$id.out &&
+    grep "^done at ..:..:..$" fluxq-$id.out
+'
+
+for dialect in sbatch flux fluxq; do
+    test_expect_success "dialect-$dialect.sh runs and writes where it says" '
+        id=$(fluxq-submit --wait "$examples/dialect-$dialect.sh") &&
+        echo "dialect: 2 tasks on 2 nodes" >expected &&
+        diff expected dialect-$id.out &&
+        test ! -e fluxq-$id.out
+    '
+done
+
+# dialect-sbatch.sh, dialect-flux.sh and dialect-fluxq.sh
+test_expect_success 'the three dialects make one jobspec' '
+    for dialect in sbatch flux fluxq; do
+        fluxq-submit --dry-run --export=NONE "$examples/dialect-$dialect.sh" >$dialect.json &&
+        jq -S "del(.attributes.system.files)" $dialect.json >$dialect.spec || return 1
+    done &&
+    jq -e ".attributes.system.duration == 300" fluxq.json &&
+    diff sbatch.spec fluxq.spec &&
+    diff flux.spec fluxq.spec
+'
+
+test_expect_success 'tasks.sh: a file for each task' '
+    id=$("$examples/tasks.sh") &&
+    for task in 0 1 2 3; do
+        echo "task $task of 4 on node$((task / 2))" >expected &&
+        diff expected tasks-$id-$task.out || return 1
+    done &&
+    test ! -e tasks-$id-4.out
+'
+
+test_expect_success 'pipeline.sh: the second job gets what the first wrote' '
+    echo "twice the last number is 200" >expected &&
+    "$examples/pipeline.sh" >actual &&
+    diff expected actual
+'
+
+test_expect_success 'pipeline.sh stops when the first job fails' '
+    mkdir bin && printf "#!/bin/sh\nexit 3\n" >bin/seq && chmod +x bin/seq &&
+    test_expect_code 3 env PATH="$PWD/bin:$PATH" "$examples/pipeline.sh" >actual &&
+    test ! -s actual
+'
+
+test_done

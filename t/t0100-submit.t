@@ -1,0 +1,318 @@
+#!/bin/sh
+test_description='fluxq-submit: one job for each call, from a script, stdin or a command; clear refusals'
+. "$(dirname "$0")/lib.sh"
+
+# refused CODE TEXT COMMAND...: that exit status, TEXT (a regular expression) in the one line on
+# stderr, nothing on stdout. Wrong usage may add the line that points to --help.
+refused()
+{
+    code=$1 text=$2
+    shift 2
+    test_expect_code "$code" "$@" >out 2>err &&
+        test_must_be_empty out &&
+        grep -E "$text" err &&
+        grep -v "^Try '" err >lines
+    if [ "$(wc -l <lines)" -ne 1 ]; then
+        echo "not one line:" && cat err && return 1
+    fi
+}
+
+# njobs: how many jobs the broker has ever had.
+njobs()
+{
+    fluxq-queue --all --no-header -o id | wc -l
+}
+
+write_script args.sh <<'END'
+#!/bin/sh
+#SBATCH --job-name=fromscript --output=args-%j.out
+echo "$FLUXQ_JOB_ID: $# $1 $2"
+END
+
+start_broker
+
+test_expect_success 'the id stands alone on stdout, and ids count up' '
+    fluxq-submit -o /dev/null -- true >one && fluxq-submit -o /dev/null -- true >two &&
+    grep -qxE "[0-9]+" one && test "$(cat two)" -eq $(($(cat one) + 1)) && test "$(wc -l <one)" -eq 1
+'
+
+test_expect_success 'a script runs with its arguments, also those that look like options' '
+    id=$(fluxq-submit --wait args.sh -N "b c") &&
+    echo "$id: 2 -N b c" >wanted && test_cmp wanted args-$id.out
+'
+
+test_expect_success 'a script on stdin, with no operand or with "-"' '
+    id=$(fluxq-submit --wait <args.sh) && echo "$id: 0  " >wanted && test_cmp wanted args-$id.out &&
+    id=$(fluxq-submit --wait - x y <args.sh) && echo "$id: 2 x y" >wanted &&
+    test_cmp wanted args-$id.out
+'
+
+test_expect_success 'behind -- stands a command, with its own options' '
+    id=$(fluxq-submit --wait -o cmd-%j.out -- printf "%s|" --wait -n "a b") &&
+    printf "%s|" --wait -n "a b" >wanted && test_cmp wanted cmd-$id.out
+'
+
+test_expect_success 'a job starts where its user is, by the path that the user took' '
+    mkdir -p real && ln -sf real link &&
+    (cd link && fluxq-submit --wait -- sh -c pwd >id && cat fluxq-$(cat id).out) >where &&
+    echo "$PWD/link" >wanted && test_cmp wanted where
+'
+
+test_expect_success '--chdir: it starts there, and is told where it was submitted' '
+    mkdir -p elsewhere &&
+    fluxq-submit --wait -D elsewhere -o "$PWD/chdir.out" -- \
+        sh -c "pwd; echo \$SLURM_SUBMIT_DIR; echo \$FLUXQ_SUBMIT_DIR" &&
+    printf "%s\n" "$PWD/elsewhere" "$PWD" "$PWD" >want && test_cmp want chdir.out
+'
+
+test_expect_success '--wait gives the exit status of the job, 128 + signal too' '
+    fluxq-submit -o /dev/null --wait -- true >/dev/null &&
+    test_expect_code 7 fluxq-submit -o /dev/null --wait -- sh -c "exit 7" >/dev/null 2>err &&
+    grep -E "^fluxq-submit: job [0-9]+: FAILED" err &&
+    test_expect_code 137 fluxq-submit -o /dev/null --wait -- sh -c "kill -9 \$\$" >/dev/null
+'
+
+test_expect_success '--wait of a cancelled job fails and says so' '
+    rm -f id
+    fluxq-submit -o /dev/null --wait -- sleep 100 >id 2>err &
+    submit=$! &&
+    wait_until 10 test -s id &&
+    wait_job_state $(cat id) RUNNING && fluxq-cancel $(cat id) &&
+    test_must_fail wait $submit && grep CANCELLED err
+'
+
+test_expect_success 'an interrupted --wait ends with 130; the job goes on and it says how to end it' '
+    rm -f id
+    env --default-signal=INT fluxq-submit -o /dev/null --wait -- sleep 100 >id 2>err &
+    submit=$! &&
+    wait_until 10 test -s id && id=$(cat id) &&
+    wait_job_state $id RUNNING && kill -INT $submit &&
+    test_expect_code 130 wait $submit &&
+    grep "job $id goes on; fluxq-cancel $id" err &&
+    test "$(job_state $id)" = RUNNING && fluxq-cancel $id
+'
+
+test_expect_success '--dry-run shows the jobspec without any broker' '
+    fluxq-submit --broker unix:///nonexistent/x --dry-run -N 2 -n 4 -t 5 -J name -- a "b c" >spec &&
+    jq -e ".attributes.system | .duration == 300 and .job.name == \"name\"" spec &&
+    jq -e ".tasks[0].command == [\"a\", \"b c\"]" spec &&
+    jq -e "[.. | objects | select(.type? == \"node\") | .count] == [2]" spec
+'
+
+test_expect_success 'the command line wins over the environment, and that over the script' '
+    FLUXQ_JOB_NAME=env fluxq-submit --dry-run args.sh | jq -e ".attributes.system.job.name == \"env\"" &&
+    FLUXQ_JOB_NAME=env fluxq-submit --dry-run -J line args.sh |
+        jq -e ".attributes.system.job.name == \"line\"" &&
+    fluxq-submit --dry-run args.sh | jq -e ".attributes.system.job.name == \"fromscript\""
+'
+
+test_expect_success '--json is for programs: the id, and with --wait the result' '
+    fluxq-submit --json -o /dev/null -- true | jq -e "keys == [\"id\"] and .id > 0" &&
+    test_expect_code 3 fluxq-submit --json -o /dev/null --wait -- sh -c "exit 3" >lines 2>err &&
+    test_must_be_empty err &&
+    jq -s -e "length == 2 and .[0].id == .[1].id and .[1].exit_code == 3 and .[1].state == \"FAILED\"" lines
+'
+
+test_expect_success '--hold and --urgency: the job is there and does not start until released' '
+    id=$(fluxq-submit --hold -o /dev/null -- true) &&
+    fluxq-submit -o /dev/null --wait -- true &&
+    test "$(job_state $id)" = PENDING && test "$(job_field $id urgency)" = 0 &&
+    fluxq-ctl release $id && wait_job_state $id COMPLETED &&
+    id=$(fluxq-submit --urgency 9 -o /dev/null -- true) && test "$(job_field $id urgency)" = 9
+'
+
+test_expect_success 'a directive behind the first command is reported with its line, and not used' '
+    write_script late.sh <<-\END &&
+	#!/bin/sh
+	#SBATCH -o /dev/null
+	true
+	#SBATCH -J late
+	END
+    id=$(fluxq-submit --wait late.sh 2>err) &&
+    grep -E "^fluxq-submit: warning: late.sh:4: " err &&
+    test "$(job_field $id name)" = late.sh
+'
+
+test_expect_success 'the dialects: # flux: and #FLUXQ too, but one a file' '
+    printf "#!/bin/sh\n# flux: -N2 --job-name=f\n" >flux.sh &&
+    printf "#!/bin/sh\n#FLUXQ --nodes=2 -J own\n" >own.sh &&
+    fluxq-submit --dry-run flux.sh | jq -e ".attributes.system.job.name == \"f\"" &&
+    fluxq-submit --dry-run own.sh | jq -e ".attributes.system.job.name == \"own\"" &&
+    printf "#!/bin/sh\n#SBATCH -N1\n#FLUXQ -N2\n" >two.sh &&
+    refused 1 "two.sh:3" fluxq-submit two.sh
+'
+
+before=$(njobs)
+
+test_expect_success 'refused: an unknown option, on the command line and in a script with its line' '
+    refused 2 "^fluxq-submit: --nodse: unknown option .did you mean --nodes" fluxq-submit --nodse=2 -- true &&
+    refused 2 "^fluxq-submit: -Z" fluxq-submit -Z -- true &&
+    printf "#!/bin/sh\n#SBATCH -N 1\n#SBATCH --frobnicate=1\ntrue\n" >unknown.sh &&
+    refused 1 "^fluxq-submit: unknown.sh:3: --frobnicate: " fluxq-submit unknown.sh &&
+    refused 1 "^fluxq-submit: stdin:3: --frobnicate: " fluxq-submit - <unknown.sh
+'
+
+test_expect_success 'refused: what is no script' '
+    : >empty.sh && refused 1 "empty.sh: .*empty" fluxq-submit empty.sh &&
+    refused 1 "stdin: .*empty" fluxq-submit </dev/null &&
+    { echo "#!/bin/sh" && head -c 10485760 /dev/zero | tr "\0" "#"; } >large.sh &&
+    refused 1 "large.sh: .*4 MiB" fluxq-submit large.sh &&
+    refused 1 "stdin: .*4 MiB" fluxq-submit <large.sh && rm large.sh &&
+    printf "#!/bin/sh\necho \0\n" >nul.sh && refused 1 "nul.sh:2: .*NUL" fluxq-submit nul.sh &&
+    echo "echo hello" >bare.sh && refused 1 "bare.sh:1: .*#!" fluxq-submit bare.sh &&
+    printf "#!/bin/sh\r\ntrue\r\n" >dos.sh && refused 1 "dos.sh:1: .*DOS" fluxq-submit dos.sh &&
+    refused 1 "nowhere.sh: No such file" fluxq-submit nowhere.sh &&
+    mkdir -p folder && refused 1 "folder: Is a directory" fluxq-submit folder
+'
+
+test_expect_success 'a script of just under 4 MiB is accepted' '
+    { printf "#!/bin/sh\n#SBATCH -o /dev/null\n" && head -c 4194000 /dev/zero | tr "\0" "#"; } >big.sh &&
+    fluxq-submit --wait big.sh >/dev/null && rm big.sh
+'
+
+test_expect_success 'refused: counts that are none' '
+    for n in 0 -1 9223372036854775808 99999999999999999999 x "" 1.5; do
+        refused 2 "^fluxq-submit: -N: " fluxq-submit -N "$n" -- true &&
+        refused 2 "^fluxq-submit: --ntasks: " fluxq-submit --ntasks="$n" -- true &&
+        printf "#!/bin/sh\n#SBATCH --cpus-per-task=%s\n" "$n" >count.sh &&
+        refused 1 "^fluxq-submit: count.sh:2: --cpus-per-task" fluxq-submit count.sh || return 1
+    done &&
+    refused 2 "^fluxq-submit: -N: .*minimum" fluxq-submit -N 4-2 -- true &&
+    refused 2 "^fluxq-submit: FLUXQ_NODES: " env FLUXQ_NODES=0 fluxq-submit -- true &&
+    refused 2 "^fluxq-submit: --urgency: " fluxq-submit --urgency 32 -- true &&
+    refused 2 "^fluxq-submit: -t: " fluxq-submit -t yesterday -- true
+'
+
+test_expect_success 'refused: more than the machine could ever give' '
+    refused 1 "^fluxq-submit: .*node" fluxq-submit -N 5 -- true &&
+    refused 1 "^fluxq-submit: " fluxq-submit -c 1000 -- true &&
+    refused 1 "^fluxq-submit: " fluxq-submit --mem 900T -- true &&
+    refused 1 "^fluxq-submit: " fluxq-submit -G 1 -- true
+'
+
+test_expect_success '--allow-infeasible takes it, and the job says why it waits' '
+    id=$(fluxq-submit --allow-infeasible -N 5 -o /dev/null -- true) &&
+    test "$(job_state $id)" = PENDING && test -n "$(job_field $id reason_text)" && fluxq-cancel $id
+'
+
+test_expect_success 'refused: an unknown queue, by its name' '
+    refused 1 "^fluxq-submit: .*nosuchqueue" fluxq-submit -q nosuchqueue -- true
+'
+
+test_expect_success 'refused: options that contradict each other, and nothing to run' '
+    refused 2 "no command behind --" fluxq-submit -N 1 -- &&
+    refused 2 "dry-run" fluxq-submit --dry-run --wait -- true &&
+    refused 2 "urgency" fluxq-submit --hold --urgency 3 -- true
+'
+
+test_expect_success 'what was refused left no job behind' '
+    test "$(njobs)" -eq $((before + 2))
+'
+
+test_expect_success ROOT 'another user submits too, and the job is theirs' '
+    chmod 711 "$FLUXQ_RUN" &&
+    id=$(cd / && setpriv --reuid=65534 --regid=65534 --clear-groups \
+        fluxq-submit -o /dev/null --wait -- sh -c "test \$(id -u) = 65534") &&
+    test "$(job_field $id userid)" = 65534
+'
+
+test_expect_success ROOT 'only operators go above urgency 16' '
+    (cd / && refused_as_user() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; } &&
+        test_expect_code 1 refused_as_user fluxq-submit --urgency 17 -- true) 2>err &&
+    grep operator err
+'
+
+# A server that behaves as told: "drop" takes a request and hangs up without an answer; "busy" is
+# 503 with Retry-After: 1; "ok" gives id 42. Each request: its Idempotency-Key into keys.
+cat >server.py <<'END'
+import socket, sys
+server = socket.socket(socket.AF_UNIX)
+server.bind(sys.argv[1])
+server.listen(8)
+print("ready", flush=True)
+for what in sys.argv[2:]:
+    c, _ = server.accept()
+    data = b""
+    while b"\r\n\r\n" not in data:
+        data += c.recv(65536)
+    head, _, body = data.partition(b"\r\n\r\n")
+    fields = dict(l.split(": ", 1) for l in head.decode().split("\r\n")[1:])
+    while len(body) < int(fields["Content-Length"]):
+        body += c.recv(65536)
+    with open("keys", "a") as f:
+        f.write(fields["Idempotency-Key"] + "\n")
+    if what != "drop":
+        text = b'{"id":42}' if what == "ok" else b'{"code":"busy","detail":"too busy"}'
+        line = "201 Created" if what == "ok" else "503 Busy\r\nRetry-After: 1"
+        c.sendall(b"HTTP/1.1 %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
+                  % (line.encode(), len(text), text))
+    c.close()
+END
+
+serve()
+{
+    rm -f keys ready "$FLUXQ_RUN/fake.sock"
+    python3 server.py "$FLUXQ_RUN/fake.sock" "$@" >ready &
+    server=$!
+    wait_until 10 test -s ready
+}
+
+test_expect_success 'a connection that breaks before the answer: sent again, under the same key' '
+    serve drop drop ok &&
+    test "$(fluxq-submit --broker unix://$FLUXQ_RUN/fake.sock -- true 2>err)" = 42 &&
+    wait $server && test "$(wc -l <keys)" -eq 3 && test "$(sort -u keys | wc -l)" -eq 1 &&
+    grep -xE "[0-9a-f]{32}" keys && test "$(grep -c "waiting for the broker" err)" -eq 1
+'
+
+test_expect_success 'two submissions have two keys' '
+    serve ok ok &&
+    fluxq-submit --broker unix://$FLUXQ_RUN/fake.sock -- true &&
+    fluxq-submit --broker unix://$FLUXQ_RUN/fake.sock -- true &&
+    wait $server && test "$(sort -u keys | wc -l)" -eq 2
+'
+
+test_expect_success 'a busy broker is asked again when it says so' '
+    serve busy ok &&
+    test "$(fluxq-submit --broker unix://$FLUXQ_RUN/fake.sock -- true 2>err)" = 42 &&
+    wait $server && grep "waiting for the broker" err
+'
+
+test_expect_success 'a broker that never comes back: an error, and no endless wait' '
+    serve drop &&
+    test_expect_code 1 timeout 60 fluxq-submit --broker unix://$FLUXQ_RUN/fake.sock -- true 2>err &&
+    wait $server && grep "no broker at" err
+'
+
+test_expect_success 'no broker at all: at once, and what to do' '
+    test_expect_code 1 fluxq-submit --broker unix:///nonexistent/f.sock -- true 2>err &&
+    grep "/nonexistent/f.sock" err && test_must_fail grep waiting err
+'
+
+# A user id that nobody has, so that no broker of the developer is found.
+test_expect_success ROOT 'no broker at the default sockets: which were tried, and how to start one' '
+    (cd / && unset FLUXQ_BROKER && export XDG_RUNTIME_DIR=/nonexistent &&
+        test_expect_code 1 setpriv --reuid=61234 --regid=61234 --clear-groups fluxq-submit -- true) 2>err &&
+    grep "/nonexistent/fluxq/fluxqd.sock" err && grep "/tmp/fluxq-61234/fluxqd.sock" err &&
+    grep "/run/fluxq/fluxqd.sock" err && grep "fluxqd --local" err
+'
+
+test_expect_success 'a broker killed under a submission and started again makes one job of it' '
+    before=$(njobs) && rm -f id &&
+    kill -STOP $BROKER_PID &&
+    { fluxq-submit -o /dev/null -- true >id 2>err & } && submit=$! &&
+    sleep 0.3 && # it has sent its request, or will find no broker: both must end well
+    kill_broker && start_broker &&
+    wait $submit && grep -qxE "[0-9]+" id && wait_job_state $(cat id) COMPLETED &&
+    test "$(njobs)" -eq $((before + 1))
+'
+
+test_expect_success '--wait outlives a restart of the broker' '
+    rm -f id
+    { fluxq-submit -o /dev/null --wait -- sh -c "while ! test -e \"$PWD/go\"; do sleep 0.1; done; exit 5" \
+        >id 2>err & } && submit=$! &&
+    wait_until 10 test -s id && wait_job_state $(cat id) RUNNING &&
+    restart_broker && : >go &&
+    test_expect_code 5 wait $submit && grep "waiting for the broker" err
+'
+
+test_done

@@ -1,0 +1,108 @@
+#!/bin/sh
+test_description='fluxq-cancel: ends what it is told to and nothing else, says what it could not and why'
+. "$(dirname "$0")/lib.sh"
+
+start_broker
+chmod 711 "$FLUXQ_RUN"
+
+submit()
+{
+    fluxq-submit -o /dev/null "$@"
+}
+
+as_nobody()
+{
+    (cd / && setpriv --reuid=65534 --regid=65534 --clear-groups "$@")
+}
+
+test_expect_success 'a pending and a running job end as CANCELLED, in silence' '
+    pending=$(submit --hold -- true) && running=$(submit -- sleep 1000) &&
+    wait_job_state $running RUNNING &&
+    fluxq-cancel $pending $running >out 2>&1 && test_must_be_empty out &&
+    wait_job_state $pending CANCELLED && wait_job_state $running CANCELLED
+'
+
+test_expect_success 'ids and ranges: those, and not their neighbours' '
+    a=$(submit --hold -- true) && b=$(submit --hold -- true) && c=$(submit --hold -- true) &&
+    d=$(submit --hold -- true) && e=$(submit --hold -- true) &&
+    fluxq-cancel $a,$c-$d &&
+    wait_job_state $a CANCELLED && wait_job_state $c CANCELLED && wait_job_state $d CANCELLED &&
+    test "$(job_state $b)" = PENDING && test "$(job_state $e)" = PENDING && fluxq-cancel $b $e
+'
+
+test_expect_success 'by name, queue and state; a job must fit all that is asked' '
+    one=$(submit -J one --hold -- true) && two=$(submit -J two --hold -- true) &&
+    run=$(submit -J one -- sleep 1000) && wait_job_state $run RUNNING &&
+    fluxq-cancel --name one --state PENDING && wait_job_state $one CANCELLED &&
+    test "$(job_state $two)" = PENDING && test "$(job_state $run)" = RUNNING &&
+    fluxq-cancel -q nosuchqueue -t RUNNING 2>err && grep "nothing to cancel" err &&
+    test "$(job_state $run)" = RUNNING &&
+    fluxq-cancel -q batch -t running && wait_job_state $run CANCELLED &&
+    fluxq-cancel --me && wait_job_state $two CANCELLED
+'
+
+test_expect_success 'with a filter that nothing fits: no failure, and it says so' '
+    fluxq-cancel --name nosuchname 2>err && grep "nothing to cancel" err &&
+    fluxq-cancel --user nosuchuser 2>err && grep "nothing to cancel" err
+'
+
+test_expect_success 'what could not be cancelled is named with the reason, the rest is done' '
+    ended=$(submit --wait -- true) && id=$(submit --hold -- true) &&
+    test_expect_code 1 fluxq-cancel 99999 $ended $id 2>err &&
+    grep "^fluxq-cancel: .*99999" err && grep "^fluxq-cancel: .*job $ended .*ended" err &&
+    test "$(wc -l <err)" -eq 2 && wait_job_state $id CANCELLED
+'
+
+test_expect_success 'a signal reaches the tasks and ends nothing by itself' '
+    cat >trap.sh <<-\END &&
+	#!/bin/sh
+	trap "echo got usr1; exit 9" USR1
+	echo ready
+	while :; do sleep 0.1; done
+	END
+    id=$(fluxq-submit -o trap.out trap.sh) && wait_until 20 grep -q ready trap.out &&
+    wait_job_state $id RUNNING && fluxq-cancel --signal USR1 $id && wait_job_state $id FAILED &&
+    grep "got usr1" trap.out && test "$(job_field $id exit_code)" = 9
+'
+
+test_expect_success 'no signal for what does not run, no signal that does not exist' '
+    id=$(submit --hold -- true) &&
+    test_expect_code 1 fluxq-cancel -s TERM $id 2>err && grep "job $id" err &&
+    test "$(job_state $id)" = PENDING &&
+    test_expect_code 2 fluxq-cancel -s NOPE $id && test_expect_code 2 fluxq-cancel -s 0 $id &&
+    test_expect_code 2 fluxq-cancel -s 65 $id && fluxq-cancel $id
+'
+
+test_expect_success 'wrong usage: nothing named, no ids, an unknown state' '
+    test_expect_code 2 fluxq-cancel 2>err && grep "name the jobs" err &&
+    test_expect_code 2 fluxq-cancel 0 && test_expect_code 2 fluxq-cancel -- -1 &&
+    test_expect_code 2 fluxq-cancel 3-1 && test_expect_code 2 fluxq-cancel abc &&
+    test_expect_code 1 fluxq-cancel --state NOPE 2>err && grep NOPE err
+'
+
+test_expect_success ROOT 'the job of another user is refused, by name, and goes on' '
+    id=$(submit -- sleep 1000) && wait_job_state $id RUNNING &&
+    test_expect_code 1 as_nobody fluxq-cancel $id 2>err &&
+    grep "^fluxq-cancel: .*job $id belongs to $(id -un)" err &&
+    test_expect_code 1 as_nobody fluxq-cancel -s KILL $id &&
+    test "$(job_state $id)" = RUNNING
+'
+
+test_expect_success ROOT 'filters of a user reach only their own jobs; an operator reaches all' '
+    mine=$(submit --hold -- true) &&
+    theirs=$(as_nobody fluxq-submit -o /dev/null --hold -- true) &&
+    also=$(as_nobody fluxq-submit -o /dev/null --hold -- true) &&
+    as_nobody fluxq-cancel --state PENDING &&
+    wait_job_state $theirs CANCELLED && wait_job_state $also CANCELLED &&
+    test "$(job_state $mine)" = PENDING && test "$(job_state $id)" = RUNNING &&
+    theirs=$(as_nobody fluxq-submit -o /dev/null --hold -- true) &&
+    fluxq-cancel -u nobody && wait_job_state $theirs CANCELLED &&
+    test "$(job_state $mine)" = PENDING && fluxq-cancel $id $mine && wait_job_state $id CANCELLED
+'
+
+test_expect_success 'the note is kept in the record of the job' '
+    id=$(submit --hold -- true) && fluxq-cancel --note "wrong input" $id &&
+    wait_job_state $id CANCELLED && fluxq-show job $id --events | grep "wrong input"
+'
+
+test_done

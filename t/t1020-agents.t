@@ -1,0 +1,136 @@
+#!/bin/sh
+test_description='an agent or a task is killed or misbehaves: the job ends everywhere, nothing of it stays'
+. "$(dirname "$0")/lib.sh"
+. "$FLUXQ_SOURCE_DIR/t/faults.sh"
+
+# Each job is known by T_MARK in its environment.
+begin_job()
+{
+    T_MARK=t1020-$$-$1
+    export T_MARK
+    shift
+    id=$(fluxq-submit "$@") && wait_job_state "$id" RUNNING
+}
+
+nothing_left()
+{
+    wait_until 20 nodes_free &&
+        left=$(processes_with "T_MARK=$T_MARK") && test -z "$left" && test -z "$(agents_of "$id")"
+}
+
+# Tasks that would go on for ever, and their children, out of sight of their parent.
+write_script stubborn.sh <<\END
+#!/bin/sh
+trap '' TERM HUP INT
+sleep 97531 &
+setsid sh -c 'trap "" TERM HUP; sleep 97532 & setsid sleep 97533 & wait' &
+touch "up.${FLUXQ_PROCID:-0}"
+while :; do sleep 1; done
+END
+
+echo "grace: 1s" >grace.yaml
+start_broker --local 4 --config grace.yaml
+for who in guardian worker; do
+    for rank in 1 0; do
+        test_expect_success "kill -9 of the $who of rank $rank: the job ends as lost, and names the node" "
+            begin_job $who$rank -N 2 -n 2 -o /dev/null -- ./stubborn.sh &&
+            wait_until 10 test -e up.0 &&
+            kill -9 \$(${who}_of \$id $rank) &&
+            wait_job_state \$id NODE_FAIL &&
+            job_field \$id result_text >text &&
+            grep node$rank text &&
+            nothing_left &&
+            rm -f up.*
+        "
+    done
+done
+test_expect_success 'kill -9 of all agents of a job at once' '
+    begin_job all -N 2 -n 2 -o /dev/null -- ./stubborn.sh &&
+    wait_until 10 test -e up.1 &&
+    kill -9 $(agents_of $id) &&
+    wait_job_state $id NODE_FAIL &&
+    nothing_left && rm -f up.*
+'
+test_expect_success 'a stopped agent does not keep a cancelled job alive for ever' '
+    begin_job stopped -N 2 -n 2 -o /dev/null -- sleep 97534 &&
+    kill -STOP $(worker_of $id 1) &&
+    fluxq-cancel $id &&
+    wait_job_state $id "CANCELLED|NODE_FAIL" 60 &&
+    nothing_left
+'
+test_expect_success 'what a task leaves behind, also as a daemon of its own session, ends with the job' '
+    write_script daemon.sh <<-\END &&
+	#!/bin/sh
+	setsid sh -c "setsid sleep 97535 >/dev/null 2>&1 & sleep 97536 >/dev/null 2>&1 &" &
+	wait
+	exit 4
+	END
+    T_MARK=t1020-$$-daemon && export T_MARK &&
+    id=$(fluxq-submit -N 2 -o /dev/null ./daemon.sh) &&
+    wait_job_state $id FAILED &&
+    test "$(job_field $id exit_code)" = 4 &&
+    nothing_left
+'
+test_expect_success 'the time limit ends a task that ignores SIGTERM after the grace' '
+    T_MARK=t1020-$$-limit && export T_MARK &&
+    id=$(fluxq-submit -N 2 -n 2 -t 0:02 -o limit.txt -- ./stubborn.sh) &&
+    wait_job_state $id TIMEOUT &&
+    job_field $id result_text >text && grep -i "time limit" text &&
+    nothing_left && rm -f up.*
+'
+test_expect_success '... and one that heeds SIGTERM may clean up first' '
+    write_script tidy.sh <<-\END &&
+	#!/bin/sh
+	trap "echo tidied; exit 0" TERM
+	sleep 97537 & wait
+	END
+    T_MARK=t1020-$$-tidy && export T_MARK &&
+    id=$(fluxq-submit -t 0:01 -o tidy.txt ./tidy.sh) &&
+    wait_job_state $id TIMEOUT && grep -x tidied tidy.txt && nothing_left
+'
+test_expect_success 'a cancelled task that ignores SIGTERM is killed after the grace' '
+    begin_job cancel -N 2 -n 2 -o /dev/null -- ./stubborn.sh &&
+    wait_until 10 test -e up.1 &&
+    fluxq-cancel $id &&
+    wait_job_state $id CANCELLED && nothing_left && rm -f up.*
+'
+test_expect_success 'a job cancelled while it starts ends as cancelled, whatever its stage' '
+    T_MARK=t1020-$$-early && export T_MARK &&
+    for i in $(seq 30); do
+        id=$(fluxq-submit -N 2 -n 2 -o /dev/null -- sleep 97538) && fluxq-cancel $id || return 1
+        echo $id >>early
+    done &&
+    for id in $(cat early); do
+        wait_job_state $id CANCELLED || return 1
+    done &&
+    nothing_left
+'
+test_expect_success 'a task killed by a signal: 128 and the signal, and the text says which' '
+    write_script suicide.sh <<-\END &&
+	#!/bin/sh
+	kill -SEGV $$
+	END
+    id=$(fluxq-submit -o /dev/null ./suicide.sh) &&
+    wait_job_state $id FAILED &&
+    test "$(job_field $id exit_code)" = 139 &&
+    job_field $id result_text | grep -i "signal 11" &&
+    test_expect_code 139 fluxq-submit --wait -o /dev/null ./suicide.sh
+'
+test_expect_success 'the agent cannot be started: the job fails and says so, the broker goes on' '
+    stop_broker &&
+    cp "$FLUXQ_BUILD_DIR/src/shell/fluxq-shell" shell &&
+    FLUXQ_SHELL=$PWD/shell && export FLUXQ_SHELL &&
+    printf "start-retries: 0\ngrace: 1s\n" >grace.yaml &&
+    start_broker --local 4 --config grace.yaml &&
+    mv shell gone &&
+    id=$(fluxq-submit -- true) &&
+    wait_job_state $id FAILED &&
+    job_field $id result_text | grep "shell" &&
+    mv gone shell &&
+    id=$(fluxq-submit -- true) && wait_job_state $id COMPLETED &&
+    unset FLUXQ_SHELL && nodes_free
+'
+test_expect_success 'nothing runs any more, and the broker ends in good order' '
+    none_active && stop_broker
+'
+test_done

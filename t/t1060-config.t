@@ -1,0 +1,180 @@
+#!/bin/sh
+test_description='fluxq.yaml: wrong values are refused with their place, reload, queues and their limits'
+. "$(dirname "$0")/lib.sh"
+. "$FLUXQ_SOURCE_DIR/t/faults.sh"
+
+# wrong LINE:COLUMN TEXT <<END: --check refuses the file, there, with TEXT in its one line.
+wrong()
+{
+    cat >wrong.yaml
+    test_expect_code 1 fluxqd --check --config wrong.yaml >out 2>why || return
+    cat why
+    test ! -s out && test "$(wc -l <why)" = 1 && grep -q "wrong.yaml:$1: .*$2" why
+}
+
+# wrong_value LINE:COLUMN TEXT LINE...: the same, the file as arguments
+wrong_value()
+{
+    place=$1 text=$2
+    shift 2
+    printf '%s\n' "$@" | wrong "$place" "$text"
+}
+
+test_expect_success 'a good file passes --check, which starts nothing' '
+    cat >good.yaml <<-\END &&
+	# all keys but those of Kubernetes
+	executor: local
+	state-dir: /nowhere/state
+	runtime-dir: /nowhere/run
+	cluster-id: lab-1
+	listen: 127.0.0.1:7718
+	munge-socket: /nowhere/munge
+	operators: [root]
+	log-level: debug
+	start-backoff: 1m
+	start-backoff-max: 1h
+	start-retries: 3
+	grace: 10s
+	keep-finished: 100
+	queues:
+	  batch: {default: true, default-time: 1h, max-time: 1d, max-nodes: 4, priority: 10}
+	  debug:
+	    max-time: 600
+	    started: false
+	local:
+	  nodes: 2
+	  cores: 4
+	  memory: 2Gi
+	  gpus: 1
+	END
+    fluxqd --check --config good.yaml >out && grep good.yaml out && test ! -e /nowhere
+'
+test_expect_success 'an empty file is good: all defaults' '
+    : >empty.yaml && fluxqd --check --config empty.yaml
+'
+test_expect_success 'a file that is missing, and one that cannot be read as YAML' '
+    test_expect_code 1 fluxqd --check --config missing.yaml 2>why && grep "missing.yaml" why &&
+    wrong_value 2:1 "" "executor: local" "	tab: here" &&
+    wrong_value 1:1 "mapping" "- a" "- list" &&
+    wrong_value 2:1 "twice\|duplicate\|more than once" "grace: 1s" "grace: 2s"
+'
+test_expect_success 'unknown keys are refused where they are, on each level' '
+    wrong_value 2:1 "colour" "grace: 1s" "colour: red" &&
+    wrong_value 3:5 "max-tmie" "queues:" "  batch:" "    max-tmie: 5" &&
+    wrong_value 2:3 "nodez" "local:" "  nodez: 3"
+'
+test_expect_success 'every kind of wrong value' '
+    wrong_value 1:1 "grace" "grace: soon" &&
+    wrong_value 1:1 "grace" "grace: -5" &&
+    wrong_value 1:1 "grace" "grace: [1, 2]" &&
+    wrong_value 1:1 "start-retries" "start-retries: -1" &&
+    wrong_value 1:1 "start-retries" "start-retries: 1.5" &&
+    wrong_value 1:16 "beyond" "keep-finished: 99999999999999999999" &&
+    wrong_value 1:1 "log-level" "log-level: loud" &&
+    wrong_value 1:1 "listen" "listen: 7718" &&
+    wrong_value 1:1 "listen" "listen: localhost:70000" &&
+    wrong_value 1:1 "operators" "operators: root" &&
+    wrong_value 1:1 "cluster-id" "cluster-id: Not_A_Label" &&
+    wrong_value 1:1 "state-dir" "state-dir: {a: b}" &&
+    wrong_value 1:1 "queues" "queues: 5" &&
+    wrong_value 3:5 "default" "queues:" "  batch:" "    default: maybe" &&
+    wrong_value 3:5 "max-nodes" "queues:" "  batch:" "    max-nodes: 0" &&
+    wrong_value 3:5 "priority" "queues:" "  batch:" "    priority: 5000" &&
+    wrong_value 2:3 "nodes" "local:" "  nodes: 0" &&
+    wrong_value 2:3 "cores" "local:" "  cores: many" &&
+    wrong_value 2:3 "memory" "local:" "  memory: lots"
+'
+test_expect_success 'what does not go together' '
+    wrong_value "[0-9]*:[0-9]*" "default" "queues:" "  a: {default: true}" "  b: {default: true}" &&
+    wrong_value "[0-9]*:[0-9]*" "max-time" "queues:" "  a: {default-time: 2h, max-time: 1h}" &&
+    wrong_value "[0-9]*:[0-9]*" "start-backoff" "start-backoff: 2h" "start-backoff-max: 1h" &&
+    echo "executor: cloud" >wrong.yaml && test_expect_code 1 fluxqd --check --config wrong.yaml 2>why && grep cloud why &&
+    echo "operators: [no-such-user]" >wrong.yaml &&
+    test_expect_code 1 fluxqd --config wrong.yaml --local 1 --state-dir s --runtime-dir "$FLUXQ_RUN/r" 2>why && grep no-such-user why
+'
+test_expect_success 'wrong options: usage, exit status 2' '
+    test_expect_code 2 fluxqd --local 0 2>why && grep -e --local why &&
+    test_expect_code 2 fluxqd --local 1 --kube 2>why &&
+    test_expect_code 2 fluxqd --no-such 2>why && test_expect_code 2 fluxqd word 2>why &&
+    test_expect_code 2 fluxqd --log-level loud 2>why
+'
+cat >live.yaml <<END
+local: {nodes: 4}
+queues:
+  batch: {default: true, default-time: 30m}
+  debug: {max-time: 60, max-nodes: 2, priority: 100}
+END
+start_broker --config live.yaml
+test_expect_success 'a queue bounds time and nodes; the refusal says by how much' '
+    test_must_fail fluxq-submit -q debug -t 5 -- true 2>why && grep "debug.*1:00" why &&
+    test_must_fail fluxq-submit -q debug -N 3 -t 1 -- true 2>why && grep "debug.*2 nodes" why &&
+    test_must_fail fluxq-submit -q nowhere -- true 2>why && grep "nowhere.*batch, debug" why &&
+    id=$(fluxq-submit --hold -q debug -t 1 -N 2 -- true) && fluxq-cancel $id &&
+    id=$(fluxq-submit --hold -q debug -- true) && test "$(job_field $id time_limit)" = 60 && fluxq-cancel $id &&
+    id=$(fluxq-submit --hold -- true) && test "$(job_field $id time_limit)" = 1800 && fluxq-cancel $id
+'
+test_expect_success 'a stopped queue starts nothing and says so; started, it does; others go on' '
+    fluxq-ctl queue stop debug &&
+    id=$(fluxq-submit -q debug -- true) && other=$(fluxq-submit -- true) &&
+    wait_job_state $other COMPLETED && test "$(job_state $id)" = PENDING &&
+    job_field $id reason_text >why && grep -i "queue.*stopped\|stopped" why &&
+    fluxq-ctl queue start debug && wait_job_state $id COMPLETED
+'
+test_expect_success 'reload: changed queues and limits hold at once, running jobs go on' '
+    runs=$(fluxq-submit -o /dev/null -- sleep 97571) && wait_job_state $runs RUNNING &&
+    sed -i "s/max-time: 60/max-time: 120/; s/max-nodes: 2/max-nodes: 3/" live.yaml &&
+    echo "  extra: {}" >>live.yaml &&
+    fluxq-ctl reload &&
+    id=$(fluxq-submit --hold -q debug -t 2 -N 3 -- true) && fluxq-cancel $id &&
+    id=$(fluxq-submit -q extra -- true) && wait_job_state $id COMPLETED &&
+    test "$(job_state $runs)" = RUNNING
+'
+test_expect_success 'SIGHUP reads it again, too' '
+    sed -i "s/max-nodes: 3/max-nodes: 4/" live.yaml &&
+    kill -HUP $BROKER_PID &&
+    wait_until 10 sh -c "fluxq-submit --hold -J four -q debug -t 1 -N 4 -- true" && fluxq-cancel -n four
+'
+test_expect_success 'reload refuses a wrong file with its place, and all stays as it was' '
+    cp live.yaml kept.yaml && echo "  extra2: {max-nodes: no}" >>live.yaml &&
+    test_must_fail fluxq-ctl reload 2>why && grep "live.yaml:6:" why &&
+    test_must_fail fluxq-submit -q extra2 -- true &&
+    cp kept.yaml live.yaml && fluxq-ctl reload
+'
+test_expect_success 'reload refuses what needs a restart, by its name' '
+    for line in "executor: kube" "cluster-id: other" "listen: 127.0.0.1:7719"; do
+        cp kept.yaml live.yaml && echo "$line" >>live.yaml &&
+        test_must_fail fluxq-ctl reload 2>why && cat why && grep "${line%%:*}.*restart" why || return 1
+    done &&
+    sed "s/nodes: 4/nodes: 5/" kept.yaml >live.yaml &&
+    test_must_fail fluxq-ctl reload 2>why && grep "local.*restart" why &&
+    cp kept.yaml live.yaml && fluxq-ctl reload && test "$(job_state $runs)" = RUNNING
+'
+test_expect_success 'a queue with jobs in it cannot go; an empty one can' '
+    id=$(fluxq-submit --hold -q extra -- true) &&
+    grep -v extra kept.yaml >live.yaml &&
+    test_must_fail fluxq-ctl reload 2>why && grep "extra.*job $id" why &&
+    fluxq-cancel $id && wait_job_state $id CANCELLED && fluxq-ctl reload &&
+    test_must_fail fluxq-submit -q extra -- true &&
+    test "$(job_field $id queue)" = extra
+'
+test_expect_success 'a second broker on the same state directory, or socket, is refused' '
+    test_expect_code 1 fluxqd --local 1 --state-dir "$BROKER_STATE" --runtime-dir "$FLUXQ_RUN/second" 2>why &&
+    grep "in use by another fluxqd, process $BROKER_PID" why &&
+    test_expect_code 1 fluxqd --local 1 --state-dir other --runtime-dir "$FLUXQ_RUN" 2>why &&
+    grep "another broker listens" why &&
+    fluxq-queue >/dev/null
+'
+test_expect_success 'a queue that a restart does not find any more: its jobs go on in the default one' '
+    id=$(fluxq-submit --hold -q debug -- true) &&
+    fluxq-cancel $runs && wait_job_state $runs CANCELLED && stop_broker &&
+    grep -v "debug" live.yaml >less.yaml &&
+    start_broker --config less.yaml &&
+    test "$(job_state $id)" = PENDING && fluxq-ctl release $id && wait_job_state $id COMPLETED
+'
+test_expect_success 'reload refuses settings of the machine also where there were none' '
+    stop_broker && echo "grace: 2s" >plain.yaml && start_broker --config plain.yaml &&
+    echo "local: {nodes: 2}" >>plain.yaml &&
+    test_must_fail fluxq-ctl reload 2>why && grep "local.*restart" why
+'
+test_expect_success 'stop' 'stop_broker'
+test_done

@@ -1,0 +1,439 @@
+#!/bin/bash
+# t4000-kube.t: the test cluster of t/kube itself. Needs root; about 2 minutes, and the
+# time of t/kube/build if that was never run. Uses an instance of its own, so a cluster
+# that is kept up for other work, or another run of this test, stays as it is.
+
+test_description='a real Kubernetes for tests (t/kube): starts, works, is broken on purpose, leaves nothing'
+
+KUBE=$(cd "$(dirname "$0")/kube" && pwd)
+# sharness changes HOME, where the caches of the build are
+export FLUXQ_KUBE_CACHE=${FLUXQ_KUBE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/fluxq-kube}
+export FLUXQ_KUBE_NAME=fluxqt$$ FLUXQ_KUBE_RUN=/tmp/fluxqt$$-kube
+BUILD_HOME=$HOME
+RUN=$FLUXQ_KUBE_RUN
+NETNS=/run/netns/$FLUXQ_KUBE_NAME-kube
+SHARNESS_TEST_DIRECTORY=${FLUXQ_BUILD_DIR:+$FLUXQ_BUILD_DIR/t}
+SHARNESS_TEST_DIRECTORY=${SHARNESS_TEST_DIRECTORY:-$(mktemp -d /tmp/t4000-kube.XXXXXX)}
+mkdir -p "$SHARNESS_TEST_DIRECTORY"
+
+. "${SHARNESS:-/usr/share/sharness/sharness.sh}"
+
+other_instance() { FLUXQ_KUBE_NAME=$1 FLUXQ_KUBE_RUN=/tmp/$1-kube "${@:2}"; }
+
+at_exit() {
+    local status=$?
+    "$KUBE/down" >/dev/null 2>&1
+    other_instance "${FLUXQ_KUBE_NAME}b" "$KUBE/down" >/dev/null 2>&1
+    rmdir "$SHARNESS_TEST_DIRECTORY" 2>/dev/null
+    (exit $status)
+    die
+}
+trap at_exit EXIT
+trap 'exit 143' INT TERM HUP
+
+up() { timeout 180 "$KUBE/up" "$@"; }
+down() { timeout 60 "$KUBE/down"; }
+k() { timeout 120 "$KUBE/enter" kubectl "$@"; }
+as() { # USER KUBECTL-ARGUMENTS...: as the user of that kubeconfig
+    local user=$1
+    shift
+    k --kubeconfig="$RUN/$user.kubeconfig" "$@"
+}
+field() { k get "$1" -o "jsonpath={$2}"; }
+
+until_true() { # SECONDS COMMAND...
+    local end=$((SECONDS + $1))
+    shift
+    until "$@"; do
+        test $SECONDS -lt $end || return 1
+        sleep 0.2
+    done
+}
+
+# pod NAME SPEC-LINES...: a pod that sleeps, unless a line says otherwise
+pod() {
+    local name=$1
+    shift
+    cat <<END
+apiVersion: v1
+kind: Pod
+metadata: {name: $name}
+spec:
+  restartPolicy: Never
+  terminationGracePeriodSeconds: 0
+$(printf '  %s\n' "$@")
+END
+}
+SLEEP='containers: [{name: c, image: "busybox:1", command: [sleep, "600"]}]'
+
+# What the machine has of this instance, and what a cluster might change outside of it.
+machine() {
+    grep -e "$FLUXQ_KUBE_NAME" -e "$RUN" /proc/self/mountinfo
+    find /run/netns -name "*$FLUXQ_KUBE_NAME*" 2>/dev/null
+    find /sys/fs/cgroup -maxdepth 2 -name "*$FLUXQ_KUBE_NAME*"
+    ip -o link | cut -d: -f2
+    ls -d "$RUN" "/run/$FLUXQ_KUBE_NAME-kube.lock" 2>/dev/null
+    ls -d /etc/cni /etc/kubernetes /opt/cni /opt/containerd /run/containerd /run/kubernetes \
+        /usr/libexec/kubernetes /var/lib/cni /var/lib/containerd /var/lib/kubelet /var/log/pods \
+        "$BUILD_HOME/.kube" 2>/dev/null
+    sysctl vm.overcommit_memory vm.panic_on_oom kernel.panic kernel.panic_on_oops \
+        kernel.keys.root_maxkeys kernel.keys.root_maxbytes net.ipv4.ip_forward
+    # what it was, while some cluster is up, and is again after the last one
+    cat /run/fluxq-kube-inotify 2>/dev/null || cat /proc/sys/fs/inotify/max_user_instances
+}
+
+# Start time of a process that is no zombie: with its pid it names the process.
+started() { # PID
+    sed 's/^.*) //' "/proc/$1/stat" 2>/dev/null | awk '$1 != "Z" { print $20 }'
+}
+
+# Every process of the cluster as "pid start-time": in its network namespace, in a pid
+# namespace that was made from there, or in its cgroups.
+processes() {
+    local net own all pid
+    net="net:[$(stat -Lc %i "$NETNS")]" || return 1
+    own=$(readlink /proc/self/ns/pid)
+    all=$(for pid in /proc/[0-9]*; do
+        echo "${pid#/proc/} $(readlink "$pid/ns/net") $(readlink "$pid/ns/pid")" \
+            "$(grep -c "/$FLUXQ_KUBE_NAME-node" "$pid/cgroup")"
+    done 2>/dev/null)
+    awk -v net="$net" -v own="$own" 'NR == FNR { if ($2 == net && $3 != own) nodes[$3] = 1; next }
+        $2 == net || $3 in nodes || $4 > 0 { print $1 }' <(echo "$all") <(echo "$all") |
+        while read -r pid; do echo "$pid $(started "$pid")"; done
+}
+
+none_alive() { # FILE written by processes
+    local pid start
+    while read -r pid start; do
+        test -n "$start" && test "$(started "$pid")" = "$start" || continue
+        echo "still alive: $pid $(tr '\0' ' ' <"/proc/$pid/cmdline")"
+        return 1
+    done <"$1"
+}
+
+nothing_left() {
+    machine >after && diff before after && test ! -e "$RUN"
+}
+
+test_expect_success 'these tests run as root' '
+    test "$(id -u)" = 0
+'
+
+test_expect_success 'instances of runs that were cut off are taken away' '
+    for name in $(ls /run/netns 2>/dev/null | sed -n "s/^\(fluxqt[0-9]*b\?\)-kube$/\1/p"); do
+        pid=$(echo $name | tr -dc 0-9)
+        kill -0 $pid 2>/dev/null || other_instance $name "$KUBE/down" || return 1
+    done &&
+    down && machine >before && test_must_fail grep "$FLUXQ_KUBE_NAME" before
+'
+
+test_expect_success 'build: all pieces are there afterwards' '
+    HOME=$BUILD_HOME timeout 3000 "$KUBE/build" &&
+    "$KUBE/build" --list >list && test_must_fail grep missing list && grep -c built list
+'
+
+test_expect_success 'build: a change of one pin concerns that piece alone' '
+    cp -r "$KUBE" kube && sed -i "s/^coredns.*/coredns 9.9.9/" kube/versions &&
+    kube/build --list >list && test "$(awk "\$2 == \"missing\" { print \$1 }" list)" = coredns
+'
+
+# A cache in which all but the images is built.
+other_cache() {
+    mkdir -p cache/store && "$KUBE/build" --list | while read -r name _ place; do
+        case $name in *.tar) ;; *) ln -sfn "$place" "cache/store/${place##*/}" ;; esac
+    done && export FLUXQ_KUBE_CACHE="$PWD/cache"
+}
+
+test_expect_success 'build: kill -9 of a build leaves nothing that the next one takes for built' '
+    (
+        other_cache && for moment in 0.05 0.1 0.2 0.3; do
+            { "$KUBE/build" & } && sleep $moment && kill -9 $!; wait $!
+            "$KUBE/build" --list | grep -v "missing" | while read -r name _ place; do
+                case $name in
+                *.tar) tar -tf "$place/$name" >files && grep manifest.json files || exit 1 ;;
+                esac
+            done || exit 1
+        done &&
+        "$KUBE/build" && "$KUBE/build" --list >list && test_must_fail grep missing list &&
+        test -z "$(ls -A cache/store | grep "^\.work")"
+    )
+'
+
+test_expect_success 'build: two at once do the work once' '
+    (
+        rm -rf cache && other_cache &&
+        { "$KUBE/build" 2>one.log & } && one=$! && "$KUBE/build" 2>two.log; two=$? && wait $one &&
+        test $two = 0 && test "$(cat one.log two.log | grep -c "busybox.tar: done")" = 1
+    )
+'
+
+test_expect_success 'image: the same input gives the same bytes' '
+    mkdir -p one two && printf "#!/bin/sh\necho from the image\n" >hello && chmod +x hello &&
+    for d in one two; do
+        touch hello && "$KUBE/image" $d/hello.tar docker.io/library/hello:1 \
+            --file /bin/busybox=/bin/busybox --link /bin/sh=busybox \
+            --file /hello=hello --entrypoint /hello || return 1
+    done &&
+    cmp one/hello.tar two/hello.tar
+'
+
+test_expect_success 'every script answers --help, and refuses what it does not know with 2' '
+    for s in build up down enter node apiserver status image; do
+        "$KUBE/$s" --help >help && grep -q "^usage: t/kube/$s" help || return 1
+    done &&
+    for s in "up --nodes" "up --nodes -1" "up --nodes 51" "up --cpus 0" "up --mem x" "up --what" \
+        "down now" "enter" "status all" "build all"; do
+        test_expect_code 2 "$KUBE/"$s 2>error && grep -q "t/kube/" error || return 1
+    done
+'
+
+test_expect_success 'without a cluster the others say so' '
+    for s in "enter true" "node stop 1" "apiserver stop" status; do
+        test_expect_code 1 "$KUBE/"$s 2>error && grep -q "is not up" error || return 1
+    done
+'
+
+test_expect_success 'a bad instance name, and a state directory of somebody else, are refused' '
+    test_expect_code 1 env FLUXQ_KUBE_NAME="a b" "$KUBE/up" &&
+    test_expect_code 1 env FLUXQ_KUBE_RUN=/var/tmp/x "$KUBE/up" &&
+    mkdir other && touch other/precious &&
+    test_expect_code 1 env FLUXQ_KUBE_RUN="$PWD/other" timeout 180 "$KUBE/up" &&
+    test_expect_code 1 env FLUXQ_KUBE_RUN="$PWD/other" "$KUBE/down" &&
+    test -f other/precious && nothing_left
+'
+
+test_expect_success 'up that fails says why and leaves nothing' '
+    test_expect_code 1 timeout 180 "$KUBE/up" --nodes 1 --apiserver-arg --no-such-flag 2>error &&
+    grep "unknown flag" error && nothing_left
+'
+
+test_expect_success 'up --keep that fails leaves what there is until down' '
+    test_expect_code 1 timeout 180 "$KUBE/up" --keep --nodes 1 --apiserver-arg --no-such-flag &&
+    grep "unknown flag" "$RUN/log/apiserver.log" && down && nothing_left
+'
+
+test_expect_success 'up that is interrupted leaves nothing' '
+    timeout -s INT 3 "$KUBE/up"; test $? != 0 && nothing_left
+'
+
+# The pid is that of `up` itself: what it started goes on without it.
+for moment in 0.15 0.5 1.5 3.5; do
+    test_expect_success "down after kill -9 of up, $moment s after its start, leaves nothing" '
+        { "$KUBE/up" 2>/dev/null & } && pid=$! && sleep $moment && kill -9 $pid &&
+        { wait $pid 2>/dev/null || true; } &&
+        { processes >pids || true; } && down && none_alive pids && nothing_left
+    '
+done
+
+test_expect_success 'up: three nodes are Ready' '
+    up --nodes 3 && k get nodes --no-headers >nodes && cat nodes &&
+    test "$(awk "\$2 == \"Ready\"" nodes | wc -l)" = 3 && "$KUBE/status"
+'
+
+test_expect_success 'nodes have the size, racks and zone that they should have' '
+    k get nodes -o "jsonpath={range .items[*]}{.metadata.name} {.status.capacity.cpu} {.status.capacity.memory} {.metadata.labels.fluxq\.io/rack} {.metadata.labels.topology\.kubernetes\.io/zone}{\"\n\"}{end}" >nodes &&
+    cat >expected <<-END &&
+	node1 4 8Gi r1 z1
+	node2 4 8Gi r1 z1
+	node3 4 8Gi r2 z1
+	END
+    test_cmp expected nodes
+'
+
+test_expect_success 'up again is harmless; another shape is refused' '
+    processes | sort >first && up --nodes 3 2>output && grep "up already" output &&
+    test_expect_code 1 "$KUBE/up" --nodes 2 && test_expect_code 1 "$KUBE/up" --cpus 5 &&
+    cat "$RUN"/pid/* >now && for p in $(cat now); do grep "^$p " first || return 1; done
+'
+
+test_expect_success 'keys, tokens and kubeconfigs are for root alone' '
+    find "$RUN" -maxdepth 2 \( -name "*.key" -o -name "*token*" -o -name "*.kubeconfig" \) >files &&
+    test "$(wc -l <files)" -gt 15 &&
+    find $(cat files) ! -perm 0600 >open && test_must_be_empty open &&
+    test "$(stat -c %a "$RUN")" = 755
+'
+
+test_expect_success 'nothing listens outside of the loopback and the bridge' '
+    "$KUBE/enter" ss -Hltn >listen && awk "{ print \$4 }" listen |
+        grep -v -e "^127\.0\.0\.1:" -e "^10\.244\." -e "^10\.96\.0\.1:443" >others;
+    test_must_be_empty others
+'
+
+test_expect_success 'a pod runs on each node' '
+    for i in 1 2 3; do pod on$i "nodeName: node$i" "$SLEEP" && echo --- || return 1; done >pods.yaml &&
+    k create -f pods.yaml && k wait --for=condition=Ready --timeout=60s pod/on1 pod/on2 pod/on3 &&
+    for i in 1 2 3; do
+        test "$(k exec on$i -- hostname -i)" = "$(field pod/on$i .status.podIP)" || return 1
+    done
+'
+
+test_expect_success 'Indexed Job: rank 2 reaches rank 0 by its name under a headless Service' '
+    k create -f - <<-\END &&
+	apiVersion: v1
+	kind: Service
+	metadata: {name: gang}
+	spec: {clusterIP: None, publishNotReadyAddresses: true, selector: {app: gang}}
+	---
+	apiVersion: batch/v1
+	kind: Job
+	metadata: {name: gang}
+	spec:
+	  completions: 3
+	  parallelism: 3
+	  completionMode: Indexed
+	  backoffLimit: 0
+	  template:
+	    metadata: {labels: {app: gang}}
+	    spec:
+	      restartPolicy: Never
+	      subdomain: gang
+	      terminationGracePeriodSeconds: 0
+	      containers:
+	      - name: c
+	        image: busybox:1
+	        command: [sh, -c]
+	        args:
+	        - |
+	          case $JOB_COMPLETION_INDEX in
+	          0) nc -l -p 5000 ;;
+	          2) n=0; until echo "hello from rank 2" | nc gang-0.gang 5000; do
+	               n=$((n + 1)); [ $n -lt 100 ] || exit 1; sleep 0.2; done ;;
+	          esac
+	END
+    k wait --for=condition=Complete --timeout=60s job/gang &&
+    pod0=$(k get pods -l batch.kubernetes.io/job-completion-index=0,app=gang -o name) &&
+    test "$(k logs $pod0)" = "hello from rank 2" && k delete job/gang service/gang
+'
+
+test_expect_success 'in the cluster the API server answers as kubernetes.default to a service account' '
+    k exec on2 -- sh -c "nslookup kubernetes.default.svc.cluster.local" >names && grep "10\.96\.0\.1" names &&
+    k exec on2 -- sh -c "printf \"\" | nc -w 5 10.96.0.1 443"
+'
+
+test_expect_success 'a pod with schedulerName fluxq waits for the binding that user fluxq posts' '
+    pod mine "schedulerName: fluxq" "$SLEEP" | k create -f - &&
+    pod other "$SLEEP" | k create -f - &&
+    k wait --for=condition=Ready --timeout=60s pod/other &&
+    test -z "$(field pod/mine .spec.nodeName)" && test "$(field pod/mine .status.phase)" = Pending &&
+    cat >binding <<-END &&
+	{"apiVersion": "v1", "kind": "Binding", "metadata": {"name": "mine"},
+	 "target": {"apiVersion": "v1", "kind": "Node", "name": "node3"}}
+	END
+    as fluxq create --raw /api/v1/namespaces/default/pods/mine/binding -f binding &&
+    k wait --for=condition=Ready --timeout=60s pod/mine &&
+    test "$(field pod/mine .spec.nodeName)" = node3 &&
+    test_must_fail as fluxq create --raw /api/v1/namespaces/default/pods/mine/binding -f binding 2>error &&
+    grep -i conflict error
+'
+
+test_expect_success 'the pod proxy reaches an HTTP server in a pod; its log is read' '
+    pod web "nodeName: node1" \
+        "containers: [{name: c, image: \"busybox:1\", command: [sh, -c, \"echo serving; echo here I am >index.html; exec httpd -f -p 8080\"]}]" |
+        k create -f - &&
+    k wait --for=condition=Ready --timeout=60s pod/web &&
+    until_true 20 as fluxq get --raw /api/v1/namespaces/default/pods/web:8080/proxy/index.html >page &&
+    grep "here I am" page && test "$(k logs web)" = serving
+'
+
+test_expect_success 'user fluxq may do what the broker does, by certificate, token and token file' '
+    for user in fluxq fluxq-token fluxq-tokenfile; do
+        for may in "list nodes" "watch nodes" "list pods -A" "watch pods -A" "delete pods" "create pods --subresource=binding" \
+            "get pods --subresource=proxy" "create pods --subresource=proxy" "list events" "get jobs.batch" "list jobs.batch" \
+            "create jobs.batch" "delete jobs.batch" "create services" "delete configmaps" "list secrets" \
+            "create jobs.batch -n fluxq"; do
+            as $user auth can-i $may >answer || { echo "$user: $may"; return 1; }
+        done
+    done
+'
+
+test_expect_success 'and nothing else; user nobody is forbidden to look' '
+    for may in "delete nodes" "patch nodes" "get nodes" "list secrets -n kube-system" "create pods" "get pods" \
+        "patch pods" "delete pods -n kube-system" "create pods --subresource=exec" "get pods --subresource=log" \
+        "update jobs.batch" "watch jobs.batch" "patch secrets" "get secrets" "watch events" "list events -A" \
+        "create namespaces" "get namespaces" "create clusterroles"; do
+        test_expect_code 1 as fluxq auth can-i $may >answer || { echo "$may"; return 1; }
+    done &&
+    test_expect_code 1 as nobody get pods 2>error && grep Forbidden error &&
+    sed "s/token: ./token: wrong/" "$RUN/fluxq-token.kubeconfig" >wrong.kubeconfig &&
+    test_expect_code 1 k --kubeconfig=wrong.kubeconfig get pods 2>error && grep -i unauthorized error
+'
+
+test_expect_success 'an image of our own is loaded and runs; one that is nowhere fails to be pulled' '
+    "$KUBE/node" load one/hello.tar &&
+    pod hello "containers: [{name: c, image: \"hello:1\"}]" | k create -f - &&
+    pod nowhere "containers: [{name: c, image: \"no.such/image:1\"}]" | k create -f - &&
+    k wait --for=jsonpath={.status.phase}=Succeeded --timeout=60s pod/hello &&
+    test "$(k logs hello)" = "from the image" &&
+    until_true 60 eval "field pod/nowhere .status.containerStatuses[0].state.waiting.reason | grep ImagePull"
+'
+
+test_expect_success 'enter gives the exit status, the directory and the input of its command' '
+    test_expect_code 7 "$KUBE/enter" sh -c "exit 7" &&
+    test "$(echo text | "$KUBE/enter" cat)" = text && test "$("$KUBE/enter" pwd)" = "$(pwd)"
+'
+
+test_expect_success 'node exec sees the containers of its node alone' '
+    "$KUBE/node" exec 1 ctr -n k8s.io containers list >one.list &&
+    "$KUBE/node" exec 2 ctr -n k8s.io containers list >two.list &&
+    grep busybox one.list | cut -d" " -f1 >ids && test -s ids && test_must_fail grep -f ids two.list
+'
+
+ready_is() { test "$(field node/$1 ".status.conditions[?(@.type==\"Ready\")].status")" = "$2"; }
+
+test_expect_success 'node stop: its processes end, Kubernetes notices, others go on' '
+    "$KUBE/node" stop 2 && test -z "$(find /sys/fs/cgroup -maxdepth 2 -name "$FLUXQ_KUBE_NAME-node2")" &&
+    until_true 60 ready_is node2 Unknown && ready_is node1 True &&
+    test_expect_code 1 "$KUBE/status" && k exec on1 -- true
+'
+
+test_expect_success 'node start: Ready again, takes pods, and what ran on it has failed' '
+    timeout 120 "$KUBE/node" start 2 && ready_is node2 True && "$KUBE/status" &&
+    k wait --for=jsonpath={.status.phase}=Failed --timeout=60s pod/on2 &&
+    pod again "nodeName: node2" "$SLEEP" | k create -f - &&
+    k wait --for=condition=Ready --timeout=60s pod/again
+'
+
+test_expect_success 'a kubelet that is killed comes back, and its pods have not noticed' '
+    started=$(field pod/on3 ".status.containerStatuses[0].state.running.startedAt") &&
+    test -n "$started" &&
+    old=$(pgrep -f "^$RUN/bin/kubelet .*--hostname-override=node3") && kill -9 $old &&
+    until_true 60 eval "new=\$(pgrep -f \"^$RUN/bin/kubelet .*--hostname-override=node3\") && test \$new != $old" &&
+    until_true 60 k exec on3 -- true && ready_is node3 True &&
+    test "$(field pod/on3 ".status.containerStatuses[0].state.running.startedAt")" = "$started" &&
+    test "$(field pod/on3 ".status.containerStatuses[0].restartCount")" = 0
+'
+
+test_expect_success 'apiserver stop: no answer, pods go on; start: as before' '
+    ip=$(field pod/web .status.podIP) && "$KUBE/apiserver" stop && test_must_fail k get nodes &&
+    test "$("$KUBE/enter" curl -s --noproxy "*" "http://$ip:8080/")" = "here I am" &&
+    timeout 90 "$KUBE/apiserver" start && until_true 60 ready_is node1 True &&
+    test "$(field pod/web .status.phase)" = Running
+'
+
+test_expect_success 'a second cluster beside it: both work, the end of one leaves the other' '
+    (
+        export FLUXQ_KUBE_NAME=fluxqt$$b FLUXQ_KUBE_RUN=/tmp/fluxqt$$b-kube
+        up --nodes 1 --cpus 2 --mem 3 --no-scheduler && k get node node1 -o wide &&
+        test "$(field node/node1 .status.capacity.cpu)" = 2 &&
+        pod there "nodeName: node1" "$SLEEP" | k create -f - &&
+        k wait --for=condition=Ready --timeout=60s pod/there
+        status=$?
+        down && test $status = 0 && test ! -e "$FLUXQ_KUBE_RUN"
+    ) &&
+    "$KUBE/status" && k exec on1 -- true && test_must_fail k get pod there
+'
+
+test_expect_success 'up starts a broken cluster anew' '
+    kill -9 "$(cat "$RUN/pid/etcd")" && test_expect_code 1 "$KUBE/status" &&
+    up --nodes 3 2>output && grep broken output && "$KUBE/status" && test_must_fail k get pod on1
+'
+
+test_expect_success 'down leaves nothing, also of what enter started; down again is harmless' '
+    pod last "nodeName: node1" "$SLEEP" | k create -f - &&
+    k wait --for=condition=Ready --timeout=60s pod/last &&
+    { "$KUBE/enter" sleep 600 & } && until_true 10 pgrep -f "^sleep 600" &&
+    processes >pids && test "$(wc -l <pids)" -gt 20 &&
+    down && none_alive pids && nothing_left && down && nothing_left
+'
+
+test_done

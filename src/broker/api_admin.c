@@ -59,11 +59,11 @@ static void commit_setting (struct broker *b, struct http_request *req,
 
 /* -- nodes -- */
 
-static json_t *describe_node (const struct graph_node_info *n)
+static json_t *describe_node (const struct machine_node_info *n)
 {
     return json_pack (
         "{s:s s:s s:s? s:s? s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:i s:b}",
-        "name", n->name, "state", graph_node_state_name (n->state), "reason", n->reason,
+        "name", n->name, "state", machine_node_state_name (n->state), "reason", n->reason,
         "rack", n->rack, "cores", (json_int_t)n->cores, "cores_used",
         (json_int_t)n->cores_used, "cores_foreign", (json_int_t)n->cores_foreign,
         "cores_free", (json_int_t)n->cores_free, "gpus", (json_int_t)n->gpus, "gpus_used",
@@ -82,7 +82,7 @@ static void add_jobs (struct broker *b, json_t *const *at, size_t n)
     DL_FOREACH2 (b->active, e, active_next)
     {
         for (size_t k = 0; e->r && k < e->r->nranks; k++) {
-            int i = graph_node_find (b->graph, e->r->ranks[k].node);
+            int i = machine_node_find (b->graph, e->r->ranks[k].node);
             if (i >= 0 && (size_t)i < n && at[i])
                 json_array_append_new (json_object_get (at[i], "jobs"),
                                        json_integer ((json_int_t)e->id));
@@ -93,9 +93,9 @@ static void add_jobs (struct broker *b, json_t *const *at, size_t n)
 /* Once, however often it was asked for. */
 static void add_node (struct broker *b, int i, json_t **at, json_t *list)
 {
-    struct graph_node_info info;
+    struct machine_node_info info;
 
-    if (i < 0 || at[i] || graph_node_info (b->graph, i, &info) < 0)
+    if (i < 0 || at[i] || machine_node_info (b->graph, i, &info) < 0)
         return;
     at[i] = describe_node (&info);
     json_object_set_new (at[i], "jobs", json_array ());
@@ -108,8 +108,8 @@ static json_t *describe_nodes (struct broker *b, const struct hostlist *hosts)
     json_t *list = json_array (), **at = NULL;
     size_t n = 0;
 
-    for (int i = graph_node_next (b->graph, -1); i >= 0;
-         i = graph_node_next (b->graph, i))
+    for (int i = machine_node_next (b->graph, -1); i >= 0;
+         i = machine_node_next (b->graph, i))
         n = (size_t)i + 1;
     if (!list || !(at = calloc (n + 1, sizeof (json_t *)))) {
         json_decref (list);
@@ -117,10 +117,10 @@ static json_t *describe_nodes (struct broker *b, const struct hostlist *hosts)
     }
     if (hosts) {
         for (size_t k = 0; k < hostlist_count (hosts); k++)
-            add_node (b, graph_node_find (b->graph, hostlist_nth (hosts, k)), at, list);
+            add_node (b, machine_node_find (b->graph, hostlist_nth (hosts, k)), at, list);
     } else {
-        for (int i = graph_node_next (b->graph, -1); i >= 0;
-             i = graph_node_next (b->graph, i))
+        for (int i = machine_node_next (b->graph, -1); i >= 0;
+             i = machine_node_next (b->graph, i))
             add_node (b, i, at, list);
     }
     add_jobs (b, at, n);
@@ -140,7 +140,7 @@ void api_nodes (struct broker *b, struct http_request *req, const struct api_pat
         return;
     }
     for (size_t i = 0; hosts && i < hostlist_count (hosts); i++) {
-        if (graph_node_find (b->graph, hostlist_nth (hosts, i)) < 0) {
+        if (machine_node_find (b->graph, hostlist_nth (hosts, i)) < 0) {
             http_reply_problem (req, 404, "unknown-node",
                                 "no node is named %s; fluxq-info lists "
                                 "them",
@@ -279,13 +279,13 @@ static json_int_t memory_kib (void)
 static json_t *count_nodes (const struct broker *b)
 {
     int n[3] = { 0 };
-    struct graph_node_info info;
-    for (int i = graph_node_next (b->graph, -1); i >= 0;
-         i = graph_node_next (b->graph, i))
-        if (graph_node_info (b->graph, i, &info) == 0)
+    struct machine_node_info info;
+    for (int i = machine_node_next (b->graph, -1); i >= 0;
+         i = machine_node_next (b->graph, i))
+        if (machine_node_info (b->graph, i, &info) == 0)
             n[info.state]++;
-    return json_pack ("{s:i s:i s:i}", "up", n[GRAPH_NODE_UP], "drained",
-                      n[GRAPH_NODE_DRAINED], "down", n[GRAPH_NODE_DOWN]);
+    return json_pack ("{s:i s:i s:i}", "up", n[MACHINE_NODE_UP], "drained",
+                      n[MACHINE_NODE_DRAINED], "down", n[MACHINE_NODE_DOWN]);
 }
 
 void api_status (struct broker *b, struct http_request *req, const struct api_path *path)

@@ -160,7 +160,7 @@ static int init_queues (struct broker *b, struct error *err)
 
 static int init_plan (struct broker *b, struct error *err)
 {
-    if (!(b->graph = graph_create (b->config->cluster_id))
+    if (!(b->graph = machine_create (b->config->cluster_id))
         || !(b->matcher = matcher_create (b->graph))
         || !(b->sched = sched_create (b->matcher))
         || !(b->users = users_create (b->loop)))
@@ -384,7 +384,7 @@ void broker_destroy (struct broker *b)
         entry_remove (b, e);
     sched_destroy (b->sched);
     matcher_destroy (b->matcher);
-    graph_destroy (b->graph);
+    machine_destroy (b->graph);
     users_destroy (b->users);
     nodes_release (b);
     config_destroy (b->config);

@@ -62,7 +62,7 @@ struct broker {
     struct config *first; /* as of the start, once a reload replaced it */
     struct journal *journal;
     struct http_server *http;
-    struct graph *graph;
+    struct machine *graph;
     struct matcher *matcher;
     struct sched *sched;
     struct users *users;

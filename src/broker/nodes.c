@@ -71,24 +71,24 @@ int nodes_init (struct broker *b, struct error *err)
 /* What the node is, as far as new jobs are concerned: a drain by an operator outranks
  * "up" only. */
 static void set_state (struct broker *b, int index, const char *name,
-                       enum graph_node_state state, const char *reason)
+                       enum machine_node_state state, const char *reason)
 {
     struct drain *d = drain_find (b, name);
-    if (d && state == GRAPH_NODE_UP)
-        graph_node_set_state (b->graph, index, GRAPH_NODE_DRAINED, d->reason);
+    if (d && state == MACHINE_NODE_UP)
+        machine_node_set_state (b->graph, index, MACHINE_NODE_DRAINED, d->reason);
     else
-        graph_node_set_state (b->graph, index, state, reason);
+        machine_node_set_state (b->graph, index, state, reason);
 }
 
-static void host_node (void *arg, const struct graph_node_spec *spec,
-                       enum graph_node_state state, const char *reason)
+static void host_node (void *arg, const struct machine_node_spec *spec,
+                       enum machine_node_state state, const char *reason)
 {
     struct broker *b = arg;
     struct error err = { 0 };
     /* Add first: one that had gone but still has jobs comes back by that. */
-    int index = graph_node_add (b->graph, spec, &err);
+    int index = machine_node_add (b->graph, spec, &err);
     if (index == -EEXIST)
-        index = graph_node_update (b->graph, spec, &err);
+        index = machine_node_update (b->graph, spec, &err);
     if (index < 0) {
         log_error ("node %s: %s", spec->name, err.text);
         return;
@@ -101,19 +101,19 @@ static void host_node_foreign (void *arg, const char *name, uint32_t cores, uint
                                int64_t memory_mib)
 {
     struct broker *b = arg;
-    int index = graph_node_find (b->graph, name);
+    int index = machine_node_find (b->graph, name);
     if (index < 0)
         return;
-    graph_node_set_foreign (b->graph, index, cores, gpus, memory_mib);
+    machine_node_set_foreign (b->graph, index, cores, gpus, memory_mib);
     broker_plan_due (b);
 }
 
 static void host_node_gone (void *arg, const char *name)
 {
     struct broker *b = arg;
-    int index = graph_node_find (b->graph, name);
+    int index = machine_node_find (b->graph, name);
     if (index >= 0)
-        graph_node_remove (b->graph, index);
+        machine_node_remove (b->graph, index);
     broker_plan_due (b);
 }
 
@@ -146,23 +146,24 @@ static int keep (struct broker *b, const char *name, const char *reason,
 
 static bool is_up (const struct broker *b, int index)
 {
-    struct graph_node_info info;
-    return graph_node_info (b->graph, index, &info) == 0 && info.state == GRAPH_NODE_UP;
+    struct machine_node_info info;
+    return machine_node_info (b->graph, index, &info) == 0
+           && info.state == MACHINE_NODE_UP;
 }
 
 /* By this drain, and not by the executor. */
 static bool is_drained_by (const struct broker *b, int index, const struct drain *d)
 {
-    struct graph_node_info info;
-    return d && graph_node_info (b->graph, index, &info) == 0
-           && info.state == GRAPH_NODE_DRAINED && info.reason
+    struct machine_node_info info;
+    return d && machine_node_info (b->graph, index, &info) == 0
+           && info.state == MACHINE_NODE_DRAINED && info.reason
            && !strcmp (info.reason, d->reason);
 }
 
 int nodes_drain (struct broker *b, const char *name, const char *reason,
                  struct journal_txn **ret, struct error *err)
 {
-    int index = graph_node_find (b->graph, name);
+    int index = machine_node_find (b->graph, name);
 
     if (index < 0)
         return error_set (err, ENOENT, "no node is named %s; fluxq-info lists them",
@@ -173,31 +174,31 @@ int nodes_drain (struct broker *b, const char *name, const char *reason,
     if (drain_set (b, name, reason) < 0)
         return error_set (err, ENOMEM, "out of memory");
     if (ours) /* else the executor's word stands (down, cordoned), also after a resume */
-        graph_node_set_state (b->graph, index, GRAPH_NODE_DRAINED, reason);
+        machine_node_set_state (b->graph, index, MACHINE_NODE_DRAINED, reason);
     return 0;
 }
 
 int nodes_resume (struct broker *b, const char *name, struct journal_txn **ret,
                   struct error *err)
 {
-    struct graph_node_info info;
-    int index = graph_node_find (b->graph, name);
+    struct machine_node_info info;
+    int index = machine_node_find (b->graph, name);
     struct drain *d = drain_find (b, name);
 
     if (index < 0 && !d)
         return error_set (err, ENOENT, "no node is named %s; fluxq-info lists them",
                           name);
     if (!d) {
-        graph_node_info (b->graph, index, &info);
+        machine_node_info (b->graph, index, &info);
         return error_set (err, EBUSY,
                           "node %s is not drained by an operator (it is %s%s%s)", name,
-                          graph_node_state_name (info.state), info.reason ? ": " : "",
+                          machine_node_state_name (info.state), info.reason ? ": " : "",
                           info.reason ? info.reason : "");
     }
     if (keep (b, name, NULL, ret, err) < 0)
         return -ENOMEM;
     if (is_drained_by (b, index, d))
-        graph_node_set_state (b->graph, index, GRAPH_NODE_UP, NULL);
+        machine_node_set_state (b->graph, index, MACHINE_NODE_UP, NULL);
     drain_drop (b, d);
     broker_plan_due (b);
     return 0;

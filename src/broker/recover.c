@@ -151,33 +151,33 @@ static uint32_t above (const struct idset *ids)
 static void node_resize (struct broker *b, int index, uint32_t cores, uint32_t gpus,
                          int64_t memory)
 {
-    struct graph_node_info info;
+    struct machine_node_info info;
 
-    if (graph_node_info (b->graph, index, &info) < 0)
+    if (machine_node_info (b->graph, index, &info) < 0)
         return;
-    struct graph_node_spec spec = { .name = info.name,
-                                    .rack = info.rack,
-                                    .properties = info.properties,
-                                    .cores = cores,
-                                    .gpus = gpus,
-                                    .memory_mib = memory };
-    graph_node_update (b->graph, &spec, NULL);
+    struct machine_node_spec spec = { .name = info.name,
+                                      .rack = info.rack,
+                                      .properties = info.properties,
+                                      .cores = cores,
+                                      .gpus = gpus,
+                                      .memory_mib = memory };
+    machine_node_update (b->graph, &spec, NULL);
 }
 
 /* The node of a job that runs is as large as the job needs. */
 static struct size make_room (struct broker *b, const struct rset_rank *rank)
 {
-    struct graph_node_info info;
-    struct graph_node_spec spec = { .name = rank->node,
-                                    .cores = above (rank->cores),
-                                    .gpus = above (rank->gpus),
-                                    .memory_mib = rank->memory_mib };
-    struct size was = { .index = graph_node_find (b->graph, rank->node) };
+    struct machine_node_info info;
+    struct machine_node_spec spec = { .name = rank->node,
+                                      .cores = above (rank->cores),
+                                      .gpus = above (rank->gpus),
+                                      .memory_mib = rank->memory_mib };
+    struct size was = { .index = machine_node_find (b->graph, rank->node) };
 
     if (was.index < 0) {
-        was.index = graph_node_add (b->graph, &spec, NULL);
+        was.index = machine_node_add (b->graph, &spec, NULL);
         was.added = true;
-    } else if (graph_node_info (b->graph, was.index, &info) == 0) {
+    } else if (machine_node_info (b->graph, was.index, &info) == 0) {
         was.cores = info.cores;
         was.gpus = info.gpus;
         was.memory = info.memory_mib;
@@ -191,7 +191,7 @@ static struct size make_room (struct broker *b, const struct rset_rank *rank)
 static void make_as_before (struct broker *b, const struct size *was)
 {
     if (was->index >= 0 && was->added)
-        graph_node_remove (b->graph, was->index); /* goes when the job does */
+        machine_node_remove (b->graph, was->index); /* goes when the job does */
     else if (was->index >= 0)
         node_resize (b, was->index, was->cores, was->gpus, was->memory);
 }

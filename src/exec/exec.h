@@ -23,7 +23,7 @@
 
 #include "common/yaml.h"
 #include "jobspec/jobspec.h"
-#include "match/graph.h"
+#include "match/machine.h"
 #include "match/rset.h"
 
 struct exec; /* an instance */
@@ -61,8 +61,8 @@ struct exec_host { /* how the executor tells the broker; arg first */
     const char *cluster_id; /* label value for objects, unique to this broker */
     const char *shell_path; /* the agent's binary */
     /* nodes; foreign: what others use */
-    void (*node) (void *arg, const struct graph_node_spec *spec,
-                  enum graph_node_state state, const char *reason);
+    void (*node) (void *arg, const struct machine_node_spec *spec,
+                  enum machine_node_state state, const char *reason);
     void (*node_foreign) (void *arg, const char *name, uint32_t cores, uint32_t gpus,
                           int64_t memory_mib);
     void (*node_gone) (void *arg, const char *name);
@@ -85,7 +85,8 @@ struct exec_host { /* how the executor tells the broker; arg first */
 
 struct exec_ops {
     const char *name; /* "local", "kube" */
-    bool runs_here; /* jobs are processes of this machine: only root has them for others */
+    bool
+        runs_here; /* jobs are processes of this machine: only root has them for others */
     /* config: this executor's YAML mapping or NULL; doc: for errors with line and column.
      */
     int (*create) (const struct exec_host *host, const struct yaml_doc *doc,

@@ -248,18 +248,18 @@ struct constraint *constraint_compile (const json_t *o, struct error *err)
 
 /* -- evaluate -- */
 
-static bool allows_all_words (const struct constraint *c, const struct graph_node *n)
+static bool allows_all_words (const struct constraint *c, const struct machine_node *n)
 {
     for (size_t i = 0; i < c->nwords; i++) {
         const char *word = c->words[i];
         bool forbidden = *word == '^';
-        if (graph_node_has_property (n, word + forbidden) == forbidden)
+        if (machine_node_has_property (n, word + forbidden) == forbidden)
             return false;
     }
     return true;
 }
 
-static bool allows_arg (const struct constraint *c, const struct graph_node *n,
+static bool allows_arg (const struct constraint *c, const struct machine_node *n,
                         bool wanted)
 {
     for (size_t i = 0; i < c->nargs; i++) {
@@ -269,7 +269,7 @@ static bool allows_arg (const struct constraint *c, const struct graph_node *n,
     return false;
 }
 
-bool constraint_allows (const struct constraint *c, const struct graph_node *n)
+bool constraint_allows (const struct constraint *c, const struct machine_node *n)
 {
     if (!c)
         return true;

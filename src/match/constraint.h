@@ -13,14 +13,14 @@
 #define FLUXQ_MATCH_CONSTRAINT_H
 
 #include "common/json.h"
-#include "match/graph_private.h"
+#include "match/machine_private.h"
 
 struct constraint;
 
 /* NULL with a reason. */
 struct constraint *constraint_compile (const json_t *o, struct error *err);
 void constraint_destroy (struct constraint *c);
-bool constraint_allows (const struct constraint *c, const struct graph_node *n);
+bool constraint_allows (const struct constraint *c, const struct machine_node *n);
 size_t constraint_memory (const struct constraint *c); /* bytes, about */
 
 #endif

@@ -28,12 +28,12 @@ struct verdict {
 };
 
 struct matcher {
-    struct graph *g;
+    struct machine *g;
     struct booking *bookings;
     struct verdict verdicts[VERDICTS];
 };
 
-struct matcher *matcher_create (struct graph *g)
+struct matcher *matcher_create (struct machine *g)
 {
     struct matcher *m = calloc (1, sizeof (*m));
     if (m)
@@ -126,8 +126,8 @@ static int booking_register (struct matcher *m, struct booking *b)
 static void unbook (struct matcher *m, const struct booking *b, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        graph_unbook (m->g, b->on[i].node, b->on[i].cores, b->on[i].gpus,
-                      b->on[i].memory);
+        machine_unbook (m->g, b->on[i].node, b->on[i].cores, b->on[i].gpus,
+                        b->on[i].memory);
 }
 
 int match_cancel (struct matcher *m, uint64_t job)
@@ -164,12 +164,12 @@ static int take_lowest (struct idset *ids, const struct bitmap *map, size_t limi
     return 0;
 }
 
-static int fill_rank (struct rset_rank *rank, const struct graph_node *n,
+static int fill_rank (struct rset_rank *rank, const struct machine_node *n,
                       const struct pick *pick, const struct match_request *req,
                       const struct placement *p)
 {
     struct room take =
-        req->exclusive ? graph_room_now (n) : request_need (req, p->size, pick->slots);
+        req->exclusive ? machine_room_now (n) : request_need (req, p->size, pick->slots);
     rank->node_index = n->index;
     rank->memory_mib = take.memory;
     rank->slots = pick->slots;
@@ -185,7 +185,7 @@ static double microseconds (double t)
     return round (t * 1e6) / 1e6;
 }
 
-static int placement_to_rset (const struct graph *g, const struct match_request *req,
+static int placement_to_rset (const struct machine *g, const struct match_request *req,
                               const struct placement *p, struct rset **ret)
 {
     struct rset *r = rset_create (p->npicks);
@@ -249,8 +249,8 @@ int match_allocate (struct matcher *m, uint64_t job, const struct match_request 
         return error_set (why, ENOMEM, "out of memory");
     }
     for (size_t i = 0; i < b->n; i++)
-        graph_book (m->g, b->on[i].node, b->on[i].cores, b->on[i].gpus, b->on[i].memory,
-                    r->ranks[i].exclusive);
+        machine_book (m->g, b->on[i].node, b->on[i].cores, b->on[i].gpus, b->on[i].memory,
+                      r->ranks[i].exclusive);
     *ret = r;
     return 0;
 }
@@ -294,7 +294,7 @@ static int ids_are_free (const struct idset *ids, const struct bitmap *map,
     return 0;
 }
 
-static int rank_is_free (const struct graph_node *n, const struct rset_rank *rank,
+static int rank_is_free (const struct machine_node *n, const struct rset_rank *rank,
                          struct error *why)
 {
     if (n->exclusive || (rank->exclusive && n->njobs > 0))
@@ -313,13 +313,13 @@ static int rank_is_free (const struct graph_node *n, const struct rset_rank *ran
 static int book_rank (struct matcher *m, struct booked *on, const struct rset_rank *rank,
                       struct error *why)
 {
-    on->node = graph_node_find (m->g, rank->node);
+    on->node = machine_node_find (m->g, rank->node);
     if (on->node < 0)
         return error_set (why, ENOENT, "node %s is not known", rank->node);
     int rc = rank_is_free (m->g->nodes[on->node], rank, why);
     if (rc < 0)
         return rc;
-    graph_book (m->g, on->node, on->cores, on->gpus, on->memory, rank->exclusive);
+    machine_book (m->g, on->node, on->cores, on->gpus, on->memory, rank->exclusive);
     return 0;
 }
 

@@ -9,7 +9,7 @@
  *
  * First fit: nodes in index order, lowest core ids first. Shared nodes unless the
  * request's node vertex is exclusive; an exclusive job shares no node with another job
- * and gets all that strangers (graph_node_set_foreign) leave there. Slots without a node
+ * and gets all that strangers (machine_node_set_foreign) leave there. Slots without a node
  * vertex fill nodes one after another; slots below a node vertex are all on each of
  * distinct nodes. Elastic counts get the largest allowed size that fits now, outermost
  * first. Summaries (free cores, gpus, memory, whole free nodes, the largest free on a
@@ -20,7 +20,7 @@
 #define FLUXQ_MATCH_MATCH_H
 
 #include "jobspec/jobspec.h"
-#include "match/graph.h"
+#include "match/machine.h"
 #include "match/rset.h"
 
 struct match_request;
@@ -41,7 +41,7 @@ size_t match_request_memory (const struct match_request *req); /* bytes it occup
 
 /* -- the matcher: bookings over one graph (borrowed; it must outlive the matcher) -- */
 
-struct matcher *matcher_create (struct graph *g);
+struct matcher *matcher_create (struct machine *g);
 void matcher_destroy (struct matcher *m);
 
 /* 0 and *ret, the caller's, which starts now and lasts duration seconds (0: no end);

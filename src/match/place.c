@@ -4,10 +4,10 @@
 #include "match/place.h"
 
 struct search {
-    const struct graph *g;
+    const struct machine *g;
     const struct match_request *req;
     enum place_when when;
-    const struct graph_rack *rack; /* look only there, or NULL */
+    const struct machine_rack *rack; /* look only there, or NULL */
     struct placement *out;
     bool no_memory;
 };
@@ -37,16 +37,16 @@ static bool push (struct search *s, int node, int64_t slots)
 
 /* -- candidates: nodes that have `need`, in index order -- */
 
-static struct room room_of (const struct search *s, const struct graph_node *n)
+static struct room room_of (const struct search *s, const struct machine_node *n)
 {
     if (s->when == PLACE_EVER)
-        return graph_room_ever (n);
+        return machine_room_ever (n);
     if (s->req->exclusive && n->njobs > 0)
         return (struct room){ -1, 0, 0 };
-    return graph_room_now (n);
+    return machine_room_now (n);
 }
 
-static bool node_fits (const struct search *s, const struct graph_node *n,
+static bool node_fits (const struct search *s, const struct machine_node *n,
                        const struct room *need)
 {
     struct room room = room_of (s, n);
@@ -219,7 +219,7 @@ static int place_units (struct search *s, int64_t units)
     return s->no_memory ? -ENOMEM : 0;
 }
 
-int place (const struct graph *g, const struct match_request *req, enum place_when when,
+int place (const struct machine *g, const struct match_request *req, enum place_when when,
            struct placement *ret)
 {
     struct search s = { .g = g, .req = req, .when = when, .out = ret };

@@ -33,7 +33,7 @@ struct placement {
     int64_t found;           /* units found, also when they are too few */
 };
 
-int place (const struct graph *g, const struct match_request *req, enum place_when when,
+int place (const struct machine *g, const struct match_request *req, enum place_when when,
            struct placement *ret);
 void placement_release (struct placement *p);
 

@@ -116,15 +116,15 @@ static void add_request (struct strbuf *sb, const struct match_request *req)
 }
 
 /* " (of 16 up)", " (of 3 up that its constraints allow)" */
-static void add_up (struct strbuf *sb, const struct graph *g,
+static void add_up (struct strbuf *sb, const struct machine *g,
                     const struct match_request *req)
 {
     int64_t up = g->totals.up;
     if (req->constraint) {
         up = 0;
         for (size_t i = 0; i < g->size; i++) {
-            const struct graph_node *n = g->nodes[i];
-            up += n && !n->leaving && n->state == GRAPH_NODE_UP
+            const struct machine_node *n = g->nodes[i];
+            up += n && !n->leaving && n->state == MACHINE_NODE_UP
                   && constraint_allows (req->constraint, n);
         }
     }
@@ -181,9 +181,10 @@ static bool node_short (struct error *why, int64_t need, int64_t most, const cha
     return true;
 }
 
-bool why_short (const struct graph *g, const struct match_request *req, struct error *why)
+bool why_short (const struct machine *g, const struct match_request *req,
+                struct error *why)
 {
-    const struct graph_totals *t = &g->totals;
+    const struct machine_totals *t = &g->totals;
     const struct summary_key *most = summary_root (g->summary);
     struct whole whole = whole_request (req);
     struct room need = need_on_node (req);
@@ -212,7 +213,7 @@ bool why_short (const struct graph *g, const struct match_request *req, struct e
 
 /* -- not now, not ever, after a search -- */
 
-int why_not_now (const struct graph *g, const struct match_request *req, int64_t found,
+int why_not_now (const struct machine *g, const struct match_request *req, int64_t found,
                  struct error *why)
 {
     if (!why)
@@ -238,15 +239,15 @@ struct largest {
     struct room room;
 };
 
-static struct largest largest_nodes (const struct graph *g,
+static struct largest largest_nodes (const struct machine *g,
                                      const struct match_request *req)
 {
     struct largest max = { 0, { 0, 0, 0 } };
     for (size_t i = 0; i < g->size; i++) {
-        const struct graph_node *n = g->nodes[i];
+        const struct machine_node *n = g->nodes[i];
         if (!n || n->leaving || !constraint_allows (req->constraint, n))
             continue;
-        struct room room = graph_room_ever (n);
+        struct room room = machine_room_ever (n);
         max.nodes++;
         max.room.cores = MAX (max.room.cores, room.cores);
         max.room.gpus = MAX (max.room.gpus, room.gpus);
@@ -266,7 +267,7 @@ static bool node_too_small (struct error *why, int64_t need, int64_t largest,
     return true;
 }
 
-int why_never (const struct graph *g, const struct match_request *req, int64_t found,
+int why_never (const struct machine *g, const struct match_request *req, int64_t found,
                struct error *why)
 {
     if (!why)

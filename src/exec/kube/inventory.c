@@ -85,12 +85,12 @@ static uint64_t fingerprint (const struct knode *n)
 
 static void tell_node (struct exec *x, struct knode *n)
 {
-    struct graph_node_spec spec = { .name = n->name,
-                                    .rack = n->rack,
-                                    .cores = n->cores,
-                                    .gpus = n->gpus,
-                                    .memory_mib = n->memory_mib,
-                                    .properties = (const char *const *)n->properties };
+    struct machine_node_spec spec = { .name = n->name,
+                                      .rack = n->rack,
+                                      .cores = n->cores,
+                                      .gpus = n->gpus,
+                                      .memory_mib = n->memory_mib,
+                                      .properties = (const char *const *)n->properties };
     bool is_new = !n->told;
     uint64_t now = n->offered ? fingerprint (n) : 0;
 
@@ -249,7 +249,7 @@ static bool read_taints (struct exec *x, struct knode *n, const json_t *spec)
         if (strcmp (key, "not-ready") == 0 || strcmp (key, "unreachable") == 0
             || strcmp (key, "unschedulable") == 0)
             continue; /* said by the condition and by spec.unschedulable, too */
-        n->state = GRAPH_NODE_DRAINED;
+        n->state = MACHINE_NODE_DRAINED;
         snprintf (n->reason, sizeof (n->reason), "%s", key);
     }
     return true;
@@ -259,17 +259,17 @@ static void read_state (struct exec *x, struct knode *n, const json_t *node)
 {
     json_t *spec = json_object_get (node, "spec");
 
-    n->state = GRAPH_NODE_UP;
+    n->state = MACHINE_NODE_UP;
     n->reason[0] = 0;
     n->offered = is_selected (x, node) && read_taints (x, n, spec);
     if (json_is_true (json_object_get (spec, "unschedulable"))) {
-        n->state = GRAPH_NODE_DRAINED;
+        n->state = MACHINE_NODE_DRAINED;
         snprintf (n->reason, sizeof (n->reason), "cordoned");
     }
     if (is_ready (node))
         n->down_since = 0;
     else {
-        n->state = GRAPH_NODE_DOWN;
+        n->state = MACHINE_NODE_DOWN;
         snprintf (n->reason, sizeof (n->reason), "not ready");
         if (n->down_since == 0)
             n->down_since = clock_mono ();

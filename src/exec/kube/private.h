@@ -47,7 +47,7 @@ struct knode {
     char **properties; /* "key=value" of its labels, NULL-terminated */
     uint32_t cores, gpus;
     int64_t memory_mib;
-    enum graph_node_state state;
+    enum machine_node_state state;
     char reason[64];
     double down_since; /* clock_mono(), 0: ready; a node that is gone counts as down */
     struct podsize foreign;
@@ -55,7 +55,7 @@ struct knode {
     int64_t told_memory_mib;
     unsigned npods;
     uint64_t told_fingerprint;
-    bool queued;  /* in x->changed_nodes */
+    bool queued; /* in x->changed_nodes */
     struct knode *next_changed;
     UT_hash_handle hh;
 };
@@ -79,9 +79,17 @@ struct kpod {
 enum job_phase_kube { K_OPEN, K_CREATE, K_BIND, K_RUN, K_DRAIN, K_ENDED, K_REMOVE };
 
 enum call_kind {
-    CALL_MAKE_JOB, CALL_GET_JOB, CALL_MAKE_CONFIGMAP, CALL_MAKE_SECRET,
-    CALL_MAKE_SERVICE, CALL_BIND, CALL_EVENTS, CALL_DELETE, CALL_DELETE_POD,
-    CALL_LIST_PODS, CALL_LOOK,
+    CALL_MAKE_JOB,
+    CALL_GET_JOB,
+    CALL_MAKE_CONFIGMAP,
+    CALL_MAKE_SECRET,
+    CALL_MAKE_SERVICE,
+    CALL_BIND,
+    CALL_EVENTS,
+    CALL_DELETE,
+    CALL_DELETE_POD,
+    CALL_LIST_PODS,
+    CALL_LOOK,
 };
 
 struct kcall { /* a request of a job under way */
@@ -110,7 +118,7 @@ struct kjob {
     struct launch launch;
     bool recovering;
     /* objects */
-    char uid[64]; /* of the Job, "" until it is there */
+    char uid[64];                          /* of the Job, "" until it is there */
     unsigned objects_asked, objects_there; /* bits of 1 << enum call_kind */
     bool bind0_done;
     uint8_t *bind_asked; /* by rank */
@@ -136,9 +144,9 @@ struct kjob {
     bool have_fin;
     struct frame_finish fin;
     bool start_lost, start_retry; /* start_failed is to be told, fin.text says why */
-    bool told; /* start_failed or finished */
-    bool looked, job_deleted; /* answer of create_look() */
-    int deleted_rank; /* when it ended; -1: none */
+    bool told;                    /* start_failed or finished */
+    bool looked, job_deleted;     /* answer of create_look() */
+    int deleted_rank;             /* when it ended; -1: none */
     double look_by;
     bool kill, kill_sent;
     char kill_reason[16];

@@ -73,13 +73,13 @@ static void announce (uv_timer_t *t)
 {
     struct exec *x = t->data;
     char name[32];
-    struct graph_node_spec spec = { .name = name,
-                                    .cores = (uint32_t)x->cores,
-                                    .gpus = (uint32_t)x->gpus,
-                                    .memory_mib = x->memory_mib };
+    struct machine_node_spec spec = { .name = name,
+                                      .cores = (uint32_t)x->cores,
+                                      .gpus = (uint32_t)x->gpus,
+                                      .memory_mib = x->memory_mib };
     for (int64_t i = 0; i < x->nodes; i++) {
         snprintf (name, sizeof (name), "node%jd", (intmax_t)i);
-        x->host->node (x->host->arg, &spec, GRAPH_NODE_UP, NULL);
+        x->host->node (x->host->arg, &spec, MACHINE_NODE_UP, NULL);
     }
     x->host->nodes_complete (x->host->arg);
 }

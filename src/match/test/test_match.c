@@ -9,7 +9,7 @@
 #include "match/test/build.h"
 
 struct machine {
-    struct graph *g;
+    struct machine *g;
     struct matcher *m;
 };
 
@@ -17,16 +17,16 @@ struct machine {
 static struct machine machine_create (int n)
 {
     struct machine mc;
-    mc.g = graph_create ("cluster");
+    mc.g = machine_create ("cluster");
     mc.m = matcher_create (mc.g);
     for (int i = 0; i < n; i++) {
         char name[16], rack[16];
         snprintf (name, sizeof (name), "n%d", i);
         snprintf (rack, sizeof (rack), "r%d", i / 2);
-        struct graph_node_spec spec = {
+        struct machine_node_spec spec = {
             .name = name, .rack = rack, .cores = 8, .gpus = 2, .memory_mib = 1000
         };
-        assert_int_equal (graph_node_add (mc.g, &spec, NULL), i);
+        assert_int_equal (machine_node_add (mc.g, &spec, NULL), i);
     }
     return mc;
 }
@@ -34,7 +34,7 @@ static struct machine machine_create (int n)
 static void machine_destroy (struct machine *mc)
 {
     matcher_destroy (mc->m);
-    graph_destroy (mc->g);
+    machine_destroy (mc->g);
 }
 
 /* "n0:0-3*2 n1:0*1": node, cores and slots of each rank, or the sentence why not. */
@@ -115,7 +115,7 @@ static void test_exclusive_leaves_foreign (void **state)
 {
     (void)state;
     struct machine mc = machine_create (2);
-    assert_int_equal (graph_node_set_foreign (mc.g, 0, 2, 1, 300), 0);
+    assert_int_equal (machine_node_set_foreign (mc.g, 0, 2, 1, 300), 0);
     struct error err;
     struct match_request *req = build_request ("slot=1>node=1", 0, NULL, &err);
     struct rset *r;
@@ -184,10 +184,10 @@ static void test_constraints (void **state)
     static const char *const ssd[] = { "ssd", NULL }, *const big[] = { "x", "big", NULL };
     for (size_t i = 0; i < ARRAY_SIZE (table); i++) {
         struct machine mc = machine_create (4);
-        struct graph_node_spec n3 = { .name = "n3", .cores = 8, .properties = ssd };
-        struct graph_node_spec n1 = { .name = "n1", .cores = 8, .properties = big };
-        assert_int_equal (graph_node_update (mc.g, &n3, NULL), 3);
-        assert_int_equal (graph_node_update (mc.g, &n1, NULL), 1);
+        struct machine_node_spec n3 = { .name = "n3", .cores = 8, .properties = ssd };
+        struct machine_node_spec n1 = { .name = "n1", .cores = 8, .properties = big };
+        assert_int_equal (machine_node_update (mc.g, &n3, NULL), 3);
+        assert_int_equal (machine_node_update (mc.g, &n1, NULL), 1);
         char *text = ask (&mc, 1, "slot=1>core=1", 0, table[i].constraints);
         assert_string_equal (text, table[i].answer);
         free (text);
@@ -296,14 +296,15 @@ static void test_down_is_not_never (void **state)
 {
     (void)state;
     struct machine mc = machine_create (2);
-    assert_int_equal (graph_node_set_state (mc.g, 0, GRAPH_NODE_DOWN, "gone dark"), 0);
+    assert_int_equal (machine_node_set_state (mc.g, 0, MACHINE_NODE_DOWN, "gone dark"),
+                      0);
     expect (&mc, 1, "node=2>slot=1>core=1", "needs 2 nodes, 1 is up");
-    assert_int_equal (graph_node_set_state (mc.g, 1, GRAPH_NODE_DRAINED, NULL), 0);
+    assert_int_equal (machine_node_set_state (mc.g, 1, MACHINE_NODE_DRAINED, NULL), 0);
     expect (&mc, 1, "slot=1>core=1", "needs 1 node, none are up");
     struct error why = { 0 };
     struct match_request *req = build_request ("node=2>slot=1>core=8", 0, NULL, &why);
     assert_int_equal (match_satisfiability (mc.m, req, &why), 0);
-    assert_int_equal (graph_node_remove (mc.g, 0), 0);
+    assert_int_equal (machine_node_remove (mc.g, 0), 0);
     assert_int_equal (match_satisfiability (mc.m, req, &why), -ENOENT);
     match_request_destroy (req);
     machine_destroy (&mc);
@@ -341,13 +342,13 @@ static void test_update_refuses_whole (void **state)
     struct machine mc = machine_create (2);
     struct error why = { 0 };
     struct rset *r = rset_create (2);
-    struct graph_node_info info;
+    struct machine_node_info info;
     r->ranks[0].node = strdup ("n0");
     r->ranks[1].node = strdup ("n9");
     idset_add_range (r->ranks[0].cores, 2, 3);
     assert_int_equal (match_update (mc.m, 1, r, &why), -ENOENT);
     assert_string_equal (why.text, "node n9 is not known");
-    assert_int_equal (graph_node_info (mc.g, 0, &info), 0);
+    assert_int_equal (machine_node_info (mc.g, 0, &info), 0);
     assert_int_equal (info.cores_used + info.njobs, 0);
     r->ranks[1].node[1] = '1';
     idset_add (r->ranks[1].cores, 8);
@@ -366,47 +367,47 @@ static void test_node_leaves_and_returns (void **state)
 {
     (void)state;
     struct machine mc = machine_create (2);
-    struct graph_node_info info;
+    struct machine_node_info info;
     expect (&mc, 1, "slot=1>core=4", "n0:0-3*1");
-    assert_int_equal (graph_node_remove (mc.g, 0), 0);
-    assert_int_equal (graph_node_info (mc.g, 0, &info), 0);
-    assert_true (info.leaving && info.state == GRAPH_NODE_DOWN && info.cores_free == 0);
+    assert_int_equal (machine_node_remove (mc.g, 0), 0);
+    assert_int_equal (machine_node_info (mc.g, 0, &info), 0);
+    assert_true (info.leaving && info.state == MACHINE_NODE_DOWN && info.cores_free == 0);
     expect (&mc, 2, "slot=1>core=1", "n1:0*1");
-    struct graph_node_spec spec = { .name = "n0", .cores = 8 };
-    assert_int_equal (graph_node_add (mc.g, &spec, NULL), 0);
+    struct machine_node_spec spec = { .name = "n0", .cores = 8 };
+    assert_int_equal (machine_node_add (mc.g, &spec, NULL), 0);
     expect (&mc, 3, "slot=1>core=1", "n0:4*1");
-    assert_int_equal (graph_node_remove (mc.g, 0), 0);
+    assert_int_equal (machine_node_remove (mc.g, 0), 0);
     assert_int_equal (match_cancel (mc.m, 1), 0);
-    assert_int_equal (graph_node_count (mc.g), 2);
+    assert_int_equal (machine_node_count (mc.g), 2);
     assert_int_equal (match_cancel (mc.m, 3), 0);
-    assert_int_equal (graph_node_count (mc.g), 1);
-    assert_int_equal (graph_node_next (mc.g, -1), 1);
+    assert_int_equal (machine_node_count (mc.g), 1);
+    assert_int_equal (machine_node_next (mc.g, -1), 1);
     spec.name = "other";
-    assert_int_equal (graph_node_add (mc.g, &spec, NULL), 0);
+    assert_int_equal (machine_node_add (mc.g, &spec, NULL), 0);
     machine_destroy (&mc);
 }
 
 static void test_bad_specs (void **state)
 {
     (void)state;
-    struct graph *g = graph_create ("cluster");
-    struct graph_node_spec spec = { .name = "", .cores = 1 };
-    assert_int_equal (graph_node_add (g, &spec, NULL), -EINVAL);
+    struct machine *g = machine_create ("cluster");
+    struct machine_node_spec spec = { .name = "", .cores = 1 };
+    assert_int_equal (machine_node_add (g, &spec, NULL), -EINVAL);
     spec.name = "a";
     spec.cores = 65537;
-    assert_int_equal (graph_node_add (g, &spec, NULL), -EINVAL);
+    assert_int_equal (machine_node_add (g, &spec, NULL), -EINVAL);
     spec.cores = 1;
     spec.gpus = 1025;
-    assert_int_equal (graph_node_add (g, &spec, NULL), -EINVAL);
+    assert_int_equal (machine_node_add (g, &spec, NULL), -EINVAL);
     spec.gpus = 0;
     spec.memory_mib = -1;
-    assert_int_equal (graph_node_add (g, &spec, NULL), -EINVAL);
+    assert_int_equal (machine_node_add (g, &spec, NULL), -EINVAL);
     spec.memory_mib = 0;
-    assert_int_equal (graph_node_update (g, &spec, NULL), -ENOENT);
-    assert_int_equal (graph_node_remove (g, 0), -ENOENT);
-    assert_int_equal (graph_node_set_state (g, -1, GRAPH_NODE_UP, NULL), -ENOENT);
-    assert_int_equal (graph_node_next (g, -1), -1);
-    graph_destroy (g);
+    assert_int_equal (machine_node_update (g, &spec, NULL), -ENOENT);
+    assert_int_equal (machine_node_remove (g, 0), -ENOENT);
+    assert_int_equal (machine_node_set_state (g, -1, MACHINE_NODE_UP, NULL), -ENOENT);
+    assert_int_equal (machine_node_next (g, -1), -1);
+    machine_destroy (g);
 }
 
 int main (void)

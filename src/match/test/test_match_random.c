@@ -51,7 +51,7 @@ struct ref_picks {
 
 struct world {
     uint64_t random;
-    struct graph *g;
+    struct machine *g;
     struct matcher *m;
     struct ref_node node[NODES];
     struct rset *r[JOBS];         /* of running jobs */
@@ -207,16 +207,16 @@ static int ref_place (const struct world *w, const struct ref_request *q,
 static void check_node (const struct world *w, int i)
 {
     const struct ref_node *n = &w->node[i];
-    struct graph_node_info info;
+    struct machine_node_info info;
     int64_t c, g, m;
     char name[16];
     snprintf (name, sizeof (name), "n%d", i);
     if (!n->there) {
-        assert_int_equal (graph_node_find (w->g, name), -ENOENT);
+        assert_int_equal (machine_node_find (w->g, name), -ENOENT);
         return;
     }
-    assert_int_equal (graph_node_find (w->g, name), i);
-    assert_int_equal (graph_node_info (w->g, i, &info), 0);
+    assert_int_equal (machine_node_find (w->g, name), i);
+    assert_int_equal (machine_node_info (w->g, i, &info), 0);
     ref_free (n, false, &c, &g, &m);
     bool takes = n->up && !n->leaving && !n->exclusive;
     assert_int_equal (info.cores_used, used_cores (n));
@@ -234,9 +234,9 @@ static void check_world (const struct world *w)
     bool nothing = true;
     size_t jobs = 0;
     for (int i = 0; i < NODES; i++) {
-        struct graph_node_info info;
+        struct machine_node_info info;
         check_node (w, i);
-        if (graph_node_info (w->g, i, &info) == 0)
+        if (machine_node_info (w->g, i, &info) == 0)
             nothing = nothing && info.cores_free == 0 && info.gpus_free == 0;
     }
     assert_int_equal (match_nothing_free (w->m), nothing);
@@ -499,7 +499,7 @@ static void do_restart (struct world *w)
 }
 
 static void random_spec (struct world *w, struct ref_node *n,
-                         struct graph_node_spec *spec)
+                         struct machine_node_spec *spec)
 {
     static const char *const fast[] = { "big", "fast", NULL };
     static const char *const racks[] = { NULL, "r1", "r2", "r3" };
@@ -528,7 +528,7 @@ static void do_add_or_update (struct world *w)
     int i = (int)below (w, NODES);
     struct ref_node *n = &w->node[i];
     char name[16];
-    struct graph_node_spec spec = { .name = name };
+    struct machine_node_spec spec = { .name = name };
     for (int k = 0; k < i; k++) {
         if (!w->node[k].there)
             return;
@@ -536,9 +536,9 @@ static void do_add_or_update (struct world *w)
     snprintf (name, sizeof (name), "n%d", i);
     if (n->there && !n->leaving) {
         spec.cores = 1;
-        assert_int_equal (graph_node_add (w->g, &spec, NULL), -EEXIST);
+        assert_int_equal (machine_node_add (w->g, &spec, NULL), -EEXIST);
         random_spec (w, n, &spec);
-        assert_int_equal (graph_node_update (w->g, &spec, NULL), i);
+        assert_int_equal (machine_node_update (w->g, &spec, NULL), i);
         return;
     }
     struct ref_node old = *n;
@@ -549,7 +549,7 @@ static void do_add_or_update (struct world *w)
     random_spec (w, n, &spec);
     n->there = n->up = true;
     n->leaving = false;
-    assert_int_equal (graph_node_add (w->g, &spec, NULL), i);
+    assert_int_equal (machine_node_add (w->g, &spec, NULL), i);
 }
 
 static void do_node (struct world *w)
@@ -558,24 +558,24 @@ static void do_node (struct world *w)
     struct ref_node *n = &w->node[i];
     int what = (int)below (w, 5);
     if (what == 0) {
-        assert_int_equal (graph_node_remove (w->g, i), n->there ? 0 : -ENOENT);
+        assert_int_equal (machine_node_remove (w->g, i), n->there ? 0 : -ENOENT);
         n->leaving = n->there;
         if (jobs_on (n) == 0)
             n->there = n->leaving = false;
     } else if (what < 3) {
         bool up = below (w, 3) > 0;
-        enum graph_node_state state = up             ? GRAPH_NODE_UP
-                                      : below (w, 2) ? GRAPH_NODE_DOWN
-                                                     : GRAPH_NODE_DRAINED;
-        assert_int_equal (graph_node_set_state (w->g, i, state, "x"),
+        enum machine_node_state state = up             ? MACHINE_NODE_UP
+                                        : below (w, 2) ? MACHINE_NODE_DOWN
+                                                       : MACHINE_NODE_DRAINED;
+        assert_int_equal (machine_node_set_state (w->g, i, state, "x"),
                           n->there ? 0 : -ENOENT);
         n->up = up;
     } else {
         n->fcores = below (w, 4);
         n->fgpus = below (w, 2);
         n->fmemory = below (w, 20);
-        assert_int_equal (graph_node_set_foreign (w->g, i, (uint32_t)n->fcores,
-                                                  (uint32_t)n->fgpus, n->fmemory),
+        assert_int_equal (machine_node_set_foreign (w->g, i, (uint32_t)n->fcores,
+                                                    (uint32_t)n->fgpus, n->fmemory),
                           n->there ? 0 : -ENOENT);
     }
 }
@@ -583,7 +583,7 @@ static void do_node (struct world *w)
 static void stream (uint64_t seed)
 {
     struct world w = { .random = seed };
-    w.g = graph_create ("cluster");
+    w.g = machine_create ("cluster");
     w.m = matcher_create (w.g);
     for (int k = 0; k < NODES; k++)
         do_add_or_update (&w);
@@ -611,7 +611,7 @@ static void stream (uint64_t seed)
     }
     check_world (&w);
     matcher_destroy (w.m);
-    graph_destroy (w.g);
+    machine_destroy (w.g);
 }
 
 static void test_streams (void **state)

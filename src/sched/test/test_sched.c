@@ -8,7 +8,7 @@
 #include "sched/sched.h"
 
 struct fixture {
-    struct graph *g;
+    struct machine *g;
     struct matcher *m;
     struct sched *s;
     struct match_request *one, *four, *node; /* 1 core, 4 cores, a whole node */
@@ -18,14 +18,14 @@ static int setup (void **state)
 {
     struct fixture *f = calloc (1, sizeof (*f));
     struct error err;
-    f->g = graph_create ("cluster");
+    f->g = machine_create ("cluster");
     f->m = matcher_create (f->g);
     f->s = sched_create (f->m);
     for (int i = 0; i < 2; i++) {
         char name[16];
         snprintf (name, sizeof (name), "n%d", i);
-        struct graph_node_spec spec = { .name = name, .cores = 4 };
-        graph_node_add (f->g, &spec, NULL);
+        struct machine_node_spec spec = { .name = name, .cores = 4 };
+        machine_node_add (f->g, &spec, NULL);
     }
     f->one = build_request ("slot=1>core=1", 0, NULL, &err);
     f->four = build_request ("slot=1>core=4", 0, NULL, &err);
@@ -43,7 +43,7 @@ static int teardown (void **state)
     match_request_destroy (f->node);
     sched_destroy (f->s);
     matcher_destroy (f->m);
-    graph_destroy (f->g);
+    machine_destroy (f->g);
     free (f);
     return 0;
 }

@@ -26,7 +26,7 @@ struct ref_job {
 struct world {
     uint64_t random;
     double now;
-    struct graph *g[2]; /* 0: the scheduler's, 1: the reference's */
+    struct machine *g[2]; /* 0: the scheduler's, 1: the reference's */
     struct matcher *m[2];
     struct sched *s;
     struct ref_job job[JOBS + 1];
@@ -145,12 +145,12 @@ static void do_machine (struct world *w)
     }
     int node = (int)below (w, 4);
     uint32_t foreign = (uint32_t)below (w, 3);
-    enum graph_node_state state = below (w, 3) ? GRAPH_NODE_UP : GRAPH_NODE_DRAINED;
+    enum machine_node_state state = below (w, 3) ? MACHINE_NODE_UP : MACHINE_NODE_DRAINED;
     for (int k = 0; k < 2; k++) {
         if (what == 1)
-            graph_node_set_state (w->g[k], node, state, NULL);
+            machine_node_set_state (w->g[k], node, state, NULL);
         else
-            graph_node_set_foreign (w->g[k], node, foreign, 0, 0);
+            machine_node_set_foreign (w->g[k], node, foreign, 0, 0);
     }
 }
 
@@ -195,13 +195,13 @@ static void stream (uint64_t seed)
 {
     struct world w = { .random = seed, .now = 1000, .started = { true, true } };
     for (int k = 0; k < 2; k++) {
-        w.g[k] = graph_create ("cluster");
+        w.g[k] = machine_create ("cluster");
         w.m[k] = matcher_create (w.g[k]);
         for (int i = 0; i < 4; i++) {
             char name[16];
             snprintf (name, sizeof (name), "n%d", i);
-            struct graph_node_spec spec = { .name = name, .cores = 4, .gpus = 1 };
-            graph_node_add (w.g[k], &spec, NULL);
+            struct machine_node_spec spec = { .name = name, .cores = 4, .gpus = 1 };
+            machine_node_add (w.g[k], &spec, NULL);
         }
     }
     w.s = sched_create (w.m[0]);
@@ -224,7 +224,7 @@ static void stream (uint64_t seed)
     sched_destroy (w.s);
     for (int k = 0; k < 2; k++) {
         matcher_destroy (w.m[k]);
-        graph_destroy (w.g[k]);
+        machine_destroy (w.g[k]);
     }
 }
 

@@ -49,19 +49,19 @@ char *__wrap_strdup (const char *s)
 }
 
 struct rig {
-    struct graph *g;
+    struct machine *g;
     struct matcher *m;
     struct sched *s;
     struct match_request *big, *small;
 };
 
-static int add_node (struct graph *g, const char *name)
+static int add_node (struct machine *g, const char *name)
 {
     static const char *const properties[] = { "fast", NULL };
-    struct graph_node_spec spec = {
+    struct machine_node_spec spec = {
         .name = name, .rack = "r", .cores = 4, .memory_mib = 100, .properties = properties
     };
-    return graph_node_add (g, &spec, NULL);
+    return machine_node_add (g, &spec, NULL);
 }
 
 /* Built without failures: what comes after is what is tested. */
@@ -69,7 +69,7 @@ static void rig_build (struct rig *rig)
 {
     static const char fast[] =
         "{\"or\":[{\"properties\":[\"fast\"]},{\"hostlist\":[\"x\"]}]}";
-    rig->g = graph_create ("cluster");
+    rig->g = machine_create ("cluster");
     rig->m = matcher_create (rig->g);
     rig->s = sched_create (rig->m);
     add_node (rig->g, "n0");
@@ -85,15 +85,15 @@ static void rig_release (struct rig *rig)
     match_request_destroy (rig->small);
     sched_destroy (rig->s);
     matcher_destroy (rig->m);
-    graph_destroy (rig->g);
+    machine_destroy (rig->g);
 }
 
-static uint32_t cores_used (const struct graph *g)
+static uint32_t cores_used (const struct machine *g)
 {
     uint32_t sum = 0;
-    for (int i = graph_node_next (g, -1); i >= 0; i = graph_node_next (g, i)) {
-        struct graph_node_info info;
-        graph_node_info (g, i, &info);
+    for (int i = machine_node_next (g, -1); i >= 0; i = machine_node_next (g, i)) {
+        struct machine_node_info info;
+        machine_node_info (g, i, &info);
         sum += info.cores_used;
     }
     return sum;
@@ -123,14 +123,14 @@ static void torture_all (bool (*step) (struct rig *rig))
 
 static bool step_graph (struct rig *rig)
 {
-    size_t before = graph_node_count (rig->g);
+    size_t before = machine_node_count (rig->g);
     bool ok = add_node (rig->g, "n2") >= 0;
-    assert_int_equal (graph_node_count (rig->g), before + ok);
-    assert_int_equal (graph_node_find (rig->g, "n2") >= 0, ok);
-    struct graph_node_spec spec = { .name = "n0", .cores = 8, .rack = "other" };
-    int rc = graph_node_update (rig->g, &spec, NULL);
-    struct graph_node_info info;
-    graph_node_info (rig->g, 0, &info);
+    assert_int_equal (machine_node_count (rig->g), before + ok);
+    assert_int_equal (machine_node_find (rig->g, "n2") >= 0, ok);
+    struct machine_node_spec spec = { .name = "n0", .cores = 8, .rack = "other" };
+    int rc = machine_node_update (rig->g, &spec, NULL);
+    struct machine_node_info info;
+    machine_node_info (rig->g, 0, &info);
     assert_int_equal (info.cores, rc < 0 ? 4 : 8);
     return ok && rc >= 0;
 }

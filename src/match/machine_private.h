@@ -1,33 +1,33 @@
-/* graph_private.h - the graph's inside, for the matcher only
+/* machine_private.h - the graph's inside, for the matcher only
  *
- *     const struct graph_node *n = g->nodes[i];       // or NULL: that index is vacant
- *     struct room room = graph_room_now (n);
- *     graph_book (g, i, cores, gpus, memory, false);  // units that room said are free
+ *     const struct machine_node *n = g->nodes[i];       // or NULL: that index is vacant
+ *     struct room room = machine_room_now (n);
+ *     machine_book (g, i, cores, gpus, memory, false);  // units that room said are free
  */
-#ifndef FLUXQ_MATCH_GRAPH_PRIVATE_H
-#define FLUXQ_MATCH_GRAPH_PRIVATE_H
+#ifndef FLUXQ_MATCH_MACHINE_PRIVATE_H
+#define FLUXQ_MATCH_MACHINE_PRIVATE_H
 
 /* A failed HASH_ADD leaves hh.tbl NULL instead of ending the program. */
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
 #include "common/bitmap.h"
-#include "match/graph.h"
+#include "match/machine.h"
 #include "match/summary.h"
 
-struct graph_rack {
+struct machine_rack {
     char *name;
     uint32_t *nodes; /* indexes, ascending */
     size_t nnodes, alloc;
     UT_hash_handle hh;
 };
 
-struct graph_node {
+struct machine_node {
     char *name;
     char *reason;
     char **properties; /* NULL-terminated */
-    struct graph_rack *rack;
-    enum graph_node_state state;
+    struct machine_rack *rack;
+    enum machine_node_state state;
     int index;
     bool leaving;
     bool exclusive; /* booked as a whole */
@@ -42,22 +42,22 @@ struct graph_node {
 };
 
 /* Sums over nodes that take jobs (up, not leaving). */
-struct graph_totals {
+struct machine_totals {
     int64_t up, idle;            /* nodes; idle: nothing is booked there */
     int64_t cores, gpus, memory; /* free */
 };
 
-struct graph {
+struct machine {
     char *name;
-    struct graph_node **nodes; /* by index, NULL where vacant */
-    size_t size, alloc;        /* indexes 0..size-1 were given */
-    size_t count;              /* nodes that exist */
-    struct graph_node *by_name;
-    struct graph_rack **racks; /* in the order they were first seen */
+    struct machine_node **nodes; /* by index, NULL where vacant */
+    size_t size, alloc;          /* indexes 0..size-1 were given */
+    size_t count;                /* nodes that exist */
+    struct machine_node *by_name;
+    struct machine_rack **racks; /* in the order they were first seen */
     size_t nracks, racks_alloc;
-    struct graph_rack *racks_by_name;
+    struct machine_rack *racks_by_name;
     struct summary *summary;
-    struct graph_totals totals;
+    struct machine_totals totals;
     uint64_t generation; /* see match_generation() */
     uint64_t layout; /* bumped when nodes come, go or change size, rack or properties */
 };
@@ -67,17 +67,17 @@ struct room {
     int64_t cores, gpus, memory;
 };
 
-struct room graph_room_now (const struct graph_node *n);
+struct room machine_room_now (const struct machine_node *n);
 /* When it is up and empty. */
-struct room graph_room_ever (const struct graph_node *n);
-bool graph_node_has_property (const struct graph_node *n, const char *property);
+struct room machine_room_ever (const struct machine_node *n);
+bool machine_node_has_property (const struct machine_node *n, const char *property);
 
 /* Book or give back units of node `index`. Ids must be free, or booked, and inside the
  * maps. */
-void graph_book (struct graph *g, int index, const struct idset *cores,
-                 const struct idset *gpus, int64_t memory, bool exclusive);
+void machine_book (struct machine *g, int index, const struct idset *cores,
+                   const struct idset *gpus, int64_t memory, bool exclusive);
 /* The node is gone afterwards when it was leaving and this was the last booking. */
-void graph_unbook (struct graph *g, int index, const struct idset *cores,
-                   const struct idset *gpus, int64_t memory);
+void machine_unbook (struct machine *g, int index, const struct idset *cores,
+                     const struct idset *gpus, int64_t memory);
 
 #endif

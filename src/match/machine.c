@@ -1,7 +1,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "match/graph_private.h"
+#include "match/machine_private.h"
 
 #define CORES_MAX 65536
 #define GPUS_MAX 1024
@@ -9,21 +9,21 @@
 #define NAME_MAX_LEN 253
 
 static const char *const state_names[] = {
-    [GRAPH_NODE_UP] = "up",
-    [GRAPH_NODE_DRAINED] = "drained",
-    [GRAPH_NODE_DOWN] = "down",
+    [MACHINE_NODE_UP] = "up",
+    [MACHINE_NODE_DRAINED] = "drained",
+    [MACHINE_NODE_DOWN] = "down",
 };
 
-const char *graph_node_state_name (enum graph_node_state state)
+const char *machine_node_state_name (enum machine_node_state state)
 {
     return (size_t)state < ARRAY_SIZE (state_names) ? state_names[state] : "unknown";
 }
 
 /* -- what a node has, and the summaries over it -- */
 
-static bool node_takes_jobs (const struct graph_node *n)
+static bool node_takes_jobs (const struct machine_node *n)
 {
-    return n->state == GRAPH_NODE_UP && !n->leaving;
+    return n->state == MACHINE_NODE_UP && !n->leaving;
 }
 
 static int64_t left (int64_t all, int64_t used, int64_t foreign)
@@ -31,7 +31,7 @@ static int64_t left (int64_t all, int64_t used, int64_t foreign)
     return MAX (all - used - foreign, 0);
 }
 
-struct room graph_room_now (const struct graph_node *n)
+struct room machine_room_now (const struct machine_node *n)
 {
     if (!node_takes_jobs (n) || n->exclusive)
         return (struct room){ -1, 0, 0 };
@@ -42,14 +42,14 @@ struct room graph_room_now (const struct graph_node *n)
     };
 }
 
-struct room graph_room_ever (const struct graph_node *n)
+struct room machine_room_ever (const struct machine_node *n)
 {
     if (n->leaving)
         return (struct room){ -1, 0, 0 };
     return (struct room){ n->cores, n->gpus, n->memory };
 }
 
-bool graph_node_has_property (const struct graph_node *n, const char *property)
+bool machine_node_has_property (const struct machine_node *n, const char *property)
 {
     for (char **p = n->properties; *p; p++) {
         if (strcmp (*p, property) == 0)
@@ -60,7 +60,7 @@ bool graph_node_has_property (const struct graph_node *n, const char *property)
 
 /* Add (sign 1) or take away (-1) a node's part of the totals; its leaf of the summary
  * is the record of what was added. */
-static void totals_add (struct graph_totals *t, const struct summary_key *key, int sign)
+static void totals_add (struct machine_totals *t, const struct summary_key *key, int sign)
 {
     if (key->cores < 0)
         return;
@@ -71,11 +71,11 @@ static void totals_add (struct graph_totals *t, const struct summary_key *key, i
 }
 
 /* Bring summaries up to date after a change of node i. */
-static void node_changed (struct graph *g, size_t i)
+static void node_changed (struct machine *g, size_t i)
 {
-    const struct graph_node *n = g->nodes[i];
+    const struct machine_node *n = g->nodes[i];
     struct summary_key key = summary_nothing;
-    struct room room = n ? graph_room_now (n) : (struct room){ -1, 0, 0 };
+    struct room room = n ? machine_room_now (n) : (struct room){ -1, 0, 0 };
     if (room.cores >= 0) {
         key.cores = room.cores;
         key.gpus = room.gpus;
@@ -102,14 +102,14 @@ static void *array_reserve (void *array, size_t *alloc, size_t need, size_t size
     return p;
 }
 
-static struct graph_rack *rack_get (struct graph *g, const char *name)
+static struct machine_rack *rack_get (struct machine *g, const char *name)
 {
-    struct graph_rack *rack;
+    struct machine_rack *rack;
     HASH_FIND_STR (g->racks_by_name, name, rack);
     if (rack)
         return rack;
-    struct graph_rack **racks = array_reserve (g->racks, &g->racks_alloc, g->nracks + 1,
-                                               sizeof (struct graph_rack *));
+    struct machine_rack **racks = array_reserve (g->racks, &g->racks_alloc, g->nracks + 1,
+                                                 sizeof (struct machine_rack *));
     if (!racks)
         return NULL;
     g->racks = racks;
@@ -127,7 +127,7 @@ static struct graph_rack *rack_get (struct graph *g, const char *name)
     return rack;
 }
 
-static int rack_reserve (struct graph_rack *rack)
+static int rack_reserve (struct machine_rack *rack)
 {
     if (!rack)
         return 0;
@@ -140,7 +140,7 @@ static int rack_reserve (struct graph_rack *rack)
 }
 
 /* Room was reserved. */
-static void rack_add (struct graph_rack *rack, uint32_t index)
+static void rack_add (struct machine_rack *rack, uint32_t index)
 {
     if (!rack)
         return;
@@ -150,7 +150,7 @@ static void rack_add (struct graph_rack *rack, uint32_t index)
     rack->nodes[i] = index;
 }
 
-static void rack_remove (struct graph_rack *rack, uint32_t index)
+static void rack_remove (struct machine_rack *rack, uint32_t index)
 {
     if (!rack)
         return;
@@ -188,7 +188,7 @@ static char **strings_copy (const char *const *list)
     return copy;
 }
 
-static void node_free (struct graph_node *n)
+static void node_free (struct machine_node *n)
 {
     if (!n)
         return;
@@ -200,7 +200,7 @@ static void node_free (struct graph_node *n)
     free (n);
 }
 
-static int spec_check (const struct graph_node_spec *spec, struct error *err)
+static int spec_check (const struct machine_node_spec *spec, struct error *err)
 {
     size_t len = spec->name ? strlen (spec->name) : 0;
     if (len == 0 || len > NAME_MAX_LEN)
@@ -230,10 +230,10 @@ static struct bitmap *map_grow (const struct bitmap *old, size_t size)
 }
 
 /* All of spec but the name; the node is unchanged on failure. */
-static int node_configure (struct graph *g, struct graph_node *n, uint32_t index,
-                           const struct graph_node_spec *spec, struct error *err)
+static int node_configure (struct machine *g, struct machine_node *n, uint32_t index,
+                           const struct machine_node_spec *spec, struct error *err)
 {
-    struct graph_rack *rack = NULL;
+    struct machine_rack *rack = NULL;
     if (spec->rack && !(rack = rack_get (g, spec->rack)))
         return error_set (err, ENOMEM, "out of memory");
     char **properties = strings_copy (spec->properties);
@@ -262,13 +262,13 @@ static int node_configure (struct graph *g, struct graph_node *n, uint32_t index
     return 0;
 }
 
-static struct graph_node *node_at (const struct graph *g, int index)
+static struct machine_node *node_at (const struct machine *g, int index)
 {
     return index >= 0 && (size_t)index < g->size ? g->nodes[index] : NULL;
 }
 
 /* The lowest vacant index, with room made for it. */
-static int index_reserve (struct graph *g)
+static int index_reserve (struct machine *g)
 {
     size_t i = 0;
     if (g->count == g->size)
@@ -277,23 +277,23 @@ static int index_reserve (struct graph *g)
         i++;
     if (i >= NODES_MAX || summary_reserve (g->summary, i + 1) < 0)
         return -ENOMEM;
-    struct graph_node **nodes =
-        array_reserve (g->nodes, &g->alloc, i + 1, sizeof (struct graph_node *));
+    struct machine_node **nodes =
+        array_reserve (g->nodes, &g->alloc, i + 1, sizeof (struct machine_node *));
     if (!nodes)
         return -ENOMEM;
     g->nodes = nodes;
     return (int)i;
 }
 
-static int node_return (struct graph *g, int index, const struct graph_node_spec *spec,
-                        struct error *err)
+static int node_return (struct machine *g, int index,
+                        const struct machine_node_spec *spec, struct error *err)
 {
-    struct graph_node *n = g->nodes[index];
+    struct machine_node *n = g->nodes[index];
     int rc = node_configure (g, n, (uint32_t)index, spec, err);
     if (rc < 0)
         return rc;
     n->leaving = false;
-    n->state = GRAPH_NODE_UP;
+    n->state = MACHINE_NODE_UP;
     free (n->reason);
     n->reason = NULL;
     g->totals.up++;
@@ -303,18 +303,18 @@ static int node_return (struct graph *g, int index, const struct graph_node_spec
     return index;
 }
 
-int graph_node_add (struct graph *g, const struct graph_node_spec *spec,
-                    struct error *err)
+int machine_node_add (struct machine *g, const struct machine_node_spec *spec,
+                      struct error *err)
 {
     int rc = spec_check (spec, err);
     if (rc < 0)
         return rc;
-    int index = graph_node_find (g, spec->name);
+    int index = machine_node_find (g, spec->name);
     if (index >= 0)
         return g->nodes[index]->leaving
                    ? node_return (g, index, spec, err)
                    : error_set (err, EEXIST, "node %s is there already", spec->name);
-    struct graph_node *n = calloc (1, sizeof (*n));
+    struct machine_node *n = calloc (1, sizeof (*n));
     if (!n || (index = index_reserve (g)) < 0 || !(n->name = strdup (spec->name))) {
         node_free (n);
         return error_set (err, ENOMEM, "node %s: out of memory", spec->name);
@@ -341,13 +341,13 @@ int graph_node_add (struct graph *g, const struct graph_node_spec *spec,
     return index;
 }
 
-int graph_node_update (struct graph *g, const struct graph_node_spec *spec,
-                       struct error *err)
+int machine_node_update (struct machine *g, const struct machine_node_spec *spec,
+                         struct error *err)
 {
     int rc = spec_check (spec, err);
     if (rc < 0)
         return rc;
-    int index = graph_node_find (g, spec->name);
+    int index = machine_node_find (g, spec->name);
     if (index < 0)
         return error_set (err, ENOENT, "node %s is not known", spec->name);
     if ((rc = node_configure (g, g->nodes[index], (uint32_t)index, spec, err)) < 0)
@@ -358,9 +358,9 @@ int graph_node_update (struct graph *g, const struct graph_node_spec *spec,
     return index;
 }
 
-static void node_delete (struct graph *g, int index)
+static void node_delete (struct machine *g, int index)
 {
-    struct graph_node *n = g->nodes[index];
+    struct machine_node *n = g->nodes[index];
     rack_remove (n->rack, (uint32_t)index);
     HASH_DEL (g->by_name, n);
     g->nodes[index] = NULL;
@@ -369,9 +369,9 @@ static void node_delete (struct graph *g, int index)
     node_free (n);
 }
 
-int graph_node_remove (struct graph *g, int index)
+int machine_node_remove (struct machine *g, int index)
 {
-    struct graph_node *n = node_at (g, index);
+    struct machine_node *n = node_at (g, index);
     if (!n)
         return -ENOENT;
     if (n->leaving)
@@ -387,10 +387,10 @@ int graph_node_remove (struct graph *g, int index)
     return 0;
 }
 
-int graph_node_set_state (struct graph *g, int index, enum graph_node_state state,
-                          const char *reason)
+int machine_node_set_state (struct machine *g, int index, enum machine_node_state state,
+                            const char *reason)
 {
-    struct graph_node *n = node_at (g, index);
+    struct machine_node *n = node_at (g, index);
     if (!n)
         return -ENOENT;
     char *copy = reason ? strdup (reason) : NULL;
@@ -406,10 +406,10 @@ int graph_node_set_state (struct graph *g, int index, enum graph_node_state stat
     return 0;
 }
 
-int graph_node_set_foreign (struct graph *g, int index, uint32_t cores, uint32_t gpus,
-                            int64_t memory_mib)
+int machine_node_set_foreign (struct machine *g, int index, uint32_t cores, uint32_t gpus,
+                              int64_t memory_mib)
 {
-    struct graph_node *n = node_at (g, index);
+    struct machine_node *n = node_at (g, index);
     if (!n)
         return -ENOENT;
     memory_mib = MAX (memory_mib, 0);
@@ -436,10 +436,10 @@ static void map_set (struct bitmap *map, const struct idset *ids, bool booked)
     }
 }
 
-void graph_book (struct graph *g, int index, const struct idset *cores,
-                 const struct idset *gpus, int64_t memory, bool exclusive)
+void machine_book (struct machine *g, int index, const struct idset *cores,
+                   const struct idset *gpus, int64_t memory, bool exclusive)
 {
-    struct graph_node *n = g->nodes[index];
+    struct machine_node *n = g->nodes[index];
     map_set (n->core_map, cores, true);
     map_set (n->gpu_map, gpus, true);
     n->cores_used = (uint32_t)bitmap_count (n->core_map);
@@ -450,10 +450,10 @@ void graph_book (struct graph *g, int index, const struct idset *cores,
     node_changed (g, (size_t)index);
 }
 
-void graph_unbook (struct graph *g, int index, const struct idset *cores,
-                   const struct idset *gpus, int64_t memory)
+void machine_unbook (struct machine *g, int index, const struct idset *cores,
+                     const struct idset *gpus, int64_t memory)
 {
-    struct graph_node *n = g->nodes[index];
+    struct machine_node *n = g->nodes[index];
     map_set (n->core_map, cores, false);
     map_set (n->gpu_map, gpus, false);
     n->cores_used = (uint32_t)bitmap_count (n->core_map);
@@ -470,9 +470,9 @@ void graph_unbook (struct graph *g, int index, const struct idset *cores,
 
 /* -- the graph -- */
 
-struct graph *graph_create (const char *cluster_name)
+struct machine *machine_create (const char *cluster_name)
 {
-    struct graph *g = calloc (1, sizeof (*g));
+    struct machine *g = calloc (1, sizeof (*g));
     if (!g)
         return NULL;
     g->generation = 1;
@@ -480,13 +480,13 @@ struct graph *graph_create (const char *cluster_name)
     g->name = strdup (cluster_name);
     g->summary = summary_create ();
     if (!g->name || !g->summary) {
-        graph_destroy (g);
+        machine_destroy (g);
         return NULL;
     }
     return g;
 }
 
-void graph_destroy (struct graph *g)
+void machine_destroy (struct machine *g)
 {
     if (!g)
         return;
@@ -506,24 +506,24 @@ void graph_destroy (struct graph *g)
     free (g);
 }
 
-const char *graph_name (const struct graph *g)
+const char *machine_name (const struct machine *g)
 {
     return g->name;
 }
 
-size_t graph_node_count (const struct graph *g)
+size_t machine_node_count (const struct machine *g)
 {
     return g->count;
 }
 
-int graph_node_find (const struct graph *g, const char *name)
+int machine_node_find (const struct machine *g, const char *name)
 {
-    struct graph_node *n;
+    struct machine_node *n;
     HASH_FIND_STR (g->by_name, name, n);
     return n ? n->index : -ENOENT;
 }
 
-int graph_node_next (const struct graph *g, int after)
+int machine_node_next (const struct machine *g, int after)
 {
     for (size_t i = after < 0 ? 0 : (size_t)after + 1; i < g->size; i++) {
         if (g->nodes[i])
@@ -532,18 +532,18 @@ int graph_node_next (const struct graph *g, int after)
     return -1;
 }
 
-int graph_node_info (const struct graph *g, int index, struct graph_node_info *ret)
+int machine_node_info (const struct machine *g, int index, struct machine_node_info *ret)
 {
-    const struct graph_node *n = node_at (g, index);
+    const struct machine_node *n = node_at (g, index);
     if (!n)
         return -ENOENT;
-    struct room room = graph_room_now (n);
-    *ret = (struct graph_node_info){
+    struct room room = machine_room_now (n);
+    *ret = (struct machine_node_info){
         .name = n->name,
         .rack = n->rack ? n->rack->name : NULL,
         .reason = n->leaving ? "removed from the machine" : n->reason,
         .properties = (const char *const *)n->properties,
-        .state = n->leaving ? GRAPH_NODE_DOWN : n->state,
+        .state = n->leaving ? MACHINE_NODE_DOWN : n->state,
         .leaving = n->leaving,
         .cores = n->cores,
         .cores_used = n->cores_used,

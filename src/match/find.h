@@ -1,0 +1,26 @@
+/* find.h - vertices by an expression
+ *
+ *     struct find *f = find_compile ("status=up and sched-now=free", &err);
+ *     rc = find_run (f, planner, &selection);     // what matches, and the ways to it
+ *
+ *     expression: term (["and"] | "or") ... with ( ), no "not"; "and" binds closer; words in
+ *     a row mean and. Terms: status=up|down, sched-now=allocated|free,
+ *     sched-future=reserved|free, agfilter=true|false, names=HOSTLIST, property=NAME,
+ *     jobid-alloc=ID, jobid-span=ID, jobid-tag=ID, jobid-reserved=ID. Values ignore case.
+ */
+#ifndef FLUXQ_MATCH_FIND_H
+#define FLUXQ_MATCH_FIND_H
+
+#include "match/planner.h"
+
+struct find;
+
+struct find *find_compile (const char *text, struct error *err); /* NULL with the word */
+void find_destroy (struct find *f);
+/* An empty selection (n == 0) when nothing matches. 0 or -ENOMEM. */
+int find_run (const struct find *f, const struct planner *p, struct selection **ret);
+/* agfilter=true was asked for (writers then tell used and total counts); the job that a
+ * jobid term names, 0 without one. */
+bool find_wants_counts (const struct find *f, uint64_t *ret_job);
+
+#endif

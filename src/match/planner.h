@@ -1,0 +1,114 @@
+/* planner.h - who has what until when, and what else fits
+ *
+ *     struct planner *p = planner_create (g, match_policy_find ("low"), &opt);
+ *     autoselection struct selection *s = NULL;
+ *     int rc = planner_match (p, PLANNER_ALLOCATE, job, shape, now, duration, &s, &why);
+ *     // 0: booked, s is the caller's;  -EBUSY: not now;  -ENODEV: never on this graph;
+ *     // -EEXIST: the job has a booking;  -EINVAL, -ENOMEM.  why: a sentence for its user
+ *     planner_cancel (p, job);
+ *
+ * Time is in ticks of the caller's (fluxqd: microseconds, fluxq-match: seconds), durations
+ * are > 0; PLANNER_FOREVER means until the end of time. A booking is allocated (it began,
+ * and keeps what it has until it is cancelled, even past its end) or reserved (from its
+ * start to its end). "Now" a unit is free when it is not allocated and not reserved at any
+ * time of the window; at a later time when no booking overlaps the window [at, at +
+ * duration).
+ *
+ * Costs: cancel and update O(units groups of the job * log nodes); match: see walk.h;
+ * a reservation looks only at times at which a booking ends and the sums suffice
+ * (profile.h). The graph is borrowed; changes of it are told by planner_changed().
+ * Snapshots hold the bookings, not the graph.
+ */
+#ifndef FLUXQ_MATCH_PLANNER_H
+#define FLUXQ_MATCH_PLANNER_H
+
+#include "common/strbuf.h"
+#include "match/policy.h"
+#include "match/selection.h"
+#include "match/shape.h"
+
+#define PLANNER_FOREVER INT64_MAX
+
+struct planner;
+
+struct planner_options {
+    int64_t begin, end; /* of time: nothing may begin before or end after; end 0: never */
+    bool
+        together_slots; /* Fluxion's rule: a slot never spans vertices (sockets, nodes) */
+};
+
+enum planner_op {
+    PLANNER_ALLOCATE,                     /* now or not */
+    PLANNER_ALLOCATE_WITH_SATISFIABILITY, /* the same; when not, tell "never" apart */
+    PLANNER_ALLOCATE_ORELSE_RESERVE,      /* now, else the earliest time, else never */
+    PLANNER_SATISFIABILITY,               /* could it ever, on a graph that is all up and
+                                            * empty; nothing is booked, no selection */
+    PLANNER_WITHOUT_ALLOCATING,           /* as allocate, nothing is booked */
+    PLANNER_WITHOUT_ALLOCATING_FUTURE,    /* as orelse_reserve, nothing is booked */
+};
+
+struct planner *planner_create (struct graph *g, const struct match_policy *policy,
+                                const struct planner_options *opt);
+void planner_destroy (struct planner *p);
+struct graph *planner_graph (const struct planner *p);
+const struct match_policy *planner_policy (const struct planner *p);
+/* Types whose free counts the index keeps, besides node, core, gpu and memory; at most
+ * INDEX_DIMS - 1 in all, later ones are ignored. 0 or -ENOMEM. */
+int planner_track (struct planner *p, const char *type);
+/* The graph was changed below (or at) v; GRAPH_NONE: anywhere. Cheap: looked at with the
+ * next match. */
+void planner_changed (struct planner *p, uint32_t v);
+
+int planner_match (struct planner *p, enum planner_op op, uint64_t job,
+                   const struct shape *shape, int64_t now, int64_t duration,
+                   struct selection **ret, struct error *why);
+/* Book what somebody else chose (s->start, s->end): -EBUSY names the unit that is taken,
+ * -ENOENT one that is gone, -EEXIST; nothing is booked then. */
+int planner_update (struct planner *p, uint64_t job, const struct selection *s,
+                    bool reserved, struct error *why);
+int planner_cancel (struct planner *p, uint64_t job); /* 0 or -ENOENT */
+/* Give back only these units (also of a larger pick). *ret_empty: the job has none left and
+ * is gone. -ENOENT: it has no booking; units that it does not have are passed over. */
+int planner_cancel_part (struct planner *p, uint64_t job, const struct selection *s,
+                         bool *ret_empty);
+/* New end (of time: PLANNER_FOREVER). -ENOENT; -EBUSY when a reservation stands in the way,
+ * which is named; nothing changes then. */
+int planner_extend (struct planner *p, uint64_t job, int64_t end, struct error *why);
+/* A reservation whose time has come is now an allocation. -ENOENT, -EINVAL. */
+int planner_begin (struct planner *p, uint64_t job);
+
+struct planner_job {
+    uint64_t job;
+    int64_t start, end;
+    bool reserved;
+    size_t nclaims;
+};
+bool planner_find (const struct planner *p, uint64_t job, struct planner_job *ret);
+/* In the order of their ids; start with 0. false: no more. */
+bool planner_next (const struct planner *p, uint64_t after, struct planner_job *ret);
+size_t planner_count (const struct planner *p);
+/* What the job has, as a selection (claims and the ways to them). NULL: -ENOENT, -ENOMEM. */
+struct selection *planner_selection (const struct planner *p, uint64_t job);
+/* Is a unit of v booked by the job / by anybody, allocated / reserved? Units at or above v
+ * count, and v counts as part of what lies below it when `below`. */
+bool planner_has (const struct planner *p, uint64_t job, uint32_t v, uint32_t unit,
+                  bool below);
+bool planner_is_allocated (const struct planner *p, uint32_t v, uint32_t unit);
+bool planner_is_reserved (const struct planner *p, uint32_t v, uint32_t unit);
+/* Units of the type below v (or v itself) that are allocated at that time. */
+int64_t planner_used (const struct planner *p, uint32_t v, uint16_t type, int64_t at);
+/* Bumped whenever something becomes free, comes up or is added. */
+uint64_t planner_generation (const struct planner *p);
+/* What is free now of each type, for listings: sums over the graph. O(1) for tracked ones. */
+int64_t planner_free (const struct planner *p, uint16_t type);
+
+/* All bookings as bytes and back, into a planner without any, over a graph with the same
+ * paths. -EINVAL: not a snapshot, or cut short; -ENOENT names a unit that is not there. */
+int planner_snapshot (const struct planner *p, struct strbuf *sb);
+int planner_restore (struct planner *p, const char *bytes, size_t len, struct error *err);
+size_t planner_memory (const struct planner *p);
+
+/* For tests: recounts all summaries from the claims. 0, or -EUCLEAN naming what differs. */
+int planner_verify (const struct planner *p, struct error *err);
+
+#endif

@@ -1,0 +1,57 @@
+/* selection.h - which units a match chose: the answer, in terms of the graph
+ *
+ *     for (size_t i = 0; i < s->n; i++) {
+ *         const struct pick *p = &s->picks[i];
+ *         // units p->unit .. p->unit + p->count - 1 of vertex p->v, p->amount of each
+ *     }
+ *
+ * Picks stand in depth-first order of the graph (parents before children, siblings as
+ * they were added, units ascending); s->picks[0] is the root. Vertices on the way to
+ * something chosen are picks too: not exclusive, not claimed. Units of one group that
+ * follow each other and are alike are one pick.
+ */
+#ifndef FLUXQ_MATCH_SELECTION_H
+#define FLUXQ_MATCH_SELECTION_H
+
+#include "match/graph.h"
+
+struct pick {
+    uint32_t v;
+    uint32_t parent; /* index of its parent's pick; GRAPH_NONE for the first */
+    uint32_t unit;   /* first unit */
+    uint32_t count;  /* units */
+    int64_t amount;  /* of each: its size, or a part of a divisible one */
+    uint32_t slots;  /* of a node: slots of the request that are on it (0 elsewhere) */
+    uint16_t label;  /* of the request's vertex: its number there + 1, see shape.h; 0 */
+    bool exclusive;  /* nobody else may have a part of it */
+    bool claimed;    /* books these units; false: below a claimed one (which has it all),
+                        * or on the way only */
+};
+
+struct selection {
+    struct pick *picks;
+    size_t n, alloc;
+    int64_t start, end; /* ticks; end INT64_MAX: none */
+    int64_t granted;    /* the outermost elastic count's size, 0 without one */
+};
+
+struct selection *selection_create (void);
+void selection_destroy (struct selection *s);
+/* Append; the new pick, zeroed but for v, unit, count, parent and amount (the unit's
+ * size), or NULL: no memory. */
+struct pick *selection_add (struct selection *s, const struct graph *g, uint32_t v,
+                            uint32_t unit, uint32_t count, uint32_t parent);
+/* Bring what was appended in any order, ways to the root missing or doubled, into the
+ * order above, and join runs; exclusive, claimed, slots and label of doubled picks are
+ * united. -ENOMEM. O(n log n). */
+int selection_complete (struct selection *s, const struct graph *g);
+/* Units of that type that were chosen (claimed, or below what was). */
+int64_t selection_count (const struct selection *s, const struct graph *g, uint16_t type);
+
+static inline void selection_destroyp (struct selection **p)
+{
+    selection_destroy (*p);
+}
+#define autoselection __attribute__ ((cleanup (selection_destroyp)))
+
+#endif

@@ -75,6 +75,8 @@ test_expect_success 'a library stays in the folders that it belongs to' '
     refused src/exec/planted.c "#include <sqlite3.h>" "include <sqlite3.h>" &&
     refused src/cmd/planted.c "#include <curl/curl.h>" "include <curl/curl.h>" &&
     refused src/broker/planted.c "#include <munge.h>" "include <munge.h>" &&
+    refused src/match/planted.c "#include <hwloc.h>" "include <hwloc.h>" &&
+    refused src/match/writers/planted.c "#include <libxml/tree.h>" "include <libxml/tree.h>" &&
     refused src/shell/planted.c "#include <jansson.h>" "include <jansson.h>"
 '
 

@@ -18,6 +18,9 @@ struct match_writer_options {
     /* Further words on a vertex, for JGF's "ephemeral"; or NULL. Returns a new object or
      * NULL for none. */
     json_t *(*about) (const struct pick *p, uint32_t unit, void *arg);
+    /* Of each type what is used below a vertex and what there is, for JGF's "agfilter":
+     * an object of strings ("used:0, total:18"); as about. */
+    json_t *(*counts) (const struct pick *p, uint32_t unit, void *arg);
     void *arg;
 };
 

@@ -2,6 +2,7 @@
 noinst_LIBRARIES += src/match/libmatch.a
 src_match_libmatch_a_SOURCES = \
 	src/match/constraint.c \
+	src/match/find.c \
 	src/match/machine.c \
 	src/match/match.c \
 	src/match/place.c \

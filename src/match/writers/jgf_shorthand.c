@@ -1,0 +1,18 @@
+/* jgf_shorthand.c - format "jgf_shorthand": as "jgf", without what lies below a vertex
+ * that is taken as a whole
+ */
+#include "match/writers/jgf_text.h"
+
+static int jgf_shorthand_write (const struct graph *g, const struct selection *s,
+                                const struct match_writer_options *opt, struct strbuf *sb)
+{
+    int rc = jgf_text_add (sb, g, s, opt, true);
+
+    return rc < 0 || s->n == 0 ? rc : strbuf_addch (sb, '\n');
+}
+
+const struct match_writer match_writer_jgf_shorthand = {
+    .name = "jgf_shorthand",
+    .summary = "the same, without what is below a vertex taken as a whole",
+    .write = jgf_shorthand_write,
+};

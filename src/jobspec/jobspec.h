@@ -41,6 +41,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/idset.h"
 #include "common/json.h"
 
 #define JOBSPEC_TEXT_MAX (8 << 20)
@@ -70,6 +71,10 @@ struct jobspec_resource {
     enum jobspec_tristate exclusive;
     struct jobspec_resource *with; /* children */
     size_t nwith;
+    /* Only of requests for the matcher (request.h); NULL elsewhere. */
+    struct idset *sizes; /* the allowed counts, when they are no regular range; count has
+                          * their least and greatest */
+    json_t *requires; /* RFC 31, for this vertex; borrowed from the request's root */
 };
 
 enum jobspec_task_count { JOBSPEC_PER_SLOT, JOBSPEC_TOTAL };

@@ -10,7 +10,9 @@
  * `requires` (an RFC 31 constraint on that vertex alone), and the constraint of the whole
  * (RFC 31, of nodes). Besides type "slot" there are Fluxion's "or_slot" (siblings: any mix
  * of them, as many in all as fit) and "xor_slot" (siblings: exactly one of them); the latter
- * becomes several shapes that are tried in turn (shape->other).
+ * becomes several shapes that are tried in turn (shape->other). Their order: of the levels'
+ * choices the outermost and first varies slowest; the chosen slot stands behind its
+ * siblings. `exclusive: false` inside a slot has no effect: what a slot holds is its own.
  */
 #ifndef FLUXQ_MATCH_SHAPE_H
 #define FLUXQ_MATCH_SHAPE_H
@@ -21,8 +23,9 @@
 struct constraint;
 
 #define SHAPE_NONE UINT16_MAX
-#define SHAPE_VERTICES_MAX 4096
+#define SHAPE_VERTICES_MAX 4096 /* of one variant */
 #define SHAPE_VARIANTS_MAX 1024
+#define SHAPE_TOTAL_MAX 65536 /* vertices of all variants */
 
 enum shape_kind { SHAPE_RESOURCE, SHAPE_SLOT, SHAPE_OR_SLOT };
 
@@ -34,7 +37,7 @@ struct shape_vertex {
     struct jobspec_count count;
     const struct idset *sizes; /* the allowed counts when they are a set, else NULL */
     enum jobspec_tristate exclusive; /* as written */
-    bool taken; /* its units are booked: exclusive, at or below a slot, or see
+    bool taken; /* its units are booked: at or below a slot or an exclusive vertex, or see
                  * SHAPE_BOOK_LEAVES */
     const struct constraint *required; /* `requires`, or NULL */
     uint16_t first, next;              /* children, siblings; SHAPE_NONE */
@@ -47,26 +50,35 @@ struct shape {
     size_t nv;
     uint16_t top;                        /* first of the outermost siblings */
     const struct constraint *constraint; /* of nodes, or NULL */
-    uint64_t key; /* equal: the same verdict at the same time (but for a hash's chance) */
+    uint64_t key; /* equal: the same verdict at the same time (but for a hash's chance),
+                   * of it and the variants behind it */
     bool elastic; /* some count has more than one size */
     struct shape *other; /* the next variant (xor_slot), owned; or NULL */
+    struct shape_store *store; /* what all variants share, the first one's; or NULL */
 };
 
 enum shape_flags {
     SHAPE_BOOK_LEAVES = 1, /* leaves beside slots (node > slot, memory) are booked too, as
                             * batch users expect; without it they are only looked for */
+    SHAPE_OR_SLOTS = 2,    /* several slots side by side are or_slots, as Fluxion's
+                            * flexible traverser takes them; without it all are required */
 };
 
-/* NULL with place and reason: "resources[0].with[1]: ...". Keeps nothing of its input. */
+/* NULL with place and reason: "resources[0].with[1]: ...". Keeps nothing of its input.
+ * err.code: EINVAL, wrong in itself (also constraints); ENOTSUP, right by the RFC but
+ * nothing that a walk could place (two vertices of one type side by side, a slot with
+ * nothing in it); E2BIG, over a limit; ENOMEM. */
 struct shape *shape_compile (const struct jobspec_resource *resources, size_t n,
                              const json_t *constraints, unsigned flags,
                              struct error *err);
 void shape_destroy (struct shape *s);
 size_t shape_memory (const struct shape *s);
-/* The largest allowed size of v's count that is <= limit; 0: even the least is more. */
+/* The largest allowed size of v's count that is <= limit; 0: even the least is more.
+ * O(log limit). */
 int64_t shape_count_fit (const struct shape_vertex *v, int64_t limit);
 int64_t shape_count_least (const struct shape_vertex *v);
-/* "4 nodes with 2 slots of 8 cores and 1 gpu each", for people. -ENOMEM. */
+/* "4 nodes with 2 slots of 8 cores and 1 gpu each", "4 to 16 nodes with ...", for people.
+ * 0, -ENOMEM, or -E2BIG: past sb's ceiling. */
 int shape_describe (const struct shape *s, struct strbuf *sb);
 
 #endif

@@ -115,6 +115,40 @@ int idset_add_range (struct idset *s, uint32_t first, uint32_t last)
     return 0;
 }
 
+/* Behind what is there already; r begins at or after the last range's begin. */
+static void append_range (struct idset *s, struct range r)
+{
+    struct range *last = s->n > 0 ? &s->ranges[s->n - 1] : NULL;
+
+    if (last && r.first <= last->last + 1) {
+        s->count += r.last > last->last ? r.last - last->last : 0;
+        last->last = MAX (last->last, r.last);
+        return;
+    }
+    s->ranges[s->n++] = r;
+    s->count += r.last - r.first + 1;
+}
+
+int idset_add_all (struct idset *s, const struct idset *more)
+{
+    struct idset both = { .alloc = s->n + more->n };
+    size_t i = 0, k = 0;
+
+    if (more->n == 0)
+        return 0;
+    both.ranges = malloc (both.alloc * sizeof (*both.ranges));
+    if (!both.ranges)
+        return -ENOMEM;
+    while (i < s->n || k < more->n) {
+        bool mine = k == more->n
+                    || (i < s->n && s->ranges[i].first <= more->ranges[k].first);
+        append_range (&both, mine ? s->ranges[i++] : more->ranges[k++]);
+    }
+    free (s->ranges);
+    *s = both;
+    return 0;
+}
+
 int idset_add (struct idset *s, uint32_t id)
 {
     return idset_add_range (s, id, id);

@@ -31,6 +31,8 @@ int strbuf_add_idset (struct strbuf *sb, const struct idset *s);
 int idset_add (struct idset *s, uint32_t id); /* 0 or -ENOMEM, -ERANGE; twice is fine */
 /* As idset_add(); -ERANGE also when reversed. */
 int idset_add_range (struct idset *s, uint32_t first, uint32_t last);
+/* All of `more`; s is as it was on -ENOMEM. O(ranges of both). */
+int idset_add_all (struct idset *s, const struct idset *more);
 int idset_remove (struct idset *s, uint32_t id);
 bool idset_has (const struct idset *s, uint32_t id);
 uint32_t idset_count (const struct idset *s);

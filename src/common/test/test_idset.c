@@ -168,6 +168,48 @@ static void test_edges (void **state)
     idset_destroy (small);
 }
 
+/* The union, by idset_add() one by one; the arguments' bits are members from 0. */
+static void check_union (uint32_t a, uint32_t b)
+{
+    struct idset *left = idset_create (), *right = idset_create ();
+    struct idset *want = idset_create ();
+
+    for (uint32_t id = 0; id < 12; id++) {
+        if (a >> id & 1)
+            idset_add (left, id);
+        if (b >> id & 1)
+            idset_add (right, id);
+        if ((a | b) >> id & 1)
+            idset_add (want, id);
+    }
+    assert_int_equal (idset_add_all (left, right), 0);
+    assert_true (idset_equal (left, want));
+    assert_int_equal (idset_count (left), idset_count (want));
+    idset_destroy (left);
+    idset_destroy (right);
+    idset_destroy (want);
+}
+
+static void test_union (void **state)
+{
+    uint32_t seed = 99;
+
+    (void)state;
+    for (int i = 0; i < 20000; i++) {
+        seed = seed * 1664525 + 1013904223;
+        check_union (seed >> 4 & 0xfff, seed >> 16 & 0xfff);
+    }
+    struct idset *s = idset_decode ("0-5,2147483647", NULL);
+    struct idset *all = idset_decode ("0-2147483646", NULL);
+    assert_int_equal (idset_add_all (s, all), 0);
+    check_text (s, "0-2147483647");
+    assert_int_equal (idset_count (s), UINT32_C (1) << 31);
+    assert_int_equal (idset_add_all (s, s), 0);
+    check_text (s, "0-2147483647");
+    idset_destroy (all);
+    idset_destroy (s);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -175,6 +217,7 @@ int main (void)
         cmocka_unit_test (test_decode_refuses),
         cmocka_unit_test (test_same_as_an_array),
         cmocka_unit_test (test_edges),
+        cmocka_unit_test (test_union),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -50,6 +50,7 @@ struct above { /* a vertex with nodes below it */
     size_t nloose;
     uint32_t *kids; /* children that have nodes below them */
     size_t nkids;
+    size_t nown; /* of the nodes: its own children */
 };
 
 struct profile;
@@ -71,11 +72,18 @@ struct planner {
         *place; /* of node number k (graph_vertex.place): its place in the index of each
                       * vertex above it, depth by depth: place[k * levels + depth] */
     size_t levels;
-    uint64_t layout;         /* of the graph when the above was made */
-    struct profile *profile; /* sums over time of the dimensions */
+    bool any_loose;                   /* some vertex has loose children */
+    bool type_above[GRAPH_TYPES_MAX]; /* types of vertices above nodes, but the root's */
+    uint64_t layout;                  /* of the graph when the above was made */
+    struct profile *profile;          /* sums over time of the dimensions */
     uint64_t generation;
     uint64_t changes; /* bumped with every booking and cancel */
 };
+
+struct walk_miss;
+/* -- miss.c: why it did not fit, a sentence for its user. -EBUSY, or -ENODEV for never -- */
+int planner_why (const struct planner *p, const struct shape *s,
+                 const struct walk_miss *miss, bool never, struct error *why);
 
 /* -- book.c: claims -- */
 

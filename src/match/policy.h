@@ -31,6 +31,7 @@ struct match_policy {
     int64_t (*measure) (const struct match_policy *p, const int64_t *free,
                         const int64_t *ever, unsigned dims);
     char property[64]; /* of custom policies: "order=PROPERTY", its number is the score */
+    bool spread;       /* slots: one for each node before a second on any */
     /* Choose groups of nodes that lie together: fewest vertices of the level above. */
     bool together;
 };

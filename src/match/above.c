@@ -1,0 +1,284 @@
+/* above.c - the walk above the nodes: by the indexes, never node by node
+ *
+ * At a vertex with nodes below it a request for something that is in nodes (or is one) asks
+ * the index for the next node that may serve, in the policy's order, and looks into that
+ * one only, until there is enough. A request for a vertex above nodes (a rack) goes through
+ * those, the ones that a bound rules out left out.
+ *
+ *     walk_bounds     what each vertex of the request needs at least, by dimension
+ *     walk_hopeless   the root's index tells at once that it cannot be
+ *     walk_above      candidates for some siblings below a vertex above the nodes
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "match/walk_private.h"
+
+/* -- bounds -- */
+
+static int64_t times (int64_t a, int64_t b)
+{
+    int64_t r;
+    return __builtin_mul_overflow (a, b, &r) || r > INT64_MAX / 4 ? INT64_MAX / 4 : r;
+}
+
+/* Of one unit of vertex r: what it is, and what is asked for below it. */
+static void bound_of (struct walker *k, uint16_t r)
+{
+    const struct shape_vertex *req = walk_req (k, r);
+    struct bound *b = &k->bound[r];
+    int dim = k->type[r] >= 0 ? levels_dim (k->p, (uint16_t)k->type[r]) : -1;
+
+    for (uint16_t c = req->first; c != SHAPE_NONE; c = walk_req (k, c)->next) {
+        bound_of (k, c);
+        if (walk_req (k, c)->kind == SHAPE_OR_SLOT)
+            continue; /* any of them may do: no bound */
+        int64_t n = shape_count_least (walk_req (k, c));
+        for (unsigned d = 0; d < INDEX_DIMS; d++)
+            b->dim[d] += times (n, k->bound[c].dim[d]);
+    }
+    if (k->type[r] == GRAPH_NODE)
+        b->dim[0] = req->taken || k->policy->node_exclusive;
+    else if (dim > 0 && req->first == SHAPE_NONE)
+        b->dim[dim] += 1;
+}
+
+void walk_bounds (struct walker *k)
+{
+    for (uint16_t r = k->s->top; r != SHAPE_NONE; r = walk_req (k, r)->next)
+        bound_of (k, r);
+}
+
+/* -- one node may serve it: what it must have for that -- */
+
+/* Everything that r stands for lies in one node, r may be the node itself. */
+static bool within_node (const struct walker *k, uint16_t r)
+{
+    if (k->type[r] == GRAPH_NODE)
+        return true;
+    return !walk_has_nodes (k, r);
+}
+
+static void need_of (const struct walker *k, uint16_t r, struct index_need *need)
+{
+    *need = (struct index_need){ .at = k->w->at,
+                                 .now = k->w->now,
+                                 .ever = k->w->ever,
+                                 .by_measure = k->policy->measure != NULL };
+    for (unsigned d = 0; d < k->p->ndims; d++)
+        need->dim[d] = k->bound[r].dim[d];
+}
+
+/* -- hopeless? -- */
+
+static int64_t root_most (const struct walker *k, const struct index *x, unsigned d)
+{
+    return k->w->now ? index_most_free (x, d) : index_most_ever (x, d);
+}
+
+static int64_t root_sum (const struct walker *k, const struct index *x, unsigned d)
+{
+    return k->w->now ? index_sum_free (x, d) : index_sum_ever (x, d);
+}
+
+/* No node has enough for one of r, or all of them together have too little. */
+static bool short_of (struct walker *k, const struct index *x, uint16_t r)
+{
+    const struct shape_vertex *req = walk_req (k, r);
+    int64_t least = shape_count_least (req);
+    bool node = within_node (k, r);
+
+    for (unsigned d = 0; d < k->p->ndims; d++) {
+        int64_t one = k->bound[r].dim[d];
+        if (one == 0)
+            continue;
+        int64_t most = root_most (k, x, d), sum = root_sum (k, x, d);
+        if ((node && most < one) || sum < times (least, one)) {
+            *k->miss = (struct walk_miss){ .wanted = r,
+                                           .at = k->g->root,
+                                           .asked = least,
+                                           .found = node && most < one ? 0 : sum / one,
+                                           .known_early = true };
+            return true;
+        }
+    }
+    return false;
+}
+
+bool walk_hopeless (struct walker *k)
+{
+    const struct above *a;
+
+    if (!(graph_vertex (k->g, k->g->root)->flags & GRAPH_ABOVE))
+        return false;
+    a = levels_above (k->p, k->g->root);
+    if (k->p->any_loose)
+        return false; /* what is asked for may be beside the nodes */
+    for (uint16_t r = k->s->top; r != SHAPE_NONE; r = walk_req (k, r)->next)
+        if (walk_req (k, r)->kind != SHAPE_OR_SLOT && short_of (k, a->index, r))
+            return true;
+    return false;
+}
+
+/* -- the walk -- */
+
+/* A vertex between the node and u, exclusive, belongs to somebody else, or is down. */
+static bool way_is_closed (const struct walker *k, uint32_t node, uint32_t u)
+{
+    for (uint32_t v = graph_vertex (k->g, node)->parent; v != u && v != GRAPH_NONE;
+         v = graph_vertex (k->g, v)->parent) {
+        const struct graph_vertex *x = graph_vertex (k->g, v);
+        if (!k->w->ever && (x->flags & (GRAPH_DOWN | GRAPH_DRAINED)))
+            return true;
+        if (x->nclaims > 0 && claims_taken (k->p, v, k->w))
+            return true;
+    }
+    return false;
+}
+
+/* Nothing found later can be better: nodes come in the order of what is compared. */
+static bool in_final_order (const struct walker *k, uint16_t r)
+{
+    return k->type[r] == GRAPH_NODE || k->policy->node_centric || k->policy->first
+           || k->policy->measure;
+}
+
+/* Nodes below u, from its index; own: children of u only. */
+static void nodes_of (struct walker *k, uint32_t u, const struct above *a, uint16_t head,
+                      uint16_t r, unsigned i, uint32_t base, bool excl, bool own)
+{
+    int64_t most = walk_most (walk_req (k, r));
+    bool stop = in_final_order (k, r);
+    struct index_need need;
+    struct index_walk w;
+    ptrdiff_t place;
+
+    need_of (k, r, &need);
+    if (excl && k->type[r] == GRAPH_NODE)
+        need.dim[0] = 1;
+    index_walk_start (&w, a->index, &need);
+    while (!k->failed && (!stop || k->f[base + i].total < most)
+           && (place = index_walk_next (&w)) >= 0) {
+        uint32_t node = a->nodes[place];
+        if (!way_is_closed (k, node, u)
+            && (!own || graph_vertex (k->g, node)->parent == u))
+            walk_gather (k, node, head, UINT64_C (1) << i, base, excl);
+    }
+    if (w.failed)
+        k->failed = true;
+    index_walk_end (&w);
+    if (k->policy->measure && k->type[r] == GRAPH_NODE)
+        k->f[base + i].sorted = true; /* the measure decided, not the score */
+}
+
+/* Children of u that are not nodes and have none in them, at any depth. */
+static void loose_of (struct walker *k, const struct above *a, uint16_t head,
+                      uint64_t active, uint32_t base, bool excl)
+{
+    for (size_t i = 0; i < a->nloose && !k->failed; i++)
+        walk_gather (k, a->loose[i], head, active, base, excl);
+    for (size_t i = 0; i < a->nkids && !k->failed; i++)
+        if (!way_is_closed (k, a->kids[i], GRAPH_NONE))
+            loose_of (k, levels_above (k->p, a->kids[i]), head, active, base, excl);
+}
+
+/* -- children above nodes -- */
+
+struct kid {
+    int64_t key;
+    uint32_t v, order;
+};
+
+static int by_key (const void *x, const void *y)
+{
+    const struct kid *a = x, *b = y;
+    if (a->key != b->key)
+        return a->key > b->key ? -1 : 1;
+    return a->order < b->order ? -1 : 1;
+}
+
+/* One of r could be in the nodes below a: the least it needs. */
+static bool kid_may (const struct walker *k, const struct above *a, uint16_t r)
+{
+    for (unsigned d = 1; d < k->p->ndims; d++) {
+        int64_t one = k->bound[r].dim[d];
+        if (one > 0 && root_sum (k, a->index, d) < one && a->nloose == 0)
+            return false;
+    }
+    return true;
+}
+
+/* The order in which kids are looked into: policies that take the first want the freest. */
+static int64_t kid_key (const struct walker *k, const struct above *a, uint32_t v)
+{
+    int dim = levels_dim (k->p, GRAPH_CORE);
+
+    if (k->policy->first)
+        return dim > 0 ? index_sum_free (a->index, (unsigned)dim) : 0;
+    int64_t score = match_policy_score (k->policy, k->g, v, 0);
+    return k->policy->high ? score : -score;
+}
+
+static void kids_of (struct walker *k, const struct above *a, uint16_t head, uint16_t r,
+                     unsigned i, uint32_t base, bool excl)
+{
+    struct kid *kids = calloc (a->nkids + 1, sizeof (*kids));
+    int64_t most = walk_most (walk_req (k, r));
+    size_t n = 0;
+
+    if (!kids) {
+        k->failed = true;
+        return;
+    }
+    for (size_t j = 0; j < a->nkids; j++) {
+        const struct above *b = levels_above (k->p, a->kids[j]);
+        if (kid_may (k, b, r))
+            kids[n++] = (struct kid){ .key = kid_key (k, b, a->kids[j]),
+                                      .v = a->kids[j],
+                                      .order = k->policy->first ? (uint32_t)(a->nkids - j)
+                                                                : (uint32_t)j };
+    }
+    qsort (kids, n, sizeof (*kids), by_key);
+    bool stop =
+        k->policy->first || (n > 0 && graph_vertex (k->g, kids[0].v)->type == k->type[r]);
+    for (size_t j = 0; j < n && !k->failed && (!stop || k->f[base + i].total < most); j++)
+        walk_gather (k, kids[j].v, head, UINT64_C (1) << i, base, excl);
+    free (kids);
+}
+
+/* r stands for vertices above nodes, or holds some. */
+static bool any_above (const struct walker *k, uint16_t r)
+{
+    if (k->type[r] >= 0 && k->p->type_above[k->type[r]])
+        return true;
+    for (uint16_t c = walk_req (k, r)->first; c != SHAPE_NONE; c = walk_req (k, c)->next)
+        if (walk_req (k, r)->kind != SHAPE_RESOURCE && any_above (k, c))
+            return true;
+    return false;
+}
+
+void walk_above (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
+                 uint32_t base, bool excl)
+{
+    const struct above *a = levels_above (k->p, u);
+    unsigned i = 0;
+
+    for (uint16_t r = head; r != SHAPE_NONE && !k->failed;
+         r = walk_req (k, r)->next, i++) {
+        if (!(active >> i & 1))
+            continue;
+        bool slot_of_nodes =
+            walk_req (k, r)->kind != SHAPE_RESOURCE && walk_has_nodes (k, r);
+        /* `first` goes rack by rack; slots of nodes form where the nodes are children. */
+        bool by_kids =
+            a->nkids > 0 && (any_above (k, r) || slot_of_nodes || k->policy->first);
+        if (by_kids)
+            kids_of (k, a, head, r, i, base, excl);
+        if (!by_kids || a->nown > 0)
+            nodes_of (k, u, a, head, r, i, base, excl, by_kids);
+        if (k->p->any_loose
+            && (k->type[r] != GRAPH_NODE || walk_req (k, r)->kind != SHAPE_RESOURCE))
+            loose_of (k, a, head, UINT64_C (1) << i, base, excl);
+    }
+}

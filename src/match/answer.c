@@ -1,0 +1,142 @@
+/* answer.c - the chosen tree as a selection */
+#include <errno.h>
+
+#include "match/walk_private.h"
+
+/* All below pick `parent`: exclusive, and covered by what claims it. */
+static int add_below (struct walker *k, struct selection *s, uint32_t parent)
+{
+    GRAPH_CHILDREN (k->g, s->picks[parent].v, c)
+    {
+        struct pick *p = selection_add (s, k->g, c, 0, graph_vertex (k->g, c)->n, parent);
+        if (!p)
+            return -ENOMEM;
+        p->exclusive = true;
+        if (graph_vertex (k->g, c)->first != GRAPH_NONE) {
+            int rc = add_below (k, s, (uint32_t)s->n - 1);
+            if (rc < 0)
+                return rc;
+        }
+    }
+    return 0;
+}
+
+static int add_slots (struct walker *k, struct selection *s, uint32_t node,
+                      uint32_t slots)
+{
+    struct pick *p = selection_add (s, k->g, node, 0, 1, GRAPH_NONE);
+
+    if (!p)
+        return -ENOMEM;
+    p->slots = slots;
+    return 0;
+}
+
+/* The node whose pick tells of a slot: the one it is in, else the first in it. */
+static uint32_t slot_node (const struct walker *k, uint32_t i)
+{
+    uint32_t node = graph_node_of (k->g, k->c[i].v);
+
+    if (node == GRAPH_NONE && walk_req (k, k->c[i].req)->kind == SHAPE_RESOURCE)
+        return GRAPH_NONE;
+    for (uint32_t j = k->c[i].parts; j != WALK_NONE && node == GRAPH_NONE;
+         j = k->c[j].next)
+        node = walk_req (k, k->c[j].req)->kind == SHAPE_RESOURCE
+                   ? graph_node_of (k->g, k->c[j].v)
+                   : slot_node (k, j);
+    return node;
+}
+
+/* An outermost slot counts where its tasks will be. */
+static bool outermost_slot (const struct walker *k, uint16_t r)
+{
+    uint16_t up = walk_req (k, r)->parent;
+    return walk_req (k, r)->kind != SHAPE_RESOURCE
+           && (up == SHAPE_NONE || walk_req (k, up)->slot == SHAPE_NONE);
+}
+
+static int add_candidates (struct walker *k, struct selection *s, uint32_t list,
+                           bool covered);
+
+static int add_candidate (struct walker *k, struct selection *s, uint32_t i, bool covered)
+{
+    const struct candidate *c = &k->c[i];
+    uint32_t node;
+    int rc = 0;
+
+    if (walk_req (k, c->req)->kind != SHAPE_RESOURCE) {
+        if (outermost_slot (k, c->req) && (node = slot_node (k, i)) != GRAPH_NONE)
+            rc = add_slots (k, s, node, 1);
+        return rc < 0 ? rc : add_candidates (k, s, c->parts, covered);
+    }
+    bool whole =
+        c->whole
+        || (k->policy->node_exclusive && graph_vertex (k->g, c->v)->type == GRAPH_NODE);
+    if (c->taken || whole) {
+        struct pick *p = selection_add (s, k->g, c->v, c->unit, c->count, GRAPH_NONE);
+        if (!p)
+            return -ENOMEM;
+        p->amount = c->amount;
+        p->exclusive = true;
+        p->claimed = !covered;
+        p->label = (uint16_t)(c->req + 1);
+        if (whole && (rc = add_below (k, s, (uint32_t)s->n - 1)) < 0)
+            return rc;
+    }
+    return add_candidates (k, s, c->parts, covered || c->taken || whole);
+}
+
+static int add_candidates (struct walker *k, struct selection *s, uint32_t list,
+                           bool covered)
+{
+    int rc = 0;
+
+    for (uint32_t i = list; i != WALK_NONE && rc == 0; i = k->c[i].next)
+        rc = add_candidate (k, s, i, covered);
+    return rc;
+}
+
+/* Nodes go as a whole: also those on the way to what was chosen in them. */
+static int claim_nodes (struct walker *k, struct selection *s)
+{
+    size_t n = s->n;
+    int rc = 0;
+
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        if (graph_vertex (k->g, s->picks[i].v)->type != GRAPH_NODE
+            || s->picks[i].exclusive)
+            continue;
+        s->picks[i].exclusive = s->picks[i].claimed = true;
+        rc = add_below (k, s, (uint32_t)i);
+    }
+    if (rc == 0)
+        rc = selection_complete (s, k->g);
+    for (size_t i = 0; i < s->n && rc == 0; i++) {
+        uint32_t up = s->picks[i].parent;
+        if (up != GRAPH_NONE && s->picks[up].exclusive)
+            s->picks[i].claimed = false;
+    }
+    return rc;
+}
+
+int walk_answer (struct walker *k, uint32_t parts, struct selection **ret)
+{
+    struct selection *s = selection_create ();
+    int rc;
+
+    if (!s)
+        return -ENOMEM;
+    rc = add_candidates (k, s, parts, false);
+    if (rc == 0)
+        rc = selection_complete (s, k->g);
+    if (rc == 0 && k->policy->node_exclusive)
+        rc = claim_nodes (k, s);
+    if (rc < 0) {
+        selection_destroy (s);
+        return rc;
+    }
+    s->start = k->w->at;
+    s->end = k->w->end;
+    *ret = s;
+    return 0;
+}

@@ -1,0 +1,368 @@
+/* choose.c - lists of candidates: the best first, cut into shares
+ *
+ * A run of units of one group is one candidate, its units' scores follow each other. A list
+ * whose runs do not interleave is sorted as it stands; one where they do (cores 0-17 on both
+ * of two sockets) is first taken apart into units. Sorting is stable: equals stay in the
+ * order of the graph.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "match/walk_private.h"
+
+uint16_t walk_siblings (const struct walker *k, uint16_t head)
+{
+    uint16_t n = 0;
+    for (uint16_t r = head; r != SHAPE_NONE; r = walk_req (k, r)->next)
+        n++;
+    return n;
+}
+
+uint32_t walk_push (struct walker *k, uint16_t head)
+{
+    uint32_t base = k->nf, n = walk_siblings (k, head);
+
+    if (base + n > k->af) {
+        uint32_t alloc = (base + n) * 2 + 16;
+        struct found *f = realloc (k->f, alloc * sizeof (*f));
+        if (!f) {
+            k->failed = true;
+            return WALK_NONE;
+        }
+        k->f = f;
+        k->af = alloc;
+    }
+    for (uint32_t i = base; i < base + n; i++)
+        k->f[i] = (struct found){ .head = WALK_NONE, .tail = WALK_NONE, .sorted = true };
+    k->nf = base + n;
+    return base;
+}
+
+void walk_pop (struct walker *k, uint32_t base)
+{
+    k->nf = base;
+}
+
+static uint32_t new_candidate (struct walker *k, const struct candidate *c)
+{
+    if (k->nc == k->ac) {
+        uint32_t alloc = k->ac * 2 + 64;
+        struct candidate *again = realloc (k->c, alloc * sizeof (*again));
+        if (!again) {
+            k->failed = true;
+            return WALK_NONE;
+        }
+        k->c = again;
+        k->ac = alloc;
+    }
+    k->c[k->nc] = *c;
+    return k->nc++;
+}
+
+static int64_t last_score (const struct candidate *c)
+{
+    return c->score + (int64_t)c->count - 1;
+}
+
+/* All of a before all of b under the policy, or equal in score (then order decides). */
+static bool in_order (const struct walker *k, const struct candidate *a,
+                      const struct candidate *b)
+{
+    return k->policy->high ? a->score >= last_score (b) : last_score (a) <= b->score;
+}
+
+bool walk_add (struct walker *k, uint32_t found, const struct candidate *c)
+{
+    struct found *f = &k->f[found];
+    uint32_t i = new_candidate (k, c);
+
+    if (i == WALK_NONE)
+        return false;
+    k->c[i].next = WALK_NONE;
+    if (f->head == WALK_NONE) {
+        f->head = i;
+        /* A run's units ascend: alone in its list it is in order for low policies only,
+         * but a cut takes from the right end of it. */
+    } else {
+        f->sorted = f->sorted && in_order (k, &k->c[f->tail], &k->c[i]);
+        k->c[f->tail].next = i;
+    }
+    f->tail = i;
+    f->n++;
+    f->total += c->amount * (int64_t)c->count;
+    return true;
+}
+
+static bool order_room (struct walker *k, uint32_t n)
+{
+    if (2 * n <= k->aorder)
+        return true;
+    uint32_t *again = realloc (k->order, 2 * (size_t)n * sizeof (*again));
+    if (!again) {
+        k->failed = true;
+        return false;
+    }
+    k->order = again;
+    k->aorder = 2 * n;
+    return true;
+}
+
+/* Merge sort of k->order[0..n), by score, the upper half of k->order as room. */
+static void sort_order (struct walker *k, uint32_t n)
+{
+    uint32_t *a = k->order, *b = k->order + n;
+    bool high = k->policy->high;
+
+    for (uint32_t width = 1; width < n; width *= 2) {
+        for (uint32_t lo = 0; lo < n; lo += 2 * width) {
+            uint32_t mid = lo + width < n ? lo + width : n;
+            uint32_t hi = lo + 2 * width < n ? lo + 2 * width : n;
+            uint32_t i = lo, j = mid;
+            for (uint32_t o = lo; o < hi; o++) {
+                bool left = j >= hi;
+                if (i < mid && j < hi) {
+                    int64_t x = high ? last_score (&k->c[a[i]]) : k->c[a[i]].score;
+                    int64_t y = high ? last_score (&k->c[a[j]]) : k->c[a[j]].score;
+                    left = high ? x >= y : x <= y;
+                }
+                b[o] = left ? a[i++] : a[j++];
+            }
+        }
+        uint32_t *t = a;
+        a = b;
+        b = t;
+    }
+    if (a != k->order)
+        memcpy (k->order, a, n * sizeof (*a));
+}
+
+static bool relink (struct walker *k, struct found *f, uint32_t n)
+{
+    bool sorted = true;
+
+    f->head = n > 0 ? k->order[0] : WALK_NONE;
+    f->tail = n > 0 ? k->order[n - 1] : WALK_NONE;
+    for (uint32_t i = 0; i < n; i++) {
+        k->c[k->order[i]].next = i + 1 < n ? k->order[i + 1] : WALK_NONE;
+        sorted = sorted
+                 && (i == 0 || in_order (k, &k->c[k->order[i - 1]], &k->c[k->order[i]]));
+    }
+    f->n = n;
+    return sorted;
+}
+
+static bool list_order (struct walker *k, const struct found *f)
+{
+    uint32_t n = 0;
+
+    if (!order_room (k, f->n))
+        return false;
+    for (uint32_t i = f->head; i != WALK_NONE; i = k->c[i].next)
+        k->order[n++] = i;
+    return true;
+}
+
+/* Each unit a candidate of its own. */
+static bool take_apart (struct walker *k, struct found *f)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = f->head, next; i != WALK_NONE; i = next) {
+        next = k->c[i].next;
+        uint32_t before = i;
+        while (k->c[before].count > 1) {
+            struct candidate rest = k->c[before];
+            rest.unit++;
+            rest.score++;
+            rest.count--;
+            uint32_t r = new_candidate (k, &rest);
+            if (r == WALK_NONE)
+                return false;
+            k->c[before].count = 1;
+            k->c[before].next = r;
+            before = r;
+            n++;
+        }
+        k->c[before].next = next;
+        n++;
+    }
+    f->n = n;
+    return true;
+}
+
+bool walk_sort (struct walker *k, uint32_t found)
+{
+    struct found *f = &k->f[found];
+
+    if (f->sorted)
+        return true;
+    for (int turn = 0; turn < 2; turn++) {
+        if (turn == 1 && !take_apart (k, f))
+            return false;
+        if (!list_order (k, f))
+            return false;
+        sort_order (k, f->n);
+        if (relink (k, f, f->n))
+            break;
+    }
+    f->sorted = true;
+    return true;
+}
+
+/* Units of c that are needed for `amount`; 0 < result <= c->count. */
+static uint32_t units_for (const struct candidate *c, int64_t amount)
+{
+    int64_t n = (amount + c->amount - 1) / c->amount;
+    return n < (int64_t)c->count ? (uint32_t)n : c->count;
+}
+
+/* The first n units of the run, in the policy's order, as a candidate of their own; the rest
+ * stays in place. */
+static uint32_t split (struct walker *k, uint32_t i, uint32_t n)
+{
+    struct candidate part = k->c[i];
+    uint32_t skip = k->policy->high ? part.count - n : 0;
+
+    part.unit += skip;
+    part.score += skip;
+    part.count = n;
+    uint32_t r = new_candidate (k, &part);
+    if (r == WALK_NONE)
+        return WALK_NONE;
+    k->c[i].count -= n;
+    if (!k->policy->high) {
+        k->c[i].unit += n;
+        k->c[i].score += n;
+    }
+    return r;
+}
+
+static bool divisible (const struct walker *k, const struct candidate *c)
+{
+    return walk_req (k, c->req)->kind == SHAPE_RESOURCE
+           && (graph_vertex (k->g, c->v)->flags & GRAPH_DIVISIBLE) != 0;
+}
+
+/* Take `amount` of a divisible vertex; the rest stays in the list. */
+static uint32_t split_amount (struct walker *k, uint32_t i, int64_t amount)
+{
+    struct candidate part = k->c[i];
+
+    part.amount = amount;
+    k->c[i].amount -= amount;
+    return new_candidate (k, &part);
+}
+
+static int64_t sum_of_scores (const struct candidate *c)
+{
+    int64_t n = c->count;
+    return c->score * n + n * (n - 1) / 2;
+}
+
+bool walk_cut (struct walker *k, uint32_t found, int64_t amount, uint32_t *ret_head,
+               int64_t *score)
+{
+    struct found *f = &k->f[found];
+    uint32_t head = WALK_NONE, tail = WALK_NONE;
+
+    while (amount > 0 && f->head != WALK_NONE) {
+        uint32_t i = f->head;
+        if (divisible (k, &k->c[i]) && k->c[i].amount > amount)
+            i = split_amount (k, i, amount);
+        else {
+            uint32_t n = units_for (&k->c[i], amount);
+            if (n < k->c[i].count)
+                i = split (k, i, n);
+            else {
+                f->head = k->c[i].next;
+                f->n--;
+            }
+        }
+        if (i == WALK_NONE)
+            return false;
+        f = &k->f[found];
+        if (f->head == WALK_NONE)
+            f->tail = WALK_NONE;
+        struct candidate *c = &k->c[i];
+        amount -= c->amount * (int64_t)c->count;
+        f->total -= c->amount * (int64_t)c->count;
+        *score += sum_of_scores (c);
+        c->next = WALK_NONE;
+        if (head == WALK_NONE)
+            head = i;
+        else
+            k->c[tail].next = i;
+        tail = i;
+    }
+    *ret_head = head;
+    return true;
+}
+
+/* Units are not shared between slots: a slot's share is whole units until it is full. */
+int64_t walk_shares (struct walker *k, uint32_t found, int64_t amount, int64_t most)
+{
+    int64_t shares = 0, have = 0;
+
+    for (uint32_t i = k->f[found].head; i != WALK_NONE && shares < most;
+         i = k->c[i].next) {
+        const struct candidate *c = &k->c[i];
+        if (divisible (k, c)) {
+            shares += (have + c->amount) / amount;
+            have = (have + c->amount) % amount;
+            continue;
+        }
+        int64_t left = c->count;
+        while (left > 0 && shares < most) {
+            int64_t n = (amount - have + c->amount - 1) / c->amount;
+            if (n > left) {
+                have += left * c->amount;
+                break;
+            }
+            left -= n;
+            have = 0;
+            shares++;
+            if (amount <= c->amount) { /* a unit or more of one each: all at once */
+                shares += left;
+                break;
+            }
+        }
+    }
+    return shares < most ? shares : most;
+}
+
+static void note_miss (struct walker *k, uint16_t req, uint32_t where, int64_t asked,
+                       int64_t found)
+{
+    *k->miss =
+        (struct walk_miss){ .wanted = req, .at = where, .asked = asked, .found = found };
+}
+
+bool walk_choose (struct walker *k, uint16_t head, uint32_t base, uint32_t where,
+                  uint32_t *ret_parts, int64_t *ret_granted)
+{
+    uint32_t parts = WALK_NONE, tail = WALK_NONE;
+
+    for (uint16_t r = head; r != SHAPE_NONE; r = walk_req (k, r)->next, base++) {
+        const struct shape_vertex *req = walk_req (k, r);
+        int64_t amount = shape_count_fit (req, k->f[base].total), score = 0;
+        uint32_t list;
+
+        if (amount <= 0) {
+            note_miss (k, r, where, shape_count_least (req), k->f[base].total);
+            return false;
+        }
+        if (!walk_sort (k, base) || !walk_cut (k, base, amount, &list, &score))
+            return false;
+        if (ret_granted && *ret_granted == 0 && req->count.max != req->count.min)
+            *ret_granted = amount;
+        if (parts == WALK_NONE)
+            parts = list;
+        else
+            k->c[tail].next = list;
+        for (tail = list; k->c[tail].next != WALK_NONE;)
+            tail = k->c[tail].next;
+    }
+    *ret_parts = parts;
+    return true;
+}

@@ -1,0 +1,149 @@
+/* miss.c - sentences for people whose request does not fit
+ *
+ * In the order of what helps most: a node of the machine is too small for it; the whole
+ * machine is; so many of what was asked for fit, at that level.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "match/walk_private.h"
+
+static const char *plural (int64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+/* "9 gpus", "1 node", "4096 MiB of memory" is told by the unit of measure. */
+static void add_amount (struct strbuf *sb, const struct planner *p, unsigned dim,
+                        int64_t n)
+{
+    const char *type = graph_type_name (p->g, p->dims[dim]);
+
+    if (p->dims[dim] == GRAPH_MEMORY)
+        strbuf_addf (sb, "%" PRId64 " of %s", n, type);
+    else
+        strbuf_addf (sb, "%" PRId64 " %s%s", n, type, plural (n));
+}
+
+struct reason {
+    const struct planner *p;
+    struct walker *k;
+    const struct index *x;
+    bool never;
+};
+
+static int64_t most (const struct reason *w, unsigned d)
+{
+    return w->never ? index_most_ever (w->x, d) : index_most_free (w->x, d);
+}
+
+static int64_t sum (const struct reason *w, unsigned d)
+{
+    return w->never ? index_sum_ever (w->x, d) : index_sum_free (w->x, d);
+}
+
+/* The innermost vertex of the request that must lie in one node. */
+static uint16_t node_part (const struct reason *w, uint16_t r)
+{
+    if (w->k->type[r] == GRAPH_NODE || !walk_has_nodes (w->k, r))
+        return r;
+    for (uint16_t c = walk_req (w->k, r)->first; c != SHAPE_NONE;
+         c = walk_req (w->k, c)->next)
+        if (walk_has_nodes (w->k, c))
+            return node_part (w, c);
+    return r;
+}
+
+static bool say_node_too_small (const struct reason *w, uint16_t top, struct strbuf *sb)
+{
+    uint16_t r = node_part (w, top);
+
+    for (unsigned d = 1; d < w->p->ndims; d++) {
+        int64_t one = w->k->bound[r].dim[d];
+        if (one <= most (w, d))
+            continue;
+        strbuf_adds (sb, "needs ");
+        add_amount (sb, w->p, d, one);
+        strbuf_addf (sb, " on a node, the largest has %" PRId64 "%s", most (w, d),
+                     w->never ? "" : " free now");
+        return true;
+    }
+    return false;
+}
+
+static bool say_sum_too_small (const struct reason *w, uint16_t top, struct strbuf *sb)
+{
+    int64_t n = shape_count_least (walk_req (w->k, top));
+
+    for (unsigned d = 0; d < w->p->ndims; d++) {
+        int64_t all, one = w->k->bound[top].dim[d];
+        if (__builtin_mul_overflow (n, one, &all) || one == 0 || all <= sum (w, d))
+            continue;
+        strbuf_adds (sb, "needs ");
+        add_amount (sb, w->p, d, all);
+        if (w->never)
+            strbuf_addf (sb, " in all, there are %" PRId64, sum (w, d));
+        else
+            strbuf_addf (sb, "%s, %" PRId64 " %s free now (of %" PRId64 ")",
+                         d == 0 ? " of its own" : " in all", sum (w, d),
+                         sum (w, d) == 1 ? "is" : "are", index_sum_ever (w->x, d));
+        return true;
+    }
+    return false;
+}
+
+static void say_count (const struct reason *w, const struct walk_miss *miss,
+                       struct strbuf *sb)
+{
+    char name[128];
+
+    strbuf_adds (sb, "needs ");
+    shape_describe (w->k->s, sb);
+    if (miss->wanted == SHAPE_NONE) {
+        strbuf_addf (sb, ", which %s", w->never ? "is not there" : "is not free now");
+        return;
+    }
+    const struct shape_vertex *r = walk_req (w->k, miss->wanted);
+    strbuf_addf (sb, ": %" PRId64 " of %" PRId64 " %s%s fit%s %s", miss->found,
+                 miss->asked, r->type, plural (miss->asked), miss->found == 1 ? "s" : "",
+                 w->never ? "the machine" : "now");
+    if (miss->at != GRAPH_NONE && miss->at != w->p->g->root)
+        strbuf_addf (sb, " in %s",
+                     graph_name (w->p->g, miss->at, 0, name, sizeof (name)));
+}
+
+int planner_why (const struct planner *p, const struct shape *s,
+                 const struct walk_miss *miss, bool never, struct error *why)
+{
+    struct window w = { .now = !never, .ever = never };
+    struct walk_miss unused;
+    struct walker k = { .p = (struct planner *)p,
+                        .g = p->g,
+                        .s = s,
+                        .policy = &p->policy,
+                        .w = &w,
+                        .miss = &unused };
+    struct strbuf sb;
+    int code = never ? ENODEV : EBUSY, rc;
+
+    strbuf_init (&sb, 4096);
+
+    if (p->g->root == GRAPH_NONE)
+        return error_set (why, code, "the machine has no nodes");
+    if (!(graph_vertex (p->g, p->g->root)->flags & GRAPH_ABOVE) || walk_bind (&k) < 0) {
+        walk_release (&k);
+        return error_set (why, code, "the machine has not what was asked for");
+    }
+    struct reason r = { p, &k, levels_above (p, p->g->root)->index, never };
+    bool said = false;
+    for (uint16_t top = s->top; top != SHAPE_NONE && !said; top = s->v[top].next)
+        said = walk_req (&k, top)->kind != SHAPE_OR_SLOT
+               && (say_node_too_small (&r, top, &sb) || say_sum_too_small (&r, top, &sb));
+    if (!said)
+        say_count (&r, miss, &sb);
+    rc = error_set (why, code, "%s", sb.buf);
+    strbuf_release (&sb);
+    walk_release (&k);
+    return rc;
+}

@@ -1,0 +1,23 @@
+/* bestfit.c - the fullest nodes that still do: large holes stay whole for large jobs */
+#include "match/policy.h"
+
+static int64_t used_share (const struct match_policy *p, const int64_t *free,
+                           const int64_t *ever, unsigned dims)
+{
+    int64_t sum = 0, left = 0;
+
+    (void)p;
+    for (unsigned d = 1; d < dims; d++) {
+        if (ever[d] > 0)
+            sum -= free[d] * 4096 / ever[d];
+        left += free[d];
+    }
+    return left > 0 ? sum : INT64_MIN;
+}
+
+const struct match_policy match_policy_bestfit = {
+    .name = "bestfit",
+    .summary = "the fullest nodes that still do, so that large holes stay whole",
+    .node_centric = true,
+    .measure = used_share,
+};

@@ -1,0 +1,24 @@
+/* first.c - the first that do: the freest node (or rack) first, and no further
+ *
+ * Spreads jobs over the nodes as long as there are fresh ones, and looks at no more nodes
+ * than the request needs.
+ */
+#include "match/index.h"
+#include "match/policy.h"
+
+static int64_t free_cores (const struct match_policy *p, const int64_t *free,
+                           const int64_t *ever, unsigned dims)
+{
+    (void)p;
+    (void)ever;
+    return dims > 1 ? free[1] : free[0];
+}
+
+const struct match_policy match_policy_first = {
+    .name = "first",
+    .summary = "the freest nodes, looking at no more than are needed",
+    .high = true,
+    .node_centric = true,
+    .first = true,
+    .measure = free_cores,
+};

@@ -1,0 +1,11 @@
+/* firstnodex.c - whole nodes, the first that do */
+#include "match/policy.h"
+
+const struct match_policy match_policy_firstnodex = {
+    .name = "firstnodex",
+    .summary = "whole nodes, the first that do, highest ids first",
+    .high = true,
+    .node_centric = true,
+    .node_exclusive = true,
+    .first = true,
+};

@@ -1,0 +1,8 @@
+/* high.c - highest ids first */
+#include "match/policy.h"
+
+const struct match_policy match_policy_high = {
+    .name = "high",
+    .summary = "highest ids first, slots of all nodes compared",
+    .high = true,
+};

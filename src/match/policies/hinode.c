@@ -1,0 +1,9 @@
+/* hinode.c - node by node, highest ids first */
+#include "match/policy.h"
+
+const struct match_policy match_policy_hinode = {
+    .name = "hinode",
+    .summary = "node by node, highest ids first",
+    .high = true,
+    .node_centric = true,
+};

@@ -1,0 +1,138 @@
+/* slots.c - slots out of parts
+ *
+ * A slot forms in the vertex that has all its parts as children: cores and gpus of one
+ * socket, or of one node. Only if a request cannot be met so, a second walk lets a slot take
+ * parts from several vertices of one node ("span"); it never spans nodes unless it consists
+ * of nodes. Parts go to slots whole, in the order of the policy.
+ *
+ * or_slots are siblings of which any mix may serve: the mix that makes the most slots of what
+ * is there is found by trying each kind for each next slot and remembering the counts.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "match/walk_private.h"
+
+bool walk_has_nodes (const struct walker *k, uint16_t r)
+{
+    if (k->type[r] == GRAPH_NODE)
+        return true;
+    for (uint16_t c = walk_req (k, r)->first; c != SHAPE_NONE; c = walk_req (k, c)->next)
+        if (walk_has_nodes (k, c))
+            return true;
+    return false;
+}
+
+static bool has_child (const struct walker *k, uint32_t u, int32_t type)
+{
+    const struct above *a = NULL;
+
+    if (type < 0)
+        return false;
+    if (type != GRAPH_NODE && (graph_vertex (k->g, u)->flags & GRAPH_ABOVE))
+        a = levels_above (k->p, u);
+    if (!a) {
+        GRAPH_CHILDREN (k->g, u, c)
+        {
+            if (graph_vertex (k->g, c)->type == type)
+                return true;
+        }
+        return false;
+    }
+    for (size_t i = 0; i < a->nkids; i++)
+        if (graph_vertex (k->g, a->kids[i])->type == type)
+            return true;
+    for (size_t i = 0; i < a->nloose; i++)
+        if (graph_vertex (k->g, a->loose[i])->type == type)
+            return true;
+    return false;
+}
+
+/* Parts of several vertices may come together in u: within a node, or nodes above them. */
+static bool may_span (const struct walker *k, uint32_t u, uint16_t slot)
+{
+    if (!k->span)
+        return false;
+    if (graph_vertex (k->g, u)->flags & GRAPH_ABOVE)
+        return walk_has_nodes (k, slot);
+    return graph_node_of (k->g, u) == u;
+}
+
+bool walk_slot_here (const struct walker *k, uint32_t u, uint16_t slot)
+{
+    const struct shape_vertex *s = walk_req (k, slot);
+
+    if (may_span (k, u, slot))
+        return true;
+    for (uint16_t c = s->first; c != SHAPE_NONE; c = walk_req (k, c)->next)
+        if (walk_req (k, c)->kind != SHAPE_RESOURCE ? !walk_slot_here (k, u, c)
+                                                    : !has_child (k, u, k->type[c]))
+            return false;
+    return s->first != SHAPE_NONE;
+}
+
+/* How much of each part a slot gets: the most that still makes the slots that are needed. */
+static int64_t part_amount (struct walker *k, uint16_t part, uint32_t found,
+                            int64_t slots)
+{
+    const struct shape_vertex *r = walk_req (k, part);
+    int64_t least = shape_count_least (r);
+    int64_t limit = k->f[found].total;
+    int64_t amount = shape_count_fit (r, limit);
+
+    while (amount > least && walk_shares (k, found, amount, slots) < slots) {
+        int64_t share = k->f[found].total / slots;
+        limit = amount - 1 < share || share < least ? amount - 1 : share;
+        amount = shape_count_fit (r, limit);
+    }
+    return amount;
+}
+
+/* One slot of what is left: its parts in one list. */
+static bool make_slot (struct walker *k, uint16_t slot, uint32_t base,
+                       const int64_t *amount, struct candidate *c)
+{
+    uint32_t tail = WALK_NONE, i = 0;
+
+    c->parts = WALK_NONE;
+    c->score = 1;
+    for (uint16_t r = walk_req (k, slot)->first; r != SHAPE_NONE;
+         r = walk_req (k, r)->next, i++) {
+        uint32_t list;
+        if (!walk_cut (k, base + i, amount[i], &list, &c->score))
+            return false;
+        if (c->parts == WALK_NONE)
+            c->parts = list;
+        else
+            k->c[tail].next = list;
+        for (tail = list; k->c[tail].next != WALK_NONE;)
+            tail = k->c[tail].next;
+    }
+    return true;
+}
+
+void walk_slots (struct walker *k, uint32_t u, uint16_t slot, uint32_t found)
+{
+    const struct shape_vertex *s = walk_req (k, slot);
+    struct candidate c = { .v = u, .count = 1, .req = slot, .amount = 1 };
+    int64_t amount[WALK_SIBLINGS_MAX], slots = walk_most (s);
+    int64_t least = shape_count_least (s);
+    uint32_t base = walk_push (k, s->first), i = 0;
+
+    if (base == WALK_NONE)
+        return;
+    walk_collect (k, u, s->first, ~UINT64_C (0), base, true);
+    for (uint16_t r = s->first; r != SHAPE_NONE && slots > 0 && !k->failed;
+         r = walk_req (k, r)->next, i++) {
+        if (!walk_sort (k, base + i))
+            break;
+        amount[i] = part_amount (k, r, base + i, least);
+        int64_t n = amount[i] > 0 ? walk_shares (k, base + i, amount[i], slots) : 0;
+        slots = n < slots ? n : slots;
+    }
+    for (; slots > 0 && !k->failed; slots--)
+        if (!make_slot (k, slot, base, amount, &c) || !walk_add (k, found, &c))
+            break;
+    walk_pop (k, base);
+}

@@ -1,0 +1,346 @@
+/* walk.c - does a vertex serve a request, and with which of its parts
+ *
+ *     walk            the whole: hopeless? else gather from the root, choose, answer
+ *      walk_gather    vertex u: of a type that is asked for -> take, else look below it
+ *       take          u itself: is it free, has it the parts -> a candidate
+ *       walk_collect  slots that form in u (slots.c), then its children, each walk_gather;
+ *                     above the nodes by the indexes instead (above.c)
+ *      walk_choose    the best of the candidates (choose.c)
+ *
+ * A type that is not asked for is looked through, at any depth. Among siblings of the request
+ * a vertex serves the one of its type and no other. Parts of what is exclusive, and of slots,
+ * are exclusive too.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "match/constraint.h"
+#include "match/walk_private.h"
+
+int64_t walk_most (const struct shape_vertex *r)
+{
+    return shape_count_fit (r, JOBSPEC_COUNT_MAX);
+}
+
+bool walk_enough (const struct walker *k, uint16_t head, uint64_t active, uint32_t base)
+{
+    uint16_t i = 0;
+
+    for (uint16_t r = head; r != SHAPE_NONE; r = walk_req (k, r)->next, i++)
+        if ((active >> i & 1) && k->f[base + i].total < walk_most (walk_req (k, r)))
+            return false;
+    return true;
+}
+
+/* -- a vertex, or group, of the type that is asked for -- */
+
+static int64_t score_of (const struct walker *k, uint32_t v, uint32_t unit)
+{
+    return k->node_score + match_policy_score (k->policy, k->g, v, unit) + 1;
+}
+
+/* Scores of a group's units follow each other where they are the ids. */
+static uint32_t run_length (const struct walker *k, uint32_t n)
+{
+    return k->policy->score ? 1 : n;
+}
+
+/* The units of the group (or the one leaf) v that are free. */
+static void take_leaf (struct walker *k, uint32_t v, uint16_t r, uint32_t found,
+                       bool taken)
+{
+    const struct graph_vertex *x = graph_vertex (k->g, v);
+    struct candidate c = { .v = v, .req = r, .parts = WALK_NONE, .taken = taken };
+
+    if (x->flags & GRAPH_DIVISIBLE) {
+        c.amount = claims_free_amount (k->p, v, k->w);
+        c.count = 1;
+        c.score = score_of (k, v, 0);
+        if (c.amount > 0)
+            walk_add (k, found, &c);
+        return;
+    }
+    c.amount = x->size;
+    for (uint32_t i = 0; i < (x->n + 63) / 64 && !k->failed; i++) {
+        uint64_t free = claims_free_word (k->p, v, i, k->w);
+        while (free) {
+            uint32_t first = (uint32_t)__builtin_ctzll (free);
+            uint64_t ones = ~(free >> first);
+            uint32_t n = ones ? (uint32_t)__builtin_ctzll (ones) : 64 - first;
+            n = run_length (k, n);
+            c.unit = 64 * i + first;
+            c.count = n;
+            c.score = score_of (k, v, c.unit);
+            if (!walk_add (k, found, &c))
+                return;
+            free &= first + n >= 64 ? 0 : ~UINT64_C (0) << (first + n);
+        }
+    }
+}
+
+/* A single vertex that has parts, or is asked for with parts. */
+static void take_vertex (struct walker *k, uint32_t v, uint16_t r, uint32_t found,
+                         bool excl)
+{
+    const struct shape_vertex *req = walk_req (k, r);
+    struct candidate c = { .v = v, .count = 1, .req = r, .parts = WALK_NONE };
+    uint32_t base = k->nf;
+
+    c.whole = req->exclusive == JOBSPEC_TRUE;
+    c.taken = excl || c.whole;
+    if (req->first != SHAPE_NONE) {
+        if ((base = walk_push (k, req->first)) == WALK_NONE)
+            return;
+        walk_collect (k, v, req->first, ~UINT64_C (0), base, c.taken);
+        if (k->failed || !walk_choose (k, req->first, base, v, &c.parts, NULL)) {
+            walk_pop (k, base);
+            return;
+        }
+        walk_pop (k, base);
+    }
+    c.score = score_of (k, v, 0);
+    c.amount = graph_vertex (k->g, v)->size;
+    walk_add (k, found, &c);
+}
+
+static void take (struct walker *k, uint32_t v, uint16_t r, uint32_t found, bool excl)
+{
+    const struct shape_vertex *req = walk_req (k, r);
+    const struct graph_vertex *x = graph_vertex (k->g, v);
+    bool whole_node = x->type == GRAPH_NODE && k->policy->node_exclusive;
+
+    if (req->required && !constraint_allows_vertex (req->required, k->g, v, 0))
+        return;
+    if (x->first == GRAPH_NONE) {
+        if (req->first == SHAPE_NONE)
+            take_leaf (k, v, r, found, excl || req->taken);
+        return;
+    }
+    if ((excl || whole_node || req->exclusive == JOBSPEC_TRUE)
+        && !claims_untouched (k->p, v, k->w))
+        return;
+    take_vertex (k, v, r, found, excl);
+}
+
+/* -- a vertex of any type -- */
+
+/* Number of the sibling of u's type, or -1; *ret_req is it. */
+static int sibling_of_type (const struct walker *k, uint32_t u, uint16_t head,
+                            uint64_t active, uint16_t *ret_req)
+{
+    int32_t type = graph_vertex (k->g, u)->type;
+    int i = 0;
+
+    for (uint16_t r = head; r != SHAPE_NONE; r = walk_req (k, r)->next, i++) {
+        if ((active >> i & 1) && k->type[r] == type
+            && walk_req (k, r)->kind == SHAPE_RESOURCE) {
+            *ret_req = r;
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* Nothing in it may be given: down, not allowed, somebody else's. */
+static bool closed (const struct walker *k, uint32_t u)
+{
+    const struct graph_vertex *x = graph_vertex (k->g, u);
+
+    if (x->first == GRAPH_NONE && x->type != GRAPH_NODE)
+        return false; /* leaves are asked unit by unit */
+    if (!k->w->ever && (x->flags & (GRAPH_DOWN | GRAPH_DRAINED)))
+        return true;
+    if (x->type == GRAPH_NODE && k->s->constraint
+        && !constraint_allows_vertex (k->s->constraint, k->g, u, 0))
+        return true;
+    return x->nclaims > 0 && claims_taken (k->p, u, k->w);
+}
+
+void walk_gather (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
+                  uint32_t base, bool excl)
+{
+    const struct graph_vertex *x = graph_vertex (k->g, u);
+    int64_t node_score = k->node_score;
+    uint16_t r;
+
+    if (k->failed || closed (k, u))
+        return;
+    int i = sibling_of_type (k, u, head, active, &r);
+    if (x->type == GRAPH_NODE && k->policy->node_centric)
+        k->node_score =
+            (match_policy_score (k->policy, k->g, u, 0) + 1) * WALK_NODE_WEIGHT;
+    if (i >= 0)
+        take (k, u, r, base + (uint32_t)i, excl);
+    else if (x->first != GRAPH_NONE)
+        walk_collect (k, u, head, active, base, excl);
+    k->node_score = node_score;
+}
+
+/* Children by what is free in them, most first; of equals the last added first. */
+static int by_free (const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+    if (x[0] != y[0])
+        return x[0] > y[0] ? -1 : 1;
+    return x[1] > y[1] ? -1 : 1;
+}
+
+/* Free cores below v, of a child that has children; leaves come after these. */
+static int64_t free_below (const struct walker *k, uint32_t v)
+{
+    int64_t sum = 0;
+
+    GRAPH_CHILDREN (k->g, v, c)
+    {
+        if (graph_vertex (k->g, c)->first != GRAPH_NONE)
+            sum += free_below (k, c);
+        else if (graph_vertex (k->g, c)->type == GRAPH_CORE)
+            sum += claims_free_count (k->p, c, k->w);
+    }
+    return sum;
+}
+
+/* Policies that take the first that do: the freest child first, and no further than there is
+ * enough. */
+static void collect_first (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
+                           uint32_t base, bool excl)
+{
+    int64_t fixed[64][2], (*kids)[2] = fixed;
+    size_t n = 0, alloc = 64;
+
+    GRAPH_CHILDREN (k->g, u, c)
+    {
+        if (n == alloc) {
+            int64_t (*again)[2] = malloc (2 * alloc * sizeof (*again));
+            if (!again) {
+                k->failed = true;
+                break;
+            }
+            memcpy (again, kids, n * sizeof (*again));
+            if (kids != fixed)
+                free (kids);
+            kids = again;
+            alloc *= 2;
+        }
+        bool leaf = graph_vertex (k->g, c)->first == GRAPH_NONE;
+        kids[n][0] = leaf ? -1 : free_below (k, c);
+        kids[n++][1] = c;
+    }
+    qsort (kids, n, sizeof (*kids), by_free);
+    for (size_t i = 0; i < n && !k->failed && !walk_enough (k, head, active, base); i++)
+        walk_gather (k, (uint32_t)kids[i][1], head, active, base, excl);
+    if (kids != fixed)
+        free (kids);
+}
+
+void walk_collect (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
+                   uint32_t base, bool excl)
+{
+    uint16_t i = 0;
+
+    for (uint16_t r = head; r != SHAPE_NONE && !k->failed;
+         r = walk_req (k, r)->next, i++) {
+        if ((active >> i & 1) && walk_req (k, r)->kind != SHAPE_RESOURCE
+            && walk_slot_here (k, u, r)) {
+            walk_slots (k, u, r, base + i);
+            active &= ~(UINT64_C (1) << i);
+        }
+    }
+    if (i < 64)
+        active &= (UINT64_C (1) << i) - 1;
+    if (!active || k->failed)
+        return;
+    if (graph_vertex (k->g, u)->flags & GRAPH_ABOVE) {
+        walk_above (k, u, head, active, base, excl);
+        return;
+    }
+    if (k->policy->first) {
+        collect_first (k, u, head, active, base, excl);
+        return;
+    }
+    GRAPH_CHILDREN (k->g, u, c)
+    {
+        walk_gather (k, c, head, active, base, excl);
+        if (k->failed)
+            return;
+    }
+}
+
+/* -- the whole -- */
+
+int walk_bind (struct walker *k)
+{
+    k->type = calloc (k->s->nv, sizeof (*k->type));
+    k->bound = calloc (k->s->nv, sizeof (*k->bound));
+    if (!k->type || !k->bound)
+        return -ENOMEM;
+    for (size_t i = 0; i < k->s->nv; i++)
+        k->type[i] = k->s->v[i].kind == SHAPE_RESOURCE
+                         ? graph_type_find (k->g, k->s->v[i].type)
+                         : -1;
+    walk_bounds (k);
+    return 0;
+}
+
+void walk_release (struct walker *k)
+{
+    free (k->type);
+    free (k->bound);
+    free (k->c);
+    free (k->f);
+    free (k->order);
+}
+
+/* One try; slots that span vertices only when `span`. */
+static int walk_once (struct walker *k, bool span, struct selection **ret)
+{
+    uint32_t parts, base;
+    int64_t granted = 0;
+    int rc = -EBUSY;
+
+    k->span = span;
+    k->nc = k->nf = 0;
+    k->node_score = 0;
+    if ((base = walk_push (k, k->s->top)) == WALK_NONE)
+        return -ENOMEM;
+    walk_gather (k, k->g->root, k->s->top, ~UINT64_C (0), base, false);
+    if (!k->failed && walk_choose (k, k->s->top, base, k->g->root, &parts, &granted)) {
+        rc = walk_answer (k, parts, ret);
+        if (rc == 0)
+            (*ret)->granted = granted;
+    }
+    return k->failed ? -ENOMEM : rc;
+}
+
+static bool has_slot (const struct shape *s)
+{
+    for (size_t i = 0; i < s->nv; i++)
+        if (s->v[i].kind != SHAPE_RESOURCE)
+            return true;
+    return false;
+}
+
+int walk (struct planner *p, const struct shape *shape, const struct window *w,
+          struct selection **ret, struct walk_miss *miss)
+{
+    struct walker k = {
+        .p = p, .g = p->g, .s = shape, .policy = &p->policy, .w = w, .miss = miss
+    };
+    int rc;
+
+    *ret = NULL;
+    *miss = (struct walk_miss){ .wanted = SHAPE_NONE, .at = GRAPH_NONE };
+    if (p->g->root == GRAPH_NONE)
+        return -EBUSY;
+    if ((rc = levels_update (p)) == 0 && (rc = walk_bind (&k)) == 0) {
+        rc = -EBUSY;
+        if (!walk_hopeless (&k)) {
+            rc = walk_once (&k, false, ret);
+            if (rc == -EBUSY && !p->opt.together_slots && has_slot (shape))
+                rc = walk_once (&k, true, ret);
+        }
+    }
+    walk_release (&k);
+    return rc;
+}

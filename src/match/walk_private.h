@@ -1,0 +1,132 @@
+/* walk_private.h - what the files of a walk share
+ *
+ *     walk.c     a vertex against a request: does it do, and with which of its parts
+ *     above.c    the same above the nodes, by the indexes
+ *     slots.c    slots out of parts
+ *     choose.c   the best k of what was found, by the policy
+ *     answer.c   the chosen tree as a selection
+ *
+ * What was found for a list of siblings of the request is one `struct found` each, in a row
+ * on a stack; it lists candidates, which hang on what they consist of. All of it lives for
+ * one walk and is named by numbers, since the arrays grow.
+ */
+#ifndef FLUXQ_MATCH_WALK_PRIVATE_H
+#define FLUXQ_MATCH_WALK_PRIVATE_H
+
+#include "match/walk.h"
+
+#define WALK_NONE UINT32_MAX
+#define WALK_SIBLINGS_MAX 64
+
+/* A vertex, a run of units of a group, or a slot, that would do. */
+struct candidate {
+    uint32_t v;     /* of a slot: the vertex in which its parts are */
+    uint32_t unit;  /* first of the run */
+    uint32_t count; /* units */
+    uint32_t next;  /* in its list */
+    uint32_t parts; /* what was chosen in it: the first of a list, WALK_NONE */
+    uint16_t req;   /* the request's vertex that it serves */
+    bool taken;     /* is to be booked */
+    bool whole;     /* with everything below it */
+    int64_t
+        score; /* of the first unit; the others' follow it by one, unless count is 1 */
+    int64_t amount; /* of each unit: what it has to give */
+};
+
+struct found { /* for one vertex of the request */
+    uint32_t head, tail;
+    uint32_t n;    /* candidates */
+    bool sorted;   /* in the order of the policy, no two runs interleaved */
+    int64_t total; /* sum of the amounts */
+};
+
+struct
+    bound { /* the least that a vertex of the request needs, by dimension of the index */
+    int64_t dim[INDEX_DIMS];
+};
+
+struct walker {
+    struct planner *p;
+    const struct graph *g;
+    const struct shape *s;
+    const struct match_policy *policy;
+    const struct window *w;
+    struct walk_miss *miss;
+    int32_t *type;       /* by vertex of the request: the graph's number, -1: not there */
+    struct bound *bound; /* by vertex of the request: for one of it */
+    bool span;           /* slots may have parts of several vertices of a node */
+    bool failed;         /* no memory */
+    struct candidate *c;
+    uint32_t nc, ac;
+    struct found *f;
+    uint32_t nf, af;
+    uint32_t *order; /* to sort in */
+    uint32_t aorder;
+    int64_t node_score; /* of the node that the walk is in, scaled; 0 outside */
+};
+
+/* A node's score counts so much more than its parts' under node_centric policies. */
+#define WALK_NODE_WEIGHT (INT64_C (1) << 21)
+
+static inline const struct shape_vertex *walk_req (const struct walker *k, uint16_t r)
+{
+    return &k->s->v[r];
+}
+
+/* -- choose.c -- */
+
+uint16_t walk_siblings (const struct walker *k, uint16_t head);
+/* Push empty lists for the siblings; number of the first. Pop with walk_pop(). */
+uint32_t walk_push (struct walker *k, uint16_t head);
+void walk_pop (struct walker *k, uint32_t base);
+/* Append one; false: no memory (k->failed). */
+bool walk_add (struct walker *k, uint32_t found, const struct candidate *c);
+/* Put the best in front, as far as they are needed for `amount`. */
+bool walk_sort (struct walker *k, uint32_t found);
+/* Cut the first `amount` off the list (sorted), as a list of its own: *ret_head. *score is
+ * grown by theirs. The rest stays. */
+bool walk_cut (struct walker *k, uint32_t found, int64_t amount, uint32_t *ret_head,
+               int64_t *score);
+/* Whole slots of `amount` each that the list has, at most `most`. */
+int64_t walk_shares (struct walker *k, uint32_t found, int64_t amount, int64_t most);
+/* For each sibling the best allowed count, joined into one list. False: one is short (the
+ * miss is noted, at `where`) or no memory. */
+bool walk_choose (struct walker *k, uint16_t head, uint32_t base, uint32_t where,
+                  uint32_t *ret_parts, int64_t *ret_granted);
+
+/* -- walk.c -- */
+
+/* Types and bounds for k->s in k->p; -ENOMEM. Release in any case. */
+int walk_bind (struct walker *k);
+void walk_release (struct walker *k);
+
+/* Candidates for the siblings `head` (of those in `active`, a bit each) in u or below it. */
+void walk_gather (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
+                  uint32_t base, bool excl);
+/* The same below u only. */
+void walk_collect (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
+                   uint32_t base, bool excl);
+/* Every active sibling has as much as it can use. */
+bool walk_enough (const struct walker *k, uint16_t head, uint64_t active, uint32_t base);
+/* The most of it that is of use. */
+int64_t walk_most (const struct shape_vertex *r);
+
+/* -- slots.c -- */
+
+bool walk_slot_here (const struct walker *k, uint32_t u, uint16_t slot);
+void walk_slots (struct walker *k, uint32_t u, uint16_t slot, uint32_t found);
+bool walk_has_nodes (const struct walker *k, uint16_t r);
+
+/* -- above.c -- */
+
+void walk_above (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
+                 uint32_t base, bool excl);
+void walk_bounds (struct walker *k);
+/* The summaries tell that it cannot be (the miss is noted). */
+bool walk_hopeless (struct walker *k);
+
+/* -- answer.c -- */
+
+int walk_answer (struct walker *k, uint32_t parts, struct selection **ret);
+
+#endif

@@ -140,8 +140,8 @@ int idset_add_all (struct idset *s, const struct idset *more)
     if (!both.ranges)
         return -ENOMEM;
     while (i < s->n || k < more->n) {
-        bool mine = k == more->n
-                    || (i < s->n && s->ranges[i].first <= more->ranges[k].first);
+        bool mine =
+            k == more->n || (i < s->n && s->ranges[i].first <= more->ranges[k].first);
         append_range (&both, mine ? s->ranges[i++] : more->ranges[k++]);
     }
     free (s->ranges);

@@ -148,7 +148,7 @@ static bool in_final_order (const struct walker *k, uint16_t r)
 static void nodes_of (struct walker *k, uint32_t u, const struct above *a, uint16_t head,
                       uint16_t r, unsigned i, uint32_t base, bool excl, bool own)
 {
-    int64_t most = walk_most (walk_req (k, r));
+    int64_t most = walk_goal (k, r);
     bool stop = in_final_order (k, r);
     struct index_need need;
     struct index_walk w;
@@ -224,7 +224,7 @@ static void kids_of (struct walker *k, const struct above *a, uint16_t head, uin
                      unsigned i, uint32_t base, bool excl)
 {
     struct kid *kids = calloc (a->nkids + 1, sizeof (*kids));
-    int64_t most = walk_most (walk_req (k, r));
+    int64_t most = walk_goal (k, r);
     size_t n = 0;
 
     if (!kids) {

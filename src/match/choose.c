@@ -338,15 +338,35 @@ static void note_miss (struct walker *k, uint16_t req, uint32_t where, int64_t a
         (struct walk_miss){ .wanted = req, .at = where, .asked = asked, .found = found };
 }
 
+/* Of or_slots the last one's count is that of all of them together. */
+static const struct shape_vertex *last_or_slot (const struct walker *k, uint16_t r)
+{
+    const struct shape_vertex *last = walk_req (k, r);
+
+    for (; r != SHAPE_NONE; r = walk_req (k, r)->next)
+        if (walk_req (k, r)->kind == SHAPE_OR_SLOT)
+            last = walk_req (k, r);
+    return last;
+}
+
 bool walk_choose (struct walker *k, uint16_t head, uint32_t base, uint32_t where,
                   uint32_t *ret_parts, int64_t *ret_granted)
 {
     uint32_t parts = WALK_NONE, tail = WALK_NONE;
+    bool or_slots = false;
 
     for (uint16_t r = head; r != SHAPE_NONE; r = walk_req (k, r)->next, base++) {
         const struct shape_vertex *req = walk_req (k, r);
-        int64_t amount = shape_count_fit (req, k->f[base].total), score = 0;
+        int64_t score = 0;
         uint32_t list;
+
+        if (req->kind == SHAPE_OR_SLOT) {
+            if (or_slots)
+                continue; /* counted with the first of them */
+            or_slots = true;
+            req = last_or_slot (k, r);
+        }
+        int64_t amount = shape_count_fit (req, k->f[base].total);
 
         if (amount <= 0) {
             note_miss (k, r, where, shape_count_least (req), k->f[base].total);

@@ -4,9 +4,6 @@
  * socket, or of one node. Only if a request cannot be met so, a second walk lets a slot take
  * parts from several vertices of one node ("span"); it never spans nodes unless it consists
  * of nodes. Parts go to slots whole, in the order of the policy.
- *
- * or_slots are siblings of which any mix may serve: the mix that makes the most slots of what
- * is there is found by trying each kind for each next slot and remembering the counts.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -89,9 +86,8 @@ static int64_t part_amount (struct walker *k, uint16_t part, uint32_t found,
     return amount;
 }
 
-/* One slot of what is left: its parts in one list. */
-static bool make_slot (struct walker *k, uint16_t slot, uint32_t base,
-                       const int64_t *amount, struct candidate *c)
+bool walk_make_slot (struct walker *k, uint16_t slot, const uint32_t *found,
+                     const int64_t *amount, struct candidate *c)
 {
     uint32_t tail = WALK_NONE, i = 0;
 
@@ -100,7 +96,7 @@ static bool make_slot (struct walker *k, uint16_t slot, uint32_t base,
     for (uint16_t r = walk_req (k, slot)->first; r != SHAPE_NONE;
          r = walk_req (k, r)->next, i++) {
         uint32_t list;
-        if (!walk_cut (k, base + i, amount[i], &list, &c->score))
+        if (!walk_cut (k, found[i], amount[i], &list, &c->score))
             return false;
         if (c->parts == WALK_NONE)
             c->parts = list;
@@ -117,22 +113,25 @@ void walk_slots (struct walker *k, uint32_t u, uint16_t slot, uint32_t found)
     const struct shape_vertex *s = walk_req (k, slot);
     struct candidate c = { .v = u, .count = 1, .req = slot, .amount = 1 };
     int64_t amount[WALK_SIBLINGS_MAX], slots = walk_most (s);
-    int64_t least = shape_count_least (s);
-    uint32_t base = walk_push (k, s->first), i = 0;
+    int64_t least = shape_count_least (s), shares = k->shares;
+    uint32_t base = walk_push (k, s->first), i = 0, lists[WALK_SIBLINGS_MAX];
 
     if (base == WALK_NONE)
         return;
+    k->shares = slots;
     walk_collect (k, u, s->first, ~UINT64_C (0), base, true);
+    k->shares = shares;
     for (uint16_t r = s->first; r != SHAPE_NONE && slots > 0 && !k->failed;
          r = walk_req (k, r)->next, i++) {
         if (!walk_sort (k, base + i))
             break;
+        lists[i] = base + i;
         amount[i] = part_amount (k, r, base + i, least);
         int64_t n = amount[i] > 0 ? walk_shares (k, base + i, amount[i], slots) : 0;
         slots = n < slots ? n : slots;
     }
     for (; slots > 0 && !k->failed; slots--)
-        if (!make_slot (k, slot, base, amount, &c) || !walk_add (k, found, &c))
+        if (!walk_make_slot (k, slot, lists, amount, &c) || !walk_add (k, found, &c))
             break;
     walk_pop (k, base);
 }

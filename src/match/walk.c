@@ -23,12 +23,20 @@ int64_t walk_most (const struct shape_vertex *r)
     return shape_count_fit (r, JOBSPEC_COUNT_MAX);
 }
 
-bool walk_enough (const struct walker *k, uint16_t head, uint64_t active, uint32_t base)
+int64_t walk_goal (const struct walker *k, uint16_t r)
+{
+    int64_t most = walk_most (walk_req (k, r)), all;
+    return __builtin_mul_overflow (most, k->shares, &all) ? INT64_MAX : all;
+}
+
+bool walk_enough (struct walker *k, uint16_t head, uint64_t active, uint32_t base)
 {
     uint16_t i = 0;
 
     for (uint16_t r = head; r != SHAPE_NONE; r = walk_req (k, r)->next, i++)
-        if ((active >> i & 1) && k->f[base + i].total < walk_most (walk_req (k, r)))
+        if ((active >> i & 1)
+            && walk_shares (k, base + i, walk_most (walk_req (k, r)), k->shares)
+                   < k->shares)
             return false;
     return true;
 }
@@ -85,14 +93,17 @@ static void take_vertex (struct walker *k, uint32_t v, uint16_t r, uint32_t foun
 {
     const struct shape_vertex *req = walk_req (k, r);
     struct candidate c = { .v = v, .count = 1, .req = r, .parts = WALK_NONE };
-    uint32_t base = k->nf;
+    int64_t shares = k->shares;
+    uint32_t base;
 
     c.whole = req->exclusive == JOBSPEC_TRUE;
     c.taken = excl || c.whole;
     if (req->first != SHAPE_NONE) {
         if ((base = walk_push (k, req->first)) == WALK_NONE)
             return;
+        k->shares = 1;
         walk_collect (k, v, req->first, ~UINT64_C (0), base, c.taken);
+        k->shares = shares;
         if (k->failed || !walk_choose (k, req->first, base, v, &c.parts, NULL)) {
             walk_pop (k, base);
             return;
@@ -238,14 +249,25 @@ void walk_collect (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
                    uint32_t base, bool excl)
 {
     uint16_t i = 0;
+    int or_list = -1; /* or_slots share the list of the first of them */
+    bool or_here = false;
 
     for (uint16_t r = head; r != SHAPE_NONE && !k->failed;
          r = walk_req (k, r)->next, i++) {
-        if ((active >> i & 1) && walk_req (k, r)->kind != SHAPE_RESOURCE
-            && walk_slot_here (k, u, r)) {
+        enum shape_kind kind = walk_req (k, r)->kind;
+        if (!(active >> i & 1) || kind == SHAPE_RESOURCE)
+            continue;
+        if (kind == SHAPE_OR_SLOT && or_list < 0) {
+            or_list = i;
+            or_here = walk_or_slots_here (k, u, r);
+            if (or_here)
+                walk_or_slots (k, u, r, base + i);
+        } else if (kind == SHAPE_SLOT && walk_slot_here (k, u, r)) {
             walk_slots (k, u, r, base + i);
             active &= ~(UINT64_C (1) << i);
         }
+        if (kind == SHAPE_OR_SLOT && (or_here || or_list != (int)i))
+            active &= ~(UINT64_C (1) << i);
     }
     if (i < 64)
         active &= (UINT64_C (1) << i) - 1;
@@ -301,6 +323,7 @@ static int walk_once (struct walker *k, bool span, struct selection **ret)
 
     k->span = span;
     k->nc = k->nf = 0;
+    k->shares = 1;
     k->node_score = 0;
     if ((base = walk_push (k, k->s->top)) == WALK_NONE)
         return -ENOMEM;

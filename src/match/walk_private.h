@@ -54,6 +54,7 @@ struct walker {
     struct walk_miss *miss;
     int32_t *type;       /* by vertex of the request: the graph's number, -1: not there */
     struct bound *bound; /* by vertex of the request: for one of it */
+    int64_t shares;      /* slots for which parts are gathered, 1 outside of slots */
     bool span;           /* slots may have parts of several vertices of a node */
     bool failed;         /* no memory */
     struct candidate *c;
@@ -107,15 +108,25 @@ void walk_gather (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
 void walk_collect (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
                    uint32_t base, bool excl);
 /* Every active sibling has as much as it can use. */
-bool walk_enough (const struct walker *k, uint16_t head, uint64_t active, uint32_t base);
-/* The most of it that is of use. */
+bool walk_enough (struct walker *k, uint16_t head, uint64_t active, uint32_t base);
+/* The most of it that is of use: to one, and to all the slots that are made. */
 int64_t walk_most (const struct shape_vertex *r);
+int64_t walk_goal (const struct walker *k, uint16_t r);
 
 /* -- slots.c -- */
 
 bool walk_slot_here (const struct walker *k, uint32_t u, uint16_t slot);
 void walk_slots (struct walker *k, uint32_t u, uint16_t slot, uint32_t found);
+/* One slot of what is in the lists of its parts, base and on; amount[] of each. */
+bool walk_make_slot (struct walker *k, uint16_t slot, const uint32_t *list,
+                     const int64_t *amount, struct candidate *c);
 bool walk_has_nodes (const struct walker *k, uint16_t r);
+
+/* -- or_slots.c -- */
+
+bool walk_or_slots_here (const struct walker *k, uint32_t u, uint16_t head);
+/* All or_slots of the siblings together, into the list of the first of them. */
+void walk_or_slots (struct walker *k, uint32_t u, uint16_t head, uint32_t found);
 
 /* -- above.c -- */
 

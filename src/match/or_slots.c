@@ -1,0 +1,209 @@
+/* or_slots.c - siblings of which any mix serves
+ *
+ * The parts of all kinds of slots are gathered once, by type. The mix that makes the most
+ * slots of them is taken, and of several the one with the earlier kinds first: for each next
+ * slot the first kind after which still as many slots can be made as by any other. How many
+ * can be made of what is left is found by trying each number of each kind.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "match/walk_private.h"
+
+#define KINDS_MAX 8
+#define TYPES_MAX 16
+#define TRIES_MAX 1000000 /* of counting; past it the kinds are taken in order */
+
+struct mix {
+    struct walker *k;
+    unsigned nkinds, ntypes;
+    uint16_t kind[KINDS_MAX];            /* the or_slots */
+    int32_t type[TYPES_MAX];             /* of the parts */
+    uint32_t list[TYPES_MAX];            /* what was found of it */
+    uint16_t part[KINDS_MAX][TYPES_MAX]; /* that kind's part of that type; SHAPE_NONE */
+    int64_t need[KINDS_MAX][TYPES_MAX];
+    unsigned tries;
+};
+
+bool walk_or_slots_here (const struct walker *k, uint32_t u, uint16_t head)
+{
+    for (uint16_t r = head; r != SHAPE_NONE; r = walk_req (k, r)->next)
+        if (walk_req (k, r)->kind == SHAPE_OR_SLOT && walk_slot_here (k, u, r))
+            return true;
+    return false;
+}
+
+static int type_number (struct mix *m, int32_t type)
+{
+    for (unsigned t = 0; t < m->ntypes; t++)
+        if (m->type[t] == type)
+            return (int)t;
+    if (m->ntypes == TYPES_MAX)
+        return -1;
+    m->type[m->ntypes] = type;
+    m->list[m->ntypes] = WALK_NONE;
+    return (int)m->ntypes++;
+}
+
+/* Kinds and their parts; more than fit, or nested slots, are left out. */
+static void list_kinds (struct mix *m, uint16_t head)
+{
+    struct walker *k = m->k;
+
+    memset (m->part, 0xff, sizeof (m->part));
+    for (uint16_t r = head; r != SHAPE_NONE && m->nkinds < KINDS_MAX;
+         r = walk_req (k, r)->next) {
+        bool known = true;
+        if (walk_req (k, r)->kind != SHAPE_OR_SLOT)
+            continue;
+        for (uint16_t c = walk_req (k, r)->first; c != SHAPE_NONE && known;
+             c = walk_req (k, c)->next) {
+            int t = k->type[c] < 0 ? -1 : type_number (m, k->type[c]);
+            known = t >= 0;
+            if (known) {
+                m->part[m->nkinds][t] = c;
+                m->need[m->nkinds][t] = shape_count_least (walk_req (k, c));
+            }
+        }
+        if (known)
+            m->kind[m->nkinds++] = r;
+        else
+            memset (m->part[m->nkinds], 0xff, sizeof (m->part[0]));
+    }
+}
+
+/* The part of that type of which the most is asked for stands for all of them. */
+static uint16_t largest_part (const struct mix *m, unsigned t)
+{
+    uint16_t best = SHAPE_NONE;
+    int64_t most = 0;
+
+    for (unsigned i = 0; i < m->nkinds; i++)
+        if (m->part[i][t] != SHAPE_NONE && m->need[i][t] > most) {
+            best = m->part[i][t];
+            most = m->need[i][t];
+        }
+    return best;
+}
+
+/* Bit of part r among its siblings, whose first is *head. */
+static uint64_t bit_of (const struct walker *k, uint16_t r, uint16_t *head, uint32_t *at)
+{
+    *at = 0;
+    *head = walk_req (k, walk_req (k, r)->parent)->first;
+    for (uint16_t c = *head; c != r; c = walk_req (k, c)->next)
+        ++*at;
+    return UINT64_C (1) << *at;
+}
+
+static bool gather_parts (struct mix *m, uint32_t u, int64_t slots)
+{
+    struct walker *k = m->k;
+    int64_t shares = k->shares;
+
+    for (unsigned t = 0; t < m->ntypes; t++) {
+        uint16_t head, r = largest_part (m, t);
+        uint32_t at, base;
+        if (r == SHAPE_NONE)
+            continue;
+        uint64_t bit = bit_of (k, r, &head, &at);
+        if ((base = walk_push (k, head)) == WALK_NONE)
+            return false;
+        k->shares = slots;
+        walk_collect (k, u, head, bit, base, true);
+        k->shares = shares;
+        if (k->failed || !walk_sort (k, base + at))
+            return false;
+        m->list[t] = base + at;
+    }
+    return true;
+}
+
+static int64_t left_of (const struct mix *m, unsigned t)
+{
+    return m->list[t] == WALK_NONE ? 0 : m->k->f[m->list[t]].total;
+}
+
+/* How many slots of kind i alone can be made of have[]. */
+static int64_t alone (const struct mix *m, unsigned i, const int64_t *have)
+{
+    int64_t n = INT64_MAX;
+
+    for (unsigned t = 0; t < m->ntypes; t++)
+        if (m->need[i][t] > 0 && have[t] / m->need[i][t] < n)
+            n = have[t] / m->need[i][t];
+    return n == INT64_MAX ? 0 : n;
+}
+
+/* The most slots of kinds from..., of have[]. */
+static int64_t most_of (struct mix *m, unsigned from, const int64_t *have)
+{
+    int64_t best = 0, n = alone (m, from, have);
+
+    if (from + 1 == m->nkinds || ++m->tries > TRIES_MAX)
+        return n;
+    for (int64_t i = n; i >= 0; i--) {
+        int64_t rest[TYPES_MAX];
+        for (unsigned t = 0; t < m->ntypes; t++)
+            rest[t] = have[t] - i * m->need[from][t];
+        int64_t all = i + most_of (m, from + 1, rest);
+        best = all > best ? all : best;
+    }
+    return best;
+}
+
+/* The kind of the next slot, -1: none can be made. */
+static int next_kind (struct mix *m)
+{
+    int64_t have[TYPES_MAX], rest[TYPES_MAX];
+
+    for (unsigned t = 0; t < m->ntypes; t++)
+        have[t] = left_of (m, t);
+    m->tries = 0;
+    int64_t all = most_of (m, 0, have);
+    for (unsigned i = 0; i < m->nkinds && all > 0; i++) {
+        if (alone (m, i, have) == 0)
+            continue;
+        for (unsigned t = 0; t < m->ntypes; t++)
+            rest[t] = have[t] - m->need[i][t];
+        if (most_of (m, 0, rest) + 1 >= all)
+            return (int)i;
+    }
+    return -1;
+}
+
+static bool make_one (struct mix *m, unsigned i, struct candidate *c)
+{
+    uint32_t lists[TYPES_MAX];
+    int64_t amount[TYPES_MAX];
+    unsigned n = 0;
+
+    for (uint16_t r = walk_req (m->k, m->kind[i])->first; r != SHAPE_NONE;
+         r = walk_req (m->k, r)->next, n++) {
+        int t = type_number (m, m->k->type[r]);
+        lists[n] = m->list[t];
+        amount[n] = m->need[i][t];
+    }
+    c->req = m->kind[i];
+    return walk_make_slot (m->k, m->kind[i], lists, amount, c);
+}
+
+void walk_or_slots (struct walker *k, uint32_t u, uint16_t head, uint32_t found)
+{
+    struct candidate c = { .v = u, .count = 1, .amount = 1 };
+    struct mix m = { .k = k };
+    uint32_t base = k->nf;
+    int64_t most = 0;
+    int i;
+
+    list_kinds (&m, head);
+    for (unsigned j = 0; j < m.nkinds; j++) {
+        int64_t n = walk_most (walk_req (k, m.kind[j]));
+        most = n > most ? n : most;
+    }
+    if (m.nkinds > 0 && gather_parts (&m, u, most))
+        while (most-- > 0 && !k->failed && (i = next_kind (&m)) >= 0)
+            if (!make_one (&m, (unsigned)i, &c) || !walk_add (k, found, &c))
+                break;
+    walk_pop (k, base);
+}

@@ -53,7 +53,7 @@ struct shape {
     uint64_t key; /* equal: the same verdict at the same time (but for a hash's chance),
                    * of it and the variants behind it */
     bool elastic; /* some count has more than one size */
-    struct shape *other; /* the next variant (xor_slot), owned; or NULL */
+    struct shape *other;       /* the next variant (xor_slot), owned; or NULL */
     struct shape_store *store; /* what all variants share, the first one's; or NULL */
 };
 

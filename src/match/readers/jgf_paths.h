@@ -1,0 +1,32 @@
+/* jgf_paths.h - vertices of a graph by the paths that their documents gave them
+ *
+ *     struct jgf_paths p = { .g = g };
+ *     rc = jgf_paths_find (&p, "/tiny0/rack0/node1", &v, &unit);
+ *     jgf_paths_release (&p);
+ *
+ * JGF states a path beside the names. Where it is not made of the names on the way (a disk
+ * "ssd22" at /mini/chassis1/ssd3), the reader keeps it as graph_path_in() the main
+ * subsystem, and it is the one that counts. These are gathered when the first is asked
+ * for that is not found by names; graphs have none of them as a rule.
+ */
+#ifndef FLUXQ_MATCH_READERS_JGF_PATHS_H
+#define FLUXQ_MATCH_READERS_JGF_PATHS_H
+
+#include "common/json.h"
+#include "match/graph.h"
+
+struct jgf_paths {
+    const struct graph *g;
+    json_t *odd; /* path to place in units, or NULL: not gathered */
+    struct jgf_unit {
+        uint32_t v, unit;
+    } * units;
+    size_t n, alloc;
+};
+
+/* 0, -ENOENT, -ENOMEM; -EEXIST: two vertices have it. */
+int jgf_paths_find (struct jgf_paths *p, const char *path, uint32_t *ret_v,
+                    uint32_t *ret_unit);
+void jgf_paths_release (struct jgf_paths *p);
+
+#endif

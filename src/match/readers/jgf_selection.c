@@ -1,0 +1,239 @@
+/* jgf_selection.c - what a job was given, from JGF: its vertices are found in the graph by
+ * their paths and become picks
+ *
+ * The text says of each vertex again what it is; where that is not so in the graph, the
+ * text is about another machine and is refused.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "match/readers/jgf.h"
+#include "match/readers/jgf_document.h"
+#include "match/readers/jgf_paths.h"
+
+struct found {
+    uint32_t v, unit; /* v GRAPH_NONE: passed over */
+    uint32_t i;       /* in the document */
+};
+
+struct choice {
+    const struct graph *g;
+    const struct jgf_document *d;
+    struct found *found; /* by vertex of the document */
+    size_t n;            /* that are in the graph */
+    bool *whole;         /* by handle: exclusive and with something below it; or NULL */
+};
+
+static int no_memory (struct error *err)
+{
+    return error_set (err, ENOMEM, "jgf: out of memory");
+}
+
+/* -- the vertices in the graph -- */
+
+static bool is_divisible (const struct graph *g, uint32_t v)
+{
+    return graph_vertex (g, v)->flags & GRAPH_DIVISIBLE;
+}
+
+static int check_same (const struct choice *c, const struct found *f, struct error *err)
+{
+    const struct graph_vertex *have = graph_vertex (c->g, f->v);
+    const struct jgf_vertex *want = &c->d->v[f->i];
+    const char *type = graph_type_name (c->g, have->type);
+
+    if (strcmp (want->type, type) != 0)
+        return error_set (
+            err, EINVAL, "jgf: graph.nodes[%u].metadata.type: '%s', but %s is a %s", f->i,
+            want->type, jgf_path (want, graph_subsystem (c->g)), type);
+    if (want->rank != have->rank)
+        return error_set (
+            err, EINVAL,
+            "jgf: graph.nodes[%u].metadata.rank: %" PRId32 ", but %s has rank %" PRId32,
+            f->i, want->rank, jgf_path (want, graph_subsystem (c->g)), have->rank);
+    if (want->size == have->size
+        || (want->size < have->size && is_divisible (c->g, f->v)))
+        return 0;
+    return error_set (
+        err, EINVAL,
+        "jgf: graph.nodes[%u].metadata.size: %" PRId64 ", but %s has %" PRId64, f->i,
+        want->size, jgf_path (want, graph_subsystem (c->g)), have->size);
+}
+
+static int find_one (struct choice *c, struct jgf_paths *paths, uint32_t i,
+                     struct error *err)
+{
+    const struct jgf_vertex *v = &c->d->v[i];
+    const char *path = jgf_path (v, graph_subsystem (c->g));
+    struct found *f = &c->found[i];
+    int rc;
+
+    *f = (struct found){ .v = GRAPH_NONE, .i = i };
+    if (!path
+        || (c->d->freed && v->rank >= 0 && idset_has (c->d->freed, (uint32_t)v->rank)))
+        return 0;
+    rc = jgf_paths_find (paths, path, &f->v, &f->unit);
+    if (rc == -ENOENT)
+        return error_set (err, ENOENT,
+                          "jgf: graph.nodes[%u].metadata.paths.%s: there is no vertex %s",
+                          i, graph_subsystem (c->g), path);
+    if (rc == -EEXIST)
+        return error_set (err, EINVAL,
+                          "jgf: graph.nodes[%u].metadata.paths.%s: several vertices are "
+                          "at %s",
+                          i, graph_subsystem (c->g), path);
+    if (rc < 0)
+        return no_memory (err);
+    c->n++;
+    return check_same (c, f, err);
+}
+
+static int find_all (struct choice *c, struct error *err)
+{
+    struct jgf_paths paths = { .g = c->g };
+    int rc = 0;
+
+    for (uint32_t i = 0; i < c->d->nv && rc == 0; i++)
+        rc = find_one (c, &paths, i, err);
+    jgf_paths_release (&paths);
+    if (rc < 0)
+        return rc;
+    if (c->n == 0 && !c->d->freed)
+        return error_set (err, EINVAL,
+                          "jgf: graph.nodes: no vertex has a path in the subsystem '%s'",
+                          graph_subsystem (c->g));
+    return 0;
+}
+
+static int compare_found (const void *a, const void *b)
+{
+    const struct found *x = a, *y = b;
+
+    if (x->v != y->v)
+        return x->v < y->v ? -1 : 1;
+    return (x->unit > y->unit) - (x->unit < y->unit);
+}
+
+static int check_doubles (struct choice *c, struct error *err)
+{
+    struct found *f = c->found;
+
+    qsort (f, c->d->nv, sizeof (*f), compare_found);
+    for (size_t k = 1; k < c->n; k++) {
+        if (compare_found (&f[k - 1], &f[k]) == 0)
+            return error_set (err, EINVAL,
+                              "jgf: graph.nodes[%u]: has the path of graph.nodes[%u]",
+                              MAX (f[k].i, f[k - 1].i), MIN (f[k].i, f[k - 1].i));
+    }
+    return 0;
+}
+
+/* -- picks -- */
+
+static int add_pick (struct selection *s, const struct graph *g, uint32_t v,
+                     uint32_t unit, uint32_t count, struct pick **ret)
+{
+    *ret = selection_add (s, g, v, unit, count, GRAPH_NONE);
+    return *ret ? 0 : -ENOMEM;
+}
+
+static int add_found (const struct choice *c, struct selection *s)
+{
+    for (size_t k = 0; k < c->n; k++) {
+        const struct found *f = &c->found[k];
+        const struct jgf_vertex *v = &c->d->v[f->i];
+        struct pick *p;
+        if (add_pick (s, c->g, f->v, f->unit, 1, &p) < 0)
+            return -ENOMEM;
+        p->amount = v->size;
+        p->exclusive = v->exclusive;
+        p->claimed = v->exclusive || is_divisible (c->g, f->v);
+        if (c->whole && v->exclusive)
+            c->whole[f->v] = graph_vertex (c->g, f->v)->first != GRAPH_NONE;
+    }
+    return 0;
+}
+
+static bool is_below_whole (const struct choice *c, uint32_t v)
+{
+    for (v = graph_vertex (c->g, v)->parent; v != GRAPH_NONE;
+         v = graph_vertex (c->g, v)->parent) {
+        if (c->whole[v])
+            return true;
+    }
+    return false;
+}
+
+/* The next vertex of the tree below top, depth first. */
+static uint32_t next_below (const struct graph *g, uint32_t top, uint32_t v)
+{
+    if (graph_vertex (g, v)->first != GRAPH_NONE)
+        return graph_vertex (g, v)->first;
+    while (v != top && graph_vertex (g, v)->next == GRAPH_NONE)
+        v = graph_vertex (g, v)->parent;
+    return v == top ? GRAPH_NONE : graph_vertex (g, v)->next;
+}
+
+static int add_below (const struct choice *c, struct selection *s)
+{
+    for (size_t k = 0; k < c->n; k++) {
+        uint32_t top = c->found[k].v;
+        if (!c->whole[top] || is_below_whole (c, top))
+            continue;
+        for (uint32_t v = next_below (c->g, top, top); v != GRAPH_NONE;
+             v = next_below (c->g, top, v)) {
+            struct pick *p;
+            if (add_pick (s, c->g, v, 0, graph_vertex (c->g, v)->n, &p) < 0)
+                return -ENOMEM;
+            p->exclusive = true;
+        }
+    }
+    return 0;
+}
+
+/* What lies below an exclusive vertex is booked with it. Parents come first. */
+static void claim_once (struct selection *s)
+{
+    for (size_t k = 1; k < s->n; k++) {
+        if (!s->picks[s->picks[k].parent].exclusive)
+            continue;
+        s->picks[k].exclusive = true;
+        s->picks[k].claimed = false;
+    }
+}
+
+static int choose (struct choice *c, struct selection **ret, struct error *err)
+{
+    autoselection struct selection *s = selection_create ();
+    int rc = find_all (c, err);
+
+    if (rc == 0)
+        rc = check_doubles (c, err);
+    if (rc < 0)
+        return rc;
+    if (!s || add_found (c, s) < 0 || (c->whole && add_below (c, s) < 0)
+        || selection_complete (s, c->g) < 0)
+        return no_memory (err);
+    claim_once (s);
+    *ret = s;
+    s = NULL;
+    return 0;
+}
+
+int jgf_read_selection (const struct graph *g, const char *text, size_t len,
+                        bool shorthand, struct selection **ret, struct error *err)
+{
+    autojgf struct jgf_document d = { 0 };
+    int rc = jgf_document_parse (&d, text, len, err);
+    struct choice c = { .g = g, .d = &d };
+
+    if (rc < 0)
+        return rc;
+    c.found = calloc (d.nv + 1, sizeof (*c.found));
+    c.whole = shorthand ? calloc ((size_t)g->nv + 1, sizeof (*c.whole)) : NULL;
+    rc = c.found && (c.whole || !shorthand) ? choose (&c, ret, err) : no_memory (err);
+    free (c.found);
+    free (c.whole);
+    return rc;
+}

@@ -1,0 +1,50 @@
+/* jgf_tree.h - how the vertices of a JGF document hang together in one subsystem
+ *
+ *     struct jgf_tree t;
+ *     rc = jgf_tree_build (&t, &document, "containment", &err);
+ *     for (size_t k = 0; k < t.n; k++) {
+ *         uint32_t i = t.order[k];                 // parents first
+ *         uint32_t parent = jgf_tree_parent (&t, &document, i);
+ *
+ * Siblings stand in the order of their edges. A vertex that several edges lead to hangs at
+ * the first of them. Vertices of other subsystems alone are left out.
+ */
+#ifndef FLUXQ_MATCH_READERS_JGF_TREE_H
+#define FLUXQ_MATCH_READERS_JGF_TREE_H
+
+#include "match/readers/jgf_document.h"
+
+struct jgf_tree {
+    const char *subsystem; /* borrowed */
+    uint32_t *edge;        /* by vertex: the one that it hangs at, or GRAPH_NONE */
+    uint32_t *order;       /* vertices of this subsystem, depth first */
+    size_t n;
+    uint32_t *roots; /* those without an edge, in the order of the document */
+    size_t nroots;
+    bool *parent; /* by vertex: has something below it */
+};
+
+/* 0, -ENOMEM, -EINVAL: a cycle, an edge twice, a vertex with an edge but without a path
+ * there. O(vertices + edges), without recursion. */
+int jgf_tree_build (struct jgf_tree *t, const struct jgf_document *d,
+                    const char *subsystem, struct error *err);
+/* There is exactly one root, and its path is a root's: 0, or -EINVAL that names the vertex
+ * for which this is not so. */
+int jgf_tree_check_root (const struct jgf_tree *t, const struct jgf_document *d,
+                         struct error *err);
+void jgf_tree_release (struct jgf_tree *t);
+
+/* GRAPH_NONE: it is a root. */
+static inline uint32_t jgf_tree_parent (const struct jgf_tree *t,
+                                        const struct jgf_document *d, uint32_t i)
+{
+    return t->edge[i] == GRAPH_NONE ? GRAPH_NONE : d->e[t->edge[i]].source;
+}
+
+static inline void jgf_tree_releasep (struct jgf_tree *t)
+{
+    jgf_tree_release (t);
+}
+#define autojgftree __attribute__ ((cleanup (jgf_tree_releasep)))
+
+#endif

@@ -50,6 +50,11 @@ struct index {
 
 /* -- components and lines -- */
 
+static unsigned lowest (unsigned bits)
+{
+    return (unsigned)__builtin_ctz (bits);
+}
+
 static unsigned late_of (const struct index *x)
 {
     return 2 * x->dims;
@@ -157,7 +162,7 @@ static bool remake (struct index *x, unsigned level, size_t block, uint32_t comp
     bool differs = false;
 
     for (; components; components &= components - 1) {
-        unsigned c = (unsigned)__builtin_ctz (components);
+        unsigned c = lowest (components);
         int64_t most = greatest (line (x, level, block, c));
         int64_t *above = value (x, level + 1, block, c);
         differs |= *above != most;
@@ -232,42 +237,46 @@ static void lift (struct index *x, unsigned component, size_t place, int64_t was
     }
 }
 
-static void mark (struct index *x, unsigned component, size_t place)
+static void mark (struct index *x, uint32_t changed, size_t place)
 {
     size_t block = place >> SHIFT;
 
-    x->changed |= 1u << component;
+    x->changed |= changed;
     if (x->level[0].dirty[block])
         return;
     x->level[0].dirty[block] = 1;
     x->list[x->nlist++] = (uint32_t)block;
 }
 
-static void put (struct index *x, size_t place, unsigned component, int64_t now)
+/* Store it; the component's bit when it changed. */
+static inline uint32_t put (int64_t *v, unsigned component, int64_t now, int64_t *was)
 {
-    int64_t *v = line (x, 0, place >> SHIFT, component) + (place & LAST);
-    int64_t was = *v;
-
-    if (was == now)
-        return;
-    *v = now;
-    if (component < 2 * x->dims)
-        x->sum[component] += MAX (now, 0) - MAX (was, 0);
-    if (x->held)
-        mark (x, component, place);
-    else
-        lift (x, component, place, was, now);
+    was[component] = v[component * WIDTH];
+    v[component * WIDTH] = now;
+    return (uint32_t)(was[component] != now) << component;
 }
 
 void index_set (struct index *x, size_t place, const struct index_key *key)
 {
+    int64_t *v = line (x, 0, place >> SHIFT, 0) + (place & LAST);
+    int64_t was[LINES_MAX];
+    uint32_t changed = 0, todo;
+
     for (unsigned d = 0; d < x->dims; d++) {
         int64_t amount = MAX (key->free[d], -1);
-        put (x, place, d, amount);
-        put (x, place, x->dims + d, MAX (key->ever[d], amount));
+        changed |= put (v, d, amount, was);
+        changed |= put (v, x->dims + d, MAX (key->ever[d], amount), was);
     }
-    put (x, place, late_of (x), ~MAX (key->soonest, 0));
-    put (x, place, measure_of (x), key->measure);
+    changed |= put (v, late_of (x), ~MAX (key->soonest, 0), was);
+    changed |= put (v, measure_of (x), key->measure, was);
+    for (todo = changed & ((1u << late_of (x)) - 1); todo; todo &= todo - 1) {
+        unsigned c = lowest (todo);
+        x->sum[c] += MAX (v[c * WIDTH], 0) - MAX (was[c], 0);
+    }
+    if (x->held && changed)
+        mark (x, changed, place);
+    for (todo = x->held ? 0 : changed; todo; todo &= todo - 1)
+        lift (x, lowest (todo), place, was[lowest (todo)], v[lowest (todo) * WIDTH]);
 }
 
 void index_get (const struct index *x, size_t place, struct index_key *ret)
@@ -441,11 +450,6 @@ static bool root_fits (const struct index *x, const struct index_asked *a)
 }
 
 /* -- by place -- */
-
-static unsigned lowest (unsigned bits)
-{
-    return (unsigned)__builtin_ctz (bits);
-}
 
 static unsigned highest (unsigned bits)
 {

@@ -172,6 +172,24 @@ static void nodes_of (struct walker *k, uint32_t u, const struct above *a, uint1
         k->f[base + i].sorted = true; /* the measure decided, not the score */
 }
 
+/* Slots over as many nodes as there are: one of each, and only if that is too little two of
+ * each, and so on. */
+static void spread_over (struct walker *k, uint32_t u, const struct above *a,
+                         uint16_t head, uint16_t r, unsigned i, uint32_t base, bool excl,
+                         bool own)
+{
+    int64_t goal = walk_goal (k, r), before = -1;
+
+    for (k->cap = 1;
+         !k->failed && k->f[base + i].total < goal && k->f[base + i].total > before;
+         k->cap *= 2) {
+        before = k->f[base + i].total;
+        walk_forget (k, base + i);
+        nodes_of (k, u, a, head, r, i, base, excl, own);
+    }
+    k->cap = 0;
+}
+
 /* Children of u that are not nodes and have none in them, at any depth. */
 static void loose_of (struct walker *k, const struct above *a, uint16_t head,
                       uint64_t active, uint32_t base, bool excl)
@@ -185,7 +203,7 @@ static void loose_of (struct walker *k, const struct above *a, uint16_t head,
 
 /* -- children above nodes -- */
 
-struct kid {
+struct kid { /* a child with nodes below it */
     int64_t key;
     uint32_t v, order;
 };
@@ -247,6 +265,60 @@ static void kids_of (struct walker *k, const struct above *a, uint16_t head, uin
     free (kids);
 }
 
+/* -- close together -- */
+
+/* How many of r the nodes below a can have at most; counted no further than `most`. */
+static int64_t capacity (struct walker *k, const struct above *a, uint16_t r,
+                         int64_t most)
+{
+    struct index_need need;
+    int64_t n = 0, fit = INT64_MAX;
+
+    need_of (k, r, &need);
+    if (k->type[r] == GRAPH_NODE) {
+        for (ptrdiff_t i = index_next (a->index, 0, &need); i >= 0 && n < most; n++)
+            i = index_next (a->index, (size_t)i + 1, &need);
+        return n;
+    }
+    for (unsigned d = 1; d < k->p->ndims; d++) {
+        int64_t one = k->bound[r].dim[d];
+        if (one > 0 && root_sum (k, a->index, d) / one < fit)
+            fit = root_sum (k, a->index, d) / one;
+    }
+    return fit < most ? fit : most;
+}
+
+/* Fewest racks: one that has room for all of it, else the roomiest ones. */
+static void together_in (struct walker *k, const struct above *a, uint16_t head,
+                         uint16_t r, unsigned i, uint32_t base, bool excl)
+{
+    struct kid *kids = calloc (a->nkids, sizeof (*kids));
+    int64_t goal = walk_goal (k, r);
+    bool done = false;
+
+    if (!kids) {
+        k->failed = true;
+        return;
+    }
+    for (size_t j = 0; j < a->nkids && !done && !k->failed; j++) {
+        const struct above *b = levels_above (k->p, a->kids[j]);
+        kids[j] = (struct kid){ .key = capacity (k, b, r, goal),
+                                .v = a->kids[j],
+                                .order = (uint32_t)j };
+        if (kids[j].key < goal)
+            continue;
+        walk_gather (k, kids[j].v, head, UINT64_C (1) << i, base, excl);
+        done = k->f[base + i].total >= goal;
+        if (!done)
+            walk_forget (k, base + i);
+    }
+    if (!done)
+        qsort (kids, a->nkids, sizeof (*kids), by_key);
+    for (size_t j = 0; j < a->nkids && !k->failed && k->f[base + i].total < goal; j++)
+        walk_gather (k, kids[j].v, head, UINT64_C (1) << i, base, excl);
+    free (kids);
+}
+
 /* r stands for vertices above nodes, or holds some. */
 static bool any_above (const struct walker *k, uint16_t r)
 {
@@ -268,17 +340,26 @@ void walk_above (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
          r = walk_req (k, r)->next, i++) {
         if (!(active >> i & 1))
             continue;
+        if (k->p->any_loose
+            && (k->type[r] != GRAPH_NODE || walk_req (k, r)->kind != SHAPE_RESOURCE))
+            loose_of (k, a, head, UINT64_C (1) << i, base, excl);
         bool slot_of_nodes =
             walk_req (k, r)->kind != SHAPE_RESOURCE && walk_has_nodes (k, r);
         /* `first` goes rack by rack; slots of nodes form where the nodes are children. */
         bool by_kids =
             a->nkids > 0 && (any_above (k, r) || slot_of_nodes || k->policy->first);
+        bool together =
+            a->nkids > 0 && !by_kids && k->policy->together && !k->p->any_loose;
         if (by_kids)
             kids_of (k, a, head, r, i, base, excl);
-        if (!by_kids || a->nown > 0)
-            nodes_of (k, u, a, head, r, i, base, excl, by_kids);
-        if (k->p->any_loose
-            && (k->type[r] != GRAPH_NODE || walk_req (k, r)->kind != SHAPE_RESOURCE))
-            loose_of (k, a, head, UINT64_C (1) << i, base, excl);
+        else if (together)
+            together_in (k, a, head, r, i, base, excl);
+        bool own = by_kids || together;
+        if (own && a->nown == 0)
+            continue;
+        if (k->policy->spread && k->type[r] != GRAPH_NODE && !k->p->any_loose)
+            spread_over (k, u, a, head, r, i, base, excl, own);
+        else
+            nodes_of (k, u, a, head, r, i, base, excl, own);
     }
 }

@@ -39,6 +39,11 @@ uint32_t walk_push (struct walker *k, uint16_t head)
     return base;
 }
 
+void walk_forget (struct walker *k, uint32_t found)
+{
+    k->f[found] = (struct found){ .head = WALK_NONE, .tail = WALK_NONE, .sorted = true };
+}
+
 void walk_pop (struct walker *k, uint32_t base)
 {
     k->nf = base;

@@ -118,6 +118,8 @@ void walk_slots (struct walker *k, uint32_t u, uint16_t slot, uint32_t found)
 
     if (base == WALK_NONE)
         return;
+    if (k->cap > 0 && slots > k->cap && !walk_has_nodes (k, slot))
+        slots = k->cap;
     k->shares = slots;
     walk_collect (k, u, s->first, ~UINT64_C (0), base, true);
     k->shares = shares;

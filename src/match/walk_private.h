@@ -54,6 +54,7 @@ struct walker {
     struct walk_miss *miss;
     int32_t *type;       /* by vertex of the request: the graph's number, -1: not there */
     struct bound *bound; /* by vertex of the request: for one of it */
+    int64_t cap;         /* slots that one node may give, 0: any number */
     int64_t shares;      /* slots for which parts are gathered, 1 outside of slots */
     bool span;           /* slots may have parts of several vertices of a node */
     bool failed;         /* no memory */
@@ -84,6 +85,8 @@ void walk_pop (struct walker *k, uint32_t base);
 bool walk_add (struct walker *k, uint32_t found, const struct candidate *c);
 /* Put the best in front, as far as they are needed for `amount`. */
 bool walk_sort (struct walker *k, uint32_t found);
+/* Forget what was found. */
+void walk_forget (struct walker *k, uint32_t found);
 /* Cut the first `amount` off the list (sorted), as a list of its own: *ret_head. *score is
  * grown by theirs. The rest stays. */
 bool walk_cut (struct walker *k, uint32_t found, int64_t amount, uint32_t *ret_head,

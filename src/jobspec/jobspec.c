@@ -152,11 +152,10 @@ static int parse_tasks (struct jobspec *js, const json_t *list, struct error *er
 
 /* -- the whole -- */
 
-static int check_top (const json_t *root, struct error *err)
+int jobspec_check_keys (const json_t *root, struct error *err)
 {
     static const char *const required[] = { "version", "resources", "tasks",
                                             "attributes" };
-    const json_t *version;
     const char *key;
     json_t *value;
 
@@ -176,14 +175,17 @@ static int check_top (const json_t *root, struct error *err)
         if (!json_object_get (root, required[i]))
             return jobspec_fail (err, NULL, "the key '%s' is missing", required[i]);
     }
-    version = json_object_get (root, "version");
+    return 0;
+}
+
+static int check_version (const json_t *version, struct error *err)
+{
+    struct place at = { NULL, "version", 0 };
+
     /* 999 is what the examples of RFC 14 carry. */
     if (!json_is_integer (version)
-        || (json_integer_value (version) != 1 && json_integer_value (version) != 999)) {
-        struct place here = { NULL, "version", 0 };
-
-        return jobspec_fail (err, &here, "must be 1");
-    }
+        || (json_integer_value (version) != 1 && json_integer_value (version) != 999))
+        return jobspec_fail (err, &at, "must be 1");
     return 0;
 }
 
@@ -220,10 +222,13 @@ static int default_name (struct jobspec *js, struct error *err)
 
 static int parse_all (struct jobspec *js, struct error *err)
 {
-    int rc = check_top (js->root, err);
+    int rc = jobspec_check_keys (js->root, err);
 
     if (rc == 0)
-        rc = jobspec_parse_resources (js, json_object_get (js->root, "resources"), err);
+        rc = check_version (json_object_get (js->root, "version"), err);
+    if (rc == 0)
+        rc = jobspec_parse_resources (json_object_get (js->root, "resources"), false,
+                                      &js->resources, &js->nresources, err);
     if (rc == 0)
         rc = parse_tasks (js, json_object_get (js->root, "tasks"), err);
     if (rc == 0)
@@ -266,7 +271,7 @@ void jobspec_destroy (struct jobspec *js)
 {
     if (!js)
         return;
-    jobspec_release_resources (js);
+    jobspec_release_resources (js->resources, js->nresources);
     for (size_t i = 0; i < js->ncommand; i++)
         free (js->command[i]);
     free (js->command);

@@ -74,7 +74,7 @@ struct jobspec_resource {
     /* Only of requests for the matcher (request.h); NULL elsewhere. */
     struct idset *sizes; /* the allowed counts, when they are no regular range; count has
                           * their least and greatest */
-    json_t *requires; /* RFC 31, for this vertex; borrowed from the request's root */
+    json_t *requires;    /* RFC 31, for this vertex; borrowed from the request's root */
 };
 
 enum jobspec_task_count { JOBSPEC_PER_SLOT, JOBSPEC_TOTAL };

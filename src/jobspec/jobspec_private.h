@@ -17,9 +17,18 @@ struct place {
 int jobspec_fail (struct error *err, const struct place *at, const char *fmt, ...)
     PRINTF_LIKE (3, 4);
 
-/* js->resources from the document's list; labels are unique, slots not nested. */
-int jobspec_parse_resources (struct jobspec *js, const json_t *list, struct error *err);
-void jobspec_release_resources (struct jobspec *js);
+/* The document is an object with version, resources, tasks, attributes, and no others. */
+int jobspec_check_keys (const json_t *root, struct error *err);
+/* The tree from the document's list, the caller's to release also on failure (*ret NULL
+ * and *ret_n 0 before). The rules for users (jobspec.h): labels are unique, slots hold
+ * something and are not nested. The general ones are those of request.h. */
+int jobspec_parse_resources (const json_t *list, bool general,
+                             struct jobspec_resource **ret, size_t *ret_n,
+                             struct error *err);
+void jobspec_release_resources (struct jobspec_resource *r, size_t n);
+/* r->count, and in general r->sizes. */
+int jobspec_parse_count (const json_t *v, bool general, const struct place *at,
+                         struct jobspec_resource *r, struct error *err);
 /* The slot of that label, or NULL. */
 const struct jobspec_resource *jobspec_find_slot (const struct jobspec *js,
                                                   const char *label);

@@ -3,9 +3,11 @@ noinst_LIBRARIES += src/jobspec/libjobspec.a
 src_jobspec_libjobspec_a_SOURCES = \
 	src/jobspec/attributes.c \
 	src/jobspec/base64.c \
+	src/jobspec/count.c \
 	src/jobspec/dialect.c \
 	src/jobspec/environment.c \
 	src/jobspec/jobspec.c \
+	src/jobspec/request.c \
 	src/jobspec/resources.c \
 	src/jobspec/script.c \
 	src/jobspec/sizes.c \
@@ -19,6 +21,7 @@ nodist_src_jobspec_libjobspec_a_SOURCES = src/jobspec/dialects/table.c
 if HAVE_CMOCKA
 JOBSPEC_TESTS = \
 	src/jobspec/test/test_jobspec \
+	src/jobspec/test/test_request \
 	src/jobspec/test/test_script \
 	src/jobspec/test/test_submit_options \
 	src/jobspec/test/test_text \
@@ -27,6 +30,7 @@ check_PROGRAMS += $(JOBSPEC_TESTS)
 UNIT_TESTS += $(JOBSPEC_TESTS)
 JOBSPEC_TEST_LIBS = $(JOBSPEC_LIBS) $(CMOCKA_LIBS)
 src_jobspec_test_test_jobspec_LDADD = $(JOBSPEC_TEST_LIBS)
+src_jobspec_test_test_request_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_test_test_script_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_test_test_submit_options_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_test_test_text_LDADD = $(JOBSPEC_TEST_LIBS)

@@ -1,6 +1,6 @@
-/* resources.c - the tree of resource vertices of a jobspec (RFC 14, RFC 45)
+/* resources.c - the tree of resource vertices of a jobspec (RFC 14), by the rules for users
+ * or by the general ones
  */
-#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
@@ -8,164 +8,10 @@
 #include "jobspec/text.h"
 
 struct reader {
-    struct jobspec *js;
+    bool general; /* see jobspec_parse_resources() */
     size_t nvertices;
     struct error *err;
 };
-
-/* -- counts -- */
-
-static int count_number (const json_t *v, const struct place *at, int64_t *ret,
-                         struct error *err)
-{
-    json_int_t n;
-
-    if (!json_is_integer (v))
-        return jobspec_fail (err, at, "expected a positive integer, got %s",
-                             json_type_name (v));
-    n = json_integer_value (v);
-    if (n < 1)
-        return jobspec_fail (err, at,
-                             "%" JSON_INTEGER_FORMAT " is not a positive integer", n);
-    if (n > JOBSPEC_COUNT_MAX)
-        return jobspec_fail (err, at, "%" JSON_INTEGER_FORMAT " is more than %d", n,
-                             JOBSPEC_COUNT_MAX);
-    *ret = n;
-    return 0;
-}
-
-static int count_check (const struct jobspec_count *c, const struct place *at,
-                        struct error *err)
-{
-    if (c->max < c->min)
-        return jobspec_fail (err, at, "max %jd is less than min %jd", (intmax_t)c->max,
-                             (intmax_t)c->min);
-    if (c->op != '+' && c->operand < 2)
-        return jobspec_fail (err, at, "with operator '%c' the operand must be 2 or more",
-                             c->op);
-    if (c->op == '^' && c->min < 2)
-        return jobspec_fail (err, at, "with operator '^' min must be 2 or more");
-    return 0;
-}
-
-static int count_operator (const char *text, const struct place *at, char *ret,
-                           struct error *err)
-{
-    if (strlen (text) != 1 || !strchr ("+*^", text[0]))
-        return jobspec_fail (err, at, "operator '%.16s' is not one of + * ^", text);
-    *ret = text[0];
-    return 0;
-}
-
-static int count_object (const json_t *v, const struct place *at, struct jobspec_count *c,
-                         struct error *err)
-{
-    const char *key;
-    json_t *value;
-
-    c->min = 0;
-    c->max = JOBSPEC_COUNT_MAX;
-    json_object_foreach ((json_t *)v, key, value) {
-        struct place here = { at, key, 0 };
-        int rc;
-
-        if (!strcmp (key, "min"))
-            rc = count_number (value, &here, &c->min, err);
-        else if (!strcmp (key, "max"))
-            rc = count_number (value, &here, &c->max, err);
-        else if (!strcmp (key, "operand"))
-            rc = count_number (value, &here, &c->operand, err);
-        else if (strcmp (key, "operator"))
-            rc = jobspec_fail (err, &here, "unknown key");
-        else if (!json_is_string (value))
-            rc = jobspec_fail (err, &here, "expected a string, got %s",
-                               json_type_name (value));
-        else
-            rc = count_operator (json_string_value (value), &here, &c->op, err);
-        if (rc < 0)
-            return rc;
-    }
-    if (c->min == 0)
-        return jobspec_fail (err, at, "the key 'min' is missing");
-    if (!json_object_get (v, "operator") != !json_object_get (v, "operand"))
-        return jobspec_fail (err, at, "operator and operand must be given together");
-    return 0;
-}
-
-/* Digits at *s without a leading zero; moves *s behind them. */
-static int range_number (const char **s, const struct place *at, int64_t *ret,
-                         struct error *err)
-{
-    int64_t n = 0;
-
-    if (**s < '1' || **s > '9')
-        return jobspec_fail (err, at, "a positive number is expected at '%.16s'", *s);
-    for (; isdigit ((unsigned char)**s); (*s)++) {
-        n = n * 10 + (**s - '0');
-        if (n > JOBSPEC_COUNT_MAX)
-            return jobspec_fail (err, at, "a number is more than %d", JOBSPEC_COUNT_MAX);
-    }
-    *ret = n;
-    return 0;
-}
-
-/* RFC 45: min, min-max or min+, then :operand and :operator, perhaps in brackets. */
-static int count_range (const char *s, const struct place *at, struct jobspec_count *c,
-                        struct error *err)
-{
-    bool brackets = *s == '[';
-
-    if (strchr (s, ','))
-        return jobspec_fail (
-            err, at,
-            "a list of counts ('%.32s') is not supported by fluxq; give a range "
-            "(min-max:operand:operator)",
-            s);
-    s += brackets;
-    if (range_number (&s, at, &c->min, err) < 0)
-        return -EINVAL;
-    c->max = c->min;
-    if (*s == '+') {
-        c->max = JOBSPEC_COUNT_MAX;
-        s++;
-    } else if (*s == '-') {
-        s++;
-        if (range_number (&s, at, &c->max, err) < 0)
-            return -EINVAL;
-    }
-    if (*s == ':') {
-        s++;
-        if (range_number (&s, at, &c->operand, err) < 0)
-            return -EINVAL;
-        if (*s == ':') {
-            char op[2] = { s[1], '\0' };
-
-            if (count_operator (op, at, &c->op, err) < 0)
-                return -EINVAL;
-            s += 2;
-        }
-    }
-    if (strcmp (s, brackets ? "]" : ""))
-        return jobspec_fail (err, at, "'%.16s' does not belong to a range", s);
-    return 0;
-}
-
-static int parse_count (const json_t *v, const struct place *at, struct jobspec_count *c,
-                        struct error *err)
-{
-    int rc;
-
-    *c = (struct jobspec_count){ .op = '+', .operand = 1 };
-    if (json_is_object (v))
-        rc = count_object (v, at, c, err);
-    else if (json_is_string (v))
-        rc = count_range (json_string_value (v), at, c, err);
-    else {
-        rc = count_number (v, at, &c->min, err);
-        c->max = c->min;
-    }
-    return rc < 0 ? rc : count_check (c, at, err);
-}
 
 /* -- vertices -- */
 
@@ -209,11 +55,16 @@ static int take_string (struct reader *rd, const json_t *v, const struct place *
                         bool name, char **ret)
 {
     const char *s = json_string_value (v);
+    autofree char *number = NULL;
 
+    /* In YAML a label may look like a number. */
+    if (rd->general && json_is_number (v) && !name
+        && !(s = number = json_dumps (v, JSON_ENCODE_ANY)))
+        return error_set (rd->err, ENOMEM, "jobspec: out of memory");
     if (!s)
         return jobspec_fail (rd->err, at, "expected a string, got %s",
                              json_type_name (v));
-    if (strlen (s) != json_string_length (v)
+    if ((!number && strlen (s) != json_string_length (v))
         || !(name ? text_is_name (s) : text_is_line (s, 255)))
         return jobspec_fail (rd->err, at, "'%.64s' is not a %s", s,
                              name ? "name of a resource type"
@@ -222,7 +73,30 @@ static int take_string (struct reader *rd, const json_t *v, const struct place *
     return *ret ? 0 : error_set (rd->err, ENOMEM, "jobspec: out of memory");
 }
 
-static int vertex_key (struct reader *rd, const char *key, const json_t *value,
+static int take_exclusive (struct reader *rd, const json_t *v, const struct place *at,
+                           enum jobspec_tristate *ret)
+{
+    const char *s = rd->general ? json_string_value (v) : NULL;
+
+    if (!json_is_boolean (v) && !(s && (!strcmp (s, "true") || !strcmp (s, "false"))))
+        return jobspec_fail (rd->err, at, "expected true or false, got %s",
+                             json_type_name (v));
+    *ret = json_is_true (v) || (s && s[0] == 't') ? JOBSPEC_TRUE : JOBSPEC_FALSE;
+    return 0;
+}
+
+/* What it says is checked by the matcher. */
+static int take_requires (struct reader *rd, json_t *v, const struct place *at,
+                          struct jobspec_resource *r)
+{
+    if (!json_is_object (v))
+        return jobspec_fail (rd->err, at, "expected an object, got %s",
+                             json_type_name (v));
+    r->requires = v;
+    return 0;
+}
+
+static int vertex_key (struct reader *rd, const char *key, json_t *value,
                        const struct place *at, struct jobspec_resource *r)
 {
     struct place here = { at, key, 0 };
@@ -234,19 +108,17 @@ static int vertex_key (struct reader *rd, const char *key, const json_t *value,
     if (!strcmp (key, "label"))
         return take_string (rd, value, &here, false, &r->label);
     if (!strcmp (key, "count"))
-        return parse_count (value, &here, &r->count, rd->err);
+        return jobspec_parse_count (value, rd->general, &here, r, rd->err);
     if (!strcmp (key, "with"))
         return 0; /* later: what it may have depends on the type */
     if (!strcmp (key, "id"))
         return jobspec_fail (rd->err, &here,
                              "asking for resources by id is not supported by fluxq");
-    if (strcmp (key, "exclusive"))
-        return jobspec_fail (rd->err, &here, "unknown key");
-    if (!json_is_boolean (value))
-        return jobspec_fail (rd->err, &here, "expected true or false, got %s",
-                             json_type_name (value));
-    r->exclusive = json_is_true (value) ? JOBSPEC_TRUE : JOBSPEC_FALSE;
-    return 0;
+    if (!strcmp (key, "exclusive"))
+        return take_exclusive (rd, value, &here, &r->exclusive);
+    if (rd->general && !strcmp (key, "requires"))
+        return take_requires (rd, value, &here, r);
+    return jobspec_fail (rd->err, &here, "unknown key");
 }
 
 static int check_memory (struct reader *rd, const struct jobspec_resource *r,
@@ -267,6 +139,35 @@ static int check_memory (struct reader *rd, const struct jobspec_resource *r,
     }
 }
 
+/* A slot, of any kind. What the general rules leave open are: a slot with nothing in it,
+ * slots in slots, units of memory. */
+static int check_vertex (struct reader *rd, const struct jobspec_resource *r,
+                         const struct place *at, bool slot, bool in_slot, bool with)
+{
+    if (!r->type || r->count.min == 0)
+        return jobspec_fail (rd->err, at, "the key '%s' is missing",
+                             r->type ? "count" : "type");
+    if (rd->general)
+        return slot && !r->label
+                   ? jobspec_fail (rd->err, at, "a slot needs the key 'label'")
+                   : 0;
+    if (slot && in_slot)
+        return jobspec_fail (rd->err, at, "a slot inside a slot");
+    if (slot && (!r->label || !with))
+        return jobspec_fail (rd->err, at, "a slot needs the key '%s'",
+                             r->label ? "with" : "label");
+    return !strcmp (r->type, "memory") ? check_memory (rd, r, at) : 0;
+}
+
+static bool is_slot (const struct reader *rd, const struct jobspec_resource *r)
+{
+    if (!r->type)
+        return false;
+    return !strcmp (r->type, "slot")
+           || (rd->general
+               && (!strcmp (r->type, "or_slot") || !strcmp (r->type, "xor_slot")));
+}
+
 static int parse_vertex (struct reader *rd, const json_t *v, const struct place *at,
                          unsigned depth, bool in_slot, struct jobspec_resource *r)
 {
@@ -274,7 +175,6 @@ static int parse_vertex (struct reader *rd, const json_t *v, const struct place 
     const json_t *with;
     const char *key;
     json_t *value;
-    bool slot;
 
     r->exclusive = JOBSPEC_UNSET;
     if (!json_is_object (v))
@@ -286,22 +186,13 @@ static int parse_vertex (struct reader *rd, const json_t *v, const struct place 
         if (rc < 0)
             return rc;
     }
-    if (!r->type || r->count.min == 0)
-        return jobspec_fail (rd->err, at, "the key '%s' is missing",
-                             r->type ? "count" : "type");
-    slot = !strcmp (r->type, "slot");
     with = json_object_get (v, "with");
-    if (slot && in_slot)
-        return jobspec_fail (rd->err, at, "a slot inside a slot");
-    if (slot && (!r->label || !with))
-        return jobspec_fail (rd->err, at, "a slot needs the key '%s'",
-                             r->label ? "with" : "label");
-    if (!strcmp (r->type, "memory") && check_memory (rd, r, at) < 0)
+    if (check_vertex (rd, r, at, is_slot (rd, r), in_slot, with != NULL) < 0)
         return -EINVAL;
     if (!with)
         return 0;
-    return parse_list (rd, with, &with_at, depth + 1, in_slot || slot, &r->with,
-                       &r->nwith);
+    return parse_list (rd, with, &with_at, depth + 1, in_slot || is_slot (rd, r),
+                       &r->with, &r->nwith);
 }
 
 /* -- labels -- */
@@ -325,12 +216,12 @@ static int compare_labels (const void *a, const void *b)
     return strcmp (*(const char *const *)a, *(const char *const *)b);
 }
 
-static int check_labels (const struct jobspec *js, struct error *err)
+static int check_labels (const struct jobspec_resource *r, size_t n, struct error *err)
 {
     struct place at = { NULL, "resources", 0 };
     struct labels l = { .n = 0 };
 
-    collect_labels (js->resources, js->nresources, &l);
+    collect_labels (r, n, &l);
     qsort (l.label, l.n, sizeof (l.label[0]), compare_labels);
     for (size_t i = 1; i < l.n; i++) {
         if (!strcmp (l.label[i - 1], l.label[i]))
@@ -341,31 +232,27 @@ static int check_labels (const struct jobspec *js, struct error *err)
 
 /* -- the tree -- */
 
-int jobspec_parse_resources (struct jobspec *js, const json_t *list, struct error *err)
+int jobspec_parse_resources (const json_t *list, bool general,
+                             struct jobspec_resource **ret, size_t *ret_n,
+                             struct error *err)
 {
     struct place at = { NULL, "resources", 0 };
-    struct reader rd = { .js = js, .err = err };
-    int rc = parse_list (&rd, list, &at, 1, false, &js->resources, &js->nresources);
+    struct reader rd = { .general = general, .err = err };
+    int rc = parse_list (&rd, list, &at, 1, false, ret, ret_n);
 
-    return rc < 0 ? rc : check_labels (js, err);
+    return rc < 0 || general ? rc : check_labels (*ret, *ret_n, err);
 }
 
-static void release (struct jobspec_resource *r, size_t n)
+void jobspec_release_resources (struct jobspec_resource *r, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        release (r[i].with, r[i].nwith);
+        jobspec_release_resources (r[i].with, r[i].nwith);
         free (r[i].type);
         free (r[i].unit);
         free (r[i].label);
+        idset_destroy (r[i].sizes);
     }
     free (r);
-}
-
-void jobspec_release_resources (struct jobspec *js)
-{
-    release (js->resources, js->nresources);
-    js->resources = NULL;
-    js->nresources = 0;
 }
 
 static const struct jobspec_resource *find_slot (const struct jobspec_resource *r,

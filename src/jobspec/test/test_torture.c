@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "jobspec/jobspec.h"
+#include "jobspec/request.h"
 #include "jobspec/script.h"
 
 static long countdown = -1; /* allocations until one fails; < 0: none does */
@@ -160,11 +161,42 @@ static void test_parse (void **state)
     json_decref (root);
 }
 
+/* libyaml's own memory does not come through here. */
+static void test_request (void **state)
+{
+    static const char text[] =
+        "version: 1\nresources: [{type: slot, label: 7, count: '1,3,9', with: [{type: "
+        "core,"
+        " count: 2+, unit: x, requires: {ranks: ['0']}}]}]\ntasks: []\nattributes: "
+        "{system: {duration: 1m}}\n";
+
+    (void)state;
+    for (long n = 0;; n++) {
+        struct error err = { 0 };
+        struct jobspec_request *q = NULL;
+        int rc;
+
+        failed = false;
+        countdown = n;
+        rc = jobspec_resources_parse (text, strlen (text), "x", &q, &err);
+        countdown = -1;
+        if (rc == 0)
+            assert_int_equal (idset_count (q->resources[0].sizes), 3);
+        else
+            assert_int_equal (rc, -err.code);
+        jobspec_request_destroy (q);
+        if (!failed)
+            break;
+        assert_true (rc < 0);
+    }
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (test_submit),
         cmocka_unit_test (test_parse),
+        cmocka_unit_test (test_request),
     };
 
     json_set_alloc_funcs (__wrap_malloc, free);

@@ -1,0 +1,227 @@
+/* do_book.c - update, cancel, partial-cancel: bookings that no match made, or unmade */
+#include <errno.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/io.h"
+#include "common/parse.h"
+#include "tools/match/commands.h"
+#include "tools/match/output.h"
+
+static bool parse_job (const char *text, uint64_t *ret)
+{
+    struct error err = { 0 };
+    int64_t id;
+
+    if (parse_int (text, 1, INT64_MAX - 1, &id, "job id", &err) < 0) {
+        session_complain ("%s", err.text);
+        return false;
+    }
+    *ret = (uint64_t)id;
+    return true;
+}
+
+/* The words name readers; which may stand where is the command's matter. */
+static const struct match_reader *find_reader (const char *name,
+                                               const char *const *allowed)
+{
+    const struct match_reader *reader = NULL;
+
+    for (; *allowed; allowed++) {
+        if (!strcmp (*allowed, name))
+            reader = match_reader_find (name);
+    }
+    if (!reader || !reader->read_selection) {
+        session_complain ("unsupported reader %s", name);
+        return NULL;
+    }
+    return reader;
+}
+
+/* What FILE says that a job has, in terms of the graph; NULL after a message. */
+static struct selection *read_selection (const struct session *s,
+                                         const struct match_reader *reader,
+                                         const char *file)
+{
+    struct selection *selection = NULL;
+    autostrbuf struct strbuf text;
+    struct error err = { 0 };
+
+    strbuf_init (&text, MATCH_READER_TEXT_MAX);
+    if (io_read_file (file, &text, MATCH_READER_TEXT_MAX, &err) < 0) {
+        session_complain ("can't open %s", err.text);
+        return NULL;
+    }
+    if (reader->read_selection (s->graph, text.buf, text.len, &selection, &err) < 0) {
+        session_complain ("%s: %s", file, err.text);
+        return NULL;
+    }
+    return selection;
+}
+
+/* -- update -- */
+
+struct update {
+    uint64_t job;
+    int64_t at, duration;
+    const char *file;
+    const struct match_reader *reader;
+};
+
+static bool parse_update (struct session *s, char **argv, struct update *ret)
+{
+    static const char *const readers[] = { "jgf", "jgf_shorthand", "rv1exec", NULL };
+    struct error err = { 0 };
+    struct planner_job other;
+
+    if (strcmp (argv[1], "allocate") != 0 && strcmp (argv[1], "reserve") != 0) {
+        session_complain ("unknown subcmd %s", argv[1]);
+        return false;
+    }
+    ret->reader = find_reader (argv[2], readers);
+    ret->file = argv[3];
+    if (!ret->reader || !parse_job (argv[4], &ret->job))
+        return false;
+    if (planner_find (s->planner, ret->job, &other)) {
+        session_complain ("existing Jobid %s", argv[4]);
+        return false;
+    }
+    if (parse_int (argv[5], 0, s->end - 1, &ret->at, "start", &err) < 0
+        || parse_int (argv[6], 1, INT64_MAX, &ret->duration, "duration", &err) < 0) {
+        session_complain ("invalid time: %s", err.text);
+        return false;
+    }
+    return true;
+}
+
+/* Books it: 0, or -errno after a message. */
+static int book (struct session *s, const struct update *u, struct selection *selection)
+{
+    struct error err = { 0 };
+    int rc;
+
+    selection->start = u->at;
+    selection->end = u->duration < s->end - u->at ? u->at + u->duration : s->end;
+    rc = planner_update (s->planner, u->job, selection, u->at > 0, &err);
+    if (rc < 0)
+        session_complain ("%s: %s", u->file, err.text);
+    return rc;
+}
+
+static enum match_verdict update (struct session *s, const struct update *u,
+                                  struct match_times *t)
+{
+    autoselection struct selection *selection = NULL;
+    autostrbuf struct strbuf text;
+    struct error err = { 0 };
+    double began = clock_mono ();
+    int rc;
+
+    selection = read_selection (s, u->reader, u->file);
+    t->parse = clock_mono () - began;
+    if (!selection)
+        return MATCH_NONE;
+    rc = book (s, u, selection);
+    t->decide = clock_mono () - began - t->parse;
+    if (rc < 0)
+        return MATCH_NONE;
+    strbuf_init (&text, OUTPUT_MAX);
+    if (output_encode (s, selection, NULL, NULL, &text, &err) < 0)
+        session_complain ("%s", err.text);
+    fwrite (text.buf, 1, text.len, s->out);
+    t->write = clock_mono () - began - t->parse - t->decide;
+    return MATCH_BOOKED;
+}
+
+void do_update (struct session *s, int argc, char **argv)
+{
+    struct match_times t = { 0 };
+    enum match_verdict verdict;
+    struct job_info *job;
+    struct update u;
+
+    (void)argc;
+    if (!parse_update (s, argv, &u))
+        return;
+    verdict = update (s, &u, &t);
+    jobs_note_time (s->jobs, match_times_sum (&t));
+    output_match (s, u.job, verdict, u.at, &t);
+    s->next_job = u.job + 1;
+    if (verdict != MATCH_BOOKED)
+        return;
+    job = jobs_add (s->jobs, u.job, u.file);
+    if (!job) {
+        session_complain ("no memory to list job %s", argv[4]);
+        return;
+    }
+    job->state = u.at == 0 ? JOB_ALLOCATED : JOB_RESERVED;
+    job->at = u.at;
+    job->elapsed = match_times_sum (&t);
+}
+
+/* -- cancel -- */
+
+static void note_canceled (struct session *s, uint64_t id)
+{
+    struct job_info *job = jobs_find (s->jobs, id);
+
+    if (job)
+        job->state = JOB_CANCELED;
+}
+
+/* Claims before and after: how many groups of units were given back. */
+static void print_released (struct session *s, const char *what, size_t claims)
+{
+    output_line (s->out);
+    fprintf (s->out, "INFO: %s RELEASED=\"%zu\"\n", what, claims);
+    output_line (s->out);
+}
+
+void do_cancel (struct session *s, int argc, char **argv)
+{
+    struct planner_job job;
+    uint64_t id;
+
+    if (!parse_job (argv[1], &id))
+        return;
+    if (!planner_find (s->planner, id, &job)) {
+        fprintf (stderr, "cancel: ERROR: nonexistent job %s\n", argv[1]);
+        return;
+    }
+    planner_cancel (s->planner, id);
+    note_canceled (s, id);
+    if (argc > 2 && !strcmp (argv[2], "stats"))
+        print_released (s, "CANCEL", job.nclaims);
+}
+
+void do_partial_cancel (struct session *s, int argc, char **argv)
+{
+    static const char *const readers[] = { "jgf", "rv1exec", NULL };
+    autoselection struct selection *part = NULL;
+    const struct match_reader *reader = find_reader (argv[2], readers);
+    struct planner_job job, after = { .nclaims = 0 };
+    bool empty = false;
+    uint64_t id;
+
+    if (!reader || !parse_job (argv[1], &id))
+        return;
+    if (!planner_find (s->planner, id, &job)) {
+        session_complain ("nonexistent job %s", argv[1]);
+        return;
+    }
+    if (job.reserved) {
+        session_complain ("reservations not currently supported by partial cancel");
+        return;
+    }
+    part = read_selection (s, reader, argv[3]);
+    if (!part || planner_cancel_part (s->planner, id, part, &empty) < 0) {
+        session_complain ("error encountered while removing job %s", argv[1]);
+        return;
+    }
+    if (empty)
+        note_canceled (s, id);
+    planner_find (s->planner, id, &after);
+    if (argc > 4 && !strcmp (argv[4], "stats"))
+        print_released (s, "PARTIAL CANCEL",
+                        job.nclaims - MIN (job.nclaims, after.nclaims));
+}

@@ -1,0 +1,42 @@
+/* session.h - what lives from a session's first command to its last
+ *
+ *     struct session s;
+ *     rc = session_open (&s, &options, &err);      // loads the graph
+ *     command_run (&s, "match allocate job.yaml");
+ *     session_close (&s);
+ *
+ * The session's clock stands at 0, as nothing runs here. A graph lasts for a hundred
+ * years unless its text (R) says when it ends; nothing is booked past that.
+ */
+#ifndef FLUXQ_TOOLS_MATCH_SESSION_H
+#define FLUXQ_TOOLS_MATCH_SESSION_H
+
+#include <stdio.h>
+
+#include "match/planner.h"
+#include "tools/match/jobs.h"
+#include "tools/match/options.h"
+
+#define SESSION_GRAPH_LIFE INT64_C (3153600000) /* seconds */
+
+struct session {
+    const struct options *opt;
+    struct graph *graph;
+    struct planner *planner;
+    struct jobs *jobs;
+    uint64_t next_job;
+    int64_t end;      /* of the graph's life, seconds */
+    double load_time; /* seconds */
+    FILE *out;        /* results */
+    bool interactive; /* a person types */
+    bool over;
+};
+
+/* 0, or -errno with the file and the place. */
+int session_open (struct session *s, const struct options *opt, struct error *err);
+/* -errno when the results could not all be written. */
+int session_close (struct session *s, struct error *err);
+/* "ERROR: text" on stderr. */
+void session_complain (const char *fmt, ...) PRINTF_LIKE (1, 2);
+
+#endif

@@ -1,9 +1,9 @@
 /* graph.h - the resource graph: typed vertices in a containment tree
  *
  *     struct graph *g = graph_create ();
- *     struct graph_spec cluster = { .type = "cluster", .id = 0 };
- *     struct graph_spec node = { .type = "node", .id = 0, .rank = 0 };
- *     struct graph_spec core = { .type = "core", .count = 36 };
+ *     struct graph_spec cluster = { .type = "cluster", .rank = -1, .uniq = -1 };
+ *     struct graph_spec node = { .type = "node", .id = 3, .rank = 3, .uniq = -1 };
+ *     struct graph_spec core = { .type = "core", .count = 36, .rank = 3, .uniq = -1 };
  *     uint32_t root = graph_add (g, GRAPH_NONE, &cluster, &err);
  *     uint32_t n = graph_add (g, root, &node, &err);
  *     graph_add (g, n, &core, &err);                   // one group of 36 units
@@ -50,6 +50,7 @@ enum graph_flags {
     GRAPH_DIVISIBLE = 4, /* a pool of which jobs take parts, as memory by the MiB; else a
                           * unit goes to one job as a whole, whatever its size */
     GRAPH_ABOVE = 8,     /* has nodes below it */
+    /* 16 and more: marks of graph*.c */
 };
 
 struct graph_vertex {
@@ -98,12 +99,14 @@ static inline struct graph_vertex *graph_vertex (const struct graph *g, uint32_t
 struct graph_spec {
     const char *type;     /* 1 to 63 of [A-Za-z0-9_.-] */
     const char *basename; /* NULL: the type */
-    const char *name; /* NULL: basename and id ("core3"), basename alone when id is -1 */
-    const char *unit; /* NULL: none */
+    const char *name; /* NULL: basename and id ("core3"), basename alone when id is -1.
+                       * As basename: 1 to 255 characters, no '/', no control characters */
+    const char *unit; /* of measure, up to 63 characters; NULL: none */
     int64_t id;       /* of the first unit, -1 .. 2^31-1 */
-    uint32_t count;   /* units; 0 means 1. More only for leaves, named by default */
+    uint32_t count;   /* units; 0 means 1. More only for leaves that are named by default,
+                       * have an id, are not divisible, and are not nodes */
     int64_t size;     /* of each unit; 0 means 1 */
-    int64_t uniq;     /* of the first unit; -1: the next free numbers */
+    int64_t uniq;     /* of the first unit, up to 2^62; -1: the next free numbers */
     int32_t rank;     /* -1: none */
     uint8_t flags;    /* GRAPH_DOWN | GRAPH_DRAINED | GRAPH_DIVISIBLE */
     bool leaf;        /* it will have no children: may be joined to a group of likes */
@@ -122,8 +125,10 @@ uint32_t graph_add (struct graph *g, uint32_t parent, const struct graph_spec *s
  * claims there (it names one vertex). */
 int graph_remove (struct graph *g, uint32_t v, struct error *err);
 /* More or fewer units (of a group of leaves), or another size (of a divisible one). What
- * is booked stays: units past `count` that are busy are kept, as down, and go with
- * graph_trim(). Others' ids do not change. */
+ * is booked stays: units past `count` that are busy (any, while the group has
+ * reservations) are kept, as down, and go with graph_trim(). Others' ids do not change;
+ * when a group grows and the uniq numbers that follow are taken, all of it gets new ones.
+ * 0, -EINVAL, -EEXIST (a name is taken), -ENOMEM. */
 int graph_resize (struct graph *g, uint32_t v, uint32_t count, int64_t size,
                   struct error *err);
 /* Drop trailing units that graph_resize() could not, where they are free now. */
@@ -134,7 +139,7 @@ void graph_trim (struct graph *g, uint32_t v);
 const char *graph_type_name (const struct graph *g, uint16_t type);
 /* -1: no vertex was ever of that type. */
 int graph_type_find (const struct graph *g, const char *name);
-/* Vertices that the outside can name, and edges of the tree. */
+/* Vertices that the outside can name: units. The tree has one edge less. */
 uint64_t graph_unit_count (const struct graph *g);
 uint64_t graph_type_count (const struct graph *g, uint16_t type); /* units of it */
 size_t graph_memory (const struct graph *g);                      /* bytes, about */
@@ -144,7 +149,7 @@ const char *graph_unit_name (const struct graph *g, uint32_t v); /* of measure, 
 /* "node3": into buf (cut to size). Returns buf. */
 const char *graph_name (const struct graph *g, uint32_t v, uint32_t unit, char *buf,
                         size_t size);
-/* "/cluster0/rack1/node3/core0". 0 or -ENOMEM. */
+/* "/cluster0/rack1/node3/core0". 0, or strbuf's error (-ENOMEM, -E2BIG). */
 int graph_path (const struct graph *g, uint32_t v, uint32_t unit, struct strbuf *sb);
 /* By path: 0 and both, or -ENOENT. O(length of the path), on average. */
 int graph_find_path (const struct graph *g, const char *path, uint32_t *ret_v,
@@ -158,7 +163,7 @@ uint32_t graph_node_of (const struct graph *g, uint32_t v);
 
 /* -- status and properties, of one unit or of all (GRAPH_NONE) -- */
 
-/* flag: GRAPH_DOWN or GRAPH_DRAINED. 0 or -ENOMEM. */
+/* flag: GRAPH_DOWN or GRAPH_DRAINED. 0, -EINVAL (no such flag or unit) or -ENOMEM. */
 int graph_set_flag (struct graph *g, uint32_t v, uint32_t unit, uint8_t flag, bool on);
 /* It itself is neither down nor drained (what is above it is not asked). */
 bool graph_is_up (const struct graph *g, uint32_t v, uint32_t unit);
@@ -168,7 +173,8 @@ uint64_t graph_down_word (const struct graph *g, uint32_t v, uint32_t i);
 /* Value, borrowed until the next change; NULL: it has no such property. */
 const char *graph_property (const struct graph *g, uint32_t v, uint32_t unit,
                             const char *key);
-/* value NULL removes. 0, -EINVAL, -ENOMEM. */
+/* value NULL removes. 0, -EINVAL (no such unit; key not 1 to 1023 bytes, value more than
+ * 65535, or more than 1024 properties), -ENOMEM. */
 int graph_set_property (struct graph *g, uint32_t v, uint32_t unit, const char *key,
                         const char *value);
 /* Key and value number i in the order of their keys; false: no more. */
@@ -179,11 +185,13 @@ bool graph_property_at (const struct graph *g, uint32_t v, uint32_t unit, size_t
 
 /* The main tree's subsystem; "containment" unless set. */
 const char *graph_subsystem (const struct graph *g);
-int graph_set_subsystem (struct graph *g, const char *name);
+int graph_set_subsystem (struct graph *g, const char *name); /* 0, -EINVAL, -ENOMEM */
 struct graph_edge {
     const char *subsystem, *type; /* type: "supplies_to", ... or NULL */
     uint32_t from, from_unit, to, to_unit;
 };
+/* 0; -EINVAL: no such unit, a subsystem that is the main tree's or not a word (see type);
+ * -E2BIG: more than 64 subsystems or 2^28 edges; -ENOMEM. Edges go with their ends. */
 int graph_edge_add (struct graph *g, const struct graph_edge *e);
 /* Edges of the subsystem in the order they were added; false: no more. O(1). */
 bool graph_edge_at (const struct graph *g, const char *subsystem, size_t i,
@@ -191,6 +199,7 @@ bool graph_edge_at (const struct graph *g, const char *subsystem, size_t i,
 /* Path of a unit in a further subsystem, if one was set; NULL. */
 const char *graph_path_in (const struct graph *g, uint32_t v, uint32_t unit,
                            const char *subsystem);
+/* path NULL removes. 0, -EINVAL (as above, or a path longer than any can be), -ENOMEM. */
 int graph_set_path_in (struct graph *g, uint32_t v, uint32_t unit, const char *subsystem,
                        const char *path);
 

@@ -42,10 +42,14 @@ void selection_destroy (struct selection *s);
 struct pick *selection_add (struct selection *s, const struct graph *g, uint32_t v,
                             uint32_t unit, uint32_t count, uint32_t parent);
 /* Bring what was appended in any order, ways to the root missing or doubled, into the
- * order above, and join runs; exclusive, claimed, slots and label of doubled picks are
- * united. -ENOMEM. O(n log n). */
+ * order above, and join runs; parents are found anew. Doubled picks are united: exclusive
+ * and claimed if one was, slots and claimed amounts of a divisible vertex are summed, of two
+ * labels the lower stays; an amount that is not claimed gives way to one that is. -ENOMEM: s
+ * is as it was. O(n log n), O(n) when the picks come in order (ways may be missing or
+ * repeated). */
 int selection_complete (struct selection *s, const struct graph *g);
-/* Units of that type that were chosen (claimed, or below what was). */
+/* Units of that type among the picks that are claimed, or below one that is. s is
+ * complete. */
 int64_t selection_count (const struct selection *s, const struct graph *g, uint16_t type);
 
 static inline void selection_destroyp (struct selection **p)

@@ -1,0 +1,464 @@
+/* selection.c - what a match chose, in the order of the graph
+ *
+ * selection_complete() reads picks in depth-first order as a stream: it knows the way from
+ * the root to the last pick, puts in what is missing on the way to the next one, and
+ * unites a pick with the last of the same vertex. Picks in another order are sorted first,
+ * by the orders of the vertices on their ways packed into one number.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "match/selection.h"
+
+struct selection *selection_create (void)
+{
+    return calloc (1, sizeof (struct selection));
+}
+
+void selection_destroy (struct selection *s)
+{
+    if (!s)
+        return;
+    free (s->picks);
+    free (s);
+}
+
+static int reserve (struct selection *s, size_t need)
+{
+    if (need <= s->alloc)
+        return 0;
+    size_t alloc = MAX (2 * s->alloc, MAX (need, 16));
+    struct pick *picks = realloc (s->picks, alloc * sizeof (*picks));
+    if (!picks)
+        return -ENOMEM;
+    s->picks = picks;
+    s->alloc = alloc;
+    return 0;
+}
+
+struct pick *selection_add (struct selection *s, const struct graph *g, uint32_t v,
+                            uint32_t unit, uint32_t count, uint32_t parent)
+{
+    if (reserve (s, s->n + 1) < 0)
+        return NULL;
+    struct pick *p = &s->picks[s->n++];
+    *p = (struct pick){ .v = v,
+                        .parent = parent,
+                        .unit = unit,
+                        .count = count,
+                        .amount = graph_vertex (g, v)->size };
+    return p;
+}
+
+/* -- two picks of the same units -- */
+
+static int64_t sum (int64_t a, int64_t b)
+{
+    return a > INT64_MAX - b ? INT64_MAX : a + b;
+}
+
+/* What b says is added to a. Parts of a pool add up; what is only on the way says nothing
+ * of an amount. */
+static void unite (struct pick *a, const struct pick *b, bool divisible)
+{
+    if (a->claimed && b->claimed)
+        a->amount = divisible ? sum (a->amount, b->amount) : MAX (a->amount, b->amount);
+    else if (a->claimed == b->claimed)
+        a->amount = MAX (a->amount, b->amount);
+    else if (b->claimed)
+        a->amount = b->amount;
+    if (b->label && (!a->label || b->label < a->label))
+        a->label = b->label;
+    a->slots += b->slots;
+    a->exclusive = a->exclusive || b->exclusive;
+    a->claimed = a->claimed || b->claimed;
+}
+
+static bool alike (const struct pick *a, const struct pick *b)
+{
+    return a->amount == b->amount && a->slots == b->slots && a->label == b->label
+           && a->exclusive == b->exclusive && a->claimed == b->claimed;
+}
+
+/* -- the stream -- */
+
+struct stream {
+    const struct graph *g;
+    struct selection out;
+    uint32_t way[GRAPH_DEPTH_MAX]; /* the last pick at each depth, by number in out */
+    unsigned depth;                /* of the last pick + 1: how many are in `way` */
+};
+
+static struct pick *stream_append (struct stream *st, const struct pick *from)
+{
+    unsigned depth = graph_vertex (st->g, from->v)->depth;
+    if (reserve (&st->out, st->out.n + 1) < 0)
+        return NULL;
+    struct pick *p = &st->out.picks[st->out.n];
+    *p = *from;
+    p->parent = depth == 0 ? GRAPH_NONE : st->way[depth - 1];
+    st->way[depth] = (uint32_t)st->out.n++;
+    st->depth = depth + 1;
+    return p;
+}
+
+/* Vertex v comes after the last pick: 1, it or its way is to be put in below depth *ret;
+ * 0: it is on the way already; -1: it comes before, or its units do. */
+static int stream_place (const struct stream *st, const struct pick *p, unsigned *ret)
+{
+    const struct graph *g = st->g;
+    uint32_t v = p->v, below = GRAPH_NONE;
+    unsigned depth = graph_vertex (g, v)->depth;
+    while (depth >= st->depth) {
+        below = v;
+        v = graph_vertex (g, v)->parent;
+        if (depth-- == 0) {
+            *ret = 0;
+            return 1; /* the first one */
+        }
+    }
+    while (st->out.picks[st->way[depth]].v != v) {
+        below = v;
+        v = graph_vertex (g, v)->parent;
+        depth--; /* they meet at the root */
+    }
+    *ret = depth + 1;
+    if (below == GRAPH_NONE)
+        return 0;
+    if (depth + 1 == st->depth)
+        return 1;
+    uint32_t beside = st->out.picks[st->way[depth + 1]].v;
+    return graph_vertex (g, beside)->order < graph_vertex (g, below)->order ? 1 : -1;
+}
+
+/* The vertices from depth on that lead to v. */
+static int stream_way (struct stream *st, uint32_t v, unsigned depth)
+{
+    uint32_t way[GRAPH_DEPTH_MAX];
+    unsigned last = graph_vertex (st->g, v)->depth;
+    for (unsigned d = last; d-- > depth;)
+        way[d] = v = graph_vertex (st->g, v)->parent;
+    for (unsigned d = depth; d < last; d++) {
+        struct pick p = { .v = way[d],
+                          .count = 1,
+                          .amount = graph_vertex (st->g, way[d])->size };
+        if (!stream_append (st, &p))
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+/* The last pick may have become like the one before it. */
+static void stream_join (struct stream *st)
+{
+    struct selection *out = &st->out;
+    const struct pick *last = &out->picks[out->n - 1];
+    struct pick *before = out->n > 1 ? &out->picks[out->n - 2] : NULL;
+    if (!before || before->v != last->v || before->unit + before->count != last->unit
+        || !alike (before, last))
+        return;
+    before->count += last->count;
+    st->way[st->depth - 1] = (uint32_t)--out->n - 1;
+}
+
+/* p is of a vertex that is on the way: the same units, or ones that follow. */
+static int stream_again (struct stream *st, const struct pick *p)
+{
+    const struct graph_vertex *x = graph_vertex (st->g, p->v);
+    struct pick *last = &st->out.picks[st->way[x->depth]];
+    if (p->unit >= last->unit + last->count) {
+        if (p->unit == last->unit + last->count && alike (last, p)) {
+            last->count += p->count;
+            return 1;
+        }
+        return stream_append (st, p) ? 1 : -ENOMEM;
+    }
+    if (p->unit != last->unit || p->count != last->count)
+        return 0;
+    unite (last, p, x->flags & GRAPH_DIVISIBLE);
+    if (x->n > 1)
+        stream_join (st);
+    return 1;
+}
+
+/* 1: taken; 0: it is not the turn of this pick; -ENOMEM. */
+static int stream_put (struct stream *st, const struct pick *p)
+{
+    unsigned depth;
+    int place = stream_place (st, p, &depth);
+    if (place < 0)
+        return 0;
+    if (place == 0)
+        return stream_again (st, p);
+    if (stream_way (st, p->v, depth) < 0)
+        return -ENOMEM;
+    return stream_append (st, p) ? 1 : -ENOMEM;
+}
+
+/* -- picks in any order -- */
+
+struct seat {
+    uint64_t key; /* orders on the way to it, the outermost first */
+    uint32_t pick, unit;
+};
+
+struct sorting {
+    const struct graph *g;
+    const struct pick *picks;
+    unsigned bits[GRAPH_DEPTH_MAX]; /* of the key for each depth; 0: nothing to tell */
+    bool exact;                     /* the key has all */
+};
+
+static unsigned bits_of (uint32_t n)
+{
+    return n ? 32u - (unsigned)__builtin_clz (n) : 0;
+}
+
+/* How many bits of the key each depth needs, as long as there are any. */
+static void sorting_plan (struct sorting *so, size_t n)
+{
+    const struct graph *g = so->g;
+    uint32_t most[GRAPH_DEPTH_MAX] = { 0 };
+    for (size_t i = 0; i < n; i++) {
+        uint32_t v = so->picks[i].v;
+        const struct graph_vertex *x = graph_vertex (g, v);
+        for (; x->parent != GRAPH_NONE; x = graph_vertex (g, x->parent))
+            most[x->depth] = MAX (most[x->depth], x->order + 1);
+    }
+    unsigned left = 64;
+    so->exact = true;
+    for (unsigned d = 0; d < GRAPH_DEPTH_MAX; d++) {
+        so->bits[d] = so->exact ? bits_of (most[d]) : 0;
+        if (so->bits[d] > left)
+            so->exact = false;
+        if (!so->exact)
+            so->bits[d] = 0;
+        left -= so->bits[d];
+    }
+}
+
+static uint64_t key_of (const struct sorting *so, uint32_t v)
+{
+    uint64_t key = 0;
+    unsigned shift[GRAPH_DEPTH_MAX], left = 64;
+    const struct graph_vertex *x = graph_vertex (so->g, v);
+    for (unsigned d = 0; d <= x->depth; d++)
+        shift[d] = left -= so->bits[d];
+    for (; x->parent != GRAPH_NONE; x = graph_vertex (so->g, x->parent)) {
+        if (so->bits[x->depth])
+            key |= (uint64_t)(x->order + 1) << shift[x->depth];
+    }
+    return key;
+}
+
+/* Which of two vertices comes first in the graph: < 0, 0 (the same), > 0. */
+static int way_compare (const struct graph *g, uint32_t a, uint32_t b)
+{
+    unsigned da = graph_vertex (g, a)->depth, db = graph_vertex (g, b)->depth;
+    int inner = da < db ? -1 : da > db; /* where one is above the other */
+    for (; da > db; da--)
+        a = graph_vertex (g, a)->parent;
+    for (; db > da; db--)
+        b = graph_vertex (g, b)->parent;
+    if (a == b)
+        return inner;
+    while (graph_vertex (g, a)->parent != graph_vertex (g, b)->parent) {
+        a = graph_vertex (g, a)->parent;
+        b = graph_vertex (g, b)->parent;
+    }
+    return graph_vertex (g, a)->order < graph_vertex (g, b)->order ? -1 : 1;
+}
+
+/* b comes before a. */
+static bool behind (const struct sorting *so, const struct seat *a, const struct seat *b)
+{
+    if (a->key != b->key)
+        return a->key > b->key;
+    if (!so->exact) {
+        int order = way_compare (so->g, so->picks[a->pick].v, so->picks[b->pick].v);
+        if (order != 0)
+            return order > 0;
+    }
+    return a->unit > b->unit;
+}
+
+/* Merge sort: of two halves that were sorted, into `to`. */
+static void merge (const struct sorting *so, const struct seat *from, struct seat *to,
+                   size_t middle, size_t n)
+{
+    size_t i = 0, j = middle, k = 0;
+    while (i < middle && j < n)
+        to[k++] = behind (so, &from[i], &from[j]) ? from[j++] : from[i++];
+    while (i < middle)
+        to[k++] = from[i++];
+    while (j < n)
+        to[k++] = from[j++];
+}
+
+/* Both arrays hold the same at first; `a` is sorted at the end. */
+static void merge_sort (const struct sorting *so, struct seat *a, struct seat *spare,
+                        size_t n)
+{
+    size_t sorted = 1;
+    while (sorted < n && !behind (so, &a[sorted - 1], &a[sorted]))
+        sorted++;
+    if (sorted >= n)
+        return;
+    size_t middle = n / 2;
+    merge_sort (so, spare, a, middle);
+    merge_sort (so, spare + middle, a + middle, n - middle);
+    merge (so, spare, a, middle, n);
+}
+
+/* The picks as the graph has them; NULL: no memory. The caller frees. */
+static struct pick *sorted_picks (const struct graph *g, const struct pick *picks,
+                                  size_t n)
+{
+    struct sorting so = { .g = g, .picks = picks };
+    autofree struct seat *seats = malloc (2 * n * sizeof (*seats));
+    struct pick *sorted = malloc (n * sizeof (*sorted));
+    if (!seats || !sorted) {
+        free (sorted);
+        return NULL;
+    }
+    sorting_plan (&so, n);
+    for (size_t i = 0; i < n; i++)
+        seats[i] = (struct seat){ key_of (&so, picks[i].v), (uint32_t)i, picks[i].unit };
+    memcpy (seats + n, seats, n * sizeof (*seats));
+    merge_sort (&so, seats, seats + n, n);
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = picks[seats[i].pick];
+    return sorted;
+}
+
+/* -- picks of one group that overlap -- */
+
+static void pick_advance (struct pick *p, uint32_t units)
+{
+    p->unit += units;
+    p->count -= units;
+}
+
+/* Two lists of runs that do not overlap, ascending, to one. */
+static size_t runs_merge (const struct pick *a, size_t na, const struct pick *b,
+                          size_t nb, struct pick *out)
+{
+    size_t n = 0, i = 0, j = 0;
+    struct pick x = a[0], y = b[0];
+    while (i < na && j < nb) {
+        const struct pick *first = x.unit <= y.unit ? &x : &y;
+        const struct pick *other = first == &x ? &y : &x;
+        uint32_t alone = MIN (first->count, other->unit - first->unit);
+        uint32_t both = MIN (x.count, y.count);
+        out[n] = *first;
+        if (alone > 0) {
+            out[n].count = alone;
+            pick_advance (first == &x ? &x : &y, alone);
+        } else {
+            unite (&out[n], other, false);
+            out[n].count = both;
+            pick_advance (&x, both);
+            pick_advance (&y, both);
+        }
+        n++;
+        if (x.count == 0 && ++i < na)
+            x = a[i];
+        if (y.count == 0 && ++j < nb)
+            y = b[j];
+    }
+    for (; i < na; x = ++i < na ? a[i] : x)
+        out[n++] = x;
+    for (; j < nb; y = ++j < nb ? b[j] : y)
+        out[n++] = y;
+    return n;
+}
+
+/* What n picks of one group cover, as runs that do not overlap: fewer than 2 n, into out;
+ * spare has as much room. */
+static size_t runs_make (const struct pick *p, size_t n, struct pick *out,
+                         struct pick *spare)
+{
+    if (n == 1) {
+        out[0] = p[0];
+        return 1;
+    }
+    size_t half = n / 2;
+    size_t a = runs_make (p, half, spare, out);
+    size_t b = runs_make (p + half, n - half, spare + 2 * half, out + 2 * half);
+    return runs_merge (spare, a, spare + 2 * half, b, out);
+}
+
+static int stream_runs (struct stream *st, const struct pick *p, size_t n)
+{
+    autofree struct pick *room = malloc (4 * n * sizeof (*room));
+    if (!room)
+        return -ENOMEM;
+    size_t runs = runs_make (p, n, room, room + 2 * n);
+    for (size_t i = 0; i < runs; i++) {
+        if (stream_put (st, &room[i]) < 0)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static int stream_sorted (struct stream *st, const struct pick *p, size_t n)
+{
+    for (size_t i = 0, next; i < n; i = next) {
+        bool overlap = false, same = true;
+        for (next = i + 1; next < n && p[next].v == p[i].v; next++) {
+            overlap = overlap || p[next].unit < p[next - 1].unit + p[next - 1].count;
+            same = same && p[next].unit == p[i].unit && p[next].count == p[i].count;
+        }
+        bool tangled = overlap && !same;
+        for (size_t k = i; k < next && !tangled; k++) {
+            if (stream_put (st, &p[k]) < 0)
+                return -ENOMEM;
+        }
+        if (tangled && stream_runs (st, p + i, next - i) < 0)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+int selection_complete (struct selection *s, const struct graph *g)
+{
+    struct stream st = { .g = g };
+    int rc = s->n ? reserve (&st.out, s->n) : 0;
+    bool in_order = true;
+    for (size_t i = 0; i < s->n && rc >= 0 && in_order; i++) {
+        rc = stream_put (&st, &s->picks[i]);
+        in_order = rc != 0;
+    }
+    if (!in_order) {
+        autofree struct pick *sorted = sorted_picks (g, s->picks, s->n);
+        st.depth = 0;
+        st.out.n = 0;
+        rc = sorted ? stream_sorted (&st, sorted, s->n) : -ENOMEM;
+    }
+    if (rc < 0) {
+        free (st.out.picks);
+        return rc;
+    }
+    if (s->n == 0)
+        return 0;
+    free (s->picks);
+    s->picks = st.out.picks;
+    s->n = st.out.n;
+    s->alloc = st.out.alloc;
+    return 0;
+}
+
+int64_t selection_count (const struct selection *s, const struct graph *g, uint16_t type)
+{
+    int64_t units = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        const struct pick *p = &s->picks[i];
+        if (graph_vertex (g, p->v)->type != type)
+            continue;
+        uint32_t at = (uint32_t)i;
+        while (at != GRAPH_NONE && !s->picks[at].claimed)
+            at = s->picks[at].parent;
+        units += at != GRAPH_NONE ? p->count : 0;
+    }
+    return units;
+}

@@ -185,10 +185,10 @@ static int join_properties (struct rlite *r, const struct pick *p, int32_t rank)
     return 0;
 }
 
-/* The text of what was found below the rank, without the braces. */
+/* The text of what was found below the rank, as a JSON object; nothing for nothing. */
 static void add_children (struct rlite *r, const size_t *before)
 {
-    const char *comma = "";
+    const char *comma = "{";
 
     for (int k = 0; k < KINDS; k++) {
         struct ids *ids = &r->found[k];
@@ -201,6 +201,8 @@ static void add_children (struct rlite *r, const size_t *before)
         ids->n = before[k];
         comma = ", ";
     }
+    if (comma[0] == ',')
+        strbuf_addch (&r->text, '}');
 }
 
 /* The walk leaves a node: what was found since it entered it is the node's. */
@@ -321,7 +323,7 @@ int rlite_add_array (const struct rlite *r, struct strbuf *sb)
     for (const struct entry *e = r->by_children; e && !sb->err; e = e->hh.next) {
         strbuf_adds (sb, e == r->by_children ? "{\"rank\": " : ", {\"rank\": ");
         add_ranges (sb, e->ranks.r, e->ranks.n);
-        strbuf_addf (sb, ", \"children\": {%s}}", e->text);
+        strbuf_addf (sb, ", \"children\": %s}", e->text);
     }
     return strbuf_addch (sb, ']');
 }

@@ -1,0 +1,544 @@
+/* The writers. What would be wrong: text that other tools cannot read back, or that says
+ * something else than what was chosen. */
+#include "common/test/unit.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "match/writer.h"
+
+/* -- a small machine: cluster0 > rack0 > node0, node1 > 2 sockets > 2 cores, 1 gpu each,
+ * and 16 GB of memory in the node -- */
+
+static uint32_t add (struct graph *g, uint32_t parent, struct graph_spec spec)
+{
+    struct error err = { 0 };
+
+    if (spec.uniq == 0 && parent != GRAPH_NONE)
+        spec.uniq = -1;
+    uint32_t v = graph_add (g, parent, &spec, &err);
+    if (v == GRAPH_NONE)
+        fail_msg ("%s", err.text);
+    return v;
+}
+
+struct machine {
+    struct graph *g;
+    uint32_t cluster, rack, node[2], socket[2][2], cores[2][2], gpu[2][2], memory[2];
+};
+
+static void machine_make (struct machine *m)
+{
+    static const char *const tags[] = { "big", "", "speed", "fast", NULL };
+
+    m->g = graph_create ();
+    assert_non_null (m->g);
+    m->cluster =
+        add (m->g, GRAPH_NONE,
+             (struct graph_spec){
+                 .type = "cluster", .basename = "tiny", .uniq = -1, .rank = -1 });
+    m->rack = add (m->g, m->cluster, (struct graph_spec){ .type = "rack", .rank = -1 });
+    for (int n = 0; n < 2; n++) {
+        m->node[n] = add (
+            m->g, m->rack,
+            (struct graph_spec){
+                .type = "node", .id = n, .rank = n, .properties = n == 1 ? tags : NULL });
+        for (int s = 0; s < 2; s++) {
+            m->socket[n][s] =
+                add (m->g, m->node[n],
+                     (struct graph_spec){ .type = "socket", .id = s, .rank = n });
+            m->cores[n][s] = add (
+                m->g, m->socket[n][s],
+                (struct graph_spec){
+                    .type = "core", .id = 2 * s, .count = 2, .rank = n, .leaf = true });
+            m->gpu[n][s] = add (
+                m->g, m->socket[n][s],
+                (struct graph_spec){ .type = "gpu", .id = s, .rank = n, .leaf = true });
+        }
+        m->memory[n] = add (m->g, m->node[n],
+                            (struct graph_spec){ .type = "memory",
+                                                 .unit = "GB",
+                                                 .size = 16,
+                                                 .rank = n,
+                                                 .flags = GRAPH_DIVISIBLE,
+                                                 .leaf = true });
+    }
+}
+
+enum how { ON_THE_WAY, CLAIMED, COVERED };
+
+/* Append a pick; its index. */
+static uint32_t pick (const struct machine *m, struct selection *s, uint32_t v,
+                      uint32_t unit, uint32_t count, uint32_t parent, enum how how)
+{
+    struct pick *p = selection_add (s, m->g, v, unit, count, parent);
+
+    assert_non_null (p);
+    p->exclusive = how != ON_THE_WAY;
+    p->claimed = how == CLAIMED;
+    return (uint32_t)(s->n - 1);
+}
+
+/* One core of socket 1 and 4 GB on node 0; node 1 as a whole. */
+static struct selection *choose (const struct machine *m)
+{
+    struct selection *s = selection_create ();
+
+    assert_non_null (s);
+    uint32_t top = pick (m, s, m->cluster, 0, 1, GRAPH_NONE, ON_THE_WAY);
+    uint32_t rack = pick (m, s, m->rack, 0, 1, top, ON_THE_WAY);
+    uint32_t node = pick (m, s, m->node[0], 0, 1, rack, ON_THE_WAY);
+    uint32_t socket = pick (m, s, m->socket[0][1], 0, 1, node, ON_THE_WAY);
+    pick (m, s, m->cores[0][1], 1, 1, socket, CLAIMED);
+    uint32_t memory = pick (m, s, m->memory[0], 0, 1, node, CLAIMED);
+    s->picks[memory].amount = 4;
+    node = pick (m, s, m->node[1], 0, 1, rack, CLAIMED);
+    for (int k = 0; k < 2; k++) {
+        socket = pick (m, s, m->socket[1][k], 0, 1, node, COVERED);
+        pick (m, s, m->cores[1][k], 0, 2, socket, COVERED);
+        pick (m, s, m->gpu[1][k], 0, 1, socket, COVERED);
+    }
+    return s;
+}
+
+static int write_with (const char *format, const struct machine *m,
+                       const struct selection *s, const struct match_writer_options *opt,
+                       struct strbuf *sb)
+{
+    static const struct match_writer_options none;
+    const struct match_writer *w = match_writer_find (format);
+
+    assert_non_null (w);
+    assert_string_equal (w->name, format);
+    return w->write (m->g, s, opt ? opt : &none, sb);
+}
+
+static void check (const char *format, const struct machine *m, const struct selection *s,
+                   const struct match_writer_options *opt, const char *expected)
+{
+    autostrbuf struct strbuf sb;
+
+    strbuf_init (&sb, 1 << 20);
+    assert_int_equal (write_with (format, m, s, opt, &sb), 0);
+    assert_string_equal (sb.buf, expected);
+}
+
+static void test_lines (void **state)
+{
+    struct machine m;
+
+    (void)state;
+    machine_make (&m);
+    struct selection *s = choose (&m);
+    check ("simple", &m, s, NULL,
+           "      ---------------core3[1:x]\n"
+           "      ------------socket1[1:s]\n"
+           "      ------------memory0[4:x]\n"
+           "      ---------node0[1:s]\n"
+           "      ---------------core0[1:x]\n"
+           "      ---------------core1[1:x]\n"
+           "      ---------------gpu0[1:x]\n"
+           "      ------------socket0[1:x]\n"
+           "      ---------------core2[1:x]\n"
+           "      ---------------core3[1:x]\n"
+           "      ---------------gpu1[1:x]\n"
+           "      ------------socket1[1:x]\n"
+           "      ---------node1[1:x]\n"
+           "      ------rack0[1:s]\n"
+           "      ---tiny0[1:s]\n");
+    check ("pretty_simple", &m, s, NULL,
+           "      ---tiny0[1:shared]\n"
+           "      ------rack0[1:shared]\n"
+           "      ---------node1[1:exclusive]\n"
+           "      ------------socket1[1:exclusive]\n"
+           "      ---------------gpu1[1:exclusive]\n"
+           "      ---------------core3[1:exclusive]\n"
+           "      ---------------core2[1:exclusive]\n"
+           "      ------------socket0[1:exclusive]\n"
+           "      ---------------gpu0[1:exclusive]\n"
+           "      ---------------core1[1:exclusive]\n"
+           "      ---------------core0[1:exclusive]\n"
+           "      ---------node0[1:shared]\n"
+           "      ------------memory0[4:exclusive]\n"
+           "      ------------socket1[1:shared]\n"
+           "      ---------------core3[1:exclusive]\n");
+    selection_destroy (s);
+    graph_destroy (m.g);
+}
+
+/* -- graphs -- */
+
+#define N(id, rest) "{\"id\": \"" id "\", \"metadata\": {\"type\": " rest "}}"
+#define AT(path) ", \"paths\": {\"containment\": \"/tiny0" path "\"}"
+#define E(a, b) "{\"source\": \"" a "\", \"target\": \"" b "\"}"
+
+/* Of node 0: what both graph formats tell. */
+#define NODES_0                                                                            \
+    N ("9", "\"core\", \"id\": 3, \"rank\": 0, \"exclusive\": true" AT (                   \
+                "/rack0/node0/socket1/core3"))                                             \
+    ", " N (                                                                               \
+        "7",                                                                               \
+        "\"socket\", \"id\": 1, \"rank\": 0" AT (                                          \
+            "/rack0/node0/socket1")) ", " N ("11",                                         \
+                                             "\"memory\", \"id\": 0, \"rank\": 0, "        \
+                                             "\"unit\": \"GB\", \"exclusive\": true, "     \
+                                             "\"size\": 4" AT (                            \
+                                                 "/rack0/node0/memory0")) ", " N ("2",     \
+                                                                                  "\"no"   \
+                                                                                  "de\""   \
+                                                                                  ", "     \
+                                                                                  "\"id"   \
+                                                                                  "\": "   \
+                                                                                  "0, "    \
+                                                                                  "\"ra"   \
+                                                                                  "nk\""   \
+                                                                                  ": "     \
+                                                                                  "0" AT ( \
+                                                                                      "/rack0/node0"))
+#define NODE_1                                                                           \
+    N ("12", "\"node\", \"id\": 1, \"rank\": 1, \"properties\": {\"big\": \"\", "        \
+             "\"speed\": \"fast\"}, \"exclusive\": true" AT ("/rack0/node1"))
+#define ABOVE                                                                            \
+    N ("1", "\"rack\", \"id\": 0, \"rank\": -1" AT ("/rack0"))                           \
+    ", " N ("0", "\"cluster\", \"basename\": \"tiny\", \"id\": 0, \"rank\": -1" AT (""))
+#define EDGES_0 E ("7", "9") ", " E ("2", "7") ", " E ("2", "11") ", " E ("1", "2")
+#define UNIT_1(id, type, number, path)                                                   \
+    N (id, "\"" type "\", \"id\": " number                                               \
+           ", \"rank\": 1, \"exclusive\": true" AT ("/rack0/node1/" path))               \
+    ", "
+
+static const char brief[] =
+    "{\"graph\": {\"nodes\": [" NODES_0 ", " NODE_1 ", " ABOVE "], "
+    "\"edges\": [" EDGES_0
+    ", " E ("1", "12") ", " E ("0", "1") "]}, "
+                                         "\"writer\": \"fluxion:jgf_shorthand\"}";
+
+static const char whole[] =
+    "{\"graph\": {\"nodes\": [" NODES_0 ", " UNIT_1 ("14", "core", "0", "socket0/core0")
+        UNIT_1 ("15", "core", "1", "socket0/core1")
+            UNIT_1 ("16", "gpu", "0", "socket0/gpu0")
+                UNIT_1 ("13", "socket", "0", "socket0")
+                    UNIT_1 ("18", "core", "2", "socket1/core2")
+                        UNIT_1 ("19", "core", "3", "socket1/core3")
+                            UNIT_1 ("20", "gpu", "1", "socket1/gpu1")
+                                UNIT_1 ("17", "socket", "1", "socket1") NODE_1
+    ", " ABOVE "], \"edges\": [" EDGES_0
+    ", " E ("13", "14") ", " E ("13", "15") ", " E ("13", "16") ", " E (
+        "12",
+        "13") ", " E ("17",
+                      "18") ", " E ("17",
+                                    "19") ", " E ("17",
+                                                  "20") ", " E ("12",
+                                                                "17") ", " E ("1",
+                                                                              "12") ","
+                                                                                    " " E ("0",
+                                                                                           "1") "]}}";
+
+static char *with_newline (const char *text)
+{
+    struct strbuf sb;
+
+    strbuf_init (&sb, 1 << 20);
+    strbuf_addf (&sb, "%s\n", text);
+    return strbuf_detach (&sb);
+}
+
+static void test_jgf (void **state)
+{
+    struct machine m;
+    autofree char *all = with_newline (whole), *part = with_newline (brief);
+
+    (void)state;
+    machine_make (&m);
+    struct selection *s = choose (&m);
+    check ("jgf", &m, s, NULL, all);
+    check ("jgf_shorthand", &m, s, NULL, part);
+    /* Nothing is claimed, as in the answer of a search: nothing is left out. */
+    for (size_t i = 0; i < s->n; i++)
+        s->picks[i].claimed = false;
+    check ("jgf_shorthand", &m, s, NULL, all);
+    s->n = 0;
+    check ("jgf", &m, s, NULL, "");
+    check ("jgf_shorthand", &m, s, NULL, "");
+    selection_destroy (s);
+    graph_destroy (m.g);
+}
+
+/* Names that are not what type and id give, an id that is not there, and letters that JSON
+ * has to escape. */
+static void test_jgf_names (void **state)
+{
+    struct machine m = { .g = graph_create () };
+
+    (void)state;
+    m.cluster = add (
+        m.g, GRAPH_NONE,
+        (struct graph_spec){ .type = "cluster", .name = "a\"b", .id = -1, .rank = -1 });
+    uint32_t node = add (m.g, m.cluster,
+                         (struct graph_spec){ .type = "node",
+                                              .basename = "host",
+                                              .name = "host007",
+                                              .id = 7,
+                                              .rank = 7,
+                                              .uniq = 40 });
+    struct selection *s = selection_create ();
+    uint32_t top = pick (&m, s, m.cluster, 0, 1, GRAPH_NONE, ON_THE_WAY);
+    pick (&m, s, node, 0, 1, top, CLAIMED);
+    check ("jgf", &m, s, NULL,
+           "{\"graph\": {\"nodes\": [{\"id\": \"40\", \"metadata\": {\"type\": \"node\", "
+           "\"basename\": \"host\", \"name\": \"host007\", \"id\": 7, \"rank\": 7, "
+           "\"exclusive\": true, \"paths\": {\"containment\": \"/a\\\"b/host007\"}}}, "
+           "{\"id\": \"0\", \"metadata\": {\"type\": \"cluster\", \"name\": \"a\\\"b\", "
+           "\"id\": -1, \"rank\": -1, \"paths\": {\"containment\": \"/a\\\"b\"}}}], "
+           "\"edges\": [{\"source\": \"0\", \"target\": \"40\"}]}}\n");
+    selection_destroy (s);
+    graph_destroy (m.g);
+}
+
+/* Another subsystem as the main tree: it is told with each edge, and the path in the
+ * containment tree stays known. */
+static void test_jgf_subsystem (void **state)
+{
+    struct machine m = { .g = graph_create () };
+
+    (void)state;
+    assert_int_equal (graph_set_subsystem (m.g, "power"), 0);
+    m.cluster = add (m.g, GRAPH_NONE, (struct graph_spec){ .type = "panel", .rank = -1 });
+    uint32_t node =
+        add (m.g, m.cluster, (struct graph_spec){ .type = "node", .id = 3, .rank = 3 });
+    assert_int_equal (graph_set_path_in (m.g, node, 0, "containment", "/cluster0/node3"),
+                      0);
+    struct selection *s = selection_create ();
+    uint32_t top = pick (&m, s, m.cluster, 0, 1, GRAPH_NONE, ON_THE_WAY);
+    pick (&m, s, node, 0, 1, top, CLAIMED);
+    check ("jgf", &m, s, NULL,
+           "{\"graph\": {\"nodes\": [{\"id\": \"1\", \"metadata\": {\"type\": \"node\", "
+           "\"id\": 3, \"rank\": 3, \"exclusive\": true, \"paths\": {\"containment\": "
+           "\"/cluster0/node3\", \"power\": \"/panel0/node3\"}}}, "
+           "{\"id\": \"0\", \"metadata\": {\"type\": \"panel\", \"id\": 0, \"rank\": -1, "
+           "\"paths\": {\"power\": \"/panel0\"}}}], \"edges\": [{\"source\": \"0\", "
+           "\"target\": \"1\", \"metadata\": {\"subsystem\": \"power\"}}]}}\n");
+    selection_destroy (s);
+    graph_destroy (m.g);
+}
+
+static json_t *about_unit (const struct pick *p, uint32_t unit, void *arg)
+{
+    const struct machine *m = arg;
+
+    return p->v == m->cores[0][0] ? json_pack ("{s:i}", "asked", (int)unit) : NULL;
+}
+
+static json_t *counts_of (const struct pick *p, uint32_t unit, void *arg)
+{
+    const struct machine *m = arg;
+
+    (void)unit;
+    return p->v == m->cluster ? json_pack ("{s:s, s:s}", "gpu", "used:0, total:4", "core",
+                                           "used:1, total:8")
+                              : NULL;
+}
+
+/* Labels come from the request, other words from the caller. */
+static void test_jgf_words (void **state)
+{
+    struct machine m;
+    struct shape_vertex wanted[] = { { .type = "slot", .label = "task" },
+                                     { .type = "core", .label = "work" } };
+    struct shape shape = { .v = wanted, .nv = 2 };
+    struct match_writer_options opt = {
+        .shape = &shape, .about = about_unit, .counts = counts_of, .arg = &m
+    };
+    autostrbuf struct strbuf sb;
+
+    (void)state;
+    machine_make (&m);
+    struct selection *s = selection_create ();
+    uint32_t top = pick (&m, s, m.cluster, 0, 1, GRAPH_NONE, ON_THE_WAY);
+    top = pick (&m, s, m.rack, 0, 1, top, ON_THE_WAY);
+    top = pick (&m, s, m.node[0], 0, 1, top, ON_THE_WAY);
+    top = pick (&m, s, m.socket[0][0], 0, 1, top, ON_THE_WAY);
+    uint32_t cores = pick (&m, s, m.cores[0][0], 0, 2, top, CLAIMED);
+    uint32_t gpu = pick (&m, s, m.gpu[0][0], 0, 1, top, CLAIMED);
+    s->picks[cores].label = 2;
+    s->picks[gpu].label = 3; /* of no vertex of the shape */
+    strbuf_init (&sb, 1 << 20);
+    assert_int_equal (write_with ("jgf", &m, s, &opt, &sb), 0);
+    assert_non_null (strstr (sb.buf, "core0\"}, \"ephemeral\": {\"asked\": 0, "
+                                     "\"label\": \"work\"}}}"));
+    assert_non_null (strstr (sb.buf, "core1\"}, \"ephemeral\": {\"asked\": 1, "
+                                     "\"label\": \"work\"}}}"));
+    assert_non_null (strstr (sb.buf, "gpu0\"}}}"));
+    assert_non_null (strstr (sb.buf, "/tiny0\"}, \"agfilter\": {\"core\": \"used:1, "
+                                     "total:8\", \"gpu\": \"used:0, total:4\"}}}"));
+    json_t *o = json_loads (sb.buf, 0, NULL);
+    assert_non_null (o);
+    json_decref (o);
+    selection_destroy (s);
+    graph_destroy (m.g);
+}
+
+/* -- R -- */
+
+#define LITE                                                                             \
+    "[{\"rank\": \"1\", \"children\": {\"core\": \"0-3\", \"gpu\": \"0-1\"}}, "          \
+    "{\"rank\": \"0\", \"children\": {\"core\": \"3\"}}]"
+#define R_BODY                                                                           \
+    "{\"version\": 1, \"execution\": {\"R_lite\": " LITE ", \"nodelist\": "              \
+    "[\"node[0-1]\"], \"properties\": {\"big\": \"1\", \"speed=fast\": \"1\"}, "         \
+    "\"starttime\": 100, \"expiration\": 3153600000}"
+
+static void test_r (void **state)
+{
+    struct machine m;
+    struct match_writer_options opt = { .start = 100, .end = 3153600000 };
+    struct strbuf r;
+
+    (void)state;
+    machine_make (&m);
+    struct selection *s = choose (&m);
+    check ("rlite", &m, s, &opt, LITE "\n");
+    check ("rv1_nosched", &m, s, &opt, R_BODY "}\n");
+    strbuf_init (&r, 1 << 20);
+    strbuf_addf (&r, R_BODY ", \"scheduling\": %s}\n", whole);
+    check ("rv1", &m, s, &opt, r.buf);
+    strbuf_reset (&r);
+    strbuf_addf (&r, R_BODY ", \"scheduling\": %s}\n", brief);
+    check ("rv1_shorthand", &m, s, &opt, r.buf);
+    strbuf_release (&r);
+    selection_destroy (s);
+    graph_destroy (m.g);
+}
+
+/* Ranks with the same children are one entry; ids come in any order; a rabbit has a rank of
+ * its own beside the nodes; cores of no node are nobody's. */
+static void test_r_merge (void **state)
+{
+    static const int numbers[] = { 2, 0, 1, 3 };
+    struct machine m = { .g = graph_create () };
+    struct selection *s = selection_create ();
+
+    (void)state;
+    m.cluster =
+        add (m.g, GRAPH_NONE, (struct graph_spec){ .type = "cluster", .rank = -1 });
+    uint32_t top = pick (&m, s, m.cluster, 0, 1, GRAPH_NONE, ON_THE_WAY);
+    uint32_t loose =
+        add (m.g, m.cluster,
+             (struct graph_spec){ .type = "core", .id = 90, .rank = -1, .leaf = true });
+    pick (&m, s, loose, 0, 1, top, CLAIMED);
+    for (size_t i = 0; i < 4; i++) {
+        int n = numbers[i];
+        uint32_t node =
+            add (m.g, m.cluster,
+                 (struct graph_spec){ .type = n == 3 ? "storage_node" : "node",
+                                      .basename = "host",
+                                      .id = n,
+                                      .rank = n });
+        uint32_t at = pick (&m, s, node, 0, 1, top, ON_THE_WAY);
+        for (int id = 5; id >= 3; id--) {
+            uint32_t core = add (
+                m.g, node,
+                (struct graph_spec){ .type = "core", .id = id, .rank = n, .leaf = true });
+            pick (&m, s, core, 0, 1, at, CLAIMED);
+        }
+        if (n == 1) {
+            uint32_t gpu = add (
+                m.g, node,
+                (struct graph_spec){ .type = "gpu", .id = 8, .rank = n, .leaf = true });
+            pick (&m, s, gpu, 0, 1, at, CLAIMED);
+        }
+    }
+    check (
+        "rv1_nosched", &m, s, NULL,
+        "{\"version\": 1, \"execution\": {\"R_lite\": [{\"rank\": \"1\", \"children\": "
+        "{\"core\": \"3-5\", \"gpu\": \"8\"}}, {\"rank\": \"0,2-3\", \"children\": "
+        "{\"core\": \"3-5\"}}], \"nodelist\": [\"host[0-3]\"], \"starttime\": 0, "
+        "\"expiration\": 0}}\n");
+    selection_destroy (s);
+    graph_destroy (m.g);
+}
+
+/* What R cannot say: nothing is written, and rlite alone makes an error of it. */
+static void test_r_nothing (void **state)
+{
+    static const char *const formats[] = { "rv1", "rv1_nosched", "rv1_shorthand" };
+    struct machine m;
+    autostrbuf struct strbuf sb;
+
+    (void)state;
+    machine_make (&m);
+    strbuf_init (&sb, 1 << 20);
+    struct selection *s = choose (&m);
+    s->n = 3; /* down to node 0 */
+    for (size_t i = 0; i < ARRAY_SIZE (formats); i++)
+        check (formats[i], &m, s, NULL, "");
+    assert_int_equal (write_with ("rlite", &m, s, NULL, &sb), -EINVAL);
+    s->n = 0;
+    for (size_t i = 0; i < ARRAY_SIZE (formats); i++)
+        check (formats[i], &m, s, NULL, "");
+    assert_int_equal (write_with ("rlite", &m, s, NULL, &sb), -EINVAL);
+    assert_int_equal (sb.len, 0);
+    selection_destroy (s);
+    graph_destroy (m.g);
+}
+
+/* A node without a rank, a core without an id, a name that no host has. */
+static void test_r_impossible (void **state)
+{
+    (void)state;
+    for (int wrong = 0; wrong < 3; wrong++) {
+        struct machine m = { .g = graph_create () };
+        struct selection *s = selection_create ();
+        autostrbuf struct strbuf sb;
+        m.cluster =
+            add (m.g, GRAPH_NONE, (struct graph_spec){ .type = "cluster", .rank = -1 });
+        uint32_t node = add (m.g, m.cluster,
+                             (struct graph_spec){ .type = "node",
+                                                  .name = wrong == 2 ? "a b" : "a",
+                                                  .id = 0,
+                                                  .rank = wrong == 0 ? -1 : 0 });
+        uint32_t core = add (
+            m.g, node,
+            (struct graph_spec){
+                .type = "core", .id = wrong == 1 ? -1 : 0, .rank = -1, .leaf = true });
+        uint32_t top = pick (&m, s, m.cluster, 0, 1, GRAPH_NONE, ON_THE_WAY);
+        top = pick (&m, s, node, 0, 1, top, ON_THE_WAY);
+        pick (&m, s, core, 0, 1, top, CLAIMED);
+        strbuf_init (&sb, 1 << 20);
+        strbuf_adds (&sb, "before");
+        assert_int_equal (write_with ("rv1", &m, s, NULL, &sb), -EINVAL);
+        assert_string_equal (sb.buf, "before");
+        selection_destroy (s);
+        graph_destroy (m.g);
+    }
+}
+
+/* A full buffer is told, by each format. */
+static void test_full (void **state)
+{
+    struct machine m;
+
+    (void)state;
+    machine_make (&m);
+    struct selection *s = choose (&m);
+    for (size_t i = 0; match_writers[i]; i++) {
+        autostrbuf struct strbuf sb;
+        strbuf_init (&sb, 40);
+        assert_int_equal (write_with (match_writers[i]->name, &m, s, NULL, &sb), -E2BIG);
+    }
+    assert_null (match_writer_find ("xml"));
+    selection_destroy (s);
+    graph_destroy (m.g);
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (test_lines),        cmocka_unit_test (test_jgf),
+        cmocka_unit_test (test_jgf_names),    cmocka_unit_test (test_jgf_subsystem),
+        cmocka_unit_test (test_jgf_words),    cmocka_unit_test (test_r),
+        cmocka_unit_test (test_r_merge),      cmocka_unit_test (test_r_nothing),
+        cmocka_unit_test (test_r_impossible), cmocka_unit_test (test_full),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}

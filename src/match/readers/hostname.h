@@ -1,0 +1,17 @@
+/* hostname.h - what a node's name tells: "rack2-node017" is number 17 of "rack2-node" */
+#ifndef FLUXQ_MATCH_READERS_HOSTNAME_H
+#define FLUXQ_MATCH_READERS_HOSTNAME_H
+
+#include <stdint.h>
+
+#include "common/error.h"
+
+#define HOSTNAME_BASE_SIZE 256
+
+/* The number at the end (-1: none, or one that is no id: 2^31 or more) and what stands
+ * before it; a name of digits only is its own base. -EINVAL: empty, longer than 255
+ * bytes, or a number past 2^63. */
+int hostname_split (const char *name, char base[HOSTNAME_BASE_SIZE], int64_t *ret_id,
+                    struct error *err);
+
+#endif

@@ -115,7 +115,10 @@ static void add_amount (struct strbuf *sb, const struct shape_vertex *v)
     bool one = is_one (v);
     bool steps = add_count (sb, v);
 
-    strbuf_adds (sb, v->exclusive == JOBSPEC_TRUE ? " exclusive " : " ");
+    /* a slot is nobody else's anyway */
+    strbuf_adds (sb, v->exclusive == JOBSPEC_TRUE && v->kind == SHAPE_RESOURCE
+                         ? " exclusive "
+                         : " ");
     if (v->unit)
         strbuf_addf (sb, "%s of %s", v->unit, type);
     else if (strcmp (type, "memory") == 0)

@@ -32,6 +32,7 @@
 #     wait_job_state ID STATE [SECONDS]   STATE may be A|B; fails at once when the job has ended otherwise
 #     count_events ID NAME      how often the event is in the job's log
 #     write_script FILE         stdin becomes an executable script
+#     parent_of PID             pid of its parent
 #
 # Variables: FLUXQ_SOURCE_DIR, FLUXQ_BUILD_DIR; BROKER_PID, BROKER_LOG, FLUXQ_RUN, BROKER_STATE.
 # Prerequisites: ROOT (uid 0), MUNGE (munged is installed), SHARED ($FLUXQ_SHARED_DIR has the
@@ -115,6 +116,11 @@ lib_gone()
     '' | Z*) return 0 ;;
     esac
     return 1
+}
+
+parent_of()
+{
+    sed 's/.*) . \([0-9]*\) .*/\1/' "/proc/$1/stat" 2>/dev/null
 }
 
 lib_listening()

@@ -124,7 +124,7 @@ test_expect_success 'an agent that was killed while there was no broker: the job
     wait_job_state $id RUNNING &&
     pids=$(agents_of $id 0) && test -n "$pids" &&
     kill_broker &&
-    kill -9 $pids &&
+    kill_all $pids &&
     start_broker &&
     wait_job_state $id NODE_FAIL &&
     test -z "$(agents_of $id)"

@@ -21,11 +21,6 @@ configure()
 	END
 }
 
-ended()
-{
-    job_state "$1" | grep -qxE 'COMPLETED|FAILED|CANCELLED|TIMEOUT|NODE_FAIL'
-}
-
 # A frame of a spool: FINISH of rank 0 with this text, in printf's form.
 finish_frame()
 {
@@ -55,7 +50,7 @@ test_expect_success 'what an earlier journal left under the number of a job is n
 test_expect_success 'a job whose agents are stopped is cancelled ...' '
     stopped=$(T_MARK=t1100-$$ fluxq-submit -o /dev/null -- sleep 98764) &&
     wait_job_state $stopped RUNNING &&
-    wait_until 10 test -n "$(processes_with T_MARK=t1100-$$)" &&
+    wait_until 10 eval "test -n \"\$(processes_with T_MARK=t1100-$$)\"" &&
     kill -STOP $(agents_of $stopped) &&
     fluxq-cancel $stopped && test "$(job_state $stopped)" = COMPLETING
 '
@@ -64,8 +59,8 @@ test_expect_success 'a word of an agent that is no UTF-8 does not keep the job f
     id=$(fluxq-submit -o /dev/null -- sleep 98765) && wait_job_state $id RUNNING &&
     finish_frame "$(printf "status=256 reason=exited text=caf\\351")" >frame &&
     cat frame >>"$BROKER_STATE/jobs/$id/spool-0" &&
-    kill -9 $(agents_of $id) &&
-    wait_until 20 ended $id &&
+    kill_all $(agents_of $id) &&
+    wait_job_state $id FAILED && test "$(job_field $id exit_code)" = 1 &&
     fluxq-show job $id --json | jq -e . >/dev/null && fluxq-show job $id --events >/dev/null
 '
 

@@ -12,6 +12,13 @@ begin_job()
     id=$(fluxq-submit "$@") && wait_job_state "$id" RUNNING
 }
 
+# A job of two ranks whose tasks are on their way: the agents have no child that is not yet the task.
+begin_stubborn()
+{
+    rm -f up.* && begin_job "$1" -N 2 -n 2 -o /dev/null -- ./stubborn.sh &&
+        wait_until 10 test -e up.0 && wait_until 10 test -e up.1
+}
+
 nothing_left()
 {
     wait_until 20 nodes_free &&
@@ -33,23 +40,46 @@ start_broker --local 4 --config grace.yaml
 for who in guardian worker; do
     for rank in 1 0; do
         test_expect_success "kill -9 of the $who of rank $rank: the job ends as lost, and names the node" "
-            begin_job $who$rank -N 2 -n 2 -o /dev/null -- ./stubborn.sh &&
-            wait_until 10 test -e up.0 &&
+            begin_stubborn $who$rank &&
             kill -9 \$(${who}_of \$id $rank) &&
             wait_job_state \$id NODE_FAIL &&
             job_field \$id result_text >text &&
             grep node$rank text &&
-            nothing_left &&
-            rm -f up.*
+            nothing_left
         "
     done
 done
 test_expect_success 'kill -9 of all agents of a job at once' '
-    begin_job all -N 2 -n 2 -o /dev/null -- ./stubborn.sh &&
-    wait_until 10 test -e up.1 &&
-    kill -9 $(agents_of $id) &&
+    begin_stubborn all &&
+    kill_all $(agents_of $id) &&
     wait_job_state $id NODE_FAIL &&
-    nothing_left && rm -f up.*
+    nothing_left
+'
+# Each process of the row is known to the one before it alone, so they come to the broker one by one.
+test_expect_success 'the next job on the nodes finds nothing of what killed agents left behind' '
+    write_script row.sh <<-\END &&
+	#!/bin/sh
+	trap "" TERM HUP INT
+	if [ $1 = 0 ]; then
+	    touch row
+	    exec sleep 97539
+	fi
+	setsid ./row.sh $(($1 - 1)) &
+	wait
+	END
+    write_script look.sh <<-\END &&
+	#!/bin/sh
+	echo found:
+	grep -lzsFx "T_MARK=$1" /proc/[0-9]*/environ
+	:
+	END
+    begin_job row -o /dev/null -- ./row.sh 200 && wait_until 20 test -e row &&
+    mark=$T_MARK && unset T_MARK && # what this test starts while it waits is none of the job
+    next=$(fluxq-submit -N 4 --exclusive -o found.txt ./look.sh $mark) &&
+    test "$(processes_with T_MARK=$mark | wc -l)" -gt 200 && test "$(job_state $next)" = PENDING &&
+    kill_all $(agents_of $id) &&
+    wait_job_state $id NODE_FAIL && wait_job_state $next COMPLETED &&
+    echo found: >expected && test_cmp expected found.txt && T_MARK=$mark && nothing_left
 '
 test_expect_success 'a stopped agent does not keep a cancelled job alive for ever' '
     begin_job stopped -N 2 -n 2 -o /dev/null -- sleep 97534 &&
@@ -76,7 +106,7 @@ test_expect_success 'the time limit ends a task that ignores SIGTERM after the g
     id=$(fluxq-submit -N 2 -n 2 -t 0:02 -o limit.txt -- ./stubborn.sh) &&
     wait_job_state $id TIMEOUT &&
     job_field $id result_text >text && grep -i "time limit" text &&
-    nothing_left && rm -f up.*
+    nothing_left
 '
 test_expect_success '... and one that heeds SIGTERM may clean up first' '
     write_script tidy.sh <<-\END &&
@@ -89,10 +119,9 @@ test_expect_success '... and one that heeds SIGTERM may clean up first' '
     wait_job_state $id TIMEOUT && grep -x tidied tidy.txt && nothing_left
 '
 test_expect_success 'a cancelled task that ignores SIGTERM is killed after the grace' '
-    begin_job cancel -N 2 -n 2 -o /dev/null -- ./stubborn.sh &&
-    wait_until 10 test -e up.1 &&
+    begin_stubborn cancel &&
     fluxq-cancel $id &&
-    wait_job_state $id CANCELLED && nothing_left && rm -f up.*
+    wait_job_state $id CANCELLED && nothing_left
 '
 test_expect_success 'a job cancelled while it starts ends as cancelled, whatever its stage' '
     T_MARK=t1020-$$-early && export T_MARK &&

@@ -43,6 +43,9 @@ struct agents {
     uv_loop_t *loop;
     uv_signal_t sigchld;
     struct agent_process *list;
+    size_t strays; /* that the last look found; 1 at least when one is due */
+    void (*on_no_strays) (void *arg);
+    void *arg;
 };
 
 static void closed (uv_handle_t *h)
@@ -119,25 +122,44 @@ static void kill_stray (struct agents *a, const char *name, pid_t pid)
 {
     if (parent_of (name) != getpid () || find (a, pid))
         return;
+    a->strays++;
     log_info ("process %d outlived its agent and is ended", (int)pid);
     kill (pid, SIGKILL); /* its own children come to us next, with SIGCHLD */
 }
 
+bool agent_cleared_away (int status)
+{
+    return WIFEXITED (status) && WEXITSTATUS (status) != 1;
+}
+
+bool agents_strays (const struct agents *a)
+{
+    return a->strays > 0;
+}
+
+/* When a look finds no stray, there are none: each has an ancestor that is our child, be
+ * it a zombie, until the look is over. */
 static void reap (struct agents *a)
 {
     int status;
     pid_t pid;
-    bool strays = false;
+    bool look = false;
 
     while ((pid = waitpid (-1, &status, WNOHANG)) > 0) {
         struct agent_process *p = find (a, pid);
-        bool clean = p && WIFEXITED (status) && WEXITSTATUS (status) != 1;
-        strays |= !clean;
+        if (!p || !agent_cleared_away (status)) {
+            look = true;
+            a->strays = MAX (a->strays, 1u);
+        }
         if (p)
             process_ended (p, status, true);
     }
-    if (strays)
-        for_each_process (kill_stray, a);
+    if (!look)
+        return;
+    a->strays = 0;
+    for_each_process (kill_stray, a);
+    if (a->strays == 0)
+        a->on_no_strays (a->arg);
 }
 
 static void on_sigchld (uv_signal_t *h, int signum)
@@ -493,7 +515,8 @@ void agents_forget (struct agents *a, const void *arg)
             p->on_exit = NULL;
 }
 
-struct agents *agents_create (uv_loop_t *loop, struct error *err)
+struct agents *agents_create (uv_loop_t *loop, void (*on_no_strays) (void *arg),
+                              void *arg, struct error *err)
 {
     struct agents *a = calloc (1, sizeof (*a));
     if (!a) {
@@ -501,6 +524,8 @@ struct agents *agents_create (uv_loop_t *loop, struct error *err)
         return NULL;
     }
     a->loop = loop;
+    a->on_no_strays = on_no_strays;
+    a->arg = arg;
     if (prctl (PR_SET_CHILD_SUBREAPER, 1) < 0)
         log_warning ("cannot become a subreaper: what a killed agent leaves may go on");
     uv_signal_init (loop, &a->sigchld);

@@ -112,7 +112,7 @@ static int create (const struct exec_host *host, const struct yaml_doc *doc,
     uv_timer_init (host->loop, &x->announce);
     x->announce.data = x;
     if (!(x->http = httpc_create (host->loop, err))
-        || !(x->agents = agents_create (host->loop, err))) {
+        || !(x->agents = agents_create (host->loop, local_jobs_no_strays, x, err))) {
         destroy (x);
         return -EIO;
     }

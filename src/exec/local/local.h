@@ -19,8 +19,9 @@ struct agents;
 typedef void (*agent_exit_f) (int status, bool status_known, void *arg);
 
 /* Becomes a subreaper, so that what a killed agent leaves behind comes to us; notes the
- * agents that run already. */
-struct agents *agents_create (uv_loop_t *loop, struct error *err);
+ * agents that run already. on_no_strays: agents_strays() says false again. */
+struct agents *agents_create (uv_loop_t *loop, void (*on_no_strays) (void *arg),
+                              void *arg, struct error *err);
 void agents_destroy (struct agents *a); /* processes go on */
 /* argv as of the agent's; runs in directory dir_fd, its stderr goes to log_fd. NULL:
  * errno in err. */
@@ -42,6 +43,11 @@ void agents_signal (struct agents *a, const void *arg, int signum);
  * child of ours leaves would not come to us, so its guardian stays to see to it, and must
  * be killed later if it does not end. */
 void agents_kill (struct agents *a, const void *arg);
+/* Whether an agent with this wait status has ended its job's processes before itself. */
+bool agent_cleared_away (int status);
+/* Whether there may be processes of agents that have not: they were killed, or are when
+ * they come to us, each after its parent's end. */
+bool agents_strays (const struct agents *a);
 /* No more on_exit for arg. */
 void agents_forget (struct agents *a, const void *arg);
 /* The same to the agents found at the start that belong to none of these jobs (sorted
@@ -67,6 +73,7 @@ void local_job_terminate (struct exec *x, struct exec_job *job, const char *reas
                           double grace);
 int local_job_signal (struct exec_job *job, int signum, struct error *err);
 void local_job_cleanup (struct exec *x, struct exec_job *job);
+void local_jobs_no_strays (void *x);     /* on_no_strays */
 void local_jobs_forget (struct exec *x); /* at destroy */
 
 #endif

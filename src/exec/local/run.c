@@ -2,7 +2,7 @@
  *
  *   start --> files (worker) --> spawn agents --> RUNNING --> rank 0 exits --> read spool (worker) --> finished
  *                                      |  after 30 ms: agentlink, for READY and FINISH as they come
- *   cleanup --> wait for the last agent (SIGKILL after 10 s) --> remove files --> cleaned
+ *   cleanup --> wait for the last agent (SIGKILL after 10 s) and for what it left --> remove files --> cleaned
  *
  * The spool is the truth. A job shorter than 30 ms never needs the line to its agent.
  */
@@ -43,7 +43,9 @@ struct local_job {
     bool forgotten; /* the executor has ended: freed when the work comes back */
     bool ending;    /* terminate() was called, with this reason: */
     char end_reason[16];
-    bool killed; /* the agents were, as they did nothing about it */
+    bool killed;  /* the agents were, as they did nothing about it */
+    bool unclean; /* an agent did not clear away: what it left must go before we do */
+    bool waits;   /* for that */
     size_t nagents;
     /* of the spool, read by the worker */
     bool ready_seen, finish_seen;
@@ -493,6 +495,7 @@ static void agent_exited (int status, bool known, void *arg)
     if (known && WIFSIGNALED (status))
         log_warning ("job %ju: an agent was killed by signal %d", (uintmax_t)l->job->id,
                      WTERMSIG (status));
+    l->unclean |= known && !agent_cleared_away (status);
     /* The spool is whole once the last one has gone; rank 0 is not told apart. */
     if (l->nagents > 0)
         return;
@@ -633,10 +636,26 @@ static void cleaned_later (uv_timer_t *t)
     x->host->cleaned (x->host->arg, id);
 }
 
+static void strays_overdue (uv_timer_t *t)
+{
+    struct local_job *l = t->data;
+
+    log_warning ("job %ju: processes that its agents left do not die",
+                 (uintmax_t)l->job->id);
+    l->unclean = false;
+    finish_cleanup (l);
+}
+
 static void finish_cleanup (struct local_job *l)
 {
     if (l->busy || l->nagents > 0 || l->closing)
         return;
+    if (l->unclean && agents_strays (l->x->agents)) {
+        if (!l->waits)
+            uv_timer_start (&l->timer, strays_overdue, KILL_DELAY_MS, 0);
+        l->waits = true;
+        return;
+    }
     l->closing = true;
     uv_timer_start (&l->timer, cleaned_later, 0, 0);
 }
@@ -662,6 +681,16 @@ void local_job_cleanup (struct exec *x, struct exec_job *job)
         uv_timer_start (&l->timer, kill_due, KILL_DELAY_MS, 0);
     }
     finish_cleanup (l);
+}
+
+void local_jobs_no_strays (void *arg)
+{
+    struct exec *x = arg;
+    struct local_job *l;
+
+    DL_FOREACH (x->jobs, l)
+        if (l->waits)
+            finish_cleanup (l);
 }
 
 void local_jobs_forget (struct exec *x)

@@ -285,6 +285,14 @@ test_expect_success 'a worker killed with -9: its guardian clears away, the job 
     end_of kill2 0 && finish_is kill2 9 lost "node n1" && wait_until 5 all_gone kill2/pids
 '
 
+test_expect_success 'a guardian killed with -9 when the other tasks have ended: lost, not a task that failed' '
+    make_job last arg=sh arg=-c "arg=[ \$FLUXQ_PROCID = 1 ] || exit 0; echo \$\$ >>pids; exec sleep 1000" node=n0:1 node=n1:1 grace=1 &&
+    start_agent last 0 && start_agent last 1 &&
+    wait_until 20 test -s last/pids && wait_until 20 has_frame last "^EXIT rank=0" &&
+    kill -KILL "$(cat last/pid.1)" && end_of last 0 && finish_is last 9 lost "node n1" &&
+    wait_until 5 all_gone last/pids
+'
+
 test_expect_success 'rank 0 killed with -9: the others end, and nothing is left' '
     make_job kill3 arg=sh arg=-c "arg=echo \$\$ >>pids; setsid sleep 1000 & echo \$! >>pids; wait" node=n0:1 node=n1:1 grace=1 &&
     start_agent kill3 0 && start_agent kill3 1 &&

@@ -105,6 +105,8 @@ static void on_exited (void *ctx, uint32_t task, int status, bool oom)
 {
     struct member *m = ctx;
     uint8_t data[4];
+    if (m->orphaned)
+        return; /* we killed it: rank 0 shall see us lost, not that task fail */
     wire_put_u32 (data, (uint32_t)status);
     put (m, FRAME_EXIT, oom, task, data, sizeof (data));
 }

@@ -611,27 +611,44 @@ static void push (struct index_walk *w, const struct index_open *o)
     w->open[i] = *o;
 }
 
-/* Open a block: what fits there is now in the heap, behind one entry. */
-static void open_block (struct index_walk *w, unsigned level, uint32_t block)
+/* A block to take from: what fits there, the best first. false: nothing does. */
+static bool open_block (const struct index_walk *w, unsigned level, uint32_t block,
+                        struct index_open *ret)
 {
-    struct index_open o = { .level = (uint8_t)level, .next = block << SHIFT };
-
-    o.rest = (uint8_t)fitting (w->x, level, block, &w->asked);
-    if (advance (w->x, &o))
-        push (w, &o);
+    ret->level = (uint8_t)level;
+    ret->next = block << SHIFT;
+    ret->rest = (uint8_t)fitting (w->x, level, block, &w->asked);
+    return advance (w->x, ret);
 }
 
+/* The best of all; what is left of its block stays in the heap. */
+static struct index_open pop (struct index_walk *w)
+{
+    const struct index_open best = w->open[0];
+    struct index_open left = best;
+
+    if (!advance (w->x, &left))
+        left = w->open[--w->nopen];
+    sink (w, &left);
+    return best;
+}
+
+/* Down from the best, as long as what is below it is the best of all, too. */
 static ptrdiff_t next_by_measure (struct index_walk *w)
 {
     while (w->nopen) {
-        const struct index_open taken = w->open[0];
-        struct index_open rest = taken;
-        if (!advance (w->x, &rest))
-            rest = w->open[--w->nopen];
-        sink (w, &rest);
-        if (taken.level == 0)
-            return taken.next;
-        open_block (w, taken.level - 1u, taken.next);
+        struct index_open best = pop (w), o;
+        while (best.level > 0 && open_block (w, best.level - 1u, best.next, &o)) {
+            if (w->nopen && before (&w->open[0], &o)) {
+                push (w, &o);
+                break;
+            }
+            best = o;
+            if (advance (w->x, &o))
+                push (w, &o);
+        }
+        if (best.level == 0)
+            return best.next;
     }
     return -1;
 }
@@ -648,8 +665,8 @@ void index_walk_start (struct index_walk *w, const struct index *x,
     w->failed = false;
     bool any = root_fits (x, &w->asked);
     w->from = any ? 0 : SIZE_MAX;
-    if (any && need->by_measure)
-        open_block (w, x->nlevels - 1, 0);
+    if (any && need->by_measure && open_block (w, x->nlevels - 1, 0, w->open))
+        w->nopen = 1;
 }
 
 ptrdiff_t index_walk_next (struct index_walk *w)

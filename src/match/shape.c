@@ -111,15 +111,26 @@ static bool count_is_sound (const struct jobspec_resource *r)
                    && idset_has (r->sizes, (uint32_t)c->max)));
 }
 
-/* Compiles what RFC 31 says, and puts its canonical text into the digest. */
+/* The canonical text goes into the digest. (By json_dumpb(): json_dumps() may leave out a
+ * part in silence when it runs out of memory.) */
+static int hash_json (struct sha256 *ctx, const json_t *o)
+{
+    const size_t flags = JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY;
+    size_t size = json_dumpb (o, NULL, 0, flags);
+    autofree char *text = size > 0 ? malloc (size) : NULL;
+
+    if (!text || json_dumpb (o, text, size, flags) != size)
+        return -ENOMEM;
+    sha256_update (ctx, text, size);
+    return 0;
+}
+
+/* Compiles what RFC 31 says. */
 static int read_constraint (const json_t *o, struct sha256 *ctx, struct constraint **ret,
                             struct error *err)
 {
-    autofree char *text = json_dumps (o, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY);
-
-    if (!text)
+    if (hash_json (ctx, o) < 0)
         return error_set (err, ENOMEM, "constraints: out of memory");
-    sha256_update (ctx, text, strlen (text));
     *ret = constraint_compile (o, err);
     return *ret ? 0 : -EINVAL;
 }

@@ -1,3 +1,6 @@
+/* constraint.c - see constraint.h. Host names are kept sorted by hash and name, so that a
+ * look-up compares numbers, and no choice of names makes it slow; ranks as one set.
+ */
 #include <errno.h>
 #include <string.h>
 
@@ -10,10 +13,15 @@
 
 enum op { OP_AND, OP_OR, OP_NOT, OP_PROPERTIES, OP_HOSTLIST, OP_RANKS };
 
+struct word {
+    char *text;
+    uint64_t hash; /* of host names */
+};
+
 struct constraint {
     enum op op;
     struct constraint **args; /* of and, or, not */
-    char **words;             /* properties as written, or host names, sorted */
+    struct word *words;       /* properties as written, or host names, sorted */
     size_t nargs, nwords, alloc;
     struct idset *ranks;
 };
@@ -32,7 +40,7 @@ void constraint_destroy (struct constraint *c)
     for (size_t i = 0; i < c->nargs; i++)
         constraint_destroy (c->args[i]);
     for (size_t i = 0; i < c->nwords; i++)
-        free (c->words[i]);
+        free (c->words[i].text);
     free (c->args);
     free (c->words);
     idset_destroy (c->ranks);
@@ -48,12 +56,21 @@ size_t constraint_memory (const struct constraint *c)
     for (size_t i = 0; i < c->nargs; i++)
         sum += constraint_memory (c->args[i]);
     for (size_t i = 0; i < c->nwords; i++)
-        sum += strlen (c->words[i]) + 1;
+        sum += strlen (c->words[i].text) + 1;
     return sum;
 }
 
 /* -- compile: each value of an operator's list is added by the operator's own function
  * -- */
+
+/* FNV-1a, 64 bits (draft-eastlake-fnv). */
+static uint64_t hash_of (const char *text)
+{
+    uint64_t h = UINT64_C (0xcbf29ce484222325);
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * UINT64_C (0x100000001b3);
+    return h;
+}
 
 static int add_word (struct compiler *cc, struct constraint *c, const char *word)
 {
@@ -61,15 +78,16 @@ static int add_word (struct compiler *cc, struct constraint *c, const char *word
         return error_set (cc->err, E2BIG, "constraints: more than %d names", HOSTS_MAX);
     if (c->nwords == c->alloc) {
         size_t more = c->alloc ? 2 * c->alloc : 4;
-        char **words = realloc (c->words, more * sizeof (*words));
+        struct word *words = realloc (c->words, more * sizeof (*words));
         if (!words)
             return error_set (cc->err, ENOMEM, "constraints: out of memory");
         c->words = words;
         c->alloc = more;
     }
-    if (!(c->words[c->nwords] = strdup (word)))
+    char *text = strdup (word);
+    if (!text)
         return error_set (cc->err, ENOMEM, "constraints: out of memory");
-    c->nwords++;
+    c->words[c->nwords++] = (struct word){ text, hash_of (word) };
     return 0;
 }
 
@@ -108,42 +126,87 @@ static int add_hosts (struct compiler *cc, struct constraint *c, const json_t *v
     return rc;
 }
 
-static int add_ranks (struct compiler *cc, struct constraint *c, const json_t *v)
+/* One rank as a number is accepted, as Fluxion does. */
+static struct idset *read_ranks (const json_t *v, struct error *err)
 {
-    struct idset *ids = idset_decode (json_string_value (v), cc->err);
-    if (!ids)
-        return error_prefix (cc->err, "constraints: ranks");
-    if (!c->ranks) {
-        c->ranks = ids;
-        return 0;
+    char text[24];
+
+    if (json_is_string (v))
+        return idset_decode (json_string_value (v), err);
+    snprintf (text, sizeof (text), "%" JSON_INTEGER_FORMAT, json_integer_value (v));
+    return idset_decode (text, err);
+}
+
+/* The union of values from .. to - 1, by halves: one by one, each would cost a pass over
+ * all before it. */
+static struct idset *unite_ranks (struct compiler *cc, const json_t *values, size_t from,
+                                  size_t to)
+{
+    if (to - from == 1) {
+        struct idset *ids = read_ranks (json_array_get (values, from), cc->err);
+        if (!ids)
+            error_prefix (cc->err, "constraints: ranks");
+        return ids;
     }
-    int rc = 0;
-    for (uint32_t first = idset_first (ids), last; rc == 0 && first != IDSET_END;
-         first = idset_next (ids, last)) {
-        for (last = first; idset_has (ids, last + 1);)
-            last++;
-        rc = idset_add_range (c->ranks, first, last);
+    size_t middle = from + (to - from) / 2;
+    struct idset *left = unite_ranks (cc, values, from, middle);
+    struct idset *right = left ? unite_ranks (cc, values, middle, to) : NULL;
+    if (right && idset_add_all (left, right) == 0) {
+        idset_destroy (right);
+        return left;
     }
-    idset_destroy (ids);
-    return rc < 0 ? error_set (cc->err, ENOMEM, "constraints: out of memory") : 0;
+    if (right)
+        error_set (cc->err, ENOMEM, "constraints: out of memory");
+    idset_destroy (left);
+    idset_destroy (right);
+    return NULL;
 }
 
 static const struct op_kind {
     const char *name;
     bool of_strings; /* else of objects */
-    int (*add) (struct compiler *cc, struct constraint *c, const json_t *v);
+    int (*add) (struct compiler *cc, struct constraint *c, const json_t *v); /* or NULL */
 } operators[] = {
     [OP_AND] = { "and", false, add_arg },
     [OP_OR] = { "or", false, add_arg },
     [OP_NOT] = { "not", false, add_arg },
     [OP_PROPERTIES] = { "properties", true, add_property },
     [OP_HOSTLIST] = { "hostlist", true, add_hosts },
-    [OP_RANKS] = { "ranks", true, add_ranks },
+    [OP_RANKS] = { "ranks", true, NULL }, /* all at once, see unite_ranks() */
 };
 
 static int compare_words (const void *a, const void *b)
 {
-    return strcmp (*(char *const *)a, *(char *const *)b);
+    const struct word *x = a, *y = b;
+
+    if (x->hash != y->hash)
+        return x->hash < y->hash ? -1 : 1;
+    return strcmp (x->text, y->text);
+}
+
+static bool is_value (enum op op, const json_t *v)
+{
+    if (op == OP_RANKS && json_is_integer (v))
+        return true;
+    return operators[op].of_strings ? json_is_string (v) : json_is_object (v);
+}
+
+static int finish_values (struct compiler *cc, struct constraint *c, const json_t *values)
+{
+    size_t n = json_array_size (values);
+
+    if (c->op == OP_NOT && c->nargs > 1)
+        return error_set (cc->err, EINVAL, "constraints: not: takes one value, got %zu",
+                          c->nargs);
+    if (c->op == OP_RANKS && n > 0 && !(c->ranks = unite_ranks (cc, values, 0, n)))
+        return -EINVAL;
+    if ((c->op == OP_HOSTLIST && c->nwords == 0)
+        || (c->op == OP_RANKS && (!c->ranks || idset_count (c->ranks) == 0)))
+        return error_set (cc->err, EINVAL, "constraints: %s: names no node",
+                          operators[c->op].name);
+    if (c->op == OP_HOSTLIST)
+        qsort (c->words, c->nwords, sizeof (*c->words), compare_words);
+    return 0;
 }
 
 static int compile_values (struct compiler *cc, struct constraint *c,
@@ -156,23 +219,15 @@ static int compile_values (struct compiler *cc, struct constraint *c,
     size_t i;
     json_t *v;
     json_array_foreach (values, i, v) {
-        if (op->of_strings ? !json_is_string (v) : !json_is_object (v))
+        if (!is_value (c->op, v))
             return error_set (
                 cc->err, EINVAL, "constraints: %s[%zu]: expected %s, got %s", op->name, i,
                 op->of_strings ? "a string" : "an object", json_type_name (v));
-        int rc = op->add (cc, c, v);
+        int rc = op->add ? op->add (cc, c, v) : 0;
         if (rc < 0)
             return rc;
     }
-    if (c->op == OP_NOT && c->nargs > 1)
-        return error_set (cc->err, EINVAL, "constraints: not: takes one value, got %zu",
-                          c->nargs);
-    if ((c->op == OP_HOSTLIST && c->nwords == 0)
-        || (c->op == OP_RANKS && (!c->ranks || idset_count (c->ranks) == 0)))
-        return error_set (cc->err, EINVAL, "constraints: %s: names no node", op->name);
-    if (c->op == OP_HOSTLIST)
-        qsort (c->words, c->nwords, sizeof (*c->words), compare_words);
-    return 0;
+    return finish_values (cc, c, values);
 }
 
 static struct constraint *compile_operator (struct compiler *cc, const char *name,
@@ -248,44 +303,102 @@ struct constraint *constraint_compile (const json_t *o, struct error *err)
 
 /* -- evaluate -- */
 
-static bool allows_all_words (const struct constraint *c, const struct machine_node *n)
+/* What is asked about: a node of a machine, or a unit of a vertex. */
+struct subject {
+    const struct machine_node *node; /* NULL: the vertex */
+    const struct graph *g;
+    uint32_t v, unit;
+    struct word name; /* text NULL until it is asked for */
+    char buf[288];    /* for the vertex's name */
+};
+
+static bool has_property (const struct subject *s, const char *key)
+{
+    return s->node ? machine_node_has_property (s->node, key)
+                   : graph_property (s->g, s->v, s->unit, key) != NULL;
+}
+
+static bool has_all_words (const struct constraint *c, const struct subject *s)
 {
     for (size_t i = 0; i < c->nwords; i++) {
-        const char *word = c->words[i];
+        const char *word = c->words[i].text;
         bool forbidden = *word == '^';
-        if (machine_node_has_property (n, word + forbidden) == forbidden)
+        if (has_property (s, word + forbidden) == forbidden)
             return false;
     }
     return true;
 }
 
-static bool allows_arg (const struct constraint *c, const struct machine_node *n,
-                        bool wanted)
+static bool is_in_hostlist (const struct constraint *c, struct subject *s)
+{
+    if (!s->name.text) {
+        s->name.text =
+            s->node ? s->node->name
+                    : (char *)graph_name (s->g, s->v, s->unit, s->buf, sizeof (s->buf));
+        s->name.hash = hash_of (s->name.text);
+    }
+    return bsearch (&s->name, c->words, c->nwords, sizeof (*c->words), compare_words);
+}
+
+static bool is_in_ranks (const struct constraint *c, const struct subject *s)
+{
+    int rank = s->node ? s->node->index : graph_vertex (s->g, s->v)->rank;
+
+    return rank >= 0 && idset_has (c->ranks, (uint32_t)rank);
+}
+
+static bool allows (const struct constraint *c, struct subject *s);
+
+static bool allows_arg (const struct constraint *c, struct subject *s, bool wanted)
 {
     for (size_t i = 0; i < c->nargs; i++) {
-        if (constraint_allows (c->args[i], n) == wanted)
+        if (allows (c->args[i], s) == wanted)
             return true;
     }
     return false;
 }
 
-bool constraint_allows (const struct constraint *c, const struct machine_node *n)
+static bool allows (const struct constraint *c, struct subject *s)
 {
-    if (!c)
-        return true;
     switch (c->op) {
     case OP_AND:
-        return !allows_arg (c, n, false);
+        return !allows_arg (c, s, false);
     case OP_OR:
-        return c->nargs == 0 || allows_arg (c, n, true);
+        return c->nargs == 0 || allows_arg (c, s, true);
     case OP_NOT:
-        return c->nargs == 1 && !constraint_allows (c->args[0], n);
+        return c->nargs == 1 && !allows (c->args[0], s);
     case OP_PROPERTIES:
-        return allows_all_words (c, n);
+        return has_all_words (c, s);
     case OP_HOSTLIST:
-        return bsearch (&n->name, c->words, c->nwords, sizeof (*c->words), compare_words);
+        return is_in_hostlist (c, s);
     case OP_RANKS:
-        return idset_has (c->ranks, (uint32_t)n->index);
+        return is_in_ranks (c, s);
     }
     return false;
+}
+
+bool constraint_allows_node (const struct constraint *c, const struct machine_node *n)
+{
+    struct subject s;
+
+    if (!c)
+        return true;
+    s.node = n;
+    s.name.text = NULL;
+    return allows (c, &s);
+}
+
+bool constraint_allows_vertex (const struct constraint *c, const struct graph *g,
+                               uint32_t v, uint32_t unit)
+{
+    struct subject s;
+
+    if (!c)
+        return true;
+    s.node = NULL;
+    s.g = g;
+    s.v = v;
+    s.unit = unit;
+    s.name.text = NULL;
+    return allows (c, &s);
 }

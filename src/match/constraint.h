@@ -1,18 +1,23 @@
 /* constraint.h - which nodes a job may have (RFC 31)
  *
  *     struct constraint *c = constraint_compile (js->constraints, &err);
- *     if (constraint_allows (c, node)) ...           // NULL allows every node
+ *     if (constraint_allows_vertex (c, g, v, 0)) ...     // NULL allows everything
  *
  * {"and"|"or"|"not": [...]}, {"properties": [...]} with "^name" for "must not have",
  * {"hostlist": ["n[1-3]"]}, {"ranks": ["0-3"]}. Several operators in one object are
  * anded. Empty: {} {"and": []} {"or": []} {"properties": []} allow all, {"not": []} none;
  * an empty hostlist or ranks is an error. Limits: 32 levels, 1,000 operators, 65,536
- * hosts.
+ * hosts. A property is had by its key, whatever its value; a host name is the name of a
+ * node or vertex; what has no rank is in no ranks.
+ *
+ * Compiled it is immutable and of no machine or graph; several threads may ask at once. An
+ * answer costs about one look-up an operator, O(log) of the names or ranges it lists.
  */
 #ifndef FLUXQ_MATCH_CONSTRAINT_H
 #define FLUXQ_MATCH_CONSTRAINT_H
 
 #include "common/json.h"
+#include "match/graph.h"
 #include "match/machine_private.h"
 
 struct constraint;
@@ -20,7 +25,9 @@ struct constraint;
 /* NULL with a reason. */
 struct constraint *constraint_compile (const json_t *o, struct error *err);
 void constraint_destroy (struct constraint *c);
-bool constraint_allows (const struct constraint *c, const struct machine_node *n);
+bool constraint_allows_node (const struct constraint *c, const struct machine_node *n);
+bool constraint_allows_vertex (const struct constraint *c, const struct graph *g,
+                               uint32_t v, uint32_t unit);
 size_t constraint_memory (const struct constraint *c); /* bytes, about */
 
 #endif

@@ -51,7 +51,8 @@ static bool node_fits (const struct search *s, const struct machine_node *n,
 {
     struct room room = room_of (s, n);
     return room.cores >= need->cores && room.gpus >= need->gpus
-           && room.memory >= need->memory && constraint_allows (s->req->constraint, n);
+           && room.memory >= need->memory
+           && constraint_allows_node (s->req->constraint, n);
 }
 
 /* The summary leads to the next node that fits, on the whole machine. */
@@ -65,7 +66,7 @@ static int next_by_summary (const struct search *s, size_t *cursor,
         if (i < 0)
             return -1;
         *cursor = (size_t)i + 1;
-        if (constraint_allows (s->req->constraint, s->g->nodes[i]))
+        if (constraint_allows_node (s->req->constraint, s->g->nodes[i]))
             return i;
     }
 }

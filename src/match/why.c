@@ -125,7 +125,7 @@ static void add_up (struct strbuf *sb, const struct machine *g,
         for (size_t i = 0; i < g->size; i++) {
             const struct machine_node *n = g->nodes[i];
             up += n && !n->leaving && n->state == MACHINE_NODE_UP
-                  && constraint_allows (req->constraint, n);
+                  && constraint_allows_node (req->constraint, n);
         }
     }
     if (req->unit == DIM_NODE)
@@ -245,7 +245,7 @@ static struct largest largest_nodes (const struct machine *g,
     struct largest max = { 0, { 0, 0, 0 } };
     for (size_t i = 0; i < g->size; i++) {
         const struct machine_node *n = g->nodes[i];
-        if (!n || n->leaving || !constraint_allows (req->constraint, n))
+        if (!n || n->leaving || !constraint_allows_node (req->constraint, n))
             continue;
         struct room room = machine_room_ever (n);
         max.nodes++;

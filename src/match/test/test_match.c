@@ -8,15 +8,15 @@
 
 #include "match/test/build.h"
 
-struct machine {
+struct rig {
     struct machine *g;
     struct matcher *m;
 };
 
 /* `n` nodes n0, n1, ... of 8 cores, 2 gpus, 1000 MiB; racks of two nodes. */
-static struct machine machine_create (int n)
+static struct rig rig_create (int n)
 {
-    struct machine mc;
+    struct rig mc;
     mc.g = machine_create ("cluster");
     mc.m = matcher_create (mc.g);
     for (int i = 0; i < n; i++) {
@@ -31,14 +31,14 @@ static struct machine machine_create (int n)
     return mc;
 }
 
-static void machine_destroy (struct machine *mc)
+static void rig_destroy (struct rig *mc)
 {
     matcher_destroy (mc->m);
     machine_destroy (mc->g);
 }
 
 /* "n0:0-3*2 n1:0*1": node, cores and slots of each rank, or the sentence why not. */
-static char *ask (struct machine *mc, uint64_t job, const char *tree, int64_t per_node,
+static char *ask (struct rig *mc, uint64_t job, const char *tree, int64_t per_node,
                   const char *constraints)
 {
     struct error err = { 0 };
@@ -62,8 +62,7 @@ static char *ask (struct machine *mc, uint64_t job, const char *tree, int64_t pe
     return strbuf_detach (&sb);
 }
 
-static void expect (struct machine *mc, uint64_t job, const char *tree,
-                    const char *answer)
+static void expect (struct rig *mc, uint64_t job, const char *tree, const char *answer)
 {
     char *text = ask (mc, job, tree, 0, NULL);
     assert_string_equal (text, answer);
@@ -73,7 +72,7 @@ static void expect (struct machine *mc, uint64_t job, const char *tree,
 static void test_first_fit (void **state)
 {
     (void)state;
-    struct machine mc = machine_create (4);
+    struct rig mc = rig_create (4);
     expect (&mc, 1, "slot=1>core=1", "n0:0*1");
     expect (&mc, 2, "slot=3>core=3", "n0:1-6*2 n1:0-2*1");
     expect (&mc, 3, "node=2>slot=2>core=2", "n1:3-6*2 n2:0-3*2");
@@ -81,26 +80,26 @@ static void test_first_fit (void **state)
     expect (&mc, 4, "slot=1>core=2", "n0:0,7*1");
     expect (&mc, 5, "node=1!>slot=1>core=1", "n3:0-7*1");
     expect (&mc, 6, "slot=1>(core=1,gpu=2)", "n1:7*1");
-    machine_destroy (&mc);
+    rig_destroy (&mc);
 }
 
 static void test_racks (void **state)
 {
     (void)state;
-    struct machine mc = machine_create (6);
+    struct rig mc = rig_create (6);
     expect (&mc, 1, "slot=1>core=1", "n0:0*1");
     expect (&mc, 2, "rack=1>node=2>slot=1>core=8", "n2:0-7*1 n3:0-7*1");
     expect (&mc, 3, "rack=2>node=1>slot=1>core=7", "n0:1-7*1 n4:0-6*1");
     expect (&mc, 4, "rack=1>slot=9>core=1", "n4:7*1 n5:0-7*8");
     expect (&mc, 5, "rack=1>node=3>slot=1>core=1",
             "needs 1 rack, in it 3 nodes with 1 core each, there are none");
-    machine_destroy (&mc);
+    rig_destroy (&mc);
 }
 
 static void test_elastic (void **state)
 {
     (void)state;
-    struct machine mc = machine_create (4);
+    struct rig mc = rig_create (4);
     expect (&mc, 1, "node=1-9>slot=1>core=5", "n0:0-4*1 n1:0-4*1 n2:0-4*1 n3:0-4*1");
     assert_int_equal (match_cancel (mc.m, 1), 0);
     expect (&mc, 1, "node=1-9*2>slot=1>core=8", "n0:0-7*1 n1:0-7*1 n2:0-7*1 n3:0-7*1");
@@ -108,13 +107,13 @@ static void test_elastic (void **state)
     expect (&mc, 1, "node=3>slot=1>core=1-100", "n0:0-7*1 n1:0-7*1 n2:0-7*1");
     expect (&mc, 2, "slot=2-2147483647>core=3", "n3:0-5*2");
     expect (&mc, 3, "node=1-2147483647>slot=1-2147483647>core=1-2147483647", "n3:6-7*2");
-    machine_destroy (&mc);
+    rig_destroy (&mc);
 }
 
 static void test_exclusive_leaves_foreign (void **state)
 {
     (void)state;
-    struct machine mc = machine_create (2);
+    struct rig mc = rig_create (2);
     assert_int_equal (machine_node_set_foreign (mc.g, 0, 2, 1, 300), 0);
     struct error err;
     struct match_request *req = build_request ("slot=1>node=1", 0, NULL, &err);
@@ -131,13 +130,13 @@ static void test_exclusive_leaves_foreign (void **state)
     expect (&mc, 2, "slot=1>core=1", "n1:0*1");
     expect (&mc, 3, "node=1!>slot=1>core=1",
             "needs 1 whole node, none are free now (of 2 up)");
-    machine_destroy (&mc);
+    rig_destroy (&mc);
 }
 
 static void test_memory (void **state)
 {
     (void)state;
-    struct machine mc = machine_create (2);
+    struct rig mc = rig_create (2);
     char *text = ask (&mc, 1, "slot=3>(core=1,memory=400)", 0, NULL);
     assert_string_equal (text, "n0:0-1*2 n1:0*1");
     free (text);
@@ -150,7 +149,7 @@ static void test_memory (void **state)
     expect (&mc, 4, "node=1>(slot=1>core=1,gpu=2,memory=100)", "n0:2*1");
     expect (&mc, 5, "slot=1>(core=1,memory=1:cores)",
             "resources[0].with[1]: memory has a unit such as MiB or GB");
-    machine_destroy (&mc);
+    rig_destroy (&mc);
 }
 
 static void test_constraints (void **state)
@@ -183,7 +182,7 @@ static void test_constraints (void **state)
     };
     static const char *const ssd[] = { "ssd", NULL }, *const big[] = { "x", "big", NULL };
     for (size_t i = 0; i < ARRAY_SIZE (table); i++) {
-        struct machine mc = machine_create (4);
+        struct rig mc = rig_create (4);
         struct machine_node_spec n3 = { .name = "n3", .cores = 8, .properties = ssd };
         struct machine_node_spec n1 = { .name = "n1", .cores = 8, .properties = big };
         assert_int_equal (machine_node_update (mc.g, &n3, NULL), 3);
@@ -191,7 +190,7 @@ static void test_constraints (void **state)
         char *text = ask (&mc, 1, "slot=1>core=1", 0, table[i].constraints);
         assert_string_equal (text, table[i].answer);
         free (text);
-        machine_destroy (&mc);
+        rig_destroy (&mc);
     }
 }
 
@@ -259,7 +258,7 @@ static void test_refused_shapes (void **state)
 static void test_why (void **state)
 {
     (void)state;
-    struct machine mc = machine_create (16);
+    struct rig mc = rig_create (16);
     for (uint64_t j = 0; j < 14; j++) {
         char answer[32];
         snprintf (answer, sizeof (answer), "n%d:0-4*1", (int)j);
@@ -289,13 +288,13 @@ static void test_why (void **state)
         text, "needs 2 nodes with 6 cores each, 1 is free now (of 2 up that its "
               "constraints allow)");
     free (text);
-    machine_destroy (&mc);
+    rig_destroy (&mc);
 }
 
 static void test_down_is_not_never (void **state)
 {
     (void)state;
-    struct machine mc = machine_create (2);
+    struct rig mc = rig_create (2);
     assert_int_equal (machine_node_set_state (mc.g, 0, MACHINE_NODE_DOWN, "gone dark"),
                       0);
     expect (&mc, 1, "node=2>slot=1>core=1", "needs 2 nodes, 1 is up");
@@ -307,10 +306,10 @@ static void test_down_is_not_never (void **state)
     assert_int_equal (machine_node_remove (mc.g, 0), 0);
     assert_int_equal (match_satisfiability (mc.m, req, &why), -ENOENT);
     match_request_destroy (req);
-    machine_destroy (&mc);
-    mc = machine_create (0);
+    rig_destroy (&mc);
+    mc = rig_create (0);
     expect (&mc, 1, "slot=1>core=1", "the machine has no nodes");
-    machine_destroy (&mc);
+    rig_destroy (&mc);
 }
 
 static uint64_t shape_of (const char *tree, int64_t per_node, const char *constraints)
@@ -339,7 +338,7 @@ static void test_shape (void **state)
 static void test_update_refuses_whole (void **state)
 {
     (void)state;
-    struct machine mc = machine_create (2);
+    struct rig mc = rig_create (2);
     struct error why = { 0 };
     struct rset *r = rset_create (2);
     struct machine_node_info info;
@@ -360,13 +359,13 @@ static void test_update_refuses_whole (void **state)
     assert_string_equal (why.text, "n0: core 2 is taken");
     rset_destroy (r);
     expect (&mc, 3, "slot=1>core=3", "n0:0-1,4*1");
-    machine_destroy (&mc);
+    rig_destroy (&mc);
 }
 
 static void test_node_leaves_and_returns (void **state)
 {
     (void)state;
-    struct machine mc = machine_create (2);
+    struct rig mc = rig_create (2);
     struct machine_node_info info;
     expect (&mc, 1, "slot=1>core=4", "n0:0-3*1");
     assert_int_equal (machine_node_remove (mc.g, 0), 0);
@@ -384,7 +383,7 @@ static void test_node_leaves_and_returns (void **state)
     assert_int_equal (machine_node_next (mc.g, -1), 1);
     spec.name = "other";
     assert_int_equal (machine_node_add (mc.g, &spec, NULL), 0);
-    machine_destroy (&mc);
+    rig_destroy (&mc);
 }
 
 static void test_bad_specs (void **state)

@@ -182,6 +182,20 @@ static void set_one (struct index *x)
     index_set (x, place, &keys[place]);
 }
 
+static void reserve_more (struct index *x)
+{
+    static const struct index_key vacant = { .soonest = INT64_MAX, .measure = INT64_MIN };
+    size_t more = MIN (nkeys + chance_below (chance_below (4) ? 3 : 100), PLACES_MAX);
+
+    assert_int_equal (index_reserve (x, more), 0);
+    for (; nkeys < more; nkeys++) {
+        keys[nkeys] = vacant;
+        for (unsigned d = 0; d < ndims; d++)
+            keys[nkeys].free[d] = keys[nkeys].ever[d] = -1;
+    }
+    assert_int_equal (index_places (x), nkeys);
+}
+
 static void set_several (struct index *x)
 {
     size_t n = chance_below (chance_below (4) ? 10 : 400), first = any_place ();
@@ -195,21 +209,9 @@ static void set_several (struct index *x)
     }
     if (chance_below (2))
         check_get (x);
+    if (chance_below (32) == 0)
+        reserve_more (x);
     index_settle (x);
-}
-
-static void reserve_more (struct index *x)
-{
-    static const struct index_key vacant = { .soonest = INT64_MAX, .measure = INT64_MIN };
-    size_t more = MIN (nkeys + chance_below (chance_below (4) ? 3 : 100), PLACES_MAX);
-
-    assert_int_equal (index_reserve (x, more), 0);
-    for (; nkeys < more; nkeys++) {
-        keys[nkeys] = vacant;
-        for (unsigned d = 0; d < ndims; d++)
-            keys[nkeys].free[d] = keys[nkeys].ever[d] = -1;
-    }
-    assert_int_equal (index_places (x), nkeys);
 }
 
 static void one_step (struct index *x)

@@ -68,7 +68,10 @@ static bool joins (const struct graph *g, uint32_t parent, const struct draft *d
         return false;
     const struct graph_vertex *x = graph_vertex (g, last);
     int64_t uniq = s->uniq < 0 ? g->p->next_uniq : s->uniq;
-    uint8_t asked = GRAPH_SPEC_FLAGS | GRAPH_OWN_UNITS | GRAPH_OWN_EDGES | GRAPH_OWN_LEAF;
+    uint8_t asked = GRAPH_SPEC_FLAGS | GRAPH_OWN_LEAF;
+    const struct own *own = own_find (g, last);
+    if (own && own->want) /* it is to be smaller */
+        return false;
     return x->type == d->type && x->extra == d->extra && x->size == d->size
            && x->rank == s->rank && (x->flags & asked) == (d->flags | GRAPH_OWN_LEAF)
            && x->id >= 0 && s->id == (int64_t)x->id + x->n && uniq == x->uniq + x->n

@@ -196,10 +196,12 @@ int graph_edge_add (struct graph *g, const struct graph_edge *e);
 /* Edges of the subsystem in the order they were added; false: no more. O(1). */
 bool graph_edge_at (const struct graph *g, const char *subsystem, size_t i,
                     struct graph_edge *ret);
-/* Path of a unit in a further subsystem, if one was set; NULL. */
+/* Path of a unit in a subsystem, if one was set; NULL. (In the main one: where others call
+ * it otherwise than graph_path().) */
 const char *graph_path_in (const struct graph *g, uint32_t v, uint32_t unit,
                            const char *subsystem);
-/* path NULL removes. 0, -EINVAL (as above, or a path longer than any can be), -ENOMEM. */
+/* path NULL removes. 0, -EINVAL (no such unit, the subsystem is not a word, a path longer
+ * than any can be), -ENOMEM. */
 int graph_set_path_in (struct graph *g, uint32_t v, uint32_t unit, const char *subsystem,
                        const char *path);
 

@@ -8,11 +8,6 @@
 
 #include "match/graph_private.h"
 
-static size_t words_of (uint32_t n)
-{
-    return ((size_t)n + 63) / 64;
-}
-
 struct own *own_find (const struct graph *g, uint32_t v)
 {
     struct own *own = NULL;
@@ -292,7 +287,6 @@ int graph_set_path_in (struct graph *g, uint32_t v, uint32_t unit, const char *s
 {
     if (!graph_is_live (g, v) || unit >= graph_vertex (g, v)->n
         || check_word ("subsystem", subsystem, NULL) < 0
-        || strcmp (subsystem, graph_subsystem (g)) == 0
         || (path && strlen (path) > GRAPH_PATH_MAX))
         return -EINVAL;
     if (path)

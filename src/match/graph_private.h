@@ -206,6 +206,16 @@ struct extra extra_copy (struct graph_private *p, uint32_t extra);
 void shared_release (struct graph_private *p);
 size_t shared_memory (const struct graph_private *p);
 
+static inline bool graph_is_live (const struct graph *g, uint32_t v)
+{
+    return v < g->nv && g->v[v].n > 0;
+}
+
+static inline size_t words_of (uint32_t n)
+{
+    return ((size_t)n + 63) / 64;
+}
+
 /* -- graph_draft.c -- */
 
 /* What the units of a vertex, or of one to come, are called. */
@@ -263,11 +273,6 @@ void names_unlist (struct graph *g, uint32_t v);
 void names_list (struct graph *g, uint32_t v);
 /* The path, for messages. sb is made here, the caller releases it. */
 const char *names_path (const struct graph *g, uint32_t v, struct strbuf *sb);
-
-static inline bool graph_is_live (const struct graph *g, uint32_t v)
-{
-    return v < g->nv && g->v[v].n > 0;
-}
 
 /* -- graph_own.c -- */
 

@@ -39,11 +39,6 @@ size_t graph_memory (const struct graph *g)
 
 /* -- the map of busy units -- */
 
-static size_t words_of (uint32_t n)
-{
-    return ((size_t)n + 63) / 64;
-}
-
 uint64_t *map_create (struct graph *g, uint32_t n)
 {
     uint64_t *map = calloc (words_of (n), sizeof (*map));

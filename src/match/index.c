@@ -14,6 +14,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include "common/macros.h"
 
@@ -390,11 +393,20 @@ static inline void compare (struct eight *lacks, const int64_t *values, int64_t 
     lacks->d |= v[3] - n;
 }
 
+static inline unsigned top_bits (two v)
+{
+#ifdef __SSE2__
+    return (unsigned)_mm_movemask_pd ((__m128d)v);
+#else
+    return (unsigned)(v[0] >> 63 | v[1] >> 63 << 1);
+#endif
+}
+
 static inline unsigned bits_of (const struct eight *lacks)
 {
-    two bits = (lacks->a >> 63) | (lacks->b >> 63 << 2) | (lacks->c >> 63 << 4)
-               | (lacks->d >> 63 << 6);
-    return ALL ^ (unsigned)(bits[0] | bits[1] << 1);
+    return ALL
+           ^ (top_bits (lacks->a) | top_bits (lacks->b) << 2 | top_bits (lacks->c) << 4
+              | top_bits (lacks->d) << 6);
 }
 
 static unsigned having (const int64_t *lines, const struct index_asked *a)

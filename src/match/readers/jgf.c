@@ -15,6 +15,7 @@
 
 #include "match/readers/jgf_paths.h"
 #include "match/readers/jgf_tree.h"
+#include "match/readers/second.h"
 
 struct making {
     struct graph *g;
@@ -79,7 +80,7 @@ static bool is_usual_path (const struct making *m, uint32_t i, uint32_t parent)
            && !strcmp (path + len + 1, jgf_name (v, name, sizeof (name)));
 }
 
-static int add_paths (struct making *m, uint32_t i)
+static int add_paths (struct making *m, uint32_t i, struct error *err)
 {
     const struct place *at = &m->at[i];
     const char *subsystem;
@@ -90,8 +91,14 @@ static int add_paths (struct making *m, uint32_t i)
             continue;
         int rc = graph_set_path_in (m->g, at->v, at->unit, subsystem,
                                     json_string_value (path));
+        if (rc == -ENOMEM)
+            return no_memory (err);
         if (rc < 0)
-            return rc;
+            return error_set (
+                err, -rc,
+                "jgf: graph.nodes[%u].metadata.paths.%s: cannot be kept: the "
+                "path is too long, or there are too many subsystems",
+                i, subsystem);
     }
     return 0;
 }
@@ -101,6 +108,7 @@ static int add_vertex (struct making *m, uint32_t i, struct error *err)
     const struct jgf_vertex *v = &m->d->v[i];
     uint32_t parent = jgf_tree_parent (m->t, m->d, i);
     struct place *at = &m->at[i];
+    struct error why = { 0 };
     struct graph_spec spec = {
         .type = v->type,
         .basename = v->basename,
@@ -117,18 +125,21 @@ static int add_vertex (struct making *m, uint32_t i, struct error *err)
     if (list_properties (m, v->properties, &spec.properties) < 0)
         return no_memory (err);
     at->odd = !is_usual_path (m, i, parent);
-    at->v =
-        graph_add (m->g, parent == GRAPH_NONE ? GRAPH_NONE : m->at[parent].v, &spec, err);
+    at->v = graph_add (m->g, parent == GRAPH_NONE ? GRAPH_NONE : m->at[parent].v, &spec,
+                       &why);
     if (at->v == GRAPH_NONE)
-        return error_prefix (err, "jgf: graph.nodes[%u]", i);
+        return error_set (err, why.code, "jgf: graph.nodes[%u]: %s", i, why.text);
     at->unit = graph_vertex (m->g, at->v)->n - 1;
-    return add_paths (m, i) < 0 ? no_memory (err) : 0;
+    return add_paths (m, i, err);
 }
 
 /* -- beside the tree -- */
 
 static int add_edges (struct making *m, struct error *err)
 {
+    char second[SECOND_SIZE];
+
+    second_subsystem (m->g, second);
     for (size_t k = 0; k < m->d->ne; k++) {
         const struct jgf_edge *e = &m->d->e[k];
         const struct place *from = &m->at[e->source], *to = &m->at[e->target];
@@ -136,15 +147,21 @@ static int add_edges (struct making *m, struct error *err)
             || (from->old && to->old))
             continue;
         struct graph_edge edge = {
-            .subsystem = e->subsystem,
+            .subsystem = strcmp (e->subsystem, m->t->subsystem) ? e->subsystem : second,
             .type = e->type,
             .from = from->v,
             .from_unit = from->unit,
             .to = to->v,
             .to_unit = to->unit,
         };
-        if (graph_edge_add (m->g, &edge) < 0)
+        int rc = graph_edge_add (m->g, &edge);
+        if (rc == -ENOMEM)
             return no_memory (err);
+        if (rc < 0)
+            return error_set (err, -rc,
+                              "jgf: graph.edges[%zu].metadata.subsystem: '%s' is not a "
+                              "name of a subsystem, or one too many",
+                              k, e->subsystem);
     }
     return 0;
 }
@@ -217,8 +234,8 @@ int jgf_read (struct graph *g, const char *text, size_t len,
         rc = jgf_tree_build (&t, &d, subsystem, err);
     if (rc == 0)
         rc = jgf_tree_check_root (&t, &d, err);
-    if (rc == 0 && graph_set_subsystem (g, subsystem) < 0)
-        rc = no_memory (err);
+    if (rc == 0 && (rc = graph_set_subsystem (g, subsystem)) < 0)
+        error_set (err, -rc, "jgf: '%s' cannot be the main subsystem", subsystem);
     if (rc == 0)
         rc = making_init (&m, err);
     if (rc == 0)

@@ -422,7 +422,10 @@ int jgf_document_parse (struct jgf_document *d, const char *text, size_t len,
 {
     int rc;
 
+    struct error unread = { 0 };
+
     memset (d, 0, sizeof (*d));
+    err = err ? err : &unread; /* error_prefix() needs one */
     if (len > MATCH_READER_TEXT_MAX)
         return error_set (err, E2BIG, "jgf: the text has %zu bytes, more than %u", len,
                           MATCH_READER_TEXT_MAX);

@@ -1,9 +1,24 @@
-/* planner_private.h - the planner's inside: what walk.c, planner.c, book.c and find.c share
+/* planner_private.h - the planner's inside: what its files and the walk share
+ *
+ *     planner.c    the verbs: update, cancel, extend, begin; the jobs
+ *     part.c       a part of what a job has is given back
+ *     holders.c    who has a unit, how much is used, how much is free
+ *     plan.c       planner_match: when does it fit
+ *     walk.c ...   and with what (walk.h)
+ *     claims.c     what is free in a window of time
+ *     book.c       bookings and their claims come and go
+ *     levels.c     the indexes of nodes above each vertex, and the nodes' keys
+ *     make.c       the same made anew
+ *     sums.c       amounts by dimension: of a subtree, of a booking; the sums over time
+ *     snapshot.c   bookings as bytes          verify.c   everything counted anew, for tests
  *
  * A claim is the booking of some units of one vertex by one job. Claims of a vertex are a
  * list from graph_vertex.claims; claims of a job another. What is allocated (not what is
  * reserved) is also in graph_vertex.busy and .used, so that the question "free now?" reads
  * one word for 64 units.
+ *
+ * A claim on a vertex that has children covers, when it is exclusive, all below it. On a
+ * divisible vertex a claim takes its amount, exclusive or not.
  */
 #ifndef FLUXQ_MATCH_PLANNER_PRIVATE_H
 #define FLUXQ_MATCH_PLANNER_PRIVATE_H
@@ -12,6 +27,7 @@
 #include <uthash.h>
 
 #include "match/index.h"
+#include "match/ordered.h"
 #include "match/planner.h"
 
 struct claim { /* at most 100 bytes with its share of all else */
@@ -19,7 +35,7 @@ struct claim { /* at most 100 bytes with its share of all else */
     uint32_t booking;     /* number of the job's booking */
     uint32_t next, prev;  /* of the same vertex; GRAPH_NONE */
     uint32_t next_of_job; /* GRAPH_NONE */
-    uint32_t unit, count; /* a run of units */
+    uint32_t unit, count; /* a run of units; count 0: dropped, see bookings_sweep() */
     bool reserved;
     bool exclusive;
     int64_t amount; /* of each unit */
@@ -32,6 +48,9 @@ struct booking {
     uint32_t first, last; /* claims */
     uint32_t nclaims;
     uint32_t number;
+    uint64_t stamp;           /* of the last round that came by, see struct planner */
+    int64_t sums[INDEX_DIMS]; /* what it takes of the profile in [start, end) */
+    struct ordered_link by_id, by_end;
     UT_hash_handle hh;
 };
 
@@ -39,6 +58,7 @@ struct window { /* the time that is asked for */
     int64_t at, end;
     bool now;  /* at is now, and it is to be allocated */
     bool ever; /* satisfiability: nothing is booked and all is up */
+    bool empty; /* nothing is booked, what is down is down; at: INT64_MAX */
 };
 
 struct above { /* a vertex with nodes below it */
@@ -51,6 +71,21 @@ struct above { /* a vertex with nodes below it */
     uint32_t *kids; /* children that have nodes below them */
     size_t nkids;
     size_t nown; /* of the nodes: its own children */
+    struct above *next_held; /* while the index is held: the next such; itself: the last */
+};
+
+/* A node, the outermost where they are in each other, by its number. */
+struct level_node {
+    uint32_t v, parent;
+    uint32_t nclaims, nreserved; /* on it and below it */
+    uint64_t stamp;
+    bool down;         /* it or something above it */
+    bool dirty;        /* its key is to be made */
+    bool changed;      /* it was told to planner_changed() */
+    bool soonest_gone; /* `soonest` is to be looked up */
+    int64_t soonest;   /* least end of what is allocated in it, INT64_MAX */
+    int64_t score;
+    int64_t ever[INDEX_DIMS], up[INDEX_DIMS]; /* when all is up, of what is up */
 };
 
 struct profile;
@@ -78,14 +113,41 @@ struct planner {
     struct profile *profile;          /* sums over time of the dimensions */
     uint64_t generation;
     uint64_t changes; /* bumped with every booking and cancel */
+
+    struct ordered ids, ends; /* of the bookings; ends as planner_order() */
+    uint32_t claims_live;     /* of nclaims */
+    char *tracked[INDEX_DIMS];
+    size_t ntracked;
+    int8_t dim_of[GRAPH_TYPES_MAX]; /* of each type, -1 */
+
+    bool stale;    /* above, nodes and profile are not there: make them with the next match */
+    uint64_t told; /* layout up to which `changed` has all that changed */
+    uint64_t units; /* of the graph then */
+    struct level_node *nodes;
+    size_t nnodes;
+    uint32_t *dirty, *changed; /* numbers of nodes, room for all */
+    size_t ndirty, nchanged;
+    unsigned held;
+    bool nested;    /* there are nodes in nodes */
+    uint64_t stamp; /* of the last round over bookings or nodes; each has its own */
+    uint32_t *lists; /* all nodes, loose and kids of `above` */
+    bool big[GRAPH_TYPES_MAX]; /* types of which one with children counts as several */
+    int64_t total[INDEX_DIMS];     /* what is up, in all: of this the profile subtracts */
+    int64_t loose_free[INDEX_DIMS]; /* free now of what is not in nodes */
 };
+
+/* Times as keys of `ends`. */
+static inline uint64_t planner_order (int64_t time)
+{
+    return (uint64_t)time ^ (UINT64_C (1) << 63);
+}
 
 struct walk_miss;
 /* -- miss.c: why it did not fit, a sentence for its user. -EBUSY, or -ENODEV for never -- */
 int planner_why (const struct planner *p, const struct shape *s,
                  const struct walk_miss *miss, bool never, struct error *why);
 
-/* -- book.c: claims -- */
+/* -- claims.c: what is free -- */
 
 /* Units of word i (64 i ...) of v that are free in the window; bits past n are 0. Nothing
  * above v is asked. Not of divisible vertices. */
@@ -93,15 +155,68 @@ uint64_t claims_free_word (const struct planner *p, uint32_t v, uint32_t i,
                            const struct window *w);
 /* Of a divisible vertex: the amount that is free all through the window. */
 int64_t claims_free_amount (const struct planner *p, uint32_t v, const struct window *w);
+/* Units; of a divisible vertex 1 when some of it is free. */
 int64_t claims_free_count (const struct planner *p, uint32_t v, const struct window *w);
 /* No claim on v or below it overlaps the window. */
 bool claims_untouched (const struct planner *p, uint32_t v, const struct window *w);
 /* An exclusive claim on v itself overlaps the window (for vertices with children: nothing
  * below it is free then). */
 bool claims_taken (const struct planner *p, uint32_t v, const struct window *w);
+
+/* Does the claim count in the window? */
+bool claims_counts (const struct planner *p, const struct claim *c,
+                    const struct window *w);
+/* Bits of word i that are in the run. */
+uint64_t claims_run_word (uint32_t unit, uint32_t count, uint32_t i);
+/* Most that is taken of a divisible vertex at any one time of the window. */
+int64_t claims_most_used (const struct planner *p, uint32_t v, const struct window *w);
+/* A claim on v or below it, not of the booking number `but`, that counts; GRAPH_NONE. */
+uint32_t claims_below (const struct planner *p, uint32_t v, const struct window *w,
+                       uint32_t but);
+/* A claim that counts in the window and stands in the way of `c`: on its units, covering
+ * them from above, or, when c is exclusive, below its vertex; c's own booking's do not.
+ * GRAPH_NONE: none. Amounts are not asked. */
+uint32_t claims_in_way (const struct planner *p, const struct claim *c,
+                        const struct window *w);
+/* v is covered by an exclusive claim of the booking above it. */
+bool claims_covered_by (const struct planner *p, uint32_t v, uint32_t booking);
+
+#define CLAIMS(p, vertex, c)                                                             \
+    for (uint32_t c = graph_vertex ((p)->g, (vertex))->claims; c != GRAPH_NONE;          \
+         c = (p)->claims[c].next)
+#define CLAIMS_OF_JOB(p, b, c)                                                           \
+    for (uint32_t c = (b)->first; c != GRAPH_NONE; c = (p)->claims[c].next_of_job)
+
+static inline struct booking *claims_booking (const struct planner *p,
+                                              const struct claim *c)
+{
+    return p->bookings[c->booking];
+}
+
+/* -- book.c: bookings and claims -- */
+
 /* Book, whether free or not (the caller has looked). -ENOMEM: nothing is booked. */
 int claims_add (struct planner *p, uint64_t job, const struct selection *s,
                 bool reserved);
+/* The same after a look: -EBUSY, -ENOENT, -EINVAL with the reason. */
+int claims_check_add (struct planner *p, uint64_t job, const struct selection *s,
+                      bool reserved, struct error *why);
+struct booking *booking_find (const struct planner *p, uint64_t job);
+void booking_drop (struct planner *p, struct booking *b);
+/* Room for so many more claims: claims_split() then cannot fail. 0 or -ENOMEM. */
+int claims_reserve (struct planner *p, size_t more);
+/* Put c (which has a booking, and units that are nobody's) behind claim `after` of its job;
+ * GRAPH_NONE: at the end. Needs room. */
+uint32_t claims_link (struct planner *p, const struct claim *c, uint32_t after);
+/* c becomes these units of its own, and this amount; count 0: none, drop it by
+ * bookings_sweep(). */
+void claims_shrink (struct planner *p, uint32_t c, uint32_t unit, uint32_t count,
+                    int64_t amount);
+/* Drop the booking's claims without units. */
+void bookings_sweep (struct planner *p, struct booking *b);
+/* reserved becomes allocated. */
+void booking_begin (struct planner *p, struct booking *b);
+void booking_set_end (struct planner *p, struct booking *b, int64_t end);
 
 /* -- levels.c: the indexes -- */
 
@@ -116,5 +231,52 @@ const struct above *levels_above (const struct planner *p, uint32_t v);
 void levels_destroy (struct planner *p);
 /* Dimension of the type in the indexes; -1: not tracked. */
 int levels_dim (const struct planner *p, uint16_t type);
+/* The outermost node at or above v; GRAPH_NONE: it is in none. */
+uint32_t levels_node_of (const struct planner *p, uint32_t v);
+/* A node's entry, NULL: not an outermost node, or nothing is known now. */
+struct level_node *levels_node (const struct planner *p, uint32_t v);
+/* A claim of a booking that ends then was added (more) or removed, or (allocated) an end
+ * has changed (`more`, and then removed as it was): for the keys. Between levels_hold() and
+ * levels_settle(). */
+void levels_claim (struct planner *p, const struct claim *c, int64_t end, bool more);
+/* v is in no node: take what is free at it and below it, but not in nodes, out of
+ * loose_free, or put it in. Around changes of allocated claims on v. */
+void levels_loose (struct planner *p, uint32_t v, int sign);
+/* Key of the node as it is now. */
+void levels_key (const struct planner *p, uint32_t node, struct index_key *ret);
+/* Look again at what the node has, and whether it is up. */
+void levels_measure (struct planner *p, struct level_node *node);
+/* All anew, from graph and claims. -ENOMEM: p->stale. */
+int levels_make (struct planner *p);
+
+/* -- sums.c: amounts by dimension -- */
+
+#define SUMS_MAX (INT64_C (1) << 59) /* sums end there, see profile.h */
+
+enum sums_of { SUMS_EVER, SUMS_UP, SUMS_FREE };
+
+/* Add what v and all below it has, could give when all is up, or has free now. Of what is
+ * above v nothing is asked. sums[0] stays. */
+void sums_add (const struct planner *p, uint32_t v, enum sums_of what, int64_t *sums);
+/* The same of v above nodes or beside them, but without what is in nodes. */
+void sums_add_loose (const struct planner *p, uint32_t v, enum sums_of what,
+                     int64_t *sums);
+/* Units (amounts) of one type at or below v, likewise. */
+int64_t sums_of_type (const struct planner *p, uint32_t v, uint16_t type,
+                      enum sums_of what);
+/* v, which has children, and what is above it is up. */
+bool sums_is_up (const struct planner *p, uint32_t v);
+/* An exclusive claim on v is allocated. */
+bool sums_is_taken (const struct planner *p, uint32_t v);
+/* What the booking takes of the profile. */
+void sums_of_booking (struct planner *p, const struct booking *b, int64_t *sums);
+/* Enter it, correct it after a change, take it out. No memory: p->stale. */
+void sums_book (struct planner *p, struct booking *b);
+void sums_rebook (struct planner *p, struct booking *b);
+void sums_unbook (struct planner *p, struct booking *b);
+/* Change what there is in all. */
+void sums_grow (struct planner *p, const int64_t *more);
+/* What the shape needs at least, at one time, of each dimension of the profile. */
+void sums_need (const struct planner *p, const struct shape *s, int64_t *need);
 
 #endif

@@ -1,0 +1,236 @@
+/* claims.c - what is free: of one vertex, in a window of time
+ *
+ *     now      allocated claims always count, reserved ones when they overlap the window
+ *     later    both count when they overlap it: what should have ended has ended by then
+ *     empty, ever    none counts
+ *
+ * What is allocated is in the vertex itself as bits; the list of claims is looked through
+ * only for reserved ones, and for windows that begin later.
+ */
+#include <string.h>
+
+#include "match/planner_private.h"
+
+#define EVENTS 128 /* of 64 claims: more need memory */
+
+bool claims_counts (const struct planner *p, const struct claim *c,
+                    const struct window *w)
+{
+    const struct booking *b = claims_booking (p, c);
+
+    if (w->ever || w->empty)
+        return false;
+    if (w->now && !c->reserved)
+        return true;
+    return b->start < w->end && w->at < b->end;
+}
+
+uint64_t claims_run_word (uint32_t unit, uint32_t count, uint32_t i)
+{
+    uint64_t from = (uint64_t)i * 64, first = unit, end = (uint64_t)unit + count;
+
+    first = MAX (first, from);
+    end = MIN (end, from + 64);
+    if (first >= end)
+        return 0;
+    uint64_t ones = end - first == 64 ? ~UINT64_C (0) : (UINT64_C (1) << (end - first)) - 1;
+    return ones << (first - from);
+}
+
+static uint64_t busy_word (const struct graph_vertex *x, uint32_t i)
+{
+    return x->n <= 64 ? x->busy.bits : x->busy.map[i];
+}
+
+uint64_t claims_free_word (const struct planner *p, uint32_t v, uint32_t i,
+                           const struct window *w)
+{
+    const struct graph_vertex *x = graph_vertex (p->g, v);
+    uint64_t free = claims_run_word (0, x->n, i);
+
+    if (w->ever)
+        return free;
+    free &= ~graph_down_word (p->g, v, i);
+    if (x->nclaims == 0 || w->empty)
+        return free;
+    if (w->now) {
+        free &= ~busy_word (x, i);
+        if (x->nreserved == 0)
+            return free;
+    }
+    CLAIMS (p, v, c)
+    {
+        const struct claim *claim = &p->claims[c];
+        uint64_t run = claims_run_word (claim->unit, claim->count, i);
+        if ((free & run) && claims_counts (p, claim, w))
+            free &= ~run;
+    }
+    return free;
+}
+
+/* -- amounts -- */
+
+struct event { /* the sum changes */
+    int64_t time, amount;
+};
+
+/* At one time, what ends before what begins. */
+static int by_time (const void *a, const void *b)
+{
+    const struct event *x = a, *y = b;
+
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return (x->amount > y->amount) - (x->amount < y->amount);
+}
+
+static int64_t highest (struct event *e, size_t n)
+{
+    int64_t sum = 0, most = 0;
+
+    qsort (e, n, sizeof (*e), by_time);
+    for (size_t i = 0; i < n; i++) {
+        sum += e[i].amount;
+        most = MAX (most, sum);
+    }
+    return most;
+}
+
+int64_t claims_most_used (const struct planner *p, uint32_t v, const struct window *w)
+{
+    const struct graph_vertex *x = graph_vertex (p->g, v);
+    int64_t always = w->now ? x->used : 0, sum = 0, most;
+    struct event fixed[EVENTS], *e = fixed;
+    size_t n = 0;
+
+    if (w->ever || w->empty)
+        return 0;
+    if (2 * (size_t)x->nclaims > EVENTS)
+        e = malloc (2 * (size_t)x->nclaims * sizeof (*e));
+    CLAIMS (p, v, c)
+    {
+        const struct claim *claim = &p->claims[c];
+        const struct booking *b = claims_booking (p, claim);
+        if ((w->now && !claim->reserved) || !claims_counts (p, claim, w))
+            continue;
+        int64_t amount = claim->amount * (int64_t)claim->count;
+        sum += amount;
+        if (e) {
+            e[n++] = (struct event){ MAX (b->start, w->at), amount };
+            e[n++] = (struct event){ b->end, -amount };
+        }
+    }
+    most = e ? highest (e, n) : sum; /* no memory: as if all were at one time */
+    if (e != fixed)
+        free (e);
+    return always + most;
+}
+
+int64_t claims_free_amount (const struct planner *p, uint32_t v, const struct window *w)
+{
+    const struct graph_vertex *x = graph_vertex (p->g, v);
+
+    if (!w->ever && !graph_is_up (p->g, v, 0))
+        return 0;
+    if (x->nclaims == 0)
+        return x->size;
+    if (w->now && x->nreserved == 0)
+        return MAX (x->size - x->used, 0);
+    return MAX (x->size - claims_most_used (p, v, w), 0);
+}
+
+int64_t claims_free_count (const struct planner *p, uint32_t v, const struct window *w)
+{
+    const struct graph_vertex *x = graph_vertex (p->g, v);
+    int64_t n = 0;
+
+    if (x->flags & GRAPH_DIVISIBLE)
+        return claims_free_amount (p, v, w) > 0;
+    for (uint32_t i = 0; i < (x->n + 63) / 64; i++)
+        n += __builtin_popcountll (claims_free_word (p, v, i, w));
+    return n;
+}
+
+/* -- what covers, and what is below -- */
+
+bool claims_taken (const struct planner *p, uint32_t v, const struct window *w)
+{
+    CLAIMS (p, v, c)
+    {
+        if (p->claims[c].exclusive && claims_counts (p, &p->claims[c], w))
+            return true;
+    }
+    return false;
+}
+
+uint32_t claims_below (const struct planner *p, uint32_t v, const struct window *w,
+                       uint32_t but)
+{
+    const struct level_node *node = levels_node (p, v);
+
+    if (node && node->nclaims == 0)
+        return GRAPH_NONE;
+    CLAIMS (p, v, c)
+    {
+        if (p->claims[c].booking != but && claims_counts (p, &p->claims[c], w))
+            return c;
+    }
+    GRAPH_CHILDREN (p->g, v, child)
+    {
+        uint32_t c = claims_below (p, child, w, but);
+        if (c != GRAPH_NONE)
+            return c;
+    }
+    return GRAPH_NONE;
+}
+
+bool claims_untouched (const struct planner *p, uint32_t v, const struct window *w)
+{
+    const struct level_node *node = levels_node (p, v);
+
+    if (w->ever || w->empty || (node && node->nclaims == 0))
+        return true;
+    if (node && w->now && node->nclaims > node->nreserved)
+        return false;
+    return claims_below (p, v, w, GRAPH_NONE) == GRAPH_NONE;
+}
+
+uint32_t claims_in_way (const struct planner *p, const struct claim *c,
+                        const struct window *w)
+{
+    const struct graph_vertex *x = graph_vertex (p->g, c->v);
+
+    for (uint32_t up = x->parent; up != GRAPH_NONE; up = graph_vertex (p->g, up)->parent) {
+        CLAIMS (p, up, i)
+        {
+            const struct claim *o = &p->claims[i];
+            if (o->exclusive && o->booking != c->booking && claims_counts (p, o, w))
+                return i;
+        }
+    }
+    if (x->first != GRAPH_NONE && c->exclusive)
+        return claims_below (p, c->v, w, c->booking);
+    if (x->flags & GRAPH_DIVISIBLE)
+        return GRAPH_NONE;
+    CLAIMS (p, c->v, i)
+    {
+        const struct claim *o = &p->claims[i];
+        if (o->booking != c->booking && o->unit < c->unit + c->count
+            && c->unit < o->unit + o->count && claims_counts (p, o, w))
+            return i;
+    }
+    return GRAPH_NONE;
+}
+
+bool claims_covered_by (const struct planner *p, uint32_t v, uint32_t booking)
+{
+    for (uint32_t up = graph_vertex (p->g, v)->parent; up != GRAPH_NONE;
+         up = graph_vertex (p->g, up)->parent) {
+        CLAIMS (p, up, c)
+        {
+            if (p->claims[c].booking == booking && p->claims[c].exclusive)
+                return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,366 @@
+/* levels.c - the indexes above the nodes, kept in step with graph and claims
+ *
+ * Each vertex above nodes has an index of all nodes below it. A node's key there is made of
+ * what is in it; how often that is looked at is kept low: the node's entry knows what it has
+ * in all and how many claims are in it, so that an empty node, and one taken as a whole, get
+ * their keys without it. Between levels_hold() and levels_settle() a node that was touched
+ * is in a list, once.
+ *
+ *     levels_update    nothing changed: nothing; nodes told by planner_changed(): these are
+ *                      looked at again; else levels_make() makes all anew (make.c)
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "match/planner_private.h"
+#include "match/profile.h"
+
+/* -- look-ups -- */
+
+const struct above *levels_above (const struct planner *p, uint32_t v)
+{
+    uint32_t i = graph_vertex (p->g, v)->place;
+
+    return i < p->nabove && p->above[i].v == v ? &p->above[i] : NULL;
+}
+
+int levels_dim (const struct planner *p, uint16_t type)
+{
+    return p->dim_of[type];
+}
+
+uint32_t levels_node_of (const struct planner *p, uint32_t v)
+{
+    uint32_t node = GRAPH_NONE;
+
+    for (; v != GRAPH_NONE; v = graph_vertex (p->g, v)->parent) {
+        if (graph_vertex (p->g, v)->type != GRAPH_NODE)
+            continue;
+        node = v;
+        if (!p->stale && !p->nested)
+            break;
+    }
+    return node;
+}
+
+struct level_node *levels_node (const struct planner *p, uint32_t v)
+{
+    const struct graph_vertex *x = graph_vertex (p->g, v);
+
+    if (p->stale || x->type != GRAPH_NODE || x->place >= p->nnodes
+        || p->nodes[x->place].v != v)
+        return NULL;
+    return &p->nodes[x->place];
+}
+
+/* -- keys -- */
+
+static void find_soonest (const struct planner *p, uint32_t v, int64_t *soonest)
+{
+    const struct graph_vertex *x = graph_vertex (p->g, v);
+
+    if (x->nclaims > x->nreserved) {
+        CLAIMS (p, v, c)
+        {
+            if (!p->claims[c].reserved)
+                *soonest = MIN (*soonest, claims_booking (p, &p->claims[c])->end);
+        }
+    }
+    GRAPH_CHILDREN (p->g, v, child)
+    {
+        find_soonest (p, child, soonest);
+    }
+}
+
+/* Something above v is allocated exclusively; its end may be the soonest. */
+static bool is_covered (const struct planner *p, uint32_t v, int64_t *soonest)
+{
+    bool covered = false;
+
+    while ((v = graph_vertex (p->g, v)->parent) != GRAPH_NONE) {
+        if (graph_vertex (p->g, v)->nclaims == graph_vertex (p->g, v)->nreserved)
+            continue;
+        CLAIMS (p, v, c)
+        {
+            const struct claim *claim = &p->claims[c];
+            if (claim->reserved || !claim->exclusive)
+                continue;
+            covered = true;
+            *soonest = MIN (*soonest, claims_booking (p, claim)->end);
+        }
+    }
+    return covered;
+}
+
+/* What the policy says; one that only now takes nothing from the node puts it last, since
+ * the order is also that of later times. */
+static int64_t measure_of (const struct planner *p, const struct index_key *key)
+{
+    int64_t free[INDEX_DIMS], measure;
+
+    if (!p->policy.measure)
+        return 0;
+    for (unsigned d = 0; d < INDEX_DIMS; d++)
+        free[d] = MAX (key->free[d], 0);
+    measure = p->policy.measure (&p->policy, free, key->ever, p->ndims);
+    if (measure != INT64_MIN)
+        return measure;
+    measure = p->policy.measure (&p->policy, key->ever, key->ever, p->ndims);
+    return measure == INT64_MIN ? INT64_MIN : INT64_MIN + 1;
+}
+
+void levels_key (const struct planner *p, uint32_t v, struct index_key *ret)
+{
+    const struct level_node *node = levels_node (p, v);
+
+    *ret = (struct index_key){ .soonest = node->soonest };
+    memcpy (ret->ever, node->ever, sizeof (ret->ever));
+    bool covered = is_covered (p, v, &ret->soonest);
+    if (node->down) {
+        for (unsigned d = 0; d < INDEX_DIMS; d++)
+            ret->free[d] = -1;
+    } else if (!covered && node->nclaims == node->nreserved) {
+        memcpy (ret->free, node->up, sizeof (ret->free));
+    } else if (!covered) {
+        sums_add (p, v, SUMS_FREE, ret->free);
+    }
+    ret->measure = measure_of (p, ret);
+}
+
+/* -- nodes that were touched -- */
+
+static void mark (struct planner *p, struct level_node *node)
+{
+    if (node->dirty)
+        return;
+    node->dirty = true;
+    p->dirty[p->ndirty++] = (uint32_t)(node - p->nodes);
+}
+
+static void set_key (struct planner *p, struct level_node *node, struct above **held)
+{
+    const uint32_t *place = &p->place[(size_t)(node - p->nodes) * p->levels];
+    struct index_key key;
+
+    if (node->soonest_gone) {
+        node->soonest = INT64_MAX;
+        if (node->nclaims > node->nreserved)
+            find_soonest (p, node->v, &node->soonest);
+        node->soonest_gone = false;
+    }
+    node->dirty = false;
+    levels_key (p, node->v, &key);
+    for (uint32_t v = node->parent; v != GRAPH_NONE;
+         v = graph_vertex (p->g, v)->parent) {
+        const struct graph_vertex *x = graph_vertex (p->g, v);
+        struct above *a = &p->above[x->place];
+        if (held && !a->next_held) {
+            index_hold (a->index);
+            a->next_held = *held ? *held : a;
+            *held = a;
+        }
+        index_set (a->index, place[x->depth], &key);
+    }
+}
+
+void levels_hold (struct planner *p)
+{
+    if (p->g->layout != p->told)
+        p->stale = true; /* what is known of the nodes may not hold any more */
+    p->held++;
+}
+
+void levels_settle (struct planner *p)
+{
+    struct above *held = NULL;
+    bool many = p->ndirty > 2;
+
+    if (--p->held > 0)
+        return;
+    for (size_t i = 0; i < p->ndirty && !p->stale; i++)
+        set_key (p, &p->nodes[p->dirty[i]], many ? &held : NULL);
+    p->ndirty = 0;
+    while (held) {
+        struct above *a = held;
+        held = a->next_held == a ? NULL : a->next_held;
+        a->next_held = NULL;
+        index_settle (a->index);
+    }
+}
+
+void levels_touch (struct planner *p, uint32_t v)
+{
+    struct level_node *node = levels_node (p, v);
+
+    if (!node)
+        return;
+    levels_hold (p);
+    mark (p, node);
+    levels_settle (p);
+}
+
+void levels_claim (struct planner *p, const struct claim *c, int64_t end, bool more)
+{
+    uint32_t v = levels_node_of (p, c->v);
+    struct level_node *node;
+    const struct above *a;
+
+    if (p->stale)
+        return;
+    if (v == GRAPH_NONE) {
+        if (c->reserved || !c->exclusive || !(a = levels_above (p, c->v)))
+            return;
+        for (size_t i = 0; i < a->nnodes; i++)
+            mark (p, levels_node (p, a->nodes[i]));
+        return;
+    }
+    node = levels_node (p, v);
+    node->nclaims += more ? 1u : -1u;
+    if (c->reserved) {
+        node->nreserved += more ? 1u : -1u;
+        return;
+    }
+    if (more)
+        node->soonest = MIN (node->soonest, end);
+    else if (end <= node->soonest)
+        node->soonest_gone = true;
+    mark (p, node);
+}
+
+void levels_loose (struct planner *p, uint32_t v, int sign)
+{
+    int64_t sums[INDEX_DIMS] = { 0 };
+
+    if (p->stale || !sums_is_up (p, v))
+        return;
+    for (uint32_t up = graph_vertex (p->g, v)->parent; up != GRAPH_NONE;
+         up = graph_vertex (p->g, up)->parent)
+        if (sums_is_taken (p, up))
+            return;
+    sums_add_loose (p, v, SUMS_FREE, sums);
+    for (unsigned d = 1; d < p->ndims; d++)
+        p->loose_free[d] += sign * sums[d];
+}
+
+/* -- changes of the graph -- */
+
+static bool is_live (const struct planner *p, const struct level_node *node)
+{
+    const struct graph_vertex *x;
+
+    if (node->v >= p->g->nv)
+        return false;
+    x = graph_vertex (p->g, node->v);
+    return x->n > 0 && x->parent == node->parent && levels_node (p, node->v) == node
+           && match_policy_score (&p->policy, p->g, node->v, 0) == node->score;
+}
+
+/* Bookings with claims below v are corrected, each once in the round. */
+static void rebook_below (struct planner *p, uint32_t v, uint64_t round)
+{
+    CLAIMS (p, v, c)
+    {
+        struct booking *b = claims_booking (p, &p->claims[c]);
+        if (b->stamp != round)
+            sums_rebook (p, b);
+        b->stamp = round;
+    }
+    GRAPH_CHILDREN (p->g, v, child)
+    {
+        rebook_below (p, child, round);
+    }
+}
+
+/* And those above it. */
+static void rebook (struct planner *p, uint32_t node)
+{
+    uint64_t round = ++p->stamp;
+
+    rebook_below (p, node, round);
+    for (uint32_t v = graph_vertex (p->g, node)->parent; v != GRAPH_NONE;
+         v = graph_vertex (p->g, v)->parent) {
+        CLAIMS (p, v, c)
+        {
+            struct booking *b = claims_booking (p, &p->claims[c]);
+            if (b->stamp != round)
+                sums_rebook (p, b);
+            b->stamp = round;
+        }
+    }
+}
+
+/* The node has changed in itself. false: that is not all. */
+static bool mend (struct planner *p, struct level_node *node)
+{
+    int64_t more[INDEX_DIMS];
+
+    if (!is_live (p, node))
+        return false;
+    memcpy (more, node->up, sizeof (more));
+    levels_measure (p, node);
+    for (unsigned d = 0; d < INDEX_DIMS; d++) {
+        more[d] = node->up[d] - more[d];
+        if (node->ever[d] >= SUMS_MAX || p->total[d] + more[d] >= SUMS_MAX)
+            return false;
+    }
+    sums_grow (p, more);
+    rebook (p, node->v);
+    mark (p, node);
+    return !p->stale;
+}
+
+void levels_measure (struct planner *p, struct level_node *node)
+{
+    memset (node->ever, 0, sizeof (node->ever));
+    memset (node->up, 0, sizeof (node->up));
+    sums_add (p, node->v, SUMS_EVER, node->ever);
+    node->ever[0] = 1;
+    node->down = !sums_is_up (p, node->v);
+    if (!node->down) {
+        sums_add (p, node->v, SUMS_UP, node->up);
+        node->up[0] = 1;
+    }
+}
+
+void planner_changed (struct planner *p, uint32_t v)
+{
+    uint32_t top = GRAPH_NONE;
+    struct level_node *node = NULL;
+
+    p->generation++;
+    p->changes++;
+    if (v < p->g->nv && graph_vertex (p->g, v)->n > 0)
+        top = levels_node_of (p, v);
+    if (top != GRAPH_NONE)
+        node = levels_node (p, top);
+    /* More than one change, or units that came or went: that may be elsewhere, too. */
+    if (!node || p->g->layout - p->told > 1 || graph_unit_count (p->g) != p->units) {
+        p->stale = true;
+        return;
+    }
+    p->told = p->g->layout;
+    if (!node->changed)
+        p->changed[p->nchanged++] = (uint32_t)(node - p->nodes);
+    node->changed = true;
+}
+
+int levels_update (struct planner *p)
+{
+    bool mended = true;
+
+    if (p->g->layout != p->told)
+        p->stale = true;
+    if (!p->stale && p->nchanged > 0) {
+        levels_hold (p);
+        for (size_t i = 0; i < p->nchanged && mended; i++)
+            mended = mend (p, &p->nodes[p->changed[i]]);
+        if (!mended)
+            p->stale = true;
+        levels_settle (p);
+        for (size_t i = 0; i < p->nchanged; i++)
+            p->nodes[p->changed[i]].changed = false;
+        p->nchanged = 0;
+    }
+    p->layout = p->told;
+    return p->stale ? levels_make (p) : 0;
+}

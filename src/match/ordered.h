@@ -1,0 +1,39 @@
+/* ordered.h - things in the order of a number, each with its link inside
+ *
+ *     struct booking { ...; struct ordered_link by_end; };
+ *     ordered_insert (&ends, &b->by_end, 3600);
+ *     for (l = ordered_above (&ends, 0); l; l = ordered_above (&ends, l->key))
+ *         ...                                           // each key that there is, once
+ *     ordered_remove (&ends, &b->by_end);
+ *
+ * Several may have the same key. All are O(log n) on average whatever the keys, nothing is
+ * allocated and nothing fails. A zeroed struct ordered is empty. Owns nothing.
+ * Source: Aragon, Seidel, Randomized search trees, 1989.
+ */
+#ifndef FLUXQ_MATCH_ORDERED_H
+#define FLUXQ_MATCH_ORDERED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct ordered_link {
+    struct ordered_link *less, *more;
+    uint64_t key;
+    uint32_t rank; /* nobody above has less: what keeps the tree shallow */
+};
+
+struct ordered {
+    struct ordered_link *root;
+    size_t n;
+    uint32_t chance; /* state of the generator of ranks */
+};
+
+void ordered_insert (struct ordered *o, struct ordered_link *l, uint64_t key);
+/* l is in o. */
+void ordered_remove (struct ordered *o, struct ordered_link *l);
+/* With the least key; NULL: empty. */
+struct ordered_link *ordered_first (const struct ordered *o);
+/* One with the least key > key; NULL: none. */
+struct ordered_link *ordered_above (const struct ordered *o, uint64_t key);
+
+#endif

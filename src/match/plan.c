@@ -1,0 +1,213 @@
+/* plan.c - when does a request fit: now, else at which time, else why not
+ *
+ * For a time ahead only times at which a booking ends can be the first that fit. The
+ * profile leaves out those at which the machine as a whole has too little; at the others
+ * the walk is tried. When the first of them fails the request may be one that never fits:
+ * one walk over the empty machine tells.
+ */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "match/planner_private.h"
+#include "match/profile.h"
+#include "match/walk.h"
+
+struct plan {
+    struct planner *p;
+    const struct shape *shape; /* the first variant */
+    int64_t now, duration;
+    struct walk_miss miss; /* of the first variant, of the last try */
+    struct selection *s;
+};
+
+/* false: it would end after the end of time. */
+static bool window_at (const struct plan *k, int64_t at, struct window *ret)
+{
+    int64_t last = k->p->opt.end ? k->p->opt.end : INT64_MAX;
+
+    *ret = (struct window){ .at = at, .end = last };
+    if (k->duration == PLANNER_FOREVER)
+        return at < last;
+    if (k->duration > last - at)
+        return false;
+    ret->end = at + k->duration;
+    return true;
+}
+
+/* The first variant that fits in the window. 0, -EBUSY, -ENOMEM. */
+static int try_window (struct plan *k, const struct window *w)
+{
+    int rc = -EBUSY;
+
+    for (const struct shape *s = k->shape; s && rc == -EBUSY; s = s->other) {
+        struct walk_miss miss;
+        rc = walk (k->p, s, w, &k->s, &miss);
+        if (s == k->shape)
+            k->miss = miss;
+    }
+    return rc;
+}
+
+static int try_now (struct plan *k)
+{
+    struct window w;
+
+    window_at (k, k->now, &w);
+    w.now = true;
+    return try_window (k, &w);
+}
+
+/* Could it be at all? status: on what is up. 0, -ENODEV, -ENOMEM; no selection. */
+static int try_empty (struct plan *k, bool status)
+{
+    struct window w = { .at = INT64_MAX, .end = INT64_MAX, .ever = !status,
+                        .empty = status };
+    int rc = try_window (k, &w);
+
+    selection_destroy (k->s);
+    k->s = NULL;
+    return rc == -EBUSY ? -ENODEV : rc;
+}
+
+/* -- later -- */
+
+/* The earliest time >= from at which the sums suffice for some variant; -1. */
+static int64_t first_time (const struct plan *k, int64_t from)
+{
+    int64_t need[INDEX_DIMS], best = -1;
+
+    for (const struct shape *s = k->shape; s && best != from; s = s->other) {
+        sums_need (k->p, s, need);
+        int64_t t = profile_first (k->p->profile, from, k->duration, need);
+        if (t >= 0 && (best < 0 || t < best))
+            best = t;
+    }
+    return best;
+}
+
+/* The first end of a booking after t, -1: none. What should have ended by now ends in the
+ * next tick. */
+static int64_t end_after (const struct plan *k, int64_t t)
+{
+    const struct ordered_link *l = ordered_above (&k->p->ends, planner_order (t));
+    int64_t end = l ? (int64_t)(l->key ^ planner_order (0)) : INT64_MAX;
+
+    return end == INT64_MAX ? -1 : end;
+}
+
+static int64_t first_candidate (const struct plan *k)
+{
+    int64_t t = end_after (k, 0);
+
+    if (k->now < k->p->opt.begin)
+        return k->p->opt.begin;
+    return t >= 0 && t <= k->now ? k->now + 1 : end_after (k, k->now);
+}
+
+static int try_later (struct plan *k)
+{
+    bool possible = false;
+    struct window w;
+    int rc;
+
+    for (int64_t t = first_candidate (k); t >= 0; t = end_after (k, t)) {
+        t = first_time (k, t);
+        if (t < 0 || !window_at (k, t, &w))
+            break;
+        if ((rc = try_window (k, &w)) != -EBUSY)
+            return rc;
+        if (!possible && (rc = try_empty (k, false)) < 0)
+            return rc;
+        possible = true;
+    }
+    if (!possible && (rc = try_empty (k, false)) < 0)
+        return rc;
+    return -EBUSY;
+}
+
+/* -- the whole -- */
+
+static int check (const struct plan *k, enum planner_op op, struct error *why)
+{
+    const struct planner *p = k->p;
+    bool later = op == PLANNER_ALLOCATE_ORELSE_RESERVE || op == PLANNER_SATISFIABILITY
+                 || op == PLANNER_WITHOUT_ALLOCATING_FUTURE;
+    int64_t at = later ? MAX (k->now, p->opt.begin) : k->now;
+    struct window w;
+
+    if (k->duration <= 0)
+        return error_set (why, EINVAL, "a duration of %" PRId64 " is not more than 0",
+                          k->duration);
+    if (k->now < 0 || at < p->opt.begin)
+        return error_set (why, EINVAL,
+                          "it is %" PRId64 ", the machine begins only at %" PRId64,
+                          k->now, p->opt.begin);
+    if (!window_at (k, at, &w))
+        return error_set (why, EINVAL,
+                          "it would end after %" PRId64 ", when the machine ends",
+                          p->opt.end ? p->opt.end : INT64_MAX);
+    return 0;
+}
+
+static int decide (struct plan *k, enum planner_op op)
+{
+    struct walk_miss miss;
+    int rc;
+
+    if (op == PLANNER_SATISFIABILITY)
+        return try_empty (k, false);
+    rc = k->now < k->p->opt.begin ? -EBUSY : try_now (k);
+    if (rc != -EBUSY)
+        return rc;
+    miss = k->miss;
+    if (op == PLANNER_ALLOCATE_WITH_SATISFIABILITY) {
+        rc = try_empty (k, false);
+        if (rc == 0)
+            rc = try_empty (k, true);
+        rc = rc == 0 ? -EBUSY : rc;
+    } else if (op == PLANNER_ALLOCATE_ORELSE_RESERVE
+               || op == PLANNER_WITHOUT_ALLOCATING_FUTURE) {
+        rc = try_later (k);
+    }
+    if (rc == -EBUSY)
+        k->miss = miss; /* why it does not fit now */
+    return rc;
+}
+
+static int refuse (const struct plan *k, int rc, struct error *why)
+{
+    if (rc == -ENOMEM)
+        return error_set (why, ENOMEM, "no memory");
+    return planner_why (k->p, k->shape, &k->miss, rc == -ENODEV, why);
+}
+
+int planner_match (struct planner *p, enum planner_op op, uint64_t job,
+                   const struct shape *shape, int64_t now, int64_t duration,
+                   struct selection **ret, struct error *why)
+{
+    struct plan k = { .p = p, .shape = shape, .now = now, .duration = duration };
+    bool books = op == PLANNER_ALLOCATE || op == PLANNER_ALLOCATE_WITH_SATISFIABILITY
+                 || op == PLANNER_ALLOCATE_ORELSE_RESERVE;
+    int rc = check (&k, op, why);
+
+    if (ret)
+        *ret = NULL;
+    if (rc < 0)
+        return rc;
+    if (books && booking_find (p, job))
+        return error_set (why, EEXIST, "job %" PRIu64 " has a booking already", job);
+    rc = levels_update (p);
+    if (rc == 0)
+        rc = decide (&k, op);
+    if (rc == 0 && books)
+        rc = claims_add (p, job, k.s, k.s->start > now);
+    if (rc < 0) {
+        selection_destroy (k.s);
+        return refuse (&k, rc, why);
+    }
+    if (ret)
+        *ret = k.s;
+    else
+        selection_destroy (k.s);
+    return 0;
+}

@@ -1,0 +1,268 @@
+/* planner.c - bookings are made, changed and given back */
+#include "match/planner.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "match/planner_private.h"
+#include "match/profile.h"
+
+struct planner *planner_create (struct graph *g, const struct match_policy *policy,
+                                const struct planner_options *opt)
+{
+    struct planner *p = calloc (1, sizeof (*p));
+
+    if (!p)
+        return NULL;
+    p->g = g;
+    p->policy = *policy;
+    p->opt = *opt;
+    p->claims_free = p->bookings_free = GRAPH_NONE;
+    p->stale = true;
+    return p;
+}
+
+void planner_destroy (struct planner *p)
+{
+    if (!p)
+        return;
+    p->stale = true; /* no key is of use any more */
+    while (p->by_job)
+        booking_drop (p, p->by_job);
+    for (uint32_t i = 0; i < p->nbookings; i++)
+        free (p->bookings[i]);
+    free (p->bookings);
+    free (p->claims);
+    for (size_t i = 0; i < p->ntracked; i++)
+        free (p->tracked[i]);
+    levels_destroy (p);
+    free (p);
+}
+
+struct graph *planner_graph (const struct planner *p)
+{
+    return p->g;
+}
+
+const struct match_policy *planner_policy (const struct planner *p)
+{
+    return &p->policy;
+}
+
+int planner_track (struct planner *p, const char *type)
+{
+    char *copy;
+
+    for (size_t i = 0; i < p->ntracked; i++)
+        if (!strcmp (p->tracked[i], type))
+            return 0;
+    if (p->ntracked == INDEX_DIMS)
+        return 0;
+    if (!(copy = strdup (type)))
+        return -ENOMEM;
+    p->tracked[p->ntracked++] = copy;
+    p->stale = true;
+    return 0;
+}
+
+uint64_t planner_generation (const struct planner *p)
+{
+    return p->generation;
+}
+
+size_t planner_memory (const struct planner *p)
+{
+    size_t sum = sizeof (*p) + p->claims_alloc * sizeof (*p->claims)
+                 + p->bookings_alloc * sizeof (struct booking *)
+                 + p->nbookings * sizeof (struct booking);
+
+    sum += HASH_OVERHEAD (hh, p->by_job);
+    if (p->profile)
+        sum += profile_memory (p->profile);
+    for (size_t i = 0; i < p->nabove; i++) {
+        const struct above *a = &p->above[i];
+        sum += sizeof (*a) + index_memory (a->index)
+               + (a->nnodes + a->nloose + a->nkids) * sizeof (uint32_t);
+    }
+    return sum
+           + p->nnodes * (sizeof (*p->nodes) + (2 + p->levels) * sizeof (uint32_t));
+}
+
+/* -- update, cancel -- */
+
+/* Nothing begins before, or ends after, what there is of time. */
+static int check_times (const struct planner *p, int64_t start, int64_t end,
+                        struct error *why)
+{
+    if (start < 0 || end <= start)
+        return error_set (why, EINVAL,
+                          "from %" PRId64 " to %" PRId64 " is no time: it ends before it "
+                          "begins, or begins before 0",
+                          start, end);
+    if (start < p->opt.begin)
+        return error_set (why, EINVAL,
+                          "it begins at %" PRId64 ", the machine only at %" PRId64, start,
+                          p->opt.begin);
+    if (p->opt.end && end > p->opt.end)
+        return error_set (why, EINVAL,
+                          "it would end after %" PRId64 ", when the machine ends",
+                          p->opt.end);
+    return 0;
+}
+
+int planner_update (struct planner *p, uint64_t job, const struct selection *s,
+                    bool reserved, struct error *why)
+{
+    int rc = check_times (p, s->start, s->end, why);
+
+    if (rc < 0)
+        return rc;
+    if (booking_find (p, job))
+        return error_set (why, EEXIST, "job %" PRIu64 " has a booking already", job);
+    return claims_check_add (p, job, s, reserved, why);
+}
+
+int planner_cancel (struct planner *p, uint64_t job)
+{
+    struct booking *b = booking_find (p, job);
+
+    if (!b)
+        return -ENOENT;
+    booking_drop (p, b);
+    p->generation++;
+    return 0;
+}
+
+/* -- extend, begin -- */
+
+static int refuse_claim (const struct planner *p, const struct claim *c, uint32_t by,
+                         const char *what, struct error *why)
+{
+    autostrbuf struct strbuf sb;
+
+    strbuf_init (&sb, GRAPH_DEPTH_MAX * 512);
+    graph_path (p->g, c->v, c->unit, &sb);
+    if (by == GRAPH_NONE)
+        return error_set (why, EBUSY, "%s has less left than the job has of it", sb.buf);
+    return error_set (why, EBUSY, "%s is %s job %" PRIu64, sb.buf, what,
+                      claims_booking (p, &p->claims[by])->job);
+}
+
+/* Is what the booking has free of others in the window (in which it has nothing yet)? */
+static int check_window (const struct planner *p, const struct booking *b,
+                         const struct window *w, const char *what, struct error *why)
+{
+    CLAIMS_OF_JOB (p, b, i)
+    {
+        const struct claim *c = &p->claims[i];
+        const struct graph_vertex *x = graph_vertex (p->g, c->v);
+        uint32_t by = claims_in_way (p, c, w);
+        if (by != GRAPH_NONE)
+            return refuse_claim (p, c, by, what, why);
+        if (!(x->flags & GRAPH_DIVISIBLE))
+            continue;
+        int64_t used = w->now ? x->used : claims_most_used (p, c->v, w);
+        if (c->amount > x->size - used)
+            return refuse_claim (p, c, GRAPH_NONE, what, why);
+    }
+    return 0;
+}
+
+int planner_extend (struct planner *p, uint64_t job, int64_t end, struct error *why)
+{
+    struct booking *b = booking_find (p, job);
+    struct window w;
+    int rc;
+
+    if (!b)
+        return error_set (why, ENOENT, "job %" PRIu64 " has no booking", job);
+    if ((rc = check_times (p, b->start, end, why)) < 0)
+        return rc;
+    w = (struct window){ .at = b->end, .end = end };
+    if (end > b->end && (rc = check_window (p, b, &w, "reserved for", why)) < 0)
+        return rc;
+    if (end < b->end)
+        p->generation++;
+    if (end != b->end)
+        booking_set_end (p, b, end);
+    return 0;
+}
+
+int planner_begin (struct planner *p, uint64_t job)
+{
+    struct booking *b = booking_find (p, job);
+    struct window w = { .now = true };
+
+    if (!b)
+        return -ENOENT;
+    if (!b->reserved)
+        return -EINVAL;
+    if (check_window (p, b, &w, "taken by", NULL) < 0)
+        return -EBUSY;
+    booking_begin (p, b);
+    return 0;
+}
+
+/* -- jobs -- */
+
+static void describe (const struct booking *b, struct planner_job *ret)
+{
+    *ret = (struct planner_job){ .job = b->job,
+                                 .start = b->start,
+                                 .end = b->end,
+                                 .reserved = b->reserved,
+                                 .nclaims = b->nclaims };
+}
+
+bool planner_find (const struct planner *p, uint64_t job, struct planner_job *ret)
+{
+    const struct booking *b = booking_find (p, job);
+
+    if (b)
+        describe (b, ret);
+    return b != NULL;
+}
+
+bool planner_next (const struct planner *p, uint64_t after, struct planner_job *ret)
+{
+    struct ordered_link *l = ordered_above (&p->ids, after);
+
+    if (l)
+        describe (CONTAINER_OF (l, struct booking, by_id), ret);
+    return l != NULL;
+}
+
+size_t planner_count (const struct planner *p)
+{
+    return p->ids.n;
+}
+
+struct selection *planner_selection (const struct planner *p, uint64_t job)
+{
+    const struct booking *b = booking_find (p, job);
+    struct selection *s;
+
+    if (!b || !(s = selection_create ()))
+        return NULL;
+    CLAIMS_OF_JOB (p, b, i)
+    {
+        const struct claim *c = &p->claims[i];
+        struct pick *pick =
+            selection_add (s, p->g, c->v, c->unit, c->count, GRAPH_NONE);
+        if (!pick) {
+            selection_destroy (s);
+            return NULL;
+        }
+        pick->amount = c->amount;
+        pick->exclusive = c->exclusive;
+        pick->claimed = true;
+    }
+    if (selection_complete (s, p->g) < 0) {
+        selection_destroy (s);
+        return NULL;
+    }
+    s->start = b->start;
+    s->end = b->end;
+    return s;
+}

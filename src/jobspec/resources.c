@@ -36,14 +36,15 @@ static int parse_list (struct reader *rd, const json_t *list, const struct place
     if (rd->nvertices > JOBSPEC_VERTICES_MAX)
         return jobspec_fail (rd->err, at, "more than %d resources in all",
                              JOBSPEC_VERTICES_MAX);
-    *ret = calloc (n, sizeof (**ret));
-    if (!*ret)
+    struct jobspec_resource *r = calloc (n, sizeof (*r));
+    if (!r)
         return error_set (rd->err, ENOMEM, "jobspec: out of memory");
+    *ret = r;
     *ret_count = n;
     for (size_t i = 0; i < n; i++) {
         struct place here = { at, NULL, i };
-        int rc = parse_vertex (rd, json_array_get (list, i), &here, depth, in_slot,
-                               &(*ret)[i]);
+        int rc =
+            parse_vertex (rd, json_array_get (list, i), &here, depth, in_slot, &r[i]);
 
         if (rc < 0)
             return rc;

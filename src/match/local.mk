@@ -1,15 +1,36 @@
 # src/match: resource graph, placement, bookings. The policies come from $(MATCH_POLICIES_FILES).
 noinst_LIBRARIES += src/match/libmatch.a
 src_match_libmatch_a_SOURCES = \
+	src/match/above.c \
+	src/match/answer.c \
+	src/match/choose.c \
 	src/match/constraint.c \
 	src/match/find.c \
+	src/match/graph.c \
+	src/match/graph_draft.c \
+	src/match/graph_edge.c \
+	src/match/graph_names.c \
+	src/match/graph_own.c \
+	src/match/graph_property.c \
+	src/match/graph_shared.c \
+	src/match/graph_size.c \
+	src/match/graph_table.c \
+	src/match/index.c \
 	src/match/machine.c \
 	src/match/match.c \
+	src/match/miss.c \
+	src/match/or_slots.c \
 	src/match/place.c \
 	src/match/policy.c \
+	src/match/profile.c \
 	src/match/request.c \
 	src/match/rset.c \
+	src/match/selection.c \
+	src/match/shape.c \
+	src/match/shape_describe.c \
+	src/match/slots.c \
 	src/match/summary.c \
+	src/match/walk.c \
 	src/match/why.c \
 	$(MATCH_POLICIES_FILES)
 nodist_src_match_libmatch_a_SOURCES = src/match/policies/table.c
@@ -19,6 +40,20 @@ noinst_LIBRARIES += src/match/libformats.a
 src_match_libformats_a_SOURCES = \
 	src/match/reader.c \
 	src/match/writer.c \
+	src/match/readers/grug_plan.c \
+	src/match/readers/grug_recipe.c \
+	src/match/readers/hostname.c \
+	src/match/readers/jgf_document.c \
+	src/match/readers/jgf_paths.c \
+	src/match/readers/jgf_selection.c \
+	src/match/readers/jgf_tree.c \
+	src/match/readers/rv1_document.c \
+	src/match/readers/rv1_selection.c \
+	src/match/writers/jgf_text.c \
+	src/match/writers/lines.c \
+	src/match/writers/order.c \
+	src/match/writers/rlite_text.c \
+	src/match/writers/rv1_text.c \
 	$(MATCH_READERS_FILES) \
 	$(MATCH_WRITERS_FILES)
 nodist_src_match_libformats_a_SOURCES = src/match/readers/table.c src/match/writers/table.c
@@ -26,13 +61,33 @@ FORMATS_LIBS = src/match/libformats.a $(MATCH_LIBS) $(XML_LIBS) $(HWLOC_LIBS)
 
 if HAVE_CMOCKA
 MATCH_TESTS = \
+	src/match/test/test_constraint \
+	src/match/test/test_graph \
+	src/match/test/test_index \
+	src/match/test/test_index_torture \
 	src/match/test/test_match \
 	src/match/test/test_match_random \
-	src/match/test/test_rset
+	src/match/test/test_policy \
+	src/match/test/test_profile \
+	src/match/test/test_rset \
+	src/match/test/test_selection \
+	src/match/test/test_shape \
+	src/match/test/test_writer
 check_PROGRAMS += $(MATCH_TESTS)
 UNIT_TESTS += $(MATCH_TESTS)
-MATCH_TEST_LIBS = $(MATCH_LIBS) $(CMOCKA_LIBS)
+MATCH_TEST_LIBS = $(FORMATS_LIBS) $(CMOCKA_LIBS)
+src_match_test_test_constraint_LDADD = $(MATCH_TEST_LIBS)
+src_match_test_test_graph_LDADD = $(MATCH_TEST_LIBS)
+src_match_test_test_index_LDADD = $(MATCH_TEST_LIBS)
+src_match_test_test_index_torture_LDADD = $(MATCH_TEST_LIBS)
+src_match_test_test_index_torture_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc \
+	-Wl,--wrap=realloc
 src_match_test_test_match_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_match_random_LDADD = $(MATCH_TEST_LIBS)
+src_match_test_test_policy_LDADD = $(MATCH_TEST_LIBS)
+src_match_test_test_profile_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_rset_LDADD = $(MATCH_TEST_LIBS)
+src_match_test_test_selection_LDADD = $(MATCH_TEST_LIBS)
+src_match_test_test_shape_LDADD = $(MATCH_TEST_LIBS)
+src_match_test_test_writer_LDADD = $(MATCH_TEST_LIBS)
 endif

@@ -1,11 +1,9 @@
 /* The writers. What would be wrong: text that other tools cannot read back, or that says
  * something else than what was chosen. */
-#include "common/test/unit.h"
+#include "match/test/formats.h"
 
 #include <errno.h>
 #include <string.h>
-
-#include "match/writer.h"
 
 /* -- a small machine: cluster0 > rack0 > node0, node1 > 2 sockets > 2 cores, 1 gpu each,
  * and 16 GB of memory in the node -- */
@@ -113,16 +111,6 @@ static int write_with (const char *format, const struct machine *m,
     return w->write (m->g, s, opt ? opt : &none, sb);
 }
 
-static void check (const char *format, const struct machine *m, const struct selection *s,
-                   const struct match_writer_options *opt, const char *expected)
-{
-    autostrbuf struct strbuf sb;
-
-    strbuf_init (&sb, 1 << 20);
-    assert_int_equal (write_with (format, m, s, opt, &sb), 0);
-    assert_string_equal (sb.buf, expected);
-}
-
 static void test_lines (void **state)
 {
     struct machine m;
@@ -130,142 +118,127 @@ static void test_lines (void **state)
     (void)state;
     machine_make (&m);
     struct selection *s = choose (&m);
-    check ("simple", &m, s, NULL,
-           "      ---------------core3[1:x]\n"
-           "      ------------socket1[1:s]\n"
-           "      ------------memory0[4:x]\n"
-           "      ---------node0[1:s]\n"
-           "      ---------------core0[1:x]\n"
-           "      ---------------core1[1:x]\n"
-           "      ---------------gpu0[1:x]\n"
-           "      ------------socket0[1:x]\n"
-           "      ---------------core2[1:x]\n"
-           "      ---------------core3[1:x]\n"
-           "      ---------------gpu1[1:x]\n"
-           "      ------------socket1[1:x]\n"
-           "      ---------node1[1:x]\n"
-           "      ------rack0[1:s]\n"
-           "      ---tiny0[1:s]\n");
-    check ("pretty_simple", &m, s, NULL,
-           "      ---tiny0[1:shared]\n"
-           "      ------rack0[1:shared]\n"
-           "      ---------node1[1:exclusive]\n"
-           "      ------------socket1[1:exclusive]\n"
-           "      ---------------gpu1[1:exclusive]\n"
-           "      ---------------core3[1:exclusive]\n"
-           "      ---------------core2[1:exclusive]\n"
-           "      ------------socket0[1:exclusive]\n"
-           "      ---------------gpu0[1:exclusive]\n"
-           "      ---------------core1[1:exclusive]\n"
-           "      ---------------core0[1:exclusive]\n"
-           "      ---------node0[1:shared]\n"
-           "      ------------memory0[4:exclusive]\n"
-           "      ------------socket1[1:shared]\n"
-           "      ---------------core3[1:exclusive]\n");
+    check_text (m.g, s, "simple", NULL,
+                "      ---------------core3[1:x]\n"
+                "      ------------socket1[1:s]\n"
+                "      ------------memory0[4:x]\n"
+                "      ---------node0[1:s]\n"
+                "      ---------------core0[1:x]\n"
+                "      ---------------core1[1:x]\n"
+                "      ---------------gpu0[1:x]\n"
+                "      ------------socket0[1:x]\n"
+                "      ---------------core2[1:x]\n"
+                "      ---------------core3[1:x]\n"
+                "      ---------------gpu1[1:x]\n"
+                "      ------------socket1[1:x]\n"
+                "      ---------node1[1:x]\n"
+                "      ------rack0[1:s]\n"
+                "      ---tiny0[1:s]\n");
+    check_text (m.g, s, "pretty_simple", NULL,
+                "      ---tiny0[1:shared]\n"
+                "      ------rack0[1:shared]\n"
+                "      ---------node1[1:exclusive]\n"
+                "      ------------socket1[1:exclusive]\n"
+                "      ---------------gpu1[1:exclusive]\n"
+                "      ---------------core3[1:exclusive]\n"
+                "      ---------------core2[1:exclusive]\n"
+                "      ------------socket0[1:exclusive]\n"
+                "      ---------------gpu0[1:exclusive]\n"
+                "      ---------------core1[1:exclusive]\n"
+                "      ---------------core0[1:exclusive]\n"
+                "      ---------node0[1:shared]\n"
+                "      ------------memory0[4:exclusive]\n"
+                "      ------------socket1[1:shared]\n"
+                "      ---------------core3[1:exclusive]\n");
     selection_destroy (s);
     graph_destroy (m.g);
 }
 
 /* -- graphs -- */
 
-#define N(id, rest) "{\"id\": \"" id "\", \"metadata\": {\"type\": " rest "}}"
-#define AT(path) ", \"paths\": {\"containment\": \"/tiny0" path "\"}"
-#define E(a, b) "{\"source\": \"" a "\", \"target\": \"" b "\"}"
-
-/* Of node 0: what both graph formats tell. */
-#define NODES_0                                                                            \
-    N ("9", "\"core\", \"id\": 3, \"rank\": 0, \"exclusive\": true" AT (                   \
-                "/rack0/node0/socket1/core3"))                                             \
-    ", " N (                                                                               \
-        "7",                                                                               \
-        "\"socket\", \"id\": 1, \"rank\": 0" AT (                                          \
-            "/rack0/node0/socket1")) ", " N ("11",                                         \
-                                             "\"memory\", \"id\": 0, \"rank\": 0, "        \
-                                             "\"unit\": \"GB\", \"exclusive\": true, "     \
-                                             "\"size\": 4" AT (                            \
-                                                 "/rack0/node0/memory0")) ", " N ("2",     \
-                                                                                  "\"no"   \
-                                                                                  "de\""   \
-                                                                                  ", "     \
-                                                                                  "\"id"   \
-                                                                                  "\": "   \
-                                                                                  "0, "    \
-                                                                                  "\"ra"   \
-                                                                                  "nk\""   \
-                                                                                  ": "     \
-                                                                                  "0" AT ( \
-                                                                                      "/rack0/node0"))
-#define NODE_1                                                                           \
-    N ("12", "\"node\", \"id\": 1, \"rank\": 1, \"properties\": {\"big\": \"\", "        \
-             "\"speed\": \"fast\"}, \"exclusive\": true" AT ("/rack0/node1"))
-#define ABOVE                                                                            \
-    N ("1", "\"rack\", \"id\": 0, \"rank\": -1" AT ("/rack0"))                           \
-    ", " N ("0", "\"cluster\", \"basename\": \"tiny\", \"id\": 0, \"rank\": -1" AT (""))
-#define EDGES_0 E ("7", "9") ", " E ("2", "7") ", " E ("2", "11") ", " E ("1", "2")
-#define UNIT_1(id, type, number, path)                                                   \
-    N (id, "\"" type "\", \"id\": " number                                               \
-           ", \"rank\": 1, \"exclusive\": true" AT ("/rack0/node1/" path))               \
-    ", "
-
-static const char brief[] =
-    "{\"graph\": {\"nodes\": [" NODES_0 ", " NODE_1 ", " ABOVE "], "
-    "\"edges\": [" EDGES_0
-    ", " E ("1", "12") ", " E ("0", "1") "]}, "
-                                         "\"writer\": \"fluxion:jgf_shorthand\"}";
-
-static const char whole[] =
-    "{\"graph\": {\"nodes\": [" NODES_0 ", " UNIT_1 ("14", "core", "0", "socket0/core0")
-        UNIT_1 ("15", "core", "1", "socket0/core1")
-            UNIT_1 ("16", "gpu", "0", "socket0/gpu0")
-                UNIT_1 ("13", "socket", "0", "socket0")
-                    UNIT_1 ("18", "core", "2", "socket1/core2")
-                        UNIT_1 ("19", "core", "3", "socket1/core3")
-                            UNIT_1 ("20", "gpu", "1", "socket1/gpu1")
-                                UNIT_1 ("17", "socket", "1", "socket1") NODE_1
-    ", " ABOVE "], \"edges\": [" EDGES_0
-    ", " E ("13", "14") ", " E ("13", "15") ", " E ("13", "16") ", " E (
-        "12",
-        "13") ", " E ("17",
-                      "18") ", " E ("17",
-                                    "19") ", " E ("17",
-                                                  "20") ", " E ("12",
-                                                                "17") ", " E ("1",
-                                                                              "12") ","
-                                                                                    " " E ("0",
-                                                                                           "1") "]}}";
-
-static char *with_newline (const char *text)
+/* What choose() chose, as JGF; brief: without what is below node 1. */
+static void expect_graph (struct strbuf *sb, bool brief)
 {
-    struct strbuf sb;
+    autostrbuf struct strbuf nodes;
+    autostrbuf struct strbuf edges;
 
-    strbuf_init (&sb, 1 << 20);
-    strbuf_addf (&sb, "%s\n", text);
-    return strbuf_detach (&sb);
+    strbuf_init (&nodes, 1 << 16);
+    strbuf_init (&edges, 1 << 16);
+    add_node (&nodes, 9, "'type': 'core', 'id': 3, 'rank': 0, 'exclusive': true",
+              "/tiny0/rack0/node0/socket1/core3");
+    add_node (&nodes, 7, "'type': 'socket', 'id': 1, 'rank': 0",
+              "/tiny0/rack0/node0/socket1");
+    add_node (&nodes, 11,
+              "'type': 'memory', 'id': 0, 'rank': 0, 'unit': 'GB', 'exclusive': true, "
+              "'size': 4",
+              "/tiny0/rack0/node0/memory0");
+    add_node (&nodes, 2, "'type': 'node', 'id': 0, 'rank': 0", "/tiny0/rack0/node0");
+    add_edge (&edges, 7, 9);
+    add_edge (&edges, 2, 7);
+    add_edge (&edges, 2, 11);
+    add_edge (&edges, 1, 2);
+    for (int k = 0; !brief && k < 2; k++) {
+        int socket = k == 0 ? 13 : 17;
+        char words[128], path[128];
+        for (int u = 0; u < 3; u++) {
+            const char *type = u < 2 ? "core" : "gpu";
+            int id = u < 2 ? 2 * k + u : k;
+            snprintf (words, sizeof (words),
+                      "'type': '%s', 'id': %d, 'rank': 1, 'exclusive': true", type, id);
+            snprintf (path, sizeof (path), "/tiny0/rack0/node1/socket%d/%s%d", k, type,
+                      id);
+            add_node (&nodes, socket + 1 + u, words, path);
+            add_edge (&edges, socket, socket + 1 + u);
+        }
+        snprintf (words, sizeof (words),
+                  "'type': 'socket', 'id': %d, 'rank': 1, 'exclusive': true", k);
+        snprintf (path, sizeof (path), "/tiny0/rack0/node1/socket%d", k);
+        add_node (&nodes, socket, words, path);
+        add_edge (&edges, 12, socket);
+    }
+    add_node (&nodes, 12,
+              "'type': 'node', 'id': 1, 'rank': 1, 'properties': {'big': '', 'speed': "
+              "'fast'}, 'exclusive': true",
+              "/tiny0/rack0/node1");
+    add_node (&nodes, 1, "'type': 'rack', 'id': 0, 'rank': -1", "/tiny0/rack0");
+    add_node (&nodes, 0, "'type': 'cluster', 'basename': 'tiny', 'id': 0, 'rank': -1",
+              "/tiny0");
+    add_edge (&edges, 1, 12);
+    add_edge (&edges, 0, 1);
+    add_graph (sb, &nodes, &edges);
+    add_quoted (sb, brief ? ", 'writer': 'fluxion:jgf_shorthand'}" : "}");
 }
 
 static void test_jgf (void **state)
 {
     struct machine m;
-    autofree char *all = with_newline (whole), *part = with_newline (brief);
+    autostrbuf struct strbuf all;
+    autostrbuf struct strbuf part;
 
     (void)state;
+    strbuf_init (&all, 1 << 16);
+    strbuf_init (&part, 1 << 16);
+    expect_graph (&all, false);
+    expect_graph (&part, true);
+    strbuf_addch (&all, '\n');
+    strbuf_addch (&part, '\n');
     machine_make (&m);
     struct selection *s = choose (&m);
-    check ("jgf", &m, s, NULL, all);
-    check ("jgf_shorthand", &m, s, NULL, part);
+    check_text (m.g, s, "jgf", NULL, all.buf);
+    check_text (m.g, s, "jgf_shorthand", NULL, part.buf);
     /* Nothing is claimed, as in the answer of a search: nothing is left out. */
     for (size_t i = 0; i < s->n; i++)
         s->picks[i].claimed = false;
-    check ("jgf_shorthand", &m, s, NULL, all);
+    check_text (m.g, s, "jgf_shorthand", NULL, all.buf);
     s->n = 0;
-    check ("jgf", &m, s, NULL, "");
-    check ("jgf_shorthand", &m, s, NULL, "");
+    check_text (m.g, s, "jgf", NULL, "");
+    check_text (m.g, s, "jgf_shorthand", NULL, "");
     selection_destroy (s);
     graph_destroy (m.g);
 }
 
-/* Names that are not what type and id give, an id that is not there, and letters that JSON
- * has to escape. */
+/* Names that are not what type and id give, an id that is not there, and letters that
+ * JSON has to escape. */
 static void test_jgf_names (void **state)
 {
     struct machine m = { .g = graph_create () };
@@ -284,13 +257,13 @@ static void test_jgf_names (void **state)
     struct selection *s = selection_create ();
     uint32_t top = pick (&m, s, m.cluster, 0, 1, GRAPH_NONE, ON_THE_WAY);
     pick (&m, s, node, 0, 1, top, CLAIMED);
-    check ("jgf", &m, s, NULL,
-           "{\"graph\": {\"nodes\": [{\"id\": \"40\", \"metadata\": {\"type\": \"node\", "
-           "\"basename\": \"host\", \"name\": \"host007\", \"id\": 7, \"rank\": 7, "
-           "\"exclusive\": true, \"paths\": {\"containment\": \"/a\\\"b/host007\"}}}, "
-           "{\"id\": \"0\", \"metadata\": {\"type\": \"cluster\", \"name\": \"a\\\"b\", "
-           "\"id\": -1, \"rank\": -1, \"paths\": {\"containment\": \"/a\\\"b\"}}}], "
-           "\"edges\": [{\"source\": \"0\", \"target\": \"40\"}]}}\n");
+    check_quoted (m.g, s, "jgf", NULL,
+                  "{'graph': {'nodes': [{'id': '40', 'metadata': {'type': 'node', "
+                  "'basename': 'host', 'name': 'host007', 'id': 7, 'rank': 7, "
+                  "'exclusive': true, 'paths': {'containment': '/a\\'b/host007'}}}, "
+                  "{'id': '0', 'metadata': {'type': 'cluster', 'name': 'a\\'b', "
+                  "'id': -1, 'rank': -1, 'paths': {'containment': '/a\\'b'}}}], "
+                  "'edges': [{'source': '0', 'target': '40'}]}}\n");
     selection_destroy (s);
     graph_destroy (m.g);
 }
@@ -311,13 +284,13 @@ static void test_jgf_subsystem (void **state)
     struct selection *s = selection_create ();
     uint32_t top = pick (&m, s, m.cluster, 0, 1, GRAPH_NONE, ON_THE_WAY);
     pick (&m, s, node, 0, 1, top, CLAIMED);
-    check ("jgf", &m, s, NULL,
-           "{\"graph\": {\"nodes\": [{\"id\": \"1\", \"metadata\": {\"type\": \"node\", "
-           "\"id\": 3, \"rank\": 3, \"exclusive\": true, \"paths\": {\"containment\": "
-           "\"/cluster0/node3\", \"power\": \"/panel0/node3\"}}}, "
-           "{\"id\": \"0\", \"metadata\": {\"type\": \"panel\", \"id\": 0, \"rank\": -1, "
-           "\"paths\": {\"power\": \"/panel0\"}}}], \"edges\": [{\"source\": \"0\", "
-           "\"target\": \"1\", \"metadata\": {\"subsystem\": \"power\"}}]}}\n");
+    check_quoted (m.g, s, "jgf", NULL,
+                  "{'graph': {'nodes': [{'id': '1', 'metadata': {'type': 'node', "
+                  "'id': 3, 'rank': 3, 'exclusive': true, 'paths': {'containment': "
+                  "'/cluster0/node3', 'power': '/panel0/node3'}}}, "
+                  "{'id': '0', 'metadata': {'type': 'panel', 'id': 0, 'rank': -1, "
+                  "'paths': {'power': '/panel0'}}}], 'edges': [{'source': '0', "
+                  "'target': '1', 'metadata': {'subsystem': 'power'}}]}}\n");
     selection_destroy (s);
     graph_destroy (m.g);
 }
@@ -380,38 +353,55 @@ static void test_jgf_words (void **state)
 
 /* -- R -- */
 
-#define LITE                                                                             \
-    "[{\"rank\": \"1\", \"children\": {\"core\": \"0-3\", \"gpu\": \"0-1\"}}, "          \
-    "{\"rank\": \"0\", \"children\": {\"core\": \"3\"}}]"
-#define R_BODY                                                                           \
-    "{\"version\": 1, \"execution\": {\"R_lite\": " LITE ", \"nodelist\": "              \
-    "[\"node[0-1]\"], \"properties\": {\"big\": \"1\", \"speed=fast\": \"1\"}, "         \
-    "\"starttime\": 100, \"expiration\": 3153600000}"
+static const char lite[] = "[{'rank': '1', 'children': {'core': '0-3', 'gpu': '0-1'}}, "
+                           "{'rank': '0', 'children': {'core': '3'}}]";
+
+/* choose() as R, with the graph under "scheduling" or without. */
+static void expect_r (struct strbuf *sb, bool scheduling, bool brief)
+{
+    add_quoted (sb, "{'version': 1, 'execution': {'R_lite': ");
+    add_quoted (sb, lite);
+    add_quoted (sb, ", 'nodelist': ['node[0-1]'], 'properties': {'big': '1', "
+                    "'speed=fast': '1'}, 'starttime': 100, 'expiration': 3153600000}");
+    if (scheduling) {
+        add_quoted (sb, ", 'scheduling': ");
+        expect_graph (sb, brief);
+    }
+    strbuf_adds (sb, "}\n");
+}
 
 static void test_r (void **state)
 {
+    static const struct {
+        const char *format;
+        bool scheduling, brief;
+    } formats[] = {
+        { "rv1", true, false },
+        { "rv1_nosched", false, false },
+        { "rv1_shorthand", true, true },
+    };
     struct machine m;
     struct match_writer_options opt = { .start = 100, .end = 3153600000 };
-    struct strbuf r;
+    autostrbuf struct strbuf text;
 
     (void)state;
+    strbuf_init (&text, 1 << 16);
     machine_make (&m);
     struct selection *s = choose (&m);
-    check ("rlite", &m, s, &opt, LITE "\n");
-    check ("rv1_nosched", &m, s, &opt, R_BODY "}\n");
-    strbuf_init (&r, 1 << 20);
-    strbuf_addf (&r, R_BODY ", \"scheduling\": %s}\n", whole);
-    check ("rv1", &m, s, &opt, r.buf);
-    strbuf_reset (&r);
-    strbuf_addf (&r, R_BODY ", \"scheduling\": %s}\n", brief);
-    check ("rv1_shorthand", &m, s, &opt, r.buf);
-    strbuf_release (&r);
+    add_quoted (&text, lite);
+    strbuf_addch (&text, '\n');
+    check_text (m.g, s, "rlite", &opt, text.buf);
+    for (size_t i = 0; i < ARRAY_SIZE (formats); i++) {
+        strbuf_reset (&text);
+        expect_r (&text, formats[i].scheduling, formats[i].brief);
+        check_text (m.g, s, formats[i].format, &opt, text.buf);
+    }
     selection_destroy (s);
     graph_destroy (m.g);
 }
 
-/* Ranks with the same children are one entry; ids come in any order; a rabbit has a rank of
- * its own beside the nodes; cores of no node are nobody's. */
+/* Ranks with the same children are one entry; ids come in any order; a rabbit has a rank
+ * of its own beside the nodes; cores of no node are nobody's. */
 static void test_r_merge (void **state)
 {
     static const int numbers[] = { 2, 0, 1, 3 };
@@ -448,12 +438,11 @@ static void test_r_merge (void **state)
             pick (&m, s, gpu, 0, 1, at, CLAIMED);
         }
     }
-    check (
-        "rv1_nosched", &m, s, NULL,
-        "{\"version\": 1, \"execution\": {\"R_lite\": [{\"rank\": \"1\", \"children\": "
-        "{\"core\": \"3-5\", \"gpu\": \"8\"}}, {\"rank\": \"0,2-3\", \"children\": "
-        "{\"core\": \"3-5\"}}], \"nodelist\": [\"host[0-3]\"], \"starttime\": 0, "
-        "\"expiration\": 0}}\n");
+    check_quoted (m.g, s, "rv1_nosched", NULL,
+                  "{'version': 1, 'execution': {'R_lite': [{'rank': '1', 'children': "
+                  "{'core': '3-5', 'gpu': '8'}}, {'rank': '0,2-3', 'children': "
+                  "{'core': '3-5'}}], 'nodelist': ['host[0-3]'], 'starttime': 0, "
+                  "'expiration': 0}}\n");
     selection_destroy (s);
     graph_destroy (m.g);
 }
@@ -471,11 +460,11 @@ static void test_r_nothing (void **state)
     struct selection *s = choose (&m);
     s->n = 3; /* down to node 0 */
     for (size_t i = 0; i < ARRAY_SIZE (formats); i++)
-        check (formats[i], &m, s, NULL, "");
+        check_text (m.g, s, formats[i], NULL, "");
     assert_int_equal (write_with ("rlite", &m, s, NULL, &sb), -EINVAL);
     s->n = 0;
     for (size_t i = 0; i < ARRAY_SIZE (formats); i++)
-        check (formats[i], &m, s, NULL, "");
+        check_text (m.g, s, formats[i], NULL, "");
     assert_int_equal (write_with ("rlite", &m, s, NULL, &sb), -EINVAL);
     assert_int_equal (sb.len, 0);
     selection_destroy (s);

@@ -391,6 +391,7 @@ static int make (struct make *m)
     enter (m);
     if (make_indexes (m) < 0)
         return -ENOMEM;
+    p->told = p->layout = p->g->layout; /* levels_hold() looks at it */
     measure (m);
     book (m);
     return p->stale ? -ENOMEM : 0;

@@ -104,7 +104,7 @@ struct graph_spec {
     const char *unit; /* of measure, up to 63 characters; NULL: none */
     int64_t id;       /* of the first unit, -1 .. 2^31-1 */
     uint32_t count;   /* units; 0 means 1. More only for leaves that are named by default,
-                       * have an id, are not divisible, and are not nodes */
+                       * have an id, are not divisible, not nodes, and not the root */
     int64_t size;     /* of each unit; 0 means 1 */
     int64_t uniq;     /* of the first unit, up to 2^62; -1: the next free numbers */
     int32_t rank;     /* -1: none */

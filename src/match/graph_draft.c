@@ -131,14 +131,15 @@ static int check_spec (const struct graph_spec *s, struct error *err)
     return check_number ("rank", s->rank, -1, INT32_MAX, err);
 }
 
-static int check_parent (const struct graph *g, uint32_t parent, struct error *err)
+static int check_parent (const struct graph *g, uint32_t parent, uint32_t count,
+                         struct error *err)
 {
     autostrbuf struct strbuf sb = { 0 };
-    if (parent == GRAPH_NONE) {
-        return g->root == GRAPH_NONE ? 0
-                                     : error_set (err, EEXIST, "%s is the root already",
-                                                  names_path (g, g->root, &sb));
-    }
+    if (parent == GRAPH_NONE && g->root != GRAPH_NONE)
+        return error_set (err, EEXIST, "%s is the root already",
+                          names_path (g, g->root, &sb));
+    if (parent == GRAPH_NONE)
+        return count == 1 ? 0 : error_set (err, EINVAL, "count: %u roots", count);
     if (!graph_is_live (g, parent))
         return error_set (err, EINVAL, "parent: there is no vertex %u", parent);
     const struct graph_vertex *x = graph_vertex (g, parent);
@@ -222,7 +223,8 @@ int draft_make (struct graph *g, const struct graph_spec *spec, uint32_t parent,
                            .count = MAX (spec->count, 1),
                            .size = spec->size ? spec->size : 1,
                            .flags = spec->flags };
-    if ((rc = check_spec (spec, err)) < 0 || (rc = check_parent (g, parent, err)) < 0
+    if ((rc = check_spec (spec, err)) < 0
+        || (rc = check_parent (g, parent, ret->count, err)) < 0
         || (rc = draft_type (g, ret, err)) < 0)
         return rc;
     if ((rc = draft_extra (g, ret, err)) < 0)

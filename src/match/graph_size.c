@@ -149,7 +149,8 @@ static int refuse_size (const struct graph *g, uint32_t v, uint32_t count,
 {
     autostrbuf struct strbuf sb = { 0 };
     const struct graph_vertex *x = graph_vertex (g, v);
-    const char *bar = x->type == GRAPH_NODE        ? "it is a node"
+    const char *bar = x->parent == GRAPH_NONE      ? "it is the root"
+                      : x->type == GRAPH_NODE      ? "it is a node"
                       : x->flags & GRAPH_DIVISIBLE ? "it is divisible"
                       : x->first != GRAPH_NONE     ? "it has children"
                       : title_of (g, v).id < 0     ? "it has a name of its own"

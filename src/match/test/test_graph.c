@@ -502,6 +502,29 @@ static void test_remove (void **state)
     graph_destroy (g);
 }
 
+/* Nodes that come and go for ever: the orders start anew before they overflow. */
+static void test_orders_end (void **state)
+{
+    (void)state;
+    struct graph *g = graph_create ();
+    uint32_t root = add (g, GRAPH_NONE, "cluster", 0), v[4];
+    for (uint32_t i = 0; i < 4; i++)
+        v[i] = add (g, root, "node", i);
+    for (uint32_t i = 0; i < 4; i++)
+        graph_vertex (g, v[i])->order = UINT32_MAX - 10 + 3 * i;
+    uint32_t last = add (g, root, "node", 4);
+    assert_int_equal (graph_vertex (g, root)->last, last);
+    uint32_t order = 0, id = 0;
+    GRAPH_CHILDREN (g, root, c)
+    {
+        assert_int_equal (graph_vertex (g, c)->id, id++);
+        assert_true (c == v[0] || graph_vertex (g, c)->order > order);
+        order = graph_vertex (g, c)->order;
+    }
+    assert_int_equal (id, 5);
+    graph_destroy (g);
+}
+
 /* -- sizes -- */
 
 static void book (struct graph *g, uint32_t v, uint32_t unit, bool on)
@@ -782,6 +805,12 @@ static void test_edges (void **state)
     };
     for (size_t i = 0; i < ARRAY_SIZE (bad); i++)
         assert_int_equal (graph_edge_add (g, &bad[i]), -EINVAL);
+    for (int i = 2; i < 66; i++) { /* with network and water: two more than may be */
+        char name[16];
+        snprintf (name, sizeof (name), "s%d", i);
+        struct graph_edge more = { name, NULL, root, 0, root, 0 };
+        assert_int_equal (graph_edge_add (g, &more), i < 64 ? 0 : -E2BIG);
+    }
     assert_int_equal (graph_resize (g, cores, 3, 1, NULL), 0); /* its unit 3 had one */
     assert_true (graph_edge_at (g, "network", 1, &e));
     assert_true (e.from == root && e.to == root);
@@ -836,6 +865,7 @@ int main (void)
         cmocka_unit_test (test_parents),
         cmocka_unit_test (test_types_are_bounded),
         cmocka_unit_test (test_remove),
+        cmocka_unit_test (test_orders_end),
         cmocka_unit_test (test_resize),
         cmocka_unit_test (test_resize_and_back),
         cmocka_unit_test (test_resize_refused),

@@ -216,6 +216,30 @@ static void test_wide_orders (void **state)
     graph_destroy (g);
 }
 
+/* Vertices above each other, in ways too wide for one number. */
+static void test_wide_ways (void **state)
+{
+    (void)state;
+    struct graph *g = graph_create ();
+    autoselection struct selection *s = selection_create ();
+    uint32_t v = add (g, GRAPH_NONE, "cluster", 0, 1), box[2][10];
+    for (uint32_t d = 0; d < 10; d++) {
+        for (uint32_t i = 0; i < 2; i++)
+            box[i][d] = add (g, v, "box", i, 1);
+        graph_vertex (g, box[1][d])->order = UINT32_MAX / 2;
+        v = box[d % 2][d];
+    }
+    for (uint32_t d = 10; d-- > 0;)
+        claim (s, g, box[1][d], 0, 1);
+    for (uint32_t d = 0; d < 10; d++)
+        claim (s, g, box[0][d], 0, 1)->slots = d;
+    assert_completes (s, g,
+                      "cluster0 box0xc box0xc:1 box1xc box0xc:2 box0xc:3 box1xc box0xc:4 "
+                      "box0xc:5 box1xc box0xc:6 box0xc:7 box1xc box0xc:8 box0xc:9 box1xc "
+                      "box1xc box1xc box1xc box1xc box1xc");
+    graph_destroy (g);
+}
+
 /* -- random ones -- */
 
 #define UNITS_MAX 400
@@ -380,10 +404,11 @@ static void test_nested (void **state)
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test (test_ways),     cmocka_unit_test (test_runs),
-        cmocka_unit_test (test_overlaps), cmocka_unit_test (test_united),
-        cmocka_unit_test (test_count),    cmocka_unit_test (test_wide_orders),
-        cmocka_unit_test (test_random),   cmocka_unit_test (test_nested),
+        cmocka_unit_test (test_ways),      cmocka_unit_test (test_runs),
+        cmocka_unit_test (test_overlaps),  cmocka_unit_test (test_united),
+        cmocka_unit_test (test_count),     cmocka_unit_test (test_wide_orders),
+        cmocka_unit_test (test_wide_ways), cmocka_unit_test (test_random),
+        cmocka_unit_test (test_nested),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

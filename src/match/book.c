@@ -367,12 +367,14 @@ static int check_units (const struct planner *p, const struct pick *pick,
     const struct graph_vertex *x;
 
     if (pick->v >= p->g->nv || graph_vertex (p->g, pick->v)->n == 0)
-        return error_set (why, ENOENT, "the selection names vertex %" PRIu32
-                          ", which is gone", pick->v);
+        return error_set (why, ENOENT,
+                          "the selection names vertex %" PRIu32 ", which is gone",
+                          pick->v);
     x = graph_vertex (p->g, pick->v);
     if (pick->unit < x->n && pick->count > 0 && pick->count <= x->n - pick->unit)
         return 0;
-    return error_set (why, ENOENT, "the selection names units %" PRIu32 " to %" PRIu32
+    return error_set (why, ENOENT,
+                      "the selection names units %" PRIu32 " to %" PRIu32
                       " of the %" PRIu32 " units of a %s",
                       pick->unit, pick->unit + pick->count - 1, x->n,
                       graph_type_name (p->g, x->type));

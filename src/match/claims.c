@@ -33,7 +33,8 @@ uint64_t claims_run_word (uint32_t unit, uint32_t count, uint32_t i)
     end = MIN (end, from + 64);
     if (first >= end)
         return 0;
-    uint64_t ones = end - first == 64 ? ~UINT64_C (0) : (UINT64_C (1) << (end - first)) - 1;
+    uint64_t ones =
+        end - first == 64 ? ~UINT64_C (0) : (UINT64_C (1) << (end - first)) - 1;
     return ones << (first - from);
 }
 
@@ -200,7 +201,8 @@ uint32_t claims_in_way (const struct planner *p, const struct claim *c,
 {
     const struct graph_vertex *x = graph_vertex (p->g, c->v);
 
-    for (uint32_t up = x->parent; up != GRAPH_NONE; up = graph_vertex (p->g, up)->parent) {
+    for (uint32_t up = x->parent; up != GRAPH_NONE;
+         up = graph_vertex (p->g, up)->parent) {
         CLAIMS (p, up, i)
         {
             const struct claim *o = &p->claims[i];

@@ -150,8 +150,7 @@ static void set_key (struct planner *p, struct level_node *node, struct above **
     }
     node->dirty = false;
     levels_key (p, node->v, &key);
-    for (uint32_t v = node->parent; v != GRAPH_NONE;
-         v = graph_vertex (p->g, v)->parent) {
+    for (uint32_t v = node->parent; v != GRAPH_NONE; v = graph_vertex (p->g, v)->parent) {
         const struct graph_vertex *x = graph_vertex (p->g, v);
         struct above *a = &p->above[x->place];
         if (held && !a->next_held) {

@@ -60,8 +60,9 @@ static int try_now (struct plan *k)
 /* Could it be at all? status: on what is up. 0, -ENODEV, -ENOMEM; no selection. */
 static int try_empty (struct plan *k, bool status)
 {
-    struct window w = { .at = INT64_MAX, .end = INT64_MAX, .ever = !status,
-                        .empty = status };
+    struct window w = {
+        .at = INT64_MAX, .end = INT64_MAX, .ever = !status, .empty = status
+    };
     int rc = try_window (k, &w);
 
     selection_destroy (k->s);

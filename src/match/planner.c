@@ -85,8 +85,7 @@ size_t planner_memory (const struct planner *p)
         sum += sizeof (*a) + index_memory (a->index)
                + (a->nnodes + a->nloose + a->nkids) * sizeof (uint32_t);
     }
-    return sum
-           + p->nnodes * (sizeof (*p->nodes) + (2 + p->levels) * sizeof (uint32_t));
+    return sum + p->nnodes * (sizeof (*p->nodes) + (2 + p->levels) * sizeof (uint32_t));
 }
 
 /* -- update, cancel -- */
@@ -248,8 +247,7 @@ struct selection *planner_selection (const struct planner *p, uint64_t job)
     CLAIMS_OF_JOB (p, b, i)
     {
         const struct claim *c = &p->claims[i];
-        struct pick *pick =
-            selection_add (s, p->g, c->v, c->unit, c->count, GRAPH_NONE);
+        struct pick *pick = selection_add (s, p->g, c->v, c->unit, c->count, GRAPH_NONE);
         if (!pick) {
             selection_destroy (s);
             return NULL;

@@ -56,8 +56,8 @@ struct booking {
 
 struct window { /* the time that is asked for */
     int64_t at, end;
-    bool now;  /* at is now, and it is to be allocated */
-    bool ever; /* satisfiability: nothing is booked and all is up */
+    bool now;   /* at is now, and it is to be allocated */
+    bool ever;  /* satisfiability: nothing is booked and all is up */
     bool empty; /* nothing is booked, what is down is down; at: INT64_MAX */
 };
 
@@ -71,7 +71,8 @@ struct above { /* a vertex with nodes below it */
     uint32_t *kids; /* children that have nodes below them */
     size_t nkids;
     size_t nown; /* of the nodes: its own children */
-    struct above *next_held; /* while the index is held: the next such; itself: the last */
+    struct above
+        *next_held; /* while the index is held: the next such; itself: the last */
 };
 
 /* A node, the outermost where they are in each other, by its number. */
@@ -120,19 +121,20 @@ struct planner {
     size_t ntracked;
     int8_t dim_of[GRAPH_TYPES_MAX]; /* of each type, -1 */
 
-    bool stale;    /* above, nodes and profile are not there: make them with the next match */
-    uint64_t told; /* layout up to which `changed` has all that changed */
+    bool
+        stale; /* above, nodes and profile are not there: make them with the next match */
+    uint64_t told;  /* layout up to which `changed` has all that changed */
     uint64_t units; /* of the graph then */
     struct level_node *nodes;
     size_t nnodes;
     uint32_t *dirty, *changed; /* numbers of nodes, room for all */
     size_t ndirty, nchanged;
     unsigned held;
-    bool nested;    /* there are nodes in nodes */
-    uint64_t stamp; /* of the last round over bookings or nodes; each has its own */
+    bool nested;     /* there are nodes in nodes */
+    uint64_t stamp;  /* of the last round over bookings or nodes; each has its own */
     uint32_t *lists; /* all nodes, loose and kids of `above` */
     bool big[GRAPH_TYPES_MAX]; /* types of which one with children counts as several */
-    int64_t total[INDEX_DIMS];     /* what is up, in all: of this the profile subtracts */
+    int64_t total[INDEX_DIMS]; /* what is up, in all: of this the profile subtracts */
     int64_t loose_free[INDEX_DIMS]; /* free now of what is not in nodes */
 };
 

@@ -245,8 +245,7 @@ static int get_vertex (struct reader *r)
     char name[NAME_MAX_BYTES];
     uint64_t parent, len;
 
-    if (get_number (r, r->n, &parent) < 0
-        || get_number (r, NAME_MAX_BYTES - 1, &len) < 0)
+    if (get_number (r, r->n, &parent) < 0 || get_number (r, NAME_MAX_BYTES - 1, &len) < 0)
         return -EINVAL;
     if (len == 0 || len > (size_t)(r->end - r->at) || memchr (r->at, 0, len)
         || memchr (r->at, '/', len))
@@ -298,8 +297,7 @@ static int find_unit (struct reader *r, struct place first, uint64_t behind,
 static int add_pick (struct reader *r, struct selection *s, const struct place *at,
                      uint32_t count, bool exclusive, int64_t amount)
 {
-    struct pick *pick =
-        selection_add (s, r->p->g, at->v, at->unit, count, GRAPH_NONE);
+    struct pick *pick = selection_add (s, r->p->g, at->v, at->unit, count, GRAPH_NONE);
 
     if (!pick)
         return error_set (r->err, ENOMEM, "no memory");
@@ -379,8 +377,10 @@ static int get_job (struct reader *r, uint64_t *job, bool first)
     if (rc < 0)
         return rc;
     rc = planner_update (r->p, *job, s, flags & JOB_RESERVED, r->err);
-    return rc == -EBUSY ? error_set (r->err, EINVAL, "job %" PRIu64 ": units that another "
-                                     "has at the time", *job)
+    return rc == -EBUSY ? error_set (r->err, EINVAL,
+                                     "job %" PRIu64 ": units that another "
+                                     "has at the time",
+                                     *job)
                         : rc;
 }
 
@@ -402,8 +402,9 @@ int planner_restore (struct planner *p, const char *bytes, size_t len, struct er
     int rc;
 
     if (p->by_job)
-        return error_set (err, EINVAL, "there are bookings: a snapshot is read before any "
-                                       "is made");
+        return error_set (err, EINVAL,
+                          "there are bookings: a snapshot is read before any "
+                          "is made");
     rc = check_frame (&r, bytes, len);
     if (rc == 0)
         rc = get_vertices (&r);

@@ -197,8 +197,8 @@ static void add_claim (const struct planner *p, const struct claim *c, int64_t *
     if (dim <= 0)
         return;
     if (!(x->flags & GRAPH_DIVISIBLE))
-        sums[dim] = add (sums[dim], times (units_of (p, c->v, c->unit, c->count, SUMS_UP),
-                                           x->size));
+        sums[dim] = add (sums[dim],
+                         times (units_of (p, c->v, c->unit, c->count, SUMS_UP), x->size));
     else if (graph_is_up (p->g, c->v, 0))
         sums[dim] = add (sums[dim], c->amount);
 }

@@ -108,7 +108,8 @@ static int check_vertex (struct check *k, uint32_t v, bool covered)
 
     if (rc == 0)
         rc = check_busy (k, v);
-    if (covered && graph_vertex (k->p->g, v)->nclaims > graph_vertex (k->p->g, v)->nreserved)
+    if (covered
+        && graph_vertex (k->p->g, v)->nclaims > graph_vertex (k->p->g, v)->nreserved)
         return differs (k, v, "allocated below what is taken", 1, 0);
     covered = covered || sums_is_taken (k->p, v);
     GRAPH_CHILDREN (k->p->g, v, child)
@@ -209,8 +210,7 @@ static int check_key (const struct check *k, const struct above *a, size_t place
         CLAIMS (p, u, c)
         {
             if (p->claims[c].exclusive && !p->claims[c].reserved)
-                want.soonest =
-                    MIN (want.soonest, claims_booking (p, &p->claims[c])->end);
+                want.soonest = MIN (want.soonest, claims_booking (p, &p->claims[c])->end);
         }
     }
     count (p, v, true, free, &want);
@@ -224,8 +224,10 @@ static int check_key (const struct check *k, const struct above *a, size_t place
     EXPECT (k, v, "soonest", key.soonest, want.soonest);
     EXPECT (k, v, "claims in the node", node->nclaims, want.claims);
     EXPECT (k, v, "reserved in the node", node->nreserved, want.claims - want.allocated);
-    EXPECT (k, v, "its place", p->place[graph_vertex (p->g, v)->place * p->levels
-                                        + graph_vertex (p->g, a->v)->depth], place);
+    EXPECT (k, v, "its place",
+            p->place[graph_vertex (p->g, v)->place * p->levels
+                     + graph_vertex (p->g, a->v)->depth],
+            place);
     return 0;
 }
 
@@ -315,7 +317,8 @@ static int check_time (const struct check *k, int64_t t)
     for (unsigned d = 1; d < p->ndims; d++)
         EXPECT (k, GRAPH_NONE, "the profile", is[d], sums[d]);
     int64_t whole = whole_at (p, t);
-    return is[0] < whole ? differs (k, GRAPH_NONE, "the profile's nodes", is[0], whole) : 0;
+    return is[0] < whole ? differs (k, GRAPH_NONE, "the profile's nodes", is[0], whole)
+                         : 0;
 }
 
 static int check_profile (const struct check *k)

@@ -83,8 +83,6 @@ static int vertex_reserve (struct graph *g)
     size_t alloc = g->alloc;
     if (g->p->vacant != GRAPH_NONE || g->nv < g->alloc)
         return 0;
-    if (g->nv >= GRAPH_VERTICES_MAX)
-        return -E2BIG;
     struct graph_vertex *v = graph_reserve (g->v, &alloc, g->nv + 1, sizeof (*v));
     if (!v)
         return -ENOMEM;
@@ -198,6 +196,8 @@ static uint32_t draft_add (struct graph *g, uint32_t parent, struct draft *d,
                            struct error *err)
 {
     uint64_t *map = NULL;
+    if (units_check (g, d->count, err) < 0)
+        return GRAPH_NONE;
     if (parent != GRAPH_NONE && names_clash (g, parent, &d->title) != GRAPH_NONE) {
         refuse_name (g, parent, d, err);
         return GRAPH_NONE;
@@ -218,8 +218,7 @@ static uint32_t draft_add (struct graph *g, uint32_t parent, struct draft *d,
     if (rc == 0 && d->count > 64 && !(map = map_create (g, d->count)))
         rc = -ENOMEM;
     if (rc < 0) {
-        error_set (err, -rc, rc == -ENOMEM ? "out of memory" : "more than %u vertices",
-                   GRAPH_VERTICES_MAX);
+        error_set (err, ENOMEM, "out of memory");
         return GRAPH_NONE;
     }
     return vertex_add (g, parent, d, map);

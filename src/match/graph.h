@@ -35,7 +35,7 @@
 #include "common/strbuf.h"
 
 #define GRAPH_NONE UINT32_MAX
-#define GRAPH_VERTICES_MAX (1u << 28) /* handles */
+#define GRAPH_VERTICES_MAX (1u << 28) /* handles, and units in all */
 #define GRAPH_UNITS_MAX (1u << 20)    /* in one group */
 #define GRAPH_SIZE_MAX (INT64_C (1) << 50)
 #define GRAPH_DEPTH_MAX 64
@@ -50,6 +50,7 @@ enum graph_flags {
     GRAPH_DIVISIBLE = 4, /* a pool of which jobs take parts, as memory by the MiB; else a
                           * unit goes to one job as a whole, whatever its size */
     GRAPH_ABOVE = 8,     /* has nodes below it */
+    GRAPH_SEEN = 16,     /* the planner's: an answer of policy first had parts in it */
     /* 16 and more: marks of graph*.c */
 };
 
@@ -128,7 +129,7 @@ int graph_remove (struct graph *g, uint32_t v, struct error *err);
  * is booked stays: units past `count` that are busy (any, while the group has
  * reservations) are kept, as down, and go with graph_trim(). Others' ids do not change;
  * when a group grows and the uniq numbers that follow are taken, all of it gets new ones.
- * 0, -EINVAL, -EEXIST (a name is taken), -ENOMEM. */
+ * 0, -EINVAL, -EEXIST (a name is taken), -E2BIG, -ENOMEM. */
 int graph_resize (struct graph *g, uint32_t v, uint32_t count, int64_t size,
                   struct error *err);
 /* Drop trailing units that graph_resize() could not, where they are free now. */

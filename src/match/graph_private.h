@@ -248,6 +248,8 @@ int check_word (const char *what, const char *word, struct error *err);
 
 /* -- graph_size.c -- */
 
+/* Room for that many more: 0, or -E2BIG with the reason. */
+int units_check (const struct graph *g, uint32_t more, struct error *err);
 /* The sums over all vertices. */
 void units_count (struct graph *g, uint16_t type, int64_t more);
 uint64_t *map_create (struct graph *g, uint32_t n); /* n > 64 */

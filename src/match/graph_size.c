@@ -8,6 +8,14 @@
 
 #include "match/graph_private.h"
 
+/* There are no more handles than units, so this bounds both. */
+int units_check (const struct graph *g, uint32_t more, struct error *err)
+{
+    if (g->p->units + more <= GRAPH_VERTICES_MAX)
+        return 0;
+    return error_set (err, E2BIG, "more than %u vertices", GRAPH_VERTICES_MAX);
+}
+
 void units_count (struct graph *g, uint16_t type, int64_t more)
 {
     g->p->types[type].count += (uint64_t)more;
@@ -171,6 +179,8 @@ static int resize_up (struct graph *g, uint32_t v, uint32_t count, struct error 
     if (t.id + t.n - 1 > INT32_MAX)
         return error_set (err, EINVAL, "%s cannot be %u: ids end at %d",
                           names_path (g, v, &sb), count, INT32_MAX);
+    if (units_check (g, t.n, err) < 0)
+        return -E2BIG;
     uint32_t other =
         x->parent == GRAPH_NONE ? GRAPH_NONE : names_clash (g, x->parent, &t);
     if (other != GRAPH_NONE)

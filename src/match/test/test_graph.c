@@ -468,6 +468,36 @@ static void test_types_are_bounded (void **state)
     graph_destroy (g);
 }
 
+static void test_units_are_bounded (void **state)
+{
+    (void)state;
+    struct graph *g = graph_create ();
+    struct error err = { 0 };
+    char base[16];
+    struct graph_spec s = none;
+    uint32_t root = add (g, GRAPH_NONE, "cluster", 0), first = GRAPH_NONE, v = first;
+    s.type = "core";
+    s.id = 0;
+    for (unsigned i = 0; i < 256; i++) {
+        snprintf (base, sizeof (base), "c%ux", i);
+        s.basename = base;
+        s.count = GRAPH_UNITS_MAX - (i == 0 ? 2 : 0); /* the root is one, too */
+        v = graph_add (g, root, &s, &err);
+        first = i == 0 ? v : first;
+        assert_int_not_equal (v, GRAPH_NONE);
+    }
+    s.basename = "straw";
+    s.count = 2;
+    assert_int_equal (graph_add (g, root, &s, &err), GRAPH_NONE);
+    assert_int_equal (err.code, E2BIG);
+    assert_string_equal (err.text, "more than 268435456 vertices");
+    assert_int_equal (graph_resize (g, first, GRAPH_UNITS_MAX, 1, NULL), -E2BIG);
+    assert_int_equal (graph_resize (g, first, GRAPH_UNITS_MAX - 1, 1, NULL), 0);
+    assert_int_equal (graph_resize (g, v, 5, 1, NULL), 0);
+    assert_int_equal (graph_resize (g, first, GRAPH_UNITS_MAX, 1, NULL), 0);
+    graph_destroy (g);
+}
+
 static void test_remove (void **state)
 {
     (void)state;
@@ -864,6 +894,7 @@ int main (void)
         cmocka_unit_test (test_fields),
         cmocka_unit_test (test_parents),
         cmocka_unit_test (test_types_are_bounded),
+        cmocka_unit_test (test_units_are_bounded),
         cmocka_unit_test (test_remove),
         cmocka_unit_test (test_orders_end),
         cmocka_unit_test (test_resize),

@@ -295,6 +295,33 @@ static void test_jgf_subsystem (void **state)
     graph_destroy (m.g);
 }
 
+/* Paths elsewhere are told with the one here; what others call the vertex in the main
+ * tree goes before what the names give. */
+static void test_jgf_paths (void **state)
+{
+    struct machine m;
+
+    (void)state;
+    machine_make (&m);
+    uint32_t gpu = m.gpu[0][0];
+    assert_int_equal (graph_set_path_in (m.g, gpu, 0, "power", "/panel0/gpu7"), 0);
+    assert_int_equal (graph_set_path_in (m.g, gpu, 0, "net", "/switch1/gpu7"), 0);
+    assert_int_equal (graph_set_path_in (m.g, m.rack, 0, "containment", "/tiny/r\"0"), 0);
+    struct selection *s = selection_create ();
+    uint32_t top = pick (&m, s, m.rack, 0, 1, GRAPH_NONE, ON_THE_WAY);
+    pick (&m, s, gpu, 0, 1, top, CLAIMED);
+    check_quoted (
+        m.g, s, "jgf", NULL,
+        "{'graph': {'nodes': [{'id': '6', 'metadata': {'type': 'gpu', 'id': 0, "
+        "'rank': 0, 'exclusive': true, 'paths': {'containment': '/rack0/gpu0', "
+        "'power': '/panel0/gpu7', 'net': '/switch1/gpu7'}}}, {'id': '1', "
+        "'metadata': {'type': 'rack', 'id': 0, 'rank': -1, 'paths': "
+        "{'containment': '/tiny/r\\'0'}}}], 'edges': [{'source': '1', 'target': "
+        "'6'}]}}\n");
+    selection_destroy (s);
+    graph_destroy (m.g);
+}
+
 static json_t *about_unit (const struct pick *p, uint32_t unit, void *arg)
 {
     const struct machine *m = arg;
@@ -523,11 +550,12 @@ static void test_full (void **state)
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test (test_lines),        cmocka_unit_test (test_jgf),
-        cmocka_unit_test (test_jgf_names),    cmocka_unit_test (test_jgf_subsystem),
-        cmocka_unit_test (test_jgf_words),    cmocka_unit_test (test_r),
-        cmocka_unit_test (test_r_merge),      cmocka_unit_test (test_r_nothing),
-        cmocka_unit_test (test_r_impossible), cmocka_unit_test (test_full),
+        cmocka_unit_test (test_lines),     cmocka_unit_test (test_jgf),
+        cmocka_unit_test (test_jgf_names), cmocka_unit_test (test_jgf_subsystem),
+        cmocka_unit_test (test_jgf_paths), cmocka_unit_test (test_jgf_words),
+        cmocka_unit_test (test_r),         cmocka_unit_test (test_r_merge),
+        cmocka_unit_test (test_r_nothing), cmocka_unit_test (test_r_impossible),
+        cmocka_unit_test (test_full),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "match/graph_private.h" /* which paths a vertex has */
 #include "match/writers/order.h"
 
 #define CONTAINMENT "containment"
@@ -65,21 +66,34 @@ static void add_properties (struct jgf *j, const struct pick *p, uint32_t unit)
         strbuf_addch (j->sb, '}');
 }
 
+static void add_path (struct jgf *j, const char *subsystem, const char *path, bool first)
+{
+    strbuf_adds (j->sb, first ? ", \"paths\": {" : ", ");
+    strbuf_add_json (j->sb, subsystem, SIZE_MAX);
+    strbuf_adds (j->sb, ": ");
+    strbuf_add_json (j->sb, path, SIZE_MAX);
+}
+
+/* Containment first, then the main tree's, then all others that are known. */
 static void add_paths (struct jgf *j, const struct pick *p, uint32_t unit)
 {
-    const char *main = graph_subsystem (j->g), *other = NULL;
+    const char *main = graph_subsystem (j->g), *known;
+    const struct own *own = own_find (j->g, p->v);
+    bool first = true;
 
-    strbuf_adds (j->sb, ", \"paths\": {");
-    if (strcmp (main, CONTAINMENT))
-        other = graph_path_in (j->g, p->v, unit, CONTAINMENT);
-    if (other) {
-        strbuf_adds (j->sb, "\"" CONTAINMENT "\": ");
-        strbuf_add_json (j->sb, other, SIZE_MAX);
-        strbuf_adds (j->sb, ", ");
+    if (strcmp (main, CONTAINMENT)
+        && (known = graph_path_in (j->g, p->v, unit, CONTAINMENT))) {
+        add_path (j, CONTAINMENT, known, first);
+        first = false;
     }
-    strbuf_add_json (j->sb, main, SIZE_MAX);
-    strbuf_adds (j->sb, ": ");
-    strbuf_add_json (j->sb, j->path.buf, j->path.len);
+    known = graph_path_in (j->g, p->v, unit, main);
+    add_path (j, main, known ? known : j->path.buf, first);
+    for (size_t i = 0; own && i < own->npaths; i++) {
+        const char *other = text_of (j->g->p, own->paths[i].subsystem);
+        if (own->paths[i].unit == unit && strcmp (other, main)
+            && strcmp (other, CONTAINMENT))
+            add_path (j, other, own->paths[i].path, false);
+    }
     strbuf_addch (j->sb, '}');
 }
 

@@ -3,7 +3,9 @@ noinst_LIBRARIES += src/match/libmatch.a
 src_match_libmatch_a_SOURCES = \
 	src/match/above.c \
 	src/match/answer.c \
+	src/match/book.c \
 	src/match/choose.c \
+	src/match/claims.c \
 	src/match/constraint.c \
 	src/match/find.c \
 	src/match/graph.c \
@@ -15,12 +17,19 @@ src_match_libmatch_a_SOURCES = \
 	src/match/graph_shared.c \
 	src/match/graph_size.c \
 	src/match/graph_table.c \
+	src/match/holders.c \
 	src/match/index.c \
+	src/match/levels.c \
 	src/match/machine.c \
+	src/match/make.c \
 	src/match/match.c \
 	src/match/miss.c \
 	src/match/or_slots.c \
+	src/match/ordered.c \
+	src/match/part.c \
 	src/match/place.c \
+	src/match/plan.c \
+	src/match/planner.c \
 	src/match/policy.c \
 	src/match/profile.c \
 	src/match/request.c \
@@ -29,7 +38,10 @@ src_match_libmatch_a_SOURCES = \
 	src/match/shape.c \
 	src/match/shape_describe.c \
 	src/match/slots.c \
+	src/match/snapshot.c \
 	src/match/summary.c \
+	src/match/sums.c \
+	src/match/verify.c \
 	src/match/walk.c \
 	src/match/why.c \
 	$(MATCH_POLICIES_FILES)
@@ -62,32 +74,52 @@ FORMATS_LIBS = src/match/libformats.a $(MATCH_LIBS) $(XML_LIBS) $(HWLOC_LIBS)
 if HAVE_CMOCKA
 MATCH_TESTS = \
 	src/match/test/test_constraint \
+	src/match/test/test_find \
 	src/match/test/test_graph \
+	src/match/test/test_graph_random \
+	src/match/test/test_graph_torture \
 	src/match/test/test_index \
 	src/match/test/test_index_torture \
 	src/match/test/test_match \
 	src/match/test/test_match_random \
+	src/match/test/test_planner \
 	src/match/test/test_policy \
+	src/match/test/test_policy_example \
 	src/match/test/test_profile \
+	src/match/test/test_reader_hwloc \
+	src/match/test/test_reader_rv1exec \
 	src/match/test/test_rset \
 	src/match/test/test_selection \
 	src/match/test/test_shape \
+	src/match/test/test_shape_torture \
 	src/match/test/test_writer
 check_PROGRAMS += $(MATCH_TESTS)
 UNIT_TESTS += $(MATCH_TESTS)
 MATCH_TEST_LIBS = $(FORMATS_LIBS) $(CMOCKA_LIBS)
 src_match_test_test_constraint_LDADD = $(MATCH_TEST_LIBS)
+src_match_test_test_find_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_graph_LDADD = $(MATCH_TEST_LIBS)
+src_match_test_test_graph_random_LDADD = $(MATCH_TEST_LIBS)
+src_match_test_test_graph_torture_LDADD = $(MATCH_TEST_LIBS)
+src_match_test_test_graph_torture_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc \
+	-Wl,--wrap=realloc -Wl,--wrap=strdup
 src_match_test_test_index_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_index_torture_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_index_torture_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc \
 	-Wl,--wrap=realloc
 src_match_test_test_match_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_match_random_LDADD = $(MATCH_TEST_LIBS)
+src_match_test_test_planner_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_policy_LDADD = $(MATCH_TEST_LIBS)
+src_match_test_test_policy_example_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_profile_LDADD = $(MATCH_TEST_LIBS)
+src_match_test_test_reader_hwloc_LDADD = $(MATCH_TEST_LIBS)
+src_match_test_test_reader_rv1exec_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_rset_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_selection_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_shape_LDADD = $(MATCH_TEST_LIBS)
+src_match_test_test_shape_torture_LDADD = $(MATCH_TEST_LIBS)
+src_match_test_test_shape_torture_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc \
+	-Wl,--wrap=realloc -Wl,--wrap=strdup
 src_match_test_test_writer_LDADD = $(MATCH_TEST_LIBS)
 endif

@@ -1,7 +1,7 @@
 /* The planner: who has what until when. What would be wrong: a unit given twice, a window
  * that does not see a reservation, an update that books a part of what it refuses, a cancel
  * that leaves something behind, a time that fits and is not found. */
-#include "machine_test.h"
+#include "match/test/machine_test.h"
 
 #include <errno.h>
 

@@ -117,6 +117,7 @@ static enum match_verdict update (struct session *s, const struct update *u,
     double began = clock_mono ();
     int rc;
 
+    strbuf_init (&text, OUTPUT_MAX);
     selection = read_selection (s, u->reader, u->file);
     t->parse = clock_mono () - began;
     if (!selection)
@@ -125,7 +126,6 @@ static enum match_verdict update (struct session *s, const struct update *u,
     t->decide = clock_mono () - began - t->parse;
     if (rc < 0)
         return MATCH_NONE;
-    strbuf_init (&text, OUTPUT_MAX);
     if (output_encode (s, selection, NULL, NULL, &text, &err) < 0)
         session_complain ("%s", err.text);
     fwrite (text.buf, 1, text.len, s->out);

@@ -85,6 +85,7 @@ static int put_node (struct dump *d, uint32_t v, uint32_t unit)
     autostrbuf struct strbuf path;
     char name[1024];
 
+    strbuf_init (&path, 1 << 20);
     graph_name (d->g, v, unit, name, sizeof (name));
     if (d->s->opt->dump_format == DUMP_DOT) {
         fprintf (d->out, "  %" PRId64 " [label=", number_of (d->g, v, unit));
@@ -92,7 +93,6 @@ static int put_node (struct dump *d, uint32_t v, uint32_t unit)
         fputs ("];\n", d->out);
         return 0;
     }
-    strbuf_init (&path, 1 << 20);
     graph_path (d->g, v, unit, &path);
     fprintf (d->out, "    <node id=\"n%" PRId64 "\">\n", number_of (d->g, v, unit));
     put_data (d->out, "type", graph_type_name (d->g, x->type));

@@ -106,10 +106,33 @@ static bool short_of (struct walker *k, const struct index *x, uint16_t r)
     return false;
 }
 
+/* Something of a type that the graph does not have. */
+static bool unknown_type (struct walker *k, uint16_t head)
+{
+    for (uint16_t r = head; r != SHAPE_NONE; r = walk_req (k, r)->next) {
+        const struct shape_vertex *req = walk_req (k, r);
+        if (req->kind == SHAPE_OR_SLOT)
+            continue;
+        if (req->kind == SHAPE_RESOURCE
+            && (k->type[r] < 0 || graph_type_count (k->g, (uint16_t)k->type[r]) == 0)) {
+            *k->miss = (struct walk_miss){ .wanted = r,
+                                           .at = k->g->root,
+                                           .asked = shape_count_least (req),
+                                           .known_early = true };
+            return true;
+        }
+        if (unknown_type (k, req->first))
+            return true;
+    }
+    return false;
+}
+
 bool walk_hopeless (struct walker *k)
 {
     const struct above *a;
 
+    if (unknown_type (k, k->s->top))
+        return true;
     if (!(graph_vertex (k->g, k->g->root)->flags & GRAPH_ABOVE))
         return false;
     a = levels_above (k->p, k->g->root);
@@ -232,6 +255,8 @@ static int64_t kid_key (const struct walker *k, const struct above *a, uint32_t 
 {
     int dim = levels_dim (k->p, GRAPH_CORE);
 
+    if (k->policy->first && !(graph_vertex (k->g, v)->flags & GRAPH_SEEN))
+        return INT64_MAX;
     if (k->policy->first)
         return dim > 0 ? index_sum_free (a->index, (unsigned)dim) : 0;
     int64_t score = match_policy_score (k->policy, k->g, v, 0);

@@ -119,6 +119,19 @@ static int claim_nodes (struct walker *k, struct selection *s)
     return rc;
 }
 
+/* Policies that take the first that do turn to what is fresh. */
+static void note_seen (struct walker *k, const struct selection *s)
+{
+    for (size_t i = 1; i < s->n; i++) {
+        struct graph_vertex *x = graph_vertex (k->g, s->picks[i].v);
+        if (x->first == GRAPH_NONE || (x->flags & GRAPH_SEEN))
+            continue;
+        x->flags |= GRAPH_SEEN;
+        if (x->type == GRAPH_NODE)
+            levels_touch (k->p, s->picks[i].v);
+    }
+}
+
 int walk_answer (struct walker *k, uint32_t parts, struct selection **ret)
 {
     struct selection *s = selection_create ();
@@ -135,6 +148,8 @@ int walk_answer (struct walker *k, uint32_t parts, struct selection **ret)
         selection_destroy (s);
         return rc;
     }
+    if (k->policy->first && !k->w->ever && !k->w->empty)
+        note_seen (k, s);
     s->start = k->w->at;
     s->end = k->w->end;
     *ret = s;

@@ -125,6 +125,8 @@ void levels_key (const struct planner *p, uint32_t v, struct index_key *ret)
         sums_add (p, v, SUMS_FREE, ret->free);
     }
     ret->measure = measure_of (p, ret);
+    if (p->policy.first && !(graph_vertex (p->g, v)->flags & GRAPH_SEEN))
+        ret->measure = INT64_MAX; /* fresh ones come first */
 }
 
 /* -- nodes that were touched -- */

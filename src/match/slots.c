@@ -1,7 +1,8 @@
 /* slots.c - slots out of parts
  *
  * A slot forms in the vertex that has all its parts as children: cores and gpus of one
- * socket, or of one node. Only if a request cannot be met so, a second walk lets a slot take
+ * socket, or of one node; in the node where its parts lie apart (cores in sockets, gpus
+ * beside these). Only if a request cannot be met so, a second walk lets a slot take
  * parts from several vertices of one node ("span"); it never spans nodes unless it consists
  * of nodes. Parts go to slots whole, in the order of the policy.
  */
@@ -56,17 +57,35 @@ static bool may_span (const struct walker *k, uint32_t u, uint16_t slot)
     return graph_node_of (k->g, u) == u;
 }
 
-bool walk_slot_here (const struct walker *k, uint32_t u, uint16_t slot)
+static bool has_all (const struct walker *k, uint32_t u, uint16_t slot)
 {
     const struct shape_vertex *s = walk_req (k, slot);
 
-    if (may_span (k, u, slot))
-        return true;
     for (uint16_t c = s->first; c != SHAPE_NONE; c = walk_req (k, c)->next)
-        if (walk_req (k, c)->kind != SHAPE_RESOURCE ? !walk_slot_here (k, u, c)
+        if (walk_req (k, c)->kind != SHAPE_RESOURCE ? !has_all (k, u, c)
                                                     : !has_child (k, u, k->type[c]))
             return false;
     return s->first != SHAPE_NONE;
+}
+
+static bool below_has_all (const struct walker *k, uint32_t u, uint16_t slot)
+{
+    GRAPH_CHILDREN (k->g, u, c)
+    {
+        if (graph_vertex (k->g, c)->first != GRAPH_NONE
+            && (has_all (k, c, slot) || below_has_all (k, c, slot)))
+            return true;
+    }
+    return false;
+}
+
+bool walk_slot_here (const struct walker *k, uint32_t u, uint16_t slot)
+{
+    if (may_span (k, u, slot) || has_all (k, u, slot))
+        return true;
+    /* In a node where no vertex has all kinds of parts, the node itself is the place. */
+    return !k->p->opt.together_slots && graph_vertex (k->g, u)->type == GRAPH_NODE
+           && !below_has_all (k, u, slot);
 }
 
 /* How much of each part a slot gets: the most that still makes the slots that are needed. */

@@ -5,7 +5,7 @@
  * JOBDIR/launch-N ... --rank R", and must belong to the job's user. Until their job
  * adopts them they stay in the list, held by pidfd, so that no other process is taken for
  * one. As a subreaper the broker inherits what a killed agent did not take with it: any
- * child that is no agent is such a stray, and is killed.
+ * child that is no agent is such a stray, and is killed with all that descends from it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -87,25 +87,10 @@ static struct agent_process *find (struct agents *a, pid_t pid)
     return NULL;
 }
 
-/* Field 4 of /proc/PID/stat, which stands behind the command's name in parentheses. */
-static pid_t parent_of (const char *pid)
-{
-    char path[64], buf[512];
-    int ppid = -1;
-    snprintf (path, sizeof (path), "/proc/%s/stat", pid);
-    autoclose int fd = open (path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : io_read_all (fd, buf, sizeof (buf) - 1);
-    if (n <= 0)
-        return -1;
-    buf[n] = '\0';
-    const char *end = strrchr (buf, ')');
-    if (!end || sscanf (end + 1, " %*c %d", &ppid) != 1)
-        return -1;
-    return ppid;
-}
+/* -- /proc -- */
 
-static void for_each_process (void (*fn) (struct agents *a, const char *name, pid_t pid),
-                              struct agents *a)
+static void for_each_process (void (*fn) (const char *name, pid_t pid, void *arg),
+                              void *arg)
 {
     DIR *dir = opendir ("/proc");
     struct dirent *d;
@@ -113,18 +98,116 @@ static void for_each_process (void (*fn) (struct agents *a, const char *name, pi
 
     while (dir && (d = readdir (dir)))
         if (parse_int (d->d_name, 2, INT32_MAX, &pid, "pid", NULL) == 0)
-            fn (a, d->d_name, (pid_t)pid);
+            fn (d->d_name, (pid_t)pid, arg);
     if (dir)
         closedir (dir);
 }
 
-static void kill_stray (struct agents *a, const char *name, pid_t pid)
+struct member {
+    pid_t pid, parent;
+    bool zombie;
+    bool below; /* of those that are meant, or descends from one */
+};
+
+struct tree {
+    struct member *list;
+    size_t n, alloc;
+};
+
+/* Fields 3 and 4 of /proc/PID/stat, behind the command's name in parentheses. */
+static bool read_stat (const char *pid, struct member *m)
 {
-    if (parent_of (name) != getpid () || find (a, pid))
+    char path[64], buf[512], state;
+    snprintf (path, sizeof (path), "/proc/%s/stat", pid);
+    autoclose int fd = open (path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : io_read_all (fd, buf, sizeof (buf) - 1);
+    if (n <= 0)
+        return false;
+    buf[n] = '\0';
+    const char *end = strrchr (buf, ')');
+    if (!end || sscanf (end + 1, " %c %d", &state, &m->parent) != 2)
+        return false;
+    m->zombie = state == 'Z' || state == 'X';
+    return true;
+}
+
+static void tree_add (const char *name, pid_t pid, void *arg)
+{
+    struct tree *t = arg;
+    struct member m = { .pid = pid };
+
+    if (!read_stat (name, &m))
         return;
-    a->strays++;
-    log_info ("process %d outlived its agent and is ended", (int)pid);
-    kill (pid, SIGKILL); /* its own children come to us next, with SIGCHLD */
+    if (t->n == t->alloc) {
+        size_t alloc = t->alloc ? 2 * t->alloc : 1024;
+        struct member *list = realloc (t->list, alloc * sizeof (*list));
+        if (!list)
+            return;
+        t->list = list;
+        t->alloc = alloc;
+    }
+    t->list[t->n++] = m;
+}
+
+static int cmp_pid (const void *a, const void *b)
+{
+    const struct member *x = a, *y = b;
+    return x->pid < y->pid ? -1 : x->pid > y->pid;
+}
+
+static int tree_read (struct tree *t)
+{
+    for_each_process (tree_add, t);
+    if (t->n > 0)
+        qsort (t->list, t->n, sizeof (*t->list), cmp_pid);
+    return t->n > 0 ? 0 : -ENOMEM;
+}
+
+static bool is_below (const struct tree *t, pid_t parent)
+{
+    const struct member like = { .pid = parent };
+    const struct member *p = bsearch (&like, t->list, t->n, sizeof (like), cmp_pid);
+    return p && p->below;
+}
+
+/* SIGKILL to those that are meant and to what descends from them, which is looked for as
+ * often as it takes, for a child's number may be less than its parent's. Ends t. */
+static void tree_kill (struct tree *t)
+{
+    bool more = t->n > 0;
+
+    while (more) {
+        more = false;
+        for (size_t i = 0; i < t->n; i++)
+            if (!t->list[i].below && is_below (t, t->list[i].parent))
+                t->list[i].below = more = true;
+    }
+    for (size_t i = 0; i < t->n; i++)
+        if (t->list[i].below && !t->list[i].zombie)
+            kill (t->list[i].pid, SIGKILL);
+    free (t->list);
+}
+
+/* -- those that end -- */
+
+/* Our children that are no agents. What they started comes to us when they are dead: all
+ * is killed at once, for one after the other takes long. */
+static void kill_strays (struct agents *a)
+{
+    struct tree t = { 0 };
+
+    a->strays = 0;
+    tree_read (&t);
+    for (size_t i = 0; i < t.n; i++) {
+        struct member *m = &t.list[i];
+        if (m->parent != getpid () || find (a, m->pid))
+            continue;
+        m->below = true;
+        a->strays++;
+        if (!m->zombie)
+            log_info ("process %d outlived its agent and is ended", (int)m->pid);
+    }
+    tree_kill (&t);
 }
 
 bool agent_cleared_away (int status)
@@ -156,8 +239,7 @@ static void reap (struct agents *a)
     }
     if (!look)
         return;
-    a->strays = 0;
-    for_each_process (kill_stray, a);
+    kill_strays (a);
     if (a->strays == 0)
         a->on_no_strays (a->arg);
 }
@@ -209,8 +291,9 @@ static int uid_of (const char *pid, uid_t *ret)
     return 0;
 }
 
-static void note_agent (struct agents *a, const char *name, pid_t pid)
+static void note_agent (const char *name, pid_t pid, void *arg)
 {
+    struct agents *a = arg;
     char words[4096];
     int64_t rank;
     uid_t uid;
@@ -317,88 +400,18 @@ void agents_end (struct agents *a, const char *launch_path, uid_t uid)
 
 /* -- the end of agents that are no children -- */
 
-struct pair {
-    pid_t pid, parent;
-    bool below;
-};
-
-struct tree {
-    struct pair *list;
-    size_t n, alloc;
-};
-
-static int cmp_pid (const void *a, const void *b)
-{
-    const struct pair *x = a, *y = b;
-    return x->pid < y->pid ? -1 : x->pid > y->pid;
-}
-
-static int tree_read (struct tree *t)
-{
-    DIR *dir = opendir ("/proc");
-    struct dirent *d;
-    int64_t pid;
-
-    while (dir && (d = readdir (dir))) {
-        if (parse_int (d->d_name, 2, INT32_MAX, &pid, "pid", NULL) < 0)
-            continue;
-        if (t->n == t->alloc) {
-            size_t alloc = t->alloc ? 2 * t->alloc : 1024;
-            struct pair *list = realloc (t->list, alloc * sizeof (*list));
-            if (!list)
-                break;
-            t->list = list;
-            t->alloc = alloc;
-        }
-        t->list[t->n++] =
-            (struct pair){ .pid = (pid_t)pid, .parent = parent_of (d->d_name) };
-    }
-    if (dir)
-        closedir (dir);
-    if (t->n > 0)
-        qsort (t->list, t->n, sizeof (*t->list), cmp_pid);
-    return t->n > 0 ? 0 : -ENOMEM;
-}
-
-static bool is_below (const struct tree *t, pid_t parent, pid_t root)
-{
-    const struct pair like = { .pid = parent };
-    const struct pair *p = bsearch (&like, t->list, t->n, sizeof (like), cmp_pid);
-    return parent == root || (p && p->below);
-}
-
-/* Those of the tree that descend from root; as often as it takes, for a child's number may
- * be less than its parent's. */
-static size_t tree_mark (struct tree *t, pid_t root)
-{
-    size_t n = 0, before;
-
-    for (size_t i = 0; i < t->n; i++)
-        t->list[i].below = false;
-    do {
-        before = n;
-        for (size_t i = 0; i < t->n; i++)
-            if (!t->list[i].below && is_below (t, t->list[i].parent, root)) {
-                t->list[i].below = true;
-                n++;
-            }
-    } while (n > before);
-    return n;
-}
-
 /* Its processes; the guardian, which inherits what they leave, only once it has none. */
 static void kill_below (struct agent_process *p)
 {
     struct tree t = { 0 };
+    bool any = false;
 
-    if (tree_read (&t) < 0 || !runs (p) || tree_mark (&t, p->pid) == 0)
-        send_signal (p, SIGKILL);
-    else
-        send_signal (p, SIGCONT);
-    for (size_t i = 0; i < t.n; i++)
-        if (t.list[i].below)
-            kill (t.list[i].pid, SIGKILL);
-    free (t.list);
+    if (runs (p) && tree_read (&t) == 0)
+        for (size_t i = 0; i < t.n; i++)
+            if (t.list[i].parent == p->pid)
+                t.list[i].below = any = true;
+    send_signal (p, any ? SIGCONT : SIGKILL);
+    tree_kill (&t);
 }
 
 void agents_kill (struct agents *a, const void *arg)

@@ -58,6 +58,17 @@ static bool outermost_slot (const struct walker *k, uint16_t r)
 static int add_candidates (struct walker *k, struct selection *s, uint32_t list,
                            bool covered);
 
+/* A vertex on the way to what was chosen, with the label that the request gave it. */
+static int add_label (struct walker *k, struct selection *s, const struct candidate *c)
+{
+    struct pick *p = selection_add (s, k->g, c->v, 0, 1, GRAPH_NONE);
+
+    if (!p)
+        return -ENOMEM;
+    p->label = (uint16_t)(c->req + 1);
+    return 0;
+}
+
 static int add_candidate (struct walker *k, struct selection *s, uint32_t i, bool covered)
 {
     const struct candidate *c = &k->c[i];
@@ -83,7 +94,11 @@ static int add_candidate (struct walker *k, struct selection *s, uint32_t i, boo
         if (whole && (rc = add_below (k, s, (uint32_t)s->n - 1)) < 0)
             return rc;
     }
-    return add_candidates (k, s, c->parts, covered || c->taken || whole);
+    size_t before = s->n;
+    rc = add_candidates (k, s, c->parts, covered || c->taken || whole);
+    if (rc == 0 && !c->taken && !whole && s->n > before && walk_req (k, c->req)->label)
+        rc = add_label (k, s, c);
+    return rc;
 }
 
 static int add_candidates (struct walker *k, struct selection *s, uint32_t list,

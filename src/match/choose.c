@@ -74,7 +74,18 @@ static int64_t last_score (const struct candidate *c)
 static bool in_order (const struct walker *k, const struct candidate *a,
                       const struct candidate *b)
 {
-    return k->policy->high ? a->score >= last_score (b) : last_score (a) <= b->score;
+    int64_t x = k->policy->high ? a->score : b->score;
+    int64_t y = k->policy->high ? last_score (b) : last_score (a);
+    return x > y || (x == y && a->tie <= b->tie);
+}
+
+/* Of two single ones, or two runs that do not interleave. */
+static bool goes_first (const struct walker *k, const struct candidate *a,
+                        const struct candidate *b)
+{
+    int64_t x = k->policy->high ? last_score (a) : b->score;
+    int64_t y = k->policy->high ? last_score (b) : a->score;
+    return x > y || (x == y && a->tie <= b->tie);
 }
 
 bool walk_add (struct walker *k, uint32_t found, const struct candidate *c)
@@ -85,6 +96,7 @@ bool walk_add (struct walker *k, uint32_t found, const struct candidate *c)
     if (i == WALK_NONE)
         return false;
     k->c[i].next = WALK_NONE;
+    k->c[i].tie = k->node;
     if (f->head == WALK_NONE) {
         f->head = i;
         /* A run's units ascend: alone in its list it is in order for low policies only,
@@ -117,7 +129,6 @@ static bool order_room (struct walker *k, uint32_t n)
 static void sort_order (struct walker *k, uint32_t n)
 {
     uint32_t *a = k->order, *b = k->order + n;
-    bool high = k->policy->high;
 
     for (uint32_t width = 1; width < n; width *= 2) {
         for (uint32_t lo = 0; lo < n; lo += 2 * width) {
@@ -126,11 +137,8 @@ static void sort_order (struct walker *k, uint32_t n)
             uint32_t i = lo, j = mid;
             for (uint32_t o = lo; o < hi; o++) {
                 bool left = j >= hi;
-                if (i < mid && j < hi) {
-                    int64_t x = high ? last_score (&k->c[a[i]]) : k->c[a[i]].score;
-                    int64_t y = high ? last_score (&k->c[a[j]]) : k->c[a[j]].score;
-                    left = high ? x >= y : x <= y;
-                }
+                if (i < mid && j < hi)
+                    left = goes_first (k, &k->c[a[i]], &k->c[a[j]]);
                 b[o] = left ? a[i++] : a[j++];
             }
         }

@@ -158,11 +158,12 @@ static bool closed (const struct walker *k, uint32_t u)
 {
     const struct graph_vertex *x = graph_vertex (k->g, u);
 
-    if (x->first == GRAPH_NONE && x->type != GRAPH_NODE)
+    if (x->first == GRAPH_NONE && x->type != GRAPH_NODE
+        && (int32_t)x->type != k->storage_node)
         return false; /* leaves are asked unit by unit */
     if (!k->w->ever && (x->flags & (GRAPH_DOWN | GRAPH_DRAINED)))
         return true;
-    if (x->type == GRAPH_NODE && k->s->constraint
+    if ((x->type == GRAPH_NODE || (int32_t)x->type == k->storage_node) && k->s->constraint
         && !constraint_allows_vertex (k->s->constraint, k->g, u, 0))
         return true;
     return x->nclaims > 0 && claims_taken (k->p, u, k->w);
@@ -173,11 +174,14 @@ void walk_gather (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
 {
     const struct graph_vertex *x = graph_vertex (k->g, u);
     int64_t node_score = k->node_score;
+    uint32_t node = k->node;
     uint16_t r;
 
     if (k->failed || closed (k, u))
         return;
     int i = sibling_of_type (k, u, head, active, &r);
+    if (x->type == GRAPH_NODE)
+        k->node = x->place;
     if (x->type == GRAPH_NODE && k->policy->node_centric)
         k->node_score =
             (match_policy_score (k->policy, k->g, u, 0) + 1) * WALK_NODE_WEIGHT;
@@ -186,6 +190,7 @@ void walk_gather (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
     else if (x->first != GRAPH_NONE)
         walk_collect (k, u, head, active, base, excl);
     k->node_score = node_score;
+    k->node = node;
 }
 
 /* Children by what is free in them, most first; of equals the last added first. */
@@ -301,6 +306,7 @@ int walk_bind (struct walker *k)
         k->type[i] = k->s->v[i].kind == SHAPE_RESOURCE
                          ? graph_type_find (k->g, k->s->v[i].type)
                          : -1;
+    k->storage_node = graph_type_find (k->g, "storage_node");
     walk_bounds (k);
     return 0;
 }
@@ -324,6 +330,7 @@ static int walk_once (struct walker *k, bool span, struct selection **ret)
     k->span = span;
     k->nc = k->nf = 0;
     k->shares = 1;
+    k->node = 0;
     k->node_score = 0;
     if ((base = walk_push (k, k->s->top)) == WALK_NONE)
         return -ENOMEM;

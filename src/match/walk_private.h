@@ -28,6 +28,7 @@ struct candidate {
     uint16_t req;   /* the request's vertex that it serves */
     bool taken;     /* is to be booked */
     bool whole;     /* with everything below it */
+    uint32_t tie; /* number of the node that it is in: of equals the first in the graph */
     int64_t
         score; /* of the first unit; the others' follow it by one, unless count is 1 */
     int64_t amount; /* of each unit: what it has to give */
@@ -52,18 +53,20 @@ struct walker {
     const struct match_policy *policy;
     const struct window *w;
     struct walk_miss *miss;
-    int32_t *type;       /* by vertex of the request: the graph's number, -1: not there */
-    struct bound *bound; /* by vertex of the request: for one of it */
-    int64_t cap;         /* slots that one node may give, 0: any number */
-    int64_t shares;      /* slots for which parts are gathered, 1 outside of slots */
-    bool span;           /* slots may have parts of several vertices of a node */
-    bool failed;         /* no memory */
+    int32_t *type; /* by vertex of the request: the graph's number, -1: not there */
+    int32_t storage_node; /* a type that constraints are about, as of nodes; -1 */
+    struct bound *bound;  /* by vertex of the request: for one of it */
+    int64_t cap;          /* slots that one node may give, 0: any number */
+    int64_t shares;       /* slots for which parts are gathered, 1 outside of slots */
+    bool span;            /* slots may have parts of several vertices of a node */
+    bool failed;          /* no memory */
     struct candidate *c;
     uint32_t nc, ac;
     struct found *f;
     uint32_t nf, af;
     uint32_t *order; /* to sort in */
     uint32_t aorder;
+    uint32_t node;      /* its number */
     int64_t node_score; /* of the node that the walk is in, scaled; 0 outside */
 };
 

@@ -10,46 +10,71 @@ struct sums {
 
 struct counts {
     const struct graph *g;
-    const struct filter *filters;
-    size_t nfilters;
-    int types[OPTIONS_FILTERS_MAX]; /* numbers of those that are counted; -1: not there */
-    const char *names[OPTIONS_FILTERS_MAX];
+    const struct planner *p;
+    const struct options *opt;
+    bool leaf[GRAPH_TYPES_MAX];      /* the type is that of leaves */
+    int16_t place[GRAPH_TYPES_MAX];  /* of a type among the sums, -1: not counted */
+    uint16_t types[GRAPH_TYPES_MAX]; /* those that are counted */
     size_t ntypes;
     struct sums *sums; /* by vertex and type */
 };
-
-static int type_index (const struct counts *c, int type)
-{
-    for (size_t i = 0; i < c->ntypes; i++) {
-        if (c->types[i] == type)
-            return (int)i;
-    }
-    return -1;
-}
-
-static void add_type (struct counts *c, const char *name)
-{
-    for (size_t i = 0; i < c->ntypes; i++) {
-        if (!strcmp (c->names[i], name))
-            return;
-    }
-    c->names[c->ntypes] = name;
-    c->types[c->ntypes++] = graph_type_find (c->g, name);
-}
 
 static struct sums *sums_at (const struct counts *c, uint32_t v)
 {
     return c->sums + (size_t)v * c->ntypes;
 }
 
+/* -- which types -- */
+
+static void add_type (struct counts *c, int type)
+{
+    if (type < 0 || c->place[type] >= 0)
+        return;
+    c->place[type] = (int16_t)c->ntypes;
+    c->types[c->ntypes++] = (uint16_t)type;
+}
+
+static void choose_types (struct counts *c)
+{
+    memset (c->place, -1, sizeof (c->place));
+    for (size_t i = 0; i < c->opt->nfilters; i++)
+        add_type (c, graph_type_find (c->g, c->opt->filters[i].type));
+    for (uint32_t v = 0; v < c->g->nv; v++) {
+        const struct graph_vertex *x = graph_vertex (c->g, v);
+        if (x->n == 0 || x->first != GRAPH_NONE)
+            continue;
+        c->leaf[x->type] = true;
+        add_type (c, x->type);
+    }
+}
+
+static bool is_kept (const struct counts *c, uint16_t at, uint16_t type)
+{
+    const char *at_name = graph_type_name (c->g, at);
+    const char *name = graph_type_name (c->g, type);
+
+    if (at == type)
+        return false;
+    if (at == GRAPH_CLUSTER && c->leaf[type])
+        return true;
+    for (size_t i = 0; i < c->opt->nfilters; i++) {
+        const struct filter *f = &c->opt->filters[i];
+        if (!strcmp (f->type, name)
+            && (!strcmp (f->at, "ALL") || !strcmp (f->at, at_name)))
+            return true;
+    }
+    return false;
+}
+
+/* -- sums -- */
+
 /* Depth is bounded by GRAPH_DEPTH_MAX. */
 static void add_totals (struct counts *c, uint32_t v)
 {
     const struct graph_vertex *x = graph_vertex (c->g, v);
-    int i = type_index (c, x->type);
 
-    if (i >= 0)
-        sums_at (c, v)[i].total += (int64_t)x->n * x->size;
+    if (c->place[x->type] >= 0)
+        sums_at (c, v)[c->place[x->type]].total += (int64_t)x->n * x->size;
     GRAPH_CHILDREN (c->g, v, child)
     {
         add_totals (c, child);
@@ -58,87 +83,66 @@ static void add_totals (struct counts *c, uint32_t v)
     }
 }
 
-static void add_used (struct counts *c, uint32_t v, int i, int64_t amount)
+/* Units of a pick that the job still has: it may have given some back, and vertices may
+ * have gone. */
+static int64_t units_left (const struct counts *c, uint64_t job, const struct pick *p)
 {
-    for (; v != GRAPH_NONE; v = graph_vertex (c->g, v)->parent)
-        sums_at (c, v)[i].used += amount;
+    int64_t n = 0;
+
+    if (p->v >= c->g->nv)
+        return 0;
+    for (uint32_t unit = p->unit; unit < p->unit + p->count; unit++)
+        n += unit < graph_vertex (c->g, p->v)->n
+             && planner_has (c->p, job, p->v, unit, false);
+    return n;
 }
 
-/* Depth is bounded by GRAPH_DEPTH_MAX. */
-static void fill (struct counts *c, uint32_t v)
+static void add_pick (struct counts *c, uint64_t job, const struct pick *p)
 {
-    for (size_t i = 0; i < c->ntypes; i++)
-        sums_at (c, v)[i].used = sums_at (c, v)[i].total;
-    GRAPH_CHILDREN (c->g, v, child)
-    fill (c, child);
-}
+    int64_t n = p->exclusive ? units_left (c, job, p) : 0;
+    int place = n > 0 ? c->place[graph_vertex (c->g, p->v)->type] : -1;
 
-/* A claimed vertex that has children is used with all below it; nothing there is claimed
- * besides. */
-static void add_pick (struct counts *c, const struct pick *p)
-{
-    const struct graph_vertex *x = graph_vertex (c->g, p->v);
-    int type = type_index (c, x->type);
-
-    if (x->first == GRAPH_NONE) {
-        if (type >= 0)
-            add_used (c, p->v, type, (int64_t)p->count * p->amount);
+    if (place < 0)
         return;
-    }
-    fill (c, p->v);
-    for (size_t i = 0; i < c->ntypes; i++)
-        add_used (c, x->parent, (int)i, sums_at (c, p->v)[i].total);
+    for (uint32_t v = p->v; v != GRAPH_NONE; v = graph_vertex (c->g, v)->parent)
+        sums_at (c, v)[place].used += n * p->amount;
 }
 
-static int add_job (struct counts *c, const struct planner *p, uint64_t job)
+static void add_job (struct counts *c, const struct job_info *job)
 {
-    autoselection struct selection *s = planner_selection (p, job);
-
-    if (!s)
-        return planner_find (p, job, &(struct planner_job){ .job = 0 }) ? -1 : 0;
-    for (size_t i = 0; i < s->n; i++) {
-        if (s->picks[i].claimed)
-            add_pick (c, &s->picks[i]);
-    }
-    return 0;
+    for (size_t i = 0; job->given && i < job->given->n; i++)
+        add_pick (c, job->id, &job->given->picks[i]);
 }
 
-static int add_jobs (struct counts *c, const struct planner *p, uint64_t job, int64_t now)
+static void add_used (struct counts *c, struct jobs *jobs, uint64_t id)
 {
-    struct planner_job j;
-    int rc = 0;
-
-    if (job > 0)
-        return add_job (c, p, job);
-    for (uint64_t after = 0; rc == 0 && planner_next (p, after, &j); after = j.job) {
-        if (!j.reserved && j.start <= now && now < j.end)
-            rc = add_job (c, p, j.job);
+    for (struct job_info *job = jobs_first (jobs); job; job = jobs_next (job)) {
+        if (id > 0 ? job->id == id : job->state == JOB_ALLOCATED)
+            add_job (c, job);
     }
-    return rc;
 }
 
 /* -- from outside -- */
 
-struct counts *counts_create (const struct planner *p, const struct filter *filters,
-                              size_t nfilters, uint64_t job, int64_t now)
+struct counts *counts_create (const struct session *s, uint64_t job)
 {
     struct counts *c = calloc (1, sizeof (*c));
 
     if (!c)
         return NULL;
-    c->g = planner_graph (p);
-    c->filters = filters;
-    c->nfilters = nfilters;
-    for (size_t i = 0; i < nfilters; i++)
-        add_type (c, filters[i].type);
+    c->g = s->graph;
+    c->p = s->planner;
+    c->opt = s->opt;
+    choose_types (c);
     c->sums = calloc ((size_t)c->g->nv * c->ntypes + 1, sizeof (*c->sums));
-    if (c->sums && c->g->root != GRAPH_NONE) {
-        add_totals (c, c->g->root);
-        if (add_jobs (c, p, job, now) == 0)
-            return c;
+    if (!c->sums) {
+        counts_destroy (c);
+        return NULL;
     }
-    counts_destroy (c);
-    return NULL;
+    if (c->g->root != GRAPH_NONE)
+        add_totals (c, c->g->root);
+    add_used (c, s->jobs, job);
+    return c;
 }
 
 void counts_destroy (struct counts *c)
@@ -148,41 +152,22 @@ void counts_destroy (struct counts *c)
     free (c);
 }
 
-/* Is the type kept at vertices of v's type? */
-static bool is_kept (const struct counts *c, uint32_t v, size_t type)
-{
-    const char *at = graph_type_name (c->g, graph_vertex (c->g, v)->type);
-
-    if (!strcmp (at, c->names[type]))
-        return false;
-    for (size_t i = 0; i < c->nfilters; i++) {
-        const struct filter *f = &c->filters[i];
-        if (!strcmp (f->type, c->names[type])
-            && (!strcmp (f->at, "ALL") || !strcmp (f->at, at)))
-            return true;
-    }
-    return false;
-}
-
 json_t *counts_to_json (const struct counts *c, uint32_t v)
 {
-    json_t *o = json_object ();
+    const struct graph_vertex *x = graph_vertex (c->g, v);
+    json_t *o = x->first == GRAPH_NONE ? NULL : json_object ();
     char text[64];
 
-    if (graph_vertex (c->g, v)->first == GRAPH_NONE)
-        goto none;
-    for (size_t i = 0; i < c->ntypes; i++) {
+    for (size_t i = 0; o && i < c->ntypes; i++) {
         const struct sums *sums = &sums_at (c, v)[i];
-        if (!is_kept (c, v, i))
+        if (!is_kept (c, x->type, c->types[i]))
             continue;
         snprintf (text, sizeof (text), "used:%" PRId64 ", total:%" PRId64, sums->used,
                   sums->total);
-        if (json_object_set_new (o, c->names[i], json_string (text)) < 0)
-            goto none;
+        json_object_set_new (o, graph_type_name (c->g, c->types[i]), json_string (text));
     }
     if (json_object_size (o) > 0)
         return o;
-none:
     json_decref (o);
     return NULL;
 }

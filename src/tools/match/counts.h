@@ -1,25 +1,25 @@
 /* counts.h - used and total sizes of some types below each vertex (find agfilter=true)
  *
- *     struct counts *c = counts_create (planner, filters, nfilters, 0, now, &err);
+ *     struct counts *c = counts_create (session, 0);
  *     json_t *o = counts_to_json (c, v);            // {"core": "used:4, total:36"}
  *     counts_destroy (c);
  *
  * Which types is up to the filters (-p): those that are kept at the vertex's type, without
- * that type itself. Both are sums of sizes (8 GB of memory count 8). One pass over the
- * graph and one over the bookings; valid until either changes.
+ * that type itself; at clusters also all that have nothing below them. Both are sums of
+ * sizes (8 GB of memory count 8), the used ones of what jobs were given: of a socket that
+ * a job has as a whole for 9 cores these 9. One pass over the graph and one over what jobs
+ * have; valid until either changes.
  */
 #ifndef FLUXQ_TOOLS_MATCH_COUNTS_H
 #define FLUXQ_TOOLS_MATCH_COUNTS_H
 
 #include "common/json.h"
-#include "match/planner.h"
-#include "tools/match/options.h"
+#include "tools/match/session.h"
 
 struct counts;
 
-/* job 0: what all have that hold something at `now`; else what that job has. */
-struct counts *counts_create (const struct planner *p, const struct filter *filters,
-                              size_t nfilters, uint64_t job, int64_t now);
+/* job 0: what all have now; else what that job has. NULL: no memory. */
+struct counts *counts_create (const struct session *s, uint64_t job);
 void counts_destroy (struct counts *c);
 /* New reference; NULL: none is kept there, or no memory. */
 json_t *counts_to_json (const struct counts *c, uint32_t v);

@@ -1,9 +1,11 @@
 /* do_book.c - update, cancel, partial-cancel: bookings that no match made, or unmade */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "common/clock.h"
 #include "common/io.h"
+#include "common/json.h"
 #include "common/parse.h"
 #include "tools/match/commands.h"
 #include "tools/match/output.h"
@@ -13,7 +15,7 @@ static bool parse_job (const char *text, uint64_t *ret)
     struct error err = { 0 };
     int64_t id;
 
-    if (parse_int (text, 1, INT64_MAX - 1, &id, "job id", &err) < 0) {
+    if (parse_int (text, 0, INT64_MAX - 1, &id, "job id", &err) < 0) {
         session_complain ("%s", err.text);
         return false;
     }
@@ -38,10 +40,27 @@ static const struct match_reader *find_reader (const char *name,
     return reader;
 }
 
+/* Of whose edges a graph in JGF speaks: is the session's tree among them? */
+static bool tells_tree (const struct session *s, const struct strbuf *text)
+{
+    autojson json_t *root = json_parse (text->buf, text->len, "R", NULL);
+    const json_t *edges = json_object_get (json_object_get (root, "graph"), "edges");
+    json_t *edge;
+    size_t i;
+
+    json_array_foreach ((json_t *)edges, i, edge) {
+        const json_t *meta = json_object_get (edge, "metadata");
+        const char *name = json_string_value (json_object_get (meta, "subsystem"));
+        if (!strcmp (name ? name : "containment", graph_subsystem (s->graph)))
+            return true;
+    }
+    return json_array_size (edges) == 0;
+}
+
 /* What FILE says that a job has, in terms of the graph; NULL after a message. */
 static struct selection *read_selection (const struct session *s,
                                          const struct match_reader *reader,
-                                         const char *file)
+                                         const char *file, bool *ret_tells_tree)
 {
     struct selection *selection = NULL;
     autostrbuf struct strbuf text;
@@ -56,6 +75,7 @@ static struct selection *read_selection (const struct session *s,
         session_complain ("%s: %s", file, err.text);
         return NULL;
     }
+    *ret_tells_tree = tells_tree (s, &text);
     return selection;
 }
 
@@ -66,6 +86,8 @@ struct update {
     int64_t at, duration;
     const char *file;
     const struct match_reader *reader;
+    struct selection *selection;
+    struct match_times t;
 };
 
 static bool parse_update (struct session *s, char **argv, struct update *ret)
@@ -95,68 +117,78 @@ static bool parse_update (struct session *s, char **argv, struct update *ret)
 }
 
 /* Books it: 0, or -errno after a message. */
-static int book (struct session *s, const struct update *u, struct selection *selection)
+static int book (struct session *s, struct update *u)
 {
     struct error err = { 0 };
     int rc;
 
-    selection->start = u->at;
-    selection->end = u->duration < s->end - u->at ? u->at + u->duration : s->end;
-    rc = planner_update (s->planner, u->job, selection, u->at > 0, &err);
+    u->selection->start = u->at;
+    u->selection->end = u->duration < s->end - u->at ? u->at + u->duration : s->end;
+    rc = planner_update (s->planner, u->job, u->selection, u->at > 0, &err);
     if (rc < 0)
         session_complain ("%s: %s", u->file, err.text);
     return rc;
 }
 
-static enum match_verdict update (struct session *s, const struct update *u,
-                                  struct match_times *t)
+static void show (struct session *s, const struct update *u)
 {
-    autoselection struct selection *selection = NULL;
     autostrbuf struct strbuf text;
     struct error err = { 0 };
-    double began = clock_mono ();
-    int rc;
 
     strbuf_init (&text, OUTPUT_MAX);
-    selection = read_selection (s, u->reader, u->file);
-    t->parse = clock_mono () - began;
-    if (!selection)
-        return MATCH_NONE;
-    rc = book (s, u, selection);
-    t->decide = clock_mono () - began - t->parse;
-    if (rc < 0)
-        return MATCH_NONE;
-    if (output_encode (s, selection, NULL, NULL, &text, &err) < 0)
+    if (output_encode (s, u->selection, NULL, NULL, &text, &err) < 0)
         session_complain ("%s", err.text);
     fwrite (text.buf, 1, text.len, s->out);
-    t->write = clock_mono () - began - t->parse - t->decide;
-    return MATCH_BOOKED;
+}
+
+/* A text about another tree over the same vertices is booked, but there is nothing to be
+ * shown of it in the tree of this session. */
+static enum match_verdict update (struct session *s, struct update *u)
+{
+    double began = clock_mono (), parsed, booked;
+    bool tells_tree;
+    int rc;
+
+    u->selection = read_selection (s, u->reader, u->file, &tells_tree);
+    parsed = clock_mono ();
+    rc = u->selection ? book (s, u) : -EINVAL;
+    booked = clock_mono ();
+    if (rc == 0 && tells_tree)
+        show (s, u);
+    u->t = (struct match_times){ .parse = parsed - began,
+                                 .decide = booked - parsed,
+                                 .write = clock_mono () - booked };
+    return rc < 0 ? MATCH_NONE : MATCH_BOOKED;
+}
+
+static void list_job (struct session *s, struct update *u)
+{
+    struct job_info *job = jobs_add (s->jobs, u->job, u->file, &u->selection);
+
+    if (!job) {
+        session_complain ("no memory to list job %" PRIu64, u->job);
+        return;
+    }
+    job->state = u->at == 0 ? JOB_ALLOCATED : JOB_RESERVED;
+    job->at = u->at;
+    job->elapsed = match_times_sum (&u->t);
 }
 
 void do_update (struct session *s, int argc, char **argv)
 {
-    struct match_times t = { 0 };
+    struct update u = { .at = 0 };
     enum match_verdict verdict;
-    struct job_info *job;
-    struct update u;
 
     (void)argc;
     if (!parse_update (s, argv, &u))
         return;
-    verdict = update (s, &u, &t);
-    jobs_note_time (s->jobs, match_times_sum (&t));
-    output_match (s, u.job, verdict, u.at, &t);
+    verdict = update (s, &u);
+    jobs_note_time (s->jobs, match_times_sum (&u.t));
+    output_match (s, u.job, verdict, u.at, &u.t);
     s->next_job = u.job + 1;
-    if (verdict != MATCH_BOOKED)
-        return;
-    job = jobs_add (s->jobs, u.job, u.file);
-    if (!job) {
-        session_complain ("no memory to list job %s", argv[4]);
-        return;
-    }
-    job->state = u.at == 0 ? JOB_ALLOCATED : JOB_RESERVED;
-    job->at = u.at;
-    job->elapsed = match_times_sum (&t);
+    if (verdict == MATCH_BOOKED)
+        list_job (s, &u);
+    selection_destroy (u.selection);
 }
 
 /* -- cancel -- */
@@ -166,7 +198,7 @@ static void note_canceled (struct session *s, uint64_t id)
     struct job_info *job = jobs_find (s->jobs, id);
 
     if (job)
-        job->state = JOB_CANCELED;
+        job_info_cancel (job);
 }
 
 /* Claims before and after: how many groups of units were given back. */
@@ -194,13 +226,22 @@ void do_cancel (struct session *s, int argc, char **argv)
         print_released (s, "CANCEL", job.nclaims);
 }
 
+/* What is named and has nothing named below it is meant, exclusive or not. */
+static void mark_ends (struct selection *part)
+{
+    for (size_t i = 0; i < part->n; i++) {
+        bool end = i + 1 == part->n || part->picks[i + 1].parent != i;
+        part->picks[i].claimed = part->picks[i].claimed || end;
+    }
+}
+
 void do_partial_cancel (struct session *s, int argc, char **argv)
 {
     static const char *const readers[] = { "jgf", "rv1exec", NULL };
     autoselection struct selection *part = NULL;
     const struct match_reader *reader = find_reader (argv[2], readers);
     struct planner_job job, after = { .nclaims = 0 };
-    bool empty = false;
+    bool empty = false, tells_tree;
     uint64_t id;
 
     if (!reader || !parse_job (argv[1], &id))
@@ -213,7 +254,9 @@ void do_partial_cancel (struct session *s, int argc, char **argv)
         session_complain ("reservations not currently supported by partial cancel");
         return;
     }
-    part = read_selection (s, reader, argv[3]);
+    part = read_selection (s, reader, argv[3], &tells_tree);
+    if (part)
+        mark_ends (part);
     if (!part || planner_cancel_part (s->planner, id, part, &empty) < 0) {
         session_complain ("error encountered while removing job %s", argv[1]);
         return;

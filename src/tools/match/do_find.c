@@ -35,7 +35,7 @@ static int encode (struct session *s, const struct find *f, const struct selecti
     int rc;
 
     if (find_wants_counts (f, &job)) {
-        counts = counts_create (s->planner, s->opt->filters, s->opt->nfilters, job, 0);
+        counts = counts_create (s, job);
         if (!counts)
             return error_set (err, ENOMEM, "no memory");
     }

@@ -32,17 +32,15 @@ void do_attach (struct session *s, int argc, char **argv)
 /* What lies in `part` is given back, whoever has it. */
 static int release (struct session *s, const struct selection *part)
 {
-    struct planner_job job;
-    struct job_info *info;
-
-    for (uint64_t after = 0; planner_next (s->planner, after, &job); after = job.job) {
+    for (struct job_info *job = jobs_first (s->jobs); job; job = jobs_next (job)) {
         bool empty = false;
-        int rc = planner_cancel_part (s->planner, job.job, part, &empty);
+        int rc = job->state == JOB_CANCELED
+                     ? 0
+                     : planner_cancel_part (s->planner, job->id, part, &empty);
         if (rc < 0)
             return rc;
-        info = empty ? jobs_find (s->jobs, job.job) : NULL;
-        if (info)
-            info->state = JOB_CANCELED;
+        if (empty)
+            job_info_cancel (job);
     }
     return 0;
 }
@@ -83,7 +81,7 @@ static int remove_path (struct session *s, const char *path, struct error *err)
 
     if (graph_find_path (s->graph, path, &v, &unit) < 0)
         return error_set (err, ENOENT, "%s: no such path", path);
-    return graph_remove (s->graph, v, err);
+    return remove_booked (s, v, err);
 }
 
 /* All ranks must be there before the first goes. */

@@ -113,16 +113,17 @@ static int write_found (struct match *m, struct error *err)
 
 /* -- answer -- */
 
-static void list_job (const struct match *m)
+static void list_job (struct match *m)
 {
-    struct job_info *job = jobs_add (m->s->jobs, m->job, m->file);
+    int64_t at = m->found->start;
+    struct job_info *job = jobs_add (m->s->jobs, m->job, m->file, &m->found);
 
     if (!job) {
         session_complain ("no memory to list job %" PRIu64, m->job);
         return;
     }
-    job->state = m->found->start == 0 ? JOB_ALLOCATED : JOB_RESERVED;
-    job->at = m->found->start;
+    job->state = at == 0 ? JOB_ALLOCATED : JOB_RESERVED;
+    job->at = at;
     job->elapsed = match_times_sum (&m->t);
 }
 
@@ -172,17 +173,27 @@ static int run_text (struct match *m, const struct strbuf *text)
                                  .decide = decided - parsed,
                                  .write = clock_mono () - decided };
     jobs_note_time (m->s->jobs, match_times_sum (&m->t));
+    answer (m, verdict);
     if (verdict == MATCH_BOOKED)
         list_job (m);
-    answer (m, verdict);
     if (books (m->op))
         m->s->next_job++;
     return rc;
 }
 
+/* The next id that update has not used. */
+static uint64_t next_job (struct session *s)
+{
+    struct planner_job job;
+
+    while (planner_find (s->planner, s->next_job, &job))
+        s->next_job++;
+    return s->next_job;
+}
+
 static int run_one (struct session *s, enum planner_op op, const char *file)
 {
-    struct match m = { .s = s, .op = op, .file = file, .job = s->next_job };
+    struct match m = { .s = s, .op = op, .file = file, .job = next_job (s) };
     autostrbuf struct strbuf text;
     struct error err = { 0 };
     int rc;

@@ -30,7 +30,7 @@ void do_info (struct session *s, int argc, char **argv)
     int64_t id;
 
     (void)argc;
-    if (parse_int (argv[1], 1, INT64_MAX, &id, "job id", &err) < 0) {
+    if (parse_int (argv[1], 0, INT64_MAX, &id, "job id", &err) < 0) {
         session_complain ("%s", err.text);
         return;
     }

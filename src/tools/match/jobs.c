@@ -27,6 +27,7 @@ struct jobs *jobs_create (void)
 static void forget (struct jobs *jobs, struct entry *e)
 {
     HASH_DEL (jobs->all, e);
+    selection_destroy (e->info.given);
     free (e->file);
     free (e);
 }
@@ -55,7 +56,8 @@ static int by_id (const struct entry *a, const struct entry *b)
     return (a->info.id > b->info.id) - (a->info.id < b->info.id);
 }
 
-struct job_info *jobs_add (struct jobs *jobs, uint64_t id, const char *file)
+struct job_info *jobs_add (struct jobs *jobs, uint64_t id, const char *file,
+                           struct selection **given)
 {
     struct entry *old = lookup (jobs, id), *e = calloc (1, sizeof (*e));
     char *copy = strdup (file);
@@ -75,6 +77,8 @@ struct job_info *jobs_add (struct jobs *jobs, uint64_t id, const char *file)
         free (e);
         return NULL;
     }
+    e->info.given = *given;
+    *given = NULL;
     return &e->info;
 }
 
@@ -101,6 +105,13 @@ struct job_info *jobs_next (struct job_info *job)
 size_t jobs_count (const struct jobs *jobs)
 {
     return HASH_COUNT (jobs->all);
+}
+
+void job_info_cancel (struct job_info *job)
+{
+    job->state = JOB_CANCELED;
+    selection_destroy (job->given);
+    job->given = NULL;
 }
 
 const char *job_info_state_name (enum job_info_state state)

@@ -1,14 +1,13 @@
 /* jobs.h - what became of each job that was matched, for list, info and stat
  *
- *     struct job_info *job = jobs_add (jobs, 7, path);    // NULL: no memory
+ *     struct job_info *job = jobs_add (jobs, 7, path, &selection);  // NULL: no memory
  *     job->state = JOB_RESERVED; job->at = 3600;
  *     for (job = jobs_first (jobs); job; job = jobs_next (job)) ...
  */
 #ifndef FLUXQ_TOOLS_MATCH_JOBS_H
 #define FLUXQ_TOOLS_MATCH_JOBS_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "match/selection.h"
 
 enum job_info_state { JOB_ALLOCATED, JOB_RESERVED, JOB_CANCELED };
 
@@ -18,19 +17,23 @@ struct job_info {
     int64_t at;     /* start, seconds */
     double elapsed; /* seconds that its match took */
     char *file;     /* of its jobspec, or of what was given to update */
+    struct selection
+        *given; /* by the match, or what update was told; NULL once canceled */
 };
 
 struct jobs;
 
 struct jobs *jobs_create (void);
 void jobs_destroy (struct jobs *jobs);
-/* A new one, in place of one with that id. */
-struct job_info *jobs_add (struct jobs *jobs, uint64_t id, const char *file);
+/* A new one, in place of one with that id; it takes *given over. */
+struct job_info *jobs_add (struct jobs *jobs, uint64_t id, const char *file,
+                           struct selection **given);
 struct job_info *jobs_find (struct jobs *jobs, uint64_t id);
 /* In the order of their ids. */
 struct job_info *jobs_first (struct jobs *jobs);
 struct job_info *jobs_next (struct job_info *job);
 size_t jobs_count (const struct jobs *jobs);
+void job_info_cancel (struct job_info *job);
 const char *job_info_state_name (enum job_info_state state);
 
 /* Time that matches took, also of those that found nothing. */

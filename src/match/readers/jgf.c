@@ -113,7 +113,6 @@ static int add_vertex (struct making *m, uint32_t i, struct error *err)
         .type = v->type,
         .basename = v->basename,
         .name = v->name,
-        .unit = v->unit,
         .id = v->number,
         .size = v->size,
         .uniq = m->renumber ? -1 : v->uniq,

@@ -173,6 +173,7 @@ static void settle_name (struct jgf_vertex *v)
 static int get_names (struct jgf_vertex *v, const json_t *metadata, const char *where,
                       struct error *err)
 {
+    const char *unit;
     int rc = get_name (metadata, "type", &v->type, JSON_REQUIRED, where, err);
 
     v->basename = v->type;
@@ -181,11 +182,7 @@ static int get_names (struct jgf_vertex *v, const json_t *metadata, const char *
     if (rc >= 0)
         rc = get_name (metadata, "name", &v->name, JSON_OPTIONAL_KEY, where, err);
     if (rc >= 0)
-        rc = json_get_string (metadata, "unit", &v->unit, JSON_OPTIONAL_KEY, where, err);
-    if (rc > 0 && v->unit[0] == '\0')
-        v->unit = NULL;
-    else if (rc > 0)
-        rc = check_name (v->unit, where, "unit", err);
+        rc = json_get_string (metadata, "unit", &unit, JSON_OPTIONAL_KEY, where, err);
     return rc;
 }
 

@@ -10,7 +10,8 @@
  * Only "id", "metadata.type" and "metadata.paths" are required of a vertex. The others have
  * Fluxion's defaults: uniq_id is the number in "id"; id the digits at the end of a node's
  * name, else uniq_id; basename the type; name basename and id; size 1; rank -1; status 0
- * (1: down). An edge has a source and a target, both in the document, and belongs to
+ * (1: down). A unit is checked and not kept: as in Fluxion, what was read from JGF is
+ * printed without. An edge has a source and a target, both in the document, and belongs to
  * metadata.subsystem, else to containment. Names are free but for control characters and
  * slashes. Nothing is said here of how the edges lie: see jgf_tree.h.
  *
@@ -29,7 +30,6 @@ struct jgf_vertex {
     const char *id; /* in the document */
     const char *type, *basename;
     const char *name;         /* NULL: basename and number, see graph_spec */
-    const char *unit;         /* NULL: none */
     const json_t *paths;      /* object: subsystem to path */
     const json_t *properties; /* object of strings, or NULL */
     int64_t number;           /* metadata.id, -1 .. 2^31-1 */

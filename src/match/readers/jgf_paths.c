@@ -47,17 +47,15 @@ int jgf_paths_find (struct jgf_paths *p, const char *path, uint32_t *ret_v,
                     uint32_t *ret_unit)
 {
     const json_t *place;
-    int rc = graph_find_path (p->g, path, ret_v, ret_unit);
+    int rc = graph_find_path (p->g, path, ret_v, ret_unit), rc2 = 0;
 
     if (rc == 0 && !graph_path_in (p->g, *ret_v, *ret_unit, graph_subsystem (p->g)))
         return 0;
-    if (rc < 0 && rc != -ENOENT)
-        return rc;
-    if (!p->odd && (rc = gather (p)) < 0)
-        return rc;
+    if (!p->odd)
+        rc2 = gather (p);
     place = json_object_get (p->odd, path);
-    if (!place)
-        return -ENOENT;
+    if (rc2 < 0 || !place)
+        return rc2 < 0 ? rc2 : rc;
     if (json_integer_value (place) == TWICE)
         return -EEXIST;
     *ret_v = p->units[json_integer_value (place)].v;

@@ -6,8 +6,9 @@
  *
  * JGF states a path beside the names. Where it is not made of the names on the way (a disk
  * "ssd22" at /mini/chassis1/ssd3), the reader keeps it as graph_path_in() the main
- * subsystem, and it is the one that counts. These are gathered when the first is asked
- * for that is not found by names; graphs have none of them as a rule.
+ * subsystem, and it is what counts; only where no vertex has a path so does the one with
+ * these names. They are gathered when one is asked for that is not found by names; graphs
+ * have none of them as a rule.
  */
 #ifndef FLUXQ_MATCH_READERS_JGF_PATHS_H
 #define FLUXQ_MATCH_READERS_JGF_PATHS_H

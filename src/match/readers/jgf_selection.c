@@ -138,21 +138,13 @@ static int add_pick (struct selection *s, const struct graph *g, uint32_t v,
     return *ret ? 0 : -ENOMEM;
 }
 
-static int add_found (const struct choice *c, struct selection *s)
+static void mark_whole (const struct choice *c)
 {
     for (size_t k = 0; k < c->n; k++) {
-        const struct found *f = &c->found[k];
-        const struct jgf_vertex *v = &c->d->v[f->i];
-        struct pick *p;
-        if (add_pick (s, c->g, f->v, f->unit, 1, &p) < 0)
-            return -ENOMEM;
-        p->amount = v->size;
-        p->exclusive = v->exclusive;
-        p->claimed = v->exclusive || is_divisible (c->g, f->v);
-        if (c->whole && v->exclusive)
-            c->whole[f->v] = graph_vertex (c->g, f->v)->first != GRAPH_NONE;
+        uint32_t v = c->found[k].v;
+        if (c->d->v[c->found[k].i].exclusive)
+            c->whole[v] = graph_vertex (c->g, v)->first != GRAPH_NONE;
     }
-    return 0;
 }
 
 static bool is_below_whole (const struct choice *c, uint32_t v)
@@ -165,6 +157,19 @@ static bool is_below_whole (const struct choice *c, uint32_t v)
     return false;
 }
 
+static int add_found (const struct choice *c, const struct found *f, struct selection *s)
+{
+    const struct jgf_vertex *v = &c->d->v[f->i];
+    struct pick *p;
+
+    if (add_pick (s, c->g, f->v, f->unit, 1, &p) < 0)
+        return -ENOMEM;
+    p->amount = v->size;
+    p->exclusive = v->exclusive;
+    p->claimed = v->exclusive || is_divisible (c->g, f->v);
+    return 0;
+}
+
 /* The next vertex of the tree below top, depth first. */
 static uint32_t next_below (const struct graph *g, uint32_t top, uint32_t v)
 {
@@ -175,21 +180,33 @@ static uint32_t next_below (const struct graph *g, uint32_t top, uint32_t v)
     return v == top ? GRAPH_NONE : graph_vertex (g, v)->next;
 }
 
-static int add_below (const struct choice *c, struct selection *s)
+static int add_below (const struct choice *c, uint32_t top, struct selection *s)
 {
-    for (size_t k = 0; k < c->n; k++) {
-        uint32_t top = c->found[k].v;
-        if (!c->whole[top] || is_below_whole (c, top))
-            continue;
-        for (uint32_t v = next_below (c->g, top, top); v != GRAPH_NONE;
-             v = next_below (c->g, top, v)) {
-            struct pick *p;
-            if (add_pick (s, c->g, v, 0, graph_vertex (c->g, v)->n, &p) < 0)
-                return -ENOMEM;
-            p->exclusive = true;
-        }
+    for (uint32_t v = next_below (c->g, top, top); v != GRAPH_NONE;
+         v = next_below (c->g, top, v)) {
+        struct pick *p;
+        if (add_pick (s, c->g, v, 0, graph_vertex (c->g, v)->n, &p) < 0)
+            return -ENOMEM;
+        p->exclusive = true;
     }
     return 0;
+}
+
+static int add_picks (const struct choice *c, struct selection *s)
+{
+    int rc = 0;
+
+    if (c->whole)
+        mark_whole (c);
+    for (size_t k = 0; k < c->n && rc == 0; k++) {
+        const struct found *f = &c->found[k];
+        if (c->whole && is_below_whole (c, f->v))
+            continue; /* comes with the rest there */
+        rc = add_found (c, f, s);
+        if (rc == 0 && c->whole && c->whole[f->v])
+            rc = add_below (c, f->v, s);
+    }
+    return rc;
 }
 
 /* What lies below an exclusive vertex is booked with it. Parents come first. */
@@ -212,8 +229,7 @@ static int choose (struct choice *c, struct selection **ret, struct error *err)
         rc = check_doubles (c, err);
     if (rc < 0)
         return rc;
-    if (!s || add_found (c, s) < 0 || (c->whole && add_below (c, s) < 0)
-        || selection_complete (s, c->g) < 0)
+    if (!s || add_picks (c, s) < 0 || selection_complete (s, c->g) < 0)
         return no_memory (err);
     claim_once (s);
     *ret = s;

@@ -186,7 +186,7 @@ static void nodes_of (struct walker *k, uint32_t u, const struct above *a, uint1
         uint32_t node = a->nodes[place];
         if (!way_is_closed (k, node, u)
             && (!own || graph_vertex (k->g, node)->parent == u))
-            walk_gather (k, node, head, UINT64_C (1) << i, base, excl);
+            walk_gather (k, node, head, UINT64_C (1) << i, UINT64_C (1) << i, base, excl);
     }
     if (w.failed)
         k->failed = true;
@@ -215,13 +215,14 @@ static void spread_over (struct walker *k, uint32_t u, const struct above *a,
 
 /* Children of u that are not nodes and have none in them, at any depth. */
 static void loose_of (struct walker *k, const struct above *a, uint16_t head,
-                      uint64_t active, uint32_t base, bool excl)
+                      uint64_t active, uint64_t deeper, uint32_t base, bool excl)
 {
     for (size_t i = 0; i < a->nloose && !k->failed; i++)
-        walk_gather (k, a->loose[i], head, active, base, excl);
-    for (size_t i = 0; i < a->nkids && !k->failed; i++)
+        walk_gather (k, a->loose[i], head, active, deeper, base, excl);
+    for (size_t i = 0; i < a->nkids && deeper && !k->failed; i++)
         if (!way_is_closed (k, a->kids[i], GRAPH_NONE))
-            loose_of (k, levels_above (k->p, a->kids[i]), head, active, base, excl);
+            loose_of (k, levels_above (k->p, a->kids[i]), head, deeper, deeper, base,
+                      excl);
 }
 
 /* -- children above nodes -- */
@@ -264,7 +265,7 @@ static int64_t kid_key (const struct walker *k, const struct above *a, uint32_t 
 }
 
 static void kids_of (struct walker *k, const struct above *a, uint16_t head, uint16_t r,
-                     unsigned i, uint32_t base, bool excl)
+                     unsigned i, uint64_t deeper, uint32_t base, bool excl)
 {
     struct kid *kids = calloc (a->nkids + 1, sizeof (*kids));
     int64_t most = walk_goal (k, r);
@@ -286,7 +287,7 @@ static void kids_of (struct walker *k, const struct above *a, uint16_t head, uin
     bool stop =
         k->policy->first || (n > 0 && graph_vertex (k->g, kids[0].v)->type == k->type[r]);
     for (size_t j = 0; j < n && !k->failed && (!stop || k->f[base + i].total < most); j++)
-        walk_gather (k, kids[j].v, head, UINT64_C (1) << i, base, excl);
+        walk_gather (k, kids[j].v, head, UINT64_C (1) << i, deeper, base, excl);
     free (kids);
 }
 
@@ -315,7 +316,8 @@ static int64_t capacity (struct walker *k, const struct above *a, uint16_t r,
 
 /* Fewest racks: one that has room for all of it, else the roomiest ones. */
 static void together_in (struct walker *k, const struct above *a, uint16_t head,
-                         uint16_t r, unsigned i, uint32_t base, bool excl)
+                         uint16_t r, unsigned i, uint64_t deeper, uint32_t base,
+                         bool excl)
 {
     struct kid *kids = calloc (a->nkids, sizeof (*kids));
     int64_t goal = walk_goal (k, r);
@@ -332,7 +334,7 @@ static void together_in (struct walker *k, const struct above *a, uint16_t head,
                                 .order = (uint32_t)j };
         if (kids[j].key < goal)
             continue;
-        walk_gather (k, kids[j].v, head, UINT64_C (1) << i, base, excl);
+        walk_gather (k, kids[j].v, head, UINT64_C (1) << i, deeper, base, excl);
         done = k->f[base + i].total >= goal;
         if (!done)
             walk_forget (k, base + i);
@@ -340,7 +342,7 @@ static void together_in (struct walker *k, const struct above *a, uint16_t head,
     if (!done)
         qsort (kids, a->nkids, sizeof (*kids), by_key);
     for (size_t j = 0; j < a->nkids && !k->failed && k->f[base + i].total < goal; j++)
-        walk_gather (k, kids[j].v, head, UINT64_C (1) << i, base, excl);
+        walk_gather (k, kids[j].v, head, UINT64_C (1) << i, deeper, base, excl);
     free (kids);
 }
 
@@ -365,9 +367,10 @@ void walk_above (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
          r = walk_req (k, r)->next, i++) {
         if (!(active >> i & 1))
             continue;
+        uint64_t deeper = walk_deeper (k, u, head, UINT64_C (1) << i);
         if (k->p->any_loose
             && (k->type[r] != GRAPH_NODE || walk_req (k, r)->kind != SHAPE_RESOURCE))
-            loose_of (k, a, head, UINT64_C (1) << i, base, excl);
+            loose_of (k, a, head, UINT64_C (1) << i, deeper, base, excl);
         bool slot_of_nodes =
             walk_req (k, r)->kind != SHAPE_RESOURCE && walk_has_nodes (k, r);
         /* `first` goes rack by rack; slots of nodes form where the nodes are children. */
@@ -376,11 +379,11 @@ void walk_above (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
         bool together =
             a->nkids > 0 && !by_kids && k->policy->together && !k->p->any_loose;
         if (by_kids)
-            kids_of (k, a, head, r, i, base, excl);
+            kids_of (k, a, head, r, i, deeper, base, excl);
         else if (together)
-            together_in (k, a, head, r, i, base, excl);
-        bool own = by_kids || together;
-        if (own && a->nown == 0)
+            together_in (k, a, head, r, i, deeper, base, excl);
+        bool own = by_kids || together || !deeper;
+        if (own && (a->nown == 0 || (!deeper && k->type[r] != GRAPH_NODE)))
             continue;
         if (k->policy->spread && k->type[r] != GRAPH_NODE && !k->p->any_loose)
             spread_over (k, u, a, head, r, i, base, excl, own);

@@ -22,13 +22,13 @@ bool walk_has_nodes (const struct walker *k, uint16_t r)
     return false;
 }
 
-static bool has_child (const struct walker *k, uint32_t u, int32_t type)
+bool walk_has_child (const struct walker *k, uint32_t u, int32_t type)
 {
     const struct above *a = NULL;
 
     if (type < 0)
         return false;
-    if (type != GRAPH_NODE && (graph_vertex (k->g, u)->flags & GRAPH_ABOVE))
+    if (graph_vertex (k->g, u)->flags & GRAPH_ABOVE)
         a = levels_above (k->p, u);
     if (!a) {
         GRAPH_CHILDREN (k->g, u, c)
@@ -38,6 +38,8 @@ static bool has_child (const struct walker *k, uint32_t u, int32_t type)
         }
         return false;
     }
+    if (type == GRAPH_NODE)
+        return a->nown > 0;
     for (size_t i = 0; i < a->nkids; i++)
         if (graph_vertex (k->g, a->kids[i])->type == type)
             return true;
@@ -63,7 +65,7 @@ static bool has_all (const struct walker *k, uint32_t u, uint16_t slot)
 
     for (uint16_t c = s->first; c != SHAPE_NONE; c = walk_req (k, c)->next)
         if (walk_req (k, c)->kind != SHAPE_RESOURCE ? !has_all (k, u, c)
-                                                    : !has_child (k, u, k->type[c]))
+                                                    : !walk_has_child (k, u, k->type[c]))
             return false;
     return s->first != SHAPE_NONE;
 }

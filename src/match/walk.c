@@ -7,7 +7,8 @@
  *                     above the nodes by the indexes instead (above.c)
  *      walk_choose    the best of the candidates (choose.c)
  *
- * A type that is not asked for is looked through, at any depth. Among siblings of the request
+ * A type that is not asked for is looked through, at any depth; but where a vertex that was
+ * asked for has what is to be found in it among its children, these are meant. Among siblings of the request
  * a vertex serves the one of its type and no other. Parts of what is exclusive, and of slots,
  * are exclusive too.
  */
@@ -170,7 +171,7 @@ static bool closed (const struct walker *k, uint32_t u)
 }
 
 void walk_gather (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
-                  uint32_t base, bool excl)
+                  uint64_t deeper, uint32_t base, bool excl)
 {
     const struct graph_vertex *x = graph_vertex (k->g, u);
     int64_t node_score = k->node_score;
@@ -187,10 +188,23 @@ void walk_gather (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
             (match_policy_score (k->policy, k->g, u, 0) + 1) * WALK_NODE_WEIGHT;
     if (i >= 0)
         take (k, u, r, base + (uint32_t)i, excl);
-    else if (x->first != GRAPH_NONE)
-        walk_collect (k, u, head, active, base, excl);
+    else if (x->first != GRAPH_NONE && deeper)
+        walk_collect (k, u, head, deeper, base, excl);
     k->node_score = node_score;
     k->node = node;
+}
+
+uint64_t walk_deeper (const struct walker *k, uint32_t u, uint16_t head, uint64_t active)
+{
+    unsigned i = 0;
+
+    if (head == k->s->top)
+        return active;
+    for (uint16_t r = head; r != SHAPE_NONE; r = walk_req (k, r)->next, i++)
+        if ((active >> i & 1) && walk_req (k, r)->kind == SHAPE_RESOURCE
+            && walk_has_child (k, u, k->type[r]))
+            active &= ~(UINT64_C (1) << i);
+    return active;
 }
 
 /* Children by what is free in them, most first; of equals the last added first. */
@@ -222,6 +236,7 @@ static int64_t free_below (const struct walker *k, uint32_t v)
 static void collect_first (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
                            uint32_t base, bool excl)
 {
+    uint64_t deeper = walk_deeper (k, u, head, active);
     int64_t fixed[64][2], (*kids)[2] = fixed;
     size_t n = 0, alloc = 64;
 
@@ -245,7 +260,7 @@ static void collect_first (struct walker *k, uint32_t u, uint16_t head, uint64_t
     }
     qsort (kids, n, sizeof (*kids), by_free);
     for (size_t i = 0; i < n && !k->failed && !walk_enough (k, head, active, base); i++)
-        walk_gather (k, (uint32_t)kids[i][1], head, active, base, excl);
+        walk_gather (k, (uint32_t)kids[i][1], head, active, deeper, base, excl);
     if (kids != fixed)
         free (kids);
 }
@@ -286,9 +301,10 @@ void walk_collect (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
         collect_first (k, u, head, active, base, excl);
         return;
     }
+    uint64_t deeper = walk_deeper (k, u, head, active);
     GRAPH_CHILDREN (k->g, u, c)
     {
-        walk_gather (k, c, head, active, base, excl);
+        walk_gather (k, c, head, active, deeper, base, excl);
         if (k->failed)
             return;
     }
@@ -334,7 +350,7 @@ static int walk_once (struct walker *k, bool span, struct selection **ret)
     k->node_score = 0;
     if ((base = walk_push (k, k->s->top)) == WALK_NONE)
         return -ENOMEM;
-    walk_gather (k, k->g->root, k->s->top, ~UINT64_C (0), base, false);
+    walk_gather (k, k->g->root, k->s->top, ~UINT64_C (0), ~UINT64_C (0), base, false);
     if (!k->failed && walk_choose (k, k->s->top, base, k->g->root, &parts, &granted)) {
         rc = walk_answer (k, parts, ret);
         if (rc == 0)

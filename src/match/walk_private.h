@@ -107,12 +107,16 @@ bool walk_choose (struct walker *k, uint16_t head, uint32_t base, uint32_t where
 int walk_bind (struct walker *k);
 void walk_release (struct walker *k);
 
-/* Candidates for the siblings `head` (of those in `active`, a bit each) in u or below it. */
+/* Candidates for the siblings `head` (of those in `active`, a bit each) in u, or, if u is
+ * of no such type, for those in `deeper` below it. */
 void walk_gather (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
-                  uint32_t base, bool excl);
+                  uint64_t deeper, uint32_t base, bool excl);
 /* The same below u only. */
 void walk_collect (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
                    uint32_t base, bool excl);
+/* Of the active siblings those that are looked for at any depth below u: the outermost, and
+ * others of which u has none among its children. */
+uint64_t walk_deeper (const struct walker *k, uint32_t u, uint16_t head, uint64_t active);
 /* Every active sibling has as much as it can use. */
 bool walk_enough (struct walker *k, uint16_t head, uint64_t active, uint32_t base);
 /* The most of it that is of use: to one, and to all the slots that are made. */
@@ -121,6 +125,7 @@ int64_t walk_goal (const struct walker *k, uint16_t r);
 
 /* -- slots.c -- */
 
+bool walk_has_child (const struct walker *k, uint32_t u, int32_t type);
 bool walk_slot_here (const struct walker *k, uint32_t u, uint16_t slot);
 void walk_slots (struct walker *k, uint32_t u, uint16_t slot, uint32_t found);
 /* One slot of what is in the lists of its parts, base and on; amount[] of each. */

@@ -171,10 +171,8 @@ static int set_attribute (const struct attribute *a, void *item, const char *tex
     void *field = (char *)item + a->offset;
     int rc;
 
-    if (!a->text) {
-        rc = parse_int (text, a->min, a->max, field, a->name, err);
-        return rc < 0 ? -EINVAL : 0;
-    }
+    if (!a->text)
+        return parse_int (text, a->min, a->max, field, a->name, err);
     rc = check_word (text, err);
     if (rc < 0)
         return error_prefix (err, "%s", a->name);

@@ -407,11 +407,11 @@ static void test_recipes (void **state)
     refused ("a root=1\nb\na>c", "grug: line 24: edge: target: there is no node 'c'");
     refused ("a root=1\na", "node 'a': there is one already, on line 21");
     refused ("a root=1\nb type=\na>b", "grug: line 23: node 'b': has no type");
-    refused ("a root=1\nb\na>b multi_scale=-1", "multi_scale: ");
+    refused_in (NULL, "a root=1\nb\na>b multi_scale=-1", -ERANGE, "multi_scale: ");
     refused ("a root=1\nb\na>b multi_scale=x", "multi_scale: 'x' is not an integer");
-    refused ("a root=1 size=0", "size: ");
-    refused ("a root=1 size=1000000000", "size: ");
-    refused ("a root=2", "root: ");
+    refused_in (NULL, "a root=1 size=0", -ERANGE, "size: ");
+    refused_in (NULL, "a root=1 size=1000000000", -ERANGE, "size: ");
+    refused_in (NULL, "a root=2", -ERANGE, "root: ");
     refused ("a root=1 basename=x/y", "basename: byte 0x2f cannot be part of a name");
     refused ("a root=1 colour=red", "data: no key has the id 'colour'");
     refused ("a root=1\nb\na>b gen_method=ADD",

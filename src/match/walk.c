@@ -44,9 +44,11 @@ bool walk_enough (struct walker *k, uint16_t head, uint64_t active, uint32_t bas
 
 /* -- a vertex, or group, of the type that is asked for -- */
 
+/* A node's own weight does not count for itself. */
 static int64_t score_of (const struct walker *k, uint32_t v, uint32_t unit)
 {
-    return k->node_score + match_policy_score (k->policy, k->g, v, unit) + 1;
+    int64_t score = match_policy_score (k->policy, k->g, v, unit) + 1;
+    return graph_vertex (k->g, v)->type == GRAPH_NODE ? score : k->node_score + score;
 }
 
 /* Scores of a group's units follow each other where they are the ids. */

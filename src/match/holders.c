@@ -148,9 +148,8 @@ int64_t planner_free (const struct planner *p, uint16_t type)
         return 0;
     dim = levels_dim (p, type);
     if (!p->stale && p->told == p->g->layout && p->nchanged == 0 && dim >= 0
-        && levels_above (p, root))
-        return index_sum_free (levels_above (p, root)->index, (unsigned)dim)
-               + p->loose_free[dim];
+        && p->nabove > 0)
+        return index_sum_free (p->above[0].index, (unsigned)dim) + p->loose_free[dim];
     return type == GRAPH_NODE ? free_nodes (p, root)
                               : sums_of_type (p, root, type, SUMS_FREE);
 }

@@ -21,7 +21,13 @@ const struct above *levels_above (const struct planner *p, uint32_t v)
 {
     uint32_t i = graph_vertex (p->g, v)->place;
 
-    return i < p->nabove && p->above[i].v == v ? &p->above[i] : NULL;
+    if (i < p->nabove && p->above[i].v == v)
+        return &p->above[i];
+    if (!p->nested)
+        return NULL;
+    if (i < p->nnodes && p->nodes[i].v == v)
+        i = p->nodes[i].inner;
+    return i < p->ninner && p->inner[i].v == v ? &p->inner[i] : NULL;
 }
 
 int levels_dim (const struct planner *p, uint16_t type)

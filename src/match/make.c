@@ -176,6 +176,7 @@ static void enter_node (struct make *m, uint32_t v)
         .v = v,
         .parent = x->parent,
         .soonest = INT64_MAX,
+        .inner = NOWHERE,
         .score = match_policy_score (&p->policy, p->g, v, 0),
     };
 }
@@ -346,12 +347,177 @@ static void book (struct make *m)
         sums_book (p, b);
 }
 
+/* -- nodes in nodes --
+ *
+ * A node in a node counts as a part of the outer one. So that a walk may go on in there as
+ * it does above the nodes, each vertex in an outer node that has nodes below it (the outer
+ * node itself, too) has a struct above of its own. These are rare and small: their keys say
+ * that all there ever is was free, which rules nothing out that fits, and are never touched.
+ */
+
+static bool has_nodes (const struct planner *p, uint32_t v)
+{
+    return (graph_vertex (p->g, v)->flags & GRAPH_ABOVE) != 0;
+}
+
+/* Vertices with nodes below them at or below v, and entries of their lists; `up`: how many
+ * of them have what is at v in their indexes. */
+static void count_inner (const struct planner *p, uint32_t v, size_t up, size_t *above,
+                         size_t *entries)
+{
+    bool node = graph_vertex (p->g, v)->type == GRAPH_NODE;
+
+    *entries += 1 + (node ? up : 0);
+    *above += has_nodes (p, v);
+    up = !has_nodes (p, v) ? 0 : node ? 1 : up + 1;
+    GRAPH_CHILDREN (p->g, v, child)
+    {
+        count_inner (p, child, up, above, entries);
+    }
+}
+
+struct inner {
+    struct planner *p;
+    size_t used; /* of planner.inner_lists */
+};
+
+static void inner_nodes (struct inner *k, struct above *a, uint32_t v)
+{
+    GRAPH_CHILDREN (k->p->g, v, child)
+    {
+        if (graph_vertex (k->p->g, child)->type == GRAPH_NODE)
+            a->nodes[a->nnodes++] = child;
+        else if (has_nodes (k->p, child))
+            inner_nodes (k, a, child);
+    }
+}
+
+static int64_t score_of (const struct planner *p, uint32_t v)
+{
+    int64_t score = match_policy_score (&p->policy, p->g, v, 0);
+
+    return p->policy.high ? -score : score;
+}
+
+/* Few: by insertion, stable. */
+static void inner_sort (const struct planner *p, struct above *a)
+{
+    for (size_t i = 1; i < a->nnodes; i++) {
+        uint32_t v = a->nodes[i];
+        int64_t score = score_of (p, v);
+        size_t j = i;
+        for (; j > 0 && score_of (p, a->nodes[j - 1]) > score; j--)
+            a->nodes[j] = a->nodes[j - 1];
+        a->nodes[j] = v;
+    }
+}
+
+static void inner_lists (struct inner *k, struct above *a)
+{
+    struct planner *p = k->p;
+
+    a->loose = p->inner_lists + k->used;
+    GRAPH_CHILDREN (p->g, a->v, child)
+    {
+        if (graph_vertex (p->g, child)->type == GRAPH_NODE)
+            a->nown++;
+        else if (!has_nodes (p, child))
+            a->loose[a->nloose++] = child;
+    }
+    a->kids = a->loose + a->nloose;
+    GRAPH_CHILDREN (p->g, a->v, child)
+    {
+        const struct graph_vertex *x = graph_vertex (p->g, child);
+        if (x->type == GRAPH_NODE || !has_nodes (p, child))
+            continue;
+        a->kids[a->nkids++] = child;
+        p->type_above[x->type] = true;
+    }
+    a->nodes = a->kids + a->nkids;
+    inner_nodes (k, a, a->v);
+    inner_sort (p, a);
+    k->used += a->nloose + a->nkids + a->nnodes;
+    p->any_loose = p->any_loose || a->nloose > 0;
+}
+
+static int inner_index (struct planner *p, struct above *a)
+{
+    a->index = index_create (p->ndims);
+    if (!a->index || index_reserve (a->index, a->nnodes) < 0)
+        return -ENOMEM;
+    for (size_t i = 0; i < a->nnodes; i++) {
+        struct index_key key = { .soonest = 0 };
+        sums_add (p, a->nodes[i], SUMS_EVER, key.ever);
+        key.ever[0] = 1;
+        memcpy (key.free, key.ever, sizeof (key.free));
+        index_set (a->index, i, &key);
+    }
+    return 0;
+}
+
+static int enter_inner (struct inner *k, uint32_t v)
+{
+    struct planner *p = k->p;
+    int rc = 0;
+
+    if (!has_nodes (p, v))
+        return 0;
+    struct above *a = &p->inner[p->ninner];
+    struct level_node *node = levels_node (p, v);
+    if (node)
+        node->inner = (uint32_t)p->ninner;
+    else
+        graph_vertex (p->g, v)->place = (uint32_t)p->ninner;
+    p->ninner++;
+    a->v = v;
+    inner_lists (k, a);
+    if (inner_index (p, a) < 0)
+        return -ENOMEM;
+    GRAPH_CHILDREN (p->g, v, child)
+    {
+        if (rc == 0)
+            rc = enter_inner (k, child);
+    }
+    return rc;
+}
+
+static void inner_destroy (struct planner *p)
+{
+    for (size_t i = 0; i < p->ninner; i++)
+        index_destroy (p->inner[i].index);
+    free (p->inner);
+    free (p->inner_lists);
+    p->inner = NULL;
+    p->inner_lists = NULL;
+    p->ninner = 0;
+}
+
+static int inner_make (struct planner *p)
+{
+    struct inner k = { .p = p };
+    size_t above = 0, entries = 0;
+    int rc = 0;
+
+    if (!p->nested)
+        return 0;
+    for (size_t i = 0; i < p->nnodes; i++)
+        count_inner (p, p->nodes[i].v, 0, &above, &entries);
+    p->inner = calloc (above + 1, sizeof (*p->inner));
+    p->inner_lists = malloc ((entries + 1) * sizeof (*p->inner_lists));
+    if (!p->inner || !p->inner_lists)
+        return -ENOMEM;
+    for (size_t i = 0; i < p->nnodes && rc == 0; i++)
+        rc = enter_inner (&k, p->nodes[i].v);
+    return rc;
+}
+
 /* -- the whole -- */
 
 void levels_destroy (struct planner *p)
 {
     for (size_t i = 0; i < p->nabove; i++)
         index_destroy (p->above[i].index);
+    inner_destroy (p);
     profile_destroy (p->profile);
     free (p->above);
     free (p->nodes);
@@ -384,6 +550,8 @@ static int make (struct make *m)
     set_dims (m);
     if (allocate (m) < 0)
         return -ENOMEM;
+    p->told = p->layout = p->g->layout;
+    p->units = graph_unit_count (p->g);
     if (p->g->root == GRAPH_NONE) {
         p->stale = false;
         return 0;
@@ -391,10 +559,9 @@ static int make (struct make *m)
     enter (m);
     if (make_indexes (m) < 0)
         return -ENOMEM;
-    p->told = p->layout = p->g->layout; /* levels_hold() looks at it */
     measure (m);
     book (m);
-    return p->stale ? -ENOMEM : 0;
+    return p->stale ? -ENOMEM : inner_make (p);
 }
 
 int levels_make (struct planner *p)
@@ -405,11 +572,7 @@ int levels_make (struct planner *p)
     int rc = make (&m);
     free (m.types);
     free (m.order);
-    if (rc < 0) {
+    if (rc < 0)
         levels_destroy (p);
-        return rc;
-    }
-    p->told = p->layout = p->g->layout;
-    p->units = graph_unit_count (p->g);
-    return 0;
+    return rc;
 }

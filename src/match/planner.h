@@ -56,7 +56,10 @@ const struct match_policy *planner_policy (const struct planner *p);
  * INDEX_DIMS - 1 in all, later ones are ignored. 0 or -ENOMEM. */
 int planner_track (struct planner *p, const char *type);
 /* The graph was changed below (or at) v; GRAPH_NONE: anywhere. Cheap: looked at with the
- * next match. */
+ * next match. Told after each change of status, properties or a size in one node, only
+ * that node is looked at again; after all else, several changes at once, or changes that
+ * nobody told, all is. (Not to be seen: a change that was not told, behind which v, where
+ * nothing changed, is told.) */
 void planner_changed (struct planner *p, uint32_t v);
 
 int planner_match (struct planner *p, enum planner_op op, uint64_t job,
@@ -74,7 +77,8 @@ int planner_cancel_part (struct planner *p, uint64_t job, const struct selection
 /* New end (of time: PLANNER_FOREVER). -ENOENT; -EBUSY when a reservation stands in the way,
  * which is named; nothing changes then. */
 int planner_extend (struct planner *p, uint64_t job, int64_t end, struct error *why);
-/* A reservation whose time has come is now an allocation. -ENOENT, -EINVAL. */
+/* A reservation whose time has come is now an allocation. -ENOENT, -EINVAL: it is none,
+ * -EBUSY: another has not yet given back what it needs. */
 int planner_begin (struct planner *p, uint64_t job);
 
 struct planner_job {
@@ -84,7 +88,8 @@ struct planner_job {
     size_t nclaims;
 };
 bool planner_find (const struct planner *p, uint64_t job, struct planner_job *ret);
-/* In the order of their ids; start with 0. false: no more. */
+/* In the order of their ids, the next one after that; start with 0 (job 0 itself is found
+ * by planner_find() only). false: no more. */
 bool planner_next (const struct planner *p, uint64_t after, struct planner_job *ret);
 size_t planner_count (const struct planner *p);
 /* What the job has, as a selection (claims and the ways to them). NULL: -ENOENT, -ENOMEM. */

@@ -84,6 +84,7 @@ struct level_node {
     bool dirty;        /* its key is to be made */
     bool changed;      /* it was told to planner_changed() */
     bool soonest_gone; /* `soonest` is to be looked up */
+    uint32_t inner;    /* number in planner.inner, when there are nodes in it */
     int64_t soonest;   /* least end of what is allocated in it, INT64_MAX */
     int64_t score;
     int64_t ever[INDEX_DIMS], up[INDEX_DIMS]; /* when all is up, of what is up */
@@ -130,7 +131,11 @@ struct planner {
     uint32_t *dirty, *changed; /* numbers of nodes, room for all */
     size_t ndirty, nchanged;
     unsigned held;
-    bool nested;     /* there are nodes in nodes */
+    bool nested;         /* there are nodes in nodes */
+    struct above *inner; /* what in such a node is above others, itself included: their
+                          * indexes rule nothing out */
+    size_t ninner;
+    uint32_t *inner_lists;
     uint64_t stamp;  /* of the last round over bookings or nodes; each has its own */
     uint32_t *lists; /* all nodes, loose and kids of `above` */
     bool big[GRAPH_TYPES_MAX]; /* types of which one with children counts as several */

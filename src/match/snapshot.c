@@ -77,7 +77,11 @@ static int enter_vertex (struct writer *w, uint32_t v)
 
 static int enter_vertices (struct writer *w)
 {
-    for (const struct booking *b = w->p->by_job; b; b = b->hh.next) {
+    const struct ordered *ids = &w->p->ids;
+
+    for (struct ordered_link *l = ordered_first (ids); l;
+         l = ordered_above (ids, l->key)) {
+        const struct booking *b = CONTAINER_OF (l, struct booking, by_id);
         CLAIMS_OF_JOB (w->p, b, c)
         {
             if (enter_vertex (w, w->p->claims[c].v) < 0)

@@ -622,7 +622,9 @@ static void test_odd_graphs (void **state)
     assert_int_equal (a->nloose, 2);
     assert_int_equal (a->loose[0], cores);
     assert_int_equal (a->loose[1], box);
-    assert_null (levels_above (p, node));
+    assert_int_equal (levels_above (p, node)->nnodes, 1);
+    assert_int_equal (levels_above (p, node)->nodes[0], inner);
+    assert_null (levels_above (p, inner));
     assert_int_equal (planner_free (p, GRAPH_CORE), 13);
     assert_int_equal (planner_free (p, (uint16_t)graph_type_find (g, "power")), 500);
     assert_int_equal (machine_book (p, 1, false, "/cluster0/core1", 1, 0, 0, 9), 0);
@@ -644,6 +646,52 @@ static void test_odd_graphs (void **state)
     machine_verify (p);
     assert_int_equal (planner_free (p, GRAPH_CORE), 4);
     assert_int_equal (planner_free (p, (uint16_t)graph_type_find (g, "power")), 0);
+    done (p);
+}
+
+/* A node in a node in a node: walks go on in there, and what is in it is the outermost's. */
+static void test_nodes_in_nodes (void **state)
+{
+    (void)state;
+    struct graph *g = graph_create ();
+    uint32_t root = machine_add (g, GRAPH_NONE, "cluster", 0, 1, 1, 0);
+    uint32_t outer = machine_add (g, root, "node", 0, 1, 1, 0);
+    uint32_t board = machine_add (g, outer, "board", 0, 1, 1, 0), middle[2], inner[2];
+    struct shape *s = machine_shape ("{type: slot, count: 1, label: a, with: "
+                                     "[{type: core, count: 2}]}");
+    for (int i = 0; i < 2; i++) {
+        middle[i] = machine_add (g, board, "node", 2 - i, 1, 1, 0);
+        inner[i] = machine_add (g, middle[i], "node", 7 + i, 1, 1, 0);
+        machine_add (g, inner[i], "core", 0, 2, 1, 0);
+    }
+    machine_add (g, outer, "gpu", 0, 2, 1, 0);
+    struct planner *p = planner_for (g, "low");
+    struct planner_job job;
+
+    assert_int_equal (levels_update (p), 0);
+    assert_int_equal (levels_above (p, root)->nnodes, 1);
+    assert_int_equal (levels_above (p, outer)->nkids, 1);
+    assert_int_equal (levels_above (p, outer)->kids[0], board);
+    assert_int_equal (levels_above (p, outer)->nloose, 1);
+    assert_int_equal (levels_above (p, outer)->nown, 0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal (levels_above (p, outer)->nodes[i], middle[1 - i]);
+        assert_int_equal (levels_above (p, board)->nodes[i], middle[1 - i]);
+        assert_int_equal (levels_above (p, middle[i])->nodes[0], inner[i]);
+        assert_null (levels_above (p, inner[i]));
+    }
+    for (uint64_t i = 1; i <= 2; i++) {
+        assert_int_equal (planner_free (p, GRAPH_CORE), 6 - 2 * (int64_t)i);
+        assert_int_equal (planner_match (p, PLANNER_ALLOCATE, i, s, 0, 9, NULL, NULL), 0);
+        machine_verify (p);
+    }
+    assert_int_equal (planner_match (p, PLANNER_ALLOCATE, 4, s, 0, 9, NULL, NULL),
+                      -EBUSY);
+    assert_int_equal (
+        planner_match (p, PLANNER_ALLOCATE_ORELSE_RESERVE, 4, s, 0, 9, NULL, NULL), 0);
+    assert_true (planner_find (p, 4, &job));
+    assert_int_equal (job.start, 9);
+    shape_destroy (s);
     done (p);
 }
 
@@ -1059,6 +1107,7 @@ int main (void)
         cmocka_unit_test (test_order_of_nodes),
         cmocka_unit_test (test_equal_scores),
         cmocka_unit_test (test_odd_graphs),
+        cmocka_unit_test (test_nodes_in_nodes),
         cmocka_unit_test (test_no_nodes),
         cmocka_unit_test (test_drain_is_local),
         cmocka_unit_test (test_graph_grows_and_shrinks),

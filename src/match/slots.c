@@ -90,21 +90,24 @@ bool walk_slot_here (const struct walker *k, uint32_t u, uint16_t slot)
            && !below_has_all (k, u, slot);
 }
 
-/* How much of each part a slot gets: the most that still makes the slots that are needed. */
+/* How much of a part each slot gets: the most of which so many slots can still be made; of
+ * the least of it they can. */
 static int64_t part_amount (struct walker *k, uint16_t part, uint32_t found,
                             int64_t slots)
 {
     const struct shape_vertex *r = walk_req (k, part);
-    int64_t least = shape_count_least (r);
-    int64_t limit = k->f[found].total;
-    int64_t amount = shape_count_fit (r, limit);
+    int64_t low = shape_count_least (r);
+    int64_t high = shape_count_fit (r, k->f[found].total / slots);
 
-    while (amount > least && walk_shares (k, found, amount, slots) < slots) {
-        int64_t share = k->f[found].total / slots;
-        limit = amount - 1 < share || share < least ? amount - 1 : share;
-        amount = shape_count_fit (r, limit);
+    while (low < high) {
+        int64_t middle = low + (high - low + 1) / 2;
+        int64_t amount = shape_count_fit (r, middle);
+        if (walk_shares (k, found, amount, slots) >= slots)
+            low = middle;
+        else
+            high = amount - 1;
     }
-    return amount;
+    return shape_count_fit (r, low);
 }
 
 bool walk_make_slot (struct walker *k, uint16_t slot, const uint32_t *found,
@@ -129,12 +132,12 @@ bool walk_make_slot (struct walker *k, uint16_t slot, const uint32_t *found,
     return true;
 }
 
+/* As many as are of use, then each as large as can be. */
 void walk_slots (struct walker *k, uint32_t u, uint16_t slot, uint32_t found)
 {
     const struct shape_vertex *s = walk_req (k, slot);
     struct candidate c = { .v = u, .count = 1, .req = slot, .amount = 1 };
-    int64_t amount[WALK_SIBLINGS_MAX], slots = walk_most (s);
-    int64_t least = shape_count_least (s), shares = k->shares;
+    int64_t amount[WALK_SIBLINGS_MAX], slots = walk_goal (k, slot), shares = k->shares;
     uint32_t base = walk_push (k, s->first), i = 0, lists[WALK_SIBLINGS_MAX];
 
     if (base == WALK_NONE)
@@ -144,16 +147,18 @@ void walk_slots (struct walker *k, uint32_t u, uint16_t slot, uint32_t found)
     k->shares = slots;
     walk_collect (k, u, s->first, ~UINT64_C (0), base, true);
     k->shares = shares;
-    for (uint16_t r = s->first; r != SHAPE_NONE && slots > 0 && !k->failed;
-         r = walk_req (k, r)->next, i++) {
-        if (!walk_sort (k, base + i))
-            break;
+    for (uint16_t r = s->first; r != SHAPE_NONE && slots > 0; r = walk_req (k, r)->next) {
         lists[i] = base + i;
-        amount[i] = part_amount (k, r, base + i, least);
-        int64_t n = amount[i] > 0 ? walk_shares (k, base + i, amount[i], slots) : 0;
-        slots = n < slots ? n : slots;
+        if (k->failed || !walk_sort (k, base + i))
+            slots = 0;
+        slots = walk_shares (k, base + i++, shape_count_least (walk_req (k, r)), slots);
     }
-    for (; slots > 0 && !k->failed; slots--)
+    i = 0;
+    for (uint16_t r = s->first; r != SHAPE_NONE && slots > 0; r = walk_req (k, r)->next) {
+        amount[i] = part_amount (k, r, base + i, slots);
+        i++;
+    }
+    for (; slots > 0; slots--)
         if (!walk_make_slot (k, slot, lists, amount, &c) || !walk_add (k, found, &c))
             break;
     walk_pop (k, base);

@@ -131,8 +131,8 @@ static void take (struct walker *k, uint32_t v, uint16_t r, uint32_t found, bool
             take_leaf (k, v, r, found, excl || req->taken);
         return;
     }
-    if ((excl || whole_node || req->exclusive == JOBSPEC_TRUE)
-        && !claims_untouched (k->p, v, k->w))
+    excl = excl || req->taken;
+    if ((excl || whole_node) && !claims_untouched (k->p, v, k->w))
         return;
     take_vertex (k, v, r, found, excl);
 }

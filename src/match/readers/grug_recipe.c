@@ -511,7 +511,7 @@ static int take_text (struct parse *p, xmlParserCtxt *parser, const char *text,
     parser->_private = &doctype;
     parser->sax->internalSubset = refuse_doctype;
     doc = xmlCtxtReadMemory (parser, text, (int)len, NULL, NULL, options);
-    if (!doc || doctype)
+    if (!doc || doctype || parser->errNo == XML_ERR_NO_MEMORY)
         rc = fail_parser (p, parser, doctype);
     else
         rc = take_document (p, xmlDocGetRootElement (doc));

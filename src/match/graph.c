@@ -78,7 +78,7 @@ static bool joins (const struct graph *g, uint32_t parent, const struct draft *d
            && d->count <= GRAPH_UNITS_MAX - x->n;
 }
 
-static int vertex_reserve (struct graph *g)
+int vertex_reserve (struct graph *g)
 {
     size_t alloc = g->alloc;
     if (g->p->vacant != GRAPH_NONE || g->nv < g->alloc)
@@ -91,7 +91,7 @@ static int vertex_reserve (struct graph *g)
     return 0;
 }
 
-static uint32_t vertex_take (struct graph *g)
+uint32_t vertex_take (struct graph *g)
 {
     uint32_t v = g->p->vacant;
     if (v == GRAPH_NONE)
@@ -100,8 +100,7 @@ static uint32_t vertex_take (struct graph *g)
     return v;
 }
 
-/* Orders of the children are close to the end of their range: count them anew. */
-static void renumber (struct graph *g, uint32_t parent)
+void vertex_renumber (struct graph *g, uint32_t parent)
 {
     uint32_t order = 0;
     GRAPH_CHILDREN (g, parent, c)
@@ -128,8 +127,8 @@ static void link_last (struct graph *g, uint32_t parent, uint32_t v)
     }
     struct graph_vertex *before = graph_vertex (g, x->prev);
     before->next = v;
-    if (before->order >= UINT32_MAX - 1)
-        renumber (g, parent);
+    if (before->order >= UINT32_MAX - 1) /* close to the end of the range */
+        vertex_renumber (g, parent);
     x->order = before->order + 1;
 }
 
@@ -177,6 +176,23 @@ static uint32_t vertex_add (struct graph *g, uint32_t parent, const struct draft
     return v;
 }
 
+/* Several execution targets on one host are nodes of one name, told apart by rank. */
+static bool may_share_name (const struct graph *g, uint32_t parent, const struct draft *d)
+{
+    uint32_t other = names_clash (g, parent, &d->title);
+    int32_t rank = d->spec->rank;
+    char name[GRAPH_NAME_SIZE], own[GRAPH_NAME_SIZE];
+
+    if (d->type != GRAPH_NODE || rank < 0 || graph_vertex (g, other)->type != GRAPH_NODE
+        || graph_vertex (g, other)->rank < 0)
+        return false;
+    graph_name (g, other, 0, name, sizeof (name));
+    other = graph_find_rank (g, rank);
+    if (other == GRAPH_NONE || graph_vertex (g, other)->parent != parent)
+        return true;
+    return strcmp (name, graph_name (g, other, 0, own, sizeof (own))) != 0;
+}
+
 static int refuse_name (const struct graph *g, uint32_t parent, const struct draft *d,
                         struct error *err)
 {
@@ -198,7 +214,8 @@ static uint32_t draft_add (struct graph *g, uint32_t parent, struct draft *d,
     uint64_t *map = NULL;
     if (units_check (g, d->count, err) < 0)
         return GRAPH_NONE;
-    if (parent != GRAPH_NONE && names_clash (g, parent, &d->title) != GRAPH_NONE) {
+    if (parent != GRAPH_NONE && names_clash (g, parent, &d->title) != GRAPH_NONE
+        && !may_share_name (g, parent, d)) {
         refuse_name (g, parent, d, err);
         return GRAPH_NONE;
     }
@@ -268,8 +285,7 @@ static void unlink_vertex (struct graph *g, uint32_t v)
         up->flags &= (uint8_t)~GRAPH_OWN_INDEX;
 }
 
-/* A vertex without children. */
-static void vertex_remove (struct graph *g, uint32_t v)
+void vertex_remove (struct graph *g, uint32_t v)
 {
     struct graph_vertex *x = graph_vertex (g, v);
     names_remove (g, v);

@@ -117,7 +117,9 @@ struct graph_spec {
 struct graph *graph_create (void);
 void graph_destroy (struct graph *g);
 /* Below `parent`, as its last child; GRAPH_NONE: the root, once. The handle, or GRAPH_NONE
- * with the reason (-EINVAL names the field, -EEXIST the path, -ENOMEM, -E2BIG). A leaf
+ * with the reason (-EINVAL names the field, -EEXIST the path, -ENOMEM, -E2BIG).
+ * Only nodes may have the name of a sibling, when their ranks differ: several execution
+ * targets on one host. A leaf
  * whose id and uniq continue the parent's last child, with all else alike, becomes a unit
  * of that: the handle is then that group's. O(1) on average. */
 uint32_t graph_add (struct graph *g, uint32_t parent, const struct graph_spec *spec,
@@ -125,6 +127,9 @@ uint32_t graph_add (struct graph *g, uint32_t parent, const struct graph_spec *s
 /* The vertex, with all below it. -EBUSY, and nothing is changed, when the planner has
  * claims there (it names one vertex). */
 int graph_remove (struct graph *g, uint32_t v, struct error *err);
+/* One unit; the others keep their ids. From within a group: those behind it become a
+ * vertex of their own, the next sibling, with another handle. -EBUSY: v has claims. */
+int graph_remove_unit (struct graph *g, uint32_t v, uint32_t unit, struct error *err);
 /* More or fewer units (of a group of leaves), or another size (of a divisible one). What
  * is booked stays: units past `count` that are busy (any, while the group has
  * reservations) are kept, as down, and go with graph_trim(). Others' ids do not change;

@@ -117,6 +117,38 @@ void edges_cut (struct graph *g)
     }
 }
 
+void edges_move (struct graph *g, uint32_t v, uint32_t unit, uint32_t to)
+{
+    for (size_t k = 0; k < g->p->nsubsystems; k++) {
+        struct edge_list *l = &g->p->subsystems[k];
+        for (size_t i = 0; i < l->n; i++) {
+            struct edge *e = &l->edges[i];
+            if (e->from == v && e->from_unit >= unit) {
+                e->from = to;
+                e->from_unit -= unit;
+            }
+            if (e->to == v && e->to_unit >= unit) {
+                e->to = to;
+                e->to_unit -= unit;
+            }
+        }
+    }
+}
+
+void edges_drop (struct graph *g, uint32_t v, uint32_t unit)
+{
+    for (size_t k = 0; k < g->p->nsubsystems; k++) {
+        struct edge_list *l = &g->p->subsystems[k];
+        for (size_t i = 0; i < l->n; i++) {
+            struct edge *e = &l->edges[i];
+            if ((e->from == v && e->from_unit == unit)
+                || (e->to == v && e->to_unit == unit))
+                e->from = GRAPH_NONE; /* no unit: edges_cut() drops it */
+        }
+    }
+    edges_cut (g);
+}
+
 void edges_release (struct graph_private *p)
 {
     for (size_t k = 0; k < p->nsubsystems; k++)

@@ -216,6 +216,13 @@ static inline size_t words_of (uint32_t n)
     return ((size_t)n + 63) / 64;
 }
 
+/* -- graph.c -- */
+
+int vertex_reserve (struct graph *g);                    /* room for one more */
+uint32_t vertex_take (struct graph *g);                  /* a vacant handle */
+void vertex_renumber (struct graph *g, uint32_t parent); /* `order` of its children */
+void vertex_remove (struct graph *g, uint32_t v);        /* that has no children */
+
 /* -- graph_draft.c -- */
 
 /* What the units of a vertex, or of one to come, are called. */
@@ -257,6 +264,7 @@ void map_release (struct graph_vertex *x);
 void map_cut (struct graph *g, uint32_t v, uint32_t n); /* before x->n becomes n */
 /* The group v has n units from now on, more than before. 0 or -ENOMEM. */
 int group_grow (struct graph *g, uint32_t v, uint32_t n, int64_t uniq);
+void group_cut (struct graph *g, uint32_t v, uint32_t n); /* fewer */
 
 /* -- graph_names.c -- */
 
@@ -302,6 +310,10 @@ size_t own_memory (const struct graph_private *p);
 
 /* Drop edges whose ends are gone. */
 void edges_cut (struct graph *g);
+/* Ends at units of v from `unit` on are at vertex `to` now, whose unit 0 that one is. */
+void edges_move (struct graph *g, uint32_t v, uint32_t unit, uint32_t to);
+/* Drop edges that end at that unit. */
+void edges_drop (struct graph *g, uint32_t v, uint32_t unit);
 void edges_release (struct graph_private *p);
 size_t edges_memory (const struct graph_private *p);
 

@@ -126,7 +126,7 @@ int group_grow (struct graph *g, uint32_t v, uint32_t n, int64_t uniq)
     return rc;
 }
 
-static void group_cut (struct graph *g, uint32_t v, uint32_t n)
+void group_cut (struct graph *g, uint32_t v, uint32_t n)
 {
     struct graph_vertex *x = graph_vertex (g, v);
     names_unlist (g, v);

@@ -17,6 +17,7 @@ src_match_libmatch_a_SOURCES = \
 	src/match/graph_shared.c \
 	src/match/graph_size.c \
 	src/match/graph_table.c \
+	src/match/graph_unit.c \
 	src/match/holders.c \
 	src/match/index.c \
 	src/match/levels.c \
@@ -78,20 +79,25 @@ MATCH_TESTS = \
 	src/match/test/test_graph \
 	src/match/test/test_graph_random \
 	src/match/test/test_graph_torture \
+	src/match/test/test_graph_unit \
 	src/match/test/test_index \
 	src/match/test/test_index_torture \
 	src/match/test/test_match \
 	src/match/test/test_match_random \
 	src/match/test/test_planner \
+	src/match/test/test_planner_random \
 	src/match/test/test_policy \
 	src/match/test/test_policy_example \
 	src/match/test/test_profile \
+	src/match/test/test_reader_grug \
 	src/match/test/test_reader_hwloc \
+	src/match/test/test_reader_jgf \
 	src/match/test/test_reader_rv1exec \
 	src/match/test/test_rset \
 	src/match/test/test_selection \
 	src/match/test/test_shape \
 	src/match/test/test_shape_torture \
+	src/match/test/test_snapshot \
 	src/match/test/test_writer
 check_PROGRAMS += $(MATCH_TESTS)
 UNIT_TESTS += $(MATCH_TESTS)
@@ -103,6 +109,7 @@ src_match_test_test_graph_random_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_graph_torture_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_graph_torture_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc \
 	-Wl,--wrap=realloc -Wl,--wrap=strdup
+src_match_test_test_graph_unit_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_index_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_index_torture_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_index_torture_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc \
@@ -110,10 +117,13 @@ src_match_test_test_index_torture_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,
 src_match_test_test_match_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_match_random_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_planner_LDADD = $(MATCH_TEST_LIBS)
+src_match_test_test_planner_random_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_policy_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_policy_example_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_profile_LDADD = $(MATCH_TEST_LIBS)
+src_match_test_test_reader_grug_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_reader_hwloc_LDADD = $(MATCH_TEST_LIBS)
+src_match_test_test_reader_jgf_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_reader_rv1exec_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_rset_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_selection_LDADD = $(MATCH_TEST_LIBS)
@@ -121,5 +131,6 @@ src_match_test_test_shape_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_shape_torture_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_shape_torture_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc \
 	-Wl,--wrap=realloc -Wl,--wrap=strdup
+src_match_test_test_snapshot_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_writer_LDADD = $(MATCH_TEST_LIBS)
 endif

@@ -14,6 +14,7 @@ src_tools_match_libmatchtool_a_SOURCES = \
 	src/tools/match/jobs.c \
 	src/tools/match/options.c \
 	src/tools/match/output.c \
+	src/tools/match/paths.c \
 	src/tools/match/prompt.c \
 	src/tools/match/session.c
 MATCHTOOL_LIBS = src/tools/match/libmatchtool.a $(FORMATS_LIBS) $(READLINE_LIBS)

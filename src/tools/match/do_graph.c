@@ -6,6 +6,7 @@
 #include "common/idset.h"
 #include "common/io.h"
 #include "tools/match/commands.h"
+#include "tools/match/paths.h"
 
 /* -- attach -- */
 
@@ -45,26 +46,30 @@ static int release (struct session *s, const struct selection *part)
     return 0;
 }
 
-static int add_whole (const struct graph *g, struct selection *part, uint32_t v)
+/* The vertex, one unit of it or (GRAPH_NONE) all, and what is below. */
+static int add_whole (const struct graph *g, struct selection *part, uint32_t v,
+                      uint32_t unit)
 {
-    struct pick *pick = selection_add (part, g, v, 0, graph_vertex (g, v)->n, GRAPH_NONE);
+    bool all = unit == GRAPH_NONE;
+    struct pick *pick = selection_add (part, g, v, all ? 0 : unit,
+                                       all ? graph_vertex (g, v)->n : 1, GRAPH_NONE);
 
     if (!pick)
         return -ENOMEM;
     pick->exclusive = pick->claimed = true;
     GRAPH_CHILDREN (g, v, child)
     {
-        if (add_whole (g, part, child) < 0)
+        if (add_whole (g, part, child, GRAPH_NONE) < 0)
             return -ENOMEM;
     }
     return 0;
 }
 
 /* What jobs have there, they lose. */
-static int remove_booked (struct session *s, uint32_t v, struct error *err)
+static int remove_booked (struct session *s, uint32_t v, uint32_t unit, struct error *err)
 {
     autoselection struct selection *part = selection_create ();
-    int rc = part ? add_whole (s->graph, part, v) : -ENOMEM;
+    int rc = part ? add_whole (s->graph, part, v, unit) : -ENOMEM;
 
     if (rc == 0)
         rc = selection_complete (part, s->graph);
@@ -72,7 +77,8 @@ static int remove_booked (struct session *s, uint32_t v, struct error *err)
         rc = release (s, part);
     if (rc < 0)
         return error_set (err, -rc, "%s", strerror (-rc));
-    return graph_remove (s->graph, v, err);
+    return unit == GRAPH_NONE ? graph_remove (s->graph, v, err)
+                              : graph_remove_unit (s->graph, v, unit, err);
 }
 
 static int remove_path (struct session *s, const char *path, struct error *err)
@@ -81,7 +87,7 @@ static int remove_path (struct session *s, const char *path, struct error *err)
 
     if (graph_find_path (s->graph, path, &v, &unit) < 0)
         return error_set (err, ENOENT, "%s: no such path", path);
-    return remove_booked (s, v, err);
+    return remove_booked (s, v, unit, err);
 }
 
 /* All ranks must be there before the first goes. */
@@ -100,7 +106,8 @@ static int remove_ranks (struct session *s, const char *text, struct error *err)
     IDSET_FOREACH (ranks, rank)
     {
         if (rc == 0)
-            rc = remove_booked (s, graph_find_rank (s->graph, (int32_t)rank), err);
+            rc = remove_booked (s, graph_find_rank (s->graph, (int32_t)rank), GRAPH_NONE,
+                                err);
     }
     idset_destroy (ranks);
     return rc;
@@ -127,10 +134,23 @@ void do_remove (struct session *s, int argc, char **argv)
 
 /* -- properties -- */
 
+/* 0, or after a line -ENOENT or -ENOMEM. missing: what "%s in resource graph" says. */
+static int find_paths (const struct session *s, const char *path, const char *missing,
+                       struct paths *ret)
+{
+    int rc = paths_find (ret, s->graph, path);
+
+    if (rc == -ENOENT)
+        fprintf (s->out, "%s find path %s in resource graph.\n", missing, path);
+    else if (rc < 0)
+        session_complain ("%s: %s", path, strerror (-rc));
+    return rc;
+}
+
 void do_set_property (struct session *s, int argc, char **argv)
 {
     char *equals = strchr (argv[2], '=');
-    uint32_t v, unit;
+    struct paths at;
 
     (void)argc;
     if (!equals || equals == argv[2] || !equals[1]) {
@@ -139,70 +159,75 @@ void do_set_property (struct session *s, int argc, char **argv)
                s->out);
         return;
     }
-    if (graph_find_path (s->graph, argv[1], &v, &unit) < 0) {
-        fprintf (s->out, "Couldn't find path %s in resource graph.\n", argv[1]);
+    if (find_paths (s, argv[1], "Couldn't", &at) < 0)
         return;
-    }
     *equals = '\0';
-    int rc = graph_set_property (s->graph, v, unit, argv[2], equals + 1);
-    if (rc < 0)
-        session_complain ("%s: %s", argv[2], strerror (-rc));
-    planner_changed (s->planner, v);
+    for (size_t i = 0; i < at.n; i++) {
+        const struct path_place *p = &at.found[i];
+        int rc = graph_set_property (s->graph, p->v, p->unit, argv[2], equals + 1);
+        if (rc < 0)
+            session_complain ("%s: %s: %s", argv[1], argv[2], strerror (-rc));
+        planner_changed (s->planner, p->v);
+    }
+    paths_release (&at);
 }
 
-/* 0, or -ENOENT after a line. */
-static int find_path (const struct session *s, const char *path, uint32_t *v,
-                      uint32_t *unit)
-{
-    int rc = graph_find_path (s->graph, path, v, unit);
-
-    if (rc < 0)
-        fprintf (s->out, "Could not find path %s in resource graph.\n", path);
-    return rc;
-}
-
-void do_get_property (struct session *s, int argc, char **argv)
+static void print_properties (const struct session *s, const char *path, uint32_t v,
+                              uint32_t unit)
 {
     const char *key, *value;
-    uint32_t v, unit;
     size_t n = 0;
 
-    (void)argc;
-    if (find_path (s, argv[1], &v, &unit) < 0)
-        return;
     for (; graph_property_at (s->graph, v, unit, n, &key, &value); n++)
         fprintf (s->out, "%s=%s\n", key, value);
     if (n == 0)
         fprintf (s->out, "No properties were found for %s (vtx's uniq_id=%" PRId64 ").\n",
-                 argv[1], graph_vertex (s->graph, v)->uniq + unit);
+                 path, graph_vertex (s->graph, v)->uniq + unit);
+}
+
+void do_get_property (struct session *s, int argc, char **argv)
+{
+    struct paths at;
+
+    (void)argc;
+    if (find_paths (s, argv[1], "Could not", &at) < 0)
+        return;
+    for (size_t i = 0; i < at.n; i++)
+        print_properties (s, argv[1], at.found[i].v, at.found[i].unit);
+    paths_release (&at);
 }
 
 /* -- status -- */
 
 void do_set_status (struct session *s, int argc, char **argv)
 {
-    bool down = !strcmp (argv[2], "down");
-    uint32_t v, unit;
+    bool down = !strcmp (argv[2], "down"), known = down || !strcmp (argv[2], "up");
+    struct paths at;
 
     (void)argc;
-    if (find_path (s, argv[1], &v, &unit) < 0)
+    if (find_paths (s, argv[1], "Could not", &at) < 0)
         return;
-    if (!down && strcmp (argv[2], "up") != 0) {
+    if (!known)
         session_complain ("unrecognized status");
-        return;
+    for (size_t i = 0; known && i < at.n; i++) {
+        const struct path_place *p = &at.found[i];
+        int rc = graph_set_flag (s->graph, p->v, p->unit, GRAPH_DOWN, down);
+        if (rc < 0)
+            session_complain ("%s: %s", argv[1], strerror (-rc));
+        planner_changed (s->planner, p->v);
     }
-    int rc = graph_set_flag (s->graph, v, unit, GRAPH_DOWN, down);
-    if (rc < 0)
-        session_complain ("%s: %s", argv[1], strerror (-rc));
-    planner_changed (s->planner, v);
+    paths_release (&at);
 }
 
 void do_get_status (struct session *s, int argc, char **argv)
 {
-    uint32_t v, unit;
+    struct paths at;
 
     (void)argc;
-    if (find_path (s, argv[1], &v, &unit) == 0)
+    if (find_paths (s, argv[1], "Could not", &at) < 0)
+        return;
+    for (size_t i = 0; i < at.n; i++)
         fprintf (s->out, "%s is %s\n", argv[1],
-                 graph_is_up (s->graph, v, unit) ? "up" : "down");
+                 graph_is_up (s->graph, at.found[i].v, at.found[i].unit) ? "up" : "down");
+    paths_release (&at);
 }

@@ -91,7 +91,8 @@ static int parse_text (struct match *m, const struct strbuf *text, struct error 
 
     if (rc < 0)
         return rc;
-    m->shape = shape_compile (q->resources, q->nresources, q->constraints, 0, err);
+    m->shape = shape_compile (q->resources, q->nresources, q->constraints,
+                              m->s->opt->flexible ? SHAPE_OR_SLOTS : 0, err);
     if (!m->shape)
         return -EINVAL;
     rc = check_traverser (m, err);
@@ -136,17 +137,17 @@ static void answer (struct match *m, enum match_verdict verdict)
         output_match (m->s, m->job, verdict, m->found ? m->found->start : 0, &m->t);
 }
 
-/* rc: of planner_match(). Anything but these three is a fault that the user is told of. */
+/* rc: of planner_match(). Why nothing was found is a sentence for whoever asked. */
 static enum match_verdict verdict_of (const struct match *m, int rc,
                                       const struct error *why)
 {
+    bool usual = rc == -EBUSY || rc == -ENODEV;
+
     if (rc == 0)
         return books (m->op) ? MATCH_BOOKED : MATCH_FOUND;
-    if (rc == -ENODEV)
-        return MATCH_NEVER;
-    if (rc != -EBUSY)
-        fprintf (stderr, "match_allocate: ERROR: %s\n", why->text);
-    return MATCH_NONE;
+    fprintf (stderr, "match_allocate: %sjob %" PRIu64 ": %s\n",
+             usual ? "" : "ERROR: ", m->job, why->text);
+    return rc == -ENODEV ? MATCH_NEVER : MATCH_NONE;
 }
 
 /* 0 when it was found. */

@@ -146,15 +146,21 @@ bool walk_hopeless (struct walker *k)
 
 /* -- the walk -- */
 
-/* A vertex between the node and u, exclusive, belongs to somebody else, or is down. */
-static bool way_is_closed (const struct walker *k, uint32_t node, uint32_t u)
+/* A vertex between the node and u, exclusive, belongs to somebody else, is down, or serves a
+ * sibling. */
+static bool way_is_closed (const struct walker *k, uint32_t node, uint32_t u,
+                           uint16_t head)
 {
+    uint16_t r;
+
     for (uint32_t v = graph_vertex (k->g, node)->parent; v != u && v != GRAPH_NONE;
          v = graph_vertex (k->g, v)->parent) {
         const struct graph_vertex *x = graph_vertex (k->g, v);
         if (!k->w->ever && (x->flags & (GRAPH_DOWN | GRAPH_DRAINED)))
             return true;
-        if (x->nclaims > 0 && claims_taken (k->p, v, k->w))
+        if ((x->nclaims > 0 && claims_taken (k->p, v, k->w)) || walk_is_held (k, v))
+            return true;
+        if (walk_sibling_of_type (k, v, head, &r) >= 0)
             return true;
     }
     return false;
@@ -184,7 +190,7 @@ static void nodes_of (struct walker *k, uint32_t u, const struct above *a, uint1
     while (!k->failed && (!stop || k->f[base + i].total < most)
            && (place = index_walk_next (&w)) >= 0) {
         uint32_t node = a->nodes[place];
-        if (!way_is_closed (k, node, u)
+        if (!way_is_closed (k, node, u, head)
             && (!own || graph_vertex (k->g, node)->parent == u))
             walk_gather (k, node, head, UINT64_C (1) << i, UINT64_C (1) << i, base, excl);
     }
@@ -220,7 +226,7 @@ static void loose_of (struct walker *k, const struct above *a, uint16_t head,
     for (size_t i = 0; i < a->nloose && !k->failed; i++)
         walk_gather (k, a->loose[i], head, active, deeper, base, excl);
     for (size_t i = 0; i < a->nkids && deeper && !k->failed; i++)
-        if (!way_is_closed (k, a->kids[i], GRAPH_NONE))
+        if (!way_is_closed (k, a->kids[i], GRAPH_NONE, head))
             loose_of (k, levels_above (k->p, a->kids[i]), head, deeper, deeper, base,
                       excl);
 }

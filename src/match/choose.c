@@ -362,17 +362,33 @@ static const struct shape_vertex *last_or_slot (const struct walker *k, uint16_t
     return last;
 }
 
-bool walk_choose (struct walker *k, uint16_t head, uint32_t base, uint32_t where,
-                  uint32_t *ret_parts, int64_t *ret_granted)
+void walk_join (struct walker *k, uint32_t *list, uint32_t more)
 {
-    uint32_t parts = WALK_NONE, tail = WALK_NONE;
+    uint32_t last = *list;
+
+    if (last == WALK_NONE) {
+        *list = more;
+        return;
+    }
+    while (k->c[last].next != WALK_NONE)
+        last = k->c[last].next;
+    k->c[last].next = more;
+}
+
+bool walk_choose (struct walker *k, uint16_t head, uint64_t active, uint32_t base,
+                  uint32_t where, uint32_t *parts, int64_t *ret_granted)
+{
     bool or_slots = false;
 
     for (uint16_t r = head; r != SHAPE_NONE; r = walk_req (k, r)->next, base++) {
         const struct shape_vertex *req = walk_req (k, r);
+        bool skip = !(active & 1);
         int64_t score = 0;
         uint32_t list;
 
+        active >>= 1;
+        if (skip)
+            continue;
         if (req->kind == SHAPE_OR_SLOT) {
             if (or_slots)
                 continue; /* counted with the first of them */
@@ -389,13 +405,7 @@ bool walk_choose (struct walker *k, uint16_t head, uint32_t base, uint32_t where
             return false;
         if (ret_granted && *ret_granted == 0 && req->count.max != req->count.min)
             *ret_granted = amount;
-        if (parts == WALK_NONE)
-            parts = list;
-        else
-            k->c[tail].next = list;
-        for (tail = list; k->c[tail].next != WALK_NONE;)
-            tail = k->c[tail].next;
+        walk_join (k, parts, list);
     }
-    *ret_parts = parts;
     return true;
 }

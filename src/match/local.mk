@@ -18,6 +18,7 @@ src_match_libmatch_a_SOURCES = \
 	src/match/graph_size.c \
 	src/match/graph_table.c \
 	src/match/graph_unit.c \
+	src/match/held.c \
 	src/match/holders.c \
 	src/match/index.c \
 	src/match/levels.c \

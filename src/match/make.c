@@ -40,6 +40,8 @@ static bool is_above (const struct graph_vertex *x)
 static void count_type (struct make *m, const struct graph_vertex *x)
 {
     m->types[x->type].amount += (wide)x->n * x->size;
+    if (x->first != GRAPH_NONE)
+        m->p->type_inner[x->type] = true;
     if (x->first != GRAPH_NONE && x->size > 1)
         m->p->big[x->type] = true;
 }
@@ -532,6 +534,7 @@ void levels_destroy (struct planner *p)
     p->nabove = p->nnodes = p->levels = p->ndirty = p->nchanged = 0;
     p->any_loose = p->nested = false;
     memset (p->type_above, 0, sizeof (p->type_above));
+    memset (p->type_inner, 0, sizeof (p->type_inner));
     memset (p->big, 0, sizeof (p->big));
     memset (p->total, 0, sizeof (p->total));
     memset (p->loose_free, 0, sizeof (p->loose_free));

@@ -113,7 +113,7 @@ static int64_t part_amount (struct walker *k, uint16_t part, uint32_t found,
 bool walk_make_slot (struct walker *k, uint16_t slot, const uint32_t *found,
                      const int64_t *amount, struct candidate *c)
 {
-    uint32_t tail = WALK_NONE, i = 0;
+    uint32_t i = 0;
 
     c->parts = WALK_NONE;
     c->score = 1;
@@ -122,13 +122,53 @@ bool walk_make_slot (struct walker *k, uint16_t slot, const uint32_t *found,
         uint32_t list;
         if (!walk_cut (k, found[i], amount[i], &list, &c->score))
             return false;
-        if (c->parts == WALK_NONE)
-            c->parts = list;
-        else
-            k->c[tail].next = list;
-        for (tail = list; k->c[tail].next != WALK_NONE;)
-            tail = k->c[tail].next;
+        walk_join (k, &c->parts, list);
     }
+    return true;
+}
+
+/* Parts that want the same: one slot after the other, and part after part, each with the
+ * least that it needs. */
+static bool make_tangled (struct walker *k, uint32_t u, uint16_t slot,
+                          struct candidate *c)
+{
+    uint16_t head = walk_req (k, slot)->first;
+    uint32_t base = walk_push (k, head), i = 0;
+    bool made = base != WALK_NONE;
+
+    c->parts = WALK_NONE;
+    c->score = 1;
+    for (uint16_t r = head; r != SHAPE_NONE && made; r = walk_req (k, r)->next, i++) {
+        int64_t least = shape_count_least (walk_req (k, r));
+        uint32_t list;
+        walk_collect (k, u, head, UINT64_C (1) << i, base, true);
+        made = !k->failed && walk_sort (k, base + i)
+               && walk_shares (k, base + i, least, 1) == 1
+               && walk_cut (k, base + i, least, &list, &c->score);
+        if (made) {
+            walk_hold (k, list);
+            walk_join (k, &c->parts, list);
+        }
+    }
+    if (base != WALK_NONE)
+        walk_pop (k, base);
+    return made;
+}
+
+static bool make_all_tangled (struct walker *k, uint32_t u, uint16_t slot, int64_t most,
+                              uint32_t found)
+{
+    struct candidate c = { .v = u, .count = 1, .req = slot, .amount = 1 };
+    uint32_t held = k->nheld;
+    int64_t shares = k->shares;
+
+    if (!walk_tangled (k, walk_req (k, slot)->first))
+        return false;
+    k->shares = 1;
+    while (most-- > 0 && make_tangled (k, u, slot, &c) && walk_add (k, found, &c))
+        ;
+    k->shares = shares;
+    k->nheld = held;
     return true;
 }
 
@@ -138,12 +178,13 @@ void walk_slots (struct walker *k, uint32_t u, uint16_t slot, uint32_t found)
     const struct shape_vertex *s = walk_req (k, slot);
     struct candidate c = { .v = u, .count = 1, .req = slot, .amount = 1 };
     int64_t amount[WALK_SIBLINGS_MAX], slots = walk_goal (k, slot), shares = k->shares;
-    uint32_t base = walk_push (k, s->first), i = 0, lists[WALK_SIBLINGS_MAX];
+    uint32_t base, i = 0, lists[WALK_SIBLINGS_MAX];
 
-    if (base == WALK_NONE)
-        return;
     if (k->cap > 0 && slots > k->cap && !walk_has_nodes (k, slot))
         slots = k->cap;
+    if (make_all_tangled (k, u, slot, slots, found)
+        || (base = walk_push (k, s->first)) == WALK_NONE)
+        return;
     k->shares = slots;
     walk_collect (k, u, s->first, ~UINT64_C (0), base, true);
     k->shares = shares;

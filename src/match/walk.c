@@ -8,9 +8,10 @@
  *      walk_choose    the best of the candidates (choose.c)
  *
  * A type that is not asked for is looked through, at any depth; but where a vertex that was
- * asked for has what is to be found in it among its children, these are meant. Among siblings of the request
- * a vertex serves the one of its type and no other. Parts of what is exclusive, and of slots,
- * are exclusive too.
+ * asked for has what is to be found in it among its children, these are meant. Among
+ * siblings of the request a vertex serves the one of its type and no other; what one of them
+ * takes the next ones do not (held.c). Parts of what is exclusive, and of slots, are
+ * exclusive too.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -65,7 +66,7 @@ static void take_leaf (struct walker *k, uint32_t v, uint16_t r, uint32_t found,
     struct candidate c = { .v = v, .req = r, .parts = WALK_NONE, .taken = taken };
 
     if (x->flags & GRAPH_DIVISIBLE) {
-        c.amount = claims_free_amount (k->p, v, k->w);
+        c.amount = claims_free_amount (k->p, v, k->w) - walk_held_amount (k, v);
         c.count = 1;
         c.score = score_of (k, v, 0);
         if (c.amount > 0)
@@ -74,7 +75,7 @@ static void take_leaf (struct walker *k, uint32_t v, uint16_t r, uint32_t found,
     }
     c.amount = x->size;
     for (uint32_t i = 0; i < (x->n + 63) / 64 && !k->failed; i++) {
-        uint64_t free = claims_free_word (k->p, v, i, k->w);
+        uint64_t free = claims_free_word (k->p, v, i, k->w) & ~walk_held_word (k, v, i);
         while (free) {
             uint32_t first = (uint32_t)__builtin_ctzll (free);
             uint64_t ones = ~(free >> first);
@@ -90,6 +91,37 @@ static void take_leaf (struct walker *k, uint32_t v, uint16_t r, uint32_t found,
     }
 }
 
+/* What is asked for in u, from the best candidates: of all siblings at once, or one after
+ * the other when they may come to want the same. excl: it is for this job alone. */
+static bool find_parts (struct walker *k, uint32_t u, uint16_t head, bool excl,
+                        uint32_t *parts, int64_t *ret_granted)
+{
+    bool tangled = walk_tangled (k, head), top = head == k->s->top;
+    uint32_t held = k->nheld, base = walk_push (k, head);
+    uint64_t all = ~UINT64_C (0),
+             rest = tangled ? all >> (64 - walk_siblings (k, head)) : 1;
+    bool found = base != WALK_NONE;
+
+    *parts = WALK_NONE;
+    while (rest && found) {
+        uint64_t active = tangled ? rest & -rest : all;
+        uint32_t more = WALK_NONE;
+        if (top)
+            walk_gather (k, u, head, active, active, base, excl);
+        else
+            walk_collect (k, u, head, active, base, excl);
+        found = !k->failed && walk_choose (k, head, active, base, u, &more, ret_granted);
+        rest &= rest - 1;
+        if (rest && found)
+            walk_hold (k, more);
+        walk_join (k, parts, more);
+    }
+    k->nheld = held;
+    if (base != WALK_NONE)
+        walk_pop (k, base);
+    return found && !k->failed;
+}
+
 /* A single vertex that has parts, or is asked for with parts. */
 static void take_vertex (struct walker *k, uint32_t v, uint16_t r, uint32_t found,
                          bool excl)
@@ -97,21 +129,15 @@ static void take_vertex (struct walker *k, uint32_t v, uint16_t r, uint32_t foun
     const struct shape_vertex *req = walk_req (k, r);
     struct candidate c = { .v = v, .count = 1, .req = r, .parts = WALK_NONE };
     int64_t shares = k->shares;
-    uint32_t base;
 
     c.whole = req->exclusive == JOBSPEC_TRUE;
     c.taken = excl || c.whole;
     if (req->first != SHAPE_NONE) {
-        if ((base = walk_push (k, req->first)) == WALK_NONE)
-            return;
         k->shares = 1;
-        walk_collect (k, v, req->first, ~UINT64_C (0), base, c.taken);
+        bool fits = find_parts (k, v, req->first, c.taken, &c.parts, NULL);
         k->shares = shares;
-        if (k->failed || !walk_choose (k, req->first, base, v, &c.parts, NULL)) {
-            walk_pop (k, base);
+        if (!fits)
             return;
-        }
-        walk_pop (k, base);
     }
     c.score = score_of (k, v, 0);
     c.amount = graph_vertex (k->g, v)->size;
@@ -134,21 +160,21 @@ static void take (struct walker *k, uint32_t v, uint16_t r, uint32_t found, bool
     excl = excl || req->taken;
     if ((excl || whole_node) && !claims_untouched (k->p, v, k->w))
         return;
+    if (excl && walk_holds_below (k, v))
+        return;
     take_vertex (k, v, r, found, excl);
 }
 
 /* -- a vertex of any type -- */
 
-/* Number of the sibling of u's type, or -1; *ret_req is it. */
-static int sibling_of_type (const struct walker *k, uint32_t u, uint16_t head,
-                            uint64_t active, uint16_t *ret_req)
+int walk_sibling_of_type (const struct walker *k, uint32_t u, uint16_t head,
+                          uint16_t *ret_req)
 {
     int32_t type = graph_vertex (k->g, u)->type;
     int i = 0;
 
     for (uint16_t r = head; r != SHAPE_NONE; r = walk_req (k, r)->next, i++) {
-        if ((active >> i & 1) && k->type[r] == type
-            && walk_req (k, r)->kind == SHAPE_RESOURCE) {
+        if (k->type[r] == type && walk_req (k, r)->kind == SHAPE_RESOURCE) {
             *ret_req = r;
             return i;
         }
@@ -169,7 +195,7 @@ static bool closed (const struct walker *k, uint32_t u)
     if ((x->type == GRAPH_NODE || (int32_t)x->type == k->storage_node) && k->s->constraint
         && !constraint_allows_vertex (k->s->constraint, k->g, u, 0))
         return true;
-    return x->nclaims > 0 && claims_taken (k->p, u, k->w);
+    return (x->nclaims > 0 && claims_taken (k->p, u, k->w)) || walk_is_held (k, u);
 }
 
 void walk_gather (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
@@ -182,7 +208,9 @@ void walk_gather (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
 
     if (k->failed || closed (k, u))
         return;
-    int i = sibling_of_type (k, u, head, active, &r);
+    int i = walk_sibling_of_type (k, u, head, &r);
+    if (i >= 0 && !(active >> i & 1))
+        return; /* it is for that one */
     if (x->type == GRAPH_NODE)
         k->node = x->place;
     if (x->type == GRAPH_NODE && k->policy->node_centric)
@@ -336,24 +364,22 @@ void walk_release (struct walker *k)
     free (k->c);
     free (k->f);
     free (k->order);
+    free (k->held);
 }
 
 /* One try; slots that span vertices only when `span`. */
 static int walk_once (struct walker *k, bool span, struct selection **ret)
 {
-    uint32_t parts, base;
     int64_t granted = 0;
+    uint32_t parts;
     int rc = -EBUSY;
 
     k->span = span;
-    k->nc = k->nf = 0;
+    k->nc = k->nf = k->nheld = 0;
     k->shares = 1;
     k->node = 0;
     k->node_score = 0;
-    if ((base = walk_push (k, k->s->top)) == WALK_NONE)
-        return -ENOMEM;
-    walk_gather (k, k->g->root, k->s->top, ~UINT64_C (0), ~UINT64_C (0), base, false);
-    if (!k->failed && walk_choose (k, k->s->top, base, k->g->root, &parts, &granted)) {
+    if (find_parts (k, k->g->root, k->s->top, false, &parts, &granted)) {
         rc = walk_answer (k, parts, ret);
         if (rc == 0)
             (*ret)->granted = granted;

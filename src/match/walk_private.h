@@ -4,6 +4,7 @@
  *     above.c    the same above the nodes, by the indexes
  *     slots.c    slots out of parts
  *     choose.c   the best k of what was found, by the policy
+ *     held.c     what was chosen for one sibling is not there for the next
  *     answer.c   the chosen tree as a selection
  *
  * What was found for a list of siblings of the request is one `struct found` each, in a row
@@ -46,6 +47,11 @@ struct
     int64_t dim[INDEX_DIMS];
 };
 
+struct held { /* units that an earlier sibling takes */
+    uint32_t v, unit, count;
+    int64_t amount;
+};
+
 struct walker {
     struct planner *p;
     const struct graph *g;
@@ -66,6 +72,8 @@ struct walker {
     uint32_t nf, af;
     uint32_t *order; /* to sort in */
     uint32_t aorder;
+    struct held *held;
+    uint32_t nheld, aheld;
     uint32_t node;      /* its number */
     int64_t node_score; /* of the node that the walk is in, scaled; 0 outside */
 };
@@ -96,10 +104,23 @@ bool walk_cut (struct walker *k, uint32_t found, int64_t amount, uint32_t *ret_h
                int64_t *score);
 /* Whole slots of `amount` each that the list has, at most `most`. */
 int64_t walk_shares (struct walker *k, uint32_t found, int64_t amount, int64_t most);
-/* For each sibling the best allowed count, joined into one list. False: one is short (the
- * miss is noted, at `where`) or no memory. */
-bool walk_choose (struct walker *k, uint16_t head, uint32_t base, uint32_t where,
-                  uint32_t *ret_parts, int64_t *ret_granted);
+/* For each active sibling the best allowed count, joined to one list behind *parts. False:
+ * one is short (the miss is noted, at `where`) or no memory. */
+bool walk_choose (struct walker *k, uint16_t head, uint64_t active, uint32_t base,
+                  uint32_t where, uint32_t *parts, int64_t *ret_granted);
+/* Append list `more` to *list; either may be WALK_NONE. */
+void walk_join (struct walker *k, uint32_t *list, uint32_t more);
+
+/* -- held.c -- */
+
+/* Some of the siblings may come to want the same. */
+bool walk_tangled (const struct walker *k, uint16_t head);
+/* What of the list will be booked is held from now on; k->nheld: back to what it was. */
+void walk_hold (struct walker *k, uint32_t list);
+uint64_t walk_held_word (const struct walker *k, uint32_t v, uint32_t word);
+int64_t walk_held_amount (const struct walker *k, uint32_t v);
+bool walk_is_held (const struct walker *k, uint32_t v);
+bool walk_holds_below (const struct walker *k, uint32_t v); /* or v itself */
 
 /* -- walk.c -- */
 
@@ -111,6 +132,10 @@ void walk_release (struct walker *k);
  * of no such type, for those in `deeper` below it. */
 void walk_gather (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
                   uint64_t deeper, uint32_t base, bool excl);
+/* Number among the siblings `head` of the one of u's type, which is no slot, or -1; *ret_req
+ * is it. */
+int walk_sibling_of_type (const struct walker *k, uint32_t u, uint16_t head,
+                          uint16_t *ret_req);
 /* The same below u only. */
 void walk_collect (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
                    uint32_t base, bool excl);

@@ -1,0 +1,122 @@
+/* held.c - what siblings of a request that were met earlier take is not there for the next
+ *
+ * Siblings whose parts are of different types, none of which lies in another, cannot get in
+ * each other's way, and are gathered at once. Others ("tangled": two slots of cores side by
+ * side, a slot of nodes beside one of cores) are met one after the other, and what was
+ * chosen for one is held while the next ones are looked for, as if it were booked.
+ */
+#include <stdlib.h>
+
+#include "match/walk_private.h"
+
+/* -- who is tangled -- */
+
+/* A type of which part r may be, or a part of slot r, is t or contains it; both: or t it. */
+static bool may_meet (const struct walker *k, uint16_t r, int32_t t)
+{
+    const bool *inner = k->p->type_inner;
+
+    if (walk_req (k, r)->kind == SHAPE_RESOURCE)
+        return k->type[r] == t || (k->type[r] >= 0 && inner[k->type[r]])
+               || (t >= 0 && inner[t]);
+    for (uint16_t c = walk_req (k, r)->first; c != SHAPE_NONE; c = walk_req (k, c)->next)
+        if (may_meet (k, c, t))
+            return true;
+    return false;
+}
+
+static bool meet (const struct walker *k, uint16_t a, uint16_t b)
+{
+    if (walk_req (k, b)->kind == SHAPE_RESOURCE)
+        return may_meet (k, a, k->type[b]);
+    for (uint16_t c = walk_req (k, b)->first; c != SHAPE_NONE; c = walk_req (k, c)->next)
+        if (meet (k, a, c))
+            return true;
+    return false;
+}
+
+/* Of two vertices of the request which are no slots each keeps to its own type, and or_slots
+ * share what there is among them. */
+static bool apart (const struct walker *k, uint16_t a, uint16_t b)
+{
+    enum shape_kind x = walk_req (k, a)->kind, y = walk_req (k, b)->kind;
+
+    return x == y && x != SHAPE_SLOT;
+}
+
+bool walk_tangled (const struct walker *k, uint16_t head)
+{
+    for (uint16_t a = head; a != SHAPE_NONE; a = walk_req (k, a)->next)
+        for (uint16_t b = walk_req (k, a)->next; b != SHAPE_NONE;
+             b = walk_req (k, b)->next)
+            if (!apart (k, a, b) && meet (k, a, b))
+                return true;
+    return false;
+}
+
+/* -- what is held -- */
+
+static void hold_one (struct walker *k, const struct candidate *c)
+{
+    if (k->nheld == k->aheld) {
+        uint32_t alloc = k->aheld * 2 + 16;
+        struct held *again = realloc (k->held, alloc * sizeof (*again));
+        if (!again) {
+            k->failed = true;
+            return;
+        }
+        k->held = again;
+        k->aheld = alloc;
+    }
+    k->held[k->nheld++] = (struct held){ c->v, c->unit, c->count, c->amount };
+}
+
+void walk_hold (struct walker *k, uint32_t list)
+{
+    for (uint32_t i = list; i != WALK_NONE && !k->failed; i = k->c[i].next) {
+        const struct candidate *c = &k->c[i];
+        bool resource = walk_req (k, c->req)->kind == SHAPE_RESOURCE;
+        bool node = resource && graph_vertex (k->g, c->v)->type == GRAPH_NODE;
+        if (resource && (c->taken || c->whole || (node && k->policy->node_exclusive)))
+            hold_one (k, c);
+        else
+            walk_hold (k, c->parts);
+    }
+}
+
+uint64_t walk_held_word (const struct walker *k, uint32_t v, uint32_t word)
+{
+    uint64_t held = 0;
+
+    for (uint32_t i = 0; i < k->nheld; i++)
+        if (k->held[i].v == v)
+            held |= claims_run_word (k->held[i].unit, k->held[i].count, word);
+    return held;
+}
+
+int64_t walk_held_amount (const struct walker *k, uint32_t v)
+{
+    int64_t sum = 0;
+
+    for (uint32_t i = 0; i < k->nheld; i++)
+        sum += k->held[i].v == v ? k->held[i].amount : 0;
+    return sum;
+}
+
+bool walk_is_held (const struct walker *k, uint32_t v)
+{
+    for (uint32_t i = 0; i < k->nheld; i++)
+        if (k->held[i].v == v)
+            return true;
+    return false;
+}
+
+bool walk_holds_below (const struct walker *k, uint32_t v)
+{
+    for (uint32_t i = 0; i < k->nheld; i++)
+        for (uint32_t up = k->held[i].v; up != GRAPH_NONE;
+             up = graph_vertex (k->g, up)->parent)
+            if (up == v)
+                return true;
+    return false;
+}

@@ -52,12 +52,25 @@ void walk_bounds (struct walker *k)
 
 /* -- one node may serve it: what it must have for that -- */
 
-/* Everything that r stands for lies in one node, r may be the node itself. */
-static bool within_node (const struct walker *k, uint16_t r)
+/* r or something in it is above nodes. */
+static bool has_above (const struct walker *k, uint16_t r)
+{
+    int32_t type = k->type[r];
+
+    if (type >= 0
+        && (k->p->type_above[type] || type == graph_vertex (k->g, k->g->root)->type))
+        return true;
+    for (uint16_t c = walk_req (k, r)->first; c != SHAPE_NONE; c = walk_req (k, c)->next)
+        if (has_above (k, c))
+            return true;
+    return false;
+}
+
+bool walk_within_node (const struct walker *k, uint16_t r)
 {
     if (k->type[r] == GRAPH_NODE)
         return true;
-    return !walk_has_nodes (k, r);
+    return !walk_has_nodes (k, r) && !has_above (k, r);
 }
 
 static void need_of (const struct walker *k, uint16_t r, struct index_need *need)
@@ -87,7 +100,7 @@ static bool short_of (struct walker *k, const struct index *x, uint16_t r)
 {
     const struct shape_vertex *req = walk_req (k, r);
     int64_t least = shape_count_least (req);
-    bool node = within_node (k, r);
+    bool node = walk_within_node (k, r);
 
     for (unsigned d = 0; d < k->p->ndims; d++) {
         int64_t one = k->bound[r].dim[d];

@@ -43,22 +43,16 @@ static int64_t sum (const struct reason *w, unsigned d)
     return w->never ? index_sum_ever (w->x, d) : index_sum_free (w->x, d);
 }
 
-/* The innermost vertex of the request that must lie in one node. */
-static uint16_t node_part (const struct reason *w, uint16_t r)
+/* Something of r that must lie in one node does not. */
+static bool say_node_too_small (const struct reason *w, uint16_t r, struct strbuf *sb)
 {
-    if (w->k->type[r] == GRAPH_NODE || !walk_has_nodes (w->k, r))
-        return r;
-    for (uint16_t c = walk_req (w->k, r)->first; c != SHAPE_NONE;
-         c = walk_req (w->k, c)->next)
-        if (walk_has_nodes (w->k, c))
-            return node_part (w, c);
-    return r;
-}
-
-static bool say_node_too_small (const struct reason *w, uint16_t top, struct strbuf *sb)
-{
-    uint16_t r = node_part (w, top);
-
+    if (!walk_within_node (w->k, r)) {
+        for (uint16_t c = walk_req (w->k, r)->first; c != SHAPE_NONE;
+             c = walk_req (w->k, c)->next)
+            if (say_node_too_small (w, c, sb))
+                return true;
+        return false;
+    }
     for (unsigned d = 1; d < w->p->ndims; d++) {
         int64_t one = w->k->bound[r].dim[d];
         if (one <= most (w, d))

@@ -57,6 +57,7 @@ src_match_libformats_a_SOURCES = \
 	src/match/readers/grug_plan.c \
 	src/match/readers/grug_recipe.c \
 	src/match/readers/hostname.c \
+	src/match/readers/hwloc_xml.c \
 	src/match/readers/jgf_document.c \
 	src/match/readers/jgf_paths.c \
 	src/match/readers/jgf_selection.c \

@@ -7,68 +7,21 @@
  *
  *     cluster0 --> corona116 --> socket0 --> core0..23, storage0, gpu0..3
  *
- * libhwloc reads the text and does not look at this machine. It tells no place when it
- * refuses one, so that the XML is looked through first.
+ * libhwloc makes the topology, from the text alone: it does not look at this machine.
  */
 #include <errno.h>
 #include <string.h>
 
 #include <hwloc.h>
-#include <libxml/xmlreader.h>
 
 #include "common/parse.h"
 #include "match/reader.h"
 #include "match/readers/hostname.h"
+#include "match/readers/hwloc_xml.h"
 
-#define TEXT_MAX (64 << 20)
-#define ELEMENTS_MAX (1 << 20)
 #define KB_PER_GB 1000000
 
 /* -- the text -- */
-
-static int xml_refuse (xmlTextReader *xml, struct error *err, const char *what)
-{
-    return error_set (err, EINVAL, "line %d: %s", xmlTextReaderGetParserLineNumber (xml),
-                      what);
-}
-
-static int xml_walk (xmlTextReader *xml, struct error *err)
-{
-    size_t elements = 0;
-    int rc;
-
-    while ((rc = xmlTextReaderRead (xml)) == 1) {
-        if (xmlTextReaderNodeType (xml) != XML_READER_TYPE_ELEMENT)
-            continue;
-        const xmlChar *name = xmlTextReaderConstLocalName (xml);
-        if (elements++ == 0 && !xmlStrEqual (name, BAD_CAST "topology"))
-            return xml_refuse (xml, err, "expected <topology>, as lstopo writes it");
-        if (elements > ELEMENTS_MAX)
-            return xml_refuse (xml, err, "too many elements");
-    }
-    if (rc == 0)
-        return 0;
-    const xmlError *e = xmlGetLastError ();
-    int line = e ? e->line : xmlTextReaderGetParserLineNumber (xml);
-    const char *what = e && e->message ? e->message : "not XML";
-    return error_set (err, EINVAL, "line %d: %.*s", line, (int)strcspn (what, "\n"),
-                      what);
-}
-
-/* It is XML, of that kind, not too large and not too deep (libxml2's own limits). */
-static int xml_check (const char *text, size_t len, struct error *err)
-{
-    if (len > TEXT_MAX)
-        return error_set (err, E2BIG, "longer than %d bytes", TEXT_MAX);
-    xmlTextReader *xml =
-        xmlReaderForMemory (text, (int)len, NULL, NULL,
-                            XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING);
-    if (!xml)
-        return error_errno (err, ENOMEM, "XML");
-    int rc = xml_walk (xml, err);
-    xmlFreeTextReader (xml);
-    return rc;
-}
 
 static int topology_configure (hwloc_topology_t topo)
 {
@@ -84,7 +37,7 @@ static int topology_configure (hwloc_topology_t topo)
 }
 
 /* To be destroyed by the caller. */
-static int topology_load (const char *text, size_t len, hwloc_topology_t *ret,
+static int topology_load (const struct strbuf *xml, hwloc_topology_t *ret,
                           struct error *err)
 {
     hwloc_topology_t topo;
@@ -92,7 +45,7 @@ static int topology_load (const char *text, size_t len, hwloc_topology_t *ret,
     if (hwloc_topology_init (&topo) < 0)
         return error_errno (err, ENOMEM, "topology");
     if (topology_configure (topo) < 0
-        || hwloc_topology_set_xmlbuffer (topo, text, (int)len) < 0
+        || hwloc_topology_set_xmlbuffer (topo, xml->buf, (int)xml->len) < 0
         || hwloc_topology_load (topo) < 0) {
         hwloc_topology_destroy (topo);
         return error_set (err, EINVAL,
@@ -334,10 +287,12 @@ static int hwloc_read (struct graph *g, const char *text, size_t len,
 {
     struct error own = { 0 };
     struct load l = { .g = g, .opt = opt, .err = err ? err : &own };
+    autostrbuf struct strbuf xml;
 
-    int rc = xml_check (text, len, l.err);
+    strbuf_init (&xml, HWLOC_XML_MAX);
+    int rc = hwloc_xml_clean (text, len, &xml, l.err);
     if (rc == 0)
-        rc = topology_load (text, len, &l.topo, l.err);
+        rc = topology_load (&xml, &l.topo, l.err);
     if (rc == 0) {
         rc = load_topology (&l);
         hwloc_topology_destroy (l.topo);

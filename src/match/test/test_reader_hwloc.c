@@ -265,10 +265,11 @@ static void test_refused (void **state)
     } bad[] = {
         { "", "line 1" },
         { "{}", "line 1" },
-        { "<graphml/>", "line 1: expected <topology>" },
+        { "<graphml/>", "line 1: graphml: expected <topology>" },
         { "<topology>\n<object>\n</topology>\n", "line 3" },
-        { "<topology/>", "libhwloc" },
-        { "<topology version=\"2.0\"><object type=\"Hat\"/></topology>", "libhwloc" },
+        { "<topology/>", "no PU" },
+        { "<topology version='3.0'/>", "line 1: 3.0: " },
+        { "<topology>\n<object type='Hat'/></topology>", "line 2: Hat: not a type" },
     };
     autostrbuf struct strbuf text;
 

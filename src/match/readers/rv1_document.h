@@ -19,7 +19,7 @@
 #include "match/graph.h"
 
 #define RV1_RANKS_MAX 1000000
-#define RV1_GROUPS_MAX (1u << 24) /* ranges of ids, over all ranks */
+#define RV1_GROUPS_MAX (1u << 22) /* ranges of ids, over all ranks */
 #define RV1_UNITS_MAX (1u << 28)  /* ids, over all ranks */
 
 struct rv1_range {

@@ -2,7 +2,8 @@
  *
  *     magic and version    8 bytes
  *     vertices             n, then each: its parent's number + 1 (0: it is the root), its
- *                          name; parents come first
+ *                          name (length * 2, + 1: and its rank behind it, which tells nodes
+ *                          of one name apart); parents come first
  *     jobs                 n, then each, by id: how much the id is more than the last one's,
  *                          flags, start, end - start, claims
  *     claims               n, then each: vertex, unit * 4 + flags, units, amount
@@ -20,6 +21,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "common/parse.h"
 #include "common/sha256.h"
 #include "match/planner_private.h"
 
@@ -93,15 +95,18 @@ static int enter_vertices (struct writer *w)
 
 static void put_vertex (struct writer *w, uint32_t v)
 {
-    uint32_t parent = graph_vertex (w->p->g, v)->parent;
+    const struct graph_vertex *x = graph_vertex (w->p->g, v);
+    bool rank = x->type == GRAPH_NODE && x->rank >= 0;
     char name[NAME_MAX_BYTES];
     size_t len;
 
     graph_name (w->p->g, v, 0, name, sizeof (name));
     len = strlen (name);
-    put_number (w->sb, parent == GRAPH_NONE ? 0 : w->number[parent]);
-    put_number (w->sb, len);
+    put_number (w->sb, x->parent == GRAPH_NONE ? 0 : w->number[x->parent]);
+    put_number (w->sb, 2 * len + rank);
     strbuf_add (w->sb, name, len);
+    if (rank)
+        put_number (w->sb, (uint64_t)x->rank);
 }
 
 static void put_claim (struct writer *w, const struct claim *c)
@@ -227,19 +232,69 @@ static int check_frame (struct reader *r, const char *bytes, size_t len)
     return 0;
 }
 
-/* A child's path, or one that begins at the root (parent NULL). */
-static int find_child (struct reader *r, const struct place *parent, const char *name,
-                       struct place *ret)
+/* -- vertices by name -- */
+
+/* The unit of v that is called that. */
+static bool has_name (const struct graph *g, uint32_t v, const char *name,
+                      uint32_t *ret_unit)
 {
+    const struct graph_vertex *x = graph_vertex (g, v);
+    const char *base = graph_basename (g, v);
+    char own[NAME_MAX_BYTES];
+    int64_t id;
+
+    *ret_unit = 0;
+    if (x->n == 1)
+        return strcmp (graph_name (g, v, 0, own, sizeof (own)), name) == 0;
+    if (strncmp (name, base, strlen (base)) != 0
+        || parse_int (name + strlen (base), x->id, (int64_t)x->id + x->n - 1, &id, "",
+                      NULL)
+               < 0)
+        return false;
+    *ret_unit = (uint32_t)(id - x->id);
+    return strcmp (graph_name (g, v, *ret_unit, own, sizeof (own)), name) == 0;
+}
+
+static bool find_among (const struct graph *g, uint32_t parent, const char *name,
+                        struct place *ret)
+{
+    GRAPH_CHILDREN (g, parent, child)
+    {
+        ret->v = child;
+        if (has_name (g, child, name, &ret->unit))
+            return true;
+    }
+    return false;
+}
+
+static bool find_rank (const struct graph *g, uint32_t parent, const char *name,
+                       int32_t rank, struct place *ret)
+{
+    *ret = (struct place){ .v = rank < 0 ? GRAPH_NONE : graph_find_rank (g, rank) };
+    return ret->v != GRAPH_NONE && graph_vertex (g, ret->v)->parent == parent
+           && has_name (g, ret->v, name, &ret->unit);
+}
+
+/* The child of that name (parent NULL: the root), of several that of the rank. Several may
+ * have one path, so what the path leads to may be another's. */
+static int find_child (struct reader *r, const struct place *parent, const char *name,
+                       int32_t rank, struct place *ret)
+{
+    const struct graph *g = r->p->g;
+    uint32_t up = parent ? parent->v : GRAPH_NONE;
     autostrbuf struct strbuf sb;
 
+    if (find_rank (g, up, name, rank, ret))
+        return 0;
     strbuf_init (&sb, PATH_BYTES);
     if (parent)
-        graph_path (r->p->g, parent->v, parent->unit, &sb);
+        graph_path (g, up, parent->unit, &sb);
     strbuf_addch (&sb, '/');
     if (strbuf_adds (&sb, name) == -ENOMEM)
         return error_set (r->err, ENOMEM, "no memory");
-    if (sb.err || graph_find_path (r->p->g, sb.buf, &ret->v, &ret->unit) < 0)
+    if (sb.err || graph_find_path (g, sb.buf, &ret->v, &ret->unit) < 0)
+        return error_set (r->err, ENOENT, "%s is not there", sb.buf);
+    if (graph_vertex (g, ret->v)->parent != up && !find_among (g, up, name, ret))
         return error_set (r->err, ENOENT, "%s is not there", sb.buf);
     return 0;
 }
@@ -247,17 +302,24 @@ static int find_child (struct reader *r, const struct place *parent, const char 
 static int get_vertex (struct reader *r)
 {
     char name[NAME_MAX_BYTES];
-    uint64_t parent, len;
+    uint64_t parent, len, rank;
+    bool ranked;
 
-    if (get_number (r, r->n, &parent) < 0 || get_number (r, NAME_MAX_BYTES - 1, &len) < 0)
+    if (get_number (r, r->n, &parent) < 0
+        || get_number (r, 2 * NAME_MAX_BYTES - 1, &len) < 0)
         return -EINVAL;
+    ranked = len % 2;
+    len /= 2;
     if (len == 0 || len > (size_t)(r->end - r->at) || memchr (r->at, 0, len)
         || memchr (r->at, '/', len))
         return refuse (r, "a name is none");
     memcpy (name, r->at, len);
     name[len] = '\0';
     r->at += len;
-    int rc = find_child (r, parent ? &r->table[parent - 1] : NULL, name, &r->table[r->n]);
+    if (ranked && get_number (r, INT32_MAX, &rank) < 0)
+        return -EINVAL;
+    int rc = find_child (r, parent ? &r->table[parent - 1] : NULL, name,
+                         ranked ? (int32_t)rank : -1, &r->table[r->n]);
     r->n += rc == 0;
     return rc;
 }
@@ -295,7 +357,7 @@ static int find_unit (struct reader *r, struct place first, uint64_t behind,
     if (x->id < 0 || x->parent == GRAPH_NONE)
         return error_set (r->err, ENOENT, "%s is not there", name);
     struct place parent = { .v = x->parent };
-    return find_child (r, &parent, name, ret);
+    return find_child (r, &parent, name, -1, ret);
 }
 
 static int add_pick (struct reader *r, struct selection *s, const struct place *at,

@@ -185,6 +185,53 @@ static void test_other_groups (void **state)
     }
 }
 
+/* Several execution targets on one host: one path, told apart by their ranks, in whatever
+ * order they are in the graph. */
+static void test_nodes_of_one_name (void **state)
+{
+    (void)state;
+    struct planner *p[2];
+    uint32_t node[2][3];
+    autostrbuf struct strbuf sb;
+    struct error err = { 0 };
+
+    for (int i = 0; i < 2; i++) {
+        struct graph *g = graph_create ();
+        uint32_t root = machine_add (g, GRAPH_NONE, "cluster", 0, 1, 1, 0);
+        for (int n = 0; n < 3; n++) {
+            int32_t rank = i ? 2 - n : n;
+            struct graph_spec spec = {
+                .type = "node", .name = "host", .id = rank, .uniq = -1, .rank = rank
+            };
+            node[i][rank] = graph_add (g, root, &spec, &err);
+            assert_string_equal (err.text, "");
+            machine_add (g, node[i][rank], "core", 0, 2, 1, 0);
+            machine_add (g, node[i][rank], "core", 2, 2, 1, 0);
+        }
+        p[i] = planner_for (g);
+    }
+    autoselection struct selection *s = selection_create ();
+    struct pick *pick = selection_add (
+        s, p[0]->g, graph_vertex (p[0]->g, node[0][1])->first, 1, 1, GRAPH_NONE);
+    pick->claimed = pick->exclusive = true;
+    pick = selection_add (s, p[0]->g, node[0][2], 0, 1, GRAPH_NONE);
+    pick->claimed = pick->exclusive = true;
+    assert_int_equal (selection_complete (s, p[0]->g), 0);
+    s->end = 5;
+    assert_int_equal (planner_update (p[0], 1, s, false, &err), 0);
+    take (p[0], &sb);
+    if (planner_restore (p[1], sb.buf, sb.len, &err) < 0)
+        fail_msg ("%s", err.text);
+    for (int rank = 0; rank < 3; rank++) {
+        uint32_t core = graph_vertex (p[1]->g, node[1][rank])->first;
+        assert_int_equal (planner_is_allocated (p[1], node[1][rank], 0), rank == 2);
+        assert_int_equal (planner_is_allocated (p[1], core, 1), rank > 0);
+        assert_int_equal (planner_is_allocated (p[1], core, 0), rank == 2);
+    }
+    done (p[0]);
+    done (p[1]);
+}
+
 static void test_what_is_not_there (void **state)
 {
     (void)state;
@@ -316,10 +363,15 @@ static void test_size (void **state)
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test (test_there_and_back),    cmocka_unit_test (test_nothing_booked),
-        cmocka_unit_test (test_appends),           cmocka_unit_test (test_other_groups),
-        cmocka_unit_test (test_what_is_not_there), cmocka_unit_test (test_damage),
-        cmocka_unit_test (test_made_up),           cmocka_unit_test (test_size),
+        cmocka_unit_test (test_there_and_back),
+        cmocka_unit_test (test_nothing_booked),
+        cmocka_unit_test (test_appends),
+        cmocka_unit_test (test_other_groups),
+        cmocka_unit_test (test_nodes_of_one_name),
+        cmocka_unit_test (test_what_is_not_there),
+        cmocka_unit_test (test_damage),
+        cmocka_unit_test (test_made_up),
+        cmocka_unit_test (test_size),
     };
     chance_begin ("test_snapshot");
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -70,13 +70,15 @@ static int64_t last_score (const struct candidate *c)
     return c->score + (int64_t)c->count - 1;
 }
 
-/* All of a before all of b under the policy, or equal in score (then order decides). */
-static bool in_order (const struct walker *k, const struct candidate *a,
-                      const struct candidate *b)
+/* All of candidate i before all of j under the policy; of equal scores the one that was
+ * found first, as that is the order of the graph but for nodes. */
+static bool in_order (const struct walker *k, uint32_t i, uint32_t j)
 {
+    const struct candidate *a = &k->c[i], *b = &k->c[j];
     int64_t x = k->policy->high ? a->score : b->score;
     int64_t y = k->policy->high ? last_score (b) : last_score (a);
-    return x > y || (x == y && a->tie <= b->tie);
+
+    return x > y || (x == y && (a->tie < b->tie || (a->tie == b->tie && i < j)));
 }
 
 /* Of two single ones, or two runs that do not interleave. */
@@ -102,7 +104,7 @@ bool walk_add (struct walker *k, uint32_t found, const struct candidate *c)
         /* A run's units ascend: alone in its list it is in order for low policies only,
          * but a cut takes from the right end of it. */
     } else {
-        f->sorted = f->sorted && in_order (k, &k->c[f->tail], &k->c[i]);
+        f->sorted = f->sorted && in_order (k, f->tail, i);
         k->c[f->tail].next = i;
     }
     f->tail = i;
@@ -150,19 +152,22 @@ static void sort_order (struct walker *k, uint32_t n)
         memcpy (k->order, a, n * sizeof (*a));
 }
 
-static bool relink (struct walker *k, struct found *f, uint32_t n)
+/* No two neighbours in k->order interleave. */
+static bool order_is_final (const struct walker *k, uint32_t n)
 {
-    bool sorted = true;
+    for (uint32_t i = 1; i < n; i++)
+        if (!in_order (k, k->order[i - 1], k->order[i]))
+            return false;
+    return true;
+}
 
-    f->head = n > 0 ? k->order[0] : WALK_NONE;
-    f->tail = n > 0 ? k->order[n - 1] : WALK_NONE;
-    for (uint32_t i = 0; i < n; i++) {
-        k->c[k->order[i]].next = i + 1 < n ? k->order[i + 1] : WALK_NONE;
-        sorted = sorted
-                 && (i == 0 || in_order (k, &k->c[k->order[i - 1]], &k->c[k->order[i]]));
-    }
-    f->n = n;
-    return sorted;
+static void relink (struct walker *k, struct found *f)
+{
+    for (uint32_t i = 0; i < f->n; i++)
+        k->c[k->order[i]].next = i + 1 < f->n ? k->order[i + 1] : WALK_NONE;
+    f->head = k->order[0];
+    f->tail = k->order[f->n - 1];
+    f->sorted = true;
 }
 
 static bool list_order (struct walker *k, const struct found *f)
@@ -210,16 +215,15 @@ bool walk_sort (struct walker *k, uint32_t found)
 
     if (f->sorted)
         return true;
-    for (int turn = 0; turn < 2; turn++) {
-        if (turn == 1 && !take_apart (k, f))
-            return false;
-        if (!list_order (k, f))
+    if (!list_order (k, f))
+        return false;
+    sort_order (k, f->n);
+    if (!order_is_final (k, f->n)) { /* begin again, with single units */
+        if (!take_apart (k, f) || !list_order (k, f))
             return false;
         sort_order (k, f->n);
-        if (relink (k, f, f->n))
-            break;
     }
-    f->sorted = true;
+    relink (k, f);
     return true;
 }
 

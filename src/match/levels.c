@@ -117,7 +117,7 @@ static int64_t measure_of (const struct planner *p, const struct index_key *key)
 
 void levels_key (const struct planner *p, uint32_t v, struct index_key *ret)
 {
-    const struct level_node *node = levels_node (p, v);
+    const struct level_node *node = &p->nodes[graph_vertex (p->g, v)->place];
 
     *ret = (struct index_key){ .soonest = node->soonest };
     memcpy (ret->ever, node->ever, sizeof (ret->ever));
@@ -206,22 +206,29 @@ void levels_touch (struct planner *p, uint32_t v)
     levels_settle (p);
 }
 
+/* A claim above nodes: when it covers them, they have nothing left. */
+static void mark_below (struct planner *p, const struct claim *c)
+{
+    const struct above *a = levels_above (p, c->v);
+
+    if (!a || c->reserved || !c->exclusive)
+        return;
+    for (size_t i = 0; i < a->nnodes; i++)
+        mark (p, &p->nodes[graph_vertex (p->g, a->nodes[i])->place]);
+}
+
 void levels_claim (struct planner *p, const struct claim *c, int64_t end, bool more)
 {
     uint32_t v = levels_node_of (p, c->v);
     struct level_node *node;
-    const struct above *a;
 
     if (p->stale)
         return;
     if (v == GRAPH_NONE) {
-        if (c->reserved || !c->exclusive || !(a = levels_above (p, c->v)))
-            return;
-        for (size_t i = 0; i < a->nnodes; i++)
-            mark (p, levels_node (p, a->nodes[i]));
+        mark_below (p, c);
         return;
     }
-    node = levels_node (p, v);
+    node = &p->nodes[graph_vertex (p->g, v)->place];
     node->nclaims += more ? 1u : -1u;
     if (c->reserved) {
         node->nreserved += more ? 1u : -1u;

@@ -302,7 +302,7 @@ static int find_child (struct reader *r, const struct place *parent, const char 
 static int get_vertex (struct reader *r)
 {
     char name[NAME_MAX_BYTES];
-    uint64_t parent, len, rank;
+    uint64_t parent = 0, len = 0, rank = 0;
     bool ranked;
 
     if (get_number (r, r->n, &parent) < 0
@@ -326,7 +326,7 @@ static int get_vertex (struct reader *r)
 
 static int get_vertices (struct reader *r)
 {
-    uint64_t n;
+    uint64_t n = 0;
     int rc = get_number (r, (uint64_t)(r->end - r->at) / 3, &n);
 
     if (rc < 0)

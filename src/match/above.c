@@ -159,23 +159,22 @@ bool walk_hopeless (struct walker *k)
 
 /* -- the walk -- */
 
-/* A vertex between the node and u, exclusive, belongs to somebody else, is down, or serves a
- * sibling. */
-static bool way_is_closed (const struct walker *k, uint32_t node, uint32_t u,
-                           uint16_t head)
+/* Nothing in v may be given, or it serves a sibling. */
+static bool is_closed (const struct walker *k, uint32_t v, uint16_t head)
 {
     uint16_t r;
 
+    return walk_closed (k, v) || walk_sibling_of_type (k, v, head, &r) >= 0;
+}
+
+/* So is a vertex between the node and u. */
+static bool way_is_closed (const struct walker *k, uint32_t node, uint32_t u,
+                           uint16_t head)
+{
     for (uint32_t v = graph_vertex (k->g, node)->parent; v != u && v != GRAPH_NONE;
-         v = graph_vertex (k->g, v)->parent) {
-        const struct graph_vertex *x = graph_vertex (k->g, v);
-        if (!k->w->ever && (x->flags & (GRAPH_DOWN | GRAPH_DRAINED)))
+         v = graph_vertex (k->g, v)->parent)
+        if (is_closed (k, v, head))
             return true;
-        if ((x->nclaims > 0 && claims_taken (k->p, v, k->w)) || walk_is_held (k, v))
-            return true;
-        if (walk_sibling_of_type (k, v, head, &r) >= 0)
-            return true;
-    }
     return false;
 }
 
@@ -232,16 +231,17 @@ static void spread_over (struct walker *k, uint32_t u, const struct above *a,
     k->cap = 0;
 }
 
-/* Children of u that are not nodes and have none in them, at any depth. */
+/* Children that are not nodes and have none in them; kids: those of its kids, too. */
 static void loose_of (struct walker *k, const struct above *a, uint16_t head,
-                      uint64_t active, uint64_t deeper, uint32_t base, bool excl)
+                      uint64_t active, uint64_t deeper, bool kids, uint32_t base,
+                      bool excl)
 {
     for (size_t i = 0; i < a->nloose && !k->failed; i++)
         walk_gather (k, a->loose[i], head, active, deeper, base, excl);
-    for (size_t i = 0; i < a->nkids && deeper && !k->failed; i++)
-        if (!way_is_closed (k, a->kids[i], GRAPH_NONE, head))
-            loose_of (k, levels_above (k->p, a->kids[i]), head, deeper, deeper, base,
-                      excl);
+    for (size_t i = 0; i < a->nkids && kids && !k->failed; i++)
+        if (!is_closed (k, a->kids[i], head))
+            loose_of (k, levels_above (k->p, a->kids[i]), head, deeper, deeper, kids,
+                      base, excl);
 }
 
 /* -- children above nodes -- */
@@ -376,37 +376,57 @@ static bool any_above (const struct walker *k, uint16_t r)
     return false;
 }
 
+/* Slots r may form beside the nodes. */
+static bool all_loose (const struct walker *k, uint16_t r)
+{
+    if (walk_req (k, r)->kind == SHAPE_RESOURCE)
+        return k->type[r] >= 0 && k->p->type_loose[k->type[r]];
+    for (uint16_t c = walk_req (k, r)->first; c != SHAPE_NONE; c = walk_req (k, c)->next)
+        if (!all_loose (k, c))
+            return false;
+    return true;
+}
+
+/* r is looked for child by child: racks, slots of nodes or of what is beside these (which
+ * form where their parts are children), and by `first` all. */
+static bool goes_by_kids (const struct walker *k, uint16_t r)
+{
+    bool slot = walk_req (k, r)->kind != SHAPE_RESOURCE;
+
+    return k->policy->first || any_above (k, r)
+           || (slot && (walk_has_nodes (k, r) || all_loose (k, r)));
+}
+
+static void above_one (struct walker *k, uint32_t u, uint16_t head, uint16_t r,
+                       unsigned i, uint32_t base, bool excl)
+{
+    const struct above *a = levels_above (k->p, u);
+    uint64_t active = UINT64_C (1) << i, deeper = walk_deeper (k, u, head, active);
+    bool slot = walk_req (k, r)->kind != SHAPE_RESOURCE;
+    bool by_kids = a->nkids > 0 && goes_by_kids (k, r);
+    bool together = a->nkids > 0 && !by_kids && k->policy->together && !k->p->any_loose;
+    bool own = by_kids || together || !deeper;
+
+    if (k->p->any_loose && (slot || k->type[r] != GRAPH_NODE))
+        loose_of (k, a, head, active, deeper, !own, base, excl);
+    if (by_kids)
+        kids_of (k, a, head, r, i, deeper, base, excl);
+    else if (together)
+        together_in (k, a, head, r, i, deeper, base, excl);
+    if (own && (a->nown == 0 || (!deeper && k->type[r] != GRAPH_NODE)))
+        return;
+    if (k->policy->spread && k->type[r] != GRAPH_NODE && !k->p->any_loose)
+        spread_over (k, u, a, head, r, i, base, excl, own);
+    else
+        nodes_of (k, u, a, head, r, i, base, excl, own);
+}
+
 void walk_above (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
                  uint32_t base, bool excl)
 {
-    const struct above *a = levels_above (k->p, u);
     unsigned i = 0;
 
-    for (uint16_t r = head; r != SHAPE_NONE && !k->failed;
-         r = walk_req (k, r)->next, i++) {
-        if (!(active >> i & 1))
-            continue;
-        uint64_t deeper = walk_deeper (k, u, head, UINT64_C (1) << i);
-        if (k->p->any_loose
-            && (k->type[r] != GRAPH_NODE || walk_req (k, r)->kind != SHAPE_RESOURCE))
-            loose_of (k, a, head, UINT64_C (1) << i, deeper, base, excl);
-        bool slot_of_nodes =
-            walk_req (k, r)->kind != SHAPE_RESOURCE && walk_has_nodes (k, r);
-        /* `first` goes rack by rack; slots of nodes form where the nodes are children. */
-        bool by_kids =
-            a->nkids > 0 && (any_above (k, r) || slot_of_nodes || k->policy->first);
-        bool together =
-            a->nkids > 0 && !by_kids && k->policy->together && !k->p->any_loose;
-        if (by_kids)
-            kids_of (k, a, head, r, i, deeper, base, excl);
-        else if (together)
-            together_in (k, a, head, r, i, deeper, base, excl);
-        bool own = by_kids || together || !deeper;
-        if (own && (a->nown == 0 || (!deeper && k->type[r] != GRAPH_NODE)))
-            continue;
-        if (k->policy->spread && k->type[r] != GRAPH_NODE && !k->p->any_loose)
-            spread_over (k, u, a, head, r, i, base, excl, own);
-        else
-            nodes_of (k, u, a, head, r, i, base, excl, own);
-    }
+    for (uint16_t r = head; r != SHAPE_NONE && !k->failed; r = walk_req (k, r)->next, i++)
+        if (active >> i & 1)
+            above_one (k, u, head, r, i, base, excl);
 }

@@ -53,6 +53,8 @@ static void count_in (struct make *m, uint32_t v, bool in_node)
 
     count_type (m, x);
     x->place = NOWHERE;
+    if (!in_node)
+        m->p->type_loose[x->type] = true;
     if (in_node && x->type == GRAPH_NODE)
         m->p->nested = true;
     if (in_node && x->first == GRAPH_NONE)
@@ -65,11 +67,12 @@ static void count_in (struct make *m, uint32_t v, bool in_node)
 
 static void count (struct make *m, uint32_t v, size_t above)
 {
-    const struct graph_vertex *x = graph_vertex (m->p->g, v);
+    struct graph_vertex *x = graph_vertex (m->p->g, v);
 
     m->nlists += above > 0; /* as a child of one */
     if (x->type == GRAPH_NODE) {
-        count_in (m, v, false);
+        count_type (m, x);
+        x->place = NOWHERE;
         GRAPH_CHILDREN (m->p->g, v, child)
         {
             count_in (m, child, true);
@@ -286,9 +289,12 @@ static int make_indexes (struct make *m)
         a->nnodes = 0;
         index_hold (a->index);
     }
+    /* Of nodes that it measures alike, `first` takes the one that was added last. */
+    bool last_first = p->policy.first && p->policy.measure;
     for (uint32_t k = 0; k < p->nnodes; k++)
-        m->order[k] = k;
-    merge_sort (m, p->dirty);
+        m->order[k] = last_first ? (uint32_t)p->nnodes - 1 - k : k;
+    if (!last_first)
+        merge_sort (m, p->dirty);
     for (size_t k = 0; k < p->nnodes; k++) {
         uint32_t node = m->order[k];
         for (uint32_t v = p->nodes[node].parent; v != GRAPH_NONE;
@@ -535,6 +541,7 @@ void levels_destroy (struct planner *p)
     p->any_loose = p->nested = false;
     memset (p->type_above, 0, sizeof (p->type_above));
     memset (p->type_inner, 0, sizeof (p->type_inner));
+    memset (p->type_loose, 0, sizeof (p->type_loose));
     memset (p->big, 0, sizeof (p->big));
     memset (p->total, 0, sizeof (p->total));
     memset (p->loose_free, 0, sizeof (p->loose_free));

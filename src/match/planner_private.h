@@ -112,6 +112,7 @@ struct planner {
     bool any_loose;                   /* some vertex has loose children */
     bool type_above[GRAPH_TYPES_MAX]; /* types of vertices above nodes, but the root's */
     bool type_inner[GRAPH_TYPES_MAX]; /* types of which one has children */
+    bool type_loose[GRAPH_TYPES_MAX]; /* types of which one is beside the nodes */
     uint64_t layout;                  /* of the graph when the above was made */
     struct profile *profile;          /* sums over time of the dimensions */
     uint64_t generation;

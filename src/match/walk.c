@@ -182,8 +182,7 @@ int walk_sibling_of_type (const struct walker *k, uint32_t u, uint16_t head,
     return -1;
 }
 
-/* Nothing in it may be given: down, not allowed, somebody else's. */
-static bool closed (const struct walker *k, uint32_t u)
+bool walk_closed (const struct walker *k, uint32_t u)
 {
     const struct graph_vertex *x = graph_vertex (k->g, u);
 
@@ -206,7 +205,7 @@ void walk_gather (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
     uint32_t node = k->node;
     uint16_t r;
 
-    if (k->failed || closed (k, u))
+    if (k->failed || walk_closed (k, u))
         return;
     int i = walk_sibling_of_type (k, u, head, &r);
     if (i >= 0 && !(active >> i & 1))
@@ -237,13 +236,18 @@ uint64_t walk_deeper (const struct walker *k, uint32_t u, uint16_t head, uint64_
     return active;
 }
 
+struct kid {
+    int64_t free;
+    uint32_t v, order;
+};
+
 /* Children by what is free in them, most first; of equals the last added first. */
 static int by_free (const void *a, const void *b)
 {
-    const int64_t *x = a, *y = b;
-    if (x[0] != y[0])
-        return x[0] > y[0] ? -1 : 1;
-    return x[1] > y[1] ? -1 : 1;
+    const struct kid *x = a, *y = b;
+    if (x->free != y->free)
+        return x->free > y->free ? -1 : 1;
+    return x->order > y->order ? -1 : 1;
 }
 
 /* Free cores below v, of a child that has children; leaves come after these. */
@@ -267,13 +271,13 @@ static void collect_first (struct walker *k, uint32_t u, uint16_t head, uint64_t
                            uint32_t base, bool excl)
 {
     uint64_t deeper = walk_deeper (k, u, head, active);
-    int64_t fixed[64][2], (*kids)[2] = fixed;
+    struct kid fixed[64], *kids = fixed;
     size_t n = 0, alloc = 64;
 
     GRAPH_CHILDREN (k->g, u, c)
     {
         if (n == alloc) {
-            int64_t (*again)[2] = malloc (2 * alloc * sizeof (*again));
+            struct kid *again = malloc (2 * alloc * sizeof (*again));
             if (!again) {
                 k->failed = true;
                 break;
@@ -284,13 +288,17 @@ static void collect_first (struct walker *k, uint32_t u, uint16_t head, uint64_t
             kids = again;
             alloc *= 2;
         }
-        bool leaf = graph_vertex (k->g, c)->first == GRAPH_NONE;
-        kids[n][0] = leaf ? -1 : free_below (k, c);
-        kids[n++][1] = c;
+        const struct graph_vertex *x = graph_vertex (k->g, c);
+        kids[n++] = (struct kid){ .free = x->first == GRAPH_NONE ? -1 : free_below (k, c),
+                                  .v = c,
+                                  .order = x->order };
     }
     qsort (kids, n, sizeof (*kids), by_free);
-    for (size_t i = 0; i < n && !k->failed && !walk_enough (k, head, active, base); i++)
-        walk_gather (k, (uint32_t)kids[i][1], head, active, deeper, base, excl);
+    for (uint64_t rest = active; rest && !k->failed; rest &= rest - 1) {
+        uint64_t one = rest & -rest;
+        for (size_t i = 0; i < n && !k->failed && !walk_enough (k, head, one, base); i++)
+            walk_gather (k, kids[i].v, head, one, deeper & one, base, excl);
+    }
     if (kids != fixed)
         free (kids);
 }

@@ -136,6 +136,9 @@ void walk_gather (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
  * is it. */
 int walk_sibling_of_type (const struct walker *k, uint32_t u, uint16_t head,
                           uint16_t *ret_req);
+/* Nothing in u may be given: it is down, not allowed, somebody else's, or held. Of leaves
+ * only nodes may be. */
+bool walk_closed (const struct walker *k, uint32_t u);
 /* The same below u only. */
 void walk_collect (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
                    uint32_t base, bool excl);

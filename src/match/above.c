@@ -73,14 +73,38 @@ bool walk_within_node (const struct walker *k, uint16_t r)
     return !walk_has_nodes (k, r) && !has_above (k, r);
 }
 
+/* What is free now says nothing of a later time: then the score decides. */
+static bool by_measure (const struct walker *k)
+{
+    return k->policy->measure && k->w->now;
+}
+
 static void need_of (const struct walker *k, uint16_t r, struct index_need *need)
 {
-    *need = (struct index_need){ .at = k->w->at,
-                                 .now = k->w->now,
-                                 .ever = k->w->ever,
-                                 .by_measure = k->policy->measure != NULL };
+    *need = (struct index_need){
+        .at = k->w->at, .now = k->w->now, .ever = k->w->ever, .by_measure = by_measure (k)
+    };
     for (unsigned d = 0; d < k->p->ndims; d++)
         need->dim[d] = k->bound[r].dim[d];
+}
+
+/* What is free of a type below v in the window; nothing where v is somebody's. */
+static int64_t free_below (const struct walker *k, uint32_t v, uint16_t type)
+{
+    const struct graph_vertex *x = graph_vertex (k->g, v);
+    int64_t sum = 0;
+
+    if (x->first == GRAPH_NONE)
+        return x->type != type              ? 0
+               : x->flags & GRAPH_DIVISIBLE ? claims_free_amount (k->p, v, k->w)
+                                            : claims_free_count (k->p, v, k->w) * x->size;
+    if (x->nclaims > 0 && claims_taken (k->p, v, k->w))
+        return 0;
+    GRAPH_CHILDREN (k->g, v, c)
+    {
+        sum += free_below (k, c, type);
+    }
+    return sum;
 }
 
 /* -- hopeless? -- */
@@ -159,6 +183,23 @@ bool walk_hopeless (struct walker *k)
 
 /* -- the walk -- */
 
+/* What is known of the node in the window ahead rules it out: something is booked there and
+ * it is needed as a whole, or too little of some kind is left. */
+static bool ruled_out (const struct walker *k, uint32_t node,
+                       const struct index_need *need)
+{
+    uint32_t i = graph_vertex (k->g, node)->place;
+
+    if (!k->w->touched || !(k->w->touched[i / 64] >> i % 64 & 1))
+        return false;
+    if (need->dim[0] > 0)
+        return true;
+    for (unsigned d = 1; d < k->p->ndims; d++)
+        if (need->dim[d] > 0 && free_below (k, node, k->p->dims[d]) < need->dim[d])
+            return true;
+    return false;
+}
+
 /* Nothing in v may be given, or it serves a sibling. */
 static bool is_closed (const struct walker *k, uint32_t v, uint16_t head)
 {
@@ -202,14 +243,14 @@ static void nodes_of (struct walker *k, uint32_t u, const struct above *a, uint1
     while (!k->failed && (!stop || k->f[base + i].total < most)
            && (place = index_walk_next (&w)) >= 0) {
         uint32_t node = a->nodes[place];
-        if (!way_is_closed (k, node, u, head)
+        if (!ruled_out (k, node, &need) && !way_is_closed (k, node, u, head)
             && (!own || graph_vertex (k->g, node)->parent == u))
             walk_gather (k, node, head, UINT64_C (1) << i, UINT64_C (1) << i, base, excl);
     }
     if (w.failed)
         k->failed = true;
     index_walk_end (&w);
-    if (k->policy->measure && k->type[r] == GRAPH_NODE)
+    if (by_measure (k) && k->type[r] == GRAPH_NODE)
         k->f[base + i].sorted = true; /* the measure decided, not the score */
 }
 
@@ -275,9 +316,11 @@ static int64_t kid_key (const struct walker *k, const struct above *a, uint32_t 
 {
     int dim = levels_dim (k->p, GRAPH_CORE);
 
-    if (k->policy->first && !(graph_vertex (k->g, v)->flags & GRAPH_SEEN))
+    bool freest = k->policy->first && k->w->now;
+
+    if (freest && !(graph_vertex (k->g, v)->flags & GRAPH_SEEN))
         return INT64_MAX;
-    if (k->policy->first)
+    if (freest)
         return dim > 0 ? index_sum_free (a->index, (unsigned)dim) : 0;
     int64_t score = match_policy_score (k->policy, k->g, v, 0);
     return k->policy->high ? score : -score;
@@ -393,7 +436,7 @@ static bool goes_by_kids (const struct walker *k, uint16_t r)
 {
     bool slot = walk_req (k, r)->kind != SHAPE_RESOURCE;
 
-    return k->policy->first || any_above (k, r)
+    return (k->policy->first && k->w->now) || any_above (k, r)
            || (slot && (walk_has_nodes (k, r) || all_loose (k, r)));
 }
 

@@ -35,10 +35,14 @@ static bool window_at (const struct plan *k, int64_t at, struct window *ret)
 }
 
 /* The first variant that fits in the window. 0, -EBUSY, -ENOMEM. */
-static int try_window (struct plan *k, const struct window *w)
+static int try_window (struct plan *k, struct window *w)
 {
     int rc = -EBUSY;
 
+    if (!w->now && !w->ever && !w->empty
+        && ((rc = levels_update (k->p)) < 0 || (rc = overlap_mark (k->p, w)) < 0))
+        return rc;
+    rc = -EBUSY;
     for (const struct shape *s = k->shape; s && rc == -EBUSY; s = s->other) {
         struct walk_miss miss;
         rc = walk (k->p, s, w, &k->s, &miss);

@@ -59,6 +59,8 @@ struct window { /* the time that is asked for */
     bool now;   /* at is now, and it is to be allocated */
     bool ever;  /* satisfiability: nothing is booked and all is up */
     bool empty; /* nothing is booked, what is down is down; at: INT64_MAX */
+    const uint64_t *touched; /* nodes with something booked in it, a bit each by number;
+                              * NULL: not known */
 };
 
 struct above { /* a vertex with nodes below it */
@@ -138,6 +140,8 @@ struct planner {
                           * indexes rule nothing out */
     size_t ninner;
     uint32_t *inner_lists;
+    uint64_t *touched; /* see overlap_mark() */
+    size_t touched_words;
     uint64_t stamp;  /* of the last round over bookings or nodes; each has its own */
     uint32_t *lists; /* all nodes, loose and kids of `above` */
     bool big[GRAPH_TYPES_MAX]; /* types of which one with children counts as several */
@@ -226,6 +230,11 @@ void bookings_sweep (struct planner *p, struct booking *b);
 /* reserved becomes allocated. */
 void booking_begin (struct planner *p, struct booking *b);
 void booking_set_end (struct planner *p, struct booking *b, int64_t end);
+
+/* -- overlap.c -- */
+
+/* w->touched of a window ahead; -ENOMEM. Valid until the next call. */
+int overlap_mark (struct planner *p, struct window *w);
 
 /* -- levels.c: the indexes -- */
 

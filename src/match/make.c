@@ -289,12 +289,9 @@ static int make_indexes (struct make *m)
         a->nnodes = 0;
         index_hold (a->index);
     }
-    /* Of nodes that it measures alike, `first` takes the one that was added last. */
-    bool last_first = p->policy.first && p->policy.measure;
     for (uint32_t k = 0; k < p->nnodes; k++)
-        m->order[k] = last_first ? (uint32_t)p->nnodes - 1 - k : k;
-    if (!last_first)
-        merge_sort (m, p->dirty);
+        m->order[k] = k;
+    merge_sort (m, p->dirty);
     for (size_t k = 0; k < p->nnodes; k++) {
         uint32_t node = m->order[k];
         for (uint32_t v = p->nodes[node].parent; v != GRAPH_NONE;

@@ -63,7 +63,8 @@ struct making {
 
 static int no_memory (struct making *m)
 {
-    return error_set (m->err, ENOMEM, "grug: out of memory");
+    error_set (m->err, ENOMEM, "grug: out of memory");
+    return -ENOMEM;
 }
 
 static bool is_main (const struct making *m, const struct grug_edge *e)

@@ -29,7 +29,8 @@ struct walk {
 
 static int no_memory (struct error *err)
 {
-    return error_set (err, ENOMEM, "grug: out of memory");
+    error_set (err, ENOMEM, "grug: out of memory");
+    return -ENOMEM;
 }
 
 /* -- what a number says -- */

@@ -85,7 +85,8 @@ static bool is_element (const xmlNode *x, const char *name)
 
 static int no_memory (struct parse *p)
 {
-    return error_set (p->err, ENOMEM, "grug: out of memory");
+    error_set (p->err, ENOMEM, "grug: out of memory");
+    return -ENOMEM;
 }
 
 static char *copy_and_free (xmlChar *s)
@@ -116,27 +117,27 @@ static int need_xml_attribute (struct parse *p, const xmlNode *x, const char *na
 
     if (rc < 0 || *ret)
         return rc;
-    return error_set (p->err, EINVAL, "grug: line %ld: %s: has no attribute '%s'",
-                      xmlGetLineNo (x), (const char *)x->name, name);
+    error_set (p->err, EINVAL, "grug: line %ld: %s: has no attribute '%s'",
+               xmlGetLineNo (x), (const char *)x->name, name);
+    return -EINVAL;
 }
 
-/* The text of an element without blanks around it. */
-static int get_text (struct parse *p, const xmlNode *x, char **ret)
+/* The text of an element without blanks around it, or NULL: no memory. */
+static char *get_text (const xmlNode *x)
 {
     static const char blank[] = " \t\r\n";
     char *text = copy_and_free (xmlNodeGetContent (x));
     size_t from, len;
 
     if (!text)
-        return no_memory (p);
+        return NULL;
     from = strspn (text, blank);
     len = strlen (text + from);
     while (len > 0 && strchr (blank, text[from + len - 1]))
         len--;
     memmove (text, text + from, len);
     text[len] = '\0';
-    *ret = text;
-    return 0;
+    return text;
 }
 
 /* -- attributes -- */
@@ -221,9 +222,9 @@ static const struct key *find_key (const struct parse *p, const char *id,
 
 static int take_datum (struct parse *p, const xmlNode *x, enum owner owner, void *item)
 {
-    autofree char *id = NULL, *text = NULL;
+    autofree char *id = NULL, *text = get_text (x);
     const struct key *key;
-    int rc = need_xml_attribute (p, x, "key", &id);
+    int rc = text ? need_xml_attribute (p, x, "key", &id) : no_memory (p);
 
     if (rc < 0)
         return rc;
@@ -231,8 +232,7 @@ static int take_datum (struct parse *p, const xmlNode *x, enum owner owner, void
     if (!key)
         return error_set (p->err, EINVAL, "grug: line %ld: data: no key has the id '%s'",
                           xmlGetLineNo (x), id);
-    rc = get_text (p, x, &text);
-    if (rc == 0 && set_attribute (key->a, item, text, p->err) < 0)
+    if (set_attribute (key->a, item, text, p->err) < 0)
         rc = error_prefix (p->err, "grug: line %ld", xmlGetLineNo (x));
     return rc;
 }
@@ -265,8 +265,10 @@ static int take_default (struct parse *p, const xmlNode *x, struct key *key)
     for (const xmlNode *child = x->children; child && rc == 0; child = child->next) {
         if (!is_element (child, "default") || key->preset)
             continue;
-        rc = get_text (p, child, &key->preset);
-        if (rc == 0 && set_attribute (key->a, &scratch, key->preset, p->err) < 0)
+        key->preset = get_text (child);
+        if (!key->preset)
+            rc = no_memory (p);
+        else if (set_attribute (key->a, &scratch, key->preset, p->err) < 0)
             rc = error_prefix (p->err, "grug: line %ld", xmlGetLineNo (child));
         if (rc == 0 && key->a->text)
             free (*(char **)(void *)((char *)&scratch + key->a->offset));
@@ -469,9 +471,11 @@ static int take_document (struct parse *p, const xmlNode *root)
         else if (is_element (x, "graph"))
             graph = x;
     }
-    if (rc == 0 && !graph)
-        rc = error_set (p->err, EINVAL, "grug: there is no graph in it");
-    return rc < 0 ? rc : take_graph (p, graph);
+    if (rc < 0)
+        return rc;
+    if (!graph)
+        return error_set (p->err, EINVAL, "grug: there is no graph in it");
+    return take_graph (p, graph);
 }
 
 /* Called at "<!DOCTYPE": entities, defaults and files of others come in that way. */

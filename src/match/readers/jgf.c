@@ -33,7 +33,8 @@ struct making {
 
 static int no_memory (struct error *err)
 {
-    return error_set (err, ENOMEM, "jgf: out of memory");
+    error_set (err, ENOMEM, "jgf: out of memory");
+    return -ENOMEM;
 }
 
 /* -- a vertex -- */

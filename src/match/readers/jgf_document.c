@@ -243,7 +243,8 @@ static int get_vertex (struct jgf_vertex *v, const json_t *o, size_t i, struct e
 
 static int no_memory (struct error *err)
 {
-    return error_set (err, ENOMEM, "jgf: out of memory");
+    error_set (err, ENOMEM, "jgf: out of memory");
+    return -ENOMEM;
 }
 
 /* Remembers the index under the key; -EEXIST: there is one already, *ret_other. */

@@ -27,7 +27,8 @@ struct choice {
 
 static int no_memory (struct error *err)
 {
-    return error_set (err, ENOMEM, "jgf: out of memory");
+    error_set (err, ENOMEM, "jgf: out of memory");
+    return -ENOMEM;
 }
 
 /* -- the vertices in the graph -- */

@@ -50,6 +50,7 @@ void graph_destroy (struct graph *g)
     roster_release (&p->nodes);
     roster_release (&p->ranks);
     edges_release (p);
+    further_release (p);
     shared_release (p);
     free (p);
     free (g->v);
@@ -119,7 +120,7 @@ static void link_last (struct graph *g, uint32_t parent, uint32_t v)
     struct graph_vertex *up = graph_vertex (g, parent);
     x->depth = (uint8_t)(up->depth + 1);
     x->prev = up->last;
-    up->flags &= (uint8_t)~GRAPH_OWN_LEAF;
+    up->flags &= (uint16_t)~GRAPH_OWN_LEAF;
     up->last = v;
     if (x->prev == GRAPH_NONE) {
         up->first = v;
@@ -282,7 +283,7 @@ static void unlink_vertex (struct graph *g, uint32_t v)
     else
         up->last = x->prev;
     if (up->first == GRAPH_NONE)
-        up->flags &= (uint8_t)~GRAPH_OWN_INDEX;
+        up->flags &= (uint16_t)~GRAPH_OWN_INDEX;
 }
 
 void vertex_remove (struct graph *g, uint32_t v)
@@ -308,7 +309,7 @@ static void unmark_above (struct graph *g, uint32_t v)
             if (x->type == GRAPH_NODE || (x->flags & GRAPH_ABOVE))
                 return;
         }
-        graph_vertex (g, v)->flags &= (uint8_t)~GRAPH_ABOVE;
+        graph_vertex (g, v)->flags &= (uint16_t)~GRAPH_ABOVE;
     }
 }
 

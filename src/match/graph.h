@@ -15,7 +15,9 @@
  * a meaning: RFC 31 constraints, ranks and the index (index.h) are about nodes.
  *
  * The containment tree (or that of whatever subsystem was read as the main one) is the
- * one that matches walk. Further subsystems are edges over the same vertices.
+ * one that matches walk. A vertex may have further parents in it: one storage unit that is
+ * in a rack and belongs to the file system of all. Further subsystems are edges over the
+ * same vertices.
  *
  * Vertices are named by handles (uint32_t), which stay valid until graph_remove(); the
  * pointer of graph_vertex() only until the next graph_add(). Fields are read freely and
@@ -39,6 +41,7 @@
 #define GRAPH_UNITS_MAX (1u << 20)    /* in one group */
 #define GRAPH_SIZE_MAX (INT64_C (1) << 50)
 #define GRAPH_DEPTH_MAX 64
+#define GRAPH_WAYS_MAX 256 /* from the root to one vertex */
 #define GRAPH_TYPES_MAX 1024
 
 /* Types that every graph knows, by their number. */
@@ -49,9 +52,11 @@ enum graph_flags {
     GRAPH_DRAINED = 2,   /* by an operator: the same, jobs go on */
     GRAPH_DIVISIBLE = 4, /* a pool of which jobs take parts, as memory by the MiB; else a
                           * unit goes to one job as a whole, whatever its size */
-    GRAPH_ABOVE = 8,     /* has nodes below it */
-    GRAPH_SEEN = 16,     /* the planner's: an answer of policy first had parts in it */
-    /* 16 and more: marks of graph*.c */
+    GRAPH_ABOVE = 8,     /* has nodes below it in the tree */
+    /* 16 to 128: marks of graph*.c */
+    GRAPH_SEEN = 256, /* the planner's: an answer of policy first had parts in it */
+    GRAPH_FURTHER_CHILDREN = 512, /* see graph_associate() */
+    GRAPH_FURTHER_PARENTS = 1024,
 };
 
 struct graph_vertex {
@@ -63,7 +68,7 @@ struct graph_vertex {
     int32_t id;           /* of unit 0, -1: has none */
     int32_t rank;         /* execution target or -1 */
     uint16_t type;
-    uint8_t flags;
+    uint16_t flags;
     uint8_t depth;  /* root: 0 */
     uint32_t extra; /* what few have, see below: 0 or its number */
     int64_t size;   /* of each unit */
@@ -187,6 +192,33 @@ int graph_set_property (struct graph *g, uint32_t v, uint32_t unit, const char *
 bool graph_property_at (const struct graph *g, uint32_t v, uint32_t unit, size_t i,
                         const char **ret_key, const char **ret_value);
 
+/* -- further parents: edges of the main subsystem beside the tree -- */
+
+/* v, which hangs elsewhere in the tree, is below `parent` as well, as its last further
+ * child. Walks come to it by either way; names, ranks and sums are those of the tree, and
+ * it goes when that goes. type: as in struct graph_edge. 0; -EINVAL: no such vertex, one
+ * of several units, or v is above parent; -EEXIST: it is below it already; -E2BIG: more
+ * than GRAPH_WAYS_MAX ways would lead to a vertex, or one of GRAPH_DEPTH_MAX; -ENOMEM.
+ * O(vertices below v, by every way). */
+int graph_associate (struct graph *g, uint32_t parent, uint32_t v, const char *type,
+                     struct error *err);
+/* How many such edges there are. O(1). */
+size_t graph_further_count (const struct graph *g);
+/* The next further child, or parent, in the order in which they were made: start with
+ * *at = GRAPH_NONE; GRAPH_NONE: no more. *at grows, and tells the edge. O(1). */
+uint32_t graph_further_child (const struct graph *g, uint32_t parent, uint32_t *at);
+uint32_t graph_further_parent (const struct graph *g, uint32_t v, uint32_t *at);
+
+#define GRAPH_FURTHER(g, parent, c)                                                      \
+    for (uint32_t c##_at = GRAPH_NONE, c = graph_further_child ((g), (parent), &c##_at); \
+         c != GRAPH_NONE; c = graph_further_child ((g), (parent), &c##_at))
+
+/* Neither children of its own nor further ones. */
+static inline bool graph_is_leaf (const struct graph *g, uint32_t v)
+{
+    return g->v[v].first == GRAPH_NONE && !(g->v[v].flags & GRAPH_FURTHER_CHILDREN);
+}
+
 /* -- further subsystems: edges over the same vertices -- */
 
 /* The main tree's subsystem; "containment" unless set. */
@@ -199,7 +231,8 @@ struct graph_edge {
 /* 0; -EINVAL: no such unit, a subsystem that is the main tree's or not a word (see type);
  * -E2BIG: more than 64 subsystems or 2^28 edges; -ENOMEM. Edges go with their ends. */
 int graph_edge_add (struct graph *g, const struct graph_edge *e);
-/* Edges of the subsystem in the order they were added; false: no more. O(1). */
+/* Edges of the subsystem in the order they were added (of the main one: those to further
+ * parents); false: no more. O(1). */
 bool graph_edge_at (const struct graph *g, const char *subsystem, size_t i,
                     struct graph_edge *ret);
 /* Path of a unit in a subsystem, if one was set; NULL. (In the main one: where others call

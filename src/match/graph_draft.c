@@ -147,7 +147,7 @@ static int check_parent (const struct graph *g, uint32_t parent, uint32_t count,
         return error_set (err, EINVAL,
                           "%s is one of a group of %u leaves: nothing can be below it",
                           names_path (g, parent, &sb), x->n);
-    if (x->depth + 1 >= GRAPH_DEPTH_MAX)
+    if (further_depth (g, parent) + 1 >= GRAPH_DEPTH_MAX)
         return error_set (err, E2BIG, "%s: more than %d levels",
                           names_path (g, parent, &sb), GRAPH_DEPTH_MAX);
     return 0;

@@ -83,9 +83,25 @@ int graph_edge_add (struct graph *g, const struct graph_edge *e)
     return 0;
 }
 
+static bool further_at (const struct graph *g, size_t i, struct graph_edge *ret)
+{
+    if (i >= g->p->nfurther)
+        return false;
+    const struct further *f = &g->p->further[i];
+    *ret = (struct graph_edge){
+        .subsystem = graph_subsystem (g),
+        .type = text_of (g->p, f->type),
+        .from = f->parent,
+        .to = f->v,
+    };
+    return true;
+}
+
 bool graph_edge_at (const struct graph *g, const char *subsystem, size_t i,
                     struct graph_edge *ret)
 {
+    if (strcmp (subsystem, graph_subsystem (g)) == 0)
+        return further_at (g, i, ret);
     const struct edge_list *l = list_find (g->p, subsystem);
     if (!l || i >= l->n)
         return false;
@@ -103,6 +119,7 @@ bool graph_edge_at (const struct graph *g, const char *subsystem, size_t i,
 
 void edges_cut (struct graph *g)
 {
+    further_cut (g);
     for (size_t k = 0; k < g->p->nsubsystems; k++) {
         struct edge_list *l = &g->p->subsystems[k];
         size_t kept = 0;

@@ -38,7 +38,7 @@ void own_drop (struct graph *g, uint32_t v)
         return;
     own_cut (g, v, 0);
     HASH_DELETE (hh, g->p->own, own);
-    graph_vertex (g, v)->flags &= (uint8_t)~GRAPH_OWN_UNITS;
+    graph_vertex (g, v)->flags &= (uint16_t)~GRAPH_OWN_UNITS;
     free (own->down);
     free (own->drained);
     free (own->sets);

@@ -34,10 +34,10 @@
 
 #define GRAPH_SPEC_FLAGS (GRAPH_DOWN | GRAPH_DRAINED | GRAPH_DIVISIBLE)
 
-/* The upper half of graph_vertex.flags. */
+/* Bits 4 to 7 of graph_vertex.flags. */
 enum graph_own_flags {
     GRAPH_OWN_UNITS = 16, /* there is a struct own for it */
-    GRAPH_OWN_EDGES = 32, /* edges of further subsystems may touch it */
+    GRAPH_OWN_EDGES = 32, /* edges beside the tree may touch it */
     GRAPH_OWN_INDEX = 64, /* its children are in the table `kids` */
     GRAPH_OWN_LEAF = 128  /* it was added as a leaf, and is one */
 };
@@ -153,6 +153,19 @@ struct edge_list {
     size_t n, alloc;
 };
 
+/* A further parent, see graph_associate.c. */
+struct further {
+    uint32_t type; /* text or 0 */
+    uint32_t parent, v;
+    uint32_t next_child, next_parent; /* of the same parent, of the same v; GRAPH_NONE */
+};
+
+struct junction { /* of a vertex with some: the ends of their lists, or GRAPH_NONE */
+    uint32_t v;
+    uint32_t first_child, last_child, first_parent, last_parent;
+    UT_hash_handle hh;
+};
+
 struct graph_private {
     uint64_t seed;   /* of all hashes: another in each graph */
     uint32_t vacant; /* the first vacant handle, chained by `next`; GRAPH_NONE */
@@ -173,7 +186,10 @@ struct graph_private {
     uint32_t subsystem;  /* text; 0: containment */
     struct edge_list *subsystems;
     size_t nsubsystems;
-    struct own *own; /* hash by v */
+    struct further *further; /* in the order in which they were made */
+    size_t nfurther, further_alloc;
+    struct junction *junctions; /* hash by v */
+    struct own *own;            /* hash by v */
 };
 
 /* array, or where it is now that it has room for `need` elements; NULL: no memory, array
@@ -308,7 +324,7 @@ size_t own_memory (const struct graph_private *p);
 
 /* -- graph_edge.c -- */
 
-/* Drop edges whose ends are gone. */
+/* Drop edges whose ends are gone, also those to further parents. */
 void edges_cut (struct graph *g);
 /* Ends at units of v from `unit` on are at vertex `to` now, whose unit 0 that one is. */
 void edges_move (struct graph *g, uint32_t v, uint32_t unit, uint32_t to);
@@ -316,5 +332,13 @@ void edges_move (struct graph *g, uint32_t v, uint32_t unit, uint32_t to);
 void edges_drop (struct graph *g, uint32_t v, uint32_t unit);
 void edges_release (struct graph_private *p);
 size_t edges_memory (const struct graph_private *p);
+
+/* -- graph_associate.c -- */
+
+void further_cut (struct graph *g);
+void further_release (struct graph_private *p);
+size_t further_memory (const struct graph_private *p);
+/* The longest way from the root to v, in edges. */
+unsigned further_depth (const struct graph *g, uint32_t v);
 
 #endif

@@ -42,7 +42,7 @@ size_t graph_memory (const struct graph *g)
     return sizeof (*g) + sizeof (*p) + g->alloc * sizeof (*g->v) + p->heap
            + slots * sizeof (struct table_slot) + links * sizeof (struct roster_link)
            + p->types_alloc * sizeof (*p->types) + shared_memory (p) + own_memory (p)
-           + edges_memory (p);
+           + edges_memory (p) + further_memory (p);
 }
 
 /* -- the map of busy units -- */
@@ -157,12 +157,13 @@ static int refuse_size (const struct graph *g, uint32_t v, uint32_t count,
 {
     autostrbuf struct strbuf sb = { 0 };
     const struct graph_vertex *x = graph_vertex (g, v);
-    const char *bar = x->parent == GRAPH_NONE      ? "it is the root"
-                      : x->type == GRAPH_NODE      ? "it is a node"
-                      : x->flags & GRAPH_DIVISIBLE ? "it is divisible"
-                      : x->first != GRAPH_NONE     ? "it has children"
-                      : title_of (g, v).id < 0     ? "it has a name of its own"
-                                                   : NULL;
+    const char *bar = x->parent == GRAPH_NONE            ? "it is the root"
+                      : x->type == GRAPH_NODE            ? "it is a node"
+                      : x->flags & GRAPH_DIVISIBLE       ? "it is divisible"
+                      : !graph_is_leaf (g, v)            ? "it has children"
+                      : x->flags & GRAPH_FURTHER_PARENTS ? "it has several parents"
+                      : title_of (g, v).id < 0           ? "it has a name of its own"
+                                                         : NULL;
     if (count <= 1 || !bar)
         return 0;
     return error_set (err, EINVAL, "%s cannot be %u: %s", names_path (g, v, &sb), count,

@@ -115,7 +115,7 @@ static uint32_t copy_units (struct graph *g, uint32_t v, uint32_t from)
     x = graph_vertex (g, v);
     struct graph_vertex *y = graph_vertex (g, u);
     *y = *x;
-    y->flags &= (uint8_t)~GRAPH_OWN_UNITS;
+    y->flags &= (uint16_t)~GRAPH_OWN_UNITS;
     y->n = n;
     y->id += (int32_t)from;
     y->uniq += from;

@@ -9,6 +9,7 @@ src_match_libmatch_a_SOURCES = \
 	src/match/constraint.c \
 	src/match/find.c \
 	src/match/graph.c \
+	src/match/graph_associate.c \
 	src/match/graph_draft.c \
 	src/match/graph_edge.c \
 	src/match/graph_names.c \
@@ -79,6 +80,7 @@ MATCH_TESTS = \
 	src/match/test/test_constraint \
 	src/match/test/test_find \
 	src/match/test/test_graph \
+	src/match/test/test_graph_associate \
 	src/match/test/test_graph_random \
 	src/match/test/test_graph_torture \
 	src/match/test/test_graph_unit \
@@ -107,6 +109,7 @@ MATCH_TEST_LIBS = $(FORMATS_LIBS) $(CMOCKA_LIBS)
 src_match_test_test_constraint_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_find_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_graph_LDADD = $(MATCH_TEST_LIBS)
+src_match_test_test_graph_associate_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_graph_random_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_graph_torture_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_graph_torture_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc \

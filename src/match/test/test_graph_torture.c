@@ -132,6 +132,8 @@ static char *told (const struct graph *g)
     tell (g, g->root, &sb);
     for (size_t i = 0; graph_edge_at (g, "water", i, &e); i++)
         strbuf_addf (&sb, "%u %u %s\n", e.from, e.to, e.type);
+    for (size_t i = 0; graph_edge_at (g, graph_subsystem (g), i, &e); i++)
+        strbuf_addf (&sb, "%u also below %u: %s\n", e.to, e.from, e.type);
     return strbuf_detach (&sb);
 }
 
@@ -217,6 +219,11 @@ static int edge (struct rig *rig)
     return graph_edge_add (rig->g, &e);
 }
 
+static int associate (struct rig *rig)
+{
+    return graph_associate (rig->g, rig->many, rig->memory, "backs", NULL);
+}
+
 static int subsystem (struct rig *rig)
 {
     return graph_set_subsystem (rig->g, "site");
@@ -272,7 +279,7 @@ static void test_changes (void **state)
         struct rig *) = { add_group,   add_namesake, add_to_group,     resize_up,
                           resize_down, flag_unit,    property_of_all,  first_property,
                           path,        path_again,   property_of_unit, edge,
-                          subsystem,   select_units };
+                          associate,   subsystem,    select_units };
     for (size_t i = 0; i < ARRAY_SIZE (changes); i++) {
         long n = 0;
         while (torture (changes[i], n))

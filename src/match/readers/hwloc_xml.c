@@ -500,6 +500,8 @@ static int clean (struct cleaning *c)
         rc = step (c, &more);
     if (rc < 0)
         return rc;
+    if (c->sb->err)
+        return error_errno (c->err, -c->sb->err, "topology");
     if (more < 0)
         return not_xml (c);
     if (!c->cpu || (c->nodes && !c->node))

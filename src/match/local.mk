@@ -29,6 +29,7 @@ src_match_libmatch_a_SOURCES = \
 	src/match/miss.c \
 	src/match/or_slots.c \
 	src/match/ordered.c \
+	src/match/overlap.c \
 	src/match/part.c \
 	src/match/place.c \
 	src/match/plan.c \
@@ -90,6 +91,7 @@ MATCH_TESTS = \
 	src/match/test/test_match_random \
 	src/match/test/test_planner \
 	src/match/test/test_planner_random \
+	src/match/test/test_planner_torture \
 	src/match/test/test_policy \
 	src/match/test/test_policy_example \
 	src/match/test/test_profile \
@@ -123,6 +125,9 @@ src_match_test_test_match_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_match_random_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_planner_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_planner_random_LDADD = $(MATCH_TEST_LIBS)
+src_match_test_test_planner_torture_LDADD = $(MATCH_TEST_LIBS)
+src_match_test_test_planner_torture_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc \
+	-Wl,--wrap=realloc -Wl,--wrap=strdup
 src_match_test_test_policy_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_policy_example_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_profile_LDADD = $(MATCH_TEST_LIBS)

@@ -182,7 +182,7 @@ static void count (const struct planner *p, uint32_t v, bool open, bool free,
                                : x->busy.map[unit / 64] >> unit % 64 & 1;
         ret->ever[dim] += x->size;
         if (up && free && !busy)
-            ret->free[dim] += x->size - x->used;
+            ret->free[dim] += MAX (x->size - x->used, 0); /* it may have shrunk */
     }
     if (x->first == GRAPH_NONE)
         return;

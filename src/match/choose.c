@@ -400,6 +400,8 @@ bool walk_choose (struct walker *k, uint16_t head, uint64_t active, uint32_t bas
             req = last_or_slot (k, r);
         }
         int64_t amount = shape_count_fit (req, k->f[base].total);
+        if (amount > 0 && k->modest)
+            amount = shape_count_least (req);
 
         if (amount <= 0) {
             note_miss (k, r, where, shape_count_least (req), k->f[base].total);

@@ -97,7 +97,7 @@ static int64_t part_amount (struct walker *k, uint16_t part, uint32_t found,
 {
     const struct shape_vertex *r = walk_req (k, part);
     int64_t low = shape_count_least (r);
-    int64_t high = shape_count_fit (r, k->f[found].total / slots);
+    int64_t high = k->modest ? low : shape_count_fit (r, k->f[found].total / slots);
 
     while (low < high) {
         int64_t middle = low + (high - low + 1) / 2;

@@ -91,35 +91,73 @@ static void take_leaf (struct walker *k, uint32_t v, uint16_t r, uint32_t found,
     }
 }
 
-/* What is asked for in u, from the best candidates: of all siblings at once, or one after
- * the other when they may come to want the same. excl: it is for this job alone. */
-static bool find_parts (struct walker *k, uint32_t u, uint16_t head, bool excl,
-                        uint32_t *parts, int64_t *ret_granted)
+/* The first of the siblings in `rest`; or_slots are all one. */
+static uint64_t next_sibling (const struct walker *k, uint16_t head, uint64_t rest)
 {
-    bool tangled = walk_tangled (k, head), top = head == k->s->top;
-    uint32_t held = k->nheld, base = walk_push (k, head);
-    uint64_t all = ~UINT64_C (0),
-             rest = tangled ? all >> (64 - walk_siblings (k, head)) : 1;
-    bool found = base != WALK_NONE;
+    uint64_t first = rest & -rest, or_slots = 0, bit = 1;
+
+    for (uint16_t r = head; r != SHAPE_NONE; r = walk_req (k, r)->next, bit <<= 1)
+        if (walk_req (k, r)->kind == SHAPE_OR_SLOT)
+            or_slots |= bit;
+    return first & or_slots ? or_slots : first;
+}
+
+static bool find_active (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
+                         bool excl, uint32_t *parts, int64_t *ret_granted)
+{
+    uint32_t base = walk_push (k, head);
+    bool found = false;
+
+    *parts = WALK_NONE;
+    if (base == WALK_NONE)
+        return false;
+    if (head == k->s->top)
+        walk_gather (k, u, head, active, active, base, excl);
+    else
+        walk_collect (k, u, head, active, base, excl);
+    if (!k->failed)
+        found = walk_choose (k, head, active, base, u, parts, ret_granted);
+    walk_pop (k, base);
+    return found;
+}
+
+/* Siblings that may come to want the same: one after the other. */
+static bool find_tangled (struct walker *k, uint32_t u, uint16_t head, bool excl,
+                          uint32_t *parts, int64_t *ret_granted)
+{
+    uint64_t rest = ~UINT64_C (0) >> (64 - walk_siblings (k, head));
+    uint32_t held = k->nheld, more;
+    bool found = true;
 
     *parts = WALK_NONE;
     while (rest && found) {
-        uint64_t active = tangled ? rest & -rest : all;
-        uint32_t more = WALK_NONE;
-        if (top)
-            walk_gather (k, u, head, active, active, base, excl);
-        else
-            walk_collect (k, u, head, active, base, excl);
-        found = !k->failed && walk_choose (k, head, active, base, u, &more, ret_granted);
-        rest &= rest - 1;
-        if (rest && found)
+        uint64_t active = next_sibling (k, head, rest);
+        rest &= ~active;
+        found = find_active (k, u, head, active, excl, &more, ret_granted);
+        if (found)
             walk_hold (k, more);
         walk_join (k, parts, more);
     }
     k->nheld = held;
-    if (base != WALK_NONE)
-        walk_pop (k, base);
     return found && !k->failed;
+}
+
+/* What is asked for in u, from the best candidates. Elastic counts that leave nothing for a
+ * sibling are tried again at their least. excl: it is for this job alone. */
+static bool find_parts (struct walker *k, uint32_t u, uint16_t head, bool excl,
+                        uint32_t *parts, int64_t *ret_granted)
+{
+    bool modest = k->modest;
+
+    if (!walk_tangled (k, head))
+        return find_active (k, u, head, ~UINT64_C (0), excl, parts, ret_granted);
+    bool found = find_tangled (k, u, head, excl, parts, ret_granted);
+    if (found || k->failed || modest || !k->s->elastic)
+        return found;
+    k->modest = true;
+    found = find_tangled (k, u, head, excl, parts, ret_granted);
+    k->modest = modest;
+    return found;
 }
 
 /* A single vertex that has parts, or is asked for with parts. */

@@ -64,6 +64,7 @@ struct walker {
     struct bound *bound;  /* by vertex of the request: for one of it */
     int64_t cap;          /* slots that one node may give, 0: any number */
     int64_t shares;       /* slots for which parts are gathered, 1 outside of slots */
+    bool modest;          /* elastic counts are taken at their least */
     bool span;            /* slots may have parts of several vertices of a node */
     bool failed;          /* no memory */
     struct candidate *c;

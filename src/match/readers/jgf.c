@@ -364,12 +364,14 @@ static int check_numbers (struct making *m, struct error *err)
     return 0;
 }
 
-/* Last ones first: a unit that was added to a group is then its last. */
+/* Last ones first: a unit that was added to a group is then its last. What is below a new
+ * vertex goes with it. */
 static void take_away (struct making *m)
 {
     for (size_t k = m->t->n; k-- > 0;) {
-        const struct place *at = &m->at[m->t->order[k]];
-        if (at->old || at->v == GRAPH_NONE)
+        uint32_t i = m->t->order[k], parent = jgf_tree_parent (m->t, m->d, i);
+        const struct place *at = &m->at[i];
+        if (at->old || at->v == GRAPH_NONE || !m->at[parent].old)
             continue;
         if (at->unit == 0)
             graph_remove (m->g, at->v, NULL);

@@ -44,6 +44,7 @@ struct pick *selection_add (struct selection *s, const struct graph *g, uint32_t
     struct pick *p = &s->picks[s->n++];
     *p = (struct pick){ .v = v,
                         .parent = parent,
+                        .via = GRAPH_NONE,
                         .unit = unit,
                         .count = count,
                         .amount = graph_vertex (g, v)->size };
@@ -80,10 +81,113 @@ static bool alike (const struct pick *a, const struct pick *b)
            && a->exclusive == b->exclusive && a->claimed == b->claimed;
 }
 
+/* -- which way leads to a vertex: that of the tree, but for detours -- */
+
+struct detour {
+    uint32_t v, via; /* a vertex, and the further parent it is below here */
+    uint32_t edge;   /* grows along that one's further children */
+    size_t pick;     /* that names it */
+};
+
+struct course {
+    const struct graph *g;
+    struct detour *detours; /* ascending by v */
+    size_t n;
+};
+
+static const struct detour *detour_of (const struct course *c, uint32_t v)
+{
+    size_t low = 0, high = c->n;
+    if (high == 0 || !(graph_vertex (c->g, v)->flags & GRAPH_FURTHER_PARENTS))
+        return NULL;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (c->detours[middle].v < v)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < c->n && c->detours[low].v == v ? &c->detours[low] : NULL;
+}
+
+static uint32_t parent_of (const struct course *c, uint32_t v)
+{
+    const struct detour *d = detour_of (c, v);
+    return d ? d->via : graph_vertex (c->g, v)->parent;
+}
+
+static unsigned depth_of (const struct course *c, uint32_t v)
+{
+    unsigned depth = 0;
+    if (c->n == 0)
+        return graph_vertex (c->g, v)->depth;
+    while ((v = parent_of (c, v)) != GRAPH_NONE)
+        depth++;
+    return depth;
+}
+
+/* Of two children of one vertex; its own come before the further ones. */
+static bool stands_before (const struct course *c, uint32_t a, uint32_t b)
+{
+    const struct detour *x = detour_of (c, a), *y = detour_of (c, b);
+    if (x && y)
+        return x->edge < y->edge;
+    if (x || y)
+        return !x;
+    return graph_vertex (c->g, a)->order < graph_vertex (c->g, b)->order;
+}
+
+static bool is_further (const struct graph *g, uint32_t v, uint32_t parent,
+                        uint32_t *ret_edge)
+{
+    uint32_t up;
+    *ret_edge = GRAPH_NONE;
+    while ((up = graph_further_parent (g, v, ret_edge)) != GRAPH_NONE) {
+        if (up == parent)
+            return true;
+    }
+    return false;
+}
+
+static int compare_detours (const void *a, const void *b)
+{
+    const struct detour *x = a, *y = b;
+    if (x->v != y->v)
+        return x->v < y->v ? -1 : 1;
+    return x->pick < y->pick ? -1 : 1;
+}
+
+/* Those that the picks name. 0 or -ENOMEM; the caller frees the detours. */
+static int course_make (struct course *c, const struct selection *s)
+{
+    size_t n = 0, kept = 0;
+    for (size_t i = 0; i < s->n; i++)
+        n += s->picks[i].via != GRAPH_NONE;
+    if (n == 0)
+        return 0;
+    c->detours = malloc (n * sizeof (*c->detours));
+    if (!c->detours)
+        return -ENOMEM;
+    n = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        struct detour d = { s->picks[i].v, s->picks[i].via, 0, i };
+        if (d.via != GRAPH_NONE && is_further (c->g, d.v, d.via, &d.edge))
+            c->detours[n++] = d;
+    }
+    qsort (c->detours, n, sizeof (*c->detours), compare_detours);
+    for (size_t i = 0; i < n; i++) {
+        if (kept == 0 || c->detours[kept - 1].v != c->detours[i].v)
+            c->detours[kept++] = c->detours[i];
+    }
+    c->n = kept;
+    return 0;
+}
+
 /* -- the stream -- */
 
 struct stream {
     const struct graph *g;
+    const struct course *course;
     struct selection out;
     uint32_t way[GRAPH_DEPTH_MAX]; /* the last pick at each depth, by number in out */
     unsigned depth;                /* of the last pick + 1: how many are in `way` */
@@ -91,12 +195,14 @@ struct stream {
 
 static struct pick *stream_append (struct stream *st, const struct pick *from)
 {
-    unsigned depth = graph_vertex (st->g, from->v)->depth;
+    unsigned depth = depth_of (st->course, from->v);
+    const struct detour *d = detour_of (st->course, from->v);
     if (reserve (&st->out, st->out.n + 1) < 0)
         return NULL;
     struct pick *p = &st->out.picks[st->out.n];
     *p = *from;
     p->parent = depth == 0 ? GRAPH_NONE : st->way[depth - 1];
+    p->via = d ? d->via : GRAPH_NONE;
     st->way[depth] = (uint32_t)st->out.n++;
     st->depth = depth + 1;
     return p;
@@ -106,12 +212,12 @@ static struct pick *stream_append (struct stream *st, const struct pick *from)
  * 0: it is on the way already; -1: it comes before, or its units do. */
 static int stream_place (const struct stream *st, const struct pick *p, unsigned *ret)
 {
-    const struct graph *g = st->g;
+    const struct course *c = st->course;
     uint32_t v = p->v, below = GRAPH_NONE;
-    unsigned depth = graph_vertex (g, v)->depth;
+    unsigned depth = depth_of (c, v);
     while (depth >= st->depth) {
         below = v;
-        v = graph_vertex (g, v)->parent;
+        v = parent_of (c, v);
         if (depth-- == 0) {
             *ret = 0;
             return 1; /* the first one */
@@ -119,7 +225,7 @@ static int stream_place (const struct stream *st, const struct pick *p, unsigned
     }
     while (st->out.picks[st->way[depth]].v != v) {
         below = v;
-        v = graph_vertex (g, v)->parent;
+        v = parent_of (c, v);
         depth--; /* they meet at the root */
     }
     *ret = depth + 1;
@@ -128,16 +234,16 @@ static int stream_place (const struct stream *st, const struct pick *p, unsigned
     if (depth + 1 == st->depth)
         return 1;
     uint32_t beside = st->out.picks[st->way[depth + 1]].v;
-    return graph_vertex (g, beside)->order < graph_vertex (g, below)->order ? 1 : -1;
+    return stands_before (c, beside, below) ? 1 : -1;
 }
 
 /* The vertices from depth on that lead to v. */
 static int stream_way (struct stream *st, uint32_t v, unsigned depth)
 {
     uint32_t way[GRAPH_DEPTH_MAX];
-    unsigned last = graph_vertex (st->g, v)->depth;
+    unsigned last = depth_of (st->course, v);
     for (unsigned d = last; d-- > depth;)
-        way[d] = v = graph_vertex (st->g, v)->parent;
+        way[d] = v = parent_of (st->course, v);
     for (unsigned d = depth; d < last; d++) {
         struct pick p = { .v = way[d],
                           .count = 1,
@@ -165,7 +271,7 @@ static void stream_join (struct stream *st)
 static int stream_again (struct stream *st, const struct pick *p)
 {
     const struct graph_vertex *x = graph_vertex (st->g, p->v);
-    struct pick *last = &st->out.picks[st->way[x->depth]];
+    struct pick *last = &st->out.picks[st->way[depth_of (st->course, p->v)]];
     if (p->unit >= last->unit + last->count) {
         if (p->unit == last->unit + last->count && alike (last, p)) {
             last->count += p->count;
@@ -204,6 +310,7 @@ struct seat {
 
 struct sorting {
     const struct graph *g;
+    const struct course *course;
     const struct pick *picks;
     unsigned bits[GRAPH_DEPTH_MAX]; /* of the key for each depth; 0: nothing to tell */
     bool exact;                     /* the key has all */
@@ -226,7 +333,7 @@ static void sorting_plan (struct sorting *so, size_t n)
             most[x->depth] = MAX (most[x->depth], x->order + 1);
     }
     unsigned left = 64;
-    so->exact = true;
+    so->exact = so->course->n == 0; /* detours have no orders that fit in between */
     for (unsigned d = 0; d < GRAPH_DEPTH_MAX; d++) {
         so->bits[d] = so->exact ? bits_of (most[d]) : 0;
         if (so->bits[d] > left)
@@ -252,21 +359,21 @@ static uint64_t key_of (const struct sorting *so, uint32_t v)
 }
 
 /* Which of two vertices comes first in the graph: < 0, 0 (the same), > 0. */
-static int way_compare (const struct graph *g, uint32_t a, uint32_t b)
+static int way_compare (const struct course *c, uint32_t a, uint32_t b)
 {
-    unsigned da = graph_vertex (g, a)->depth, db = graph_vertex (g, b)->depth;
+    unsigned da = depth_of (c, a), db = depth_of (c, b);
     int inner = da < db ? -1 : da > db; /* where one is above the other */
     for (; da > db; da--)
-        a = graph_vertex (g, a)->parent;
+        a = parent_of (c, a);
     for (; db > da; db--)
-        b = graph_vertex (g, b)->parent;
+        b = parent_of (c, b);
     if (a == b)
         return inner;
-    while (graph_vertex (g, a)->parent != graph_vertex (g, b)->parent) {
-        a = graph_vertex (g, a)->parent;
-        b = graph_vertex (g, b)->parent;
+    while (parent_of (c, a) != parent_of (c, b)) {
+        a = parent_of (c, a);
+        b = parent_of (c, b);
     }
-    return graph_vertex (g, a)->order < graph_vertex (g, b)->order ? -1 : 1;
+    return stands_before (c, a, b) ? -1 : 1;
 }
 
 /* b comes before a. */
@@ -275,7 +382,7 @@ static bool behind (const struct sorting *so, const struct seat *a, const struct
     if (a->key != b->key)
         return a->key > b->key;
     if (!so->exact) {
-        int order = way_compare (so->g, so->picks[a->pick].v, so->picks[b->pick].v);
+        int order = way_compare (so->course, so->picks[a->pick].v, so->picks[b->pick].v);
         if (order != 0)
             return order > 0;
     }
@@ -311,10 +418,10 @@ static void merge_sort (const struct sorting *so, struct seat *a, struct seat *s
 }
 
 /* The picks as the graph has them; NULL: no memory. The caller frees. */
-static struct pick *sorted_picks (const struct graph *g, const struct pick *picks,
+static struct pick *sorted_picks (const struct course *c, const struct pick *picks,
                                   size_t n)
 {
-    struct sorting so = { .g = g, .picks = picks };
+    struct sorting so = { .g = c->g, .course = c, .picks = picks };
     autofree struct seat *seats = malloc (2 * n * sizeof (*seats));
     struct pick *sorted = malloc (n * sizeof (*sorted));
     if (!seats || !sorted) {
@@ -420,31 +527,45 @@ static int stream_sorted (struct stream *st, const struct pick *p, size_t n)
     return 0;
 }
 
-int selection_complete (struct selection *s, const struct graph *g)
+/* The picks as they are to be, into out; -ENOMEM: out may have some. */
+static int complete (const struct selection *s, const struct course *c,
+                     struct selection *out)
 {
-    struct stream st = { .g = g };
-    int rc = s->n ? reserve (&st.out, s->n) : 0;
+    struct stream st = { .g = c->g, .course = c };
+    int rc = reserve (&st.out, s->n);
     bool in_order = true;
     for (size_t i = 0; i < s->n && rc >= 0 && in_order; i++) {
         rc = stream_put (&st, &s->picks[i]);
         in_order = rc != 0;
     }
     if (!in_order) {
-        autofree struct pick *sorted = sorted_picks (g, s->picks, s->n);
+        autofree struct pick *sorted = sorted_picks (c, s->picks, s->n);
         st.depth = 0;
         st.out.n = 0;
         rc = sorted ? stream_sorted (&st, sorted, s->n) : -ENOMEM;
     }
-    if (rc < 0) {
-        free (st.out.picks);
-        return rc;
-    }
+    *out = st.out;
+    return rc;
+}
+
+int selection_complete (struct selection *s, const struct graph *g)
+{
+    struct course c = { .g = g };
+    struct selection out = { 0 };
     if (s->n == 0)
         return 0;
+    int rc = course_make (&c, s);
+    if (rc == 0)
+        rc = complete (s, &c, &out);
+    free (c.detours);
+    if (rc < 0) {
+        free (out.picks);
+        return rc;
+    }
     free (s->picks);
-    s->picks = st.out.picks;
-    s->n = st.out.n;
-    s->alloc = st.out.alloc;
+    s->picks = out.picks;
+    s->n = out.n;
+    s->alloc = out.alloc;
     return 0;
 }
 

@@ -9,6 +9,10 @@
  * they were added, units ascending); s->picks[0] is the root. Vertices on the way to
  * something chosen are picks too: not exclusive, not claimed. Units of one group that
  * follow each other and are alike are one pick.
+ *
+ * A vertex with further parents (graph_associate()) stands, with all below it, behind the
+ * children of its parent `via` where its pick names one. What covers that parent does not
+ * cover it: exclusive, it is claimed by itself.
  */
 #ifndef FLUXQ_MATCH_SELECTION_H
 #define FLUXQ_MATCH_SELECTION_H
@@ -18,6 +22,7 @@
 struct pick {
     uint32_t v;
     uint32_t parent; /* index of its parent's pick; GRAPH_NONE for the first */
+    uint32_t via;    /* the further parent below which it is; GRAPH_NONE: its own */
     uint32_t unit;   /* first unit */
     uint32_t count;  /* units */
     int64_t amount;  /* of each: its size, or a part of a divisible one */
@@ -37,16 +42,17 @@ struct selection {
 
 struct selection *selection_create (void);
 void selection_destroy (struct selection *s);
-/* Append; the new pick, zeroed but for v, unit, count, parent and amount (the unit's
- * size), or NULL: no memory. */
+/* Append; the new pick, zeroed but for v, unit, count, parent, via (GRAPH_NONE) and amount
+ * (the unit's size), or NULL: no memory. */
 struct pick *selection_add (struct selection *s, const struct graph *g, uint32_t v,
                             uint32_t unit, uint32_t count, uint32_t parent);
 /* Bring what was appended in any order, ways to the root missing or doubled, into the
  * order above, and join runs; parents are found anew. Doubled picks are united: exclusive
  * and claimed if one was, slots and claimed amounts of a divisible vertex are summed, of two
- * labels the lower stays; an amount that is not claimed gives way to one that is. -ENOMEM: s
- * is as it was. O(n log n), O(n) when the picks come in order (ways may be missing or
- * repeated). */
+ * labels the lower stays; an amount that is not claimed gives way to one that is. Of a
+ * vertex with several `via` that of the first pick with one counts for all. -ENOMEM: s is
+ * as it was. O(n log n), O(n) when the picks come in order (ways may be missing or
+ * repeated); with `via`, times the depth. */
 int selection_complete (struct selection *s, const struct graph *g);
 /* Units of that type among the picks that are claimed, or below one that is. s is
  * complete. */

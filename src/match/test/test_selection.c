@@ -74,7 +74,9 @@ static char *text_of (const struct selection *s, const struct graph *g)
         if (p->amount != graph_vertex (g, p->v)->size)
             strbuf_addf (&sb, "*%jd", (intmax_t)p->amount);
         if (i > 0)
-            assert_int_equal (s->picks[p->parent].v, graph_vertex (g, p->v)->parent);
+            assert_int_equal (s->picks[p->parent].v, p->via == GRAPH_NONE
+                                                         ? graph_vertex (g, p->v)->parent
+                                                         : p->via);
         else
             assert_int_equal (p->parent, GRAPH_NONE);
     }
@@ -173,6 +175,44 @@ static void test_united (void **state)
     graph_destroy (w.g);
 }
 
+/* Node 0 also belongs to racks 1 and 2, and has the memory of node 5 as well. */
+static void associate (const struct world *w)
+{
+    assert_int_equal (graph_associate (w->g, w->rack[2], w->node[0], NULL, NULL), 0);
+    assert_int_equal (graph_associate (w->g, w->rack[1], w->node[0], NULL, NULL), 0);
+    assert_int_equal (graph_associate (w->g, w->node[0], w->memory[5], NULL, NULL), 0);
+}
+
+static void test_further (void **state)
+{
+    (void)state;
+    struct world w = world_make ();
+    autoselection struct selection *s = selection_create ();
+    associate (&w);
+    claim (s, w.g, w.low[0], 0, 1);
+    claim (s, w.g, w.low[8], 0, 1);
+    claim (s, w.g, w.memory[5], 0, 1);
+    assert_completes (s, w.g,
+                      "cluster0 rack0 node0 core0xc rack1 node5 memory0xc rack2 node8 "
+                      "core0xc");
+    selection_add (s, w.g, w.node[0], 0, 1, GRAPH_NONE)->via = w.rack[2];
+    selection_add (s, w.g, w.node[0], 0, 1, GRAPH_NONE)->via = w.rack[1]; /* too late */
+    selection_add (s, w.g, w.node[1], 0, 1, GRAPH_NONE)->via =
+        w.rack[1]; /* is not there */
+    assert_completes (s, w.g,
+                      "cluster0 rack0 node1 rack1 node5 memory0xc rack2 node8 core0xc "
+                      "node0 core0xc");
+    assert_int_equal (s->picks[2].via, GRAPH_NONE);
+    assert_int_equal (s->picks[9].via, w.rack[2]);
+    selection_add (s, w.g, w.memory[5], 0, 1, GRAPH_NONE)->via = w.node[0];
+    assert_completes (s, w.g,
+                      "cluster0 rack0 node1 rack1 node5 rack2 node8 core0xc node0 "
+                      "core0xc memory0xc");
+    assert_int_equal (s->picks[10].via, w.node[0]);
+    assert_int_equal (selection_count (s, w.g, GRAPH_CORE), 2);
+    graph_destroy (w.g);
+}
+
 static void test_count (void **state)
 {
     (void)state;
@@ -252,6 +292,8 @@ struct line { /* a unit of the graph, in its order */
 struct table {
     struct line line[UNITS_MAX];
     size_t n;
+    uint32_t
+        via[UNITS_MAX]; /* by handle: the further parent below which it is; or none */
 };
 
 static void list_units (const struct graph *g, uint32_t v, struct table *t)
@@ -260,8 +302,19 @@ static void list_units (const struct graph *g, uint32_t v, struct table *t)
         t->line[t->n++] = (struct line){ .v = v, .unit = i };
     GRAPH_CHILDREN (g, v, c)
     {
-        list_units (g, c, t);
+        if (t->via[c] == GRAPH_NONE)
+            list_units (g, c, t);
     }
+    GRAPH_FURTHER (g, v, c)
+    {
+        if (t->via[c] == v)
+            list_units (g, c, t);
+    }
+}
+
+static uint32_t parent_of (const struct table *t, const struct graph *g, uint32_t v)
+{
+    return t->via[v] == GRAPH_NONE ? graph_vertex (g, v)->parent : t->via[v];
 }
 
 static struct pick *line_of (struct table *t, uint32_t v, uint32_t unit)
@@ -291,8 +344,8 @@ static void table_add (struct table *t, const struct graph *g, const struct pick
         if (p->label && (l->label == 0 || p->label < l->label))
             l->label = p->label;
     }
-    uint32_t up = graph_vertex (g, p->v)->parent;
-    for (; up != GRAPH_NONE; up = graph_vertex (g, up)->parent) {
+    uint32_t up = parent_of (t, g, p->v);
+    for (; up != GRAPH_NONE; up = parent_of (t, g, up)) {
         struct pick *l = line_of (t, up, 0);
         l->amount = l->count ? l->amount : graph_vertex (g, up)->size;
         l->count = 1;
@@ -325,7 +378,8 @@ static void assert_is (const struct selection *s, const struct graph *g,
         if (at == 1)
             assert_int_equal (p->parent, GRAPH_NONE);
         else
-            assert_int_equal (s->picks[p->parent].v, graph_vertex (g, p->v)->parent);
+            assert_int_equal (s->picks[p->parent].v, parent_of (t, g, p->v));
+        assert_int_equal (p->via, t->via[p->v]);
     }
     assert_int_equal (at, s->n);
     for (size_t i = 0; i < s->n; i++) { /* and nothing more */
@@ -361,16 +415,40 @@ static void random_pick (struct selection *s, const struct graph *g, struct tabl
     table_add (t, g, p);
 }
 
+/* Some vertices are below a further parent; picks say so. */
+static void random_ways (struct selection *s, const struct world *w, struct table *t,
+                         uint64_t *random)
+{
+    const uint32_t ways[][2] = { { w->node[0], w->rack[2] },
+                                 { w->node[0], w->rack[1] },
+                                 { w->memory[5], w->node[0] } };
+    memset (t->via, 0xff, sizeof (t->via));
+    for (size_t i = 0; i < ARRAY_SIZE (ways); i++) {
+        if (below (random, 4) == 0)
+            t->via[ways[i][0]] = ways[i][1];
+    }
+    t->n = 0;
+    list_units (w->g, w->root, t);
+    for (size_t i = 0; i < ARRAY_SIZE (ways); i++) {
+        if (t->via[ways[i][0]] != ways[i][1])
+            continue;
+        struct pick *p = selection_add (s, w->g, ways[i][0], 0, 1, GRAPH_NONE);
+        p->via = ways[i][1];
+        table_add (t, w->g, p);
+    }
+}
+
 static void test_random (void **state)
 {
     (void)state;
     struct world w = world_make ();
     uint64_t random = UINT64_C (0x1234567887654321);
-    static struct table empty, t;
-    list_units (w.g, w.root, &empty);
-    for (int round = 0; round < 4000; round++) {
+    static struct table t;
+    associate (&w);
+    for (int round = 0; round < 6000; round++) {
         autoselection struct selection *s = selection_create ();
-        t = empty;
+        memset (&t, 0, sizeof (t));
+        random_ways (s, &w, &t, &random);
         uint32_t n = 1 + below (&random, round % 2 ? 6 : 60);
         for (uint32_t i = 0; i < n; i++) {
             random_pick (s, w.g, &t, &random);
@@ -404,11 +482,11 @@ static void test_nested (void **state)
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test (test_ways),      cmocka_unit_test (test_runs),
-        cmocka_unit_test (test_overlaps),  cmocka_unit_test (test_united),
-        cmocka_unit_test (test_count),     cmocka_unit_test (test_wide_orders),
-        cmocka_unit_test (test_wide_ways), cmocka_unit_test (test_random),
-        cmocka_unit_test (test_nested),
+        cmocka_unit_test (test_ways),        cmocka_unit_test (test_runs),
+        cmocka_unit_test (test_overlaps),    cmocka_unit_test (test_united),
+        cmocka_unit_test (test_further),     cmocka_unit_test (test_count),
+        cmocka_unit_test (test_wide_orders), cmocka_unit_test (test_wide_ways),
+        cmocka_unit_test (test_random),      cmocka_unit_test (test_nested),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -96,7 +96,8 @@ static void take_apart (const struct giving *w, uint32_t cover, uint32_t v)
     }
 }
 
-/* c keeps what lies on either side of the pick. */
+/* c keeps what lies behind the pick, another gets what lies before it: in this order, since
+ * a group that is to be smaller loses its last units as soon as they are free. */
 static void cut (const struct giving *w, uint32_t c, const struct pick *pick)
 {
     struct claim left = w->p->claims[c], right = left;
@@ -105,13 +106,13 @@ static void cut (const struct giving *w, uint32_t c, const struct pick *pick)
     left.count = pick->unit > left.unit ? pick->unit - left.unit : 0;
     right.count = end > last ? end - last : 0;
     right.unit = last;
-    if (left.count > 0) {
+    if (right.count == 0) {
         claims_shrink (w->p, c, left.unit, left.count, left.amount);
-        if (right.count > 0)
-            claims_link (w->p, &right, c);
-    } else {
-        claims_shrink (w->p, c, right.unit, right.count, right.amount);
+        return;
     }
+    claims_shrink (w->p, c, right.unit, right.count, right.amount);
+    if (left.count > 0)
+        claims_link (w->p, &left, c);
 }
 
 /* A claim of the job on v that has units of the pick; GRAPH_NONE. */

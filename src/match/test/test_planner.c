@@ -811,6 +811,38 @@ static void test_graph_grows_and_shrinks (void **state)
     done (p);
 }
 
+/* A unit from the middle of a run, whose group is to be smaller: the rest stays. */
+static void test_part_of_what_is_to_shrink (void **state)
+{
+    (void)state;
+    for (int from_end = 0; from_end < 2; from_end++) {
+        struct graph *g = graph_create ();
+        uint32_t root = machine_add (g, GRAPH_NONE, "cluster", 0, 1, 1, 0);
+        uint32_t node = machine_add (g, root, "node", 0, 1, 1, 0);
+        uint32_t core = machine_add (g, node, "core", 0, 200, 1, 0);
+        struct planner *p = planner_for (g, "low");
+        struct error err = { 0 };
+        bool empty;
+        assert_int_equal (
+            machine_book (p, 1, false, "/cluster0/node0/core0", 200, 0, 0, 9), 0);
+        assert_int_equal (graph_resize (g, core, 2, 1, &err), 0);
+        planner_changed (p, core);
+        autoselection struct selection *s = machine_select (
+            g, from_end ? "/cluster0/node0/core150" : "/cluster0/node0/core1",
+            from_end ? 50 : 100, 0, 0, 0);
+        assert_int_equal (planner_cancel_part (p, 1, s, &empty), 0);
+        assert_false (empty);
+        assert_int_equal (graph_vertex (g, core)->n, from_end ? 150 : 200);
+        assert_int_equal (planner_has (p, 1, core, 149, false), true);
+        assert_int_equal (planner_has (p, 1, core, 1, false), from_end);
+        assert_int_equal (levels_update (p), 0);
+        machine_verify (p);
+        assert_int_equal (planner_cancel (p, 1), 0);
+        assert_int_equal (graph_vertex (g, core)->n, 2);
+        done (p);
+    }
+}
+
 /* Dimensions: the known ones, those asked for, then what is most frequent in nodes. */
 static void test_dimensions (void **state)
 {
@@ -1111,6 +1143,7 @@ int main (void)
         cmocka_unit_test (test_no_nodes),
         cmocka_unit_test (test_drain_is_local),
         cmocka_unit_test (test_graph_grows_and_shrinks),
+        cmocka_unit_test (test_part_of_what_is_to_shrink),
         cmocka_unit_test (test_dimensions),
         cmocka_unit_test (test_huge_sizes),
         cmocka_unit_test (test_earliest_time),

@@ -189,7 +189,6 @@ void claims_shrink (struct planner *p, uint32_t c, uint32_t unit, uint32_t count
     loose_end (p, claim, loose);
     if (levels_node_of (p, claim->v) != GRAPH_NONE)
         levels_touch (p, levels_node_of (p, claim->v));
-    graph_trim (p->g, claim->v);
 }
 
 void bookings_sweep (struct planner *p, struct booking *b)

@@ -199,6 +199,9 @@ int planner_cancel_part (struct planner *p, uint64_t job, const struct selection
     for (size_t i = 0; i < s->n; i++)
         if (is_pick (p, &s->picks[i]))
             give (&w, &s->picks[i]);
+    for (size_t i = 0; i < s->n; i++) /* units that were to go when they are free */
+        if (s->picks[i].v < p->g->nv && graph_vertex (p->g, s->picks[i].v)->n > 0)
+            graph_trim (p->g, s->picks[i].v);
     bookings_sweep (p, w.b);
     *ret_empty = w.b->nclaims == 0;
     if (*ret_empty)

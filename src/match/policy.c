@@ -104,30 +104,32 @@ static int next_word (const char **text, char word[static WORD_MAX], const char 
     return 1;
 }
 
-static int find_base (const char *text, const struct match_policy **ret,
-                      struct error *err)
+/* The policy that the last "policy=" names; NULL: there is none, or a word is none. */
+static const struct match_policy *find_base (const char *text, struct error *err)
 {
+    const struct match_policy *base = NULL;
     char word[WORD_MAX];
     const char *value;
     int rc;
 
-    *ret = NULL;
     while ((rc = next_word (&text, word, &value, err)) > 0) {
         if (strcmp (word, "policy") != 0)
             continue;
-        *ret = match_policy_find (value);
-        if (!*ret)
-            return error_set (err, EINVAL, "policy: policy=%s: no such policy", value);
+        base = match_policy_find (value);
+        if (!base) {
+            error_set (err, EINVAL, "policy: policy=%s: no such policy", value);
+            return NULL;
+        }
     }
-    if (rc == 0 && !*ret)
-        return error_set (err, EINVAL,
-                          "policy: \"policy=\" is missing (policy=low, policy=high)");
-    return rc;
+    if (rc == 0 && !base)
+        error_set (err, EINVAL,
+                   "policy: \"policy=\" is missing (policy=low, policy=high)");
+    return rc < 0 ? NULL : base;
 }
 
 int match_policy_parse (const char *text, struct match_policy *ret, struct error *err)
 {
-    const struct match_policy *base = NULL;
+    const struct match_policy *base;
     char word[WORD_MAX];
     const char *value;
     int rc;
@@ -139,9 +141,9 @@ int match_policy_parse (const char *text, struct match_policy *ret, struct error
         *ret = *base;
         return 0;
     }
-    rc = find_base (text, &base, err);
-    if (rc < 0)
-        return rc;
+    base = find_base (text, err);
+    if (!base)
+        return -EINVAL;
     *ret = *base;
     while ((rc = next_word (&text, word, &value, err)) > 0) {
         rc = set_word (ret, word, value, err);

@@ -134,7 +134,7 @@ struct counts *counts_create (const struct session *s, uint64_t job)
     c->p = s->planner;
     c->opt = s->opt;
     choose_types (c);
-    c->sums = calloc ((size_t)c->g->nv * c->ntypes + 1, sizeof (*c->sums));
+    c->sums = calloc ((size_t)c->g->nv + 1, (c->ntypes + 1) * sizeof (*c->sums));
     if (!c->sums) {
         counts_destroy (c);
         return NULL;

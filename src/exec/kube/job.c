@@ -11,7 +11,7 @@
 #include "common/log.h"
 #include "exec/joblaunch.h"
 
-#define LOST_WAIT 5.0        /* rank 0 has no pod: so long may news of it take */
+#define LOST_WAIT 5.0        /* so long may the watch's news of a pod that went take */
 #define ENDED_WAIT 1.0       /* its pod has ended: so long may its last bytes take */
 #define OTHER_LOST_WAIT 30.0 /* another rank's: the agents find out by themselves */
 #define LOOK_WAIT 10.0       /* why they were told to end: so long may the answer take */
@@ -298,17 +298,19 @@ static bool explain_end (struct kjob *k, double now)
 {
     bool told = strcmp (k->fin.reason, "cancelled") == 0;
 
-    if (k->look_by == 0)
+    if (k->deleted_rank < 0)
         k->deleted_rank = deleted_rank (k);
     if (k->kill
         || (!told && (strcmp (k->fin.reason, "lost") != 0 || k->deleted_rank < 0)))
         return true;
-    if (k->look_by == 0) {
-        k->look_by = now + LOOK_WAIT;
+    if (k->looked_at == 0) {
+        k->looked_at = now;
         create_look (k);
     }
-    if (!k->looked && now < k->look_by)
+    if (!k->looked && now < k->looked_at + LOOK_WAIT)
         return false;
+    if (!k->job_deleted && k->deleted_rank < 0 && now < k->looked_at + LOST_WAIT)
+        return false; /* the agents may be faster than the watch */
     if (k->job_deleted)
         job_set_finish (k, SIGTERM, "cancelled",
                         "its Job %s was deleted from the cluster", k->name);
@@ -477,6 +479,7 @@ struct kjob *kjob_create (struct exec *x, struct exec_job *job, bool recovering)
     k->job = job;
     k->id = job->id;
     k->recovering = recovering;
+    k->deleted_rank = -1;
     k->start_by = clock_mono () + x->cfg.start_timeout;
     object_name (k->name, x->host.cluster_id, job->id, job->attempt);
     strbuf_init (&k->pending, PENDING_MAX);

@@ -146,8 +146,8 @@ struct kjob {
     bool start_lost, start_retry; /* start_failed is to be told, fin.text says why */
     bool told;                    /* start_failed or finished */
     bool looked, job_deleted;     /* answer of create_look() */
-    int deleted_rank;             /* when it ended; -1: none */
-    double look_by;
+    int deleted_rank;             /* -1: none that we know of */
+    double looked_at;             /* create_look() was called; 0: not */
     bool kill, kill_sent;
     char kill_reason[16];
     double kill_grace;

@@ -195,12 +195,12 @@ test_expect_success 'an image whose registry is not reached: tried start-retries
 
 # ---- what is taken away from a running job ----
 
-# The shim of the container in which that agent runs; the node is node I.
-kill_shim() { # JOB RANK
+# The first process of the container in which that agent runs, as this machine numbers it: its parent is the shim.
+first_process() { # JOB RANK
     for pid in $(agent_pids "$1" "$2"); do
-        parent=$(awk "/^PPid:/ { print \$2 }" "/proc/$pid/status")
-        tr "\0" " " <"/proc/$parent/cmdline" | grep -q containerd-shim && kill -9 "$parent" && return 0
+        tr "\0" " " <"/proc/$(parent_of "$pid")/cmdline" | grep -q containerd-shim && echo "$pid" && return
     done
+    echo "job $1 has no container of rank $2" >&2
     return 1
 }
 
@@ -224,18 +224,15 @@ test_expect_success 'a pod is deleted by hand: the job ends and says so' '
 '
 
 test_expect_success 'containers lose their shim: the jobs end and name the node' '
-    kill_shim "$shim" 1 && kill_shim "$shim0" 0 &&
+    first=$(first_process "$shim" 1) && first0=$(first_process "$shim0" 0) &&
+    kill -9 "$(parent_of "$first")" "$(parent_of "$first0")" &&
     wait_job_state "$shim" NODE_FAIL 60 && said "$shim" "finish.*node[123]: " &&
     wait_job_state "$shim0" NODE_FAIL 60 && said "$shim0" "finish.*node[123]: "
 '
 
 test_expect_success 'the first process of a container is killed on its node: the job ends and names the node' '
     node=$(nodes_of "$main") &&
-    container=$("$KUBE/node" exec "${node#node}" ctr -n k8s.io containers list |
-        awk "\$2 ~ /busybox/ { print \$1 }" | while read -r c; do
-            "$KUBE/node" exec "${node#node}" ctr -n k8s.io containers info "$c" |
-                grep -q "io.kubernetes.pod.name.*fluxq-t4200-$main-" && echo "$c"; done) &&
-    "$KUBE/node" exec "${node#node}" ctr -n k8s.io tasks kill -s KILL "$container" &&
+    first=$(first_process "$main" 0) && kill -9 "$first" &&
     wait_job_state "$main" NODE_FAIL 60 && said "$main" "finish.*$node: "
 '
 

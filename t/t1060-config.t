@@ -31,6 +31,7 @@ test_expect_success 'a good file passes --check, which starts nothing' '
 	munge-socket: /nowhere/munge
 	operators: [root]
 	log-level: debug
+	match-policy: spread
 	start-backoff: 1m
 	start-backoff-max: 1h
 	start-retries: 3
@@ -71,6 +72,7 @@ test_expect_success 'every kind of wrong value' '
     wrong_value 1:1 "start-retries" "start-retries: 1.5" &&
     wrong_value 1:16 "beyond" "keep-finished: 99999999999999999999" &&
     wrong_value 1:1 "log-level" "log-level: loud" &&
+    wrong_value 1:1 "lonode" "match-policy: lowest" &&
     wrong_value 1:1 "listen" "listen: 7718" &&
     wrong_value 1:1 "listen" "listen: localhost:70000" &&
     wrong_value 1:1 "operators" "operators: root" &&

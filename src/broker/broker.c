@@ -161,7 +161,7 @@ static int init_queues (struct broker *b, struct error *err)
 static int init_plan (struct broker *b, struct error *err)
 {
     if (!(b->graph = machine_create (b->config->cluster_id))
-        || !(b->matcher = matcher_create (b->graph))
+        || !(b->matcher = matcher_create (b->graph, b->config->match_policy))
         || !(b->sched = sched_create (b->matcher))
         || !(b->users = users_create (b->loop)))
         return error_set (err, ENOMEM, "out of memory");

@@ -17,6 +17,7 @@ enum kind {
     KIND_BOOL,
     KIND_STRINGS,
     KIND_LEVEL,
+    KIND_POLICY,
     KIND_LISTEN,
     KIND_QUEUES,
     KIND_SECTION
@@ -40,6 +41,7 @@ static const struct key keys[] = {
     { "munge-socket", KIND_STRING, AT (munge_socket), 0, 0 },
     { "operators", KIND_STRINGS, AT (operators), 0, 0 },
     { "log-level", KIND_LEVEL, AT (log_level), 0, 0 },
+    { "match-policy", KIND_POLICY, AT (match_policy), 0, 0 },
     { "start-backoff", KIND_DURATION, AT (start_backoff), 0, 0 },
     { "start-backoff-max", KIND_DURATION, AT (start_backoff_max), 0, 0 },
     { "start-retries", KIND_INT, AT (start_retries), 0, 1000 },
@@ -252,6 +254,23 @@ static int read_queues (struct config *c, json_t *value, const struct place *p)
     return 0;
 }
 
+static int set_policy (const struct match_policy **field, json_t *value,
+                       const struct place *p)
+{
+    autostrbuf struct strbuf names;
+    const struct match_policy *policy =
+        json_is_string (value) ? match_policy_find (json_string_value (value)) : NULL;
+
+    if (policy) {
+        *field = policy;
+        return 0;
+    }
+    strbuf_init (&names, 400);
+    for (size_t i = 0; match_policies[i]; i++)
+        strbuf_addf (&names, "%s%s", i ? ", " : "", match_policies[i]->name);
+    return FAIL (p, "%s: expected one of %s", p->key, names.buf);
+}
+
 static int set_value (struct config *c, const struct key *key, json_t *value,
                       const struct place *p)
 {
@@ -269,6 +288,8 @@ static int set_value (struct config *c, const struct key *key, json_t *value,
         return set_listen (c, value, p);
     case KIND_QUEUES:
         return read_queues (c, value, p);
+    case KIND_POLICY:
+        return set_policy (field, value, p);
     case KIND_SECTION:
         return json_is_object (value) || json_is_null (value)
                    ? 0
@@ -306,6 +327,7 @@ struct config *config_default (void)
     c->executor = strdup ("local");
     c->cluster_id = strdup ("fluxq");
     c->log_level = LOG_LEVEL_INFO;
+    c->match_policy = match_policy_find ("lonode");
     c->start_backoff = 60;
     c->start_backoff_max = 3600;
     c->start_retries = 5;

@@ -16,6 +16,7 @@
 
 #include "common/log.h"
 #include "common/yaml.h"
+#include "match/policy.h"
 
 struct config_queue {
     char *name;
@@ -44,6 +45,7 @@ struct config {
     char *munge_socket; /* or NULL: munge's default */
     char **operators;   /* user names, NULL-terminated */
     enum log_level log_level;
+    const struct match_policy *match_policy;
     double start_backoff;     /* seconds before the second try of a start */
     double start_backoff_max; /* it doubles up to this */
     unsigned start_retries;

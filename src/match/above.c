@@ -50,6 +50,15 @@ void walk_bounds (struct walker *k)
         bound_of (k, r);
 }
 
+int64_t walk_least_in_node (const struct walker *k, uint16_t r, unsigned d)
+{
+    int64_t least = k->bound[r].dim[d];
+
+    if (k->s->node_memory > least && levels_dim (k->p, GRAPH_MEMORY) == (int)d)
+        return k->s->node_memory;
+    return least;
+}
+
 /* -- one node may serve it: what it must have for that -- */
 
 /* r or something in it is above nodes. */
@@ -85,7 +94,7 @@ static void need_of (const struct walker *k, uint16_t r, struct index_need *need
         .at = k->w->at, .now = k->w->now, .ever = k->w->ever, .by_measure = by_measure (k)
     };
     for (unsigned d = 0; d < k->p->ndims; d++)
-        need->dim[d] = k->bound[r].dim[d];
+        need->dim[d] = walk_least_in_node (k, r, d);
 }
 
 /* What is free of a type below v in the window; nothing where v is somebody's. */
@@ -128,14 +137,15 @@ static bool short_of (struct walker *k, const struct index *x, uint16_t r)
 
     for (unsigned d = 0; d < k->p->ndims; d++) {
         int64_t one = k->bound[r].dim[d];
-        if (one == 0)
+        int64_t in_node = node ? walk_least_in_node (k, r, d) : 0;
+        if (one == 0 && in_node == 0)
             continue;
         int64_t most = root_most (k, x, d), sum = root_sum (k, x, d);
-        if ((node && most < one) || sum < times (least, one)) {
+        if (most < in_node || sum < times (least, one)) {
             *k->miss = (struct walk_miss){ .wanted = r,
                                            .at = k->g->root,
                                            .asked = least,
-                                           .found = node && most < one ? 0 : sum / one,
+                                           .found = most < in_node ? 0 : sum / one,
                                            .known_early = true };
             return true;
         }

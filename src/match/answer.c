@@ -147,6 +147,76 @@ static void note_seen (struct walker *k, const struct selection *s)
     }
 }
 
+/* -- memory that each node gives at least -- */
+
+/* Claimed of it below pick i, which is a node, by the first n picks. */
+static int64_t memory_of (const struct walker *k, const struct selection *s, size_t n,
+                          size_t i)
+{
+    unsigned depth = graph_vertex (k->g, s->picks[i].v)->depth;
+    int64_t sum = 0;
+
+    while (++i < n && graph_vertex (k->g, s->picks[i].v)->depth > depth)
+        if (s->picks[i].claimed
+            && graph_vertex (k->g, s->picks[i].v)->type == GRAPH_MEMORY)
+            sum += s->picks[i].amount * (int64_t)s->picks[i].count;
+    return sum;
+}
+
+/* What of memory v, which is in pick i, the first n picks have. */
+static int64_t picked_of (const struct walker *k, const struct selection *s, size_t n,
+                          size_t i, uint32_t v)
+{
+    unsigned depth = graph_vertex (k->g, s->picks[i].v)->depth;
+
+    while (++i < n && graph_vertex (k->g, s->picks[i].v)->depth > depth)
+        if (s->picks[i].v == v)
+            return s->picks[i].claimed ? s->picks[i].amount : 0;
+    return 0;
+}
+
+/* `need` more of what is free below v, which is pick i or in it. */
+static int add_memory (struct walker *k, struct selection *s, size_t n, size_t i,
+                       uint32_t v, int64_t *need)
+{
+    int rc = 0;
+
+    GRAPH_CHILDREN (k->g, v, c)
+    {
+        const struct graph_vertex *x = graph_vertex (k->g, c);
+        if (x->first != GRAPH_NONE && (rc = add_memory (k, s, n, i, c, need)) < 0)
+            return rc;
+        if (*need <= 0 || x->type != GRAPH_MEMORY || !(x->flags & GRAPH_DIVISIBLE))
+            continue;
+        int64_t left = claims_free_amount (k->p, c, k->w) - picked_of (k, s, n, i, c);
+        if (left <= 0)
+            continue;
+        struct pick *p = selection_add (s, k->g, c, 0, 1, GRAPH_NONE);
+        if (!p)
+            return -ENOMEM;
+        p->amount = left < *need ? left : *need;
+        p->exclusive = p->claimed = true;
+        *need -= p->amount;
+    }
+    return 0;
+}
+
+static int raise_memory (struct walker *k, struct selection *s)
+{
+    size_t n = s->n;
+    int rc = 0;
+
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        if (graph_vertex (k->g, s->picks[i].v)->type != GRAPH_NODE
+            || s->picks[i].exclusive) /* then it has all of it */
+            continue;
+        int64_t need = k->s->node_memory - memory_of (k, s, n, i);
+        if (need > 0)
+            rc = add_memory (k, s, n, i, s->picks[i].v, &need);
+    }
+    return rc == 0 && s->n > n ? selection_complete (s, k->g) : rc;
+}
+
 int walk_answer (struct walker *k, uint32_t parts, struct selection **ret)
 {
     struct selection *s = selection_create ();
@@ -159,6 +229,8 @@ int walk_answer (struct walker *k, uint32_t parts, struct selection **ret)
         rc = selection_complete (s, k->g);
     if (rc == 0 && k->policy->node_exclusive)
         rc = claim_nodes (k, s);
+    if (rc == 0 && k->s->node_memory > 0)
+        rc = raise_memory (k, s);
     if (rc < 0) {
         selection_destroy (s);
         return rc;

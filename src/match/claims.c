@@ -50,7 +50,7 @@ uint64_t claims_free_word (const struct planner *p, uint32_t v, uint32_t i,
     uint64_t free = claims_run_word (0, x->n, i);
 
     if (w->ever)
-        return free;
+        return graph_ever_word (p->g, v, i);
     free &= ~graph_down_word (p->g, v, i);
     if (x->nclaims == 0 || w->empty)
         return free;
@@ -131,13 +131,16 @@ int64_t claims_free_amount (const struct planner *p, uint32_t v, const struct wi
 {
     const struct graph_vertex *x = graph_vertex (p->g, v);
 
-    if (!w->ever && !graph_is_up (p->g, v, 0))
+    if (w->ever)
+        return graph_is_leaving (p->g, v) ? 0 : x->size;
+    if (!graph_is_up (p->g, v, 0))
         return 0;
+    int64_t left = x->size - graph_withheld (p->g, v);
     if (x->nclaims == 0)
-        return x->size;
+        return left;
     if (w->now && x->nreserved == 0)
-        return MAX (x->size - x->used, 0);
-    return MAX (x->size - claims_most_used (p, v, w), 0);
+        return MAX (left - x->used, 0);
+    return MAX (left - claims_most_used (p, v, w), 0);
 }
 
 int64_t claims_free_count (const struct planner *p, uint32_t v, const struct window *w)

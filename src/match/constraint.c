@@ -303,27 +303,20 @@ struct constraint *constraint_compile (const json_t *o, struct error *err)
 
 /* -- evaluate -- */
 
-/* What is asked about: a node of a machine, or a unit of a vertex. */
+/* What is asked about: a unit of a vertex. */
 struct subject {
-    const struct machine_node *node; /* NULL: the vertex */
     const struct graph *g;
     uint32_t v, unit;
     struct word name; /* text NULL until it is asked for */
-    char buf[288];    /* for the vertex's name */
+    char buf[288];    /* for the name */
 };
-
-static bool has_property (const struct subject *s, const char *key)
-{
-    return s->node ? machine_node_has_property (s->node, key)
-                   : graph_property (s->g, s->v, s->unit, key) != NULL;
-}
 
 static bool has_all_words (const struct constraint *c, const struct subject *s)
 {
     for (size_t i = 0; i < c->nwords; i++) {
         const char *word = c->words[i].text;
         bool forbidden = *word == '^';
-        if (has_property (s, word + forbidden) == forbidden)
+        if ((graph_property (s->g, s->v, s->unit, word + forbidden) != NULL) == forbidden)
             return false;
     }
     return true;
@@ -332,9 +325,8 @@ static bool has_all_words (const struct constraint *c, const struct subject *s)
 static bool is_in_hostlist (const struct constraint *c, struct subject *s)
 {
     if (!s->name.text) {
-        s->name.text =
-            s->node ? s->node->name
-                    : (char *)graph_name (s->g, s->v, s->unit, s->buf, sizeof (s->buf));
+        graph_name (s->g, s->v, s->unit, s->buf, sizeof (s->buf));
+        s->name.text = s->buf;
         s->name.hash = hash_of (s->name.text);
     }
     return bsearch (&s->name, c->words, c->nwords, sizeof (*c->words), compare_words);
@@ -342,7 +334,7 @@ static bool is_in_hostlist (const struct constraint *c, struct subject *s)
 
 static bool is_in_ranks (const struct constraint *c, const struct subject *s)
 {
-    int rank = s->node ? s->node->index : graph_vertex (s->g, s->v)->rank;
+    int rank = graph_vertex (s->g, s->v)->rank;
 
     return rank >= 0 && idset_has (c->ranks, (uint32_t)rank);
 }
@@ -377,17 +369,6 @@ static bool allows (const struct constraint *c, struct subject *s)
     return false;
 }
 
-bool constraint_allows_node (const struct constraint *c, const struct machine_node *n)
-{
-    struct subject s;
-
-    if (!c)
-        return true;
-    s.node = n;
-    s.name.text = NULL;
-    return allows (c, &s);
-}
-
 bool constraint_allows_vertex (const struct constraint *c, const struct graph *g,
                                uint32_t v, uint32_t unit)
 {
@@ -395,7 +376,6 @@ bool constraint_allows_vertex (const struct constraint *c, const struct graph *g
 
     if (!c)
         return true;
-    s.node = NULL;
     s.g = g;
     s.v = v;
     s.unit = unit;

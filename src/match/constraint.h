@@ -10,7 +10,7 @@
  * hosts. A property is had by its key, whatever its value; a host name is the name of a
  * node or vertex; what has no rank is in no ranks.
  *
- * Compiled it is immutable and of no machine or graph; several threads may ask at once. An
+ * Compiled it is immutable and of no graph; several threads may ask at once. An
  * answer costs about one look-up an operator, O(log) of the names or ranges it lists.
  */
 #ifndef FLUXQ_MATCH_CONSTRAINT_H
@@ -18,14 +18,12 @@
 
 #include "common/json.h"
 #include "match/graph.h"
-#include "match/machine_private.h"
 
 struct constraint;
 
 /* NULL with a reason. */
 struct constraint *constraint_compile (const json_t *o, struct error *err);
 void constraint_destroy (struct constraint *c);
-bool constraint_allows_node (const struct constraint *c, const struct machine_node *n);
 bool constraint_allows_vertex (const struct constraint *c, const struct graph *g,
                                uint32_t v, uint32_t unit);
 size_t constraint_memory (const struct constraint *c); /* bytes, about */

@@ -340,3 +340,70 @@ int graph_remove (struct graph *g, uint32_t v, struct error *err)
         edges_cut (g);
     return 0;
 }
+
+/* -- another place -- */
+
+static int refuse_move (const struct graph *g, uint32_t v, uint32_t parent, int errnum,
+                        const char *why, struct error *err)
+{
+    autostrbuf struct strbuf from = { 0 }, to = { 0 };
+    return error_set (err, errnum, "%s cannot move below %s: %s", names_path (g, v, &from),
+                      names_path (g, parent, &to), why);
+}
+
+/* The ranks of what is below a node count by its own (see graph_find_rank()), and so not
+ * by depth. */
+static int check_move (const struct graph *g, uint32_t v, uint32_t parent,
+                       struct error *err)
+{
+    if (!graph_is_live (g, v) || !graph_is_live (g, parent))
+        return error_set (err, EINVAL, "there is no vertex %u",
+                          graph_is_live (g, v) ? parent : v);
+    if (graph_vertex (g, v)->type != GRAPH_NODE)
+        return refuse_move (g, v, parent, EINVAL, "it is not a node", err);
+    if (graph_vertex (g, parent)->n > 1)
+        return refuse_move (g, v, parent, EINVAL, "that is a group of leaves", err);
+    int deeper = graph_vertex (g, parent)->depth + 1 - graph_vertex (g, v)->depth;
+    for (uint32_t u = v; u != GRAPH_NONE; u = after (g, v, u)) {
+        const struct graph_vertex *x = graph_vertex (g, u);
+        if (u == parent)
+            return refuse_move (g, v, parent, EINVAL, "that is in it", err);
+        if (u != v && x->type != GRAPH_NODE && x->rank >= 0
+            && x->rank != graph_vertex (g, x->parent)->rank)
+            return refuse_move (g, v, parent, EINVAL, "it has other ranks in it", err);
+        if (x->depth + deeper >= GRAPH_DEPTH_MAX)
+            return refuse_move (g, v, parent, E2BIG, "that is too deep", err);
+    }
+    struct title t = title_of (g, v);
+    uint32_t other = names_clash (g, parent, &t);
+    return other == GRAPH_NONE || other == v
+               ? 0
+               : refuse_move (g, v, parent, EEXIST, "that name is there already", err);
+}
+
+int graph_move (struct graph *g, uint32_t v, uint32_t parent, struct error *err)
+{
+    int rc = check_move (g, v, parent, err);
+    if (rc < 0)
+        return rc;
+    struct graph_vertex *x = graph_vertex (g, v);
+    uint32_t old = x->parent;
+    if (old == parent)
+        return 0;
+    if (names_reserve_child (g, parent) < 0)
+        return error_set (err, ENOMEM, "out of memory");
+    names_unlist (g, v);
+    unlink_vertex (g, v);
+    x->parent = parent;
+    x->next = GRAPH_NONE;
+    x->order = 0;
+    link_last (g, parent, v);
+    for (uint32_t u = after (g, v, v); u != GRAPH_NONE; u = after (g, v, u))
+        graph_vertex (g, u)->depth =
+            (uint8_t)(graph_vertex (g, graph_vertex (g, u)->parent)->depth + 1);
+    names_add_child (g, v);
+    mark_above (g, parent);
+    unmark_above (g, old);
+    g->layout++;
+    return 0;
+}

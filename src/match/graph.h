@@ -139,11 +139,28 @@ int graph_remove_unit (struct graph *g, uint32_t v, uint32_t unit, struct error 
  * is booked stays: units past `count` that are busy (any, while the group has
  * reservations) are kept, as down, and go with graph_trim(). Others' ids do not change;
  * when a group grows and the uniq numbers that follow are taken, all of it gets new ones.
- * 0, -EINVAL, -EEXIST (a name is taken), -E2BIG, -ENOMEM. */
+ * What is withheld is at most the new size. 0, -EINVAL, -EEXIST (a name is taken),
+ * -E2BIG, -ENOMEM. */
 int graph_resize (struct graph *g, uint32_t v, uint32_t count, int64_t size,
                   struct error *err);
 /* Drop trailing units that graph_resize() could not, where they are free now. */
 void graph_trim (struct graph *g, uint32_t v);
+/* A node and all below it become the last child of `parent`; what is booked there stays.
+ * 0, -EINVAL (not a node, parent is in it, something below it has another rank than it),
+ * -EEXIST (the name is taken there), -E2BIG (too deep), -ENOMEM. */
+int graph_move (struct graph *g, uint32_t v, uint32_t parent, struct error *err);
+/* v is to go when nothing is booked there any more, by graph_remove(): until then it is
+ * down, and is not part of what there will ever be. Off: it stays, and is up. 0, -EINVAL,
+ * -ENOMEM. */
+int graph_set_leaving (struct graph *g, uint32_t v, bool on);
+bool graph_is_leaving (const struct graph *g, uint32_t v);
+/* Units of word i that there will ever be: without what is leaving, and without those that
+ * graph_resize() keeps only until they are free. */
+uint64_t graph_ever_word (const struct graph *g, uint32_t v, uint32_t i);
+/* Of a divisible vertex: so much is in use by others and not to be given now, 0 .. size;
+ * it is only a matter of status, like a unit that is down. 0, -EINVAL, -ENOMEM. */
+int graph_set_withheld (struct graph *g, uint32_t v, int64_t amount);
+int64_t graph_withheld (const struct graph *g, uint32_t v);
 
 /* -- types and names -- */
 
@@ -188,6 +205,10 @@ const char *graph_property (const struct graph *g, uint32_t v, uint32_t unit,
  * 65535, or more than 1024 properties), -ENOMEM. */
 int graph_set_property (struct graph *g, uint32_t v, uint32_t unit, const char *key,
                         const char *value);
+/* Of all units, these (key, value, ..., NULL) and no others. Units that have properties of
+ * their own keep them. 0, -EINVAL (names the key), -ENOMEM. */
+int graph_set_properties (struct graph *g, uint32_t v, const char *const *properties,
+                          struct error *err);
 /* Key and value number i in the order of their keys; false: no more. */
 bool graph_property_at (const struct graph *g, uint32_t v, uint32_t unit, size_t i,
                         const char **ret_key, const char **ret_value);

@@ -319,19 +319,37 @@ static bool has_children (const struct graph *g, uint32_t parent, uint32_t n)
     return n == 0;
 }
 
+int names_reserve_child (struct graph *g, uint32_t parent)
+{
+    size_t kids = GROUP_KEYS;
+    if (parent != GRAPH_NONE && !(graph_vertex (g, parent)->flags & GRAPH_OWN_INDEX)
+        && has_children (g, parent, FEW))
+        kids *= FEW + 1;
+    return table_reserve (&g->p->kids, kids);
+}
+
+void names_add_child (struct graph *g, uint32_t v)
+{
+    uint32_t parent = graph_vertex (g, v)->parent;
+    if (parent == GRAPH_NONE)
+        return;
+    if (graph_vertex (g, parent)->flags & GRAPH_OWN_INDEX) {
+        names_list (g, v);
+    } else if (has_children (g, parent, FEW + 1)) {
+        graph_vertex (g, parent)->flags |= GRAPH_OWN_INDEX;
+        GRAPH_CHILDREN (g, parent, c)
+        {
+            names_list (g, c);
+        }
+    }
+}
+
 int names_reserve (struct graph *g, uint32_t parent, const struct title *t, uint16_t type,
                    int32_t rank)
 {
     struct graph_private *p = g->p;
-    size_t kids = GROUP_KEYS;
-    unsigned depth = 0;
-    if (parent != GRAPH_NONE) {
-        depth = graph_vertex (g, parent)->depth + 1u;
-        if (!(graph_vertex (g, parent)->flags & GRAPH_OWN_INDEX)
-            && has_children (g, parent, FEW))
-            kids *= FEW + 1;
-    }
-    if (table_reserve (&p->kids, kids) < 0)
+    unsigned depth = parent == GRAPH_NONE ? 0 : graph_vertex (g, parent)->depth + 1u;
+    if (names_reserve_child (g, parent) < 0)
         return -ENOMEM;
     if (type == GRAPH_NODE) {
         char name[GRAPH_NAME_SIZE];
@@ -349,16 +367,7 @@ void names_add (struct graph *g, uint32_t v)
 {
     struct graph_private *p = g->p;
     const struct graph_vertex *x = graph_vertex (g, v);
-    if (x->parent != GRAPH_NONE
-        && (graph_vertex (g, x->parent)->flags & GRAPH_OWN_INDEX)) {
-        names_list (g, v);
-    } else if (x->parent != GRAPH_NONE && has_children (g, x->parent, FEW + 1)) {
-        graph_vertex (g, x->parent)->flags |= GRAPH_OWN_INDEX;
-        GRAPH_CHILDREN (g, x->parent, c)
-        {
-            names_list (g, c);
-        }
-    }
+    names_add_child (g, v);
     if (x->type == GRAPH_NODE) {
         char name[GRAPH_NAME_SIZE];
         graph_name (g, v, 0, name, sizeof (name));

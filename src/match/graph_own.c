@@ -49,7 +49,7 @@ void own_drop (struct graph *g, uint32_t v)
 void own_tidy (struct graph *g, uint32_t v)
 {
     const struct own *own = own_find (g, v);
-    if (own && !own->want && !own->nsets && !own->npaths && !own->down && !own->drained)
+    if (own && !own->want && !own->leaving && !own->withheld && !own->nsets && !own->npaths && !own->down && !own->drained)
         own_drop (g, v);
 }
 
@@ -60,6 +60,13 @@ int own_want (struct graph *g, uint32_t v, uint32_t want)
         own->want = want;
     own_tidy (g, v);
     return want && !own ? -ENOMEM : 0;
+}
+
+void own_withhold_at_most (struct graph *g, uint32_t v, int64_t amount)
+{
+    struct own *own = own_find (g, v);
+    if (own)
+        own->withheld = MIN (own->withheld, amount);
 }
 
 /* Clear the bits from n on; a map that is then empty goes. */

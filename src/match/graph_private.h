@@ -128,6 +128,8 @@ struct own_path {
 struct own {
     uint32_t v;
     uint32_t want; /* units that there are to be, when fewer than n: the rest is down */
+    bool leaving;
+    int64_t withheld;
     uint64_t *down, *drained; /* nwords >= (n + 63) / 64 words each, or NULL: none */
     struct own_set *sets;     /* ascending by unit */
     struct own_path *paths;   /* ascending by unit and subsystem */
@@ -290,6 +292,9 @@ uint32_t names_clash (const struct graph *g, uint32_t parent, const struct title
 /* Room for a new vertex of that type and rank, called t, below parent. 0 or -ENOMEM. */
 int names_reserve (struct graph *g, uint32_t parent, const struct title *t, uint16_t type,
                    int32_t rank);
+/* The same among the children of parent alone, for a vertex that is moved. */
+int names_reserve_child (struct graph *g, uint32_t parent);
+void names_add_child (struct graph *g, uint32_t v);
 /* Enter a vertex that is linked to its parent; take it out before it is unlinked. */
 void names_add (struct graph *g, uint32_t v);
 void names_remove (struct graph *g, uint32_t v);
@@ -309,6 +314,7 @@ void own_tidy (struct graph *g, uint32_t v); /* drop it when there is nothing in
 /* There are to be that many units, fewer than n; 0: as many as there are. 0 or, when want
  * is not, -ENOMEM. */
 int own_want (struct graph *g, uint32_t v, uint32_t want);
+void own_withhold_at_most (struct graph *g, uint32_t v, int64_t amount);
 /* The vertex has only n units now. */
 void own_cut (struct graph *g, uint32_t v, uint32_t n);
 /* Room for n units, more than there are. 0 or -ENOMEM. */

@@ -45,6 +45,15 @@ uint64_t graph_down_word (const struct graph *g, uint32_t v, uint32_t i)
     return word & units_word (x, i);
 }
 
+uint64_t graph_ever_word (const struct graph *g, uint32_t v, uint32_t i)
+{
+    const struct own *own = own_find (g, v);
+    uint64_t all = units_word (graph_vertex (g, v), i);
+    if (!own)
+        return all;
+    return own->leaving ? 0 : all & ~surplus_word (own, i);
+}
+
 bool graph_is_up (const struct graph *g, uint32_t v, uint32_t unit)
 {
     if (unit != GRAPH_NONE)
@@ -108,6 +117,53 @@ int graph_set_flag (struct graph *g, uint32_t v, uint32_t unit, uint8_t flag, bo
         return flag_unit (g, v, unit, flag, on);
     flag_all (g, v, flag, on);
     return 0;
+}
+
+/* -- what goes, and what others use -- */
+
+int graph_set_leaving (struct graph *g, uint32_t v, bool on)
+{
+    if (!graph_is_live (g, v))
+        return -EINVAL;
+    struct own *own = on ? own_get (g, v) : own_find (g, v);
+    uint64_t layout = g->layout;
+    if (on && !own)
+        return -ENOMEM;
+    if (!own || own->leaving == on)
+        return 0;
+    own->leaving = on;
+    flag_all (g, v, GRAPH_DOWN, on);
+    own_tidy (g, v);
+    g->layout = layout + 1;
+    return 0;
+}
+
+bool graph_is_leaving (const struct graph *g, uint32_t v)
+{
+    const struct own *own = own_find (g, v);
+    return own && own->leaving;
+}
+
+int graph_set_withheld (struct graph *g, uint32_t v, int64_t amount)
+{
+    if (!graph_is_live (g, v) || !(graph_vertex (g, v)->flags & GRAPH_DIVISIBLE)
+        || amount < 0 || amount > graph_vertex (g, v)->size)
+        return -EINVAL;
+    struct own *own = amount > 0 ? own_get (g, v) : own_find (g, v);
+    if (amount > 0 && !own)
+        return -ENOMEM;
+    if (!own || own->withheld == amount)
+        return 0;
+    own->withheld = amount;
+    own_tidy (g, v);
+    g->layout++;
+    return 0;
+}
+
+int64_t graph_withheld (const struct graph *g, uint32_t v)
+{
+    const struct own *own = own_find (g, v);
+    return own ? own->withheld : 0;
 }
 
 /* -- properties -- */
@@ -220,4 +276,25 @@ int graph_set_property (struct graph *g, uint32_t v, uint32_t unit, const char *
     if (unit != GRAPH_NONE && n > 1)
         return property_unit (g, v, unit, key, value);
     return property_all (g, v, key, value);
+}
+
+int graph_set_properties (struct graph *g, uint32_t v, const char *const *properties,
+                          struct error *err)
+{
+    uint32_t set, extra;
+    if (!graph_is_live (g, v))
+        return error_set (err, EINVAL, "there is no vertex %u", v);
+    struct graph_vertex *x = graph_vertex (g, v);
+    int rc = set_get (g->p, properties, &set, err);
+    if (rc < 0)
+        return rc;
+    struct extra e = extra_copy (g->p, x->extra);
+    e.properties = set;
+    if (extra_get (g->p, &e, &extra) < 0)
+        return error_set (err, ENOMEM, "out of memory");
+    g->layout += extra != x->extra;
+    extra_put (g->p, x->extra);
+    x->extra = extra;
+    own_sets_join (g, v, set);
+    return 0;
 }

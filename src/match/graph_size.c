@@ -218,6 +218,7 @@ int graph_resize (struct graph *g, uint32_t v, uint32_t count, int64_t size,
     if (count == x->n)
         own_want (g, v, 0);
     x->size = size;
+    own_withhold_at_most (g, v, size);
     g->layout++;
     graph_trim (g, v);
     return 0;

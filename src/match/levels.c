@@ -329,6 +329,8 @@ void levels_measure (struct planner *p, struct level_node *node)
     memset (node->up, 0, sizeof (node->up));
     sums_add (p, node->v, SUMS_EVER, node->ever);
     node->ever[0] = 1;
+    for (unsigned d = 0; d < INDEX_DIMS && graph_is_leaving (p->g, node->v); d++)
+        node->ever[d] = -1; /* as if there were no node */
     node->down = !sums_is_up (p, node->v);
     if (!node->down) {
         sums_add (p, node->v, SUMS_UP, node->up);

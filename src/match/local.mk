@@ -24,30 +24,29 @@ src_match_libmatch_a_SOURCES = \
 	src/match/index.c \
 	src/match/levels.c \
 	src/match/machine.c \
+	src/match/machine_size.c \
 	src/match/make.c \
 	src/match/match.c \
+	src/match/match_request.c \
+	src/match/match_rset.c \
 	src/match/miss.c \
 	src/match/or_slots.c \
 	src/match/ordered.c \
 	src/match/overlap.c \
 	src/match/part.c \
-	src/match/place.c \
 	src/match/plan.c \
 	src/match/planner.c \
 	src/match/policy.c \
 	src/match/profile.c \
-	src/match/request.c \
 	src/match/rset.c \
 	src/match/selection.c \
 	src/match/shape.c \
 	src/match/shape_describe.c \
 	src/match/slots.c \
 	src/match/snapshot.c \
-	src/match/summary.c \
 	src/match/sums.c \
 	src/match/verify.c \
 	src/match/walk.c \
-	src/match/why.c \
 	$(MATCH_POLICIES_FILES)
 nodist_src_match_libmatch_a_SOURCES = src/match/policies/table.c
 

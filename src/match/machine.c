@@ -1,3 +1,4 @@
+/* machine.c - nodes come, change and go, and the graph with them */
 #include <errno.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 #define GPUS_MAX 1024
 #define NODES_MAX (1 << 24)
 #define NAME_MAX_LEN 253
+#define PROPERTIES_MAX 512 /* each may be two of the graph's */
 
 static const char *const state_names[] = {
     [MACHINE_NODE_UP] = "up",
@@ -19,152 +21,66 @@ const char *machine_node_state_name (enum machine_node_state state)
     return (size_t)state < ARRAY_SIZE (state_names) ? state_names[state] : "unknown";
 }
 
-/* -- what a node has, and the summaries over it -- */
-
-static bool node_takes_jobs (const struct machine_node *n)
+void machine_changed (struct machine *g, uint32_t v)
 {
-    return n->state == MACHINE_NODE_UP && !n->leaving;
-}
-
-static int64_t left (int64_t all, int64_t used, int64_t foreign)
-{
-    return MAX (all - used - foreign, 0);
-}
-
-struct room machine_room_now (const struct machine_node *n)
-{
-    if (!node_takes_jobs (n) || n->exclusive)
-        return (struct room){ -1, 0, 0 };
-    return (struct room){
-        .cores = left (n->cores, n->cores_used, n->cores_foreign),
-        .gpus = left (n->gpus, n->gpus_used, n->gpus_foreign),
-        .memory = left (n->memory, n->memory_used, n->memory_foreign),
-    };
-}
-
-struct room machine_room_ever (const struct machine_node *n)
-{
-    if (n->leaving)
-        return (struct room){ -1, 0, 0 };
-    return (struct room){ n->cores, n->gpus, n->memory };
-}
-
-bool machine_node_has_property (const struct machine_node *n, const char *property)
-{
-    for (char **p = n->properties; *p; p++) {
-        if (strcmp (*p, property) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* Add (sign 1) or take away (-1) a node's part of the totals; its leaf of the summary
- * is the record of what was added. */
-static void totals_add (struct machine_totals *t, const struct summary_key *key, int sign)
-{
-    if (key->cores < 0)
-        return;
-    t->cores += sign * key->cores;
-    t->gpus += sign * key->gpus;
-    t->memory += sign * key->memory;
-    t->idle += sign * (key->idle_cores >= 0);
-}
-
-/* Bring summaries up to date after a change of node i. */
-static void node_changed (struct machine *g, size_t i)
-{
-    const struct machine_node *n = g->nodes[i];
-    struct summary_key key = summary_nothing;
-    struct room room = n ? machine_room_now (n) : (struct room){ -1, 0, 0 };
-    if (room.cores >= 0) {
-        key.cores = room.cores;
-        key.gpus = room.gpus;
-        key.memory = room.memory;
-        key.idle_cores = n->njobs == 0 ? room.cores : -1;
-    }
-    totals_add (&g->totals, summary_get (g->summary, i), -1);
-    totals_add (&g->totals, &key, 1);
-    summary_set (g->summary, i, &key);
+    if (g->planner)
+        planner_changed (g->planner, v);
 }
 
 /* -- racks -- */
 
-/* array, or where it is now that it has room for `need` elements; NULL: no memory,
- * array is as it was. */
-static void *array_reserve (void *array, size_t *alloc, size_t need, size_t size)
-{
-    if (need <= *alloc)
-        return array;
-    size_t more = MAX (2 * *alloc, MAX (need, 16));
-    void *p = realloc (array, more * size);
-    if (p)
-        *alloc = more;
-    return p;
-}
-
 static struct machine_rack *rack_get (struct machine *g, const char *name)
 {
     struct machine_rack *rack;
-    HASH_FIND_STR (g->racks_by_name, name, rack);
+    HASH_FIND_STR (g->racks, name, rack);
     if (rack)
         return rack;
-    struct machine_rack **racks = array_reserve (g->racks, &g->racks_alloc, g->nracks + 1,
-                                                 sizeof (struct machine_rack *));
-    if (!racks)
-        return NULL;
-    g->racks = racks;
     if (!(rack = calloc (1, sizeof (*rack))) || !(rack->name = strdup (name))) {
         free (rack);
         return NULL;
     }
-    HASH_ADD_KEYPTR (hh, g->racks_by_name, rack->name, strlen (rack->name), rack);
+    rack->v = GRAPH_NONE;
+    rack->id = (int)HASH_COUNT (g->racks);
+    HASH_ADD_KEYPTR (hh, g->racks, rack->name, strlen (rack->name), rack);
     if (!rack->hh.tbl) {
         free (rack->name);
         free (rack);
         return NULL;
     }
-    g->racks[g->nracks++] = rack;
     return rack;
 }
 
-static int rack_reserve (struct machine_rack *rack)
+/* Where the nodes of a rack (NULL: of none) are; GRAPH_NONE with the reason. */
+static uint32_t rack_vertex (struct machine *g, struct machine_rack *rack,
+                             struct error *err)
 {
     if (!rack)
-        return 0;
-    uint32_t *nodes =
-        array_reserve (rack->nodes, &rack->alloc, rack->nnodes + 1, sizeof (uint32_t));
-    if (!nodes)
-        return -ENOMEM;
-    rack->nodes = nodes;
-    return 0;
+        return g->graph->root;
+    if (rack->v != GRAPH_NONE)
+        return rack->v;
+    struct graph_spec spec = {
+        .type = "rack", .name = rack->name, .id = rack->id, .rank = -1, .uniq = -1
+    };
+    rack->v = graph_add (g->graph, g->graph->root, &spec, err);
+    if (rack->v == GRAPH_NONE && err->code == EEXIST) { /* it has the name of a node */
+        spec.name = NULL;
+        rack->v = graph_add (g->graph, g->graph->root, &spec, err);
+    }
+    machine_changed (g, GRAPH_NONE);
+    return rack->v;
 }
 
-/* Room was reserved. */
-static void rack_add (struct machine_rack *rack, uint32_t index)
+/* Its vertex goes with its last node. */
+static void rack_tidy (struct machine *g, struct machine_rack *rack)
 {
-    if (!rack)
+    if (!rack || rack->nnodes > 0 || rack->v == GRAPH_NONE)
         return;
-    size_t i = rack->nnodes++;
-    for (; i > 0 && rack->nodes[i - 1] > index; i--)
-        rack->nodes[i] = rack->nodes[i - 1];
-    rack->nodes[i] = index;
+    graph_remove (g->graph, rack->v, NULL);
+    rack->v = GRAPH_NONE;
+    machine_changed (g, GRAPH_NONE);
 }
 
-static void rack_remove (struct machine_rack *rack, uint32_t index)
-{
-    if (!rack)
-        return;
-    size_t i = 0;
-    while (i < rack->nnodes && rack->nodes[i] != index)
-        i++;
-    if (i == rack->nnodes)
-        return;
-    memmove (&rack->nodes[i], &rack->nodes[i + 1],
-             (rack->nnodes - i - 1) * sizeof (*rack->nodes));
-    rack->nnodes--;
-}
-
-/* -- nodes -- */
+/* -- strings -- */
 
 static void strings_free (char **list)
 {
@@ -173,11 +89,17 @@ static void strings_free (char **list)
     free (list);
 }
 
-static char **strings_copy (const char *const *list)
+static size_t strings_count (const char *const *list)
 {
     size_t n = 0;
     while (list && list[n])
         n++;
+    return n;
+}
+
+static char **strings_copy (const char *const *list)
+{
+    size_t n = strings_count (list);
     char **copy = calloc (n + 1, sizeof (*copy));
     for (size_t i = 0; copy && i < n; i++) {
         if (!(copy[i] = strdup (list[i]))) {
@@ -188,16 +110,60 @@ static char **strings_copy (const char *const *list)
     return copy;
 }
 
-static void node_free (struct machine_node *n)
+/* Names as the graph has them: each with the value "", and KEY=VALUE also as KEY with its
+ * value. */
+struct pairs {
+    const char **list; /* key, value, ..., NULL */
+    char **keys;       /* those that were cut off */
+};
+
+static int pairs_make (const char *const *names, struct pairs *ret)
+{
+    size_t n = strings_count (names), keys = 0, at = 0;
+    ret->list = calloc (4 * n + 1, sizeof (*ret->list));
+    ret->keys = calloc (n + 1, sizeof (*ret->keys));
+    for (size_t i = 0; ret->list && ret->keys && i < n; i++) {
+        const char *equals = strchr (names[i], '=');
+        ret->list[at++] = names[i];
+        ret->list[at++] = "";
+        if (!equals || equals == names[i])
+            continue;
+        size_t len = (size_t)(equals - names[i]);
+        if (!(ret->keys[keys] = strndup (names[i], len)))
+            return -ENOMEM;
+        ret->list[at++] = ret->keys[keys++];
+        ret->list[at++] = equals + 1;
+    }
+    return ret->list && ret->keys ? 0 : -ENOMEM;
+}
+
+static void pairs_release (struct pairs *p)
+{
+    free (p->list);
+    strings_free (p->keys);
+}
+
+/* -- nodes -- */
+
+static void node_destroy (struct machine_node *n)
 {
     if (!n)
         return;
     free (n->name);
     free (n->reason);
     strings_free (n->properties);
-    bitmap_destroy (n->core_map);
-    bitmap_destroy (n->gpu_map);
     free (n);
+}
+
+struct machine_node *machine_node_at (const struct machine *g, int index)
+{
+    return index >= 0 && (size_t)index < g->size ? g->nodes[index] : NULL;
+}
+
+struct machine_node *machine_node_of (const struct machine *g, uint32_t v)
+{
+    v = graph_node_of (g->graph, v);
+    return v == GRAPH_NONE ? NULL : machine_node_at (g, graph_vertex (g->graph, v)->rank);
 }
 
 static int spec_check (const struct machine_node_spec *spec, struct error *err)
@@ -212,95 +178,183 @@ static int spec_check (const struct machine_node_spec *spec, struct error *err)
     if (spec->gpus > GPUS_MAX)
         return error_set (err, EINVAL, "node %s: %u gpus are more than %d", spec->name,
                           spec->gpus, GPUS_MAX);
-    if (spec->memory_mib < 0)
-        return error_set (err, EINVAL, "node %s: memory is negative", spec->name);
+    if (spec->memory_mib < 0 || spec->memory_mib > GRAPH_SIZE_MAX)
+        return error_set (err, EINVAL, "node %s: %lld MiB of memory cannot be",
+                          spec->name, (long long)spec->memory_mib);
+    if (strings_count (spec->properties) > PROPERTIES_MAX)
+        return error_set (err, EINVAL, "node %s: more than %d properties", spec->name,
+                          PROPERTIES_MAX);
     return 0;
-}
-
-/* A map of at least `size` ids with old's members; NULL: no memory. */
-static struct bitmap *map_grow (const struct bitmap *old, size_t size)
-{
-    size_t old_size = old ? bitmap_size (old) : 0;
-    struct bitmap *map = bitmap_create (MAX (MAX (size, old_size), 1));
-    if (!map || !old)
-        return map;
-    for (ssize_t i = bitmap_next (old, 0); i >= 0; i = bitmap_next (old, (size_t)i + 1))
-        bitmap_set (map, (size_t)i);
-    return map;
-}
-
-/* All of spec but the name; the node is unchanged on failure. */
-static int node_configure (struct machine *g, struct machine_node *n, uint32_t index,
-                           const struct machine_node_spec *spec, struct error *err)
-{
-    struct machine_rack *rack = NULL;
-    if (spec->rack && !(rack = rack_get (g, spec->rack)))
-        return error_set (err, ENOMEM, "out of memory");
-    char **properties = strings_copy (spec->properties);
-    struct bitmap *core_map = map_grow (n->core_map, spec->cores);
-    struct bitmap *gpu_map = map_grow (n->gpu_map, spec->gpus);
-    if (!properties || !core_map || !gpu_map || rack_reserve (rack) < 0) {
-        strings_free (properties);
-        bitmap_destroy (core_map);
-        bitmap_destroy (gpu_map);
-        return error_set (err, ENOMEM, "out of memory");
-    }
-    strings_free (n->properties);
-    bitmap_destroy (n->core_map);
-    bitmap_destroy (n->gpu_map);
-    n->properties = properties;
-    n->core_map = core_map;
-    n->gpu_map = gpu_map;
-    n->cores = spec->cores;
-    n->gpus = spec->gpus;
-    n->memory = spec->memory_mib;
-    if (n->rack != rack) {
-        rack_remove (n->rack, index);
-        rack_add (rack, index);
-        n->rack = rack;
-    }
-    return 0;
-}
-
-static struct machine_node *node_at (const struct machine *g, int index)
-{
-    return index >= 0 && (size_t)index < g->size ? g->nodes[index] : NULL;
 }
 
 /* The lowest vacant index, with room made for it. */
 static int index_reserve (struct machine *g)
 {
-    size_t i = 0;
-    if (g->count == g->size)
-        i = g->size;
-    while (i < g->size && g->nodes[i])
-        i++;
-    if (i >= NODES_MAX || summary_reserve (g->summary, i + 1) < 0)
+    while (g->vacant < g->size && g->nodes[g->vacant])
+        g->vacant++;
+    size_t i = g->vacant;
+    if (i >= NODES_MAX)
         return -ENOMEM;
-    struct machine_node **nodes =
-        array_reserve (g->nodes, &g->alloc, i + 1, sizeof (struct machine_node *));
-    if (!nodes)
-        return -ENOMEM;
-    g->nodes = nodes;
+    if (i >= g->alloc) {
+        size_t more = MAX (2 * g->alloc, 16);
+        struct machine_node **nodes =
+            realloc (g->nodes, more * sizeof (struct machine_node *));
+        if (!nodes)
+            return -ENOMEM;
+        g->nodes = nodes;
+        g->alloc = more;
+    }
     return (int)i;
 }
 
-static int node_return (struct machine *g, int index,
-                        const struct machine_node_spec *spec, struct error *err)
+static int set_properties (struct machine *g, struct machine_node *n,
+                           const char *const *properties, struct error *err)
 {
-    struct machine_node *n = g->nodes[index];
-    int rc = node_configure (g, n, (uint32_t)index, spec, err);
+    struct error why = { ENOMEM, "out of memory" };
+    struct pairs pairs = { NULL, NULL };
+    char **copy = strings_copy (properties);
+    int rc = -ENOMEM;
+
+    if (copy && pairs_make (properties, &pairs) == 0)
+        rc = graph_set_properties (g->graph, n->v, pairs.list, &why);
+    pairs_release (&pairs);
+    if (rc < 0) {
+        strings_free (copy);
+        return error_set (err, why.code, "node %s: %s", n->name, why.text);
+    }
+    strings_free (n->properties);
+    n->properties = copy;
+    machine_changed (g, n->v);
+    return 0;
+}
+
+/* The node is in that rack from now on; its vertex is there already. */
+static void set_rack (struct machine *g, struct machine_node *n, struct machine_rack *rack)
+{
+    struct machine_rack *old = n->rack;
+
+    if (rack)
+        rack->nnodes++;
+    if (old)
+        old->nnodes--;
+    n->rack = rack;
+    rack_tidy (g, old);
+}
+
+static int move_node (struct machine *g, struct machine_node *n, const char *name,
+                      struct error *err)
+{
+    struct machine_rack *rack = name ? rack_get (g, name) : NULL;
+    struct error why = { 0 };
+
+    if (name && !rack)
+        return error_set (err, ENOMEM, "node %s: out of memory", n->name);
+    if (rack == n->rack)
+        return 0;
+    uint32_t parent = rack_vertex (g, rack, &why);
+    if (parent == GRAPH_NONE || graph_move (g->graph, n->v, parent, &why) < 0) {
+        rack_tidy (g, rack);
+        return error_set (err, why.code, "node %s: %s", n->name, why.text);
+    }
+    machine_changed (g, GRAPH_NONE);
+    set_rack (g, n, rack);
+    return 0;
+}
+
+/* All of spec but the name. */
+static int node_configure (struct machine *g, struct machine_node *n,
+                           const struct machine_node_spec *spec, struct error *err)
+{
+    struct machine_amounts size = { spec->cores, spec->gpus, spec->memory_mib };
+    int rc = set_properties (g, n, spec->properties, err);
+
+    if (rc == 0)
+        rc = move_node (g, n, spec->rack, err);
+    if (rc == 0)
+        rc = node_resize (g, n, &size, err);
+    if (rc == 0 && node_withhold (g, n) < 0)
+        rc = error_set (err, ENOMEM, "node %s: out of memory", n->name);
+    g->layout++;
+    return rc;
+}
+
+/* What is kept in the graph's flags. */
+static int show_state (struct machine *g, const struct machine_node *n)
+{
+    const struct {
+        uint8_t flag;
+        bool on;
+    } flags[] = { { GRAPH_DOWN, n->leaving || n->state == MACHINE_NODE_DOWN },
+                  { GRAPH_DRAINED, n->state == MACHINE_NODE_DRAINED } };
+
+    for (size_t i = 0; i < ARRAY_SIZE (flags); i++) {
+        bool is = (graph_vertex (g->graph, n->v)->flags & flags[i].flag) != 0;
+        if (is == flags[i].on)
+            continue;
+        int rc = graph_set_flag (g->graph, n->v, GRAPH_NONE, flags[i].flag, flags[i].on);
+        if (rc < 0)
+            return rc;
+        machine_changed (g, n->v);
+    }
+    return 0;
+}
+
+/* Nothing is booked there, or it could not be. */
+static int node_delete (struct machine *g, struct machine_node *n)
+{
+    int rc = graph_remove (g->graph, n->v, NULL);
     if (rc < 0)
         return rc;
+    machine_changed (g, GRAPH_NONE);
+    set_rack (g, n, NULL);
+    g->nodes[n->index] = NULL;
+    g->vacant = MIN (g->vacant, (size_t)n->index);
+    g->count--;
+    g->layout++;
+    node_destroy (n);
+    return 0;
+}
+
+static int node_return (struct machine *g, struct machine_node *n,
+                        const struct machine_node_spec *spec, struct error *err)
+{
+    int rc = node_configure (g, n, spec, err);
+    if (rc < 0)
+        return rc;
+    graph_set_leaving (g->graph, n->v, false);
+    machine_changed (g, n->v);
     n->leaving = false;
     n->state = MACHINE_NODE_UP;
     free (n->reason);
     n->reason = NULL;
-    g->totals.up++;
-    g->generation++;
-    g->layout++;
-    node_changed (g, (size_t)index);
-    return index;
+    show_state (g, n);
+    return n->index;
+}
+
+/* The vertex in its rack; the rest is configured later. */
+static int node_enter (struct machine *g, struct machine_node *n, const char *rack_name,
+                       struct error *err)
+{
+    struct machine_rack *rack = rack_name ? rack_get (g, rack_name) : NULL;
+    struct error why = { ENOMEM, "out of memory" };
+    struct graph_spec spec = {
+        .type = "node", .name = n->name, .id = n->index, .rank = n->index, .uniq = -1
+    };
+    uint32_t parent = rack_name && !rack ? GRAPH_NONE : rack_vertex (g, rack, &why);
+
+    if (parent != GRAPH_NONE)
+        n->v = graph_add (g->graph, parent, &spec, &why);
+    if (parent == GRAPH_NONE || n->v == GRAPH_NONE) {
+        rack_tidy (g, rack);
+        return error_set (err, why.code, "node %s: %s", n->name, why.text);
+    }
+    machine_changed (g, n->v);
+    if ((size_t)n->index == g->size)
+        g->size++;
+    g->nodes[n->index] = n;
+    g->count++;
+    set_rack (g, n, rack);
+    return 0;
 }
 
 int machine_node_add (struct machine *g, const struct machine_node_spec *spec,
@@ -312,32 +366,23 @@ int machine_node_add (struct machine *g, const struct machine_node_spec *spec,
     int index = machine_node_find (g, spec->name);
     if (index >= 0)
         return g->nodes[index]->leaving
-                   ? node_return (g, index, spec, err)
+                   ? node_return (g, g->nodes[index], spec, err)
                    : error_set (err, EEXIST, "node %s is there already", spec->name);
     struct machine_node *n = calloc (1, sizeof (*n));
     if (!n || (index = index_reserve (g)) < 0 || !(n->name = strdup (spec->name))) {
-        node_free (n);
+        node_destroy (n);
         return error_set (err, ENOMEM, "node %s: out of memory", spec->name);
     }
-    HASH_ADD_KEYPTR (hh, g->by_name, n->name, strlen (n->name), n);
-    if (!n->hh.tbl) {
-        node_free (n);
-        return error_set (err, ENOMEM, "node %s: out of memory", spec->name);
-    }
-    if ((rc = node_configure (g, n, (uint32_t)index, spec, err)) < 0) {
-        HASH_DEL (g->by_name, n);
-        node_free (n);
+    n->index = index;
+    n->v = n->core = n->gpu = n->memory = GRAPH_NONE;
+    if ((rc = node_enter (g, n, spec->rack, err)) < 0) {
+        node_destroy (n);
         return rc;
     }
-    if ((size_t)index == g->size)
-        g->size++;
-    g->nodes[index] = n;
-    n->index = index;
-    g->count++;
-    g->totals.up++;
-    g->generation++;
-    g->layout++;
-    node_changed (g, (size_t)index);
+    if ((rc = node_configure (g, n, spec, err)) < 0) {
+        node_delete (g, n);
+        return rc;
+    }
     return index;
 }
 
@@ -350,47 +395,28 @@ int machine_node_update (struct machine *g, const struct machine_node_spec *spec
     int index = machine_node_find (g, spec->name);
     if (index < 0)
         return error_set (err, ENOENT, "node %s is not known", spec->name);
-    if ((rc = node_configure (g, g->nodes[index], (uint32_t)index, spec, err)) < 0)
-        return rc;
-    g->generation++;
-    g->layout++;
-    node_changed (g, (size_t)index);
-    return index;
-}
-
-static void node_delete (struct machine *g, int index)
-{
-    struct machine_node *n = g->nodes[index];
-    rack_remove (n->rack, (uint32_t)index);
-    HASH_DEL (g->by_name, n);
-    g->nodes[index] = NULL;
-    g->count--;
-    node_changed (g, (size_t)index);
-    node_free (n);
+    rc = node_configure (g, g->nodes[index], spec, err);
+    return rc < 0 ? rc : index;
 }
 
 int machine_node_remove (struct machine *g, int index)
 {
-    struct machine_node *n = node_at (g, index);
+    struct machine_node *n = machine_node_at (g, index);
     if (!n)
         return -ENOENT;
-    if (n->leaving)
+    if (n->leaving || (n->njobs == 0 && node_delete (g, n) == 0))
         return 0;
-    g->totals.up -= node_takes_jobs (n);
     n->leaving = true;
-    g->generation++;
     g->layout++;
-    if (n->njobs == 0)
-        node_delete (g, index);
-    else
-        node_changed (g, (size_t)index);
-    return 0;
+    int rc = graph_set_leaving (g->graph, n->v, true);
+    machine_changed (g, n->v);
+    return rc;
 }
 
 int machine_node_set_state (struct machine *g, int index, enum machine_node_state state,
                             const char *reason)
 {
-    struct machine_node *n = node_at (g, index);
+    struct machine_node *n = machine_node_at (g, index);
     if (!n)
         return -ENOENT;
     char *copy = reason ? strdup (reason) : NULL;
@@ -398,88 +424,55 @@ int machine_node_set_state (struct machine *g, int index, enum machine_node_stat
         return -ENOMEM;
     free (n->reason);
     n->reason = copy;
-    g->totals.up -= node_takes_jobs (n);
     n->state = state;
-    g->totals.up += node_takes_jobs (n);
-    g->generation++;
-    node_changed (g, (size_t)index);
-    return 0;
+    return show_state (g, n);
 }
 
 int machine_node_set_foreign (struct machine *g, int index, uint32_t cores, uint32_t gpus,
                               int64_t memory_mib)
 {
-    struct machine_node *n = node_at (g, index);
+    struct machine_node *n = machine_node_at (g, index);
     if (!n)
         return -ENOENT;
-    memory_mib = MAX (memory_mib, 0);
-    if (cores < n->cores_foreign || gpus < n->gpus_foreign
-        || memory_mib < n->memory_foreign)
-        g->generation++;
-    n->cores_foreign = cores;
-    n->gpus_foreign = gpus;
-    n->memory_foreign = memory_mib;
-    node_changed (g, (size_t)index);
-    return 0;
+    n->foreign = (struct machine_amounts){ cores, gpus, MAX (memory_mib, 0) };
+    return node_withhold (g, n);
 }
 
 /* -- bookings -- */
 
-static void map_set (struct bitmap *map, const struct idset *ids, bool booked)
+void machine_book (struct machine *g, struct machine_node *n,
+                   const struct machine_amounts *taken)
 {
-    IDSET_FOREACH (ids, id)
-    {
-        if (booked)
-            bitmap_set (map, id);
-        else
-            bitmap_clear (map, id);
-    }
-}
-
-void machine_book (struct machine *g, int index, const struct idset *cores,
-                   const struct idset *gpus, int64_t memory, bool exclusive)
-{
-    struct machine_node *n = g->nodes[index];
-    map_set (n->core_map, cores, true);
-    map_set (n->gpu_map, gpus, true);
-    n->cores_used = (uint32_t)bitmap_count (n->core_map);
-    n->gpus_used = (uint32_t)bitmap_count (n->gpu_map);
-    n->memory_used += memory;
-    n->exclusive = exclusive;
     n->njobs++;
-    node_changed (g, (size_t)index);
+    n->exclusive = taken != NULL;
+    if (taken)
+        n->taken = *taken;
+    node_withhold (g, n); /* where what was withheld is booked after a restart */
 }
 
-void machine_unbook (struct machine *g, int index, const struct idset *cores,
-                     const struct idset *gpus, int64_t memory)
+void machine_unbook (struct machine *g, struct machine_node *n)
 {
-    struct machine_node *n = g->nodes[index];
-    map_set (n->core_map, cores, false);
-    map_set (n->gpu_map, gpus, false);
-    n->cores_used = (uint32_t)bitmap_count (n->core_map);
-    n->gpus_used = (uint32_t)bitmap_count (n->gpu_map);
-    n->memory_used -= memory;
-    n->exclusive = false; /* if it was, this was the only booking */
     n->njobs--;
-    g->generation++;
-    if (n->leaving && n->njobs == 0)
-        node_delete (g, index);
-    else
-        node_changed (g, (size_t)index);
+    n->exclusive = false; /* if it was, this was the only booking */
+    if (n->leaving && n->njobs == 0 && node_delete (g, n) == 0)
+        return;
+    node_tidy (g, n);
+    node_withhold (g, n);
 }
 
-/* -- the graph -- */
+/* -- the machine -- */
 
 struct machine *machine_create (const char *cluster_name)
 {
+    struct graph_spec root = { .type = "cluster", .rank = -1, .uniq = -1 };
     struct machine *g = calloc (1, sizeof (*g));
     if (!g)
         return NULL;
-    g->generation = 1;
     g->layout = 1;
     g->name = strdup (cluster_name);
-    g->summary = summary_create ();
-    if (!g->name || !g->summary) {
+    g->graph = graph_create ();
+    if (!g->name || !g->graph
+        || graph_add (g->graph, GRAPH_NONE, &root, NULL) == GRAPH_NONE) {
         machine_destroy (g);
         return NULL;
     }
@@ -490,18 +483,16 @@ void machine_destroy (struct machine *g)
 {
     if (!g)
         return;
-    HASH_CLEAR (hh, g->by_name);
-    HASH_CLEAR (hh, g->racks_by_name);
-    for (size_t i = 0; i < g->size; i++)
-        node_free (g->nodes[i]);
-    for (size_t i = 0; i < g->nracks; i++) {
-        free (g->racks[i]->name);
-        free (g->racks[i]->nodes);
-        free (g->racks[i]);
+    struct machine_rack *rack, *next;
+    HASH_ITER (hh, g->racks, rack, next) {
+        HASH_DEL (g->racks, rack);
+        free (rack->name);
+        free (rack);
     }
+    for (size_t i = 0; i < g->size; i++)
+        node_destroy (g->nodes[i]);
     free (g->nodes);
-    free (g->racks);
-    summary_destroy (g->summary);
+    graph_destroy (g->graph);
     free (g->name);
     free (g);
 }
@@ -511,6 +502,11 @@ const char *machine_name (const struct machine *g)
     return g->name;
 }
 
+const struct graph *machine_graph (const struct machine *g)
+{
+    return g->graph;
+}
+
 size_t machine_node_count (const struct machine *g)
 {
     return g->count;
@@ -518,9 +514,8 @@ size_t machine_node_count (const struct machine *g)
 
 int machine_node_find (const struct machine *g, const char *name)
 {
-    struct machine_node *n;
-    HASH_FIND_STR (g->by_name, name, n);
-    return n ? n->index : -ENOENT;
+    uint32_t v = graph_find_node (g->graph, name);
+    return v == GRAPH_NONE ? -ENOENT : graph_vertex (g->graph, v)->rank;
 }
 
 int machine_node_next (const struct machine *g, int after)
@@ -534,10 +529,13 @@ int machine_node_next (const struct machine *g, int after)
 
 int machine_node_info (const struct machine *g, int index, struct machine_node_info *ret)
 {
-    const struct machine_node *n = node_at (g, index);
+    const struct machine_node *n = machine_node_at (g, index);
     if (!n)
         return -ENOENT;
-    struct room room = machine_room_now (n);
+    bool takes = n->state == MACHINE_NODE_UP && !n->leaving && !n->exclusive;
+    struct machine_amounts used = n->exclusive ? n->taken : node_used (g, n);
+    struct machine_amounts free_now =
+        takes ? node_left (g, n) : (struct machine_amounts){ 0 };
     *ret = (struct machine_node_info){
         .name = n->name,
         .rack = n->rack ? n->rack->name : NULL,
@@ -545,18 +543,18 @@ int machine_node_info (const struct machine *g, int index, struct machine_node_i
         .properties = (const char *const *)n->properties,
         .state = n->leaving ? MACHINE_NODE_DOWN : n->state,
         .leaving = n->leaving,
-        .cores = n->cores,
-        .cores_used = n->cores_used,
-        .cores_foreign = n->cores_foreign,
-        .cores_free = (uint32_t)MAX (room.cores, 0),
-        .gpus = n->gpus,
-        .gpus_used = n->gpus_used,
-        .gpus_foreign = n->gpus_foreign,
-        .gpus_free = (uint32_t)room.gpus,
-        .memory_mib = n->memory,
-        .memory_used = n->memory_used,
-        .memory_foreign = n->memory_foreign,
-        .memory_free = room.memory,
+        .cores = n->size.cores,
+        .cores_used = used.cores,
+        .cores_foreign = n->foreign.cores,
+        .cores_free = free_now.cores,
+        .gpus = n->size.gpus,
+        .gpus_used = used.gpus,
+        .gpus_foreign = n->foreign.gpus,
+        .gpus_free = free_now.gpus,
+        .memory_mib = n->size.memory,
+        .memory_used = used.memory,
+        .memory_foreign = n->foreign.memory,
+        .memory_free = free_now.memory,
         .njobs = n->njobs,
         .exclusive = n->exclusive,
     };

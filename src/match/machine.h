@@ -6,11 +6,15 @@
  *     int index = machine_node_add (g, &spec, &err);      // >= 0: the node's rank in R
  *     machine_node_set_state (g, index, MACHINE_NODE_DRAINED, "disk fails");
  *
- * Containment: cluster0 / [rack] / node / core[ids], gpu[ids], memory[MiB]. Children of
- * one kind are one group with an idset, not objects. A node's index is stable as long as
- * the node exists and names it in R (RFC 20 "rank"); indexes of removed nodes are given
- * again only after nothing is booked there. No input or output, no clock, no threads;
- * threads may read while none writes. Every change costs O(log nodes), see summary.h.
+ * This is the list of nodes that executors feed, and the resource graph (graph.h) that is
+ * made of it: cluster0 / [rack] / node / core[ids], gpu[ids], memory (divisible, in MiB).
+ * A node's index is stable as long as the node exists, is its rank and id in the graph, and
+ * names it in R (RFC 20 "rank"); indexes of removed nodes are given again only after
+ * nothing is booked there. No input or output, no clock, no threads; threads may read while
+ * none writes.
+ *
+ * Costs: states and what others use, O(log nodes); nodes that come, go or change size, O(1)
+ * and, once with the next match, O(nodes).
  */
 #ifndef FLUXQ_MATCH_MACHINE_H
 #define FLUXQ_MATCH_MACHINE_H
@@ -21,6 +25,7 @@
 #include "common/error.h"
 #include "common/idset.h"
 
+struct graph;
 struct machine;
 
 enum machine_node_state {
@@ -33,12 +38,13 @@ machine_node_state_name (enum machine_node_state state); /* "up" "drained" "down
 
 struct machine_node_spec {
     const char *name; /* unique, a host name of 1 to 253 characters */
-    const char *rack; /* or NULL: directly below the cluster */
+    const char *rack; /* or NULL: directly below the cluster. As the name, up to 255 */
     uint32_t cores;   /* ids 0 .. cores-1; at most 65,536 */
     uint32_t gpus;    /* ids 0 .. gpus-1; at most 1,024 */
     int64_t memory_mib;
     const char *const
-        *properties; /* NULL-terminated, or NULL: names for RFC 31 constraints */
+        *properties; /* NULL-terminated, or NULL: names for RFC 31 constraints, 512 at
+                      * most. "KEY=VALUE" is also KEY, which has that value for policies */
 };
 
 struct machine *machine_create (const char *cluster_name);
@@ -50,7 +56,7 @@ int machine_node_add (struct machine *g, const struct machine_node_spec *spec,
                       struct error *err);
 /* Change size, rack or properties of a known node (by name). Shrinking below what is
  * booked is allowed: the excess is only gone when its jobs are. Index or -ENOENT,
- * -EINVAL, -ENOMEM. */
+ * -EINVAL, -ENOMEM (some of it may have changed then). */
 int machine_node_update (struct machine *g, const struct machine_node_spec *spec,
                          struct error *err);
 /* The node leaves: no new jobs; it disappears when nothing is booked on it any more.
@@ -60,11 +66,15 @@ int machine_node_remove (struct machine *g, int index);
 int machine_node_set_state (struct machine *g, int index, enum machine_node_state state,
                             const char *reason);
 /* What somebody else uses there, which is not ours to give; absolute amounts, replaced
- * at each call. cores counts whole cores, rounded up by the caller. 0 or -ENOENT. */
+ * at each call. cores counts whole cores, rounded up by the caller. Of what is free the
+ * highest ids are withheld; a job that takes the node as a whole gets the rest. 0, -ENOENT
+ * or -ENOMEM. */
 int machine_node_set_foreign (struct machine *g, int index, uint32_t cores, uint32_t gpus,
                               int64_t memory_mib);
 
 const char *machine_name (const struct machine *g);
+/* Borrowed, to read; it lives as long as the machine. */
+const struct graph *machine_graph (const struct machine *g);
 size_t machine_node_count (const struct machine *g); /* also those that are leaving */
 int machine_node_find (const struct machine *g, const char *name); /* index or -ENOENT */
 int machine_node_next (const struct machine *g, int after); /* -1 starts; -1 at the end */

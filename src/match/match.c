@@ -1,183 +1,97 @@
+/* match.c - the planner (planner.h) for jobs: seconds, R, and one size for all nodes
+ *
+ * A walk sizes elastic counts node by node, as they fit there. The tasks of a job are alike,
+ * so here each elastic count gets one size for the whole job: first the outermost, with all
+ * the others at their least, then each of the others in turn, by bisection.
+ */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
-#include "match/place.h"
-#include "match/why.h"
+#include "match/constraint.h"
+#include "match/match_private.h"
+#include "match/planner_private.h"
+#include "match/walk.h"
 
 #define VERDICTS 256 /* power of two */
+#define TICKS 1e6    /* a second */
+#define SECONDS_MAX 1e12
 
-struct booked { /* on one node */
-    int node;
-    struct idset *cores, *gpus;
-    int64_t memory;
-};
-
-struct booking {
-    uint64_t job;
-    UT_hash_handle hh;
-    size_t n;
-    struct booked on[];
-};
-
-/* What satisfiability answered for a shape while the layout was this; never: why not,
+/* What satisfiability answered for a request while the layout was this; never: why not,
  * or NULL when it can be satisfied. */
 struct verdict {
-    uint64_t shape, layout;
+    uint64_t key, layout;
     char *never;
 };
 
 struct matcher {
     struct machine *g;
-    struct booking *bookings;
+    struct planner *p;
     struct verdict verdicts[VERDICTS];
 };
 
-struct matcher *matcher_create (struct machine *g)
+struct matcher *matcher_create (struct machine *g, const struct match_policy *policy)
 {
+    const struct planner_options opt = { 0 };
     struct matcher *m = calloc (1, sizeof (*m));
-    if (m)
-        m->g = g;
-    return m;
-}
 
-static void booking_destroy (struct booking *b)
-{
-    if (!b)
-        return;
-    for (size_t i = 0; i < b->n; i++) {
-        idset_destroy (b->on[i].cores);
-        idset_destroy (b->on[i].gpus);
+    if (!m || !(m->p = planner_create (g->graph, policy, &opt))) {
+        free (m);
+        return NULL;
     }
-    free (b);
+    m->g = g;
+    g->planner = m->p;
+    return m;
 }
 
 void matcher_destroy (struct matcher *m)
 {
     if (!m)
         return;
-    struct booking *b, *next;
-    HASH_ITER (hh, m->bookings, b, next) {
-        HASH_DEL (m->bookings, b);
-        booking_destroy (b);
-    }
+    m->g->planner = NULL;
+    planner_destroy (m->p);
     for (size_t i = 0; i < VERDICTS; i++)
         free (m->verdicts[i].never);
     free (m);
 }
 
-static struct booking *booking_find (const struct matcher *m, uint64_t job)
+void matcher_set_policy (struct matcher *m, const struct match_policy *policy)
 {
-    struct booking *b;
-    HASH_FIND (hh, m->bookings, &job, sizeof (job), b);
-    return b;
+    planner_set_policy (m->p, policy);
 }
 
 bool match_has (const struct matcher *m, uint64_t job)
 {
-    return booking_find (m, job) != NULL;
+    return booking_find (m->p, job) != NULL;
 }
 
 size_t match_job_count (const struct matcher *m)
 {
-    return HASH_COUNT (m->bookings);
+    return planner_count (m->p);
 }
 
 uint64_t match_generation (const struct matcher *m)
 {
-    return m->g->generation;
+    return planner_generation (m->p);
 }
 
 bool match_nothing_free (const struct matcher *m)
 {
-    return m->g->totals.cores == 0 && m->g->totals.gpus == 0;
+    levels_update (m->p); /* so that the sums are at hand; else they are counted */
+    return planner_free (m->p, GRAPH_CORE) == 0 && planner_free (m->p, GRAPH_GPU) == 0;
 }
 
-/* -- book -- */
+/* -- times -- */
 
-/* A booking of r's units that is not in force yet: indexes are to be filled in. */
-static struct booking *booking_create (uint64_t job, const struct rset *r)
+static int64_t ticks (double seconds)
 {
-    struct booking *b = calloc (1, sizeof (*b) + r->nranks * sizeof (b->on[0]));
-    if (!b)
-        return NULL;
-    b->job = job;
-    for (; b->n < r->nranks; b->n++) {
-        struct booked *on = &b->on[b->n];
-        on->node = r->ranks[b->n].node_index;
-        on->memory = r->ranks[b->n].memory_mib;
-        on->cores = idset_copy (r->ranks[b->n].cores);
-        on->gpus = idset_copy (r->ranks[b->n].gpus);
-        if (!on->cores || !on->gpus) {
-            b->n++;
-            booking_destroy (b);
-            return NULL;
-        }
-    }
-    return b;
+    return (int64_t)ceil (MIN (MAX (seconds, 0), SECONDS_MAX) * TICKS);
 }
 
-static int booking_register (struct matcher *m, struct booking *b)
+static int64_t ticks_of_duration (double seconds)
 {
-    HASH_ADD (hh, m->bookings, job, sizeof (b->job), b);
-    return b->hh.tbl ? 0 : -ENOMEM;
-}
-
-static void unbook (struct matcher *m, const struct booking *b, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        machine_unbook (m->g, b->on[i].node, b->on[i].cores, b->on[i].gpus,
-                        b->on[i].memory);
-}
-
-int match_cancel (struct matcher *m, uint64_t job)
-{
-    struct booking *b = booking_find (m, job);
-    if (!b)
-        return -ENOENT;
-    HASH_DEL (m->bookings, b);
-    unbook (m, b, b->n);
-    booking_destroy (b);
-    return 0;
-}
-
-/* -- allocate -- */
-
-/* Add the n lowest ids below `limit` that are not in map. */
-static int take_lowest (struct idset *ids, const struct bitmap *map, size_t limit,
-                        int64_t n)
-{
-    size_t from = 0;
-    while (n > 0) {
-        ssize_t first = bitmap_next_clear (map, from);
-        if (first < 0 || (size_t)first >= limit)
-            return -ERANGE; /* the counts say that they are there */
-        ssize_t set = bitmap_next (map, (size_t)first);
-        size_t end = set < 0 ? limit : MIN ((size_t)set, limit);
-        size_t last = MIN (end, (size_t)first + (size_t)n) - 1;
-        int rc = idset_add_range (ids, (uint32_t)first, (uint32_t)last);
-        if (rc < 0)
-            return rc;
-        n -= (int64_t)(last - (size_t)first + 1);
-        from = last + 1;
-    }
-    return 0;
-}
-
-static int fill_rank (struct rset_rank *rank, const struct machine_node *n,
-                      const struct pick *pick, const struct match_request *req,
-                      const struct placement *p)
-{
-    struct room take =
-        req->exclusive ? machine_room_now (n) : request_need (req, p->size, pick->slots);
-    rank->node_index = n->index;
-    rank->memory_mib = take.memory;
-    rank->slots = pick->slots;
-    rank->exclusive = req->exclusive;
-    if (!(rank->node = strdup (n->name)))
-        return -ENOMEM;
-    int rc = take_lowest (rank->cores, n->core_map, n->cores, take.cores);
-    return rc < 0 ? rc : take_lowest (rank->gpus, n->gpu_map, n->gpus, take.gpus);
+    return seconds <= 0 || seconds > SECONDS_MAX ? PLANNER_FOREVER
+                                                 : MAX (ticks (seconds), 1);
 }
 
 static double microseconds (double t)
@@ -185,41 +99,152 @@ static double microseconds (double t)
     return round (t * 1e6) / 1e6;
 }
 
-static int placement_to_rset (const struct machine *g, const struct match_request *req,
-                              const struct placement *p, struct rset **ret)
+/* -- sizes -- */
+
+static bool is_elastic (const struct shape_vertex *v)
 {
-    struct rset *r = rset_create (p->npicks);
-    if (!r)
+    return shape_count_fit (v, v->count.max) > shape_count_least (v);
+}
+
+static void set_size (struct shape_vertex *v, int64_t size)
+{
+    v->count = (struct jobspec_count){ size, size, '+', 1 };
+    v->sizes = NULL;
+}
+
+/* A count of the request that is inside of another is elastic. */
+static bool is_elastic_inside (const struct shape *s)
+{
+    for (size_t i = 0; s->elastic && i < s->nv; i++)
+        if (s->v[i].parent != SHAPE_NONE && is_elastic (&s->v[i]))
+            return true;
+    return false;
+}
+
+struct sizing {
+    struct planner *p;
+    const struct window *w;
+    const struct shape *asked;
+    struct shape sized; /* the same with narrower counts; its vertices are owned */
+    struct selection *s;
+    struct walk_miss miss;
+};
+
+/* All counts at their least, but for the outermost ones when `outermost`. */
+static int sizing_start (struct sizing *z, bool outermost)
+{
+    size_t bytes = z->asked->nv * sizeof (*z->asked->v);
+
+    z->sized = *z->asked;
+    z->sized.v = malloc (bytes);
+    if (!z->sized.v)
         return -ENOMEM;
-    for (size_t i = 0; i < p->npicks; i++) {
-        int rc =
-            fill_rank (&r->ranks[i], g->nodes[p->picks[i].node], &p->picks[i], req, p);
-        if (rc < 0) {
-            rset_destroy (r);
-            return rc;
-        }
-    }
-    *ret = r;
+    memcpy (z->sized.v, z->asked->v, bytes);
+    for (size_t i = 0; i < z->sized.nv; i++)
+        if (!outermost || z->sized.v[i].parent != SHAPE_NONE)
+            set_size (&z->sized.v[i], shape_count_least (&z->asked->v[i]));
     return 0;
 }
 
-static int find_place (struct matcher *m, const struct match_request *req, double now,
-                       double duration, struct rset **ret, struct error *why)
+static void sizing_end (struct sizing *z)
 {
-    struct placement p = { 0 };
-    int rc = -EBUSY;
-    if (!why_short (m->g, req, why)) {
-        rc = place (m->g, req, PLACE_NOW, &p);
-        if (rc == -EBUSY)
-            why_not_now (m->g, req, p.found, why);
-        else if (rc == 0)
-            rc = placement_to_rset (m->g, req, &p, ret);
+    selection_destroy (z->s);
+    free (z->sized.v);
+}
+
+static int sizing_try (struct sizing *z)
+{
+    selection_destroy (z->s);
+    return walk (z->p, &z->sized, z->w, &z->s, &z->miss);
+}
+
+/* The largest size of vertex i with which it still fits. */
+static int sizing_grow (struct sizing *z, size_t i)
+{
+    const struct shape_vertex *v = &z->asked->v[i];
+    int64_t best = shape_count_least (v), low = best, high = v->count.max;
+    int rc = 0;
+
+    while (low < high && rc != -ENOMEM) {
+        int64_t middle = low + (high - low + 1) / 2;
+        int64_t size = shape_count_fit (v, middle);
+        if (size <= best) {
+            low = middle;
+            continue;
+        }
+        set_size (&z->sized.v[i], size);
+        if ((rc = sizing_try (z)) == 0)
+            low = best = size;
+        else
+            high = size - 1;
     }
-    placement_release (&p);
+    set_size (&z->sized.v[i], best);
+    return rc == -ENOMEM ? rc : 0;
+}
+
+/* Sizes with which it fits in the window: 0, -EBUSY, -ENOMEM. */
+static int sizing_find (struct sizing *z)
+{
+    int rc = sizing_start (z, true);
+
+    if (rc == 0)
+        rc = sizing_try (z);
+    if (rc < 0)
+        return rc;
+    struct shape_vertex *top = &z->sized.v[z->sized.top];
+    if (is_elastic (top))
+        set_size (top, z->s->granted);
+    for (size_t i = 0; i < z->sized.nv && rc == 0; i++)
+        if (z->asked->v[i].parent != SHAPE_NONE && is_elastic (&z->asked->v[i]))
+            rc = sizing_grow (z, i);
+    return rc;
+}
+
+/* -- allocate -- */
+
+static int no_memory (struct error *why)
+{
+    return error_set (why, ENOMEM, "out of memory");
+}
+
+static int place_sized (struct matcher *m, enum planner_op op, uint64_t job,
+                        const struct shape *s, int64_t at, int64_t length,
+                        struct selection **ret, struct error *why)
+{
+    struct window w = { .at = at, .now = true };
+    struct sizing z = { .p = m->p, .w = &w, .asked = s };
+
+    w.end = length > INT64_MAX - at ? INT64_MAX : at + length;
+    int rc = sizing_find (&z);
+    if (rc == 0)
+        rc = planner_match (m->p, op, job, &z.sized, at, length, ret, why);
+    else if (rc == -EBUSY)
+        planner_why (m->p, s, &z.miss, false, why);
+    else
+        no_memory (why);
+    sizing_end (&z);
+    return rc;
+}
+
+static int find_place (struct matcher *m, enum planner_op op, uint64_t job,
+                       const struct match_request *req, double now, double duration,
+                       struct rset **ret, struct error *why)
+{
+    int64_t at = ticks (now), length = ticks_of_duration (duration);
+    autoselection struct selection *s = NULL;
+    int rc = is_elastic_inside (req->shape)
+                 ? place_sized (m, op, job, req->shape, at, length, &s, why)
+                 : planner_match (m->p, op, job, req->shape, at, length, &s, why);
+
     if (rc == -EBUSY && match_satisfiability (m, req, NULL) == -ENOENT)
         return match_satisfiability (m, req, why);
     if (rc < 0)
-        return rc == -EBUSY ? rc : error_set (why, -rc, "out of memory");
+        return rc;
+    if (!(*ret = rset_of_selection (m->g, s))) {
+        if (op == PLANNER_ALLOCATE)
+            planner_cancel (m->p, job);
+        return no_memory (why);
+    }
     (*ret)->starttime = microseconds (now);
     (*ret)->expiration = duration > 0 ? microseconds (now + duration) : 0;
     return 0;
@@ -229,118 +254,136 @@ int match_without_allocating (struct matcher *m, const struct match_request *req
                               double now, double duration, struct rset **ret,
                               struct error *why)
 {
-    return find_place (m, req, now, duration, ret, why);
+    return find_place (m, PLANNER_WITHOUT_ALLOCATING, 0, req, now, duration, ret, why);
+}
+
+/* The nodes know of the job. */
+static void book (struct matcher *m, const struct rset *r)
+{
+    for (size_t i = 0; i < r->nranks; i++) {
+        const struct rset_rank *rank = &r->ranks[i];
+        struct machine_amounts given = rset_rank_amounts (rank);
+        struct machine_node *n =
+            machine_node_at (m->g, machine_node_find (m->g, rank->node));
+        if (rank->exclusive)
+            machine_book (m->g, n, &given);
+        else if (given.cores > 0 || given.gpus > 0 || given.memory > 0)
+            machine_book (m->g, n, NULL);
+    }
+}
+
+static int refuse_again (uint64_t job, struct error *why)
+{
+    return error_set (why, EEXIST, "job %llu has resources already",
+                      (unsigned long long)job);
 }
 
 int match_allocate (struct matcher *m, uint64_t job, const struct match_request *req,
                     double now, double duration, struct rset **ret, struct error *why)
 {
-    if (booking_find (m, job))
-        return error_set (why, EEXIST, "job %llu has resources already",
-                          (unsigned long long)job);
-    struct rset *r;
-    int rc = find_place (m, req, now, duration, &r, why);
-    if (rc < 0)
-        return rc;
-    struct booking *b = booking_create (job, r);
-    if (!b || booking_register (m, b) < 0) {
-        booking_destroy (b);
-        rset_destroy (r);
-        return error_set (why, ENOMEM, "out of memory");
-    }
-    for (size_t i = 0; i < b->n; i++)
-        machine_book (m->g, b->on[i].node, b->on[i].cores, b->on[i].gpus, b->on[i].memory,
-                      r->ranks[i].exclusive);
-    *ret = r;
-    return 0;
+    if (match_has (m, job))
+        return refuse_again (job, why);
+    int rc = find_place (m, PLANNER_ALLOCATE, job, req, now, duration, ret, why);
+    if (rc == 0)
+        book (m, *ret);
+    return rc;
 }
 
 /* -- satisfiability -- */
 
+/* Is it that there are no nodes for it? */
+static bool say_no_nodes (const struct machine *g, const struct shape *s,
+                          struct error *why)
+{
+    if (g->count == 0)
+        return error_set (why, ENOENT, "the machine has no nodes");
+    if (!s->constraint)
+        return false;
+    for (size_t i = 0; i < g->size; i++)
+        if (g->nodes[i] && !g->nodes[i]->leaving
+            && constraint_allows_vertex (s->constraint, g->graph, g->nodes[i]->v, 0))
+            return false;
+    return error_set (why, ENOENT, "its constraints allow none of the %zu nodes",
+                      g->count);
+}
+
+static int ask_ever (struct matcher *m, const struct shape *s, struct error *why)
+{
+    const struct window w = { .at = INT64_MAX, .end = INT64_MAX, .ever = true };
+    struct sizing z = { .p = m->p, .w = &w, .asked = s };
+    int rc = sizing_start (&z, false);
+
+    if (rc == 0)
+        rc = sizing_try (&z);
+    sizing_end (&z);
+    if (rc == -EBUSY && !say_no_nodes (m->g, s, why))
+        planner_why (m->p, s, &z.miss, true, why);
+    return rc;
+}
+
 int match_satisfiability (struct matcher *m, const struct match_request *req,
                           struct error *why)
 {
-    struct verdict *v = &m->verdicts[req->shape & (VERDICTS - 1)];
-    if (v->layout == m->g->layout && v->shape == req->shape)
+    struct verdict *v = &m->verdicts[req->key & (VERDICTS - 1)];
+    if (v->layout == m->g->layout && v->key == req->key)
         return v->never ? error_set (why, ENOENT, "%s", v->never) : 0;
-    struct placement p = { 0 };
     struct error text = { 0 };
-    int rc = place (m->g, req, PLACE_EVER, &p);
-    if (rc == -EBUSY)
-        rc = why_never (m->g, req, p.found, &text);
-    placement_release (&p);
-    char *never = rc == -ENOENT ? strdup (text.text) : NULL;
+    int rc = ask_ever (m, req->shape, &text);
+    char *never = rc == -EBUSY ? strdup (text.text) : NULL;
     if (rc == -ENOMEM || (rc < 0 && !never))
-        return error_set (why, ENOMEM, "out of memory");
+        return no_memory (why);
     free (v->never);
-    *v = (struct verdict){ req->shape, m->g->layout, never };
+    *v = (struct verdict){ req->key, m->g->layout, never };
     return never ? error_set (why, ENOENT, "%s", never) : 0;
 }
 
-/* -- update: what runs already -- */
-
-static int ids_are_free (const struct idset *ids, const struct bitmap *map,
-                         uint32_t there, const char *what, const char *node,
-                         struct error *why)
-{
-    IDSET_FOREACH (ids, id)
-    {
-        if (id >= there)
-            return error_set (why, ENOENT, "%s: %s %u is gone (it has %u)", node, what,
-                              id, there);
-        if (bitmap_test (map, id))
-            return error_set (why, EBUSY, "%s: %s %u is taken", node, what, id);
-    }
-    return 0;
-}
-
-static int rank_is_free (const struct machine_node *n, const struct rset_rank *rank,
-                         struct error *why)
-{
-    if (n->exclusive || (rank->exclusive && n->njobs > 0))
-        return error_set (why, EBUSY, "%s: another job runs there", n->name);
-    if (rank->memory_mib > n->memory)
-        return error_set (why, ENOENT, "%s: %lld MiB of memory are gone (it has %lld)",
-                          n->name, (long long)rank->memory_mib, (long long)n->memory);
-    if (rank->memory_mib > n->memory - n->memory_used)
-        return error_set (why, EBUSY, "%s: %lld MiB of memory are taken", n->name,
-                          (long long)rank->memory_mib);
-    int rc = ids_are_free (rank->cores, n->core_map, n->cores, "core", n->name, why);
-    return rc < 0 ? rc
-                  : ids_are_free (rank->gpus, n->gpu_map, n->gpus, "gpu", n->name, why);
-}
-
-static int book_rank (struct matcher *m, struct booked *on, const struct rset_rank *rank,
-                      struct error *why)
-{
-    on->node = machine_node_find (m->g, rank->node);
-    if (on->node < 0)
-        return error_set (why, ENOENT, "node %s is not known", rank->node);
-    int rc = rank_is_free (m->g->nodes[on->node], rank, why);
-    if (rc < 0)
-        return rc;
-    machine_book (m->g, on->node, on->cores, on->gpus, on->memory, rank->exclusive);
-    return 0;
-}
+/* -- update and cancel -- */
 
 int match_update (struct matcher *m, uint64_t job, const struct rset *r,
                   struct error *why)
 {
-    if (booking_find (m, job))
-        return error_set (why, EEXIST, "job %llu has resources already",
-                          (unsigned long long)job);
-    struct booking *b = booking_create (job, r);
-    if (!b)
-        return error_set (why, ENOMEM, "out of memory");
-    int rc = 0;
-    size_t n = 0;
-    while (n < r->nranks && (rc = book_rank (m, &b->on[n], &r->ranks[n], why)) == 0)
-        n++;
-    if (rc == 0 && (rc = booking_register (m, b)) < 0)
-        error_set (why, ENOMEM, "out of memory");
-    if (rc < 0) {
-        unbook (m, b, n);
-        booking_destroy (b);
-    }
+    autoselection struct selection *s = NULL;
+
+    if (match_has (m, job))
+        return refuse_again (job, why);
+    int rc = rset_to_selection (m->g, r, &s, why);
+    if (rc < 0)
+        return rc;
+    s->start = ticks (r->starttime);
+    s->end = r->expiration > 0 ? MAX (ticks (r->expiration), s->start + 1) : INT64_MAX;
+    rc = planner_update (m->p, job, s, false, why);
+    if (rc == 0)
+        book (m, r);
     return rc;
+}
+
+/* Nodes on which the booking has something, as a list. */
+static struct machine_node *nodes_of (const struct matcher *m, const struct booking *b)
+{
+    struct machine_node *list = NULL;
+
+    CLAIMS_OF_JOB (m->p, b, c) /* those of a node follow each other */
+    {
+        struct machine_node *n = machine_node_of (m->g, m->p->claims[c].v);
+        if (!n || n == list)
+            continue;
+        n->next = list;
+        list = n;
+    }
+    return list;
+}
+
+int match_cancel (struct matcher *m, uint64_t job)
+{
+    const struct booking *b = booking_find (m->p, job);
+
+    if (!b)
+        return -ENOENT;
+    struct machine_node *next, *list = nodes_of (m, b);
+    planner_cancel (m->p, job);
+    for (; list; list = next) {
+        next = list->next;
+        machine_unbook (m->g, list);
+    }
+    return 0;
 }

@@ -7,31 +7,34 @@
  *     // -ENOENT: never on this machine;  -EEXIST: that job has a booking;  -ENOMEM
  *     match_cancel (m, job_id);
  *
- * First fit: nodes in index order, lowest core ids first. Shared nodes unless the
- * request's node vertex is exclusive; an exclusive job shares no node with another job
- * and gets all that strangers (machine_node_set_foreign) leave there. Slots without a node
- * vertex fill nodes one after another; slots below a node vertex are all on each of
- * distinct nodes. Elastic counts get the largest allowed size that fits now, outermost
- * first. Summaries (free cores, gpus, memory, whole free nodes, the largest free on a
- * node) reject what cannot fit in O(1), and lead to the next node that fits in O(log
- * nodes). All verbs but the walk itself are O(size of the request or the answer).
+ * This is the planner (planner.h) for jobs on a machine (machine.h): times in seconds, what
+ * a job is given as R (rset.h). Shared nodes unless the request's node vertex, or the
+ * policy, is exclusive; an exclusive job shares no node with another job and gets all that
+ * strangers (machine_node_set_foreign) leave there. Slots without a node vertex fill nodes
+ * in the order of the policy; slots below a node vertex are all on each of distinct nodes.
+ * Elastic counts get the largest allowed size that fits now, outermost first, and the same
+ * on every node of the job. Summaries reject what cannot fit in O(1), and lead to the next
+ * node that fits in O(log nodes); see walk.h.
  */
 #ifndef FLUXQ_MATCH_MATCH_H
 #define FLUXQ_MATCH_MATCH_H
 
 #include "jobspec/jobspec.h"
 #include "match/machine.h"
+#include "match/policy.h"
 #include "match/rset.h"
 
 struct match_request;
 struct matcher;
 
-/* -- requests: immutable, independent of any graph -- */
+/* -- requests: immutable, independent of any machine -- */
 
-/* NULL with a reason when the shape is not one that can be placed (err.code ENOTSUP)
- * or its constraints are wrong: accepted are [rack >] node > slot > (core, gpu,
- * memory), node > (slot, memory, gpu), [rack >] slot > (core, gpu, memory), slot >
- * node[1] > ..., memory in MiB, GiB or TiB, RFC 31 constraints. Nothing of js is kept. */
+/* NULL with a reason when the request is not one that a job can run by (err.code ENOTSUP),
+ * or is wrong. Accepted is what shape.h takes, when there is one vertex "slot" in it, which
+ * holds a core or gpu, or is one node with or without something in it; what stands
+ * outside of the slot has it in it or is beside it in a node; nodes may be exclusive, what
+ * is above them not. Memory is in MiB, GiB, GB ...; a machine has racks, nodes, cores, gpus
+ * and memory, and other types never (match_satisfiability()). Nothing of js is kept. */
 struct match_request *match_request_create (const struct jobspec *js, struct error *err);
 void match_request_destroy (struct match_request *req);
 /* Equal keys mean: the same verdict at the same time (used to skip equals in one
@@ -39,10 +42,13 @@ void match_request_destroy (struct match_request *req);
 uint64_t match_request_shape (const struct match_request *req);
 size_t match_request_memory (const struct match_request *req); /* bytes it occupies */
 
-/* -- the matcher: bookings over one graph (borrowed; it must outlive the matcher) -- */
+/* -- the matcher: bookings over one machine (borrowed; it must outlive the matcher) -- */
 
-struct matcher *matcher_create (struct machine *g);
+/* policy: copied. One matcher a machine. */
+struct matcher *matcher_create (struct machine *g, const struct match_policy *policy);
 void matcher_destroy (struct matcher *m);
+/* Another one from now on; what is booked stays. */
+void matcher_set_policy (struct matcher *m, const struct match_policy *policy);
 
 /* 0 and *ret, the caller's, which starts now and lasts duration seconds (0: no end);
  * errors as above, with why (may be NULL) one sentence for its user. */

@@ -1,7 +1,8 @@
 /* miss.c - sentences for people whose request does not fit
  *
- * In the order of what helps most: a node of the machine is too small for it; the whole
- * machine is; so many of what was asked for fit, at that level.
+ * In the order of what helps most. Never: a node of the machine is too small for it; the
+ * whole machine is. Now: too little is free in all; on one node. Else: so many of what was
+ * asked for fit, at that level.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,24 +15,41 @@ static const char *plural (int64_t n)
     return n == 1 ? "" : "s";
 }
 
-/* "9 gpus", "1 node", "4096 MiB of memory" is told by the unit of measure. */
-static void add_amount (struct strbuf *sb, const struct planner *p, unsigned dim,
-                        int64_t n)
-{
-    const char *type = graph_type_name (p->g, p->dims[dim]);
-
-    if (p->dims[dim] == GRAPH_MEMORY)
-        strbuf_addf (sb, "%" PRId64 " of %s", n, type);
-    else
-        strbuf_addf (sb, "%" PRId64 " %s%s", n, type, plural (n));
-}
-
 struct reason {
     const struct planner *p;
     struct walker *k;
     const struct index *x;
     bool never;
 };
+
+/* What memory is measured in: as the request says, else as the graph does. */
+static const char *unit_of (const struct reason *w, uint16_t type)
+{
+    const struct above *a = levels_above (w->p, w->p->g->root);
+
+    for (size_t i = 0; i < w->k->s->nv; i++)
+        if (w->k->type[i] == type && w->k->s->v[i].unit)
+            return w->k->s->v[i].unit;
+    for (size_t i = 0; i < MIN (a->nnodes, 1); i++)
+        GRAPH_CHILDREN (w->p->g, a->nodes[i], c)
+            if (graph_vertex (w->p->g, c)->type == type)
+                return graph_unit_name (w->p->g, c);
+    return "";
+}
+
+/* "9 gpus", "1 whole node", "4096 MiB of memory" */
+static void add_amount (const struct reason *w, unsigned dim, int64_t n,
+                        struct strbuf *sb)
+{
+    const char *type = graph_type_name (w->p->g, w->p->dims[dim]);
+    const char *unit = w->p->dims[dim] == GRAPH_MEMORY ? unit_of (w, GRAPH_MEMORY) : NULL;
+
+    if (unit)
+        strbuf_addf (sb, "%" PRId64 " %s%sof %s", n, unit, *unit ? " " : "", type);
+    else
+        strbuf_addf (sb, "%" PRId64 " %s%s%s", n, dim == 0 ? "whole " : "", type,
+                     plural (n));
+}
 
 static int64_t most (const struct reason *w, unsigned d)
 {
@@ -54,11 +72,11 @@ static bool say_node_too_small (const struct reason *w, uint16_t r, struct strbu
         return false;
     }
     for (unsigned d = 1; d < w->p->ndims; d++) {
-        int64_t one = w->k->bound[r].dim[d];
+        int64_t one = walk_least_in_node (w->k, r, d);
         if (one <= most (w, d))
             continue;
         strbuf_adds (sb, "needs ");
-        add_amount (sb, w->p, d, one);
+        add_amount (w, d, one, sb);
         strbuf_addf (sb, " on a node, the largest has %" PRId64 "%s", most (w, d),
                      w->never ? "" : " free now");
         return true;
@@ -75,16 +93,26 @@ static bool say_sum_too_small (const struct reason *w, uint16_t top, struct strb
         if (__builtin_mul_overflow (n, one, &all) || one == 0 || all <= sum (w, d))
             continue;
         strbuf_adds (sb, "needs ");
-        add_amount (sb, w->p, d, all);
+        add_amount (w, d, all, sb);
         if (w->never)
             strbuf_addf (sb, " in all, there are %" PRId64, sum (w, d));
         else
             strbuf_addf (sb, "%s, %" PRId64 " %s free now (of %" PRId64 ")",
-                         d == 0 ? " of its own" : " in all", sum (w, d),
+                         d == 0 ? "" : " in all", sum (w, d),
                          sum (w, d) == 1 ? "is" : "are", index_sum_ever (w->x, d));
         return true;
     }
     return false;
+}
+
+static bool say_nothing_is_up (const struct reason *w, struct strbuf *sb)
+{
+    if (w->p->total[0] > 0 || w->p->nnodes == 0)
+        return false;
+    strbuf_adds (sb, "needs ");
+    shape_describe (w->k->s, sb);
+    strbuf_adds (sb, ", no node is up");
+    return true;
 }
 
 static void say_count (const struct reason *w, const struct walk_miss *miss,
@@ -105,6 +133,11 @@ static void say_count (const struct reason *w, const struct walk_miss *miss,
     if (miss->at != GRAPH_NONE && miss->at != w->p->g->root)
         strbuf_addf (sb, " in %s",
                      graph_name (w->p->g, miss->at, 0, name, sizeof (name)));
+    if (w->k->s->constraint)
+        strbuf_adds (sb, " (of the nodes that its constraints allow)");
+    else if (!w->never)
+        strbuf_addf (sb, " (%" PRId64 " node%s up)", w->p->total[0],
+                     w->p->total[0] == 1 ? " is" : "s are");
 }
 
 int planner_why (const struct planner *p, const struct shape *s,
@@ -130,10 +163,12 @@ int planner_why (const struct planner *p, const struct shape *s,
         return error_set (why, code, "the machine has not what was asked for");
     }
     struct reason r = { p, &k, levels_above (p, p->g->root)->index, never };
-    bool said = false;
+    bool said = !never && say_nothing_is_up (&r, &sb);
     for (uint16_t top = s->top; top != SHAPE_NONE && !said; top = s->v[top].next)
         said = walk_req (&k, top)->kind != SHAPE_OR_SLOT
-               && (say_node_too_small (&r, top, &sb) || say_sum_too_small (&r, top, &sb));
+               && ((!never && say_sum_too_small (&r, top, &sb))
+                   || say_node_too_small (&r, top, &sb)
+                   || say_sum_too_small (&r, top, &sb));
     if (!said)
         say_count (&r, miss, &sb);
     rc = error_set (why, code, "%s", sb.buf);

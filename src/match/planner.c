@@ -51,6 +51,14 @@ const struct match_policy *planner_policy (const struct planner *p)
     return &p->policy;
 }
 
+void planner_set_policy (struct planner *p, const struct match_policy *policy)
+{
+    p->policy = *policy;
+    p->stale = true;
+    p->generation++;
+    p->changes++;
+}
+
 int planner_track (struct planner *p, const char *type)
 {
     char *copy;

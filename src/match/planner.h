@@ -52,6 +52,8 @@ struct planner *planner_create (struct graph *g, const struct match_policy *poli
 void planner_destroy (struct planner *p);
 struct graph *planner_graph (const struct planner *p);
 const struct match_policy *planner_policy (const struct planner *p);
+/* From the next match on; what is booked stays. O(nodes log nodes) then. */
+void planner_set_policy (struct planner *p, const struct match_policy *policy);
 /* Types whose free counts the index keeps, besides node, core, gpu and memory; at most
  * INDEX_DIMS - 1 in all, later ones are ignored. 0 or -ENOMEM. */
 int planner_track (struct planner *p, const char *type);

@@ -53,6 +53,9 @@ struct shape {
     uint64_t key; /* equal: the same verdict at the same time (but for a hash's chance),
                    * of it and the variants behind it */
     bool elastic; /* some count has more than one size */
+    int64_t node_memory; /* of divisible memory so much at least is booked on each node that
+                          * is chosen, or has something chosen in it; 0: what is asked for.
+                          * For the caller to set; the key does not know of it */
     struct shape *other;       /* the next variant (xor_slot), owned; or NULL */
     struct shape_store *store; /* what all variants share, the first one's; or NULL */
 };

@@ -35,10 +35,10 @@ static int64_t units_of (const struct planner *p, uint32_t v, uint32_t first,
     const struct graph_vertex *x = graph_vertex (p->g, v);
     int64_t n = 0;
 
-    if (what == SUMS_EVER)
-        return count;
     for (uint32_t i = first / 64; i <= (first + count - 1) / 64; i++) {
-        uint64_t word = claims_run_word (first, count, i) & ~graph_down_word (p->g, v, i);
+        uint64_t word = claims_run_word (first, count, i);
+        word &= what == SUMS_EVER ? graph_ever_word (p->g, v, i)
+                                  : ~graph_down_word (p->g, v, i);
         if (what == SUMS_FREE)
             word &= ~(x->n <= 64 ? x->busy.bits : x->busy.map[i]);
         n += __builtin_popcountll (word);
@@ -52,9 +52,12 @@ static int64_t own_amount (const struct planner *p, uint32_t v, enum sums_of wha
 
     if (!(x->flags & GRAPH_DIVISIBLE))
         return times (units_of (p, v, 0, x->n, what), x->size);
-    if (what != SUMS_EVER && !graph_is_up (p->g, v, 0))
+    if (what == SUMS_EVER)
+        return graph_is_leaving (p->g, v) ? 0 : x->size;
+    if (!graph_is_up (p->g, v, 0))
         return 0;
-    return what == SUMS_FREE ? MAX (x->size - x->used, 0) : x->size;
+    int64_t left = x->size - graph_withheld (p->g, v);
+    return what == SUMS_FREE ? MAX (left - x->used, 0) : left;
 }
 
 bool sums_is_taken (const struct planner *p, uint32_t v)
@@ -83,7 +86,7 @@ bool sums_is_up (const struct planner *p, uint32_t v)
 static bool is_closed (const struct planner *p, uint32_t v, enum sums_of what)
 {
     if (what == SUMS_EVER)
-        return false;
+        return graph_is_leaving (p->g, v);
     if (graph_vertex (p->g, v)->flags & (GRAPH_DOWN | GRAPH_DRAINED))
         return true;
     return what == SUMS_FREE && sums_is_taken (p, v);

@@ -220,6 +220,22 @@ int walk_sibling_of_type (const struct walker *k, uint32_t u, uint16_t head,
     return -1;
 }
 
+/* Divisible memory that is free below u. */
+static int64_t free_memory (const struct walker *k, uint32_t u)
+{
+    int64_t sum = 0;
+
+    GRAPH_CHILDREN (k->g, u, c)
+    {
+        const struct graph_vertex *x = graph_vertex (k->g, c);
+        if (x->first != GRAPH_NONE)
+            sum += free_memory (k, c);
+        else if (x->type == GRAPH_MEMORY && (x->flags & GRAPH_DIVISIBLE))
+            sum += claims_free_amount (k->p, c, k->w);
+    }
+    return sum;
+}
+
 bool walk_closed (const struct walker *k, uint32_t u)
 {
     const struct graph_vertex *x = graph_vertex (k->g, u);
@@ -227,7 +243,11 @@ bool walk_closed (const struct walker *k, uint32_t u)
     if (x->first == GRAPH_NONE && x->type != GRAPH_NODE
         && (int32_t)x->type != k->storage_node)
         return false; /* leaves are asked unit by unit */
-    if (!k->w->ever && (x->flags & (GRAPH_DOWN | GRAPH_DRAINED)))
+    if (k->w->ever ? graph_is_leaving (k->g, u)
+                   : (x->flags & (GRAPH_DOWN | GRAPH_DRAINED)) != 0)
+        return true;
+    if (x->type == GRAPH_NODE && k->s->node_memory > 0
+        && free_memory (k, u) < k->s->node_memory)
         return true;
     if ((x->type == GRAPH_NODE || (int32_t)x->type == k->storage_node) && k->s->constraint
         && !constraint_allows_vertex (k->s->constraint, k->g, u, 0))

@@ -173,6 +173,8 @@ void walk_or_slots (struct walker *k, uint32_t u, uint16_t head, uint32_t found)
 void walk_above (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
                  uint32_t base, bool excl);
 void walk_bounds (struct walker *k);
+/* What a node must have of dimension d for one of r that lies in it. */
+int64_t walk_least_in_node (const struct walker *k, uint16_t r, unsigned d);
 /* All that r stands for lies in one node; r may be the node itself. */
 bool walk_within_node (const struct walker *k, uint16_t r);
 /* The summaries tell that it cannot be (the miss is noted). */

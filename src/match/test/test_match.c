@@ -18,7 +18,7 @@ static struct rig rig_create (int n)
 {
     struct rig mc;
     mc.g = machine_create ("cluster");
-    mc.m = matcher_create (mc.g);
+    mc.m = matcher_create (mc.g, match_policy_find ("lonode"));
     for (int i = 0; i < n; i++) {
         char name[16], rack[16];
         snprintf (name, sizeof (name), "n%d", i);
@@ -92,7 +92,8 @@ static void test_racks (void **state)
     expect (&mc, 3, "rack=2>node=1>slot=1>core=7", "n0:1-7*1 n4:0-6*1");
     expect (&mc, 4, "rack=1>slot=9>core=1", "n4:7*1 n5:0-7*8");
     expect (&mc, 5, "rack=1>node=3>slot=1>core=1",
-            "needs 1 rack, in it 3 nodes with 1 core each, there are none");
+            "needs 1 rack with 3 nodes with 1 slot of 1 core each: 0 of 1 rack fit the "
+            "machine");
     rig_destroy (&mc);
 }
 
@@ -129,7 +130,7 @@ static void test_exclusive_leaves_foreign (void **state)
     match_request_destroy (req);
     expect (&mc, 2, "slot=1>core=1", "n1:0*1");
     expect (&mc, 3, "node=1!>slot=1>core=1",
-            "needs 1 whole node, none are free now (of 2 up)");
+            "needs 1 whole node, 0 are free now (of 2)");
     rig_destroy (&mc);
 }
 
@@ -218,34 +219,26 @@ static void test_refused_shapes (void **state)
     static const struct {
         const char *tree, *why;
     } table[] = {
-        { "socket=1>slot=1>core=1",
-          "resources[0]: type 'socket' cannot be placed here (rack, "
-          "node and slot, in this order)" },
-        { "node=1>core=1",
-          "resources[0].with[0]: not a type that can stand here (slot, memory, "
-          "gpu)" },
         { "node=1>gpu=1", "resources: there is no task slot" },
-        { "slot=1>memory=5", "resources: a task slot needs at least one core or gpu" },
+        { "slot=1>memory=5", "resources[0]: a task slot needs at least one core or gpu" },
         { "node=1>(slot=1>core=1,slot=1>core=1)",
-          "resources[0].with[1]: a second vertex of the "
-          "same type beside or above it" },
+          "resources[0].with[1]: a second slot: a job's tasks run in one kind of slot" },
+        { "slot=1>slot=1>core=1", "resources[0].with[0]: a slot in a slot" },
         { "slot=1>(core=1,core=1)",
-          "resources[0].with[1]: a second vertex of the same type "
-          "beside or above it" },
-        { "slot=1>core=1~",
-          "resources[0].with[0]: cores and gpus of a slot cannot be shared" },
-        { "slot=1>core=1>pu=2",
-          "resources[0].with[0]: what a slot holds has nothing below it" },
+          "resources[0].with[1]: a second 'core' beside number [0]: put both into one, or "
+          "each into a slot" },
+        { "slot=1~>core=1", "resources[0]: a slot cannot be shared" },
         { "rack=1!>node=1>slot=1>core=1",
-          "resources[0]: a rack cannot be exclusive, its nodes can" },
+          "resources[0]: what has nodes in it cannot be exclusive, its nodes can" },
+        { "rack=1>(slot=1>core=1,memory=5)",
+          "resources[0].with[1]: there is no task slot in it, nor beside it in a node" },
         { "node=1>slot=1>node=1>core=1",
           "resources[0].with[0].with[0]: a node inside of a node" },
-        { "slot=1>node=2>core=1",
-          "resources[0].with[0]: a slot is one node with nothing beside "
-          "it" },
-        { "rack=1>rack=1>slot=1>core=1",
-          "resources[0].with[0]: type 'rack' cannot be placed "
-          "here (rack, node and slot, in this order)" },
+        { "slot=1>node=2>core=1", "resources[0].with[0]: a slot is one node" },
+        { "slot=1>(node=1,core=1)",
+          "resources[0]: a slot is one node with nothing beside or above it" },
+        { "slot=1>rack=1>node=1",
+          "resources[0]: a slot is one node with nothing beside or above it" },
     };
     for (size_t i = 0; i < ARRAY_SIZE (table); i++) {
         struct error err = { 0 };
@@ -253,6 +246,22 @@ static void test_refused_shapes (void **state)
         assert_string_equal (err.text, table[i].why);
         assert_int_equal (err.code, ENOTSUP);
     }
+}
+
+/* What a machine does not have is not wrong, and is never there. */
+static void test_unknown_types (void **state)
+{
+    (void)state;
+    struct rig mc = rig_create (2);
+    expect (&mc, 1, "socket=1>slot=1>core=1",
+            "needs 1 socket with 1 slot of 1 core: 0 of 1 socket fit the machine");
+    expect (&mc, 1, "slot=1>core=1>pu=2",
+            "needs 1 slot of 1 core with 2 pus: 0 of 2 pus fit the machine");
+    expect (&mc, 1, "rack=1>rack=1>slot=1>core=1",
+            "needs 1 rack with 1 rack with 1 slot of 1 core: 0 of 1 rack fit the machine");
+    expect (&mc, 1, "cluster=1>rack=1>slot=2>core=5", "n0:0-4*1 n1:0-4*1");
+    expect (&mc, 2, "slot=1>core=3~", "n0:5-7*1");
+    rig_destroy (&mc);
 }
 
 static void test_why (void **state)
@@ -265,28 +274,25 @@ static void test_why (void **state)
         expect (&mc, 100 + j, "node=1>slot=1>(core=5,gpu=1)", answer);
     }
     expect (&mc, 1, "node=4>slot=1>core=8",
-            "needs 4 nodes with 8 cores each, 2 are free now (of 16 up)");
-    expect (
-        &mc, 1, "node=4-8>slot=2>(core=2,gpu=1)",
-        "needs at least 4 nodes with 4 cores and 2 gpus each, 2 are free now (of 16 up)");
+            "needs 4 nodes with 1 slot of 8 cores each: 2 of 4 nodes fit now (16 nodes are up)");
+    expect (&mc, 1, "node=4-8>slot=2>(core=2,gpu=1)",
+            "needs 4 to 8 nodes with 2 slots of 2 cores and 1 gpu each: 2 of 4 nodes fit "
+            "now (16 nodes are up)");
     expect (&mc, 1, "slot=9>core=4",
-            "needs 9 slots of 4 cores, there is room for 4 now (on 16 "
-            "nodes up)");
-    expect (&mc, 1, "slot=60>core=1",
-            "needs 60 cores in all, 58 are free now (on 16 nodes up)");
+            "needs 9 slots of 4 cores each: 4 of 9 slots fit now (16 nodes are up)");
+    expect (&mc, 1, "slot=60>core=1", "needs 60 cores in all, 58 are free now (of 128)");
     expect (&mc, 1, "slot=1>gpu=3", "needs 3 gpus on a node, the largest has 2");
     expect (&mc, 1, "slot=1>core=9", "needs 9 cores on a node, the largest has 8");
-    expect (&mc, 1, "slot=129>core=1", "needs 129 cores, there are 128");
+    expect (&mc, 1, "slot=129>core=1", "needs 129 cores in all, there are 128");
     expect (&mc, 1, "node=17>slot=1>core=1",
-            "needs 17 nodes with 1 core each, there are 16");
-    expect (&mc, 1, "slot=40>core=5",
-            "needs 40 slots of 5 cores, the machine has room for 16");
+            "needs 17 nodes with 1 slot of 1 core each: 16 of 17 nodes fit the machine");
+    expect (&mc, 1, "slot=25>core=5",
+            "needs 25 slots of 5 cores each: 16 of 25 slots fit the machine");
     expect (&mc, 1, "slot=2147483647>(core=2147483647,memory=2147483647:TiB)",
             "needs 2147483647 cores on a node, the largest has 8");
     char *text = ask (&mc, 1, "node=2>slot=1>core=6", 0, "{\"ranks\":[\"13-14\"]}");
-    assert_string_equal (
-        text, "needs 2 nodes with 6 cores each, 1 is free now (of 2 up that its "
-              "constraints allow)");
+    assert_string_equal (text, "needs 2 nodes with 1 slot of 6 cores each: 1 of 2 nodes "
+                               "fits now (of the nodes that its constraints allow)");
     free (text);
     rig_destroy (&mc);
 }
@@ -297,9 +303,10 @@ static void test_down_is_not_never (void **state)
     struct rig mc = rig_create (2);
     assert_int_equal (machine_node_set_state (mc.g, 0, MACHINE_NODE_DOWN, "gone dark"),
                       0);
-    expect (&mc, 1, "node=2>slot=1>core=1", "needs 2 nodes, 1 is up");
+    expect (&mc, 1, "node=2>slot=1>core=1",
+            "needs 2 nodes with 1 slot of 1 core each: 1 of 2 nodes fits now (1 node is up)");
     assert_int_equal (machine_node_set_state (mc.g, 1, MACHINE_NODE_DRAINED, NULL), 0);
-    expect (&mc, 1, "slot=1>core=1", "needs 1 node, none are up");
+    expect (&mc, 1, "slot=1>core=1", "needs 1 slot of 1 core, no node is up");
     struct error why = { 0 };
     struct match_request *req = build_request ("node=2>slot=1>core=8", 0, NULL, &why);
     assert_int_equal (match_satisfiability (mc.m, req, &why), 0);
@@ -317,7 +324,7 @@ static uint64_t shape_of (const char *tree, int64_t per_node, const char *constr
     struct error err;
     struct match_request *req = build_request (tree, per_node, constraints, &err);
     uint64_t shape = match_request_shape (req);
-    assert_true (match_request_memory (req) < 512);
+    assert_true (match_request_memory (req) < 4096);
     match_request_destroy (req);
     return shape;
 }
@@ -356,7 +363,7 @@ static void test_update_refuses_whole (void **state)
     idset_remove (r->ranks[1].cores, 8);
     assert_int_equal (match_update (mc.m, 1, r, &why), 0);
     assert_int_equal (match_update (mc.m, 2, r, &why), -EBUSY);
-    assert_string_equal (why.text, "n0: core 2 is taken");
+    assert_string_equal (why.text, "/cluster0/r0/n0/core2 is taken by job 1");
     rset_destroy (r);
     expect (&mc, 3, "slot=1>core=3", "n0:0-1,4*1");
     rig_destroy (&mc);
@@ -420,6 +427,7 @@ int main (void)
         cmocka_unit_test (test_constraints),
         cmocka_unit_test (test_constraint_limits),
         cmocka_unit_test (test_refused_shapes),
+        cmocka_unit_test (test_unknown_types),
         cmocka_unit_test (test_why),
         cmocka_unit_test (test_down_is_not_never),
         cmocka_unit_test (test_shape),

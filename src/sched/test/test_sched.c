@@ -19,7 +19,7 @@ static int setup (void **state)
     struct fixture *f = calloc (1, sizeof (*f));
     struct error err;
     f->g = machine_create ("cluster");
-    f->m = matcher_create (f->g);
+    f->m = matcher_create (f->g, match_policy_find ("lonode"));
     f->s = sched_create (f->m);
     for (int i = 0; i < 2; i++) {
         char name[16];
@@ -103,7 +103,7 @@ static void test_backfill (void **state)
     add (f, 4, 16, f->one);
     expect_starts (f, 1, "1 2 4");
     expect_reason (f, 3, "Resources",
-                   "needs 4 cores in all, 3 are free now (on 2 nodes up)");
+                   "needs 4 cores in all, 3 are free now (of 8)");
     assert_int_equal (match_cancel (f->m, 1), 0);
     expect_starts (f, 1, "");
     assert_int_equal (match_cancel (f->m, 4), 0);
@@ -190,9 +190,9 @@ static void test_reasons (void **state)
     expect_starts (f, 1, "1 2");
     add (f, 4, 16, f->node);
     add (f, 5, 16, f->four);
-    expect_reason (f, 3, "Resources", "needs 1 whole node, none are free now (of 2 up)");
+    expect_reason (f, 3, "Resources", "needs 1 whole node, 0 are free now (of 2)");
     expect_reason (f, 4, "Resources",
-                   "needs 1 whole node, none are free now (of 2 up); 1 job ahead");
+                   "needs 1 whole node, 0 are free now (of 2); 1 job ahead");
     expect_reason (f, 5, "Priority", "2 jobs ahead");
     assert_int_equal (sched_reason (f->s, 5, &reason), 0);
     assert_int_equal (reason.ahead, 2);

@@ -196,7 +196,7 @@ static void stream (uint64_t seed)
     struct world w = { .random = seed, .now = 1000, .started = { true, true } };
     for (int k = 0; k < 2; k++) {
         w.g[k] = machine_create ("cluster");
-        w.m[k] = matcher_create (w.g[k]);
+        w.m[k] = matcher_create (w.g[k], match_policy_find ("lonode"));
         for (int i = 0; i < 4; i++) {
             char name[16];
             snprintf (name, sizeof (name), "n%d", i);

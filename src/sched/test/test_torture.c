@@ -70,7 +70,7 @@ static void rig_build (struct rig *rig)
     static const char fast[] =
         "{\"or\":[{\"properties\":[\"fast\"]},{\"hostlist\":[\"x\"]}]}";
     rig->g = machine_create ("cluster");
-    rig->m = matcher_create (rig->g);
+    rig->m = matcher_create (rig->g, match_policy_find ("lonode"));
     rig->s = sched_create (rig->m);
     add_node (rig->g, "n0");
     add_node (rig->g, "n1");

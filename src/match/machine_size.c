@@ -1,0 +1,229 @@
+/* machine_size.c - what a node has, and what of that is not to be given
+ *
+ * A node's leaves are a group of cores, a group of gpus and its memory. What others use
+ * there is withheld: units as drained, the highest free ones first; of memory an amount.
+ * It is chosen from what is free, so it is looked at again when a job has ended. Where a
+ * node shrank below what is booked, the excess counts as used by others, too: a node of 4
+ * cores whose cores 4 to 7 are busy has nothing left.
+ */
+#include <errno.h>
+
+#include "match/machine_private.h"
+
+/* -- sizes -- */
+
+static int leaf_add (struct machine *g, const struct machine_node *n, uint32_t *leaf,
+                     const char *type, uint32_t count, int64_t size, struct error *err)
+{
+    bool memory = leaf == &n->memory;
+    struct graph_spec spec = { .type = type,
+                               .unit = memory ? "MiB" : NULL,
+                               .count = count,
+                               .size = size,
+                               .rank = n->index,
+                               .uniq = -1,
+                               .flags = memory ? GRAPH_DIVISIBLE : 0,
+                               .leaf = true };
+    *leaf = graph_add (g->graph, n->v, &spec, err);
+    if (*leaf == GRAPH_NONE)
+        return err && err->code ? -err->code : -ENOMEM;
+    machine_changed (g, n->v);
+    return 0;
+}
+
+/* It goes, now or when nothing of it is booked. */
+static int leaf_drop (struct machine *g, uint32_t *leaf, struct error *err)
+{
+    uint32_t node = graph_vertex (g->graph, *leaf)->parent;
+    int rc = graph_remove (g->graph, *leaf, NULL);
+
+    if (rc == 0)
+        *leaf = GRAPH_NONE;
+    else if ((rc = graph_set_leaving (g->graph, *leaf, true)) < 0)
+        return error_set (err, ENOMEM, "out of memory");
+    machine_changed (g, node);
+    return 0;
+}
+
+static int leaf_resize (struct machine *g, const struct machine_node *n, uint32_t *leaf,
+                        const char *type, uint32_t count, int64_t size, struct error *err)
+{
+    if (*leaf == GRAPH_NONE)
+        return count ? leaf_add (g, n, leaf, type, count, size, err) : 0;
+    if (count == 0)
+        return leaf_drop (g, leaf, err);
+    if (graph_is_leaving (g->graph, *leaf)) {
+        graph_set_leaving (g->graph, *leaf, false);
+        machine_changed (g, *leaf);
+    }
+    int rc = graph_resize (g->graph, *leaf, count, size, err);
+    machine_changed (g, *leaf);
+    return rc;
+}
+
+int node_resize (struct machine *g, struct machine_node *n,
+                 const struct machine_amounts *size, struct error *err)
+{
+    struct error why = { 0 };
+    int rc = leaf_resize (g, n, &n->core, "core", size->cores, 1, &why);
+
+    if (rc == 0)
+        rc = leaf_resize (g, n, &n->gpu, "gpu", size->gpus, 1, &why);
+    if (rc == 0)
+        rc = leaf_resize (g, n, &n->memory, "memory", size->memory > 0, size->memory,
+                          &why);
+    if (rc < 0)
+        return error_set (err, -rc, "node %s: %s", n->name, why.text);
+    n->size = *size;
+    return 0;
+}
+
+void node_tidy (struct machine *g, struct machine_node *n)
+{
+    uint32_t *leaves[] = { &n->core, &n->gpu, &n->memory };
+
+    for (size_t i = 0; i < ARRAY_SIZE (leaves); i++) {
+        uint32_t *leaf = leaves[i];
+        if (*leaf != GRAPH_NONE && graph_is_leaving (g->graph, *leaf)
+            && graph_remove (g->graph, *leaf, NULL) == 0) {
+            *leaf = GRAPH_NONE;
+            machine_changed (g, n->v);
+        }
+    }
+}
+
+/* -- units, 64 at a time -- */
+
+static uint64_t busy_word (const struct graph_vertex *x, uint32_t i)
+{
+    return x->n <= 64 ? x->busy.bits : x->busy.map[i];
+}
+
+static uint32_t count_bits (uint64_t word)
+{
+    return (uint32_t)__builtin_popcountll (word);
+}
+
+static uint32_t words_of (const struct graph *g, uint32_t v)
+{
+    return v == GRAPH_NONE ? 0 : (graph_vertex (g, v)->n + 63) / 64;
+}
+
+static uint32_t units_used (const struct graph *g, uint32_t v)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < words_of (g, v); i++)
+        n += count_bits (busy_word (graph_vertex (g, v), i));
+    return n;
+}
+
+static uint32_t units_free (const struct graph *g, uint32_t v)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < words_of (g, v); i++)
+        n += count_bits (graph_ever_word (g, v, i) & ~graph_down_word (g, v, i)
+                         & ~busy_word (graph_vertex (g, v), i));
+    return n;
+}
+
+struct machine_amounts node_used (const struct machine *g, const struct machine_node *n)
+{
+    return (struct machine_amounts){
+        .cores = units_used (g->graph, n->core),
+        .gpus = units_used (g->graph, n->gpu),
+        .memory = n->memory == GRAPH_NONE ? 0 : graph_vertex (g->graph, n->memory)->used,
+    };
+}
+
+static int64_t memory_free (const struct graph *g, uint32_t v)
+{
+    if (v == GRAPH_NONE || !graph_is_up (g, v, 0))
+        return 0;
+    const struct graph_vertex *x = graph_vertex (g, v);
+    return MAX (x->size - x->used - graph_withheld (g, v), 0);
+}
+
+struct machine_amounts node_left (const struct machine *g, const struct machine_node *n)
+{
+    return (struct machine_amounts){
+        .cores = units_free (g->graph, n->core),
+        .gpus = units_free (g->graph, n->gpu),
+        .memory = memory_free (g->graph, n->memory),
+    };
+}
+
+/* -- withholding -- */
+
+/* The highest bits, `n` of them at most. */
+static uint64_t highest (uint64_t word, uint32_t n)
+{
+    uint64_t taken = 0;
+
+    for (; word && n > 0; n--) {
+        uint64_t bit = UINT64_C (1) << (63 - __builtin_clzll (word));
+        taken |= bit;
+        word ^= bit;
+    }
+    return taken;
+}
+
+static int flag_units (struct machine *g, uint32_t v, uint32_t i, uint64_t change,
+                       uint64_t want)
+{
+    for (; change; change &= change - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctzll (change);
+        int rc = graph_set_flag (g->graph, v, 64 * i + bit, GRAPH_DRAINED,
+                                 want >> bit & 1);
+        if (rc < 0)
+            return rc;
+        machine_changed (g, v);
+    }
+    return 0;
+}
+
+static int withhold_units (struct machine *g, uint32_t v, uint32_t foreign)
+{
+    uint32_t words = words_of (g->graph, v);
+    uint64_t left = foreign;
+
+    if (words == 0 || graph_is_leaving (g->graph, v))
+        return 0;
+    for (uint32_t i = 0; i < words; i++)
+        left += count_bits (busy_word (graph_vertex (g->graph, v), i)
+                            & ~graph_ever_word (g->graph, v, i));
+    for (uint32_t i = words; i-- > 0;) {
+        uint64_t ever = graph_ever_word (g->graph, v, i);
+        uint64_t free = ever & ~busy_word (graph_vertex (g->graph, v), i);
+        uint64_t want = highest (free, (uint32_t)MIN (left, 64));
+        uint64_t have = graph_down_word (g->graph, v, i) & ever;
+        int rc = flag_units (g, v, i, want ^ have, want);
+        if (rc < 0)
+            return rc;
+        left -= count_bits (want);
+    }
+    return 0;
+}
+
+static int withhold_memory (struct machine *g, uint32_t v, int64_t foreign)
+{
+    if (v == GRAPH_NONE || graph_is_leaving (g->graph, v))
+        return 0;
+    const struct graph_vertex *x = graph_vertex (g->graph, v);
+    int64_t amount = MIN (foreign, MAX (x->size - x->used, 0));
+    if (amount == graph_withheld (g->graph, v))
+        return 0;
+    int rc = graph_set_withheld (g->graph, v, amount);
+    machine_changed (g, v);
+    return rc;
+}
+
+int node_withhold (struct machine *g, struct machine_node *n)
+{
+    int rc = withhold_units (g, n->core, n->foreign.cores);
+
+    if (rc == 0)
+        rc = withhold_units (g, n->gpu, n->foreign.gpus);
+    return rc == 0 ? withhold_memory (g, n->memory, n->foreign.memory) : rc;
+}

@@ -1,0 +1,201 @@
+/* match_rset.c - R out of a selection, and the units that an R names
+ *
+ * A job's ranks are the nodes in the order of the graph. Of a node that is taken whole the
+ * job has all units but those that are withheld; it is booked as one claim of the node.
+ */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "match/match_private.h"
+
+/* -- R out of a selection -- */
+
+static bool is_node (const struct machine *g, const struct pick *p)
+{
+    return graph_vertex (g->graph, p->v)->type == GRAPH_NODE;
+}
+
+static int add_units (struct idset *ids, const struct graph_vertex *x, uint32_t unit,
+                      uint32_t count)
+{
+    uint32_t first = (uint32_t)x->id + unit;
+    return idset_add_range (ids, first, first + count - 1);
+}
+
+/* All units of the group (GRAPH_NONE: none) that are up. */
+static int add_whole (struct idset *ids, const struct graph *g, uint32_t v)
+{
+    if (v == GRAPH_NONE)
+        return 0;
+    const struct graph_vertex *x = graph_vertex (g, v);
+    for (uint32_t i = 0; i < (x->n + 63) / 64; i++) {
+        uint64_t up = graph_ever_word (g, v, i) & ~graph_down_word (g, v, i);
+        while (up) {
+            uint32_t first = (uint32_t)__builtin_ctzll (up);
+            uint64_t ones = ~(up >> first);
+            uint32_t n = ones ? (uint32_t)__builtin_ctzll (ones) : 64 - first;
+            n = MIN (n, 64 - first);
+            int rc = add_units (ids, x, 64 * i + first, n);
+            if (rc < 0)
+                return rc;
+            up &= first + n == 64 ? 0 : ~UINT64_C (0) << (first + n);
+        }
+    }
+    return 0;
+}
+
+static int fill_whole (const struct machine *g, const struct machine_node *n,
+                       struct rset_rank *rank)
+{
+    int rc = add_whole (rank->cores, g->graph, n->core);
+
+    rank->exclusive = true;
+    rank->memory_mib = node_left (g, n).memory;
+    return rc < 0 ? rc : add_whole (rank->gpus, g->graph, n->gpu);
+}
+
+static int fill_units (const struct machine *g, const struct pick *p,
+                       struct rset_rank *rank)
+{
+    const struct graph_vertex *x = graph_vertex (g->graph, p->v);
+
+    if (!p->claimed)
+        return 0;
+    if (x->type == GRAPH_CORE)
+        return add_units (rank->cores, x, p->unit, p->count);
+    if (x->type == GRAPH_GPU)
+        return add_units (rank->gpus, x, p->unit, p->count);
+    if (x->type == GRAPH_MEMORY)
+        rank->memory_mib += p->amount;
+    return 0;
+}
+
+/* The pick of a node, number *i, and all that is below it; *i is then behind them. */
+static int fill_rank (const struct machine *g, const struct selection *s, size_t *i,
+                      struct rset_rank *rank)
+{
+    const struct pick *node = &s->picks[(*i)++];
+    const struct machine_node *n = machine_node_of (g, node->v);
+    int rc = 0;
+
+    rank->node_index = n->index;
+    rank->slots = node->slots;
+    if (!(rank->node = strdup (n->name)))
+        return -ENOMEM;
+    if (node->exclusive)
+        rc = fill_whole (g, n, rank);
+    for (; *i < s->n && !is_node (g, &s->picks[*i])
+           && graph_vertex (g->graph, s->picks[*i].v)->depth
+                  > graph_vertex (g->graph, node->v)->depth;
+         ++*i)
+        if (rc == 0 && !node->exclusive)
+            rc = fill_units (g, &s->picks[*i], rank);
+    return rc;
+}
+
+struct rset *rset_of_selection (const struct machine *g, const struct selection *s)
+{
+    size_t nranks = 0, k = 0;
+
+    for (size_t i = 0; i < s->n; i++)
+        nranks += is_node (g, &s->picks[i]);
+    struct rset *r = rset_create (nranks);
+    for (size_t i = 0; r && i < s->n;) {
+        if (!is_node (g, &s->picks[i])) {
+            i++;
+        } else if (fill_rank (g, s, &i, &r->ranks[k++]) < 0) {
+            rset_destroy (r);
+            r = NULL;
+        }
+    }
+    return r;
+}
+
+/* -- a selection out of R -- */
+
+struct booking_of {
+    const struct machine *g;
+    struct selection *s;
+    struct error *why;
+};
+
+static int claim (struct booking_of *b, uint32_t v, uint32_t unit, uint32_t count,
+                  int64_t amount)
+{
+    struct pick *p = selection_add (b->s, b->g->graph, v, unit, count, GRAPH_NONE);
+    if (!p)
+        return error_set (b->why, ENOMEM, "out of memory");
+    if (amount > 0)
+        p->amount = amount;
+    p->exclusive = p->claimed = true;
+    return 0;
+}
+
+/* Runs of ids. of: how many there are; NONE: only look. */
+static int claim_ids (struct booking_of *b, const struct machine_node *n,
+                      const struct idset *ids, uint32_t v, uint32_t of, const char *what,
+                      bool look)
+{
+    uint32_t first = 0, count = 0;
+    int rc = 0;
+
+    IDSET_FOREACH (ids, id)
+    {
+        if (id >= of)
+            return error_set (b->why, ENOENT, "%s: %s %u is gone (it has %u)", n->name,
+                              what, id, of);
+        if (count > 0 && id == first + count) {
+            count++;
+            continue;
+        }
+        if (count > 0 && !look && (rc = claim (b, v, first, count, 0)) < 0)
+            return rc;
+        first = id;
+        count = 1;
+    }
+    return count > 0 && !look ? claim (b, v, first, count, 0) : rc;
+}
+
+static int claim_rank (struct booking_of *b, const struct rset_rank *rank)
+{
+    int index = machine_node_find (b->g, rank->node), rc;
+    if (index < 0)
+        return error_set (b->why, ENOENT, "node %s is not known", rank->node);
+    const struct machine_node *n = b->g->nodes[index];
+    if (rank->memory_mib > n->size.memory)
+        return error_set (
+            b->why, ENOENT, "%s: %lld MiB of memory are gone (it has %lld)", n->name,
+            (long long)rank->memory_mib, (long long)n->size.memory);
+    bool whole = rank->exclusive;
+    if ((rc = claim_ids (b, n, rank->cores, n->core, n->size.cores, "core", whole)) < 0
+        || (rc = claim_ids (b, n, rank->gpus, n->gpu, n->size.gpus, "gpu", whole)) < 0)
+        return rc;
+    if (whole)
+        return claim (b, n->v, 0, 1, 0);
+    return rank->memory_mib > 0 ? claim (b, n->memory, 0, 1, rank->memory_mib) : 0;
+}
+
+int rset_to_selection (const struct machine *g, const struct rset *r,
+                       struct selection **ret, struct error *why)
+{
+    struct booking_of b = { g, selection_create (), why };
+    int rc = b.s ? 0 : error_set (why, ENOMEM, "out of memory");
+
+    for (size_t i = 0; i < r->nranks && rc == 0; i++)
+        rc = claim_rank (&b, &r->ranks[i]);
+    if (rc == 0 && (rc = selection_complete (b.s, g->graph)) < 0)
+        error_set (why, ENOMEM, "out of memory");
+    if (rc < 0) {
+        selection_destroy (b.s);
+        return rc;
+    }
+    *ret = b.s;
+    return 0;
+}
+
+struct machine_amounts rset_rank_amounts (const struct rset_rank *rank)
+{
+    return (struct machine_amounts){ idset_count (rank->cores), idset_count (rank->gpus),
+                                     rank->memory_mib };
+}

@@ -193,21 +193,35 @@ bool walk_hopeless (struct walker *k)
 
 /* -- the walk -- */
 
-/* What is known of the node in the window ahead rules it out: something is booked there and
- * it is needed as a whole, or too little of some kind is left. */
-static bool ruled_out (const struct walker *k, uint32_t node,
-                       const struct index_need *need)
+/* In the window ahead too little of some kind is left on the node. */
+static bool too_little (const struct walker *k, uint32_t node,
+                        const struct index_need *need)
 {
-    uint32_t i = graph_vertex (k->g, node)->place;
-
-    if (!k->w->touched || !(k->w->touched[i / 64] >> i % 64 & 1))
-        return false;
-    if (need->dim[0] > 0)
-        return true;
     for (unsigned d = 1; d < k->p->ndims; d++)
         if (need->dim[d] > 0 && free_below (k, node, k->p->dims[d]) < need->dim[d])
             return true;
     return false;
+}
+
+/* The next place >= from of the root's index that may serve in the window ahead: what is
+ * booked then is known, see overlap.c. -1: none. */
+static ptrdiff_t next_ahead (const struct walker *k, const struct above *a, size_t from,
+                             const struct index_need *need)
+{
+    const uint64_t *closed = need->dim[0] > 0 ? k->w->touched : k->w->taken;
+
+    for (size_t i = from / 64; i < (a->nnodes + 63) / 64; i++) {
+        uint64_t word = k->w->up[i] & ~closed[i];
+        if (i == from / 64)
+            word &= ~UINT64_C (0) << from % 64;
+        for (; word; word &= word - 1) {
+            size_t place = 64 * i + (size_t)__builtin_ctzll (word);
+            bool touched = k->w->touched[i] >> place % 64 & 1;
+            if (!touched || !too_little (k, a->nodes[place], need))
+                return (ptrdiff_t)place;
+        }
+    }
+    return -1;
 }
 
 /* Nothing in v may be given, or it serves a sibling. */
@@ -244,16 +258,19 @@ static void nodes_of (struct walker *k, uint32_t u, const struct above *a, uint1
     bool stop = in_final_order (k, r);
     struct index_need need;
     struct index_walk w;
-    ptrdiff_t place;
+    ptrdiff_t place = -1;
+    bool ahead = k->w->touched && u == k->g->root;
 
     need_of (k, r, &need);
     if (excl && k->type[r] == GRAPH_NODE)
         need.dim[0] = 1;
     index_walk_start (&w, a->index, &need);
     while (!k->failed && (!stop || k->f[base + i].total < most)
-           && (place = index_walk_next (&w)) >= 0) {
+           && (place = ahead ? next_ahead (k, a, (size_t)place + 1, &need)
+                             : index_walk_next (&w))
+                  >= 0) {
         uint32_t node = a->nodes[place];
-        if (!ruled_out (k, node, &need) && !way_is_closed (k, node, u, head)
+        if (!way_is_closed (k, node, u, head)
             && (!own || graph_vertex (k->g, node)->parent == u))
             walk_gather (k, node, head, UINT64_C (1) << i, UINT64_C (1) << i, base, excl);
     }

@@ -144,6 +144,7 @@ uint32_t claims_link (struct planner *p, const struct claim *claim, uint32_t aft
     bool loose = loose_begin (p, claim);
 
     p->claims[c] = *claim;
+    overlap_forget (p->bookings[claim->booking]);
     link_vertex (p, c);
     link_job (p, c, after);
     if (!claim->reserved)
@@ -174,6 +175,7 @@ void claims_shrink (struct planner *p, uint32_t c, uint32_t unit, uint32_t count
     struct claim *claim = &p->claims[c];
     bool loose;
 
+    overlap_forget (p->bookings[claim->booking]);
     if (count == 0 || amount == 0) {
         leave_vertex (p, c);
         return;
@@ -282,6 +284,7 @@ void booking_drop (struct planner *p, struct booking *b)
         leave_vertex (p, c);
         number_give (p, c);
     }
+    overlap_forget (b);
     HASH_DELETE (hh, p->by_job, b);
     ordered_remove (&p->ids, &b->by_id);
     ordered_remove (&p->ends, &b->by_end);

@@ -557,6 +557,7 @@ static int make (struct make *m)
     set_dims (m);
     if (allocate (m) < 0)
         return -ENOMEM;
+    p->made++;
     p->told = p->layout = p->g->layout;
     p->units = graph_unit_count (p->g);
     if (p->g->root == GRAPH_NONE) {

@@ -1,8 +1,12 @@
-/* overlap.c - the nodes on which anything is booked in a window of time
+/* overlap.c - which nodes have something booked in a window of time ahead
  *
- * For a time ahead the indexes know only what is free now. A pass over the bookings that
- * overlap the window tells which nodes are not wholly free in it: O(bookings + claims of
- * those that overlap), so that a walk for whole nodes looks at no node in vain.
+ *     overlap_make   for a window: nodes with anything booked, and nodes that are taken whole
+ *     overlap_may    are enough left for a request? If not, no walk need be tried
+ *
+ * For a time ahead the indexes know only what is free now. Each booking keeps the set of the
+ * nodes that it has a part of, and of those that it takes as a whole, as bits by place of
+ * the node in the root's index (a reach), made when first asked for. The union over the bookings that overlap a
+ * window tells in a few words of memory which nodes a walk may leave out.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,47 +14,198 @@
 
 #include "match/planner_private.h"
 
-static void touch (struct planner *p, uint32_t node)
+struct reach {
+    uint64_t made;         /* p->made when it was: places of nodes are of that time */
+    uint32_t first, words; /* of the bits below */
+    uint64_t bits[];       /* words of any part, then as many of whole nodes */
+};
+
+/* -- the reach of a booking -- */
+
+struct span {
+    uint32_t least, most; /* places of nodes */
+};
+
+/* Of a node in the root's index. */
+static uint32_t place_of (const struct planner *p, uint32_t node)
 {
-    uint32_t i = graph_vertex (p->g, node)->place;
-    p->touched[i / 64] |= UINT64_C (1) << i % 64;
+    return p->place[(size_t)graph_vertex (p->g, node)->place * p->levels];
 }
 
-static void touch_claim (struct planner *p, const struct claim *c)
+static void each_node (struct planner *p, const struct booking *b,
+                       void (*fn) (void *arg, uint32_t place, bool whole), void *arg)
 {
-    uint32_t node = levels_node_of (p, c->v);
-    const struct above *a;
+    CLAIMS_OF_JOB (p, b, c)
+    {
+        const struct claim *claim = &p->claims[c];
+        uint32_t node = levels_node_of (p, claim->v);
+        const struct above *a;
 
-    if (node != GRAPH_NONE)
-        touch (p, node);
-    else if (c->exclusive && (a = levels_above (p, c->v)))
-        for (size_t i = 0; i < a->nnodes; i++)
-            touch (p, a->nodes[i]);
+        if (node != GRAPH_NONE)
+            fn (arg, place_of (p, node), claim->exclusive && claim->v == node);
+        else if (claim->exclusive && (a = levels_above (p, claim->v)))
+            for (size_t i = 0; i < a->nnodes; i++)
+                fn (arg, place_of (p, a->nodes[i]), true);
+    }
 }
 
-int overlap_mark (struct planner *p, struct window *w)
+static void widen (void *arg, uint32_t place, bool whole)
 {
+    struct span *s = arg;
+
+    (void)whole;
+    s->least = place < s->least ? place : s->least;
+    s->most = place > s->most ? place : s->most;
+}
+
+static void set_bit (void *arg, uint32_t place, bool whole)
+{
+    struct reach *r = arg;
+    uint32_t word = place / 64 - r->first;
+    uint64_t bit = UINT64_C (1) << place % 64;
+
+    r->bits[word] |= bit;
+    if (whole)
+        r->bits[r->words + word] |= bit;
+}
+
+void overlap_forget (struct booking *b)
+{
+    free (b->reach);
+    b->reach = NULL;
+}
+
+static const struct reach *reach_of (struct planner *p, struct booking *b)
+{
+    struct span s = { UINT32_MAX, 0 };
+
+    if (b->reach && b->reach->made == p->made)
+        return b->reach;
+    overlap_forget (b);
+    each_node (p, b, widen, &s);
+    uint32_t first = s.least == UINT32_MAX ? 0 : s.least / 64;
+    uint32_t words = s.least == UINT32_MAX ? 0 : s.most / 64 - first + 1;
+    struct reach *r = calloc (1, sizeof (*r) + 2 * (size_t)words * sizeof (r->bits[0]));
+    if (!r)
+        return NULL;
+    r->made = p->made;
+    r->first = first;
+    r->words = words;
+    each_node (p, b, set_bit, r);
+    b->reach = r;
+    return r;
+}
+
+/* -- the union -- */
+
+void overlap_destroy (struct planner *p)
+{
+    free (p->overlap.any);
+    p->overlap = (struct overlap){ 0 };
+}
+
+static int make_room (struct planner *p)
+{
+    struct overlap *o = &p->overlap;
     size_t words = (p->nnodes + 63) / 64;
 
-    w->touched = NULL;
-    if (words > p->touched_words) {
-        uint64_t *again = realloc (p->touched, words * sizeof (*again));
-        if (!again)
-            return -ENOMEM;
-        p->touched = again;
-        p->touched_words = words;
-    }
-    if (words == 0)
+    if (words <= o->room)
         return 0;
-    memset (p->touched, 0, words * sizeof (*p->touched));
+    overlap_destroy (p);
+    o->any = calloc (3 * words, sizeof (*o->any));
+    if (!o->any)
+        return -ENOMEM;
+    o->whole = o->any + words;
+    o->up = o->whole + words;
+    o->room = words;
+    o->told = UINT64_MAX;
+    return 0;
+}
+
+/* Which nodes are up changes with the layout only. */
+static void note_up (struct planner *p)
+{
+    struct overlap *o = &p->overlap;
+
+    if (o->told == p->told)
+        return;
+    memset (o->up, 0, (p->nnodes + 63) / 64 * sizeof (*o->up));
+    for (size_t i = 0; i < p->nnodes; i++) {
+        const struct level_node *node = &p->nodes[i];
+        if (node->down)
+            continue;
+        uint32_t place = p->place[i * p->levels];
+        o->up[place / 64] |= UINT64_C (1) << place % 64;
+    }
+    o->told = p->told;
+}
+
+int overlap_make (struct planner *p, struct window *w)
+{
+    struct overlap *o = &p->overlap;
+    size_t words = (p->nnodes + 63) / 64;
+    int rc = 0;
+
+    if (p->nested || !levels_above (p, p->g->root) || (rc = make_room (p)) < 0
+        || words == 0)
+        return rc;
+    note_up (p);
+    memset (o->any, 0, words * sizeof (*o->any));
+    memset (o->whole, 0, words * sizeof (*o->whole));
     for (struct booking *b = p->by_job; b; b = b->hh.next) {
         if (b->start >= w->end || b->end <= w->at)
             continue;
-        CLAIMS_OF_JOB (p, b, c)
-        {
-            touch_claim (p, &p->claims[c]);
+        const struct reach *r = reach_of (p, b);
+        if (!r)
+            return -ENOMEM;
+        for (uint32_t i = 0; i < r->words; i++) {
+            o->any[r->first + i] |= r->bits[i];
+            o->whole[r->first + i] |= r->bits[r->words + i];
         }
     }
-    w->touched = p->touched;
+    w->touched = o->any;
+    w->taken = o->whole;
+    w->up = o->up;
     return 0;
+}
+
+/* -- is there enough for a request? -- */
+
+static int64_t count_free (const struct planner *p, const uint64_t *bits)
+{
+    int64_t n = 0;
+
+    for (size_t i = 0; i < (p->nnodes + 63) / 64; i++)
+        n += __builtin_popcountll (p->overlap.up[i] & ~bits[i]);
+    return n;
+}
+
+static bool is_type (const struct planner *p, const struct shape_vertex *v, uint16_t type)
+{
+    return v->kind == SHAPE_RESOURCE && !strcmp (v->type, graph_type_name (p->g, type));
+}
+
+/* Different nodes that the siblings need at least, each one's own. */
+static int64_t nodes_of (const struct planner *p, const struct shape *s, uint16_t head)
+{
+    int64_t most = 0;
+
+    for (uint16_t r = head; r != SHAPE_NONE; r = s->v[r].next) {
+        int64_t below, n = shape_count_least (&s->v[r]);
+        if (s->v[r].kind == SHAPE_OR_SLOT)
+            continue;
+        below = is_type (p, &s->v[r], GRAPH_NODE) ? 1 : nodes_of (p, s, s->v[r].first);
+        if (below > 0 && !__builtin_mul_overflow (n, below, &n) && n > most)
+            most = n;
+    }
+    return most;
+}
+
+bool overlap_may (const struct planner *p, const struct shape *s, int64_t whole)
+{
+    if (p->nnodes == 0 || p->nested)
+        return true;
+    if (whole > 0 && count_free (p, p->overlap.any) < whole)
+        return false;
+    return count_free (p, p->overlap.whole) >= nodes_of (p, s, s->top);
 }

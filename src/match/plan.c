@@ -35,14 +35,10 @@ static bool window_at (const struct plan *k, int64_t at, struct window *ret)
 }
 
 /* The first variant that fits in the window. 0, -EBUSY, -ENOMEM. */
-static int try_window (struct plan *k, struct window *w)
+static int try_window (struct plan *k, const struct window *w)
 {
     int rc = -EBUSY;
 
-    if (!w->now && !w->ever && !w->empty
-        && ((rc = levels_update (k->p)) < 0 || (rc = overlap_mark (k->p, w)) < 0))
-        return rc;
-    rc = -EBUSY;
     for (const struct shape *s = k->shape; s && rc == -EBUSY; s = s->other) {
         struct walk_miss miss;
         rc = walk (k->p, s, w, &k->s, &miss);
@@ -109,6 +105,20 @@ static int64_t first_candidate (const struct plan *k)
     return t >= 0 && t <= k->now ? k->now + 1 : end_after (k, k->now);
 }
 
+/* 1: as far as is known enough nodes are free in the window; 0: too few; -ENOMEM. */
+static int enough_nodes (struct plan *k, struct window *w)
+{
+    int64_t need[INDEX_DIMS];
+    int rc;
+
+    if ((rc = levels_update (k->p)) < 0 || (rc = overlap_make (k->p, w)) < 0)
+        return rc;
+    if (k->shape->other)
+        return 1;
+    sums_need (k->p, k->shape, need);
+    return overlap_may (k->p, k->shape, need[0]);
+}
+
 static int try_later (struct plan *k)
 {
     bool possible = false;
@@ -119,6 +129,10 @@ static int try_later (struct plan *k)
         t = first_time (k, t);
         if (t < 0 || !window_at (k, t, &w))
             break;
+        if ((rc = enough_nodes (k, &w)) < 0)
+            return rc;
+        if (rc == 0)
+            continue;
         if ((rc = try_window (k, &w)) != -EBUSY)
             return rc;
         if (!possible && (rc = try_empty (k, false)) < 0)

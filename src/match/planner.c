@@ -37,7 +37,7 @@ void planner_destroy (struct planner *p)
     for (size_t i = 0; i < p->ntracked; i++)
         free (p->tracked[i]);
     levels_destroy (p);
-    free (p->touched);
+    overlap_destroy (p);
     free (p);
 }
 

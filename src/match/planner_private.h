@@ -51,6 +51,7 @@ struct booking {
     uint64_t stamp;           /* of the last round that came by, see struct planner */
     int64_t sums[INDEX_DIMS]; /* what it takes of the profile in [start, end) */
     struct ordered_link by_id, by_end;
+    struct reach *reach; /* see overlap.c; or NULL */
     UT_hash_handle hh;
 };
 
@@ -59,8 +60,10 @@ struct window { /* the time that is asked for */
     bool now;   /* at is now, and it is to be allocated */
     bool ever;  /* satisfiability: nothing is booked and all is up */
     bool empty; /* nothing is booked, what is down is down; at: INT64_MAX */
-    const uint64_t *touched; /* nodes with something booked in it, a bit each by number;
-                              * NULL: not known */
+    /* Of a window ahead, where known (else NULL), a bit each by place in the root's index: */
+    const uint64_t *touched; /* nodes with something booked in it */
+    const uint64_t *taken;   /* of these the ones that are booked as a whole */
+    const uint64_t *up;      /* nodes that are up */
 };
 
 struct above { /* a vertex with nodes below it */
@@ -93,6 +96,12 @@ struct level_node {
 };
 
 struct profile;
+
+struct overlap { /* of a window ahead, bits by place of the node, see overlap.c */
+    uint64_t *any, *whole, *up; /* booked in part, as a whole; up: can be booked at all */
+    size_t room;                /* words of each */
+    uint64_t told;              /* p->told when `up` was made */
+};
 
 struct planner {
     struct graph *g;
@@ -140,8 +149,8 @@ struct planner {
                           * indexes rule nothing out */
     size_t ninner;
     uint32_t *inner_lists;
-    uint64_t *touched; /* see overlap_mark() */
-    size_t touched_words;
+    struct overlap overlap;
+    uint64_t made;   /* bumped when nodes get numbers anew */
     uint64_t stamp;  /* of the last round over bookings or nodes; each has its own */
     uint32_t *lists; /* all nodes, loose and kids of `above` */
     bool big[GRAPH_TYPES_MAX]; /* types of which one with children counts as several */
@@ -233,8 +242,15 @@ void booking_set_end (struct planner *p, struct booking *b, int64_t end);
 
 /* -- overlap.c -- */
 
-/* w->touched of a window ahead; -ENOMEM. Valid until the next call. */
-int overlap_mark (struct planner *p, struct window *w);
+/* w->touched and w->taken of a window ahead; -ENOMEM. The levels are up to date. Valid until
+ * the next call or booking. */
+int overlap_make (struct planner *p, struct window *w);
+/* In the window of the last overlap_make(): at least `whole` nodes have nothing booked, and as
+ * many as s needs are not taken. */
+bool overlap_may (const struct planner *p, const struct shape *s, int64_t whole);
+/* The booking's claims have changed. */
+void overlap_forget (struct booking *b);
+void overlap_destroy (struct planner *p);
 
 /* -- levels.c: the indexes -- */
 

@@ -1,6 +1,6 @@
 /* match.c - what a decision of the matcher costs: parse, decide, write, each alone
  *
- *     bench-match [--only TEXT] [--times N] [--policy NAME] [--scale] [--one GRAPH REQUEST]
+ *     bench-match [--only TEXT] [--times N] [--policy NAME] [--scale] [--stream JOBS] [--one GRAPH REQUEST]
  *
  * Prints a table, one line a graph and request; see t/bench/match. --scale prints the
  * series over 2^8 .. 2^17 nodes for the plot. --one decides N times and prints nothing: for
@@ -470,6 +470,11 @@ int main (int argc, char *argv[])
             policy = argv[++i];
         else if (!strcmp (argv[i], "--scale")) {
             scale (policy, times);
+            return 0;
+        } else if (!strcmp (argv[i], "--stream") && more) {
+            struct graph *g = make_graph (&machines[2]);
+            stream (&machines[2], g, policy, (int)strtol (argv[i + 1], NULL, 10));
+            graph_destroy (g);
             return 0;
         } else if (!strcmp (argv[i], "--one") && i + 2 < argc) {
             one (argv[i + 1], argv[i + 2], policy, times);

@@ -40,8 +40,8 @@ static void bound_of (struct walker *k, uint16_t r)
     }
     if (k->type[r] == GRAPH_NODE)
         b->dim[0] = req->taken || k->policy->node_exclusive;
-    else if (dim > 0 && req->first == SHAPE_NONE)
-        b->dim[dim] += 1;
+    else if (dim > 0 && req->first == SHAPE_NONE && !k->p->type_shared[k->type[r]])
+        b->dim[dim] += 1; /* no index knows what else a vertex has as a further child */
 }
 
 void walk_bounds (struct walker *k)
@@ -238,9 +238,18 @@ static bool way_is_closed (const struct walker *k, uint32_t node, uint32_t u,
 {
     for (uint32_t v = graph_vertex (k->g, node)->parent; v != u && v != GRAPH_NONE;
          v = graph_vertex (k->g, v)->parent)
-        if (is_closed (k, v, head))
+        if (is_closed (k, v, head)
+            || !walk_way_is_open (k, v, graph_vertex (k->g, v)->parent))
             return true;
     return false;
+}
+
+/* Something was found in the node, below u in the tree. */
+static void take_way (struct walker *k, uint32_t node, uint32_t u)
+{
+    for (uint32_t v = graph_vertex (k->g, node)->parent; v != u && v != GRAPH_NONE;
+         v = graph_vertex (k->g, v)->parent)
+        walk_way_take (k, v, graph_vertex (k->g, v)->parent);
 }
 
 /* Nothing found later can be better: nodes come in the order of what is compared. */
@@ -269,10 +278,12 @@ static void nodes_of (struct walker *k, uint32_t u, const struct above *a, uint1
            && (place = ahead ? next_ahead (k, a, (size_t)place + 1, &need)
                              : index_walk_next (&w))
                   >= 0) {
-        uint32_t node = a->nodes[place];
+        uint32_t node = a->nodes[place], nc = k->nc;
         if (!way_is_closed (k, node, u, head)
             && (!own || graph_vertex (k->g, node)->parent == u))
             walk_gather (k, node, head, UINT64_C (1) << i, UINT64_C (1) << i, base, excl);
+        if (k->has_ways && k->nc > nc)
+            take_way (k, node, u);
     }
     if (w.failed)
         k->failed = true;
@@ -306,10 +317,32 @@ static void loose_of (struct walker *k, const struct above *a, uint16_t head,
 {
     for (size_t i = 0; i < a->nloose && !k->failed; i++)
         walk_gather (k, a->loose[i], head, active, deeper, base, excl);
-    for (size_t i = 0; i < a->nkids && kids && !k->failed; i++)
-        if (!is_closed (k, a->kids[i], head))
-            loose_of (k, levels_above (k->p, a->kids[i]), head, deeper, deeper, kids,
-                      base, excl);
+    for (size_t i = 0; i < a->nkids && kids && !k->failed; i++) {
+        uint32_t nc = k->nc;
+        if (is_closed (k, a->kids[i], head) || !walk_way_is_open (k, a->kids[i], a->v))
+            continue;
+        loose_of (k, levels_above (k->p, a->kids[i]), head, deeper, deeper, kids, base,
+                  excl);
+        if (k->nc > nc)
+            walk_way_take (k, a->kids[i], a->v);
+    }
+}
+
+/* So with further children. */
+static void further_of (struct walker *k, const struct above *a, uint16_t head,
+                        uint64_t active, uint64_t deeper, bool kids, uint32_t base,
+                        bool excl)
+{
+    walk_collect_further (k, a->v, head, active, deeper, base, excl);
+    for (size_t i = 0; i < a->nkids && kids && !k->failed; i++) {
+        uint32_t nc = k->nc;
+        if (is_closed (k, a->kids[i], head) || !walk_way_is_open (k, a->kids[i], a->v))
+            continue;
+        further_of (k, levels_above (k->p, a->kids[i]), head, deeper, deeper, kids, base,
+                    excl);
+        if (k->nc > nc)
+            walk_way_take (k, a->kids[i], a->v);
+    }
 }
 
 /* -- children above nodes -- */
@@ -491,12 +524,33 @@ static void above_one (struct walker *k, uint32_t u, uint16_t head, uint16_t r,
         nodes_of (k, u, a, head, r, i, base, excl, own);
 }
 
+/* What is below u by other ways than the tree's, of which its index does not know. */
+static void further_one (struct walker *k, uint32_t u, uint16_t head, uint16_t r,
+                         unsigned i, uint32_t base, bool excl)
+{
+    const struct above *a = levels_above (k->p, u);
+    uint64_t active = UINT64_C (1) << i, deeper = walk_deeper (k, u, head, active);
+    bool slot = walk_req (k, r)->kind != SHAPE_RESOURCE;
+    bool own = (a->nkids > 0 && goes_by_kids (k, r)) || !deeper;
+
+    if (k->policy->first && k->f[base + i].total >= walk_goal (k, r))
+        return;
+    if (!slot && k->type[r] == GRAPH_NODE)
+        loose_of (k, a, head, active, deeper, !own, base, excl);
+    further_of (k, a, head, active, deeper, !own, base, excl);
+}
+
 void walk_above (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
                  uint32_t base, bool excl)
 {
     unsigned i = 0;
 
-    for (uint16_t r = head; r != SHAPE_NONE && !k->failed; r = walk_req (k, r)->next, i++)
-        if (active >> i & 1)
-            above_one (k, u, head, r, i, base, excl);
+    for (uint16_t r = head; r != SHAPE_NONE && !k->failed;
+         r = walk_req (k, r)->next, i++) {
+        if (!(active >> i & 1))
+            continue;
+        above_one (k, u, head, r, i, base, excl);
+        if (k->has_ways && u != k->g->root && !k->failed)
+            further_one (k, u, head, r, i, base, excl);
+    }
 }

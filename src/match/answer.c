@@ -3,6 +3,29 @@
 
 #include "match/walk_private.h"
 
+static int add_below (struct walker *k, struct selection *s, uint32_t parent);
+
+/* Its further children, which nothing covers, where they are not somebody else's. */
+static int add_further (struct walker *k, struct selection *s, uint32_t parent)
+{
+    uint32_t v = s->picks[parent].v;
+    int rc = 0;
+
+    GRAPH_FURTHER (k->g, v, c)
+    {
+        struct pick *p;
+        if (rc < 0 || !walk_way_is_open (k, c, v) || !claims_untouched (k->p, c, k->w))
+            continue;
+        walk_way_take (k, c, v);
+        if (k->failed || !(p = selection_add (s, k->g, c, 0, 1, parent)))
+            return -ENOMEM;
+        p->via = v;
+        p->exclusive = p->claimed = true;
+        rc = add_below (k, s, (uint32_t)s->n - 1);
+    }
+    return rc;
+}
+
 /* All below pick `parent`: exclusive, and covered by what claims it. */
 static int add_below (struct walker *k, struct selection *s, uint32_t parent)
 {
@@ -12,13 +35,13 @@ static int add_below (struct walker *k, struct selection *s, uint32_t parent)
         if (!p)
             return -ENOMEM;
         p->exclusive = true;
-        if (graph_vertex (k->g, c)->first != GRAPH_NONE) {
+        if (!graph_is_leaf (k->g, c)) {
             int rc = add_below (k, s, (uint32_t)s->n - 1);
             if (rc < 0)
                 return rc;
         }
     }
-    return 0;
+    return k->has_ways ? add_further (k, s, parent) : 0;
 }
 
 static int add_slots (struct walker *k, struct selection *s, uint32_t node,
@@ -128,7 +151,7 @@ static int claim_nodes (struct walker *k, struct selection *s)
         rc = selection_complete (s, k->g);
     for (size_t i = 0; i < s->n && rc == 0; i++) {
         uint32_t up = s->picks[i].parent;
-        if (up != GRAPH_NONE && s->picks[up].exclusive)
+        if (up != GRAPH_NONE && s->picks[up].exclusive && s->picks[i].via == GRAPH_NONE)
             s->picks[i].claimed = false;
     }
     return rc;
@@ -225,6 +248,8 @@ int walk_answer (struct walker *k, uint32_t parts, struct selection **ret)
     if (!s)
         return -ENOMEM;
     rc = add_candidates (k, s, parts, false);
+    if (rc == 0)
+        rc = walk_ways_add (k, s);
     if (rc == 0)
         rc = selection_complete (s, k->g);
     if (rc == 0 && k->policy->node_exclusive)

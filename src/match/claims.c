@@ -188,15 +188,50 @@ uint32_t claims_below (const struct planner *p, uint32_t v, const struct window 
     return GRAPH_NONE;
 }
 
-bool claims_untouched (const struct planner *p, uint32_t v, const struct window *w)
+static bool tree_untouched (const struct planner *p, uint32_t v, const struct window *w)
 {
     const struct level_node *node = levels_node (p, v);
 
-    if (w->ever || w->empty || (node && node->nclaims == 0))
+    if (node && node->nclaims == 0)
         return true;
     if (node && w->now && node->nclaims > node->nreserved)
         return false;
     return claims_below (p, v, w, GRAPH_NONE) == GRAPH_NONE;
+}
+
+bool claims_covered (const struct planner *p, uint32_t v, const struct window *w)
+{
+    for (v = graph_vertex (p->g, v)->parent; v != GRAPH_NONE;
+         v = graph_vertex (p->g, v)->parent)
+        if (claims_taken (p, v, w))
+            return true;
+    return false;
+}
+
+/* So are the further children at v and below it. */
+static bool further_untouched (const struct planner *p, uint32_t v,
+                               const struct window *w)
+{
+    GRAPH_FURTHER (p->g, v, c)
+    {
+        if (claims_covered (p, c, w) || !tree_untouched (p, c, w)
+            || !further_untouched (p, c, w))
+            return false;
+    }
+    GRAPH_CHILDREN (p->g, v, c)
+    {
+        if (!further_untouched (p, c, w))
+            return false;
+    }
+    return true;
+}
+
+bool claims_untouched (const struct planner *p, uint32_t v, const struct window *w)
+{
+    if (w->ever || w->empty)
+        return true;
+    return tree_untouched (p, v, w)
+           && (graph_further_count (p->g) == 0 || further_untouched (p, v, w));
 }
 
 uint32_t claims_in_way (const struct planner *p, const struct claim *c,

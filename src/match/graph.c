@@ -347,8 +347,8 @@ static int refuse_move (const struct graph *g, uint32_t v, uint32_t parent, int 
                         const char *why, struct error *err)
 {
     autostrbuf struct strbuf from = { 0 }, to = { 0 };
-    return error_set (err, errnum, "%s cannot move below %s: %s", names_path (g, v, &from),
-                      names_path (g, parent, &to), why);
+    return error_set (err, errnum, "%s cannot move below %s: %s",
+                      names_path (g, v, &from), names_path (g, parent, &to), why);
 }
 
 /* The ranks of what is below a node count by its own (see graph_find_rank()), and so not
@@ -363,7 +363,7 @@ static int check_move (const struct graph *g, uint32_t v, uint32_t parent,
         return refuse_move (g, v, parent, EINVAL, "it is not a node", err);
     if (graph_vertex (g, parent)->n > 1)
         return refuse_move (g, v, parent, EINVAL, "that is a group of leaves", err);
-    int deeper = graph_vertex (g, parent)->depth + 1 - graph_vertex (g, v)->depth;
+    int deeper = (int)further_depth (g, parent) + 1 - graph_vertex (g, v)->depth;
     for (uint32_t u = v; u != GRAPH_NONE; u = after (g, v, u)) {
         const struct graph_vertex *x = graph_vertex (g, u);
         if (u == parent)
@@ -371,6 +371,9 @@ static int check_move (const struct graph *g, uint32_t v, uint32_t parent,
         if (u != v && x->type != GRAPH_NODE && x->rank >= 0
             && x->rank != graph_vertex (g, x->parent)->rank)
             return refuse_move (g, v, parent, EINVAL, "it has other ranks in it", err);
+        if (x->flags & (GRAPH_FURTHER_CHILDREN | GRAPH_FURTHER_PARENTS))
+            return refuse_move (g, v, parent, EINVAL,
+                                "it has further parents or children in it", err);
         if (x->depth + deeper >= GRAPH_DEPTH_MAX)
             return refuse_move (g, v, parent, E2BIG, "that is too deep", err);
     }

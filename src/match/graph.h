@@ -146,7 +146,8 @@ int graph_resize (struct graph *g, uint32_t v, uint32_t count, int64_t size,
 /* Drop trailing units that graph_resize() could not, where they are free now. */
 void graph_trim (struct graph *g, uint32_t v);
 /* A node and all below it become the last child of `parent`; what is booked there stays.
- * 0, -EINVAL (not a node, parent is in it, something below it has another rank than it),
+ * 0, -EINVAL (not a node, parent is in it, something below it has another rank than it, or
+ * further parents or children),
  * -EEXIST (the name is taken there), -E2BIG (too deep), -ENOMEM. */
 int graph_move (struct graph *g, uint32_t v, uint32_t parent, struct error *err);
 /* v is to go when nothing is booked there any more, by graph_remove(): until then it is
@@ -234,6 +235,14 @@ uint32_t graph_further_parent (const struct graph *g, uint32_t v, uint32_t *at);
     for (uint32_t c##_at = GRAPH_NONE, c = graph_further_child ((g), (parent), &c##_at); \
          c != GRAPH_NONE; c = graph_further_child ((g), (parent), &c##_at))
 
+/* v is top, or below it, by any way. */
+bool graph_is_below (const struct graph *g, uint32_t v, uint32_t top);
+/* Of a vertex with further parents: room for the planner's notes. */
+struct graph_way {
+    uint32_t parent; /* by which a walk came to it; GRAPH_NONE at first */
+    uint32_t number;
+};
+struct graph_way *graph_way (struct graph *g, uint32_t v);
 /* Neither children of its own nor further ones. */
 static inline bool graph_is_leaf (const struct graph *g, uint32_t v)
 {

@@ -50,6 +50,7 @@ static struct junction *junction_get (struct graph *g, uint32_t v)
     if (j || !(j = malloc (sizeof (*j))))
         return j;
     j->v = v;
+    j->way.parent = GRAPH_NONE;
     junction_clear (j);
     HASH_ADD (hh, g->p->junctions, v, sizeof (j->v), j);
     if (j->hh.tbl)
@@ -156,6 +157,11 @@ uint32_t graph_further_parent (const struct graph *g, uint32_t v, uint32_t *at)
     return *at == GRAPH_NONE ? GRAPH_NONE : list[*at].parent;
 }
 
+struct graph_way *graph_way (struct graph *g, uint32_t v)
+{
+    return &junction_find (g, v)->way;
+}
+
 /* -- ways -- */
 
 struct ways {
@@ -185,14 +191,14 @@ unsigned further_depth (const struct graph *g, uint32_t v)
     return w.longest;
 }
 
-static bool is_above (const struct graph *g, uint32_t top, uint32_t v)
+bool graph_is_below (const struct graph *g, uint32_t v, uint32_t top)
 {
     for (; v != GRAPH_NONE; v = graph_vertex (g, v)->parent) {
         uint32_t at = GRAPH_NONE, up;
         if (v == top)
             return true;
         while ((up = graph_further_parent (g, v, &at)) != GRAPH_NONE) {
-            if (is_above (g, top, up))
+            if (graph_is_below (g, up, top))
                 return true;
         }
     }
@@ -254,7 +260,7 @@ static int check_ends (const struct graph *g, uint32_t parent, uint32_t v,
                           "%s is one of a group of %u leaves: these have no further "
                           "parents or children",
                           names_path (g, group, &sb), graph_vertex (g, group)->n);
-    if (is_above (g, v, parent))
+    if (graph_is_below (g, parent, v))
         return error_set (err, EINVAL, "%s cannot be below %s, which is below it",
                           names_path (g, v, &sb), names_path (g, parent, &sb2));
     if (has_parent (g, v, parent))

@@ -165,6 +165,7 @@ struct further {
 struct junction { /* of a vertex with some: the ends of their lists, or GRAPH_NONE */
     uint32_t v;
     uint32_t first_child, last_child, first_parent, last_parent;
+    struct graph_way way;
     UT_hash_handle hh;
 };
 

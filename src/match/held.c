@@ -2,8 +2,9 @@
  *
  * Siblings whose parts are of different types, none of which lies in another, cannot get in
  * each other's way, and are gathered at once. Others ("tangled": two slots of cores side by
- * side, a slot of nodes beside one of cores) are met one after the other, and what was
- * chosen for one is held while the next ones are looked for, as if it were booked.
+ * side, a slot of nodes beside one of cores; parts that several ways lead to) are met one
+ * after the other, and what was chosen for one is held while the next ones are looked for,
+ * as if it were booked.
  */
 #include <stdlib.h>
 
@@ -44,12 +45,59 @@ static bool apart (const struct walker *k, uint16_t a, uint16_t b)
     return x == y && x != SHAPE_SLOT;
 }
 
+/* r, or a part of it, is taken with everything below it. */
+static bool any_whole (const struct walker *k, uint16_t r)
+{
+    const struct shape_vertex *req = walk_req (k, r);
+    bool node = k->type[r] == GRAPH_NODE && k->policy->node_exclusive;
+
+    if (k->type[r] >= 0 && k->p->type_inner[k->type[r]]
+        && (node || req->exclusive == JOBSPEC_TRUE))
+        return true;
+    for (uint16_t c = req->first; c != SHAPE_NONE; c = walk_req (k, c)->next)
+        if (any_whole (k, c))
+            return true;
+    return false;
+}
+
+static bool any_of_type (const struct walker *k, uint16_t r, int32_t type)
+{
+    if (k->type[r] == type)
+        return true;
+    for (uint16_t c = walk_req (k, r)->first; c != SHAPE_NONE; c = walk_req (k, c)->next)
+        if (any_of_type (k, c, type))
+            return true;
+    return false;
+}
+
+/* a, or a part of it, is of a type to which several ways lead, and so is b. */
+static bool any_shared (const struct walker *k, uint16_t a, uint16_t b)
+{
+    if (k->type[a] >= 0 && k->p->type_shared[k->type[a]]
+        && any_of_type (k, b, k->type[a]))
+        return true;
+    for (uint16_t c = walk_req (k, a)->first; c != SHAPE_NONE; c = walk_req (k, c)->next)
+        if (any_shared (k, c, b))
+            return true;
+    return false;
+}
+
+/* Where vertices have several parents, two may come to the same below different ones. */
+static bool meet_by_ways (const struct walker *k, uint16_t a, uint16_t b)
+{
+    bool x = any_whole (k, a), y = any_whole (k, b);
+
+    return (x && y) || (x && any_shared (k, b, b)) || (y && any_shared (k, a, a))
+           || any_shared (k, a, b);
+}
+
 bool walk_tangled (const struct walker *k, uint16_t head)
 {
     for (uint16_t a = head; a != SHAPE_NONE; a = walk_req (k, a)->next)
         for (uint16_t b = walk_req (k, a)->next; b != SHAPE_NONE;
              b = walk_req (k, b)->next)
-            if (!apart (k, a, b) && meet (k, a, b))
+            if ((!apart (k, a, b) && meet (k, a, b))
+                || (k->has_ways && meet_by_ways (k, a, b)))
                 return true;
     return false;
 }
@@ -71,16 +119,37 @@ static void hold_one (struct walker *k, const struct candidate *c)
     k->held[k->nheld++] = (struct held){ c->v, c->unit, c->count, c->amount };
 }
 
+/* Further children at and below v, which was taken with everything below it. */
+static void hold_further (struct walker *k, uint32_t v)
+{
+    GRAPH_FURTHER (k->g, v, c)
+    {
+        const struct graph_vertex *x = graph_vertex (k->g, c);
+        struct candidate all = { .v = c, .count = x->n, .amount = x->size };
+        if (!k->failed)
+            hold_one (k, &all);
+        hold_further (k, c);
+    }
+    GRAPH_CHILDREN (k->g, v, c)
+    {
+        hold_further (k, c);
+    }
+}
+
 void walk_hold (struct walker *k, uint32_t list)
 {
     for (uint32_t i = list; i != WALK_NONE && !k->failed; i = k->c[i].next) {
         const struct candidate *c = &k->c[i];
         bool resource = walk_req (k, c->req)->kind == SHAPE_RESOURCE;
         bool node = resource && graph_vertex (k->g, c->v)->type == GRAPH_NODE;
-        if (resource && (c->taken || c->whole || (node && k->policy->node_exclusive)))
-            hold_one (k, c);
-        else
+        bool whole = c->whole || (node && k->policy->node_exclusive);
+        if (!resource || !(c->taken || whole)) {
             walk_hold (k, c->parts);
+            continue;
+        }
+        hold_one (k, c);
+        if (whole && k->has_ways)
+            hold_further (k, c->v);
     }
 }
 
@@ -114,9 +183,7 @@ bool walk_is_held (const struct walker *k, uint32_t v)
 bool walk_holds_below (const struct walker *k, uint32_t v)
 {
     for (uint32_t i = 0; i < k->nheld; i++)
-        for (uint32_t up = k->held[i].v; up != GRAPH_NONE;
-             up = graph_vertex (k->g, up)->parent)
-            if (up == v)
-                return true;
+        if (graph_is_below (k->g, k->held[i].v, v))
+            return true;
     return false;
 }

@@ -47,6 +47,7 @@ src_match_libmatch_a_SOURCES = \
 	src/match/sums.c \
 	src/match/verify.c \
 	src/match/walk.c \
+	src/match/ways.c \
 	$(MATCH_POLICIES_FILES)
 nodist_src_match_libmatch_a_SOURCES = src/match/policies/table.c
 

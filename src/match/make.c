@@ -94,6 +94,32 @@ static void count (struct make *m, uint32_t v, size_t above)
     }
 }
 
+/* Several ways lead to v: so to all below it, too. */
+static void count_shared (struct make *m, uint32_t v)
+{
+    m->p->type_shared[graph_vertex (m->p->g, v)->type] = true;
+    GRAPH_CHILDREN (m->p->g, v, child)
+    {
+        count_shared (m, child);
+    }
+}
+
+/* What further parents have is loose there: no index has it. */
+static void count_further (struct make *m)
+{
+    const struct graph *g = m->p->g;
+    struct graph_edge e;
+
+    for (size_t i = 0; graph_edge_at (g, graph_subsystem (g), i, &e); i++) {
+        m->p->any_loose = true;
+        m->p->type_inner[graph_vertex (g, e.from)->type] = true;
+        uint32_t edge = GRAPH_NONE;
+        graph_further_parent (g, e.to, &edge);
+        if (edge == i) /* its first one */
+            count_shared (m, e.to);
+    }
+}
+
 /* -- dimensions -- */
 
 static bool has_dim (const struct planner *p, int type)
@@ -539,6 +565,7 @@ void levels_destroy (struct planner *p)
     memset (p->type_above, 0, sizeof (p->type_above));
     memset (p->type_inner, 0, sizeof (p->type_inner));
     memset (p->type_loose, 0, sizeof (p->type_loose));
+    memset (p->type_shared, 0, sizeof (p->type_shared));
     memset (p->big, 0, sizeof (p->big));
     memset (p->total, 0, sizeof (p->total));
     memset (p->loose_free, 0, sizeof (p->loose_free));
@@ -554,6 +581,7 @@ static int make (struct make *m)
         return -ENOMEM;
     if (p->g->root != GRAPH_NONE)
         count (m, p->g->root, 0);
+    count_further (m);
     set_dims (m);
     if (allocate (m) < 0)
         return -ENOMEM;

@@ -17,8 +17,9 @@
  * reserved) is also in graph_vertex.busy and .used, so that the question "free now?" reads
  * one word for 64 units.
  *
- * A claim on a vertex that has children covers, when it is exclusive, all below it. On a
- * divisible vertex a claim takes its amount, exclusive or not.
+ * A claim on a vertex that has children covers, when it is exclusive, all below it in the
+ * tree; what is below it as a further child is claimed by itself. On a divisible vertex a
+ * claim takes its amount, exclusive or not.
  */
 #ifndef FLUXQ_MATCH_PLANNER_PRIVATE_H
 #define FLUXQ_MATCH_PLANNER_PRIVATE_H
@@ -124,6 +125,7 @@ struct planner {
     bool type_above[GRAPH_TYPES_MAX]; /* types of vertices above nodes, but the root's */
     bool type_inner[GRAPH_TYPES_MAX]; /* types of which one has children */
     bool type_loose[GRAPH_TYPES_MAX]; /* types of which one is beside the nodes */
+    bool type_shared[GRAPH_TYPES_MAX]; /* types of which one has several ways to it */
     uint64_t layout;                  /* of the graph when the above was made */
     struct profile *profile;          /* sums over time of the dimensions */
     uint64_t generation;
@@ -179,11 +181,15 @@ uint64_t claims_free_word (const struct planner *p, uint32_t v, uint32_t i,
 int64_t claims_free_amount (const struct planner *p, uint32_t v, const struct window *w);
 /* Units; of a divisible vertex 1 when some of it is free. */
 int64_t claims_free_count (const struct planner *p, uint32_t v, const struct window *w);
-/* No claim on v or below it overlaps the window. */
+/* No claim on v or below it, by any way, overlaps the window. */
 bool claims_untouched (const struct planner *p, uint32_t v, const struct window *w);
 /* An exclusive claim on v itself overlaps the window (for vertices with children: nothing
  * below it is free then). */
 bool claims_taken (const struct planner *p, uint32_t v, const struct window *w);
+
+/* So for a vertex above v in the tree: of what is further children of others, who may come
+ * from elsewhere. */
+bool claims_covered (const struct planner *p, uint32_t v, const struct window *w);
 
 /* Does the claim count in the window? */
 bool claims_counts (const struct planner *p, const struct claim *c,

@@ -22,12 +22,25 @@ bool walk_has_nodes (const struct walker *k, uint16_t r)
     return false;
 }
 
+static bool has_further_child (const struct walker *k, uint32_t u, int32_t type)
+{
+    GRAPH_FURTHER (k->g, u, c)
+    {
+        if (graph_vertex (k->g, c)->type == type)
+            return true;
+    }
+    return false;
+}
+
 bool walk_has_child (const struct walker *k, uint32_t u, int32_t type)
 {
     const struct above *a = NULL;
 
     if (type < 0)
         return false;
+    if ((graph_vertex (k->g, u)->flags & GRAPH_FURTHER_CHILDREN)
+        && has_further_child (k, u, type))
+        return true;
     if (graph_vertex (k->g, u)->flags & GRAPH_ABOVE)
         a = levels_above (k->p, u);
     if (!a) {
@@ -74,8 +87,13 @@ static bool below_has_all (const struct walker *k, uint32_t u, uint16_t slot)
 {
     GRAPH_CHILDREN (k->g, u, c)
     {
-        if (graph_vertex (k->g, c)->first != GRAPH_NONE
+        if (!graph_is_leaf (k->g, c)
             && (has_all (k, c, slot) || below_has_all (k, c, slot)))
+            return true;
+    }
+    GRAPH_FURTHER (k->g, u, c)
+    {
+        if (has_all (k, c, slot) || below_has_all (k, c, slot))
             return true;
     }
     return false;
@@ -133,7 +151,7 @@ static bool make_tangled (struct walker *k, uint32_t u, uint16_t slot,
                           struct candidate *c)
 {
     uint16_t head = walk_req (k, slot)->first;
-    uint32_t base = walk_push (k, head), i = 0;
+    uint32_t base = walk_push (k, head), ways = k->nways, i = 0;
     bool made = base != WALK_NONE;
 
     c->parts = WALK_NONE;
@@ -150,6 +168,7 @@ static bool make_tangled (struct walker *k, uint32_t u, uint16_t slot,
             walk_join (k, &c->parts, list);
         }
     }
+    walk_ways_keep (k, ways, made ? c->parts : WALK_NONE);
     if (base != WALK_NONE)
         walk_pop (k, base);
     return made;

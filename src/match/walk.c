@@ -105,7 +105,7 @@ static uint64_t next_sibling (const struct walker *k, uint16_t head, uint64_t re
 static bool find_active (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
                          bool excl, uint32_t *parts, int64_t *ret_granted)
 {
-    uint32_t base = walk_push (k, head);
+    uint32_t base = walk_push (k, head), ways = k->nways;
     bool found = false;
 
     *parts = WALK_NONE;
@@ -117,6 +117,7 @@ static bool find_active (struct walker *k, uint32_t u, uint16_t head, uint64_t a
         walk_collect (k, u, head, active, base, excl);
     if (!k->failed)
         found = walk_choose (k, head, active, base, u, parts, ret_granted);
+    walk_ways_keep (k, ways, found ? *parts : WALK_NONE);
     walk_pop (k, base);
     return found;
 }
@@ -126,7 +127,7 @@ static bool find_tangled (struct walker *k, uint32_t u, uint16_t head, bool excl
                           uint32_t *parts, int64_t *ret_granted)
 {
     uint64_t rest = ~UINT64_C (0) >> (64 - walk_siblings (k, head));
-    uint32_t held = k->nheld, more;
+    uint32_t held = k->nheld, ways = k->nways, more;
     bool found = true;
 
     *parts = WALK_NONE;
@@ -139,6 +140,8 @@ static bool find_tangled (struct walker *k, uint32_t u, uint16_t head, bool excl
         walk_join (k, parts, more);
     }
     k->nheld = held;
+    if (!found)
+        walk_ways_back (k, ways);
     return found && !k->failed;
 }
 
@@ -190,7 +193,7 @@ static void take (struct walker *k, uint32_t v, uint16_t r, uint32_t found, bool
 
     if (req->required && !constraint_allows_vertex (req->required, k->g, v, 0))
         return;
-    if (x->first == GRAPH_NONE) {
+    if (graph_is_leaf (k->g, v)) {
         if (req->first == SHAPE_NONE)
             take_leaf (k, v, r, found, excl || req->taken);
         return;
@@ -240,7 +243,7 @@ bool walk_closed (const struct walker *k, uint32_t u)
 {
     const struct graph_vertex *x = graph_vertex (k->g, u);
 
-    if (x->first == GRAPH_NONE && x->type != GRAPH_NODE
+    if (graph_is_leaf (k->g, u) && x->type != GRAPH_NODE
         && (int32_t)x->type != k->storage_node)
         return false; /* leaves are asked unit by unit */
     if (k->w->ever ? graph_is_leaving (k->g, u)
@@ -255,8 +258,8 @@ bool walk_closed (const struct walker *k, uint32_t u)
     return (x->nclaims > 0 && claims_taken (k->p, u, k->w)) || walk_is_held (k, u);
 }
 
-void walk_gather (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
-                  uint64_t deeper, uint32_t base, bool excl)
+static void gather (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
+                    uint64_t deeper, uint32_t base, bool excl)
 {
     const struct graph_vertex *x = graph_vertex (k->g, u);
     int64_t node_score = k->node_score;
@@ -275,10 +278,43 @@ void walk_gather (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
             (match_policy_score (k->policy, k->g, u, 0) + 1) * WALK_NODE_WEIGHT;
     if (i >= 0)
         take (k, u, r, base + (uint32_t)i, excl);
-    else if (x->first != GRAPH_NONE && deeper)
+    else if (deeper && !graph_is_leaf (k->g, u))
         walk_collect (k, u, head, deeper, base, excl);
     k->node_score = node_score;
     k->node = node;
+}
+
+void walk_gather_by (struct walker *k, uint32_t u, uint32_t via, uint16_t head,
+                     uint64_t active, uint64_t deeper, uint32_t base, bool excl)
+{
+    uint32_t nc = k->nc;
+
+    if (!walk_way_is_open (k, u, via))
+        return;
+    gather (k, u, head, active, deeper, base, excl);
+    if (k->nc > nc)
+        walk_way_take (k, u, via);
+}
+
+void walk_gather (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
+                  uint64_t deeper, uint32_t base, bool excl)
+{
+    const struct graph_vertex *x = graph_vertex (k->g, u);
+
+    if (x->flags & GRAPH_FURTHER_PARENTS)
+        walk_gather_by (k, u, x->parent, head, active, deeper, base, excl);
+    else
+        gather (k, u, head, active, deeper, base, excl);
+}
+
+void walk_collect_further (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
+                           uint64_t deeper, uint32_t base, bool excl)
+{
+    GRAPH_FURTHER (k->g, u, c)
+    {
+        if (!k->failed)
+            walk_gather_by (k, c, u, head, active, deeper, base, excl);
+    }
 }
 
 uint64_t walk_deeper (const struct walker *k, uint32_t u, uint16_t head, uint64_t active)
@@ -296,7 +332,13 @@ uint64_t walk_deeper (const struct walker *k, uint32_t u, uint16_t head, uint64_
 
 struct kid {
     int64_t free;
-    uint32_t v, order;
+    uint64_t order;
+    uint32_t v;
+};
+
+struct kids {
+    struct kid fixed[64], *kid; /* fixed, or grown */
+    size_t n, alloc;
 };
 
 /* Children by what is free in them, most first; of equals the last added first. */
@@ -323,42 +365,54 @@ static int64_t free_below (const struct walker *k, uint32_t v)
     return sum;
 }
 
+static bool add_kid (struct walker *k, struct kids *l, uint32_t v, uint64_t order)
+{
+    bool leaf = graph_vertex (k->g, v)->first == GRAPH_NONE;
+
+    if (l->n == l->alloc) {
+        struct kid *again = malloc (2 * l->alloc * sizeof (*again));
+        if (!again) {
+            k->failed = true;
+            return false;
+        }
+        memcpy (again, l->kid, l->n * sizeof (*again));
+        if (l->kid != l->fixed)
+            free (l->kid);
+        l->kid = again;
+        l->alloc *= 2;
+    }
+    l->kid[l->n++] =
+        (struct kid){ .free = leaf ? -1 : free_below (k, v), .order = order, .v = v };
+    return true;
+}
+
 /* Policies that take the first that do: the freest child first, and no further than there is
  * enough. */
 static void collect_first (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
                            uint32_t base, bool excl)
 {
     uint64_t deeper = walk_deeper (k, u, head, active);
-    struct kid fixed[64], *kids = fixed;
-    size_t n = 0, alloc = 64;
+    struct kids l = { .kid = l.fixed, .alloc = ARRAY_SIZE (l.fixed) };
 
     GRAPH_CHILDREN (k->g, u, c)
     {
-        if (n == alloc) {
-            struct kid *again = malloc (2 * alloc * sizeof (*again));
-            if (!again) {
-                k->failed = true;
-                break;
-            }
-            memcpy (again, kids, n * sizeof (*again));
-            if (kids != fixed)
-                free (kids);
-            kids = again;
-            alloc *= 2;
-        }
-        const struct graph_vertex *x = graph_vertex (k->g, c);
-        kids[n++] = (struct kid){ .free = x->first == GRAPH_NONE ? -1 : free_below (k, c),
-                                  .v = c,
-                                  .order = x->order };
+        if (!add_kid (k, &l, c, graph_vertex (k->g, c)->order))
+            break;
     }
-    qsort (kids, n, sizeof (*kids), by_free);
+    GRAPH_FURTHER (k->g, u, c)
+    {
+        if (k->failed || !add_kid (k, &l, c, (UINT64_C (1) << 32) + c_at))
+            break;
+    }
+    qsort (l.kid, l.n, sizeof (*l.kid), by_free);
     for (uint64_t rest = active; rest && !k->failed; rest &= rest - 1) {
         uint64_t one = rest & -rest;
-        for (size_t i = 0; i < n && !k->failed && !walk_enough (k, head, one, base); i++)
-            walk_gather (k, kids[i].v, head, one, deeper & one, base, excl);
+        for (size_t i = 0; i < l.n && !k->failed && !walk_enough (k, head, one, base);
+             i++)
+            walk_gather_by (k, l.kid[i].v, u, head, one, deeper & one, base, excl);
     }
-    if (kids != fixed)
-        free (kids);
+    if (l.kid != l.fixed)
+        free (l.kid);
 }
 
 void walk_collect (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
@@ -404,6 +458,8 @@ void walk_collect (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
         if (k->failed)
             return;
     }
+    if (graph_vertex (k->g, u)->flags & GRAPH_FURTHER_CHILDREN)
+        walk_collect_further (k, u, head, active, deeper, base, excl);
 }
 
 /* -- the whole -- */
@@ -418,6 +474,7 @@ int walk_bind (struct walker *k)
         k->type[i] = k->s->v[i].kind == SHAPE_RESOURCE
                          ? graph_type_find (k->g, k->s->v[i].type)
                          : -1;
+    k->has_ways = graph_further_count (k->g) > 0;
     k->storage_node = graph_type_find (k->g, "storage_node");
     walk_bounds (k);
     return 0;
@@ -425,6 +482,8 @@ int walk_bind (struct walker *k)
 
 void walk_release (struct walker *k)
 {
+    walk_ways_back (k, 0);
+    free (k->ways);
     free (k->type);
     free (k->bound);
     free (k->c);
@@ -442,6 +501,7 @@ static int walk_once (struct walker *k, bool span, struct selection **ret)
 
     k->span = span;
     k->nc = k->nf = k->nheld = 0;
+    walk_ways_back (k, 0);
     k->shares = 1;
     k->node = 0;
     k->node_score = 0;

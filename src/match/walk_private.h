@@ -4,6 +4,7 @@
  *     above.c    the same above the nodes, by the indexes
  *     slots.c    slots out of parts
  *     choose.c   the best k of what was found, by the policy
+ *     ways.c     vertices that are below several others
  *     held.c     what was chosen for one sibling is not there for the next
  *     answer.c   the chosen tree as a selection
  *
@@ -75,6 +76,10 @@ struct walker {
     uint32_t aorder;
     struct held *held;
     uint32_t nheld, aheld;
+    bool has_ways; /* there are vertices with several parents */
+    uint32_t
+        *ways; /* vertices with further parents below one of which something was found */
+    uint32_t nways, aways;
     uint32_t node;      /* its number */
     int64_t node_score; /* of the node that the walk is in, scaled; 0 outside */
 };
@@ -123,6 +128,18 @@ int64_t walk_held_amount (const struct walker *k, uint32_t v);
 bool walk_is_held (const struct walker *k, uint32_t v);
 bool walk_holds_below (const struct walker *k, uint32_t v); /* or v itself */
 
+/* -- ways.c -- */
+
+/* v may be come to from `via`, one of its parents (it has one or several). */
+bool walk_way_is_open (const struct walker *k, uint32_t v, uint32_t via);
+/* Something was found in v from there: it is not come to from elsewhere. */
+void walk_way_take (struct walker *k, uint32_t v, uint32_t via);
+/* Forget all but the first n (k->nways) of these; all but them and what leads to the list. */
+void walk_ways_back (struct walker *k, uint32_t n);
+void walk_ways_keep (struct walker *k, uint32_t n, uint32_t list);
+/* Picks that tell by which further parents one comes to those in k->ways. 0, -ENOMEM. */
+int walk_ways_add (struct walker *k, struct selection *s);
+
 /* -- walk.c -- */
 
 /* Types and bounds for k->s in k->p; -ENOMEM. Release in any case. */
@@ -133,6 +150,9 @@ void walk_release (struct walker *k);
  * of no such type, for those in `deeper` below it. */
 void walk_gather (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
                   uint64_t deeper, uint32_t base, bool excl);
+/* The same in u and its further parent `via`. */
+void walk_gather_by (struct walker *k, uint32_t u, uint32_t via, uint16_t head,
+                     uint64_t active, uint64_t deeper, uint32_t base, bool excl);
 /* Number among the siblings `head` of the one of u's type, which is no slot, or -1; *ret_req
  * is it. */
 int walk_sibling_of_type (const struct walker *k, uint32_t u, uint16_t head,
@@ -143,6 +163,9 @@ bool walk_closed (const struct walker *k, uint32_t u);
 /* The same below u only. */
 void walk_collect (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
                    uint32_t base, bool excl);
+/* The same in the further children of u. */
+void walk_collect_further (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
+                           uint64_t deeper, uint32_t base, bool excl);
 /* Of the active siblings those that are looked for at any depth below u: the outermost, and
  * others of which u has none among its children. */
 uint64_t walk_deeper (const struct walker *k, uint32_t u, uint16_t head, uint64_t active);

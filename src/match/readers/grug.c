@@ -2,7 +2,7 @@
  *
  *     text --> recipe --> plan --> vertices of one subsystem, depth first
  *                                  |
- *           edges and paths of the other subsystems, second parents
+ *           further parents; edges and paths of the other subsystems
  *
  * Leaves that are alike but for their numbers are added as one group at once, so time and
  * memory go with the vertices that have something below them. Which vertex of the plan
@@ -13,15 +13,16 @@
 
 #include "match/reader.h"
 #include "match/readers/grug_plan.h"
-#include "match/readers/second.h"
 
 #define PATH_LENGTH_MAX (64 * 1024)
 
 /* What is to be done with the vertices of a class. */
 struct kind {
     bool in_tree;
-    bool leaf;       /* nothing is made or associated below it in the tree */
+    bool leaf;       /* nothing is made or associated below it in the tree, and it is not
+                      * shared */
     bool listed;     /* edges beside the tree may touch it */
+    bool shared;     /* it may be below several vertices of the tree */
     bool odd;        /* paths may not be those that the names make */
     uint32_t *steps; /* of the tree, that lead on from some vertex of it */
     size_t nsteps;
@@ -195,6 +196,13 @@ static void mark_listed (struct making *m, size_t step, uint32_t from, uint32_t 
     m->kinds[from].listed = m->kinds[to].listed = true;
 }
 
+static void mark_shared (struct making *m, size_t step, uint32_t from, uint32_t to,
+                         void *arg)
+{
+    (void)step, (void)from, (void)arg;
+    m->kinds[to].shared = m->kinds[to].odd = true;
+}
+
 static void mark_odd (struct making *m, size_t step, uint32_t from, uint32_t to,
                       void *arg)
 {
@@ -215,7 +223,9 @@ static int list_steps (struct making *m)
             for_classes (m, s, add_step, NULL);
         if (step->to || !is_main (m, step->edge))
             for_classes (m, s, mark_listed, NULL);
-        if (step->to ? is_main (m, step->edge) : !is_main (m, step->edge))
+        if (step->to && is_main (m, step->edge))
+            for_classes (m, s, mark_shared, NULL);
+        if (!step->to && !is_main (m, step->edge))
             for_classes (m, s, mark_odd, NULL);
     }
     return 0;
@@ -239,7 +249,8 @@ static int settle_kinds (struct making *m)
     for (size_t c = 0; c < m->p->nclasses; c++) {
         const struct grug_class *class = &m->p->classes[c];
         struct kind *kind = &m->kinds[c];
-        kind->leaf = kind->nsteps == 0 && strcmp (class->node->type, "node") != 0;
+        kind->leaf =
+            kind->nsteps == 0 && !kind->shared && strcmp (class->node->type, "node") != 0;
         kind->listed = kind->listed && kind->in_tree;
         if (!kind->in_tree || !(kind->listed || kind->odd))
             continue;
@@ -529,9 +540,8 @@ static int add_edge (struct making *m, const struct grug_edge *e, uint32_t from,
                      uint32_t to)
 {
     const struct unit *a = unit_of (m, from), *b = unit_of (m, to);
-    char second[SECOND_SIZE];
     struct graph_edge edge = {
-        .subsystem = is_main (m, e) ? second_subsystem (m->g, second) : e->subsystem,
+        .subsystem = e->subsystem,
         .type = e->relation[0] ? e->relation : NULL,
     };
     int rc;
@@ -570,22 +580,36 @@ static int add_step_edges (struct making *m, const struct grug_step *s)
     return rc;
 }
 
-static int add_extra_edges (struct making *m)
+/* Two edges of the recipe may make the same. */
+static int add_further (struct making *m, const struct grug_edge *e,
+                        const struct unit *from, const struct unit *to)
+{
+    struct error why = { 0 };
+    int rc =
+        graph_associate (m->g, from->v, to->v, e->relation[0] ? e->relation : NULL, &why);
+
+    if (rc == 0 || rc == -EEXIST)
+        return 0;
+    return error_set (m->err, -rc, "grug: line %ld: edge '%s': %s", e->line, e->id,
+                      why.text);
+}
+
+static int add_all_further (struct making *m)
 {
     int rc = 0;
 
     for (size_t k = 0; k < m->nextra && rc == 0; k++) {
         const struct pair *x = &m->extra[k];
         const struct unit *from = unit_of (m, x->from), *to = unit_of (m, x->to);
-        if (from && to && graph_vertex (m->g, to->v)->parent != from->v)
-            rc = add_edge (m, m->p->steps[x->step].edge, x->from, x->to);
+        if (from && to)
+            rc = add_further (m, m->p->steps[x->step].edge, from, to);
     }
     return rc;
 }
 
 static int add_edges (struct making *m)
 {
-    int rc = add_extra_edges (m);
+    int rc = add_all_further (m);
 
     for (size_t s = 0; s < m->p->nsteps && rc == 0; s++) {
         if (!is_main (m, m->p->steps[s].edge))

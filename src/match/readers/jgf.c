@@ -2,7 +2,7 @@
  *
  *     text --> document --> tree of one subsystem --> vertices, parents first
  *                                                     |
- *                              edges and paths of the other subsystems, second parents
+ *                              further parents; edges and paths of the other subsystems
  *
  * A subgraph that is attached has vertices that the graph has, too: they are found by their
  * paths first, then the new ones are added, and taken away again should one be refused.
@@ -15,7 +15,6 @@
 
 #include "match/readers/jgf_paths.h"
 #include "match/readers/jgf_tree.h"
-#include "match/readers/second.h"
 
 struct making {
     struct graph *g;
@@ -119,7 +118,7 @@ static int add_vertex (struct making *m, uint32_t i, struct error *err)
         .uniq = m->renumber ? -1 : v->uniq,
         .rank = v->rank,
         .flags = v->down ? GRAPH_DOWN : 0,
-        .leaf = !m->t->parent[i] && strcmp (v->type, "node") != 0,
+        .leaf = !m->t->parent[i] && !m->t->shared[i] && strcmp (v->type, "node") != 0,
     };
 
     if (list_properties (m, v->properties, &spec.properties) < 0)
@@ -135,35 +134,56 @@ static int add_vertex (struct making *m, uint32_t i, struct error *err)
 
 /* -- beside the tree -- */
 
+static int add_further (struct making *m, size_t k, const struct place *from,
+                        const struct place *to, struct error *err)
+{
+    struct error why = { 0 };
+    int rc = graph_associate (m->g, from->v, to->v, m->d->e[k].type, &why);
+
+    if (rc < 0)
+        error_set (err, -rc, "jgf: graph.edges[%zu]: %s", k, why.text);
+    return rc;
+}
+
+static int add_edge (struct making *m, size_t k, const struct place *from,
+                     const struct place *to, struct error *err)
+{
+    const struct jgf_edge *e = &m->d->e[k];
+    struct graph_edge edge = {
+        .subsystem = e->subsystem,
+        .type = e->type,
+        .from = from->v,
+        .from_unit = from->unit,
+        .to = to->v,
+        .to_unit = to->unit,
+    };
+    int rc = graph_edge_add (m->g, &edge);
+
+    if (rc == -ENOMEM)
+        return no_memory (err);
+    if (rc < 0)
+        return error_set (err, -rc,
+                          "jgf: graph.edges[%zu].metadata.subsystem: '%s' is not a "
+                          "name of a subsystem, or one too many",
+                          k, e->subsystem);
+    return 0;
+}
+
 static int add_edges (struct making *m, struct error *err)
 {
-    char second[SECOND_SIZE];
+    int rc = 0;
 
-    second_subsystem (m->g, second);
-    for (size_t k = 0; k < m->d->ne; k++) {
+    for (size_t k = 0; k < m->d->ne && rc == 0; k++) {
         const struct jgf_edge *e = &m->d->e[k];
         const struct place *from = &m->at[e->source], *to = &m->at[e->target];
         if (m->t->edge[e->target] == k || from->v == GRAPH_NONE || to->v == GRAPH_NONE
             || (from->old && to->old))
             continue;
-        struct graph_edge edge = {
-            .subsystem = strcmp (e->subsystem, m->t->subsystem) ? e->subsystem : second,
-            .type = e->type,
-            .from = from->v,
-            .from_unit = from->unit,
-            .to = to->v,
-            .to_unit = to->unit,
-        };
-        int rc = graph_edge_add (m->g, &edge);
-        if (rc == -ENOMEM)
-            return no_memory (err);
-        if (rc < 0)
-            return error_set (err, -rc,
-                              "jgf: graph.edges[%zu].metadata.subsystem: '%s' is not a "
-                              "name of a subsystem, or one too many",
-                              k, e->subsystem);
+        rc = strcmp (e->subsystem, m->t->subsystem) != 0
+                 ? add_edge (m, k, from, to, err)
+                 : add_further (m, k, from, to, err);
     }
-    return 0;
+    return rc;
 }
 
 /* Two vertices must not be at one path. The graph sees to it where paths are made of

@@ -15,6 +15,7 @@
 struct found {
     uint32_t v, unit; /* v GRAPH_NONE: passed over */
     uint32_t i;       /* in the document */
+    uint32_t via;     /* see struct pick */
 };
 
 struct choice {
@@ -70,7 +71,7 @@ static int find_one (struct choice *c, struct jgf_paths *paths, uint32_t i,
     struct found *f = &c->found[i];
     int rc;
 
-    *f = (struct found){ .v = GRAPH_NONE, .i = i };
+    *f = (struct found){ .v = GRAPH_NONE, .i = i, .via = GRAPH_NONE };
     if (!path
         || (c->d->freed && v->rank >= 0 && idset_has (c->d->freed, (uint32_t)v->rank)))
         return 0;
@@ -90,6 +91,21 @@ static int find_one (struct choice *c, struct jgf_paths *paths, uint32_t i,
     return check_same (c, f, err);
 }
 
+/* Of vertices with several parents: below which of them the text has it. */
+static void find_ways (struct choice *c)
+{
+    for (size_t k = 0; k < c->d->ne; k++) {
+        const struct jgf_edge *e = &c->d->e[k];
+        uint32_t from = c->found[e->source].v, to = c->found[e->target].v;
+        if (from == GRAPH_NONE || to == GRAPH_NONE
+            || !(graph_vertex (c->g, to)->flags & GRAPH_FURTHER_PARENTS)
+            || strcmp (e->subsystem, graph_subsystem (c->g)) != 0)
+            continue;
+        if (from != graph_vertex (c->g, to)->parent)
+            c->found[e->target].via = from;
+    }
+}
+
 static int find_all (struct choice *c, struct error *err)
 {
     struct jgf_paths paths = { .g = c->g };
@@ -100,6 +116,7 @@ static int find_all (struct choice *c, struct error *err)
     jgf_paths_release (&paths);
     if (rc < 0)
         return rc;
+    find_ways (c);
     if (c->n == 0 && !c->d->freed)
         return error_set (err, EINVAL,
                           "jgf: graph.nodes: no vertex has a path in the subsystem '%s'",
@@ -165,32 +182,39 @@ static int add_found (const struct choice *c, const struct found *f, struct sele
 
     if (add_pick (s, c->g, f->v, f->unit, 1, &p) < 0)
         return -ENOMEM;
+    p->via = f->via;
     p->amount = v->size;
     p->exclusive = v->exclusive;
     p->claimed = v->exclusive || is_divisible (c->g, f->v);
     return 0;
 }
 
-/* The next vertex of the tree below top, depth first. */
-static uint32_t next_below (const struct graph *g, uint32_t top, uint32_t v)
+/* All below v, by every way; depth is bounded by GRAPH_DEPTH_MAX. */
+static int add_below (const struct choice *c, uint32_t v, struct selection *s)
 {
-    if (graph_vertex (g, v)->first != GRAPH_NONE)
-        return graph_vertex (g, v)->first;
-    while (v != top && graph_vertex (g, v)->next == GRAPH_NONE)
-        v = graph_vertex (g, v)->parent;
-    return v == top ? GRAPH_NONE : graph_vertex (g, v)->next;
-}
+    struct pick *p;
+    int rc = 0;
 
-static int add_below (const struct choice *c, uint32_t top, struct selection *s)
-{
-    for (uint32_t v = next_below (c->g, top, top); v != GRAPH_NONE;
-         v = next_below (c->g, top, v)) {
-        struct pick *p;
-        if (add_pick (s, c->g, v, 0, graph_vertex (c->g, v)->n, &p) < 0)
-            return -ENOMEM;
+    GRAPH_CHILDREN (c->g, v, child)
+    {
+        if (rc == 0)
+            rc = add_pick (s, c->g, child, 0, graph_vertex (c->g, child)->n, &p);
+        if (rc < 0)
+            return rc;
         p->exclusive = true;
+        rc = add_below (c, child, s);
     }
-    return 0;
+    GRAPH_FURTHER (c->g, v, child)
+    {
+        if (rc == 0)
+            rc = add_pick (s, c->g, child, 0, 1, &p);
+        if (rc < 0)
+            return rc;
+        p->exclusive = p->claimed = true;
+        p->via = v;
+        rc = add_below (c, child, s);
+    }
+    return rc;
 }
 
 static int add_picks (const struct choice *c, struct selection *s)
@@ -210,14 +234,15 @@ static int add_picks (const struct choice *c, struct selection *s)
     return rc;
 }
 
-/* What lies below an exclusive vertex is booked with it. Parents come first. */
+/* What lies below an exclusive vertex is booked with it, but for its further children.
+ * Parents come first. */
 static void claim_once (struct selection *s)
 {
     for (size_t k = 1; k < s->n; k++) {
         if (!s->picks[s->picks[k].parent].exclusive)
             continue;
         s->picks[k].exclusive = true;
-        s->picks[k].claimed = false;
+        s->picks[k].claimed = s->picks[k].via != GRAPH_NONE;
     }
 }
 

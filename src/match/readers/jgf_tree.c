@@ -53,7 +53,7 @@ static int hang (struct build *b, struct error *err)
             continue;
         b->member[edge->source] = b->member[edge->target] = true;
         t->parent[edge->source] = true;
-        b->in[edge->target]++;
+        t->shared[edge->target] = b->in[edge->target]++ > 0;
         if (t->edge[edge->target] == GRAPH_NONE)
             t->edge[edge->target] = (uint32_t)e;
         else if (d->e[t->edge[edge->target]].source == edge->source)
@@ -170,13 +170,14 @@ int jgf_tree_build (struct jgf_tree *t, const struct jgf_document *d,
     t->order = array_of (d->nv, sizeof (*t->order));
     t->roots = array_of (d->nv, sizeof (*t->roots));
     t->parent = array_of (d->nv, sizeof (*t->parent));
+    t->shared = array_of (d->nv, sizeof (*t->shared));
     b.start = array_of (d->nv, sizeof (*b.start));
     b.out = array_of (d->ne, sizeof (*b.out));
     b.in = array_of (d->nv, sizeof (*b.in));
     b.waiting = array_of (d->nv, sizeof (*b.waiting));
     b.member = array_of (d->nv, sizeof (*b.member));
-    if (!t->edge || !t->order || !t->roots || !t->parent || !b.start || !b.out || !b.in
-        || !b.waiting || !b.member) {
+    if (!t->edge || !t->order || !t->roots || !t->parent || !t->shared || !b.start
+        || !b.out || !b.in || !b.waiting || !b.member) {
         rc = error_set (err, ENOMEM, "jgf: out of memory");
     } else {
         memset (t->edge, 0xff, d->nv * sizeof (*t->edge));
@@ -220,5 +221,6 @@ void jgf_tree_release (struct jgf_tree *t)
     free (t->order);
     free (t->roots);
     free (t->parent);
+    free (t->shared);
     memset (t, 0, sizeof (*t));
 }

@@ -7,7 +7,7 @@
  *         uint32_t parent = jgf_tree_parent (&t, &document, i);
  *
  * Siblings stand in the order of their edges. A vertex that several edges lead to hangs at
- * the first of them. Vertices of other subsystems alone are left out.
+ * the first of them, the others are further parents. Vertices of other subsystems alone are left out.
  */
 #ifndef FLUXQ_MATCH_READERS_JGF_TREE_H
 #define FLUXQ_MATCH_READERS_JGF_TREE_H
@@ -22,6 +22,7 @@ struct jgf_tree {
     uint32_t *roots; /* those without an edge, in the order of the document */
     size_t nroots;
     bool *parent; /* by vertex: has something below it */
+    bool *shared; /* by vertex: several edges lead to it */
 };
 
 /* 0, -ENOMEM, -EINVAL: a cycle, an edge twice, a vertex with an edge but without a path

@@ -21,9 +21,7 @@
 
 #include "match/reader.h"
 
-static const char *const subsystems[] = {
-    "containment", "power", "network", "containment.second", "power.second", NULL,
-};
+static const char *const subsystems[] = { "containment", "power", "network", NULL };
 
 static inline void add_unit_text (const struct graph *g, uint32_t v, uint32_t unit,
                                   struct strbuf *sb)

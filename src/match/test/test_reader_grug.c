@@ -331,8 +331,8 @@ static void test_second_parent (void **state)
            "  store1 #4 containment=/cluster0/pool0/store1\n"
            "   ssd0..1 #7..8\n"
            " pool0 #9\n"
-           "containment.second: #9 -shares> #3\n"
-           "containment.second: #9 -shares> #4\n");
+           "containment: #9 -shares> #3\n"
+           "containment: #9 -shares> #4\n");
 }
 
 /* Defaults of keys count, and our own where a recipe declares nothing. */

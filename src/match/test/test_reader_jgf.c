@@ -227,7 +227,7 @@ static void test_second_parent (void **state)
            " node0 #1 r0\n"
            " pool0 #9\n"
            "  ssd0 #2 containment=/cluster0/node0/ssd0\n"
-           "containment.second: #1 -> #2\n");
+           "containment: #1 -> #2\n");
 }
 
 /* Paths that are not made of names are kept; they are not confused with names. */

@@ -169,6 +169,17 @@ static void path_cut (struct strbuf *path, size_t len)
     }
 }
 
+/* The path of v without its last name: that of the tree, by whatever way it was come to. */
+static void path_restart (struct jgf *j, uint32_t v)
+{
+    uint32_t parent = graph_vertex (j->g, v)->parent;
+
+    path_cut (&j->path, 0);
+    if (parent != GRAPH_NONE && graph_path (j->g, parent, 0, &j->path) < 0
+        && !j->path.err)
+        j->path.err = -ENOMEM;
+}
+
 /* Put the unit's name below the way to depth. */
 static void path_set (struct jgf *j, unsigned depth, const struct pick *p, uint32_t unit)
 {
@@ -192,6 +203,8 @@ static void add_vertices (struct jgf *j, const struct selection *s)
             continue;
         }
         if (!at.leave) {
+            if (p->via != GRAPH_NONE)
+                path_restart (j, p->v);
             j->above[at.depth] = j->path.len;
             path_set (j, at.depth, p, p->unit);
             continue;
@@ -202,6 +215,10 @@ static void add_vertices (struct jgf *j, const struct selection *s)
             add_vertex (j, p, p->unit + k);
         }
         path_cut (&j->path, j->above[at.depth]);
+        if (p->via != GRAPH_NONE) {
+            path_restart (j, p->via);
+            path_set (j, at.depth - 1, &s->picks[p->parent], s->picks[p->parent].unit);
+        }
         if (j->path.err)
             j->sb->err = j->path.err;
     }

@@ -166,7 +166,7 @@ static int put_graph (struct dump *d)
     int rc = put_nodes (d, d->g->root);
 
     put_tree (d, d->g->root);
-    for (const char *const *name = d->s->opt->subsystems + 1; *name; name++) {
+    for (const char *const *name = d->s->opt->subsystems; *name; name++) {
         for (size_t i = 0; graph_edge_at (d->g, *name, i, &e); i++)
             put_edge (d, &e);
     }

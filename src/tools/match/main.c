@@ -23,7 +23,7 @@ static uint64_t count_edges (const struct session *s)
     struct graph_edge edge;
 
     n -= n > 0;
-    for (const char *const *name = s->opt->subsystems + 1; *name; name++) {
+    for (const char *const *name = s->opt->subsystems; *name; name++) {
         for (size_t i = 0; graph_edge_at (s->graph, *name, i, &edge); i++)
             n++;
     }

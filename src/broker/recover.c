@@ -31,6 +31,8 @@ static int on_job (const struct journal_job_row *row, void *arg)
     if (!(e->js = jobspec_parse (row->jobspec, row->jobspec_len, &err))
         || !(e->req = match_request_create (e->js, &err)))
         log_error ("job %ju: %s", (uintmax_t)row->id, err.text);
+    if (e->req)
+        e->req = match_request_share (b->matcher, e->req);
     entry_drop_spec (e);
     return 0;
 }

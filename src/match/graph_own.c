@@ -49,7 +49,8 @@ void own_drop (struct graph *g, uint32_t v)
 void own_tidy (struct graph *g, uint32_t v)
 {
     const struct own *own = own_find (g, v);
-    if (own && !own->want && !own->leaving && !own->withheld && !own->nsets && !own->npaths && !own->down && !own->drained)
+    if (own && !own->want && !own->leaving && !own->withheld && !own->nsets
+        && !own->npaths && !own->down && !own->drained)
         own_drop (g, v);
 }
 

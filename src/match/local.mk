@@ -81,6 +81,7 @@ MATCH_TESTS = \
 	src/match/test/test_constraint \
 	src/match/test/test_find \
 	src/match/test/test_graph \
+	src/match/test/test_graph_change \
 	src/match/test/test_graph_associate \
 	src/match/test/test_graph_random \
 	src/match/test/test_graph_torture \
@@ -111,6 +112,7 @@ MATCH_TEST_LIBS = $(FORMATS_LIBS) $(CMOCKA_LIBS)
 src_match_test_test_constraint_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_find_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_graph_LDADD = $(MATCH_TEST_LIBS)
+src_match_test_test_graph_change_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_graph_associate_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_graph_random_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_graph_torture_LDADD = $(MATCH_TEST_LIBS)

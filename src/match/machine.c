@@ -229,7 +229,8 @@ static int set_properties (struct machine *g, struct machine_node *n,
 }
 
 /* The node is in that rack from now on; its vertex is there already. */
-static void set_rack (struct machine *g, struct machine_node *n, struct machine_rack *rack)
+static void set_rack (struct machine *g, struct machine_node *n,
+                      struct machine_rack *rack)
 {
     struct machine_rack *old = n->rack;
 

@@ -40,6 +40,7 @@ struct machine_node {
     int index;
     bool leaving;
     bool exclusive; /* booked as a whole */
+    bool withheld;  /* some of it may be, see node_withhold() */
     uint32_t njobs;
     uint32_t v, core, gpu, memory; /* in the graph; GRAPH_NONE: it has none of that */
     struct machine_amounts size, foreign;

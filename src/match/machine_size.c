@@ -174,8 +174,8 @@ static int flag_units (struct machine *g, uint32_t v, uint32_t i, uint64_t chang
 {
     for (; change; change &= change - 1) {
         uint32_t bit = (uint32_t)__builtin_ctzll (change);
-        int rc = graph_set_flag (g->graph, v, 64 * i + bit, GRAPH_DRAINED,
-                                 want >> bit & 1);
+        int rc =
+            graph_set_flag (g->graph, v, 64 * i + bit, GRAPH_DRAINED, want >> bit & 1);
         if (rc < 0)
             return rc;
         machine_changed (g, v);
@@ -219,11 +219,28 @@ static int withhold_memory (struct machine *g, uint32_t v, int64_t foreign)
     return rc;
 }
 
+/* Units are kept that were to go. */
+static bool has_surplus (const struct machine *g, uint32_t v, uint32_t size)
+{
+    return v != GRAPH_NONE && graph_vertex (g->graph, v)->n > size;
+}
+
 int node_withhold (struct machine *g, struct machine_node *n)
 {
+    bool any = n->foreign.cores > 0 || n->foreign.gpus > 0 || n->foreign.memory > 0
+               || has_surplus (g, n->core, n->size.cores)
+               || has_surplus (g, n->gpu, n->size.gpus);
+
+    if (!any && !n->withheld)
+        return 0;
+    n->withheld = true;
     int rc = withhold_units (g, n->core, n->foreign.cores);
 
     if (rc == 0)
         rc = withhold_units (g, n->gpu, n->foreign.gpus);
-    return rc == 0 ? withhold_memory (g, n->memory, n->foreign.memory) : rc;
+    if (rc == 0)
+        rc = withhold_memory (g, n->memory, n->foreign.memory);
+    if (rc == 0)
+        n->withheld = any;
+    return rc;
 }

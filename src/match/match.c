@@ -27,6 +27,7 @@ struct verdict {
 struct matcher {
     struct machine *g;
     struct planner *p;
+    struct match_request *requests; /* that are shared, by key */
     struct verdict verdicts[VERDICTS];
 };
 
@@ -48,6 +49,11 @@ void matcher_destroy (struct matcher *m)
 {
     if (!m)
         return;
+    struct match_request *req, *next;
+    HASH_ITER (hh, m->requests, req, next) {
+        HASH_DELETE (hh, m->requests, req);
+        req->all = NULL;
+    }
     m->g->planner = NULL;
     planner_destroy (m->p);
     for (size_t i = 0; i < VERDICTS; i++)
@@ -58,6 +64,24 @@ void matcher_destroy (struct matcher *m)
 void matcher_set_policy (struct matcher *m, const struct match_policy *policy)
 {
     planner_set_policy (m->p, policy);
+}
+
+struct match_request *match_request_share (struct matcher *m, struct match_request *req)
+{
+    struct match_request *known;
+
+    HASH_FIND (hh, m->requests, &req->key, sizeof (req->key), known);
+    if (!known) {
+        HASH_ADD (hh, m->requests, key, sizeof (req->key), req);
+        req->all = req->hh.tbl ? &m->requests : NULL;
+        return req;
+    }
+    if (known == req || known->shape->node_memory != req->shape->node_memory
+        || !shape_equal (known->shape, req->shape))
+        return req;
+    match_request_destroy (req);
+    known->refs++;
+    return known;
 }
 
 bool match_has (const struct matcher *m, uint64_t job)
@@ -257,19 +281,16 @@ int match_without_allocating (struct matcher *m, const struct match_request *req
     return find_place (m, PLANNER_WITHOUT_ALLOCATING, 0, req, now, duration, ret, why);
 }
 
-/* The nodes know of the job. */
-static void book (struct matcher *m, const struct rset *r)
+/* The node, by its index, knows of the job. */
+static void book (struct matcher *m, int index, const struct rset_rank *rank)
 {
-    for (size_t i = 0; i < r->nranks; i++) {
-        const struct rset_rank *rank = &r->ranks[i];
-        struct machine_amounts given = rset_rank_amounts (rank);
-        struct machine_node *n =
-            machine_node_at (m->g, machine_node_find (m->g, rank->node));
-        if (rank->exclusive)
-            machine_book (m->g, n, &given);
-        else if (given.cores > 0 || given.gpus > 0 || given.memory > 0)
-            machine_book (m->g, n, NULL);
-    }
+    struct machine_amounts given = rset_rank_amounts (rank);
+    struct machine_node *n = machine_node_at (m->g, index);
+
+    if (rank->exclusive)
+        machine_book (m->g, n, &given);
+    else if (given.cores > 0 || given.gpus > 0 || given.memory > 0)
+        machine_book (m->g, n, NULL);
 }
 
 static int refuse_again (uint64_t job, struct error *why)
@@ -284,8 +305,8 @@ int match_allocate (struct matcher *m, uint64_t job, const struct match_request 
     if (match_has (m, job))
         return refuse_again (job, why);
     int rc = find_place (m, PLANNER_ALLOCATE, job, req, now, duration, ret, why);
-    if (rc == 0)
-        book (m, *ret);
+    for (size_t i = 0; rc == 0 && i < (*ret)->nranks; i++)
+        book (m, (*ret)->ranks[i].node_index, &(*ret)->ranks[i]);
     return rc;
 }
 
@@ -352,8 +373,8 @@ int match_update (struct matcher *m, uint64_t job, const struct rset *r,
     s->start = ticks (r->starttime);
     s->end = r->expiration > 0 ? MAX (ticks (r->expiration), s->start + 1) : INT64_MAX;
     rc = planner_update (m->p, job, s, false, why);
-    if (rc == 0)
-        book (m, r);
+    for (size_t i = 0; rc == 0 && i < r->nranks; i++)
+        book (m, machine_node_find (m->g, r->ranks[i].node), &r->ranks[i]);
     return rc;
 }
 

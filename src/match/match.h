@@ -50,6 +50,10 @@ void matcher_destroy (struct matcher *m);
 /* Another one from now on; what is booked stays. */
 void matcher_set_policy (struct matcher *m, const struct match_policy *policy);
 
+/* One like req that is in use already, and req is gone; else req. Thousands of equal jobs
+ * so have one request. Each is given back by match_request_destroy(). O(1). */
+struct match_request *match_request_share (struct matcher *m, struct match_request *req);
+
 /* 0 and *ret, the caller's, which starts now and lasts duration seconds (0: no end);
  * errors as above, with why (may be NULL) one sentence for its user. */
 int match_allocate (struct matcher *m, uint64_t job, const struct match_request *req,

@@ -8,6 +8,9 @@
 struct match_request {
     struct shape *shape;
     uint64_t key;
+    unsigned refs;              /* besides the first */
+    struct match_request **all; /* the hash that it is in, by key; NULL: in none */
+    UT_hash_handle hh;
 };
 
 /* -- match_rset.c -- */

@@ -148,9 +148,9 @@ static int copy_list (struct compiler *cc, const struct jobspec_resource *from, 
 /* A whole node that says nothing of what it has must have a core. */
 static int add_core (struct compiler *cc, struct jobspec_resource *v)
 {
-    static const struct jobspec_resource core = {
-        .type = (char *)"core", .count = { 1, 1, '+', 1 }, .exclusive = JOBSPEC_UNSET
-    };
+    static const struct jobspec_resource core = { .type = (char *)"core",
+                                                  .count = { 1, 1, '+', 1 },
+                                                  .exclusive = JOBSPEC_UNSET };
     if (!(v->with = malloc (sizeof (core))))
         return error_set (cc->err, ENOMEM, "resources: out of memory");
     v->with[0] = core;
@@ -245,10 +245,12 @@ struct match_request *match_request_create (const struct jobspec *js, struct err
 
 void match_request_destroy (struct match_request *req)
 {
-    if (req) {
-        shape_destroy (req->shape);
-        free (req);
-    }
+    if (!req || req->refs-- > 0)
+        return;
+    if (req->all)
+        HASH_DELETE (hh, *req->all, req);
+    shape_destroy (req->shape);
+    free (req);
 }
 
 uint64_t match_request_shape (const struct match_request *req)

@@ -164,9 +164,9 @@ static int claim_rank (struct booking_of *b, const struct rset_rank *rank)
         return error_set (b->why, ENOENT, "node %s is not known", rank->node);
     const struct machine_node *n = b->g->nodes[index];
     if (rank->memory_mib > n->size.memory)
-        return error_set (
-            b->why, ENOENT, "%s: %lld MiB of memory are gone (it has %lld)", n->name,
-            (long long)rank->memory_mib, (long long)n->size.memory);
+        return error_set (b->why, ENOENT, "%s: %lld MiB of memory are gone (it has %lld)",
+                          n->name, (long long)rank->memory_mib,
+                          (long long)n->size.memory);
     bool whole = rank->exclusive;
     if ((rc = claim_ids (b, n, rank->cores, n->core, n->size.cores, "core", whole)) < 0
         || (rc = claim_ids (b, n, rank->gpus, n->gpu, n->size.gpus, "gpu", whole)) < 0)

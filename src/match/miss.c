@@ -32,8 +32,8 @@ static const char *unit_of (const struct reason *w, uint16_t type)
             return w->k->s->v[i].unit;
     for (size_t i = 0; i < MIN (a->nnodes, 1); i++)
         GRAPH_CHILDREN (w->p->g, a->nodes[i], c)
-            if (graph_vertex (w->p->g, c)->type == type)
-                return graph_unit_name (w->p->g, c);
+    if (graph_vertex (w->p->g, c)->type == type)
+        return graph_unit_name (w->p->g, c);
     return "";
 }
 
@@ -165,10 +165,10 @@ int planner_why (const struct planner *p, const struct shape *s,
     struct reason r = { p, &k, levels_above (p, p->g->root)->index, never };
     bool said = !never && say_nothing_is_up (&r, &sb);
     for (uint16_t top = s->top; top != SHAPE_NONE && !said; top = s->v[top].next)
-        said = walk_req (&k, top)->kind != SHAPE_OR_SLOT
-               && ((!never && say_sum_too_small (&r, top, &sb))
-                   || say_node_too_small (&r, top, &sb)
-                   || say_sum_too_small (&r, top, &sb));
+        said =
+            walk_req (&k, top)->kind != SHAPE_OR_SLOT
+            && ((!never && say_sum_too_small (&r, top, &sb))
+                || say_node_too_small (&r, top, &sb) || say_sum_too_small (&r, top, &sb));
     if (!said)
         say_count (&r, miss, &sb);
     rc = error_set (why, code, "%s", sb.buf);

@@ -577,6 +577,34 @@ void shape_destroy (struct shape *s)
     }
 }
 
+static bool same_structure (const struct shape *a, const struct shape *b)
+{
+    if (a->nv != b->nv || a->top != b->top)
+        return false;
+    for (size_t i = 0; i < a->nv; i++) {
+        const struct shape_vertex *x = &a->v[i], *y = &b->v[i];
+        if (x->kind != y->kind || x->taken != y->taken || x->first != y->first
+            || x->next != y->next)
+            return false;
+    }
+    return true;
+}
+
+bool shape_equal (const struct shape *a, const struct shape *b)
+{
+    const struct shape_store *x = a->store, *y = b->store;
+
+    if (x->nparts != y->nparts || memcmp (x->digest, y->digest, SHA256_SIZE) != 0)
+        return false;
+    for (size_t i = 0; i < x->nparts; i++)
+        if (memcmp (x->parts[i].digest, y->parts[i].digest, SHA256_SIZE) != 0)
+            return false;
+    for (; a && b; a = a->other, b = b->other)
+        if (!same_structure (a, b))
+            return false;
+    return !a && !b;
+}
+
 static size_t text_memory (const char *text)
 {
     return text ? strlen (text) + 1 : 0;

@@ -53,7 +53,8 @@ struct shape {
     uint64_t key; /* equal: the same verdict at the same time (but for a hash's chance),
                    * of it and the variants behind it */
     bool elastic; /* some count has more than one size */
-    int64_t node_memory; /* of divisible memory so much at least is booked on each node that
+    int64_t
+        node_memory; /* of divisible memory so much at least is booked on each node that
                           * is chosen, or has something chosen in it; 0: what is asked for.
                           * For the caller to set; the key does not know of it */
     struct shape *other;       /* the next variant (xor_slot), owned; or NULL */
@@ -75,6 +76,8 @@ struct shape *shape_compile (const struct jobspec_resource *resources, size_t n,
                              const json_t *constraints, unsigned flags,
                              struct error *err);
 void shape_destroy (struct shape *s);
+/* They ask for the same, labels aside (and their node_memory). */
+bool shape_equal (const struct shape *a, const struct shape *b);
 size_t shape_memory (const struct shape *s);
 /* The largest allowed size of v's count that is <= limit; 0: even the least is more.
  * O(log limit). */

@@ -249,6 +249,9 @@ bool walk_closed (const struct walker *k, uint32_t u)
     if (k->w->ever ? graph_is_leaving (k->g, u)
                    : (x->flags & (GRAPH_DOWN | GRAPH_DRAINED)) != 0)
         return true;
+    if (x->type == GRAPH_NODE && k->policy->node_exclusive
+        && !claims_untouched (k->p, u, k->w))
+        return true;
     if (x->type == GRAPH_NODE && k->s->node_memory > 0
         && free_memory (k, u) < k->s->node_memory)
         return true;

@@ -129,8 +129,7 @@ static void test_exclusive_leaves_foreign (void **state)
     rset_destroy (r);
     match_request_destroy (req);
     expect (&mc, 2, "slot=1>core=1", "n1:0*1");
-    expect (&mc, 3, "node=1!>slot=1>core=1",
-            "needs 1 whole node, 0 are free now (of 2)");
+    expect (&mc, 3, "node=1!>slot=1>core=1", "needs 1 whole node, 0 are free now (of 2)");
     rig_destroy (&mc);
 }
 
@@ -224,9 +223,9 @@ static void test_refused_shapes (void **state)
         { "node=1>(slot=1>core=1,slot=1>core=1)",
           "resources[0].with[1]: a second slot: a job's tasks run in one kind of slot" },
         { "slot=1>slot=1>core=1", "resources[0].with[0]: a slot in a slot" },
-        { "slot=1>(core=1,core=1)",
-          "resources[0].with[1]: a second 'core' beside number [0]: put both into one, or "
-          "each into a slot" },
+        { "slot=1>(core=1,core=1)", "resources[0].with[1]: a second 'core' beside number "
+                                    "[0]: put both into one, or "
+                                    "each into a slot" },
         { "slot=1~>core=1", "resources[0]: a slot cannot be shared" },
         { "rack=1!>node=1>slot=1>core=1",
           "resources[0]: what has nodes in it cannot be exclusive, its nodes can" },
@@ -257,8 +256,9 @@ static void test_unknown_types (void **state)
             "needs 1 socket with 1 slot of 1 core: 0 of 1 socket fit the machine");
     expect (&mc, 1, "slot=1>core=1>pu=2",
             "needs 1 slot of 1 core with 2 pus: 0 of 2 pus fit the machine");
-    expect (&mc, 1, "rack=1>rack=1>slot=1>core=1",
-            "needs 1 rack with 1 rack with 1 slot of 1 core: 0 of 1 rack fit the machine");
+    expect (
+        &mc, 1, "rack=1>rack=1>slot=1>core=1",
+        "needs 1 rack with 1 rack with 1 slot of 1 core: 0 of 1 rack fit the machine");
     expect (&mc, 1, "cluster=1>rack=1>slot=2>core=5", "n0:0-4*1 n1:0-4*1");
     expect (&mc, 2, "slot=1>core=3~", "n0:5-7*1");
     rig_destroy (&mc);
@@ -274,7 +274,8 @@ static void test_why (void **state)
         expect (&mc, 100 + j, "node=1>slot=1>(core=5,gpu=1)", answer);
     }
     expect (&mc, 1, "node=4>slot=1>core=8",
-            "needs 4 nodes with 1 slot of 8 cores each: 2 of 4 nodes fit now (16 nodes are up)");
+            "needs 4 nodes with 1 slot of 8 cores each: 2 of 4 nodes fit now (16 nodes "
+            "are up)");
     expect (&mc, 1, "node=4-8>slot=2>(core=2,gpu=1)",
             "needs 4 to 8 nodes with 2 slots of 2 cores and 1 gpu each: 2 of 4 nodes fit "
             "now (16 nodes are up)");
@@ -303,8 +304,9 @@ static void test_down_is_not_never (void **state)
     struct rig mc = rig_create (2);
     assert_int_equal (machine_node_set_state (mc.g, 0, MACHINE_NODE_DOWN, "gone dark"),
                       0);
-    expect (&mc, 1, "node=2>slot=1>core=1",
-            "needs 2 nodes with 1 slot of 1 core each: 1 of 2 nodes fits now (1 node is up)");
+    expect (
+        &mc, 1, "node=2>slot=1>core=1",
+        "needs 2 nodes with 1 slot of 1 core each: 1 of 2 nodes fits now (1 node is up)");
     assert_int_equal (machine_node_set_state (mc.g, 1, MACHINE_NODE_DRAINED, NULL), 0);
     expect (&mc, 1, "slot=1>core=1", "needs 1 slot of 1 core, no node is up");
     struct error why = { 0 };
@@ -393,6 +395,220 @@ static void test_node_leaves_and_returns (void **state)
     rig_destroy (&mc);
 }
 
+/* What others use comes from what is free, and more of it when a job ends; a node that
+ * shrank below what is booked has nothing left. */
+static void test_foreign_follows (void **state)
+{
+    (void)state;
+    struct rig mc = rig_create (1);
+    struct machine_node_info info;
+    expect (&mc, 1, "slot=1>core=6", "n0:0-5*1");
+    assert_int_equal (machine_node_set_foreign (mc.g, 0, 4, 0, 0), 0);
+    assert_int_equal (machine_node_info (mc.g, 0, &info), 0);
+    assert_int_equal (info.cores_free, 0);
+    assert_int_equal (info.cores_foreign, 4);
+    assert_int_equal (match_cancel (mc.m, 1), 0);
+    assert_int_equal (machine_node_info (mc.g, 0, &info), 0);
+    assert_int_equal (info.cores_free, 4);
+    expect (&mc, 2, "slot=1>core=3", "n0:0-2*1");
+    assert_int_equal (machine_node_set_foreign (mc.g, 0, 0, 0, 990), 0);
+    expect (&mc, 3, "slot=1>core=5", "n0:3-7*1");
+    assert_int_equal (match_cancel (mc.m, 2), 0);
+    struct machine_node_spec spec = { .name = "n0", .cores = 4, .memory_mib = 1000 };
+    assert_int_equal (machine_node_update (mc.g, &spec, NULL), 0);
+    assert_int_equal (machine_node_info (mc.g, 0, &info), 0);
+    assert_int_equal (info.cores, 4);
+    assert_int_equal (info.cores_used, 5);
+    assert_int_equal (info.cores_free, 0);
+    assert_int_equal (match_cancel (mc.m, 3), 0);
+    expect (&mc, 4, "slot=1>(core=4,memory=10)", "n0:0-3*1");
+    expect (&mc, 5, "slot=1>core=5", "needs 5 cores on a node, the largest has 4");
+    rig_destroy (&mc);
+}
+
+/* Nothing of a kind, while some of it is still booked, and again something. */
+static void test_shrinks_to_nothing (void **state)
+{
+    (void)state;
+    struct rig mc = rig_create (1);
+    struct machine_node_info info;
+    struct machine_node_spec spec = { .name = "n0", .cores = 8 };
+    expect (&mc, 1, "slot=1>(core=1,gpu=1,memory=1)", "n0:0*1");
+    assert_int_equal (machine_node_update (mc.g, &spec, NULL), 0);
+    assert_int_equal (machine_node_info (mc.g, 0, &info), 0);
+    assert_int_equal (info.gpus, 0);
+    assert_int_equal (info.gpus_used, 1);
+    assert_int_equal (info.memory_used, 1);
+    expect (&mc, 2, "slot=1>(core=1,gpu=1)", "needs 1 gpu on a node, the largest has 0");
+    expect (&mc, 2, "slot=1>(core=1,memory=1)",
+            "needs 1 MiB of memory on a node, the largest has 0");
+    spec.gpus = 3;
+    spec.memory_mib = 5;
+    assert_int_equal (machine_node_update (mc.g, &spec, NULL), 0);
+    expect (&mc, 2, "slot=1>(core=1,gpu=2,memory=4)", "n0:1*1");
+    spec.gpus = 0;
+    spec.cores = 0;
+    assert_int_equal (machine_node_update (mc.g, &spec, NULL), 0);
+    assert_int_equal (match_cancel (mc.m, 1), 0);
+    assert_int_equal (match_cancel (mc.m, 2), 0);
+    assert_int_equal (machine_node_info (mc.g, 0, &info), 0);
+    assert_int_equal (info.cores + info.cores_used + info.gpus + info.gpus_used, 0);
+    assert_true (match_nothing_free (mc.m));
+    spec.cores = 2;
+    assert_int_equal (machine_node_update (mc.g, &spec, NULL), 0);
+    assert_false (match_nothing_free (mc.m));
+    expect (&mc, 3, "slot=1>core=2", "n0:0-1*1");
+    rig_destroy (&mc);
+}
+
+/* A node that is to go is not waited for. */
+static void test_leaving_is_never (void **state)
+{
+    (void)state;
+    struct rig mc = rig_create (2);
+    expect (&mc, 1, "slot=1>core=1", "n0:0*1");
+    assert_int_equal (machine_node_remove (mc.g, 0), 0);
+    expect (&mc, 2, "node=2>slot=1>core=1",
+            "needs 2 nodes with 1 slot of 1 core each: 1 of 2 nodes fits the machine");
+    assert_int_equal (machine_node_set_state (mc.g, 0, MACHINE_NODE_UP, NULL), 0);
+    expect (&mc, 2, "slot=1>core=8", "n1:0-7*1");
+    expect (&mc, 3, "slot=1>core=1", "needs 1 core in all, 0 are free now (of 8)");
+    rig_destroy (&mc);
+}
+
+static void test_racks_change (void **state)
+{
+    (void)state;
+    struct rig mc = rig_create (4);
+    struct machine_node_spec spec = { .name = "n0", .rack = "r1", .cores = 8 };
+    struct machine_node_info info;
+    expect (&mc, 1, "slot=1>core=1", "n0:0*1");
+    assert_int_equal (machine_node_update (mc.g, &spec, NULL), 0);
+    assert_int_equal (machine_node_info (mc.g, 0, &info), 0);
+    assert_string_equal (info.rack, "r1");
+    expect (&mc, 2, "rack=1>node=3>slot=1>core=7", "n2:0-6*1 n3:0-6*1 n0:1-7*1");
+    expect (&mc, 3, "rack=2>node=1>slot=1>core=1", "n1:0*1 n2:7*1");
+    assert_int_equal (match_cancel (mc.m, 3), 0);
+    spec.name = "n1";
+    assert_int_equal (machine_node_update (mc.g, &spec, NULL), 1);
+    expect (&mc, 3, "rack=2>node=1>slot=1>core=1",
+            "needs 2 racks with 1 node with 1 slot of 1 core each: 1 of 2 racks fits the "
+            "machine");
+    spec.rack = "n2"; /* a rack may have the name of a node */
+    assert_int_equal (machine_node_update (mc.g, &spec, NULL), 1);
+    spec.rack = NULL;
+    assert_int_equal (machine_node_update (mc.g, &spec, NULL), 1);
+    expect (&mc, 3, "node=1>slot=1>core=8", "n1:0-7*1");
+    spec.rack = "a/b";
+    assert_int_equal (machine_node_update (mc.g, &spec, NULL), -EINVAL);
+    assert_int_equal (machine_node_info (mc.g, 1, &info), 0);
+    assert_null (info.rack);
+    rig_destroy (&mc);
+}
+
+static void test_policy (void **state)
+{
+    (void)state;
+    struct rig mc = rig_create (4);
+    expect (&mc, 1, "slot=1>core=1", "n0:0*1");
+    uint64_t generation = match_generation (mc.m);
+    matcher_set_policy (mc.m, match_policy_find ("hinode"));
+    assert_true (match_generation (mc.m) != generation);
+    expect (&mc, 2, "slot=1>core=1", "n3:7*1");
+    matcher_set_policy (mc.m, match_policy_find ("lonodex"));
+    expect (&mc, 3, "slot=1>core=1", "n1:0-7*1");
+    matcher_set_policy (mc.m, match_policy_find ("bestfit"));
+    expect (&mc, 4, "slot=1>core=1", "n0:1*1");
+    matcher_set_policy (mc.m, match_policy_find ("spread"));
+    expect (&mc, 5, "slot=2>core=1", "n2:0*1 n3:0*1");
+    static const char *const slow[] = { "perf_class=7", NULL };
+    static const char *const fast[] = { "perf_class=2", NULL };
+    struct machine_node_spec n0 = { .name = "n0", .cores = 8, .properties = slow };
+    struct machine_node_spec n3 = { .name = "n3", .cores = 8, .properties = fast };
+    assert_int_equal (machine_node_update (mc.g, &n0, NULL), 0);
+    assert_int_equal (machine_node_update (mc.g, &n3, NULL), 3);
+    matcher_set_policy (mc.m, match_policy_find ("variation"));
+    expect (&mc, 6, "node=1>slot=1>core=1", "n3:1*1");
+    rig_destroy (&mc);
+}
+
+/* Inner counts are the same on all nodes, and not what each could give. */
+static void test_one_size (void **state)
+{
+    (void)state;
+    struct rig mc = rig_create (3);
+    expect (&mc, 1, "slot=1>core=3", "n0:0-2*1");
+    expect (&mc, 2, "node=3>slot=1>core=1-100", "n0:3-7*1 n1:0-4*1 n2:0-4*1");
+    assert_int_equal (match_cancel (mc.m, 2), 0);
+    expect (&mc, 2, "node=3>slot=1>core=1-100*2", "n0:3-6*1 n1:0-3*1 n2:0-3*1");
+    assert_int_equal (match_cancel (mc.m, 2), 0);
+    expect (&mc, 2, "node=1-3>slot=2>(core=1-9,memory=100-9999+50)",
+            "n0:3-6*2 n1:0-3*2 n2:0-3*2");
+    assert_int_equal (match_cancel (mc.m, 2), 0);
+    expect (&mc, 2, "rack=1>node=1-5>slot=1>core=1", "n0:3*1 n1:0*1");
+    expect (&mc, 3, "node=2-3>slot=1>core=9-12",
+            "needs 9 cores on a node, the largest has 8");
+    rig_destroy (&mc);
+}
+
+static void test_share (void **state)
+{
+    (void)state;
+    struct rig mc = rig_create (1);
+    struct match_request *a = build_request ("slot=1>core=1", 0, NULL, NULL);
+    struct match_request *b = build_request ("slot=1>core=1", 0, NULL, NULL);
+    struct match_request *c = build_request ("slot=1>core=1", 5, NULL, NULL);
+    assert_ptr_equal (match_request_share (mc.m, a), a);
+    assert_ptr_equal (match_request_share (mc.m, a), a);
+    assert_ptr_equal (match_request_share (mc.m, b), a);
+    assert_ptr_equal (match_request_share (mc.m, c), c);
+    match_request_destroy (a);
+    b = build_request ("slot=1>core=1", 0, NULL, NULL);
+    assert_ptr_equal (match_request_share (mc.m, b), a);
+    match_request_destroy (a);
+    match_request_destroy (a);
+    b = build_request ("slot=1>core=1", 0, NULL, NULL);
+    assert_ptr_equal (match_request_share (mc.m, b), b);
+    rig_destroy (&mc); /* they may outlive the matcher */
+    match_request_destroy (b);
+    match_request_destroy (c);
+}
+
+/* A whole node that runs is booked as such after a restart, whatever it is now. */
+static void test_update_whole (void **state)
+{
+    (void)state;
+    struct rig mc = rig_create (2);
+    struct error why = { 0 };
+    struct rset *r = rset_create (1);
+    struct machine_node_info info;
+    r->ranks[0].node = strdup ("n0");
+    r->ranks[0].exclusive = true;
+    r->starttime = 1e9;
+    r->expiration = 1; /* long ago */
+    idset_add_range (r->ranks[0].cores, 0, 5);
+    assert_int_equal (machine_node_set_foreign (mc.g, 0, 2, 0, 0), 0);
+    assert_int_equal (match_update (mc.m, 1, r, &why), 0);
+    assert_int_equal (machine_node_info (mc.g, 0, &info), 0);
+    assert_true (info.exclusive);
+    assert_int_equal (info.cores_used, 6);
+    assert_int_equal (info.cores_free, 0);
+    expect (&mc, 2, "slot=1>core=1", "n1:0*1");
+    idset_add (r->ranks[0].cores, 8);
+    assert_int_equal (match_update (mc.m, 3, r, &why), -ENOENT);
+    idset_remove (r->ranks[0].cores, 8);
+    assert_int_equal (match_update (mc.m, 3, r, &why), -EBUSY);
+    free (r->ranks[0].node);
+    r->ranks[0].node = strdup ("n1");
+    assert_int_equal (match_update (mc.m, 3, r, &why), -EBUSY);
+    assert_int_equal (match_cancel (mc.m, 2), 0);
+    assert_int_equal (match_update (mc.m, 3, r, &why), 0);
+    assert_int_equal (match_cancel (mc.m, 1), 0);
+    expect (&mc, 4, "slot=1>core=6", "n0:0-5*1");
+    rset_destroy (r);
+    rig_destroy (&mc);
+}
+
 static void test_bad_specs (void **state)
 {
     (void)state;
@@ -433,6 +649,14 @@ int main (void)
         cmocka_unit_test (test_shape),
         cmocka_unit_test (test_update_refuses_whole),
         cmocka_unit_test (test_node_leaves_and_returns),
+        cmocka_unit_test (test_foreign_follows),
+        cmocka_unit_test (test_shrinks_to_nothing),
+        cmocka_unit_test (test_leaving_is_never),
+        cmocka_unit_test (test_racks_change),
+        cmocka_unit_test (test_policy),
+        cmocka_unit_test (test_one_size),
+        cmocka_unit_test (test_share),
+        cmocka_unit_test (test_update_whole),
         cmocka_unit_test (test_bad_specs),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -371,19 +371,24 @@ static bool kid_may (const struct walker *k, const struct above *a, uint16_t r)
     return true;
 }
 
-/* The order in which kids are looked into: policies that take the first want the freest. */
-static int64_t kid_key (const struct walker *k, const struct above *a, uint32_t v)
+/* The order in which kids are looked into. */
+static int64_t kid_key (const struct walker *k, uint32_t v)
 {
-    int dim = levels_dim (k->p, GRAPH_CORE);
-
-    bool freest = k->policy->first && k->w->now;
-
-    if (freest && !(graph_vertex (k->g, v)->flags & GRAPH_SEEN))
-        return INT64_MAX;
-    if (freest)
-        return dim > 0 ? index_sum_free (a->index, (unsigned)dim) : 0;
     int64_t score = match_policy_score (k->policy, k->g, v, 0);
     return k->policy->high ? score : -score;
+}
+
+/* Policies that take the first that do want the freest, which are kept in that order. */
+static void freest_kids (struct walker *k, const struct above *a, uint16_t head,
+                         uint16_t r, unsigned i, uint64_t deeper, uint32_t base,
+                         bool excl)
+{
+    int64_t most = walk_goal (k, r);
+
+    for (const struct above *b = levels_next_kid (a, NULL);
+         b && !k->failed && k->f[base + i].total < most; b = levels_next_kid (a, b))
+        if (kid_may (k, b, r))
+            walk_gather (k, b->v, head, UINT64_C (1) << i, deeper, base, excl);
 }
 
 static void kids_of (struct walker *k, const struct above *a, uint16_t head, uint16_t r,
@@ -400,10 +405,9 @@ static void kids_of (struct walker *k, const struct above *a, uint16_t head, uin
     for (size_t j = 0; j < a->nkids; j++) {
         const struct above *b = levels_above (k->p, a->kids[j]);
         if (kid_may (k, b, r))
-            kids[n++] = (struct kid){ .key = kid_key (k, b, a->kids[j]),
+            kids[n++] = (struct kid){ .key = kid_key (k, a->kids[j]),
                                       .v = a->kids[j],
-                                      .order = k->policy->first ? (uint32_t)(a->nkids - j)
-                                                                : (uint32_t)j };
+                                      .order = (uint32_t)j };
     }
     qsort (kids, n, sizeof (*kids), by_key);
     bool stop =
@@ -512,7 +516,9 @@ static void above_one (struct walker *k, uint32_t u, uint16_t head, uint16_t r,
 
     if (k->p->any_loose && (slot || k->type[r] != GRAPH_NODE))
         loose_of (k, a, head, active, deeper, !own, base, excl);
-    if (by_kids)
+    if (by_kids && k->policy->first && k->w->now)
+        freest_kids (k, a, head, r, i, deeper, base, excl);
+    else if (by_kids)
         kids_of (k, a, head, r, i, deeper, base, excl);
     else if (together)
         together_in (k, a, head, r, i, deeper, base, excl);

@@ -167,6 +167,8 @@ static void note_seen (struct walker *k, const struct selection *s)
         x->flags |= GRAPH_SEEN;
         if (x->type == GRAPH_NODE)
             levels_touch (k->p, s->picks[i].v);
+        else if (x->flags & GRAPH_ABOVE)
+            levels_kid (k->p, &k->p->above[x->place]);
     }
 }
 

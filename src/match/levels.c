@@ -145,6 +145,40 @@ static void mark (struct planner *p, struct level_node *node)
     p->dirty[p->ndirty++] = (uint32_t)(node - p->nodes);
 }
 
+/* Fresh ones first, then by the cores that are free; of equals the one added last. */
+static uint64_t kid_key (const struct planner *p, const struct above *a)
+{
+    const struct graph_vertex *x = graph_vertex (p->g, a->v);
+    int dim = levels_dim (p, GRAPH_CORE);
+    uint64_t most = (UINT64_C (1) << 32) - 1, free = most;
+
+    if (x->flags & GRAPH_SEEN)
+        free = dim > 0
+                   ? MIN ((uint64_t)index_sum_free (a->index, (unsigned)dim), most - 1)
+                   : 0;
+    return (most - free) << 32 | (UINT32_MAX - x->order);
+}
+
+void levels_kid (struct planner *p, struct above *a)
+{
+    uint32_t parent = graph_vertex (p->g, a->v)->parent;
+
+    if (!p->policy.first || parent == GRAPH_NONE || p->stale)
+        return;
+    struct above *up = &p->above[graph_vertex (p->g, parent)->place];
+    if (a->in_order)
+        ordered_remove (&up->by_free, &a->in_parent);
+    ordered_insert (&up->by_free, &a->in_parent, kid_key (p, a));
+    a->in_order = true;
+}
+
+struct above *levels_next_kid (const struct above *a, const struct above *kid)
+{
+    struct ordered_link *l = kid ? ordered_above (&a->by_free, kid->in_parent.key)
+                                 : ordered_first (&a->by_free);
+    return l ? (struct above *)((char *)l - offsetof (struct above, in_parent)) : NULL;
+}
+
 static void set_key (struct planner *p, struct level_node *node, struct above **held)
 {
     const uint32_t *place = &p->place[(size_t)(node - p->nodes) * p->levels];
@@ -167,6 +201,8 @@ static void set_key (struct planner *p, struct level_node *node, struct above **
             *held = a;
         }
         index_set (a->index, place[x->depth], &key);
+        if (!held)
+            levels_kid (p, a);
     }
 }
 
@@ -192,6 +228,7 @@ void levels_settle (struct planner *p)
         held = a->next_held == a ? NULL : a->next_held;
         a->next_held = NULL;
         index_settle (a->index);
+        levels_kid (p, a);
     }
 }
 

@@ -366,8 +366,10 @@ static void measure (struct make *m)
     for (size_t k = 0; k < p->nnodes; k++)
         levels_touch (p, p->nodes[k].v);
     levels_settle (p);
-    for (size_t i = 0; i < p->nabove; i++)
+    for (size_t i = 0; i < p->nabove; i++) {
         index_settle (p->above[i].index);
+        levels_kid (p, &p->above[i]);
+    }
 }
 
 static void book (struct make *m)

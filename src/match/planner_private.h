@@ -77,6 +77,10 @@ struct above { /* a vertex with nodes below it */
     uint32_t *kids; /* children that have nodes below them */
     size_t nkids;
     size_t nown; /* of the nodes: its own children */
+    /* policies that take the first that do: kids, the freest first, see levels_kid() */
+    struct ordered by_free;
+    struct ordered_link in_parent;
+    bool in_order;
     struct above
         *next_held; /* while the index is held: the next such; itself: the last */
 };
@@ -265,6 +269,11 @@ void overlap_destroy (struct planner *p);
 int levels_update (struct planner *p);
 /* The node's claims, or what it has, changed: its key in all indexes above it. */
 void levels_touch (struct planner *p, uint32_t node);
+/* What is free below v, a vertex above nodes, or whether it was seen, has changed: its place
+ * among its parent's kids. */
+void levels_kid (struct planner *p, struct above *a);
+/* The next kid after link l (NULL: the first), the freest first; NULL: no more. */
+struct above *levels_next_kid (const struct above *a, const struct above *kid);
 void levels_hold (struct planner *p);
 void levels_settle (struct planner *p);
 const struct above *levels_above (const struct planner *p, uint32_t v);

@@ -53,7 +53,7 @@ bool walk_has_child (const struct walker *k, uint32_t u, int32_t type)
     }
     if (type == GRAPH_NODE)
         return a->nown > 0;
-    for (size_t i = 0; i < a->nkids; i++)
+    for (size_t i = 0; i < a->nkids && k->p->type_above[type]; i++)
         if (graph_vertex (k->g, a->kids[i])->type == type)
             return true;
     for (size_t i = 0; i < a->nloose; i++)

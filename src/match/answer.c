@@ -147,14 +147,19 @@ static int claim_nodes (struct walker *k, struct selection *s)
         s->picks[i].exclusive = s->picks[i].claimed = true;
         rc = add_below (k, s, (uint32_t)i);
     }
-    if (rc == 0)
-        rc = selection_complete (s, k->g);
-    for (size_t i = 0; i < s->n && rc == 0; i++) {
+    return rc == 0 ? selection_complete (s, k->g) : rc;
+}
+
+/* What is below an exclusive vertex, also on a way in there, is the job's, and covered. */
+static void cover (struct selection *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
         uint32_t up = s->picks[i].parent;
-        if (up != GRAPH_NONE && s->picks[up].exclusive && s->picks[i].via == GRAPH_NONE)
-            s->picks[i].claimed = false;
+        if (up == GRAPH_NONE || !s->picks[up].exclusive || s->picks[i].via != GRAPH_NONE)
+            continue;
+        s->picks[i].exclusive = true;
+        s->picks[i].claimed = false;
     }
-    return rc;
 }
 
 /* Policies that take the first that do turn to what is fresh. */
@@ -262,6 +267,7 @@ int walk_answer (struct walker *k, uint32_t parts, struct selection **ret)
         selection_destroy (s);
         return rc;
     }
+    cover (s);
     if (k->policy->first && !k->w->ever && !k->w->empty)
         note_seen (k, s);
     s->start = k->w->at;

@@ -4,15 +4,17 @@
 static int64_t used_share (const struct match_policy *p, const int64_t *free,
                            const int64_t *ever, unsigned dims)
 {
-    int64_t sum = 0, left = 0;
+    int64_t sum = 0;
+    bool had = false, has = false;
 
     (void)p;
     for (unsigned d = 1; d < dims; d++) {
         if (ever[d] > 0)
             sum -= free[d] * 4096 / ever[d];
-        left += free[d];
+        had = had || ever[d] > 0;
+        has = has || free[d] > 0;
     }
-    return left > 0 ? sum : INT64_MIN;
+    return has || !had ? sum : INT64_MIN; /* full ones would all come first */
 }
 
 const struct match_policy match_policy_bestfit = {

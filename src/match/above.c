@@ -259,12 +259,21 @@ static bool in_final_order (const struct walker *k, uint16_t r)
            || k->policy->measure;
 }
 
+/* As much of r as can be used: in all, and when shared out among slots. */
+static bool is_enough (struct walker *k, uint16_t r, uint32_t found)
+{
+    if (k->f[found].total < walk_goal (k, r))
+        return false;
+    return k->shares == 1
+           || walk_shares (k, found, walk_most (walk_req (k, r)), k->shares) == k->shares;
+}
+
 /* Nodes below u, from its index; own: children of u only. */
 static void nodes_of (struct walker *k, uint32_t u, const struct above *a, uint16_t head,
                       uint16_t r, unsigned i, uint32_t base, bool excl, bool own)
 {
-    int64_t most = walk_goal (k, r);
-    bool stop = in_final_order (k, r);
+    /* What was found beside the nodes may stand in the way of what is better. */
+    bool stop = k->policy->first || (in_final_order (k, r) && k->f[base + i].n == 0);
     struct index_need need;
     struct index_walk w;
     ptrdiff_t place = -1;
@@ -274,7 +283,7 @@ static void nodes_of (struct walker *k, uint32_t u, const struct above *a, uint1
     if (excl && k->type[r] == GRAPH_NODE)
         need.dim[0] = 1;
     index_walk_start (&w, a->index, &need);
-    while (!k->failed && (!stop || k->f[base + i].total < most)
+    while (!k->failed && !(stop && is_enough (k, r, base + i))
            && (place = ahead ? next_ahead (k, a, (size_t)place + 1, &need)
                              : index_walk_next (&w))
                   >= 0) {
@@ -299,12 +308,13 @@ static void spread_over (struct walker *k, uint32_t u, const struct above *a,
                          bool own)
 {
     int64_t goal = walk_goal (k, r), before = -1;
+    const struct found was = k->f[base + i];
 
     for (k->cap = 1;
          !k->failed && k->f[base + i].total < goal && k->f[base + i].total > before;
          k->cap *= 2) {
         before = k->f[base + i].total;
-        walk_forget (k, base + i);
+        walk_forget (k, base + i, &was);
         nodes_of (k, u, a, head, r, i, base, excl, own);
     }
     k->cap = 0;
@@ -395,7 +405,6 @@ static void kids_of (struct walker *k, const struct above *a, uint16_t head, uin
                      unsigned i, uint64_t deeper, uint32_t base, bool excl)
 {
     struct kid *kids = calloc (a->nkids + 1, sizeof (*kids));
-    int64_t most = walk_goal (k, r);
     size_t n = 0;
 
     if (!kids) {
@@ -410,9 +419,12 @@ static void kids_of (struct walker *k, const struct above *a, uint16_t head, uin
                                       .order = (uint32_t)j };
     }
     qsort (kids, n, sizeof (*kids), by_key);
-    bool stop =
-        k->policy->first || (n > 0 && graph_vertex (k->g, kids[0].v)->type == k->type[r]);
-    for (size_t j = 0; j < n && !k->failed && (!stop || k->f[base + i].total < most); j++)
+    /* Kids that may only come to hold something better are all looked into. */
+    bool stop = k->f[base + i].n == 0;
+    for (size_t j = 0; j < n; j++)
+        stop = stop && graph_vertex (k->g, kids[j].v)->type == k->type[r];
+    stop = stop || k->policy->first;
+    for (size_t j = 0; j < n && !k->failed && !(stop && is_enough (k, r, base + i)); j++)
         walk_gather (k, kids[j].v, head, UINT64_C (1) << i, deeper, base, excl);
     free (kids);
 }
@@ -447,6 +459,7 @@ static void together_in (struct walker *k, const struct above *a, uint16_t head,
 {
     struct kid *kids = calloc (a->nkids, sizeof (*kids));
     int64_t goal = walk_goal (k, r);
+    const struct found was = k->f[base + i];
     bool done = false;
 
     if (!kids) {
@@ -463,7 +476,7 @@ static void together_in (struct walker *k, const struct above *a, uint16_t head,
         walk_gather (k, kids[j].v, head, UINT64_C (1) << i, deeper, base, excl);
         done = k->f[base + i].total >= goal;
         if (!done)
-            walk_forget (k, base + i);
+            walk_forget (k, base + i, &was);
     }
     if (!done)
         qsort (kids, a->nkids, sizeof (*kids), by_key);

@@ -39,9 +39,11 @@ uint32_t walk_push (struct walker *k, uint16_t head)
     return base;
 }
 
-void walk_forget (struct walker *k, uint32_t found)
+void walk_forget (struct walker *k, uint32_t found, const struct found *was)
 {
-    k->f[found] = (struct found){ .head = WALK_NONE, .tail = WALK_NONE, .sorted = true };
+    k->f[found] = *was;
+    if (was->tail != WALK_NONE)
+        k->c[was->tail].next = WALK_NONE;
 }
 
 void walk_pop (struct walker *k, uint32_t base)

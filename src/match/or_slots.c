@@ -3,7 +3,8 @@
  * The parts of all kinds of slots are gathered once, by type. The mix that makes the most
  * slots of them is taken, and of several the one with the earlier kinds first: for each next
  * slot the first kind after which still as many slots can be made as by any other. How many
- * can be made of what is left is found by trying each number of each kind.
+ * can be made of what is left is found by trying each number of each kind. Where the parts
+ * are more than numbers of units the kinds are made in order instead.
  */
 #include <errno.h>
 #include <string.h>
@@ -45,31 +46,37 @@ static int type_number (struct mix *m, int32_t type)
     return (int)m->ntypes++;
 }
 
-/* Kinds and their parts; more than fit, or nested slots, are left out. */
-static void list_kinds (struct mix *m, uint16_t head)
+/* Part c is asked for by number and type alone. */
+static bool is_plain (const struct walker *k, uint16_t c)
+{
+    const struct shape_vertex *r = walk_req (k, c);
+
+    return k->type[c] >= 0 && r->first == SHAPE_NONE && !r->required
+           && !k->p->type_inner[k->type[c]];
+}
+
+/* Kinds and their parts. false: there are more than fit, or parts that are not plain. */
+static bool list_kinds (struct mix *m, uint16_t head)
 {
     struct walker *k = m->k;
 
     memset (m->part, 0xff, sizeof (m->part));
-    for (uint16_t r = head; r != SHAPE_NONE && m->nkinds < KINDS_MAX;
-         r = walk_req (k, r)->next) {
-        bool known = true;
+    for (uint16_t r = head; r != SHAPE_NONE; r = walk_req (k, r)->next) {
         if (walk_req (k, r)->kind != SHAPE_OR_SLOT)
             continue;
-        for (uint16_t c = walk_req (k, r)->first; c != SHAPE_NONE && known;
+        if (m->nkinds == KINDS_MAX)
+            return false;
+        for (uint16_t c = walk_req (k, r)->first; c != SHAPE_NONE;
              c = walk_req (k, c)->next) {
-            int t = k->type[c] < 0 ? -1 : type_number (m, k->type[c]);
-            known = t >= 0;
-            if (known) {
-                m->part[m->nkinds][t] = c;
-                m->need[m->nkinds][t] = shape_count_least (walk_req (k, c));
-            }
+            int t = is_plain (k, c) ? type_number (m, k->type[c]) : -1;
+            if (t < 0)
+                return false;
+            m->part[m->nkinds][t] = c;
+            m->need[m->nkinds][t] = shape_count_least (walk_req (k, c));
         }
-        if (known)
-            m->kind[m->nkinds++] = r;
-        else
-            memset (m->part[m->nkinds], 0xff, sizeof (m->part[0]));
+        m->kind[m->nkinds++] = r;
     }
+    return true;
 }
 
 /* The part of that type of which the most is asked for stands for all of them. */
@@ -188,20 +195,44 @@ static bool make_one (struct mix *m, unsigned i, struct candidate *c)
     return walk_make_slot (m->k, m->kind[i], lists, amount, c);
 }
 
+static int64_t most_slots (const struct walker *k, uint16_t head)
+{
+    int64_t most = 0;
+
+    for (uint16_t r = head; r != SHAPE_NONE; r = walk_req (k, r)->next) {
+        int64_t n = walk_req (k, r)->kind == SHAPE_OR_SLOT ? walk_goal (k, r) : 0;
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+/* The first kind of which there can be one more, again and again. */
+static void make_in_order (struct walker *k, uint32_t u, uint16_t head, uint32_t found)
+{
+    struct candidate c = { .v = u, .count = 1, .amount = 1 };
+    int64_t most = most_slots (k, head);
+    uint32_t held = k->nheld;
+
+    for (uint16_t r = head; r != SHAPE_NONE; r = walk_req (k, r)->next)
+        while (walk_req (k, r)->kind == SHAPE_OR_SLOT && most > 0
+               && walk_make_tangled (k, u, r, &c) && walk_add (k, found, &c))
+            most--;
+    k->nheld = held;
+}
+
 void walk_or_slots (struct walker *k, uint32_t u, uint16_t head, uint32_t found)
 {
     struct candidate c = { .v = u, .count = 1, .amount = 1 };
     struct mix m = { .k = k };
     uint32_t base = k->nf;
-    int64_t most = 0;
+    int64_t most = most_slots (k, head);
     int i;
 
-    list_kinds (&m, head);
-    for (unsigned j = 0; j < m.nkinds; j++) {
-        int64_t n = walk_most (walk_req (k, m.kind[j]));
-        most = n > most ? n : most;
+    if (!list_kinds (&m, head)) {
+        make_in_order (k, u, head, found);
+        return;
     }
-    if (m.nkinds > 0 && gather_parts (&m, u, most))
+    if (gather_parts (&m, u, most))
         while (most-- > 0 && !k->failed && (i = next_kind (&m)) >= 0)
             if (!make_one (&m, (unsigned)i, &c) || !walk_add (k, found, &c))
                 break;

@@ -145,50 +145,61 @@ bool walk_make_slot (struct walker *k, uint16_t slot, const uint32_t *found,
     return true;
 }
 
-/* Parts that want the same: one slot after the other, and part after part, each with the
- * least that it needs. */
-static bool make_tangled (struct walker *k, uint32_t u, uint16_t slot,
-                          struct candidate *c)
+/* Part r of a slot, of what is in u and not held. */
+static bool cut_part (struct walker *k, uint32_t u, uint16_t head, uint16_t r, unsigned i,
+                      uint32_t *ret_list, int64_t *score)
+{
+    int64_t least = shape_count_least (walk_req (k, r));
+    uint32_t base = walk_push (k, head);
+
+    if (base == WALK_NONE)
+        return false;
+    walk_collect (k, u, head, UINT64_C (1) << i, base, true);
+    bool cut = !k->failed && walk_sort (k, base + i)
+               && walk_shares (k, base + i, least, 1) == 1
+               && walk_cut (k, base + i, least, ret_list, score);
+    walk_pop (k, base);
+    return cut;
+}
+
+bool walk_make_tangled (struct walker *k, uint32_t u, uint16_t slot, struct candidate *c)
 {
     uint16_t head = walk_req (k, slot)->first;
-    uint32_t base = walk_push (k, head), ways = k->nways, i = 0;
-    bool made = base != WALK_NONE;
+    uint32_t held = k->nheld, ways = k->nways, list;
+    int64_t shares = k->shares;
+    bool made = true, modest = k->modest;
+    unsigned i = 0;
 
+    c->req = slot;
     c->parts = WALK_NONE;
     c->score = 1;
+    k->shares = 1;
+    k->modest = true;
     for (uint16_t r = head; r != SHAPE_NONE && made; r = walk_req (k, r)->next, i++) {
-        int64_t least = shape_count_least (walk_req (k, r));
-        uint32_t list;
-        walk_collect (k, u, head, UINT64_C (1) << i, base, true);
-        made = !k->failed && walk_sort (k, base + i)
-               && walk_shares (k, base + i, least, 1) == 1
-               && walk_cut (k, base + i, least, &list, &c->score);
+        made = cut_part (k, u, head, r, i, &list, &c->score);
         if (made) {
             walk_hold (k, list);
             walk_join (k, &c->parts, list);
         }
     }
     walk_ways_keep (k, ways, made ? c->parts : WALK_NONE);
-    if (base != WALK_NONE)
-        walk_pop (k, base);
+    k->shares = shares;
+    k->modest = modest;
+    if (!made)
+        k->nheld = held;
     return made;
 }
 
-static bool make_all_tangled (struct walker *k, uint32_t u, uint16_t slot, int64_t most,
+/* One slot after the other. */
+static void make_all_tangled (struct walker *k, uint32_t u, uint16_t slot, int64_t most,
                               uint32_t found)
 {
-    struct candidate c = { .v = u, .count = 1, .req = slot, .amount = 1 };
+    struct candidate c = { .v = u, .count = 1, .amount = 1 };
     uint32_t held = k->nheld;
-    int64_t shares = k->shares;
 
-    if (!walk_tangled (k, walk_req (k, slot)->first))
-        return false;
-    k->shares = 1;
-    while (most-- > 0 && make_tangled (k, u, slot, &c) && walk_add (k, found, &c))
+    while (most-- > 0 && walk_make_tangled (k, u, slot, &c) && walk_add (k, found, &c))
         ;
-    k->shares = shares;
     k->nheld = held;
-    return true;
 }
 
 /* As many as are of use, then each as large as can be. */
@@ -199,10 +210,14 @@ void walk_slots (struct walker *k, uint32_t u, uint16_t slot, uint32_t found)
     int64_t amount[WALK_SIBLINGS_MAX], slots = walk_goal (k, slot), shares = k->shares;
     uint32_t base, i = 0, lists[WALK_SIBLINGS_MAX];
 
-    if (k->cap > 0 && slots > k->cap && !walk_has_nodes (k, slot))
+    bool outer = s->parent == SHAPE_NONE || walk_req (k, s->parent)->slot == SHAPE_NONE;
+    if (k->cap > 0 && slots > k->cap && outer && !walk_has_nodes (k, slot))
         slots = k->cap;
-    if (make_all_tangled (k, u, slot, slots, found)
-        || (base = walk_push (k, s->first)) == WALK_NONE)
+    if (walk_tangled (k, s->first)) {
+        make_all_tangled (k, u, slot, slots, found);
+        return;
+    }
+    if ((base = walk_push (k, s->first)) == WALK_NONE)
         return;
     k->shares = slots;
     walk_collect (k, u, s->first, ~UINT64_C (0), base, true);

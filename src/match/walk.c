@@ -239,6 +239,14 @@ static int64_t free_memory (const struct walker *k, uint32_t u)
     return sum;
 }
 
+/* Of the request's window. */
+static bool is_down (const struct walker *k, uint32_t u)
+{
+    return k->w->ever
+               ? graph_is_leaving (k->g, u)
+               : (graph_vertex (k->g, u)->flags & (GRAPH_DOWN | GRAPH_DRAINED)) != 0;
+}
+
 bool walk_closed (const struct walker *k, uint32_t u)
 {
     const struct graph_vertex *x = graph_vertex (k->g, u);
@@ -246,8 +254,7 @@ bool walk_closed (const struct walker *k, uint32_t u)
     if (graph_is_leaf (k->g, u) && x->type != GRAPH_NODE
         && (int32_t)x->type != k->storage_node)
         return false; /* leaves are asked unit by unit */
-    if (k->w->ever ? graph_is_leaving (k->g, u)
-                   : (x->flags & (GRAPH_DOWN | GRAPH_DRAINED)) != 0)
+    if (is_down (k, u))
         return true;
     if (x->type == GRAPH_NODE && k->policy->node_exclusive
         && !claims_untouched (k->p, u, k->w))
@@ -260,6 +267,9 @@ bool walk_closed (const struct walker *k, uint32_t u)
         return true;
     return (x->nclaims > 0 && claims_taken (k->p, u, k->w)) || walk_is_held (k, u);
 }
+
+static void look_below (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
+                        uint32_t base, bool excl);
 
 static void gather (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
                     uint64_t deeper, uint32_t base, bool excl)
@@ -282,7 +292,7 @@ static void gather (struct walker *k, uint32_t u, uint16_t head, uint64_t active
     if (i >= 0)
         take (k, u, r, base + (uint32_t)i, excl);
     else if (deeper && !graph_is_leaf (k->g, u))
-        walk_collect (k, u, head, deeper, base, excl);
+        look_below (k, u, head, deeper, base, excl);
     k->node_score = node_score;
     k->node = node;
 }
@@ -324,7 +334,7 @@ uint64_t walk_deeper (const struct walker *k, uint32_t u, uint16_t head, uint64_
 {
     unsigned i = 0;
 
-    if (head == k->s->top)
+    if (u != k->asked)
         return active;
     for (uint16_t r = head; r != SHAPE_NONE; r = walk_req (k, r)->next, i++)
         if ((active >> i & 1) && walk_req (k, r)->kind == SHAPE_RESOURCE
@@ -358,6 +368,8 @@ static int64_t free_below (const struct walker *k, uint32_t v)
 {
     int64_t sum = 0;
 
+    if (is_down (k, v) || claims_taken (k->p, v, k->w))
+        return 0;
     GRAPH_CHILDREN (k->g, v, c)
     {
         if (graph_vertex (k->g, c)->first != GRAPH_NONE)
@@ -418,8 +430,9 @@ static void collect_first (struct walker *k, uint32_t u, uint16_t head, uint64_t
         free (l.kid);
 }
 
-void walk_collect (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
-                   uint32_t base, bool excl)
+/* Candidates below u. */
+static void look_below (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
+                        uint32_t base, bool excl)
 {
     uint16_t i = 0;
     int or_list = -1; /* or_slots share the list of the first of them */
@@ -465,6 +478,16 @@ void walk_collect (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
         walk_collect_further (k, u, head, active, deeper, base, excl);
 }
 
+void walk_collect (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
+                   uint32_t base, bool excl)
+{
+    uint32_t asked = k->asked;
+
+    k->asked = u;
+    look_below (k, u, head, active, base, excl);
+    k->asked = asked;
+}
+
 /* -- the whole -- */
 
 int walk_bind (struct walker *k)
@@ -505,6 +528,7 @@ static int walk_once (struct walker *k, bool span, struct selection **ret)
     k->span = span;
     k->nc = k->nf = k->nheld = 0;
     walk_ways_back (k, 0);
+    k->asked = GRAPH_NONE;
     k->shares = 1;
     k->node = 0;
     k->node_score = 0;

@@ -65,6 +65,7 @@ struct walker {
     struct bound *bound;  /* by vertex of the request: for one of it */
     int64_t cap;          /* slots that one node may give, 0: any number */
     int64_t shares;       /* slots for which parts are gathered, 1 outside of slots */
+    uint32_t asked;       /* in it the siblings are to be found, see walk_deeper() */
     bool modest;          /* elastic counts are taken at their least */
     bool span;            /* slots may have parts of several vertices of a node */
     bool failed;          /* no memory */
@@ -102,8 +103,8 @@ void walk_pop (struct walker *k, uint32_t base);
 bool walk_add (struct walker *k, uint32_t found, const struct candidate *c);
 /* Put the best in front, as far as they are needed for `amount`. */
 bool walk_sort (struct walker *k, uint32_t found);
-/* Forget what was found. */
-void walk_forget (struct walker *k, uint32_t found);
+/* Forget what was found since the list was like this. */
+void walk_forget (struct walker *k, uint32_t found, const struct found *was);
 /* Cut the first `amount` off the list (sorted), as a list of its own: *ret_head. *score is
  * grown by theirs. The rest stays. */
 bool walk_cut (struct walker *k, uint32_t found, int64_t amount, uint32_t *ret_head,
@@ -160,14 +161,14 @@ int walk_sibling_of_type (const struct walker *k, uint32_t u, uint16_t head,
 /* Nothing in u may be given: it is down, not allowed, somebody else's, or held. Of leaves
  * only nodes may be. */
 bool walk_closed (const struct walker *k, uint32_t u);
-/* The same below u only. */
+/* The same below u only, for what is asked for in u. */
 void walk_collect (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
                    uint32_t base, bool excl);
 /* The same in the further children of u. */
 void walk_collect_further (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
                            uint64_t deeper, uint32_t base, bool excl);
-/* Of the active siblings those that are looked for at any depth below u: the outermost, and
- * others of which u has none among its children. */
+/* Of the active siblings those that are looked for at any depth below u: not those of which
+ * there are some among its children, when they were asked for in u. */
 uint64_t walk_deeper (const struct walker *k, uint32_t u, uint16_t head, uint64_t active);
 /* Every active sibling has as much as it can use. */
 bool walk_enough (struct walker *k, uint16_t head, uint64_t active, uint32_t base);
@@ -183,6 +184,9 @@ void walk_slots (struct walker *k, uint32_t u, uint16_t slot, uint32_t found);
 /* One slot of what is in the lists of its parts, base and on; amount[] of each. */
 bool walk_make_slot (struct walker *k, uint16_t slot, const uint32_t *list,
                      const int64_t *amount, struct candidate *c);
+/* One slot, part after part, each with the least that it needs of what is not held; what it
+ * takes is held from now on. For parts that may come to want the same. */
+bool walk_make_tangled (struct walker *k, uint32_t u, uint16_t slot, struct candidate *c);
 bool walk_has_nodes (const struct walker *k, uint16_t r);
 
 /* -- or_slots.c -- */

@@ -124,11 +124,30 @@ static int add_candidate (struct walker *k, struct selection *s, uint32_t i, boo
     return rc;
 }
 
+/* A list of one kind turned round: what came last under the policy comes first in the graph,
+ * as a rule, and then there is nothing to sort. */
+static uint32_t turned (struct walker *k, uint32_t list)
+{
+    uint32_t back = WALK_NONE;
+
+    for (uint32_t i = list; i != WALK_NONE; i = k->c[i].next)
+        if (k->c[i].req != k->c[list].req)
+            return list;
+    for (uint32_t i = list, next; i != WALK_NONE; i = next) {
+        next = k->c[i].next;
+        k->c[i].next = back;
+        back = i;
+    }
+    return back;
+}
+
 static int add_candidates (struct walker *k, struct selection *s, uint32_t list,
                            bool covered)
 {
     int rc = 0;
 
+    if (k->policy->high)
+        list = turned (k, list);
     for (uint32_t i = list; i != WALK_NONE && rc == 0; i = k->c[i].next)
         rc = add_candidate (k, s, i, covered);
     return rc;

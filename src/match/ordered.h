@@ -13,6 +13,7 @@
 #ifndef FLUXQ_MATCH_ORDERED_H
 #define FLUXQ_MATCH_ORDERED_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,5 +36,9 @@ void ordered_remove (struct ordered *o, struct ordered_link *l);
 struct ordered_link *ordered_first (const struct ordered *o);
 /* One with the least key > key; NULL: none. */
 struct ordered_link *ordered_above (const struct ordered *o, uint64_t key);
+
+/* Whether fn says true of one that has this key; the others are not asked then. */
+bool ordered_any (const struct ordered *o, uint64_t key,
+                  bool (*fn) (struct ordered_link *l, void *arg), void *arg);
 
 #endif

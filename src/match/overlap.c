@@ -169,6 +169,48 @@ int overlap_make (struct planner *p, struct window *w)
     return 0;
 }
 
+/* -- what ends at a time -- */
+
+struct release {
+    struct planner *p;
+    const struct window *w;
+    bool whole;
+};
+
+/* Something that the claim gives back is free all through the window. */
+static bool is_of_use (const struct release *r, const struct claim *c)
+{
+    uint32_t node = levels_node_of (r->p, c->v);
+
+    if (node == GRAPH_NONE)
+        return true; /* what is not in one node is not looked at closely */
+    return r->whole
+               ? claims_untouched (r->p, node, r->w)
+               : !claims_taken (r->p, node, r->w)
+                     && (c->v == node || graph_vertex (r->p->g, c->v)->first != GRAPH_NONE
+                         || claims_free_count (r->p, c->v, r->w) > 0);
+}
+
+static bool releases (struct ordered_link *l, void *arg)
+{
+    const struct release *r = arg;
+    const struct booking *b =
+        (const struct booking *)((const char *)l - offsetof (struct booking, by_end));
+
+    CLAIMS_OF_JOB (r->p, b, c)
+    {
+        if (is_of_use (r, &r->p->claims[c]))
+            return true;
+    }
+    return false;
+}
+
+bool overlap_released (struct planner *p, const struct window *w, bool whole)
+{
+    struct release r = { p, w, whole };
+    return ordered_any (&p->ends, planner_order (w->at), releases, &r);
+}
+
 /* -- is there enough for a request? -- */
 
 static int64_t count_free (const struct planner *p, const uint64_t *bits)
@@ -201,11 +243,12 @@ static int64_t nodes_of (const struct planner *p, const struct shape *s, uint16_
     return most;
 }
 
-bool overlap_may (const struct planner *p, const struct shape *s, int64_t whole)
+bool overlap_may (const struct planner *p, const struct window *w, const struct shape *s,
+                  int64_t whole)
 {
-    if (p->nnodes == 0 || p->nested)
+    if (!w->touched)
         return true;
-    if (whole > 0 && count_free (p, p->overlap.any) < whole)
+    if (whole > 0 && count_free (p, w->touched) < whole)
         return false;
-    return count_free (p, p->overlap.whole) >= nodes_of (p, s, s->top);
+    return count_free (p, w->taken) >= nodes_of (p, s, s->top);
 }

@@ -116,12 +116,26 @@ static int enough_nodes (struct plan *k, struct window *w)
     if (k->shape->other)
         return 1;
     sums_need (k->p, k->shape, need);
-    return overlap_may (k->p, k->shape, need[0]);
+    return overlap_may (k->p, w, k->shape, need[0]);
+}
+
+/* Every part of the request is a whole node, or in one. */
+static bool only_whole_nodes (const struct plan *k)
+{
+    int64_t need[INDEX_DIMS];
+
+    if (k->shape->other)
+        return false;
+    sums_need (k->p, k->shape, need);
+    for (unsigned d = 1; d < k->p->ndims; d++)
+        if (need[d] > 0 && need[0] == 0)
+            return false;
+    return need[0] > 0 && k->shape->v[k->shape->top].next == SHAPE_NONE;
 }
 
 static int try_later (struct plan *k)
 {
-    bool possible = false;
+    bool possible = false, first = true, whole = only_whole_nodes (k);
     struct window w;
     int rc;
 
@@ -129,6 +143,9 @@ static int try_later (struct plan *k)
         t = first_time (k, t);
         if (t < 0 || !window_at (k, t, &w))
             break;
+        if (!first && !overlap_released (k->p, &w, whole))
+            continue;
+        first = false;
         if ((rc = enough_nodes (k, &w)) < 0)
             return rc;
         if (rc == 0)

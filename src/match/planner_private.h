@@ -125,13 +125,13 @@ struct planner {
         *place; /* of node number k (graph_vertex.place): its place in the index of each
                       * vertex above it, depth by depth: place[k * levels + depth] */
     size_t levels;
-    bool any_loose;                   /* some vertex has loose children */
-    bool type_above[GRAPH_TYPES_MAX]; /* types of vertices above nodes, but the root's */
-    bool type_inner[GRAPH_TYPES_MAX]; /* types of which one has children */
-    bool type_loose[GRAPH_TYPES_MAX]; /* types of which one is beside the nodes */
+    bool any_loose;                    /* some vertex has loose children */
+    bool type_above[GRAPH_TYPES_MAX];  /* types of vertices above nodes, but the root's */
+    bool type_inner[GRAPH_TYPES_MAX];  /* types of which one has children */
+    bool type_loose[GRAPH_TYPES_MAX];  /* types of which one is beside the nodes */
     bool type_shared[GRAPH_TYPES_MAX]; /* types of which one has several ways to it */
-    uint64_t layout;                  /* of the graph when the above was made */
-    struct profile *profile;          /* sums over time of the dimensions */
+    uint64_t layout;                   /* of the graph when the above was made */
+    struct profile *profile;           /* sums over time of the dimensions */
     uint64_t generation;
     uint64_t changes; /* bumped with every booking and cancel */
 
@@ -255,9 +255,13 @@ void booking_set_end (struct planner *p, struct booking *b, int64_t end);
 /* w->touched and w->taken of a window ahead; -ENOMEM. The levels are up to date. Valid until
  * the next call or booking. */
 int overlap_make (struct planner *p, struct window *w);
-/* In the window of the last overlap_make(): at least `whole` nodes have nothing booked, and as
- * many as s needs are not taken. */
-bool overlap_may (const struct planner *p, const struct shape *s, int64_t whole);
+/* As far as is known at least `whole` nodes have nothing booked in the window, and as many as
+ * s needs are not taken. */
+bool overlap_may (const struct planner *p, const struct window *w, const struct shape *s,
+                  int64_t whole);
+/* Something that ends when the window begins is free all through it (whole: a node with
+ * nothing else booked). What fits then, and at no earlier time, has a part of such. */
+bool overlap_released (struct planner *p, const struct window *w, bool whole);
 /* The booking's claims have changed. */
 void overlap_forget (struct booking *b);
 void overlap_destroy (struct planner *p);

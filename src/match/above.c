@@ -268,6 +268,39 @@ static bool is_enough (struct walker *k, uint16_t r, uint32_t found)
            || walk_shares (k, found, walk_most (walk_req (k, r)), k->shares) == k->shares;
 }
 
+/* -- policies that compare the slots of all nodes -- */
+
+/* The best score that a slot can have: with the lowest ids that there are (or the highest).
+ * 0: nobody knows. */
+static int64_t ideal_score (const struct walker *k, uint16_t slot)
+{
+    int64_t sum = 1;
+
+    if (walk_req (k, slot)->kind != SHAPE_SLOT || k->policy->score || k->p->deep
+        || k->has_ways)
+        return 0;
+    for (uint16_t c = walk_req (k, slot)->first; c != SHAPE_NONE;
+         c = walk_req (k, c)->next) {
+        const struct shape_vertex *part = walk_req (k, c);
+        int64_t n = part->count.min, type = k->type[c];
+        if (part->first != SHAPE_NONE || type < 0 || part->count.max != n
+            || k->p->type_inner[type] || k->p->big[type] || n > UINT16_MAX)
+            return 0;
+        int64_t first =
+            k->policy->high ? k->p->most_id[type] - n + 1 : k->p->least_id[type];
+        sum += n * (first + 2) + n * (n - 1) / 2;
+    }
+    return sum;
+}
+
+/* Whether the candidate found after `before` has that score. */
+static bool is_ideal (const struct walker *k, uint32_t found, uint32_t before,
+                      int64_t ideal)
+{
+    uint32_t i = before == WALK_NONE ? k->f[found].head : k->c[before].next;
+    return ideal > 0 && i != WALK_NONE && k->c[i].score == ideal;
+}
+
 /* Nodes below u, from its index; own: children of u only. */
 static void nodes_of (struct walker *k, uint32_t u, const struct above *a, uint16_t head,
                       uint16_t r, unsigned i, uint32_t base, bool excl, bool own)
@@ -278,19 +311,22 @@ static void nodes_of (struct walker *k, uint32_t u, const struct above *a, uint1
     struct index_walk w;
     ptrdiff_t place = -1;
     bool ahead = k->w->touched && u == k->g->root;
+    int64_t ideal = stop || k->f[base + i].n > 0 ? 0 : ideal_score (k, r), nideal = 0;
 
     need_of (k, r, &need);
     if (excl && k->type[r] == GRAPH_NODE)
         need.dim[0] = 1;
     index_walk_start (&w, a->index, &need);
     while (!k->failed && !(stop && is_enough (k, r, base + i))
+           && !(ideal > 0 && nideal >= walk_goal (k, r))
            && (place = ahead ? next_ahead (k, a, (size_t)place + 1, &need)
                              : index_walk_next (&w))
                   >= 0) {
-        uint32_t node = a->nodes[place], nc = k->nc;
+        uint32_t node = a->nodes[place], nc = k->nc, tail = k->f[base + i].tail;
         if (!way_is_closed (k, node, u, head)
             && (!own || graph_vertex (k->g, node)->parent == u))
             walk_gather (k, node, head, UINT64_C (1) << i, UINT64_C (1) << i, base, excl);
+        nideal += is_ideal (k, base + i, tail, ideal);
         if (k->has_ways && k->nc > nc)
             take_way (k, node, u);
     }

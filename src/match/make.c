@@ -574,6 +574,28 @@ void levels_destroy (struct planner *p)
     p->stale = true;
 }
 
+/* The ends of the ids of each type, see ideal_score() in above.c. */
+static void note_ids (struct planner *p)
+{
+    const struct graph *g = p->g;
+
+    p->deep = false;
+    for (size_t t = 0; t < GRAPH_TYPES_MAX; t++) {
+        p->least_id[t] = INT32_MAX;
+        p->most_id[t] = -1;
+    }
+    for (uint32_t v = 0; v < g->nv; v++) {
+        const struct graph_vertex *x = graph_vertex (g, v);
+        if (x->n == 0)
+            continue;
+        p->least_id[x->type] = MIN (p->least_id[x->type], x->id);
+        p->most_id[x->type] = MAX (p->most_id[x->type], (int64_t)x->id + x->n - 1);
+        p->deep = p->deep
+                  || (x->first != GRAPH_NONE && x->type != GRAPH_NODE
+                      && !(x->flags & GRAPH_ABOVE));
+    }
+}
+
 static int make (struct make *m)
 {
     struct planner *p = m->p;
@@ -588,6 +610,7 @@ static int make (struct make *m)
     if (allocate (m) < 0)
         return -ENOMEM;
     p->made++;
+    note_ids (p);
     p->told = p->layout = p->g->layout;
     p->units = graph_unit_count (p->g);
     if (p->g->root == GRAPH_NONE) {

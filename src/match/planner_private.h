@@ -125,8 +125,11 @@ struct planner {
         *place; /* of node number k (graph_vertex.place): its place in the index of each
                       * vertex above it, depth by depth: place[k * levels + depth] */
     size_t levels;
-    bool any_loose;                    /* some vertex has loose children */
-    bool type_above[GRAPH_TYPES_MAX];  /* types of vertices above nodes, but the root's */
+    bool any_loose;                   /* some vertex has loose children */
+    bool type_above[GRAPH_TYPES_MAX]; /* types of vertices above nodes, but the root's */
+    int64_t least_id[GRAPH_TYPES_MAX],
+        most_id[GRAPH_TYPES_MAX];      /* of units of each type */
+    bool deep;                         /* some node has vertices with children in it */
     bool type_inner[GRAPH_TYPES_MAX];  /* types of which one has children */
     bool type_loose[GRAPH_TYPES_MAX];  /* types of which one is beside the nodes */
     bool type_shared[GRAPH_TYPES_MAX]; /* types of which one has several ways to it */

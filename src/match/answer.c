@@ -198,6 +198,19 @@ static void note_seen (struct walker *k, const struct selection *s)
 
 /* -- memory that each node gives at least -- */
 
+/* All memory at or below v. */
+static int64_t memory_below (const struct walker *k, uint32_t v)
+{
+    const struct graph_vertex *x = graph_vertex (k->g, v);
+    int64_t sum = x->type == GRAPH_MEMORY ? x->size * (int64_t)x->n : 0;
+
+    GRAPH_CHILDREN (k->g, v, c)
+    {
+        sum += memory_below (k, c);
+    }
+    return sum;
+}
+
 /* Claimed of it below pick i, which is a node, by the first n picks. */
 static int64_t memory_of (const struct walker *k, const struct selection *s, size_t n,
                           size_t i)
@@ -205,23 +218,27 @@ static int64_t memory_of (const struct walker *k, const struct selection *s, siz
     unsigned depth = graph_vertex (k->g, s->picks[i].v)->depth;
     int64_t sum = 0;
 
-    while (++i < n && graph_vertex (k->g, s->picks[i].v)->depth > depth)
-        if (s->picks[i].claimed
-            && graph_vertex (k->g, s->picks[i].v)->type == GRAPH_MEMORY)
-            sum += s->picks[i].amount * (int64_t)s->picks[i].count;
+    while (++i < n && graph_vertex (k->g, s->picks[i].v)->depth > depth) {
+        const struct pick *p = &s->picks[i];
+        const struct graph_vertex *x = graph_vertex (k->g, p->v);
+        if (p->claimed && x->first != GRAPH_NONE)
+            sum += memory_below (k, p->v);
+        else if (p->claimed && x->type == GRAPH_MEMORY)
+            sum += p->amount * (int64_t)p->count;
+    }
     return sum;
 }
 
-/* What of memory v, which is in pick i, the first n picks have. */
-static int64_t picked_of (const struct walker *k, const struct selection *s, size_t n,
-                          size_t i, uint32_t v)
+/* Of v, which is in pick i, among the first n; NULL. */
+static const struct pick *pick_of (const struct walker *k, const struct selection *s,
+                                   size_t n, size_t i, uint32_t v)
 {
     unsigned depth = graph_vertex (k->g, s->picks[i].v)->depth;
 
     while (++i < n && graph_vertex (k->g, s->picks[i].v)->depth > depth)
         if (s->picks[i].v == v)
-            return s->picks[i].claimed ? s->picks[i].amount : 0;
-    return 0;
+            return &s->picks[i];
+    return NULL;
 }
 
 /* `need` more of what is free below v, which is pick i or in it. */
@@ -233,11 +250,15 @@ static int add_memory (struct walker *k, struct selection *s, size_t n, size_t i
     GRAPH_CHILDREN (k->g, v, c)
     {
         const struct graph_vertex *x = graph_vertex (k->g, c);
-        if (x->first != GRAPH_NONE && (rc = add_memory (k, s, n, i, c, need)) < 0)
+        const struct pick *had = pick_of (k, s, n, i, c);
+        if (x->first != GRAPH_NONE && !walk_is_shut (k, c) && !(had && had->exclusive)
+            && (rc = add_memory (k, s, n, i, c, need)) < 0)
             return rc;
         if (*need <= 0 || x->type != GRAPH_MEMORY || !(x->flags & GRAPH_DIVISIBLE))
             continue;
-        int64_t left = claims_free_amount (k->p, c, k->w) - picked_of (k, s, n, i, c);
+        int64_t left = claims_free_amount (k->p, c, k->w);
+        if (had && had->claimed)
+            left -= had->amount;
         if (left <= 0)
             continue;
         struct pick *p = selection_add (s, k->g, c, 0, 1, GRAPH_NONE);

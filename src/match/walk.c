@@ -223,6 +223,16 @@ int walk_sibling_of_type (const struct walker *k, uint32_t u, uint16_t head,
     return -1;
 }
 
+bool walk_is_shut (const struct walker *k, uint32_t u)
+{
+    const struct graph_vertex *x = graph_vertex (k->g, u);
+
+    if (k->w->ever ? graph_is_leaving (k->g, u)
+                   : (x->flags & (GRAPH_DOWN | GRAPH_DRAINED)) != 0)
+        return true;
+    return x->nclaims > 0 && claims_taken (k->p, u, k->w);
+}
+
 /* Divisible memory that is free below u. */
 static int64_t free_memory (const struct walker *k, uint32_t u)
 {
@@ -232,19 +242,11 @@ static int64_t free_memory (const struct walker *k, uint32_t u)
     {
         const struct graph_vertex *x = graph_vertex (k->g, c);
         if (x->first != GRAPH_NONE)
-            sum += free_memory (k, c);
+            sum += walk_is_shut (k, c) ? 0 : free_memory (k, c);
         else if (x->type == GRAPH_MEMORY && (x->flags & GRAPH_DIVISIBLE))
             sum += claims_free_amount (k->p, c, k->w);
     }
     return sum;
-}
-
-/* Of the request's window. */
-static bool is_down (const struct walker *k, uint32_t u)
-{
-    return k->w->ever
-               ? graph_is_leaving (k->g, u)
-               : (graph_vertex (k->g, u)->flags & (GRAPH_DOWN | GRAPH_DRAINED)) != 0;
 }
 
 bool walk_closed (const struct walker *k, uint32_t u)
@@ -254,7 +256,7 @@ bool walk_closed (const struct walker *k, uint32_t u)
     if (graph_is_leaf (k->g, u) && x->type != GRAPH_NODE
         && (int32_t)x->type != k->storage_node)
         return false; /* leaves are asked unit by unit */
-    if (is_down (k, u))
+    if (walk_is_shut (k, u) || walk_is_held (k, u))
         return true;
     if (x->type == GRAPH_NODE && k->policy->node_exclusive
         && !claims_untouched (k->p, u, k->w))
@@ -262,10 +264,9 @@ bool walk_closed (const struct walker *k, uint32_t u)
     if (x->type == GRAPH_NODE && k->s->node_memory > 0
         && free_memory (k, u) < k->s->node_memory)
         return true;
-    if ((x->type == GRAPH_NODE || (int32_t)x->type == k->storage_node) && k->s->constraint
-        && !constraint_allows_vertex (k->s->constraint, k->g, u, 0))
-        return true;
-    return (x->nclaims > 0 && claims_taken (k->p, u, k->w)) || walk_is_held (k, u);
+    return (x->type == GRAPH_NODE || (int32_t)x->type == k->storage_node)
+           && k->s->constraint
+           && !constraint_allows_vertex (k->s->constraint, k->g, u, 0);
 }
 
 static void look_below (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
@@ -368,7 +369,7 @@ static int64_t free_below (const struct walker *k, uint32_t v)
 {
     int64_t sum = 0;
 
-    if (is_down (k, v) || claims_taken (k->p, v, k->w))
+    if (walk_is_shut (k, v))
         return 0;
     GRAPH_CHILDREN (k->g, v, c)
     {

@@ -158,8 +158,10 @@ void walk_gather_by (struct walker *k, uint32_t u, uint32_t via, uint16_t head,
  * is it. */
 int walk_sibling_of_type (const struct walker *k, uint32_t u, uint16_t head,
                           uint16_t *ret_req);
-/* Nothing in u may be given: it is down, not allowed, somebody else's, or held. Of leaves
- * only nodes may be. */
+/* u is down or somebody else's. */
+bool walk_is_shut (const struct walker *k, uint32_t u);
+/* Nothing in u may be given: it is shut, held, or not allowed. Of leaves only nodes may be.
+ */
 bool walk_closed (const struct walker *k, uint32_t u);
 /* The same below u only, for what is asked for in u. */
 void walk_collect (struct walker *k, uint32_t u, uint16_t head, uint64_t active,

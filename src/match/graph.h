@@ -192,7 +192,8 @@ uint32_t graph_node_of (const struct graph *g, uint32_t v);
 
 /* -- status and properties, of one unit or of all (GRAPH_NONE) -- */
 
-/* flag: GRAPH_DOWN or GRAPH_DRAINED. 0, -EINVAL (no such flag or unit) or -ENOMEM. */
+/* flag: GRAPH_DOWN or GRAPH_DRAINED. 0, -EINVAL (no such flag or unit, or what is leaving was
+ * to be up) or -ENOMEM. */
 int graph_set_flag (struct graph *g, uint32_t v, uint32_t unit, uint8_t flag, bool on);
 /* It itself is neither down nor drained (what is above it is not asked). */
 bool graph_is_up (const struct graph *g, uint32_t v, uint32_t unit);

@@ -113,6 +113,8 @@ int graph_set_flag (struct graph *g, uint32_t v, uint32_t unit, uint8_t flag, bo
     uint32_t n = graph_vertex (g, v)->n;
     if (unit != GRAPH_NONE && unit >= n)
         return -EINVAL;
+    if (flag == GRAPH_DOWN && !on && graph_is_leaving (g, v))
+        return -EINVAL;
     if (unit != GRAPH_NONE && n > 1)
         return flag_unit (g, v, unit, flag, on);
     flag_all (g, v, flag, on);

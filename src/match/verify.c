@@ -183,16 +183,21 @@ static void count (const struct planner *p, uint32_t v, bool open, bool free,
         if (graph_ever_word (p->g, v, unit / 64) >> unit % 64 & 1)
             ret->ever[dim] += x->size;
         if (up && free && !busy)
-            ret->free[dim] += MAX (x->size - graph_withheld (p->g, v) - x->used, 0); /* it may have shrunk */
+            ret->free[dim] += MAX (x->size - graph_withheld (p->g, v) - x->used,
+                                   0); /* it may have shrunk */
     }
     if (x->first == GRAPH_NONE)
         return;
+    int64_t ever[INDEX_DIMS];
+    memcpy (ever, ret->ever, sizeof (ever));
     open = open && graph_is_up (p->g, v, 0);
     free = free && !sums_is_taken (p, v);
     GRAPH_CHILDREN (p->g, v, child)
     {
         count (p, child, open, free, ret);
     }
+    if (graph_is_leaving (p->g, v))
+        memcpy (ret->ever, ever, sizeof (ever)); /* with all that is in it */
 }
 
 static int check_key (const struct check *k, const struct above *a, size_t place)
@@ -220,7 +225,8 @@ static int check_key (const struct check *k, const struct above *a, size_t place
     index_get (a->index, place, &key);
     for (unsigned d = 0; d < p->ndims; d++) {
         EXPECT (k, v, "free", key.free[d], up ? want.free[d] : -1);
-        EXPECT (k, v, "ever", key.ever[d], graph_is_leaving (p->g, v) ? -1 : want.ever[d]);
+        EXPECT (k, v, "ever", key.ever[d],
+                graph_is_leaving (p->g, v) ? -1 : want.ever[d]);
     }
     EXPECT (k, v, "soonest", key.soonest, want.soonest);
     EXPECT (k, v, "claims in the node", node->nclaims, want.claims);

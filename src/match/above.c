@@ -271,20 +271,20 @@ static bool is_enough (struct walker *k, uint16_t r, uint32_t found)
 /* -- policies that compare the slots of all nodes -- */
 
 /* The best score that a slot can have: with the lowest ids that there are (or the highest).
- * 0: nobody knows. */
+ * 0: nobody knows. Of the slots that have it the first ones in the graph are wanted. */
 static int64_t ideal_score (const struct walker *k, uint16_t slot)
 {
     int64_t sum = 1;
 
     if (walk_req (k, slot)->kind != SHAPE_SLOT || k->policy->score || k->p->deep
-        || k->has_ways)
+        || k->has_ways || !k->p->graph_order)
         return 0;
     for (uint16_t c = walk_req (k, slot)->first; c != SHAPE_NONE;
          c = walk_req (k, c)->next) {
         const struct shape_vertex *part = walk_req (k, c);
         int64_t n = part->count.min, type = k->type[c];
         if (part->first != SHAPE_NONE || type < 0 || part->count.max != n
-            || k->p->type_inner[type] || k->p->big[type] || n > UINT16_MAX)
+            || k->p->type_inner[type] || k->p->sized[type] || n > UINT16_MAX)
             return 0;
         int64_t first =
             k->policy->high ? k->p->most_id[type] - n + 1 : k->p->least_id[type];
@@ -301,6 +301,19 @@ static bool is_ideal (const struct walker *k, uint32_t found, uint32_t before,
     return ideal > 0 && i != WALK_NONE && k->c[i].score == ideal;
 }
 
+/* The place after that one, SIZE_MAX: the first; -1: there is none. backwards: from the last
+ * to the first. */
+static ptrdiff_t next_place (const struct walker *k, const struct above *a, size_t place,
+                             const struct index_need *need, struct index_walk *w,
+                             bool backwards)
+{
+    if (backwards)
+        return place == 0 ? -1 : index_prev (a->index, place - 1, need);
+    if (k->w->touched && a->v == k->g->root)
+        return next_ahead (k, a, place + 1, need);
+    return index_walk_next (w);
+}
+
 /* Nodes below u, from its index; own: children of u only. */
 static void nodes_of (struct walker *k, uint32_t u, const struct above *a, uint16_t head,
                       uint16_t r, unsigned i, uint32_t base, bool excl, bool own)
@@ -310,8 +323,9 @@ static void nodes_of (struct walker *k, uint32_t u, const struct above *a, uint1
     struct index_need need;
     struct index_walk w;
     ptrdiff_t place = -1;
-    bool ahead = k->w->touched && u == k->g->root;
     int64_t ideal = stop || k->f[base + i].n > 0 ? 0 : ideal_score (k, r), nideal = 0;
+    /* In the order of the graph, as equals are wanted in that. */
+    bool backwards = ideal > 0 && k->policy->high;
 
     need_of (k, r, &need);
     if (excl && k->type[r] == GRAPH_NODE)
@@ -319,9 +333,7 @@ static void nodes_of (struct walker *k, uint32_t u, const struct above *a, uint1
     index_walk_start (&w, a->index, &need);
     while (!k->failed && !(stop && is_enough (k, r, base + i))
            && !(ideal > 0 && nideal >= walk_goal (k, r))
-           && (place = ahead ? next_ahead (k, a, (size_t)place + 1, &need)
-                             : index_walk_next (&w))
-                  >= 0) {
+           && (place = next_place (k, a, (size_t)place, &need, &w, backwards)) >= 0) {
         uint32_t node = a->nodes[place], nc = k->nc, tail = k->f[base + i].tail;
         if (!way_is_closed (k, node, u, head)
             && (!own || graph_vertex (k->g, node)->parent == u))

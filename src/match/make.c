@@ -318,6 +318,11 @@ static int make_indexes (struct make *m)
     for (uint32_t k = 0; k < p->nnodes; k++)
         m->order[k] = k;
     merge_sort (m, p->dirty);
+    p->graph_order = true;
+    for (uint32_t k = 0; k < p->nnodes; k++)
+        p->graph_order =
+            p->graph_order
+            && m->order[k] == (p->policy.high ? (uint32_t)p->nnodes - 1 - k : k);
     for (size_t k = 0; k < p->nnodes; k++) {
         uint32_t node = m->order[k];
         for (uint32_t v = p->nodes[node].parent; v != GRAPH_NONE;
@@ -580,6 +585,7 @@ static void note_ids (struct planner *p)
     const struct graph *g = p->g;
 
     p->deep = false;
+    memset (p->sized, 0, sizeof (p->sized));
     for (size_t t = 0; t < GRAPH_TYPES_MAX; t++) {
         p->least_id[t] = INT32_MAX;
         p->most_id[t] = -1;
@@ -590,6 +596,8 @@ static void note_ids (struct planner *p)
             continue;
         p->least_id[x->type] = MIN (p->least_id[x->type], x->id);
         p->most_id[x->type] = MAX (p->most_id[x->type], (int64_t)x->id + x->n - 1);
+        if (x->size != 1 || (x->flags & GRAPH_DIVISIBLE))
+            p->sized[x->type] = true;
         p->deep = p->deep
                   || (x->first != GRAPH_NONE && x->type != GRAPH_NODE
                       && !(x->flags & GRAPH_ABOVE));

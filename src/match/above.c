@@ -23,6 +23,25 @@ static int64_t times (int64_t a, int64_t b)
     return __builtin_mul_overflow (a, b, &r) || r > INT64_MAX / 4 ? INT64_MAX / 4 : r;
 }
 
+/* Of or_slots any may do: the least of each kind's is the bound of all of them. */
+static void join_bounds (struct walker *k, uint16_t head)
+{
+    struct bound least;
+    bool any = false;
+
+    for (uint16_t r = head; r != SHAPE_NONE; r = walk_req (k, r)->next) {
+        if (walk_req (k, r)->kind != SHAPE_OR_SLOT)
+            continue;
+        for (unsigned d = 0; d < INDEX_DIMS; d++)
+            least.dim[d] =
+                any ? MIN (least.dim[d], k->bound[r].dim[d]) : k->bound[r].dim[d];
+        any = true;
+    }
+    for (uint16_t r = head; r != SHAPE_NONE; r = walk_req (k, r)->next)
+        if (walk_req (k, r)->kind == SHAPE_OR_SLOT)
+            k->bound[r] = least;
+}
+
 /* Of one unit of vertex r: what it is, and what is asked for below it. */
 static void bound_of (struct walker *k, uint16_t r)
 {
@@ -38,6 +57,7 @@ static void bound_of (struct walker *k, uint16_t r)
         for (unsigned d = 0; d < INDEX_DIMS; d++)
             b->dim[d] += times (n, k->bound[c].dim[d]);
     }
+    join_bounds (k, req->first);
     if (k->type[r] == GRAPH_NODE)
         b->dim[0] = req->taken || k->policy->node_exclusive;
     else if (dim > 0 && req->first == SHAPE_NONE && !k->p->type_shared[k->type[r]])
@@ -48,6 +68,7 @@ void walk_bounds (struct walker *k)
 {
     for (uint16_t r = k->s->top; r != SHAPE_NONE; r = walk_req (k, r)->next)
         bound_of (k, r);
+    join_bounds (k, k->s->top);
 }
 
 int64_t walk_least_in_node (const struct walker *k, uint16_t r, unsigned d)

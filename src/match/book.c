@@ -284,6 +284,7 @@ void booking_drop (struct planner *p, struct booking *b)
         leave_vertex (p, c);
         number_give (p, c);
     }
+    listed_drop (p, b);
     overlap_forget (b);
     HASH_DELETE (hh, p->by_job, b);
     ordered_remove (&p->ids, &b->by_id);
@@ -488,9 +489,10 @@ static int add (struct planner *p, uint64_t job, const struct selection *s, bool
         b = booking_enter (p, job, s, reserved);
     if (b)
         rc = add_picks (p, b, s, check, why);
-    if (rc == 0)
+    if (rc == 0) {
         sums_book (p, b);
-    else if (b)
+        listed_add (p, b, s);
+    } else if (b)
         booking_drop (p, b);
     p->changes++;
     levels_settle (p);

@@ -13,6 +13,8 @@
 #include <string.h>
 
 #include "match/planner_private.h"
+
+#define CORES 1 /* dimension */
 #include "match/profile.h"
 
 /* -- look-ups -- */
@@ -131,8 +133,10 @@ void levels_key (const struct planner *p, uint32_t v, struct index_key *ret)
         sums_add (p, v, SUMS_FREE, ret->free);
     }
     ret->measure = measure_of (p, ret);
-    if (p->policy.first && !(graph_vertex (p->g, v)->flags & GRAPH_SEEN))
-        ret->measure = INT64_MAX; /* fresh ones come first */
+    if (p->policy.first) /* fresh ones come first */
+        ret->measure = graph_vertex (p->g, v)->flags & GRAPH_SEEN
+                           ? node->ever[CORES] - node->listed
+                           : INT64_MAX;
 }
 
 /* -- nodes that were touched -- */
@@ -145,18 +149,15 @@ static void mark (struct planner *p, struct level_node *node)
     p->dirty[p->ndirty++] = (uint32_t)(node - p->nodes);
 }
 
-/* Fresh ones first, then by the cores that are free; of equals the one added last. */
+/* Fresh ones first, then by the nodes that are not taken as a whole; of equals the one added last. */
 static uint64_t kid_key (const struct planner *p, const struct above *a)
 {
     const struct graph_vertex *x = graph_vertex (p->g, a->v);
-    int dim = levels_dim (p, GRAPH_CORE);
-    uint64_t most = (UINT64_C (1) << 32) - 1, free = most;
+    int64_t most = UINT32_MAX, free = most;
 
     if (x->flags & GRAPH_SEEN)
-        free = dim > 0
-                   ? MIN ((uint64_t)index_sum_free (a->index, (unsigned)dim), most - 1)
-                   : 0;
-    return (most - free) << 32 | (UINT32_MAX - x->order);
+        free = MIN (MAX ((int64_t)a->nnodes - a->listed, 0), most - 1);
+    return (uint64_t)(most - free) << 32 | (UINT32_MAX - x->order);
 }
 
 void levels_kid (struct planner *p, struct above *a)

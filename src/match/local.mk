@@ -23,6 +23,7 @@ src_match_libmatch_a_SOURCES = \
 	src/match/holders.c \
 	src/match/index.c \
 	src/match/levels.c \
+	src/match/listed.c \
 	src/match/machine.c \
 	src/match/machine_size.c \
 	src/match/make.c \
@@ -80,9 +81,10 @@ if HAVE_CMOCKA
 MATCH_TESTS = \
 	src/match/test/test_constraint \
 	src/match/test/test_find \
+	src/match/test/test_formats_torture \
 	src/match/test/test_graph \
-	src/match/test/test_graph_change \
 	src/match/test/test_graph_associate \
+	src/match/test/test_graph_change \
 	src/match/test/test_graph_random \
 	src/match/test/test_graph_torture \
 	src/match/test/test_graph_unit \
@@ -111,9 +113,12 @@ UNIT_TESTS += $(MATCH_TESTS)
 MATCH_TEST_LIBS = $(FORMATS_LIBS) $(CMOCKA_LIBS)
 src_match_test_test_constraint_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_find_LDADD = $(MATCH_TEST_LIBS)
+src_match_test_test_formats_torture_LDADD = $(MATCH_TEST_LIBS)
+src_match_test_test_formats_torture_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc \
+	-Wl,--wrap=realloc -Wl,--wrap=strdup
 src_match_test_test_graph_LDADD = $(MATCH_TEST_LIBS)
-src_match_test_test_graph_change_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_graph_associate_LDADD = $(MATCH_TEST_LIBS)
+src_match_test_test_graph_change_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_graph_random_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_graph_torture_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_graph_torture_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc \

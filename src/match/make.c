@@ -383,6 +383,9 @@ static void book (struct make *m)
 
     for (struct booking *b = p->by_job; b; b = b->hh.next)
         sums_book (p, b);
+    levels_hold (p);
+    listed_again (p);
+    levels_settle (p);
 }
 
 /* -- nodes in nodes --

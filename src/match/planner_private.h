@@ -42,6 +42,11 @@ struct claim { /* at most 100 bytes with its share of all else */
     int64_t amount; /* of each unit */
 };
 
+struct listed { /* what an answer named on a node */
+    uint32_t node, cores;
+    bool whole; /* the node itself */
+};
+
 struct booking {
     uint64_t job;
     int64_t start, end;
@@ -52,6 +57,8 @@ struct booking {
     uint64_t stamp;           /* of the last round that came by, see struct planner */
     int64_t sums[INDEX_DIMS]; /* what it takes of the profile in [start, end) */
     struct ordered_link by_id, by_end;
+    struct listed *listed; /* see listed.c; owned */
+    size_t nlisted;
     struct reach *reach; /* see overlap.c; or NULL */
     UT_hash_handle hh;
 };
@@ -78,6 +85,7 @@ struct above { /* a vertex with nodes below it */
     size_t nkids;
     size_t nown; /* of the nodes: its own children */
     /* policies that take the first that do: kids, the freest first, see levels_kid() */
+    int64_t listed; /* nodes that are taken as a whole, see listed.c */
     struct ordered by_free;
     struct ordered_link in_parent;
     bool in_order;
@@ -95,6 +103,7 @@ struct level_node {
     bool changed;      /* it was told to planner_changed() */
     bool soonest_gone; /* `soonest` is to be looked up */
     uint32_t inner;    /* number in planner.inner, when there are nodes in it */
+    int64_t listed;    /* cores, see listed.c */
     int64_t soonest;   /* least end of what is allocated in it, INT64_MAX */
     int64_t score;
     int64_t ever[INDEX_DIMS], up[INDEX_DIMS]; /* when all is up, of what is up */
@@ -128,10 +137,11 @@ struct planner {
     bool any_loose;                   /* some vertex has loose children */
     bool type_above[GRAPH_TYPES_MAX]; /* types of vertices above nodes, but the root's */
     int64_t least_id[GRAPH_TYPES_MAX],
-        most_id[GRAPH_TYPES_MAX];      /* of units of each type */
-    bool deep;      /* some node has vertices with children in it */
-    bool graph_order; /* of score the nodes stand as in the graph, or just the other way */
-    bool sized[GRAPH_TYPES_MAX]; /* types of which a unit may not count as 1 */
+        most_id[GRAPH_TYPES_MAX]; /* of units of each type */
+    bool deep;                    /* some node has vertices with children in it */
+    bool
+        graph_order; /* of score the nodes stand as in the graph, or just the other way */
+    bool sized[GRAPH_TYPES_MAX];       /* types of which a unit may not count as 1 */
     bool type_inner[GRAPH_TYPES_MAX];  /* types of which one has children */
     bool type_loose[GRAPH_TYPES_MAX];  /* types of which one is beside the nodes */
     bool type_shared[GRAPH_TYPES_MAX]; /* types of which one has several ways to it */
@@ -254,6 +264,12 @@ void bookings_sweep (struct planner *p, struct booking *b);
 /* reserved becomes allocated. */
 void booking_begin (struct planner *p, struct booking *b);
 void booking_set_end (struct planner *p, struct booking *b, int64_t end);
+
+/* -- listed.c: under policies that take the first that do -- */
+
+void listed_add (struct planner *p, struct booking *b, const struct selection *s);
+void listed_drop (struct planner *p, struct booking *b);
+void listed_again (struct planner *p); /* the levels were made anew */
 
 /* -- overlap.c -- */
 

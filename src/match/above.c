@@ -260,7 +260,7 @@ static bool way_is_closed (const struct walker *k, uint32_t node, uint32_t u,
     for (uint32_t v = graph_vertex (k->g, node)->parent; v != u && v != GRAPH_NONE;
          v = graph_vertex (k->g, v)->parent)
         if (is_closed (k, v, head)
-            || !walk_way_is_open (k, v, graph_vertex (k->g, v)->parent))
+            || (k->has_ways && !walk_way_is_open (k, v, graph_vertex (k->g, v)->parent)))
             return true;
     return false;
 }

@@ -17,9 +17,9 @@ static int add_further (struct walker *k, struct selection *s, uint32_t parent)
         if (rc < 0 || !walk_way_is_open (k, c, v) || !claims_untouched (k->p, c, k->w))
             continue;
         walk_way_take (k, c, v);
-        if (k->failed || !(p = selection_add (s, k->g, c, 0, 1, parent)))
+        if (k->failed || selection_add_way (s, c, v) < 0
+            || !(p = selection_add (s, k->g, c, 0, 1, parent)))
             return -ENOMEM;
-        p->via = v;
         p->exclusive = p->claimed = true;
         rc = add_below (k, s, (uint32_t)s->n - 1);
     }
@@ -169,15 +169,16 @@ static int claim_nodes (struct walker *k, struct selection *s)
     return rc == 0 ? selection_complete (s, k->g) : rc;
 }
 
-/* What is below an exclusive vertex, also on a way in there, is the job's, and covered. */
-static void cover (struct selection *s)
+/* What is below an exclusive vertex, also on a way in there, is the job's, and covered; but
+ * nothing covers further children. */
+static void cover (const struct walker *k, struct selection *s)
 {
     for (size_t i = 0; i < s->n; i++) {
-        uint32_t up = s->picks[i].parent;
-        if (up == GRAPH_NONE || !s->picks[up].exclusive || s->picks[i].via != GRAPH_NONE)
-            continue;
-        s->picks[i].exclusive = true;
-        s->picks[i].claimed = false;
+        struct pick *p = &s->picks[i];
+        bool covered = p->parent != GRAPH_NONE && s->picks[p->parent].exclusive
+                       && !(s->nways > 0 && selection_is_further (s, k->g, p));
+        p->exclusive = p->exclusive || covered;
+        p->claimed = p->exclusive && !covered;
     }
 }
 
@@ -307,7 +308,7 @@ int walk_answer (struct walker *k, uint32_t parts, struct selection **ret)
         selection_destroy (s);
         return rc;
     }
-    cover (s);
+    cover (k, s);
     if (k->policy->first && !k->w->ever && !k->w->empty)
         note_seen (k, s);
     s->start = k->w->at;

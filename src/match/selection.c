@@ -20,6 +20,7 @@ void selection_destroy (struct selection *s)
     if (!s)
         return;
     free (s->picks);
+    free (s->ways);
     free (s);
 }
 
@@ -44,11 +45,24 @@ struct pick *selection_add (struct selection *s, const struct graph *g, uint32_t
     struct pick *p = &s->picks[s->n++];
     *p = (struct pick){ .v = v,
                         .parent = parent,
-                        .via = GRAPH_NONE,
                         .unit = unit,
                         .count = count,
                         .amount = graph_vertex (g, v)->size };
     return p;
+}
+
+int selection_add_way (struct selection *s, uint32_t v, uint32_t via)
+{
+    if (s->nways == s->ways_alloc) {
+        size_t alloc = MAX (2 * s->ways_alloc, 4);
+        struct selection_way *ways = realloc (s->ways, alloc * sizeof (*ways));
+        if (!ways)
+            return -ENOMEM;
+        s->ways = ways;
+        s->ways_alloc = alloc;
+    }
+    s->ways[s->nways++] = (struct selection_way){ v, via };
+    return 0;
 }
 
 /* -- two picks of the same units -- */
@@ -86,7 +100,7 @@ static bool alike (const struct pick *a, const struct pick *b)
 struct detour {
     uint32_t v, via; /* a vertex, and the further parent it is below here */
     uint32_t edge;   /* grows along that one's further children */
-    size_t pick;     /* that names it */
+    size_t way;      /* the selection's that names it */
 };
 
 struct course {
@@ -98,7 +112,7 @@ struct course {
 static const struct detour *detour_of (const struct course *c, uint32_t v)
 {
     size_t low = 0, high = c->n;
-    if (high == 0 || !(graph_vertex (c->g, v)->flags & GRAPH_FURTHER_PARENTS))
+    if (!(graph_vertex (c->g, v)->flags & GRAPH_FURTHER_PARENTS))
         return NULL;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -110,24 +124,22 @@ static const struct detour *detour_of (const struct course *c, uint32_t v)
     return low < c->n && c->detours[low].v == v ? &c->detours[low] : NULL;
 }
 
-static uint32_t parent_of (const struct course *c, uint32_t v)
+static uint32_t detour_parent (const struct course *c, uint32_t v)
 {
     const struct detour *d = detour_of (c, v);
     return d ? d->via : graph_vertex (c->g, v)->parent;
 }
 
-static unsigned depth_of (const struct course *c, uint32_t v)
+static unsigned detour_depth (const struct course *c, uint32_t v)
 {
     unsigned depth = 0;
-    if (c->n == 0)
-        return graph_vertex (c->g, v)->depth;
-    while ((v = parent_of (c, v)) != GRAPH_NONE)
+    while ((v = detour_parent (c, v)) != GRAPH_NONE)
         depth++;
     return depth;
 }
 
-/* Of two children of one vertex; its own come before the further ones. */
-static bool stands_before (const struct course *c, uint32_t a, uint32_t b)
+/* Its own children come before the further ones. */
+static bool detour_before (const struct course *c, uint32_t a, uint32_t b)
 {
     const struct detour *x = detour_of (c, a), *y = detour_of (c, b);
     if (x && y)
@@ -135,6 +147,25 @@ static bool stands_before (const struct course *c, uint32_t a, uint32_t b)
     if (x || y)
         return !x;
     return graph_vertex (c->g, a)->order < graph_vertex (c->g, b)->order;
+}
+
+/* The same, without a look where there are none. */
+
+static inline uint32_t parent_of (const struct course *c, uint32_t v)
+{
+    return c->n == 0 ? graph_vertex (c->g, v)->parent : detour_parent (c, v);
+}
+
+static inline unsigned depth_of (const struct course *c, uint32_t v)
+{
+    return c->n == 0 ? graph_vertex (c->g, v)->depth : detour_depth (c, v);
+}
+
+/* Of two children of one vertex. */
+static inline bool stands_before (const struct course *c, uint32_t a, uint32_t b)
+{
+    return c->n == 0 ? graph_vertex (c->g, a)->order < graph_vertex (c->g, b)->order
+                     : detour_before (c, a, b);
 }
 
 static bool is_further (const struct graph *g, uint32_t v, uint32_t parent,
@@ -154,24 +185,21 @@ static int compare_detours (const void *a, const void *b)
     const struct detour *x = a, *y = b;
     if (x->v != y->v)
         return x->v < y->v ? -1 : 1;
-    return x->pick < y->pick ? -1 : 1;
+    return x->way < y->way ? -1 : 1;
 }
 
-/* Those that the picks name. 0 or -ENOMEM; the caller frees the detours. */
+/* Those that the selection names. 0 or -ENOMEM; the caller frees them. */
 static int course_make (struct course *c, const struct selection *s)
 {
     size_t n = 0, kept = 0;
-    for (size_t i = 0; i < s->n; i++)
-        n += s->picks[i].via != GRAPH_NONE;
-    if (n == 0)
+    if (s->nways == 0)
         return 0;
-    c->detours = malloc (n * sizeof (*c->detours));
+    c->detours = malloc (s->nways * sizeof (*c->detours));
     if (!c->detours)
         return -ENOMEM;
-    n = 0;
-    for (size_t i = 0; i < s->n; i++) {
-        struct detour d = { s->picks[i].v, s->picks[i].via, 0, i };
-        if (d.via != GRAPH_NONE && is_further (c->g, d.v, d.via, &d.edge))
+    for (size_t i = 0; i < s->nways; i++) {
+        struct detour d = { s->ways[i].v, s->ways[i].via, 0, i };
+        if (is_further (c->g, d.v, d.via, &d.edge))
             c->detours[n++] = d;
     }
     qsort (c->detours, n, sizeof (*c->detours), compare_detours);
@@ -186,8 +214,7 @@ static int course_make (struct course *c, const struct selection *s)
 /* -- the stream -- */
 
 struct stream {
-    const struct graph *g;
-    const struct course *course;
+    struct course c; /* borrows the detours */
     struct selection out;
     uint32_t way[GRAPH_DEPTH_MAX]; /* the last pick at each depth, by number in out */
     unsigned depth;                /* of the last pick + 1: how many are in `way` */
@@ -195,14 +222,12 @@ struct stream {
 
 static struct pick *stream_append (struct stream *st, const struct pick *from)
 {
-    unsigned depth = depth_of (st->course, from->v);
-    const struct detour *d = detour_of (st->course, from->v);
+    unsigned depth = depth_of (&st->c, from->v);
     if (reserve (&st->out, st->out.n + 1) < 0)
         return NULL;
     struct pick *p = &st->out.picks[st->out.n];
     *p = *from;
     p->parent = depth == 0 ? GRAPH_NONE : st->way[depth - 1];
-    p->via = d ? d->via : GRAPH_NONE;
     st->way[depth] = (uint32_t)st->out.n++;
     st->depth = depth + 1;
     return p;
@@ -212,7 +237,7 @@ static struct pick *stream_append (struct stream *st, const struct pick *from)
  * 0: it is on the way already; -1: it comes before, or its units do. */
 static int stream_place (const struct stream *st, const struct pick *p, unsigned *ret)
 {
-    const struct course *c = st->course;
+    const struct course *c = &st->c;
     uint32_t v = p->v, below = GRAPH_NONE;
     unsigned depth = depth_of (c, v);
     while (depth >= st->depth) {
@@ -241,13 +266,13 @@ static int stream_place (const struct stream *st, const struct pick *p, unsigned
 static int stream_way (struct stream *st, uint32_t v, unsigned depth)
 {
     uint32_t way[GRAPH_DEPTH_MAX];
-    unsigned last = depth_of (st->course, v);
+    unsigned last = depth_of (&st->c, v);
     for (unsigned d = last; d-- > depth;)
-        way[d] = v = parent_of (st->course, v);
+        way[d] = v = parent_of (&st->c, v);
     for (unsigned d = depth; d < last; d++) {
         struct pick p = { .v = way[d],
                           .count = 1,
-                          .amount = graph_vertex (st->g, way[d])->size };
+                          .amount = graph_vertex (st->c.g, way[d])->size };
         if (!stream_append (st, &p))
             return -ENOMEM;
     }
@@ -270,8 +295,8 @@ static void stream_join (struct stream *st)
 /* p is of a vertex that is on the way: the same units, or ones that follow. */
 static int stream_again (struct stream *st, const struct pick *p)
 {
-    const struct graph_vertex *x = graph_vertex (st->g, p->v);
-    struct pick *last = &st->out.picks[st->way[depth_of (st->course, p->v)]];
+    const struct graph_vertex *x = graph_vertex (st->c.g, p->v);
+    struct pick *last = &st->out.picks[st->way[depth_of (&st->c, p->v)]];
     if (p->unit >= last->unit + last->count) {
         if (p->unit == last->unit + last->count && alike (last, p)) {
             last->count += p->count;
@@ -309,8 +334,7 @@ struct seat {
 };
 
 struct sorting {
-    const struct graph *g;
-    const struct course *course;
+    struct course c;
     const struct pick *picks;
     unsigned bits[GRAPH_DEPTH_MAX]; /* of the key for each depth; 0: nothing to tell */
     bool exact;                     /* the key has all */
@@ -324,7 +348,7 @@ static unsigned bits_of (uint32_t n)
 /* How many bits of the key each depth needs, as long as there are any. */
 static void sorting_plan (struct sorting *so, size_t n)
 {
-    const struct graph *g = so->g;
+    const struct graph *g = so->c.g;
     uint32_t most[GRAPH_DEPTH_MAX] = { 0 };
     for (size_t i = 0; i < n; i++) {
         uint32_t v = so->picks[i].v;
@@ -333,7 +357,7 @@ static void sorting_plan (struct sorting *so, size_t n)
             most[x->depth] = MAX (most[x->depth], x->order + 1);
     }
     unsigned left = 64;
-    so->exact = so->course->n == 0; /* detours have no orders that fit in between */
+    so->exact = so->c.n == 0; /* detours have no orders that fit in between */
     for (unsigned d = 0; d < GRAPH_DEPTH_MAX; d++) {
         so->bits[d] = so->exact ? bits_of (most[d]) : 0;
         if (so->bits[d] > left)
@@ -348,10 +372,10 @@ static uint64_t key_of (const struct sorting *so, uint32_t v)
 {
     uint64_t key = 0;
     unsigned shift[GRAPH_DEPTH_MAX], left = 64;
-    const struct graph_vertex *x = graph_vertex (so->g, v);
+    const struct graph_vertex *x = graph_vertex (so->c.g, v);
     for (unsigned d = 0; d <= x->depth; d++)
         shift[d] = left -= so->bits[d];
-    for (; x->parent != GRAPH_NONE; x = graph_vertex (so->g, x->parent)) {
+    for (; x->parent != GRAPH_NONE; x = graph_vertex (so->c.g, x->parent)) {
         if (so->bits[x->depth])
             key |= (uint64_t)(x->order + 1) << shift[x->depth];
     }
@@ -382,7 +406,7 @@ static bool behind (const struct sorting *so, const struct seat *a, const struct
     if (a->key != b->key)
         return a->key > b->key;
     if (!so->exact) {
-        int order = way_compare (so->course, so->picks[a->pick].v, so->picks[b->pick].v);
+        int order = way_compare (&so->c, so->picks[a->pick].v, so->picks[b->pick].v);
         if (order != 0)
             return order > 0;
     }
@@ -421,7 +445,7 @@ static void merge_sort (const struct sorting *so, struct seat *a, struct seat *s
 static struct pick *sorted_picks (const struct course *c, const struct pick *picks,
                                   size_t n)
 {
-    struct sorting so = { .g = c->g, .course = c, .picks = picks };
+    struct sorting so = { .c = *c, .picks = picks };
     autofree struct seat *seats = malloc (2 * n * sizeof (*seats));
     struct pick *sorted = malloc (n * sizeof (*sorted));
     if (!seats || !sorted) {
@@ -531,7 +555,7 @@ static int stream_sorted (struct stream *st, const struct pick *p, size_t n)
 static int complete (const struct selection *s, const struct course *c,
                      struct selection *out)
 {
-    struct stream st = { .g = c->g, .course = c };
+    struct stream st = { .c = *c };
     int rc = reserve (&st.out, s->n);
     bool in_order = true;
     for (size_t i = 0; i < s->n && rc >= 0 && in_order; i++) {

@@ -11,7 +11,7 @@
  * follow each other and are alike are one pick.
  *
  * A vertex with further parents (graph_associate()) stands, with all below it, behind the
- * children of its parent `via` where its pick names one. What covers that parent does not
+ * children of one of these if selection_add_way() said so. What covers that one does not
  * cover it: exclusive, it is claimed by itself.
  */
 #ifndef FLUXQ_MATCH_SELECTION_H
@@ -22,7 +22,6 @@
 struct pick {
     uint32_t v;
     uint32_t parent; /* index of its parent's pick; GRAPH_NONE for the first */
-    uint32_t via;    /* the further parent below which it is; GRAPH_NONE: its own */
     uint32_t unit;   /* first unit */
     uint32_t count;  /* units */
     int64_t amount;  /* of each: its size, or a part of a divisible one */
@@ -33,30 +32,47 @@ struct pick {
                         * or on the way only */
 };
 
+struct selection_way {
+    uint32_t v, via; /* a vertex, and its further parent */
+};
+
 struct selection {
     struct pick *picks;
     size_t n, alloc;
+    struct selection_way *ways;
+    size_t nways, ways_alloc;
     int64_t start, end; /* ticks; end INT64_MAX: none */
     int64_t granted;    /* the outermost elastic count's size, 0 without one */
 };
 
 struct selection *selection_create (void);
 void selection_destroy (struct selection *s);
-/* Append; the new pick, zeroed but for v, unit, count, parent, via (GRAPH_NONE) and amount
- * (the unit's size), or NULL: no memory. */
+/* Append; the new pick, zeroed but for v, unit, count, parent and amount (the unit's
+ * size), or NULL: no memory. */
 struct pick *selection_add (struct selection *s, const struct graph *g, uint32_t v,
                             uint32_t unit, uint32_t count, uint32_t parent);
+/* Picks at and below v are to stand below its further parent `via`. Of several ways of one
+ * vertex the first counts; where `via` is none of its parents it has no effect. 0, -ENOMEM. */
+int selection_add_way (struct selection *s, uint32_t v, uint32_t via);
 /* Bring what was appended in any order, ways to the root missing or doubled, into the
  * order above, and join runs; parents are found anew. Doubled picks are united: exclusive
  * and claimed if one was, slots and claimed amounts of a divisible vertex are summed, of two
- * labels the lower stays; an amount that is not claimed gives way to one that is. Of a
- * vertex with several `via` that of the first pick with one counts for all. -ENOMEM: s is
- * as it was. O(n log n), O(n) when the picks come in order (ways may be missing or
- * repeated); with `via`, times the depth. */
+ * labels the lower stays; an amount that is not claimed gives way to one that is. -ENOMEM: s
+ * is as it was. O(n log n), O(n) when the picks come in order (ways may be missing or
+ * repeated); where there are ways by further parents, times the depth. */
 int selection_complete (struct selection *s, const struct graph *g);
 /* Units of that type among the picks that are claimed, or below one that is. s is
  * complete. */
 int64_t selection_count (const struct selection *s, const struct graph *g, uint16_t type);
+
+/* Of a complete one: the pick is below a further parent of its vertex. */
+static inline bool selection_is_further (const struct selection *s, const struct graph *g,
+                                         const struct pick *p)
+{
+    const struct graph_vertex *x = graph_vertex (g, p->v);
+    return (x->flags & GRAPH_FURTHER_PARENTS) && p->parent != GRAPH_NONE
+           && s->picks[p->parent].v != x->parent;
+}
 
 static inline void selection_destroyp (struct selection **p)
 {

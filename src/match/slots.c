@@ -32,25 +32,28 @@ static bool has_further_child (const struct walker *k, uint32_t u, int32_t type)
     return false;
 }
 
-bool walk_has_child (const struct walker *k, uint32_t u, int32_t type)
+static bool has_own_child (const struct walker *k, uint32_t u, int32_t type)
+{
+    GRAPH_CHILDREN (k->g, u, c)
+    {
+        if (graph_vertex (k->g, c)->type == type)
+            return true;
+    }
+    return false;
+}
+
+/* Apart, so that what is asked of most vertices stays short. */
+static __attribute__ ((noinline)) bool has_indexed_child (const struct walker *k,
+                                                          uint32_t u, int32_t type)
 {
     const struct above *a = NULL;
 
-    if (type < 0)
-        return false;
-    if ((graph_vertex (k->g, u)->flags & GRAPH_FURTHER_CHILDREN)
-        && has_further_child (k, u, type))
+    if (has_further_child (k, u, type))
         return true;
     if (graph_vertex (k->g, u)->flags & GRAPH_ABOVE)
         a = levels_above (k->p, u);
-    if (!a) {
-        GRAPH_CHILDREN (k->g, u, c)
-        {
-            if (graph_vertex (k->g, c)->type == type)
-                return true;
-        }
-        return false;
-    }
+    if (!a)
+        return has_own_child (k, u, type);
     if (type == GRAPH_NODE)
         return a->nown > 0;
     for (size_t i = 0; i < a->nkids && k->p->type_above[type]; i++)
@@ -60,6 +63,15 @@ bool walk_has_child (const struct walker *k, uint32_t u, int32_t type)
         if (graph_vertex (k->g, a->loose[i])->type == type)
             return true;
     return false;
+}
+
+bool walk_has_child (const struct walker *k, uint32_t u, int32_t type)
+{
+    if (type < 0)
+        return false;
+    if (graph_vertex (k->g, u)->flags & (GRAPH_ABOVE | GRAPH_FURTHER_CHILDREN))
+        return has_indexed_child (k, u, type);
+    return has_own_child (k, u, type);
 }
 
 /* Parts of several vertices may come together in u: within a node, or nodes above them. */

@@ -138,7 +138,8 @@ void walk_way_take (struct walker *k, uint32_t v, uint32_t via);
 /* Forget all but the first n (k->nways) of these; all but them and what leads to the list. */
 void walk_ways_back (struct walker *k, uint32_t n);
 void walk_ways_keep (struct walker *k, uint32_t n, uint32_t list);
-/* Picks that tell by which further parents one comes to those in k->ways. 0, -ENOMEM. */
+/* The selection is told by which further parents one comes to those in k->ways. 0,
+ * -ENOMEM. */
 int walk_ways_add (struct walker *k, struct selection *s);
 
 /* -- walk.c -- */

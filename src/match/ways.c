@@ -129,12 +129,8 @@ int walk_ways_add (struct walker *k, struct selection *s)
 {
     for (uint32_t i = 0; i < k->nways; i++) {
         uint32_t v = k->ways[i], via = way_of (k, v)->parent;
-        struct pick *p;
-        if (via == tree_parent (k, v))
-            continue;
-        if (!(p = selection_add (s, k->g, v, 0, 1, GRAPH_NONE)))
+        if (via != tree_parent (k, v) && selection_add_way (s, v, via) < 0)
             return -ENOMEM;
-        p->via = via;
     }
     return 0;
 }

@@ -15,7 +15,6 @@
 struct found {
     uint32_t v, unit; /* v GRAPH_NONE: passed over */
     uint32_t i;       /* in the document */
-    uint32_t via;     /* see struct pick */
 };
 
 struct choice {
@@ -71,7 +70,7 @@ static int find_one (struct choice *c, struct jgf_paths *paths, uint32_t i,
     struct found *f = &c->found[i];
     int rc;
 
-    *f = (struct found){ .v = GRAPH_NONE, .i = i, .via = GRAPH_NONE };
+    *f = (struct found){ .v = GRAPH_NONE, .i = i };
     if (!path
         || (c->d->freed && v->rank >= 0 && idset_has (c->d->freed, (uint32_t)v->rank)))
         return 0;
@@ -91,21 +90,6 @@ static int find_one (struct choice *c, struct jgf_paths *paths, uint32_t i,
     return check_same (c, f, err);
 }
 
-/* Of vertices with several parents: below which of them the text has it. */
-static void find_ways (struct choice *c)
-{
-    for (size_t k = 0; k < c->d->ne; k++) {
-        const struct jgf_edge *e = &c->d->e[k];
-        uint32_t from = c->found[e->source].v, to = c->found[e->target].v;
-        if (from == GRAPH_NONE || to == GRAPH_NONE
-            || !(graph_vertex (c->g, to)->flags & GRAPH_FURTHER_PARENTS)
-            || strcmp (e->subsystem, graph_subsystem (c->g)) != 0)
-            continue;
-        if (from != graph_vertex (c->g, to)->parent)
-            c->found[e->target].via = from;
-    }
-}
-
 static int find_all (struct choice *c, struct error *err)
 {
     struct jgf_paths paths = { .g = c->g };
@@ -116,7 +100,6 @@ static int find_all (struct choice *c, struct error *err)
     jgf_paths_release (&paths);
     if (rc < 0)
         return rc;
-    find_ways (c);
     if (c->n == 0 && !c->d->freed)
         return error_set (err, EINVAL,
                           "jgf: graph.nodes: no vertex has a path in the subsystem '%s'",
@@ -148,6 +131,23 @@ static int check_doubles (struct choice *c, struct error *err)
 }
 
 /* -- picks -- */
+
+/* Of vertices with several parents: below which of them the text has it. */
+static int add_ways (const struct choice *c, struct selection *s)
+{
+    int rc = 0;
+
+    if (graph_further_count (c->g) == 0)
+        return 0;
+    for (size_t k = 0; k < c->d->ne && rc == 0; k++) {
+        const struct jgf_edge *e = &c->d->e[k];
+        uint32_t from = c->found[e->source].v, to = c->found[e->target].v;
+        if (from != GRAPH_NONE && to != GRAPH_NONE
+            && strcmp (e->subsystem, graph_subsystem (c->g)) == 0)
+            rc = selection_add_way (s, to, from);
+    }
+    return rc;
+}
 
 static int add_pick (struct selection *s, const struct graph *g, uint32_t v,
                      uint32_t unit, uint32_t count, struct pick **ret)
@@ -182,7 +182,6 @@ static int add_found (const struct choice *c, const struct found *f, struct sele
 
     if (add_pick (s, c->g, f->v, f->unit, 1, &p) < 0)
         return -ENOMEM;
-    p->via = f->via;
     p->amount = v->size;
     p->exclusive = v->exclusive;
     p->claimed = v->exclusive || is_divisible (c->g, f->v);
@@ -208,10 +207,11 @@ static int add_below (const struct choice *c, uint32_t v, struct selection *s)
     {
         if (rc == 0)
             rc = add_pick (s, c->g, child, 0, 1, &p);
+        if (rc == 0)
+            rc = selection_add_way (s, child, v);
         if (rc < 0)
             return rc;
         p->exclusive = p->claimed = true;
-        p->via = v;
         rc = add_below (c, child, s);
     }
     return rc;
@@ -236,28 +236,31 @@ static int add_picks (const struct choice *c, struct selection *s)
 
 /* What lies below an exclusive vertex is booked with it, but for its further children.
  * Parents come first. */
-static void claim_once (struct selection *s)
+static void claim_once (struct selection *s, const struct graph *g)
 {
     for (size_t k = 1; k < s->n; k++) {
-        if (!s->picks[s->picks[k].parent].exclusive)
+        if (!s->picks[s->picks[k].parent].exclusive
+            || selection_is_further (s, g, &s->picks[k]))
             continue;
         s->picks[k].exclusive = true;
-        s->picks[k].claimed = s->picks[k].via != GRAPH_NONE;
+        s->picks[k].claimed = false;
     }
 }
 
 static int choose (struct choice *c, struct selection **ret, struct error *err)
 {
     autoselection struct selection *s = selection_create ();
-    int rc = find_all (c, err);
+    int rc = s ? find_all (c, err) : no_memory (err);
 
+    if (rc == 0 && add_ways (c, s) < 0)
+        rc = no_memory (err);
     if (rc == 0)
-        rc = check_doubles (c, err);
+        rc = check_doubles (c, err); /* from here on in the order of the graph */
     if (rc < 0)
         return rc;
-    if (!s || add_picks (c, s) < 0 || selection_complete (s, c->g) < 0)
+    if (add_picks (c, s) < 0 || selection_complete (s, c->g) < 0)
         return no_memory (err);
-    claim_once (s);
+    claim_once (s, c->g);
     *ret = s;
     s = NULL;
     return 0;

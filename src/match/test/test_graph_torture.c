@@ -244,7 +244,9 @@ static int select_units (struct rig *rig)
     }
     if (!s)
         return -ENOMEM;
-    int rc = selection_complete (s, rig->g);
+    int rc = selection_add_way (s, rig->cores, rig->many);
+    if (rc == 0)
+        rc = selection_complete (s, rig->g);
     assert_int_equal (s->n, rc < 0 ? ARRAY_SIZE (runs) : 8);
     assert_int_equal (s->picks[s->n - 1].unit, rc < 0 ? 45 : 50);
     return rc;

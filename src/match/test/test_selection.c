@@ -74,9 +74,8 @@ static char *text_of (const struct selection *s, const struct graph *g)
         if (p->amount != graph_vertex (g, p->v)->size)
             strbuf_addf (&sb, "*%jd", (intmax_t)p->amount);
         if (i > 0)
-            assert_int_equal (s->picks[p->parent].v, p->via == GRAPH_NONE
-                                                         ? graph_vertex (g, p->v)->parent
-                                                         : p->via);
+            assert_true (selection_is_further (s, g, p)
+                         || s->picks[p->parent].v == graph_vertex (g, p->v)->parent);
         else
             assert_int_equal (p->parent, GRAPH_NONE);
     }
@@ -195,21 +194,24 @@ static void test_further (void **state)
     assert_completes (s, w.g,
                       "cluster0 rack0 node0 core0xc rack1 node5 memory0xc rack2 node8 "
                       "core0xc");
-    selection_add (s, w.g, w.node[0], 0, 1, GRAPH_NONE)->via = w.rack[2];
-    selection_add (s, w.g, w.node[0], 0, 1, GRAPH_NONE)->via = w.rack[1]; /* too late */
-    selection_add (s, w.g, w.node[1], 0, 1, GRAPH_NONE)->via =
-        w.rack[1]; /* is not there */
+    claim (s, w.g, w.low[1], 0, 1);
+    assert_int_equal (selection_add_way (s, w.node[0], w.rack[2]), 0);
+    assert_int_equal (selection_add_way (s, w.node[0], w.rack[1]), 0); /* too late */
+    assert_int_equal (selection_add_way (s, w.node[1], w.rack[1]), 0); /* not there */
     assert_completes (s, w.g,
-                      "cluster0 rack0 node1 rack1 node5 memory0xc rack2 node8 core0xc "
-                      "node0 core0xc");
-    assert_int_equal (s->picks[2].via, GRAPH_NONE);
-    assert_int_equal (s->picks[9].via, w.rack[2]);
-    selection_add (s, w.g, w.memory[5], 0, 1, GRAPH_NONE)->via = w.node[0];
+                      "cluster0 rack0 node1 core0xc rack1 node5 memory0xc rack2 node8 "
+                      "core0xc node0 core0xc");
+    assert_false (selection_is_further (s, w.g, &s->picks[0]));
+    assert_false (selection_is_further (s, w.g, &s->picks[2]));
+    assert_true (selection_is_further (s, w.g, &s->picks[10]));
+    assert_int_equal (selection_add_way (s, w.memory[5], w.node[0]), 0);
+    /* ways that lead to something no more stay */
     assert_completes (s, w.g,
-                      "cluster0 rack0 node1 rack1 node5 rack2 node8 core0xc node0 "
-                      "core0xc memory0xc");
-    assert_int_equal (s->picks[10].via, w.node[0]);
-    assert_int_equal (selection_count (s, w.g, GRAPH_CORE), 2);
+                      "cluster0 rack0 node1 core0xc rack1 node5 rack2 node8 core0xc "
+                      "node0 core0xc memory0xc");
+    assert_true (selection_is_further (s, w.g, &s->picks[9]));
+    assert_true (selection_is_further (s, w.g, &s->picks[11]));
+    assert_int_equal (selection_count (s, w.g, GRAPH_CORE), 3);
     graph_destroy (w.g);
 }
 
@@ -379,7 +381,6 @@ static void assert_is (const struct selection *s, const struct graph *g,
             assert_int_equal (p->parent, GRAPH_NONE);
         else
             assert_int_equal (s->picks[p->parent].v, parent_of (t, g, p->v));
-        assert_int_equal (p->via, t->via[p->v]);
     }
     assert_int_equal (at, s->n);
     for (size_t i = 0; i < s->n; i++) { /* and nothing more */
@@ -415,7 +416,7 @@ static void random_pick (struct selection *s, const struct graph *g, struct tabl
     table_add (t, g, p);
 }
 
-/* Some vertices are below a further parent; picks say so. */
+/* Some vertices are below a further parent. */
 static void random_ways (struct selection *s, const struct world *w, struct table *t,
                          uint64_t *random)
 {
@@ -424,18 +425,14 @@ static void random_ways (struct selection *s, const struct world *w, struct tabl
                                  { w->memory[5], w->node[0] } };
     memset (t->via, 0xff, sizeof (t->via));
     for (size_t i = 0; i < ARRAY_SIZE (ways); i++) {
-        if (below (random, 4) == 0)
-            t->via[ways[i][0]] = ways[i][1];
+        uint32_t v = ways[i][0], via = ways[i][1];
+        if (below (random, 4) == 0 && t->via[v] == GRAPH_NONE) {
+            t->via[v] = via;
+            assert_int_equal (selection_add_way (s, v, via), 0);
+        }
     }
     t->n = 0;
     list_units (w->g, w->root, t);
-    for (size_t i = 0; i < ARRAY_SIZE (ways); i++) {
-        if (t->via[ways[i][0]] != ways[i][1])
-            continue;
-        struct pick *p = selection_add (s, w->g, ways[i][0], 0, 1, GRAPH_NONE);
-        p->via = ways[i][1];
-        table_add (t, w->g, p);
-    }
 }
 
 static void test_random (void **state)

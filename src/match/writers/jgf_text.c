@@ -203,7 +203,7 @@ static void add_vertices (struct jgf *j, const struct selection *s)
             continue;
         }
         if (!at.leave) {
-            if (p->via != GRAPH_NONE)
+            if (selection_is_further (s, j->g, p))
                 path_restart (j, p->v);
             j->above[at.depth] = j->path.len;
             path_set (j, at.depth, p, p->unit);
@@ -215,9 +215,10 @@ static void add_vertices (struct jgf *j, const struct selection *s)
             add_vertex (j, p, p->unit + k);
         }
         path_cut (&j->path, j->above[at.depth]);
-        if (p->via != GRAPH_NONE) {
-            path_restart (j, p->via);
-            path_set (j, at.depth - 1, &s->picks[p->parent], s->picks[p->parent].unit);
+        if (selection_is_further (s, j->g, p)) {
+            const struct pick *up = &s->picks[p->parent];
+            path_restart (j, up->v);
+            path_set (j, at.depth - 1, up, up->unit);
         }
         if (j->path.err)
             j->sb->err = j->path.err;

@@ -366,7 +366,7 @@ static void nodes_of (struct walker *k, uint32_t u, const struct above *a, uint1
     if (w.failed)
         k->failed = true;
     index_walk_end (&w);
-    if (by_measure (k) && k->type[r] == GRAPH_NODE)
+    if (by_measure (k) && !k->policy->first && k->type[r] == GRAPH_NODE)
         k->f[base + i].sorted = true; /* the measure decided, not the score */
 }
 

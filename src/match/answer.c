@@ -44,14 +44,18 @@ static int add_below (struct walker *k, struct selection *s, uint32_t parent)
     return k->has_ways ? add_further (k, s, parent) : 0;
 }
 
-static int add_slots (struct walker *k, struct selection *s, uint32_t node,
-                      uint32_t slots)
+/* One more slot on the node. */
+static int add_slot (struct walker *k, struct selection *s, uint32_t node)
 {
-    struct pick *p = selection_add (s, k->g, node, 0, 1, GRAPH_NONE);
+    struct pick *p = k->node_pick < s->n ? &s->picks[k->node_pick] : NULL;
 
+    if (!p || p->v != node) {
+        k->node_pick = (uint32_t)s->n;
+        p = selection_add (s, k->g, node, 0, 1, GRAPH_NONE);
+    }
     if (!p)
         return -ENOMEM;
-    p->slots = slots;
+    p->slots++;
     return 0;
 }
 
@@ -78,8 +82,13 @@ static bool outermost_slot (const struct walker *k, uint16_t r)
            && (up == SHAPE_NONE || walk_req (k, up)->slot == SHAPE_NONE);
 }
 
+enum {
+    COVERED = 1, /* something above it is claimed and has it all */
+    LISTED = 2
+}; /* and all of that stands in the selection already */
+
 static int add_candidates (struct walker *k, struct selection *s, uint32_t list,
-                           bool covered);
+                           unsigned above);
 
 /* A vertex on the way to what was chosen, with the label that the request gave it. */
 static int add_label (struct walker *k, struct selection *s, const struct candidate *c)
@@ -92,7 +101,8 @@ static int add_label (struct walker *k, struct selection *s, const struct candid
     return 0;
 }
 
-static int add_candidate (struct walker *k, struct selection *s, uint32_t i, bool covered)
+static int add_candidate (struct walker *k, struct selection *s, uint32_t i,
+                          unsigned above)
 {
     const struct candidate *c = &k->c[i];
     uint32_t node;
@@ -100,26 +110,31 @@ static int add_candidate (struct walker *k, struct selection *s, uint32_t i, boo
 
     if (walk_req (k, c->req)->kind != SHAPE_RESOURCE) {
         if (outermost_slot (k, c->req) && (node = slot_node (k, i)) != GRAPH_NONE)
-            rc = add_slots (k, s, node, 1);
-        return rc < 0 ? rc : add_candidates (k, s, c->parts, covered);
+            rc = add_slot (k, s, node);
+        return rc < 0 ? rc : add_candidates (k, s, c->parts, above);
     }
     bool whole =
         c->whole
         || (k->policy->node_exclusive && graph_vertex (k->g, c->v)->type == GRAPH_NODE);
-    if (c->taken || whole) {
+    const char *label = walk_req (k, c->req)->label;
+    if ((c->taken || whole) && (label || !(above & LISTED))) {
+        if (graph_vertex (k->g, c->v)->type == GRAPH_NODE)
+            k->node_pick = (uint32_t)s->n;
         struct pick *p = selection_add (s, k->g, c->v, c->unit, c->count, GRAPH_NONE);
         if (!p)
             return -ENOMEM;
         p->amount = c->amount;
         p->exclusive = true;
-        p->claimed = !covered;
+        p->claimed = !(above & COVERED);
         p->label = (uint16_t)(c->req + 1);
-        if (whole && (rc = add_below (k, s, (uint32_t)s->n - 1)) < 0)
+        if (whole && !(above & LISTED) && (rc = add_below (k, s, (uint32_t)s->n - 1)) < 0)
             return rc;
     }
     size_t before = s->n;
-    rc = add_candidates (k, s, c->parts, covered || c->taken || whole);
-    if (rc == 0 && !c->taken && !whole && s->n > before && walk_req (k, c->req)->label)
+    if (c->taken || whole)
+        above |= COVERED | (whole ? LISTED : 0);
+    rc = add_candidates (k, s, c->parts, above);
+    if (rc == 0 && !c->taken && !whole && s->n > before && label)
         rc = add_label (k, s, c);
     return rc;
 }
@@ -142,14 +157,14 @@ static uint32_t turned (struct walker *k, uint32_t list)
 }
 
 static int add_candidates (struct walker *k, struct selection *s, uint32_t list,
-                           bool covered)
+                           unsigned above)
 {
     int rc = 0;
 
     if (k->policy->high)
         list = turned (k, list);
     for (uint32_t i = list; i != WALK_NONE && rc == 0; i = k->c[i].next)
-        rc = add_candidate (k, s, i, covered);
+        rc = add_candidate (k, s, i, above);
     return rc;
 }
 
@@ -295,7 +310,8 @@ int walk_answer (struct walker *k, uint32_t parts, struct selection **ret)
 
     if (!s)
         return -ENOMEM;
-    rc = add_candidates (k, s, parts, false);
+    k->node_pick = WALK_NONE;
+    rc = add_candidates (k, s, parts, 0);
     if (rc == 0)
         rc = walk_ways_add (k, s);
     if (rc == 0)

@@ -81,6 +81,7 @@ struct walker {
     uint32_t
         *ways; /* vertices with further parents below one of which something was found */
     uint32_t nways, aways;
+    uint32_t node_pick; /* of the answer: the last one of a node */
     uint32_t node;      /* its number */
     int64_t node_score; /* of the node that the walk is in, scaled; 0 outside */
 };

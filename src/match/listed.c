@@ -8,6 +8,7 @@
 
 #include "match/planner_private.h"
 
+/* The node is touched by whoever calls: its claims come or go, too. */
 static void count (struct planner *p, const struct listed *l, int sign)
 {
     struct level_node *node = p->stale ? NULL : levels_node (p, l->node);
@@ -17,7 +18,6 @@ static void count (struct planner *p, const struct listed *l, int sign)
     node->listed += sign * (int64_t)l->cores;
     for (uint32_t v = node->parent; v != GRAPH_NONE; v = graph_vertex (p->g, v)->parent)
         p->above[graph_vertex (p->g, v)->place].listed += l->whole ? sign : 0;
-    levels_touch (p, l->node);
 }
 
 static bool is_listed (const struct planner *p, const struct pick *pick)
@@ -62,6 +62,8 @@ void listed_drop (struct planner *p, struct booking *b)
 void listed_again (struct planner *p)
 {
     for (struct booking *b = p->by_job; b; b = b->hh.next)
-        for (size_t i = 0; i < b->nlisted; i++)
+        for (size_t i = 0; i < b->nlisted; i++) {
             count (p, &b->listed[i], 1);
+            levels_touch (p, b->listed[i].node);
+        }
 }

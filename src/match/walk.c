@@ -405,6 +405,22 @@ static bool add_kid (struct walker *k, struct kids *l, uint32_t v, uint64_t orde
     return true;
 }
 
+/* Few as a rule. */
+static void sort_kids (struct kids *l)
+{
+    if (l->n > ARRAY_SIZE (l->fixed)) {
+        qsort (l->kid, l->n, sizeof (*l->kid), by_free);
+        return;
+    }
+    for (size_t i = 1; i < l->n; i++) {
+        struct kid kid = l->kid[i];
+        size_t j = i;
+        for (; j > 0 && by_free (&kid, &l->kid[j - 1]) < 0; j--)
+            l->kid[j] = l->kid[j - 1];
+        l->kid[j] = kid;
+    }
+}
+
 /* Policies that take the first that do: the freest child first, and no further than there is
  * enough. */
 static void collect_first (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
@@ -423,7 +439,7 @@ static void collect_first (struct walker *k, uint32_t u, uint16_t head, uint64_t
         if (k->failed || !add_kid (k, &l, c, (UINT64_C (1) << 32) + c_at))
             break;
     }
-    qsort (l.kid, l.n, sizeof (*l.kid), by_free);
+    sort_kids (&l);
     for (uint64_t rest = active; rest && !k->failed; rest &= rest - 1) {
         uint64_t one = rest & -rest;
         for (size_t i = 0; i < l.n && !k->failed && !walk_enough (k, head, one, base);

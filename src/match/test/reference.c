@@ -118,14 +118,28 @@ struct ref_booking *ref_booking (struct ref *ref, uint64_t job)
     return NULL;
 }
 
-void ref_book (struct ref *ref, uint64_t job, int64_t start, int64_t end, bool reserved,
-               struct ref_claim *claims, int n)
+struct ref_booking *ref_book (struct ref *ref, uint64_t job, int64_t start, int64_t end,
+                              bool reserved, struct ref_claim *claims, int n)
 {
     struct ref_booking *b = ref_booking (ref, 0);
 
     if (!b)
         abort ();
-    *b = (struct ref_booking){ job, start, end, reserved, claims, n };
+    *b = (struct ref_booking){
+        .job = job,
+        .start = start,
+        .end = end,
+        .reserved = reserved,
+        .claims = claims,
+        .nclaims = n,
+    };
+    return b;
+}
+
+void ref_name (struct ref_booking *b, uint32_t node, int64_t cores, bool whole)
+{
+    b->named = ref_grow (b->named, (size_t)(b->nnamed + 1) * sizeof (*b->named));
+    b->named[b->nnamed++] = (struct ref_named){ node, cores, whole };
 }
 
 void ref_cancel (struct ref *ref, uint64_t job)
@@ -133,14 +147,15 @@ void ref_cancel (struct ref *ref, uint64_t job)
     struct ref_booking *b = ref_booking (ref, job);
 
     free (b->claims);
+    free (b->named);
     *b = (struct ref_booking){ 0 };
 }
 
 void ref_release (struct ref *ref)
 {
     for (int j = 0; j < REF_JOBS; j++)
-        free (ref->jobs[j].claims);
-    memset (ref->jobs, 0, sizeof (ref->jobs));
+        if (ref->jobs[j].job != 0)
+            ref_cancel (ref, ref->jobs[j].job);
 }
 
 bool ref_has (const struct ref *ref, const struct ref_booking *b, int v, int64_t *ret)

@@ -14,10 +14,10 @@
 
 #include "match/graph.h"
 
-#define REF_VERTICES 512
+#define REF_VERTICES 320
 #define REF_REQS 16
 #define REF_SIZES 8
-#define REF_JOBS 64
+#define REF_JOBS 32
 #define REF_PROPERTY "fast" /* of nodes and others, that a request may insist on */
 
 enum ref_policy { REF_FIRST, REF_LOW, REF_HIGH };
@@ -54,12 +54,20 @@ struct ref_claim {
     int64_t amount; /* of it: all, but of a divisible one */
 };
 
+struct ref_named { /* what the answer named in a node, for the order of policy first */
+    uint32_t node; /* what the graph calls it */
+    int64_t cores;
+    bool whole;
+};
+
 struct ref_booking {
     uint64_t job; /* 0: vacant */
     int64_t start, end;
     bool reserved;
     struct ref_claim *claims; /* ascending by v */
     int nclaims;
+    struct ref_named *named; /* when it began at once */
+    int nnamed;
 };
 
 struct ref {
@@ -86,8 +94,9 @@ int ref_match (struct ref *ref, const struct ref_request *req, const struct ref_
 int ref_earliest (struct ref *ref, const struct ref_request *req, int64_t now,
                   int64_t duration, struct ref_claim **ret, int64_t *ret_start);
 /* Takes the claims over. */
-void ref_book (struct ref *ref, uint64_t job, int64_t start, int64_t end, bool reserved,
-               struct ref_claim *claims, int n);
+struct ref_booking *ref_book (struct ref *ref, uint64_t job, int64_t start, int64_t end,
+                              bool reserved, struct ref_claim *claims, int n);
+void ref_name (struct ref_booking *b, uint32_t node, int64_t cores, bool whole);
 struct ref_booking *ref_booking (struct ref *ref, uint64_t job); /* or NULL */
 void ref_cancel (struct ref *ref, uint64_t job);
 /* Of a booking that is given: is v, or what covers it, in it? *ret: how much. */

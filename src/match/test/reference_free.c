@@ -113,23 +113,46 @@ int64_t ref_free_cores (const struct ref_run *r, int v)
     return n;
 }
 
+/* c, in v, is part of what there will ever be. */
+static bool ever_is (const struct ref *ref, int c, int v)
+{
+    for (int up = c;; up = ref->v[up].parent) {
+        if (ref->v[up].leaving)
+            return false;
+        if (up == v)
+            return true;
+    }
+}
+
 bool ref_by_freshness (const struct ref_run *r)
 {
     return r->ref->policy == REF_FIRST && r->w->now;
 }
 
+/* Of a node the cores, less those that answers named; else the nodes below it, less those
+ * that were taken as a whole. */
 int64_t ref_freshness (const struct ref_run *r, int v)
 {
-    struct ref *ref = r->ref;
-    struct ref_window now = { .at = -2, .end = -1, .now = true };
-    struct ref_run at_now = { .ref = ref, .q = r->q, .w = &now };
+    const struct ref *ref = r->ref;
+    bool node = ref->v[v].node;
+    int64_t n = 0;
 
     if (!ref->v[v].seen)
         return INT64_MAX;
-    for (int up = v; up >= 0; up = ref->v[up].parent)
-        if (!ref->v[up].up || ref_claimed (&at_now, up, false))
-            return 0;
-    return ref_free_cores (&at_now, v);
+    for (int c = v; c < ref->nv; c++) {
+        const struct ref_vertex *x = &ref->v[c];
+        if (!ref_inside (ref, c, v))
+            continue;
+        if (node ? ref_is (ref, c, "core") && ever_is (ref, c, v) : x->node)
+            n += node ? x->size : 1;
+        for (int j = 0; j < REF_JOBS; j++)
+            for (int i = 0; i < ref->jobs[j].nnamed; i++) {
+                const struct ref_named *l = &ref->jobs[j].named[i];
+                if (x->node && l->node == x->v)
+                    n -= node ? l->cores : l->whole;
+            }
+    }
+    return node ? (ref->v[v].leaving ? n - 1 : n) : n < 0 ? 0 : n;
 }
 
 /* -- lists -- */
@@ -185,10 +208,8 @@ static bool goes_first (const struct ref_run *r, const struct ref_cand *a,
 }
 
 /* By insertion: stable. */
-void ref_list_sort (const struct ref_run *r, int q, struct ref_list *l)
+void ref_list_sort (const struct ref_run *r, struct ref_list *l)
 {
-    if (ref_by_freshness (r) && !strcmp (r->q->r[q].type, "node"))
-        return;
     for (int i = 1; i < l->n; i++) {
         struct ref_cand c = l->c[i];
         int j = i;

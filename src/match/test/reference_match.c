@@ -182,7 +182,7 @@ static void make_tangled (struct ref_run *r, int v, int slot, int64_t n,
             struct ref_list l = { 0 };
             struct ref_cand part = { 0 };
             collect (r, v, q, &l, true);
-            ref_list_sort (r, q, &l);
+            ref_list_sort (r, &l);
             if (!(made = ref_shares_of (r, &l, r->q->r[q].sizes[0]) > 0)) {
                 ref_list_free (&l);
                 break;
@@ -219,7 +219,7 @@ static void make_slots (struct ref_run *r, int v, int slot, struct ref_list *out
     PARTS (r, slot, q)
     {
         collect (r, v, q, &parts[q], true);
-        ref_list_sort (r, q, &parts[q]);
+        ref_list_sort (r, &parts[q]);
     }
     r->shares = shares;
     PARTS (r, slot, q)
@@ -264,7 +264,7 @@ static bool choose_each (struct ref_run *r, int v, int parent, finder *in, bool 
         int64_t amount = fit (&r->q->r[q], ref_total (&l));
         if (amount > 0 && r->modest)
             amount = r->q->r[q].sizes[0];
-        ref_list_sort (r, q, &l);
+        ref_list_sort (r, &l);
         ref_cut (r, &l, amount, &chosen);
         ref_join (c, &chosen);
         ref_join (&r->held, &chosen);

@@ -61,10 +61,10 @@ int64_t ref_free_amount (const struct ref_run *r, int v);
 bool ref_closed (const struct ref_run *r, int v);
 /* In v; above nodes only those in nodes. What siblings hold is not looked at. */
 int64_t ref_free_cores (const struct ref_run *r, int v);
-/* Policy first orders nodes, and what is above, by what is free now; at a later time that
- * says nothing. */
+/* Policy first orders nodes, and what is above, by how fresh they are now; at a later time
+ * that says nothing. */
 bool ref_by_freshness (const struct ref_run *r);
-/* Free cores now, whatever is reserved. What was never used comes before. */
+/* By what answers named; what was never used comes before. */
 int64_t ref_freshness (const struct ref_run *r, int v);
 
 /* Claims of part are claims of c, too. */
@@ -73,9 +73,8 @@ void ref_join_one (struct ref_cand *c, int v, int64_t amount);
 void ref_list_add (struct ref_list *l, struct ref_cand c);
 void ref_list_free (struct ref_list *l);
 int64_t ref_total (const struct ref_list *l);
-/* The best for q first, equals as they are. Nodes are taken as they come where that is by how
- * fresh they are. */
-void ref_list_sort (const struct ref_run *r, int q, struct ref_list *l);
+/* The best first, equals as they are. */
+void ref_list_sort (const struct ref_run *r, struct ref_list *l);
 /* Take `amount` off the front, as claims of c: whole units, but of what is divisible. */
 void ref_cut (const struct ref_run *r, struct ref_list *l, int64_t amount,
               struct ref_cand *c);

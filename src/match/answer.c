@@ -87,6 +87,15 @@ enum {
     LISTED = 2
 }; /* and all of that stands in the selection already */
 
+uint32_t walk_count_slots (const struct walker *k, uint32_t parts)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = parts; i != WALK_NONE; i = k->c[i].next)
+        n += outermost_slot (k, k->c[i].req) ? 1 : walk_count_slots (k, k->c[i].parts);
+    return n;
+}
+
 static int add_candidates (struct walker *k, struct selection *s, uint32_t list,
                            unsigned above);
 
@@ -125,6 +134,7 @@ static int add_candidate (struct walker *k, struct selection *s, uint32_t i,
             return -ENOMEM;
         p->amount = c->amount;
         p->exclusive = true;
+        p->slots = c->slots;
         p->claimed = !(above & COVERED);
         p->label = (uint16_t)(c->req + 1);
         if (whole && !(above & LISTED) && (rc = add_below (k, s, (uint32_t)s->n - 1)) < 0)

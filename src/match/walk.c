@@ -164,6 +164,63 @@ static bool find_parts (struct walker *k, uint32_t u, uint16_t head, bool excl,
 }
 
 /* A single vertex that has parts, or is asked for with parts. */
+/* -- whole nodes: twins of the last one that did -- */
+
+/* Nothing below r is told apart by more than type and number. */
+static bool is_plain (const struct walker *k, uint16_t r)
+{
+    for (uint16_t c = walk_req (k, r)->first; c != SHAPE_NONE; c = walk_req (k, c)->next)
+        if (walk_req (k, c)->required || !is_plain (k, c)
+            || (walk_req (k, c)->label && walk_req (k, c)->kind == SHAPE_RESOURCE))
+            return false;
+    return true;
+}
+
+static bool all_up (const struct walker *k, uint32_t v)
+{
+    const struct graph_vertex *x = graph_vertex (k->g, v);
+
+    if (x->flags & (GRAPH_DOWN | GRAPH_DRAINED))
+        return false;
+    for (uint32_t i = 0; i < (x->n + 63) / 64; i++)
+        if (graph_down_word (k->g, v, i))
+            return false;
+    return true;
+}
+
+/* The same things in the same order below both, and all of them up. */
+static bool same_below (const struct walker *k, uint32_t a, uint32_t b)
+{
+    uint32_t x = graph_vertex (k->g, a)->first, y = graph_vertex (k->g, b)->first;
+
+    while (x != GRAPH_NONE && y != GRAPH_NONE) {
+        const struct graph_vertex *p = graph_vertex (k->g, x),
+                                  *q = graph_vertex (k->g, y);
+        if (p->type != q->type || p->n != q->n || p->size != q->size
+            || p->flags != q->flags || !all_up (k, x) || !all_up (k, y)
+            || !same_below (k, x, y))
+            return false;
+        x = p->next;
+        y = q->next;
+    }
+    return x == y;
+}
+
+/* Nothing is booked on v, and it goes as a whole: if the last such node had the parts, and v
+ * has the same, it has them too. */
+static bool is_twin (const struct walker *k, uint32_t v, uint16_t r)
+{
+    return k->twin_req == r && k->twin != GRAPH_NONE && same_below (k, k->twin, v);
+}
+
+static void note_twin (struct walker *k, uint32_t v, uint16_t r, uint32_t parts)
+{
+    if (k->twin_req != r)
+        k->twin_req = is_plain (k, r) ? r : SHAPE_NONE;
+    k->twin = k->twin_req == r ? v : GRAPH_NONE;
+    k->twin_slots = k->twin_req == r ? walk_count_slots (k, parts) : 0;
+}
+
 static void take_vertex (struct walker *k, uint32_t v, uint16_t r, uint32_t found,
                          bool excl)
 {
@@ -173,12 +230,18 @@ static void take_vertex (struct walker *k, uint32_t v, uint16_t r, uint32_t foun
 
     c.whole = req->exclusive == JOBSPEC_TRUE;
     c.taken = excl || c.whole;
-    if (req->first != SHAPE_NONE) {
+    bool twins = graph_vertex (k->g, v)->type == GRAPH_NODE && !k->has_ways
+                 && (c.whole || k->policy->node_exclusive);
+    if (twins && is_twin (k, v, r)) {
+        c.slots = k->twin_slots;
+    } else if (req->first != SHAPE_NONE) {
         k->shares = 1;
         bool fits = find_parts (k, v, req->first, c.taken, &c.parts, NULL);
         k->shares = shares;
         if (!fits)
             return;
+        if (twins)
+            note_twin (k, v, r, c.parts);
     }
     c.score = score_of (k, v, 0);
     c.amount = graph_vertex (k->g, v)->size;
@@ -550,6 +613,8 @@ static int walk_once (struct walker *k, bool span, struct selection **ret)
     walk_ways_back (k, 0);
     k->asked = GRAPH_NONE;
     k->shares = 1;
+    k->twin = GRAPH_NONE;
+    k->twin_req = SHAPE_NONE;
     k->node = 0;
     k->node_score = 0;
     if (find_parts (k, k->g->root, k->s->top, false, &parts, &granted)) {

@@ -29,6 +29,7 @@ struct candidate {
     uint32_t parts; /* what was chosen in it: the first of a list, WALK_NONE */
     uint16_t req;   /* the request's vertex that it serves */
     bool taken;     /* is to be booked */
+    uint32_t slots; /* of a whole node whose parts are not told: slots in it */
     bool whole;     /* with everything below it */
     uint32_t tie; /* number of the node that it is in: of equals the first in the graph */
     int64_t
@@ -81,9 +82,12 @@ struct walker {
     uint32_t
         *ways; /* vertices with further parents below one of which something was found */
     uint32_t nways, aways;
-    uint32_t node_pick; /* of the answer: the last one of a node */
-    uint32_t node;      /* its number */
-    int64_t node_score; /* of the node that the walk is in, scaled; 0 outside */
+    uint32_t twin;       /* the last whole node that did, for twin_req; GRAPH_NONE */
+    uint16_t twin_req;   /* SHAPE_NONE: none yet */
+    uint32_t twin_slots; /* slots in it */
+    uint32_t node_pick;  /* of the answer: the last one of a node */
+    uint32_t node;       /* its number */
+    int64_t node_score;  /* of the node that the walk is in, scaled; 0 outside */
 };
 
 /* A node's score counts so much more than its parts' under node_centric policies. */
@@ -214,5 +218,7 @@ bool walk_hopeless (struct walker *k);
 /* -- answer.c -- */
 
 int walk_answer (struct walker *k, uint32_t parts, struct selection **ret);
+/* Slots in a list of parts in which tasks will be. */
+uint32_t walk_count_slots (const struct walker *k, uint32_t parts);
 
 #endif

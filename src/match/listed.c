@@ -8,7 +8,7 @@
 
 #include "match/planner_private.h"
 
-/* The node is touched by whoever calls: its claims come or go, too. */
+/* The node is to be touched, too. */
 static void count (struct planner *p, const struct listed *l, int sign)
 {
     struct level_node *node = p->stale ? NULL : levels_node (p, l->node);
@@ -52,8 +52,10 @@ void listed_add (struct planner *p, struct booking *b, const struct selection *s
 
 void listed_drop (struct planner *p, struct booking *b)
 {
-    for (size_t i = 0; i < b->nlisted; i++)
+    for (size_t i = 0; i < b->nlisted; i++) {
         count (p, &b->listed[i], -1);
+        levels_touch (p, b->listed[i].node); /* its claims there may have gone before */
+    }
     free (b->listed);
     b->listed = NULL;
     b->nlisted = 0;

@@ -54,21 +54,22 @@ int ref_find (const struct ref *ref, uint32_t v, uint32_t unit)
 
 void ref_load (struct ref *ref, const struct graph *g)
 {
-    struct ref *old = ref_grow (NULL, sizeof (*old));
+    struct ref_vertex *old = ref->v;
+    int nold = ref->nv;
 
-    *old = *ref;
+    ref->v = ref_grow (NULL, REF_VERTICES * sizeof (*ref->v));
     ref->nv = 0;
     if (g->root != GRAPH_NONE)
         load (ref, g, g->root, -1);
-    for (int i = 0; i < old->nv; i++) {
-        int at = ref_find (ref, old->v[i].v, old->v[i].unit);
+    for (int i = 0; i < nold; i++) {
+        int at = ref_find (ref, old[i].v, old[i].unit);
         if (at >= 0)
-            ref->v[at].seen = old->v[i].seen;
+            ref->v[at].seen = old[i].seen;
     }
     for (int j = 0; j < REF_JOBS; j++) {
         struct ref_booking *b = &ref->jobs[j];
         for (int i = 0; i < b->nclaims; i++) {
-            const struct ref_vertex *was = &old->v[b->claims[i].v];
+            const struct ref_vertex *was = &old[b->claims[i].v];
             b->claims[i].v = ref_find (ref, was->v, was->unit);
             if (b->claims[i].v < 0)
                 abort ();
@@ -156,6 +157,8 @@ void ref_release (struct ref *ref)
     for (int j = 0; j < REF_JOBS; j++)
         if (ref->jobs[j].job != 0)
             ref_cancel (ref, ref->jobs[j].job);
+    free (ref->v);
+    *ref = (struct ref){ 0 };
 }
 
 bool ref_has (const struct ref *ref, const struct ref_booking *b, int v, int64_t *ret)

@@ -14,7 +14,7 @@
 
 #include "match/graph.h"
 
-#define REF_VERTICES 320
+#define REF_VERTICES 2048 /* at most */
 #define REF_REQS 16
 #define REF_SIZES 8
 #define REF_JOBS 32
@@ -72,7 +72,7 @@ struct ref_booking {
 
 struct ref {
     enum ref_policy policy;
-    struct ref_vertex v[REF_VERTICES];
+    struct ref_vertex *v;
     int nv;
     struct ref_booking jobs[REF_JOBS];
 };

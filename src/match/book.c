@@ -144,6 +144,8 @@ uint32_t claims_link (struct planner *p, const struct claim *claim, uint32_t aft
     bool loose = loose_begin (p, claim);
 
     p->claims[c] = *claim;
+    if (graph_vertex (p->g, claim->v)->flags & GRAPH_ABOVE)
+        p->any_above = true;
     overlap_forget (p->bookings[claim->booking]);
     link_vertex (p, c);
     link_job (p, c, after);

@@ -1,7 +1,8 @@
 /* overlap.c - which nodes have something booked in a window of time ahead
  *
- *     overlap_make   for a window: nodes with anything booked, and nodes that are taken whole
- *     overlap_may    are enough left for a request? If not, no walk need be tried
+ *     overlap_make      for a window: nodes with anything booked, and nodes that are taken
+ *                       whole
+ *     overlap_missing   how many nodes a request lacks; if any, no walk need be tried
  *
  * For a time ahead the indexes know only what is free now. Each booking keeps the set of the
  * nodes that it has a part of, and of those that it takes as a whole, as bits by place of
@@ -174,8 +175,25 @@ int overlap_make (struct planner *p, struct window *w)
 struct release {
     struct planner *p;
     const struct window *w;
-    bool whole;
+    const struct overlap_need *need;
+    int64_t sum;
 };
+
+static int64_t free_cores (const struct release *r, uint32_t v)
+{
+    const struct graph_vertex *x = graph_vertex (r->p->g, v);
+    int64_t sum = 0;
+
+    if (x->first == GRAPH_NONE)
+        return x->type == GRAPH_CORE ? claims_free_count (r->p, v, r->w) : 0;
+    if (x->nclaims > 0 && claims_taken (r->p, v, r->w))
+        return 0;
+    GRAPH_CHILDREN (r->p->g, v, c)
+    {
+        sum += free_cores (r, c);
+    }
+    return sum;
+}
 
 /* Something that the claim gives back is free all through the window. */
 static bool is_of_use (const struct release *r, const struct claim *c)
@@ -184,11 +202,12 @@ static bool is_of_use (const struct release *r, const struct claim *c)
 
     if (node == GRAPH_NONE)
         return true; /* what is not in one node is not looked at closely */
-    return r->whole
-               ? claims_untouched (r->p, node, r->w)
-               : !claims_taken (r->p, node, r->w)
-                     && (c->v == node || graph_vertex (r->p->g, c->v)->first != GRAPH_NONE
-                         || claims_free_count (r->p, c->v, r->w) > 0);
+    if (r->need->only_whole)
+        return claims_untouched (r->p, node, r->w);
+    return !claims_taken (r->p, node, r->w)
+           && (c->v == node || graph_vertex (r->p->g, c->v)->first != GRAPH_NONE
+               || claims_free_count (r->p, c->v, r->w) > 0)
+           && (r->need->cores == 0 || free_cores (r, node) >= r->need->cores);
 }
 
 static bool releases (struct ordered_link *l, void *arg)
@@ -205,10 +224,31 @@ static bool releases (struct ordered_link *l, void *arg)
     return false;
 }
 
-bool overlap_released (struct planner *p, const struct window *w, bool whole)
+bool overlap_released (struct planner *p, const struct window *w,
+                       const struct overlap_need *need)
 {
-    struct release r = { p, w, whole };
+    struct release r = { .p = p, .w = w, .need = need };
     return ordered_any (&p->ends, planner_order (w->at), releases, &r);
+}
+
+/* At least as many claims as nodes that b has something on. */
+static bool add_claims (struct ordered_link *l, void *arg)
+{
+    struct release *r = arg;
+    const struct booking *b =
+        (const struct booking *)((const char *)l - offsetof (struct booking, by_end));
+
+    r->sum += b->nclaims;
+    if (r->p->any_above) /* one claim may be of many nodes */
+        r->sum = INT64_MAX / 2;
+    return false;
+}
+
+int64_t overlap_most_released (struct planner *p, int64_t at)
+{
+    struct release r = { .p = p };
+    ordered_any (&p->ends, planner_order (at), add_claims, &r);
+    return r.sum;
 }
 
 /* -- is there enough for a request? -- */
@@ -243,12 +283,71 @@ static int64_t nodes_of (const struct planner *p, const struct shape *s, uint16_
     return most;
 }
 
-bool overlap_may (const struct planner *p, const struct window *w, const struct shape *s,
-                  int64_t whole)
+/* Of one of r, all of it in one node. */
+static int64_t cores_of (const struct planner *p, const struct shape *s, uint16_t r)
 {
+    const struct shape_vertex *v = &s->v[r];
+    int64_t sum = 0;
+
+    if (is_type (p, v, GRAPH_CORE))
+        return v->taken && !p->big[GRAPH_CORE];
+    for (uint16_t c = v->first; c != SHAPE_NONE; c = s->v[c].next) {
+        int64_t n = s->v[c].kind == SHAPE_OR_SLOT ? 0 : shape_count_least (&s->v[c]), all;
+        if (__builtin_mul_overflow (n, cores_of (p, s, c), &all))
+            return 0;
+        sum += all;
+    }
+    return sum;
+}
+
+/* Cores that one of the siblings takes in its node at least: the least of them all. */
+static int64_t cores_in_node (const struct planner *p, const struct shape *s,
+                              uint16_t head)
+{
+    int64_t least = INT64_MAX;
+
+    for (uint16_t r = head; r != SHAPE_NONE; r = s->v[r].next) {
+        const struct shape_vertex *v = &s->v[r];
+        bool slot = v->kind != SHAPE_RESOURCE && nodes_of (p, s, v->first) == 0;
+        int64_t cores;
+        if (v->kind == SHAPE_OR_SLOT)
+            return 0;
+        if (is_type (p, v, GRAPH_NODE) || slot || v->first == SHAPE_NONE)
+            cores = cores_of (p, s, r);
+        else /* its parts may lie on several nodes; all of it may be taken for some of it */
+            cores = v->taken && v->kind == SHAPE_RESOURCE
+                        ? 0
+                        : cores_in_node (p, s, v->first);
+        least = cores < least ? cores : least;
+    }
+    return least == INT64_MAX ? 0 : least;
+}
+
+void overlap_needs (struct planner *p, const struct shape *s, struct overlap_need *ret)
+{
+    int64_t need[INDEX_DIMS];
+
+    *ret = (struct overlap_need){ .shape = s };
+    if (s->other || p->nested)
+        return;
+    sums_need (p, s, need);
+    ret->whole = need[0];
+    ret->nodes = nodes_of (p, s, s->top);
+    ret->cores = cores_in_node (p, s, s->top);
+    ret->only_whole = need[0] > 0 && s->v[s->top].next == SHAPE_NONE;
+}
+
+int64_t overlap_missing (const struct planner *p, const struct window *w,
+                         const struct overlap_need *need)
+{
+    int64_t whole = 0, nodes = 0;
+
     if (!w->touched)
-        return true;
-    if (whole > 0 && count_free (p, w->touched) < whole)
-        return false;
-    return count_free (p, w->taken) >= nodes_of (p, s, s->top);
+        return 0;
+    if (need->whole > 0)
+        whole = need->whole - count_free (p, w->touched);
+    if (need->nodes > 0)
+        nodes = need->nodes - count_free (p, w->taken);
+    whole = whole > nodes ? whole : nodes;
+    return whole > 0 ? whole : 0;
 }

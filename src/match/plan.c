@@ -105,50 +105,48 @@ static int64_t first_candidate (const struct plan *k)
     return t >= 0 && t <= k->now ? k->now + 1 : end_after (k, k->now);
 }
 
-/* 1: as far as is known enough nodes are free in the window; 0: too few; -ENOMEM. */
-static int enough_nodes (struct plan *k, struct window *w)
+/* How many nodes it lacks in the window, as far as is known; 0: none; -ENOMEM. */
+static int64_t missing_nodes (struct plan *k, struct window *w,
+                              const struct overlap_need *need)
 {
-    int64_t need[INDEX_DIMS];
     int rc;
 
     if ((rc = levels_update (k->p)) < 0 || (rc = overlap_make (k->p, w)) < 0)
         return rc;
-    if (k->shape->other)
-        return 1;
-    sums_need (k->p, k->shape, need);
-    return overlap_may (k->p, w, k->shape, need[0]);
+    return overlap_missing (k->p, w, need);
 }
 
-/* Every part of the request is a whole node, or in one. */
-static bool only_whole_nodes (const struct plan *k)
+/* What ends after `from` and until `to` gives back fewer nodes than *missing, which is what is
+ * missing still. */
+static bool too_few (struct plan *k, int64_t from, int64_t to, int64_t *missing)
 {
-    int64_t need[INDEX_DIMS];
-
-    if (k->shape->other)
-        return false;
-    sums_need (k->p, k->shape, need);
-    for (unsigned d = 1; d < k->p->ndims; d++)
-        if (need[d] > 0 && need[0] == 0)
-            return false;
-    return need[0] > 0 && k->shape->v[k->shape->top].next == SHAPE_NONE;
+    for (int64_t t = end_after (k, from); *missing > 0 && t >= 0 && t <= to;
+         t = end_after (k, t))
+        *missing -= overlap_most_released (k->p, t);
+    return *missing > 0;
 }
 
 static int try_later (struct plan *k)
 {
-    bool possible = false, first = true, whole = only_whole_nodes (k);
+    int64_t missing = 0, last = 0;
+    struct overlap_need need;
+    bool possible = false;
     struct window w;
     int rc;
 
+    overlap_needs (k->p, k->shape, &need);
     for (int64_t t = first_candidate (k); t >= 0; t = end_after (k, t)) {
+        bool first = last == 0;
         t = first_time (k, t);
         if (t < 0 || !window_at (k, t, &w))
             break;
-        if (!first && !overlap_released (k->p, &w, whole))
+        bool few = missing > 0 && too_few (k, last, t, &missing);
+        last = t;
+        if (few || (!first && !overlap_released (k->p, &w, &need)))
             continue;
-        first = false;
-        if ((rc = enough_nodes (k, &w)) < 0)
-            return rc;
-        if (rc == 0)
+        if ((missing = missing_nodes (k, &w, &need)) < 0)
+            return (int)missing;
+        if (missing > 0)
             continue;
         if ((rc = try_window (k, &w)) != -EBUSY)
             return rc;

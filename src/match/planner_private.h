@@ -134,6 +134,7 @@ struct planner {
         *place; /* of node number k (graph_vertex.place): its place in the index of each
                       * vertex above it, depth by depth: place[k * levels + depth] */
     size_t levels;
+    bool any_above;                   /* some claim is of a vertex above nodes */
     bool any_loose;                   /* some vertex has loose children */
     bool type_above[GRAPH_TYPES_MAX]; /* types of vertices above nodes, but the root's */
     int64_t least_id[GRAPH_TYPES_MAX],
@@ -276,13 +277,23 @@ void listed_again (struct planner *p); /* the levels were made anew */
 /* w->touched and w->taken of a window ahead; -ENOMEM. The levels are up to date. Valid until
  * the next call or booking. */
 int overlap_make (struct planner *p, struct window *w);
-/* As far as is known at least `whole` nodes have nothing booked in the window, and as many as
- * s needs are not taken. */
-bool overlap_may (const struct planner *p, const struct window *w, const struct shape *s,
-                  int64_t whole);
-/* Something that ends when the window begins is free all through it (whole: a node with
- * nothing else booked). What fits then, and at no earlier time, has a part of such. */
-bool overlap_released (struct planner *p, const struct window *w, bool whole);
+struct overlap_need { /* of a request; zeros where nothing is known */
+    const struct shape *shape;
+    int64_t whole; /* nodes on which nothing else may be */
+    int64_t nodes; /* different nodes */
+    int64_t cores; /* that one part of it takes in its node */
+    bool only_whole;
+};
+void overlap_needs (struct planner *p, const struct shape *s, struct overlap_need *ret);
+/* Nodes that the request lacks in the window, as far as is known; 0: none. */
+int64_t overlap_missing (const struct planner *p, const struct window *w,
+                         const struct overlap_need *need);
+/* Something that ends when the window begins is free all through it, and enough of it for a
+ * part of the request. What fits then, and at no earlier time, has a part of such. */
+bool overlap_released (struct planner *p, const struct window *w,
+                       const struct overlap_need *need);
+/* No more nodes than that are given free, in part or whole, by what ends at that time. */
+int64_t overlap_most_released (struct planner *p, int64_t at);
 /* The booking's claims have changed. */
 void overlap_forget (struct booking *b);
 void overlap_destroy (struct planner *p);

@@ -1,0 +1,40 @@
+#!/bin/sh
+# The cases of ../shared/conformance/fluxion: what the peer's own tool answers. Those that count its
+# internals (impl-visits, impl-stats) are nobody else's matter. t/match/known-differences lists
+# the others that differ, and why; a case of that list that passes fails here, too.
+test_description='fluxq-match answers what Fluxion answers'
+. "$(dirname "$0")/lib.sh"
+
+run=$FLUXQ_SHARED_DIR/conformance/fluxion/run
+if ! [ -x "$run" ]; then
+    skip_all="the conformance data of Fluxion is not here: shared"
+    test_done
+fi
+known=$FLUXQ_SOURCE_DIR/t/match/known-differences
+
+# known_ids: a case a line.
+known_ids()
+{
+    sed 's/#.*//' "$known" | awk 'NF { print $1 }' | sort
+}
+
+test_expect_success 'the cases can be run' '
+    "$run" --list --only "^(?!.*impl-)" >cases && test "$(wc -l <cases)" -ge 600 &&
+    { "$run" --tool "$(command -v fluxq-match)" --only "^(?!.*impl-)" >report || :; } &&
+    tail -n 1 report | grep -E "^[0-9]+ passed, [0-9]+ failed$" &&
+    test "$(tail -n 1 report | tr -dc "0-9 " | awk "{ print \$1 + \$2 }")" -eq "$(wc -l <cases)" &&
+    sed -n "s/^FAIL \([^ ]*\) .*/\1/p" report | sort >failed
+'
+
+test_expect_success 'every case passes that is not a known difference' '
+    known_ids >known && comm -23 failed known >unknown &&
+    while read -r id; do grep "^FAIL $id " report; done <unknown &&
+    test_must_be_empty unknown
+'
+
+test_expect_success 'every known difference is one, and has a reason' '
+    known_ids >known && comm -13 failed known >gone && test_must_be_empty gone &&
+    sed "s/#.*//" "$known" | awk "NF == 1" >bare && test_must_be_empty bare
+'
+
+test_done

@@ -122,6 +122,13 @@ test_expect_success 'a stopped queue starts nothing and says so; started, it doe
     job_field $id reason_text >why && grep -i "queue.*stopped\|stopped" why &&
     fluxq-ctl queue start debug && wait_job_state $id COMPLETED
 '
+test_expect_success 'reload: another match-policy holds for the next job' '
+    cp live.yaml kept.yaml &&
+    echo "match-policy: hinode" >>live.yaml && fluxq-ctl reload >out && grep match-policy out && wait_until 20 nodes_free &&
+    id=$(fluxq-submit -N 1 -- true) && wait_job_state $id COMPLETED && test "$(job_field $id nodelist)" = node3 &&
+    mv kept.yaml live.yaml && fluxq-ctl reload && wait_until 20 nodes_free &&
+    id=$(fluxq-submit -N 1 -- true) && wait_job_state $id COMPLETED && test "$(job_field $id nodelist)" = node0
+'
 test_expect_success 'reload: changed queues and limits hold at once, running jobs go on' '
     runs=$(fluxq-submit -o /dev/null -- sleep 97571) && wait_job_state $runs RUNNING &&
     sed -i "s/max-time: 60/max-time: 120/; s/max-nodes: 2/max-nodes: 3/" live.yaml &&

@@ -254,21 +254,26 @@ static int read_queues (struct config *c, json_t *value, const struct place *p)
     return 0;
 }
 
-static int set_policy (const struct match_policy **field, json_t *value,
-                       const struct place *p)
+static int refuse_policy (const struct place *p)
 {
     autostrbuf struct strbuf names;
-    const struct match_policy *policy =
-        json_is_string (value) ? match_policy_find (json_string_value (value)) : NULL;
 
-    if (policy) {
-        *field = policy;
-        return 0;
-    }
     strbuf_init (&names, 400);
     for (size_t i = 0; match_policies[i]; i++)
         strbuf_addf (&names, "%s%s", i ? ", " : "", match_policies[i]->name);
     return FAIL (p, "%s: expected one of %s", p->key, names.buf);
+}
+
+static int set_policy (const struct match_policy **field, json_t *value,
+                       const struct place *p)
+{
+    const struct match_policy *policy =
+        json_is_string (value) ? match_policy_find (json_string_value (value)) : NULL;
+
+    if (!policy)
+        return refuse_policy (p);
+    *field = policy;
+    return 0;
 }
 
 static int set_value (struct config *c, const struct key *key, json_t *value,

@@ -47,6 +47,7 @@ static void test_defaults (void **state)
     assert_int_equal (c->nqueues, 1);
     assert_string_equal (config_default_queue (c)->name, "batch");
     assert_true (config_default_queue (c)->started);
+    assert_string_equal (c->match_policy->name, "lonode");
     assert_null (config_executor_section (c, "local"));
     config_destroy (c);
 }
@@ -59,6 +60,7 @@ static void test_all_keys (void **state)
                              "listen: '[::1]:7718'\n"
                              "operators: [ann, bob]\n"
                              "log-level: debug\n"
+                             "match-policy: bestfit\n"
                              "start-backoff: 5s\n"
                              "start-backoff-max: 1m\n"
                              "start-retries: 2\n"
@@ -78,6 +80,7 @@ static void test_all_keys (void **state)
     assert_string_equal (c->operators[1], "bob");
     assert_null (c->operators[2]);
     assert_int_equal (c->log_level, LOG_LEVEL_DEBUG);
+    assert_string_equal (c->match_policy->name, "bestfit");
     assert_true (c->start_backoff == 5 && c->start_backoff_max == 60 && c->grace == 1.5);
     assert_int_equal (c->start_retries, 2);
     assert_int_equal (c->keep_finished, 7);
@@ -100,6 +103,8 @@ static void test_refusals (void **state)
         { "exekutor: local\n", ":1:1: ", "unknown key 'exekutor'" },
         { "log-level: info\nlog-level: info\n", ":2:", "log-level" },
         { "log-level: loud\n", ":1:", "error, warning, info or debug" },
+        { "match-policy: lowest\n", ":1:", "high, hinode" },
+        { "match-policy: [low]\n", ":1:", "expected one of" },
         { "listen: 7718\n", ":1:", "HOST:PORT" },
         { "listen: host:99999\n", ":1:", "HOST:PORT" },
         { "grace: soon\n", ":1:", "duration" },

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "job/job.h"
+#include "match/machine_private.h"
 #include "match/test/build.h"
 #include "sched/sched.h"
 
@@ -133,6 +134,46 @@ static bool step_graph (struct rig *rig)
     machine_node_info (rig->g, 0, &info);
     assert_int_equal (info.cores, rc < 0 ? 4 : 8);
     return ok && rc >= 0;
+}
+
+/* What failed can be done again, and nothing is counted wrongly. */
+static bool step_machine (struct rig *rig)
+{
+    struct machine_node_spec spec = {
+        .name = "n0", .cores = 2, .gpus = 70, .memory_mib = 9, .rack = "far"
+    };
+    struct error why = { 0 };
+    struct rset *r;
+    bool ok = match_allocate (rig->m, 1, rig->small, 1, 1, &r, &why) == 0;
+    if (ok)
+        rset_destroy (r);
+    int rc[] = {
+        machine_node_set_foreign (rig->g, 0, 1, 0, 10),
+        machine_node_set_state (rig->g, 1, MACHINE_NODE_DOWN, "x"),
+        machine_node_update (rig->g, &spec, NULL),
+        machine_node_set_foreign (rig->g, 0, 0, 66, 3),
+        machine_node_remove (rig->g, 0),
+        machine_node_add (rig->g, &spec, NULL),
+        match_has (rig->m, 1) ? match_cancel (rig->m, 1) : 0,
+        machine_node_remove (rig->g, 1),
+    };
+    for (size_t i = 0; i < ARRAY_SIZE (rc); i++) {
+        assert_true (rc[i] >= 0 || rc[i] == -ENOMEM || rc[i] == -EEXIST);
+        ok = ok && rc[i] >= 0;
+    }
+    long n = countdown;
+    countdown = -1;
+    assert_true (machine_node_update (rig->g, &spec, &why) >= 0
+                 || machine_node_add (rig->g, &spec, &why) >= 0);
+    assert_int_equal (machine_node_set_foreign (rig->g, 0, 1, 1, 1), 0);
+    struct machine_node_info info;
+    assert_int_equal (machine_node_info (rig->g, 0, &info), 0);
+    assert_int_equal (info.cores_free + info.gpus_free + info.memory_free, 1 + 69 + 8);
+    match_nothing_free (rig->m);
+    if (planner_verify (rig->g->planner, &why) < 0)
+        fail_msg ("%s", why.text);
+    countdown = n;
+    return ok;
 }
 
 static bool step_match (struct rig *rig)
@@ -274,6 +315,7 @@ static void test_all (void **state)
 {
     (void)state;
     torture_all (step_graph);
+    torture_all (step_machine);
     torture_all (step_match);
     torture_all (step_rset);
     torture_all (step_request);

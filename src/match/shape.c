@@ -299,6 +299,9 @@ static int read_list (struct compiler *cc, const struct jobspec_resource *list, 
 {
     uint16_t last = SHAPE_NONE;
 
+    if (n > SHAPE_SIBLINGS_MAX)
+        return error_set (cc->err, E2BIG, "resources: more than %d side by side",
+                          SHAPE_SIBLINGS_MAX);
     for (size_t i = 0; i < n; i++) {
         struct place at = { up, i };
         uint16_t number = SHAPE_NONE;

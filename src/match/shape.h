@@ -24,6 +24,7 @@ struct constraint;
 
 #define SHAPE_NONE UINT16_MAX
 #define SHAPE_VERTICES_MAX 4096 /* of one variant */
+#define SHAPE_SIBLINGS_MAX 64   /* side by side */
 #define SHAPE_VARIANTS_MAX 1024
 #define SHAPE_TOTAL_MAX 65536 /* vertices of all variants */
 

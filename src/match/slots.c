@@ -219,8 +219,8 @@ void walk_slots (struct walker *k, uint32_t u, uint16_t slot, uint32_t found)
 {
     const struct shape_vertex *s = walk_req (k, slot);
     struct candidate c = { .v = u, .count = 1, .req = slot, .amount = 1 };
-    int64_t amount[WALK_SIBLINGS_MAX], slots = walk_goal (k, slot), shares = k->shares;
-    uint32_t base, i = 0, lists[WALK_SIBLINGS_MAX];
+    int64_t amount[SHAPE_SIBLINGS_MAX], slots = walk_goal (k, slot), shares = k->shares;
+    uint32_t base, i = 0, lists[SHAPE_SIBLINGS_MAX];
 
     bool outer = s->parent == SHAPE_NONE || walk_req (k, s->parent)->slot == SHAPE_NONE;
     if (k->cap > 0 && slots > k->cap && outer && !walk_has_nodes (k, slot))

@@ -1,5 +1,6 @@
 /* answer.c - the chosen tree as a selection */
 #include <errno.h>
+#include <limits.h>
 
 #include "match/walk_private.h"
 
@@ -313,6 +314,50 @@ static int raise_memory (struct walker *k, struct selection *s)
     return rc == 0 && s->n > n ? selection_complete (s, k->g) : rc;
 }
 
+/* -- the size of what is elastic -- */
+
+/* The outermost vertex with such a count, the first of several; SHAPE_NONE. */
+static uint16_t outermost_elastic (const struct walker *k)
+{
+    uint16_t best = SHAPE_NONE;
+    unsigned least = UINT_MAX;
+
+    for (uint16_t r = 0; r < k->s->nv; r++) {
+        const struct shape_vertex *req = walk_req (k, r);
+        unsigned depth = 0;
+        for (uint16_t up = req->parent; up != SHAPE_NONE; up = walk_req (k, up)->parent)
+            depth++;
+        if (req->count.min != req->count.max && depth < least) {
+            best = r;
+            least = depth;
+        }
+    }
+    return best;
+}
+
+/* What r got where it was first asked for, 0: not in the list. or_slots count together. */
+static int64_t granted_in (const struct walker *k, uint32_t list, uint16_t r)
+{
+    bool or_slot = walk_req (k, r)->kind == SHAPE_OR_SLOT;
+    int64_t sum = 0;
+
+    for (uint32_t i = list; i != WALK_NONE; i = k->c[i].next) {
+        const struct candidate *c = &k->c[i];
+        if (c->req == r || (or_slot && walk_req (k, c->req)->kind == SHAPE_OR_SLOT))
+            sum += c->amount * (int64_t)c->count;
+    }
+    for (uint32_t i = list; i != WALK_NONE && sum == 0; i = k->c[i].next)
+        sum = granted_in (k, k->c[i].parts, r);
+    return sum;
+}
+
+static int64_t granted (const struct walker *k, uint32_t parts)
+{
+    uint16_t r = k->s->elastic ? outermost_elastic (k) : SHAPE_NONE;
+
+    return r == SHAPE_NONE ? 0 : granted_in (k, parts, r);
+}
+
 int walk_answer (struct walker *k, uint32_t parts, struct selection **ret)
 {
     struct selection *s = selection_create ();
@@ -339,6 +384,7 @@ int walk_answer (struct walker *k, uint32_t parts, struct selection **ret)
         note_seen (k, s);
     s->start = k->w->at;
     s->end = k->w->end;
+    s->granted = granted (k, parts);
     *ret = s;
     return 0;
 }

@@ -382,7 +382,7 @@ void walk_join (struct walker *k, uint32_t *list, uint32_t more)
 }
 
 bool walk_choose (struct walker *k, uint16_t head, uint64_t active, uint32_t base,
-                  uint32_t where, uint32_t *parts, int64_t *ret_granted)
+                  uint32_t where, uint32_t *parts)
 {
     bool or_slots = false;
 
@@ -411,8 +411,6 @@ bool walk_choose (struct walker *k, uint16_t head, uint64_t active, uint32_t bas
         }
         if (!walk_sort (k, base) || !walk_cut (k, base, amount, &list, &score))
             return false;
-        if (ret_granted && *ret_granted == 0 && req->count.max != req->count.min)
-            *ret_granted = amount;
         walk_join (k, parts, list);
     }
     return true;

@@ -42,7 +42,8 @@ struct selection {
     struct selection_way *ways;
     size_t nways, ways_alloc;
     int64_t start, end; /* ticks; end INT64_MAX: none */
-    int64_t granted;    /* the outermost elastic count's size, 0 without one */
+    int64_t granted;    /* the outermost elastic count's size (in several vertices: in the
+                         * first of them), 0 without one */
 };
 
 struct selection *selection_create (void);

@@ -58,6 +58,20 @@ static uint32_t run_length (const struct walker *k, uint32_t n)
     return k->policy->score ? 1 : n;
 }
 
+/* Units of word i that `requires` of r allows: each may have properties of its own. */
+static uint64_t allowed (const struct walker *k, uint32_t v, uint16_t r, uint32_t i,
+                         uint64_t word)
+{
+    const struct constraint *required = walk_req (k, r)->required;
+
+    for (uint64_t rest = required ? word : 0; rest; rest &= rest - 1) {
+        uint32_t unit = 64 * i + (uint32_t)__builtin_ctzll (rest);
+        if (!constraint_allows_vertex (required, k->g, v, unit))
+            word &= ~(rest & -rest);
+    }
+    return word;
+}
+
 /* The units of the group (or the one leaf) v that are free. */
 static void take_leaf (struct walker *k, uint32_t v, uint16_t r, uint32_t found,
                        bool taken)
@@ -76,6 +90,7 @@ static void take_leaf (struct walker *k, uint32_t v, uint16_t r, uint32_t found,
     c.amount = x->size;
     for (uint32_t i = 0; i < (x->n + 63) / 64 && !k->failed; i++) {
         uint64_t free = claims_free_word (k->p, v, i, k->w) & ~walk_held_word (k, v, i);
+        free = allowed (k, v, r, i, free);
         while (free) {
             uint32_t first = (uint32_t)__builtin_ctzll (free);
             uint64_t ones = ~(free >> first);
@@ -103,7 +118,7 @@ static uint64_t next_sibling (const struct walker *k, uint16_t head, uint64_t re
 }
 
 static bool find_active (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
-                         bool excl, uint32_t *parts, int64_t *ret_granted)
+                         bool excl, uint32_t *parts)
 {
     uint32_t base = walk_push (k, head), ways = k->nways;
     bool found = false;
@@ -116,7 +131,7 @@ static bool find_active (struct walker *k, uint32_t u, uint16_t head, uint64_t a
     else
         walk_collect (k, u, head, active, base, excl);
     if (!k->failed)
-        found = walk_choose (k, head, active, base, u, parts, ret_granted);
+        found = walk_choose (k, head, active, base, u, parts);
     walk_ways_keep (k, ways, found ? *parts : WALK_NONE);
     walk_pop (k, base);
     return found;
@@ -124,7 +139,7 @@ static bool find_active (struct walker *k, uint32_t u, uint16_t head, uint64_t a
 
 /* Siblings that may come to want the same: one after the other. */
 static bool find_tangled (struct walker *k, uint32_t u, uint16_t head, bool excl,
-                          uint32_t *parts, int64_t *ret_granted)
+                          uint32_t *parts)
 {
     uint64_t rest = ~UINT64_C (0) >> (64 - walk_siblings (k, head));
     uint32_t held = k->nheld, ways = k->nways, more;
@@ -134,7 +149,7 @@ static bool find_tangled (struct walker *k, uint32_t u, uint16_t head, bool excl
     while (rest && found) {
         uint64_t active = next_sibling (k, head, rest);
         rest &= ~active;
-        found = find_active (k, u, head, active, excl, &more, ret_granted);
+        found = find_active (k, u, head, active, excl, &more);
         if (found)
             walk_hold (k, more);
         walk_join (k, parts, more);
@@ -148,17 +163,17 @@ static bool find_tangled (struct walker *k, uint32_t u, uint16_t head, bool excl
 /* What is asked for in u, from the best candidates. Elastic counts that leave nothing for a
  * sibling are tried again at their least. excl: it is for this job alone. */
 static bool find_parts (struct walker *k, uint32_t u, uint16_t head, bool excl,
-                        uint32_t *parts, int64_t *ret_granted)
+                        uint32_t *parts)
 {
     bool modest = k->modest;
 
     if (!walk_tangled (k, head))
-        return find_active (k, u, head, ~UINT64_C (0), excl, parts, ret_granted);
-    bool found = find_tangled (k, u, head, excl, parts, ret_granted);
+        return find_active (k, u, head, ~UINT64_C (0), excl, parts);
+    bool found = find_tangled (k, u, head, excl, parts);
     if (found || k->failed || modest || !k->s->elastic)
         return found;
     k->modest = true;
-    found = find_tangled (k, u, head, excl, parts, ret_granted);
+    found = find_tangled (k, u, head, excl, parts);
     k->modest = modest;
     return found;
 }
@@ -236,7 +251,7 @@ static void take_vertex (struct walker *k, uint32_t v, uint16_t r, uint32_t foun
         c.slots = k->twin_slots;
     } else if (req->first != SHAPE_NONE) {
         k->shares = 1;
-        bool fits = find_parts (k, v, req->first, c.taken, &c.parts, NULL);
+        bool fits = find_parts (k, v, req->first, c.taken, &c.parts);
         k->shares = shares;
         if (!fits)
             return;
@@ -254,7 +269,8 @@ static void take (struct walker *k, uint32_t v, uint16_t r, uint32_t found, bool
     const struct graph_vertex *x = graph_vertex (k->g, v);
     bool whole_node = x->type == GRAPH_NODE && k->policy->node_exclusive;
 
-    if (req->required && !constraint_allows_vertex (req->required, k->g, v, 0))
+    if (req->required && x->n == 1
+        && !constraint_allows_vertex (req->required, k->g, v, 0))
         return;
     if (graph_is_leaf (k->g, v)) {
         if (req->first == SHAPE_NONE)
@@ -604,7 +620,6 @@ void walk_release (struct walker *k)
 /* One try; slots that span vertices only when `span`. */
 static int walk_once (struct walker *k, bool span, struct selection **ret)
 {
-    int64_t granted = 0;
     uint32_t parts;
     int rc = -EBUSY;
 
@@ -617,11 +632,8 @@ static int walk_once (struct walker *k, bool span, struct selection **ret)
     k->twin_req = SHAPE_NONE;
     k->node = 0;
     k->node_score = 0;
-    if (find_parts (k, k->g->root, k->s->top, false, &parts, &granted)) {
+    if (find_parts (k, k->g->root, k->s->top, false, &parts))
         rc = walk_answer (k, parts, ret);
-        if (rc == 0)
-            (*ret)->granted = granted;
-    }
     return k->failed ? -ENOMEM : rc;
 }
 

@@ -18,7 +18,6 @@
 #include "match/walk.h"
 
 #define WALK_NONE UINT32_MAX
-#define WALK_SIBLINGS_MAX 64
 
 /* A vertex, a run of units of a group, or a slot, that would do. */
 struct candidate {
@@ -119,7 +118,7 @@ int64_t walk_shares (struct walker *k, uint32_t found, int64_t amount, int64_t m
 /* For each active sibling the best allowed count, joined to one list behind *parts. False:
  * one is short (the miss is noted, at `where`) or no memory. */
 bool walk_choose (struct walker *k, uint16_t head, uint64_t active, uint32_t base,
-                  uint32_t where, uint32_t *parts, int64_t *ret_granted);
+                  uint32_t where, uint32_t *parts);
 /* Append list `more` to *list; either may be WALK_NONE. */
 void walk_join (struct walker *k, uint32_t *list, uint32_t more);
 

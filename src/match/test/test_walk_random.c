@@ -623,6 +623,21 @@ static void step_leave (struct world *w)
     ref_load (w->ref, w->g);
 }
 
+/* A unit, or all of a vertex, becomes fast, or is so no more. */
+static void step_property (struct world *w)
+{
+    uint32_t v = any_vertex (w);
+    uint32_t unit = one_in (2) ? GRAPH_NONE : (uint32_t)below (graph_vertex (w->g, v)->n);
+    const char *value = one_in (2) ? "" : NULL;
+
+    tell ("%" PRId64 ": vertex %" PRIu32 " unit %" PRId32 " is %sfast\n", w->now, v,
+          (int32_t)unit, value ? "" : "not ");
+    if (graph_set_property (w->g, v, unit, REF_PROPERTY, value) < 0)
+        wrong ("the property is refused");
+    planner_changed (w->p, v);
+    ref_load (w->ref, w->g);
+}
+
 /* The bookings as bytes, and from there into a planner of their own. */
 static void step_snapshot (struct world *w)
 {
@@ -664,8 +679,10 @@ static void step (struct world *w)
         step_snapshot (w);
     else if (what == 13 && one_in (2))
         step_withhold (w);
-    else if (what == 13)
+    else if (what == 13 && one_in (2))
         step_leave (w);
+    else if (what == 13)
+        step_property (w);
     else if (what < 16)
         step_time (w);
     else if (w->njobs > 0 && what == 16)

@@ -355,12 +355,12 @@ static void nodes_of (struct walker *k, uint32_t u, const struct above *a, uint1
     while (!k->failed && !(stop && is_enough (k, r, base + i))
            && !(ideal > 0 && nideal >= walk_goal (k, r))
            && (place = next_place (k, a, (size_t)place, &need, &w, backwards)) >= 0) {
-        uint32_t node = a->nodes[place], nc = k->nc, tail = k->f[base + i].tail;
+        uint32_t node = a->nodes[place], n = k->f[base + i].n, tail = k->f[base + i].tail;
         if (!way_is_closed (k, node, u, head)
             && (!own || graph_vertex (k->g, node)->parent == u))
             walk_gather (k, node, head, UINT64_C (1) << i, UINT64_C (1) << i, base, excl);
         nideal += is_ideal (k, base + i, tail, ideal);
-        if (k->has_ways && k->nc > nc)
+        if (k->has_ways && k->f[base + i].n > n)
             take_way (k, node, u);
     }
     if (w.failed)
@@ -396,30 +396,49 @@ static void loose_of (struct walker *k, const struct above *a, uint16_t head,
 {
     for (size_t i = 0; i < a->nloose && !k->failed; i++)
         walk_gather (k, a->loose[i], head, active, deeper, base, excl);
-    for (size_t i = 0; i < a->nkids && kids && !k->failed; i++) {
-        uint32_t nc = k->nc;
-        if (is_closed (k, a->kids[i], head) || !walk_way_is_open (k, a->kids[i], a->v))
+    for (size_t i = 0; i < a->nkids && kids && !k->failed; i++)
+        if (!is_closed (k, a->kids[i], head))
+            loose_of (k, levels_above (k->p, a->kids[i]), head, deeper, deeper, kids,
+                      base, excl);
+}
+
+/* The same in the order of the graph: of several ways the first counts. */
+static void loose_in_order (struct walker *k, const struct above *a, uint16_t head,
+                            uint64_t active, uint64_t deeper, bool kids, uint32_t base,
+                            bool excl)
+{
+    GRAPH_CHILDREN (k->g, a->v, c)
+    {
+        const struct graph_vertex *x = graph_vertex (k->g, c);
+        uint64_t before = walk_found (k, head, base);
+        if (x->type == GRAPH_NODE || k->failed)
             continue;
-        loose_of (k, levels_above (k->p, a->kids[i]), head, deeper, deeper, kids, base,
-                  excl);
-        if (k->nc > nc)
-            walk_way_take (k, a->kids[i], a->v);
+        if (!(x->flags & GRAPH_ABOVE)) {
+            walk_gather (k, c, head, active, deeper, base, excl);
+            continue;
+        }
+        if (!kids || is_closed (k, c, head) || !walk_way_is_open (k, c, a->v))
+            continue;
+        loose_in_order (k, levels_above (k->p, c), head, deeper, deeper, kids, base,
+                        excl);
+        if (walk_found (k, head, base) > before)
+            walk_way_take (k, c, a->v);
     }
 }
 
-/* So with further children. */
+/* And with further children. */
 static void further_of (struct walker *k, const struct above *a, uint16_t head,
                         uint64_t active, uint64_t deeper, bool kids, uint32_t base,
                         bool excl)
 {
     walk_collect_further (k, a->v, head, active, deeper, base, excl);
     for (size_t i = 0; i < a->nkids && kids && !k->failed; i++) {
-        uint32_t nc = k->nc;
+        uint64_t before = walk_found (k, head, base);
         if (is_closed (k, a->kids[i], head) || !walk_way_is_open (k, a->kids[i], a->v))
             continue;
         further_of (k, levels_above (k->p, a->kids[i]), head, deeper, deeper, kids, base,
                     excl);
-        if (k->nc > nc)
+        if (walk_found (k, head, base) > before)
             walk_way_take (k, a->kids[i], a->v);
     }
 }
@@ -596,7 +615,7 @@ static void above_one (struct walker *k, uint32_t u, uint16_t head, uint16_t r,
     bool together = a->nkids > 0 && !by_kids && k->policy->together && !k->p->any_loose;
     bool own = by_kids || together || !deeper;
 
-    if (k->p->any_loose && (slot || k->type[r] != GRAPH_NODE))
+    if (k->p->any_loose && !k->has_ways && (slot || k->type[r] != GRAPH_NODE))
         loose_of (k, a, head, active, deeper, !own, base, excl);
     if (by_kids && k->policy->first && k->w->now)
         freest_kids (k, a, head, r, i, deeper, base, excl);
@@ -612,7 +631,8 @@ static void above_one (struct walker *k, uint32_t u, uint16_t head, uint16_t r,
         nodes_of (k, u, a, head, r, i, base, excl, own);
 }
 
-/* What is below u by other ways than the tree's, of which its index does not know. */
+/* Where there are further parents: what is below u by other ways than the tree's, of which
+ * its index does not know, and so behind all that it knows. */
 static void further_one (struct walker *k, uint32_t u, uint16_t head, uint16_t r,
                          unsigned i, uint32_t base, bool excl)
 {
@@ -623,9 +643,10 @@ static void further_one (struct walker *k, uint32_t u, uint16_t head, uint16_t r
 
     if (k->policy->first && k->f[base + i].total >= walk_goal (k, r))
         return;
-    if (!slot && k->type[r] == GRAPH_NODE)
-        loose_of (k, a, head, active, deeper, !own, base, excl);
-    further_of (k, a, head, active, deeper, !own, base, excl);
+    if (slot || k->type[r] != GRAPH_NODE || u != k->g->root)
+        loose_in_order (k, a, head, active, deeper, !own, base, excl);
+    if (u != k->g->root) /* it knows all */
+        further_of (k, a, head, active, deeper, !own, base, excl);
 }
 
 void walk_above (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
@@ -638,7 +659,7 @@ void walk_above (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
         if (!(active >> i & 1))
             continue;
         above_one (k, u, head, r, i, base, excl);
-        if (k->has_ways && u != k->g->root && !k->failed)
+        if (k->has_ways && !k->failed)
             further_one (k, u, head, r, i, base, excl);
     }
 }

@@ -1,6 +1,7 @@
 /* answer.c - the chosen tree as a selection */
 #include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
 
 #include "match/walk_private.h"
 
@@ -208,6 +209,38 @@ static void cover (const struct walker *k, struct selection *s)
     }
 }
 
+static int by_handle (const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Further children are covered after all where what is above them in the tree is claimed,
+ * too: one of its boxes by a rack and by a pool that both go as a whole. */
+static int cover_further (const struct walker *k, struct selection *s)
+{
+    autofree uint32_t *claimed = malloc (s->n * sizeof (*claimed));
+    size_t n = 0;
+
+    if (!claimed)
+        return -ENOMEM;
+    for (size_t i = 0; i < s->n; i++)
+        if (s->picks[i].claimed
+            && graph_vertex (k->g, s->picks[i].v)->first != GRAPH_NONE)
+            claimed[n++] = s->picks[i].v;
+    qsort (claimed, n, sizeof (*claimed), by_handle);
+    for (size_t i = 0; i < s->n && n > 0; i++) {
+        struct pick *p = &s->picks[i];
+        uint32_t v = selection_is_further (s, k->g, p) ? p->v : GRAPH_NONE;
+        while (p->claimed && v != GRAPH_NONE) {
+            v = graph_vertex (k->g, v)->parent;
+            if (bsearch (&v, claimed, n, sizeof (*claimed), by_handle))
+                p->claimed = false;
+        }
+    }
+    return 0;
+}
+
 /* Policies that take the first that do turn to what is fresh. */
 static void note_seen (struct walker *k, const struct selection *s)
 {
@@ -375,11 +408,14 @@ int walk_answer (struct walker *k, uint32_t parts, struct selection **ret)
         rc = claim_nodes (k, s);
     if (rc == 0 && k->s->node_memory > 0)
         rc = raise_memory (k, s);
+    if (rc == 0) {
+        cover (k, s);
+        rc = s->nways > 0 ? cover_further (k, s) : 0;
+    }
     if (rc < 0) {
         selection_destroy (s);
         return rc;
     }
-    cover (k, s);
     if (k->policy->first && !k->w->ever && !k->w->empty)
         note_seen (k, s);
     s->start = k->w->at;

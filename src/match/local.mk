@@ -108,6 +108,7 @@ MATCH_TESTS = \
 	src/match/test/test_shape_torture \
 	src/match/test/test_snapshot \
 	src/match/test/test_walk_random \
+	src/match/test/test_ways \
 	src/match/test/test_writer
 check_PROGRAMS += $(MATCH_TESTS)
 UNIT_TESTS += $(MATCH_TESTS)
@@ -154,5 +155,6 @@ src_match_test_test_walk_random_SOURCES = src/match/test/test_walk_random.c \
 	src/match/test/random_world.c src/match/test/reference.c \
 	src/match/test/reference_free.c src/match/test/reference_match.c
 src_match_test_test_walk_random_LDADD = $(MATCH_TEST_LIBS)
+src_match_test_test_ways_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_writer_LDADD = $(MATCH_TEST_LIBS)
 endif

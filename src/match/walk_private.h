@@ -137,6 +137,8 @@ bool walk_holds_below (const struct walker *k, uint32_t v); /* or v itself */
 
 /* v may be come to from `via`, one of its parents (it has one or several). */
 bool walk_way_is_open (const struct walker *k, uint32_t v, uint32_t via);
+/* How much was found so far for all siblings. 0 where no vertex has several parents. */
+uint64_t walk_found (const struct walker *k, uint16_t head, uint32_t base);
 /* Something was found in v from there: it is not come to from elsewhere. */
 void walk_way_take (struct walker *k, uint32_t v, uint32_t via);
 /* Forget all but the first n (k->nways) of these; all but them and what leads to the list. */

@@ -50,6 +50,15 @@ bool walk_way_is_open (const struct walker *k, uint32_t v, uint32_t via)
            && (via == tree_parent (k, v) || !is_covered (k, v));
 }
 
+uint64_t walk_found (const struct walker *k, uint16_t head, uint32_t base)
+{
+    uint64_t n = 0;
+
+    for (uint16_t r = head; r != SHAPE_NONE && k->has_ways; r = walk_req (k, r)->next)
+        n += k->f[base++].n;
+    return n;
+}
+
 void walk_way_take (struct walker *k, uint32_t v, uint32_t via)
 {
     struct graph_way *way;

@@ -631,22 +631,22 @@ static void above_one (struct walker *k, uint32_t u, uint16_t head, uint16_t r,
         nodes_of (k, u, a, head, r, i, base, excl, own);
 }
 
-/* Where there are further parents: what is below u by other ways than the tree's, of which
- * its index does not know, and so behind all that it knows. */
+/* Where there are further parents: what is beside the nodes, and what is below u by other
+ * ways than the tree's, of which its index does not know; so behind all that it knows. */
 static void further_one (struct walker *k, uint32_t u, uint16_t head, uint16_t r,
                          unsigned i, uint32_t base, bool excl)
 {
     const struct above *a = levels_above (k->p, u);
     uint64_t active = UINT64_C (1) << i, deeper = walk_deeper (k, u, head, active);
-    bool slot = walk_req (k, r)->kind != SHAPE_RESOURCE;
     bool own = (a->nkids > 0 && goes_by_kids (k, r)) || !deeper;
+    bool measured = by_measure (k) && !k->policy->first && k->type[r] == GRAPH_NODE;
 
-    if (k->policy->first && k->f[base + i].total >= walk_goal (k, r))
+    if ((measured || k->policy->first) && is_enough (k, r, base + i))
         return;
-    if (slot || k->type[r] != GRAPH_NODE || u != k->g->root)
-        loose_in_order (k, a, head, active, deeper, !own, base, excl);
-    if (u != k->g->root) /* it knows all */
-        further_of (k, a, head, active, deeper, !own, base, excl);
+    loose_in_order (k, a, head, active, deeper, !own, base, excl);
+    further_of (k, a, head, active, deeper, !own, base, excl);
+    if (measured)
+        k->f[base + i].sorted = true; /* as they were found */
 }
 
 void walk_above (struct walker *k, uint32_t u, uint16_t head, uint64_t active,

@@ -161,7 +161,7 @@ static void mark_whole (const struct choice *c)
     for (size_t k = 0; k < c->n; k++) {
         uint32_t v = c->found[k].v;
         if (c->d->v[c->found[k].i].exclusive)
-            c->whole[v] = graph_vertex (c->g, v)->first != GRAPH_NONE;
+            c->whole[v] = !graph_is_leaf (c->g, v);
     }
 }
 

@@ -308,7 +308,7 @@ static void test_levels (void **state)
     }
 }
 
-/* A vertex of the tree with a second place in it. */
+/* A vertex of the tree with a further parent in it; leaves that have some stay apart. */
 static void test_second_parent (void **state)
 {
     (void)state;
@@ -333,6 +333,22 @@ static void test_second_parent (void **state)
            " pool0 #9\n"
            "containment: #9 -shares> #3\n"
            "containment: #9 -shares> #4\n");
+    makes ("cluster root=1\n"
+           "store\n"
+           "ssd\n"
+           "pool\n"
+           "cluster>store\n"
+           "store>ssd multi_scale=2\n"
+           "cluster>pool\n"
+           "link type=ssd\n"
+           "pool>link gen_method=ASSOCIATE_IN",
+           "cluster0 #0\n"
+           " store0 #1\n"
+           "  ssd0 #2 containment=/cluster0/pool0/ssd0\n"
+           "  ssd1 #3 containment=/cluster0/pool0/ssd1\n"
+           " pool0 #4\n"
+           "containment: #4 -contains> #2\n"
+           "containment: #4 -contains> #3\n");
 }
 
 /* Defaults of keys count, and our own where a recipe declares nothing. */

@@ -214,7 +214,52 @@ static void test_relationship (void **state)
                  "power: #1 -supplies_to> #0\n");
 }
 
-/* A vertex with two places hangs at the first; the other edge is kept beside the tree. */
+/* A vertex with two places hangs at the first; the other is a further parent. Leaves with
+ * several do not become units of a group. */
+static const char shared[] = "0 cluster /cluster0\n"
+                             "1 node /cluster0/node0 'id': 0, 'rank': 0\n"
+                             "2 ssd /cluster0/node0/ssd0 'id': 0\n"
+                             "3 ssd /cluster0/node0/ssd1 'id': 1\n"
+                             "4 ssd /cluster0/node0/ssd2 'id': 2\n"
+                             "9 pool /cluster0/pool0 'id': 0\n"
+                             "0>1 0>9 1>2 1>3 1>4 9>3 9>4";
+
+static void test_further_parents (void **state)
+{
+    (void)state;
+    reads (shared, "cluster0 #0\n"
+                   " node0 #1 r0\n"
+                   "  ssd0 #2\n"
+                   "  ssd1 #3\n"
+                   "  ssd2 #4\n"
+                   " pool0 #9\n"
+                   "containment: #9 -> #3\n"
+                   "containment: #9 -> #4\n");
+    refused_with (-EEXIST, "0 x /x\n1 x /x/x\n2 y /x/x/y\n0>1 1>2 0>2 0>2",
+                  "jgf: graph.edges[3]: /x0/x1/y2 is below /x0 already");
+}
+
+/* Each step doubles the ways. */
+static void test_too_many_ways (void **state)
+{
+    autostrbuf struct strbuf sb, edges;
+
+    (void)state;
+    strbuf_init (&sb, 1 << 20);
+    strbuf_init (&edges, 1 << 20);
+    strbuf_adds (&sb, "0 x /x\n");
+    for (int i = 0; i < 9; i++) {
+        int top = 3 * i;
+        strbuf_addf (&sb, "%d a /a%d\n%d b /b%d\n%d x /x%d\n", top + 1, top, top + 2, top,
+                     top + 3, top);
+        strbuf_addf (&edges, "%s%d>%d %d>%d %d>%d %d>%d", i > 0 ? " " : "", top, top + 1,
+                     top, top + 2, top + 1, top + 3, top + 2, top + 3);
+    }
+    strbuf_addf (&sb, "%s", edges.buf);
+    refused_with (-E2BIG, sb.buf, "jgf: graph.edges[35]: ");
+    refused_with (-E2BIG, sb.buf, ": more than 256 ways lead to it");
+}
+
 static void test_second_parent (void **state)
 {
     (void)state;
@@ -503,7 +548,8 @@ static void test_attach_refused (void **state)
 
 /* -- what a job was given -- */
 
-/* A line a pick: path, last unit, amount, x exclusive, ! claimed. */
+/* A line a pick: path, last unit, amount, x exclusive, ! claimed, ^ below a further
+ * parent. */
 static char *selection_text (const struct graph *g, const struct selection *s)
 {
     struct strbuf sb;
@@ -519,7 +565,7 @@ static char *selection_text (const struct graph *g, const struct selection *s)
                      p->exclusive ? "x" : "", p->claimed ? "!" : "");
         if (p->amount != 1)
             strbuf_addf (&sb, " %" PRId64, p->amount);
-        strbuf_addch (&sb, '\n');
+        strbuf_adds (&sb, selection_is_further (s, g, p) ? "^\n" : "\n");
     }
     assert_int_equal (s->start, 0);
     assert_int_equal (s->end, 0);
@@ -709,6 +755,42 @@ static void test_selection_refused (void **state)
     graph_destroy (g);
 }
 
+/* What stands below a further parent in the text does so in the selection. */
+static void test_selection_ways (void **state)
+{
+    struct graph *g = graph_of (shared);
+
+    (void)state;
+    selects (g,
+             "3 ssd /cluster0/node0/ssd1 'id': 1" X "9 pool /cluster0/pool0 'id': 0\n"
+             "2 ssd /cluster0/node0/ssd0 'id': 0" X "1 node /cluster0/node0 'rank': 0\n"
+             "1>2 9>3",
+             "/cluster0\n"
+             "/cluster0/node0\n"
+             "/cluster0/node0/ssd0 x!\n"
+             "/cluster0/pool0\n"
+             "/cluster0/node0/ssd1 x!^\n");
+    selects (g,
+             "3 ssd /cluster0/node0/ssd1 'id': 1" X "1 node /cluster0/node0 'rank': 0\n"
+             "1>3",
+             "/cluster0\n"
+             "/cluster0/node0\n"
+             "/cluster0/node0/ssd1 x!\n");
+    /* what covers the pool does not cover its further children */
+    selects (g,
+             "9 pool /cluster0/pool0 'id': 0" X "3 ssd /cluster0/node0/ssd1 'id': 1" X
+             "9>3",
+             "/cluster0\n"
+             "/cluster0/pool0 x!\n"
+             "/cluster0/node0/ssd1 x!^\n");
+    selects_shorthand (g, "9 pool /cluster0/pool0 'id': 0" X,
+                       "/cluster0\n"
+                       "/cluster0/pool0 x!\n"
+                       "/cluster0/node0/ssd1 x!^\n"
+                       "/cluster0/node0/ssd2 x!^\n");
+    graph_destroy (g);
+}
+
 /* By the paths that the graph was read with, before the names that look like them. */
 static void test_selection_odd_paths (void **state)
 {
@@ -781,6 +863,8 @@ int main (void)
         cmocka_unit_test (test_order),
         cmocka_unit_test (test_subsystems),
         cmocka_unit_test (test_relationship),
+        cmocka_unit_test (test_further_parents),
+        cmocka_unit_test (test_too_many_ways),
         cmocka_unit_test (test_second_parent),
         cmocka_unit_test (test_odd_paths),
         cmocka_unit_test (test_shorthand_graph),
@@ -797,6 +881,7 @@ int main (void)
         cmocka_unit_test (test_passes_over),
         cmocka_unit_test (test_selection_refused),
         cmocka_unit_test (test_selection_odd_paths),
+        cmocka_unit_test (test_selection_ways),
         cmocka_unit_test (test_shared_graphs),
         cmocka_unit_test (test_shared_parts),
     };

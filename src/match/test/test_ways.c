@@ -578,6 +578,20 @@ static void check_parents (const struct world *w, const struct selection *s)
                          || s->picks[i].parent == s->picks[j].parent);
 }
 
+/* All that is booked ends at 10: then it can be, if ever. */
+static void check_reserved (struct world *w, uint64_t job, const char *text)
+{
+    autoselection struct selection *s = NULL;
+    int ever = match (w->p, PLANNER_SATISFIABILITY, job, text, NULL);
+
+    assert_int_equal (match (w->p, PLANNER_ALLOCATE_ORELSE_RESERVE, job, text, &s), ever);
+    if (ever < 0)
+        return;
+    assert_int_equal (s->start, 10);
+    check_parents (w, s);
+    assert_int_equal (planner_cancel (w->p, job), 0);
+}
+
 static bool one_match (struct world *w, uint64_t job, const struct wish *x)
 {
     autoselection struct selection *s = NULL;
@@ -589,8 +603,10 @@ static bool one_match (struct world *w, uint64_t job, const struct wish *x)
     int rc = match (w->p, PLANNER_ALLOCATE, job, text, &s);
     if (rc != (expected ? 0 : -EBUSY))
         fail_msg ("%s: %d, but it can%s be", text, rc, expected ? "" : "not");
-    if (rc < 0)
+    if (rc < 0) {
+        check_reserved (w, job, text);
         return false;
+    }
     check_parents (w, s);
     if (!x->top_whole && !x->boxes_whole)
         assert_int_equal (before - count_free (w), x->boxes * x->units);

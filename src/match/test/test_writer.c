@@ -322,6 +322,43 @@ static void test_jgf_paths (void **state)
     graph_destroy (m.g);
 }
 
+/* Paths are those of the tree, edges and depths those of the ways. */
+static void test_ways (void **state)
+{
+    struct machine m;
+
+    (void)state;
+    machine_make (&m);
+    assert_int_equal (graph_associate (m.g, m.rack, m.socket[0][0], NULL, NULL), 0);
+    struct selection *s = selection_create ();
+    assert_int_equal (selection_add_way (s, m.socket[0][0], m.rack), 0);
+    pick (&m, s, m.gpu[0][0], 0, 1, GRAPH_NONE, CLAIMED);
+    assert_int_equal (selection_complete (s, m.g), 0);
+    check_quoted (
+        m.g, s, "jgf", NULL,
+        "{'graph': {'nodes': [{'id': '6', 'metadata': {'type': 'gpu', 'id': 0, "
+        "'rank': 0, 'exclusive': true, 'paths': {'containment': "
+        "'/tiny0/rack0/node0/socket0/gpu0'}}}, {'id': '3', 'metadata': {'type': "
+        "'socket', 'id': 0, 'rank': 0, 'paths': {'containment': "
+        "'/tiny0/rack0/node0/socket0'}}}, {'id': '1', 'metadata': {'type': 'rack', "
+        "'id': 0, 'rank': -1, 'paths': {'containment': '/tiny0/rack0'}}}, {'id': '0', "
+        "'metadata': {'type': 'cluster', 'basename': 'tiny', 'id': 0, 'rank': -1, "
+        "'paths': {'containment': '/tiny0'}}}], 'edges': [{'source': '3', 'target': "
+        "'6'}, {'source': '1', 'target': '3'}, {'source': '0', 'target': '1'}]}}\n");
+    pick (&m, s, m.gpu[0][1], 0, 1, GRAPH_NONE, CLAIMED);
+    assert_int_equal (selection_complete (s, m.g), 0);
+    check_text (m.g, s, "simple", NULL,
+                "      ---------------gpu1[1:x]\n"
+                "      ------------socket1[1:s]\n"
+                "      ---------node0[1:s]\n"
+                "      ------------gpu0[1:x]\n"
+                "      ---------socket0[1:s]\n"
+                "      ------rack0[1:s]\n"
+                "      ---tiny0[1:s]\n");
+    selection_destroy (s);
+    graph_destroy (m.g);
+}
+
 static json_t *about_unit (const struct pick *p, uint32_t unit, void *arg)
 {
     const struct machine *m = arg;
@@ -550,12 +587,12 @@ static void test_full (void **state)
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test (test_lines),     cmocka_unit_test (test_jgf),
-        cmocka_unit_test (test_jgf_names), cmocka_unit_test (test_jgf_subsystem),
-        cmocka_unit_test (test_jgf_paths), cmocka_unit_test (test_jgf_words),
-        cmocka_unit_test (test_r),         cmocka_unit_test (test_r_merge),
-        cmocka_unit_test (test_r_nothing), cmocka_unit_test (test_r_impossible),
-        cmocka_unit_test (test_full),
+        cmocka_unit_test (test_lines),        cmocka_unit_test (test_jgf),
+        cmocka_unit_test (test_jgf_names),    cmocka_unit_test (test_jgf_subsystem),
+        cmocka_unit_test (test_jgf_paths),    cmocka_unit_test (test_ways),
+        cmocka_unit_test (test_jgf_words),    cmocka_unit_test (test_r),
+        cmocka_unit_test (test_r_merge),      cmocka_unit_test (test_r_nothing),
+        cmocka_unit_test (test_r_impossible), cmocka_unit_test (test_full),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -162,6 +162,37 @@ static int step_match (struct world *w)
     return rc;
 }
 
+/* Nodes that have a further parent, and a request that comes to them by it. */
+static void share_nodes (struct world *w, const char *request)
+{
+    uint32_t pool = machine_add (w->g, w->g->root, "pool", 0, 1, 1, 0);
+
+    machine_add (w->g, pool, "licence", 0, 1, 1, 0);
+    for (int i = 1; i <= 3; i++) {
+        char path[64];
+        snprintf (path, sizeof (path), "/cluster0/rack%d/node%d", i / 2, i);
+        assert_int_equal (
+            graph_associate (w->g, pool, machine_find (w->g, path), NULL, NULL), 0);
+    }
+    planner_changed (w->p, GRAPH_NONE);
+    shape_destroy (w->shape);
+    w->shape = machine_shape (request);
+    make_levels (w);
+}
+
+static void share_parts (struct world *w)
+{
+    share_nodes (w, "{type: pool, count: 1, with: [{type: node, count: 1, with: [{type: "
+                    "core, count: 2, exclusive: true}]}]}");
+}
+
+static void share_whole (struct world *w)
+{
+    share_nodes (w, "{type: pool, count: 1, exclusive: true}");
+    assert_int_equal (planner_cancel (w->p, 20), 0);
+    w->count--;
+}
+
 static int step_reserve (struct world *w)
 {
     return planner_match (w->p, PLANNER_ALLOCATE_ORELSE_RESERVE, 30, w->shape, 0, 50,
@@ -255,6 +286,14 @@ static void test_match (void **state)
     torture (make_levels, step_reserve, 3);
 }
 
+static void test_ways (void **state)
+{
+    (void)state;
+    torture (share_parts, step_match, 6);
+    torture (share_whole, step_match, 6);
+    torture (share_whole, step_reserve, 6);
+}
+
 static void test_cancel (void **state)
 {
     (void)state;
@@ -283,7 +322,7 @@ int main (void)
         cmocka_unit_test (test_levels), cmocka_unit_test (test_update),
         cmocka_unit_test (test_part),   cmocka_unit_test (test_match),
         cmocka_unit_test (test_cancel), cmocka_unit_test (test_bytes),
-        cmocka_unit_test (test_small),
+        cmocka_unit_test (test_ways),   cmocka_unit_test (test_small),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -518,6 +518,13 @@ static void test_attach (void **state)
               "cluster0 #0\n"
               " node0 #1 r0\n"
               "  core0..3 #2..5\n");
+    /* below two that are there */
+    attaches (TWO "9 ssd /cluster0/node0/ssd0 'id': 0\n0>1 1>9 0>9", 0,
+              "cluster0 #0\n"
+              " node0 #1 r0\n"
+              "  core0..1 #2..3\n"
+              "  ssd0 #9\n"
+              "containment: #0 -> #9\n");
 }
 
 static void test_attach_refused (void **state)
@@ -535,6 +542,8 @@ static void test_attach_refused (void **state)
     attaches (TWO
               "2 core /cluster0/node0/core0\n9 x /cluster0/node0/core0/x9\n0>1 1>2 2>9",
               -EINVAL, "one of 2 alike without children");
+    attaches (TWO "2 core /cluster0/node0/core0\n9 x /cluster0/node0/x9\n0>1 1>2 1>9 2>9",
+              -EINVAL, "is one of a group of 2 leaves: these have no further parents");
     attaches (TWO NODE1 "0>1 0>4 4>1", -EINVAL, "jgf: graph.edges[2]: leads from a new");
     attaches ("0 cluster /cluster0\n" NODE1 "5 x /cluster0/node1/x\n0>4 4>5 5>4", -EINVAL,
               "lead from it back to it");

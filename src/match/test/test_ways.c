@@ -219,7 +219,6 @@ static void test_siblings (void **state)
 {
     (void)state;
     struct planner *p = storage ("low");
-    autoselection struct selection *s = NULL;
 
     allocates (p, 1, RACK (BOX (DISKS (3))) ", " POOL (BOX (DISKS (2))),
                "cluster0(rack0(box0(disk0-2xc)) pool0(box1(disk0-1xc)))");

@@ -361,6 +361,21 @@ static bool mend (struct planner *p, struct level_node *node)
     return !p->stale;
 }
 
+/* Something shrank, or is withheld, below what was booked of it. */
+static void note_overbooked (struct planner *p, uint32_t v)
+{
+    const struct window w = { .end = INT64_MAX, .now = true };
+    const struct graph_vertex *x = graph_vertex (p->g, v);
+
+    if ((x->flags & GRAPH_DIVISIBLE) && x->nclaims > 0
+        && claims_most_used (p, v, &w) > x->size - graph_withheld (p->g, v))
+        p->overbooked[x->type] = true;
+    GRAPH_CHILDREN (p->g, v, child)
+    {
+        note_overbooked (p, child);
+    }
+}
+
 void levels_measure (struct planner *p, struct level_node *node)
 {
     memset (node->ever, 0, sizeof (node->ever));
@@ -372,6 +387,7 @@ void levels_measure (struct planner *p, struct level_node *node)
     node->down = !sums_is_up (p, node->v);
     if (!node->down) {
         sums_add (p, node->v, SUMS_UP, node->up);
+        note_overbooked (p, node->v);
         node->up[0] = 1;
     }
 }

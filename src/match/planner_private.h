@@ -139,7 +139,10 @@ struct planner {
     bool type_above[GRAPH_TYPES_MAX]; /* types of vertices above nodes, but the root's */
     int64_t least_id[GRAPH_TYPES_MAX],
         most_id[GRAPH_TYPES_MAX]; /* of units of each type */
-    bool deep;                    /* some node has vertices with children in it */
+    bool
+        overbooked[GRAPH_TYPES_MAX]; /* divisible vertices of it had more booked than they
+                                       * have left: their sums over time rule out nothing */
+    bool deep;                       /* some node has vertices with children in it */
     bool
         graph_order; /* of score the nodes stand as in the graph, or just the other way */
     bool sized[GRAPH_TYPES_MAX];       /* types of which a unit may not count as 1 */

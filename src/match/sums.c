@@ -285,7 +285,8 @@ static void need_of (const struct needs *w, uint16_t r, int64_t n, bool node)
         if (taken && !node && !w->p->nested)
             w->need[0] = add (w->need[0], here);
         node = true;
-    } else if (type >= 0 && taken && levels_dim (w->p, (uint16_t)type) > 0) {
+    } else if (type >= 0 && taken && !w->p->overbooked[type]
+               && levels_dim (w->p, (uint16_t)type) > 0) {
         int64_t *need = &w->need[levels_dim (w->p, (uint16_t)type)];
         *need = add (*need, here);
     }

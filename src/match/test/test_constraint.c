@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 #include "match/constraint.h"
 
@@ -288,7 +287,7 @@ static bool reference (const json_t *o, int n)
 static void test_random (void **state)
 {
     const struct world *w = *state;
-    uint64_t seed = (uint64_t)time (NULL), start = seed;
+    uint64_t seed = 20261120, start = seed;
 
     for (int round = 0; round < 3000; round++) {
         struct error err = { 0 };

@@ -341,6 +341,7 @@ static void nodes_of (struct walker *k, uint32_t u, const struct above *a, uint1
 {
     /* What was found beside the nodes may stand in the way of what is better. */
     bool stop = k->policy->first || (in_final_order (k, r) && k->f[base + i].n == 0);
+    bool all = k->cap > 1; /* what of it is better is told in the end */
     struct index_need need;
     struct index_walk w;
     ptrdiff_t place = -1;
@@ -352,10 +353,11 @@ static void nodes_of (struct walker *k, uint32_t u, const struct above *a, uint1
     if (excl && k->type[r] == GRAPH_NODE)
         need.dim[0] = 1;
     index_walk_start (&w, a->index, &need);
-    while (!k->failed && !(stop && is_enough (k, r, base + i))
+    while (!k->failed && !(stop && !all && is_enough (k, r, base + i))
            && !(ideal > 0 && nideal >= walk_goal (k, r))
            && (place = next_place (k, a, (size_t)place, &need, &w, backwards)) >= 0) {
         uint32_t node = a->nodes[place], n = k->f[base + i].n, tail = k->f[base + i].tail;
+        k->given = 0;
         if (!way_is_closed (k, node, u, head)
             && (!own || graph_vertex (k->g, node)->parent == u))
             walk_gather (k, node, head, UINT64_C (1) << i, UINT64_C (1) << i, base, excl);
@@ -370,8 +372,8 @@ static void nodes_of (struct walker *k, uint32_t u, const struct above *a, uint1
         k->f[base + i].sorted = true; /* the measure decided, not the score */
 }
 
-/* Slots over as many nodes as there are: one of each, and only if that is too little two of
- * each, and so on. */
+/* Slots over as many nodes as there are: at most one of each, and if that is too little
+ * two of each, and so on; then one of each node before a second of any. */
 static void spread_over (struct walker *k, uint32_t u, const struct above *a,
                          uint16_t head, uint16_t r, unsigned i, uint32_t base, bool excl,
                          bool own)
@@ -387,6 +389,7 @@ static void spread_over (struct walker *k, uint32_t u, const struct above *a,
         nodes_of (k, u, a, head, r, i, base, excl, own);
     }
     k->cap = 0;
+    walk_by_turns (k, base + i, &was);
 }
 
 /* Children that are not nodes and have none in them; kids: those of its kids, too. */
@@ -625,7 +628,7 @@ static void above_one (struct walker *k, uint32_t u, uint16_t head, uint16_t r,
         together_in (k, a, head, r, i, deeper, base, excl);
     if (own && (a->nown == 0 || (!deeper && k->type[r] != GRAPH_NODE)))
         return;
-    if (k->policy->spread && k->type[r] != GRAPH_NODE && !k->p->any_loose)
+    if (k->policy->spread && walk_req (k, r)->kind == SHAPE_SLOT && !k->p->any_loose)
         spread_over (k, u, a, head, r, i, base, excl, own);
     else
         nodes_of (k, u, a, head, r, i, base, excl, own);

@@ -229,6 +229,50 @@ bool walk_sort (struct walker *k, uint32_t found)
     return true;
 }
 
+/* -- by turns -- */
+
+struct turn {
+    uint32_t turn, c; /* candidates in the order in which they were found */
+};
+
+static int by_turn (const void *a, const void *b)
+{
+    const struct turn *x = a, *y = b;
+
+    if (x->turn != y->turn)
+        return x->turn < y->turn ? -1 : 1;
+    return x->c < y->c ? -1 : 1;
+}
+
+bool walk_by_turns (struct walker *k, uint32_t found, const struct found *was)
+{
+    struct found *f = &k->f[found];
+    uint32_t n = 0, i = was->tail == WALK_NONE ? f->head : k->c[was->tail].next;
+    autofree struct turn *turns = malloc ((f->n + 1) * sizeof (*turns));
+
+    if (!turns) {
+        k->failed = true;
+        return false;
+    }
+    for (uint32_t tie = UINT32_MAX, turn = 0; i != WALK_NONE; i = k->c[i].next) {
+        turn = k->c[i].tie == tie ? turn + 1 : 0;
+        tie = k->c[i].tie;
+        turns[n++] = (struct turn){ turn, i };
+    }
+    qsort (turns, n, sizeof (*turns), by_turn);
+    for (i = 0; i < n; i++)
+        k->c[turns[i].c].next = i + 1 < n ? turns[i + 1].c : WALK_NONE;
+    if (n > 0) {
+        if (was->tail == WALK_NONE)
+            f->head = turns[0].c;
+        else
+            k->c[was->tail].next = turns[0].c;
+        f->tail = turns[n - 1].c;
+    }
+    f->sorted = true;
+    return true;
+}
+
 /* Units of c that are needed for `amount`; 0 < result <= c->count. */
 static uint32_t units_for (const struct candidate *c, int64_t amount)
 {

@@ -215,21 +215,15 @@ static void make_all_tangled (struct walker *k, uint32_t u, uint16_t slot, int64
 }
 
 /* As many as are of use, then each as large as can be. */
-void walk_slots (struct walker *k, uint32_t u, uint16_t slot, uint32_t found)
+static void make_slots (struct walker *k, uint32_t u, uint16_t slot, int64_t slots,
+                        uint32_t found)
 {
     const struct shape_vertex *s = walk_req (k, slot);
     struct candidate c = { .v = u, .count = 1, .req = slot, .amount = 1 };
-    int64_t amount[SHAPE_SIBLINGS_MAX], slots = walk_goal (k, slot), shares = k->shares;
-    uint32_t base, i = 0, lists[SHAPE_SIBLINGS_MAX];
+    int64_t amount[SHAPE_SIBLINGS_MAX], shares = k->shares;
+    uint32_t base = walk_push (k, s->first), i = 0, lists[SHAPE_SIBLINGS_MAX];
 
-    bool outer = s->parent == SHAPE_NONE || walk_req (k, s->parent)->slot == SHAPE_NONE;
-    if (k->cap > 0 && slots > k->cap && outer && !walk_has_nodes (k, slot))
-        slots = k->cap;
-    if (walk_tangled (k, s->first)) {
-        make_all_tangled (k, u, slot, slots, found);
-        return;
-    }
-    if ((base = walk_push (k, s->first)) == WALK_NONE)
+    if (base == WALK_NONE)
         return;
     k->shares = slots;
     walk_collect (k, u, s->first, ~UINT64_C (0), base, true);
@@ -249,4 +243,22 @@ void walk_slots (struct walker *k, uint32_t u, uint16_t slot, uint32_t found)
         if (!walk_make_slot (k, slot, lists, amount, &c) || !walk_add (k, found, &c))
             break;
     walk_pop (k, base);
+}
+
+void walk_slots (struct walker *k, uint32_t u, uint16_t slot, uint32_t found)
+{
+    const struct shape_vertex *s = walk_req (k, slot);
+    int64_t slots = walk_goal (k, slot);
+    uint32_t n = k->f[found].n;
+
+    bool outer = s->parent == SHAPE_NONE || walk_req (k, s->parent)->slot == SHAPE_NONE;
+    bool capped = k->cap > 0 && outer && !walk_has_nodes (k, slot);
+    if (capped && slots > k->cap - k->given)
+        slots = k->cap - k->given;
+    if (slots > 0 && walk_tangled (k, s->first))
+        make_all_tangled (k, u, slot, slots, found);
+    else if (slots > 0)
+        make_slots (k, u, slot, slots, found);
+    if (capped)
+        k->given += k->f[found].n - n;
 }

@@ -64,6 +64,7 @@ struct walker {
     int32_t storage_node; /* a type that constraints are about, as of nodes; -1 */
     struct bound *bound;  /* by vertex of the request: for one of it */
     int64_t cap;          /* slots that one node may give, 0: any number */
+    int64_t given;        /* of these it has given */
     int64_t shares;       /* slots for which parts are gathered, 1 outside of slots */
     uint32_t asked;       /* in it the siblings are to be found, see walk_deeper() */
     bool modest;          /* elastic counts are taken at their least */
@@ -109,6 +110,9 @@ bool walk_add (struct walker *k, uint32_t found, const struct candidate *c);
 bool walk_sort (struct walker *k, uint32_t found);
 /* Forget what was found since the list was like this. */
 void walk_forget (struct walker *k, uint32_t found, const struct found *was);
+/* Of what was found since: one of each node, then a second of each, and so on; and that is
+ * the order from here on. */
+bool walk_by_turns (struct walker *k, uint32_t found, const struct found *was);
 /* Cut the first `amount` off the list (sorted), as a list of its own: *ret_head. *score is
  * grown by theirs. The rest stays. */
 bool walk_cut (struct walker *k, uint32_t found, int64_t amount, uint32_t *ret_head,

@@ -25,15 +25,16 @@ struct reason {
 /* What memory is measured in: as the request says, else as the graph does. */
 static const char *unit_of (const struct reason *w, uint16_t type)
 {
-    const struct above *a = levels_above (w->p, w->p->g->root);
-
     for (size_t i = 0; i < w->k->s->nv; i++)
         if (w->k->type[i] == type && w->k->s->v[i].unit)
             return w->k->s->v[i].unit;
-    for (size_t i = 0; i < MIN (a->nnodes, 1); i++)
-        GRAPH_CHILDREN (w->p->g, a->nodes[i], c)
-    if (graph_vertex (w->p->g, c)->type == type)
-        return graph_unit_name (w->p->g, c);
+    if (w->p->nnodes == 0)
+        return "";
+    GRAPH_CHILDREN (w->p->g, w->p->nodes[0].v, c)
+    {
+        if (graph_vertex (w->p->g, c)->type == type)
+            return graph_unit_name (w->p->g, c);
+    }
     return "";
 }
 
@@ -56,14 +57,25 @@ static int64_t most (const struct reason *w, unsigned d)
     return w->never ? index_most_ever (w->x, d) : index_most_free (w->x, d);
 }
 
+/* Where no index knows it is counted. */
+static int64_t sum_of (const struct reason *w, unsigned d, bool ever)
+{
+    if (w->x)
+        return ever ? index_sum_ever (w->x, d) : index_sum_free (w->x, d);
+    return sums_of_type (w->p, w->p->g->root, w->p->dims[d],
+                         ever ? SUMS_EVER : SUMS_FREE);
+}
+
 static int64_t sum (const struct reason *w, unsigned d)
 {
-    return w->never ? index_sum_ever (w->x, d) : index_sum_free (w->x, d);
+    return sum_of (w, d, w->never);
 }
 
 /* Something of r that must lie in one node does not. */
 static bool say_node_too_small (const struct reason *w, uint16_t r, struct strbuf *sb)
 {
+    if (!w->x)
+        return false;
     if (!walk_within_node (w->k, r)) {
         for (uint16_t c = walk_req (w->k, r)->first; c != SHAPE_NONE;
              c = walk_req (w->k, c)->next)
@@ -88,7 +100,7 @@ static bool say_sum_too_small (const struct reason *w, uint16_t top, struct strb
 {
     int64_t n = shape_count_least (walk_req (w->k, top));
 
-    for (unsigned d = 0; d < w->p->ndims; d++) {
+    for (unsigned d = w->x ? 0 : 1; d < w->p->ndims; d++) {
         int64_t all, one = w->k->bound[top].dim[d];
         if (__builtin_mul_overflow (n, one, &all) || one == 0 || all <= sum (w, d))
             continue;
@@ -99,7 +111,7 @@ static bool say_sum_too_small (const struct reason *w, uint16_t top, struct strb
         else
             strbuf_addf (sb, "%s, %" PRId64 " %s free now (of %" PRId64 ")",
                          d == 0 ? "" : " in all", sum (w, d),
-                         sum (w, d) == 1 ? "is" : "are", index_sum_ever (w->x, d));
+                         sum (w, d) == 1 ? "is" : "are", sum_of (w, d, true));
         return true;
     }
     return false;
@@ -127,6 +139,12 @@ static void say_count (const struct reason *w, const struct walk_miss *miss,
         return;
     }
     const struct shape_vertex *r = walk_req (w->k, miss->wanted);
+    int32_t type = w->k->type[miss->wanted];
+    if (r->kind == SHAPE_RESOURCE
+        && (type < 0 || graph_type_count (w->p->g, (uint16_t)type) == 0)) {
+        strbuf_addf (sb, ": the machine has no %s", r->type);
+        return;
+    }
     strbuf_addf (sb, ": %" PRId64 " of %" PRId64 " %s%s fit%s %s", miss->found,
                  miss->asked, r->type, plural (miss->asked), miss->found == 1 ? "s" : "",
                  w->never ? "the machine" : "now");
@@ -135,7 +153,7 @@ static void say_count (const struct reason *w, const struct walk_miss *miss,
                      graph_name (w->p->g, miss->at, 0, name, sizeof (name)));
     if (w->k->s->constraint)
         strbuf_adds (sb, " (of the nodes that its constraints allow)");
-    else if (!w->never)
+    else if (!w->never && w->p->nnodes > 0)
         strbuf_addf (sb, " (%" PRId64 " node%s up)", w->p->total[0],
                      w->p->total[0] == 1 ? " is" : "s are");
 }
@@ -158,11 +176,13 @@ int planner_why (const struct planner *p, const struct shape *s,
 
     if (p->g->root == GRAPH_NONE)
         return error_set (why, code, "the machine has no nodes");
-    if (!(graph_vertex (p->g, p->g->root)->flags & GRAPH_ABOVE) || walk_bind (&k) < 0) {
+    if (p->stale || walk_bind (&k) < 0) {
         walk_release (&k);
-        return error_set (why, code, "the machine has not what was asked for");
+        return error_set (why, code,
+                          "it does not fit, and there is no memory to tell why");
     }
-    struct reason r = { p, &k, levels_above (p, p->g->root)->index, never };
+    const struct above *a = levels_above (p, p->g->root);
+    struct reason r = { p, &k, a ? a->index : NULL, never };
     bool said = !never && say_nothing_is_up (&r, &sb);
     for (uint16_t top = s->top; top != SHAPE_NONE && !said; top = s->v[top].next)
         said =

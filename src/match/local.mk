@@ -107,6 +107,7 @@ MATCH_TESTS = \
 	src/match/test/test_shape \
 	src/match/test/test_shape_torture \
 	src/match/test/test_snapshot \
+	src/match/test/test_walk \
 	src/match/test/test_walk_random \
 	src/match/test/test_ways \
 	src/match/test/test_writer
@@ -151,6 +152,8 @@ src_match_test_test_shape_torture_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_shape_torture_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc \
 	-Wl,--wrap=realloc -Wl,--wrap=strdup
 src_match_test_test_snapshot_LDADD = $(MATCH_TEST_LIBS)
+src_match_test_test_walk_SOURCES = src/match/test/test_walk.c src/match/test/walk_test.c
+src_match_test_test_walk_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_walk_random_SOURCES = src/match/test/test_walk_random.c \
 	src/match/test/random_world.c src/match/test/reference.c \
 	src/match/test/reference_free.c src/match/test/reference_match.c

@@ -253,7 +253,7 @@ static void test_unknown_types (void **state)
     (void)state;
     struct rig mc = rig_create (2);
     expect (&mc, 1, "socket=1>slot=1>core=1",
-            "needs 1 socket with 1 slot of 1 core: 0 of 1 socket fit the machine");
+            "needs 1 socket with 1 slot of 1 core: the machine has no socket");
     expect (&mc, 1, "slot=1>core=1>pu=2",
             "needs 1 slot of 1 core with 2 pus: 0 of 2 pus fit the machine");
     expect (

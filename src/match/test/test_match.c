@@ -255,7 +255,7 @@ static void test_unknown_types (void **state)
     expect (&mc, 1, "socket=1>slot=1>core=1",
             "needs 1 socket with 1 slot of 1 core: the machine has no socket");
     expect (&mc, 1, "slot=1>core=1>pu=2",
-            "needs 1 slot of 1 core with 2 pus: 0 of 2 pus fit the machine");
+            "needs 1 slot of 1 core with 2 pus: the machine has no pu");
     expect (
         &mc, 1, "rack=1>rack=1>slot=1>core=1",
         "needs 1 rack with 1 rack with 1 slot of 1 core: 0 of 1 rack fit the machine");

@@ -149,23 +149,27 @@ static bool detour_before (const struct course *c, uint32_t a, uint32_t b)
     return graph_vertex (c->g, a)->order < graph_vertex (c->g, b)->order;
 }
 
-/* The same, without a look where there are none. */
+/* The same; straight: there are none. What most selections go through is compiled for these
+ * alone. */
 
-static inline uint32_t parent_of (const struct course *c, uint32_t v)
+#define ALWAYS_INLINE static inline __attribute__ ((always_inline))
+
+ALWAYS_INLINE uint32_t parent_of (const struct course *c, uint32_t v, bool straight)
 {
-    return c->n == 0 ? graph_vertex (c->g, v)->parent : detour_parent (c, v);
+    return straight ? graph_vertex (c->g, v)->parent : detour_parent (c, v);
 }
 
-static inline unsigned depth_of (const struct course *c, uint32_t v)
+ALWAYS_INLINE unsigned depth_of (const struct course *c, uint32_t v, bool straight)
 {
-    return c->n == 0 ? graph_vertex (c->g, v)->depth : detour_depth (c, v);
+    return straight ? graph_vertex (c->g, v)->depth : detour_depth (c, v);
 }
 
 /* Of two children of one vertex. */
-static inline bool stands_before (const struct course *c, uint32_t a, uint32_t b)
+ALWAYS_INLINE bool stands_before (const struct course *c, uint32_t a, uint32_t b,
+                                  bool straight)
 {
-    return c->n == 0 ? graph_vertex (c->g, a)->order < graph_vertex (c->g, b)->order
-                     : detour_before (c, a, b);
+    return straight ? graph_vertex (c->g, a)->order < graph_vertex (c->g, b)->order
+                    : detour_before (c, a, b);
 }
 
 static bool is_further (const struct graph *g, uint32_t v, uint32_t parent,
@@ -220,9 +224,10 @@ struct stream {
     unsigned depth;                /* of the last pick + 1: how many are in `way` */
 };
 
-static struct pick *stream_append (struct stream *st, const struct pick *from)
+/* depth: of its vertex, here and below. */
+static struct pick *stream_append (struct stream *st, const struct pick *from,
+                                   unsigned depth)
 {
-    unsigned depth = depth_of (&st->c, from->v);
     if (reserve (&st->out, st->out.n + 1) < 0)
         return NULL;
     struct pick *p = &st->out.picks[st->out.n];
@@ -235,14 +240,14 @@ static struct pick *stream_append (struct stream *st, const struct pick *from)
 
 /* Vertex v comes after the last pick: 1, it or its way is to be put in below depth *ret;
  * 0: it is on the way already; -1: it comes before, or its units do. */
-static int stream_place (const struct stream *st, const struct pick *p, unsigned *ret)
+ALWAYS_INLINE int stream_place (const struct stream *st, uint32_t v, unsigned depth,
+                                bool straight, unsigned *ret)
 {
     const struct course *c = &st->c;
-    uint32_t v = p->v, below = GRAPH_NONE;
-    unsigned depth = depth_of (c, v);
+    uint32_t below = GRAPH_NONE;
     while (depth >= st->depth) {
         below = v;
-        v = parent_of (c, v);
+        v = parent_of (c, v, straight);
         if (depth-- == 0) {
             *ret = 0;
             return 1; /* the first one */
@@ -250,7 +255,7 @@ static int stream_place (const struct stream *st, const struct pick *p, unsigned
     }
     while (st->out.picks[st->way[depth]].v != v) {
         below = v;
-        v = parent_of (c, v);
+        v = parent_of (c, v, straight);
         depth--; /* they meet at the root */
     }
     *ret = depth + 1;
@@ -259,21 +264,21 @@ static int stream_place (const struct stream *st, const struct pick *p, unsigned
     if (depth + 1 == st->depth)
         return 1;
     uint32_t beside = st->out.picks[st->way[depth + 1]].v;
-    return stands_before (c, beside, below) ? 1 : -1;
+    return stands_before (c, beside, below, straight) ? 1 : -1;
 }
 
-/* The vertices from depth on that lead to v. */
-static int stream_way (struct stream *st, uint32_t v, unsigned depth)
+/* The vertices from depth on that lead to v, which is at depth last. */
+ALWAYS_INLINE int stream_way (struct stream *st, uint32_t v, unsigned last,
+                              unsigned depth, bool straight)
 {
     uint32_t way[GRAPH_DEPTH_MAX];
-    unsigned last = depth_of (&st->c, v);
     for (unsigned d = last; d-- > depth;)
-        way[d] = v = parent_of (&st->c, v);
+        way[d] = v = parent_of (&st->c, v, straight);
     for (unsigned d = depth; d < last; d++) {
         struct pick p = { .v = way[d],
                           .count = 1,
                           .amount = graph_vertex (st->c.g, way[d])->size };
-        if (!stream_append (st, &p))
+        if (!stream_append (st, &p, d))
             return -ENOMEM;
     }
     return 0;
@@ -293,16 +298,16 @@ static void stream_join (struct stream *st)
 }
 
 /* p is of a vertex that is on the way: the same units, or ones that follow. */
-static int stream_again (struct stream *st, const struct pick *p)
+static int stream_again (struct stream *st, const struct pick *p, unsigned depth)
 {
     const struct graph_vertex *x = graph_vertex (st->c.g, p->v);
-    struct pick *last = &st->out.picks[st->way[depth_of (&st->c, p->v)]];
+    struct pick *last = &st->out.picks[st->way[depth]];
     if (p->unit >= last->unit + last->count) {
         if (p->unit == last->unit + last->count && alike (last, p)) {
             last->count += p->count;
             return 1;
         }
-        return stream_append (st, p) ? 1 : -ENOMEM;
+        return stream_append (st, p, depth) ? 1 : -ENOMEM;
     }
     if (p->unit != last->unit || p->count != last->count)
         return 0;
@@ -312,18 +317,23 @@ static int stream_again (struct stream *st, const struct pick *p)
     return 1;
 }
 
-/* 1: taken; 0: it is not the turn of this pick; -ENOMEM. */
-static int stream_put (struct stream *st, const struct pick *p)
+ALWAYS_INLINE int put (struct stream *st, const struct pick *p, bool straight)
 {
-    unsigned depth;
-    int place = stream_place (st, p, &depth);
+    unsigned depth = depth_of (&st->c, p->v, straight), from;
+    int place = stream_place (st, p->v, depth, straight, &from);
     if (place < 0)
         return 0;
     if (place == 0)
-        return stream_again (st, p);
-    if (stream_way (st, p->v, depth) < 0)
+        return stream_again (st, p, depth);
+    if (stream_way (st, p->v, depth, from, straight) < 0)
         return -ENOMEM;
-    return stream_append (st, p) ? 1 : -ENOMEM;
+    return stream_append (st, p, depth) ? 1 : -ENOMEM;
+}
+
+/* 1: taken; 0: it is not the turn of this pick; -ENOMEM. */
+static int stream_put (struct stream *st, const struct pick *p)
+{
+    return st->c.n == 0 ? put (st, p, true) : put (st, p, false);
 }
 
 /* -- picks in any order -- */
@@ -385,19 +395,20 @@ static uint64_t key_of (const struct sorting *so, uint32_t v)
 /* Which of two vertices comes first in the graph: < 0, 0 (the same), > 0. */
 static int way_compare (const struct course *c, uint32_t a, uint32_t b)
 {
-    unsigned da = depth_of (c, a), db = depth_of (c, b);
+    bool straight = c->n == 0;
+    unsigned da = depth_of (c, a, straight), db = depth_of (c, b, straight);
     int inner = da < db ? -1 : da > db; /* where one is above the other */
     for (; da > db; da--)
-        a = parent_of (c, a);
+        a = parent_of (c, a, straight);
     for (; db > da; db--)
-        b = parent_of (c, b);
+        b = parent_of (c, b, straight);
     if (a == b)
         return inner;
-    while (parent_of (c, a) != parent_of (c, b)) {
-        a = parent_of (c, a);
-        b = parent_of (c, b);
+    while (parent_of (c, a, straight) != parent_of (c, b, straight)) {
+        a = parent_of (c, a, straight);
+        b = parent_of (c, b, straight);
     }
-    return stands_before (c, a, b) ? -1 : 1;
+    return stands_before (c, a, b, straight) ? -1 : 1;
 }
 
 /* b comes before a. */

@@ -323,6 +323,19 @@ static int64_t cores_in_node (const struct planner *p, const struct shape *s,
     return least == INT64_MAX ? 0 : least;
 }
 
+/* Whatever is asked for is in nodes that nobody else may have a part of. */
+static bool only_whole (const struct planner *p, const struct shape *s, uint16_t head)
+{
+    for (uint16_t r = head; r != SHAPE_NONE; r = s->v[r].next) {
+        const struct shape_vertex *v = &s->v[r];
+        if (is_type (p, v, GRAPH_NODE)
+                ? !v->taken && !p->policy.node_exclusive
+                : v->first == SHAPE_NONE || !only_whole (p, s, v->first))
+            return false;
+    }
+    return true;
+}
+
 void overlap_needs (struct planner *p, const struct shape *s, struct overlap_need *ret)
 {
     int64_t need[INDEX_DIMS];
@@ -334,7 +347,7 @@ void overlap_needs (struct planner *p, const struct shape *s, struct overlap_nee
     ret->whole = need[0];
     ret->nodes = nodes_of (p, s, s->top);
     ret->cores = cores_in_node (p, s, s->top);
-    ret->only_whole = need[0] > 0 && s->v[s->top].next == SHAPE_NONE;
+    ret->only_whole = need[0] > 0 && only_whole (p, s, s->top);
 }
 
 int64_t overlap_missing (const struct planner *p, const struct window *w,

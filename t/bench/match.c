@@ -1,6 +1,6 @@
 /* match.c - what a decision of the matcher costs: parse, decide, write, each alone
  *
- *     bench-match [--only TEXT] [--times N] [--policy NAME] [--scale] [--stream JOBS] [--one GRAPH REQUEST]
+ *     bench-match [--only TEXT] [--times N] [--policy NAME] [--scale] [--policies] [--stream JOBS] [--one GRAPH REQUEST]
  *
  * Prints a table, one line a graph and request; see t/bench/match. --scale prints the
  * series over 2^8 .. 2^17 nodes for the plot. --one decides N times and prints nothing: for
@@ -455,6 +455,22 @@ static void one (const char *graph, const char *request, const char *policy, int
     }
 }
 
+static void every_policy (int times)
+{
+    struct graph *g = make_graph (&machines[2]);
+
+    for (size_t i = 0; match_policies[i]; i++) {
+        struct planner *p = new_planner (g, match_policies[i]->name);
+        for (size_t r = 0; r < sizeof (requests) / sizeof (requests[0]); r++) {
+            struct figures f = measure (p, &requests[r], times, PLANNER_ALLOCATE);
+            print_figures (machines[2].name, requests[r].name, match_policies[i]->name,
+                           &f);
+        }
+        planner_destroy (p);
+    }
+    graph_destroy (g);
+}
+
 int main (int argc, char *argv[])
 {
     const char *policy = "first";
@@ -468,7 +484,10 @@ int main (int argc, char *argv[])
             times = (int)strtol (argv[++i], NULL, 10);
         else if (!strcmp (argv[i], "--policy") && more)
             policy = argv[++i];
-        else if (!strcmp (argv[i], "--scale")) {
+        else if (!strcmp (argv[i], "--policies")) {
+            every_policy (times);
+            return 0;
+        } else if (!strcmp (argv[i], "--scale")) {
             scale (policy, times);
             return 0;
         } else if (!strcmp (argv[i], "--stream") && more) {

@@ -27,6 +27,12 @@ void machine_changed (struct machine *g, uint32_t v)
         planner_changed (g->planner, v);
 }
 
+void machine_lost (struct machine *g, uint32_t v)
+{
+    machine_changed (g, v);
+    g->lost += g->planner != NULL;
+}
+
 /* -- racks -- */
 
 static struct machine_rack *rack_get (struct machine *g, const char *name)
@@ -501,11 +507,6 @@ void machine_destroy (struct machine *g)
 const char *machine_name (const struct machine *g)
 {
     return g->name;
-}
-
-const struct graph *machine_graph (const struct machine *g)
-{
-    return g->graph;
 }
 
 size_t machine_node_count (const struct machine *g)

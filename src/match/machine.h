@@ -25,7 +25,6 @@
 #include "common/error.h"
 #include "common/idset.h"
 
-struct graph;
 struct machine;
 
 enum machine_node_state {
@@ -73,8 +72,6 @@ int machine_node_set_foreign (struct machine *g, int index, uint32_t cores, uint
                               int64_t memory_mib);
 
 const char *machine_name (const struct machine *g);
-/* Borrowed, to read; it lives as long as the machine. */
-const struct graph *machine_graph (const struct machine *g);
 size_t machine_node_count (const struct machine *g); /* also those that are leaving */
 int machine_node_find (const struct machine *g, const char *name); /* index or -ENOENT */
 int machine_node_next (const struct machine *g, int after); /* -1 starts; -1 at the end */

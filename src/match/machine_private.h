@@ -57,6 +57,7 @@ struct machine {
     size_t count;                /* nodes that exist */
     size_t vacant;               /* no index below it is vacant */
     struct machine_rack *racks;  /* hash by name */
+    uint64_t lost;               /* times that the planner was told of a loss */
     uint64_t layout; /* bumped when nodes come, go or change size, rack or properties */
 };
 
@@ -65,6 +66,9 @@ struct machine_node *machine_node_at (const struct machine *g, int index); /* or
 struct machine_node *machine_node_of (const struct machine *g, uint32_t v);
 /* The graph has changed at v. */
 void machine_changed (struct machine *g, uint32_t v);
+/* The same, and all that has changed is that less is free: what did not fit need not be
+ * tried again. */
+void machine_lost (struct machine *g, uint32_t v);
 
 /* One job more is booked on the node; taken: it has all of it, and was given so much. */
 void machine_book (struct machine *g, struct machine_node *n,

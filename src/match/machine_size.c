@@ -178,7 +178,10 @@ static int flag_units (struct machine *g, uint32_t v, uint32_t i, uint64_t chang
             graph_set_flag (g->graph, v, 64 * i + bit, GRAPH_DRAINED, want >> bit & 1);
         if (rc < 0)
             return rc;
-        machine_changed (g, v);
+        if (want >> bit & 1)
+            machine_lost (g, v);
+        else
+            machine_changed (g, v);
     }
     return 0;
 }
@@ -212,10 +215,14 @@ static int withhold_memory (struct machine *g, uint32_t v, int64_t foreign)
         return 0;
     const struct graph_vertex *x = graph_vertex (g->graph, v);
     int64_t amount = MIN (foreign, MAX (x->size - x->used, 0));
-    if (amount == graph_withheld (g->graph, v))
+    int64_t was = graph_withheld (g->graph, v);
+    if (amount == was)
         return 0;
     int rc = graph_set_withheld (g->graph, v, amount);
-    machine_changed (g, v);
+    if (amount > was)
+        machine_lost (g, v);
+    else
+        machine_changed (g, v);
     return rc;
 }
 

@@ -96,7 +96,7 @@ size_t match_job_count (const struct matcher *m)
 
 uint64_t match_generation (const struct matcher *m)
 {
-    return planner_generation (m->p);
+    return planner_generation (m->p) - m->g->lost;
 }
 
 bool match_nothing_free (const struct matcher *m)

@@ -75,8 +75,8 @@ int match_update (struct matcher *m, uint64_t job, const struct rset *r,
 int match_cancel (struct matcher *m, uint64_t job);
 bool match_has (const struct matcher *m, uint64_t job);
 size_t match_job_count (const struct matcher *m);
-/* Bumped whenever something becomes free, is added or changes: a request that did not
- * fit need not be tried again while it stands still. */
+/* Bumped whenever something becomes free, is added or changes, but for what others take: a
+ * request that did not fit need not be tried again while it stands still. */
 uint64_t match_generation (const struct matcher *m);
 /* No core and no gpu is free: no request fits. O(1). */
 bool match_nothing_free (const struct matcher *m);

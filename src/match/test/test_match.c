@@ -403,7 +403,11 @@ static void test_foreign_follows (void **state)
     struct rig mc = rig_create (1);
     struct machine_node_info info;
     expect (&mc, 1, "slot=1>core=6", "n0:0-5*1");
+    uint64_t generation = match_generation (mc.m);
+    assert_int_equal (machine_node_set_foreign (mc.g, 0, 4, 0, 10), 0);
+    assert_true (match_generation (mc.m) == generation); /* nothing came free */
     assert_int_equal (machine_node_set_foreign (mc.g, 0, 4, 0, 0), 0);
+    assert_true (match_generation (mc.m) > generation);
     assert_int_equal (machine_node_info (mc.g, 0, &info), 0);
     assert_int_equal (info.cores_free, 0);
     assert_int_equal (info.cores_foreign, 4);

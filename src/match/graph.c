@@ -351,6 +351,21 @@ static int refuse_move (const struct graph *g, uint32_t v, uint32_t parent, int 
                       names_path (g, v, &from), names_path (g, parent, &to), why);
 }
 
+/* A vertex at or above v, but not above `other`, that is booked; GRAPH_NONE. */
+static uint32_t booked_above (const struct graph *g, uint32_t v, uint32_t other)
+{
+    for (; v != GRAPH_NONE; v = graph_vertex (g, v)->parent) {
+        uint32_t up = other;
+        while (up != GRAPH_NONE && up != v)
+            up = graph_vertex (g, up)->parent;
+        if (up == v)
+            return GRAPH_NONE;
+        if (graph_vertex (g, v)->nclaims > 0)
+            return v;
+    }
+    return GRAPH_NONE;
+}
+
 /* The ranks of what is below a node count by its own (see graph_find_rank()), and so not
  * by depth. */
 static int check_move (const struct graph *g, uint32_t v, uint32_t parent,
@@ -377,6 +392,12 @@ static int check_move (const struct graph *g, uint32_t v, uint32_t parent,
         if (x->depth + deeper >= GRAPH_DEPTH_MAX)
             return refuse_move (g, v, parent, E2BIG, "that is too deep", err);
     }
+    uint32_t old = graph_vertex (g, v)->parent;
+    if (old != GRAPH_NONE
+        && (booked_above (g, old, parent) != GRAPH_NONE
+            || booked_above (g, parent, old) != GRAPH_NONE))
+        return refuse_move (g, v, parent, EBUSY,
+                            "that, or what it is in now, is booked as a whole", err);
     struct title t = title_of (g, v);
     uint32_t other = names_clash (g, parent, &t);
     return other == GRAPH_NONE || other == v

@@ -148,7 +148,8 @@ void graph_trim (struct graph *g, uint32_t v);
 /* A node and all below it become the last child of `parent`; what is booked there stays.
  * 0, -EINVAL (not a node, parent is in it, something below it has another rank than it, or
  * further parents or children),
- * -EEXIST (the name is taken there), -E2BIG (too deep), -ENOMEM. */
+ * -EEXIST (the name is taken there), -EBUSY (a vertex above it, here or there, is booked
+ * as a whole), -E2BIG (too deep), -ENOMEM. */
 int graph_move (struct graph *g, uint32_t v, uint32_t parent, struct error *err);
 /* v is to go when nothing is booked there any more, by graph_remove(): until then it is
  * down, and is not part of what there will ever be. Off: it stays, and is up. 0, -EINVAL,

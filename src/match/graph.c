@@ -428,6 +428,6 @@ int graph_move (struct graph *g, uint32_t v, uint32_t parent, struct error *err)
     names_add_child (g, v);
     mark_above (g, parent);
     unmark_above (g, old);
-    g->layout++;
+    g->layout += 2; /* here and there: planner_changed() cannot name both */
     return 0;
 }

@@ -1,8 +1,8 @@
 /* miss.c - sentences for people whose request does not fit
  *
- * In the order of what helps most. Never: a node of the machine is too small for it; the
- * whole machine is. Now: too little is free in all; on one node. Else: so many of what was
- * asked for fit, at that level.
+ * In the order of what helps most: there are too few nodes. Never: a node of the machine is
+ * too small for it; the whole machine is. Now: too little is free in all; on one node. Else:
+ * so many of what was asked for fit, at that level.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -127,6 +127,23 @@ static bool say_nothing_is_up (const struct reason *w, struct strbuf *sb)
     return true;
 }
 
+/* More nodes than there are, or are up. */
+static bool say_too_few_nodes (const struct reason *w, uint16_t top, struct strbuf *sb)
+{
+    if (!w->x || w->k->type[top] != GRAPH_NODE)
+        return false;
+    int64_t have = w->never ? index_sum_ever (w->x, 0) : w->p->total[0];
+    if (shape_count_least (walk_req (w->k, top)) <= have)
+        return false;
+    strbuf_adds (sb, "needs ");
+    shape_describe (w->k->s, sb);
+    if (w->never)
+        strbuf_addf (sb, ", there %s %" PRId64, have == 1 ? "is" : "are", have);
+    else
+        strbuf_addf (sb, ", %" PRId64 " %s up", have, have == 1 ? "is" : "are");
+    return true;
+}
+
 static void say_count (const struct reason *w, const struct walk_miss *miss,
                        struct strbuf *sb)
 {
@@ -187,7 +204,8 @@ int planner_why (const struct planner *p, const struct shape *s,
     for (uint16_t top = s->top; top != SHAPE_NONE && !said; top = s->v[top].next)
         said =
             walk_req (&k, top)->kind != SHAPE_OR_SLOT
-            && ((!never && say_sum_too_small (&r, top, &sb))
+            && (say_too_few_nodes (&r, top, &sb)
+                || (!never && say_sum_too_small (&r, top, &sb))
                 || say_node_too_small (&r, top, &sb) || say_sum_too_small (&r, top, &sb));
     if (!said)
         say_count (&r, miss, &sb);

@@ -330,7 +330,7 @@ static void test_status (void **state)
     rig_expect (&r, PLANNER_SATISFIABILITY, "node=4>slot=1>core=4", "", __FILE__,
                 __LINE__);
     rig_expect (&r, PLANNER_SATISFIABILITY, "node=5>slot=1>core=4",
-                "needs 20 cores in all, there are 16", __FILE__, __LINE__);
+                "needs 5 nodes with 1 slot of 4 cores each, there are 4", __FILE__, __LINE__);
     rig_drop (&r);
 }
 
@@ -550,7 +550,7 @@ static void test_reasons (void **state)
     expect (&r, "slot=5>(core=1,gpu=2)", "needs 10 gpus in all, 8 are free now (of 8)");
     expect (&r, "slot=1>(core=1,memory=101)",
             "needs 101 of memory on a node, the largest has 100 free now");
-    expect (&r, "node=5!", "needs 5 whole nodes, 4 are free now (of 4)");
+    expect (&r, "node=5!", "needs 5 exclusive nodes, 4 are up");
     expect (&r, "rack=3>node=1>slot=1>core=1",
             "needs 3 racks with 1 node with 1 slot of 1 core each: 2 of 3 racks fit now "
             "(4 nodes are up)");

@@ -394,6 +394,23 @@ int64_t walk_shares (struct walker *k, uint32_t found, int64_t amount, int64_t m
     return shares < most ? shares : most;
 }
 
+bool walk_make_slot (struct walker *k, uint16_t slot, const uint32_t *found,
+                     const int64_t *amount, struct candidate *c)
+{
+    uint32_t i = 0;
+
+    c->parts = WALK_NONE;
+    c->score = 1;
+    for (uint16_t r = walk_req (k, slot)->first; r != SHAPE_NONE;
+         r = walk_req (k, r)->next, i++) {
+        uint32_t list;
+        if (!walk_cut (k, found[i], amount[i], &list, &c->score))
+            return false;
+        walk_join (k, &c->parts, list);
+    }
+    return true;
+}
+
 static void note_miss (struct walker *k, uint16_t req, uint32_t where, int64_t asked,
                        int64_t found)
 {

@@ -140,23 +140,6 @@ static int64_t part_amount (struct walker *k, uint16_t part, uint32_t found,
     return shape_count_fit (r, low);
 }
 
-bool walk_make_slot (struct walker *k, uint16_t slot, const uint32_t *found,
-                     const int64_t *amount, struct candidate *c)
-{
-    uint32_t i = 0;
-
-    c->parts = WALK_NONE;
-    c->score = 1;
-    for (uint16_t r = walk_req (k, slot)->first; r != SHAPE_NONE;
-         r = walk_req (k, r)->next, i++) {
-        uint32_t list;
-        if (!walk_cut (k, found[i], amount[i], &list, &c->score))
-            return false;
-        walk_join (k, &c->parts, list);
-    }
-    return true;
-}
-
 /* Part r of a slot, of what is in u and not held. */
 static bool cut_part (struct walker *k, uint32_t u, uint16_t head, uint16_t r, unsigned i,
                       uint32_t *ret_list, int64_t *score)

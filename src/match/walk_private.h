@@ -119,6 +119,9 @@ bool walk_cut (struct walker *k, uint32_t found, int64_t amount, uint32_t *ret_h
                int64_t *score);
 /* Whole slots of `amount` each that the list has, at most `most`. */
 int64_t walk_shares (struct walker *k, uint32_t found, int64_t amount, int64_t most);
+/* One slot: of each list, one a part, that amount. */
+bool walk_make_slot (struct walker *k, uint16_t slot, const uint32_t *list,
+                     const int64_t *amount, struct candidate *c);
 /* For each active sibling the best allowed count, joined to one list behind *parts. False:
  * one is short (the miss is noted, at `where`) or no memory. */
 bool walk_choose (struct walker *k, uint16_t head, uint64_t active, uint32_t base,
@@ -194,9 +197,6 @@ int64_t walk_goal (const struct walker *k, uint16_t r);
 bool walk_has_child (const struct walker *k, uint32_t u, int32_t type);
 bool walk_slot_here (const struct walker *k, uint32_t u, uint16_t slot);
 void walk_slots (struct walker *k, uint32_t u, uint16_t slot, uint32_t found);
-/* One slot of what is in the lists of its parts, base and on; amount[] of each. */
-bool walk_make_slot (struct walker *k, uint16_t slot, const uint32_t *list,
-                     const int64_t *amount, struct candidate *c);
 /* One slot, part after part, each with the least that it needs of what is not held; what it
  * takes is held from now on. For parts that may come to want the same. */
 bool walk_make_tangled (struct walker *k, uint32_t u, uint16_t slot, struct candidate *c);

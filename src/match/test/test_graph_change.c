@@ -58,7 +58,7 @@ static void test_move (void **state)
     assert_int_equal (graph_move (s.g, s.node[1], s.rack[0], NULL), 0);
     assert_int_equal (s.g->layout, layout); /* it is there */
     assert_int_equal (graph_move (s.g, s.node[1], s.rack[1], NULL), 0);
-    assert_int_equal (s.g->layout, layout + 1);
+    assert_true (s.g->layout > layout);
     assert_at (s.g, "/cluster0/rack0/node1", GRAPH_NONE);
     assert_at (s.g, "/cluster0/rack1/node1/socket0", socket);
     assert_int_equal (graph_find_rank (s.g, 1), s.node[1]);
@@ -118,7 +118,7 @@ static void test_move_refused (void **state)
     assert_int_equal (graph_remove (s.g, odd, NULL), 0);
     layout = s.g->layout;
     assert_int_equal (graph_move (s.g, s.node[2], s.rack[1], NULL), 0);
-    assert_int_equal (s.g->layout, layout + 1);
+    assert_true (s.g->layout > layout);
     uint32_t deep = other;
     while (graph_vertex (s.g, deep)->depth < GRAPH_DEPTH_MAX - 3)
         deep = add (s.g, deep, "box", 0, -1, 1);

@@ -466,7 +466,7 @@ static bool kid_may (const struct walker *k, const struct above *a, uint16_t r)
 {
     for (unsigned d = 1; d < k->p->ndims; d++) {
         int64_t one = k->bound[r].dim[d];
-        if (one > 0 && root_sum (k, a->index, d) < one && a->nloose == 0)
+        if (one > 0 && root_sum (k, a->index, d) < one && !k->p->any_loose)
             return false;
     }
     return true;

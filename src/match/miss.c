@@ -57,10 +57,10 @@ static int64_t most (const struct reason *w, unsigned d)
     return w->never ? index_most_ever (w->x, d) : index_most_free (w->x, d);
 }
 
-/* Where no index knows it is counted. */
+/* The index knows what is in nodes; where there is more it is counted. */
 static int64_t sum_of (const struct reason *w, unsigned d, bool ever)
 {
-    if (w->x)
+    if (w->x && (d == 0 || !w->p->any_loose))
         return ever ? index_sum_ever (w->x, d) : index_sum_free (w->x, d);
     return sums_of_type (w->p, w->p->g->root, w->p->dims[d],
                          ever ? SUMS_EVER : SUMS_FREE);
@@ -85,7 +85,7 @@ static bool say_node_too_small (const struct reason *w, uint16_t r, struct strbu
     }
     for (unsigned d = 1; d < w->p->ndims; d++) {
         int64_t one = walk_least_in_node (w->k, r, d);
-        if (one <= most (w, d))
+        if (one <= most (w, d) || w->p->type_loose[w->p->dims[d]])
             continue;
         strbuf_adds (sb, "needs ");
         add_amount (w, d, one, sb);

@@ -330,7 +330,8 @@ static void test_status (void **state)
     rig_expect (&r, PLANNER_SATISFIABILITY, "node=4>slot=1>core=4", "", __FILE__,
                 __LINE__);
     rig_expect (&r, PLANNER_SATISFIABILITY, "node=5>slot=1>core=4",
-                "needs 5 nodes with 1 slot of 4 cores each, there are 4", __FILE__, __LINE__);
+                "needs 5 nodes with 1 slot of 4 cores each, there are 4", __FILE__,
+                __LINE__);
     rig_drop (&r);
 }
 
@@ -524,6 +525,13 @@ static void test_racks_without_nodes (void **state)
     expect (&r, "rack=1>slot=1>core=6", "core0-5");
     expect (&r, "rack=2>slot=1>core=2", "node0:core0-1 core6-7");
     expect (&r, "slot=1>core=3", "node1:core0-2");
+    rig_drop (&r);
+    /* What is beside nodes further down counts as well. */
+    r = rig_make ("cluster>zone*2>rack>(node>core*2,core*8)", "low");
+    expect (&r, "zone=1>slot=1>core=6", "core0-5");
+    expect (&r, "node=2>slot=1>core=1", "node0:core0 node1:core0");
+    expect (&r, "core=13!", "needs 13 cores in all, 12 are free now (of 20)");
+    expect (&r, "core=12!", "node0:core1 core6-7 node1:core1 core8-15");
     rig_drop (&r);
 }
 

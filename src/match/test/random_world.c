@@ -210,7 +210,22 @@ static void tell_machine (const struct world *w)
 
 void world_make (struct world *w, uint64_t seed)
 {
-    static const char *const names[] = { "first", "low", "high" };
+    static const struct {
+        const char *name;
+        struct ref_policy policy;
+    } rows[] = {
+        { "low", { .high = false } },
+        { "high", { .high = true } },
+        { "first",
+          { .high = true, .node_centric = true, .first = true, .measured = true } },
+        { "lonode", { .node_centric = true } },
+        { "hinode", { .high = true, .node_centric = true } },
+        { "lonodex", { .node_centric = true, .node_exclusive = true } },
+        { "hinodex", { .high = true, .node_centric = true, .node_exclusive = true } },
+        { "firstnodex",
+          { .high = true, .node_centric = true, .node_exclusive = true, .first = true } },
+    };
+    size_t i;
     struct planner_options opt = { 0 };
 
     chance_state = seed_now = seed;
@@ -218,11 +233,12 @@ void world_make (struct world *w, uint64_t seed)
     story[0] = '\0';
     *w = (struct world){ .g = graph_create (), .next_job = 1 };
     w->ref = calloc (1, sizeof (*w->ref));
-    w->ref->policy = (enum ref_policy)below (ARRAY_SIZE (names));
+    i = one_in (3) ? below (ARRAY_SIZE (rows)) : below (3);
+    w->ref->policy = rows[i].policy;
     make_machine (w);
     ref_load (w->ref, w->g);
-    w->p = planner_create (w->g, match_policy_find (names[w->ref->policy]), &opt);
-    tell ("policy %s\n", names[w->ref->policy]);
+    w->p = planner_create (w->g, match_policy_find (rows[i].name), &opt);
+    tell ("policy %s\n", rows[i].name);
     tell_machine (w);
 }
 

@@ -2,8 +2,8 @@
  *
  * Every unit is a vertex of its own, every question a loop over all bookings, every
  * candidate is gathered and all of them are sorted. No index, no groups, no bounds, no
- * words of bits. It knows the policies first, low and high and the rules of doc/matcher.md,
- * and nothing of the planner but these.
+ * words of bits. It knows the policies that go by ids and the rules of doc/matcher.md, and
+ * nothing of the planner but these.
  *
  *     ref_load (ref, graph);                        // again after each change of the graph
  *     n = ref_match (ref, &request, &window, &claims);
@@ -20,7 +20,10 @@
 #define REF_JOBS 32
 #define REF_PROPERTY "fast" /* of nodes and others, that a request may insist on */
 
-enum ref_policy { REF_FIRST, REF_LOW, REF_HIGH };
+struct ref_policy { /* as in policy.h */
+    bool high, node_centric, node_exclusive, first;
+    bool measured; /* first: nodes by how fresh they are */
+};
 
 struct ref_vertex { /* parents before children, siblings in the order of the graph */
     const char *type;
@@ -71,7 +74,7 @@ struct ref_booking {
 };
 
 struct ref {
-    enum ref_policy policy;
+    struct ref_policy policy;
     struct ref_vertex *v;
     int nv;
     struct ref_booking jobs[REF_JOBS];

@@ -81,6 +81,7 @@ static int64_t free_memory (const struct ref_run *r, int v)
 
 bool ref_closed (const struct ref_run *r, int v)
 {
+    struct ref_run alone = { .ref = r->ref, .q = r->q, .w = r->w };
     const struct ref_vertex *x = &r->ref->v[v];
 
     if (x->node && r->q->node_memory > 0 && free_memory (r, v) < r->q->node_memory)
@@ -88,6 +89,8 @@ bool ref_closed (const struct ref_run *r, int v)
     if (r->w->ever ? x->leaving : !x->up)
         return true;
     if (x->node && r->q->fast && !x->fast)
+        return true;
+    if (x->node && r->ref->policy.node_exclusive && ref_claimed (&alone, v, true))
         return true;
     return x->leaf && x->divisible ? ref_free_amount (r, v) <= 0
                                    : ref_claimed (r, v, false);
@@ -126,7 +129,7 @@ static bool ever_is (const struct ref *ref, int c, int v)
 
 bool ref_by_freshness (const struct ref_run *r)
 {
-    return r->ref->policy == REF_FIRST && r->w->now;
+    return r->ref->policy.first && r->w->now;
 }
 
 /* Of a node the cores, less those that answers named; else the nodes below it, less those
@@ -204,7 +207,7 @@ static bool goes_first (const struct ref_run *r, const struct ref_cand *a,
 {
     if (a->score == b->score)
         return a->tie < b->tie;
-    return r->ref->policy == REF_LOW ? a->score < b->score : a->score > b->score;
+    return r->ref->policy.high ? a->score > b->score : a->score < b->score;
 }
 
 /* By insertion: stable. */

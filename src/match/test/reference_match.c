@@ -317,7 +317,7 @@ static void take (struct ref_run *r, int v, int q, struct ref_list *out, bool ex
             return;
         }
     }
-    if (excl) { /* covers what was chosen in it */
+    if (excl || (x->node && r->ref->policy.node_exclusive)) { /* covers what is in it */
         c.nclaims = 0;
         ref_join_one (&c, v, c.amount);
     }
@@ -337,7 +337,7 @@ static void gather (struct ref_run *r, int v, int q, struct ref_list *l, bool ex
         r->node += r->ref->v[c].node;
     if (!x->node)
         r->node = node;
-    if (x->node && r->ref->policy == REF_FIRST)
+    if (x->node && r->ref->policy.node_centric)
         r->node_score = (x->id + 2) * NODE_WEIGHT;
     if (ref_is (r->ref, v, r->q->r[q].type))
         take (r, v, q, l, excl);
@@ -381,7 +381,7 @@ static bool only_here (const struct ref_run *r, int v, int q)
 /* In a node. Units of one group are looked at together. */
 static void collect_in (struct ref_run *r, int v, int q, struct ref_list *l, bool excl)
 {
-    bool first = r->ref->policy == REF_FIRST, here = only_here (r, v, q);
+    bool first = r->ref->policy.first, here = only_here (r, v, q);
     struct kid kids[REF_VERTICES];
     int n = 0;
 
@@ -434,11 +434,20 @@ static bool is_of_above (const struct ref_run *r, int q)
     return false;
 }
 
-/* Nodes below v, at any depth unless `own`, for `first` the freshest or highest first; those behind
- * something closed, left out. */
+/* By id as the policy has it. */
+static int64_t by_id (const struct ref_run *r, int v)
+{
+    int64_t id = r->ref->v[v].id;
+
+    return r->ref->policy.high ? id : -id;
+}
+
+/* Nodes below v, at any depth unless `own`, those behind something closed, or that is a
+ * sibling's, left out. In the order of the graph, or, where only the first that do are
+ * looked at, the freshest first, or by id. */
 static int list_nodes (const struct ref_run *r, int v, int q, bool own, struct kid *kids)
 {
-    bool first = r->ref->policy == REF_FIRST, fresh = ref_by_freshness (r);
+    bool fresh = ref_by_freshness (r) && r->ref->policy.measured;
     int n = 0;
 
     for (int c = v + 1; c < r->ref->nv; c++) {
@@ -450,7 +459,7 @@ static int list_nodes (const struct ref_run *r, int v, int q, bool own, struct k
             open = open && !ref_closed (r, up) && !is_siblings (r, up, q);
         if (open)
             insert_kid (kids, &n, c, fresh ? ref_freshness (r, c) : 0,
-                        first ? r->ref->v[c].id : 0);
+                        r->ref->policy.node_centric ? by_id (r, c) : 0);
     }
     return n;
 }
@@ -475,20 +484,10 @@ static void collect_loose (struct ref_run *r, int v, int q, bool own, struct ref
     }
 }
 
-/* Of racks. */
-static int64_t order_of (const struct ref_run *r, int v)
-{
-    int64_t id = r->ref->v[v].id;
-
-    if (ref_by_freshness (r))
-        return ref_freshness (r, v);
-    return r->ref->policy == REF_LOW ? -id : id;
-}
-
 /* Above nodes: what is beside them, then rack by rack, or all nodes there are. */
 static void collect_above (struct ref_run *r, int v, int q, struct ref_list *l, bool excl)
 {
-    bool first = r->ref->policy == REF_FIRST;
+    bool first = r->ref->policy.first;
     bool racks = ref_by_freshness (r) || is_of_above (r, q) || is_of_loose (r, q)
                  || (is_slot (r, q) && has_nodes (r, q));
     struct kid kids[REF_VERTICES];
@@ -502,13 +501,16 @@ static void collect_above (struct ref_run *r, int v, int q, struct ref_list *l, 
     {
         if (racks && !r->ref->v[c].node && ref_is_above (r->ref, c)
             && (!here || ref_is (r->ref, c, type)))
-            insert_kid (kids, &n, c, order_of (r, c), first ? c : 0);
+            insert_kid (kids, &n, c,
+                        ref_by_freshness (r) ? ref_freshness (r, c) : by_id (r, c),
+                        first ? c : 0);
     }
     for (int i = 0; i < n && !(first && enough (r, q, l)); i++)
         gather (r, kids[i].v, q, l, excl);
     n = here && strcmp (type, "node") != 0 ? 0
                                            : list_nodes (r, v, q, racks || here, kids);
-    for (int i = 0; i < n && !(first && enough (r, q, l)); i++)
+    bool stop = first || (r->ref->policy.node_centric && l->n == 0);
+    for (int i = 0; i < n && !(stop && enough (r, q, l)); i++)
         gather (r, kids[i].v, q, l, excl);
 }
 
@@ -600,6 +602,19 @@ static void add_memory (const struct ref_run *r, struct ref_cand *c, int v, int6
     }
 }
 
+/* Nodes go as a whole: a claim in a node is one of the node. */
+static void claim_nodes (const struct ref *ref, struct ref_cand *c)
+{
+    for (int i = 0; i < c->nclaims; i++)
+        for (int up = c->claims[i].v; up >= 0; up = ref->v[up].parent)
+            if (ref->v[up].node)
+                c->claims[i] = (struct ref_claim){ up, ref->v[up].size };
+    for (int i = 0; i < c->nclaims; i++)
+        for (int j = i + 1; j < c->nclaims; j++)
+            if (c->claims[i].v == c->claims[j].v && ref->v[c->claims[i].v].node)
+                c->claims[j--] = c->claims[--c->nclaims];
+}
+
 static int match_once (struct ref_run *r, struct ref_claim **ret)
 {
     struct ref_cand c = { 0 };
@@ -614,6 +629,8 @@ static int match_once (struct ref_run *r, struct ref_claim **ret)
         free (c.claims);
         return -1;
     }
+    if (r->ref->policy.node_exclusive)
+        claim_nodes (r->ref, &c);
     for (int v = 0; v < r->ref->nv && r->q->node_memory > 0; v++) {
         int64_t had = r->ref->v[v].node ? memory_of (r->ref, &c, v) : -1;
         int64_t need = r->q->node_memory - had;

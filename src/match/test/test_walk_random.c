@@ -1,7 +1,7 @@
 /* Random machines, requests and streams of operations: the planner against a slow, obvious
  * matcher (reference.h). What would be wrong: another verdict, start or choice than the
- * rules of doc/matcher.md give, for the policies first, low and high; another verdict by
- * another policy; a unit given twice; a summary that is not what a recount gives; a cancel
+ * rules of doc/matcher.md give, for the policies that go by ids; another verdict by another
+ * policy; a unit given twice; a summary that is not what a recount gives; a cancel
  * that leaves something behind.
  *
  * FLUXQ_TEST_GRAPHS graphs are tried (5,000 without it). Graph number i has the seed
@@ -383,7 +383,7 @@ static void step_match (struct world *w)
           duration);
     request_make (w, &a);
     struct wanted k = want (w, op, &a.q, duration);
-    if (w->all_one && !is_tangled (&a.q) && one_in (4))
+    if (w->all_one && !w->ref->policy.node_exclusive && !is_tangled (&a.q) && one_in (4))
         try_policies (w, &a, duration);
     if (levels_update (w->p) < 0)
         wrong ("no memory");

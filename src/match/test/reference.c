@@ -19,8 +19,6 @@ static void load (struct ref *ref, const struct graph *g, uint32_t v, int parent
     int here = ref->nv;
 
     for (uint32_t unit = 0; unit < x->n; unit++) {
-        if (ref->nv == REF_VERTICES)
-            abort ();
         ref->v[ref->nv++] = (struct ref_vertex){
             .type = graph_type_name (g, x->type),
             .id = x->id + (int64_t)unit,
@@ -57,7 +55,7 @@ void ref_load (struct ref *ref, const struct graph *g)
     struct ref_vertex *old = ref->v;
     int nold = ref->nv;
 
-    ref->v = ref_grow (NULL, REF_VERTICES * sizeof (*ref->v));
+    ref->v = ref_grow (NULL, (graph_unit_count (g) + 1) * sizeof (*ref->v));
     ref->nv = 0;
     if (g->root != GRAPH_NONE)
         load (ref, g, g->root, -1);

@@ -14,7 +14,6 @@
 
 #include "match/graph.h"
 
-#define REF_VERTICES 2048 /* at most */
 #define REF_REQS 16
 #define REF_SIZES 8
 #define REF_JOBS 32

@@ -352,6 +352,12 @@ struct kid {
     int64_t key, then;
 };
 
+/* Room for all; the caller frees. */
+static struct kid *list_kids (const struct ref_run *r)
+{
+    return ref_grow (NULL, (size_t)r->ref->nv * sizeof (struct kid));
+}
+
 /* By key, the greatest first, then by the other one; of equals the one that comes first. */
 static void insert_kid (struct kid *kids, int *n, int v, int64_t key, int64_t then)
 {
@@ -382,7 +388,7 @@ static bool only_here (const struct ref_run *r, int v, int q)
 static void collect_in (struct ref_run *r, int v, int q, struct ref_list *l, bool excl)
 {
     bool first = r->ref->policy.first, here = only_here (r, v, q);
-    struct kid kids[REF_VERTICES];
+    struct kid *kids = list_kids (r);
     int n = 0;
 
     REF_CHILDREN (r->ref, v, c)
@@ -395,9 +401,10 @@ static void collect_in (struct ref_run *r, int v, int q, struct ref_list *l, boo
     for (int i = 0; i < n; i++) {
         bool group = i > 0 && r->ref->v[kids[i].v].v == r->ref->v[kids[i - 1].v].v;
         if (first && !group && enough (r, q, l))
-            return;
+            break;
         gather (r, kids[i].v, q, l, excl);
     }
+    free (kids);
 }
 
 /* Slots form above nodes, of what is beside these. */
@@ -490,7 +497,7 @@ static void collect_above (struct ref_run *r, int v, int q, struct ref_list *l, 
     bool first = r->ref->policy.first;
     bool racks = ref_by_freshness (r) || is_of_above (r, q) || is_of_loose (r, q)
                  || (is_slot (r, q) && has_nodes (r, q));
-    struct kid kids[REF_VERTICES];
+    struct kid *kids = list_kids (r);
     int n = 0;
 
     bool here = only_here (r, v, q);
@@ -512,6 +519,7 @@ static void collect_above (struct ref_run *r, int v, int q, struct ref_list *l, 
     bool stop = first || (r->ref->policy.node_centric && l->n == 0);
     for (int i = 0; i < n && !(stop && enough (r, q, l)); i++)
         gather (r, kids[i].v, q, l, excl);
+    free (kids);
 }
 
 static void look_below (struct ref_run *r, int v, int q, struct ref_list *l, bool excl)

@@ -20,6 +20,7 @@
 
 #define STEPS 12
 #define GRAPHS 5000
+#define CLAIMS_MAX 1024 /* of one job */
 
 /* -- what is there, compared -- */
 
@@ -53,7 +54,7 @@ static int claims_of (const struct world *w, const struct selection *s,
         const struct pick *p = &s->picks[i];
         for (uint32_t u = 0; u < p->count && p->claimed; u++) {
             int v = ref_find (w->ref, p->v, p->unit + u);
-            if (v < 0 || n == REF_VERTICES)
+            if (v < 0 || n == CLAIMS_MAX)
                 wrong ("a pick of vertex %" PRIu32 " unit %" PRIu32 " is nowhere", p->v,
                        p->unit + u);
             ret[n++] = (struct ref_claim){ v, p->amount };
@@ -291,7 +292,7 @@ static void check_picks (const struct world *w, const struct selection *s)
 static void compare (struct world *w, const struct wanted *k, int rc,
                      const struct selection *s)
 {
-    struct ref_claim is[REF_VERTICES];
+    struct ref_claim is[CLAIMS_MAX];
     int n = s ? claims_of (w, s, is) : -1;
 
     if (s) {
@@ -355,7 +356,7 @@ static void check_job (const struct world *w, uint64_t job)
 {
     autoselection struct selection *s = planner_selection (w->p, job);
     const struct ref_booking *b = ref_booking (w->ref, job);
-    struct ref_claim is[REF_VERTICES];
+    struct ref_claim is[CLAIMS_MAX];
     struct planner_job j;
 
     if (!s || !planner_find (w->p, job, &j))
@@ -383,11 +384,11 @@ static void step_match (struct world *w)
           duration);
     request_make (w, &a);
     struct wanted k = want (w, op, &a.q, duration);
-    if (w->all_one && !w->ref->policy.node_exclusive && !is_tangled (&a.q) && one_in (4))
+    if (w->all_one && !w->ref->policy.node_exclusive && !is_tangled (&a.q) && one_in (16))
         try_policies (w, &a, duration);
     if (levels_update (w->p) < 0)
         wrong ("no memory");
-    if (one_in (4) || !books)
+    if (one_in (books ? 6 : 3))
         before = state_of (w);
     int rc = planner_match (w->p, op, job, a.shape, w->now, duration, &s, &why);
     compare (w, &k, rc, s);
@@ -450,7 +451,7 @@ static void step_cancel_part (struct world *w)
     size_t i = below (w->njobs);
     struct ref_booking *b = ref_booking (w->ref, w->jobs[i]);
     autoselection struct selection *s = selection_create ();
-    struct ref_claim left[REF_VERTICES];
+    struct ref_claim left[CLAIMS_MAX];
     bool empty;
 
     if (b->nclaims == 0)

@@ -484,10 +484,8 @@ static void freest_kids (struct walker *k, const struct above *a, uint16_t head,
                          uint16_t r, unsigned i, uint64_t deeper, uint32_t base,
                          bool excl)
 {
-    int64_t most = walk_goal (k, r);
-
     for (const struct above *b = levels_next_kid (a, NULL);
-         b && !k->failed && k->f[base + i].total < most; b = levels_next_kid (a, b))
+         b && !k->failed && !is_enough (k, r, base + i); b = levels_next_kid (a, b))
         if (kid_may (k, b, r))
             walk_gather (k, b->v, head, UINT64_C (1) << i, deeper, base, excl);
 }
@@ -620,7 +618,9 @@ static void above_one (struct walker *k, uint32_t u, uint16_t head, uint16_t r,
 
     if (k->p->any_loose && !k->has_ways && (slot || k->type[r] != GRAPH_NODE))
         loose_of (k, a, head, active, deeper, !own, base, excl);
-    if (by_kids && k->policy->first && k->w->now)
+    /* What is in a node keeps no such order. */
+    bool kept = a >= k->p->above && a < k->p->above + k->p->nabove;
+    if (by_kids && kept && k->policy->first && k->w->now)
         freest_kids (k, a, head, r, i, deeper, base, excl);
     else if (by_kids)
         kids_of (k, a, head, r, i, deeper, base, excl);

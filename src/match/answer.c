@@ -251,7 +251,7 @@ static void note_seen (struct walker *k, const struct selection *s)
         x->flags |= GRAPH_SEEN;
         if (x->type == GRAPH_NODE)
             levels_touch (k->p, s->picks[i].v);
-        else if (x->flags & GRAPH_ABOVE)
+        else if (x->place < k->p->nabove && k->p->above[x->place].v == s->picks[i].v)
             levels_kid (k->p, &k->p->above[x->place]);
     }
 }

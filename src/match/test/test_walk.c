@@ -545,6 +545,31 @@ static void test_nodes_alone (void **state)
     rig_drop (&r);
 }
 
+static void test_nodes_in_nodes (void **state)
+{
+    (void)state;
+    static const char *const policies[] = {
+        "first", "firstnodex", "low", "high", "lonode", "hinode", "locality", "spread"
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE (policies); i++) {
+        struct rig r = rig_make ("cluster>node*2>(core*2,socket*2>(node>core*4,gpu*1))",
+                                 policies[i]);
+        autoselection struct selection *s = NULL;
+        struct error why;
+        assert_int_equal (rig_ask (&r, PLANNER_WITHOUT_ALLOCATING,
+                                   "node=1>socket=2>node=1>slot=1>core=4", NULL, &why),
+                          0);
+        assert_int_equal (
+            rig_ask (&r, PLANNER_WITHOUT_ALLOCATING, "socket=2>slot=1>gpu=1", NULL, &why),
+            0);
+        assert_int_equal (
+            rig_ask (&r, PLANNER_ALLOCATE, "socket=1>node=1>slot=1>core=3", &s, &why), 0);
+        assert_int_equal (selection_count (s, r.g, GRAPH_CORE) >= 3, 1);
+        rig_drop (&r);
+    }
+}
+
 /* -- reasons -- */
 
 static void test_reasons (void **state)
@@ -604,6 +629,7 @@ int main (void)
         cmocka_unit_test (test_without_nodes),
         cmocka_unit_test (test_racks_without_nodes),
         cmocka_unit_test (test_nodes_alone),
+        cmocka_unit_test (test_nodes_in_nodes),
         cmocka_unit_test (test_reasons),
     };
 

@@ -1,7 +1,10 @@
 # t: system tests (sharness, run by prove) of the programs in the build tree. The cluster's tests,
 # t4xxx, are run by contrib/check, which builds and starts the cluster first.
 
-build-tests: $(check_PROGRAMS)
+# After all, by a make of its own: "all" is a second make too, and two at once, both compiling
+# what programs and tests have in common, spoil each other's files.
+build-tests: all
+	@$(MAKE) $(AM_MAKEFLAGS) $(check_PROGRAMS)
 list-unit-tests:
 	@for t in $(UNIT_TESTS); do echo $$t; done
 

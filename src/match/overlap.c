@@ -15,10 +15,20 @@
 
 #include "match/planner_private.h"
 
+#define USELESS 6
+
+struct useless {
+    int64_t cores;  /* that are needed in one node; -1: whole nodes */
+    int64_t length; /* of a window that begins at the end of the booking, or more */
+};
+
 struct reach {
-    uint64_t made;         /* p->made when it was: places of nodes are of that time */
-    uint32_t first, words; /* of the bits below */
-    uint64_t bits[];       /* words of any part, then as many of whole nodes */
+    uint64_t made;       /* p->made when it was: places of nodes are of that time */
+    uint64_t generation; /* p->generation for which `useless` holds */
+    unsigned nuseless;   /* ever; the last USELESS of them are kept */
+    struct useless useless[USELESS]; /* needs to which what it gives back is of no use */
+    uint32_t first, words;           /* of the bits below */
+    uint64_t bits[];                 /* words of any part, then as many of whole nodes */
 };
 
 /* -- the reach of a booking -- */
@@ -90,6 +100,7 @@ static const struct reach *reach_of (struct planner *p, struct booking *b)
     if (!r)
         return NULL;
     r->made = p->made;
+    r->generation = UINT64_MAX;
     r->first = first;
     r->words = words;
     each_node (p, b, set_bit, r);
@@ -195,19 +206,101 @@ static int64_t free_cores (const struct release *r, uint32_t v)
     return sum;
 }
 
-/* Something that the claim gives back is free all through the window. */
-static bool is_of_use (const struct release *r, const struct claim *c)
+/* When the first booking begins that has v, or (below) something in it, in the window;
+ * INT64_MAX: none. One that begins by `soon` is as good as the first. */
+static int64_t first_start (const struct release *r, uint32_t v, bool below, int64_t soon)
+{
+    int64_t first = INT64_MAX;
+
+    CLAIMS (r->p, v, c)
+    {
+        const struct claim *claim = &r->p->claims[c];
+        if ((below || claim->exclusive) && claims_counts (r->p, claim, r->w))
+            first = MIN (first, claims_booking (r->p, claim)->start);
+        if (first <= soon)
+            return first;
+    }
+    if (!below)
+        return first;
+    GRAPH_CHILDREN (r->p->g, v, child)
+    {
+        int64_t start = first_start (r, child, below, soon);
+        first = MIN (first, start);
+        if (first <= soon)
+            return first;
+    }
+    return first;
+}
+
+/* Something that the claim gives back is free, and enough in its node, all through windows
+ * no longer than that; INT64_MAX: through this one. Where it is no more than `use`, that is
+ * not told exactly. */
+static int64_t use_of (const struct release *r, const struct claim *c, int64_t use)
 {
     uint32_t node = levels_node_of (r->p, c->v);
+    int64_t first;
 
     if (node == GRAPH_NONE)
-        return true; /* what is not in one node is not looked at closely */
-    if (r->need->only_whole)
-        return claims_untouched (r->p, node, r->w);
-    return !claims_taken (r->p, node, r->w)
-           && (c->v == node || graph_vertex (r->p->g, c->v)->first != GRAPH_NONE
+        return INT64_MAX; /* what is not in one node is not looked at closely */
+    first = first_start (r, node, r->need->only_whole, r->w->at + use);
+    if (first != INT64_MAX)
+        return MAX (first - r->w->at, 0);
+    if (r->need->only_whole && graph_further_count (r->p->g) == 0)
+        return INT64_MAX;
+    if (r->need->only_whole
+            ? claims_untouched (r->p, node, r->w)
+            : (c->v == node || graph_vertex (r->p->g, c->v)->first != GRAPH_NONE
                || claims_free_count (r->p, c->v, r->w) > 0)
-           && (r->need->cores == 0 || free_cores (r, node) >= r->need->cores);
+                  && (r->need->cores == 0 || free_cores (r, node) >= r->need->cores))
+        return INT64_MAX;
+    return r->w->end - r->w->at - 1;
+}
+
+/* -- what was of no use is not looked at again: until something else becomes free, what is
+ * booked on it only becomes more -- */
+
+static struct useless as_useless (const struct release *r)
+{
+    return (struct useless){ .cores = r->need->only_whole ? -1 : r->need->cores,
+                             .length = r->w->end - r->w->at };
+}
+
+/* Of no use to a means of none to b. */
+static bool covers (const struct useless *a, const struct useless *b)
+{
+    return (a->cores < 0) == (b->cores < 0) && a->cores <= b->cores
+           && a->length <= b->length;
+}
+
+static bool is_known_useless (const struct release *r, const struct booking *b)
+{
+    const struct useless now = as_useless (r);
+    const struct reach *reach = b->reach;
+
+    if (!reach || reach->generation != r->p->generation || reach->made != r->p->made)
+        return false;
+    for (unsigned i = 0; i < reach->nuseless && i < USELESS; i++)
+        if (covers (&reach->useless[i], &now))
+            return true;
+    return false;
+}
+
+static void note_useless (const struct release *r, const struct booking *b, int64_t use)
+{
+    const struct useless now = { .cores = as_useless (r).cores, .length = use + 1 };
+    struct reach *reach = b->reach;
+    unsigned i = 0;
+
+    if (!reach || reach->made != r->p->made)
+        return;
+    if (reach->generation != r->p->generation)
+        reach->nuseless = 0;
+    reach->generation = r->p->generation;
+    while (i < reach->nuseless && i < USELESS && !covers (&now, &reach->useless[i]))
+        i++;
+    if (i == reach->nuseless || i == USELESS)
+        i = reach->nuseless++ % USELESS;
+    reach->useless[i] = now;
 }
 
 static bool releases (struct ordered_link *l, void *arg)
@@ -216,11 +309,17 @@ static bool releases (struct ordered_link *l, void *arg)
     const struct booking *b =
         (const struct booking *)((const char *)l - offsetof (struct booking, by_end));
 
+    int64_t use = 0;
+
+    if (is_known_useless (r, b))
+        return false;
     CLAIMS_OF_JOB (r->p, b, c)
     {
-        if (is_of_use (r, &r->p->claims[c]))
+        use = MAX (use, use_of (r, &r->p->claims[c], use));
+        if (use == INT64_MAX)
             return true;
     }
+    note_useless (r, b, use);
     return false;
 }
 

@@ -17,6 +17,8 @@ struct plan {
     const struct shape *shape; /* the first variant */
     int64_t now, duration;
     struct walk_miss miss; /* of the first variant, of the last try */
+    int64_t enough_from,
+        enough_until; /* as is known, the sums suffice for these starts */
     struct selection *s;
 };
 
@@ -73,15 +75,19 @@ static int try_empty (struct plan *k, bool status)
 /* -- later -- */
 
 /* The earliest time >= from at which the sums suffice for some variant; -1. */
-static int64_t first_time (const struct plan *k, int64_t from)
+static int64_t first_time (struct plan *k, int64_t from)
 {
-    int64_t need[INDEX_DIMS], best = -1;
+    int64_t need[INDEX_DIMS], best = -1, until;
 
+    if (from >= k->enough_from && from <= k->enough_until)
+        return from;
     for (const struct shape *s = k->shape; s && best != from; s = s->other) {
         sums_need (k->p, s, need);
-        int64_t t = profile_first (k->p->profile, from, k->duration, need);
-        if (t >= 0 && (best < 0 || t < best))
-            best = t;
+        int64_t t = profile_first (k->p->profile, from, k->duration, need, &until);
+        if (t < 0 || (best >= 0 && t >= best))
+            continue;
+        best = k->enough_from = t;
+        k->enough_until = until;
     }
     return best;
 }
@@ -183,29 +189,51 @@ static int check (const struct plan *k, enum planner_op op, struct error *why)
     return 0;
 }
 
+/* Not now; if ever, then this is why not now. */
+static int tell_never (struct plan *k)
+{
+    struct walk_miss miss = k->miss;
+    int rc = try_empty (k, false);
+
+    if (rc == 0)
+        rc = try_empty (k, true);
+    if (rc == 0 || rc == -EBUSY)
+        k->miss = miss;
+    return rc == 0 ? -EBUSY : rc;
+}
+
+/* What fits at no time is told why it does not fit now. */
+static int now_or_later (struct plan *k)
+{
+    bool now = k->now >= k->p->opt.begin;
+    int rc = -EBUSY;
+
+    k->enough_until = -1;
+    if (now && first_time (k, k->now) == k->now)
+        rc = try_now (k);
+    if (rc == -EBUSY)
+        rc = try_later (k);
+    return rc == -EBUSY && now ? try_now (k) : rc;
+}
+
 static int decide (struct plan *k, enum planner_op op)
 {
-    struct walk_miss miss;
     int rc;
 
-    if (op == PLANNER_SATISFIABILITY)
+    switch (op) {
+    case PLANNER_SATISFIABILITY:
         return try_empty (k, false);
-    rc = k->now < k->p->opt.begin ? -EBUSY : try_now (k);
-    if (rc != -EBUSY)
-        return rc;
-    miss = k->miss;
-    if (op == PLANNER_ALLOCATE_WITH_SATISFIABILITY) {
-        rc = try_empty (k, false);
-        if (rc == 0)
-            rc = try_empty (k, true);
-        rc = rc == 0 ? -EBUSY : rc;
-    } else if (op == PLANNER_ALLOCATE_ORELSE_RESERVE
-               || op == PLANNER_WITHOUT_ALLOCATING_FUTURE) {
-        rc = try_later (k);
+    case PLANNER_ALLOCATE_ORELSE_RESERVE:
+    case PLANNER_WITHOUT_ALLOCATING_FUTURE:
+        return now_or_later (k);
+    case PLANNER_ALLOCATE_WITH_SATISFIABILITY:
+        rc = try_now (k);
+        return rc == -EBUSY ? tell_never (k) : rc;
+    case PLANNER_ALLOCATE:
+    case PLANNER_WITHOUT_ALLOCATING:
+        return try_now (k);
     }
-    if (rc == -EBUSY)
-        k->miss = miss; /* why it does not fit now */
-    return rc;
+    return -EINVAL;
 }
 
 static int refuse (const struct plan *k, int rc, struct error *why)

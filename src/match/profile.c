@@ -293,7 +293,8 @@ struct search {
     int64_t sum[INDEX_DIMS]; /* before the point or subtree that is next */
     int64_t from, duration;
     bool holds; /* the sums suffice from `start` to here, else not here */
-    int64_t start, end;
+    bool found; /* and that is for long enough */
+    int64_t start, end, until;
 };
 
 static void begin (struct search *s, int64_t start)
@@ -334,7 +335,7 @@ static void pass (struct search *s, const struct point *p)
         s->sum[k] += p->dim[s->dim[k]].change;
 }
 
-/* Go over a subtree; true: it holds for long enough. */
+/* Go over a subtree; true: it held for long enough, and no longer. */
 static bool go_over (struct search *s, uint32_t i)
 {
     while (i) {
@@ -351,11 +352,14 @@ static bool go_over (struct search *s, uint32_t i)
         }
         if (go_over (s, p->left))
             return true;
-        if (s->holds && p->time >= s->end)
-            return true;
+        s->found = s->holds && p->time >= s->end;
         pass (s, p);
         if (suffices (s) == s->holds)
             continue;
+        if (s->found) {
+            s->until = p->time - s->duration;
+            return true;
+        }
         if (s->holds)
             s->holds = false;
         else
@@ -365,9 +369,9 @@ static bool go_over (struct search *s, uint32_t i)
 }
 
 int64_t profile_first (const struct profile *f, int64_t from, int64_t duration,
-                       const int64_t *need)
+                       const int64_t *need, int64_t *ret_until)
 {
-    struct search s = { .f = f, .from = from, .duration = duration };
+    struct search s = { .f = f, .from = from, .duration = duration, .until = INT64_MAX };
     int64_t sums[INDEX_DIMS];
 
     profile_at (f, from, sums);
@@ -383,5 +387,7 @@ int64_t profile_first (const struct profile *f, int64_t from, int64_t duration,
     for (unsigned k = 0; k < s.n; k++)
         s.sum[k] = 0;
     go_over (&s, f->root);
+    if (ret_until)
+        *ret_until = s.until;
     return s.holds ? s.start : -1;
 }

@@ -3,7 +3,7 @@
  *     struct profile *f = profile_create (3);
  *     profile_add (f, 0, INT64_MAX, total, 1);              // what there is
  *     profile_add (f, start, end, used, -1);                // a booking takes `used`
- *     t = profile_first (f, from, duration, need);          // earliest t >= from, or -1
+ *     t = profile_first (f, from, duration, need, &until);  // earliest t >= from, or -1
  *
  * Before the first point all sums are 0. A balanced tree of the times at which a sum
  * changes; each point holds the change, each subtree the whole change over it and the
@@ -39,9 +39,10 @@ int profile_reserve (struct profile *f, size_t points);
 int profile_add (struct profile *f, int64_t start, int64_t end, const int64_t *amount,
                  int sign);
 /* Earliest time >= from, from itself or a point, such that over [t, t + duration) every
- * sum is at least need's (0: any). from >= 0, duration > 0. -1: none. */
+ * sum is at least need's (0: any). from >= 0, duration > 0. -1: none. *ret_until (may be
+ * NULL): the last time such that the same is true of every t from the earliest to it. */
 int64_t profile_first (const struct profile *f, int64_t from, int64_t duration,
-                       const int64_t *need);
+                       const int64_t *need, int64_t *ret_until);
 /* The first point after t; INT64_MAX: none. */
 int64_t profile_next_point (const struct profile *f, int64_t t);
 void profile_at (const struct profile *f, int64_t t, int64_t *ret);

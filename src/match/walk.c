@@ -638,10 +638,15 @@ static int walk_once (struct walker *k, bool span, struct selection **ret)
     return k->failed ? -ENOMEM : rc;
 }
 
-static bool has_slot (const struct shape *s)
+/* A slot could have parts of several vertices where one of them does not have all: in nodes
+ * that have more than leaves, or when it is made of nodes. */
+static bool may_span (const struct walker *k)
 {
-    for (size_t i = 0; i < s->nv; i++)
-        if (s->v[i].kind != SHAPE_RESOURCE)
+    if (k->p->opt.together_slots)
+        return false;
+    for (uint16_t r = 0; r < k->s->nv; r++)
+        if (k->s->v[r].kind != SHAPE_RESOURCE
+            && (k->p->deep || k->has_ways || walk_has_nodes (k, r)))
             return true;
     return false;
 }
@@ -662,7 +667,7 @@ int walk (struct planner *p, const struct shape *shape, const struct window *w,
         rc = -EBUSY;
         if (!walk_hopeless (&k)) {
             rc = walk_once (&k, false, ret);
-            if (rc == -EBUSY && !p->opt.together_slots && has_slot (shape))
+            if (rc == -EBUSY && may_span (&k))
                 rc = walk_once (&k, true, ret);
         }
     }

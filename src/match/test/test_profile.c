@@ -72,6 +72,16 @@ static int64_t first_of (size_t tick, int64_t from, int64_t duration, const int6
     return -1;
 }
 
+/* The last start of those that follow the first without a gap. */
+static int64_t until_of (int64_t first, int64_t duration, const int64_t *need)
+{
+    for (size_t i = 0; i <= nticks; i++)
+        for (unsigned d = 0; d < ndims; d++)
+            if (time_of (i) > first && need[d] > 0 && sums[i][d] < need[d])
+                return time_of (i) - duration;
+    return INT64_MAX;
+}
+
 static void add_to_table (const struct add *a, int sign)
 {
     for (size_t i = a->start; i < a->end && i <= nticks; i++)
@@ -116,6 +126,7 @@ static void check_first (const struct profile *f)
     int64_t from = time_of (tick) + (int64_t)chance_below ((uint64_t)scale);
     uint64_t longest = (chance_below (2) ? 6 : nticks) * (uint64_t)scale;
     int64_t need[INDEX_DIMS] = { 0 }, duration = 1 + (int64_t)chance_below (longest);
+    int64_t first, until;
 
     if (chance_below (16) == 0)
         duration = INT64_MAX - (int64_t)chance_below (3);
@@ -124,8 +135,10 @@ static void check_first (const struct profile *f)
     for (unsigned d = 0; d < ndims; d++)
         if (chance_below (2))
             need[d] = (int64_t)chance_below (24);
-    assert_int_equal (profile_first (f, from, duration, need),
-                      first_of (tick, from, duration, need));
+    first = profile_first (f, from, duration, need, &until);
+    assert_int_equal (first, first_of (tick, from, duration, need));
+    if (first >= 0)
+        assert_int_equal (until, until_of (first, duration, need));
 }
 
 static void check_at (const struct profile *f)
@@ -224,12 +237,12 @@ static void test_in_order (void **state)
             assert_int_equal (profile_add (f, 2 * t, 2 * t + 1, &one, 1), 0);
         }
         assert_int_equal (profile_points (f), 2 * n);
-        assert_int_equal (profile_first (f, n + 1, 1, &need), n + 2);
-        assert_int_equal (profile_first (f, n, 2, &need), -1);
+        assert_int_equal (profile_first (f, n + 1, 1, &need, NULL), n + 2);
+        assert_int_equal (profile_first (f, n, 2, &need, NULL), -1);
         for (int64_t t = 0; t < n; t++)
             assert_int_equal (profile_add (f, 2 * t, 2 * t + 1, &one, -1), 0);
         assert_int_equal (profile_points (f), 0);
-        assert_int_equal (profile_first (f, 0, 1, &need), -1);
+        assert_int_equal (profile_first (f, 0, 1, &need, NULL), -1);
         profile_destroy (f);
     }
 }
@@ -242,8 +255,8 @@ static void test_edges (void **state)
     (void)state;
     struct profile *f = profile_create (2);
     assert_int_equal (profile_next_point (f, INT64_MIN), INT64_MAX);
-    assert_int_equal (profile_first (f, 7, INT64_MAX, none), 7);
-    assert_int_equal (profile_first (f, 7, 1, amount), -1);
+    assert_int_equal (profile_first (f, 7, INT64_MAX, none, NULL), 7);
+    assert_int_equal (profile_first (f, 7, 1, amount, NULL), -1);
     assert_int_equal (profile_add (f, 3, 3, amount, 1), 0);
     assert_int_equal (profile_add (f, 4, 3, amount, 1), 0);
     assert_int_equal (profile_add (f, 0, 9, none, 1), 0);
@@ -254,7 +267,7 @@ static void test_edges (void **state)
     profile_at (f, INT64_MIN, got);
     assert_int_equal (got[1], -2);
     /* A sum below 0 is no hindrance to who does not ask for it. */
-    assert_int_equal (profile_first (f, 0, INT64_MAX, (int64_t[]){ 5, 0 }), 0);
+    assert_int_equal (profile_first (f, 0, INT64_MAX, (int64_t[]){ 5, 0 }, NULL), 0);
     assert_int_equal (profile_reserve (f, SIZE_MAX), -ENOMEM);
     assert_int_equal (profile_reserve (f, UINT32_MAX), -ENOMEM);
     assert_int_equal (profile_reserve (f, 1000), 0);

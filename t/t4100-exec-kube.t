@@ -20,8 +20,7 @@ test_expect_success 'the cluster is up' '
 
 test_expect_success 'the broker finds the cluster and its nodes' '
     start_broker --kube --config "$HERE/kube.yaml" &&
-    fluxq-info --json >info.json &&
-    for i in 1 2 3; do grep -q "node$i" info.json || return 1; done
+    for i in 1 2 3; do wait_until 30 sh -c "fluxq-info --json | grep -q node$i" || return 1; done
 '
 
 test_expect_success 'a two-node batch script runs and its output comes back' '

@@ -25,17 +25,21 @@ bool claims_counts (const struct planner *p, const struct claim *c,
     return b->start < w->end && w->at < b->end;
 }
 
-uint64_t claims_run_word (uint32_t unit, uint32_t count, uint32_t i)
+/* Bits `first` to `end` of 64 i and on. */
+static inline uint64_t bits_between (uint64_t first, uint64_t end, uint32_t i)
 {
-    uint64_t from = (uint64_t)i * 64, first = unit, end = (uint64_t)unit + count;
+    uint64_t from = (uint64_t)i * 64;
 
-    first = MAX (first, from);
-    end = MIN (end, from + 64);
+    first = first > from ? first - from : 0;
+    end = end > from ? MIN (end - from, 64) : 0;
     if (first >= end)
         return 0;
-    uint64_t ones =
-        end - first == 64 ? ~UINT64_C (0) : (UINT64_C (1) << (end - first)) - 1;
-    return ones << (first - from);
+    return ~UINT64_C (0) >> (64 - (end - first)) << first;
+}
+
+uint64_t claims_run_word (uint32_t unit, uint32_t count, uint32_t i)
+{
+    return bits_between (unit, (uint64_t)unit + count, i);
 }
 
 static uint64_t busy_word (const struct graph_vertex *x, uint32_t i)
@@ -62,9 +66,12 @@ uint64_t claims_free_word (const struct planner *p, uint32_t v, uint32_t i,
     CLAIMS (p, v, c)
     {
         const struct claim *claim = &p->claims[c];
-        uint64_t run = claims_run_word (claim->unit, claim->count, i);
+        uint64_t run =
+            bits_between (claim->unit, (uint64_t)claim->unit + claim->count, i);
         if ((free & run) && claims_counts (p, claim, w))
             free &= ~run;
+        if (!free)
+            break;
     }
     return free;
 }

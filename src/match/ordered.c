@@ -92,17 +92,17 @@ struct ordered_link *ordered_above (const struct ordered *o, uint64_t key)
     return best;
 }
 
-static bool any (struct ordered_link *l, uint64_t key,
-                 bool (*fn) (struct ordered_link *l, void *arg), void *arg)
+static bool each_from (struct ordered_link *l, uint64_t key,
+                       bool (*fn) (struct ordered_link *l, void *arg), void *arg)
 {
-    while (l && l->key != key)
-        l = l->key > key ? l->less : l->more;
-    return l
-           && (fn (l, arg) || any (l->less, key, fn, arg) || any (l->more, key, fn, arg));
+    for (; l; l = l->more)
+        if (l->key >= key && (each_from (l->less, key, fn, arg) || fn (l, arg)))
+            return true;
+    return false;
 }
 
-bool ordered_any (const struct ordered *o, uint64_t key,
-                  bool (*fn) (struct ordered_link *l, void *arg), void *arg)
+bool ordered_from (const struct ordered *o, uint64_t key,
+                   bool (*fn) (struct ordered_link *l, void *arg), void *arg)
 {
-    return any (o->root, key, fn, arg);
+    return each_from (o->root, key, fn, arg);
 }

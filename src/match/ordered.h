@@ -37,8 +37,9 @@ struct ordered_link *ordered_first (const struct ordered *o);
 /* One with the least key > key; NULL: none. */
 struct ordered_link *ordered_above (const struct ordered *o, uint64_t key);
 
-/* Whether fn says true of one that has this key; the others are not asked then. */
-bool ordered_any (const struct ordered *o, uint64_t key,
-                  bool (*fn) (struct ordered_link *l, void *arg), void *arg);
+/* Those with keys >= key in order, until fn says true of one; whether it did. O(log n), and
+ * O(1) for each on average. */
+bool ordered_from (const struct ordered *o, uint64_t key,
+                   bool (*fn) (struct ordered_link *l, void *arg), void *arg);
 
 #endif

@@ -15,22 +15,6 @@
 
 #include "match/planner_private.h"
 
-#define USELESS 6
-
-struct useless {
-    int64_t cores;  /* that are needed in one node; -1: whole nodes */
-    int64_t length; /* of a window that begins at the end of the booking, or more */
-};
-
-struct reach {
-    uint64_t made;       /* p->made when it was: places of nodes are of that time */
-    uint64_t generation; /* p->generation for which `useless` holds */
-    unsigned nuseless;   /* ever; the last USELESS of them are kept */
-    struct useless useless[USELESS]; /* needs to which what it gives back is of no use */
-    uint32_t first, words;           /* of the bits below */
-    uint64_t bits[];                 /* words of any part, then as many of whole nodes */
-};
-
 /* -- the reach of a booking -- */
 
 struct span {
@@ -78,6 +62,7 @@ static void set_bit (void *arg, uint32_t place, bool whole)
     r->bits[word] |= bit;
     if (whole)
         r->bits[r->words + word] |= bit;
+    r->any_whole |= whole;
 }
 
 void overlap_forget (struct booking *b)
@@ -152,6 +137,18 @@ static void note_up (struct planner *p)
     o->told = p->told;
 }
 
+/* Two words at a time. */
+static void unite (uint64_t *restrict to, const uint64_t *restrict from, size_t n)
+{
+    typedef uint64_t pair __attribute__ ((vector_size (16), aligned (8), may_alias));
+    size_t i = 0;
+
+    for (; i + 2 <= n; i += 2)
+        *(pair *)(to + i) |= *(const pair *)(from + i);
+    if (i < n)
+        to[i] |= from[i];
+}
+
 int overlap_make (struct planner *p, struct window *w)
 {
     struct overlap *o = &p->overlap;
@@ -170,184 +167,14 @@ int overlap_make (struct planner *p, struct window *w)
         const struct reach *r = reach_of (p, b);
         if (!r)
             return -ENOMEM;
-        for (uint32_t i = 0; i < r->words; i++) {
-            o->any[r->first + i] |= r->bits[i];
-            o->whole[r->first + i] |= r->bits[r->words + i];
-        }
+        unite (o->any + r->first, r->bits, r->words);
+        if (r->any_whole)
+            unite (o->whole + r->first, r->bits + r->words, r->words);
     }
     w->touched = o->any;
     w->taken = o->whole;
     w->up = o->up;
     return 0;
-}
-
-/* -- what ends at a time -- */
-
-struct release {
-    struct planner *p;
-    const struct window *w;
-    const struct overlap_need *need;
-    int64_t sum;
-};
-
-static int64_t free_cores (const struct release *r, uint32_t v)
-{
-    const struct graph_vertex *x = graph_vertex (r->p->g, v);
-    int64_t sum = 0;
-
-    if (x->first == GRAPH_NONE)
-        return x->type == GRAPH_CORE ? claims_free_count (r->p, v, r->w) : 0;
-    if (x->nclaims > 0 && claims_taken (r->p, v, r->w))
-        return 0;
-    GRAPH_CHILDREN (r->p->g, v, c)
-    {
-        sum += free_cores (r, c);
-    }
-    return sum;
-}
-
-/* When the first booking begins that has v, or (below) something in it, in the window;
- * INT64_MAX: none. One that begins by `soon` is as good as the first. */
-static int64_t first_start (const struct release *r, uint32_t v, bool below, int64_t soon)
-{
-    int64_t first = INT64_MAX;
-
-    CLAIMS (r->p, v, c)
-    {
-        const struct claim *claim = &r->p->claims[c];
-        if ((below || claim->exclusive) && claims_counts (r->p, claim, r->w))
-            first = MIN (first, claims_booking (r->p, claim)->start);
-        if (first <= soon)
-            return first;
-    }
-    if (!below)
-        return first;
-    GRAPH_CHILDREN (r->p->g, v, child)
-    {
-        int64_t start = first_start (r, child, below, soon);
-        first = MIN (first, start);
-        if (first <= soon)
-            return first;
-    }
-    return first;
-}
-
-/* Something that the claim gives back is free, and enough in its node, all through windows
- * no longer than that; INT64_MAX: through this one. Where it is no more than `use`, that is
- * not told exactly. */
-static int64_t use_of (const struct release *r, const struct claim *c, int64_t use)
-{
-    uint32_t node = levels_node_of (r->p, c->v);
-    int64_t first;
-
-    if (node == GRAPH_NONE)
-        return INT64_MAX; /* what is not in one node is not looked at closely */
-    first = first_start (r, node, r->need->only_whole, r->w->at + use);
-    if (first != INT64_MAX)
-        return MAX (first - r->w->at, 0);
-    if (r->need->only_whole && graph_further_count (r->p->g) == 0)
-        return INT64_MAX;
-    if (r->need->only_whole
-            ? claims_untouched (r->p, node, r->w)
-            : (c->v == node || graph_vertex (r->p->g, c->v)->first != GRAPH_NONE
-               || claims_free_count (r->p, c->v, r->w) > 0)
-                  && (r->need->cores == 0 || free_cores (r, node) >= r->need->cores))
-        return INT64_MAX;
-    return r->w->end - r->w->at - 1;
-}
-
-/* -- what was of no use is not looked at again: until something else becomes free, what is
- * booked on it only becomes more -- */
-
-static struct useless as_useless (const struct release *r)
-{
-    return (struct useless){ .cores = r->need->only_whole ? -1 : r->need->cores,
-                             .length = r->w->end - r->w->at };
-}
-
-/* Of no use to a means of none to b. */
-static bool covers (const struct useless *a, const struct useless *b)
-{
-    return (a->cores < 0) == (b->cores < 0) && a->cores <= b->cores
-           && a->length <= b->length;
-}
-
-static bool is_known_useless (const struct release *r, const struct booking *b)
-{
-    const struct useless now = as_useless (r);
-    const struct reach *reach = b->reach;
-
-    if (!reach || reach->generation != r->p->generation || reach->made != r->p->made)
-        return false;
-    for (unsigned i = 0; i < reach->nuseless && i < USELESS; i++)
-        if (covers (&reach->useless[i], &now))
-            return true;
-    return false;
-}
-
-static void note_useless (const struct release *r, const struct booking *b, int64_t use)
-{
-    const struct useless now = { .cores = as_useless (r).cores, .length = use + 1 };
-    struct reach *reach = b->reach;
-    unsigned i = 0;
-
-    if (!reach || reach->made != r->p->made)
-        return;
-    if (reach->generation != r->p->generation)
-        reach->nuseless = 0;
-    reach->generation = r->p->generation;
-    while (i < reach->nuseless && i < USELESS && !covers (&now, &reach->useless[i]))
-        i++;
-    if (i == reach->nuseless || i == USELESS)
-        i = reach->nuseless++ % USELESS;
-    reach->useless[i] = now;
-}
-
-static bool releases (struct ordered_link *l, void *arg)
-{
-    const struct release *r = arg;
-    const struct booking *b =
-        (const struct booking *)((const char *)l - offsetof (struct booking, by_end));
-
-    int64_t use = 0;
-
-    if (is_known_useless (r, b))
-        return false;
-    CLAIMS_OF_JOB (r->p, b, c)
-    {
-        use = MAX (use, use_of (r, &r->p->claims[c], use));
-        if (use == INT64_MAX)
-            return true;
-    }
-    note_useless (r, b, use);
-    return false;
-}
-
-bool overlap_released (struct planner *p, const struct window *w,
-                       const struct overlap_need *need)
-{
-    struct release r = { .p = p, .w = w, .need = need };
-    return ordered_any (&p->ends, planner_order (w->at), releases, &r);
-}
-
-/* At least as many claims as nodes that b has something on. */
-static bool add_claims (struct ordered_link *l, void *arg)
-{
-    struct release *r = arg;
-    const struct booking *b =
-        (const struct booking *)((const char *)l - offsetof (struct booking, by_end));
-
-    r->sum += b->nclaims;
-    if (r->p->any_above) /* one claim may be of many nodes */
-        r->sum = INT64_MAX / 2;
-    return false;
-}
-
-int64_t overlap_most_released (struct planner *p, int64_t at)
-{
-    struct release r = { .p = p };
-    ordered_any (&p->ends, planner_order (at), add_claims, &r);
-    return r.sum;
 }
 
 /* -- is there enough for a request? -- */

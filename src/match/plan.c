@@ -26,13 +26,12 @@ struct plan {
 static bool window_at (const struct plan *k, int64_t at, struct window *ret)
 {
     int64_t last = k->p->opt.end ? k->p->opt.end : INT64_MAX;
+    bool forever = k->duration == PLANNER_FOREVER;
 
     *ret = (struct window){ .at = at, .end = last };
-    if (k->duration == PLANNER_FOREVER)
-        return at < last;
-    if (k->duration > last - at)
+    if (forever ? at >= last : k->duration > last - at)
         return false;
-    ret->end = at + k->duration;
+    ret->end = planner_window_end (k->p, at, k->duration);
     return true;
 }
 
@@ -92,8 +91,7 @@ static int64_t first_time (struct plan *k, int64_t from)
     return best;
 }
 
-/* The first end of a booking after t, -1: none. What should have ended by now ends in the
- * next tick. */
+/* The first end of a booking after t, -1: none. */
 static int64_t end_after (const struct plan *k, int64_t t)
 {
     const struct ordered_link *l = ordered_above (&k->p->ends, planner_order (t));
@@ -102,6 +100,7 @@ static int64_t end_after (const struct plan *k, int64_t t)
     return end == INT64_MAX ? -1 : end;
 }
 
+/* What should have ended by now ends in the next tick. */
 static int64_t first_candidate (const struct plan *k)
 {
     int64_t t = end_after (k, 0);
@@ -122,36 +121,39 @@ static int64_t missing_nodes (struct plan *k, struct window *w,
     return overlap_missing (k->p, w, need);
 }
 
-/* What ends after `from` and until `to` gives back fewer nodes than *missing, which is what is
- * missing still. */
-static bool too_few (struct plan *k, int64_t from, int64_t to, int64_t *missing)
+/* The first time >= from at which it may fit, other than the first of all; -1. */
+static int64_t next_candidate (struct plan *k, struct release_search *ends, int64_t from)
 {
-    for (int64_t t = end_after (k, from); *missing > 0 && t >= 0 && t <= to;
-         t = end_after (k, t))
-        *missing -= overlap_most_released (k->p, t);
-    return *missing > 0;
+    int64_t last = k->p->opt.end ? k->p->opt.end : INT64_MAX, t;
+
+    last -= k->duration == PLANNER_FOREVER ? 1 : k->duration;
+    while ((t = first_time (k, from)) >= 0 && t <= last) {
+        int64_t until = MIN (k->enough_until, last);
+        if ((t = release_next (ends, t, until)) >= 0 || until == last)
+            return t;
+        from = until + 1;
+    }
+    return -1;
 }
 
 static int try_later (struct plan *k)
 {
-    int64_t missing = 0, last = 0;
     struct overlap_need need;
+    struct release_search ends = { .p = k->p, .need = &need, .duration = k->duration };
+    int64_t t = first_candidate (k);
     bool possible = false;
     struct window w;
     int rc;
 
     overlap_needs (k->p, k->shape, &need);
-    for (int64_t t = first_candidate (k); t >= 0; t = end_after (k, t)) {
-        bool first = last == 0;
-        t = first_time (k, t);
-        if (t < 0 || !window_at (k, t, &w))
-            break;
-        bool few = missing > 0 && too_few (k, last, t, &missing);
-        last = t;
-        if (few || (!first && !overlap_released (k->p, &w, &need)))
-            continue;
-        if ((missing = missing_nodes (k, &w, &need)) < 0)
+    if (t >= 0 && first_time (k, t) != t)
+        t = next_candidate (k, &ends, t);
+    for (; t >= 0 && window_at (k, t, &w); t = next_candidate (k, &ends, t + 1)) {
+        int64_t missing = missing_nodes (k, &w, &need);
+        if (missing < 0)
             return (int)missing;
+        ends.missing = missing;
+        ends.counted = t;
         if (missing > 0)
             continue;
         if ((rc = try_window (k, &w)) != -EBUSY)

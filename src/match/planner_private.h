@@ -59,8 +59,27 @@ struct booking {
     struct ordered_link by_id, by_end;
     struct listed *listed; /* see listed.c; owned */
     size_t nlisted;
-    struct reach *reach; /* see overlap.c; or NULL */
+    struct reach *reach; /* or NULL; owned */
     UT_hash_handle hh;
+};
+
+#define USELESS_MAX 6
+
+struct useless {
+    int64_t cores;  /* that are needed in one node; -1: whole nodes */
+    int64_t length; /* of a window that begins at the end of the booking, or more */
+};
+
+/* What is known of a booking for times ahead, made when first asked for. */
+struct reach {
+    uint64_t made;       /* p->made when it was: places of nodes are of that time */
+    uint64_t generation; /* p->generation for which `useless` holds */
+    unsigned nuseless;   /* ever; the last USELESS of them are kept */
+    struct useless
+        useless[USELESS_MAX]; /* needs to which what it gives back is of no use */
+    uint32_t first, words;    /* of the bits below */
+    bool any_whole;
+    uint64_t bits[]; /* words of any part, then as many of whole nodes */
 };
 
 struct window { /* the time that is asked for */
@@ -189,6 +208,16 @@ static inline uint64_t planner_order (int64_t time)
     return (uint64_t)time ^ (UINT64_C (1) << 63);
 }
 
+/* When a window of that length ends: PLANNER_FOREVER with time itself. at + duration does not
+ * overflow. */
+static inline int64_t planner_window_end (const struct planner *p, int64_t at,
+                                          int64_t duration)
+{
+    if (duration != PLANNER_FOREVER)
+        return at + duration;
+    return p->opt.end ? p->opt.end : INT64_MAX;
+}
+
 struct walk_miss;
 /* -- miss.c: why it did not fit, a sentence for its user. -EBUSY, or -ENODEV for never -- */
 int planner_why (const struct planner *p, const struct shape *s,
@@ -291,15 +320,23 @@ void overlap_needs (struct planner *p, const struct shape *s, struct overlap_nee
 /* Nodes that the request lacks in the window, as far as is known; 0: none. */
 int64_t overlap_missing (const struct planner *p, const struct window *w,
                          const struct overlap_need *need);
-/* Something that ends when the window begins is free all through it, and enough of it for a
- * part of the request. What fits then, and at no earlier time, has a part of such. */
-bool overlap_released (struct planner *p, const struct window *w,
-                       const struct overlap_need *need);
-/* No more nodes than that are given free, in part or whole, by what ends at that time. */
-int64_t overlap_most_released (struct planner *p, int64_t at);
 /* The booking's claims have changed. */
 void overlap_forget (struct booking *b);
 void overlap_destroy (struct planner *p);
+
+/* -- release.c: ends of bookings -- */
+
+struct release_search {
+    struct planner *p;
+    const struct overlap_need *need;
+    int64_t duration; /* of the windows that begin at the ends */
+    int64_t
+        missing; /* so many nodes, in part or whole, must be given back after `counted` */
+    int64_t counted;
+};
+/* The first end of a booking in from .. until, both >= 0 and < INT64_MAX, at which something
+ * that is of use to the request becomes free, and no more nodes are missing; -1: none. */
+int64_t release_next (struct release_search *k, int64_t from, int64_t until);
 
 /* -- levels.c: the indexes -- */
 

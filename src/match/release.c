@@ -1,0 +1,200 @@
+/* release.c - ends of bookings, at which something becomes free
+ *
+ *     release_next    the next end at which something of use to a request is given free
+ *
+ * What fits at a time ahead, and at no earlier one, has a part of something that ends then.
+ * So ends that give back nothing that is free, and enough of it, all through the window that
+ * begins with them are passed over; and after a time at which so many nodes were missing,
+ * all ends until as many have been given back. Each booking remembers to which requests its
+ * end was of no use. O(log bookings) for the first end, O(1) for each that is known to be of
+ * no use, O(claims of the booking) for others.
+ */
+#include <stddef.h>
+
+#include "match/planner_private.h"
+
+/* What ends at a time, and the window that begins then. */
+struct end {
+    struct planner *p;
+    const struct overlap_need *need;
+    const struct window *w;
+};
+
+static int64_t free_cores (const struct end *r, uint32_t v)
+{
+    const struct graph_vertex *x = graph_vertex (r->p->g, v);
+    int64_t sum = 0;
+
+    if (x->first == GRAPH_NONE)
+        return x->type == GRAPH_CORE ? claims_free_count (r->p, v, r->w) : 0;
+    if (x->nclaims > 0 && claims_taken (r->p, v, r->w))
+        return 0;
+    GRAPH_CHILDREN (r->p->g, v, c)
+    {
+        sum += free_cores (r, c);
+    }
+    return sum;
+}
+
+/* When the first booking begins that has v, or (below) something in it, in the window;
+ * INT64_MAX: none. One that begins by `soon` is as good as the first. */
+static int64_t first_start (const struct end *r, uint32_t v, bool below, int64_t soon)
+{
+    int64_t first = INT64_MAX;
+
+    CLAIMS (r->p, v, c)
+    {
+        const struct claim *claim = &r->p->claims[c];
+        if ((below || claim->exclusive) && claims_counts (r->p, claim, r->w))
+            first = MIN (first, claims_booking (r->p, claim)->start);
+        if (first <= soon)
+            return first;
+    }
+    if (!below)
+        return first;
+    GRAPH_CHILDREN (r->p->g, v, child)
+    {
+        int64_t start = first_start (r, child, below, soon);
+        first = MIN (first, start);
+        if (first <= soon)
+            return first;
+    }
+    return first;
+}
+
+/* Something that the claim gives back is free, and enough in its node, all through windows
+ * no longer than that; INT64_MAX: through this one. Where it is no more than `use`, that is
+ * not told exactly. */
+static int64_t use_of (const struct end *r, const struct claim *c, int64_t use)
+{
+    uint32_t node = levels_node_of (r->p, c->v);
+    int64_t first;
+
+    if (node == GRAPH_NONE)
+        return INT64_MAX; /* what is not in one node is not looked at closely */
+    first = first_start (r, node, r->need->only_whole, r->w->at + use);
+    if (first != INT64_MAX)
+        return MAX (first - r->w->at, 0);
+    if (r->need->only_whole && graph_further_count (r->p->g) == 0)
+        return INT64_MAX;
+    if (r->need->only_whole
+            ? claims_untouched (r->p, node, r->w)
+            : (c->v == node || graph_vertex (r->p->g, c->v)->first != GRAPH_NONE
+               || claims_free_count (r->p, c->v, r->w) > 0)
+                  && (r->need->cores == 0 || free_cores (r, node) >= r->need->cores))
+        return INT64_MAX;
+    return r->w->end - r->w->at - 1;
+}
+
+/* -- what was of no use is not looked at again: until something else becomes free, what is
+ * booked on it only becomes more -- */
+
+static struct useless as_useless (const struct end *r)
+{
+    return (struct useless){ .cores = r->need->only_whole ? -1 : r->need->cores,
+                             .length = r->w->end - r->w->at };
+}
+
+/* Of no use to a means of none to b. */
+static bool covers (const struct useless *a, const struct useless *b)
+{
+    return (a->cores < 0) == (b->cores < 0) && a->cores <= b->cores
+           && a->length <= b->length;
+}
+
+static bool is_known_useless (const struct end *r, const struct booking *b)
+{
+    const struct useless now = as_useless (r);
+    const struct reach *reach = b->reach;
+
+    if (!reach || reach->generation != r->p->generation || reach->made != r->p->made)
+        return false;
+    for (unsigned i = 0; i < reach->nuseless && i < USELESS_MAX; i++)
+        if (covers (&reach->useless[i], &now))
+            return true;
+    return false;
+}
+
+static void note_useless (const struct end *r, const struct booking *b, int64_t use)
+{
+    const struct useless now = { .cores = as_useless (r).cores, .length = use + 1 };
+    struct reach *reach = b->reach;
+    unsigned i = 0;
+
+    if (!reach || reach->made != r->p->made)
+        return;
+    if (reach->generation != r->p->generation)
+        reach->nuseless = 0;
+    reach->generation = r->p->generation;
+    while (i < reach->nuseless && i < USELESS_MAX && !covers (&now, &reach->useless[i]))
+        i++;
+    if (i == reach->nuseless || i == USELESS_MAX)
+        i = reach->nuseless++ % USELESS_MAX;
+    reach->useless[i] = now;
+}
+
+static bool is_of_use (const struct end *r, const struct booking *b)
+{
+    int64_t use = 0;
+
+    if (is_known_useless (r, b))
+        return false;
+    CLAIMS_OF_JOB (r->p, b, c)
+    {
+        use = MAX (use, use_of (r, &r->p->claims[c], use));
+        if (use == INT64_MAX)
+            return true;
+    }
+    note_useless (r, b, use);
+    return false;
+}
+
+/* -- one end after the other -- */
+
+struct round {
+    struct release_search *k;
+    int64_t from, until, found;
+};
+
+/* At least as many claims as nodes that b has something on; above nodes one is of many. */
+static bool is_missed (struct release_search *k, const struct booking *b)
+{
+    if (k->missing <= 0 || b->end <= k->counted)
+        return k->missing > 0;
+    k->missing = k->p->any_above ? 0 : k->missing - b->nclaims;
+    return k->missing > 0;
+}
+
+static bool visit (struct ordered_link *l, void *arg)
+{
+    struct round *s = arg;
+    const struct booking *b =
+        (const struct booking *)((const char *)l - offsetof (struct booking, by_end));
+    bool missed = s->k->missing > 0;
+
+    if (b->end > s->until)
+        return true;
+    if (is_missed (s->k, b) || b->end < s->from)
+        return false;
+    /* Others that end at the same time were passed over. */
+    if (!missed) {
+        struct window w = { .at = b->end,
+                            .end = planner_window_end (s->k->p, b->end, s->k->duration) };
+        struct end r = { .p = s->k->p, .need = s->k->need, .w = &w };
+        if (!is_of_use (&r, b))
+            return false;
+    }
+    s->found = b->end;
+    return true;
+}
+
+int64_t release_next (struct release_search *k, int64_t from, int64_t until)
+{
+    struct round s = { .k = k, .from = from, .until = until, .found = -1 };
+
+    if (k->missing > 0)
+        from = MIN (from, k->counted + 1);
+    ordered_from (&k->p->ends, planner_order (from), visit, &s);
+    k->counted = MAX (k->counted, s.found >= 0 ? s.found : until);
+    return s.found;
+}

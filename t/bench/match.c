@@ -330,6 +330,7 @@ static void stream (const struct machine_shape *m, struct graph *g, const char *
         shapes[i] = parse (text);
         free (text);
     }
+    decide (p, PLANNER_SATISFIABILITY, 1, shapes[0], HOUR, NULL); /* makes the indexes */
     for (int i = 0; i < jobs; i++) {
         struct selection *sel = NULL;
         struct shape *s = shapes[draw (&seed) % 8];

@@ -58,10 +58,14 @@ static void bound_of (struct walker *k, uint16_t r)
             b->dim[d] += times (n, k->bound[c].dim[d]);
     }
     join_bounds (k, req->first);
-    if (k->type[r] == GRAPH_NODE)
+    if (k->type[r] == GRAPH_NODE) {
         b->dim[0] = req->taken || k->policy->node_exclusive;
-    else if (dim > 0 && req->first == SHAPE_NONE && !k->p->type_shared[k->type[r]])
+        properties_raise (k->p, k->properties, b->dim[0], b->dim);
+    } else if (dim > 0 && req->first == SHAPE_NONE && !k->p->type_shared[k->type[r]]) {
         b->dim[dim] += 1; /* no index knows what else a vertex has as a further child */
+        if (dim == CORES)
+            properties_spread (k->p, k->properties, 1, b->dim);
+    }
 }
 
 void walk_bounds (struct walker *k)
@@ -109,7 +113,7 @@ static bool by_measure (const struct walker *k)
     return k->policy->measure && k->w->now;
 }
 
-static void need_of (const struct walker *k, uint16_t r, struct index_need *need)
+void walk_need (const struct walker *k, uint16_t r, struct index_need *need)
 {
     *need = (struct index_need){
         .at = k->w->at, .now = k->w->now, .ever = k->w->ever, .by_measure = by_measure (k)
@@ -218,10 +222,23 @@ bool walk_hopeless (struct walker *k)
 static bool too_little (const struct walker *k, uint32_t node,
                         const struct index_need *need)
 {
-    for (unsigned d = 1; d < k->p->ndims; d++)
+    for (unsigned d = 1; d < k->p->ntypes; d++)
         if (need->dim[d] > 0 && free_below (k, node, k->p->dims[d]) < need->dim[d])
             return true;
     return false;
+}
+
+/* The first place >= from of which the bit is set in a and not in b; -1. */
+static ptrdiff_t next_open (const uint64_t *a, const uint64_t *b, size_t from, size_t n)
+{
+    for (size_t i = from / 64; i < (n + 63) / 64; i++) {
+        uint64_t word = a[i] & ~b[i];
+        if (i == from / 64)
+            word &= ~UINT64_C (0) << from % 64;
+        if (word)
+            return (ptrdiff_t)(64 * i + (size_t)__builtin_ctzll (word));
+    }
+    return -1;
 }
 
 /* The next place >= from of the root's index that may serve in the window ahead: what is
@@ -230,17 +247,22 @@ static ptrdiff_t next_ahead (const struct walker *k, const struct above *a, size
                              const struct index_need *need)
 {
     const uint64_t *closed = need->dim[0] > 0 ? k->w->touched : k->w->taken;
+    ptrdiff_t i;
 
-    for (size_t i = from / 64; i < (a->nnodes + 63) / 64; i++) {
-        uint64_t word = k->w->up[i] & ~closed[i];
-        if (i == from / 64)
-            word &= ~UINT64_C (0) << from % 64;
-        for (; word; word &= word - 1) {
-            size_t place = 64 * i + (size_t)__builtin_ctzll (word);
-            bool touched = k->w->touched[i] >> place % 64 & 1;
-            if (!touched || !too_little (k, a->nodes[place], need))
-                return (ptrdiff_t)place;
+    while ((i = next_open (k->w->up, closed, from, a->nnodes)) >= 0) {
+        from = (size_t)i + 1;
+        if (k->properties) { /* few nodes have them: the index knows which */
+            ptrdiff_t next = index_next (a->index, (size_t)i, need);
+            if (next != i) {
+                if (next < 0)
+                    return -1;
+                from = (size_t)next;
+                continue;
+            }
         }
+        bool touched = k->w->touched[i / 64] >> i % 64 & 1;
+        if (!touched || !too_little (k, a->nodes[i], need))
+            return i;
     }
     return -1;
 }
@@ -349,7 +371,7 @@ static void nodes_of (struct walker *k, uint32_t u, const struct above *a, uint1
     /* In the order of the graph, as equals are wanted in that. */
     bool backwards = ideal > 0 && k->policy->high;
 
-    need_of (k, r, &need);
+    walk_need (k, r, &need);
     if (excl && k->type[r] == GRAPH_NODE)
         need.dim[0] = 1;
     index_walk_start (&w, a->index, &need);
@@ -527,7 +549,7 @@ static int64_t capacity (struct walker *k, const struct above *a, uint16_t r,
     struct index_need need;
     int64_t n = 0, fit = INT64_MAX;
 
-    need_of (k, r, &need);
+    walk_need (k, r, &need);
     if (k->type[r] == GRAPH_NODE) {
         for (ptrdiff_t i = index_next (a->index, 0, &need); i >= 0 && n < most; n++)
             i = index_next (a->index, (size_t)i + 1, &need);

@@ -382,3 +382,21 @@ bool constraint_allows_vertex (const struct constraint *c, const struct graph *g
     s.name.text = NULL;
     return allows (c, &s);
 }
+
+/* Passes over *i of them. */
+static const char *property (const struct constraint *c, size_t *i)
+{
+    const char *found = NULL;
+
+    for (size_t k = 0; c->op == OP_PROPERTIES && k < c->nwords; k++)
+        if (*c->words[k].text != '^' && (*i)-- == 0)
+            return c->words[k].text;
+    for (size_t k = 0; c->op == OP_AND && k < c->nargs && !found; k++)
+        found = property (c->args[k], i);
+    return found;
+}
+
+const char *constraint_property (const struct constraint *c, size_t i)
+{
+    return c ? property (c, &i) : NULL;
+}

@@ -26,6 +26,9 @@ struct constraint *constraint_compile (const json_t *o, struct error *err);
 void constraint_destroy (struct constraint *c);
 bool constraint_allows_vertex (const struct constraint *c, const struct graph *g,
                                uint32_t v, uint32_t unit);
+/* Number i of the properties that everything it allows has: those in "properties", alone or
+ * in an "and", that are not forbidden. Borrowed; NULL: no more, or c is NULL. */
+const char *constraint_property (const struct constraint *c, size_t i);
 size_t constraint_memory (const struct constraint *c); /* bytes, about */
 
 #endif

@@ -31,7 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define INDEX_DIMS 8 /* at most; dimension 0: whole nodes (1: nothing is booked there) */
+#define INDEX_DIMS 12 /* at most; dimension 0: whole nodes (1: nothing is booked there) */
 
 struct index_key {
     int64_t free[INDEX_DIMS]; /* now; all -1: takes nothing (down, vacant) */

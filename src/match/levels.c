@@ -14,7 +14,6 @@
 
 #include "match/planner_private.h"
 
-#define CORES 1 /* dimension */
 #include "match/profile.h"
 
 /* -- look-ups -- */
@@ -110,10 +109,10 @@ static int64_t measure_of (const struct planner *p, const struct index_key *key)
         return 0;
     for (unsigned d = 0; d < INDEX_DIMS; d++)
         free[d] = MAX (key->free[d], 0);
-    measure = p->policy.measure (&p->policy, free, key->ever, p->ndims);
+    measure = p->policy.measure (&p->policy, free, key->ever, p->ntypes);
     if (measure != INT64_MIN)
         return measure;
-    measure = p->policy.measure (&p->policy, key->ever, key->ever, p->ndims);
+    measure = p->policy.measure (&p->policy, key->ever, key->ever, p->ntypes);
     return measure == INT64_MIN ? INT64_MIN : INT64_MIN + 1;
 }
 
@@ -131,6 +130,7 @@ void levels_key (const struct planner *p, uint32_t v, struct index_key *ret)
         memcpy (ret->free, node->up, sizeof (ret->free));
     } else if (!covered) {
         sums_add (p, v, SUMS_FREE, ret->free);
+        properties_spread (p, node->properties, ret->free[CORES], ret->free);
     }
     ret->measure = measure_of (p, ret);
     if (p->policy.first) /* fresh ones come first */
@@ -390,6 +390,10 @@ void levels_measure (struct planner *p, struct level_node *node)
         note_overbooked (p, node->v);
         node->up[0] = 1;
     }
+    properties_note (p, node);
+    properties_spread (p, node->properties, node->up[CORES], node->up);
+    if (node->ever[CORES] > 0)
+        properties_spread (p, node->properties, node->ever[CORES], node->ever);
 }
 
 void planner_changed (struct planner *p, uint32_t v)

@@ -39,6 +39,7 @@ src_match_libmatch_a_SOURCES = \
 	src/match/planner.c \
 	src/match/policy.c \
 	src/match/profile.c \
+	src/match/properties.c \
 	src/match/release.c \
 	src/match/rset.c \
 	src/match/selection.c \

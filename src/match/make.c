@@ -124,7 +124,7 @@ static void count_further (struct make *m)
 
 static bool has_dim (const struct planner *p, int type)
 {
-    for (unsigned d = 0; d < p->ndims; d++)
+    for (unsigned d = 0; d < p->ntypes; d++)
         if (p->dims[d] == type)
             return true;
     return false;
@@ -132,8 +132,8 @@ static bool has_dim (const struct planner *p, int type)
 
 static void add_dim (struct planner *p, int type)
 {
-    if (type >= 0 && p->ndims < INDEX_DIMS && !has_dim (p, type))
-        p->dims[p->ndims++] = (uint16_t)type;
+    if (type >= 0 && p->ntypes < TYPE_DIMS && !has_dim (p, type))
+        p->dims[p->ntypes++] = (uint16_t)type;
 }
 
 /* The most frequent type of leaves in nodes that has no dimension; -1. */
@@ -159,15 +159,16 @@ static void set_dims (struct make *m)
     struct planner *p = m->p;
     int type;
 
-    p->ndims = 0;
+    p->ntypes = 0;
     for (size_t i = 0; i < ARRAY_SIZE (first); i++)
         add_dim (p, first[i]);
     for (size_t i = 0; i < p->ntracked; i++)
         add_dim (p, graph_type_find (p->g, p->tracked[i]));
-    while (p->ndims < INDEX_DIMS && (type = frequent_type (m)) >= 0)
+    while (p->ntypes < TYPE_DIMS && (type = frequent_type (m)) >= 0)
         add_dim (p, type);
     memset (p->dim_of, -1, sizeof (p->dim_of));
-    for (unsigned d = 0; d < p->ndims; d++)
+    p->ndims = p->ntypes + p->nproperties;
+    for (unsigned d = 0; d < p->ntypes; d++)
         if (m->types[p->dims[d]].amount < SUMS_MAX)
             p->dim_of[p->dims[d]] = (int8_t)d;
     p->dim_of[GRAPH_NODE] = 0;
@@ -355,6 +356,7 @@ static void measure (struct make *m)
     struct planner *p = m->p;
     int64_t sums[INDEX_DIMS] = { 0 };
 
+    properties_forget (p);
     p->stale = false; /* the entries may be used from here on */
     for (size_t k = 0; k < p->nnodes; k++) {
         struct level_node *node = &p->nodes[k];

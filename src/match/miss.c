@@ -38,12 +38,27 @@ static const char *unit_of (const struct reason *w, uint16_t type)
     return "";
 }
 
+/* Of a dimension; those of properties count cores. */
+static uint16_t type_of (const struct reason *w, unsigned dim)
+{
+    return w->p->dims[dim < w->p->ntypes ? dim : CORES];
+}
+
+/* " with PROPERTY", for the nodes of such a dimension. */
+static void add_property (const struct reason *w, const char *nodes, unsigned dim,
+                          struct strbuf *sb)
+{
+    if (dim >= w->p->ntypes)
+        strbuf_addf (sb, "%s with %s", nodes, w->p->properties[dim - w->p->ntypes].name);
+}
+
 /* "9 gpus", "1 whole node", "4096 MiB of memory" */
 static void add_amount (const struct reason *w, unsigned dim, int64_t n,
                         struct strbuf *sb)
 {
-    const char *type = graph_type_name (w->p->g, w->p->dims[dim]);
-    const char *unit = w->p->dims[dim] == GRAPH_MEMORY ? unit_of (w, GRAPH_MEMORY) : NULL;
+    const char *type = graph_type_name (w->p->g, type_of (w, dim));
+    const char *unit =
+        type_of (w, dim) == GRAPH_MEMORY ? unit_of (w, GRAPH_MEMORY) : NULL;
 
     if (unit)
         strbuf_addf (sb, "%" PRId64 " %s%sof %s", n, unit, *unit ? " " : "", type);
@@ -62,13 +77,19 @@ static int64_t sum_of (const struct reason *w, unsigned d, bool ever)
 {
     if (w->x && (d == 0 || !w->p->any_loose))
         return ever ? index_sum_ever (w->x, d) : index_sum_free (w->x, d);
-    return sums_of_type (w->p, w->p->g->root, w->p->dims[d],
+    return sums_of_type (w->p, w->p->g->root, type_of (w, d),
                          ever ? SUMS_EVER : SUMS_FREE);
 }
 
 static int64_t sum (const struct reason *w, unsigned d)
 {
     return sum_of (w, d, w->never);
+}
+
+/* Who asks for nodes with a property did not ask for their cores. */
+static bool is_derived (const struct reason *w, uint16_t r, unsigned d)
+{
+    return d >= w->p->ntypes && w->k->type[r] == GRAPH_NODE;
 }
 
 /* Something of r that must lie in one node does not. */
@@ -85,11 +106,14 @@ static bool say_node_too_small (const struct reason *w, uint16_t r, struct strbu
     }
     for (unsigned d = 1; d < w->p->ndims; d++) {
         int64_t one = walk_least_in_node (w->k, r, d);
-        if (one <= most (w, d) || w->p->type_loose[w->p->dims[d]])
+        if (one <= most (w, d) || w->p->type_loose[type_of (w, d)]
+            || is_derived (w, r, d))
             continue;
         strbuf_adds (sb, "needs ");
         add_amount (w, d, one, sb);
-        strbuf_addf (sb, " on a node, the largest has %" PRId64 "%s", most (w, d),
+        strbuf_adds (sb, " on a node");
+        add_property (w, "", d, sb);
+        strbuf_addf (sb, ", the largest has %" PRId64 "%s", most (w, d),
                      w->never ? "" : " free now");
         return true;
     }
@@ -102,15 +126,17 @@ static bool say_sum_too_small (const struct reason *w, uint16_t top, struct strb
 
     for (unsigned d = w->x ? 0 : 1; d < w->p->ndims; d++) {
         int64_t all, one = w->k->bound[top].dim[d];
-        if (__builtin_mul_overflow (n, one, &all) || one == 0 || all <= sum (w, d))
+        if (__builtin_mul_overflow (n, one, &all) || one == 0 || all <= sum (w, d)
+            || is_derived (w, top, d))
             continue;
         strbuf_adds (sb, "needs ");
         add_amount (w, d, all, sb);
+        strbuf_adds (sb, d > 0 || w->never ? " in all" : "");
+        add_property (w, " on nodes", d, sb);
         if (w->never)
-            strbuf_addf (sb, " in all, there are %" PRId64, sum (w, d));
+            strbuf_addf (sb, ", there are %" PRId64, sum (w, d));
         else
-            strbuf_addf (sb, "%s, %" PRId64 " %s free now (of %" PRId64 ")",
-                         d == 0 ? "" : " in all", sum (w, d),
+            strbuf_addf (sb, ", %" PRId64 " %s free now (of %" PRId64 ")", sum (w, d),
                          sum (w, d) == 1 ? "is" : "are", sum_of (w, d, true));
         return true;
     }
@@ -144,6 +170,21 @@ static bool say_too_few_nodes (const struct reason *w, uint16_t top, struct strb
     return true;
 }
 
+/* A sum of properties tells that there are too few nodes, not how many. */
+static int64_t found_of (const struct reason *w, const struct walk_miss *miss)
+{
+    struct index_need need;
+    int64_t n = 0;
+
+    if (!w->x || !miss->known_early || !w->k->properties
+        || w->k->type[miss->wanted] != GRAPH_NODE)
+        return miss->found;
+    walk_need (w->k, miss->wanted, &need);
+    for (ptrdiff_t i = index_next (w->x, 0, &need); i >= 0 && n < miss->asked; n++)
+        i = index_next (w->x, (size_t)i + 1, &need);
+    return n;
+}
+
 static void say_count (const struct reason *w, const struct walk_miss *miss,
                        struct strbuf *sb)
 {
@@ -162,8 +203,9 @@ static void say_count (const struct reason *w, const struct walk_miss *miss,
         strbuf_addf (sb, ": the machine has no %s", r->type);
         return;
     }
-    strbuf_addf (sb, ": %" PRId64 " of %" PRId64 " %s%s fit%s %s", miss->found,
-                 miss->asked, r->type, plural (miss->asked), miss->found == 1 ? "s" : "",
+    int64_t found = found_of (w, miss);
+    strbuf_addf (sb, ": %" PRId64 " of %" PRId64 " %s%s fit%s %s", found, miss->asked,
+                 r->type, plural (miss->asked), found == 1 ? "s" : "",
                  w->never ? "the machine" : "now");
     if (miss->at != GRAPH_NONE && miss->at != w->p->g->root)
         strbuf_addf (sb, " in %s",

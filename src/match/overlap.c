@@ -262,6 +262,19 @@ static bool only_whole (const struct planner *p, const struct shape *s, uint16_t
     return true;
 }
 
+/* Something that may be above nodes is taken as a whole, with nodes of any kind below it. */
+static bool takes_above (const struct planner *p, const struct shape *s, uint16_t head)
+{
+    for (uint16_t r = head; r != SHAPE_NONE; r = s->v[r].next) {
+        const struct shape_vertex *v = &s->v[r];
+        if (is_type (p, v, GRAPH_NODE) || v->first == SHAPE_NONE)
+            continue;
+        if ((v->taken && v->kind == SHAPE_RESOURCE) || takes_above (p, s, v->first))
+            return true;
+    }
+    return false;
+}
+
 void overlap_needs (struct planner *p, const struct shape *s, struct overlap_need *ret)
 {
     int64_t need[INDEX_DIMS];
@@ -270,6 +283,8 @@ void overlap_needs (struct planner *p, const struct shape *s, struct overlap_nee
     if (s->other || p->nested)
         return;
     sums_need (p, s, need);
+    if (!takes_above (p, s, s->top))
+        ret->properties = properties_needed (p, s->constraint);
     ret->whole = need[0];
     ret->nodes = nodes_of (p, s, s->top);
     ret->cores = cores_in_node (p, s, s->top);

@@ -260,7 +260,9 @@ int planner_match (struct planner *p, enum planner_op op, uint64_t job,
         return rc;
     if (books && booking_find (p, job))
         return error_set (why, EEXIST, "job %" PRIu64 " has a booking already", job);
-    rc = levels_update (p);
+    if ((rc = levels_update (p)) == 0
+        && (rc = properties_ask (p, shape->constraint)) == 0)
+        rc = levels_update (p);
     if (rc == 0)
         rc = decide (&k, op);
     if (rc == 0 && books)

@@ -38,6 +38,7 @@ void planner_destroy (struct planner *p)
         free (p->tracked[i]);
     levels_destroy (p);
     overlap_destroy (p);
+    properties_destroy (p);
     free (p);
 }
 
@@ -66,7 +67,7 @@ int planner_track (struct planner *p, const char *type)
     for (size_t i = 0; i < p->ntracked; i++)
         if (!strcmp (p->tracked[i], type))
             return 0;
-    if (p->ntracked == INDEX_DIMS)
+    if (p->ntracked == TYPE_DIMS)
         return 0;
     if (!(copy = strdup (type)))
         return -ENOMEM;

@@ -55,7 +55,7 @@ const struct match_policy *planner_policy (const struct planner *p);
 /* From the next match on; what is booked stays. O(nodes log nodes) then. */
 void planner_set_policy (struct planner *p, const struct match_policy *policy);
 /* Types whose free counts the index keeps, besides node, core, gpu and memory; at most
- * INDEX_DIMS - 1 in all, later ones are ignored. 0 or -ENOMEM. */
+ * 7 types in all, later ones are ignored. 0 or -ENOMEM. */
 int planner_track (struct planner *p, const char *type);
 /* The graph was changed below (or at) v; GRAPH_NONE: anywhere. Cheap: looked at with the
  * next match. Told after each change of status, properties or a size in one node, only

@@ -66,8 +66,9 @@ struct booking {
 #define USELESS_MAX 6
 
 struct useless {
-    int64_t cores;  /* that are needed in one node; -1: whole nodes */
-    int64_t length; /* of a window that begins at the end of the booking, or more */
+    int64_t cores;      /* that are needed in one node; -1: whole nodes */
+    uint8_t properties; /* of the nodes */
+    int64_t length;     /* of a window that begins at the end of the booking, or more */
 };
 
 /* What is known of a booking for times ahead, made when first asked for. */
@@ -117,15 +118,26 @@ struct level_node {
     uint32_t v, parent;
     uint32_t nclaims, nreserved; /* on it and below it */
     uint64_t stamp;
-    bool down;         /* it or something above it */
-    bool dirty;        /* its key is to be made */
-    bool changed;      /* it was told to planner_changed() */
-    bool soonest_gone; /* `soonest` is to be looked up */
-    uint32_t inner;    /* number in planner.inner, when there are nodes in it */
-    int64_t listed;    /* cores, see listed.c */
-    int64_t soonest;   /* least end of what is allocated in it, INT64_MAX */
+    bool down;          /* it or something above it */
+    bool dirty;         /* its key is to be made */
+    bool changed;       /* it was told to planner_changed() */
+    uint8_t properties; /* a bit for each of planner.properties that it has */
+    bool soonest_gone;  /* `soonest` is to be looked up */
+    uint32_t inner;     /* number in planner.inner, when there are nodes in it */
+    int64_t listed;     /* cores, see listed.c */
+    int64_t soonest;    /* least end of what is allocated in it, INT64_MAX */
     int64_t score;
     int64_t ever[INDEX_DIMS], up[INDEX_DIMS]; /* when all is up, of what is up */
+};
+
+#define CORES 1 /* the dimension */
+#define TYPE_DIMS 8
+#define PROPERTIES_MAX (INDEX_DIMS - TYPE_DIMS)
+
+struct property { /* that jobs asked for */
+    char *name;
+    size_t nodes;  /* that have it */
+    int64_t least; /* no node that has it has fewer cores up; INT64_MAX: none has it */
 };
 
 struct profile;
@@ -145,8 +157,11 @@ struct planner {
     struct booking *by_job;                      /* hash */
     struct booking **bookings;                   /* by number */
     uint32_t nbookings, bookings_alloc, bookings_free;
-    uint16_t dims[INDEX_DIMS]; /* type of each dimension; dims[0] is GRAPH_NODE: whole */
-    unsigned ndims;
+    uint16_t dims[TYPE_DIMS]; /* type of each dimension; dims[0] is GRAPH_NODE: whole */
+    unsigned ntypes; /* dimensions of types; behind them stand those of properties */
+    unsigned ndims;  /* in all */
+    struct property properties[PROPERTIES_MAX]; /* see properties.c */
+    unsigned nproperties;
     struct above *above; /* by graph_vertex.place of vertices with GRAPH_ABOVE */
     size_t nabove;
     uint32_t
@@ -175,7 +190,7 @@ struct planner {
 
     struct ordered ids, ends; /* of the bookings; ends as planner_order() */
     uint32_t claims_live;     /* of nclaims */
-    char *tracked[INDEX_DIMS];
+    char *tracked[TYPE_DIMS];
     size_t ntracked;
     int8_t dim_of[GRAPH_TYPES_MAX]; /* of each type, -1 */
 
@@ -309,7 +324,8 @@ void listed_again (struct planner *p); /* the levels were made anew */
 /* w->touched and w->taken of a window ahead; -ENOMEM. The levels are up to date. Valid until
  * the next call or booking. */
 int overlap_make (struct planner *p, struct window *w);
-struct overlap_need { /* of a request; zeros where nothing is known */
+struct overlap_need {   /* of a request; zeros where nothing is known */
+    uint8_t properties; /* of all its nodes */
     const struct shape *shape;
     int64_t whole; /* nodes on which nothing else may be */
     int64_t nodes; /* different nodes */
@@ -323,6 +339,25 @@ int64_t overlap_missing (const struct planner *p, const struct window *w,
 /* The booking's claims have changed. */
 void overlap_forget (struct booking *b);
 void overlap_destroy (struct planner *p);
+
+/* -- properties.c: dimensions of properties -- */
+
+/* A request with this constraint comes. What was asked for the first time makes the planner
+ * stale. -ENOMEM. O(nodes) the first time. */
+int properties_ask (struct planner *p, const struct constraint *c);
+/* Those of which the dimensions bound what the constraint (or NULL) allows, as bits. */
+uint8_t properties_needed (const struct planner *p, const struct constraint *c);
+/* Which of them the node has; its `up` is known. */
+void properties_note (struct planner *p, struct level_node *node);
+/* Add cores of nodes that have these to their dimensions. */
+void properties_spread (const struct planner *p, uint8_t properties, int64_t cores,
+                        int64_t *sums);
+/* Of each of these dimensions no less is needed than so many whole nodes have. */
+void properties_raise (const struct planner *p, uint8_t properties, int64_t nodes,
+                       int64_t *need);
+/* No node is known to have any. */
+void properties_forget (struct planner *p);
+void properties_destroy (struct planner *p);
 
 /* -- release.c: ends of bookings -- */
 

@@ -72,6 +72,8 @@ static int64_t use_of (const struct end *r, const struct claim *c, int64_t use)
 
     if (node == GRAPH_NONE)
         return INT64_MAX; /* what is not in one node is not looked at closely */
+    if (r->need->properties & ~levels_node (r->p, node)->properties)
+        return 0;
     first = first_start (r, node, r->need->only_whole, r->w->at + use);
     if (first != INT64_MAX)
         return MAX (first - r->w->at, 0);
@@ -92,6 +94,7 @@ static int64_t use_of (const struct end *r, const struct claim *c, int64_t use)
 static struct useless as_useless (const struct end *r)
 {
     return (struct useless){ .cores = r->need->only_whole ? -1 : r->need->cores,
+                             .properties = r->need->properties,
                              .length = r->w->end - r->w->at };
 }
 
@@ -99,7 +102,7 @@ static struct useless as_useless (const struct end *r)
 static bool covers (const struct useless *a, const struct useless *b)
 {
     return (a->cores < 0) == (b->cores < 0) && a->cores <= b->cores
-           && a->length <= b->length;
+           && a->length <= b->length && !(a->properties & ~b->properties);
 }
 
 static bool is_known_useless (const struct end *r, const struct booking *b)
@@ -117,9 +120,11 @@ static bool is_known_useless (const struct end *r, const struct booking *b)
 
 static void note_useless (const struct end *r, const struct booking *b, int64_t use)
 {
-    const struct useless now = { .cores = as_useless (r).cores, .length = use + 1 };
+    struct useless now = as_useless (r);
     struct reach *reach = b->reach;
     unsigned i = 0;
+
+    now.length = use + 1;
 
     if (!reach || reach->made != r->p->made)
         return;

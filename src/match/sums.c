@@ -180,17 +180,41 @@ static void count_nodes (struct planner *p, const struct booking *b,
         count_node (p, b, a->nodes[i], true, sums);
 }
 
+/* v has so many cores: in a node, or of the nodes below it. */
+static void add_properties (const struct planner *p, uint32_t v, int64_t cores,
+                            int64_t *sums)
+{
+    uint32_t node;
+    const struct above *a;
+
+    if (p->nproperties == 0)
+        return;
+    if ((node = levels_node_of (p, v)) != GRAPH_NONE) {
+        const struct level_node *x = levels_node (p, node);
+        if (x)
+            properties_spread (p, x->properties, cores, sums);
+    } else if ((a = levels_above (p, v))) {
+        for (size_t i = 0; i < a->nnodes; i++) {
+            const struct level_node *x = levels_node (p, a->nodes[i]);
+            if (x)
+                properties_spread (p, x->properties, x->up[CORES], sums);
+        }
+    }
+}
+
 static void add_claim (const struct planner *p, const struct claim *c, int64_t *sums)
 {
     const struct graph_vertex *x = graph_vertex (p->g, c->v);
     const struct level_node *node = levels_node (p, c->v);
     int dim = p->dim_of[x->type];
+    int64_t cores = sums[CORES];
 
     if (x->parent != GRAPH_NONE && !sums_is_up (p, x->parent))
         return;
     if (x->first != GRAPH_NONE && c->exclusive) {
         if (!node) {
             sums_add (p, c->v, SUMS_UP, sums);
+            add_properties (p, c->v, sums[CORES] - cores, sums);
             return;
         }
         for (unsigned d = 1; d < p->ndims; d++)
@@ -204,6 +228,8 @@ static void add_claim (const struct planner *p, const struct claim *c, int64_t *
                          times (units_of (p, c->v, c->unit, c->count, SUMS_UP), x->size));
     else if (graph_is_up (p->g, c->v, 0))
         sums[dim] = add (sums[dim], c->amount);
+    if (dim == CORES)
+        add_properties (p, c->v, sums[CORES] - cores, sums);
 }
 
 void sums_of_booking (struct planner *p, const struct booking *b, int64_t *sums)
@@ -303,4 +329,7 @@ void sums_need (const struct planner *p, const struct shape *s, int64_t *need)
     memset (need, 0, INDEX_DIMS * sizeof (*need));
     for (uint16_t r = s->top; r != SHAPE_NONE; r = s->v[r].next)
         need_of (&w, r, 1, false);
+    uint8_t properties = properties_needed (p, s->constraint);
+    properties_spread (p, properties, need[CORES], need);
+    properties_raise (p, properties, need[0], need);
 }

@@ -222,6 +222,12 @@ static int check_key (const struct check *k, const struct above *a, size_t place
     count (p, v, true, free, &want);
     want.free[0] = free && want.allocated == 0;
     want.ever[0] = 1;
+    for (unsigned i = 0; i < p->nproperties; i++) {
+        if (!graph_property (p->g, v, 0, p->properties[i].name))
+            continue;
+        want.free[p->ntypes + i] = want.free[CORES];
+        want.ever[p->ntypes + i] = want.ever[CORES];
+    }
     index_get (a->index, place, &key);
     for (unsigned d = 0; d < p->ndims; d++) {
         EXPECT (k, v, "free", key.free[d], up ? want.free[d] : -1);
@@ -278,7 +284,7 @@ static int check_levels (const struct check *k)
     sums_add_loose (p, p->g->root, SUMS_FREE, loose);
     for (unsigned d = 0; d < p->ndims; d++)
         EXPECT (k, p->g->root, "loose and free", p->loose_free[d], loose[d]);
-    for (unsigned d = 0; d < p->ndims; d++)
+    for (unsigned d = 0; d < p->ntypes; d++)
         EXPECT (k, p->g->root, "planner_free", planner_free (p, p->dims[d]),
                 d == 0 ? index_sum_free (p->above[0].index, 0)
                        : sums_of_type (p, p->g->root, p->dims[d], SUMS_FREE));
@@ -303,6 +309,16 @@ static int64_t whole_at (const struct planner *p, int64_t t)
     return n;
 }
 
+static void add_node (const struct planner *p, uint32_t v, int64_t *sums)
+{
+    int64_t cores = sums[CORES];
+
+    sums_add (p, v, SUMS_UP, sums);
+    for (unsigned i = 0; i < p->nproperties; i++)
+        if (graph_property (p->g, v, 0, p->properties[i].name))
+            sums[p->ntypes + i] += sums[CORES] - cores;
+}
+
 static int check_time (const struct check *k, int64_t t)
 {
     const struct planner *p = k->p;
@@ -310,7 +326,7 @@ static int check_time (const struct check *k, int64_t t)
 
     for (size_t i = 0; i < p->nnodes; i++)
         if (sums_is_up (p, p->nodes[i].v))
-            sums_add (p, p->nodes[i].v, SUMS_UP, sums);
+            add_node (p, p->nodes[i].v, sums);
     sums_add_loose (p, p->g->root, SUMS_UP, sums);
     for (struct booking *b = p->by_job; b; b = b->hh.next) {
         int64_t takes[INDEX_DIMS] = { 0 };

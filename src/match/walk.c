@@ -602,6 +602,7 @@ int walk_bind (struct walker *k)
                          : -1;
     k->has_ways = graph_further_count (k->g) > 0;
     k->storage_node = graph_type_find (k->g, "storage_node");
+    k->properties = properties_needed (k->p, k->s->constraint);
     walk_bounds (k);
     return 0;
 }

@@ -60,7 +60,8 @@ struct walker {
     const struct match_policy *policy;
     const struct window *w;
     struct walk_miss *miss;
-    int32_t *type; /* by vertex of the request: the graph's number, -1: not there */
+    uint8_t properties; /* that all its nodes have; see properties.c */
+    int32_t *type;      /* by vertex of the request: the graph's number, -1: not there */
     int32_t storage_node; /* a type that constraints are about, as of nodes; -1 */
     struct bound *bound;  /* by vertex of the request: for one of it */
     int64_t cap;          /* slots that one node may give, 0: any number */
@@ -217,6 +218,8 @@ void walk_bounds (struct walker *k);
 int64_t walk_least_in_node (const struct walker *k, uint16_t r, unsigned d);
 /* All that r stands for lies in one node; r may be the node itself. */
 bool walk_within_node (const struct walker *k, uint16_t r);
+/* What a node must have to serve one of r, for the indexes. */
+void walk_need (const struct walker *k, uint16_t r, struct index_need *need);
 /* The summaries tell that it cannot be (the miss is noted). */
 bool walk_hopeless (struct walker *k);
 

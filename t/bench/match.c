@@ -4,7 +4,7 @@
  *
  * Prints a table, one line a graph and request; see t/bench/match. --scale prints the
  * series over 2^8 .. 2^17 nodes for the plot. --one decides N times and prints nothing: for
- * counting instructions (the function decide() is what counts). Times are medians of
+ * counting instructions (the function bench_decide() is what counts). Times are medians of
  * --times decisions; the booking is taken back in between, outside of the time.
  */
 #include <errno.h>
@@ -20,6 +20,8 @@
 #include "match/writer.h"
 
 #define HOUR 3600
+#define RARE "big" /* the property of the last RARE_NODES nodes */
+#define RARE_NODES 16
 
 /* -- time and memory -- */
 
@@ -86,6 +88,8 @@ static void add_node (struct graph *g, uint32_t parent, const struct machine_sha
         uint32_t socket = add (g, node, "socket", s, 1, -1, false);
         add (g, socket, "core", s * m->cores, m->cores, -1, true);
     }
+    if (m->nodes - i <= RARE_NODES)
+        graph_set_property (g, node, 0, RARE, "");
     if (m->sockets == 0)
         add (g, node, "core", 0, m->cores, -1, true);
     if (m->gpus > 0)
@@ -111,6 +115,7 @@ static struct graph *make_graph (const struct machine_shape *m)
 
 struct request {
     const char *name, *resources;
+    const char *property; /* of the nodes, or NULL */
 };
 
 #define CORES(n) "{\"type\":\"core\",\"count\":" #n "}"
@@ -130,17 +135,22 @@ static const struct request requests[] = {
     { "64 x (8c+1g)", SLOT (64, CORES (8) ",{\"type\":\"gpu\",\"count\":1}") },
     { "8 slots in a rack",
       "{\"type\":\"rack\",\"count\":1,\"with\":[" NODES (8, SLOT (1, CORES (4))) "]}" },
+    { "1 node, rare property", WHOLE (1), RARE },
 };
 
-static char *jobspec_text (const char *resources)
+static char *jobspec_text (const struct request *r)
 {
-    char *text = NULL;
+    char constraints[128] = "", *text = NULL;
+
+    if (r->property)
+        snprintf (constraints, sizeof (constraints),
+                  ",\"constraints\":{\"properties\":[\"%s\"]}", r->property);
     if (asprintf (
             &text,
             "{\"version\":1,\"resources\":[%s],\"tasks\":[{\"command\":[\"true\"],"
             "\"slot\":\"task\",\"count\":{\"per_slot\":1}}],\"attributes\":{\"system\":"
-            "{\"duration\":3600}}}",
-            resources)
+            "{\"duration\":3600%s}}}",
+            r->resources, constraints)
         < 0)
         die ("request", "no memory");
     return text;
@@ -161,9 +171,10 @@ static struct shape *parse (const char *text)
 
 /* -- a decision -- */
 
-__attribute__ ((noinline)) static int decide (struct planner *p, enum planner_op op,
-                                              uint64_t job, const struct shape *s,
-                                              int64_t duration, struct selection **ret)
+__attribute__ ((noinline)) static int bench_decide (struct planner *p, enum planner_op op,
+                                                    uint64_t job, const struct shape *s,
+                                                    int64_t duration,
+                                                    struct selection **ret)
 {
     struct error why;
     return planner_match (p, op, job, s, 0, duration, ret, &why);
@@ -194,7 +205,7 @@ static struct figures measure (struct planner *p, const struct request *r, int t
 {
     double *d = calloc (3 * (size_t)times, sizeof (*d));
     double *w = d + times, *q = w + times;
-    char *text = jobspec_text (r->resources);
+    char *text = jobspec_text (r);
     struct figures f = { 0 };
 
     for (int i = 0; i < times; i++) {
@@ -203,7 +214,7 @@ static struct figures measure (struct planner *p, const struct request *r, int t
         struct shape *s = parse (text);
         q[i] = now_us () - t;
         t = now_us ();
-        f.rc = decide (p, op, 1u << 30, s, HOUR, &sel);
+        f.rc = bench_decide (p, op, 1u << 30, s, HOUR, &sel);
         d[i] = now_us () - t;
         w[i] = sel ? timed_write (planner_graph (p), sel, s) : NAN;
         selection_destroy (sel);
@@ -252,16 +263,16 @@ static struct planner *new_planner (struct graph *g, const char *policy)
 
 /* -- a full machine, and one with jobs on it -- */
 
-static void book (struct planner *p, const char *resources, int64_t duration,
+static void book (struct planner *p, const struct request *r, int64_t duration,
                   uint64_t from, int most)
 {
-    char *text = jobspec_text (resources);
+    char *text = jobspec_text (r);
     struct shape *s = parse (text);
 
     for (int i = 0; i < most; i++) {
         struct selection *sel = NULL;
-        int rc = decide (p, PLANNER_ALLOCATE, from + (uint64_t)i, s,
-                         duration + 60 * (int64_t)(i % 1000), &sel);
+        int rc = bench_decide (p, PLANNER_ALLOCATE, from + (uint64_t)i, s,
+                               duration + 60 * (int64_t)(i % 1000), &sel);
         selection_destroy (sel);
         if (rc < 0)
             break;
@@ -282,8 +293,8 @@ static void full_machine (const struct machine_shape *m, struct graph *g,
               "{\"type\":\"slot\",\"count\":1,\"label\":\"task\",\"with\":["
               "{\"type\":\"core\",\"count\":1}]}]}",
               m->nodes / 1000 ? m->nodes / 1000 : 1);
-    book (p, all, HOUR, 1, 2000);
-    book (p, WHOLE (1), HOUR, 5000, (int)m->nodes);
+    book (p, &(struct request){ .resources = all }, HOUR, 1, 2000);
+    book (p, &requests[2], HOUR, 5000, (int)m->nodes);
     const struct request fails[] = { { "1 core, full machine", requests[0].resources },
                                      { "64 nodes, full machine", WHOLE (64) } };
     for (size_t i = 0; i < 2; i++) {
@@ -293,6 +304,28 @@ static void full_machine (const struct machine_shape *m, struct graph *g,
         print_figures (m->name, fails[i].name, policy, &f);
     }
     const struct request later = { "64 nodes, earliest start", WHOLE (64) };
+    if (wanted (m->name, later.name)) {
+        f = measure (p, &later, times, PLANNER_ALLOCATE_ORELSE_RESERVE);
+        print_figures (m->name, later.name, policy, &f);
+    }
+    planner_destroy (p);
+}
+
+/* All nodes with the property are somebody's, of the others none. */
+static void rare_nodes (const struct machine_shape *m, struct graph *g,
+                        const char *policy, int times)
+{
+    static const struct request none = { "1 node, rare, all busy", WHOLE (1), RARE },
+                                later = { "8 nodes, rare, earliest", WHOLE (8), RARE },
+                                one = { "", WHOLE (1), RARE };
+    struct planner *p = new_planner (g, policy);
+    struct figures f;
+
+    book (p, &one, HOUR, 1, RARE_NODES);
+    if (wanted (m->name, none.name)) {
+        f = measure (p, &none, times, PLANNER_ALLOCATE);
+        print_figures (m->name, none.name, policy, &f);
+    }
     if (wanted (m->name, later.name)) {
         f = measure (p, &later, times, PLANNER_ALLOCATE_ORELSE_RESERVE);
         print_figures (m->name, later.name, policy, &f);
@@ -326,18 +359,19 @@ static void stream (const struct machine_shape *m, struct graph *g, const char *
     size_t failed = 0;
 
     for (int i = 0; i < 8; i++) {
-        char *text = jobspec_text (mix[i]);
+        char *text = jobspec_text (&(struct request){ .resources = mix[i] });
         shapes[i] = parse (text);
         free (text);
     }
-    decide (p, PLANNER_SATISFIABILITY, 1, shapes[0], HOUR, NULL); /* makes the indexes */
+    bench_decide (p, PLANNER_SATISFIABILITY, 1, shapes[0], HOUR,
+                  NULL); /* makes the indexes */
     for (int i = 0; i < jobs; i++) {
         struct selection *sel = NULL;
         struct shape *s = shapes[draw (&seed) % 8];
         int64_t duration = 600 + draw (&seed) % (12 * HOUR);
         double t = now_us ();
-        int rc = decide (p, PLANNER_ALLOCATE_ORELSE_RESERVE, (uint64_t)i + 1, s, duration,
-                         &sel);
+        int rc = bench_decide (p, PLANNER_ALLOCATE_ORELSE_RESERVE, (uint64_t)i + 1, s,
+                               duration, &sel);
         d[i] = now_us () - t;
         sum += d[i];
         failed += rc < 0;
@@ -361,16 +395,18 @@ static void replan (const struct machine_shape *m, struct graph *g, const char *
                     int jobs)
 {
     struct planner *p = new_planner (g, policy);
-    char *text = jobspec_text (WHOLE (4));
-    struct shape *s = parse (text);
     size_t started = 0;
 
-    book (p, WHOLE (4), HOUR, 1, (int)m->nodes);
+    const struct request four = { .resources = WHOLE (4) };
+    char *text = jobspec_text (&four);
+    struct shape *s = parse (text);
+
+    book (p, &four, HOUR, 1, (int)m->nodes);
     planner_cancel (p, 7);
     double t = now_us ();
     for (int i = 0; i < jobs; i++) {
         struct selection *sel = NULL;
-        if (decide (p, PLANNER_ALLOCATE, 100000 + (uint64_t)i, s, HOUR, &sel) == 0)
+        if (bench_decide (p, PLANNER_ALLOCATE, 100000 + (uint64_t)i, s, HOUR, &sel) == 0)
             started++;
         selection_destroy (sel);
     }
@@ -403,6 +439,7 @@ static void on_machine (const struct machine_shape *m, const char *policy, int t
     memory += planner_memory (p);
     planner_destroy (p);
     full_machine (m, g, policy, times);
+    rare_nodes (m, g, policy, times);
     if (wanted (m->name, "graph"))
         printf ("%-8s graph: built in %.1f ms, %" PRIu64 " vertices, %.1f MB (%.0f bytes "
                 "each)\n",

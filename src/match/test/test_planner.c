@@ -860,10 +860,10 @@ static void test_dimensions (void **state)
     assert_int_equal (planner_track (p, "few"), 0);
     assert_int_equal (planner_track (p, "nowhere"), 0);
     assert_int_equal (levels_update (p), 0);
-    assert_int_equal (p->ndims, INDEX_DIMS);
+    assert_int_equal (p->ntypes, TYPE_DIMS);
     static const char *const want[] = { "node",   "core", "gpu",  "memory",
                                         "socket", "few",  "most", "more" };
-    for (unsigned d = 0; d < INDEX_DIMS; d++)
+    for (unsigned d = 0; d < TYPE_DIMS; d++)
         assert_string_equal (graph_type_name (g, p->dims[d]), want[d]);
     assert_int_equal (planner_free (p, (uint16_t)graph_type_find (g, "socket")), 1);
     assert_int_equal (planner_free (p, (uint16_t)graph_type_find (g, "many")), 10);

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "match/planner_private.h"
+
 /* -- orders -- */
 
 #define FOUR "cluster>node*4>core*4"
@@ -287,6 +289,70 @@ static void test_constraints (void **state)
     rig_constraint (&r, "{\"or\": [{\"ranks\": [\"1\"]}, {\"hostlist\": [\"node0\"]}]}");
     expect (&r, "slot=1>core=1", "node0:core1");
     rig_constraint (&r, "{\"not\": []}");
+    expect (
+        &r, "slot=1>core=1",
+        "needs 1 slot of 1 core: 0 of 1 slot fit now (of the nodes that its constraints "
+        "allow)");
+    rig_drop (&r);
+}
+
+/* What the indexes know of cores on nodes with the property number i that was asked for. */
+static void expect_sums (const struct rig *r, unsigned i, const char *name, int64_t free,
+                         int64_t ever)
+{
+    const struct planner *p = r->p;
+    const struct index *x = p->above[0].index;
+    struct error why;
+
+    assert_true (i < p->nproperties);
+    assert_string_equal (p->properties[i].name, name);
+    assert_int_equal (index_sum_free (x, p->ntypes + i), free);
+    assert_int_equal (index_sum_ever (x, p->ntypes + i), ever);
+    assert_int_equal (planner_verify (p, &why), 0);
+}
+
+static void test_property_sums (void **state)
+{
+    (void)state;
+    struct rig r = rig_make ("cluster>rack*2>node*4>core*4", "low");
+    static const char *const more[] = { "a", "b", "c", "d" };
+
+    rig_property (&r, "rack1/node5", "fast", "");
+    rig_property (&r, "rack1/node6", "fast", "");
+    for (size_t i = 0; i < ARRAY_SIZE (more); i++)
+        rig_property (&r, "rack0/node1", more[i], "");
+    rig_constraint (&r, "{\"properties\": [\"fast\", \"^a\"]}");
+    expect (&r, "slot=1>core=3", "node5:core0-2");
+    expect_sums (&r, 0, "fast", 5, 8);
+    expect (&r, "slot=2>core=3",
+            "needs 6 cores in all on nodes with fast, 5 are free now (of 8)");
+    expect (&r, "slot=1>core=5", "needs 5 cores on a node, the largest has 4 free now");
+    expect (&r, "node=1!>slot=1>core=1", "node6");
+    expect_sums (&r, 0, "fast", 1, 8);
+    expect (&r, "slot=1>core=2",
+            "needs 2 cores in all on nodes with fast, 1 is free now (of 8)");
+    expect (&r, "node=1!>slot=1>core=1",
+            "needs 1 exclusive node with 1 slot of 1 core: 0 of 1 node fit now (of the "
+            "nodes that its constraints allow)");
+    expect_later (&r, "node=2!>slot=1>core=1", "at 10: node5 node6");
+    expect_sums (&r, 0, "fast", 1, 8);
+    rig_property (&r, "rack1/node6", "fast", NULL);
+    expect (&r, "slot=1>core=1", "node5:core3");
+    expect_sums (&r, 0, "fast", 0, 4);
+    /* There is room for so many; one that no node has any more makes room. */
+    rig_constraint (&r, "{\"and\": [{\"properties\": [\"a\"]}, {\"properties\": [\"b\", "
+                        "\"c\", \"d\"]}]}");
+    expect (&r, "slot=1>core=3", "node1:core0-2");
+    assert_int_equal (r.p->nproperties, PROPERTIES_MAX);
+    expect_sums (&r, 3, "c", 1, 4);
+    expect (&r, "slot=1>core=2",
+            "needs 2 cores in all on nodes with a, 1 is free now (of 4)");
+    rig_property (&r, "rack0/node1", "b", NULL);
+    rig_constraint (&r, "{\"properties\": [\"d\"]}");
+    expect (&r, "slot=1>core=1", "node1:core3");
+    expect_sums (&r, 2, "d", 0, 4);
+    rig_constraint (&r,
+                    "{\"or\": [{\"properties\": [\"d\"]}, {\"properties\": [\"e\"]}]}");
     expect (
         &r, "slot=1>core=1",
         "needs 1 slot of 1 core: 0 of 1 slot fit now (of the nodes that its constraints "
@@ -615,6 +681,7 @@ int main (void)
         cmocka_unit_test (test_exclusive_racks),
         cmocka_unit_test (test_node_policies),
         cmocka_unit_test (test_constraints),
+        cmocka_unit_test (test_property_sums),
         cmocka_unit_test (test_requires),
         cmocka_unit_test (test_status),
         cmocka_unit_test (test_elastic_counts),

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "match/constraint.h"
 #include "match/planner_private.h"
 #include "match/profile.h"
 #include "match/test/chance.h"
@@ -144,12 +145,26 @@ static void verify (const struct world *w)
         wrong ("planner_verify: %s", err.text);
 }
 
+/* The first request with a property makes all anew: have that behind us. */
+static void ask_for_property (struct world *w)
+{
+    json_t *fast = json_pack ("{s:[s]}", "properties", REF_PROPERTY);
+    struct error err;
+    struct constraint *c = constraint_compile (fast, &err);
+
+    if (!c || properties_ask (w->p, c) < 0 || levels_update (w->p) < 0)
+        wrong ("no memory");
+    constraint_destroy (c);
+    json_decref (fast);
+}
+
 /* What the planner keeps, as text. */
 static char *state_of (struct world *w)
 {
     struct planner *p = w->p;
     struct strbuf sb;
 
+    ask_for_property (w);
     strbuf_init (&sb, 1 << 20);
     for (size_t i = 0; i < p->nabove; i++) {
         for (size_t n = 0; n < p->above[i].nnodes; n++) {
@@ -158,10 +173,10 @@ static char *state_of (struct world *w)
             strbuf_addf (&sb, "%zu.%zu: soonest %" PRId64, i, n, key.soonest);
             if (!p->policy.first) /* which knows what it has seen */
                 strbuf_addf (&sb, " measure %" PRId64, key.measure);
-            for (unsigned d = 0; d < p->ndims; d++)
+            for (unsigned d = 0; d < p->ntypes; d++)
                 strbuf_addf (&sb, " %" PRId64 "/%" PRId64, key.free[d], key.ever[d]);
         }
-        for (unsigned d = 0; d < p->ndims; d++)
+        for (unsigned d = 0; d < p->ntypes; d++)
             strbuf_addf (&sb, " %" PRId64 "+%" PRId64 " ",
                          index_most_free (p->above[i].index, d),
                          index_sum_free (p->above[i].index, d));
@@ -180,7 +195,7 @@ static char *state_of (struct world *w)
         int64_t sums[INDEX_DIMS] = { 0 };
         profile_at (p->profile, t, sums);
         strbuf_addf (&sb, "at %" PRId64, t);
-        for (unsigned d = 0; d < p->ndims; d++)
+        for (unsigned d = 0; d < p->ntypes; d++)
             strbuf_addf (&sb, " %" PRId64, sums[d]);
         strbuf_addf (&sb, " loose %" PRId64 "\n", p->loose_free[1]);
     }

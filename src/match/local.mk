@@ -4,6 +4,7 @@ src_match_libmatch_a_SOURCES = \
 	src/match/above.c \
 	src/match/answer.c \
 	src/match/book.c \
+	src/match/bounds.c \
 	src/match/choose.c \
 	src/match/claims.c \
 	src/match/constraint.c \

@@ -2,6 +2,7 @@
  *
  *     walk.c     a vertex against a request: does it do, and with which of its parts
  *     above.c    the same above the nodes, by the indexes
+ *     bounds.c   what the request needs at least; is it hopeless?
  *     slots.c    slots out of parts
  *     choose.c   the best k of what was found, by the policy
  *     ways.c     vertices that are below several others
@@ -211,9 +212,19 @@ void walk_or_slots (struct walker *k, uint32_t u, uint16_t head, uint32_t found)
 
 /* -- above.c -- */
 
+/* Candidates for the active siblings below u, which is above nodes. */
 void walk_above (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
                  uint32_t base, bool excl);
+
+/* -- bounds.c -- */
+
+/* What each vertex of the request needs at least. */
 void walk_bounds (struct walker *k);
+/* The policy's measure gives the order of the nodes. What is free now says nothing of a later
+ * time: then the score does. */
+bool walk_by_measure (const struct walker *k);
+/* What there is in all below the vertex that has the index: now free, else ever. */
+int64_t walk_sum (const struct walker *k, const struct index *x, unsigned d);
 /* What a node must have of dimension d for one of r that lies in it. */
 int64_t walk_least_in_node (const struct walker *k, uint16_t r, unsigned d);
 /* All that r stands for lies in one node; r may be the node itself. */

@@ -127,14 +127,15 @@ struct request {
     ",\"exclusive\":true,\"with\":[" SLOT (1, CORES (1)) "]}"
 
 static const struct request requests[] = {
-    { "1 core", SLOT (1, CORES (1)) },
-    { "1 core in a node", NODES (1, SLOT (1, CORES (1))) },
-    { "1 node", WHOLE (1) },
-    { "64 nodes", WHOLE (64) },
-    { "1,024 nodes", WHOLE (1024) },
-    { "64 x (8c+1g)", SLOT (64, CORES (8) ",{\"type\":\"gpu\",\"count\":1}") },
+    { "1 core", SLOT (1, CORES (1)), NULL },
+    { "1 core in a node", NODES (1, SLOT (1, CORES (1))), NULL },
+    { "1 node", WHOLE (1), NULL },
+    { "64 nodes", WHOLE (64), NULL },
+    { "1,024 nodes", WHOLE (1024), NULL },
+    { "64 x (8c+1g)", SLOT (64, CORES (8) ",{\"type\":\"gpu\",\"count\":1}"), NULL },
     { "8 slots in a rack",
-      "{\"type\":\"rack\",\"count\":1,\"with\":[" NODES (8, SLOT (1, CORES (4))) "]}" },
+      "{\"type\":\"rack\",\"count\":1,\"with\":[" NODES (8, SLOT (1, CORES (4))) "]}",
+      NULL },
     { "1 node, rare property", WHOLE (1), RARE },
 };
 
@@ -295,15 +296,16 @@ static void full_machine (const struct machine_shape *m, struct graph *g,
               m->nodes / 1000 ? m->nodes / 1000 : 1);
     book (p, &(struct request){ .resources = all }, HOUR, 1, 2000);
     book (p, &requests[2], HOUR, 5000, (int)m->nodes);
-    const struct request fails[] = { { "1 core, full machine", requests[0].resources },
-                                     { "64 nodes, full machine", WHOLE (64) } };
+    const struct request fails[] = { { "1 core, full machine", requests[0].resources,
+                                       NULL },
+                                     { "64 nodes, full machine", WHOLE (64), NULL } };
     for (size_t i = 0; i < 2; i++) {
         if (!wanted (m->name, fails[i].name))
             continue;
         f = measure (p, &fails[i], times, PLANNER_ALLOCATE);
         print_figures (m->name, fails[i].name, policy, &f);
     }
-    const struct request later = { "64 nodes, earliest start", WHOLE (64) };
+    const struct request later = { "64 nodes, earliest start", WHOLE (64), NULL };
     if (wanted (m->name, later.name)) {
         f = measure (p, &later, times, PLANNER_ALLOCATE_ORELSE_RESERVE);
         print_figures (m->name, later.name, policy, &f);
@@ -454,9 +456,9 @@ static void on_machine (const struct machine_shape *m, const char *policy, int t
 
 static void scale (const char *policy, int times)
 {
-    static const struct request rows[] = { { "1 core", SLOT (1, CORES (1)) },
-                                           { "1 node", WHOLE (1) },
-                                           { "64 nodes", WHOLE (64) } };
+    static const struct request rows[] = { { "1 core", SLOT (1, CORES (1)), NULL },
+                                           { "1 node", WHOLE (1), NULL },
+                                           { "64 nodes", WHOLE (64), NULL } };
 
     printf ("# nodes");
     for (size_t i = 0; i < 3; i++)

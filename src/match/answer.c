@@ -391,6 +391,25 @@ static int64_t granted (const struct walker *k, uint32_t parts)
     return r == SHAPE_NONE ? 0 : granted_in (k, parts, r);
 }
 
+/* The chosen tree, in the order of the graph. */
+static int gather (struct walker *k, uint32_t parts, struct selection *s)
+{
+    struct walk_room *room = &k->p->room;
+    struct selection first = { .picks = room->picks, .alloc = room->npicks };
+    int rc;
+
+    k->node_pick = WALK_NONE;
+    rc = add_candidates (k, &first, parts, 0);
+    if (rc == 0)
+        rc = walk_ways_add (k, &first);
+    if (rc == 0)
+        rc = selection_complete_to (&first, k->g, s);
+    room->picks = first.picks;
+    room->npicks = first.alloc;
+    free (first.ways);
+    return rc;
+}
+
 int walk_answer (struct walker *k, uint32_t parts, struct selection **ret)
 {
     struct selection *s = selection_create ();
@@ -398,12 +417,7 @@ int walk_answer (struct walker *k, uint32_t parts, struct selection **ret)
 
     if (!s)
         return -ENOMEM;
-    k->node_pick = WALK_NONE;
-    rc = add_candidates (k, s, parts, 0);
-    if (rc == 0)
-        rc = walk_ways_add (k, s);
-    if (rc == 0)
-        rc = selection_complete (s, k->g);
+    rc = gather (k, parts, s);
     if (rc == 0 && k->policy->node_exclusive)
         rc = claim_nodes (k, s);
     if (rc == 0 && k->s->node_memory > 0)

@@ -459,6 +459,8 @@ static int add_picks (struct planner *p, struct booking *b, const struct selecti
 
     for (size_t i = 0; i < s->n; i++) {
         const struct pick *pick = &s->picks[i];
+        if (!check && !pick->claimed)
+            continue;
         struct claim c = { .v = pick->v,
                            .booking = b->number,
                            .unit = pick->unit,

@@ -259,11 +259,27 @@ static inline uint32_t put (int64_t *v, unsigned component, int64_t now, int64_t
     return (uint32_t)(was[component] != now) << component;
 }
 
+/* Components that changed from what they were. */
+static void note (struct index *x, size_t place, const int64_t *v, const int64_t *was,
+                  uint32_t changed)
+{
+    uint32_t todo = changed & ((1u << late_of (x)) - 1);
+
+    for (; todo; todo &= todo - 1) {
+        unsigned c = lowest (todo);
+        x->sum[c] += MAX (v[c * WIDTH], 0) - MAX (was[c], 0);
+    }
+    if (x->held && changed)
+        mark (x, changed, place);
+    for (todo = x->held ? 0 : changed; todo; todo &= todo - 1)
+        lift (x, lowest (todo), place, was[lowest (todo)], v[lowest (todo) * WIDTH]);
+}
+
 void index_set (struct index *x, size_t place, const struct index_key *key)
 {
     int64_t *v = line (x, 0, place >> SHIFT, 0) + (place & LAST);
     int64_t was[LINES_MAX];
-    uint32_t changed = 0, todo;
+    uint32_t changed = 0;
 
     for (unsigned d = 0; d < x->dims; d++) {
         int64_t amount = MAX (key->free[d], -1);
@@ -272,14 +288,20 @@ void index_set (struct index *x, size_t place, const struct index_key *key)
     }
     changed |= put (v, late_of (x), ~MAX (key->soonest, 0), was);
     changed |= put (v, measure_of (x), key->measure, was);
-    for (todo = changed & ((1u << late_of (x)) - 1); todo; todo &= todo - 1) {
-        unsigned c = lowest (todo);
-        x->sum[c] += MAX (v[c * WIDTH], 0) - MAX (was[c], 0);
-    }
-    if (x->held && changed)
-        mark (x, changed, place);
-    for (todo = x->held ? 0 : changed; todo; todo &= todo - 1)
-        lift (x, lowest (todo), place, was[lowest (todo)], v[lowest (todo) * WIDTH]);
+    note (x, place, v, was, changed);
+}
+
+void index_set_free (struct index *x, size_t place, const struct index_key *key)
+{
+    int64_t *v = line (x, 0, place >> SHIFT, 0) + (place & LAST);
+    int64_t was[LINES_MAX];
+    uint32_t changed = 0;
+
+    for (unsigned d = 0; d < x->dims; d++)
+        changed |= put (v, d, MAX (key->free[d], -1), was);
+    changed |= put (v, late_of (x), ~MAX (key->soonest, 0), was);
+    changed |= put (v, measure_of (x), key->measure, was);
+    note (x, place, v, was, changed);
 }
 
 void index_get (const struct index *x, size_t place, struct index_key *ret)

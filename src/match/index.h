@@ -56,8 +56,10 @@ void index_destroy (struct index *x);
 int index_reserve (struct index *x,
                    size_t places); /* 0 or -ENOMEM; new ones are vacant */
 size_t index_places (const struct index *x);
-/* place < index_places(), here and in index_get(). */
+/* place < index_places(), here and below. */
 void index_set (struct index *x, size_t place, const struct index_key *key);
+/* The same where key->ever is as it was: it is not looked at. */
+void index_set_free (struct index *x, size_t place, const struct index_key *key);
 void index_get (const struct index *x, size_t place, struct index_key *ret);
 void index_hold (struct index *x);
 void index_settle (struct index *x);

@@ -201,10 +201,14 @@ static void set_key (struct planner *p, struct level_node *node, struct above **
             a->next_held = *held ? *held : a;
             *held = a;
         }
-        index_set (a->index, place[x->depth], &key);
+        if (node->entered)
+            index_set_free (a->index, place[x->depth], &key);
+        else
+            index_set (a->index, place[x->depth], &key);
         if (!held)
             levels_kid (p, a);
     }
+    node->entered = true;
 }
 
 void levels_hold (struct planner *p)
@@ -346,6 +350,7 @@ static bool mend (struct planner *p, struct level_node *node)
 {
     int64_t more[INDEX_DIMS];
 
+    node->entered = false;
     if (!is_live (p, node))
         return false;
     memcpy (more, node->up, sizeof (more));
@@ -390,6 +395,7 @@ void levels_measure (struct planner *p, struct level_node *node)
         note_overbooked (p, node->v);
         node->up[0] = 1;
     }
+    kinds_note (p, node);
     properties_note (p, node);
     properties_spread (p, node->properties, node->up[CORES], node->up);
     if (node->ever[CORES] > 0)

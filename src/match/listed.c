@@ -20,34 +20,45 @@ static void count (struct planner *p, const struct listed *l, int sign)
         p->above[graph_vertex (p->g, v)->place].listed += l->whole ? sign : 0;
 }
 
-static bool is_listed (const struct planner *p, const struct pick *pick)
+/* One more for the node, or the last one again. NULL: no memory. */
+static struct listed *listed_of (struct booking *b, size_t *alloc, uint32_t node)
 {
-    uint16_t type = graph_vertex (p->g, pick->v)->type;
-
-    return pick->exclusive && (type == GRAPH_CORE || type == GRAPH_NODE)
-           && levels_node_of (p, pick->v) != GRAPH_NONE;
+    if (b->nlisted > 0 && b->listed[b->nlisted - 1].node == node)
+        return &b->listed[b->nlisted - 1];
+    if (b->nlisted == *alloc) {
+        size_t more = 2 * *alloc + 4;
+        struct listed *again = realloc (b->listed, more * sizeof (*again));
+        if (!again)
+            return NULL; /* the order suffers, nothing else */
+        b->listed = again;
+        *alloc = more;
+    }
+    b->listed[b->nlisted] = (struct listed){ .node = node };
+    return &b->listed[b->nlisted++];
 }
 
 void listed_add (struct planner *p, struct booking *b, const struct selection *s)
 {
-    size_t n = 0;
+    size_t alloc = 0;
 
     if (!p->policy.first || b->reserved)
         return;
-    for (size_t i = 0; i < s->n; i++)
-        n += is_listed (p, &s->picks[i]);
-    b->listed = calloc (n + 1, sizeof (*b->listed));
-    if (!b->listed)
-        return; /* the order suffers, nothing else */
-    for (size_t i = 0; i < s->n; i++) {
-        if (!is_listed (p, &s->picks[i]))
+    for (const struct pick *pick = s->picks; pick < s->picks + s->n; pick++) {
+        uint16_t type = graph_vertex (p->g, pick->v)->type;
+        uint32_t node;
+        struct listed *l;
+        if ((type != GRAPH_CORE && type != GRAPH_NODE) || !pick->exclusive)
             continue;
-        struct listed *l = &b->listed[b->nlisted++];
-        l->node = levels_node_of (p, s->picks[i].v);
-        l->whole = graph_vertex (p->g, s->picks[i].v)->type == GRAPH_NODE;
-        l->cores = l->whole ? 0 : s->picks[i].count;
-        count (p, l, 1);
+        if ((node = levels_node_of (p, pick->v)) == GRAPH_NONE
+            || !(l = listed_of (b, &alloc, node)))
+            continue;
+        if (type == GRAPH_NODE)
+            l->whole = true;
+        else
+            l->cores += pick->count;
     }
+    for (size_t i = 0; i < b->nlisted; i++)
+        count (p, &b->listed[i], 1);
 }
 
 void listed_drop (struct planner *p, struct booking *b)

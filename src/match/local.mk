@@ -23,6 +23,7 @@ src_match_libmatch_a_SOURCES = \
 	src/match/held.c \
 	src/match/holders.c \
 	src/match/index.c \
+	src/match/kinds.c \
 	src/match/levels.c \
 	src/match/listed.c \
 	src/match/machine.c \

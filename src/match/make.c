@@ -357,6 +357,7 @@ static void measure (struct make *m)
     int64_t sums[INDEX_DIMS] = { 0 };
 
     properties_forget (p);
+    p->nkinds = 0;
     p->stale = false; /* the entries may be used from here on */
     for (size_t k = 0; k < p->nnodes; k++) {
         struct level_node *node = &p->nodes[k];

@@ -39,6 +39,9 @@ void planner_destroy (struct planner *p)
     levels_destroy (p);
     overlap_destroy (p);
     properties_destroy (p);
+    free (p->room.candidates);
+    free (p->room.order);
+    free (p->room.picks);
     free (p);
 }
 

@@ -120,7 +120,9 @@ struct level_node {
     uint64_t stamp;
     bool down;          /* it or something above it */
     bool dirty;         /* its key is to be made */
+    bool entered;       /* the indexes know what it ever has */
     bool changed;       /* it was told to planner_changed() */
+    uint32_t kind;      /* nodes with the same one are alike; 0: unknown */
     uint8_t properties; /* a bit for each of planner.properties that it has */
     bool soonest_gone;  /* `soonest` is to be looked up */
     uint32_t inner;     /* number in planner.inner, when there are nodes in it */
@@ -140,12 +142,27 @@ struct property { /* that jobs asked for */
     int64_t least; /* no node that has it has fewer cores up; INT64_MAX: none has it */
 };
 
+#define NODE_KINDS_MAX 16
+
+struct kind {         /* of nodes, see kinds.c */
+    uint32_t example; /* number of a node */
+    uint32_t kind;
+};
+
 struct profile;
 
 struct overlap { /* of a window ahead, bits by place of the node, see overlap.c */
     uint64_t *any, *whole, *up; /* booked in part, as a whole; up: can be booked at all */
     size_t room;                /* words of each */
     uint64_t told;              /* p->told when `up` was made */
+};
+
+struct walk_room {                /* memory that one walk leaves for the next */
+    struct candidate *candidates; /* see walk_private.h */
+    uint32_t ncandidates, norder;
+    uint32_t *order;
+    struct pick *picks;
+    size_t npicks;
 };
 
 struct planner {
@@ -162,6 +179,9 @@ struct planner {
     unsigned ndims;  /* in all */
     struct property properties[PROPERTIES_MAX]; /* see properties.c */
     unsigned nproperties;
+    struct kind kinds[NODE_KINDS_MAX];
+    size_t nkinds;
+    uint32_t last_kind;
     struct above *above; /* by graph_vertex.place of vertices with GRAPH_ABOVE */
     size_t nabove;
     uint32_t
@@ -209,6 +229,7 @@ struct planner {
     size_t ninner;
     uint32_t *inner_lists;
     struct overlap overlap;
+    struct walk_room room;
     uint64_t made;   /* bumped when nodes get numbers anew */
     uint64_t stamp;  /* of the last round over bookings or nodes; each has its own */
     uint32_t *lists; /* all nodes, loose and kids of `above` */
@@ -358,6 +379,13 @@ void properties_raise (const struct planner *p, uint8_t properties, int64_t node
 /* No node is known to have any. */
 void properties_forget (struct planner *p);
 void properties_destroy (struct planner *p);
+
+/* -- kinds.c: nodes that are alike -- */
+
+/* The node is measured. */
+void kinds_note (struct planner *p, struct level_node *node);
+/* a and b, nodes, have the same things in the same order below, and all of them are up. */
+bool kinds_alike (const struct planner *p, uint32_t a, uint32_t b);
 
 /* -- release.c: ends of bookings -- */
 

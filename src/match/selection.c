@@ -567,7 +567,7 @@ static int complete (const struct selection *s, const struct course *c,
                      struct selection *out)
 {
     struct stream st = { .c = *c };
-    int rc = reserve (&st.out, s->n);
+    int rc = reserve (&st.out, s->n + s->n / 8 + 8); /* ways may be missing */
     bool in_order = true;
     for (size_t i = 0; i < s->n && rc >= 0 && in_order; i++) {
         rc = stream_put (&st, &s->picks[i]);
@@ -583,25 +583,39 @@ static int complete (const struct selection *s, const struct course *c,
     return rc;
 }
 
-int selection_complete (struct selection *s, const struct graph *g)
+int selection_complete_to (struct selection *s, const struct graph *g,
+                           struct selection *out)
 {
     struct course c = { .g = g };
-    struct selection out = { 0 };
-    if (s->n == 0)
-        return 0;
+    struct selection made = { 0 };
     int rc = course_make (&c, s);
-    if (rc == 0)
-        rc = complete (s, &c, &out);
+    if (rc == 0 && s->n > 0)
+        rc = complete (s, &c, &made);
     free (c.detours);
     if (rc < 0) {
-        free (out.picks);
+        free (made.picks);
         return rc;
     }
-    free (s->picks);
-    s->picks = out.picks;
-    s->n = out.n;
-    s->alloc = out.alloc;
+    out->picks = made.picks;
+    out->n = made.n;
+    out->alloc = made.alloc;
+    out->ways = s->ways;
+    out->nways = s->nways;
+    out->ways_alloc = s->ways_alloc;
+    s->ways = NULL;
+    s->n = s->nways = s->ways_alloc = 0;
     return 0;
+}
+
+int selection_complete (struct selection *s, const struct graph *g)
+{
+    struct selection out = *s;
+    int rc = s->n > 0 ? selection_complete_to (s, g, &out) : 0;
+    if (s->picks == out.picks)
+        return rc;
+    free (s->picks);
+    *s = out;
+    return rc;
 }
 
 int64_t selection_count (const struct selection *s, const struct graph *g, uint16_t type)

@@ -62,6 +62,10 @@ int selection_add_way (struct selection *s, uint32_t v, uint32_t via);
  * is as it was. O(n log n), O(n) when the picks come in order (ways may be missing or
  * repeated); where there are ways by further parents, times the depth. */
 int selection_complete (struct selection *s, const struct graph *g);
+/* The same into `out`, empty: its own picks; s keeps the memory of its picks, and none of them,
+ * and its ways become out's. */
+int selection_complete_to (struct selection *s, const struct graph *g,
+                           struct selection *out);
 /* Units of that type among the picks that are claimed, or below one that is. s is
  * complete. */
 int64_t selection_count (const struct selection *s, const struct graph *g, uint16_t type);

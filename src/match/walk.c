@@ -191,41 +191,11 @@ static bool is_plain (const struct walker *k, uint16_t r)
     return true;
 }
 
-static bool all_up (const struct walker *k, uint32_t v)
-{
-    const struct graph_vertex *x = graph_vertex (k->g, v);
-
-    if (x->flags & (GRAPH_DOWN | GRAPH_DRAINED))
-        return false;
-    for (uint32_t i = 0; i < (x->n + 63) / 64; i++)
-        if (graph_down_word (k->g, v, i))
-            return false;
-    return true;
-}
-
-/* The same things in the same order below both, and all of them up. */
-static bool same_below (const struct walker *k, uint32_t a, uint32_t b)
-{
-    uint32_t x = graph_vertex (k->g, a)->first, y = graph_vertex (k->g, b)->first;
-
-    while (x != GRAPH_NONE && y != GRAPH_NONE) {
-        const struct graph_vertex *p = graph_vertex (k->g, x),
-                                  *q = graph_vertex (k->g, y);
-        if (p->type != q->type || p->n != q->n || p->size != q->size
-            || p->flags != q->flags || !all_up (k, x) || !all_up (k, y)
-            || !same_below (k, x, y))
-            return false;
-        x = p->next;
-        y = q->next;
-    }
-    return x == y;
-}
-
 /* Nothing is booked on v, and it goes as a whole: if the last such node had the parts, and v
  * has the same, it has them too. */
 static bool is_twin (const struct walker *k, uint32_t v, uint16_t r)
 {
-    return k->twin_req == r && k->twin != GRAPH_NONE && same_below (k, k->twin, v);
+    return k->twin_req == r && k->twin != GRAPH_NONE && kinds_alike (k->p, k->twin, v);
 }
 
 static void note_twin (struct walker *k, uint32_t v, uint16_t r, uint32_t parts)
@@ -600,11 +570,33 @@ int walk_bind (struct walker *k)
         k->type[i] = k->s->v[i].kind == SHAPE_RESOURCE
                          ? graph_type_find (k->g, k->s->v[i].type)
                          : -1;
+    k->c = k->p->room.candidates;
+    k->ac = k->p->room.ncandidates;
+    k->order = k->p->room.order;
+    k->aorder = k->p->room.norder;
+    k->p->room.candidates = NULL;
+    k->p->room.order = NULL;
+    k->p->room.ncandidates = k->p->room.norder = 0;
     k->has_ways = graph_further_count (k->g) > 0;
     k->storage_node = graph_type_find (k->g, "storage_node");
     k->properties = properties_needed (k->p, k->s->constraint);
     walk_bounds (k);
     return 0;
+}
+
+/* For the next walk. */
+static void give_back (struct walker *k)
+{
+    struct walk_room *room = &k->p->room;
+
+    if (k->c) {
+        room->candidates = k->c;
+        room->ncandidates = k->ac;
+    }
+    if (k->order) {
+        room->order = k->order;
+        room->norder = k->aorder;
+    }
 }
 
 void walk_release (struct walker *k)
@@ -613,9 +605,8 @@ void walk_release (struct walker *k)
     free (k->ways);
     free (k->type);
     free (k->bound);
-    free (k->c);
+    give_back (k);
     free (k->f);
-    free (k->order);
     free (k->held);
 }
 

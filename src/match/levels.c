@@ -107,7 +107,7 @@ static int64_t measure_of (const struct planner *p, const struct index_key *key)
 
     if (!p->policy.measure)
         return 0;
-    for (unsigned d = 0; d < INDEX_DIMS; d++)
+    for (unsigned d = 0; d < p->ntypes; d++)
         free[d] = MAX (key->free[d], 0);
     measure = p->policy.measure (&p->policy, free, key->ever, p->ntypes);
     if (measure != INT64_MIN)
@@ -116,25 +116,30 @@ static int64_t measure_of (const struct planner *p, const struct index_key *key)
     return measure == INT64_MIN ? INT64_MIN : INT64_MIN + 1;
 }
 
-void levels_key (const struct planner *p, uint32_t v, struct index_key *ret)
+/* As the node is now, in the dimensions that there are; what it ever has where that is asked. */
+static void make_key (const struct planner *p, const struct level_node *node,
+                      struct index_key *ret)
 {
-    const struct level_node *node = &p->nodes[graph_vertex (p->g, v)->place];
+    size_t bytes = p->ndims * sizeof (ret->free[0]);
 
-    *ret = (struct index_key){ .soonest = node->soonest };
-    memcpy (ret->ever, node->ever, sizeof (ret->ever));
-    bool covered = is_covered (p, v, &ret->soonest);
+    ret->soonest = node->soonest;
+    bool covered = is_covered (p, node->v, &ret->soonest);
+    if (!node->entered || p->policy.measure)
+        memcpy (ret->ever, node->ever, bytes);
     if (node->down) {
-        for (unsigned d = 0; d < INDEX_DIMS; d++)
-            ret->free[d] = -1;
+        memset (ret->free, 0xff, bytes); /* -1 */
     } else if (!covered && node->nclaims == node->nreserved) {
-        memcpy (ret->free, node->up, sizeof (ret->free));
-    } else if (!covered) {
-        sums_add (p, v, SUMS_FREE, ret->free);
-        properties_spread (p, node->properties, ret->free[CORES], ret->free);
+        memcpy (ret->free, node->up, bytes);
+    } else {
+        memset (ret->free, 0, bytes);
+        if (!covered) {
+            sums_add (p, node->v, SUMS_FREE, ret->free);
+            properties_spread (p, node->properties, ret->free[CORES], ret->free);
+        }
     }
     ret->measure = measure_of (p, ret);
     if (p->policy.first) /* fresh ones come first */
-        ret->measure = graph_vertex (p->g, v)->flags & GRAPH_SEEN
+        ret->measure = graph_vertex (p->g, node->v)->flags & GRAPH_SEEN
                            ? node->ever[CORES] - node->listed
                            : INT64_MAX;
 }
@@ -192,7 +197,7 @@ static void set_key (struct planner *p, struct level_node *node, struct above **
         node->soonest_gone = false;
     }
     node->dirty = false;
-    levels_key (p, node->v, &key);
+    make_key (p, node, &key);
     for (uint32_t v = node->parent; v != GRAPH_NONE; v = graph_vertex (p->g, v)->parent) {
         const struct graph_vertex *x = graph_vertex (p->g, v);
         struct above *a = &p->above[x->place];

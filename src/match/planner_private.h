@@ -430,8 +430,6 @@ void levels_claim (struct planner *p, const struct claim *c, int64_t end, bool m
 /* v is in no node: take what is free at it and below it, but not in nodes, out of
  * loose_free, or put it in. Around changes of allocated claims on v. */
 void levels_loose (struct planner *p, uint32_t v, int sign);
-/* Key of the node as it is now. */
-void levels_key (const struct planner *p, uint32_t node, struct index_key *ret);
 /* Look again at what the node has, and whether it is up. */
 void levels_measure (struct planner *p, struct level_node *node);
 /* All anew, from graph and claims. -ENOMEM: p->stale. */

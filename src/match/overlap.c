@@ -71,6 +71,13 @@ void overlap_forget (struct booking *b)
     b->reach = NULL;
 }
 
+size_t overlap_memory (const struct booking *b)
+{
+    const struct reach *r = b->reach;
+
+    return r ? sizeof (*r) + 2 * (size_t)r->words * sizeof (r->bits[0]) : 0;
+}
+
 static const struct reach *reach_of (struct planner *p, struct booking *b)
 {
     struct span s = { UINT32_MAX, 0 };

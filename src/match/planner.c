@@ -91,6 +91,9 @@ size_t planner_memory (const struct planner *p)
                  + p->nbookings * sizeof (struct booking);
 
     sum += HASH_OVERHEAD (hh, p->by_job);
+    for (const struct booking *b = p->by_job; b; b = b->hh.next)
+        sum += b->nlisted * sizeof (*b->listed) + overlap_memory (b);
+    sum += walk_room_memory (&p->room);
     if (p->profile)
         sum += profile_memory (p->profile);
     for (size_t i = 0; i < p->nabove; i++) {

@@ -254,6 +254,8 @@ static inline int64_t planner_window_end (const struct planner *p, int64_t at,
     return p->opt.end ? p->opt.end : INT64_MAX;
 }
 
+size_t walk_room_memory (const struct walk_room *room);
+
 struct walk_miss;
 /* -- miss.c: why it did not fit, a sentence for its user. -EBUSY, or -ENODEV for never -- */
 int planner_why (const struct planner *p, const struct shape *s,
@@ -359,6 +361,7 @@ int64_t overlap_missing (const struct planner *p, const struct window *w,
                          const struct overlap_need *need);
 /* The booking's claims have changed. */
 void overlap_forget (struct booking *b);
+size_t overlap_memory (const struct booking *b);
 void overlap_destroy (struct planner *p);
 
 /* -- properties.c: dimensions of properties -- */

@@ -584,6 +584,12 @@ int walk_bind (struct walker *k)
     return 0;
 }
 
+size_t walk_room_memory (const struct walk_room *room)
+{
+    return room->ncandidates * sizeof (*room->candidates)
+           + room->norder * sizeof (*room->order) + room->npicks * sizeof (*room->picks);
+}
+
 /* For the next walk. */
 static void give_back (struct walker *k)
 {

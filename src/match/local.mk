@@ -23,6 +23,7 @@ src_match_libmatch_a_SOURCES = \
 	src/match/held.c \
 	src/match/holders.c \
 	src/match/index.c \
+	src/match/index_walk.c \
 	src/match/kinds.c \
 	src/match/levels.c \
 	src/match/listed.c \
@@ -96,6 +97,8 @@ MATCH_TESTS = \
 	src/match/test/test_index_torture \
 	src/match/test/test_match \
 	src/match/test/test_match_random \
+	src/match/test/test_levels \
+	src/match/test/test_plan \
 	src/match/test/test_planner \
 	src/match/test/test_planner_random \
 	src/match/test/test_planner_torture \
@@ -137,6 +140,8 @@ src_match_test_test_index_torture_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,
 	-Wl,--wrap=realloc
 src_match_test_test_match_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_match_random_LDADD = $(MATCH_TEST_LIBS)
+src_match_test_test_levels_LDADD = $(MATCH_TEST_LIBS)
+src_match_test_test_plan_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_planner_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_planner_random_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_planner_torture_LDADD = $(MATCH_TEST_LIBS)

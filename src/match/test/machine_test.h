@@ -126,4 +126,33 @@ UNUSED_HELPER void machine_verify (const struct planner *p)
         fail_msg ("%s", err.text);
 }
 
+/* With all of time. */
+UNUSED_HELPER struct planner *machine_planner (struct graph *g, const char *policy)
+{
+    static const struct planner_options always = { 0 };
+    struct planner *p = planner_create (g, match_policy_find (policy), &always);
+
+    assert_non_null (p);
+    return p;
+}
+
+/* Planner and graph go; nothing is left in it that a booking may have put there. */
+UNUSED_HELPER void machine_done (struct planner *p)
+{
+    struct graph *g = planner_graph (p);
+
+    machine_verify (p);
+    planner_destroy (p);
+    for (uint32_t v = 0; v < g->nv; v++) {
+        if (g->v[v].n == 0)
+            continue; /* vacant */
+        assert_int_equal (g->v[v].nclaims, 0);
+        assert_int_equal (g->v[v].claims, GRAPH_NONE);
+        assert_int_equal (g->v[v].used, 0);
+        if (g->v[v].n <= 64)
+            assert_int_equal (g->v[v].busy.bits, 0);
+    }
+    graph_destroy (g);
+}
+
 #endif

@@ -10,16 +10,6 @@
 
 #define BYTES_MAX (64 << 20)
 
-static const struct planner_options always = { 0 };
-
-static struct planner *planner_for (struct graph *g)
-{
-    struct planner *p = planner_create (g, match_policy_find ("low"), &always);
-
-    assert_non_null (p);
-    return p;
-}
-
 static void done (struct planner *p)
 {
     struct graph *g = planner_graph (p);
@@ -38,7 +28,7 @@ static void book (struct planner *p, uint64_t job, bool reserved, const char *pa
 
 static struct planner *busy_planner (void)
 {
-    struct planner *p = planner_for (machine_of (2, 3));
+    struct planner *p = machine_planner (machine_of (2, 3), "low");
     autoselection struct selection *s = selection_create ();
 
     book (p, 3, false, "/cluster0/rack0/node0/core1", 2, 0, 0, 10);
@@ -91,7 +81,7 @@ static void expect_same (const struct planner *a, const struct planner *b)
 static void test_there_and_back (void **state)
 {
     (void)state;
-    struct planner *p = busy_planner (), *q = planner_for (machine_of (2, 3));
+    struct planner *p = busy_planner (), *q = machine_planner (machine_of (2, 3), "low");
     autostrbuf struct strbuf sb, again;
     struct error err = { 0 };
 
@@ -111,8 +101,8 @@ static void test_there_and_back (void **state)
 static void test_nothing_booked (void **state)
 {
     (void)state;
-    struct planner *p = planner_for (machine_of (1, 1));
-    struct planner *q = planner_for (graph_create ());
+    struct planner *p = machine_planner (machine_of (1, 1), "low");
+    struct planner *q = machine_planner (graph_create (), "low");
     autostrbuf struct strbuf sb;
 
     take (p, &sb);
@@ -126,7 +116,7 @@ static void test_nothing_booked (void **state)
 static void test_appends (void **state)
 {
     (void)state;
-    struct planner *p = busy_planner (), *q = planner_for (machine_of (2, 3));
+    struct planner *p = busy_planner (), *q = machine_planner (machine_of (2, 3), "low");
     autostrbuf struct strbuf sb;
 
     strbuf_init (&sb, BYTES_MAX);
@@ -159,7 +149,7 @@ static void test_other_groups (void **state)
             for (int64_t k = 0, id = 0; k < 3; id += cut[k++])
                 if (cut[k])
                     machine_add (g, node, "core", id, cut[k], 1, 0);
-            p[i] = planner_for (g);
+            p[i] = machine_planner (g, "low");
         }
         autoselection struct selection *s = selection_create ();
         for (int id = 2; id < 9; id++) {
@@ -208,7 +198,7 @@ static void test_nodes_of_one_name (void **state)
             machine_add (g, node[i][rank], "core", 0, 2, 1, 0);
             machine_add (g, node[i][rank], "core", 2, 2, 1, 0);
         }
-        p[i] = planner_for (g);
+        p[i] = machine_planner (g, "low");
     }
     autoselection struct selection *s = selection_create ();
     struct pick *pick = selection_add (
@@ -236,8 +226,8 @@ static void test_what_is_not_there (void **state)
 {
     (void)state;
     struct planner *p = busy_planner ();
-    struct planner *few = planner_for (machine_of (2, 2));
-    struct planner *none = planner_for (graph_create ());
+    struct planner *few = machine_planner (machine_of (2, 2), "low");
+    struct planner *none = machine_planner (graph_create (), "low");
     autostrbuf struct strbuf sb;
     struct error err = { 0 };
 
@@ -249,7 +239,7 @@ static void test_what_is_not_there (void **state)
     graph_resize (few->g, machine_find (few->g, "/cluster0/rack0/node0/core0"), 2, 1,
                   &err);
     done (few);
-    few = planner_for (machine_of (2, 3));
+    few = machine_planner (machine_of (2, 3), "low");
     graph_resize (few->g, machine_find (few->g, "/cluster0/rack0/node0/core0"), 2, 1,
                   &err);
     assert_int_equal (planner_restore (few, sb.buf, sb.len, &err), -ENOENT);
@@ -279,7 +269,7 @@ static void seal (char *bytes, size_t len)
 static void test_damage (void **state)
 {
     (void)state;
-    struct planner *p = busy_planner (), *q = planner_for (machine_of (2, 3));
+    struct planner *p = busy_planner (), *q = machine_planner (machine_of (2, 3), "low");
     autostrbuf struct strbuf sb;
     struct error err = { 0 };
 
@@ -301,7 +291,7 @@ static void test_damage (void **state)
 static void test_made_up (void **state)
 {
     (void)state;
-    struct planner *p = busy_planner (), *q = planner_for (machine_of (2, 3));
+    struct planner *p = busy_planner (), *q = machine_planner (machine_of (2, 3), "low");
     autostrbuf struct strbuf sb;
     size_t read = 0, body;
 
@@ -339,7 +329,7 @@ static void test_made_up (void **state)
 static void test_size (void **state)
 {
     (void)state;
-    struct planner *p = planner_for (machine_of (20, 20));
+    struct planner *p = machine_planner (machine_of (20, 20), "low");
     uint64_t job = 1, claims = 0;
     autostrbuf struct strbuf sb;
     struct planner_job j;

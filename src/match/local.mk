@@ -32,6 +32,7 @@ src_match_libmatch_a_SOURCES = \
 	src/match/make.c \
 	src/match/match.c \
 	src/match/match_request.c \
+	src/match/match_reserve.c \
 	src/match/match_rset.c \
 	src/match/miss.c \
 	src/match/or_slots.c \

@@ -461,6 +461,11 @@ void machine_unbook (struct machine *g, struct machine_node *n)
 {
     n->njobs--;
     n->exclusive = false; /* if it was, this was the only booking */
+    machine_tidy (g, n);
+}
+
+void machine_tidy (struct machine *g, struct machine_node *n)
+{
     if (n->leaving && n->njobs == 0 && node_delete (g, n) == 0)
         return;
     node_tidy (g, n);

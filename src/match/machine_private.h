@@ -75,6 +75,8 @@ void machine_book (struct machine *g, struct machine_node *n,
                    const struct machine_amounts *taken);
 /* One less. The node is gone afterwards when it was leaving and this was the last. */
 void machine_unbook (struct machine *g, struct machine_node *n);
+/* A reservation there is gone: so is the node if only that kept it. */
+void machine_tidy (struct machine *g, struct machine_node *n);
 
 /* -- machine_size.c: what a node has, and what of that others use -- */
 

@@ -13,23 +13,9 @@
 #include "match/planner_private.h"
 #include "match/walk.h"
 
-#define VERDICTS 256 /* power of two */
-#define TICKS 1e6    /* a second */
+#define TICKS 1e6 /* a second */
 #define SECONDS_MAX 1e12
-
-/* What satisfiability answered for a request while the layout was this; never: why not,
- * or NULL when it can be satisfied. */
-struct verdict {
-    uint64_t key, layout;
-    char *never;
-};
-
-struct matcher {
-    struct machine *g;
-    struct planner *p;
-    struct match_request *requests; /* that are shared, by key */
-    struct verdict verdicts[VERDICTS];
-};
+#define NO_LIMIT (365 * 86400.0) /* seconds for which who has no limit is planned */
 
 struct matcher *matcher_create (struct machine *g, const struct match_policy *policy)
 {
@@ -56,7 +42,7 @@ void matcher_destroy (struct matcher *m)
     }
     m->g->planner = NULL;
     planner_destroy (m->p);
-    for (size_t i = 0; i < VERDICTS; i++)
+    for (size_t i = 0; i < MATCH_VERDICTS; i++)
         free (m->verdicts[i].never);
     free (m);
 }
@@ -86,7 +72,9 @@ struct match_request *match_request_share (struct matcher *m, struct match_reque
 
 bool match_has (const struct matcher *m, uint64_t job)
 {
-    return booking_find (m->p, job) != NULL;
+    const struct booking *b = booking_find (m->p, job);
+
+    return b && !b->reserved;
 }
 
 size_t match_job_count (const struct matcher *m)
@@ -107,15 +95,19 @@ bool match_nothing_free (const struct matcher *m)
 
 /* -- times -- */
 
-static int64_t ticks (double seconds)
+int64_t match_ticks (double seconds)
 {
     return (int64_t)ceil (MIN (MAX (seconds, 0), SECONDS_MAX) * TICKS);
 }
 
-static int64_t ticks_of_duration (double seconds)
+int64_t match_ticks_of_duration (double seconds)
 {
-    return seconds <= 0 || seconds > SECONDS_MAX ? PLANNER_FOREVER
-                                                 : MAX (ticks (seconds), 1);
+    return MAX (match_ticks (seconds <= 0 ? NO_LIMIT : MIN (seconds, NO_LIMIT)), 1);
+}
+
+double match_seconds (int64_t ticks)
+{
+    return (double)ticks / TICKS;
 }
 
 static double microseconds (double t)
@@ -145,6 +137,20 @@ static bool is_elastic_inside (const struct shape *s)
     return false;
 }
 
+int match_least_shape (const struct shape *s, struct shape *ret)
+{
+    size_t bytes = s->nv * sizeof (*s->v);
+
+    *ret = *s;
+    ret->v = malloc (bytes);
+    if (!ret->v)
+        return -ENOMEM;
+    memcpy (ret->v, s->v, bytes);
+    for (size_t i = 0; i < s->nv; i++)
+        set_size (&ret->v[i], shape_count_least (&s->v[i]));
+    return 0;
+}
+
 struct sizing {
     struct planner *p;
     const struct window *w;
@@ -157,17 +163,12 @@ struct sizing {
 /* All counts at their least, but for the outermost ones when `outermost`. */
 static int sizing_start (struct sizing *z, bool outermost)
 {
-    size_t bytes = z->asked->nv * sizeof (*z->asked->v);
+    int rc = match_least_shape (z->asked, &z->sized);
 
-    z->sized = *z->asked;
-    z->sized.v = malloc (bytes);
-    if (!z->sized.v)
-        return -ENOMEM;
-    memcpy (z->sized.v, z->asked->v, bytes);
-    for (size_t i = 0; i < z->sized.nv; i++)
-        if (!outermost || z->sized.v[i].parent != SHAPE_NONE)
-            set_size (&z->sized.v[i], shape_count_least (&z->asked->v[i]));
-    return 0;
+    for (size_t i = 0; i < z->asked->nv && rc == 0 && outermost; i++)
+        if (z->asked->v[i].parent == SHAPE_NONE)
+            z->sized.v[i] = z->asked->v[i];
+    return rc;
 }
 
 static void sizing_end (struct sizing *z)
@@ -254,7 +255,7 @@ static int find_place (struct matcher *m, enum planner_op op, uint64_t job,
                        const struct match_request *req, double now, double duration,
                        struct rset **ret, struct error *why)
 {
-    int64_t at = ticks (now), length = ticks_of_duration (duration);
+    int64_t at = match_ticks (now), length = match_ticks_of_duration (duration);
     autoselection struct selection *s = NULL;
     int rc = is_elastic_inside (req->shape)
                  ? place_sized (m, op, job, req->shape, at, length, &s, why)
@@ -302,7 +303,7 @@ static int refuse_again (uint64_t job, struct error *why)
 int match_allocate (struct matcher *m, uint64_t job, const struct match_request *req,
                     double now, double duration, struct rset **ret, struct error *why)
 {
-    if (match_has (m, job))
+    if (booking_find (m->p, job))
         return refuse_again (job, why);
     int rc = find_place (m, PLANNER_ALLOCATE, job, req, now, duration, ret, why);
     for (size_t i = 0; rc == 0 && i < (*ret)->nranks; i++)
@@ -345,7 +346,7 @@ static int ask_ever (struct matcher *m, const struct shape *s, struct error *why
 int match_satisfiability (struct matcher *m, const struct match_request *req,
                           struct error *why)
 {
-    struct verdict *v = &m->verdicts[req->key & (VERDICTS - 1)];
+    struct verdict *v = &m->verdicts[req->key & (MATCH_VERDICTS - 1)];
     if (v->layout == m->g->layout && v->key == req->key)
         return v->never ? error_set (why, ENOENT, "%s", v->never) : 0;
     struct error text = { 0 };
@@ -365,13 +366,14 @@ int match_update (struct matcher *m, uint64_t job, const struct rset *r,
 {
     autoselection struct selection *s = NULL;
 
-    if (match_has (m, job))
+    if (booking_find (m->p, job))
         return refuse_again (job, why);
     int rc = rset_to_selection (m->g, r, &s, why);
     if (rc < 0)
         return rc;
-    s->start = ticks (r->starttime);
-    s->end = r->expiration > 0 ? MAX (ticks (r->expiration), s->start + 1) : INT64_MAX;
+    s->start = match_ticks (r->starttime);
+    s->end = r->expiration > 0 ? MAX (match_ticks (r->expiration), s->start + 1)
+                               : s->start + match_ticks_of_duration (0);
     rc = planner_update (m->p, job, s, false, why);
     for (size_t i = 0; rc == 0 && i < r->nranks; i++)
         book (m, machine_node_find (m->g, r->ranks[i].node), &r->ranks[i]);
@@ -401,10 +403,14 @@ int match_cancel (struct matcher *m, uint64_t job)
     if (!b)
         return -ENOENT;
     struct machine_node *next, *list = nodes_of (m, b);
+    bool reserved = b->reserved;
     planner_cancel (m->p, job);
     for (; list; list = next) {
         next = list->next;
-        machine_unbook (m->g, list);
+        if (reserved)
+            machine_tidy (m->g, list);
+        else
+            machine_unbook (m->g, list);
     }
     return 0;
 }

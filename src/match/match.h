@@ -62,6 +62,26 @@ int match_allocate (struct matcher *m, uint64_t job, const struct match_request 
 int match_without_allocating (struct matcher *m, const struct match_request *req,
                               double now, double duration, struct rset **ret,
                               struct error *why);
+/* Reserve for the job what it needs (of what is elastic the least) from the earliest time on
+ * at which that is free for so long, if all that runs ends by its limit: 0, *start, and
+ * nobody else gets it then. match_cancel() ends it, and must before it is allocated.
+ * -EAGAIN: it fits now; -EBUSY: at no time, as things are (why); -ENOENT: never; -EEXIST,
+ * -ENOMEM. Who has no limit is planned for a year. */
+int match_reserve (struct matcher *m, uint64_t job, const struct match_request *req,
+                   double now, double duration, double *start, struct error *why);
+/* As reserve, but nothing is booked; 0 with *start == now: it fits now. */
+int match_earliest (struct matcher *m, const struct match_request *req, double now,
+                    double duration, double *start, struct error *why);
+struct match_blocker {
+    uint64_t job;
+    double end;    /* unix time by which it ends */
+    size_t nodes;  /* on so many nodes of the reservation it has something */
+    uint32_t last; /* the last such; for match_blockers() alone */
+};
+/* Running jobs that have something on the nodes that are reserved for the job: the last to
+ * end first, at most `room`. */
+size_t match_blockers (const struct matcher *m, uint64_t job, struct match_blocker *list,
+                       size_t room);
 /* Could it run on the machine when it is empty and all its nodes are up? 0, -ENOENT
  * with which resource, how many asked, how many there ("needs 9 gpus on a node, the
  * largest has 8"). */
@@ -71,13 +91,15 @@ int match_satisfiability (struct matcher *m, const struct match_request *req,
  * or gone are an error (-EBUSY, -ENOENT) that names them, and nothing is booked. */
 int match_update (struct matcher *m, uint64_t job, const struct rset *r,
                   struct error *why);
-/* Give everything back. -ENOENT when it has nothing. */
+/* Give everything back, also a reservation. -ENOENT when it has nothing. */
 int match_cancel (struct matcher *m, uint64_t job);
-bool match_has (const struct matcher *m, uint64_t job);
+bool match_has (const struct matcher *m, uint64_t job); /* allocated; no reservation */
 size_t match_job_count (const struct matcher *m);
 /* Bumped whenever something becomes free, is added or changes, but for what others take: a
  * request that did not fit need not be tried again while it stands still. */
 uint64_t match_generation (const struct matcher *m);
+/* Bumped when nodes come, go or change size, rack or properties. */
+uint64_t match_layout (const struct matcher *m);
 /* No core and no gpu is free: no request fits. O(1). */
 bool match_nothing_free (const struct matcher *m);
 

@@ -13,6 +13,32 @@ struct match_request {
     UT_hash_handle hh;
 };
 
+#define MATCH_VERDICTS 256 /* power of two */
+
+/* What satisfiability answered for a request while the layout was this; never: why not,
+ * or NULL when it can be satisfied. */
+struct verdict {
+    uint64_t key, layout;
+    char *never;
+};
+
+struct matcher {
+    struct machine *g;
+    struct planner *p;
+    struct match_request *requests; /* that are shared, by key */
+    struct verdict verdicts[MATCH_VERDICTS];
+};
+
+/* -- match.c -- */
+
+int64_t match_ticks (double seconds);
+/* 0 (no limit), and what is longer, is a year. */
+int64_t match_ticks_of_duration (double seconds);
+double match_seconds (int64_t ticks);
+/* s with all counts at their least; *ret borrows all of it but v, which is to be freed.
+ * 0 or -ENOMEM. */
+int match_least_shape (const struct shape *s, struct shape *ret);
+
 /* -- match_rset.c -- */
 
 /* Times are left to the caller. NULL: no memory. */

@@ -1,0 +1,121 @@
+/* match_reserve.c - when a request fits: reservations, and who is in the way
+ *
+ * A job of elastic size is planned with its least one: what more there is then it gets when
+ * it starts.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "match/match_private.h"
+#include "match/planner_private.h"
+
+/* The earliest start: 0 and *start. -EBUSY, -ENOENT, -ENOMEM. */
+static int plan (struct matcher *m, enum planner_op op, uint64_t job,
+                 const struct match_request *req, double now, double duration,
+                 double *start, struct error *why)
+{
+    int64_t at = match_ticks (now), length = match_ticks_of_duration (duration);
+    autoselection struct selection *s = NULL;
+    struct shape least = { 0 };
+    const struct shape *shape = req->shape;
+
+    if (shape->elastic) {
+        if (match_least_shape (shape, &least) < 0)
+            return error_set (why, ENOMEM, "out of memory");
+        shape = &least;
+    }
+    int rc = planner_match (m->p, op, job, shape, at, length, &s, why);
+    free (least.v);
+    if (rc == 0)
+        *start = s->start <= at ? now : match_seconds (s->start);
+    return rc == -ENODEV ? -ENOENT : rc;
+}
+
+int match_reserve (struct matcher *m, uint64_t job, const struct match_request *req,
+                   double now, double duration, double *start, struct error *why)
+{
+    if (booking_find (m->p, job))
+        return error_set (why, EEXIST, "job %llu has resources already",
+                          (unsigned long long)job);
+    int rc =
+        plan (m, PLANNER_ALLOCATE_ORELSE_RESERVE, job, req, now, duration, start, why);
+    if (rc == 0 && match_has (m, job)) {
+        planner_cancel (m->p, job);
+        return -EAGAIN;
+    }
+    return rc;
+}
+
+int match_earliest (struct matcher *m, const struct match_request *req, double now,
+                    double duration, double *start, struct error *why)
+{
+    return plan (m, PLANNER_WITHOUT_ALLOCATING_FUTURE, 0, req, now, duration, start, why);
+}
+
+uint64_t match_layout (const struct matcher *m)
+{
+    return m->g->layout;
+}
+
+/* -- who is in the way -- */
+
+struct blockers {
+    const struct planner *p;
+    const struct booking *b;
+    struct match_blocker *list;
+    size_t n, room;
+    uint32_t node; /* whose claims are looked at */
+};
+
+static void add_blocker (struct blockers *k, const struct booking *b)
+{
+    double end = match_seconds (b->end);
+    size_t i = 0;
+
+    for (size_t j = 0; j < k->n; j++)
+        if (k->list[j].job == b->job) {
+            k->list[j].nodes += k->list[j].last != k->node;
+            k->list[j].last = k->node;
+            return;
+        }
+    while (i < k->n && k->list[i].end >= end)
+        i++;
+    if (i == k->room)
+        return;
+    k->n = MIN (k->n + 1, k->room);
+    memmove (&k->list[i + 1], &k->list[i], (k->n - i - 1) * sizeof (*k->list));
+    k->list[i] = (struct match_blocker){ b->job, end, 1, k->node };
+}
+
+static void look_at (struct blockers *k, uint32_t v)
+{
+    CLAIMS (k->p, v, c)
+    {
+        const struct booking *b = claims_booking (k->p, &k->p->claims[c]);
+        if (!b->reserved && b != k->b)
+            add_blocker (k, b);
+    }
+    GRAPH_CHILDREN (k->p->g, v, child)
+    {
+        look_at (k, child);
+    }
+}
+
+size_t match_blockers (const struct matcher *m, uint64_t job, struct match_blocker *list,
+                       size_t room)
+{
+    const struct booking *b = booking_find (m->p, job);
+    struct blockers k = { m->p, b, list, 0, room, GRAPH_NONE };
+
+    if (!b || !b->reserved || room == 0)
+        return 0;
+    CLAIMS_OF_JOB (m->p, b, c)
+    {
+        uint32_t node = graph_node_of (m->p->g, m->p->claims[c].v);
+        if (node == GRAPH_NONE || node == k.node)
+            continue;
+        k.node = node;
+        look_at (&k, node);
+    }
+    return k.n;
+}

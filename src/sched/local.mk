@@ -2,11 +2,15 @@
 noinst_LIBRARIES += src/sched/libsched.a
 src_sched_libsched_a_SOURCES = \
 	src/sched/order.c \
+	src/sched/priority.c \
+	src/sched/usage.c \
 	src/sched/sched.c
 
 if HAVE_CMOCKA
 SCHED_TESTS = \
 	src/sched/test/test_order \
+	src/sched/test/test_priority \
+	src/sched/test/test_usage \
 	src/sched/test/test_sched \
 	src/sched/test/test_sched_random \
 	src/sched/test/test_torture
@@ -14,6 +18,8 @@ check_PROGRAMS += $(SCHED_TESTS)
 UNIT_TESTS += $(SCHED_TESTS)
 SCHED_TEST_LIBS = $(SCHED_LIBS) $(CMOCKA_LIBS)
 src_sched_test_test_order_LDADD = $(SCHED_TEST_LIBS)
+src_sched_test_test_priority_LDADD = $(SCHED_TEST_LIBS)
+src_sched_test_test_usage_LDADD = $(SCHED_TEST_LIBS)
 src_sched_test_test_sched_LDADD = $(SCHED_TEST_LIBS)
 src_sched_test_test_sched_random_LDADD = $(SCHED_TEST_LIBS)
 src_sched_test_test_torture_LDADD = $(SCHED_TEST_LIBS)

@@ -364,6 +364,10 @@ static int64_t capacity (struct walker *k, const struct above *a, uint16_t r,
     int64_t n = 0, fit = INT64_MAX;
 
     walk_need (k, r, &need);
+    if (k->type[r] == GRAPH_NODE && need.dim[0] > 0 && k->p->nkinds == 1
+        && !k->properties)
+        return MIN (walk_sum (k, a->index, 0),
+                    most); /* one free node is as good as another */
     if (k->type[r] == GRAPH_NODE) {
         for (ptrdiff_t i = index_next (a->index, 0, &need); i >= 0 && n < most; n++)
             i = index_next (a->index, (size_t)i + 1, &need);

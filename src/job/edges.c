@@ -111,6 +111,8 @@ static void eligible_at (struct job *job, double t)
 {
     if (job->urgency > 0 && job->t_eligible <= 0)
         job->t_eligible = t;
+    if (job->urgency > 0 && job->t_age <= 0)
+        job->t_age = t;
 }
 
 static int on_priority (struct job *job, const struct event *e, struct outcome *out,
@@ -121,7 +123,7 @@ static int on_priority (struct job *job, const struct event *e, struct outcome *
     int rc = get_int (e, "priority", 0, INT64_MAX, &priority, JSON_REQUIRED, err);
     if (rc < 0)
         return rc;
-    job->priority = priority;
+    job->priority = job->priority_told = priority;
     job->reprioritize = false;
     eligible_at (job, e->timestamp);
     return 0;
@@ -132,10 +134,19 @@ static int on_urgency (struct job *job, const struct event *e, struct outcome *o
 {
     (void)out;
     int64_t urgency, userid;
+    const char *note = NULL;
     int rc = get_int (e, "urgency", 0, 31, &urgency, JSON_REQUIRED, err);
     if (rc < 0
-        || (rc = get_int (e, "userid", 0, UINT32_MAX, &userid, JSON_REQUIRED, err)) < 0)
+        || (rc = get_int (e, "userid", 0, UINT32_MAX, &userid, JSON_REQUIRED, err)) < 0
+        || (rc = get_string (e, "note", &note, JSON_OPTIONAL_KEY, err)) < 0)
         return rc;
+    char *copy = urgency == 0 && note && *note ? strdup (note) : NULL;
+    if (urgency == 0 && note && *note && !copy)
+        return no_memory (err);
+    string_set (&job->hold_note, copy);
+    job->held_by_operator = urgency == 0 && userid != job->userid;
+    if (urgency == 0)
+        job->t_age = 0;
     job->urgency = (int)urgency;
     job->reprioritize = job->state == JOB_SCHED;
     return 0;
@@ -175,6 +186,7 @@ static int on_alloc (struct job *job, const struct event *e, struct outcome *out
     job->allocated = true;
     job->reprioritize = false;
     job->t_alloc = e->timestamp;
+    job->t_age = job_age_since (job);
     job->t_begin = 0;
     return 0;
 }

@@ -29,6 +29,7 @@ void job_destroy (struct job *job)
     free (job->name);
     free (job->queue);
     free (job->requeue_reason);
+    free (job->hold_note);
     free (job->r);
     free (job->nodelist);
     free (job->exception_type);
@@ -101,8 +102,15 @@ const char *job_hold_reason (const struct job *job, double now)
     if (job->state > JOB_SCHED)
         return NULL;
     if (job->urgency == 0)
-        return "JobHeldUser";
+        return job->held_by_operator ? "JobHeldAdmin" : "JobHeldUser";
     return job->t_begin > now ? "BeginTime" : NULL;
+}
+
+double job_age_since (const struct job *job)
+{
+    if (job->t_age <= 0 || job->restarts > 0) /* t_begin is a back-off then */
+        return job->t_age;
+    return MAX (job->t_age, job->t_begin);
 }
 
 /* -- names -- */

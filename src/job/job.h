@@ -26,7 +26,8 @@
  *                 duration, nnodes, ntasks, ncores}  the log's first event
  *     validate, depend, start, free, clean  {}
  *     priority   {priority}
- *     urgency    {urgency, userid}                   0 holds, more releases
+ *     urgency    {urgency, userid; note}             0 holds, more releases; a userid that is
+ *                                                    not the job's own is an operator's
  *     alloc      {R: object; nodelist, nnodes, ntasks, ncores}
  *     finish     {status}                            as of wait(2)
  *     exception  {type, severity; note, userid}      severity 0 ends the job
@@ -98,7 +99,11 @@ struct job {
         int64_t nnodes, ntasks, ncores;
     } asked;     /* again after a requeue */
     int urgency; /* 0 (held) .. 31, default 16 */
-    int64_t priority;
+    bool held_by_operator; /* urgency 0 is not its user's own doing */
+    char *hold_note;       /* the words of who holds it, or NULL */
+    int64_t priority;      /* what it is ordered by: as of the last priority event, or as
+                            * the caller has computed it since */
+    int64_t priority_told; /* of the last priority event */
     bool reprioritize;      /* the urgency changed since the last priority event */
     unsigned restarts;      /* starts that were given up and queued again, in all */
     unsigned failed_starts; /* in a row, without a good start: sets the back-off */
@@ -122,6 +127,8 @@ struct job {
     /* times, unix, 0: not yet */
     double t_submit, t_eligible, t_alloc, t_start, t_finish, t_inactive;
     double t_begin; /* not before (back-off of a requeue), 0: none */
+    double t_age;   /* since when it may start, as far as its user and operators are
+                     * concerned, and is not held; 0: it may not */
     uint64_t nevents;
     void *aux; /* the caller's; not touched, freed by nobody here */
 };
@@ -148,9 +155,13 @@ const char *job_phase_name (enum job_phase phase); /* "PENDING" */
 /* "PD" "CF" "R" "CG" "CD" "F" "CA" "TO" ... */
 const char *job_phase_letter (enum job_phase phase);
 int job_phase_from_name (const char *name); /* either form, any case; -EINVAL */
-/* "JobHeldUser", "BeginTime", or NULL: why a pending job is not even in the queue's
+/* "JobHeldUser", "JobHeldAdmin", "BeginTime", or NULL: why a pending job is not even in the queue's
  * order; the rest is sched_reason(). */
 const char *job_hold_reason (const struct job *job, double now);
+/* Unix time since which a job's age counts: when it could first start. Neither time in
+ * which it was held nor time before its begin counts; time between starts does. 0: its
+ * age does not count now. */
+double job_age_since (const struct job *job);
 /* What `--wait` returns: exit code, 128+signal, 1 for cancelled or failed otherwise;
  * timeout: as the tasks ended (143 after SIGTERM). 0 only for COMPLETED. */
 int job_exit_code (const struct job *job);

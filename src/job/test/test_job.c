@@ -368,6 +368,61 @@ static void test_hold (void **state)
     job_destroy (job);
 }
 
+/* Who holds: the job's own user, or another. A release forgets it, with its words. */
+static void test_hold_by_operator (void **state)
+{
+    (void)state;
+    unsigned actions;
+    struct job *job = job_after ("submit validate depend priority");
+    json_t *hold = json_pack ("{s:i s:i s:s}", "urgency", 0, "userid", 99, "note", "why");
+    assert_int_equal (apply_context (job, "urgency", hold, &actions), 0);
+    assert_true (job->held_by_operator);
+    assert_string_equal (job->hold_note, "why");
+    assert_string_equal (job_hold_reason (job, 0), "JobHeldAdmin");
+    json_t *own = json_pack ("{s:i s:i}", "urgency", 0, "userid", 7);
+    assert_int_equal (apply_context (job, "urgency", own, &actions), 0);
+    assert_false (job->held_by_operator);
+    assert_null (job->hold_note);
+    hold = json_pack ("{s:i s:i s:s}", "urgency", 0, "userid", 99, "note", "");
+    assert_int_equal (apply_context (job, "urgency", hold, &actions), 0);
+    assert_true (job->held_by_operator && !job->hold_note);
+    json_t *more = json_pack ("{s:i s:i s:s}", "urgency", 9, "userid", 99, "note", "x");
+    assert_int_equal (apply_context (job, "urgency", more, &actions), 0);
+    assert_true (!job->held_by_operator && !job->hold_note && job->urgency == 9);
+    json_t *bad = json_pack ("{s:i s:i s:i}", "urgency", 0, "userid", 99, "note", 5);
+    assert_int_equal (apply_context (job, "urgency", bad, &actions), -EINVAL);
+    job_destroy (job);
+}
+
+/* Age: from when a job may start; not while it is held, but between its starts. */
+static void test_age (void **state)
+{
+    (void)state;
+    unsigned actions;
+    now = 1000;
+    struct job *job = job_after ("submit validate depend");
+    assert_true (job_age_since (job) == 0);
+    assert_int_equal (apply (job, "priority", &actions), 0);
+    assert_true (job_age_since (job) == 1003);
+    json_t *hold = json_pack ("{s:i s:i}", "urgency", 0, "userid", 7);
+    assert_int_equal (apply_context (job, "urgency", hold, &actions), 0);
+    assert_int_equal (apply (job, "priority", &actions), 0);
+    assert_true (job_age_since (job) == 0 && job->t_eligible == 1003);
+    now = 2000;
+    assert_int_equal (apply (job, "urgency", &actions), 0);
+    assert_int_equal (apply (job, "priority", &actions), 0);
+    assert_true (job_age_since (job) == 2001);
+    job->t_begin = 3000;
+    assert_true (job_age_since (job) == 3000);
+    const char *const again[] = { "alloc", "requeue", "release", "free", "clean" };
+    for (size_t i = 0; i < ARRAY_SIZE (again); i++)
+        assert_int_equal (apply (job, again[i], &actions), 0);
+    assert_true (job->restarts == 1 && job_age_since (job) == 3000);
+    job->t_begin = 9000; /* the back-off */
+    assert_true (job_age_since (job) == 3000);
+    job_destroy (job);
+}
+
 /* The executor knows better than a wait status why a job failed; it has no say in a success. */
 static void test_finish_text (void **state)
 {
@@ -581,6 +636,8 @@ int main (void)
         cmocka_unit_test (test_fields),
         cmocka_unit_test (test_requeue),
         cmocka_unit_test (test_hold),
+        cmocka_unit_test (test_hold_by_operator),
+        cmocka_unit_test (test_age),
         cmocka_unit_test (test_endings),
         cmocka_unit_test (test_finish_text),
         cmocka_unit_test (test_exceptions),

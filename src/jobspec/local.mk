@@ -4,6 +4,8 @@ src_jobspec_libjobspec_a_SOURCES = \
 	src/jobspec/attributes.c \
 	src/jobspec/base64.c \
 	src/jobspec/count.c \
+	src/jobspec/datetime.c \
+	src/jobspec/dependency.c \
 	src/jobspec/dialect.c \
 	src/jobspec/environment.c \
 	src/jobspec/jobspec.c \
@@ -20,6 +22,8 @@ nodist_src_jobspec_libjobspec_a_SOURCES = src/jobspec/dialects/table.c
 
 if HAVE_CMOCKA
 JOBSPEC_TESTS = \
+	src/jobspec/test/test_datetime \
+	src/jobspec/test/test_dependency \
 	src/jobspec/test/test_jobspec \
 	src/jobspec/test/test_request \
 	src/jobspec/test/test_script \
@@ -29,6 +33,8 @@ JOBSPEC_TESTS = \
 check_PROGRAMS += $(JOBSPEC_TESTS)
 UNIT_TESTS += $(JOBSPEC_TESTS)
 JOBSPEC_TEST_LIBS = $(JOBSPEC_LIBS) $(CMOCKA_LIBS)
+src_jobspec_test_test_datetime_LDADD = $(JOBSPEC_TEST_LIBS)
+src_jobspec_test_test_dependency_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_test_test_jobspec_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_test_test_request_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_test_test_script_LDADD = $(JOBSPEC_TEST_LIBS)

@@ -53,7 +53,7 @@ struct submit {
     int64_t userid, groupid, urgency, flags, version;
     int64_t nnodes, ntasks, ncores;
     const char *user, *name, *queue;
-    double duration;
+    double duration, begin, deadline;
 };
 
 static int submit_read (const struct event *e, struct submit *s, struct error *err)
@@ -73,7 +73,10 @@ static int submit_read (const struct event *e, struct submit *s, struct error *e
         || (rc = get_string (e, "name", &s->name, opt, err)) < 0
         || (rc = get_string (e, "queue", &s->queue, opt, err)) < 0)
         return rc;
-    return get_seconds (e, "duration", &s->duration, err);
+    if ((rc = get_seconds (e, "duration", &s->duration, err)) < 0
+        || (rc = get_seconds (e, "begin", &s->begin, err)) < 0)
+        return rc;
+    return get_seconds (e, "deadline", &s->deadline, err);
 }
 
 static int on_submit (struct job *job, const struct event *e, struct outcome *out,
@@ -98,6 +101,8 @@ static int on_submit (struct job *job, const struct event *e, struct outcome *ou
     job->groupid = (uint32_t)s.groupid;
     job->urgency = (int)s.urgency;
     job->duration = s.duration;
+    job->t_begin = s.begin;
+    job->t_deadline = s.deadline;
     job->nnodes = job->asked.nnodes = s.nnodes;
     job->ntasks = job->asked.ntasks = s.ntasks;
     job->ncores = job->asked.ncores = s.ncores;
@@ -110,7 +115,7 @@ static int on_submit (struct job *job, const struct event *e, struct outcome *ou
 static void eligible_at (struct job *job, double t)
 {
     if (job->urgency > 0 && job->t_eligible <= 0)
-        job->t_eligible = t;
+        job->t_eligible = MAX (t, job->t_begin);
     if (job->urgency > 0 && job->t_age <= 0)
         job->t_age = t;
 }

@@ -23,7 +23,8 @@
  * contexts:
  *
  *     submit     {userid, urgency; flags, version: 1, groupid, user, name, queue,
- *                 duration, nnodes, ntasks, ncores}  the log's first event
+ *                 duration, nnodes, ntasks, ncores, begin, deadline}  the log's
+ *                                                    first event
  *     validate, depend, start, free, clean  {}
  *     priority   {priority}
  *     urgency    {urgency, userid; note}             0 holds, more releases; a userid that is
@@ -126,7 +127,8 @@ struct job {
     char *exception_note;
     /* times, unix, 0: not yet */
     double t_submit, t_eligible, t_alloc, t_start, t_finish, t_inactive;
-    double t_begin; /* not before (back-off of a requeue), 0: none */
+    double t_begin; /* not before (as submitted, then back-off of a requeue), 0: none */
+    double t_deadline; /* must have ended by then, or not start at all, 0: none */
     double t_age;   /* since when it may start, as far as its user and operators are
                      * concerned, and is not held; 0: it may not */
     uint64_t nevents;

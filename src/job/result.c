@@ -26,7 +26,7 @@ static enum job_phase exception_phase (const char *type)
         { "cancel", JOB_CANCELLED },  { "timeout", JOB_TIMEOUT },
         { "timelimit", JOB_TIMEOUT }, { "node-lost", JOB_NODE_FAIL },
         { "oom", JOB_OUT_OF_MEMORY }, { "preempt", JOB_PREEMPTED },
-        { "deadline", JOB_DEADLINE },
+        { "deadline", JOB_DEADLINE }, { "dependency", JOB_CANCELLED },
     };
     for (size_t i = 0; i < ARRAY_SIZE (table); i++) {
         if (strcmp (table[i].type, type) == 0)

@@ -423,6 +423,33 @@ static void test_age (void **state)
     job_destroy (job);
 }
 
+/* Times that were submitted: eligible no sooner than its begin, and kept through a replay. */
+static void test_begin_and_deadline (void **state)
+{
+    (void)state;
+    unsigned actions;
+    struct job *job = job_create (1);
+    json_t *context = context_of ("submit");
+    now = 1000;
+    json_object_set_new (context, "begin", json_real (5000.5));
+    json_object_set_new (context, "deadline", json_real (9000));
+    assert_int_equal (apply_context (job, "submit", context, &actions), 0);
+    assert_true (job->t_begin == 5000.5 && job->t_deadline == 9000);
+    assert_string_equal (job_hold_reason (job, 5000), "BeginTime");
+    assert_null (job_hold_reason (job, 5001));
+    assert_int_equal (apply (job, "validate", &actions), 0);
+    assert_int_equal (apply (job, "depend", &actions), 0);
+    assert_int_equal (apply (job, "priority", &actions), 0);
+    assert_true (job->t_eligible == 5000.5);
+    job_destroy (job);
+    job = job_create (2);
+    context = context_of ("submit");
+    json_object_set_new (context, "deadline", json_integer (-1));
+    assert_int_equal (apply_context (job, "submit", context, &actions), -EINVAL);
+    assert_true (job->nevents == 0);
+    job_destroy (job);
+}
+
 /* The executor knows better than a wait status why a job failed; it has no say in a success. */
 static void test_finish_text (void **state)
 {
@@ -463,6 +490,7 @@ static void test_endings (void **state)
         { "oom", 9, JOB_OUT_OF_MEMORY, 137, "out of memory: so" },
         { "preempt", 15, JOB_PREEMPTED, 143, "preempted: so" },
         { "deadline", -1, JOB_DEADLINE, 1, "deadline passed: so" },
+        { "dependency", -1, JOB_CANCELLED, 1, "cancelled: so" },
         { "exec", 2 << 8, JOB_FAILED, 2, "failed (exec): so" },
         { "start-failed", -1, JOB_FAILED, 1, "could not start: so" },
     };
@@ -638,6 +666,7 @@ int main (void)
         cmocka_unit_test (test_hold),
         cmocka_unit_test (test_hold_by_operator),
         cmocka_unit_test (test_age),
+        cmocka_unit_test (test_begin_and_deadline),
         cmocka_unit_test (test_endings),
         cmocka_unit_test (test_finish_text),
         cmocka_unit_test (test_exceptions),

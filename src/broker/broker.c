@@ -95,6 +95,7 @@ static void init_handles (struct broker *b)
     uv_timer_init (b->loop, &b->sweep);
     uv_timer_init (b->loop, &b->retry);
     uv_timer_init (b->loop, &b->farewell);
+    uv_timer_init (b->loop, &b->priorities);
     uv_signal_init (b->loop, &b->sigint);
     uv_signal_init (b->loop, &b->sigterm);
     uv_signal_init (b->loop, &b->sighup);
@@ -162,7 +163,8 @@ static int init_plan (struct broker *b, struct error *err)
 {
     if (!(b->graph = machine_create (b->config->cluster_id))
         || !(b->matcher = matcher_create (b->graph, b->config->match_policy))
-        || !(b->sched = sched_create (b->matcher))
+        || !(b->sched = sched_create (b->matcher, b->config->queue_policy,
+                                      b->config->reservation_depth))
         || !(b->users = users_create (b->loop)))
         return error_set (err, ENOMEM, "out of memory");
     return 0;
@@ -383,6 +385,7 @@ void broker_destroy (struct broker *b)
     HASH_ITER (hh, b->jobs, e, next)
         entry_remove (b, e);
     sched_destroy (b->sched);
+    usage_destroy (b->usage);
     matcher_destroy (b->matcher);
     machine_destroy (b->graph);
     users_destroy (b->users);

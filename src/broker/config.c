@@ -9,6 +9,7 @@
 #include "common/parse.h"
 
 #define QUEUES_MAX 256
+#define YEARS_MAX (INT64_C (10) * 365 * 86400)
 
 enum kind {
     KIND_STRING,
@@ -18,8 +19,10 @@ enum kind {
     KIND_STRINGS,
     KIND_LEVEL,
     KIND_POLICY,
+    KIND_QUEUE_POLICY,
     KIND_LISTEN,
     KIND_QUEUES,
+    KIND_PRIORITY,
     KIND_SECTION
 };
 
@@ -27,7 +30,7 @@ struct key {
     const char *name;
     enum kind kind;
     size_t offset;
-    int64_t min, max; /* KIND_INT */
+    int64_t min, max; /* KIND_INT; in "priority:" of durations, too */
 };
 
 #define AT(field) offsetof (struct config, field)
@@ -42,12 +45,15 @@ static const struct key keys[] = {
     { "operators", KIND_STRINGS, AT (operators), 0, 0 },
     { "log-level", KIND_LEVEL, AT (log_level), 0, 0 },
     { "match-policy", KIND_POLICY, AT (match_policy), 0, 0 },
+    { "queue-policy", KIND_QUEUE_POLICY, AT (queue_policy), 0, 0 },
+    { "reservation-depth", KIND_INT, AT (reservation_depth), 1, QUEUE_DEPTH_MAX },
     { "start-backoff", KIND_DURATION, AT (start_backoff), 0, 0 },
     { "start-backoff-max", KIND_DURATION, AT (start_backoff_max), 0, 0 },
     { "start-retries", KIND_INT, AT (start_retries), 0, 1000 },
     { "grace", KIND_DURATION, AT (grace), 0, 0 },
     { "keep-finished", KIND_INT, AT (keep_finished), 0, 10000000 },
     { "queues", KIND_QUEUES, 0, 0, 0 },
+    { "priority", KIND_PRIORITY, 0, 0, 0 },
     { "local", KIND_SECTION, 0, 0, 0 },
     { "kube", KIND_SECTION, 0, 0, 0 },
 };
@@ -60,8 +66,20 @@ static const struct key queue_keys[] = {
     { "default-time", KIND_DURATION, AT (default_time), 0, 0 },
     { "max-time", KIND_DURATION, AT (max_time), 0, 0 },
     { "max-nodes", KIND_INT, AT (max_nodes), 1, INT32_MAX },
-    { "priority", KIND_INT, AT (priority), 0, 1000 },
+    { "priority", KIND_INT, AT (priority), 0, PRIORITY_QUEUE_MAX },
     { "image", KIND_STRING, AT (image), 0, 0 },
+};
+#undef AT
+
+#define AT(field) offsetof (struct config_priority, field)
+static const struct key priority_keys[] = {
+    { "queue", KIND_INT, AT (weights.queue), 0, PRIORITY_WEIGHT_MAX },
+    { "age", KIND_INT, AT (weights.age), 0, PRIORITY_WEIGHT_MAX },
+    { "age-max", KIND_DURATION, AT (weights.age_max), 1, YEARS_MAX },
+    { "size", KIND_INT, AT (weights.size), -PRIORITY_WEIGHT_MAX, PRIORITY_WEIGHT_MAX },
+    { "fair-share", KIND_INT, AT (weights.fair_share), 0, PRIORITY_WEIGHT_MAX },
+    { "half-life", KIND_DURATION, AT (half_life), 0, YEARS_MAX },
+    { "interval", KIND_DURATION, AT (interval), 1, 86400 },
 };
 #undef AT
 
@@ -254,6 +272,34 @@ static int read_queues (struct config *c, json_t *value, const struct place *p)
     return 0;
 }
 
+/* Weights, and times within their bounds. */
+static int read_priority (struct config_priority *c, json_t *body, const struct place *p)
+{
+    const char *name;
+    json_t *value;
+
+    if (!json_is_object (body))
+        return FAIL (p, "priority: expected a mapping of settings");
+    json_object_foreach (body, name, value) {
+        struct place at = { p->doc, body, name, p->err };
+        const struct key *k = find_key (priority_keys, ARRAY_SIZE (priority_keys), name);
+        void *field = k ? (char *)c + k->offset : NULL;
+        double *seconds = field;
+        if (!k)
+            return FAIL (&at, "priority: unknown key '%s' (see fluxq.yaml(5))", name);
+        if (k->kind == KIND_INT) {
+            if (get_int (k, value, field, &at) < 0)
+                return -EINVAL;
+        } else if (set_duration (seconds, value, &at) < 0) {
+            return -EINVAL;
+        } else if (*seconds < (double)k->min || *seconds > (double)k->max) {
+            return FAIL (&at, "%s: expected a duration from %jd to %jd seconds", name,
+                         (intmax_t)k->min, (intmax_t)k->max);
+        }
+    }
+    return 0;
+}
+
 static int refuse_policy (const struct place *p)
 {
     autostrbuf struct strbuf names;
@@ -276,6 +322,20 @@ static int set_policy (const struct match_policy **field, json_t *value,
     return 0;
 }
 
+static int set_queue_policy (const struct queue_policy **field, json_t *value,
+                             const struct place *p)
+{
+    autostrbuf struct strbuf names;
+
+    *field = json_is_string (value) ? queue_policy_find (json_string_value (value)) : NULL;
+    if (*field)
+        return 0;
+    strbuf_init (&names, 400);
+    for (size_t i = 0; queue_policies[i]; i++)
+        strbuf_addf (&names, "%s%s", i ? ", " : "", queue_policies[i]->name);
+    return FAIL (p, "%s: expected one of %s", p->key, names.buf);
+}
+
 static int set_value (struct config *c, const struct key *key, json_t *value,
                       const struct place *p)
 {
@@ -293,8 +353,12 @@ static int set_value (struct config *c, const struct key *key, json_t *value,
         return set_listen (c, value, p);
     case KIND_QUEUES:
         return read_queues (c, value, p);
+    case KIND_PRIORITY:
+        return read_priority (&c->priority, value, p);
     case KIND_POLICY:
         return set_policy (field, value, p);
+    case KIND_QUEUE_POLICY:
+        return set_queue_policy (field, value, p);
     case KIND_SECTION:
         return json_is_object (value) || json_is_null (value)
                    ? 0
@@ -312,6 +376,8 @@ static int set_value (struct config *c, const struct key *key, json_t *value,
             return -EINVAL;
         if (key->offset == offsetof (struct config, start_retries))
             c->start_retries = (unsigned)number;
+        else if (key->offset == offsetof (struct config, reservation_depth))
+            c->reservation_depth = (unsigned)number;
         else
             c->keep_finished = (size_t)number;
         return 0;
@@ -333,11 +399,15 @@ struct config *config_default (void)
     c->cluster_id = strdup ("fluxq");
     c->log_level = LOG_LEVEL_INFO;
     c->match_policy = match_policy_find ("lonode");
+    c->queue_policy = queue_policy_find ("easy");
     c->start_backoff = 60;
     c->start_backoff_max = 3600;
     c->start_retries = 5;
     c->grace = 30;
     c->keep_finished = 10000;
+    c->priority = (struct config_priority){ .weights = PRIORITY_WEIGHTS_DEFAULT,
+                                            .half_life = 7 * 86400.0,
+                                            .interval = 60 };
     if (!c->queues[0].name || !c->executor || !c->cluster_id) {
         config_destroy (c);
         return NULL;
@@ -357,6 +427,10 @@ static int check_whole (const struct config *c, struct error *err)
     if (c->start_backoff_max < c->start_backoff)
         return yaml_error (c->doc, root, "start-backoff-max", err,
                            "start-backoff-max is less than start-backoff");
+    if (c->reservation_depth > 0 && !c->queue_policy->takes_depth)
+        return yaml_error (c->doc, root, "reservation-depth", err,
+                           "reservation-depth is for queue-policy hybrid; %s has its own",
+                           c->queue_policy->name);
     return 0;
 }
 

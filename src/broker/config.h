@@ -17,6 +17,8 @@
 #include "common/log.h"
 #include "common/yaml.h"
 #include "match/policy.h"
+#include "sched/policy.h"
+#include "sched/priority.h"
 
 struct config_queue {
     char *name;
@@ -28,6 +30,13 @@ struct config_queue {
     int64_t max_nodes;   /* 0: no bound */
     int priority;        /* added to each job's priority, 0..1000 */
     char *image;         /* for jobs without --image, or NULL */
+};
+
+/* The mapping "priority:". */
+struct config_priority {
+    struct priority_weights weights;
+    double half_life; /* of usage, seconds; 0: it never fades */
+    double interval;  /* seconds between two computations, >= 1 */
 };
 
 struct config {
@@ -46,11 +55,14 @@ struct config {
     char **operators;   /* user names, NULL-terminated */
     enum log_level log_level;
     const struct match_policy *match_policy;
+    const struct queue_policy *queue_policy;
+    unsigned reservation_depth; /* 0: the policy's own */
     double start_backoff;     /* seconds before the second try of a start */
     double start_backoff_max; /* it doubles up to this */
     unsigned start_retries;
     double grace;         /* seconds between SIGTERM and SIGKILL */
     size_t keep_finished; /* finished jobs kept in memory for listings */
+    struct config_priority priority;
     struct config_queue *queues;
     size_t nqueues;
 };

@@ -127,6 +127,8 @@ static void take_over (struct broker *b, struct config *new, json_t *applied)
     log_set_level (new->log_level);
     if (new->match_policy != old->match_policy)
         matcher_set_policy (b->matcher, new->match_policy);
+    sched_set_policy (b->sched, new->queue_policy, new->reservation_depth);
+    broker_priority_reconfigured (b);
     for (size_t i = 0; i < new->nqueues; i++)
         sched_queue_set (b->sched, (unsigned)i, new->queues[i].started);
     HASH_ITER (hh, b->jobs, e, next) {

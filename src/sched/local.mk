@@ -1,10 +1,15 @@
-# src/sched: order, backfill, reasons.
+# src/sched: order, plan, reasons. The policies come from $(QUEUE_POLICIES_FILES).
 noinst_LIBRARIES += src/sched/libsched.a
 src_sched_libsched_a_SOURCES = \
 	src/sched/order.c \
 	src/sched/priority.c \
 	src/sched/usage.c \
-	src/sched/sched.c
+	src/sched/pass.c \
+	src/sched/policy.c \
+	src/sched/reason.c \
+	src/sched/sched.c \
+	$(QUEUE_POLICIES_FILES)
+nodist_src_sched_libsched_a_SOURCES = src/sched/policies/table.c
 
 if HAVE_CMOCKA
 SCHED_TESTS = \

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdbool.h>
 
 #include "sched/order.h"
@@ -23,9 +24,16 @@ static uint32_t size_of (const struct order_link *link)
     return link ? link->size : 0;
 }
 
+static double least_of (const struct order_link *link)
+{
+    return link ? link->least : INFINITY;
+}
+
 static void resize (struct order_link *link)
 {
     link->size = 1 + size_of (link->left) + size_of (link->right);
+    link->least =
+        fmin (link->weight, fmin (least_of (link->left), least_of (link->right)));
 }
 
 /* Split t into what is before key and the rest. */
@@ -66,32 +74,72 @@ static void first_update (struct order *o)
         o->first = o->first->left;
 }
 
+static struct order_link *add (struct order_link *t, struct order_link *link,
+                               uint64_t own)
+{
+    if (!t || height (t) < own) {
+        split (t, &link->key, &link->left, &link->right);
+        resize (link);
+        return link;
+    }
+    if (order_compare (&link->key, &t->key) < 0)
+        t->left = add (t->left, link, own);
+    else
+        t->right = add (t->right, link, own);
+    resize (t);
+    return t;
+}
+
 void order_add (struct order *o, struct order_link *link)
 {
-    struct order_link **at = &o->root;
-    uint64_t own = height (link);
-    while (*at && height (*at) >= own) {
-        (*at)->size++;
-        at = order_compare (&link->key, &(*at)->key) < 0 ? &(*at)->left : &(*at)->right;
-    }
-    split (*at, &link->key, &link->left, &link->right);
-    resize (link);
-    *at = link;
+    o->root = add (o->root, link, height (link));
     if (!o->first || order_compare (&link->key, &o->first->key) < 0)
         o->first = link;
 }
 
+static struct order_link *without (struct order_link *t, const struct order_link *link)
+{
+    if (t == link)
+        return join (t->left, t->right);
+    if (order_compare (&link->key, &t->key) < 0)
+        t->left = without (t->left, link);
+    else
+        t->right = without (t->right, link);
+    resize (t);
+    return t;
+}
+
 void order_remove (struct order *o, struct order_link *link)
 {
-    struct order_link **at = &o->root;
-    while (*at != link) {
-        (*at)->size--;
-        at = order_compare (&link->key, &(*at)->key) < 0 ? &(*at)->left : &(*at)->right;
-    }
-    *at = join (link->left, link->right);
+    o->root = without (o->root, link);
     link->left = link->right = NULL;
     if (o->first == link)
         first_update (o);
+}
+
+static struct order_link *next (struct order_link *t, const struct order_key *key,
+                                double bound)
+{
+    while (t && t->least < bound) {
+        if (key && order_compare (&t->key, key) <= 0) {
+            t = t->right;
+            continue;
+        }
+        struct order_link *found = next (t->left, key, bound);
+        if (found)
+            return found;
+        if (t->weight < bound)
+            return t;
+        t = t->right;
+        key = NULL; /* all there are behind it */
+    }
+    return NULL;
+}
+
+struct order_link *order_after (const struct order *o, const struct order_key *key,
+                                double bound)
+{
+    return next (o->root, key, bound);
 }
 
 struct order_link *order_first (const struct order *o)

@@ -1,15 +1,17 @@
 /* order.h - an ordered set of things with an order key, intrusive
  *
  *     struct order o = {0};
- *     order_add (&o, &job->link);              // after filling job->link.key
+ *     order_add (&o, &job->link);              // after filling job->link.key, .weight
  *     struct order_link *first = order_first (&o);
+ *     struct order_link *next = order_after (&o, &first->key, 3600);  // of a weight < 3600
  *     size_t before = order_rank (&o, &job->link.key);
  *     order_remove (&o, &job->link);
  *
  * Larger priority first; of equal ones the smaller id. A treap (Aragon and Seidel,
  * Randomized search trees, 1989) whose heap keys are a mix of the id's bits: O(log n)
  * each whatever order things come in, nothing allocated. Each point knows the size of its
- * subtree, so that "how many are before" is O(log n) as well. order_first() is O(1).
+ * subtree, so that "how many are before" is O(log n) as well, and the least weight in it,
+ * so that "the next that weighs less" is. order_first() is O(1).
  */
 #ifndef FLUXQ_SCHED_ORDER_H
 #define FLUXQ_SCHED_ORDER_H
@@ -25,6 +27,8 @@ struct order_key {
 struct order_link {
     struct order_link *left, *right;
     struct order_key key;
+    double weight; /* anything but NaN; the caller's */
+    double least;  /* of the subtree */
     uint32_t size; /* of the subtree */
 };
 
@@ -39,6 +43,10 @@ void order_add (struct order *o,
                 struct order_link *link); /* its key must not be in the set */
 void order_remove (struct order *o, struct order_link *link); /* must be in the set */
 struct order_link *order_first (const struct order *o);       /* NULL: empty */
+/* The first one behind key (NULL: of all) of which the weight is below the bound; NULL:
+ * none. */
+struct order_link *order_after (const struct order *o, const struct order_key *key,
+                                double bound);
 size_t order_count (const struct order *o);
 size_t order_rank (const struct order *o,
                    const struct order_key *key); /* how many before key */

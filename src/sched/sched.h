@@ -1,24 +1,30 @@
-/* sched.h - the queue: who starts next
+/* sched.h - the queue: who starts next, and when the others will
  *
- *     struct sched *s = sched_create (matcher);
+ *     struct sched *s = sched_create (matcher, queue_policy_find ("easy"), 0);
  *     sched_queue_set (s, 0, true);
- *     sched_enqueue (s, &entry);                       // job reached SCHED
- *     while (sched_next (s, now, 100, &d) == 1) ...    // each is already booked
- *     sched_reason (s, id, &reason);
+ *     sched_enqueue (s, &entry);                              // job reached SCHED
+ *     while ((rc = sched_next (s, now, 100, &d)) == 1) ...    // each is already booked
+ *     // -EAGAIN: there is more to do, call again; 0: nobody else starts now
+ *     sched_reason (s, id, now, &reason);
  *
- * Strict order: by priority, larger first (urgency, then age: lower id first). A pass
- * walks the order from the front; what fits starts, what does not is passed over, and
- * later jobs may start (simple backfill). Jobs of one queue whose requests have one shape
- * stand in one group, ordered: a failed try of the group's first job stands for all of
- * them, so a pass tries each group at most once and its cost does not grow with the
- * number of equal jobs. A group that failed is left alone until match_generation() moves;
- * the pass ends when the machine has nothing free. Held jobs (urgency 0) and jobs before
- * their begin time are kept out of the order. No clock, no input or output.
+ * Order: by priority, larger first, of equal ones the lower id. The jobs in front that do
+ * not fit now get reservations: from the earliest time on at which what they need is free
+ * for as long as they asked for, if all that runs ends by its limit; as many as the policy
+ * says (policy.h). Who is behind them starts if it fits now and delays none of these. When
+ * something becomes free sooner, comes, goes or is cancelled, the plan is made anew from
+ * there on: what is made piece by piece is what would be made at once.
+ *
+ * Jobs of one shape stand in one group. Where one does not fit, no other of its group does
+ * that would run as long; so a pass tries each group a few times at most, and neither its
+ * cost nor that of a change grows with the number of equal jobs: O(depth of the plan +
+ * groups). Held jobs (urgency 0) and jobs before their begin time are kept out of the order.
+ * No clock, no input or output. Times are unix times in seconds.
  */
 #ifndef FLUXQ_SCHED_SCHED_H
 #define FLUXQ_SCHED_SCHED_H
 
 #include "match/match.h"
+#include "sched/policy.h"
 
 struct sched;
 
@@ -37,21 +43,26 @@ struct sched_decision {
     struct rset *r; /* caller owns */
 };
 
-struct sched *sched_create (struct matcher *m);
+/* depth: of the plan, 0: the policy's own; more than QUEUE_DEPTH_MAX is that. */
+struct sched *sched_create (struct matcher *m, const struct queue_policy *policy,
+                            unsigned depth);
 void sched_destroy (struct sched *s);
-/* A queue exists (index 0..255); stopped queues start nothing. 0, -EINVAL, -ENOMEM. */
+/* From the next pass on. */
+void sched_set_policy (struct sched *s, const struct queue_policy *policy,
+                       unsigned depth);
+/* A queue exists (index 0..255); stopped queues start nothing. 0, -EINVAL. O(its jobs). */
 int sched_queue_set (struct sched *s, unsigned queue, bool started);
 /* Add, or change the order of, a job. 0, -EINVAL (no such queue, no request, it holds
  * resources), -ENOMEM (then it is not in the queue any more). O(log n). */
 int sched_enqueue (struct sched *s, const struct sched_entry *e);
 int sched_dequeue (struct sched *s, uint64_t id); /* -ENOENT */
 /* Next job to start now: 1 and *ret (booked under its id, dequeued), 0: none, -ENOMEM.
- * Calls between changes go on where the last one stopped; max_tries (0: no bound)
- * bounds the match attempts of one call (then -EAGAIN: call again). */
+ * Calls between changes go on where the last one stopped; max_tries (0: no bound) bounds
+ * the work of one call: tries, reservations made and given up (then -EAGAIN). */
 int sched_next (struct sched *s, double now, unsigned max_tries,
                 struct sched_decision *ret);
-/* When sched_next() should be called again although nothing changed (a begin time), 0:
- * never. */
+/* When sched_next() should be called again although nothing changed (a begin time, the
+ * start of a reservation), 0: never. */
 double sched_wakeup (const struct sched *s);
 
 enum sched_reason_code {
@@ -62,19 +73,29 @@ enum sched_reason_code {
     SCHED_REASON_BEGIN,
     SCHED_REASON_QUEUE_STOPPED,
 };
+#define SCHED_BLOCKERS_MAX 4
 struct sched_reason {
     enum sched_reason_code code;
     const char *name; /* "Resources" "Priority" "JobHeldUser" "BeginTime" ... */
     const char *text; /* one sentence; borrowed until the next call on s */
     size_t ahead; /* jobs of started queues before it in the order; 0 when not in it */
+    double
+        start; /* as planned; 0: it has no reservation, or waits for jobs without limit */
+    struct match_blocker blockers[SCHED_BLOCKERS_MAX]; /* that it waits for, then */
+    size_t nblockers;
 };
-/* Why a pending job waits. -ENOENT when it is not in the queue. O(queues · log n). */
+/* Why a pending job waits. -ENOENT when it is not in the queue. O(log n), and of one with a
+ * reservation what is on its nodes. */
 int sched_reason (struct sched *s, uint64_t id, struct sched_reason *ret);
-/* Its name alone, for listings; NULL when it is not in the queue. O(1) for all but the
- * first of each queue. */
+/* Its name alone, for listings; NULL when it is not in the queue. O(1). */
 const char *sched_reason_name (const struct sched *s, uint64_t id);
+/* When it starts: by its reservation (*planned), else not before that time, at which it
+ * would fit were it the next to be planned. 0; -ENOENT: not in the queue; -EBUSY: held,
+ * stopped, or nobody can tell (nodes are down, or it waits for jobs without limit); -ENOMEM. Costs a match. */
+int sched_estimate (struct sched *s, uint64_t id, double now, double *start,
+                    bool *planned);
 size_t sched_pending (const struct sched *s);
-/* Match attempts so far: what a pass costs. */
+/* Matches so far: what a pass costs. */
 uint64_t sched_tries (const struct sched *s);
 
 #endif

@@ -12,6 +12,7 @@ struct fixture {
     struct matcher *m;
     struct sched *s;
     struct match_request *one, *four, *node; /* 1 core, 4 cores, a whole node */
+    struct match_request *both;              /* nodes; where a test asks for it */
 };
 
 static int setup (void **state)
@@ -20,7 +21,7 @@ static int setup (void **state)
     struct error err;
     f->g = machine_create ("cluster");
     f->m = matcher_create (f->g, match_policy_find ("lonode"));
-    f->s = sched_create (f->m);
+    f->s = sched_create (f->m, queue_policy_find ("easy"), 0);
     for (int i = 0; i < 2; i++) {
         char name[16];
         snprintf (name, sizeof (name), "n%d", i);
@@ -38,6 +39,7 @@ static int setup (void **state)
 static int teardown (void **state)
 {
     struct fixture *f = *state;
+    match_request_destroy (f->both);
     match_request_destroy (f->one);
     match_request_destroy (f->four);
     match_request_destroy (f->node);
@@ -46,6 +48,27 @@ static int teardown (void **state)
     machine_destroy (f->g);
     free (f);
     return 0;
+}
+
+static void set_policy (struct fixture *f, const char *name, unsigned depth)
+{
+    sched_set_policy (f->s, queue_policy_find (name), depth);
+}
+
+/* A job of the default priority with a time limit. */
+static void add_timed (struct fixture *f, uint64_t id, double duration,
+                       const struct match_request *req)
+{
+    struct sched_entry e = { .id = id, .priority = 16, .duration = duration, .req = req };
+    assert_int_equal (sched_enqueue (f->s, &e), 0);
+}
+
+/* 0: none */
+static void expect_planned (struct fixture *f, uint64_t id, double start)
+{
+    struct sched_reason reason;
+    assert_int_equal (sched_reason (f->s, id, &reason), 0);
+    assert_true (reason.start > start - 1e-3 && reason.start < start + 1e-3);
 }
 
 static void add (struct fixture *f, uint64_t id, int64_t priority,
@@ -103,7 +126,8 @@ static void test_backfill (void **state)
     add (f, 4, 16, f->one);
     expect_starts (f, 1, "1 2 4");
     expect_reason (f, 3, "Resources",
-                   "needs 4 cores in all, 3 are free now (of 8)");
+                   "needs 4 cores in all, 3 are free now (of 8); job 4 has 1 node and no "
+                   "time limit");
     assert_int_equal (match_cancel (f->m, 1), 0);
     expect_starts (f, 1, "");
     assert_int_equal (match_cancel (f->m, 4), 0);
@@ -190,7 +214,9 @@ static void test_reasons (void **state)
     expect_starts (f, 1, "1 2");
     add (f, 4, 16, f->node);
     add (f, 5, 16, f->four);
-    expect_reason (f, 3, "Resources", "needs 1 whole node, 0 are free now (of 2)");
+    expect_reason (f, 3, "Resources",
+                   "needs 1 whole node, 0 are free now (of 2); job 1 has 1 node and no "
+                   "time limit");
     expect_reason (f, 4, "Resources",
                    "needs 1 whole node, 0 are free now (of 2); 1 job ahead");
     expect_reason (f, 5, "Priority", "2 jobs ahead");
@@ -243,6 +269,111 @@ static void test_bounded (void **state)
     }
 }
 
+/* Two nodes of four cores. 1 has one until 100; 2 wants both; 3 and 4 want one core for a
+ * short and a long time, 5 a node. */
+static void fill (struct fixture *f)
+{
+    add_timed (f, 1, 100, f->node);
+    expect_starts (f, 0, "1");
+    struct error err;
+    f->both = build_request ("node=2!>slot=1>core=1", 0, NULL, &err);
+    add_timed (f, 2, 50, f->both);
+    add_timed (f, 3, 80, f->one);
+    add_timed (f, 4, 120, f->one);
+    add_timed (f, 5, 40, f->node);
+}
+
+static void test_fcfs (void **state)
+{
+    struct fixture *f = *state;
+    set_policy (f, "fcfs", 0);
+    fill (f);
+    expect_starts (f, 0, "");
+    expect_planned (f, 2, 100);
+    expect_planned (f, 3, 0);
+    match_cancel (f->m, 1);
+    expect_starts (f, 10, "2");
+    expect_planned (f, 3, 60);
+}
+
+/* Who ends before the first begins may go ahead, others not. */
+static void test_easy (void **state)
+{
+    struct fixture *f = *state;
+    double start;
+    bool planned;
+    fill (f);
+    expect_starts (f, 0, "3");
+    expect_planned (f, 2, 100);
+    expect_planned (f, 5, 0);
+    expect_reason (f, 2, "Resources",
+                   "needs 2 whole nodes, 1 is free now (of 2); job 1 frees 1 node by "
+                   "1970-01-01T00:01:40; starts about 1970-01-01T00:01:40");
+    assert_int_equal (sched_estimate (f->s, 2, 0, &start, &planned), 0);
+    assert_true (planned && start == 100);
+    assert_int_equal (sched_estimate (f->s, 4, 0, &start, &planned), 0);
+    assert_true (!planned && start == 150);
+    assert_int_equal (match_cancel (f->m, 3), 0);
+    expect_starts (f, 5, "5");
+    expect_starts (f, 61, ""); /* 4 would delay 2 */
+    assert_int_equal (match_cancel (f->m, 5), 0);
+    assert_int_equal (match_cancel (f->m, 1), 0);
+    expect_starts (f, 62, "2");
+    expect_planned (f, 4, 112);
+    assert_int_equal (match_cancel (f->m, 2), 0);
+    expect_starts (f, 70, "4");
+}
+
+static void test_conservative (void **state)
+{
+    struct fixture *f = *state;
+    set_policy (f, "conservative", 0);
+    fill (f);
+    expect_starts (f, 0, "3");
+    expect_planned (f, 2, 100);
+    expect_planned (f, 4, 150);
+    expect_planned (f, 5, 150);
+    assert_int_equal (sched_dequeue (f->s, 2), 0);
+    expect_starts (f, 1, "4");
+    expect_planned (f, 5, 100);
+}
+
+static void test_hybrid (void **state)
+{
+    struct fixture *f = *state;
+    set_policy (f, "hybrid", 2);
+    fill (f);
+    expect_starts (f, 0, "3");
+    expect_planned (f, 2, 100);
+    expect_planned (f, 4, 150);
+    expect_planned (f, 5, 0);
+    /* Who comes with a higher priority is planned before those. */
+    struct sched_entry e = { .id = 6, .priority = 20, .duration = 10, .req = f->both };
+    assert_int_equal (sched_enqueue (f->s, &e), 0);
+    expect_starts (f, 1, "");
+    expect_planned (f, 6, 100);
+    expect_planned (f, 2, 110);
+    expect_planned (f, 4, 0);
+    assert_true (sched_wakeup (f->s) == 100);
+}
+
+/* Nodes that are down: no time can be told, and others go on. */
+static void test_no_time (void **state)
+{
+    struct fixture *f = *state;
+    fill (f);
+    machine_node_set_state (f->g, 0, MACHINE_NODE_DRAINED, "disk");
+    machine_node_set_state (f->g, 1, MACHINE_NODE_DRAINED, "disk");
+    expect_starts (f, 0, "");
+    expect_planned (f, 2, 0);
+    expect_reason (f, 2, "Resources",
+                   "needs 2 exclusive nodes with 1 slot of 1 core each, no node is up");
+    machine_node_set_state (f->g, 0, MACHINE_NODE_UP, NULL);
+    expect_starts (f, 0, "");
+    machine_node_set_state (f->g, 1, MACHINE_NODE_UP, NULL);
+    expect_starts (f, 0, "3");
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -255,6 +386,11 @@ int main (void)
         cmocka_unit_test_setup_teardown (test_reasons, setup, teardown),
         cmocka_unit_test_setup_teardown (test_cost, setup, teardown),
         cmocka_unit_test_setup_teardown (test_bounded, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_fcfs, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_easy, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_conservative, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_hybrid, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_no_time, setup, teardown),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -1,26 +1,31 @@
-/* Random streams against the obvious queue: a list that is walked from the front,
- * every job tried. What would be wrong: another job starts than there, one is lost or
- * starts twice, one overtakes an equal one. Both matchers see the same bookings, so a
- * difference is the queue's. */
+/* Random streams against the obvious queue: for each decision all is planned from scratch, in
+ * order, by another matcher with the same bookings: a job starts, gets a reservation, or is
+ * passed over. What would be wrong: another job starts than there, or elsewhere; one is lost
+ * or starts twice; a plan made piece by piece is not the one made at once; who goes first
+ * delays somebody who has a reservation; a job that can run never does. */
 #include "common/test/unit.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "match/test/build.h"
 #include "sched/sched.h"
 
 #define JOBS 40
 #define SHAPES 8
-#define STREAMS 1500
+#define STREAMS 600
+#define NODES 4
 
 struct ref_job {
     enum { OUT, PENDING, RUNNING } state;
     bool held;
     int64_t priority;
-    double begin;
+    double begin, duration, end; /* end: when it runs, of its limit */
     unsigned queue;
     int shape;
+    double start; /* of its reservation in the last plan from scratch, 0: none */
 };
 
 struct world {
@@ -29,6 +34,8 @@ struct world {
     struct machine *g[2]; /* 0: the scheduler's, 1: the reference's */
     struct matcher *m[2];
     struct sched *s;
+    const struct queue_policy *policy;
+    unsigned depth;
     struct ref_job job[JOBS + 1];
     bool started[2]; /* queues */
 };
@@ -40,8 +47,9 @@ static uint64_t below (struct world *w, uint64_t n)
     return build_random (&w->random) % n;
 }
 
-/* Does the reference start this job now, when it is its turn? */
-static bool may_start (const struct world *w, const struct ref_job *j)
+/* -- the reference -- */
+
+static bool is_in_order (const struct world *w, const struct ref_job *j)
 {
     return j->state == PENDING && !j->held && j->begin <= w->now && w->started[j->queue];
 }
@@ -49,9 +57,10 @@ static bool may_start (const struct world *w, const struct ref_job *j)
 static uint64_t ref_first_after (const struct world *w, const bool *seen)
 {
     uint64_t best = 0;
+
     for (uint64_t id = 1; id <= JOBS; id++) {
         const struct ref_job *j = &w->job[id];
-        if (seen[id] || !may_start (w, j))
+        if (seen[id] || !is_in_order (w, j))
             continue;
         if (!best || j->priority > w->job[best].priority)
             best = id;
@@ -59,46 +68,128 @@ static uint64_t ref_first_after (const struct world *w, const bool *seen)
     return best;
 }
 
-/* Walk the whole order from the front; the first that fits starts. 0: none does. */
-static uint64_t ref_next (struct world *w)
+static void ref_forget_plan (struct world *w)
+{
+    for (uint64_t id = 1; id <= JOBS; id++) {
+        if (w->job[id].state == PENDING && w->job[id].start > 0)
+            assert_int_equal (match_cancel (w->m[1], id), 0);
+        w->job[id].start = 0;
+    }
+}
+
+/* The next job that starts, with *ret; 0: none does. The plan stays until it is forgotten. */
+static uint64_t ref_next (struct world *w, struct rset **ret)
 {
     bool seen[JOBS + 1] = { false };
+    unsigned reserved = 0;
     uint64_t id;
+
+    ref_forget_plan (w);
     while ((id = ref_first_after (w, seen))) {
-        struct rset *r;
+        struct ref_job *j = &w->job[id];
         seen[id] = true;
-        if (match_allocate (w->m[1], id, shapes[w->job[id].shape], w->now, 0, &r, NULL)
-            == 0) {
-            rset_destroy (r);
-            w->job[id].state = RUNNING;
+        if (match_allocate (w->m[1], id, shapes[j->shape], w->now, j->duration, ret, NULL)
+            == 0)
             return id;
-        }
+        if (reserved < w->depth)
+            reserved += match_reserve (w->m[1], id, shapes[j->shape], w->now, j->duration,
+                                       &j->start, NULL)
+                        == 0;
+        if (!w->policy->backfill)
+            return 0;
     }
     return 0;
+}
+
+/* A plan from scratch, and what starts now is undone: who has which start. */
+static void ref_plan (struct world *w, double *start)
+{
+    struct rset *r;
+    uint64_t id = ref_next (w, &r);
+
+    if (id) {
+        rset_destroy (r);
+        match_cancel (w->m[1], id);
+    }
+    for (uint64_t k = 1; k <= JOBS; k++)
+        start[k] = w->job[k].start;
+    ref_forget_plan (w);
+}
+
+/* -- steps -- */
+
+/* Whoever had a reservation before this one went first has it still, at the same time. */
+static void check_no_delay (struct world *w, const double *before, uint64_t id)
+{
+    double after[JOBS + 1];
+
+    ref_plan (w, after);
+    for (uint64_t k = 1; k <= JOBS; k++)
+        if (before[k] > 0 && k != id && w->job[k].state == PENDING
+            && after[k] > before[k])
+            fail_msg ("job %d starts: job %d is planned for %g, no more for %g", (int)id,
+                      (int)k, after[k], before[k]);
+}
+
+static void start_job (struct world *w, uint64_t id, struct sched_decision *d,
+                       struct rset *ref, const double *before)
+{
+    autofree char *is = rset_encode (d->r), *wanted = rset_encode (ref);
+    struct ref_job *j = &w->job[id];
+
+    assert_string_equal (is, wanted);
+    assert_true (match_has (w->m[0], id));
+    rset_destroy (d->r);
+    rset_destroy (ref);
+    j->state = RUNNING;
+    j->end = w->now + j->duration;
+    check_no_delay (w, before, id);
 }
 
 static void do_pass (struct world *w)
 {
     struct sched_decision d;
     unsigned max_tries = (unsigned)below (w, 4);
+
     for (;;) {
+        double before[JOBS + 1];
+        struct rset *ref = NULL;
         int rc;
         while ((rc = sched_next (w->s, w->now, max_tries, &d)) == -EAGAIN)
             ;
-        uint64_t expected = ref_next (w);
+        uint64_t expected = ref_next (w, &ref);
+        for (uint64_t k = 1; k <= JOBS; k++)
+            before[k] = w->job[k].start;
+        ref_forget_plan (w);
         assert_int_equal (rc, expected ? 1 : 0);
         if (rc == 0)
             return;
         assert_int_equal (d.id, expected);
-        assert_true (match_has (w->m[0], d.id));
-        rset_destroy (d.r);
+        start_job (w, expected, &d, ref, before);
         if (below (w, 10) == 0)
             return; /* a pass may be left */
     }
 }
 
+static void end_job (struct world *w, uint64_t id)
+{
+    assert_int_equal (match_cancel (w->m[0], id), 0);
+    assert_int_equal (match_cancel (w->m[1], id), 0);
+    w->job[id].state = OUT;
+}
+
+/* Nobody runs past its limit. */
+static void do_time (struct world *w, double seconds)
+{
+    w->now += seconds;
+    for (uint64_t id = 1; id <= JOBS; id++)
+        if (w->job[id].state == RUNNING && w->job[id].end <= w->now)
+            end_job (w, id);
+}
+
 static void do_enqueue (struct world *w)
 {
+    static const double durations[] = { 2, 5, 20 };
     uint64_t id = 1 + below (w, JOBS);
     struct ref_job *j = &w->job[id];
     struct ref_job next = {
@@ -106,6 +197,7 @@ static void do_enqueue (struct world *w)
         .held = below (w, 8) == 0,
         .priority = (int64_t)below (w, 4),
         .begin = below (w, 5) == 0 ? w->now + (double)below (w, 6) : 0,
+        .duration = durations[below (w, 3)],
         .queue = (unsigned)below (w, 2),
         .shape = (int)below (w, SHAPES),
     };
@@ -114,6 +206,7 @@ static void do_enqueue (struct world *w)
         .priority = next.priority,
         .held = next.held,
         .begin = next.begin,
+        .duration = next.duration,
         .queue = next.queue,
         .req = shapes[next.shape],
     };
@@ -126,37 +219,33 @@ static void do_end_or_dequeue (struct world *w)
 {
     uint64_t id = 1 + below (w, JOBS);
     struct ref_job *j = &w->job[id];
+
     assert_int_equal (sched_dequeue (w->s, id), j->state == PENDING ? 0 : -ENOENT);
-    if (j->state == RUNNING) {
-        assert_int_equal (match_cancel (w->m[0], id), 0);
-        assert_int_equal (match_cancel (w->m[1], id), 0);
-    }
+    if (j->state == RUNNING)
+        end_job (w, id);
     j->state = OUT;
 }
 
 static void do_machine (struct world *w)
 {
-    uint64_t what = below (w, 3);
+    uint64_t what = below (w, 2);
+
     if (what == 0) {
         unsigned q = (unsigned)below (w, 2);
         w->started[q] = below (w, 3) > 0;
         assert_int_equal (sched_queue_set (w->s, q, w->started[q]), 0);
         return;
     }
-    int node = (int)below (w, 4);
-    uint32_t foreign = (uint32_t)below (w, 3);
+    int node = (int)below (w, NODES);
     enum machine_node_state state = below (w, 3) ? MACHINE_NODE_UP : MACHINE_NODE_DRAINED;
-    for (int k = 0; k < 2; k++) {
-        if (what == 1)
-            machine_node_set_state (w->g[k], node, state, NULL);
-        else
-            machine_node_set_foreign (w->g[k], node, foreign, 0, 0);
-    }
+    for (int k = 0; k < 2; k++)
+        machine_node_set_state (w->g[k], node, state, NULL);
 }
 
 static size_t ref_ahead (const struct world *w, uint64_t id, const bool *ripe)
 {
     size_t ahead = 0;
+
     for (uint64_t k = 1; k <= JOBS; k++) {
         const struct ref_job *j = &w->job[k], *own = &w->job[id];
         ahead +=
@@ -171,6 +260,7 @@ static void check_reasons (struct world *w)
     struct sched_reason reason[JOBS + 1];
     bool ripe[JOBS + 1];
     size_t pending = 0;
+
     for (uint64_t id = 1; id <= JOBS; id++) {
         const struct ref_job *j = &w->job[id];
         int rc = sched_reason (w->s, id, &reason[id]);
@@ -179,7 +269,8 @@ static void check_reasons (struct world *w)
         assert_true (rc == 0 ? name && !strcmp (name, reason[id].name) : !name);
         pending += j->state == PENDING;
         ripe[id] = rc == 0 && reason[id].code != SCHED_REASON_HELD
-                   && reason[id].code != SCHED_REASON_BEGIN;
+                   && reason[id].code != SCHED_REASON_BEGIN
+                   && reason[id].code != SCHED_REASON_QUEUE_STOPPED;
         if (rc == 0)
             assert_true (reason[id].text[0] != 0
                          && (reason[id].code == SCHED_REASON_HELD) == j->held);
@@ -191,37 +282,112 @@ static void check_reasons (struct world *w)
     assert_int_equal (sched_pending (w->s), pending);
 }
 
-static void stream (uint64_t seed)
+/* After a pass: the starts that are told are those of the plan from scratch. */
+static void check_starts (struct world *w)
 {
-    struct world w = { .random = seed, .now = 1000, .started = { true, true } };
+    double start[JOBS + 1];
+
+    ref_plan (w, start);
+    for (uint64_t id = 1; id <= JOBS; id++) {
+        struct sched_reason reason;
+        double when = 0;
+        bool planned = false;
+        if (w->job[id].state != PENDING)
+            continue;
+        assert_int_equal (sched_reason (w->s, id, &reason), 0);
+        if (fabs (reason.start - start[id]) > 1e-5)
+            fail_msg ("job %d is planned for %f, from scratch for %f", (int)id,
+                      reason.start, start[id]);
+        int rc = sched_estimate (w->s, id, w->now, &when, &planned);
+        assert_true (rc == 0 || rc == -EBUSY);
+        assert_true (planned == (start[id] > 0) && (rc < 0 || when >= w->now));
+    }
+}
+
+static void full_pass (struct world *w)
+{
+    struct sched_decision d;
+    int rc;
+
+    while ((rc = sched_next (w->s, w->now, 0, &d)) == 1) {
+        struct rset *ref = NULL;
+        uint64_t expected = ref_next (w, &ref);
+        assert_int_equal (d.id, expected);
+        ref_forget_plan (w);
+        rset_destroy (ref);
+        rset_destroy (d.r);
+        w->job[d.id].state = RUNNING;
+        w->job[d.id].end = w->now + w->job[d.id].duration;
+    }
+    assert_int_equal (rc, 0);
+    check_starts (w);
+}
+
+/* Nothing new comes, all is up: everybody gets to run. */
+static void drain (struct world *w)
+{
+    for (unsigned q = 0; q < 2; q++) {
+        w->started[q] = true;
+        sched_queue_set (w->s, q, true);
+    }
+    for (int node = 0; node < NODES; node++)
+        for (int k = 0; k < 2; k++)
+            machine_node_set_state (w->g[k], node, MACHINE_NODE_UP, NULL);
+    for (uint64_t id = 1; id <= JOBS; id++)
+        if (w->job[id].state == PENDING && w->job[id].held) {
+            assert_int_equal (sched_dequeue (w->s, id), 0);
+            w->job[id].state = OUT;
+        }
+    for (int k = 0; k < 1000 && sched_pending (w->s) > 0; k++) {
+        full_pass (w);
+        do_time (w, 1);
+    }
+    assert_int_equal (sched_pending (w->s), 0);
+}
+
+static void world_make (struct world *w, uint64_t seed)
+{
+    *w = (struct world){ .random = seed, .now = 1000, .started = { true, true } };
     for (int k = 0; k < 2; k++) {
-        w.g[k] = machine_create ("cluster");
-        w.m[k] = matcher_create (w.g[k], match_policy_find ("lonode"));
-        for (int i = 0; i < 4; i++) {
+        w->g[k] = machine_create ("cluster");
+        w->m[k] = matcher_create (w->g[k], match_policy_find ("lonode"));
+        for (int i = 0; i < NODES; i++) {
             char name[16];
             snprintf (name, sizeof (name), "n%d", i);
             struct machine_node_spec spec = { .name = name, .cores = 4, .gpus = 1 };
-            machine_node_add (w.g[k], &spec, NULL);
+            machine_node_add (w->g[k], &spec, NULL);
         }
     }
-    w.s = sched_create (w.m[0]);
-    sched_queue_set (w.s, 0, true);
-    sched_queue_set (w.s, 1, true);
-    for (int k = 0; k < 60; k++) {
+    for (w->policy = NULL; !w->policy;)
+        w->policy = queue_policies[below (w, 4)];
+    w->depth = w->policy->takes_depth ? 1 + (unsigned)below (w, 4) : w->policy->depth;
+    w->s = sched_create (w->m[0], w->policy, w->policy->takes_depth ? w->depth : 0);
+    sched_queue_set (w->s, 0, true);
+    sched_queue_set (w->s, 1, true);
+}
+
+static void stream (uint64_t seed)
+{
+    struct world w;
+
+    world_make (&w, seed);
+    for (int k = 0; k < 80; k++) {
         uint64_t what = below (&w, 12);
         if (what < 5)
             do_enqueue (&w);
-        else if (what < 8)
+        else if (what < 7)
             do_end_or_dequeue (&w);
-        else if (what < 9)
+        else if (what < 8)
             do_machine (&w);
         else if (what < 10)
-            w.now += (double)below (&w, 4);
+            do_time (&w, (double)below (&w, 4));
         else
             do_pass (&w);
         check_reasons (&w);
     }
+    drain (&w);
     sched_destroy (w.s);
+    assert_int_equal (match_job_count (w.m[0]), match_job_count (w.m[1]));
     for (int k = 0; k < 2; k++) {
         matcher_destroy (w.m[k]);
         machine_destroy (w.g[k]);

@@ -72,7 +72,7 @@ static void rig_build (struct rig *rig)
         "{\"or\":[{\"properties\":[\"fast\"]},{\"hostlist\":[\"x\"]}]}";
     rig->g = machine_create ("cluster");
     rig->m = matcher_create (rig->g, match_policy_find ("lonode"));
-    rig->s = sched_create (rig->m);
+    rig->s = sched_create (rig->m, queue_policy_find ("easy"), 0);
     add_node (rig->g, "n0");
     add_node (rig->g, "n1");
     rig->big = build_request ("node=2>slot=1>(core=3,memory=5)", 0, fast, NULL);

@@ -1,0 +1,277 @@
+/* pass.c - a pass: who starts now, who gets a reservation, who goes first without delaying it
+ *
+ *     cut      the end of the plan that does not hold any more is given up
+ *     front    the next job in order, until `depth` of them wait with a reservation: it
+ *              starts, or gets its own
+ *     behind   of the others, in order, each group's first that may fit: it starts if it
+ *              fits now beside all reservations
+ *
+ * The plan is always of the jobs in front, without a gap; each was planned with those before
+ * it in place, and nothing else. So it is what planning all from scratch would give, however
+ * many calls it took.
+ */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "sched/sched_private.h"
+
+#define UNTIMED_MAX 100 /* jobs in the plan that nobody can tell a time for */
+#define MISSES_MAX 3    /* tries of a group beside reservations in one pass */
+#define RENEW 0.5 /* seconds between plans that are renewed only because time passed */
+
+/* -- the plan -- */
+
+void plan_cut (struct sched *s, const struct order_key *from)
+{
+    if (!s->cutting || order_compare (from, &s->cut) < 0)
+        s->cut = *from;
+    s->cutting = s->nplan > 0;
+}
+
+/* Its reservation ends; that this makes room is no news. */
+static void unplan (struct sched *s, struct pending *p)
+{
+    bool known = s->generation == match_generation (s->m);
+
+    if (p->start > 0) {
+        match_cancel (s->m, p->id);
+        s->nreserved--;
+    }
+    if (known)
+        s->generation = match_generation (s->m);
+    free (p->why);
+    p->why = NULL;
+    p->start = 0;
+    p->planned = false;
+    order_add (&p->group->jobs, &p->place);
+}
+
+void plan_leave (struct sched *s, struct pending *p)
+{
+    size_t low = 0, high = s->nplan;
+
+    while (low + 1 < high) {
+        size_t middle = low + (high - low) / 2;
+        if (order_compare (&s->plan[middle].key, &p->rank.key) <= 0)
+            low = middle;
+        else
+            high = middle;
+    }
+    s->plan[low].p = NULL;
+    unplan (s, p);
+    plan_cut (s, &p->rank.key);
+}
+
+static void find_first_start (struct sched *s)
+{
+    s->first_start = INFINITY;
+    for (size_t i = 0; i < s->nplan; i++)
+        if (s->plan[i].p && s->plan[i].p->start > 0)
+            s->first_start = fmin (s->first_start, s->plan[i].p->start);
+}
+
+/* One step; false: nothing is left to cut. */
+static bool cut_last (struct sched *s)
+{
+    if (s->nplan > 0 && order_compare (&s->plan[s->nplan - 1].key, &s->cut) >= 0) {
+        struct pending *p = s->plan[--s->nplan].p;
+        if (p) {
+            unplan (s, p);
+            group_refresh (s, p->group);
+        }
+        return true;
+    }
+    s->cutting = false;
+    find_first_start (s);
+    groups_reset (s);
+    return false;
+}
+
+/* start 0: there is no time for it, and why. -ENOMEM. */
+static int plan_add (struct sched *s, struct pending *p, double start, const char *why)
+{
+    if (s->nplan == s->plan_alloc) {
+        size_t alloc = s->plan_alloc ? 2 * s->plan_alloc : 16;
+        struct planned *plan = realloc (s->plan, alloc * sizeof (*plan));
+        if (!plan)
+            return -ENOMEM;
+        s->plan = plan;
+        s->plan_alloc = alloc;
+    }
+    s->plan[s->nplan++] = (struct planned){ p, p->rank.key };
+    p->planned = true;
+    p->start = start;
+    p->why = why ? strdup (why) : NULL;
+    s->nreserved += start > 0;
+    if (start > 0)
+        s->first_start = fmin (s->first_start, start);
+    order_remove (&p->group->jobs, &p->place);
+    group_refresh (s, p->group);
+    return 0;
+}
+
+/* -- a job -- */
+
+/* It does not fit now. Whoever runs as long does not either; where it would have ended
+ * before the first reservation, nobody of its shape does. */
+static void note_miss (struct sched *s, struct group *g, double duration, const char *why)
+{
+    double gap = s->first_start - s->now;
+
+    g->bound = duration <= gap ? 0 : fmin (g->bound, duration);
+    if (++g->misses >= MISSES_MAX)
+        g->bound = fmin (g->bound, nextafter (gap, INFINITY));
+    if (!g->why || strcmp (g->why, why) != 0) {
+        free (g->why);
+        g->why = strdup (why);
+    }
+    group_refresh (s, g);
+}
+
+/* 1: it starts; 0: it does not fit; -ENOMEM. */
+static int try (struct sched *s, struct pending *p, struct sched_decision *ret)
+{
+    struct error why = { 0 };
+
+    s->tries++;
+    int rc = match_allocate (s->m, p->id, p->req, s->now, p->duration, &ret->r, &why);
+    if (rc == -ENOMEM)
+        return rc;
+    if (rc < 0) {
+        note_miss (s, p->group, p->place.weight, why.text);
+        return 0;
+    }
+    ret->id = p->id;
+    sched_forget (s, p);
+    return 1;
+}
+
+static int reserve (struct sched *s, struct pending *p)
+{
+    struct error why = { 0 };
+    double start = 0;
+
+    s->tries++;
+    int rc = match_reserve (s->m, p->id, p->req, s->now, p->duration, &start, &why);
+    if (rc == -ENOMEM)
+        return rc;
+    if (rc == 0 && (rc = plan_add (s, p, start, NULL)) < 0)
+        match_cancel (s->m, p->id);
+    else if (rc == -EAGAIN)
+        rc = plan_add (s, p, 0, "it is tried next");
+    else if (rc < 0)
+        rc = plan_add (s, p, 0, why.text);
+    return rc;
+}
+
+/* -- the steps of a pass: 1: *ret starts; 0: done; -EAGAIN: there is more; -ENOMEM -- */
+
+static struct pending *next_to_plan (const struct sched *s)
+{
+    const struct order_key *last = s->nplan > 0 ? &s->plan[s->nplan - 1].key : NULL;
+    struct order_link *link = order_after (&s->order, last, INFINITY);
+    bool enough = s->nreserved >= s->depth || s->nplan >= s->depth + UNTIMED_MAX
+                  || (!s->policy->backfill && s->nplan > 0);
+
+    return link && !enough ? CONTAINER_OF (link, struct pending, rank) : NULL;
+}
+
+static int front (struct sched *s, struct sched_decision *ret)
+{
+    struct pending *p = next_to_plan (s);
+    int rc = 0;
+
+    if (!p)
+        return 0;
+    if (p->place.weight < p->group->bound && !match_nothing_free (s->m))
+        rc = try (s, p, ret);
+    if (rc == 0)
+        rc = reserve (s, p);
+    return rc == 0 ? -EAGAIN : rc;
+}
+
+static int behind (struct sched *s, struct sched_decision *ret)
+{
+    const struct order_link *link = order_first (&s->ready);
+
+    if (!link || !s->policy->backfill || match_nothing_free (s->m))
+        return 0;
+    struct group *g = CONTAINER_OF (link, struct group, head);
+    struct order_link *first = order_after (&g->jobs, NULL, g->bound);
+    int rc = try (s, CONTAINER_OF (first, struct pending, place), ret);
+    return rc == 0 ? -EAGAIN : rc;
+}
+
+static int step (struct sched *s, struct sched_decision *ret)
+{
+    int rc;
+
+    if (s->cutting && cut_last (s))
+        return -EAGAIN;
+    rc = front (s, ret);
+    return rc == 0 ? behind (s, ret) : rc;
+}
+
+/* What has changed since the last call? Whoever waits is in the plan, or behind somebody who
+ * is: so a plan that goes takes all that is known with it. */
+static void look_around (struct sched *s)
+{
+    static const struct order_key first = { INT64_MAX, 0 };
+    uint64_t generation = match_generation (s->m), layout = match_layout (s->m);
+    bool due = s->first_start <= s->now && fabs (s->now - s->renewed) >= RENEW;
+
+    if (generation == s->generation && layout == s->layout && !due)
+        return;
+    s->generation = generation;
+    s->layout = layout;
+    if (due)
+        s->renewed = s->now;
+    plan_cut (s, &first);
+}
+
+int sched_next (struct sched *s, double now, unsigned max_tries,
+                struct sched_decision *ret)
+{
+    int rc = sched_ripen (s, now);
+
+    if (rc < 0)
+        return rc;
+    s->now = now;
+    look_around (s);
+    for (unsigned n = 0; (rc = step (s, ret)) == -EAGAIN; n++)
+        if (max_tries > 0 && n + 1 == max_tries)
+            return -EAGAIN;
+    return rc;
+}
+
+double sched_wakeup (const struct sched *s)
+{
+    const struct order_link *link = order_first (&s->waiting);
+    double begin =
+        link ? CONTAINER_OF (link, const struct pending, place)->begin : INFINITY;
+    /* When its time has come and what it waits for is late, look again now and then. */
+    double when = fmin (begin, fmax (s->first_start, s->now + 2 * RENEW));
+
+    return isfinite (when) ? when : 0;
+}
+
+int sched_estimate (struct sched *s, uint64_t id, double now, double *start,
+                    bool *planned)
+{
+    const struct pending *p = sched_find (s, id);
+    struct error why;
+
+    if (!p)
+        return -ENOENT;
+    *planned = p->start > 0;
+    *start = p->start;
+    if (*planned)
+        return 0;
+    if (p->where != ORDERED && p->where != WAITING)
+        return -EBUSY;
+    s->tries++;
+    int rc =
+        match_earliest (s->m, p->req, fmax (now, p->begin), p->duration, start, &why);
+    return rc == -ENOENT ? -EBUSY : rc;
+}

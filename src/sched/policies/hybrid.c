@@ -1,0 +1,11 @@
+/* hybrid.c - so many have a time that nobody delays */
+#include "sched/policy.h"
+
+const struct queue_policy queue_policy_hybrid = {
+    .name = "hybrid",
+    .summary =
+        "the first reservation-depth have reservations, others start if they delay none",
+    .backfill = true,
+    .depth = 64,
+    .takes_depth = true,
+};

@@ -1,0 +1,116 @@
+/* reason.c - why a job waits, in a sentence, and until when */
+#include <errno.h>
+#include <string.h>
+
+#include "common/parse.h"
+#include "sched/sched_private.h"
+
+static const char *const reason_names[] = {
+    [SCHED_REASON_NONE] = "None",           [SCHED_REASON_PRIORITY] = "Priority",
+    [SCHED_REASON_RESOURCES] = "Resources", [SCHED_REASON_HELD] = "JobHeldUser",
+    [SCHED_REASON_BEGIN] = "BeginTime",     [SCHED_REASON_QUEUE_STOPPED] = "QueueStopped",
+};
+
+static enum sched_reason_code reason_of (const struct pending *p)
+{
+    switch (p->where) {
+    case HELD:
+        return SCHED_REASON_HELD;
+    case WAITING:
+        return SCHED_REASON_BEGIN;
+    case STOPPED:
+        return SCHED_REASON_QUEUE_STOPPED;
+    case ORDERED:
+        return p->planned || p->group->why ? SCHED_REASON_RESOURCES
+                                           : SCHED_REASON_PRIORITY;
+    default:
+        return SCHED_REASON_NONE;
+    }
+}
+
+/* "; job 41 frees 8 nodes by 2026-11-20T14:20:00" */
+static void add_blocker (const struct sched_reason *r, struct strbuf *sb)
+{
+    const struct match_blocker *b = &r->blockers[0];
+
+    if (r->nblockers == 0)
+        return;
+    strbuf_addf (sb, "; job %llu %s %zu node%s ", (unsigned long long)b->job,
+                 r->start > 0 ? "frees" : "has", b->nodes, b->nodes == 1 ? "" : "s");
+    strbuf_adds (sb, r->start > 0 ? "by " : "and no time limit");
+    if (r->start > 0)
+        strbuf_add_time (sb, b->end);
+}
+
+/* What is short, what it waits for, when it starts, who is ahead. */
+static void add_wait (const struct pending *p, const struct sched_reason *r,
+                      struct strbuf *sb)
+{
+    const char *why = p->why ? p->why : p->group->why;
+
+    strbuf_adds (sb, why                                 ? why
+                     : r->code == SCHED_REASON_RESOURCES ? "nothing is free now"
+                     : r->ahead > 0                      ? ""
+                                                         : "it is tried next");
+    add_blocker (r, sb);
+    if (r->start > 0) {
+        strbuf_adds (sb, "; starts about ");
+        strbuf_add_time (sb, r->start);
+    }
+    if (r->ahead > 0)
+        strbuf_addf (sb, "%s%zu job%s ahead", sb->len == 0 ? "" : "; ", r->ahead,
+                     r->ahead == 1 ? "" : "s");
+}
+
+static void add_text (const struct pending *p, const struct sched_reason *r,
+                      struct strbuf *sb)
+{
+    switch (r->code) {
+    case SCHED_REASON_HELD:
+        strbuf_addf (sb, "held by its user; release it with fluxq-ctl release %llu",
+                     (unsigned long long)p->id);
+        return;
+    case SCHED_REASON_BEGIN:
+        strbuf_adds (sb, "may not start before ");
+        strbuf_add_time (sb, p->begin);
+        return;
+    case SCHED_REASON_QUEUE_STOPPED:
+        strbuf_adds (sb, "its queue is stopped");
+        return;
+    case SCHED_REASON_RESOURCES:
+    case SCHED_REASON_PRIORITY:
+        add_wait (p, r, sb);
+        return;
+    default:
+        return;
+    }
+}
+
+int sched_reason (struct sched *s, uint64_t id, struct sched_reason *ret)
+{
+    const struct pending *p = sched_find (s, id);
+
+    if (!p)
+        return -ENOENT;
+    *ret = (struct sched_reason){ .code = reason_of (p) };
+    if (p->start > 0 && p->start - s->now < SCHED_SOMEDAY)
+        ret->start = p->start;
+    ret->name = reason_names[ret->code];
+    if (p->where == ORDERED)
+        ret->ahead = order_rank (&s->order, &p->rank.key);
+    if (p->start > 0)
+        ret->nblockers = match_blockers (s->m, id, ret->blockers, SCHED_BLOCKERS_MAX);
+    autostrbuf struct strbuf sb;
+    strbuf_init (&sb, REASON_MAX);
+    add_text (p, ret, &sb);
+    snprintf (s->text, sizeof (s->text), "%s", sb.buf);
+    ret->text = s->text;
+    return 0;
+}
+
+const char *sched_reason_name (const struct sched *s, uint64_t id)
+{
+    const struct pending *p = sched_find (s, id);
+
+    return p ? reason_names[reason_of (p)] : NULL;
+}

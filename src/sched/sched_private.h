@@ -1,0 +1,117 @@
+/* sched_private.h - what the files of the queue share
+ *
+ *     sched.c     jobs in and out, groups of equal ones
+ *     pass.c      who starts now, who gets a reservation
+ *     reason.c    why a job waits, and until when
+ */
+#ifndef FLUXQ_SCHED_SCHED_PRIVATE_H
+#define FLUXQ_SCHED_SCHED_PRIVATE_H
+
+/* A failed HASH_ADD leaves hh.tbl NULL instead of ending the program. */
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+#include <utlist.h>
+
+#include "sched/order.h"
+#include "sched/sched.h"
+
+#define QUEUES_MAX 256
+#define REASON_MAX (ERROR_TEXT_MAX + 512)
+
+/* Where a job is: its links are in the sets that this names. */
+enum where {
+    NOWHERE,
+    HELD,    /* in no set */
+    WAITING, /* s->waiting, by begin time */
+    STOPPED, /* its queue's jobs */
+    ORDERED, /* s->order; and in its group's jobs, unless it is planned */
+};
+
+struct pending {
+    uint64_t id;
+    struct order_link place; /* in the group's jobs, or s->waiting */
+    struct order_link rank;  /* in s->order, or its queue's jobs */
+    enum where where;
+    unsigned queue;
+    int64_t priority;
+    double begin, duration; /* as asked */
+    const struct match_request *req;
+    struct group *group; /* when ORDERED */
+    bool planned;        /* it is in s->plan */
+    double start;        /* of its reservation, 0: it has none */
+    char *why;           /* planned, and there is no time for it: why not, or NULL */
+    UT_hash_handle hh;
+};
+
+/* Jobs of one shape. */
+struct group {
+    uint64_t shape;
+    size_t n; /* jobs, planned ones included */
+    struct order jobs;
+    struct order_link head; /* in s->ready, with the key of the next to try */
+    enum { READY, FAILED } state;
+    double bound;              /* who would run as long, or longer, does not fit now */
+    unsigned misses;           /* failed tries beside reservations, since it was reset */
+    struct group *prev, *next; /* in s->failed */
+    char *why;                 /* of the last failed try, or NULL */
+    UT_hash_handle hh;
+};
+
+struct queue {
+    bool exists, started;
+    struct order jobs; /* STOPPED ones */
+};
+
+struct planned {
+    struct pending *p; /* NULL: it has gone */
+    struct order_key key;
+};
+
+struct sched {
+    struct matcher *m;
+    const struct queue_policy *policy;
+    unsigned depth;
+    struct pending *by_id;
+    struct order order; /* of all that may start */
+    struct order waiting;
+    struct queue queues[QUEUES_MAX];
+    struct group *groups;
+    struct order ready;   /* groups, by the next of them to try */
+    struct group *failed; /* none of them has a job that would fit now */
+    struct planned *plan; /* the jobs in front, in order */
+    size_t nplan, plan_alloc;
+    size_t nreserved; /* of these have a reservation */
+    bool cutting;     /* those of the plan that are at or behind `cut` are to go */
+    struct order_key cut;
+    double first_start; /* of the reservations, INFINITY: there is none */
+    double now;         /* of the last pass */
+    double renewed;     /* when the plan was last renewed because a start had come */
+    uint64_t generation, layout; /* of the matcher, for which all this holds */
+    uint64_t tries;
+    char text[REASON_MAX];
+};
+
+/* Who has no time limit is planned for a year; what waits for that has no start to tell. */
+#define SCHED_YEAR (365 * 86400.0)
+#define SCHED_SOMEDAY (180 * 86400.0)
+
+/* -- sched.c -- */
+
+struct pending *sched_find (const struct sched *s, uint64_t id);
+/* The job leaves the queue. */
+void sched_forget (struct sched *s, struct pending *p);
+/* Jobs whose begin time has come join the order. 0 or -ENOMEM. */
+int sched_ripen (struct sched *s, double now);
+/* Its next job to try may be another one now, or none. */
+void group_refresh (struct sched *s, struct group *g);
+/* All may fit again. */
+void groups_reset (struct sched *s);
+
+/* -- pass.c -- */
+
+/* The plan does not hold any more from that key on. */
+void plan_cut (struct sched *s, const struct order_key *from);
+/* A planned job goes: its reservation ends now. */
+void plan_leave (struct sched *s, struct pending *p);
+
+#endif

@@ -22,3 +22,29 @@ MATCHTOOL_LIBS = src/tools/match/libmatchtool.a $(FORMATS_LIBS) $(READLINE_LIBS)
 bin_PROGRAMS += src/tools/fluxq-match
 src_tools_fluxq_match_SOURCES = src/tools/match/main.c
 src_tools_fluxq_match_LDADD = $(MATCHTOOL_LIBS)
+
+# libsimtool.a is all of fluxq-sim but main().
+noinst_LIBRARIES += src/tools/sim/libsimtool.a
+src_tools_sim_libsimtool_a_SOURCES = \
+	src/tools/sim/cluster.c \
+	src/tools/sim/events.c \
+	src/tools/sim/gantt.c \
+	src/tools/sim/joblog.c \
+	src/tools/sim/options.c \
+	src/tools/sim/plot.c \
+	src/tools/sim/records.c \
+	src/tools/sim/report.c \
+	src/tools/sim/requests.c \
+	src/tools/sim/series.c \
+	src/tools/sim/sim.c \
+	src/tools/sim/svg.c \
+	src/tools/sim/tally.c \
+	src/tools/sim/trace.c \
+	src/tools/sim/trace_builtin.c \
+	src/tools/sim/trace_jsonl.c \
+	src/tools/sim/trace_swf.c
+SIMTOOL_LIBS = src/tools/sim/libsimtool.a $(SCHED_LIBS)
+
+bin_PROGRAMS += src/tools/fluxq-sim
+src_tools_fluxq_sim_SOURCES = src/tools/sim/main.c
+src_tools_fluxq_sim_LDADD = $(SIMTOOL_LIBS)

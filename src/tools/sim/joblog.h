@@ -1,0 +1,18 @@
+/* joblog.h - what became of each job, a JSON object a line
+ *
+ *     FILE *f = joblog_open ("jobs.jsonl", &err);
+ *     joblog_add (f, &start);                       // each job, in the order of starts
+ *     rc = joblog_close (f, "jobs.jsonl", &err);    // tells of all that was not written
+ */
+#ifndef FLUXQ_TOOLS_SIM_JOBLOG_H
+#define FLUXQ_TOOLS_SIM_JOBLOG_H
+
+#include <stdio.h>
+
+#include "tools/sim/sim.h"
+
+FILE *joblog_open (const char *path, struct error *err);
+void joblog_add (FILE *f, const struct sim_start *s);
+int joblog_close (FILE *f, const char *path, struct error *err);
+
+#endif

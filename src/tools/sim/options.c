@@ -1,0 +1,212 @@
+/* options.c - see options.h */
+#include "tools/sim/options.h"
+
+#include <config.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/option.h"
+#include "common/parse.h"
+#include "tools/sim/trace.h"
+
+enum {
+    OPT_CLUSTER = 1,
+    OPT_TRACE,
+    OPT_POLICY,
+    OPT_DEPTH,
+    OPT_MATCH_POLICY,
+    OPT_ELASTIC,
+    OPT_SPEEDUP,
+    OPT_SEED,
+    OPT_ON_ERROR,
+    OPT_JSON,
+    OPT_PLOT,
+    OPT_GANTT,
+    OPT_JOBS,
+    OPT_HELP,
+    OPT_VERSION,
+};
+
+static const struct option_desc options[] = {
+    { "cluster", 'c', "SPEC", "the machine, as 4096x32c/4g/256Gi/r16 (see below)",
+      OPT_CLUSTER, false },
+    { "trace", 't', "TRACE", "the jobs: a file, or builtin:NAME (needed)", OPT_TRACE,
+      false },
+    { "policy", 'p', "NAME", "how the queue plans [easy]", OPT_POLICY, false },
+    { "depth", 'd', "N", "how many waiting jobs get a reservation [the policy's own]",
+      OPT_DEPTH, false },
+    { "match-policy", 'P', "POLICY", "which of several fitting nodes to take [lonode]",
+      OPT_MATCH_POLICY, false },
+    { "elastic", 'e', "PERCENT", "jobs of fixed size take that much of it, too",
+      OPT_ELASTIC, false },
+    { "speedup", 0, "MODEL",
+      "linear: an elastic job on half of its nodes runs twice as long; none: as long as "
+      "on all [linear]",
+      OPT_SPEEDUP, false },
+    { "seed", 's', "N", "of the traces that are built in [1]", OPT_SEED, false },
+    { "on-error", 0, "WHAT", "at a broken line: stop, or skip it [stop]", OPT_ON_ERROR,
+      false },
+    { "json", 'j', NULL, "print the figures as a JSON object", OPT_JSON, false },
+    { "plot", 0, "FILE", "draw utilization and queue over time (SVG)", OPT_PLOT, false },
+    { "gantt", 0, "FILE", "draw which job had which cores when (SVG)", OPT_GANTT, false },
+    { "jobs", 0, "FILE", "write each job's times and nodes (a JSON object a line)",
+      OPT_JOBS, false },
+    { "help", 'h', NULL, "show this text", OPT_HELP, false },
+    { "version", 'V', NULL, "show the version", OPT_VERSION, false },
+    OPTION_END,
+};
+
+/* -- help -- */
+
+static void print_help (void)
+{
+    puts ("Usage: fluxq-sim -t TRACE [-c SPEC] [OPTION]...\n"
+          "Put the jobs of a trace through fluxq's queue and matcher in virtual time, and "
+          "tell\nhow long they waited and how well the machine was used.\n\nOptions:");
+    option_print_help (stdout, options);
+    puts ("\nTraces:");
+    for (const struct trace_format *const *f = trace_formats; *f; f++)
+        printf ("  FILE.%-11s %s\n", (*f)->name, (*f)->summary);
+    for (const struct trace_builtin *b = trace_builtins; b->name; b++)
+        printf ("  builtin:%-8s %s [%s]\n", b->name, b->summary, b->cluster);
+    puts ("\nSPEC: groups of nodes, joined by \"+\". A group is NODESxCORESc and, each after "
+          "a\nslash and of each node, GPUSg, memory (256Gi), and rNODES for racks of that "
+          "many nodes.\n\nPolicies of the queue:");
+    for (const struct queue_policy *const *p = queue_policies; *p; p++)
+        printf ("  %-16s %s\n", (*p)->name, (*p)->summary);
+    puts ("\nPolicies of the matcher:");
+    for (const struct match_policy *const *p = match_policies; *p; p++)
+        printf ("  %-16s %s\n", (*p)->name, (*p)->summary);
+}
+
+/* -- values -- */
+
+static int set_number (const char *value, int64_t min, int64_t max, int64_t *ret,
+                       struct error *err)
+{
+    return parse_int (value, min, max, ret, "the value", err);
+}
+
+/* One of two words. */
+static int set_choice (const char *value, const char *yes, const char *no, bool *ret,
+                       struct error *err)
+{
+    *ret = !strcmp (value, yes);
+    if (*ret || !strcmp (value, no))
+        return 0;
+    return error_set (err, EINVAL, "expected %s or %s", yes, no);
+}
+
+static int set_policy (struct options *o, const char *value, struct error *err)
+{
+    o->policy = queue_policy_find (value);
+    return o->policy ? 0 : error_set (err, EINVAL, "no such policy; --help lists them");
+}
+
+static int apply (struct options *o, const struct option_match *m, struct error *err)
+{
+    int64_t n = 0;
+    int rc = 0;
+
+    switch (m->desc->id) {
+    case OPT_CLUSTER:
+        o->cluster = m->value;
+        return 0;
+    case OPT_TRACE:
+        o->trace = m->value;
+        return 0;
+    case OPT_POLICY:
+        return set_policy (o, m->value, err);
+    case OPT_DEPTH:
+        rc = set_number (m->value, 1, QUEUE_DEPTH_MAX, &n, err);
+        o->depth = (unsigned)n;
+        return rc;
+    case OPT_MATCH_POLICY:
+        return match_policy_parse (m->value, &o->match_policy, err);
+    case OPT_ELASTIC:
+        rc = set_number (m->value, 1, 99, &n, err);
+        o->elastic = (double)n / 100;
+        return rc;
+    case OPT_SPEEDUP:
+        return set_choice (m->value, "linear", "none", &o->linear, err);
+    case OPT_SEED:
+        rc = set_number (m->value, 0, INT64_MAX, &n, err);
+        o->seed = (uint64_t)n;
+        return rc;
+    case OPT_ON_ERROR:
+        return set_choice (m->value, "skip", "stop", &o->skip, err);
+    case OPT_JSON:
+        o->json = true;
+        return 0;
+    case OPT_PLOT:
+        o->plot = m->value;
+        return 0;
+    case OPT_GANTT:
+        o->gantt = m->value;
+        return 0;
+    default: /* OPT_JOBS */
+        o->jobs = m->value;
+        return 0;
+    }
+}
+
+/* -- the whole -- */
+
+static int usage (const char *fmt, ...) PRINTF_LIKE (1, 2);
+static int usage (const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start (ap, fmt);
+    fputs ("fluxq-sim: ", stderr);
+    vfprintf (stderr, fmt, ap);
+    fputs (" (see fluxq-sim --help)\n", stderr);
+    va_end (ap);
+    return 2;
+}
+
+/* What depends on several options. */
+static int complete (struct options *o)
+{
+    if (!o->trace)
+        return usage ("--trace is missing: the jobs");
+    if (!o->cluster && !(o->cluster = trace_cluster (o->trace)))
+        return usage ("--cluster is missing: the machine for the jobs of '%s'", o->trace);
+    if (o->depth > 0 && !o->policy->takes_depth)
+        return usage ("--depth: policy %s has no other depth than its own",
+                      o->policy->name);
+    return OPTIONS_GO;
+}
+
+int options_parse (struct options *o, int argc, char **argv)
+{
+    struct option_parser p;
+    struct option_match m;
+    struct error err = { 0 };
+    int rc;
+
+    *o = (struct options){ .seed = 1, .linear = true };
+    if (set_policy (o, "easy", &err) < 0
+        || match_policy_parse ("lonode", &o->match_policy, &err) < 0)
+        return usage ("%s", err.text);
+    option_parser_init (&p, "fluxq-sim", options, OPTION_PERMUTE, argc, argv);
+    while ((rc = option_next (&p, &m, &err)) > 0) {
+        if (!m.desc)
+            return usage ("'%s' is one word too many", m.value);
+        if (m.desc->id == OPT_HELP) {
+            print_help ();
+            return 0;
+        }
+        if (m.desc->id == OPT_VERSION) {
+            puts ("fluxq-sim " PACKAGE_VERSION);
+            return 0;
+        }
+        if (apply (o, &m, &err) < 0)
+            return usage ("--%s '%s': %s", m.desc->name, m.value, err.text);
+    }
+    if (rc < 0)
+        return usage ("%s", err.text);
+    return complete (o);
+}

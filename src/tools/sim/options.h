@@ -1,0 +1,32 @@
+/* options.h - the command line of fluxq-sim
+ *
+ *     struct options o;
+ *     status = options_parse (&o, argc, argv);     // OPTIONS_GO, or exit with it
+ */
+#ifndef FLUXQ_TOOLS_SIM_OPTIONS_H
+#define FLUXQ_TOOLS_SIM_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "match/policy.h"
+#include "sched/policy.h"
+
+struct options {
+    const char *cluster, *trace; /* never NULL */
+    const struct queue_policy *policy;
+    unsigned depth; /* 0: the policy's own */
+    struct match_policy match_policy;
+    uint64_t seed;
+    double elastic; /* part of the size, 0: none */
+    bool linear;
+    bool skip; /* broken lines */
+    bool json;
+    const char *plot, *gantt, *jobs; /* files, or NULL */
+};
+
+enum { OPTIONS_GO = -1 };
+/* OPTIONS_GO, or the exit status after help or a message. */
+int options_parse (struct options *o, int argc, char **argv);
+
+#endif

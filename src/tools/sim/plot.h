@@ -1,0 +1,12 @@
+/* plot.h - utilization and length of the queue over time, one below the other */
+#ifndef FLUXQ_TOOLS_SIM_PLOT_H
+#define FLUXQ_TOOLS_SIM_PLOT_H
+
+#include "common/error.h"
+#include "tools/sim/series.h"
+
+/* s has ended; cores: of the whole machine, > 0. 0 or -errno with the path. */
+int plot_write (const struct series *s, double cores, const char *title, const char *path,
+                struct error *err);
+
+#endif

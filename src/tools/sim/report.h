@@ -1,0 +1,21 @@
+/* report.h - the figures of a run, for people and for programs */
+#ifndef FLUXQ_TOOLS_SIM_REPORT_H
+#define FLUXQ_TOOLS_SIM_REPORT_H
+
+#include "tools/sim/options.h"
+#include "tools/sim/tally.h"
+
+struct report {
+    const struct options *opt;
+    const struct cluster *cluster;
+    struct trace_counts trace;
+    struct sim_counts counts;
+    const struct tally *tally;
+    struct figures figures;
+};
+
+void report_print_text (const struct report *r);
+/* An object; 0 or -ENOMEM. */
+int report_print_json (const struct report *r);
+
+#endif

@@ -1,0 +1,29 @@
+/* requests.h - requests for the matcher, one for all jobs that ask for the same
+ *
+ *     struct request *rq = requests_get (all, &job.size);   
+ *     if (rq->never) ...                   // it fits on no machine like this
+ *     entry.req = rq->req;
+ *     requests_put (all, rq);              // once for each get
+ *
+ * Sizes that nobody uses are kept as long as there are few.
+ */
+#ifndef FLUXQ_TOOLS_SIM_REQUESTS_H
+#define FLUXQ_TOOLS_SIM_REQUESTS_H
+
+#include "match/match.h"
+#include "tools/sim/trace.h"
+
+struct requests;
+
+struct request {
+    const struct match_request *req;
+    const char *never; /* why no machine of this size has it, or NULL */
+};
+
+struct requests *requests_create (struct matcher *m);
+void requests_destroy (struct requests *all);
+/* NULL: no memory. */
+struct request *requests_get (struct requests *all, const struct job_size *size);
+void requests_put (struct requests *all, struct request *rq);
+
+#endif

@@ -56,8 +56,9 @@ static int read_memory (struct parser *p, const char *word, struct group *g)
     int64_t bytes;
 
     if (parse_bytes (word, &bytes, "memory", NULL) < 0 || bytes < MIB)
-        return refuse (p, p->at, "a number of GPUs (4g), memory of at least 1Mi (256Gi), or "
-                                 "a number of nodes in a rack (r16)");
+        return refuse (p, p->at,
+                       "a number of GPUs (4g), memory of at least 1Mi (256Gi), or "
+                       "a number of nodes in a rack (r16)");
     g->memory_mib = bytes / MIB;
     return 0;
 }

@@ -19,7 +19,7 @@ struct events {
     struct event_item {
         double when;
         uint64_t id;
-    } *heap;
+    } * heap;
     size_t n, alloc;
 };
 

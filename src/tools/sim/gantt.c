@@ -136,8 +136,8 @@ static void add_box (const struct gantt *g, const struct box *b, double makespan
     snprintf (fill, sizeof (fill), "hsl(%u,60%%,%u%%)",
               (unsigned)(b->id * GOLDEN_ANGLE % 360), (unsigned)(50 + b->id % 3 * 10));
     svg_box (sb, frame.x + b->start * x, frame.y + (double)b->first * y,
-             (b->end - b->start) * x, (double)b->n * y, fill, "job %ju: %.10g s to %.10g s",
-             (uintmax_t)b->id, b->start, b->end);
+             (b->end - b->start) * x, (double)b->n * y, fill,
+             "job %ju: %.10g s to %.10g s", (uintmax_t)b->id, b->start, b->end);
 }
 
 int gantt_write (const struct gantt *g, double makespan, const char *title,

@@ -20,7 +20,8 @@ void joblog_add (FILE *f, const struct sim_start *s)
     fprintf (f,
              "{\"id\":%" PRIu64 ",\"line\":%" PRIu64
              ",\"submit\":%.15g,\"start\":%.15g,\"end\":%.15g,\"nodes\":%zu,"
-             "\"slots\":%" PRIu32 ",\"cores\":%" PRIu64 ",\"killed\":%s,\"nodelist\":\"%s\"}\n",
+             "\"slots\":%" PRIu32 ",\"cores\":%" PRIu64
+             ",\"killed\":%s,\"nodelist\":\"%s\"}\n",
              s->id, s->job->line, s->submit, s->start, s->end, s->r->nranks, s->slots,
              s->cores, s->killed ? "true" : "false", nodes ? nodes : "");
 }

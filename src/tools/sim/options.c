@@ -62,18 +62,21 @@ static const struct option_desc options[] = {
 
 static void print_help (void)
 {
-    puts ("Usage: fluxq-sim -t TRACE [-c SPEC] [OPTION]...\n"
-          "Put the jobs of a trace through fluxq's queue and matcher in virtual time, and "
-          "tell\nhow long they waited and how well the machine was used.\n\nOptions:");
+    puts (
+        "Usage: fluxq-sim -t TRACE [-c SPEC] [OPTION]...\n"
+        "Put the jobs of a trace through fluxq's queue and matcher in virtual time, and "
+        "tell\nhow long they waited and how well the machine was used.\n\nOptions:");
     option_print_help (stdout, options);
     puts ("\nTraces:");
     for (const struct trace_format *const *f = trace_formats; *f; f++)
         printf ("  FILE.%-11s %s\n", (*f)->name, (*f)->summary);
     for (const struct trace_builtin *b = trace_builtins; b->name; b++)
         printf ("  builtin:%-8s %s [%s]\n", b->name, b->summary, b->cluster);
-    puts ("\nSPEC: groups of nodes, joined by \"+\". A group is NODESxCORESc and, each after "
-          "a\nslash and of each node, GPUSg, memory (256Gi), and rNODES for racks of that "
-          "many nodes.\n\nPolicies of the queue:");
+    puts (
+        "\nSPEC: groups of nodes, joined by \"+\". A group is NODESxCORESc and, each "
+        "after "
+        "a\nslash and of each node, GPUSg, memory (256Gi), and rNODES for racks of that "
+        "many nodes.\n\nPolicies of the queue:");
     for (const struct queue_policy *const *p = queue_policies; *p; p++)
         printf ("  %-16s %s\n", (*p)->name, (*p)->summary);
     puts ("\nPolicies of the matcher:");

@@ -81,7 +81,8 @@ static int read_indented (struct records *r, struct error *err)
         if (r->next.buf[0] == '}')
             return 1;
     }
-    return rc < 0 ? rc : error_set (err, EINVAL, "the object that begins here has no end");
+    return rc < 0 ? rc
+                  : error_set (err, EINVAL, "the object that begins here has no end");
 }
 
 int records_next (struct records *r, struct error *err)

@@ -59,12 +59,13 @@ void report_print_text (const struct report *r)
         printf (", %ju broken lines", (uintmax_t)r->trace.skipped);
     printf ("\nCluster           %s: %ju nodes, %ju cores\n", r->opt->cluster,
             (uintmax_t)r->cluster->nodes, (uintmax_t)r->cluster->cores);
-    printf ("Policy            %s, depth %u; nodes by %s\n", r->opt->policy->name, depth (r),
-            r->opt->match_policy.name);
-    printf ("Started           %ju; %ju at less than their largest size, %ju ended by their "
-            "limit\n",
-            (uintmax_t)r->counts.started, (uintmax_t)r->tally->smaller,
-            (uintmax_t)r->tally->killed);
+    printf ("Policy            %s, depth %u; nodes by %s\n", r->opt->policy->name,
+            depth (r), r->opt->match_policy.name);
+    printf (
+        "Started           %ju; %ju at less than their largest size, %ju ended by their "
+        "limit\n",
+        (uintmax_t)r->counts.started, (uintmax_t)r->tally->smaller,
+        (uintmax_t)r->tally->killed);
     print_refused (r);
     printf ("Makespan          %s", duration (f->makespan));
     if (f->lower_bound > 0)
@@ -126,8 +127,9 @@ int report_print_json (const struct report *r)
     for (size_t i = 0; i < ARRAY_SIZE (keys); i++) /* takes over, and refuses NULL */
         whole &= json_object_set_new (o, keys[i].key, keys[i].value) == 0;
     if (whole)
-        whole = json_dumpf (o, stdout, JSON_INDENT (2) | JSON_REAL_PRECISION (REAL_DIGITS))
-                == 0;
+        whole =
+            json_dumpf (o, stdout, JSON_INDENT (2) | JSON_REAL_PRECISION (REAL_DIGITS))
+            == 0;
     putchar ('\n');
     json_decref (o);
     return whole ? 0 : -ENOMEM;

@@ -310,11 +310,9 @@ int sim_run (const struct sim_setup *setup, struct trace *trace,
              const struct sim_observer *observer, struct sim_counts *ret,
              struct error *err)
 {
-    struct sim s = { .setup = setup,
-                     .trace = trace,
-                     .observer = observer,
-                     .counts = ret,
-                     .err = err };
+    struct sim s = {
+        .setup = setup, .trace = trace, .observer = observer, .counts = ret, .err = err
+    };
     double begin = clock_mono ();
 
     *ret = (struct sim_counts){ 0 };

@@ -53,9 +53,9 @@ struct sim_observer {
 };
 
 struct sim_counts {
-    uint64_t jobs;    /* of the trace */
-    uint64_t started; /* all of them have ended */
-    uint64_t refused; /* fit on no such machine */
+    uint64_t jobs;                              /* of the trace */
+    uint64_t started;                           /* all of them have ended */
+    uint64_t refused;                           /* fit on no such machine */
     uint64_t first_refused, first_refused_line; /* its id, its line */
     char why[ERROR_TEXT_MAX];                   /* it was */
     double seconds;                             /* of real time */

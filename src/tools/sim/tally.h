@@ -17,7 +17,7 @@
 struct tally {
     double *waits;
     size_t n, alloc;
-    bool no_memory; /* waits are not complete */
+    bool no_memory;          /* waits are not complete */
     double last_end, latest; /* latest: of submit + shortest run time */
     double slowdowns;        /* sum */
     double core_seconds;     /* used, of nodes taken as a whole all cores */
@@ -25,7 +25,7 @@ struct tally {
     uint64_t smaller, killed;
 };
 
-struct figures { /* seconds */
+struct figures {     /* seconds */
     double makespan; /* first submit to last end */
     /* No schedule of this work is shorter: the larger of work over capacity (of cores,
      * GPUs, memory, nodes: that which takes longest), and the latest of submit + run

@@ -159,14 +159,17 @@ static int open_file (struct trace *t, const char *name, const struct trace_opti
     const struct trace_format *f = find_format (name, &path);
 
     if (!f)
-        return error_set (err, EINVAL,
-                          "%s: is it swf or jsonl? Say swf:%s or jsonl:%s, or call it .swf "
-                          "or .jsonl",
-                          name, name, name);
+        return error_set (
+            err, EINVAL,
+            "%s: is it swf or jsonl? Say swf:%s or jsonl:%s, or call it .swf "
+            "or .jsonl",
+            name, name, name);
     int rc = read_file (t, f, path, opt, err);
     if (rc == 0 && t->njobs == 0)
-        return error_set (err, EINVAL, "%s: there is no job in it (%ju left out, %ju "
-                          "broken)", path, (uintmax_t)t->counts.left_out,
+        return error_set (err, EINVAL,
+                          "%s: there is no job in it (%ju left out, %ju "
+                          "broken)",
+                          path, (uintmax_t)t->counts.left_out,
                           (uintmax_t)t->counts.skipped);
     return rc;
 }

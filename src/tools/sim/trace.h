@@ -29,8 +29,8 @@
 
 /* What a job asks for; without padding, so that equal ones have equal bytes. */
 struct job_size {
-    uint32_t nodes_min, nodes_max; /* 0: slots go anywhere */
-    uint32_t slots_min, slots_max; /* in all; with nodes: on each, and equal */
+    uint32_t nodes_min, nodes_max;    /* 0: slots go anywhere */
+    uint32_t slots_min, slots_max;    /* in all; with nodes: on each, and equal */
     uint32_t cores, gpus, memory_mib; /* of each slot; cores >= 1 */
     uint32_t exclusive;               /* 1: its nodes as a whole; only with nodes */
 };

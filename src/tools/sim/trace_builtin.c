@@ -57,9 +57,8 @@ static double mean_log (double a, double b)
 /* What people ask for who need this long. */
 static double round_limit (uint64_t *state, double runtime)
 {
-    static const double limits[] = { 5 * MINUTE, 10 * MINUTE, 30 * MINUTE,
-                                     HOUR,       2 * HOUR,    4 * HOUR,
-                                     8 * HOUR,   12 * HOUR,   DAY };
+    static const double limits[] = { 5 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR,
+                                     4 * HOUR,   8 * HOUR,    12 * HOUR,   DAY };
     double wish = runtime * random_between (state, 1, 3);
 
     for (size_t i = 0; i < ARRAY_SIZE (limits); i++)
@@ -82,8 +81,9 @@ static void make_gang (uint64_t *random, struct trace_job *job)
 /* -- million -- */
 
 /* Nodes of its twenty shapes, each as frequent as another. */
-static const uint16_t million_nodes[] = { 1,  2,  3,  4,  6,   8,   12,  16,  24,  32,
-                                          48, 64, 96, 128, 192, 256, 384, 512, 768, 1024 };
+static const uint16_t million_nodes[] = {
+    1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024
+};
 #define MILLION_SMALL 4 /* nodes: up to that a job takes a part of each */
 #define MILLION_CORES 32
 #define MILLION_PART_CORES 8
@@ -148,9 +148,9 @@ static void make_million (uint64_t *random, struct trace_job *job)
 /* Widths as people choose them: powers of two first; in cores, whole nodes from 32 on. */
 static const struct {
     uint16_t cores, share;
-} mixed_sizes[] = { { 1, 12 },  { 2, 4 },    { 4, 7 },    { 8, 8 },    { 16, 9 },
-                    { 32, 14 }, { 64, 11 },  { 96, 3 },   { 128, 10 }, { 192, 2 },
-                    { 256, 8 }, { 384, 1 },  { 512, 5 },  { 768, 1 },  { 1024, 3 },
+} mixed_sizes[] = { { 1, 12 },   { 2, 4 },   { 4, 7 },   { 8, 8 },    { 16, 9 },
+                    { 32, 14 },  { 64, 11 }, { 96, 3 },  { 128, 10 }, { 192, 2 },
+                    { 256, 8 },  { 384, 1 }, { 512, 5 }, { 768, 1 },  { 1024, 3 },
                     { 1536, 1 }, { 2048, 1 } };
 #define MIXED_SHARES 100
 #define MIXED_LEAST 30

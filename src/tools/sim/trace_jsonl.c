@@ -102,7 +102,8 @@ static int get_size (const json_t *o, struct job_size *size, struct error *err)
         return -EINVAL;
     size->exclusive = exclusive;
     if (size->nodes_min > 0 && size->slots_min != size->slots_max)
-        return error_set (err, EINVAL, "slots: with nodes it is one number, of each node");
+        return error_set (err, EINVAL,
+                          "slots: with nodes it is one number, of each node");
     if (exclusive && size->nodes_min == 0)
         return error_set (err, EINVAL, "exclusive: needs nodes");
     return 0;
@@ -117,10 +118,10 @@ static int get_time (const json_t *o, const char *key, enum json_need need, doub
 
 static int read_job (const json_t *o, struct trace_job *ret, struct error *err)
 {
-    static const char *const known[] = { "submit",   "begin", "runtime",  "limit",
-                                         "nodes",    "slots", "cores",    "gpus",
-                                         "memory",   "user",  "priority", "exclusive",
-                                         "id",       "name",  NULL };
+    static const char *const known[] = { "submit", "begin", "runtime",  "limit",
+                                         "nodes",  "slots", "cores",    "gpus",
+                                         "memory", "user",  "priority", "exclusive",
+                                         "id",     "name",  NULL };
     int rc;
 
     if (json_only_keys (o, known, NULL, err) < 0
@@ -199,8 +200,8 @@ static void set_asked (const struct asked *a, struct job_size *size)
     size->nodes_min = anywhere ? 0 : (uint32_t)a->nodes_min;
     size->nodes_max = anywhere ? 0 : (uint32_t)MIN (a->nodes_max, TRACE_COUNT_MAX);
     size->slots_min = (uint32_t)(anywhere ? a->slots_min : per_node);
-    size->slots_max = (uint32_t)(anywhere ? MIN (a->slots_max, TRACE_COUNT_MAX)
-                                          : per_node);
+    size->slots_max =
+        (uint32_t)(anywhere ? MIN (a->slots_max, TRACE_COUNT_MAX) : per_node);
     size->cores = (uint32_t)MAX (MIN (a->cores / a->slots_min, TRACE_CORES_MAX), 1);
     size->gpus = (uint32_t)MIN (a->gpus / a->slots_min, TRACE_GPUS_MAX);
     size->memory_mib = (uint32_t)ceil (a->memory / (anywhere ? 1 : per_node));

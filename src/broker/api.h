@@ -39,6 +39,11 @@ void api_job_wait (struct broker *b, struct http_request *req,
                    const struct api_path *path);
 void api_job_output (struct broker *b, struct http_request *req,
                      const struct api_path *path);
+/* priority.c */
+void api_job_priority (struct broker *b, struct http_request *req,
+                       const struct api_path *path);
+void api_fair_share (struct broker *b, struct http_request *req,
+                     const struct api_path *path);
 /* control.c */
 void api_job_urgency (struct broker *b, struct http_request *req,
                       const struct api_path *path);

@@ -25,6 +25,7 @@
 #include "match/match.h"
 #include "net/http_server.h"
 #include "sched/sched.h"
+#include "sched/usage.h"
 #include "store/journal.h"
 
 struct broker;
@@ -54,6 +55,8 @@ struct entry {
     struct entry *done_prev, *done_next; /* list of finished ones, oldest first */
     bool listed_active;
     struct entry *active_prev, *active_next; /* in RUN or CLEANUP */
+    bool listed_waiting;
+    struct entry *waiting_prev, *waiting_next; /* before RUN */
 };
 
 struct broker {
@@ -78,7 +81,8 @@ struct broker {
     struct entry *jobs; /* by id */
     uint64_t next_id;
     size_t npending, nrunning, nfinished;
-    struct entry *active; /* the nrunning ones */
+    struct entry *active;  /* the nrunning ones */
+    struct entry *waiting; /* the npending ones, in the order in which they came to wait */
     struct entry *done_first, *done_last;
     uint64_t *gone; /* whose directories are to be removed */
     size_t ngone, gone_alloc;
@@ -99,6 +103,15 @@ struct broker {
     uv_timer_t farewell; /* between broker_stop() and the end of the loop */
     double stop_by;      /* mono */
     uv_signal_t sigint, sigterm, sighup;
+    uv_timer_t priorities; /* the next round of priority.c, or its next slice */
+    struct {
+        bool under_way, counted; /* counted: the nodes are */
+        int node;                /* the last that was */
+        int64_t cores, nodes;    /* so far */
+        struct entry *at;        /* the next to be ranked */
+    } round;
+    struct usage *usage;
+    int64_t all_cores, all_nodes; /* as of the last round */
     bool plan_due;
     bool recovering; /* until the executor has listed its nodes */
     bool stopping;
@@ -114,7 +127,8 @@ struct broker {
         (uv_handle_t *)&(b)->end_of_turn, (uv_handle_t *)&(b)->again,                    \
             (uv_handle_t *)&(b)->wake, (uv_handle_t *)&(b)->wakeup,                      \
             (uv_handle_t *)&(b)->sweep, (uv_handle_t *)&(b)->retry,                      \
-            (uv_handle_t *)&(b)->farewell, (uv_handle_t *)&(b)->sigint,                  \
+            (uv_handle_t *)&(b)->farewell, (uv_handle_t *)&(b)->priorities,              \
+            (uv_handle_t *)&(b)->sigint,                                                 \
             (uv_handle_t *)&(b)->sigterm, (uv_handle_t *)&(b)->sighup                    \
     }
 
@@ -161,7 +175,6 @@ void broker_flush (struct broker *b);
 /* text for an event: texts of executors hold what programs and files are called, in any
  * bytes; an event is UTF-8, and must not be lost for a word. */
 json_t *broker_text (const char *text);
-int64_t broker_priority (const struct broker *b, const struct entry *e);
 
 /* -- start.c: from allocation to the executor and back -- */
 void broker_start (struct broker *b, struct entry *e);
@@ -174,6 +187,23 @@ int exec_check_config (const struct config *c, struct error *err);
 
 /* A time at which broker.retry looks for entries with start_again. */
 void broker_retry_starts (struct broker *b);
+
+/* -- priority.c -- */
+/* At the start, before jobs are read: usage as the journal has it. */
+int broker_load_usage (struct broker *b, struct error *err);
+/* What a waiting job's priority is now; ret may be NULL. */
+int64_t broker_priority (const struct broker *b, const struct entry *e,
+                         struct priority *ret);
+/* Set job->priority to what the queue orders by. */
+void broker_rank (const struct broker *b, struct entry *e);
+/* After each event: cores that its user holds from now on, or no more. held: whether the
+ * job was allocated before; t: the event's transaction. */
+void broker_account (struct broker *b, const struct entry *e, bool held, double now,
+                     struct journal_txn *t);
+void broker_list_waiting (struct broker *b, struct entry *e, bool is);
+/* All priorities are computed anew, a slice at a time, and then at the interval. */
+void broker_priorities_due (struct broker *b);
+void broker_priority_reconfigured (struct broker *b);
 
 /* -- plan.c -- */
 void broker_plan_due (struct broker *b);

@@ -63,7 +63,6 @@ NUMBER (userid, e->job->userid)
 NUMBER (nodes, e->job->nnodes)
 NUMBER (ntasks, e->job->ntasks)
 NUMBER (ncores, e->job->ncores)
-NUMBER (priority, e->job->priority)
 NUMBER (urgency, e->job->urgency)
 NUMBER (restarts, e->job->restarts)
 TEXT (queue, e->job->queue)
@@ -118,18 +117,60 @@ static bool is_waiting (const struct entry *e)
     return e->job->state < JOB_RUN;
 }
 
-/* Pending: the scheduler's word. Else nothing: the client shows the nodes. */
+/* Waiting: the sum as it is now; else the last that was written down. */
+COLUMN (priority)
+{
+    add_number (sb,
+                is_waiting (e) ? broker_priority (b, e, NULL) : e->job->priority_told);
+}
+
+#define TERM(term)                                                                       \
+    COLUMN (priority_##term)                                                             \
+    {                                                                                    \
+        struct priority p;                                                               \
+        if (!is_waiting (e))                                                             \
+            return;                                                                      \
+        broker_priority (b, e, &p);                                                      \
+        add_number (sb, p.term);                                                         \
+    }
+TERM (urgency)
+TERM (queue)
+TERM (age)
+TERM (size)
+TERM (fair_share)
+
+static bool is_held (const struct entry *e)
+{
+    return is_waiting (e) && e->job->urgency == 0;
+}
+
+/* Pending: who holds it, or the scheduler's word. Else nothing: the client shows the
+ * nodes. */
 COLUMN (reason)
 {
-    const char *name = is_waiting (e) ? sched_reason_name (b->sched, e->id) : NULL;
+    const char *name = is_held (e)      ? job_hold_reason (e->job, 0)
+                       : is_waiting (e) ? sched_reason_name (b->sched, e->id)
+                                        : NULL;
     if (name)
         strbuf_adds (sb, name);
+}
+
+static void add_hold (struct strbuf *sb, const struct job *job)
+{
+    const char *note = job->hold_note;
+
+    strbuf_addf (sb, "held by %s%s%s", job->held_by_operator ? "operator" : "its user",
+                 note ? ": " : "", note ? note : "");
+    if (!job->held_by_operator)
+        strbuf_addf (sb, "; release it with fluxq-ctl release %ju", (uintmax_t)job->id);
 }
 
 COLUMN (reason_text)
 {
     struct sched_reason r;
-    if (is_waiting (e) && b->recovering)
+    if (is_held (e))
+        add_hold (sb, e->job);
+    else if (is_waiting (e) && b->recovering)
         strbuf_adds (sb, "the broker does not know its nodes yet (see its log)");
     else if (is_waiting (e) && sched_reason (b->sched, e->id, &r) == 0)
         strbuf_adds (sb, r.text);
@@ -154,6 +195,10 @@ const struct column columns[] = {
     NUM (urgency),     NUM (submit_time), NUM (eligible_time), NUM (start_time),
     NUM (end_time),    NUM (exit_code),   NUM (restarts),      NUM (userid),
     TXT (result_text),
+
+    NUM (priority_urgency), /* its terms */
+    NUM (priority_queue), NUM (priority_age), NUM (priority_size),
+    NUM (priority_fair_share),
 };
 const size_t ncolumns = ARRAY_SIZE (columns);
 

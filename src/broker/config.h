@@ -17,6 +17,7 @@
 #include "common/log.h"
 #include "common/yaml.h"
 #include "match/policy.h"
+#include "sched/priority.h"
 #include "sched/policy.h"
 #include "sched/priority.h"
 

@@ -74,6 +74,7 @@ void entry_remove (struct broker *b, struct entry *e)
 {
     HASH_DELETE (hh, b->jobs, e);
     list_active (b, e, false);
+    broker_list_waiting (b, e, false);
     broker_forget_fresh (b, e);
     entry_destroy (e);
 }
@@ -103,6 +104,7 @@ void entry_count (struct broker *b, struct entry *e)
 {
     ++*counter (b, e->job->state);
     list_active (b, e, e->job->state == JOB_RUN || e->job->state == JOB_CLEANUP);
+    broker_list_waiting (b, e, e->job->state < JOB_RUN);
 }
 
 void entry_moved (struct broker *b, struct entry *e, enum job_state before)

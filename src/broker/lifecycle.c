@@ -71,23 +71,20 @@ static struct follow_up *follow_up (struct broker *b, struct entry *e)
     return &t->list[t->n++];
 }
 
-int64_t broker_priority (const struct broker *b, const struct entry *e)
-{
-    return (int64_t)e->job->urgency * 65536 + b->config->queues[e->queue].priority;
-}
-
 void broker_emit_into (struct broker *b, struct journal_txn *txn)
 {
     b->submit_txn = txn;
 }
 
-static void note_event (struct broker *b, struct entry *e, const struct event *ev)
+static void note_event (struct broker *b, struct entry *e, const struct event *ev,
+                        bool held)
 {
     autofree char *context = event_encode_context (ev);
     struct journal_txn *txn = b->submit_txn ? b->submit_txn : current_turn (b)->txn;
 
     journal_txn_event (txn, e->id, ev->timestamp, ev->name,
                        context && *context ? context : NULL);
+    broker_account (b, e, held, ev->timestamp, txn);
     if (b->submit_txn || !b->watchers)
         return;
     struct follow_up *f = follow_up (b, e);
@@ -100,6 +97,7 @@ int broker_emit (struct broker *b, struct entry *e, const char *name, json_t *co
     struct error err = { 0 };
     unsigned actions = 0;
     enum job_state before = e->job->state;
+    bool held = e->job->allocated;
     struct event *ev = event_create (clock_wall (), name, context);
 
     if (!ev)
@@ -112,7 +110,7 @@ int broker_emit (struct broker *b, struct entry *e, const char *name, json_t *co
     if (rc < 0) {
         log_debug ("job %ju: %s: %s", (uintmax_t)e->id, name, err.text);
     } else {
-        note_event (b, e, ev);
+        note_event (b, e, ev, held);
         if (e->job->state != before)
             entry_moved (b, e, before);
         if (e->job->finished && !e->job->requeue && !e->result_told)
@@ -160,11 +158,14 @@ static void act_inner (struct broker *b, struct entry *e, unsigned actions)
         broker_emit (b, e, "depend", NULL);
     if (actions & JOB_ACT_PRIORITY)
         broker_emit (b, e, "priority",
-                     json_pack ("{s:I}", "priority", (json_int_t)broker_priority (b, e)));
+                     json_pack ("{s:I}", "priority",
+                                (json_int_t)broker_priority (b, e, NULL)));
     if (actions & JOB_ACT_DEQUEUE)
         sched_dequeue (b->sched, e->id);
-    if (actions & JOB_ACT_ENQUEUE)
+    if (actions & JOB_ACT_ENQUEUE) {
+        broker_rank (b, e);
         broker_enqueue (b, e);
+    }
     if (actions & JOB_ACT_FREE)
         give_back (b, e);
     if (actions & JOB_ACT_CLEAN)

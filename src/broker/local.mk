@@ -13,6 +13,7 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/jobs.c \
 	src/broker/lifecycle.c \
 	src/broker/nodes.c \
+	src/broker/priority.c \
 	src/broker/plan.c \
 	src/broker/recover.c \
 	src/broker/reload.c \

@@ -93,6 +93,7 @@ static void resume_waiting (struct broker *b, struct entry *e)
         broker_act (b, e, JOB_ACT_PRIORITY);
         break;
     case JOB_SCHED:
+        broker_rank (b, e);
         broker_enqueue (b, e);
         break;
     case JOB_INACTIVE:
@@ -110,6 +111,8 @@ int broker_recover (struct broker *b, struct error *err)
     struct loading l = { b, NULL };
     size_t n = 0;
 
+    if (broker_load_usage (b, err) < 0)
+        return -EIO;
     if (journal_load (b->journal, b->config->keep_finished, on_job, on_event, &l, err)
         < 0)
         return -EIO;
@@ -120,6 +123,7 @@ int broker_recover (struct broker *b, struct error *err)
     for (size_t i = 0; i < n; i++) {
         entry_find_queue (b, list[i]);
         entry_count (b, list[i]);
+        broker_account (b, list[i], false, b->started, NULL);
     }
     size_t active = b->npending + b->nrunning;
     for (size_t i = 0; i < n; i++) {
@@ -259,5 +263,6 @@ void broker_recovered_nodes (struct broker *b)
     }
     if (live)
         b->ops->sweep (b->exec, live, nlive);
+    broker_priorities_due (b);
     broker_plan_due (b);
 }

@@ -10,7 +10,7 @@
 enum { REASON = 1, JSON };
 
 static const struct option_desc options[] = {
-    { "reason", 0, "TEXT", "drain: why; users see it", REASON, false },
+    { "reason", 0, "TEXT", "drain, hold: why; users see it", REASON, false },
     { "json", 0, NULL, "status: the broker's answer in JSON", JSON, false },
     OPTION_END,
 };
@@ -158,13 +158,15 @@ static int do_resume (struct cmd *c, const struct ctl *x)
 struct holding {
     struct cmd *c;
     int urgency;
+    const char *reason; /* or NULL */
     int status;
 };
 
 static int set_urgency (struct holding *h, const char *id)
 {
-    int rc = post_to (h->c, "jobs", id, "/urgency",
-                      json_pack ("{s:i}", "urgency", h->urgency));
+    int rc =
+        post_to (h->c, "jobs", id, "/urgency",
+                 json_pack ("{s:i s:s*}", "urgency", h->urgency, "reason", h->reason));
 
     h->status = rc ? rc : h->status;
     return rc == CMD_INTERRUPTED;
@@ -196,7 +198,7 @@ static int hold_range (uint64_t first, uint64_t last, void *arg)
 
 static int for_jobs (struct cmd *c, const struct ctl *x, int urgency)
 {
-    struct holding h = { .c = c, .urgency = urgency };
+    struct holding h = { .c = c, .urgency = urgency, .reason = x->reason };
     autostrbuf struct strbuf ids;
     struct error err = { 0 };
 
@@ -246,7 +248,8 @@ static const struct subcommand subcommands[] = {
     { "drain", "NODES... --reason TEXT", "start no more jobs on these nodes",
       COMPLETE_NODES },
     { "resume", "NODES...", "use drained nodes again", COMPLETE_NODES },
-    { "hold", "IDS...", "keep pending jobs from starting", COMPLETE_JOBS },
+    { "hold", "IDS... [--reason TEXT]", "keep pending jobs from starting",
+      COMPLETE_JOBS },
     { "release", "IDS...", "let held jobs start", COMPLETE_JOBS },
     { "queue", "start|stop NAME...", "let a queue start jobs, or not", COMPLETE_QUEUES },
     { .name = NULL },
@@ -280,8 +283,8 @@ static int find_action (struct cmd *c, struct ctl *x)
         return cmd_usage (c, "%s %s", subcommands[i].name,
                           x->n > 0 ? "takes nothing more" : "what?"),
                -1;
-    if (x->reason && actions[i].run != do_drain)
-        return cmd_usage (c, "--reason is for drain"), -1;
+    if (x->reason && actions[i].run != do_drain && actions[i].run != do_hold)
+        return cmd_usage (c, "--reason is for drain and hold"), -1;
     if (x->json && actions[i].run != do_status)
         return cmd_usage (c, "--json is for status"), -1;
     return i;
@@ -320,6 +323,7 @@ const struct command command_ctl = {
     .notes =
         "NODES are node names and lists, node[1-3]; IDS are job ids and ranges: 7 "
         "1,4-7.\n"
-        "Users hold and release their own jobs; all else is for operators, but status.\n",
+        "Users hold and release their own jobs; what an operator holds only operators\n"
+        "release. All else is for operators, but status.\n",
     .run = run,
 };

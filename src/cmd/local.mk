@@ -10,6 +10,7 @@ src_cmd_libcmd_a_SOURCES = \
 	src/cmd/print.c \
 	src/cmd/send.c \
 	src/cmd/show_job.c \
+	src/cmd/show_priority.c \
 	src/cmd/watch.c \
 	$(COMMANDS_FILES)
 nodist_src_cmd_libcmd_a_SOURCES = src/cmd/table.c

@@ -1,4 +1,5 @@
-/* show.c - fluxq-show: all that is known of jobs, nodes and queues
+/* show.c - fluxq-show: all that is known of jobs, nodes and queues; priorities are in
+ * show_priority.c
  */
 #include "cmd/show.h"
 
@@ -20,10 +21,13 @@ static const struct subcommand subcommands[] = {
     { "job", "ID...", "jobs", COMPLETE_ALL_JOBS },
     { "node", "[NAMES]", "nodes, or all: node[1-3]", COMPLETE_NODES },
     { "queue", "[NAME]...", "queues, or all", COMPLETE_QUEUES },
+    { "priority", "[ID]...", "priorities term by term; or of all pending jobs",
+      COMPLETE_JOBS },
+    { "fair-share", "[USER]...", "what users have used, or all users", COMPLETE_NONE },
     { .name = NULL },
 };
 
-enum { SHOW_JOB, SHOW_NODE, SHOW_QUEUE };
+enum { SHOW_JOB, SHOW_NODE, SHOW_QUEUE, SHOW_PRIORITY, SHOW_FAIR_SHARE };
 
 /* -- jobs -- */
 
@@ -258,7 +262,8 @@ static int read_options (struct cmd *c, struct show *s)
             break;
         default:
             if (s->what < 0 && (s->what = find_subcommand (m.value)) < 0)
-                return cmd_usage (c, "'%s' is none of job, node, queue", m.value);
+                return cmd_usage (
+                    c, "'%s' is none of job, node, queue, priority, fair-share", m.value);
             else if (s->seen_what)
                 s->names[s->n++] = m.value;
             s->seen_what = true;
@@ -267,7 +272,9 @@ static int read_options (struct cmd *c, struct show *s)
     if (c->ended)
         return c->status;
     if (s->what < 0)
-        return cmd_usage (c, "show what? job ID, node [NAMES] or queue [NAME]");
+        return cmd_usage (c,
+                          "show what? job ID, node [NAMES], queue [NAME], priority [ID] "
+                          "or fair-share [USER]");
     if (s->what != SHOW_JOB && (s->events || s->jobspec))
         return cmd_usage (c, "--%s is for jobs", s->events ? "events" : "jobspec");
     if (s->events && s->jobspec)
@@ -290,6 +297,10 @@ static int run (struct cmd *c)
         return show_jobs (c, &s);
     case SHOW_NODE:
         return show_nodes (c, &s);
+    case SHOW_PRIORITY:
+        return show_priority (c, &s);
+    case SHOW_FAIR_SHARE:
+        return show_fair_share (c, &s);
     default:
         return show_queues (c, &s);
     }
@@ -299,12 +310,14 @@ static const char *const usage[] = {
     "job ID... [--events|--jobspec] [--json]",
     "node [NAMES] [--json]",
     "queue [NAME]... [--json]",
+    "priority [ID]... [--json]",
+    "fair-share [USER]... [--json]",
     NULL,
 };
 
 const struct command command_show = {
     .name = "show",
-    .summary = "Show all that is known of a job, a node or a queue",
+    .summary = "Show all that is known of a job, a node or a queue, and priorities",
     .usage = usage,
     .options = options,
     .subcommands = subcommands,

@@ -1,5 +1,5 @@
-/* show.h - parts of fluxq-show: a job for people, its events; and what fluxq-info
- * shares */
+/* show.h - parts of fluxq-show: a job for people, its events, priorities; and what
+ * fluxq-info shares */
 #ifndef FLUXQ_CMD_SHOW_H
 #define FLUXQ_CMD_SHOW_H
 
@@ -16,6 +16,10 @@ struct show {
 void show_job (const json_t *job);
 /* A job's events, a line each. */
 void show_events (const json_t *events);
+/* Priorities term by term: of these jobs, or of all that wait. The exit status. */
+int show_priority (struct cmd *c, const struct show *s);
+/* Users with usage, share and factor: these, or all. The exit status. */
+int show_fair_share (struct cmd *c, const struct show *s);
 /* A node's state in one word: idle, mixed, allocated, draining, drained, down. */
 const char *node_state (const json_t *node);
 

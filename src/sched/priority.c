@@ -16,8 +16,7 @@ static double fraction (int64_t part, int64_t whole)
 
 double priority_size (int64_t cores, int64_t all_cores, int64_t nodes, int64_t all_nodes)
 {
-    double by_cores = fraction (cores, all_cores), by_nodes = fraction (nodes, all_nodes);
-    return MAX (by_cores, by_nodes);
+    return (fraction (cores, all_cores) + fraction (nodes, all_nodes)) / 2;
 }
 
 static int64_t points (int64_t weight, double factor)
@@ -58,7 +57,7 @@ int64_t priority_rank (const struct priority_weights *w, const struct priority_j
 
     priority_sum (w, job, now, &p);
     if (job->urgency <= 0)
-        return 0; /* in no order */
+        return INT64_MIN; /* in no order */
     double since = MAX (job->since, now - w->age_max);
     return p.sum - p.age + gained (w, since, epoch);
 }

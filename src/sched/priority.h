@@ -70,14 +70,14 @@ struct priority {
     double age_factor, size_factor; /* 0..1 */
 };
 
-/* The part of the machine that a job asks for, by the larger of cores and nodes, as in
- * dominant resource fairness (Ghodsi et al. 2011); 0..1, 0 while the machine is not
- * known. */
+/* The part of the machine that a job asks for, the mean of its parts of the cores and of
+ * the nodes, as in Slurm; 0..1, 0 while the machine is not known. */
 double priority_size (int64_t cores, int64_t all_cores, int64_t nodes, int64_t all_nodes);
 /* The sum at a time. A job with urgency 0 has no points at all. */
 void priority_sum (const struct priority_weights *w, const struct priority_job *job,
                    double now, struct priority *ret);
-/* What jobs are ordered by, larger first; may be negative. epoch: unix seconds. */
+/* What jobs are ordered by, larger first; may be negative, INT64_MIN for a held one.
+ * epoch: unix seconds. */
 int64_t priority_rank (const struct priority_weights *w, const struct priority_job *job,
                        double now, double epoch);
 

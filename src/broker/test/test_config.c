@@ -49,6 +49,7 @@ static void test_defaults (void **state)
     assert_true (config_default_queue (c)->started);
     assert_string_equal (c->match_policy->name, "lonode");
     assert_null (config_executor_section (c, "local"));
+    assert_true (c->priority.weights.fair_share == 3000 && c->priority.interval == 60);
     config_destroy (c);
 }
 
@@ -66,6 +67,8 @@ static void test_all_keys (void **state)
                              "start-retries: 2\n"
                              "grace: 1.5\n"
                              "keep-finished: 7\n"
+                             "priority: {queue: 2, age: 3, age-max: 1d, size: -4,\n"
+                             "  fair-share: 5, half-life: infinity, interval: 90}\n"
                              "queues:\n"
                              "  short: {max-time: 30m, max-nodes: 4, priority: 10}\n"
                              "  long: {default: true, default-time: 1h, started: false}\n"
@@ -84,6 +87,10 @@ static void test_all_keys (void **state)
     assert_true (c->start_backoff == 5 && c->start_backoff_max == 60 && c->grace == 1.5);
     assert_int_equal (c->start_retries, 2);
     assert_int_equal (c->keep_finished, 7);
+    const struct priority_weights *w = &c->priority.weights;
+    assert_true (w->queue == 2 && w->age == 3 && w->size == -4 && w->fair_share == 5);
+    assert_true (w->age_max == 86400 && c->priority.half_life == 0);
+    assert_true (c->priority.interval == 90);
     assert_string_equal (config_default_queue (c)->name, "long");
     assert_false (config_default_queue (c)->started);
     const struct config_queue *q = config_find_queue (c, "short");
@@ -123,6 +130,14 @@ static void test_refusals (void **state)
         { "start-backoff: 2h\n", ":", "start-backoff-max" },
         { "cluster-id: Not_A_Label\n", ":1:", "DNS label" },
         { "local: 4\n", ":1:", "mapping" },
+        { "priority: 4\n", ":1:1: ", "priority: expected a mapping" },
+        { "priority: {aged: 4}\n", ":1:12: ", "unknown key 'aged'" },
+        { "priority:\n  age: -1\n", ":2:3: ", "age: expected an integer from 0" },
+        { "priority:\n  size: 1000001\n", ":2:3: ", "from -1000000 to 1000000" },
+        { "priority:\n  queue: 1.5\n", ":2:3: ", "queue: expected an integer" },
+        { "priority:\n  age-max: 0\n", ":2:3: ", "age-max: expected a duration from 1" },
+        { "priority:\n  half-life: never\n", ":2:3: ", "half-life: expected a duration" },
+        { "priority:\n  interval: 2d\n", ":2:3: ", "from 1 to 86400 seconds" },
         { "- a\n", ":1:1: ", "mapping" },
         { "a: [\n", ":", "" },
     };

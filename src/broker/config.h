@@ -17,7 +17,6 @@
 #include "common/log.h"
 #include "common/yaml.h"
 #include "match/policy.h"
-#include "sched/priority.h"
 #include "sched/policy.h"
 #include "sched/priority.h"
 

@@ -48,3 +48,18 @@ SIMTOOL_LIBS = src/tools/sim/libsimtool.a $(SCHED_LIBS)
 bin_PROGRAMS += src/tools/fluxq-sim
 src_tools_fluxq_sim_SOURCES = src/tools/sim/main.c
 src_tools_fluxq_sim_LDADD = $(SIMTOOL_LIBS)
+
+if HAVE_CMOCKA
+SIM_TESTS = \
+	src/tools/sim/test/test_cluster \
+	src/tools/sim/test/test_events \
+	src/tools/sim/test/test_figures \
+	src/tools/sim/test/test_trace
+check_PROGRAMS += $(SIM_TESTS)
+UNIT_TESTS += $(SIM_TESTS)
+SIM_TEST_LIBS = $(SIMTOOL_LIBS) $(CMOCKA_LIBS)
+src_tools_sim_test_test_cluster_LDADD = $(SIM_TEST_LIBS)
+src_tools_sim_test_test_events_LDADD = $(SIM_TEST_LIBS)
+src_tools_sim_test_test_figures_LDADD = $(SIM_TEST_LIBS)
+src_tools_sim_test_test_trace_LDADD = $(SIM_TEST_LIBS)
+endif

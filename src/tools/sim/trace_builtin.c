@@ -84,7 +84,7 @@ static void make_gang (uint64_t *random, struct trace_job *job)
 static const uint16_t million_nodes[] = {
     1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024
 };
-#define MILLION_SMALL 4 /* nodes: up to that a job takes a part of each */
+#define MILLION_SMALL 4 /* nodes: up to that a job takes a part of each, else the whole */
 #define MILLION_CORES 32
 #define MILLION_PART_CORES 8
 
@@ -136,7 +136,8 @@ static void make_million (uint64_t *random, struct trace_job *job)
                                    .slots_max = 1,
                                    .cores = small ? MILLION_PART_CORES : MILLION_CORES,
                                    .gpus = !small && nodes % 16 == 0 ? 4 : 0,
-                                   .memory_mib = small ? 32 << 10 : 192 << 10 };
+                                   .memory_mib = small ? 32 << 10 : 192 << 10,
+                                   .exclusive = !small };
 }
 
 /* -- mixed -- */

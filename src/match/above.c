@@ -65,16 +65,16 @@ static ptrdiff_t next_ahead (const struct walker *k, const struct above *a, size
 
     while ((i = next_open (k->w->up, closed, from, a->nnodes)) >= 0) {
         from = (size_t)i + 1;
-        if (k->properties) { /* few nodes have them: the index knows which */
+        bool touched = k->w->touched[i / 64] >> i % 64 & 1;
+        if (touched || k->properties) { /* the index knows better than bit by bit */
             ptrdiff_t next = index_next (a->index, (size_t)i, need);
+            if (next < 0)
+                return -1;
             if (next != i) {
-                if (next < 0)
-                    return -1;
                 from = (size_t)next;
                 continue;
             }
         }
-        bool touched = k->w->touched[i / 64] >> i % 64 & 1;
         if (!touched || !too_little (k, a->nodes[i], need))
             return i;
     }

@@ -10,6 +10,7 @@
 #include "common/log.h"
 
 #define BODY_MAX (16 << 20)
+#define BLOCKERS_MAX 100
 
 /* A look-up of a job in the journal, for a request. */
 struct look {
@@ -127,6 +128,27 @@ static json_t *describe_jobspec (const struct jobspec *js)
     return o;
 }
 
+/* What it is to wait for, as submitted, and the jobs that it waits for now. */
+static void add_waiting (json_t *o, struct broker *b, const struct jobspec *js,
+                         const struct job *job)
+{
+    uint64_t ids[BLOCKERS_MAX];
+    size_t n = deps_blockers (b->deps, job->id, ids, ARRAY_SIZE (ids));
+    json_t *list = json_array ();
+    autostrbuf struct strbuf text;
+
+    strbuf_init (&text, 64 * 1024);
+    if (js)
+        dependencies_add_text (&text, &js->depend);
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new (list, json_integer ((json_int_t)ids[i]));
+    json_object_set_new (o, "dependency",
+                         text.len && !text.err ? json_string (text.buf) : json_null ());
+    json_object_set_new (o, "waits_for", list);
+    json_object_set_new (
+        o, "deadline", job->t_deadline > 0 ? json_real (job->t_deadline) : json_null ());
+}
+
 static void add_exception (json_t *o, const struct job *job)
 {
     if (job->has_exception)
@@ -155,6 +177,7 @@ static void answer_job (struct look *l, const struct journal_record *rec)
         struct jobspec *js = jobspec_parse (rec->jobspec, rec->jobspec_len, &err);
         if (js)
             json_object_update_new (o, describe_jobspec (js));
+        add_waiting (o, l->b, js, e->job);
         jobspec_destroy (js);
         json_object_set_new (o, "ranks", describe_rset (e->job));
         json_object_set_new (o, "alloc_time",

@@ -96,6 +96,9 @@ static void init_handles (struct broker *b)
     uv_timer_init (b->loop, &b->retry);
     uv_timer_init (b->loop, &b->farewell);
     uv_timer_init (b->loop, &b->priorities);
+    uv_timer_init (b->loop, &b->deps_timer);
+    uv_timer_init (b->loop, &b->lookup_timer);
+    uv_timer_init (b->loop, &b->deadline_timer);
     uv_signal_init (b->loop, &b->sigint);
     uv_signal_init (b->loop, &b->sigterm);
     uv_signal_init (b->loop, &b->sighup);
@@ -165,7 +168,7 @@ static int init_plan (struct broker *b, struct error *err)
         || !(b->matcher = matcher_create (b->graph, b->config->match_policy))
         || !(b->sched = sched_create (b->matcher, b->config->queue_policy,
                                       b->config->reservation_depth))
-        || !(b->users = users_create (b->loop)))
+        || !(b->deps = deps_create ()) || !(b->users = users_create (b->loop)))
         return error_set (err, ENOMEM, "out of memory");
     return 0;
 }
@@ -386,6 +389,8 @@ void broker_destroy (struct broker *b)
         entry_remove (b, e);
     sched_destroy (b->sched);
     usage_destroy (b->usage);
+    deps_destroy (b->deps);
+    due_release (&b->deadlines);
     matcher_destroy (b->matcher);
     machine_destroy (b->graph);
     users_destroy (b->users);

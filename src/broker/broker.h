@@ -20,6 +20,8 @@
 #include "broker/config.h"
 #include "broker/users.h"
 #include "exec/exec.h"
+#include "job/deps.h"
+#include "job/deps_due.h"
 #include "job/job.h"
 #include "jobspec/jobspec.h"
 #include "match/match.h"
@@ -57,6 +59,12 @@ struct entry {
     struct entry *active_prev, *active_next; /* in RUN or CLEANUP */
     bool listed_waiting;
     struct entry *waiting_prev, *waiting_next; /* before RUN */
+    struct dependencies depend;              /* until deps.h has it */
+    bool keep_invalid;         /* it is not cancelled when that can never be met */
+    struct antecedents *found; /* of depend, what is not in memory; or NULL */
+    bool listed_lookup;
+    struct entry *lookup_prev, *lookup_next;
+    struct due deadline; /* in broker.deadlines while it waits: the latest start */
 };
 
 struct broker {
@@ -112,6 +120,13 @@ struct broker {
     } round;
     struct usage *usage;
     int64_t all_cores, all_nodes; /* as of the last round */
+    struct deps *deps; /* who waits for whom */
+    uv_timer_t deps_timer;
+    struct entry *lookups; /* whose antecedents are to be found in the journal */
+    uint64_t looking_up;   /* the first of them, 0: none now */
+    uv_timer_t lookup_timer;
+    struct due_heap deadlines;
+    uv_timer_t deadline_timer;
     bool plan_due;
     bool recovering; /* until the executor has listed its nodes */
     bool stopping;
@@ -128,7 +143,8 @@ struct broker {
             (uv_handle_t *)&(b)->wake, (uv_handle_t *)&(b)->wakeup,                      \
             (uv_handle_t *)&(b)->sweep, (uv_handle_t *)&(b)->retry,                      \
             (uv_handle_t *)&(b)->farewell, (uv_handle_t *)&(b)->priorities,              \
-            (uv_handle_t *)&(b)->sigint,                                                 \
+            (uv_handle_t *)&(b)->deps_timer, (uv_handle_t *)&(b)->lookup_timer,          \
+            (uv_handle_t *)&(b)->deadline_timer, (uv_handle_t *)&(b)->sigint,            \
             (uv_handle_t *)&(b)->sigterm, (uv_handle_t *)&(b)->sighup                    \
     }
 
@@ -151,6 +167,8 @@ void entry_retire (struct broker *b, struct entry *e);
 void jobs_remove_leftovers (struct broker *b);
 void entry_set_note (struct entry *e, const char *text);
 void entry_drop_spec (struct entry *e);
+/* What its jobspec says of other jobs becomes the entry's. */
+void entry_take_depend (struct entry *e);
 
 /* -- lifecycle.c -- */
 /* Apply an event and put it into this turn's transaction. context is taken over. -EPROTO:
@@ -204,6 +222,34 @@ void broker_list_waiting (struct broker *b, struct entry *e, bool is);
 /* All priorities are computed anew, a slice at a time, and then at the interval. */
 void broker_priorities_due (struct broker *b);
 void broker_priority_reconfigured (struct broker *b);
+
+/* -- depend.c: jobs that wait for others -- */
+struct antecedents;
+/* rc 0: found has those of the list that are not in memory, for the callee to free();
+ * unknown: one that there is nowhere, or 0. -EAGAIN, ...: try later. */
+typedef void (*broker_antecedents_f) (int rc, struct antecedents *found, uint64_t unknown,
+                                      void *arg);
+/* Takes found (of an earlier time, or NULL); calls done, now or later. */
+void broker_find_antecedents (struct broker *b, const struct dependencies *list,
+                              struct antecedents *found, broker_antecedents_f done,
+                              void *arg);
+/* Whether n conditions more can be kept. */
+bool broker_depend_has_room (const struct broker *b, size_t n);
+/* For JOB_ACT_DEPEND: it goes on, or begins to wait. */
+void broker_depend (struct broker *b, struct entry *e);
+/* A job that is in the table from now on; in order of their ids. */
+void broker_depend_add (struct broker *b, const struct entry *e);
+/* After each event. */
+void broker_depend_event (struct broker *b, const struct entry *e, const char *name);
+void broker_depend_forget (struct broker *b, struct entry *e);
+/* "Dependency", "DependencyNeverSatisfied", or NULL: it waits for no others. */
+const char *broker_depend_reason (const struct broker *b, const struct entry *e);
+
+/* -- deadline.c -- */
+/* Whether a new job can end by its deadline. -EINVAL and the reason. */
+int broker_check_deadline (const struct jobspec *js, double now, struct error *err);
+/* Whenever its state changed, and before it is freed. */
+void broker_watch_deadline (struct broker *b, struct entry *e, bool waits);
 
 /* -- plan.c -- */
 void broker_plan_due (struct broker *b);

@@ -148,7 +148,9 @@ static bool is_held (const struct entry *e)
  * nodes. */
 COLUMN (reason)
 {
+    const char *depend = broker_depend_reason (b, e);
     const char *name = is_held (e)      ? job_hold_reason (e->job, 0)
+                       : depend         ? depend
                        : is_waiting (e) ? sched_reason_name (b->sched, e->id)
                                         : NULL;
     if (name)
@@ -168,12 +170,17 @@ static void add_hold (struct strbuf *sb, const struct job *job)
 COLUMN (reason_text)
 {
     struct sched_reason r;
-    if (is_held (e))
+    char depend[512];
+    if (is_held (e)) {
         add_hold (sb, e->job);
-    else if (is_waiting (e) && b->recovering)
+    } else if (broker_depend_reason (b, e)) {
+        deps_reason (b->deps, e->id, depend, sizeof (depend));
+        strbuf_adds (sb, *depend ? depend : "waits for other jobs");
+    } else if (is_waiting (e) && b->recovering) {
         strbuf_adds (sb, "the broker does not know its nodes yet (see its log)");
-    else if (is_waiting (e) && sched_reason (b->sched, e->id, &r) == 0)
+    } else if (is_waiting (e) && sched_reason (b->sched, e->id, &r) == 0) {
         strbuf_adds (sb, r.text);
+    }
     if (e->note)
         strbuf_addf (sb, "%s%s", sb->len && is_waiting (e) ? "; last start: " : "",
                      e->note);

@@ -43,12 +43,21 @@ void entry_drop_spec (struct entry *e)
     e->js = NULL;
 }
 
+void entry_take_depend (struct entry *e)
+{
+    e->depend = e->js->depend;
+    e->js->depend = (struct dependencies){ 0 };
+    e->keep_invalid = e->js->keep_invalid_depend;
+}
+
 void entry_destroy (struct entry *e)
 {
     if (!e)
         return;
     entry_drop_spec (e);
     match_request_destroy (e->req);
+    dependencies_release (&e->depend);
+    free (e->found);
     rset_destroy (e->r);
     exec_job_free (e->xjob);
     job_destroy (e->job);
@@ -76,6 +85,8 @@ void entry_remove (struct broker *b, struct entry *e)
     list_active (b, e, false);
     broker_list_waiting (b, e, false);
     broker_forget_fresh (b, e);
+    broker_depend_forget (b, e);
+    broker_watch_deadline (b, e, false);
     entry_destroy (e);
 }
 
@@ -103,6 +114,7 @@ void entry_find_queue (struct broker *b, struct entry *e)
 void entry_count (struct broker *b, struct entry *e)
 {
     ++*counter (b, e->job->state);
+    broker_watch_deadline (b, e, e->job->state < JOB_RUN);
     list_active (b, e, e->job->state == JOB_RUN || e->job->state == JOB_CLEANUP);
     broker_list_waiting (b, e, e->job->state < JOB_RUN);
 }

@@ -113,6 +113,7 @@ int broker_emit (struct broker *b, struct entry *e, const char *name, json_t *co
         note_event (b, e, ev, held);
         if (e->job->state != before)
             entry_moved (b, e, before);
+        broker_depend_event (b, e, ev->name);
         if (e->job->finished && !e->job->requeue && !e->result_told)
             actions |= BROKER_ACT_RESULT;
         broker_act (b, e, actions);
@@ -155,7 +156,7 @@ static void act_inner (struct broker *b, struct entry *e, unsigned actions)
     if (actions & JOB_ACT_VALIDATE)
         broker_emit (b, e, "validate", NULL);
     if (actions & JOB_ACT_DEPEND)
-        broker_emit (b, e, "depend", NULL);
+        broker_depend (b, e);
     if (actions & JOB_ACT_PRIORITY)
         broker_emit (b, e, "priority",
                      json_pack ("{s:I}", "priority",

@@ -33,6 +33,8 @@ static int on_job (const struct journal_job_row *row, void *arg)
         log_error ("job %ju: %s", (uintmax_t)row->id, err.text);
     if (e->req)
         e->req = match_request_share (b->matcher, e->req);
+    if (e->js)
+        entry_take_depend (e);
     entry_drop_spec (e);
     return 0;
 }
@@ -124,6 +126,7 @@ int broker_recover (struct broker *b, struct error *err)
         entry_find_queue (b, list[i]);
         entry_count (b, list[i]);
         broker_account (b, list[i], false, b->started, NULL);
+        broker_depend_add (b, list[i]);
     }
     size_t active = b->npending + b->nrunning;
     for (size_t i = 0; i < n; i++) {

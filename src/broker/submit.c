@@ -131,6 +131,8 @@ static int check (struct submission *s, const char **code, struct error *err)
         *code = rc == -ENOENT ? "unknown-queue" : "bad-jobspec";
         return rc;
     }
+    if (broker_check_deadline (e->js, clock_wall (), err) < 0)
+        return -EINVAL;
     if (!(e->req = match_request_create (e->js, err)))
         return -EINVAL;
     e->req = match_request_share (b->matcher, e->req);
@@ -148,12 +150,22 @@ static json_t *submit_context (const struct submission *s, const struct exec_use
     struct jobspec_sizes sizes;
 
     jobspec_get_sizes (js, &sizes);
-    return json_pack ("{s:I s:i s:i s:i s:I s:s s:s s:s s:f s:I s:I s:I}", "userid",
-                      (json_int_t)user->uid, "urgency", s->urgency, "flags", 0, "version",
-                      1, "groupid", (json_int_t)user->gid, "user", user->name, "name",
-                      js->name, "queue", s->queue, "duration", js->duration, "nnodes",
-                      (json_int_t)sizes.min_nodes, "ntasks", (json_int_t)sizes.min_slots,
-                      "ncores", (json_int_t)sizes.min_cores);
+    json_t *o = json_pack (
+        "{s:I s:i s:i s:i s:I s:s s:s s:s s:f s:I s:I s:I}", "userid",
+        (json_int_t)user->uid, "urgency", s->urgency, "flags", 0, "version", 1, "groupid",
+        (json_int_t)user->gid, "user", user->name, "name", js->name, "queue", s->queue,
+        "duration", js->duration, "nnodes", (json_int_t)sizes.min_nodes, "ntasks",
+        (json_int_t)sizes.min_slots, "ncores", (json_int_t)sizes.min_cores);
+    int rc = 0;
+    if (js->begin > 0)
+        rc |= json_object_set_new (o, "begin", json_real (js->begin));
+    if (js->deadline > 0)
+        rc |= json_object_set_new (o, "deadline", json_real (js->deadline));
+    if (rc < 0) {
+        json_decref (o);
+        return NULL;
+    }
+    return o;
 }
 
 /* It is on disk. */
@@ -165,7 +177,11 @@ static void take_in (struct broker *b, struct entry *e)
     entry_find_queue (b, e);
     e->fresh = true;
     DL_APPEND2 (b->fresh, e, fresh_prev, fresh_next);
-    broker_enqueue (b, e);
+    broker_depend_add (b, e);
+    if (e->job->state == JOB_DEPEND)
+        broker_depend (b, e);
+    else
+        broker_enqueue (b, e);
     watch_event (b, e, "submit");
 }
 
@@ -212,11 +228,12 @@ static void number_and_write (struct submission *s, const struct exec_user *user
     }
     e->id = b->next_id++;
     e->submitting = true;
+    entry_take_depend (e);
     journal_txn_job (t, e->id, s->uid, s->key, s->text, strlen (s->text));
     broker_emit_into (b, t);
     int rc = broker_emit (b, e, "submit", context);
     broker_emit_into (b, NULL);
-    if (rc < 0 || e->job->state != JOB_SCHED) {
+    if (rc < 0 || (e->job->state != JOB_SCHED && e->job->state != JOB_DEPEND)) {
         journal_txn_destroy (t);
         refuse (s, 500, "bad-request", "the job could not be taken in");
         return;
@@ -251,6 +268,41 @@ static void user_known (int rc, const struct exec_user *user, void *arg)
     } else {
         number_and_write (s, user);
     }
+}
+
+/* The jobs that it waits for exist. */
+static void antecedents_known (int rc, struct antecedents *found, uint64_t unknown,
+                               void *arg)
+{
+    struct submission *s = arg;
+    char text[100];
+
+    s->e->found = found;
+    if (s->gone) {
+        detach (s);
+        submission_free (s);
+    } else if (s->b->dead || rc < 0) {
+        http_reply_header (s->req, "Retry-After", "1");
+        refuse (s, 503, "busy", "the jobs that it waits for cannot be looked up now");
+    } else if (unknown) {
+        snprintf (text, sizeof (text), "dependency: there is no job %ju",
+                  (uintmax_t)unknown);
+        refuse (s, 422, "unknown-job", text);
+    } else {
+        users_find (s->b->users, s->uid, user_known, s);
+    }
+}
+
+static void find_antecedents (struct submission *s)
+{
+    const struct dependencies *list = &s->e->js->depend;
+
+    if (broker_depend_has_room (s->b, list->n)) {
+        broker_find_antecedents (s->b, list, NULL, antecedents_known, s);
+        return;
+    }
+    http_reply_header (s->req, "Retry-After", "10");
+    refuse (s, 429, "busy", "too many jobs wait for others already");
 }
 
 /* Only root can start processes as somebody else. */
@@ -351,6 +403,8 @@ static void parsed (struct submission *s)
     if (!s->e->js || check (s, &code, &s->err) < 0
         || !(s->text = keep_text (s, body, len)))
         refuse (s, 422, code, s->err.text);
+    else if (s->e->js->depend.n)
+        find_antecedents (s);
     else
         users_find (s->b->users, s->uid, user_known, s);
 }

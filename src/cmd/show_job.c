@@ -27,6 +27,7 @@ static void print_state (const json_t *o)
         print_field ("Exception", "%s%s%s", answer_text (exception, "type"),
                      *answer_text (exception, "note") ? ": " : "",
                      answer_text (exception, "note"));
+    print_field ("Dependency", "%s", answer_text (o, "dependency"));
     if (answer_number (o, "restarts") > 0)
         print_field ("Restarts", "%.0f", answer_number (o, "restarts"));
 }
@@ -39,6 +40,7 @@ static void print_times (const json_t *o)
     print_time ("Submitted", answer_number (o, "submit_time"));
     print_time ("Eligible", answer_number (o, "eligible_time"));
     print_time ("Not before", answer_number (o, "begin_time"));
+    print_time ("Deadline", answer_number (o, "deadline"));
     print_time ("Started", answer_number (o, "start_time"));
     print_time ("Ended", answer_number (o, "end_time"));
     strbuf_init (&sb, 128);

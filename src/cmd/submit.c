@@ -9,6 +9,7 @@
 
 #include "cmd/command.h"
 #include "cmd/send.h"
+#include "common/clock.h"
 #include "common/io.h"
 #include "common/parse.h"
 #include "jobspec/jobspec.h"
@@ -147,6 +148,16 @@ static char *working_directory (void)
     return getcwd (NULL, 0);
 }
 
+/* As Slurm warns; the broker takes it for now. */
+static void note_past_begin (struct cmd *c, double begin)
+{
+    autostrbuf struct strbuf time;
+
+    strbuf_init (&time, 64);
+    strbuf_add_time (&time, begin);
+    cmd_warn (c, "note: its begin, %s, is past: the job may start at once", time.buf);
+}
+
 static int build_jobspec (struct cmd *c, struct submit *s, json_t **ret)
 {
     struct submit_program program = { .args = s->operands };
@@ -166,6 +177,8 @@ static int build_jobspec (struct cmd *c, struct submit *s, json_t **ret)
         program.script_len = s->script.len;
         program.args = s->operands ? s->operands + 1 : NULL;
     }
+    if (s->so.begin > 0 && s->so.begin < clock_wall () - 1)
+        note_past_begin (c, s->so.begin);
     *ret = submit_options_jobspec (&s->so, &program, cwd, environ, &err);
     return *ret ? CMD_OK : cmd_fail (c, "%s", err.text);
 }

@@ -408,6 +408,11 @@ int deps_next (struct deps *d, double now, unsigned max_steps, uint64_t *ret_id,
     return 1;
 }
 
+bool deps_busy (const struct deps *d)
+{
+    return d->verdicts || d->news;
+}
+
 double deps_wakeup (const struct deps *d)
 {
     const struct due *due = due_first (&d->delays);

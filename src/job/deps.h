@@ -64,6 +64,8 @@ int deps_wait (struct deps *d, uint64_t id, const struct dependencies *list,
  * there may be more. */
 int deps_next (struct deps *d, double now, unsigned max_steps, uint64_t *ret_id,
                enum deps_verdict *ret_verdict);
+/* Whether deps_next() has something to do now, delays aside. */
+bool deps_busy (const struct deps *d);
 /* When deps_next() should be called although nothing was told (a delay ends), 0: never. */
 double deps_wakeup (const struct deps *d);
 

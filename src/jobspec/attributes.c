@@ -214,6 +214,34 @@ static int parse_fluxq (struct jobspec *js, const json_t *system, struct error *
     return MIN (rc, 0);
 }
 
+/* What is to happen before it may start, and by when it is to have ended. */
+static int parse_waiting (struct jobspec *js, const json_t *system, struct error *err)
+{
+    json_t *list, *own = json_object_get (system, "fluxq");
+    bool kill = true;
+    double begin = 0;
+    int rc =
+        json_get_array (system, "dependencies", &list, JSON_OPTIONAL_KEY, SYSTEM, err);
+
+    if (rc == 1)
+        rc = dependencies_from_json (&js->depend, list, SYSTEM ".dependencies", &begin,
+                                     err);
+    if (rc < 0)
+        return rc;
+    rc = json_get_double (system, "begin-time", 0, JOBSPEC_TIME_MAX, &js->begin,
+                          JSON_OPTIONAL_KEY, SYSTEM, err);
+    js->begin = MAX (js->begin, begin);
+    if (rc < 0 || !own)
+        return rc;
+    rc = json_get_double (own, "deadline", 0, JOBSPEC_TIME_MAX, &js->deadline,
+                          JSON_OPTIONAL_KEY, SYSTEM ".fluxq", err);
+    if (rc >= 0)
+        rc = json_get_bool (own, "kill-invalid-depend", &kill, JSON_OPTIONAL_KEY,
+                            SYSTEM ".fluxq", err);
+    js->keep_invalid_depend = !kill;
+    return rc;
+}
+
 static int parse_plain (struct jobspec *js, const json_t *system, struct error *err)
 {
     json_t *job, *constraints;
@@ -272,5 +300,7 @@ int jobspec_parse_attributes (struct jobspec *js, const json_t *attributes,
         rc = parse_files (js, system, err);
     if (rc >= 0)
         rc = parse_fluxq (js, system, err);
+    if (rc >= 0)
+        rc = parse_waiting (js, system, err);
     return MIN (rc, 0);
 }

@@ -180,7 +180,7 @@ int dependencies_add_text (struct strbuf *sb, const struct dependencies *d)
 {
     for (size_t i = 0; i < d->n; i++) {
         const struct dependency *one = &d->list[i];
-        bool same = i > 0 && one->id && one->kind == d->list[i - 1].kind;
+        bool same = i > 0 && !d->any && one->id && one->kind == d->list[i - 1].kind;
 
         if (!same)
             strbuf_addf (sb, "%s%s", i == 0 ? "" : d->any ? "?" : ",", names[one->kind]);

@@ -69,7 +69,7 @@ json_t *dependencies_to_json (const struct dependencies *d);
  * before. */
 int dependencies_append (struct dependencies *d, const struct dependencies *more,
                          const char *where, struct error *err);
-/* Append the text form: "afterok:37:38,singleton". */
+/* Append the text form: "afterok:37:38,singleton", "afterok:37?afterok:38". */
 int dependencies_add_text (struct strbuf *sb, const struct dependencies *d);
 /* Frees the list; d is empty then. */
 void dependencies_release (struct dependencies *d);

@@ -284,6 +284,7 @@ void jobspec_destroy (struct jobspec *js)
     free (js->image);
     free (js->submit_dir);
     free ((char *)js->script);
+    dependencies_release (&js->depend);
     json_decref (js->environment);
     json_decref (js->root);
     free (js);

@@ -15,12 +15,17 @@
  *     duration                 seconds, 0: unlimited; absent: the queue's default (RFC 25
  *                              requires it; the broker puts it in)
  *     cwd, environment         as RFC 14
+ *     dependencies             as RFC 26, see dependency.h
+ *     begin-time               unix time before which it may not start
  *     constraints              as RFC 31
  *     shell.options.output.stdout.path, .stderr.path    patterns (pattern.h)
  *     files.script             RFC 37 file: {"mode", "size", "encoding", "data"}; then
  *                              tasks[0].command[0] is JOBSPEC_SCRIPT_COMMAND
  *     fluxq.image              container image
  *     fluxq.submit-dir         where the user submitted, if that is not cwd
+ *     fluxq.deadline           unix time by which it must have ended, or not start at all
+ *     fluxq.kill-invalid-depend  false: what waits for something that cannot be any more
+ *                              stays in the queue
  *     fluxq.memory-per-node    MiB on each node that the job gets (when no node vertex
  *                              could carry a memory vertex)
  *
@@ -43,6 +48,7 @@
 
 #include "common/idset.h"
 #include "common/json.h"
+#include "jobspec/dependency.h"
 
 #define JOBSPEC_TEXT_MAX (8 << 20)
 #define JOBSPEC_SCRIPT_MAX (4 << 20)
@@ -52,6 +58,7 @@
 #define JOBSPEC_DEPTH_MAX 64
 #define JOBSPEC_VERTICES_MAX 1000
 #define JOBSPEC_DURATION_MAX 1e9 /* seconds, 31 years */
+#define JOBSPEC_TIME_MAX 1e10    /* seconds since 1970, the year 2286 */
 #define JOBSPEC_SCRIPT_COMMAND "{{tmpdir}}/script"
 
 struct jobspec_count {
@@ -98,8 +105,11 @@ struct jobspec {
     char *image;             /* or NULL */
     char *submit_dir;        /* or NULL: cwd */
     int64_t memory_per_node; /* MiB or 0 */
-    json_t *environment;     /* object of strings, nulls left out, or NULL; owned */
-    const char *script;      /* text or NULL; decoded, NUL-terminated, owned */
+    struct dependencies depend;
+    bool keep_invalid_depend;
+    double begin, deadline; /* unix times; 0: none */
+    json_t *environment;    /* object of strings, nulls left out, or NULL; owned */
+    const char *script;     /* text or NULL; decoded, NUL-terminated, owned */
     size_t script_len;
     json_t *constraints; /* RFC 31 or NULL; borrowed from root, checked by the matcher */
     json_t *root;        /* the whole, owned */

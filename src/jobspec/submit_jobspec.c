@@ -366,6 +366,10 @@ static int own_attributes (json_t *system, const struct submit_options *so,
         rc |= json_object_set_new (own, "image", json_string (so->image));
     if (so->mem_mib && !s->nodes_min)
         rc |= json_object_set_new (own, "memory-per-node", json_integer (so->mem_mib));
+    if (so->deadline > 0)
+        rc |= json_object_set_new (own, "deadline", json_real (so->deadline));
+    if (so->keep_invalid_depend)
+        rc |= json_object_set_new (own, "kill-invalid-depend", json_false ());
     if (so->chdir && text_is_line (cwd, 4095))
         rc |= json_object_set_new (own, "submit-dir", json_string (cwd));
     if (own && json_object_size (own) == 0)
@@ -383,6 +387,11 @@ static int optional_attributes (json_t *system, const struct submit_options *so,
 
     if (so->time_limit >= 0)
         rc |= json_object_set_new (system, "duration", json_real (so->time_limit));
+    if (so->depend.n)
+        rc |= json_object_set_new (system, "dependencies",
+                                   dependencies_to_json (&so->depend));
+    if (so->begin > 0)
+        rc |= json_object_set_new (system, "begin-time", json_real (so->begin));
     if (so->queue)
         rc |= json_object_set_new (system, "queue", json_string (so->queue));
     if (prog->script)

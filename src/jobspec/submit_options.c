@@ -7,8 +7,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "common/clock.h"
 #include "common/parse.h"
 #include "common/pattern.h"
+#include "jobspec/datetime.h"
 #include "jobspec/environment.h"
 #include "jobspec/jobspec.h"
 #include "jobspec/text.h"
@@ -29,6 +31,10 @@ enum {
     CHDIR,
     EXPORT,
     IMAGE,
+    DEPENDENCY,
+    KILL_INVALID_DEPEND,
+    BEGIN,
+    DEADLINE,
     HOLD,
     EXCLUSIVE,
 };
@@ -58,6 +64,17 @@ const struct option_desc submit_options_table[] = {
     { "export", 0, "LIST", "variables that the job gets: ALL, NONE or NAME[=VALUE],...",
       EXPORT, false },
     { "image", 0, "IMAGE", "container image to run in, on Kubernetes", IMAGE, false },
+    { "dependency", 'd', "LIST",
+      "wait for other jobs: after, afterany, afterok, afternotok:ID[:ID...], singleton; "
+      "several with ',' (all) or '?' (one)",
+      DEPENDENCY, false },
+    { "kill-invalid-depend", 0, "yes|no",
+      "cancel the job when what it waits for cannot be any more [yes]",
+      KILL_INVALID_DEPEND, false },
+    { "begin", 'b', "TIME",
+      "do not start before: 16:00, tomorrow, 2026-11-21T08:00, now+1hour", BEGIN, false },
+    { "deadline", 0, "TIME", "cancel the job when it cannot end before", DEADLINE,
+      false },
     { "hold", 'H', NULL, "submit the job held (urgency 0)", HOLD, false },
     { "exclusive", 0, NULL, "share the nodes with no other job", EXCLUSIVE, false },
     OPTION_END,
@@ -79,6 +96,7 @@ void submit_options_release (struct submit_options *so)
     free (so->export);
     free (so->image);
     free (so->script_name);
+    dependencies_release (&so->depend);
     submit_options_init (so);
 }
 
@@ -237,6 +255,55 @@ static int set_image (struct submit_options *so, enum submit_source source,
     return set_string (&so->image, value, wins (so, source, IMAGE), where, err);
 }
 
+/* now: "now+1hour" counts from when it is read. */
+static int set_moment (struct submit_options *so, enum submit_source source, int id,
+                       double *field, const char *value, const char *where,
+                       struct error *err)
+{
+    double t;
+    int rc = datetime_parse (value, clock_wall (), &t, where, err);
+
+    if (rc == 0 && wins (so, source, id))
+        *field = t;
+    return rc;
+}
+
+void submit_options_set_begin (struct submit_options *so, enum submit_source source,
+                               double t)
+{
+    if (wins (so, source, BEGIN))
+        so->begin = t;
+}
+
+static int set_dependency (struct submit_options *so, enum submit_source source,
+                           const char *value, const char *where, struct error *err)
+{
+    struct dependencies d;
+    int rc = dependencies_parse (&d, value, where, err);
+
+    if (rc == 0 && wins (so, source, DEPENDENCY)) {
+        dependencies_release (&so->depend);
+        so->depend = d;
+        d = (struct dependencies){ 0 };
+    }
+    dependencies_release (&d);
+    return rc;
+}
+
+int submit_options_add_dependency (struct submit_options *so, enum submit_source source,
+                                   const char *text, const char *where, struct error *err)
+{
+    struct dependencies d;
+
+    if (so->source_of[DEPENDENCY - SUBMIT_OPTION_FIRST] != (int)source + 1)
+        return set_dependency (so, source, text, where, err);
+    int rc = dependencies_parse (&d, text, where, err);
+    if (rc == 0)
+        rc = dependencies_append (&so->depend, &d, where, err);
+    dependencies_release (&d);
+    return rc;
+}
+
 static int set_flag (struct submit_options *so, enum submit_source source, int id,
                      bool *field, const char *value, const char *where, struct error *err)
 {
@@ -255,6 +322,16 @@ static int set_flag (struct submit_options *so, enum submit_source source, int i
     if (wins (so, source, id))
         *field = on;
     return 0;
+}
+
+static int set_kill (struct submit_options *so, enum submit_source source,
+                     const char *value, const char *where, struct error *err)
+{
+    bool kill = !so->keep_invalid_depend;
+    int rc = set_flag (so, source, KILL_INVALID_DEPEND, &kill, value, where, err);
+
+    so->keep_invalid_depend = !kill;
+    return rc;
 }
 
 static const struct option_desc *find (const char *name)
@@ -300,6 +377,14 @@ static int set_option (struct submit_options *so, enum submit_source from, int i
         return set_export (so, from, value, where, err);
     case IMAGE:
         return set_image (so, from, value, where, err);
+    case DEPENDENCY:
+        return set_dependency (so, from, value, where, err);
+    case KILL_INVALID_DEPEND:
+        return set_kill (so, from, value, where, err);
+    case BEGIN:
+        return set_moment (so, from, id, &so->begin, value, where, err);
+    case DEADLINE:
+        return set_moment (so, from, id, &so->deadline, value, where, err);
     case HOLD:
         return set_flag (so, from, id, &so->hold, value, where, err);
     default:

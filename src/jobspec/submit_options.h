@@ -31,6 +31,10 @@
  *     --exclusive         node vertex exclusive; one task without -N gets a node[1]; -n
  *                         alone is refused, as the number of nodes is not known
  *
+ * --dependency becomes attributes.system.dependencies (RFC 26, dependency.h), --begin
+ * attributes.system.begin-time, --deadline and --kill-invalid-depend=no keys of
+ * attributes.system.fluxq; times are unix times, worked out when the option is read.
+ *
  * The jobspec has a duration only if the user gave a time limit (0: UNLIMITED). --hold is
  * not in the jobspec: the submission carries urgency 0 beside it.
  */
@@ -39,6 +43,7 @@
 
 #include "common/json.h"
 #include "common/option.h"
+#include "jobspec/dependency.h"
 
 enum submit_source { SUBMIT_FROM_SCRIPT, SUBMIT_FROM_ENVIRONMENT, SUBMIT_FROM_COMMAND };
 
@@ -68,8 +73,11 @@ struct submit_options {
     char *chdir;       /* -D */
     char *export;      /* --export: ALL, NONE, NAME[=VALUE],... */
     char *image;
-    bool hold;         /* --hold: urgency 0 */
-    bool exclusive;    /* --exclusive */
+    struct dependencies depend; /* -d */
+    bool keep_invalid_depend;   /* --kill-invalid-depend=no */
+    double begin, deadline;     /* unix times; 0: not given */
+    bool hold;                  /* --hold: urgency 0 */
+    bool exclusive;             /* --exclusive */
     bool whole_nodes;  /* flux: nodes from the script without tasks are exclusive */
     int source_of[32]; /* internal: who set it */
     char *script_name; /* default job name; script_read_directives() sets it if NULL */
@@ -86,6 +94,14 @@ int submit_options_set (struct submit_options *so, enum submit_source source,
 /* The same as "time", already in seconds (>= 0; 0: unlimited). */
 void submit_options_set_time_limit (struct submit_options *so, enum submit_source source,
                                     double seconds);
+/* The same as "begin", as a unix time (> 0). */
+void submit_options_set_begin (struct submit_options *so, enum submit_source source,
+                               double t);
+/* One more dependency, besides those that the same source gave: all are needed. Text as
+ * for "dependency", without '?'. */
+int submit_options_add_dependency (struct submit_options *so, enum submit_source source,
+                                   const char *text, const char *where,
+                                   struct error *err);
 /* Read FLUXQ_NODES, FLUXQ_TIME, ... (upper case, '-' as '_') from environ-like list.
  * Flags take 1, yes, true, on and 0, no, false, off; an empty value is as none. Variables
  * which fluxq itself sets inside a job (FLUXQ_JOB_ID, ...) and FLUXQ_BROKER are no

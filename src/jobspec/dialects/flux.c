@@ -17,13 +17,27 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "common/parse.h"
 #include "jobspec/dialect.h"
 #include "jobspec/jobspec.h"
 
 /* -- options -- */
 
-enum kind { SAME, NODES, SLOTS, CORES, GPUS, TIME, FILENAME, CHDIR, URGENCY, REFUSED };
+enum kind {
+    SAME,
+    NODES,
+    SLOTS,
+    CORES,
+    GPUS,
+    TIME,
+    FILENAME,
+    CHDIR,
+    URGENCY,
+    BEGIN,
+    DEPENDENCY,
+    REFUSED
+};
 
 #define DO(name, letter, arg, kind)                                                      \
     {                                                                                    \
@@ -47,15 +61,15 @@ static const struct option_desc table[] = {
     DO ("error", 0, "TEMPLATE", FILENAME),
     DO ("cwd", 0, "DIR", CHDIR),
     DO ("urgency", 0, "N", URGENCY),
+    DO ("begin-time", 0, "TIME", BEGIN),
+    DO ("dependency", 0, "URI", DEPENDENCY),
 
     NO ("add-brokers", 0, "N", NULL),
     NO ("add-file", 0, "FILE", "read the file from a shared directory"),
     NO ("bank", 'B', "NAME", "remove it (there are no accounts)"),
-    NO ("begin-time", 0, "TIME", NULL),
     NO ("broker-opts", 0, "OPTS", NULL),
     NO ("conf", 0, "CONF", NULL),
     NO ("debug-emulate", 0, NULL, NULL),
-    NO ("dependency", 0, "URI", "submit the later job with fluxq-submit --wait between"),
     NO ("dry-run", 0, NULL, "it belongs on the command line of fluxq-submit"),
     { "dump", 0, "FILE", NULL, DIALECT_ID (REFUSED), true },
     NO ("env", 0, "RULE", "set variables in the script"),
@@ -154,6 +168,39 @@ static int set_urgency (struct submit_options *so, const char *value, const char
                                urgency == 0 ? "yes" : "no", where, err);
 }
 
+/* "+1h", or a time in one of the forms of datetime.h. */
+static int set_begin (struct submit_options *so, const char *value, const char *where,
+                      struct error *err)
+{
+    double seconds;
+
+    if (*value != '+')
+        return submit_options_set (so, SUBMIT_FROM_SCRIPT, "begin", value, where, err);
+    int rc = parse_fsd (value + 1, &seconds, where, err);
+    if (rc == 0)
+        submit_options_set_begin (so, SUBMIT_FROM_SCRIPT, clock_wall () + seconds);
+    return rc;
+}
+
+/* RFC 26: "afterok:37", once for each; "begin-time:T" is what flux makes of
+ * --begin-time. */
+static int set_dependency (struct submit_options *so, const char *value,
+                           const char *where, struct error *err)
+{
+    char moment[64];
+
+    if (strpbrk (value, "?,+"))
+        return error_set (err, EINVAL,
+                          "%s: '%.64s': fluxq takes SCHEME:ID here, without '?', ',' or "
+                          "'+'; give the option once for each",
+                          where, value);
+    if (strncmp (value, "begin-time:", 11) != 0)
+        return submit_options_add_dependency (so, SUBMIT_FROM_SCRIPT, value, where, err);
+    snprintf (moment, sizeof (moment), "uts%.40s", value + 11);
+    moment[strcspn (moment, ".")] = '\0'; /* whole seconds do */
+    return submit_options_set (so, SUBMIT_FROM_SCRIPT, "begin", moment, where, err);
+}
+
 static int set (struct submit_options *so, const struct option_desc *option,
                 const char *value, const char *where, struct error *err)
 {
@@ -183,6 +230,10 @@ static int set (struct submit_options *so, const struct option_desc *option,
         break;
     case URGENCY:
         return set_urgency (so, value, where, err);
+    case BEGIN:
+        return set_begin (so, value, where, err);
+    case DEPENDENCY:
+        return set_dependency (so, value, where, err);
     default:
         return dialect_unsupported ("flux", option, where, err);
     }

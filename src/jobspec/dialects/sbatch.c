@@ -11,7 +11,7 @@
 
 #include "jobspec/dialect.h"
 
-enum kind { SAME, TASKS_PER_NODE, ONE_VALUE, REFUSED };
+enum kind { SAME, TASKS_PER_NODE, ONE_VALUE, KILL_INVALID, REFUSED };
 
 /* the same name and meaning in fluxq */
 #define DO(name, letter, arg)                                                            \
@@ -34,8 +34,11 @@ enum kind { SAME, TASKS_PER_NODE, ONE_VALUE, REFUSED };
 #define CORES_ONLY "ask for cores with --cpus-per-task"
 
 static const struct option_desc table[] = {
+    DO ("begin", 'b', "TIME"),
     DO ("chdir", 'D', "DIR"),
     DO ("cpus-per-task", 'c', "N"),
+    DO ("deadline", 0, "TIME"),
+    DO ("dependency", 'd', "LIST"),
     DO ("error", 'e', "FILE"),
     DO ("export", 0, "LIST"),
     DO ("gpus", 'G', "N"),
@@ -50,6 +53,7 @@ static const struct option_desc table[] = {
     DO ("time", 't', "TIME"),
     { "ntasks-per-node", 0, "N", NULL, TASKS_PER_NODE << 16, false },
     { "tasks-per-node", 0, "N", NULL, TASKS_PER_NODE << 16, false },
+    { "kill-on-invalid-dep", 0, "yes|no", NULL, DIALECT_ID (KILL_INVALID), false },
     { "exclusive", 0, "user|mcs", NULL, DIALECT_ID (ONE_VALUE), true },
 
     NO ("account", 'A', "NAME", NO_ACCOUNTS),
@@ -58,7 +62,6 @@ static const struct option_desc table[] = {
     NO ("batch", 0, "FEATURE", NULL),
     NO ("bb", 0, "SPEC", NULL),
     NO ("bbf", 0, "FILE", NULL),
-    NO ("begin", 'b', "TIME", NULL),
     NO ("cluster-constraint", 0, "LIST", NULL),
     NO ("clusters", 'M', "NAMES", NULL),
     NO ("comment", 0, "TEXT", "make it a plain comment"),
@@ -69,10 +72,7 @@ static const struct option_desc table[] = {
     NO ("cores-per-socket", 0, "N", CORES_ONLY),
     NO ("cpu-freq", 0, "SPEC", NULL),
     NO ("cpus-per-gpu", 0, "N", CORES_ONLY),
-    NO ("deadline", 0, "TIME", NULL),
     NO ("delay-boot", 0, "MINUTES", NULL),
-    NO ("dependency", 'd', "LIST",
-        "submit the later job with fluxq-submit --wait between"),
     NO ("distribution", 'm', "SPEC", NULL),
     NO ("exclude", 'x', "NODES", "choose a queue without those nodes (--partition)"),
     NO ("export-file", 0, "FILE", "read the file in the script"),
@@ -89,7 +89,6 @@ static const struct option_desc table[] = {
     NO ("hint", 0, "TYPE", NULL),
     NO ("ignore-pbs", 0, NULL, NULL),
     NO ("input", 'i', "FILE", "redirect the input in the script"),
-    NO ("kill-on-invalid-dep", 0, "yes|no", NULL),
     NO ("licenses", 'L', "LIST", NULL),
     NO ("mail-type", 0, "EVENTS", "remove it (fluxq sends no mail)"),
     NO ("mail-user", 0, "USER", "remove it (fluxq sends no mail)"),
@@ -174,6 +173,9 @@ static int set (struct submit_options *so, const struct option_desc *option,
         break;
     case TASKS_PER_NODE:
         name = "ntasks-per-node";
+        break;
+    case KILL_INVALID:
+        name = "kill-invalid-depend";
         break;
     case ONE_VALUE:
         if (value)

@@ -51,8 +51,9 @@ static const struct {
       "[{\"scheme\":\"afterok\",\"value\":\"9223372036854775807\"}]", NULL },
     /* one object for "one is enough": not to be taken for a list of all */
     { "afterok:1:2?afternotok:3?after:4+1?singleton",
-      "[{\"scheme\":\"any\",\"value\":\"afterok:1:2?afternotok:3?after:4+1?singleton\"}]",
-      NULL },
+      "[{\"scheme\":\"any\",\"value\":\"afterok:1?afterok:2?afternotok:3?after:4+1?"
+      "singleton\"}]",
+      "afterok:1?afterok:2?afternotok:3?after:4+1?singleton" },
 };
 
 static void test_good (void **state)

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "jobspec/dialect.h"
 #include "jobspec/jobspec.h"
 #include "jobspec/script.h"
@@ -356,6 +357,43 @@ static void test_flux_times (void **state)
     }
 }
 
+/* What the job waits for, in each dialect's own words. */
+static void test_waiting (void **state)
+{
+    struct result r;
+    double now;
+
+    (void)state;
+    good (&r, SH "#SBATCH -d afterok:3:4,singleton --begin=2026-11-21T08:00\n"
+                 "#SBATCH --deadline=uts1800000000 --kill-on-invalid-dep=no\n");
+    assert_int_equal (r.so.depend.n, 3);
+    assert_int_equal (r.so.depend.list[0].kind, DEPENDENCY_AFTEROK);
+    assert_int_equal (r.so.depend.list[2].kind, DEPENDENCY_SINGLETON);
+    assert_true (r.so.begin > 0);
+    assert_true (r.so.deadline == 1800000000.);
+    assert_true (r.so.keep_invalid_depend);
+    done (&r);
+    good (&r, SH "#FLUXQ --dependency=after:1+5?afternotok:2\n");
+    assert_int_equal (r.so.depend.n, 2);
+    assert_true (r.so.depend.any);
+    assert_true (r.so.depend.list[0].delay == 300.);
+    done (&r);
+    /* flux gives the option once for each, and begin-time as one of them */
+    now = clock_wall ();
+    good (&r, SH "# flux: --dependency=afterok:3 --dependency=afterany:4\n"
+                 "# flux: --dependency=after:5\n"
+                 "# flux: --begin-time=+1h\n");
+    assert_int_equal (r.so.depend.n, 3);
+    assert_int_equal (r.so.depend.list[2].id, 5);
+    assert_false (r.so.depend.any);
+    assert_true (r.so.begin >= now + 3600 && r.so.begin < now + 3700);
+    done (&r);
+    good (&r, SH "# flux: --dependency=begin-time:1800000000.25\n");
+    assert_int_equal (r.so.depend.n, 0);
+    assert_true (r.so.begin == 1800000000.);
+    done (&r);
+}
+
 /* -- errors: file and line first, then the option as it was written, then what is wrong
  * -- */
 
@@ -376,6 +414,18 @@ static const struct {
     { SH "#SBATCH -J 'a\n", "dir/job.sh:2: ", "not closed" },
     { SH "#SBATCH --mail-type=ALL\n", "dir/job.sh:2: --mail-type: ", "does not support" },
     { SH "#SBATCH -N2\n#SBATCH -q high\n", "dir/job.sh:3: -q: ", "--partition" },
+    { SH "#SBATCH --dependency=afterok\n", "dir/job.sh:2: --dependency: ", "afterok:ID" },
+    { SH "#SBATCH -b 25:00\n", "dir/job.sh:2: -b: '25:00'", "is not a time" },
+    { SH "#SBATCH -t 1-30\n", "dir/job.sh:2: -t: '1-30'", "" },
+    { SH "# flux: --dependency=afterok:ƒ2oLkTLb\n",
+      "dir/job.sh:2: --dependency: ", "number of a job" },
+    { SH "# flux: --dependency=string:foo?type=out\n",
+      "dir/job.sh:2: --dependency: ", "SCHEME:ID" },
+    { SH "# flux: --dependency=begin-time:soon\n",
+      "dir/job.sh:2: --dependency: ", "soon" },
+    { SH "# flux: --begin-time=+1x\n", "dir/job.sh:2: --begin-time: ", "1x" },
+    { SH "# flux: --begin-time='in an hour'\n",
+      "dir/job.sh:2: --begin-time: ", "in an hour" },
     { SH "#SBATCH -a 1-10\n", "dir/job.sh:2: -a: ", "sbatch" },
     { SH "#SBATCH --gres=gpu:2\n", "dir/job.sh:2: --gres: ", "--gpus" },
     { SH "#SBATCH --exclusive=user\n",
@@ -463,6 +513,7 @@ int main (void)
         cmocka_unit_test (test_flux_multi_line),
         cmocka_unit_test (test_flux_whole_nodes),
         cmocka_unit_test (test_flux_times),
+        cmocka_unit_test (test_waiting),
         cmocka_unit_test (test_errors),
         cmocka_unit_test (test_dialects),
     };

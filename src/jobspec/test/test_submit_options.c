@@ -249,6 +249,15 @@ static const struct {
     { "-Ga100:2", "--gpus", "a100:2" },
     { "-t1:99", "--time", "1:99" },
     { "-tsoon", "--time", "soon" },
+    { "-t1-30", "--time", "1-30" },
+    { "-t-5", "--time", "-5" },
+    { "-t99999-00", "--time", "10 years" },
+    { "-d37", "--dependency", "afterok:37" },
+    { "-dafterok:1,after:2?after:3", "--dependency", "mixes" },
+    { "-bsoon", "--begin", "'soon'" },
+    { "--deadline=1-30", "--deadline", "'1-30'" },
+    { "--deadline=-5", "--deadline", "'-5'" },
+    { "--kill-invalid-depend=maybe", "--kill-invalid-depend", "'maybe'" },
     { "-qa,b", "--queue", "one queue" },
     { "-q../x", "--queue", "'../x'" },
     { "-o%q", "--output", "%q" },
@@ -441,6 +450,69 @@ static void test_attributes (void **state)
     json_decref (root);
 }
 
+/* What the broker reads is what the user asked for. */
+static void test_waiting (void **state)
+{
+    struct error err = { 0 };
+    json_t *root = make ("-dafterok:3:4,singleton -buts1795000000 "
+                         "--deadline=uts1795009999 --kill-invalid-depend=no",
+                         &err);
+    struct jobspec *js = parse (root);
+
+    (void)state;
+    assert_int_equal (js->depend.n, 3);
+    assert_int_equal (js->depend.list[1].kind, DEPENDENCY_AFTEROK);
+    assert_int_equal (js->depend.list[1].id, 4);
+    assert_int_equal (js->depend.list[2].kind, DEPENDENCY_SINGLETON);
+    assert_false (js->depend.any);
+    assert_true (js->keep_invalid_depend);
+    assert_true (js->begin == 1795000000.);
+    assert_true (js->deadline == 1795009999.);
+    jobspec_destroy (js);
+    json_decref (root);
+    /* the last one wins, and nothing is there that was not asked for */
+    root = make ("-dafterok:3 -dafter:4?after:5 --kill-invalid-depend=no "
+                 "--kill-invalid-depend=yes",
+                 &err);
+    js = parse (root);
+    assert_int_equal (js->depend.n, 2);
+    assert_true (js->depend.any);
+    assert_false (js->keep_invalid_depend);
+    assert_true (js->begin == 0 && js->deadline == 0);
+    assert_null (json_object_get (
+        json_object_get (json_object_get (root, "attributes"), "system"), "fluxq"));
+    jobspec_destroy (js);
+    json_decref (root);
+}
+
+/* A dependency more of the same source is one more; of a higher one it is all. */
+static void test_add_dependency (void **state)
+{
+    struct submit_options so;
+    struct error err = { 0 };
+
+    (void)state;
+    submit_options_init (&so);
+    assert_int_equal (
+        submit_options_add_dependency (&so, SUBMIT_FROM_SCRIPT, "after:1", "x", &err), 0);
+    assert_int_equal (
+        submit_options_add_dependency (&so, SUBMIT_FROM_SCRIPT, "after:2", "x", &err), 0);
+    assert_int_equal (so.depend.n, 2);
+    assert_int_equal (
+        submit_options_add_dependency (&so, SUBMIT_FROM_SCRIPT, "after:x", "x", &err),
+        -EINVAL);
+    assert_int_equal (so.depend.n, 2);
+    assert_int_equal (submit_options_set (&so, SUBMIT_FROM_COMMAND, "dependency",
+                                          "afterok:9", NULL, &err),
+                      0);
+    assert_int_equal (
+        submit_options_add_dependency (&so, SUBMIT_FROM_SCRIPT, "after:3", "x", &err), 0);
+    assert_int_equal (so.depend.n, 1);
+    assert_int_equal (so.depend.list[0].id, 9);
+    submit_options_release (&so);
+    assert_int_equal (so.depend.n, 0);
+}
+
 /* A script comes back byte by byte, whatever is in it. */
 static void check_script (const char *script, size_t len, const char *encoding)
 {
@@ -619,6 +691,7 @@ int main (void)
         cmocka_unit_test (test_precedence),   cmocka_unit_test (test_gpus_by_source),
         cmocka_unit_test (test_from_environ), cmocka_unit_test (test_attributes),
         cmocka_unit_test (test_script),       cmocka_unit_test (test_bad_program),
+        cmocka_unit_test (test_waiting),      cmocka_unit_test (test_add_dependency),
         cmocka_unit_test (test_export),       cmocka_unit_test (test_table),
     };
 

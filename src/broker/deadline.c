@@ -1,0 +1,100 @@
+/* deadline.c - a job that cannot end by its deadline any more is not started
+ *
+ * What waits and has one is in broker.deadlines at its latest start, that is the deadline
+ * less the time limit; one timer stands at the first of them.
+ */
+#include <errno.h>
+
+#include "broker/broker.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/parse.h"
+
+#define A_TURN 100
+#define SLEEP_MAX 60.0 /* it is the wall clock, which may be set */
+
+static int too_late (const struct jobspec *js, double begin, bool later,
+                     struct error *err)
+{
+    autostrbuf struct strbuf by, start, limit;
+
+    strbuf_init (&by, 64);
+    strbuf_init (&start, 64);
+    strbuf_init (&limit, 64);
+    strbuf_add_time (&by, js->deadline);
+    strbuf_add_time (&start, begin);
+    strbuf_add_duration (&limit, js->duration);
+    return error_set (err, EINVAL,
+                      "deadline: the job cannot end by %s: it may start at %s (%s) and "
+                      "its time limit is %s",
+                      by.buf, start.buf, later ? "its begin" : "now", limit.buf);
+}
+
+int broker_check_deadline (const struct jobspec *js, double now, struct error *err)
+{
+    double begin = MAX (now, js->begin);
+
+    if (js->deadline <= 0)
+        return 0;
+    if (js->duration <= 0)
+        return error_set (err, EINVAL,
+                          "deadline: a job without a time limit may always end later; "
+                          "give one with --time");
+    return begin + js->duration <= js->deadline
+               ? 0
+               : too_late (js, begin, js->begin > now, err);
+}
+
+static void give_up (struct broker *b, struct entry *e)
+{
+    autostrbuf struct strbuf note;
+
+    strbuf_init (&note, 200);
+    strbuf_adds (&note, "it cannot end by ");
+    strbuf_add_time (&note, e->job->t_deadline);
+    strbuf_adds (&note, " any more (time limit ");
+    strbuf_add_duration (&note, e->job->duration);
+    strbuf_adds (&note, ")");
+    if (broker_exception (b, e, "deadline", b->uid, note.buf) < 0)
+        due_remove (&b->deadlines, &e->deadline); /* logged there; not in a circle */
+}
+
+static void set_timer (struct broker *b);
+
+static void pass (uv_timer_t *timer)
+{
+    struct broker *b = timer->data;
+    struct due *first;
+    int n = 0;
+
+    if (b->stopping)
+        return;
+    while ((first = due_first (&b->deadlines)) && first->at < clock_wall ()
+           && n++ < A_TURN)
+        give_up (b, CONTAINER_OF (first, struct entry, deadline));
+    set_timer (b);
+}
+
+static void set_timer (struct broker *b)
+{
+    const struct due *first = due_first (&b->deadlines);
+
+    if (!first)
+        return;
+    double wait = MIN (MAX (first->at - clock_wall (), 0), SLEEP_MAX);
+    uv_timer_start (&b->deadline_timer, pass, (uint64_t)(wait * 1000) + 1, 0);
+}
+
+void broker_watch_deadline (struct broker *b, struct entry *e, bool waits)
+{
+    const struct job *job = e->job;
+
+    if (!waits || job->t_deadline <= 0) {
+        due_remove (&b->deadlines, &e->deadline);
+    } else if (!e->deadline.place) {
+        if (due_set (&b->deadlines, &e->deadline, job->t_deadline - job->duration) < 0)
+            log_error ("job %ju: out of memory: its deadline is not watched",
+                       (uintmax_t)e->id);
+        set_timer (b);
+    }
+}

@@ -1,0 +1,385 @@
+/* depend.c - jobs that wait for others stay in DEPEND until job/deps.h says otherwise
+ *
+ *   submit --> broker_find_antecedents(): each is in memory, or an ended one of the
+ *      |       journal; who names another is refused
+ *      v  on disk
+ *   broker_depend() --> looked up again (what is in memory may have left it) --> deps_wait()
+ *      ^                                                                            |
+ *   restart                          `start`, `clean` of others --> deps.h          |
+ *                                                                     v             v
+ *                                                      pass(), a slice a turn: `depend`, or an
+ *                                                      exception "dependency"
+ *
+ * Nothing of it is kept in the journal but the jobspecs and the events of all jobs: after
+ * a restart the same comes of them again.
+ */
+#include <errno.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "broker/broker.h"
+#include "common/clock.h"
+#include "common/log.h"
+
+#define PASS_SECONDS 0.005
+#define STEPS 1000      /* of deps_next(), between looks at the clock */
+#define SLEEP_MAX 60.0  /* delays are of the wall clock, which may be set */
+#define RETRY_MS 1000   /* when the journal could not be read */
+#define ALL_MAX 2000000 /* conditions of all jobs, 80 bytes each; then submits wait */
+#define REASON_MAX 512
+
+static void no_memory (void)
+{
+    log_error ("out of memory: the broker stops rather than lose a dependency");
+    abort ();
+}
+
+/* Of one that has ended. */
+static struct deps_past past_of_job (const struct job *job)
+{
+    return (struct deps_past){ job->t_start, job_result_phase (job) == JOB_COMPLETED };
+}
+
+/* -- what is known of jobs that are not in memory -- */
+
+struct antecedents {
+    size_t n, alloc;
+    struct antecedent {
+        uint64_t id;
+        bool known;
+        struct deps_past past;
+    } list[];
+};
+
+static const struct antecedent *antecedent_find (const struct antecedents *a, uint64_t id)
+{
+    for (size_t i = 0; a && i < a->n; i++) {
+        if (a->list[i].id == id)
+            return &a->list[i];
+    }
+    return NULL;
+}
+
+static int antecedent_add (struct antecedents **a, const struct antecedent *one)
+{
+    struct antecedents *old = *a, *more = old;
+
+    if (!old || old->n == old->alloc) {
+        size_t alloc = old ? 2 * old->alloc : 4;
+        more = realloc (old, sizeof (*more) + alloc * sizeof (more->list[0]));
+        if (!more)
+            return -ENOMEM;
+        more->n = old ? more->n : 0;
+        more->alloc = alloc;
+        *a = more;
+    }
+    more->list[more->n++] = *one;
+    return 0;
+}
+
+/* -- looking them up, one after the other -- */
+
+struct finding {
+    struct broker *b;
+    uint64_t *ids;
+    size_t n, at;
+    struct antecedents *found;
+    broker_antecedents_f done;
+    void *arg;
+};
+
+static void finding_end (struct finding *f, int rc)
+{
+    uint64_t unknown = 0;
+
+    for (size_t i = 0; f->found && i < f->found->n && !unknown; i++) {
+        if (!f->found->list[i].known)
+            unknown = f->found->list[i].id;
+    }
+    f->done (rc, f->found, unknown, f->arg);
+    free (f->ids);
+    free (f);
+}
+
+/* How it ended, from its events; false: it has not, or they do not replay. */
+static bool replay_end (const struct journal_record *rec, struct deps_past *ret)
+{
+    struct error err = { 0 };
+    struct job *job = job_create (rec->id);
+    bool ended;
+
+    for (size_t i = 0; job && i < rec->nevents; i++) {
+        const char *context = rec->events[i].context;
+        json_t *value =
+            context ? json_parse (context, strlen (context), "event", &err) : NULL;
+        struct event *ev =
+            event_create (rec->events[i].timestamp, rec->events[i].name, value);
+        unsigned actions;
+        if (ev && job_apply (job, ev, &actions, &err) < 0)
+            log_debug ("job %ju: %s", (uintmax_t)rec->id, err.text);
+        event_destroy (ev);
+    }
+    ended = job && job->state == JOB_INACTIVE;
+    if (ended)
+        *ret = past_of_job (job);
+    job_destroy (job);
+    return ended;
+}
+
+static void find_next (struct finding *f);
+
+static void record_read (int rc, const struct journal_record *rec, void *arg)
+{
+    struct finding *f = arg;
+    struct antecedent one = { .id = f->ids[f->at] };
+
+    f->b->under_way--;
+    if (f->b->dead)
+        rc = -ESHUTDOWN;
+    else if (rc == 0 && !(one.known = replay_end (rec, &one.past) || rec->inactive))
+        rc = entry_find (f->b, one.id) ? 0 : -EAGAIN; /* it is just being taken in */
+    else if (rc == 0 || rc == -ENOENT)
+        rc = antecedent_add (&f->found, &one);
+    if (rc < 0)
+        finding_end (f, rc);
+    else
+        find_next (f);
+}
+
+static void find_next (struct finding *f)
+{
+    struct broker *b = f->b;
+    int rc = 0;
+
+    while (f->at < f->n
+           && (f->ids[f->at] == 0 || entry_find (b, f->ids[f->at])
+               || antecedent_find (f->found, f->ids[f->at])))
+        f->at++;
+    if (f->at < f->n)
+        rc = journal_read (b->journal, f->ids[f->at], JOURNAL_EVENTS, record_read, f);
+    if (rc < 0 || f->at == f->n)
+        finding_end (f, rc);
+    else
+        b->under_way++;
+}
+
+void broker_find_antecedents (struct broker *b, const struct dependencies *list,
+                              struct antecedents *found, broker_antecedents_f done,
+                              void *arg)
+{
+    struct finding *f = calloc (1, sizeof (*f));
+    uint64_t *ids = calloc (list->n + 1, sizeof (*ids));
+
+    if (!f || !ids) {
+        free (f);
+        free (ids);
+        done (-ENOMEM, found, 0, arg);
+        return;
+    }
+    *f = (struct finding){ .b = b, .ids = ids, .found = found, .done = done, .arg = arg };
+    for (size_t i = 0; i < list->n; i++)
+        ids[f->n++] = list->list[i].id;
+    find_next (f);
+}
+
+bool broker_depend_has_room (const struct broker *b, size_t n)
+{
+    return deps_conditions (b->deps) + n <= ALL_MAX;
+}
+
+/* -- verdicts -- */
+
+static void decide (struct broker *b, uint64_t id, enum deps_verdict verdict)
+{
+    struct entry *e = entry_find (b, id);
+    char reason[REASON_MAX];
+
+    if (!e || e->job->state != JOB_DEPEND)
+        return;
+    if (verdict == DEPS_MET) {
+        broker_emit (b, e, "depend", NULL);
+    } else if (!e->keep_invalid) {
+        deps_reason (b->deps, id, reason, sizeof (reason));
+        broker_exception (b, e, "dependency", b->uid, reason);
+    }
+}
+
+static void pass (uv_timer_t *timer);
+
+static void pass_in (struct broker *b, double seconds)
+{
+    uv_timer_start (&b->deps_timer, pass, (uint64_t)(MAX (seconds, 0) * 1000), 0);
+}
+
+static void pass (uv_timer_t *timer)
+{
+    struct broker *b = timer->data;
+    double begin = clock_mono ();
+    enum deps_verdict verdict;
+    uint64_t id;
+    int rc;
+
+    if (b->stopping)
+        return;
+    do {
+        rc = deps_next (b->deps, clock_wall (), STEPS, &id, &verdict);
+        if (rc == 1)
+            decide (b, id, verdict);
+    } while (rc != 0 && clock_mono () - begin < PASS_SECONDS);
+    double when = deps_wakeup (b->deps);
+    if (rc != 0)
+        pass_in (b, 0);
+    else if (when > 0)
+        pass_in (b, MIN (when - clock_wall () + 0.001, SLEEP_MAX));
+}
+
+/* -- a job begins to wait -- */
+
+struct past {
+    struct broker *b;
+    const struct antecedents *found;
+};
+
+/* deps.h asks only for those that have ended. */
+static int past_of (uint64_t id, struct deps_past *ret, void *arg)
+{
+    const struct past *p = arg;
+    const struct entry *other = entry_find (p->b, id);
+    const struct antecedent *a = antecedent_find (p->found, id);
+
+    if (other)
+        *ret = past_of_job (other->job);
+    else if (a && a->known)
+        *ret = a->past;
+    else
+        return -ENOENT;
+    return 0;
+}
+
+static bool all_are_known (struct broker *b, const struct entry *e)
+{
+    for (size_t i = 0; i < e->depend.n; i++) {
+        uint64_t id = e->depend.list[i].id;
+        if (id && !entry_find (b, id) && !antecedent_find (e->found, id))
+            return false;
+    }
+    return true;
+}
+
+static void begin_to_wait (struct broker *b, struct entry *e)
+{
+    struct past past = { b, e->found };
+
+    if (e->job->state == JOB_DEPEND
+        && deps_wait (b->deps, e->id, &e->depend, past_of, &past) == -ENOMEM)
+        no_memory ();
+    broker_depend_forget (b, e);
+    pass_in (b, 0);
+}
+
+static void look_up (struct broker *b);
+
+static void retry (uv_timer_t *timer)
+{
+    look_up (timer->data);
+}
+
+/* Not even after this may they all be known: then the others wait for what never was. */
+static void looked_up (int rc, struct antecedents *found, uint64_t unknown, void *arg)
+{
+    struct broker *b = arg;
+    struct entry *e = entry_find (b, b->looking_up);
+
+    (void)unknown;
+    b->looking_up = 0;
+    if (!e || !e->listed_lookup) { /* it went meanwhile */
+        free (found);
+        rc = 0;
+    } else {
+        e->found = found;
+    }
+    if (b->dead)
+        return;
+    if (rc < 0) {
+        log_warning ("jobs that others wait for cannot be looked up: %s; tried again",
+                     strerror (-rc));
+        uv_timer_start (&b->lookup_timer, retry, RETRY_MS, 0);
+    } else {
+        look_up (b);
+    }
+}
+
+/* One job after the other: there may be many after a restart. */
+static void look_up (struct broker *b)
+{
+    struct entry *e;
+
+    while ((e = b->lookups) && !b->looking_up && !b->stopping) {
+        if (e->job->state != JOB_DEPEND || all_are_known (b, e)) {
+            begin_to_wait (b, e);
+            continue;
+        }
+        struct antecedents *found = e->found;
+        e->found = NULL;
+        b->looking_up = e->id;
+        broker_find_antecedents (b, &e->depend, found, looked_up, b);
+        return; /* it goes on from looked_up() */
+    }
+}
+
+void broker_depend (struct broker *b, struct entry *e)
+{
+    if (e->depend.n == 0) {
+        broker_emit (b, e, "depend", NULL);
+    } else if (e->submitting) {
+        return; /* take_in() of submit.c comes back */
+    } else if (all_are_known (b, e)) {
+        begin_to_wait (b, e);
+    } else {
+        DL_APPEND2 (b->lookups, e, lookup_prev, lookup_next);
+        e->listed_lookup = true;
+        look_up (b);
+    }
+}
+
+void broker_depend_forget (struct broker *b, struct entry *e)
+{
+    if (e->listed_lookup)
+        DL_DELETE2 (b->lookups, e, lookup_prev, lookup_next);
+    e->listed_lookup = false;
+    free (e->found);
+    e->found = NULL;
+    dependencies_release (&e->depend);
+}
+
+void broker_depend_add (struct broker *b, const struct entry *e)
+{
+    const struct job *job = e->job;
+
+    if (job->state == JOB_INACTIVE)
+        return;
+    if (deps_add (b->deps, e->id, job->userid, job->name) == -ENOMEM)
+        no_memory ();
+    if (job->t_start > 0)
+        deps_started (b->deps, e->id, job->t_start);
+}
+
+void broker_depend_event (struct broker *b, const struct entry *e, const char *name)
+{
+    if (!strcmp (name, "start"))
+        deps_started (b->deps, e->id, e->job->t_start);
+    else if (!strcmp (name, "clean") && e->job->state == JOB_INACTIVE)
+        deps_ended (b->deps, e->id, past_of_job (e->job).ok);
+    else
+        return;
+    if (deps_busy (b->deps))
+        pass_in (b, 0);
+}
+
+const char *broker_depend_reason (const struct broker *b, const struct entry *e)
+{
+    if (e->job->state != JOB_DEPEND)
+        return NULL;
+    return deps_verdict (b->deps, e->id) == DEPS_NEVER ? "DependencyNeverSatisfied"
+                                                       : "Dependency";
+}

@@ -144,7 +144,7 @@ static void make_million (uint64_t *random, struct trace_job *job)
 
 #define MIXED_CORES 32
 #define MIXED_MACHINE 128 /* nodes */
-#define MIXED_LOAD 0.95
+#define MIXED_LOAD 1.2 /* so that there is a queue, and policies differ */
 
 /* Widths as people choose them: powers of two first; in cores, whole nodes from 32 on. */
 static const struct {
@@ -196,7 +196,7 @@ static void make_mixed (uint64_t *random, struct trace_job *job)
 const struct trace_builtin trace_builtins[] = {
     { "gangs", "1,000 jobs of 10 ranks, 2 cores and 2 GiB each, all at once",
       "100x10c/10Gi", 1000, make_gang },
-    { "mixed", "3,000 jobs of 1 to 2,048 cores over a week", "128x32c/128Gi", 3000,
+    { "mixed", "3,000 jobs of 1 to 2,048 cores over five days", "128x32c/128Gi", 3000,
       make_mixed },
     { "million", "1,000,000 jobs of 1 to 1,024 nodes over four months",
       "100000x32c/4g/256Gi", 1000000, make_million },

@@ -9,11 +9,15 @@ src_job_libjob_a_SOURCES = \
 	src/job/result.c
 
 if HAVE_CMOCKA
-JOB_TESTS = src/job/test/test_deps src/job/test/test_event src/job/test/test_job
+JOB_TESTS = src/job/test/test_deps src/job/test/test_deps_torture src/job/test/test_event \
+	src/job/test/test_job
 check_PROGRAMS += $(JOB_TESTS)
 UNIT_TESTS += $(JOB_TESTS)
 JOB_TEST_LIBS = $(JOB_LIBS) $(CMOCKA_LIBS)
 src_job_test_test_deps_LDADD = $(JOB_TEST_LIBS)
+src_job_test_test_deps_torture_LDADD = $(JOB_TEST_LIBS)
+src_job_test_test_deps_torture_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc \
+	-Wl,--wrap=calloc -Wl,--wrap=realloc
 src_job_test_test_event_LDADD = $(JOB_TEST_LIBS)
 src_job_test_test_job_LDADD = $(JOB_TEST_LIBS)
 endif

@@ -129,18 +129,21 @@ static void test_submit (void **state)
     torture_submit (
         "#!/bin/sh\n#SBATCH -N2-4 -J 'a b' -e x --exclusive -D /tmp\n: \xff\n");
     torture_submit ("#!/bin/sh\n#FLUXQ -n4 -G4 -J 'a b' -o x --hold\n");
+    torture_submit ("#!/bin/sh\n#SBATCH -d afterok:1:2,after:3+4,singleton\n"
+                    "#SBATCH -b uts1800000000 --deadline=uts1900000000\n"
+                    "#SBATCH --kill-on-invalid-dep=no\n");
+    torture_submit ("#!/bin/sh\n#SBATCH -d afterok:1?afterany:2\n");
+    torture_submit ("#!/bin/sh\n# flux: --dependency=afterok:1 --dependency=after:2\n");
 }
 
-static void test_parse (void **state)
+static void torture_parse (const char *script)
 {
-    static const char script[] = "#!/bin/sh\n#SBATCH -N2-4 -J a -o b -e c -t 5 -p d\n";
     struct error err = { 0 };
     json_t *root = submit (script, &err);
     json_t *env = json_object_get (
         json_object_get (json_object_get (root, "attributes"), "system"), "environment");
     size_t n_env = json_object_size (env);
 
-    (void)state;
     json_object_set_new (env, "UNSET", json_null ());
     for (long n = 0;; n++) {
         struct jobspec *js;
@@ -159,6 +162,17 @@ static void test_parse (void **state)
             break;
     }
     json_decref (root);
+}
+
+static void test_parse (void **state)
+{
+    static const char *const scripts[] = {
+        "#!/bin/sh\n#SBATCH -N2-4 -J a -o b -e c -t 5 -p d -d afterok:1,after:2+3\n",
+        "#!/bin/sh\n#SBATCH -d afterok:1?afterok:2\n",
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE (scripts); i++)
+        torture_parse (scripts[i]);
 }
 
 /* libyaml's own memory does not come through here. */

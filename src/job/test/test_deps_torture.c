@@ -1,0 +1,137 @@
+/* test_deps_torture.c - memory runs out at each allocation in turn: what was refused has
+ * changed nothing, and what was told is not lost
+ *
+ * Linked with --wrap, so that the allocations of src/ come through here.
+ */
+#include "common/test/unit.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "job/deps.h"
+
+static long countdown = -1; /* allocations until one fails; < 0: none does */
+static bool failed;
+
+static bool fails (void)
+{
+    if (countdown < 0 || countdown-- > 0)
+        return false;
+    failed = true;
+    return true;
+}
+
+/* names of the linker */
+void *__real_malloc (size_t size);
+void *__wrap_malloc (size_t size);
+void *__real_calloc (size_t n, size_t size);
+void *__wrap_calloc (size_t n, size_t size);
+void *__real_realloc (void *p, size_t size);
+void *__wrap_realloc (void *p, size_t size);
+
+void *__wrap_malloc (size_t size)
+{
+    return fails () ? NULL : __real_malloc (size);
+}
+
+void *__wrap_calloc (size_t n, size_t size)
+{
+    return fails () ? NULL : __real_calloc (n, size);
+}
+
+void *__wrap_realloc (void *p, size_t size)
+{
+    return fails () ? NULL : __real_realloc (p, size);
+}
+
+static int past (uint64_t id, struct deps_past *ret, void *arg)
+{
+    (void)arg;
+    *ret = (struct deps_past){ 50, true };
+    return id == 5 ? 0 : -ENOENT;
+}
+
+/* Again with memory when it was refused for want of it. */
+static void add (struct deps *d, uint64_t id, const char *name)
+{
+    int rc = deps_add (d, id, 7, name);
+
+    if (rc == -ENOMEM) {
+        countdown = -1;
+        rc = deps_add (d, id, 7, name);
+    }
+    assert_int_equal (rc, 0);
+}
+
+static void wait_for (struct deps *d, uint64_t id, const struct dependencies *list)
+{
+    size_t before = deps_conditions (d);
+    int rc = deps_wait (d, id, list, past, NULL);
+
+    if (rc == -ENOMEM) {
+        assert_int_equal (deps_conditions (d), before);
+        assert_int_equal (deps_verdict (d, id), DEPS_NONE);
+        countdown = -1;
+        rc = deps_wait (d, id, list, past, NULL);
+    }
+    assert_int_equal (rc, 0);
+}
+
+/* Many delays, so that the heap grows more than once. */
+static void one_life (void)
+{
+    enum { N = 40 };
+    struct dependency all[] = {
+        { .kind = DEPENDENCY_AFTER, .id = 5, .delay = 60 },
+        { .kind = DEPENDENCY_AFTER, .id = 10, .delay = 60 },
+        { .kind = DEPENDENCY_AFTEROK, .id = 10 },
+        { .kind = DEPENDENCY_SINGLETON },
+    };
+    const struct dependencies list = { .list = all, .n = 4 };
+    struct deps *d = deps_create ();
+    enum deps_verdict v;
+    unsigned told = 0;
+    uint64_t id;
+
+    if (!d)
+        return;
+    add (d, 10, "a");
+    for (uint64_t i = 20; i < 20 + N; i++) {
+        add (d, i, "w");
+        wait_for (d, i, &list);
+    }
+    deps_started (d, 10, 100);
+    assert_int_equal (deps_next (d, 100, 1000, &id, &v), 0);
+    deps_ended (d, 10, true);
+    for (uint64_t i = 20; i < 20 + N; i++) {
+        for (int rc; (rc = deps_next (d, 200, 1000, &id, &v)) != 0; told++) {
+            assert_int_equal (rc, 1);
+            assert_int_equal (v, DEPS_MET);
+            assert_int_equal (id, i);
+        }
+        deps_ended (d, i, true);
+    }
+    assert_int_equal (told, N);
+    deps_destroy (d);
+}
+
+static void test_deps (void **state)
+{
+    (void)state;
+    for (long n = 0;; n++) {
+        failed = false;
+        countdown = n;
+        one_life ();
+        countdown = -1;
+        if (!failed)
+            break;
+        assert_true (n < 10000);
+    }
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test (test_deps) };
+
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}

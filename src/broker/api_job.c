@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "broker/api.h"
-#include "common/log.h"
 
 #define BODY_MAX (16 << 20)
 #define BLOCKERS_MAX 100
@@ -69,26 +68,6 @@ static void look_up (struct broker *b, struct http_request *req,
 }
 
 /* -- GET /v1/jobs/ID -- */
-
-/* The record as its events tell it; NULL when they do not replay. */
-static struct entry *replay (const struct journal_record *rec)
-{
-    struct error err = { 0 };
-    struct entry *e = entry_create (rec->id);
-
-    for (size_t i = 0; e && i < rec->nevents; i++) {
-        const char *context = rec->events[i].context;
-        json_t *value =
-            context ? json_parse (context, strlen (context), "event", &err) : NULL;
-        struct event *ev =
-            event_create (rec->events[i].timestamp, rec->events[i].name, value);
-        unsigned actions;
-        if (ev && job_apply (e->job, ev, &actions, &err) < 0)
-            log_debug ("job %ju: %s", (uintmax_t)rec->id, err.text);
-        event_destroy (ev);
-    }
-    return e;
-}
 
 static json_t *describe_rset (const struct job *job)
 {
@@ -166,7 +145,7 @@ static void answer_job (struct look *l, const struct journal_record *rec)
     autostrbuf struct strbuf sb;
 
     if (!e)
-        e = old = replay (rec);
+        e = old = entry_replay (rec);
     strbuf_init (&sb, BODY_MAX);
     for (size_t i = 0; i < ncolumns; i++)
         all[i] = &columns[i];
@@ -245,7 +224,7 @@ static void answer_wait (struct look *l, const struct journal_record *rec)
     struct entry *e = entry_find (l->b, l->id);
     if (e) { /* it was on disk a moment before it was in the table */
         watch_wait (l->b, e, l->req);
-    } else if ((e = replay (rec)) && e->job->state != JOB_INACTIVE) {
+    } else if ((e = entry_replay (rec)) && e->job->state != JOB_INACTIVE) {
         entry_destroy (e);
         http_reply_header (l->req, "Retry-After", "1");
         http_reply_problem (l->req, 503, "busy", "job %ju is being taken in",

@@ -151,6 +151,8 @@ struct broker {
 /* -- jobs.c: the table of jobs -- */
 struct entry *entry_find (struct broker *b, uint64_t id);
 struct entry *entry_create (uint64_t id); /* not in the table; NULL: no memory */
+/* One that is not in the table, as its events tell it; NULL: no memory. */
+struct entry *entry_replay (const struct journal_record *rec);
 void entry_destroy (struct entry *e);
 void entry_insert (struct broker *b, struct entry *e);
 void entry_remove (struct broker *b, struct entry *e);        /* and destroy */

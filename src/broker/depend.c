@@ -101,28 +101,15 @@ static void finding_end (struct finding *f, int rc)
     free (f);
 }
 
-/* How it ended, from its events; false: it has not, or they do not replay. */
-static bool replay_end (const struct journal_record *rec, struct deps_past *ret)
+/* How it ended; false: it has not, or its events do not replay. */
+static bool read_end (const struct journal_record *rec, struct deps_past *ret)
 {
-    struct error err = { 0 };
-    struct job *job = job_create (rec->id);
-    bool ended;
+    struct entry *e = entry_replay (rec);
+    bool ended = e && e->job->state == JOB_INACTIVE;
 
-    for (size_t i = 0; job && i < rec->nevents; i++) {
-        const char *context = rec->events[i].context;
-        json_t *value =
-            context ? json_parse (context, strlen (context), "event", &err) : NULL;
-        struct event *ev =
-            event_create (rec->events[i].timestamp, rec->events[i].name, value);
-        unsigned actions;
-        if (ev && job_apply (job, ev, &actions, &err) < 0)
-            log_debug ("job %ju: %s", (uintmax_t)rec->id, err.text);
-        event_destroy (ev);
-    }
-    ended = job && job->state == JOB_INACTIVE;
     if (ended)
-        *ret = past_of_job (job);
-    job_destroy (job);
+        *ret = past_of_job (e->job);
+    entry_destroy (e);
     return ended;
 }
 
@@ -136,7 +123,7 @@ static void record_read (int rc, const struct journal_record *rec, void *arg)
     f->b->under_way--;
     if (f->b->dead)
         rc = -ESHUTDOWN;
-    else if (rc == 0 && !(one.known = replay_end (rec, &one.past) || rec->inactive))
+    else if (rc == 0 && !(one.known = read_end (rec, &one.past) || rec->inactive))
         rc = entry_find (f->b, one.id) ? 0 : -EAGAIN; /* it is just being taken in */
     else if (rc == 0 || rc == -ENOENT)
         rc = antecedent_add (&f->found, &one);

@@ -32,6 +32,25 @@ struct entry *entry_create (uint64_t id)
     return e;
 }
 
+struct entry *entry_replay (const struct journal_record *rec)
+{
+    struct error err = { 0 };
+    struct entry *e = entry_create (rec->id);
+
+    for (size_t i = 0; e && i < rec->nevents; i++) {
+        const char *context = rec->events[i].context;
+        json_t *value =
+            context ? json_parse (context, strlen (context), "event", &err) : NULL;
+        struct event *ev =
+            event_create (rec->events[i].timestamp, rec->events[i].name, value);
+        unsigned actions;
+        if (ev && job_apply (e->job, ev, &actions, &err) < 0)
+            log_debug ("job %ju: %s", (uintmax_t)rec->id, err.text);
+        event_destroy (ev);
+    }
+    return e;
+}
+
 void entry_insert (struct broker *b, struct entry *e)
 {
     HASH_ADD (hh, b->jobs, id, sizeof (e->id), e);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "broker/api.h"
+#include "common/clock.h"
 
 #define BODY_MAX (16 << 20)
 #define BLOCKERS_MAX 100
@@ -137,6 +138,24 @@ static void add_exception (json_t *o, const struct job *job)
                                         job->exception_note));
 }
 
+/* Not planned: the earliest time at which it would fit; and whom it waits for. */
+static void add_plan (json_t *o, struct broker *b, uint64_t id)
+{
+    struct sched_reason r;
+    double start = 0;
+    bool planned = false;
+    json_t *list = json_array ();
+
+    if (!b->recovering && sched_reason (b->sched, id, &r) == 0) {
+        for (size_t i = 0; i < r.nblockers; i++)
+            json_array_append_new (list, json_integer ((json_int_t)r.blockers[i].job));
+        if (sched_estimate (b->sched, id, clock_wall (), &start, &planned) < 0 || planned)
+            start = 0;
+    }
+    json_object_set_new (o, "not_before", start > 0 ? json_real (start) : json_null ());
+    json_object_set_new (o, "blocking_jobs", list);
+}
+
 static void answer_job (struct look *l, const struct journal_record *rec)
 {
     struct error err = { 0 };
@@ -167,6 +186,7 @@ static void answer_job (struct look *l, const struct journal_record *rec)
                                                  : json_null ());
         json_object_set_new (o, "events", json_integer ((json_int_t)rec->nevents));
         add_exception (o, e->job);
+        add_plan (o, l->b, l->id);
     }
     entry_destroy (old);
     api_reply_json (l->req, 200, o);

@@ -186,6 +186,29 @@ COLUMN (reason_text)
                      e->note);
 }
 
+static bool find_reason (struct broker *b, const struct entry *e, struct sched_reason *r)
+{
+    return is_waiting (e) && !b->recovering && sched_reason (b->sched, e->id, r) == 0;
+}
+
+/* Planned: who waits with a reservation. */
+COLUMN (expected_start)
+{
+    struct sched_reason r;
+
+    if (find_reason (b, e, &r) && r.start > 0)
+        strbuf_addf (sb, "%.3f", r.start);
+}
+
+COLUMN (jobs_ahead)
+{
+    struct sched_reason r;
+
+    if (find_reason (b, e, &r)
+        && (r.code == SCHED_REASON_PRIORITY || r.code == SCHED_REASON_RESOURCES))
+        add_number (sb, (int64_t)r.ahead);
+}
+
 #define NUM(name)                                                                        \
     {                                                                                    \
 #name, false, col_##name                                                         \
@@ -202,6 +225,9 @@ const struct column columns[] = {
     NUM (urgency),     NUM (submit_time), NUM (eligible_time), NUM (start_time),
     NUM (end_time),    NUM (exit_code),   NUM (restarts),      NUM (userid),
     TXT (result_text),
+
+    NUM (expected_start), /* of who waits */
+    NUM (jobs_ahead),
 
     NUM (priority_urgency), /* its terms */
     NUM (priority_queue), NUM (priority_age), NUM (priority_size),

@@ -322,18 +322,26 @@ static int set_policy (const struct match_policy **field, json_t *value,
     return 0;
 }
 
-static int set_queue_policy (const struct queue_policy **field, json_t *value,
-                             const struct place *p)
+static int refuse_queue_policy (const struct place *p)
 {
     autostrbuf struct strbuf names;
 
-    *field = json_is_string (value) ? queue_policy_find (json_string_value (value)) : NULL;
-    if (*field)
-        return 0;
     strbuf_init (&names, 400);
     for (size_t i = 0; queue_policies[i]; i++)
         strbuf_addf (&names, "%s%s", i ? ", " : "", queue_policies[i]->name);
     return FAIL (p, "%s: expected one of %s", p->key, names.buf);
+}
+
+static int set_queue_policy (const struct queue_policy **field, json_t *value,
+                             const struct place *p)
+{
+    const struct queue_policy *policy =
+        json_is_string (value) ? queue_policy_find (json_string_value (value)) : NULL;
+
+    if (!policy)
+        return refuse_queue_policy (p);
+    *field = policy;
+    return 0;
 }
 
 static int set_value (struct config *c, const struct key *key, json_t *value,

@@ -161,8 +161,10 @@ static void act_inner (struct broker *b, struct entry *e, unsigned actions)
         broker_emit (b, e, "priority",
                      json_pack ("{s:I}", "priority",
                                 (json_int_t)broker_priority (b, e, NULL)));
-    if (actions & JOB_ACT_DEQUEUE)
+    if (actions & JOB_ACT_DEQUEUE) {
         sched_dequeue (b->sched, e->id);
+        broker_plan_due (b); /* who was planned behind it may move forward */
+    }
     if (actions & JOB_ACT_ENQUEUE) {
         broker_rank (b, e);
         broker_enqueue (b, e);

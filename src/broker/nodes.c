@@ -175,6 +175,7 @@ int nodes_drain (struct broker *b, const char *name, const char *reason,
         return error_set (err, ENOMEM, "out of memory");
     if (ours) /* else the executor's word stands (down, cordoned), also after a resume */
         machine_node_set_state (b->graph, index, MACHINE_NODE_DRAINED, reason);
+    broker_plan_due (b); /* what was planned there is planned again */
     return 0;
 }
 

@@ -107,6 +107,8 @@ static struct cell make_cell (struct listing *l, const struct format_item *item,
 
     if (column->kind == COLUMN_PLACE)
         return first.len ? make_reason (l, first) : fields[item->field[1]];
+    if (first.len == 0 && column->kind == COLUMN_TIME && column->fields[1])
+        first = fields[item->field[1]];
     if (first.len == 0)
         return cell_of (column->absent);
     switch (column->kind) {

@@ -13,7 +13,24 @@
 #define DEFAULT_FORMAT "%i %P %j %u %t %M %D %R"
 #define LISTING_MAX (1 << 30)
 
-enum { ALL = 1, ME, USER, STATE, QUEUE, NAME, JOBS, FORMAT, NO_HEADER, JSON, WATCH };
+#define WHY_FORMAT "id,user,st,nodes,jobs_ahead,expected_start,reason_text"
+#define START_FORMAT "%i %P %j %u %t %S %D %r"
+
+enum {
+    ALL = 1,
+    ME,
+    USER,
+    STATE,
+    QUEUE,
+    NAME,
+    JOBS,
+    FORMAT,
+    WHY,
+    START,
+    NO_HEADER,
+    JSON,
+    WATCH
+};
 
 static const struct option_desc options[] = {
     { "all", 'a', NULL, "jobs that have ended too", ALL, false },
@@ -28,6 +45,9 @@ static const struct option_desc options[] = {
     { "name", 'n', "NAME,...", "jobs of these names", NAME, false },
     { "jobs", 'j', "IDS", "these jobs, in whatever state: 1,4-7", JOBS, false },
     { "format", 'o', "FORMAT", "columns to show, see below", FORMAT, false },
+    { "why", 0, NULL, "pending jobs: who is ahead, when they start, and why they wait",
+      WHY, false },
+    { "start", 0, NULL, "pending jobs: when they are planned to start", START, false },
     { "no-header", 0, NULL, "no line of headings", NO_HEADER, false },
     { "json", 0, NULL, "the broker's answer in JSON", JSON, false },
     { "watch", 0, "SECONDS", "show again whenever something changes, and every SECONDS",
@@ -82,6 +102,11 @@ static int set_option (struct cmd *c, struct queue *q, const struct option_match
         return cmd_add_ids (c, &q->ids, m->value);
     case FORMAT:
         q->format_text = m->value;
+        return CMD_OK;
+    case WHY:
+    case START:
+        q->format_text = m->desc->id == WHY ? WHY_FORMAT : START_FORMAT;
+        q->state = q->state ? q->state : "pending";
         return CMD_OK;
     case NO_HEADER:
         q->headings = false;

@@ -32,6 +32,30 @@ static void print_state (const json_t *o)
         print_field ("Restarts", "%.0f", answer_number (o, "restarts"));
 }
 
+/* Of a job that waits: as planned, or the bound that is known. */
+static void print_start (const json_t *o)
+{
+    double planned = answer_number (o, "expected_start");
+    double bound = answer_number (o, "not_before");
+    struct strbuf sb;
+
+    strbuf_init (&sb, 128);
+    if (planned > 0 || bound > 0) {
+        strbuf_adds (&sb, planned > 0 ? "about " : "not before ");
+        strbuf_add_time (&sb, planned > 0 ? planned : bound);
+    }
+    print_field ("Starts", "%s", sb.buf);
+    strbuf_reset (&sb);
+    const json_t *id, *list = json_object_get (o, "blocking_jobs");
+    size_t i;
+    json_array_foreach (list, i, id) {
+        strbuf_addf (&sb, "%s%" JSON_INTEGER_FORMAT, i ? ", " : "job ",
+                     json_integer_value (id));
+    }
+    print_field ("Waits for", "%s", sb.buf);
+    strbuf_release (&sb);
+}
+
 static void print_times (const json_t *o)
 {
     struct strbuf sb;
@@ -41,6 +65,7 @@ static void print_times (const json_t *o)
     print_time ("Eligible", answer_number (o, "eligible_time"));
     print_time ("Not before", answer_number (o, "begin_time"));
     print_time ("Deadline", answer_number (o, "deadline"));
+    print_start (o);
     print_time ("Started", answer_number (o, "start_time"));
     print_time ("Ended", answer_number (o, "end_time"));
     strbuf_init (&sb, 128);

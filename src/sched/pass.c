@@ -184,7 +184,7 @@ static int front (struct sched *s, struct sched_decision *ret)
 
     if (!p)
         return 0;
-    if (p->place.weight < p->group->bound && !match_nothing_free (s->m))
+    if (p->place.weight < p->group->bound)
         rc = try (s, p, ret);
     if (rc == 0)
         rc = reserve (s, p);

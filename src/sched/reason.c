@@ -33,8 +33,8 @@ static void add_blocker (const struct sched_reason *r, struct strbuf *sb)
 {
     const struct match_blocker *b = &r->blockers[0];
 
-    if (r->nblockers == 0)
-        return;
+    if (r->nblockers == 0 || (r->start > 0 && r->start > b->end + 1))
+        return; /* it waits for its turn behind others, not for that one */
     strbuf_addf (sb, "; job %llu %s %zu node%s ", (unsigned long long)b->job,
                  r->start > 0 ? "frees" : "has", b->nodes, b->nodes == 1 ? "" : "s");
     strbuf_adds (sb, r->start > 0 ? "by " : "and no time limit");

@@ -48,6 +48,7 @@ static void test_defaults (void **state)
     assert_string_equal (config_default_queue (c)->name, "batch");
     assert_true (config_default_queue (c)->started);
     assert_string_equal (c->match_policy->name, "lonode");
+    assert_string_equal (c->queue_policy->name, "easy");
     assert_null (config_executor_section (c, "local"));
     assert_true (c->priority.weights.fair_share == 3000 && c->priority.interval == 60);
     config_destroy (c);
@@ -112,6 +113,10 @@ static void test_refusals (void **state)
         { "log-level: loud\n", ":1:", "error, warning, info or debug" },
         { "match-policy: lowest\n", ":1:", "high, hinode" },
         { "match-policy: [low]\n", ":1:", "expected one of" },
+        { "queue-policy: fair\n", ":1:", "conservative, easy, fcfs, hybrid" },
+        { "queue-policy: 3\n", ":1:", "expected one of" },
+        { "queue-policy: easy\nreservation-depth: 5\n", ":2:", "easy has its own" },
+        { "queue-policy: hybrid\nreservation-depth: 0\n", ":2:", "from 1 to 10000" },
         { "listen: 7718\n", ":1:", "HOST:PORT" },
         { "listen: host:99999\n", ":1:", "HOST:PORT" },
         { "grace: soon\n", ":1:", "duration" },

@@ -1,0 +1,165 @@
+#!/bin/sh
+test_description='the plan: reservations, who may go first without delaying them, expected starts and answers'
+. "$(dirname "$0")/lib.sh"
+. "$FLUXQ_SOURCE_DIR/t/faults.sh"
+
+config()
+{
+    printf 'local: {nodes: 4, cores: 2, memory: 1Gi}\ngrace: 1s\n' >plan.yaml
+    for lib_line; do echo "$lib_line" >>plan.yaml; done
+}
+
+# submit TIME ARGUMENTS: a job that runs until the file stop.ID or stop is there.
+write_script until.sh <<\END
+#!/bin/sh
+until [ -e stop ] || [ -e "stop.$FLUXQ_JOB_ID" ]; do sleep 0.02; done
+END
+
+submit()
+{
+    limit=$1
+    shift
+    fluxq-submit -o /dev/null -t "$limit" "$@" ./until.sh
+}
+
+end_job()
+{
+    touch "stop.$1" && wait_job_state "$1" COMPLETED
+}
+
+fresh()
+{
+    rm -f stop stop.* && { none_active || fluxq-cancel -t PENDING,RUNNING; } && wait_until 20 none_active
+}
+
+end_all()
+{
+    touch stop && wait_until 20 none_active && rm -f stop stop.*
+}
+
+# starts ID: when it is planned to, in minutes from now, rounded; "none"
+starts()
+{
+    fluxq-show job "$1" --json | jq -r 'if .expected_start then ((.expected_start - now) / 60 | round) else "none" end'
+}
+
+starts_in()
+{
+    [ "$(starts "$1")" = "$2" ]
+}
+
+config
+start_broker --config plan.yaml
+
+test_expect_success 'easy: who ends before the first begins may go ahead, who would delay it may not' '
+    fresh &&
+    two=$(submit 60 -N 2 --exclusive) && wait_job_state $two RUNNING &&
+    first=$(submit 30 -N 4 --exclusive) &&
+    long=$(submit 90 -N 1 --exclusive) && short=$(submit 20 -N 1 --exclusive) &&
+    wait_job_state $short RUNNING &&
+    [ "$(job_state $first)" = PENDING ] && [ "$(job_state $long)" = PENDING ] &&
+    wait_until 10 starts_in $first 60 && starts_in $long none &&
+    end_job $short && sleep 0.3 && [ "$(job_state $long)" = PENDING ] &&
+    end_job $two && wait_job_state $first RUNNING &&
+    wait_until 10 starts_in $long 30 &&
+    end_job $first && wait_job_state $long RUNNING &&
+    end_all
+'
+
+test_expect_success 'the answers: who is ahead, when it starts, what it waits for' '
+    fresh &&
+    all=$(submit 60 -N 4 --exclusive) && wait_job_state $all RUNNING &&
+    one=$(submit 10 -N 2) && two=$(submit 10 -N 3 --exclusive) &&
+    wait_until 10 starts_in $one 60 &&
+    fluxq-queue --why >why && cat why &&
+    grep -q "^JOBID.*AHEAD.*EXPECTED_START.*REASON_TEXT" why &&
+    grep -Eq "^ *$one .* PD +[0-9]+ +0 +20[0-9T:-]+ +needs .*; job $all frees 2 nodes by 20.*; starts about 20" why &&
+    grep -Eq "^ *$two .* PD +[0-9]+ +1 +N/A +.*1 job ahead" why &&
+    ! grep -q "^ *$all " why &&
+    fluxq-queue --start >start && grep -Eq "^ *$one .* PD +20[0-9T:-]+ +[0-9]+ +Resources" start &&
+    fluxq-show job $one >show && grep -q "^ *Starts: *about 20" show && grep -q "^ *Waits for: *job $all" show &&
+    fluxq-show job $two >show && grep -q "^ *Starts: *not before 20" show &&
+    fluxq-show job $two --json | jq -e ".jobs_ahead == 1 and .expected_start == null and .not_before > now" &&
+    fluxq-queue -o "%i %S" -t pending | grep -Eq "^ *$one +20" &&
+    end_all
+'
+
+test_expect_success 'jobs without a time limit: no start is told, and they do not go before the first on its nodes' '
+    fresh &&
+    all=$(fluxq-submit -o /dev/null -N 3 --exclusive ./until.sh) && wait_job_state $all RUNNING &&
+    first=$(fluxq-submit -o /dev/null -N 4 --exclusive ./until.sh) &&
+    later=$(fluxq-submit -o /dev/null -N 1 --exclusive ./until.sh) &&
+    wait_until 10 sh -c "fluxq-show job $first | grep -q \"job $all has 3 nodes and no time limit\"" &&
+    starts_in $first none && [ "$(job_state $later)" = PENDING ] &&
+    short=$(submit 1:00:00 -N 1 --exclusive) && wait_job_state $short RUNNING &&
+    end_all
+'
+
+test_expect_success 'reload: conservative, every job has a start; cancelling one moves the others forward' '
+    fresh &&
+    config "queue-policy: conservative" && fluxq-ctl reload >out && grep queue-policy out &&
+    all=$(submit 60 -N 4 --exclusive) && wait_job_state $all RUNNING &&
+    a=$(submit 30 -N 4 --exclusive) && b=$(submit 20 -N 2 --exclusive) && c=$(submit 10 -N 4 --exclusive) &&
+    wait_until 10 starts_in $a 60 && wait_until 10 starts_in $b 90 && wait_until 10 starts_in $c 110 &&
+    fluxq-cancel $a && wait_until 10 starts_in $b 60 && wait_until 10 starts_in $c 80 &&
+    end_all
+'
+
+test_expect_success 'a job of higher urgency is planned before those that waited' '
+    fresh &&
+    all=$(submit 60 -N 4 --exclusive) && wait_job_state $all RUNNING &&
+    a=$(submit 30 -N 4 --exclusive) && wait_until 10 starts_in $a 60 &&
+    b=$(submit 20 -N 4 --exclusive) && wait_until 10 starts_in $b 90 &&
+    curl -s -o urgency.out --unix-socket "$FLUXQ_RUN/fluxqd.sock" -X POST -d "{\"urgency\":20}" "http://fluxqd/v1/jobs/$b/urgency" &&
+    wait_until 10 starts_in $b 60 && wait_until 10 starts_in $a 80 &&
+    end_all
+'
+
+test_expect_success 'hybrid: so many have a start as reservation-depth says' '
+    fresh &&
+    config "queue-policy: hybrid" "reservation-depth: 2" && fluxq-ctl reload &&
+    all=$(submit 60 -N 4 --exclusive) && wait_job_state $all RUNNING &&
+    a=$(submit 30 -N 4 --exclusive) && b=$(submit 20 -N 2 --exclusive) && c=$(submit 10 -N 4 --exclusive) &&
+    wait_until 10 starts_in $b 90 && starts_in $a 60 && starts_in $c none &&
+    end_all
+'
+
+test_expect_success 'fcfs: nobody starts before the first' '
+    fresh &&
+    config "queue-policy: fcfs" && fluxq-ctl reload &&
+    two=$(submit 60 -N 2 --exclusive) && wait_job_state $two RUNNING &&
+    first=$(submit 30 -N 4 --exclusive) && short=$(submit 1 -N 1) &&
+    wait_until 10 starts_in $first 60 && sleep 0.3 && [ "$(job_state $short)" = PENDING ] &&
+    end_job $two && wait_job_state $first RUNNING &&
+    end_all
+'
+
+test_expect_success 'a node that is drained changes the plan, and one that comes back' '
+    fresh &&
+    config "queue-policy: easy" && fluxq-ctl reload &&
+    two=$(submit 60 -N 2 --exclusive) && wait_job_state $two RUNNING &&
+    first=$(submit 30 -N 4 --exclusive) && wait_until 10 starts_in $first 60 &&
+    fluxq-ctl drain node3 --reason disk && wait_until 10 starts_in $first none &&
+    fluxq-ctl resume node3 && wait_until 10 starts_in $first 60 &&
+    end_all
+'
+
+test_expect_success 'the plan is made anew after a restart' '
+    fresh &&
+    two=$(submit 60 -N 2 --exclusive) && wait_job_state $two RUNNING &&
+    first=$(submit 30 -N 4 --exclusive) && wait_until 10 starts_in $first 60 &&
+    kill_broker && start_broker --config plan.yaml &&
+    wait_until 20 starts_in $first 60 &&
+    end_all
+'
+
+test_expect_success 'what is wrong in the configuration is named, with the place' '
+    config "queue-policy: fair" && test_must_fail fluxqd --check --config plan.yaml 2>err &&
+    grep "plan.yaml:3:.*queue-policy: expected one of conservative, easy, fcfs, hybrid" err &&
+    config "queue-policy: easy" "reservation-depth: 5" && test_must_fail fluxqd --check --config plan.yaml 2>err &&
+    grep "plan.yaml:4:.*reservation-depth is for queue-policy hybrid" err &&
+    config "queue-policy: hybrid" "reservation-depth: 0" && test_must_fail fluxqd --check --config plan.yaml 2>err &&
+    grep "plan.yaml:4:.*reservation-depth" err
+'
+
+test_done

@@ -48,11 +48,11 @@ test_expect_success 'every command has a page, and fluxq(1) and the list name al
 
 test_expect_success 'every subcommand is in its page, and nothing else' '
     for command in ctl show; do
-        fluxq-$command --help | sed "/^Options:/,\$d" | sed -n "s/^  \([a-z][a-z]*\) .*/\1/p" | sort -u >help &&
+        fluxq-$command --help | sed "/^Options:/,\$d" | sed -n "s/^  \([a-z][a-z-]*\) .*/\1/p" | sort -u >help &&
         test -s help &&
         awk "/^\.SH (SUBCOMMANDS|DESCRIPTION)/ { on = 1 } /^\.SH (OPTIONS|EXIT)/ { on = 0 }
              on && /^\.TP/ { getline; print }" "$man/fluxq-$command.1" |
-            sed "s/^\.[A-Z]* *//; s/\"//g; s/^\([a-z]*\).*/\1/" | sort -u >page &&
+            sed "s/\\\\//g; s/^\.[A-Z]* *//; s/\"//g; s/^\([a-z-]*\).*/\1/" | sort -u >page &&
         diff help page || return 1
     done
 '

@@ -1,5 +1,6 @@
 /* show_priority.c - fluxq-show priority and fair-share: sums term by term, users with what
  * they used; see show.h */
+#include <math.h>
 #include <string.h>
 
 #include "cmd/print.h"
@@ -89,7 +90,8 @@ static void print_terms (const json_t *o)
         explain (o, name, &text);
         grid_add (&g, "%s", name);
         grid_add (&g, "%.0f", answer_number (term, "weight"));
-        grid_add (&g, "%.6g", answer_number (term, "factor"));
+        double factor = answer_number (term, "factor");
+        grid_add (&g, "%.*f", factor == floor (factor) ? 0 : 4, factor);
         grid_add (&g, "%.0f", answer_number (term, "points"));
         grid_add (&g, "%s", text.buf);
     }

@@ -75,7 +75,7 @@ enum job_phase {
 /* Bits: what the caller must do next. */
 enum job_action {
     JOB_ACT_VALIDATE = 1 << 0,  /* emit validate (after checks) */
-    JOB_ACT_DEPEND = 1 << 1,    /* no dependency is left: emit depend */
+    JOB_ACT_DEPEND = 1 << 1,    /* emit depend as soon as its dependencies are met */
     JOB_ACT_PRIORITY = 1 << 2,  /* compute and emit priority */
     JOB_ACT_ENQUEUE = 1 << 3,   /* give it to the scheduler (or its order changed) */
     JOB_ACT_DEQUEUE = 1 << 4,   /* take it from the scheduler, if it is there */

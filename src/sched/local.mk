@@ -2,12 +2,12 @@
 noinst_LIBRARIES += src/sched/libsched.a
 src_sched_libsched_a_SOURCES = \
 	src/sched/order.c \
-	src/sched/priority.c \
-	src/sched/usage.c \
 	src/sched/pass.c \
 	src/sched/policy.c \
+	src/sched/priority.c \
 	src/sched/reason.c \
 	src/sched/sched.c \
+	src/sched/usage.c \
 	$(QUEUE_POLICIES_FILES)
 nodist_src_sched_libsched_a_SOURCES = src/sched/policies/table.c
 
@@ -15,19 +15,21 @@ if HAVE_CMOCKA
 SCHED_TESTS = \
 	src/sched/test/test_order \
 	src/sched/test/test_priority \
-	src/sched/test/test_usage \
 	src/sched/test/test_sched \
 	src/sched/test/test_sched_random \
-	src/sched/test/test_torture
+	src/sched/test/test_torture \
+	src/sched/test/test_usage
 check_PROGRAMS += $(SCHED_TESTS)
 UNIT_TESTS += $(SCHED_TESTS)
 SCHED_TEST_LIBS = $(SCHED_LIBS) $(CMOCKA_LIBS)
 src_sched_test_test_order_LDADD = $(SCHED_TEST_LIBS)
 src_sched_test_test_priority_LDADD = $(SCHED_TEST_LIBS)
-src_sched_test_test_usage_LDADD = $(SCHED_TEST_LIBS)
 src_sched_test_test_sched_LDADD = $(SCHED_TEST_LIBS)
 src_sched_test_test_sched_random_LDADD = $(SCHED_TEST_LIBS)
 src_sched_test_test_torture_LDADD = $(SCHED_TEST_LIBS)
 src_sched_test_test_torture_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc \
 	-Wl,--wrap=calloc -Wl,--wrap=realloc -Wl,--wrap=strdup
+src_sched_test_test_usage_LDADD = $(SCHED_TEST_LIBS)
+src_sched_test_test_usage_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc \
+	-Wl,--wrap=calloc -Wl,--wrap=strdup
 endif

@@ -1,6 +1,7 @@
 /* Usage by example, and against a slow recount: every allocation ever, one by one, as an
  * integral. What would be wrong: a job that counts twice or not at all, a half-life that
- * is none, a look that changes something, usage that a restart loses. */
+ * is none, a look that changes something, usage that a restart loses. Linked with --wrap
+ * for malloc and its kin: each allocation fails in turn. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -10,6 +11,35 @@
 
 #include "match/test/build.h"
 #include "sched/usage.h"
+
+static long countdown = -1; /* allocations until one fails; < 0: none does */
+
+static bool fails (void)
+{
+    return countdown >= 0 && countdown-- == 0;
+}
+
+void *__real_malloc (size_t size);
+void *__real_calloc (size_t n, size_t size);
+char *__real_strdup (const char *s);
+void *__wrap_malloc (size_t size);
+void *__wrap_calloc (size_t n, size_t size);
+char *__wrap_strdup (const char *s);
+
+void *__wrap_malloc (size_t size)
+{
+    return fails () ? NULL : __real_malloc (size);
+}
+
+void *__wrap_calloc (size_t n, size_t size)
+{
+    return fails () ? NULL : __real_calloc (n, size);
+}
+
+char *__wrap_strdup (const char *s)
+{
+    return fails () ? NULL : __real_strdup (s);
+}
 
 #define USERS 5
 #define JOBS 400
@@ -154,6 +184,38 @@ static void test_half_life_changes (void **state)
     usage_destroy (u);
 }
 
+/* Without memory a user is not there, or is as before; what did succeed counts. */
+static void test_no_memory (void **state)
+{
+    int failures = 0;
+
+    (void)state;
+    for (long n = 0; n == 0 || countdown < 0; n++) {
+        countdown = n;
+        struct usage *u = usage_create (100);
+        double wanted = 0;
+        for (uint32_t uid = 0; u && uid < 40; uid++) {
+            int rc = usage_begin (u, uid, 2, 0, 0);
+            assert_true (rc == 0 || rc == -ENOMEM);
+            wanted += rc == 0 ? 2 : 0;
+            failures += rc < 0;
+            rc = usage_name (u, uid, "somebody");
+            assert_true (rc == 0 || rc == -ENOMEM);
+            failures += rc < 0;
+        }
+        size_t count;
+        uint32_t *uids = u ? usage_uids (u, &count) : NULL;
+        if (u) {
+            usage_set_half_life (u, 0, 0);
+            assert_near (usage_all (u, 1), wanted);
+        }
+        free (uids);
+        usage_destroy (u);
+    }
+    countdown = -1;
+    assert_true (failures > 40);
+}
+
 /* -- against a recount -- */
 
 struct held {
@@ -254,6 +316,7 @@ int main (void)
         cmocka_unit_test (test_drop_idle),
         cmocka_unit_test (test_clock_set_back),
         cmocka_unit_test (test_half_life_changes),
+        cmocka_unit_test (test_no_memory),
         cmocka_unit_test (test_random_against_recount),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

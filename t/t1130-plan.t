@@ -153,6 +153,23 @@ test_expect_success 'the plan is made anew after a restart' '
     end_all
 '
 
+test_expect_success '--test-only tells when and where, and submits nothing' '
+    fresh && config "queue-policy: easy" && fluxq-ctl reload &&
+    fluxq-submit --test-only -N 2 -n 4 -t 5 ./until.sh >out && cat out &&
+    grep -Eq "^would start now on node\[0-1\]: 2 nodes, 4 tasks, 4 cores$" out &&
+    all=$(submit 60 -N 4 --exclusive) && wait_job_state $all RUNNING && one=$(submit 30 -N 4 --exclusive) &&
+    wait_until 10 starts_in $one 60 &&
+    fluxq-submit --test-only -N 1 -t 5 ./until.sh >out && cat out &&
+    grep -Eq "^would start not before 20[0-9T:-]+ on node0: 1 node, 1 task, 1 core; 1 job waits$" out &&
+    fluxq-submit --test-only --json -N 1 -t 5 ./until.sh >out.json &&
+    jq -e ".start > now + 5000 and .now == false and .nodelist == \"node0\" and .pending == 1" out.json &&
+    test_must_fail fluxq-submit --test-only -N 9 ./until.sh 2>err && grep "needs 9 nodes" err &&
+    test_must_fail fluxq-submit --test-only --wait ./until.sh 2>err && grep "no job to --wait for" err &&
+    test_must_fail fluxq-submit --test-only --dry-run ./until.sh 2>err && grep "say one of them" err &&
+    [ "$(fluxq-queue --no-header | wc -l)" = 2 ] &&
+    end_all
+'
+
 test_expect_success 'what is wrong in the configuration is named, with the place' '
     config "queue-policy: fair" && test_must_fail fluxqd --check --config plan.yaml 2>err &&
     grep "plan.yaml:3:.*queue-policy: expected one of conservative, easy, fcfs, hybrid" err &&

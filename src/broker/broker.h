@@ -259,6 +259,11 @@ void broker_plan (struct broker *b);
 void broker_enqueue (struct broker *b, struct entry *e);
 void broker_forget_fresh (struct broker *b, struct entry *e);
 
+/* -- foresee.c -- */
+/* {"start", "now", "nodelist", ..., "pending"} of a job that was checked and is in no table;
+ * "reason" where nobody can tell a start. NULL: no memory. */
+json_t *broker_foresee (struct broker *b, const struct entry *e);
+
 /* -- recover.c: before the loop runs -- */
 int broker_recover (struct broker *b, struct error *err);
 void broker_recovered_nodes (

@@ -12,6 +12,7 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/deadline.c \
 	src/broker/depend.c \
 	src/broker/follow.c \
+	src/broker/foresee.c \
 	src/broker/jobs.c \
 	src/broker/lifecycle.c \
 	src/broker/nodes.c \

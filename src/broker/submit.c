@@ -29,6 +29,7 @@ struct submission {
     uid_t uid;
     int urgency;
     bool allow_infeasible;
+    bool test_only; /* it is checked, and told when it would start */
     char *queue; /* by name: a reload may move it */
     char *key;
     bool completed; /* something of the queue went into the jobspec's JSON */
@@ -364,6 +365,7 @@ static int read_query (struct submission *s, struct error *err)
 {
     const char *urgency = http_request_query (s->req, "urgency");
     const char *allow = http_request_query (s->req, "allow-infeasible");
+    const char *test = http_request_query (s->req, "test-only");
     int64_t value = 16;
 
     if (urgency && parse_int (urgency, 0, 31, &value, "urgency", err) < 0)
@@ -372,6 +374,7 @@ static int read_query (struct submission *s, struct error *err)
         return error_set (err, EINVAL, "urgency: only operators may go above 16");
     s->urgency = (int)value;
     s->allow_infeasible = allow && strcmp (allow, "0") != 0;
+    s->test_only = test && strcmp (test, "0") != 0;
     return 0;
 }
 
@@ -394,6 +397,24 @@ static void parse_work (uv_work_t *w)
     parse (w->data);
 }
 
+static void answer_test (struct submission *s)
+{
+    json_t *o = s->b->recovering ? NULL : broker_foresee (s->b, s->e);
+
+    if (!o) {
+        refuse (s, 503, "busy",
+                s->b->recovering ? "the broker does not know its nodes yet"
+                                 : "out of memory");
+        return;
+    }
+    detach (s);
+    if (!s->gone)
+        api_reply_json (s->req, 200, o);
+    else
+        json_decref (o);
+    submission_free (s);
+}
+
 static void parsed (struct submission *s)
 {
     size_t len;
@@ -403,6 +424,8 @@ static void parsed (struct submission *s)
     if (!s->e->js || check (s, &code, &s->err) < 0
         || !(s->text = keep_text (s, body, len)))
         refuse (s, 422, code, s->err.text);
+    else if (s->test_only)
+        answer_test (s);
     else if (s->e->js->depend.n)
         find_antecedents (s);
     else

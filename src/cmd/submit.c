@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "cmd/command.h"
+#include "cmd/print.h"
 #include "cmd/send.h"
 #include "common/clock.h"
 #include "common/io.h"
@@ -18,12 +19,14 @@
 
 extern char **environ;
 
-enum { WAIT = 1, DRY_RUN, JSON, URGENCY, ALLOW_INFEASIBLE };
+enum { WAIT = 1, DRY_RUN, TEST_ONLY, JSON, URGENCY, ALLOW_INFEASIBLE };
 
 static const struct option_desc options[] = {
     { "wait", 'W', NULL, "wait for the job's end; its exit status becomes this command's",
       WAIT, false },
     { "dry-run", 0, NULL, "show the jobspec and submit nothing", DRY_RUN, false },
+    { "test-only", 0, NULL, "tell when and where the job would start, submit nothing",
+      TEST_ONLY, false },
     { "json", 0, NULL, "print {\"id\":N}, and with --wait the result as a second line",
       JSON, false },
     { "urgency", 0, "N", "0 (held) to 16 [16]; above that, to 31, for operators", URGENCY,
@@ -36,7 +39,7 @@ static const struct option_desc options[] = {
 
 struct submit {
     struct submit_options so;
-    bool wait, dry_run, json, allow_infeasible;
+    bool wait, dry_run, test_only, json, allow_infeasible;
     int64_t urgency; /* -1: not given */
     char **operands; /* NULL-terminated; the script first, or the command */
     bool is_command;
@@ -56,6 +59,9 @@ static int set_option (struct cmd *c, struct submit *s, const struct option_matc
         return CMD_OK;
     case DRY_RUN:
         s->dry_run = true;
+        return CMD_OK;
+    case TEST_ONLY:
+        s->test_only = true;
         return CMD_OK;
     case JSON:
         s->json = true;
@@ -93,8 +99,12 @@ static int read_options (struct cmd *c, struct submit *s)
     s->is_command = c->parser.dashes && s->operands;
     if (c->parser.dashes && !s->operands)
         return cmd_usage (c, "there is no command behind --");
-    if (s->dry_run && s->wait)
-        return cmd_usage (c, "--dry-run submits nothing: there is no job to --wait for");
+    if ((s->dry_run || s->test_only) && s->wait)
+        return cmd_usage (c, "--%s submits nothing: there is no job to --wait for",
+                          s->dry_run ? "dry-run" : "test-only");
+    if (s->dry_run && s->test_only)
+        return cmd_usage (c,
+                          "--dry-run asks no broker, --test-only does: say one of them");
     if (s->so.hold && s->urgency > 0)
         return cmd_usage (c, "--hold is urgency 0, and --urgency says another");
     if (submit_options_from_environ (&s->so, environ, &err) < 0)
@@ -252,6 +262,69 @@ static int submit (struct cmd *c, struct submit *s, const json_t *jobspec)
     return report_result (c, s, id, result.buf, result.len);
 }
 
+/* ": 2 nodes, 2 tasks, 4 cores" */
+static void add_size (struct strbuf *sb, const json_t *o)
+{
+    static const struct {
+        const char *key, *unit;
+    } sizes[] = { { "nnodes", "node" }, { "ntasks", "task" }, { "ncores", "core" } };
+
+    for (size_t i = 0; i < ARRAY_SIZE (sizes); i++) {
+        double n = answer_number (o, sizes[i].key);
+        strbuf_addf (sb, "%s %.0f %s%s", i ? "," : ":", n, sizes[i].unit,
+                     n == 1 ? "" : "s");
+    }
+}
+
+/* "would start now on node[0-1]: 2 nodes, 2 tasks, 4 cores; 1 job waits" */
+static void print_test (const json_t *o)
+{
+    double pending = answer_number (o, "pending"), start = answer_number (o, "start");
+    autostrbuf struct strbuf sb;
+
+    strbuf_init (&sb, 4096);
+    if (json_is_true (json_object_get (o, "now")))
+        strbuf_adds (&sb, "would start now");
+    else if (start > 0)
+        strbuf_adds (&sb, "would start not before ");
+    else
+        strbuf_addf (&sb, "nobody can tell when it would start: %s",
+                     answer_text (o, "reason"));
+    if (start > 0 && !json_is_true (json_object_get (o, "now")))
+        strbuf_add_time (&sb, start);
+    if (start > 0) {
+        strbuf_addf (&sb, " on %s", answer_text (o, "nodelist"));
+        add_size (&sb, o);
+    }
+    if (pending > 0)
+        strbuf_addf (&sb, "; %.0f job%s", pending, pending == 1 ? " waits" : "s wait");
+    puts (sb.buf);
+}
+
+static int test (struct cmd *c, const struct submit *s, const json_t *jobspec)
+{
+    autostrbuf struct strbuf target;
+    autofree char *body = json_dumps (jobspec, JSON_COMPACT);
+    struct error err = { 0 };
+    struct http_response r;
+
+    strbuf_init (&target, 4096);
+    build_target (s, &target);
+    target_add (&target, "test-only", "1");
+    if (!body)
+        return cmd_fail (c, "out of memory");
+    if (cmd_request (c, "POST", target.buf, body, strlen (body), &r) != CMD_OK)
+        return c->status;
+    json_t *o = json_parse (r.body, r.len, "the broker's answer", &err);
+    if (o && s->json)
+        printf ("%.*s\n", (int)r.len, r.body);
+    else if (o)
+        print_test (o);
+    json_decref (o);
+    http_response_release (&r);
+    return o ? CMD_OK : cmd_fail (c, "%s", err.text);
+}
+
 static int run (struct cmd *c)
 {
     struct submit s = { .urgency = -1 };
@@ -264,7 +337,9 @@ static int run (struct cmd *c)
     if (!c->ended)
         status = build_jobspec (c, &s, &jobspec);
     if (!c->ended && status == CMD_OK)
-        status = s.dry_run ? print_jobspec (c, jobspec) : submit (c, &s, jobspec);
+        status = s.dry_run     ? print_jobspec (c, jobspec)
+                 : s.test_only ? test (c, &s, jobspec)
+                               : submit (c, &s, jobspec);
     json_decref (jobspec);
     strbuf_release (&s.script);
     submit_options_release (&s.so);

@@ -69,9 +69,10 @@ int match_without_allocating (struct matcher *m, const struct match_request *req
  * -ENOMEM. Who has no limit is planned for a year. */
 int match_reserve (struct matcher *m, uint64_t job, const struct match_request *req,
                    double now, double duration, double *start, struct error *why);
-/* As reserve, but nothing is booked; 0 with *start == now: it fits now. */
+/* As reserve, but nothing is booked; 0 with *start == now: it fits now. *ret, the caller's:
+ * what it would be given; ret may be NULL. */
 int match_earliest (struct matcher *m, const struct match_request *req, double now,
-                    double duration, double *start, struct error *why);
+                    double duration, double *start, struct rset **ret, struct error *why);
 struct match_blocker {
     uint64_t job;
     double end;    /* unix time by which it ends */

@@ -9,10 +9,11 @@
 #include "match/match_private.h"
 #include "match/planner_private.h"
 
-/* The earliest start: 0 and *start. -EBUSY, -ENOENT, -ENOMEM. */
+/* The earliest start: 0, *start, and what it would be given (ret may be NULL). -EBUSY,
+ * -ENOENT, -ENOMEM. */
 static int plan (struct matcher *m, enum planner_op op, uint64_t job,
                  const struct match_request *req, double now, double duration,
-                 double *start, struct error *why)
+                 double *start, struct rset **ret, struct error *why)
 {
     int64_t at = match_ticks (now), length = match_ticks_of_duration (duration);
     autoselection struct selection *s = NULL;
@@ -26,9 +27,12 @@ static int plan (struct matcher *m, enum planner_op op, uint64_t job,
     }
     int rc = planner_match (m->p, op, job, shape, at, length, &s, why);
     free (least.v);
-    if (rc == 0)
-        *start = s->start <= at ? now : match_seconds (s->start);
-    return rc == -ENODEV ? -ENOENT : rc;
+    if (rc < 0)
+        return rc == -ENODEV ? -ENOENT : rc;
+    *start = s->start <= at ? now : match_seconds (s->start);
+    if (ret && !(*ret = rset_of_selection (m->g, s)))
+        return error_set (why, ENOMEM, "out of memory");
+    return 0;
 }
 
 int match_reserve (struct matcher *m, uint64_t job, const struct match_request *req,
@@ -37,8 +41,8 @@ int match_reserve (struct matcher *m, uint64_t job, const struct match_request *
     if (booking_find (m->p, job))
         return error_set (why, EEXIST, "job %llu has resources already",
                           (unsigned long long)job);
-    int rc =
-        plan (m, PLANNER_ALLOCATE_ORELSE_RESERVE, job, req, now, duration, start, why);
+    int rc = plan (m, PLANNER_ALLOCATE_ORELSE_RESERVE, job, req, now, duration, start,
+                   NULL, why);
     if (rc == 0 && match_has (m, job)) {
         planner_cancel (m->p, job);
         return -EAGAIN;
@@ -47,9 +51,10 @@ int match_reserve (struct matcher *m, uint64_t job, const struct match_request *
 }
 
 int match_earliest (struct matcher *m, const struct match_request *req, double now,
-                    double duration, double *start, struct error *why)
+                    double duration, double *start, struct rset **ret, struct error *why)
 {
-    return plan (m, PLANNER_WITHOUT_ALLOCATING_FUTURE, 0, req, now, duration, start, why);
+    return plan (m, PLANNER_WITHOUT_ALLOCATING_FUTURE, 0, req, now, duration, start, ret,
+                 why);
 }
 
 uint64_t match_layout (const struct matcher *m)

@@ -260,18 +260,19 @@ int sched_estimate (struct sched *s, uint64_t id, double now, double *start,
                     bool *planned)
 {
     const struct pending *p = sched_find (s, id);
-    struct error why;
 
     if (!p)
         return -ENOENT;
     *planned = p->start > 0;
     *start = p->start;
-    if (*planned)
-        return 0;
-    if (p->where != ORDERED && p->where != WAITING)
+    if (!*planned && p->where != ORDERED && p->where != WAITING)
         return -EBUSY;
-    s->tries++;
-    int rc =
-        match_earliest (s->m, p->req, fmax (now, p->begin), p->duration, start, &why);
-    return rc == -ENOENT ? -EBUSY : rc;
+    if (!*planned) {
+        double from = fmax (now, p->begin);
+        s->tries++;
+        int rc = match_earliest (s->m, p->req, from, p->duration, start, NULL, NULL);
+        if (rc < 0)
+            return rc == -ENOENT ? -EBUSY : rc;
+    }
+    return *start - now < SCHED_SOMEDAY ? 0 : -EBUSY;
 }

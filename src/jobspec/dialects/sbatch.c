@@ -125,7 +125,7 @@ static const struct option_desc table[] = {
     NO ("sockets-per-node", 0, "N", CORES_ONLY),
     NO ("spread-job", 0, NULL, NULL),
     NO ("switches", 0, "SPEC", NULL),
-    NO ("test-only", 0, NULL, "use fluxq-submit --dry-run"),
+    NO ("test-only", 0, NULL, "use fluxq-submit --test-only"),
     NO ("thread-spec", 0, "N", NULL),
     NO ("threads-per-core", 0, "N", CORES_ONLY),
     NO ("time-min", 0, "TIME", "say --time"),

@@ -1,0 +1,43 @@
+/* foresee.c - POST /v1/jobs?test-only=1: when and where a job would start, were it submitted
+ *
+ * Of the jobs that wait only those with a reservation are counted in: so a time ahead is a
+ * bound, and the answer says how many wait.
+ */
+#include <errno.h>
+
+#include "broker/broker.h"
+#include "common/clock.h"
+
+static json_t *where (const struct rset *r)
+{
+    autofree char *nodelist = rset_nodelist (r);
+
+    return nodelist
+               ? json_pack ("{s:s s:I s:I s:I}", "nodelist", nodelist, "nnodes",
+                            (json_int_t)r->nranks, "ntasks", (json_int_t)rset_slots (r),
+                            "ncores", (json_int_t)rset_cores (r))
+               : NULL;
+}
+
+json_t *broker_foresee (struct broker *b, const struct entry *e)
+{
+    struct error why = { 0 };
+    struct rset *r = NULL;
+    double now = clock_wall (), start = 0;
+    double from = MAX (now, e->js->begin);
+    int rc = match_earliest (b->matcher, e->req, from, e->js->duration, &start, &r, &why);
+    json_t *o = rc == 0 ? where (r) : json_object ();
+
+    rset_destroy (r);
+    if (!o || rc == -ENOMEM) {
+        json_decref (o);
+        return NULL;
+    }
+    json_object_set_new (o, "start", rc == 0 ? json_real (start) : json_null ());
+    json_object_set_new (o, "now", json_boolean (rc == 0 && start <= now));
+    json_object_set_new (o, "pending",
+                         json_integer ((json_int_t)sched_pending (b->sched)));
+    if (rc < 0)
+        json_object_set_new (o, "reason", json_string (why.text));
+    return o;
+}

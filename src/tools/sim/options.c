@@ -130,7 +130,7 @@ static int apply (struct options *o, const struct option_match *m, struct error 
         return match_policy_parse (m->value, &o->match_policy, err);
     case OPT_ELASTIC:
         rc = set_number (m->value, 1, 99, &n, err);
-        o->elastic = (double)n / 100;
+        o->elastic = (unsigned)n;
         return rc;
     case OPT_SPEEDUP:
         return set_choice (m->value, "linear", "none", &o->linear, err);

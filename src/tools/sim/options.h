@@ -18,7 +18,7 @@ struct options {
     unsigned depth; /* 0: the policy's own */
     struct match_policy match_policy;
     uint64_t seed;
-    double elastic; /* part of the size, 0: none */
+    unsigned elastic; /* percent of the size, 0: none */
     bool linear;
     bool skip; /* broken lines */
     bool json;

@@ -92,6 +92,16 @@ static json_t *count (uint64_t n)
     return json_integer ((json_int_t)n);
 }
 
+/* File names need not be UTF-8. */
+static json_t *text (const char *s)
+{
+    autostrbuf struct strbuf sb;
+
+    strbuf_init (&sb, 1 << 20);
+    strbuf_add_json (&sb, s, SIZE_MAX);
+    return json_loadb (sb.buf, sb.len, JSON_DECODE_ANY, NULL);
+}
+
 int report_print_json (const struct report *r)
 {
     const struct figures *f = &r->figures;
@@ -99,11 +109,11 @@ int report_print_json (const struct report *r)
         const char *key;
         json_t *value;
     } keys[] = {
-        { "trace", json_string (r->opt->trace) },
-        { "cluster", json_string (r->opt->cluster) },
-        { "policy", json_string (r->opt->policy->name) },
+        { "trace", text (r->opt->trace) },
+        { "cluster", text (r->opt->cluster) },
+        { "policy", text (r->opt->policy->name) },
         { "depth", count (depth (r)) },
-        { "match_policy", json_string (r->opt->match_policy.name) },
+        { "match_policy", text (r->opt->match_policy.name) },
         { "seed", count (r->opt->seed) },
         { "jobs", count (r->counts.jobs) },
         { "started", count (r->counts.started) },

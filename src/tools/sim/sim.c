@@ -61,13 +61,13 @@ static void fetch_next (struct sim *s)
     s->has_next = trace_next (s->trace, &s->next) == 1;
 }
 
-static void make_elastic (double fraction, uint32_t *min, uint32_t max, double *limit)
+static void make_elastic (unsigned percent, uint32_t *min, uint32_t max, double *limit)
 {
-    uint32_t least = (uint32_t)ceil (fraction * max);
+    uint32_t least = (uint32_t)(((uint64_t)max * percent + 99) / 100);
 
     if (*min != max || least >= max)
         return;
-    *min = MAX (least, 1);
+    *min = least;
     *limit *= (double)max / *min;
 }
 
@@ -75,14 +75,14 @@ static void adapt (const struct sim_setup *setup, struct trace_job *t)
 {
     double limit = t->limit;
 
-    if (setup->elastic <= 0)
+    if (setup->elastic == 0)
         return;
     if (t->size.nodes_max > 0)
         make_elastic (setup->elastic, &t->size.nodes_min, t->size.nodes_max, &limit);
     else
         make_elastic (setup->elastic, &t->size.slots_min, t->size.slots_max, &limit);
     if (setup->linear)
-        t->limit = limit;
+        t->limit = MIN (limit, TRACE_RUN_MAX);
 }
 
 static void refuse (struct sim *s, uint64_t id, const struct trace_job *t,
@@ -187,9 +187,10 @@ static int start (struct sim *s, const struct rset *r, struct job *j)
     uint32_t slots = rset_slots (r);
     double part = part_granted (&t->size, r, slots);
     double run = s->setup->linear ? t->runtime / part : t->runtime;
-    bool killed = t->limit > 0 && run > t->limit;
+    double limit = t->limit > 0 ? t->limit : TRACE_RUN_MAX;
+    bool killed = run > limit;
 
-    run = killed ? t->limit : run;
+    run = MIN (run, limit);
     j->cores = t->size.exclusive ? rset_cores (r) : (uint64_t)slots * t->size.cores;
     requests_put (s->requests, j->request);
     j->request = NULL;
@@ -203,7 +204,7 @@ static int start (struct sim *s, const struct rset *r, struct job *j)
         .submit = time_of (s, MAX (t->submit, t->begin)),
         .start = s->now,
         .end = s->now + run,
-        .shortest = t->limit > 0 ? MIN (t->runtime, t->limit) : t->runtime,
+        .shortest = MIN (t->runtime, limit),
         .killed = killed,
         .smaller = part < 1,
         .slots = slots,
@@ -267,6 +268,12 @@ static int run (struct sim *s)
     fetch_next (s);
     s->origin = s->has_next ? s->next.submit : 0;
     while (rc == 0 && advance (s)) {
+        if (s->now > SIM_TIME_MAX)
+            return error_set (
+                s->err, ERANGE,
+                "after %ju jobs more than %g s of virtual time have passed: "
+                "run times or submits are too long",
+                (uintmax_t)s->counts->started, SIM_TIME_MAX);
         apply_ends (s);
         rc = apply_submits (s);
         if (rc == 0)

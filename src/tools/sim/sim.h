@@ -27,9 +27,9 @@ struct sim_setup {
     /* An elastic job that gets a part of its largest size runs that much longer; else as
      * long as at its largest. */
     bool linear;
-    /* From 0 to below 1: jobs that are not elastic take that part of their size, too. Their
+    /* 1 to 99: jobs that are not elastic take that many percent of their size, too. Their
      * time limit is for the smallest size then. 0: as the trace has it. */
-    double elastic;
+    unsigned elastic;
 };
 
 struct sim_start { /* a job starts */
@@ -61,7 +61,9 @@ struct sim_counts {
     double seconds;                             /* of real time */
 };
 
-/* 0; -EDEADLK: jobs wait that the scheduler does not start though all is free (err names
+#define SIM_TIME_MAX 1e11 /* seconds; no run lasts longer */
+
+/* 0; -ERANGE: it would last longer than SIM_TIME_MAX; -EDEADLK: jobs wait that the scheduler does not start though all is free (err names
  * one); -ENOMEM. */
 int sim_run (const struct sim_setup *setup, struct trace *trace,
              const struct sim_observer *observer, struct sim_counts *ret,

@@ -22,7 +22,8 @@
 
 #define TRACE_JOBS_MAX 10000000 /* of a file */
 #define TRACE_LINE_MAX (16 << 20)
-#define TRACE_TIME_MAX 1e11 /* seconds; times in a file are 0 to that */
+#define TRACE_TIME_MAX 1e10           /* seconds; times in a file are 0 to that */
+#define TRACE_RUN_MAX (365 * 86400.0) /* of a run or limit: nobody plans further ahead */
 #define TRACE_COUNT_MAX 2147483647
 #define TRACE_CORES_MAX 65536 /* of a slot */
 #define TRACE_GPUS_MAX 1024

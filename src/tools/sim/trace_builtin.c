@@ -144,7 +144,7 @@ static void make_million (uint64_t *random, struct trace_job *job)
 
 #define MIXED_CORES 32
 #define MIXED_MACHINE 128 /* nodes */
-#define MIXED_LOAD 1.2 /* so that there is a queue, and policies differ */
+#define MIXED_LOAD 1.2    /* so that there is a queue, and policies differ */
 
 /* Widths as people choose them: powers of two first; in cores, whole nodes from 32 on. */
 static const struct {

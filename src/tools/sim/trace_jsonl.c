@@ -109,10 +109,10 @@ static int get_size (const json_t *o, struct job_size *size, struct error *err)
     return 0;
 }
 
-static int get_time (const json_t *o, const char *key, enum json_need need, double *ret,
-                     struct error *err)
+static int get_time (const json_t *o, const char *key, double max, enum json_need need,
+                     double *ret, struct error *err)
 {
-    int rc = json_get_double (o, key, 0, TRACE_TIME_MAX, ret, need, NULL, err);
+    int rc = json_get_double (o, key, 0, max, ret, need, NULL, err);
     return rc < 0 ? -EINVAL : rc;
 }
 
@@ -125,15 +125,15 @@ static int read_job (const json_t *o, struct trace_job *ret, struct error *err)
     int rc;
 
     if (json_only_keys (o, known, NULL, err) < 0
-        || get_time (o, "submit", JSON_REQUIRED, &ret->submit, err) < 0
-        || get_time (o, "runtime", JSON_REQUIRED, &ret->runtime, err) < 0
-        || get_time (o, "begin", JSON_OPTIONAL_KEY, &ret->begin, err) < 0
+        || get_time (o, "submit", TRACE_TIME_MAX, JSON_REQUIRED, &ret->submit, err) < 0
+        || get_time (o, "runtime", TRACE_RUN_MAX, JSON_REQUIRED, &ret->runtime, err) < 0
+        || get_time (o, "begin", TRACE_TIME_MAX, JSON_OPTIONAL_KEY, &ret->begin, err) < 0
         || get_size (o, &ret->size, err) < 0
         || json_get_int (o, "priority", -PRIORITY_MAX, PRIORITY_MAX, &ret->priority,
                          JSON_OPTIONAL_KEY, NULL, err)
                < 0)
         return -EINVAL;
-    rc = get_time (o, "limit", JSON_OPTIONAL_KEY, &ret->limit, err);
+    rc = get_time (o, "limit", TRACE_RUN_MAX, JSON_OPTIONAL_KEY, &ret->limit, err);
     if (rc == 0)
         ret->limit = MAX (ret->runtime, 1);
     return rc < 0 ? rc : TRACE_JOB;
@@ -212,7 +212,7 @@ static int read_job_record (const json_t *o, struct trace_job *ret, struct error
     struct asked a;
     double start, end;
 
-    if (get_time (o, "submit_time", JSON_REQUIRED, &ret->submit, err) < 0
+    if (get_time (o, "submit_time", TRACE_TIME_MAX, JSON_REQUIRED, &ret->submit, err) < 0
         || get_known (o, "start_time", TRACE_TIME_MAX, &start, err) < 0
         || get_known (o, "end_time", TRACE_TIME_MAX, &end, err) < 0
         || get_known (o, "begin_time", TRACE_TIME_MAX, &ret->begin, err) < 0
@@ -221,7 +221,8 @@ static int read_job_record (const json_t *o, struct trace_job *ret, struct error
         return -EINVAL;
     if (start == 0 || end == 0)
         return TRACE_LEFT_OUT;
-    ret->runtime = MAX (end - start, 0);
+    ret->runtime = MIN (MAX (end - start, 0), TRACE_RUN_MAX);
+    ret->limit = MIN (ret->limit, TRACE_RUN_MAX);
     set_asked (&a, &ret->size);
     add_granted (o, &ret->size);
     return TRACE_JOB;
@@ -284,9 +285,9 @@ static int job_of_log (const struct log_times *t, struct trace_job *ret,
     if (t->r->nranks == 0 || size_of_rset (t->r, &ret->size) < 0)
         return error_set (err, EINVAL, "events: alloc: R gives no core to a slot");
     ret->submit = t->submit;
-    ret->runtime = MAX (t->finish - t->start, 0);
+    ret->runtime = MIN (MAX (t->finish - t->start, 0), TRACE_RUN_MAX);
     if (t->r->expiration > t->r->starttime)
-        ret->limit = t->r->expiration - t->r->starttime;
+        ret->limit = MIN (t->r->expiration - t->r->starttime, TRACE_RUN_MAX);
     return TRACE_JOB;
 }
 

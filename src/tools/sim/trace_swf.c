@@ -107,13 +107,13 @@ static int check_all (const double *field, struct error *err)
         return error_set (err, EINVAL, "field %d (%s): is not known", SUBMIT,
                           names[SUBMIT]);
     if (rc == 0)
-        rc = check (field, RUN, 0, TRACE_TIME_MAX, false, err);
+        rc = check (field, RUN, 0, TRACE_RUN_MAX, false, err);
     if (rc == 0)
         rc = check (field, PROCS, 0, TRACE_COUNT_MAX, true, err);
     if (rc == 0)
         rc = check (field, ASKED_PROCS, 0, TRACE_COUNT_MAX, true, err);
     if (rc == 0)
-        rc = check (field, ASKED_TIME, 0, TRACE_TIME_MAX, false, err);
+        rc = check (field, ASKED_TIME, 0, TRACE_RUN_MAX, false, err);
     if (rc == 0)
         rc = check (field, ASKED_KB, 0, 1024.0 * TRACE_COUNT_MAX, false, err);
     if (rc == 0)

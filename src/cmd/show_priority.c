@@ -161,6 +161,10 @@ static int show_pending (struct cmd *c, const struct show *s)
         dump (o);
     else
         print_pending (json_object_get (o, "jobs"));
+    if (json_is_integer (json_object_get (o, "next")))
+        cmd_warn (c, "%.0f jobs wait; these are the first %zu of them by id",
+                  answer_number (o, "total"),
+                  json_array_size (json_object_get (o, "jobs")));
     json_decref (o);
     return CMD_OK;
 }

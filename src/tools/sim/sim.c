@@ -164,6 +164,8 @@ static void apply_ends (struct sim *s)
 
     while (events_first (&s->ends, &when) && when <= s->now) {
         struct job *j = find_job (s, events_take (&s->ends));
+        if (!j)
+            continue;
         match_cancel (s->matcher, j->id);
         s->cores_used -= j->cores;
         HASH_DELETE (hh, s->jobs, j);
@@ -215,6 +217,12 @@ static int start (struct sim *s, const struct rset *r, struct job *j)
     return 0;
 }
 
+static int not_pending (const struct sim *s, uint64_t id)
+{
+    return error_set (s->err, EPROTO, "the scheduler starts job %ju, which does not wait",
+                      (uintmax_t)id);
+}
+
 static int plan (struct sim *s)
 {
     struct sched_decision d;
@@ -222,7 +230,7 @@ static int plan (struct sim *s)
 
     while ((rc = sched_next (s->sched, EPOCH + s->now, 0, &d)) == 1) {
         struct job *j = find_job (s, d.id);
-        rc = start (s, d.r, j);
+        rc = j && j->request ? start (s, d.r, j) : not_pending (s, d.id);
         rset_destroy (d.r);
         if (rc < 0)
             return rc;

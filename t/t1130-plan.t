@@ -170,6 +170,26 @@ test_expect_success '--test-only tells when and where, and submits nothing' '
     end_all
 '
 
+granted()
+{
+    fluxq-show job "$1" --json | jq .nodes
+}
+
+test_expect_success 'elastic: at once with what there is; --max-wait holds out for the largest size' '
+    fresh &&
+    three=$(submit 60 -N 3 --exclusive) && wait_job_state $three RUNNING &&
+    now=$(submit 10 -N 1-4 --exclusive) && wait_job_state $now RUNNING && [ "$(granted $now)" = 1 ] &&
+    end_job $now &&
+    wait=$(submit 10 -N 1-4 --exclusive --max-wait=30) && sleep 0.5 && [ "$(job_state $wait)" = PENDING ] &&
+    fluxq-queue --why | grep -Eq "^ *$wait .*a smaller size fits now; it waits for its largest until 20" &&
+    end_job $three && wait_job_state $wait RUNNING && [ "$(granted $wait)" = 4 ] && end_job $wait &&
+    three=$(submit 60 -N 3 --exclusive) && wait_job_state $three RUNNING &&
+    short=$(submit 10 -N 1-4 --exclusive --max-wait=0:02) && sleep 0.5 && [ "$(job_state $short)" = PENDING ] &&
+    wait_job_state $short RUNNING 20 && [ "$(granted $short)" = 1 ] &&
+    test_must_fail fluxq-submit --max-wait=UNLIMITED -N 1-2 ./until.sh 2>err && grep "it must end" err &&
+    end_all
+'
+
 test_expect_success 'what is wrong in the configuration is named, with the place' '
     config "queue-policy: fair" && test_must_fail fluxqd --check --config plan.yaml 2>err &&
     grep "plan.yaml:3:.*queue-policy: expected one of conservative, easy, fcfs, hybrid" err &&

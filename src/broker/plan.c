@@ -36,6 +36,7 @@ void broker_enqueue (struct broker *b, struct entry *e)
                              .held = e->job->urgency == 0,
                              .begin = e->job->t_begin,
                              .duration = e->job->duration,
+                             .max_wait = e->max_wait,
                              .req = e->req,
                              .queue = e->queue };
     int rc = sched_enqueue (b->sched, &s);

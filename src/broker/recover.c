@@ -34,6 +34,8 @@ static int on_job (const struct journal_job_row *row, void *arg)
     if (e->req)
         e->req = match_request_share (b->matcher, e->req);
     if (e->js)
+        e->max_wait = e->js->max_wait;
+    if (e->js)
         entry_take_depend (e);
     entry_drop_spec (e);
     return 0;

@@ -137,6 +137,7 @@ static int check (struct submission *s, const char **code, struct error *err)
     if (!(e->req = match_request_create (e->js, err)))
         return -EINVAL;
     e->req = match_request_share (b->matcher, e->req);
+    e->max_wait = e->js->max_wait;
     if (b->ops->check && b->ops->check (b->exec, e->js, s->uid, err) < 0)
         return -EINVAL;
     *code = "infeasible";

@@ -209,6 +209,12 @@ static int parse_fluxq (struct jobspec *js, const json_t *system, struct error *
         rc = take_line (own, "submit-dir", where, 4096, &js->submit_dir, err);
     if (rc < 0)
         return rc;
+    bool again = false;
+    rc = json_get_bool (own, "requeue", &again, JSON_OPTIONAL_KEY, where, err);
+    if (rc < 0)
+        return rc;
+    if (rc == 1)
+        js->requeue = again ? JOBSPEC_TRUE : JOBSPEC_FALSE;
     rc = json_get_int (own, "memory-per-node", 1, INT64_C (1) << 40, &js->memory_per_node,
                        JSON_OPTIONAL_KEY, where, err);
     return MIN (rc, 0);
@@ -239,6 +245,9 @@ static int parse_waiting (struct jobspec *js, const json_t *system, struct error
         rc = json_get_bool (own, "kill-invalid-depend", &kill, JSON_OPTIONAL_KEY,
                             SYSTEM ".fluxq", err);
     js->keep_invalid_depend = !kill;
+    if (rc >= 0)
+        rc = json_get_double (own, "max-wait", 0, JOBSPEC_DURATION_MAX, &js->max_wait,
+                              JSON_OPTIONAL_KEY, SYSTEM ".fluxq", err);
     return rc;
 }
 
@@ -279,6 +288,7 @@ int jobspec_parse_attributes (struct jobspec *js, const json_t *attributes,
     json_t *user, *system;
     int rc;
 
+    js->requeue = JOBSPEC_UNSET;
     if (!attributes || json_is_null (attributes))
         return 0;
     if (!json_is_object (attributes))

@@ -23,9 +23,12 @@
  *                              tasks[0].command[0] is JOBSPEC_SCRIPT_COMMAND
  *     fluxq.image              container image
  *     fluxq.submit-dir         where the user submitted, if that is not cwd
+ *     fluxq.max-wait           seconds for which it holds out for its largest size
  *     fluxq.deadline           unix time by which it must have ended, or not start at all
  *     fluxq.kill-invalid-depend  false: what waits for something that cannot be any more
  *                              stays in the queue
+ *     fluxq.requeue            whether it goes back into the queue when it loses a node;
+ *                              absent: as the broker is configured
  *     fluxq.memory-per-node    MiB on each node that the job gets (when no node vertex
  *                              could carry a memory vertex)
  *
@@ -107,7 +110,9 @@ struct jobspec {
     int64_t memory_per_node; /* MiB or 0 */
     struct dependencies depend;
     bool keep_invalid_depend;
+    enum jobspec_tristate requeue;
     double begin, deadline; /* unix times; 0: none */
+    double max_wait;        /* seconds to hold out for the largest size; 0: none */
     json_t *environment;    /* object of strings, nulls left out, or NULL; owned */
     const char *script;     /* text or NULL; decoded, NUL-terminated, owned */
     size_t script_len;

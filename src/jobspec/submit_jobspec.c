@@ -368,8 +368,12 @@ static int own_attributes (json_t *system, const struct submit_options *so,
         rc |= json_object_set_new (own, "memory-per-node", json_integer (so->mem_mib));
     if (so->deadline > 0)
         rc |= json_object_set_new (own, "deadline", json_real (so->deadline));
+    if (so->max_wait > 0)
+        rc |= json_object_set_new (own, "max-wait", json_real (so->max_wait));
     if (so->keep_invalid_depend)
         rc |= json_object_set_new (own, "kill-invalid-depend", json_false ());
+    if (so->has_requeue)
+        rc |= json_object_set_new (own, "requeue", json_boolean (so->requeue));
     if (so->chdir && text_is_line (cwd, 4095))
         rc |= json_object_set_new (own, "submit-dir", json_string (cwd));
     if (own && json_object_size (own) == 0)

@@ -35,7 +35,10 @@ enum {
     KILL_INVALID_DEPEND,
     BEGIN,
     DEADLINE,
+    MAX_WAIT,
     HOLD,
+    REQUEUE,
+    NO_REQUEUE,
     EXCLUSIVE,
 };
 
@@ -75,7 +78,13 @@ const struct option_desc submit_options_table[] = {
       "do not start before: 16:00, tomorrow, 2026-11-21T08:00, now+1hour", BEGIN, false },
     { "deadline", 0, "TIME", "cancel the job when it cannot end before", DEADLINE,
       false },
+    { "max-wait", 0, "TIME",
+      "with -N MIN-MAX: how long to hold out for MAX once MIN fits [not at all]",
+      MAX_WAIT, false },
     { "hold", 'H', NULL, "submit the job held (urgency 0)", HOLD, false },
+    { "requeue", 0, NULL, "queue the job again when it loses a node [as configured]",
+      REQUEUE, false },
+    { "no-requeue", 0, NULL, "end the job when it loses a node", NO_REQUEUE, false },
     { "exclusive", 0, NULL, "share the nodes with no other job", EXCLUSIVE, false },
     OPTION_END,
 };
@@ -193,6 +202,19 @@ void submit_options_set_time_limit (struct submit_options *so, enum submit_sourc
 {
     if (wins (so, source, TIME))
         so->time_limit = seconds;
+}
+
+static int set_max_wait (struct submit_options *so, enum submit_source source,
+                         const char *value, const char *where, struct error *err)
+{
+    double seconds;
+    int rc = parse_timelimit (value, &seconds, where, err);
+
+    if (rc == 0 && seconds <= 0)
+        rc = error_set (err, EINVAL, "%s: it must end: say how long", where);
+    if (rc == 0 && wins (so, source, MAX_WAIT))
+        so->max_wait = seconds;
+    return rc;
 }
 
 static int set_pattern (struct submit_options *so, enum submit_source source, int id,
@@ -334,6 +356,16 @@ static int set_kill (struct submit_options *so, enum submit_source source,
     return rc;
 }
 
+/* --requeue and --no-requeue are one option: the last of them counts. */
+static int set_requeue (struct submit_options *so, enum submit_source source, bool meant,
+                        const char *value, const char *where, struct error *err)
+{
+    bool yes = true, before = so->has_requeue;
+    int rc = set_flag (so, source, REQUEUE, &yes, value, where, err);
+
+    return rc;
+}
+
 static const struct option_desc *find (const char *name)
 {
     for (const struct option_desc *o = submit_options_table; o->name; o++) {
@@ -385,8 +417,13 @@ static int set_option (struct submit_options *so, enum submit_source from, int i
         return set_moment (so, from, id, &so->begin, value, where, err);
     case DEADLINE:
         return set_moment (so, from, id, &so->deadline, value, where, err);
+    case MAX_WAIT:
+        return set_max_wait (so, from, value, where, err);
     case HOLD:
         return set_flag (so, from, id, &so->hold, value, where, err);
+    case REQUEUE:
+    case NO_REQUEUE:
+        return set_requeue (so, from, id == REQUEUE, value, where, err);
     default:
         return set_flag (so, from, id, &so->exclusive, value, where, err);
     }

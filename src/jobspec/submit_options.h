@@ -32,8 +32,8 @@
  *                         alone is refused, as the number of nodes is not known
  *
  * --dependency becomes attributes.system.dependencies (RFC 26, dependency.h), --begin
- * attributes.system.begin-time, --deadline and --kill-invalid-depend=no keys of
- * attributes.system.fluxq; times are unix times, worked out when the option is read.
+ * attributes.system.begin-time, --deadline, --kill-invalid-depend=no and --requeue or
+ * --no-requeue keys of attributes.system.fluxq; times are unix times, worked out when the option is read.
  *
  * The jobspec has a duration only if the user gave a time limit (0: UNLIMITED). --hold is
  * not in the jobspec: the submission carries urgency 0 beside it.
@@ -76,6 +76,8 @@ struct submit_options {
     struct dependencies depend; /* -d */
     bool keep_invalid_depend;   /* --kill-invalid-depend=no */
     double begin, deadline;     /* unix times; 0: not given */
+    double max_wait;            /* --max-wait, seconds; 0: not given */
+    bool has_requeue, requeue;  /* --requeue, --no-requeue: the last of them */
     bool hold;                  /* --hold: urgency 0 */
     bool exclusive;             /* --exclusive */
     bool whole_nodes;  /* flux: nodes from the script without tasks are exclusive */

@@ -137,7 +137,7 @@ static bool is_elastic_inside (const struct shape *s)
     return false;
 }
 
-int match_least_shape (const struct shape *s, struct shape *ret)
+static int sized_shape (const struct shape *s, bool most, struct shape *ret)
 {
     size_t bytes = s->nv * sizeof (*s->v);
 
@@ -147,8 +147,19 @@ int match_least_shape (const struct shape *s, struct shape *ret)
         return -ENOMEM;
     memcpy (ret->v, s->v, bytes);
     for (size_t i = 0; i < s->nv; i++)
-        set_size (&ret->v[i], shape_count_least (&s->v[i]));
+        set_size (&ret->v[i], most ? shape_count_fit (&s->v[i], s->v[i].count.max)
+                                   : shape_count_least (&s->v[i]));
     return 0;
+}
+
+int match_least_shape (const struct shape *s, struct shape *ret)
+{
+    return sized_shape (s, false, ret);
+}
+
+bool match_request_is_elastic (const struct match_request *req)
+{
+    return req->shape->elastic;
 }
 
 struct sizing {
@@ -309,6 +320,23 @@ int match_allocate (struct matcher *m, uint64_t job, const struct match_request 
     for (size_t i = 0; rc == 0 && i < (*ret)->nranks; i++)
         book (m, (*ret)->ranks[i].node_index, &(*ret)->ranks[i]);
     return rc;
+}
+
+int match_allocate_largest (struct matcher *m, uint64_t job,
+                            const struct match_request *req, double now, double duration,
+                            struct rset **ret, struct error *why)
+{
+    struct match_request largest = *req;
+    struct shape most;
+
+    if (sized_shape (req->shape, true, &most) < 0)
+        return no_memory (why);
+    most.elastic = false;
+    largest.shape = &most;
+    largest.key = ~req->key; /* another one, for what is remembered of verdicts */
+    int rc = match_allocate (m, job, &largest, now, duration, ret, why);
+    free (most.v);
+    return rc == -ENOENT ? -EBUSY : rc; /* what is too large now may not be smaller */
 }
 
 /* -- satisfiability -- */

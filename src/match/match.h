@@ -58,6 +58,13 @@ struct match_request *match_request_share (struct matcher *m, struct match_reque
  * errors as above, with why (may be NULL) one sentence for its user. */
 int match_allocate (struct matcher *m, uint64_t job, const struct match_request *req,
                     double now, double duration, struct rset **ret, struct error *why);
+/* Some count of it may have several sizes. */
+bool match_request_is_elastic (const struct match_request *req);
+/* As allocate, but only with all counts at their largest; -EBUSY also where the machine has
+ * not so much. */
+int match_allocate_largest (struct matcher *m, uint64_t job,
+                            const struct match_request *req, double now, double duration,
+                            struct rset **ret, struct error *why);
 /* As allocate, but nothing is booked. */
 int match_without_allocating (struct matcher *m, const struct match_request *req,
                               double now, double duration, struct rset **ret,

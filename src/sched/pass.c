@@ -14,6 +14,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/parse.h"
 #include "sched/sched_private.h"
 
 #define UNTIMED_MAX 100 /* jobs in the plan that nobody can tell a time for */
@@ -129,13 +130,47 @@ static void note_miss (struct sched *s, struct group *g, double duration, const 
     group_refresh (s, g);
 }
 
+/* Its least size fits now, and it waits for more. */
+static bool holds_out (struct sched *s, struct pending *p)
+{
+    struct rset *r = NULL;
+
+    s->tries++;
+    if (match_without_allocating (s->m, p->req, s->now, p->duration, &r, NULL) < 0)
+        return false;
+    rset_destroy (r);
+    if (p->fitted == 0)
+        p->fitted = s->now;
+    if (s->now >= p->fitted + p->max_wait)
+        return false;
+    s->hold_until = fmin (s->hold_until, p->fitted + p->max_wait);
+    return true;
+}
+
+/* At the largest size that fits; who holds out, only at its largest of all. */
+static int allocate (struct sched *s, struct pending *p, struct rset **ret,
+                     struct error *why)
+{
+    int rc = -EBUSY;
+
+    p->holds = false;
+    if (p->max_wait > 0) {
+        s->tries++;
+        rc = match_allocate_largest (s->m, p->id, p->req, s->now, p->duration, ret, why);
+        p->holds = rc == -EBUSY && holds_out (s, p);
+        if (rc != -EBUSY || p->holds)
+            return rc;
+    }
+    s->tries++;
+    return match_allocate (s->m, p->id, p->req, s->now, p->duration, ret, why);
+}
+
 /* 1: it starts; 0: it does not fit; -ENOMEM. */
 static int try (struct sched *s, struct pending *p, struct sched_decision *ret)
 {
     struct error why = { 0 };
+    int rc = allocate (s, p, &ret->r, &why);
 
-    s->tries++;
-    int rc = match_allocate (s->m, p->id, p->req, s->now, p->duration, &ret->r, &why);
     if (rc == -ENOMEM)
         return rc;
     if (rc < 0) {
@@ -147,11 +182,23 @@ static int try (struct sched *s, struct pending *p, struct sched_decision *ret)
     return 1;
 }
 
+static int plan_hold (struct sched *s, struct pending *p)
+{
+    autostrbuf struct strbuf sb;
+
+    strbuf_init (&sb, 256);
+    strbuf_adds (&sb, "a smaller size fits now; it waits for its largest until ");
+    strbuf_add_time (&sb, p->fitted + p->max_wait);
+    return plan_add (s, p, 0, sb.buf);
+}
+
 static int reserve (struct sched *s, struct pending *p)
 {
     struct error why = { 0 };
     double start = 0;
 
+    if (p->holds)
+        return plan_hold (s, p);
     s->tries++;
     int rc = match_reserve (s->m, p->id, p->req, s->now, p->duration, &start, &why);
     if (rc == -ENOMEM)
@@ -219,12 +266,14 @@ static void look_around (struct sched *s)
 {
     static const struct order_key first = { INT64_MAX, 0 };
     uint64_t generation = match_generation (s->m), layout = match_layout (s->m);
-    bool due = s->first_start <= s->now && fabs (s->now - s->renewed) >= RENEW;
+    bool held = s->hold_until <= s->now;
+    bool due = held || (s->first_start <= s->now && fabs (s->now - s->renewed) >= RENEW);
 
     if (generation == s->generation && layout == s->layout && !due)
         return;
     s->generation = generation;
     s->layout = layout;
+    s->hold_until = INFINITY;
     if (due)
         s->renewed = s->now;
     plan_cut (s, &first);
@@ -251,7 +300,8 @@ double sched_wakeup (const struct sched *s)
     double begin =
         link ? CONTAINER_OF (link, const struct pending, place)->begin : INFINITY;
     /* When its time has come and what it waits for is late, look again now and then. */
-    double when = fmin (begin, fmax (s->first_start, s->now + 2 * RENEW));
+    double when =
+        fmin (fmin (begin, s->hold_until), fmax (s->first_start, s->now + 2 * RENEW));
 
     return isfinite (when) ? when : 0;
 }

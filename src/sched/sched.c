@@ -13,7 +13,7 @@ struct sched *sched_create (struct matcher *m, const struct queue_policy *policy
     if (!s)
         return NULL;
     s->m = m;
-    s->first_start = INFINITY;
+    s->first_start = s->hold_until = INFINITY;
     s->generation = match_generation (m);
     s->layout = match_layout (m);
     sched_set_policy (s, policy, depth);
@@ -162,6 +162,14 @@ static void is_before_planned (struct sched *s, const struct order_key *key)
         plan_cut (s, key);
 }
 
+/* Who holds out is like nobody else. */
+static uint64_t group_key (const struct pending *p)
+{
+    uint64_t alone = p->max_wait > 0 ? p->id * UINT64_C (0x9e3779b97f4a7c15) : 0;
+
+    return match_request_shape (p->req) ^ alone;
+}
+
 static int attach_ordered (struct sched *s, struct pending *p)
 {
     struct order_key key = { p->priority, p->id };
@@ -173,7 +181,7 @@ static int attach_ordered (struct sched *s, struct pending *p)
         order_add (&s->queues[p->queue].jobs, &p->rank);
         return 0;
     }
-    struct group *g = group_get (s, match_request_shape (p->req));
+    struct group *g = group_get (s, group_key (p));
     if (!g)
         return -ENOMEM;
     p->group = g;
@@ -233,6 +241,7 @@ int sched_enqueue (struct sched *s, const struct sched_entry *e)
     p->priority = e->priority;
     p->begin = e->begin;
     p->duration = e->duration;
+    p->max_wait = match_request_is_elastic (e->req) ? e->max_wait : 0;
     p->req = e->req;
     if (e->held) {
         p->where = HELD;

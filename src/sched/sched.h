@@ -17,7 +17,9 @@
  * Jobs of one shape stand in one group. Where one does not fit, no other of its group does
  * that would run as long; so a pass tries each group a few times at most, and neither its
  * cost nor that of a change grows with the number of equal jobs: O(depth of the plan +
- * groups). Held jobs (urgency 0) and jobs before their begin time are kept out of the order.
+ * groups). An elastic job starts at the largest size that fits now beside the reservations;
+ * with max_wait it first holds out for its largest of all, and nothing is kept for it then.
+ * Held jobs (urgency 0) and jobs before their begin time are kept out of the order.
  * No clock, no input or output. Times are unix times in seconds.
  */
 #ifndef FLUXQ_SCHED_SCHED_H
@@ -34,6 +36,9 @@ struct sched_entry {
     bool held;        /* urgency 0 */
     double begin;     /* unix time before which it may not start, 0: none */
     double duration;  /* seconds, 0: unlimited */
+    double
+        max_wait; /* seconds for which an elastic job holds out for its largest size, from
+                       * when its least one first fitted; 0: it does not */
     const struct match_request *req; /* owned by the caller until dequeued */
     unsigned queue;                  /* index of its queue, see sched_queue_set() */
 };

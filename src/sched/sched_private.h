@@ -34,7 +34,9 @@ struct pending {
     enum where where;
     unsigned queue;
     int64_t priority;
-    double begin, duration; /* as asked */
+    double begin, duration, max_wait; /* as asked */
+    double fitted; /* since when its least size has fitted; 0: it has not */
+    bool holds;    /* out for its largest size, at the last try */
     const struct match_request *req;
     struct group *group; /* when ORDERED */
     bool planned;        /* it is in s->plan */
@@ -83,6 +85,8 @@ struct sched {
     size_t nreserved; /* of these have a reservation */
     bool cutting;     /* those of the plan that are at or behind `cut` are to go */
     struct order_key cut;
+    double
+        hold_until; /* when somebody has held out for long enough, INFINITY: nobody does */
     double first_start; /* of the reservations, INFINITY: there is none */
     double now;         /* of the last pass */
     double renewed;     /* when the plan was last renewed because a start had come */

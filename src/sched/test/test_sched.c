@@ -374,6 +374,54 @@ static void test_no_time (void **state)
     expect_starts (f, 0, "3");
 }
 
+static void add_elastic (struct fixture *f, uint64_t id, double max_wait,
+                         const struct match_request *req)
+{
+    struct sched_entry e = {
+        .id = id, .priority = 16, .duration = 50, .max_wait = max_wait, .req = req
+    };
+    assert_int_equal (sched_enqueue (f->s, &e), 0);
+}
+
+/* Elastic jobs: at once with what there is; or they hold out, from when the least fits. */
+static void test_elastic (void **state)
+{
+    struct fixture *f = *state;
+    struct sched_decision d;
+    struct error err;
+    f->both = build_request ("node=1-2!>slot=1>core=1", 0, NULL, &err);
+    add_timed (f, 1, 100, f->node);
+    add_timed (f, 2, 100, f->node);
+    expect_starts (f, 0, "1 2");
+    add_elastic (f, 3, 30, f->both);
+    expect_starts (f, 1, "");
+    expect_planned (f, 3, 100);
+    assert_int_equal (match_cancel (f->m, 1), 0);
+    expect_starts (f, 10, "");
+    assert_true (sched_wakeup (f->s) == 40);
+    expect_reason (f, 3, "Resources",
+                   "a smaller size fits now; it waits for its largest until "
+                   "1970-01-01T00:00:40");
+    add_elastic (f, 4, 0, f->both); /* does not wait, and takes what the other did not */
+    assert_int_equal (sched_next (f->s, 11, 0, &d), 1);
+    assert_int_equal (d.id, 4);
+    assert_int_equal (d.r->nranks, 1);
+    rset_destroy (d.r);
+    expect_starts (f, 11, "");
+    assert_int_equal (match_cancel (f->m, 4), 0);
+    expect_starts (f, 39, "");
+    assert_int_equal (sched_next (f->s, 40, 0, &d), 1);
+    assert_int_equal (d.id, 3);
+    assert_int_equal (d.r->nranks, 1);
+    rset_destroy (d.r);
+    assert_int_equal (match_cancel (f->m, 3), 0);
+    assert_int_equal (match_cancel (f->m, 2), 0);
+    add_elastic (f, 5, 30, f->both);
+    assert_int_equal (sched_next (f->s, 50, 0, &d), 1);
+    assert_int_equal (d.r->nranks, 2);
+    rset_destroy (d.r);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -391,6 +439,7 @@ int main (void)
         cmocka_unit_test_setup_teardown (test_conservative, setup, teardown),
         cmocka_unit_test_setup_teardown (test_hybrid, setup, teardown),
         cmocka_unit_test_setup_teardown (test_no_time, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_elastic, setup, teardown),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

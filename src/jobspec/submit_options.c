@@ -326,8 +326,7 @@ int submit_options_add_dependency (struct submit_options *so, enum submit_source
     return rc;
 }
 
-static int set_flag (struct submit_options *so, enum submit_source source, int id,
-                     bool *field, const char *value, const char *where, struct error *err)
+static int read_flag (bool *ret, const char *value, const char *where, struct error *err)
 {
     static const char *const yes[] = { "1", "yes", "true", "on" };
     static const char *const no[] = { "0", "no", "false", "off" };
@@ -341,9 +340,19 @@ static int set_flag (struct submit_options *so, enum submit_source source, int i
     }
     if (on < 0)
         return error_set (err, EINVAL, "%s: '%.64s' is not yes or no", where, value);
-    if (wins (so, source, id))
-        *field = on;
+    *ret = on;
     return 0;
+}
+
+static int set_flag (struct submit_options *so, enum submit_source source, int id,
+                     bool *field, const char *value, const char *where, struct error *err)
+{
+    bool on;
+    int rc = read_flag (&on, value, where, err);
+
+    if (rc == 0 && wins (so, source, id))
+        *field = on;
+    return rc;
 }
 
 static int set_kill (struct submit_options *so, enum submit_source source,
@@ -360,9 +369,13 @@ static int set_kill (struct submit_options *so, enum submit_source source,
 static int set_requeue (struct submit_options *so, enum submit_source source, bool meant,
                         const char *value, const char *where, struct error *err)
 {
-    bool yes = true, before = so->has_requeue;
-    int rc = set_flag (so, source, REQUEUE, &yes, value, where, err);
+    bool on;
+    int rc = read_flag (&on, value, where, err);
 
+    if (rc == 0 && wins (so, source, REQUEUE)) {
+        so->has_requeue = true;
+        so->requeue = on == meant;
+    }
     return rc;
 }
 

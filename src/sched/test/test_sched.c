@@ -422,6 +422,49 @@ static void test_elastic (void **state)
     rset_destroy (d.r);
 }
 
+/* A node on which something is planned goes, shrinks and comes: so does the plan, and what
+ * was kept only for a reservation is gone with that. */
+static void test_nodes_go (void **state)
+{
+    struct fixture *f = *state;
+    struct machine_node_spec spec = { .name = "n2", .cores = 4 };
+    struct machine_node_info info;
+    fill (f);
+    expect_starts (f, 0, "3");
+    expect_planned (f, 2, 100);
+    int third = machine_node_add (f->g, &spec, NULL);
+    assert_true (third >= 0);
+    expect_starts (f, 1, "5"); /* on n2, until 41 */
+    expect_planned (f, 2, 80); /* when 3 has left n1 */
+    assert_int_equal (match_cancel (f->m, 3), 0);
+    expect_starts (f, 2, "");
+    expect_planned (f, 2, 41);
+    assert_int_equal (machine_node_remove (f->g, third), 0);
+    expect_starts (f, 3, "");
+    expect_planned (f, 2, 100);
+    assert_int_equal (match_cancel (f->m, 5), 0);
+    assert_int_equal (machine_node_info (f->g, third, &info), -ENOENT);
+    expect_starts (f, 4, "");
+    int second = machine_node_find (f->g, "n1"); /* only reserved */
+    assert_int_equal (machine_node_remove (f->g, second), 0);
+    expect_starts (f, 5, "");
+    assert_int_equal (machine_node_info (f->g, second, &info), -ENOENT);
+    expect_planned (f, 2, 0);
+    spec.name = "n1";
+    assert_true (machine_node_add (f->g, &spec, NULL) >= 0);
+    expect_starts (f, 6, "");
+    expect_planned (f, 2, 100);
+    spec.cores = 0;
+    spec.memory_mib = 100;
+    assert_true (machine_node_update (f->g, &spec, NULL) >= 0);
+    expect_starts (f, 7, "");
+    expect_planned (f, 2, 0);
+    spec.cores = 4;
+    assert_true (machine_node_update (f->g, &spec, NULL) >= 0);
+    expect_starts (f, 8, "");
+    expect_planned (f, 2, 100);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -440,6 +483,7 @@ int main (void)
         cmocka_unit_test_setup_teardown (test_hybrid, setup, teardown),
         cmocka_unit_test_setup_teardown (test_no_time, setup, teardown),
         cmocka_unit_test_setup_teardown (test_elastic, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_nodes_go, setup, teardown),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -131,7 +131,10 @@ static void test_times (void **state)
     (void)state;
     setenv ("TZ", "UTC", 1);
     tzset ();
-    expect ("%S", "1795177158.250\n\n", 0, false, "2026-11-20T12:19:18\nN/A\n");
+    expect ("%V", "1795177158.250\n\n", 0, false, "2026-11-20T12:19:18\nN/A\n");
+    /* When it started, else when it is planned to. */
+    expect ("%S", "1795177158\t\n\t1795177159\n\t\n", 0, false,
+            "2026-11-20T12:19:18\n2026-11-20T12:19:19\nN/A\n");
 }
 
 /* Another user's job name must not reach the reader's terminal as commands. */

@@ -135,7 +135,7 @@ test_expect_success 'a release has all sources, headers, tests and documents' '
 
 test_expect_success 'make install with DESTDIR puts programs and links in their places' '
     make -C "$FLUXQ_BUILD_DIR" install DESTDIR="$PWD/dest" prefix=/opt/fluxq >report 2>&1 &&
-    (cd dest/opt/fluxq && test -x bin/fluxq && test -x bin/fluxq-match && test -x sbin/fluxqd &&
+    (cd dest/opt/fluxq && test -x bin/fluxq && test -x bin/fluxq-match && test -x bin/fluxq-sim && test -x sbin/fluxqd &&
         test -x libexec/fluxq/fluxq-shell && test -f share/man/man1/fluxq-submit.1 &&
         test -f share/man/man5/fluxq.yaml.5 && test -f share/man/man8/fluxqd.8 &&
         test -f share/doc/fluxq/guide.md && test -f share/doc/fluxq/examples/fluxq.yaml &&

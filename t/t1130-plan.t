@@ -190,6 +190,25 @@ test_expect_success 'elastic: at once with what there is; --max-wait holds out f
     end_all
 '
 
+test_expect_success '--time-min: less time, if it so starts before the first is due' '
+    fresh &&
+    two=$(submit 60 -N 2 --exclusive) && wait_job_state $two RUNNING &&
+    first=$(submit 30 -N 4 --exclusive) && wait_until 10 starts_in $first 60 &&
+    long=$(submit 90 -N 1 --exclusive) && less=$(submit 90 -N 1 --exclusive --time-min=20) &&
+    wait_job_state $less RUNNING && [ "$(job_state $long)" = PENDING ] &&
+    fluxq-show job $less --json | jq -e ".time_limit > 3000 and .time_limit <= 3600" &&
+    kill_broker && start_broker --config plan.yaml &&
+    fluxq-show job $less --json | jq -e ".time_limit > 3000 and .time_limit <= 3600" &&
+    wait_until 20 starts_in $first 60 &&
+    test_must_fail fluxq-submit -t 10 --time-min=20 ./until.sh 2>err && grep "time-min is more than the time limit of 10:00" err &&
+    write_script tm.sh <<-\END &&
+	#!/bin/sh
+	#SBATCH --time=1:00:00 --time-min=10
+	END
+    fluxq-submit --dry-run tm.sh | jq -e ".attributes.system.fluxq.\"time-min\" == 600" &&
+    end_all
+'
+
 test_expect_success 'what is wrong in the configuration is named, with the place' '
     config "queue-policy: fair" && test_must_fail fluxqd --check --config plan.yaml 2>err &&
     grep "plan.yaml:3:.*queue-policy: expected one of conservative, easy, fcfs, hybrid" err &&

@@ -39,7 +39,7 @@ struct entry {
     struct job *job;
     unsigned queue;            /* index in config */
     struct match_request *req; /* while it may be scheduled */
-    double max_wait;           /* seconds, of the jobspec; 0: none */
+    double max_wait, time_min; /* seconds, of the jobspec; 0: none */
     struct jobspec *js;        /* only when fresh or running; else in the journal */
     struct rset *r;            /* while allocated */
     struct exec_job *xjob;     /* between start and cleaned */

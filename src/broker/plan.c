@@ -37,6 +37,7 @@ void broker_enqueue (struct broker *b, struct entry *e)
                              .begin = e->job->t_begin,
                              .duration = e->job->duration,
                              .max_wait = e->max_wait,
+                             .time_min = e->time_min,
                              .req = e->req,
                              .queue = e->queue };
     int rc = sched_enqueue (b->sched, &s);
@@ -45,8 +46,9 @@ void broker_enqueue (struct broker *b, struct entry *e)
     broker_plan_due (b);
 }
 
-/* {"R":..., "nodelist":..., "nnodes":..., "ntasks":..., "ncores":...} */
-static json_t *alloc_context (const struct entry *e)
+/* {"R":..., "nodelist":..., "nnodes":..., "ntasks":..., "ncores":...}, and "duration" if it was
+ * lowered. */
+static json_t *alloc_context (const struct entry *e, double duration)
 {
     autofree char *text = rset_encode (e->r);
     autofree char *nodelist = rset_nodelist (e->r);
@@ -56,9 +58,13 @@ static json_t *alloc_context (const struct entry *e)
         json_decref (r);
         return NULL;
     }
-    return json_pack ("{s:o s:s s:I s:I s:I}", "R", r, "nodelist", nodelist, "nnodes",
-                      (json_int_t)e->r->nranks, "ntasks", (json_int_t)rset_slots (e->r),
-                      "ncores", (json_int_t)rset_cores (e->r));
+    json_t *o = json_pack ("{s:o s:s s:I s:I s:I}", "R", r, "nodelist", nodelist, "nnodes",
+                           (json_int_t)e->r->nranks, "ntasks",
+                           (json_int_t)rset_slots (e->r), "ncores",
+                           (json_int_t)rset_cores (e->r));
+    if (duration != e->job->duration)
+        json_object_set_new (o, "duration", json_real (duration));
+    return o;
 }
 
 static void allocate (struct broker *b, struct sched_decision *d)
@@ -73,7 +79,7 @@ static void allocate (struct broker *b, struct sched_decision *d)
         return;
     }
     e->r = d->r;
-    if (!(context = alloc_context (e)) || broker_emit (b, e, "alloc", context) < 0) {
+    if (!(context = alloc_context (e, d->duration)) || broker_emit (b, e, "alloc", context) < 0) {
         log_error ("job %ju: allocation could not be recorded", (uintmax_t)d->id);
         match_cancel (b->matcher, d->id);
         rset_destroy (e->r);

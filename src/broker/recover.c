@@ -33,8 +33,10 @@ static int on_job (const struct journal_job_row *row, void *arg)
         log_error ("job %ju: %s", (uintmax_t)row->id, err.text);
     if (e->req)
         e->req = match_request_share (b->matcher, e->req);
-    if (e->js)
+    if (e->js) {
         e->max_wait = e->js->max_wait;
+        e->time_min = e->js->time_min;
+    }
     if (e->js)
         entry_take_depend (e);
     entry_drop_spec (e);

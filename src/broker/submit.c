@@ -98,6 +98,13 @@ static int apply_queue (struct submission *s, struct error *err)
                           q->name, (intmax_t)q->max_nodes, (intmax_t)sizes.min_nodes);
     if (!js->has_duration)
         js->duration = q->default_time > 0 ? q->default_time : q->max_time;
+    if (js->time_min > 0 && js->duration > 0 && js->time_min > js->duration) {
+        autostrbuf struct strbuf text;
+        strbuf_init (&text, 64);
+        strbuf_add_duration (&text, js->duration);
+        return error_set (err, EINVAL, "--time-min is more than the time limit of %s",
+                          text.buf);
+    }
     if (q->max_time > 0 && (js->duration == 0 || js->duration > q->max_time)) {
         autostrbuf struct strbuf text;
         strbuf_init (&text, 64);
@@ -138,6 +145,7 @@ static int check (struct submission *s, const char **code, struct error *err)
         return -EINVAL;
     e->req = match_request_share (b->matcher, e->req);
     e->max_wait = e->js->max_wait;
+    e->time_min = e->js->time_min;
     if (b->ops->check && b->ops->check (b->exec, e->js, s->uid, err) < 0)
         return -EINVAL;
     *code = "infeasible";

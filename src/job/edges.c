@@ -100,7 +100,7 @@ static int on_submit (struct job *job, const struct event *e, struct outcome *ou
     job->userid = (uint32_t)s.userid;
     job->groupid = (uint32_t)s.groupid;
     job->urgency = (int)s.urgency;
-    job->duration = s.duration;
+    job->duration = job->asked.duration = s.duration;
     job->t_begin = s.begin;
     job->t_deadline = s.deadline;
     job->nnodes = job->asked.nnodes = s.nnodes;
@@ -166,6 +166,7 @@ static int on_alloc (struct job *job, const struct event *e, struct outcome *out
     json_t *r = NULL;
     const char *nodelist = NULL;
     int64_t nnodes = job->nnodes, ntasks = job->ntasks, ncores = job->ncores;
+    double duration = job->duration;
     int rc;
     if (!e->context)
         return error_set (err, EINVAL, "alloc.R: is missing");
@@ -173,8 +174,8 @@ static int on_alloc (struct job *job, const struct event *e, struct outcome *out
         || (rc = get_string (e, "nodelist", &nodelist, JSON_OPTIONAL_KEY, err)) < 0
         || (rc = get_int (e, "nnodes", 0, INT64_MAX, &nnodes, JSON_OPTIONAL_KEY, err)) < 0
         || (rc = get_int (e, "ntasks", 0, INT64_MAX, &ntasks, JSON_OPTIONAL_KEY, err)) < 0
-        || (rc = get_int (e, "ncores", 0, INT64_MAX, &ncores, JSON_OPTIONAL_KEY, err))
-               < 0)
+        || (rc = get_int (e, "ncores", 0, INT64_MAX, &ncores, JSON_OPTIONAL_KEY, err)) < 0
+        || (rc = get_seconds (e, "duration", &duration, err)) < 0)
         return rc;
     char *text = json_dumps (r, JSON_COMPACT | JSON_REAL_PRECISION (16));
     char *list = nodelist ? strdup (nodelist) : NULL;
@@ -188,6 +189,7 @@ static int on_alloc (struct job *job, const struct event *e, struct outcome *out
     job->nnodes = nnodes;
     job->ntasks = ntasks;
     job->ncores = ncores;
+    job->duration = duration;
     job->allocated = true;
     job->reprioritize = false;
     job->t_alloc = e->timestamp;
@@ -334,6 +336,7 @@ static void attempt_reset (struct job *job)
     job->nnodes = job->asked.nnodes;
     job->ntasks = job->asked.ntasks;
     job->ncores = job->asked.ncores;
+    job->duration = job->asked.duration;
     job->failed_starts += !job->started;
     job->started = job->kill_sent = job->requeue = job->released = job->finished = false;
     job->has_exception = false;

@@ -29,7 +29,7 @@
  *     priority   {priority}
  *     urgency    {urgency, userid; note}             0 holds, more releases; a userid that is
  *                                                    not the job's own is an operator's
- *     alloc      {R: object; nodelist, nnodes, ntasks, ncores}
+ *     alloc      {R: object; nodelist, nnodes, ntasks, ncores, duration}  as granted
  *     finish     {status}                            as of wait(2)
  *     exception  {type, severity; note, userid}      severity 0 ends the job
  *     requeue    {reason; begin}                     not to start before that unix time
@@ -93,11 +93,12 @@ struct job {
     /* submit (strings are never NULL) */
     uint32_t userid, groupid;
     char *user, *name, *queue; /* owned; "" when the submit event has none */
-    double duration;           /* seconds, 0: unlimited */
+    double duration;           /* seconds, 0: unlimited; asked, after alloc granted */
     int64_t nnodes, ntasks;    /* asked (min) until alloc, then granted */
     int64_t ncores;            /* in all; granted after alloc, else asked */
     struct {
         int64_t nnodes, ntasks, ncores;
+        double duration;
     } asked;     /* again after a requeue */
     int urgency; /* 0 (held) .. 31, default 16 */
     bool held_by_operator; /* urgency 0 is not its user's own doing */

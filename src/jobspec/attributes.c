@@ -246,6 +246,9 @@ static int parse_waiting (struct jobspec *js, const json_t *system, struct error
                             SYSTEM ".fluxq", err);
     js->keep_invalid_depend = !kill;
     if (rc >= 0)
+        rc = json_get_double (own, "time-min", 0, JOBSPEC_DURATION_MAX, &js->time_min,
+                              JSON_OPTIONAL_KEY, SYSTEM ".fluxq", err);
+    if (rc >= 0)
         rc = json_get_double (own, "max-wait", 0, JOBSPEC_DURATION_MAX, &js->max_wait,
                               JSON_OPTIONAL_KEY, SYSTEM ".fluxq", err);
     return rc;

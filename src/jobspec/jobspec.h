@@ -23,6 +23,7 @@
  *                              tasks[0].command[0] is JOBSPEC_SCRIPT_COMMAND
  *     fluxq.image              container image
  *     fluxq.submit-dir         where the user submitted, if that is not cwd
+ *     fluxq.time-min           seconds to which its duration may be lowered, if it starts sooner so
  *     fluxq.max-wait           seconds for which it holds out for its largest size
  *     fluxq.deadline           unix time by which it must have ended, or not start at all
  *     fluxq.kill-invalid-depend  false: what waits for something that cannot be any more
@@ -113,6 +114,7 @@ struct jobspec {
     enum jobspec_tristate requeue;
     double begin, deadline; /* unix times; 0: none */
     double max_wait;        /* seconds to hold out for the largest size; 0: none */
+    double time_min;        /* seconds to which duration may be lowered; 0: it may not */
     json_t *environment;    /* object of strings, nulls left out, or NULL; owned */
     const char *script;     /* text or NULL; decoded, NUL-terminated, owned */
     size_t script_len;

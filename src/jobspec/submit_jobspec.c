@@ -368,6 +368,8 @@ static int own_attributes (json_t *system, const struct submit_options *so,
         rc |= json_object_set_new (own, "memory-per-node", json_integer (so->mem_mib));
     if (so->deadline > 0)
         rc |= json_object_set_new (own, "deadline", json_real (so->deadline));
+    if (so->time_min > 0)
+        rc |= json_object_set_new (own, "time-min", json_real (so->time_min));
     if (so->max_wait > 0)
         rc |= json_object_set_new (own, "max-wait", json_real (so->max_wait));
     if (so->keep_invalid_depend)

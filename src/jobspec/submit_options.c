@@ -36,6 +36,7 @@ enum {
     BEGIN,
     DEADLINE,
     MAX_WAIT,
+    TIME_MIN,
     HOLD,
     REQUEUE,
     NO_REQUEUE,
@@ -81,6 +82,9 @@ const struct option_desc submit_options_table[] = {
     { "max-wait", 0, "TIME",
       "with -N MIN-MAX: how long to hold out for MAX once MIN fits [not at all]",
       MAX_WAIT, false },
+    { "time-min", 0, "TIME",
+      "the time limit may be lowered to that, if the job starts sooner so", TIME_MIN,
+      false },
     { "hold", 'H', NULL, "submit the job held (urgency 0)", HOLD, false },
     { "requeue", 0, NULL, "queue the job again when it loses a node [as configured]",
       REQUEUE, false },
@@ -204,16 +208,18 @@ void submit_options_set_time_limit (struct submit_options *so, enum submit_sourc
         so->time_limit = seconds;
 }
 
-static int set_max_wait (struct submit_options *so, enum submit_source source,
-                         const char *value, const char *where, struct error *err)
+/* As a time limit is written, but not without end. */
+static int set_span (struct submit_options *so, enum submit_source source, int id,
+                     double *field, const char *value, const char *where,
+                     struct error *err)
 {
     double seconds;
     int rc = parse_timelimit (value, &seconds, where, err);
 
     if (rc == 0 && seconds <= 0)
         rc = error_set (err, EINVAL, "%s: it must end: say how long", where);
-    if (rc == 0 && wins (so, source, MAX_WAIT))
-        so->max_wait = seconds;
+    if (rc == 0 && wins (so, source, id))
+        *field = seconds;
     return rc;
 }
 
@@ -431,7 +437,9 @@ static int set_option (struct submit_options *so, enum submit_source from, int i
     case DEADLINE:
         return set_moment (so, from, id, &so->deadline, value, where, err);
     case MAX_WAIT:
-        return set_max_wait (so, from, value, where, err);
+        return set_span (so, from, id, &so->max_wait, value, where, err);
+    case TIME_MIN:
+        return set_span (so, from, id, &so->time_min, value, where, err);
     case HOLD:
         return set_flag (so, from, id, &so->hold, value, where, err);
     case REQUEUE:

@@ -76,7 +76,7 @@ struct submit_options {
     struct dependencies depend; /* -d */
     bool keep_invalid_depend;   /* --kill-invalid-depend=no */
     double begin, deadline;     /* unix times; 0: not given */
-    double max_wait;            /* --max-wait, seconds; 0: not given */
+    double max_wait, time_min;  /* --max-wait, --time-min, seconds; 0: not given */
     bool has_requeue, requeue;  /* --requeue, --no-requeue: the last of them */
     bool hold;                  /* --hold: urgency 0 */
     bool exclusive;             /* --exclusive */

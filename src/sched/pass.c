@@ -147,29 +147,47 @@ static bool holds_out (struct sched *s, struct pending *p)
     return true;
 }
 
+/* Until the first reservation, in whole seconds. why stays what it was for all its time. */
+static int allocate_shorter (struct sched *s, struct pending *p,
+                             struct sched_decision *ret, struct error *why)
+{
+    double gap = floor (s->first_start - s->now);
+
+    if (gap < p->time_min || (p->duration > 0 && gap >= p->duration))
+        return -EBUSY;
+    s->tries++;
+    int rc = match_allocate (s->m, p->id, p->req, s->now, gap, &ret->r, NULL);
+    if (rc == 0)
+        ret->duration = gap;
+    return rc == -ENOMEM ? error_set (why, ENOMEM, "out of memory") : rc;
+}
+
 /* At the largest size that fits; who holds out, only at its largest of all. */
-static int allocate (struct sched *s, struct pending *p, struct rset **ret,
+static int allocate (struct sched *s, struct pending *p, struct sched_decision *ret,
                      struct error *why)
 {
     int rc = -EBUSY;
 
+    ret->duration = p->duration;
     p->holds = false;
     if (p->max_wait > 0) {
         s->tries++;
-        rc = match_allocate_largest (s->m, p->id, p->req, s->now, p->duration, ret, why);
+        rc = match_allocate_largest (s->m, p->id, p->req, s->now, p->duration, &ret->r,
+                                     why);
         p->holds = rc == -EBUSY && holds_out (s, p);
         if (rc != -EBUSY || p->holds)
             return rc;
     }
     s->tries++;
-    return match_allocate (s->m, p->id, p->req, s->now, p->duration, ret, why);
+    rc = match_allocate (s->m, p->id, p->req, s->now, p->duration, &ret->r, why);
+    return rc == -EBUSY && p->time_min > 0 ? allocate_shorter (s, p, ret, why) : rc;
 }
 
 /* 1: it starts; 0: it does not fit; -ENOMEM. */
 static int try (struct sched *s, struct pending *p, struct sched_decision *ret)
 {
     struct error why = { 0 };
-    int rc = allocate (s, p, &ret->r, &why);
+    int rc = allocate (s, p, ret, &why);
 
     if (rc == -ENOMEM)
         return rc;

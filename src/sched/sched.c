@@ -162,10 +162,11 @@ static void is_before_planned (struct sched *s, const struct order_key *key)
         plan_cut (s, key);
 }
 
-/* Who holds out is like nobody else. */
+/* Who holds out, or takes less time, is like nobody else. */
 static uint64_t group_key (const struct pending *p)
 {
-    uint64_t alone = p->max_wait > 0 ? p->id * UINT64_C (0x9e3779b97f4a7c15) : 0;
+    uint64_t alone =
+        p->max_wait > 0 || p->time_min > 0 ? p->id * UINT64_C (0x9e3779b97f4a7c15) : 0;
 
     return match_request_shape (p->req) ^ alone;
 }
@@ -187,7 +188,8 @@ static int attach_ordered (struct sched *s, struct pending *p)
     p->group = g;
     p->where = ORDERED;
     p->place.key = key;
-    p->place.weight = p->duration > 0 ? MIN (p->duration, SCHED_YEAR) : SCHED_YEAR;
+    double duration = p->time_min > 0 ? p->time_min : p->duration; /* the least */
+    p->place.weight = duration > 0 ? MIN (duration, SCHED_YEAR) : SCHED_YEAR;
     order_add (&s->order, &p->rank);
     order_add (&g->jobs, &p->place);
     g->n++;
@@ -242,6 +244,7 @@ int sched_enqueue (struct sched *s, const struct sched_entry *e)
     p->begin = e->begin;
     p->duration = e->duration;
     p->max_wait = match_request_is_elastic (e->req) ? e->max_wait : 0;
+    p->time_min = e->time_min;
     p->req = e->req;
     if (e->held) {
         p->where = HELD;

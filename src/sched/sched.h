@@ -39,13 +39,17 @@ struct sched_entry {
     double
         max_wait; /* seconds for which an elastic job holds out for its largest size, from
                        * when its least one first fitted; 0: it does not */
+    double
+        time_min; /* seconds to which its duration may be lowered, if it starts so before
+                      * a reservation that stands in its way; 0: it may not */
     const struct match_request *req; /* owned by the caller until dequeued */
     unsigned queue;                  /* index of its queue, see sched_queue_set() */
 };
 
 struct sched_decision {
     uint64_t id;
-    struct rset *r; /* caller owns */
+    struct rset *r;  /* caller owns */
+    double duration; /* seconds, 0: unlimited; lowered, or as asked */
 };
 
 /* depth: of the plan, 0: the policy's own; more than QUEUE_DEPTH_MAX is that. */

@@ -128,7 +128,7 @@ static const struct option_desc table[] = {
     NO ("test-only", 0, NULL, "use fluxq-submit --test-only"),
     NO ("thread-spec", 0, "N", NULL),
     NO ("threads-per-core", 0, "N", CORES_ONLY),
-    NO ("time-min", 0, "TIME", "say --time"),
+    DO ("time-min", 0, "TIME"),
     NO ("tmp", 0, "SIZE", NULL),
     NO ("uid", 0, "USER", NULL),
     NO ("usage", 0, NULL, COMMAND_LINE),

@@ -422,6 +422,34 @@ static void test_elastic (void **state)
     rset_destroy (d.r);
 }
 
+/* Less time, if it so ends before the first begins; never less than it says. */
+static void test_time_min (void **state)
+{
+    struct fixture *f = *state;
+    struct sched_entry e = {
+        .id = 6, .priority = 16, .duration = 300, .time_min = 95, .req = f->one
+    };
+    struct sched_decision d;
+    fill (f);
+    expect_starts (f, 0, "3");
+    assert_int_equal (sched_enqueue (f->s, &e), 0);
+    assert_int_equal (sched_next (f->s, 4.5, 0, &d), 1);
+    assert_int_equal (d.id, 6);
+    assert_true (d.duration == 95 && d.r->expiration == 99.5);
+    rset_destroy (d.r);
+    e.id = 7;
+    assert_int_equal (sched_enqueue (f->s, &e), 0);
+    expect_starts (f, 6, ""); /* 94 seconds are left */
+    e.id = 8;
+    e.time_min = 50;
+    assert_int_equal (sched_enqueue (f->s, &e), 0);
+    assert_int_equal (sched_next (f->s, 6, 0, &d), 1);
+    assert_int_equal (d.id, 8);
+    assert_true (d.duration == 94);
+    rset_destroy (d.r);
+    expect_planned (f, 2, 100);
+}
+
 /* A node on which something is planned goes, shrinks and comes: so does the plan, and what
  * was kept only for a reservation is gone with that. */
 static void test_nodes_go (void **state)
@@ -483,6 +511,7 @@ int main (void)
         cmocka_unit_test_setup_teardown (test_hybrid, setup, teardown),
         cmocka_unit_test_setup_teardown (test_no_time, setup, teardown),
         cmocka_unit_test_setup_teardown (test_elastic, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_time_min, setup, teardown),
         cmocka_unit_test_setup_teardown (test_nodes_go, setup, teardown),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -278,6 +278,13 @@ static int step (struct sched *s, struct sched_decision *ret)
     return rc == 0 ? behind (s, ret) : rc;
 }
 
+/* What a reservation waits for is late: it is planned again, but a long plan not all the
+ * time. */
+static double renewal (const struct sched *s)
+{
+    return RENEW * (1 + (double)(s->nplan / RENEW_JOBS));
+}
+
 /* What has changed since the last call? Whoever waits is in the plan, or behind somebody who
  * is: so a plan that goes takes all that is known with it. */
 static void look_around (struct sched *s)
@@ -285,7 +292,8 @@ static void look_around (struct sched *s)
     static const struct order_key first = { INT64_MAX, 0 };
     uint64_t generation = match_generation (s->m), layout = match_layout (s->m);
     bool held = s->hold_until <= s->now;
-    bool due = held || (s->first_start <= s->now && fabs (s->now - s->renewed) >= RENEW);
+    bool due =
+        held || (s->first_start <= s->now && fabs (s->now - s->renewed) >= renewal (s));
 
     if (generation == s->generation && layout == s->layout && !due)
         return;
@@ -318,8 +326,8 @@ double sched_wakeup (const struct sched *s)
     double begin =
         link ? CONTAINER_OF (link, const struct pending, place)->begin : INFINITY;
     /* When its time has come and what it waits for is late, look again now and then. */
-    double when =
-        fmin (fmin (begin, s->hold_until), fmax (s->first_start, s->now + 2 * RENEW));
+    double when = fmin (fmin (begin, s->hold_until),
+                        fmax (s->first_start, s->now + 2 * renewal (s)));
 
     return isfinite (when) ? when : 0;
 }

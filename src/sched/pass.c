@@ -19,7 +19,8 @@
 
 #define UNTIMED_MAX 100 /* jobs in the plan that nobody can tell a time for */
 #define MISSES_MAX 3    /* tries of a group beside reservations in one pass */
-#define RENEW 0.5 /* seconds between plans that are renewed only because time passed */
+#define RENEW 0.5 /* seconds between plans that are renewed only because time passed, */
+#define RENEW_JOBS 100 /* and as much again for each so many jobs in them */
 
 /* -- the plan -- */
 

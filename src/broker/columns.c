@@ -186,27 +186,30 @@ COLUMN (reason_text)
                      e->note);
 }
 
-static bool find_reason (struct broker *b, const struct entry *e, struct sched_reason *r)
+static bool find_position (const struct broker *b, const struct entry *e, size_t *ahead,
+                           double *start)
 {
-    return is_waiting (e) && !b->recovering && sched_reason (b->sched, e->id, r) == 0;
+    return is_waiting (e) && !b->recovering
+           && sched_position (b->sched, e->id, ahead, start) == 0;
 }
 
 /* Planned: who waits with a reservation. */
 COLUMN (expected_start)
 {
-    struct sched_reason r;
+    size_t ahead;
+    double start;
 
-    if (find_reason (b, e, &r) && r.start > 0)
-        strbuf_addf (sb, "%.3f", r.start);
+    if (find_position (b, e, &ahead, &start) && start > 0)
+        strbuf_addf (sb, "%.3f", start);
 }
 
 COLUMN (jobs_ahead)
 {
-    struct sched_reason r;
+    size_t ahead;
+    double start;
 
-    if (find_reason (b, e, &r)
-        && (r.code == SCHED_REASON_PRIORITY || r.code == SCHED_REASON_RESOURCES))
-        add_number (sb, (int64_t)r.ahead);
+    if (find_position (b, e, &ahead, &start))
+        add_number (sb, (int64_t)ahead);
 }
 
 #define NUM(name)                                                                        \

@@ -86,6 +86,17 @@ static void add_text (const struct pending *p, const struct sched_reason *r,
     }
 }
 
+int sched_position (const struct sched *s, uint64_t id, size_t *ahead, double *start)
+{
+    const struct pending *p = sched_find (s, id);
+
+    if (!p || p->where != ORDERED)
+        return -ENOENT;
+    *ahead = order_rank (&s->order, &p->rank.key);
+    *start = p->start > 0 && p->start - s->now < SCHED_SOMEDAY ? p->start : 0;
+    return 0;
+}
+
 int sched_reason (struct sched *s, uint64_t id, struct sched_reason *ret)
 {
     const struct pending *p = sched_find (s, id);
@@ -93,11 +104,8 @@ int sched_reason (struct sched *s, uint64_t id, struct sched_reason *ret)
     if (!p)
         return -ENOENT;
     *ret = (struct sched_reason){ .code = reason_of (p) };
-    if (p->start > 0 && p->start - s->now < SCHED_SOMEDAY)
-        ret->start = p->start;
     ret->name = reason_names[ret->code];
-    if (p->where == ORDERED)
-        ret->ahead = order_rank (&s->order, &p->rank.key);
+    sched_position (s, id, &ret->ahead, &ret->start);
     if (p->start > 0)
         ret->nblockers = match_blockers (s->m, id, ret->blockers, SCHED_BLOCKERS_MAX);
     autostrbuf struct strbuf sb;

@@ -96,6 +96,9 @@ struct sched_reason {
 /* Why a pending job waits. -ENOENT when it is not in the queue. O(log n), and of one with a
  * reservation what is on its nodes. */
 int sched_reason (struct sched *s, uint64_t id, struct sched_reason *ret);
+/* How many are ahead of it, and its planned start, as in struct sched_reason, for listings.
+ * -ENOENT: it is not in the order. O(log n). */
+int sched_position (const struct sched *s, uint64_t id, size_t *ahead, double *start);
 /* Its name alone, for listings; NULL when it is not in the queue. O(1). */
 const char *sched_reason_name (const struct sched *s, uint64_t id);
 /* When it starts: by its reservation (*planned), else not before that time, at which it

@@ -282,16 +282,23 @@ static int on_requeue (struct job *job, const struct event *e, struct outcome *o
                        struct error *err)
 {
     (void)out;
-    const char *reason;
+    const char *reason, *order = "old";
     double begin = 0;
     int rc = get_string (e, "reason", &reason, JSON_REQUIRED, err);
-    if (rc < 0 || (rc = get_seconds (e, "begin", &begin, err)) < 0)
+    if (rc < 0 || (rc = get_seconds (e, "begin", &begin, err)) < 0
+        || (rc = get_string (e, "order", &order, JSON_OPTIONAL_KEY, err)) < 0)
         return rc;
+    bool last = strcmp (order, "end") == 0;
+    if (!last && strcmp (order, "old") != 0)
+        return error_set (err, EINVAL, "requeue.order: '%.16s' is neither old nor end",
+                          order);
     char *copy = strdup (reason);
     if (!copy)
         return no_memory (err);
     string_set (&job->requeue_reason, copy);
     job->t_begin = begin;
+    if (last)
+        job->t_age = e->timestamp;
     job->requeue = true;
     return 0;
 }
@@ -338,6 +345,7 @@ static void attempt_reset (struct job *job)
     job->ncores = job->asked.ncores;
     job->duration = job->asked.duration;
     job->failed_starts += !job->started;
+    job->reruns += job->started;
     job->started = job->kill_sent = job->requeue = job->released = job->finished = false;
     job->has_exception = false;
     job->exception_severity = 0;

@@ -113,6 +113,16 @@ double job_age_since (const struct job *job)
     return MAX (job->t_age, job->t_begin);
 }
 
+double job_backoff (unsigned n, double base, double max)
+{
+    double wait = base;
+    if (n == 0)
+        return 0;
+    for (unsigned i = 1; i < n && wait < max; i++)
+        wait *= 2;
+    return MIN (wait, max);
+}
+
 /* -- names -- */
 
 const char *job_state_name (enum job_state state)

@@ -32,7 +32,8 @@
  *     alloc      {R: object; nodelist, nnodes, ntasks, ncores, duration}  as granted
  *     finish     {status}                            as of wait(2)
  *     exception  {type, severity; note, userid}      severity 0 ends the job
- *     requeue    {reason; begin}                     not to start before that unix time
+ *     requeue    {reason; begin, order}              not to start before that unix time;
+ *                                                    order "end": its age counts from now
  *     release    {ranks: "all", final}
  *     memo, fluxq-restart, debug.*  any: ignored, in every state
  */
@@ -109,6 +110,7 @@ struct job {
     bool reprioritize;      /* the urgency changed since the last priority event */
     unsigned restarts;      /* starts that were given up and queued again, in all */
     unsigned failed_starts; /* in a row, without a good start: sets the back-off */
+    unsigned reruns;        /* of the restarts: those after which tasks had started */
     char *requeue_reason;   /* of the last requeue, or NULL; kept until the next start */
     /* running */
     char *r;        /* R text between alloc and free, then kept for show; or NULL */
@@ -165,6 +167,9 @@ const char *job_hold_reason (const struct job *job, double now);
  * which it was held nor time before its begin counts; time between starts does. 0: its
  * age does not count now. */
 double job_age_since (const struct job *job);
+/* Seconds until the next try after the n-th failed start in a row: base * 2^(n-1), at most
+ * max; 0 for n = 0. base, max >= 0. */
+double job_backoff (unsigned n, double base, double max);
 /* What `--wait` returns: exit code, 128+signal, 1 for cancelled or failed otherwise;
  * timeout: as the tasks ended (143 after SIGTERM). 0 only for COMPLETED. */
 int job_exit_code (const struct job *job);

@@ -161,10 +161,10 @@ static char *job_text (const struct job *j)
     job_result_text (j, result, sizeof (result));
     strbuf_addf (&sb, "%d %u %u %s %s %s %g|", j->state, j->userid, j->groupid, j->user,
                  j->name, j->queue, j->duration);
-    strbuf_addf (&sb, "%lld %lld %lld %d %lld %d %u %u %s|", (long long)j->nnodes,
+    strbuf_addf (&sb, "%lld %lld %lld %d %lld %d %u %u %u %f %s|", (long long)j->nnodes,
                  (long long)j->ntasks, (long long)j->ncores, j->urgency,
                  (long long)j->priority, j->reprioritize, j->restarts, j->failed_starts,
-                 j->requeue_reason ? j->requeue_reason : "-");
+                 j->reruns, j->t_age, j->requeue_reason ? j->requeue_reason : "-");
     strbuf_addf (&sb, "%s %s %d%d%d%d%d%d %d|", j->r ? j->r : "-",
                  j->nodelist ? j->nodelist : "-", j->allocated, j->started, j->kill_sent,
                  j->requeue, j->released, j->finished, j->status);
@@ -270,6 +270,9 @@ static void test_bad_contexts (void **state)
         { TO_RUN, "finish", "{}" },
         { TO_RUN, "finish", "{\"status\":65536}" },
         { TO_RUN, "requeue", "{\"begin\":5}" },
+        { TO_RUN, "requeue", "{\"reason\":\"x\",\"begin\":-5}" },
+        { TO_RUN, "requeue", "{\"reason\":\"x\",\"order\":\"last\"}" },
+        { TO_RUN, "requeue", "{\"reason\":\"x\",\"order\":true}" },
         { TO_RUN " finish", "release", "{\"ranks\":\"all\"}" },
         { TO_RUN " finish", "release", "{\"final\":true}" },
     };
@@ -345,6 +348,69 @@ static void test_requeue (void **state)
     assert_int_equal (job->restarts, 1);
     assert_null (job->requeue_reason);
     job_destroy (job);
+}
+
+static void apply_all (struct job *job, const char *const *events, size_t n)
+{
+    unsigned actions;
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal (apply (job, events[i], &actions), 0);
+}
+
+/* A run that was lost is no failed start, and neither makes the other's count forgotten. */
+static void test_requeue_of_a_run (void **state)
+{
+    static const char *const lost[] = { "start", "requeue",  "release", "free",
+                                        "clean", "priority", "alloc" };
+    static const char *const failed[] = { "requeue", "release",  "free",
+                                          "clean",   "priority", "alloc" };
+    (void)state;
+    struct job *job = job_after (TO_RUN);
+    apply_all (job, lost, ARRAY_SIZE (lost));
+    assert_true (job->reruns == 1 && job->failed_starts == 0 && job->restarts == 1);
+    assert_true (!job->started && job->t_start == 0);
+    apply_all (job, failed, ARRAY_SIZE (failed));
+    apply_all (job, failed, ARRAY_SIZE (failed));
+    assert_true (job->reruns == 1 && job->failed_starts == 2 && job->restarts == 3);
+    apply_all (job, lost, ARRAY_SIZE (lost));
+    assert_true (job->reruns == 2 && job->failed_starts == 0 && job->restarts == 4);
+    job_destroy (job);
+}
+
+/* The old place in the order: its age goes on. The end: it begins again at the requeue. */
+static void test_requeue_order (void **state)
+{
+    static const struct {
+        const char *order;
+        double age;
+    } table[] = { { "old", 1003 }, { "end", 5000 } };
+    static const char *const rest[] = { "release", "free", "clean", "priority", "alloc" };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE (table); i++) {
+        unsigned actions;
+        now = 1000;
+        struct job *job = job_after (TO_RUN " start");
+        now = 5000;
+        json_t *context =
+            json_pack ("{s:s s:s}", "reason", "lost", "order", table[i].order);
+        assert_int_equal (apply_context (job, "requeue", context, &actions), 0);
+        assert_true (job->t_begin == 0);
+        apply_all (job, rest, ARRAY_SIZE (rest));
+        assert_true (job_age_since (job) == table[i].age);
+        assert_true (job->t_eligible == 1003 && job->t_submit == 1000);
+        job_destroy (job);
+    }
+}
+
+static void test_backoff (void **state)
+{
+    static const double wait[] = { 0, 60, 120, 240, 480, 960, 1920, 3600, 3600 };
+    (void)state;
+    for (unsigned n = 0; n < ARRAY_SIZE (wait); n++)
+        assert_true (job_backoff (n, 60, 3600) == wait[n]);
+    assert_true (job_backoff (UINT_MAX, 1e-9, 3600) == 3600);
+    assert_true (job_backoff (1000, 0, 3600) == 0);
+    assert_true (job_backoff (1, 5, 5) == 5 && job_backoff (3, 0, 0) == 0);
 }
 
 static void test_hold (void **state)
@@ -663,6 +729,9 @@ int main (void)
         cmocka_unit_test (test_bad_contexts),
         cmocka_unit_test (test_fields),
         cmocka_unit_test (test_requeue),
+        cmocka_unit_test (test_requeue_of_a_run),
+        cmocka_unit_test (test_requeue_order),
+        cmocka_unit_test (test_backoff),
         cmocka_unit_test (test_hold),
         cmocka_unit_test (test_hold_by_operator),
         cmocka_unit_test (test_age),

@@ -20,6 +20,7 @@ enum kind {
     KIND_LEVEL,
     KIND_POLICY,
     KIND_QUEUE_POLICY,
+    KIND_REQUEUE_ORDER,
     KIND_LISTEN,
     KIND_QUEUES,
     KIND_PRIORITY,
@@ -50,6 +51,8 @@ static const struct key keys[] = {
     { "start-backoff", KIND_DURATION, AT (start_backoff), 0, 0 },
     { "start-backoff-max", KIND_DURATION, AT (start_backoff_max), 0, 0 },
     { "start-retries", KIND_INT, AT (start_retries), 0, 1000 },
+    { "requeue", KIND_BOOL, AT (requeue), 0, 0 },
+    { "requeue-order", KIND_REQUEUE_ORDER, AT (requeue_at_end), 0, 0 },
     { "grace", KIND_DURATION, AT (grace), 0, 0 },
     { "keep-finished", KIND_INT, AT (keep_finished), 0, 10000000 },
     { "queues", KIND_QUEUES, 0, 0, 0 },
@@ -171,6 +174,14 @@ static int set_listen (struct config *c, const json_t *value, const struct place
     return c->listen_host ? 0 : error_set (p->err, ENOMEM, "out of memory");
 }
 
+static int set_bool (bool *field, const json_t *value, const struct place *p)
+{
+    if (!json_is_boolean (value))
+        return FAIL (p, "%s: expected true or false", p->key);
+    *field = json_is_true (value);
+    return 0;
+}
+
 static int set_queue_value (struct config_queue *q, const struct key *key,
                             const json_t *value, const struct place *p)
 {
@@ -182,10 +193,7 @@ static int set_queue_value (struct config_queue *q, const struct key *key,
     case KIND_DURATION:
         return set_duration (field, value, p);
     case KIND_BOOL:
-        if (!json_is_boolean (value))
-            return FAIL (p, "%s: expected true or false", p->key);
-        *(bool *)field = json_is_true (value);
-        return 0;
+        return set_bool (field, value, p);
     default:
         if (get_int (key, value, &number, p) < 0)
             return -EINVAL;
@@ -344,6 +352,16 @@ static int set_queue_policy (const struct queue_policy **field, json_t *value,
     return 0;
 }
 
+static int set_requeue_order (bool *at_end, const json_t *value, const struct place *p)
+{
+    const char *text = json_string_value (value);
+
+    if (!text || (strcmp (text, "old") != 0 && strcmp (text, "end") != 0))
+        return FAIL (p, "%s: expected old or end", p->key);
+    *at_end = !strcmp (text, "end");
+    return 0;
+}
+
 static int set_value (struct config *c, const struct key *key, json_t *value,
                       const struct place *p)
 {
@@ -367,6 +385,10 @@ static int set_value (struct config *c, const struct key *key, json_t *value,
         return set_policy (field, value, p);
     case KIND_QUEUE_POLICY:
         return set_queue_policy (field, value, p);
+    case KIND_BOOL:
+        return set_bool (field, value, p);
+    case KIND_REQUEUE_ORDER:
+        return set_requeue_order (field, value, p);
     case KIND_SECTION:
         return json_is_object (value) || json_is_null (value)
                    ? 0
@@ -411,6 +433,7 @@ struct config *config_default (void)
     c->start_backoff = 60;
     c->start_backoff_max = 3600;
     c->start_retries = 5;
+    c->requeue = true;
     c->grace = 30;
     c->keep_finished = 10000;
     c->priority = (struct config_priority){ .weights = PRIORITY_WEIGHTS_DEFAULT,

@@ -60,6 +60,8 @@ struct config {
     double start_backoff;     /* seconds before the second try of a start */
     double start_backoff_max; /* it doubles up to this */
     unsigned start_retries;
+    bool requeue;        /* who loses a node, unless its jobspec says */
+    bool requeue_at_end; /* else at its old place in the order */
     double grace;         /* seconds between SIGTERM and SIGKILL */
     size_t keep_finished; /* finished jobs kept in memory for listings */
     struct config_priority priority;

@@ -51,6 +51,7 @@ static void test_defaults (void **state)
     assert_string_equal (c->queue_policy->name, "easy");
     assert_null (config_executor_section (c, "local"));
     assert_true (c->priority.weights.fair_share == 3000 && c->priority.interval == 60);
+    assert_true (c->requeue && !c->requeue_at_end && c->start_retries == 5);
     config_destroy (c);
 }
 
@@ -66,6 +67,8 @@ static void test_all_keys (void **state)
                              "start-backoff: 5s\n"
                              "start-backoff-max: 1m\n"
                              "start-retries: 2\n"
+                             "requeue: false\n"
+                             "requeue-order: end\n"
                              "grace: 1.5\n"
                              "keep-finished: 7\n"
                              "priority: {queue: 2, age: 3, age-max: 1d, size: -4,\n"
@@ -87,6 +90,7 @@ static void test_all_keys (void **state)
     assert_string_equal (c->match_policy->name, "bestfit");
     assert_true (c->start_backoff == 5 && c->start_backoff_max == 60 && c->grace == 1.5);
     assert_int_equal (c->start_retries, 2);
+    assert_true (!c->requeue && c->requeue_at_end);
     assert_int_equal (c->keep_finished, 7);
     const struct priority_weights *w = &c->priority.weights;
     assert_true (w->queue == 2 && w->age == 3 && w->size == -4 && w->fair_share == 5);
@@ -122,6 +126,9 @@ static void test_refusals (void **state)
         { "grace: soon\n", ":1:", "duration" },
         { "grace: -1\n", ":1:", "duration" },
         { "start-retries: 1.5\n", ":1:", "integer from 0" },
+        { "requeue: 'true'\n", ":1:1: ", "requeue: expected true or false" },
+        { "grace: 1s\nrequeue-order: last\n", ":2:1: ", "expected old or end" },
+        { "requeue-order: 1\n", ":1:1: ", "expected old or end" },
         { "operators: ann\n", ":1:", "list" },
         { "operators: [ann, [bob]]\n", ":1:", "entry 2" },
         { "queues: [a]\n", ":1:", "mapping" },

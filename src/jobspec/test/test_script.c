@@ -365,7 +365,9 @@ static void test_waiting (void **state)
 
     (void)state;
     good (&r, SH "#SBATCH -d afterok:3:4,singleton --begin=2026-11-21T08:00\n"
-                 "#SBATCH --deadline=uts1800000000 --kill-on-invalid-dep=no\n");
+                 "#SBATCH --deadline=uts1800000000 --kill-on-invalid-dep=no\n"
+                 "#SBATCH --requeue --no-requeue\n");
+    assert_true (r.so.has_requeue && !r.so.requeue);
     assert_int_equal (r.so.depend.n, 3);
     assert_int_equal (r.so.depend.list[0].kind, DEPENDENCY_AFTEROK);
     assert_int_equal (r.so.depend.list[2].kind, DEPENDENCY_SINGLETON);

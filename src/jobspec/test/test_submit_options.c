@@ -485,6 +485,52 @@ static void test_waiting (void **state)
     json_decref (root);
 }
 
+/* --requeue and --no-requeue are one option with two names. */
+static void test_requeue (void **state)
+{
+    static const struct {
+        const char *words;
+        enum jobspec_tristate wanted;
+    } cases[] = {
+        { "", JOBSPEC_UNSET },
+        { "--requeue", JOBSPEC_TRUE },
+        { "--no-requeue", JOBSPEC_FALSE },
+        { "--requeue --no-requeue", JOBSPEC_FALSE },
+        { "--no-requeue --requeue", JOBSPEC_TRUE },
+    };
+    struct submit_options so;
+    struct error err = { 0 };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE (cases); i++) {
+        json_t *root = make (cases[i].words, &err);
+        struct jobspec *js = parse (root);
+        assert_int_equal (js->requeue, cases[i].wanted);
+        jobspec_destroy (js);
+        json_decref (root);
+    }
+    /* of the higher rank, whichever name it used, and in either order */
+    submit_options_init (&so);
+    assert_int_equal (
+        submit_options_set (&so, SUBMIT_FROM_COMMAND, "requeue", NULL, NULL, &err), 0);
+    assert_int_equal (
+        submit_options_set (&so, SUBMIT_FROM_SCRIPT, "no-requeue", NULL, "x", &err), 0);
+    assert_true (so.has_requeue && so.requeue);
+    submit_options_release (&so);
+    submit_options_init (&so);
+    assert_int_equal (
+        submit_options_set (&so, SUBMIT_FROM_SCRIPT, "requeue", NULL, "x", &err), 0);
+    assert_int_equal (
+        submit_options_set (&so, SUBMIT_FROM_ENVIRONMENT, "no-requeue", "0", "x", &err),
+        0);
+    assert_true (so.has_requeue && so.requeue);
+    assert_int_equal (
+        submit_options_set (&so, SUBMIT_FROM_ENVIRONMENT, "requeue", "off", "x", &err),
+        0);
+    assert_true (so.has_requeue && !so.requeue);
+    submit_options_release (&so);
+}
+
 /* A dependency more of the same source is one more; of a higher one it is all. */
 static void test_add_dependency (void **state)
 {
@@ -693,6 +739,7 @@ int main (void)
         cmocka_unit_test (test_script),       cmocka_unit_test (test_bad_program),
         cmocka_unit_test (test_waiting),      cmocka_unit_test (test_add_dependency),
         cmocka_unit_test (test_export),       cmocka_unit_test (test_table),
+        cmocka_unit_test (test_requeue),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);

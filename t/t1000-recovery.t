@@ -120,7 +120,7 @@ test_expect_success 'the time limit holds across a restart' '
     wait_job_state $id TIMEOUT
 '
 test_expect_success 'an agent that was killed while there was no broker: the job ends as lost' '
-    id=$(fluxq-submit -N 2 -- sleep 98763) &&
+    id=$(fluxq-submit --no-requeue -N 2 -- sleep 98763) &&
     wait_job_state $id RUNNING &&
     pids=$(agents_of $id 0) && test -n "$pids" &&
     kill_broker &&

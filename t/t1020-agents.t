@@ -9,7 +9,7 @@ begin_job()
     T_MARK=t1020-$$-$1
     export T_MARK
     shift
-    id=$(fluxq-submit "$@") && wait_job_state "$id" RUNNING
+    id=$(fluxq-submit --no-requeue "$@") && wait_job_state "$id" RUNNING
 }
 
 # A job of two ranks whose tasks are on their way: the agents have no child that is not yet the task.

@@ -109,7 +109,7 @@ test_expect_success 'a job that ended while the broker was away is picked up' '
 '
 
 test_expect_success 'an agent is killed: the job ends and names the node' '
-    id=$(fluxq-submit -N 2 -o lost.out -- sleep 300) &&
+    id=$(fluxq-submit --no-requeue -N 2 -o lost.out -- sleep 300) &&
     wait_job_state "$id" RUNNING 60 &&
     kill_agent "$id" 1 &&
     wait_job_state "$id" "NODE_FAIL|FAILED" 60 &&
@@ -117,7 +117,7 @@ test_expect_success 'an agent is killed: the job ends and names the node' '
 '
 
 test_expect_success 'the agent of rank 0 is killed: the same' '
-    id=$(fluxq-submit -N 2 -o lost.out -- sleep 300) &&
+    id=$(fluxq-submit --no-requeue -N 2 -o lost.out -- sleep 300) &&
     wait_job_state "$id" RUNNING 60 &&
     kill_agent "$id" 0 &&
     wait_job_state "$id" "NODE_FAIL|FAILED" 60 &&

@@ -206,9 +206,9 @@ first_process() { # JOB RANK
 
 test_expect_success 'jobs run that lose something' '
     with &&
-    byjob=$(fluxq-submit -N 2 -o lost.out -- sleep 300) && bypod=$(fluxq-submit -N 2 -o lost.out -- sleep 300) &&
-    shim=$(fluxq-submit -N 2 -o lost.out -- sleep 300) && shim0=$(fluxq-submit -N 2 -o lost.out -- sleep 300) &&
-    main=$(fluxq-submit -o lost.out -- sleep 300) &&
+    byjob=$(fluxq-submit --no-requeue -N 2 -o lost.out -- sleep 300) && bypod=$(fluxq-submit --no-requeue -N 2 -o lost.out -- sleep 300) &&
+    shim=$(fluxq-submit --no-requeue -N 2 -o lost.out -- sleep 300) && shim0=$(fluxq-submit --no-requeue -N 2 -o lost.out -- sleep 300) &&
+    main=$(fluxq-submit --no-requeue -o lost.out -- sleep 300) &&
     for id in $byjob $bypod $shim $shim0 $main; do wait_job_state "$id" RUNNING 60 || return 1; done
 '
 
@@ -276,10 +276,10 @@ test_expect_success 'the API server is away for 30 s: jobs run on, end and are s
 # node1: half of the first job and another that fills it; node2: rank 1 of the first, rank 0 of the second.
 test_expect_success 'a node is lost: the jobs of rank 1 and of rank 0 on it end and name it' '
     wait_until 60 all_up &&
-    first=$(fluxq-submit -N 2 -c 2 -o lost.out -- sleep 300) && wait_job_state "$first" RUNNING 60 &&
+    first=$(fluxq-submit --no-requeue -N 2 -c 2 -o lost.out -- sleep 300) && wait_job_state "$first" RUNNING 60 &&
     stays=$(fluxq-submit -c 2 -o stays.out -- sh -c "until [ -e /tmp/go ]; do sleep 0.2; done; echo stayed") &&
     wait_job_state "$stays" RUNNING 60 &&
-    second=$(fluxq-submit -N 2 -c 2 -o lost.out -- sleep 300) && wait_job_state "$second" RUNNING 60 &&
+    second=$(fluxq-submit --no-requeue -N 2 -c 2 -o lost.out -- sleep 300) && wait_job_state "$second" RUNNING 60 &&
     [ "$(nodes_of "$first") $(nodes_of "$stays") $(nodes_of "$second")" = "node[1-2] node1 node[2-3]" ] &&
     "$KUBE/node" stop 2 &&
     wait_job_state "$first" NODE_FAIL 60 && said "$first" "finish.*node2: " &&

@@ -40,6 +40,8 @@ void broker_enqueue (struct broker *b, struct entry *e)
                              .time_min = e->time_min,
                              .req = e->req,
                              .queue = e->queue };
+    if (!e->note && e->job->requeue_reason) /* after a restart of ours */
+        entry_set_note (e, e->job->requeue_reason);
     int rc = sched_enqueue (b->sched, &s);
     if (rc < 0)
         log_error ("job %ju: cannot be queued: %s", (uintmax_t)e->id, strerror (-rc));

@@ -1,9 +1,9 @@
 /* start.c - from an allocation to the executor, and back
  *
  *   alloc on disk --> jobspec (journal) --> user (passwd) --> directory (worker) --> exec start
- *                                                                       |  ready: start
- *                                                                       |  finished: finish
- *                                                                       v  start_failed: requeue
+ *                                                            |  ready: start
+ *                                                            |  finished: finish, lost: requeue
+ *                                                            v  start_failed: requeue
  *   finish on disk --> exec cleanup --> cleaned: release, free, clean
  *
  * Each step before exec start looks whether the job is still wanted; if not it is cleaned
@@ -85,6 +85,35 @@ static void give_up (struct broker *b, struct entry *e, const char *text)
     close_attempt (b, e);
 }
 
+/* Its tasks find how often it was started before, once it was, as in Slurm. What the
+ * submission's environment has of that is another job's. */
+static int tell_restarts (struct jobspec *js, unsigned restarts)
+{
+    static const char *const names[] = { "FLUXQ_RESTART_COUNT", "SLURM_RESTART_COUNT" };
+    bool change = restarts > 0;
+    char count[16];
+    int rc = 0;
+
+    for (size_t i = 0; i < ARRAY_SIZE (names); i++)
+        change |= json_object_get (js->environment, names[i]) != NULL;
+    if (!change)
+        return 0;
+    json_t *env = js->environment ? json_copy (js->environment) : json_object ();
+    snprintf (count, sizeof (count), "%u", restarts);
+    for (size_t i = 0; i < ARRAY_SIZE (names); i++) {
+        json_object_del (env, names[i]);
+        if (restarts > 0)
+            rc |= json_object_set_new (env, names[i], json_string (count));
+    }
+    if (!env || rc < 0) {
+        json_decref (env);
+        return -ENOMEM;
+    }
+    json_decref (js->environment);
+    js->environment = env;
+    return 0;
+}
+
 static struct exec_job *make_exec_job (struct broker *b, struct entry *e,
                                        const struct exec_user *user)
 {
@@ -92,7 +121,8 @@ static struct exec_job *make_exec_job (struct broker *b, struct entry *e,
     size_t size = strlen (b->jobs_dir) + 64;
     char *dir = malloc (size), *spool = malloc (size);
 
-    if (!x || !dir || !spool || users_copy (&x->user, user) < 0) {
+    if (!x || !dir || !spool || (e->js && tell_restarts (e->js, e->job->restarts) < 0)
+        || users_copy (&x->user, user) < 0) {
         free (x);
         free (dir);
         free (spool);
@@ -382,12 +412,18 @@ static void host_ready (void *arg, uint64_t id)
     broker_emit (arg, e, "start", NULL);
 }
 
-static double backoff (const struct broker *b, unsigned tries)
+/* Back into the queue: at once after a good start, else later and later. */
+static int queue_again (struct broker *b, struct entry *e, const char *reason)
 {
-    double wait = b->config->start_backoff;
-    for (unsigned i = 0; i < tries && wait < b->config->start_backoff_max; i++)
-        wait *= 2;
-    return MIN (wait, b->config->start_backoff_max);
+    const struct config *c = b->config;
+    unsigned failed = e->job->started ? 0 : e->job->failed_starts + 1;
+    double wait = job_backoff (failed, c->start_backoff, c->start_backoff_max);
+
+    entry_set_note (e, reason);
+    return broker_emit (b, e, "requeue",
+                        json_pack ("{s:o s:f s:s}", "reason", broker_text (reason),
+                                   "begin", failed ? clock_wall () + wait : 0.0, "order",
+                                   c->requeue_at_end ? "end" : "old"));
 }
 
 static void host_start_failed (void *arg, uint64_t id, bool retry, const char *text)
@@ -400,10 +436,7 @@ static void host_start_failed (void *arg, uint64_t id, bool retry, const char *t
     log_warning ("job %ju: start failed: %s", (uintmax_t)id, text);
     if (e->job->state == JOB_RUN && retry
         && e->job->failed_starts < b->config->start_retries) {
-        entry_set_note (e, text);
-        broker_emit (b, e, "requeue",
-                     json_pack ("{s:o s:f}", "reason", broker_text (text), "begin",
-                                clock_wall () + backoff (b, e->job->failed_starts)));
+        queue_again (b, e, text);
         return;
     }
     if (e->job->state == JOB_RUN)
@@ -429,6 +462,33 @@ static const char *exception_of (const char *reason)
     return NULL;
 }
 
+static bool is_to_be_queued_again (const struct broker *b, const struct entry *e,
+                                   const char *reason)
+{
+    if (strcmp (reason, "lost") != 0 || e->job->state != JOB_RUN || !e->js)
+        return false;
+    return e->js->requeue == JOBSPEC_UNSET ? b->config->requeue
+                                           : e->js->requeue == JOBSPEC_TRUE;
+}
+
+/* Lost a node: what is to be told of it, and whether it is in the queue again. */
+static bool survives (struct broker *b, struct entry *e, const char *text, char *buf,
+                      size_t size)
+{
+    const struct job *job = e->job;
+    unsigned tries = job->started ? job->reruns : job->failed_starts;
+
+    if (tries < b->config->start_retries) {
+        snprintf (buf, size, "node lost: %s", text);
+        return queue_again (b, e, buf) == 0;
+    }
+    snprintf (buf, size, "%s", text);
+    if (tries > 0)
+        snprintf (buf, size, "%s (try %u of %u)", text, tries + 1,
+                  b->config->start_retries + 1);
+    return false;
+}
+
 static void host_finished (void *arg, uint64_t id, int status, const char *reason,
                            const char *text)
 {
@@ -438,6 +498,12 @@ static void host_finished (void *arg, uint64_t id, int status, const char *reaso
     if (!e || e->job->finished
         || (e->job->state != JOB_RUN && e->job->state != JOB_CLEANUP))
         return;
+    char lost[512];
+    if (is_to_be_queued_again (b, e, reason)) {
+        if (survives (b, e, text, lost, sizeof (lost)))
+            return;
+        text = lost;
+    }
     const char *type = exception_of (reason);
     if (type && !e->job->has_exception)
         broker_exception (b, e, type, b->uid, text);

@@ -46,7 +46,6 @@ struct set {
 };
 
 struct bench {
-    struct machine *g;
     struct matcher *m;
     struct sched *s;
     struct match_request *reqs[SHAPES];
@@ -300,7 +299,7 @@ static struct bench *bench_create (struct machine *g, unsigned nodes, size_t pen
 
     if (!b)
         die ("bench", "no memory");
-    *b = (struct bench){ .g = g, .seed = 42, .now = EPOCH, .seconds = seconds };
+    *b = (struct bench){ .seed = 42, .now = EPOCH, .seconds = seconds };
     b->m = matcher_create (g, match_policy_find ("lonode"));
     b->s = b->m ? sched_create (b->m, policy, 0) : NULL;
     if (!b->s || sched_queue_set (b->s, 0, true) < 0)

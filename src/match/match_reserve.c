@@ -45,7 +45,7 @@ int match_reserve (struct matcher *m, uint64_t job, const struct match_request *
                    NULL, why);
     if (rc == 0 && match_has (m, job)) {
         planner_cancel (m->p, job);
-        return -EAGAIN;
+        return error_set (why, EAGAIN, "it fits now");
     }
     return rc;
 }

@@ -219,13 +219,14 @@ static int reserve (struct sched *s, struct pending *p)
     if (p->holds)
         return plan_hold (s, p);
     s->tries++;
+    bool known = s->generation == match_generation (s->m);
     int rc = match_reserve (s->m, p->id, p->req, s->now, p->duration, &start, &why);
+    if (rc == -EAGAIN && known) /* what it gave back it had taken itself */
+        s->generation = match_generation (s->m);
     if (rc == -ENOMEM)
         return rc;
     if (rc == 0 && (rc = plan_add (s, p, start, NULL)) < 0)
         match_cancel (s->m, p->id);
-    else if (rc == -EAGAIN)
-        rc = plan_add (s, p, 0, "it is tried next");
     else if (rc < 0)
         rc = plan_add (s, p, 0, why.text);
     return rc;
@@ -246,12 +247,13 @@ static struct pending *next_to_plan (const struct sched *s)
 static int front (struct sched *s, struct sched_decision *ret)
 {
     struct pending *p = next_to_plan (s);
-    int rc = 0;
+    int rc;
 
     if (!p)
         return 0;
-    if (p->place.weight < p->group->bound)
-        rc = try (s, p, ret);
+    /* Whatever is known of its group: that it was not tried often enough is no reason for it
+     * to wait. */
+    rc = try (s, p, ret);
     if (rc == 0)
         rc = reserve (s, p);
     return rc == 0 ? -EAGAIN : rc;

@@ -394,6 +394,67 @@ static void stream (uint64_t seed)
     }
 }
 
+/* -- many limits -- */
+
+/* Few calls end a pass, whatever the limits of the jobs are, and in the end all have run. */
+static void bounded_pass (struct world *w)
+{
+    struct sched_decision d;
+    int calls = 0, rc;
+
+    while ((rc = sched_next (w->s, w->now, 1 + (unsigned)below (w, 4), &d)) != 0) {
+        assert_true (rc == 1 || rc == -EAGAIN);
+        if (calls++ > 50 * JOBS)
+            fail_msg ("a pass under %s does not end", w->policy->name);
+        if (rc == -EAGAIN)
+            continue;
+        rset_destroy (d.r);
+        w->job[d.id].state = RUNNING;
+        w->job[d.id].end = w->now + w->job[d.id].duration;
+    }
+}
+
+static void end_late_ones (struct world *w)
+{
+    for (uint64_t id = 1; id <= JOBS; id++) {
+        struct ref_job *j = &w->job[id];
+        bool early = below (w, 40) == 0;
+        if (j->state != RUNNING || (j->end > w->now && !early))
+            continue;
+        assert_int_equal (match_cancel (w->m[0], id), 0);
+        j->state = OUT;
+    }
+}
+
+static void stream_of_limits (uint64_t seed)
+{
+    struct world w;
+
+    world_make (&w, seed);
+    for (uint64_t id = 1; id <= JOBS; id++) {
+        struct sched_entry e = { .id = id,
+                                 .priority = (int64_t)below (&w, 3),
+                                 .duration = 1 + (double)below (&w, 300),
+                                 .req = shapes[below (&w, 4)] };
+        w.job[id].state = PENDING;
+        w.job[id].duration = e.duration;
+        assert_int_equal (sched_enqueue (w.s, &e), 0);
+        if (below (&w, 4) == 0)
+            bounded_pass (&w);
+    }
+    for (int k = 0; k < 5000 && sched_pending (w.s) > 0; k++) {
+        bounded_pass (&w);
+        w.now += 1 + (double)below (&w, 4);
+        end_late_ones (&w);
+    }
+    assert_int_equal (sched_pending (w.s), 0);
+    sched_destroy (w.s);
+    for (int k = 0; k < 2; k++) {
+        matcher_destroy (w.m[k]);
+        machine_destroy (w.g[k]);
+    }
+}
+
 static void test_streams (void **state)
 {
     (void)state;
@@ -406,8 +467,10 @@ static void test_streams (void **state)
     for (int i = 0; i < SHAPES; i++)
         shapes[i] = build_request (trees[i], 0, NULL, &err);
     uint64_t seed = build_seed ("sched");
-    for (uint64_t k = 0; k < STREAMS; k++)
+    for (uint64_t k = 0; k < STREAMS; k++) {
         stream (seed + k);
+        stream_of_limits (seed + k);
+    }
     for (int i = 0; i < SHAPES; i++)
         match_request_destroy (shapes[i]);
 }

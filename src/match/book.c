@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <utlist.h>
 
 #include "match/planner_private.h"
 #include "match/profile.h"
@@ -146,7 +147,7 @@ uint32_t claims_link (struct planner *p, const struct claim *claim, uint32_t aft
     p->claims[c] = *claim;
     if (graph_vertex (p->g, claim->v)->flags & GRAPH_ABOVE)
         p->any_above = true;
-    overlap_forget (p->bookings[claim->booking]);
+    overlap_forget (p, p->bookings[claim->booking]);
     link_vertex (p, c);
     link_job (p, c, after);
     if (!claim->reserved)
@@ -177,7 +178,7 @@ void claims_shrink (struct planner *p, uint32_t c, uint32_t unit, uint32_t count
     struct claim *claim = &p->claims[c];
     bool loose;
 
-    overlap_forget (p->bookings[claim->booking]);
+    overlap_forget (p, p->bookings[claim->booking]);
     if (count == 0 || amount == 0) {
         leave_vertex (p, c);
         return;
@@ -272,6 +273,9 @@ static struct booking *booking_enter (struct planner *p, uint64_t job,
     p->bookings_free = next;
     ordered_insert (&p->ids, &b->by_id, id_of (b));
     ordered_insert (&p->ends, &b->by_end, planner_order (b->end));
+    if (reserved)
+        DL_APPEND (p->reserved, b);
+    p->runs += !reserved;
     return b;
 }
 
@@ -287,7 +291,9 @@ void booking_drop (struct planner *p, struct booking *b)
         number_give (p, c);
     }
     listed_drop (p, b);
-    overlap_forget (b);
+    overlap_forget (p, b);
+    if (b->reserved)
+        DL_DELETE (p->reserved, b);
     HASH_DELETE (hh, p->by_job, b);
     ordered_remove (&p->ids, &b->by_id);
     ordered_remove (&p->ends, &b->by_end);
@@ -300,7 +306,9 @@ void booking_drop (struct planner *p, struct booking *b)
 void booking_begin (struct planner *p, struct booking *b)
 {
     levels_hold (p);
+    DL_DELETE (p->reserved, b);
     b->reserved = false;
+    p->runs++;
     CLAIMS_OF_JOB (p, b, c)
     {
         struct claim *claim = &p->claims[c];
@@ -324,6 +332,7 @@ void booking_set_end (struct planner *p, struct booking *b, int64_t end)
     sums_unbook (p, b);
     ordered_remove (&p->ends, &b->by_end);
     b->end = end;
+    p->runs += !b->reserved;
     ordered_insert (&p->ends, &b->by_end, planner_order (end));
     CLAIMS_OF_JOB (p, b, c)
     {

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <utlist.h>
 
 #include "match/planner_private.h"
 
@@ -65,8 +66,9 @@ static void set_bit (void *arg, uint32_t place, bool whole)
     r->any_whole |= whole;
 }
 
-void overlap_forget (struct booking *b)
+void overlap_forget (struct planner *p, struct booking *b)
 {
+    p->runs += !b->reserved;
     free (b->reach);
     b->reach = NULL;
 }
@@ -84,7 +86,8 @@ static const struct reach *reach_of (struct planner *p, struct booking *b)
 
     if (b->reach && b->reach->made == p->made)
         return b->reach;
-    overlap_forget (b);
+    free (b->reach);
+    b->reach = NULL;
     each_node (p, b, widen, &s);
     uint32_t first = s.least == UINT32_MAX ? 0 : s.least / 64;
     uint32_t words = s.least == UINT32_MAX ? 0 : s.most / 64 - first + 1;
@@ -104,6 +107,8 @@ static const struct reach *reach_of (struct planner *p, struct booking *b)
 
 void overlap_destroy (struct planner *p)
 {
+    free (p->overlap.running);
+    free (p->overlap.after);
     free (p->overlap.any);
     p->overlap = (struct overlap){ 0 };
 }
@@ -156,6 +161,143 @@ static void unite (uint64_t *restrict to, const uint64_t *restrict from, size_t 
         to[i] |= from[i];
 }
 
+/* The union of some bookings, of so many words. */
+struct uniting {
+    struct planner *p;
+    uint64_t *any, *whole;
+    bool failed;
+};
+
+static void add_reach (struct uniting *u, struct booking *b)
+{
+    const struct reach *r = u->failed ? NULL : reach_of (u->p, b);
+
+    u->failed = !r;
+    if (!r)
+        return;
+    unite (u->any + r->first, r->bits, r->words);
+    if (r->any_whole)
+        unite (u->whole + r->first, r->bits + r->words, r->words);
+}
+
+/* -- what is allocated: by end, in blocks, with the union of each block and all behind it -- */
+
+#define BLOCKS 128
+#define FEW 64 /* bookings, of which no blocks are made; and in a block at least */
+
+static bool collect (struct ordered_link *l, void *arg)
+{
+    struct overlap *o = arg;
+    struct booking *b = (struct booking *)((char *)l - offsetof (struct booking, by_end));
+
+    if (b->reserved)
+        return false;
+    o->running[o->nrunning++] = b;
+    o->latest = MAX (o->latest, b->start);
+    return false;
+}
+
+static bool grow (void **field, size_t *room, size_t need, size_t size)
+{
+    void *more;
+
+    if (need <= *room)
+        return true;
+    if (!(more = realloc (*field, need * size)))
+        return false;
+    *field = more;
+    *room = need;
+    return true;
+}
+
+static bool make_blocks (struct planner *p, size_t words)
+{
+    struct overlap *o = &p->overlap;
+    struct uniting u = { .p = p };
+
+    o->runs = UINT64_MAX;
+    o->nrunning = 0;
+    o->latest = INT64_MIN;
+    if (!grow ((void **)&o->running, &o->running_room, p->ids.n, sizeof (*o->running)))
+        return false;
+    ordered_from (&p->ends, 0, collect, o);
+    o->block = MAX (o->nrunning / BLOCKS + 1, FEW);
+    size_t n = (o->nrunning + o->block - 1) / o->block;
+    if (!grow ((void **)&o->after, &o->after_room, 2 * words * (n + 1),
+               sizeof (*o->after)))
+        return false;
+    memset (o->after + 2 * words * n, 0, 2 * words * sizeof (*o->after));
+    for (size_t k = n; k-- > 0;) {
+        uint64_t *block = o->after + 2 * words * k;
+        memcpy (block, block + 2 * words, 2 * words * sizeof (*block));
+        u.any = block;
+        u.whole = block + words;
+        for (size_t i = k * o->block; i < MIN ((k + 1) * o->block, o->nrunning); i++)
+            add_reach (&u, o->running[i]);
+    }
+    if (u.failed)
+        return false;
+    o->runs = p->runs;
+    o->made = p->made;
+    return true;
+}
+
+/* Worth it for the second window that is asked for while the same jobs run. */
+static bool has_blocks (struct planner *p, const struct window *w, size_t words)
+{
+    struct overlap *o = &p->overlap;
+    bool again = o->asked == p->runs;
+
+    o->asked = p->runs;
+    if (p->ids.n <= FEW || p->any_above)
+        return false;
+    if ((o->runs != p->runs || o->made != p->made) && (!again || !make_blocks (p, words)))
+        return false;
+    return o->latest < w->end; /* else not all of them overlap that end behind w->at */
+}
+
+static size_t first_behind (const struct overlap *o, int64_t at)
+{
+    size_t low = 0, high = o->nrunning;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (o->running[middle]->end > at)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+static void unite_by_blocks (struct uniting *u, const struct window *w, size_t words)
+{
+    struct overlap *o = &u->p->overlap;
+    size_t i = first_behind (o, w->at), k = (i + o->block - 1) / o->block;
+    const uint64_t *block = o->after + 2 * words * k;
+    struct booking *b;
+
+    memcpy (o->any, block, words * sizeof (*o->any));
+    memcpy (o->whole, block + words, words * sizeof (*o->whole));
+    for (; i < MIN (k * o->block, o->nrunning); i++)
+        add_reach (u, o->running[i]);
+    DL_FOREACH (u->p->reserved, b) {
+        if (b->start < w->end && b->end > w->at)
+            add_reach (u, b);
+    }
+}
+
+static void unite_all (struct uniting *u, const struct window *w, size_t words)
+{
+    struct overlap *o = &u->p->overlap;
+
+    memset (o->any, 0, words * sizeof (*o->any));
+    memset (o->whole, 0, words * sizeof (*o->whole));
+    for (struct booking *b = u->p->by_job; b; b = b->hh.next)
+        if (b->start < w->end && b->end > w->at)
+            add_reach (u, b);
+}
+
 int overlap_make (struct planner *p, struct window *w)
 {
     struct overlap *o = &p->overlap;
@@ -166,18 +308,13 @@ int overlap_make (struct planner *p, struct window *w)
         || words == 0)
         return rc;
     note_up (p);
-    memset (o->any, 0, words * sizeof (*o->any));
-    memset (o->whole, 0, words * sizeof (*o->whole));
-    for (struct booking *b = p->by_job; b; b = b->hh.next) {
-        if (b->start >= w->end || b->end <= w->at)
-            continue;
-        const struct reach *r = reach_of (p, b);
-        if (!r)
-            return -ENOMEM;
-        unite (o->any + r->first, r->bits, r->words);
-        if (r->any_whole)
-            unite (o->whole + r->first, r->bits + r->words, r->words);
-    }
+    struct uniting u = { .p = p, .any = o->any, .whole = o->whole };
+    if (has_blocks (p, w, words))
+        unite_by_blocks (&u, w, words);
+    else
+        unite_all (&u, w, words);
+    if (u.failed)
+        return -ENOMEM;
     w->touched = o->any;
     w->taken = o->whole;
     w->up = o->up;

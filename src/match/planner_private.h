@@ -59,7 +59,8 @@ struct booking {
     struct ordered_link by_id, by_end;
     struct listed *listed; /* see listed.c; owned */
     size_t nlisted;
-    struct reach *reach; /* or NULL; owned */
+    struct reach *reach;         /* or NULL; owned */
+    struct booking *prev, *next; /* in planner.reserved, when reserved */
     UT_hash_handle hh;
 };
 
@@ -155,6 +156,14 @@ struct overlap { /* of a window ahead, bits by place of the node, see overlap.c 
     uint64_t *any, *whole, *up; /* booked in part, as a whole; up: can be booked at all */
     size_t room;                /* words of each */
     uint64_t told;              /* p->told when `up` was made */
+    /* Of what is allocated, so that not all of it is gone through for each window: */
+    struct booking **running; /* by their ends */
+    size_t nrunning, running_room;
+    uint64_t *after; /* for each block of them: the union of that and all behind it */
+    size_t after_room, block;
+    int64_t latest;      /* start of them */
+    uint64_t runs, made; /* p->runs and p->made for which that holds */
+    uint64_t asked;      /* p->runs when a window was last asked for */
 };
 
 struct walk_room {                /* memory that one walk leaves for the next */
@@ -206,7 +215,9 @@ struct planner {
     uint64_t layout;                   /* of the graph when the above was made */
     struct profile *profile;           /* sums over time of the dimensions */
     uint64_t generation;
-    uint64_t changes; /* bumped with every booking and cancel */
+    uint64_t changes;         /* bumped with every booking and cancel */
+    uint64_t runs;            /* ... of what is allocated */
+    struct booking *reserved; /* list of those that are */
 
     struct ordered ids, ends; /* of the bookings; ends as planner_order() */
     uint32_t claims_live;     /* of nclaims */
@@ -360,7 +371,7 @@ void overlap_needs (struct planner *p, const struct shape *s, struct overlap_nee
 int64_t overlap_missing (const struct planner *p, const struct window *w,
                          const struct overlap_need *need);
 /* The booking's claims have changed. */
-void overlap_forget (struct booking *b);
+void overlap_forget (struct planner *p, struct booking *b);
 size_t overlap_memory (const struct booking *b);
 void overlap_destroy (struct planner *p);
 

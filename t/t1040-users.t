@@ -126,7 +126,7 @@ test_expect_success 'a user who plants things in the job directory harms nobody'
     echo precious >precious && chmod 600 precious &&
     id=$(fluxq_as nobody submit --hold -o out.txt -- true) &&
     test_must_fail as nobody mkdir "$BROKER_STATE/jobs/$((id + 1))" &&
-    first=$(fluxq_as nobody submit -o out.txt -- sh -c "cd $BROKER_STATE/jobs/\$FLUXQ_JOB_ID && mv spool-0 gone && ln -s $PWD/precious spool-0; sleep 0.2") &&
+    first=$(fluxq_as nobody submit --no-requeue -o out.txt -- sh -c "cd $BROKER_STATE/jobs/\$FLUXQ_JOB_ID && mv spool-0 gone && ln -s $PWD/precious spool-0; sleep 0.2") &&
     wait_job_state $first "COMPLETED|FAILED|NODE_FAIL" &&
     fluxq_as nobody logs $first >text 2>&1 || : &&
     test_must_fail grep precious text && test "$(cat precious)" = precious && fluxq-cancel $id

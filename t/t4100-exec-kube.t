@@ -125,6 +125,16 @@ test_expect_success 'the agent of rank 0 is killed: the same' '
     wait_until 30 no_jobs_of_ours
 '
 
+test_expect_success 'a job that loses an agent goes back into the queue and runs again' '
+    id=$(fluxq-submit -N 2 -o again.out -- \
+        sh -c "echo run \${FLUXQ_RESTART_COUNT-0}; [ -n \"\$FLUXQ_RESTART_COUNT\" ] || sleep 300") &&
+    wait_job_state "$id" RUNNING 60 && kill_agent "$id" 1 &&
+    wait_job_state "$id" COMPLETED 90 &&
+    [ "$(count_events "$id" requeue)" = 1 ] && [ "$(count_events "$id" alloc)" = 2 ] &&
+    printf "run 1\nrun 1\n" >expected && test_cmp expected again.out &&
+    wait_until 30 no_jobs_of_ours
+'
+
 test_expect_success 'the API server is away for a while: a running job does not notice' '
     id=$(fluxq-submit -N 2 -n 2 -o "api-%t.out" -- \
         sh -c "i=0; while [ \$i -lt 100 ]; do echo \$i; i=\$((i+1)); sleep 0.1; done") &&

@@ -145,13 +145,13 @@ test_expect_success 'the API server is away for a while: a running job does not 
 '
 
 test_expect_success 'a cordoned node gets no job, one that is given back does' '
-    wait_until 60 sh -c "! fluxq-info --json | grep -q \"not ready\"" &&
-    k cordon node1 && wait_until 20 sh -c "fluxq-info --json | grep -q cordoned" &&
+    wait_until 120 sh -c "! fluxq-info --json | grep -q \"not ready\"" &&
+    k cordon node1 && wait_until 60 sh -c "fluxq-info --json | grep -q cordoned" &&
     id=$(fluxq-submit -N 3 -o cordon.out -- true) &&
-    wait_until 20 sh -c "fluxq-queue -o %r | grep -q Resources" &&
+    wait_until 60 sh -c "fluxq-queue -o %r | grep -q Resources" &&
     [ "$(job_state "$id")" = PENDING ] &&
     k uncordon node1 &&
-    wait_job_state "$id" COMPLETED 60
+    wait_job_state "$id" COMPLETED 150
 '
 
 test_expect_success 'a token file serves as well as a client certificate' '

@@ -354,7 +354,6 @@ static json_t *output_options (const struct submit_options *so)
     return json_pack ("{s:{s:o}}", "options", "output", o);
 }
 
-/* The keys of attributes.system that are there only when asked for. */
 /* attributes.system.fluxq: what the RFCs have no place for. */
 static int own_attributes (json_t *system, const struct submit_options *so,
                            const struct shape *s, const char *cwd)

@@ -178,7 +178,6 @@ static bool find_parts (struct walker *k, uint32_t u, uint16_t head, bool excl,
     return found;
 }
 
-/* A single vertex that has parts, or is asked for with parts. */
 /* -- whole nodes: twins of the last one that did -- */
 
 /* Nothing below r is told apart by more than type and number. */

@@ -178,6 +178,36 @@ int idset_remove (struct idset *s, uint32_t id)
     return 0;
 }
 
+int idset_remove_all (struct idset *s, const struct idset *less)
+{
+    struct idset rest = { .alloc = s->n + less->n };
+    size_t k = 0;
+
+    if (s->n == 0 || less->n == 0)
+        return 0;
+    rest.ranges = malloc (rest.alloc * sizeof (*rest.ranges));
+    if (!rest.ranges)
+        return -ENOMEM;
+    for (size_t i = 0; i < s->n; i++) {
+        struct range r = s->ranges[i];
+        while (k < less->n && less->ranges[k].last < r.first)
+            k++;
+        for (size_t j = k; j < less->n && less->ranges[j].first <= r.last; j++) {
+            if (less->ranges[j].first > r.first)
+                append_range (&rest,
+                              (struct range){ r.first, less->ranges[j].first - 1 });
+            r.first = less->ranges[j].last + 1;
+            if (r.first > r.last)
+                break;
+        }
+        if (r.first <= r.last)
+            append_range (&rest, r);
+    }
+    free (s->ranges);
+    *s = rest;
+    return 0;
+}
+
 bool idset_has (const struct idset *s, uint32_t id)
 {
     size_t i = find (s, id);
@@ -201,6 +231,26 @@ uint32_t idset_next (const struct idset *s, uint32_t id)
         return IDSET_END;
     size_t i = find (s, id + 1);
     return i < s->n ? MAX (s->ranges[i].first, id + 1) : IDSET_END;
+}
+
+uint32_t idset_rank (const struct idset *s, uint32_t id)
+{
+    uint32_t n = 0;
+
+    for (size_t i = 0; i < s->n && s->ranges[i].first < id; i++)
+        n += MIN (s->ranges[i].last, id - 1) - s->ranges[i].first + 1;
+    return n;
+}
+
+uint32_t idset_nth (const struct idset *s, uint32_t n)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        uint32_t size = s->ranges[i].last - s->ranges[i].first + 1;
+        if (n < size)
+            return s->ranges[i].first + n;
+        n -= size;
+    }
+    return IDSET_END;
 }
 
 bool idset_equal (const struct idset *a, const struct idset *b)

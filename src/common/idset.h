@@ -34,10 +34,16 @@ int idset_add_range (struct idset *s, uint32_t first, uint32_t last);
 /* All of `more`; s is as it was on -ENOMEM. O(ranges of both). */
 int idset_add_all (struct idset *s, const struct idset *more);
 int idset_remove (struct idset *s, uint32_t id);
+/* All of `less`; s is as it was on -ENOMEM. O(ranges of both). */
+int idset_remove_all (struct idset *s, const struct idset *less);
 bool idset_has (const struct idset *s, uint32_t id);
 uint32_t idset_count (const struct idset *s);
 uint32_t idset_first (const struct idset *s);
 uint32_t idset_next (const struct idset *s, uint32_t id); /* next greater, IDSET_END */
+/* How many ids of the set are less than id. O(ranges). */
+uint32_t idset_rank (const struct idset *s, uint32_t id);
+/* The id with so many before it, IDSET_END when there are not so many. O(ranges). */
+uint32_t idset_nth (const struct idset *s, uint32_t n);
 bool idset_equal (const struct idset *a, const struct idset *b);
 
 #define IDSET_FOREACH(s, id)                                                             \

@@ -54,7 +54,26 @@ struct submit {
     int64_t nnodes, ntasks, ncores;
     const char *user, *name, *queue;
     double duration, begin, deadline;
+    const char *array;  /* of an array */
+    json_t *array_task; /* of one that was a task of an array */
+    int64_t array_job, array_index;
 };
+
+static int submit_read_task (const struct event *e, struct submit *s, struct error *err)
+{
+    static const char where[] = "submit.array_task";
+    int rc = e->context ? json_get_object (e->context, "array_task", &s->array_task,
+                                           JSON_OPTIONAL_KEY, e->name, err)
+                        : 0;
+
+    if (rc <= 0)
+        return rc;
+    rc = json_get_int (s->array_task, "job", 1, INT64_MAX, &s->array_job, JSON_REQUIRED,
+                       where, err);
+    return rc < 0 ? rc
+                  : json_get_int (s->array_task, "task", 0, ARRAY_INDEX_MAX,
+                                  &s->array_index, JSON_REQUIRED, where, err);
+}
 
 static int submit_read (const struct event *e, struct submit *s, struct error *err)
 {
@@ -74,9 +93,11 @@ static int submit_read (const struct event *e, struct submit *s, struct error *e
         || (rc = get_string (e, "queue", &s->queue, opt, err)) < 0)
         return rc;
     if ((rc = get_seconds (e, "duration", &s->duration, err)) < 0
-        || (rc = get_seconds (e, "begin", &s->begin, err)) < 0)
+        || (rc = get_seconds (e, "begin", &s->begin, err)) < 0
+        || (rc = get_seconds (e, "deadline", &s->deadline, err)) < 0
+        || (rc = get_string (e, "array", &s->array, opt, err)) < 0)
         return rc;
-    return get_seconds (e, "deadline", &s->deadline, err);
+    return submit_read_task (e, s, err);
 }
 
 static int on_submit (struct job *job, const struct event *e, struct outcome *out,
@@ -87,13 +108,20 @@ static int on_submit (struct job *job, const struct event *e, struct outcome *ou
     int rc = submit_read (e, &s, err);
     if (rc < 0)
         return rc;
+    struct job_array *array = s.array ? job_array_create (s.array, err) : NULL;
+    if (s.array && !array)
+        return -EINVAL;
     char *user = strdup (s.user), *name = strdup (s.name), *queue = strdup (s.queue);
     if (!user || !name || !queue) {
         free (user);
         free (name);
         free (queue);
+        job_array_destroy (array);
         return no_memory (err);
     }
+    job->array = array;
+    job->array_job = (uint64_t)s.array_job;
+    job->array_task = (uint32_t)s.array_index;
     string_set (&job->user, user);
     string_set (&job->name, name);
     string_set (&job->queue, queue);
@@ -168,6 +196,8 @@ static int on_alloc (struct job *job, const struct event *e, struct outcome *out
     int64_t nnodes = job->nnodes, ntasks = job->ntasks, ncores = job->ncores;
     double duration = job->duration;
     int rc;
+    if (job->array)
+        return error_set (err, EPROTO, "alloc: an array has no resources, its tasks have");
     if (!e->context)
         return error_set (err, EINVAL, "alloc.R: is missing");
     if ((rc = json_get_object (e->context, "R", &r, JSON_REQUIRED, e->name, err)) < 0
@@ -202,7 +232,7 @@ static int on_start (struct job *job, const struct event *e, struct outcome *out
                      struct error *err)
 {
     (void)out;
-    if (job->started)
+    if (job->started || job->array)
         return error_set (err, EPROTO, "start: it was seen before");
     job->started = true;
     job->failed_starts = 0;
@@ -273,6 +303,8 @@ static int on_exception (struct job *job, const struct event *e, struct outcome 
         *out = (struct outcome){ job->state, 0 };
         return 0;
     }
+    if (job->array)
+        return edge_array_exception (job, e->timestamp, out, err);
     job->kill_sent = job->kill_sent || job->state == JOB_RUN;
     job->requeue = false; /* who cancels while it is torn down does not want it again */
     return 0;
@@ -288,6 +320,8 @@ static int on_requeue (struct job *job, const struct event *e, struct outcome *o
     if (rc < 0 || (rc = get_seconds (e, "begin", &begin, err)) < 0
         || (rc = get_string (e, "order", &order, JSON_OPTIONAL_KEY, err)) < 0)
         return rc;
+    if (job->array)
+        return error_set (err, EPROTO, "requeue: an array does not run, its tasks do");
     bool last = strcmp (order, "end") == 0;
     if (!last && strcmp (order, "old") != 0)
         return error_set (err, EINVAL, "requeue.order: '%.16s' is neither old nor end",
@@ -377,10 +411,12 @@ const struct edge edges[] = {
     { JOB_NEW, "urgency", EDGE_STAY, 0, on_urgency },
     { JOB_NEW, "exception", JOB_CLEANUP, WITHDRAW, on_exception },
 
+    { JOB_DEPEND, "task-cancel", EDGE_STAY, 0, edge_task_cancel },
     { JOB_DEPEND, "depend", JOB_PRIORITY, JOB_ACT_PRIORITY, NULL },
     { JOB_DEPEND, "urgency", EDGE_STAY, 0, on_urgency },
     { JOB_DEPEND, "exception", JOB_CLEANUP, WITHDRAW, on_exception },
 
+    { JOB_PRIORITY, "task-cancel", EDGE_STAY, 0, edge_task_cancel },
     { JOB_PRIORITY, "priority", JOB_SCHED, JOB_ACT_ENQUEUE, on_priority },
     { JOB_PRIORITY, "urgency", EDGE_STAY, JOB_ACT_PRIORITY, on_urgency },
     { JOB_PRIORITY, "exception", JOB_CLEANUP, WITHDRAW, on_exception },
@@ -390,6 +426,11 @@ const struct edge edges[] = {
     { JOB_SCHED, "urgency", EDGE_STAY, JOB_ACT_PRIORITY, on_urgency },
     { JOB_SCHED, "exception", JOB_CLEANUP, WITHDRAW, on_exception },
 
+    { JOB_SCHED, "task-start", EDGE_STAY, JOB_ACT_ENQUEUE, edge_task_start },
+    { JOB_SCHED, "task-end", EDGE_STAY, JOB_ACT_ENQUEUE, edge_task_end },
+    { JOB_SCHED, "task-cancel", EDGE_STAY, JOB_ACT_ENQUEUE, edge_task_cancel },
+
+    { JOB_RUN, "task-end", EDGE_STAY, 0, edge_task_end },
     { JOB_RUN, "start", EDGE_STAY, 0, on_start },
     { JOB_RUN, "finish", JOB_CLEANUP, JOB_ACT_CLEANUP, on_finish },
     { JOB_RUN, "requeue", JOB_CLEANUP, JOB_ACT_CLEANUP, on_requeue },

@@ -30,6 +30,17 @@ enum { EDGE_UNBORN = -1 /* before submit */, EDGE_STAY = -2 };
 extern const struct edge edges[];
 extern const size_t edges_count;
 
+/* edges_array.c */
+int edge_task_start (struct job *job, const struct event *e, struct outcome *out,
+                     struct error *err);
+int edge_task_end (struct job *job, const struct event *e, struct outcome *out,
+                   struct error *err);
+int edge_task_cancel (struct job *job, const struct event *e, struct outcome *out,
+                      struct error *err);
+/* An exception of severity 0: those that wait never start, those that run go on. */
+int edge_array_exception (struct job *job, double now, struct outcome *out,
+                          struct error *err);
+
 const struct edge *edge_find (const struct job *job, const char *event);
 /* memo, fluxq-restart, debug.*: allowed everywhere after submit, without effect. */
 bool edge_is_remark (const char *event);

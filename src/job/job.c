@@ -35,6 +35,7 @@ void job_destroy (struct job *job)
     free (job->exception_type);
     free (job->exception_note);
     free (job->finish_text);
+    job_array_destroy (job->array);
     free (job);
 }
 
@@ -88,7 +89,7 @@ unsigned job_due_actions (const struct job *job)
     case JOB_SCHED:
         return JOB_ACT_ENQUEUE | (job->reprioritize ? JOB_ACT_PRIORITY : 0);
     case JOB_RUN:
-        return job->started ? 0 : JOB_ACT_START;
+        return job->started ? 0 : JOB_ACT_START; /* an array has: its tasks */
     case JOB_CLEANUP:
         return cleanup_due (job);
     case JOB_INACTIVE:

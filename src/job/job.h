@@ -23,8 +23,8 @@
  * contexts:
  *
  *     submit     {userid, urgency; flags, version: 1, groupid, user, name, queue,
- *                 duration, nnodes, ntasks, ncores, begin, deadline}  the log's
- *                                                    first event
+ *                 duration, nnodes, ntasks, ncores, begin, deadline; array: "1-9%2";
+ *                 array_task: {job, task}}           the log's first event
  *     validate, depend, start, free, clean  {}
  *     priority   {priority}
  *     urgency    {urgency, userid; note}             0 holds, more releases; a userid that is
@@ -35,6 +35,7 @@
  *     requeue    {reason; begin, order}              not to start before that unix time;
  *                                                    order "end": its age counts from now
  *     release    {ranks: "all", final}
+ *     task-start, task-end, task-cancel              of an array, see array.h
  *     memo, fluxq-restart, debug.*  any: ignored, in every state
  */
 #ifndef FLUXQ_JOB_JOB_H
@@ -44,6 +45,7 @@
 #include <stdint.h>
 
 #include "common/error.h"
+#include "job/array.h"
 #include "job/event.h"
 
 enum job_state {
@@ -135,6 +137,9 @@ struct job {
     double t_age;   /* since when it may start, as far as its user and operators are
                      * concerned, and is not held; 0: it may not */
     uint64_t nevents;
+    struct job_array *array; /* it is an array (array.h); or NULL */
+    uint64_t array_job;      /* it was a task of that array; 0: of none */
+    uint32_t array_task;     /* ... which one */
     void *aux; /* the caller's; not touched, freed by nobody here */
 };
 

@@ -1,19 +1,22 @@
 # src/job: the job record, its states and events.
 noinst_LIBRARIES += src/job/libjob.a
 src_job_libjob_a_SOURCES = \
+	src/job/array.c \
 	src/job/deps.c \
 	src/job/deps_due.c \
 	src/job/edges.c \
+	src/job/edges_array.c \
 	src/job/event.c \
 	src/job/job.c \
 	src/job/result.c
 
 if HAVE_CMOCKA
-JOB_TESTS = src/job/test/test_deps src/job/test/test_deps_torture src/job/test/test_event \
+JOB_TESTS = src/job/test/test_array src/job/test/test_deps src/job/test/test_deps_torture src/job/test/test_event \
 	src/job/test/test_job
 check_PROGRAMS += $(JOB_TESTS)
 UNIT_TESTS += $(JOB_TESTS)
 JOB_TEST_LIBS = $(JOB_LIBS) $(CMOCKA_LIBS)
+src_job_test_test_array_LDADD = $(JOB_TEST_LIBS)
 src_job_test_test_deps_LDADD = $(JOB_TEST_LIBS)
 src_job_test_test_deps_torture_LDADD = $(JOB_TEST_LIBS)
 src_job_test_test_deps_torture_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc \

@@ -37,8 +37,14 @@ static enum job_phase exception_phase (const char *type)
 
 static enum job_phase final_phase (const struct job *job)
 {
+    const struct job_array *a = job->array;
+
+    if (a && idset_count (a->failed) > 0)
+        return JOB_FAILED;
     if (job->has_exception && job->exception_severity == 0)
         return exception_phase (job->exception_type);
+    if (a && idset_count (a->cancelled) > 0)
+        return JOB_CANCELLED;
     return job->finished && job->status == 0 ? JOB_COMPLETED : JOB_FAILED;
 }
 
@@ -134,6 +140,8 @@ void job_result_text (const struct job *job, char *buf, size_t size)
         strbuf_adds (&sb, "");
     else if (job->has_exception && job->exception_severity == 0)
         add_exception (&sb, job);
+    else if (job->array)
+        job_array_add_result (job->array, &sb);
     else if (job->finished && job->status == 0)
         strbuf_adds (&sb, "completed");
     else if (job->finished && job->finish_text)

@@ -1,6 +1,7 @@
 # src/jobspec: canonical jobspec; the dialects come from $(DIALECTS_FILES), their table.c is built.
 noinst_LIBRARIES += src/jobspec/libjobspec.a
 src_jobspec_libjobspec_a_SOURCES = \
+	src/jobspec/array.c \
 	src/jobspec/attributes.c \
 	src/jobspec/base64.c \
 	src/jobspec/count.c \
@@ -22,6 +23,7 @@ nodist_src_jobspec_libjobspec_a_SOURCES = src/jobspec/dialects/table.c
 
 if HAVE_CMOCKA
 JOBSPEC_TESTS = \
+	src/jobspec/test/test_array \
 	src/jobspec/test/test_datetime \
 	src/jobspec/test/test_dependency \
 	src/jobspec/test/test_jobspec \
@@ -33,6 +35,7 @@ JOBSPEC_TESTS = \
 check_PROGRAMS += $(JOBSPEC_TESTS)
 UNIT_TESTS += $(JOBSPEC_TESTS)
 JOBSPEC_TEST_LIBS = $(JOBSPEC_LIBS) $(CMOCKA_LIBS)
+src_jobspec_test_test_array_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_test_test_datetime_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_test_test_dependency_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_test_test_jobspec_LDADD = $(JOBSPEC_TEST_LIBS)

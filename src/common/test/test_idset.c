@@ -210,6 +210,38 @@ static void test_union (void **state)
     idset_destroy (s);
 }
 
+/* Against an array of flags: what is left, and the place of each. */
+static void test_difference_and_rank (void **state)
+{
+    (void)state;
+    uint32_t seed = 5;
+    for (int round = 0; round < 300; round++) {
+        struct idset *a = idset_create (), *b = idset_create ();
+        bool in[64] = { 0 };
+        uint32_t n = 0;
+        for (uint32_t i = 0; i < 64; i++) {
+            seed = seed * 1664525 + 1013904223;
+            bool first = (seed >> 8) % 3 > 0, second = (seed >> 16) % 2 > 0;
+            if (first)
+                assert_int_equal (idset_add (a, i), 0);
+            if (second)
+                assert_int_equal (idset_add (b, i), 0);
+            in[i] = first && !second;
+        }
+        assert_int_equal (idset_remove_all (a, b), 0);
+        for (uint32_t i = 0; i < 64; i++) {
+            assert_int_equal (idset_has (a, i), in[i]);
+            assert_int_equal (idset_rank (a, i), n);
+            if (in[i])
+                assert_int_equal (idset_nth (a, n++), i);
+        }
+        assert_int_equal (idset_count (a), n);
+        assert_int_equal (idset_nth (a, n), IDSET_END);
+        idset_destroy (a);
+        idset_destroy (b);
+    }
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,6 +250,7 @@ int main (void)
         cmocka_unit_test (test_same_as_an_array),
         cmocka_unit_test (test_edges),
         cmocka_unit_test (test_union),
+        cmocka_unit_test (test_difference_and_rank),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -57,6 +57,11 @@ void journal_txn_destroy (struct journal_txn *t);
  * and reported by journal_commit(). 1 <= id < 2^63. */
 void journal_txn_job (struct journal_txn *t, uint64_t id, uint32_t uid, const char *key,
                       const char *jobspec, size_t len); /* key: Idempotency-Key or NULL */
+/* One that has the jobspec of the job `of`, which was written before. */
+void journal_txn_job_of (struct journal_txn *t, uint64_t id, uint32_t uid, uint64_t of);
+/* No number up to `last` is given to anybody else any more (journal_last_id()). In a
+ * transaction with a job. */
+void journal_txn_keep_ids (struct journal_txn *t, uint64_t last);
 void journal_txn_event (struct journal_txn *t, uint64_t id, double timestamp,
                         const char *name,
                         const char *context); /* context: JSON text or NULL */
@@ -90,8 +95,9 @@ struct journal_job_row { /* valid during the callback */
     uint64_t id;
     uint32_t uid;
     bool inactive;
-    const char *key; /* or NULL */
-    const char *jobspec;
+    uint64_t of;         /* it has the jobspec of that job; 0: its own */
+    const char *key;     /* or NULL */
+    const char *jobspec; /* NULL: of an inactive one */
     size_t jobspec_len;
 };
 typedef int (*journal_job_f) (const struct journal_job_row *row, void *arg);
@@ -102,7 +108,7 @@ typedef int (*journal_event_f) (uint64_t id, double timestamp, const char *name,
  * events, in order. Stops with the first non-zero return and returns it. */
 int journal_load (struct journal *j, size_t recent, journal_job_f on_job,
                   journal_event_f on_event, void *arg, struct error *err);
-/* greatest id on disk ever, 0: none; as of open */
+/* greatest id on disk or kept ever, 0: none; as of open */
 uint64_t journal_last_id (struct journal *j);
 typedef int (*journal_setting_f) (const char *name, const char *value, void *arg);
 int journal_load_settings (struct journal *j, journal_setting_f fn, void *arg,
@@ -124,7 +130,7 @@ struct journal_record { /* valid during the callback */
         double timestamp;
         const char *name;
         const char *context; /* or NULL */
-    } *events;
+    } * events;
     size_t nevents;
 };
 enum journal_want { JOURNAL_JOBSPEC = 1, JOURNAL_EVENTS = 2 };

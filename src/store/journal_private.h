@@ -22,7 +22,7 @@
 #define JOURNAL_BATCH_MAX 4096      /* transactions in one commit */
 #define JOURNAL_KEY_SECONDS 86400.0 /* an Idempotency-Key is remembered so long */
 
-enum op_kind { OP_JOB, OP_EVENT, OP_INACTIVE, OP_SETTING };
+enum op_kind { OP_JOB, OP_JOB_OF, OP_KEEP_IDS, OP_EVENT, OP_INACTIVE, OP_SETTING };
 
 /* One row to write. Both texts live behind the struct. */
 struct op {
@@ -30,6 +30,7 @@ struct op {
     enum op_kind kind;
     uint32_t uid;
     uint64_t id;
+    uint64_t of; /* of OP_JOB_OF */
     double time;
     const char *name; /* key, event or setting name; or NULL */
     const char *text; /* jobspec, context or value; or NULL */
@@ -74,6 +75,8 @@ enum stmt {
     STMT_ROLLBACK,
     STMT_PROBE,
     STMT_JOB,
+    STMT_JOB_OF,
+    STMT_KEEP_IDS,
     STMT_JOBSPEC,
     STMT_EVENT,
     STMT_INACTIVE,

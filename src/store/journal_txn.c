@@ -83,6 +83,22 @@ void journal_txn_job (struct journal_txn *t, uint64_t id, uint32_t uid, const ch
         t->rc = -EINVAL;
 }
 
+void journal_txn_job_of (struct journal_txn *t, uint64_t id, uint32_t uid, uint64_t of)
+{
+    struct op *op = add_op (t, OP_JOB_OF, id, NULL, NULL, 0);
+
+    if (!op)
+        return;
+    op->uid = uid;
+    op->of = of;
+    op->time = clock_wall ();
+}
+
+void journal_txn_keep_ids (struct journal_txn *t, uint64_t last)
+{
+    add_op (t, OP_KEEP_IDS, last, NULL, NULL, 0);
+}
+
 void journal_txn_event (struct journal_txn *t, uint64_t id, double timestamp,
                         const char *name, const char *context)
 {

@@ -8,19 +8,20 @@
 #include "common/strbuf.h"
 #include "store/journal_private.h"
 
-#define SCHEMA_VERSION 1
+#define SCHEMA_VERSION 2
 #define APPLICATION_ID 0x666c7871 /* "flxq" */
 #define STRING(x) STRING_OF (x)
 #define STRING_OF(x) #x
 
-/* The jobspec has a table of its own so that marking a job inactive does not write it
- * again. An id is never given twice, also when old jobs are deleted one day:
+/* Version 2: job.spec. The jobspec has a table of its own so that marking a job inactive does not write it
+ * again, and the tasks of an array have the array's: job.spec names it. An id is never given twice, also when old jobs are deleted one day:
  * AUTOINCREMENT. Events of all jobs are appended in the order of commit. */
 /* clang-format off */
 static const char schema[] =
     "BEGIN;"
     "CREATE TABLE job (id INTEGER PRIMARY KEY AUTOINCREMENT, uid INTEGER NOT NULL,"
-    " inactive INTEGER NOT NULL DEFAULT 0, key TEXT, submitted REAL NOT NULL);"
+    " inactive INTEGER NOT NULL DEFAULT 0, key TEXT, submitted REAL NOT NULL,"
+    " spec INTEGER);"
     "CREATE INDEX job_by_activity ON job (inactive, id);"
     "CREATE INDEX job_by_key ON job (submitted) WHERE key IS NOT NULL;"
     "CREATE TABLE jobspec (id INTEGER PRIMARY KEY, text TEXT NOT NULL);"
@@ -30,6 +31,12 @@ static const char schema[] =
     "CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
     "PRAGMA application_id = " STRING (APPLICATION_ID) ";"
     "PRAGMA user_version = " STRING (SCHEMA_VERSION) ";"
+    "COMMIT;";
+
+static const char from_version_1[] =
+    "BEGIN;"
+    "ALTER TABLE job ADD COLUMN spec INTEGER;"
+    "PRAGMA user_version = 2;"
     "COMMIT;";
 /* clang-format on */
 
@@ -47,6 +54,9 @@ static const char *const statements[STMT_WRITE_COUNT] = {
     [STMT_ROLLBACK] = "ROLLBACK",
     [STMT_PROBE] = ("PRAGMA user_version = " STRING (SCHEMA_VERSION)),
     [STMT_JOB] = "INSERT INTO job (id, uid, key, submitted) VALUES (?, ?, ?, ?)",
+    [STMT_JOB_OF] = "INSERT INTO job (id, uid, submitted, spec) VALUES (?, ?, ?, ?)",
+    [STMT_KEEP_IDS] =
+        "UPDATE sqlite_sequence SET seq = ?1 WHERE name = 'job' AND seq < ?1",
     [STMT_JOBSPEC] = "INSERT INTO jobspec (id, text) VALUES (?, ?)",
     [STMT_EVENT] =
         "INSERT INTO event (seq, id, timestamp, name, context) VALUES (?, ?, ?, ?, ?)",
@@ -60,7 +70,8 @@ static const char *const statements[STMT_WRITE_COUNT] = {
 
 static const char *const read_statements[READ_COUNT] = {
     [READ_JOB] = "SELECT uid, inactive FROM job WHERE id = ?",
-    [READ_JOBSPEC] = "SELECT text FROM jobspec WHERE id = ?",
+    [READ_JOBSPEC] = ("SELECT s.text FROM job j JOIN jobspec s"
+                      " ON s.id = coalesce(j.spec, j.id) WHERE j.id = ?"),
     [READ_EVENTS] = SELECT_EVENTS,
 };
 
@@ -191,7 +202,10 @@ static int check_schema (struct journal *j, struct error *err)
             "journal: %s: version %jd, written by a newer fluxq (this one knows "
             "%d)",
             j->path, (intmax_t)version, SCHEMA_VERSION);
-    return exec (j, j->db, writer_pragmas, err);
+    rc = exec (j, j->db, writer_pragmas, err);
+    if (rc == 0 && version == 1)
+        rc = exec (j, j->db, from_version_1, err);
+    return rc;
 }
 
 static int open_db (const struct journal *j, int flags, sqlite3 **ret, struct error *err)
@@ -292,12 +306,10 @@ int schema_load_keys (struct journal *j, double since,
 
 /* Both branches walk the index job_by_activity in order of id, and are merged. */
 static const char select_jobs[] =
-    "SELECT j.id, j.uid, j.inactive, j.key, s.text FROM job j JOIN jobspec s ON s.id = "
-    "j.id"
-    " WHERE j.inactive = 0"
+    "SELECT j.id, j.uid, j.inactive, j.key, s.text, j.spec FROM job j"
+    " JOIN jobspec s ON s.id = coalesce(j.spec, j.id) WHERE j.inactive = 0"
     " UNION ALL "
-    "SELECT j.id, j.uid, j.inactive, j.key, s.text FROM job j JOIN jobspec s ON s.id = "
-    "j.id"
+    "SELECT j.id, j.uid, j.inactive, j.key, NULL, j.spec FROM job j"
     " WHERE j.inactive = 1 AND j.id >= (SELECT min(id) FROM"
     " (SELECT id FROM job WHERE inactive = 1 ORDER BY id DESC LIMIT ?))"
     " ORDER BY 1";
@@ -323,6 +335,7 @@ static int load_job (sqlite3_stmt *st, journal_job_f on_job, void *arg, uint64_t
         .inactive = sqlite3_column_int (st, 2) != 0,
         .key = (const char *)sqlite3_column_text (st, 3),
         .jobspec = (const char *)sqlite3_column_text (st, 4),
+        .of = (uint64_t)sqlite3_column_int64 (st, 5),
     };
 
     row.jobspec_len = (size_t)sqlite3_column_bytes (st, 4);

@@ -84,6 +84,18 @@ static int write_job (struct journal *j, const struct op *op)
     return run (j, STMT_JOBSPEC);
 }
 
+/* Its uid, its time, and whose jobspec it has. */
+static int write_job_of (struct journal *j, const struct op *op)
+{
+    sqlite3_stmt *st = j->stmts[STMT_JOB_OF];
+
+    sqlite3_bind_int64 (st, 1, (int64_t)op->id);
+    sqlite3_bind_int64 (st, 2, op->uid);
+    sqlite3_bind_double (st, 3, op->time);
+    sqlite3_bind_int64 (st, 4, (int64_t)op->of);
+    return run (j, STMT_JOB_OF);
+}
+
 static int write_op (struct journal *j, const struct op *op)
 {
     sqlite3_stmt *st;
@@ -91,6 +103,11 @@ static int write_op (struct journal *j, const struct op *op)
     switch (op->kind) {
     case OP_JOB:
         return write_job (j, op);
+    case OP_JOB_OF:
+        return write_job_of (j, op);
+    case OP_KEEP_IDS:
+        sqlite3_bind_int64 (j->stmts[STMT_KEEP_IDS], 1, (int64_t)op->id);
+        return run (j, STMT_KEEP_IDS);
     case OP_EVENT:
         st = j->stmts[STMT_EVENT];
         sqlite3_bind_int64 (st, 1, ++j->seq);

@@ -41,7 +41,9 @@ static int on_job (const struct journal_job_row *row, void *arg)
     snprintf (s->last_key, sizeof (s->last_key), "%s", row->key ? row->key : "-");
     assert_int_equal (row->uid, 1000);
     for (size_t i = 0; i < row->jobspec_len; i++)
-        assert_int_equal (row->jobspec[i], 'a' + (int)(row->id % 26));
+        assert_int_equal (row->jobspec[i],
+                          'a' + (int)((row->of ? row->of : row->id) % 26));
+    assert_int_equal (row->jobspec_len, row->inactive ? 0 : 300);
     return s->stop_after && (int)s->njobs == s->stop_after ? 7 : 0;
 }
 
@@ -344,7 +346,7 @@ static void test_foreign_files (void **state)
     char path[160];
 
     harness_close (h);
-    sql (h->path, "PRAGMA user_version = 2");
+    sql (h->path, "PRAGMA user_version = 99");
     assert_int_equal (refused (h->path), EPROTO);
     snprintf (path, sizeof (path), "%s/other", h->dir);
     sql (path, "CREATE TABLE mine (x)");
@@ -357,6 +359,59 @@ static void test_foreign_files (void **state)
     snprintf (path, sizeof (path), "%s/none/journal", h->dir);
     assert_int_equal (refused (path), ENOENT);
     assert_int_equal (refused (h->dir), EISDIR);
+}
+
+static void commit (struct harness *h, struct journal_txn *t)
+{
+    assert_int_equal (journal_commit (h->j, t, 0, harness_done, h), 0);
+    harness_wait (h, h->completed + 1);
+    assert_int_equal (h->failed, 0);
+}
+
+/* Wrong: each task of an array has a copy of a script of megabytes, or none; or a number
+ * that a task will have is given to another job after a restart. */
+static void test_shared_jobspec (void **state)
+{
+    struct harness *h = *state;
+    struct journal_txn *t = harness_job (4, 1000, NULL, 300);
+
+    journal_txn_keep_ids (t, 14);
+    commit (h, t);
+    t = journal_txn_create ();
+    journal_txn_job_of (t, 5, 1000, 4);
+    journal_txn_event (t, 5, 1005.0, "submit", "{\"userid\":1000}");
+    journal_txn_keep_ids (t, 9); /* less than before: no change */
+    commit (h, t);
+    assert_int_equal (look_up (h, 5, JOURNAL_JOBSPEC | JOURNAL_EVENTS).len, 300);
+    harness_close (h);
+    harness_open (h);
+    struct seen s = load (h, 10);
+    assert_int_equal (s.njobs, 2);
+    assert_string_equal (s.log, "4:submit 4:validate 5:submit ");
+    assert_int_equal (journal_last_id (h->j), 14);
+    harness_submit (h, 15, NULL);
+    harness_wait (h, 3);
+    assert_int_equal (load (h, 10).njobs, 3);
+}
+
+/* Wrong: what an older fluxq wrote is not read, or lost. */
+static void test_version_1 (void **state)
+{
+    struct harness *h = *state;
+
+    harness_submit (h, 1, NULL);
+    harness_wait (h, 1);
+    harness_close (h);
+    sql (h->path, "ALTER TABLE job DROP COLUMN spec; PRAGMA user_version = 1");
+    harness_open (h);
+    assert_int_equal (load (h, 10).njobs, 1);
+    struct journal_txn *t = journal_txn_create ();
+    journal_txn_job_of (t, 2, 1000, 1);
+    commit (h, t);
+    assert_int_equal (look_up (h, 2, JOURNAL_JOBSPEC).len, 300);
+    harness_close (h);
+    harness_open (h); /* and once more, as it is now */
+    assert_int_equal (load (h, 10).njobs, 2);
 }
 
 static void check_order (int rc, const struct error *err, void *arg)
@@ -433,6 +488,8 @@ int main (void)
         cmocka_unit_test_setup_teardown (test_read, setup, teardown),
         cmocka_unit_test_setup_teardown (test_second_broker, setup, teardown),
         cmocka_unit_test_setup_teardown (test_foreign_files, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_shared_jobspec, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_version_1, setup, teardown),
         cmocka_unit_test_setup_teardown (test_order, setup, teardown),
         cmocka_unit_test_setup_teardown (test_bound, setup, teardown),
         cmocka_unit_test_setup_teardown (test_close_commits, setup, teardown),

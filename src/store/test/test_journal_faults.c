@@ -43,7 +43,7 @@ static int count_job (const struct journal_job_row *row, void *arg)
 {
     int *n = arg;
 
-    assert_int_equal (row->jobspec_len, 300);
+    assert_int_equal (row->jobspec_len, row->inactive ? 0 : 300);
     n[0]++;
     return 0;
 }
@@ -254,7 +254,7 @@ static int census_job (const struct journal_job_row *row, void *arg)
 
     assert_int_equal (c->events % EVENTS, 0); /* the one before was whole */
     assert_int_equal (row->id, c->last + 1);
-    assert_int_equal (row->jobspec_len, STREAM);
+    assert_int_equal (row->jobspec_len, row->inactive ? 0 : STREAM);
     c->last = row->id;
     c->seen++;
     return 0;

@@ -160,6 +160,10 @@ static void print_rank (const json_t *rank)
 static void print_file (const char *label, const json_t *o, const char *pattern)
 {
     const struct pattern_vars vars = { .job_id = (uint64_t)answer_number (o, "id"),
+                                       .array_job =
+                                           (uint64_t)answer_number (o, "array_job"),
+                                       .array_task =
+                                           (uint32_t)answer_number (o, "array_task"),
                                        .job_name = answer_text (o, "name"),
                                        .user = answer_text (o, "user") };
     const char *directory = *pattern == '/' ? "" : answer_text (o, "cwd");

@@ -24,6 +24,12 @@ static const struct field {
 #name, type, offsetof(struct launch, name), min, max                             \
     }
     FIELD (job_id, U64, 1, INT64_MAX),
+    FIELD (array_job, U64, 0, INT64_MAX),
+    FIELD (array_task, U32, 0, UINT32_MAX),
+    FIELD (array_count, U32, 0, UINT32_MAX),
+    FIELD (array_min, U32, 0, UINT32_MAX),
+    FIELD (array_max, U32, 0, UINT32_MAX),
+    FIELD (array_step, U32, 0, UINT32_MAX),
     FIELD (job_name, STRING, 0, 0),
     FIELD (user, STRING, 0, 0),
     FIELD (queue, STRING, 0, 0),

@@ -31,6 +31,10 @@ struct launch_node {
 
 struct launch {
     uint64_t job_id; /* 1 <= id < 2^63 */
+    /* A task of an array: the array's id (else 0), its number, and of all of them how many
+     * there are, the least, the greatest and the distance of one to the next. */
+    uint64_t array_job;
+    uint32_t array_task, array_count, array_min, array_max, array_step;
     char *job_name;
     char *user;
     char *queue;
@@ -45,15 +49,15 @@ struct launch {
     size_t nenv;
     struct launch_node *nodes; /* index = rank */
     size_t nnodes;
-    uint32_t cores_per_task; /* >= 1 */
-    uint64_t mem_mib;        /* memory a node, 0: not asked */
-    double time_limit;       /* seconds from READY, 0: none; kept to the millisecond */
-    double grace;            /* seconds between SIGTERM and SIGKILL */
-    double join_timeout;     /* seconds for all ranks to join */
-    char *rendezvous;        /* "unix:/path" or "tcp:HOST:PORT" of rank 0 */
-    char *listen;            /* of rank 0: "unix:/path" or "tcp:0.0.0.0:PORT" */
-    char *spool;             /* path of rank 0's spool file */
-    uint64_t spool_max;      /* bytes not yet released past which tasks wait; 0: any */
+    uint32_t cores_per_task;   /* >= 1 */
+    uint64_t mem_mib;          /* memory a node, 0: not asked */
+    double time_limit;         /* seconds from READY, 0: none; kept to the millisecond */
+    double grace;              /* seconds between SIGTERM and SIGKILL */
+    double join_timeout;       /* seconds for all ranks to join */
+    char *rendezvous;          /* "unix:/path" or "tcp:HOST:PORT" of rank 0 */
+    char *listen;              /* of rank 0: "unix:/path" or "tcp:0.0.0.0:PORT" */
+    char *spool;               /* path of rank 0's spool file */
+    uint64_t spool_max;        /* bytes not yet released past which tasks wait; 0: any */
     bool serve_until_released; /* after FINISH stay until POST /v1/release (pods) */
     /* Output files written by rank 0's agent itself (local). NULL: nobody, spool only. */
     char *output;   /* pattern (pattern.h), "" means none */

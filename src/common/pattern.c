@@ -34,12 +34,12 @@ static int next_piece (const char **p, struct piece *ret, struct error *err)
     if (*q == '\0')
         return error_set (err, EINVAL,
                           "'%.200s': a '%%' at the end (%%%% stands for itself)", start);
-    if (!strchr ("jxuNt%", *q))
-        return error_set (
-            err, EINVAL,
-            "'%%%c': unknown in a file name (known: %%j job id, %%x job name, "
-            "%%u user, %%N node, %%t task, %%%%)",
-            *q);
+    if (!strchr ("jAaxuNt%", *q))
+        return error_set (err, EINVAL,
+                          "'%%%c': unknown in a file name (known: %%j job id, %%A "
+                          "array's id, %%a array's "
+                          "task, %%x job name, %%u user, %%N node, %%t task, %%%%)",
+                          *q);
     *ret = (struct piece){ .letter = *q, .width = width };
     *p = q + 1;
     return 1;
@@ -62,6 +62,13 @@ static void add_letter (struct strbuf *sb, const struct piece *piece,
     switch (piece->letter) {
     case 'j':
         strbuf_addf (sb, "%0*ju", piece->width, (uintmax_t)vars->job_id);
+        break;
+    case 'A':
+        strbuf_addf (sb, "%0*ju", piece->width,
+                     (uintmax_t)(vars->array_job ? vars->array_job : vars->job_id));
+        break;
+    case 'a':
+        strbuf_addf (sb, "%0*u", piece->width, vars->array_task);
         break;
     case 't':
         strbuf_addf (sb, "%0*u", piece->width, vars->task);
@@ -122,6 +129,11 @@ static bool has_letter (const char *pattern, char letter)
             return true;
     }
     return false;
+}
+
+bool pattern_is_per_job (const char *pattern)
+{
+    return has_letter (pattern, 'j') || has_letter (pattern, 'a');
 }
 
 bool pattern_is_per_task (const char *pattern)

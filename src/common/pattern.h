@@ -1,4 +1,4 @@
-/* pattern.h - file name patterns of batch users: %j %x %u %N %t %%
+/* pattern.h - file name patterns of batch users: %j %A %a %x %u %N %t %%
  *
  * As in sbatch(1), "filename pattern".
  *
@@ -21,6 +21,8 @@
 
 struct pattern_vars {
     uint64_t job_id;
+    uint64_t array_job;  /* of a task of an array; 0: of none, then %A is job_id */
+    uint32_t array_task; /* ... its number */
     const char *job_name;
     const char *user;
     const char *node; /* short host name of the task's node */
@@ -33,6 +35,8 @@ int pattern_expand (const char *pattern, const struct pattern_vars *vars,
 int pattern_check (const char *pattern, struct error *err);
 /* Whether the expansion differs by task (%t) or by node (%N). */
 bool pattern_is_per_task (const char *pattern);
+/* Whether it differs by job (%j), or by task of an array (%a). */
+bool pattern_is_per_job (const char *pattern);
 bool pattern_is_per_node (const char *pattern);
 
 #endif

@@ -40,7 +40,9 @@ struct exec_user {
  * until cleaned() has returned. */
 struct exec_job {
     uint64_t id;
-    unsigned attempt; /* 0, 1, ... : restarts so far; part of object names */
+    unsigned attempt;    /* 0, 1, ... : restarts so far; part of object names */
+    uint64_t array_job;  /* it is a task of that array; 0: of none */
+    uint32_t array_task; /* ... which one; js->array has all of them */
     const char *name, *queue;
     struct exec_user user;
     const struct jobspec *js;

@@ -77,6 +77,20 @@ static int fill_env (json_t *environment, struct launch *l)
     return 0;
 }
 
+static void fill_array (const struct exec_job *job, struct launch *l)
+{
+    const struct idset *tasks = job->js->array.tasks;
+
+    if (!job->array_job || !tasks)
+        return;
+    l->array_job = job->array_job;
+    l->array_task = job->array_task;
+    l->array_count = idset_count (tasks);
+    l->array_min = idset_first (tasks);
+    l->array_max = idset_nth (tasks, l->array_count - 1);
+    l->array_step = MAX (array_step (tasks), 1);
+}
+
 int joblaunch_fill (const struct exec_job *job, struct launch *l, struct error *err)
 {
     const struct jobspec *js = job->js;
@@ -86,6 +100,7 @@ int joblaunch_fill (const struct exec_job *job, struct launch *l, struct error *
     memset (l, 0, sizeof (*l));
     jobspec_get_sizes (js, &sizes);
     l->job_id = job->id;
+    fill_array (job, l);
     l->batch = jobspec_is_batch (js);
     l->cores_per_task = sizes.cores_per_slot > 1 ? (uint32_t)sizes.cores_per_slot : 1;
     l->time_limit = job->time_limit;

@@ -13,9 +13,9 @@ struct job_array *job_array_create (const char *text, struct error *err)
         free (a);
         return NULL;
     }
-    if (!a || !(a->waiting = idset_copy (a->spec.tasks)) || !(a->running = idset_create ())
-        || !(a->ok = idset_create ()) || !(a->failed = idset_create ())
-        || !(a->cancelled = idset_create ())) {
+    if (!a || !(a->waiting = idset_copy (a->spec.tasks))
+        || !(a->running = idset_create ()) || !(a->ok = idset_create ())
+        || !(a->failed = idset_create ()) || !(a->cancelled = idset_create ())) {
         job_array_destroy (a);
         error_set (err, ENOMEM, "out of memory");
         return NULL;

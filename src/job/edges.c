@@ -197,7 +197,8 @@ static int on_alloc (struct job *job, const struct event *e, struct outcome *out
     double duration = job->duration;
     int rc;
     if (job->array)
-        return error_set (err, EPROTO, "alloc: an array has no resources, its tasks have");
+        return error_set (err, EPROTO,
+                          "alloc: an array has no resources, its tasks have");
     if (!e->context)
         return error_set (err, EINVAL, "alloc.R: is missing");
     if ((rc = json_get_object (e->context, "R", &r, JSON_REQUIRED, e->name, err)) < 0

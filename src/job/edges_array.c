@@ -88,7 +88,8 @@ int edge_task_end (struct job *job, const struct event *e, struct outcome *out,
     struct job_array *a = job->array;
     int rc = read_task (e, a->running, &task, err);
     if (rc < 0
-        || (rc = json_get_string (e->context, "state", &state, JSON_REQUIRED, e->name, err))
+        || (rc = json_get_string (e->context, "state", &state, JSON_REQUIRED, e->name,
+                                  err))
                < 0
         || (rc = json_get_int (e->context, "exit_code", 0, 255, &code, JSON_REQUIRED,
                                e->name, err))

@@ -102,13 +102,13 @@ struct job {
     struct {
         int64_t nnodes, ntasks, ncores;
         double duration;
-    } asked;     /* again after a requeue */
-    int urgency; /* 0 (held) .. 31, default 16 */
-    bool held_by_operator; /* urgency 0 is not its user's own doing */
-    char *hold_note;       /* the words of who holds it, or NULL */
-    int64_t priority;      /* what it is ordered by: as of the last priority event, or as
+    } asked;                /* again after a requeue */
+    int urgency;            /* 0 (held) .. 31, default 16 */
+    bool held_by_operator;  /* urgency 0 is not its user's own doing */
+    char *hold_note;        /* the words of who holds it, or NULL */
+    int64_t priority;       /* what it is ordered by: as of the last priority event, or as
                             * the caller has computed it since */
-    int64_t priority_told; /* of the last priority event */
+    int64_t priority_told;  /* of the last priority event */
     bool reprioritize;      /* the urgency changed since the last priority event */
     unsigned restarts;      /* starts that were given up and queued again, in all */
     unsigned failed_starts; /* in a row, without a good start: sets the back-off */
@@ -124,7 +124,7 @@ struct job {
     bool released;  /* a final release was seen */
     /* end */
     bool finished;
-    int status; /* wait status of finish */
+    int status;        /* wait status of finish */
     char *finish_text; /* what the executor says of a status that is not 0, or NULL */
     bool has_exception;
     int exception_severity;
@@ -134,13 +134,13 @@ struct job {
     double t_submit, t_eligible, t_alloc, t_start, t_finish, t_inactive;
     double t_begin; /* not before (as submitted, then back-off of a requeue), 0: none */
     double t_deadline; /* must have ended by then, or not start at all, 0: none */
-    double t_age;   /* since when it may start, as far as its user and operators are
+    double t_age;      /* since when it may start, as far as its user and operators are
                      * concerned, and is not held; 0: it may not */
     uint64_t nevents;
     struct job_array *array; /* it is an array (array.h); or NULL */
     uint64_t array_job;      /* it was a task of that array; 0: of none */
     uint32_t array_task;     /* ... which one */
-    void *aux; /* the caller's; not touched, freed by nobody here */
+    void *aux;               /* the caller's; not touched, freed by nobody here */
 };
 
 struct job *job_create (uint64_t id);

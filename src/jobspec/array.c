@@ -14,9 +14,9 @@ static int read_number (const char **p, int64_t min, int64_t max, const char *wh
     size_t len = strspn (*p, "0123456789");
 
     if (len == 0 || len >= sizeof (digits))
-        return error_set (err, EINVAL,
-                          "%s: '%.32s' is no %s; an array is as 0-15, 1-9:2 or 1,4,7-9%%3",
-                          where, *p, what);
+        return error_set (
+            err, EINVAL, "%s: '%.32s' is no %s; an array is as 0-15, 1-9:2 or 1,4,7-9%%3",
+            where, *p, what);
     memcpy (digits, *p, len);
     digits[len] = '\0';
     *p += len;
@@ -107,7 +107,8 @@ static int read_limit (const char *p, uint32_t *limit, int64_t *step, const char
     if (*p == '\0')
         return 0;
     p++;
-    rc = read_number (&p, 1, ARRAY_TASKS_MAX, "number of tasks at a time", where, &n, err);
+    rc =
+        read_number (&p, 1, ARRAY_TASKS_MAX, "number of tasks at a time", where, &n, err);
     if (rc < 0)
         return rc;
     *limit = (uint32_t)n;
@@ -116,7 +117,8 @@ static int read_limit (const char *p, uint32_t *limit, int64_t *step, const char
         rc = read_number (&p, 1, ARRAY_INDEX_MAX, "step", where, step, err);
     }
     if (rc == 0 && *p)
-        rc = error_set (err, EINVAL, "%s: '%.32s' is not expected behind the %%", where, p);
+        rc = error_set (err, EINVAL, "%s: '%.32s' is not expected behind the %%", where,
+                        p);
     return rc;
 }
 
@@ -172,8 +174,7 @@ int array_tasks_parse (const char *text, struct idset **ret, const char *where,
     return rc;
 }
 
-/* The distance of each to the next, when that is the same for all and not one; else 0. */
-static uint32_t common_step (const struct idset *tasks)
+uint32_t array_step (const struct idset *tasks)
 {
     uint32_t first = idset_first (tasks), second = idset_next (tasks, first);
     uint32_t step = second - first, before = second;
@@ -192,7 +193,7 @@ static uint32_t common_step (const struct idset *tasks)
 int array_add_tasks (struct strbuf *sb, const struct idset *tasks, size_t max)
 {
     uint32_t n = idset_count (tasks);
-    uint32_t step = common_step (tasks);
+    uint32_t step = array_step (tasks);
 
     if (step)
         return strbuf_addf (sb, "%u-%u:%u", idset_first (tasks), idset_nth (tasks, n - 1),

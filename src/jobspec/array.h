@@ -34,6 +34,9 @@ void array_spec_release (struct array_spec *a);
  * *ret. */
 int array_tasks_parse (const char *text, struct idset **ret, const char *where,
                        struct error *err);
+/* The distance of each to the next, when there are three or more and it is the same for all
+ * and not 1; else 0. */
+uint32_t array_step (const struct idset *tasks);
 /* Append "1-9999:2" where that says it all, else "1-3,7"; the text ends with "..." where
  * it would be longer than max bytes (0: no bound). */
 int array_add_tasks (struct strbuf *sb, const struct idset *tasks, size_t max);

@@ -196,6 +196,15 @@ static int parse_files (struct jobspec *js, const json_t *system, struct error *
     return rc < 0 || !script ? rc : parse_script (js, script, err);
 }
 
+static int parse_array (struct jobspec *js, const json_t *own, struct error *err)
+{
+    static const char where[] = SYSTEM ".fluxq";
+    const char *text;
+    int rc = json_get_string (own, "array", &text, JSON_OPTIONAL_KEY, where, err);
+
+    return rc == 1 ? array_spec_parse (&js->array, text, SYSTEM ".fluxq.array", err) : rc;
+}
+
 static int parse_fluxq (struct jobspec *js, const json_t *system, struct error *err)
 {
     static const char where[] = SYSTEM ".fluxq";
@@ -207,6 +216,8 @@ static int parse_fluxq (struct jobspec *js, const json_t *system, struct error *
     rc = take_line (own, "image", where, 1024, &js->image, err);
     if (rc == 0)
         rc = take_line (own, "submit-dir", where, 4096, &js->submit_dir, err);
+    if (rc >= 0)
+        rc = parse_array (js, own, err);
     if (rc < 0)
         return rc;
     bool again = false;

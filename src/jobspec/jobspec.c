@@ -285,6 +285,7 @@ void jobspec_destroy (struct jobspec *js)
     free (js->submit_dir);
     free ((char *)js->script);
     dependencies_release (&js->depend);
+    array_spec_release (&js->array);
     json_decref (js->environment);
     json_decref (js->root);
     free (js);

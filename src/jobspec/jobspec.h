@@ -21,6 +21,7 @@
  *     shell.options.output.stdout.path, .stderr.path    patterns (pattern.h)
  *     files.script             RFC 37 file: {"mode", "size", "encoding", "data"}; then
  *                              tasks[0].command[0] is JOBSPEC_SCRIPT_COMMAND
+ *     fluxq.array              tasks of a job array, "1-100:2%10", see array.h
  *     fluxq.image              container image
  *     fluxq.submit-dir         where the user submitted, if that is not cwd
  *     fluxq.time-min           seconds to which its duration may be lowered, if it starts sooner so
@@ -52,6 +53,7 @@
 
 #include "common/idset.h"
 #include "common/json.h"
+#include "jobspec/array.h"
 #include "jobspec/dependency.h"
 
 #define JOBSPEC_TEXT_MAX (8 << 20)
@@ -109,6 +111,7 @@ struct jobspec {
     char *image;             /* or NULL */
     char *submit_dir;        /* or NULL: cwd */
     int64_t memory_per_node; /* MiB or 0 */
+    struct array_spec array; /* tasks NULL: it is no array */
     struct dependencies depend;
     bool keep_invalid_depend;
     enum jobspec_tristate requeue;

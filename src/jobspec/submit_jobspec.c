@@ -344,8 +344,10 @@ static json_t *stream (const char *pattern)
 
 static json_t *output_options (const struct submit_options *so)
 {
-    json_t *o = json_pack ("{s:o}", "stdout",
-                           stream (so->output ? so->output : SUBMIT_DEFAULT_OUTPUT));
+    const char *by_default =
+        so->array ? SUBMIT_DEFAULT_ARRAY_OUTPUT : SUBMIT_DEFAULT_OUTPUT;
+    json_t *o =
+        json_pack ("{s:o}", "stdout", stream (so->output ? so->output : by_default));
 
     if (so->error && json_object_set_new (o, "stderr", stream (so->error)) < 0) {
         json_decref (o);
@@ -361,6 +363,8 @@ static int own_attributes (json_t *system, const struct submit_options *so,
     json_t *own = json_object ();
     int rc = 0;
 
+    if (so->array)
+        rc |= json_object_set_new (own, "array", json_string (so->array));
     if (so->image)
         rc |= json_object_set_new (own, "image", json_string (so->image));
     if (so->mem_mib && !s->nodes_min)

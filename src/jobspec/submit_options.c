@@ -31,6 +31,7 @@ enum {
     CHDIR,
     EXPORT,
     IMAGE,
+    ARRAY,
     DEPENDENCY,
     KILL_INVALID_DEPEND,
     BEGIN,
@@ -47,8 +48,8 @@ const struct option_desc submit_options_table[] = {
     { "job-name", 'J', "NAME", "name of the job [the script's or command's]", JOB_NAME,
       false },
     { "output", 'o', "FILE",
-      "standard output; %j id, %x name, %u user, %N node, %t task [" SUBMIT_DEFAULT_OUTPUT
-      "]",
+      "standard output; %j id, %A_%a array and its task, %x name, %u user, %N node, %t "
+      "task [" SUBMIT_DEFAULT_OUTPUT "]",
       OUTPUT, false },
     { "error", 'e', "FILE", "standard error [the same as the output]", ERROR, false },
     { "nodes", 'N', "N|MIN-MAX", "number of nodes, or the smallest and largest", NODES,
@@ -68,6 +69,9 @@ const struct option_desc submit_options_table[] = {
     { "export", 0, "LIST", "variables that the job gets: ALL, NONE or NAME[=VALUE],...",
       EXPORT, false },
     { "image", 0, "IMAGE", "container image to run in, on Kubernetes", IMAGE, false },
+    { "array", 'a', "LIST",
+      "one job for each number: 0-15, 1-9:2, 1,4,7; %N behind it: N at a time", ARRAY,
+      false },
     { "dependency", 'd', "LIST",
       "wait for other jobs: after, afterany, afterok, afternotok:ID[:ID...], singleton; "
       "several with ',' (all) or '?' (one)",
@@ -109,6 +113,7 @@ void submit_options_release (struct submit_options *so)
     free (so->export);
     free (so->image);
     free (so->script_name);
+    free (so->array);
     dependencies_release (&so->depend);
     submit_options_init (so);
 }
@@ -283,6 +288,18 @@ static int set_image (struct submit_options *so, enum submit_source source,
     return set_string (&so->image, value, wins (so, source, IMAGE), where, err);
 }
 
+static int set_array (struct submit_options *so, enum submit_source source,
+                      const char *value, const char *where, struct error *err)
+{
+    struct array_spec a;
+    int rc = array_spec_parse (&a, value, where, err);
+
+    if (rc < 0)
+        return rc;
+    array_spec_release (&a);
+    return set_string (&so->array, value, wins (so, source, ARRAY), where, err);
+}
+
 /* now: "now+1hour" counts from when it is read. */
 static int set_moment (struct submit_options *so, enum submit_source source, int id,
                        double *field, const char *value, const char *where,
@@ -428,6 +445,8 @@ static int set_option (struct submit_options *so, enum submit_source from, int i
         return set_export (so, from, value, where, err);
     case IMAGE:
         return set_image (so, from, value, where, err);
+    case ARRAY:
+        return set_array (so, from, value, where, err);
     case DEPENDENCY:
         return set_dependency (so, from, value, where, err);
     case KILL_INVALID_DEPEND:

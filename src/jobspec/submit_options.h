@@ -54,8 +54,10 @@ enum submit_source { SUBMIT_FROM_SCRIPT, SUBMIT_FROM_ENVIRONMENT, SUBMIT_FROM_CO
 extern const struct option_desc submit_options_table[];
 #define SUBMIT_OPTION_FIRST 0x1000
 
-/* Where the output goes when the user names no file (sbatch: slurm-%j.out). */
+/* Where the output goes when the user names no file (sbatch: slurm-%j.out and, of a task
+ * of an array, slurm-%A_%a.out). */
 #define SUBMIT_DEFAULT_OUTPUT "fluxq-%j.out"
+#define SUBMIT_DEFAULT_ARRAY_OUTPUT "fluxq-%A_%a.out"
 
 struct submit_options {
     char *job_name;               /* -J */
@@ -73,6 +75,7 @@ struct submit_options {
     char *chdir;       /* -D */
     char *export;      /* --export: ALL, NONE, NAME[=VALUE],... */
     char *image;
+    char *array;                /* -a, checked */
     struct dependencies depend; /* -d */
     bool keep_invalid_depend;   /* --kill-invalid-depend=no */
     double begin, deadline;     /* unix times; 0: not given */

@@ -40,6 +40,41 @@ static int job_id (const struct env_context *ctx, struct strbuf *sb)
     return add_number (sb, ctx->launch->job_id);
 }
 
+static int array_number (const struct env_context *ctx, struct strbuf *sb, uint64_t n)
+{
+    return ctx->launch->array_job ? add_number (sb, n) : 0;
+}
+
+static int array_job (const struct env_context *ctx, struct strbuf *sb)
+{
+    return array_number (ctx, sb, ctx->launch->array_job);
+}
+
+static int array_task (const struct env_context *ctx, struct strbuf *sb)
+{
+    return array_number (ctx, sb, ctx->launch->array_task);
+}
+
+static int array_count (const struct env_context *ctx, struct strbuf *sb)
+{
+    return array_number (ctx, sb, ctx->launch->array_count);
+}
+
+static int array_min (const struct env_context *ctx, struct strbuf *sb)
+{
+    return array_number (ctx, sb, ctx->launch->array_min);
+}
+
+static int array_max (const struct env_context *ctx, struct strbuf *sb)
+{
+    return array_number (ctx, sb, ctx->launch->array_max);
+}
+
+static int array_step (const struct env_context *ctx, struct strbuf *sb)
+{
+    return array_number (ctx, sb, ctx->launch->array_step);
+}
+
 static int job_name (const struct env_context *ctx, struct strbuf *sb)
 {
     return add_text (sb, ctx->launch->job_name);
@@ -204,6 +239,12 @@ static const struct {
     { "FLUXQ_JOB_QUEUE", queue },
     { "FLUXQ_JOB_USER", user },
     { "FLUXQ_JOB_END_TIME", end_time },
+    { "FLUXQ_ARRAY_JOB_ID", array_job },
+    { "FLUXQ_ARRAY_TASK_ID", array_task },
+    { "FLUXQ_ARRAY_TASK_COUNT", array_count },
+    { "FLUXQ_ARRAY_TASK_MIN", array_min },
+    { "FLUXQ_ARRAY_TASK_MAX", array_max },
+    { "FLUXQ_ARRAY_TASK_STEP", array_step },
     { "FLUXQ_NNODES", nnodes },
     { "FLUXQ_NTASKS", ntasks },
     { "FLUXQ_NODELIST", nodelist },
@@ -221,6 +262,12 @@ static const struct {
     { "SLURM_JOB_PARTITION", queue },
     { "SLURM_JOB_USER", user },
     { "SLURM_JOB_END_TIME", end_time },
+    { "SLURM_ARRAY_JOB_ID", array_job },
+    { "SLURM_ARRAY_TASK_ID", array_task },
+    { "SLURM_ARRAY_TASK_COUNT", array_count },
+    { "SLURM_ARRAY_TASK_MIN", array_min },
+    { "SLURM_ARRAY_TASK_MAX", array_max },
+    { "SLURM_ARRAY_TASK_STEP", array_step },
     { "SLURM_NNODES", nnodes },
     { "SLURM_JOB_NUM_NODES", nnodes },
     { "SLURM_NTASKS", ntasks },

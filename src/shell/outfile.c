@@ -105,6 +105,8 @@ static int expand (const struct outfiles *files, const struct outset *set, uint3
 {
     const struct launch *l = files->launch;
     struct pattern_vars vars = { .job_id = l->job_id,
+                                 .array_job = l->array_job,
+                                 .array_task = l->array_task,
                                  .job_name = l->job_name,
                                  .user = l->user,
                                  .node = l->nodes[files->rank_of[task]].name,

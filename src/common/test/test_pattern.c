@@ -20,7 +20,9 @@ static void expands (const struct pattern_vars *vars, const char *pattern,
 
 static void test_letters (void **state)
 {
-    struct pattern_vars v = { 12, "hello", "ann", "node1", 3 };
+    struct pattern_vars v = {
+        .job_id = 12, .job_name = "hello", .user = "ann", .node = "node1", .task = 3
+    };
 
     (void)state;
     expands (&v, "%x-%j.out", "hello-12.out");
@@ -32,12 +34,26 @@ static void test_letters (void **state)
     expands (&v, "100%%.log", "100%.log");
     expands (&v, "%%j", "%j");
     expands (&v, "", "");
+    expands (&v, "%A_%a", "12_0"); /* in no array */
+    v.array_job = 9;
+    v.array_task = 41;
+    expands (&v, "%A_%4a-%j", "9_0041-12");
+}
+
+static void test_kinds (void **state)
+{
+    (void)state;
+    assert_true (pattern_is_per_job ("a-%j") && pattern_is_per_job ("a-%a"));
+    assert_false (pattern_is_per_job ("%A-%x") || pattern_is_per_job ("%%j"));
+    assert_true (pattern_is_per_task ("%t") && pattern_is_per_node ("%N"));
 }
 
 /* A job's name chooses no directory. */
 static void test_values_stay_in_one_component (void **state)
 {
-    struct pattern_vars v = { 12, "../../etc/x", "..", NULL, 3 };
+    struct pattern_vars v = {
+        .job_id = 12, .job_name = "../../etc/x", .user = "..", .task = 3
+    };
 
     (void)state;
     expands (&v, "%x.out", ".._.._etc_x.out");
@@ -93,6 +109,7 @@ int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (test_letters),
+        cmocka_unit_test (test_kinds),
         cmocka_unit_test (test_values_stay_in_one_component),
         cmocka_unit_test (test_refuses),
         cmocka_unit_test (test_differs_by),

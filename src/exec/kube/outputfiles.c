@@ -99,6 +99,8 @@ static int name_set (struct outputfiles *f, struct set *set, struct error *err)
         return error_set (err, ENOMEM, "out of memory");
     for (uint32_t task = 0; task < f->ntasks && rc == 0; task++) {
         struct pattern_vars vars = { .job_id = l->job_id,
+                                     .array_job = l->array_job,
+                                     .array_task = l->array_task,
                                      .job_name = l->job_name,
                                      .user = l->user,
                                      .node = l->nodes[f->rank_of[task]].name,

@@ -23,9 +23,8 @@ static int apply (struct job *job, const char *line, unsigned *actions)
     char name[64];
 
     snprintf (name, sizeof (name), "%.*s", (int)strcspn (line, " "), line);
-    struct event *e =
-        event_create ((double)job->nevents + 100, name,
-                      context ? json_loads (context + 1, 0, NULL) : NULL);
+    struct event *e = event_create ((double)job->nevents + 100, name,
+                                    context ? json_loads (context + 1, 0, NULL) : NULL);
     int rc = job_apply (job, e, actions, &err);
     assert_true ((rc < 0) == (err.text[0] != 0));
     event_destroy (e);
@@ -76,8 +75,8 @@ static const struct {
       NULL },
     { TO_SCHED START (1) START (3) START (5) END_OK (3), JOB_RUN, JOB_RUNNING, 0, -1,
       NULL },
-    { TO_SCHED START (1) START (3) START (5) END_OK (3) END_OK (1) END_OK (5), JOB_CLEANUP,
-      JOB_COMPLETED, JOB_ACT_CLEAN, 0, "completed, all 3 tasks" },
+    { TO_SCHED START (1) START (3) START (5) END_OK (3) END_OK (1) END_OK (5),
+      JOB_CLEANUP, JOB_COMPLETED, JOB_ACT_CLEAN, 0, "completed, all 3 tasks" },
     { TO_SCHED START (1) START (3) START (5) END_OK (3) END_BAD (1) END_OK (5),
       JOB_CLEANUP, JOB_FAILED, JOB_ACT_CLEAN, 3, "1 of 3 tasks failed: 1" },
     { TO_SCHED START (1) "|task-cancel {\"tasks\":\"3,5\"}", JOB_RUN, JOB_RUNNING,
@@ -99,8 +98,8 @@ static const struct {
       1, "cancelled" },
     { TO_SCHED START (1) START (3) START (5) CANCEL_ALL, JOB_RUN, JOB_RUNNING, 0, -1,
       NULL },
-    { TO_SCHED START (1) CANCEL_ALL END_BAD (1), JOB_CLEANUP, JOB_FAILED, JOB_ACT_CLEAN, 3,
-      NULL },
+    { TO_SCHED START (1) CANCEL_ALL END_BAD (1), JOB_CLEANUP, JOB_FAILED, JOB_ACT_CLEAN,
+      3, NULL },
     { TO_SCHED CANCEL_ALL "|clean", JOB_INACTIVE, JOB_CANCELLED, JOB_ACT_INACTIVE, 1,
       "cancelled" },
 };
@@ -134,7 +133,8 @@ static const struct {
     { TO_SCHED, "task-start {}", -EINVAL },
     { TO_SCHED, "task-start", -EINVAL },
     { TO_SCHED START (1), "task-start {\"task\":1}", -EPROTO },
-    { TO_SCHED, "task-end {\"task\":1,\"state\":\"COMPLETED\",\"exit_code\":0}", -EPROTO },
+    { TO_SCHED, "task-end {\"task\":1,\"state\":\"COMPLETED\",\"exit_code\":0}",
+      -EPROTO },
     { TO_SCHED START (1), "task-end {\"task\":1,\"state\":\"COMPLETED\"}", -EINVAL },
     { TO_SCHED START (1), "task-cancel {\"tasks\":\"1\"}", -EPROTO },
     { TO_SCHED, "task-cancel {\"tasks\":\"2\"}", -EPROTO },

@@ -34,6 +34,7 @@ enum kind { SAME, TASKS_PER_NODE, ONE_VALUE, KILL_INVALID, REFUSED };
 #define CORES_ONLY "ask for cores with --cpus-per-task"
 
 static const struct option_desc table[] = {
+    DO ("array", 'a', "LIST"),
     DO ("begin", 'b', "TIME"),
     DO ("chdir", 'D', "DIR"),
     DO ("cpus-per-task", 'c', "N"),
@@ -60,7 +61,6 @@ static const struct option_desc table[] = {
 
     NO ("account", 'A', "NAME", NO_ACCOUNTS),
     NO ("acctg-freq", 0, "LIST", NULL),
-    NO ("array", 'a', "LIST", "submit one job for each index"),
     NO ("batch", 0, "FEATURE", NULL),
     NO ("bb", 0, "SPEC", NULL),
     NO ("bbf", 0, "FILE", NULL),

@@ -88,6 +88,44 @@ void api_handle (struct http_request *req, void *arg)
         http_reply_problem (req, 404, "not-found", "there is no %.200s here", path);
 }
 
+/* "12_3": the job that the task is, or while it has not started, the array. */
+static struct entry *array_entry (struct broker *b, struct http_request *req,
+                                  const char *text, const char *task, uint64_t *ret_id)
+{
+    char number[24];
+    struct error err = { 0 };
+    int64_t id, index;
+
+    snprintf (number, sizeof (number), "%.*s", (int)(task - text - 1), text);
+    if (parse_int (number, 1, INT64_MAX, &id, "job id", &err) < 0
+        || parse_int (task, 0, ARRAY_INDEX_MAX, &index, "task", &err) < 0) {
+        http_reply_problem (req, 400, "bad-request", "%s", err.text);
+        return NULL;
+    }
+    struct entry *e = entry_find (b, (uint64_t)id);
+    const struct job_array *a = e ? e->job->array : NULL;
+    if (!a || !idset_has (a->spec.tasks, (uint32_t)index)) {
+        http_reply_problem (req, 404, "unknown-job",
+                            e && !a ? "job %jd is no array"
+                            : a     ? "array %jd has no task %jd"
+                                : "there is no array %jd here any more, if there ever "
+                                  "was; its tasks have numbers of their own",
+                            (intmax_t)id, (intmax_t)index);
+        return NULL;
+    }
+    bool waits = idset_has (a->waiting, (uint32_t)index)
+                 || idset_has (a->cancelled, (uint32_t)index);
+    uint64_t own = waits ? e->id : job_array_task_id (a, e->id, (uint32_t)index);
+    if (ret_id)
+        *ret_id = own;
+    e = entry_find (b, own);
+    if (!e && !ret_id)
+        http_reply_problem (req, 404, "unknown-job",
+                            "task %jd of array %jd has ended long ago", (intmax_t)index,
+                            (intmax_t)id);
+    return e;
+}
+
 struct entry *api_entry (struct broker *b, struct http_request *req,
                          const struct api_path *path, uint64_t *ret_id)
 {
@@ -95,6 +133,9 @@ struct entry *api_entry (struct broker *b, struct http_request *req,
     struct entry *e;
     int64_t id;
 
+    const char *task = strchr (path->arg, '_');
+    if (task)
+        return array_entry (b, req, path->arg, task + 1, ret_id);
     if (parse_int (path->arg, 1, INT64_MAX, &id, "job id", &err) < 0) {
         http_reply_problem (req, 400, "bad-request", "%s", err.text);
         return NULL;
@@ -186,83 +227,23 @@ static int parse_states (const char *text, uint32_t *ret, struct error *err)
     return 0;
 }
 
-static int add_range (uint64_t first, uint64_t last, void *arg)
-{
-    struct api_filter *f = arg;
-    struct id_range *more = realloc (f->ranges, (f->nranges + 1) * sizeof (*more));
-    if (!more)
-        return -ENOMEM;
-    f->ranges = more;
-    f->ranges[f->nranges++] = (struct id_range){ first, last };
-    return 0;
-}
-
-static int cmp_range (const void *a, const void *b)
-{
-    const struct id_range *x = a, *y = b;
-    return x->first < y->first ? -1 : x->first > y->first;
-}
-
-/* The same ids in ranges that can be searched. */
-static int sort_ranges (struct api_filter *f)
-{
-    size_t n = 0;
-
-    if (!(f->sorted = calloc (f->nranges, sizeof (*f->sorted))))
-        return -ENOMEM;
-    memcpy (f->sorted, f->ranges, f->nranges * sizeof (*f->sorted));
-    qsort (f->sorted, f->nranges, sizeof (*f->sorted), cmp_range);
-    for (size_t i = 1; i < f->nranges; i++) {
-        if (f->sorted[i].first > f->sorted[n].last)
-            f->sorted[++n] = f->sorted[i];
-        else
-            f->sorted[n].last = MAX (f->sorted[n].last, f->sorted[i].last);
-    }
-    f->nsorted = n + 1;
-    return 0;
-}
-
-static bool in_ranges (const struct api_filter *f, uint64_t id)
-{
-    size_t low = 0, high = f->nsorted; /* the answer is below high */
-
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (id < f->sorted[mid].first)
-            high = mid;
-        else if (id > f->sorted[mid].last)
-            low = mid + 1;
-        else
-            return true;
-    }
-    return false;
-}
-
-int api_filter_init (struct api_filter *f, struct http_request *req, const char *user,
-                     const char *state, const char *queue, const char *name,
-                     const char *ids, struct error *err)
+int api_filter_init (struct api_filter *f, struct broker *b, struct http_request *req,
+                     const char *user, const char *state, const char *queue,
+                     const char *name, const char *ids, struct error *err)
 {
     *f = (struct api_filter){ .user = user, .queue = queue, .name = name };
     f->me = http_request_uid (req);
     if (state && parse_states (state, &f->phases, err) < 0)
         return -EINVAL;
-    if (ids && parse_id_ranges (ids, add_range, f, "ids", err) < 0) {
-        api_filter_release (f);
+    if (ids && *ids && !(f->ids = job_ids_parse (b, ids, err)))
         return -EINVAL;
-    }
-    if (f->nranges && sort_ranges (f) < 0) {
-        api_filter_release (f);
-        return error_set (err, ENOMEM, "out of memory");
-    }
     return 0;
 }
 
 void api_filter_release (struct api_filter *f)
 {
-    free (f->ranges);
-    free (f->sorted);
-    f->ranges = f->sorted = NULL;
-    f->nranges = f->nsorted = 0;
+    job_ids_destroy (f->ids);
+    f->ids = NULL;
 }
 
 /* Whether the comma list has the word. */
@@ -282,7 +263,7 @@ bool api_filter_match (const struct api_filter *f, const struct entry *e)
 {
     const struct job *job = e->job;
 
-    if (f->nranges && !in_ranges (f, e->id))
+    if (f->ids && !job_ids_has (f->ids, e->id))
         return false;
     if (f->phases && !(f->phases & 1U << job_phase (job)))
         return false;

@@ -74,22 +74,39 @@ json_t *api_body (struct http_request *req, const char *const keys[]);
 void api_reply_json (struct http_request *req, int status,
                      json_t *value); /* takes value */
 
+/* -- job_ids.c: lists of jobs, ranges of them, and tasks of arrays -- */
+
+/* "12,20-29,7_[1-3]": as it was given, and which numbers that are. An array stands for its
+ * tasks, too; of a task that has not started, the array is meant as well. */
+struct job_ids {
+    struct id_numbers {
+        uint64_t first, last;
+    } * given; /* jobs and ranges */
+    size_t ngiven;
+    struct id_part {
+        uint64_t array;
+        struct idset *tasks;
+    } * parts; /* tasks of arrays */
+    size_t nparts;
+    struct id_numbers *all; /* sorted, without overlaps */
+    size_t nall, all_alloc;
+};
+/* NULL: -EINVAL, -ENOMEM. */
+struct job_ids *job_ids_parse (struct broker *b, const char *text, struct error *err);
+void job_ids_destroy (struct job_ids *ids);
+bool job_ids_has (const struct job_ids *ids, uint64_t id);
+
 /* -- filters of jobs, shared by list, cancel and watch -- */
 struct api_filter {
     const char *user, *queue, *name;
-    uint32_t phases; /* bits of enum job_phase; 0: all */
-    struct id_range {
-        uint64_t first, last;
-    } * ranges; /* as they were given */
-    size_t nranges;
-    struct id_range *sorted; /* and without overlaps */
-    size_t nsorted;
+    uint32_t phases;     /* bits of enum job_phase; 0: all */
+    struct job_ids *ids; /* NULL: all */
     uid_t me;
 };
 /* Texts may be NULL and are borrowed. */
-int api_filter_init (struct api_filter *f, struct http_request *req, const char *user,
-                     const char *state, const char *queue, const char *name,
-                     const char *ids, struct error *err);
+int api_filter_init (struct api_filter *f, struct broker *b, struct http_request *req,
+                     const char *user, const char *state, const char *queue,
+                     const char *name, const char *ids, struct error *err);
 void api_filter_release (struct api_filter *f);
 bool api_filter_match (const struct api_filter *f, const struct entry *e);
 

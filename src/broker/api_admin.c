@@ -216,6 +216,8 @@ void api_queues (struct broker *b, struct http_request *req, const struct api_pa
         if (!counts || e->job->state == JOB_INACTIVE)
             continue;
         struct queue_count *c = &counts[e->queue];
+        if (broker_array_is_whole (e))
+            continue; /* its tasks count */
         bool runs = e->job->state >= JOB_RUN;
         c->pending += !runs;
         c->running += runs;
@@ -302,15 +304,15 @@ void api_status (struct broker *b, struct http_request *req, const struct api_pa
     }
     api_reply_json (
         req, 200,
-        json_pack ("{s:s s:I s:f s:s s:s s:o s:{s:I s:I s:I} s:o s:{s:I s:s?} s:I s:b}",
-                   "version", PACKAGE_VERSION, "pid", (json_int_t)getpid (), "uptime",
-                   clock_wall () - b->started, "executor", b->ops->name, "state_dir",
-                   b->host.state_dir, "listen", listen, "jobs", "pending",
-                   (json_int_t)b->npending, "running", (json_int_t)b->nrunning,
-                   "finished", (json_int_t)b->nfinished, "nodes", count_nodes (b),
-                   "journal", "waiting", (json_int_t)journal_waiting (b->journal),
-                   "trouble", trouble, "memory_kib", memory_kib (), "recovering",
-                   (int)b->recovering));
+        json_pack (
+            "{s:s s:I s:f s:s s:s s:o s:{s:I s:I s:I} s:o s:{s:I s:s?} s:I s:b}",
+            "version", PACKAGE_VERSION, "pid", (json_int_t)getpid (), "uptime",
+            clock_wall () - b->started, "executor", b->ops->name, "state_dir",
+            b->host.state_dir, "listen", listen, "jobs", "pending",
+            (json_int_t)b->npending, "running", (json_int_t)(b->nrunning - b->nwhole),
+            "finished", (json_int_t)b->nfinished, "nodes", count_nodes (b), "journal",
+            "waiting", (json_int_t)journal_waiting (b->journal), "trouble", trouble,
+            "memory_kib", memory_kib (), "recovering", (int)b->recovering));
 }
 
 void api_shutdown (struct broker *b, struct http_request *req,
@@ -318,7 +320,8 @@ void api_shutdown (struct broker *b, struct http_request *req,
 {
     (void)path;
     log_info ("shutdown asked for by uid %u", (unsigned)http_request_uid (req));
-    api_reply_json (req, 200, json_pack ("{s:I}", "running", (json_int_t)b->nrunning));
+    api_reply_json (
+        req, 200, json_pack ("{s:I}", "running", (json_int_t)(b->nrunning - b->nwhole)));
     broker_stop (b);
 }
 

@@ -156,6 +156,32 @@ static void add_plan (json_t *o, struct broker *b, uint64_t id)
     json_object_set_new (o, "blocking_jobs", list);
 }
 
+static json_t *describe_array (const struct job_array *a)
+{
+    const struct {
+        const char *name;
+        const struct idset *tasks;
+    } sets[] = { { "waiting", a->waiting },
+                 { "running", a->running },
+                 { "completed", a->ok },
+                 { "failed", a->failed },
+                 { "cancelled", a->cancelled } };
+    json_t *o = json_pack ("{s:s s:I s:I}", "tasks", a->spec.text, "count",
+                           (json_int_t)idset_count (a->spec.tasks), "limit",
+                           (json_int_t)a->spec.limit);
+
+    for (size_t i = 0; i < ARRAY_SIZE (sets); i++) {
+        autostrbuf struct strbuf text;
+        strbuf_init (&text, BODY_MAX);
+        array_add_tasks (&text, sets[i].tasks, 0);
+        json_object_set_new (o, sets[i].name,
+                             json_pack ("{s:I s:s}", "count",
+                                        (json_int_t)idset_count (sets[i].tasks), "tasks",
+                                        text.buf));
+    }
+    return o;
+}
+
 static void answer_job (struct look *l, const struct journal_record *rec)
 {
     struct error err = { 0 };
@@ -186,7 +212,9 @@ static void answer_job (struct look *l, const struct journal_record *rec)
                                                  : json_null ());
         json_object_set_new (o, "events", json_integer ((json_int_t)rec->nevents));
         add_exception (o, e->job);
-        add_plan (o, l->b, l->id);
+        add_plan (o, l->b, broker_queued_id (e));
+        if (e->job->array)
+            json_object_set_new (o, "array", describe_array (e->job->array));
     }
     entry_destroy (old);
     api_reply_json (l->req, 200, o);
@@ -276,7 +304,14 @@ void api_job_output (struct broker *b, struct http_request *req,
     uint64_t id = 0;
     struct entry *e = api_entry (b, req, path, &id);
 
-    if (e && api_require (b, req, e))
+    if (e && e->job->array)
+        http_reply_problem (
+            req, 409, "wrong-state",
+            strchr (path->arg, '_')
+                ? "task %s has not started"
+                : "job %s is an array: name one of its tasks, as in %s_%u",
+            path->arg, path->arg, idset_first (e->job->array->spec.tasks));
+    else if (e && api_require (b, req, e))
         watch_follow (b, e, req);
     else if (!e && id)
         http_reply_problem (

@@ -75,7 +75,7 @@ static int parse_query (struct listing *l, struct http_request *req, struct erro
     const char *ids = http_request_query (req, "ids");
     if (parse_fields (l, http_request_query (req, "fields"), err) < 0)
         return -EINVAL;
-    return api_filter_init (&l->filter, req, http_request_query (req, "user"),
+    return api_filter_init (&l->filter, l->b, req, http_request_query (req, "user"),
                             state ? state
                             : ids ? "all"
                                   : "active",
@@ -108,6 +108,16 @@ static void sort (struct row *rows, size_t n, int (*cmp) (const void *a, const v
         qsort (rows, n, sizeof (*rows), cmp);
 }
 
+/* An array of which nothing waits, or was cancelled before it started: its tasks have rows
+ * of their own. */
+static bool is_elsewhere (const struct entry *e)
+{
+    const struct job_array *a = e->job->array;
+
+    return a && e->job->state >= JOB_RUN
+           && (e->job->state < JOB_INACTIVE || idset_count (a->cancelled) == 0);
+}
+
 /* The rows that match; pages (after=, limit=) go by id, a whole listing by order. */
 static struct row *collect (struct broker *b, const struct listing *l, size_t *ret_n)
 {
@@ -118,7 +128,8 @@ static struct row *collect (struct broker *b, const struct listing *l, size_t *r
     if (!rows)
         return NULL;
     HASH_ITER (hh, b->jobs, e, next) {
-        if (e->id <= (uint64_t)l->after || !api_filter_match (&l->filter, e))
+        if (e->id <= (uint64_t)l->after || is_elsewhere (e)
+            || !api_filter_match (&l->filter, e))
             continue;
         bool waits = e->job->state < JOB_RUN;
         rows[n].group = waits ? 1 : e->job->state == JOB_INACTIVE ? 2 : 0;

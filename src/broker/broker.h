@@ -60,11 +60,16 @@ struct entry {
     struct entry *active_prev, *active_next; /* in RUN or CLEANUP */
     bool listed_waiting;
     struct entry *waiting_prev, *waiting_next; /* before RUN */
-    struct dependencies depend;              /* until deps.h has it */
+    struct dependencies depend;                /* until deps.h has it */
     bool keep_invalid;         /* it is not cancelled when that can never be met */
     struct antecedents *found; /* of depend, what is not in memory; or NULL */
     bool listed_lookup;
     struct entry *lookup_prev, *lookup_next;
+    uint64_t
+        head; /* of an array: its next task, under which the scheduler has it; or 0 */
+    UT_hash_handle head_hh;
+    bool listed_array;
+    struct entry *array_prev, *array_next;
     struct due deadline; /* in broker.deadlines while it waits: the latest start */
 };
 
@@ -90,8 +95,12 @@ struct broker {
     struct entry *jobs; /* by id */
     uint64_t next_id;
     size_t npending, nrunning, nfinished;
-    struct entry *active;  /* the nrunning ones */
-    struct entry *waiting; /* the npending ones, in the order in which they came to wait */
+    struct entry *active; /* the nrunning ones */
+    struct entry
+        *waiting;         /* the npending ones, in the order in which they came to wait */
+    struct entry *arrays; /* in memory, also those that have ended */
+    struct entry *heads;  /* those of which a task is in the queue, by its number */
+    size_t nwhole;        /* of the nrunning: arrays, whose tasks are jobs themselves */
     struct entry *done_first, *done_last;
     uint64_t *gone; /* whose directories are to be removed */
     size_t ngone, gone_alloc;
@@ -121,7 +130,7 @@ struct broker {
     } round;
     struct usage *usage;
     int64_t all_cores, all_nodes; /* as of the last round */
-    struct deps *deps; /* who waits for whom */
+    struct deps *deps;            /* who waits for whom */
     uv_timer_t deps_timer;
     struct entry *lookups; /* whose antecedents are to be found in the journal */
     uint64_t looking_up;   /* the first of them, 0: none now */
@@ -186,6 +195,8 @@ int broker_exception (struct broker *b, struct entry *e, const char *type,
 /* Events from here on go into the caller's own transaction (a submit, which may fail),
  * until called with NULL. Outer actions are the caller's then. */
 void broker_emit_into (struct broker *b, struct journal_txn *txn);
+/* What this turn writes. */
+struct journal_txn *broker_transaction (struct broker *b);
 /* Call fn when all that was emitted so far is on disk. */
 void broker_after_commit (struct broker *b, void (*fn) (void *arg), void *arg);
 /* 200 with value (taken), after the commit. */
@@ -248,6 +259,29 @@ void broker_depend_forget (struct broker *b, struct entry *e);
 /* "Dependency", "DependencyNeverSatisfied", or NULL: it waits for no others. */
 const char *broker_depend_reason (const struct broker *b, const struct entry *e);
 
+/* -- array.c -- */
+/* Whenever the job's record may have become one, and before the entry goes. */
+void broker_list_array (struct broker *b, struct entry *e, bool is);
+/* Its next task is the one to be in the queue from now on: its number, or 0: none may start
+ * now. The caller gives that to the scheduler. */
+uint64_t broker_array_enqueue (struct broker *b, struct entry *e);
+void broker_array_dequeue (struct broker *b, struct entry *e);
+/* Tasks that wait and may start; borrowed. */
+const struct idset *broker_array_ready (const struct entry *e);
+/* The array of which a task has, or will have, that number. O(arrays). */
+struct entry *broker_array_of (const struct broker *b, uint64_t id, uint32_t *ret_task);
+/* It stands for tasks that are jobs of their own, all of them. */
+bool broker_array_is_whole (const struct entry *e);
+/* Why none of its tasks is in the queue, a word and a sentence; NULL: it is no such array. */
+const char *broker_array_reason (const struct broker *b, const struct entry *e,
+                                 char *text, size_t size);
+/* The task that was placed becomes a job; NULL: there is none of that number. */
+struct entry *broker_array_start (struct broker *b, uint64_t head);
+void broker_array_task_ended (struct broker *b, const struct entry *e);
+/* These tasks, all of which wait. */
+int broker_array_cancel (struct broker *b, struct entry *e, const struct idset *tasks,
+                         uint32_t userid, const char *note);
+
 /* -- deadline.c -- */
 /* Whether a new job can end by its deadline. -EINVAL and the reason. */
 int broker_check_deadline (const struct jobspec *js, double now, struct error *err);
@@ -258,6 +292,9 @@ void broker_watch_deadline (struct broker *b, struct entry *e, bool waits);
 void broker_plan_due (struct broker *b);
 void broker_plan (struct broker *b);
 void broker_enqueue (struct broker *b, struct entry *e);
+void broker_dequeue (struct broker *b, struct entry *e);
+/* Under which number the scheduler has it. */
+uint64_t broker_queued_id (const struct entry *e);
 void broker_forget_fresh (struct broker *b, struct entry *e);
 
 /* -- foresee.c -- */

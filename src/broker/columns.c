@@ -36,6 +36,9 @@ static void add_time (struct strbuf *sb, double t)
     strbuf_add (sb, rest, sizeof (rest));
 }
 
+#define TASKS_SHOWN_MAX 40 /* bytes of a list of tasks in a column */
+#define ARRAY_REASON_MAX 128
+
 #define COLUMN(name)                                                                     \
     static void col_##name (struct broker *b, struct entry *e, struct strbuf *sb)
 #define NUMBER(name, expr)                                                               \
@@ -59,6 +62,47 @@ static void add_time (struct strbuf *sb, double t)
     }
 
 NUMBER (id, e->id)
+
+/* "12", "12_3" of a task, "12_[4-100%10]" of what waits of an array. */
+COLUMN (job)
+{
+    const struct job *job = e->job;
+    const struct job_array *a = job->array;
+
+    (void)b;
+    if (job->array_job) {
+        add_number (sb, (int64_t)job->array_job);
+        strbuf_addch (sb, '_');
+        add_number (sb, job->array_task);
+        return;
+    }
+    add_number (sb, (int64_t)e->id);
+    if (!a)
+        return;
+    const struct idset *shown = idset_count (a->waiting) > 0     ? a->waiting
+                                : idset_count (a->cancelled) > 0 ? a->cancelled
+                                                                 : a->spec.tasks;
+    strbuf_adds (sb, "_[");
+    array_add_tasks (sb, shown, TASKS_SHOWN_MAX);
+    if (a->spec.limit && shown == a->waiting)
+        strbuf_addf (sb, "%%%u", a->spec.limit);
+    strbuf_addch (sb, ']');
+}
+
+COLUMN (array_job)
+{
+    (void)b;
+    if (e->job->array_job || e->job->array)
+        add_number (sb, (int64_t)(e->job->array ? e->id : e->job->array_job));
+}
+
+COLUMN (array_task)
+{
+    (void)b;
+    if (e->job->array_job)
+        add_number (sb, e->job->array_task);
+}
+
 NUMBER (userid, e->job->userid)
 NUMBER (nodes, e->job->nnodes)
 NUMBER (ntasks, e->job->ntasks)
@@ -148,11 +192,15 @@ static bool is_held (const struct entry *e)
  * nodes. */
 COLUMN (reason)
 {
+    char text[ARRAY_REASON_MAX];
+    const char *array = broker_array_reason (b, e, text, sizeof (text));
     const char *depend = broker_depend_reason (b, e);
-    const char *name = is_held (e)      ? job_hold_reason (e->job, 0)
-                       : depend         ? depend
-                       : is_waiting (e) ? sched_reason_name (b->sched, e->id)
-                                        : NULL;
+    const char *name = is_held (e) ? job_hold_reason (e->job, 0)
+                       : depend    ? depend
+                       : array     ? array
+                       : is_waiting (e)
+                           ? sched_reason_name (b->sched, broker_queued_id (e))
+                           : NULL;
     if (name)
         strbuf_adds (sb, name);
 }
@@ -178,7 +226,9 @@ COLUMN (reason_text)
         strbuf_adds (sb, *depend ? depend : "waits for other jobs");
     } else if (is_waiting (e) && b->recovering) {
         strbuf_adds (sb, "the broker does not know its nodes yet (see its log)");
-    } else if (is_waiting (e) && sched_reason (b->sched, e->id, &r) == 0) {
+    } else if (broker_array_reason (b, e, depend, sizeof (depend))) {
+        strbuf_adds (sb, depend);
+    } else if (is_waiting (e) && sched_reason (b->sched, broker_queued_id (e), &r) == 0) {
         strbuf_adds (sb, r.text);
     }
     if (e->note)
@@ -190,7 +240,7 @@ static bool find_position (const struct broker *b, const struct entry *e, size_t
                            double *start)
 {
     return is_waiting (e) && !b->recovering
-           && sched_position (b->sched, e->id, ahead, start) == 0;
+           && sched_position (b->sched, broker_queued_id (e), ahead, start) == 0;
 }
 
 /* Planned: who waits with a reservation. */
@@ -221,19 +271,42 @@ COLUMN (jobs_ahead)
 #name, true, col_##name                                                          \
     }
 const struct column columns[] = {
-    NUM (id),          TXT (queue),       TXT (name),          TXT (user),
-    TXT (state),       TXT (st),          TXT (flux_state),    NUM (time),
-    NUM (time_limit),  NUM (nodes),       NUM (ntasks),        NUM (ncores),
-    TXT (reason),      TXT (reason_text), TXT (nodelist),      NUM (priority),
-    NUM (urgency),     NUM (submit_time), NUM (eligible_time), NUM (start_time),
-    NUM (end_time),    NUM (exit_code),   NUM (restarts),      NUM (userid),
+    NUM (id),
+    TXT (job),
+    NUM (array_job),
+    NUM (array_task),
+    TXT (queue),
+    TXT (name),
+    TXT (user),
+    TXT (state),
+    TXT (st),
+    TXT (flux_state),
+    NUM (time),
+    NUM (time_limit),
+    NUM (nodes),
+    NUM (ntasks),
+    NUM (ncores),
+    TXT (reason),
+    TXT (reason_text),
+    TXT (nodelist),
+    NUM (priority),
+    NUM (urgency),
+    NUM (submit_time),
+    NUM (eligible_time),
+    NUM (start_time),
+    NUM (end_time),
+    NUM (exit_code),
+    NUM (restarts),
+    NUM (userid),
     TXT (result_text),
 
     NUM (expected_start), /* of who waits */
     NUM (jobs_ahead),
 
     NUM (priority_urgency), /* its terms */
-    NUM (priority_queue), NUM (priority_age), NUM (priority_size),
+    NUM (priority_queue),
+    NUM (priority_age),
+    NUM (priority_size),
     NUM (priority_fair_share),
 };
 const size_t ncolumns = ARRAY_SIZE (columns);

@@ -9,6 +9,7 @@
 
 #define PASS_SECONDS 0.005 /* of a turn */
 #define TARGETS_A_LOOK 32  /* at the clock */
+#define SAID_MAX 20 /* tasks of an array that had ended: no more are told one by one */
 #define NOTE_MAX 4096
 #define HOLD_REASON_MAX 400
 
@@ -23,6 +24,7 @@ struct cancelling {
         bool named; /* by its id: what cannot be done is said */
     } * list;
     size_t n, alloc, at;
+    size_t nsaid; /* tasks of which it was said why they cannot be cancelled */
     json_t *done, *failed;
 };
 
@@ -77,36 +79,6 @@ static int cmp_target (const void *a, const void *b)
     return y->named - x->named;
 }
 
-/* Jobs named by id; of ranges those that are there. Ranges of both are in f, too. */
-static int collect (struct cancelling *c, const struct api_filter *f)
-{
-    struct entry *e, *next;
-    bool operator= api_is_operator (c->b, c->req), ranges = false;
-
-    for (size_t i = 0; i < f->nranges; i++) {
-        if (f->ranges[i].first != f->ranges[i].last)
-            ranges = true;
-        else if (add_target (c, f->ranges[i].first, true) < 0)
-            return -ENOMEM;
-    }
-    if (f->nranges && !ranges)
-        return 0;
-    HASH_ITER (hh, c->b->jobs, e, next) {
-        if (!f->nranges
-            && (e->job->state == JOB_INACTIVE
-                || (!operator&& e->job->userid != http_request_uid (c->req))))
-            continue;
-        if (api_filter_match (f, e) && add_target (c, e->id, f->nranges > 0) < 0)
-            return -ENOMEM;
-    }
-    bool sorted = true; /* as a rule */
-    for (size_t i = 1; i < c->n && sorted; i++)
-        sorted = cmp_target (&c->list[i - 1], &c->list[i]) <= 0;
-    if (!sorted)
-        qsort (c->list, c->n, sizeof (*c->list), cmp_target);
-    return 0;
-}
-
 static void failed (struct cancelling *c, uint64_t id, const char *code, const char *fmt,
                     ...) PRINTF_LIKE (4, 5);
 
@@ -121,6 +93,130 @@ static void failed (struct cancelling *c, uint64_t id, const char *code, const c
     json_array_append_new (c->failed,
                            json_pack ("{s:I s:s s:o}", "id", (json_int_t)id, "code", code,
                                       "detail", broker_text (text)));
+}
+
+static int cancel_waiting_tasks (struct cancelling *c, struct entry *e,
+                                 const struct idset *tasks)
+{
+    uintmax_t id = e->id;
+
+    if (idset_count (tasks) == 0)
+        return 0;
+    if (!api_may (c->b, c->req, e)) {
+        failed (c, e->id, "not-owner", "job %ju belongs to %s", id, e->job->user);
+    } else if (c->signum) {
+        failed (c, e->id, "wrong-state",
+                "%u tasks of array %ju do not run yet: no signal can reach them",
+                idset_count (tasks), id);
+    } else {
+        int rc = broker_array_cancel (c->b, e, tasks, http_request_uid (c->req), c->note);
+        if (rc < 0)
+            failed (c, e->id, "busy", "array %ju: %s", id, strerror (-rc));
+        else
+            json_array_append_new (c->done, json_integer ((json_int_t)e->id));
+    }
+    return 0;
+}
+
+/* Tasks of an array, as named: those that are jobs are targets, the others never start. */
+static int collect_part (struct cancelling *c, const struct id_part *part)
+{
+    struct entry *e = entry_find (c->b, part->array);
+    const struct job_array *a = e ? e->job->array : NULL;
+
+    if (!a) {
+        failed (c, part->array, "unknown-job",
+                e ? "job %ju is no array" : "there is no array %ju",
+                (uintmax_t)part->array);
+        return 0;
+    }
+    struct idset *waiting = idset_create ();
+    int rc = waiting ? 0 : -ENOMEM;
+    IDSET_FOREACH (part->tasks, task)
+    {
+        if (rc == 0 && idset_has (a->waiting, task))
+            rc = idset_add (waiting, task);
+        else if (rc == 0 && idset_has (a->running, task))
+            rc = add_target (c, job_array_task_id (a, e->id, task), true);
+        else if (rc == 0 && c->nsaid++ < SAID_MAX)
+            failed (c, e->id, "wrong-state",
+                    idset_has (a->spec.tasks, task)
+                        ? "task %u of array %ju has ended already"
+                        : "there is no task %u in array %ju",
+                    task, (uintmax_t)e->id);
+    }
+    if (rc == 0)
+        rc = cancel_waiting_tasks (c, e, waiting);
+    idset_destroy (waiting);
+    return rc;
+}
+
+/* The tasks of it that are jobs now go, too. */
+static int collect_array (struct cancelling *c, const struct entry *e)
+{
+    const struct job_array *a = e->job->array;
+    int rc = 0;
+
+    IDSET_FOREACH (a->running, task)
+    {
+        if (rc == 0)
+            rc = add_target (c, job_array_task_id (a, e->id, task), false);
+    }
+    return rc;
+}
+
+static int collect_named (struct cancelling *c, const struct job_ids *ids,
+                          bool *ret_ranges)
+{
+    for (size_t i = 0; i < ids->ngiven; i++) {
+        uint64_t id = ids->given[i].first;
+        const struct entry *e = entry_find (c->b, id);
+        if (id != ids->given[i].last)
+            *ret_ranges = true;
+        else if (add_target (c, id, true) < 0
+                 || (e && e->job->array && collect_array (c, e) < 0))
+            return -ENOMEM;
+    }
+    for (size_t i = 0; i < ids->nparts; i++)
+        if (collect_part (c, &ids->parts[i]) < 0)
+            return -ENOMEM;
+    return 0;
+}
+
+/* In a range that was given, and not only meant by an array or a part of one. */
+static bool is_in_range (const struct job_ids *ids, uint64_t id)
+{
+    for (size_t i = 0; i < ids->ngiven; i++)
+        if (id >= ids->given[i].first && id <= ids->given[i].last)
+            return true;
+    return false;
+}
+
+/* Jobs named by id; of ranges those that are there. */
+static int collect (struct cancelling *c, const struct api_filter *f)
+{
+    struct entry *e, *next;
+    bool operator= api_is_operator (c->b, c->req), ranges = false;
+
+    if (f->ids && collect_named (c, f->ids, &ranges) < 0)
+        return -ENOMEM;
+    if (f->ids && !ranges)
+        return 0;
+    HASH_ITER (hh, c->b->jobs, e, next) {
+        if (!f->ids
+            && (e->job->state == JOB_INACTIVE
+                || (!operator&& e->job->userid != http_request_uid (c->req))))
+            continue;
+        if (api_filter_match (f, e) && (!f->ids || is_in_range (f->ids, e->id))
+            && add_target (c, e->id, f->ids != NULL) < 0)
+            return -ENOMEM;
+    }
+    bool sorted = true; /* as a rule */
+    for (size_t i = 1; i < c->n && sorted; i++)
+        sorted = cmp_target (&c->list[i - 1], &c->list[i]) <= 0;
+    if (!sorted)
+        qsort (c->list, c->n, sizeof (*c->list), cmp_target);
+    return 0;
 }
 
 static int cancel_for_good (struct cancelling *c, struct entry *e)
@@ -142,6 +238,8 @@ static int cancel_one (struct cancelling *c, struct entry *e)
 
     if (c->signum == 0)
         return cancel_for_good (c, e);
+    if (e->job->array && idset_count (e->job->array->running) > 0)
+        return 0; /* they are targets, too */
     if (!e->job->started || !e->xjob) {
         failed (c, e->id, "wrong-state",
                 "job %ju does not run yet: no signal can reach it", id);
@@ -208,8 +306,8 @@ static void go_on_after_commit (void *arg)
 }
 
 /* Operators' wide strokes need a filter; so does everybody's. */
-static int read_filter (struct http_request *req, json_t *body, struct api_filter *f,
-                        struct error *err)
+static int read_filter (struct broker *b, struct http_request *req, json_t *body,
+                        struct api_filter *f, struct error *err)
 {
     const char *ids = NULL, *user = NULL, *state = NULL, *queue = NULL, *name = NULL;
     struct {
@@ -227,7 +325,7 @@ static int read_filter (struct http_request *req, json_t *body, struct api_filte
     if (!ids && !user && !state && !queue && !name)
         return error_set (err, EINVAL,
                           "name jobs, or a user, state, queue or name to select them");
-    return api_filter_init (f, req, user, state, queue, name, ids, err);
+    return api_filter_init (f, b, req, user, state, queue, name, ids, err);
 }
 
 void api_cancel (struct broker *b, struct http_request *req, const struct api_path *path)
@@ -247,7 +345,7 @@ void api_cancel (struct broker *b, struct http_request *req, const struct api_pa
     if (json_get_int (body, "signal", 1, 64, &signum, JSON_OPTIONAL_KEY, "request", &err)
             < 0
         || json_get_string (body, "note", &note, JSON_OPTIONAL_KEY, "request", &err) < 0
-        || read_filter (req, body, &f, &err) < 0) {
+        || read_filter (b, req, body, &f, &err) < 0) {
         http_reply_problem (req, 400, "bad-request", "%s", err.text);
         return;
     }
@@ -298,6 +396,13 @@ void api_job_urgency (struct broker *b, struct http_request *req,
 
     if (!e || !api_require (b, req, e))
         return;
+    if (e->job->array && strchr (path->arg, '_')) {
+        http_reply_problem (req, 409, "wrong-state",
+                            "the tasks of array %ju that wait are held and released "
+                            "together: name %ju",
+                            (uintmax_t)e->id, (uintmax_t)e->id);
+        return;
+    }
     autojson json_t *body = api_body (req, keys);
     if (!body)
         return;

@@ -339,6 +339,12 @@ void broker_depend_forget (struct broker *b, struct entry *e)
     dependencies_release (&e->depend);
 }
 
+/* An array has started when none of its tasks waits any more. */
+static bool is_all_started (const struct job *job)
+{
+    return job->array && job->state == JOB_RUN;
+}
+
 void broker_depend_add (struct broker *b, const struct entry *e)
 {
     const struct job *job = e->job;
@@ -347,13 +353,13 @@ void broker_depend_add (struct broker *b, const struct entry *e)
         return;
     if (deps_add (b->deps, e->id, job->userid, job->name) == -ENOMEM)
         no_memory ();
-    if (job->t_start > 0)
+    if (job->array ? is_all_started (job) : job->t_start > 0)
         deps_started (b->deps, e->id, job->t_start);
 }
 
 void broker_depend_event (struct broker *b, const struct entry *e, const char *name)
 {
-    if (!strcmp (name, "start"))
+    if (!strcmp (name, "start") || is_all_started (e->job))
         deps_started (b->deps, e->id, e->job->t_start);
     else if (!strcmp (name, "clean") && e->job->state == JOB_INACTIVE)
         deps_ended (b->deps, e->id, past_of_job (e->job).ok);

@@ -105,6 +105,8 @@ void entry_remove (struct broker *b, struct entry *e)
     broker_list_waiting (b, e, false);
     broker_forget_fresh (b, e);
     broker_depend_forget (b, e);
+    broker_array_dequeue (b, e);
+    broker_list_array (b, e, false);
     broker_watch_deadline (b, e, false);
     entry_destroy (e);
 }
@@ -122,6 +124,11 @@ static size_t *counter (struct broker *b, enum job_state state)
     return state == JOB_RUN || state == JOB_CLEANUP ? &b->nrunning : &b->npending;
 }
 
+static bool is_active_array (const struct job *job, enum job_state state)
+{
+    return job->array && (state == JOB_RUN || state == JOB_CLEANUP);
+}
+
 void entry_find_queue (struct broker *b, struct entry *e)
 {
     int i = config_queue_index (b->config, e->job->queue);
@@ -133,6 +140,8 @@ void entry_find_queue (struct broker *b, struct entry *e)
 void entry_count (struct broker *b, struct entry *e)
 {
     ++*counter (b, e->job->state);
+    b->nwhole += is_active_array (e->job, e->job->state);
+    broker_list_array (b, e, true);
     broker_watch_deadline (b, e, e->job->state < JOB_RUN);
     list_active (b, e, e->job->state == JOB_RUN || e->job->state == JOB_CLEANUP);
     broker_list_waiting (b, e, e->job->state < JOB_RUN);
@@ -143,6 +152,7 @@ void entry_moved (struct broker *b, struct entry *e, enum job_state before)
     if (e->submitting)
         return;
     --*counter (b, before);
+    b->nwhole -= is_active_array (e->job, before);
     entry_count (b, e);
 }
 

@@ -71,6 +71,11 @@ static struct follow_up *follow_up (struct broker *b, struct entry *e)
     return &t->list[t->n++];
 }
 
+struct journal_txn *broker_transaction (struct broker *b)
+{
+    return current_turn (b)->txn;
+}
+
 void broker_emit_into (struct broker *b, struct journal_txn *txn)
 {
     b->submit_txn = txn;
@@ -114,6 +119,8 @@ int broker_emit (struct broker *b, struct entry *e, const char *name, json_t *co
         if (e->job->state != before)
             entry_moved (b, e, before);
         broker_depend_event (b, e, ev->name);
+        if (e->job->state == JOB_INACTIVE && before != JOB_INACTIVE)
+            broker_array_task_ended (b, e);
         if (e->job->finished && !e->job->requeue && !e->result_told)
             actions |= BROKER_ACT_RESULT;
         broker_act (b, e, actions);
@@ -158,13 +165,11 @@ static void act_inner (struct broker *b, struct entry *e, unsigned actions)
     if (actions & JOB_ACT_DEPEND)
         broker_depend (b, e);
     if (actions & JOB_ACT_PRIORITY)
-        broker_emit (b, e, "priority",
-                     json_pack ("{s:I}", "priority",
-                                (json_int_t)broker_priority (b, e, NULL)));
-    if (actions & JOB_ACT_DEQUEUE) {
-        sched_dequeue (b->sched, e->id);
-        broker_plan_due (b); /* who was planned behind it may move forward */
-    }
+        broker_emit (
+            b, e, "priority",
+            json_pack ("{s:I}", "priority", (json_int_t)broker_priority (b, e, NULL)));
+    if (actions & JOB_ACT_DEQUEUE)
+        broker_dequeue (b, e);
     if (actions & JOB_ACT_ENQUEUE) {
         broker_rank (b, e);
         broker_enqueue (b, e);

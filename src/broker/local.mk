@@ -5,6 +5,7 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/api_admin.c \
 	src/broker/api_job.c \
 	src/broker/api_list.c \
+	src/broker/array.c \
 	src/broker/broker.c \
 	src/broker/columns.c \
 	src/broker/config.c \
@@ -13,6 +14,7 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/depend.c \
 	src/broker/follow.c \
 	src/broker/foresee.c \
+	src/broker/job_ids.c \
 	src/broker/jobs.c \
 	src/broker/lifecycle.c \
 	src/broker/nodes.c \

@@ -9,7 +9,7 @@
 #include "common/log.h"
 
 #define PASS_SECONDS 0.010
-#define TRIES 16 /* a call; each is a match, or a reservation made or given up */
+#define TRIES 16       /* a call; each is a match, or a reservation made or given up */
 #define SLEEP_MAX 60.0 /* begin times are of the wall clock, which may be set */
 
 static void again_cb (uv_idle_t *idle)
@@ -31,7 +31,10 @@ void broker_enqueue (struct broker *b, struct entry *e)
 {
     if (e->submitting || !e->req)
         return; /* submit.c and recover.c call again when it is accepted */
-    struct sched_entry s = { .id = e->id,
+    uint64_t id = e->job->array ? broker_array_enqueue (b, e) : e->id;
+    if (id == 0)
+        return;
+    struct sched_entry s = { .id = id,
                              .priority = e->job->priority,
                              .held = e->job->urgency == 0,
                              .begin = e->job->t_begin,
@@ -48,6 +51,20 @@ void broker_enqueue (struct broker *b, struct entry *e)
     broker_plan_due (b);
 }
 
+uint64_t broker_queued_id (const struct entry *e)
+{
+    return e->job->array ? e->head : e->id;
+}
+
+void broker_dequeue (struct broker *b, struct entry *e)
+{
+    if (e->job->array)
+        broker_array_dequeue (b, e);
+    else
+        sched_dequeue (b->sched, e->id);
+    broker_plan_due (b); /* who was planned behind it may move forward */
+}
+
 /* {"R":..., "nodelist":..., "nnodes":..., "ntasks":..., "ncores":...}, and "duration" if it was
  * lowered. */
 static json_t *alloc_context (const struct entry *e, double duration)
@@ -60,10 +77,10 @@ static json_t *alloc_context (const struct entry *e, double duration)
         json_decref (r);
         return NULL;
     }
-    json_t *o = json_pack ("{s:o s:s s:I s:I s:I}", "R", r, "nodelist", nodelist, "nnodes",
-                           (json_int_t)e->r->nranks, "ntasks",
-                           (json_int_t)rset_slots (e->r), "ncores",
-                           (json_int_t)rset_cores (e->r));
+    json_t *o =
+        json_pack ("{s:o s:s s:I s:I s:I}", "R", r, "nodelist", nodelist, "nnodes",
+                   (json_int_t)e->r->nranks, "ntasks", (json_int_t)rset_slots (e->r),
+                   "ncores", (json_int_t)rset_cores (e->r));
     if (duration != e->job->duration)
         json_object_set_new (o, "duration", json_real (duration));
     return o;
@@ -74,6 +91,9 @@ static void allocate (struct broker *b, struct sched_decision *d)
     struct entry *e = entry_find (b, d->id);
     json_t *context;
 
+    if (!e)
+        e = broker_array_start (b, d->id);
+
     if (!e || e->job->state != JOB_SCHED) {
         log_error ("job %ju: was placed but does not wait", (uintmax_t)d->id);
         match_cancel (b->matcher, d->id);
@@ -81,7 +101,8 @@ static void allocate (struct broker *b, struct sched_decision *d)
         return;
     }
     e->r = d->r;
-    if (!(context = alloc_context (e, d->duration)) || broker_emit (b, e, "alloc", context) < 0) {
+    if (!(context = alloc_context (e, d->duration))
+        || broker_emit (b, e, "alloc", context) < 0) {
         log_error ("job %ju: allocation could not be recorded", (uintmax_t)d->id);
         match_cancel (b->matcher, d->id);
         rset_destroy (e->r);
@@ -104,7 +125,7 @@ static void let_go_of_fresh (struct broker *b)
     while (b->fresh) {
         struct entry *e = b->fresh;
         broker_forget_fresh (b, e);
-        if (e->job->state != JOB_RUN && !e->starting && !e->xjob)
+        if ((e->job->state != JOB_RUN || e->job->array) && !e->starting && !e->xjob)
             entry_drop_spec (e);
     }
 }

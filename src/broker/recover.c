@@ -37,7 +37,7 @@ static int on_job (const struct journal_job_row *row, void *arg)
         e->max_wait = e->js->max_wait;
         e->time_min = e->js->time_min;
     }
-    if (e->js)
+    if (e->js && !row->of) /* a task waits with its array */
         entry_take_depend (e);
     entry_drop_spec (e);
     return 0;
@@ -105,6 +105,9 @@ static void resume_waiting (struct broker *b, struct entry *e)
     case JOB_INACTIVE:
         e->result_told = true;
         entry_retire (b, e);
+        break;
+    case JOB_RUN:
+        e->recovered = !e->job->array; /* it has nothing of its own that runs */
         break;
     default:
         e->recovered = true; /* broker_recovered_nodes() goes on, and nobody before */
@@ -263,7 +266,8 @@ void broker_recovered_nodes (struct broker *b)
     b->recovering = false;
     for (size_t i = 0; list && live && i < n; i++) {
         enum job_state state = list[i]->job->state;
-        if (state != JOB_RUN && state != JOB_CLEANUP)
+        if ((state != JOB_RUN && state != JOB_CLEANUP)
+            || (state == JOB_RUN && list[i]->job->array))
             continue;
         live[nlive++] = list[i]->id;
         resume_running (b, list[i]);

@@ -133,6 +133,8 @@ static struct exec_job *make_exec_job (struct broker *b, struct entry *e,
               e->job->restarts);
     x->id = e->id;
     x->attempt = e->job->restarts;
+    x->array_job = e->job->array_job;
+    x->array_task = e->job->array_task;
     x->name = strdup (e->job->name);
     x->queue = strdup (e->job->queue);
     x->js = e->js;

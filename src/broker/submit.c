@@ -30,7 +30,7 @@ struct submission {
     int urgency;
     bool allow_infeasible;
     bool test_only; /* it is checked, and told when it would start */
-    char *queue; /* by name: a reload may move it */
+    char *queue;    /* by name: a reload may move it */
     char *key;
     bool completed; /* something of the queue went into the jobspec's JSON */
     char *text;     /* jobspec */
@@ -169,6 +169,8 @@ static json_t *submit_context (const struct submission *s, const struct exec_use
     int rc = 0;
     if (js->begin > 0)
         rc |= json_object_set_new (o, "begin", json_real (js->begin));
+    if (js->array.text)
+        rc |= json_object_set_new (o, "array", json_string (js->array.text));
     if (js->deadline > 0)
         rc |= json_object_set_new (o, "deadline", json_real (js->deadline));
     if (rc < 0) {
@@ -236,10 +238,13 @@ static void number_and_write (struct submission *s, const struct exec_user *user
         refuse (s, 503, "busy", "out of memory");
         return;
     }
-    e->id = b->next_id++;
+    e->id = b->next_id;
+    b->next_id += s->e->js->array.tasks ? job_array_ids (&s->e->js->array) : 1;
     e->submitting = true;
     entry_take_depend (e);
     journal_txn_job (t, e->id, s->uid, s->key, s->text, strlen (s->text));
+    if (b->next_id > e->id + 1)
+        journal_txn_keep_ids (t, b->next_id - 1);
     broker_emit_into (b, t);
     int rc = broker_emit (b, e, "submit", context);
     broker_emit_into (b, NULL);

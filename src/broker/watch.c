@@ -125,7 +125,7 @@ void api_watch (struct broker *b, struct http_request *req, const struct api_pat
     w->req = req;
     w->user = copy_query (req, "user");
     w->queue = copy_query (req, "queue");
-    if (api_filter_init (&w->filter, req, w->user, NULL, w->queue, NULL,
+    if (api_filter_init (&w->filter, b, req, w->user, NULL, w->queue, NULL,
                          http_request_query (req, "ids"), &err)
         < 0) {
         http_reply_problem (req, 400, "bad-request", "%s", err.text);

@@ -7,6 +7,7 @@
 
 #include "cmd/command.h"
 #include "common/parse.h"
+#include "jobspec/array.h"
 
 /* -- interrupts -- */
 
@@ -141,10 +142,9 @@ void target_add (struct strbuf *target, const char *name, const char *value)
     strbuf_add_urlencoded (target, value);
 }
 
-static int any_range (uint64_t first, uint64_t last, void *arg)
+static int any_range (const struct id_range *range, void *arg)
 {
-    (void)first;
-    (void)last;
+    (void)range;
     (void)arg;
     return 0;
 }
@@ -162,13 +162,17 @@ int cmd_add_ids (struct cmd *c, struct strbuf *ids, const char *text)
     return CMD_OK;
 }
 
-int cmd_parse_id (struct cmd *c, const char *text, uint64_t *ret)
+int cmd_check_id (struct cmd *c, const char *text)
 {
     struct error err = { 0 };
+    char job[24];
+    size_t len = strcspn (text, "_");
     int64_t id;
 
-    if (parse_int (text, 1, INT64_MAX, &id, "job id", &err) < 0)
+    snprintf (job, sizeof (job), "%.*s", (int)MIN (len, sizeof (job) - 1), text);
+    if (parse_int (text[len] ? job : text, 1, INT64_MAX, &id, "job id", &err) < 0
+        || (text[len]
+            && parse_int (text + len + 1, 0, ARRAY_INDEX_MAX, &id, text, &err) < 0))
         return cmd_usage (c, "%s", err.text);
-    *ret = (uint64_t)id;
     return CMD_OK;
 }

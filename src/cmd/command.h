@@ -158,10 +158,11 @@ int cmd_broken (struct cmd *c, int rc, const struct error *err);
 
 /* "?a=b" or "&c=d" behind a target; value NULL: nothing is added. */
 void target_add (struct strbuf *target, const char *name, const char *value);
-/* Job ids as operands, "7" "1,4-7", joined by commas in ids. 0, or CMD_USAGE after a
+/* Job ids as operands, "7" "1,4-7" "12_[1-3]", joined by commas in ids. 0, or CMD_USAGE after a
  * message. */
 int cmd_add_ids (struct cmd *c, struct strbuf *ids, const char *text);
-/* One job id. */
-int cmd_parse_id (struct cmd *c, const char *text, uint64_t *ret);
+/* One job, "7" or "12_3": 0, or CMD_USAGE after a message. It may stand in a target as it
+ * is. */
+int cmd_check_id (struct cmd *c, const char *text);
 
 #endif

@@ -173,20 +173,27 @@ static int set_urgency (struct holding *h, const char *id)
 }
 
 /* Of a range those that wait; a single one whatever it does, to hear why not. */
-static int hold_range (uint64_t first, uint64_t last, void *arg)
+static int hold_range (const struct id_range *range, void *arg)
 {
     struct holding *h = arg;
     struct http_response r;
     char text[128], *line, *next;
     int stop = 0;
 
-    if (first == last) {
-        snprintf (text, sizeof (text), "%ju", (uintmax_t)first);
+    if (range->tasks) {
+        h->status = cmd_fail (h->c,
+                              "the tasks of array %ju that wait are held and released "
+                              "together: name %ju",
+                              (uintmax_t)range->first, (uintmax_t)range->first);
+        return 0;
+    }
+    if (range->first == range->last) {
+        snprintf (text, sizeof (text), "%ju", (uintmax_t)range->first);
         return set_urgency (h, text);
     }
     snprintf (text, sizeof (text),
-              "/v1/jobs?format=tsv&fields=id&state=pending&ids=%ju-%ju", (uintmax_t)first,
-              (uintmax_t)last);
+              "/v1/jobs?format=tsv&fields=id&state=pending&ids=%ju-%ju",
+              (uintmax_t)range->first, (uintmax_t)range->last);
     if (cmd_request (h->c, "GET", text, NULL, 0, &r) != CMD_OK)
         return h->status = h->c->status;
     next = r.body;

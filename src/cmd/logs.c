@@ -18,8 +18,8 @@ static const struct option_desc options[] = {
 };
 
 struct logs {
-    uint64_t id;  /* 0: not given */
-    int64_t rank; /* -1: all */
+    const char *id; /* NULL: not given */
+    int64_t rank;   /* -1: all */
     bool follow, out, err;
 };
 
@@ -46,8 +46,8 @@ static int read_options (struct cmd *c, struct logs *l)
         default:
             if (l->id)
                 cmd_usage (c, "one job at a time");
-            else
-                cmd_parse_id (c, m.value, &l->id);
+            else if (cmd_check_id (c, m.value) == CMD_OK)
+                l->id = m.value;
         }
     }
     if (!c->ended && !l->id)
@@ -75,8 +75,8 @@ static int run (struct cmd *c)
         return c->status;
     if (l.rank >= 0)
         snprintf (rank, sizeof (rank), "&rank=%jd", (intmax_t)l.rank);
-    snprintf (target, sizeof (target), "/v1/jobs/%ju/output?follow=%d%s%s",
-              (uintmax_t)l.id, l.follow, rank,
+    snprintf (target, sizeof (target), "/v1/jobs/%s/output?follow=%d%s%s", l.id, l.follow,
+              rank,
               l.out == l.err ? ""
               : l.out        ? "&stream=stdout"
                              : "&stream=stderr");

@@ -289,7 +289,9 @@ const struct command command_queue = {
     .usage = usage,
     .options = options,
     .operands = COMPLETE_JOBS,
-    .notes = "IDS are job ids and ranges: 7 1,4-7.\n"
+    .notes = "IDS are job ids and ranges: 7 1,4-7; 12 is also all tasks of array 12, "
+             "12_3 or\n"
+             "12_[1-3] some of them.\n"
              "FORMAT has squeue's letters, \"%.8i %9P %R\" (a dot: to the right; a "
              "number: the\n"
              "width), or is a list of names, \"id,name,place\":\n",

@@ -31,12 +31,12 @@ enum { SHOW_JOB, SHOW_NODE, SHOW_QUEUE, SHOW_PRIORITY, SHOW_FAIR_SHARE };
 
 /* -- jobs -- */
 
-static int show_one_job (struct cmd *c, const struct show *s, uint64_t id)
+static int show_one_job (struct cmd *c, const struct show *s, const char *id)
 {
-    char target[64];
+    char target[80];
     json_t *o;
 
-    snprintf (target, sizeof (target), "/v1/jobs/%ju%s", (uintmax_t)id,
+    snprintf (target, sizeof (target), "/v1/jobs/%s%s", id,
               s->events    ? "/events"
               : s->jobspec ? "/jobspec"
                            : "");
@@ -61,16 +61,13 @@ static int show_jobs (struct cmd *c, const struct show *s)
     if (s->n == 0)
         return cmd_usage (c, "which job?");
     for (size_t i = 0; i < s->n; i++) {
-        uint64_t id;
-        if (cmd_parse_id (c, s->names[i], &id) != CMD_OK)
+        if (cmd_check_id (c, s->names[i]) != CMD_OK)
             return c->status;
     }
     for (size_t i = 0; i < s->n && !c->ended && status != CMD_INTERRUPTED; i++) {
-        uint64_t id;
         if (i > 0 && !s->json)
             putchar ('\n');
-        cmd_parse_id (c, s->names[i], &id);
-        int rc = show_one_job (c, s, id);
+        int rc = show_one_job (c, s, s->names[i]);
         status = rc ? rc : status;
     }
     return status;

@@ -133,6 +133,32 @@ static void print_command (const json_t *command)
     strbuf_release (&sb);
 }
 
+/* "90 waiting (11-100), 10 running (1-10)" */
+static void print_array (const json_t *o)
+{
+    static const char *const sets[] = { "waiting", "running", "completed", "failed",
+                                        "cancelled" };
+    const json_t *array = json_object_get (o, "array");
+    struct strbuf sb;
+
+    if (answer_number (o, "array_job") > 0 && !array)
+        print_field ("Array", "task %.0f of %.0f", answer_number (o, "array_task"),
+                     answer_number (o, "array_job"));
+    if (!array)
+        return;
+    strbuf_init (&sb, 4 << 20);
+    for (size_t i = 0; i < ARRAY_SIZE (sets); i++) {
+        const json_t *set = json_object_get (array, sets[i]);
+        if (answer_number (set, "count") > 0)
+            strbuf_addf (&sb, "%s%.0f %s (%s)", sb.len ? ", " : "",
+                         answer_number (set, "count"), sets[i],
+                         answer_text (set, "tasks"));
+    }
+    print_field ("Array", "%s", answer_text (array, "tasks"));
+    print_field ("Tasks", "%s", sb.buf);
+    strbuf_release (&sb);
+}
+
 static void print_rank (const json_t *rank)
 {
     struct strbuf sb;
@@ -174,6 +200,7 @@ static void print_file (const char *label, const json_t *o, const char *pattern)
     strbuf_init (&sb, 64 * 1024);
     strbuf_addf (&sb, "%s%s", directory, *directory ? "/" : "");
     if (pattern_is_per_task (pattern) || pattern_is_per_node (pattern)
+        || (json_object_get (o, "array") && pattern_is_per_job (pattern))
         || pattern_expand (pattern, &vars, &sb, NULL) < 0)
         strbuf_adds (&sb, pattern);
     print_field (label, "%s", sb.buf);
@@ -186,6 +213,7 @@ void show_job (const json_t *o)
     size_t i, n = json_array_size (ranks);
 
     print_field ("Job", "%.0f", answer_number (o, "id"));
+    print_array (o);
     print_field ("Name", "%s", answer_text (o, "name"));
     print_field ("User", "%s (%.0f)", answer_text (o, "user"),
                  answer_number (o, "userid"));

@@ -8,7 +8,7 @@
 #include "common/parse.h"
 
 #define PENDING                                                                          \
-    "/v1/jobs?state=pending&fields=id,user,queue,reason,priority,priority_urgency,"      \
+    "/v1/jobs?state=pending&fields=id,job,user,queue,reason,priority,priority_urgency,"  \
     "priority_queue,priority_age,priority_size,priority_fair_share"
 #define PAGE 10000 /* users */
 
@@ -105,12 +105,12 @@ static void print_terms (const json_t *o)
     strbuf_release (&text);
 }
 
-static int show_one (struct cmd *c, const struct show *s, uint64_t id)
+static int show_one (struct cmd *c, const struct show *s, const char *id)
 {
-    char target[64];
+    char target[80];
     json_t *o;
 
-    snprintf (target, sizeof (target), "/v1/jobs/%ju/priority", (uintmax_t)id);
+    snprintf (target, sizeof (target), "/v1/jobs/%s/priority", id);
     if (cmd_get (c, target, &o) != CMD_OK)
         return c->status;
     if (s->json) {
@@ -141,7 +141,7 @@ static void print_pending (const json_t *jobs)
 
     grid_init (&g, headings, ARRAY_SIZE (headings));
     json_array_foreach (jobs, i, job) {
-        grid_add (&g, "%.0f", answer_number (job, "id"));
+        grid_add (&g, "%s", answer_text (job, "job"));
         grid_add (&g, "%s", answer_text (job, "user"));
         grid_add (&g, "%s", answer_text (job, "queue"));
         for (size_t k = 0; k < ARRAY_SIZE (numbers); k++)
@@ -176,16 +176,13 @@ int show_priority (struct cmd *c, const struct show *s)
     if (s->n == 0)
         return show_pending (c, s);
     for (size_t i = 0; i < s->n; i++) {
-        uint64_t id;
-        if (cmd_parse_id (c, s->names[i], &id) != CMD_OK)
+        if (cmd_check_id (c, s->names[i]) != CMD_OK)
             return c->status;
     }
     for (size_t i = 0; i < s->n && status != CMD_INTERRUPTED; i++) {
-        uint64_t id;
         if (i > 0 && !s->json)
             putchar ('\n');
-        cmd_parse_id (c, s->names[i], &id);
-        int rc = show_one (c, s, id);
+        int rc = show_one (c, s, s->names[i]);
         status = rc ? rc : status;
     }
     return status;

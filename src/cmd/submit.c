@@ -13,6 +13,7 @@
 #include "common/clock.h"
 #include "common/io.h"
 #include "common/parse.h"
+#include "common/pattern.h"
 #include "jobspec/jobspec.h"
 #include "jobspec/script.h"
 #include "jobspec/submit_options.h"
@@ -189,6 +190,12 @@ static int build_jobspec (struct cmd *c, struct submit *s, json_t **ret)
     }
     if (s->so.begin > 0 && s->so.begin < clock_wall () - 1)
         note_past_begin (c, s->so.begin);
+    if (s->so.array && s->so.output && !pattern_is_per_job (s->so.output)
+        && strncmp (s->so.output, "/dev/", 5) != 0)
+        cmd_warn (c,
+                  "warning: all tasks of the array write to %s, over each other; "
+                  "%%a in its name stands for the task",
+                  s->so.output);
     *ret = submit_options_jobspec (&s->so, &program, cwd, environ, &err);
     return *ret ? CMD_OK : cmd_fail (c, "%s", err.text);
 }

@@ -429,20 +429,40 @@ int strbuf_add_time (struct strbuf *sb, double t)
     return strbuf_adds (sb, text);
 }
 
-/* One "id" or "first-last" at *p, advance past it and its comma. */
-static int read_id_range (const char **p, uint64_t *first, uint64_t *last)
+/* What stands behind "12_": "3", "1-3" or "[1-3,7]". */
+static int read_tasks (const char **p, struct id_range *r)
 {
-    int rc = read_digits (p, first);
+    bool brackets = **p == '[';
+
+    *p += brackets;
+    r->tasks = *p;
+    r->tasks_len = brackets ? strcspn (*p, "]") : strspn (*p, "0123456789-");
+    *p += r->tasks_len;
+    if (r->tasks_len == 0 || (brackets && **p != ']'))
+        return -EINVAL;
+    *p += brackets;
+    return 0;
+}
+
+/* One "id", "first-last" or "id_tasks" at *p, advance past it and its comma. */
+static int read_id_range (const char **p, struct id_range *r)
+{
+    *r = (struct id_range){ 0 };
+    int rc = read_digits (p, &r->first);
 
     if (rc == -EINVAL)
         return rc;
-    *last = *first;
+    r->last = r->first;
     if (**p == '-') {
         (*p)++;
-        int rc2 = read_digits (p, last);
+        int rc2 = read_digits (p, &r->last);
         if (rc2 == -EINVAL)
             return rc2;
         rc = rc ? rc : rc2;
+    } else if (**p == '_') {
+        (*p)++;
+        if (read_tasks (p, r) < 0)
+            return -EINVAL;
     }
     if (**p == ',') {
         (*p)++;
@@ -450,24 +470,23 @@ static int read_id_range (const char **p, uint64_t *first, uint64_t *last)
             return -EINVAL;
     } else if (**p)
         return -EINVAL;
-    if (rc == 0 && (*first < 1 || *last > (uint64_t)INT64_MAX))
+    if (rc == 0 && (r->first < 1 || r->last > (uint64_t)INT64_MAX))
         return -ERANGE;
-    if (rc == 0 && *first > *last)
+    if (rc == 0 && r->first > r->last)
         return -EINVAL;
     return rc;
 }
 
-int parse_id_ranges (const char *text,
-                     int (*fn) (uint64_t first, uint64_t last, void *arg), void *arg,
-                     const char *what, struct error *err)
+int parse_id_ranges (const char *text, int (*fn) (const struct id_range *r, void *arg),
+                     void *arg, const char *what, struct error *err)
 {
-    uint64_t first, last;
+    struct id_range r;
     int n = 0;
     const char *p = text;
 
     /* The whole list is checked before anything is done about its first part. */
     do {
-        int rc = read_id_range (&p, &first, &last);
+        int rc = read_id_range (&p, &r);
         if (rc < 0)
             return error_set (err, -rc, "%s: " QUOTED " is not a list of ids as 3,7-9",
                               what, text);
@@ -477,8 +496,8 @@ int parse_id_ranges (const char *text,
     } while (*p);
 
     for (p = text; *p;) {
-        read_id_range (&p, &first, &last);
-        int rc = fn (first, last, arg);
+        read_id_range (&p, &r);
+        int rc = fn (&r, arg);
         if (rc)
             return rc;
     }

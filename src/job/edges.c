@@ -57,6 +57,7 @@ struct submit {
     const char *array;  /* of an array */
     json_t *array_task; /* of one that was a task of an array */
     int64_t array_job, array_index;
+    double submitted, eligible, age; /* of the array: its tasks have waited with it */
 };
 
 static int submit_read_task (const struct event *e, struct submit *s, struct error *err)
@@ -68,11 +69,21 @@ static int submit_read_task (const struct event *e, struct submit *s, struct err
 
     if (rc <= 0)
         return rc;
-    rc = json_get_int (s->array_task, "job", 1, INT64_MAX, &s->array_job, JSON_REQUIRED,
-                       where, err);
-    return rc < 0 ? rc
-                  : json_get_int (s->array_task, "task", 0, ARRAY_INDEX_MAX,
-                                  &s->array_index, JSON_REQUIRED, where, err);
+    if ((rc = json_get_int (s->array_task, "job", 1, INT64_MAX, &s->array_job,
+                            JSON_REQUIRED, where, err))
+            < 0
+        || (rc = json_get_int (s->array_task, "task", 0, ARRAY_INDEX_MAX, &s->array_index,
+                               JSON_REQUIRED, where, err))
+               < 0
+        || (rc = json_get_double (s->array_task, "submitted", 0, SECONDS_MAX,
+                                  &s->submitted, JSON_OPTIONAL_KEY, where, err))
+               < 0
+        || (rc = json_get_double (s->array_task, "eligible", 0, SECONDS_MAX, &s->eligible,
+                                  JSON_OPTIONAL_KEY, where, err))
+               < 0)
+        return rc;
+    return json_get_double (s->array_task, "age", 0, SECONDS_MAX, &s->age,
+                            JSON_OPTIONAL_KEY, where, err);
 }
 
 static int submit_read (const struct event *e, struct submit *s, struct error *err)
@@ -134,7 +145,9 @@ static int on_submit (struct job *job, const struct event *e, struct outcome *ou
     job->nnodes = job->asked.nnodes = s.nnodes;
     job->ntasks = job->asked.ntasks = s.ntasks;
     job->ncores = job->asked.ncores = s.ncores;
-    job->t_submit = e->timestamp;
+    job->t_submit = s.submitted > 0 ? s.submitted : e->timestamp;
+    job->t_eligible = s.eligible;
+    job->t_age = s.age;
     return 0;
 }
 

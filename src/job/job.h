@@ -24,7 +24,8 @@
  *
  *     submit     {userid, urgency; flags, version: 1, groupid, user, name, queue,
  *                 duration, nnodes, ntasks, ncores, begin, deadline; array: "1-9%2";
- *                 array_task: {job, task}}           the log's first event
+ *                 array_task: {job, task; submitted, eligible, age}}
+ *                                                    the log's first event
  *     validate, depend, start, free, clean  {}
  *     priority   {priority}
  *     urgency    {urgency, userid; note}             0 holds, more releases; a userid that is

@@ -39,10 +39,10 @@ static enum job_phase final_phase (const struct job *job)
 {
     const struct job_array *a = job->array;
 
-    if (a && idset_count (a->failed) > 0)
-        return JOB_FAILED;
     if (job->has_exception && job->exception_severity == 0)
         return exception_phase (job->exception_type);
+    if (a && idset_count (a->failed) > 0)
+        return JOB_FAILED;
     if (a && idset_count (a->cancelled) > 0)
         return JOB_CANCELLED;
     return job->finished && job->status == 0 ? JOB_COMPLETED : JOB_FAILED;

@@ -133,8 +133,12 @@ int array_spec_parse (struct array_spec *a, const char *text, const char *where,
     if (strlen (text) > ARRAY_TEXT_MAX)
         return error_set (err, ERANGE, "%s: is longer than %d bytes", where,
                           ARRAY_TEXT_MAX);
-    if (!(a->tasks = idset_create ()))
+    a->tasks = idset_create ();
+    a->text = strdup (text);
+    if (!a->tasks || !a->text) {
+        array_spec_release (a);
         return error_set (err, ENOMEM, "%s: out of memory", where);
+    }
     rc = read_limit (end, &a->limit, &step, where, err);
     if (rc == 0)
         rc = read_tasks (a->tasks, text, end, step, where, err);
@@ -146,6 +150,7 @@ int array_spec_parse (struct array_spec *a, const char *text, const char *where,
 void array_spec_release (struct array_spec *a)
 {
     idset_destroy (a->tasks);
+    free (a->text);
     *a = (struct array_spec){ 0 };
 }
 
@@ -157,9 +162,6 @@ int array_tasks_parse (const char *text, struct idset **ret, const char *where,
     struct idset *tasks;
     int rc;
 
-    if (len > ARRAY_TEXT_MAX)
-        return error_set (err, ERANGE, "%s: is longer than %d bytes", where,
-                          ARRAY_TEXT_MAX);
     if (len > 2 && text[0] == '[' && text[len - 1] == ']') {
         text++;
         end--;

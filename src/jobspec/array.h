@@ -23,6 +23,7 @@
 struct array_spec {
     struct idset *tasks; /* owned; at least one, none greater than ARRAY_INDEX_MAX */
     uint32_t limit;      /* at the same time; 0: no limit */
+    char *text;          /* as it was given; owned */
 };
 
 /* a is empty before, and after a failure. Errors begin with where: -EINVAL, -ERANGE (an

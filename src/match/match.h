@@ -37,6 +37,8 @@ struct matcher;
  * and memory, and other types never (match_satisfiability()). Nothing of js is kept. */
 struct match_request *match_request_create (const struct jobspec *js, struct error *err);
 void match_request_destroy (struct match_request *req);
+/* One more holder of it; each destroys it. */
+struct match_request *match_request_ref (struct match_request *req);
 /* Equal keys mean: the same verdict at the same time (used to skip equals in one
  * pass). */
 uint64_t match_request_shape (const struct match_request *req);

@@ -243,6 +243,12 @@ struct match_request *match_request_create (const struct jobspec *js, struct err
     return req;
 }
 
+struct match_request *match_request_ref (struct match_request *req)
+{
+    req->refs++;
+    return req;
+}
+
 void match_request_destroy (struct match_request *req)
 {
     if (!req || req->refs-- > 0)

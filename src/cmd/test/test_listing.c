@@ -64,9 +64,9 @@ static void refused (const char *format, const char *part)
 static void test_fields (void **state)
 {
     (void)state;
-    fields_are ("%i %P %R", "id,queue,reason,nodelist");
-    fields_are ("%M %L %i %i", "time,time_limit,id");
-    fields_are ("id,time_left,result_text", "id,time_limit,time,result_text");
+    fields_are ("%i %P %R", "job,queue,reason,nodelist");
+    fields_are ("%M %L %i %i", "time,time_limit,job");
+    fields_are ("id,time_left,result_text", "job,time_limit,time,result_text");
 }
 
 static void test_bad_formats (void **state)
@@ -87,7 +87,7 @@ static void test_bad_formats (void **state)
     strbuf_init (&sb, 4096);
     for (int i = 0; i < FORMAT_ITEMS_MAX; i++)
         strbuf_adds (&sb, "%i");
-    fields_are (sb.buf, "id");
+    fields_are (sb.buf, "job");
     strbuf_adds (&sb, "%i");
     refused (sb.buf, "more than 32");
     strbuf_release (&sb);

@@ -266,23 +266,28 @@ static void test_print_time (void **state)
 struct seen {
     int n;
     uint64_t first[3], last[3];
+    char tasks[3][32];
 };
 
-static int record (uint64_t first, uint64_t last, void *arg)
+static int record (const struct id_range *range, void *arg)
 {
     struct seen *seen = arg;
 
     if (seen->n == 3)
         return 7;
-    seen->first[seen->n] = first;
-    seen->last[seen->n++] = last;
+    seen->first[seen->n] = range->first;
+    seen->last[seen->n] = range->last;
+    snprintf (seen->tasks[seen->n++], sizeof (seen->tasks[0]), "%.*s",
+              (int)range->tasks_len, range->tasks ? range->tasks : "-");
     return 0;
 }
 
 static void test_id_ranges (void **state)
 {
     static const char *const bad[] = {
-        "", ",", "1,", ",1", "1,,2", "4-2", "a", "1-", "-1", "1-2-3", "1 2", "1x",
+        "",      ",",     "1,",    ",1",      "1,,2", "4-2",   "a",
+        "1-",    "-1",    "1-2-3", "1 2",     "1x",   "12_",   "12_[",
+        "12_[]", "12_[1", "12_x",  "12-13_1", "_3",   "12_1,", "12_[1]2",
     };
     struct seen seen = { 0 };
     struct error err;
@@ -293,6 +298,15 @@ static void test_id_ranges (void **state)
     assert_true (seen.first[0] == 3 && seen.last[0] == 3);
     assert_true (seen.first[1] == 7 && seen.last[1] == 9);
     assert_int_equal (parse_id_ranges ("1,2,3", record, &seen, "ID", &err), 7);
+
+    seen = (struct seen){ 0 };
+    assert_int_equal (
+        parse_id_ranges ("12_3,13_[1-4,7],14_5-9", record, &seen, "ID", &err), 0);
+    assert_int_equal (seen.n, 3);
+    assert_true (seen.first[1] == 13 && seen.last[1] == 13);
+    assert_string_equal (seen.tasks[0], "3");
+    assert_string_equal (seen.tasks[1], "1-4,7");
+    assert_string_equal (seen.tasks[2], "5-9");
 
     seen.n = 0;
     for (size_t i = 0; i < ARRAY_SIZE (bad); i++)

@@ -259,13 +259,21 @@ static bool in_list (const char *list, const char *word)
     return false;
 }
 
+enum job_phase api_row_phase (const struct job *job)
+{
+    bool never = job->array && job->state == JOB_INACTIVE
+                 && idset_count (job->array->cancelled) > 0;
+
+    return never ? JOB_CANCELLED : job_phase (job);
+}
+
 bool api_filter_match (const struct api_filter *f, const struct entry *e)
 {
     const struct job *job = e->job;
 
     if (f->ids && !job_ids_has (f->ids, e->id))
         return false;
-    if (f->phases && !(f->phases & 1U << job_phase (job)))
+    if (f->phases && !(f->phases & 1U << api_row_phase (job)))
         return false;
     if (f->user && strcmp (f->user, "me") == 0 ? f->me != job->userid
                                                : f->user && !in_list (f->user, job->user))

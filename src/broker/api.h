@@ -108,6 +108,8 @@ int api_filter_init (struct api_filter *f, struct broker *b, struct http_request
                      const char *user, const char *state, const char *queue,
                      const char *name, const char *ids, struct error *err);
 void api_filter_release (struct api_filter *f);
+/* As its row says: that of an array that has ended is of the tasks that never started. */
+enum job_phase api_row_phase (const struct job *job);
 bool api_filter_match (const struct api_filter *f, const struct entry *e);
 
 /* -- columns.c: what a listing can show of a job -- */

@@ -156,8 +156,10 @@ static void add_plan (json_t *o, struct broker *b, uint64_t id)
     json_object_set_new (o, "blocking_jobs", list);
 }
 
-static json_t *describe_array (const struct job_array *a)
+/* It is of the whole here, not of the tasks that have a row in listings. */
+static void add_array (json_t *root, const struct job *job)
 {
+    const struct job_array *a = job->array;
     const struct {
         const char *name;
         const struct idset *tasks;
@@ -179,7 +181,9 @@ static json_t *describe_array (const struct job_array *a)
                                         (json_int_t)idset_count (sets[i].tasks), "tasks",
                                         text.buf));
     }
-    return o;
+    json_object_set_new (root, "array", o);
+    json_object_set_new (root, "state", json_string (job_phase_name (job_phase (job))));
+    json_object_set_new (root, "st", json_string (job_phase_letter (job_phase (job))));
 }
 
 static void answer_job (struct look *l, const struct journal_record *rec)
@@ -214,7 +218,7 @@ static void answer_job (struct look *l, const struct journal_record *rec)
         add_exception (o, e->job);
         add_plan (o, l->b, broker_queued_id (e));
         if (e->job->array)
-            json_object_set_new (o, "array", describe_array (e->job->array));
+            add_array (o, e->job);
     }
     entry_destroy (old);
     api_reply_json (l->req, 200, o);

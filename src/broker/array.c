@@ -54,7 +54,7 @@ uint64_t broker_array_enqueue (struct broker *b, struct entry *e)
 {
     const struct job_array *a = e->job->array;
     const struct idset *ready = broker_array_ready (e);
-    uint32_t task = job_array_is_full (a) ? IDSET_END : idset_first (ready);
+    uint32_t task = job_array_is_full (a) || !ready ? IDSET_END : idset_first (ready);
 
     set_head (b, e, task == IDSET_END ? 0 : job_array_task_id (a, e->id, task));
     return e->head;
@@ -78,11 +78,6 @@ struct entry *broker_array_of (const struct broker *b, uint64_t id, uint32_t *re
 bool broker_array_is_whole (const struct entry *e)
 {
     return e->job->array && e->job->state >= JOB_RUN;
-}
-
-const struct idset *broker_array_ready (const struct entry *e)
-{
-    return e->job->array->waiting;
 }
 
 const char *broker_array_reason (const struct broker *b, const struct entry *e,
@@ -176,6 +171,8 @@ void broker_array_task_ended (struct broker *b, const struct entry *e)
                      json_pack ("{s:I s:s s:i}", "task", (json_int_t)e->job->array_task,
                                 "state", job_phase_name (job_result_phase (e->job)),
                                 "exit_code", job_exit_code (e->job) & 0xff));
+    if (rc == 0)
+        broker_correspond_event (b, array, e->job->array_task);
     if (rc < 0 && rc != -ESHUTDOWN)
         log_error ("array %ju: the end of task %u cannot be recorded: %s",
                    (uintmax_t)array->id, e->job->array_task, strerror (-rc));

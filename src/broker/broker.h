@@ -68,6 +68,9 @@ struct entry {
     uint64_t
         head; /* of an array: its next task, under which the scheduler has it; or 0 */
     UT_hash_handle head_hh;
+    struct correspondence *corr; /* of an array, see correspond.c */
+    bool corr_unknown; /* after a restart: what it has to wait for is looked up */
+    struct idset *ready;
     bool listed_array;
     struct entry *array_prev, *array_next;
     struct due deadline; /* in broker.deadlines while it waits: the latest start */
@@ -247,6 +250,15 @@ typedef void (*broker_antecedents_f) (int rc, struct antecedents *found, uint64_
 void broker_find_antecedents (struct broker *b, const struct dependencies *list,
                               struct antecedents *found, broker_antecedents_f done,
                               void *arg);
+/* What became of its tasks so far, in memory or as found; NULL: it is not known, or no
+ * array. */
+const struct job_array *broker_known_array (const struct broker *b,
+                                            const struct antecedents *found, uint64_t id);
+void broker_antecedents_free (struct antecedents *a);
+/* Tasks of arrays get their own numbers, from what is in memory or was found. -ENOENT: there
+ * is no such task (it is never met). */
+int broker_resolve_tasks (const struct broker *b, const struct antecedents *found,
+                          struct dependencies *list, struct error *err);
 /* Whether n conditions more can be kept. */
 bool broker_depend_has_room (const struct broker *b, size_t n);
 /* For JOB_ACT_DEPEND: it goes on, or begins to wait. */
@@ -266,8 +278,6 @@ void broker_list_array (struct broker *b, struct entry *e, bool is);
  * now. The caller gives that to the scheduler. */
 uint64_t broker_array_enqueue (struct broker *b, struct entry *e);
 void broker_array_dequeue (struct broker *b, struct entry *e);
-/* Tasks that wait and may start; borrowed. */
-const struct idset *broker_array_ready (const struct entry *e);
 /* The array of which a task has, or will have, that number. O(arrays). */
 struct entry *broker_array_of (const struct broker *b, uint64_t id, uint32_t *ret_task);
 /* It stands for tasks that are jobs of their own, all of them. */
@@ -281,6 +291,18 @@ void broker_array_task_ended (struct broker *b, const struct entry *e);
 /* These tasks, all of which wait. */
 int broker_array_cancel (struct broker *b, struct entry *e, const struct idset *tasks,
                          uint32_t userid, const char *note);
+
+/* -- correspond.c -- */
+/* Tasks of an array that wait and may start; borrowed. NULL: that is not known yet. */
+const struct idset *broker_array_ready (const struct entry *e);
+/* An array begins to wait, or does again: aftercorr of other arrays moves out of its list. */
+void broker_correspond (struct broker *b, struct entry *e, struct dependencies *list,
+                        const struct antecedents *found);
+/* That task of the array has ended; IDSET_END: some never start. */
+void broker_correspond_event (struct broker *b, const struct entry *of, uint32_t task);
+/* After a restart, of one that waits in the queue. */
+void broker_correspond_again (struct broker *b, struct entry *e);
+void broker_correspond_release (struct entry *e);
 
 /* -- deadline.c -- */
 /* Whether a new job can end by its deadline. -EINVAL and the reason. */

@@ -54,6 +54,7 @@ static const struct key keys[] = {
     { "requeue", KIND_BOOL, AT (requeue), 0, 0 },
     { "requeue-order", KIND_REQUEUE_ORDER, AT (requeue_at_end), 0, 0 },
     { "grace", KIND_DURATION, AT (grace), 0, 0 },
+    { "array-max", KIND_INT, AT (array_max), 1, ARRAY_TASKS_MAX },
     { "keep-finished", KIND_INT, AT (keep_finished), 0, 10000000 },
     { "queues", KIND_QUEUES, 0, 0, 0 },
     { "priority", KIND_PRIORITY, 0, 0, 0 },
@@ -408,6 +409,8 @@ static int set_value (struct config *c, const struct key *key, json_t *value,
             c->start_retries = (unsigned)number;
         else if (key->offset == offsetof (struct config, reservation_depth))
             c->reservation_depth = (unsigned)number;
+        else if (key->offset == offsetof (struct config, array_max))
+            c->array_max = (unsigned)number;
         else
             c->keep_finished = (size_t)number;
         return 0;
@@ -435,6 +438,7 @@ struct config *config_default (void)
     c->start_retries = 5;
     c->requeue = true;
     c->grace = 30;
+    c->array_max = 100000;
     c->keep_finished = 10000;
     c->priority = (struct config_priority){ .weights = PRIORITY_WEIGHTS_DEFAULT,
                                             .half_life = 7 * 86400.0,
@@ -583,8 +587,7 @@ int config_set_executor (struct config *c, const char *name, const char *key,
     json_t *options = options_of (c, name);
     char *executor = strdup (name);
 
-    if (!executor || !options
-        || (key && json_object_set (options, key, value) < 0)) {
+    if (!executor || !options || (key && json_object_set (options, key, value) < 0)) {
         free (executor);
         json_decref (value);
         return -ENOMEM;

@@ -16,6 +16,7 @@
 
 #include "common/log.h"
 #include "common/yaml.h"
+#include "jobspec/array.h"
 #include "match/policy.h"
 #include "sched/policy.h"
 #include "sched/priority.h"
@@ -57,12 +58,13 @@ struct config {
     const struct match_policy *match_policy;
     const struct queue_policy *queue_policy;
     unsigned reservation_depth; /* 0: the policy's own */
-    double start_backoff;     /* seconds before the second try of a start */
-    double start_backoff_max; /* it doubles up to this */
+    double start_backoff;       /* seconds before the second try of a start */
+    double start_backoff_max;   /* it doubles up to this */
     unsigned start_retries;
-    bool requeue;        /* who loses a node, unless its jobspec says */
-    bool requeue_at_end; /* else at its old place in the order */
+    bool requeue;         /* who loses a node, unless its jobspec says */
+    bool requeue_at_end;  /* else at its old place in the order */
     double grace;         /* seconds between SIGTERM and SIGKILL */
+    unsigned array_max;   /* tasks of an array */
     size_t keep_finished; /* finished jobs kept in memory for listings */
     struct config_priority priority;
     struct config_queue *queues;

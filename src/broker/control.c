@@ -106,8 +106,8 @@ static int cancel_waiting_tasks (struct cancelling *c, struct entry *e,
         failed (c, e->id, "not-owner", "job %ju belongs to %s", id, e->job->user);
     } else if (c->signum) {
         failed (c, e->id, "wrong-state",
-                "%u tasks of array %ju do not run yet: no signal can reach them",
-                idset_count (tasks), id);
+                "no signal can reach the tasks of array %ju that do not run yet (%u)", id,
+                idset_count (tasks));
     } else {
         int rc = broker_array_cancel (c->b, e, tasks, http_request_uid (c->req), c->note);
         if (rc < 0)

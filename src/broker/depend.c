@@ -48,8 +48,22 @@ struct antecedents {
         uint64_t id;
         bool known;
         struct deps_past past;
+        struct job_array *array; /* of an array: what became of its tasks; owned */
     } list[];
 };
+
+void broker_antecedents_free (struct antecedents *a)
+{
+    for (size_t i = 0; a && i < a->n; i++)
+        job_array_destroy (a->list[i].array);
+    free (a);
+}
+
+/* Which job to look up for it. */
+static uint64_t named_job (const struct dependency *one)
+{
+    return one->array ? one->array : one->id;
+}
 
 static const struct antecedent *antecedent_find (const struct antecedents *a, uint64_t id)
 {
@@ -102,13 +116,16 @@ static void finding_end (struct finding *f, int rc)
 }
 
 /* How it ended; false: it has not, or its events do not replay. */
-static bool read_end (const struct journal_record *rec, struct deps_past *ret)
+static bool read_end (const struct journal_record *rec, struct antecedent *ret)
 {
     struct entry *e = entry_replay (rec);
     bool ended = e && e->job->state == JOB_INACTIVE;
 
-    if (ended)
-        *ret = past_of_job (e->job);
+    if (ended) {
+        ret->past = past_of_job (e->job);
+        ret->array = e->job->array;
+        e->job->array = NULL;
+    }
     entry_destroy (e);
     return ended;
 }
@@ -123,7 +140,7 @@ static void record_read (int rc, const struct journal_record *rec, void *arg)
     f->b->under_way--;
     if (f->b->dead)
         rc = -ESHUTDOWN;
-    else if (rc == 0 && !(one.known = read_end (rec, &one.past) || rec->inactive))
+    else if (rc == 0 && !(one.known = read_end (rec, &one) || rec->inactive))
         rc = entry_find (f->b, one.id) ? 0 : -EAGAIN; /* it is just being taken in */
     else if (rc == 0 || rc == -ENOENT)
         rc = antecedent_add (&f->found, &one);
@@ -165,8 +182,79 @@ void broker_find_antecedents (struct broker *b, const struct dependencies *list,
     }
     *f = (struct finding){ .b = b, .ids = ids, .found = found, .done = done, .arg = arg };
     for (size_t i = 0; i < list->n; i++)
-        ids[f->n++] = list->list[i].id;
+        ids[f->n++] = named_job (&list->list[i]);
     find_next (f);
+}
+
+/* -- arrays and their tasks -- */
+
+const struct job_array *broker_known_array (const struct broker *b,
+                                            const struct antecedents *found, uint64_t id)
+{
+    const struct entry *e = entry_find ((struct broker *)b, id);
+    const struct antecedent *a = e ? NULL : antecedent_find (found, id);
+
+    return e ? e->job->array : a ? a->array : NULL;
+}
+
+int broker_resolve_tasks (const struct broker *b, const struct antecedents *found,
+                          struct dependencies *list, struct error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < list->n; i++) {
+        struct dependency *one = &list->list[i];
+        const struct job_array *a =
+            one->array ? broker_known_array (b, found, one->array) : NULL;
+        if (a && idset_has (a->spec.tasks, one->task)) {
+            one->id = job_array_task_id (a, one->array, one->task);
+        } else if (one->array) {
+            one->id = UINT64_MAX; /* nobody's: it is never met */
+            rc = error_set (err, ENOENT,
+                            a ? "dependency: array %ju has no task %u"
+                              : "dependency: job %ju is no array, and has no task %u",
+                            (uintmax_t)one->array, one->task);
+        }
+    }
+    return rc;
+}
+
+/* Those that have not started are known to deps.h from now on. */
+static void add_waiting_tasks (struct broker *b, const struct dependencies *list)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        const struct dependency *one = &list->list[i];
+        const struct entry *e = one->array ? entry_find (b, one->array) : NULL;
+        if (e && e->job->array && idset_has (e->job->array->waiting, one->task)
+            && deps_add (b->deps, one->id, e->job->userid, e->job->name) == -ENOMEM)
+            no_memory ();
+    }
+}
+
+/* How the task that has that number ended; false: it is none, or has not. */
+static bool past_of_task (const struct job_array *a, uint64_t array, uint64_t id,
+                          double t_start, struct deps_past *ret)
+{
+    uint32_t task = a ? job_array_task_of (a, array, id) : IDSET_END;
+
+    if (task == IDSET_END || idset_has (a->waiting, task) || idset_has (a->running, task))
+        return false;
+    ret->ok = idset_has (a->ok, task);
+    ret->t_start = idset_has (a->cancelled, task) ? 0 : t_start;
+    return true;
+}
+
+static bool past_of_any_task (struct broker *b, const struct antecedents *found,
+                              uint64_t id, struct deps_past *ret)
+{
+    uint32_t task;
+    const struct entry *e = broker_array_of (b, id, &task);
+    bool is = e && past_of_task (e->job->array, e->id, id, e->job->t_start, ret);
+
+    for (size_t i = 0; found && !is && i < found->n; i++)
+        is = past_of_task (found->list[i].array, found->list[i].id, id,
+                           found->list[i].past.t_start, ret);
+    return is;
 }
 
 bool broker_depend_has_room (const struct broker *b, size_t n)
@@ -238,7 +326,7 @@ static int past_of (uint64_t id, struct deps_past *ret, void *arg)
         *ret = past_of_job (other->job);
     else if (a && a->known)
         *ret = a->past;
-    else
+    else if (!past_of_any_task (p->b, p->found, id, ret))
         return -ENOENT;
     return 0;
 }
@@ -246,7 +334,7 @@ static int past_of (uint64_t id, struct deps_past *ret, void *arg)
 static bool all_are_known (struct broker *b, const struct entry *e)
 {
     for (size_t i = 0; i < e->depend.n; i++) {
-        uint64_t id = e->depend.list[i].id;
+        uint64_t id = named_job (&e->depend.list[i]);
         if (id && !entry_find (b, id) && !antecedent_find (e->found, id))
             return false;
     }
@@ -257,8 +345,16 @@ static void begin_to_wait (struct broker *b, struct entry *e)
 {
     struct past past = { b, e->found };
 
-    if (e->job->state == JOB_DEPEND
-        && deps_wait (b->deps, e->id, &e->depend, past_of, &past) == -ENOMEM)
+    broker_resolve_tasks (b, e->found, &e->depend, NULL);
+    if (e->job->array)
+        broker_correspond (b, e, &e->depend, e->found);
+    add_waiting_tasks (b, &e->depend);
+    if (e->job->state == JOB_DEPEND && e->depend.n == 0)
+        broker_emit (b, e, "depend", NULL);
+    else if (e->job->state == JOB_SCHED)
+        broker_enqueue (b, e); /* after a restart: which of its tasks are ready */
+    else if (e->job->state == JOB_DEPEND
+             && deps_wait (b->deps, e->id, &e->depend, past_of, &past) == -ENOMEM)
         no_memory ();
     broker_depend_forget (b, e);
     pass_in (b, 0);
@@ -280,7 +376,7 @@ static void looked_up (int rc, struct antecedents *found, uint64_t unknown, void
     (void)unknown;
     b->looking_up = 0;
     if (!e || !e->listed_lookup) { /* it went meanwhile */
-        free (found);
+        broker_antecedents_free (found);
         rc = 0;
     } else {
         e->found = found;
@@ -302,7 +398,7 @@ static void look_up (struct broker *b)
     struct entry *e;
 
     while ((e = b->lookups) && !b->looking_up && !b->stopping) {
-        if (e->job->state != JOB_DEPEND || all_are_known (b, e)) {
+        if ((e->job->state != JOB_DEPEND && !e->corr_unknown) || all_are_known (b, e)) {
             begin_to_wait (b, e);
             continue;
         }
@@ -316,7 +412,7 @@ static void look_up (struct broker *b)
 
 void broker_depend (struct broker *b, struct entry *e)
 {
-    if (e->depend.n == 0) {
+    if (e->depend.n == 0 && e->job->state == JOB_DEPEND) {
         broker_emit (b, e, "depend", NULL);
     } else if (e->submitting) {
         return; /* take_in() of submit.c comes back */
@@ -334,7 +430,7 @@ void broker_depend_forget (struct broker *b, struct entry *e)
     if (e->listed_lookup)
         DL_DELETE2 (b->lookups, e, lookup_prev, lookup_next);
     e->listed_lookup = false;
-    free (e->found);
+    broker_antecedents_free (e->found);
     e->found = NULL;
     dependencies_release (&e->depend);
 }
@@ -357,14 +453,30 @@ void broker_depend_add (struct broker *b, const struct entry *e)
         deps_started (b->deps, e->id, job->t_start);
 }
 
+/* Tasks that never start; each that others wait for is known to deps.h. */
+static void tell_of_tasks (struct broker *b, const struct entry *e, const char *name)
+{
+    const struct job_array *a = e->job->array;
+
+    if (strcmp (name, "task-cancel") != 0 && strcmp (name, "exception") != 0)
+        return;
+    broker_correspond_event (b, e, IDSET_END);
+    IDSET_FOREACH (a->cancelled, task)
+    {
+        deps_ended (b->deps, job_array_task_id (a, e->id, task), false);
+    }
+}
+
 void broker_depend_event (struct broker *b, const struct entry *e, const char *name)
 {
     if (!strcmp (name, "start") || is_all_started (e->job))
         deps_started (b->deps, e->id, e->job->t_start);
     else if (!strcmp (name, "clean") && e->job->state == JOB_INACTIVE)
         deps_ended (b->deps, e->id, past_of_job (e->job).ok);
-    else
+    else if (!e->job->array)
         return;
+    if (e->job->array)
+        tell_of_tasks (b, e, name);
     if (deps_busy (b->deps))
         pass_in (b, 0);
 }

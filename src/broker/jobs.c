@@ -76,7 +76,8 @@ void entry_destroy (struct entry *e)
     entry_drop_spec (e);
     match_request_destroy (e->req);
     dependencies_release (&e->depend);
-    free (e->found);
+    broker_antecedents_free (e->found);
+    broker_correspond_release (e);
     rset_destroy (e->r);
     exec_job_free (e->xjob);
     job_destroy (e->job);

@@ -10,6 +10,7 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/columns.c \
 	src/broker/config.c \
 	src/broker/control.c \
+	src/broker/correspond.c \
 	src/broker/deadline.c \
 	src/broker/depend.c \
 	src/broker/follow.c \

@@ -225,8 +225,11 @@ static int apply_arguments (struct config *c, const struct arguments *a,
     if (a->level)
         c->log_level = (enum log_level)log_level_from_name (a->level);
     if (executor
-        && config_set_executor (
-               c, executor, !value ? NULL : a->local ? "nodes" : "kubeconfig", value)
+        && config_set_executor (c, executor,
+                                !value     ? NULL
+                                : a->local ? "nodes"
+                                           : "kubeconfig",
+                                value)
                < 0)
         return error_set (err, ENOMEM, "out of memory");
     return 0;

@@ -99,6 +99,7 @@ static void resume_waiting (struct broker *b, struct entry *e)
         broker_act (b, e, JOB_ACT_PRIORITY);
         break;
     case JOB_SCHED:
+        broker_correspond_again (b, e);
         broker_rank (b, e);
         broker_enqueue (b, e);
         break;

@@ -12,7 +12,8 @@ static bool same (const char *a, const char *b)
     return a && b ? !strcmp (a, b) : a == b;
 }
 
-static bool same_section (const struct config *a, const struct config *b, const char *name)
+static bool same_section (const struct config *a, const struct config *b,
+                          const char *name)
 {
     json_t *x = config_executor_section (a, name), *y = config_executor_section (b, name);
     return x && y ? json_equal (x, y) : !x && !y;

@@ -139,6 +139,11 @@ static int check (struct submission *s, const char **code, struct error *err)
         *code = rc == -ENOENT ? "unknown-queue" : "bad-jobspec";
         return rc;
     }
+    if (e->js->array.tasks && idset_count (e->js->array.tasks) > b->config->array_max)
+        return error_set (err, EINVAL,
+                          "array: %u tasks are asked for, an array may have at most %u "
+                          "here (array-max)",
+                          idset_count (e->js->array.tasks), b->config->array_max);
     if (broker_check_deadline (e->js, clock_wall (), err) < 0)
         return -EINVAL;
     if (!(e->req = match_request_create (e->js, err)))
@@ -303,6 +308,8 @@ static void antecedents_known (int rc, struct antecedents *found, uint64_t unkno
         snprintf (text, sizeof (text), "dependency: there is no job %ju",
                   (uintmax_t)unknown);
         refuse (s, 422, "unknown-job", text);
+    } else if (broker_resolve_tasks (s->b, found, &s->e->js->depend, &s->err) < 0) {
+        refuse (s, 422, "unknown-job", s->err.text);
     } else {
         users_find (s->b->users, s->uid, user_known, s);
     }

@@ -478,6 +478,14 @@ size_t deps_blockers (const struct deps *d, uint64_t id, uint64_t *ids, size_t m
     return n;
 }
 
+static void add_job (struct strbuf *sb, const struct condition *c, uint64_t id)
+{
+    if (c->what.array)
+        strbuf_addf (sb, "job %ju_%u", (uintmax_t)c->what.array, c->what.task);
+    else
+        strbuf_addf (sb, "job %ju", (uintmax_t)id);
+}
+
 static void add_open (struct strbuf *sb, const struct condition *c)
 {
     static const char *const what[] = {
@@ -488,15 +496,15 @@ static void add_open (struct strbuf *sb, const struct condition *c)
         [DEPENDENCY_AFTERCORR] = "succeed",
         [DEPENDENCY_SINGLETON] = "end (same user and name)",
     };
-    uintmax_t id = blocker (c);
     double minutes = c->what.delay / 60;
 
     if (c->state == DELAYED)
-        strbuf_addf (sb, "%.4g min to pass since the start of job %ju", minutes, id);
-    else if (c->what.delay > 0)
-        strbuf_addf (sb, "job %ju to start, and %.4g min more", id, minutes);
-    else
-        strbuf_addf (sb, "job %ju to %s", id, what[c->what.kind]);
+        strbuf_addf (sb, "%.4g min to pass since the start of ", minutes);
+    add_job (sb, c, blocker (c));
+    if (c->state != DELAYED && c->what.delay > 0)
+        strbuf_addf (sb, " to start, and %.4g min more", minutes);
+    else if (c->state != DELAYED)
+        strbuf_addf (sb, " to %s", what[c->what.kind]);
 }
 
 static void add_never (struct strbuf *sb, const struct condition *c)
@@ -509,8 +517,8 @@ static void add_never (struct strbuf *sb, const struct condition *c)
         [DEPENDENCY_AFTERCORR] = "did not succeed",
         [DEPENDENCY_SINGLETON] = "did not end",
     };
-    strbuf_addf (sb, "job %ju %s", (uintmax_t)c->what.id,
-                 c->unknown ? "is not known any more" : what[c->what.kind]);
+    add_job (sb, c, c->what.id);
+    strbuf_addf (sb, " %s", c->unknown ? "is not known any more" : what[c->what.kind]);
 }
 
 /* Those of them that stand for the verdict, the first few in words. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/parse.h"
+#include "jobspec/array.h"
 
 #define TEXT_MAX (64 * 1024)
 #define MINUTES_MAX ((int64_t)(DEPENDENCY_DELAY_MAX / 60))
@@ -77,15 +78,23 @@ int dependencies_append (struct dependencies *d, const struct dependencies *more
 
 /* -- text -- */
 
-static int parse_id (const char *text, uint64_t *ret, const char *where,
+/* "37", or "12_3" */
+static int parse_id (const char *text, struct dependency *one, const char *where,
                      struct error *err)
 {
-    int64_t id;
+    const char *task = strchr (text, '_');
+    char job[24];
+    int64_t id, index = 0;
 
-    if (parse_int (text, 1, INT64_MAX, &id, where, NULL) < 0)
+    snprintf (job, sizeof (job), "%.*s",
+              task ? (int)MIN ((size_t)(task - text), sizeof (job) - 1) : 0, text);
+    if (parse_int (task ? job : text, 1, INT64_MAX, &id, where, NULL) < 0
+        || (task && parse_int (task + 1, 0, ARRAY_INDEX_MAX, &index, where, NULL) < 0))
         return error_set (err, EINVAL, "%s: '%.64s' is not the number of a job", where,
                           text);
-    *ret = (uint64_t)id;
+    one->id = (uint64_t)id;
+    one->array = task ? one->id : 0;
+    one->task = (uint32_t)index;
     return 0;
 }
 
@@ -100,7 +109,7 @@ static int parse_antecedent (struct dependency *one, char *text, const char *whe
 
     one->delay = 0;
     if (!plus)
-        return parse_id (text, &one->id, where, err);
+        return parse_id (text, one, where, err);
     if (one->kind != DEPENDENCY_AFTER)
         return error_set (err, EINVAL,
                           "%s: '%.64s': only 'after' may have minutes behind a '+'",
@@ -111,7 +120,7 @@ static int parse_antecedent (struct dependency *one, char *text, const char *whe
     if (rc < 0)
         return rc;
     one->delay = (double)minutes * 60;
-    return parse_id (text, &one->id, where, err);
+    return parse_id (text, one, where, err);
 }
 
 static int unknown_kind (const char *name, const char *where, struct error *err)
@@ -184,7 +193,9 @@ int dependencies_add_text (struct strbuf *sb, const struct dependencies *d)
 
         if (!same)
             strbuf_addf (sb, "%s%s", i == 0 ? "" : d->any ? "?" : ",", names[one->kind]);
-        if (one->id)
+        if (one->array)
+            strbuf_addf (sb, ":%ju_%u", (uintmax_t)one->array, one->task);
+        else if (one->id)
             strbuf_addf (sb, ":%ju", (uintmax_t)one->id);
         if (one->delay > 0)
             strbuf_addf (sb, "+%.0f", ceil (one->delay / 60));
@@ -196,9 +207,11 @@ int dependencies_add_text (struct strbuf *sb, const struct dependencies *d)
 
 static json_t *object_of (const struct dependency *one)
 {
-    char id[24] = "";
+    char id[40] = "";
 
-    if (one->id)
+    if (one->array)
+        snprintf (id, sizeof (id), "%ju_%u", (uintmax_t)one->array, one->task);
+    else if (one->id)
         snprintf (id, sizeof (id), "%ju", (uintmax_t)one->id);
     json_t *o = json_pack ("{s:s, s:s}", "scheme", names[one->kind], "value", id);
     if (o && one->delay > 0
@@ -253,7 +266,7 @@ static int read_value (struct dependencies *d, struct dependency *one, const cha
     snprintf (place, sizeof (place), "%s.value", where);
     if (one->kind == DEPENDENCY_SINGLETON && *value)
         return error_set (err, EINVAL, "%s: singleton has none, only \"\"", place);
-    if (one->kind != DEPENDENCY_SINGLETON && parse_id (value, &one->id, place, err) < 0)
+    if (one->kind != DEPENDENCY_SINGLETON && parse_id (value, one, place, err) < 0)
         return -EINVAL;
     return add (d, one, where, err);
 }

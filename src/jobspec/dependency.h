@@ -13,7 +13,8 @@
  *     afterany:ID    it has ended
  *     afterok:ID     it has completed
  *     afternotok:ID  it has ended otherwise
- *     aftercorr:ID   the same as afterok
+ *     aftercorr:ID   of an array that waits for an array: each of its tasks waits for the
+ *                    task of the same number to complete; else the same as afterok
  *     singleton      every earlier job of this user and name has ended
  *
  * In a jobspec each is an object {"scheme": KIND, "value": "ID"} (RFC 26); "value" of
@@ -23,7 +24,7 @@
  * scheme "begin-time" (a unix time, as flux writes it) is no dependency here but a time
  * not to start before.
  *
- * Ids are fluxq's numbers. At most DEPENDENCIES_MAX a job.
+ * Ids are fluxq's numbers; 12_3 is task 3 of array 12. At most DEPENDENCIES_MAX a job.
  */
 #ifndef FLUXQ_JOBSPEC_DEPENDENCY_H
 #define FLUXQ_JOBSPEC_DEPENDENCY_H
@@ -44,8 +45,11 @@ enum dependency_kind {
 
 struct dependency {
     enum dependency_kind kind;
-    uint64_t id;  /* of the job waited for; 0: singleton */
-    double delay; /* seconds after its start; 0 but for DEPENDENCY_AFTER */
+    uint64_t id;    /* of the job waited for; 0: singleton */
+    uint64_t array; /* it is a task of that array, whose number id is until the task's own
+                     * is known; 0: none */
+    uint32_t task;  /* ... which one */
+    double delay;   /* seconds after its start; 0 but for DEPENDENCY_AFTER */
 };
 
 /* All zero: none. */

@@ -121,6 +121,11 @@ TIME (eligible_time, e->job->t_eligible)
 TIME (start_time, e->job->t_start)
 TIME (end_time, e->job->t_finish > 0 ? e->job->t_finish : e->job->t_inactive)
 
+static bool is_waiting (const struct entry *e)
+{
+    return e->job->state < JOB_RUN;
+}
+
 COLUMN (time)
 {
     const struct job *job = e->job;
@@ -128,8 +133,9 @@ COLUMN (time)
                  : job->state == JOB_INACTIVE ? job->t_inactive
                                               : clock_wall ();
     (void)b;
-    add_number (sb, job->t_start > 0 && end > job->t_start ? (int64_t)(end - job->t_start)
-                                                           : 0);
+    add_number (sb, job->t_start > 0 && end > job->t_start && !is_waiting (e)
+                        ? (int64_t)(end - job->t_start)
+                        : 0);
 }
 
 COLUMN (time_limit)
@@ -154,11 +160,6 @@ COLUMN (result_text)
         return;
     job_result_text (e->job, text, sizeof (text));
     strbuf_adds (sb, text);
-}
-
-static bool is_waiting (const struct entry *e)
-{
-    return e->job->state < JOB_RUN;
 }
 
 /* Waiting: the sum as it is now; else the last that was written down. */

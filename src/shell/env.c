@@ -364,10 +364,13 @@ static int add_variable (const struct env_context *ctx, struct envlist *list, si
     return 0;
 }
 
-/* The user's variable, unless fluxq sets that name for this job. */
+/* The user's variable, unless fluxq sets that name for this job, or it is of the array's task
+ * from which this was submitted. */
 static int add_users (struct envlist *list, const char *assignment)
 {
     size_t len = strcspn (assignment, "=");
+    if (strncmp (assignment, "SLURM_ARRAY_", strlen ("SLURM_ARRAY_")) == 0)
+        return 0;
     for (size_t i = 0; i < list->n; i++)
         if (strncmp (list->v[i], assignment, len + 1) == 0)
             return 0;

@@ -47,6 +47,10 @@ static const struct {
       "{\"scheme\":\"after\",\"value\":\"8\"}]",
       NULL },
     { "after:7+0", "[{\"scheme\":\"after\",\"value\":\"7\"}]", "after:7" },
+    { "afterok:12_0:12_3,after:13_4000000+2",
+      "[{\"scheme\":\"afterok\",\"value\":\"12_0\"},{\"scheme\":\"afterok\",\"value\":"
+      "\"12_3\"},{\"scheme\":\"after\",\"value\":\"13_4000000\",\"delay\":120.0}]",
+      NULL },
     { "afterok:9223372036854775807",
       "[{\"scheme\":\"afterok\",\"value\":\"9223372036854775807\"}]", NULL },
     /* one object for "one is enough": not to be taken for a list of all */
@@ -91,6 +95,11 @@ static const struct {
     { "afterok:", "''" },
     { "afterok:1:", "''" },
     { "afterok:x", "'x' is not the number of a job" },
+    { "afterok:12_", "'12_' is not the number of a job" },
+    { "afterok:12_x", "'12_x' is not the number of a job" },
+    { "afterok:12_4000001", "'12_4000001' is not the number of a job" },
+    { "afterok:_3", "'_3' is not the number of a job" },
+    { "afterok:12_1-3", "'12_1-3' is not the number of a job" },
     { "afterok:0", "'0'" },
     { "afterok:-1", "'-1'" },
     { "afterok:1.5", "'1.5'" },

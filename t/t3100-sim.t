@@ -282,12 +282,13 @@ test_expect_success 'what fluxqd tells of its jobs is a trace: records and event
     start_broker &&
     fluxq-submit -n 2 -t 5 -- true && fluxq-submit -N 2 -t 5 -- true && fluxq-submit -t 5 --hold -- true &&
     wait_job_state 1 COMPLETED && wait_job_state 2 COMPLETED &&
-    fluxq-show job 1 2 3 --json >records.json &&
-    for id in 1 2; do fluxq-show job $id --events --json || return 1; done >logs.json &&
+    fluxq-submit -a 1-2 -t 5 -o /dev/null -- true && wait_job_state 4 COMPLETED &&
+    fluxq-show job 1 2 3 4 4_1 4_2 --json >records.json &&
+    for id in 1 2 4 4_1 4_2; do fluxq-show job $id --events --json || return 1; done >logs.json &&
     stop_broker &&
-    sim -c 4x4c/4Gi -t records.json && figures out jobs=2 left_out=1 started=2 killed_by_limit=0 &&
+    sim -c 4x4c/4Gi -t records.json && figures out jobs=4 left_out=2 started=4 killed_by_limit=0 &&
     grep "\"id\":1,.*\"slots\":2," jobs.out && grep "\"id\":2,.*\"nodes\":2," jobs.out &&
-    sim -c 4x4c/4Gi -t logs.json && figures out jobs=2 started=2 broken_lines=0 &&
+    sim -c 4x4c/4Gi -t logs.json && figures out jobs=4 started=4 broken_lines=0 &&
     grep "\"id\":2,.*\"nodes\":2," jobs.out
 '
 

@@ -212,6 +212,9 @@ static int read_job_record (const json_t *o, struct trace_job *ret, struct error
     struct asked a;
     double start, end;
 
+    if (json_is_object (json_object_get (o, "array")))
+        return TRACE_LEFT_OUT; /* its tasks have records of their own */
+
     if (get_time (o, "submit_time", TRACE_TIME_MAX, JSON_REQUIRED, &ret->submit, err) < 0
         || get_known (o, "start_time", TRACE_TIME_MAX, &start, err) < 0
         || get_known (o, "end_time", TRACE_TIME_MAX, &end, err) < 0
@@ -244,7 +247,9 @@ static void log_event (struct log_times *t, const json_t *event)
     if (!name)
         return;
     if (!strcmp (name, "submit")) {
-        t->submit = when;
+        json_t *waited =
+            json_object_get (json_object_get (context, "array_task"), "submitted");
+        t->submit = json_is_real (waited) ? json_real_value (waited) : when;
     } else if (!strcmp (name, "start")) {
         t->start = when;
     } else if (!strcmp (name, "finish")) {

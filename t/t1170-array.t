@@ -209,6 +209,19 @@ test_expect_success 'a script may ask for it; what is wrong is said with its pla
     done &&
     fluxq-submit -a 1-2 -o same.out -- true 2>err && grep "over each other" err
 '
+test_expect_success 'tasks of an array that has left the memory are found all the same' '
+    fresh && id=$(fluxq-submit -a 4-6 -o /dev/null -- sh -c "test \$FLUXQ_ARRAY_TASK_ID != 5") &&
+    wait_job_state $id FAILED && stop_broker && { cat machine.yaml && echo "keep-finished: 1"; } | sed 3d >one.yaml &&
+    start_broker --config one.yaml && fluxq-submit --wait -o /dev/null -- true && fluxq-submit --wait -o /dev/null -- true &&
+    test "$(job_field ${id}_5 state)" = FAILED && test "$(job_field ${id}_5 array_task)" = 5 &&
+    test "$(job_field ${id}_4 state)" = COMPLETED && tasks_are $id failed 5 &&
+    fluxq-show job --events ${id}_6 >events && grep alloc events &&
+    { fluxq-show job ${id}_7 2>err; test $? = 1; } && cat err &&
+    late=$(fluxq-submit -d afterok:${id}_4 -o /dev/null -- true) && wait_job_state $late COMPLETED &&
+    late=$(fluxq-submit -d afterok:${id}_5 -o /dev/null -- true) && wait_job_state $late CANCELLED &&
+    corr=$(fluxq-submit -a 4-6 -d aftercorr:$id -o /dev/null -- true) && wait_job_state $corr CANCELLED &&
+    tasks_are $corr completed 4,6 && stop_broker && start_broker --config machine.yaml
+'
 test_expect_success 'more tasks than the administrator allows are refused' '
     fresh && stop_broker && { cat machine.yaml && echo "array-max: 10"; } >small.yaml &&
     start_broker --config small.yaml && { fluxq-submit -a 1-11 -- true 2>err; test $? = 1; } &&

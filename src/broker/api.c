@@ -88,41 +88,63 @@ void api_handle (struct http_request *req, void *arg)
         http_reply_problem (req, 404, "not-found", "there is no %.200s here", path);
 }
 
-/* "12_3": the job that the task is, or while it has not started, the array. */
-static struct entry *array_entry (struct broker *b, struct http_request *req,
-                                  const char *text, const char *task, uint64_t *ret_id)
+/* "12_3" */
+static int parse_task (const char *text, uint64_t *ret_id, uint32_t *ret_task,
+                       struct error *err)
 {
+    size_t len = strcspn (text, "_");
     char number[24];
-    struct error err = { 0 };
-    int64_t id, index;
+    int64_t id, task;
 
-    snprintf (number, sizeof (number), "%.*s", (int)(task - text - 1), text);
-    if (parse_int (number, 1, INT64_MAX, &id, "job id", &err) < 0
-        || parse_int (task, 0, ARRAY_INDEX_MAX, &index, "task", &err) < 0) {
+    snprintf (number, sizeof (number), "%.*s", (int)MIN (len, sizeof (number) - 1), text);
+    if (parse_int (number, 1, INT64_MAX, &id, "job id", err) < 0
+        || parse_int (text + len + 1, 0, ARRAY_INDEX_MAX, &task, "task", err) < 0)
+        return -EINVAL;
+    *ret_id = (uint64_t)id;
+    *ret_task = (uint32_t)task;
+    return 0;
+}
+
+bool api_old_task (struct broker *b, const struct api_path *path, uint64_t *ret_array,
+                   uint32_t *ret_task)
+{
+    return strchr (path->arg, '_')
+           && parse_task (path->arg, ret_array, ret_task, NULL) == 0
+           && !entry_find (b, *ret_array);
+}
+
+/* The job that the task is, or while it has not started, the array. */
+static struct entry *array_entry (struct broker *b, struct http_request *req,
+                                  const char *text, uint64_t *ret_id)
+{
+    struct error err = { 0 };
+    uint64_t id;
+    uint32_t index;
+
+    if (parse_task (text, &id, &index, &err) < 0) {
         http_reply_problem (req, 400, "bad-request", "%s", err.text);
         return NULL;
     }
-    struct entry *e = entry_find (b, (uint64_t)id);
+    struct entry *e = entry_find (b, id);
     const struct job_array *a = e ? e->job->array : NULL;
-    if (!a || !idset_has (a->spec.tasks, (uint32_t)index)) {
+    if (!a || !idset_has (a->spec.tasks, index)) {
         http_reply_problem (req, 404, "unknown-job",
-                            e && !a ? "job %jd is no array"
-                            : a     ? "array %jd has no task %jd"
-                                : "there is no array %jd here any more, if there ever "
+                            e && !a ? "job %ju is no array"
+                            : a     ? "array %ju has no task %u"
+                                : "there is no array %ju here any more, if there ever "
                                   "was; its tasks have numbers of their own",
-                            (intmax_t)id, (intmax_t)index);
+                            (uintmax_t)id, index);
         return NULL;
     }
-    bool waits = idset_has (a->waiting, (uint32_t)index)
-                 || idset_has (a->cancelled, (uint32_t)index);
-    uint64_t own = waits ? e->id : job_array_task_id (a, e->id, (uint32_t)index);
+    bool waits = idset_has (a->waiting, index) || idset_has (a->cancelled, index);
+    uint64_t own = waits ? e->id : job_array_task_id (a, e->id, index);
     if (ret_id)
         *ret_id = own;
     e = entry_find (b, own);
     if (!e && !ret_id)
         http_reply_problem (req, 404, "unknown-job",
-                            "task %jd of array %jd has ended long ago", (intmax_t)index,
-                            (intmax_t)id);
+                            "task %u of array %ju has ended long ago", index,
+                            (uintmax_t)id);
     return e;
 }
 
@@ -133,9 +155,8 @@ struct entry *api_entry (struct broker *b, struct http_request *req,
     struct entry *e;
     int64_t id;
 
-    const char *task = strchr (path->arg, '_');
-    if (task)
-        return array_entry (b, req, path->arg, task + 1, ret_id);
+    if (strchr (path->arg, '_'))
+        return array_entry (b, req, path->arg, ret_id);
     if (parse_int (path->arg, 1, INT64_MAX, &id, "job id", &err) < 0) {
         http_reply_problem (req, 400, "bad-request", "%s", err.text);
         return NULL;

@@ -65,6 +65,9 @@ void api_reload (struct broker *b, struct http_request *req, const struct api_pa
 /* The job that the path names, or NULL after a 404. */
 struct entry *api_entry (struct broker *b, struct http_request *req,
                          const struct api_path *path, uint64_t *ret_id);
+/* "12_3" of an array that is in memory no more; it may be in the journal. */
+bool api_old_task (struct broker *b, const struct api_path *path, uint64_t *ret_array,
+                   uint32_t *ret_task);
 bool api_may (struct broker *b, struct http_request *req,
               const struct entry *e); /* owner, operator */
 /* As api_may(), answers 403 if not. */

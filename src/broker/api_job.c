@@ -17,8 +17,8 @@ struct look {
     struct broker *b;
     struct http_request *req;
     uint64_t id;
+    uint32_t task; /* of the array `id`, whose record is read first; IDSET_END: none */
     bool gone;
-    bool may; /* owner or operator: known before for jobs in memory */
     void (*answer) (struct look *l, const struct journal_record *rec);
 };
 
@@ -27,11 +27,38 @@ static void client_left (void *aux)
     ((struct look *)aux)->gone = true;
 }
 
+static void record_read (int rc, const struct journal_record *rec, void *arg);
+
+/* The job that the task of an array became, or the array if it became none, comes next. */
+static bool goes_on_with_task (struct look *l, const struct journal_record *rec)
+{
+    struct entry *e = entry_replay (rec);
+    const struct job_array *a = e ? e->job->array : NULL;
+    bool known = a && idset_has (a->spec.tasks, l->task);
+
+    if (known && !idset_has (a->waiting, l->task) && !idset_has (a->cancelled, l->task))
+        l->id = job_array_task_id (a, l->id, l->task);
+    entry_destroy (e);
+    l->task = IDSET_END;
+    if (!known
+        || journal_read (l->b->journal, l->id, JOURNAL_JOBSPEC | JOURNAL_EVENTS,
+                         record_read, l)
+               < 0)
+        return false;
+    l->b->under_way++;
+    return true;
+}
+
 static void record_read (int rc, const struct journal_record *rec, void *arg)
 {
     struct look *l = arg;
 
     l->b->under_way--;
+    if (rc == 0 && l->task != IDSET_END && !l->gone && !l->b->dead) {
+        if (goes_on_with_task (l, rec))
+            return;
+        rc = -ENOENT;
+    }
     if (!l->gone) {
         http_request_set_aux (l->req, NULL, NULL);
         if (rc == -ENOENT || (rc == 0 && !rec->jobspec))
@@ -51,7 +78,12 @@ static void look_up (struct broker *b, struct http_request *req,
                      void (*answer) (struct look *l, const struct journal_record *rec))
 {
     uint64_t id = 0;
-    api_entry (b, req, path, &id);
+    uint32_t task = IDSET_END;
+    if (!api_old_task (b, path, &id, &task)) {
+        id = 0;
+        task = IDSET_END;
+        api_entry (b, req, path, &id);
+    }
     if (!id)
         return;
     struct look *l = calloc (1, sizeof (*l));
@@ -64,7 +96,7 @@ static void look_up (struct broker *b, struct http_request *req,
         return;
     }
     b->under_way++;
-    *l = (struct look){ .b = b, .req = req, .id = id, .answer = answer };
+    *l = (struct look){ .b = b, .req = req, .id = id, .task = task, .answer = answer };
     http_request_set_aux (req, l, client_left);
 }
 
@@ -293,6 +325,11 @@ void api_job_wait (struct broker *b, struct http_request *req,
                    const struct api_path *path)
 {
     uint64_t id = 0;
+    uint32_t task;
+    if (api_old_task (b, path, &id, &task)) {
+        look_up (b, req, path, answer_wait);
+        return;
+    }
     struct entry *e = api_entry (b, req, path, &id);
     if (e)
         watch_wait (b, e, req);

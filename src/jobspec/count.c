@@ -26,25 +26,23 @@ static int count_number (const json_t *v, const struct place *at, int64_t *ret,
     return 0;
 }
 
-static int count_check (const struct jobspec_count *c, const struct place *at,
-                        struct error *err)
+static int count_check (const struct jobspec_count *c, struct error *err)
 {
     if (c->max < c->min)
-        return jobspec_fail (err, at, "max %jd is less than min %jd", (intmax_t)c->max,
-                             (intmax_t)c->min);
+        return error_set (err, EINVAL, "max %jd is less than min %jd", (intmax_t)c->max,
+                          (intmax_t)c->min);
     if (c->op != '+' && c->operand < 2)
-        return jobspec_fail (err, at, "with operator '%c' the operand must be 2 or more",
-                             c->op);
+        return error_set (err, EINVAL, "with operator '%c' the operand must be 2 or more",
+                          c->op);
     if (c->op == '^' && c->min < 2)
-        return jobspec_fail (err, at, "with operator '^' min must be 2 or more");
+        return error_set (err, EINVAL, "with operator '^' min must be 2 or more");
     return 0;
 }
 
-static int count_operator (const char *text, const struct place *at, char *ret,
-                           struct error *err)
+static int count_operator (const char *text, char *ret, struct error *err)
 {
     if (strlen (text) != 1 || !strchr ("+*^", text[0]))
-        return jobspec_fail (err, at, "operator '%.16s' is not one of + * ^", text);
+        return error_set (err, EINVAL, "operator '%.16s' is not one of + * ^", text);
     *ret = text[0];
     return 0;
 }
@@ -54,6 +52,8 @@ static int count_object (const json_t *v, bool general, const struct place *at,
 {
     const char *key;
     json_t *value;
+
+    struct error why = { 0 };
 
     c->min = 0;
     c->max = JOBSPEC_COUNT_MAX;
@@ -72,8 +72,8 @@ static int count_object (const json_t *v, bool general, const struct place *at,
         else if (!json_is_string (value))
             rc = jobspec_fail (err, &here, "expected a string, got %s",
                                json_type_name (value));
-        else
-            rc = count_operator (json_string_value (value), &here, &c->op, err);
+        else if ((rc = count_operator (json_string_value (value), &c->op, &why)) < 0)
+            rc = jobspec_fail (err, &here, "%s", why.text);
         if (rc < 0)
             return rc;
     }
@@ -86,31 +86,32 @@ static int count_object (const json_t *v, bool general, const struct place *at,
     return 0;
 }
 
+/* -- as text -- */
+
 /* Digits at *s without a leading zero; moves *s behind them. */
-static int range_number (const char **s, const struct place *at, int64_t *ret,
-                         struct error *err)
+static int range_number (const char **s, int64_t *ret, struct error *err)
 {
     int64_t n = 0;
 
     if (**s < '1' || **s > '9')
-        return jobspec_fail (err, at, "a positive number is expected at '%.16s'", *s);
+        return error_set (err, EINVAL, "a positive number is expected %s%.16s%s",
+                          **s ? "at '" : "at its end", *s, **s ? "'" : "");
     for (; isdigit ((unsigned char)**s); (*s)++) {
         n = n * 10 + (**s - '0');
         if (n > JOBSPEC_COUNT_MAX)
-            return jobspec_fail (err, at, "a number is more than %d", JOBSPEC_COUNT_MAX);
+            return error_set (err, EINVAL, "a number is more than %d", JOBSPEC_COUNT_MAX);
     }
     *ret = n;
     return 0;
 }
 
 /* RFC 45: min, min-max or min+, then :operand and :operator, perhaps in brackets. */
-static int count_range (const char *s, const struct place *at, struct jobspec_count *c,
-                        struct error *err)
+static int count_range (const char *s, struct jobspec_count *c, struct error *err)
 {
     bool brackets = *s == '[';
 
     s += brackets;
-    if (range_number (&s, at, &c->min, err) < 0)
+    if (range_number (&s, &c->min, err) < 0)
         return -EINVAL;
     c->max = c->min;
     if (*s == '+') {
@@ -118,23 +119,23 @@ static int count_range (const char *s, const struct place *at, struct jobspec_co
         s++;
     } else if (*s == '-') {
         s++;
-        if (range_number (&s, at, &c->max, err) < 0)
+        if (range_number (&s, &c->max, err) < 0)
             return -EINVAL;
     }
     if (*s == ':') {
         s++;
-        if (range_number (&s, at, &c->operand, err) < 0)
+        if (range_number (&s, &c->operand, err) < 0)
             return -EINVAL;
         if (*s == ':') {
             char op[2] = { s[1], '\0' };
 
-            if (count_operator (op, at, &c->op, err) < 0)
+            if (count_operator (op, &c->op, err) < 0)
                 return -EINVAL;
             s += 2;
         }
     }
     if (strcmp (s, brackets ? "]" : ""))
-        return jobspec_fail (err, at, "'%.16s' does not belong to a range", s);
+        return error_set (err, EINVAL, "'%.16s' does not belong to a range", s);
     return 0;
 }
 
@@ -154,55 +155,112 @@ static int64_t last_of (const struct idset *ids)
 }
 
 /* RFC 22: "1,4,8-10". Numbers without a gap are a range like others. */
-static int count_set (const char *s, const struct place *at, struct jobspec_resource *r,
+static int count_set (const char *s, struct jobspec_count *c, struct idset **ret_sizes,
                       struct error *err)
 {
     struct error why = { 0 };
     struct idset *ids = idset_decode (s, &why);
 
     if (!ids)
-        return why.code == ENOMEM ? error_set (err, ENOMEM, "jobspec: out of memory")
-                                  : jobspec_fail (err, at, "%s", why.text);
-    r->count.min = idset_first (ids);
-    r->count.max = last_of (ids);
-    if (r->count.min < 1) {
+        return why.code == ENOMEM
+                   ? error_set (err, ENOMEM, "out of memory")
+                   : error_set (err, EINVAL,
+                                "not a list of numbers that rise, such as 1,2,4,8-10");
+    c->min = idset_first (ids);
+    c->max = last_of (ids);
+    if (c->min < 1) {
         idset_destroy (ids);
-        return jobspec_fail (err, at, "'%.32s' has 0 in it", s);
+        return error_set (err, EINVAL, "'%.32s' has 0 in it", s);
     }
-    if (r->count.max - r->count.min + 1 == idset_count (ids))
+    if (c->max - c->min + 1 == idset_count (ids))
         idset_destroy (ids);
     else
-        r->sizes = ids;
+        *ret_sizes = ids;
     return 0;
 }
 
-static int count_text (const char *s, bool general, const struct place *at,
-                       struct jobspec_resource *r, struct error *err)
+int jobspec_count_parse (const char *text, struct jobspec_count *ret,
+                         struct idset **ret_sizes, struct error *err)
 {
-    if (!strchr (s, ','))
-        return count_range (s, at, &r->count, err);
-    if (general)
-        return count_set (s, at, r, err);
-    return jobspec_fail (
-        err, at,
-        "a list of counts ('%.32s') is not supported by fluxq; give a range "
-        "(min-max:operand:operator)",
-        s);
+    int rc;
+
+    *ret = (struct jobspec_count){ .op = '+', .operand = 1 };
+    *ret_sizes = NULL;
+    rc = strchr (text, ',') ? count_set (text, ret, ret_sizes, err)
+                            : count_range (text, ret, err);
+    return rc < 0 ? rc : count_check (ret, err);
+}
+
+int jobspec_count_reaches (const struct jobspec_count *c, struct error *err)
+{
+    int64_t last = jobspec_count_fit (c, c->max);
+    char steps[32];
+
+    if (last == c->max || c->max == JOBSPEC_COUNT_MAX)
+        return 0;
+    if (c->op != '+')
+        snprintf (steps, sizeof (steps), "%jd:%c", (intmax_t)c->operand, c->op);
+    else
+        snprintf (steps, sizeof (steps), "%jd", (intmax_t)c->operand);
+    if (last == c->min)
+        return error_set (err, EINVAL,
+                          "its steps (%s) pass max %jd by, so that %jd is the only size",
+                          steps, (intmax_t)c->max, (intmax_t)c->min);
+    return error_set (err, EINVAL,
+                      "its steps (%s) pass max %jd by: the last size is %jd; say "
+                      "%jd-%jd:%s",
+                      steps, (intmax_t)c->max, (intmax_t)last, (intmax_t)c->min,
+                      (intmax_t)last, steps);
+}
+
+void jobspec_count_add (struct strbuf *sb, const struct jobspec_count *c,
+                        const struct idset *sizes)
+{
+    if (sizes) {
+        strbuf_add_idset (sb, sizes);
+        return;
+    }
+    strbuf_addf (sb, "%jd", (intmax_t)c->min);
+    if (c->max == JOBSPEC_COUNT_MAX && c->max != c->min)
+        strbuf_adds (sb, "+");
+    else if (c->max != c->min)
+        strbuf_addf (sb, "-%jd", (intmax_t)c->max);
+    if (c->max != c->min && (c->op != '+' || c->operand != 1))
+        strbuf_addf (sb, ":%jd", (intmax_t)c->operand);
+    if (c->max != c->min && c->op != '+')
+        strbuf_addf (sb, ":%c", c->op);
+}
+
+/* -- in a document -- */
+
+static int in_place (int rc, const struct error *why, const struct place *at,
+                     struct error *err)
+{
+    if (rc == 0)
+        return 0;
+    return rc == -ENOMEM ? error_set (err, ENOMEM, "jobspec: out of memory")
+                         : jobspec_fail (err, at, "%s", why->text);
 }
 
 int jobspec_parse_count (const json_t *v, bool general, const struct place *at,
                          struct jobspec_resource *r, struct error *err)
 {
+    struct error why = { 0 };
     int rc;
 
-    r->count = (struct jobspec_count){ .op = '+', .operand = 1 };
-    if (json_is_object (v))
-        rc = count_object (v, general, at, &r->count, err);
-    else if (json_is_string (v))
-        rc = count_text (json_string_value (v), general, at, r, err);
-    else {
-        rc = count_number (v, at, &r->count.min, err);
-        r->count.max = r->count.min;
+    if (json_is_string (v)) {
+        rc = jobspec_count_parse (json_string_value (v), &r->count, &r->sizes, &why);
+    } else {
+        r->count = (struct jobspec_count){ .op = '+', .operand = 1 };
+        if (json_is_object (v))
+            rc = count_object (v, general, at, &r->count, err);
+        else if ((rc = count_number (v, at, &r->count.min, err)) == 0)
+            r->count.max = r->count.min;
+        if (rc < 0)
+            return rc;
+        rc = count_check (&r->count, &why);
     }
-    return rc < 0 ? rc : count_check (&r->count, at, err);
+    if (rc == 0 && !general && !r->sizes)
+        rc = jobspec_count_reaches (&r->count, &why);
+    return in_place (rc, &why, at, err);
 }

@@ -6,7 +6,7 @@
  *     jobspec_destroy (js);
  *
  * Resources are the general tree of RFC 14: any type names, slots anywhere, counts fixed
- * or elastic (a dictionary, or an RFC 45 range as a string). What the matcher of today
+ * or elastic (a dictionary, an RFC 45 range or an RFC 22 list as a string). What the matcher of today
  * cannot place it refuses itself. There is exactly one task (RFC 25). What is read of
  * attributes.system, all optional; "fluxq" is our own beyond the RFCs:
  *
@@ -53,6 +53,7 @@
 
 #include "common/idset.h"
 #include "common/json.h"
+#include "common/strbuf.h"
 #include "jobspec/array.h"
 #include "jobspec/dependency.h"
 
@@ -84,10 +85,10 @@ struct jobspec_resource {
     enum jobspec_tristate exclusive;
     struct jobspec_resource *with; /* children */
     size_t nwith;
+    struct idset *sizes; /* the allowed counts, when they are no regular range, or NULL;
+                          * count has their least and greatest */
     /* Only of requests for the matcher (request.h); NULL elsewhere. */
-    struct idset *sizes; /* the allowed counts, when they are no regular range; count has
-                          * their least and greatest */
-    json_t *requires;    /* RFC 31, for this vertex; borrowed from the request's root */
+    json_t *requires; /* RFC 31, for this vertex; borrowed from the request's root */
 };
 
 enum jobspec_task_count { JOBSPEC_PER_SLOT, JOBSPEC_TOTAL };
@@ -138,7 +139,8 @@ char *jobspec_encode (const struct jobspec *js);
 bool jobspec_is_batch (const struct jobspec *js);
 
 /* Sizes of the request: smallest and largest numbers over elastic counts. Without a node
- * vertex min_nodes is 1 and max_nodes is the number of slots. Saturate at INT64_MAX. */
+ * vertex min_nodes is 1 and max_nodes is the number of slots. Spread tasks have a slot each
+ * at least. Saturate at INT64_MAX. */
 struct jobspec_sizes {
     int64_t min_nodes, max_nodes;
     int64_t min_slots, max_slots; /* in all; only slots of the task's label count */
@@ -147,12 +149,27 @@ struct jobspec_sizes {
     int64_t cores_per_slot; /* the smallest; 0: the slot names none (whole nodes) */
 };
 void jobspec_get_sizes (const struct jobspec *js, struct jobspec_sizes *ret);
+/* A fixed number of tasks in all on several numbers of nodes, each with several numbers of
+ * slots: they are spread, so that as few slots as there are tasks are enough. The node
+ * vertex, with its slots in *slot (may be NULL), or NULL: it is not so. */
+const struct jobspec_resource *jobspec_spread (const struct jobspec *js,
+                                               const struct jobspec_resource **slot);
 /* Tasks when nslots slots (>= 0) are granted: nslots * per_slot, or the total.
  * Saturates. */
 int64_t jobspec_task_total (const struct jobspec *js, int64_t nslots);
 /* Walk the allowed sizes of a count downwards: the largest allowed <= limit, or 0 when
  * even min is larger. O(log max). */
 int64_t jobspec_count_fit (const struct jobspec_count *count, int64_t limit);
+/* A count as text: RFC 45 (4, 4-16, 4+, 4-16:4, 2-16:2:*, 2-256:2:^), or a list of RFC 22
+ * (1,2,4,8), whose numbers are *ret_sizes (else NULL; the caller's), its least and greatest
+ * the count. -EINVAL with a reason that names no place; -ENOMEM. */
+int jobspec_count_parse (const char *text, struct jobspec_count *ret,
+                         struct idset **ret_sizes, struct error *err);
+/* The same text again, the shortest form. */
+void jobspec_count_add (struct strbuf *sb, const struct jobspec_count *c,
+                        const struct idset *sizes);
+/* -EINVAL, with the reason, when its steps pass max by ("4-15:4" ends with 12). */
+int jobspec_count_reaches (const struct jobspec_count *c, struct error *err);
 /* count (>= 0) units of a memory vertex in MiB, rounded up. unit: kB MB GB TB PB
  * (1000-based), KiB MiB GiB TiB PiB, B, NULL = MiB. -EINVAL: unknown unit; -ERANGE: over
  * 2^40 MiB. */

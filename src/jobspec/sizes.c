@@ -87,6 +87,47 @@ static int64_t cores_below (const struct jobspec_resource *r)
     return n;
 }
 
+static bool is_elastic (const struct jobspec_resource *r)
+{
+    return r->count.min != r->count.max;
+}
+
+const struct jobspec_resource *jobspec_spread (const struct jobspec *js,
+                                               const struct jobspec_resource **slot)
+{
+    const struct jobspec_resource *node = &js->resources[0], *found = NULL;
+
+    if (js->task_count_kind != JOBSPEC_TOTAL || js->nresources != 1
+        || strcmp (node->type, "node") != 0 || !is_elastic (node))
+        return NULL;
+    for (size_t i = 0; i < node->nwith; i++)
+        if (!strcmp (node->with[i].type, "slot")
+            && !strcmp (node->with[i].label, js->slot_label))
+            found = &node->with[i];
+    if (!found || !is_elastic (found)
+        || multiply (node->count.max, found->count.max) < js->task_count)
+        return NULL;
+    if (slot)
+        *slot = found;
+    return node;
+}
+
+/* On n nodes n * ceil (tasks / n) slots. Beside the slots there may be more on the nodes; that
+ * stays as it is. */
+static void bound_by_tasks (const struct jobspec *js, const struct jobspec_resource *slot,
+                            struct jobspec_sizes *s)
+{
+    int64_t least = MAX (s->min_slots, js->task_count);
+    int64_t most = MIN (s->max_slots, add (js->task_count, s->max_nodes - 1));
+    int64_t cores = cores_below (slot);
+
+    s->min_cores = add (s->min_cores, multiply (least - s->min_slots, cores));
+    if (s->max_cores < INT64_MAX)
+        s->max_cores -= (s->max_slots - most) * cores;
+    s->min_slots = least;
+    s->max_slots = most;
+}
+
 void jobspec_get_sizes (const struct jobspec *js, struct jobspec_sizes *ret)
 {
     const struct jobspec_resource *slot = jobspec_find_slot (js, js->slot_label);
@@ -99,6 +140,8 @@ void jobspec_get_sizes (const struct jobspec *js, struct jobspec_sizes *ret)
         ret->max_nodes = ret->max_slots;
     }
     ret->cores_per_slot = slot ? cores_below (slot) : 0;
+    if (jobspec_spread (js, &slot))
+        bound_by_tasks (js, slot, ret);
 }
 
 int64_t jobspec_task_total (const struct jobspec *js, int64_t nslots)

@@ -8,165 +8,8 @@
 #include "jobspec/environment.h"
 #include "jobspec/jobspec.h"
 #include "jobspec/submit_options.h"
+#include "jobspec/submit_shape.h"
 #include "jobspec/text.h"
-
-/* -- counts: what is asked for, worked out before any of it is written -- */
-
-struct shape {
-    int64_t nodes_min, nodes_max; /* 0: no node vertex */
-    int64_t slots;                /* on a node, or in all */
-    int64_t total;                /* tasks in all; 0: one a slot */
-    int64_t ntasks;               /* tasks; 0: depends on the nodes granted */
-    int64_t gpus_slot;
-    int64_t gpus_node;
-    bool exclusive;
-};
-
-static int64_t divide_up (int64_t a, int64_t b)
-{
-    return a / b + (a % b != 0);
-}
-
-static int check_tasks (const struct submit_options *so, int64_t nodes, struct error *err)
-{
-    if (so->ntasks < nodes)
-        return error_set (
-            err, EINVAL,
-            "%jd tasks (-n) cannot occupy %jd nodes (-N); ask for at most %jd nodes "
-            "or at least %jd tasks",
-            (intmax_t)so->ntasks, (intmax_t)nodes, (intmax_t)so->ntasks, (intmax_t)nodes);
-    if (so->ntasks_per_node && so->ntasks > nodes * so->ntasks_per_node)
-        return error_set (err, EINVAL,
-                          "%jd tasks (-n) do not fit: %jd nodes (-N) with %jd tasks each "
-                          "(--ntasks-per-node) have room for %jd",
-                          (intmax_t)so->ntasks, (intmax_t)nodes,
-                          (intmax_t)so->ntasks_per_node,
-                          (intmax_t)(nodes * so->ntasks_per_node));
-    return 0;
-}
-
-/* node vertices and slots for a fixed number of nodes, which may have to be found
- * first */
-static int shape_nodes (const struct submit_options *so, struct shape *s,
-                        struct error *err)
-{
-    int64_t nodes = s->nodes_min;
-    int rc;
-
-    if (!so->ntasks) {
-        s->slots = so->ntasks_per_node ? so->ntasks_per_node : 1;
-        s->ntasks = nodes * s->slots;
-        return 0;
-    }
-    rc = check_tasks (so, nodes, err);
-    if (rc < 0)
-        return rc;
-    s->ntasks = so->ntasks;
-    s->slots = divide_up (so->ntasks, nodes);
-    if (s->slots * nodes != so->ntasks)
-        s->total = so->ntasks;
-    return 0;
-}
-
-static int shape_elastic (const struct submit_options *so, struct shape *s,
-                          struct error *err)
-{
-    if (so->ntasks)
-        return error_set (err, EINVAL,
-                          "-n does not go with a range of nodes (-N %jd-%jd); say "
-                          "--ntasks-per-node",
-                          (intmax_t)so->nodes_min, (intmax_t)so->nodes_max);
-    s->slots = so->ntasks_per_node ? so->ntasks_per_node : 1;
-    return 0;
-}
-
-static int shape_counts (const struct submit_options *so, struct shape *s,
-                         struct error *err)
-{
-    s->nodes_min = so->nodes_min;
-    s->nodes_max = so->nodes_max;
-    if (s->nodes_min != s->nodes_max)
-        return shape_elastic (so, s, err);
-    if (!s->nodes_min && so->ntasks_per_node)
-        s->nodes_min = so->ntasks ? divide_up (so->ntasks, so->ntasks_per_node) : 1;
-    else if (!s->nodes_min && s->exclusive && so->ntasks <= 1)
-        s->nodes_min = 1;
-    s->nodes_max = s->nodes_min;
-    if (s->nodes_min)
-        return shape_nodes (so, s, err);
-    if (s->exclusive)
-        return error_set (
-            err, EINVAL,
-            "--exclusive needs the number of nodes: give -N or --ntasks-per-node "
-            "besides -n %jd",
-            (intmax_t)so->ntasks);
-    s->ntasks = so->ntasks ? so->ntasks : 1;
-    s->slots = s->ntasks;
-    return 0;
-}
-
-static int source_of (const struct submit_options *so, const char *name)
-{
-    for (const struct option_desc *o = submit_options_table; o->name; o++) {
-        if (!strcmp (o->name, name))
-            return so->source_of[o->id - SUBMIT_OPTION_FIRST];
-    }
-    return 0;
-}
-
-static int shape_gpus (const struct submit_options *so, struct shape *s,
-                       struct error *err)
-{
-    int total_from = source_of (so, "gpus"), task_from = source_of (so, "gpus-per-task");
-
-    if (so->gpus && so->gpus_per_task && total_from == task_from)
-        return error_set (err, EINVAL, "--gpus and --gpus-per-task exclude each other");
-    if (so->gpus_per_task && task_from > total_from) {
-        s->gpus_slot = so->gpus_per_task;
-        return 0;
-    }
-    if (!so->gpus)
-        return 0;
-    if (!s->ntasks)
-        return error_set (err, EINVAL,
-                          "-G %jd does not go with a range of nodes (-N %jd-%jd); say "
-                          "--gpus-per-task",
-                          (intmax_t)so->gpus, (intmax_t)s->nodes_min,
-                          (intmax_t)s->nodes_max);
-    if (so->gpus % s->ntasks == 0 && !s->total) {
-        s->gpus_slot = so->gpus / s->ntasks;
-    } else if (s->nodes_min && so->gpus % s->nodes_min == 0) {
-        s->gpus_node = so->gpus / s->nodes_min;
-    } else if (s->nodes_min) {
-        return error_set (
-            err, EINVAL,
-            "%jd GPUs (-G) divide neither among %jd tasks nor among %jd nodes; ask "
-            "for a multiple, or say --gpus-per-task",
-            (intmax_t)so->gpus, (intmax_t)s->ntasks, (intmax_t)s->nodes_min);
-    } else {
-        return error_set (
-            err, EINVAL,
-            "%jd GPUs (-G) do not divide among %jd tasks; ask for a multiple, or "
-            "give the number of nodes (-N) to have them shared there",
-            (intmax_t)so->gpus, (intmax_t)s->ntasks);
-    }
-    return 0;
-}
-
-static int make_shape (const struct submit_options *so, struct shape *s,
-                       struct error *err)
-{
-    int rc;
-
-    memset (s, 0, sizeof (*s));
-    s->exclusive = so->exclusive;
-    /* flux: nodes without a number of slots are whole nodes */
-    if (so->whole_nodes && so->nodes_min && !so->ntasks && !so->ntasks_per_node
-        && source_of (so, "nodes") == SUBMIT_FROM_SCRIPT + 1)
-        s->exclusive = true;
-    rc = shape_counts (so, s, err);
-    return rc < 0 ? rc : shape_gpus (so, s, err);
-}
 
 /* -- JSON. A value that could not be made is NULL, and so is every value that it goes
  * into: json_pack() and the _new functions pass that on, it is looked at once at the end.
@@ -177,7 +20,23 @@ static json_t *vertex (const char *type, int64_t count)
     return json_pack ("{s:s, s:I}", "type", type, "count", (json_int_t)count);
 }
 
-static json_t *slot_vertex (const struct submit_options *so, const struct shape *s)
+static json_t *size (const struct submit_size *z)
+{
+    const struct jobspec_count *c = &z->count;
+    const char op[2] = { c->op, '\0' };
+
+    if (z->list) {
+        autofree char *text = idset_encode (z->list);
+        return text ? json_string (text) : NULL;
+    }
+    if (c->min == c->max)
+        return json_integer (c->min);
+    return json_pack ("{s:I, s:I, s:s, s:I}", "min", (json_int_t)c->min, "max",
+                      (json_int_t)c->max, "operator", op, "operand",
+                      (json_int_t)c->operand);
+}
+
+static json_t *slot_vertex (const struct submit_options *so, const struct submit_shape *s)
 {
     json_t *with =
         json_pack ("[o]", vertex ("core", so->cpus_per_task ? so->cpus_per_task : 1));
@@ -186,8 +45,8 @@ static json_t *slot_vertex (const struct submit_options *so, const struct shape 
         json_decref (with);
         return NULL;
     }
-    return json_pack ("{s:s, s:I, s:s, s:o}", "type", "slot", "count",
-                      (json_int_t)s->slots, "label", "task", "with", with);
+    return json_pack ("{s:s, s:o, s:s, s:o}", "type", "slot", "count", size (&s->slots),
+                      "label", "task", "with", with);
 }
 
 static json_t *memory_vertex (int64_t mib)
@@ -196,27 +55,19 @@ static json_t *memory_vertex (int64_t mib)
                       "unit", "MiB");
 }
 
-static json_t *node_count (const struct shape *s)
-{
-    if (s->nodes_min == s->nodes_max)
-        return json_integer (s->nodes_min);
-    return json_pack ("{s:I, s:I, s:s, s:i}", "min", (json_int_t)s->nodes_min, "max",
-                      (json_int_t)s->nodes_max, "operator", "+", "operand", 1);
-}
-
-static json_t *resources (const struct submit_options *so, const struct shape *s)
+static json_t *resources (const struct submit_options *so, const struct submit_shape *s)
 {
     json_t *with = json_pack ("[o]", slot_vertex (so, s));
     json_t *node;
     int rc = with ? 0 : -1;
 
-    if (!s->nodes_min)
+    if (!s->nodes.count.min)
         return with;
     if (s->gpus_node)
         rc |= json_array_append_new (with, vertex ("gpu", s->gpus_node));
     if (so->mem_mib)
         rc |= json_array_append_new (with, memory_vertex (so->mem_mib));
-    node = json_pack ("{s:s, s:o, s:o}", "type", "node", "count", node_count (s), "with",
+    node = json_pack ("{s:s, s:o, s:o}", "type", "node", "count", size (&s->nodes), "with",
                       with);
     if (node && s->exclusive)
         rc |= json_object_set_new (node, "exclusive", json_true ());
@@ -259,7 +110,7 @@ static int command (const struct submit_program *prog, json_t **ret, struct erro
     return rc;
 }
 
-static int tasks (const struct submit_program *prog, const struct shape *s, json_t **ret,
+static int tasks (const struct submit_program *prog, const struct submit_shape *s, json_t **ret,
                   struct error *err)
 {
     json_t *argv = NULL;
@@ -358,7 +209,7 @@ static json_t *output_options (const struct submit_options *so)
 
 /* attributes.system.fluxq: what the RFCs have no place for. */
 static int own_attributes (json_t *system, const struct submit_options *so,
-                           const struct shape *s, const char *cwd)
+                           const struct submit_shape *s, const char *cwd)
 {
     json_t *own = json_object ();
     int rc = 0;
@@ -367,7 +218,7 @@ static int own_attributes (json_t *system, const struct submit_options *so,
         rc |= json_object_set_new (own, "array", json_string (so->array));
     if (so->image)
         rc |= json_object_set_new (own, "image", json_string (so->image));
-    if (so->mem_mib && !s->nodes_min)
+    if (so->mem_mib && !s->nodes.count.min)
         rc |= json_object_set_new (own, "memory-per-node", json_integer (so->mem_mib));
     if (so->deadline > 0)
         rc |= json_object_set_new (own, "deadline", json_real (so->deadline));
@@ -389,7 +240,7 @@ static int own_attributes (json_t *system, const struct submit_options *so,
 }
 
 static int optional_attributes (json_t *system, const struct submit_options *so,
-                                const struct submit_program *prog, const struct shape *s,
+                                const struct submit_program *prog, const struct submit_shape *s,
                                 const char *cwd)
 {
     int rc = own_attributes (system, so, s, cwd);
@@ -410,7 +261,7 @@ static int optional_attributes (json_t *system, const struct submit_options *so,
 }
 
 static int system_attributes (const struct submit_options *so,
-                              const struct submit_program *prog, const struct shape *s,
+                              const struct submit_program *prog, const struct submit_shape *s,
                               const char *cwd, char *const environ_list[], json_t **ret,
                               struct error *err)
 {
@@ -441,17 +292,20 @@ json_t *submit_options_jobspec (const struct submit_options *so,
                                 char *const environ_list[], struct error *err)
 {
     json_t *task_list = NULL, *system = NULL, *root;
-    struct shape s;
+    struct submit_shape s;
 
-    if (make_shape (so, &s, err) < 0 || tasks (prog, &s, &task_list, err) < 0)
+    if (submit_shape_make (so, &s, err) < 0)
         return NULL;
-    if (system_attributes (so, prog, &s, cwd, environ_list, &system, err) < 0) {
+    if (tasks (prog, &s, &task_list, err) < 0
+        || system_attributes (so, prog, &s, cwd, environ_list, &system, err) < 0) {
         json_decref (task_list);
+        submit_shape_release (&s);
         return NULL;
     }
     root = json_pack ("{s:i, s:o, s:o, s:{s:o}}", "version", 1, "resources",
                       resources (so, &s), "tasks", task_list, "attributes", "system",
                       system);
+    submit_shape_release (&s);
     if (!root)
         error_set (err, ENOMEM, "out of memory");
     return root;

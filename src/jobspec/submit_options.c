@@ -52,9 +52,11 @@ const struct option_desc submit_options_table[] = {
       "task [" SUBMIT_DEFAULT_OUTPUT "]",
       OUTPUT, false },
     { "error", 'e', "FILE", "standard error [the same as the output]", ERROR, false },
-    { "nodes", 'N', "N|MIN-MAX", "number of nodes, or the smallest and largest", NODES,
+    { "nodes", 'N', "N|SIZES",
+      "number of nodes, or several that will do: 4-16, 4-16:4, 2-16:2:*, 1,2,4", NODES,
       false },
-    { "ntasks", 'n', "N", "number of tasks [1, or one a node]", NTASKS, false },
+    { "ntasks", 'n', "N|SIZES", "number of tasks, or several [1, or one a node]", NTASKS,
+      false },
     { "ntasks-per-node", 0, "N", "tasks on each node, at most N with --ntasks",
       NTASKS_PER_NODE, false },
     { "cpus-per-task", 'c', "N", "cores for each task [1]", CPUS_PER_TASK, false },
@@ -84,7 +86,8 @@ const struct option_desc submit_options_table[] = {
     { "deadline", 0, "TIME", "cancel the job when it cannot end before", DEADLINE,
       false },
     { "max-wait", 0, "TIME",
-      "with -N MIN-MAX: how long to hold out for MAX once MIN fits [not at all]",
+      "with several sizes: how long to hold out for the largest once the least fits [not "
+      "at all]",
       MAX_WAIT, false },
     { "time-min", 0, "TIME",
       "the time limit may be lowered to that, if the job starts sooner so", TIME_MIN,
@@ -114,6 +117,8 @@ void submit_options_release (struct submit_options *so)
     free (so->image);
     free (so->script_name);
     free (so->array);
+    idset_destroy (so->nodes.list);
+    idset_destroy (so->ntasks.list);
     dependencies_release (&so->depend);
     submit_options_init (so);
 }
@@ -148,16 +153,24 @@ static int set_string (char **field, const char *value, bool store, const char *
     return 0;
 }
 
-static int set_nodes (struct submit_options *so, enum submit_source source,
-                      const char *value, const char *where, struct error *err)
+static int set_size (struct submit_options *so, enum submit_source source, int id,
+                     struct submit_size *field, const char *value, const char *where,
+                     struct error *err)
 {
-    int64_t min, max;
-    int rc = parse_count_range (value, 1, JOBSPEC_COUNT_MAX, &min, &max, where, err);
+    struct submit_size z;
+    struct error why = { 0 };
+    int rc = jobspec_count_parse (value, &z.count, &z.list, &why);
 
-    if (rc < 0 || !wins (so, source, NODES))
-        return rc;
-    so->nodes_min = min;
-    so->nodes_max = max;
+    if (rc == 0 && !z.list)
+        rc = jobspec_count_reaches (&z.count, &why);
+    if (rc < 0)
+        return error_set (err, -rc, "%s: '%.64s': %s", where, value, why.text);
+    if (wins (so, source, id)) {
+        idset_destroy (field->list);
+        *field = z;
+    } else {
+        idset_destroy (z.list);
+    }
     return 0;
 }
 
@@ -422,9 +435,9 @@ static int set_option (struct submit_options *so, enum submit_source from, int i
     case ERROR:
         return set_pattern (so, from, id, &so->error, value, where, err);
     case NODES:
-        return set_nodes (so, from, value, where, err);
+        return set_size (so, from, id, &so->nodes, value, where, err);
     case NTASKS:
-        return set_count (so, from, id, &so->ntasks, value, where, err);
+        return set_size (so, from, id, &so->ntasks, value, where, err);
     case NTASKS_PER_NODE:
         return set_count (so, from, id, &so->ntasks_per_node, value, where, err);
     case CPUS_PER_TASK:

@@ -22,7 +22,19 @@
  *     -N, or -N and t     node[N] > slot[t or 1] > core[c]
  *     -n and -N           node[N] > slot[n/N rounded up] > core[c]; tasks: n in all
  *     -n and t            the same with N = n/t rounded up; t alone: N = 1
- *     -N MIN-MAX (and t)  node{MIN,MAX} > slot[t or 1] > core[c]; -n is refused then
+ *     -N or -n of several sizes (SIZES: MIN-MAX, MIN-MAX:STEP, MIN-MAX:OPERAND:OPERATOR,
+ *     A,B,C; MIN+ without an end):
+ *
+ *     -N SIZES (and t)    node{SIZES} > slot[t or 1] > core[c]
+ *     -n SIZES            slot{SIZES} > core[c]
+ *     -n SIZES and t      node{SIZES/t} > slot[t] > core[c]
+ *     -N and -n SIZES     node[N] > slot{SIZES/N} > core[c]
+ *     -N A-B and -n       node{A-B} > slot{n/B - n/A, rounded up} > core[c]; tasks: n in
+ *                         all, so that the slots are n/nodes, rounded up
+ *     -N A-B and -n C-D   node{A-B} > slot{C/A - D/B} > core[c]
+ *
+ *     What does not divide is refused, and so are sizes whose steps pass MAX by.
+ *
  *     --mem               a memory vertex beside the slot; without a node vertex
  *                         attributes.system.fluxq.memory-per-node
  *     --gpus-per-task g   slot > gpu[g]
@@ -44,6 +56,7 @@
 #include "common/json.h"
 #include "common/option.h"
 #include "jobspec/dependency.h"
+#include "jobspec/jobspec.h"
 
 enum submit_source { SUBMIT_FROM_SCRIPT, SUBMIT_FROM_ENVIRONMENT, SUBMIT_FROM_COMMAND };
 
@@ -59,12 +72,18 @@ extern const struct option_desc submit_options_table[];
 #define SUBMIT_DEFAULT_OUTPUT "fluxq-%j.out"
 #define SUBMIT_DEFAULT_ARRAY_OUTPUT "fluxq-%A_%a.out"
 
+/* A number, or several that will do: 4, 4-16, 4-16:4, 2-16:2:*, 1,2,4,8. */
+struct submit_size {
+    struct jobspec_count count; /* min 0: not given */
+    struct idset *list;         /* as struct jobspec_resource has it, or NULL; owned */
+};
+
 struct submit_options {
     char *job_name;               /* -J */
     char *output;                 /* -o */
     char *error;                  /* -e */
-    int64_t nodes_min, nodes_max; /* -N, 0: not given */
-    int64_t ntasks;               /* -n */
+    struct submit_size nodes;     /* -N */
+    struct submit_size ntasks;    /* -n */
     int64_t ntasks_per_node;
     int64_t cpus_per_task; /* -c */
     int64_t mem_mib;       /* --mem, a node */

@@ -51,6 +51,7 @@ src_match_libmatch_a_SOURCES = \
 	src/match/shape_describe.c \
 	src/match/slots.c \
 	src/match/snapshot.c \
+	src/match/spread.c \
 	src/match/sums.c \
 	src/match/verify.c \
 	src/match/walk.c \

@@ -63,6 +63,7 @@ struct match_request *match_request_share (struct matcher *m, struct match_reque
         return req;
     }
     if (known == req || known->shape->node_memory != req->shape->node_memory
+        || known->spread.tasks != req->spread.tasks
         || !shape_equal (known->shape, req->shape))
         return req;
     match_request_destroy (req);
@@ -152,11 +153,6 @@ static int sized_shape (const struct shape *s, bool most, struct shape *ret)
     return 0;
 }
 
-int match_least_shape (const struct shape *s, struct shape *ret)
-{
-    return sized_shape (s, false, ret);
-}
-
 bool match_request_is_elastic (const struct match_request *req)
 {
     return req->shape->elastic;
@@ -174,7 +170,7 @@ struct sizing {
 /* All counts at their least, but for the outermost ones when `outermost`. */
 static int sizing_start (struct sizing *z, bool outermost)
 {
-    int rc = match_least_shape (z->asked, &z->sized);
+    int rc = sized_shape (z->asked, false, &z->sized);
 
     for (size_t i = 0; i < z->asked->nv && rc == 0 && outermost; i++)
         if (z->asked->v[i].parent == SHAPE_NONE)
@@ -262,15 +258,42 @@ static int place_sized (struct matcher *m, enum planner_op op, uint64_t job,
     return rc;
 }
 
+static int place_shape (struct matcher *m, enum planner_op op, uint64_t job,
+                        const struct shape *s, int64_t at, int64_t length,
+                        struct selection **ret, struct error *why)
+{
+    return is_elastic_inside (s) ? place_sized (m, op, job, s, at, length, ret, why)
+                                 : planner_match (m->p, op, job, s, at, length, ret, why);
+}
+
+/* From the most nodes on. */
+static int place_spread (struct matcher *m, enum planner_op op, uint64_t job,
+                         const struct match_request *req, int64_t at, int64_t length,
+                         struct selection **ret, struct error *why)
+{
+    struct spread_run run;
+    struct shape s;
+    int64_t limit = INT64_MAX;
+    int rc = -EBUSY;
+
+    while (rc == -EBUSY && spread_next (req, &limit, &run)) {
+        if (spread_shape (req, &run, &s) < 0)
+            return no_memory (why);
+        rc = place_shape (m, op, job, &s, at, length, ret, why);
+        free (s.v);
+    }
+    return rc;
+}
+
 static int find_place (struct matcher *m, enum planner_op op, uint64_t job,
                        const struct match_request *req, double now, double duration,
                        struct rset **ret, struct error *why)
 {
     int64_t at = match_ticks (now), length = match_ticks_of_duration (duration);
     autoselection struct selection *s = NULL;
-    int rc = is_elastic_inside (req->shape)
-                 ? place_sized (m, op, job, req->shape, at, length, &s, why)
-                 : planner_match (m->p, op, job, req->shape, at, length, &s, why);
+    int rc = req->spread.tasks > 0
+                 ? place_spread (m, op, job, req, at, length, &s, why)
+                 : place_shape (m, op, job, req->shape, at, length, &s, why);
 
     if (rc == -EBUSY && match_satisfiability (m, req, NULL) == -ENOENT)
         return match_satisfiability (m, req, why);
@@ -322,6 +345,21 @@ int match_allocate (struct matcher *m, uint64_t job, const struct match_request 
     return rc;
 }
 
+static int largest_shape (const struct match_request *req, struct shape *ret)
+{
+    struct spread_run run;
+    struct shape s;
+    int64_t limit = INT64_MAX;
+
+    if (req->spread.tasks == 0 || !spread_next (req, &limit, &run))
+        return sized_shape (req->shape, true, ret);
+    if (spread_shape (req, &run, &s) < 0)
+        return -ENOMEM;
+    int rc = sized_shape (&s, true, ret);
+    free (s.v);
+    return rc;
+}
+
 int match_allocate_largest (struct matcher *m, uint64_t job,
                             const struct match_request *req, double now, double duration,
                             struct rset **ret, struct error *why)
@@ -329,8 +367,9 @@ int match_allocate_largest (struct matcher *m, uint64_t job,
     struct match_request largest = *req;
     struct shape most;
 
-    if (sized_shape (req->shape, true, &most) < 0)
+    if (largest_shape (req, &most) < 0)
         return no_memory (why);
+    largest.spread.tasks = 0;
     most.elastic = false;
     largest.shape = &most;
     largest.key = ~req->key; /* another one, for what is remembered of verdicts */
@@ -371,6 +410,46 @@ static int ask_ever (struct matcher *m, const struct shape *s, struct error *why
     return rc;
 }
 
+/* *least (may be NULL): the last run, of the fewest nodes, that the machine could serve; as it
+ * was when there is none. 0, -EBUSY, -ENOMEM. */
+static int ask_ever_spread (struct matcher *m, const struct match_request *req,
+                            struct spread_run *least, struct error *why)
+{
+    struct spread_run run;
+    struct shape s;
+    int64_t limit = INT64_MAX;
+    int found = -EBUSY, rc = -EBUSY;
+
+    while (rc != -ENOMEM && (least || rc != 0) && spread_next (req, &limit, &run)) {
+        if (spread_shape (req, &run, &s) < 0)
+            return -ENOMEM;
+        rc = ask_ever (m, &s, why);
+        free (s.v);
+        if (rc == 0 && least)
+            *least = run;
+        if (rc == 0)
+            found = 0;
+    }
+    return rc == -ENOMEM ? rc : found;
+}
+
+int match_least_shape (struct matcher *m, const struct match_request *req,
+                       struct shape *ret)
+{
+    struct spread_run run;
+    struct shape s;
+    int64_t limit = INT64_MAX;
+
+    if (req->spread.tasks == 0 || !spread_next (req, &limit, &run))
+        return sized_shape (req->shape, false, ret);
+    if (ask_ever_spread (m, req, &run, NULL) == -ENOMEM
+        || spread_shape (req, &run, &s) < 0)
+        return -ENOMEM;
+    int rc = sized_shape (&s, false, ret);
+    free (s.v);
+    return rc;
+}
+
 int match_satisfiability (struct matcher *m, const struct match_request *req,
                           struct error *why)
 {
@@ -378,7 +457,8 @@ int match_satisfiability (struct matcher *m, const struct match_request *req,
     if (v->layout == m->g->layout && v->key == req->key)
         return v->never ? error_set (why, ENOENT, "%s", v->never) : 0;
     struct error text = { 0 };
-    int rc = ask_ever (m, req->shape, &text);
+    int rc = req->spread.tasks > 0 ? ask_ever_spread (m, req, NULL, &text)
+                                   : ask_ever (m, req->shape, &text);
     char *never = rc == -EBUSY ? strdup (text.text) : NULL;
     if (rc == -ENOMEM || (rc < 0 && !never))
         return no_memory (why);

@@ -7,6 +7,10 @@
 
 struct match_request {
     struct shape *shape;
+    struct {
+        int64_t tasks;       /* in all, spread over the nodes; 0: slots are as many as asked */
+        uint16_t node, slot; /* of the shape */
+    } spread;
     uint64_t key;
     unsigned refs;              /* besides the first */
     struct match_request **all; /* the hash that it is in, by key; NULL: in none */
@@ -35,9 +39,28 @@ int64_t match_ticks (double seconds);
 /* 0 (no limit), and what is longer, is a year. */
 int64_t match_ticks_of_duration (double seconds);
 double match_seconds (int64_t ticks);
-/* s with all counts at their least; *ret borrows all of it but v, which is to be freed.
- * 0 or -ENOMEM. */
-int match_least_shape (const struct shape *s, struct shape *ret);
+/* The request's shape with all counts at their least (of spread tasks: that the machine could
+ * ever serve); *ret borrows all of it but v, which is to be freed. 0 or -ENOMEM. */
+int match_least_shape (struct matcher *m, const struct match_request *req,
+                       struct shape *ret);
+
+/* -- spread.c -- */
+
+/* Numbers of nodes that need as many slots each. */
+struct spread_run {
+    struct jobspec_count nodes;
+    int64_t slots;
+};
+/* The run of the most nodes that are at most *limit, which then is below them; false: there
+ * is none. O(log). */
+bool spread_next (const struct match_request *req, int64_t *limit,
+                  struct spread_run *ret);
+/* The request's shape with these counts; v is to be freed. 0 or -ENOMEM. */
+int spread_shape (const struct match_request *req, const struct spread_run *run,
+                  struct shape *ret);
+/* Are the jobspec's tasks spread? Then req->spread is set. 0, or -ENOTSUP: too many runs. */
+int spread_compile (const struct jobspec *js, struct match_request *req,
+                    struct error *err);
 
 /* -- match_rset.c -- */
 

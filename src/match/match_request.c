@@ -77,6 +77,8 @@ static int count_in_mib (struct jobspec_resource *v)
 {
     struct jobspec_count *c = &v->count;
 
+    if (v->sizes)
+        return v->unit && strcmp (v->unit, "MiB") != 0 ? -ENOTSUP : 0;
     if (to_mib (v->unit, &c->min) < 0 || to_mib (v->unit, &c->max) < 0
         || (c->op == '+' && to_mib (v->unit, &c->operand) < 0))
         return -EINVAL;
@@ -168,8 +170,10 @@ static int copy_vertex (struct compiler *cc, const struct jobspec_resource *from
     v->nwith = 0;
     if (rc < 0)
         return rc;
-    if (is_type (v, "memory") && count_in_mib (v) < 0)
-        return refuse (cc, at, "memory has a unit such as MiB or GB");
+    if (is_type (v, "memory") && (rc = count_in_mib (v)) < 0)
+        return refuse (cc, at,
+                       rc == -ENOTSUP ? "a list of amounts of memory is one in MiB"
+                                      : "memory has a unit such as MiB or GB");
     if (is_type (v, "node") && from->nwith == 0 && at->in_slot)
         return add_core (cc, v);
     struct context below = { .up = at,
@@ -223,6 +227,14 @@ static struct shape *compile (const struct jobspec *js, struct error *err)
     return s;
 }
 
+/* 64-bit finalizer of MurmurHash3, so that small amounts change all bits. */
+static uint64_t mixed (uint64_t h)
+{
+    h = (h ^ h >> 33) * UINT64_C (0xff51afd7ed558ccd);
+    h = (h ^ h >> 33) * UINT64_C (0xc4ceb9fe1a85ec53);
+    return h ^ h >> 33;
+}
+
 struct match_request *match_request_create (const struct jobspec *js, struct error *err)
 {
     struct match_request *req = calloc (1, sizeof (*req));
@@ -235,11 +247,12 @@ struct match_request *match_request_create (const struct jobspec *js, struct err
         free (req);
         return NULL;
     }
-    /* 64-bit finalizer of MurmurHash3, so that small amounts change all bits. */
-    uint64_t h = (uint64_t)js->memory_per_node;
-    h = (h ^ h >> 33) * UINT64_C (0xff51afd7ed558ccd);
-    h = (h ^ h >> 33) * UINT64_C (0xc4ceb9fe1a85ec53);
-    req->key = req->shape->key ^ h ^ h >> 33;
+    if (spread_compile (js, req, err) < 0) {
+        match_request_destroy (req);
+        return NULL;
+    }
+    req->key = req->shape->key ^ mixed ((uint64_t)js->memory_per_node)
+               ^ mixed ((uint64_t)req->spread.tasks << 1);
     return req;
 }
 

@@ -21,7 +21,7 @@ static int plan (struct matcher *m, enum planner_op op, uint64_t job,
     const struct shape *shape = req->shape;
 
     if (shape->elastic) {
-        if (match_least_shape (shape, &least) < 0)
+        if (match_least_shape (m, req, &least) < 0)
             return error_set (why, ENOMEM, "out of memory");
         shape = &least;
     }

@@ -104,7 +104,7 @@ static void test_no_directives (void **state)
     good (&r,
           SH "# a comment: --nodes=2\n##SBATCH -N2\n #SBATCH -N2\n#SBATCHX -N2\n#FLUXQS\n"
              "#SLURM is a batch system\n# flux: is another\necho\n");
-    assert_int_equal (r.so.nodes_min, 0);
+    assert_int_equal (r.so.nodes.count.min, 0);
     assert_int_equal (r.warnings.len, 0);
     assert_string_equal (r.so.script_name, "job.sh");
     done (&r);
@@ -133,8 +133,8 @@ static void test_sbatch (void **state)
                  "#SBATCH -D /tmp -e err --gpus=4 --export=NONE\n"
                  "#SBATCH --nodes=3\n" /* the last one wins */
                  "echo\n");
-    assert_int_equal (r.so.nodes_min, 3);
-    assert_int_equal (r.so.ntasks, 4);
+    assert_int_equal (r.so.nodes.count.min, 3);
+    assert_int_equal (r.so.ntasks.count.min, 4);
     assert_string_equal (r.so.job_name, "my job");
     assert_string_equal (r.so.output, "out #%j");
     assert_string_equal (r.so.error, "err");
@@ -153,7 +153,7 @@ static void test_sbatch (void **state)
     good (&r, SH
           "#SBATCH --tasks-per-node=4\n#SLURM -N2\n#SBATCH--mem=1\n#SBATCH\n#SBATCH -c2");
     assert_int_equal (r.so.ntasks_per_node, 4);
-    assert_int_equal (r.so.nodes_min, 2);
+    assert_int_equal (r.so.nodes.count.min, 2);
     assert_int_equal (r.so.mem_mib, 1);
     assert_int_equal (r.so.cpus_per_task, 2);
     done (&r);
@@ -166,14 +166,14 @@ static void test_late_directives (void **state)
 
     (void)state;
     good (&r, SH "#SBATCH -N2\ncd /tmp\n# comment\n#SBATCH -n4\necho\n");
-    assert_int_equal (r.so.ntasks, 0);
+    assert_int_equal (r.so.ntasks.count.min, 0);
     assert_int_equal (strncmp (r.warnings.buf, "dir/job.sh:5: ", 14), 0);
     assert_non_null (strstr (r.warnings.buf, "#SBATCH -n4"));
     assert_non_null (strstr (r.warnings.buf, "line 3"));
     done (&r);
     /* also when there was none before */
     good (&r, SH "cd /tmp\n#FLUXQ -n4\n");
-    assert_int_equal (r.so.ntasks, 0);
+    assert_int_equal (r.so.ntasks.count.min, 0);
     assert_int_equal (strncmp (r.warnings.buf, "dir/job.sh:3: ", 14), 0);
     done (&r);
     /* a script that writes scripts: not a warning for each line */
@@ -201,8 +201,8 @@ static void test_fluxq (void **state)
     good (&r,
           SH "#FLUXQ --nodes=2-4 -q batch # where\n#FLUXQ -p other\n"
              "#FLUXQ --image 'busybox:1' -J 'it\"s'\n#FLUXQ --gpus-per-task=1 --hold\n");
-    assert_int_equal (r.so.nodes_min, 2);
-    assert_int_equal (r.so.nodes_max, 4);
+    assert_int_equal (r.so.nodes.count.min, 2);
+    assert_int_equal (r.so.nodes.count.max, 4);
     assert_string_equal (r.so.queue, "other");
     assert_string_equal (r.so.image, "busybox:1");
     assert_string_equal (r.so.job_name, "it\"s");
@@ -227,8 +227,8 @@ static void test_flux (void **state)
                  "#FLUX: --job-name='''It's a \"job\"''' -g 1 -x\n"
                  "#FLUX: -t 30 --output=out-{{id}}-100% --error={{name}}.err --cwd=/tmp\n"
                  "flux run -N4 app\n");
-    assert_int_equal (r.so.nodes_min, 4);
-    assert_int_equal (r.so.ntasks, 8);
+    assert_int_equal (r.so.nodes.count.min, 4);
+    assert_int_equal (r.so.ntasks.count.min, 8);
     assert_int_equal (r.so.cpus_per_task, 2);
     assert_string_equal (r.so.queue, "batch");
     assert_true (r.so.hold);
@@ -251,18 +251,18 @@ static void test_flux_other_languages (void **state)
     good (&r, "#!/usr/bin/env python3\ndef main():\n    \"\"\"\n    flux: -N4\n"
               "    flux: --queue=batch\n    flux: --job-name=\"my python job\"\n\n"
               "    # Set some arbitrary user data:\n    \"\"\"\n    run()\n");
-    assert_int_equal (r.so.nodes_min, 4);
+    assert_int_equal (r.so.nodes.count.min, 4);
     assert_string_equal (r.so.job_name, "my python job");
     done (&r);
     good (&r, "#!/usr/bin/lua\n--\n-- flux: -N1 --exclusive\n-- flux: --output=job.out\n"
               "local app = require 'app'\napp.run()\n");
-    assert_int_equal (r.so.nodes_min, 1);
+    assert_int_equal (r.so.nodes.count.min, 1);
     assert_string_equal (r.so.output, "job.out");
     done (&r);
     good (&r, "#!/usr/bin/env python3\n\"\"\"\nflux: --nodes=4\n\nSet a value:\nflux: "
               "-n8\n\"\"\"\n");
-    assert_int_equal (r.so.nodes_min, 4);
-    assert_int_equal (r.so.ntasks, 8);
+    assert_int_equal (r.so.nodes.count.min, 4);
+    assert_int_equal (r.so.ntasks.count.min, 8);
     done (&r);
 }
 
@@ -284,7 +284,7 @@ static void test_flux_multi_line (void **state)
     done (&r);
     good (&r, SH "# flux: --job-name=\"\"\"\n# flux: one\"\"\"\n# flux: -n2\necho\n");
     assert_string_equal (r.so.job_name, "one");
-    assert_int_equal (r.so.ntasks, 2);
+    assert_int_equal (r.so.ntasks.count.min, 2);
     done (&r);
     /* the indentation of the first line goes, what is more stays */
     good (&r, SH "#  flux:  --job-name=\"\"\"\n#  flux:    two\"\"\"\n");
@@ -496,7 +496,7 @@ static void test_dialects (void **state)
                               *other == *d);
         snprintf (script, sizeof (script), SH "%s\n", line);
         good (&r, script);
-        assert_int_equal (r.so.nodes_min, 2);
+        assert_int_equal (r.so.nodes.count.min, 2);
         done (&r);
     }
     assert_int_equal (n, 3);

@@ -76,7 +76,9 @@ static void add_tree (struct strbuf *sb, const struct jobspec_resource *r, size_
 {
     for (size_t i = 0; i < n; i++) {
         strbuf_addf (sb, "%s%s", i ? "," : "", r[i].type);
-        if (r[i].count.min == r[i].count.max)
+        if (r[i].sizes)
+            strbuf_add_idset (sb, r[i].sizes);
+        else if (r[i].count.min == r[i].count.max)
             strbuf_addf (sb, "%jd", (intmax_t)r[i].count.min);
         else
             strbuf_addf (sb, "%jd-%jd:%jd:%c", (intmax_t)r[i].count.min,
@@ -137,6 +139,62 @@ static const struct {
       { 2, 2, 6, 6, 6, 6, 0, 0, 1 } },
     { "-N2-4", "node2-4:1:+(slot1(core1))", 0, { 2, 4, 2, 4, 2, 4, 0, 0, 1 } },
     { "-N4-4", "node4(slot1(core1))", 0, { 4, 4, 4, 4, 4, 4, 0, 0, 1 } },
+    /* several sizes, in steps and as a list */
+    { "-N4-16:4", "node4-16:4:+(slot1(core1))", 0, { 4, 16, 4, 16, 4, 16, 0, 0, 1 } },
+    { "-N4-16:4:+", "node4-16:4:+(slot1(core1))", 0, { 4, 16, 4, 16, 4, 16, 0, 0, 1 } },
+    { "-N2-16:2:*", "node2-16:2:*(slot1(core1))", 0, { 2, 16, 2, 16, 2, 16, 0, 0, 1 } },
+    { "-N2-256:2:^",
+      "node2-256:2:^(slot1(core1))",
+      0,
+      { 2, 256, 2, 256, 2, 256, 0, 0, 1 } },
+    { "-N1,2,4,8", "node1-2,4,8(slot1(core1))", 0, { 1, 8, 1, 8, 1, 8, 0, 0, 1 } },
+    { "-N1,2,3", "node1-3:1:+(slot1(core1))", 0, { 1, 3, 1, 3, 1, 3, 0, 0, 1 } },
+    { "-N4+",
+      "node4-2147483647:1:+(slot1(core1))",
+      0,
+      { 4, 2147483647, 4, 2147483647, 4, 2147483647, 0, 0, 1 } },
+    /* several numbers of tasks */
+    { "-n8-64", "slot8-64:1:+(core1)", 0, { 1, 64, 8, 64, 8, 64, 0, 0, 1 } },
+    { "-n8-64:8 -c2", "slot8-64:8:+(core2)", 0, { 1, 64, 8, 64, 16, 128, 0, 0, 2 } },
+    { "-n2,8,32", "slot2,8,32(core1)", 0, { 1, 32, 2, 32, 2, 32, 0, 0, 1 } },
+    { "-n8-64 --ntasks-per-node=8",
+      "node1-8:1:+(slot8(core1))",
+      0,
+      { 1, 8, 8, 64, 8, 64, 0, 0, 1 } },
+    { "-n8-56:16 --ntasks-per-node=8",
+      "node1-7:2:+(slot8(core1))",
+      0,
+      { 1, 7, 8, 56, 8, 56, 0, 0, 1 } },
+    { "-n8,32 --ntasks-per-node=4 --exclusive",
+      "node2,8!(slot4(core1))",
+      0,
+      { 2, 8, 8, 32, 8, 32, 0, 0, 1 } },
+    { "-N4 -n8-64", "node4(slot2-16:1:+(core1))", 0, { 4, 4, 8, 64, 8, 64, 0, 0, 1 } },
+    { "-N4 -n8-64:2:*",
+      "node4(slot2-16:2:*(core1))",
+      0,
+      { 4, 4, 8, 64, 8, 64, 0, 0, 1 } },
+    { "-N2-4 -n8-64",
+      "node2-4:1:+(slot4-16:1:+(core1))",
+      0,
+      { 2, 4, 8, 64, 8, 64, 0, 0, 1 } },
+    { "-N4-16 -n32-128",
+      "node4-16:1:+(slot8(core1))",
+      0,
+      { 4, 16, 32, 128, 32, 128, 0, 0, 1 } },
+    /* one number of tasks, spread over the nodes that there are */
+    { "-N4-16 -n64",
+      "node4-16:1:+(slot4-16:1:+(core1))",
+      64,
+      { 4, 16, 64, 79, 64, 79, 0, 0, 1 } },
+    { "-N2,4 -n6 -c2",
+      "node2,4(slot2-3:1:+(core2))",
+      6,
+      { 2, 4, 6, 9, 12, 18, 0, 0, 2 } },
+    { "-N2+ -n6",
+      "node2-6:1:+(slot1-3:1:+(core1))",
+      6,
+      { 2, 6, 6, 11, 6, 11, 0, 0, 1 } },
     { "-N2-4 --ntasks-per-node=3 -c2",
       "node2-4:1:+(slot3(core2))",
       0,
@@ -237,6 +295,18 @@ static const struct {
     { "-N4-2", "--nodes", "4-2" },
     { "-N9223372036854775808", "--nodes", "9223372036854775808" },
     { "-Nx", "--nodes", "'x'" },
+    { "-N4-", "--nodes", "at its end" },
+    { "-N4-16:0", "--nodes", "'0'" },
+    { "-N4-16:2:/", "--nodes", "'/' is not one of + * ^" },
+    { "-N4-16:1:*", "--nodes", "2 or more" },
+    { "-N1-16:2:^", "--nodes", "min must be 2 or more" },
+    { "-N4-15:4", "--nodes", "the last size is 12; say 4-12:4" },
+    { "-N4-7:2:*", "--nodes", "4 is the only size" },
+    { "-N2-255:2:^", "--nodes", "say 2-16:2:^" },
+    { "-N4,2", "--nodes", "numbers that rise" },
+    { "-N0,2", "--nodes", "0 in it" },
+    { "-n64-8", "--ntasks", "max 8 is less than min 64" },
+    { "-n8-63:8", "--ntasks", "say 8-56:8" },
     { "-n0", "--ntasks", "0" },
     { "-n2147483648", "--ntasks", "2147483648" },
     { "-n", "--ntasks", "needs a value" },
@@ -271,7 +341,17 @@ static const struct {
     /* counts that do not fit together: both are named, and a way out */
     { "-N4 -n2", "2 tasks", "4 nodes" },
     { "-N2 -n9 --ntasks-per-node=4", "9 tasks", "room for 8" },
-    { "-N2-4 -n4", "-n", "--ntasks-per-node" },
+    { "-N2-4 -n3", "3 tasks", "4 nodes" },
+    { "-N2-4 -n16 --ntasks-per-node=4", "16 tasks", "room for 8" },
+    { "-N4-16 -n64-128", "16 tasks on each of 4 nodes", "--ntasks-per-node" },
+    { "-N3-4 -n8-64", "8 tasks on 3 nodes", "say -n 9-64" },
+    { "-N2-4 -n8-64:8", "-n 8-64:8", "--ntasks-per-node" },
+    { "-N3 -n8-64", "3 nodes", "say -n 9-63" },
+    { "-N3 -n3-9:2", "-n 3-9:2", "multiples of 3" },
+    { "-N4 -n8-64 --ntasks-per-node=8", "64 tasks", "room for 32" },
+    { "-n8-64 --ntasks-per-node=7", "-n 8-64", "multiples of 7" },
+    { "-n2-4 -G4", "-G 4", "--gpus-per-task" },
+    { "-n2-4 --exclusive", "--exclusive", "-n 2-4" },
     { "-N2-4 -G4", "-G", "--gpus-per-task" },
     { "-n3 -G4", "4 GPUs", "3 tasks" },
     { "-N2 -n4 -G3", "3 GPUs", "2 nodes" },
@@ -320,7 +400,7 @@ static void test_precedence (void **state)
             assert_int_equal (
                 submit_options_set (&so, orders[i][k], "time", v, NULL, &err), 0);
         }
-        assert_int_equal (so.nodes_min, 3);
+        assert_int_equal (so.nodes.count.min, 3);
         assert_string_equal (so.job_name, "3");
         assert_true (so.time_limit == 180.);
         /* a value that loses is checked all the same; a flag can be taken back */
@@ -390,7 +470,7 @@ static void test_from_environ (void **state)
     (void)state;
     submit_options_init (&so);
     assert_int_equal (submit_options_from_environ (&so, list, &err), 0);
-    assert_int_equal (so.nodes_min, 2);
+    assert_int_equal (so.nodes.count.min, 2);
     assert_int_equal (so.ntasks_per_node, 3);
     assert_true (so.time_limit == 90.);
     assert_true (so.hold);
@@ -401,7 +481,7 @@ static void test_from_environ (void **state)
     submit_options_release (&so);
     /* what a job finds about itself is no option for the jobs it submits */
     assert_int_equal (submit_options_from_environ (&so, inside, &err), 0);
-    assert_int_equal (so.ntasks, 0);
+    assert_int_equal (so.ntasks.count.min, 0);
     assert_null (so.job_name);
     assert_string_equal (so.queue, "batch");
     submit_options_release (&so);

@@ -111,6 +111,103 @@ static void test_elastic (void **state)
     rig_destroy (&mc);
 }
 
+/* Tasks spread over 2 to 6 nodes, on each as many slots as they take there. */
+static struct match_request *spread_request (const char *nodes, const char *slots, int tasks)
+{
+    char text[512];
+    struct error err = { 0 };
+
+    snprintf (text, sizeof (text),
+              "{\"version\":1,\"resources\":[{\"type\":\"node\",\"count\":\"%s\",\"with\":["
+              "{\"type\":\"slot\",\"label\":\"task\",\"count\":\"%s\",\"with\":[{\"type\":"
+              "\"core\",\"count\":1}]}]}],\"tasks\":[{\"command\":[\"a\"],\"slot\":\"task\","
+              "\"count\":{\"total\":%d}}],\"attributes\":{\"system\":{}}}",
+              nodes, slots, tasks);
+    struct jobspec *js = jobspec_parse (text, strlen (text), &err);
+    struct match_request *req = js ? match_request_create (js, &err) : NULL;
+    if (!req)
+        fail_msg ("%s: %s", text, err.text);
+    jobspec_destroy (js);
+    return req;
+}
+
+/* "4x3": so many nodes with so many slots each, or the sentence why not. */
+static void expect_spread (struct rig *mc, uint64_t job, const char *nodes,
+                           const char *slots, int tasks, const char *answer)
+{
+    struct match_request *req = spread_request (nodes, slots, tasks);
+    struct error err = { 0 };
+    struct rset *r;
+    char text[ERROR_TEXT_MAX];
+
+    if (match_allocate (mc->m, job, req, 100, 60, &r, &err) < 0) {
+        snprintf (text, sizeof (text), "%s", err.text);
+    } else {
+        snprintf (text, sizeof (text), "%zux%u", r->nranks, r->ranks[0].slots);
+        for (size_t i = 0; i < r->nranks; i++)
+            assert_int_equal (r->ranks[i].slots, r->ranks[0].slots);
+        rset_destroy (r);
+    }
+    assert_string_equal (text, answer);
+    match_request_destroy (req);
+}
+
+static void test_spread (void **state)
+{
+    (void)state;
+    struct rig mc = rig_create (6); /* of 8 cores each */
+    expect_spread (&mc, 1, "2-6", "2-6", 12, "6x2");
+    match_cancel (mc.m, 1);
+    expect (&mc, 1, "node=2!>slot=1>core=1", "n0:0-7*1 n1:0-7*1");
+    expect_spread (&mc, 2, "2-6", "2-6", 12, "4x3"); /* 5 cores are free on each */
+    expect_spread (&mc, 3, "2-6", "2-6", 12, "4x3"); /* and now 2 */
+    expect_spread (&mc, 4, "2-6", "2-6", 12,
+                   "needs 12 cores in all, 8 are free now (of 48)");
+    match_cancel (mc.m, 1);
+    expect_spread (&mc, 4, "2,6", "2-6", 12, "6x2"); /* with what is left there */
+    match_cancel (mc.m, 4);
+    expect_spread (&mc, 1, "2-6:2", "2-7", 13, "2x7"); /* 4 would need 4 slots on each */
+    match_cancel (mc.m, 1);
+    match_cancel (mc.m, 2);
+    match_cancel (mc.m, 3);
+    expect_spread (&mc, 1, "2-6", "2-6:2", 12, "6x2");
+    match_cancel (mc.m, 1);
+    expect_spread (&mc, 1, "2-4", "6-12:6", 12, "4x6"); /* steps of slots: rounded up */
+    match_cancel (mc.m, 1);
+    /* on one node they would never fit; nor on 8, of which there are 6 */
+    expect_spread (&mc, 1, "1-8", "2-16", 16, "6x3");
+    rig_destroy (&mc);
+}
+
+/* What is reserved is the least that the machine can serve: 16 tasks take two nodes. */
+static void test_spread_reserves (void **state)
+{
+    (void)state;
+    struct rig mc = rig_create (6);
+    struct match_request *req = spread_request ("1-8", "2-16", 16);
+    struct match_request *never = spread_request ("1-2", "50-100", 100);
+    struct error err = { 0 };
+    struct rset *r;
+    double start = 0;
+
+    expect (&mc, 1, "node=6!>slot=1>core=1",
+            "n0:0-7*1 n1:0-7*1 n2:0-7*1 n3:0-7*1 n4:0-7*1 n5:0-7*1");
+    assert_int_equal (match_reserve (mc.m, 2, req, 100, 60, &start, &err), 0);
+    assert_true (start == 160);
+    assert_int_equal (match_cancel (mc.m, 2), 0);
+    assert_int_equal (match_earliest (mc.m, req, 100, 60, &start, &r, &err), 0);
+    assert_int_equal (r->nranks, 2);
+    rset_destroy (r);
+    assert_int_equal (match_allocate_largest (mc.m, 2, req, 100, 60, &r, &err), -EBUSY);
+    assert_int_equal (match_satisfiability (mc.m, req, &err), 0);
+    assert_int_equal (match_satisfiability (mc.m, never, &err), -ENOENT);
+    assert_int_equal (match_allocate (mc.m, 4, never, 100, 60, &r, &err), -ENOENT);
+    assert_non_null (strstr (err.text, "needs 100 cores"));
+    match_request_destroy (req);
+    match_request_destroy (never);
+    rig_destroy (&mc);
+}
+
 static void test_exclusive_leaves_foreign (void **state)
 {
     (void)state;
@@ -642,6 +739,8 @@ int main (void)
         cmocka_unit_test (test_first_fit),
         cmocka_unit_test (test_racks),
         cmocka_unit_test (test_elastic),
+        cmocka_unit_test (test_spread),
+        cmocka_unit_test (test_spread_reserves),
         cmocka_unit_test (test_exclusive_leaves_foreign),
         cmocka_unit_test (test_memory),
         cmocka_unit_test (test_constraints),

@@ -37,7 +37,7 @@ test_expect_success 'a job that has ended: how, when, with which status' '
 
 test_expect_success 'a pending job says why it waits, and what it asks for' '
     shows job $held -- State PENDING && shows job $held -- Reason ".*[Hh]eld.*" &&
-    shows job $held -- Urgency "0 \(held\)" && shows job $held -- Request "2 nodes, 4 tasks, 4 cores" &&
+    shows job $held -- Urgency "0 \(held\)" && shows job $held -- Asked "2 nodes, 4 tasks, 4 cores" &&
     shows job $held -- Time "0:00 of 1:30:00" && test_must_fail grep -E "^(Result|Exit status|Ended)" text
 '
 

@@ -140,6 +140,28 @@ static json_t *describe_jobspec (const struct jobspec *js)
     return o;
 }
 
+static json_t *text_or_null (const struct strbuf *sb)
+{
+    return sb->len && !sb->err ? json_string (sb->buf) : json_null ();
+}
+
+/* How large it is: as asked, as granted, and why so. */
+static void add_sizes (json_t *o, const struct jobspec *js, const struct job *job)
+{
+    autostrbuf struct strbuf asked, granted;
+
+    strbuf_init (&asked, 64 * 1024);
+    strbuf_init (&granted, 1024);
+    if (js)
+        sizes_add_asked (&asked, js);
+    if (job->r)
+        sizes_add_granted (&granted, job);
+    json_object_set_new (o, "asked", text_or_null (&asked));
+    json_object_set_new (o, "granted", text_or_null (&granted));
+    json_object_update_new (o, json_pack ("{s:s? s:s?}", "size_reason", job->size_reason,
+                                          "size_text", job->size_text));
+}
+
 /* What it is to wait for, as submitted, and the jobs that it waits for now. */
 static void add_waiting (json_t *o, struct broker *b, const struct jobspec *js,
                          const struct job *job)
@@ -238,6 +260,7 @@ static void answer_job (struct look *l, const struct journal_record *rec)
         if (js)
             json_object_update_new (o, describe_jobspec (js));
         add_waiting (o, l->b, js, e->job);
+        add_sizes (o, js, e->job);
         jobspec_destroy (js);
         json_object_set_new (o, "ranks", describe_rset (e->job));
         json_object_set_new (o, "alloc_time",

@@ -110,8 +110,12 @@ static json_t *submit_context (const struct entry *array, uint32_t task)
         "array_task", "job", (json_int_t)array->id, "task", (json_int_t)task, "submitted",
         job->t_submit, "eligible", job->t_eligible, "age", job_age_since (job));
 
-    if (o && job->t_deadline > 0
-        && json_object_set_new (o, "deadline", json_real (job->t_deadline)) < 0) {
+    if (o
+        && ((job->t_deadline > 0
+             && json_object_set_new (o, "deadline", json_real (job->t_deadline)) < 0)
+            || (job->asked_nodes
+                && json_object_set_new (o, "nodes", json_string (job->asked_nodes))
+                       < 0))) {
         json_decref (o);
         return NULL;
     }
@@ -135,6 +139,8 @@ static struct entry *make_task (struct broker *b, struct entry *array, uint32_t 
     e->req = match_request_ref (array->req);
     e->max_wait = array->max_wait;
     e->time_min = array->time_min;
+    e->tasks_total = array->tasks_total;
+    e->tasks_per_slot = array->tasks_per_slot;
     e->submitting = true; /* it was placed already: into no queue */
     journal_txn_job_of (broker_transaction (b), e->id, array->job->userid, array->id);
     if (broker_emit (b, e, "submit", context) < 0 || e->job->state != JOB_SCHED)

@@ -40,6 +40,7 @@ struct entry {
     unsigned queue;            /* index in config */
     struct match_request *req; /* while it may be scheduled */
     double max_wait, time_min; /* seconds, of the jobspec; 0: none */
+    int64_t tasks_total, tasks_per_slot; /* of the jobspec; one of them is 0 */
     struct jobspec *js;        /* only when fresh or running; else in the journal */
     struct rset *r;            /* while allocated */
     struct exec_job *xjob;     /* between start and cleaned */
@@ -184,6 +185,18 @@ void entry_set_note (struct entry *e, const char *text);
 void entry_drop_spec (struct entry *e);
 /* What its jobspec says of other jobs becomes the entry's. */
 void entry_take_depend (struct entry *e);
+
+/* -- sizes.c: how large a job is, as asked and as granted -- */
+/* What its jobspec says of them becomes the entry's. */
+void entry_take_sizes (struct entry *e);
+int64_t entry_ntasks (const struct entry *e, const struct rset *r);
+/* "4-16 nodes, 8 tasks a node", "8 nodes, 64 tasks, 64 cores" */
+void sizes_add_asked (struct strbuf *sb, const struct jobspec *js);
+void sizes_add_granted (struct strbuf *sb, const struct job *job);
+/* Into the contexts of submit and alloc (e->r is there). 0, or -1: no memory. */
+int sizes_to_submit (json_t *context, const struct jobspec *js);
+int sizes_to_alloc (json_t *context, const struct entry *e,
+                    const struct sched_size *size);
 
 /* -- lifecycle.c -- */
 /* Apply an event and put it into this turn's transaction. context is taken over. -EPROTO:

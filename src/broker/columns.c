@@ -126,6 +126,17 @@ static bool is_waiting (const struct entry *e)
     return e->job->state < JOB_RUN;
 }
 
+/* As asked, "4-16", of who waits and of an array, whose tasks have each their own; else as
+ * granted. */
+COLUMN (node_count)
+{
+    (void)b;
+    if (e->job->asked_nodes && (is_waiting (e) || e->job->array))
+        strbuf_adds (sb, e->job->asked_nodes);
+    else
+        add_number (sb, e->job->nnodes);
+}
+
 COLUMN (time)
 {
     const struct job *job = e->job;
@@ -300,6 +311,7 @@ const struct column columns[] = {
     NUM (restarts),
     NUM (userid),
     TXT (result_text),
+    TXT (node_count),
 
     NUM (expected_start), /* of who waits */
     NUM (jobs_ahead),

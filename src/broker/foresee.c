@@ -8,13 +8,14 @@
 #include "broker/broker.h"
 #include "common/clock.h"
 
-static json_t *where (const struct rset *r)
+static json_t *where (const struct entry *e, const struct rset *r)
 {
     autofree char *nodelist = rset_nodelist (r);
 
     return nodelist
                ? json_pack ("{s:s s:I s:I s:I}", "nodelist", nodelist, "nnodes",
-                            (json_int_t)r->nranks, "ntasks", (json_int_t)rset_slots (r),
+                            (json_int_t)r->nranks, "ntasks",
+                            (json_int_t)entry_ntasks (e, r),
                             "ncores", (json_int_t)rset_cores (r))
                : NULL;
 }
@@ -26,7 +27,15 @@ json_t *broker_foresee (struct broker *b, const struct entry *e)
     double now = clock_wall (), start = 0;
     double from = MAX (now, e->js->begin);
     int rc = match_earliest (b->matcher, e->req, from, e->js->duration, &start, &r, &why);
-    json_t *o = rc == 0 ? where (r) : json_object ();
+    struct rset *now_r = NULL;
+    if (rc == 0 && start <= now && match_request_is_elastic (e->req)
+        && match_without_allocating (b->matcher, e->req, now, e->js->duration, &now_r,
+                                     NULL)
+               == 0) {
+        rset_destroy (r);
+        r = now_r; /* not the least that it would start with, but what it would get */
+    }
+    json_t *o = rc == 0 ? where (e, r) : json_object ();
 
     rset_destroy (r);
     if (!o || rc == -ENOMEM) {

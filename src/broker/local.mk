@@ -23,6 +23,7 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/plan.c \
 	src/broker/recover.c \
 	src/broker/reload.c \
+	src/broker/sizes.c \
 	src/broker/start.c \
 	src/broker/submit.c \
 	src/broker/users.c \

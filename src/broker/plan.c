@@ -65,9 +65,9 @@ void broker_dequeue (struct broker *b, struct entry *e)
     broker_plan_due (b); /* who was planned behind it may move forward */
 }
 
-/* {"R":..., "nodelist":..., "nnodes":..., "ntasks":..., "ncores":...}, and "duration" if it was
- * lowered. */
-static json_t *alloc_context (const struct entry *e, double duration)
+/* {"R":..., "nodelist":..., "nnodes":..., "ntasks":..., "ncores":...}, "duration" if it was
+ * lowered, and of an elastic job "size". */
+static json_t *alloc_context (const struct entry *e, const struct sched_decision *d)
 {
     autofree char *text = rset_encode (e->r);
     autofree char *nodelist = rset_nodelist (e->r);
@@ -77,12 +77,14 @@ static json_t *alloc_context (const struct entry *e, double duration)
         json_decref (r);
         return NULL;
     }
-    json_t *o =
-        json_pack ("{s:o s:s s:I s:I s:I}", "R", r, "nodelist", nodelist, "nnodes",
-                   (json_int_t)e->r->nranks, "ntasks", (json_int_t)rset_slots (e->r),
-                   "ncores", (json_int_t)rset_cores (e->r));
-    if (duration != e->job->duration)
-        json_object_set_new (o, "duration", json_real (duration));
+    json_t *o = json_pack ("{s:o s:s}", "R", r, "nodelist", nodelist);
+    int rc = o ? sizes_to_alloc (o, e, &d->size) : -1;
+    if (rc == 0 && d->duration != e->job->duration)
+        rc = json_object_set_new (o, "duration", json_real (d->duration));
+    if (rc < 0) {
+        json_decref (o);
+        return NULL;
+    }
     return o;
 }
 
@@ -101,8 +103,7 @@ static void allocate (struct broker *b, struct sched_decision *d)
         return;
     }
     e->r = d->r;
-    if (!(context = alloc_context (e, d->duration))
-        || broker_emit (b, e, "alloc", context) < 0) {
+    if (!(context = alloc_context (e, d)) || broker_emit (b, e, "alloc", context) < 0) {
         log_error ("job %ju: allocation could not be recorded", (uintmax_t)d->id);
         match_cancel (b->matcher, d->id);
         rset_destroy (e->r);

@@ -34,8 +34,7 @@ static int on_job (const struct journal_job_row *row, void *arg)
     if (e->req)
         e->req = match_request_share (b->matcher, e->req);
     if (e->js) {
-        e->max_wait = e->js->max_wait;
-        e->time_min = e->js->time_min;
+        entry_take_sizes (e);
     }
     if (e->js && !row->of) /* a task waits with its array */
         entry_take_depend (e);

@@ -149,8 +149,7 @@ static int check (struct submission *s, const char **code, struct error *err)
     if (!(e->req = match_request_create (e->js, err)))
         return -EINVAL;
     e->req = match_request_share (b->matcher, e->req);
-    e->max_wait = e->js->max_wait;
-    e->time_min = e->js->time_min;
+    entry_take_sizes (e);
     if (b->ops->check && b->ops->check (b->exec, e->js, s->uid, err) < 0)
         return -EINVAL;
     *code = "infeasible";
@@ -162,16 +161,12 @@ static int check (struct submission *s, const char **code, struct error *err)
 static json_t *submit_context (const struct submission *s, const struct exec_user *user)
 {
     const struct jobspec *js = s->e->js;
-    struct jobspec_sizes sizes;
-
-    jobspec_get_sizes (js, &sizes);
-    json_t *o = json_pack (
-        "{s:I s:i s:i s:i s:I s:s s:s s:s s:f s:I s:I s:I}", "userid",
-        (json_int_t)user->uid, "urgency", s->urgency, "flags", 0, "version", 1, "groupid",
-        (json_int_t)user->gid, "user", user->name, "name", js->name, "queue", s->queue,
-        "duration", js->duration, "nnodes", (json_int_t)sizes.min_nodes, "ntasks",
-        (json_int_t)sizes.min_slots, "ncores", (json_int_t)sizes.min_cores);
-    int rc = 0;
+    json_t *o = json_pack ("{s:I s:i s:i s:i s:I s:s s:s s:s s:f}", "userid",
+                           (json_int_t)user->uid, "urgency", s->urgency, "flags", 0,
+                           "version", 1, "groupid", (json_int_t)user->gid, "user",
+                           user->name, "name", js->name, "queue", s->queue, "duration",
+                           js->duration);
+    int rc = o ? sizes_to_submit (o, js) : -1;
     if (js->begin > 0)
         rc |= json_object_set_new (o, "begin", json_real (js->begin));
     if (js->array.text)

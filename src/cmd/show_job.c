@@ -79,41 +79,6 @@ static void print_times (const json_t *o)
     strbuf_release (&sb);
 }
 
-/* "2-4 nodes" */
-static void add_count (struct strbuf *sb, double min, double max, const char *one)
-{
-    if (min <= 0)
-        return;
-    strbuf_addf (sb, "%s%.0f", sb->len ? ", " : "", min);
-    if (max > min && max < 2147483647)
-        strbuf_addf (sb, "-%.0f", max);
-    else if (max > min)
-        strbuf_adds (sb, " or more");
-    strbuf_addf (sb, " %s%s", one, min == 1 && max <= 1 ? "" : "s");
-}
-
-static void print_request (const json_t *o)
-{
-    const json_t *request = json_object_get (o, "request");
-    struct strbuf sb;
-
-    strbuf_init (&sb, 1024);
-    add_count (&sb, answer_number (request, "nodes_min"),
-               answer_number (request, "nodes_max"), "node");
-    add_count (&sb, answer_number (o, "ntasks"), answer_number (o, "ntasks"), "task");
-    add_count (&sb, answer_number (request, "cores"), answer_number (request, "cores"),
-               "core");
-    add_count (&sb, answer_number (request, "gpus"), answer_number (request, "gpus"),
-               "GPU");
-    if (answer_number (request, "memory_per_node_mib") > 0) {
-        strbuf_adds (&sb, ", ");
-        add_memory (&sb, answer_number (request, "memory_per_node_mib"));
-        strbuf_adds (&sb, " a node");
-    }
-    print_field ("Request", "%s", sb.buf);
-    strbuf_release (&sb);
-}
-
 /* Words with blanks stand in quotes. A script's name was not kept: its text was sent. */
 static void print_command (const json_t *command)
 {
@@ -223,7 +188,9 @@ void show_job (const json_t *o)
                  answer_number (o, "urgency") == 0 ? " (held)" : "");
     print_field ("Priority", "%.0f", answer_number (o, "priority"));
     print_times (o);
-    print_request (o);
+    print_field ("Asked", "%s", answer_text (o, "asked"));
+    print_field ("Granted", "%s", answer_text (o, "granted"));
+    print_field ("Size", "%s", answer_text (o, "size_text"));
     print_command (json_object_get (o, "command"));
     print_field ("Directory", "%s", answer_text (o, "cwd"));
     print_file ("Output", o, answer_text (o, "output"));

@@ -91,6 +91,17 @@ static void fill_array (const struct exec_job *job, struct launch *l)
     l->array_step = MAX (array_step (tasks), 1);
 }
 
+static int fill_request (const struct jobspec *js, struct launch *l)
+{
+    autostrbuf struct strbuf sb;
+
+    strbuf_init (&sb, 64 * 1024);
+    if (!jobspec_add_nodes (js, &sb))
+        return 0;
+    l->nodes_requested = strbuf_detach (&sb);
+    return l->nodes_requested ? 0 : -ENOMEM;
+}
+
 int joblaunch_fill (const struct exec_job *job, struct launch *l, struct error *err)
 {
     const struct jobspec *js = job->js;
@@ -112,7 +123,8 @@ int joblaunch_fill (const struct exec_job *job, struct launch *l, struct error *
     l->cwd = strdup (js->cwd ? js->cwd : job->user.home ? job->user.home : "/");
     if (!l->job_name || !l->user || !l->queue || !l->cwd)
         rc = -ENOMEM;
-    else if ((rc = fill_nodes (job, l)) == 0 && (rc = fill_args (js, l)) == 0)
+    else if ((rc = fill_nodes (job, l)) == 0 && (rc = fill_request (js, l)) == 0
+             && (rc = fill_args (js, l)) == 0)
         rc = fill_env (js->environment, l);
     if (rc < 0) {
         launch_release (l);

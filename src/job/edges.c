@@ -52,7 +52,7 @@ static int no_memory (struct error *err)
 struct submit {
     int64_t userid, groupid, urgency, flags, version;
     int64_t nnodes, ntasks, ncores;
-    const char *user, *name, *queue;
+    const char *user, *name, *queue, *nodes;
     double duration, begin, deadline;
     const char *array;  /* of an array */
     json_t *array_task; /* of one that was a task of an array */
@@ -101,7 +101,8 @@ static int submit_read (const struct event *e, struct submit *s, struct error *e
         || (rc = get_int (e, "ncores", 0, INT64_MAX, &s->ncores, opt, err)) < 0
         || (rc = get_string (e, "user", &s->user, opt, err)) < 0
         || (rc = get_string (e, "name", &s->name, opt, err)) < 0
-        || (rc = get_string (e, "queue", &s->queue, opt, err)) < 0)
+        || (rc = get_string (e, "queue", &s->queue, opt, err)) < 0
+        || (rc = get_string (e, "nodes", &s->nodes, opt, err)) < 0)
         return rc;
     if ((rc = get_seconds (e, "duration", &s->duration, err)) < 0
         || (rc = get_seconds (e, "begin", &s->begin, err)) < 0
@@ -123,16 +124,19 @@ static int on_submit (struct job *job, const struct event *e, struct outcome *ou
     if (s.array && !array)
         return -EINVAL;
     char *user = strdup (s.user), *name = strdup (s.name), *queue = strdup (s.queue);
-    if (!user || !name || !queue) {
+    char *nodes = s.nodes ? strdup (s.nodes) : NULL;
+    if (!user || !name || !queue || (s.nodes && !nodes)) {
         free (user);
         free (name);
         free (queue);
+        free (nodes);
         job_array_destroy (array);
         return no_memory (err);
     }
     job->array = array;
     job->array_job = (uint64_t)s.array_job;
     job->array_task = (uint32_t)s.array_index;
+    string_set (&job->asked_nodes, nodes);
     string_set (&job->user, user);
     string_set (&job->name, name);
     string_set (&job->queue, queue);
@@ -200,6 +204,32 @@ static int on_urgency (struct job *job, const struct event *e, struct outcome *o
 
 /* -- running -- */
 
+/* {"reason": "fitted", "text": "..."}, copies; NULL both where there is none. */
+static int size_read (const struct event *e, char **reason, char **text,
+                      struct error *err)
+{
+    const char *words = NULL, *sentence = NULL;
+    json_t *size = NULL;
+    int rc = json_get_object (e->context, "size", &size, JSON_OPTIONAL_KEY, e->name, err);
+
+    *reason = *text = NULL;
+    if (rc < 0 || !size)
+        return rc;
+    if ((rc = json_get_string (size, "reason", &words, JSON_REQUIRED, "alloc.size", err))
+            < 0
+        || (rc = json_get_string (size, "text", &sentence, JSON_REQUIRED, "alloc.size",
+                                  err))
+               < 0)
+        return rc;
+    *reason = strdup (words);
+    *text = strdup (sentence);
+    if (*reason && *text)
+        return 0;
+    free (*reason);
+    free (*text);
+    return no_memory (err);
+}
+
 static int on_alloc (struct job *job, const struct event *e, struct outcome *out,
                      struct error *err)
 {
@@ -221,13 +251,20 @@ static int on_alloc (struct job *job, const struct event *e, struct outcome *out
         || (rc = get_int (e, "ncores", 0, INT64_MAX, &ncores, JSON_OPTIONAL_KEY, err)) < 0
         || (rc = get_seconds (e, "duration", &duration, err)) < 0)
         return rc;
+    char *reason, *why;
+    if ((rc = size_read (e, &reason, &why, err)) < 0)
+        return rc;
     char *text = json_dumps (r, JSON_COMPACT | JSON_REAL_PRECISION (16));
     char *list = nodelist ? strdup (nodelist) : NULL;
     if (!text || (nodelist && !list)) {
         free (text);
         free (list);
+        free (reason);
+        free (why);
         return no_memory (err);
     }
+    string_set (&job->size_reason, reason);
+    string_set (&job->size_text, why);
     string_set (&job->r, text);
     string_set (&job->nodelist, list);
     job->nnodes = nnodes;
@@ -385,6 +422,8 @@ static void attempt_reset (struct job *job)
 {
     string_set (&job->r, NULL);
     string_set (&job->nodelist, NULL);
+    string_set (&job->size_reason, NULL);
+    string_set (&job->size_text, NULL);
     string_set (&job->exception_type, NULL);
     string_set (&job->exception_note, NULL);
     string_set (&job->finish_text, NULL);

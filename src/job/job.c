@@ -32,6 +32,9 @@ void job_destroy (struct job *job)
     free (job->hold_note);
     free (job->r);
     free (job->nodelist);
+    free (job->asked_nodes);
+    free (job->size_reason);
+    free (job->size_text);
     free (job->exception_type);
     free (job->exception_note);
     free (job->finish_text);

@@ -23,14 +23,15 @@
  * contexts:
  *
  *     submit     {userid, urgency; flags, version: 1, groupid, user, name, queue,
- *                 duration, nnodes, ntasks, ncores, begin, deadline; array: "1-9%2";
- *                 array_task: {job, task; submitted, eligible, age}}
- *                                                    the log's first event
+ *                 duration, nnodes, ntasks, ncores, begin, deadline; nodes: "4-16", if
+ *                 several numbers will do; array: "1-9%2"; array_task: {job, task;
+ *                 submitted, eligible, age}}         the log's first event
  *     validate, depend, start, free, clean  {}
  *     priority   {priority}
  *     urgency    {urgency, userid; note}             0 holds, more releases; a userid that is
  *                                                    not the job's own is an operator's
- *     alloc      {R: object; nodelist, nnodes, ntasks, ncores, duration}  as granted
+ *     alloc      {R: object; nodelist, nnodes, ntasks, ncores, duration}  as granted;
+ *                                                    size: {reason, text} of an elastic job
  *     finish     {status}                            as of wait(2)
  *     exception  {type, severity; note, userid}      severity 0 ends the job
  *     requeue    {reason; begin, order}              not to start before that unix time;
@@ -104,6 +105,9 @@ struct job {
         int64_t nnodes, ntasks, ncores;
         double duration;
     } asked;                /* again after a requeue */
+    char *asked_nodes;      /* "4-16" where several numbers will do, else NULL */
+    char *size_reason;      /* of an elastic job that was allocated: "largest"; or NULL */
+    char *size_text;        /* why it has the size that was granted; or NULL */
     int urgency;            /* 0 (held) .. 31, default 16 */
     bool held_by_operator;  /* urgency 0 is not its user's own doing */
     char *hold_note;        /* the words of who holds it, or NULL */

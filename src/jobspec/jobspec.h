@@ -154,6 +154,9 @@ void jobspec_get_sizes (const struct jobspec *js, struct jobspec_sizes *ret);
  * vertex, with its slots in *slot (may be NULL), or NULL: it is not so. */
 const struct jobspec_resource *jobspec_spread (const struct jobspec *js,
                                                const struct jobspec_resource **slot);
+/* The number of nodes as asked, "4" or as jobspec_count_add() has it; false: no node vertex, and
+ * nothing was added. */
+bool jobspec_add_nodes (const struct jobspec *js, struct strbuf *sb);
 /* Tasks when nslots slots (>= 0) are granted: nslots * per_slot, or the total.
  * Saturates. */
 int64_t jobspec_task_total (const struct jobspec *js, int64_t nslots);

@@ -144,6 +144,42 @@ void jobspec_get_sizes (const struct jobspec *js, struct jobspec_sizes *ret)
         bound_by_tasks (js, slot, ret);
 }
 
+/* The only node vertex, with no more than one of all that is above it; else NULL. */
+static const struct jobspec_resource *only_node (const struct jobspec_resource *r,
+                                                 size_t n)
+{
+    if (n != 1)
+        return NULL;
+    if (!strcmp (r->type, "node"))
+        return r;
+    return r->count.max == 1 ? only_node (r->with, r->nwith) : NULL;
+}
+
+static bool has_node (const struct jobspec_resource *r, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp (r[i].type, "node") || has_node (r[i].with, r[i].nwith))
+            return true;
+    return false;
+}
+
+bool jobspec_add_nodes (const struct jobspec *js, struct strbuf *sb)
+{
+    const struct jobspec_resource *node = only_node (js->resources, js->nresources);
+    struct jobspec_sizes s;
+
+    if (!has_node (js->resources, js->nresources))
+        return false;
+    if (node) {
+        jobspec_count_add (sb, &node->count, node->sizes);
+        return true;
+    }
+    jobspec_get_sizes (js, &s);
+    jobspec_count_add (
+        sb, &(struct jobspec_count){ s.min_nodes, s.max_nodes, '+', 1 }, NULL);
+    return true;
+}
+
 int64_t jobspec_task_total (const struct jobspec *js, int64_t nslots)
 {
     if (js->task_count_kind == JOBSPEC_TOTAL)

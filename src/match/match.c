@@ -158,6 +158,15 @@ bool match_request_is_elastic (const struct match_request *req)
     return req->shape->elastic;
 }
 
+bool match_request_has_largest (const struct match_request *req)
+{
+    for (size_t i = 0; i < req->shape->nv; i++)
+        if (is_elastic (&req->shape->v[i])
+            && req->shape->v[i].count.max == JOBSPEC_COUNT_MAX)
+            return false;
+    return true;
+}
+
 struct sizing {
     struct planner *p;
     const struct window *w;

@@ -62,6 +62,8 @@ int match_allocate (struct matcher *m, uint64_t job, const struct match_request 
                     double now, double duration, struct rset **ret, struct error *why);
 /* Some count of it may have several sizes. */
 bool match_request_is_elastic (const struct match_request *req);
+/* None of these sizes is without an end. */
+bool match_request_has_largest (const struct match_request *req);
 /* As allocate, but only with all counts at their largest; -EBUSY also where the machine has
  * not so much. */
 int match_allocate_largest (struct matcher *m, uint64_t job,

@@ -7,6 +7,7 @@ src_sched_libsched_a_SOURCES = \
 	src/sched/priority.c \
 	src/sched/reason.c \
 	src/sched/sched.c \
+	src/sched/size.c \
 	src/sched/usage.c \
 	$(QUEUE_POLICIES_FILES)
 nodist_src_sched_libsched_a_SOURCES = src/sched/policies/table.c

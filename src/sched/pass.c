@@ -148,6 +148,17 @@ static bool holds_out (struct sched *s, struct pending *p)
     return true;
 }
 
+/* At the largest size that fits. */
+static int allocate_some (struct sched *s, struct pending *p, struct sched_decision *ret,
+                          struct error *why)
+{
+    s->tries++;
+    int rc = match_allocate (s->m, p->id, p->req, s->now, ret->duration, &ret->r, why);
+    if (rc == 0 && ret->size.code == SCHED_SIZE_FIXED && match_request_is_elastic (p->req))
+        rc = size_explain (s, p, ret, why);
+    return rc;
+}
+
 /* Until the first reservation, in whole seconds. why stays what it was for all its time. */
 static int allocate_shorter (struct sched *s, struct pending *p,
                              struct sched_decision *ret, struct error *why)
@@ -156,11 +167,24 @@ static int allocate_shorter (struct sched *s, struct pending *p,
 
     if (gap < p->time_min || (p->duration > 0 && gap >= p->duration))
         return -EBUSY;
-    s->tries++;
-    int rc = match_allocate (s->m, p->id, p->req, s->now, gap, &ret->r, NULL);
-    if (rc == 0)
-        ret->duration = gap;
+    ret->duration = gap;
+    int rc = allocate_some (s, p, ret, NULL);
     return rc == -ENOMEM ? error_set (why, ENOMEM, "out of memory") : rc;
+}
+
+/* Its largest size; or, when it has held out for long enough, less. */
+static int allocate_patiently (struct sched *s, struct pending *p,
+                               struct sched_decision *ret, struct error *why)
+{
+    s->tries++;
+    int rc = match_allocate_largest (s->m, p->id, p->req, s->now, p->duration, &ret->r,
+                                     why);
+    p->holds = rc == -EBUSY && holds_out (s, p);
+    if (rc == 0)
+        size_note (s, p, SCHED_SIZE_LARGEST, NULL, &ret->size);
+    else if (rc == -EBUSY && !p->holds && p->fitted > 0)
+        size_note (s, p, SCHED_SIZE_WAITED, why->text, &ret->size);
+    return rc;
 }
 
 /* At the largest size that fits; who holds out, only at its largest of all. */
@@ -170,17 +194,14 @@ static int allocate (struct sched *s, struct pending *p, struct sched_decision *
     int rc = -EBUSY;
 
     ret->duration = p->duration;
+    size_note (s, p, SCHED_SIZE_FIXED, NULL, &ret->size);
     p->holds = false;
     if (p->max_wait > 0) {
-        s->tries++;
-        rc = match_allocate_largest (s->m, p->id, p->req, s->now, p->duration, &ret->r,
-                                     why);
-        p->holds = rc == -EBUSY && holds_out (s, p);
+        rc = allocate_patiently (s, p, ret, why);
         if (rc != -EBUSY || p->holds)
             return rc;
     }
-    s->tries++;
-    rc = match_allocate (s->m, p->id, p->req, s->now, p->duration, &ret->r, why);
+    rc = allocate_some (s, p, ret, why);
     return rc == -EBUSY && p->time_min > 0 ? allocate_shorter (s, p, ret, why) : rc;
 }
 

@@ -46,10 +46,24 @@ struct sched_entry {
     unsigned queue;                  /* index of its queue, see sched_queue_set() */
 };
 
+/* Why an elastic job starts at the size that it got. */
+enum sched_size_code {
+    SCHED_SIZE_FIXED,   /* it has one size only */
+    SCHED_SIZE_LARGEST, /* its largest */
+    SCHED_SIZE_FITTED,  /* no larger one fitted */
+    SCHED_SIZE_WAITED,  /* nor while it held out for its largest */
+};
+struct sched_size {
+    enum sched_size_code code;
+    char text[768]; /* a sentence for its user; "" for a fixed size */
+};
+const char *sched_size_name (enum sched_size_code code); /* "largest"; NULL: fixed */
+
 struct sched_decision {
     uint64_t id;
     struct rset *r;  /* caller owns */
     double duration; /* seconds, 0: unlimited; lowered, or as asked */
+    struct sched_size size;
 };
 
 /* depth: of the plan, 0: the policy's own; more than QUEUE_DEPTH_MAX is that. */

@@ -3,6 +3,7 @@
  *     sched.c     jobs in and out, groups of equal ones
  *     pass.c      who starts now, who gets a reservation
  *     reason.c    why a job waits, and until when
+ *     size.c      why an elastic job starts at its size
  */
 #ifndef FLUXQ_SCHED_SCHED_PRIVATE_H
 #define FLUXQ_SCHED_SCHED_PRIVATE_H
@@ -117,5 +118,15 @@ void groups_reset (struct sched *s);
 void plan_cut (struct sched *s, const struct order_key *from);
 /* A planned job goes: its reservation ends now. */
 void plan_leave (struct sched *s, struct pending *p);
+
+/* -- size.c -- */
+
+/* why: what stood in the way of its largest size; NULL: not known. */
+void size_note (const struct sched *s, const struct pending *p,
+                enum sched_size_code code, const char *why, struct sched_size *size);
+/* For an elastic job that has been placed, at the largest size that fits: d->r and d->size.
+ * As match_allocate(). */
+int size_explain (struct sched *s, struct pending *p, struct sched_decision *d,
+                  struct error *why);
 
 #endif

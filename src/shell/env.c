@@ -106,6 +106,11 @@ static int nnodes (const struct env_context *ctx, struct strbuf *sb)
     return add_number (sb, ctx->launch->nnodes);
 }
 
+static int nodes_requested (const struct env_context *ctx, struct strbuf *sb)
+{
+    return add_text (sb, ctx->launch->nodes_requested);
+}
+
 static int ntasks (const struct env_context *ctx, struct strbuf *sb)
 {
     return add_number (sb, launch_ntasks (ctx->launch));
@@ -246,6 +251,7 @@ static const struct {
     { "FLUXQ_ARRAY_TASK_MAX", array_max },
     { "FLUXQ_ARRAY_TASK_STEP", array_step },
     { "FLUXQ_NNODES", nnodes },
+    { "FLUXQ_NODES_REQUESTED", nodes_requested },
     { "FLUXQ_NTASKS", ntasks },
     { "FLUXQ_NODELIST", nodelist },
     { "FLUXQ_NODEID", node_id },

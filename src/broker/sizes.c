@@ -1,0 +1,130 @@
+/* sizes.c - how large a job is: as asked, as granted, in numbers and in words
+ */
+#include <string.h>
+
+#include "broker/broker.h"
+
+void entry_take_sizes (struct entry *e)
+{
+    const struct jobspec *js = e->js;
+
+    e->max_wait = js->max_wait;
+    e->time_min = js->time_min;
+    e->tasks_total = js->task_count_kind == JOBSPEC_TOTAL ? js->task_count : 0;
+    e->tasks_per_slot = js->task_count_kind == JOBSPEC_TOTAL ? 0 : js->task_count;
+}
+
+int64_t entry_ntasks (const struct entry *e, const struct rset *r)
+{
+    if (e->tasks_total > 0)
+        return e->tasks_total;
+    return (int64_t)rset_slots (r) * MAX (e->tasks_per_slot, 1);
+}
+
+/* -- in words: "4-16 nodes, 8 tasks a node, 2 cores a task" -- */
+
+static void add_range (struct strbuf *sb, int64_t min, int64_t max, const char *one)
+{
+    if (max <= 0)
+        return;
+    strbuf_addf (sb, "%s%jd", sb->len ? ", " : "", (intmax_t)min);
+    if (max >= JOBSPEC_COUNT_MAX && max > min)
+        strbuf_adds (sb, "+");
+    else if (max > min)
+        strbuf_addf (sb, "-%jd", (intmax_t)max);
+    strbuf_addf (sb, " %s%s", one, max == 1 ? "" : "s");
+}
+
+static void add_memory (struct strbuf *sb, int64_t mib)
+{
+    static const char units[] = "MGT";
+    size_t i = 0;
+
+    if (mib == 0)
+        return;
+    for (; mib % 1024 == 0 && units[i + 1]; i++)
+        mib /= 1024;
+    strbuf_addf (sb, ", %jd%ciB a node", (intmax_t)mib, units[i]);
+}
+
+/* So many a node where the number of nodes is open, else in all. */
+static void add_asked_tasks (struct strbuf *sb, const struct jobspec *js,
+                             const struct jobspec_sizes *z, bool nodes)
+{
+    int64_t each = js->task_count;
+
+    if (js->task_count_kind == JOBSPEC_TOTAL)
+        add_range (sb, js->task_count, js->task_count, "task");
+    else if (!nodes || z->min_nodes == z->max_nodes)
+        add_range (sb, z->min_slots * each, z->max_slots * each, "task");
+    else {
+        add_range (sb, z->min_slots / z->min_nodes * each,
+                   z->max_slots / z->max_nodes * each, "task");
+        strbuf_adds (sb, " a node");
+    }
+}
+
+void sizes_add_asked (struct strbuf *sb, const struct jobspec *js)
+{
+    struct jobspec_sizes z;
+    size_t before = sb->len;
+
+    jobspec_get_sizes (js, &z);
+    bool nodes = jobspec_add_nodes (js, sb), open = z.max_nodes >= JOBSPEC_COUNT_MAX;
+    if (nodes)
+        strbuf_adds (sb, sb->len == before + 1 && sb->buf[before] == '1' ? " node"
+                                                                         : " nodes");
+    add_asked_tasks (sb, js, &z, nodes);
+    if (z.cores_per_slot > 0 && (open || z.min_cores != z.max_cores)) {
+        add_range (sb, z.cores_per_slot, z.cores_per_slot, "core");
+        strbuf_adds (sb, " a task");
+    } else {
+        add_range (sb, z.min_cores, z.max_cores, "core");
+    }
+    add_range (sb, z.min_gpus, z.max_gpus, "GPU");
+    add_memory (sb, js->memory_per_node);
+}
+
+void sizes_add_granted (struct strbuf *sb, const struct job *job)
+{
+    add_range (sb, job->nnodes, job->nnodes, "node");
+    add_range (sb, job->ntasks, job->ntasks, "task");
+    add_range (sb, job->ncores, job->ncores, "core");
+}
+
+/* -- in events -- */
+
+static int set_number (json_t *o, const char *key, int64_t n)
+{
+    return json_object_set_new (o, key, json_integer ((json_int_t)n));
+}
+
+int sizes_to_submit (json_t *context, const struct jobspec *js)
+{
+    struct jobspec_sizes z;
+    autostrbuf struct strbuf sb;
+
+    strbuf_init (&sb, 64 * 1024);
+    jobspec_get_sizes (js, &z);
+    if (set_number (context, "nnodes", z.min_nodes) < 0
+        || set_number (context, "ntasks", jobspec_task_total (js, z.min_slots)) < 0
+        || set_number (context, "ncores", z.min_cores) < 0)
+        return -1;
+    if (z.min_nodes == z.max_nodes || !jobspec_add_nodes (js, &sb) || sb.err)
+        return 0;
+    return json_object_set_new (context, "nodes", json_string (sb.buf));
+}
+
+int sizes_to_alloc (json_t *context, const struct entry *e, const struct sched_size *size)
+{
+    if (set_number (context, "nnodes", (int64_t)e->r->nranks) < 0
+        || set_number (context, "ntasks", entry_ntasks (e, e->r)) < 0
+        || set_number (context, "ncores", rset_cores (e->r)) < 0)
+        return -1;
+    if (size->code == SCHED_SIZE_FIXED)
+        return 0;
+    return json_object_set_new (context, "size",
+                                json_pack ("{s:s s:s}", "reason",
+                                           sched_size_name (size->code), "text",
+                                           size->text));
+}

@@ -1,0 +1,154 @@
+#!/bin/sh
+# t4300-gangs.t: jobs that clog a cluster when their pods are placed one by one. Needs root; about 4
+# minutes. Has a cluster of its own, of 4 nodes with 20 CPUs and 8 GiB each.
+#
+# Two jobs of 20 ranks, each rank with 1 CPU and 1,228 MiB (together 75 % of the cluster's memory), and a
+# quick one of 50 ranks are submitted together. Pods that are taken as they come leave half of each
+# large job waiting for the other half of the other. A rank is a slot of the jobspec here: fluxq makes a
+# pod for each node, which has as many slots as fit there, so a large job is 4 pods of up to 6 ranks.
+
+test_description='gangs: two large jobs and a quick one at once, 20 times over; and as elastic jobs
+
+A job that never ends, two that are half-started, or something left over would fail this.
+'
+FLUXQ_KUBE_NAME=fluxqg$$ FLUXQ_KUBE_RUN=/tmp/fluxqg$$-kube
+export FLUXQ_KUBE_NAME FLUXQ_KUBE_RUN
+. "$(dirname "$0")/lib.sh"
+. "$FLUXQ_SOURCE_DIR/t/kube.sh"
+. "$FLUXQ_SOURCE_DIR/t/faults.sh"
+CLUSTER_ID=t4300
+ROUNDS=20
+ELASTIC_ROUNDS=5
+
+# send NAME FILTER ARGUMENTS...: the jobspec of these arguments, changed by the filter of jq, goes to the
+# broker as it is; its id goes to the file NAME.id
+send()
+{
+    name=$1 filter=$2
+    shift 2
+    fluxq-submit --dry-run -J "$name" -o /dev/null -t 5 "$@" | jq "$filter" >"$name.json" &&
+        curl -sf --unix-socket "$FLUXQ_RUN/fluxqd.sock" -d "@$name.json" http://fluxqd/v1/jobs | jq .id >"$name.id"
+}
+
+with_memory='.resources[0].with += [{type: "memory", count: 1228, unit: "MiB"}]'
+
+# together NAME FILTER: both large jobs, with that filter, and the quick one; they may start in the same instant
+together()
+{
+    fluxq-ctl queue stop batch && send "$1-a" "$2" -n 20 -- sleep 0.2 && send "$1-b" "$2" -n 20 -- sleep 0.2 &&
+        fluxq-submit -J "$1-quick" -o /dev/null -t 5 -N 4 -n 50 -- true >"$1-quick.id" && fluxq-ctl queue start batch
+}
+
+# Asks for the result, which comes when it is there.
+all_complete()
+{
+    for job; do
+        curl -sf --max-time 120 --unix-socket "$FLUXQ_RUN/fluxqd.sock" "http://fluxqd/v1/jobs/$job/wait" >result.json &&
+            jq -e '.state == "COMPLETED"' result.json >/dev/null || { echo "job $job: $(cat result.json)" && return 1; }
+    done
+}
+
+# What the pods of all jobs do, as it happens: EVENT NAME NODE PHASE
+start_watch()
+{
+    "$KUBE/enter" kubectl -n fluxq get pods --watch --output-watch-events --no-headers \
+        -o custom-columns=EVENT:.type,NAME:.object.metadata.name,NODE:.object.spec.nodeName,PHASE:.object.status.phase \
+        >pods.log 2>pods.err 3>&- 4>&- 5>&- &
+}
+
+# Reads pods.log and, from the file sizes, "ID PODS" of the large jobs. Says who was half-started (some of
+# its pods run, or are there, and others not) while another was; and who had pods that it should not have had.
+judge()
+{
+    awk -v ours="fluxq-$CLUSTER_ID-" '
+        NR == FNR { want[$1] = $2; next }
+        index ($2, ours) != 1 { next }
+        {
+            split (substr ($2, length (ours) + 1), part, "-")
+            job = part[1]
+            if (!(job in want)) next
+            if (!($2 in phase)) made[job]++
+            phase[$2] = $4
+            if ($4 != "Pending" && !($2 in ran)) { ran[$2] = 1; started[job]++ }
+            if ($1 == "DELETED") gone[job]++
+            halves = ""; n = 0
+            for (j in want)
+                if (made[j] > 0 && started[j] < want[j] && gone[j] == 0) { halves = halves " " j; n++ }
+            if (n > 1) { print "half-started at once:" halves; bad = 1 }
+            if (made[job] > want[job]) { print "job " job ": a pod more than its " want[job]; bad = 1 }
+        }
+        END {
+            for (j in want)
+                if (started[j] != want[j]) { print "job " j ": " started[j] + 0 " of " want[j] " pods ran"; bad = 1 }
+            exit bad
+        }' sizes pods.log
+}
+
+# sizes_of IDS...: "ID PODS" of each
+sizes_of()
+{
+    for job; do
+        echo "$job $(job_field "$job" nodes)"
+    done
+}
+
+# All that is in the cluster goes, the broker and the watch too.
+trap 'status=$?; timeout 60 "$KUBE/down" >/dev/null 2>&1; (exit $status); lib_finish' EXIT
+
+test_expect_success 'the cluster is up' '
+    timeout 300 "$KUBE/up" --nodes 4 --cpus 20 && configs=$(dirname "$("$KUBE/enter" printenv KUBECONFIG)") &&
+    write_config "$configs/fluxq.kubeconfig" && start_broker --kube --config "$HERE/kube.yaml" &&
+    wait_until 30 sh -c "fluxq-info --json | jq -e \"[.nodes[] | select(.state == \\\"up\\\")] | length == 4\"" && start_watch
+'
+
+test_expect_success "two large jobs and a quick one, submitted together, $ROUNDS times: all complete" '
+    : >large && round=1 &&
+    while [ $round -le $ROUNDS ]; do
+        together r$round "$with_memory" && all_complete $(cat r$round-quick.id r$round-a.id r$round-b.id) &&
+        cat r$round-a.id r$round-b.id >>large || break
+        round=$((round + 1))
+    done &&
+    [ $round -gt $ROUNDS ] && [ "$(wc -l <large)" = $((2 * ROUNDS)) ] && wait_until 60 none_active &&
+    [ "$(fluxq-queue -t finished --no-header -o st | sort | uniq -c | tr -d " ")" = "$((3 * ROUNDS))CD" ]
+'
+
+test_expect_success 'never were two of the large ones half-started, and none was started twice' '
+    sizes_of $(cat large) >sizes && [ "$(wc -l <sizes)" = $((2 * ROUNDS)) ] &&
+    wait_until 60 no_jobs_of_ours && judge &&
+    for job in $(cat large); do [ "$(job_field $job restarts) $(job_field $job ntasks)" = "0 20" ] || return 1; done
+'
+
+# Each of these takes 4 to 20 ranks: what the first leaves is enough for the second.
+elastic="$with_memory | .resources[0].count = {min: 4, max: 20, operator: \"+\", operand: 1}"
+
+test_expect_success 'as elastic jobs both run at once, at the sizes that there are' '
+    send e-a "$elastic" -n 20 -- sh -c "until [ -e /tmp/go ]; do sleep 0.2; done" &&
+    send e-b "$elastic" -n 20 -- sh -c "until [ -e /tmp/go ]; do sleep 0.2; done" &&
+    a=$(cat e-a.id) b=$(cat e-b.id) && wait_job_state $a RUNNING 120 && wait_job_state $b RUNNING 120 &&
+    [ "$(job_state $a) $(job_state $b)" = "RUNNING RUNNING" ] &&
+    [ "$(job_field $a ntasks) $(job_field $b ntasks)" = "20 4" ] &&
+    fluxq-show job $a $b >show && grep -E "Asked: *4-20 tasks" show && grep -E "Granted: *4 nodes, 20 tasks" show &&
+    grep -E "Size: *its largest size" show && grep -E "Size: *the largest size that fitted at .*; its largest needs" show &&
+    for pod in $(k get pods -o name); do k exec $pod -- touch /tmp/go || return 1; done &&
+    all_complete $a $b
+'
+
+test_expect_success "elastic ones and the quick one, submitted together, $ELASTIC_ROUNDS times: all complete, both at once" '
+    round=1 &&
+    while [ $round -le $ELASTIC_ROUNDS ]; do
+        wait_until 60 none_active && together x$round "$elastic" && a=$(cat x$round-a.id) b=$(cat x$round-b.id) &&
+        all_complete $a $b $(cat x$round-quick.id) &&
+        fluxq-show job $a --json >a.json && fluxq-show job $b --json >b.json &&
+        jq -e -s ".[0].alloc_time < .[1].end_time and .[1].alloc_time < .[0].end_time and
+            (map(.ntasks) | sort) == [4, 20]" a.json b.json || break
+        round=$((round + 1))
+    done &&
+    [ $round -gt $ELASTIC_ROUNDS ]
+'
+
+test_expect_success 'nothing is left of any of them' '
+    wait_until 60 no_jobs_of_ours && [ "$(fluxq-info --json | jq "[.nodes[].cores_used] | add")" = 0 ] &&
+    stop_broker && wait_until 60 nothing_of_ours
+'
+
+test_done

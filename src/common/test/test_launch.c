@@ -28,6 +28,7 @@ static const struct launch full = {
     .nenv = 3,
     .nodes = nodes,
     .nnodes = 3,
+    .nodes_requested = (char *)"2-4:2",
     .cores_per_task = 2,
     .mem_mib = 1024,
     .time_limit = 90.5,
@@ -70,6 +71,7 @@ static void test_round_trip (void **state)
     assert_string_equal (l.nodes[0].gpus, "");
     assert_string_equal (l.nodes[1].gpus, "0,1");
     assert_string_equal (l.nodes[2].cores, "");
+    assert_string_equal (l.nodes_requested, "2-4:2");
     assert_int_equal (l.cores_per_task, 2);
     assert_int_equal (l.mem_mib, 1024);
     assert_true (l.time_limit == 90.5 && l.grace == 0.001 && l.join_timeout == 60);

@@ -148,6 +148,18 @@ static void check_timelimit (const char *text, int want_rc, double want)
     assert_true (want_rc < 0 || t == want);
 }
 
+/* The way out is named where hours are too many for a day. */
+static void test_hours_behind_days (void **state)
+{
+    struct error err = { 0 };
+    double t;
+    (void)state;
+    assert_int_equal (parse_timelimit ("1-30", &t, "--time", &err), -EINVAL);
+    assert_string_equal (err.text, "--time: '1-30': 30 hours behind days; say 2-6");
+    assert_int_equal (parse_timelimit ("0-24:30", &t, "--time", &err), -EINVAL);
+    assert_string_equal (err.text, "--time: '0-24:30': 24 hours behind days; say 1-0");
+}
+
 static void test_timelimit (void **state)
 {
     (void)state;
@@ -369,6 +381,7 @@ int main (void)
         cmocka_unit_test (test_memory),
         cmocka_unit_test (test_bytes),
         cmocka_unit_test (test_timelimit),
+        cmocka_unit_test (test_hours_behind_days),
         cmocka_unit_test (test_fsd),
         cmocka_unit_test (test_print_duration),
         cmocka_unit_test (test_print_time),

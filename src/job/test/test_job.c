@@ -19,12 +19,12 @@ static json_t *context_of (const char *name)
         { "submit",
           "{\"userid\":7,\"urgency\":16,\"flags\":0,\"version\":1,\"groupid\":8,"
           "\"user\":\"ann\",\"name\":\"sim\",\"queue\":\"q\",\"duration\":60,"
-          "\"nnodes\":2,\"ntasks\":4,\"ncores\":8}" },
+          "\"nnodes\":2,\"ntasks\":4,\"ncores\":8,\"nodes\":\"2-4\"}" },
         { "priority", "{\"priority\":42}" },
         { "urgency", "{\"urgency\":20,\"userid\":7}" },
         { "alloc",
           "{\"R\":{\"version\":1},\"nodelist\":\"n[0-3]\",\"nnodes\":4,\"ntasks\":8,"
-          "\"ncores\":16}" },
+          "\"ncores\":16,\"size\":{\"reason\":\"largest\",\"text\":\"all\"}}" },
         { "finish", "{\"status\":256}" },
         { "exception",
           "{\"type\":\"cancel\",\"severity\":0,\"note\":\"enough\",\"userid\":7}" },
@@ -165,6 +165,9 @@ static char *job_text (const struct job *j)
                  (long long)j->ntasks, (long long)j->ncores, j->urgency,
                  (long long)j->priority, j->reprioritize, j->restarts, j->failed_starts,
                  j->reruns, j->t_age, j->requeue_reason ? j->requeue_reason : "-");
+    strbuf_addf (&sb, "%s %s %s|", j->asked_nodes ? j->asked_nodes : "-",
+                 j->size_reason ? j->size_reason : "-",
+                 j->size_text ? j->size_text : "-");
     strbuf_addf (&sb, "%s %s %d%d%d%d%d%d %d|", j->r ? j->r : "-",
                  j->nodelist ? j->nodelist : "-", j->allocated, j->started, j->kill_sent,
                  j->requeue, j->released, j->finished, j->status);
@@ -267,6 +270,8 @@ static void test_bad_contexts (void **state)
         { TO_SCHED, "alloc", "{}" },
         { TO_SCHED, "alloc", "{\"R\":\"text\"}" },
         { TO_SCHED, "alloc", "{\"R\":{},\"nnodes\":-1}" },
+        { TO_SCHED, "alloc", "{\"R\":{},\"size\":\"large\"}" },
+        { TO_SCHED, "alloc", "{\"R\":{},\"size\":{\"reason\":\"largest\"}}" },
         { TO_RUN, "finish", "{}" },
         { TO_RUN, "finish", "{\"status\":65536}" },
         { TO_RUN, "requeue", "{\"begin\":5}" },
@@ -323,10 +328,15 @@ static void test_requeue (void **state)
     struct job *job = job_after (TO_RUN " requeue");
     assert_int_equal (job_phase (job), JOB_REQUEUED);
     unsigned actions;
+    assert_string_equal (job->size_reason, "largest");
+    assert_string_equal (job->size_text, "all");
     assert_int_equal (apply (job, "release", &actions), 0);
     assert_int_equal (apply (job, "free", &actions), 0);
     assert_int_equal (apply (job, "clean", &actions), 0);
     assert_int_equal (job_phase (job), JOB_PENDING);
+    assert_null (job->size_reason);
+    assert_null (job->size_text);
+    assert_string_equal (job->asked_nodes, "2-4");
     assert_int_equal (job->restarts, 1);
     assert_int_equal (job->failed_starts, 1);
     assert_int_equal (job->nnodes, 2);

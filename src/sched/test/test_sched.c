@@ -406,6 +406,10 @@ static void test_elastic (void **state)
     assert_int_equal (sched_next (f->s, 11, 0, &d), 1);
     assert_int_equal (d.id, 4);
     assert_int_equal (d.r->nranks, 1);
+    assert_int_equal (d.size.code, SCHED_SIZE_FITTED);
+    assert_string_equal (d.size.text,
+                         "the largest size that fitted at 1970-01-01T00:00:11; its "
+                         "largest needs 2 whole nodes, 1 is free (of 2)");
     rset_destroy (d.r);
     expect_starts (f, 11, "");
     assert_int_equal (match_cancel (f->m, 4), 0);
@@ -413,13 +417,49 @@ static void test_elastic (void **state)
     assert_int_equal (sched_next (f->s, 40, 0, &d), 1);
     assert_int_equal (d.id, 3);
     assert_int_equal (d.r->nranks, 1);
+    assert_int_equal (d.size.code, SCHED_SIZE_WAITED);
+    assert_string_equal (d.size.text,
+                         "the largest size that fitted at 1970-01-01T00:00:40, after "
+                         "holding out 0:30 for more; its largest needs 2 whole nodes, 1 "
+                         "is free (of 2)");
     rset_destroy (d.r);
     assert_int_equal (match_cancel (f->m, 3), 0);
     assert_int_equal (match_cancel (f->m, 2), 0);
     add_elastic (f, 5, 30, f->both);
     assert_int_equal (sched_next (f->s, 50, 0, &d), 1);
     assert_int_equal (d.r->nranks, 2);
+    assert_int_equal (d.size.code, SCHED_SIZE_LARGEST);
+    assert_string_equal (d.size.text, "its largest size");
     rset_destroy (d.r);
+}
+
+/* A place is found, given back, asked for at the largest size and found again: nobody else's try
+ * is the worse for it, and it costs a match or two of those who start only. */
+static void test_size_is_explained (void **state)
+{
+    struct fixture *f = *state;
+    struct sched_decision d;
+    struct error err;
+    f->both = build_request ("node=1-2!>slot=1>core=1", 0, NULL, &err);
+    add_elastic (f, 1, 0, f->both);
+    assert_int_equal (sched_next (f->s, 1, 0, &d), 1);
+    assert_int_equal (d.size.code, SCHED_SIZE_LARGEST);
+    assert_int_equal (d.r->nranks, 2);
+    rset_destroy (d.r);
+    add_elastic (f, 2, 0, f->both);
+    add_timed (f, 3, 100, f->one);
+    expect_starts (f, 2, "");
+    uint64_t tries = sched_tries (f->s);
+    expect_starts (f, 2.1, "");
+    assert_int_equal (sched_tries (f->s), tries);
+    assert_int_equal (match_cancel (f->m, 1), 0);
+    add_timed (f, 4, 100, f->node);
+    assert_int_equal (sched_next (f->s, 3, 0, &d), 1);
+    assert_int_equal (d.id, 2);
+    assert_int_equal (d.r->nranks, 2);
+    rset_destroy (d.r);
+    assert_int_equal (match_cancel (f->m, 2), 0);
+    expect_starts (f, 4, "3 4");
 }
 
 /* Less time, if it so ends before the first begins; never less than it says. */
@@ -511,6 +551,7 @@ int main (void)
         cmocka_unit_test_setup_teardown (test_hybrid, setup, teardown),
         cmocka_unit_test_setup_teardown (test_no_time, setup, teardown),
         cmocka_unit_test_setup_teardown (test_elastic, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_size_is_explained, setup, teardown),
         cmocka_unit_test_setup_teardown (test_time_min, setup, teardown),
         cmocka_unit_test_setup_teardown (test_nodes_go, setup, teardown),
     };

@@ -24,6 +24,7 @@ static struct env_context make_context (char **env)
                          .cwd = (char *)"/home/ann",
                          .nodes = nodes,
                          .nnodes = ARRAY_SIZE (nodes),
+                         .nodes_requested = (char *)"2-4",
                          .cores_per_task = 2,
                          .env = env };
     while (env && env[l.nenv])
@@ -62,6 +63,8 @@ static void scripts_find_the_names_that_they_read (void **state)
     assert_non_null (envp);
     expect (envp, "SLURM_JOB_ID", "42");
     expect (envp, "SLURM_JOB_NODELIST", "n[1-2,4]");
+    expect (envp, "FLUXQ_NNODES", "3");
+    expect (envp, "FLUXQ_NODES_REQUESTED", "2-4");
     expect (envp, "SLURM_TASKS_PER_NODE", "4(x2),3");
     expect (envp, "SLURM_JOB_CPUS_PER_NODE", "4(x2),6");
     expect (envp, "SLURM_NTASKS", "11");

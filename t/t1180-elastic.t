@@ -12,6 +12,9 @@ local: {nodes: 4, cores: 4, memory: 1Gi}
 start-backoff: 1s
 start-backoff-max: 1s
 start-retries: 20
+queues:
+  batch: {default: true}
+  small: {max-nodes: 2}
 END
 
 # hold ARGUMENTS...: a job that keeps what it has until end_job; it writes down its environment.
@@ -233,6 +236,23 @@ test_expect_success 'a start that fails frees all, and the next try takes the si
     takes $id nodes 2 nodelist "node[1,3]" && told $id FLUXQ_NNODES=2 "FLUXQ_NODELIST=node[1,3]" FLUXQ_NODES_REQUESTED=1-4 &&
     fluxq-show job $id | grep -E "^ *Size: *the largest size that fitted" &&
     fluxq-ctl resume node0,node2 && end_job $id
+'
+
+test_expect_success 'tasks of an array are elastic each for itself' '
+    fresh &&
+    all=$(hold -N 4 --exclusive) && wait_job_state $all RUNNING &&
+    array=$(hold -N 1-3 --exclusive --array=1-2) && fluxq-queue >queue && cat queue && grep -E "^ *${array}_.* PD +[0-9:]+ +1-3 +\(" queue &&
+    one=$((array + 1)) two=$((array + 2)) && end_job $all &&
+    takes $one nodes 3 size_reason largest && takes $two nodes 1 size_reason fitted &&
+    told $one FLUXQ_NODES_REQUESTED=1-3 FLUXQ_NNODES=3 && told $two FLUXQ_NODES_REQUESTED=1-3 FLUXQ_NNODES=1 &&
+    end_job $one $two && wait_job_state $array COMPLETED
+'
+
+test_expect_success 'a queue that allows fewer nodes than the largest size says so' '
+    fresh &&
+    refused "queue small allows at most 2 nodes a job, and 1-4 would do; name no more than that" -q small -N 1-4 &&
+    refused "and 2\+ would do" -q small -N 2+ && refused "queue small allows at most 2 nodes a job, 3 are asked for" -q small -N 3 &&
+    gets 2 -q small -N 1-2 --exclusive
 '
 
 test_expect_success 'what cannot be is refused in one line, with the way out' '

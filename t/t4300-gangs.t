@@ -1,11 +1,11 @@
 #!/bin/sh
 # t4300-gangs.t: jobs that clog a cluster when their pods are placed one by one. Needs root; about 4
-# minutes. Has a cluster of its own, of 4 nodes with 20 CPUs and 8 GiB each.
+# minutes. Has a cluster of its own, of 3 nodes with 26 CPUs and 11 GiB each.
 #
-# Two jobs of 20 ranks, each rank with 1 CPU and 1,228 MiB (together 75 % of the cluster's memory), and a
-# quick one of 50 ranks are submitted together. Pods that are taken as they come leave half of each
-# large job waiting for the other half of the other. A rank is a slot of the jobspec here: fluxq makes a
-# pod for each node, which has as many slots as fit there, so a large job is 4 pods of up to 6 ranks.
+# Two jobs of 20 ranks, each rank with 1 CPU and 1,267 MiB (together 75 % of the cluster's memory), and a
+# quick one of 50 ranks are submitted together. Pods that are taken as they come leave a part of each
+# large job waiting for what the other has. A rank is a slot of the jobspec here: fluxq makes a pod for
+# each node, which has as many slots as fit there, so a large job is 3 pods, of 8, 8 and 4 ranks.
 
 test_description='gangs: two large jobs and a quick one at once, 20 times over; and as elastic jobs
 
@@ -18,7 +18,7 @@ export FLUXQ_KUBE_NAME FLUXQ_KUBE_RUN
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"
 CLUSTER_ID=t4300
 ROUNDS=20
-ELASTIC_ROUNDS=5
+ELASTIC_ROUNDS=3
 
 # send NAME FILTER ARGUMENTS...: the jobspec of these arguments, changed by the filter of jq, goes to the
 # broker as it is; its id goes to the file NAME.id
@@ -30,13 +30,13 @@ send()
         curl -sf --unix-socket "$FLUXQ_RUN/fluxqd.sock" -d "@$name.json" http://fluxqd/v1/jobs | jq .id >"$name.id"
 }
 
-with_memory='.resources[0].with += [{type: "memory", count: 1228, unit: "MiB"}]'
+with_memory='.resources[0].with += [{type: "memory", count: 1267, unit: "MiB"}]'
 
 # together NAME FILTER: both large jobs, with that filter, and the quick one; they may start in the same instant
 together()
 {
     fluxq-ctl queue stop batch && send "$1-a" "$2" -n 20 -- sleep 0.2 && send "$1-b" "$2" -n 20 -- sleep 0.2 &&
-        fluxq-submit -J "$1-quick" -o /dev/null -t 5 -N 4 -n 50 -- true >"$1-quick.id" && fluxq-ctl queue start batch
+        fluxq-submit -J "$1-quick" -o /dev/null -t 5 -N 3 -n 50 -- true >"$1-quick.id" && fluxq-ctl queue start batch
 }
 
 # Asks for the result, which comes when it is there.
@@ -96,9 +96,9 @@ sizes_of()
 trap 'status=$?; timeout 60 "$KUBE/down" >/dev/null 2>&1; (exit $status); lib_finish' EXIT
 
 test_expect_success 'the cluster is up' '
-    timeout 300 "$KUBE/up" --nodes 4 --cpus 20 && configs=$(dirname "$("$KUBE/enter" printenv KUBECONFIG)") &&
+    timeout 300 "$KUBE/up" --nodes 3 --cpus 26 --mem 11 && configs=$(dirname "$("$KUBE/enter" printenv KUBECONFIG)") &&
     write_config "$configs/fluxq.kubeconfig" && start_broker --kube --config "$HERE/kube.yaml" &&
-    wait_until 30 sh -c "fluxq-info --json | jq -e \"[.nodes[] | select(.state == \\\"up\\\")] | length == 4\"" && start_watch
+    wait_until 30 sh -c "fluxq-info --json | jq -e \"[.nodes[] | select(.state == \\\"up\\\")] | length == 3\"" && start_watch
 '
 
 test_expect_success "two large jobs and a quick one, submitted together, $ROUNDS times: all complete" '
@@ -127,7 +127,7 @@ test_expect_success 'as elastic jobs both run at once, at the sizes that there a
     a=$(cat e-a.id) b=$(cat e-b.id) && wait_job_state $a RUNNING 120 && wait_job_state $b RUNNING 120 &&
     [ "$(job_state $a) $(job_state $b)" = "RUNNING RUNNING" ] &&
     [ "$(job_field $a ntasks) $(job_field $b ntasks)" = "20 4" ] &&
-    fluxq-show job $a $b >show && grep -E "Asked: *4-20 tasks" show && grep -E "Granted: *4 nodes, 20 tasks" show &&
+    fluxq-show job $a $b >show && grep -E "Asked: *4-20 tasks" show && grep -E "Granted: *3 nodes, 20 tasks" show &&
     grep -E "Size: *its largest size" show && grep -E "Size: *the largest size that fitted at .*; its largest needs" show &&
     for pod in $(k get pods -o name); do k exec $pod -- touch /tmp/go || return 1; done &&
     all_complete $a $b

@@ -193,6 +193,9 @@ int64_t entry_ntasks (const struct entry *e, const struct rset *r);
 /* "4-16 nodes, 8 tasks a node", "8 nodes, 64 tasks, 64 cores" */
 void sizes_add_asked (struct strbuf *sb, const struct jobspec *js);
 void sizes_add_granted (struct strbuf *sb, const struct job *job);
+/* -EINVAL: it names numbers of nodes of which the queue allows only some. */
+int sizes_check_most (const struct jobspec *js, const struct config_queue *q,
+                      struct error *err);
 /* Into the contexts of submit and alloc (e->r is there). 0, or -1: no memory. */
 int sizes_to_submit (json_t *context, const struct jobspec *js);
 int sizes_to_alloc (json_t *context, const struct entry *e,

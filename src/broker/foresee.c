@@ -12,12 +12,11 @@ static json_t *where (const struct entry *e, const struct rset *r)
 {
     autofree char *nodelist = rset_nodelist (r);
 
-    return nodelist
-               ? json_pack ("{s:s s:I s:I s:I}", "nodelist", nodelist, "nnodes",
-                            (json_int_t)r->nranks, "ntasks",
-                            (json_int_t)entry_ntasks (e, r),
-                            "ncores", (json_int_t)rset_cores (r))
-               : NULL;
+    return nodelist ? json_pack ("{s:s s:I s:I s:I}", "nodelist", nodelist, "nnodes",
+                                 (json_int_t)r->nranks, "ntasks",
+                                 (json_int_t)entry_ntasks (e, r), "ncores",
+                                 (json_int_t)rset_cores (r))
+                    : NULL;
 }
 
 json_t *broker_foresee (struct broker *b, const struct entry *e)

@@ -1,5 +1,6 @@
 /* sizes.c - how large a job is: as asked, as granted, in numbers and in words
  */
+#include <errno.h>
 #include <string.h>
 
 #include "broker/broker.h"
@@ -19,6 +20,22 @@ int64_t entry_ntasks (const struct entry *e, const struct rset *r)
     if (e->tasks_total > 0)
         return e->tasks_total;
     return (int64_t)rset_slots (r) * MAX (e->tasks_per_slot, 1);
+}
+
+int sizes_check_most (const struct jobspec *js, const struct config_queue *q,
+                      struct error *err)
+{
+    struct jobspec_sizes z;
+    autostrbuf struct strbuf sb;
+
+    strbuf_init (&sb, 400);
+    jobspec_get_sizes (js, &z);
+    if (!q->max_nodes || z.max_nodes <= q->max_nodes || !jobspec_add_nodes (js, &sb))
+        return 0;
+    return error_set (err, EINVAL,
+                      "queue %s allows at most %jd nodes a job, and %s would do; name no "
+                      "more than that",
+                      q->name, (intmax_t)q->max_nodes, sb.err ? "more" : sb.buf);
 }
 
 /* -- in words: "4-16 nodes, 8 tasks a node, 2 cores a task" -- */

@@ -96,6 +96,8 @@ static int apply_queue (struct submission *s, struct error *err)
         return error_set (err, EINVAL,
                           "queue %s allows at most %jd nodes a job, %jd are asked for",
                           q->name, (intmax_t)q->max_nodes, (intmax_t)sizes.min_nodes);
+    if (sizes_check_most (js, q, err) < 0)
+        return -EINVAL;
     if (!js->has_duration)
         js->duration = q->default_time > 0 ? q->default_time : q->max_time;
     if (js->time_min > 0 && js->duration > 0 && js->time_min > js->duration) {

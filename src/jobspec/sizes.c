@@ -175,8 +175,8 @@ bool jobspec_add_nodes (const struct jobspec *js, struct strbuf *sb)
         return true;
     }
     jobspec_get_sizes (js, &s);
-    jobspec_count_add (
-        sb, &(struct jobspec_count){ s.min_nodes, s.max_nodes, '+', 1 }, NULL);
+    jobspec_count_add (sb, &(struct jobspec_count){ s.min_nodes, s.max_nodes, '+', 1 },
+                       NULL);
     return true;
 }
 

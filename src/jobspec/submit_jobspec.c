@@ -67,8 +67,8 @@ static json_t *resources (const struct submit_options *so, const struct submit_s
         rc |= json_array_append_new (with, vertex ("gpu", s->gpus_node));
     if (so->mem_mib)
         rc |= json_array_append_new (with, memory_vertex (so->mem_mib));
-    node = json_pack ("{s:s, s:o, s:o}", "type", "node", "count", size (&s->nodes), "with",
-                      with);
+    node = json_pack ("{s:s, s:o, s:o}", "type", "node", "count", size (&s->nodes),
+                      "with", with);
     if (node && s->exclusive)
         rc |= json_object_set_new (node, "exclusive", json_true ());
     if (rc < 0) {
@@ -110,8 +110,8 @@ static int command (const struct submit_program *prog, json_t **ret, struct erro
     return rc;
 }
 
-static int tasks (const struct submit_program *prog, const struct submit_shape *s, json_t **ret,
-                  struct error *err)
+static int tasks (const struct submit_program *prog, const struct submit_shape *s,
+                  json_t **ret, struct error *err)
 {
     json_t *argv = NULL;
     int rc = command (prog, &argv, err);
@@ -240,8 +240,8 @@ static int own_attributes (json_t *system, const struct submit_options *so,
 }
 
 static int optional_attributes (json_t *system, const struct submit_options *so,
-                                const struct submit_program *prog, const struct submit_shape *s,
-                                const char *cwd)
+                                const struct submit_program *prog,
+                                const struct submit_shape *s, const char *cwd)
 {
     int rc = own_attributes (system, so, s, cwd);
 
@@ -261,9 +261,9 @@ static int optional_attributes (json_t *system, const struct submit_options *so,
 }
 
 static int system_attributes (const struct submit_options *so,
-                              const struct submit_program *prog, const struct submit_shape *s,
-                              const char *cwd, char *const environ_list[], json_t **ret,
-                              struct error *err)
+                              const struct submit_program *prog,
+                              const struct submit_shape *s, const char *cwd,
+                              char *const environ_list[], json_t **ret, struct error *err)
 {
     json_t *dir = NULL, *env = NULL, *system;
     char name[256];

@@ -220,9 +220,9 @@ static int elastic_on_elastic (const struct submit_options *so, struct submit_sh
         return error_set (err, EINVAL,
                           "-n %jd-%jd is %jd tasks on each of %jd nodes (-N), but only "
                           "%jd on each of %jd; say --ntasks-per-node",
-                          (intmax_t)t->min, (intmax_t)t->max,
-                          (intmax_t)(t->min / n->min), (intmax_t)n->min,
-                          (intmax_t)(t->max / n->max), (intmax_t)n->max);
+                          (intmax_t)t->min, (intmax_t)t->max, (intmax_t)(t->min / n->min),
+                          (intmax_t)n->min, (intmax_t)(t->max / n->max),
+                          (intmax_t)n->max);
     set_range (&s->slots, t->min / n->min, t->max / n->max);
     return 0;
 }

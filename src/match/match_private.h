@@ -8,7 +8,7 @@
 struct match_request {
     struct shape *shape;
     struct {
-        int64_t tasks;       /* in all, spread over the nodes; 0: slots are as many as asked */
+        int64_t tasks; /* in all, spread over the nodes; 0: slots are as many as asked */
         uint16_t node, slot; /* of the shape */
     } spread;
     uint64_t key;

@@ -10,7 +10,7 @@
 
 #include "match/match_private.h"
 
-#define RUNS_MAX 1000
+#define RUNS_MAX 200 /* each is a walk, and all are one try of a pass */
 
 static int64_t divide_up (int64_t a, int64_t b)
 {
@@ -90,8 +90,7 @@ int spread_compile (const struct jobspec *js, struct match_request *req,
             return error_set (err, ENOTSUP,
                               "resources: %jd tasks on %jd to %jd nodes are too many to "
                               "choose from; name fewer numbers of nodes",
-                              (intmax_t)js->task_count,
-                              (intmax_t)s->v[s->top].count.min,
+                              (intmax_t)js->task_count, (intmax_t)s->v[s->top].count.min,
                               (intmax_t)s->v[s->top].count.max);
     return 0;
 }

@@ -154,7 +154,8 @@ static int allocate_some (struct sched *s, struct pending *p, struct sched_decis
 {
     s->tries++;
     int rc = match_allocate (s->m, p->id, p->req, s->now, ret->duration, &ret->r, why);
-    if (rc == 0 && ret->size.code == SCHED_SIZE_FIXED && match_request_is_elastic (p->req))
+    if (rc == 0 && ret->size.code == SCHED_SIZE_FIXED
+        && match_request_is_elastic (p->req))
         rc = size_explain (s, p, ret, why);
     return rc;
 }
@@ -177,8 +178,8 @@ static int allocate_patiently (struct sched *s, struct pending *p,
                                struct sched_decision *ret, struct error *why)
 {
     s->tries++;
-    int rc = match_allocate_largest (s->m, p->id, p->req, s->now, p->duration, &ret->r,
-                                     why);
+    int rc =
+        match_allocate_largest (s->m, p->id, p->req, s->now, p->duration, &ret->r, why);
     p->holds = rc == -EBUSY && holds_out (s, p);
     if (rc == 0)
         size_note (s, p, SCHED_SIZE_LARGEST, NULL, &ret->size);

@@ -59,8 +59,8 @@ static void write_text (const struct sched *s, const struct pending *p, const ch
     snprintf (size->text, sizeof (size->text), "%s", sb.buf);
 }
 
-void size_note (const struct sched *s, const struct pending *p,
-                enum sched_size_code code, const char *why, struct sched_size *size)
+void size_note (const struct sched *s, const struct pending *p, enum sched_size_code code,
+                const char *why, struct sched_size *size)
 {
     size->code = code;
     if (code == SCHED_SIZE_FIXED || code == SCHED_SIZE_LARGEST
@@ -87,8 +87,8 @@ int size_explain (struct sched *s, struct pending *p, struct sched_decision *d,
     rset_destroy (d->r);
     d->r = NULL;
     s->tries++;
-    rc = match_allocate_largest (s->m, p->id, p->req, s->now, d->duration, &d->r,
-                                 &larger);
+    rc =
+        match_allocate_largest (s->m, p->id, p->req, s->now, d->duration, &d->r, &larger);
     size_note (s, p, rc == 0 ? SCHED_SIZE_LARGEST : SCHED_SIZE_FITTED, larger.text,
                &d->size);
     if (rc == -EBUSY) {

@@ -112,17 +112,19 @@ static void test_elastic (void **state)
 }
 
 /* Tasks spread over 2 to 6 nodes, on each as many slots as they take there. */
-static struct match_request *spread_request (const char *nodes, const char *slots, int tasks)
+static struct match_request *spread_request (const char *nodes, const char *slots,
+                                             int tasks)
 {
     char text[512];
     struct error err = { 0 };
 
-    snprintf (text, sizeof (text),
-              "{\"version\":1,\"resources\":[{\"type\":\"node\",\"count\":\"%s\",\"with\":["
-              "{\"type\":\"slot\",\"label\":\"task\",\"count\":\"%s\",\"with\":[{\"type\":"
-              "\"core\",\"count\":1}]}]}],\"tasks\":[{\"command\":[\"a\"],\"slot\":\"task\","
-              "\"count\":{\"total\":%d}}],\"attributes\":{\"system\":{}}}",
-              nodes, slots, tasks);
+    snprintf (
+        text, sizeof (text),
+        "{\"version\":1,\"resources\":[{\"type\":\"node\",\"count\":\"%s\",\"with\":["
+        "{\"type\":\"slot\",\"label\":\"task\",\"count\":\"%s\",\"with\":[{\"type\":"
+        "\"core\",\"count\":1}]}]}],\"tasks\":[{\"command\":[\"a\"],\"slot\":\"task\","
+        "\"count\":{\"total\":%d}}],\"attributes\":{\"system\":{}}}",
+        nodes, slots, tasks);
     struct jobspec *js = jobspec_parse (text, strlen (text), &err);
     struct match_request *req = js ? match_request_create (js, &err) : NULL;
     if (!req)
@@ -401,9 +403,8 @@ static void test_down_is_not_never (void **state)
     struct rig mc = rig_create (2);
     assert_int_equal (machine_node_set_state (mc.g, 0, MACHINE_NODE_DOWN, "gone dark"),
                       0);
-    expect (
-        &mc, 1, "node=2>slot=1>core=1",
-        "needs 2 nodes with 1 slot of 1 core each, 1 is up");
+    expect (&mc, 1, "node=2>slot=1>core=1",
+            "needs 2 nodes with 1 slot of 1 core each, 1 is up");
     assert_int_equal (machine_node_set_state (mc.g, 1, MACHINE_NODE_DRAINED, NULL), 0);
     expect (&mc, 1, "slot=1>core=1", "needs 1 slot of 1 core, no node is up");
     struct error why = { 0 };

@@ -1,11 +1,12 @@
 #!/bin/sh
 # t4300-gangs.t: jobs that clog a cluster when their pods are placed one by one. Needs root; about 4
-# minutes. Has a cluster of its own, of 3 nodes with 26 CPUs and 11 GiB each.
+# minutes. Has a cluster of its own, of 3 nodes with 60 CPUs and 11 GiB each.
 #
 # Two jobs of 20 ranks, each rank with 1 CPU and 1,267 MiB (together 75 % of the cluster's memory), and a
 # quick one of 50 ranks are submitted together. Pods that are taken as they come leave a part of each
 # large job waiting for what the other has. A rank is a slot of the jobspec here: fluxq makes a pod for
-# each node, which has as many slots as fit there, so a large job is 3 pods, of 8, 8 and 4 ranks.
+# each node, which has as many slots as fit there, so a large job is 3 pods, of 8, 8 and 4 ranks, and the
+# quick one a single pod.
 
 test_description='gangs: two large jobs and a quick one at once, 20 times over; and as elastic jobs
 
@@ -18,7 +19,7 @@ export FLUXQ_KUBE_NAME FLUXQ_KUBE_RUN
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"
 CLUSTER_ID=t4300
 ROUNDS=20
-ELASTIC_ROUNDS=3
+ELASTIC_ROUNDS=2
 
 # send NAME FILTER ARGUMENTS...: the jobspec of these arguments, changed by the filter of jq, goes to the
 # broker as it is; its id goes to the file NAME.id
@@ -36,7 +37,7 @@ with_memory='.resources[0].with += [{type: "memory", count: 1267, unit: "MiB"}]'
 together()
 {
     fluxq-ctl queue stop batch && send "$1-a" "$2" -n 20 -- sleep 0.2 && send "$1-b" "$2" -n 20 -- sleep 0.2 &&
-        fluxq-submit -J "$1-quick" -o /dev/null -t 5 -N 3 -n 50 -- true >"$1-quick.id" && fluxq-ctl queue start batch
+        fluxq-submit -J "$1-quick" -o /dev/null -t 5 -N 1 -n 50 -- true >"$1-quick.id" && fluxq-ctl queue start batch
 }
 
 # Asks for the result, which comes when it is there.
@@ -96,7 +97,7 @@ sizes_of()
 trap 'status=$?; timeout 60 "$KUBE/down" >/dev/null 2>&1; (exit $status); lib_finish' EXIT
 
 test_expect_success 'the cluster is up' '
-    timeout 300 "$KUBE/up" --nodes 3 --cpus 26 --mem 11 && configs=$(dirname "$("$KUBE/enter" printenv KUBECONFIG)") &&
+    timeout 300 "$KUBE/up" --nodes 3 --cpus 60 --mem 11 && configs=$(dirname "$("$KUBE/enter" printenv KUBECONFIG)") &&
     write_config "$configs/fluxq.kubeconfig" && start_broker --kube --config "$HERE/kube.yaml" &&
     wait_until 30 sh -c "fluxq-info --json | jq -e \"[.nodes[] | select(.state == \\\"up\\\")] | length == 3\"" && start_watch
 '

@@ -488,8 +488,10 @@ static int add_picks (struct planner *p, struct booking *b, const struct selecti
     return 0;
 }
 
+enum { CHECK = 1, OVER = 2 };
+
 static int add (struct planner *p, uint64_t job, const struct selection *s, bool reserved,
-                bool check, struct error *why)
+                unsigned how, struct error *why)
 {
     struct booking *b = NULL;
     size_t n = 0;
@@ -500,8 +502,10 @@ static int add (struct planner *p, uint64_t job, const struct selection *s, bool
     levels_hold (p);
     if (claims_reserve (p, n) == 0)
         b = booking_enter (p, job, s, reserved);
-    if (b)
-        rc = add_picks (p, b, s, check, why);
+    if (b) {
+        b->over = how & OVER;
+        rc = add_picks (p, b, s, how & CHECK, why);
+    }
     if (rc == 0) {
         sums_book (p, b);
         listed_add (p, b, s);
@@ -514,13 +518,18 @@ static int add (struct planner *p, uint64_t job, const struct selection *s, bool
 
 int claims_add (struct planner *p, uint64_t job, const struct selection *s, bool reserved)
 {
-    return add (p, job, s, reserved, false, NULL);
+    return add (p, job, s, reserved, 0, NULL);
+}
+
+int claims_add_over (struct planner *p, uint64_t job, const struct selection *s)
+{
+    return add (p, job, s, true, OVER, NULL);
 }
 
 int claims_check_add (struct planner *p, uint64_t job, const struct selection *s,
                       bool reserved, struct error *why)
 {
-    int rc = add (p, job, s, reserved, true, why);
+    int rc = add (p, job, s, reserved, CHECK, why);
 
     return rc == -ENOMEM ? error_set (why, ENOMEM, "no memory") : rc;
 }

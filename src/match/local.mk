@@ -34,6 +34,7 @@ src_match_libmatch_a_SOURCES = \
 	src/match/match_request.c \
 	src/match/match_reserve.c \
 	src/match/match_rset.c \
+	src/match/match_window.c \
 	src/match/miss.c \
 	src/match/or_slots.c \
 	src/match/ordered.c \
@@ -119,6 +120,7 @@ MATCH_TESTS = \
 	src/match/test/test_walk \
 	src/match/test/test_walk_random \
 	src/match/test/test_ways \
+	src/match/test/test_window \
 	src/match/test/test_writer
 check_PROGRAMS += $(MATCH_TESTS)
 UNIT_TESTS += $(MATCH_TESTS)
@@ -170,5 +172,6 @@ src_match_test_test_walk_random_SOURCES = src/match/test/test_walk_random.c \
 	src/match/test/reference_free.c src/match/test/reference_match.c
 src_match_test_test_walk_random_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_ways_LDADD = $(MATCH_TEST_LIBS)
+src_match_test_test_window_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_writer_LDADD = $(MATCH_TEST_LIBS)
 endif

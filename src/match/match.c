@@ -40,6 +40,8 @@ void matcher_destroy (struct matcher *m)
         HASH_DELETE (hh, m->requests, req);
         req->all = NULL;
     }
+    while (m->windows)
+        match_window_forget (m, match_window_first (m));
     m->g->planner = NULL;
     planner_destroy (m->p);
     for (size_t i = 0; i < MATCH_VERDICTS; i++)
@@ -519,6 +521,8 @@ int match_cancel (struct matcher *m, uint64_t job)
 
     if (!b)
         return -ENOENT;
+    if (job >= MATCH_WINDOW_FIRST)
+        match_window_forget (m, job);
     struct machine_node *next, *list = nodes_of (m, b);
     bool reserved = b->reserved;
     planner_cancel (m->p, job);

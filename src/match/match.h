@@ -19,6 +19,7 @@
 #ifndef FLUXQ_MATCH_MATCH_H
 #define FLUXQ_MATCH_MATCH_H
 
+#include "common/hostlist.h"
 #include "jobspec/jobspec.h"
 #include "match/machine.h"
 #include "match/policy.h"
@@ -114,5 +115,38 @@ uint64_t match_generation (const struct matcher *m);
 uint64_t match_layout (const struct matcher *m);
 /* No core and no gpu is free: no request fits. O(1). */
 bool match_nothing_free (const struct matcher *m);
+
+/* -- windows: whole nodes that no job gets from start to end -- */
+
+/* Ids of windows are MATCH_WINDOW_FIRST and more, those of jobs less. */
+#define MATCH_WINDOW_FIRST (UINT64_C (1) << 62)
+/* Who has something on the node in that time, if all that runs ends by its limit (when start
+ * is not after now: whatever runs there): 0; -EBUSY names the job, or the window, and *ret_job
+ * (may be NULL) is the job's id, or the window's; -ENOENT: no such node. */
+int match_window_check (const struct matcher *m, const char *node, double start,
+                        double end, double now, uint64_t *ret_job, struct error *why);
+/* n nodes that are up and have nobody in that time, appended to *ret in the order of their
+ * indexes. -EBUSY with how many there are; then nothing is appended. */
+int match_window_choose (const struct matcher *m, size_t n, double start, double end,
+                         double now, struct hostlist *ret, struct error *why);
+/* From now on no job is given these nodes for a time that overlaps [start, end). What runs
+ * there keeps what it has until it is cancelled. Nodes that are not on the machine, or leave
+ * it, are left out (none at all: still 0). name: for sentences, copied; NULL: it is not spoken of. The
+ * caller has looked with match_window_check() and no job has a reservation there.
+ * match_cancel() ends it. -EEXIST, -ENOMEM. O(nodes). */
+int match_window_book (struct matcher *m, uint64_t id, const char *name,
+                       const struct hostlist *nodes, double start, double end);
+struct match_window {
+    uint64_t id;
+    const char *name, *nodes; /* RFC 29; borrowed until it is cancelled */
+    size_t nnodes;            /* that are on the machine */
+    double start, end;
+};
+/* Those with a name that overlap [from, until): the first to begin first, at most `room`.
+ * O(windows) */
+size_t match_windows_between (const struct matcher *m, double from, double until,
+                              struct match_window *list, size_t room);
+/* The first start of a window after t; INFINITY. O(windows) */
+double match_window_next (const struct matcher *m, double t);
 
 #endif

@@ -28,6 +28,7 @@ struct verdict {
 
 struct matcher {
     struct machine *g;
+    struct window_of *windows; /* see match_window.c, by start */
     struct planner *p;
     struct match_request *requests; /* that are shared, by key */
     struct verdict verdicts[MATCH_VERDICTS];
@@ -61,6 +62,12 @@ int spread_shape (const struct match_request *req, const struct spread_run *run,
 /* Are the jobspec's tasks spread? Then req->spread is set. 0, or -ENOTSUP: too many runs. */
 int spread_compile (const struct jobspec *js, struct match_request *req,
                     struct error *err);
+
+/* -- match_window.c -- */
+
+/* What is known of the window besides its booking goes. */
+void match_window_forget (struct matcher *m, uint64_t id);
+uint64_t match_window_first (const struct matcher *m); /* some window's id */
 
 /* -- match_rset.c -- */
 

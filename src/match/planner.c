@@ -138,6 +138,19 @@ int planner_update (struct planner *p, uint64_t job, const struct selection *s,
     return claims_check_add (p, job, s, reserved, why);
 }
 
+int planner_reserve_over (struct planner *p, uint64_t job, const struct selection *s,
+                          struct error *why)
+{
+    int rc = check_times (p, s->start, s->end, why);
+
+    if (rc < 0)
+        return rc;
+    if (booking_find (p, job))
+        return error_set (why, EEXIST, "job %" PRIu64 " has a booking already", job);
+    rc = claims_add_over (p, job, s);
+    return rc == -ENOMEM ? error_set (why, ENOMEM, "no memory") : rc;
+}
+
 int planner_cancel (struct planner *p, uint64_t job)
 {
     struct booking *b = booking_find (p, job);

@@ -71,6 +71,10 @@ int planner_match (struct planner *p, enum planner_op op, uint64_t job,
  * -ENOENT one that is gone, -EEXIST; nothing is booked then. */
 int planner_update (struct planner *p, uint64_t job, const struct selection *s,
                     bool reserved, struct error *why);
+/* Reserve whole vertices whatever is booked there, and the caller has looked at that: who
+ * has something allocated keeps it until it is cancelled, also past s->start. */
+int planner_reserve_over (struct planner *p, uint64_t job, const struct selection *s,
+                          struct error *why);
 int planner_cancel (struct planner *p, uint64_t job); /* 0 or -ENOENT */
 /* Give back only these units (also of a larger pick). *ret_empty: the job has none left and
  * is gone. -ENOENT: it has no booking; units that it does not have are passed over. */

@@ -51,6 +51,8 @@ struct booking {
     uint64_t job;
     int64_t start, end;
     bool reserved;
+    bool over; /* reserved, and others may have something there at that time: what they have
+                * counts as theirs in the sums */
     uint32_t first, last; /* claims */
     uint32_t nclaims;
     uint32_t number;
@@ -327,6 +329,8 @@ static inline struct booking *claims_booking (const struct planner *p,
 /* Book, whether free or not (the caller has looked). -ENOMEM: nothing is booked. */
 int claims_add (struct planner *p, uint64_t job, const struct selection *s,
                 bool reserved);
+/* Reserve beside what is allocated there: see struct booking. */
+int claims_add_over (struct planner *p, uint64_t job, const struct selection *s);
 /* The same after a look: -EBUSY, -ENOENT, -EINVAL with the reason. */
 int claims_check_add (struct planner *p, uint64_t job, const struct selection *s,
                       bool reserved, struct error *why);

@@ -7,6 +7,7 @@
  *   - of what is down it has neither the amount nor what is booked there;
  *   - a node counts as taken (dimension 0) by one of the bookings that are there at a time,
  *     or by none of them;
+ *   - of what is reserved over others it has nothing where these have something;
  *   - the amounts of a request are those that surely are booked, each once.
  */
 #include <string.h>
@@ -171,7 +172,7 @@ static void count_nodes (struct planner *p, const struct booking *b,
     const struct above *a;
 
     if (node != GRAPH_NONE) {
-        count_node (p, b, node, c->exclusive && node == c->v, sums);
+        count_node (p, b, node, c->exclusive && node == c->v && !b->over, sums);
         return;
     }
     if (!c->exclusive || !(a = levels_above (p, c->v)))
@@ -202,6 +203,15 @@ static void add_properties (const struct planner *p, uint32_t v, int64_t cores,
     }
 }
 
+/* Others have some of it at that time, which counts as theirs; so it does not count here. */
+static bool is_shared (const struct planner *p, const struct booking *b,
+                       const struct claim *c)
+{
+    struct window w = { .at = b->start, .end = b->end };
+
+    return b->over && claims_below (p, c->v, &w, b->number) != GRAPH_NONE;
+}
+
 static void add_claim (const struct planner *p, const struct claim *c, int64_t *sums)
 {
     const struct graph_vertex *x = graph_vertex (p->g, c->v);
@@ -209,7 +219,8 @@ static void add_claim (const struct planner *p, const struct claim *c, int64_t *
     int dim = p->dim_of[x->type];
     int64_t cores = sums[CORES];
 
-    if (x->parent != GRAPH_NONE && !sums_is_up (p, x->parent))
+    if ((x->parent != GRAPH_NONE && !sums_is_up (p, x->parent))
+        || is_shared (p, claims_booking (p, c), c))
         return;
     if (x->first != GRAPH_NONE && c->exclusive) {
         if (!node) {

@@ -40,6 +40,8 @@ static bool overlap (const struct check *k, const struct claim *a, const struct 
 {
     const struct booking *x = claims_booking (k->p, a), *y = claims_booking (k->p, b);
 
+    if (x->over || y->over)
+        return false;
     return a->unit < b->unit + b->count && b->unit < a->unit + a->count
            && x->start < y->end && y->start < x->end;
 }
@@ -332,7 +334,10 @@ static int check_time (const struct check *k, int64_t t)
         int64_t takes[INDEX_DIMS] = { 0 };
         if (b->start > t || b->end <= t)
             continue;
-        sums_of_booking ((struct planner *)p, b, takes);
+        if (b->over) /* as things were then */
+            memcpy (takes, b->sums, sizeof (takes));
+        else
+            sums_of_booking ((struct planner *)p, b, takes);
         for (unsigned d = 0; d < p->ndims; d++)
             sums[d] -= takes[d];
     }

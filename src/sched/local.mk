@@ -5,6 +5,7 @@ src_sched_libsched_a_SOURCES = \
 	src/sched/pass.c \
 	src/sched/policy.c \
 	src/sched/priority.c \
+	src/sched/realm.c \
 	src/sched/reason.c \
 	src/sched/sched.c \
 	src/sched/size.c \
@@ -16,6 +17,7 @@ if HAVE_CMOCKA
 SCHED_TESTS = \
 	src/sched/test/test_order \
 	src/sched/test/test_priority \
+	src/sched/test/test_realm \
 	src/sched/test/test_sched \
 	src/sched/test/test_sched_random \
 	src/sched/test/test_torture \
@@ -25,6 +27,7 @@ UNIT_TESTS += $(SCHED_TESTS)
 SCHED_TEST_LIBS = $(SCHED_LIBS) $(CMOCKA_LIBS)
 src_sched_test_test_order_LDADD = $(SCHED_TEST_LIBS)
 src_sched_test_test_priority_LDADD = $(SCHED_TEST_LIBS)
+src_sched_test_test_realm_LDADD = $(SCHED_TEST_LIBS)
 src_sched_test_test_sched_LDADD = $(SCHED_TEST_LIBS)
 src_sched_test_test_sched_random_LDADD = $(SCHED_TEST_LIBS)
 src_sched_test_test_torture_LDADD = $(SCHED_TEST_LIBS)

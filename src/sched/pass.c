@@ -90,6 +90,15 @@ static bool cut_last (struct sched *s)
     return false;
 }
 
+void sched_unplan (struct sched *s)
+{
+    static const struct order_key first = { INT64_MAX, 0 };
+
+    plan_cut (s, &first);
+    while (s->cutting && cut_last (s))
+        ;
+}
+
 /* start 0: there is no time for it, and why. -ENOMEM. */
 static int plan_add (struct sched *s, struct pending *p, double start, const char *why)
 {
@@ -116,14 +125,16 @@ static int plan_add (struct sched *s, struct pending *p, double start, const cha
 /* -- a job -- */
 
 /* It does not fit now. Whoever runs as long does not either; where it would have ended
- * before the first reservation, nobody of its shape does. */
+ * before the first reservation, and the first window, nobody of its shape does. */
 static void note_miss (struct sched *s, struct group *g, double duration, const char *why)
 {
-    double gap = s->first_start - s->now;
+    double gap = s->first_start - s->now, window = match_window_next (s->m, s->now) - s->now;
 
-    g->bound = duration <= gap ? 0 : fmin (g->bound, duration);
+    g->bound = duration <= fmin (gap, window) ? 0 : fmin (g->bound, duration);
     if (++g->misses >= MISSES_MAX)
         g->bound = fmin (g->bound, nextafter (gap, INFINITY));
+    if (g->misses >= 2 * MISSES_MAX)
+        g->bound = fmin (g->bound, nextafter (window, INFINITY));
     if (!g->why || strcmp (g->why, why) != 0) {
         free (g->why);
         g->why = strdup (why);
@@ -160,17 +171,29 @@ static int allocate_some (struct sched *s, struct pending *p, struct sched_decis
     return rc;
 }
 
-/* Until the first reservation, in whole seconds. why stays what it was for all its time. */
-static int allocate_shorter (struct sched *s, struct pending *p,
-                             struct sched_decision *ret, struct error *why)
+/* Until then, in whole seconds. why stays what it was for all its time. */
+static int allocate_until (struct sched *s, struct pending *p, double until,
+                           struct sched_decision *ret, struct error *why)
 {
-    double gap = floor (s->first_start - s->now);
+    double gap = floor (until - s->now);
 
     if (gap < p->time_min || (p->duration > 0 && gap >= p->duration))
         return -EBUSY;
     ret->duration = gap;
     int rc = allocate_some (s, p, ret, NULL);
     return rc == -ENOMEM ? error_set (why, ENOMEM, "out of memory") : rc;
+}
+
+/* Until the first reservation or the first window, whichever is later, else the other. */
+static int allocate_shorter (struct sched *s, struct pending *p,
+                             struct sched_decision *ret, struct error *why)
+{
+    double window = match_window_next (s->m, s->now);
+    int rc = allocate_until (s, p, fmax (s->first_start, window), ret, why);
+
+    return rc == -EBUSY && s->first_start != window
+               ? allocate_until (s, p, fmin (s->first_start, window), ret, why)
+               : rc;
 }
 
 /* Its largest size; or, when it has held out for long enough, less. */

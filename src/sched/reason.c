@@ -1,5 +1,6 @@
 /* reason.c - why a job waits, in a sentence, and until when */
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "common/parse.h"
@@ -42,9 +43,40 @@ static void add_blocker (const struct sched_reason *r, struct strbuf *sb)
         strbuf_add_time (sb, b->end);
 }
 
+#define WINDOWS_SHOWN 3
+#define NODES_SHOWN 60 /* characters of a list of nodes; a longer one is counted */
+
+/* "; node3 is reserved for resv-1 from 2026-11-20T14:00:00" */
+static void add_window (const struct match_window *w, double now, struct strbuf *sb)
+{
+    bool planned = w->start > now;
+
+    if (strlen (w->nodes) <= NODES_SHOWN)
+        strbuf_addf (sb, "; %s", w->nodes);
+    else
+        strbuf_addf (sb, "; %zu nodes", w->nnodes);
+    strbuf_addf (sb, " %s reserved for %s %s ", w->nnodes == 1 ? "is" : "are", w->name,
+                 planned ? "from" : "until");
+    strbuf_add_time (sb, planned ? w->start : w->end);
+}
+
+/* Where it would run into them now, or at its start. */
+static void add_windows (const struct sched *s, const struct pending *p,
+                         const struct sched_reason *r, struct strbuf *sb)
+{
+    double duration = p->duration > 0 ? p->duration : SCHED_YEAR;
+    struct match_window w[WINDOWS_SHOWN];
+    size_t n = match_windows_between (
+        s->m, s->now, fmax (s->now, r->start) + duration, w, ARRAY_SIZE (w));
+
+    for (size_t i = 0; i < n; i++)
+        if (r->start <= 0 || w[i].start < r->start)
+            add_window (&w[i], s->now, sb);
+}
+
 /* What is short, what it waits for, when it starts, who is ahead. */
-static void add_wait (const struct pending *p, const struct sched_reason *r,
-                      struct strbuf *sb)
+static void add_wait (const struct sched *s, const struct pending *p,
+                      const struct sched_reason *r, struct strbuf *sb)
 {
     const char *why = p->why ? p->why : p->group->why;
 
@@ -53,6 +85,8 @@ static void add_wait (const struct pending *p, const struct sched_reason *r,
                      : r->ahead > 0                      ? ""
                                                          : "it is tried next");
     add_blocker (r, sb);
+    if (r->code == SCHED_REASON_RESOURCES)
+        add_windows (s, p, r, sb);
     if (r->start > 0) {
         strbuf_adds (sb, "; starts about ");
         strbuf_add_time (sb, r->start);
@@ -62,8 +96,8 @@ static void add_wait (const struct pending *p, const struct sched_reason *r,
                      r->ahead == 1 ? "" : "s");
 }
 
-static void add_text (const struct pending *p, const struct sched_reason *r,
-                      struct strbuf *sb)
+static void add_text (const struct sched *s, const struct pending *p,
+                      const struct sched_reason *r, struct strbuf *sb)
 {
     switch (r->code) {
     case SCHED_REASON_HELD:
@@ -79,7 +113,7 @@ static void add_text (const struct pending *p, const struct sched_reason *r,
         return;
     case SCHED_REASON_RESOURCES:
     case SCHED_REASON_PRIORITY:
-        add_wait (p, r, sb);
+        add_wait (s, p, r, sb);
         return;
     default:
         return;
@@ -110,7 +144,7 @@ int sched_reason (struct sched *s, uint64_t id, struct sched_reason *ret)
         ret->nblockers = match_blockers (s->m, id, ret->blockers, SCHED_BLOCKERS_MAX);
     autostrbuf struct strbuf sb;
     strbuf_init (&sb, REASON_MAX);
-    add_text (p, ret, &sb);
+    add_text (s, p, ret, &sb);
     snprintf (s->text, sizeof (s->text), "%s", sb.buf);
     ret->text = s->text;
     return 0;

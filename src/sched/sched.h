@@ -84,6 +84,9 @@ int sched_dequeue (struct sched *s, uint64_t id); /* -ENOENT */
  * the work of one call: tries, reservations made and given up (then -EAGAIN). */
 int sched_next (struct sched *s, double now, unsigned max_tries,
                 struct sched_decision *ret);
+/* All reservations are given up, and made again from the next pass on: before something is
+ * booked past the plan. O(depth of the plan). */
+void sched_unplan (struct sched *s);
 /* When sched_next() should be called again although nothing changed (a begin time, the
  * start of a reservation), 0: never. */
 double sched_wakeup (const struct sched *s);

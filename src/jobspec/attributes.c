@@ -216,6 +216,8 @@ static int parse_fluxq (struct jobspec *js, const json_t *system, struct error *
     rc = take_line (own, "image", where, 1024, &js->image, err);
     if (rc == 0)
         rc = take_line (own, "submit-dir", where, 4096, &js->submit_dir, err);
+    if (rc == 0)
+        rc = take_line (own, "reservation", where, 255, &js->reservation, err);
     if (rc >= 0)
         rc = parse_array (js, own, err);
     if (rc < 0)

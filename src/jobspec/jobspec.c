@@ -282,6 +282,7 @@ void jobspec_destroy (struct jobspec *js)
     free (js->output);
     free (js->error);
     free (js->image);
+    free (js->reservation);
     free (js->submit_dir);
     free ((char *)js->script);
     dependencies_release (&js->depend);

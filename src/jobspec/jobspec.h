@@ -26,6 +26,7 @@
  *     fluxq.submit-dir         where the user submitted, if that is not cwd
  *     fluxq.time-min           seconds to which its duration may be lowered, if it starts sooner so
  *     fluxq.max-wait           seconds for which it holds out for its largest size
+ *     fluxq.reservation        name of the advance reservation to run in, and nowhere else
  *     fluxq.deadline           unix time by which it must have ended, or not start at all
  *     fluxq.kill-invalid-depend  false: what waits for something that cannot be any more
  *                              stays in the queue
@@ -118,6 +119,7 @@ struct jobspec {
     enum jobspec_tristate requeue;
     double begin, deadline; /* unix times; 0: none */
     double max_wait;        /* seconds to hold out for the largest size; 0: none */
+    char *reservation;      /* to run in, and nowhere else; or NULL */
     double time_min;        /* seconds to which duration may be lowered; 0: it may not */
     json_t *environment;    /* object of strings, nulls left out, or NULL; owned */
     const char *script;     /* text or NULL; decoded, NUL-terminated, owned */

@@ -218,6 +218,8 @@ static int own_attributes (json_t *system, const struct submit_options *so,
         rc |= json_object_set_new (own, "array", json_string (so->array));
     if (so->image)
         rc |= json_object_set_new (own, "image", json_string (so->image));
+    if (so->reservation)
+        rc |= json_object_set_new (own, "reservation", json_string (so->reservation));
     if (so->mem_mib && !s->nodes.count.min)
         rc |= json_object_set_new (own, "memory-per-node", json_integer (so->mem_mib));
     if (so->deadline > 0)

@@ -28,6 +28,7 @@ enum {
     GPUS_PER_TASK,
     TIME,
     QUEUE,
+    RESERVATION,
     CHDIR,
     EXPORT,
     IMAGE,
@@ -67,6 +68,8 @@ const struct option_desc submit_options_table[] = {
       TIME, false },
     { "queue", 'q', "NAME", "queue to submit to", QUEUE, false },
     { "partition", 'p', "NAME", "the same as --queue", QUEUE, false },
+    { "reservation", 0, "NAME", "run in this advance reservation only", RESERVATION,
+      false },
     { "chdir", 'D', "DIR", "directory to run in [where you are]", CHDIR, false },
     { "export", 0, "LIST", "variables that the job gets: ALL, NONE or NAME[=VALUE],...",
       EXPORT, false },
@@ -115,6 +118,7 @@ void submit_options_release (struct submit_options *so)
     free (so->chdir);
     free (so->export);
     free (so->image);
+    free (so->reservation);
     free (so->script_name);
     free (so->array);
     idset_destroy (so->nodes.list);
@@ -452,6 +456,8 @@ static int set_option (struct submit_options *so, enum submit_source from, int i
         return set_time (so, from, value, where, err);
     case QUEUE:
         return set_queue (so, from, value, where, err);
+    case RESERVATION:
+        return set_text (so, from, id, &so->reservation, 63, value, where, err);
     case CHDIR:
         return set_text (so, from, id, &so->chdir, 4095, value, where, err);
     case EXPORT:

@@ -95,6 +95,7 @@ struct submit_options {
     char *export;      /* --export: ALL, NONE, NAME[=VALUE],... */
     char *image;
     char *array;                /* -a, checked */
+    char *reservation;          /* --reservation */
     struct dependencies depend; /* -d */
     bool keep_invalid_depend;   /* --kill-invalid-depend=no */
     double begin, deadline;     /* unix times; 0: not given */

@@ -119,7 +119,7 @@ static const struct option_desc table[] = {
     NO ("qos", 'q', "NAME", "remove it, or name a queue with --partition"),
     NO ("quiet", 'Q', NULL, NULL),
     NO ("reboot", 0, NULL, NULL),
-    NO ("reservation", 0, "NAME", NULL),
+    DO ("reservation", 0, "NAME"),
     NO ("share", 0, NULL, NULL),
     NO ("signal", 0, "SPEC", "remove it (SIGTERM comes before the time limit's end)"),
     NO ("sockets-per-node", 0, "N", CORES_ONLY),

@@ -472,6 +472,8 @@ static const struct {
     { SIMPLE ("\"fluxq\":{\"deadline\":1e11}"), "attributes.system.fluxq.deadline", "" },
     { SIMPLE ("\"fluxq\":{\"kill-invalid-depend\":0}"),
       "attributes.system.fluxq.kill-invalid-depend", "" },
+    { SIMPLE ("\"fluxq\":{\"reservation\":7}"), "attributes.system.fluxq.reservation",
+      "expected a string, got an integer" },
     { SIMPLE ("\"fluxq\":{\"requeue\":\"yes\"}"), "attributes.system.fluxq.requeue", "" },
     { SIMPLE ("\"queue\":\"a b\""), "attributes.system.queue", "'a b'" },
     { SIMPLE ("\"cwd\":\"home\""), "attributes.system.cwd", "'home'" },

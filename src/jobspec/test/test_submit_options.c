@@ -608,6 +608,20 @@ static void test_requeue (void **state)
     submit_options_release (&so);
 }
 
+static void test_reservation (void **state)
+{
+    struct error err = { 0 };
+    json_t *root = make ("--reservation=course.1", &err);
+    struct jobspec *js = parse (root);
+
+    (void)state;
+    assert_string_equal (js->reservation, "course.1");
+    jobspec_destroy (js);
+    json_decref (root);
+    assert_null (make ("--reservation=", &err));
+    assert_non_null (strstr (err.text, "--reservation"));
+}
+
 /* A dependency more of the same source is one more; of a higher one it is all. */
 static void test_add_dependency (void **state)
 {
@@ -813,6 +827,7 @@ int main (void)
         cmocka_unit_test (test_shapes),       cmocka_unit_test (test_refusals),
         cmocka_unit_test (test_precedence),   cmocka_unit_test (test_gpus_by_source),
         cmocka_unit_test (test_from_environ), cmocka_unit_test (test_attributes),
+        cmocka_unit_test (test_reservation),
         cmocka_unit_test (test_script),       cmocka_unit_test (test_bad_program),
         cmocka_unit_test (test_waiting),      cmocka_unit_test (test_add_dependency),
         cmocka_unit_test (test_export),       cmocka_unit_test (test_table),

@@ -61,6 +61,14 @@ void api_shutdown (struct broker *b, struct http_request *req,
                    const struct api_path *path);
 void api_reload (struct broker *b, struct http_request *req, const struct api_path *path);
 
+/* api_reserve.c */
+void api_reservations (struct broker *b, struct http_request *req,
+                       const struct api_path *path);
+void api_reservation_make (struct broker *b, struct http_request *req,
+                           const struct api_path *path);
+void api_reservation_set (struct broker *b, struct http_request *req,
+                          const struct api_path *path);
+
 /* -- helpers -- */
 /* The job that the path names, or NULL after a 404. */
 struct entry *api_entry (struct broker *b, struct http_request *req,
@@ -72,6 +80,12 @@ bool api_may (struct broker *b, struct http_request *req,
               const struct entry *e); /* owner, operator */
 /* As api_may(), answers 403 if not. */
 bool api_require (struct broker *b, struct http_request *req, const struct entry *e);
+/* Commits what was done already, and answers: 200 {}. */
+void api_commit_setting (struct broker *b, struct http_request *req,
+                         struct journal_txn *t);
+/* {"action":WORD,...}: the word, one of the two (other: or NULL), or NULL after a 400. */
+const char *api_action (struct http_request *req, json_t *body, const char *one,
+                        const char *other);
 /* The body as an object with only these keys, or NULL after a 400. New reference. */
 json_t *api_body (struct http_request *req, const char *const keys[]);
 void api_reply_json (struct http_request *req, int status,

@@ -7,6 +7,7 @@
 #include <utlist.h>
 
 #include "broker/api.h"
+#include "broker/reserve.h"
 #include "common/clock.h"
 #include "common/hostlist.h"
 #include "common/log.h"
@@ -39,8 +40,8 @@ static void setting_done (int rc, const struct error *err, void *arg)
     free (s);
 }
 
-static void commit_setting (struct broker *b, struct http_request *req,
-                            struct journal_txn *t)
+void api_commit_setting (struct broker *b, struct http_request *req,
+                         struct journal_txn *t)
 {
     struct setting *s = calloc (1, sizeof (*s));
     if (!s) {
@@ -58,6 +59,41 @@ static void commit_setting (struct broker *b, struct http_request *req,
 }
 
 /* -- nodes -- */
+
+/* That has it, or is to have it. */
+static void add_reservation (const struct broker *b, json_t *o, const char *node)
+{
+    const struct reservation *r = reserve_of_node (b, node);
+
+    json_object_set_new (o, "reservation", r ? json_string (r->name) : json_null ());
+    if (!r)
+        return;
+    json_object_set_new (o, "reservation_active", json_boolean (r->active));
+    json_object_set_new (o, "reservation_start", json_real (r->start));
+    json_object_set_new (o, "reservation_end", json_real (r->end));
+    json_object_set_new (o, "maintenance", json_boolean (r->maintenance));
+}
+
+/* What is used and free there, also of a node that is in a reservation. */
+static int node_info (const struct broker *b, int i, struct machine_node_info *ret)
+{
+    struct machine_node_info in;
+    int rc = machine_node_info (b->graph, i, ret);
+    const struct reservation *r = rc == 0 ? reserve_of_node (b, ret->name) : NULL;
+
+    if (!r || !r->active || ret->njobs > 0)
+        return rc;
+    const struct machine *m = realm_machine (r->realm);
+    if (machine_node_info (m, machine_node_find (m, ret->name), &in) < 0)
+        return rc;
+    in.name = ret->name;
+    in.state = ret->state;
+    in.reason = ret->reason;
+    *ret = in;
+    if (r->maintenance)
+        ret->cores_free = ret->gpus_free = 0, ret->memory_free = 0;
+    return rc;
+}
 
 static json_t *describe_node (const struct machine_node_info *n)
 {
@@ -95,9 +131,10 @@ static void add_node (struct broker *b, int i, json_t **at, json_t *list)
 {
     struct machine_node_info info;
 
-    if (i < 0 || at[i] || machine_node_info (b->graph, i, &info) < 0)
+    if (i < 0 || at[i] || node_info (b, i, &info) < 0)
         return;
     at[i] = describe_node (&info);
+    add_reservation (b, at[i], info.name);
     json_object_set_new (at[i], "jobs", json_array ());
     json_array_append_new (list, at[i]);
 }
@@ -154,15 +191,15 @@ void api_nodes (struct broker *b, struct http_request *req, const struct api_pat
     api_reply_json (req, 200, json_pack ("{s:o}", "nodes", list));
 }
 
-/* {"action":WORD,...}: the word, or NULL after a 400. */
-static const char *read_action (struct http_request *req, json_t *body, const char *one,
-                                const char *other)
+const char *api_action (struct http_request *req, json_t *body, const char *one,
+                        const char *other)
 {
     struct error err = { 0 };
     const char *action = NULL;
     if (json_get_string (body, "action", &action, JSON_REQUIRED, "request", &err) > 0
-        && strcmp (action, one) != 0 && strcmp (action, other) != 0)
-        error_set (&err, EINVAL, "action: '%s' is neither %s nor %s", action, one, other);
+        && strcmp (action, one) != 0 && (!other || strcmp (action, other) != 0))
+        error_set (&err, EINVAL, "action: '%s' is not %s%s%s", action, one,
+                   other ? ", nor " : "", other ? other : "");
     if (!err.code)
         return action;
     http_reply_problem (req, 400, "bad-request", "%s", err.text);
@@ -178,7 +215,7 @@ void api_node_set (struct broker *b, struct http_request *req,
     struct journal_txn *t = NULL;
     autojson json_t *body = api_body (req, keys);
 
-    if (!body || !(action = read_action (req, body, "drain", "resume")))
+    if (!body || !(action = api_action (req, body, "drain", "resume")))
         return;
     json_get_string (body, "reason", &reason, JSON_OPTIONAL_KEY, "request", NULL);
     if (!strcmp (action, "drain") && (!reason || !*reason || strlen (reason) > 400)) {
@@ -195,7 +232,7 @@ void api_node_set (struct broker *b, struct http_request *req,
                             err.text);
         return;
     }
-    commit_setting (b, req, t);
+    api_commit_setting (b, req, t);
 }
 
 /* -- queues -- */
@@ -250,12 +287,12 @@ void api_queue_set (struct broker *b, struct http_request *req,
         return;
     }
     autojson json_t *body = api_body (req, keys);
-    if (!body || !(action = read_action (req, body, "start", "stop")))
+    if (!body || !(action = api_action (req, body, "start", "stop")))
         return;
     bool start = !strcmp (action, "start");
     b->config->queues[i].started = start;
     b->config->queues[i].operated = true;
-    sched_queue_set (b->sched, (unsigned)i, start);
+    broker_sched_queue_set (b, (unsigned)i, start);
     broker_plan_due (b);
     struct journal_txn *t = journal_txn_create ();
     if (!t) {
@@ -264,7 +301,7 @@ void api_queue_set (struct broker *b, struct http_request *req,
     }
     snprintf (name, sizeof (name), "queue/%s", path->arg);
     journal_txn_setting (t, name, start ? "started" : "stopped");
-    commit_setting (b, req, t);
+    api_commit_setting (b, req, t);
 }
 
 /* -- the broker -- */

@@ -130,10 +130,10 @@ static json_t *describe_jobspec (const struct jobspec *js)
     for (size_t i = 0; i < js->ncommand; i++)
         json_array_append_new (command, json_string (js->command[i]));
     json_t *o = json_pack (
-        "{s:o s:b s:s? s:s? s:s? s:s? s:{s:I s:I s:I s:I s:I s:I s:I}}", "command",
+        "{s:o s:b s:s? s:s? s:s? s:s? s:s? s:{s:I s:I s:I s:I s:I s:I s:I}}", "command",
         command, "batch", (int)jobspec_is_batch (js), "cwd", js->cwd, "output",
-        js->output, "error", js->error, "image", js->image, "request", "nodes_min",
-        (json_int_t)s.min_nodes, "nodes_max", (json_int_t)s.max_nodes, "slots_min",
+        js->output, "error", js->error, "image", js->image, "reservation",
+        js->reservation, "request", "nodes_min", (json_int_t)s.min_nodes, "nodes_max", (json_int_t)s.max_nodes, "slots_min",
         (json_int_t)s.min_slots, "slots_max", (json_int_t)s.max_slots, "cores",
         (json_int_t)s.min_cores, "gpus", (json_int_t)s.min_gpus, "memory_per_node_mib",
         (json_int_t)js->memory_per_node);
@@ -193,17 +193,19 @@ static void add_exception (json_t *o, const struct job *job)
 }
 
 /* Not planned: the earliest time at which it would fit; and whom it waits for. */
-static void add_plan (json_t *o, struct broker *b, uint64_t id)
+static void add_plan (json_t *o, struct broker *b, const struct entry *e)
 {
     struct sched_reason r;
     double start = 0;
     bool planned = false;
     json_t *list = json_array ();
+    struct sched *s = broker_sched_of (b, e);
 
-    if (!b->recovering && sched_reason (b->sched, id, &r) == 0) {
+    if (!b->recovering && s && sched_reason (s, broker_queued_id (e), &r) == 0) {
         for (size_t i = 0; i < r.nblockers; i++)
             json_array_append_new (list, json_integer ((json_int_t)r.blockers[i].job));
-        if (sched_estimate (b->sched, id, clock_wall (), &start, &planned) < 0 || planned)
+        if (sched_estimate (s, broker_queued_id (e), clock_wall (), &start, &planned) < 0
+            || planned)
             start = 0;
     }
     json_object_set_new (o, "not_before", start > 0 ? json_real (start) : json_null ());
@@ -271,7 +273,7 @@ static void answer_job (struct look *l, const struct journal_record *rec)
                                                  : json_null ());
         json_object_set_new (o, "events", json_integer ((json_int_t)rec->nevents));
         add_exception (o, e->job);
-        add_plan (o, l->b, broker_queued_id (e));
+        add_plan (o, l->b, e);
         if (e->job->array)
             add_array (o, e->job);
     }

@@ -37,7 +37,7 @@ static void set_head (struct broker *b, struct entry *e, uint64_t head)
     if (e->head == head)
         return;
     if (e->head) {
-        sched_dequeue (b->sched, e->head);
+        broker_sched_dequeue (b, e, e->head);
         HASH_DELETE (head_hh, b->heads, e);
     }
     e->head = head;
@@ -133,7 +133,8 @@ static struct entry *make_task (struct broker *b, struct entry *array, uint32_t 
     struct entry *e = entry_create (array->head);
     json_t *context = submit_context (array, task);
 
-    if (!e || !context)
+    if (!e || !context
+        || (array->reservation && !(e->reservation = strdup (array->reservation))))
         no_memory ();
     e->queue = array->queue;
     e->req = match_request_ref (array->req);
@@ -141,6 +142,7 @@ static struct entry *make_task (struct broker *b, struct entry *array, uint32_t 
     e->time_min = array->time_min;
     e->tasks_total = array->tasks_total;
     e->tasks_per_slot = array->tasks_per_slot;
+    e->realm = array->realm; /* where it was placed */
     e->submitting = true; /* it was placed already: into no queue */
     journal_txn_job_of (broker_transaction (b), e->id, array->job->userid, array->id);
     if (broker_emit (b, e, "submit", context) < 0 || e->job->state != JOB_SCHED)

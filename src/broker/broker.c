@@ -99,6 +99,7 @@ static void init_handles (struct broker *b)
     uv_timer_init (b->loop, &b->deps_timer);
     uv_timer_init (b->loop, &b->lookup_timer);
     uv_timer_init (b->loop, &b->deadline_timer);
+    uv_timer_init (b->loop, &b->reserve_timer);
     uv_signal_init (b->loop, &b->sigint);
     uv_signal_init (b->loop, &b->sigterm);
     uv_signal_init (b->loop, &b->sighup);
@@ -324,7 +325,7 @@ struct broker *broker_create (uv_loop_t *loop, struct config *config, struct err
     if (broker_find_operators (config, &b->operators, &b->noperators, err) < 0
         || init_dirs (b, err) < 0 || init_plan (b, err) < 0 || init_journal (b, err) < 0
         || nodes_init (b, err) < 0 || init_queues (b, err) < 0
-        || broker_recover (b, err) < 0 || init_exec (b, err) < 0
+        || broker_reserve_init (b, err) < 0 || broker_recover (b, err) < 0 || init_exec (b, err) < 0
         || init_http (b, err) < 0) {
         broker_destroy (b);
         return NULL;
@@ -387,6 +388,7 @@ void broker_destroy (struct broker *b)
     uv_run (b->loop, UV_RUN_DEFAULT); /* closing callbacks, workers that are under way */
     HASH_ITER (hh, b->jobs, e, next)
         entry_remove (b, e);
+    broker_reserve_release (b);
     sched_destroy (b->sched);
     usage_destroy (b->usage);
     deps_destroy (b->deps);

@@ -74,6 +74,8 @@ struct entry {
     struct idset *ready;
     bool listed_array;
     struct entry *array_prev, *array_next;
+    char *reservation;   /* that it may run in, and nowhere else; or NULL */
+    struct realm *realm; /* of it, where it is queued or booked; NULL: see reserve.h */
     struct due deadline; /* in broker.deadlines while it waits: the latest start */
 };
 
@@ -139,6 +141,10 @@ struct broker {
     struct entry *lookups; /* whose antecedents are to be found in the journal */
     uint64_t looking_up;   /* the first of them, 0: none now */
     uv_timer_t lookup_timer;
+    struct reservation *reservations; /* by name */
+    uint64_t windows;                 /* that were made, for their ids */
+    uint64_t last_reservation;        /* N of the last name resv-N */
+    uv_timer_t reserve_timer;         /* the next start or end of one */
     struct due_heap deadlines;
     uv_timer_t deadline_timer;
     bool plan_due;
@@ -158,7 +164,8 @@ struct broker {
             (uv_handle_t *)&(b)->sweep, (uv_handle_t *)&(b)->retry,                      \
             (uv_handle_t *)&(b)->farewell, (uv_handle_t *)&(b)->priorities,              \
             (uv_handle_t *)&(b)->deps_timer, (uv_handle_t *)&(b)->lookup_timer,          \
-            (uv_handle_t *)&(b)->deadline_timer, (uv_handle_t *)&(b)->sigint,            \
+            (uv_handle_t *)&(b)->deadline_timer, (uv_handle_t *)&(b)->reserve_timer,     \
+            (uv_handle_t *)&(b)->sigint,                                                     \
             (uv_handle_t *)&(b)->sigterm, (uv_handle_t *)&(b)->sighup                    \
     }
 
@@ -183,8 +190,9 @@ void entry_retire (struct broker *b, struct entry *e);
 void jobs_remove_leftovers (struct broker *b);
 void entry_set_note (struct entry *e, const char *text);
 void entry_drop_spec (struct entry *e);
-/* What its jobspec says of other jobs becomes the entry's. */
+/* What its jobspec says of other jobs, or of a reservation, becomes the entry's. */
 void entry_take_depend (struct entry *e);
+void entry_take_reservation (struct entry *e);
 
 /* -- sizes.c: how large a job is, as asked and as granted -- */
 /* What its jobspec says of them becomes the entry's. */
@@ -335,6 +343,50 @@ void broker_dequeue (struct broker *b, struct entry *e);
 uint64_t broker_queued_id (const struct entry *e);
 void broker_forget_fresh (struct broker *b, struct entry *e);
 
+/* -- reserve.c: advance reservations, see reserve.h -- */
+int broker_reserve_init (struct broker *b, struct error *err);
+void broker_reserve_release (struct broker *b);
+/* After a start, when the nodes are known: before the jobs that run are booked, each of them
+ * (true: it is, inside), and after. */
+void broker_reserve_nodes (struct broker *b);
+bool broker_reserve_book (struct broker *b, struct entry *e);
+void broker_reserve_booked (struct broker *b);
+/* Its time has come, of one or the other. */
+void broker_reserve_due (struct broker *b);
+/* Where it is queued; NULL: nowhere, its reservation is not there, or not for it. */
+struct sched *broker_sched_of (struct broker *b, const struct entry *e);
+/* Where it is to be queued now; NULL as above. */
+struct sched *broker_sched_for (struct broker *b, struct entry *e);
+/* Where it is booked, or would be. */
+struct matcher *broker_matcher_of (struct broker *b, const struct entry *e);
+/* It, or under another id something of it, is in no queue any more. */
+void broker_sched_dequeue (struct broker *b, const struct entry *e, uint64_t id);
+/* Wherever the id is booked. */
+void broker_unbook (struct broker *b, uint64_t id);
+/* sched_next() and sched_wakeup() of all of them. */
+int broker_sched_next (struct broker *b, double now, unsigned tries,
+                       struct sched_decision *ret);
+double broker_sched_wakeup (const struct broker *b);
+void broker_sched_queue_set (struct broker *b, unsigned queue, bool started);
+/* The configuration is another one than the old. */
+void broker_sched_set_policy (struct broker *b, const struct config *old);
+/* The node's state or size is another one; it came or goes. */
+void broker_reserve_node_changed (struct broker *b, const char *node);
+void broker_reserve_node_moved (struct broker *b, const char *node);
+/* What it was given is free now. */
+void broker_reserve_freed (struct broker *b, const struct entry *e);
+
+/* -- reserve_job.c: jobs that name a reservation -- */
+/* Whether a new job of that user could run in the one that it names. -EINVAL, -ENOENT, with a
+ * code for the client. */
+int broker_reserve_check (struct broker *b, const struct entry *e, uid_t uid,
+                          bool allow_infeasible, const char **code, struct error *err);
+/* Of who waits: as sched_reason_name() and sched_reason() have it, of any job. NULL, false: it
+ * is in no queue. text is appended. */
+const char *broker_sched_reason_name (struct broker *b, const struct entry *e);
+bool broker_sched_reason_text (struct broker *b, const struct entry *e,
+                               struct strbuf *text);
+
 /* -- foresee.c -- */
 /* {"start", "now", "nodelist", ..., "pending"} of a job that was checked and is in no table;
  * "reason" where nobody can tell a start. NULL: no memory. */
@@ -342,6 +394,8 @@ json_t *broker_foresee (struct broker *b, const struct entry *e);
 
 /* -- recover.c: before the loop runs -- */
 int broker_recover (struct broker *b, struct error *err);
+/* What it has is booked where all is that is in no reservation. */
+int broker_book (struct broker *b, struct entry *e);
 void broker_recovered_nodes (
     struct broker *b); /* the node list is complete: book and resume */
 

@@ -211,7 +211,7 @@ COLUMN (reason)
                        : depend    ? depend
                        : array     ? array
                        : is_waiting (e)
-                           ? sched_reason_name (b->sched, broker_queued_id (e))
+                           ? broker_sched_reason_name (b, e)
                            : NULL;
     if (name)
         strbuf_adds (sb, name);
@@ -229,7 +229,6 @@ static void add_hold (struct strbuf *sb, const struct job *job)
 
 COLUMN (reason_text)
 {
-    struct sched_reason r;
     char depend[512];
     if (is_held (e)) {
         add_hold (sb, e->job);
@@ -240,19 +239,20 @@ COLUMN (reason_text)
         strbuf_adds (sb, "the broker does not know its nodes yet (see its log)");
     } else if (broker_array_reason (b, e, depend, sizeof (depend))) {
         strbuf_adds (sb, depend);
-    } else if (is_waiting (e) && sched_reason (b->sched, broker_queued_id (e), &r) == 0) {
-        strbuf_adds (sb, r.text);
+    } else if (is_waiting (e)) {
+        broker_sched_reason_text (b, e, sb);
     }
     if (e->note)
         strbuf_addf (sb, "%s%s", sb->len && is_waiting (e) ? "; last start: " : "",
                      e->note);
 }
 
-static bool find_position (const struct broker *b, const struct entry *e, size_t *ahead,
+static bool find_position (struct broker *b, const struct entry *e, size_t *ahead,
                            double *start)
 {
-    return is_waiting (e) && !b->recovering
-           && sched_position (b->sched, broker_queued_id (e), ahead, start) == 0;
+    const struct sched *s = is_waiting (e) ? broker_sched_of (b, e) : NULL;
+
+    return s && !b->recovering && sched_position (s, broker_queued_id (e), ahead, start) == 0;
 }
 
 /* Planned: who waits with a reservation. */

@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 
-#include "broker/broker.h"
+#include "broker/reserve.h"
 #include "common/clock.h"
 
 static json_t *where (const struct entry *e, const struct rset *r)
@@ -25,11 +25,13 @@ json_t *broker_foresee (struct broker *b, const struct entry *e)
     struct rset *r = NULL;
     double now = clock_wall (), start = 0;
     double from = MAX (now, e->js->begin);
-    int rc = match_earliest (b->matcher, e->req, from, e->js->duration, &start, &r, &why);
+    const struct reservation *in =
+        e->js->reservation ? reserve_find (b, e->js->reservation) : NULL;
+    struct matcher *m = in ? realm_matcher (in->realm) : b->matcher;
+    int rc = match_earliest (m, e->req, from, e->js->duration, &start, &r, &why);
     struct rset *now_r = NULL;
     if (rc == 0 && start <= now && match_request_is_elastic (e->req)
-        && match_without_allocating (b->matcher, e->req, now, e->js->duration, &now_r,
-                                     NULL)
+        && match_without_allocating (m, e->req, now, e->js->duration, &now_r, NULL)
                == 0) {
         rset_destroy (r);
         r = now_r; /* not the least that it would start with, but what it would get */
@@ -43,8 +45,8 @@ json_t *broker_foresee (struct broker *b, const struct entry *e)
     }
     json_object_set_new (o, "start", rc == 0 ? json_real (start) : json_null ());
     json_object_set_new (o, "now", json_boolean (rc == 0 && start <= now));
-    json_object_set_new (o, "pending",
-                         json_integer ((json_int_t)sched_pending (b->sched)));
+    const struct sched *queue = in ? realm_sched (in->realm) : b->sched;
+    json_object_set_new (o, "pending", json_integer ((json_int_t)sched_pending (queue)));
     if (rc < 0)
         json_object_set_new (o, "reason", json_string (why.text));
     return o;

@@ -69,6 +69,12 @@ void entry_take_depend (struct entry *e)
     e->keep_invalid = e->js->keep_invalid_depend;
 }
 
+void entry_take_reservation (struct entry *e)
+{
+    e->reservation = e->js->reservation;
+    e->js->reservation = NULL;
+}
+
 void entry_destroy (struct entry *e)
 {
     if (!e)
@@ -82,6 +88,7 @@ void entry_destroy (struct entry *e)
     exec_job_free (e->xjob);
     job_destroy (e->job);
     free (e->note);
+    free (e->reservation);
     free (e);
 }
 

@@ -151,9 +151,11 @@ int broker_exception (struct broker *b, struct entry *e, const char *type,
 /* The matcher's booking goes; whoever waits may fit now. */
 static void give_back (struct broker *b, struct entry *e)
 {
-    match_cancel (b->matcher, e->id);
+    match_cancel (broker_matcher_of (b, e), e->id);
+    broker_reserve_freed (b, e);
     rset_destroy (e->r);
     e->r = NULL;
+    e->realm = NULL;
     broker_plan_due (b);
     broker_emit (b, e, "free", NULL);
 }

@@ -5,6 +5,7 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/api_admin.c \
 	src/broker/api_job.c \
 	src/broker/api_list.c \
+	src/broker/api_reserve.c \
 	src/broker/array.c \
 	src/broker/broker.c \
 	src/broker/columns.c \
@@ -23,6 +24,9 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/plan.c \
 	src/broker/recover.c \
 	src/broker/reload.c \
+	src/broker/reservation.c \
+	src/broker/reserve.c \
+	src/broker/reserve_job.c \
 	src/broker/sizes.c \
 	src/broker/start.c \
 	src/broker/submit.c \

@@ -87,6 +87,7 @@ static void host_node (void *arg, const struct machine_node_spec *spec,
     struct error err = { 0 };
     /* Add first: one that had gone but still has jobs comes back by that. */
     int index = machine_node_add (b->graph, spec, &err);
+    bool came = index >= 0;
     if (index == -EEXIST)
         index = machine_node_update (b->graph, spec, &err);
     if (index < 0) {
@@ -94,6 +95,10 @@ static void host_node (void *arg, const struct machine_node_spec *spec,
         return;
     }
     set_state (b, index, spec->name, state, reason);
+    if (came)
+        broker_reserve_node_moved (b, spec->name);
+    else
+        broker_reserve_node_changed (b, spec->name);
     broker_plan_due (b);
 }
 
@@ -105,6 +110,7 @@ static void host_node_foreign (void *arg, const char *name, uint32_t cores, uint
     if (index < 0)
         return;
     machine_node_set_foreign (b->graph, index, cores, gpus, memory_mib);
+    broker_reserve_node_changed (b, name);
     broker_plan_due (b);
 }
 
@@ -114,6 +120,7 @@ static void host_node_gone (void *arg, const char *name)
     int index = machine_node_find (b->graph, name);
     if (index >= 0)
         machine_node_remove (b->graph, index);
+    broker_reserve_node_moved (b, name);
     broker_plan_due (b);
 }
 
@@ -175,6 +182,7 @@ int nodes_drain (struct broker *b, const char *name, const char *reason,
         return error_set (err, ENOMEM, "out of memory");
     if (ours) /* else the executor's word stands (down, cordoned), also after a resume */
         machine_node_set_state (b->graph, index, MACHINE_NODE_DRAINED, reason);
+    broker_reserve_node_changed (b, name);
     broker_plan_due (b); /* what was planned there is planned again */
     return 0;
 }
@@ -200,6 +208,7 @@ int nodes_resume (struct broker *b, const char *name, struct journal_txn **ret,
         return -ENOMEM;
     if (is_drained_by (b, index, d))
         machine_node_set_state (b->graph, index, MACHINE_NODE_UP, NULL);
+    broker_reserve_node_changed (b, name);
     drain_drop (b, d);
     broker_plan_due (b);
     return 0;

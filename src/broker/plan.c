@@ -45,7 +45,8 @@ void broker_enqueue (struct broker *b, struct entry *e)
                              .queue = e->queue };
     if (!e->note && e->job->requeue_reason) /* after a restart of ours */
         entry_set_note (e, e->job->requeue_reason);
-    int rc = sched_enqueue (b->sched, &s);
+    struct sched *sched = broker_sched_for (b, e);
+    int rc = sched ? sched_enqueue (sched, &s) : 0; /* else it waits for its reservation */
     if (rc < 0)
         log_error ("job %ju: cannot be queued: %s", (uintmax_t)e->id, strerror (-rc));
     broker_plan_due (b);
@@ -61,7 +62,7 @@ void broker_dequeue (struct broker *b, struct entry *e)
     if (e->job->array)
         broker_array_dequeue (b, e);
     else
-        sched_dequeue (b->sched, e->id);
+        broker_sched_dequeue (b, e, e->id);
     broker_plan_due (b); /* who was planned behind it may move forward */
 }
 
@@ -98,14 +99,14 @@ static void allocate (struct broker *b, struct sched_decision *d)
 
     if (!e || e->job->state != JOB_SCHED) {
         log_error ("job %ju: was placed but does not wait", (uintmax_t)d->id);
-        match_cancel (b->matcher, d->id);
+        broker_unbook (b, d->id);
         rset_destroy (d->r);
         return;
     }
     e->r = d->r;
     if (!(context = alloc_context (e, d)) || broker_emit (b, e, "alloc", context) < 0) {
         log_error ("job %ju: allocation could not be recorded", (uintmax_t)d->id);
-        match_cancel (b->matcher, d->id);
+        match_cancel (broker_matcher_of (b, e), d->id);
         rset_destroy (e->r);
         e->r = NULL;
         broker_enqueue (b, e);
@@ -140,7 +141,7 @@ void broker_plan (struct broker *b)
         return;
     double begin = clock_mono ();
     do {
-        rc = sched_next (b->sched, clock_wall (), TRIES, &d);
+        rc = broker_sched_next (b, clock_wall (), TRIES, &d);
         if (rc == 1)
             allocate (b, &d);
         else if (rc < 0 && rc != -EAGAIN)
@@ -154,7 +155,7 @@ void broker_plan (struct broker *b)
     }
     uv_idle_stop (&b->again);
     let_go_of_fresh (b);
-    double when = sched_wakeup (b->sched);
+    double when = broker_sched_wakeup (b);
     if (when > 0) {
         double wait = MIN (MAX (when - clock_wall (), 0.0), SLEEP_MAX);
         uv_timer_start (&b->wakeup, wakeup_cb, (uint64_t)(wait * 1000.0) + 1, 0);

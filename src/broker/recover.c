@@ -38,6 +38,8 @@ static int on_job (const struct journal_job_row *row, void *arg)
     }
     if (e->js && !row->of) /* a task waits with its array */
         entry_take_depend (e);
+    if (e->js)
+        entry_take_reservation (e);
     entry_drop_spec (e);
     return 0;
 }
@@ -229,18 +231,30 @@ static int book_lost (struct broker *b, struct entry *e, struct error *err)
     return rc;
 }
 
-static void book (struct broker *b, struct entry *e)
+int broker_book (struct broker *b, struct entry *e)
 {
     struct error err = { 0 };
-    int rc = -EINVAL;
+    int rc = match_update (b->matcher, e->id, e->r, &err);
 
-    if (e->job->r && (e->r = rset_decode (e->job->r, strlen (e->job->r), &err)))
-        rc = match_update (b->matcher, e->id, e->r, &err);
     if (rc == -ENOENT)
         rc = book_lost (b, e, &err);
     if (rc < 0)
         log_error ("job %ju: its nodes cannot be booked again: %s", (uintmax_t)e->id,
                    err.text);
+    return rc;
+}
+
+static void book (struct broker *b, struct entry *e)
+{
+    struct error err = { EINVAL, "there is none" };
+
+    if (e->job->r)
+        e->r = rset_decode (e->job->r, strlen (e->job->r), &err);
+    if (!e->r)
+        log_error ("job %ju: its allocation cannot be read: %s", (uintmax_t)e->id,
+                   err.text);
+    else if (!broker_reserve_book (b, e))
+        broker_book (b, e);
 }
 
 static void resume_running (struct broker *b, struct entry *e)
@@ -264,6 +278,7 @@ void broker_recovered_nodes (struct broker *b)
     autofree uint64_t *live = calloc (n + 1, sizeof (*live));
 
     b->recovering = false;
+    broker_reserve_nodes (b);
     for (size_t i = 0; list && live && i < n; i++) {
         enum job_state state = list[i]->job->state;
         if ((state != JOB_RUN && state != JOB_CLEANUP)
@@ -274,6 +289,7 @@ void broker_recovered_nodes (struct broker *b)
     }
     if (live)
         b->ops->sweep (b->exec, live, nlive);
+    broker_reserve_booked (b);
     broker_priorities_due (b);
     broker_plan_due (b);
 }

@@ -126,12 +126,10 @@ static void take_over (struct broker *b, struct config *new, json_t *applied)
     keep_queues (old, new);
     b->config = new;
     log_set_level (new->log_level);
-    if (new->match_policy != old->match_policy)
-        matcher_set_policy (b->matcher, new->match_policy);
-    sched_set_policy (b->sched, new->queue_policy, new->reservation_depth);
+    broker_sched_set_policy (b, old);
     broker_priority_reconfigured (b);
     for (size_t i = 0; i < new->nqueues; i++)
-        sched_queue_set (b->sched, (unsigned)i, new->queues[i].started);
+        broker_sched_queue_set (b, (unsigned)i, new->queues[i].started);
     HASH_ITER (hh, b->jobs, e, next) {
         entry_find_queue (b, e);
         if (e->job->state == JOB_SCHED)

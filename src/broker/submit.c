@@ -154,6 +154,8 @@ static int check (struct submission *s, const char **code, struct error *err)
     entry_take_sizes (e);
     if (b->ops->check && b->ops->check (b->exec, e->js, s->uid, err) < 0)
         return -EINVAL;
+    if (e->js->reservation)
+        return broker_reserve_check (b, e, s->uid, s->allow_infeasible, code, err);
     *code = "infeasible";
     if (!b->recovering && !s->allow_infeasible)
         return match_satisfiability (b->matcher, e->req, err);
@@ -244,6 +246,7 @@ static void number_and_write (struct submission *s, const struct exec_user *user
     b->next_id += s->e->js->array.tasks ? job_array_ids (&s->e->js->array) : 1;
     e->submitting = true;
     entry_take_depend (e);
+    entry_take_reservation (e);
     journal_txn_job (t, e->id, s->uid, s->key, s->text, strlen (s->text));
     if (b->next_id > e->id + 1)
         journal_txn_keep_ids (t, b->next_id - 1);

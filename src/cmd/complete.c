@@ -31,7 +31,7 @@ static const struct {
     { "queue", NULL, COMPLETE_QUEUES },   { "partition", NULL, COMPLETE_QUEUES },
     { "state", NULL, COMPLETE_STATES },   { "jobs", NULL, COMPLETE_JOBS },
     { "nodes", "NAMES", COMPLETE_NODES }, { NULL, "FILE", COMPLETE_FILES },
-    { NULL, "DIR", COMPLETE_FILES },
+    { NULL, "DIR", COMPLETE_FILES },      { "reservation", NULL, COMPLETE_RESERVATIONS },
 };
 
 /* -- where are we? -- */
@@ -241,6 +241,9 @@ void complete_list (const struct completion_place *place, const char *word,
         break;
     case COMPLETE_QUEUES:
         offer_names (list, word, broker, "/v1/queues", "queues");
+        break;
+    case COMPLETE_RESERVATIONS:
+        offer_names (list, word, broker, "/v1/reservations", "reservations");
         break;
     case COMPLETE_STATES:
         for (const char *const *s = states; *s; s++)

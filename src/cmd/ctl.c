@@ -1,8 +1,8 @@
-/* ctl.c - fluxq-ctl: the broker, its nodes, its queues, and holds on jobs
+/* ctl.c - fluxq-ctl: the broker, its nodes, its queues, reservations, and holds on jobs
  */
 #include <string.h>
 
-#include "cmd/command.h"
+#include "cmd/ctl_reserve.h"
 #include "cmd/print.h"
 #include "common/hostlist.h"
 #include "common/parse.h"
@@ -12,12 +12,14 @@ enum { REASON = 1, JSON };
 static const struct option_desc options[] = {
     { "reason", 0, "TEXT", "drain, hold: why; users see it", REASON, false },
     { "json", 0, NULL, "status: the broker's answer in JSON", JSON, false },
+    RESERVE_OPTIONS,
     OPTION_END,
 };
 
 struct ctl {
     const char *reason;
     bool json;
+    struct reserve_args reserve;
     const char **words; /* behind the subcommand */
     size_t n;
 };
@@ -246,6 +248,23 @@ static int do_queue (struct cmd *c, const struct ctl *x)
     return status;
 }
 
+static int do_reserve (struct cmd *c, const struct ctl *x)
+{
+    return reserve_run (c, &x->reserve);
+}
+
+static int do_unreserve (struct cmd *c, const struct ctl *x)
+{
+    int status = CMD_OK;
+
+    for (size_t i = 0; i < x->n && status != CMD_INTERRUPTED; i++) {
+        int rc = post_to (c, "reservations", x->words[i], "",
+                          json_pack ("{s:s}", "action", "remove"));
+        status = rc ? rc : status;
+    }
+    return status;
+}
+
 /* -- the command -- */
 
 static const struct subcommand subcommands[] = {
@@ -259,6 +278,10 @@ static const struct subcommand subcommands[] = {
       COMPLETE_JOBS },
     { "release", "IDS...", "let held jobs start", COMPLETE_JOBS },
     { "queue", "start|stop NAME...", "let a queue start jobs, or not", COMPLETE_QUEUES },
+    { "reserve", "--start TIME --duration TIME --nodes N|NODES --users NAMES|--maintenance",
+      "keep nodes for some users' jobs, or for nobody's, in that time", COMPLETE_NONE },
+    { "unreserve", "NAME...", "let all jobs have a reservation's nodes again",
+      COMPLETE_RESERVATIONS },
     { .name = NULL },
 };
 
@@ -269,7 +292,8 @@ static const struct {
 } actions[] = {
     { do_status, false }, { do_shutdown, false }, { do_reload, false },
     { do_drain, true },   { do_resume, true },    { do_hold, true },
-    { do_release, true }, { do_queue, true },
+    { do_release, true }, { do_queue, true },     { do_reserve, false },
+    { do_unreserve, true },
 };
 _Static_assert(ARRAY_SIZE (actions) + 1 == ARRAY_SIZE (subcommands),
                "an action a subcommand");
@@ -292,6 +316,8 @@ static int find_action (struct cmd *c, struct ctl *x)
                -1;
     if (x->reason && actions[i].run != do_drain && actions[i].run != do_hold)
         return cmd_usage (c, "--reason is for drain and hold"), -1;
+    if (x->reserve.given && actions[i].run != do_reserve)
+        return cmd_usage (c, "--%s is for reserve", x->reserve.given), -1;
     if (x->json && actions[i].run != do_status)
         return cmd_usage (c, "--json is for status"), -1;
     return i;
@@ -308,6 +334,8 @@ static int run (struct cmd *c)
     while (cmd_next (c, &m) > 0) {
         if (!m.desc)
             words[x.n++] = m.value;
+        else if (reserve_take (&x.reserve, &m))
+            continue;
         else if (m.desc->id == REASON)
             x.reason = m.value;
         else
@@ -323,7 +351,7 @@ static const char *const usage[] = { "SUBCOMMAND [ARGUMENT]...", NULL };
 
 const struct command command_ctl = {
     .name = "ctl",
-    .summary = "Control the broker, its nodes and queues, and hold jobs",
+    .summary = "Control the broker, its nodes and queues, reserve nodes, hold jobs",
     .usage = usage,
     .options = options,
     .subcommands = subcommands,

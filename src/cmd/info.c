@@ -176,6 +176,7 @@ const struct command command_info = {
     .options = options,
     .notes = "States: idle, mixed (some cores free), allocated, draining (drained, but "
              "jobs still run),\n"
-             "drained and down.\n",
+             "drained, down, and resv and maint: idle, but in a reservation or in "
+             "maintenance.\n",
     .run = run,
 };

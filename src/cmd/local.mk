@@ -6,11 +6,13 @@ src_cmd_libcmd_a_SOURCES = \
 	src/cmd/columns.c \
 	src/cmd/command.c \
 	src/cmd/complete.c \
+	src/cmd/ctl_reserve.c \
 	src/cmd/listing.c \
 	src/cmd/print.c \
 	src/cmd/send.c \
 	src/cmd/show_job.c \
 	src/cmd/show_priority.c \
+	src/cmd/show_reservation.c \
 	src/cmd/watch.c \
 	$(COMMANDS_FILES)
 nodist_src_cmd_libcmd_a_SOURCES = src/cmd/table.c

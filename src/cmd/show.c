@@ -24,10 +24,11 @@ static const struct subcommand subcommands[] = {
     { "priority", "[ID]...", "priorities term by term; or of all pending jobs",
       COMPLETE_JOBS },
     { "fair-share", "[USER]...", "what users have used, or all users", COMPLETE_NONE },
+    { "reservation", "[NAME]...", "reservations, or all", COMPLETE_RESERVATIONS },
     { .name = NULL },
 };
 
-enum { SHOW_JOB, SHOW_NODE, SHOW_QUEUE, SHOW_PRIORITY, SHOW_FAIR_SHARE };
+enum { SHOW_JOB, SHOW_NODE, SHOW_QUEUE, SHOW_PRIORITY, SHOW_FAIR_SHARE, SHOW_RESERVATION };
 
 /* -- jobs -- */
 
@@ -109,6 +110,22 @@ static void print_memory (const json_t *o)
     strbuf_release (&sb);
 }
 
+static void print_reservation (const json_t *o)
+{
+    struct strbuf sb;
+
+    if (!*answer_text (o, "reservation"))
+        return;
+    strbuf_init (&sb, 128);
+    strbuf_addf (&sb, "%s%s, from ", answer_text (o, "reservation"),
+                 answer_flag (o, "maintenance") ? " (maintenance)" : "");
+    strbuf_add_time (&sb, answer_number (o, "reservation_start"));
+    strbuf_adds (&sb, " to ");
+    strbuf_add_time (&sb, answer_number (o, "reservation_end"));
+    print_field ("Reservation", "%s", sb.buf);
+    strbuf_release (&sb);
+}
+
 static void show_node (const json_t *o)
 {
     struct strbuf jobs;
@@ -119,6 +136,7 @@ static void show_node (const json_t *o)
     print_field ("State", "%s", node_state (o));
     print_field ("Reason", "%s", answer_text (o, "reason"));
     print_field ("Rack", "%s", answer_text (o, "rack"));
+    print_reservation (o);
     print_amount (o, "Cores", "cores");
     print_amount (o, "GPUs", "gpus");
     print_memory (o);
@@ -260,7 +278,9 @@ static int read_options (struct cmd *c, struct show *s)
         default:
             if (s->what < 0 && (s->what = find_subcommand (m.value)) < 0)
                 return cmd_usage (
-                    c, "'%s' is none of job, node, queue, priority, fair-share", m.value);
+                    c,
+                    "'%s' is none of job, node, queue, priority, fair-share, reservation",
+                    m.value);
             else if (s->seen_what)
                 s->names[s->n++] = m.value;
             s->seen_what = true;
@@ -270,8 +290,8 @@ static int read_options (struct cmd *c, struct show *s)
         return c->status;
     if (s->what < 0)
         return cmd_usage (c,
-                          "show what? job ID, node [NAMES], queue [NAME], priority [ID] "
-                          "or fair-share [USER]");
+                          "show what? job ID, node [NAMES], queue [NAME], priority "
+                          "[ID], fair-share [USER] or reservation [NAME]");
     if (s->what != SHOW_JOB && (s->events || s->jobspec))
         return cmd_usage (c, "--%s is for jobs", s->events ? "events" : "jobspec");
     if (s->events && s->jobspec)
@@ -298,6 +318,8 @@ static int run (struct cmd *c)
         return show_priority (c, &s);
     case SHOW_FAIR_SHARE:
         return show_fair_share (c, &s);
+    case SHOW_RESERVATION:
+        return show_reservations (c, &s);
     default:
         return show_queues (c, &s);
     }
@@ -309,12 +331,14 @@ static const char *const usage[] = {
     "queue [NAME]... [--json]",
     "priority [ID]... [--json]",
     "fair-share [USER]... [--json]",
+    "reservation [NAME]... [--json]",
     NULL,
 };
 
 const struct command command_show = {
     .name = "show",
-    .summary = "Show all that is known of a job, a node or a queue, and priorities",
+    .summary = "Show all that is known of a job, a node or a queue, priorities, "
+               "reservations",
     .usage = usage,
     .options = options,
     .subcommands = subcommands,

@@ -20,7 +20,10 @@ void show_events (const json_t *events);
 int show_priority (struct cmd *c, const struct show *s);
 /* Users with usage, share and factor: these, or all. The exit status. */
 int show_fair_share (struct cmd *c, const struct show *s);
-/* A node's state in one word: idle, mixed, allocated, draining, drained, down. */
+/* Reservations by name, or all. The exit status. */
+int show_reservations (struct cmd *c, const struct show *s);
+/* A node's state in one word: idle, mixed, allocated, draining, drained, down; idle in a
+ * reservation that has begun: resv, maint. */
 const char *node_state (const json_t *node);
 
 #endif

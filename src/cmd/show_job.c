@@ -183,6 +183,7 @@ void show_job (const json_t *o)
     print_field ("User", "%s (%.0f)", answer_text (o, "user"),
                  answer_number (o, "userid"));
     print_field ("Queue", "%s", answer_text (o, "queue"));
+    print_field ("Reservation", "%s", answer_text (o, "reservation"));
     print_state (o);
     print_field ("Urgency", "%.0f%s", answer_number (o, "urgency"),
                  answer_number (o, "urgency") == 0 ? " (held)" : "");
@@ -260,6 +261,8 @@ const char *node_state (const json_t *node)
         return used ? "draining" : "drained";
     if (strcmp (state, "up") != 0)
         return state;
+    if (!used && answer_flag (node, "reservation_active"))
+        return answer_flag (node, "maintenance") ? "maint" : "resv";
     if (!used)
         return "idle";
     return answer_flag (node, "exclusive") || answer_number (node, "cores_free") <= 0

@@ -1,0 +1,50 @@
+/* ctl_reserve.h - fluxq-ctl reserve and unreserve */
+#ifndef FLUXQ_CMD_CTL_RESERVE_H
+#define FLUXQ_CMD_CTL_RESERVE_H
+
+#include "cmd/command.h"
+
+/* Ids of its options, in fluxq-ctl's table. */
+enum {
+    RESERVE_FIRST = 100,
+    RESERVE_NAME = RESERVE_FIRST,
+    RESERVE_START,
+    RESERVE_DURATION,
+    RESERVE_NODES,
+    RESERVE_USERS,
+    RESERVE_MAINTENANCE,
+    RESERVE_NOTE,
+    RESERVE_IGNORE_RUNNING,
+    RESERVE_END,
+};
+
+#define RESERVE_OPTIONS                                                                       \
+    {                                                                                         \
+        "name", 0, "NAME", "reserve: its name [resv-1, resv-2, ...]", RESERVE_NAME, false     \
+    },                                                                                        \
+        { "start",       0,                                                                   \
+          "TIME",        "reserve: as submit --begin: now, 14:00, now+1hour",                 \
+          RESERVE_START, false },                                                             \
+        { "duration",       0,    "TIME", "reserve: as submit --time: 90, 2:00:00, 1-12",     \
+          RESERVE_DURATION, false },                                                          \
+        { "nodes", 0, "N|NODES", "reserve: how many nodes, or which", RESERVE_NODES, false }, \
+        { "users", 0, "NAMES", "reserve: whose jobs may run there", RESERVE_USERS, false },   \
+        { "maintenance",       0,    NULL, "reserve: nobody's jobs run there",                \
+          RESERVE_MAINTENANCE, false },                                                       \
+        { "note", 0, "TEXT", "reserve: what for; users see it", RESERVE_NOTE, false },        \
+    {                                                                                         \
+        "ignore-running", 0, NULL, "reserve: also where jobs run, from their end on",         \
+            RESERVE_IGNORE_RUNNING, false                                                     \
+    }
+
+struct reserve_args {
+    const char *text[RESERVE_END - RESERVE_FIRST]; /* by id; of flags any text */
+    const char *given; /* the name of one that was given, or NULL */
+};
+
+/* Takes the option, if it is one of reserve's. */
+bool reserve_take (struct reserve_args *a, const struct option_match *m);
+/* The exit status. */
+int reserve_run (struct cmd *c, const struct reserve_args *a);
+
+#endif

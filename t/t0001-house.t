@@ -37,6 +37,16 @@ test_expect_success 'every system test can be run by its name' '
     done
 '
 
+# Only so does contrib/check know in a plain clone that they are left out for a good reason.
+test_expect_success 'unit tests that need the data of the peers have "shared" in their names' '
+    (cd "$FLUXQ_SOURCE_DIR" && grep -rlE "FLUXQ_SHARED_DIR|shared_file" src --include="test_*.c") >tests &&
+    while read -r test; do
+        FLUXQ_SHARED_DIR=$PWD/none CMOCKA_MESSAGE_OUTPUT=TAP "$FLUXQ_BUILD_DIR/${test%.c}" >report 2>&1 &&
+        awk "/# SKIP/ { n++ } /# SKIP/ && !/SKIP.*shared/ { print; bad = 1 } END { exit bad || !n }" report ||
+        { echo "$test" && cat report && return 1; }
+    done <tests
+'
+
 test_expect_success 'the sources keep the include law' '
     check_includes || { cat report && false; }
 '

@@ -551,7 +551,7 @@ static void check_printed (const struct graph *g, const char *file)
     assert_true (n > 0);
 }
 
-static void test_printed (void **state)
+static void test_shared_printed (void **state)
 {
     static const struct {
         const char *recipe, *subsystem, *printed;
@@ -595,7 +595,7 @@ static char *without (char *text)
 }
 
 /* Fluxion's own graphs of two recipes, vertex by vertex. JGF has no units. */
-static void test_whole (void **state)
+static void test_shared_whole (void **state)
 {
     static const struct {
         const char *recipe, *printed, *subsystem, *unit;
@@ -632,8 +632,8 @@ int main (void)
         cmocka_unit_test (test_doctype),     cmocka_unit_test (test_recipes),
         cmocka_unit_test (test_no_root),     cmocka_unit_test (test_circles),
         cmocka_unit_test (test_too_large),   cmocka_unit_test (test_deep),
-        cmocka_unit_test (test_large_group), cmocka_unit_test (test_printed),
-        cmocka_unit_test (test_whole),
+        cmocka_unit_test (test_large_group), cmocka_unit_test (test_shared_printed),
+        cmocka_unit_test (test_shared_whole),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -96,6 +96,12 @@ test_expect_success 'a folder that the law does not know is refused' '
     grep "^src/misc/planted.c:1: folder misc is not in" report
 '
 
+test_expect_success 'a build beside the sources works, also where a link leads to it' '
+    test_when_finished "rm -rf copy/beside" && mkdir -p copy/beside far/away &&
+    (cd copy/beside && ../configure -q) && ln -s "$PWD/copy/beside" far/away/build &&
+    (cd far/away/build && make includes.stamp src/cmd/table.c) >report 2>&1 || { cat report && false; }
+'
+
 test_expect_success 'the copy can be configured' '
     (cd copy && ./configure -q) >report 2>&1 || { cat report && false; }
 '

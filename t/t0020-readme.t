@@ -77,12 +77,15 @@ FLUXQ_BROKER=unix://$FLUXQ_RUN/fluxqd.sock fluxq-ctl shutdown >/dev/null 2>&1 # 
 rm -f "$FLUXQ_BUILD_DIR"/quickstart-*.out
 
 # Links of the pages to files of this tree.
-test_expect_success 'links lead somewhere' '
+test_expect_success 'links lead somewhere, and tests that are named are there' '
     (
         cd "$src" &&
         for page in README.md doc/*.md t/README.md t/kube/README.md; do
             grep -oE "\]\([^)#]+" "$page" | sed "s/](//; /:/d" | while read -r link; do
                 test -e "$(dirname "$page")/$link" || echo "$page: there is no $link"
+            done
+            grep -oE "\bt/t[0-9]{4}-[a-z-]+\.t\b" "$page" | while read -r test; do
+                test -e "$test" || echo "$page: there is no $test"
             done
         done
     ) >broken &&

@@ -31,6 +31,8 @@ static void test_reasons (void **state)
         { "ErrImagePull", "dial tcp: lookup reg: no such host", POD_WAITING },
         { "ErrImagePull", "dial tcp 1.2.3.4:443: i/o timeout", POD_WAITING },
         { "ErrImagePull", "lookup reg: no such host: not found", POD_WAITING },
+        { "ErrImagePull", "r/x:v401: status 429 Too Many Requests", POD_WAITING },
+        { "ErrImagePull", "r/x@sha256:5401fe: 503 Service Unavailable", POD_WAITING },
         { "ImagePullBackOff", "Back-off pulling image", POD_WAITING },
         { "CreateContainerConfigError", "secret not found", POD_WAITING },
         { "ContainerCreating", "", POD_FINE },

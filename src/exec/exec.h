@@ -36,6 +36,14 @@ struct exec_user {
     char *name, *home, *shell;
 };
 
+/* How long a start may take, from start() until all ranks are ready, in seconds, all > 0
+ * (startclock.h). Time in which an image is pulled counts for `pull` alone. */
+struct exec_limits {
+    double start; /* in all */
+    double place; /* of that, until every rank has a place on its node */
+    double pull;
+};
+
 /* A job as executors see it. Owned by the broker, stays valid from start()/recover()
  * until cleaned() has returned. */
 struct exec_job {

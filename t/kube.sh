@@ -42,12 +42,12 @@ write_config()
 {
     cat >kube.yaml <<END
 cluster-id: $CLUSTER_ID
+start-timeout: 60s
 kube:
   kubeconfig: $1
   namespace: fluxq
   image: busybox:1
   allow-root: true
-  start-timeout: 60s
   grace: 5s
 END
     shift
@@ -57,7 +57,10 @@ END
             sed -i "/^${lib_line%%:*}:/d" kube.yaml
             echo "$lib_line" >>kube.yaml
             ;;
-        *) sed -i "1i $lib_line" kube.yaml ;;
+        *)
+            sed -i "/^${lib_line%%:*}:/d" kube.yaml
+            sed -i "1i $lib_line" kube.yaml
+            ;;
         esac
     done
 }

@@ -159,6 +159,22 @@ test_expect_success 'requeue-order: end: it is behind them' '
     may_end $second && runs $third 1 && may_end $third && runs $first 2 && may_end $first
 '
 
+test_expect_success '... also where age counts for nothing, and before those that come later' '
+    fresh "priority: {age: 0}" "requeue-order: end" && three && runs $second 1 && fourth=$(again -N 2 -c 2) &&
+    fluxq-queue -t PENDING --json | jq ".jobs[].id" >order &&
+    printf "%s\n" $third $first $fourth >expected && test_cmp expected order &&
+    restart_broker && fluxq-queue -t PENDING --json | jq ".jobs[].id" >order && test_cmp expected order &&
+    may_end $second && runs $third 1 && may_end $third && runs $first 2 && may_end $first && runs $fourth 1 && may_end $fourth
+'
+test_expect_success '... and whatever other points it has; fluxq-show priority tells' '
+    fresh "priority: {age: 0, size: 100000}" "requeue-order: end" &&
+    first=$(again -N 2 -c 2) && runs $first 1 && small=$(again -c 2) && lose $first &&
+    runs $small 1 && test "$(job_state $first)" = PENDING &&
+    fluxq-show priority $first >terms && grep "requeue" terms &&
+    fluxq-show priority $first --json | jq -e "(.priority == ([.terms[].points] | add)) and any(.terms[]; .name == \"requeue\" and .points < 0)" &&
+    may_end $small && runs $first 2 && may_end $first
+'
+
 test_expect_success 'lost while there is no broker: queued again by the next one' '
     fresh && id=$(again -N 2) && runs $id 1 && pids=$(agents_of $id) && kill_broker && kill_all $pids &&
     start_broker --config requeue.yaml && runs $id 2 && may_end $id && has_events $id requeue 1 &&

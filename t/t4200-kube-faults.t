@@ -177,10 +177,10 @@ test_expect_success 'a quota that is used up: the job says so and runs when it i
 '
 
 test_expect_success 'a quota for pods: what the Job controller says is what the job says' '
-    with "" "start-retries: 2" "  start-timeout: 4s" &&
+    with "" "start-retries: 2" "start-timeout: 4s" "pull-timeout: 4s" &&
     k create quota t4200 --hard=pods=0 &&
     id=$(fluxq-submit -N 2 -o quota.out -- true) &&
-    wait_until 30 said "$id" "requeue.*no pod was made.*exceeded quota" &&
+    wait_until 30 said "$id" "requeue.*2 of 2 pods were not made.*exceeded quota" &&
     k delete quota t4200 && wait_job_state "$id" COMPLETED 60
 '
 

@@ -179,6 +179,8 @@ static void add_waiting (json_t *o, struct broker *b, const struct jobspec *js,
     json_object_set_new (o, "dependency",
                          text.len && !text.err ? json_string (text.buf) : json_null ());
     json_object_set_new (o, "waits_for", list);
+    json_object_set_new (o, "avoids",
+                         job->avoid ? json_string (job->avoid) : json_null ());
     json_object_set_new (
         o, "deadline", job->t_deadline > 0 ? json_real (job->t_deadline) : json_null ());
 }

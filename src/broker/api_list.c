@@ -19,6 +19,7 @@
 struct row {
     int group; /* running, waiting, ended */
     int64_t priority;
+    uint64_t turn; /* of equal priorities */
     uint64_t id;
 };
 
@@ -90,6 +91,8 @@ static int by_order (const void *a, const void *b)
         return x->group - y->group;
     if (x->priority != y->priority)
         return x->priority < y->priority ? 1 : -1;
+    if (x->turn != y->turn)
+        return x->turn < y->turn ? -1 : 1;
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
@@ -134,6 +137,7 @@ static struct row *collect (struct broker *b, const struct listing *l, size_t *r
         bool waits = e->job->state < JOB_RUN;
         rows[n].group = waits ? 1 : e->job->state == JOB_INACTIVE ? 2 : 0;
         rows[n].priority = waits ? e->job->priority : 0;
+        rows[n].turn = waits && e->job->turn ? e->job->turn : e->id;
         rows[n++].id = e->id;
     }
     bool paged = l->after > 0 || n > (size_t)l->limit;

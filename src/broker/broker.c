@@ -397,6 +397,7 @@ void broker_destroy (struct broker *b)
     machine_destroy (b->graph);
     users_destroy (b->users);
     nodes_release (b);
+    suspects_release (b);
     config_destroy (b->config);
     config_destroy (b->first);
     free (b->operators);

@@ -39,6 +39,8 @@ struct entry {
     struct job *job;
     unsigned queue;            /* index in config */
     struct match_request *req; /* while it may be scheduled */
+    struct match_request *avoiding; /* the same without the nodes of job->avoid; or NULL */
+    bool avoids;                    /* that is what is in the queue */
     double max_wait, time_min; /* seconds, of the jobspec; 0: none */
     int64_t tasks_total, tasks_per_slot; /* of the jobspec; one of them is 0 */
     struct jobspec *js;        /* only when fresh or running; else in the journal */
@@ -152,6 +154,9 @@ struct broker {
     bool stopping;
     bool dead;                      /* being destroyed: what comes back only frees */
     struct drain *drains;           /* nodes drained by operators, see nodes.c */
+    struct suspect *suspects;       /* nodes on which starts failed, see suspects.c */
+    size_t navoiding;               /* entries with a request `avoiding` */
+    bool avoid_due;                 /* nodes have changed: are theirs still the right ones? */
     struct submission *submissions; /* with an Idempotency-Key and not yet on disk */
     struct watcher *watchers;       /* GET /v1/watch */
 };
@@ -246,6 +251,32 @@ int exec_check_config (const struct config *c, struct error *err);
 
 /* A time at which broker.retry looks for entries with start_again. */
 void broker_retry_starts (struct broker *b);
+/* ... which is now: some start may have waited for what has just come to pass. */
+void broker_starts_due (struct broker *b);
+
+/* -- serialize.c: large starts, one at a time -- */
+/* It is not to be handed to the executor now; broker_starts_due() asks again. */
+bool broker_start_waits (struct broker *b, struct entry *e);
+
+/* -- avoid.c: nodes on which a job failed to start -- */
+/* What the job avoids from now on: these nodes (hostlist, or NULL) and those from before;
+ * NULL: none. The caller's. */
+char *broker_avoid_more (const struct job *job, const char *nodes);
+/* Make its request without those nodes anew from its jobspec (e->js), or drop it; while it
+ * is not in the queue. */
+void broker_avoid_prepare (struct broker *b, struct entry *e);
+/* The request by which it is queued: without them if it can run so, as things are. */
+const struct match_request *broker_avoid_choose (struct broker *b, struct entry *e);
+/* Before each pass: whose choice has changed is queued anew. */
+void broker_avoid_recheck (struct broker *b);
+
+/* -- suspects.c: nodes on which several jobs failed to start are drained -- */
+void suspects_failed (struct broker *b, const struct entry *e, const char *nodes,
+                      const char *text);
+/* All its ranks are ready; while job->avoid is still known. */
+void suspects_started (struct broker *b, const struct entry *e);
+void suspects_forget (struct broker *b, const char *node);
+void suspects_release (struct broker *b);
 
 /* -- priority.c -- */
 /* At the start, before jobs are read: usage as the journal has it. */
@@ -253,6 +284,8 @@ int broker_load_usage (struct broker *b, struct error *err);
 /* What a waiting job's priority is now; ret may be NULL. */
 int64_t broker_priority (const struct broker *b, const struct entry *e,
                          struct priority *ret);
+/* Points that putting it behind all others of its queue and urgency costs it. */
+int64_t broker_setback (const struct broker *b, const struct entry *e);
 /* Set job->priority to what the queue orders by. */
 void broker_rank (const struct broker *b, struct entry *e);
 /* After each event: cores that its user holds from now on, or no more. held: whether the

@@ -9,11 +9,14 @@
 #include "common/parse.h"
 
 #define QUEUES_MAX 256
+#define TIMEOUT_MAX 86400.0
+#define SERIALIZE_MAX 1000000
 #define YEARS_MAX (INT64_C (10) * 365 * 86400)
 
 enum kind {
     KIND_STRING,
     KIND_DURATION,
+    KIND_TIMEOUT,
     KIND_INT,
     KIND_BOOL,
     KIND_STRINGS,
@@ -51,6 +54,11 @@ static const struct key keys[] = {
     { "start-backoff", KIND_DURATION, AT (start_backoff), 0, 0 },
     { "start-backoff-max", KIND_DURATION, AT (start_backoff_max), 0, 0 },
     { "start-retries", KIND_INT, AT (start_retries), 0, 1000 },
+    { "start-timeout", KIND_TIMEOUT, AT (timeouts.start), 0, 0 },
+    { "place-timeout", KIND_TIMEOUT, AT (timeouts.place), 0, 0 },
+    { "pull-timeout", KIND_TIMEOUT, AT (timeouts.pull), 0, 0 },
+    { "start-serialize", KIND_INT, AT (start_serialize), 0, SERIALIZE_MAX },
+    { "drain-after-failures", KIND_INT, AT (drain_after_failures), 0, 1000 },
     { "requeue", KIND_BOOL, AT (requeue), 0, 0 },
     { "requeue-order", KIND_REQUEUE_ORDER, AT (requeue_at_end), 0, 0 },
     { "grace", KIND_DURATION, AT (grace), 0, 0 },
@@ -69,6 +77,9 @@ static const struct key queue_keys[] = {
     { "started", KIND_BOOL, AT (started), 0, 0 },
     { "default-time", KIND_DURATION, AT (default_time), 0, 0 },
     { "max-time", KIND_DURATION, AT (max_time), 0, 0 },
+    { "start-timeout", KIND_TIMEOUT, AT (timeouts.start), 0, 0 },
+    { "place-timeout", KIND_TIMEOUT, AT (timeouts.place), 0, 0 },
+    { "pull-timeout", KIND_TIMEOUT, AT (timeouts.pull), 0, 0 },
     { "max-nodes", KIND_INT, AT (max_nodes), 1, INT32_MAX },
     { "priority", KIND_INT, AT (priority), 0, PRIORITY_QUEUE_MAX },
     { "image", KIND_STRING, AT (image), 0, 0 },
@@ -126,6 +137,19 @@ static int set_duration (double *field, const json_t *value, const struct place 
         || parse_fsd (json_string_value (value), field, p->key, &why) < 0)
         return FAIL (p, "%s: expected a duration such as 90s, 5m or 1.5h", p->key);
     return 0;
+}
+
+/* Of a start: there must be an end to it. */
+static int set_timeout (double *field, const json_t *value, const struct place *p)
+{
+    double seconds;
+    int rc = set_duration (&seconds, value, p);
+
+    if (rc == 0 && (seconds < 1 || seconds > TIMEOUT_MAX))
+        return FAIL (p, "%s: must be from 1s to 24h", p->key);
+    if (rc == 0)
+        *field = seconds;
+    return rc;
 }
 
 static int get_int (const struct key *key, const json_t *value, int64_t *ret,
@@ -193,6 +217,8 @@ static int set_queue_value (struct config_queue *q, const struct key *key,
         return set_string (field, value, p);
     case KIND_DURATION:
         return set_duration (field, value, p);
+    case KIND_TIMEOUT:
+        return set_timeout (field, value, p);
     case KIND_BOOL:
         return set_bool (field, value, p);
     default:
@@ -374,6 +400,8 @@ static int set_value (struct config *c, const struct key *key, json_t *value,
         return set_string (field, value, p);
     case KIND_DURATION:
         return set_duration (field, value, p);
+    case KIND_TIMEOUT:
+        return set_timeout (field, value, p);
     case KIND_STRINGS:
         return set_strings (field, value, p);
     case KIND_LISTEN:
@@ -407,6 +435,10 @@ static int set_value (struct config *c, const struct key *key, json_t *value,
             return -EINVAL;
         if (key->offset == offsetof (struct config, start_retries))
             c->start_retries = (unsigned)number;
+        else if (key->offset == offsetof (struct config, start_serialize))
+            c->start_serialize = (size_t)number;
+        else if (key->offset == offsetof (struct config, drain_after_failures))
+            c->drain_after_failures = (unsigned)number;
         else if (key->offset == offsetof (struct config, reservation_depth))
             c->reservation_depth = (unsigned)number;
         else if (key->offset == offsetof (struct config, array_max))
@@ -436,6 +468,8 @@ struct config *config_default (void)
     c->start_backoff = 60;
     c->start_backoff_max = 3600;
     c->start_retries = 5;
+    c->timeouts = (struct config_timeouts){ .start = 300, .pull = 1800 };
+    c->drain_after_failures = 3;
     c->requeue = true;
     c->grace = 30;
     c->array_max = 100000;
@@ -538,6 +572,22 @@ int config_queue_index (const struct config *c, const char *name)
         if (!strcmp (c->queues[i].name, name))
             return (int)i;
     return -ENOENT;
+}
+
+static double first_of (double a, double b, double c)
+{
+    return a > 0 ? a : b > 0 ? b : c;
+}
+
+struct config_timeouts config_timeouts_of (const struct config *c, unsigned queue,
+                                           double own)
+{
+    const struct config_timeouts *q = &c->queues[queue].timeouts, *all = &c->timeouts;
+    struct config_timeouts t = { .start = first_of (own, q->start, all->start),
+                                 .pull = first_of (q->pull, all->pull, 0) };
+
+    t.place = first_of (q->place, all->place, t.start);
+    return t;
 }
 
 const struct config_queue *config_default_queue (const struct config *c)

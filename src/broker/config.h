@@ -21,6 +21,11 @@
 #include "sched/policy.h"
 #include "sched/priority.h"
 
+/* How long a start may take, in seconds; 0: not set here. */
+struct config_timeouts {
+    double start, place, pull;
+};
+
 struct config_queue {
     char *name;
     bool is_default;
@@ -28,7 +33,8 @@ struct config_queue {
     bool operated;       /* it did: what it said outlives restarts and reloads */
     double default_time; /* seconds, 0: unlimited */
     double max_time;     /* seconds, 0: no bound */
-    int64_t max_nodes;   /* 0: no bound */
+    struct config_timeouts timeouts;
+    int64_t max_nodes; /* 0: no bound */
     int priority;        /* added to each job's priority, 0..1000 */
     char *image;         /* for jobs without --image, or NULL */
 };
@@ -61,8 +67,11 @@ struct config {
     double start_backoff;       /* seconds before the second try of a start */
     double start_backoff_max;   /* it doubles up to this */
     unsigned start_retries;
-    bool requeue;         /* who loses a node, unless its jobspec says */
-    bool requeue_at_end;  /* else at its old place in the order */
+    struct config_timeouts timeouts; /* start and pull are set */
+    size_t start_serialize; /* ranks from which on starts are one at a time; 0: none is */
+    unsigned drain_after_failures; /* jobs that failed to start on a node; 0: never */
+    bool requeue;        /* who loses a node, unless its jobspec says */
+    bool requeue_at_end; /* else at its old place in the order */
     double grace;         /* seconds between SIGTERM and SIGKILL */
     unsigned array_max;   /* tasks of an array */
     size_t keep_finished; /* finished jobs kept in memory for listings */
@@ -76,6 +85,9 @@ struct config *config_load (const char *path, struct error *err);
 void config_destroy (struct config *c);
 const struct config_queue *config_find_queue (const struct config *c, const char *name);
 const struct config_queue *config_default_queue (const struct config *c);
+/* Those of a job in the queue (an index), all > 0. own: its own start timeout, or 0. */
+struct config_timeouts config_timeouts_of (const struct config *c, unsigned queue,
+                                           double own);
 /* Index in queues, or -ENOENT. */
 int config_queue_index (const struct config *c, const char *name);
 /* An option: this executor, and (key not NULL) a value in its mapping, over what the file

@@ -81,6 +81,7 @@ void entry_destroy (struct entry *e)
         return;
     entry_drop_spec (e);
     match_request_destroy (e->req);
+    match_request_destroy (e->avoiding);
     dependencies_release (&e->depend);
     broker_antecedents_free (e->found);
     broker_correspond_release (e);
@@ -162,6 +163,8 @@ void entry_moved (struct broker *b, struct entry *e, enum job_state before)
     --*counter (b, before);
     b->nwhole -= is_active_array (e->job, before);
     entry_count (b, e);
+    if (before == JOB_RUN && b->config->start_serialize > 0)
+        broker_starts_due (b); /* whose start may have waited for this one's */
 }
 
 /* -- directories of jobs that are no longer listed go with them: one worker at a time,

@@ -195,6 +195,7 @@ static void become_inactive (struct broker *b, struct entry *e)
 {
     exec_job_free (e->xjob);
     e->xjob = NULL;
+    broker_avoid_prepare (b, e);
     entry_drop_spec (e);
     match_request_destroy (e->req);
     e->req = NULL;

@@ -7,6 +7,7 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/api_list.c \
 	src/broker/api_reserve.c \
 	src/broker/array.c \
+	src/broker/avoid.c \
 	src/broker/broker.c \
 	src/broker/columns.c \
 	src/broker/config.c \
@@ -28,8 +29,10 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/reserve.c \
 	src/broker/reserve_job.c \
 	src/broker/sizes.c \
+	src/broker/serialize.c \
 	src/broker/start.c \
 	src/broker/submit.c \
+	src/broker/suspects.c \
 	src/broker/users.c \
 	src/broker/watch.c
 

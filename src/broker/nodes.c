@@ -74,6 +74,7 @@ static void set_state (struct broker *b, int index, const char *name,
                        enum machine_node_state state, const char *reason)
 {
     struct drain *d = drain_find (b, name);
+    b->avoid_due = true;
     if (d && state == MACHINE_NODE_UP)
         machine_node_set_state (b->graph, index, MACHINE_NODE_DRAINED, d->reason);
     else
@@ -121,6 +122,7 @@ static void host_node_gone (void *arg, const char *name)
     if (index >= 0)
         machine_node_remove (b->graph, index);
     broker_reserve_node_moved (b, name);
+    b->avoid_due = true;
     broker_plan_due (b);
 }
 
@@ -183,6 +185,7 @@ int nodes_drain (struct broker *b, const char *name, const char *reason,
     if (ours) /* else the executor's word stands (down, cordoned), also after a resume */
         machine_node_set_state (b->graph, index, MACHINE_NODE_DRAINED, reason);
     broker_reserve_node_changed (b, name);
+    b->avoid_due = true;
     broker_plan_due (b); /* what was planned there is planned again */
     return 0;
 }
@@ -210,6 +213,8 @@ int nodes_resume (struct broker *b, const char *name, struct journal_txn **ret,
         machine_node_set_state (b->graph, index, MACHINE_NODE_UP, NULL);
     broker_reserve_node_changed (b, name);
     drain_drop (b, d);
+    suspects_forget (b, name);
+    b->avoid_due = true;
     broker_plan_due (b);
     return 0;
 }

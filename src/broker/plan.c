@@ -36,12 +36,13 @@ void broker_enqueue (struct broker *b, struct entry *e)
         return;
     struct sched_entry s = { .id = id,
                              .priority = e->job->priority,
+                             .turn = e->job->turn,
                              .held = e->job->urgency == 0,
                              .begin = e->job->t_begin,
                              .duration = e->job->duration,
                              .max_wait = e->max_wait,
                              .time_min = e->time_min,
-                             .req = e->req,
+                             .req = broker_avoid_choose (b, e),
                              .queue = e->queue };
     if (!e->note && e->job->requeue_reason) /* after a restart of ours */
         entry_set_note (e, e->job->requeue_reason);
@@ -140,6 +141,7 @@ void broker_plan (struct broker *b)
     if (!b->plan_due || b->recovering || b->stopping)
         return;
     double begin = clock_mono ();
+    broker_avoid_recheck (b);
     do {
         rc = broker_sched_next (b, clock_wall (), TRIES, &d);
         if (rc == 1)

@@ -40,7 +40,27 @@ static struct priority_job describe (const struct broker *b, const struct entry 
         .since = since > 0 ? since : now,
         .size = priority_size (job->ncores, b->all_cores, job->nnodes, b->all_nodes),
         .fair_share = usage_fair_share (b->usage, job->userid, now),
+        .setback = job->setback,
     };
+}
+
+/* Were it to age from now on: no more points than any that waits in its queue with its
+ * urgency. */
+int64_t broker_setback (const struct broker *b, const struct entry *e)
+{
+    double now = clock_wall ();
+    struct priority_job job = describe (b, e, now);
+    const struct entry *w;
+
+    job.since = now;
+    job.setback = 0;
+    int64_t own = priority_rank (&b->config->priority.weights, &job, now, b->started);
+    int64_t last = own;
+    DL_FOREACH2 (b->waiting, w, waiting_next)
+    if (w->queue == e->queue && w->job->urgency == e->job->urgency
+        && w->job->state == JOB_SCHED)
+        last = MIN (last, w->job->priority);
+    return own - last;
 }
 
 int64_t broker_priority (const struct broker *b, const struct entry *e,
@@ -280,6 +300,11 @@ static json_t *describe_terms (const struct broker *b, const struct entry *e,
             list, json_pack ("{s:s s:I s:f s:I}", "name", terms[i].name, "weight",
                              (json_int_t)terms[i].weight, "factor", terms[i].factor,
                              "points", (json_int_t)terms[i].points));
+    if (job->setback > 0) /* in no sum but those of who was put at the end */
+        json_array_append_new (list,
+                               json_pack ("{s:s s:i s:f s:I}", "name", "requeue",
+                                          "weight", -1, "factor", (double)job->setback,
+                                          "points", (json_int_t)-job->setback));
     return list;
 }
 

@@ -15,6 +15,16 @@ struct loading {
     struct entry *last;
 };
 
+/* All its events were applied. */
+static void settle (struct loading *l)
+{
+    if (!l->last)
+        return;
+    broker_avoid_prepare (l->b, l->last);
+    entry_drop_spec (l->last);
+    l->last = NULL;
+}
+
 static int on_job (const struct journal_job_row *row, void *arg)
 {
     struct loading *l = arg;
@@ -24,6 +34,7 @@ static int on_job (const struct journal_job_row *row, void *arg)
 
     if (!e)
         return -ENOMEM;
+    settle (l);
     l->last = e;
     entry_insert (b, e);
     if (row->inactive)
@@ -40,7 +51,6 @@ static int on_job (const struct journal_job_row *row, void *arg)
         entry_take_depend (e);
     if (e->js)
         entry_take_reservation (e);
-    entry_drop_spec (e);
     return 0;
 }
 
@@ -127,6 +137,7 @@ int broker_recover (struct broker *b, struct error *err)
     if (journal_load (b->journal, b->config->keep_finished, on_job, on_event, &l, err)
         < 0)
         return -EIO;
+    settle (&l);
     b->next_id = journal_last_id (b->journal) + 1;
     autofree struct entry **list = sorted (b, &n);
     if (!list)
@@ -279,6 +290,7 @@ void broker_recovered_nodes (struct broker *b)
 
     b->recovering = false;
     broker_reserve_nodes (b);
+    b->avoid_due = true;
     for (size_t i = 0; list && live && i < n; i++) {
         enum job_state state = list[i]->job->state;
         if ((state != JOB_RUN && state != JOB_CLEANUP)

@@ -136,6 +136,7 @@ static void take_over (struct broker *b, struct config *new, json_t *applied)
             broker_act (b, e, JOB_ACT_ENQUEUE);
     }
     broker_plan_due (b);
+    broker_starts_due (b);
     if (!b->first)
         b->first = old; /* the executor may hold its YAML until the end */
     else

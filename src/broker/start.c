@@ -114,6 +114,14 @@ static int tell_restarts (struct jobspec *js, unsigned restarts)
     return 0;
 }
 
+static struct exec_limits limits_of (const struct broker *b, const struct entry *e)
+{
+    const struct config_timeouts t =
+        config_timeouts_of (b->config, e->queue, e->js ? e->js->start_timeout : 0);
+
+    return (struct exec_limits){ .start = t.start, .place = t.place, .pull = t.pull };
+}
+
 static struct exec_job *make_exec_job (struct broker *b, struct entry *e,
                                        const struct exec_user *user)
 {
@@ -141,6 +149,7 @@ static struct exec_job *make_exec_job (struct broker *b, struct entry *e,
     x->r = e->r;
     x->time_limit = e->job->duration;
     x->grace = b->config->grace;
+    x->limits = limits_of (b, e);
     x->dir = dir;
     x->spool = spool;
     if (!x->name || !x->queue) {
@@ -200,9 +209,10 @@ static void hand_over (struct broker *b, struct entry *e)
 static void postpone (struct broker *b, struct entry *e, const char *text)
 {
     if (!e->recovered) {
+        const struct exec_start_failure why = { .text = text, .retry = true };
         e->starting = false;
         if (e->job->state == JOB_RUN)
-            b->host.start_failed (b, e->id, true, text);
+            b->host.start_failed (b, e->id, &why);
         else
             close_attempt (b, e);
         return;
@@ -235,6 +245,12 @@ static void retry_due (uv_timer_t *t)
 void broker_retry_starts (struct broker *b)
 {
     uv_timer_start (&b->retry, retry_due, RETRY_MS, 0);
+}
+
+void broker_starts_due (struct broker *b)
+{
+    if (!b->dead)
+        uv_timer_start (&b->retry, retry_due, 0, 0);
 }
 
 static void dir_made (uv_work_t *w, int status)
@@ -364,6 +380,8 @@ void broker_start (struct broker *b, struct entry *e)
         return;
     if (e->job->state != JOB_RUN && !e->recovered)
         return; /* cancelled before anything began: broker_kill() or cleanup follows */
+    if (broker_start_waits (b, e))
+        return;
     struct preparation *p = calloc (1, sizeof (*p));
     if (!p) {
         postpone (b, e, "out of memory");
@@ -407,42 +425,60 @@ void broker_cleanup (struct broker *b, struct entry *e)
 
 static void host_ready (void *arg, uint64_t id)
 {
-    struct entry *e = entry_find (arg, id);
+    struct broker *b = arg;
+    struct entry *e = entry_find (b, id);
     if (!e || e->job->state != JOB_RUN || e->job->started)
         return;
     entry_set_note (e, NULL);
-    broker_emit (arg, e, "start", NULL);
+    suspects_started (b, e);
+    broker_emit (b, e, "start", NULL);
+    if (b->config->start_serialize > 0)
+        broker_starts_due (b);
 }
 
-/* Back into the queue: at once after a good start, else later and later. */
-static int queue_again (struct broker *b, struct entry *e, const char *reason)
+/* Back into the queue: at once after a good start, else later and later, and without the
+ * nodes at fault (hostlist, or NULL). */
+static int queue_again (struct broker *b, struct entry *e, const char *reason,
+                        const char *nodes)
 {
     const struct config *c = b->config;
     unsigned failed = e->job->started ? 0 : e->job->failed_starts + 1;
     double wait = job_backoff (failed, c->start_backoff, c->start_backoff_max);
+    autofree char *avoid = failed ? broker_avoid_more (e->job, nodes) : NULL;
+    json_t *context = json_pack ("{s:o s:f s:s s:s*}", "reason", broker_text (reason),
+                                 "begin", failed ? clock_wall () + wait : 0.0, "order",
+                                 c->requeue_at_end ? "end" : "old", "avoid", avoid);
 
+    if (c->requeue_at_end) {
+        json_object_set_new (context, "turn", json_integer ((json_int_t)b->next_id));
+        json_object_set_new (context, "setback",
+                             json_integer ((json_int_t)broker_setback (b, e)));
+    }
     entry_set_note (e, reason);
-    return broker_emit (b, e, "requeue",
-                        json_pack ("{s:o s:f s:s}", "reason", broker_text (reason),
-                                   "begin", failed ? clock_wall () + wait : 0.0, "order",
-                                   c->requeue_at_end ? "end" : "old"));
+    int rc = broker_emit (b, e, "requeue", context);
+    if (rc == 0)
+        broker_avoid_prepare (b, e);
+    return rc;
 }
 
-static void host_start_failed (void *arg, uint64_t id, bool retry, const char *text)
+static void host_start_failed (void *arg, uint64_t id,
+                               const struct exec_start_failure *why)
 {
     struct broker *b = arg;
     struct entry *e = entry_find (b, id);
 
     if (!e || e->job->finished)
         return;
-    log_warning ("job %ju: start failed: %s", (uintmax_t)id, text);
-    if (e->job->state == JOB_RUN && retry
+    log_warning ("job %ju: start failed: %s", (uintmax_t)id, why->text);
+    if (e->job->state == JOB_RUN && why->nodes && why->suspect)
+        suspects_failed (b, e, why->nodes, why->text);
+    if (e->job->state == JOB_RUN && why->retry
         && e->job->failed_starts < b->config->start_retries) {
-        queue_again (b, e, text);
+        queue_again (b, e, why->text, why->nodes);
         return;
     }
     if (e->job->state == JOB_RUN)
-        broker_exception (b, e, "start-failed", b->uid, text);
+        broker_exception (b, e, "start-failed", b->uid, why->text);
     /* In CLEANUP (also by that exception) what there is goes; there is nothing to wait
      * for. */
     broker_act (b, e, JOB_ACT_CLEANUP);
@@ -482,7 +518,7 @@ static bool survives (struct broker *b, struct entry *e, const char *text, char 
 
     if (tries < b->config->start_retries) {
         snprintf (buf, size, "node lost: %s", text);
-        return queue_again (b, e, buf) == 0;
+        return queue_again (b, e, buf, NULL) == 0;
     }
     snprintf (buf, size, "%s", text);
     if (tries > 0)

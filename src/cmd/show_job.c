@@ -198,6 +198,9 @@ void show_job (const json_t *o)
     print_file ("Error", o, answer_text (o, "error"));
     print_field ("Image", "%s", answer_text (o, "image"));
     print_field ("Nodes", "%s", answer_text (o, "nodelist"));
+    if (*answer_text (o, "avoids"))
+        print_field ("Avoids", "%s (it failed to start there)",
+                     answer_text (o, "avoids"));
     for (i = 0; i < n; i++)
         print_rank (json_array_get (ranks, i));
 }

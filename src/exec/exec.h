@@ -44,6 +44,16 @@ struct exec_limits {
     double pull;
 };
 
+/* Why a start did not succeed. */
+struct exec_start_failure {
+    const char *text;  /* for the user, one line */
+    bool retry;        /* worth another try */
+    const char *nodes; /* hostlist: where it failed, to be avoided by the next try; NULL:
+                        * nowhere in particular */
+    bool suspect; /* these nodes may be broken: nothing that is the job's own (its image,
+                   * its memory), and no race that was lost */
+};
+
 /* A job as executors see it. Owned by the broker, stays valid from start()/recover()
  * until cleaned() has returned. */
 struct exec_job {
@@ -57,6 +67,7 @@ struct exec_job {
     const struct rset *r;
     double time_limit; /* seconds, 0: none */
     double grace;      /* seconds between SIGTERM and SIGKILL */
+    struct exec_limits limits;
     const char *
         dir; /* the job's own directory STATE/jobs/ID, exists, belongs to the user, 0700 */
     const char
@@ -80,8 +91,7 @@ struct exec_host { /* how the executor tells the broker; arg first */
         void *arg); /* the first full list was reported: recovery may begin */
     /* jobs */
     void (*ready) (void *arg, uint64_t id); /* all ranks are there, tasks start */
-    /* The start did not succeed: text for the user; retry: worth another try. */
-    void (*start_failed) (void *arg, uint64_t id, bool retry, const char *text);
+    void (*start_failed) (void *arg, uint64_t id, const struct exec_start_failure *why);
     /* It is over (after ready). status: wait status; reason as frame.h's FINISH
      * ("exited", "signaled", "timeout", "cancelled", "lost", "oom"); text: one line. */
     void (*finished) (void *arg, uint64_t id, int status, const char *reason,

@@ -288,6 +288,7 @@ static int on_start (struct job *job, const struct event *e, struct outcome *out
     job->started = true;
     job->failed_starts = 0;
     string_set (&job->requeue_reason, NULL);
+    string_set (&job->avoid, NULL);
     job->t_start = e->timestamp;
     return 0;
 }
@@ -365,11 +366,16 @@ static int on_requeue (struct job *job, const struct event *e, struct outcome *o
                        struct error *err)
 {
     (void)out;
-    const char *reason, *order = "old";
+    const char *reason, *order = "old", *avoid = NULL;
+    int64_t turn = (int64_t)job->turn, setback = 0;
     double begin = 0;
     int rc = get_string (e, "reason", &reason, JSON_REQUIRED, err);
     if (rc < 0 || (rc = get_seconds (e, "begin", &begin, err)) < 0
-        || (rc = get_string (e, "order", &order, JSON_OPTIONAL_KEY, err)) < 0)
+        || (rc = get_string (e, "order", &order, JSON_OPTIONAL_KEY, err)) < 0
+        || (rc = get_string (e, "avoid", &avoid, JSON_OPTIONAL_KEY, err)) < 0
+        || (rc = get_int (e, "turn", 0, INT64_MAX, &turn, JSON_OPTIONAL_KEY, err)) < 0
+        || (rc = get_int (e, "setback", 0, UINT32_MAX, &setback, JSON_OPTIONAL_KEY, err))
+               < 0)
         return rc;
     if (job->array)
         return error_set (err, EPROTO, "requeue: an array does not run, its tasks do");
@@ -377,13 +383,20 @@ static int on_requeue (struct job *job, const struct event *e, struct outcome *o
     if (!last && strcmp (order, "old") != 0)
         return error_set (err, EINVAL, "requeue.order: '%.16s' is neither old nor end",
                           order);
-    char *copy = strdup (reason);
-    if (!copy)
+    char *copy = strdup (reason), *nodes = avoid ? strdup (avoid) : NULL;
+    if (!copy || (avoid && !nodes)) {
+        free (copy);
+        free (nodes);
         return no_memory (err);
+    }
     string_set (&job->requeue_reason, copy);
+    string_set (&job->avoid, nodes);
     job->t_begin = begin;
-    if (last)
+    if (last) {
         job->t_age = e->timestamp;
+        job->turn = (uint64_t)turn;
+        job->setback = setback;
+    }
     job->requeue = true;
     return 0;
 }

@@ -29,6 +29,7 @@ void job_destroy (struct job *job)
     free (job->name);
     free (job->queue);
     free (job->requeue_reason);
+    free (job->avoid);
     free (job->hold_note);
     free (job->r);
     free (job->nodelist);

@@ -34,8 +34,13 @@
  *                                                    size: {reason, text} of an elastic job
  *     finish     {status}                            as of wait(2)
  *     exception  {type, severity; note, userid}      severity 0 ends the job
- *     requeue    {reason; begin, order}              not to start before that unix time;
- *                                                    order "end": its age counts from now
+ *     requeue    {reason; begin, order, turn, setback, avoid}
+ *                                                    not to start before that unix time;
+ *                                                    order "end": its age counts from now,
+ *                                                    its turn is that of this id, and
+ *                                                    setback is taken off its priority;
+ *                                                    avoid: nodes (RFC 29), all that it
+ *                                                    is to avoid until a good start
  *     release    {ranks: "all", final}
  *     task-start, task-end, task-cancel              of an array, see array.h
  *     memo, fluxq-restart, debug.*  any: ignored, in every state
@@ -118,6 +123,9 @@ struct job {
     unsigned restarts;      /* starts that were given up and queued again, in all */
     unsigned failed_starts; /* in a row, without a good start: sets the back-off */
     unsigned reruns;        /* of the restarts: those after which tasks had started */
+    char *avoid; /* nodes on which it failed to start (RFC 29), until a good start; or NULL */
+    uint64_t turn;    /* of equal priorities the smaller goes first; 0: as its id */
+    int64_t setback;  /* points of priority that a requeue at the end cost it */
     char *requeue_reason;   /* of the last requeue, or NULL; kept until the next start */
     /* running */
     char *r;        /* R text between alloc and free, then kept for show; or NULL */

@@ -264,6 +264,10 @@ static int parse_waiting (struct jobspec *js, const json_t *system, struct error
     if (rc >= 0)
         rc = json_get_double (own, "max-wait", 0, JOBSPEC_DURATION_MAX, &js->max_wait,
                               JSON_OPTIONAL_KEY, SYSTEM ".fluxq", err);
+    if (rc >= 0)
+        rc =
+            json_get_double (own, "start-timeout", 1, JOBSPEC_START_TIMEOUT_MAX,
+                             &js->start_timeout, JSON_OPTIONAL_KEY, SYSTEM ".fluxq", err);
     return rc;
 }
 

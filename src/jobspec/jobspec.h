@@ -27,6 +27,8 @@
  *     fluxq.time-min           seconds to which its duration may be lowered, if it starts sooner so
  *     fluxq.max-wait           seconds for which it holds out for its largest size
  *     fluxq.reservation        name of the advance reservation to run in, and nowhere else
+ *     fluxq.start-timeout      seconds that its start may take, 1 to 86400; absent: as the
+ *                              queue, or the broker, is configured
  *     fluxq.deadline           unix time by which it must have ended, or not start at all
  *     fluxq.kill-invalid-depend  false: what waits for something that cannot be any more
  *                              stays in the queue
@@ -65,6 +67,7 @@
 #define JOBSPEC_COUNT_MAX 2147483647
 #define JOBSPEC_DEPTH_MAX 64
 #define JOBSPEC_VERTICES_MAX 1000
+#define JOBSPEC_START_TIMEOUT_MAX 86400.0
 #define JOBSPEC_DURATION_MAX 1e9 /* seconds, 31 years */
 #define JOBSPEC_TIME_MAX 1e10    /* seconds since 1970, the year 2286 */
 #define JOBSPEC_SCRIPT_COMMAND "{{tmpdir}}/script"
@@ -120,6 +123,7 @@ struct jobspec {
     double begin, deadline; /* unix times; 0: none */
     double max_wait;        /* seconds to hold out for the largest size; 0: none */
     char *reservation;      /* to run in, and nowhere else; or NULL */
+    double start_timeout;   /* seconds that a start may take; 0: as configured */
     double time_min;        /* seconds to which duration may be lowered; 0: it may not */
     json_t *environment;    /* object of strings, nulls left out, or NULL; owned */
     const char *script;     /* text or NULL; decoded, NUL-terminated, owned */

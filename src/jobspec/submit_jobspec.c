@@ -228,6 +228,8 @@ static int own_attributes (json_t *system, const struct submit_options *so,
         rc |= json_object_set_new (own, "time-min", json_real (so->time_min));
     if (so->max_wait > 0)
         rc |= json_object_set_new (own, "max-wait", json_real (so->max_wait));
+    if (so->start_timeout > 0)
+        rc |= json_object_set_new (own, "start-timeout", json_real (so->start_timeout));
     if (so->keep_invalid_depend)
         rc |= json_object_set_new (own, "kill-invalid-depend", json_false ());
     if (so->has_requeue)

@@ -40,6 +40,7 @@ enum {
     MAX_WAIT,
     TIME_MIN,
     HOLD,
+    START_TIMEOUT,
     REQUEUE,
     NO_REQUEUE,
     EXCLUSIVE,
@@ -96,6 +97,9 @@ const struct option_desc submit_options_table[] = {
       "the time limit may be lowered to that, if the job starts sooner so", TIME_MIN,
       false },
     { "hold", 'H', NULL, "submit the job held (urgency 0)", HOLD, false },
+    { "start-timeout", 0, "TIME",
+      "how long a start may take before it is given up [as configured]", START_TIMEOUT,
+      false },
     { "requeue", 0, NULL, "queue the job again when it loses a node [as configured]",
       REQUEUE, false },
     { "no-requeue", 0, NULL, "end the job when it loses a node", NO_REQUEUE, false },
@@ -242,6 +246,19 @@ static int set_span (struct submit_options *so, enum submit_source source, int i
         rc = error_set (err, EINVAL, "%s: it must end: say how long", where);
     if (rc == 0 && wins (so, source, id))
         *field = seconds;
+    return rc;
+}
+
+static int set_start_timeout (struct submit_options *so, enum submit_source source,
+                              const char *value, const char *where, struct error *err)
+{
+    double seconds;
+    int rc = parse_timelimit (value, &seconds, where, err);
+
+    if (rc == 0 && (seconds < 1 || seconds > JOBSPEC_START_TIMEOUT_MAX))
+        rc = error_set (err, ERANGE, "%s: must be from 1 second to 24 hours", where);
+    if (rc == 0 && wins (so, source, START_TIMEOUT))
+        so->start_timeout = seconds;
     return rc;
 }
 
@@ -478,6 +495,8 @@ static int set_option (struct submit_options *so, enum submit_source from, int i
         return set_span (so, from, id, &so->max_wait, value, where, err);
     case TIME_MIN:
         return set_span (so, from, id, &so->time_min, value, where, err);
+    case START_TIMEOUT:
+        return set_start_timeout (so, from, value, where, err);
     case HOLD:
         return set_flag (so, from, id, &so->hold, value, where, err);
     case REQUEUE:

@@ -44,7 +44,7 @@
  *                         alone is refused, as the number of nodes is not known
  *
  * --dependency becomes attributes.system.dependencies (RFC 26, dependency.h), --begin
- * attributes.system.begin-time, --deadline, --kill-invalid-depend=no and --requeue or
+ * attributes.system.begin-time, --deadline, --start-timeout, --kill-invalid-depend=no and --requeue or
  * --no-requeue keys of attributes.system.fluxq; times are unix times, worked out when the option is read.
  *
  * The jobspec has a duration only if the user gave a time limit (0: UNLIMITED). --hold is
@@ -100,6 +100,7 @@ struct submit_options {
     bool keep_invalid_depend;   /* --kill-invalid-depend=no */
     double begin, deadline;     /* unix times; 0: not given */
     double max_wait, time_min;  /* --max-wait, --time-min, seconds; 0: not given */
+    double start_timeout;       /* --start-timeout, seconds; 0: not given */
     bool has_requeue, requeue;  /* --requeue, --no-requeue: the last of them */
     bool hold;                  /* --hold: urgency 0 */
     bool exclusive;             /* --exclusive */

@@ -7,6 +7,8 @@ int order_compare (const struct order_key *a, const struct order_key *b)
 {
     if (a->priority != b->priority)
         return a->priority > b->priority ? -1 : 1;
+    if (a->turn != b->turn)
+        return a->turn < b->turn ? -1 : 1;
     return (a->id > b->id) - (a->id < b->id);
 }
 

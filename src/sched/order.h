@@ -7,7 +7,7 @@
  *     size_t before = order_rank (&o, &job->link.key);
  *     order_remove (&o, &job->link);
  *
- * Larger priority first; of equal ones the smaller id. A treap (Aragon and Seidel,
+ * Larger priority first; of equal ones the smaller turn, then the smaller id. A treap (Aragon and Seidel,
  * Randomized search trees, 1989) whose heap keys are a mix of the id's bits: O(log n)
  * each whatever order things come in, nothing allocated. Each point knows the size of its
  * subtree, so that "how many are before" is O(log n) as well, and the least weight in it,
@@ -22,6 +22,7 @@
 struct order_key {
     int64_t priority; /* larger first */
     uint64_t id;      /* smaller first; unique in one set */
+    uint64_t turn;    /* goes before the id: smaller first */
 };
 
 struct order_link {

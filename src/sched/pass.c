@@ -92,7 +92,7 @@ static bool cut_last (struct sched *s)
 
 void sched_unplan (struct sched *s)
 {
-    static const struct order_key first = { INT64_MAX, 0 };
+    static const struct order_key first = { INT64_MAX, 0, 0 };
 
     plan_cut (s, &first);
     while (s->cutting && cut_last (s))
@@ -337,7 +337,7 @@ static double renewal (const struct sched *s)
  * is: so a plan that goes takes all that is known with it. */
 static void look_around (struct sched *s)
 {
-    static const struct order_key first = { INT64_MAX, 0 };
+    static const struct order_key first = { INT64_MAX, 0, 0 };
     uint64_t generation = match_generation (s->m), layout = match_layout (s->m);
     bool held = s->hold_until <= s->now;
     bool due =

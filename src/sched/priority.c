@@ -41,6 +41,7 @@ void priority_sum (const struct priority_weights *w, const struct priority_job *
     ret->size = points (llabs (w->size), ret->size_factor);
     ret->fair_share = points (w->fair_share, job->fair_share);
     ret->sum = ret->urgency + ret->queue + ret->age + ret->size + ret->fair_share;
+    ret->sum = MAX (ret->sum - job->setback, 0);
 }
 
 /* What a job that began to age at `since` has gained until the epoch. */

@@ -44,7 +44,7 @@ void sched_destroy (struct sched *s)
 
 void sched_set_policy (struct sched *s, const struct queue_policy *policy, unsigned depth)
 {
-    static const struct order_key first = { INT64_MAX, 0 };
+    static const struct order_key first = { INT64_MAX, 0, 0 };
 
     s->policy = policy;
     s->depth = MIN (depth ? depth : policy->depth, QUEUE_DEPTH_MAX);
@@ -173,7 +173,7 @@ static uint64_t group_key (const struct pending *p)
 
 static int attach_ordered (struct sched *s, struct pending *p)
 {
-    struct order_key key = { p->priority, p->id };
+    struct order_key key = { p->priority, p->id, p->turn };
 
     p->rank.key = key;
     p->rank.weight = 0;
@@ -202,7 +202,7 @@ static int attach_ordered (struct sched *s, struct pending *p)
 static void attach_waiting (struct sched *s, struct pending *p)
 {
     p->where = WAITING;
-    p->place.key = (struct order_key){ -(int64_t)(MIN (p->begin, 1e12) * 1e6), p->id };
+    p->place.key = (struct order_key){ -(int64_t)(MIN (p->begin, 1e12) * 1e6), p->id, 0 };
     p->place.weight = 0;
     order_add (&s->waiting, &p->place);
 }
@@ -241,6 +241,7 @@ int sched_enqueue (struct sched *s, const struct sched_entry *e)
     detach (s, p);
     p->queue = e->queue;
     p->priority = e->priority;
+    p->turn = e->turn ? e->turn : e->id;
     p->begin = e->begin;
     p->duration = e->duration;
     p->max_wait = match_request_is_elastic (e->req) ? e->max_wait : 0;

@@ -7,7 +7,7 @@
  *     // -EAGAIN: there is more to do, call again; 0: nobody else starts now
  *     sched_reason (s, id, now, &reason);
  *
- * Order: by priority, larger first, of equal ones the lower id. The jobs in front that do
+ * Order: by priority, larger first, of equal ones the lower turn (its id, as a rule). The jobs in front that do
  * not fit now get reservations: from the earliest time on at which what they need is free
  * for as long as they asked for, if all that runs ends by its limit; as many as the policy
  * says (policy.h). Who is behind them starts if it fits now and delays none of these. When
@@ -32,7 +32,8 @@ struct sched;
 
 struct sched_entry {
     uint64_t id;
-    int64_t priority; /* larger first; equal: smaller id first */
+    int64_t priority; /* larger first; equal: smaller turn first, then smaller id */
+    uint64_t turn;    /* 0: its id */
     bool held;        /* urgency 0 */
     double begin;     /* unix time before which it may not start, 0: none */
     double duration;  /* seconds, 0: unlimited */

@@ -35,6 +35,7 @@ struct pending {
     enum where where;
     unsigned queue;
     int64_t priority;
+    uint64_t turn;
     double begin, duration, max_wait, time_min; /* as asked */
     double fitted; /* since when its least size has fitted; 0: it has not */
     bool holds;    /* out for its largest size, at the last try */

@@ -291,12 +291,27 @@ static void join_timeout_text (const struct root *root, char *text, size_t size)
               names ? names : "");
 }
 
+/* Each for itself, so that a program can tell which nodes these are. */
+static void name_absent (struct root *root)
+{
+    char text[300];
+    for (uint32_t rank = 0; rank < root->js.nranks; rank++) {
+        if (root->js.ranks[rank] != RANK_ABSENT)
+            continue;
+        snprintf (text, sizeof (text), "node %s: its agent did not join",
+                  node_name (root, rank));
+        append_text (root, FRAME_LOST, rank, text);
+    }
+}
+
 static void on_timer (struct loop_timer *timer)
 {
     struct root *root = CONTAINER_OF (timer, struct root, timer);
     char text[256] = "";
-    if (root->js.phase == JOB_JOIN)
+    if (root->js.phase == JOB_JOIN) {
+        name_absent (root);
         join_timeout_text (root, text, sizeof (text));
+    }
     if (root->js.phase == JOB_KILL) {
         for (uint32_t rank = 0; rank < root->js.nranks; rank++) {
             if (root->js.ranks[rank] != RANK_JOINED)

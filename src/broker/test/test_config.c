@@ -52,6 +52,9 @@ static void test_defaults (void **state)
     assert_null (config_executor_section (c, "local"));
     assert_true (c->priority.weights.fair_share == 3000 && c->priority.interval == 60);
     assert_true (c->requeue && !c->requeue_at_end && c->start_retries == 5);
+    struct config_timeouts t = config_timeouts_of (c, 0, 0);
+    assert_true (t.start == 300 && t.place == 300 && t.pull == 1800);
+    assert_true (c->start_serialize == 0 && c->drain_after_failures == 3);
     config_destroy (c);
 }
 
@@ -67,6 +70,10 @@ static void test_all_keys (void **state)
                              "start-backoff: 5s\n"
                              "start-backoff-max: 1m\n"
                              "start-retries: 2\n"
+                             "start-timeout: 2m\n"
+                             "pull-timeout: 1h\n"
+                             "start-serialize: 64\n"
+                             "drain-after-failures: 0\n"
                              "requeue: false\n"
                              "requeue-order: end\n"
                              "grace: 1.5\n"
@@ -74,7 +81,8 @@ static void test_all_keys (void **state)
                              "priority: {queue: 2, age: 3, age-max: 1d, size: -4,\n"
                              "  fair-share: 5, half-life: infinity, interval: 90}\n"
                              "queues:\n"
-                             "  short: {max-time: 30m, max-nodes: 4, priority: 10}\n"
+                             "  short: {max-time: 30m, max-nodes: 4, priority: 10,\n"
+                             "    start-timeout: 30, place-timeout: 10s}\n"
                              "  long: {default: true, default-time: 1h, started: false}\n"
                              "kube: {image: 'busybox:1'}\n",
                              &err);
@@ -91,6 +99,7 @@ static void test_all_keys (void **state)
     assert_true (c->start_backoff == 5 && c->start_backoff_max == 60 && c->grace == 1.5);
     assert_int_equal (c->start_retries, 2);
     assert_true (!c->requeue && c->requeue_at_end);
+    assert_true (c->start_serialize == 64 && c->drain_after_failures == 0);
     assert_int_equal (c->keep_finished, 7);
     const struct priority_weights *w = &c->priority.weights;
     assert_true (w->queue == 2 && w->age == 3 && w->size == -4 && w->fair_share == 5);
@@ -101,6 +110,13 @@ static void test_all_keys (void **state)
     const struct config_queue *q = config_find_queue (c, "short");
     assert_non_null (q);
     assert_true (q->max_time == 1800 && q->max_nodes == 4 && q->priority == 10);
+    /* of the job, of its queue, of all */
+    struct config_timeouts t = config_timeouts_of (c, 0, 0);
+    assert_true (t.start == 30 && t.place == 10 && t.pull == 3600);
+    t = config_timeouts_of (c, 1, 0);
+    assert_true (t.start == 120 && t.place == 120 && t.pull == 3600);
+    t = config_timeouts_of (c, 1, 900);
+    assert_true (t.start == 900 && t.place == 900 && t.pull == 3600);
     assert_null (config_find_queue (c, "shor"));
     assert_non_null (config_executor_section (c, "kube"));
     config_destroy (c);
@@ -129,6 +145,12 @@ static void test_refusals (void **state)
         { "requeue: 'true'\n", ":1:1: ", "requeue: expected true or false" },
         { "grace: 1s\nrequeue-order: last\n", ":2:1: ", "expected old or end" },
         { "requeue-order: 1\n", ":1:1: ", "expected old or end" },
+        { "start-timeout: 0\n", ":1:1: ", "from 1s to 24h" },
+        { "pull-timeout: infinity\n", ":1:1: ", "from 1s to 24h" },
+        { "place-timeout: soon\n", ":1:1: ", "expected a duration" },
+        { "queues:\n  a: {start-timeout: 2d}\n", ":2:", "from 1s to 24h" },
+        { "start-serialize: -1\n", ":1:1: ", "expected an integer from 0" },
+        { "drain-after-failures: 1001\n", ":1:1: ", "from 0 to 1000" },
         { "operators: ann\n", ":1:", "list" },
         { "operators: [ann, [bob]]\n", ":1:", "entry 2" },
         { "queues: [a]\n", ":1:", "mapping" },

@@ -8,7 +8,6 @@
 
 #include "common/parse.h"
 
-#define START_TIMEOUT 300.0
 #define NODE_GRACE 30.0
 
 enum kind { TEXT, CHOICE, BOOL, DURATION, MAPPING, LIST_OF_MAPPINGS, LIST_OF_TEXTS };
@@ -33,7 +32,6 @@ static const struct key {
     { "gpu-resource", TEXT, offsetof (struct kube_config, gpu_resource), NULL },
     { "service-account", TEXT, offsetof (struct kube_config, service_account), NULL },
     { "cluster-domain", TEXT, offsetof (struct kube_config, cluster_domain), NULL },
-    { "start-timeout", DURATION, offsetof (struct kube_config, start_timeout), NULL },
     { "grace", DURATION, offsetof (struct kube_config, grace), NULL },
     { "allow-root", BOOL, offsetof (struct kube_config, allow_root), NULL },
     { "security", CHOICE, 0, "restricted|baseline" }, /* becomes `restricted` */
@@ -143,8 +141,7 @@ int kube_config_read (const struct yaml_doc *doc, json_t *config, struct kube_co
     json_t *v;
     int rc = 0;
 
-    *ret = (struct kube_config){ .start_timeout = START_TIMEOUT,
-                                 .grace = NODE_GRACE,
+    *ret = (struct kube_config){ .grace = NODE_GRACE,
                                  .restricted = true,
                                  .gpu_resource = strdup ("nvidia.com/gpu"),
                                  .cluster_domain = strdup ("cluster.local") };
@@ -159,7 +156,11 @@ int kube_config_read (const struct yaml_doc *doc, json_t *config, struct kube_co
             i++;
         if (rc < 0)
             break;
-        if (i == ARRAY_SIZE (keys))
+        if (strcmp (name, "start-timeout") == 0)
+            rc = yaml_error (doc, config, name, err,
+                             "kube.start-timeout: it stands outside of kube, beside "
+                             "place-timeout and pull-timeout");
+        else if (i == ARRAY_SIZE (keys))
             rc = yaml_error (doc, config, name, err, "kube.%s: unknown key", name);
         else
             rc = read_key (doc, config, &keys[i], v, ret, err);

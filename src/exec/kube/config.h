@@ -19,7 +19,6 @@ struct kube_config {
     json_t *node_selector; /* object of strings or NULL */
     json_t *tolerations;   /* array or NULL */
     json_t *pull_secrets;  /* array of strings or NULL */
-    double start_timeout;  /* seconds until all ranks must be ready */
     double grace;          /* seconds that the node of rank 0 may be not ready */
     bool allow_root;
     bool restricted; /* pod security profile; false: baseline */

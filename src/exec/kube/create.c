@@ -150,33 +150,9 @@ void create_bindings (struct kjob *k)
     }
 }
 
-/* ---- what is missing at the time limit ---- */
+/* ---- no pods at the time limit ---- */
 
-void create_missing_text (struct kjob *k, char *buf, size_t size)
-{
-    unsigned missing = 0;
-    size_t used = 0;
-
-    buf[0] = 0;
-    for (uint32_t r = 0; r < k->launch.nnodes; r++) {
-        const struct kpod *p = k->pods[r];
-
-        if (p && p->view.started)
-            continue;
-        if (missing++ < 3 && used < size)
-            used += (size_t)snprintf (
-                buf + used, size - used, "%srank %u on %s: %s%s%s", used ? "; " : "", r,
-                job_node_name (k, r), p ? p->view.phase : "no pod",
-                p && p->view.text[0] ? ", " : "", p ? p->view.text : "");
-    }
-    if (missing > 3 && used < size)
-        snprintf (buf + used, size - used, "; and %u more", missing - 3);
-    if (missing == 0)
-        snprintf (buf, size, "all pods run, but their agents did not find each other%s%s",
-                  k->link_trouble[0] ? "; " : "", k->link_trouble);
-}
-
-void create_diagnose (struct kjob *k)
+void create_diagnose (struct kjob *k, const char *limit)
 {
     char path[512];
 
@@ -187,7 +163,7 @@ void create_diagnose (struct kjob *k)
                    "2CinvolvedObject.name%%3D%s",
               k->x->namespace_, k->name);
     if (!call_send (k, CALL_EVENTS, 0, "GET", path, NULL))
-        job_start_failed (k, true, "no pod was made in %.0f s", k->x->cfg.start_timeout);
+        job_start_failed (k, true, "not all pods were made in %s", limit);
 }
 
 static void events_answer (struct kjob *k, const struct kcall *c,
@@ -197,8 +173,14 @@ static void events_answer (struct kjob *k, const struct kcall *c,
     json_t *last = json_array_get (items, json_array_size (items) - 1);
     const char *message = json_string_value (json_object_get (last, "message"));
 
+    unsigned made = 0;
+
     (void)c;
-    job_start_failed (k, true, "no pod was made in %.0f s: %s", k->x->cfg.start_timeout,
+    for (uint32_t r = 0; r < k->launch.nnodes; r++)
+        made += k->pods[r] != NULL;
+    job_start_failed (k, true, "%u of %u pods were not made in %.0f s: %s",
+                      (unsigned)k->launch.nnodes - made, (unsigned)k->launch.nnodes,
+                      startclock_limit (&k->clock, START_LATE_PLACE),
                       message ? message : "the Job controller said nothing");
 }
 
@@ -246,7 +228,6 @@ static void take_job (struct kjob *k, const json_t *object)
         job_start_failed (k, true, "the Job %s is being deleted", k->name);
     else
         snprintf (k->uid, sizeof (k->uid), "%s", uid);
-    k->start_by = clock_mono () + k->x->cfg.start_timeout;
 }
 
 static void make_job_answer (struct kjob *k, const struct kcall *c,
@@ -315,9 +296,11 @@ static void bind_answer (struct kjob *k, const struct kcall *c,
             k->bind0_done = true;
     } else if (res->status == 404)
         k->bind_asked[c->rank] = 0; /* the watch tells what became of the pod */
-    else
+    else {
+        job_blame (k, c->rank, false);
         job_start_failed (k, may_pass (res), "rank %u cannot be bound to %s: %s", c->rank,
                           job_node_name (k, c->rank), res->err.text);
+    }
 }
 
 static void (*const handlers[]) (struct kjob *k, const struct kcall *c,

@@ -8,13 +8,15 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/hostlist.h"
 #include "common/log.h"
 #include "exec/joblaunch.h"
 
 #define LOST_WAIT 5.0        /* so long may the watch's news of a pod that went take */
 #define ENDED_WAIT 1.0       /* its pod has ended: so long may its last bytes take */
 #define OTHER_LOST_WAIT 30.0 /* another rank's: the agents find out by themselves */
-#define LOOK_WAIT 10.0       /* why they were told to end: so long may the answer take */
+#define JOIN_SLACK 60.0
+#define LOOK_WAIT 10.0 /* why they were told to end: so long may the answer take */
 #define SPOOL_MAX ((uint64_t)256 << 20)
 #define PENDING_MAX ((size_t)9 << 20)
 
@@ -47,6 +49,17 @@ void job_start_failed (struct kjob *k, bool retry, const char *fmt, ...)
     job_poke (k);
 }
 
+void job_blame (struct kjob *k, uint32_t rank, bool suspect)
+{
+    if (k->start_lost || k->told || k->have_fin)
+        return;
+    if (!k->blamed)
+        k->blamed = hostlist_create ();
+    if (k->blamed && hostlist_find (k->blamed, job_node_name (k, rank)) < 0)
+        hostlist_append (k->blamed, job_node_name (k, rank));
+    k->suspect |= suspect;
+}
+
 const char *job_node_name (const struct kjob *k, uint32_t rank)
 {
     return rank < k->launch.nnodes ? k->launch.nodes[rank].name : "?";
@@ -76,9 +89,14 @@ static void tell_end (struct kjob *k)
         return;
     k->told = true;
     k->phase = K_ENDED;
-    if (k->start_lost)
-        host->start_failed (host->arg, k->id, k->start_retry, k->fin.text);
-    else
+    if (k->start_lost) {
+        autofree char *nodes = k->blamed ? hostlist_encode (k->blamed) : NULL;
+        const struct exec_start_failure why = { .text = k->fin.text,
+                                                .retry = k->start_retry,
+                                                .nodes = nodes,
+                                                .suspect = k->suspect };
+        host->start_failed (host->arg, k->id, &why);
+    } else
         host->finished (host->arg, k->id, k->fin.status, k->fin.reason, k->fin.text);
 }
 
@@ -115,20 +133,19 @@ static void step_open (struct kjob *k)
         create_job (k);
 }
 
-static bool start_is_late (const struct kjob *k)
-{
-    return clock_mono () >= k->start_by;
-}
-
 static void step_create (struct kjob *k)
 {
+    if (!k->ready_seen) {
+        start_tick (k);
+        start_judge (k);
+        if (k->start_lost)
+            return;
+    }
     if (!k->uid[0]) {
         if (k->get_again > 0 && clock_mono () >= k->get_again) {
             k->get_again = 0;
             create_get_job (k);
-        } else if (!k->ready_seen && start_is_late (k))
-            job_start_failed (k, true, "the API server took no job for %.0f s",
-                              k->x->cfg.start_timeout);
+        }
         return;
     }
     if (k->ready_seen) {
@@ -142,48 +159,14 @@ static void step_create (struct kjob *k)
         job_poke (k);
     } else if (k->x->agent_err.code)
         job_start_failed (k, true, "%s", k->x->agent_err.text);
-    else if (start_is_late (k))
-        job_start_failed (k, true, "the job's objects could not be made for %.0f s",
-                          k->x->cfg.start_timeout);
-}
-
-static void note (struct kjob *k, const char *text)
-{
-    k->x->host.note (k->x->host.arg, k->id, text);
-}
-
-static void look_at_pod (struct kjob *k, uint32_t rank, const struct kpod *p)
-{
-    const struct podview *v = &p->view;
-    const char *node = job_node_name (k, rank);
-    const char *image = k->job->js->image ? k->job->js->image : k->x->cfg.image;
-    char text[512];
-
-    if (v->trouble == POD_FATAL && v->pull_trouble)
-        job_start_failed (k, false, "image %s cannot be pulled on %s: %s", image, node,
-                          v->text);
-    else if (v->trouble == POD_FATAL || v->trouble == POD_RETRY)
-        job_start_failed (k, v->trouble == POD_RETRY, "rank %u on %s: %s", rank, node,
-                          v->text);
-    else if (v->pull_trouble && !k->pull_noted) {
-        k->pull_noted = true;
-        snprintf (text, sizeof (text),
-                  "image %s cannot be pulled on %s: %s (tried again)", image, node,
-                  v->text);
-        note (k, text);
-    } else if (v->deleting && !v->terminal)
-        job_start_failed (k, true, "rank %u on %s: its pod was deleted", rank, node);
 }
 
 static void step_bind (struct kjob *k)
 {
-    char text[512];
-
-    for (uint32_t r = 0; r < k->launch.nnodes && !k->start_lost; r++)
-        if (k->pods[r])
-            look_at_pod (k, r, k->pods[r]);
+    start_look_at_pods (k);
     if (k->start_lost)
         return;
+    start_tick (k);
     create_bindings (k);
     if (k->pods[0] && k->pods[0]->view.started)
         run_open_link (k);
@@ -191,15 +174,8 @@ static void step_bind (struct kjob *k)
         k->phase = K_RUN;
         tell_ready (k);
         job_poke (k);
-    } else if (start_is_late (k) && !k->diagnosed) {
-        if (!k->pods[0]) {
-            create_diagnose (k);
-            return;
-        }
-        create_missing_text (k, text, sizeof (text));
-        job_start_failed (k, true, "not ready after %.0f s: %s", k->x->cfg.start_timeout,
-                          text);
-    }
+    } else
+        start_judge (k);
 }
 
 static bool rank_is_lost (const struct kjob *k, uint32_t rank)
@@ -447,7 +423,8 @@ static int fill_launch (struct kjob *k, struct error *err)
     if (rc < 0)
         return rc;
     k->launch.cwd_fallback = true;
-    k->launch.join_timeout = k->x->cfg.start_timeout;
+    /* Our own clocks judge first: some rank may pull its image for long. */
+    k->launch.join_timeout = k->job->limits.start + k->job->limits.pull + JOIN_SLACK;
     k->launch.script = strdup (POD_JOB "/script");
     k->launch.spool = strdup (POD_RUN "/spool");
     k->launch.spool_max = SPOOL_MAX;
@@ -480,7 +457,6 @@ struct kjob *kjob_create (struct exec *x, struct exec_job *job, bool recovering)
     k->id = job->id;
     k->recovering = recovering;
     k->deleted_rank = -1;
-    k->start_by = clock_mono () + x->cfg.start_timeout;
     object_name (k->name, x->host.cluster_id, job->id, job->attempt);
     strbuf_init (&k->pending, PENDING_MAX);
     strbuf_init (&k->writing, PENDING_MAX);
@@ -488,10 +464,12 @@ struct kjob *kjob_create (struct exec *x, struct exec_job *job, bool recovering)
         k->pods = calloc (k->launch.nnodes, sizeof (struct kpod *));
         k->bind_asked = calloc (k->launch.nnodes, 1);
         k->out = output_create (job, &k->launch);
+        startclock_init (&k->clock, (uint32_t)k->launch.nnodes, &job->limits,
+                         clock_mono ());
     }
     HASH_ADD (hh, x->jobs, id, sizeof (k->id), k);
     job->aux = k;
-    if (!k->pods || !k->bind_asked || !k->out) {
+    if (!k->pods || !k->bind_asked || !k->out || !k->clock.ranks) {
         k->launch.nnodes = k->pods ? k->launch.nnodes : 0;
         job_start_failed (k, false, "%s", err.code ? err.text : "out of memory");
     }
@@ -519,5 +497,7 @@ void job_free (struct kjob *k)
     launch_release (&k->launch);
     free (k->pods);
     free (k->bind_asked);
+    startclock_release (&k->clock);
+    hostlist_destroy (k->blamed);
     free (k);
 }

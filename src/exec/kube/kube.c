@@ -32,20 +32,16 @@ void exec_soon (struct exec *x)
         uv_timer_start (&x->soon, on_soon, 0, 0);
 }
 
-/* Time limits, losses, checkpoints: what comes due without an event. No job's start is
- * late because the API server was away. */
+/* Time limits, losses, checkpoints: what comes due without an event. */
 static void on_tick (uv_timer_t *timer)
 {
     struct exec *x = timer->data;
     struct kjob *k, *tmp;
-    double now = clock_mono (), away = kube_away (x->kube) ? now - x->ticked : 0;
 
-    x->ticked = now;
     HASH_ITER (hh, x->jobs, k, tmp) {
-        k->start_by += away;
         job_poke (k);
     }
-    agentmap_tick (x, now);
+    agentmap_tick (x, clock_mono ());
 }
 
 /* ---- create and destroy ---- */
@@ -131,6 +127,7 @@ static void kube_exec_destroy (struct exec *x)
     uv_timer_stop (&x->soon);
     uv_timer_stop (&x->tick);
     sweep_cancel (x);
+    pulls_cancel (x);
     say_farewell (x);
     HASH_ITER (hh, x->jobs, k, tmp) {
         calls_cancel (k);
@@ -184,7 +181,6 @@ static int kube_exec_create (const struct exec_host *host, const struct yaml_doc
     uv_timer_init (host->loop, &x->tick);
     x->soon.data = x->tick.data = x;
     x->open_handles = 2;
-    x->ticked = clock_mono ();
     uv_timer_start (&x->tick, on_tick, TICK_MS, TICK_MS);
     rc = inventory_start (x, err);
     if (rc < 0) {

@@ -11,8 +11,10 @@ src_exec_libexec_a_SOURCES += \
 	src/exec/kube/outputfiles.c \
 	src/exec/kube/podsize.c \
 	src/exec/kube/podview.c \
+	src/exec/kube/pulls.c \
 	src/exec/kube/remove.c \
-	src/exec/kube/run.c
+	src/exec/kube/run.c \
+	src/exec/kube/starting.c
 
 if HAVE_CMOCKA
 EXEC_KUBE_TESTS = \

@@ -212,10 +212,10 @@ json_t *object_job (const struct object_source *src)
         labels (src), "spec", pod_spec (src));
 
     if (spec && job->time_limit > 0)
-        json_object_set_new (
-            spec, "activeDeadlineSeconds",
-            json_integer ((json_int_t)ceil (job->time_limit + job->grace
-                                            + src->cfg->start_timeout + DEADLINE_SLACK)));
+        json_object_set_new (spec, "activeDeadlineSeconds",
+                             json_integer ((json_int_t)ceil (
+                                 job->time_limit + job->grace + job->limits.start
+                                 + job->limits.pull + DEADLINE_SLACK)));
     return json_pack ("{s:s s:s s:o s:o}", "apiVersion", "batch/v1", "kind", "Job",
                       "metadata", metadata (src, NULL), "spec", spec);
 }

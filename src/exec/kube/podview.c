@@ -14,32 +14,33 @@
 static const struct {
     const char *reason;
     enum pod_trouble trouble;
+    enum pod_blame blame;
 } reasons[] = {
     /* of the pod: the kubelet did not admit it (another scheduler was faster), or took it
        away */
-    { "OutOfcpu", POD_RETRY },
-    { "OutOfmemory", POD_RETRY },
-    { "OutOfpods", POD_RETRY },
-    { "OutOfephemeral-storage", POD_RETRY },
-    { "NodeAffinity", POD_RETRY },
-    { "NodeShutdown", POD_RETRY },
-    { "NodeLost", POD_RETRY },
-    { "Evicted", POD_RETRY },
-    { "Terminated", POD_RETRY },
-    { "Preempting", POD_RETRY },
-    { "UnexpectedAdmissionError", POD_RETRY },
-    { "DeadlineExceeded", POD_RETRY },
+    { "OutOfcpu", POD_RETRY, POD_BLAME_NOBODY },
+    { "OutOfmemory", POD_RETRY, POD_BLAME_NOBODY },
+    { "OutOfpods", POD_RETRY, POD_BLAME_NOBODY },
+    { "OutOfephemeral-storage", POD_RETRY, POD_BLAME_NOBODY },
+    { "NodeAffinity", POD_RETRY, POD_BLAME_NOBODY },
+    { "NodeShutdown", POD_RETRY, POD_BLAME_CHANCE },
+    { "NodeLost", POD_RETRY, POD_BLAME_CHANCE },
+    { "Evicted", POD_RETRY, POD_BLAME_NOBODY },
+    { "Terminated", POD_RETRY, POD_BLAME_CHANCE },
+    { "Preempting", POD_RETRY, POD_BLAME_NOBODY },
+    { "UnexpectedAdmissionError", POD_RETRY, POD_BLAME_NODE },
+    { "DeadlineExceeded", POD_RETRY, POD_BLAME_NOBODY },
     /* of a waiting container */
-    { "InvalidImageName", POD_FATAL },
-    { "ErrImageNeverPull", POD_FATAL },
-    { "ErrImagePull", POD_WAITING },
-    { "ImagePullBackOff", POD_WAITING },
-    { "ImageInspectError", POD_WAITING },
-    { "RegistryUnavailable", POD_WAITING },
-    { "CreateContainerConfigError", POD_WAITING },
-    { "CreateContainerError", POD_WAITING },
-    { "RunContainerError", POD_WAITING },
-    { "CreatePodSandboxError", POD_WAITING },
+    { "InvalidImageName", POD_FATAL, POD_BLAME_NOBODY },
+    { "ErrImageNeverPull", POD_FATAL, POD_BLAME_NOBODY },
+    { "ErrImagePull", POD_WAITING, POD_BLAME_NOBODY },
+    { "ImagePullBackOff", POD_WAITING, POD_BLAME_NOBODY },
+    { "ImageInspectError", POD_WAITING, POD_BLAME_NOBODY },
+    { "RegistryUnavailable", POD_WAITING, POD_BLAME_NOBODY },
+    { "CreateContainerConfigError", POD_WAITING, POD_BLAME_NOBODY },
+    { "CreateContainerError", POD_WAITING, POD_BLAME_NOBODY },
+    { "RunContainerError", POD_WAITING, POD_BLAME_NOBODY },
+    { "CreatePodSandboxError", POD_WAITING, POD_BLAME_NODE },
 };
 
 /* What a registry says when asking again will not help. */
@@ -68,6 +69,12 @@ static bool is_pull (const char *reason)
     return strstr (reason, "Image") != NULL;
 }
 
+/* "OutOf" whatever resource. What the node really has left is known by the next try. */
+static bool is_lost_race (const char *reason)
+{
+    return strncmp (reason, "OutOf", 5) == 0;
+}
+
 enum pod_trouble podview_classify (const char *reason, const char *message)
 {
     enum pod_trouble t = POD_FINE;
@@ -78,12 +85,20 @@ enum pod_trouble podview_classify (const char *reason, const char *message)
         t = reasons[i].trouble;
     }
     if (!known)
-        return strncmp (reason, "OutOf", 5) == 0 ? POD_RETRY : POD_FINE;
+        return is_lost_race (reason) ? POD_RETRY : POD_FINE;
     if (t == POD_WAITING && is_pull (reason)
         && has_word (message, final_words, ARRAY_SIZE (final_words))
         && !has_word (message, passing_words, ARRAY_SIZE (passing_words)))
         return POD_FATAL;
     return t;
+}
+
+static enum pod_blame blame_of (const char *reason)
+{
+    for (size_t i = 0; i < ARRAY_SIZE (reasons); i++)
+        if (strcmp (reasons[i].reason, reason) == 0)
+            return reasons[i].blame;
+    return is_lost_race (reason) ? POD_BLAME_NOBODY : POD_BLAME_CHANCE;
 }
 
 static const char *text_of (const json_t *o, const char *key)
@@ -132,13 +147,20 @@ static void read_container (const json_t *status, struct podview *v)
         snprintf (what, sizeof (what), "the agent ended with status %d", v->exit_code);
         say (v, v->exit_code == 0 ? POD_FINE : POD_RETRY,
              v->oom ? "killed for want of memory" : what, text_of (ended, "message"));
+        v->blame = v->oom ? POD_BLAME_NOBODY : POD_BLAME_NODE;
         if (strcmp (text_of (ended, "reason"), "StartError") == 0
-            || strcmp (text_of (ended, "reason"), "ContainerCannotRun") == 0)
+            || strcmp (text_of (ended, "reason"), "ContainerCannotRun") == 0) {
             v->trouble = POD_FATAL;
+            v->blame = POD_BLAME_NOBODY;
+        }
     } else if (reason[0]) {
         enum pod_trouble t = podview_classify (reason, message);
 
         v->pull_trouble = t != POD_FINE && is_pull (reason);
+        v->creating = t == POD_FINE;
+        if (v->creating) /* "ContainerCreating" is no trouble, and says nothing more */
+            return;
+        v->blame = blame_of (reason);
         say (v, t, reason, message);
     }
 }
@@ -160,6 +182,7 @@ void podview_read (const json_t *pod, struct podview *v)
     if (reason[0] && strcmp (v->phase, "Failed") == 0) {
         enum pod_trouble t = podview_classify (reason, text_of (status, "message"));
 
+        v->blame = blame_of (reason);
         say (v, t == POD_FINE ? POD_RETRY : t, reason, text_of (status, "message"));
     } else if (strcmp (v->phase, "Failed") == 0 && v->trouble == POD_FINE)
         say (v, POD_RETRY, "the pod failed", "");

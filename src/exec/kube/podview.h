@@ -21,6 +21,14 @@ enum pod_trouble {
     POD_FATAL,   /* no start can succeed */
 };
 
+/* Whose doing a failure is. */
+enum pod_blame {
+    POD_BLAME_NODE,   /* the node's, as far as one can see */
+    POD_BLAME_CHANCE, /* nobody's, but this node is better left alone for a while */
+    POD_BLAME_NOBODY, /* the job's own (its image, its memory), the cluster's, or a lost
+                       * race for a node with which nothing is wrong */
+};
+
 struct podview {
     int index;         /* of the Indexed Job, -1: not known */
     char phase[16];    /* "Pending" ... */
@@ -29,9 +37,11 @@ struct podview {
     bool deleting;     /* has a deletionTimestamp */
     bool oom;          /* the container was killed for its memory */
     bool pull_trouble; /* its image does not come */
+    bool creating;     /* the kubelet has taken it: volumes, network, image, container */
     int exit_code;     /* of the container when it has ended, else -1 */
     enum pod_trouble trouble;
-    char text[256]; /* one line; "" when fine */
+    enum pod_blame blame; /* of trouble, or of having no sign of life */
+    char text[256];       /* one line; "" when fine */
 };
 
 void podview_read (const json_t *pod, struct podview *ret);

@@ -4,6 +4,8 @@
  *     inventory.c  nodes and pods of the cluster, what others use
  *     job.c        a job's life: one function a phase, called when something has changed
  *     create.c     the job's objects and bindings        objects.c builds them
+ *     starting.c   until all ranks are ready: stages, clocks, who is at fault
+ *     pulls.c      whose image is being pulled
  *     run.c        the line to rank 0, output to disk    output.c writes, in a worker
  *     remove.c     what is taken away again, and the sweep
  *     agentmap.c   the ConfigMap that carries the agent
@@ -36,6 +38,7 @@
 #include "exec/kube/output.h"
 #include "exec/kube/podsize.h"
 #include "exec/kube/podview.h"
+#include "exec/startclock.h"
 
 struct kjob;
 
@@ -72,6 +75,9 @@ struct kpod {
     struct podview view;
     struct kjob *job; /* live, or NULL */
     bool force_deleted;
+    bool pulls, pulled;       /* its image, as events tell (pulls.c) */
+    double creating_since;    /* clock_mono(), its container; 0: it is not */
+    bool pull_counted;        /* that time counts as time of a pull */
     struct kpod *prev, *next; /* in x->orphans or job->all_pods, when ours */
     UT_hash_handle hh;
 };
@@ -144,6 +150,9 @@ struct kjob {
     bool have_fin;
     struct frame_finish fin;
     bool start_lost, start_retry; /* start_failed is to be told, fin.text says why */
+    struct hostlist *blamed;      /* nodes at fault, or NULL */
+    bool suspect;                 /* ... which may be broken */
+    struct startclock clock;      /* until all ranks are ready */
     bool told;                    /* start_failed or finished */
     bool looked, job_deleted;     /* answer of create_look() */
     int deleted_rank;             /* -1: none that we know of */
@@ -152,8 +161,9 @@ struct kjob {
     char kill_reason[16];
     double kill_grace;
     /* clock_mono() of things, 0: not */
-    double start_by, lost_at, kill_by, get_again;
-    bool pull_noted, diagnosed;
+    double lost_at, kill_by, get_again;
+    int pull_noted; /* 1: that it goes on, 2: that it does not work */
+    bool diagnosed;
     /* removal */
     bool delete_sent, list_sent, list_done, delete_refused;
     double remove_again;
@@ -180,7 +190,10 @@ struct exec {
     struct kpod *pods, *orphans;
     struct kjob *jobs, *poked;
     uv_timer_t soon, tick;
-    double ticked;
+    /* pulls.c; clock_mono() */
+    struct pulls_call *pulls_call;  /* under way */
+    double pulls_known, pulls_next; /* as of when; not to be asked before */
+    bool pulls_refused;
     unsigned open_handles;
     unsigned working; /* worker threads' tasks under way */
     bool closing;
@@ -213,6 +226,8 @@ void job_run_poked (struct exec *x);
 /* The start is lost: tell it, with this text (printf). */
 void job_start_failed (struct kjob *k, bool retry, const char *fmt, ...)
     PRINTF_LIKE (3, 4);
+/* Before that: the node of this rank is at fault; suspect: it may be broken. */
+void job_blame (struct kjob *k, uint32_t rank, bool suspect);
 void job_set_finish (struct kjob *k, int status, const char *reason, const char *fmt, ...)
     PRINTF_LIKE (4, 5);
 bool job_node_down (const struct kjob *k, const struct kpod *pod);
@@ -232,9 +247,17 @@ void create_look (struct kjob *k);
 void create_rest (struct kjob *k); /* ConfigMap, Secret, Service */
 bool create_rest_done (const struct kjob *k);
 void create_bindings (struct kjob *k);
-/* Why are there no pods? Then job_start_failed(). */
-void create_diagnose (struct kjob *k);
-void create_missing_text (struct kjob *k, char *buf, size_t size);
+/* Why are there no pods after that time (a text)? Then job_start_failed(). */
+void create_diagnose (struct kjob *k, const char *limit);
+
+/* starting.c */
+void start_tick (struct kjob *k); /* the clocks go on, the stages are taken anew */
+void start_look_at_pods (struct kjob *k);
+void start_judge (struct kjob *k); /* job_start_failed() if it takes too long */
+
+/* pulls.c */
+void pulls_look (struct exec *x); /* soon; jobs are poked when the answer is there */
+void pulls_cancel (struct exec *x);
 
 /* run.c */
 void run_open_output (struct kjob *k);

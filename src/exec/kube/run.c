@@ -159,6 +159,8 @@ static void on_frame (const struct frame *f, void *arg)
         snprintf (text, sizeof (text), "%.*s", (int)MIN (f->len, sizeof (text) - 1),
                   f->data);
         host->note (host->arg, k->id, text);
+        if (f->type == FRAME_LOST && !k->ready_seen)
+            job_blame (k, f->rank, true);
         break;
     default:
         return;

@@ -14,8 +14,10 @@
 #include <sys/wait.h>
 #include <utlist.h>
 
+#include "common/hostlist.h"
 #include "common/io.h"
 #include "common/log.h"
+#include "common/parse.h"
 #include "common/sha256.h"
 #include "exec/joblaunch.h"
 #include "exec/local/local.h"
@@ -23,8 +25,10 @@
 #define LINK_DELAY_MS 30
 #define KILL_DELAY_MS 10000
 #define TERMINATE_SLACK 30.0 /* seconds past the grace until agents that do nothing go */
+#define UNREADY_SLACK 3.0 /* the same before all are ready: nothing of the user's runs */
 #define SPOOL_CHUNK (256 * 1024)
-#define JOIN_SECONDS 60.0
+#define JOIN_SLACK_MS                                                                    \
+    1000 /* so long after its time limit rank 0 may take to say who is missing */
 #define LAUNCH_BYTES_MAX (64 << 20)
 
 struct local_job {
@@ -37,8 +41,9 @@ struct local_job {
     struct agentlink *link;
     uv_timer_t timer; /* opens the link; later kills */
     uv_work_t work;
-    bool busy;    /* work is under way */
-    bool started; /* agents were spawned or adopted */
+    bool busy;     /* work is under way */
+    bool started;  /* agents were spawned or adopted */
+    bool starting; /* the timer is that of start_overdue() */
     bool ready_told, end_told, cleaning, closing;
     bool forgotten; /* the executor has ended: freed when the work comes back */
     bool ending;    /* terminate() was called, with this reason: */
@@ -50,10 +55,14 @@ struct local_job {
     /* of the spool, read by the worker */
     bool ready_seen, finish_seen;
     struct frame_finish finish;
-    char lost[256];
+    char lost[256];          /* the first word of an agent that is lost */
+    struct hostlist *blamed; /* nodes whose agents were, before all were ready; or NULL */
     struct error err;
     int rc;
 };
+
+static const struct exec_start_failure no_memory = { .text = "out of memory",
+                                                     .retry = true };
 
 static void agent_exited (int status, bool known, void *arg);
 static void open_link (struct local_job *l);
@@ -101,6 +110,7 @@ static void timer_closed (uv_handle_t *h)
     if (l->dir_fd >= 0)
         close (l->dir_fd);
     secret_wipe (l->key, sizeof (l->key));
+    hostlist_destroy (l->blamed);
     char *texts[] = { l->launch, l->key_path, l->script, l->socket };
     for (size_t i = 0; i < ARRAY_SIZE (texts); i++)
         free (texts[i]);
@@ -144,20 +154,11 @@ static void tell_ready (struct local_job *l)
     if (l->ready_told || l->end_told)
         return;
     l->ready_told = true;
+    if (l->starting)
+        uv_timer_stop (&l->timer);
+    l->starting = false;
     l->x->host->ready (l->x->host->arg, l->job->id);
     l->x->host->output (l->x->host->arg, l->job->id);
-}
-
-static void tell_finish (struct local_job *l, const struct frame_finish *fin)
-{
-    if (l->end_told)
-        return;
-    l->end_told = true;
-    if (!strcmp (fin->reason, "startfail"))
-        l->x->host->start_failed (l->x->host->arg, l->job->id, false, fin->text);
-    else
-        l->x->host->finished (l->x->host->arg, l->job->id, fin->status, fin->reason,
-                              fin->text);
 }
 
 static void tell_start_failed (struct local_job *l, bool retry, const char *text)
@@ -165,7 +166,44 @@ static void tell_start_failed (struct local_job *l, bool retry, const char *text
     if (l->end_told)
         return;
     l->end_told = true;
-    l->x->host->start_failed (l->x->host->arg, l->job->id, retry, text);
+    autofree char *nodes = l->blamed ? hostlist_encode (l->blamed) : NULL;
+    const struct exec_start_failure why = {
+        .text = text, .retry = retry, .nodes = nodes, .suspect = true
+    };
+    l->x->host->start_failed (l->x->host->arg, l->job->id, &why);
+}
+
+/* Before all were ready: a job that lost an agent may have better luck, one that cannot
+ * open its output may not. */
+static void tell_finish (struct local_job *l, const struct frame_finish *fin)
+{
+    bool lost = strcmp (fin->reason, "lost") == 0;
+
+    if (l->end_told)
+        return;
+    if (!strcmp (fin->reason, "startfail") || (lost && !l->ready_told && !l->ending)) {
+        tell_start_failed (l, lost || l->blamed, fin->text);
+        return;
+    }
+    l->end_told = true;
+    l->x->host->finished (l->x->host->arg, l->job->id, fin->status, fin->reason,
+                          fin->text);
+}
+
+static void blame (struct local_job *l, uint32_t rank)
+{
+    if (l->ready_told || l->ready_seen || rank >= l->job->r->nranks)
+        return;
+    if (!l->blamed)
+        l->blamed = hostlist_create ();
+    if (l->blamed && hostlist_find (l->blamed, l->job->r->ranks[rank].node) < 0)
+        hostlist_append (l->blamed, l->job->r->ranks[rank].node);
+}
+
+static void note_lost (struct local_job *l, const struct frame *f)
+{
+    snprintf (l->lost, sizeof (l->lost), "%.*s", (int)MIN (f->len, 250), f->data);
+    blame (l, f->rank);
 }
 
 static void tell_lost (struct local_job *l)
@@ -173,6 +211,8 @@ static void tell_lost (struct local_job *l)
     struct frame_finish fin = { .status = SIGKILL, .reason = "lost" };
     const char *node = l->job->r->nranks > 0 ? l->job->r->ranks[0].node : "?";
 
+    if (!l->blamed)
+        blame (l, 0);
     if (l->lost[0])
         snprintf (fin.text, sizeof (fin.text), "%s", l->lost);
     else
@@ -190,7 +230,7 @@ static void note_frame (struct local_job *l, const struct frame *f)
     if (f->type == FRAME_READY)
         l->ready_seen = true;
     else if (f->type == FRAME_LOST)
-        snprintf (l->lost, sizeof (l->lost), "%.*s", (int)MIN (f->len, 250), f->data);
+        note_lost (l, f);
     else if (f->type == FRAME_FINISH
              && frame_finish_decode (f->data, f->len, &l->finish) == 0)
         l->finish_seen = true;
@@ -277,8 +317,8 @@ static void on_frame (const struct frame *f, void *arg)
         tell_ready (l);
     else if (f->type == FRAME_NOTE)
         l->x->host->output (l->x->host->arg, l->job->id);
-    else if (f->type == FRAME_LOST)
-        snprintf (l->lost, sizeof (l->lost), "%.*s", (int)MIN (f->len, 250), f->data);
+    else if (f->type == FRAME_LOST && !l->busy) /* else a worker reads it */
+        note_lost (l, f);
 }
 
 static void on_finish (const struct frame_finish *fin, void *arg)
@@ -313,9 +353,64 @@ static void open_link (struct local_job *l)
         agentlink_terminate (l->link, l->end_reason, l->job->grace);
 }
 
+/* Rank 0 would have said by now who is missing: it is itself. */
+static void give_up_start (struct local_job *l)
+{
+    autostrbuf struct strbuf text;
+
+    strbuf_init (&text, 512);
+    strbuf_adds (&text, "not ready after ");
+    strbuf_add_duration (&text, l->job->limits.start);
+    strbuf_addf (&text, ": node %.200s: its agent does not answer",
+                 l->job->r->ranks[0].node);
+    blame (l, 0);
+    tell_start_failed (l, true, text.buf);
+}
+
+/* The line may be what does not work: the spool has it. */
+static void overdue_looked (uv_work_t *w, int status)
+{
+    struct local_job *l = w->data;
+
+    if (!work_ended (l))
+        return;
+    if (l->cleaning) {
+        finish_cleanup (l);
+        return;
+    }
+    if (status == 0 && l->ready_seen)
+        tell_ready (l);
+    if (l->finish_seen)
+        tell_finish (l, &l->finish);
+    else if (l->nagents == 0)
+        look_at_spool (l);
+    else if (!l->ready_seen && !l->ending)
+        give_up_start (l);
+}
+
+static void start_overdue (uv_timer_t *t)
+{
+    struct local_job *l = t->data;
+
+    l->starting = false;
+    if (l->busy)
+        return;
+    l->busy = true;
+    if (uv_queue_work (l->x->host->loop, &l->work, spool_work, overdue_looked) < 0) {
+        l->busy = false;
+        give_up_start (l);
+    }
+}
+
 static void link_due (uv_timer_t *t)
 {
-    open_link (t->data);
+    struct local_job *l = t->data;
+    double limit = l->job->limits.start * 1000.0 + JOIN_SLACK_MS;
+
+    open_link (l);
+    l->starting = !l->ready_told && !l->end_told && !l->ending;
+    if (l->starting)
+        uv_timer_start (t, start_overdue, (uint64_t)limit, 0);
 }
 
 /* -- files, on a worker thread -- */
@@ -358,7 +453,7 @@ static int set_texts (struct local_job *l, struct launch *launch)
             return error_set (&l->err, ENOMEM, "out of memory");
         }
     }
-    launch->join_timeout = JOIN_SECONDS;
+    launch->join_timeout = l->job->limits.start;
     return 0;
 }
 
@@ -517,7 +612,7 @@ void local_job_start (struct exec *x, struct exec_job *job)
 {
     struct local_job *l = local_job_create (x, job);
     if (!l) {
-        x->host->start_failed (x->host->arg, job->id, true, "out of memory");
+        x->host->start_failed (x->host->arg, job->id, &no_memory);
         return;
     }
     l->busy = true;
@@ -563,7 +658,7 @@ void local_job_recover (struct exec *x, struct exec_job *job)
     }
     struct local_job *l = local_job_create (x, job);
     if (!l) {
-        x->host->start_failed (x->host->arg, job->id, true, "out of memory");
+        x->host->start_failed (x->host->arg, job->id, &no_memory);
         return;
     }
     l->started = true;
@@ -598,6 +693,11 @@ void local_job_terminate (struct exec *x, struct exec_job *job, const char *reas
     if (!l || l->end_told)
         return;
     bool first = !l->ending;
+    double slack = l->ready_told ? TERMINATE_SLACK : UNREADY_SLACK;
+    if (l->starting) { /* the end has a time limit of its own */
+        uv_timer_stop (&l->timer);
+        l->starting = false;
+    }
     if (first)
         snprintf (l->end_reason, sizeof (l->end_reason), "%s", reason);
     l->ending = true;
@@ -606,8 +706,8 @@ void local_job_terminate (struct exec *x, struct exec_job *job, const char *reas
     else
         agentlink_terminate (l->link, reason, grace);
     if (first && l->nagents > 0)
-        uv_timer_start (&l->timer, agents_overdue,
-                        (uint64_t)((grace + TERMINATE_SLACK) * 1000.0), 0);
+        uv_timer_start (&l->timer, agents_overdue, (uint64_t)((grace + slack) * 1000.0),
+                        0);
 }
 
 int local_job_signal (struct exec_job *job, int signum, struct error *err)
@@ -672,6 +772,7 @@ void local_job_cleanup (struct exec *x, struct exec_job *job)
         l->nagents = agents_adopt (x->agents, l->launch, job->user.uid, agent_exited, l);
     }
     l->cleaning = true;
+    l->starting = false;
     l->end_told = true;
     close_link (l);
     if (l->nagents

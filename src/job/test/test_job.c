@@ -168,6 +168,8 @@ static char *job_text (const struct job *j)
     strbuf_addf (&sb, "%s %s %s|", j->asked_nodes ? j->asked_nodes : "-",
                  j->size_reason ? j->size_reason : "-",
                  j->size_text ? j->size_text : "-");
+    strbuf_addf (&sb, "%s %llu %lld|", j->avoid ? j->avoid : "-",
+                 (unsigned long long)j->turn, (long long)j->setback);
     strbuf_addf (&sb, "%s %s %d%d%d%d%d%d %d|", j->r ? j->r : "-",
                  j->nodelist ? j->nodelist : "-", j->allocated, j->started, j->kill_sent,
                  j->requeue, j->released, j->finished, j->status);
@@ -278,6 +280,9 @@ static void test_bad_contexts (void **state)
         { TO_RUN, "requeue", "{\"reason\":\"x\",\"begin\":-5}" },
         { TO_RUN, "requeue", "{\"reason\":\"x\",\"order\":\"last\"}" },
         { TO_RUN, "requeue", "{\"reason\":\"x\",\"order\":true}" },
+        { TO_RUN, "requeue", "{\"reason\":\"x\",\"avoid\":[\"n1\"]}" },
+        { TO_RUN, "requeue", "{\"reason\":\"x\",\"order\":\"end\",\"turn\":-1}" },
+        { TO_RUN, "requeue", "{\"reason\":\"x\",\"order\":\"end\",\"setback\":-1}" },
         { TO_RUN " finish", "release", "{\"ranks\":\"all\"}" },
         { TO_RUN " finish", "release", "{\"final\":true}" },
     };
@@ -410,6 +415,49 @@ static void test_requeue_order (void **state)
         assert_true (job->t_eligible == 1003 && job->t_submit == 1000);
         job_destroy (job);
     }
+}
+
+/* The end is behind those that were there then; the next time it is behind others. */
+static void test_requeue_at_end (void **state)
+{
+    static const char *const rest[] = { "release", "free", "clean", "priority", "alloc" };
+    (void)state;
+    unsigned actions;
+    struct job *job = job_after (TO_RUN " start");
+    assert_true (job->turn == 0 && job->setback == 0);
+    for (int i = 1; i <= 2; i++) {
+        json_t *context = json_pack ("{s:s s:s s:i s:i}", "reason", "lost", "order",
+                                     "end", "turn", 90 * i, "setback", 7 * (2 - i));
+        assert_int_equal (apply_context (job, "requeue", context, &actions), 0);
+        apply_all (job, rest, ARRAY_SIZE (rest));
+        assert_true (job->turn == 90u * (unsigned)i && job->setback == 7 * (2 - i));
+    }
+    assert_int_equal (apply_context (job, "requeue",
+                                     json_pack ("{s:s s:s}", "reason", "x", "order", "old"),
+                                     &actions),
+                      0);
+    assert_true (job->turn == 180 && job->setback == 0); /* its own place, which is that */
+    job_destroy (job);
+}
+
+/* Nodes that it failed to start on are known until a good start. */
+static void test_avoid (void **state)
+{
+    static const char *const again[] = { "release", "free", "clean", "priority", "alloc" };
+    (void)state;
+    unsigned actions;
+    struct job *job = job_after (TO_RUN);
+    assert_null (job->avoid);
+    assert_int_equal (
+        apply_context (job, "requeue",
+                       json_pack ("{s:s s:s}", "reason", "hung", "avoid", "n[2-3]"),
+                       &actions),
+        0);
+    apply_all (job, again, ARRAY_SIZE (again));
+    assert_string_equal (job->avoid, "n[2-3]");
+    assert_int_equal (apply (job, "start", &actions), 0);
+    assert_null (job->avoid);
+    job_destroy (job);
 }
 
 static void test_backoff (void **state)
@@ -740,6 +788,8 @@ int main (void)
         cmocka_unit_test (test_fields),
         cmocka_unit_test (test_requeue),
         cmocka_unit_test (test_requeue_of_a_run),
+        cmocka_unit_test (test_requeue_at_end),
+        cmocka_unit_test (test_avoid),
         cmocka_unit_test (test_requeue_order),
         cmocka_unit_test (test_backoff),
         cmocka_unit_test (test_hold),

@@ -42,7 +42,9 @@ static void test_random (void **state)
                 order_remove (&o, &links[i]);
             } else {
                 links[i].key =
-                    (struct order_key){ (int64_t)(build_random (&random) % 5), i };
+                    (struct order_key){ .priority = (int64_t)(build_random (&random) % 5),
+                                        .turn = build_random (&random) % 3,
+                                        .id = i };
                 order_add (&o, &links[i]);
             }
             in[i] = !in[i];
@@ -67,7 +69,7 @@ static void test_stays_flat (void **state)
     struct order o = { 0 };
     struct order_link *links = calloc (n, sizeof (*links));
     for (size_t i = 0; i < n; i++) {
-        links[i].key = (struct order_key){ 16, i + 1 };
+        links[i].key = (struct order_key){ 16, i + 1, i + 1 };
         order_add (&o, &links[i]);
     }
     assert_true (depth (o.root) < 60);
@@ -82,11 +84,16 @@ static void test_stays_flat (void **state)
 static void test_order (void **state)
 {
     (void)state;
-    struct order_key a = { 5, 9 }, b = { 4, 1 }, c = { 4, 2 }, d = { -3, 1 };
+    struct order_key a = { 5, 9, 9 }, b = { 4, 1, 1 }, c = { 4, 2, 2 }, d = { -3, 1, 1 };
+    struct order_key late = { 4, 1, 2 }, later = { 4, 1, 3 }; /* at the end, once */
     assert_true (order_compare (&a, &b) < 0);
     assert_true (order_compare (&b, &c) < 0);
     assert_true (order_compare (&c, &d) < 0);
     assert_int_equal (order_compare (&a, &a), 0);
+    assert_true (order_compare (&b, &late) < 0);
+    assert_true (order_compare (&late, &c) < 0); /* of one turn the smaller id */
+    assert_true (order_compare (&c, &later) < 0);
+    assert_true (order_compare (&later, &d) < 0);
 }
 
 int main (void)

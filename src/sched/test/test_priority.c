@@ -20,7 +20,8 @@ static int64_t sum_of (const struct priority_weights *w, struct priority_job job
 {
     struct priority p;
     priority_sum (w, &job, now, &p);
-    assert_int_equal (p.sum, p.urgency + p.queue + p.age + p.size + p.fair_share);
+    assert_int_equal (p.sum,
+                      p.urgency + p.queue + p.age + p.size + p.fair_share - job.setback);
     assert_in_range (p.sum, 0, UINT32_MAX);
     return p.sum;
 }
@@ -44,6 +45,11 @@ static void test_terms (void **state)
     assert_int_equal (p.fair_share, 150);
     assert_int_equal (p.sum, 160000696);
     assert_true (fabs (p.age_factor - 0.4) < 1e-12 && p.size_factor == 0.25);
+    struct priority_job back = job; /* at the end of its queue */
+    back.setback = 300;
+    assert_int_equal (sum_of (&w, back, 1040), 160000396);
+    assert_int_equal (
+        priority_rank (&w, &job, 1040, 0) - priority_rank (&w, &back, 1040, 0), 300);
     priority_sum (&w, &job, 5000, &p);
     assert_int_equal (p.age, 1000);
     priority_sum (&w, &job, 900, &p); /* the clock was set back */

@@ -218,8 +218,9 @@ static void test_config_refused (void **state)
         { "kube: [1]\n", "expected a mapping" },
         { "kube: {security: none}\n", "restricted|baseline" },
         { "kube: {security: restrict}\n", "restricted|baseline" },
-        { "kube: {start-timeout: soon}\n", "duration" },
-        { "kube: {start-timeout: 0}\n", "from 1s" },
+        { "kube: {grace: soon}\n", "duration" },
+        { "kube: {grace: 0}\n", "from 1s" },
+        { "kube: {start-timeout: 5m}\n", "outside of kube" },
         { "kube: {allow-root: 1}\n", "true or false" },
         { "kube: {tolerations: {a: b}}\n", "expected a list" },
         { "kube: {tolerations: [a]}\n", "tolerations[0]" },
@@ -235,9 +236,7 @@ static void test_config_refused (void **state)
         assert_non_null (strstr (err.text, cases[i].word));
     }
     assert_int_equal (read_config ("kube:\n", NULL), 0);
-    assert_int_equal (
-        read_config ("kube: {start-timeout: 90, grace: 1m, security: baseline}\n", NULL),
-        0);
+    assert_int_equal (read_config ("kube: {grace: 1m, security: baseline}\n", NULL), 0);
 }
 
 static bool tolerates (const char *tolerations, const char *taint)

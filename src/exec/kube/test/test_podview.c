@@ -78,11 +78,13 @@ static void test_views (void **state)
                                 "\"OutOfcpu\",\"message\":\"a\\nb\"}}");
     assert_true (v.terminal && !v.started);
     assert_int_equal (v.trouble, POD_RETRY);
+    assert_int_equal (v.blame, POD_BLAME_NOBODY); /* nothing is wrong with the node */
     assert_null (strchr (v.text, '\n')); /* one line for the user */
 
     v = view_of ("{" META ("0") "," STATE (
         "Failed", "{\"terminated\":{\"exitCode\":137,\"reason\":\"OOMKilled\"}}") "}");
     assert_true (v.oom && v.terminal);
+    assert_int_equal (v.blame, POD_BLAME_NOBODY); /* want of memory is the job's own */
     assert_int_equal (v.exit_code, 137);
 
     v = view_of ("{" META ("0") "," STATE (
@@ -92,8 +94,17 @@ static void test_views (void **state)
 
     v = view_of ("{" META ("0") "," STATE (
         "Pending", "{\"waiting\":{\"reason\":\"ErrImagePull\",\"message\":\"x\"}}") "}");
-    assert_true (v.pull_trouble && !v.started);
+    assert_true (v.pull_trouble && !v.started && !v.creating);
     assert_int_equal (v.trouble, POD_WAITING);
+    assert_int_equal (v.blame,
+                      POD_BLAME_NOBODY); /* a node is not to blame for an image */
+
+    v = view_of ("{" META ("0") "," STATE (
+        "Pending", "{\"waiting\":{\"reason\":\"ContainerCreating\"}}") "}");
+    assert_true (v.creating && !v.pull_trouble && !v.started && !v.text[0]);
+    assert_int_equal (v.blame, POD_BLAME_NODE); /* if it stays so */
+    v = view_of ("{" META ("0") ",\"status\":{\"phase\":\"Pending\"}}");
+    assert_true (!v.creating && v.blame == POD_BLAME_NODE);
 }
 
 static void test_hostile (void **state)

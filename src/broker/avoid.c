@@ -1,0 +1,113 @@
+/* avoid.c - the next try of a job that failed to start goes to other nodes
+ *
+ *   start failed on node2 --> requeue {avoid: "node2"} --> job->avoid --> e->avoiding
+ *                                                    good start: forgotten
+ *
+ * The job is queued with a request that has {"not": [{"hostlist": [...]}]} beside its own
+ * constraints, as long as it can run so at some time as things are; if not (too few other
+ * nodes, or they are down, drained, or taken without a time limit) with its own, for a node
+ * that may fail is better than none. The event has all nodes that are to be avoided, so a restart knows them.
+ */
+#include <errno.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "broker/broker.h"
+#include "common/clock.h"
+#include "common/hostlist.h"
+#include "common/log.h"
+
+#define SOMEDAY (180 * 86400.0) /* who waits for so long waits for a job without limit */
+#define AVOID_MAX 4096          /* nodes; what comes past that is not avoided */
+
+static void add_names (struct hostlist *to, const char *names)
+{
+    struct hostlist *hl = names ? hostlist_decode (names, NULL) : NULL;
+    const char *name;
+
+    for (size_t i = 0; hl && (name = hostlist_nth (hl, i)); i++)
+        if (hostlist_find (to, name) < 0 && hostlist_count (to) < AVOID_MAX)
+            hostlist_append (to, name);
+    hostlist_destroy (hl);
+}
+
+char *broker_avoid_more (const struct job *job, const char *nodes)
+{
+    struct hostlist *all = hostlist_create ();
+    char *text = NULL;
+
+    if (!all)
+        return NULL;
+    add_names (all, job->avoid);
+    add_names (all, nodes);
+    if (hostlist_count (all) > 0)
+        text = hostlist_encode (all);
+    hostlist_destroy (all);
+    return text;
+}
+
+static void drop (struct broker *b, struct entry *e)
+{
+    if (!e->avoiding)
+        return;
+    match_request_destroy (e->avoiding);
+    e->avoiding = NULL;
+    e->avoids = false;
+    b->navoiding--;
+}
+
+void broker_avoid_prepare (struct broker *b, struct entry *e)
+{
+    struct error err = { 0 };
+
+    drop (b, e);
+    if (!e->job->avoid || !e->js || e->job->state == JOB_INACTIVE)
+        return;
+    struct jobspec without = *e->js; /* all but the constraints is borrowed */
+    json_t *not = json_pack ("{s:[{s:[s]}]}", "not", "hostlist", e->job->avoid);
+    autojson json_t *both = e->js->constraints
+                                ? json_pack ("{s:[O,o]}", "and", e->js->constraints, not )
+                                : not ;
+
+    without.constraints = both;
+    if (both)
+        e->avoiding = match_request_create (&without, &err);
+    if (e->avoiding)
+        b->navoiding++;
+    else
+        log_warning ("job %ju: its next start does not avoid %s: %s", (uintmax_t)e->id,
+                     e->job->avoid, err.code ? err.text : "out of memory");
+}
+
+const struct match_request *broker_avoid_choose (struct broker *b, struct entry *e)
+{
+    double now = MAX (clock_wall (), e->job->t_begin), start;
+
+    e->avoids = e->avoiding && !b->recovering
+                && match_earliest (b->matcher, e->avoiding, now, e->job->duration, &start,
+                                   NULL, NULL)
+                       == 0
+                && start - now < SOMEDAY;
+    return e->avoids ? e->avoiding : e->req;
+}
+
+void broker_avoid_recheck (struct broker *b)
+{
+    struct entry *e;
+
+    if (!b->avoid_due || b->recovering)
+        return;
+    b->avoid_due = false;
+    if (b->navoiding == 0)
+        return;
+    DL_FOREACH2 (b->waiting, e, waiting_next)
+    {
+        bool before = e->avoids;
+
+        if (!e->avoiding || e->job->state != JOB_SCHED)
+            continue;
+        broker_avoid_choose (b, e);
+        if (e->avoids != before)
+            broker_enqueue (b, e);
+    }
+}

@@ -1,0 +1,260 @@
+/* starting.c - from the Job to all ranks ready: what the pods show, whose clock has run out,
+ * and who is at fault (see private.h, exec/startclock.h)
+ *
+ * A rank is not placed until its pod is bound; it pulls its image while the kubelet says
+ * that this does not work, or the events say that it is at it (pulls.c: the pod's status is
+ * the same as while volumes are mounted); it is up when its container has started.
+ */
+#include "exec/kube/private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/hostlist.h"
+#include "common/parse.h"
+
+#define TEXT_MAX 512
+#define NAMED_MAX 3       /* ranks of which the text tells more than the node */
+#define LOOK_AFTER 5.0    /* seconds of a container that is being created */
+#define LOOK_IS_FRESH 5.0 /* so old may the news of pulls be when somebody is late */
+
+static const char *image_of (const struct kjob *k)
+{
+    return k->job->js->image ? k->job->js->image : k->x->cfg.image;
+}
+
+static void note (struct kjob *k, const char *text)
+{
+    k->x->host.note (k->x->host.arg, k->id, text);
+}
+
+/* ---- stages ---- */
+
+static enum start_stage stage_of (const struct kpod *p)
+{
+    if (!p || !p->node)
+        return START_UNPLACED;
+    if (p->view.started)
+        return START_UP;
+    if (p->view.pull_trouble || (p->view.creating && p->pulls))
+        return START_PULLING;
+    return START_CREATED;
+}
+
+static void note_pull (struct kjob *k, const struct kpod *p, const char *node)
+{
+    char text[TEXT_MAX];
+
+    int what = p->view.pull_trouble ? 2 : 1;
+
+    if (k->pull_noted >= what)
+        return;
+    k->pull_noted = what;
+    if (p->view.pull_trouble)
+        snprintf (text, sizeof (text),
+                  "image %s cannot be pulled on %s: %s (tried again)", image_of (k), node,
+                  p->view.text);
+    else
+        snprintf (text, sizeof (text), "image %s is being pulled on %s", image_of (k),
+                  node);
+    note (k, text);
+}
+
+/* What has passed counts for the stage in which the rank was known to be; if it turns out
+ * to have pulled since it was created, that counts as such. */
+static void see_rank (struct kjob *k, uint32_t rank, double now)
+{
+    struct kpod *p = k->pods[rank];
+    enum start_stage stage = stage_of (p);
+
+    startclock_set (&k->clock, rank, stage);
+    if (!p)
+        return;
+    if (!p->view.creating && !p->view.pull_trouble)
+        p->creating_since = 0;
+    else if (p->creating_since == 0)
+        p->creating_since = now;
+    if (stage != START_PULLING) {
+        p->pull_counted = false;
+        if (p->view.creating && now - p->creating_since >= LOOK_AFTER)
+            pulls_look (k->x);
+        return;
+    }
+    if (!p->pull_counted)
+        startclock_was_pulling (&k->clock, rank, now - p->creating_since);
+    p->pull_counted = true;
+    note_pull (k, p, job_node_name (k, rank));
+}
+
+void start_tick (struct kjob *k)
+{
+    double now = clock_mono ();
+
+    if (kube_away (k->x->kube))
+        startclock_skip (&k->clock, now);
+    else
+        startclock_advance (&k->clock, now);
+    for (uint32_t r = 0; r < k->launch.nnodes; r++)
+        see_rank (k, r, now);
+}
+
+/* ---- failures that a pod shows by itself ---- */
+
+static void look_at_pod (struct kjob *k, uint32_t rank, const struct kpod *p)
+{
+    const struct podview *v = &p->view;
+    const char *node = job_node_name (k, rank);
+
+    if (v->trouble == POD_FATAL && v->pull_trouble) {
+        job_start_failed (k, false, "image %s cannot be pulled on %s: %s", image_of (k),
+                          node, v->text);
+    } else if (v->trouble == POD_FATAL || v->trouble == POD_RETRY) {
+        if (v->blame != POD_BLAME_NOBODY)
+            job_blame (k, rank, v->blame == POD_BLAME_NODE);
+        job_start_failed (k, v->trouble == POD_RETRY, "rank %u on %s: %s", rank, node,
+                          v->text);
+    } else if (v->deleting && !v->terminal) {
+        job_start_failed (k, true, "rank %u on %s: its pod was deleted", rank, node);
+    }
+}
+
+void start_look_at_pods (struct kjob *k)
+{
+    for (uint32_t r = 0; r < k->launch.nnodes && !k->start_lost; r++)
+        if (k->pods[r])
+            look_at_pod (k, r, k->pods[r]);
+}
+
+/* ---- somebody is late ---- */
+
+static char *nodes_at_fault (const struct kjob *k, enum start_late late)
+{
+    struct hostlist *hl = hostlist_create ();
+
+    for (uint32_t r = 0; hl && r < k->launch.nnodes; r++)
+        if (startclock_is_at_fault (&k->clock, late, r))
+            hostlist_append (hl, job_node_name (k, r));
+    char *text = hl ? hostlist_encode (hl) : NULL;
+    hostlist_destroy (hl);
+    return text;
+}
+
+static uint32_t count_at_fault (const struct kjob *k, enum start_late late)
+{
+    uint32_t n = 0;
+
+    for (uint32_t r = 0; r < k->launch.nnodes; r++)
+        n += startclock_is_at_fault (&k->clock, late, r);
+    return n;
+}
+
+static const char *what_it_does (const struct kpod *p)
+{
+    if (p->view.text[0])
+        return p->view.text;
+    return p->view.creating ? "its container is being created"
+                            : "its kubelet has not taken the pod";
+}
+
+static void late_place (struct kjob *k, const char *limit)
+{
+    autofree char *nodes = nodes_at_fault (k, START_LATE_PLACE);
+    bool made = true;
+
+    for (uint32_t r = 0; r < k->launch.nnodes; r++)
+        made &= k->pods[r] != NULL;
+    if (k->phase == K_CREATE && !k->uid[0])
+        job_start_failed (k, true, "the API server took no job for %s", limit);
+    else if (k->phase == K_CREATE)
+        job_start_failed (k, true, "the job's objects could not be made for %s", limit);
+    else if (!made)
+        create_diagnose (k, limit);
+    else
+        job_start_failed (k, true, "%u of %zu ranks are not placed after %s: %s",
+                          count_at_fault (k, START_LATE_PLACE), k->launch.nnodes, limit,
+                          nodes ? nodes : "");
+}
+
+/* Where several pull, and all still do, it is the registry that is slow, and no node is better. */
+static void late_pull (struct kjob *k, const char *limit)
+{
+    autofree char *nodes = nodes_at_fault (k, START_LATE_PULL);
+    const char *trouble = "";
+    uint32_t n = count_at_fault (k, START_LATE_PULL);
+
+    for (uint32_t r = 0; r < k->launch.nnodes; r++) {
+        if (!startclock_is_at_fault (&k->clock, START_LATE_PULL, r))
+            continue;
+        if (!trouble[0] && k->pods[r])
+            trouble = k->pods[r]->view.text;
+        if (n < k->launch.nnodes || n == 1)
+            job_blame (k, r, false);
+    }
+    job_start_failed (k, true, "image %s is still being pulled on %s after %s%s%s",
+                      image_of (k), nodes ? nodes : "?", limit, trouble[0] ? ": " : "",
+                      trouble);
+}
+
+static void late_up (struct kjob *k, const char *limit)
+{
+    autostrbuf struct strbuf sb;
+    unsigned told = 0;
+
+    strbuf_init (&sb, TEXT_MAX);
+    for (uint32_t r = 0; r < k->launch.nnodes; r++) {
+        const struct kpod *p = k->pods[r];
+
+        if (!startclock_is_at_fault (&k->clock, START_LATE_UP, r))
+            continue;
+        if (!p || p->view.blame != POD_BLAME_NOBODY)
+            job_blame (k, r, true);
+        if (told++ < NAMED_MAX)
+            strbuf_addf (&sb, "%s%s: %s", told > 1 ? "; " : "", job_node_name (k, r),
+                         p ? what_it_does (p) : "its pod is gone");
+    }
+    if (told > NAMED_MAX)
+        strbuf_addf (&sb, "; and %u more", told - NAMED_MAX);
+    job_start_failed (k, true, "%u of %zu ranks are not ready after %s: %s", told,
+                      k->launch.nnodes, limit, sb.buf ? sb.buf : "");
+}
+
+/* A container that is being created may be pulling, which the events alone tell: nobody is
+ * called late before they were asked. */
+static bool must_look (struct kjob *k)
+{
+    for (uint32_t r = 0; r < k->launch.nnodes; r++) {
+        const struct kpod *p = k->pods[r];
+
+        if (p && p->view.creating && !p->pulled
+            && startclock_is_at_fault (&k->clock, START_LATE_UP, r)
+            && clock_mono () - k->x->pulls_known > LOOK_IS_FRESH) {
+            pulls_look (k->x);
+            return true;
+        }
+    }
+    return false;
+}
+
+void start_judge (struct kjob *k)
+{
+    enum start_late late = startclock_late (&k->clock);
+    autostrbuf struct strbuf limit;
+
+    strbuf_init (&limit, 64);
+    if (late == START_IN_TIME || k->start_lost || k->diagnosed
+        || (late == START_LATE_UP && must_look (k)))
+        return;
+    strbuf_add_duration (&limit, startclock_limit (&k->clock, late));
+    if (late == START_LATE_PLACE)
+        late_place (k, limit.buf);
+    else if (late == START_LATE_PULL)
+        late_pull (k, limit.buf);
+    else if (late == START_LATE_UP)
+        late_up (k, limit.buf);
+    else
+        job_start_failed (k, true,
+                          "not ready after %s: all pods run, but their agents did not "
+                          "find each other%s%s",
+                          limit.buf, k->link_trouble[0] ? "; " : "", k->link_trouble);
+}

@@ -84,7 +84,7 @@ const struct match_request *broker_avoid_choose (struct broker *b, struct entry 
     double now = MAX (clock_wall (), e->job->t_begin), start;
 
     e->avoids = e->avoiding && !b->recovering
-                && match_earliest (b->matcher, e->avoiding, now, e->job->duration, &start,
+                && match_earliest (broker_matcher_of (b, e), e->avoiding, now, e->job->duration, &start,
                                    NULL, NULL)
                        == 0
                 && start - now < SOMEDAY;

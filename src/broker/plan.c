@@ -34,6 +34,7 @@ void broker_enqueue (struct broker *b, struct entry *e)
     uint64_t id = e->job->array ? broker_array_enqueue (b, e) : e->id;
     if (id == 0)
         return;
+    struct sched *sched = broker_sched_for (b, e);
     struct sched_entry s = { .id = id,
                              .priority = e->job->priority,
                              .turn = e->job->turn,
@@ -46,7 +47,6 @@ void broker_enqueue (struct broker *b, struct entry *e)
                              .queue = e->queue };
     if (!e->note && e->job->requeue_reason) /* after a restart of ours */
         entry_set_note (e, e->job->requeue_reason);
-    struct sched *sched = broker_sched_for (b, e);
     int rc = sched ? sched_enqueue (sched, &s) : 0; /* else it waits for its reservation */
     if (rc < 0)
         log_error ("job %ju: cannot be queued: %s", (uintmax_t)e->id, strerror (-rc));

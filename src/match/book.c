@@ -94,7 +94,7 @@ static void loose_end (struct planner *p, const struct claim *c, bool loose)
 
 /* -- lists -- */
 
-static void link_vertex (struct planner *p, uint32_t c)
+void claims_list (struct planner *p, uint32_t c)
 {
     struct claim *claim = &p->claims[c];
     struct graph_vertex *x = graph_vertex (p->g, claim->v);
@@ -104,11 +104,18 @@ static void link_vertex (struct planner *p, uint32_t c)
     if (x->claims != GRAPH_NONE)
         p->claims[x->claims].prev = c;
     x->claims = c;
-    x->nclaims++;
-    x->nreserved += claim->reserved;
 }
 
-static void unlink_vertex (struct planner *p, const struct claim *claim)
+static void link_vertex (struct planner *p, uint32_t c)
+{
+    struct graph_vertex *x = graph_vertex (p->g, p->claims[c].v);
+
+    claims_list (p, c);
+    x->nclaims++;
+    x->nreserved += p->claims[c].reserved;
+}
+
+void claims_unlist (struct planner *p, const struct claim *claim)
 {
     struct graph_vertex *x = graph_vertex (p->g, claim->v);
 
@@ -118,6 +125,14 @@ static void unlink_vertex (struct planner *p, const struct claim *claim)
         p->claims[claim->prev].next = claim->next;
     if (claim->next != GRAPH_NONE)
         p->claims[claim->next].prev = claim->prev;
+}
+
+static void unlink_vertex (struct planner *p, const struct claim *claim)
+{
+    struct graph_vertex *x = graph_vertex (p->g, claim->v);
+
+    if (!claims_booking (p, claim)->away)
+        claims_unlist (p, claim);
     x->nclaims--;
     x->nreserved -= claim->reserved;
 }
@@ -145,6 +160,8 @@ uint32_t claims_link (struct planner *p, const struct claim *claim, uint32_t aft
     bool loose = loose_begin (p, claim);
 
     p->claims[c] = *claim;
+    p->claims[c].start = p->bookings[claim->booking]->start;
+    p->claims[c].end = p->bookings[claim->booking]->end;
     if (graph_vertex (p->g, claim->v)->flags & GRAPH_ABOVE)
         p->any_above = true;
     overlap_forget (p, p->bookings[claim->booking]);
@@ -292,7 +309,12 @@ void booking_drop (struct planner *p, struct booking *b)
     }
     listed_drop (p, b);
     overlap_forget (p, b);
-    if (b->reserved)
+    if (b->aside)
+        aside_leave (p, b);
+    if (b->fresh)
+        DL_DELETE2 (p->fresh, b, fresh_prev, fresh_next);
+    b->fresh = false;
+    if (b->reserved && !b->away)
         DL_DELETE (p->reserved, b);
     HASH_DELETE (hh, p->by_job, b);
     ordered_remove (&p->ids, &b->by_id);
@@ -336,6 +358,7 @@ void booking_set_end (struct planner *p, struct booking *b, int64_t end)
     ordered_insert (&p->ends, &b->by_end, planner_order (end));
     CLAIMS_OF_JOB (p, b, c)
     {
+        p->claims[c].end = end;
         levels_claim (p, &p->claims[c], was, false);
         levels_claim (p, &p->claims[c], end, true);
     }
@@ -509,6 +532,9 @@ static int add (struct planner *p, uint64_t job, const struct selection *s, bool
     if (rc == 0) {
         sums_book (p, b);
         listed_add (p, b, s);
+        b->fresh = p->naside > 0;
+        if (b->fresh)
+            DL_APPEND2 (p->fresh, b, fresh_prev, fresh_next);
     } else if (b)
         booking_drop (p, b);
     p->changes++;

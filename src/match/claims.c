@@ -16,13 +16,12 @@
 bool claims_counts (const struct planner *p, const struct claim *c,
                     const struct window *w)
 {
-    const struct booking *b = claims_booking (p, c);
-
     if (w->ever || w->empty)
         return false;
     if (w->now && !c->reserved)
         return true;
-    return b->start < w->end && w->at < b->end;
+    return c->start < w->end && w->at < c->end
+           && !(p->aside && claims_booking (p, c)->aside);
 }
 
 /* Bits `first` to `end` of 64 i and on. */
@@ -118,14 +117,13 @@ int64_t claims_most_used (const struct planner *p, uint32_t v, const struct wind
     CLAIMS (p, v, c)
     {
         const struct claim *claim = &p->claims[c];
-        const struct booking *b = claims_booking (p, claim);
         if ((w->now && !claim->reserved) || !claims_counts (p, claim, w))
             continue;
         int64_t amount = claim->amount * (int64_t)claim->count;
         sum += amount;
         if (e) {
-            e[n++] = (struct event){ MAX (b->start, w->at), amount };
-            e[n++] = (struct event){ b->end, -amount };
+            e[n++] = (struct event){ MAX (claim->start, w->at), amount };
+            e[n++] = (struct event){ claim->end, -amount };
         }
     }
     most = e ? highest (e, n) : sum; /* no memory: as if all were at one time */

@@ -337,6 +337,7 @@ static void rebook (struct planner *p, uint32_t node)
 {
     uint64_t round = ++p->stamp;
 
+    p->sums_changed = true; /* of what is suspended, too */
     rebook_below (p, node, round);
     for (uint32_t v = graph_vertex (p->g, node)->parent; v != GRAPH_NONE;
          v = graph_vertex (p->g, v)->parent) {
@@ -413,6 +414,7 @@ void planner_changed (struct planner *p, uint32_t v)
     struct level_node *node = NULL;
 
     p->generation++;
+    p->shown++;
     p->changes++;
     if (v < p->g->nv && graph_vertex (p->g, v)->n > 0)
         top = levels_node_of (p, v);

@@ -3,12 +3,14 @@ noinst_LIBRARIES += src/match/libmatch.a
 src_match_libmatch_a_SOURCES = \
 	src/match/above.c \
 	src/match/answer.c \
+	src/match/aside.c \
 	src/match/book.c \
 	src/match/bounds.c \
 	src/match/choose.c \
 	src/match/claims.c \
 	src/match/constraint.c \
 	src/match/find.c \
+	src/match/freed.c \
 	src/match/graph.c \
 	src/match/graph_associate.c \
 	src/match/graph_draft.c \

@@ -85,6 +85,26 @@ int match_reserve (struct matcher *m, uint64_t job, const struct match_request *
  * what it would be given; ret may be NULL. */
 int match_earliest (struct matcher *m, const struct match_request *req, double now,
                     double duration, double *start, struct rset **ret, struct error *why);
+/* A plan is made of reservations one behind the other, and each found its place with those
+ * before it alone. When something has changed, all are suspended, and then in their order
+ * resumed, where they were or, if the change concerns them, where they would be made now:
+ *
+ *     match_suspend (m, job);                                   // the last one first
+ *     rc = match_resume (m, job, req, now, duration, &start);   // the first one first
+ *     match_plan_made (m);                                      // all have their place
+ *
+ * Suspended, it counts at no time; nothing else of it changes. O(log n). */
+void match_suspend (struct matcher *m, uint64_t job);
+/* 0: nothing that became free since the last match_plan_made() lets it begin sooner or take
+ * other parts, and nobody has taken any of them: it counts again; *start stays. 1: it was
+ * looked for, and counts again from *start on. Errors: it is gone; -EAGAIN: it fits now;
+ * -EBUSY: at no time, -ENOENT: never; but -ENOMEM: it is suspended. Of a job that had no
+ * reservation: 0: there is no time for it, as before; -EBUSY: there may be. O(claims on the
+ * nodes that became free + bookings made since it was suspended), or a match. */
+int match_resume (struct matcher *m, uint64_t job, const struct match_request *req,
+                  double now, double duration, double *start);
+/* What became free up to now is forgotten. */
+void match_plan_made (struct matcher *m);
 struct match_blocker {
     uint64_t job;
     double end;    /* unix time by which it ends */

@@ -9,14 +9,12 @@
 #include "match/match_private.h"
 #include "match/planner_private.h"
 
-/* The earliest start: 0, *start, and what it would be given (ret may be NULL). -EBUSY,
- * -ENOENT, -ENOMEM. */
+/* The earliest start: 0, *start, and what it would be given. -EBUSY, -ENOENT, -ENOMEM. */
 static int plan (struct matcher *m, enum planner_op op, uint64_t job,
                  const struct match_request *req, double now, double duration,
-                 double *start, struct rset **ret, struct error *why)
+                 double *start, struct selection **ret, struct error *why)
 {
     int64_t at = match_ticks (now), length = match_ticks_of_duration (duration);
-    autoselection struct selection *s = NULL;
     struct shape least = { 0 };
     const struct shape *shape = req->shape;
 
@@ -25,24 +23,24 @@ static int plan (struct matcher *m, enum planner_op op, uint64_t job,
             return error_set (why, ENOMEM, "out of memory");
         shape = &least;
     }
-    int rc = planner_match (m->p, op, job, shape, at, length, &s, why);
+    int rc = planner_match (m->p, op, job, shape, at, length, ret, why);
     free (least.v);
     if (rc < 0)
         return rc == -ENODEV ? -ENOENT : rc;
-    *start = s->start <= at ? now : match_seconds (s->start);
-    if (ret && !(*ret = rset_of_selection (m->g, s)))
-        return error_set (why, ENOMEM, "out of memory");
+    *start = (*ret)->start <= at ? now : match_seconds ((*ret)->start);
     return 0;
 }
 
 int match_reserve (struct matcher *m, uint64_t job, const struct match_request *req,
                    double now, double duration, double *start, struct error *why)
 {
+    autoselection struct selection *s = NULL;
+
     if (booking_find (m->p, job))
         return error_set (why, EEXIST, "job %llu has resources already",
                           (unsigned long long)job);
-    int rc = plan (m, PLANNER_ALLOCATE_ORELSE_RESERVE, job, req, now, duration, start,
-                   NULL, why);
+    int rc = plan (m, PLANNER_ALLOCATE_ORELSE_RESERVE, job, req, now, duration, start, &s,
+                   why);
     if (rc == 0 && match_has (m, job)) {
         planner_cancel (m->p, job);
         return error_set (why, EAGAIN, "it fits now");
@@ -53,8 +51,101 @@ int match_reserve (struct matcher *m, uint64_t job, const struct match_request *
 int match_earliest (struct matcher *m, const struct match_request *req, double now,
                     double duration, double *start, struct rset **ret, struct error *why)
 {
-    return plan (m, PLANNER_WITHOUT_ALLOCATING_FUTURE, 0, req, now, duration, start, ret,
-                 why);
+    autoselection struct selection *s = NULL;
+    int rc = plan (m, PLANNER_WITHOUT_ALLOCATING_FUTURE, 0, req, now, duration, start, &s,
+                   why);
+
+    if (rc == 0 && ret && !(*ret = rset_of_selection (m->g, s)))
+        return error_set (why, ENOMEM, "out of memory");
+    return rc;
+}
+
+/* -- after a change -- */
+
+void match_plan_made (struct matcher *m)
+{
+    freed_forget (m->p);
+}
+
+void match_suspend (struct matcher *m, uint64_t job)
+{
+    struct booking *b = booking_find (m->p, job);
+
+    if (b && b->reserved)
+        booking_suspend (m->p, b);
+}
+
+/* The booking is of what the selection claims, at its time. */
+static bool is_same (const struct planner *p, const struct booking *b,
+                     const struct selection *s)
+{
+    uint32_t c = b->first;
+
+    if (booking_start (b) != s->start || booking_end (b) != s->end)
+        return false;
+    for (size_t i = 0; i < s->n; i++) {
+        const struct pick *pick = &s->picks[i];
+        if (!pick->claimed)
+            continue;
+        const struct claim *claim = c != GRAPH_NONE ? &p->claims[c] : NULL;
+        if (!claim || claim->v != pick->v || claim->unit != pick->unit
+            || claim->count != pick->count || claim->amount != pick->amount
+            || claim->exclusive != pick->exclusive)
+            return false;
+        c = claim->next_of_job;
+    }
+    return c == GRAPH_NONE;
+}
+
+/* Its place is looked for again: as match_resume(). */
+static int find_again (struct matcher *m, struct booking *b, uint64_t job,
+                       const struct shape *shape, const struct freed_look *look,
+                       bool lost)
+{
+    autoselection struct selection *s = NULL;
+    int rc = planner_match_again (m->p, look, lost, shape, &s);
+
+    if (rc == -ENOMEM)
+        return rc;
+    if (rc == 0 && (!s || (s->start > look->now && is_same (m->p, b, s)))) {
+        booking_resume (m->p, b);
+        return 1;
+    }
+    match_cancel (m, job);
+    if (rc < 0 || s->start <= look->now)
+        return rc < 0 ? rc : -EAGAIN;
+    return claims_add (m->p, job, s, true) < 0 ? -ENOENT : 1;
+}
+
+int match_resume (struct matcher *m, uint64_t job, const struct match_request *req,
+                  double now, double duration, double *start)
+{
+    struct booking *b = booking_find (m->p, job);
+    int64_t at = match_ticks (now), length = match_ticks_of_duration (duration);
+    struct shape least = { 0 };
+    struct freed_look look;
+    int rc = levels_update (m->p);
+
+    if (rc < 0)
+        return rc;
+    bool lost = b && (booking_start (b) <= at || booking_is_taken (m->p, b));
+    if (!freed_look (&look, m->p, req->shape, at, length,
+                     b ? booking_start (b) : INT64_MAX)
+        && !lost) {
+        if (b)
+            booking_resume (m->p, b);
+        return 0;
+    }
+    if (!b)
+        return -EBUSY;
+    if (req->shape->elastic && match_least_shape (m, req, &least) < 0)
+        return -ENOMEM;
+    booking_send_away (m->p);
+    rc = find_again (m, b, job, req->shape->elastic ? &least : req->shape, &look, lost);
+    free (least.v);
+    if (rc >= 0)
+        *start = match_seconds (booking_start (booking_find (m->p, job)));
+    return rc;
 }
 
 uint64_t match_layout (const struct matcher *m)

@@ -95,12 +95,28 @@ static const struct reach *reach_of (struct planner *p, struct booking *b)
     if (!r)
         return NULL;
     r->made = p->made;
-    r->generation = UINT64_MAX;
+    r->shown = UINT64_MAX;
     r->first = first;
     r->words = words;
     each_node (p, b, set_bit, r);
     b->reach = r;
     return r;
+}
+
+bool overlap_shares_node (struct planner *p, struct booking *a, struct booking *b)
+{
+    const struct reach *x, *y;
+
+    if (p->stale || p->nested || p->any_above || p->any_loose
+        || !levels_above (p, p->g->root) || !(x = reach_of (p, a))
+        || !(y = reach_of (p, b)))
+        return true;
+    uint32_t from = MAX (x->first, y->first);
+    uint32_t to = MIN (x->first + x->words, y->first + y->words);
+    for (uint32_t i = from; i < to; i++)
+        if (x->bits[i - x->first] & y->bits[i - y->first])
+            return true;
+    return false;
 }
 
 /* -- the union -- */

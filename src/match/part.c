@@ -193,6 +193,7 @@ int planner_cancel_part (struct planner *p, uint64_t job, const struct selection
     *ret_empty = false;
     if (!w.b)
         return -ENOENT;
+    booking_resume (p, w.b);
     if (make_room (&w, s) < 0)
         return -ENOMEM;
     levels_hold (p);
@@ -209,6 +210,7 @@ int planner_cancel_part (struct planner *p, uint64_t job, const struct selection
     else
         sums_rebook (p, w.b);
     p->generation++;
+    p->shown++;
     p->changes++;
     levels_settle (p);
     return 0;

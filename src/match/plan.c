@@ -20,6 +20,8 @@ struct plan {
     int64_t enough_from,
         enough_until; /* as is known, the sums suffice for these starts */
     struct selection *s;
+    const struct freed_look *look; /* or NULL: it has no place */
+    bool lost;                     /* its place is not free any more */
 };
 
 /* false: it would end after the end of time. */
@@ -91,12 +93,23 @@ static int64_t first_time (struct plan *k, int64_t from)
     return best;
 }
 
+/* The first end of a booking that is not suspended. */
+static bool see_end (struct ordered_link *l, void *arg)
+{
+    const struct booking *b = CONTAINER_OF (l, struct booking, by_end);
+    int64_t *end = arg;
+
+    if (!b->aside)
+        *end = b->end;
+    return !b->aside;
+}
+
 /* The first end of a booking after t, -1: none. */
 static int64_t end_after (const struct plan *k, int64_t t)
 {
-    const struct ordered_link *l = ordered_above (&k->p->ends, planner_order (t));
-    int64_t end = l ? (int64_t)(l->key ^ planner_order (0)) : INT64_MAX;
+    int64_t end = INT64_MAX;
 
+    ordered_from (&k->p->ends, planner_order (t) + 1, see_end, &end);
     return end == INT64_MAX ? -1 : end;
 }
 
@@ -136,19 +149,39 @@ static int64_t next_candidate (struct plan *k, struct release_search *ends, int6
     return -1;
 }
 
+/* Of a request that has a place. */
+static bool may_fit_at (const struct plan *k, int64_t t)
+{
+    return !k->look || (k->lost && t >= k->look->start) || freed_helps (k->look, t);
+}
+
+/* Nothing sooner was found, and at that time it has its place. */
+static bool keeps_its_place (const struct plan *k, int64_t t)
+{
+    return k->look && !k->look->all && !k->lost && t > k->look->until;
+}
+
 static int try_later (struct plan *k)
 {
     struct overlap_need need;
     struct release_search ends = { .p = k->p, .need = &need, .duration = k->duration };
     int64_t t = first_candidate (k);
-    bool possible = false;
+    bool possible = k->look && k->look->start != INT64_MAX;
     struct window w;
     int rc;
 
     overlap_needs (k->p, k->shape, &need);
-    if (t >= 0 && first_time (k, t) != t)
+    if (t >= 0 && k->look && !k->look->all && !k->lost && t < k->look->from)
+        t = next_candidate (k, &ends, k->look->from);
+    else if (t >= 0 && first_time (k, t) != t)
         t = next_candidate (k, &ends, t);
     for (; t >= 0 && window_at (k, t, &w); t = next_candidate (k, &ends, t + 1)) {
+        if (keeps_its_place (k, t))
+            return 0;
+        if (!may_fit_at (k, t)) {
+            ends.missing = 0;
+            continue;
+        }
         int64_t missing = missing_nodes (k, &w, &need);
         if (missing < 0)
             return (int)missing;
@@ -236,6 +269,33 @@ static int decide (struct plan *k, enum planner_op op)
         return try_now (k);
     }
     return -EINVAL;
+}
+
+int planner_match_again (struct planner *p, const struct freed_look *look, bool lost,
+                         const struct shape *shape, struct selection **ret)
+{
+    struct plan k = { .p = p,
+                      .shape = shape,
+                      .now = look->now,
+                      .duration = look->duration,
+                      .look = look,
+                      .lost = lost,
+                      .enough_until = -1 };
+    int rc = -EBUSY;
+
+    *ret = NULL;
+    if (k.now >= p->opt.begin && may_fit_at (&k, k.now)
+        && first_time (&k, k.now) == k.now)
+        rc = try_now (&k);
+    if (rc == -EBUSY)
+        rc = try_later (&k);
+    if (rc == -EBUSY && keeps_its_place (&k, INT64_MAX))
+        return 0;
+    if (rc < 0)
+        selection_destroy (k.s);
+    else
+        *ret = k.s;
+    return rc;
 }
 
 static int refuse (const struct plan *k, int rc, struct error *why)

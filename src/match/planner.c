@@ -39,6 +39,7 @@ void planner_destroy (struct planner *p)
     levels_destroy (p);
     overlap_destroy (p);
     properties_destroy (p);
+    freed_destroy (p);
     free (p->room.candidates);
     free (p->room.order);
     free (p->room.picks);
@@ -60,6 +61,7 @@ void planner_set_policy (struct planner *p, const struct match_policy *policy)
     p->policy = *policy;
     p->stale = true;
     p->generation++;
+    p->shown++;
     p->changes++;
 }
 
@@ -157,8 +159,13 @@ int planner_cancel (struct planner *p, uint64_t job)
 
     if (!b)
         return -ENOENT;
+    freed_note (p, b);
+    bool frees = !b->aside; /* else all that is known was without it */
     booking_drop (p, b);
-    p->generation++;
+    if (frees) {
+        freed_generation (p);
+        p->shown++;
+    }
     return 0;
 }
 
@@ -177,9 +184,8 @@ static int refuse_claim (const struct planner *p, const struct claim *c, uint32_
                       claims_booking (p, &p->claims[by])->job);
 }
 
-/* Is what the booking has free of others in the window (in which it has nothing yet)? */
-static int check_window (const struct planner *p, const struct booking *b,
-                         const struct window *w, const char *what, struct error *why)
+int booking_check (const struct planner *p, const struct booking *b,
+                   const struct window *w, const char *what, struct error *why)
 {
     CLAIMS_OF_JOB (p, b, i)
     {
@@ -205,13 +211,16 @@ int planner_extend (struct planner *p, uint64_t job, int64_t end, struct error *
 
     if (!b)
         return error_set (why, ENOENT, "job %" PRIu64 " has no booking", job);
+    booking_resume (p, b);
     if ((rc = check_times (p, b->start, end, why)) < 0)
         return rc;
     w = (struct window){ .at = b->end, .end = end };
-    if (end > b->end && (rc = check_window (p, b, &w, "reserved for", why)) < 0)
+    if (end > b->end && (rc = booking_check (p, b, &w, "reserved for", why)) < 0)
         return rc;
-    if (end < b->end)
+    if (end < b->end) {
         p->generation++;
+        p->shown++;
+    }
     if (end != b->end)
         booking_set_end (p, b, end);
     return 0;
@@ -226,7 +235,8 @@ int planner_begin (struct planner *p, uint64_t job)
         return -ENOENT;
     if (!b->reserved)
         return -EINVAL;
-    if (check_window (p, b, &w, "taken by", NULL) < 0)
+    booking_resume (p, b);
+    if (booking_check (p, b, &w, "taken by", NULL) < 0)
         return -EBUSY;
     booking_begin (p, b);
     return 0;

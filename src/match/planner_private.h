@@ -7,9 +7,11 @@
  *     walk.c ...   and with what (walk.h)
  *     claims.c     what is free in a window of time
  *     book.c       bookings and their claims come and go
+ *     aside.c      reservations are set aside, and resumed
  *     levels.c     the indexes of nodes above each vertex, and the nodes' keys
  *     make.c       the same made anew
  *     sums.c       amounts by dimension: of a subtree, of a booking; the sums over time
+ *     freed.c      what became free since a plan was made
  *     snapshot.c   bookings as bytes          verify.c   everything counted anew, for tests
  *
  * A claim is the booking of some units of one vertex by one job. Claims of a vertex are a
@@ -39,7 +41,8 @@ struct claim { /* at most 100 bytes with its share of all else */
     uint32_t unit, count; /* a run of units; count 0: dropped, see bookings_sweep() */
     bool reserved;
     bool exclusive;
-    int64_t amount; /* of each unit */
+    int64_t amount;     /* of each unit */
+    int64_t start, end; /* of its booking, which is far away in memory */
 };
 
 struct listed { /* what an answer named on a node */
@@ -53,16 +56,22 @@ struct booking {
     bool reserved;
     bool over; /* reserved, and others may have something there at that time: what they have
                 * counts as theirs in the sums */
+    bool aside;           /* it is at no time now: see booking_suspend() */
+    bool away;            /* and so its claims are not in the lists of their vertices */
+    bool fresh;           /* it is in planner.fresh */
     uint32_t first, last; /* claims */
     uint32_t nclaims;
     uint32_t number;
-    uint64_t stamp;           /* of the last round that came by, see struct planner */
-    int64_t sums[INDEX_DIMS]; /* what it takes of the profile in [start, end) */
+    int64_t own_start, own_end; /* when aside, what start and end were */
+    uint64_t stamp;             /* of the last round that came by, see struct planner */
+    int64_t sums[INDEX_DIMS];   /* what it takes of the profile in [start, end) */
     struct ordered_link by_id, by_end;
     struct listed *listed; /* see listed.c; owned */
     size_t nlisted;
     struct reach *reach;         /* or NULL; owned */
     struct booking *prev, *next; /* in planner.reserved, when reserved */
+    struct booking *fresh_prev, *fresh_next;
+    struct booking *aside_prev, *aside_next;
     UT_hash_handle hh;
 };
 
@@ -76,9 +85,9 @@ struct useless {
 
 /* What is known of a booking for times ahead, made when first asked for. */
 struct reach {
-    uint64_t made;       /* p->made when it was: places of nodes are of that time */
-    uint64_t generation; /* p->generation for which `useless` holds */
-    unsigned nuseless;   /* ever; the last USELESS of them are kept */
+    uint64_t made;     /* p->made when it was: places of nodes are of that time */
+    uint64_t shown;    /* p->shown for which `useless` holds */
+    unsigned nuseless; /* ever; the last USELESS of them are kept */
     struct useless
         useless[USELESS_MAX]; /* needs to which what it gives back is of no use */
     uint32_t first, words;    /* of the bits below */
@@ -168,6 +177,21 @@ struct overlap { /* of a window ahead, bits by place of the node, see overlap.c 
     uint64_t asked;      /* p->runs when a window was last asked for */
 };
 
+struct freed { /* a booking that went */
+    int64_t start, end;
+    uint32_t first, n; /* its nodes in the log */
+    bool ran;          /* it was allocated */
+};
+
+struct freed_log { /* of bookings that went, see freed.c */
+    bool on;       /* somebody asks */
+    bool all;      /* too much, or more than bookings */
+    struct freed *list;
+    uint32_t *nodes;
+    size_t n, nnodes, asked; /* how often it was looked through */
+    uint64_t generation;     /* of the planner up to which the log is whole */
+};
+
 struct walk_room {                /* memory that one walk leaves for the next */
     struct candidate *candidates; /* see walk_private.h */
     uint32_t ncandidates, norder;
@@ -242,6 +266,12 @@ struct planner {
     size_t ninner;
     uint32_t *inner_lists;
     struct overlap overlap;
+    struct freed_log freed;
+    size_t naside;         /* bookings that are suspended */
+    struct booking *aside; /* of these the ones that are not away, the last one first */
+    struct booking *fresh; /* list of those that were made meanwhile, and saw them not */
+    bool sums_changed;     /* ... the sums of these may not hold any more */
+    uint64_t shown;        /* bumped when a window may have more free than it had */
     struct walk_room room;
     uint64_t made;   /* bumped when nodes get numbers anew */
     uint64_t stamp;  /* of the last round over bookings or nodes; each has its own */
@@ -351,6 +381,50 @@ void bookings_sweep (struct planner *p, struct booking *b);
 void booking_begin (struct planner *p, struct booking *b);
 void booking_set_end (struct planner *p, struct booking *b, int64_t end);
 
+/* -- aside.c: reservations are set aside -- */
+
+/* The reservation counts at no time until it is resumed; who is matched meanwhile does not
+ * see it. */
+void booking_suspend (struct planner *p, struct booking *b);
+void booking_resume (struct planner *p, struct booking *b);
+/* A match comes: some more of them go out of its way. */
+void booking_send_away (struct planner *p);
+/* Of one that may be suspended. */
+static inline int64_t booking_start (const struct booking *b)
+{
+    return b->aside ? b->own_start : b->start;
+}
+static inline int64_t booking_end (const struct booking *b)
+{
+    return b->aside ? b->own_end : b->end;
+}
+/* One that was booked while it was suspended has what it is of, at its time. */
+bool booking_is_taken (struct planner *p, struct booking *b);
+/* ... or anything of its nodes. */
+bool booking_meets_fresh (struct planner *p, struct booking *b);
+/* One that is suspended is dropped or resumed. */
+void aside_leave (struct planner *p, struct booking *b);
+
+/* -- freed.c: what became free since a plan was made -- */
+
+/* The plan is made; from here on it is noted what becomes free. */
+void freed_forget (struct planner *p);
+/* The booking goes. */
+void freed_note (struct planner *p, const struct booking *b);
+/* p->generation is bumped for what was noted. */
+void freed_generation (struct planner *p);
+void freed_destroy (struct planner *p);
+
+/* In the list of its vertex, and out of it; the rest of its vertex stays. */
+void claims_list (struct planner *p, uint32_t c);
+void claims_unlist (struct planner *p, const struct claim *claim);
+
+/* -- planner.c -- */
+
+/* Is what the booking has free of others in the window (in which it has nothing)? */
+int booking_check (const struct planner *p, const struct booking *b,
+                   const struct window *w, const char *what, struct error *why);
+
 /* -- listed.c: under policies that take the first that do -- */
 
 void listed_add (struct planner *p, struct booking *b, const struct selection *s);
@@ -370,7 +444,29 @@ struct overlap_need {   /* of a request; zeros where nothing is known */
     int64_t cores; /* that one part of it takes in its node */
     bool only_whole;
 };
+/* a and b have something on the same node, as far as is known. The levels are up to date. */
+bool overlap_shares_node (struct planner *p, struct booking *a, struct booking *b);
 void overlap_needs (struct planner *p, const struct shape *s, struct overlap_need *ret);
+/* What a search for a new place may leave out, as nothing was found there before. */
+struct freed_look {
+    struct planner *p;
+    struct overlap_need need;
+    int64_t now, duration;
+    int64_t
+        start; /* of the place that it has; INT64_MAX: none, there was no time for it */
+    bool all;  /* nothing is known */
+    int64_t from, until; /* else: only windows that begin then can do */
+};
+/* Could the request fit sooner than at `start` now, or there with other parts? What is booked
+ * behind it is suspended, and its own. The levels are up to date. */
+bool freed_look (struct freed_look *k, struct planner *p, const struct shape *s,
+                 int64_t now, int64_t duration, int64_t start);
+/* Could it in the window that begins at that time, <= start? */
+bool freed_helps (const struct freed_look *k, int64_t at);
+/* As planner_match() with WITHOUT_ALLOCATING_FUTURE, and *ret NULL: its place does as before.
+ * lost: that is not free any more. */
+int planner_match_again (struct planner *p, const struct freed_look *look, bool lost,
+                         const struct shape *shape, struct selection **ret);
 /* Nodes that the request lacks in the window, as far as is known; 0: none. */
 int64_t overlap_missing (const struct planner *p, const struct window *w,
                          const struct overlap_need *need);
@@ -406,6 +502,9 @@ void kinds_note (struct planner *p, struct level_node *node);
 bool kinds_alike (const struct planner *p, uint32_t a, uint32_t b);
 
 /* -- release.c: ends of bookings -- */
+
+/* In a node, all through the window. */
+int64_t release_free_cores (const struct planner *p, uint32_t v, const struct window *w);
 
 struct release_search {
     struct planner *p;
@@ -478,6 +577,8 @@ void sums_of_booking (struct planner *p, const struct booking *b, int64_t *sums)
 void sums_book (struct planner *p, struct booking *b);
 void sums_rebook (struct planner *p, struct booking *b);
 void sums_unbook (struct planner *p, struct booking *b);
+/* Again, with the same sums. */
+void sums_enter (struct planner *p, struct booking *b);
 /* Change what there is in all. */
 void sums_grow (struct planner *p, const int64_t *more);
 /* What the shape needs at least, at one time, of each dimension of the profile. */

@@ -20,18 +20,18 @@ struct end {
     const struct window *w;
 };
 
-static int64_t free_cores (const struct end *r, uint32_t v)
+int64_t release_free_cores (const struct planner *p, uint32_t v, const struct window *w)
 {
-    const struct graph_vertex *x = graph_vertex (r->p->g, v);
+    const struct graph_vertex *x = graph_vertex (p->g, v);
     int64_t sum = 0;
 
     if (x->first == GRAPH_NONE)
-        return x->type == GRAPH_CORE ? claims_free_count (r->p, v, r->w) : 0;
-    if (x->nclaims > 0 && claims_taken (r->p, v, r->w))
+        return x->type == GRAPH_CORE ? claims_free_count (p, v, w) : 0;
+    if (x->nclaims > 0 && claims_taken (p, v, w))
         return 0;
-    GRAPH_CHILDREN (r->p->g, v, c)
+    GRAPH_CHILDREN (p->g, v, c)
     {
-        sum += free_cores (r, c);
+        sum += release_free_cores (p, c, w);
     }
     return sum;
 }
@@ -46,7 +46,7 @@ static int64_t first_start (const struct end *r, uint32_t v, bool below, int64_t
     {
         const struct claim *claim = &r->p->claims[c];
         if ((below || claim->exclusive) && claims_counts (r->p, claim, r->w))
-            first = MIN (first, claims_booking (r->p, claim)->start);
+            first = MIN (first, claim->start);
         if (first <= soon)
             return first;
     }
@@ -83,7 +83,8 @@ static int64_t use_of (const struct end *r, const struct claim *c, int64_t use)
             ? claims_untouched (r->p, node, r->w)
             : (c->v == node || graph_vertex (r->p->g, c->v)->first != GRAPH_NONE
                || claims_free_count (r->p, c->v, r->w) > 0)
-                  && (r->need->cores == 0 || free_cores (r, node) >= r->need->cores))
+                  && (r->need->cores == 0
+                      || release_free_cores (r->p, node, r->w) >= r->need->cores))
         return INT64_MAX;
     return r->w->end - r->w->at - 1;
 }
@@ -110,7 +111,7 @@ static bool is_known_useless (const struct end *r, const struct booking *b)
     const struct useless now = as_useless (r);
     const struct reach *reach = b->reach;
 
-    if (!reach || reach->generation != r->p->generation || reach->made != r->p->made)
+    if (!reach || reach->shown != r->p->shown || reach->made != r->p->made)
         return false;
     for (unsigned i = 0; i < reach->nuseless && i < USELESS_MAX; i++)
         if (covers (&reach->useless[i], &now))
@@ -128,9 +129,9 @@ static void note_useless (const struct end *r, const struct booking *b, int64_t 
 
     if (!reach || reach->made != r->p->made)
         return;
-    if (reach->generation != r->p->generation)
+    if (reach->shown != r->p->shown)
         reach->nuseless = 0;
-    reach->generation = r->p->generation;
+    reach->shown = r->p->shown;
     while (i < reach->nuseless && i < USELESS_MAX && !covers (&now, &reach->useless[i]))
         i++;
     if (i == reach->nuseless || i == USELESS_MAX)

@@ -266,12 +266,20 @@ static void enter (struct planner *p, int64_t start, int64_t end, const int64_t 
         p->stale = true;
 }
 
+void sums_enter (struct planner *p, struct booking *b)
+{
+    if (!p->stale)
+        enter (p, b->start, b->end, b->sums, -1);
+}
+
 void sums_book (struct planner *p, struct booking *b)
 {
-    if (p->stale)
+    if (b->aside)
+        p->sums_changed = true; /* it is looked at when it is resumed */
+    if (p->stale || b->aside)
         return;
     sums_of_booking (p, b, b->sums);
-    enter (p, b->start, b->end, b->sums, -1);
+    sums_enter (p, b);
 }
 
 void sums_unbook (struct planner *p, struct booking *b)
@@ -284,7 +292,9 @@ void sums_rebook (struct planner *p, struct booking *b)
 {
     int64_t sums[INDEX_DIMS], more[INDEX_DIMS];
 
-    if (p->stale)
+    if (b->aside)
+        p->sums_changed = true;
+    if (p->stale || b->aside)
         return;
     sums_of_booking (p, b, sums);
     for (unsigned d = 0; d < INDEX_DIMS; d++)

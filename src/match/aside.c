@@ -1,0 +1,121 @@
+/* aside.c - reservations that are set aside while those before them are looked at again
+ *
+ *     booking_suspend     it counts at no time: its own time is kept elsewhere, and its start
+ *                         and end are such that it overlaps no window
+ *     booking_resume      it counts again
+ *     booking_send_away   its claims leave the lists of their vertices, too: worth it only when
+ *                         matches come, as each claim is a word or two far away in memory
+ *
+ * Who is booked meanwhile does not see what is suspended: these are the fresh ones, and who is
+ * resumed looks whether one of them has what is his.
+ */
+#include <utlist.h>
+
+#include "match/planner_private.h"
+
+#define AWAY_MAX 32 /* a match */
+
+/* -- fresh ones -- */
+
+static void forget_fresh (struct planner *p)
+{
+    struct booking *b, *next;
+
+    DL_FOREACH_SAFE2 (p->fresh, b, next, fresh_next)
+    {
+        b->fresh = false;
+    }
+    p->fresh = NULL;
+    p->sums_changed = false;
+}
+
+bool booking_meets_fresh (struct planner *p, struct booking *b)
+{
+    int64_t start = booking_start (b), end = booking_end (b);
+    struct booking *o;
+
+    DL_FOREACH2 (p->fresh, o, fresh_next)
+    {
+        if (o != b && o->start < end && o->end > start && overlap_shares_node (p, o, b))
+            return true;
+    }
+    return false;
+}
+
+bool booking_is_taken (struct planner *p, struct booking *b)
+{
+    struct window w = { .at = booking_start (b), .end = booking_end (b) };
+
+    return booking_meets_fresh (p, b) && booking_check (p, b, &w, "taken by", NULL) < 0;
+}
+
+/* -- set aside -- */
+
+void aside_leave (struct planner *p, struct booking *b)
+{
+    p->naside--;
+    if (!b->away)
+        DL_DELETE2 (p->aside, b, aside_prev, aside_next);
+}
+
+void booking_suspend (struct planner *p, struct booking *b)
+{
+    if (b->aside)
+        return;
+    sums_unbook (p, b);
+    if (p->naside++ == 0)
+        forget_fresh (p);
+    b->aside = true;
+    DL_PREPEND2 (p->aside, b, aside_prev, aside_next);
+    b->own_start = b->start;
+    b->own_end = b->end;
+    b->start = INT64_MAX; /* overlaps no window */
+    b->end = INT64_MIN;
+    p->shown++;
+    p->changes++;
+}
+
+/* Many matches that come look through lists of claims: now without these. nclaims of the
+ * vertices stays, so that none goes. The first to be resumed stay longest. */
+void booking_send_away (struct planner *p)
+{
+    for (int n = 0; p->aside && n < AWAY_MAX; n++) {
+        struct booking *b = p->aside->aside_prev; /* the last */
+        DL_DELETE2 (p->aside, b, aside_prev, aside_next);
+        DL_DELETE (p->reserved, b);
+        b->away = true;
+        CLAIMS_OF_JOB (p, b, c)
+        {
+            claims_unlist (p, &p->claims[c]);
+        }
+    }
+}
+
+static void come_back (struct planner *p, struct booking *b)
+{
+    b->away = false;
+    DL_APPEND (p->reserved, b);
+    CLAIMS_OF_JOB (p, b, c)
+    {
+        claims_list (p, c);
+    }
+}
+
+/* Its sums hold as long as nobody was booked who did not see it: who shares a node with
+ * others counts it only when none of them does. */
+void booking_resume (struct planner *p, struct booking *b)
+{
+    if (!b->aside)
+        return;
+    b->aside = false;
+    aside_leave (p, b);
+    if (b->away)
+        come_back (p, b);
+    b->start = b->own_start;
+    b->end = b->own_end;
+    if (p->sums_changed || booking_meets_fresh (p, b))
+        sums_book (p, b);
+    else
+        sums_enter (p, b);
+    p->changes++;
+}

@@ -3,6 +3,7 @@ noinst_LIBRARIES += src/sched/libsched.a
 src_sched_libsched_a_SOURCES = \
 	src/sched/order.c \
 	src/sched/pass.c \
+	src/sched/plan.c \
 	src/sched/policy.c \
 	src/sched/priority.c \
 	src/sched/realm.c \
@@ -16,6 +17,7 @@ nodist_src_sched_libsched_a_SOURCES = src/sched/policies/table.c
 if HAVE_CMOCKA
 SCHED_TESTS = \
 	src/sched/test/test_order \
+	src/sched/test/test_plan_random \
 	src/sched/test/test_priority \
 	src/sched/test/test_realm \
 	src/sched/test/test_sched \
@@ -26,6 +28,7 @@ check_PROGRAMS += $(SCHED_TESTS)
 UNIT_TESTS += $(SCHED_TESTS)
 SCHED_TEST_LIBS = $(SCHED_LIBS) $(CMOCKA_LIBS)
 src_sched_test_test_order_LDADD = $(SCHED_TEST_LIBS)
+src_sched_test_test_plan_random_LDADD = $(SCHED_TEST_LIBS)
 src_sched_test_test_priority_LDADD = $(SCHED_TEST_LIBS)
 src_sched_test_test_realm_LDADD = $(SCHED_TEST_LIBS)
 src_sched_test_test_sched_LDADD = $(SCHED_TEST_LIBS)

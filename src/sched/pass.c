@@ -1,8 +1,9 @@
 /* pass.c - a pass: who starts now, who gets a reservation, who goes first without delaying it
  *
- *     cut      the end of the plan that does not hold any more is given up
+ *     suspend  of the plan what may not hold any more counts for nobody, until its turn
  *     front    the next job in order, until `depth` of them wait with a reservation: it
- *              starts, or gets its own
+ *              keeps the one that it has if nothing that changed concerns it; else it
+ *              starts, or gets a new one
  *     behind   of the others, in order, each group's first that may fit: it starts if it
  *              fits now beside all reservations
  *
@@ -17,110 +18,10 @@
 #include "common/parse.h"
 #include "sched/sched_private.h"
 
-#define UNTIMED_MAX 100 /* jobs in the plan that nobody can tell a time for */
-#define MISSES_MAX 3    /* tries of a group beside reservations in one pass */
+#define KEEP_MAX 16  /* jobs a step that keep their place in the plan */
+#define MISSES_MAX 3 /* tries of a group beside reservations in one pass */
 #define RENEW 0.5 /* seconds between plans that are renewed only because time passed, */
 #define RENEW_JOBS 100 /* and as much again for each so many jobs in them */
-
-/* -- the plan -- */
-
-void plan_cut (struct sched *s, const struct order_key *from)
-{
-    if (!s->cutting || order_compare (from, &s->cut) < 0)
-        s->cut = *from;
-    s->cutting = s->nplan > 0;
-}
-
-/* Its reservation ends; that this makes room is no news. */
-static void unplan (struct sched *s, struct pending *p)
-{
-    bool known = s->generation == match_generation (s->m);
-
-    if (p->start > 0) {
-        match_cancel (s->m, p->id);
-        s->nreserved--;
-    }
-    if (known)
-        s->generation = match_generation (s->m);
-    free (p->why);
-    p->why = NULL;
-    p->start = 0;
-    p->planned = false;
-    order_add (&p->group->jobs, &p->place);
-}
-
-void plan_leave (struct sched *s, struct pending *p)
-{
-    size_t low = 0, high = s->nplan;
-
-    while (low + 1 < high) {
-        size_t middle = low + (high - low) / 2;
-        if (order_compare (&s->plan[middle].key, &p->rank.key) <= 0)
-            low = middle;
-        else
-            high = middle;
-    }
-    s->plan[low].p = NULL;
-    unplan (s, p);
-    plan_cut (s, &p->rank.key);
-}
-
-static void find_first_start (struct sched *s)
-{
-    s->first_start = INFINITY;
-    for (size_t i = 0; i < s->nplan; i++)
-        if (s->plan[i].p && s->plan[i].p->start > 0)
-            s->first_start = fmin (s->first_start, s->plan[i].p->start);
-}
-
-/* One step; false: nothing is left to cut. */
-static bool cut_last (struct sched *s)
-{
-    if (s->nplan > 0 && order_compare (&s->plan[s->nplan - 1].key, &s->cut) >= 0) {
-        struct pending *p = s->plan[--s->nplan].p;
-        if (p) {
-            unplan (s, p);
-            group_refresh (s, p->group);
-        }
-        return true;
-    }
-    s->cutting = false;
-    find_first_start (s);
-    groups_reset (s);
-    return false;
-}
-
-void sched_unplan (struct sched *s)
-{
-    static const struct order_key first = { INT64_MAX, 0, 0 };
-
-    plan_cut (s, &first);
-    while (s->cutting && cut_last (s))
-        ;
-}
-
-/* start 0: there is no time for it, and why. -ENOMEM. */
-static int plan_add (struct sched *s, struct pending *p, double start, const char *why)
-{
-    if (s->nplan == s->plan_alloc) {
-        size_t alloc = s->plan_alloc ? 2 * s->plan_alloc : 16;
-        struct planned *plan = realloc (s->plan, alloc * sizeof (*plan));
-        if (!plan)
-            return -ENOMEM;
-        s->plan = plan;
-        s->plan_alloc = alloc;
-    }
-    s->plan[s->nplan++] = (struct planned){ p, p->rank.key };
-    p->planned = true;
-    p->start = start;
-    p->why = why ? strdup (why) : NULL;
-    s->nreserved += start > 0;
-    if (start > 0)
-        s->first_start = fmin (s->first_start, start);
-    order_remove (&p->group->jobs, &p->place);
-    group_refresh (s, p->group);
-    return 0;
-}
 
 /* -- a job -- */
 
@@ -135,7 +36,7 @@ static void note_miss (struct sched *s, struct group *g, double duration, const 
         g->bound = fmin (g->bound, nextafter (gap, INFINITY));
     if (g->misses >= 2 * MISSES_MAX)
         g->bound = fmin (g->bound, nextafter (window, INFINITY));
-    if (!g->why || strcmp (g->why, why) != 0) {
+    if (why && (!g->why || strcmp (g->why, why) != 0)) {
         free (g->why);
         g->why = strdup (why);
     }
@@ -277,25 +178,69 @@ static int reserve (struct sched *s, struct pending *p)
     return rc;
 }
 
+/* -- a job that has its place in the plan -- */
+
+/* It does not fit now, as before. What is short now is asked for one of each group. */
+static void miss_again (struct sched *s, struct pending *p)
+{
+    struct group *g = p->group;
+    struct error why = { 0 };
+    struct rset *r = NULL;
+
+    if (g->bound == INFINITY) {
+        s->tries++;
+        match_without_allocating (s->m, p->req, s->now, p->duration, &r, &why);
+        rset_destroy (r);
+    }
+    note_miss (s, g, p->place.weight, why.text[0] ? why.text : NULL);
+}
+
+/* 0: it keeps its place; 1: it has one, after a match; 2: it is out of the plan, and to be
+ * tried; -ENOMEM. Who holds out, or takes less time, is tried always. */
+static int resume (struct sched *s, struct pending *p)
+{
+    double start = p->start;
+    int rc = -EBUSY;
+
+    if (p->max_wait == 0 && p->time_min == 0)
+        rc = match_resume (s->m, p->id, p->req, s->now, p->duration, &start);
+    if (rc == -ENOMEM)
+        return rc;
+    s->tries += rc != 0;
+    if (rc < 0) {
+        plan_take_out (s, p);
+        return 2;
+    }
+    plan_keep (s, p, start);
+    miss_again (s, p);
+    return rc;
+}
+
 /* -- the steps of a pass: 1: *ret starts; 0: done; -EAGAIN: there is more; -ENOMEM -- */
 
-static struct pending *next_to_plan (const struct sched *s)
+/* Those whose turn it is in the plan; 0: *ret is next, or NULL; -EAGAIN, -ENOMEM. */
+static int resume_some (struct sched *s, struct pending **ret)
 {
-    const struct order_key *last = s->nplan > 0 ? &s->plan[s->nplan - 1].key : NULL;
-    struct order_link *link = order_after (&s->order, last, INFINITY);
-    bool enough = s->nreserved >= s->depth || s->nplan >= s->depth + UNTIMED_MAX
-                  || (!s->policy->backfill && s->nplan > 0);
+    int rc = 0;
 
-    return link && !enough ? CONTAINER_OF (link, struct pending, rank) : NULL;
+    for (int n = 0; (*ret = plan_next (s)) && (*ret)->planned; n++) {
+        if (n == KEEP_MAX)
+            return -EAGAIN;
+        if ((rc = resume (s, *ret)) != 0)
+            return rc == 2 ? 0 : rc < 0 ? rc : -EAGAIN;
+    }
+    return 0;
 }
 
 static int front (struct sched *s, struct sched_decision *ret)
 {
-    struct pending *p = next_to_plan (s);
-    int rc;
+    struct pending *p;
+    int rc = resume_some (s, &p);
 
+    if (rc < 0)
+        return rc;
     if (!p)
-        return 0;
+        return plan_drop_last (s) ? -EAGAIN : 0;
     /* Whatever is known of its group: that it was not tried often enough is no reason for it
      * to wait. */
     rc = try (s, p, ret);
@@ -308,6 +253,7 @@ static int behind (struct sched *s, struct sched_decision *ret)
 {
     const struct order_link *link = order_first (&s->ready);
 
+    plan_made (s);
     if (!link || !s->policy->backfill || match_nothing_free (s->m))
         return 0;
     struct group *g = CONTAINER_OF (link, struct group, head);
@@ -320,7 +266,7 @@ static int step (struct sched *s, struct sched_decision *ret)
 {
     int rc;
 
-    if (s->cutting && cut_last (s))
+    if (plan_suspend (s))
         return -EAGAIN;
     rc = front (s, ret);
     return rc == 0 ? behind (s, ret) : rc;
@@ -350,7 +296,7 @@ static void look_around (struct sched *s)
     s->hold_until = INFINITY;
     if (due)
         s->renewed = s->now;
-    plan_cut (s, &first);
+    plan_doubt (s, &first);
 }
 
 int sched_next (struct sched *s, double now, unsigned max_tries,

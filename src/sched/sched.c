@@ -48,7 +48,7 @@ void sched_set_policy (struct sched *s, const struct queue_policy *policy, unsig
 
     s->policy = policy;
     s->depth = MIN (depth ? depth : policy->depth, QUEUE_DEPTH_MAX);
-    plan_cut (s, &first);
+    plan_doubt (s, &first);
 }
 
 /* -- groups -- */
@@ -159,7 +159,7 @@ static void detach (struct sched *s, struct pending *p)
 static void is_before_planned (struct sched *s, const struct order_key *key)
 {
     if (s->nplan > 0 && order_compare (key, &s->plan[s->nplan - 1].key) < 0)
-        plan_cut (s, key);
+        plan_doubt (s, key);
 }
 
 /* Who holds out, or takes less time, is like nobody else. */

@@ -1,6 +1,7 @@
 /* sched_private.h - what the files of the queue share
  *
  *     sched.c     jobs in and out, groups of equal ones
+ *     plan.c      the jobs in front that have a place, and what of it may not hold any more
  *     pass.c      who starts now, who gets a reservation
  *     reason.c    why a job waits, and until when
  *     size.c      why an elastic job starts at its size
@@ -84,9 +85,11 @@ struct sched {
     struct group *failed; /* none of them has a job that would fit now */
     struct planned *plan; /* the jobs in front, in order */
     size_t nplan, plan_alloc;
-    size_t nreserved; /* of these have a reservation */
-    bool cutting;     /* those of the plan that are at or behind `cut` are to go */
-    struct order_key cut;
+    size_t checked;   /* the first so many hold */
+    size_t suspended; /* and from this one on their reservations are; >= checked */
+    bool doubted;     /* those between are still to be suspended */
+    bool whole;       /* all hold, and the matcher was told so */
+    size_t nreserved; /* of those that hold have a reservation */
     double
         hold_until; /* when somebody has held out for long enough, INFINITY: nobody does */
     double first_start; /* of the reservations, INFINITY: there is none */
@@ -113,12 +116,28 @@ void group_refresh (struct sched *s, struct group *g);
 /* All may fit again. */
 void groups_reset (struct sched *s);
 
-/* -- pass.c -- */
+/* -- plan.c -- */
 
-/* The plan does not hold any more from that key on. */
-void plan_cut (struct sched *s, const struct order_key *from);
+#define PLAN_UNTIMED_MAX 100 /* jobs in the plan that nobody can tell a time for */
+
+/* The plan may not hold any more from that key on. */
+void plan_doubt (struct sched *s, const struct order_key *from);
 /* A planned job goes: its reservation ends now. */
 void plan_leave (struct sched *s, struct pending *p);
+/* A step to suspend what is doubtful; false: all is. */
+bool plan_suspend (struct sched *s);
+/* Whose turn it is, in the plan or not; NULL: there are enough. */
+struct pending *plan_next (struct sched *s);
+/* It is in the plan, and has its place there. */
+void plan_keep (struct sched *s, struct pending *p, double start);
+/* It is in the plan, and is to be tried as if it were not. */
+void plan_take_out (struct sched *s, struct pending *p);
+/* A new one. start 0: there is no time for it, and why. -ENOMEM. */
+int plan_add (struct sched *s, struct pending *p, double start, const char *why);
+/* There are enough: the last doubtful one is not needed. false: there is none. */
+bool plan_drop_last (struct sched *s);
+/* All hold. */
+void plan_made (struct sched *s);
 
 /* -- size.c -- */
 

@@ -22,7 +22,7 @@
 #define NODES_MAX 4096  /* that the log names */
 #define EVENTS_MAX 1024 /* in it */
 #define FEW 64          /* of which all can be looked at */
-#define LOOKS_MAX 1024  /* at nodes, for one answer; then a match costs no more */
+#define LOOKS_MAX 256   /* at nodes, for one answer; then a match costs no more */
 
 /* -- the log -- */
 
@@ -129,7 +129,7 @@ static bool is_of_use (const struct freed_look *k, const struct freed *e, int64_
     for (uint32_t i = 0; i < e->n; i++) {
         uint32_t node = k->p->freed.nodes[e->first + i];
         if ((*looks)++ >= LOOKS_MAX || has_room_at (k, node, from)
-            || has_room_later (k, node, node, from, until))
+            || (from < until && has_room_later (k, node, node, from, until)))
             return true;
     }
     return false;

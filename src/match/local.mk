@@ -114,6 +114,7 @@ MATCH_TESTS = \
 	src/match/test/test_reader_hwloc \
 	src/match/test/test_reader_jgf \
 	src/match/test/test_reader_rv1exec \
+	src/match/test/test_resume \
 	src/match/test/test_rset \
 	src/match/test/test_selection \
 	src/match/test/test_shape \
@@ -160,6 +161,7 @@ src_match_test_test_reader_grug_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_reader_hwloc_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_reader_jgf_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_reader_rv1exec_LDADD = $(MATCH_TEST_LIBS)
+src_match_test_test_resume_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_rset_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_selection_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_shape_LDADD = $(MATCH_TEST_LIBS)

@@ -21,7 +21,7 @@
 
 #define NODES_MAX 4096  /* that the log names */
 #define EVENTS_MAX 1024 /* in it */
-#define FEW 64          /* of which all can be looked at */
+#define FEW 16          /* of which all can be looked at */
 #define LOOKS_MAX 256   /* at nodes, for one answer; then a match costs no more */
 
 /* -- the log -- */

@@ -18,7 +18,7 @@
 #include "common/parse.h"
 #include "sched/sched_private.h"
 
-#define KEEP_MAX 16  /* jobs a step that keep their place in the plan */
+#define KEEP_MAX 4   /* jobs a step that keep their place in the plan */
 #define MISSES_MAX 3 /* tries of a group beside reservations in one pass */
 #define RENEW 0.5 /* seconds between plans that are renewed only because time passed, */
 #define RENEW_JOBS 100 /* and as much again for each so many jobs in them */

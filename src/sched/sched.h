@@ -11,8 +11,9 @@
  * not fit now get reservations: from the earliest time on at which what they need is free
  * for as long as they asked for, if all that runs ends by its limit; as many as the policy
  * says (policy.h). Who is behind them starts if it fits now and delays none of these. When
- * something becomes free sooner, comes, goes or is cancelled, the plan is made anew from
- * there on: what is made piece by piece is what would be made at once.
+ * something becomes free sooner, comes, goes or is cancelled, the plan from there on is
+ * looked through: whom that cannot concern keeps his place, the others are planned again
+ * (plan.c). What is made piece by piece is what would be made at once.
  *
  * Jobs of one shape stand in one group. Where one does not fit, no other of its group does
  * that would run as long; so a pass tries each group a few times at most, and neither its

@@ -18,6 +18,7 @@
 #include "jobspec/jobspec.h"
 #include "match/planner.h"
 #include "match/writer.h"
+#include "measure.h"
 
 #define HOUR 3600
 #define RARE "big" /* the property of the last RARE_NODES nodes */
@@ -27,21 +28,7 @@
 
 static double now_us (void)
 {
-    struct timespec t;
-    clock_gettime (CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
-}
-
-static int compare_double (const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
-static double quantile (double *v, size_t n, double q)
-{
-    qsort (v, n, sizeof (*v), compare_double);
-    return n ? v[(size_t)((double)(n - 1) * q)] : NAN;
+    return measure_us (CLOCK_MONOTONIC);
 }
 
 static void die (const char *what, const char *why)
@@ -223,9 +210,9 @@ static struct figures measure (struct planner *p, const struct request *r, int t
             planner_cancel (p, 1u << 30);
         shape_destroy (s);
     }
-    f.decide = quantile (d, (size_t)times, 0.5);
-    f.write = f.rc == 0 ? quantile (w, (size_t)times, 0.5) : NAN;
-    f.parse = quantile (q, (size_t)times, 0.5);
+    f.decide = measure_quantile (d, (size_t)times, 0.5);
+    f.write = f.rc == 0 ? measure_quantile (w, (size_t)times, 0.5) : NAN;
+    f.parse = measure_quantile (q, (size_t)times, 0.5);
     free (d);
     free (text);
     return f;
@@ -381,9 +368,10 @@ static void stream (const struct machine_shape *m, struct graph *g, const char *
     }
     printf ("%-8s %d mixed jobs, reserved: %.1f ms in all, p50 %.1f us, p95 %.1f us, p99 "
             "%.1f us, max %.1f us; %zu not placed; %.1f MB\n",
-            m->name, jobs, sum / 1e3, quantile (d, (size_t)jobs, 0.5),
-            quantile (d, (size_t)jobs, 0.95), quantile (d, (size_t)jobs, 0.99),
-            quantile (d, (size_t)jobs, 1.0), failed,
+            m->name, jobs, sum / 1e3, measure_quantile (d, (size_t)jobs, 0.5),
+            measure_quantile (d, (size_t)jobs, 0.95),
+            measure_quantile (d, (size_t)jobs, 0.99),
+            measure_quantile (d, (size_t)jobs, 1.0), failed,
             (double)(graph_memory (g) + planner_memory (p)) / 1e6);
     fflush (stdout);
     for (int i = 0; i < 8; i++)

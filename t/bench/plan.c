@@ -20,6 +20,7 @@
 #include "jobspec/jobspec.h"
 #include "match/match.h"
 #include "sched/sched.h"
+#include "measure.h"
 
 #define TRIES 16 /* a call, as in src/broker/plan.c */
 #define EPOCH 1.7e9
@@ -66,21 +67,7 @@ struct pass {
 /* Of the processor: all that is measured only computes, and what else runs does not count. */
 static double now_us (void)
 {
-    struct timespec t;
-    clock_gettime (CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
-}
-
-static int compare_double (const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
-static double quantile (double *v, size_t n, double q)
-{
-    qsort (v, n, sizeof (*v), compare_double);
-    return n ? v[(size_t)((double)(n - 1) * q)] : NAN;
+    return measure_us (CLOCK_THREAD_CPUTIME_ID);
 }
 
 static void die (const char *what, const char *why)
@@ -403,8 +390,8 @@ static void table_row (struct machine *g, unsigned nodes, size_t pending,
         printf (" %7zu %8.0f %8.2f %6zu %8.0f %8.0f %8.2f %8.2f %8.2f\n", b->running.n,
                 (double)first.started * 1e6 / first.us, first.longest / 1e3, f.n,
                 (double)f.started * 1e6 / f.sum, (double)f.tries * 1e6 / f.sum,
-                quantile (us, f.n, 0.5) / 1e3, quantile (us, f.n, 0.99) / 1e3,
-                f.longest / 1e3);
+                measure_quantile (us, f.n, 0.5) / 1e3,
+                measure_quantile (us, f.n, 0.99) / 1e3, f.longest / 1e3);
     fflush (stdout);
     bench_destroy (b);
 }
@@ -464,7 +451,7 @@ static void change_cell (struct bench *b, enum change what, size_t pending)
         us[n++] = change (b, what);
         restore (b, pending);
     }
-    printf (" %12.1f %12.1f", quantile (us, n, 0.5), quantile (us, n, 1));
+    printf (" %12.1f %12.1f", measure_quantile (us, n, 0.5), measure_quantile (us, n, 1));
     fflush (stdout);
 }
 

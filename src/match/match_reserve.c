@@ -128,7 +128,10 @@ int match_resume (struct matcher *m, uint64_t job, const struct match_request *r
 
     if (rc < 0)
         return rc;
-    bool lost = b && (booking_start (b) <= at || booking_is_taken (m->p, b));
+    /* Tasks that are spread anew for each number of nodes have no one shape to look by. */
+    bool lost = b
+                && (booking_start (b) <= at || booking_is_taken (m->p, b)
+                    || req->spread.tasks > 0);
     if (!freed_look (&look, m->p, req->shape, at, length,
                      b ? booking_start (b) : INT64_MAX)
         && !lost) {

@@ -227,7 +227,7 @@ static int resume_some (struct sched *s, struct pending **ret)
         if (n == KEEP_MAX)
             return -EAGAIN;
         if ((rc = resume (s, *ret)) != 0)
-            return rc == 2 ? 0 : rc < 0 ? rc : -EAGAIN;
+            return rc < 0 ? rc : -EAGAIN;
     }
     return 0;
 }

@@ -132,7 +132,7 @@ test_expect_success 'unreserve frees the nodes at once' '
 '
 
 test_expect_success '--test-only tells a start behind it' '
-    fresh && name=$(reserve now+10 30 4) && [ "$name" = resv-2 ] &&
+    fresh && name=$(reserve now+20 30 4) && [ "$name" = resv-2 ] &&
     fluxq-submit --test-only -t 1 -N 1 -- true >told && cat told &&
     grep "would start not before" told &&
     fluxq-submit --test-only -t 0:05 -N 1 -- true >told && grep "would start now" told &&
@@ -229,10 +229,10 @@ test_expect_success 'kill -9: a planned and an active one, a job inside, and who
 '
 
 test_expect_success 'it begins and ends by itself; who waits inside waits on, and goes on in the next of that name' '
-    fresh && reserve now+3 0:04 node[0-1] --name quick && has_state quick planned &&
-    in=$(submit 0:03 -N 1 --exclusive --reservation quick) && two=$(submit 0:04 -N 2 --exclusive --reservation quick) &&
-    [ "$(job_field $in reason)" = Reservation ] && wait_until 10 has_state quick active &&
-    wait_job_state $in RUNNING && all=$(submit 1 -N 4) && wait_until 10 is_over quick &&
+    fresh && reserve now+6 0:08 node[0-1] --name quick && has_state quick planned &&
+    in=$(submit 0:03 -N 1 --exclusive --reservation quick) && two=$(submit 0:08 -N 2 --exclusive --reservation quick) &&
+    [ "$(job_field $in reason)" = Reservation ] && wait_until 20 has_state quick active &&
+    wait_job_state $in RUNNING && all=$(submit 1 -N 4) && wait_until 20 is_over quick &&
     wait_job_state $all RUNNING && [ "$(job_state $two)" = PENDING ] && [ "$(job_field $two reason)" = Reservation ] &&
     why_has $two "reservation quick is over or was removed" && end_job $all &&
     kill_broker && start_broker --config reserve.yaml && is_over quick && why_has $two "is over or was removed" &&

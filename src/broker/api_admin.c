@@ -90,8 +90,10 @@ static int node_info (const struct broker *b, int i, struct machine_node_info *r
     in.state = ret->state;
     in.reason = ret->reason;
     *ret = in;
-    if (r->maintenance)
-        ret->cores_free = ret->gpus_free = 0, ret->memory_free = 0;
+    if (r->maintenance) {
+        ret->cores_free = ret->gpus_free = 0;
+        ret->memory_free = 0;
+    }
     return rc;
 }
 

@@ -177,8 +177,9 @@ static int mirror (struct realm *x, const struct machine *whole, const char *nam
 
 int realm_mirror (struct realm *x, const struct machine *whole, const char *name)
 {
+    bool some_gone = machine_node_count (x->machine) < hostlist_count (x->nodes);
     bool ours = machine_node_find (x->machine, name) >= 0
-                || (x->open && hostlist_find (x->nodes, name) >= 0);
+                || (x->open && some_gone && hostlist_find (x->nodes, name) >= 0);
 
     return ours ? mirror (x, whole, name) : 0;
 }

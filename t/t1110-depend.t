@@ -218,13 +218,13 @@ test_expect_success 'and so are bad ones in a jobspec' '
     post ".attributes.system[\"begin-time\"] = -1" && grep begin-time answer &&
     post ".attributes.system.fluxq = {deadline: \"soon\"}" && grep deadline answer && none_active
 '
-test_expect_success '--begin: not before' '
+test_expect_success '--begin: not before, also after a restart' '
     fresh &&
-    at=$(($(date +%s) + 2)) && id=$(fluxq-submit -o /dev/null --begin=uts$at -- true) &&
-    test "$(job_state $id)" = PENDING && test "$(job_field $id reason)" = BeginTime &&
-    restart_broker && test "$(job_field $id reason)" = BeginTime && wait_job_state $id COMPLETED &&
-    job_field $id start_time | jq -e ". >= $at" && job_field $id eligible_time | jq -e ". >= $at" &&
+    at=$(($(date +%s) + 2)) && soon=$(fluxq-submit -o /dev/null --begin=uts$at -- true) &&
     id=$(submit -b now+1hour) && test "$(job_field $id reason)" = BeginTime &&
+    restart_broker && test "$(job_state $id)" = PENDING && test "$(job_field $id reason)" = BeginTime &&
+    wait_job_state $soon COMPLETED &&
+    job_field $soon start_time | jq -e ". >= $at" && job_field $soon eligible_time | jq -e ". >= $at" &&
     job_field $id begin_time | jq -e ". > $at + 3590 and . < $at + 3700" &&
     fluxq-show job $id | grep "^Not before:" && fluxq-cancel $id
 '

@@ -89,8 +89,8 @@ static void test_lists (void **state)
     offered ("", "", "cancel\nctl\ninfo\nlogs\nqueue\nshow\nsubmit\nexit\nhelp\nquit\n");
     offered ("logs --st", "--st", "--stdout\n--stderr\n");
     offered ("logs -", "-f", "");
-    offered ("show ", "", "job\nnode\nqueue\npriority\nfair-share\n");
-    offered ("ctl re", "re", "reload\nresume\nrelease\n");
+    offered ("show ", "", "job\nnode\nqueue\npriority\nfair-share\nreservation\n");
+    offered ("ctl re", "re", "reload\nresume\nrelease\nreserve\n");
     offered ("queue -t R", "R", "RUNNING\n");
 }
 

@@ -180,19 +180,16 @@ static int reserve (struct sched *s, struct pending *p)
 
 /* -- a job that has its place in the plan -- */
 
-/* It does not fit now, as before. What is short now is asked for one of each group. */
-static void miss_again (struct sched *s, struct pending *p)
+/* What is short now: asked for one of each group, before its own reservation is in its way. */
+static void ask_why (struct sched *s, const struct pending *p, struct error *why)
 {
-    struct group *g = p->group;
-    struct error why = { 0 };
     struct rset *r = NULL;
 
-    if (g->bound == INFINITY) {
-        s->tries++;
-        match_without_allocating (s->m, p->req, s->now, p->duration, &r, &why);
-        rset_destroy (r);
-    }
-    note_miss (s, g, p->place.weight, why.text[0] ? why.text : NULL);
+    if (p->group->bound != INFINITY)
+        return;
+    s->tries++;
+    match_without_allocating (s->m, p->req, s->now, p->duration, &r, why);
+    rset_destroy (r);
 }
 
 /* 0: it keeps its place; 1: it has one, after a match; 2: it is out of the plan, and to be
@@ -200,8 +197,10 @@ static void miss_again (struct sched *s, struct pending *p)
 static int resume (struct sched *s, struct pending *p)
 {
     double start = p->start;
+    struct error why = { 0 };
     int rc = -EBUSY;
 
+    ask_why (s, p, &why);
     if (p->max_wait == 0 && p->time_min == 0)
         rc = match_resume (s->m, p->id, p->req, s->now, p->duration, &start);
     if (rc == -ENOMEM)
@@ -211,8 +210,8 @@ static int resume (struct sched *s, struct pending *p)
         plan_take_out (s, p);
         return 2;
     }
+    note_miss (s, p->group, p->place.weight, why.text[0] ? why.text : NULL);
     plan_keep (s, p, start);
-    miss_again (s, p);
     return rc;
 }
 

@@ -133,10 +133,10 @@ static json_t *describe_jobspec (const struct jobspec *js)
         "{s:o s:b s:s? s:s? s:s? s:s? s:s? s:{s:I s:I s:I s:I s:I s:I s:I}}", "command",
         command, "batch", (int)jobspec_is_batch (js), "cwd", js->cwd, "output",
         js->output, "error", js->error, "image", js->image, "reservation",
-        js->reservation, "request", "nodes_min", (json_int_t)s.min_nodes, "nodes_max", (json_int_t)s.max_nodes, "slots_min",
-        (json_int_t)s.min_slots, "slots_max", (json_int_t)s.max_slots, "cores",
-        (json_int_t)s.min_cores, "gpus", (json_int_t)s.min_gpus, "memory_per_node_mib",
-        (json_int_t)js->memory_per_node);
+        js->reservation, "request", "nodes_min", (json_int_t)s.min_nodes, "nodes_max",
+        (json_int_t)s.max_nodes, "slots_min", (json_int_t)s.min_slots, "slots_max",
+        (json_int_t)s.max_slots, "cores", (json_int_t)s.min_cores, "gpus",
+        (json_int_t)s.min_gpus, "memory_per_node_mib", (json_int_t)js->memory_per_node);
     return o;
 }
 

@@ -143,7 +143,7 @@ static struct entry *make_task (struct broker *b, struct entry *array, uint32_t 
     e->tasks_total = array->tasks_total;
     e->tasks_per_slot = array->tasks_per_slot;
     e->realm = array->realm; /* where it was placed */
-    e->submitting = true; /* it was placed already: into no queue */
+    e->submitting = true;    /* it was placed already: into no queue */
     journal_txn_job_of (broker_transaction (b), e->id, array->job->userid, array->id);
     if (broker_emit (b, e, "submit", context) < 0 || e->job->state != JOB_SCHED)
         no_memory (); /* half of it is in the transaction */

@@ -84,8 +84,8 @@ const struct match_request *broker_avoid_choose (struct broker *b, struct entry 
     double now = MAX (clock_wall (), e->job->t_begin), start;
 
     e->avoids = e->avoiding && !b->recovering
-                && match_earliest (broker_matcher_of (b, e), e->avoiding, now, e->job->duration, &start,
-                                   NULL, NULL)
+                && match_earliest (broker_matcher_of (b, e), e->avoiding, now,
+                                   e->job->duration, &start, NULL, NULL)
                        == 0
                 && start - now < SOMEDAY;
     return e->avoids ? e->avoiding : e->req;

@@ -325,8 +325,8 @@ struct broker *broker_create (uv_loop_t *loop, struct config *config, struct err
     if (broker_find_operators (config, &b->operators, &b->noperators, err) < 0
         || init_dirs (b, err) < 0 || init_plan (b, err) < 0 || init_journal (b, err) < 0
         || nodes_init (b, err) < 0 || init_queues (b, err) < 0
-        || broker_reserve_init (b, err) < 0 || broker_recover (b, err) < 0 || init_exec (b, err) < 0
-        || init_http (b, err) < 0) {
+        || broker_reserve_init (b, err) < 0 || broker_recover (b, err) < 0
+        || init_exec (b, err) < 0 || init_http (b, err) < 0) {
         broker_destroy (b);
         return NULL;
     }

@@ -39,19 +39,20 @@ struct entry {
     struct job *job;
     unsigned queue;            /* index in config */
     struct match_request *req; /* while it may be scheduled */
-    struct match_request *avoiding; /* the same without the nodes of job->avoid; or NULL */
-    bool avoids;                    /* that is what is in the queue */
+    struct match_request
+        *avoiding;             /* the same without the nodes of job->avoid; or NULL */
+    bool avoids;               /* that is what is in the queue */
     double max_wait, time_min; /* seconds, of the jobspec; 0: none */
     int64_t tasks_total, tasks_per_slot; /* of the jobspec; one of them is 0 */
-    struct jobspec *js;        /* only when fresh or running; else in the journal */
-    struct rset *r;            /* while allocated */
-    struct exec_job *xjob;     /* between start and cleaned */
-    uint64_t turn;             /* serial of the last turn that has outer actions for it */
-    size_t turn_slot;          /* ... and where they stand there */
-    bool starting;             /* between START and exec start: look-ups are under way */
-    bool start_again;          /* a look-up failed; tried again by broker.retry */
-    bool submitting;           /* its first transaction is not on disk yet */
-    bool fresh; /* in broker.fresh: js is kept until the pass after submit */
+    struct jobspec *js;    /* only when fresh or running; else in the journal */
+    struct rset *r;        /* while allocated */
+    struct exec_job *xjob; /* between start and cleaned */
+    uint64_t turn;         /* serial of the last turn that has outer actions for it */
+    size_t turn_slot;      /* ... and where they stand there */
+    bool starting;         /* between START and exec start: look-ups are under way */
+    bool start_again;      /* a look-up failed; tried again by broker.retry */
+    bool submitting;       /* its first transaction is not on disk yet */
+    bool fresh;            /* in broker.fresh: js is kept until the pass after submit */
     struct entry *fresh_prev, *fresh_next;
     bool recovered;   /* RUN or CLEANUP was found at start-up: exec recover, not start */
     bool result_told; /* waiters have been answered */
@@ -152,11 +153,11 @@ struct broker {
     bool plan_due;
     bool recovering; /* until the executor has listed its nodes */
     bool stopping;
-    bool dead;                      /* being destroyed: what comes back only frees */
-    struct drain *drains;           /* nodes drained by operators, see nodes.c */
-    struct suspect *suspects;       /* nodes on which starts failed, see suspects.c */
-    size_t navoiding;               /* entries with a request `avoiding` */
-    bool avoid_due;                 /* nodes have changed: are theirs still the right ones? */
+    bool dead;                /* being destroyed: what comes back only frees */
+    struct drain *drains;     /* nodes drained by operators, see nodes.c */
+    struct suspect *suspects; /* nodes on which starts failed, see suspects.c */
+    size_t navoiding;         /* entries with a request `avoiding` */
+    bool avoid_due;           /* nodes have changed: are theirs still the right ones? */
     struct submission *submissions; /* with an Idempotency-Key and not yet on disk */
     struct watcher *watchers;       /* GET /v1/watch */
 };
@@ -170,8 +171,8 @@ struct broker {
             (uv_handle_t *)&(b)->farewell, (uv_handle_t *)&(b)->priorities,              \
             (uv_handle_t *)&(b)->deps_timer, (uv_handle_t *)&(b)->lookup_timer,          \
             (uv_handle_t *)&(b)->deadline_timer, (uv_handle_t *)&(b)->reserve_timer,     \
-            (uv_handle_t *)&(b)->sigint,                                                     \
-            (uv_handle_t *)&(b)->sigterm, (uv_handle_t *)&(b)->sighup                    \
+            (uv_handle_t *)&(b)->sigint, (uv_handle_t *)&(b)->sigterm,                   \
+            (uv_handle_t *)&(b)->sighup                                                  \
     }
 
 /* -- jobs.c: the table of jobs -- */

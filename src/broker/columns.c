@@ -207,12 +207,11 @@ COLUMN (reason)
     char text[ARRAY_REASON_MAX];
     const char *array = broker_array_reason (b, e, text, sizeof (text));
     const char *depend = broker_depend_reason (b, e);
-    const char *name = is_held (e) ? job_hold_reason (e->job, 0)
-                       : depend    ? depend
-                       : array     ? array
-                       : is_waiting (e)
-                           ? broker_sched_reason_name (b, e)
-                           : NULL;
+    const char *name = is_held (e)      ? job_hold_reason (e->job, 0)
+                       : depend         ? depend
+                       : array          ? array
+                       : is_waiting (e) ? broker_sched_reason_name (b, e)
+                                        : NULL;
     if (name)
         strbuf_adds (sb, name);
 }
@@ -252,7 +251,8 @@ static bool find_position (struct broker *b, const struct entry *e, size_t *ahea
 {
     const struct sched *s = is_waiting (e) ? broker_sched_of (b, e) : NULL;
 
-    return s && !b->recovering && sched_position (s, broker_queued_id (e), ahead, start) == 0;
+    return s && !b->recovering
+           && sched_position (s, broker_queued_id (e), ahead, start) == 0;
 }
 
 /* Planned: who waits with a reservation. */

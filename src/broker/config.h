@@ -35,8 +35,8 @@ struct config_queue {
     double max_time;     /* seconds, 0: no bound */
     struct config_timeouts timeouts;
     int64_t max_nodes; /* 0: no bound */
-    int priority;        /* added to each job's priority, 0..1000 */
-    char *image;         /* for jobs without --image, or NULL */
+    int priority;      /* added to each job's priority, 0..1000 */
+    char *image;       /* for jobs without --image, or NULL */
 };
 
 /* The mapping "priority:". */
@@ -70,11 +70,11 @@ struct config {
     struct config_timeouts timeouts; /* start and pull are set */
     size_t start_serialize; /* ranks from which on starts are one at a time; 0: none is */
     unsigned drain_after_failures; /* jobs that failed to start on a node; 0: never */
-    bool requeue;        /* who loses a node, unless its jobspec says */
-    bool requeue_at_end; /* else at its old place in the order */
-    double grace;         /* seconds between SIGTERM and SIGKILL */
-    unsigned array_max;   /* tasks of an array */
-    size_t keep_finished; /* finished jobs kept in memory for listings */
+    bool requeue;                  /* who loses a node, unless its jobspec says */
+    bool requeue_at_end;           /* else at its old place in the order */
+    double grace;                  /* seconds between SIGTERM and SIGKILL */
+    unsigned array_max;            /* tasks of an array */
+    size_t keep_finished;          /* finished jobs kept in memory for listings */
     struct config_priority priority;
     struct config_queue *queues;
     size_t nqueues;

@@ -47,7 +47,8 @@ void broker_enqueue (struct broker *b, struct entry *e)
                              .queue = e->queue };
     if (!e->note && e->job->requeue_reason) /* after a restart of ours */
         entry_set_note (e, e->job->requeue_reason);
-    int rc = sched ? sched_enqueue (sched, &s) : 0; /* else it waits for its reservation */
+    int rc =
+        sched ? sched_enqueue (sched, &s) : 0; /* else it waits for its reservation */
     if (rc < 0)
         log_error ("job %ju: cannot be queued: %s", (uintmax_t)e->id, strerror (-rc));
     broker_plan_due (b);

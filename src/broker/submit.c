@@ -165,11 +165,11 @@ static int check (struct submission *s, const char **code, struct error *err)
 static json_t *submit_context (const struct submission *s, const struct exec_user *user)
 {
     const struct jobspec *js = s->e->js;
-    json_t *o = json_pack ("{s:I s:i s:i s:i s:I s:s s:s s:s s:f}", "userid",
-                           (json_int_t)user->uid, "urgency", s->urgency, "flags", 0,
-                           "version", 1, "groupid", (json_int_t)user->gid, "user",
-                           user->name, "name", js->name, "queue", s->queue, "duration",
-                           js->duration);
+    json_t *o =
+        json_pack ("{s:I s:i s:i s:i s:I s:s s:s s:s s:f}", "userid",
+                   (json_int_t)user->uid, "urgency", s->urgency, "flags", 0, "version", 1,
+                   "groupid", (json_int_t)user->gid, "user", user->name, "name", js->name,
+                   "queue", s->queue, "duration", js->duration);
     int rc = o ? sizes_to_submit (o, js) : -1;
     if (js->begin > 0)
         rc |= json_object_set_new (o, "begin", json_real (js->begin));

@@ -278,7 +278,8 @@ static const struct subcommand subcommands[] = {
       COMPLETE_JOBS },
     { "release", "IDS...", "let held jobs start", COMPLETE_JOBS },
     { "queue", "start|stop NAME...", "let a queue start jobs, or not", COMPLETE_QUEUES },
-    { "reserve", "--start TIME --duration TIME --nodes N|NODES --users NAMES|--maintenance",
+    { "reserve",
+      "--start TIME --duration TIME --nodes N|NODES --users NAMES|--maintenance",
       "keep nodes for some users' jobs, or for nobody's, in that time", COMPLETE_NONE },
     { "unreserve", "NAME...", "let all jobs have a reservation's nodes again",
       COMPLETE_RESERVATIONS },
@@ -290,9 +291,9 @@ static const struct {
     int (*run) (struct cmd *c, const struct ctl *x);
     bool operands;
 } actions[] = {
-    { do_status, false }, { do_shutdown, false }, { do_reload, false },
-    { do_drain, true },   { do_resume, true },    { do_hold, true },
-    { do_release, true }, { do_queue, true },     { do_reserve, false },
+    { do_status, false },   { do_shutdown, false }, { do_reload, false },
+    { do_drain, true },     { do_resume, true },    { do_hold, true },
+    { do_release, true },   { do_queue, true },     { do_reserve, false },
     { do_unreserve, true },
 };
 _Static_assert(ARRAY_SIZE (actions) + 1 == ARRAY_SIZE (subcommands),

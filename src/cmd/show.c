@@ -28,7 +28,14 @@ static const struct subcommand subcommands[] = {
     { .name = NULL },
 };
 
-enum { SHOW_JOB, SHOW_NODE, SHOW_QUEUE, SHOW_PRIORITY, SHOW_FAIR_SHARE, SHOW_RESERVATION };
+enum {
+    SHOW_JOB,
+    SHOW_NODE,
+    SHOW_QUEUE,
+    SHOW_PRIORITY,
+    SHOW_FAIR_SHARE,
+    SHOW_RESERVATION
+};
 
 /* -- jobs -- */
 
@@ -289,9 +296,8 @@ static int read_options (struct cmd *c, struct show *s)
     if (c->ended)
         return c->status;
     if (s->what < 0)
-        return cmd_usage (c,
-                          "show what? job ID, node [NAMES], queue [NAME], priority "
-                          "[ID], fair-share [USER] or reservation [NAME]");
+        return cmd_usage (c, "show what? job ID, node [NAMES], queue [NAME], priority "
+                             "[ID], fair-share [USER] or reservation [NAME]");
     if (s->what != SHOW_JOB && (s->events || s->jobspec))
         return cmd_usage (c, "--%s is for jobs", s->events ? "events" : "jobspec");
     if (s->events && s->jobspec)

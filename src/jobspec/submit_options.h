@@ -79,11 +79,11 @@ struct submit_size {
 };
 
 struct submit_options {
-    char *job_name;               /* -J */
-    char *output;                 /* -o */
-    char *error;                  /* -e */
-    struct submit_size nodes;     /* -N */
-    struct submit_size ntasks;    /* -n */
+    char *job_name;            /* -J */
+    char *output;              /* -o */
+    char *error;               /* -e */
+    struct submit_size nodes;  /* -N */
+    struct submit_size ntasks; /* -n */
     int64_t ntasks_per_node;
     int64_t cpus_per_task; /* -c */
     int64_t mem_mib;       /* --mem, a node */

@@ -54,7 +54,8 @@ struct booking {
     uint64_t job;
     int64_t start, end;
     bool reserved;
-    bool over; /* reserved, and others may have something there at that time: what they have
+    bool
+        over; /* reserved, and others may have something there at that time: what they have
                 * counts as theirs in the sums */
     bool aside;           /* it is at no time now: see booking_suspend() */
     bool away;            /* and so its claims are not in the lists of their vertices */

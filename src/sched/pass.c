@@ -29,7 +29,8 @@
  * before the first reservation, and the first window, nobody of its shape does. */
 static void note_miss (struct sched *s, struct group *g, double duration, const char *why)
 {
-    double gap = s->first_start - s->now, window = match_window_next (s->m, s->now) - s->now;
+    double gap = s->first_start - s->now,
+           window = match_window_next (s->m, s->now) - s->now;
 
     g->bound = duration <= fmin (gap, window) ? 0 : fmin (g->bound, duration);
     if (++g->misses >= MISSES_MAX)

@@ -66,8 +66,8 @@ static void add_windows (const struct sched *s, const struct pending *p,
 {
     double duration = p->duration > 0 ? p->duration : SCHED_YEAR;
     struct match_window w[WINDOWS_SHOWN];
-    size_t n = match_windows_between (
-        s->m, s->now, fmax (s->now, r->start) + duration, w, ARRAY_SIZE (w));
+    size_t n = match_windows_between (s->m, s->now, fmax (s->now, r->start) + duration, w,
+                                      ARRAY_SIZE (w));
 
     for (size_t i = 0; i < n; i++)
         if (r->start <= 0 || w[i].start < r->start)

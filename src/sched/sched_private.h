@@ -142,8 +142,8 @@ void plan_made (struct sched *s);
 /* -- size.c -- */
 
 /* why: what stood in the way of its largest size; NULL: not known. */
-void size_note (const struct sched *s, const struct pending *p,
-                enum sched_size_code code, const char *why, struct sched_size *size);
+void size_note (const struct sched *s, const struct pending *p, enum sched_size_code code,
+                const char *why, struct sched_size *size);
 /* For an elastic job that has been placed, at the largest size that fits: d->r and d->size.
  * As match_allocate(). */
 int size_explain (struct sched *s, struct pending *p, struct sched_decision *d,

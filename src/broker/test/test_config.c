@@ -243,8 +243,10 @@ static void test_options_outlive_reload (void **state)
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test (test_defaults),        cmocka_unit_test (test_all_keys),
-        cmocka_unit_test (test_refusals),        cmocka_unit_test (test_missing_file),
+        cmocka_unit_test (test_defaults),
+        cmocka_unit_test (test_all_keys),
+        cmocka_unit_test (test_refusals),
+        cmocka_unit_test (test_missing_file),
         cmocka_unit_test (test_executor_option),
         cmocka_unit_test (test_options_outlive_reload),
     };

@@ -45,8 +45,8 @@ static const struct {
 
 /* What a registry says when asking again will not help. */
 static const char *const final_words[] = {
-    "not found",    "manifest unknown", "name unknown",         "pull access denied",
-    "unauthorized", "403 forbidden",    "authorization failed", "no basic auth",
+    "not found",         "manifest unknown", "name unknown",         "pull access denied",
+    "unauthorized",      "403 forbidden",    "authorization failed", "no basic auth",
     "invalid reference",
 };
 /* ... unless it is the registry itself that was not found. */

@@ -432,18 +432,20 @@ static void test_requeue_at_end (void **state)
         apply_all (job, rest, ARRAY_SIZE (rest));
         assert_true (job->turn == 90u * (unsigned)i && job->setback == 7 * (2 - i));
     }
-    assert_int_equal (apply_context (job, "requeue",
-                                     json_pack ("{s:s s:s}", "reason", "x", "order", "old"),
-                                     &actions),
-                      0);
-    assert_true (job->turn == 180 && job->setback == 0); /* its own place, which is that */
+    assert_int_equal (
+        apply_context (job, "requeue",
+                       json_pack ("{s:s s:s}", "reason", "x", "order", "old"), &actions),
+        0);
+    assert_true (job->turn == 180
+                 && job->setback == 0); /* its own place, which is that */
     job_destroy (job);
 }
 
 /* Nodes that it failed to start on are known until a good start. */
 static void test_avoid (void **state)
 {
-    static const char *const again[] = { "release", "free", "clean", "priority", "alloc" };
+    static const char *const again[] = { "release", "free", "clean", "priority",
+                                         "alloc" };
     (void)state;
     unsigned actions;
     struct job *job = job_after (TO_RUN);
@@ -582,7 +584,8 @@ static void test_finish_text (void **state)
         unsigned actions;
         char text[128];
         struct job *job = job_after (TO_RUN " start");
-        json_t *context = json_pack ("{s:i, s:s}", "status", status, "text", "no space left");
+        json_t *context =
+            json_pack ("{s:i, s:s}", "status", status, "text", "no space left");
         assert_int_equal (apply_context (job, "finish", context, &actions), 0);
         job_result_text (job, text, sizeof (text));
         assert_string_equal (text, status ? "no space left" : "completed");

@@ -824,14 +824,13 @@ static void test_table (void **state)
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test (test_shapes),       cmocka_unit_test (test_refusals),
-        cmocka_unit_test (test_precedence),   cmocka_unit_test (test_gpus_by_source),
-        cmocka_unit_test (test_from_environ), cmocka_unit_test (test_attributes),
-        cmocka_unit_test (test_reservation),
-        cmocka_unit_test (test_script),       cmocka_unit_test (test_bad_program),
-        cmocka_unit_test (test_waiting),      cmocka_unit_test (test_add_dependency),
-        cmocka_unit_test (test_export),       cmocka_unit_test (test_table),
-        cmocka_unit_test (test_requeue),
+        cmocka_unit_test (test_shapes),         cmocka_unit_test (test_refusals),
+        cmocka_unit_test (test_precedence),     cmocka_unit_test (test_gpus_by_source),
+        cmocka_unit_test (test_from_environ),   cmocka_unit_test (test_attributes),
+        cmocka_unit_test (test_reservation),    cmocka_unit_test (test_script),
+        cmocka_unit_test (test_bad_program),    cmocka_unit_test (test_waiting),
+        cmocka_unit_test (test_add_dependency), cmocka_unit_test (test_export),
+        cmocka_unit_test (test_table),          cmocka_unit_test (test_requeue),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -625,14 +625,14 @@ static void test_shared_whole (void **state)
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test (test_tree),        cmocka_unit_test (test_ids),
-        cmocka_unit_test (test_order),       cmocka_unit_test (test_associations),
-        cmocka_unit_test (test_levels),      cmocka_unit_test (test_second_parent),
-        cmocka_unit_test (test_presets),     cmocka_unit_test (test_xml),
-        cmocka_unit_test (test_doctype),     cmocka_unit_test (test_recipes),
-        cmocka_unit_test (test_no_root),     cmocka_unit_test (test_circles),
-        cmocka_unit_test (test_too_large),   cmocka_unit_test (test_deep),
-        cmocka_unit_test (test_large_group), cmocka_unit_test (test_shared_printed),
+        cmocka_unit_test (test_tree),         cmocka_unit_test (test_ids),
+        cmocka_unit_test (test_order),        cmocka_unit_test (test_associations),
+        cmocka_unit_test (test_levels),       cmocka_unit_test (test_second_parent),
+        cmocka_unit_test (test_presets),      cmocka_unit_test (test_xml),
+        cmocka_unit_test (test_doctype),      cmocka_unit_test (test_recipes),
+        cmocka_unit_test (test_no_root),      cmocka_unit_test (test_circles),
+        cmocka_unit_test (test_too_large),    cmocka_unit_test (test_deep),
+        cmocka_unit_test (test_large_group),  cmocka_unit_test (test_shared_printed),
         cmocka_unit_test (test_shared_whole),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

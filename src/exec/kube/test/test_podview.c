@@ -79,7 +79,7 @@ static void test_views (void **state)
     assert_true (v.terminal && !v.started);
     assert_int_equal (v.trouble, POD_RETRY);
     assert_int_equal (v.blame, POD_BLAME_NOBODY); /* nothing is wrong with the node */
-    assert_null (strchr (v.text, '\n')); /* one line for the user */
+    assert_null (strchr (v.text, '\n'));          /* one line for the user */
 
     v = view_of ("{" META ("0") "," STATE (
         "Failed", "{\"terminated\":{\"exitCode\":137,\"reason\":\"OOMKilled\"}}") "}");

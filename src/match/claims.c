@@ -1,6 +1,7 @@
 /* claims.c - what is free: of one vertex, in a window of time
  *
- *     now      allocated claims always count, reserved ones when they overlap the window
+ *     now      allocated claims always count, reserved ones when they overlap the window; of
+ *              amounts an allocated one counts until its end, or for ever when that has passed
  *     later    both count when they overlap it: what should have ended has ended by then
  *     empty, ever    none counts
  *
@@ -106,7 +107,7 @@ static int64_t highest (struct event *e, size_t n)
 int64_t claims_most_used (const struct planner *p, uint32_t v, const struct window *w)
 {
     const struct graph_vertex *x = graph_vertex (p->g, v);
-    int64_t always = w->now ? x->used : 0, sum = 0, most;
+    int64_t sum = 0, most;
     struct event fixed[EVENTS], *e = fixed;
     size_t n = 0;
 
@@ -117,19 +118,21 @@ int64_t claims_most_used (const struct planner *p, uint32_t v, const struct wind
     CLAIMS (p, v, c)
     {
         const struct claim *claim = &p->claims[c];
-        if ((w->now && !claim->reserved) || !claims_counts (p, claim, w))
+        bool here = w->now && !claim->reserved; /* and is late if its end has passed */
+        if (!here && !claims_counts (p, claim, w))
             continue;
         int64_t amount = claim->amount * (int64_t)claim->count;
         sum += amount;
         if (e) {
-            e[n++] = (struct event){ MAX (claim->start, w->at), amount };
-            e[n++] = (struct event){ claim->end, -amount };
+            bool late = here && claim->end <= w->at;
+            e[n++] = (struct event){ here ? w->at : MAX (claim->start, w->at), amount };
+            e[n++] = (struct event){ late ? INT64_MAX : claim->end, -amount };
         }
     }
     most = e ? highest (e, n) : sum; /* no memory: as if all were at one time */
     if (e != fixed)
         free (e);
-    return always + most;
+    return most;
 }
 
 int64_t claims_free_amount (const struct planner *p, uint32_t v, const struct window *w)

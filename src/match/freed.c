@@ -182,23 +182,13 @@ static bool is_worth_it (const struct freed_log *f)
 
 /* Nothing is known of what a walk would do with more, but for walks that take the best by a
  * score that stays what it is. */
-/* Amounts of memory: what is taken of them counts for a start now as if it were for ever, so
- * that a new end of a booking, too, may be a better time. */
-static bool takes_amounts (const struct shape *s)
-{
-    for (size_t i = 0; i < s->nv; i++)
-        if (s->v[i].kind == SHAPE_RESOURCE && !strcmp (s->v[i].type, "memory"))
-            return true;
-    return s->node_memory > 0;
-}
-
 static bool is_known (struct planner *p, const struct shape *s)
 {
     const struct match_policy *policy = &p->policy;
 
     return !p->freed.all && p->freed.generation == p->generation && !policy->measure
            && !policy->first && !policy->spread && !policy->together && !s->other
-           && !takes_amounts (s) && !p->nested && graph_further_count (p->g) == 0;
+           && !p->nested && graph_further_count (p->g) == 0;
 }
 
 bool freed_look (struct freed_look *k, struct planner *p, const struct shape *s,

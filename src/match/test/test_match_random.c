@@ -466,8 +466,9 @@ static bool is_gone (const struct ref_node *n, const struct rset_rank *rank)
 
 static bool is_taken (const struct ref_node *n, const struct rset_rank *rank)
 {
-    bool taken = n->exclusive || (rank->exclusive && jobs_on (n) > 0)
-                 || rank->memory_mib > n->memory - used_memory (n);
+    bool taken =
+        n->exclusive || (rank->exclusive && jobs_on (n) > 0)
+        || (rank->memory_mib > 0 && rank->memory_mib > n->memory - used_memory (n));
     IDSET_FOREACH (rank->cores, id)
     {
         taken = taken || n->core_owner[id];

@@ -78,14 +78,16 @@ static void test_amounts_over_time (void **state)
     assert_int_equal (machine_book (p, 2, true, NODE0 "/memory0", 1, 4, 10, 20), 0);
     assert_int_equal (machine_book (p, 3, true, NODE0 "/memory0", 1, 6, 20, 30), 0);
     assert_int_equal (machine_book (p, 4, true, NODE0 "/memory0", 1, 3, 15, 25), 0);
-    assert_int_equal (claims_free_amount (p, v, &w), 16 - 5 - 9);
+    assert_int_equal (claims_free_amount (p, v, &w), 16 - 9);
     w = (struct window){ .at = 0, .end = 100 };
     assert_int_equal (claims_free_amount (p, v, &w), 16 - 9);
     w = (struct window){ .at = 5, .end = 15 };
     assert_int_equal (claims_free_amount (p, v, &w), 16 - 5);
     w = (struct window){ .at = 25, .end = INT64_MAX };
     assert_int_equal (claims_free_amount (p, v, &w), 16 - 6);
-    assert_int_equal (machine_book (p, 5, false, NODE0 "/memory0", 1, 3, 0, 40), -EBUSY);
+    assert_int_equal (machine_book (p, 5, false, NODE0 "/memory0", 1, 8, 0, 40), -EBUSY);
+    w = (struct window){ .at = 12, .end = 100, .now = true }; /* job 1 is late */
+    assert_int_equal (claims_free_amount (p, v, &w), 16 - 5 - 9);
     assert_int_equal (machine_book (p, 5, false, NODE0 "/memory0", 1, 2, 0, 40), 0);
     assert_int_equal (machine_book (p, 6, true, NODE0 "/memory0", 1, 17, 90, 95),
                       -ENOENT);

@@ -51,6 +51,8 @@ static const struct {
     { "node=2!>slot=1>core=1", "{\"properties\":[\"big\"]}", 0 },
     { "slot=2>core=1", NULL, 0 },
     { "node=1>slot=1>core=1", NULL, 5 * 1024 },
+    { "node=2>slot=1>core=1", NULL, 3 * 1024 },
+    { "slot=2>(core=1,memory=3:GiB)", NULL, 0 },
     { "node=1-4>slot=1>core=4", NULL, 0 },
 };
 #define SHAPES ARRAY_SIZE (shapes)

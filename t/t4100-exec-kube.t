@@ -42,6 +42,12 @@ test_expect_success 'a command runs once a task, a file each, and the worst stat
     for i in 0 1 2; do [ "$(cat task-$i.out)" = $i ] || return 1; done
 '
 
+test_expect_success 'the tasks of an array are jobs of the cluster, a limited number at a time' '
+    id=$(fluxq-submit --wait -a 1-5:2%2 -- sh -c "echo \$SLURM_ARRAY_TASK_ID of \$SLURM_ARRAY_JOB_ID") &&
+    for n in 1 3 5; do echo "$n of $id" >expected && test_cmp expected "fluxq-${id}_$n.out" || return 1; done &&
+    wait_until 30 no_jobs_of_ours
+'
+
 test_expect_success 'logs follow a running job to its end' '
     id=$(fluxq-submit -o none.out -- sh -c "echo begin; sleep 2; echo end") &&
     timeout 60 fluxq-logs -f "$id" >followed &&

@@ -101,8 +101,7 @@ static void add_text (const struct sched *s, const struct pending *p,
 {
     switch (r->code) {
     case SCHED_REASON_HELD:
-        strbuf_addf (sb, "held by its user; release it with fluxq-ctl release %llu",
-                     (unsigned long long)p->id);
+        strbuf_adds (sb, "held"); /* who holds it, the queue does not know */
         return;
     case SCHED_REASON_BEGIN:
         strbuf_adds (sb, "may not start before ");

@@ -159,8 +159,7 @@ static void test_held (void **state)
     struct sched_entry e = { .id = 7, .priority = 16, .held = true, .req = f->one };
     assert_int_equal (sched_enqueue (f->s, &e), 0);
     expect_starts (f, 1, "");
-    expect_reason (f, 7, "JobHeldUser",
-                   "held by its user; release it with fluxq-ctl release 7");
+    expect_reason (f, 7, "JobHeldUser", "held");
     e.held = false;
     assert_int_equal (sched_enqueue (f->s, &e), 0);
     expect_starts (f, 1, "7");

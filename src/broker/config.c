@@ -497,9 +497,11 @@ static int check_whole (const struct config *c, struct error *err)
         return yaml_error (c->doc, root, "start-backoff-max", err,
                            "start-backoff-max is less than start-backoff");
     if (c->reservation_depth > 0 && !c->queue_policy->takes_depth)
-        return yaml_error (c->doc, root, "reservation-depth", err,
-                           "reservation-depth is for queue-policy hybrid; %s has its own",
-                           c->queue_policy->name);
+        return yaml_error (
+            c->doc, root, "reservation-depth", err,
+            "reservation-depth is for queue-policy hybrid and conservative; "
+            "%s has its own",
+            c->queue_policy->name);
     return 0;
 }
 

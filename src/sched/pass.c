@@ -254,7 +254,8 @@ static int behind (struct sched *s, struct sched_decision *ret)
     const struct order_link *link = order_first (&s->ready);
 
     plan_made (s);
-    if (!link || !s->policy->backfill || match_nothing_free (s->m))
+    if (!link || !s->policy->backfill || (s->policy->closed && s->nreserved >= s->depth)
+        || match_nothing_free (s->m))
         return 0;
     struct group *g = CONTAINER_OF (link, struct group, head);
     struct order_link *first = order_after (&g->jobs, NULL, g->bound);

@@ -4,7 +4,8 @@
  *     struct sched *s = sched_create (matcher, p, 0);
  *
  * The jobs in front get reservations, as many as `depth` says; with `backfill` whatever is
- * behind them starts when that delays none of these. One file each in policies/, which ends
+ * behind them starts when that delays none of these; or, where the policy is closed, nobody, so
+ * that none who has no time yet is delayed either. One file each in policies/, which ends
  * in `const struct queue_policy queue_policy_NAME`; the build makes the table of them.
  * Sources: Lifka, The ANL/IBM SP scheduling system, 1995 (EASY); Mu'alem, Feitelson,
  * Utilization, predictability, workloads, and user runtime estimates in scheduling the IBM
@@ -21,6 +22,7 @@ struct queue_policy {
     const char *name;
     const char *summary; /* one line for help */
     bool backfill;
+    bool closed; /* once `depth` jobs have a reservation, nobody behind them starts */
     unsigned depth;   /* 1 .. QUEUE_DEPTH_MAX jobs in front get a reservation */
     bool takes_depth; /* the configuration may say another one */
 };

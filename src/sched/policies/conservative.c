@@ -1,9 +1,15 @@
-/* conservative.c - all have a time that nobody delays */
+/* conservative.c - nobody is delayed by who is behind
+ *
+ * Each who waits has a time that nobody delays. There is an end to that, as the whole plan may
+ * move when something changes: behind the first so many nobody starts.
+ */
 #include "sched/policy.h"
 
 const struct queue_policy queue_policy_conservative = {
     .name = "conservative",
-    .summary = "all have reservations, others start if they delay none",
+    .summary = "nobody is delayed: reservation-depth have reservations, no others start",
     .backfill = true,
-    .depth = QUEUE_DEPTH_MAX,
+    .closed = true,
+    .depth = 1000,
+    .takes_depth = true,
 };

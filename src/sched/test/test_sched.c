@@ -337,6 +337,19 @@ static void test_conservative (void **state)
     expect_planned (f, 5, 100);
 }
 
+/* Behind those that have a time nobody starts, or he might delay one that has none yet. */
+static void test_conservative_is_closed (void **state)
+{
+    struct fixture *f = *state;
+    set_policy (f, "conservative", 1);
+    fill (f);
+    expect_starts (f, 0, "");
+    expect_planned (f, 2, 100);
+    expect_planned (f, 4, 0);
+    set_policy (f, "conservative", 2);
+    expect_starts (f, 1, "3");
+}
+
 static void test_hybrid (void **state)
 {
     struct fixture *f = *state;
@@ -547,6 +560,7 @@ int main (void)
         cmocka_unit_test_setup_teardown (test_fcfs, setup, teardown),
         cmocka_unit_test_setup_teardown (test_easy, setup, teardown),
         cmocka_unit_test_setup_teardown (test_conservative, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_conservative_is_closed, setup, teardown),
         cmocka_unit_test_setup_teardown (test_hybrid, setup, teardown),
         cmocka_unit_test_setup_teardown (test_no_time, setup, teardown),
         cmocka_unit_test_setup_teardown (test_elastic, setup, teardown),

@@ -95,7 +95,7 @@ static uint64_t ref_next (struct world *w, struct rset **ret)
             reserved += match_reserve (w->m[1], id, shapes[j->shape], w->now, j->duration,
                                        &j->start, NULL)
                         == 0;
-        if (!w->policy->backfill)
+        if (!w->policy->backfill || (w->policy->closed && reserved >= w->depth))
             return 0;
     }
     return 0;

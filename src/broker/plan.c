@@ -9,7 +9,7 @@
 #include "common/log.h"
 
 #define PASS_SECONDS 0.010
-#define TRIES 16       /* a call; each is a match, or a reservation made or given up */
+#define TRIES 1        /* a call: one or two matches, then the clock is looked at */
 #define SLEEP_MAX 60.0 /* begin times are of the wall clock, which may be set */
 
 static void again_cb (uv_idle_t *idle)

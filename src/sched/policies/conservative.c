@@ -10,6 +10,6 @@ const struct queue_policy queue_policy_conservative = {
     .summary = "nobody is delayed: reservation-depth have reservations, no others start",
     .backfill = true,
     .closed = true,
-    .depth = 1000,
+    .depth = 256,
     .takes_depth = true,
 };

@@ -3,6 +3,7 @@
 # cancelled meanwhile and however often the broker dies, and each must be found by its number.
 test_description='job arrays: tasks, limits, ranges, dependencies, restarts'
 . "$(dirname "$0")/lib.sh"
+. "$FLUXQ_SOURCE_DIR/t/faults.sh"
 
 printf 'local: {nodes: 2, cores: 4}\ngrace: 1s\nkeep-finished: 500\n' >machine.yaml
 
@@ -18,11 +19,6 @@ fresh()
 {
     { none_active || fluxq-cancel -t PENDING,RUNNING; } && wait_until 20 none_active &&
         rm -f end end.* started && : >started
-}
-
-none_active()
-{
-    test -z "$(fluxq-queue --no-header)"
 }
 
 # end_task TASK STATUS
@@ -80,7 +76,7 @@ test_expect_success 'a job within a task that is no array has none of its variab
 test_expect_success 'no more than the limit at a time; the rest waits in one row, with the reason' '
     fresh &&
     id=$(fluxq-submit -a 1-5%2 -o /dev/null ./task.sh) &&
-    wait_until 10 n_started 2 &&
+    wait_until 10 n_started 2 && wait_job_state ${id}_1 RUNNING && wait_job_state ${id}_2 RUNNING &&
     rows "id,st,reason" >queue &&
     printf "%s\n" "${id}_1 R None" "${id}_2 R None" "${id}_[3-5%2] PD JobArrayTaskLimit" >want &&
     sed "s/  */ /g" queue >got && test_cmp want got &&

@@ -91,28 +91,11 @@ void api_handle (struct http_request *req, void *arg)
         http_reply_problem (req, 404, "not-found", "there is no %.200s here", path);
 }
 
-/* "12_3" */
-static int parse_task (const char *text, uint64_t *ret_id, uint32_t *ret_task,
-                       struct error *err)
-{
-    size_t len = strcspn (text, "_");
-    char number[24];
-    int64_t id, task;
-
-    snprintf (number, sizeof (number), "%.*s", (int)MIN (len, sizeof (number) - 1), text);
-    if (parse_int (number, 1, INT64_MAX, &id, "job id", err) < 0
-        || parse_int (text + len + 1, 0, ARRAY_INDEX_MAX, &task, "task", err) < 0)
-        return -EINVAL;
-    *ret_id = (uint64_t)id;
-    *ret_task = (uint32_t)task;
-    return 0;
-}
-
 bool api_old_task (struct broker *b, const struct api_path *path, uint64_t *ret_array,
                    uint32_t *ret_task)
 {
     return strchr (path->arg, '_')
-           && parse_task (path->arg, ret_array, ret_task, NULL) == 0
+           && array_name_parse (path->arg, ret_array, ret_task, "job id", NULL) == 0
            && !entry_find (b, *ret_array);
 }
 
@@ -124,7 +107,7 @@ static struct entry *array_entry (struct broker *b, struct http_request *req,
     uint64_t id;
     uint32_t index;
 
-    if (parse_task (text, &id, &index, &err) < 0) {
+    if (array_name_parse (text, &id, &index, "job id", &err) < 0) {
         http_reply_problem (req, 400, "bad-request", "%s", err.text);
         return NULL;
     }

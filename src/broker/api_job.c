@@ -29,8 +29,9 @@ static void client_left (void *aux)
 
 static void record_read (int rc, const struct journal_record *rec, void *arg);
 
-/* The job that the task of an array became, or the array if it became none, comes next. */
-static bool goes_on_with_task (struct look *l, const struct journal_record *rec)
+/* The job that the task of an array became, or the array if it became none, comes next.
+ * -ENOENT: there is no such task; -EAGAIN, -ENOMEM. */
+static int go_on_with_task (struct look *l, const struct journal_record *rec)
 {
     struct entry *e = entry_replay (rec);
     const struct job_array *a = e ? e->job->array : NULL;
@@ -40,13 +41,11 @@ static bool goes_on_with_task (struct look *l, const struct journal_record *rec)
         l->id = job_array_task_id (a, l->id, l->task);
     entry_destroy (e);
     l->task = IDSET_END;
-    if (!known
-        || journal_read (l->b->journal, l->id, JOURNAL_JOBSPEC | JOURNAL_EVENTS,
-                         record_read, l)
-               < 0)
-        return false;
-    l->b->under_way++;
-    return true;
+    int rc = known ? journal_read (l->b->journal, l->id, JOURNAL_JOBSPEC | JOURNAL_EVENTS,
+                                   record_read, l)
+                   : -ENOENT;
+    l->b->under_way += rc == 0;
+    return rc;
 }
 
 static void record_read (int rc, const struct journal_record *rec, void *arg)
@@ -55,9 +54,8 @@ static void record_read (int rc, const struct journal_record *rec, void *arg)
 
     l->b->under_way--;
     if (rc == 0 && l->task != IDSET_END && !l->gone && !l->b->dead) {
-        if (goes_on_with_task (l, rec))
+        if ((rc = go_on_with_task (l, rec)) == 0)
             return;
-        rc = -ENOENT;
     }
     if (!l->gone) {
         http_request_set_aux (l->req, NULL, NULL);

@@ -195,7 +195,10 @@ int broker_array_cancel (struct broker *b, struct entry *e, const struct idset *
     array_add_tasks (&text, tasks, 0);
     if (text.err)
         return text.err;
-    return broker_emit (b, e, "task-cancel",
-                        json_pack ("{s:s s:I s:o}", "tasks", text.buf, "userid",
-                                   (json_int_t)userid, "note", broker_text (note)));
+    int rc = broker_emit (b, e, "task-cancel",
+                          json_pack ("{s:s s:I s:o}", "tasks", text.buf, "userid",
+                                     (json_int_t)userid, "note", broker_text (note)));
+    if (rc == 0)
+        broker_depend_tasks (b, e, tasks);
+    return rc;
 }

@@ -325,6 +325,9 @@ void broker_depend (struct broker *b, struct entry *e);
 void broker_depend_add (struct broker *b, const struct entry *e);
 /* After each event. */
 void broker_depend_event (struct broker *b, const struct entry *e, const char *name);
+/* These tasks of an array never start; those that others wait for are known to deps.h. */
+void broker_depend_tasks (struct broker *b, const struct entry *e,
+                          const struct idset *tasks);
 void broker_depend_forget (struct broker *b, struct entry *e);
 /* "Dependency", "DependencyNeverSatisfied", or NULL: it waits for no others. */
 const char *broker_depend_reason (const struct broker *b, const struct entry *e);

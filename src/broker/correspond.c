@@ -136,10 +136,15 @@ void broker_correspond (struct broker *b, struct entry *e, struct dependencies *
 static void task_ended (struct broker *b, struct entry *e, struct correspondence *c,
                         const struct job_array *a, uint32_t task)
 {
-    if (!idset_has (a->ok, task) || idset_add (c->ok, task) < 0)
+    if (!idset_has (a->ok, task))
         return;
-    if (is_ready (e, task) && idset_add (e->ready, task) == 0
-        && e->job->state == JOB_SCHED)
+    if (idset_add (c->ok, task) < 0)
+        no_memory ();
+    if (!is_ready (e, task))
+        return;
+    if (idset_add (e->ready, task) < 0)
+        no_memory ();
+    if (e->job->state == JOB_SCHED)
         broker_enqueue (b, e);
 }
 

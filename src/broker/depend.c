@@ -453,18 +453,16 @@ void broker_depend_add (struct broker *b, const struct entry *e)
         deps_started (b->deps, e->id, job->t_start);
 }
 
-/* Tasks that never start; each that others wait for is known to deps.h. */
-static void tell_of_tasks (struct broker *b, const struct entry *e, const char *name)
+void broker_depend_tasks (struct broker *b, const struct entry *e,
+                          const struct idset *tasks)
 {
-    const struct job_array *a = e->job->array;
-
-    if (strcmp (name, "task-cancel") != 0 && strcmp (name, "exception") != 0)
-        return;
     broker_correspond_event (b, e, IDSET_END);
-    IDSET_FOREACH (a->cancelled, task)
+    IDSET_FOREACH (tasks, task)
     {
-        deps_ended (b->deps, job_array_task_id (a, e->id, task), false);
+        deps_ended (b->deps, job_array_task_id (e->job->array, e->id, task), false);
     }
+    if (deps_busy (b->deps))
+        pass_in (b, 0);
 }
 
 void broker_depend_event (struct broker *b, const struct entry *e, const char *name)
@@ -475,8 +473,8 @@ void broker_depend_event (struct broker *b, const struct entry *e, const char *n
         deps_ended (b->deps, e->id, past_of_job (e->job).ok);
     else if (!e->job->array)
         return;
-    if (e->job->array)
-        tell_of_tasks (b, e, name);
+    if (e->job->array && !strcmp (name, "exception"))
+        broker_depend_tasks (b, e, e->job->array->cancelled);
     if (deps_busy (b->deps))
         pass_in (b, 0);
 }

@@ -165,14 +165,10 @@ int cmd_add_ids (struct cmd *c, struct strbuf *ids, const char *text)
 int cmd_check_id (struct cmd *c, const char *text)
 {
     struct error err = { 0 };
-    char job[24];
-    size_t len = strcspn (text, "_");
-    int64_t id;
+    uint64_t id;
+    uint32_t task;
 
-    snprintf (job, sizeof (job), "%.*s", (int)MIN (len, sizeof (job) - 1), text);
-    if (parse_int (text[len] ? job : text, 1, INT64_MAX, &id, "job id", &err) < 0
-        || (text[len]
-            && parse_int (text + len + 1, 0, ARRAY_INDEX_MAX, &id, text, &err) < 0))
+    if (array_name_parse (text, &id, &task, "job id", &err) < 0)
         return cmd_usage (c, "%s", err.text);
     return CMD_OK;
 }

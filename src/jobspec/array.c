@@ -154,6 +154,24 @@ void array_spec_release (struct array_spec *a)
     *a = (struct array_spec){ 0 };
 }
 
+int array_name_parse (const char *text, uint64_t *ret_id, uint32_t *ret_task,
+                      const char *where, struct error *err)
+{
+    size_t len = strcspn (text, "_");
+    int64_t id, task = IDSET_END;
+    char job[24]; /* more than any number has digits */
+
+    snprintf (job, sizeof (job), "%.*s", (int)MIN (len, sizeof (job) - 1), text);
+    int rc = parse_int (text[len] ? job : text, 1, INT64_MAX, &id, where, err);
+    if (rc == 0 && text[len])
+        rc = parse_int (text + len + 1, 0, ARRAY_INDEX_MAX, &task, text, err);
+    if (rc < 0)
+        return rc;
+    *ret_id = (uint64_t)id;
+    *ret_task = (uint32_t)task;
+    return 0;
+}
+
 int array_tasks_parse (const char *text, struct idset **ret, const char *where,
                        struct error *err)
 {

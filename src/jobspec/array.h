@@ -31,6 +31,10 @@ struct array_spec {
 int array_spec_parse (struct array_spec *a, const char *text, const char *where,
                       struct error *err);
 void array_spec_release (struct array_spec *a);
+/* A job as it is named, "12", or "12_3": task 3 of the array 12. *ret_task is IDSET_END where
+ * the name has none. -EINVAL, -ERANGE: neither is touched. */
+int array_name_parse (const char *text, uint64_t *ret_id, uint32_t *ret_task,
+                      const char *where, struct error *err);
 /* The tasks alone, as in "1-3,7" or "[1-3,7]": what names some of an array. Caller owns
  * *ret. */
 int array_tasks_parse (const char *text, struct idset **ret, const char *where,

@@ -82,19 +82,13 @@ int dependencies_append (struct dependencies *d, const struct dependencies *more
 static int parse_id (const char *text, struct dependency *one, const char *where,
                      struct error *err)
 {
-    const char *task = strchr (text, '_');
-    char job[24];
-    int64_t id, index = 0;
+    uint32_t task;
 
-    snprintf (job, sizeof (job), "%.*s",
-              task ? (int)MIN ((size_t)(task - text), sizeof (job) - 1) : 0, text);
-    if (parse_int (task ? job : text, 1, INT64_MAX, &id, where, NULL) < 0
-        || (task && parse_int (task + 1, 0, ARRAY_INDEX_MAX, &index, where, NULL) < 0))
+    if (array_name_parse (text, &one->id, &task, where, NULL) < 0)
         return error_set (err, EINVAL, "%s: '%.64s' is not the number of a job", where,
                           text);
-    one->id = (uint64_t)id;
-    one->array = task ? one->id : 0;
-    one->task = (uint32_t)index;
+    one->array = task != IDSET_END ? one->id : 0;
+    one->task = one->array ? task : 0;
     return 0;
 }
 

@@ -34,21 +34,6 @@ static const char *text_of (const json_t *o, const char *key)
     return s ? s : "";
 }
 
-/* The token of a list that goes on: letters, digits, and what base64 has beside them. */
-static void add_continue (struct strbuf *path, const char *token)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                "0123456789-_.";
-
-    strbuf_adds (path, "&continue=");
-    for (const char *p = token; *p; p++) {
-        if (strchr (plain, *p))
-            strbuf_addch (path, *p);
-        else
-            strbuf_addf (path, "%%%02X", (unsigned char)*p);
-    }
-}
-
 static bool send_page (struct pulls_call *c, const char *token)
 {
     autostrbuf struct strbuf path;
@@ -57,8 +42,10 @@ static bool send_page (struct pulls_call *c, const char *token)
     strbuf_addf (&path,
                  "/api/v1/namespaces/%s/events?limit=%d&fieldSelector=reason%%3D%s",
                  c->x->namespace_, PAGE, c->ended ? "Pulled" : "Pulling");
-    if (token[0])
-        add_continue (&path, token);
+    if (token[0]) {
+        strbuf_adds (&path, "&continue=");
+        strbuf_add_urlencoded (&path, token);
+    }
     c->pages++;
     c->req = path.err ? NULL : kube_send (c->x->kube, "GET", path.buf, NULL, on_page, c);
     return c->req != NULL;

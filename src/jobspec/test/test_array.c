@@ -93,6 +93,33 @@ static void test_part (void **state)
     assert_int_equal (array_tasks_parse ("1-3%2", &s, "job id", &err), -EINVAL);
 }
 
+static void test_name (void **state)
+{
+    static const char *const bad[] = { "",
+                                       "x",
+                                       "0",
+                                       "_3",
+                                       "12_",
+                                       "12_x",
+                                       "12_1-3",
+                                       "12_4000001",
+                                       "12_3_4",
+                                       "9223372036854775808",
+                                       "111111111111111111111111111_3" };
+    uint64_t id = 7;
+    uint32_t task = 7;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE (bad); i++) {
+        assert_true (array_name_parse (bad[i], &id, &task, "job id", NULL) < 0);
+        assert_true (id == 7 && task == 7);
+    }
+    assert_int_equal (array_name_parse ("12", &id, &task, "job id", NULL), 0);
+    assert_true (id == 12 && task == IDSET_END);
+    assert_int_equal (array_name_parse ("12_4000000", &id, &task, "job id", NULL), 0);
+    assert_true (id == 12 && task == 4000000);
+}
+
 static void test_text (void **state)
 {
     struct array_spec a;
@@ -112,9 +139,8 @@ static void test_text (void **state)
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test (test_right),
-        cmocka_unit_test (test_wrong),
-        cmocka_unit_test (test_part),
+        cmocka_unit_test (test_right), cmocka_unit_test (test_wrong),
+        cmocka_unit_test (test_part),  cmocka_unit_test (test_name),
         cmocka_unit_test (test_text),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -120,8 +120,8 @@ static void on_killed (void *ctx)
         put (m, WIRE_DONE, 0, 0, NULL, 0);
 }
 
-static const struct task_events task_events = { on_room, on_output, on_exited,
-                                                on_killed };
+static const struct task_events task_events = { on_room, on_output, on_exited, on_killed,
+                                                NULL };
 
 /* Nobody is left to report to: end everything here. */
 static void lose_root (struct member *m, const char *why)

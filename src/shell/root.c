@@ -148,7 +148,7 @@ static void own_killed (void *ctx)
 }
 
 static const struct task_events own_events = { own_room, own_output, own_exited,
-                                               own_killed };
+                                               own_killed, NULL };
 
 /* --- what jobstate.h wants done --- */
 

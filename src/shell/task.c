@@ -18,6 +18,7 @@
 #include "shell/descend.h"
 #include "shell/env.h"
 #include "shell/oom.h"
+#include "shell/wire.h"
 
 #define TICK 0.05        /* seconds */
 #define QUIET 0.2        /* so long without output after the task's death */
@@ -33,7 +34,7 @@ struct task_pipe {
 };
 
 struct task {
-    struct tasks *tasks;
+    struct taskset *set;
     pid_t pid;
     uint32_t id;
     int status;
@@ -42,24 +43,37 @@ struct task {
     double died;
     double heard; /* last output */
     struct task_pipe pipes[2];
+    struct task_pipe input; /* fd -1: none, or closed */
+    struct outbuf waiting;  /* for it */
+    bool input_ends;        /* behind that */
+};
+
+struct taskset {
+    struct tasks *tasks;
+    const struct task_events *events;
+    void *ctx;
+    struct task *v;
+    uint32_t n, room;
+    uint32_t running;
+    uint64_t oom_before; /* see oom.h */
+    struct taskset *next;
 };
 
 struct tasks {
     struct loop *loop;
     const struct launch *launch;
     uint32_t rank;
-    const struct task_events *events;
+    struct taskset *sets;             /* all */
+    struct taskset *own;              /* the job's, also in `sets` */
+    const struct task_events *events; /* of the job's */
     void *ctx;
-    struct task *v;
-    uint32_t n;
-    uint32_t running;
     int cwd_fd;
     const char *cwd;
+    uint64_t end_time;
     bool killing;
     struct loop_timer tick;
     struct loop_timer again;
     struct rlimit nofile;
-    uint64_t oom_before; /* see oom.h */
     char buf[FRAME_DATA_MAX];
 };
 
@@ -98,23 +112,32 @@ static void close_pipe (struct task_pipe *p)
 {
     if (p->io.fd < 0)
         return;
-    loop_watch (p->task->tasks->loop, &p->io, 0);
+    loop_watch (p->task->set->tasks->loop, &p->io, 0);
     close (p->io.fd);
     p->io.fd = -1;
+}
+
+static void close_input (struct task *task)
+{
+    const struct task_events *events = task->set->events;
+    size_t rest = task->waiting.len;
+
+    close_pipe (&task->input);
+    outbuf_release (&task->waiting);
+    if (rest > 0 && events->taken)
+        events->taken (task->set->ctx, task->id, rest);
 }
 
 void tasks_destroy (struct tasks *tasks)
 {
     if (!tasks)
         return;
-    for (uint32_t i = 0; i < tasks->n; i++)
-        for (int s = 0; s < 2; s++)
-            close_pipe (&tasks->v[i].pipes[s]);
+    while (tasks->sets)
+        taskset_destroy (tasks->sets);
     loop_timer_clear (tasks->loop, &tasks->tick);
     loop_timer_clear (tasks->loop, &tasks->again);
     if (tasks->cwd_fd >= 0)
         close (tasks->cwd_fd);
-    free (tasks->v);
     free (tasks);
 }
 
@@ -158,28 +181,38 @@ static void exec_failed (const char *program, int errnum)
     _exit (errnum == ENOENT ? 127 : 126);
 }
 
+/* What a child needs of its parent. */
+struct birth {
+    const struct tasks *tasks;
+    const struct task_start *how;
+    pid_t agent;
+    int in, out, err; /* in: -1: /dev/null */
+};
+
 /* In the child, before exec: everything that the agent changed for itself back to normal.
  * */
-static void become_task (const struct tasks *tasks, pid_t agent, int out, int err)
+static void become_task (const struct birth *b)
 {
     sigset_t none;
     setsid ();
     prctl (PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid () != agent)
+    if (getppid () != b->agent)
         _exit (126); /* the agent died before the line above */
     for (int sig = 1; sig < NSIG; sig++)
         signal (sig, SIG_DFL);
     sigemptyset (&none);
     sigprocmask (SIG_SETMASK, &none, NULL);
-    setrlimit (RLIMIT_NOFILE, &tasks->nofile);
-    umask ((mode_t)tasks->launch->umask & 0777);
-    int null = open ("/dev/null", O_RDONLY);
-    if (null < 0 || dup2 (null, 0) < 0 || dup2 (out, 1) < 0 || dup2 (err, 2) < 0)
+    setrlimit (RLIMIT_NOFILE, &b->tasks->nofile);
+    umask ((mode_t)b->tasks->launch->umask & 0777);
+    int in = b->in >= 0 ? b->in : open ("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (in < 0 || dup2 (in, 0) < 0 || dup2 (b->out, 1) < 0 || dup2 (b->err, 2) < 0)
         _exit (126);
-    if (null > 2)
-        close (null);
-    if (fchdir (tasks->cwd_fd) < 0)
-        exec_failed (tasks->cwd, errno);
+    if (b->how->pass_fd >= 0 && fcntl (b->how->pass_fd, F_SETFD, 0) < 0)
+        _exit (126);
+    if (fchdir (b->how->cwd_fd) < 0)
+        exec_failed (b->how->cwd, errno);
+    if (b->how->prepare)
+        b->how->prepare (b->how->prepare_ctx);
 }
 
 /* The broker wrote the script a moment ago; if it forked meanwhile, that child holds the file open for
@@ -196,37 +229,29 @@ static void exec_script (char *const argv[])
     exec_failed (argv[0], errno);
 }
 
-static void run_child (const struct tasks *tasks, pid_t agent, int out, int err,
-                       char **envp)
+static void run_child (const struct birth *b)
 {
-    const struct launch *l = tasks->launch;
-    become_task (tasks, agent, out, err);
-    environ = envp;
-    if (l->batch) {
-        char **argv = calloc (l->nargs + 2, sizeof (char *));
-        if (!argv)
-            _exit (126);
-        argv[0] = l->script;
-        for (size_t i = 0; i < l->nargs; i++)
-            argv[i + 1] = l->args[i];
-        exec_script (argv);
-    }
-    execvp (l->args[0], l->args);
-    exec_failed (l->args[0], errno);
+    become_task (b);
+    environ = b->how->env;
+    if (b->how->is_script)
+        exec_script (b->how->argv);
+    execvp (b->how->argv[0], b->how->argv);
+    exec_failed (b->how->argv[0], errno);
 }
 
 /* Take one piece of at most max bytes: > 0 taken, 0 end of file, -EAGAIN nothing there
  * now. */
 static ssize_t take (struct task_pipe *p, size_t max)
 {
-    struct tasks *tasks = p->task->tasks;
+    struct taskset *set = p->task->set;
+    char *buf = set->tasks->buf;
     ssize_t n;
     do {
-        n = read (p->io.fd, tasks->buf, MIN (max, sizeof (tasks->buf)));
+        n = read (p->io.fd, buf, MIN (max, sizeof (set->tasks->buf)));
     } while (n < 0 && errno == EINTR);
     if (n > 0) {
         p->task->heard = loop_now ();
-        tasks->events->output (tasks->ctx, p->task->id, p->stream, tasks->buf, (size_t)n);
+        set->events->output (set->ctx, p->task->id, p->stream, buf, (size_t)n);
     } else if (n == 0 || errno != EAGAIN) {
         close_pipe (p);
         return 0;
@@ -236,53 +261,68 @@ static ssize_t take (struct task_pipe *p, size_t max)
 
 static void report (struct task *task)
 {
-    struct tasks *tasks = task->tasks;
+    struct taskset *set = task->set;
     task->reported = true;
-    tasks->running--;
-    bool oom = task->status != 0 && oom_kills () > tasks->oom_before;
-    tasks->events->exited (tasks->ctx, task->id, task->status, oom);
+    set->running--;
+    close_input (task);
+    bool oom = task->status != 0 && oom_kills () > set->oom_before;
+    set->events->exited (set->ctx, task->id, task->status, oom);
 }
 
 static void report_if_drained (struct task *task, double now)
 {
+    struct tasks *tasks = task->set->tasks;
     if (!task->dead || task->reported)
         return;
     bool drained = task->pipes[0].io.fd < 0 && task->pipes[1].io.fd < 0;
     if (drained || now - MAX (task->died, task->heard) >= QUIET
         || now - task->died >= QUIET_LATEST)
         report (task);
-    else if (!task->tasks->tick.armed)
-        loop_timer_set (task->tasks->loop, &task->tasks->tick, now + TICK);
+    else if (!tasks->tick.armed)
+        loop_timer_set (tasks->loop, &tasks->tick, now + TICK);
 }
 
+/* A set may be destroyed once its last task is reported: by then nothing here looks at it
+ * again. */
 static void on_tick (struct loop_timer *timer)
 {
     struct tasks *tasks = CONTAINER_OF (timer, struct tasks, tick);
     double now = loop_now ();
-    for (uint32_t i = 0; i < tasks->n; i++)
-        report_if_drained (&tasks->v[i], now);
+    for (struct taskset *set = tasks->sets, *next; set; set = next) {
+        next = set->next;
+        for (uint32_t i = 0, n = set->n, left = set->running; i < n && left > 0; i++) {
+            left -= !set->v[i].reported;
+            report_if_drained (&set->v[i], now);
+        }
+    }
 }
 
 static void on_pipe (struct loop_io *io, uint32_t events)
 {
     struct task_pipe *p = CONTAINER_OF (io, struct task_pipe, io);
-    struct tasks *tasks = p->task->tasks;
+    struct taskset *set = p->task->set;
     (void)events;
-    size_t room = tasks->events->room (tasks->ctx);
+    size_t room = set->events->room (set->ctx);
     if (room == 0) {
-        loop_watch (tasks->loop, io, 0);
+        loop_watch (set->tasks->loop, io, 0);
         return;
     }
     if (take (p, room) == 0)
         report_if_drained (p->task, loop_now ());
 }
 
+void taskset_resume (struct taskset *set)
+{
+    for (uint32_t i = 0; i < set->n; i++)
+        for (int s = 0; s < 2; s++)
+            if (set->v[i].pipes[s].io.fd >= 0)
+                loop_watch (set->tasks->loop, &set->v[i].pipes[s].io, EPOLLIN);
+}
+
 void tasks_resume (struct tasks *tasks)
 {
-    for (uint32_t i = 0; i < tasks->n; i++)
-        for (int s = 0; s < 2; s++)
-            if (tasks->v[i].pipes[s].io.fd >= 0)
-                loop_watch (tasks->loop, &tasks->v[i].pipes[s].io, EPOLLIN);
+    if (tasks->own)
+        taskset_resume (tasks->own);
 }
 
 /* What a dead task left in its pipes is taken whether there is room or not: it is bounded
@@ -308,20 +348,25 @@ static void take_rest (struct task *task)
     }
 }
 
+static struct task *find_task (struct tasks *tasks, pid_t pid)
+{
+    for (struct taskset *set = tasks->sets; set; set = set->next)
+        for (uint32_t i = 0; i < set->n; i++)
+            if (set->v[i].pid == pid && !set->v[i].dead)
+                return &set->v[i];
+    return NULL;
+}
+
 static void on_reaped (void *arg, pid_t pid, int status)
 {
-    struct tasks *tasks = arg;
-    for (uint32_t i = 0; i < tasks->n; i++) {
-        struct task *task = &tasks->v[i];
-        if (task->pid != pid || task->dead)
-            continue;
-        task->dead = true;
-        task->status = status;
-        task->died = loop_now ();
-        take_rest (task);
-        report_if_drained (task, task->died);
+    struct task *task = find_task (arg, pid);
+    if (!task)
         return;
-    }
+    task->dead = true;
+    task->status = status;
+    task->died = loop_now ();
+    take_rest (task);
+    report_if_drained (task, task->died);
 }
 
 void tasks_reap (struct tasks *tasks)
@@ -332,6 +377,23 @@ void tasks_reap (struct tasks *tasks)
         on_reaped (tasks, pid, status);
     if (tasks->killing)
         on_kill_again (&tasks->again);
+}
+
+/* Nothing lives any more: what has not been reported is. The last report may be the end of
+ * the set. */
+static void end_set (struct taskset *set)
+{
+    for (uint32_t i = 0; i < set->n; i++) {
+        take_rest (&set->v[i]);
+        for (int s = 0; s < 2; s++)
+            close_pipe (&set->v[i].pipes[s]);
+    }
+    for (uint32_t i = 0, left = set->running; left > 0; i++) {
+        if (set->v[i].reported)
+            continue;
+        left--;
+        report (&set->v[i]);
+    }
 }
 
 static void on_kill_again (struct loop_timer *timer)
@@ -345,12 +407,9 @@ static void on_kill_again (struct loop_timer *timer)
         return;
     }
     tasks->killing = false;
-    for (uint32_t i = 0; i < tasks->n; i++) {
-        take_rest (&tasks->v[i]);
-        if (!tasks->v[i].reported)
-            report (&tasks->v[i]);
-        for (int s = 0; s < 2; s++)
-            close_pipe (&tasks->v[i].pipes[s]);
+    for (struct taskset *set = tasks->sets, *next; set; set = next) {
+        next = set->next;
+        end_set (set);
     }
     tasks->events->killed (tasks->ctx);
 }
@@ -369,65 +428,217 @@ void tasks_signal (struct tasks *tasks, int sig)
     descend_signal (sig);
 }
 
-static int start_one (struct tasks *tasks, uint32_t local, uint64_t end_time,
-                      struct error *err)
+/* -- start -- */
+
+struct taskset *taskset_create (struct tasks *tasks, uint32_t n,
+                                const struct task_events *events, void *ctx)
 {
-    struct task *task = &tasks->v[local];
-    int out[2] = { -1, -1 }, errs[2] = { -1, -1 };
-    struct env_context ctx = { .launch = tasks->launch,
-                               .rank = tasks->rank,
-                               .task = task->id,
-                               .local = local,
-                               .cwd = tasks->cwd,
-                               .end_time = end_time,
-                               .default_path = getenv ("PATH") };
-    char **envp = env_make (&ctx, err);
-    if (!envp)
-        return -EINVAL;
-    int rc = 0;
-    if (pipe2 (out, O_CLOEXEC) < 0 || pipe2 (errs, O_CLOEXEC) < 0)
-        rc = -errno;
-    pid_t agent = getpid ();
-    if (rc == 0 && (task->pid = fork ()) < 0)
-        rc = -errno;
-    if (rc == 0 && task->pid == 0)
-        run_child (tasks, agent, out[1], errs[1], envp);
-    env_free (envp);
-    close (out[1]);
-    close (errs[1]);
-    if (rc < 0) {
-        close (out[0]);
-        close (errs[0]);
-        return error_errno (err, -rc, "cannot start task %u", task->id);
+    struct taskset *set = calloc (1, sizeof (*set));
+    if (!set || !(set->v = calloc (MAX (n, 1u), sizeof (*set->v)))) {
+        free (set);
+        return NULL;
     }
-    int fds[2] = { out[0], errs[0] };
+    set->tasks = tasks;
+    set->room = n;
+    set->events = events;
+    set->ctx = ctx;
+    set->oom_before = oom_kills ();
+    set->next = tasks->sets;
+    tasks->sets = set;
+    return set;
+}
+
+void taskset_destroy (struct taskset *set)
+{
+    struct taskset **at = &set->tasks->sets;
+    static const struct task_events nobody = { 0 };
+    set->events = &nobody;
+    taskset_signal (set, SIGKILL);
+    while (*at != set)
+        at = &(*at)->next;
+    *at = set->next;
+    if (set == set->tasks->own)
+        set->tasks->own = NULL;
+    for (uint32_t i = 0; i < set->n; i++) {
+        for (int s = 0; s < 2; s++)
+            close_pipe (&set->v[i].pipes[s]);
+        close_input (&set->v[i]);
+    }
+    loop_free_later (set->tasks->loop, set->v);
+    loop_free_later (set->tasks->loop, set);
+}
+
+uint32_t taskset_running (const struct taskset *set)
+{
+    return set->running;
+}
+
+void taskset_signal (struct taskset *set, int sig)
+{
+    for (uint32_t i = 0; i < set->n; i++)
+        if (!set->v[i].dead && set->v[i].pid > 0)
+            kill (-set->v[i].pid, sig);
+}
+
+static void flush_input (struct task *task)
+{
+    const struct taskset *set = task->set;
+    size_t before = task->waiting.len;
+    int rc = outbuf_write (&task->waiting, task->input.io.fd);
+    size_t gone = before - task->waiting.len;
+    if (gone > 0)
+        set->events->taken (set->ctx, task->id, gone);
+    if (rc < 0 || (rc == 1 && task->input_ends))
+        close_input (task);
+    else
+        loop_watch (set->tasks->loop, &task->input.io, rc == 1 ? 0 : EPOLLOUT);
+}
+
+static void on_input (struct loop_io *io, uint32_t events)
+{
+    (void)events;
+    flush_input (CONTAINER_OF (io, struct task_pipe, io)->task);
+}
+
+void taskset_input (struct taskset *set, uint32_t local, const char *data, size_t len)
+{
+    struct task *task = &set->v[local];
+    if (task->input.io.fd < 0) {
+        if (len > 0)
+            set->events->taken (set->ctx, task->id, len);
+        return;
+    }
+    task->input_ends = task->input_ends || len == 0;
+    outbuf_add (&task->waiting, data, len);
+    flush_input (task);
+}
+
+/* The pipes' ends of a birth: the child's in *b, ours here. */
+struct pipes {
+    int in, out, err;
+};
+
+static int open_pipes (struct birth *b, struct pipes *ours)
+{
+    int out[2] = { -1, -1 }, err[2] = { -1, -1 }, in[2] = { -1, -1 };
+    int rc = 0;
+    if (pipe2 (out, O_CLOEXEC) < 0 || pipe2 (err, O_CLOEXEC) < 0
+        || (b->how->input && pipe2 (in, O_CLOEXEC) < 0))
+        rc = -errno;
+    *ours = (struct pipes){ in[1], out[0], err[0] };
+    b->in = in[0];
+    b->out = out[1];
+    b->err = err[1];
+    return rc;
+}
+
+static void close_if (int fd)
+{
+    if (fd >= 0)
+        close (fd);
+}
+
+static void watch_pipes (struct task *task, const struct pipes *p)
+{
+    int fds[2] = { p->out, p->err };
     for (int s = 0; s < 2; s++) {
         fcntl (fds[s], F_SETFL, O_NONBLOCK);
         task->pipes[s] = (struct task_pipe){ { fds[s], 0, on_pipe }, task, s + 1 };
-        loop_watch (tasks->loop, &task->pipes[s].io, EPOLLIN);
+        loop_watch (task->set->tasks->loop, &task->pipes[s].io, EPOLLIN);
     }
+    if (p->in >= 0)
+        fcntl (p->in, F_SETFL, O_NONBLOCK);
+    task->input = (struct task_pipe){ { p->in, 0, on_input }, task, 0 };
+}
+
+int taskset_start (struct taskset *set, const struct task_start *how, struct error *err)
+{
+    struct task *task = &set->v[set->n];
+    struct birth b = { .tasks = set->tasks, .how = how, .agent = getpid () };
+    struct pipes ours;
+    if (set->n == set->room)
+        return error_set (err, EINVAL, "more tasks than were announced");
+    int rc = open_pipes (&b, &ours);
+    if (rc == 0 && (task->pid = fork ()) < 0)
+        rc = -errno;
+    if (rc == 0 && task->pid == 0)
+        run_child (&b);
+    close_if (b.in);
+    close_if (b.out);
+    close_if (b.err);
+    if (rc < 0) {
+        close_if (ours.in);
+        close_if (ours.out);
+        close_if (ours.err);
+        return error_errno (err, -rc, "cannot start task %u", how->id);
+    }
+    task->set = set;
+    task->id = how->id;
+    watch_pipes (task, &ours);
+    set->n++;
+    set->running++;
     return 0;
+}
+
+/* -- the job's own -- */
+
+/* The script and its arguments, or the command. Caller frees the array. */
+static char **own_argv (const struct launch *l)
+{
+    char **argv = calloc (l->nargs + 2, sizeof (char *));
+    size_t n = 0;
+    if (!argv)
+        return NULL;
+    if (l->batch)
+        argv[n++] = l->script;
+    for (size_t i = 0; i < l->nargs; i++)
+        argv[n++] = l->args[i];
+    return argv;
+}
+
+static int start_own (struct tasks *tasks, char *const *argv, uint32_t id, uint32_t local,
+                      struct error *err)
+{
+    struct env_context ctx = { .launch = tasks->launch,
+                               .rank = tasks->rank,
+                               .task = id,
+                               .local = local,
+                               .cwd = tasks->cwd,
+                               .end_time = tasks->end_time,
+                               .default_path = getenv ("PATH") };
+    struct task_start how = { .id = id,
+                              .argv = argv,
+                              .is_script = tasks->launch->batch,
+                              .cwd_fd = tasks->cwd_fd,
+                              .cwd = tasks->cwd,
+                              .pass_fd = -1 };
+    how.env = env_make (&ctx, err);
+    if (!how.env)
+        return -EINVAL;
+    int rc = taskset_start (tasks->own, &how, err);
+    env_free (how.env);
+    return rc;
 }
 
 int tasks_start (struct tasks *tasks, uint64_t end_time, struct error *err)
 {
-    uint32_t n = tasks_count (tasks->launch, tasks->rank);
-    uint32_t first =
-        tasks->launch->batch ? 0 : launch_first_task (tasks->launch, tasks->rank);
-    if (!tasks->launch->batch && n > 0 && tasks->launch->nargs == 0)
-        return error_set (err, EINVAL, "no command to run");
-    tasks->v = calloc (MAX (n, 1u), sizeof (*tasks->v));
-    if (!tasks->v)
+    const struct launch *l = tasks->launch;
+    uint32_t n = tasks_count (l, tasks->rank);
+    uint32_t first = l->batch ? 0 : launch_first_task (l, tasks->rank);
+    autofree char **argv = own_argv (l);
+    tasks->end_time = end_time;
+    tasks->own = taskset_create (tasks, n, tasks->events, tasks->ctx);
+    if (!argv || !tasks->own)
         return error_set (err, ENOMEM, "no memory");
-    tasks->oom_before = oom_kills ();
-    for (uint32_t i = 0; i < n; i++) {
-        tasks->v[i].tasks = tasks;
-        tasks->v[i].id = first + i;
-        int rc = start_one (tasks, i, end_time, err);
-        if (rc < 0)
-            return rc;
-        tasks->n++;
-        tasks->running++;
-    }
-    return 0;
+    if (!argv[0] && n > 0)
+        return error_set (err, EINVAL, "no command to run");
+    int rc = 0;
+    for (uint32_t i = 0; i < n && rc == 0; i++)
+        rc = start_own (tasks, argv, first + i, i, err);
+    return rc;
+}
+
+uint64_t tasks_end_time (const struct tasks *tasks)
+{
+    return tasks->end_time;
 }

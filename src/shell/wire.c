@@ -59,11 +59,12 @@ void outbuf_add (struct outbuf *out, const void *data, size_t len)
     out->len += len;
 }
 
-int outbuf_flush (struct outbuf *out, int fd)
+static int send_all (struct outbuf *out, int fd, bool is_pipe)
 {
     while (out->len > 0) {
-        ssize_t n =
-            send (fd, out->data + out->off, out->len, MSG_NOSIGNAL | MSG_DONTWAIT);
+        const char *data = out->data + out->off;
+        ssize_t n = is_pipe ? write (fd, data, out->len)
+                            : send (fd, data, out->len, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
@@ -73,6 +74,16 @@ int outbuf_flush (struct outbuf *out, int fd)
     }
     out->off = 0;
     return 1;
+}
+
+int outbuf_flush (struct outbuf *out, int fd)
+{
+    return send_all (out, fd, false);
+}
+
+int outbuf_write (struct outbuf *out, int fd)
+{
+    return send_all (out, fd, true);
 }
 
 void outbuf_release (struct outbuf *out)

@@ -13,6 +13,7 @@ SHELL_COMMON_SOURCES = \
 	src/common/log.c \
 	src/common/parse.c \
 	src/common/pattern.c \
+	src/common/record.c \
 	src/common/sha256.c \
 	src/common/strbuf.c \
 	src/common/userfile.c

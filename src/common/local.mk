@@ -16,6 +16,7 @@ SHELL_COMMON_SOURCES = \
 	src/common/record.c \
 	src/common/sha256.c \
 	src/common/strbuf.c \
+	src/common/taskmap.c \
 	src/common/userfile.c
 
 noinst_LIBRARIES += src/common/libcommon.a
@@ -42,6 +43,7 @@ COMMON_TESTS = \
 	src/common/test/test_pattern \
 	src/common/test/test_sha256 \
 	src/common/test/test_strbuf \
+	src/common/test/test_taskmap \
 	src/common/test/test_userfile \
 	src/common/test/test_yaml
 check_PROGRAMS += $(COMMON_TESTS)
@@ -62,6 +64,9 @@ src_common_test_test_parse_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_pattern_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_sha256_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_strbuf_LDADD = $(COMMON_TEST_LIBS)
+src_common_test_test_taskmap_LDADD = $(COMMON_TEST_LIBS)
+src_common_test_test_taskmap_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc \
+	-Wl,--wrap=calloc -Wl,--wrap=realloc -Wl,--wrap=strndup
 src_common_test_test_userfile_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_yaml_LDADD = $(COMMON_TEST_LIBS)
 endif

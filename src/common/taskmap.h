@@ -1,0 +1,55 @@
+/* taskmap.h - which rank has which task of a step, as text and back (RFC 34)
+ *
+ *     uint32_t *ranks, ntasks;
+ *     if (taskmap_decode ("[[0,4,1,4]]", 4, &ranks, &ntasks, &err) < 0) ...
+ *     // ntasks == 16, ranks[5] == 1: cyclic over four nodes
+ *     strbuf_add_taskmap (&sb, ranks, ntasks); // "[[0,4,1,4]]"
+ *     free (ranks);
+ *
+ * In memory a map is an array of the rank of each task. As text it is an array of blocks,
+ * [nodeid,nnodes,ppn,repeat]: `ppn` tasks on each of `nnodes` nodes from `nodeid` on, and
+ * all this `repeat` times; that array in {"version":1,"map":...}; or the raw form, the
+ * tasks of each node as idsets (RFC 22, without brackets), "0,2;1,3", where an empty idset
+ * is a node without tasks. libc only; time and memory grow with the number of tasks.
+ */
+#ifndef FLUXQ_COMMON_TASKMAP_H
+#define FLUXQ_COMMON_TASKMAP_H
+
+#include <stdint.h>
+
+#include "common/error.h"
+#include "common/strbuf.h"
+
+#define TASKMAP_TASKS_MAX (UINT32_C (1) << 22)
+#define TASKMAP_RANKS_MAX (UINT32_C (1) << 20)
+
+/* Any of the three forms; JSON may have blanks between its signs. 0 and *ret_ranks of
+ * *ret_ntasks >= 1 elements, each less than nranks, for the caller to free. nranks: from 1
+ * to TASKMAP_RANKS_MAX. -EINVAL: not such a text (the error says at which byte), a task
+ * that is nowhere or twice; -ERANGE: a rank that is not there, too many tasks; -ENOMEM.
+ */
+int taskmap_decode (const char *text, uint32_t nranks, uint32_t **ret_ranks,
+                    uint32_t *ret_ntasks, struct error *err);
+
+/* Append the map as an array of blocks, as few as the RFC's way of merging makes: runs of
+ * tasks on one node, then neighbouring nodes with equal runs, then equal blocks. 0 or the
+ * strbuf's error. ntasks: >= 1. */
+int strbuf_add_taskmap (struct strbuf *sb, const uint32_t *ranks, uint32_t ntasks);
+
+/* The same map from the other side: the tasks of a rank, in order, are tasks[first[rank]]
+ * up to but without tasks[first[rank + 1]]. */
+struct taskmap_index {
+    uint32_t nranks;
+    uint32_t *first; /* [nranks + 1] */
+    uint32_t *tasks; /* [ntasks] */
+};
+
+/* 0 or -ENOMEM. Every ranks[i] is less than nranks; ntasks: >= 1. O(ntasks + nranks). */
+int taskmap_index (struct taskmap_index *x, const uint32_t *ranks, uint32_t ntasks,
+                   uint32_t nranks);
+void taskmap_index_release (struct taskmap_index *x);
+
+/* Append the raw form. 0, -ENOMEM or the strbuf's error. ntasks: >= 1. */
+int strbuf_add_taskmap_raw (struct strbuf *sb, const uint32_t *ranks, uint32_t ntasks);
+
+#endif

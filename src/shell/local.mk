@@ -9,6 +9,8 @@ SHELL_PARTS = \
 	src/shell/guardian.c \
 	src/shell/http.c \
 	src/shell/jobstate.c \
+	src/shell/layout.c \
+	src/shell/layout_text.c \
 	src/shell/loop.c \
 	src/shell/member.c \
 	src/shell/oom.c \
@@ -52,14 +54,19 @@ SHELL_TESTS = \
 	src/shell/test/test_env \
 	src/shell/test/test_http \
 	src/shell/test/test_jobstate \
+	src/shell/test/test_layout \
 	src/shell/test/test_spool \
 	src/shell/test/test_wire
 check_PROGRAMS += $(SHELL_TESTS)
 UNIT_TESTS += $(SHELL_TESTS)
+# Allocations of src/ come through the test, which lets them fail.
+SHELL_WRAP_FLAGS = -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc -Wl,--wrap=strndup
 SHELL_TEST_LIBS = src/shell/libshell.a $(COMMON_LIBS) $(CMOCKA_LIBS)
 src_shell_test_test_env_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_http_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_jobstate_LDADD = $(SHELL_TEST_LIBS)
+src_shell_test_test_layout_LDADD = $(SHELL_TEST_LIBS)
+src_shell_test_test_layout_LDFLAGS = $(AM_LDFLAGS) $(SHELL_WRAP_FLAGS)
 src_shell_test_test_spool_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_wire_LDADD = $(SHELL_TEST_LIBS)
 endif

@@ -1,0 +1,81 @@
+/* torture.h - memory that runs out at a given allocation, for one test program
+ *
+ *     TORTURE (n) {                      // n counts from 0 until no allocation failed
+ *         int rc = what_allocates ();
+ *         torture_stop ();
+ *         assert_int_equal (rc, torture_failed () ? -ENOMEM : 0);
+ *     }
+ *
+ * The program is linked with SHELL_WRAP_FLAGS (src/shell/local.mk), so that the allocations
+ * of src/ come through here. To be included once, as it defines them.
+ */
+#ifndef FLUXQ_SHELL_TEST_TORTURE_H
+#define FLUXQ_SHELL_TEST_TORTURE_H
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+static long torture_countdown = -1; /* allocations until one fails; < 0: none does */
+static bool torture_has_failed;
+
+static bool torture_fails (void)
+{
+    if (torture_countdown < 0 || torture_countdown-- > 0)
+        return false;
+    torture_has_failed = true;
+    return true;
+}
+
+/* Whether there is a try to make, and make its allocation n fail. */
+static inline bool torture_next (long n)
+{
+    if (n > 0 && !torture_has_failed)
+        return false;
+    torture_has_failed = false;
+    torture_countdown = n;
+    return true;
+}
+
+static inline void torture_stop (void)
+{
+    torture_countdown = -1;
+}
+
+static inline bool torture_failed (void)
+{
+    return torture_has_failed;
+}
+
+#define TORTURE(n) for (long n = 0; torture_next (n); n++)
+
+/* names of the linker */
+void *__real_malloc (size_t size);
+void *__wrap_malloc (size_t size);
+void *__real_calloc (size_t n, size_t size);
+void *__wrap_calloc (size_t n, size_t size);
+void *__real_realloc (void *p, size_t size);
+void *__wrap_realloc (void *p, size_t size);
+char *__real_strndup (const char *s, size_t n);
+char *__wrap_strndup (const char *s, size_t n);
+
+void *__wrap_malloc (size_t size)
+{
+    return torture_fails () ? NULL : __real_malloc (size);
+}
+
+void *__wrap_calloc (size_t n, size_t size)
+{
+    return torture_fails () ? NULL : __real_calloc (n, size);
+}
+
+void *__wrap_realloc (void *p, size_t size)
+{
+    return torture_fails () ? NULL : __real_realloc (p, size);
+}
+
+char *__wrap_strndup (const char *s, size_t n)
+{
+    return torture_fails () ? NULL : __real_strndup (s, n);
+}
+
+#endif

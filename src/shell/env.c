@@ -8,6 +8,8 @@
 #include "common/hostlist.h"
 #include "common/idset.h"
 #include "common/macros.h"
+#include "shell/door.h"
+#include "shell/stepspec.h"
 
 #define VALUE_MAX (1024 * 1024)
 #define PATH_DEFAULT "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -101,9 +103,15 @@ static int working_dir (const struct env_context *ctx, struct strbuf *sb)
     return add_text (sb, ctx->cwd);
 }
 
-static int nnodes (const struct env_context *ctx, struct strbuf *sb)
+static int job_nnodes (const struct env_context *ctx, struct strbuf *sb)
 {
     return add_number (sb, ctx->launch->nnodes);
+}
+
+/* Of the step, or of the job where there is none. */
+static int nnodes (const struct env_context *ctx, struct strbuf *sb)
+{
+    return ctx->step ? add_number (sb, ctx->step->nnodes) : job_nnodes (ctx, sb);
 }
 
 static int nodes_requested (const struct env_context *ctx, struct strbuf *sb)
@@ -113,12 +121,12 @@ static int nodes_requested (const struct env_context *ctx, struct strbuf *sb)
 
 static int ntasks (const struct env_context *ctx, struct strbuf *sb)
 {
-    return add_number (sb, launch_ntasks (ctx->launch));
+    return add_number (sb, ctx->step ? ctx->step->ntasks : launch_ntasks (ctx->launch));
 }
 
 static int node_id (const struct env_context *ctx, struct strbuf *sb)
 {
-    return add_number (sb, ctx->rank);
+    return add_number (sb, ctx->step ? ctx->step->node : ctx->rank);
 }
 
 static int node_name (const struct env_context *ctx, struct strbuf *sb)
@@ -136,19 +144,10 @@ static int local_id (const struct env_context *ctx, struct strbuf *sb)
     return add_number (sb, ctx->local);
 }
 
-static int cores (const struct env_context *ctx, struct strbuf *sb)
-{
-    return add_text (sb, own_node (ctx)->cores);
-}
-
-static int gpus (const struct env_context *ctx, struct strbuf *sb)
-{
-    return add_text (sb, own_node (ctx)->gpus);
-}
-
 static int cores_per_task (const struct env_context *ctx, struct strbuf *sb)
 {
-    return add_number (sb, ctx->launch->cores_per_task);
+    return add_number (sb, ctx->step ? ctx->step->spec->cores_per_task
+                                     : ctx->launch->cores_per_task);
 }
 
 static int end_time (const struct env_context *ctx, struct strbuf *sb)
@@ -156,23 +155,115 @@ static int end_time (const struct env_context *ctx, struct strbuf *sb)
     return ctx->end_time ? add_number (sb, ctx->end_time) : 0;
 }
 
-static int nodelist (const struct env_context *ctx, struct strbuf *sb)
+static const char *name_of (const struct env_context *ctx, size_t i)
+{
+    return ctx->launch->nodes[ctx->step ? ctx->step->ranks[i] : i].name;
+}
+
+static int add_names (const struct env_context *ctx, struct strbuf *sb, size_t n)
 {
     struct hostlist *hl = hostlist_create ();
     if (!hl)
         return -ENOMEM;
     int rc = 0;
-    for (size_t i = 0; i < ctx->launch->nnodes && rc == 0; i++)
-        rc = hostlist_append (hl, ctx->launch->nodes[i].name);
+    for (size_t i = 0; i < n && rc == 0; i++)
+        rc = hostlist_append (hl, name_of (ctx, i));
     autofree char *text = rc == 0 ? hostlist_encode (hl) : NULL;
     hostlist_destroy (hl);
     return text ? add_text (sb, text) : -ENOMEM;
 }
 
+static int nodelist (const struct env_context *ctx, struct strbuf *sb)
+{
+    struct env_context job = *ctx;
+    job.step = NULL;
+    return add_names (&job, sb, ctx->launch->nnodes);
+}
+
+static int step_nodelist (const struct env_context *ctx, struct strbuf *sb)
+{
+    return ctx->step ? add_names (ctx, sb, ctx->step->nnodes) : 0;
+}
+
+static int step_id (const struct env_context *ctx, struct strbuf *sb)
+{
+    return ctx->step ? add_number (sb, ctx->step->spec->id) : 0;
+}
+
+static int step_ntasks (const struct env_context *ctx, struct strbuf *sb)
+{
+    return ctx->step ? ntasks (ctx, sb) : 0;
+}
+
+static int step_nnodes (const struct env_context *ctx, struct strbuf *sb)
+{
+    return ctx->step ? nnodes (ctx, sb) : 0;
+}
+
+static int step_taskmap (const struct env_context *ctx, struct strbuf *sb)
+{
+    return ctx->step ? add_text (sb, ctx->step->spec->taskmap) : 0;
+}
+
+static int agent_socket (const struct env_context *ctx, struct strbuf *sb)
+{
+    autofree char *path = door_path (ctx->launch, ctx->rank);
+    return path ? add_text (sb, path) : -ENOMEM;
+}
+
+/* The program that this is: "fluxq-run" is another name of it. */
+static int agent_program (const struct env_context *ctx, struct strbuf *sb)
+{
+    char path[4096];
+    ssize_t n = readlink ("/proc/self/exe", path, sizeof (path) - 1);
+    (void)ctx;
+    path[n > 0 ? n : 0] = '\0';
+    return n > 0 ? add_text (sb, path) : 0;
+}
+
+/* Part number n of a text with ';' between its parts. */
+static char *nth_part (const char *text, uint32_t n)
+{
+    for (; text && n > 0; n--) {
+        text = strchr (text, ';');
+        text += text != NULL;
+    }
+    return text ? strndup (text, strcspn (text, ";")) : NULL;
+}
+
+/* What is given here, as an idset. The caller frees. */
+static char *cores_given (const struct env_context *ctx)
+{
+    const char *job = own_node (ctx)->cores;
+    if (ctx->step)
+        return nth_part (ctx->step->spec->cores, ctx->step->node);
+    return job ? strdup (job) : NULL;
+}
+
+static char *gpus_here (const struct env_context *ctx)
+{
+    const char *job = own_node (ctx)->gpus;
+    if (ctx->step)
+        return nth_part (ctx->step->spec->gpu_ids, ctx->step->node);
+    return job ? strdup (job) : NULL;
+}
+
+static int cores (const struct env_context *ctx, struct strbuf *sb)
+{
+    autofree char *text = cores_given (ctx);
+    return add_text (sb, text);
+}
+
+static int gpus (const struct env_context *ctx, struct strbuf *sb)
+{
+    autofree char *text = gpus_here (ctx);
+    return add_text (sb, text);
+}
+
 /* "0,2,3" from the idset "0,2-3". */
 static int cuda_devices (const struct env_context *ctx, struct strbuf *sb)
 {
-    const char *text = own_node (ctx)->gpus;
+    autofree char *text = gpus_here (ctx);
     if (!text || !*text)
         return 0;
     struct idset *ids = idset_decode (text, NULL);
@@ -203,6 +294,27 @@ static uint32_t cores_on (const struct env_context *ctx, size_t rank)
 static uint32_t tasks_on (const struct env_context *ctx, size_t rank)
 {
     return ctx->launch->nodes[rank].ntasks;
+}
+
+/* Tasks of the step on each of its nodes: "4(x2),3". */
+static int step_tasks_per_node (const struct env_context *ctx, struct strbuf *sb)
+{
+    const struct env_step *step = ctx->step;
+    if (!step)
+        return 0;
+    autofree uint32_t *n = calloc (step->nnodes, sizeof (*n));
+    if (!n)
+        return -ENOMEM;
+    for (uint32_t t = 0; t < step->ntasks; t++)
+        n[step->rank_of[t]]++;
+    for (uint32_t i = 0, run; i < step->nnodes; i += run) {
+        for (run = 1; i + run < step->nnodes && n[i + run] == n[i];)
+            run++;
+        strbuf_addf (sb, "%s%" PRIu32, i ? "," : "", n[i]);
+        if (run > 1)
+            strbuf_addf (sb, "(x%" PRIu32 ")", run);
+    }
+    return sb->err ? sb->err : 1;
 }
 
 static int cores_here (const struct env_context *ctx, struct strbuf *sb)
@@ -262,6 +374,14 @@ static const struct {
     { "FLUXQ_GPUS", gpus },
     { "FLUXQ_CPUS_PER_TASK", cores_per_task },
     { "FLUXQ_SUBMIT_DIR", submit_dir },
+    { "FLUXQ_STEP_ID", step_id },
+    { "FLUXQ_STEP_NODELIST", step_nodelist },
+    { "FLUXQ_STEP_NNODES", step_nnodes },
+    { "FLUXQ_STEP_NTASKS", step_ntasks },
+    { "FLUXQ_STEP_TASKS_PER_NODE", step_tasks_per_node },
+    { "FLUXQ_STEP_TASKMAP", step_taskmap },
+    { DOOR_VARIABLE, agent_socket },
+    { "FLUXQ_SHELL", agent_program },
     { "SLURM_JOB_ID", job_id },
     { "SLURM_JOBID", job_id },
     { "SLURM_JOB_NAME", job_name },
@@ -275,7 +395,7 @@ static const struct {
     { "SLURM_ARRAY_TASK_MAX", array_max },
     { "SLURM_ARRAY_TASK_STEP", array_step },
     { "SLURM_NNODES", nnodes },
-    { "SLURM_JOB_NUM_NODES", nnodes },
+    { "SLURM_JOB_NUM_NODES", job_nnodes },
     { "SLURM_NTASKS", ntasks },
     { "SLURM_NPROCS", ntasks },
     { "SLURM_JOB_NODELIST", nodelist },
@@ -289,6 +409,12 @@ static const struct {
     { "SLURM_TASKS_PER_NODE", tasks_per_node },
     { "SLURM_JOB_CPUS_PER_NODE", cores_per_node },
     { "SLURM_SUBMIT_DIR", submit_dir },
+    { "SLURM_STEP_ID", step_id },
+    { "SLURM_STEPID", step_id },
+    { "SLURM_STEP_NODELIST", step_nodelist },
+    { "SLURM_STEP_NUM_NODES", step_nnodes },
+    { "SLURM_STEP_NUM_TASKS", step_ntasks },
+    { "SLURM_STEP_TASKS_PER_NODE", step_tasks_per_node },
     { "FLUX_JOB_ID", job_id },
     { "FLUX_JOB_SIZE", ntasks },
     { "FLUX_JOB_NNODES", nnodes },
@@ -371,11 +497,12 @@ static int add_variable (const struct env_context *ctx, struct envlist *list, si
 }
 
 /* The user's variable, unless fluxq sets that name for this job, or it is of the array's task
- * from which this was submitted. */
+ * from which this was submitted, or of another MPI program's start. */
 static int add_users (struct envlist *list, const char *assignment)
 {
     size_t len = strcspn (assignment, "=");
-    if (strncmp (assignment, "SLURM_ARRAY_", strlen ("SLURM_ARRAY_")) == 0)
+    if (strncmp (assignment, "SLURM_ARRAY_", strlen ("SLURM_ARRAY_")) == 0
+        || strncmp (assignment, "PMI_", strlen ("PMI_")) == 0)
         return 0;
     for (size_t i = 0; i < list->n; i++)
         if (strncmp (list->v[i], assignment, len + 1) == 0)
@@ -390,9 +517,10 @@ static int add_users (struct envlist *list, const char *assignment)
 char **env_make (const struct env_context *ctx, struct error *err)
 {
     const struct launch *l = ctx->launch;
-    struct envlist list = {
-        calloc (l->nenv + ARRAY_SIZE (variables) + 6, sizeof (char *)), 0
-    };
+    char *const *base = ctx->step ? ctx->step->spec->env : l->env;
+    size_t nbase = ctx->step ? ctx->step->spec->nenv : l->nenv;
+    struct envlist list = { calloc (nbase + ARRAY_SIZE (variables) + 6, sizeof (char *)),
+                            0 };
     int rc = list.v ? 0 : -ENOMEM;
     for (size_t i = 0; i < ARRAY_SIZE (variables) && rc == 0; i++) {
         rc = add_variable (ctx, &list, i);
@@ -400,9 +528,9 @@ char **env_make (const struct env_context *ctx, struct error *err)
             error_errno (err, -rc, "environment: %s", variables[i].name);
     }
     /* From the last on, so that the later of two assignments counts. */
-    for (size_t i = l->nenv; i > 0 && rc == 0; i--)
-        rc = add_users (&list, l->env[i - 1]);
-    if (rc == 0)
+    for (size_t i = nbase; i > 0 && rc == 0; i--)
+        rc = add_users (&list, base[i - 1]);
+    if (rc == 0 && !ctx->step)
         rc = add_defaults (ctx, &list);
     if (rc == 0)
         return list.v;

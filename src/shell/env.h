@@ -6,6 +6,8 @@
  *     char **envp = env_make (&ctx, &err);
  *     ... env_free (envp);
  *
+ * The environment of a step's task is that of fluxq-run instead of the submission's.
+ *
  * Order of precedence: the table in env.c (FLUXQ_*, the SLURM_* names that scripts read,
  * FLUX_*) over the submission's environment over defaults for HOME, USER, LOGNAME, SHELL
  * and PATH.
@@ -18,6 +20,18 @@
 #include "common/error.h"
 #include "common/launch.h"
 
+struct step_spec;
+
+struct env_step {                 /* of a task of a step */
+    const struct step_spec *spec; /* its env is what the user submitted */
+    uint32_t node;                /* number of the node in the step */
+    uint32_t nlocal;              /* tasks here */
+    uint32_t ntasks;
+    const uint32_t *rank_of; /* [ntasks] node of each task of the step */
+    const uint32_t *ranks;   /* [nnodes] rank of each node in the job */
+    uint32_t nnodes;
+};
+
 struct env_context {
     const struct launch *launch;
     uint32_t rank;
@@ -27,6 +41,7 @@ struct env_context {
     uint64_t end_time; /* unix seconds when the time limit is reached, 0: no limit */
     /* The agent's own, for what is absent elsewhere; may be NULL. */
     const char *default_path;
+    const struct env_step *step; /* NULL: the job's own task */
 };
 
 /* NULL-terminated NAME=VALUE strings; NULL and err on failure. env_free() frees them. */

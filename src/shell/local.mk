@@ -5,6 +5,7 @@
 SHELL_PARTS = \
 	src/shell/api.c \
 	src/shell/descend.c \
+	src/shell/door.c \
 	src/shell/env.c \
 	src/shell/guardian.c \
 	src/shell/http.c \
@@ -15,10 +16,17 @@ SHELL_PARTS = \
 	src/shell/member.c \
 	src/shell/oom.c \
 	src/shell/outfile.c \
+	src/shell/places.c \
 	src/shell/root.c \
+	src/shell/run.c \
+	src/shell/run_options.c \
+	src/shell/run_output.c \
 	src/shell/server.c \
 	src/shell/sock.c \
 	src/shell/spool.c \
+	src/shell/stepd.c \
+	src/shell/steps.c \
+	src/shell/stepspec.c \
 	src/shell/stream.c \
 	src/shell/task.c \
 	src/shell/wire.c \

@@ -1,4 +1,5 @@
-/* main.c - fluxq-shell's command line, and taking the user's identity */
+/* main.c - fluxq-shell's command line, and taking the user's identity. Under the name of
+ * fluxq-run it is that, see run.h. */
 #include <errno.h>
 #include <grp.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "common/parse.h"
 #include "shell/agent.h"
 #include "shell/guardian.h"
+#include "shell/run.h"
 
 #define PROGRAM "fluxq-shell"
 #define GROUPS_MAX 65536 /* as the kernel's NGROUPS_MAX */
@@ -170,10 +172,18 @@ static int work (void *arg, int guardian_fd)
     return agent_work (arg, guardian_fd);
 }
 
+static bool is_named (const char *path, const char *name)
+{
+    const char *slash = path ? strrchr (path, '/') : NULL;
+    return path && !strcmp (slash ? slash + 1 : path, name);
+}
+
 int main (int argc, char **argv)
 {
     struct command_line cl;
     struct error err = { 0 };
+    if (argc > 0 && is_named (argv[0], RUN_PROGRAM))
+        return run_main (argc, argv);
     if (parse_command_line (argc, argv, &cl, &err) < 0) {
         fprintf (stderr, PROGRAM ": %s\n", err.text);
         return 2;

@@ -18,7 +18,9 @@
 #include "common/macros.h"
 #include "common/sha256.h"
 #include "shell/agent.h"
+#include "shell/door.h"
 #include "shell/sock.h"
+#include "shell/stepd.h"
 #include "shell/task.h"
 #include "shell/wire.h"
 
@@ -32,6 +34,8 @@ enum member_state { MEMBER_TRY, MEMBER_CONNECT, MEMBER_CHALLENGE, MEMBER_JOINED 
 struct member {
     struct agent *agent;
     struct tasks *tasks;
+    struct stepd *stepd;
+    struct door *door;
     enum member_state state;
     struct loop_io resolver; /* fd -1: not resolving */
     struct loop_io io;       /* fd -1: no connection */
@@ -172,8 +176,21 @@ static void on_message (struct member *m, const struct frame *msg)
         loop_stop (&m->agent->loop, 0);
         break;
     default:
-        lose_root (m, "it talks nonsense");
+        if (msg->type >= WIRE_STEP_START)
+            stepd_message (m->stepd, msg);
+        else if (msg->type >= WIRE_RUN_STARTED && m->door)
+            door_message (m->door, msg);
+        else
+            lose_root (m, "it talks nonsense");
     }
+}
+
+/* Of steps and of this rank's clients. */
+static void step_up (void *ctx, const struct frame *msg)
+{
+    struct member *m = ctx;
+    if (!m->orphaned)
+        put (m, msg->type, msg->stream, msg->task, msg->data, msg->len);
 }
 
 /* --- joining --- */
@@ -437,11 +454,15 @@ int member_run (struct agent *agent)
     m.backoff = BACKOFF_FIRST;
     m.join_by = now + agent->launch.join_timeout;
     m.tasks = tasks_create (&agent->loop, &agent->launch, agent->rank, &task_events, &m);
-    if (!m.tasks) {
+    m.stepd =
+        stepd_create (&agent->loop, &agent->launch, m.tasks, agent->rank, step_up, &m);
+    if (!m.tasks || !m.stepd) {
         agent_log (agent, "no memory");
         return 1;
     }
-    tasks_enter_cwd (m.tasks, &m.fell_back, &m.problem);
+    if (tasks_enter_cwd (m.tasks, &m.fell_back, &m.problem) == 0)
+        m.door = door_create (&agent->loop, &agent->launch, agent->rank, step_up, &m,
+                              &m.problem);
     agent->on_child = on_child;
     agent->on_end = on_end;
     agent->arg = &m;
@@ -451,6 +472,8 @@ int member_run (struct agent *agent)
     int status = loop_run (&agent->loop);
     stop_trying (&m);
     loop_timer_clear (&agent->loop, &m.timer);
+    door_destroy (m.door);
+    stepd_destroy (m.stepd);
     tasks_destroy (m.tasks);
     return status;
 }

@@ -231,6 +231,8 @@ static void carry_out (struct root *root, unsigned todo)
 {
     if (todo & JOB_DO_START)
         todo |= start (root);
+    if (todo & (JOB_DO_TERM | JOB_DO_KILL))
+        steps_close (root->steps);
     if (todo & JOB_DO_TERM) {
         root_signal (root, SIGTERM);
         root_signal (root, SIGCONT); /* a stopped process gets no SIGTERM */
@@ -405,7 +407,7 @@ static bool on_message (void *ctx, uint32_t rank, const struct frame *msg)
         root_terminate (root, "cancelled", text, root->agent->launch.grace);
         return true;
     default:
-        return false;
+        return msg->type >= WIRE_RUN && steps_message (root->steps, rank, msg);
     }
 }
 
@@ -429,6 +431,59 @@ static void on_log (void *ctx, const char *text)
 
 static const struct server_events server_events = { on_join, on_message, on_closed,
                                                     api_request, on_log };
+
+/* --- steps --- */
+
+/* From steps to a rank; what is for this one waits for the end of the round, so that
+ * nobody is called within a call. */
+static void step_send (void *ctx, uint32_t rank, const struct frame *msg)
+{
+    struct root *root = ctx;
+    if (rank == 0 || rank == WIRE_ALL)
+        wire_put (&root->to_self, msg);
+    if (rank == WIRE_ALL)
+        server_broadcast (root->server, msg);
+    else if (rank > 0)
+        server_send (root->server, rank, msg);
+}
+
+/* What this rank's part and its clients say. */
+static void step_up (void *ctx, const struct frame *msg)
+{
+    struct root *root = ctx;
+    steps_message (root->steps, 0, msg);
+}
+
+static void deliver_to_self (struct root *root)
+{
+    while (root->to_self.len > 0) {
+        struct outbuf all = root->to_self;
+        const char *data = all.data + all.off;
+        struct frame msg;
+        ssize_t n;
+        root->to_self = (struct outbuf){ 0 };
+        for (size_t pos = 0; (n = wire_parse (data + pos, all.len - pos, &msg)) > 0;
+             pos += (size_t)n) {
+            if (msg.type >= WIRE_STEP_START)
+                stepd_message (root->stepd, &msg);
+            else
+                door_message (root->door, &msg);
+        }
+        outbuf_release (&all);
+    }
+}
+
+static int create_steps (struct root *root, struct error *err)
+{
+    struct agent *agent = root->agent;
+    const struct launch *l = &agent->launch;
+    root->steps = steps_create (&agent->loop, l, step_send, root);
+    root->stepd = stepd_create (&agent->loop, l, root->tasks, 0, step_up, root);
+    if (!root->steps || !root->stepd)
+        return error_set (err, ENOMEM, "no memory");
+    root->door = door_create (&agent->loop, l, 0, step_up, root, err);
+    return root->door ? 0 : -EIO;
+}
 
 /* --- the agent's own events --- */
 
@@ -486,6 +541,7 @@ static bool may_leave (const struct root *root, double now)
 static void on_round (void *arg)
 {
     struct root *root = arg;
+    deliver_to_self (root);
     double now = loop_now ();
     spool_flush (&root->spool);
     if (root->spool.err && !root->io_failed) {
@@ -522,7 +578,7 @@ static int create_parts (struct root *root, struct error *err)
         return fd;
     root->server = server_create (&agent->loop, fd, agent->key, l->job_id, nranks,
                                   &root->spool, &server_events, root);
-    return root->server ? 0 : error_set (err, ENOMEM, "no memory");
+    return root->server ? create_steps (root, err) : error_set (err, ENOMEM, "no memory");
 }
 
 /* What must be right before anything runs; what is wrong here ends the job with
@@ -552,6 +608,10 @@ static void destroy (struct root *root)
         sock_unlink (l->listen);
     server_destroy (root->server);
     loop_timer_clear (&root->agent->loop, &root->timer);
+    door_destroy (root->door);
+    stepd_destroy (root->stepd);
+    steps_destroy (root->steps);
+    outbuf_release (&root->to_self);
     tasks_destroy (root->tasks);
     outfiles_close (root->files);
     api_nonces_destroy (root->nonces);

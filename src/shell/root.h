@@ -10,10 +10,13 @@
 #include <stdint.h>
 
 #include "shell/agent.h"
+#include "shell/door.h"
 #include "shell/jobstate.h"
 #include "shell/outfile.h"
 #include "shell/server.h"
 #include "shell/spool.h"
+#include "shell/stepd.h"
+#include "shell/steps.h"
 #include "shell/task.h"
 
 #define API_NONCES 65536
@@ -32,6 +35,10 @@ struct root {
     struct outfiles *files;
     struct server *server;
     struct tasks *tasks;
+    struct steps *steps;
+    struct stepd *stepd;   /* this rank's part of them */
+    struct door *door;     /* and its clients */
+    struct outbuf to_self; /* what steps say to this rank */
     struct root_member *members;
     struct api_nonces *nonces;
     uint32_t window;

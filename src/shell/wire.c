@@ -103,6 +103,20 @@ void wire_put (struct outbuf *out, const struct frame *msg)
     outbuf_add (out, msg->data, msg->len);
 }
 
+void wire_pieces (const struct frame *head, const char *data, size_t len,
+                  void (*put) (void *ctx, const struct frame *msg), void *ctx)
+{
+    struct frame msg = *head;
+    do {
+        msg.data = data;
+        msg.len = (uint32_t)MIN (len, (size_t)FRAME_DATA_MAX);
+        data += msg.len;
+        len -= msg.len;
+        msg.stream = len == 0;
+        put (ctx, &msg);
+    } while (len > 0);
+}
+
 ssize_t wire_parse (const void *buf, size_t avail, struct frame *ret)
 {
     const uint8_t *p = buf;
@@ -115,7 +129,8 @@ ssize_t wire_parse (const void *buf, size_t avail, struct frame *ret)
                            .len = wire_get_u32 (p + 12),
                            .data = (const char *)p + FRAME_HEAD };
     bool known = (ret->type >= FRAME_OUTPUT && ret->type <= FRAME_FINISH)
-                 || (ret->type >= WIRE_JOIN && ret->type <= WIRE_EXIT);
+                 || (ret->type >= WIRE_JOIN && ret->type <= WIRE_EXIT)
+                 || (ret->type >= WIRE_RUN && ret->type <= WIRE_LAST);
     if (!known || p[2] || p[3] || ret->len > FRAME_DATA_MAX)
         return -EBADMSG;
     return avail - FRAME_HEAD < ret->len ? 0 : (ssize_t)(FRAME_HEAD + ret->len);

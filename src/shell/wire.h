@@ -58,7 +58,41 @@ enum wire_type {
     WIRE_SIGNAL, /* task: signal number for all processes of the job */
     WIRE_END,    /* kill everything, then WIRE_DONE */
     WIRE_EXIT,   /* all is reported: the agent may go */
+
+    /* Steps (steps.h). Between rank 0 and a client (fluxq-run), through the agent of its
+     * rank; task: the client's number there. Upwards: */
+    WIRE_RUN = 96,   /* a piece of a step_spec's text; stream 1: the last one */
+    WIRE_RUN_INPUT,  /* bytes for standard input; none: end of file */
+    WIRE_RUN_USED,   /* u32 node of the step, u32 bytes of its output that were written */
+    WIRE_RUN_SIGNAL, /* u32 signal for all tasks */
+    WIRE_RUN_GONE,   /* by the agent: the client has closed its connection */
+    /* downwards */
+    WIRE_RUN_STARTED, /* a piece of the completed step_spec, without arg and env */
+    WIRE_RUN_OUTPUT,  /* stream; u32 task, bytes */
+    WIRE_RUN_EXIT,    /* u32 task, u32 wait status */
+    WIRE_RUN_NOTE,    /* a line for the user */
+    WIRE_RUN_TAKEN,   /* u32 bytes of input that all tasks have taken */
+    WIRE_RUN_END, /* u32 wait status of the worst task, why it ended early or could not
+                       * begin ("": all tasks ended) */
+
+    /* Between rank 0 and the ranks of a step; task: its number. Downwards: */
+    WIRE_STEP_START = 112, /* a piece of the step_spec; stream 1: the last one */
+    WIRE_STEP_INPUT,       /* as WIRE_RUN_INPUT */
+    WIRE_STEP_CREDIT,      /* u32 bytes of output more */
+    WIRE_STEP_SIGNAL,      /* u32 */
+    WIRE_STEP_KVS,         /* a piece of what all ranks put; stream 1: the last one */
+    /* upwards */
+    WIRE_STEP_OUTPUT, /* as WIRE_RUN_OUTPUT */
+    WIRE_STEP_EXIT,   /* stream 1: out of memory; u32 task, u32 wait status */
+    WIRE_STEP_FAIL,   /* it cannot start here (the exits of its tasks follow); why */
+    WIRE_STEP_TAKEN,  /* u32 bytes of input that all its tasks here have taken */
+    WIRE_STEP_PUT,   /* a piece of what this rank puts into the KVS; stream 1: the last */
+    WIRE_STEP_ABORT, /* a task wants the step ended: u32 wait status, why */
+    WIRE_LAST = WIRE_STEP_ABORT,
 };
+
+/* Destination of what goes to all ranks. */
+#define WIRE_ALL UINT32_MAX
 
 enum wire_join {
     WIRE_JOIN_READY,
@@ -92,6 +126,10 @@ enum wire_role { WIRE_ROLE_ROOT, WIRE_ROLE_MEMBER };
 void wire_proof (const uint8_t key[AGENT_KEY_SIZE], enum wire_role role, uint64_t job_id,
                  uint32_t rank, const uint8_t member_nonce[WIRE_NONCE],
                  const uint8_t root_nonce[WIRE_NONCE], uint8_t ret[WIRE_PROOF]);
+
+/* Something longer than a frame: pieces of it with stream 0, the last one with 1. */
+void wire_pieces (const struct frame *head, const char *data, size_t len,
+                  void (*put) (void *ctx, const struct frame *msg), void *ctx);
 
 void wire_put_u32 (uint8_t *p, uint32_t v);
 uint32_t wire_get_u32 (const void *p);

@@ -1,0 +1,528 @@
+#include "shell/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/hostlist.h"
+#include "common/idset.h"
+#include "common/macros.h"
+#include "common/parse.h"
+#include "common/taskmap.h"
+#include "shell/door.h"
+#include "shell/jobstate.h"
+#include "shell/loop.h"
+#include "shell/sock.h"
+
+#define RECEIVE (256 * 1024)
+#define INPUT_WINDOW (256 * 1024) /* bytes that not all tasks have taken */
+#define INPUT_PIECE (32 * 1024)
+#define TWICE 1.0    /* seconds within which a second ctrl-C kills */
+#define TOGETHER 0.1 /* seconds for which bad ends are collected into one line */
+
+struct task_state {
+    bool ended, told;
+    int status;
+};
+
+struct run {
+    struct run_options options;
+    struct loop loop;
+    struct loop_io agent, signals, input;
+    struct loop_timer more_input, tell;
+    pid_t agent_pid;
+    struct outbuf out;
+    char *buf;
+    size_t len;
+    struct strbuf started; /* the completed spec, as it comes */
+    struct step_spec step;
+    struct hostlist *hosts; /* of the step's nodes */
+    const char **names;
+    uint32_t *node_of;
+    uint32_t ntasks, nended;
+    struct task_state *tasks;
+    struct run_output *output;
+    int64_t room; /* for input */
+    bool input_ended;
+    double interrupted; /* when; 0: not */
+    bool failed;        /* something here: what tasks do counts no more */
+};
+
+static void say (const char *fmt, ...) PRINTF_LIKE (1, 2);
+static void say (const char *fmt, ...)
+{
+    char text[1024];
+    va_list ap;
+    va_start (ap, fmt);
+    vsnprintf (text, sizeof (text), fmt, ap);
+    va_end (ap);
+    fprintf (stderr, RUN_PROGRAM ": %s\n", text);
+}
+
+/* -- to the agent -- */
+
+static void flush (struct run *r)
+{
+    int rc = outbuf_flush (&r->out, r->agent.fd);
+    if (rc >= 0)
+        loop_watch (&r->loop, &r->agent, rc ? EPOLLIN : EPOLLIN | EPOLLOUT);
+}
+
+static void put (struct run *r, uint8_t type, const void *data, size_t len)
+{
+    wire_put (&r->out,
+              &(struct frame){ .type = type, .len = (uint32_t)len, .data = data });
+    flush (r);
+}
+
+static void put_piece (void *ctx, const struct frame *msg)
+{
+    wire_put (&((struct run *)ctx)->out, msg);
+}
+
+static void put_signal (struct run *r, int sig)
+{
+    uint8_t data[4];
+    wire_put_u32 (data, (uint32_t)sig);
+    put (r, WIRE_RUN_SIGNAL, data, sizeof (data));
+}
+
+/* What went wrong here ends the step. */
+static void fail (struct run *r, const struct error *err)
+{
+    if (r->failed)
+        return;
+    r->failed = true;
+    say ("%s", err->text);
+    put_signal (r, SIGKILL);
+}
+
+/* -- standard input -- */
+
+/* What can be waited for; of a file, of /dev/null or a closed descriptor there is always
+ * something to read, or its end, or an error. */
+static bool can_wait (int fd)
+{
+    struct stat st;
+    return fstat (fd, &st) == 0
+           && (S_ISFIFO (st.st_mode) || S_ISSOCK (st.st_mode) || isatty (fd));
+}
+
+static void watch_input (struct run *r)
+{
+    bool wanted = !r->input_ended && r->room > 0 && r->ntasks > 0;
+    if (can_wait (r->input.fd))
+        loop_watch (&r->loop, &r->input, wanted ? EPOLLIN : 0);
+    else if (wanted)
+        loop_timer_set (&r->loop, &r->more_input, 0.0);
+}
+
+static void read_input (struct run *r)
+{
+    char data[4 + INPUT_PIECE];
+    ssize_t n = read (r->input.fd, data, (size_t)MIN (r->room, INPUT_PIECE));
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+        watch_input (r);
+        return;
+    }
+    if (n < 0 && errno != EIO) /* EIO: a terminal that is not ours now */
+        say ("standard input: %s", strerror (errno));
+    r->input_ended = n <= 0;
+    r->room -= MAX (n, 0);
+    put (r, WIRE_RUN_INPUT, data, (size_t)MAX (n, 0));
+    watch_input (r);
+}
+
+static void on_input (struct loop_io *io, uint32_t events)
+{
+    (void)events;
+    read_input (CONTAINER_OF (io, struct run, input));
+}
+
+static void on_more_input (struct loop_timer *timer)
+{
+    read_input (CONTAINER_OF (timer, struct run, more_input));
+}
+
+static void start_input (struct run *r)
+{
+    if (r->step.input == STEP_INPUT_NONE)
+        return;
+    r->room = INPUT_WINDOW;
+    watch_input (r);
+}
+
+static int open_input (struct run *r, struct error *err)
+{
+    r->input = (struct loop_io){ .fd = STDIN_FILENO, .ready = on_input };
+    if (!r->options.input)
+        return 0;
+    r->input.fd = open (r->options.input, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    return r->input.fd < 0 ? error_errno (err, errno, "--input: %s", r->options.input)
+                           : 0;
+}
+
+/* -- what became of the tasks -- */
+
+/* "tasks 1,3-5" with the same end, "task 2 on node7". */
+static void tell_end (struct run *r, struct idset *ids, int status)
+{
+    char text[64];
+    autofree char *list = idset_encode (ids);
+    uint32_t first = idset_first (ids);
+    status_text (status, text, sizeof (text));
+    if (idset_count (ids) == 1)
+        say ("task %u on %s: %s", first, r->names[r->node_of[first]], text);
+    else
+        say ("tasks %s: %s", list ? list : "", text);
+}
+
+/* Bad ends that have not been told, those alike in one line. */
+static void tell_ends (struct run *r)
+{
+    for (uint32_t i = 0; i < r->ntasks; i++) {
+        struct task_state *first = &r->tasks[i];
+        if (!first->ended || first->told || first->status == 0)
+            continue;
+        struct idset *ids = idset_create ();
+        for (uint32_t j = i; ids && j < r->ntasks; j++) {
+            struct task_state *t = &r->tasks[j];
+            if (!t->ended || t->told || t->status != first->status)
+                continue;
+            idset_add (ids, j);
+            t->told = true;
+        }
+        if (ids)
+            tell_end (r, ids, first->status);
+        idset_destroy (ids);
+    }
+}
+
+static void on_tell (struct loop_timer *timer)
+{
+    tell_ends (CONTAINER_OF (timer, struct run, tell));
+}
+
+/* ctrl-C: "interrupt: 2 of 4 tasks run (1,3)". */
+static void tell_running (const struct run *r)
+{
+    struct idset *ids = idset_create ();
+    for (uint32_t i = 0; ids && i < r->ntasks; i++)
+        if (!r->tasks[i].ended)
+            idset_add (ids, i);
+    autofree char *list = ids ? idset_encode (ids) : NULL;
+    idset_destroy (ids);
+    say ("interrupt: %u of %u tasks run (%s); once more within 1 second ends them",
+         r->ntasks - r->nended, r->ntasks, list ? list : "");
+}
+
+static void on_interrupt (struct run *r)
+{
+    double now = loop_now ();
+    if (r->ntasks == 0 || (r->interrupted > 0 && now - r->interrupted <= TWICE)) {
+        if (r->ntasks > 0)
+            say ("interrupt: all tasks are killed");
+        put_signal (r, SIGKILL);
+    } else {
+        tell_running (r);
+    }
+    r->interrupted = now;
+}
+
+static void on_signal (struct loop_io *io, uint32_t events)
+{
+    struct run *r = CONTAINER_OF (io, struct run, signals);
+    struct signalfd_siginfo info;
+    (void)events;
+    while (read (io->fd, &info, sizeof (info)) == sizeof (info)) {
+        if (info.ssi_signo == SIGINT)
+            on_interrupt (r);
+        else if ((pid_t)info.ssi_pid != r->agent_pid) /* it tells the tasks itself */
+            put_signal (r, (int)info.ssi_signo);
+    }
+}
+
+/* -- messages of the agent -- */
+
+static int keep_places (struct run *r, struct error *err)
+{
+    struct idset *ranks = idset_decode (r->step.ranks ? r->step.ranks : "", err);
+    const char *list = getenv ("FLUXQ_NODELIST");
+    struct hostlist *job = hostlist_decode (list ? list : "", NULL);
+    uint32_t n = ranks ? idset_count (ranks) : 0, i = 0;
+    int rc = n > 0 ? 0 : -EINVAL;
+    r->hosts = hostlist_create ();
+    r->names = calloc (n + 1, sizeof (*r->names));
+    if (!r->hosts || !r->names)
+        rc = -ENOMEM;
+    for (uint32_t id = rc == 0 ? idset_first (ranks) : IDSET_END; id != IDSET_END;
+         id = idset_next (ranks, id)) {
+        const char *name = job ? hostlist_nth (job, id) : NULL;
+        hostlist_append (r->hosts, name ? name : "?");
+    }
+    for (; i < n && rc == 0; i++)
+        r->names[i] = hostlist_nth (r->hosts, i);
+    idset_destroy (ranks);
+    hostlist_destroy (job);
+    if (rc < 0)
+        return error_errno (err, -rc, "what the agent says of the step");
+    return taskmap_decode (r->step.taskmap ? r->step.taskmap : "", n, &r->node_of,
+                           &r->ntasks, err);
+}
+
+static int open_output (struct run *r, struct error *err)
+{
+    int64_t id = 0;
+    const char *job = getenv ("FLUXQ_JOB_ID");
+    if (job)
+        parse_int (job, 1, INT64_MAX, &id, "FLUXQ_JOB_ID", NULL);
+    struct run_output_vars v = { .job_id = (uint64_t)id,
+                                 .job_name = getenv ("FLUXQ_JOB_NAME"),
+                                 .user = getenv ("FLUXQ_JOB_USER"),
+                                 .step = r->step.id,
+                                 .ntasks = r->ntasks,
+                                 .node_of = r->node_of,
+                                 .hosts = r->names };
+    r->output = run_output_create (&r->options, &v, err);
+    return r->output ? 0 : -EIO;
+}
+
+static void on_started (struct run *r, const struct frame *msg)
+{
+    struct error err = { 0 };
+    strbuf_add (&r->started, msg->data, msg->len);
+    if (msg->stream == 0)
+        return;
+    int rc = step_spec_parse (r->started.buf, r->started.len, &r->step, &err);
+    strbuf_release (&r->started);
+    if (rc == 0)
+        rc = keep_places (r, &err);
+    if (rc == 0 && !(r->tasks = calloc (r->ntasks, sizeof (*r->tasks))))
+        rc = error_set (&err, ENOMEM, "no memory");
+    if (rc == 0)
+        rc = open_output (r, &err);
+    if (rc < 0)
+        fail (r, &err);
+    else
+        start_input (r);
+}
+
+static void on_output (struct run *r, const struct frame *msg)
+{
+    struct error err = { 0 };
+    uint8_t used[8];
+    uint32_t task = msg->len >= 4 ? wire_get_u32 (msg->data) : UINT32_MAX;
+    if (task >= r->ntasks || !r->output || (msg->stream != 1 && msg->stream != 2))
+        return;
+    if (!r->failed
+        && run_output_write (r->output, task, msg->stream, msg->data + 4, msg->len - 4,
+                             &err)
+               < 0)
+        fail (r, &err);
+    wire_put_u32 (used, r->node_of[task]);
+    wire_put_u32 (used + 4, msg->len - 4);
+    put (r, WIRE_RUN_USED, used, sizeof (used));
+}
+
+static void on_exited (struct run *r, const struct frame *msg)
+{
+    struct error err = { 0 };
+    uint32_t task = msg->len == 8 ? wire_get_u32 (msg->data) : UINT32_MAX;
+    if (task >= r->ntasks || !r->tasks || r->tasks[task].ended)
+        return;
+    struct task_state *t = &r->tasks[task];
+    t->ended = true;
+    t->status = (int)wire_get_u32 (msg->data + 4);
+    if (msg->stream == 1)
+        say ("task %u on %s: out of memory, the kernel killed a process", task,
+             r->names[r->node_of[task]]);
+    r->nended++;
+    if (r->output && !r->failed && run_output_end (r->output, task, &err) < 0)
+        fail (r, &err);
+    if (t->status != 0 && !r->tell.armed)
+        loop_timer_set (&r->loop, &r->tell, loop_now () + TOGETHER);
+}
+
+static void on_end (struct run *r, const struct frame *msg)
+{
+    int status = msg->len >= 4 ? (int)wire_get_u32 (msg->data) : 1 << 8;
+    int code = WIFSIGNALED (status) ? 128 + WTERMSIG (status) : WEXITSTATUS (status);
+    if (r->tasks)
+        tell_ends (r);
+    if (msg->len > 4)
+        say ("%.*s", (int)MIN (msg->len - 4, 500u), msg->data + 4);
+    if (code == 0 && (msg->len > 4 || r->failed))
+        code = 1;
+    loop_stop (&r->loop, code);
+}
+
+static void on_message (struct run *r, const struct frame *msg)
+{
+    switch (msg->type) {
+    case WIRE_RUN_STARTED:
+        on_started (r, msg);
+        break;
+    case WIRE_RUN_OUTPUT:
+        on_output (r, msg);
+        break;
+    case WIRE_RUN_EXIT:
+        on_exited (r, msg);
+        break;
+    case WIRE_RUN_NOTE:
+        if (!r->options.quiet)
+            say ("%.*s", (int)msg->len, msg->data);
+        break;
+    case WIRE_RUN_TAKEN:
+        r->room += msg->len == 4 ? wire_get_u32 (msg->data) : 0;
+        watch_input (r);
+        break;
+    case WIRE_RUN_END:
+        on_end (r, msg);
+        break;
+    default:
+        break;
+    }
+}
+
+static void lose_agent (struct run *r, const char *why)
+{
+    if (r->tasks)
+        tell_ends (r);
+    say ("the job's agent is gone: %s", why);
+    loop_stop (&r->loop, 1);
+}
+
+static void receive (struct run *r)
+{
+    size_t pos = 0;
+    ssize_t n = recv (r->agent.fd, r->buf + r->len, RECEIVE - r->len, 0);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n <= 0) {
+        lose_agent (r, n < 0 ? strerror (errno) : "connection closed");
+        return;
+    }
+    r->len += (size_t)n;
+    while (!r->loop.stopped) {
+        struct frame msg;
+        n = wire_parse (r->buf + pos, r->len - pos, &msg);
+        if (n <= 0)
+            break;
+        on_message (r, &msg);
+        pos += (size_t)n;
+    }
+    if (n < 0)
+        lose_agent (r, "it talks nonsense");
+    memmove (r->buf, r->buf + pos, r->len - pos);
+    r->len -= pos;
+}
+
+static void on_agent (struct loop_io *io, uint32_t events)
+{
+    struct run *r = CONTAINER_OF (io, struct run, agent);
+    if (events & EPOLLOUT)
+        flush (r);
+    if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
+        receive (r);
+}
+
+/* -- start -- */
+
+static int connect_agent (struct run *r, struct error *err)
+{
+    const char *path = getenv (DOOR_VARIABLE);
+    struct ucred who;
+    socklen_t len = sizeof (who);
+    autofree char *address = NULL, *here = getcwd (NULL, 0);
+    if (!path || path[0] != '/')
+        return error_set (err, ENOENT, "not inside a job (" DOOR_VARIABLE " is not set)");
+    if (asprintf (&address, "unix:%s", path) < 0)
+        return error_set (err, ENOMEM, "no memory");
+    r->agent.fd = sock_connect (address, NULL, 0, err);
+    if (here && chdir (here) < 0) /* a long path is entered */
+        return error_errno (err, errno, "%s", here);
+    if (r->agent.fd < 0)
+        return error_prefix (err, "the job's agent");
+    if (getsockopt (r->agent.fd, SOL_SOCKET, SO_PEERCRED, &who, &len) == 0)
+        r->agent_pid = who.pid;
+    r->agent.ready = on_agent;
+    return 0;
+}
+
+static int send_request (struct run *r, struct error *err)
+{
+    autostrbuf struct strbuf sb;
+    strbuf_init (&sb, STEP_SPEC_MAX);
+    int rc = step_spec_write (&r->options.spec, &sb);
+    if (rc < 0)
+        return error_set (err, -rc,
+                          "command, environment and files are larger than %d bytes",
+                          STEP_SPEC_MAX);
+    wire_pieces (&(struct frame){ .type = WIRE_RUN }, sb.buf, sb.len, put_piece, r);
+    flush (r);
+    return 0;
+}
+
+static int watch_signals (struct run *r, struct error *err)
+{
+    static const int signals[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
+                                   SIGUSR1, SIGUSR2, SIGALRM, SIGCONT };
+    sigset_t set;
+    sigemptyset (&set);
+    for (size_t i = 0; i < ARRAY_SIZE (signals); i++)
+        sigaddset (&set, signals[i]);
+    sigprocmask (SIG_BLOCK, &set, NULL);
+    signal (SIGPIPE, SIG_IGN);
+    r->signals = (struct loop_io){ .fd = signalfd (-1, &set, SFD_CLOEXEC | SFD_NONBLOCK),
+                                   .ready = on_signal };
+    if (r->signals.fd < 0)
+        return error_errno (err, errno, "signalfd");
+    loop_watch (&r->loop, &r->signals, EPOLLIN);
+    return 0;
+}
+
+static void destroy (struct run *r)
+{
+    run_output_destroy (r->output);
+    hostlist_destroy (r->hosts);
+    step_spec_release (&r->step);
+    run_options_release (&r->options);
+    outbuf_release (&r->out);
+    strbuf_release (&r->started);
+    free (r->names);
+    free (r->node_of);
+    free (r->tasks);
+    free (r->buf);
+    loop_release (&r->loop);
+}
+
+int run_main (int argc, char **argv)
+{
+    static struct run r;
+    struct error err = { 0 };
+    int rc = run_options_parse (&r.options, argc, argv, &err);
+    if (rc != 0) {
+        if (rc < 0)
+            say ("%s", err.text);
+        return rc < 0 ? 2 : 0;
+    }
+    strbuf_init (&r.started, STEP_SPEC_MAX);
+    r.more_input.fire = on_more_input;
+    r.tell.fire = on_tell;
+    r.buf = malloc (RECEIVE);
+    if (!r.buf || loop_init (&r.loop) < 0)
+        rc = error_set (&err, ENOMEM, "no memory");
+    if (rc < 0 || (rc = open_input (&r, &err)) < 0 || (rc = connect_agent (&r, &err)) < 0
+        || (rc = watch_signals (&r, &err)) < 0 || (rc = send_request (&r, &err)) < 0)
+        say ("%s", err.text);
+    int status = rc < 0 ? 1 : loop_run (&r.loop);
+    destroy (&r);
+    return status;
+}

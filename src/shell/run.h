@@ -1,0 +1,59 @@
+/* run.h - fluxq-run inside an allocation: the client of the agent's door
+ *
+ *     main ("fluxq-run")  -->  run_main (argc, argv)
+ *         run_options.c   command line and environment --> struct run_options
+ *         run.c           the talk with the agent (wire.h), input, signals, exit status
+ *         run_output.c    where output goes: labels, files
+ *
+ * One static program with the agent, so that it is there wherever the agent is.
+ */
+#ifndef FLUXQ_SHELL_RUN_H
+#define FLUXQ_SHELL_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/error.h"
+#include "shell/stepspec.h"
+
+#define RUN_PROGRAM "fluxq-run"
+
+struct run_options {
+    struct step_spec spec; /* what the agent is to know */
+    const char *output;    /* file pattern, "none", a task's number, NULL: our stdout */
+    const char *error;     /* likewise; NULL: with output, or our stderr */
+    const char *input;     /* a file; NULL: our stdin */
+    bool label, append, quiet;
+};
+
+/* 0; 1: --help or --version was answered; -EINVAL. */
+int run_options_parse (struct run_options *o, int argc, char **argv, struct error *err);
+void run_options_release (struct run_options *o);
+
+int run_main (int argc, char **argv);
+
+/* -- output -- */
+
+struct run_output;
+
+struct run_output_vars { /* for patterns */
+    uint64_t job_id;
+    const char *job_name, *user;
+    uint32_t step, ntasks;
+    const uint32_t *node_of;  /* [ntasks] */
+    const char *const *hosts; /* of the step's nodes */
+};
+
+/* Opens what is one file for all tasks; vars are copied, what they point to must outlive
+ * it. NULL with the reason. */
+struct run_output *run_output_create (const struct run_options *o,
+                                      const struct run_output_vars *vars,
+                                      struct error *err);
+/* stream 1 or 2. Writes at once, and waits for a slow reader. -errno with the file. */
+int run_output_write (struct run_output *out, uint32_t task, int stream, const char *data,
+                      size_t len, struct error *err);
+/* The task has ended: a line without end is written with one, when labels are. */
+int run_output_end (struct run_output *out, uint32_t task, struct error *err);
+void run_output_destroy (struct run_output *out);
+
+#endif

@@ -1,0 +1,454 @@
+#ifndef PACKAGE_VERSION /* the agent's compiler gets it as an argument */
+#include <config.h>
+#endif
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/io.h"
+#include "common/macros.h"
+#include "common/option.h"
+#include "common/parse.h"
+#include "common/pattern.h"
+#include "shell/run.h"
+
+#define FILE_MAX_BYTES (1024 * 1024) /* of --multi-prog and the host file */
+
+enum {
+    NODES = 1,
+    NTASKS,
+    PER_NODE,
+    CPUS,
+    GPUS,
+    NODELIST,
+    EXCLUDE,
+    DISTRIBUTION,
+    TASKMAP,
+    EXACT,
+    OVERLAP,
+    OVERCOMMIT,
+    IMMEDIATE,
+    CPU_BIND,
+    MPI,
+    MULTI_PROG,
+    INPUT,
+    OUTPUT,
+    ERROR,
+    OPEN_MODE,
+    LABEL,
+    KILL_ON_BAD_EXIT,
+    WAIT,
+    CHDIR,
+    EXPORT,
+    NAME,
+    QUIET,
+    HELP,
+    SHOW_VERSION
+};
+
+static const struct option_desc options[] = {
+    { "nodes", 'N', "N", "run on so many nodes of the job [all]", NODES, false },
+    { "ntasks", 'n', "N", "tasks in all [as the job has]", NTASKS, false },
+    { "ntasks-per-node", 0, "N", "tasks on each node, at most N with --ntasks", PER_NODE,
+      false },
+    { "cpus-per-task", 'c', "N", "cores for each task [as the job has]", CPUS, false },
+    { "gpus", 'G', "N", "GPUs in all [the job's]", GPUS, false },
+    { "nodelist", 'w', "HOSTS", "run on these nodes of the job", NODELIST, false },
+    { "exclude", 'x', "HOSTS", "and not on these", EXCLUDE, false },
+    { "distribution", 'm', "KIND", "block, cyclic, plane=SIZE or arbitrary [block]",
+      DISTRIBUTION, false },
+    { "taskmap", 0, "MAP", "which node has which task, as RFC 34", TASKMAP, false },
+    { "exact", 0, NULL, "take only the cores that are asked for, not whole nodes", EXACT,
+      false },
+    { "overlap", 0, NULL, "use cores that other steps use, too", OVERLAP, false },
+    { "overcommit", 'O', NULL, "more tasks than there are cores", OVERCOMMIT, false },
+    { "immediate", 'I', NULL, "fail rather than wait for cores", IMMEDIATE, false },
+    { "cpu-bind", 0, "HOW", "how tasks are bound to cores [cores]", CPU_BIND, false },
+    { "mpi", 0, "KIND", "none, pmi1, pmi2 or list [both]", MPI, false },
+    { "multi-prog", 0, NULL, "the command is a file: which task runs what", MULTI_PROG,
+      false },
+    { "input", 'i', "FILE|TASK", "standard input: all, none, a task or a file [all]",
+      INPUT, false },
+    { "output", 'o', "FILE|TASK", "standard output: all, none, a task or a file [all]",
+      OUTPUT, false },
+    { "error", 'e', "FILE|TASK", "standard error [as output, where that is given]", ERROR,
+      false },
+    { "open-mode", 0, "MODE", "append or truncate [truncate]", OPEN_MODE, false },
+    { "label-io", 'l', NULL, "the task's number before each line", LABEL, false },
+    { "label", 0, NULL, NULL, LABEL, false },
+    { "kill-on-bad-exit", 'K', "0|1", "end all tasks when one fails [0]",
+      KILL_ON_BAD_EXIT, true },
+    { "wait", 'W', "SECONDS", "end the others so long after the first has ended [never]",
+      WAIT, false },
+    { "chdir", 'D', "DIR", "directory to run in [where you are]", CHDIR, false },
+    { "export", 0, "LIST", "variables that tasks get: ALL, NONE or NAME[=VALUE],...",
+      EXPORT, false },
+    { "job-name", 'J', "NAME", "name of the step [the program's]", NAME, false },
+    { "quiet", 'Q', NULL, "say nothing but errors", QUIET, false },
+    { "help", 'h', NULL, "print this help", HELP, false },
+    { "version", 'V', NULL, "print the version", SHOW_VERSION, false },
+    OPTION_END,
+};
+
+extern char **environ;
+
+static void print_help (void)
+{
+    printf ("Usage: " RUN_PROGRAM " [OPTION...] COMMAND [ARG...]\n"
+            "Run a parallel step inside the job's allocation.\n\n");
+    option_print_help (stdout, options);
+    printf ("\nExit status: that of the worst task, 128 and the number for a signal.\n");
+}
+
+static int set_text (char **field, const char *value, struct error *err)
+{
+    free (*field);
+    *field = strdup (value);
+    return *field ? 0 : error_set (err, ENOMEM, "no memory");
+}
+
+static int set_number (uint32_t *field, const char *value, const char *what,
+                       struct error *err)
+{
+    int64_t n;
+    int rc = parse_int (value, 1, STEP_TASKS_MAX, &n, what, err);
+    if (rc == 0)
+        *field = (uint32_t)n;
+    return rc;
+}
+
+static int read_text (char **field, const char *path, struct error *err)
+{
+    struct strbuf sb;
+    strbuf_init (&sb, FILE_MAX_BYTES);
+    int rc = io_read_file (path, &sb, FILE_MAX_BYTES, err);
+    if (rc == 0 && memchr (sb.buf, '\0', sb.len))
+        rc = error_set (err, EINVAL, "%s: has a NUL byte: it is no text", path);
+    if (rc == 0) {
+        free (*field);
+        *field = strbuf_detach (&sb);
+        rc = *field ? 0 : error_set (err, ENOMEM, "no memory");
+    }
+    strbuf_release (&sb);
+    return rc;
+}
+
+static int set_input (struct run_options *o, const char *value)
+{
+    int64_t task;
+    o->input = NULL;
+    o->spec.input = STEP_INPUT_ALL;
+    if (!strcmp (value, "all"))
+        return 0;
+    if (!strcmp (value, "none")) {
+        o->spec.input = STEP_INPUT_NONE;
+    } else if (parse_int (value, 0, STEP_TASKS_MAX, &task, "", NULL) == 0) {
+        o->spec.input = STEP_INPUT_ONE;
+        o->spec.input_task = (uint32_t)task;
+    } else {
+        o->input = value;
+    }
+    return 0;
+}
+
+static int set_pattern (const char **field, const char *value, const char *what,
+                        struct error *err)
+{
+    *field = value;
+    if (pattern_check (value, err) == 0)
+        return 0;
+    error_prefix (err, "%s", what);
+    return -EINVAL;
+}
+
+static int set_mpi (struct run_options *o, const char *value, struct error *err)
+{
+    static const char *const kinds[] = { "none", "pmi1", "pmi2" };
+    if (!strcmp (value, "list")) {
+        printf ("none\npmi1\npmi2\n");
+        return 1;
+    }
+    for (size_t i = 0; i < ARRAY_SIZE (kinds); i++)
+        if (!strcmp (value, kinds[i]))
+            return set_text (&o->spec.mpi, value, err);
+    return error_set (err, EINVAL,
+                      "--mpi=%s: known are none, pmi1 and pmi2 (both are "
+                      "served without it); Open MPI starts with its mpirun",
+                      value);
+}
+
+static int set_mode (struct run_options *o, const char *value, struct error *err)
+{
+    if (strcmp (value, "append") && strcmp (value, "truncate"))
+        return error_set (err, EINVAL, "--open-mode: %s is neither append nor truncate",
+                          value);
+    o->append = value[0] == 'a';
+    return 0;
+}
+
+static int set_bad_exit (struct run_options *o, const char *value, struct error *err)
+{
+    int64_t n = 1;
+    if (value && parse_int (value, 0, 1, &n, "--kill-on-bad-exit", err) < 0)
+        return -EINVAL;
+    o->spec.kill_on_bad_exit = n == 1;
+    return 0;
+}
+
+static int set_wait (struct run_options *o, const char *value, struct error *err)
+{
+    int64_t n;
+    int rc = parse_int (value, 0, 100000000, &n, "--wait", err);
+    if (rc == 0)
+        o->spec.wait = (double)n;
+    return rc;
+}
+
+/* 0, 1: the process has done what it was called for, or -EINVAL. */
+static int take_option (struct run_options *o, const struct option_match *m,
+                        const char **ret_export, struct error *err)
+{
+    struct step_spec *s = &o->spec;
+    switch (m->desc->id) {
+    case NODES:
+        return set_number (&s->nnodes, m->value, "--nodes", err);
+    case NTASKS:
+        return set_number (&s->ntasks, m->value, "--ntasks", err);
+    case PER_NODE:
+        return set_number (&s->per_node, m->value, "--ntasks-per-node", err);
+    case CPUS:
+        return set_number (&s->cores_per_task, m->value, "--cpus-per-task", err);
+    case GPUS:
+        return set_number (&s->gpus, m->value, "--gpus", err);
+    case NODELIST:
+        return set_text (&s->hosts, m->value, err);
+    case EXCLUDE:
+        return set_text (&s->exclude, m->value, err);
+    case DISTRIBUTION:
+        return set_text (&s->distribution, m->value, err);
+    case TASKMAP:
+        return set_text (&s->taskmap_asked, m->value, err);
+    case EXACT:
+        s->exact = true;
+        return 0;
+    case OVERLAP:
+        s->overlap = true;
+        return 0;
+    case OVERCOMMIT:
+        s->overcommit = true;
+        return 0;
+    case IMMEDIATE:
+        s->immediate = true;
+        return 0;
+    case CPU_BIND:
+        return set_text (&s->cpu_bind, m->value, err);
+    case MPI:
+        return set_mpi (o, m->value, err);
+    case MULTI_PROG:
+        return set_text (&s->multi_prog, "", err);
+    case INPUT:
+        return set_input (o, m->value);
+    case OUTPUT:
+        return set_pattern (&o->output, m->value, "--output", err);
+    case ERROR:
+        return set_pattern (&o->error, m->value, "--error", err);
+    case OPEN_MODE:
+        return set_mode (o, m->value, err);
+    case LABEL:
+        o->label = true;
+        return 0;
+    case KILL_ON_BAD_EXIT:
+        return set_bad_exit (o, m->value, err);
+    case WAIT:
+        return set_wait (o, m->value, err);
+    case CHDIR:
+        return set_text (&s->cwd, m->value, err);
+    case EXPORT:
+        *ret_export = m->value;
+        return 0;
+    case NAME:
+        return set_text (&s->name, m->value, err);
+    case QUIET:
+        o->quiet = true;
+        return 0;
+    case HELP:
+        print_help ();
+        return 1;
+    default:
+        printf (RUN_PROGRAM " " PACKAGE_VERSION "\n");
+        return 1;
+    }
+}
+
+/* -- the environment -- */
+
+static int add_variable (struct step_spec *s, char *text, struct error *err)
+{
+    if (!text)
+        return error_set (err, ENOMEM, "no memory");
+    s->env[s->nenv++] = text;
+    s->env[s->nenv] = NULL;
+    return 0;
+}
+
+static bool has_variable (const struct step_spec *s, const char *name, size_t len)
+{
+    for (size_t i = 0; i < s->nenv; i++)
+        if (!strncmp (s->env[i], name, len) && s->env[i][len] == '=')
+            return true;
+    return false;
+}
+
+/* NAME or NAME=VALUE of --export. */
+static int export_one (struct step_spec *s, const char *item, struct error *err)
+{
+    size_t len = strcspn (item, "=");
+    char *text = NULL;
+    if (len == 0)
+        return error_set (err, EINVAL, "--export: '%s' is neither NAME nor NAME=VALUE",
+                          item);
+    if (item[len] == '=')
+        return add_variable (s, strdup (item), err);
+    const char *value = getenv (item);
+    if (!value)
+        return 0;
+    if (asprintf (&text, "%s=%s", item, value) < 0)
+        text = NULL;
+    return add_variable (s, text, err);
+}
+
+/* What a program needs to be found and to know whose it is, also with NONE. */
+static int export_least (struct step_spec *s, struct error *err)
+{
+    static const char *const names[] = { "PATH", "HOME", "USER", "LOGNAME", "SHELL" };
+    int rc = 0;
+    for (size_t i = 0; i < ARRAY_SIZE (names) && rc == 0; i++)
+        if (!has_variable (s, names[i], strlen (names[i])))
+            rc = export_one (s, names[i], err);
+    return rc;
+}
+
+static int set_environment (struct step_spec *s, const char *list, struct error *err)
+{
+    size_t n = 0, items = 1;
+    int rc = 0;
+    bool all = !list;
+    while (environ[n])
+        n++;
+    for (const char *p = list; p && *p; p++)
+        items += *p == ',';
+    s->env = calloc (n + items + 8, sizeof (*s->env));
+    autofree char *copy = list ? strdup (list) : NULL;
+    if (!s->env || (list && !copy))
+        return error_set (err, ENOMEM, "no memory");
+    for (char *rest = copy, *item; copy && rc == 0 && (item = strsep (&rest, ","));) {
+        if (!strcasecmp (item, "ALL"))
+            all = true;
+        else if (strcasecmp (item, "NONE") && strcasecmp (item, "NIL"))
+            rc = export_one (s, item, err);
+    }
+    for (size_t i = 0; i < n && all && rc == 0; i++) {
+        size_t len = strcspn (environ[i], "=");
+        if (len > 0 && environ[i][len] && !has_variable (s, environ[i], len))
+            rc = add_variable (s, strdup (environ[i]), err);
+    }
+    return rc == 0 ? export_least (s, err) : rc;
+}
+
+/* -- the whole -- */
+
+static int set_cwd (struct step_spec *s, struct error *err)
+{
+    char *here = getcwd (NULL, 0), *path = NULL;
+    if (!here)
+        return error_errno (err, errno, "the directory that we are in");
+    if (!s->cwd) {
+        s->cwd = here;
+        return 0;
+    }
+    if (s->cwd[0] != '/') {
+        if (asprintf (&path, "%s/%s", here, s->cwd) < 0)
+            path = NULL;
+        free (s->cwd);
+        s->cwd = path;
+    }
+    free (here);
+    return s->cwd ? 0 : error_set (err, ENOMEM, "no memory");
+}
+
+static int set_command (struct step_spec *s, char **argv, struct error *err)
+{
+    if (!argv || !argv[0])
+        return error_set (err, EINVAL, "no command (see " RUN_PROGRAM " --help)");
+    if (s->multi_prog) {
+        if (argv[1])
+            return error_set (err, EINVAL,
+                              "--multi-prog takes one file, and '%s' is more", argv[1]);
+        int rc = read_text (&s->multi_prog, argv[0], err);
+        return rc < 0 ? error_prefix (err, "--multi-prog") : 0;
+    }
+    while (argv[s->nargs])
+        s->nargs++;
+    s->args = calloc (s->nargs + 1, sizeof (*s->args));
+    for (size_t i = 0; s->args && i < s->nargs; i++)
+        if (!(s->args[i] = strdup (argv[i])))
+            return error_set (err, ENOMEM, "no memory");
+    return s->args ? 0 : error_set (err, ENOMEM, "no memory");
+}
+
+static int check (const struct run_options *o, struct error *err)
+{
+    const struct step_spec *s = &o->spec;
+    if (s->exact && s->overlap)
+        return error_set (err, EINVAL, "--exact and --overlap contradict each other");
+    if (s->distribution && s->taskmap_asked)
+        return error_set (err, EINVAL,
+                          "--distribution and --taskmap both place the tasks: say one");
+    if (s->cores_per_task > 1 && s->overcommit)
+        return error_set (err, EINVAL,
+                          "--overcommit and --cpus-per-task contradict each other");
+    return 0;
+}
+
+static mode_t own_umask (void)
+{
+    mode_t mask = umask (0);
+    umask (mask);
+    return mask;
+}
+
+int run_options_parse (struct run_options *o, int argc, char **argv, struct error *err)
+{
+    struct option_parser parser;
+    struct option_match m;
+    const char *list = NULL;
+    char **command = NULL;
+    int rc;
+
+    *o = (struct run_options){ .spec = { .input = STEP_INPUT_ALL } };
+    option_parser_init (&parser, RUN_PROGRAM, options, OPTION_STOP_AT_OPERAND, argc,
+                        argv);
+    while (!command && (rc = option_next (&parser, &m, err)) > 0) {
+        if (!m.desc)
+            command = argv + m.index;
+        else if ((rc = take_option (o, &m, &list, err)) != 0)
+            return rc;
+    }
+    if (!command && rc < 0)
+        return rc;
+    o->spec.umask = own_umask ();
+    const char *hosts = getenv ("SLURM_HOSTFILE");
+    bool arbitrary =
+        o->spec.distribution && !strncasecmp (o->spec.distribution, "arbitrary", 9);
+    if ((rc = set_command (&o->spec, command, err)) < 0 || (rc = check (o, err)) < 0
+        || (rc = set_cwd (&o->spec, err)) < 0
+        || (rc = set_environment (&o->spec, list, err)) < 0)
+        return rc;
+    return hosts && arbitrary ? read_text (&o->spec.hostfile, hosts, err) : 0;
+}
+
+void run_options_release (struct run_options *o)
+{
+    step_spec_release (&o->spec);
+}

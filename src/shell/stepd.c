@@ -1,0 +1,356 @@
+#include "shell/stepd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/macros.h"
+#include "common/taskmap.h"
+#include "shell/env.h"
+#include "shell/stepd_private.h"
+#include "shell/steps.h"
+
+#define NO_NUMBER UINT32_MAX
+
+void stepd_put (const struct rank_step *s, uint8_t type, uint8_t stream, uint32_t number,
+                const void *data, size_t len)
+{
+    char buf[4 + FRAME_DATA_MAX];
+    size_t head = number == NO_NUMBER ? 0 : 4;
+    len = MIN (len, FRAME_DATA_MAX - head);
+    wire_put_u32 ((uint8_t *)buf, number);
+    memcpy (buf + head, data, len);
+    s->d->up (s->d->ctx, &(struct frame){ .type = type,
+                                          .stream = stream,
+                                          .rank = s->d->rank,
+                                          .task = s->id,
+                                          .len = (uint32_t)(head + len),
+                                          .data = buf });
+}
+
+static void free_step (struct rank_step *s)
+{
+    struct rank_step **at = &s->d->steps;
+    while (*at != s)
+        at = &(*at)->next;
+    *at = s->next;
+    if (s->set)
+        taskset_destroy (s->set);
+    if (s->cwd_fd >= 0)
+        close (s->cwd_fd);
+    idset_destroy (s->cores);
+    strbuf_release (&s->text);
+    step_spec_release (&s->spec);
+    free (s->rank_of);
+    free (s->ranks);
+    free (s->own);
+    loop_free_later (s->d->loop, s);
+}
+
+/* -- its tasks -- */
+
+static size_t on_room (void *ctx)
+{
+    const struct rank_step *s = ctx;
+    return s->credit > 0 ? (size_t)MIN (s->credit, FRAME_DATA_MAX - 4) : 0;
+}
+
+static void on_output (void *ctx, uint32_t task, int stream, const char *data, size_t len)
+{
+    struct rank_step *s = ctx;
+    s->credit -= (int64_t)len;
+    for (size_t n; len > 0; data += n, len -= n) {
+        n = MIN (len, FRAME_DATA_MAX - 4);
+        stepd_put (s, WIRE_STEP_OUTPUT, (uint8_t)stream, task, data, n);
+    }
+}
+
+static struct step_task *find_own (struct rank_step *s, uint32_t task)
+{
+    for (uint32_t i = 0; i < s->nown; i++)
+        if (s->own[i].id == task)
+            return &s->own[i];
+    return NULL;
+}
+
+static bool reads (const struct rank_step *s, const struct step_task *t)
+{
+    if (s->spec.input == STEP_INPUT_ALL)
+        return true;
+    return s->spec.input == STEP_INPUT_ONE && t->id == s->spec.input_task;
+}
+
+/* Rank 0 hears what all who read here have taken. */
+static void tell_taken (struct rank_step *s)
+{
+    uint64_t least = UINT64_MAX;
+    uint8_t data[4];
+    for (uint32_t i = 0; i < s->nown; i++)
+        if (reads (s, &s->own[i]) && !s->own[i].ended)
+            least = MIN (least, s->own[i].taken);
+    if (least == UINT64_MAX || least <= s->taken)
+        return;
+    wire_put_u32 (data, (uint32_t)(least - s->taken));
+    s->taken = least;
+    stepd_put (s, WIRE_STEP_TAKEN, 0, NO_NUMBER, data, sizeof (data));
+}
+
+static void on_taken (void *ctx, uint32_t task, size_t len)
+{
+    struct rank_step *s = ctx;
+    struct step_task *t = find_own (s, task);
+    t->taken += len;
+    tell_taken (s);
+}
+
+static void put_exit (struct rank_step *s, uint32_t task, int status, bool oom)
+{
+    uint8_t data[4];
+    wire_put_u32 (data, (uint32_t)status);
+    stepd_put (s, WIRE_STEP_EXIT, oom, task, data, sizeof (data));
+}
+
+static void on_exited (void *ctx, uint32_t task, int status, bool oom)
+{
+    struct rank_step *s = ctx;
+    find_own (s, task)->ended = true;
+    tell_taken (s);
+    put_exit (s, task, status, oom);
+    if (s->started == s->nown && taskset_running (s->set) == 0)
+        free_step (s);
+}
+
+static const struct task_events task_events = { on_room, on_output, on_exited, NULL,
+                                                on_taken };
+
+/* -- start -- */
+
+/* Part number n of a text with ';' between parts. */
+static struct idset *nth_idset (const char *text, uint32_t n)
+{
+    for (; text && n > 0; n--) {
+        text = strchr (text, ';');
+        text += text != NULL;
+    }
+    if (!text)
+        return NULL;
+    autofree char *part = strndup (text, strcspn (text, ";"));
+    return part ? idset_decode (part, NULL) : NULL;
+}
+
+/* Which nodes it has. -ENOENT: not ours. */
+static int find_nodes (struct rank_step *s, struct error *err)
+{
+    struct idset *ids = s->spec.ranks ? idset_decode (s->spec.ranks, err) : NULL;
+    uint32_t n = 0;
+    if (!ids)
+        return error_set (err, EINVAL, "step: ranks: missing, or no idset");
+    bool here = idset_has (ids, s->d->rank);
+    s->node = idset_rank (ids, s->d->rank);
+    s->nnodes = idset_count (ids);
+    s->ranks = calloc (s->nnodes + 1, sizeof (*s->ranks));
+    if (s->ranks) {
+        IDSET_FOREACH (ids, id)
+        {
+            s->ranks[n++] = id;
+        }
+    }
+    bool known = n > 0 && s->ranks[n - 1] < s->d->launch->nnodes;
+    idset_destroy (ids);
+    if (!here)
+        return -ENOENT;
+    return known ? 0 : error_set (err, EINVAL, "step: ranks: the job has not so many");
+}
+
+/* Which tasks run here. -ENOENT: none. */
+static int find_tasks (struct rank_step *s, struct error *err)
+{
+    int rc = taskmap_decode (s->spec.taskmap ? s->spec.taskmap : "", s->nnodes,
+                             &s->rank_of, &s->ntasks, err);
+    if (rc < 0)
+        return rc;
+    for (uint32_t t = 0; t < s->ntasks; t++)
+        s->nown += s->rank_of[t] == s->node;
+    if (s->nown == 0)
+        return -ENOENT;
+    s->own = calloc (s->nown, sizeof (*s->own));
+    s->cores = nth_idset (s->spec.cores, s->node);
+    if (!s->own || !s->cores)
+        return error_set (err, ENOMEM, "no memory");
+    for (uint32_t t = 0, i = 0; t < s->ntasks; t++)
+        if (s->rank_of[t] == s->node)
+            s->own[i++].id = t;
+    return 0;
+}
+
+static int enter_cwd (struct rank_step *s, struct error *err)
+{
+    s->cwd = s->spec.cwd;
+    s->cwd_fd = open (s->cwd, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (s->cwd_fd < 0 && s->d->launch->cwd_fallback) {
+        s->cwd = "/";
+        s->cwd_fd = open (s->cwd, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    }
+    return s->cwd_fd < 0
+               ? error_errno (err, errno, "cannot change to directory %s", s->cwd)
+               : 0;
+}
+
+/* In the child. */
+static void prepare (void *ctx)
+{
+    const struct rank_step *s = ctx;
+    umask ((mode_t)s->spec.umask & 0777);
+}
+
+static int start_task (struct rank_step *s, uint32_t local, struct error *err)
+{
+    const struct step_task *t = &s->own[local];
+    struct env_step step = { .spec = &s->spec,
+                             .node = s->node,
+                             .nlocal = s->nown,
+                             .ntasks = s->ntasks,
+                             .rank_of = s->rank_of,
+                             .ranks = s->ranks,
+                             .nnodes = s->nnodes };
+    struct env_context ctx = { .launch = s->d->launch,
+                               .rank = s->d->rank,
+                               .task = t->id,
+                               .local = local,
+                               .cwd = s->cwd,
+                               .end_time = tasks_end_time (s->d->tasks),
+                               .step = &step };
+    struct task_start how = { .id = t->id,
+                              .argv = s->spec.args,
+                              .cwd_fd = s->cwd_fd,
+                              .cwd = s->cwd,
+                              .input = reads (s, t),
+                              .pass_fd = -1,
+                              .prepare = prepare,
+                              .prepare_ctx = s };
+    how.env = env_make (&ctx, err);
+    if (!how.env)
+        return -EINVAL;
+    int rc = taskset_start (s->set, &how, err);
+    env_free (how.env);
+    return rc;
+}
+
+static int start_tasks (struct rank_step *s, struct error *err)
+{
+    int rc = enter_cwd (s, err);
+    for (; rc == 0 && s->started < s->nown; s->started++)
+        if ((rc = start_task (s, s->started, err)) < 0)
+            break;
+    return rc;
+}
+
+/* Those that could not be started have ended, too: rank 0 waits for each. */
+static void give_up (struct rank_step *s, const struct error *err)
+{
+    uint32_t first = s->started;
+    stepd_put (s, WIRE_STEP_FAIL, 0, NO_NUMBER, err->text, strlen (err->text));
+    s->started = s->nown;
+    for (uint32_t i = first; i < s->nown; i++) {
+        s->own[i].ended = true;
+        put_exit (s, s->own[i].id, 1 << 8, false);
+    }
+    if (!s->set || taskset_running (s->set) == 0)
+        free_step (s);
+}
+
+static void start (struct rank_step *s)
+{
+    struct error err = { 0 };
+    int rc = step_spec_parse (s->text.buf, s->text.len, &s->spec, &err);
+    strbuf_release (&s->text);
+    if (rc == 0)
+        rc = find_nodes (s, &err);
+    if (rc == 0)
+        rc = find_tasks (s, &err);
+    if (rc == -ENOENT) {
+        free_step (s);
+        return;
+    }
+    if (rc == 0) {
+        s->credit = steps_credit (s->spec.nnodes);
+        s->set = taskset_create (s->d->tasks, s->nown, &task_events, s);
+        rc = s->set ? start_tasks (s, &err) : error_set (&err, ENOMEM, "no memory");
+    }
+    if (rc < 0)
+        give_up (s, &err);
+}
+
+/* -- messages -- */
+
+static struct rank_step *find (struct stepd *d, uint32_t id)
+{
+    struct rank_step *s = d->steps;
+    while (s && s->id != id)
+        s = s->next;
+    return s;
+}
+
+static void on_start (struct stepd *d, const struct frame *msg)
+{
+    struct rank_step *s = find (d, msg->task);
+    if (!s) {
+        s = calloc (1, sizeof (*s));
+        if (!s)
+            abort ();
+        *s =
+            (struct rank_step){ .next = d->steps, .d = d, .id = msg->task, .cwd_fd = -1 };
+        strbuf_init (&s->text, STEP_SPEC_MAX);
+        d->steps = s;
+    }
+    strbuf_add (&s->text, msg->data, msg->len);
+    if (msg->stream == 1)
+        start (s);
+}
+
+static void on_input (struct rank_step *s, const struct frame *msg)
+{
+    for (uint32_t i = 0; i < s->nown; i++)
+        if (reads (s, &s->own[i]) && !s->own[i].ended)
+            taskset_input (s->set, i, msg->data, msg->len);
+}
+
+void stepd_message (struct stepd *d, const struct frame *msg)
+{
+    if (msg->type == WIRE_STEP_START) {
+        on_start (d, msg);
+        return;
+    }
+    struct rank_step *s = find (d, msg->task);
+    if (!s || !s->set)
+        return;
+    if (msg->type == WIRE_STEP_INPUT) {
+        on_input (s, msg);
+    } else if (msg->type == WIRE_STEP_CREDIT && msg->len == 4) {
+        s->credit += wire_get_u32 (msg->data);
+        if (s->credit > 0)
+            taskset_resume (s->set);
+    } else if (msg->type == WIRE_STEP_SIGNAL && msg->len == 4) {
+        taskset_signal (s->set, (int)wire_get_u32 (msg->data));
+    }
+}
+
+struct stepd *stepd_create (struct loop *loop, const struct launch *launch,
+                            struct tasks *tasks, uint32_t rank, stepd_up_fn up, void *ctx)
+{
+    struct stepd *d = calloc (1, sizeof (*d));
+    if (!d)
+        return NULL;
+    *d = (struct stepd){ loop, launch, tasks, rank, up, ctx, NULL };
+    return d;
+}
+
+void stepd_destroy (struct stepd *d)
+{
+    while (d && d->steps)
+        free_step (d->steps);
+    free (d);
+}

@@ -1,0 +1,28 @@
+/* stepd.h - a rank's part of the job's steps: start their tasks, carry what goes in and out
+ *
+ *     struct stepd *d = stepd_create (&loop, &launch, tasks, rank, up, ctx);
+ *     stepd_message (d, &msg);        // WIRE_STEP_... from rank 0
+ *
+ * What comes of it goes to rank 0 by up(). A step is here from its WIRE_STEP_START until the
+ * last of its tasks on this rank has been reported; what comes for it later is passed over.
+ */
+#ifndef FLUXQ_SHELL_STEPD_H
+#define FLUXQ_SHELL_STEPD_H
+
+#include "common/launch.h"
+#include "shell/loop.h"
+#include "shell/task.h"
+#include "shell/wire.h"
+
+struct stepd;
+
+typedef void (*stepd_up_fn) (void *ctx, const struct frame *msg);
+
+/* NULL: no memory. launch and tasks must outlive it. */
+struct stepd *stepd_create (struct loop *loop, const struct launch *launch,
+                            struct tasks *tasks, uint32_t rank, stepd_up_fn up,
+                            void *ctx);
+void stepd_destroy (struct stepd *d);
+void stepd_message (struct stepd *d, const struct frame *msg);
+
+#endif

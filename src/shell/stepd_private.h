@@ -1,0 +1,53 @@
+/* stepd_private.h - a step as one of its ranks has it: stepd.c, steppmi.c (MPI) */
+#ifndef FLUXQ_SHELL_STEPD_PRIVATE_H
+#define FLUXQ_SHELL_STEPD_PRIVATE_H
+
+#include "common/idset.h"
+#include "shell/stepd.h"
+#include "shell/stepspec.h"
+
+struct step_task {
+    uint32_t id;    /* in the step */
+    uint64_t taken; /* bytes of input */
+    bool ended;
+};
+
+struct steppmi;
+
+struct rank_step {
+    struct rank_step *next;
+    struct stepd *d;
+    uint32_t id;
+    struct strbuf text; /* as long as it comes */
+    struct step_spec spec;
+    uint32_t *rank_of; /* [ntasks] number of the node of each task */
+    uint32_t ntasks;
+    uint32_t *ranks; /* [nnodes] of the job */
+    uint32_t nnodes;
+    uint32_t node;         /* our number */
+    struct idset *cores;   /* here */
+    struct step_task *own; /* tasks here */
+    uint32_t nown, started;
+    uint64_t taken; /* bytes of input that all who read have */
+    struct taskset *set;
+    int64_t credit;
+    int cwd_fd;
+    const char *cwd;
+    struct steppmi *pmi; /* NULL: none of its tasks speaks it */
+};
+
+struct stepd {
+    struct loop *loop;
+    const struct launch *launch;
+    struct tasks *tasks;
+    uint32_t rank;
+    stepd_up_fn up;
+    void *ctx;
+    struct rank_step *steps;
+};
+
+/* To rank 0; data behind a number (UINT32_MAX: none). */
+void stepd_put (const struct rank_step *s, uint8_t type, uint8_t stream, uint32_t number,
+                const void *data, size_t len);
+
+#endif

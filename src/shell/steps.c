@@ -1,0 +1,582 @@
+#include "shell/steps.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "common/macros.h"
+#include "shell/jobstate.h"
+#include "shell/steps_private.h"
+
+#define KILL_AFTER_MIN 1.0 /* seconds */
+
+uint32_t steps_credit (uint32_t nnodes)
+{
+    uint32_t share = STEP_CREDIT_ALL / MAX (nnodes, 1u);
+    return MAX (MIN (share, STEP_CREDIT_MAX), STEP_CREDIT_MIN);
+}
+
+/* -- messages out -- */
+
+static void to_client (const struct step *step, struct steps *steps, uint8_t type,
+                       uint8_t stream, const void *data, size_t len)
+{
+    if (step->client_gone)
+        return;
+    steps->send (steps->ctx, step->client_rank,
+                 &(struct frame){ .type = type,
+                                  .stream = stream,
+                                  .rank = step->client_rank,
+                                  .task = step->client,
+                                  .len = (uint32_t)len,
+                                  .data = data });
+}
+
+static void to_node (const struct step *step, struct steps *steps, uint32_t node,
+                     uint8_t type, const void *data, size_t len)
+{
+    uint32_t rank = step->nodes[node].rank;
+    steps->send (steps->ctx, rank,
+                 &(struct frame){ .type = type,
+                                  .rank = rank,
+                                  .task = step->spec.id,
+                                  .len = (uint32_t)len,
+                                  .data = data });
+}
+
+/* To the nodes on which tasks still run. */
+static void to_nodes (const struct step *step, struct steps *steps, uint8_t type,
+                      const void *data, size_t len)
+{
+    for (uint32_t i = 0; i < step->nnodes; i++)
+        if (step->nodes[i].left > 0)
+            to_node (step, steps, i, type, data, len);
+}
+
+struct pieces {
+    struct step *step;
+    struct steps *steps;
+};
+
+static void piece_to_all (void *ctx, const struct frame *msg)
+{
+    struct pieces *p = ctx;
+    struct frame own = *msg;
+    for (uint32_t i = 0; i < p->step->nnodes; i++) {
+        own.rank = p->step->nodes[i].rank;
+        p->steps->send (p->steps->ctx, own.rank, &own);
+    }
+}
+
+static void piece_to_everybody (void *ctx, const struct frame *msg)
+{
+    struct pieces *p = ctx;
+    p->steps->send (p->steps->ctx, WIRE_ALL, msg);
+}
+
+static void piece_to_client (void *ctx, const struct frame *msg)
+{
+    struct pieces *p = ctx;
+    to_client (p->step, p->steps, msg->type, msg->stream, msg->data, msg->len);
+}
+
+/* Once down the tree where nearly all ranks are concerned, else one by one. */
+static void blob_to_nodes (struct step *step, struct steps *steps, uint8_t type,
+                           const struct strbuf *text)
+{
+    struct pieces p = { step, steps };
+    bool most = step->nnodes > 4 && step->nnodes * 2 > steps->launch->nnodes;
+    wire_pieces (&(struct frame){ .type = type, .rank = WIRE_ALL, .task = step->spec.id },
+                 text->buf, text->len, most ? piece_to_everybody : piece_to_all, &p);
+}
+
+/* -- the end -- */
+
+static void set_timer (struct steps *steps);
+static void start_waiting (struct steps *steps);
+
+static void free_step (struct steps *steps, struct step *step)
+{
+    struct step **at = &steps->first;
+    while (*at != step)
+        at = &(*at)->next;
+    *at = step->next;
+    steps->n--;
+    for (uint32_t i = 0; i < step->nnodes; i++) {
+        places_give (steps, step, &step->nodes[i]);
+        strbuf_release (&step->nodes[i].puts);
+    }
+    free (step->nodes);
+    layout_release (&step->layout);
+    strbuf_release (&step->text);
+    step_spec_release (&step->spec);
+    free (step);
+}
+
+static void end_step (struct steps *steps, struct step *step)
+{
+    char data[4 + sizeof (step->why)];
+    size_t len = strlen (step->why);
+    wire_put_u32 ((uint8_t *)data, (uint32_t)step->status);
+    memcpy (data + 4, step->why, len);
+    to_client (step, steps, WIRE_RUN_END, 0, data, 4 + len);
+    free_step (steps, step);
+    start_waiting (steps);
+    set_timer (steps);
+}
+
+static void refuse (struct steps *steps, struct step *step, const char *why)
+{
+    snprintf (step->why, sizeof (step->why), "%.250s", why);
+    step->status = 1 << 8;
+    end_step (steps, step);
+}
+
+static void signal_step (struct steps *steps, const struct step *step, int sig)
+{
+    uint8_t data[4];
+    wire_put_u32 (data, (uint32_t)sig);
+    to_nodes (step, steps, WIRE_STEP_SIGNAL, data, sizeof (data));
+}
+
+/* SIGTERM now, SIGKILL after the job's grace. */
+static void stop_step (struct steps *steps, struct step *step, const char *why)
+{
+    if (step->why[0] == '\0')
+        snprintf (step->why, sizeof (step->why), "%.250s", why);
+    if (step->kill_at > 0)
+        return;
+    step->kill_at = loop_now () + MAX (steps->launch->grace, KILL_AFTER_MIN);
+    signal_step (steps, step, SIGCONT);
+    signal_step (steps, step, SIGTERM);
+    set_timer (steps);
+}
+
+static void kill_step (struct steps *steps, struct step *step)
+{
+    step->kill_at = loop_now () + KILL_AFTER_MIN; /* what is forked meanwhile */
+    signal_step (steps, step, SIGKILL);
+}
+
+static void on_timer (struct loop_timer *timer)
+{
+    struct steps *steps = CONTAINER_OF (timer, struct steps, timer);
+    double now = loop_now ();
+    for (struct step *step = steps->first, *next; step; step = next) {
+        next = step->next;
+        if (step->kill_at > 0 && now >= step->kill_at)
+            kill_step (steps, step);
+        else if (step->end_at > 0 && now >= step->end_at)
+            stop_step (steps, step,
+                       "its first task had ended for as long as --wait says");
+    }
+    set_timer (steps);
+}
+
+static void set_timer (struct steps *steps)
+{
+    double when = 0;
+    for (const struct step *s = steps->first; s; s = s->next) {
+        double at = s->kill_at > 0 ? s->kill_at : s->end_at;
+        if (at > 0 && (when == 0 || at < when))
+            when = at;
+    }
+    if (when > 0)
+        loop_timer_set (steps->loop, &steps->timer, when);
+    else
+        loop_timer_clear (steps->loop, &steps->timer);
+}
+
+/* -- the start -- */
+
+/* The client hears what became of its request; it knows arg and env itself. */
+static int tell_started (struct steps *steps, struct step *step)
+{
+    struct step_spec spec = step->spec;
+    struct strbuf sb;
+    strbuf_init (&sb, STEP_SPEC_MAX);
+    spec.nenv = 0;
+    spec.nargs = spec.multi_prog ? 0 : 1;
+    int rc = step_spec_write (&spec, &sb);
+    if (rc == 0)
+        wire_pieces (&(struct frame){ .type = WIRE_RUN_STARTED }, sb.buf, sb.len,
+                     piece_to_client, &(struct pieces){ step, steps });
+    strbuf_release (&sb);
+    return rc;
+}
+
+static void start_step (struct steps *steps, struct step *step)
+{
+    struct strbuf sb;
+    strbuf_init (&sb, STEP_SPEC_MAX);
+    step->state = STEP_RUNNING;
+    step->spec.id = steps->next_id++;
+    int rc = step_spec_write (&step->spec, &sb);
+    if (rc == 0)
+        rc = tell_started (steps, step);
+    if (rc == 0)
+        blob_to_nodes (step, steps, WIRE_STEP_START, &sb);
+    strbuf_release (&sb);
+    if (rc < 0)
+        refuse (steps, step, "its arguments and environment are too large");
+}
+
+/* 1: it runs, 0: not now, negative: it was refused and is gone. */
+static int try_start (struct steps *steps, struct step *step)
+{
+    struct error err = { 0 };
+    int rc = places_take (steps, step, &err);
+    if (rc > 0)
+        start_step (steps, step);
+    else if (rc < 0)
+        refuse (steps, step, err.text);
+    return rc;
+}
+
+/* First come, first served. */
+static void start_waiting (struct steps *steps)
+{
+    struct step *step = steps->first;
+    while (step && step->state != STEP_WAITING)
+        step = step->next;
+    if (step && !steps->closed && try_start (steps, step) > 0)
+        start_waiting (steps);
+}
+
+static bool others_wait (const struct steps *steps, const struct step *but)
+{
+    for (const struct step *s = steps->first; s && s != but; s = s->next)
+        if (s->state == STEP_WAITING)
+            return true;
+    return false;
+}
+
+static void begin (struct steps *steps, struct step *step)
+{
+    static const char note[] = "the step waits for cores that other steps use";
+    struct error err = { 0 };
+    int rc = step_spec_parse (step->text.buf, step->text.len, &step->spec, &err);
+    strbuf_release (&step->text);
+    step->state = STEP_WAITING;
+    if (rc < 0 || steps->closed) {
+        refuse (steps, step, rc < 0 ? err.text : "the job ends");
+        return;
+    }
+    if (!others_wait (steps, step) && try_start (steps, step) != 0)
+        return;
+    if (step->spec.immediate)
+        refuse (steps, step, "its cores are in use by other steps");
+    else
+        to_client (step, steps, WIRE_RUN_NOTE, 0, note, sizeof (note) - 1);
+}
+
+/* -- messages of clients -- */
+
+static struct step *find_client (struct steps *steps, uint32_t rank, uint32_t client)
+{
+    for (struct step *s = steps->first; s; s = s->next)
+        if (s->client_rank == rank && s->client == client && !s->client_gone)
+            return s;
+    return NULL;
+}
+
+static struct step *create (struct steps *steps, uint32_t rank, uint32_t client)
+{
+    struct step *step = calloc (1, sizeof (*step));
+    struct step **at = &steps->first;
+    if (!step)
+        abort ();
+    step->client_rank = rank;
+    step->client = client;
+    strbuf_init (&step->text, STEP_SPEC_MAX);
+    while (*at)
+        at = &(*at)->next;
+    *at = step;
+    steps->n++;
+    return step;
+}
+
+static void on_run (struct steps *steps, uint32_t rank, const struct frame *msg)
+{
+    struct step *step = find_client (steps, rank, msg->task);
+    bool is_new = !step;
+    if (is_new)
+        step = create (steps, rank, msg->task);
+    if (step->state != STEP_READING)
+        return;
+    if (strbuf_add (&step->text, msg->data, msg->len) < 0)
+        refuse (steps, step, "its arguments and environment are too large");
+    else if (is_new && steps->n > STEPS_MAX)
+        refuse (steps, step, "too many steps at once");
+    else if (msg->stream == 1)
+        begin (steps, step);
+}
+
+static void on_gone (struct steps *steps, struct step *step)
+{
+    step->client_gone = true;
+    if (step->state == STEP_RUNNING)
+        stop_step (steps, step, "fluxq-run is gone");
+    else
+        end_step (steps, step);
+}
+
+static void on_used (struct steps *steps, struct step *step, const struct frame *msg)
+{
+    uint32_t node = wire_get_u32 (msg->data);
+    if (node < step->nnodes && step->nodes[node].left > 0)
+        to_node (step, steps, node, WIRE_STEP_CREDIT, msg->data + 4, 4);
+}
+
+static void on_run_signal (struct steps *steps, struct step *step,
+                           const struct frame *msg)
+{
+    uint32_t sig = wire_get_u32 (msg->data);
+    if (step->state != STEP_RUNNING)
+        refuse (steps, step, "interrupted");
+    else if (sig > 0 && sig < NSIG)
+        to_nodes (step, steps, WIRE_STEP_SIGNAL, msg->data, 4);
+}
+
+/* What a client sends is the user's own: what makes no sense there is passed over. */
+static void client_message (struct steps *steps, uint32_t rank, const struct frame *msg)
+{
+    struct step *step;
+    if (msg->type == WIRE_RUN) {
+        on_run (steps, rank, msg);
+        return;
+    }
+    if (!(step = find_client (steps, rank, msg->task)))
+        return;
+    if (msg->type == WIRE_RUN_GONE)
+        on_gone (steps, step);
+    else if (msg->type == WIRE_RUN_SIGNAL && msg->len == 4)
+        on_run_signal (steps, step, msg);
+    else if (msg->type == WIRE_RUN_INPUT && step->state == STEP_RUNNING)
+        to_nodes (step, steps, WIRE_STEP_INPUT, msg->data, msg->len);
+    else if (msg->type == WIRE_RUN_USED && msg->len == 8 && step->state == STEP_RUNNING)
+        on_used (steps, step, msg);
+}
+
+/* -- messages of ranks -- */
+
+static struct step *find_id (struct steps *steps, uint32_t id)
+{
+    for (struct step *s = steps->first; s; s = s->next)
+        if (s->state == STEP_RUNNING && s->spec.id == id)
+            return s;
+    return NULL;
+}
+
+/* Its number among the step's nodes; nodes are in the order of ranks. */
+static struct step_node *find_node (const struct step *step, uint32_t rank)
+{
+    uint32_t lo = 0, hi = step->nnodes;
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        if (step->nodes[mid].rank == rank)
+            return &step->nodes[mid];
+        if (step->nodes[mid].rank < rank)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return NULL;
+}
+
+/* The task is one of the node's. */
+static bool is_of (const struct step *step, const struct step_node *node, uint32_t task)
+{
+    return task < step->layout.ntasks
+           && step->layout.rank[task] == (uint32_t)(node - step->nodes);
+}
+
+static bool is_taker (const struct step *step, uint32_t node)
+{
+    if (step->nodes[node].left == 0)
+        return false;
+    return step->spec.input != STEP_INPUT_ONE
+           || step->layout.rank[step->spec.input_task] == node;
+}
+
+/* What the slowest of those that read has taken, the client may send again. */
+static void tell_taken (struct steps *steps, struct step *step)
+{
+    uint64_t least = UINT64_MAX;
+    uint8_t data[4];
+    for (uint32_t i = 0; i < step->nnodes; i++)
+        if (is_taker (step, i))
+            least = MIN (least, step->nodes[i].taken);
+    if (least == UINT64_MAX)
+        least = step->taken + UINT32_MAX; /* nobody reads: all may come */
+    if (least <= step->taken)
+        return;
+    wire_put_u32 (data, (uint32_t)(least - step->taken));
+    step->taken = least;
+    to_client (step, steps, WIRE_RUN_TAKEN, 0, data, sizeof (data));
+}
+
+static void on_task_exit (struct steps *steps, struct step *step, struct step_node *node,
+                          const struct frame *msg)
+{
+    int status = (int)(wire_get_u32 (msg->data + 4) & 0xffff);
+    to_client (step, steps, WIRE_RUN_EXIT, msg->stream, msg->data, msg->len);
+    step->status = status_worst (step->status, status);
+    step->left--;
+    if (--node->left == 0)
+        places_give (steps, step, node);
+    if (step->left == 0) {
+        end_step (steps, step);
+        return;
+    }
+    if (node->left == 0) {
+        tell_taken (steps, step);
+        start_waiting (steps);
+    }
+    if (status != 0 && step->spec.kill_on_bad_exit)
+        stop_step (steps, step, "a task failed, and --kill-on-bad-exit ends the others");
+    if (step->spec.wait > 0 && step->end_at == 0) {
+        step->end_at = loop_now () + step->spec.wait;
+        set_timer (steps);
+    }
+}
+
+static void on_put (struct steps *steps, struct step *step, struct step_node *node,
+                    const struct frame *msg)
+{
+    struct strbuf all;
+    strbuf_add (&node->puts, msg->data, msg->len);
+    if (msg->stream == 0 || node->has_put)
+        return;
+    node->has_put = true;
+    if (++step->nputs < step->nbusy)
+        return;
+    strbuf_init (&all, STEP_PUTS_MAX);
+    for (uint32_t i = 0; i < step->nnodes; i++) {
+        struct step_node *n = &step->nodes[i];
+        if (n->puts.err)
+            all.err = n->puts.err;
+        strbuf_add (&all, n->puts.buf, n->puts.len);
+        strbuf_reset (&n->puts);
+        n->has_put = false;
+    }
+    step->nputs = 0;
+    if (all.err)
+        stop_step (steps, step, "its tasks put more than 64 MiB into the KVS at once");
+    else
+        blob_to_nodes (step, steps, WIRE_STEP_KVS, &all);
+    strbuf_release (&all);
+}
+
+static void on_text (struct steps *steps, struct step *step, const struct step_node *node,
+                     const char *text, size_t len)
+{
+    char why[256];
+    snprintf (why, sizeof (why), "node %.80s: %.*s",
+              steps->launch->nodes[node->rank].name, (int)MIN (len, 150u), text);
+    stop_step (steps, step, why);
+}
+
+static void on_abort (struct steps *steps, struct step *step,
+                      const struct step_node *node, const struct frame *msg)
+{
+    step->status = status_worst (step->status, (int)(wire_get_u32 (msg->data) & 0xffff));
+    on_text (steps, step, node, msg->data + 4, msg->len - 4);
+}
+
+static bool node_message (struct steps *steps, struct step *step, struct step_node *node,
+                          const struct frame *msg)
+{
+    switch (msg->type) {
+    case WIRE_STEP_OUTPUT:
+        if (msg->len < 4 || !is_of (step, node, wire_get_u32 (msg->data)))
+            return false;
+        to_client (step, steps, WIRE_RUN_OUTPUT, msg->stream, msg->data, msg->len);
+        if (step->client_gone) { /* nobody will say that it was used */
+            uint8_t used[4];
+            wire_put_u32 (used, msg->len - 4);
+            to_node (step, steps, (uint32_t)(node - step->nodes), WIRE_STEP_CREDIT, used,
+                     sizeof (used));
+        }
+        return true;
+    case WIRE_STEP_EXIT:
+        if (msg->len != 8 || node->left == 0
+            || !is_of (step, node, wire_get_u32 (msg->data)))
+            return false;
+        on_task_exit (steps, step, node, msg);
+        return true;
+    case WIRE_STEP_FAIL:
+        on_text (steps, step, node, msg->data, msg->len);
+        return true;
+    case WIRE_STEP_TAKEN:
+        if (msg->len != 4)
+            return false;
+        node->taken += wire_get_u32 (msg->data);
+        tell_taken (steps, step);
+        return true;
+    case WIRE_STEP_PUT:
+        on_put (steps, step, node, msg);
+        return true;
+    case WIRE_STEP_ABORT:
+        if (msg->len < 4)
+            return false;
+        on_abort (steps, step, node, msg);
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool steps_message (struct steps *steps, uint32_t rank, const struct frame *msg)
+{
+    if (msg->type >= WIRE_RUN && msg->type <= WIRE_RUN_GONE) {
+        client_message (steps, rank, msg);
+        return true;
+    }
+    struct step *step = find_id (steps, msg->task);
+    struct step_node *node = step ? find_node (step, rank) : NULL;
+    if (!step)
+        return msg->task < steps->next_id; /* it has ended meanwhile */
+    return node && node_message (steps, step, node, msg);
+}
+
+/* -- all -- */
+
+struct steps *steps_create (struct loop *loop, const struct launch *launch,
+                            steps_send_fn send, void *ctx)
+{
+    struct steps *steps = calloc (1, sizeof (*steps));
+    if (!steps)
+        return NULL;
+    steps->loop = loop;
+    steps->launch = launch;
+    steps->send = send;
+    steps->ctx = ctx;
+    steps->timer.fire = on_timer;
+    if (places_create (steps) < 0) {
+        steps_destroy (steps);
+        return NULL;
+    }
+    return steps;
+}
+
+void steps_destroy (struct steps *steps)
+{
+    if (!steps)
+        return;
+    while (steps->first)
+        free_step (steps, steps->first);
+    loop_timer_clear (steps->loop, &steps->timer);
+    places_destroy (steps);
+    free (steps);
+}
+
+void steps_close (struct steps *steps)
+{
+    steps->closed = true;
+    for (struct step *step = steps->first, *next; step; step = next) {
+        next = step->next;
+        if (step->state != STEP_RUNNING)
+            refuse (steps, step, "the job ends");
+    }
+}

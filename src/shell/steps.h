@@ -1,0 +1,51 @@
+/* steps.h - rank 0: the steps of a job, from a client's request to their end
+ *
+ *     READING --whole--> WAITING --cores are free--> RUNNING --all tasks ended--> gone
+ *                           +--can never fit------------------------------------^
+ *
+ *     struct steps *steps = steps_create (&loop, &launch, send, ctx);
+ *     steps_message (steps, rank, &msg);       // WIRE_RUN... and WIRE_STEP... upwards
+ *
+ * A client (fluxq-run) is a connection to the agent of its rank (door.h); it has one step.
+ * A step gets whole nodes of the job; with --exact only the cores that it asks for; with
+ * --overlap what others have, too. Steps that do not fit now wait, first come, first
+ * served. Which tasks run where: layout.h.
+ *
+ * Flow: of each node of a step as many bytes of output are under way as it has credit for;
+ * the client gives it back when it has written them. So a client that does not read holds
+ * its own tasks only.
+ */
+#ifndef FLUXQ_SHELL_STEPS_H
+#define FLUXQ_SHELL_STEPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/launch.h"
+#include "shell/loop.h"
+#include "shell/wire.h"
+
+#define STEPS_MAX 4096 /* at once, in any state */
+#define STEP_CREDIT_ALL (UINT32_C (16) << 20)
+#define STEP_CREDIT_MAX (UINT32_C (1) << 20)
+#define STEP_CREDIT_MIN (UINT32_C (16) << 10)
+#define STEP_PUTS_MAX (64u << 20) /* bytes of a KVS exchange, in all */
+
+struct steps;
+
+/* To the agent of a rank (also rank 0 itself, then not before the caller has returned to
+ * the loop), or to all: WIRE_ALL. */
+typedef void (*steps_send_fn) (void *ctx, uint32_t rank, const struct frame *msg);
+
+/* NULL: no memory. launch must outlive it. */
+struct steps *steps_create (struct loop *loop, const struct launch *launch,
+                            steps_send_fn send, void *ctx);
+void steps_destroy (struct steps *steps);
+/* A message from a rank; false: it is nonsense, the rank cannot be trusted. */
+bool steps_message (struct steps *steps, uint32_t rank, const struct frame *msg);
+/* The job ends: what has not begun never does. */
+void steps_close (struct steps *steps);
+/* Output of a step's node that may be under way. */
+uint32_t steps_credit (uint32_t nnodes);
+
+#endif

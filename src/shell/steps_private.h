@@ -1,0 +1,71 @@
+/* steps_private.h - a step as rank 0 has it: steps.c (its course), places.c (its cores) */
+#ifndef FLUXQ_SHELL_STEPS_PRIVATE_H
+#define FLUXQ_SHELL_STEPS_PRIVATE_H
+
+#include "common/idset.h"
+#include "shell/layout.h"
+#include "shell/steps.h"
+#include "shell/stepspec.h"
+
+enum step_state { STEP_READING, STEP_WAITING, STEP_RUNNING };
+
+struct step_node {
+    uint32_t rank;       /* of the job */
+    uint32_t left;       /* tasks that have not ended */
+    struct idset *cores; /* that its tasks may use */
+    uint64_t taken;      /* bytes of input */
+    struct strbuf puts;  /* for the KVS, in this exchange */
+    bool has_put;
+};
+
+struct step {
+    struct step *next;
+    enum step_state state;
+    uint32_t client_rank, client;
+    bool client_gone;
+    struct strbuf text; /* READING */
+    struct step_spec spec;
+    struct layout layout;
+    struct step_node *nodes;
+    uint32_t nnodes, nbusy; /* nbusy: with tasks */
+    bool holds;             /* its nodes' cores are its own */
+    uint32_t left;          /* tasks */
+    int status;             /* worst wait status */
+    char why[256];          /* it ended early */
+    uint64_t taken;
+    uint32_t nputs;
+    double end_at;  /* --wait is over, 0: never */
+    double kill_at; /* SIGTERM did not do, 0: it was not sent */
+};
+
+struct place { /* a rank of the job */
+    struct idset *cores, *free;
+    uint32_t ncores, nfree;
+    uint32_t ngpus;
+};
+
+struct steps {
+    struct loop *loop;
+    const struct launch *launch;
+    steps_send_fn send;
+    void *ctx;
+    struct step *first; /* in the order of their coming */
+    uint32_t n;
+    uint32_t next_id;
+    bool closed;
+    struct place *places; /* by rank */
+    struct loop_timer timer;
+};
+
+/* -- places.c -- */
+
+/* The cores of each rank. 0 or -ENOMEM. */
+int places_create (struct steps *steps);
+void places_destroy (struct steps *steps);
+/* Choose nodes and cores and take them: 1; 0: not now; -EINVAL, -ENOSPC, ...: never, with
+ * the reason. The spec's ranks, taskmap and cores are set. */
+int places_take (struct steps *steps, struct step *step, struct error *err);
+/* A node's tasks have ended. */
+void places_give (struct steps *steps, struct step *step, struct step_node *node);
+
+#endif

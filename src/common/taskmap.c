@@ -357,7 +357,7 @@ int taskmap_index (struct taskmap_index *x, const uint32_t *ranks, uint32_t ntas
 {
     x->nranks = nranks;
     x->first = calloc ((size_t)nranks + 1, sizeof (*x->first));
-    x->tasks = malloc ((size_t)ntasks * sizeof (*x->tasks));
+    x->tasks = calloc (ntasks, sizeof (*x->tasks));
     if (!x->first || !x->tasks) {
         taskmap_index_release (x);
         return -ENOMEM;

@@ -4,6 +4,8 @@
 # sources and the part of src/common that needs nothing but libc.
 SHELL_PARTS = \
 	src/shell/api.c \
+	src/shell/cpubind.c \
+	src/shell/cpubind_os.c \
 	src/shell/descend.c \
 	src/shell/door.c \
 	src/shell/env.c \
@@ -59,6 +61,7 @@ t_helper_launch_write_LDADD = $(COMMON_LIBS)
 
 if HAVE_CMOCKA
 SHELL_TESTS = \
+	src/shell/test/test_cpubind \
 	src/shell/test/test_env \
 	src/shell/test/test_http \
 	src/shell/test/test_jobstate \
@@ -70,6 +73,8 @@ UNIT_TESTS += $(SHELL_TESTS)
 # Allocations of src/ come through the test, which lets them fail.
 SHELL_WRAP_FLAGS = -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc -Wl,--wrap=strndup
 SHELL_TEST_LIBS = src/shell/libshell.a $(COMMON_LIBS) $(CMOCKA_LIBS)
+src_shell_test_test_cpubind_LDADD = $(SHELL_TEST_LIBS)
+src_shell_test_test_cpubind_LDFLAGS = $(AM_LDFLAGS) $(SHELL_WRAP_FLAGS)
 src_shell_test_test_env_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_http_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_jobstate_LDADD = $(SHELL_TEST_LIBS)

@@ -16,6 +16,7 @@ SHELL_PARTS = \
 	src/shell/layout_text.c \
 	src/shell/loop.c \
 	src/shell/member.c \
+	src/shell/multiprog.c \
 	src/shell/oom.c \
 	src/shell/outfile.c \
 	src/shell/places.c \
@@ -31,6 +32,7 @@ SHELL_PARTS = \
 	src/shell/stepspec.c \
 	src/shell/stream.c \
 	src/shell/task.c \
+	src/shell/tasklabel.c \
 	src/shell/wire.c \
 	src/shell/worker.c
 SHELL_FILES = src/shell/main.c $(SHELL_PARTS) src/common/option.c $(SHELL_COMMON_SOURCES)
@@ -66,7 +68,9 @@ SHELL_TESTS = \
 	src/shell/test/test_http \
 	src/shell/test/test_jobstate \
 	src/shell/test/test_layout \
+	src/shell/test/test_multiprog \
 	src/shell/test/test_spool \
+	src/shell/test/test_tasklabel \
 	src/shell/test/test_wire
 check_PROGRAMS += $(SHELL_TESTS)
 UNIT_TESTS += $(SHELL_TESTS)
@@ -80,6 +84,9 @@ src_shell_test_test_http_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_jobstate_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_layout_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_layout_LDFLAGS = $(AM_LDFLAGS) $(SHELL_WRAP_FLAGS)
+src_shell_test_test_multiprog_LDADD = $(SHELL_TEST_LIBS)
+src_shell_test_test_multiprog_LDFLAGS = $(AM_LDFLAGS) $(SHELL_WRAP_FLAGS)
 src_shell_test_test_spool_LDADD = $(SHELL_TEST_LIBS)
+src_shell_test_test_tasklabel_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_wire_LDADD = $(SHELL_TEST_LIBS)
 endif

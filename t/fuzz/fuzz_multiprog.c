@@ -1,0 +1,40 @@
+/* fuzz_multiprog.c - any bytes as a file of --multi-prog; what is accepted gives each task a
+ * program, and no more than stands in the file
+ */
+#include <assert.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "shell/multiprog.h"
+
+#define TASKS 16
+
+int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
+
+static void check_argv (const struct multiprog *mp, uint32_t task, size_t size)
+{
+    char **argv = multiprog_argv (mp, task);
+    size_t n = 0;
+
+    assert (argv && argv[0] && argv[0][0]);
+    for (size_t i = 0; argv[i]; i++)
+        n += strlen (argv[i]);
+    assert (n <= size); /* a number is no longer than its %t */
+    multiprog_free_argv (argv);
+}
+
+int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
+{
+    struct error err = { 0 };
+    struct multiprog *mp =
+        multiprog_parse ((const char *)data, size, "conf", TASKS, &err);
+
+    if (!mp) {
+        assert (err.code && !strncmp (err.text, "conf:", 5) && !strchr (err.text, '\n'));
+        return 0;
+    }
+    for (uint32_t task = 0; task < TASKS; task++)
+        check_argv (mp, task, size);
+    multiprog_destroy (mp);
+    return 0;
+}

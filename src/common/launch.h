@@ -50,6 +50,7 @@ struct launch {
     struct launch_node *nodes; /* index = rank */
     size_t nnodes;
     char *nodes_requested;     /* as the job asked for them: "4", "4-16"; NULL: none */
+    bool cores_are_cpus;       /* numbers of cores are those of the machine's CPUs */
     uint32_t cores_per_task;   /* >= 1 */
     uint64_t mem_mib;          /* memory a node, 0: not asked */
     double time_limit;         /* seconds from READY, 0: none; kept to the millisecond */

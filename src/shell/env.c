@@ -339,7 +339,7 @@ static int add_counts (const struct env_context *ctx, struct strbuf *sb,
 
 static int tasks_per_node (const struct env_context *ctx, struct strbuf *sb)
 {
-    return add_counts (ctx, sb, tasks_on);
+    return ctx->step ? step_tasks_per_node (ctx, sb) : add_counts (ctx, sb, tasks_on);
 }
 
 static int cores_per_node (const struct env_context *ctx, struct strbuf *sb)

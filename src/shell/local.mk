@@ -27,6 +27,7 @@ SHELL_PARTS = \
 	src/shell/server.c \
 	src/shell/sock.c \
 	src/shell/spool.c \
+	src/shell/stepbind.c \
 	src/shell/stepd.c \
 	src/shell/steps.c \
 	src/shell/stepspec.c \

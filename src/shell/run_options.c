@@ -11,6 +11,8 @@
 #include "common/option.h"
 #include "common/parse.h"
 #include "common/pattern.h"
+#include "shell/cpubind.h"
+#include "shell/layout.h"
 #include "shell/run.h"
 
 #define FILE_MAX_BYTES (1024 * 1024) /* of --multi-prog and the host file */
@@ -196,6 +198,25 @@ static int set_bad_exit (struct run_options *o, const char *value, struct error 
     return 0;
 }
 
+static int set_bind (struct run_options *o, const char *value, struct error *err)
+{
+    struct cpubind bind;
+    int rc = cpubind_parse (value, &bind, err);
+    if (rc < 0)
+        return rc;
+    cpubind_release (&bind);
+    return set_text (&o->spec.cpu_bind, value, err);
+}
+
+static int set_distribution (struct run_options *o, const char *value, struct error *err)
+{
+    struct layout_option opt;
+    int rc = layout_option_parse (value, &opt, err);
+    if (rc == 0)
+        o->arbitrary = opt.kind == LAYOUT_ARBITRARY;
+    return rc < 0 ? rc : set_text (&o->spec.distribution, value, err);
+}
+
 static int set_wait (struct run_options *o, const char *value, struct error *err)
 {
     int64_t n;
@@ -226,7 +247,7 @@ static int take_option (struct run_options *o, const struct option_match *m,
     case EXCLUDE:
         return set_text (&s->exclude, m->value, err);
     case DISTRIBUTION:
-        return set_text (&s->distribution, m->value, err);
+        return set_distribution (o, m->value, err);
     case TASKMAP:
         return set_text (&s->taskmap_asked, m->value, err);
     case EXACT:
@@ -242,7 +263,7 @@ static int take_option (struct run_options *o, const struct option_match *m,
         s->immediate = true;
         return 0;
     case CPU_BIND:
-        return set_text (&s->cpu_bind, m->value, err);
+        return set_bind (o, m->value, err);
     case MPI:
         return set_mpi (o, m->value, err);
     case MULTI_PROG:
@@ -439,13 +460,11 @@ int run_options_parse (struct run_options *o, int argc, char **argv, struct erro
         return rc;
     o->spec.umask = own_umask ();
     const char *hosts = getenv ("SLURM_HOSTFILE");
-    bool arbitrary =
-        o->spec.distribution && !strncasecmp (o->spec.distribution, "arbitrary", 9);
     if ((rc = set_command (&o->spec, command, err)) < 0 || (rc = check (o, err)) < 0
         || (rc = set_cwd (&o->spec, err)) < 0
         || (rc = set_environment (&o->spec, list, err)) < 0)
         return rc;
-    return hosts && arbitrary ? read_text (&o->spec.hostfile, hosts, err) : 0;
+    return hosts && o->arbitrary ? read_text (&o->spec.hostfile, hosts, err) : 0;
 }
 
 void run_options_release (struct run_options *o)

@@ -8,6 +8,7 @@
 #include "common/parse.h"
 #include "common/pattern.h"
 #include "shell/run.h"
+#include "shell/tasklabel.h"
 
 #define LINE_MAX_BYTES (64 * 1024) /* a longer line is written in parts */
 
@@ -103,8 +104,6 @@ struct run_output *run_output_create (const struct run_options *o,
     out->append = o->append;
     for (uint32_t i = 0; i < 2 * vars->ntasks; i++)
         strbuf_init (&out->lines[i], LINE_MAX_BYTES + 1);
-    for (uint32_t n = vars->ntasks - 1; n > 0 || out->width == 0; n /= 10)
-        out->width++;
     if (set_targets (out, o, err) < 0) {
         run_output_destroy (out);
         return NULL;
@@ -168,15 +167,14 @@ static int write_out (struct run_output *out, uint32_t task, int stream, const c
 static int write_line (struct run_output *out, uint32_t task, int stream,
                        const struct strbuf *line, struct error *err)
 {
-    char text[32];
-    autofree char *all = NULL;
-    int n = snprintf (text, sizeof (text), "%0*u: ", out->width, task);
-    all = malloc ((size_t)n + line->len + 1);
+    char label[TASKLABEL_MAX];
+    size_t n = tasklabel (label, task, out->vars.ntasks);
+    autofree char *all = malloc (n + line->len + 1);
     if (!all)
         return error_set (err, ENOMEM, "no memory");
-    memcpy (all, text, (size_t)n);
+    memcpy (all, label, n);
     memcpy (all + n, line->buf, line->len);
-    size_t len = (size_t)n + line->len;
+    size_t len = n + line->len;
     if (line->len == 0 || line->buf[line->len - 1] != '\n')
         all[len++] = '\n';
     return write_out (out, task, stream, all, len, err);

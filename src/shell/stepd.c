@@ -42,6 +42,8 @@ static void free_step (struct rank_step *s)
     if (s->cwd_fd >= 0)
         close (s->cwd_fd);
     idset_destroy (s->cores);
+    multiprog_destroy (s->programs);
+    stepbind_destroy (s->bind);
     strbuf_release (&s->text);
     step_spec_release (&s->spec);
     free (s->rank_of);
@@ -199,11 +201,27 @@ static int enter_cwd (struct rank_step *s, struct error *err)
                : 0;
 }
 
+struct child {
+    const struct rank_step *s;
+    uint32_t local;
+};
+
 /* In the child. */
 static void prepare (void *ctx)
 {
-    const struct rank_step *s = ctx;
-    umask ((mode_t)s->spec.umask & 0777);
+    const struct child *c = ctx;
+    umask ((mode_t)c->s->spec.umask & 0777);
+    stepbind_apply (c->s, c->local);
+}
+
+/* Programs of their own, from the file of --multi-prog. */
+static int read_programs (struct rank_step *s, struct error *err)
+{
+    const char *text = s->spec.multi_prog;
+    if (!text)
+        return 0;
+    s->programs = multiprog_parse (text, strlen (text), "--multi-prog", s->ntasks, err);
+    return s->programs ? 0 : -EINVAL;
 }
 
 static int start_task (struct rank_step *s, uint32_t local, struct error *err)
@@ -223,25 +241,33 @@ static int start_task (struct rank_step *s, uint32_t local, struct error *err)
                                .cwd = s->cwd,
                                .end_time = tasks_end_time (s->d->tasks),
                                .step = &step };
+    struct child child = { s, local };
+    char **argv = s->programs ? multiprog_argv (s->programs, t->id) : s->spec.args;
     struct task_start how = { .id = t->id,
-                              .argv = s->spec.args,
+                              .argv = argv,
                               .cwd_fd = s->cwd_fd,
                               .cwd = s->cwd,
                               .input = reads (s, t),
                               .pass_fd = -1,
                               .prepare = prepare,
-                              .prepare_ctx = s };
-    how.env = env_make (&ctx, err);
-    if (!how.env)
-        return -EINVAL;
-    int rc = taskset_start (s->set, &how, err);
+                              .prepare_ctx = &child };
+    how.env = argv ? env_make (&ctx, err) : NULL;
+    int rc = argv ? -EINVAL : error_set (err, ENOMEM, "no memory");
+    if (how.env)
+        rc = taskset_start (s->set, &how, err);
     env_free (how.env);
+    if (s->programs)
+        multiprog_free_argv (argv);
     return rc;
 }
 
 static int start_tasks (struct rank_step *s, struct error *err)
 {
     int rc = enter_cwd (s, err);
+    if (rc == 0)
+        rc = read_programs (s, err);
+    if (rc == 0)
+        rc = stepbind_create (s, err);
     for (; rc == 0 && s->started < s->nown; s->started++)
         if ((rc = start_task (s, s->started, err)) < 0)
             break;
@@ -344,7 +370,13 @@ struct stepd *stepd_create (struct loop *loop, const struct launch *launch,
     struct stepd *d = calloc (1, sizeof (*d));
     if (!d)
         return NULL;
-    *d = (struct stepd){ loop, launch, tasks, rank, up, ctx, NULL };
+    *d = (struct stepd){ .loop = loop,
+                         .launch = launch,
+                         .tasks = tasks,
+                         .rank = rank,
+                         .up = up,
+                         .ctx = ctx,
+                         .allowed = cpubind_allowed (NULL) };
     return d;
 }
 
@@ -352,5 +384,7 @@ void stepd_destroy (struct stepd *d)
 {
     while (d && d->steps)
         free_step (d->steps);
+    if (d)
+        idset_destroy (d->allowed);
     free (d);
 }

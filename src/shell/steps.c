@@ -6,6 +6,7 @@
 
 #include "common/macros.h"
 #include "shell/jobstate.h"
+#include "shell/multiprog.h"
 #include "shell/steps_private.h"
 
 #define KILL_AFTER_MIN 1.0 /* seconds */
@@ -221,11 +222,25 @@ static void start_step (struct steps *steps, struct step *step)
         refuse (steps, step, "its arguments and environment are too large");
 }
 
+/* What can be wrong once the number of tasks is known. */
+static int check_programs (const struct step *step, struct error *err)
+{
+    const char *text = step->spec.multi_prog;
+    if (!text)
+        return 0;
+    struct multiprog *mp =
+        multiprog_parse (text, strlen (text), "--multi-prog", step->spec.ntasks, err);
+    multiprog_destroy (mp);
+    return mp ? 0 : -EINVAL;
+}
+
 /* 1: it runs, 0: not now, negative: it was refused and is gone. */
 static int try_start (struct steps *steps, struct step *step)
 {
     struct error err = { 0 };
     int rc = places_take (steps, step, &err);
+    if (rc > 0 && check_programs (step, &err) < 0)
+        rc = -EINVAL;
     if (rc > 0)
         start_step (steps, step);
     else if (rc < 0)

@@ -15,6 +15,7 @@
 
 #include "common/frame.h"
 #include "common/macros.h"
+#include "shell/cpubind.h"
 #include "shell/descend.h"
 #include "shell/env.h"
 #include "shell/oom.h"
@@ -74,6 +75,7 @@ struct tasks {
     struct loop_timer tick;
     struct loop_timer again;
     struct rlimit nofile;
+    struct idset *cpus, *allowed; /* that the job's own tasks may use; NULL: any */
     char buf[FRAME_DATA_MAX];
 };
 
@@ -138,6 +140,8 @@ void tasks_destroy (struct tasks *tasks)
     loop_timer_clear (tasks->loop, &tasks->again);
     if (tasks->cwd_fd >= 0)
         close (tasks->cwd_fd);
+    idset_destroy (tasks->cpus);
+    idset_destroy (tasks->allowed);
     free (tasks);
 }
 
@@ -596,6 +600,23 @@ static char **own_argv (const struct launch *l)
     return argv;
 }
 
+/* In the child. */
+static void bind_own (void *ctx)
+{
+    const struct tasks *tasks = ctx;
+    if (tasks->cpus && tasks->allowed)
+        cpubind_apply (tasks->cpus, tasks->allowed);
+}
+
+static void find_cpus (struct tasks *tasks)
+{
+    const char *text = tasks->launch->nodes[tasks->rank].cores;
+    if (!tasks->launch->cores_are_cpus || !text || !text[0])
+        return;
+    tasks->cpus = idset_decode (text, NULL);
+    tasks->allowed = cpubind_allowed (NULL);
+}
+
 static int start_own (struct tasks *tasks, char *const *argv, uint32_t id, uint32_t local,
                       struct error *err)
 {
@@ -611,7 +632,9 @@ static int start_own (struct tasks *tasks, char *const *argv, uint32_t id, uint3
                               .is_script = tasks->launch->batch,
                               .cwd_fd = tasks->cwd_fd,
                               .cwd = tasks->cwd,
-                              .pass_fd = -1 };
+                              .pass_fd = -1,
+                              .prepare = bind_own,
+                              .prepare_ctx = tasks };
     how.env = env_make (&ctx, err);
     if (!how.env)
         return -EINVAL;
@@ -627,6 +650,7 @@ int tasks_start (struct tasks *tasks, uint64_t end_time, struct error *err)
     uint32_t first = l->batch ? 0 : launch_first_task (l, tasks->rank);
     autofree char **argv = own_argv (l);
     tasks->end_time = end_time;
+    find_cpus (tasks);
     tasks->own = taskset_create (tasks, n, tasks->events, tasks->ctx);
     if (!argv || !tasks->own)
         return error_set (err, ENOMEM, "no memory");

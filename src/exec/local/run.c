@@ -454,6 +454,8 @@ static int set_texts (struct local_job *l, struct launch *launch)
         }
     }
     launch->join_timeout = l->job->limits.start;
+    /* Of several virtual nodes each has all the machine's cores, or none of its own. */
+    launch->cores_are_cpus = l->x->nodes == 1;
     return 0;
 }
 

@@ -19,6 +19,7 @@ SHELL_PARTS = \
 	src/shell/spool.c \
 	src/shell/stream.c \
 	src/shell/task.c \
+	src/shell/tree.c \
 	src/shell/wire.c \
 	src/shell/worker.c
 SHELL_FILES = src/shell/main.c $(SHELL_PARTS) src/common/option.c $(SHELL_COMMON_SOURCES)
@@ -53,6 +54,7 @@ SHELL_TESTS = \
 	src/shell/test/test_http \
 	src/shell/test/test_jobstate \
 	src/shell/test/test_spool \
+	src/shell/test/test_tree \
 	src/shell/test/test_wire
 check_PROGRAMS += $(SHELL_TESTS)
 UNIT_TESTS += $(SHELL_TESTS)
@@ -61,5 +63,6 @@ src_shell_test_test_env_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_http_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_jobstate_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_spool_LDADD = $(SHELL_TEST_LIBS)
+src_shell_test_test_tree_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_wire_LDADD = $(SHELL_TEST_LIBS)
 endif

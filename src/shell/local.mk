@@ -20,6 +20,7 @@ SHELL_PARTS = \
 	src/shell/stream.c \
 	src/shell/task.c \
 	src/shell/tree.c \
+	src/shell/uplink.c \
 	src/shell/wire.c \
 	src/shell/worker.c
 SHELL_FILES = src/shell/main.c $(SHELL_PARTS) src/common/option.c $(SHELL_COMMON_SOURCES)
@@ -53,6 +54,7 @@ SHELL_TESTS = \
 	src/shell/test/test_env \
 	src/shell/test/test_http \
 	src/shell/test/test_jobstate \
+	src/shell/test/test_sock \
 	src/shell/test/test_spool \
 	src/shell/test/test_tree \
 	src/shell/test/test_wire
@@ -62,6 +64,7 @@ SHELL_TEST_LIBS = src/shell/libshell.a $(COMMON_LIBS) $(CMOCKA_LIBS)
 src_shell_test_test_env_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_http_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_jobstate_LDADD = $(SHELL_TEST_LIBS)
+src_shell_test_test_sock_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_spool_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_tree_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_wire_LDADD = $(SHELL_TEST_LIBS)

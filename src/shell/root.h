@@ -31,6 +31,7 @@ struct root {
     struct spool spool;
     struct outfiles *files;
     struct server *server;
+    char *listen; /* the address that it listens on */
     struct tasks *tasks;
     struct root_member *members;
     struct api_nonces *nonces;

@@ -39,6 +39,7 @@ static const struct record_field fields[] = {
     FIELD (join_timeout, SECONDS, 0, MAX_MILLISECONDS),
     FIELD (rendezvous, STRING, 0, 0),
     FIELD (listen, STRING, 0, 0),
+    FIELD (fanout, U32, 0, UINT32_MAX),
     FIELD (spool, STRING, 0, 0),
     FIELD (spool_max, U64, 0, INT64_MAX),
     FIELD (serve_until_released, BOOLEAN, 0, 1),

@@ -10,6 +10,10 @@
  *     if (launch_parse (text, len, &l, &err) < 0) ...;
  *     for (size_t i = 0; i < l.nargs; i++) ... l.args[i]
  *     launch_release (&l);
+ *
+ * In rendezvous and listen %r is the number of the rank that is meant, and %% a %. Without
+ * a %r in rendezvous only rank 0 can be found: all others connect to it, and fanout means
+ * nothing.
  */
 #ifndef FLUXQ_COMMON_LAUNCH_H
 #define FLUXQ_COMMON_LAUNCH_H
@@ -56,8 +60,9 @@ struct launch {
     double time_limit;         /* seconds from READY, 0: none; kept to the millisecond */
     double grace;              /* seconds between SIGTERM and SIGKILL */
     double join_timeout;       /* seconds for all ranks to join */
-    char *rendezvous;          /* "unix:/path" or "tcp:HOST:PORT" of rank 0 */
-    char *listen;              /* of rank 0: "unix:/path" or "tcp:0.0.0.0:PORT" */
+    char *rendezvous;          /* of a rank: "unix:/path-%r" or "tcp:HOST-%r:PORT" */
+    char *listen;              /* on it: "unix:/path-%r" or "tcp:0.0.0.0:PORT" */
+    uint32_t fanout;           /* most agents that connect to one; 0: the default, 16 */
     char *spool;               /* path of rank 0's spool file */
     uint64_t spool_max;        /* bytes not yet released past which tasks wait; 0: any */
     bool serve_until_released; /* after FINISH stay until POST /v1/release (pods) */

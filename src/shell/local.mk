@@ -34,6 +34,8 @@ SHELL_PARTS = \
 	src/shell/stream.c \
 	src/shell/task.c \
 	src/shell/tasklabel.c \
+	src/shell/tree.c \
+	src/shell/uplink.c \
 	src/shell/wire.c \
 	src/shell/worker.c
 SHELL_FILES = src/shell/main.c $(SHELL_PARTS) src/common/option.c $(SHELL_COMMON_SOURCES)
@@ -70,8 +72,10 @@ SHELL_TESTS = \
 	src/shell/test/test_jobstate \
 	src/shell/test/test_layout \
 	src/shell/test/test_multiprog \
+	src/shell/test/test_sock \
 	src/shell/test/test_spool \
 	src/shell/test/test_tasklabel \
+	src/shell/test/test_tree \
 	src/shell/test/test_wire
 check_PROGRAMS += $(SHELL_TESTS)
 UNIT_TESTS += $(SHELL_TESTS)
@@ -87,7 +91,9 @@ src_shell_test_test_layout_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_layout_LDFLAGS = $(AM_LDFLAGS) $(SHELL_WRAP_FLAGS)
 src_shell_test_test_multiprog_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_multiprog_LDFLAGS = $(AM_LDFLAGS) $(SHELL_WRAP_FLAGS)
+src_shell_test_test_sock_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_spool_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_tasklabel_LDADD = $(SHELL_TEST_LIBS)
+src_shell_test_test_tree_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_wire_LDADD = $(SHELL_TEST_LIBS)
 endif

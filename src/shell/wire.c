@@ -154,9 +154,8 @@ void wire_proof (const uint8_t key[AGENT_KEY_SIZE], enum wire_role role, uint64_
 
 uint32_t wire_window (uint64_t spool_max, size_t nranks)
 {
-    if (spool_max == 0)
-        return WIRE_WINDOW_MAX;
-    uint64_t share = spool_max / 4 / MAX (nranks, 1);
+    uint64_t all = spool_max ? MIN (spool_max / 4, (uint64_t)WIRE_WINDOWS) : WIRE_WINDOWS;
+    uint64_t share = all / MAX (nranks, 1);
     return (uint32_t)MAX (MIN (share, (uint64_t)WIRE_WINDOW_MAX),
                           (uint64_t)WIRE_WINDOW_MIN);
 }

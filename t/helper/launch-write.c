@@ -167,6 +167,8 @@ static void set_field (struct launch *l, const char *name, const char *value)
         l->spool_max = (uint64_t)number (value);
     else if (strcmp (name, "cores_per_task") == 0)
         l->cores_per_task = (uint32_t)number (value);
+    else if (strcmp (name, "fanout") == 0)
+        l->fanout = (uint32_t)number (value);
     else if (strcmp (name, "arg") == 0)
         push (&l->args, &l->nargs, value);
     else if (strcmp (name, "env") == 0)

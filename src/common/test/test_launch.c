@@ -35,6 +35,7 @@ static const struct launch full = {
     .grace = 0.001,
     .join_timeout = 60,
     .rendezvous = "tcp:job-7:7717",
+    .fanout = 3,
     .spool_max = UINT64_C (1) << 40,
     .serve_until_released = true,
     .output = "",
@@ -76,6 +77,7 @@ static void test_round_trip (void **state)
     assert_int_equal (l.mem_mib, 1024);
     assert_true (l.time_limit == 90.5 && l.grace == 0.001 && l.join_timeout == 60);
     assert_string_equal (l.rendezvous, "tcp:job-7:7717");
+    assert_int_equal (l.fanout, 3);
     assert_true (l.spool_max == UINT64_C (1) << 40);
     assert_int_equal (l.umask, 077);
     assert_string_equal (l.output, ""); /* "none" and "nobody asked" are two things */

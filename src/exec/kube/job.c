@@ -417,7 +417,7 @@ static int fill_launch (struct kjob *k, struct error *err)
                                  .cluster = k->x->host.cluster_id,
                                  .namespace_ = k->x->namespace_,
                                  .name = k->name };
-    autofree char *host = object_rank0_host (&src);
+    autofree char *host = object_rank_host (&src);
     int rc = joblaunch_fill (k->job, &k->launch, err);
 
     if (rc < 0)

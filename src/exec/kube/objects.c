@@ -22,11 +22,11 @@ void object_name (char ret[OBJECT_NAME_MAX], const char *cluster, uint64_t id,
     snprintf (ret, OBJECT_NAME_MAX, "fluxq-%s-%ju-%u", cluster, (uintmax_t)id, attempt);
 }
 
-char *object_rank0_host (const struct object_source *src)
+char *object_rank_host (const struct object_source *src)
 {
     char *host = NULL;
 
-    if (asprintf (&host, "%s-0.%s.%s.svc.%s.", src->name, src->name, src->namespace_,
+    if (asprintf (&host, "%s-%%r.%s.%s.svc.%s.", src->name, src->name, src->namespace_,
                   src->cfg->cluster_domain)
         < 0)
         return NULL;

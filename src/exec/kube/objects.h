@@ -38,11 +38,11 @@ struct object_source {
 
 void object_name (char ret[OBJECT_NAME_MAX], const char *cluster, uint64_t id,
                   unsigned attempt);
-/* The first rank's name in the cluster's DNS,
- * "fluxq-c-1-0-0.fluxq-c-1-0.ns.svc.cluster.local.". With the final dot it is asked for
+/* A rank's name in the cluster's DNS, with %r for its number (common/launch.h):
+ * "fluxq-c-1-0-%r.fluxq-c-1-0.ns.svc.cluster.local.". With the final dot it is asked for
  * once, not once for each search domain: a question that nobody answers costs 5 s. Caller
  * frees. */
-char *object_rank0_host (const struct object_source *src);
+char *object_rank_host (const struct object_source *src);
 
 json_t *object_job (const struct object_source *src);
 /* uid: the Job's, whose end is theirs. Text and script may hold any bytes (base64). */

@@ -116,7 +116,10 @@ static void what_a_slow_socket_does_not_take_waits_in_order (void **state)
 static void windows_of_all_ranks_fit_the_spool (void **state)
 {
     (void)state;
-    assert_int_equal (wire_window (0, 1000), WIRE_WINDOW_MAX);
+    assert_int_equal (wire_window (0, 100), WIRE_WINDOW_MAX);
+    assert_true ((uint64_t)wire_window (0, 512) * 512 <= WIRE_WINDOWS);
+    assert_true ((uint64_t)wire_window (UINT64_MAX, 4096) * 4096 <= WIRE_WINDOWS);
+    assert_int_equal (wire_window (0, 1000000), WIRE_WINDOW_MIN);
     assert_int_equal (wire_window (1u << 30, 1), WIRE_WINDOW_MAX);
     assert_true ((uint64_t)wire_window (64u << 20, 256) * 256 <= 16u << 20);
     assert_int_equal (wire_window (1, 1000), WIRE_WINDOW_MIN);

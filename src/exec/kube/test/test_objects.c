@@ -123,6 +123,10 @@ static void test_job (void **state)
                  > 90 + 10 + 300);
     assert_string_equal (text_at (pod, "schedulerName"), "fluxq");
     assert_string_equal (text_at (pod, "subdomain"), "fluxq-c1-12-1");
+    /* A pod of an Indexed Job is called after the Job and its index: so its agent is found. */
+    char *host = object_rank_host (&src);
+    assert_string_equal (host, "fluxq-c1-12-1-%r.fluxq-c1-12-1.ns.svc.cluster.local.");
+    free (host);
     assert_true (json_is_false (at (pod, "automountServiceAccountToken")));
     assert_int_equal (json_integer_value (at (pod, "securityContext|runAsUser")), 1000);
     assert_int_equal (

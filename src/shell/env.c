@@ -2,8 +2,10 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <pwd.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/hostlist.h"
 #include "common/idset.h"
@@ -11,6 +13,7 @@
 #include "shell/door.h"
 #include "shell/stepspec.h"
 
+#define RUN_NAME "fluxq-run"
 #define VALUE_MAX (1024 * 1024)
 #define PATH_DEFAULT "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -514,6 +517,32 @@ static int add_users (struct envlist *list, const char *assignment)
     return 0;
 }
 
+/* The directory of the agent's program ends PATH when fluxq-run is there beside it, so
+ * that every job finds it. */
+static int extend_path (struct envlist *list)
+{
+    char dir[PATH_MAX], program[PATH_MAX + sizeof (RUN_NAME)];
+    ssize_t n = readlink ("/proc/self/exe", dir, sizeof (dir) - 1);
+    dir[n > 0 ? n : 0] = '\0';
+    char *slash = strrchr (dir, '/');
+    if (!slash || slash == dir)
+        return 0;
+    *slash = '\0';
+    snprintf (program, sizeof (program), "%s/" RUN_NAME, dir);
+    if (access (program, X_OK) < 0)
+        return 0;
+    for (size_t i = 0; i < list->n; i++) {
+        char *text;
+        if (strncmp (list->v[i], "PATH=", 5) != 0)
+            continue;
+        if (asprintf (&text, "%s:%s", list->v[i], dir) < 0)
+            return -ENOMEM;
+        free (list->v[i]);
+        list->v[i] = text;
+    }
+    return 0;
+}
+
 char **env_make (const struct env_context *ctx, struct error *err)
 {
     const struct launch *l = ctx->launch;
@@ -532,6 +561,8 @@ char **env_make (const struct env_context *ctx, struct error *err)
         rc = add_users (&list, base[i - 1]);
     if (rc == 0 && !ctx->step)
         rc = add_defaults (ctx, &list);
+    if (rc == 0 && !ctx->step)
+        rc = extend_path (&list);
     if (rc == 0)
         return list.v;
     if (err && !err->code)

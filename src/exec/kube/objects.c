@@ -156,14 +156,16 @@ static json_t *container (const struct object_source *src)
 
 static json_t *volumes (const struct object_source *src)
 {
-    return json_pack (
-        "[{s:s s:{s:s s:i}} {s:s s:{s:s s:i s:[{s:s s:s s:i} {s:s s:s s:i}]}} "
-        "{s:s s:{s:s s:i}} {s:s s:{}}]",
-        "name", "bin", "configMap", "name", src->agent, "defaultMode", 0755, "name",
-        "job", "configMap", "name", src->name, "defaultMode", 0444, "items", "key",
-        "launch", "path", "launch", "mode", 0444, "key", "script", "path", "script",
-        "mode", 0755, "name", "key", "secret", "secretName", src->name, "defaultMode",
-        0400, "name", "run", "emptyDir");
+    return json_pack ("[{s:s s:{s:s s:i s:[{s:s s:s} {s:s s:s}]}} "
+                      "{s:s s:{s:s s:i s:[{s:s s:s s:i} {s:s s:s s:i}]}} "
+                      "{s:s s:{s:s s:i}} {s:s s:{}}]",
+                      "name", "bin", "configMap", "name", src->agent, "defaultMode", 0755,
+                      "items", "key", "fluxq-shell", "path", "fluxq-shell", "key",
+                      "fluxq-shell", "path", "fluxq-run", "name", "job", "configMap",
+                      "name", src->name, "defaultMode", 0444, "items", "key", "launch",
+                      "path", "launch", "mode", 0444, "key", "script", "path", "script",
+                      "mode", 0755, "name", "key", "secret", "secretName", src->name,
+                      "defaultMode", 0400, "name", "run", "emptyDir");
 }
 
 static json_t *pod_spec (const struct object_source *src)

@@ -63,7 +63,7 @@ static void say (const char *fmt, ...)
     va_start (ap, fmt);
     vsnprintf (text, sizeof (text), fmt, ap);
     va_end (ap);
-    fprintf (stderr, RUN_PROGRAM ": %s\n", text);
+    dprintf (STDERR_FILENO, RUN_PROGRAM ": %s\n", text); /* in one write */
 }
 
 /* -- to the agent -- */
@@ -354,11 +354,11 @@ static void on_end (struct run *r, const struct frame *msg)
 {
     int status = msg->len >= 4 ? (int)wire_get_u32 (msg->data) : 1 << 8;
     int code = WIFSIGNALED (status) ? 128 + WTERMSIG (status) : WEXITSTATUS (status);
-    if (r->tasks)
+    if (r->tasks && !r->failed)
         tell_ends (r);
     if (msg->len > 4)
         say ("%.*s", (int)MIN (msg->len - 4, 500u), msg->data + 4);
-    if (code == 0 && (msg->len > 4 || r->failed))
+    if (r->failed || (code == 0 && msg->len > 4))
         code = 1;
     loop_stop (&r->loop, code);
 }

@@ -9,6 +9,7 @@ SHELL_PARTS = \
 	src/shell/guardian.c \
 	src/shell/http.c \
 	src/shell/jobstate.c \
+	src/shell/kvs.c \
 	src/shell/loop.c \
 	src/shell/member.c \
 	src/shell/oom.c \
@@ -52,6 +53,7 @@ SHELL_TESTS = \
 	src/shell/test/test_env \
 	src/shell/test/test_http \
 	src/shell/test/test_jobstate \
+	src/shell/test/test_kvs \
 	src/shell/test/test_spool \
 	src/shell/test/test_wire
 check_PROGRAMS += $(SHELL_TESTS)
@@ -60,6 +62,7 @@ SHELL_TEST_LIBS = src/shell/libshell.a $(COMMON_LIBS) $(CMOCKA_LIBS)
 src_shell_test_test_env_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_http_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_jobstate_LDADD = $(SHELL_TEST_LIBS)
+src_shell_test_test_kvs_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_spool_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_wire_LDADD = $(SHELL_TEST_LIBS)
 endif

@@ -14,6 +14,10 @@ SHELL_PARTS = \
 	src/shell/member.c \
 	src/shell/oom.c \
 	src/shell/outfile.c \
+	src/shell/pmi.c \
+	src/shell/pmi1.c \
+	src/shell/pmi2.c \
+	src/shell/pmi_mapping.c \
 	src/shell/root.c \
 	src/shell/server.c \
 	src/shell/sock.c \
@@ -54,6 +58,9 @@ SHELL_TESTS = \
 	src/shell/test/test_http \
 	src/shell/test/test_jobstate \
 	src/shell/test/test_kvs \
+	src/shell/test/test_pmi \
+	src/shell/test/test_pmi_hostile \
+	src/shell/test/test_pmi_torture \
 	src/shell/test/test_spool \
 	src/shell/test/test_wire
 check_PROGRAMS += $(SHELL_TESTS)
@@ -63,6 +70,11 @@ src_shell_test_test_env_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_http_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_jobstate_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_kvs_LDADD = $(SHELL_TEST_LIBS)
+src_shell_test_test_pmi_LDADD = $(SHELL_TEST_LIBS)
+src_shell_test_test_pmi_hostile_LDADD = $(SHELL_TEST_LIBS)
+src_shell_test_test_pmi_torture_LDADD = $(SHELL_TEST_LIBS)
+src_shell_test_test_pmi_torture_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc \
+	-Wl,--wrap=realloc
 src_shell_test_test_spool_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_wire_LDADD = $(SHELL_TEST_LIBS)
 endif

@@ -52,6 +52,11 @@ check_PROGRAMS += t/helper/launch-write
 t_helper_launch_write_SOURCES = t/helper/launch-write.c
 t_helper_launch_write_LDADD = $(COMMON_LIBS)
 
+# What t/t2040-pmi.t starts MPI programs with, which it compiles itself.
+check_PROGRAMS += t/helper/pmi-launch
+t_helper_pmi_launch_SOURCES = t/helper/pmi-launch.c
+t_helper_pmi_launch_LDADD = src/shell/libshell.a $(COMMON_LIBS)
+
 if HAVE_CMOCKA
 SHELL_TESTS = \
 	src/shell/test/test_env \

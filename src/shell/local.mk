@@ -12,6 +12,7 @@ SHELL_PARTS = \
 	src/shell/guardian.c \
 	src/shell/http.c \
 	src/shell/jobstate.c \
+	src/shell/kvs.c \
 	src/shell/layout.c \
 	src/shell/layout_text.c \
 	src/shell/loop.c \
@@ -20,6 +21,10 @@ SHELL_PARTS = \
 	src/shell/oom.c \
 	src/shell/outfile.c \
 	src/shell/places.c \
+	src/shell/pmi.c \
+	src/shell/pmi1.c \
+	src/shell/pmi2.c \
+	src/shell/pmi_mapping.c \
 	src/shell/root.c \
 	src/shell/run.c \
 	src/shell/run_options.c \
@@ -29,6 +34,7 @@ SHELL_PARTS = \
 	src/shell/spool.c \
 	src/shell/stepbind.c \
 	src/shell/stepd.c \
+	src/shell/steppmi.c \
 	src/shell/steps.c \
 	src/shell/stepspec.c \
 	src/shell/stream.c \
@@ -69,14 +75,23 @@ check_PROGRAMS += t/helper/launch-write
 t_helper_launch_write_SOURCES = t/helper/launch-write.c
 t_helper_launch_write_LDADD = $(COMMON_LIBS)
 
+# What t/t2040-pmi.t starts MPI programs with, which it compiles itself.
+check_PROGRAMS += t/helper/pmi-launch
+t_helper_pmi_launch_SOURCES = t/helper/pmi-launch.c
+t_helper_pmi_launch_LDADD = src/shell/libshell.a $(COMMON_LIBS)
+
 if HAVE_CMOCKA
 SHELL_TESTS = \
 	src/shell/test/test_cpubind \
 	src/shell/test/test_env \
 	src/shell/test/test_http \
 	src/shell/test/test_jobstate \
+	src/shell/test/test_kvs \
 	src/shell/test/test_layout \
 	src/shell/test/test_multiprog \
+	src/shell/test/test_pmi \
+	src/shell/test/test_pmi_hostile \
+	src/shell/test/test_pmi_torture \
 	src/shell/test/test_sock \
 	src/shell/test/test_spool \
 	src/shell/test/test_tasklabel \
@@ -92,10 +107,16 @@ src_shell_test_test_cpubind_LDFLAGS = $(AM_LDFLAGS) $(SHELL_WRAP_FLAGS)
 src_shell_test_test_env_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_http_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_jobstate_LDADD = $(SHELL_TEST_LIBS)
+src_shell_test_test_kvs_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_layout_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_layout_LDFLAGS = $(AM_LDFLAGS) $(SHELL_WRAP_FLAGS)
 src_shell_test_test_multiprog_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_multiprog_LDFLAGS = $(AM_LDFLAGS) $(SHELL_WRAP_FLAGS)
+src_shell_test_test_pmi_LDADD = $(SHELL_TEST_LIBS)
+src_shell_test_test_pmi_hostile_LDADD = $(SHELL_TEST_LIBS)
+src_shell_test_test_pmi_torture_LDADD = $(SHELL_TEST_LIBS)
+src_shell_test_test_pmi_torture_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc \
+	-Wl,--wrap=realloc
 src_shell_test_test_sock_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_spool_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_tasklabel_LDADD = $(SHELL_TEST_LIBS)

@@ -22,7 +22,8 @@ void stepd_put (const struct rank_step *s, uint8_t type, uint8_t stream, uint32_
     size_t head = number == NO_NUMBER ? 0 : 4;
     len = MIN (len, FRAME_DATA_MAX - head);
     wire_put_u32 ((uint8_t *)buf, number);
-    memcpy (buf + head, data, len);
+    if (len > 0)
+        memcpy (buf + head, data, len);
     s->d->up (s->d->ctx, &(struct frame){ .type = type,
                                           .stream = stream,
                                           .rank = s->d->rank,
@@ -43,6 +44,7 @@ static void free_step (struct rank_step *s)
         close (s->cwd_fd);
     idset_destroy (s->cores);
     multiprog_destroy (s->programs);
+    steppmi_destroy (s->pmi);
     stepbind_destroy (s->bind);
     strbuf_release (&s->text);
     step_spec_release (&s->spec);
@@ -118,8 +120,11 @@ static void put_exit (struct rank_step *s, uint32_t task, int status, bool oom)
 static void on_exited (void *ctx, uint32_t task, int status, bool oom)
 {
     struct rank_step *s = ctx;
-    find_own (s, task)->ended = true;
+    struct step_task *t = find_own (s, task);
+    t->ended = true;
     tell_taken (s);
+    if (s->pmi)
+        steppmi_exited (s->pmi, (uint32_t)(t - s->own), status);
     put_exit (s, task, status, oom);
     if (s->started == s->nown && taskset_running (s->set) == 0)
         free_step (s);
@@ -251,11 +256,18 @@ static int start_task (struct rank_step *s, uint32_t local, struct error *err)
                               .pass_fd = -1,
                               .prepare = prepare,
                               .prepare_ctx = &child };
-    how.env = argv ? env_make (&ctx, err) : NULL;
-    int rc = argv ? -EINVAL : error_set (err, ENOMEM, "no memory");
-    if (how.env)
+    char **env = argv ? env_make (&ctx, err) : NULL;
+    int rc = argv ? 0 : error_set (err, ENOMEM, "no memory");
+    if (argv && !env)
+        rc = -EINVAL;
+    if (rc == 0 && s->pmi)
+        rc = steppmi_open (s->pmi, local, &env, &how.pass_fd, err);
+    how.env = env;
+    if (rc == 0)
         rc = taskset_start (s->set, &how, err);
-    env_free (how.env);
+    if (s->pmi)
+        steppmi_started (s->pmi, local);
+    env_free (env);
     if (s->programs)
         multiprog_free_argv (argv);
     return rc;
@@ -268,6 +280,8 @@ static int start_tasks (struct rank_step *s, struct error *err)
         rc = read_programs (s, err);
     if (rc == 0)
         rc = stepbind_create (s, err);
+    if (rc == 0 && (!s->spec.mpi || strcmp (s->spec.mpi, "none") != 0))
+        rc = steppmi_create (s, err);
     for (; rc == 0 && s->started < s->nown; s->started++)
         if ((rc = start_task (s, s->started, err)) < 0)
             break;
@@ -359,6 +373,8 @@ void stepd_message (struct stepd *d, const struct frame *msg)
         s->credit += wire_get_u32 (msg->data);
         if (s->credit > 0)
             taskset_resume (s->set);
+    } else if (msg->type == WIRE_STEP_KVS && s->pmi) {
+        steppmi_message (s->pmi, msg);
     } else if (msg->type == WIRE_STEP_SIGNAL && msg->len == 4) {
         taskset_signal (s->set, (int)wire_get_u32 (msg->data));
     }

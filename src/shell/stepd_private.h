@@ -56,6 +56,22 @@ struct stepd {
 void stepd_put (const struct rank_step *s, uint8_t type, uint8_t stream, uint32_t number,
                 const void *data, size_t len);
 
+/* -- steppmi.c: MPI -- */
+
+/* PMI for the tasks here. 0 or -ENOMEM. */
+int steppmi_create (struct rank_step *s, struct error *err);
+void steppmi_destroy (struct steppmi *p);
+/* A task is about to start: the descriptor that it inherits, and *env (of env_make()) gets
+ * its variables. 0 or negative errno. */
+int steppmi_open (struct steppmi *p, uint32_t local, char ***env, int *ret_fd,
+                  struct error *err);
+/* It has been started, or could not be: its end of the line is closed here. */
+void steppmi_started (struct steppmi *p, uint32_t local);
+/* It has ended; when it should have said so, the step is to end. */
+void steppmi_exited (struct steppmi *p, uint32_t local, int status);
+/* A piece of what all ranks put. */
+void steppmi_message (struct steppmi *p, const struct frame *msg);
+
 /* -- stepbind.c: cores -- */
 
 /* Which cores each task here gets: 0, also when none is bound; negative errno. */

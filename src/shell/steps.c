@@ -456,16 +456,9 @@ static void on_task_exit (struct steps *steps, struct step *step, struct step_no
     }
 }
 
-static void on_put (struct steps *steps, struct step *step, struct step_node *node,
-                    const struct frame *msg)
+static void send_puts (struct steps *steps, struct step *step)
 {
     struct strbuf all;
-    strbuf_add (&node->puts, msg->data, msg->len);
-    if (msg->stream == 0 || node->has_put)
-        return;
-    node->has_put = true;
-    if (++step->nputs < step->nbusy)
-        return;
     strbuf_init (&all, STEP_PUTS_MAX);
     for (uint32_t i = 0; i < step->nnodes; i++) {
         struct step_node *n = &step->nodes[i];
@@ -481,6 +474,26 @@ static void on_put (struct steps *steps, struct step *step, struct step_node *no
     else
         blob_to_nodes (step, steps, WIRE_STEP_KVS, &all);
     strbuf_release (&all);
+}
+
+static void on_put (struct steps *steps, struct step *step, struct step_node *node,
+                    const struct frame *msg)
+{
+    static const char lacks[] =
+        "a task has ended without MPI_Init, and others wait for it there";
+    strbuf_add (&node->puts, msg->data, msg->len);
+    if (msg->stream == 0)
+        return;
+    if (msg->stream == 2) {
+        step->put_lacks = true;
+    } else if (!node->has_put) {
+        node->has_put = true;
+        step->nputs++;
+    }
+    if (step->nputs > 0 && step->put_lacks)
+        stop_step (steps, step, lacks);
+    else if (step->nputs == step->nbusy)
+        send_puts (steps, step);
 }
 
 static void on_text (struct steps *steps, struct step *step, const struct step_node *node,

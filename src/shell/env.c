@@ -11,6 +11,7 @@
 #include "common/idset.h"
 #include "common/macros.h"
 #include "shell/door.h"
+#include "shell/hostfile.h"
 #include "shell/stepspec.h"
 
 #define RUN_NAME "fluxq-run"
@@ -212,6 +213,41 @@ static int agent_socket (const struct env_context *ctx, struct strbuf *sb)
 {
     autofree char *path = door_path (ctx->launch, ctx->rank);
     return path ? add_text (sb, path) : -ENOMEM;
+}
+
+/* Open MPI's mpirun (4: ORTE, 5: PRRTE) on rank 0 finds the nodes, and starts its daemons
+ * there without ssh; it shall not take the SLURM_* and FLUX_* names for a Slurm or a Flux
+ * that it could ask. */
+static int hostfile (const struct env_context *ctx, struct strbuf *sb)
+{
+    autofree char *path = ctx->rank == 0 ? hostfile_path (ctx->launch) : NULL;
+    return add_text (sb, path);
+}
+
+static int remote_shell (const struct env_context *ctx, struct strbuf *sb)
+{
+    return ctx->rank == 0 ? add_text (sb, RUN_NAME " --rsh") : 0;
+}
+
+static int remote_stays (const struct env_context *ctx, struct strbuf *sb)
+{
+    return ctx->rank == 0 ? add_text (sb, "1") : 0;
+}
+
+static int remote_kind (const struct env_context *ctx, struct strbuf *sb)
+{
+    return ctx->rank == 0 ? add_text (sb, "rsh") : 0;
+}
+
+static int not_slurm (const struct env_context *ctx, struct strbuf *sb)
+{
+    return ctx->rank == 0 ? add_text (sb, "^slurm") : 0;
+}
+
+static int not_flux (const struct env_context *ctx, struct strbuf *sb)
+{
+    (void)ctx;
+    return add_text (sb, "^flux");
 }
 
 /* The program that this is: "fluxq-run" is another name of it. */
@@ -423,6 +459,16 @@ static const struct {
     { "FLUX_JOB_NNODES", nnodes },
     { "FLUX_TASK_RANK", task_id },
     { "FLUX_TASK_LOCAL_ID", local_id },
+    { "FLUXQ_HOSTFILE", hostfile },
+    { "OMPI_MCA_orte_default_hostfile", hostfile },
+    { "OMPI_MCA_plm", remote_kind },
+    { "OMPI_MCA_plm_rsh_agent", remote_shell },
+    { "OMPI_MCA_ras", not_slurm },
+    { "OMPI_MCA_pmix", not_flux },
+    { "OMPI_MCA_orte_leave_session_attached", remote_stays },
+    { "PRTE_MCA_prte_default_hostfile", hostfile },
+    { "PRTE_MCA_plm_ssh_agent", remote_shell },
+    { "PRTE_MCA_ras", not_slurm },
     { "CUDA_VISIBLE_DEVICES", cuda_devices },
     { "PWD", working_dir },
 };

@@ -10,6 +10,7 @@ SHELL_PARTS = \
 	src/shell/door.c \
 	src/shell/env.c \
 	src/shell/guardian.c \
+	src/shell/hostfile.c \
 	src/shell/http.c \
 	src/shell/jobstate.c \
 	src/shell/kvs.c \

@@ -8,6 +8,7 @@
 
 #include "common/hostlist.h"
 #include "common/macros.h"
+#include "shell/hostfile.h"
 #include "shell/sock.h"
 
 #define STREAM_GRACE 5.0    /* seconds for readers to get the end, then the agent goes */
@@ -509,7 +510,7 @@ static int create_steps (struct root *root, struct error *err)
     if (!root->steps || !root->stepd)
         return error_set (err, ENOMEM, "no memory");
     root->door = door_create (&agent->loop, l, 0, step_up, root, err);
-    return root->door ? 0 : -EIO;
+    return root->door ? hostfile_write (l, err) : -EIO;
 }
 
 /* --- the agent's own events --- */
@@ -652,6 +653,7 @@ static void destroy (struct root *root)
     server_destroy (root->server);
     free (root->listen);
     loop_timer_clear (&root->agent->loop, &root->timer);
+    hostfile_remove (&root->agent->launch);
     door_destroy (root->door);
     stepd_destroy (root->stepd);
     steps_destroy (root->steps);

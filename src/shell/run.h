@@ -24,6 +24,7 @@ struct run_options {
     const char *error;     /* likewise; NULL: with output, or our stderr */
     const char *input;     /* a file; NULL: our stdin */
     bool label, append, quiet;
+    bool rsh;
     bool arbitrary; /* --distribution */
 };
 

@@ -45,6 +45,7 @@ enum {
     EXPORT,
     NAME,
     QUIET,
+    RSH,
     HELP,
     SHOW_VERSION
 };
@@ -88,6 +89,8 @@ static const struct option_desc options[] = {
       EXPORT, false },
     { "job-name", 'J', "NAME", "name of the step [the program's]", NAME, false },
     { "quiet", 'Q', NULL, "say nothing but errors", QUIET, false },
+    { "rsh", 0, NULL, "as rsh: a node of the job, and the command for its shell", RSH,
+      false },
     { "help", 'h', NULL, "print this help", HELP, false },
     { "version", 'V', NULL, "print the version", SHOW_VERSION, false },
     OPTION_END,
@@ -293,6 +296,9 @@ static int take_option (struct run_options *o, const struct option_match *m,
     case QUIET:
         o->quiet = true;
         return 0;
+    case RSH:
+        o->rsh = true;
+        return 0;
     case HELP:
         print_help ();
         return 1;
@@ -398,6 +404,31 @@ static int set_cwd (struct step_spec *s, struct error *err)
     return s->cwd ? 0 : error_set (err, ENOMEM, "no memory");
 }
 
+/* "HOST WORD...": a shell on the host runs the words as one line, beside whatever runs there. */
+static int set_remote (struct step_spec *s, char **argv, struct error *err)
+{
+    autostrbuf struct strbuf line;
+    const char *words[] = { "/bin/sh", "-c", NULL };
+    strbuf_init (&line, STEP_SPEC_MAX);
+    if (!argv || !argv[0] || !argv[1])
+        return error_set (err, EINVAL, "--rsh needs a node and a command");
+    for (size_t i = 1; argv[i]; i++)
+        strbuf_addf (&line, "%s%s", i > 1 ? " " : "", argv[i]);
+    s->args = calloc (4, sizeof (*s->args));
+    for (; s->args && s->nargs < 2; s->nargs++)
+        s->args[s->nargs] = strdup (words[s->nargs]);
+    if (s->args)
+        s->args[s->nargs++] = strbuf_detach (&line);
+    if (!s->args || !s->args[0] || !s->args[1] || !s->args[2])
+        return error_set (err, ENOMEM, "no memory");
+    s->overlap = true;
+    s->ntasks = s->nnodes = 1;
+    int rc = set_text (&s->hosts, argv[0], err);
+    if (rc == 0)
+        rc = set_text (&s->mpi, "none", err);
+    return rc == 0 ? set_text (&s->cpu_bind, "none", err) : rc;
+}
+
 static int set_command (struct step_spec *s, char **argv, struct error *err)
 {
     if (!argv || !argv[0])
@@ -460,8 +491,9 @@ int run_options_parse (struct run_options *o, int argc, char **argv, struct erro
         return rc;
     o->spec.umask = own_umask ();
     const char *hosts = getenv ("SLURM_HOSTFILE");
-    if ((rc = set_command (&o->spec, command, err)) < 0 || (rc = check (o, err)) < 0
-        || (rc = set_cwd (&o->spec, err)) < 0
+    rc = o->rsh ? set_remote (&o->spec, command, err)
+                : set_command (&o->spec, command, err);
+    if (rc < 0 || (rc = check (o, err)) < 0 || (rc = set_cwd (&o->spec, err)) < 0
         || (rc = set_environment (&o->spec, list, err)) < 0)
         return rc;
     return hosts && o->arbitrary ? read_text (&o->spec.hostfile, hosts, err) : 0;

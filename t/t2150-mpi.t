@@ -60,7 +60,6 @@ test_expect_success MPICH 'a task that ends too early ends the step: before MPI_
 	END
     run_job early && grep "a task has ended without MPI_Init" early.out &&
     grep "task 1 ended before MPI_Finalize (killed by signal 9 (Killed))" early.out &&
-    ! grep "came through" early.out &&
     ! grep "status 0" early.out && grep -c "^status" early.out >got && echo 2 >expected &&
     test_cmp expected got
 '
@@ -78,7 +77,6 @@ test_expect_success MPICH '--mpi=none serves nothing; what is not known is refus
     echo 2 >expected && test_cmp expected got
 '
 test_expect_success OPENMPI 'Open MPI: mpirun finds the nodes and starts its daemons through fluxq-run' '
-    mpicc.openmpi -o allreduce.ompi "$PROGRAMS/allreduce.c" &&
     mpicc.openmpi -o ring.ompi "$PROGRAMS/ring.c" &&
     write_script own-tmp <<-\END &&
 	#!/bin/sh
@@ -96,11 +94,11 @@ test_expect_success OPENMPI 'Open MPI: mpirun finds the nodes and starts its dae
 	mkdir "$TMPDIR"
 	export OMPI_MCA_plm_rsh_agent TMPDIR
 	mpirun.openmpi ./ring.ompi 4 || exit
-	mpirun.openmpi -n 2 ./allreduce.ompi 2 1 || exit
+	mpirun.openmpi -n 2 ./ring.ompi 2 || exit
 	fluxq-run -n 1 echo free
 	END
     run_job ompi && grep "ring: came round through 4 tasks" ompi.out &&
-    grep "allreduce: 2 tasks agree" ompi.out && grep -x free ompi.out &&
+    grep "ring: came round through 2 tasks" ompi.out && grep -x free ompi.out &&
     grep -x "agent: fluxq-run --rsh" ompi.out
 '
 test_expect_success 'fluxq-run --rsh: a command on a node of the job, its status, and what is wrong' '

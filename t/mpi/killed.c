@@ -1,7 +1,8 @@
-/* killed: task 1 dies after MPI_Init, the others wait for it in a barrier */
+/* killed: once all are connected task 1 dies, and the others wait for ever without a look at
+ * their connections, so that it is the launcher's to end them */
 #include <mpi.h>
 #include <signal.h>
-#include <stdio.h>
+#include <unistd.h>
 
 int main (int argc, char **argv)
 {
@@ -9,10 +10,9 @@ int main (int argc, char **argv)
 
     MPI_Init (&argc, &argv);
     MPI_Comm_rank (MPI_COMM_WORLD, &rank);
+    MPI_Barrier (MPI_COMM_WORLD);
     if (rank == 1)
         raise (SIGKILL);
-    MPI_Barrier (MPI_COMM_WORLD);
-    printf ("killed: task %d came through the barrier\n", rank);
-    MPI_Finalize ();
-    return 0;
+    for (;;)
+        pause ();
 }

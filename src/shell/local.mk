@@ -8,6 +8,7 @@ SHELL_PARTS = \
 	src/shell/env.c \
 	src/shell/guardian.c \
 	src/shell/http.c \
+	src/shell/infile.c \
 	src/shell/jobstate.c \
 	src/shell/loop.c \
 	src/shell/member.c \

@@ -17,6 +17,7 @@
 #include "common/macros.h"
 #include "shell/descend.h"
 #include "shell/env.h"
+#include "shell/infile.h"
 #include "shell/oom.h"
 
 #define TICK 0.05        /* seconds */
@@ -71,6 +72,11 @@ uint32_t tasks_count (const struct launch *launch, uint32_t rank)
     if (launch->batch)
         return rank == 0;
     return launch->nodes[rank].ntasks;
+}
+
+static uint32_t tasks_first (const struct launch *launch, uint32_t rank)
+{
+    return launch->batch ? 0 : launch_first_task (launch, rank);
 }
 
 struct tasks *tasks_create (struct loop *loop, const struct launch *launch, uint32_t rank,
@@ -140,7 +146,9 @@ int tasks_enter_cwd (struct tasks *tasks, bool *ret_fell_back, struct error *err
         return error_errno (err, errno, "cannot change to directory %s", cwd);
     tasks->cwd_fd = fd;
     tasks->cwd = cwd;
-    return 0;
+    return infile_check (tasks->launch, tasks->rank,
+                         tasks_first (tasks->launch, tasks->rank),
+                         tasks_count (tasks->launch, tasks->rank), fd, err);
 }
 
 /* In the child: say why on the task's stderr, with the exit status of a shell. */
@@ -160,7 +168,7 @@ static void exec_failed (const char *program, int errnum)
 
 /* In the child, before exec: everything that the agent changed for itself back to normal.
  * */
-static void become_task (const struct tasks *tasks, pid_t agent, int out, int err)
+static void become_task (const struct tasks *tasks, pid_t agent, int in, int out, int err)
 {
     sigset_t none;
     setsid ();
@@ -173,11 +181,9 @@ static void become_task (const struct tasks *tasks, pid_t agent, int out, int er
     sigprocmask (SIG_SETMASK, &none, NULL);
     setrlimit (RLIMIT_NOFILE, &tasks->nofile);
     umask ((mode_t)tasks->launch->umask & 0777);
-    int null = open ("/dev/null", O_RDONLY);
-    if (null < 0 || dup2 (null, 0) < 0 || dup2 (out, 1) < 0 || dup2 (err, 2) < 0)
+    if (dup2 (in, 0) < 0 || dup2 (out, 1) < 0 || dup2 (err, 2) < 0
+        || fcntl (0, F_SETFD, 0) < 0) /* in may have been 0 */
         _exit (126);
-    if (null > 2)
-        close (null);
     if (fchdir (tasks->cwd_fd) < 0)
         exec_failed (tasks->cwd, errno);
 }
@@ -196,11 +202,11 @@ static void exec_script (char *const argv[])
     exec_failed (argv[0], errno);
 }
 
-static void run_child (const struct tasks *tasks, pid_t agent, int out, int err,
+static void run_child (const struct tasks *tasks, pid_t agent, int in, int out, int err,
                        char **envp)
 {
     const struct launch *l = tasks->launch;
-    become_task (tasks, agent, out, err);
+    become_task (tasks, agent, in, out, err);
     environ = envp;
     if (l->batch) {
         char **argv = calloc (l->nargs + 2, sizeof (char *));
@@ -385,14 +391,20 @@ static int start_one (struct tasks *tasks, uint32_t local, uint64_t end_time,
     if (!envp)
         return -EINVAL;
     int rc = 0;
+    int in = infile_open (tasks->launch, tasks->rank, task->id, tasks->cwd_fd, err);
+    if (in < 0) {
+        env_free (envp);
+        return in;
+    }
     if (pipe2 (out, O_CLOEXEC) < 0 || pipe2 (errs, O_CLOEXEC) < 0)
         rc = -errno;
     pid_t agent = getpid ();
     if (rc == 0 && (task->pid = fork ()) < 0)
         rc = -errno;
     if (rc == 0 && task->pid == 0)
-        run_child (tasks, agent, out[1], errs[1], envp);
+        run_child (tasks, agent, in, out[1], errs[1], envp);
     env_free (envp);
+    close (in);
     close (out[1]);
     close (errs[1]);
     if (rc < 0) {
@@ -412,8 +424,7 @@ static int start_one (struct tasks *tasks, uint32_t local, uint64_t end_time,
 int tasks_start (struct tasks *tasks, uint64_t end_time, struct error *err)
 {
     uint32_t n = tasks_count (tasks->launch, tasks->rank);
-    uint32_t first =
-        tasks->launch->batch ? 0 : launch_first_task (tasks->launch, tasks->rank);
+    uint32_t first = tasks_first (tasks->launch, tasks->rank);
     if (!tasks->launch->batch && n > 0 && tasks->launch->nargs == 0)
         return error_set (err, EINVAL, "no command to run");
     tasks->v = calloc (MAX (n, 1u), sizeof (*tasks->v));

@@ -39,6 +39,7 @@ static const struct launch full = {
     .serve_until_released = true,
     .output = "",
     .append = true,
+    .input = (char *)"in-%t",
     .umask = 077,
 };
 
@@ -79,6 +80,7 @@ static void test_round_trip (void **state)
     assert_true (l.spool_max == UINT64_C (1) << 40);
     assert_int_equal (l.umask, 077);
     assert_string_equal (l.output, ""); /* "none" and "nobody asked" are two things */
+    assert_string_equal (l.input, "in-%t");
     assert_null (l.error);
     assert_null (l.listen);
     assert_int_equal (launch_ntasks (&l), 5);

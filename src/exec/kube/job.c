@@ -435,8 +435,11 @@ static int fill_launch (struct kjob *k, struct error *err)
                   k->launch.nnodes > 1 && host ? host : "127.0.0.1", AGENT_PORT)
         < 0)
         k->launch.rendezvous = NULL;
+    bool input = inputfiles_wanted (k->job->js->input);
+    if (input)
+        k->launch.input = inputfiles_place (POD_JOB, k->job->js->input);
     if (!k->launch.script || !k->launch.spool || !k->launch.listen
-        || !k->launch.rendezvous)
+        || !k->launch.rendezvous || (input && !k->launch.input))
         return error_set (err, ENOMEM, "out of memory");
     if (!k->launch.batch) {
         free (k->launch.script);

@@ -3,6 +3,7 @@ src_exec_libexec_a_SOURCES += \
 	src/exec/kube/agentmap.c \
 	src/exec/kube/config.c \
 	src/exec/kube/create.c \
+	src/exec/kube/inputfiles.c \
 	src/exec/kube/inventory.c \
 	src/exec/kube/job.c \
 	src/exec/kube/kube.c \

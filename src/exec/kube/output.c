@@ -20,7 +20,9 @@ struct output {
     char *key_path, *spool_path, *delivered_path;
     struct exec_user user;
     const struct launch *launch;
-    char *output, *error; /* patterns or NULL */
+    char *output, *error, *input; /* patterns or NULL */
+    size_t script_len;
+    struct inputfiles inputs;
     uint8_t key[AGENT_KEY_SIZE];
     int spool;
     uint64_t offset, safe;
@@ -41,6 +43,8 @@ struct output *output_create (const struct exec_job *job, const struct launch *l
     o->launch = launch;
     o->output = job->js->output ? strdup (job->js->output) : NULL;
     o->error = job->js->error ? strdup (job->js->error) : NULL;
+    o->input = job->js->input ? strdup (job->js->input) : NULL;
+    o->script_len = job->js->script_len;
     o->user = (struct exec_user){ .uid = job->user.uid, .gid = job->user.gid };
     o->user.groups = calloc (job->user.ngroups + 1, sizeof (gid_t));
     if (o->user.groups && job->user.ngroups) {
@@ -53,7 +57,8 @@ struct output *output_create (const struct exec_job *job, const struct launch *l
     if (asprintf (&o->delivered_path, "%s/delivered-%u", job->dir, job->attempt) < 0)
         o->delivered_path = NULL;
     if (o->spool_path && o->key_path && o->delivered_path && o->user.groups
-        && !o->output == !job->js->output && !o->error == !job->js->error)
+        && !o->output == !job->js->output && !o->error == !job->js->error
+        && !o->input == !job->js->input)
         return o;
     output_destroy (o);
     return NULL;
@@ -70,6 +75,8 @@ void output_destroy (struct output *o)
     free (o->user.groups);
     free (o->output);
     free (o->error);
+    free (o->input);
+    inputfiles_release (&o->inputs);
     free (o->key_path);
     free (o->spool_path);
     free (o->delivered_path);
@@ -158,9 +165,10 @@ static void deliver (struct output *o, const struct frame *f)
 {
     struct error err = { 0 };
 
-    if (f->type == FRAME_READY)
+    if (f->type == FRAME_READY) {
         o->was_ready = true;
-    else if (f->type == FRAME_FINISH)
+        inputfiles_release (&o->inputs);
+    } else if (f->type == FRAME_FINISH)
         o->finished = frame_finish_decode (f->data, f->len, &o->finish) == 0;
     else if (f->type == FRAME_OUTPUT && outputfiles_write (o->files, f, &err) < 0) {
         o->note_fresh = true;
@@ -214,6 +222,22 @@ static int open_spool (struct output *o, struct error *err)
     return o->spool < 0 ? error_errno (err, errno, "%s", o->spool_path) : 0;
 }
 
+/* As much as the ConfigMap has room for beside the launch file and the script. */
+static int read_inputs (struct output *o, struct error *err)
+{
+    autostrbuf struct strbuf text;
+    size_t other;
+
+    if (!inputfiles_wanted (o->input) || o->was_ready || o->finished)
+        return 0;
+    strbuf_init (&text, 2 * LAUNCH_MAX);
+    if (launch_write (o->launch, &text) < 0)
+        return error_set (err, E2BIG, "its arguments and environment are too large");
+    other = text.len + o->script_len;
+    return inputfiles_read (&o->inputs, o->launch, o->input,
+                            CONFIGMAP_MAX - MIN (other, CONFIGMAP_MAX), err);
+}
+
 static int open_all (struct output *o, struct error *err)
 {
     autojson json_t *sizes = NULL;
@@ -228,9 +252,11 @@ static int open_all (struct output *o, struct error *err)
     if (known < 0)
         return known;
     rc = known ? outputfiles_restore (o->files, sizes, err)
-               : outputfiles_truncate (o->files, err);
+               : outputfiles_begin (o->files, err);
     if (rc == 0)
         rc = scan_spool (o, err);
+    if (rc == 0)
+        rc = read_inputs (o, err);
     return rc < 0 ? rc : write_delivered (o, err);
 }
 
@@ -324,6 +350,11 @@ const struct frame_finish *output_finish (const struct output *o)
 const uint8_t *output_key (const struct output *o)
 {
     return o->key;
+}
+
+const struct inputfiles *output_inputs (const struct output *o)
+{
+    return &o->inputs;
 }
 
 const char *output_note (struct output *o)

@@ -443,6 +443,7 @@ static int set_texts (struct local_job *l, struct launch *launch)
         { &launch->spool, "", l->job->spool },
         { &launch->output, "", js->output ? js->output : "" },
         { &launch->error, "", js->error },
+        { &launch->input, "", js->input },
         { &launch->script, "", jobspec_is_batch (js) ? l->script : NULL },
     };
     for (size_t i = 0; i < ARRAY_SIZE (texts); i++) {

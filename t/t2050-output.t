@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='output, input and what is kept of it: every pattern, -i, --open-mode, large output'
+test_description='output, input and what is kept of it: every pattern, -i, --open-mode, large output, fluxq-logs'
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"
 
@@ -159,8 +159,52 @@ test_expect_success 'forty megabytes from four ranks arrive whole' '
     id=$(fluxq-submit --wait -N 4 -n 4 -o "flood-%t" -- /usr/bin/python3 flood.py) &&
     for t in 0 1 2 3; do
         test "$(stat -c %s flood-$t)" = 10485760 &&
-        test "$(sha256sum <flood-$t)" = "$(cat digest-$t)  -" || return 1
+        test "$(sha256sum <flood-$t)" = "$(cat digest-$t)  -" &&
+        test "$(fluxq-logs --task $t $id | sha256sum)" = "$(cat digest-$t)  -" || return 1
     done
 '
 
+test_expect_success 'fluxq-logs --task and --rank show one task, one node' '
+    id=$(fluxq-submit --wait -N 2 -n 4 -o /dev/null -- sh -c "echo task \$FLUXQ_PROCID; echo err \$FLUXQ_PROCID >&2") &&
+    fluxq-logs --task 2 $id | sort >got && printf "err 2\ntask 2\n" >wanted && test_cmp wanted got &&
+    fluxq-logs --task 2 --stdout $id >got && echo "task 2" >wanted && test_cmp wanted got &&
+    fluxq-logs --rank 1 --stderr $id | sort >got && printf "err 2\nerr 3\n" >wanted && test_cmp wanted got &&
+    fluxq-logs --rank 0 --task 2 $id >got && test_must_be_empty got &&
+    test_expect_code 2 fluxq-logs --task x $id
+'
+test_expect_success '... --label says at the beginning of each line whose it is' '
+    fluxq-logs --label --stdout $id | sort >got && printf "%s\n" "0: task 0" "1: task 1" "2: task 2" "3: task 3" >wanted &&
+    test_cmp wanted got &&
+    id=$(fluxq-submit --wait -N 2 -n 2 -o /dev/null -- sh -c "printf \"a\nb\"") &&
+    fluxq-logs -l $id >got && cat got && sort got >sorted && printf "%s\n" "0: a" "0: b" "1: a" "1: b" >wanted &&
+    test_cmp wanted sorted
+'
+
+# cut_from LOGGED WHOLE: the first is the beginning of the second, a line that says how much is left out, and the end.
+cut_from()
+{
+    grep -a -c "^fluxq: \[\.\.\. about .* MB" "$1" | grep -x 1 && python3 -c "
+import re, sys
+logged, whole = (open(name, 'rb').read() for name in sys.argv[1:])
+first, said, last = re.split(rb'(?m)^fluxq: \[\.\.\. about ([0-9.]+) MB .*\n', logged)
+assert whole.startswith(first) or whole.startswith(first[:-1])
+assert first and last and whole.endswith(last)
+left = len(whole) - len(first) - len(last)
+assert abs(float(said) * 1e6 - left) < 0.1 * left, said" "$@"
+}
+
+test_expect_success 'output-max: of much output fluxq-logs has the beginning and the end, and says where it was cut' '
+    stop_broker && configure "output-max: 4Mi" && start_broker --config output.yaml &&
+    id=$(fluxq-submit --wait -o big.txt -- seq 5000000) &&
+    seq 5000000 >whole && test_cmp whole big.txt && fluxq-logs $id >logged && cut_from logged whole &&
+    test "$(stat -c %s logged)" -gt 2000000 && test "$(stat -c %s logged)" -lt 4200000 &&
+    set -- $(du -s -B1 "$BROKER_STATE/jobs/$id") && test "$1" -lt 5000000 &&
+    fluxq-logs --stdout $id | cmp - logged && fluxq-logs --task 0 $id | cmp - logged
+'
+test_expect_success '... and so has who follows it, and is overtaken' '
+    id=$(fluxq-submit -o big.txt -- sh -c "seq 1000; until [ -e on ]; do sleep 0.05; done; seq 1001 5000000") &&
+    { fluxq-logs -f $id >followed & } && logs=$! &&
+    wait_until 20 grep -qx 1000 followed && kill -STOP $logs && : >on && wait_job_state $id COMPLETED 60 &&
+    kill -CONT $logs && wait $logs && cut_from followed whole && rm big.txt whole
+'
 test_done

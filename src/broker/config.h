@@ -75,6 +75,7 @@ struct config {
     double grace;                  /* seconds between SIGTERM and SIGKILL */
     unsigned array_max;            /* tasks of an array */
     size_t keep_finished;          /* finished jobs kept in memory for listings */
+    uint64_t output_max;           /* bytes of a job's output for fluxq-logs; 0: all */
     struct config_priority priority;
     struct config_queue *queues;
     size_t nqueues;

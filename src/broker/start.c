@@ -149,6 +149,7 @@ static struct exec_job *make_exec_job (struct broker *b, struct entry *e,
     x->r = e->r;
     x->time_limit = e->job->duration;
     x->grace = b->config->grace;
+    x->output_max = b->config->output_max;
     x->limits = limits_of (b, e);
     x->dir = dir;
     x->spool = spool;

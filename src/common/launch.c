@@ -48,6 +48,7 @@ static const struct field {
     FIELD (listen, STRING, 0, 0),
     FIELD (spool, STRING, 0, 0),
     FIELD (spool_max, U64, 0, INT64_MAX),
+    FIELD (spool_keep, U64, 0, INT64_MAX),
     FIELD (serve_until_released, BOOLEAN, 0, 1),
     FIELD (output, STRING, 0, 0),
     FIELD (error, STRING, 0, 0),

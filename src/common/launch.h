@@ -60,6 +60,7 @@ struct launch {
     char *listen;              /* of rank 0: "unix:/path" or "tcp:0.0.0.0:PORT" */
     char *spool;               /* path of rank 0's spool file */
     uint64_t spool_max;        /* bytes not yet released past which tasks wait; 0: any */
+    uint64_t spool_keep;       /* bytes that it may take, see cut.h; 0: any */
     bool serve_until_released; /* after FINISH stay until POST /v1/release (pods) */
     /* Output files written by rank 0's agent itself (local). NULL: nobody, spool only. */
     char *output;   /* pattern (pattern.h), "" means none */

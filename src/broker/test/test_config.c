@@ -78,6 +78,7 @@ static void test_all_keys (void **state)
                              "requeue-order: end\n"
                              "grace: 1.5\n"
                              "keep-finished: 7\n"
+                             "output-max: 64Mi\n"
                              "priority: {queue: 2, age: 3, age-max: 1d, size: -4,\n"
                              "  fair-share: 5, half-life: infinity, interval: 90}\n"
                              "queues:\n"
@@ -101,6 +102,7 @@ static void test_all_keys (void **state)
     assert_true (!c->requeue && c->requeue_at_end);
     assert_true (c->start_serialize == 64 && c->drain_after_failures == 0);
     assert_int_equal (c->keep_finished, 7);
+    assert_int_equal (c->output_max, 64 << 20);
     const struct priority_weights *w = &c->priority.weights;
     assert_true (w->queue == 2 && w->age == 3 && w->size == -4 && w->fair_share == 5);
     assert_true (w->age_max == 86400 && c->priority.half_life == 0);

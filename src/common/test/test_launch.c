@@ -36,6 +36,7 @@ static const struct launch full = {
     .join_timeout = 60,
     .rendezvous = "tcp:job-7:7717",
     .spool_max = UINT64_C (1) << 40,
+    .spool_keep = 5 << 20,
     .serve_until_released = true,
     .output = "",
     .append = true,
@@ -78,6 +79,7 @@ static void test_round_trip (void **state)
     assert_true (l.time_limit == 90.5 && l.grace == 0.001 && l.join_timeout == 60);
     assert_string_equal (l.rendezvous, "tcp:job-7:7717");
     assert_true (l.spool_max == UINT64_C (1) << 40);
+    assert_int_equal (l.spool_keep, 5 << 20);
     assert_int_equal (l.umask, 077);
     assert_string_equal (l.output, ""); /* "none" and "nobody asked" are two things */
     assert_string_equal (l.input, "in-%t");

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "common/cut.h"
 #include "common/io.h"
 #include "common/json.h"
 #include "common/sha256.h"
@@ -26,6 +27,8 @@ struct output {
     uint8_t key[AGENT_KEY_SIZE];
     int spool;
     uint64_t offset, safe;
+    uint64_t max;
+    struct cut cut;
     struct outputfiles *files;
     bool was_ready, finished;
     struct frame_finish finish;
@@ -41,6 +44,7 @@ struct output *output_create (const struct exec_job *job, const struct launch *l
         return NULL;
     o->spool = -1;
     o->launch = launch;
+    o->max = job->output_max;
     o->output = job->js->output ? strdup (job->js->output) : NULL;
     o->error = job->js->error ? strdup (job->js->error) : NULL;
     o->input = job->js->input ? strdup (job->js->input) : NULL;
@@ -177,36 +181,66 @@ static void deliver (struct output *o, const struct frame *f)
     }
 }
 
+/* What the frame at this offset means for the state, and for the files if they do not have
+ * it yet. */
+static void take_up (struct output *o, const struct frame *f, uint64_t at)
+{
+    if (at >= o->safe)
+        deliver (o, f);
+    else if (f->type == FRAME_READY)
+        o->was_ready = true;
+    else if (f->type == FRAME_FINISH)
+        o->finished = frame_finish_decode (f->data, f->len, &o->finish) == 0;
+}
+
+/* All whole frames in the buffer, the first of which is at *at; *at goes on to what is
+ * left there. 1: behind something that was cut out. */
+static int scan_frames (struct output *o, struct strbuf *buf, uint64_t *at, uint64_t size)
+{
+    size_t used = 0;
+    struct frame f;
+    uint64_t next;
+    ssize_t n;
+
+    while ((n = frame_parse (buf->buf + used, buf->len - used, &f)) > 0) {
+        take_up (o, &f, *at);
+        used += (size_t)n;
+        *at += (uint64_t)n;
+    }
+    strbuf_consume (buf, used);
+    if (n == 0 || buf->len < CUT_SIZE)
+        return 0;
+    if (!cut_parse (buf->buf, buf->len, &next) || next <= *at || next > size)
+        return -EBADMSG;
+    o->cut.at = *at;
+    o->cut.next = *at = next;
+    return 1;
+}
+
 /* Go through the spool from the start: its state, and what the files do not have yet.
  * Ends at the last whole frame, which becomes the spool's end. */
 static int scan_spool (struct output *o, struct error *err)
 {
-    struct strbuf buf;
     uint64_t at = 0, read_at = 0;
-    struct frame f;
-    ssize_t n = 0, got = 1;
+    struct strbuf buf;
+    struct stat st;
+    ssize_t got = 1;
+    int rc = fstat (o->spool, &st);
 
     strbuf_init (&buf, 2 * SCAN_BUFFER);
-    while (n >= 0 && got > 0) {
+    while (rc >= 0 && got > 0) {
         char piece[65536];
-        size_t used = 0;
 
         got = pread (o->spool, piece, sizeof (piece), (off_t)read_at);
         if (got < 0)
             break;
         read_at += (uint64_t)got;
         strbuf_add (&buf, piece, (size_t)got);
-        while ((n = frame_parse (buf.buf + used, buf.len - used, &f)) > 0) {
-            if (at >= o->safe)
-                deliver (o, &f);
-            else if (f.type == FRAME_READY)
-                o->was_ready = true;
-            else if (f.type == FRAME_FINISH)
-                o->finished = frame_finish_decode (f.data, f.len, &o->finish) == 0;
-            used += (size_t)n;
-            at += (uint64_t)n;
+        rc = scan_frames (o, &buf, &at, (uint64_t)st.st_size);
+        if (rc > 0) {
+            read_at = at;
+            strbuf_reset (&buf);
         }
-        strbuf_consume (&buf, used);
     }
     strbuf_release (&buf);
     o->offset = at;
@@ -219,7 +253,11 @@ static int open_spool (struct output *o, struct error *err)
 {
     o->spool =
         open (o->spool_path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0600);
-    return o->spool < 0 ? error_errno (err, errno, "%s", o->spool_path) : 0;
+    if (o->spool < 0)
+        return error_errno (err, errno, "%s", o->spool_path);
+    cut_init (&o->cut, o->spool, o->max);
+    o->cut.durable = true;
+    return 0;
 }
 
 /* As much as the ConfigMap has room for beside the launch file and the script. */
@@ -321,6 +359,9 @@ int output_checkpoint (struct output *o, struct error *err)
         rc = error_errno (err, errno, "%s", o->spool_path);
     else
         rc = write_delivered (o, err);
+    /* Only what the files have, too. */
+    if (rc == 0 && cut_advance (&o->cut, o->spool, o->safe) < 0)
+        o->cut.max = 0;
     userfile_restore (NULL);
     return rc;
 }

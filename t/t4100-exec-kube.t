@@ -123,7 +123,7 @@ test_expect_success 'what a job wrote is in its file while it runs, and stays wh
 test_expect_success '... and fluxq-logs has it, of any rank and task, when the pods are gone' '
     wait_until 30 no_jobs_of_ours && fluxq-logs --stdout --rank 1 "$id" >logged && test_cmp expected logged &&
     fluxq-logs --stdout --task 0 "$id" >logged && test_cmp expected logged &&
-    fluxq-logs --label --task 1 "$id" | sed -n 2p | grep -x "1: 2"
+    fluxq-logs --label --task 1 --stdout "$id" | sed -n 2p | grep -x "1: 2"
 '
 
 test_expect_success 'twenty megabytes from two nodes arrive whole; with output-max fluxq-logs says where it was cut' '
@@ -131,8 +131,32 @@ test_expect_success 'twenty megabytes from two nodes arrive whole; with output-m
     start_broker --kube --config "$HERE/kube.yaml" &&
     id=$(fluxq-submit --wait -N 2 -n 2 -o "large-%t.out" -- seq 1500000) && seq 1500000 >expected &&
     test_cmp expected large-0.out && test_cmp expected large-1.out && rm large-?.out &&
-    fluxq-logs "$id" >logged && grep -c "^fluxq: \[\.\.\. about .* MB" logged && [ "$(stat -c %s logged)" -lt 4300000 ] &&
+    fluxq-logs --stdout "$id" >logged && grep -c "^fluxq: \[\.\.\. about .* MB" logged && [ "$(stat -c %s logged)" -lt 4300000 ] &&
     [ "$(head -n 1 logged)" = 1 ] && [ "$(tail -n 1 logged)" = 1500000 ] &&
+    stop_broker && write_config "$configs/fluxq.kubeconfig" && start_broker --kube --config "$HERE/kube.yaml"
+'
+
+test_expect_success 'where the pods see the directory tasks run in it, and the agent writes there as the user' '
+    mkdir -m 777 "$FLUXQ_RUN/shared" && mkdir mine && dir=$FLUXQ_RUN/shared &&
+    stop_broker && write_config "$configs/fluxq.kubeconfig" \
+        "queues: {batch: {mounts: [{path: $dir, volume: {hostPath: {path: $dir}}}]}}" &&
+    start_broker --kube --config "$HERE/kube.yaml" && cp read.sh in.txt "$dir" &&
+    id=$(cd "$dir" && setpriv --reuid=65534 --regid=65534 --clear-groups fluxq-submit --wait read.sh) &&
+    test_cmp in.txt "$dir/read.out" && [ "$(stat -c %u "$dir/read.out")" = 65534 ] &&
+    head -c 2000000 /dev/urandom >"$dir/large.bin" &&
+    id=$(cd "$dir" && fluxq-submit --wait -N 2 -n 2 -i large.bin -o "here-%n" -e "$HERE/mine/err" -- \
+        sh -c "cat; pwd >&2; ls >/dev/null") &&
+    cmp "$dir/large.bin" "$dir/here-0" && cmp "$dir/large.bin" "$dir/here-1" &&
+    printf "%s\n" "$dir" "$dir" >expected && test_cmp expected mine/err &&
+    fluxq-logs --stdout --task 1 $id | cmp - "$dir/large.bin"
+'
+
+test_expect_success '... what is missing there fails the job at once, and what it wrote stays when it is killed' '
+    id=$(cd "$dir" && fluxq-submit -o missing/out -- true) && wait_job_state "$id" FAILED 60 &&
+    said "$id" "missing does not exist" && [ "$(count_events "$id" alloc)" = 1 ] &&
+    id=$(cd "$dir" && fluxq-submit -o out -- sh -c "seq 20000; exec sleep 300") && seq 20000 >expected &&
+    wait_until 60 cmp -s expected "$dir/out" && fluxq-cancel "$id" && wait_job_state "$id" CANCELLED 60 &&
+    test_cmp expected "$dir/out" &&
     stop_broker && write_config "$configs/fluxq.kubeconfig" && start_broker --kube --config "$HERE/kube.yaml"
 '
 

@@ -8,6 +8,7 @@
 
 #include "common/cut.h"
 #include "common/parse.h"
+#include "exec/mounts.h"
 
 #define QUEUES_MAX 256
 #define TIMEOUT_MAX 86400.0
@@ -21,6 +22,7 @@ enum kind {
     KIND_INT,
     KIND_BOOL,
     KIND_BYTES,
+    KIND_MOUNTS,
     KIND_STRINGS,
     KIND_LEVEL,
     KIND_POLICY,
@@ -86,6 +88,7 @@ static const struct key queue_keys[] = {
     { "max-nodes", KIND_INT, AT (max_nodes), 1, INT32_MAX },
     { "priority", KIND_INT, AT (priority), 0, PRIORITY_QUEUE_MAX },
     { "image", KIND_STRING, AT (image), 0, 0 },
+    { "mounts", KIND_MOUNTS, AT (mounts), 0, 0 },
 };
 #undef AT
 
@@ -226,8 +229,18 @@ static int set_bytes (const struct key *key, uint64_t *field, const json_t *valu
     return 0;
 }
 
-static int set_queue_value (struct config_queue *q, const struct key *key,
-                            const json_t *value, const struct place *p)
+static int set_mounts (json_t **field, json_t *value, const struct place *p)
+{
+    struct error why = { 0 };
+
+    if (mounts_check (value, &why) < 0)
+        return FAIL (p, "mounts: %s", why.text);
+    *field = json_deep_copy (value);
+    return *field ? 0 : error_set (p->err, ENOMEM, "out of memory");
+}
+
+static int set_queue_value (struct config_queue *q, const struct key *key, json_t *value,
+                            const struct place *p)
 {
     void *field = (char *)q + key->offset;
     int64_t number = 0;
@@ -240,6 +253,8 @@ static int set_queue_value (struct config_queue *q, const struct key *key,
         return set_timeout (field, value, p);
     case KIND_BOOL:
         return set_bool (field, value, p);
+    case KIND_MOUNTS:
+        return set_mounts (field, value, p);
     default:
         if (get_int (key, value, &number, p) < 0)
             return -EINVAL;
@@ -293,6 +308,7 @@ static void queue_release (struct config_queue *q)
 {
     free (q->name);
     free (q->image);
+    json_decref (q->mounts);
 }
 
 static int read_queues (struct config *c, json_t *value, const struct place *p)

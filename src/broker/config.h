@@ -37,6 +37,7 @@ struct config_queue {
     int64_t max_nodes; /* 0: no bound */
     int priority;      /* added to each job's priority, 0..1000 */
     char *image;       /* for jobs without --image, or NULL */
+    json_t *mounts;    /* of its pods, see exec/mounts.h, or NULL */
 };
 
 /* The mapping "priority:". */

@@ -69,6 +69,7 @@ struct exec_job {
     double grace;        /* seconds between SIGTERM and SIGKILL */
     uint64_t output_max; /* bytes that the spool may take, see cut.h; 0: any */
     struct exec_limits limits;
+    json_t *mounts; /* of its queue, see mounts.h, or NULL */
     const char *
         dir; /* the job's own directory STATE/jobs/ID, exists, belongs to the user, 0700 */
     const char

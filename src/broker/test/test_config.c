@@ -84,7 +84,8 @@ static void test_all_keys (void **state)
                              "queues:\n"
                              "  short: {max-time: 30m, max-nodes: 4, priority: 10,\n"
                              "    start-timeout: 30, place-timeout: 10s}\n"
-                             "  long: {default: true, default-time: 1h, started: false}\n"
+                             "  long: {default: true, default-time: 1h, started: false,\n"
+                             "    mounts: [{path: /home, volume: {emptyDir: {}}}]}\n"
                              "kube: {image: 'busybox:1'}\n",
                              &err);
 
@@ -109,6 +110,7 @@ static void test_all_keys (void **state)
     assert_true (c->priority.interval == 90);
     assert_string_equal (config_default_queue (c)->name, "long");
     assert_false (config_default_queue (c)->started);
+    assert_int_equal (json_array_size (config_default_queue (c)->mounts), 1);
     const struct config_queue *q = config_find_queue (c, "short");
     assert_non_null (q);
     assert_true (q->max_time == 1800 && q->max_nodes == 4 && q->priority == 10);

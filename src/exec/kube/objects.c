@@ -8,6 +8,7 @@
 
 #include "common/macros.h"
 #include "common/sha256.h"
+#include "exec/mounts.h"
 #include "jobspec/base64.h"
 
 #define TTL_SECONDS 86400
@@ -145,6 +146,12 @@ static json_t *container (const struct object_source *src)
         "mountPath", POD_JOB, "readOnly", 1, "name", "key", "mountPath", POD_KEY,
         "readOnly", 1, "name", "run", "mountPath", POD_RUN);
 
+    if (c
+        && mounts_add_places (src->job->mounts, json_object_get (c, "volumeMounts"))
+               < 0) {
+        json_decref (c);
+        return NULL;
+    }
     if (c && src->cfg->pull_policy)
         json_object_set_new (c, "imagePullPolicy", json_string (src->cfg->pull_policy));
     if (c && src->cfg->restricted)
@@ -173,12 +180,19 @@ static json_t *job_items (const struct object_source *src)
 
 static json_t *volumes (const struct object_source *src)
 {
-    return json_pack ("[{s:s s:{s:s s:i}} {s:s s:{s:s s:i s:o}} {s:s s:{s:s s:i}} "
-                      "{s:s s:{}}]",
-                      "name", "bin", "configMap", "name", src->agent, "defaultMode", 0755,
-                      "name", "job", "configMap", "name", src->name, "defaultMode", 0444,
-                      "items", job_items (src), "name", "key", "secret", "secretName",
-                      src->name, "defaultMode", 0400, "name", "run", "emptyDir");
+    json_t *list =
+        json_pack ("[{s:s s:{s:s s:i}} {s:s s:{s:s s:i s:o}} {s:s s:{s:s s:i}} "
+                   "{s:s s:{}}]",
+                   "name", "bin", "configMap", "name", src->agent, "defaultMode", 0755,
+                   "name", "job", "configMap", "name", src->name, "defaultMode", 0444,
+                   "items", job_items (src), "name", "key", "secret", "secretName",
+                   src->name, "defaultMode", 0400, "name", "run", "emptyDir");
+
+    if (mounts_add_volumes (src->job->mounts, list) < 0) {
+        json_decref (list);
+        return NULL;
+    }
+    return list;
 }
 
 static json_t *pod_spec (const struct object_source *src)

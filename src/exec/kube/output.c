@@ -13,6 +13,7 @@
 #include "common/sha256.h"
 #include "common/userfile.h"
 #include "exec/kube/outputfiles.h"
+#include "exec/mounts.h"
 
 #define DELIVERED_MAX (32 << 20)
 #define SCAN_BUFFER (1 << 20)
@@ -24,6 +25,8 @@ struct output {
     char *output, *error, *input; /* patterns or NULL */
     size_t script_len;
     struct inputfiles inputs;
+    bool sends_input;
+    unsigned by_agent;
     uint8_t key[AGENT_KEY_SIZE];
     int spool;
     uint64_t offset, safe;
@@ -35,6 +38,21 @@ struct output {
     bool note_fresh;
     char note[ERROR_TEXT_MAX + 64];
 };
+
+static bool is_seen (const struct exec_job *job, const struct launch *launch,
+                     const char *file, bool to_write)
+{
+    return file && *file && mounts_see (job->mounts, launch->cwd, file, to_write);
+}
+
+static unsigned decide_by_agent (const struct exec_job *job, const struct launch *launch)
+{
+    const struct jobspec *js = job->js;
+    bool output = is_seen (job, launch, js->output, true);
+    bool error = js->error ? is_seen (job, launch, js->error, true) : output;
+
+    return (output ? OUTPUT_BY_AGENT : 0) | (error ? ERROR_BY_AGENT : 0);
+}
 
 struct output *output_create (const struct exec_job *job, const struct launch *launch)
 {
@@ -49,6 +67,9 @@ struct output *output_create (const struct exec_job *job, const struct launch *l
     o->error = job->js->error ? strdup (job->js->error) : NULL;
     o->input = job->js->input ? strdup (job->js->input) : NULL;
     o->script_len = job->js->script_len;
+    o->sends_input = inputfiles_wanted (job->js->input)
+                     && !is_seen (job, launch, job->js->input, false);
+    o->by_agent = decide_by_agent (job, launch);
     o->user = (struct exec_user){ .uid = job->user.uid, .gid = job->user.gid };
     o->user.groups = calloc (job->user.ngroups + 1, sizeof (gid_t));
     if (o->user.groups && job->user.ngroups) {
@@ -124,7 +145,7 @@ static int read_delivered (struct output *o, json_t **ret_sizes, struct error *e
 {
     autostrbuf struct strbuf sb;
     autojson json_t *root = NULL;
-    int64_t offset = 0;
+    int64_t offset = 0, by_agent = 0;
     json_t *sizes = NULL;
     int rc;
 
@@ -139,10 +160,14 @@ static int read_delivered (struct output *o, json_t **ret_sizes, struct error *e
         || json_get_int (root, "offset", 0, INT64_MAX, &offset, JSON_REQUIRED,
                          o->delivered_path, err)
                < 0
+        || json_get_int (root, "agent", 0, OUTPUT_BY_AGENT | ERROR_BY_AGENT, &by_agent,
+                         JSON_OPTIONAL_KEY, o->delivered_path, err)
+               < 0
         || json_get_object (root, "files", &sizes, JSON_REQUIRED, o->delivered_path, err)
                < 0)
         return -EINVAL;
     o->safe = (uint64_t)offset;
+    o->by_agent = (unsigned)by_agent;
     *ret_sizes = json_incref (sizes);
     return 1;
 }
@@ -150,8 +175,8 @@ static int read_delivered (struct output *o, json_t **ret_sizes, struct error *e
 static int write_delivered (struct output *o, struct error *err)
 {
     json_t *sizes = outputfiles_sync (o->files);
-    autojson json_t *root =
-        json_pack ("{s:I s:o}", "offset", (json_int_t)o->offset, "files", sizes);
+    autojson json_t *root = json_pack ("{s:I s:i s:o}", "offset", (json_int_t)o->offset,
+                                       "agent", (int)o->by_agent, "files", sizes);
     autofree char *text = root ? json_dumps (root, JSON_COMPACT) : NULL;
     int rc;
 
@@ -266,7 +291,7 @@ static int read_inputs (struct output *o, struct error *err)
     autostrbuf struct strbuf text;
     size_t other;
 
-    if (!inputfiles_wanted (o->input) || o->was_ready || o->finished)
+    if (!o->sends_input || o->was_ready || o->finished)
         return 0;
     strbuf_init (&text, 2 * LAUNCH_MAX);
     if (launch_write (o->launch, &text) < 0)
@@ -276,6 +301,15 @@ static int read_inputs (struct output *o, struct error *err)
                             CONFIGMAP_MAX - MIN (other, CONFIGMAP_MAX), err);
 }
 
+/* Those that are left for us. */
+static struct outputfiles *open_files (struct output *o, struct error *err)
+{
+    const char *output = o->by_agent & OUTPUT_BY_AGENT ? NULL : o->output;
+    const char *error = o->by_agent & ERROR_BY_AGENT ? "" : o->error;
+
+    return outputfiles_create (o->launch, output, error, err);
+}
+
 static int open_all (struct output *o, struct error *err)
 {
     autojson json_t *sizes = NULL;
@@ -283,12 +317,12 @@ static int open_all (struct output *o, struct error *err)
 
     if (rc < 0 || (rc = open_spool (o, err)) < 0)
         return rc;
-    o->files = outputfiles_create (o->launch, o->output, o->error, err);
-    if (!o->files)
-        return -EINVAL;
     known = read_delivered (o, &sizes, err);
     if (known < 0)
         return known;
+    o->files = open_files (o, err);
+    if (!o->files)
+        return -EINVAL;
     rc = known ? outputfiles_restore (o->files, sizes, err)
                : outputfiles_begin (o->files, err);
     if (rc == 0)
@@ -391,6 +425,11 @@ const struct frame_finish *output_finish (const struct output *o)
 const uint8_t *output_key (const struct output *o)
 {
     return o->key;
+}
+
+unsigned output_by_agent (const struct output *o)
+{
+    return o->by_agent;
 }
 
 const struct inputfiles *output_inputs (const struct output *o)

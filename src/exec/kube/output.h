@@ -47,6 +47,11 @@ uint64_t output_safe_offset (const struct output *o); /* of them durable */
 bool output_was_ready (const struct output *o);       /* the spool has the READY frame */
 const struct frame_finish *output_finish (const struct output *o); /* or NULL */
 const uint8_t *output_key (const struct output *o);
+/* Which files the agent writes itself, because the pods see their directories
+ * (mounts.h). As decided when the job was first opened, so after output_open(). */
+#define OUTPUT_BY_AGENT 1 /* standard output */
+#define ERROR_BY_AGENT 2  /* standard error */
+unsigned output_by_agent (const struct output *o);
 /* What the tasks shall read; empty once they run. */
 const struct inputfiles *output_inputs (const struct output *o);
 /* One line once when a file was given up, then NULL until the next. */

@@ -107,6 +107,7 @@ static void test_input (void **state)
 
     (void)state;
     src.inputs = &inputs;
+    job.mounts = json_pack ("[{s:s s:{s:{}}}]", "path", "/home", "volume", "emptyDir");
     json_t *job_object = object_job (&src);
     json_t *map = object_configmap (&src, "u", "l", 1);
     json_t *items = at (job_object, "spec|template|spec|volumes|1|configMap|items");
@@ -115,8 +116,15 @@ static void test_input (void **state)
     assert_int_equal (json_integer_value (at (items, "2|mode")), 0444);
     assert_string_equal (text_at (map, "binaryData|input-0"), "YWJj");
     assert_string_equal (text_at (map, "binaryData|input-1"), "");
+    assert_string_equal (text_at (job_object, "spec|template|spec|volumes|4|name"),
+                         "mount-0");
+    assert_string_equal (
+        text_at (job_object, "spec|template|spec|containers|0|volumeMounts|4|mountPath"),
+        "/home");
     json_decref (job_object);
     json_decref (map);
+    json_decref (job.mounts);
+    job.mounts = NULL;
     src.inputs = NULL;
 }
 

@@ -16,6 +16,7 @@
 
 #include "common/io.h"
 #include "exec/joblaunch.h"
+#include "exec/mounts.h"
 
 static char dir[64];
 static struct exec_job job;
@@ -310,6 +311,41 @@ static void test_input_refused (void **state)
     output_destroy (open_output ());
 }
 
+/* What the agent writes is left to it, also by a broker that was told otherwise since. */
+static void test_by_agent (void **state)
+{
+    struct jobspec *js = (struct jobspec *)job.js;
+    struct error err = { 0 };
+    struct output *o;
+    char path[256];
+
+    (void)state;
+    put ("in", "x");
+    js->input = strdup ("in");
+    job.mounts = json_pack ("[{s:s s:{s:{}}}]", "path", dir, "volume", "emptyDir");
+    assert_int_equal (mounts_check (job.mounts, &err), 0);
+    free (js->error);
+    js->error = strdup ("/nowhere/else");
+    o = output_create (&job, &launch);
+    assert_true (output_open (o, &err) < 0); /* that one is ours */
+    output_destroy (o);
+    free (js->error);
+    js->error = NULL;
+    o = open_output ();
+    assert_int_equal (output_by_agent (o), OUTPUT_BY_AGENT | ERROR_BY_AGENT);
+    assert_int_equal (output_inputs (o)->n, 0);
+    write_out (o, 1, 0, "zero\n");
+    output_destroy (o);
+    snprintf (path, sizeof (path), "%s/out-0", dir);
+    assert_int_equal (access (path, F_OK), -1);
+    json_decref (job.mounts);
+    job.mounts = NULL;
+    o = open_output ();
+    assert_int_equal (output_by_agent (o), OUTPUT_BY_AGENT | ERROR_BY_AGENT);
+    assert_int_equal (access (path, F_OK), -1);
+    output_destroy (o);
+}
+
 static void test_finish (void **state)
 {
     struct output *o = open_output ();
@@ -368,6 +404,7 @@ int main (void)
         cmocka_unit_test_setup_teardown (test_input, setup, teardown),
         cmocka_unit_test_setup_teardown (test_input_for_each, setup, teardown),
         cmocka_unit_test_setup_teardown (test_input_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_by_agent, setup, teardown),
         cmocka_unit_test_setup_teardown (test_finish, setup, teardown),
         cmocka_unit_test_setup_teardown (test_refused, setup, teardown),
         cmocka_unit_test_setup_teardown (test_spool_is_no_link, setup, teardown),

@@ -177,7 +177,9 @@ test_expect_success '... --label says at the beginning of each line whose it is'
     test_cmp wanted got &&
     id=$(fluxq-submit --wait -N 2 -n 2 -o /dev/null -- sh -c "printf \"a\nb\"") &&
     fluxq-logs -l $id >got && cat got && sort got >sorted && printf "%s\n" "0: a" "0: b" "1: a" "1: b" >wanted &&
-    test_cmp wanted sorted
+    test_cmp wanted sorted &&
+    id=$(fluxq-submit --wait -o /dev/null -- sh -c "yes \"\" | head -n 500000") &&
+    fluxq-logs -l $id | sort | uniq -c >got && echo " 500000 0: " >wanted && test_cmp wanted got
 '
 
 # cut_from LOGGED WHOLE: the first is the beginning of the second, a line that says how much is left out, and the end.

@@ -52,6 +52,7 @@ if HAVE_CMOCKA
 SHELL_TESTS = \
 	src/shell/test/test_env \
 	src/shell/test/test_http \
+	src/shell/test/test_infile \
 	src/shell/test/test_jobstate \
 	src/shell/test/test_spool \
 	src/shell/test/test_wire
@@ -60,6 +61,7 @@ UNIT_TESTS += $(SHELL_TESTS)
 SHELL_TEST_LIBS = src/shell/libshell.a $(COMMON_LIBS) $(CMOCKA_LIBS)
 src_shell_test_test_env_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_http_LDADD = $(SHELL_TEST_LIBS)
+src_shell_test_test_infile_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_jobstate_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_spool_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_wire_LDADD = $(SHELL_TEST_LIBS)

@@ -244,6 +244,8 @@ test_expect_success 'output to files, by task and stream; labels; an unfinished 
 	wc -l <o-all
 	fluxq-run -o none echo nothing
 	fluxq-run -o 1 sh -c "echo task \$FLUXQ_PROCID"
+	fluxq-run -o n-%J-%s-%n -O -n 4 sh -c "echo \$FLUXQ_NODEID"
+	cat n-$FLUXQ_JOB_ID.6-6-0 n-$FLUXQ_JOB_ID.6-6-1 | tr "\n" " "
 	fluxq-run -O -n 12 -l sh -c "test \$FLUXQ_PROCID -gt 0 || printf \"a\nb\""
 	fluxq-run -o /nowhere/x true
 	echo "$?"
@@ -258,7 +260,7 @@ test_expect_success 'output to files, by task and stream; labels; an unfinished 
 	2 out
 	5
 	task 1
-	00: a
+	0 0 1 1 00: a
 	00: b
 	fluxq-run: cannot write /nowhere/x: No such file or directory
 	1

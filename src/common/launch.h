@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "common/error.h"
+#include "common/pattern.h"
 #include "common/strbuf.h"
 
 #define LAUNCH_MAX (8 * 1024 * 1024) /* bytes of a launch file */
@@ -65,11 +66,13 @@ struct launch {
     uint32_t fanout;           /* most agents that connect to one; 0: the default, 16 */
     char *spool;               /* path of rank 0's spool file */
     uint64_t spool_max;        /* bytes not yet released past which tasks wait; 0: any */
+    uint64_t spool_keep;       /* bytes that it may take, see cut.h; 0: any */
     bool serve_until_released; /* after FINISH stay until POST /v1/release (pods) */
     /* Output files written by rank 0's agent itself (local). NULL: nobody, spool only. */
     char *output;   /* pattern (pattern.h), "" means none */
     char *error;    /* NULL: same file as output */
     bool append;    /* else truncate */
+    char *input;    /* pattern: what the tasks read; each opens it. NULL: /dev/null */
     uint32_t umask; /* 0 to 0777 */
 };
 
@@ -85,5 +88,9 @@ void launch_release (struct launch *l);
 uint32_t launch_ntasks (const struct launch *l); /* over all nodes, at most 2^31 */
 /* Global number of the first task of rank (block distribution). */
 uint32_t launch_first_task (const struct launch *l, uint32_t rank);
+/* What file names are made of for a task (global number) of rank; borrowed from l. The
+ * script of a batch job is no step, a command is the job's step 0. */
+struct pattern_vars launch_pattern_vars (const struct launch *l, uint32_t rank,
+                                         uint32_t task);
 
 #endif

@@ -65,9 +65,11 @@ struct exec_job {
     struct exec_user user;
     const struct jobspec *js;
     const struct rset *r;
-    double time_limit; /* seconds, 0: none */
-    double grace;      /* seconds between SIGTERM and SIGKILL */
+    double time_limit;   /* seconds, 0: none */
+    double grace;        /* seconds between SIGTERM and SIGKILL */
+    uint64_t output_max; /* bytes that the spool may take, see cut.h; 0: any */
     struct exec_limits limits;
+    json_t *mounts; /* of its queue, see mounts.h, or NULL */
     const char *
         dir; /* the job's own directory STATE/jobs/ID, exists, belongs to the user, 0700 */
     const char

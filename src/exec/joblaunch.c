@@ -117,6 +117,7 @@ int joblaunch_fill (const struct exec_job *job, struct launch *l, struct error *
     l->time_limit = job->time_limit;
     l->grace = job->grace;
     l->umask = UMASK;
+    l->append = js->append;
     l->job_name = strdup (job->name ? job->name : js->name);
     l->user = strdup (job->user.name);
     l->queue = strdup (job->queue ? job->queue : "");

@@ -12,6 +12,7 @@ SHELL_PARTS = \
 	src/shell/guardian.c \
 	src/shell/hostfile.c \
 	src/shell/http.c \
+	src/shell/infile.c \
 	src/shell/jobstate.c \
 	src/shell/kvs.c \
 	src/shell/layout.c \
@@ -86,6 +87,7 @@ SHELL_TESTS = \
 	src/shell/test/test_cpubind \
 	src/shell/test/test_env \
 	src/shell/test/test_http \
+	src/shell/test/test_infile \
 	src/shell/test/test_jobstate \
 	src/shell/test/test_kvs \
 	src/shell/test/test_layout \
@@ -107,6 +109,7 @@ src_shell_test_test_cpubind_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_cpubind_LDFLAGS = $(AM_LDFLAGS) $(SHELL_WRAP_FLAGS)
 src_shell_test_test_env_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_http_LDADD = $(SHELL_TEST_LIBS)
+src_shell_test_test_infile_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_jobstate_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_kvs_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_layout_LDADD = $(SHELL_TEST_LIBS)

@@ -678,6 +678,7 @@ int root_run (struct agent *agent)
         agent_log (agent, "%s", err.text);
         return rc == -EEXIST ? AGENT_EXIT_ALREADY : 1;
     }
+    spool_keep (&root.spool, agent->launch.spool_keep);
     rc = create_parts (&root, &err);
     if (rc < 0) {
         /* Nobody can join or ask: the spool tells. */

@@ -16,9 +16,10 @@ struct target { /* of a stream */
     const char *pattern;
     int64_t only; /* task, -1: all */
     bool none;
-    bool per_task;
     int fd;   /* of all tasks */
-    int *fds; /* per task: -1: not open yet */
+    int *fds; /* [nfds] one for each task or node; -1: not open yet */
+    uint32_t nfds;
+    bool by_node;
 };
 
 struct run_output {
@@ -33,11 +34,17 @@ static int open_file (const struct run_output *out, const struct target *t, uint
                       struct error *err)
 {
     autostrbuf struct strbuf path;
+    uint32_t node = out->vars.node_of[task];
     struct pattern_vars v = { .job_id = out->vars.job_id,
+                              .array_job = out->vars.array_job,
+                              .array_task = out->vars.array_task,
                               .job_name = out->vars.job_name,
                               .user = out->vars.user,
-                              .node = out->vars.hosts[out->vars.node_of[task]],
-                              .task = task };
+                              .node = out->vars.hosts[node],
+                              .node_index = out->vars.ranks[node],
+                              .task = task,
+                              .in_step = true,
+                              .step = out->vars.step };
     strbuf_init (&path, 64 * 1024);
     int rc = pattern_expand (t->pattern, &v, &path, err);
     if (rc < 0)
@@ -62,15 +69,16 @@ static int set_target (struct run_output *out, struct target *t, const char *pat
     if (parse_int (pattern, 0, (int64_t)out->vars.ntasks - 1, &t->only, "", NULL) == 0)
         return 0;
     t->only = -1;
-    t->per_task = pattern_is_per_task (pattern);
-    if (!t->per_task) {
+    t->by_node = !pattern_is_per_task (pattern) && pattern_is_per_node (pattern);
+    if (!t->by_node && !pattern_is_per_task (pattern)) {
         t->fd = open_file (out, t, 0, err);
         return t->fd < 0 ? t->fd : 0;
     }
-    t->fds = malloc (out->vars.ntasks * sizeof (*t->fds));
+    t->nfds = t->by_node ? out->vars.nnodes : out->vars.ntasks;
+    t->fds = malloc (t->nfds * sizeof (*t->fds));
     if (!t->fds)
         return error_set (err, ENOMEM, "no memory");
-    for (uint32_t i = 0; i < out->vars.ntasks; i++)
+    for (uint32_t i = 0; i < t->nfds; i++)
         t->fds[i] = -1;
     return 0;
 }
@@ -124,7 +132,7 @@ void run_output_destroy (struct run_output *out)
     bool same = is_same (out);
     for (int s = 0; s < (same ? 1 : 2); s++) {
         struct target *t = &out->targets[s];
-        for (uint32_t i = 0; t->fds && i < out->vars.ntasks; i++)
+        for (uint32_t i = 0; t->fds && i < t->nfds; i++)
             if (t->fds[i] >= 0)
                 close (t->fds[i]);
         free (t->fds);
@@ -140,11 +148,12 @@ void run_output_destroy (struct run_output *out)
 static int target_fd (struct run_output *out, struct target *t, uint32_t task,
                       struct error *err)
 {
+    uint32_t i = t->by_node ? out->vars.node_of[task] : task;
     if (!t->fds)
         return t->fd;
-    if (t->fds[task] < 0)
-        t->fds[task] = open_file (out, t, task, err);
-    return t->fds[task];
+    if (t->fds[i] < 0)
+        t->fds[i] = open_file (out, t, task, err);
+    return t->fds[i];
 }
 
 static int write_out (struct run_output *out, uint32_t task, int stream, const char *data,
@@ -223,7 +232,7 @@ int run_output_end (struct run_output *out, uint32_t task, struct error *err)
     }
     for (int s = 0; s < (is_same (out) ? 1 : 2); s++) {
         struct target *t = &out->targets[s];
-        if (t->fds && t->fds[task] >= 0) {
+        if (t->fds && !t->by_node && t->fds[task] >= 0) {
             close (t->fds[task]);
             t->fds[task] = -1;
         }

@@ -253,6 +253,7 @@ static int start_task (struct rank_step *s, uint32_t local, struct error *err)
                               .cwd_fd = s->cwd_fd,
                               .cwd = s->cwd,
                               .input = reads (s, t),
+                              .in_fd = -1,
                               .pass_fd = -1,
                               .prepare = prepare,
                               .prepare_ctx = &child };

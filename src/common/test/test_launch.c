@@ -37,9 +37,11 @@ static const struct launch full = {
     .rendezvous = "tcp:job-7:7717",
     .fanout = 3,
     .spool_max = UINT64_C (1) << 40,
+    .spool_keep = 5 << 20,
     .serve_until_released = true,
     .output = "",
     .append = true,
+    .input = (char *)"in-%t",
     .umask = 077,
 };
 
@@ -79,8 +81,10 @@ static void test_round_trip (void **state)
     assert_string_equal (l.rendezvous, "tcp:job-7:7717");
     assert_int_equal (l.fanout, 3);
     assert_true (l.spool_max == UINT64_C (1) << 40);
+    assert_int_equal (l.spool_keep, 5 << 20);
     assert_int_equal (l.umask, 077);
     assert_string_equal (l.output, ""); /* "none" and "nobody asked" are two things */
+    assert_string_equal (l.input, "in-%t");
     assert_null (l.error);
     assert_null (l.listen);
     assert_int_equal (launch_ntasks (&l), 5);

@@ -14,6 +14,7 @@
 #include "common/agent_api.h"
 #include "exec/exec.h"
 #include "exec/kube/config.h"
+#include "exec/kube/inputfiles.h"
 
 #define OBJECT_NAME_MAX 64
 
@@ -34,6 +35,7 @@ struct object_source {
     const struct exec_job *job;
     const char *cluster, *namespace_, *name; /* name: the job's objects' */
     const char *agent;                       /* name of the agent's ConfigMap */
+    const struct inputfiles *inputs;         /* for the tasks to read, or NULL */
 };
 
 void object_name (char ret[OBJECT_NAME_MAX], const char *cluster, uint64_t id,

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <utlist.h>
 
+#include "common/cut.h"
 #include "common/hostlist.h"
 #include "common/io.h"
 #include "common/log.h"
@@ -263,16 +264,18 @@ static void read_spool (struct local_job *l)
     while (buf && fd >= 0 && !l->finish_seen) {
         ssize_t got = pread (fd, buf, SPOOL_CHUNK, (off_t)offset);
         size_t used = 0;
-        while (got > 0 && !l->finish_seen) {
-            ssize_t n = frame_parse (buf + used, (size_t)got - used, &f);
-            if (n <= 0)
-                break;
+        ssize_t n = 0;
+        uint64_t next;
+        while (got > 0 && !l->finish_seen
+               && (n = frame_parse (buf + used, (size_t)got - used, &f)) > 0) {
             note_frame (l, &f);
             used += (size_t)n;
         }
-        if (used == 0)
-            return; /* the end, or cut short */
         offset += used;
+        if (n < 0 && cut_parse (buf + used, (size_t)got - used, &next) && next > offset)
+            offset = next;
+        else if (used == 0)
+            return; /* the end, or cut short */
     }
 }
 
@@ -459,6 +462,7 @@ static int set_texts (struct local_job *l, struct launch *launch)
         { &launch->spool, "", l->job->spool },
         { &launch->output, "", js->output ? js->output : "" },
         { &launch->error, "", js->error },
+        { &launch->input, "", js->input },
         { &launch->script, "", jobspec_is_batch (js) ? l->script : NULL },
     };
     for (size_t i = 0; i < ARRAY_SIZE (texts); i++) {
@@ -472,6 +476,7 @@ static int set_texts (struct local_job *l, struct launch *launch)
     launch->join_timeout = l->job->limits.start;
     /* Of several virtual nodes each has all the machine's cores, or none of its own. */
     launch->cores_are_cpus = l->x->nodes == 1;
+    launch->spool_keep = l->job->output_max;
     return address ? 0 : error_set (&l->err, ENOMEM, "out of memory");
 }
 

@@ -245,7 +245,7 @@ test_expect_success 'output to files, by task and stream; labels; an unfinished 
 	fluxq-run -o none echo nothing
 	fluxq-run -o 1 sh -c "echo task \$FLUXQ_PROCID"
 	fluxq-run -o n-%J-%s-%n -O -n 4 sh -c "echo \$FLUXQ_NODEID"
-	cat n-$FLUXQ_JOB_ID.6-6-0 n-$FLUXQ_JOB_ID.6-6-1 | tr "\n" " "
+	cat n-$FLUXQ_JOB_ID.5-5-0 n-$FLUXQ_JOB_ID.5-5-1 | tr "\n" " "
 	fluxq-run -O -n 12 -l sh -c "test \$FLUXQ_PROCID -gt 0 || printf \"a\nb\""
 	fluxq-run -o /nowhere/x true
 	echo "$?"

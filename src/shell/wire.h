@@ -84,6 +84,7 @@ enum wire_type {
     WIRE_RUN_TAKEN,   /* u32 bytes of input that all tasks have taken */
     WIRE_RUN_END, /* u32 wait status of the worst task, why it ended early or could not
                        * begin ("": all tasks ended) */
+    WIRE_RUN_LAST = WIRE_RUN_END,
 
     /* Between rank 0 and the ranks of a step; task: its number. Downwards: */
     WIRE_STEP_START = 112, /* a piece of the step_spec; stream 1: the last one */
@@ -98,7 +99,7 @@ enum wire_type {
     WIRE_STEP_TAKEN,  /* u32 bytes of input that all its tasks here have taken */
     WIRE_STEP_PUT,   /* a piece of what this rank puts into the KVS; stream 1: the last */
     WIRE_STEP_ABORT, /* a task wants the step ended: u32 wait status, why */
-    WIRE_LAST = WIRE_STEP_ABORT,
+    WIRE_STEP_LAST = WIRE_STEP_ABORT,
 };
 
 enum wire_join {

@@ -18,7 +18,7 @@ static const uint32_t k[64] = {
     0xc67178f2,
 };
 
-static uint32_t rotr (uint32_t x, int n)
+static inline uint32_t rotr (uint32_t x, int n)
 {
     return x >> n | x << (32 - n);
 }
@@ -35,7 +35,24 @@ static void put_be32 (uint8_t *p, uint32_t n)
         p[i] = (uint8_t)(n >> (24 - 8 * i));
 }
 
-/* FIPS 180-4, 6.2.2: one block of the message. */
+/* The working variables by their place before round t: each round moves all by one, so that
+ * instead the places move. */
+#define V(i) v[((i)-t) & 7]
+
+static inline void one_round (uint32_t v[8], unsigned t, uint32_t kw)
+{
+    uint32_t e = V (4), a = V (0);
+    uint32_t sum1 = rotr (e, 6) ^ rotr (e, 11) ^ rotr (e, 25);
+    uint32_t ch = V (6) ^ (e & (V (5) ^ V (6)));
+    uint32_t t1 = V (7) + sum1 + ch + kw;
+    uint32_t sum0 = rotr (a, 2) ^ rotr (a, 13) ^ rotr (a, 22);
+    uint32_t maj = (a & V (1)) | (V (2) & (a | V (1)));
+    V (3) += t1;
+    V (7) = t1 + sum0 + maj;
+}
+
+/* FIPS 180-4, 6.2.2: one block of the message. Rounds by eight, so that the compiler knows
+ * all places. */
 static void compress (uint32_t h[8], const uint8_t block[64])
 {
     uint32_t w[64], v[8];
@@ -48,15 +65,15 @@ static void compress (uint32_t h[8], const uint8_t block[64])
         w[t] = w[t - 16] + sigma0 + w[t - 7] + sigma1;
     }
     memcpy (v, h, sizeof (v));
-    for (int t = 0; t < 64; t++) {
-        uint32_t sum1 = rotr (v[4], 6) ^ rotr (v[4], 11) ^ rotr (v[4], 25);
-        uint32_t ch = (v[4] & v[5]) ^ (~v[4] & v[6]);
-        uint32_t t1 = v[7] + sum1 + ch + k[t] + w[t];
-        uint32_t sum0 = rotr (v[0], 2) ^ rotr (v[0], 13) ^ rotr (v[0], 22);
-        uint32_t maj = (v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]);
-        memmove (v + 1, v, 7 * sizeof (v[0]));
-        v[4] += t1;
-        v[0] = t1 + sum0 + maj;
+    for (int t = 0; t < 64; t += 8) {
+        one_round (v, 0, k[t] + w[t]);
+        one_round (v, 1, k[t + 1] + w[t + 1]);
+        one_round (v, 2, k[t + 2] + w[t + 2]);
+        one_round (v, 3, k[t + 3] + w[t + 3]);
+        one_round (v, 4, k[t + 4] + w[t + 4]);
+        one_round (v, 5, k[t + 5] + w[t + 5]);
+        one_round (v, 6, k[t + 6] + w[t + 6]);
+        one_round (v, 7, k[t + 7] + w[t + 7]);
     }
     for (int i = 0; i < 8; i++)
         h[i] += v[i];

@@ -4,6 +4,7 @@
 # sources and the part of src/common that needs nothing but libc.
 SHELL_PARTS = \
 	src/shell/api.c \
+	src/shell/bcast.c \
 	src/shell/cpubind.c \
 	src/shell/cpubind_os.c \
 	src/shell/descend.c \
@@ -27,6 +28,7 @@ SHELL_PARTS = \
 	src/shell/pmi1.c \
 	src/shell/pmi2.c \
 	src/shell/pmi_mapping.c \
+	src/shell/receive.c \
 	src/shell/root.c \
 	src/shell/run.c \
 	src/shell/run_options.c \
@@ -51,8 +53,8 @@ SHELL_SIZE_MAX = 524288
 
 EXTRA_DIST += $(SHELL_FILES)
 fluxqexec_SCRIPTS = src/shell/fluxq-shell
-noinst_SCRIPTS = src/shell/fluxq-run
-CLEANFILES += src/shell/fluxq-shell src/shell/fluxq-run
+noinst_SCRIPTS = src/shell/fluxq-run src/shell/fluxq-bcast
+CLEANFILES += src/shell/fluxq-shell src/shell/fluxq-run src/shell/fluxq-bcast
 
 src/shell/fluxq-shell: $(SHELL_FILES) $(wildcard $(srcdir)/src/shell/*.h) \
 		$(wildcard $(srcdir)/src/common/*.h)
@@ -64,8 +66,8 @@ src/shell/fluxq-shell: $(SHELL_FILES) $(wildcard $(srcdir)/src/shell/*.h) \
 	  echo "$@: $$size bytes, more than $(SHELL_SIZE_MAX)" >&2; exit 1; fi
 	@mv $@.tmp $@
 
-# Its other name, so that jobs find it beside the agent.
-src/shell/fluxq-run: src/shell/fluxq-shell
+# Its other names, so that jobs find them beside the agent.
+src/shell/fluxq-run src/shell/fluxq-bcast: src/shell/fluxq-shell
 	$(AM_V_GEN)ln -sf fluxq-shell $@
 
 # The same parts against the usual libc, for the unit tests and every compiler's warnings.

@@ -1,5 +1,5 @@
 /* main.c - fluxq-shell's command line, and taking the user's identity. Under the name of
- * fluxq-run it is that, see run.h. */
+ * fluxq-run or fluxq-bcast it is that, see run.h, bcast.h. */
 #include <errno.h>
 #include <grp.h>
 #include <string.h>
@@ -11,6 +11,7 @@
 #include "common/option.h"
 #include "common/parse.h"
 #include "shell/agent.h"
+#include "shell/bcast.h"
 #include "shell/guardian.h"
 #include "shell/run.h"
 
@@ -26,6 +27,11 @@ enum {
     OPT_UID,
     OPT_GID,
     OPT_GROUPS,
+    OPT_RECEIVE,
+    OPT_SIZE,
+    OPT_MODE,
+    OPT_MTIME,
+    OPT_FORCE,
     OPT_HELP,
     OPT_VERSION
 };
@@ -38,6 +44,12 @@ static const struct option_desc options[] = {
     { "uid", 0, "UID", "run as this user (needs root)", OPT_UID, false },
     { "gid", 0, "GID", "run with this group (needs root)", OPT_GID, false },
     { "groups", 0, "GID,...", "and these supplementary groups", OPT_GROUPS, false },
+    { "receive", 0, "PATH", "only write standard input to this file, for fluxq-bcast",
+      OPT_RECEIVE, false },
+    { "size", 0, "BYTES", "of that file", OPT_SIZE, false },
+    { "mode", 0, "MODE", "of that file, decimal", OPT_MODE, false },
+    { "mtime", 0, "SECONDS", "time of its last change [now]", OPT_MTIME, false },
+    { "force", 0, NULL, "replace it", OPT_FORCE, false },
     { "help", 'h', NULL, "print this help", OPT_HELP, false },
     { "version", 'V', NULL, "print the version", OPT_VERSION, false },
     OPTION_END,
@@ -46,6 +58,8 @@ static const struct option_desc options[] = {
 struct command_line {
     struct agent_options agent;
     int64_t uid, gid, rank; /* -1: not given */
+    struct receive receive;
+    int64_t size, mode; /* of the file */
     gid_t *groups;
     size_t ngroups;
     bool groups_given;
@@ -99,6 +113,18 @@ static int take_option (struct command_line *cl, const struct option_match *m,
         return parse_int (m->value, 0, UINT32_MAX - 1, &cl->gid, "--gid", err);
     case OPT_GROUPS:
         return parse_groups (m->value, cl, err);
+    case OPT_RECEIVE:
+        cl->receive.dest = m->value;
+        return 0;
+    case OPT_SIZE:
+        return parse_int (m->value, 0, INT64_MAX, &cl->size, "--size", err);
+    case OPT_MODE:
+        return parse_int (m->value, 0, 0777, &cl->mode, "--mode", err);
+    case OPT_MTIME:
+        return parse_int (m->value, 0, INT64_MAX, &cl->receive.mtime, "--mtime", err);
+    case OPT_FORCE:
+        cl->receive.force = true;
+        return 0;
     case OPT_HELP:
         print_help ();
         exit (0);
@@ -114,7 +140,9 @@ static int parse_command_line (int argc, char **argv, struct command_line *cl,
     struct option_parser parser;
     struct option_match m;
     int rc;
-    *cl = (struct command_line){ .uid = -1, .gid = -1, .rank = -1 };
+    *cl = (struct command_line){
+        .uid = -1, .gid = -1, .rank = -1, .mode = 0600, .receive = { .mtime = -1 }
+    };
     option_parser_init (&parser, PROGRAM, options, OPTION_PERMUTE, argc, argv);
     while ((rc = option_next (&parser, &m, err)) > 0) {
         if (!m.desc)
@@ -125,6 +153,8 @@ static int parse_command_line (int argc, char **argv, struct command_line *cl,
     }
     if (rc < 0)
         return rc;
+    if (cl->receive.dest)
+        return 0;
     const char *index = getenv (RANK_VARIABLE);
     if (cl->rank < 0 && index) {
         rc = parse_int (index, 0, INT32_MAX, &cl->rank, RANK_VARIABLE, err);
@@ -184,9 +214,19 @@ int main (int argc, char **argv)
     struct error err = { 0 };
     if (argc > 0 && is_named (argv[0], RUN_PROGRAM))
         return run_main (argc, argv);
+    if (argc > 0 && is_named (argv[0], BCAST_PROGRAM))
+        return bcast_main (argc, argv);
     if (parse_command_line (argc, argv, &cl, &err) < 0) {
         fprintf (stderr, PROGRAM ": %s\n", err.text);
         return 2;
+    }
+    if (cl.receive.dest) {
+        cl.receive.size = (uint64_t)cl.size;
+        cl.receive.mode = (uint32_t)cl.mode;
+        if (receive_file (&cl.receive, &err) == 0)
+            return 0;
+        fprintf (stderr, BCAST_PROGRAM ": %s\n", err.text);
+        return 1;
     }
     close_inherited ();
     if (become_user (&cl, &err) < 0) {

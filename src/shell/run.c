@@ -15,6 +15,7 @@
 #include "common/idset.h"
 #include "common/macros.h"
 #include "common/parse.h"
+#include "common/sha256.h"
 #include "common/taskmap.h"
 #include "shell/door.h"
 #include "shell/jobstate.h"
@@ -53,6 +54,8 @@ struct run {
     struct run_output *output;
     int64_t room; /* for input */
     bool input_ended;
+    struct sha256 sum; /* of it */
+    uint64_t sent;
     double interrupted; /* when; 0: not */
     bool failed;        /* something here: what tasks do counts no more */
 };
@@ -126,19 +129,44 @@ static void watch_input (struct run *r)
         loop_timer_set (&r->loop, &r->more_input, 0.0);
 }
 
+/* Behind the last byte of a file that is to be whole goes its digest. */
+static size_t add_digest (struct run *r, char *data, ssize_t n)
+{
+    size_t len = (size_t)MAX (n, 0);
+    if (!r->options.digest)
+        return len;
+    sha256_update (&r->sum, data, len);
+    r->sent += len;
+    if (r->sent < r->options.size && n > 0)
+        return len;
+    if (r->sent == r->options.size && !r->input_ended) {
+        sha256_final (&r->sum, (uint8_t *)data + len);
+        len += SHA256_SIZE;
+    }
+    r->input_ended = true;
+    return len;
+}
+
 static void read_input (struct run *r)
 {
-    char data[4 + INPUT_PIECE];
-    ssize_t n = read (r->input.fd, data, (size_t)MIN (r->room, INPUT_PIECE));
+    char data[INPUT_PIECE + SHA256_SIZE];
+    uint64_t most = (uint64_t)MIN (r->room, INPUT_PIECE);
+    if (r->options.digest)
+        most = MIN (most, r->options.size - r->sent);
+    ssize_t n = read (r->input.fd, data, most);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
         watch_input (r);
         return;
     }
     if (n < 0 && errno != EIO) /* EIO: a terminal that is not ours now */
         say ("standard input: %s", strerror (errno));
-    r->input_ended = n <= 0;
-    r->room -= MAX (n, 0);
-    put (r, WIRE_RUN_INPUT, data, (size_t)MAX (n, 0));
+    size_t len = add_digest (r, data, n);
+    r->input_ended = r->input_ended || n <= 0;
+    r->room -= (int64_t)len;
+    if (len > 0)
+        put (r, WIRE_RUN_INPUT, data, len);
+    if (r->input_ended)
+        put (r, WIRE_RUN_INPUT, NULL, 0);
     watch_input (r);
 }
 
@@ -163,7 +191,8 @@ static void start_input (struct run *r)
 
 static int open_input (struct run *r, struct error *err)
 {
-    r->input = (struct loop_io){ .fd = STDIN_FILENO, .ready = on_input };
+    r->input = (struct loop_io){ .fd = r->options.input_fd, .ready = on_input };
+    sha256_init (&r->sum);
     if (!r->options.input)
         return 0;
     r->input.fd = open (r->options.input, O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -517,16 +546,12 @@ static void destroy (struct run *r)
     loop_release (&r->loop);
 }
 
-int run_main (int argc, char **argv)
+int run_step (struct run_options *o)
 {
     static struct run r;
     struct error err = { 0 };
-    int rc = run_options_parse (&r.options, argc, argv, &err);
-    if (rc != 0) {
-        if (rc < 0)
-            say ("%s", err.text);
-        return rc < 0 ? 2 : 0;
-    }
+    int rc = 0;
+    r.options = *o;
     strbuf_init (&r.started, STEP_SPEC_MAX);
     r.more_input.fire = on_more_input;
     r.tell.fire = on_tell;
@@ -539,4 +564,17 @@ int run_main (int argc, char **argv)
     int status = rc < 0 ? 1 : loop_run (&r.loop);
     destroy (&r);
     return status;
+}
+
+int run_main (int argc, char **argv)
+{
+    struct run_options o;
+    struct error err = { 0 };
+    int rc = run_options_parse (&o, argc, argv, &err);
+    if (rc == 0)
+        return run_step (&o);
+    if (rc < 0)
+        say ("%s", err.text);
+    run_options_release (&o);
+    return rc < 0 ? 2 : 0;
 }

@@ -24,6 +24,9 @@ struct run_options {
     const char *error;     /* likewise; NULL: with output, or our stderr */
     const char *input;     /* a file; NULL: our stdin */
     bool label, append, quiet;
+    int input_fd; /* standard input; owned unless 0 */
+    bool digest;  /* it is a file of that size, behind which goes its SHA-256 */
+    uint64_t size;
     bool rsh;
     bool arbitrary; /* --distribution */
 };
@@ -33,6 +36,8 @@ int run_options_parse (struct run_options *o, int argc, char **argv, struct erro
 void run_options_release (struct run_options *o);
 
 int run_main (int argc, char **argv);
+/* The step from its request to its end; the exit status. Releases the options. */
+int run_step (struct run_options *o);
 
 /* -- output -- */
 

@@ -181,7 +181,7 @@ static json_t *job_items (const struct object_source *src)
 static json_t *volumes (const struct object_source *src)
 {
     json_t *list = json_pack (
-        "[{s:s s:{s:s s:i s:[{s:s s:s} {s:s s:s}]}} {s:s s:{s:s s:i s:o}} "
+        "[{s:s s:{s:s s:i s:[{s:s s:s} {s:s s:s} {s:s s:s}]}} {s:s s:{s:s s:i s:o}} "
         "{s:s s:{s:s s:i}} {s:s s:{}}]",
         "name", "bin", "configMap", "name", src->agent, "defaultMode", 0755, "items",
         "key", "fluxq-shell", "path", "fluxq-shell", "key", "fluxq-shell", "path",

@@ -1,0 +1,152 @@
+#include "shell/bcast.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/macros.h"
+#include "common/option.h"
+#include "shell/run.h"
+
+enum { FORCE = 1, PRESERVE, HELP };
+
+static const struct option_desc options[] = {
+    { "force", 'f', NULL, "replace what is there", FORCE, false },
+    { "preserve", 'p', NULL, "keep the time of the last change, too", PRESERVE, false },
+    { "help", 'h', NULL, "print this help", HELP, false },
+    OPTION_END,
+};
+
+struct bcast {
+    const char *file, *dest;
+    bool force, preserve;
+};
+
+static void print_help (void)
+{
+    printf ("Usage: " BCAST_PROGRAM " [OPTION...] FILE DEST\n"
+            "Copy a file to all nodes of the job. DEST is a path, or ends in / and gets "
+            "the name of FILE.\n\n");
+    option_print_help (stdout, options);
+}
+
+/* 0; 1: --help was answered; -EINVAL. */
+static int parse (struct bcast *b, int argc, char **argv, struct error *err)
+{
+    struct option_parser parser;
+    struct option_match m;
+    int rc;
+    option_parser_init (&parser, BCAST_PROGRAM, options, OPTION_PERMUTE, argc, argv);
+    while ((rc = option_next (&parser, &m, err)) > 0) {
+        if (m.desc && m.desc->id == HELP) {
+            print_help ();
+            return 1;
+        }
+        if (m.desc)
+            *(m.desc->id == FORCE ? &b->force : &b->preserve) = true;
+        else if (b->dest)
+            return error_set (err, EINVAL, "'%s': one file and one DEST at a time",
+                              m.value);
+        else
+            *(b->file ? &b->dest : &b->file) = m.value;
+    }
+    if (rc == 0 && !b->dest)
+        return error_set (err, EINVAL,
+                          "FILE and DEST are needed (see " BCAST_PROGRAM " --help)");
+    return rc;
+}
+
+/* Absolute, with the name where DEST is a directory. The caller frees. */
+static char *full_path (const struct bcast *b)
+{
+    autofree char *here = getcwd (NULL, 0);
+    const char *slash = strrchr (b->file, '/');
+    const char *name = slash ? slash + 1 : b->file;
+    bool relative = b->dest[0] != '/';
+    bool folder = b->dest[0] == '\0' || b->dest[strlen (b->dest) - 1] == '/';
+    char *path;
+    if (!here
+        || asprintf (&path, "%s%s%s%s", relative ? here : "", relative ? "/" : "",
+                     b->dest, folder ? name : "")
+               < 0)
+        return NULL;
+    return path;
+}
+
+static int add_argument (struct step_spec *s, const char *text)
+{
+    s->args[s->nargs] = text ? strdup (text) : NULL;
+    return s->args[s->nargs++] ? 0 : -ENOMEM;
+}
+
+/* The task on each node. */
+static int fill_command (struct step_spec *s, const struct bcast *b,
+                         const struct stat *st, struct error *err)
+{
+    char size[32], mode[16], mtime[32];
+    autofree char *dest = full_path (b);
+    const char *program = getenv ("FLUXQ_SHELL");
+    if (!program)
+        return error_set (err, ENOENT, "not inside a job (FLUXQ_SHELL is not set)");
+    snprintf (size, sizeof (size), "--size=%jd", (intmax_t)st->st_size);
+    snprintf (mode, sizeof (mode), "--mode=%u", st->st_mode & 0777);
+    snprintf (mtime, sizeof (mtime), "--mtime=%jd", (intmax_t)st->st_mtime);
+    const char *const words[] = { program,
+                                  "--receive",
+                                  dest,
+                                  size,
+                                  mode,
+                                  b->preserve ? mtime : NULL,
+                                  b->force ? "--force" : NULL };
+    s->args = calloc (ARRAY_SIZE (words) + 1, sizeof (*s->args));
+    for (size_t i = 0; s->args && dest && i < ARRAY_SIZE (words); i++)
+        if (words[i] && add_argument (s, words[i]) < 0)
+            return error_set (err, ENOMEM, "no memory");
+    return s->args && dest ? 0 : error_set (err, ENOMEM, "no memory");
+}
+
+static int fill (struct run_options *o, const struct bcast *b, struct error *err)
+{
+    struct step_spec *s = &o->spec;
+    struct stat st;
+    o->input_fd = open (b->file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (o->input_fd < 0 || fstat (o->input_fd, &st) < 0)
+        return error_errno (err, errno, "%s", b->file);
+    if (!S_ISREG (st.st_mode))
+        return error_set (err, EINVAL, "%s: not a file", b->file);
+    o->digest = true;
+    o->size = (uint64_t)st.st_size;
+    o->quiet = true;
+    s->input = STEP_INPUT_ALL;
+    s->per_node = 1;
+    s->cores_per_task = 1;
+    s->overlap = true;
+    s->umask = 077;
+    s->cwd = strdup ("/");
+    s->mpi = strdup ("none");
+    s->cpu_bind = strdup ("none");
+    s->name = strdup (BCAST_PROGRAM);
+    s->env = calloc (1, sizeof (*s->env));
+    if (!s->cwd || !s->mpi || !s->cpu_bind || !s->name || !s->env)
+        return error_set (err, ENOMEM, "no memory");
+    return fill_command (s, b, &st, err);
+}
+
+int bcast_main (int argc, char **argv)
+{
+    struct bcast b = { 0 };
+    struct run_options o = { .input_fd = -1 };
+    struct error err = { 0 };
+    int rc = parse (&b, argc, argv, &err);
+    if (rc == 1)
+        return 0;
+    int status = rc < 0 ? 2 : 1;
+    if (rc == 0 && (rc = fill (&o, &b, &err)) == 0)
+        return run_step (&o);
+    fprintf (stderr, BCAST_PROGRAM ": %s\n", err.text);
+    run_options_release (&o);
+    return status;
+}

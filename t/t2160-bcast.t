@@ -1,0 +1,84 @@
+#!/bin/sh
+test_description='fluxq-bcast brings a file to all nodes of a job, whole'
+. "$(dirname "$0")/lib.sh"
+
+SQ="'"
+
+# job NAME: NAME.sh on four virtual nodes, which share their directories, must succeed.
+job()
+{
+    id=$(fluxq-submit -N 4 -n 4 -o "$1.out" "./$1.sh") &&
+        wait_job_state "$id" 'COMPLETED|FAILED' 120 && cat "$1.out" &&
+        job_state "$id" >ended && echo COMPLETED >wanted && test_cmp wanted ended
+}
+
+start_broker --local 4
+test_expect_success 'a file arrives whole, with its mode, and nothing else is left' '
+    seq 1 1000000 >big && chmod 750 big &&
+    write_script whole.sh <<-\END &&
+	#!/bin/sh
+	exec 2>&1
+	mkdir there
+	fluxq-bcast big there/copy || exit
+	cmp big there/copy || exit
+	stat -c "%a" there/copy
+	ls there
+	fluxq-bcast big there/ && cmp big there/big && echo named
+	fluxq-bcast -p big there/kept && test "$(stat -c %Y big)" = "$(stat -c %Y there/kept)" && echo kept
+	: >empty
+	fluxq-bcast empty there/empty && test -e there/empty && ! test -s there/empty && echo empty
+	END
+    job whole && printf "%s\n" 750 copy named kept empty >expected && test_cmp expected whole.out
+'
+test_expect_success 'each node writes its own where directories differ' '
+    write_script each.sh <<-\END &&
+	#!/bin/sh
+	exec 2>&1
+	fluxq-run sh -c "mkdir node.\$FLUXQ_NODEID"
+	fluxq-run sh -c "cd node.\$FLUXQ_NODEID && exec \$FLUXQ_SHELL --receive f --size 3 --mode 420" <<E
+	short
+	E
+	echo "$?"
+	ls node.*
+	END
+    job each && grep -c "what came is not what was sent" each.out >got && echo 4 >expected &&
+    test_cmp expected got && grep -x 1 each.out && ! grep -x f each.out
+'
+test_expect_success 'what is there stays, unless --force says otherwise' '
+    write_script there.sh <<-\END &&
+	#!/bin/sh
+	exec 2>&1
+	echo old >target
+	echo new >source
+	fluxq-bcast source target
+	echo "$? $(cat target)"
+	fluxq-bcast --force source target
+	echo "$? $(cat target)"
+	fluxq-bcast source target
+	echo "$?"
+	END
+    job there && grep "target is there already (--force replaces it)" there.out &&
+    grep -v "^fluxq" there.out >got && printf "1 old\n0 new\n0\n" >expected && test_cmp expected got
+'
+test_expect_success 'what cannot be sent or written is said in one line' '
+    write_script wrong.sh <<-\END &&
+	#!/bin/sh
+	exec 2>&1
+	fluxq-bcast nosuch x
+	echo "$?"
+	fluxq-bcast . x
+	echo "$?"
+	fluxq-bcast one
+	echo "$?"
+	fluxq-bcast one two three
+	echo "$?"
+	fluxq-bcast wrong.sh /nowhere/x
+	echo "$?"
+	END
+    job wrong && grep "^fluxq-bcast: nosuch: No such file or directory" wrong.out &&
+    grep "^fluxq-bcast: .: not a file" wrong.out && grep "^fluxq-bcast: FILE and DEST are needed" wrong.out &&
+    grep "^fluxq-bcast: ${SQ}three${SQ}: one file and one DEST" wrong.out &&
+    grep "^fluxq-bcast: cannot write /nowhere/x: No such file or directory" wrong.out &&
+    grep -x "[0-9]*" wrong.out >got && printf "1\n1\n2\n2\n1\n" >expected && test_cmp expected got
+'
+test_done

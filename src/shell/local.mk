@@ -54,6 +54,7 @@ SHELL_TESTS = \
 	src/shell/test/test_env \
 	src/shell/test/test_http \
 	src/shell/test/test_jobstate \
+	src/shell/test/test_server \
 	src/shell/test/test_sock \
 	src/shell/test/test_spool \
 	src/shell/test/test_tree \
@@ -64,6 +65,7 @@ SHELL_TEST_LIBS = src/shell/libshell.a $(COMMON_LIBS) $(CMOCKA_LIBS)
 src_shell_test_test_env_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_http_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_jobstate_LDADD = $(SHELL_TEST_LIBS)
+src_shell_test_test_server_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_sock_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_spool_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_tree_LDADD = $(SHELL_TEST_LIBS)

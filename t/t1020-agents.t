@@ -162,4 +162,16 @@ test_expect_success 'the agent cannot be started: the job fails and says so, the
 test_expect_success 'nothing runs any more, and the broker ends in good order' '
     none_active && stop_broker
 '
+
+# With 20 nodes ranks 17 to 19 connect to rank 1. The sockets lie below the state directory, whose
+# name has what would be a rank.
+test_expect_success 'a job of 20 nodes: two levels of agents; one killed between them leaves no socket' '
+    BROKER_STATE=$PWD/per%rcent && start_broker --local 20 --config grace.yaml && T_MARK=t1020-$$-tree && export T_MARK &&
+    id=$(fluxq-submit --wait -N 20 -o "tree-%t.out" -- sh -c "echo \$FLUXQ_NODEID") &&
+    for i in $(seq 0 19); do [ "$(cat tree-$i.out)" = "$i" ] || return 1; done &&
+    begin_job tree -N 20 -n 20 -o /dev/null -- sleep 1000 &&
+    worker=$(worker_of $id 19) && kill -9 $(worker_of $id 1) &&
+    wait_job_state $id NODE_FAIL && job_field $id result_text | grep "node1: its agent was lost" &&
+    nothing_left && lib_gone $worker && ! find "$BROKER_STATE" -name "socket-*" | grep . && stop_broker
+'
 test_done

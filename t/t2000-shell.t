@@ -2,98 +2,7 @@
 test_description='fluxq-shell runs a job of several ranks, keeps its output and leaves nothing behind'
 . "$(dirname "$0")/lib.sh"
 
-# The agents run directly, with launch files of our own. Each job has a directory; agents are
-# started by their rank, and their process ids are kept to be waited for, and ended at the latest
-# when this script ends.
-PATH=$FLUXQ_BUILD_DIR/t/helper:$PATH
-AGENTS=
-end_agents()
-{
-    for pid in $AGENTS; do
-        kill -KILL "$pid" 2>/dev/null
-    done
-}
-trap 'status=$?; end_agents; (exit $status); lib_finish' EXIT
-
-# make_job DIR NAME=VALUE...: key and launch file of a job whose files are all in DIR.
-make_job()
-{
-    dir=$PWD/$1
-    shift
-    mkdir "$dir" && launch-write key "$dir/key" &&
-        launch-write launch "$dir/launch" cwd="$dir" "listen=unix:$dir/sock" \
-            "rendezvous=unix:$dir/sock" "spool=$dir/spool" "$@"
-}
-
-# start_agent DIR RANK [OPTIONS]: in the background.
-start_agent()
-{
-    start_dir=$1 start_rank=$2
-    shift 2
-    # shellcheck disable=SC2086
-    fluxq-shell --launch "$start_dir/launch" --key "$start_dir/key" --rank "$start_rank" "$@" \
-        2>"$start_dir/log.$start_rank" &
-    AGENTS="$AGENTS $!"
-    echo $! >"$start_dir/pid.$start_rank"
-}
-
-# end_of DIR RANK: waits for the agent (20 s) and returns its exit status.
-end_of()
-{
-    wait_until 20 lib_gone "$(cat "$1/pid.$2")" || return 200
-    wait "$(cat "$1/pid.$2")"
-}
-
-# run_job DIR RANKS: starts all, waits for all; fails unless all end with 0.
-run_job()
-{
-    for rank in $(seq 0 $(($2 - 1))); do
-        start_agent "$1" "$rank"
-    done
-    for rank in $(seq 0 $(($2 - 1))); do
-        end_of "$1" "$rank" || return
-    done
-}
-
-frames()
-{
-    launch-write frames "$1/spool"
-}
-
-# finish_is DIR STATUS REASON [TEXT]: the last frame says so, TEXT is a part of its text.
-finish_is()
-{
-    frames "$1" | tail -n 1 >"$1/finish" &&
-        grep -q "^FINISH rank=0 status=$2 reason=$3 text=.*${4:-}" "$1/finish" || {
-        frames "$1" | grep -v ^OUTPUT
-        cat "$1"/log.*
-        return 1
-    }
-}
-
-has_text()
-{
-    grep -q -- "$1" "$2" 2>/dev/null
-}
-
-has_frame()
-{
-    frames "$1" 2>/dev/null | grep -q -- "$2"
-}
-
-# All processes whose ids the job wrote into FILE are gone.
-all_gone()
-{
-    [ -s "$1" ] || return
-    while read -r pid; do
-        lib_gone "$pid" || { echo "$pid lives"; return 1; }
-    done <"$1"
-}
-
-request()
-{
-    launch-write request "$1/sock" "$1/key" "$2" "$3"
-}
+. "$FLUXQ_SOURCE_DIR/t/agents.sh"
 
 test_expect_success 'version and help are on stdout, wrong usage ends with 2' '
     fluxq-shell --version | grep "^fluxq-shell [0-9]" &&
@@ -268,14 +177,6 @@ test_expect_success 'an agent killed with -9: lost, with its node, and everythin
     kill -KILL "$(cat kill1/pid.1)" && end_of kill1 0 && finish_is kill1 9 lost "node n1" &&
     has_frame kill1 "^LOST rank=1 node n1" && wait_until 5 all_gone kill1/pids
 '
-
-# The guardian's child.
-worker_of()
-{
-    for stat in /proc/[0-9]*/stat; do
-        sed -n "s/^\([0-9]*\) (.*) [A-Z] $1 .*/\1/p" "$stat" 2>/dev/null
-    done
-}
 
 test_expect_success 'a worker killed with -9: its guardian clears away, the job ends everywhere' '
     make_job kill2 arg=sh arg=-c "arg=echo \$\$ >>pids; setsid sleep 1000 & echo \$! >>pids; wait" node=n0:1 node=n1:1 grace=1 &&

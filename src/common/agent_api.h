@@ -1,10 +1,11 @@
 /* agent_api.h - how fluxqd and fluxq-shell talk
  *
- * Rank 0's agent listens on launch.listen for two kinds of callers, told apart by the
- * first bytes:
+ * Rank 0's agent listens on launch.listen (with 0 for %r) for two kinds of callers, told
+ * apart by the first bytes:
  *
  * 1. Other ranks (binary, magic "FQJ1"): mutual challenge-response with the job's key
  *    (HMAC-SHA256), then frames (frame.h) upwards and control messages downwards; src/shell only.
+ *    The agents are a tree: other ranks listen, too, but for their children alone.
  * 2. The broker (HTTP/1.1, directly on the unix socket, or through the API server's pod proxy):
  *      GET  /v1/stream?offset=N&output=1   the spool's bytes from offset N on, as they come; ends
  *                                          after FRAME_FINISH. output=0: the OUTPUT frames are left out.

@@ -563,8 +563,8 @@ static int spawn_rank (struct local_job *l, uint32_t rank, int log_fd, const cha
     return 0;
 }
 
-/* Rank 0 last: the others retry until it listens, but a spool shows that all were
- * spawned. */
+/* Each before those that connect to it, but rank 0 last: they retry until it listens, and
+ * a spool shows that all were spawned. */
 static int spawn_all (struct local_job *l)
 {
     autostrbuf struct strbuf groups;
@@ -572,8 +572,8 @@ static int spawn_all (struct local_job *l)
 
     strbuf_init (&groups, 1 << 20);
     add_groups (&groups, &l->job->user);
-    for (size_t i = n; i-- > 0;)
-        if (spawn_rank (l, (uint32_t)i, 2, groups.buf) < 0)
+    for (size_t i = 1; i <= n; i++)
+        if (spawn_rank (l, (uint32_t)(i % n), 2, groups.buf) < 0)
             return -EIO;
     return 0;
 }

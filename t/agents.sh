@@ -1,0 +1,133 @@
+# shellcheck shell=sh
+# agents.sh: what the tests of the agent (t2xxx) share, after lib.sh.
+#
+# The agents run directly, with launch files of the test's own. Each job has a directory; agents
+# are started by their rank, and their process ids are kept to be waited for, and ended at the
+# latest when the script ends.
+#
+#     make_job DIR NAME=VALUE...      key and launch file of a job whose files are all in DIR
+#     make_tree DIR RANKS FANOUT NAME=VALUE...   the same with nodes n0, n1, ... of a task each,
+#                                     where each rank has a socket of its own, sock-RANK
+#     start_agent DIR RANK [OPTIONS]  in the background; start_agents DIR FIRST LAST: some of them
+#     end_of DIR RANK                 waits for the agent (20 s) and returns its exit status
+#     run_job DIR RANKS               starts all, waits for all; fails unless all end with 0
+#     frames DIR                      a line for each frame of the spool
+#     has_frame DIR PATTERN           whether there is such a one; has_text PATTERN FILE
+#     finish_is DIR STATUS REASON [TEXT]   the last frame says so, TEXT is a part of its text
+#     has_lines FILE N                it has so many
+#     all_gone FILE                   all processes whose ids the job wrote into FILE are gone
+#     request DIR METHOD TARGET       to rank 0, signed; the answer's body is on stdout
+#     worker_of PID                   the guardian's child
+
+PATH=$FLUXQ_BUILD_DIR/t/helper:$PATH
+AGENTS=
+end_agents()
+{
+    for pid in $AGENTS; do
+        kill -KILL "$pid" 2>/dev/null
+    done
+}
+trap 'status=$?; end_agents; (exit $status); lib_finish' EXIT
+
+make_job()
+{
+    dir=$PWD/$1
+    shift
+    mkdir "$dir" && launch-write key "$dir/key" &&
+        launch-write launch "$dir/launch" cwd="$dir" "listen=unix:$dir/sock" \
+            "rendezvous=unix:$dir/sock" "spool=$dir/spool" "$@"
+}
+
+make_tree()
+{
+    tree_name=$1 tree_ranks=$2 tree_fanout=$3
+    shift 3
+    for rank in $(seq 0 $((tree_ranks - 1))); do
+        set -- "$@" "node=n$rank:1"
+    done
+    make_job "$tree_name" fanout="$tree_fanout" "listen=unix:$PWD/$tree_name/sock-%r" \
+        "rendezvous=unix:$PWD/$tree_name/sock-%r" "$@"
+}
+
+start_agent()
+{
+    start_dir=$1 start_rank=$2
+    shift 2
+    # shellcheck disable=SC2086
+    fluxq-shell --launch "$start_dir/launch" --key "$start_dir/key" --rank "$start_rank" "$@" \
+        2>"$start_dir/log.$start_rank" &
+    AGENTS="$AGENTS $!"
+    echo $! >"$start_dir/pid.$start_rank"
+}
+
+start_agents()
+{
+    for rank in $(seq "$2" "$3"); do
+        start_agent "$1" "$rank"
+    done
+}
+
+end_of()
+{
+    wait_until 20 lib_gone "$(cat "$1/pid.$2")" || return 200
+    wait "$(cat "$1/pid.$2")"
+}
+
+run_job()
+{
+    start_agents "$1" 0 $(($2 - 1))
+    for rank in $(seq 0 $(($2 - 1))); do
+        end_of "$1" "$rank" || return
+    done
+}
+
+frames()
+{
+    launch-write frames "$1/spool"
+}
+
+finish_is()
+{
+    frames "$1" | tail -n 1 >"$1/finish" &&
+        grep -q "^FINISH rank=0 status=$2 reason=$3 text=.*${4:-}" "$1/finish" || {
+        frames "$1" | grep -v ^OUTPUT
+        cat "$1"/log.*
+        return 1
+    }
+}
+
+has_text()
+{
+    grep -q -- "$1" "$2" 2>/dev/null
+}
+
+has_frame()
+{
+    frames "$1" 2>/dev/null | grep -q -- "$2"
+}
+
+has_lines()
+{
+    [ "$(cat "$1" 2>/dev/null | wc -l)" -eq "$2" ]
+}
+
+all_gone()
+{
+    [ -s "$1" ] || return
+    while read -r pid; do
+        lib_gone "$pid" || { echo "$pid lives"; return 1; }
+    done <"$1"
+}
+
+request()
+{
+    request_socket=$1/sock
+    [ -S "$request_socket" ] || request_socket=$1/sock-0
+    launch-write request "$request_socket" "$1/key" "$2" "$3"
+}
+
+# Processes that end while it looks are no failure.
+worker_of()
+{
+    sed -n "s/^\([0-9]*\) (.*) [A-Z] $1 .*/\1/p" /proc/[0-9]*/stat 2>/dev/null || :
+}

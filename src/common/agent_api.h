@@ -15,8 +15,13 @@
  *                                          FINISH with that reason ("cancelled", "timeout", ...)
  *      POST /v1/release?offset=N           the broker has the first N bytes on disk: they may go. When
  *                                          that includes FINISH the agents of all ranks exit.
+ *      GET  /v1/client                     with "Connection: Upgrade" and "Upgrade: fluxq": 101, and from
+ *                                          then on the connection is a client of the job's steps, as one of
+ *                                          rank 0's door is: messages WIRE_RUN... of src/shell/wire.h, both
+ *                                          ways. Only while the job's tasks run (else 409), 256 at once (503).
+ *                                          Its closing ends its step.
  *    Each request carries `X-Fluxq-Auth: NONCE:MAC`, see agent_auth_make(). Replies: 200 (body), 204, 400,
- *    401 (bad MAC or a nonce seen before), 404, 503; bodies of errors are one line of text.
+ *    401 (bad MAC or a nonce seen before), 404, 409, 503; bodies of errors are one line of text.
  *
  * The key is 32 random bytes, as 64 hex digits in a file (mode 0400, --key FILE), never
  * in argv or environment.
@@ -38,6 +43,7 @@
 #define AGENT_AUTH_HEADER "X-Fluxq-Auth"
 #define AGENT_AUTH_MAX 128
 #define AGENT_EXIT_ALREADY 3
+#define AGENT_PROTOCOL "fluxq" /* that a connection can be upgraded to */
 
 /* "NONCE:MAC" for one request: NONCE 16 random bytes in hex, MAC = HMAC-SHA256 (key,
  * METHOD " " TARGET "\n" NONCE-hex) in hex; target = path with query as the agent sees

@@ -143,7 +143,9 @@ static void on_log (void *cls, const char *fmt, va_list ap)
 static int start_daemon (struct http_listener *l, struct error *err)
 {
     l->daemon = MHD_start_daemon (
-        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG | MHD_USE_TURBO, 0,
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE | MHD_USE_ERROR_LOG
+            | MHD_USE_TURBO,
+        0,
         NULL, NULL, http_request_access, l,
         MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL, /* first, for what the others say */
         MHD_OPTION_LISTEN_SOCKET, l->fd,

@@ -116,4 +116,21 @@ void http_stream_on_drain (struct http_request *req,
                            void (*on_drain) (struct http_request *req, void *arg));
 void http_stream_end (struct http_request *req);
 
+/* Switch to another protocol (RFC 9110, 7.8) for a request that wants that one: its headers
+ * say "Connection: Upgrade" and "Upgrade: protocol". */
+bool http_request_wants_upgrade (const struct http_request *req, const char *protocol);
+/* fd: a stream socket that does not block, the caller's to read and write until
+ * http_upgraded_close(); data: what the client has said behind its request, less than 32 KiB.
+ * req NULL, fd -1: the client has gone before. */
+typedef void (*http_upgraded_f) (struct http_request *req, int fd, const char *data,
+                                 size_t len, void *arg);
+/* Instead of a reply: 101, then fn, once; also from within this call when the client has
+ * gone. The request is not to be touched until then. No time limit applies to what is
+ * upgraded; TCP keepalive finds clients whose machine is gone after two minutes. */
+void http_upgrade (struct http_request *req, const char *protocol, http_upgraded_f fn,
+                   void *arg);
+/* After which fd and req are not the caller's any more. All must be closed before
+ * http_server_destroy(). Poll handles for fd must be stopped first. */
+void http_upgraded_close (struct http_request *req);
+
 #endif

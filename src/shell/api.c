@@ -186,6 +186,24 @@ static void do_release (struct root *root, struct conn *conn,
     }
 }
 
+static void do_client (struct root *root, struct conn *conn,
+                       const struct http_request *req)
+{
+    enum job_phase phase = root->js.phase;
+    if (!req->upgrade)
+        server_reply (conn, 400, TEXT,
+                      "/v1/client needs Connection: Upgrade and Upgrade: " AGENT_PROTOCOL
+                      "\n");
+    else if (phase == JOB_JOIN)
+        server_reply (conn, 409, TEXT, "the job's tasks have not been started\n");
+    else if (phase != JOB_RUN)
+        server_reply (conn, 409, TEXT, "the job is ending\n");
+    else if (door_adopted (root->door) >= DOOR_ADOPTED_MAX)
+        server_reply (conn, 503, TEXT, "too many clients, try again later\n");
+    else
+        server_upgrade (conn);
+}
+
 static const struct {
     const char *method;
     const char *path;
@@ -193,7 +211,7 @@ static const struct {
 } routes[] = {
     { "GET", "/v1/stream", do_stream },    { "GET", "/v1/status", do_status },
     { "POST", "/v1/signal", do_signal },   { "POST", "/v1/terminate", do_terminate },
-    { "POST", "/v1/release", do_release },
+    { "POST", "/v1/release", do_release }, { "GET", "/v1/client", do_client },
 };
 
 void api_request (void *ctx, struct conn *conn, const struct http_request *req)

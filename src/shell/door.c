@@ -17,6 +17,7 @@ struct client {
     uint32_t number;
     bool said_something; /* rank 0 knows of it */
     bool ended;          /* nothing more will be said to it */
+    bool adopted;
     struct outbuf out;
     char *buf; /* [RECEIVE] */
     size_t len;
@@ -31,7 +32,7 @@ struct door {
     door_up_fn up;
     void *ctx;
     struct client *clients;
-    uint32_t nclients, next_number;
+    uint32_t nclients, nadopted, next_number;
 };
 
 char *agent_file (const struct launch *launch, const char *name)
@@ -57,6 +58,8 @@ static void up (struct client *c, const struct frame *msg)
     own.rank = c->door->rank;
     own.task = c->number;
     c->said_something = true;
+    if (msg->type == WIRE_RUN)
+        c->ended = false; /* another step, when the one before is over */
     c->door->up (c->door->ctx, &own);
 }
 
@@ -68,6 +71,7 @@ static void client_close (struct client *c)
         at = &(*at)->next;
     *at = c->next;
     door->nclients--;
+    door->nadopted -= c->adopted;
     loop_watch (door->loop, &c->io, 0);
     close (c->io.fd);
     outbuf_release (&c->out);
@@ -129,15 +133,15 @@ static bool is_ours (int fd)
            && (who.uid == geteuid () || who.uid == 0);
 }
 
-static void admit (struct door *door, int fd)
+/* NULL: no room for it; fd is still the caller's. */
+static struct client *admit (struct door *door, int fd)
 {
     struct client *c = calloc (1, sizeof (*c));
     char *buf = malloc (RECEIVE);
-    if (!c || !buf || door->nclients >= DOOR_CLIENTS_MAX || !is_ours (fd)) {
+    if (!c || !buf || door->nclients >= DOOR_CLIENTS_MAX) {
         free (c);
         free (buf);
-        close (fd);
-        return;
+        return NULL;
     }
     c->io = (struct loop_io){ .fd = fd, .ready = on_client };
     c->door = door;
@@ -147,6 +151,45 @@ static void admit (struct door *door, int fd)
     door->clients = c;
     door->nclients++;
     loop_watch (door->loop, &c->io, EPOLLIN);
+    return c;
+}
+
+/* As if it came from the socket now; false: it talks nonsense. */
+static bool take_early (struct client *c, const char *data, size_t len)
+{
+    while (len > 0) {
+        size_t n = MIN (len, RECEIVE - c->len); /* > 0: a whole frame is used at once */
+        memcpy (c->buf + c->len, data, n);
+        c->len += n;
+        data += n;
+        len -= n;
+        if (!use_received (c))
+            return false;
+    }
+    return true;
+}
+
+void door_adopt (struct door *door, int fd, struct outbuf *out, const char *data,
+                 size_t len)
+{
+    struct client *c = admit (door, fd);
+    if (!c) {
+        close (fd);
+        outbuf_release (out);
+        return;
+    }
+    c->out = *out;
+    c->adopted = true;
+    door->nadopted++;
+    if (take_early (c, data, len))
+        flush (c);
+    else
+        client_close (c);
+}
+
+uint32_t door_adopted (const struct door *door)
+{
+    return door->nadopted;
 }
 
 static void on_listener (struct loop_io *io, uint32_t events)
@@ -157,7 +200,8 @@ static void on_listener (struct loop_io *io, uint32_t events)
         int fd = accept4 (io->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (fd < 0)
             return;
-        admit (door, fd);
+        if (!is_ours (fd) || !admit (door, fd))
+            close (fd);
     }
 }
 
@@ -171,7 +215,10 @@ void door_message (struct door *door, const struct frame *msg)
     if (msg->type == WIRE_RUN_END)
         c->ended = true;
     wire_put (&c->out, msg);
-    flush (c);
+    if (c->out.len > DOOR_UNSENT_MAX)
+        client_close (c);
+    else
+        flush (c);
 }
 
 struct door *door_create (struct loop *loop, const struct launch *launch, uint32_t rank,

@@ -4,7 +4,11 @@
  *     door_message (door, &msg);        // WIRE_RUN_... downwards, task: the client's number
  *
  * A unix socket beside the spool, for the job's user only. What a client says goes to rank 0
- * as it is, with its rank and number in the head (WIRE_RUN_...).
+ * as it is, with its rank and number in the head (WIRE_RUN_...). Rank 0's also has the clients
+ * that come through the broker (agent_api.h, /v1/client): door_adopt().
+ *
+ * What waits for a client that does not read is bounded by the flow of its step (steps.h);
+ * who gives credit for what it has not read is thrown out at DOOR_UNSENT_MAX bytes.
  */
 #ifndef FLUXQ_SHELL_DOOR_H
 #define FLUXQ_SHELL_DOOR_H
@@ -16,6 +20,8 @@
 
 #define DOOR_VARIABLE "FLUXQ_AGENT_SOCKET" /* its path, in the environment of tasks */
 #define DOOR_CLIENTS_MAX 4096
+#define DOOR_ADOPTED_MAX 256         /* of them from outside */
+#define DOOR_UNSENT_MAX (256u << 20) /* of one: credit, and the exits of all tasks */
 
 struct door;
 
@@ -31,5 +37,11 @@ struct door *door_create (struct loop *loop, const struct launch *launch, uint32
                           door_up_fn up, void *ctx, struct error *err);
 void door_destroy (struct door *door);
 void door_message (struct door *door, const struct frame *msg);
+/* One more client, on a connected, non-blocking stream socket that is the door's from now
+ * on, whatever becomes of it. out: what it is told first, taken over; data: what it has
+ * said already. Who it is was the caller's to find out, and whether there is room. */
+void door_adopt (struct door *door, int fd, struct outbuf *out, const char *data,
+                 size_t len);
+uint32_t door_adopted (const struct door *door);
 
 #endif

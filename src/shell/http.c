@@ -63,7 +63,40 @@ static int parse_request_line (const char *line, size_t len, struct http_request
     return 0;
 }
 
-static int parse_header (const char *line, size_t len, struct http_request *req)
+/* Whether a list of tokens (RFC 9110, 5.6.1) has the word, in any case. */
+static bool list_has (const char *list, size_t len, const char *word)
+{
+    size_t pos = 0;
+    while (pos < len) {
+        while (pos < len && strchr (" \t,", list[pos]))
+            pos++;
+        size_t start = pos;
+        while (pos < len && !strchr (" \t,", list[pos]))
+            pos++;
+        if (pos - start == strlen (word)
+            && strncasecmp (list + start, word, pos - start) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What a request for another protocol needs: two headers that say so. */
+struct upgrade {
+    bool connection, protocol;
+};
+
+static void note_upgrade (struct upgrade *u, const char *name, size_t name_len,
+                          const char *value, size_t len)
+{
+    if (name_len == 10 && strncasecmp (name, "Connection", 10) == 0)
+        u->connection = u->connection || list_has (value, len, "Upgrade");
+    else if (name_len == 7 && strncasecmp (name, "Upgrade", 7) == 0)
+        u->protocol = len == strlen (AGENT_PROTOCOL)
+                      && strncasecmp (value, AGENT_PROTOCOL, len) == 0;
+}
+
+static int parse_header (const char *line, size_t len, struct http_request *req,
+                         struct upgrade *upgrade)
 {
     const char *colon = memchr (line, ':', len);
     if (!colon || !is_token (line, (size_t)(colon - line)))
@@ -83,6 +116,7 @@ static int parse_header (const char *line, size_t len, struct http_request *req)
             return -EBADMSG;
         return copy_text (req->auth, sizeof (req->auth), value, value_len);
     }
+    note_upgrade (upgrade, line, name_len, value, value_len);
     if (name_len == 14 && strncasecmp (line, "Content-Length", 14) == 0)
         return value_len == 1 && *value == '0' ? 0 : -EBADMSG;
     if (name_len == 17 && strncasecmp (line, "Transfer-Encoding", 17) == 0)
@@ -93,6 +127,7 @@ static int parse_header (const char *line, size_t len, struct http_request *req)
 ssize_t http_parse (const char *buf, size_t len, struct http_request *ret)
 {
     size_t pos = 0;
+    struct upgrade upgrade = { 0 };
     *ret = (struct http_request){ 0 };
     for (bool first = true;; first = false) {
         const char *line = buf + pos;
@@ -106,10 +141,12 @@ ssize_t http_parse (const char *buf, size_t len, struct http_request *ret)
             return -EBADMSG;
         size_t line_len = (size_t)(lf - line) - 1;
         pos += line_len + 2;
-        if (line_len == 0)
+        if (line_len == 0) {
+            ret->upgrade = ret->minor > 0 && upgrade.connection && upgrade.protocol;
             return first ? -EBADMSG : (ssize_t)pos;
+        }
         int rc = first ? parse_request_line (line, line_len, ret)
-                       : parse_header (line, line_len, ret);
+                       : parse_header (line, line_len, ret, &upgrade);
         if (rc < 0)
             return rc;
     }
@@ -148,8 +185,13 @@ static const char *reason_phrase (int status)
         int status;
         const char *phrase;
     } phrases[] = {
-        { 200, "OK" },           { 204, "No Content" }, { 400, "Bad Request" },
-        { 401, "Unauthorized" }, { 404, "Not Found" },  { 503, "Service Unavailable" },
+        { 200, "OK" },
+        { 204, "No Content" },
+        { 400, "Bad Request" },
+        { 401, "Unauthorized" },
+        { 404, "Not Found" },
+        { 409, "Conflict" },
+        { 503, "Service Unavailable" },
     };
     for (size_t i = 0; i < ARRAY_SIZE (phrases); i++)
         if (phrases[i].status == status)
@@ -181,4 +223,12 @@ void http_reply_stream (struct outbuf *out, bool chunked)
     if (chunked)
         outbuf_add (out, "Transfer-Encoding: chunked\r\n", 28);
     outbuf_add (out, "\r\n", 2);
+}
+
+void http_reply_upgrade (struct outbuf *out)
+{
+    static const char head[] = "HTTP/1.1 101 Switching Protocols\r\n"
+                               "Connection: Upgrade\r\n"
+                               "Upgrade: " AGENT_PROTOCOL "\r\n\r\n";
+    outbuf_add (out, head, sizeof (head) - 1);
 }

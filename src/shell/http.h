@@ -30,6 +30,7 @@ struct http_request {
     size_t path_len;              /* of target, without the query */
     int minor;                    /* HTTP/1.minor, 0 or 1 */
     char auth[AGENT_AUTH_MAX];    /* value of AGENT_AUTH_HEADER, "" when absent */
+    bool upgrade; /* HTTP/1.1, "Connection: Upgrade" and "Upgrade: " AGENT_PROTOCOL */
 };
 
 /* Size of a whole head at buf (> 0), 0: not whole yet, -EBADMSG: not a request that is
@@ -45,5 +46,7 @@ void http_reply (struct outbuf *out, int status, const char *type, const char *b
 /* Head of a reply whose body streams: in chunks (HTTP/1.1) or until the connection
  * closes. */
 void http_reply_stream (struct outbuf *out, bool chunked);
+/* The answer to an upgrade; what follows is AGENT_PROTOCOL's. */
+void http_reply_upgrade (struct outbuf *out);
 
 #endif

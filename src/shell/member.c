@@ -271,9 +271,11 @@ static void child_log (void *ctx, const char *text)
     agent_log (m->agent, "%s", text);
 }
 
-static const struct server_events server_events = { child_join, child_message,
-                                                    child_closed, child_request,
-                                                    child_log };
+static const struct server_events server_events = { .join = child_join,
+                                                    .message = child_message,
+                                                    .closed = child_closed,
+                                                    .request = child_request,
+                                                    .log = child_log };
 
 static int listen_to_children (struct member *m, struct error *err)
 {

@@ -457,8 +457,20 @@ static void on_log (void *ctx, const char *text)
     agent_log (root->agent, "%s", text);
 }
 
-static const struct server_events server_events = { on_join, on_message, on_closed,
-                                                    api_request, on_log };
+/* A client from outside of the job (api.c): from now on as those of this rank's door. */
+static void on_upgraded (void *ctx, int fd, struct outbuf *out, const char *data,
+                         size_t len)
+{
+    struct root *root = ctx;
+    door_adopt (root->door, fd, out, data, len);
+}
+
+static const struct server_events server_events = { .join = on_join,
+                                                    .message = on_message,
+                                                    .closed = on_closed,
+                                                    .request = api_request,
+                                                    .upgraded = on_upgraded,
+                                                    .log = on_log };
 
 /* --- steps --- */
 

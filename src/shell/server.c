@@ -26,6 +26,7 @@ enum conn_state {
     CONN_HTTP,
     CONN_REPLY,
     CONN_STREAM,
+    CONN_UPGRADED, /* until it is handed on */
     CONN_CLOSED,
 };
 
@@ -263,6 +264,7 @@ static ssize_t step (struct conn *conn, const char *data, size_t len)
         return step_http (conn, data, len);
     case CONN_REPLY:
     case CONN_STREAM:
+    case CONN_UPGRADED:
     case CONN_CLOSED:
         break;
     }
@@ -282,6 +284,19 @@ static void keep_rest (struct conn *conn, const char *data, size_t len)
     memcpy (conn->rest, data, len);
 }
 
+/* Its descriptor, what is to be said and what has come are another's from now on. */
+static void conn_hand_on (struct conn *conn, const char *data, size_t len)
+{
+    struct server *server = conn->server;
+    struct outbuf out = conn->out;
+    leave_lists (conn);
+    loop_watch (server->loop, &conn->io, 0);
+    free (conn->rest);
+    conn->state = CONN_CLOSED;
+    loop_free_later (server->loop, conn);
+    server->events->upgraded (server->ctx, conn->io.fd, &out, data, len);
+}
+
 static void conn_receive (struct conn *conn)
 {
     struct server *server = conn->server;
@@ -298,7 +313,7 @@ static void conn_receive (struct conn *conn)
     if (conn->state == CONN_MEMBER)
         conn->since = loop_now ();
     len += (size_t)n;
-    while (pos < len && conn->state != CONN_CLOSED) {
+    while (pos < len && conn->state != CONN_CLOSED && conn->state != CONN_UPGRADED) {
         ssize_t used = step (conn, server->buf + pos, len - pos);
         if (used == 0)
             break;
@@ -308,6 +323,8 @@ static void conn_receive (struct conn *conn)
         }
         pos += used > 0 ? (size_t)used : 0;
     }
+    if (conn->state == CONN_UPGRADED)
+        conn_hand_on (conn, server->buf + pos, len - pos);
     if (conn->state == CONN_CLOSED)
         return;
     keep_rest (conn, server->buf + pos, len - pos);
@@ -562,6 +579,12 @@ int server_stream (struct conn *conn, const struct http_request *req, uint64_t o
     server->nloose--;
     conn->state = CONN_STREAM;
     return 0;
+}
+
+void server_upgrade (struct conn *conn)
+{
+    http_reply_upgrade (&conn->out);
+    conn->state = CONN_UPGRADED;
 }
 
 void server_pump (struct server *server)

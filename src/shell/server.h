@@ -9,6 +9,7 @@
  *
  *     FIRST --"FQJ1"--> HELLO --challenge--> PROOF --right--> JOINING --join--> MEMBER
  *       +---anything--> HTTP --a request--> REPLY or STREAM, then REPLY until closed
+ *                        +-----an upgrade--> handed on, no connection of ours any more
  *
  * Whoever is neither MEMBER nor STREAM has 10 seconds; at most 2,048 of those at once,
  * then the oldest goes. Nothing waits for a slow peer: each has its own buffer.
@@ -50,8 +51,13 @@ struct server_events {
     bool (*message) (void *ctx, uint32_t rank, const struct frame *msg);
     /* This child's connection is gone. */
     void (*closed) (void *ctx, uint32_t rank, const char *why);
-    /* Must end in server_reply() or server_stream(). */
+    /* Must end in server_reply(), server_stream() or server_upgrade(). */
     void (*request) (void *ctx, struct conn *conn, const struct http_request *req);
+    /* After server_upgrade(): the connection is the callee's. out: what it is to be told
+     * before all else (the callee's, too); data: what it has said already. NULL where
+     * nothing is upgraded. */
+    void (*upgraded) (void *ctx, int fd, struct outbuf *out, const char *data,
+                      size_t len);
     void (*log) (void *ctx, const char *text);
 };
 
@@ -74,6 +80,8 @@ void server_reply (struct conn *conn, int status, const char *type, const char *
  * */
 int server_stream (struct conn *conn, const struct http_request *req, uint64_t offset,
                    bool output);
+/* Say yes to req->upgrade: events->upgraded gets the connection. */
+void server_upgrade (struct conn *conn);
 void server_pump (struct server *server);
 
 #endif

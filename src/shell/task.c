@@ -491,8 +491,8 @@ uint32_t taskset_running (const struct taskset *set)
 void taskset_signal (struct taskset *set, int sig)
 {
     for (uint32_t i = 0; i < set->n; i++)
-        if (!set->v[i].dead && set->v[i].pid > 0)
-            kill (-set->v[i].pid, sig);
+        if (!set->v[i].dead && set->v[i].pid > 0 && kill (-set->v[i].pid, sig) < 0)
+            kill (set->v[i].pid, sig); /* it does not lead its session yet */
 }
 
 static void flush_input (struct task *task)

@@ -171,6 +171,40 @@ static void a_signature_fits_one_request_only (void **state)
     }
 }
 
+static void only_a_whole_upgrade_is_one (void **state)
+{
+    (void)state;
+    struct http_request req;
+    static const struct {
+        const char *headers;
+        bool upgrade;
+    } cases[] = {
+        { " HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: fluxq\r\n\r\n", true },
+        { " HTTP/1.1\r\nupgrade: FLUXQ\r\nX: y\r\nconnection: keep-alive, "
+          "upgrade\r\n\r\n",
+          true },
+        { " HTTP/1.1\r\nConnection: keep-alive\r\nConnection: upgrade\r\n"
+          "Upgrade: fluxq\r\n\r\n",
+          true },
+        { " HTTP/1.0\r\nConnection: Upgrade\r\nUpgrade: fluxq\r\n\r\n", false },
+        { " HTTP/1.1\r\nConnection: Upgrade\r\n\r\n", false },
+        { " HTTP/1.1\r\nUpgrade: fluxq\r\n\r\n", false },
+        { " HTTP/1.1\r\nConnection: Upgrades\r\nUpgrade: fluxq\r\n\r\n", false },
+        { " HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: fluxq2\r\n\r\n", false },
+        { " HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: flux\r\n\r\n", false },
+        { " HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade:\r\n\r\n", false },
+        { " HTTP/1.1\r\nConnection:\r\nUpgrade: fluxq\r\n\r\n", false },
+        { " HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: fluxq\r\nUpgrade: h2c\r\n\r\n",
+          false },
+    };
+    for (size_t i = 0; i < ARRAY_SIZE (cases); i++) {
+        char text[256];
+        snprintf (text, sizeof (text), "GET /v1/client%s", cases[i].headers);
+        assert_int_equal (parse (text, &req), (ssize_t)strlen (text));
+        assert_int_equal (req.upgrade, cases[i].upgrade);
+    }
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -181,6 +215,7 @@ int main (void)
         cmocka_unit_test (random_bytes_do_no_harm),
         cmocka_unit_test (doubled_and_empty_parameters_are_refused),
         cmocka_unit_test (a_signature_fits_one_request_only),
+        cmocka_unit_test (only_a_whole_upgrade_is_one),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

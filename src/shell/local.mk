@@ -114,7 +114,6 @@ src_shell_test_test_env_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_http_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_infile_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_jobstate_LDADD = $(SHELL_TEST_LIBS)
-	-Wl,--wrap=realloc
 src_shell_test_test_kvs_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_layout_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_layout_LDFLAGS = $(AM_LDFLAGS) $(SHELL_WRAP_FLAGS)
@@ -123,7 +122,7 @@ src_shell_test_test_multiprog_LDFLAGS = $(AM_LDFLAGS) $(SHELL_WRAP_FLAGS)
 src_shell_test_test_pmi_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_pmi_hostile_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_pmi_torture_LDADD = $(SHELL_TEST_LIBS)
-src_shell_test_test_pmi_torture_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc \
+src_shell_test_test_pmi_torture_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 src_shell_test_test_server_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_sock_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_spool_LDADD = $(SHELL_TEST_LIBS)

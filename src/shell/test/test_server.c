@@ -73,8 +73,11 @@ static void on_log (void *ctx, const char *text)
     snprintf (t.log, sizeof (t.log), "%s", text);
 }
 
-static const struct server_events events = { on_join, on_message, on_closed, on_request,
-                                             on_log };
+static const struct server_events events = { .join = on_join,
+                                             .message = on_message,
+                                             .closed = on_closed,
+                                             .request = on_request,
+                                             .log = on_log };
 
 static void on_deadline (struct loop_timer *timer)
 {

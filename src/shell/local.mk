@@ -33,6 +33,7 @@ SHELL_PARTS = \
 	src/shell/stream.c \
 	src/shell/task.c \
 	src/shell/tasklabel.c \
+	src/shell/userenv.c \
 	src/shell/wire.c \
 	src/shell/worker.c
 SHELL_FILES = src/shell/main.c $(SHELL_PARTS) src/common/option.c $(SHELL_COMMON_SOURCES)

@@ -36,6 +36,7 @@ enum kind {
     URGENCY,
     BEGIN,
     DEPENDENCY,
+    SIGNAL,
     REFUSED
 };
 
@@ -63,6 +64,7 @@ static const struct option_desc table[] = {
     DO ("urgency", 0, "N", URGENCY),
     DO ("begin-time", 0, "TIME", BEGIN),
     DO ("dependency", 0, "URI", DEPENDENCY),
+    DO ("signal", 0, "SIG@TIME", SIGNAL),
 
     NO ("add-brokers", 0, "N", NULL),
     NO ("add-file", 0, "FILE", "read the file from a shared directory"),
@@ -85,7 +87,6 @@ static const struct option_desc table[] = {
     NO ("rlimit", 0, "RULE", "set limits in the script with ulimit"),
     NO ("setattr", 'S', "ATTR", NULL),
     NO ("setopt", 'o', "OPT", "for the output file say --output"),
-    NO ("signal", 0, "SPEC", "remove it (SIGTERM comes before the time limit's end)"),
     NO ("unbuffered", 'u', NULL, NULL),
     NO ("wrap", 0, NULL, "write the command into the script"),
     OPTION_END,
@@ -201,6 +202,17 @@ static int set_dependency (struct submit_options *so, const char *value,
     return submit_options_set (so, SUBMIT_FROM_SCRIPT, "begin", moment, where, err);
 }
 
+static int set_signal (struct submit_options *so, const char *value, const char *where,
+                       struct error *err)
+{
+    struct job_warning w;
+    int rc = job_warning_parse_flux (value, &w, where, err);
+
+    if (rc == 0)
+        submit_options_set_warning (so, SUBMIT_FROM_SCRIPT, &w);
+    return rc;
+}
+
 static int set (struct submit_options *so, const struct option_desc *option,
                 const char *value, const char *where, struct error *err)
 {
@@ -234,6 +246,8 @@ static int set (struct submit_options *so, const struct option_desc *option,
         return set_begin (so, value, where, err);
     case DEPENDENCY:
         return set_dependency (so, value, where, err);
+    case SIGNAL:
+        return set_signal (so, value, where, err);
     default:
         return dialect_unsupported ("flux", option, where, err);
     }

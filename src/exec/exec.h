@@ -36,6 +36,10 @@ struct exec_user {
     char *name, *home, *shell;
 };
 
+/* Whom a signal is for; the words of agent_api.h. */
+enum exec_whom { EXEC_WHOM_TASKS, EXEC_WHOM_BATCH, EXEC_WHOM_FULL };
+#define EXEC_NO_STEP (-1)
+
 /* How long a start may take, from start() until all ranks are ready, in seconds, all > 0
  * (startclock.h). Time in which an image is pulled counts for `pull` alone. */
 struct exec_limits {
@@ -65,8 +69,10 @@ struct exec_job {
     struct exec_user user;
     const struct jobspec *js;
     const struct rset *r;
-    double time_limit; /* seconds, 0: none */
-    double grace;      /* seconds between SIGTERM and SIGKILL */
+    double time_limit;  /* seconds from the start, 0: none */
+    bool limit_changed; /* it is another one than at start(): the agent is to be told */
+    int nice;           /* of its processes, 0 to 19 */
+    double grace;       /* seconds between SIGTERM and SIGKILL */
     struct exec_limits limits;
     const char *
         dir; /* the job's own directory STATE/jobs/ID, exists, belongs to the user, 0700 */
@@ -122,8 +128,13 @@ struct exec_ops {
     void (*recover) (struct exec *x, struct exec_job *job);
     void (*terminate) (struct exec *x, struct exec_job *job, const char *reason,
                        double grace);
-    /* -ESRCH when it does not run. */
-    int (*signal) (struct exec *x, struct exec_job *job, int signum, struct error *err);
+    /* step: to that step's tasks, and whom is not looked at; or EXEC_NO_STEP. signum 0: end
+     * that step. -ESRCH when it does not run. */
+    int (*signal) (struct exec *x, struct exec_job *job, int signum, enum exec_whom whom,
+                   int64_t step, struct error *err);
+    /* job->time_limit is another one now, and job->limit_changed is set: tell its agent, now
+     * or as soon as there is one. It holds from then on. */
+    void (*limit) (struct exec *x, struct exec_job *job);
     /* Remove everything of this attempt (also when it was never started or was lost),
      * then cleaned(). */
     void (*cleanup) (struct exec *x, struct exec_job *job);

@@ -138,10 +138,16 @@ static int check (struct exec *x, const struct jobspec *js, uid_t uid, struct er
 }
 
 static int send_signal (struct exec *x, struct exec_job *job, int signum,
-                        struct error *err)
+                        enum exec_whom whom, int64_t step, struct error *err)
 {
     (void)x;
-    return local_job_signal (job, signum, err);
+    return local_job_signal (job, signum, whom, step, err);
+}
+
+static void limit (struct exec *x, struct exec_job *job)
+{
+    (void)x;
+    local_job_limit (job);
 }
 
 /* Called once at the start, before the jobs have picked up their agents, then now and
@@ -164,6 +170,7 @@ const struct exec_ops exec_local = {
     .recover = local_job_recover,
     .terminate = local_job_terminate,
     .signal = send_signal,
+    .limit = limit,
     .cleanup = local_job_cleanup,
     .sweep = sweep,
 };

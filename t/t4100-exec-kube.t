@@ -83,6 +83,83 @@ test_expect_success 'a missing output directory is named before anything starts'
     grep -q "nowhere does not exist" events
 '
 
+test_expect_success 'standard input is sent along: one file, or one for each task' '
+    echo "from the login node" >in.txt &&
+    printf "#!/bin/sh\n#SBATCH -i in.txt -o read.out\ncat\n" >read.sh && fluxq-submit --wait read.sh &&
+    test_cmp in.txt read.out &&
+    for t in 0 1 2 3; do echo "task $t" >in-$t || return 1; done &&
+    fluxq-submit --wait -N 2 -n 4 -i "in-%t" -o "read-%t.out" -- cat &&
+    for t in 0 1 2 3; do test_cmp in-$t read-$t.out || return 1; done &&
+    fluxq-submit --wait -N 2 -n 2 -i in.txt -o "all-%n.out" -- cat && test_cmp in.txt all-0.out && test_cmp in.txt all-1.out
+'
+
+test_expect_success '... as much as a ConfigMap carries; more, or a file that is missing, fails before anything starts' '
+    head -c 1000000 /dev/urandom >much.bin && fluxq-submit --wait -i much.bin -o much.out -- cat && cmp much.bin much.out &&
+    head -c 1100000 /dev/urandom >more.bin && id=$(fluxq-submit -i more.bin -o more.out -- cat) &&
+    wait_job_state "$id" FAILED 20 && said "$id" "more.bin.*the pods do not see it" &&
+    id=$(fluxq-submit -i no-such-file -o more.out -- cat) && wait_job_state "$id" FAILED 20 &&
+    said "$id" "input file: no-such-file: No such file" && [ "$(count_events "$id" start)" = 0 ]
+'
+
+test_expect_success 'all patterns, and --open-mode' '
+    id=$(fluxq-submit --wait -N 2 -n 4 -o "p-%j-%J-%s-%n-%N-%2t-%x-%u-%%.out" -J pat -- sh -c "echo \$FLUXQ_PROCID") &&
+    ls p-$id-* >files && test "$(wc -l <files)" = 4 &&
+    for t in 0 1 2 3; do
+        set -- p-$id-$id.0-0-$((t / 2))-node[123]-0$t-pat-root-%.out && test "$(cat "$1")" = $t || return 1
+    done &&
+    echo before >mode.out && fluxq-submit --wait --open-mode=append -o mode.out -- echo after &&
+    printf "before\nafter\n" >expected && test_cmp expected mode.out &&
+    fluxq-submit --wait -o mode.out -- echo anew && echo anew >expected && test_cmp expected mode.out
+'
+
+test_expect_success 'what a job wrote is in its file while it runs, and stays when it is killed' '
+    id=$(fluxq-submit -N 2 -n 2 -o "kept-%t.out" -- sh -c "seq 20000; exec sleep 300") &&
+    seq 20000 >expected &&
+    wait_until 60 cmp -s expected kept-0.out && wait_until 60 cmp -s expected kept-1.out &&
+    [ "$(job_state "$id")" = RUNNING ] && fluxq-cancel "$id" && wait_job_state "$id" CANCELLED 60 &&
+    test_cmp expected kept-0.out && test_cmp expected kept-1.out
+'
+
+test_expect_success '... and fluxq-logs has it, of any rank and task, when the pods are gone' '
+    wait_until 30 no_jobs_of_ours && fluxq-logs --stdout --rank 1 "$id" >logged && test_cmp expected logged &&
+    fluxq-logs --stdout --task 0 "$id" >logged && test_cmp expected logged &&
+    fluxq-logs --label --task 1 --stdout "$id" | sed -n 2p | grep -x "1: 2"
+'
+
+test_expect_success 'twenty megabytes from two nodes arrive whole; with output-max fluxq-logs says where it was cut' '
+    stop_broker && write_config "$configs/fluxq.kubeconfig" "output-max: 4Mi" &&
+    start_broker --kube --config "$HERE/kube.yaml" &&
+    id=$(fluxq-submit --wait -N 2 -n 2 -o "large-%t.out" -- seq 1500000) && seq 1500000 >expected &&
+    test_cmp expected large-0.out && test_cmp expected large-1.out && rm large-?.out &&
+    fluxq-logs --stdout "$id" >logged && grep -c "^fluxq: \[\.\.\. about .* MB" logged && [ "$(stat -c %s logged)" -lt 4300000 ] &&
+    [ "$(head -n 1 logged)" = 1 ] && [ "$(tail -n 1 logged)" = 1500000 ] &&
+    stop_broker && write_config "$configs/fluxq.kubeconfig" && start_broker --kube --config "$HERE/kube.yaml"
+'
+
+test_expect_success 'where the pods see the directory tasks run in it, and the agent writes there as the user' '
+    mkdir -m 777 "$FLUXQ_RUN/shared" && mkdir mine && dir=$FLUXQ_RUN/shared &&
+    stop_broker && write_config "$configs/fluxq.kubeconfig" \
+        "queues: {batch: {mounts: [{path: $dir, volume: {hostPath: {path: $dir}}}]}}" &&
+    start_broker --kube --config "$HERE/kube.yaml" && cp read.sh in.txt "$dir" &&
+    id=$(cd "$dir" && setpriv --reuid=65534 --regid=65534 --clear-groups fluxq-submit --wait read.sh) &&
+    test_cmp in.txt "$dir/read.out" && [ "$(stat -c %u "$dir/read.out")" = 65534 ] &&
+    head -c 2000000 /dev/urandom >"$dir/large.bin" &&
+    id=$(cd "$dir" && fluxq-submit --wait -N 2 -n 2 -i large.bin -o "here-%n" -e "$HERE/mine/err" -- \
+        sh -c "cat; pwd >&2; ls >/dev/null") &&
+    cmp "$dir/large.bin" "$dir/here-0" && cmp "$dir/large.bin" "$dir/here-1" &&
+    printf "%s\n" "$dir" "$dir" >expected && test_cmp expected mine/err &&
+    fluxq-logs --stdout --task 1 $id | cmp - "$dir/large.bin"
+'
+
+test_expect_success '... what is missing there fails the job at once, and what it wrote stays when it is killed' '
+    id=$(cd "$dir" && fluxq-submit -o missing/out -- true) && wait_job_state "$id" FAILED 60 &&
+    said "$id" "missing does not exist" && [ "$(count_events "$id" alloc)" = 1 ] &&
+    id=$(cd "$dir" && fluxq-submit -o out -- sh -c "seq 20000; exec sleep 300") && seq 20000 >expected &&
+    wait_until 60 cmp -s expected "$dir/out" && fluxq-cancel "$id" && wait_job_state "$id" CANCELLED 60 &&
+    test_cmp expected "$dir/out" &&
+    stop_broker && write_config "$configs/fluxq.kubeconfig" && start_broker --kube --config "$HERE/kube.yaml"
+'
+
 test_expect_success 'a job runs as the user who submitted it, and so does its output' '
     mkdir -m 777 nobody && chmod 711 "$HERE" &&
     id=$(cd nobody && setpriv --reuid=65534 --regid=65534 --clear-groups \

@@ -6,7 +6,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "common/cut.h"
 #include "common/parse.h"
+#include "exec/mounts.h"
 
 #define QUEUES_MAX 256
 #define TIMEOUT_MAX 86400.0
@@ -19,6 +21,8 @@ enum kind {
     KIND_TIMEOUT,
     KIND_INT,
     KIND_BOOL,
+    KIND_BYTES,
+    KIND_MOUNTS,
     KIND_STRINGS,
     KIND_LEVEL,
     KIND_POLICY,
@@ -34,7 +38,7 @@ struct key {
     const char *name;
     enum kind kind;
     size_t offset;
-    int64_t min, max; /* KIND_INT; in "priority:" of durations, too */
+    int64_t min, max; /* KIND_INT, KIND_BYTES; in "priority:" of durations, too */
 };
 
 #define AT(field) offsetof (struct config, field)
@@ -65,6 +69,7 @@ static const struct key keys[] = {
     { "grace", KIND_DURATION, AT (grace), 0, 0 },
     { "array-max", KIND_INT, AT (array_max), 1, ARRAY_TASKS_MAX },
     { "keep-finished", KIND_INT, AT (keep_finished), 0, 10000000 },
+    { "output-max", KIND_BYTES, AT (output_max), CUT_MAX_LEAST, INT64_C (1) << 50 },
     { "queues", KIND_QUEUES, 0, 0, 0 },
     { "priority", KIND_PRIORITY, 0, 0, 0 },
     { "local", KIND_SECTION, 0, 0, 0 },
@@ -84,6 +89,7 @@ static const struct key queue_keys[] = {
     { "max-nodes", KIND_INT, AT (max_nodes), 1, INT32_MAX },
     { "priority", KIND_INT, AT (priority), 0, PRIORITY_QUEUE_MAX },
     { "image", KIND_STRING, AT (image), 0, 0 },
+    { "mounts", KIND_MOUNTS, AT (mounts), 0, 0 },
 };
 #undef AT
 
@@ -208,8 +214,34 @@ static int set_bool (bool *field, const json_t *value, const struct place *p)
     return 0;
 }
 
-static int set_queue_value (struct config_queue *q, const struct key *key,
-                            const json_t *value, const struct place *p)
+/* 0, or from key->min on. */
+static int set_bytes (const struct key *key, uint64_t *field, const json_t *value,
+                      const struct place *p)
+{
+    int64_t bytes = json_is_integer (value) ? json_integer_value (value) : -1;
+
+    if (json_is_string (value)
+        && parse_bytes (json_string_value (value), &bytes, p->key, NULL) < 0)
+        bytes = -1;
+    if (bytes != 0 && (bytes < key->min || bytes > key->max))
+        return FAIL (p, "%s: expected 0 or an amount from %jd MiB on, such as 512Mi",
+                     p->key, (intmax_t)key->min >> 20);
+    *field = (uint64_t)bytes;
+    return 0;
+}
+
+static int set_mounts (json_t **field, json_t *value, const struct place *p)
+{
+    struct error why = { 0 };
+
+    if (mounts_check (value, &why) < 0)
+        return FAIL (p, "mounts: %s", why.text);
+    *field = json_deep_copy (value);
+    return *field ? 0 : error_set (p->err, ENOMEM, "out of memory");
+}
+
+static int set_queue_value (struct config_queue *q, const struct key *key, json_t *value,
+                            const struct place *p)
 {
     void *field = (char *)q + key->offset;
     int64_t number = 0;
@@ -222,6 +254,8 @@ static int set_queue_value (struct config_queue *q, const struct key *key,
         return set_timeout (field, value, p);
     case KIND_BOOL:
         return set_bool (field, value, p);
+    case KIND_MOUNTS:
+        return set_mounts (field, value, p);
     default:
         if (get_int (key, value, &number, p) < 0)
             return -EINVAL;
@@ -275,6 +309,7 @@ static void queue_release (struct config_queue *q)
 {
     free (q->name);
     free (q->image);
+    json_decref (q->mounts);
 }
 
 static int read_queues (struct config *c, json_t *value, const struct place *p)
@@ -403,6 +438,8 @@ static int set_value (struct config *c, const struct key *key, json_t *value,
         return set_duration (field, value, p);
     case KIND_TIMEOUT:
         return set_timeout (field, value, p);
+    case KIND_BYTES:
+        return set_bytes (key, field, value, p);
     case KIND_STRINGS:
         return set_strings (field, value, p);
     case KIND_LISTEN:
@@ -475,6 +512,7 @@ struct config *config_default (void)
     c->grace = 30;
     c->array_max = 100000;
     c->keep_finished = 10000;
+    c->output_max = UINT64_C (1) << 30;
     c->priority = (struct config_priority){ .weights = PRIORITY_WEIGHTS_DEFAULT,
                                             .half_life = 7 * 86400.0,
                                             .interval = 60 };

@@ -37,6 +37,7 @@ struct config_queue {
     int64_t max_nodes; /* 0: no bound */
     int priority;      /* added to each job's priority, 0..1000 */
     char *image;       /* for jobs without --image, or NULL */
+    json_t *mounts;    /* of its pods, see exec/mounts.h, or NULL */
 };
 
 /* The mapping "priority:". */
@@ -76,6 +77,7 @@ struct config {
     double grace;                  /* seconds between SIGTERM and SIGKILL */
     unsigned array_max;            /* tasks of an array */
     size_t keep_finished;          /* finished jobs kept in memory for listings */
+    uint64_t output_max;           /* bytes of a job's output for fluxq-logs; 0: all */
     struct config_priority priority;
     struct config_queue *queues;
     size_t nqueues;

@@ -3,6 +3,7 @@
  *   read 256 KiB of the spool (worker) --> frames that are asked for --> stream --> drained --> again
  *         | end of file, job goes on: wait for the file to change (inotify) or the job to end
  *         | end of file, there is a later attempt: its spool, from the start
+ *         | cut out (common/cut.h), also under our feet: say so, go on behind it
  *
  * The spool lies in the user's directory: what is no plain file of that user (or ours) is
  * not read.
@@ -14,10 +15,12 @@
 #include <utlist.h>
 
 #include "broker/api.h"
+#include "common/cut.h"
 #include "common/frame.h"
 #include "common/parse.h"
 
 #define CHUNK (256 * 1024)
+#define TEXT_MAX (16 * CHUNK) /* what a chunk may become when each line has a label */
 
 struct follower {
     uv_work_t work;
@@ -33,8 +36,11 @@ struct follower {
     uid_t owner;              /* of the job */
     int fd;
     uint64_t offset;
-    int64_t rank; /* -1: all */
-    int stream;   /* 0: all */
+    int64_t rank, task; /* -1: all */
+    int stream;         /* 0: all */
+    bool label;         /* each line says of which task it is */
+    bool line_open;     /* what was written last has no newline yet; of this one: */
+    uint32_t line_task;
     bool follow, busy, again, watching, over, finish_seen;
     /* of the work under way */
     char *buf; /* not while it waits */
@@ -74,19 +80,78 @@ static void client_left (struct http_request *req, void *arg)
         destroy (f);
 }
 
+/* A line of ours. */
+static void add_line (struct follower *f, const char *text, size_t len)
+{
+    strbuf_addf (&f->out, "%sfluxq: ", f->line_open ? "\n" : "");
+    strbuf_add (&f->out, text, len);
+    strbuf_addch (&f->out, '\n');
+    f->line_open = false;
+}
+
+/* Lines of several tasks are not mixed: who goes on in the middle of another's line
+ * begins one. */
+static void add_labelled (struct follower *f, const struct frame *fr)
+{
+    const char *p = fr->data, *end = fr->data + fr->len;
+
+    if (f->line_open && f->line_task != fr->task) {
+        strbuf_addch (&f->out, '\n');
+        f->line_open = false;
+    }
+    while (p < end) {
+        const char *newline = memchr (p, '\n', (size_t)(end - p));
+        const char *stop = newline ? newline + 1 : end;
+
+        if (!f->line_open)
+            strbuf_addf (&f->out, "%u: ", fr->task);
+        strbuf_add (&f->out, p, (size_t)(stop - p));
+        f->line_open = !newline;
+        p = stop;
+    }
+    f->line_task = fr->task;
+}
+
+static void take_output (struct follower *f, const struct frame *fr)
+{
+    if (fr->len == 0 || (f->stream && fr->stream != f->stream)
+        || (f->task >= 0 && fr->task != (uint32_t)f->task))
+        return;
+    if (f->label) {
+        add_labelled (f, fr);
+        return;
+    }
+    strbuf_add (&f->out, fr->data, fr->len);
+    f->line_open = fr->data[fr->len - 1] != '\n';
+}
+
 static void take_frame (struct follower *f, const struct frame *fr)
 {
-    if (fr->type == FRAME_FINISH)
+    if (fr->type == FRAME_FINISH) {
         f->finish_seen = true;
+        if (f->label && f->line_open)
+            strbuf_addch (&f->out, '\n');
+    }
     if (f->rank >= 0 && fr->rank != (uint32_t)f->rank)
         return;
-    if (fr->type == FRAME_OUTPUT && (!f->stream || fr->stream == f->stream)) {
-        strbuf_add (&f->out, fr->data, fr->len);
-    } else if ((fr->type == FRAME_NOTE || fr->type == FRAME_LOST) && f->stream != 1) {
-        strbuf_adds (&f->out, "fluxq: ");
-        strbuf_add (&f->out, fr->data, fr->len);
-        strbuf_addch (&f->out, '\n');
-    }
+    if (fr->type == FRAME_OUTPUT)
+        take_output (f, fr);
+    else if ((fr->type == FRAME_NOTE || fr->type == FRAME_LOST) && f->stream != 1)
+        add_line (f, fr->data, fr->len);
+}
+
+/* What lies before `next` is not there any more: say so, whatever was asked for. */
+static void skip_cut (struct follower *f, uint64_t next)
+{
+    uint64_t bytes = next - (f->offset + f->used);
+    char text[200];
+    int n = snprintf (text, sizeof (text),
+                      "[... about %.1f MB of output are left out here: fluxq-logs keeps "
+                      "the first and the last; the output files have it all ...]",
+                      (double)bytes / 1e6);
+
+    add_line (f, text, (size_t)n);
+    f->used += bytes;
 }
 
 static int open_spool (struct follower *f)
@@ -105,10 +170,56 @@ static int open_spool (struct follower *f)
     return 0;
 }
 
+/* Whole frames of what was read; -EBADMSG behind the last. */
+static int take_frames (struct follower *f)
+{
+    struct frame fr;
+    ssize_t size = 0;
+
+    while (f->used < f->got && !f->finish_seen
+           && (size = frame_parse (f->buf + f->used, f->got - f->used, &fr)) > 0) {
+        take_frame (f, &fr);
+        f->used += (size_t)size;
+    }
+    return (int)MIN (size, 0);
+}
+
+/* Nothing can be made of what is at offset: it may have been cut out. */
+static int look_for_cut (struct follower *f)
+{
+    uint64_t next;
+    int rc = cut_find (f->fd, &next);
+
+    if (rc == 0 && next <= f->offset)
+        rc = -EBADMSG;
+    if (rc == 0)
+        skip_cut (f, next);
+    return rc;
+}
+
+static int read_chunk (struct follower *f)
+{
+    uint64_t next;
+    ssize_t n = pread (f->fd, f->buf, CHUNK, (off_t)f->offset);
+
+    if (n < 0)
+        return -errno;
+    f->got = cut_before_hole (f->fd, f->offset, f->buf, (size_t)n);
+    bool hole = f->got < (size_t)n;
+    int rc = take_frames (f);
+    if (rc < 0 && cut_parse (f->buf + f->used, f->got - f->used, &next)
+        && next > f->offset + f->used) {
+        skip_cut (f, next);
+        return 0;
+    }
+    if (f->used > 0) /* what is behind is looked at next */
+        return 0;
+    return rc < 0 || hole ? look_for_cut (f) : 0;
+}
+
 static void read_work (uv_work_t *w)
 {
     struct follower *f = w->data;
-    struct frame fr;
 
     f->used = 0;
     f->got = 0;
@@ -121,21 +232,7 @@ static void read_work (uv_work_t *w)
         f->rc = -ENOMEM;
         return;
     }
-    ssize_t n = pread (f->fd, f->buf, CHUNK, (off_t)f->offset);
-    if (n < 0) {
-        f->rc = -errno;
-        return;
-    }
-    f->got = (size_t)n;
-    while (f->used < f->got && !f->finish_seen) {
-        ssize_t size = frame_parse (f->buf + f->used, f->got - f->used, &fr);
-        if (size <= 0) {
-            f->rc = (int)size;
-            break;
-        }
-        take_frame (f, &fr);
-        f->used += (size_t)size;
-    }
+    f->rc = read_chunk (f);
 }
 
 static void end (struct follower *f)
@@ -170,6 +267,7 @@ static void next_attempt (struct follower *f)
     f->fd = -1;
     f->offset = 0;
     f->finish_seen = false;
+    f->line_open = false;
     set_spool (f, f->latest);
 }
 
@@ -234,11 +332,17 @@ static void step (struct follower *f)
 static int parse_query (struct follower *f, struct http_request *req, struct error *err)
 {
     const char *follow = http_request_query (req, "follow");
+    const char *label = http_request_query (req, "label");
     const char *rank = http_request_query (req, "rank");
+    const char *task = http_request_query (req, "task");
     const char *stream = http_request_query (req, "stream");
 
     f->follow = follow && strcmp (follow, "0") != 0;
+    f->label = label && strcmp (label, "0") != 0;
     f->rank = -1;
+    f->task = -1;
+    if (task && parse_int (task, 0, UINT32_MAX, &f->task, "task", err) < 0)
+        return -EINVAL;
     if (rank && parse_int (rank, 0, UINT32_MAX, &f->rank, "rank", err) < 0)
         return -EINVAL;
     if (!stream)
@@ -265,7 +369,7 @@ void watch_follow (struct broker *b, struct entry *e, struct http_request *req)
         http_reply_problem (req, 503, "busy", "out of memory");
         return;
     }
-    strbuf_init (&f->out, 4 * CHUNK);
+    strbuf_init (&f->out, TEXT_MAX);
     f->b = b;
     f->id = e->id;
     f->spool_size = size;

@@ -35,6 +35,7 @@ void exec_job_free (struct exec_job *x)
     free ((char *)x->spool);
     free ((char *)x->name);
     free ((char *)x->queue);
+    json_decref (x->mounts);
     free (x);
 }
 
@@ -151,7 +152,9 @@ static struct exec_job *make_exec_job (struct broker *b, struct entry *e,
     x->limit_changed = e->job->limit_changed;
     x->nice = b->config->propagate_nice && e->js ? MAX (e->js->process.nice, 0) : 0;
     x->grace = b->config->grace;
+    x->output_max = b->config->output_max;
     x->limits = limits_of (b, e);
+    x->mounts = json_incref (b->config->queues[e->queue].mounts);
     x->dir = dir;
     x->spool = spool;
     if (!x->name || !x->queue) {

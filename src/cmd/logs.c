@@ -6,21 +6,24 @@
 #include "cmd/command.h"
 #include "common/parse.h"
 
-enum { FOLLOW = 1, RANK, STDOUT, STDERR };
+enum { FOLLOW = 1, RANK, TASK, LABEL, STDOUT, STDERR };
 
 static const struct option_desc options[] = {
     { "follow", 'f', NULL, "go on until the job ends", FOLLOW, false },
     { "rank", 0, "N", "only what came from this rank (node of the job, from 0)", RANK,
       false },
+    { "task", 0, "N", "only what this task wrote (of all tasks of the job, from 0)", TASK,
+      false },
+    { "label", 'l', NULL, "begin each line with the number of its task", LABEL, false },
     { "stdout", 0, NULL, "only standard output", STDOUT, false },
     { "stderr", 0, NULL, "only standard error", STDERR, false },
     OPTION_END,
 };
 
 struct logs {
-    const char *id; /* NULL: not given */
-    int64_t rank;   /* -1: all */
-    bool follow, out, err;
+    const char *id;     /* NULL: not given */
+    int64_t rank, task; /* -1: all */
+    bool follow, label, out, err;
 };
 
 static int read_options (struct cmd *c, struct logs *l)
@@ -36,6 +39,13 @@ static int read_options (struct cmd *c, struct logs *l)
         case RANK:
             if (parse_int (m.value, 0, INT32_MAX, &l->rank, "--rank", &err) < 0)
                 cmd_usage (c, "%s", err.text);
+            break;
+        case TASK:
+            if (parse_int (m.value, 0, UINT32_MAX, &l->task, "--task", &err) < 0)
+                cmd_usage (c, "%s", err.text);
+            break;
+        case LABEL:
+            l->label = true;
             break;
         case STDOUT:
             l->out = true;
@@ -64,25 +74,34 @@ static int write_piece (const char *data, size_t len, void *arg)
     return cmd_interrupted () ? -EINTR : 0;
 }
 
+static void build_target (const struct logs *l, struct strbuf *target)
+{
+    strbuf_addf (target, "/v1/jobs/%s/output?follow=%d", l->id, l->follow);
+    if (l->rank >= 0)
+        strbuf_addf (target, "&rank=%jd", (intmax_t)l->rank);
+    if (l->task >= 0)
+        strbuf_addf (target, "&task=%jd", (intmax_t)l->task);
+    if (l->label)
+        strbuf_adds (target, "&label=1");
+    if (l->out != l->err)
+        strbuf_addf (target, "&stream=%s", l->out ? "stdout" : "stderr");
+}
+
 static int run (struct cmd *c)
 {
-    struct logs l = { .rank = -1 };
+    struct logs l = { .rank = -1, .task = -1 };
     struct http_response r = { 0 };
     struct error err = { 0 };
-    char target[128], rank[32] = "";
+    autostrbuf struct strbuf target;
 
+    strbuf_init (&target, 1024);
     if (read_options (c, &l) != CMD_OK || c->ended)
         return c->status;
-    if (l.rank >= 0)
-        snprintf (rank, sizeof (rank), "&rank=%jd", (intmax_t)l.rank);
-    snprintf (target, sizeof (target), "/v1/jobs/%s/output?follow=%d%s%s", l.id, l.follow,
-              rank,
-              l.out == l.err ? ""
-              : l.out        ? "&stream=stdout"
-                             : "&stream=stderr");
+    build_target (&l, &target);
     if (cmd_connect (c) != CMD_OK)
         return c->status;
-    int rc = http_client_stream (c->client, "GET", target, write_piece, NULL, &r, &err);
+    int rc =
+        http_client_stream (c->client, "GET", target.buf, write_piece, NULL, &r, &err);
     if (rc == 0 && r.status >= 300)
         rc = http_response_error (&r, &err);
     http_response_release (&r);

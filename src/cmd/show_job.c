@@ -161,7 +161,8 @@ static void print_file (const char *label, const json_t *o, const char *pattern)
                                        .array_task =
                                            (uint32_t)answer_number (o, "array_task"),
                                        .job_name = answer_text (o, "name"),
-                                       .user = answer_text (o, "user") };
+                                       .user = answer_text (o, "user"),
+                                       .in_step = !answer_flag (o, "batch") };
     const char *directory = *pattern == '/' ? "" : answer_text (o, "cwd");
     struct strbuf sb;
 
@@ -201,6 +202,7 @@ void show_job (const json_t *o)
     print_field ("Directory", "%s", answer_text (o, "cwd"));
     print_file ("Output", o, answer_text (o, "output"));
     print_file ("Error", o, answer_text (o, "error"));
+    print_file ("Input", o, answer_text (o, "input"));
     print_field ("Image", "%s", answer_text (o, "image"));
     print_field ("Nodes", "%s", answer_text (o, "nodelist"));
     if (*answer_text (o, "avoids"))

@@ -43,21 +43,32 @@ static bool head_is_valid (const uint8_t *head, const struct frame *f)
     return true;
 }
 
+static int decode_head (const uint8_t *head, struct frame *ret)
+{
+    ret->type = head[0];
+    ret->stream = head[1];
+    ret->rank = get_u32 (head + 4);
+    ret->task = get_u32 (head + 8);
+    ret->len = get_u32 (head + 12);
+    ret->data = (const char *)head + FRAME_HEAD;
+    return head_is_valid (head, ret) ? 0 : -EBADMSG;
+}
+
+ssize_t frame_size (const uint8_t head[FRAME_HEAD])
+{
+    struct frame f;
+    int rc = decode_head (head, &f);
+
+    return rc < 0 ? rc : (ssize_t)(FRAME_HEAD + f.len);
+}
+
 ssize_t frame_parse (const void *buf, size_t avail, struct frame *ret)
 {
-    const uint8_t *head = buf;
     struct frame f;
+    int rc = avail < FRAME_HEAD ? 0 : decode_head (buf, &f);
 
-    if (avail < FRAME_HEAD)
-        return 0;
-    f.type = head[0];
-    f.stream = head[1];
-    f.rank = get_u32 (head + 4);
-    f.task = get_u32 (head + 8);
-    f.len = get_u32 (head + 12);
-    f.data = (const char *)buf + FRAME_HEAD;
-    if (!head_is_valid (head, &f))
-        return -EBADMSG;
+    if (avail < FRAME_HEAD || rc < 0)
+        return rc;
     if (avail - FRAME_HEAD < f.len)
         return 0;
     *ret = f;

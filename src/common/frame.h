@@ -45,6 +45,8 @@ struct frame {
 
 /* Fill head from f (f->len <= FRAME_DATA_MAX). */
 void frame_encode_head (const struct frame *f, uint8_t head[FRAME_HEAD]);
+/* Size of the frame with this head; -EBADMSG: malformed. */
+ssize_t frame_size (const uint8_t head[FRAME_HEAD]);
 /* Size of the whole frame at buf; 0: fewer bytes than a frame; -EBADMSG: malformed. */
 ssize_t frame_parse (const void *buf, size_t avail, struct frame *ret);
 

@@ -32,6 +32,7 @@ static const struct record_field fields[] = {
     FIELD (batch, BOOLEAN, 0, 1),
     FIELD (script, STRING, 0, 0),
     FIELD (nodes_requested, STRING, 0, 0),
+    FIELD (cores_are_cpus, BOOLEAN, 0, 1),
     FIELD (cores_per_task, U32, 1, UINT32_MAX),
     FIELD (mem_mib, U64, 0, INT64_MAX),
     FIELD (time_limit, SECONDS, 0, MAX_MILLISECONDS),
@@ -42,12 +43,15 @@ static const struct record_field fields[] = {
     FIELD (join_timeout, SECONDS, 0, MAX_MILLISECONDS),
     FIELD (rendezvous, STRING, 0, 0),
     FIELD (listen, STRING, 0, 0),
+    FIELD (fanout, U32, 0, UINT32_MAX),
     FIELD (spool, STRING, 0, 0),
     FIELD (spool_max, U64, 0, INT64_MAX),
+    FIELD (spool_keep, U64, 0, INT64_MAX),
     FIELD (serve_until_released, BOOLEAN, 0, 1),
     FIELD (output, STRING, 0, 0),
     FIELD (error, STRING, 0, 0),
     FIELD (append, BOOLEAN, 0, 1),
+    FIELD (input, STRING, 0, 0),
     FIELD (umask, U32, 0, 0777),
     FIELD (nice, U32, 0, 19),
     FIELD (user_env, U32, 0, LAUNCH_USER_ENV_MAX),
@@ -274,4 +278,18 @@ uint32_t launch_first_task (const struct launch *l, uint32_t rank)
     for (size_t i = 0; i < l->nnodes && i < rank; i++)
         n += l->nodes[i].ntasks;
     return n;
+}
+
+struct pattern_vars launch_pattern_vars (const struct launch *l, uint32_t rank,
+                                         uint32_t task)
+{
+    return (struct pattern_vars){ .job_id = l->job_id,
+                                  .array_job = l->array_job,
+                                  .array_task = l->array_task,
+                                  .job_name = l->job_name,
+                                  .user = l->user,
+                                  .node = l->nodes[rank].name,
+                                  .node_index = rank,
+                                  .task = task,
+                                  .in_step = !l->batch };
 }

@@ -10,6 +10,10 @@
  *     if (launch_parse (text, len, &l, &err) < 0) ...;
  *     for (size_t i = 0; i < l.nargs; i++) ... l.args[i]
  *     launch_release (&l);
+ *
+ * In rendezvous and listen %r is the number of the rank that is meant, and %% a %. Without
+ * a %r in rendezvous only rank 0 can be found: all others connect to it, and fanout means
+ * nothing.
  */
 #ifndef FLUXQ_COMMON_LAUNCH_H
 #define FLUXQ_COMMON_LAUNCH_H
@@ -18,6 +22,7 @@
 #include <stdint.h>
 
 #include "common/error.h"
+#include "common/pattern.h"
 #include "common/strbuf.h"
 
 #define LAUNCH_MAX (8 * 1024 * 1024) /* bytes of a launch file */
@@ -51,6 +56,7 @@ struct launch {
     struct launch_node *nodes; /* index = rank */
     size_t nnodes;
     char *nodes_requested;     /* as the job asked for them: "4", "4-16"; NULL: none */
+    bool cores_are_cpus;       /* numbers of cores are those of the machine's CPUs */
     uint32_t cores_per_task;   /* >= 1 */
     uint64_t mem_mib;          /* memory a node, 0: not asked */
     double time_limit;         /* seconds from READY, 0: none; kept to the millisecond */
@@ -59,15 +65,18 @@ struct launch {
     double warn_before;        /* ... by so many seconds */
     bool warn_batch;           /* ... to the batch script's shell alone */
     double join_timeout;       /* seconds for all ranks to join */
-    char *rendezvous;          /* "unix:/path" or "tcp:HOST:PORT" of rank 0 */
-    char *listen;              /* of rank 0: "unix:/path" or "tcp:0.0.0.0:PORT" */
+    char *rendezvous;          /* of a rank: "unix:/path-%r" or "tcp:HOST-%r:PORT" */
+    char *listen;              /* on it: "unix:/path-%r" or "tcp:0.0.0.0:PORT" */
+    uint32_t fanout;           /* most agents that connect to one; 0: the default, 16 */
     char *spool;               /* path of rank 0's spool file */
     uint64_t spool_max;        /* bytes not yet released past which tasks wait; 0: any */
+    uint64_t spool_keep;       /* bytes that it may take, see cut.h; 0: any */
     bool serve_until_released; /* after FINISH stay until POST /v1/release (pods) */
     /* Output files written by rank 0's agent itself (local). NULL: nobody, spool only. */
     char *output;   /* pattern (pattern.h), "" means none */
     char *error;    /* NULL: same file as output */
     bool append;    /* else truncate */
+    char *input;    /* pattern: what the tasks read; each opens it. NULL: /dev/null */
     uint32_t umask; /* 0 to 0777 */
     uint32_t nice;  /* of the tasks' processes, 0 to 19 */
     char **rlimits; /* soft limits as rlimits.h writes them; NULL-terminated */
@@ -91,5 +100,9 @@ void launch_release (struct launch *l);
 uint32_t launch_ntasks (const struct launch *l); /* over all nodes, at most 2^31 */
 /* Global number of the first task of rank (block distribution). */
 uint32_t launch_first_task (const struct launch *l, uint32_t rank);
+/* What file names are made of for a task (global number) of rank; borrowed from l. The
+ * script of a batch job is no step, a command is the job's step 0. */
+struct pattern_vars launch_pattern_vars (const struct launch *l, uint32_t rank,
+                                         uint32_t task);
 
 #endif

@@ -4,6 +4,7 @@
 SHELL_COMMON_SOURCES = \
 	src/common/agent_api.c \
 	src/common/clock.c \
+	src/common/cut.c \
 	src/common/error.c \
 	src/common/frame.c \
 	src/common/hostlist.c \
@@ -31,6 +32,7 @@ if HAVE_CMOCKA
 COMMON_TESTS = \
 	src/common/test/test_bitmap \
 	src/common/test/test_clock \
+	src/common/test/test_cut \
 	src/common/test/test_error \
 	src/common/test/test_frame \
 	src/common/test/test_hostlist \
@@ -53,6 +55,7 @@ UNIT_TESTS += $(COMMON_TESTS)
 COMMON_TEST_LIBS = $(COMMON_LIBS) $(CMOCKA_LIBS)
 src_common_test_test_bitmap_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_clock_LDADD = $(COMMON_TEST_LIBS)
+src_common_test_test_cut_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_error_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_frame_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_hostlist_LDADD = $(COMMON_TEST_LIBS)

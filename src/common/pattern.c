@@ -7,13 +7,55 @@
 #define WIDTH_MAX 10
 #define EXPANDED_MAX 4096 /* PATH_MAX */
 
+static const struct letter {
+    char letter;
+    bool per_task, per_node, per_job;
+    const char *meaning;
+} letters[] = {
+    { 'j', .per_job = true, .meaning = "job id" },
+    { 'J', .per_job = true, .meaning = "job id and step" },
+    { 'A', .meaning = "array's id" },
+    { 'a', .per_job = true, .meaning = "array's task" },
+    { 's', .meaning = "step" },
+    { 'x', .meaning = "job name" },
+    { 'u', .meaning = "user" },
+    { 'N', .per_node = true, .meaning = "node" },
+    { 'n', .per_node = true, .meaning = "node's number" },
+    { 't', .per_task = true, .meaning = "task" },
+    { '%', .meaning = NULL },
+};
+
 /* What a pattern is made of: a run of plain text or one %-letter. */
 struct piece {
     const char *text; /* plain text; NULL: a letter */
     size_t len;
-    char letter;
+    const struct letter *letter;
     int width;
 };
+
+static const struct letter *find_letter (char c)
+{
+    for (size_t i = 0; i < ARRAY_SIZE (letters); i++) {
+        if (letters[i].letter == c)
+            return &letters[i];
+    }
+    return NULL;
+}
+
+static int unknown_letter (char c, struct error *err)
+{
+    struct strbuf known;
+
+    strbuf_init (&known, 1024);
+    for (size_t i = 0; i < ARRAY_SIZE (letters); i++)
+        strbuf_addf (&known, "%s%%%c%s%s", i ? ", " : "", letters[i].letter,
+                     letters[i].meaning ? " " : "",
+                     letters[i].meaning ? letters[i].meaning : "");
+    error_set (err, EINVAL, "'%%%c': unknown in a file name (known: %s)", c,
+               known.err ? "see fluxq-submit(1)" : known.buf);
+    strbuf_release (&known);
+    return -EINVAL;
+}
 
 /* The next piece at *p: 1, 0 at the end, -EINVAL. */
 static int next_piece (const char **p, struct piece *ret, struct error *err)
@@ -34,15 +76,16 @@ static int next_piece (const char **p, struct piece *ret, struct error *err)
     if (*q == '\0')
         return error_set (err, EINVAL,
                           "'%.200s': a '%%' at the end (%%%% stands for itself)", start);
-    if (!strchr ("jAaxuNt%", *q))
-        return error_set (err, EINVAL,
-                          "'%%%c': unknown in a file name (known: %%j job id, %%A "
-                          "array's id, %%a array's "
-                          "task, %%x job name, %%u user, %%N node, %%t task, %%%%)",
-                          *q);
-    *ret = (struct piece){ .letter = *q, .width = width };
+    *ret = (struct piece){ .letter = find_letter (*q), .width = width };
+    if (!ret->letter)
+        return unknown_letter (*q, err);
     *p = q + 1;
     return 1;
+}
+
+static bool is_literal (const char *pattern)
+{
+    return strchr (pattern, '\\') != NULL;
 }
 
 /* A value is part of one path component: no '/', nothing unprintable, no "..". */
@@ -56,22 +99,54 @@ static void add_value (struct strbuf *sb, const char *value)
     }
 }
 
+/* The name before its first dot; an address, which has nothing but digits, is one word. */
+static void add_node (struct strbuf *sb, const char *node)
+{
+    size_t len = node ? strcspn (node, ".") : 0;
+    autofree char *first = node ? strndup (node, len) : NULL;
+
+    if (node && strspn (node, "0123456789") == len)
+        add_value (sb, node);
+    else
+        add_value (sb, first);
+}
+
+static void add_number (struct strbuf *sb, int width, uint64_t n)
+{
+    strbuf_addf (sb, "%0*ju", width, (uintmax_t)n);
+}
+
 static void add_letter (struct strbuf *sb, const struct piece *piece,
                         const struct pattern_vars *vars)
 {
-    switch (piece->letter) {
+    int width = piece->width;
+
+    switch (piece->letter->letter) {
     case 'j':
-        strbuf_addf (sb, "%0*ju", piece->width, (uintmax_t)vars->job_id);
+        add_number (sb, width, vars->job_id);
+        break;
+    case 'J':
+        add_number (sb, width, vars->job_id);
+        if (vars->in_step)
+            strbuf_addf (sb, ".%u", vars->step);
         break;
     case 'A':
-        strbuf_addf (sb, "%0*ju", piece->width,
-                     (uintmax_t)(vars->array_job ? vars->array_job : vars->job_id));
+        add_number (sb, width, vars->array_job ? vars->array_job : vars->job_id);
         break;
     case 'a':
-        strbuf_addf (sb, "%0*u", piece->width, vars->array_task);
+        add_number (sb, width, vars->array_task);
+        break;
+    case 's':
+        if (vars->in_step)
+            add_number (sb, width, vars->step);
+        else
+            strbuf_adds (sb, "batch");
         break;
     case 't':
-        strbuf_addf (sb, "%0*u", piece->width, vars->task);
+        add_number (sb, width, vars->task);
+        break;
+    case 'n':
+        add_number (sb, width, vars->node_index);
         break;
     case 'x':
         add_value (sb, vars->job_name);
@@ -80,27 +155,49 @@ static void add_letter (struct strbuf *sb, const struct piece *piece,
         add_value (sb, vars->user);
         break;
     case 'N':
-        add_value (sb, vars->node);
+        add_node (sb, vars->node);
         break;
     default:
         strbuf_addch (sb, '%');
     }
 }
 
-int pattern_expand (const char *pattern, const struct pattern_vars *vars,
-                    struct strbuf *sb, struct error *err)
+/* The name as it stands, without its backslashes. */
+static int add_literal (struct strbuf *sb, const char *pattern, struct error *err)
+{
+    size_t start = sb->len;
+
+    for (const char *p = pattern; *p; p++) {
+        if (*p != '\\')
+            strbuf_addch (sb, *p);
+    }
+    if (!sb->err && sb->len == start)
+        return error_set (err, EINVAL, "'%.200s': no file name is left of it", pattern);
+    return 0;
+}
+
+static int add_pieces (struct strbuf *sb, const char *pattern,
+                       const struct pattern_vars *vars, struct error *err)
 {
     struct piece piece;
-    const char *p = pattern;
-    size_t start = sb->len;
     int rc;
 
-    while ((rc = next_piece (&p, &piece, err)) > 0) {
+    while ((rc = next_piece (&pattern, &piece, err)) > 0) {
         if (piece.text)
             strbuf_add (sb, piece.text, piece.len);
         else
             add_letter (sb, &piece, vars);
     }
+    return rc;
+}
+
+int pattern_expand (const char *pattern, const struct pattern_vars *vars,
+                    struct strbuf *sb, struct error *err)
+{
+    size_t start = sb->len;
+    int rc = is_literal (pattern) ? add_literal (sb, pattern, err)
+                                  : add_pieces (sb, pattern, vars, err);
+
     if (rc < 0)
         return rc;
     if (sb->err)
@@ -115,33 +212,52 @@ int pattern_check (const char *pattern, struct error *err)
     struct piece piece;
     int rc;
 
+    if (is_literal (pattern) && pattern[strspn (pattern, "\\")] == '\0')
+        return error_set (err, EINVAL, "'%.200s': no file name is left of it", pattern);
+    if (is_literal (pattern))
+        return 0;
     while ((rc = next_piece (&pattern, &piece, err)) > 0)
         ;
     return rc;
 }
 
-static bool has_letter (const char *pattern, char letter)
+/* The letter of the next piece that has one; NULL at the end. */
+static const struct letter *next_letter (const char **p)
 {
     struct piece piece;
 
-    while (next_piece (&pattern, &piece, NULL) > 0) {
-        if (!piece.text && piece.letter == letter)
-            return true;
+    if (is_literal (*p))
+        return NULL;
+    while (next_piece (p, &piece, NULL) > 0) {
+        if (piece.letter)
+            return piece.letter;
     }
-    return false;
+    return NULL;
 }
 
 bool pattern_is_per_job (const char *pattern)
 {
-    return has_letter (pattern, 'j') || has_letter (pattern, 'a');
+    const struct letter *l;
+
+    while ((l = next_letter (&pattern)) && !l->per_job)
+        ;
+    return l != NULL;
 }
 
 bool pattern_is_per_task (const char *pattern)
 {
-    return has_letter (pattern, 't');
+    const struct letter *l;
+
+    while ((l = next_letter (&pattern)) && !l->per_task)
+        ;
+    return l != NULL;
 }
 
 bool pattern_is_per_node (const char *pattern)
 {
-    return has_letter (pattern, 'N');
+    const struct letter *l;
+
+    while ((l = next_letter (&pattern)) && !l->per_node)
+        ;
+    return l != NULL;
 }

@@ -1,4 +1,4 @@
-/* pattern.h - file name patterns of batch users: %j %A %a %x %u %N %t %%
+/* pattern.h - file name patterns of batch users: %A %a %J %j %N %n %s %t %u %x %%
  *
  * As in sbatch(1), "filename pattern".
  *
@@ -8,7 +8,8 @@
  *
  * A width as in %5j pads numbers with zeros (at most 10). An unknown letter is -EINVAL
  * with the letter and the known ones in the error. '/' in a value becomes '_'. NULL
- * values are empty.
+ * values are empty. A name with a backslash in it has no patterns: the backslashes go, and
+ * the rest is the name.
  */
 #ifndef FLUXQ_COMMON_PATTERN_H
 #define FLUXQ_COMMON_PATTERN_H
@@ -25,18 +26,22 @@ struct pattern_vars {
     uint32_t array_task; /* ... its number */
     const char *job_name;
     const char *user;
-    const char *node; /* short host name of the task's node */
-    uint32_t task;    /* global task number */
+    const char
+        *node; /* name of the task's node; %N is what stands before its first dot */
+    uint32_t node_index; /* ... and which of the job's nodes it is, from 0 */
+    uint32_t task;       /* global task number */
+    bool in_step;        /* false: the batch script; %J is %j then, and %s "batch" */
+    uint32_t step;       /* its number: %J is JOB.STEP */
 };
 
 int pattern_expand (const char *pattern, const struct pattern_vars *vars,
                     struct strbuf *sb, struct error *err);
 /* 0 when all letters are known, else -EINVAL as above. */
 int pattern_check (const char *pattern, struct error *err);
-/* Whether the expansion differs by task (%t) or by node (%N). */
+/* Whether the expansion differs by task (%t) or by node (%N, %n). */
 bool pattern_is_per_task (const char *pattern);
-/* Whether it differs by job (%j), or by task of an array (%a). */
-bool pattern_is_per_job (const char *pattern);
 bool pattern_is_per_node (const char *pattern);
+/* Whether it differs by job (%j, %J), or by task of an array (%a). */
+bool pattern_is_per_job (const char *pattern);
 
 #endif

@@ -69,11 +69,13 @@ struct exec_job {
     struct exec_user user;
     const struct jobspec *js;
     const struct rset *r;
-    double time_limit;  /* seconds from the start, 0: none */
-    bool limit_changed; /* it is another one than at start(): the agent is to be told */
-    int nice;           /* of its processes, 0 to 19 */
-    double grace;       /* seconds between SIGTERM and SIGKILL */
+    double time_limit;   /* seconds from the start, 0: none */
+    bool limit_changed;  /* it is another one than at start(): the agent is to be told */
+    int nice;            /* of its processes, 0 to 19 */
+    double grace;        /* seconds between SIGTERM and SIGKILL */
+    uint64_t output_max; /* bytes that the spool may take, see cut.h; 0: any */
     struct exec_limits limits;
+    json_t *mounts; /* of its queue, see mounts.h, or NULL */
     const char *
         dir; /* the job's own directory STATE/jobs/ID, exists, belongs to the user, 0700 */
     const char

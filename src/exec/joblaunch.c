@@ -153,6 +153,7 @@ int joblaunch_fill (const struct exec_job *job, struct launch *l, struct error *
     l->time_limit = job->time_limit;
     l->grace = job->grace;
     fill_process (job, l);
+    l->append = js->append;
     l->job_name = strdup (job->name ? job->name : js->name);
     l->user = strdup (job->user.name);
     l->queue = strdup (job->queue ? job->queue : "");

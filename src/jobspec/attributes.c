@@ -85,19 +85,21 @@ static int parse_environment (struct jobspec *js, const json_t *system, struct e
     return 0;
 }
 
-static int parse_pattern (const json_t *output, const char *stream, char **ret,
-                          struct error *err)
+/* shell.options.KIND.STREAM.path */
+static int parse_pattern (const json_t *o, const char *kind, const char *stream,
+                          char **ret, struct error *err)
 {
     char where[128];
-    json_t *o;
+    json_t *file;
     int rc;
 
-    if (below (output, stream, SYSTEM ".shell.options.output", &o, err) < 0)
+    snprintf (where, sizeof (where), SYSTEM ".shell.options.%s", kind);
+    if (below (o, stream, where, &file, err) < 0)
         return -EINVAL;
-    snprintf (where, sizeof (where), SYSTEM ".shell.options.output.%s", stream);
-    if (!o)
+    snprintf (where, sizeof (where), SYSTEM ".shell.options.%s.%s", kind, stream);
+    if (!file)
         return 0;
-    rc = take_line (o, "path", where, 4095, ret, err);
+    rc = take_line (file, "path", where, 4095, ret, err);
     if (rc < 0 || !*ret)
         return rc;
     rc = pattern_check (*ret, err);
@@ -106,17 +108,39 @@ static int parse_pattern (const json_t *output, const char *stream, char **ret,
     return rc;
 }
 
-static int parse_output (struct jobspec *js, const json_t *system, struct error *err)
+static int parse_mode (struct jobspec *js, const json_t *output, struct error *err)
 {
-    json_t *shell, *options, *output;
+    static const char where[] = SYSTEM ".shell.options.output";
+    const char *mode;
+    int rc = output
+                 ? json_get_string (output, "mode", &mode, JSON_OPTIONAL_KEY, where, err)
+                 : 0;
+
+    if (rc <= 0)
+        return rc;
+    js->append = !strcmp (mode, "append");
+    if (!js->append && strcmp (mode, "truncate"))
+        return error_set (err, EINVAL, "%s.mode: '%.32s' is not append or truncate",
+                          where, mode);
+    return 0;
+}
+
+static int parse_streams (struct jobspec *js, const json_t *system, struct error *err)
+{
+    json_t *shell, *options, *output, *input;
     int rc;
 
     if (below (system, "shell", SYSTEM, &shell, err) < 0
         || below (shell, "options", SYSTEM ".shell", &options, err) < 0
-        || below (options, "output", SYSTEM ".shell.options", &output, err) < 0)
+        || below (options, "output", SYSTEM ".shell.options", &output, err) < 0
+        || below (options, "input", SYSTEM ".shell.options", &input, err) < 0)
         return -EINVAL;
-    rc = parse_pattern (output, "stdout", &js->output, err);
-    return rc < 0 ? rc : parse_pattern (output, "stderr", &js->error, err);
+    rc = parse_pattern (output, "output", "stdout", &js->output, err);
+    if (rc == 0)
+        rc = parse_pattern (output, "output", "stderr", &js->error, err);
+    if (rc == 0)
+        rc = parse_pattern (input, "input", "stdin", &js->input, err);
+    return rc < 0 ? rc : parse_mode (js, output, err);
 }
 
 /* RFC 37: data in the encoding of the file object, as js->script. */
@@ -330,7 +354,7 @@ int jobspec_parse_attributes (struct jobspec *js, const json_t *attributes,
     if (rc >= 0)
         rc = parse_environment (js, system, err);
     if (rc >= 0)
-        rc = parse_output (js, system, err);
+        rc = parse_streams (js, system, err);
     if (rc >= 0)
         rc = parse_files (js, system, err);
     if (rc >= 0)

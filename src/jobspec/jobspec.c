@@ -281,6 +281,7 @@ void jobspec_destroy (struct jobspec *js)
     free (js->cwd);
     free (js->output);
     free (js->error);
+    free (js->input);
     free (js->image);
     free (js->reservation);
     free (js->submit_dir);

@@ -116,6 +116,8 @@ struct jobspec {
     char *cwd;               /* or NULL; absolute */
     char *output;            /* pattern or NULL */
     char *error;             /* pattern or NULL */
+    char *input;             /* pattern or NULL: /dev/null */
+    bool append;             /* to the output files; else they begin anew with each run */
     char *image;             /* or NULL */
     char *submit_dir;        /* or NULL: cwd */
     int64_t memory_per_node; /* MiB or 0 */

@@ -193,18 +193,28 @@ static json_t *stream (const char *pattern)
     return json_pack ("{s:s, s:s}", "type", "file", "path", pattern);
 }
 
-static json_t *output_options (const struct submit_options *so)
+/* attributes.system.shell: where output goes and input comes from. */
+static json_t *shell_options (const struct submit_options *so)
 {
     const char *by_default =
         so->array ? SUBMIT_DEFAULT_ARRAY_OUTPUT : SUBMIT_DEFAULT_OUTPUT;
-    json_t *o =
+    json_t *out =
         json_pack ("{s:o}", "stdout", stream (so->output ? so->output : by_default));
+    json_t *options = json_pack ("{s:o}", "output", out);
+    int rc = 0;
 
-    if (so->error && json_object_set_new (o, "stderr", stream (so->error)) < 0) {
-        json_decref (o);
+    if (so->error)
+        rc |= json_object_set_new (out, "stderr", stream (so->error));
+    if (so->append)
+        rc |= json_object_set_new (out, "mode", json_string ("append"));
+    if (so->input)
+        rc |= json_object_set_new (options, "input",
+                                   json_pack ("{s:o}", "stdin", stream (so->input)));
+    if (rc < 0) {
+        json_decref (options);
         return NULL;
     }
-    return json_pack ("{s:{s:o}}", "options", "output", o);
+    return json_pack ("{s:o}", "options", options);
 }
 
 /* The limits of this process, and a login environment where --export leaves the user's own
@@ -301,7 +311,7 @@ static int system_attributes (const struct submit_options *so,
     default_name (so, prog, name, sizeof (name));
     system = json_pack ("{s:o, s:o, s:{s:s}, s:o}", "cwd", dir, "environment", env, "job",
                         "name", so->job_name ? so->job_name : name, "shell",
-                        output_options (so));
+                        shell_options (so));
     if (!system || optional_attributes (system, so, prog, s, cwd) < 0) {
         json_decref (system);
         return error_set (err, ENOMEM, "out of memory");

@@ -21,6 +21,8 @@ enum {
     JOB_NAME = SUBMIT_OPTION_FIRST,
     OUTPUT,
     ERROR,
+    INPUT,
+    OPEN_MODE,
     NODES,
     NTASKS,
     NTASKS_PER_NODE,
@@ -59,9 +61,12 @@ const struct option_desc submit_options_table[] = {
       false },
     { "output", 'o', "FILE",
       "standard output; %j id, %A_%a array and its task, %x name, %u user, %N node, %t "
-      "task [" SUBMIT_DEFAULT_OUTPUT "]",
+      "task, %J %n %s [" SUBMIT_DEFAULT_OUTPUT "]",
       OUTPUT, false },
     { "error", 'e', "FILE", "standard error [the same as the output]", ERROR, false },
+    { "input", 'i', "FILE", "standard input, of every task [/dev/null]", INPUT, false },
+    { "open-mode", 0, "append|truncate",
+      "what becomes of output files that are there [truncate]", OPEN_MODE, false },
     { "nodes", 'N', "N|SIZES",
       "number of nodes, or several that will do: 4-16, 4-16:4, 2-16:2:*, 1,2,4", NODES,
       false },
@@ -143,6 +148,7 @@ void submit_options_release (struct submit_options *so)
     free (so->job_name);
     free (so->output);
     free (so->error);
+    free (so->input);
     free (so->queue);
     free (so->chdir);
     free (so->export);
@@ -294,6 +300,8 @@ static int set_pattern (struct submit_options *so, enum submit_source source, in
 {
     int rc;
 
+    if (!strcasecmp (value, "none"))
+        value = "/dev/null";
     if (!text_is_line (value, 4095))
         return error_set (err, EINVAL, "%s: '%.64s' cannot be the name of a file", where,
                           value);
@@ -303,6 +311,19 @@ static int set_pattern (struct submit_options *so, enum submit_source source, in
         return rc;
     }
     return set_string (field, value, wins (so, source, id), where, err);
+}
+
+static int set_open_mode (struct submit_options *so, enum submit_source source,
+                          const char *value, const char *where, struct error *err)
+{
+    bool append = !strcasecmp (value, "append") || !strcasecmp (value, "a");
+
+    if (!append && strcasecmp (value, "truncate") && strcasecmp (value, "t"))
+        return error_set (err, EINVAL, "%s: '%.64s' is not append or truncate", where,
+                          value);
+    if (wins (so, source, OPEN_MODE))
+        so->append = append;
+    return 0;
 }
 
 static int set_text (struct submit_options *so, enum submit_source source, int id,
@@ -534,6 +555,10 @@ static int set_option (struct submit_options *so, enum submit_source from, int i
         return set_pattern (so, from, id, &so->output, value, where, err);
     case ERROR:
         return set_pattern (so, from, id, &so->error, value, where, err);
+    case INPUT:
+        return set_pattern (so, from, id, &so->input, value, where, err);
+    case OPEN_MODE:
+        return set_open_mode (so, from, value, where, err);
     case NODES:
         return set_size (so, from, id, &so->nodes, value, where, err);
     case NTASKS:

@@ -47,6 +47,9 @@
  * attributes.system.begin-time, --deadline, --start-timeout, --kill-invalid-depend=no and --requeue or
  * --no-requeue keys of attributes.system.fluxq; times are unix times, worked out when the option is read.
  *
+ * --input becomes attributes.system.shell.options.input.stdin, as --output and --error are
+ * output.stdout and output.stderr; --open-mode=append is output.mode (all as flux has them).
+ *
  * The jobspec has a duration only if the user gave a time limit (0: UNLIMITED). --hold is
  * not in the jobspec: the submission carries urgency 0 beside it.
  */
@@ -82,6 +85,8 @@ struct submit_options {
     char *job_name;            /* -J */
     char *output;              /* -o */
     char *error;               /* -e */
+    char *input;               /* -i; "none" is stored as /dev/null in all three */
+    bool append;               /* --open-mode=append */
     struct submit_size nodes;  /* -N */
     struct submit_size ntasks; /* -n */
     int64_t ntasks_per_node;

@@ -5,7 +5,8 @@
  * then runs one of
  *
  *     root_run (&agent)     rank 0: root.c, with server.c (connections), api.c (requests)
- *     member_run (&agent)   the other ranks: member.c
+ *     member_run (&agent)   the other ranks: member.c, with uplink.c (to its parent) and
+ *                           server.c (its children)
  *
  * both over loop.h and task.h. They return the agent's exit status (agent_api.h).
  */
@@ -16,10 +17,15 @@
 #include <sys/types.h>
 
 #include "common/agent_api.h"
+#include "common/frame.h"
 #include "common/launch.h"
 #include "shell/loop.h"
+#include "shell/tree.h"
 
 #define AGENT_LAUNCH_MAX (64u << 20) /* bytes of a launch file */
+/* Seconds that an agent which may go waits for its children to close, for each level of
+ * agents below it. */
+#define AGENT_LEAVE_GRACE 1.0
 
 struct agent_options {
     const char *launch_path;
@@ -32,6 +38,7 @@ struct agent {
     uint8_t key[AGENT_KEY_SIZE];
     uint32_t rank;
     char user_env_problem[256]; /* why its tasks have no login environment; or "" */
+    struct tree tree; /* who is whose parent */
     struct loop loop;
     /* Told by worker.c; arg is the role's. */
     void (*on_child) (void *arg); /* SIGCHLD */
@@ -45,6 +52,11 @@ int agent_work (const struct agent_options *options, int guardian_fd);
 
 int root_run (struct agent *agent);
 int member_run (struct agent *agent);
+
+/* Whether a child's WIRE_JOIN comes from the node that the launch file says; if not, why
+ * it is refused. */
+bool agent_is_node (const struct agent *agent, uint32_t rank, const struct frame *join,
+                    const char **ret_why);
 
 /* "fluxq-shell: rank 3: ..." on stderr, one line. */
 void agent_log (const struct agent *agent, const char *fmt, ...) PRINTF_LIKE (2, 3);

@@ -34,14 +34,21 @@ struct door {
     uint32_t nclients, next_number;
 };
 
-char *door_path (const struct launch *launch, uint32_t rank)
+char *agent_file (const struct launch *launch, const char *name)
 {
     const char *slash = launch->spool ? strrchr (launch->spool, '/') : NULL;
-    char *path;
     int dir = slash ? (int)(slash - launch->spool) : 0;
-    if (asprintf (&path, "%.*s/door-%u", dir, slash ? launch->spool : "", rank) < 0)
+    char *path;
+    if (asprintf (&path, "%.*s/%s", dir, slash ? launch->spool : "", name) < 0)
         return NULL;
     return path;
+}
+
+char *door_path (const struct launch *launch, uint32_t rank)
+{
+    char name[32];
+    snprintf (name, sizeof (name), "door-%u", rank);
+    return agent_file (launch, name);
 }
 
 static void up (struct client *c, const struct frame *msg)

@@ -21,6 +21,9 @@ struct door;
 
 typedef void (*door_up_fn) (void *ctx, const struct frame *msg);
 
+/* A file of the agent's: DIR/NAME, with the spool's directory. The caller frees; NULL: no
+ * memory. */
+char *agent_file (const struct launch *launch, const char *name);
 /* The path of a rank's door; the caller frees. NULL: no memory. */
 char *door_path (const struct launch *launch, uint32_t rank);
 /* NULL with the reason. */

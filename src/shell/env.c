@@ -2,15 +2,19 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <pwd.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/hostlist.h"
 #include "common/idset.h"
 #include "common/macros.h"
 #include "shell/door.h"
+#include "shell/hostfile.h"
 #include "shell/stepspec.h"
 
+#define RUN_NAME "fluxq-run"
 #define VALUE_MAX (1024 * 1024)
 #define PATH_DEFAULT "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -211,6 +215,41 @@ static int agent_socket (const struct env_context *ctx, struct strbuf *sb)
     return path ? add_text (sb, path) : -ENOMEM;
 }
 
+/* Open MPI's mpirun (4: ORTE, 5: PRRTE) on rank 0 finds the nodes, and starts its daemons
+ * there without ssh; it shall not take the SLURM_* and FLUX_* names for a Slurm or a Flux
+ * that it could ask. */
+static int hostfile (const struct env_context *ctx, struct strbuf *sb)
+{
+    autofree char *path = ctx->rank == 0 ? hostfile_path (ctx->launch) : NULL;
+    return add_text (sb, path);
+}
+
+static int remote_shell (const struct env_context *ctx, struct strbuf *sb)
+{
+    return ctx->rank == 0 ? add_text (sb, RUN_NAME " --rsh") : 0;
+}
+
+static int remote_stays (const struct env_context *ctx, struct strbuf *sb)
+{
+    return ctx->rank == 0 ? add_text (sb, "1") : 0;
+}
+
+static int remote_kind (const struct env_context *ctx, struct strbuf *sb)
+{
+    return ctx->rank == 0 ? add_text (sb, "rsh") : 0;
+}
+
+static int not_slurm (const struct env_context *ctx, struct strbuf *sb)
+{
+    return ctx->rank == 0 ? add_text (sb, "^slurm") : 0;
+}
+
+static int not_flux (const struct env_context *ctx, struct strbuf *sb)
+{
+    (void)ctx;
+    return add_text (sb, "^flux");
+}
+
 /* The program that this is: "fluxq-run" is another name of it. */
 static int agent_program (const struct env_context *ctx, struct strbuf *sb)
 {
@@ -339,7 +378,7 @@ static int add_counts (const struct env_context *ctx, struct strbuf *sb,
 
 static int tasks_per_node (const struct env_context *ctx, struct strbuf *sb)
 {
-    return add_counts (ctx, sb, tasks_on);
+    return ctx->step ? step_tasks_per_node (ctx, sb) : add_counts (ctx, sb, tasks_on);
 }
 
 static int cores_per_node (const struct env_context *ctx, struct strbuf *sb)
@@ -420,6 +459,16 @@ static const struct {
     { "FLUX_JOB_NNODES", nnodes },
     { "FLUX_TASK_RANK", task_id },
     { "FLUX_TASK_LOCAL_ID", local_id },
+    { "FLUXQ_HOSTFILE", hostfile },
+    { "OMPI_MCA_orte_default_hostfile", hostfile },
+    { "OMPI_MCA_plm", remote_kind },
+    { "OMPI_MCA_plm_rsh_agent", remote_shell },
+    { "OMPI_MCA_ras", not_slurm },
+    { "OMPI_MCA_pmix", not_flux },
+    { "OMPI_MCA_orte_leave_session_attached", remote_stays },
+    { "PRTE_MCA_prte_default_hostfile", hostfile },
+    { "PRTE_MCA_plm_ssh_agent", remote_shell },
+    { "PRTE_MCA_ras", not_slurm },
     { "CUDA_VISIBLE_DEVICES", cuda_devices },
     { "PWD", working_dir },
 };
@@ -514,6 +563,32 @@ static int add_users (struct envlist *list, const char *assignment)
     return 0;
 }
 
+/* The directory of the agent's program ends PATH when fluxq-run is there beside it, so
+ * that every job finds it. */
+static int extend_path (struct envlist *list)
+{
+    char dir[PATH_MAX], program[PATH_MAX + sizeof (RUN_NAME)];
+    ssize_t n = readlink ("/proc/self/exe", dir, sizeof (dir) - 1);
+    dir[n > 0 ? n : 0] = '\0';
+    char *slash = strrchr (dir, '/');
+    if (!slash || slash == dir)
+        return 0;
+    *slash = '\0';
+    snprintf (program, sizeof (program), "%s/" RUN_NAME, dir);
+    if (access (program, X_OK) < 0)
+        return 0;
+    for (size_t i = 0; i < list->n; i++) {
+        char *text;
+        if (strncmp (list->v[i], "PATH=", 5) != 0)
+            continue;
+        if (asprintf (&text, "%s:%s", list->v[i], dir) < 0)
+            return -ENOMEM;
+        free (list->v[i]);
+        list->v[i] = text;
+    }
+    return 0;
+}
+
 char **env_make (const struct env_context *ctx, struct error *err)
 {
     const struct launch *l = ctx->launch;
@@ -532,6 +607,8 @@ char **env_make (const struct env_context *ctx, struct error *err)
         rc = add_users (&list, base[i - 1]);
     if (rc == 0 && !ctx->step)
         rc = add_defaults (ctx, &list);
+    if (rc == 0 && !ctx->step)
+        rc = extend_path (&list);
     if (rc == 0)
         return list.v;
     if (err && !err->code)

@@ -10,8 +10,11 @@ SHELL_PARTS = \
 	src/shell/door.c \
 	src/shell/env.c \
 	src/shell/guardian.c \
+	src/shell/hostfile.c \
 	src/shell/http.c \
+	src/shell/infile.c \
 	src/shell/jobstate.c \
+	src/shell/kvs.c \
 	src/shell/layout.c \
 	src/shell/layout_text.c \
 	src/shell/loop.c \
@@ -20,6 +23,10 @@ SHELL_PARTS = \
 	src/shell/oom.c \
 	src/shell/outfile.c \
 	src/shell/places.c \
+	src/shell/pmi.c \
+	src/shell/pmi1.c \
+	src/shell/pmi2.c \
+	src/shell/pmi_mapping.c \
 	src/shell/root.c \
 	src/shell/run.c \
 	src/shell/run_options.c \
@@ -27,12 +34,16 @@ SHELL_PARTS = \
 	src/shell/server.c \
 	src/shell/sock.c \
 	src/shell/spool.c \
+	src/shell/stepbind.c \
 	src/shell/stepd.c \
+	src/shell/steppmi.c \
 	src/shell/steps.c \
 	src/shell/stepspec.c \
 	src/shell/stream.c \
 	src/shell/task.c \
 	src/shell/tasklabel.c \
+	src/shell/tree.c \
+	src/shell/uplink.c \
 	src/shell/userenv.c \
 	src/shell/wire.c \
 	src/shell/worker.c
@@ -41,7 +52,8 @@ SHELL_SIZE_MAX = 524288
 
 EXTRA_DIST += $(SHELL_FILES)
 fluxqexec_SCRIPTS = src/shell/fluxq-shell
-CLEANFILES += src/shell/fluxq-shell
+noinst_SCRIPTS = src/shell/fluxq-run
+CLEANFILES += src/shell/fluxq-shell src/shell/fluxq-run
 
 src/shell/fluxq-shell: $(SHELL_FILES) $(wildcard $(srcdir)/src/shell/*.h) \
 		$(wildcard $(srcdir)/src/common/*.h)
@@ -53,6 +65,10 @@ src/shell/fluxq-shell: $(SHELL_FILES) $(wildcard $(srcdir)/src/shell/*.h) \
 	  echo "$@: $$size bytes, more than $(SHELL_SIZE_MAX)" >&2; exit 1; fi
 	@mv $@.tmp $@
 
+# Its other name, so that jobs find it beside the agent.
+src/shell/fluxq-run: src/shell/fluxq-shell
+	$(AM_V_GEN)ln -sf fluxq-shell $@
+
 # The same parts against the usual libc, for the unit tests and every compiler's warnings.
 noinst_LIBRARIES += src/shell/libshell.a
 src_shell_libshell_a_SOURCES = $(SHELL_PARTS)
@@ -62,16 +78,28 @@ check_PROGRAMS += t/helper/launch-write
 t_helper_launch_write_SOURCES = t/helper/launch-write.c
 t_helper_launch_write_LDADD = $(COMMON_LIBS)
 
+# What t/t2040-pmi.t starts MPI programs with, which it compiles itself.
+check_PROGRAMS += t/helper/pmi-launch
+t_helper_pmi_launch_SOURCES = t/helper/pmi-launch.c
+t_helper_pmi_launch_LDADD = src/shell/libshell.a $(COMMON_LIBS)
+
 if HAVE_CMOCKA
 SHELL_TESTS = \
 	src/shell/test/test_cpubind \
 	src/shell/test/test_env \
 	src/shell/test/test_http \
+	src/shell/test/test_infile \
 	src/shell/test/test_jobstate \
+	src/shell/test/test_kvs \
 	src/shell/test/test_layout \
 	src/shell/test/test_multiprog \
+	src/shell/test/test_pmi \
+	src/shell/test/test_pmi_hostile \
+	src/shell/test/test_pmi_torture \
+	src/shell/test/test_sock \
 	src/shell/test/test_spool \
 	src/shell/test/test_tasklabel \
+	src/shell/test/test_tree \
 	src/shell/test/test_wire
 check_PROGRAMS += $(SHELL_TESTS)
 UNIT_TESTS += $(SHELL_TESTS)
@@ -82,12 +110,21 @@ src_shell_test_test_cpubind_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_cpubind_LDFLAGS = $(AM_LDFLAGS) $(SHELL_WRAP_FLAGS)
 src_shell_test_test_env_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_http_LDADD = $(SHELL_TEST_LIBS)
+src_shell_test_test_infile_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_jobstate_LDADD = $(SHELL_TEST_LIBS)
+src_shell_test_test_kvs_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_layout_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_layout_LDFLAGS = $(AM_LDFLAGS) $(SHELL_WRAP_FLAGS)
 src_shell_test_test_multiprog_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_multiprog_LDFLAGS = $(AM_LDFLAGS) $(SHELL_WRAP_FLAGS)
+src_shell_test_test_pmi_LDADD = $(SHELL_TEST_LIBS)
+src_shell_test_test_pmi_hostile_LDADD = $(SHELL_TEST_LIBS)
+src_shell_test_test_pmi_torture_LDADD = $(SHELL_TEST_LIBS)
+src_shell_test_test_pmi_torture_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc \
+	-Wl,--wrap=realloc
+src_shell_test_test_sock_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_spool_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_tasklabel_LDADD = $(SHELL_TEST_LIBS)
+src_shell_test_test_tree_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_wire_LDADD = $(SHELL_TEST_LIBS)
 endif

@@ -1,87 +1,49 @@
-/* member.c - the ranks other than 0: join, run the tasks, report
+/* member.c - the ranks other than 0: join, run the tasks, report, and pass on
  *
- *     TRY --resolved--> CONNECT --connected--> CHALLENGE --rank 0 proves itself--> JOINED
- *      ^                   |                       |                                 |
- *      +--back-off---------+-----------------------+         rank 0 lost or WIRE_EXIT
+ * Above is the parent (uplink.h), below may be children (server.h). What comes from below
+ * goes up as it is; what comes from above is for this rank, for one below, or for all,
+ * and then the children get it first. A rank without children listens to nobody.
  *
- * Until join_timeout is over every failure is tried again: names resolve late, rank 0's
- * process starts late, and what answers under its name may not be it yet.
+ * Rank 0 hears of a child that is lost from its parent. Who loses its parent kills what it
+ * runs and goes, and so do all below it. The key is kept until all children have joined.
  */
 #include <errno.h>
-#include <netdb.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/macros.h"
 #include "common/sha256.h"
 #include "shell/agent.h"
 #include "shell/door.h"
+#include "shell/server.h"
 #include "shell/sock.h"
 #include "shell/stepd.h"
 #include "shell/task.h"
+#include "shell/uplink.h"
 #include "shell/wire.h"
-
-#define BACKOFF_FIRST 0.05
-#define BACKOFF_MOST 1.0
-#define TRY_SECONDS 10.0
-#define RECEIVE (64 * 1024)
-
-enum member_state { MEMBER_TRY, MEMBER_CONNECT, MEMBER_CHALLENGE, MEMBER_JOINED };
 
 struct member {
     struct agent *agent;
     struct tasks *tasks;
+    struct uplink *up;
     struct stepd *stepd;
-    struct door *door;
-    enum member_state state;
-    struct loop_io resolver; /* fd -1: not resolving */
-    struct loop_io io;       /* fd -1: no connection */
-    struct loop_timer
-        timer; /* the next try, or the end of this one; joined: heartbeats */
-    struct sock_addresses addresses;
-    unsigned int tries;
-    double backoff;
-    double join_by;
-    double heard; /* last of rank 0 */
-    uint8_t nonce[WIRE_NONCE];
-    struct outbuf out;
-    int64_t credit; /* bytes of output that rank 0 takes now */
+    struct door *door;       /* NULL: it could not be made */
+    struct server *server;   /* NULL: no children, or it cannot listen */
+    char *listen;            /* where it does; NULL: nowhere (any more) */
+    uint32_t njoined;        /* children that have joined, ever */
+    struct loop_timer timer; /* when leaving: latest time */
+    int64_t credit;          /* bytes of output that rank 0 takes now */
     bool fell_back;
     bool ending;          /* all is being killed */
-    bool orphaned;        /* rank 0 or the guardian is lost */
+    bool leaving;         /* WIRE_EXIT has come */
+    bool orphaned;        /* the parent or the guardian is lost */
     struct error problem; /* why the tasks cannot start */
-    char reason[256];     /* of the last failed try */
-    char buf[RECEIVE + FRAME_HEAD + FRAME_DATA_MAX];
-    size_t len;
 };
-
-static void try_now (struct member *m);
-static void try_again (struct member *m, const char *fmt, ...) PRINTF_LIKE (2, 3);
-
-/* --- to rank 0 --- */
-
-static void lose_root (struct member *m, const char *why);
-
-static void flush (struct member *m)
-{
-    if (m->io.fd < 0)
-        return;
-    int rc = outbuf_flush (&m->out, m->io.fd);
-    if (rc >= 0)
-        loop_watch (&m->agent->loop, &m->io, rc ? EPOLLIN : EPOLLIN | EPOLLOUT);
-    else if (m->state == MEMBER_JOINED)
-        lose_root (m, strerror (-rc));
-    else
-        try_again (m, "%s", strerror (-rc));
-}
 
 static void put (struct member *m, uint8_t type, uint8_t stream, uint32_t task,
                  const void *data, size_t len)
 {
-    wire_put (&m->out, &(struct frame){ .type = type,
+    uplink_put (m->up, &(struct frame){ .type = type,
                                         .stream = stream,
                                         .rank = m->agent->rank,
                                         .task = task,
@@ -101,8 +63,7 @@ static void on_output (void *ctx, uint32_t task, int stream, const char *data, s
 {
     struct member *m = ctx;
     m->credit -= (int64_t)len;
-    if (m->io.fd >= 0)
-        put (m, FRAME_OUTPUT, (uint8_t)stream, task, data, len);
+    put (m, FRAME_OUTPUT, (uint8_t)stream, task, data, len);
 }
 
 static void on_exited (void *ctx, uint32_t task, int status, bool oom)
@@ -127,20 +88,7 @@ static void on_killed (void *ctx)
 static const struct task_events task_events = { on_room, on_output, on_exited, on_killed,
                                                 NULL };
 
-/* Nobody is left to report to: end everything here. */
-static void lose_root (struct member *m, const char *why)
-{
-    if (m->io.fd >= 0) {
-        loop_watch (&m->agent->loop, &m->io, 0);
-        close (m->io.fd);
-        m->io.fd = -1;
-    }
-    if (m->orphaned)
-        return; /* on the way out already */
-    m->orphaned = true;
-    agent_log (m->agent, "rank 0 was lost: %s", why);
-    tasks_kill (m->tasks);
-}
+/* --- from above --- */
 
 static void start_tasks (struct member *m, const struct frame *msg)
 {
@@ -150,11 +98,20 @@ static void start_tasks (struct member *m, const struct frame *msg)
         put (m, WIRE_FAIL, 0, 0, err.text, strlen (err.text));
 }
 
-static void on_message (struct member *m, const struct frame *msg)
+/* Who is below has been told already; the connections close from below. */
+static void leave (struct member *m)
+{
+    const struct agent *agent = m->agent;
+    m->ending = m->leaving = true;
+    loop_timer_set (&m->agent->loop, &m->timer,
+                    loop_now ()
+                        + AGENT_LEAVE_GRACE * tree_height (&agent->tree, agent->rank));
+}
+
+/* What rank 0 has for this rank; false: no such thing. */
+static bool on_message (struct member *m, const struct frame *msg)
 {
     switch (msg->type) {
-    case WIRE_BEAT:
-        break;
     case WIRE_START:
         if (msg->len == 8 && !m->ending)
             start_tasks (m, msg);
@@ -176,8 +133,7 @@ static void on_message (struct member *m, const struct frame *msg)
         tasks_kill (m->tasks);
         break;
     case WIRE_EXIT:
-        m->ending = true;
-        loop_stop (&m->agent->loop, 0);
+        leave (m);
         break;
     default:
         if (msg->type >= WIRE_STEP_START)
@@ -185,8 +141,9 @@ static void on_message (struct member *m, const struct frame *msg)
         else if (msg->type >= WIRE_RUN_STARTED && m->door)
             door_message (m->door, msg);
         else
-            lose_root (m, "it talks nonsense");
+            return false;
     }
+    return true;
 }
 
 /* Of steps and of this rank's clients. */
@@ -197,121 +154,70 @@ static void step_up (void *ctx, const struct frame *msg)
         put (m, msg->type, msg->stream, msg->task, msg->data, msg->len);
 }
 
-/* --- joining --- */
-
-static void stop_trying (struct member *m)
+static bool from_above (void *ctx, const struct frame *msg)
 {
-    struct loop *loop = &m->agent->loop;
-    loop_watch (loop, &m->io, 0);
-    if (m->io.fd >= 0)
-        close (m->io.fd);
-    loop_watch (loop, &m->resolver, 0);
-    if (m->resolver.fd >= 0)
-        close (m->resolver.fd);
-    m->io.fd = m->resolver.fd = -1;
-    outbuf_release (&m->out);
-    m->len = 0;
-}
-
-static void try_again (struct member *m, const char *fmt, ...)
-{
-    va_list ap;
-    va_start (ap, fmt);
-    vsnprintf (m->reason, sizeof (m->reason), fmt, ap);
-    va_end (ap);
-    stop_trying (m);
-    m->state = MEMBER_TRY;
-    m->tries++;
-    loop_timer_set (&m->agent->loop, &m->timer,
-                    MIN (loop_now () + m->backoff, m->join_by));
-    m->backoff = MIN (m->backoff * 2, BACKOFF_MOST);
-}
-
-static void connect_now (struct member *m)
-{
-    struct error err = { 0 };
-    m->io.fd = sock_connect (m->agent->launch.rendezvous, &m->addresses, m->tries, &err);
-    if (m->io.fd < 0) {
-        try_again (m, "%s", err.text);
-        return;
+    struct member *m = ctx;
+    const struct agent *agent = m->agent;
+    if (msg->rank == agent->rank)
+        return on_message (m, msg);
+    if (msg->rank == WIRE_ALL) {
+        if (m->server)
+            server_broadcast (m->server, msg);
+        return on_message (m, msg);
     }
-    m->state = MEMBER_CONNECT;
-    loop_watch (&m->agent->loop, &m->io, EPOLLOUT);
+    if (tree_route (&agent->tree, agent->rank, msg->rank) == TREE_NONE)
+        return false;
+    if (m->server)
+        server_send (m->server, msg->rank, msg);
+    return true;
 }
 
-static void on_resolved (struct loop_io *io, uint32_t events)
+/* Nobody is left to report to: end everything here and below. */
+static void abandon (struct member *m)
 {
-    struct member *m = CONTAINER_OF (io, struct member, resolver);
-    (void)events;
-    ssize_t n = read (io->fd, &m->addresses, sizeof (m->addresses));
-    loop_watch (&m->agent->loop, io, 0);
-    close (io->fd);
-    io->fd = -1;
-    if (n != (ssize_t)sizeof (m->addresses))
-        try_again (m, "the resolver died");
-    else if (m->addresses.eai)
-        try_again (m, "%s", gai_strerror (m->addresses.eai));
+    if (m->orphaned)
+        return; /* on the way out already */
+    m->orphaned = true;
+    if (m->server)
+        server_broadcast (m->server, &(struct frame){ .type = WIRE_END });
+    tasks_kill (m->tasks);
+}
+
+static void on_lost (void *ctx)
+{
+    struct member *m = ctx;
+    if (m->leaving)
+        loop_stop (&m->agent->loop, 0); /* all was reported */
     else
-        connect_now (m);
+        abandon (m);
 }
 
-static void try_now (struct member *m)
+static void on_gave_up (void *ctx)
 {
-    const char *rendezvous = m->agent->launch.rendezvous;
-    struct error err = { 0 };
-    pid_t pid;
-    loop_timer_set (&m->agent->loop, &m->timer,
-                    MIN (loop_now () + TRY_SECONDS, m->join_by));
-    if (sock_is_unix (rendezvous)) {
-        connect_now (m);
-        return;
-    }
-    m->resolver.fd = sock_resolve (rendezvous, &pid, &err);
-    if (m->resolver.fd < 0)
-        try_again (m, "%s", err.text);
-    else
-        loop_watch (&m->agent->loop, &m->resolver, EPOLLIN);
+    struct member *m = ctx;
+    loop_stop (&m->agent->loop, 1);
 }
 
-static void say_hello (struct member *m)
-{
-    uint8_t hello[WIRE_HELLO_SIZE];
-    int rc = sock_connected (m->io.fd);
-    if (rc < 0) {
-        try_again (m, "%s", strerror (-rc));
-        return;
-    }
-    if (secret_random (m->nonce, sizeof (m->nonce)) < 0) {
-        try_again (m, "no random bytes");
-        return;
-    }
-    memcpy (hello, WIRE_MAGIC, 4);
-    wire_put_u32 (hello + 4, m->agent->rank);
-    memcpy (hello + 8, m->nonce, WIRE_NONCE);
-    outbuf_add (&m->out, hello, sizeof (hello));
-    m->state = MEMBER_CHALLENGE;
-    flush (m);
-}
-
-/* Rank 0 has proven itself or not; prove ourselves and join. */
-static void answer_challenge (struct member *m)
+/* Once all children have joined nobody else is let in, and the key has done its work. */
+static void settle (struct member *m)
 {
     struct agent *agent = m->agent;
-    const struct launch *l = &agent->launch;
-    const char *name = l->nodes[agent->rank].name;
-    const uint8_t *challenge = (const uint8_t *)m->buf;
-    uint8_t proof[WIRE_PROOF];
-    wire_proof (agent->key, WIRE_ROLE_ROOT, l->job_id, agent->rank, m->nonce, challenge,
-                proof);
-    if (!secret_equal (proof, challenge + WIRE_NONCE, sizeof (proof))) {
-        agent_log (agent, "what answers at %s does not have this job's key",
-                   l->rendezvous);
-        try_again (m, "what answers there does not have this job's key");
+    if (m->njoined < tree_nchildren (&agent->tree, agent->rank))
         return;
+    if (m->listen) {
+        server_shut (m->server);
+        sock_unlink (m->listen);
+        free (m->listen);
+        m->listen = NULL;
     }
-    wire_proof (agent->key, WIRE_ROLE_MEMBER, l->job_id, agent->rank, m->nonce, challenge,
-                proof);
-    outbuf_add (&m->out, proof, sizeof (proof));
+    if (uplink_joined (m->up))
+        secret_wipe (agent->key, sizeof (agent->key));
+}
+
+static void on_joined (void *ctx)
+{
+    struct member *m = ctx;
+    const char *name = m->agent->launch.nodes[m->agent->rank].name;
     put (m, WIRE_JOIN, 0,
          m->problem.code ? WIRE_JOIN_FAILS
          : m->fell_back  ? WIRE_JOIN_FELL_BACK
@@ -319,103 +225,91 @@ static void answer_challenge (struct member *m)
          name, strlen (name));
     if (m->problem.code)
         put (m, WIRE_FAIL, 0, 0, m->problem.text, strlen (m->problem.text));
-    m->state = MEMBER_JOINED;
-    m->heard = loop_now ();
-    secret_wipe (agent->key, sizeof (agent->key));
-    loop_timer_set (&agent->loop, &m->timer, m->heard + WIRE_BEAT_EVERY);
-    flush (m);
+    settle (m);
 }
 
-/* --- the connection --- */
+static const struct uplink_events uplink_events = { on_joined, from_above, on_lost,
+                                                    on_gave_up };
 
-/* Use what has been received; how much of it. */
-static size_t use_received (struct member *m)
+/* --- from below --- */
+
+static bool child_join (void *ctx, uint32_t rank, const struct frame *msg,
+                        const char **ret_why)
 {
-    size_t pos = 0;
-    if (m->state == MEMBER_CHALLENGE) {
-        if (m->len < WIRE_CHALLENGE_SIZE)
-            return 0;
-        answer_challenge (m);
-        pos = WIRE_CHALLENGE_SIZE;
-    }
-    while (m->state == MEMBER_JOINED && m->io.fd >= 0 && !m->agent->loop.stopped) {
-        struct frame msg;
-        ssize_t n = wire_parse (m->buf + pos, m->len - pos, &msg);
-        if (n == 0)
-            break;
-        if (n < 0) {
-            lose_root (m, "it talks nonsense");
-            break;
-        }
-        on_message (m, &msg);
-        pos += (size_t)n;
-    }
-    return pos;
+    struct member *m = ctx;
+    return agent_is_node (m->agent, rank, msg, ret_why);
 }
 
-static void receive (struct member *m)
+static bool child_message (void *ctx, uint32_t rank, const struct frame *msg)
 {
-    ssize_t n = recv (m->io.fd, m->buf + m->len, sizeof (m->buf) - m->len, 0);
-    if (n < 0 && (errno == EAGAIN || errno == EINTR))
-        return;
-    if (n <= 0) {
-        const char *why = n < 0 ? strerror (errno) : "connection closed";
-        if (m->state == MEMBER_JOINED)
-            lose_root (m, why);
-        else
-            try_again (m, "%s", why);
-        return;
+    struct member *m = ctx;
+    uplink_put (m->up, msg);
+    if (msg->type == WIRE_JOIN && tree_parent (&m->agent->tree, rank) == m->agent->rank) {
+        m->njoined++;
+        settle (m);
     }
-    m->heard = loop_now ();
-    m->len += (size_t)n;
-    size_t used = use_received (m);
-    used = MIN (used, m->len); /* a try that failed has emptied the buffer */
-    memmove (m->buf, m->buf + used, m->len - used);
-    m->len -= used;
+    return true;
 }
 
-static void on_io (struct loop_io *io, uint32_t events)
+static void child_closed (void *ctx, uint32_t rank, const char *why)
 {
-    struct member *m = CONTAINER_OF (io, struct member, io);
-    if (m->state == MEMBER_CONNECT) {
-        say_hello (m);
-        return;
+    struct member *m = ctx;
+    if (m->leaving || m->orphaned)
+        return; /* it does what it should */
+    uplink_put (m->up, &(struct frame){ .type = WIRE_LOST,
+                                        .rank = rank,
+                                        .len = (uint32_t)strlen (why),
+                                        .data = why });
+}
+
+static void child_request (void *ctx, struct conn *conn, const struct http_request *req)
+{
+    (void)ctx;
+    (void)req;
+    server_reply (conn, 404, "text/plain", "requests are for rank 0\n");
+}
+
+static void child_log (void *ctx, const char *text)
+{
+    struct member *m = ctx;
+    agent_log (m->agent, "%s", text);
+}
+
+static const struct server_events server_events = { child_join, child_message,
+                                                    child_closed, child_request,
+                                                    child_log };
+
+static int listen_to_children (struct member *m, struct error *err)
+{
+    struct agent *agent = m->agent;
+    struct server_config config = { .key = agent->key,
+                                    .job_id = agent->launch.job_id,
+                                    .tree = &agent->tree,
+                                    .rank = agent->rank };
+    if (tree_nchildren (&agent->tree, agent->rank) == 0)
+        return 0;
+    autofree char *address = sock_of_rank (agent->launch.listen, agent->rank);
+    if (!address)
+        return error_set (err, ENOMEM, "no memory");
+    config.fd = sock_listen (address, err);
+    if (config.fd < 0)
+        return config.fd;
+    m->server = server_create (&agent->loop, &config, &server_events, m);
+    if (!m->server) {
+        close (config.fd);
+        return error_set (err, ENOMEM, "no memory");
     }
-    if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
-        receive (m);
-    if ((events & EPOLLOUT) && m->io.fd >= 0 && m->state != MEMBER_CONNECT)
-        flush (m);
+    m->listen = address;
+    address = NULL;
+    return 0;
 }
 
 /* --- the agent's own events --- */
 
-static void beat (struct member *m)
-{
-    double now = loop_now ();
-    double late = now - m->timer.when;
-    m->heard += late > 1 ? late : 0; /* we were held up ourselves */
-    if (now - m->heard > WIRE_ROOT_SILENT) {
-        lose_root (m, "no sign of life for 60 s");
-        return;
-    }
-    put (m, WIRE_BEAT, 0, 0, NULL, 0);
-    loop_timer_set (&m->agent->loop, &m->timer, now + WIRE_BEAT_EVERY);
-}
-
 static void on_timer (struct loop_timer *timer)
 {
     struct member *m = CONTAINER_OF (timer, struct member, timer);
-    if (m->state == MEMBER_JOINED) {
-        beat (m);
-    } else if (loop_now () >= m->join_by) {
-        agent_log (m->agent, "could not join rank 0 at %s: %s",
-                   m->agent->launch.rendezvous, m->reason[0] ? m->reason : "no answer");
-        loop_stop (&m->agent->loop, 1);
-    } else if (m->state == MEMBER_TRY && m->resolver.fd < 0) {
-        try_now (m);
-    } else {
-        try_again (m, "no answer within 10 s");
-    }
+    loop_stop (&m->agent->loop, 0);
 }
 
 static void on_child (void *arg)
@@ -427,14 +321,12 @@ static void on_child (void *arg)
 static void on_end (void *arg, const char *why, bool guardian_died)
 {
     struct member *m = arg;
-    if (m->state != MEMBER_JOINED) {
+    if (!uplink_joined (m->up)) {
         agent_log (m->agent, "ended before it joined: %s", why);
         loop_stop (&m->agent->loop, 1);
     } else if (guardian_died) {
-        /* Rank 0 takes us for lost when the connection closes: when nothing is left here.
-         * */
-        m->orphaned = true;
-        tasks_kill (m->tasks);
+        /* We are taken for lost when the connection closes: when nothing is left here. */
+        abandon (m);
     } else {
         put (m, WIRE_TERMINATE, 0, 0, why, strlen (why));
     }
@@ -443,41 +335,51 @@ static void on_end (void *arg, const char *why, bool guardian_died)
 static void on_round (void *arg)
 {
     struct member *m = arg;
-    if (m->state == MEMBER_JOINED && m->out.len > 0)
-        flush (m);
+    uplink_flush (m->up);
+    if (m->leaving && (!m->server || server_members (m->server) == 0))
+        loop_stop (&m->agent->loop, 0);
+}
+
+static void destroy (struct member *m)
+{
+    server_destroy (m->server);
+    if (m->listen)
+        sock_unlink (m->listen);
+    free (m->listen);
+    uplink_destroy (m->up);
+    loop_timer_clear (&m->agent->loop, &m->timer);
+    door_destroy (m->door);
+    stepd_destroy (m->stepd);
+    tasks_destroy (m->tasks);
 }
 
 int member_run (struct agent *agent)
 {
     static struct member m;
-    double now = loop_now ();
+    struct error err = { 0 };
+    int status = 1;
     m.agent = agent;
-    m.resolver = (struct loop_io){ .fd = -1, .ready = on_resolved };
-    m.io = (struct loop_io){ .fd = -1, .ready = on_io };
     m.timer.fire = on_timer;
-    m.backoff = BACKOFF_FIRST;
-    m.join_by = now + agent->launch.join_timeout;
     m.tasks = tasks_create (&agent->loop, &agent->launch, agent->rank, &task_events, &m);
+    m.up = uplink_create (agent, tree_parent (&agent->tree, agent->rank), &uplink_events,
+                          &m);
     m.stepd =
         stepd_create (&agent->loop, &agent->launch, m.tasks, agent->rank, step_up, &m);
-    if (!m.tasks || !m.stepd) {
+    if (m.tasks && m.up && m.stepd) {
+        if (tasks_enter_cwd (m.tasks, &m.fell_back, &m.problem) == 0)
+            m.door = door_create (&agent->loop, &agent->launch, agent->rank, step_up, &m,
+                                  &m.problem);
+        if (listen_to_children (&m, &err) < 0 && !m.problem.code)
+            m.problem = err; /* rank 0 shall say so */
+        agent->on_child = on_child;
+        agent->on_end = on_end;
+        agent->arg = &m;
+        agent->loop.round = on_round;
+        agent->loop.round_arg = &m;
+        status = loop_run (&agent->loop);
+    } else {
         agent_log (agent, "no memory");
-        return 1;
     }
-    if (tasks_enter_cwd (m.tasks, &m.fell_back, &m.problem) == 0)
-        m.door = door_create (&agent->loop, &agent->launch, agent->rank, step_up, &m,
-                              &m.problem);
-    agent->on_child = on_child;
-    agent->on_end = on_end;
-    agent->arg = &m;
-    agent->loop.round = on_round;
-    agent->loop.round_arg = &m;
-    try_now (&m);
-    int status = loop_run (&agent->loop);
-    stop_trying (&m);
-    loop_timer_clear (&agent->loop, &m.timer);
-    door_destroy (m.door);
-    stepd_destroy (m.stepd);
-    tasks_destroy (m.tasks);
+    destroy (&m);
     return status;
 }

@@ -103,14 +103,8 @@ static struct outfile *open_one (struct outfiles *files, const char *path,
 static int expand (const struct outfiles *files, const struct outset *set, uint32_t task,
                    struct strbuf *sb, struct error *err)
 {
-    const struct launch *l = files->launch;
-    struct pattern_vars vars = { .job_id = l->job_id,
-                                 .array_job = l->array_job,
-                                 .array_task = l->array_task,
-                                 .job_name = l->job_name,
-                                 .user = l->user,
-                                 .node = l->nodes[files->rank_of[task]].name,
-                                 .task = task };
+    struct pattern_vars vars =
+        launch_pattern_vars (files->launch, files->rank_of[task], task);
     strbuf_reset (sb);
     int rc = pattern_expand (set->pattern, &vars, sb, err);
     return rc < 0 ? error_prefix (err, "output file") : 0;

@@ -9,11 +9,11 @@
 #include "common/hostlist.h"
 #include "common/macros.h"
 #include "common/rlimits.h"
+#include "shell/hostfile.h"
 #include "shell/sock.h"
 
 #define STREAM_GRACE 5.0    /* seconds for readers to get the end, then the agent goes */
 #define STRAGGLER_GRACE 2.0 /* and for members that join after an early end */
-#define LEAVE_GRACE 1.0     /* and for members to close their connections */
 #define RELEASE_MAX (24 * 3600.0)
 
 static void carry_out (struct root *root, unsigned todo);
@@ -334,28 +334,46 @@ int root_release (struct root *root, uint64_t offset)
     return rc;
 }
 
-/* "3 of 8 nodes did not join within 1:00: node[4-6]" */
+/* Whether a rank has not joined though its parent has: it is itself the one to look at.
+ * Of those behind an absent one nothing can be known. */
+static bool is_missing (const struct root *root, uint32_t rank)
+{
+    const uint8_t *ranks = root->js.ranks;
+    return ranks[rank] == RANK_ABSENT
+           && (rank == 0 || ranks[tree_parent (&root->agent->tree, rank)] != RANK_ABSENT);
+}
+
+/* "node[4-6]": those that are missing, or those behind them. NULL: none, no memory. */
+static char *absent_names (const struct root *root, bool missing)
+{
+    struct hostlist *hl = hostlist_create ();
+    for (uint32_t rank = 0; hl && rank < root->js.nranks; rank++)
+        if (root->js.ranks[rank] == RANK_ABSENT && is_missing (root, rank) == missing)
+            hostlist_append (hl, node_name (root, rank));
+    char *names = hl && hostlist_count (hl) > 0 ? hostlist_encode (hl) : NULL;
+    hostlist_destroy (hl);
+    return names;
+}
+
+/* "3 of 8 nodes did not join within 1:00: node1; behind them: node[4-5]" */
 static void join_timeout_text (const struct root *root, char *text, size_t size)
 {
     char limit[32];
-    struct hostlist *hl = hostlist_create ();
-    for (uint32_t rank = 0; hl && rank < root->js.nranks; rank++)
-        if (root->js.ranks[rank] == RANK_ABSENT)
-            hostlist_append (hl, node_name (root, rank));
-    autofree char *names = hl ? hostlist_encode (hl) : NULL;
-    hostlist_destroy (hl);
+    autofree char *missing = absent_names (root, true);
+    autofree char *behind = absent_names (root, false);
     duration_text (root->js.join_timeout, limit, sizeof (limit));
-    snprintf (text, size, "%u of %u nodes did not join within %s: %s",
+    snprintf (text, size, "%u of %u nodes did not join within %s: %s%s%s",
               root->js.nranks - root->js.njoined, root->js.nranks, limit,
-              names ? names : "");
+              missing ? missing : "", behind ? "; behind them: " : "",
+              behind ? behind : "");
 }
 
 /* Each for itself, so that a program can tell which nodes these are. */
-static void name_absent (struct root *root)
+static void name_missing (struct root *root)
 {
     char text[300];
     for (uint32_t rank = 0; rank < root->js.nranks; rank++) {
-        if (root->js.ranks[rank] != RANK_ABSENT)
+        if (!is_missing (root, rank))
             continue;
         snprintf (text, sizeof (text), "node %s: its agent did not join",
                   node_name (root, rank));
@@ -368,7 +386,7 @@ static void on_timer (struct loop_timer *timer)
     struct root *root = CONTAINER_OF (timer, struct root, timer);
     char text[256] = "";
     if (root->js.phase == JOB_JOIN) {
-        name_absent (root);
+        name_missing (root);
         join_timeout_text (root, text, sizeof (text));
     }
     if (root->js.phase == JOB_KILL) {
@@ -390,16 +408,7 @@ static bool on_join (void *ctx, uint32_t rank, const struct frame *msg,
                      const char **ret_why)
 {
     struct root *root = ctx;
-    const char *name = node_name (root, rank);
-    if (msg->len != strlen (name) || memcmp (msg->data, name, msg->len) != 0) {
-        *ret_why = "it is on another node than the launch file says";
-        return false;
-    }
-    if (root->js.ranks[rank] != RANK_ABSENT) {
-        *ret_why = "it has joined before";
-        return false;
-    }
-    return true;
+    return agent_is_node (root->agent, rank, msg, ret_why);
 }
 
 static bool own_task (const struct root *root, uint32_t rank, uint32_t task)
@@ -428,6 +437,28 @@ static void on_fail (struct root *root, uint32_t rank, const struct frame *msg)
     snprintf (text, sizeof (text), "node %s: %.*s", node_name (root, rank),
               (int)MIN (msg->len, 200u), msg->data);
     carry_out (root, jobstate_fail (&root->js, text, loop_now ()));
+}
+
+/* The agent of rank is lost, and with it the way to all ranks below it: those that are
+ * still there see the same and end. The first cause is the only one that is named. */
+static void lose_rank (struct root *root, uint32_t rank, const char *why)
+{
+    char text[256];
+    unsigned todo = 0;
+    bool named = false;
+    snprintf (text, sizeof (text), "node %s: its agent was lost (%s)",
+              node_name (root, rank), why);
+    for (uint32_t r = rank; r < root->js.nranks && root->js.phase != JOB_OVER; r++) {
+        uint8_t state = root->js.ranks[r];
+        if (state == RANK_DONE || state == RANK_LOST
+            || !tree_holds (&root->agent->tree, rank, r))
+            continue;
+        if (!named)
+            append_text (root, FRAME_LOST, rank, text);
+        named = true;
+        todo |= jobstate_lost (&root->js, r, text, loop_now ());
+    }
+    carry_out (root, todo);
 }
 
 static bool on_message (void *ctx, uint32_t rank, const struct frame *msg)
@@ -463,6 +494,10 @@ static bool on_message (void *ctx, uint32_t rank, const struct frame *msg)
                   node_name (root, rank), (int)MIN (msg->len, 60u), msg->data);
         root_terminate (root, "cancelled", text, root->agent->launch.grace);
         return true;
+    case WIRE_LOST:
+        snprintf (text, sizeof (text), "%.*s", (int)MIN (msg->len, 120u), msg->data);
+        lose_rank (root, rank, text);
+        return true;
     default:
         return msg->type >= WIRE_RUN && steps_message (root->steps, rank, msg);
     }
@@ -470,14 +505,7 @@ static bool on_message (void *ctx, uint32_t rank, const struct frame *msg)
 
 static void on_closed (void *ctx, uint32_t rank, const char *why)
 {
-    struct root *root = ctx;
-    char text[256];
-    if (root->js.phase == JOB_OVER || root->js.ranks[rank] == RANK_DONE)
-        return;
-    snprintf (text, sizeof (text), "node %s: its agent was lost (%s)",
-              node_name (root, rank), why);
-    append_text (root, FRAME_LOST, rank, text);
-    carry_out (root, jobstate_lost (&root->js, rank, text, loop_now ()));
+    lose_rank (ctx, rank, why);
 }
 
 static void on_log (void *ctx, const char *text)
@@ -539,7 +567,7 @@ static int create_steps (struct root *root, struct error *err)
     if (!root->steps || !root->stepd)
         return error_set (err, ENOMEM, "no memory");
     root->door = door_create (&agent->loop, l, 0, step_up, root, err);
-    return root->door ? 0 : -EIO;
+    return root->door ? hostfile_write (l, err) : -EIO;
 }
 
 /* --- the agent's own events --- */
@@ -550,7 +578,8 @@ static void leave (struct root *root)
     if (root->leaving)
         return;
     root->leaving = true;
-    root->leave_by = loop_now () + LEAVE_GRACE;
+    root->leave_by =
+        loop_now () + AGENT_LEAVE_GRACE * tree_height (&root->agent->tree, 0);
     server_broadcast (root->server, &(struct frame){ .type = WIRE_EXIT });
     set_timer (root);
 }
@@ -616,6 +645,26 @@ static void on_round (void *arg)
 
 /* --- start --- */
 
+static int listen_to_all (struct root *root, struct error *err)
+{
+    struct agent *agent = root->agent;
+    struct server_config config = { .key = agent->key,
+                                    .job_id = agent->launch.job_id,
+                                    .tree = &agent->tree,
+                                    .spool = &root->spool };
+    root->listen = sock_of_rank (agent->launch.listen, 0);
+    if (!root->listen)
+        return error_set (err, ENOMEM, "no memory");
+    config.fd = sock_listen (root->listen, err);
+    if (config.fd < 0)
+        return config.fd;
+    root->server = server_create (&agent->loop, &config, &server_events, root);
+    if (root->server)
+        return 0;
+    close (config.fd);
+    return error_set (err, ENOMEM, "no memory");
+}
+
 static int create_parts (struct root *root, struct error *err)
 {
     struct agent *agent = root->agent;
@@ -631,12 +680,8 @@ static int create_parts (struct root *root, struct error *err)
                < 0)
         return error_set (err, ENOMEM, "no memory");
     root->js.warn_before = l->warn_signal > 0 ? l->warn_before : 0;
-    int fd = sock_listen (l->listen, err);
-    if (fd < 0)
-        return fd;
-    root->server = server_create (&agent->loop, fd, agent->key, l->job_id, nranks,
-                                  &root->spool, &server_events, root);
-    return root->server ? create_steps (root, err) : error_set (err, ENOMEM, "no memory");
+    int rc = listen_to_all (root, err);
+    return rc < 0 ? rc : create_steps (root, err);
 }
 
 /* What must be right before anything runs; what is wrong here ends the job with
@@ -661,11 +706,12 @@ static void prepare (struct root *root)
 
 static void destroy (struct root *root)
 {
-    const struct launch *l = &root->agent->launch;
     if (root->server)
-        sock_unlink (l->listen);
+        sock_unlink (root->listen);
     server_destroy (root->server);
+    free (root->listen);
     loop_timer_clear (&root->agent->loop, &root->timer);
+    hostfile_remove (&root->agent->launch);
     door_destroy (root->door);
     stepd_destroy (root->stepd);
     steps_destroy (root->steps);
@@ -690,6 +736,7 @@ int root_run (struct agent *agent)
         agent_log (agent, "%s", err.text);
         return rc == -EEXIST ? AGENT_EXIT_ALREADY : 1;
     }
+    spool_keep (&root.spool, agent->launch.spool_keep);
     rc = create_parts (&root, &err);
     if (rc < 0) {
         /* Nobody can join or ask: the spool tells. */

@@ -35,6 +35,7 @@ struct root {
     struct spool spool;
     struct outfiles *files;
     struct server *server;
+    char *listen; /* the address that it listens on */
     struct tasks *tasks;
     struct steps *steps;
     struct stepd *stepd;   /* this rank's part of them */

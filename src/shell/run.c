@@ -45,6 +45,8 @@ struct run {
     struct step_spec step;
     struct hostlist *hosts; /* of the step's nodes */
     const char **names;
+    uint32_t *ranks; /* of these, in the job */
+    uint32_t nnodes;
     uint32_t *node_of;
     uint32_t ntasks, nended;
     struct task_state *tasks;
@@ -63,7 +65,7 @@ static void say (const char *fmt, ...)
     va_start (ap, fmt);
     vsnprintf (text, sizeof (text), fmt, ap);
     va_end (ap);
-    fprintf (stderr, RUN_PROGRAM ": %s\n", text);
+    dprintf (STDERR_FILENO, RUN_PROGRAM ": %s\n", text); /* in one write */
 }
 
 /* -- to the agent -- */
@@ -260,12 +262,14 @@ static int keep_places (struct run *r, struct error *err)
     int rc = n > 0 ? 0 : -EINVAL;
     r->hosts = hostlist_create ();
     r->names = calloc (n + 1, sizeof (*r->names));
-    if (!r->hosts || !r->names)
+    r->ranks = calloc (n + 1, sizeof (*r->ranks));
+    if (!r->hosts || !r->names || !r->ranks)
         rc = -ENOMEM;
     for (uint32_t id = rc == 0 ? idset_first (ranks) : IDSET_END; id != IDSET_END;
          id = idset_next (ranks, id)) {
         const char *name = job ? hostlist_nth (job, id) : NULL;
         hostlist_append (r->hosts, name ? name : "?");
+        r->ranks[r->nnodes++] = id;
     }
     for (; i < n && rc == 0; i++)
         r->names[i] = hostlist_nth (r->hosts, i);
@@ -277,18 +281,27 @@ static int keep_places (struct run *r, struct error *err)
                            &r->ntasks, err);
 }
 
+static uint64_t number_of (const char *variable)
+{
+    const char *text = getenv (variable);
+    int64_t n;
+    return text && parse_int (text, 0, INT64_MAX, &n, variable, NULL) == 0 ? (uint64_t)n
+                                                                           : 0;
+}
+
 static int open_output (struct run *r, struct error *err)
 {
-    int64_t id = 0;
-    const char *job = getenv ("FLUXQ_JOB_ID");
-    if (job)
-        parse_int (job, 1, INT64_MAX, &id, "FLUXQ_JOB_ID", NULL);
-    struct run_output_vars v = { .job_id = (uint64_t)id,
+    struct run_output_vars v = { .job_id = number_of ("FLUXQ_JOB_ID"),
+                                 .array_job = number_of ("FLUXQ_ARRAY_JOB_ID"),
+                                 .array_task =
+                                     (uint32_t)number_of ("FLUXQ_ARRAY_TASK_ID"),
                                  .job_name = getenv ("FLUXQ_JOB_NAME"),
                                  .user = getenv ("FLUXQ_JOB_USER"),
                                  .step = r->step.id,
                                  .ntasks = r->ntasks,
+                                 .nnodes = r->nnodes,
                                  .node_of = r->node_of,
+                                 .ranks = r->ranks,
                                  .hosts = r->names };
     r->output = run_output_create (&r->options, &v, err);
     return r->output ? 0 : -EIO;
@@ -354,11 +367,11 @@ static void on_end (struct run *r, const struct frame *msg)
 {
     int status = msg->len >= 4 ? (int)wire_get_u32 (msg->data) : 1 << 8;
     int code = WIFSIGNALED (status) ? 128 + WTERMSIG (status) : WEXITSTATUS (status);
-    if (r->tasks)
+    if (r->tasks && !r->failed)
         tell_ends (r);
     if (msg->len > 4)
         say ("%.*s", (int)MIN (msg->len - 4, 500u), msg->data + 4);
-    if (code == 0 && (msg->len > 4 || r->failed))
+    if (r->failed || (code == 0 && msg->len > 4))
         code = 1;
     loop_stop (&r->loop, code);
 }
@@ -497,6 +510,7 @@ static void destroy (struct run *r)
     outbuf_release (&r->out);
     strbuf_release (&r->started);
     free (r->names);
+    free (r->ranks);
     free (r->node_of);
     free (r->tasks);
     free (r->buf);

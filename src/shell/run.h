@@ -24,6 +24,8 @@ struct run_options {
     const char *error;     /* likewise; NULL: with output, or our stderr */
     const char *input;     /* a file; NULL: our stdin */
     bool label, append, quiet;
+    bool rsh;
+    bool arbitrary; /* --distribution */
 };
 
 /* 0; 1: --help or --version was answered; -EINVAL. */
@@ -37,11 +39,13 @@ int run_main (int argc, char **argv);
 struct run_output;
 
 struct run_output_vars { /* for patterns */
-    uint64_t job_id;
+    uint64_t job_id, array_job;
+    uint32_t array_task;
     const char *job_name, *user;
-    uint32_t step, ntasks;
-    const uint32_t *node_of;  /* [ntasks] */
-    const char *const *hosts; /* of the step's nodes */
+    uint32_t step, ntasks, nnodes;
+    const uint32_t *node_of;  /* [ntasks] node of the step */
+    const uint32_t *ranks;    /* [nnodes] its number in the job */
+    const char *const *hosts; /* [nnodes] its name */
 };
 
 /* Opens what is one file for all tasks; vars are copied, what they point to must outlive

@@ -11,6 +11,8 @@
 #include "common/option.h"
 #include "common/parse.h"
 #include "common/pattern.h"
+#include "shell/cpubind.h"
+#include "shell/layout.h"
 #include "shell/run.h"
 
 #define FILE_MAX_BYTES (1024 * 1024) /* of --multi-prog and the host file */
@@ -43,6 +45,7 @@ enum {
     EXPORT,
     NAME,
     QUIET,
+    RSH,
     HELP,
     SHOW_VERSION
 };
@@ -86,6 +89,8 @@ static const struct option_desc options[] = {
       EXPORT, false },
     { "job-name", 'J', "NAME", "name of the step [the program's]", NAME, false },
     { "quiet", 'Q', NULL, "say nothing but errors", QUIET, false },
+    { "rsh", 0, NULL, "as rsh: a node of the job, and the command for its shell", RSH,
+      false },
     { "help", 'h', NULL, "print this help", HELP, false },
     { "version", 'V', NULL, "print the version", SHOW_VERSION, false },
     OPTION_END,
@@ -196,6 +201,25 @@ static int set_bad_exit (struct run_options *o, const char *value, struct error 
     return 0;
 }
 
+static int set_bind (struct run_options *o, const char *value, struct error *err)
+{
+    struct cpubind bind;
+    int rc = cpubind_parse (value, &bind, err);
+    if (rc < 0)
+        return rc;
+    cpubind_release (&bind);
+    return set_text (&o->spec.cpu_bind, value, err);
+}
+
+static int set_distribution (struct run_options *o, const char *value, struct error *err)
+{
+    struct layout_option opt;
+    int rc = layout_option_parse (value, &opt, err);
+    if (rc == 0)
+        o->arbitrary = opt.kind == LAYOUT_ARBITRARY;
+    return rc < 0 ? rc : set_text (&o->spec.distribution, value, err);
+}
+
 static int set_wait (struct run_options *o, const char *value, struct error *err)
 {
     int64_t n;
@@ -226,7 +250,7 @@ static int take_option (struct run_options *o, const struct option_match *m,
     case EXCLUDE:
         return set_text (&s->exclude, m->value, err);
     case DISTRIBUTION:
-        return set_text (&s->distribution, m->value, err);
+        return set_distribution (o, m->value, err);
     case TASKMAP:
         return set_text (&s->taskmap_asked, m->value, err);
     case EXACT:
@@ -242,7 +266,7 @@ static int take_option (struct run_options *o, const struct option_match *m,
         s->immediate = true;
         return 0;
     case CPU_BIND:
-        return set_text (&s->cpu_bind, m->value, err);
+        return set_bind (o, m->value, err);
     case MPI:
         return set_mpi (o, m->value, err);
     case MULTI_PROG:
@@ -271,6 +295,9 @@ static int take_option (struct run_options *o, const struct option_match *m,
         return set_text (&s->name, m->value, err);
     case QUIET:
         o->quiet = true;
+        return 0;
+    case RSH:
+        o->rsh = true;
         return 0;
     case HELP:
         print_help ();
@@ -377,6 +404,31 @@ static int set_cwd (struct step_spec *s, struct error *err)
     return s->cwd ? 0 : error_set (err, ENOMEM, "no memory");
 }
 
+/* "HOST WORD...": a shell on the host runs the words as one line, beside whatever runs there. */
+static int set_remote (struct step_spec *s, char **argv, struct error *err)
+{
+    autostrbuf struct strbuf line;
+    const char *words[] = { "/bin/sh", "-c", NULL };
+    strbuf_init (&line, STEP_SPEC_MAX);
+    if (!argv || !argv[0] || !argv[1])
+        return error_set (err, EINVAL, "--rsh needs a node and a command");
+    for (size_t i = 1; argv[i]; i++)
+        strbuf_addf (&line, "%s%s", i > 1 ? " " : "", argv[i]);
+    s->args = calloc (4, sizeof (*s->args));
+    for (; s->args && s->nargs < 2; s->nargs++)
+        s->args[s->nargs] = strdup (words[s->nargs]);
+    if (s->args)
+        s->args[s->nargs++] = strbuf_detach (&line);
+    if (!s->args || !s->args[0] || !s->args[1] || !s->args[2])
+        return error_set (err, ENOMEM, "no memory");
+    s->overlap = true;
+    s->ntasks = s->nnodes = 1;
+    int rc = set_text (&s->hosts, argv[0], err);
+    if (rc == 0)
+        rc = set_text (&s->mpi, "none", err);
+    return rc == 0 ? set_text (&s->cpu_bind, "none", err) : rc;
+}
+
 static int set_command (struct step_spec *s, char **argv, struct error *err)
 {
     if (!argv || !argv[0])
@@ -439,13 +491,12 @@ int run_options_parse (struct run_options *o, int argc, char **argv, struct erro
         return rc;
     o->spec.umask = own_umask ();
     const char *hosts = getenv ("SLURM_HOSTFILE");
-    bool arbitrary =
-        o->spec.distribution && !strncasecmp (o->spec.distribution, "arbitrary", 9);
-    if ((rc = set_command (&o->spec, command, err)) < 0 || (rc = check (o, err)) < 0
-        || (rc = set_cwd (&o->spec, err)) < 0
+    rc = o->rsh ? set_remote (&o->spec, command, err)
+                : set_command (&o->spec, command, err);
+    if (rc < 0 || (rc = check (o, err)) < 0 || (rc = set_cwd (&o->spec, err)) < 0
         || (rc = set_environment (&o->spec, list, err)) < 0)
         return rc;
-    return hosts && arbitrary ? read_text (&o->spec.hostfile, hosts, err) : 0;
+    return hosts && o->arbitrary ? read_text (&o->spec.hostfile, hosts, err) : 0;
 }
 
 void run_options_release (struct run_options *o)

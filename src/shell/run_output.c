@@ -8,6 +8,7 @@
 #include "common/parse.h"
 #include "common/pattern.h"
 #include "shell/run.h"
+#include "shell/tasklabel.h"
 
 #define LINE_MAX_BYTES (64 * 1024) /* a longer line is written in parts */
 
@@ -15,9 +16,10 @@ struct target { /* of a stream */
     const char *pattern;
     int64_t only; /* task, -1: all */
     bool none;
-    bool per_task;
     int fd;   /* of all tasks */
-    int *fds; /* per task: -1: not open yet */
+    int *fds; /* [nfds] one for each task or node; -1: not open yet */
+    uint32_t nfds;
+    bool by_node;
 };
 
 struct run_output {
@@ -32,11 +34,17 @@ static int open_file (const struct run_output *out, const struct target *t, uint
                       struct error *err)
 {
     autostrbuf struct strbuf path;
+    uint32_t node = out->vars.node_of[task];
     struct pattern_vars v = { .job_id = out->vars.job_id,
+                              .array_job = out->vars.array_job,
+                              .array_task = out->vars.array_task,
                               .job_name = out->vars.job_name,
                               .user = out->vars.user,
-                              .node = out->vars.hosts[out->vars.node_of[task]],
-                              .task = task };
+                              .node = out->vars.hosts[node],
+                              .node_index = out->vars.ranks[node],
+                              .task = task,
+                              .in_step = true,
+                              .step = out->vars.step };
     strbuf_init (&path, 64 * 1024);
     int rc = pattern_expand (t->pattern, &v, &path, err);
     if (rc < 0)
@@ -61,15 +69,16 @@ static int set_target (struct run_output *out, struct target *t, const char *pat
     if (parse_int (pattern, 0, (int64_t)out->vars.ntasks - 1, &t->only, "", NULL) == 0)
         return 0;
     t->only = -1;
-    t->per_task = pattern_is_per_task (pattern);
-    if (!t->per_task) {
+    t->by_node = !pattern_is_per_task (pattern) && pattern_is_per_node (pattern);
+    if (!t->by_node && !pattern_is_per_task (pattern)) {
         t->fd = open_file (out, t, 0, err);
         return t->fd < 0 ? t->fd : 0;
     }
-    t->fds = malloc (out->vars.ntasks * sizeof (*t->fds));
+    t->nfds = t->by_node ? out->vars.nnodes : out->vars.ntasks;
+    t->fds = malloc (t->nfds * sizeof (*t->fds));
     if (!t->fds)
         return error_set (err, ENOMEM, "no memory");
-    for (uint32_t i = 0; i < out->vars.ntasks; i++)
+    for (uint32_t i = 0; i < t->nfds; i++)
         t->fds[i] = -1;
     return 0;
 }
@@ -103,8 +112,6 @@ struct run_output *run_output_create (const struct run_options *o,
     out->append = o->append;
     for (uint32_t i = 0; i < 2 * vars->ntasks; i++)
         strbuf_init (&out->lines[i], LINE_MAX_BYTES + 1);
-    for (uint32_t n = vars->ntasks - 1; n > 0 || out->width == 0; n /= 10)
-        out->width++;
     if (set_targets (out, o, err) < 0) {
         run_output_destroy (out);
         return NULL;
@@ -125,7 +132,7 @@ void run_output_destroy (struct run_output *out)
     bool same = is_same (out);
     for (int s = 0; s < (same ? 1 : 2); s++) {
         struct target *t = &out->targets[s];
-        for (uint32_t i = 0; t->fds && i < out->vars.ntasks; i++)
+        for (uint32_t i = 0; t->fds && i < t->nfds; i++)
             if (t->fds[i] >= 0)
                 close (t->fds[i]);
         free (t->fds);
@@ -141,11 +148,12 @@ void run_output_destroy (struct run_output *out)
 static int target_fd (struct run_output *out, struct target *t, uint32_t task,
                       struct error *err)
 {
+    uint32_t i = t->by_node ? out->vars.node_of[task] : task;
     if (!t->fds)
         return t->fd;
-    if (t->fds[task] < 0)
-        t->fds[task] = open_file (out, t, task, err);
-    return t->fds[task];
+    if (t->fds[i] < 0)
+        t->fds[i] = open_file (out, t, task, err);
+    return t->fds[i];
 }
 
 static int write_out (struct run_output *out, uint32_t task, int stream, const char *data,
@@ -168,15 +176,14 @@ static int write_out (struct run_output *out, uint32_t task, int stream, const c
 static int write_line (struct run_output *out, uint32_t task, int stream,
                        const struct strbuf *line, struct error *err)
 {
-    char text[32];
-    autofree char *all = NULL;
-    int n = snprintf (text, sizeof (text), "%0*u: ", out->width, task);
-    all = malloc ((size_t)n + line->len + 1);
+    char label[TASKLABEL_MAX];
+    size_t n = tasklabel (label, task, out->vars.ntasks);
+    autofree char *all = malloc (n + line->len + 1);
     if (!all)
         return error_set (err, ENOMEM, "no memory");
-    memcpy (all, text, (size_t)n);
+    memcpy (all, label, n);
     memcpy (all + n, line->buf, line->len);
-    size_t len = (size_t)n + line->len;
+    size_t len = n + line->len;
     if (line->len == 0 || line->buf[line->len - 1] != '\n')
         all[len++] = '\n';
     return write_out (out, task, stream, all, len, err);
@@ -225,7 +232,7 @@ int run_output_end (struct run_output *out, uint32_t task, struct error *err)
     }
     for (int s = 0; s < (is_same (out) ? 1 : 2); s++) {
         struct target *t = &out->targets[s];
-        if (t->fds && t->fds[task] >= 0) {
+        if (t->fds && !t->by_node && t->fds[task] >= 0) {
             close (t->fds[task]);
             t->fds[task] = -1;
         }

@@ -43,19 +43,23 @@ struct conn {
     struct conn *prev, *next;
 };
 
+struct child {
+    struct conn *conn; /* NULL: not connected */
+    bool met;          /* has joined, once and for all */
+};
+
 struct server {
     struct loop *loop;
-    struct loop_io listener;
+    struct server_config config;
+    struct loop_io listener; /* fd -1: shut */
     struct loop_timer tick;
     double next_beat;
-    const uint8_t *key;
-    uint64_t job_id;
-    uint32_t nranks;
-    const struct spool *spool;
     const struct server_events *events;
     void *ctx;
-    struct conn **members; /* by rank */
-    uint32_t nmembers;
+    struct child *children; /* from first_child on */
+    uint32_t first_child;
+    uint32_t nchildren;
+    uint32_t nmembers; /* those that are connected */
     struct conn *streams[SERVER_STREAMS_MAX];
     uint32_t nstreams;
     struct conn *oldest, *newest; /* all */
@@ -66,6 +70,11 @@ struct server {
 static bool is_loose (const struct conn *conn)
 {
     return conn->state != CONN_MEMBER && conn->state != CONN_STREAM;
+}
+
+static struct child *child_of (const struct conn *conn)
+{
+    return &conn->server->children[conn->rank - conn->server->first_child];
 }
 
 static void log_conn (struct conn *conn, const char *fmt, ...) PRINTF_LIKE (2, 3);
@@ -87,7 +96,7 @@ static void leave_lists (struct conn *conn)
     if (is_loose (conn))
         server->nloose--;
     if (conn->state == CONN_MEMBER) {
-        server->members[conn->rank] = NULL;
+        child_of (conn)->conn = NULL;
         server->nmembers--;
     }
     for (uint32_t i = 0; i < server->nstreams; i++) {
@@ -149,7 +158,8 @@ static ssize_t step_hello (struct conn *conn, const char *data, size_t len)
     if (len < WIRE_HELLO_SIZE)
         return 0;
     conn->rank = wire_get_u32 (data + 4);
-    if (conn->rank == 0 || conn->rank >= server->nranks) {
+    if (conn->rank < server->first_child
+        || conn->rank - server->first_child >= server->nchildren) {
         log_conn (conn, "refused a connection that says it is rank %u", conn->rank);
         return -EPROTO;
     }
@@ -157,8 +167,8 @@ static ssize_t step_hello (struct conn *conn, const char *data, size_t len)
     if (secret_random (conn->nonces[1], WIRE_NONCE) < 0)
         return -EPROTO;
     memcpy (challenge, conn->nonces[1], WIRE_NONCE);
-    wire_proof (server->key, WIRE_ROLE_ROOT, server->job_id, conn->rank, conn->nonces[0],
-                conn->nonces[1], challenge + WIRE_NONCE);
+    wire_proof (server->config.key, WIRE_ROLE_ROOT, server->config.job_id, conn->rank,
+                conn->nonces[0], conn->nonces[1], challenge + WIRE_NONCE);
     outbuf_add (&conn->out, challenge, sizeof (challenge));
     conn->state = CONN_PROOF;
     return WIRE_HELLO_SIZE;
@@ -170,7 +180,7 @@ static ssize_t step_proof (struct conn *conn, const char *data, size_t len)
     struct server *server = conn->server;
     if (len < WIRE_PROOF)
         return 0;
-    wire_proof (server->key, WIRE_ROLE_MEMBER, server->job_id, conn->rank,
+    wire_proof (server->config.key, WIRE_ROLE_MEMBER, server->config.job_id, conn->rank,
                 conn->nonces[0], conn->nonces[1], mac);
     if (!secret_equal (mac, data, sizeof (mac))) {
         log_conn (conn, "refused rank %u: it does not have the job's key", conn->rank);
@@ -183,19 +193,20 @@ static ssize_t step_proof (struct conn *conn, const char *data, size_t len)
 static ssize_t step_join (struct conn *conn, const char *data, size_t len)
 {
     struct server *server = conn->server;
+    struct child *child = child_of (conn);
     struct frame msg;
     const char *why = "it does not say its name";
     ssize_t n = wire_parse (data, len, &msg);
     if (n == 0)
         return 0;
-    if (n > 0 && server->members[conn->rank])
-        why = "it has joined already";
-    else if (n > 0 && msg.type == WIRE_JOIN
+    if (n > 0 && child->met)
+        why = "it has joined before";
+    else if (n > 0 && msg.type == WIRE_JOIN && msg.rank == conn->rank
              && server->events->join (server->ctx, conn->rank, &msg, &why)) {
         server->nloose--;
         conn->state = CONN_MEMBER;
         conn->since = loop_now ();
-        server->members[conn->rank] = conn;
+        *child = (struct child){ .conn = conn, .met = true };
         server->nmembers++;
     }
     if (conn->state == CONN_MEMBER) {
@@ -212,10 +223,14 @@ static ssize_t step_member (struct conn *conn, const char *data, size_t len)
     struct server *server = conn->server;
     struct frame msg;
     ssize_t n = wire_parse (data, len, &msg);
-    if (n > 0 && msg.type != WIRE_BEAT
-        && !server->events->message (server->ctx, conn->rank, &msg))
-        return -EPROTO;
-    return n;
+    if (n <= 0 || msg.type == WIRE_BEAT)
+        return n;
+    if (tree_holds (server->config.tree, conn->rank, msg.rank)
+        && server->events->message (server->ctx, msg.rank, &msg))
+        return n;
+    log_conn (conn, "nonsense through rank %u: type %u of rank %u", conn->rank, msg.type,
+              msg.rank);
+    return -EPROTO;
 }
 
 static ssize_t step_http (struct conn *conn, const char *data, size_t len)
@@ -305,7 +320,7 @@ static void conn_pump (struct conn *conn)
     struct server *server = conn->server;
     for (size_t sent = 0; sent < PUMP_MAX;) {
         if (conn->out.len == 0) {
-            int rc = stream_fill (&conn->stream, server->spool, &conn->out);
+            int rc = stream_fill (&conn->stream, server->config.spool, &conn->out);
             if (rc < 0) {
                 conn_close (conn, NULL); /* without the last chunk: the reader knows */
                 return;
@@ -426,34 +441,50 @@ static void on_tick (struct loop_timer *timer)
         server->next_beat = now + WIRE_BEAT_EVERY;
         server_broadcast (server, &(struct frame){ .type = WIRE_BEAT });
     }
-    loop_watch (server->loop, &server->listener, EPOLLIN);
+    if (server->listener.fd >= 0)
+        loop_watch (server->loop, &server->listener, EPOLLIN);
     loop_timer_set (server->loop, timer, now + TICK);
 }
 
-struct server *server_create (struct loop *loop, int fd, const uint8_t *key,
-                              uint64_t job_id, uint32_t nranks, const struct spool *spool,
+struct server *server_create (struct loop *loop, const struct server_config *config,
                               const struct server_events *events, void *ctx)
 {
     struct server *server = calloc (1, sizeof (*server));
     if (!server)
         return NULL;
     server->loop = loop;
-    server->listener = (struct loop_io){ .fd = fd, .ready = on_listener };
+    server->config = *config;
+    server->listener = (struct loop_io){ .fd = config->fd, .ready = on_listener };
     server->tick.fire = on_tick;
-    server->key = key;
-    server->job_id = job_id;
-    server->nranks = nranks;
-    server->spool = spool;
     server->events = events;
     server->ctx = ctx;
-    server->members = calloc (nranks, sizeof (*server->members));
-    if (!server->members) {
+    server->first_child = tree_first_child (config->tree, config->rank);
+    server->nchildren = tree_nchildren (config->tree, config->rank);
+    server->children = calloc (server->nchildren + 1, sizeof (*server->children));
+    if (!server->children) {
         free (server);
         return NULL;
     }
     loop_watch (loop, &server->listener, EPOLLIN);
     loop_timer_set (loop, &server->tick, loop_now () + TICK);
     return server;
+}
+
+static void close_listener (struct server *server)
+{
+    if (server->listener.fd < 0)
+        return;
+    loop_watch (server->loop, &server->listener, 0);
+    close (server->listener.fd);
+    server->listener.fd = -1;
+}
+
+void server_shut (struct server *server)
+{
+    close_listener (server);
+    while (server->nloose > 0)
+        drop_oldest_loose (server);
+    server->config.key = NULL;
 }
 
 static void no_closed (void *ctx, uint32_t rank, const char *why)
@@ -471,26 +502,35 @@ void server_destroy (struct server *server)
     server->events = &quiet; /* closing calls nothing else */
     while (server->oldest)
         conn_close (server->oldest, NULL);
-    loop_watch (server->loop, &server->listener, 0);
+    close_listener (server);
     loop_timer_clear (server->loop, &server->tick);
-    close (server->listener.fd);
-    free (server->members);
+    free (server->children);
     free (server);
+}
+
+static void send_to_child (struct server *server, uint32_t i, uint32_t rank,
+                           const struct frame *msg)
+{
+    struct conn *conn = server->children[i].conn;
+    struct frame addressed = *msg;
+    if (!conn)
+        return;
+    addressed.rank = rank;
+    wire_put (&conn->out, &addressed);
+    conn_flush (conn);
 }
 
 void server_send (struct server *server, uint32_t rank, const struct frame *msg)
 {
-    struct conn *conn = server->members[rank];
-    if (!conn)
-        return;
-    wire_put (&conn->out, msg);
-    conn_flush (conn);
+    uint32_t via = tree_route (server->config.tree, server->config.rank, rank);
+    if (via != TREE_NONE)
+        send_to_child (server, via - server->first_child, rank, msg);
 }
 
 void server_broadcast (struct server *server, const struct frame *msg)
 {
-    for (uint32_t rank = 1; rank < server->nranks; rank++)
-        server_send (server, rank, msg);
+    for (uint32_t i = 0; i < server->nchildren; i++)
+        send_to_child (server, i, WIRE_ALL, msg);
 }
 
 uint32_t server_members (const struct server *server)

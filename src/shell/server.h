@@ -1,7 +1,7 @@
-/* server.h - rank 0's connections: members of the job and requests, from accept to close
+/* server.h - who connects to this rank: its children in the tree of agents, and requests
  *
- *     server = server_create (&loop, fd, key, job_id, nranks, &spool, &events, ctx);
- *     server_send (server, rank, &msg);            // to a member that has joined
+ *     server = server_create (&loop, &config, &events, ctx);
+ *     server_send (server, rank, &msg);            // to a rank below this one
  *     server_reply (conn, 204, NULL);              // from within events->request
  *     server_pump (server);                        // once a round, for the streams
  *
@@ -22,6 +22,7 @@
 #include "shell/http.h"
 #include "shell/loop.h"
 #include "shell/spool.h"
+#include "shell/tree.h"
 #include "shell/wire.h"
 
 #define SERVER_LOOSE_MAX 2048
@@ -31,29 +32,42 @@
 struct server;
 struct conn;
 
+struct server_config {
+    int fd;             /* a listening socket, taken over */
+    const uint8_t *key; /* the job's */
+    uint64_t job_id;
+    const struct tree *tree;
+    uint32_t rank;             /* this one */
+    const struct spool *spool; /* for server_stream() */
+};
+
 struct server_events {
-    /* A member that has proven itself; false refuses it (with *ret_why for the log). */
+    /* A child that has proven itself; false refuses it (with *ret_why for the log). */
     bool (*join) (void *ctx, uint32_t rank, const struct frame *msg,
                   const char **ret_why);
-    /* Its messages; false: it talks nonsense, close it. */
+    /* From this rank below us, a child's WIRE_JOIN first; not heartbeats. False: it talks
+     * nonsense, close the child through which it came. */
     bool (*message) (void *ctx, uint32_t rank, const struct frame *msg);
-    /* Its connection is gone. */
+    /* This child's connection is gone. */
     void (*closed) (void *ctx, uint32_t rank, const char *why);
     /* Must end in server_reply() or server_stream(). */
     void (*request) (void *ctx, struct conn *conn, const struct http_request *req);
     void (*log) (void *ctx, const char *text);
 };
 
-/* Takes over fd, a listening socket. key, spool and events must outlive it. NULL: no
- * memory. */
-struct server *server_create (struct loop *loop, int fd, const uint8_t *key,
-                              uint64_t job_id, uint32_t nranks, const struct spool *spool,
+/* What config and events point to must outlive it. NULL: no memory (fd is still the
+ * caller's). */
+struct server *server_create (struct loop *loop, const struct server_config *config,
                               const struct server_events *events, void *ctx);
 void server_destroy (struct server *server);
-/* To one member; nothing happens when it is not there. */
+/* Nobody else is let in: the listening socket closes, so do all connections but those of
+ * children that have joined, and the key is not used any more. */
+void server_shut (struct server *server);
+/* To one rank below this one; nothing happens when the child on the way is not there. */
 void server_send (struct server *server, uint32_t rank, const struct frame *msg);
+/* To all of them. */
 void server_broadcast (struct server *server, const struct frame *msg);
-uint32_t server_members (const struct server *server); /* connected now */
+uint32_t server_members (const struct server *server); /* children connected now */
 uint32_t server_streams (const struct server *server);
 void server_reply (struct conn *conn, int status, const char *type, const char *body);
 /* Stream the spool from offset on; without output frames when !output. -EBUSY: too many.

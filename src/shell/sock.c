@@ -20,6 +20,37 @@ struct host_port {
     char port[6];
 };
 
+bool sock_has_rank (const char *text)
+{
+    for (const char *p = text; (p = strchr (p, '%')); p += p[1] ? 2 : 1)
+        if (p[1] == 'r')
+            return true;
+    return false;
+}
+
+char *sock_of_rank (const char *text, uint32_t rank)
+{
+    char number[16];
+    size_t len = 0, digits;
+    snprintf (number, sizeof (number), "%u", rank);
+    digits = strlen (number);
+    char *ret = malloc (strlen (text) * digits + 1); /* if all were %r, it is enough */
+    if (!ret)
+        return NULL;
+    while (*text) {
+        if (text[0] == '%' && text[1] == 'r') {
+            memcpy (ret + len, number, digits);
+            len += digits;
+            text += 2;
+            continue;
+        }
+        text += text[0] == '%' && text[1] == '%';
+        ret[len++] = *text++;
+    }
+    ret[len] = '\0';
+    return ret;
+}
+
 bool sock_is_unix (const char *text)
 {
     return strncmp (text, "unix:/", 6) == 0;

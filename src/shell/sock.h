@@ -1,5 +1,6 @@
 /* sock.h - the addresses of a launch file: "unix:/path", "tcp:HOST:PORT"
  *
+ *     char *address = sock_of_rank ("unix:/run/job7/sock-%r", 3);   // ".../sock-3"
  *     int fd = sock_listen ("tcp:0.0.0.0:7717", &err);
  *     int fd = sock_connect ("unix:/run/job7/sock", &err);      // fd or -errno, never
  * blocks
@@ -13,6 +14,7 @@
 #define FLUXQ_SHELL_SOCK_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 
@@ -30,6 +32,11 @@ struct sock_addresses {
     } v[SOCK_ADDRESSES_MAX];
 };
 
+/* Whether each rank has an address of its own: the text has a %r. */
+bool sock_has_rank (const char *text);
+/* The address of a rank: %r is its number, %% a %; any other % stays (the zone of an IPv6
+ * address). To be freed; NULL: no memory. */
+char *sock_of_rank (const char *text, uint32_t rank);
 bool sock_is_unix (const char *text);
 /* 0 or -EINVAL: neither of the two forms. */
 int sock_check (const char *text, struct error *err);

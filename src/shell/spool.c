@@ -84,6 +84,11 @@ static int write_whole (struct spool *spool, struct iovec *iov, int niov)
     return 0;
 }
 
+void spool_keep (struct spool *spool, uint64_t max)
+{
+    cut_init (&spool->cut, spool->fd, max);
+}
+
 /* Write buf, and after it the frame when there is one. */
 static int write_out (struct spool *spool, const struct frame *frame)
 {
@@ -97,6 +102,8 @@ static int write_out (struct spool *spool, const struct frame *frame)
     int rc = write_whole (spool, iov, 3);
     spool->buflen = 0;
     spool->len = spool->written;
+    if (rc == 0 && cut_advance (&spool->cut, spool->fd, spool->written) < 0)
+        spool->cut.max = 0; /* it is not what we wrote: leave it alone */
     if (rc < 0 && !spool->err)
         spool->err = -rc;
     return rc;

@@ -21,6 +21,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "common/cut.h"
 #include "common/error.h"
 #include "common/frame.h"
 
@@ -37,12 +38,15 @@ struct spool {
     bool no_alloc;     /* the file system cannot allocate ahead */
     int err;           /* first errno of a failure; output is dropped from then on */
     bool finished;     /* has FRAME_FINISH */
+    struct cut cut;    /* what went because it was too much */
     char *buf;
     size_t buflen;
 };
 
 /* -EEXIST when the file is there already; nothing is changed then. */
 int spool_create (struct spool *spool, const char *path, uint64_t max, struct error *err);
+/* Keep no more than that on disk (see cut.h), of a spool that nobody releases. */
+void spool_keep (struct spool *spool, uint64_t max);
 /* 0, or a negative errno: this frame is lost. Output is refused from the first failure on
  * (then spool->err is set); other frames are still tried. */
 int spool_append (struct spool *spool, const struct frame *frame);

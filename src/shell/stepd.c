@@ -22,7 +22,8 @@ void stepd_put (const struct rank_step *s, uint8_t type, uint8_t stream, uint32_
     size_t head = number == NO_NUMBER ? 0 : 4;
     len = MIN (len, FRAME_DATA_MAX - head);
     wire_put_u32 ((uint8_t *)buf, number);
-    memcpy (buf + head, data, len);
+    if (len > 0)
+        memcpy (buf + head, data, len);
     s->d->up (s->d->ctx, &(struct frame){ .type = type,
                                           .stream = stream,
                                           .rank = s->d->rank,
@@ -42,6 +43,9 @@ static void free_step (struct rank_step *s)
     if (s->cwd_fd >= 0)
         close (s->cwd_fd);
     idset_destroy (s->cores);
+    multiprog_destroy (s->programs);
+    steppmi_destroy (s->pmi);
+    stepbind_destroy (s->bind);
     strbuf_release (&s->text);
     step_spec_release (&s->spec);
     free (s->rank_of);
@@ -116,8 +120,11 @@ static void put_exit (struct rank_step *s, uint32_t task, int status, bool oom)
 static void on_exited (void *ctx, uint32_t task, int status, bool oom)
 {
     struct rank_step *s = ctx;
-    find_own (s, task)->ended = true;
+    struct step_task *t = find_own (s, task);
+    t->ended = true;
     tell_taken (s);
+    if (s->pmi)
+        steppmi_exited (s->pmi, (uint32_t)(t - s->own), status);
     put_exit (s, task, status, oom);
     if (s->started == s->nown && taskset_running (s->set) == 0)
         free_step (s);
@@ -199,11 +206,27 @@ static int enter_cwd (struct rank_step *s, struct error *err)
                : 0;
 }
 
+struct child {
+    const struct rank_step *s;
+    uint32_t local;
+};
+
 /* In the child. */
 static void prepare (void *ctx)
 {
-    const struct rank_step *s = ctx;
-    umask ((mode_t)s->spec.umask & 0777);
+    const struct child *c = ctx;
+    umask ((mode_t)c->s->spec.umask & 0777);
+    stepbind_apply (c->s, c->local);
+}
+
+/* Programs of their own, from the file of --multi-prog. */
+static int read_programs (struct rank_step *s, struct error *err)
+{
+    const char *text = s->spec.multi_prog;
+    if (!text)
+        return 0;
+    s->programs = multiprog_parse (text, strlen (text), "--multi-prog", s->ntasks, err);
+    return s->programs ? 0 : -EINVAL;
 }
 
 static int start_task (struct rank_step *s, uint32_t local, struct error *err)
@@ -223,25 +246,43 @@ static int start_task (struct rank_step *s, uint32_t local, struct error *err)
                                .cwd = s->cwd,
                                .end_time = tasks_end_time (s->d->tasks),
                                .step = &step };
+    struct child child = { s, local };
+    char **argv = s->programs ? multiprog_argv (s->programs, t->id) : s->spec.args;
     struct task_start how = { .id = t->id,
-                              .argv = s->spec.args,
+                              .argv = argv,
                               .cwd_fd = s->cwd_fd,
                               .cwd = s->cwd,
                               .input = reads (s, t),
+                              .in_fd = -1,
                               .pass_fd = -1,
                               .prepare = prepare,
-                              .prepare_ctx = s };
-    how.env = env_make (&ctx, err);
-    if (!how.env)
-        return -EINVAL;
-    int rc = taskset_start (s->set, &how, err);
-    env_free (how.env);
+                              .prepare_ctx = &child };
+    char **env = argv ? env_make (&ctx, err) : NULL;
+    int rc = argv ? 0 : error_set (err, ENOMEM, "no memory");
+    if (argv && !env)
+        rc = -EINVAL;
+    if (rc == 0 && s->pmi)
+        rc = steppmi_open (s->pmi, local, &env, &how.pass_fd, err);
+    how.env = env;
+    if (rc == 0)
+        rc = taskset_start (s->set, &how, err);
+    if (s->pmi)
+        steppmi_started (s->pmi, local);
+    env_free (env);
+    if (s->programs)
+        multiprog_free_argv (argv);
     return rc;
 }
 
 static int start_tasks (struct rank_step *s, struct error *err)
 {
     int rc = enter_cwd (s, err);
+    if (rc == 0)
+        rc = read_programs (s, err);
+    if (rc == 0)
+        rc = stepbind_create (s, err);
+    if (rc == 0 && (!s->spec.mpi || strcmp (s->spec.mpi, "none") != 0))
+        rc = steppmi_create (s, err);
     for (; rc == 0 && s->started < s->nown; s->started++)
         if ((rc = start_task (s, s->started, err)) < 0)
             break;
@@ -333,6 +374,8 @@ void stepd_message (struct stepd *d, const struct frame *msg)
         s->credit += wire_get_u32 (msg->data);
         if (s->credit > 0)
             taskset_resume (s->set);
+    } else if (msg->type == WIRE_STEP_KVS && s->pmi) {
+        steppmi_message (s->pmi, msg);
     } else if (msg->type == WIRE_STEP_SIGNAL && msg->len == 4) {
         taskset_signal (s->set, (int)wire_get_u32 (msg->data));
     }
@@ -344,7 +387,13 @@ struct stepd *stepd_create (struct loop *loop, const struct launch *launch,
     struct stepd *d = calloc (1, sizeof (*d));
     if (!d)
         return NULL;
-    *d = (struct stepd){ loop, launch, tasks, rank, up, ctx, NULL };
+    *d = (struct stepd){ .loop = loop,
+                         .launch = launch,
+                         .tasks = tasks,
+                         .rank = rank,
+                         .up = up,
+                         .ctx = ctx,
+                         .allowed = cpubind_allowed (NULL) };
     return d;
 }
 
@@ -352,5 +401,7 @@ void stepd_destroy (struct stepd *d)
 {
     while (d && d->steps)
         free_step (d->steps);
+    if (d)
+        idset_destroy (d->allowed);
     free (d);
 }

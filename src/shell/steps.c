@@ -6,6 +6,7 @@
 
 #include "common/macros.h"
 #include "shell/jobstate.h"
+#include "shell/multiprog.h"
 #include "shell/steps_private.h"
 
 #define KILL_AFTER_MIN 1.0 /* seconds */
@@ -221,11 +222,25 @@ static void start_step (struct steps *steps, struct step *step)
         refuse (steps, step, "its arguments and environment are too large");
 }
 
+/* What can be wrong once the number of tasks is known. */
+static int check_programs (const struct step *step, struct error *err)
+{
+    const char *text = step->spec.multi_prog;
+    if (!text)
+        return 0;
+    struct multiprog *mp =
+        multiprog_parse (text, strlen (text), "--multi-prog", step->spec.ntasks, err);
+    multiprog_destroy (mp);
+    return mp ? 0 : -EINVAL;
+}
+
 /* 1: it runs, 0: not now, negative: it was refused and is gone. */
 static int try_start (struct steps *steps, struct step *step)
 {
     struct error err = { 0 };
     int rc = places_take (steps, step, &err);
+    if (rc > 0 && check_programs (step, &err) < 0)
+        rc = -EINVAL;
     if (rc > 0)
         start_step (steps, step);
     else if (rc < 0)
@@ -467,16 +482,9 @@ static void on_task_exit (struct steps *steps, struct step *step, struct step_no
     }
 }
 
-static void on_put (struct steps *steps, struct step *step, struct step_node *node,
-                    const struct frame *msg)
+static void send_puts (struct steps *steps, struct step *step)
 {
     struct strbuf all;
-    strbuf_add (&node->puts, msg->data, msg->len);
-    if (msg->stream == 0 || node->has_put)
-        return;
-    node->has_put = true;
-    if (++step->nputs < step->nbusy)
-        return;
     strbuf_init (&all, STEP_PUTS_MAX);
     for (uint32_t i = 0; i < step->nnodes; i++) {
         struct step_node *n = &step->nodes[i];
@@ -492,6 +500,26 @@ static void on_put (struct steps *steps, struct step *step, struct step_node *no
     else
         blob_to_nodes (step, steps, WIRE_STEP_KVS, &all);
     strbuf_release (&all);
+}
+
+static void on_put (struct steps *steps, struct step *step, struct step_node *node,
+                    const struct frame *msg)
+{
+    static const char lacks[] =
+        "a task has ended without MPI_Init, and others wait for it there";
+    strbuf_add (&node->puts, msg->data, msg->len);
+    if (msg->stream == 0)
+        return;
+    if (msg->stream == 2) {
+        step->put_lacks = true;
+    } else if (!node->has_put) {
+        node->has_put = true;
+        step->nputs++;
+    }
+    if (step->nputs > 0 && step->put_lacks)
+        stop_step (steps, step, lacks);
+    else if (step->nputs == step->nbusy)
+        send_puts (steps, step);
 }
 
 static void on_text (struct steps *steps, struct step *step, const struct step_node *node,

@@ -34,6 +34,7 @@ struct step {
     char why[256];          /* it ended early */
     uint64_t taken;
     uint32_t nputs;
+    bool put_lacks; /* some node can never put */
     double end_at;  /* --wait is over, 0: never */
     double kill_at; /* SIGTERM did not do, 0: it was not sent */
 };

@@ -24,9 +24,24 @@ static void put_chunk (struct stream *stream, struct outbuf *out, const char *da
     outbuf_add (out, "\r\n", 2);
 }
 
+/* As spool_read(), but not over what was cut out; -ESTALE within it. */
+static ssize_t read_on (struct stream *stream, const struct spool *spool)
+{
+    const struct cut *cut = &spool->cut;
+    size_t size = sizeof (piece);
+    if (cut->at && stream->pos >= cut->at && stream->pos < cut->next) {
+        if (stream->output)
+            return -ESTALE;
+        stream->pos = cut->next;
+    }
+    if (cut->at && stream->pos < cut->at)
+        size = MIN (size, cut->at - stream->pos);
+    return spool_read (spool, stream->pos, piece, size);
+}
+
 static int put_all (struct stream *stream, const struct spool *spool, struct outbuf *out)
 {
-    ssize_t n = spool_read (spool, stream->pos, piece, sizeof (piece));
+    ssize_t n = read_on (stream, spool);
     if (n <= 0)
         return (int)n;
     put_chunk (stream, out, piece, (size_t)n);
@@ -41,7 +56,7 @@ static int put_events (struct stream *stream, const struct spool *spool,
     uint64_t end = stream->pos + SCAN_MAX;
     size_t kept = 0;
     while (kept == 0 && stream->pos < end) {
-        ssize_t n = spool_read (spool, stream->pos, piece, sizeof (piece));
+        ssize_t n = read_on (stream, spool);
         if (n <= 0)
             return (int)n;
         size_t at = 0;

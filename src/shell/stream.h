@@ -21,8 +21,8 @@ struct stream {
 
 /* Append up to 64 KiB of what follows to out: 1 (nothing may have been appended when
  * there was much output to leave out: call again); 0: nothing more now; 2: that was the
- * end of the job. -EBADMSG, -ESTALE (released meanwhile) or another negative errno: break
- * off. */
+ * end of the job. -EBADMSG, -ESTALE (released or cut out meanwhile) or another negative errno: break
+ * off. What a spool has cut out is skipped when output is left out. */
 int stream_fill (struct stream *stream, const struct spool *spool, struct outbuf *out);
 
 #endif

@@ -16,8 +16,10 @@
 #include "common/frame.h"
 #include "common/macros.h"
 #include "common/rlimits.h"
+#include "shell/cpubind.h"
 #include "shell/descend.h"
 #include "shell/env.h"
+#include "shell/infile.h"
 #include "shell/oom.h"
 #include "shell/wire.h"
 
@@ -76,6 +78,7 @@ struct tasks {
     struct loop_timer again;
     struct rlimit nofile;
     struct rlimits rlimits; /* of the launch file */
+    struct idset *cpus, *allowed; /* that the job's own tasks may use; NULL: any */
     char buf[FRAME_DATA_MAX];
 };
 
@@ -87,6 +90,11 @@ uint32_t tasks_count (const struct launch *launch, uint32_t rank)
     if (launch->batch)
         return rank == 0;
     return launch->nodes[rank].ntasks;
+}
+
+static uint32_t tasks_first (const struct launch *launch, uint32_t rank)
+{
+    return launch->batch ? 0 : launch_first_task (launch, rank);
 }
 
 struct tasks *tasks_create (struct loop *loop, const struct launch *launch, uint32_t rank,
@@ -142,6 +150,8 @@ void tasks_destroy (struct tasks *tasks)
     loop_timer_clear (tasks->loop, &tasks->again);
     if (tasks->cwd_fd >= 0)
         close (tasks->cwd_fd);
+    idset_destroy (tasks->cpus);
+    idset_destroy (tasks->allowed);
     free (tasks);
 }
 
@@ -167,7 +177,9 @@ int tasks_enter_cwd (struct tasks *tasks, bool *ret_fell_back, struct error *err
         return error_errno (err, errno, "cannot change to directory %s", cwd);
     tasks->cwd_fd = fd;
     tasks->cwd = cwd;
-    return 0;
+    return infile_check (tasks->launch, tasks->rank,
+                         tasks_first (tasks->launch, tasks->rank),
+                         tasks_count (tasks->launch, tasks->rank), fd, err);
 }
 
 /* In the child: say why on the task's stderr, with the exit status of a shell. */
@@ -211,8 +223,11 @@ static void become_task (const struct birth *b)
     if (b->tasks->launch->nice > 0)
         setpriority (PRIO_PROCESS, 0, (int)b->tasks->launch->nice);
     umask ((mode_t)b->tasks->launch->umask & 0777);
-    int in = b->in >= 0 ? b->in : open ("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (in < 0 || dup2 (in, 0) < 0 || dup2 (b->out, 1) < 0 || dup2 (b->err, 2) < 0)
+    int in = b->in >= 0 ? b->in : b->how->in_fd;
+    if (in < 0)
+        in = open ("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (in < 0 || dup2 (in, 0) < 0 || dup2 (b->out, 1) < 0 || dup2 (b->err, 2) < 0
+        || fcntl (0, F_SETFD, 0) < 0) /* in may have been 0 */
         _exit (126);
     if (b->how->pass_fd >= 0 && fcntl (b->how->pass_fd, F_SETFD, 0) < 0)
         _exit (126);
@@ -615,6 +630,23 @@ static char **own_argv (const struct launch *l)
     return argv;
 }
 
+/* In the child. */
+static void bind_own (void *ctx)
+{
+    const struct tasks *tasks = ctx;
+    if (tasks->cpus && tasks->allowed)
+        cpubind_apply (tasks->cpus, tasks->allowed);
+}
+
+static void find_cpus (struct tasks *tasks)
+{
+    const char *text = tasks->launch->nodes[tasks->rank].cores;
+    if (!tasks->launch->cores_are_cpus || !text || !text[0])
+        return;
+    tasks->cpus = idset_decode (text, NULL);
+    tasks->allowed = cpubind_allowed (NULL);
+}
+
 static int start_own (struct tasks *tasks, char *const *argv, uint32_t id, uint32_t local,
                       struct error *err)
 {
@@ -630,11 +662,17 @@ static int start_own (struct tasks *tasks, char *const *argv, uint32_t id, uint3
                               .is_script = tasks->launch->batch,
                               .cwd_fd = tasks->cwd_fd,
                               .cwd = tasks->cwd,
-                              .pass_fd = -1 };
+                              .in_fd = -1,
+                              .pass_fd = -1,
+                              .prepare = bind_own,
+                              .prepare_ctx = tasks };
     how.env = env_make (&ctx, err);
     if (!how.env)
         return -EINVAL;
-    int rc = taskset_start (tasks->own, &how, err);
+    int rc = how.in_fd = infile_open (tasks->launch, tasks->rank, id, tasks->cwd_fd, err);
+    if (rc >= 0)
+        rc = taskset_start (tasks->own, &how, err);
+    close_if (how.in_fd);
     env_free (how.env);
     return rc;
 }
@@ -643,9 +681,10 @@ int tasks_start (struct tasks *tasks, uint64_t end_time, struct error *err)
 {
     const struct launch *l = tasks->launch;
     uint32_t n = tasks_count (l, tasks->rank);
-    uint32_t first = l->batch ? 0 : launch_first_task (l, tasks->rank);
+    uint32_t first = tasks_first (l, tasks->rank);
     autofree char **argv = own_argv (l);
     tasks->end_time = end_time;
+    find_cpus (tasks);
     tasks->own = taskset_create (tasks, n, tasks->events, tasks->ctx);
     if (!argv || !tasks->own)
         return error_set (err, ENOMEM, "no memory");

@@ -84,7 +84,8 @@ struct task_start {
     char **env;
     int cwd_fd;      /* descriptor of the working directory, */
     const char *cwd; /* and its name for messages */
-    bool input;      /* standard input by taskset_input(); else /dev/null */
+    bool input;      /* standard input by taskset_input(); else */
+    int in_fd;       /* this, which stays the caller's; -1: /dev/null */
     int pass_fd;     /* one more descriptor that the task gets under its number; -1 */
     void (*prepare) (void *ctx); /* in the child, before the program; or NULL */
     void *prepare_ctx;

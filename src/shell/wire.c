@@ -130,7 +130,8 @@ ssize_t wire_parse (const void *buf, size_t avail, struct frame *ret)
                            .data = (const char *)p + FRAME_HEAD };
     bool known = (ret->type >= FRAME_OUTPUT && ret->type <= FRAME_FINISH)
                  || (ret->type >= WIRE_JOIN && ret->type <= WIRE_LIMIT)
-                 || (ret->type >= WIRE_RUN && ret->type <= WIRE_LAST);
+                 || (ret->type >= WIRE_RUN && ret->type <= WIRE_RUN_LAST)
+                 || (ret->type >= WIRE_STEP_START && ret->type <= WIRE_STEP_LAST);
     if (!known || p[2] || p[3] || ret->len > FRAME_DATA_MAX)
         return -EBADMSG;
     return avail - FRAME_HEAD < ret->len ? 0 : (ssize_t)(FRAME_HEAD + ret->len);
@@ -154,9 +155,8 @@ void wire_proof (const uint8_t key[AGENT_KEY_SIZE], enum wire_role role, uint64_
 
 uint32_t wire_window (uint64_t spool_max, size_t nranks)
 {
-    if (spool_max == 0)
-        return WIRE_WINDOW_MAX;
-    uint64_t share = spool_max / 4 / MAX (nranks, 1);
+    uint64_t all = spool_max ? MIN (spool_max / 4, (uint64_t)WIRE_WINDOWS) : WIRE_WINDOWS;
+    uint64_t share = all / MAX (nranks, 1);
     return (uint32_t)MAX (MIN (share, (uint64_t)WIRE_WINDOW_MAX),
                           (uint64_t)WIRE_WINDOW_MIN);
 }

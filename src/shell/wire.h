@@ -1,12 +1,13 @@
 /* wire.h - what the ranks of one job say to each other
  *
- * A member (rank > 0) connects to rank 0. Both prove that they have the job's key before
- * anything else is said (challenge and response, HMAC-SHA256, each side's nonce in each
- * proof, the roles in the text so that no proof can be reflected):
+ * A member (rank > 0) connects to its parent in the tree of agents (tree.h). Both prove
+ * that they have the job's key before anything else is said (challenge and response,
+ * HMAC-SHA256, each side's nonce in each proof, the roles in the text so that no proof
+ * can be reflected; the parent's role is "root", whichever rank it is):
  *
- *     member                                      rank 0
+ *     member                                      its parent
  *     "FQJ1" | u32 rank | nonce M (16)  ----->
- *                                       <-----    nonce Z (16) | proof of rank 0 (32)
+ *                                       <-----    nonce Z (16) | proof of the parent (32)
  *     proof of the member (32)          ----->
  *     WIRE_JOIN, frames and messages    <---->    messages
  *
@@ -14,9 +15,15 @@
  * goes upwards as the FRAME_OUTPUT and FRAME_EXIT (stream 1: the node ran out of memory)
  * that rank 0 puts into the spool.
  *
+ * Upwards all goes to rank 0, and the head's rank says where it comes from: a rank passes
+ * on what comes from the ranks below the child that it comes through, anything else is
+ * nonsense. Downwards all comes from rank 0, and the head's rank says whom it is for; what
+ * is for WIRE_ALL is passed on to all children before a rank does it itself.
+ *
  * Flow: a member may send as many bytes of output as rank 0 has given it credit for. So
- * rank 0 never stops reading a connection (heartbeats and exits always get through), and
- * what is under way beyond a full spool is bounded by one window a rank.
+ * nobody ever stops reading a connection (heartbeats and exits always get through), and
+ * what is under way beyond a full spool is bounded by one window a rank, also where it
+ * waits in the agents between.
  */
 #ifndef FLUXQ_SHELL_WIRE_H
 #define FLUXQ_SHELL_WIRE_H
@@ -35,14 +42,16 @@
 #define WIRE_HELLO_SIZE (4 + 4 + WIRE_NONCE)
 #define WIRE_CHALLENGE_SIZE (WIRE_NONCE + WIRE_PROOF)
 
-/* Seconds: between heartbeats, both ways; after so much silence rank 0 takes a member for
- * lost, and a member rank 0: later, as rank 0 may be waiting for a file server with the
- * user's output. */
+/* Seconds: between heartbeats on each connection, both ways; after so much silence a
+ * parent takes a child for lost, and a child its parent: rank 0 later, as it may be
+ * waiting for a file server with the user's output. */
 #define WIRE_BEAT_EVERY 5.0
 #define WIRE_MEMBER_SILENT 20.0
 #define WIRE_ROOT_SILENT 60.0
 #define WIRE_WINDOW_MAX (512 * 1024)
 #define WIRE_WINDOW_MIN (16 * 1024)
+#define WIRE_WINDOWS (64u << 20) /* bytes for all ranks together, at most */
+#define WIRE_ALL UINT32_MAX      /* as the rank of a message downwards: everybody */
 
 enum wire_type {
     /* upwards */
@@ -50,7 +59,8 @@ enum wire_type {
     WIRE_FAIL,      /* this rank cannot start its tasks; data: why */
     WIRE_DONE,      /* after WIRE_END: no process of the job is left here */
     WIRE_TERMINATE, /* this agent was told to end (SIGTERM) */
-    /* both */
+    WIRE_LOST,      /* rank: whose connection its parent has lost; data: why */
+    /* both, and not passed on */
     WIRE_BEAT,
     /* downwards */
     WIRE_START,  /* task: window; data: u64 unix time of the job's end, 0: no limit */
@@ -75,6 +85,7 @@ enum wire_type {
     WIRE_RUN_TAKEN,   /* u32 bytes of input that all tasks have taken */
     WIRE_RUN_END, /* u32 wait status of the worst task, why it ended early or could not
                        * begin ("": all tasks ended) */
+    WIRE_RUN_LAST = WIRE_RUN_END,
 
     /* Between rank 0 and the ranks of a step; task: its number. Downwards: */
     WIRE_STEP_START = 112, /* a piece of the step_spec; stream 1: the last one */
@@ -89,11 +100,8 @@ enum wire_type {
     WIRE_STEP_TAKEN,  /* u32 bytes of input that all its tasks here have taken */
     WIRE_STEP_PUT,   /* a piece of what this rank puts into the KVS; stream 1: the last */
     WIRE_STEP_ABORT, /* a task wants the step ended: u32 wait status, why */
-    WIRE_LAST = WIRE_STEP_ABORT,
+    WIRE_STEP_LAST = WIRE_STEP_ABORT,
 };
-
-/* Destination of what goes to all ranks. */
-#define WIRE_ALL UINT32_MAX
 
 enum wire_join {
     WIRE_JOIN_READY,
@@ -137,7 +145,8 @@ uint32_t wire_get_u32 (const void *p);
 void wire_put_u64 (uint8_t *p, uint64_t v);
 uint64_t wire_get_u64 (const void *p);
 
-/* Output window of a member: what a quarter of the spool's limit shared by all allows. */
+/* Output window of a member: a quarter of the spool's limit (0: none), at most
+ * WIRE_WINDOWS, shared by all ranks; never less than WIRE_WINDOW_MIN. */
 uint32_t wire_window (uint64_t spool_max, size_t nranks);
 
 #endif

@@ -35,6 +35,16 @@ void agent_log (const struct agent *agent, const char *fmt, ...)
              (uintmax_t)agent->launch.job_id, agent->rank, text);
 }
 
+bool agent_is_node (const struct agent *agent, uint32_t rank, const struct frame *join,
+                    const char **ret_why)
+{
+    const char *name = agent->launch.nodes[rank].name;
+    if (join->len == strlen (name) && memcmp (join->data, name, join->len) == 0)
+        return true;
+    *ret_why = "it is on another node than the launch file says";
+    return false;
+}
+
 static void on_signals (struct loop_io *io, uint32_t events)
 {
     struct worker *worker = CONTAINER_OF (io, struct worker, signals);
@@ -88,6 +98,13 @@ static int check_launch (const struct agent *agent, struct error *err)
         return error_set (err, EINVAL, "the launch file lacks the script");
     if (!l->batch && l->nargs == 0)
         return error_set (err, EINVAL, "the launch file lacks the command");
+    if (sock_has_rank (l->rendezvous) && sock_is_unix (l->listen)
+        && !sock_has_rank (l->listen))
+        return error_set (
+            err, EINVAL,
+            "listen address %s: all ranks would take it; it needs a %%r, as "
+            "rendezvous has one",
+            l->listen);
     int rc = sock_check (l->listen, err);
     return rc < 0 ? rc : sock_check (l->rendezvous, err);
 }
@@ -109,6 +126,10 @@ static int read_files (struct agent *agent, const struct agent_options *options,
     rc = check_launch (agent, err);
     if (rc < 0)
         return rc;
+    /* Where only rank 0 can be found all are its children. */
+    const struct launch *l = &agent->launch;
+    tree_init (&agent->tree, (uint32_t)l->nnodes,
+               sock_has_rank (l->rendezvous) ? l->fanout : UINT32_MAX);
     rc = agent_key_read (options->key_path, agent->key);
     if (rc == -EINVAL)
         return error_set (err, EINVAL, "key %s: not %d hex digits", options->key_path,

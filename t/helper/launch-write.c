@@ -179,6 +179,8 @@ static void set_field (struct launch *l, const char *name, const char *value)
         l->nice = (uint32_t)number (value);
     else if (strcmp (name, "rlimit") == 0)
         push (&l->rlimits, &l->nrlimits, value);
+    else if (strcmp (name, "fanout") == 0)
+        l->fanout = (uint32_t)number (value);
     else if (strcmp (name, "arg") == 0)
         push (&l->args, &l->nargs, value);
     else if (strcmp (name, "env") == 0)

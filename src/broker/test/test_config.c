@@ -78,12 +78,14 @@ static void test_all_keys (void **state)
                              "requeue-order: end\n"
                              "grace: 1.5\n"
                              "keep-finished: 7\n"
+                             "output-max: 64Mi\n"
                              "priority: {queue: 2, age: 3, age-max: 1d, size: -4,\n"
                              "  fair-share: 5, half-life: infinity, interval: 90}\n"
                              "queues:\n"
                              "  short: {max-time: 30m, max-nodes: 4, priority: 10,\n"
                              "    start-timeout: 30, place-timeout: 10s}\n"
-                             "  long: {default: true, default-time: 1h, started: false}\n"
+                             "  long: {default: true, default-time: 1h, started: false,\n"
+                             "    mounts: [{path: /home, volume: {emptyDir: {}}}]}\n"
                              "kube: {image: 'busybox:1'}\n",
                              &err);
 
@@ -101,12 +103,14 @@ static void test_all_keys (void **state)
     assert_true (!c->requeue && c->requeue_at_end);
     assert_true (c->start_serialize == 64 && c->drain_after_failures == 0);
     assert_int_equal (c->keep_finished, 7);
+    assert_int_equal (c->output_max, 64 << 20);
     const struct priority_weights *w = &c->priority.weights;
     assert_true (w->queue == 2 && w->age == 3 && w->size == -4 && w->fair_share == 5);
     assert_true (w->age_max == 86400 && c->priority.half_life == 0);
     assert_true (c->priority.interval == 90);
     assert_string_equal (config_default_queue (c)->name, "long");
     assert_false (config_default_queue (c)->started);
+    assert_int_equal (json_array_size (config_default_queue (c)->mounts), 1);
     const struct config_queue *q = config_find_queue (c, "short");
     assert_non_null (q);
     assert_true (q->max_time == 1800 && q->max_nodes == 4 && q->priority == 10);

@@ -36,10 +36,13 @@ static const struct launch full = {
     .grace = 0.001,
     .join_timeout = 60,
     .rendezvous = "tcp:job-7:7717",
+    .fanout = 3,
     .spool_max = UINT64_C (1) << 40,
+    .spool_keep = 5 << 20,
     .serve_until_released = true,
     .output = "",
     .append = true,
+    .input = (char *)"in-%t",
     .umask = 077,
     .nice = 5,
     .warn_signal = 10,
@@ -87,7 +90,9 @@ static void test_round_trip (void **state)
     assert_int_equal (l.mem_mib, 1024);
     assert_true (l.time_limit == 90.5 && l.grace == 0.001 && l.join_timeout == 60);
     assert_string_equal (l.rendezvous, "tcp:job-7:7717");
+    assert_int_equal (l.fanout, 3);
     assert_true (l.spool_max == UINT64_C (1) << 40);
+    assert_int_equal (l.spool_keep, 5 << 20);
     assert_int_equal (l.umask, 077);
     assert_int_equal (l.nice, 5);
     assert_true (l.warn_signal == 10 && l.warn_before == 2.5 && l.warn_batch);
@@ -98,6 +103,7 @@ static void test_round_trip (void **state)
     assert_string_equal (l.home, "/home/ann");
     assert_string_equal (l.shell, "/bin/zsh");
     assert_string_equal (l.output, ""); /* "none" and "nobody asked" are two things */
+    assert_string_equal (l.input, "in-%t");
     assert_null (l.error);
     assert_null (l.listen);
     assert_int_equal (launch_ntasks (&l), 5);

@@ -34,15 +34,50 @@ static void test_letters (void **state)
     expands (&v, "100%%.log", "100%.log");
     expands (&v, "%%j", "%j");
     expands (&v, "", "");
-    expands (&v, "%A_%a", "12_0"); /* in no array */
+    expands (&v, "%A_%a", "12_0");     /* in no array */
+    expands (&v, "%J-%s", "12-batch"); /* the script is no step */
+    expands (&v, "%5J_%3s", "00012_batch");
+    v.node_index = 2;
+    expands (&v, "%n.%4n", "2.0002");
+    v.in_step = true;
+    expands (&v, "%J-%s", "12.0-0");
+    v.step = 7;
+    expands (&v, "%4J-%3s", "0012.7-007");
     v.array_job = 9;
     v.array_task = 41;
     expands (&v, "%A_%4a-%j", "9_0041-12");
 }
 
+/* As host names are shortened, and addresses are not. */
+static void test_node_is_short (void **state)
+{
+    struct pattern_vars v = { .node = "ip-10-0-0-1.eu.example.com" };
+
+    (void)state;
+    expands (&v, "%N", "ip-10-0-0-1");
+    v.node = "10.0.0.1";
+    expands (&v, "%N", "10.0.0.1");
+}
+
+/* sbatch: with a backslash anywhere nothing is replaced, and the backslashes go. */
+static void test_backslash (void **state)
+{
+    struct pattern_vars v = { .job_id = 12 };
+    struct error err;
+
+    (void)state;
+    expands (&v, "\\%j.out", "%j.out");
+    expands (&v, "a-%q-%%\\", "a-%q-%%");
+    assert_false (pattern_is_per_job ("\\%j") || pattern_is_per_task ("%t\\")
+                  || pattern_is_per_node ("%n\\"));
+    assert_int_equal (pattern_check ("\\\\", &err), -EINVAL);
+}
+
 static void test_kinds (void **state)
 {
     (void)state;
+    assert_true (pattern_is_per_job ("%J") && pattern_is_per_node ("%n"));
+    assert_false (pattern_is_per_job ("%s") || pattern_is_per_task ("%s"));
     assert_true (pattern_is_per_job ("a-%j") && pattern_is_per_job ("a-%a"));
     assert_false (pattern_is_per_job ("%A-%x") || pattern_is_per_job ("%%j"));
     assert_true (pattern_is_per_task ("%t") && pattern_is_per_node ("%N"));
@@ -68,7 +103,7 @@ static void test_values_stay_in_one_component (void **state)
 static void test_refuses (void **state)
 {
     static const char *const bad[] = {
-        "%", "a%", "%5", "%q", "%J", "% j", "%-5j", "a%\n"
+        "%", "a%", "%5", "%q", "%S", "% j", "%-5j", "a%\n"
     };
     struct pattern_vars v = { 0 };
     struct strbuf sb;
@@ -109,6 +144,8 @@ int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (test_letters),
+        cmocka_unit_test (test_node_is_short),
+        cmocka_unit_test (test_backslash),
         cmocka_unit_test (test_kinds),
         cmocka_unit_test (test_values_stay_in_one_component),
         cmocka_unit_test (test_refuses),

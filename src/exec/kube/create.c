@@ -59,7 +59,8 @@ static struct object_source source_of (const struct kjob *k)
                                    .cluster = k->x->host.cluster_id,
                                    .namespace_ = k->x->namespace_,
                                    .name = k->name,
-                                   .agent = k->x->agent_name };
+                                   .agent = k->x->agent_name,
+                                   .inputs = output_inputs (k->out) };
 }
 
 static void make (struct kjob *k, enum call_kind kind, const char *group,

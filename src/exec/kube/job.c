@@ -11,6 +11,7 @@
 #include "common/hostlist.h"
 #include "common/log.h"
 #include "exec/joblaunch.h"
+#include "exec/mounts.h"
 
 #define LOST_WAIT 5.0        /* so long may the watch's news of a pod that went take */
 #define ENDED_WAIT 1.0       /* its pod has ended: so long may its last bytes take */
@@ -102,6 +103,21 @@ static void tell_end (struct kjob *k)
 
 /* ---- the phases ---- */
 
+/* The agent opens what it sees itself; "" is none, and no pattern of its own for standard
+ * error means where standard output goes. */
+static int tell_agent_files (struct kjob *k)
+{
+    const struct jobspec *js = k->job->js;
+    unsigned by_agent = output_by_agent (k->out);
+
+    if (!by_agent)
+        return 0;
+    k->launch.output = strdup (by_agent & OUTPUT_BY_AGENT ? js->output : "");
+    if (js->error)
+        k->launch.error = strdup (by_agent & ERROR_BY_AGENT ? js->error : "");
+    return k->launch.output && !js->error == !k->launch.error ? 0 : -ENOMEM;
+}
+
 static void step_open (struct kjob *k)
 {
     const struct frame_finish *fin;
@@ -114,6 +130,10 @@ static void step_open (struct kjob *k)
     }
     if (k->work.rc < 0) {
         job_start_failed (k, false, "%s", k->work.err.text);
+        return;
+    }
+    if (tell_agent_files (k) < 0) {
+        job_start_failed (k, true, "out of memory");
         return;
     }
     k->ready_seen = output_was_ready (k->out);
@@ -338,6 +358,18 @@ static void kill_before_ready (struct kjob *k)
     tell_end (k);
 }
 
+/* FINISH without READY. What an agent cannot open is no better on other nodes. */
+static void start_refused (struct kjob *k)
+{
+    bool retry = k->blamed || strcmp (k->fin.reason, "startfail") != 0;
+    char text[sizeof (k->fin.text)]; /* job_start_failed() writes over the other */
+
+    snprintf (text, sizeof (text), "%s",
+              k->fin.text[0] ? k->fin.text : "the agents did not join");
+    k->have_fin = false;
+    job_start_failed (k, retry, "%s", text);
+}
+
 static void step (struct kjob *k)
 {
     if (k->phase < K_RUN && !k->told && !k->work.busy) {
@@ -348,9 +380,7 @@ static void step (struct kjob *k)
         else if (k->have_fin && !k->ready_seen
                  && k->phase
                         == K_BIND) { /* FINISH without READY: they did not all join */
-            k->have_fin = false;
-            job_start_failed (k, true, "%s",
-                              k->fin.text[0] ? k->fin.text : "the agents did not join");
+            start_refused (k);
         }
     }
     switch (k->told && k->phase < K_ENDED ? K_ENDED : k->phase) {
@@ -417,12 +447,12 @@ static int fill_launch (struct kjob *k, struct error *err)
                                  .cluster = k->x->host.cluster_id,
                                  .namespace_ = k->x->namespace_,
                                  .name = k->name };
-    autofree char *host = object_rank0_host (&src);
+    autofree char *host = object_rank_host (&src);
     int rc = joblaunch_fill (k->job, &k->launch, err);
 
     if (rc < 0)
         return rc;
-    k->launch.cwd_fallback = true;
+    k->launch.cwd_fallback = !mounts_see (k->job->mounts, "/", k->launch.cwd, false);
     /* Our own clocks judge first: some rank may pull its image for long. */
     k->launch.join_timeout = k->job->limits.start + k->job->limits.pull + JOIN_SLACK;
     k->launch.script = strdup (POD_JOB "/script");
@@ -435,8 +465,14 @@ static int fill_launch (struct kjob *k, struct error *err)
                   k->launch.nnodes > 1 && host ? host : "127.0.0.1", AGENT_PORT)
         < 0)
         k->launch.rendezvous = NULL;
+    const char *input = k->job->js->input;
+    bool wanted = inputfiles_wanted (input);
+    if (wanted)
+        k->launch.input = mounts_see (k->job->mounts, k->launch.cwd, input, false)
+                              ? strdup (input)
+                              : inputfiles_place (POD_JOB, input);
     if (!k->launch.script || !k->launch.spool || !k->launch.listen
-        || !k->launch.rendezvous)
+        || !k->launch.rendezvous || (wanted && !k->launch.input))
         return error_set (err, ENOMEM, "out of memory");
     if (!k->launch.batch) {
         free (k->launch.script);

@@ -3,6 +3,7 @@ src_exec_libexec_a_SOURCES += \
 	src/exec/kube/agentmap.c \
 	src/exec/kube/config.c \
 	src/exec/kube/create.c \
+	src/exec/kube/inputfiles.c \
 	src/exec/kube/inventory.c \
 	src/exec/kube/job.c \
 	src/exec/kube/kube.c \
@@ -19,6 +20,7 @@ src_exec_libexec_a_SOURCES += \
 if HAVE_CMOCKA
 EXEC_KUBE_TESTS = \
 	src/exec/test/test_agentlink \
+	src/exec/test/test_mounts \
 	src/exec/test/test_startclock \
 	src/exec/kube/test/test_objects \
 	src/exec/kube/test/test_output \
@@ -27,6 +29,7 @@ EXEC_KUBE_TESTS = \
 check_PROGRAMS += $(EXEC_KUBE_TESTS)
 UNIT_TESTS += $(EXEC_KUBE_TESTS)
 src_exec_test_test_agentlink_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
+src_exec_test_test_mounts_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_test_test_startclock_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_objects_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_output_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)

@@ -8,6 +8,7 @@
 
 #include "common/macros.h"
 #include "common/sha256.h"
+#include "exec/mounts.h"
 #include "jobspec/base64.h"
 
 #define TTL_SECONDS 86400
@@ -19,11 +20,11 @@ void object_name (char ret[OBJECT_NAME_MAX], const char *cluster, uint64_t id,
     snprintf (ret, OBJECT_NAME_MAX, "fluxq-%s-%ju-%u", cluster, (uintmax_t)id, attempt);
 }
 
-char *object_rank0_host (const struct object_source *src)
+char *object_rank_host (const struct object_source *src)
 {
     char *host = NULL;
 
-    if (asprintf (&host, "%s-0.%s.%s.svc.%s.", src->name, src->name, src->namespace_,
+    if (asprintf (&host, "%s-%%r.%s.%s.svc.%s.", src->name, src->name, src->namespace_,
                   src->cfg->cluster_domain)
         < 0)
         return NULL;
@@ -142,6 +143,12 @@ static json_t *container (const struct object_source *src)
         "mountPath", POD_JOB, "readOnly", 1, "name", "key", "mountPath", POD_KEY,
         "readOnly", 1, "name", "run", "mountPath", POD_RUN);
 
+    if (c
+        && mounts_add_places (src->job->mounts, json_object_get (c, "volumeMounts"))
+               < 0) {
+        json_decref (c);
+        return NULL;
+    }
     if (c && src->cfg->pull_policy)
         json_object_set_new (c, "imagePullPolicy", json_string (src->cfg->pull_policy));
     if (c && src->cfg->restricted)
@@ -151,16 +158,39 @@ static json_t *container (const struct object_source *src)
     return c;
 }
 
+static json_t *volume_item (const char *name, int mode)
+{
+    return json_pack ("{s:s s:s s:i}", "key", name, "path", name, "mode", mode);
+}
+
+/* The files of the job's ConfigMap, see object_configmap(). */
+static json_t *job_items (const struct object_source *src)
+{
+    json_t *items = json_array ();
+
+    json_array_append_new (items, volume_item ("launch", 0444));
+    json_array_append_new (items, volume_item ("script", 0755));
+    for (size_t i = 0; src->inputs && i < src->inputs->n; i++)
+        json_array_append_new (items, volume_item (src->inputs->v[i].name, 0444));
+    return items;
+}
+
 static json_t *volumes (const struct object_source *src)
 {
-    return json_pack (
-        "[{s:s s:{s:s s:i}} {s:s s:{s:s s:i s:[{s:s s:s s:i} {s:s s:s s:i}]}} "
+    json_t *list = json_pack (
+        "[{s:s s:{s:s s:i s:[{s:s s:s} {s:s s:s}]}} {s:s s:{s:s s:i s:o}} "
         "{s:s s:{s:s s:i}} {s:s s:{}}]",
-        "name", "bin", "configMap", "name", src->agent, "defaultMode", 0755, "name",
-        "job", "configMap", "name", src->name, "defaultMode", 0444, "items", "key",
-        "launch", "path", "launch", "mode", 0444, "key", "script", "path", "script",
-        "mode", 0755, "name", "key", "secret", "secretName", src->name, "defaultMode",
-        0400, "name", "run", "emptyDir");
+        "name", "bin", "configMap", "name", src->agent, "defaultMode", 0755, "items",
+        "key", "fluxq-shell", "path", "fluxq-shell", "key", "fluxq-shell", "path",
+        "fluxq-run", "name", "job", "configMap", "name", src->name, "defaultMode", 0444,
+        "items", job_items (src), "name", "key", "secret", "secretName", src->name,
+        "defaultMode", 0400, "name", "run", "emptyDir");
+
+    if (mounts_add_volumes (src->job->mounts, list) < 0) {
+        json_decref (list);
+        return NULL;
+    }
+    return list;
 }
 
 static json_t *pod_spec (const struct object_source *src)
@@ -230,14 +260,26 @@ json_t *object_configmap (const struct object_source *src, const char *uid,
                           const char *launch, size_t launch_len)
 {
     const struct jobspec *js = src->job->js;
-
     /* The script's place is there for command jobs too: one list of volume items serves
      * both. */
-    return json_pack (
-        "{s:s s:s s:o s:b s:{s:o s:o}}", "apiVersion", "v1", "kind", "ConfigMap",
-        "metadata", metadata (src, uid), "immutable", 1, "binaryData", "launch",
-        base64_value (launch, launch_len), "script",
+    json_t *data = json_pack (
+        "{s:o s:o}", "launch", base64_value (launch, launch_len), "script",
         base64_value (js->script ? js->script : "", js->script ? js->script_len : 0));
+    int rc = 0;
+
+    for (size_t i = 0; src->inputs && i < src->inputs->n; i++) {
+        const struct inputfile *file = &src->inputs->v[i];
+
+        rc |= json_object_set_new (
+            data, file->name, base64_value (file->data ? file->data : "", file->len));
+    }
+    if (rc < 0) {
+        json_decref (data);
+        return NULL;
+    }
+    return json_pack ("{s:s s:s s:o s:b s:o}", "apiVersion", "v1", "kind", "ConfigMap",
+                      "metadata", metadata (src, uid), "immutable", 1, "binaryData",
+                      data);
 }
 
 json_t *object_secret (const struct object_source *src, const char *uid,

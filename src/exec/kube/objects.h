@@ -14,6 +14,7 @@
 #include "common/agent_api.h"
 #include "exec/exec.h"
 #include "exec/kube/config.h"
+#include "exec/kube/inputfiles.h"
 
 #define OBJECT_NAME_MAX 64
 
@@ -34,15 +35,16 @@ struct object_source {
     const struct exec_job *job;
     const char *cluster, *namespace_, *name; /* name: the job's objects' */
     const char *agent;                       /* name of the agent's ConfigMap */
+    const struct inputfiles *inputs;         /* for the tasks to read, or NULL */
 };
 
 void object_name (char ret[OBJECT_NAME_MAX], const char *cluster, uint64_t id,
                   unsigned attempt);
-/* The first rank's name in the cluster's DNS,
- * "fluxq-c-1-0-0.fluxq-c-1-0.ns.svc.cluster.local.". With the final dot it is asked for
+/* A rank's name in the cluster's DNS, with %r for its number (common/launch.h):
+ * "fluxq-c-1-0-%r.fluxq-c-1-0.ns.svc.cluster.local.". With the final dot it is asked for
  * once, not once for each search domain: a question that nobody answers costs 5 s. Caller
  * frees. */
-char *object_rank0_host (const struct object_source *src);
+char *object_rank_host (const struct object_source *src);
 
 json_t *object_job (const struct object_source *src);
 /* uid: the Job's, whose end is theirs. Text and script may hold any bytes (base64). */

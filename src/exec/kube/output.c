@@ -7,11 +7,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "common/cut.h"
 #include "common/io.h"
 #include "common/json.h"
 #include "common/sha256.h"
 #include "common/userfile.h"
 #include "exec/kube/outputfiles.h"
+#include "exec/mounts.h"
 
 #define DELIVERED_MAX (32 << 20)
 #define SCAN_BUFFER (1 << 20)
@@ -20,16 +22,37 @@ struct output {
     char *key_path, *spool_path, *delivered_path;
     struct exec_user user;
     const struct launch *launch;
-    char *output, *error; /* patterns or NULL */
+    char *output, *error, *input; /* patterns or NULL */
+    size_t script_len;
+    struct inputfiles inputs;
+    bool sends_input;
+    unsigned by_agent;
     uint8_t key[AGENT_KEY_SIZE];
     int spool;
     uint64_t offset, safe;
+    uint64_t max;
+    struct cut cut;
     struct outputfiles *files;
     bool was_ready, finished;
     struct frame_finish finish;
     bool note_fresh;
     char note[ERROR_TEXT_MAX + 64];
 };
+
+static bool is_seen (const struct exec_job *job, const struct launch *launch,
+                     const char *file, bool to_write)
+{
+    return file && *file && mounts_see (job->mounts, launch->cwd, file, to_write);
+}
+
+static unsigned decide_by_agent (const struct exec_job *job, const struct launch *launch)
+{
+    const struct jobspec *js = job->js;
+    bool output = is_seen (job, launch, js->output, true);
+    bool error = js->error ? is_seen (job, launch, js->error, true) : output;
+
+    return (output ? OUTPUT_BY_AGENT : 0) | (error ? ERROR_BY_AGENT : 0);
+}
 
 struct output *output_create (const struct exec_job *job, const struct launch *launch)
 {
@@ -39,8 +62,14 @@ struct output *output_create (const struct exec_job *job, const struct launch *l
         return NULL;
     o->spool = -1;
     o->launch = launch;
+    o->max = job->output_max;
     o->output = job->js->output ? strdup (job->js->output) : NULL;
     o->error = job->js->error ? strdup (job->js->error) : NULL;
+    o->input = job->js->input ? strdup (job->js->input) : NULL;
+    o->script_len = job->js->script_len;
+    o->sends_input = inputfiles_wanted (job->js->input)
+                     && !is_seen (job, launch, job->js->input, false);
+    o->by_agent = decide_by_agent (job, launch);
     o->user = (struct exec_user){ .uid = job->user.uid, .gid = job->user.gid };
     o->user.groups = calloc (job->user.ngroups + 1, sizeof (gid_t));
     if (o->user.groups && job->user.ngroups) {
@@ -53,7 +82,8 @@ struct output *output_create (const struct exec_job *job, const struct launch *l
     if (asprintf (&o->delivered_path, "%s/delivered-%u", job->dir, job->attempt) < 0)
         o->delivered_path = NULL;
     if (o->spool_path && o->key_path && o->delivered_path && o->user.groups
-        && !o->output == !job->js->output && !o->error == !job->js->error)
+        && !o->output == !job->js->output && !o->error == !job->js->error
+        && !o->input == !job->js->input)
         return o;
     output_destroy (o);
     return NULL;
@@ -70,6 +100,8 @@ void output_destroy (struct output *o)
     free (o->user.groups);
     free (o->output);
     free (o->error);
+    free (o->input);
+    inputfiles_release (&o->inputs);
     free (o->key_path);
     free (o->spool_path);
     free (o->delivered_path);
@@ -113,7 +145,7 @@ static int read_delivered (struct output *o, json_t **ret_sizes, struct error *e
 {
     autostrbuf struct strbuf sb;
     autojson json_t *root = NULL;
-    int64_t offset = 0;
+    int64_t offset = 0, by_agent = 0;
     json_t *sizes = NULL;
     int rc;
 
@@ -128,10 +160,14 @@ static int read_delivered (struct output *o, json_t **ret_sizes, struct error *e
         || json_get_int (root, "offset", 0, INT64_MAX, &offset, JSON_REQUIRED,
                          o->delivered_path, err)
                < 0
+        || json_get_int (root, "agent", 0, OUTPUT_BY_AGENT | ERROR_BY_AGENT, &by_agent,
+                         JSON_OPTIONAL_KEY, o->delivered_path, err)
+               < 0
         || json_get_object (root, "files", &sizes, JSON_REQUIRED, o->delivered_path, err)
                < 0)
         return -EINVAL;
     o->safe = (uint64_t)offset;
+    o->by_agent = (unsigned)by_agent;
     *ret_sizes = json_incref (sizes);
     return 1;
 }
@@ -139,8 +175,8 @@ static int read_delivered (struct output *o, json_t **ret_sizes, struct error *e
 static int write_delivered (struct output *o, struct error *err)
 {
     json_t *sizes = outputfiles_sync (o->files);
-    autojson json_t *root =
-        json_pack ("{s:I s:o}", "offset", (json_int_t)o->offset, "files", sizes);
+    autojson json_t *root = json_pack ("{s:I s:i s:o}", "offset", (json_int_t)o->offset,
+                                       "agent", (int)o->by_agent, "files", sizes);
     autofree char *text = root ? json_dumps (root, JSON_COMPACT) : NULL;
     int rc;
 
@@ -158,9 +194,10 @@ static void deliver (struct output *o, const struct frame *f)
 {
     struct error err = { 0 };
 
-    if (f->type == FRAME_READY)
+    if (f->type == FRAME_READY) {
         o->was_ready = true;
-    else if (f->type == FRAME_FINISH)
+        inputfiles_release (&o->inputs);
+    } else if (f->type == FRAME_FINISH)
         o->finished = frame_finish_decode (f->data, f->len, &o->finish) == 0;
     else if (f->type == FRAME_OUTPUT && outputfiles_write (o->files, f, &err) < 0) {
         o->note_fresh = true;
@@ -169,36 +206,66 @@ static void deliver (struct output *o, const struct frame *f)
     }
 }
 
+/* What the frame at this offset means for the state, and for the files if they do not have
+ * it yet. */
+static void take_up (struct output *o, const struct frame *f, uint64_t at)
+{
+    if (at >= o->safe)
+        deliver (o, f);
+    else if (f->type == FRAME_READY)
+        o->was_ready = true;
+    else if (f->type == FRAME_FINISH)
+        o->finished = frame_finish_decode (f->data, f->len, &o->finish) == 0;
+}
+
+/* All whole frames in the buffer, the first of which is at *at; *at goes on to what is
+ * left there. 1: behind something that was cut out. */
+static int scan_frames (struct output *o, struct strbuf *buf, uint64_t *at, uint64_t size)
+{
+    size_t used = 0;
+    struct frame f;
+    uint64_t next;
+    ssize_t n;
+
+    while ((n = frame_parse (buf->buf + used, buf->len - used, &f)) > 0) {
+        take_up (o, &f, *at);
+        used += (size_t)n;
+        *at += (uint64_t)n;
+    }
+    strbuf_consume (buf, used);
+    if (n == 0 || buf->len < CUT_SIZE)
+        return 0;
+    if (!cut_parse (buf->buf, buf->len, &next) || next <= *at || next > size)
+        return -EBADMSG;
+    o->cut.at = *at;
+    o->cut.next = *at = next;
+    return 1;
+}
+
 /* Go through the spool from the start: its state, and what the files do not have yet.
  * Ends at the last whole frame, which becomes the spool's end. */
 static int scan_spool (struct output *o, struct error *err)
 {
-    struct strbuf buf;
     uint64_t at = 0, read_at = 0;
-    struct frame f;
-    ssize_t n = 0, got = 1;
+    struct strbuf buf;
+    struct stat st;
+    ssize_t got = 1;
+    int rc = fstat (o->spool, &st);
 
     strbuf_init (&buf, 2 * SCAN_BUFFER);
-    while (n >= 0 && got > 0) {
+    while (rc >= 0 && got > 0) {
         char piece[65536];
-        size_t used = 0;
 
         got = pread (o->spool, piece, sizeof (piece), (off_t)read_at);
         if (got < 0)
             break;
         read_at += (uint64_t)got;
         strbuf_add (&buf, piece, (size_t)got);
-        while ((n = frame_parse (buf.buf + used, buf.len - used, &f)) > 0) {
-            if (at >= o->safe)
-                deliver (o, &f);
-            else if (f.type == FRAME_READY)
-                o->was_ready = true;
-            else if (f.type == FRAME_FINISH)
-                o->finished = frame_finish_decode (f.data, f.len, &o->finish) == 0;
-            used += (size_t)n;
-            at += (uint64_t)n;
+        rc = scan_frames (o, &buf, &at, (uint64_t)st.st_size);
+        if (rc > 0) {
+            read_at = at;
+            strbuf_reset (&buf);
         }
-        strbuf_consume (&buf, used);
     }
     strbuf_release (&buf);
     o->offset = at;
@@ -211,7 +278,36 @@ static int open_spool (struct output *o, struct error *err)
 {
     o->spool =
         open (o->spool_path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0600);
-    return o->spool < 0 ? error_errno (err, errno, "%s", o->spool_path) : 0;
+    if (o->spool < 0)
+        return error_errno (err, errno, "%s", o->spool_path);
+    cut_init (&o->cut, o->spool, o->max);
+    o->cut.durable = true;
+    return 0;
+}
+
+/* As much as the ConfigMap has room for beside the launch file and the script. */
+static int read_inputs (struct output *o, struct error *err)
+{
+    autostrbuf struct strbuf text;
+    size_t other;
+
+    if (!o->sends_input || o->was_ready || o->finished)
+        return 0;
+    strbuf_init (&text, 2 * LAUNCH_MAX);
+    if (launch_write (o->launch, &text) < 0)
+        return error_set (err, E2BIG, "its arguments and environment are too large");
+    other = text.len + o->script_len;
+    return inputfiles_read (&o->inputs, o->launch, o->input,
+                            CONFIGMAP_MAX - MIN (other, CONFIGMAP_MAX), err);
+}
+
+/* Those that are left for us. */
+static struct outputfiles *open_files (struct output *o, struct error *err)
+{
+    const char *output = o->by_agent & OUTPUT_BY_AGENT ? NULL : o->output;
+    const char *error = o->by_agent & ERROR_BY_AGENT ? "" : o->error;
+
+    return outputfiles_create (o->launch, output, error, err);
 }
 
 static int open_all (struct output *o, struct error *err)
@@ -221,16 +317,18 @@ static int open_all (struct output *o, struct error *err)
 
     if (rc < 0 || (rc = open_spool (o, err)) < 0)
         return rc;
-    o->files = outputfiles_create (o->launch, o->output, o->error, err);
-    if (!o->files)
-        return -EINVAL;
     known = read_delivered (o, &sizes, err);
     if (known < 0)
         return known;
+    o->files = open_files (o, err);
+    if (!o->files)
+        return -EINVAL;
     rc = known ? outputfiles_restore (o->files, sizes, err)
-               : outputfiles_truncate (o->files, err);
+               : outputfiles_begin (o->files, err);
     if (rc == 0)
         rc = scan_spool (o, err);
+    if (rc == 0)
+        rc = read_inputs (o, err);
     return rc < 0 ? rc : write_delivered (o, err);
 }
 
@@ -295,6 +393,9 @@ int output_checkpoint (struct output *o, struct error *err)
         rc = error_errno (err, errno, "%s", o->spool_path);
     else
         rc = write_delivered (o, err);
+    /* Only what the files have, too. */
+    if (rc == 0 && cut_advance (&o->cut, o->spool, o->safe) < 0)
+        o->cut.max = 0;
     userfile_restore (NULL);
     return rc;
 }
@@ -324,6 +425,16 @@ const struct frame_finish *output_finish (const struct output *o)
 const uint8_t *output_key (const struct output *o)
 {
     return o->key;
+}
+
+unsigned output_by_agent (const struct output *o)
+{
+    return o->by_agent;
+}
+
+const struct inputfiles *output_inputs (const struct output *o)
+{
+    return &o->inputs;
 }
 
 const char *output_note (struct output *o)

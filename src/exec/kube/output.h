@@ -22,6 +22,7 @@
 #include "common/frame.h"
 #include "common/launch.h"
 #include "exec/exec.h"
+#include "exec/kube/inputfiles.h"
 
 struct output;
 
@@ -29,8 +30,9 @@ struct output;
 struct output *output_create (const struct exec_job *job, const struct launch *launch);
 void output_destroy (struct output *o);
 
-/* Open or pick up everything, also the job's key (made if there is none). -errno and the
- * reason for the user. */
+/* Open or pick up everything, also the job's key (made if there is none), and read the
+ * files for its standard input unless it runs already. -errno and the reason for the
+ * user. */
 int output_open (struct output *o, struct error *err);
 /* Append whole frames. An error is the spool's: nothing was taken, the call may be
  * repeated. A user's file that cannot be written is given up and noted, see
@@ -45,6 +47,13 @@ uint64_t output_safe_offset (const struct output *o); /* of them durable */
 bool output_was_ready (const struct output *o);       /* the spool has the READY frame */
 const struct frame_finish *output_finish (const struct output *o); /* or NULL */
 const uint8_t *output_key (const struct output *o);
+/* Which files the agent writes itself, because the pods see their directories
+ * (mounts.h). As decided when the job was first opened, so after output_open(). */
+#define OUTPUT_BY_AGENT 1 /* standard output */
+#define ERROR_BY_AGENT 2  /* standard error */
+unsigned output_by_agent (const struct output *o);
+/* What the tasks shall read; empty once they run. */
+const struct inputfiles *output_inputs (const struct output *o);
 /* One line once when a file was given up, then NULL until the next. */
 const char *output_note (struct output *o);
 

@@ -98,13 +98,7 @@ static int name_set (struct outputfiles *f, struct set *set, struct error *err)
     if (!set->v)
         return error_set (err, ENOMEM, "out of memory");
     for (uint32_t task = 0; task < f->ntasks && rc == 0; task++) {
-        struct pattern_vars vars = { .job_id = l->job_id,
-                                     .array_job = l->array_job,
-                                     .array_task = l->array_task,
-                                     .job_name = l->job_name,
-                                     .user = l->user,
-                                     .node = l->nodes[f->rank_of[task]].name,
-                                     .task = task };
+        struct pattern_vars vars = launch_pattern_vars (l, f->rank_of[task], task);
         size_t unit = unit_of (f, set, task);
 
         if (set->v[unit])
@@ -195,14 +189,16 @@ static int open_file (struct outputfiles *f, struct file *file, enum userfile_mo
     return 0;
 }
 
-int outputfiles_truncate (struct outputfiles *f, struct error *err)
+int outputfiles_begin (struct outputfiles *f, struct error *err)
 {
+    const enum userfile_mode mode =
+        f->launch->append ? USERFILE_APPEND : USERFILE_TRUNCATE;
     struct file *file, *tmp;
     int rc = 0;
 
     HASH_ITER (hh, f->files, file, tmp) {
         if (rc == 0)
-            rc = open_file (f, file, USERFILE_TRUNCATE, err);
+            rc = open_file (f, file, mode, err);
     }
     return rc;
 }

@@ -16,8 +16,8 @@ struct outputfiles;
 struct outputfiles *outputfiles_create (const struct launch *launch, const char *output,
                                         const char *error, struct error *err);
 void outputfiles_destroy (struct outputfiles *f);
-/* Open each once and make it empty. */
-int outputfiles_truncate (struct outputfiles *f, struct error *err);
+/* Open each once and make it empty, unless the job appends. */
+int outputfiles_begin (struct outputfiles *f, struct error *err);
 /* Cut each regular file back to its size in `sizes` (path -> bytes). */
 int outputfiles_restore (struct outputfiles *f, json_t *sizes, struct error *err);
 /* An OUTPUT frame's data. 0, or the first time a negative errno for a file that is given

@@ -8,12 +8,14 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <utlist.h>
 
+#include "common/cut.h"
 #include "common/hostlist.h"
 #include "common/io.h"
 #include "common/log.h"
@@ -35,7 +37,8 @@ struct local_job {
     struct exec *x;
     struct exec_job *job;
     struct local_job *prev, *next;
-    char *launch, *key_path, *script, *socket; /* absolute paths */
+    char *launch, *key_path, *script; /* absolute paths */
+    char *socket;                     /* the same; "-RANK" follows */
     uint8_t key[AGENT_KEY_SIZE];
     int dir_fd; /* O_PATH: a way to the socket that is never too long */
     struct agentlink *link;
@@ -261,16 +264,18 @@ static void read_spool (struct local_job *l)
     while (buf && fd >= 0 && !l->finish_seen) {
         ssize_t got = pread (fd, buf, SPOOL_CHUNK, (off_t)offset);
         size_t used = 0;
-        while (got > 0 && !l->finish_seen) {
-            ssize_t n = frame_parse (buf + used, (size_t)got - used, &f);
-            if (n <= 0)
-                break;
+        ssize_t n = 0;
+        uint64_t next;
+        while (got > 0 && !l->finish_seen
+               && (n = frame_parse (buf + used, (size_t)got - used, &f)) > 0) {
             note_frame (l, &f);
             used += (size_t)n;
         }
-        if (used == 0)
-            return; /* the end, or cut short */
         offset += used;
+        if (n < 0 && cut_parse (buf + used, (size_t)got - used, &next) && next > offset)
+            offset = next;
+        else if (used == 0)
+            return; /* the end, or cut short */
     }
 }
 
@@ -337,7 +342,7 @@ static void open_link (struct local_job *l)
         return;
     if (l->dir_fd < 0)
         l->dir_fd = open (l->job->dir, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    snprintf (path, sizeof (path), "/proc/self/fd/%d/socket-%u", l->dir_fd,
+    snprintf (path, sizeof (path), "/proc/self/fd/%d/socket-%u-0", l->dir_fd,
               l->job->attempt);
     /* A name of its own: the number in path comes again, and a connection to another job
      * must not serve. */
@@ -433,18 +438,33 @@ static int put_file (struct local_job *l, int dir, const char *path, const void 
     return 0;
 }
 
+/* Where the agent of a rank listens, for any rank (common/launch.h). NULL: no memory. */
+static char *agents_address (const struct local_job *l)
+{
+    struct strbuf sb;
+
+    strbuf_init (&sb, 2 * PATH_MAX);
+    strbuf_adds (&sb, "unix:");
+    for (const char *p = l->socket; *p; p++)
+        strbuf_adds (&sb, *p == '%' ? "%%" : (char[]){ *p, '\0' });
+    strbuf_adds (&sb, "-%r");
+    return strbuf_detach (&sb);
+}
+
 static int set_texts (struct local_job *l, struct launch *launch)
 {
     const struct jobspec *js = l->job->js;
+    autofree char *address = agents_address (l);
     const struct {
         char **field;
         const char *prefix, *value;
     } texts[] = {
-        { &launch->rendezvous, "unix:", l->socket },
-        { &launch->listen, "unix:", l->socket },
+        { &launch->rendezvous, "", address },
+        { &launch->listen, "", address },
         { &launch->spool, "", l->job->spool },
         { &launch->output, "", js->output ? js->output : "" },
         { &launch->error, "", js->error },
+        { &launch->input, "", js->input },
         { &launch->script, "", jobspec_is_batch (js) ? l->script : NULL },
     };
     for (size_t i = 0; i < ARRAY_SIZE (texts); i++) {
@@ -456,7 +476,10 @@ static int set_texts (struct local_job *l, struct launch *launch)
         }
     }
     launch->join_timeout = l->job->limits.start;
-    return 0;
+    /* Of several virtual nodes each has all the machine's cores, or none of its own. */
+    launch->cores_are_cpus = l->x->nodes == 1;
+    launch->spool_keep = l->job->output_max;
+    return address ? 0 : error_set (&l->err, ENOMEM, "out of memory");
 }
 
 static int put_launch (struct local_job *l, int dir)
@@ -734,15 +757,27 @@ void local_job_limit (struct exec_job *job)
         agentlink_limit (l->link, job->time_limit);
 }
 
+/* Agents remove their own, unless they were killed. */
+static void unlink_sockets (const struct local_job *l)
+{
+    char path[PATH_MAX];
+
+    for (size_t rank = 0; rank < l->job->r->nranks; rank++) {
+        snprintf (path, sizeof (path), "%s-%zu", l->socket, rank);
+        unlink (path);
+    }
+}
+
 static void cleaned_later (uv_timer_t *t)
 {
     struct local_job *l = t->data;
     struct exec *x = l->x;
     uint64_t id = l->job->id;
-    const char *files[] = { l->launch, l->key_path, l->script, l->socket };
+    const char *files[] = { l->launch, l->key_path, l->script };
 
     for (size_t i = 0; i < ARRAY_SIZE (files); i++)
         unlink (files[i]);
+    unlink_sockets (l);
     local_job_free (l);
     x->host->cleaned (x->host->arg, id);
 }

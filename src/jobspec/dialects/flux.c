@@ -37,6 +37,7 @@ enum kind {
     BEGIN,
     DEPENDENCY,
     SIGNAL,
+    SHELL_OPTION,
     REFUSED
 };
 
@@ -60,6 +61,8 @@ static const struct option_desc table[] = {
     DO ("time-limit", 't', "MIN|FSD", TIME),
     DO ("output", 0, "TEMPLATE", FILENAME),
     DO ("error", 0, "TEMPLATE", FILENAME),
+    DO ("input", 0, "FILE", FILENAME),
+    DO ("setopt", 'o', "OPT", SHELL_OPTION),
     DO ("cwd", 0, "DIR", CHDIR),
     DO ("urgency", 0, "N", URGENCY),
     DO ("begin-time", 0, "TIME", BEGIN),
@@ -79,14 +82,12 @@ static const struct option_desc table[] = {
     NO ("env-remove", 0, "PATTERN", "unset variables in the script"),
     NO ("flags", 0, "FLAGS", NULL),
     NO ("help", 0, NULL, "it belongs on the command line of fluxq-submit"),
-    NO ("input", 0, "FILE", "redirect the input in the script"),
     NO ("label-io", 'l', NULL, NULL),
     NO ("list-plugins", 0, NULL, NULL),
     NO ("quiet", 0, NULL, NULL),
     NO ("requires", 0, "CONSTRAINT", "choose a queue with such nodes (--queue)"),
     NO ("rlimit", 0, "RULE", "set limits in the script with ulimit"),
     NO ("setattr", 'S', "ATTR", NULL),
-    NO ("setopt", 'o', "OPT", "for the output file say --output"),
     NO ("unbuffered", 'u', NULL, NULL),
     NO ("wrap", 0, NULL, "write the command into the script"),
     OPTION_END,
@@ -110,22 +111,27 @@ static int set_time (struct submit_options *so, const char *value, const char *w
     return 0;
 }
 
-/* {{id}} and its kind as our %j; a '%' means nothing to flux. */
+/* {{id}} and its kind as our %j; a '%' means nothing to flux, and nor does a '\\', which
+ * would to us. */
 static int set_filename (struct submit_options *so, const char *name, const char *value,
                          const char *where, struct error *err)
 {
     static const struct {
         const char *from, *to;
-    } tags[] = { { "{{id}}", "%j" },
-                 { "{{id.dec}}", "%j" },
-                 { "{{jobid}}", "%j" },
-                 { "{{name}}", "%x" } };
+    } tags[] = { { "{{id}}", "%j" },        { "{{id.dec}}", "%j" },
+                 { "{{jobid}}", "%j" },     { "{{name}}", "%x" },
+                 { "{{node.name}}", "%N" }, { "{{node.id}}", "%n" },
+                 { "{{task.id}}", "%t" },   { "{{task.rank}}", "%t" },
+                 { "{{taskid}}", "%t" } };
     autostrbuf struct strbuf pattern;
 
     strbuf_init (&pattern, 8192);
     if (!strcmp (value, "none") || !strcmp (value, "kvs"))
         return error_set (err, EINVAL, "%s: '%s' is not supported by fluxq; name a file",
                           where, value);
+    if (strchr (value, '\\'))
+        return error_set (err, EINVAL,
+                          "%s: a '\\' in a file name is not supported by fluxq", where);
     while (*value) {
         size_t i = 0;
 
@@ -140,8 +146,8 @@ static int set_filename (struct submit_options *so, const char *name, const char
         if (!strncmp (value, "{{", 2))
             return error_set (
                 err, EINVAL,
-                "%s: '%.32s' is not supported by fluxq, which knows {{id}} and "
-                "{{name}}",
+                "%s: '%.32s' is not supported by fluxq, which knows {{id}}, {{name}}, "
+                "{{node.name}}, {{node.id}} and {{task.id}}",
                 where, value);
         strbuf_addf (&pattern, *value == '%' ? "%%%%" : "%c", *value);
         value++;
@@ -213,6 +219,22 @@ static int set_signal (struct submit_options *so, const char *value, const char 
     return rc;
 }
 
+/* Of the job shell's options those that a file name or another option does not say. */
+static int set_shell_option (struct submit_options *so, const char *value,
+                             const char *where, struct error *err)
+{
+    static const char mode[] = "output.mode=";
+
+    if (strncmp (value, mode, sizeof (mode) - 1) != 0)
+        return error_set (
+            err, EINVAL,
+            "%s: '%.64s' is not supported by fluxq, which knows "
+            "output.mode=append|truncate (for the output file say --output)",
+            where, value);
+    return submit_options_set (so, SUBMIT_FROM_SCRIPT, "open-mode",
+                               value + sizeof (mode) - 1, where, err);
+}
+
 static int set (struct submit_options *so, const struct option_desc *option,
                 const char *value, const char *where, struct error *err)
 {
@@ -248,6 +270,8 @@ static int set (struct submit_options *so, const struct option_desc *option,
         return set_dependency (so, value, where, err);
     case SIGNAL:
         return set_signal (so, value, where, err);
+    case SHELL_OPTION:
+        return set_shell_option (so, value, where, err);
     default:
         return dialect_unsupported ("flux", option, where, err);
     }

@@ -216,7 +216,8 @@ static void test_attributes (void **state)
                 "\"environment\":{\"HOME\":\"/home/ann\",\"GONE\":null,\"E\":\"\"},"
                 "\"shell\":{\"verbose\":2,\"options\":{\"output\":{\"stdout\":{\"type\":"
                 "\"file\",\"path\":"
-                "\"%x-%j.out\"},\"stderr\":{\"path\":\"%j.err\"}}}},"
+                "\"%x-%j.out\"},\"stderr\":{\"path\":\"%j.err\"},\"mode\":\"append\"},"
+                "\"input\":{\"stdin\":{\"type\":\"file\",\"path\":\"in-%j\"}}}},"
                 "\"constraints\":{\"properties\":[\"ssd\"]},\"unheard-of\":[1],"
                 "\"fluxq\":{\"image\":\"busybox:1\",\"memory-per-node\":512}"));
 
@@ -228,6 +229,8 @@ static void test_attributes (void **state)
     assert_string_equal (js->name, "hello");
     assert_string_equal (js->output, "%x-%j.out");
     assert_string_equal (js->error, "%j.err");
+    assert_string_equal (js->input, "in-%j");
+    assert_true (js->append);
     assert_string_equal (js->image, "busybox:1");
     assert_int_equal (js->memory_per_node, 512);
     assert_non_null (json_object_get (js->constraints, "properties"));
@@ -250,6 +253,8 @@ static void test_absent_attributes (void **state)
     assert_null (js->queue);
     assert_null (js->environment);
     assert_null (js->output);
+    assert_null (js->input);
+    assert_false (js->append);
     assert_int_equal (js->memory_per_node, 0);
     assert_int_equal (js->resources[0].exclusive, JOBSPEC_UNSET);
     assert_int_equal (js->ncommand, 1);
@@ -486,6 +491,10 @@ static const struct {
       "a string" },
     { SIMPLE ("\"shell\":{\"options\":{\"output\":{\"stdout\":{\"path\":\"%q\"}}}}"),
       "attributes.system.shell.options.output.stdout.path", "%q" },
+    { SIMPLE ("\"shell\":{\"options\":{\"input\":{\"stdin\":{\"path\":\"a\\nb\"}}}}"),
+      "attributes.system.shell.options.input.stdin.path", "control" },
+    { SIMPLE ("\"shell\":{\"options\":{\"output\":{\"mode\":\"new\"}}}"),
+      "attributes.system.shell.options.output.mode", "'new'" },
     { SIMPLE ("\"constraints\":[]"), "attributes.system.constraints", "object" },
     { SIMPLE ("\"fluxq\":{\"memory-per-node\":0}"),
       "attributes.system.fluxq.memory-per-node", "0" },

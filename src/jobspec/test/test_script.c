@@ -139,6 +139,8 @@ static void test_sbatch (void **state)
     assert_int_equal (r.so.ntasks.count.min, 4);
     assert_string_equal (r.so.job_name, "my job");
     assert_string_equal (r.so.output, "out #%j");
+    assert_false (r.so.append);
+    assert_null (r.so.input);
     assert_string_equal (r.so.error, "err");
     assert_string_equal (r.so.queue, "debug");
     assert_true (r.so.time_limit == 86400.);
@@ -215,6 +217,30 @@ static void test_fluxq (void **state)
     assert_string_equal (r.so.job_name, "it\"s");
     assert_int_equal (r.so.gpus_per_task, 1);
     assert_true (r.so.hold);
+    done (&r);
+}
+
+/* In all dialects. */
+static void test_streams (void **state)
+{
+    struct result r;
+
+    (void)state;
+    good (&r, SH "#SBATCH -i in-%a.txt --open-mode=append -o none\n#SBATCH -e\\%j\n");
+    assert_string_equal (r.so.input, "in-%a.txt");
+    assert_string_equal (r.so.output, "/dev/null");
+    assert_string_equal (r.so.error, "%j"); /* the shell rules of the line take it */
+    assert_true (r.so.append);
+    done (&r);
+    good (&r, SH "#FLUXQ --input=None --open-mode=append\n#FLUXQ --open-mode=truncate\n");
+    assert_string_equal (r.so.input, "/dev/null");
+    assert_false (r.so.append);
+    done (&r);
+    good (&r, SH "# flux: --input=in-{{id}}-50% -o output.mode=append\n"
+                 "# flux: --output={{node.name}}-{{node.id}}-{{task.id}}\n");
+    assert_string_equal (r.so.input, "in-%j-50%%");
+    assert_string_equal (r.so.output, "%N-%n-%t");
+    assert_true (r.so.append);
     done (&r);
 }
 
@@ -453,6 +479,11 @@ static const struct {
     { SH "# flux: --urgency=31\n", "dir/job.sh:2: --urgency: ", "0 (hold)" },
     { SH "# flux: --output=x-{{size}}\n", "dir/job.sh:2: --output: '{{size}}'", "" },
     { SH "# flux: --output=none\n", "dir/job.sh:2: --output: ", "none" },
+    { SH "# flux: --output=a\\\\b\n", "dir/job.sh:2: --output: ", "not supported" },
+    { SH "# flux: -o cpu-affinity=off\n", "dir/job.sh:2: -o: ", "output.mode" },
+    { SH "# flux: -o output.mode=x\n", "dir/job.sh:2: -o: ", "'x'" },
+    { SH "#SBATCH --open-mode=new\n", "dir/job.sh:2: --open-mode: ", "'new'" },
+    { SH "#SBATCH -i in-%q\n", "dir/job.sh:2: -i: ", "%q" },
     { SH "# flux: -t soon\n", "dir/job.sh:2: -t: ", "soon" },
     { SH "# flux: --job-name='''a\n# flux: -N2\n", "dir/job.sh:2: ", "not closed" },
     { SH "# flux: --job-name='''\n# flux: a\necho\n", "dir/job.sh:2: ", "not closed" },
@@ -517,6 +548,7 @@ int main (void)
         cmocka_unit_test (test_sbatch),
         cmocka_unit_test (test_late_directives),
         cmocka_unit_test (test_fluxq),
+        cmocka_unit_test (test_streams),
         cmocka_unit_test (test_flux),
         cmocka_unit_test (test_flux_other_languages),
         cmocka_unit_test (test_flux_multi_line),

@@ -218,6 +218,35 @@ static void events_come_without_the_output_between_them (void **state)
     spool_close (&spool);
 }
 
+/* What is too much goes, from the middle: events come on, and a reader of the output is
+ * told rather than given something else. */
+static void a_bounded_spool_is_cut_in_the_middle (void **state)
+{
+    (void)state;
+    struct spool spool;
+    struct stat st;
+    static char big[FRAME_DATA_MAX], got[1 << 20];
+    int rc;
+    memset (big, 'x', sizeof (big));
+    assert_int_equal (spool_create (&spool, path, 0, NULL), 0);
+    spool_keep (&spool, CUT_MAX_LEAST);
+    add (&spool, FRAME_READY, NULL, 0);
+    struct stream behind = { .pos = 0, .output = false }, reader = { .output = true };
+    for (int i = 0; i < 200; i++)
+        add (&spool, FRAME_OUTPUT, big, sizeof (big));
+    add (&spool, FRAME_FINISH, "end", 3);
+    spool_flush (&spool);
+    assert_int_equal (drain (&behind, &spool, got, sizeof (got), &rc),
+                      2 * FRAME_HEAD + 3);
+    assert_int_equal (rc, 2);
+    assert_true (drain (&reader, &spool, got, sizeof (got), &rc) < CUT_MAX_LEAST / 4);
+    assert_int_equal (rc, -ESTALE);
+    spool_close (&spool);
+    assert_int_equal (stat (path, &st), 0);
+    assert_true ((uint64_t)st.st_size == spool.written);
+    assert_true (st.st_blocks * 512 <= CUT_MAX_LEAST + 2 * FRAME_DATA_MAX);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +261,8 @@ int main (void)
                                          tear_down),
         cmocka_unit_test_setup_teardown (events_come_without_the_output_between_them,
                                          set_up, tear_down),
+        cmocka_unit_test_setup_teardown (a_bounded_spool_is_cut_in_the_middle, set_up,
+                                         tear_down),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -45,7 +45,9 @@ static void unknown_and_oversized_messages_are_refused (void **state)
     for (int type = 0; type < 256; type++) {
         uint8_t head[FRAME_HEAD] = { (uint8_t)type };
         int known = (type >= FRAME_OUTPUT && type <= FRAME_FINISH)
-                    || (type >= WIRE_JOIN && type <= WIRE_EXIT);
+                    || (type >= WIRE_JOIN && type <= WIRE_EXIT)
+                    || (type >= WIRE_RUN && type <= WIRE_RUN_END)
+                    || (type >= WIRE_STEP_START && type <= WIRE_STEP_ABORT);
         assert_int_equal (wire_parse (head, sizeof (head), &got),
                           known ? FRAME_HEAD : -EBADMSG);
     }
@@ -116,7 +118,10 @@ static void what_a_slow_socket_does_not_take_waits_in_order (void **state)
 static void windows_of_all_ranks_fit_the_spool (void **state)
 {
     (void)state;
-    assert_int_equal (wire_window (0, 1000), WIRE_WINDOW_MAX);
+    assert_int_equal (wire_window (0, 100), WIRE_WINDOW_MAX);
+    assert_true ((uint64_t)wire_window (0, 512) * 512 <= WIRE_WINDOWS);
+    assert_true ((uint64_t)wire_window (UINT64_MAX, 4096) * 4096 <= WIRE_WINDOWS);
+    assert_int_equal (wire_window (0, 1000000), WIRE_WINDOW_MIN);
     assert_int_equal (wire_window (1u << 30, 1), WIRE_WINDOW_MAX);
     assert_true ((uint64_t)wire_window (64u << 20, 256) * 256 <= 16u << 20);
     assert_int_equal (wire_window (1, 1000), WIRE_WINDOW_MIN);

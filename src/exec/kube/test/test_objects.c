@@ -98,6 +98,36 @@ static int teardown (void **state)
     return 0;
 }
 
+/* The script's permissions are not the input's, and each file is in the pod's volume. */
+static void test_input (void **state)
+{
+    struct inputfile v[] = { { .name = "input-0", .data = (char *)"abc", .len = 3 },
+                             { .name = "input-1" } };
+    const struct inputfiles inputs = { .v = v, .n = 2 };
+
+    (void)state;
+    src.inputs = &inputs;
+    job.mounts = json_pack ("[{s:s s:{s:{}}}]", "path", "/home", "volume", "emptyDir");
+    json_t *job_object = object_job (&src);
+    json_t *map = object_configmap (&src, "u", "l", 1);
+    json_t *items = at (job_object, "spec|template|spec|volumes|1|configMap|items");
+    assert_int_equal (json_array_size (items), 4);
+    assert_string_equal (text_at (items, "2|path"), "input-0");
+    assert_int_equal (json_integer_value (at (items, "2|mode")), 0444);
+    assert_string_equal (text_at (map, "binaryData|input-0"), "YWJj");
+    assert_string_equal (text_at (map, "binaryData|input-1"), "");
+    assert_string_equal (text_at (job_object, "spec|template|spec|volumes|4|name"),
+                         "mount-0");
+    assert_string_equal (
+        text_at (job_object, "spec|template|spec|containers|0|volumeMounts|4|mountPath"),
+        "/home");
+    json_decref (job_object);
+    json_decref (map);
+    json_decref (job.mounts);
+    job.mounts = NULL;
+    src.inputs = NULL;
+}
+
 static void test_job (void **state)
 {
     json_t *o = object_job (&src);
@@ -122,6 +152,10 @@ static void test_job (void **state)
     assert_null (at (o, "spec|activeDeadlineSeconds"));
     assert_string_equal (text_at (pod, "schedulerName"), "fluxq");
     assert_string_equal (text_at (pod, "subdomain"), "fluxq-c1-12-1");
+    /* A pod of an Indexed Job is called after the Job and its index: so its agent is found. */
+    char *host = object_rank_host (&src);
+    assert_string_equal (host, "fluxq-c1-12-1-%r.fluxq-c1-12-1.ns.svc.cluster.local.");
+    free (host);
     assert_true (json_is_false (at (pod, "automountServiceAccountToken")));
     assert_int_equal (json_integer_value (at (pod, "securityContext|runAsUser")), 1000);
     assert_int_equal (
@@ -271,6 +305,7 @@ int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (test_job),
+        cmocka_unit_test (test_input),
         cmocka_unit_test (test_root_and_baseline),
         cmocka_unit_test (test_request),
         cmocka_unit_test (test_owned),

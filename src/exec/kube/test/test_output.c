@@ -16,6 +16,7 @@
 
 #include "common/io.h"
 #include "exec/joblaunch.h"
+#include "exec/mounts.h"
 
 static char dir[64];
 static struct exec_job job;
@@ -181,6 +182,170 @@ static void test_crash (void **state)
     }
 }
 
+static void put (const char *name, const char *text)
+{
+    char path[256];
+
+    snprintf (path, sizeof (path), "%s/%s", dir, name);
+    assert_int_equal (io_write_file_atomic (path, text, strlen (text), 0600, NULL), 0);
+}
+
+/* What a first run wrote stays, and a crash doubles nothing of it. */
+static void test_append (void **state)
+{
+    struct error err = { 0 };
+    struct output *o;
+
+    (void)state;
+    put ("out-0", "before\n");
+    launch.append = true;
+    o = open_output ();
+    write_out (o, 1, 0, "one\n");
+    assert_int_equal (output_checkpoint (o, &err), 0);
+    write_out (o, 1, 0, "two\n");
+    output_destroy (o);
+    o = open_output ();
+    expect ("out-0", "before\none\ntwo\n");
+    output_destroy (o);
+    unlink (spool);
+    snprintf (spool, sizeof (spool), "%s/spool-1", jobdir);
+    job.attempt = 1;
+    o = open_output ();
+    write_out (o, 1, 0, "again\n");
+    expect ("out-0", "before\none\ntwo\nagain\n");
+    output_destroy (o);
+    job.attempt = 0;
+    launch.append = false;
+}
+
+static const struct inputfile *input_named (struct output *o, const char *name)
+{
+    const struct inputfiles *in = output_inputs (o);
+
+    for (size_t i = 0; i < in->n; i++) {
+        if (!strcmp (in->v[i].name, name))
+            return &in->v[i];
+    }
+    return NULL;
+}
+
+static void test_input (void **state)
+{
+    struct error err = { 0 };
+    struct jobspec *js = (struct jobspec *)job.js;
+    struct output *o;
+    char buf[64], path[128];
+
+    (void)state;
+    put ("in", "text");
+    js->input = strdup ("in");
+    o = open_output ();
+    assert_int_equal (output_inputs (o)->n, 1);
+    assert_memory_equal (input_named (o, "input")->data, "text", 4);
+    /* It runs: nothing is kept, and what became of the file is the same. */
+    assert_int_equal (output_write (o, buf, frame (buf, FRAME_READY, 0, 0, ""), &err), 0);
+    assert_int_equal (output_inputs (o)->n, 0);
+    output_destroy (o);
+    snprintf (path, sizeof (path), "%s/in", dir);
+    assert_int_equal (unlink (path), 0);
+    o = open_output ();
+    output_destroy (o);
+}
+
+static void test_input_for_each (void **state)
+{
+    struct jobspec *js = (struct jobspec *)job.js;
+    struct output *o;
+
+    (void)state;
+    put ("in-na", "");
+    put ("in-nb", "b");
+    js->input = strdup ("in-%N");
+    o = open_output ();
+    assert_int_equal (output_inputs (o)->n, 2);
+    assert_int_equal (input_named (o, "input-0")->len, 0);
+    assert_int_equal (input_named (o, "input-1")->len, 1);
+    output_destroy (o);
+    for (int i = 0; i < 4; i++) {
+        char name[16];
+        snprintf (name, sizeof (name), "t%d", i);
+        put (name, name);
+    }
+    free (js->input);
+    js->input = strdup ("t%t");
+    o = open_output ();
+    assert_int_equal (output_inputs (o)->n, 4);
+    assert_memory_equal (input_named (o, "input-3")->data, "t3", 2);
+    output_destroy (o);
+}
+
+static void test_input_refused (void **state)
+{
+    static char big[CONFIGMAP_MAX + 2];
+    static const struct {
+        const char *input, *text;
+    } bad[] = {
+        { "none-there", "none-there: No such file" },
+        { ".", "not a regular file" },
+        { "/dev/zero", "not a regular file" },
+        { "big", "big: the pods do not see it, and at most 1048" },
+    };
+    struct jobspec *js = (struct jobspec *)job.js;
+
+    (void)state;
+    memset (big, 'x', sizeof (big) - 1);
+    put ("big", big);
+    for (size_t i = 0; i < ARRAY_SIZE (bad); i++) {
+        struct output *o;
+        struct error err = { 0 };
+
+        free (js->input);
+        js->input = strdup (bad[i].input);
+        o = output_create (&job, &launch);
+        assert_true (output_open (o, &err) < 0);
+        assert_non_null (strstr (err.text, bad[i].text));
+        output_destroy (o);
+    }
+    free (js->input);
+    js->input = strdup ("/dev/null"); /* nothing is sent */
+    output_destroy (open_output ());
+}
+
+/* What the agent writes is left to it, also by a broker that was told otherwise since. */
+static void test_by_agent (void **state)
+{
+    struct jobspec *js = (struct jobspec *)job.js;
+    struct error err = { 0 };
+    struct output *o;
+    char path[256];
+
+    (void)state;
+    put ("in", "x");
+    js->input = strdup ("in");
+    job.mounts = json_pack ("[{s:s s:{s:{}}}]", "path", dir, "volume", "emptyDir");
+    assert_int_equal (mounts_check (job.mounts, &err), 0);
+    free (js->error);
+    js->error = strdup ("/nowhere/else");
+    o = output_create (&job, &launch);
+    assert_true (output_open (o, &err) < 0); /* that one is ours */
+    output_destroy (o);
+    free (js->error);
+    js->error = NULL;
+    o = open_output ();
+    assert_int_equal (output_by_agent (o), OUTPUT_BY_AGENT | ERROR_BY_AGENT);
+    assert_int_equal (output_inputs (o)->n, 0);
+    write_out (o, 1, 0, "zero\n");
+    output_destroy (o);
+    snprintf (path, sizeof (path), "%s/out-0", dir);
+    assert_int_equal (access (path, F_OK), -1);
+    json_decref (job.mounts);
+    job.mounts = NULL;
+    o = open_output ();
+    assert_int_equal (output_by_agent (o), OUTPUT_BY_AGENT | ERROR_BY_AGENT);
+    assert_int_equal (access (path, F_OK), -1);
+    output_destroy (o);
+}
+
 static void test_finish (void **state)
 {
     struct output *o = open_output ();
@@ -235,6 +400,11 @@ int main (void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown (test_files, setup, teardown),
         cmocka_unit_test_setup_teardown (test_crash, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_append, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_input, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_input_for_each, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_input_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_by_agent, setup, teardown),
         cmocka_unit_test_setup_teardown (test_finish, setup, teardown),
         cmocka_unit_test_setup_teardown (test_refused, setup, teardown),
         cmocka_unit_test_setup_teardown (test_spool_is_no_link, setup, teardown),

@@ -1,0 +1,19 @@
+/* hostfile.h - for launchers of their own, such as Open MPI's mpirun: the job's nodes and how
+ * many tasks each may have, in a file beside rank 0's spool
+ *
+ * With fluxq-run --rsh in place of ssh such a launcher starts its daemons on the other nodes;
+ * env.c sets the variables that say so.
+ */
+#ifndef FLUXQ_SHELL_HOSTFILE_H
+#define FLUXQ_SHELL_HOSTFILE_H
+
+#include "common/error.h"
+#include "common/launch.h"
+
+/* The file's path; the caller frees. NULL: no memory. */
+char *hostfile_path (const struct launch *launch);
+/* "NAME slots=N" for each node: 0 or negative errno. */
+int hostfile_write (const struct launch *launch, struct error *err);
+void hostfile_remove (const struct launch *launch);
+
+#endif

@@ -1,0 +1,44 @@
+/* ring.c - an MPI program for t/t2040-pmi.t
+ *
+ *   ring TASKS [abort|vanish]
+ *
+ * A large message goes round through all tasks, each adds 1 to every number of it. With abort,
+ * the last task calls MPI_Abort with 7 instead; with vanish it just exits. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define N 100000
+
+int main (int argc, char **argv)
+{
+    static int ball[N];
+    int rank, size;
+
+    MPI_Init (&argc, &argv);
+    MPI_Comm_rank (MPI_COMM_WORLD, &rank);
+    MPI_Comm_size (MPI_COMM_WORLD, &size);
+    if (size != atoi (argv[1]))
+        MPI_Abort (MPI_COMM_WORLD, 3);
+    if (argc > 2 && rank == size - 1) {
+        if (strcmp (argv[2], "abort") == 0)
+            MPI_Abort (MPI_COMM_WORLD, 7);
+        _Exit (0);
+    }
+    int from = (rank + size - 1) % size, to = (rank + 1) % size;
+    if (rank > 0)
+        MPI_Recv (ball, N, MPI_INT, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int i = 0; i < N; i++)
+        ball[i]++;
+    MPI_Send (ball, N, MPI_INT, to, 0, MPI_COMM_WORLD);
+    if (rank == 0) {
+        MPI_Recv (ball, N, MPI_INT, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        for (int i = 0; i < N; i++)
+            if (ball[i] != size)
+                MPI_Abort (MPI_COMM_WORLD, 4);
+        printf ("ring: came round through %d tasks\n", size);
+    }
+    MPI_Finalize ();
+    return 0;
+}

@@ -1,0 +1,119 @@
+#!/bin/sh
+test_description='MPI programs of Debian: MPICH started by fluxq-run, Open MPI by its mpirun'
+. "$(dirname "$0")/lib.sh"
+
+PROGRAMS=$FLUXQ_SOURCE_DIR/t/mpi
+# Root may not use mpirun by default. Virtual nodes of one machine share /tmp, where the daemons of
+# Open MPI would meet, and memory, which it would take for a way between tasks of one node.
+OMPI_ALLOW_RUN_AS_ROOT=1
+OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+OMPI_MCA_btl=self,tcp
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_btl
+
+for kind in mpich openmpi; do
+    if command -v mpicc.$kind >/dev/null; then
+        test_set_prereq "$(echo $kind | tr a-z A-Z)"
+    else
+        echo "# no mpicc.$kind: apt-get install the packages in contrib/packages"
+    fi
+done
+
+# run_job NAME SUBMIT-ARGUMENTS: NAME.sh as a job of four nodes to its end, its output in NAME.out.
+run_job()
+{
+    id=$(fluxq-submit -N 4 -n 4 -o "$1.out" "./$1.sh") &&
+        wait_job_state "$id" 'COMPLETED|FAILED' 120 && cat "$1.out" &&
+        job_state "$id" >ended && echo COMPLETED >wanted && test_cmp wanted ended
+}
+
+OWN_TMP=$FLUXQ_RUN/tmp
+mkdir "$OWN_TMP"
+export OWN_TMP
+
+start_broker --local 4
+
+test_expect_success MPICH 'the programs compile with MPICH' '
+    mpicc.mpich -o allreduce "$PROGRAMS/allreduce.c" && mpicc.mpich -o ring "$PROGRAMS/ring.c" &&
+    mpicc.mpich -o killed "$PROGRAMS/killed.c"
+'
+test_expect_success MPICH 'an all-reduce and a ring over four ranks, and eight tasks on one' '
+    write_script mpich.sh <<-\END &&
+	#!/bin/sh
+	exec 2>&1
+	fluxq-run ./allreduce 4 1 || exit
+	fluxq-run ./ring 4 || exit
+	fluxq-run -N 1 -n 8 -O ./allreduce 8 8 || exit
+	fluxq-run -N 2 -n 8 -O -m cyclic ./ring 8
+	END
+    run_job mpich && printf "%s\n" "allreduce: 4 tasks agree" "ring: came round through 4 tasks" \
+        "allreduce: 8 tasks agree" "ring: came round through 8 tasks" >expected &&
+    test_cmp expected mpich.out
+'
+test_expect_success MPICH 'a task that ends too early ends the step: before MPI_Init, before MPI_Finalize' '
+    write_script early.sh <<-\END &&
+	#!/bin/sh
+	exec 2>&1
+	fluxq-run sh -c "test \$FLUXQ_PROCID != 1 || exit 5; exec ./ring 4"
+	echo "status $?"
+	fluxq-run ./killed
+	echo "status $?"
+	END
+    run_job early && grep "a task has ended without MPI_Init" early.out &&
+    grep "task 1 ended before MPI_Finalize (killed by signal 9 (Killed))" early.out &&
+    ! grep "status 0" early.out && grep -c "^status" early.out >got && echo 2 >expected &&
+    test_cmp expected got
+'
+test_expect_success MPICH '--mpi=none serves nothing; what is not known is refused' '
+    write_script none.sh <<-\END &&
+	#!/bin/sh
+	exec 2>&1
+	fluxq-run --mpi=none sh -c "echo \${PMI_FD:-none}" | uniq
+	fluxq-run --mpi=pmi1 sh -c "test -n \"\$PMI_FD\" && echo some" | uniq
+	fluxq-run --mpi=pmix true
+	echo "$?"
+	END
+    run_job none && printf "none\nsome\n" >expected && head -n 2 none.out >got && test_cmp expected got &&
+    grep "mpi=pmix: known are none, pmi1 and pmi2" none.out && tail -n 1 none.out >got &&
+    echo 2 >expected && test_cmp expected got
+'
+test_expect_success OPENMPI 'Open MPI: mpirun finds the nodes and starts its daemons through fluxq-run' '
+    mpicc.openmpi -o ring.ompi "$PROGRAMS/ring.c" &&
+    write_script own-tmp <<-\END &&
+	#!/bin/sh
+	node=$1
+	shift
+	mkdir -p "$OWN_TMP/$node"
+	exec fluxq-run --rsh "$node" "TMPDIR=$OWN_TMP/$node; export TMPDIR;" "$@"
+	END
+    write_script ompi.sh <<-\END &&
+	#!/bin/sh
+	echo "agent: $OMPI_MCA_plm_rsh_agent"
+	PATH=$PWD:$PATH
+	OMPI_MCA_plm_rsh_agent=own-tmp
+	TMPDIR=$OWN_TMP/mpirun
+	mkdir "$TMPDIR"
+	export OMPI_MCA_plm_rsh_agent TMPDIR
+	mpirun.openmpi ./ring.ompi 4 || exit
+	mpirun.openmpi -n 2 ./ring.ompi 2 || exit
+	fluxq-run -n 1 echo free
+	END
+    run_job ompi && grep "ring: came round through 4 tasks" ompi.out &&
+    grep "ring: came round through 2 tasks" ompi.out && grep -x free ompi.out &&
+    grep -x "agent: fluxq-run --rsh" ompi.out
+'
+test_expect_success 'fluxq-run --rsh: a command on a node of the job, its status, and what is wrong' '
+    write_script rsh.sh <<-\END &&
+	#!/bin/sh
+	exec 2>&1
+	node=$(sed -n "3s/ .*//p" "$FLUXQ_HOSTFILE")
+	fluxq-run --rsh "$node" "test \$FLUXQ_NODENAME = $node;" exit 6
+	echo "$?"
+	fluxq-run --rsh nowhere true
+	echo "$?"
+	fluxq-run --rsh "$node"
+	echo "$?"
+	END
+    run_job rsh && grep -x 6 rsh.out && grep "the job has no node nowhere" rsh.out && grep -x 1 rsh.out &&
+    grep "rsh needs a node and a command" rsh.out && grep -x 2 rsh.out
+'
+test_done

@@ -177,12 +177,11 @@ test_expect_success 'propagate-nice: tasks are as nice as who submitted' '
 
 test_expect_success '--export: NIL is nothing, NONE is a login environment, a list is both; --export-file besides' '
     printf "F=1\0G=two words" >vars &&
-    show="env" &&
     T_ONE=1 fluxq-submit --export=NIL -o nil --wait -- env && ! grep T_ONE nil && ! grep "^A=" nil &&
-    T_ONE=1 fluxq-submit --export=NONE -o none --wait -- env && ! grep T_ONE none && grep "^HOME=" none && grep "^PATH=" none &&
+    T_ONE=1 fluxq-submit --export=NONE -o login --wait -- env && ! grep T_ONE login && grep "^HOME=" login && grep "^PATH=" login &&
     T_ONE=1 fluxq-submit --export=T_ONE,B=2 --export-file=vars -o list --wait -- env &&
     grep -x T_ONE=1 list && grep -x B=2 list && grep -x F=1 list && grep -x "G=two words" list &&
-    for f in nil none list; do test "$(grep -c "^FLUXQ_JOB_ID=" $f)" = 1 || return 1; done
+    for f in nil login list; do test "$(grep -c "^FLUXQ_JOB_ID=" $f)" = 1 || return 1; done
 '
 
 test_expect_success '--nice lowers the priority, and says so' '

@@ -23,7 +23,8 @@ static void test_select (void **state)
     assert_int_equal (set.given, 0);
     assert_int_equal (rlimits_select ("NOFILE,core", &set, "--propagate", &err), 0);
     assert_int_equal (set.given, NOFILE_BIT | 1u << rlimits_find ("core"));
-    static const char *const bad[] = { "", "NOFILES", "NOFILE,", "ALL,CORE", "CORE,NONE" };
+    static const char *const bad[] = { "", "NOFILES", "NOFILE,", "ALL,CORE",
+                                       "CORE,NONE" };
     for (size_t i = 0; i < 5; i++) {
         assert_int_equal (rlimits_select (bad[i], &set, "--propagate", &err), -EINVAL);
         assert_int_equal (strncmp (err.text, "--propagate: ", 13), 0);

@@ -20,8 +20,9 @@ static void test_warning (void **state)
                  { "SIGUSR2@120", SIGUSR2, 120, false },
                  { "B:10@0", 10, 0, true },
                  { "B:TERM", SIGTERM, 60, true } };
-    static const char *const bad[] = { "",       "@60",     "B:",     "NOSUCH",   "USR1@",
-                                       "USR1@x", "USR1@-1", "R:USR1", "USR1@65536" };
+    static const char *const bad[] = {
+        "", "@60", "B:", "NOSUCH", "USR1@", "USR1@x", "USR1@-1", "R:USR1", "USR1@65536"
+    };
     struct job_warning w;
     struct error err = { 0 };
 
@@ -45,7 +46,9 @@ static void test_warning_of_flux (void **state)
         const char *text;
         int signum;
         double before;
-    } good[] = { { "USR2", SIGUSR2, 60 }, { "@2m", SIGUSR1, 120 }, { "TERM@1.5", SIGTERM, 1.5 } };
+    } good[] = { { "USR2", SIGUSR2, 60 },
+                 { "@2m", SIGUSR1, 120 },
+                 { "TERM@1.5", SIGTERM, 1.5 } };
     struct job_warning w;
     struct error err = { 0 };
 
@@ -103,9 +106,9 @@ static void test_round_trip (void **state)
     assert_int_equal (q.nice, 7);
     assert_true (q.user_env.timeout == 20 && !q.user_env.login);
     /* as flux-core writes them */
-    assert_int_equal (
-        json_integer_value (json_object_get (json_object_get (options, "rlimit"), "core")),
-        -1);
+    assert_int_equal (json_integer_value (
+                          json_object_get (json_object_get (options, "rlimit"), "core")),
+                      -1);
     json_decref (system);
 }
 
@@ -151,8 +154,8 @@ static void test_hostile (void **state)
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test (test_warning),    cmocka_unit_test (test_warning_of_flux),
-        cmocka_unit_test (test_user_env),   cmocka_unit_test (test_round_trip),
+        cmocka_unit_test (test_warning),  cmocka_unit_test (test_warning_of_flux),
+        cmocka_unit_test (test_user_env), cmocka_unit_test (test_round_trip),
         cmocka_unit_test (test_hostile),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

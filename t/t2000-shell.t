@@ -383,4 +383,57 @@ test_expect_success ROOT 'as the first process of a pid namespace, as in a pod' 
     finish_is podterm 15 cancelled
 '
 
+# A home with a profile that sets variables, prints, and leaves something behind.
+mkdir home && cat >home/.profile <<-\END
+	echo noise from a profile
+	sleep 1000 &
+	FROM_PROFILE="two words" BOTH=profile
+	export FROM_PROFILE BOTH
+END
+
+test_expect_success 'the environment of the login shell lies below that of the submission' '
+    make_job login arg=env node=n0:1 node=n1:1 env=BOTH=submission user_env=8 user_env_login=1 home="$PWD/home" shell=/bin/sh &&
+    run_job login 2 && finish_is login 0 exited &&
+    for task in 0 1; do
+        launch-write output login/spool $task 1 >env.out &&
+        grep -x "FROM_PROFILE=two words" env.out && grep -x BOTH=submission env.out && ! grep noise env.out || return 1
+    done &&
+    make_job nologin arg=env node=n0:1 user_env=8 home="$PWD/home" shell=/bin/sh && run_job nologin 1 &&
+    ! launch-write output nologin/spool 0 1 | grep FROM_PROFILE && launch-write output nologin/spool 0 1 | grep -x "HOME=$PWD/home"
+'
+
+test_expect_success 'a login shell that hangs, or ends without an answer, costs its time and a note, not the job' '
+    mkdir slow mute && echo "sleep 1000" >slow/.profile && echo "exit 3" >mute/.profile &&
+    make_job slowjob arg=env node=n0:1 env=A=1 user_env=1 user_env_login=1 home="$PWD/slow" shell=/bin/sh && run_job slowjob 1 &&
+    finish_is slowjob 0 exited && frames slowjob | grep "^NOTE.*took longer than 1 s" && launch-write output slowjob/spool 0 1 | grep -x A=1 &&
+    make_job mutejob arg=env node=n0:1 env=A=1 user_env=8 user_env_login=1 home="$PWD/mute" shell=/bin/sh && run_job mutejob 1 &&
+    finish_is mutejob 0 exited && frames mutejob | grep "^NOTE.*without an answer" && launch-write output mutejob/spool 0 1 | grep -x A=1 &&
+    make_job noshell arg=env node=n0:1 user_env=8 user_env_login=1 home="$PWD/home" shell=/nonexistent/zsh && run_job noshell 1 &&
+    launch-write output noshell/spool 0 1 | grep -x "FROM_PROFILE=two words"
+'
+
+test_expect_success 'soft limits are set, none above what the agent may have, which is said; niceness, too' '
+    make_job softer arg=sh arg=-c "arg=ulimit -S -n; ulimit -S -c; nice" node=n0:1 rlimit=nofile=99 rlimit=core=0 nice=3 &&
+    run_job softer 1 && launch-write output softer/spool 0 1 >out && printf "99\n0\n%s\n" $(($(nice) + 3)) | test_cmp - out &&
+    ! frames softer | grep ^NOTE &&
+    make_job cut arg=sh arg=-c "arg=ulimit -S -n" node=n0:1 rlimit=nofile=2000 &&
+    (ulimit -n 1000 && run_job cut 1) && test "$(launch-write output cut/spool 0 1)" = 1000 &&
+    frames cut | grep "^NOTE.*nofile=2000 (at most 1000)"
+'
+
+test_expect_success 'requests: whom a signal is for, another limit, a step; what is none is refused' '
+    make_job whom arg=sh arg=-c "arg=trap \"echo got\" USR1; touch ready; while :; do sleep 0.05; done" node=n0:1 && start_agent whom 0 &&
+    wait_until 10 test -e whom/ready &&
+    test_must_fail request whom POST "/v1/signal?signal=10&whom=all" 2>err && grep 400 err &&
+    test_must_fail request whom POST "/v1/signal?signal=10&whom=batch" 2>err && grep 404 err &&
+    test_must_fail request whom POST "/v1/signal?signal=10&step=0" 2>err && grep 404 err &&
+    test_must_fail request whom POST "/v1/cancel?step=0" 2>err && grep 404 err &&
+    test_must_fail request whom POST "/v1/cancel" 2>err && grep 400 err &&
+    test_must_fail request whom POST "/v1/limit?seconds=-1" 2>err && grep 400 err &&
+    test_must_fail request whom POST "/v1/limit?seconds=nan" 2>err && grep 400 err &&
+    test_must_fail request whom POST "/v1/limit" 2>err && grep 400 err &&
+    request whom POST "/v1/signal?signal=10&whom=tasks" && got() { launch-write output whom/spool 0 1 | grep got; } && wait_until 10 got &&
+    request whom POST "/v1/limit?seconds=0.1" && end_of whom 0 && finish_is whom 15 timeout
+'
+
 test_done

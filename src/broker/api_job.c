@@ -243,6 +243,14 @@ static void add_array (json_t *root, const struct job *job)
     json_object_set_new (root, "st", json_string (job_phase_letter (job_phase (job))));
 }
 
+/* Of one that runs with a limit: seconds, 0 when it is over its limit. */
+static json_t *time_left (const struct job *job)
+{
+    if (job->state != JOB_RUN || !job->started || job->duration <= 0)
+        return json_null ();
+    return json_real (MAX (job->t_start + job->duration - clock_wall (), 0.0));
+}
+
 static void answer_job (struct look *l, const struct journal_record *rec)
 {
     struct error err = { 0 };
@@ -273,6 +281,7 @@ static void answer_job (struct look *l, const struct journal_record *rec)
                              e->job->t_begin > 0 ? json_real (e->job->t_begin)
                                                  : json_null ());
         json_object_set_new (o, "events", json_integer ((json_int_t)rec->nevents));
+        json_object_set_new (o, "time_left", time_left (e->job));
         add_exception (o, e->job);
         add_plan (o, l->b, e);
         if (e->job->array)

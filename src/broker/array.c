@@ -113,6 +113,8 @@ static json_t *submit_context (const struct entry *array, uint32_t task)
     if (o
         && ((job->t_deadline > 0
              && json_object_set_new (o, "deadline", json_real (job->t_deadline)) < 0)
+            || (job->nice != 0
+                && json_object_set_new (o, "nice", json_integer (job->nice)) < 0)
             || (job->asked_nodes
                 && json_object_set_new (o, "nodes", json_string (job->asked_nodes))
                        < 0))) {

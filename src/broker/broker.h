@@ -373,6 +373,10 @@ int broker_check_deadline (const struct jobspec *js, double now, struct error *e
 /* Whenever its state changed, and before it is freed. */
 void broker_watch_deadline (struct broker *b, struct entry *e, bool waits);
 
+/* -- limit.c -- */
+/* Its agent is to hear of its new time limit. */
+void broker_limit_changed (struct broker *b, struct entry *e);
+
 /* -- plan.c -- */
 void broker_plan_due (struct broker *b);
 void broker_plan (struct broker *b);

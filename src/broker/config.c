@@ -63,6 +63,7 @@ static const struct key keys[] = {
     { "pull-timeout", KIND_TIMEOUT, AT (timeouts.pull), 0, 0 },
     { "start-serialize", KIND_INT, AT (start_serialize), 0, SERIALIZE_MAX },
     { "drain-after-failures", KIND_INT, AT (drain_after_failures), 0, 1000 },
+    { "propagate-nice", KIND_BOOL, AT (propagate_nice), 0, 0 },
     { "requeue", KIND_BOOL, AT (requeue), 0, 0 },
     { "requeue-order", KIND_REQUEUE_ORDER, AT (requeue_at_end), 0, 0 },
     { "grace", KIND_DURATION, AT (grace), 0, 0 },

@@ -71,6 +71,7 @@ struct config {
     struct config_timeouts timeouts; /* start and pull are set */
     size_t start_serialize; /* ranks from which on starts are one at a time; 0: none is */
     unsigned drain_after_failures; /* jobs that failed to start on a node; 0: never */
+    bool propagate_nice;           /* tasks are as nice as the process that submitted */
     bool requeue;                  /* who loses a node, unless its jobspec says */
     bool requeue_at_end;           /* else at its old place in the order */
     double grace;                  /* seconds between SIGTERM and SIGKILL */

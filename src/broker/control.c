@@ -19,6 +19,8 @@ struct cancelling {
     struct http_request *req;
     char *note;
     int64_t signum; /* 0: cancel */
+    enum exec_whom whom;
+    int64_t step; /* or EXEC_NO_STEP */
     struct target {
         uint64_t id;
         bool named; /* by its id: what cannot be done is said */
@@ -37,8 +39,24 @@ static void cancelling_free (struct cancelling *c)
     free (c);
 }
 
+/* What is to be done, as the request has it. */
+struct action {
+    int64_t signum, step;
+    const char *whom, *note; /* or NULL */
+};
+
+/* As scancel: SIGKILL alone reaches the batch script without being told to. */
+static enum exec_whom whom_of (const struct action *a)
+{
+    if (a->whom && !strcmp (a->whom, "batch"))
+        return EXEC_WHOM_BATCH;
+    return a->whom && !strcmp (a->whom, "full") ? EXEC_WHOM_FULL
+           : a->signum == SIGKILL               ? EXEC_WHOM_FULL
+                                                : EXEC_WHOM_TASKS;
+}
+
 static struct cancelling *cancelling_create (struct broker *b, struct http_request *req,
-                                             int64_t signum, const char *note)
+                                             const struct action *a)
 {
     struct cancelling *c = calloc (1, sizeof (*c));
 
@@ -46,10 +64,12 @@ static struct cancelling *cancelling_create (struct broker *b, struct http_reque
         return NULL;
     c->b = b;
     c->req = req;
-    c->signum = signum;
+    c->signum = a->signum;
+    c->whom = whom_of (a);
+    c->step = a->step;
     c->done = json_array ();
     c->failed = json_array ();
-    if (!c->done || !c->failed || (note && !(c->note = strdup (note)))) {
+    if (!c->done || !c->failed || (a->note && !(c->note = strdup (a->note)))) {
         cancelling_free (c);
         return NULL;
     }
@@ -104,7 +124,7 @@ static int cancel_waiting_tasks (struct cancelling *c, struct entry *e,
         return 0;
     if (!api_may (c->b, c->req, e)) {
         failed (c, e->id, "not-owner", "job %ju belongs to %s", id, e->job->user);
-    } else if (c->signum) {
+    } else if (c->signum || c->step != EXEC_NO_STEP) {
         failed (c, e->id, "wrong-state",
                 "no signal can reach the tasks of array %ju that do not run yet (%u)", id,
                 idset_count (tasks));
@@ -236,7 +256,7 @@ static int cancel_one (struct cancelling *c, struct entry *e)
     struct broker *b = c->b;
     uintmax_t id = e->id;
 
-    if (c->signum == 0)
+    if (c->signum == 0 && c->step == EXEC_NO_STEP)
         return cancel_for_good (c, e);
     if (e->job->array && idset_count (e->job->array->running) > 0)
         return 0; /* they are targets, too */
@@ -245,7 +265,12 @@ static int cancel_one (struct cancelling *c, struct entry *e)
                 "job %ju does not run yet: no signal can reach it", id);
         return -ESRCH;
     }
-    if (b->ops->signal (b->exec, e->xjob, (int)c->signum, &err) < 0) {
+    if (c->whom == EXEC_WHOM_BATCH && e->xjob->js && !jobspec_is_batch (e->xjob->js)) {
+        failed (c, e->id, "wrong-state", "job %ju is a command: it has no batch script",
+                id);
+        return -ENOENT;
+    }
+    if (b->ops->signal (b->exec, e->xjob, (int)c->signum, c->whom, c->step, &err) < 0) {
         failed (c, e->id, "wrong-state", "job %ju: %s", id, err.text);
         return -ESRCH;
     }
@@ -328,30 +353,46 @@ static int read_filter (struct broker *b, struct http_request *req, json_t *body
     return api_filter_init (f, b, req, user, state, queue, name, ids, err);
 }
 
+static int read_action (json_t *body, struct action *a, struct error *err)
+{
+    static const char *const whoms[] = { "tasks", "batch", "full" };
+    const enum json_need opt = JSON_OPTIONAL_KEY;
+    size_t i = 0;
+
+    if (json_get_int (body, "signal", 1, 64, &a->signum, opt, "request", err) < 0
+        || json_get_int (body, "step", 0, UINT32_MAX, &a->step, opt, "request", err) < 0
+        || json_get_string (body, "whom", &a->whom, opt, "request", err) < 0
+        || json_get_string (body, "note", &a->note, opt, "request", err) < 0)
+        return -EINVAL;
+    while (a->whom && i < ARRAY_SIZE (whoms) && strcmp (whoms[i], a->whom) != 0)
+        i++;
+    if (a->whom && i == ARRAY_SIZE (whoms))
+        return error_set (err, EINVAL, "request.whom: is not tasks, batch or full");
+    if (a->whom && (a->signum == 0 || a->step != EXEC_NO_STEP))
+        return error_set (err, EINVAL, "request.whom: is for signals to whole jobs");
+    return 0;
+}
+
 void api_cancel (struct broker *b, struct http_request *req, const struct api_path *path)
 {
-    static const char *const keys[] = { "ids",  "user",   "state", "queue",
-                                        "name", "signal", "note",  NULL };
+    static const char *const keys[] = { "ids",    "user", "state", "queue", "name",
+                                        "signal", "whom", "step",  "note",  NULL };
     struct cancelling *c = NULL;
     struct api_filter f = { 0 };
     struct error err = { 0 };
-    int64_t signum = 0;
-    const char *note = NULL;
+    struct action a = { .step = EXEC_NO_STEP };
     autojson json_t *body = api_body (req, keys);
 
     (void)path;
     if (!body)
         return;
-    if (json_get_int (body, "signal", 1, 64, &signum, JSON_OPTIONAL_KEY, "request", &err)
-            < 0
-        || json_get_string (body, "note", &note, JSON_OPTIONAL_KEY, "request", &err) < 0
-        || read_filter (b, req, body, &f, &err) < 0) {
+    if (read_action (body, &a, &err) < 0 || read_filter (b, req, body, &f, &err) < 0) {
         http_reply_problem (req, 400, "bad-request", "%s", err.text);
         return;
     }
-    if (note && strlen (note) > NOTE_MAX) {
+    if (a.note && strlen (a.note) > NOTE_MAX) {
         http_reply_problem (req, 400, "bad-request", "note: at most %d bytes", NOTE_MAX);
-    } else if (!(c = cancelling_create (b, req, signum, note)) || collect (c, &f) < 0) {
+    } else if (!(c = cancelling_create (b, req, &a)) || collect (c, &f) < 0) {
         http_reply_problem (req, 503, "busy", "out of memory");
         if (c)
             cancelling_free (c);

@@ -213,6 +213,8 @@ static void act_outer (struct broker *b, struct entry *e, unsigned actions)
         broker_cleanup (b, e);
     else if (actions & JOB_ACT_KILL)
         broker_kill (b, e);
+    if (actions & JOB_ACT_LIMIT)
+        broker_limit_changed (b, e);
     if (actions & (BROKER_ACT_RESULT | JOB_ACT_INACTIVE) && !e->result_told) {
         e->result_told = true;
         watch_result (b, e);

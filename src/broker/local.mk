@@ -20,6 +20,7 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/job_ids.c \
 	src/broker/jobs.c \
 	src/broker/lifecycle.c \
+	src/broker/limit.c \
 	src/broker/nodes.c \
 	src/broker/priority.c \
 	src/broker/plan.c \

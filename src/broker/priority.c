@@ -41,6 +41,7 @@ static struct priority_job describe (const struct broker *b, const struct entry 
         .size = priority_size (job->ncores, b->all_cores, job->nnodes, b->all_nodes),
         .fair_share = usage_fair_share (b->usage, job->userid, now),
         .setback = job->setback,
+        .nice = job->nice,
     };
 }
 
@@ -305,6 +306,10 @@ static json_t *describe_terms (const struct broker *b, const struct entry *e,
                                json_pack ("{s:s s:i s:f s:I}", "name", "requeue",
                                           "weight", -1, "factor", (double)job->setback,
                                           "points", (json_int_t)-job->setback));
+    if (job->nice != 0)
+        json_array_append_new (list, json_pack ("{s:s s:i s:f s:I}", "name", "nice",
+                                                "weight", -1, "factor", (double)job->nice,
+                                                "points", (json_int_t)-job->nice));
     return list;
 }
 

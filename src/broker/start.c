@@ -149,6 +149,8 @@ static struct exec_job *make_exec_job (struct broker *b, struct entry *e,
     x->js = e->js;
     x->r = e->r;
     x->time_limit = e->job->duration;
+    x->limit_changed = e->job->limit_changed;
+    x->nice = b->config->propagate_nice && e->js ? MAX (e->js->process.nice, 0) : 0;
     x->grace = b->config->grace;
     x->output_max = b->config->output_max;
     x->limits = limits_of (b, e);

@@ -28,6 +28,7 @@ struct submission {
     struct entry *e;
     uid_t uid;
     int urgency;
+    bool by_operator;
     bool allow_infeasible;
     bool test_only; /* it is checked, and told when it would start */
     char *queue;    /* by name: a reload may move it */
@@ -141,6 +142,11 @@ static int check (struct submission *s, const char **code, struct error *err)
         *code = rc == -ENOENT ? "unknown-queue" : "bad-jobspec";
         return rc;
     }
+    if (e->js->nice < 0 && !s->by_operator) {
+        *code = "not-operator";
+        return error_set (err, EPERM,
+                          "--nice: only operators may add to a job's priority");
+    }
     if (e->js->array.tasks && idset_count (e->js->array.tasks) > b->config->array_max)
         return error_set (err, EINVAL,
                           "array: %u tasks are asked for, an array may have at most %u "
@@ -175,6 +181,8 @@ static json_t *submit_context (const struct submission *s, const struct exec_use
         rc |= json_object_set_new (o, "begin", json_real (js->begin));
     if (js->array.text)
         rc |= json_object_set_new (o, "array", json_string (js->array.text));
+    if (js->nice != 0)
+        rc |= json_object_set_new (o, "nice", json_integer (js->nice));
     if (js->deadline > 0)
         rc |= json_object_set_new (o, "deadline", json_real (js->deadline));
     if (rc < 0) {
@@ -394,6 +402,7 @@ static int read_query (struct submission *s, struct error *err)
     if (value > 16 && !api_is_operator (s->b, s->req))
         return error_set (err, EINVAL, "urgency: only operators may go above 16");
     s->urgency = (int)value;
+    s->by_operator = api_is_operator (s->b, s->req);
     s->allow_infeasible = allow && strcmp (allow, "0") != 0;
     s->test_only = test && strcmp (test, "0") != 0;
     return 0;

@@ -7,7 +7,7 @@
 #include "cmd/print.h"
 #include "common/parse.h"
 
-enum { ME = 1, USER, STATE, QUEUE, NAME, SIGNAL, NOTE };
+enum { ME = 1, USER, STATE, QUEUE, NAME, SIGNAL, BATCH, FULL, NOTE };
 
 static const struct option_desc options[] = {
     { "me", 0, NULL, "all my jobs", ME, false },
@@ -19,6 +19,9 @@ static const struct option_desc options[] = {
     { "name", 'n', "NAME,...", "jobs of these names", NAME, false },
     { "signal", 's', "SIGNAL",
       "send the running tasks this signal (USR1, 10) and end nothing", SIGNAL, false },
+    { "batch", 'b', NULL, "... the batch script's shell alone", BATCH, false },
+    { "full", 'f', NULL, "... the batch script, all it has started, and all steps", FULL,
+      false },
     { "note", 0, "TEXT", "why, for the job's record", NOTE, false },
     OPTION_END,
 };
@@ -26,6 +29,12 @@ static const struct option_desc options[] = {
 struct cancel {
     json_t *request;
     struct strbuf ids;
+    struct step {
+        char job[32]; /* "12", "12_3" */
+        int64_t step;
+    } * steps; /* "12.0": each is a request of its own */
+    size_t nsteps;
+    const char *whom; /* or NULL */
     bool filtered;
 };
 
@@ -43,6 +52,27 @@ static int set_signal (struct cmd *c, struct cancel *x, const char *value)
     if (parse_signal (value, &signum, "--signal", &err) < 0)
         return cmd_usage (c, "%s", err.text);
     json_object_set_new (x->request, "signal", json_integer (signum));
+    return CMD_OK;
+}
+
+/* "12.0", "12_3.0" */
+static int add_step (struct cmd *c, struct cancel *x, const char *text)
+{
+    const char *dot = strchr (text, '.');
+    size_t len = (size_t)(dot - text);
+    struct step *steps = realloc (x->steps, (x->nsteps + 1) * sizeof (*steps));
+    struct error err = { 0 };
+
+    if (!steps)
+        return cmd_fail (c, "out of memory");
+    x->steps = steps;
+    struct step *s = &steps[x->nsteps];
+    if (len == 0 || len >= sizeof (s->job) || text[strspn (text, "0123456789_")] != '.')
+        return cmd_usage (c, "'%s' is not JOB.STEP (as 12.0)", text);
+    if (parse_int (dot + 1, 0, UINT32_MAX, &s->step, text, &err) < 0)
+        return cmd_usage (c, "%s", err.text);
+    snprintf (s->job, sizeof (s->job), "%.*s", (int)len, text);
+    x->nsteps++;
     return CMD_OK;
 }
 
@@ -70,16 +100,31 @@ static int read_options (struct cmd *c, struct cancel *x)
         case SIGNAL:
             set_signal (c, x, m.value);
             break;
+        case BATCH:
+        case FULL:
+            x->whom = m.desc->id == BATCH ? "batch" : "full";
+            break;
         case NOTE:
             json_object_set_new (x->request, "note", json_string (m.value));
             break;
         default:
-            cmd_add_ids (c, &x->ids, m.value);
+            if (strchr (m.value, '.'))
+                add_step (c, x, m.value);
+            else
+                cmd_add_ids (c, &x->ids, m.value);
         }
     }
     if (c->ended)
         return c->status;
-    if (!x->filtered && x->ids.len == 0)
+    if (x->whom && !json_object_get (x->request, "signal"))
+        return cmd_usage (c, "--%s needs a --signal", x->whom);
+    if (x->nsteps > 0 && (x->whom || x->filtered))
+        return cmd_usage (
+            c, "%s.%jd is a step: no --batch, no --full, and nothing to select",
+            x->steps[0].job, (intmax_t)x->steps[0].step);
+    if (x->whom)
+        json_object_set_new (x->request, "whom", json_string (x->whom));
+    if (!x->filtered && x->ids.len == 0 && x->nsteps == 0)
         return cmd_usage (
             c, "name the jobs, or select them (--me, --user, --state, --queue, --name)");
     if (x->ids.len > 0)
@@ -108,19 +153,45 @@ static int report (struct cmd *c, const struct cancel *x, const json_t *answer)
     return json_array_size (failed) > 0 ? CMD_FAILED : CMD_OK;
 }
 
+static int send_request (struct cmd *c, const struct cancel *x, json_t *request)
+{
+    json_t *answer = NULL;
+    int status = cmd_call (c, "POST", "/v1/cancel", request, &answer);
+
+    if (answer)
+        status = report (c, x, answer);
+    json_decref (answer);
+    return status;
+}
+
+static int send_steps (struct cmd *c, const struct cancel *x)
+{
+    int status = CMD_OK;
+
+    for (size_t i = 0; i < x->nsteps && status != CMD_INTERRUPTED; i++) {
+        json_t *request = json_copy (x->request);
+        json_object_set_new (request, "ids", json_string (x->steps[i].job));
+        json_object_set_new (request, "step", json_integer (x->steps[i].step));
+        int rc = send_request (c, x, request);
+        status = rc ? rc : status;
+    }
+    return status;
+}
+
 static int run (struct cmd *c)
 {
     struct cancel x = { .request = json_object () };
-    json_t *answer = NULL;
     int status;
 
     strbuf_init (&x.ids, 128 * 1024);
     status = read_options (c, &x);
-    if (!c->ended)
-        status = cmd_call (c, "POST", "/v1/cancel", json_incref (x.request), &answer);
-    if (answer)
-        status = report (c, &x, answer);
-    json_decref (answer);
+    if (!c->ended && (x.ids.len > 0 || x.filtered))
+        status = send_request (c, &x, json_incref (x.request));
+    if (!c->ended && x.nsteps > 0) {
+        int rc = send_steps (c, &x);
+        status = rc ? rc : status;
+    }
+    free (x.steps);
     json_decref (x.request);
     strbuf_release (&x.ids);
     return status;
@@ -136,7 +207,8 @@ const struct command command_cancel = {
     .options = options,
     .operands = COMPLETE_JOBS,
     .notes =
-        "IDS are job ids and ranges: 7 1,4-7. With several options a job must fit them "
+        "IDS are job ids and ranges: 7 1,4-7; or steps of running jobs: 12.0. With "
+        "several options a job must fit them "
         "all.\n"
         "Exit status 1: some could not be cancelled; each is named with the reason.\n",
     .run = run,

@@ -231,6 +231,39 @@ static int do_release (struct cmd *c, const struct ctl *x)
     return for_jobs (c, x, 16);
 }
 
+/* "90", "+1:00:00", "-30", "UNLIMITED": what to ask for; NULL: c has ended. */
+static json_t *limit_request (struct cmd *c, const char *text)
+{
+    bool relative = *text == '+' || *text == '-';
+    struct error err = { 0 };
+    double seconds;
+
+    if (parse_timelimit (text + relative, &seconds, "extend", &err) < 0)
+        cmd_usage (c, "%s", err.text);
+    else if (relative && seconds <= 0)
+        cmd_usage (c, "extend: '%s' is no time to add or take", text);
+    else
+        return json_pack ("{s:f}", relative ? "change" : "limit",
+                          *text == '-' ? -seconds : seconds);
+    return NULL;
+}
+
+static int do_extend (struct cmd *c, const struct ctl *x)
+{
+    int status = CMD_OK;
+
+    if (x->n < 2)
+        return cmd_usage (c, "extend which job, and to what time limit?");
+    for (size_t i = 0; i + 1 < x->n && status != CMD_INTERRUPTED; i++) {
+        json_t *request = limit_request (c, x->words[x->n - 1]);
+        if (!request)
+            return c->status;
+        int rc = post_to (c, "jobs", x->words[i], "/limit", request);
+        status = rc ? rc : status;
+    }
+    return status;
+}
+
 static int do_queue (struct cmd *c, const struct ctl *x)
 {
     const char *action = x->words[0];
@@ -277,6 +310,7 @@ static const struct subcommand subcommands[] = {
     { "hold", "IDS... [--reason TEXT]", "keep pending jobs from starting",
       COMPLETE_JOBS },
     { "release", "IDS...", "let held jobs start", COMPLETE_JOBS },
+    { "extend", "IDS... [+|-]TIME", "give jobs another time limit", COMPLETE_JOBS },
     { "queue", "start|stop NAME...", "let a queue start jobs, or not", COMPLETE_QUEUES },
     { "reserve",
       "--start TIME --duration TIME --nodes N|NODES --users NAMES|--maintenance",
@@ -291,10 +325,10 @@ static const struct {
     int (*run) (struct cmd *c, const struct ctl *x);
     bool operands;
 } actions[] = {
-    { do_status, false },   { do_shutdown, false }, { do_reload, false },
-    { do_drain, true },     { do_resume, true },    { do_hold, true },
-    { do_release, true },   { do_queue, true },     { do_reserve, false },
-    { do_unreserve, true },
+    { do_status, false },  { do_shutdown, false }, { do_reload, false },
+    { do_drain, true },    { do_resume, true },    { do_hold, true },
+    { do_release, true },  { do_extend, true },    { do_queue, true },
+    { do_reserve, false }, { do_unreserve, true },
 };
 _Static_assert(ARRAY_SIZE (actions) + 1 == ARRAY_SIZE (subcommands),
                "an action a subcommand");
@@ -360,6 +394,7 @@ const struct command command_ctl = {
         "NODES are node names and lists, node[1-3]; IDS are job ids and ranges: 7 "
         "1,4-7.\n"
         "Users hold and release their own jobs; what an operator holds only operators\n"
-        "release. All else is for operators, but status.\n",
+        "release. They may lower a time limit, operators also raise it (write -- before\n"
+        "-TIME). All else is for operators, but status.\n",
     .run = run,
 };

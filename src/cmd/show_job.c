@@ -75,6 +75,11 @@ static void print_times (const json_t *o)
         strbuf_add_duration (&sb, limit);
     else
         strbuf_adds (&sb, "unlimited");
+    if (json_is_number (json_object_get (o, "time_left"))) {
+        strbuf_adds (&sb, ", ");
+        strbuf_add_duration (&sb, answer_number (o, "time_left"));
+        strbuf_adds (&sb, " left");
+    }
     print_field ("Time", "%s", sb.buf);
     strbuf_release (&sb);
 }

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "cmd/command.h"
@@ -188,6 +189,9 @@ static int build_jobspec (struct cmd *c, struct submit *s, json_t **ret)
         program.script_len = s->script.len;
         program.args = s->operands ? s->operands + 1 : NULL;
     }
+    s->so.process.umask = (int)umask (0); /* there is no other way to ask for it */
+    umask ((mode_t)s->so.process.umask);
+    s->so.process.nice = getpriority (PRIO_PROCESS, 0);
     if (s->so.begin > 0 && s->so.begin < clock_wall () - 1)
         note_past_begin (c, s->so.begin);
     if (s->so.array && s->so.output && !pattern_is_per_job (s->so.output)

@@ -10,7 +10,12 @@
  *      GET  /v1/stream?offset=N&output=1   the spool's bytes from offset N on, as they come; ends
  *                                          after FRAME_FINISH. output=0: the OUTPUT frames are left out.
  *      GET  /v1/status                     {"ranks":2,"joined":2,"running":3,"finished":false}
- *      POST /v1/signal?signal=15           to all tasks (and what they started)
+ *      POST /v1/signal?signal=15&whom=WORD to all processes of the job (whom=full, the default); to
+ *                                          the tasks of its steps, or where none runs to all
+ *                                          (tasks); to the batch script's shell alone (batch); with
+ *                                          step=N instead: to the tasks of that step
+ *      POST /v1/limit?seconds=N            the time limit is N seconds from the start, 0: none
+ *      POST /v1/cancel?step=N              ends that step: SIGTERM, after the job's grace SIGKILL
  *      POST /v1/terminate?reason=WORD&grace=S   SIGTERM, after S seconds SIGKILL to everything, then
  *                                          FINISH with that reason ("cancelled", "timeout", ...)
  *      POST /v1/release?offset=N           the broker has the first N bytes on disk: they may go. When

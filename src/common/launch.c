@@ -8,6 +8,7 @@
 
 #include "common/parse.h"
 #include "common/record.h"
+#include "common/rlimits.h"
 
 #define MAX_TASKS (INT64_C (1) << 31)
 #define MAX_MILLISECONDS (INT64_C (3153600000) * 1000) /* 100 years */
@@ -36,6 +37,9 @@ static const struct record_field fields[] = {
     FIELD (mem_mib, U64, 0, INT64_MAX),
     FIELD (time_limit, SECONDS, 0, MAX_MILLISECONDS),
     FIELD (grace, SECONDS, 0, MAX_MILLISECONDS),
+    FIELD (warn_signal, U32, 0, 64),
+    FIELD (warn_before, SECONDS, 0, MAX_MILLISECONDS),
+    FIELD (warn_batch, BOOLEAN, 0, 1),
     FIELD (join_timeout, SECONDS, 0, MAX_MILLISECONDS),
     FIELD (rendezvous, STRING, 0, 0),
     FIELD (listen, STRING, 0, 0),
@@ -49,6 +53,11 @@ static const struct record_field fields[] = {
     FIELD (append, BOOLEAN, 0, 1),
     FIELD (input, STRING, 0, 0),
     FIELD (umask, U32, 0, 0777),
+    FIELD (nice, U32, 0, 19),
+    FIELD (user_env, U32, 0, LAUNCH_USER_ENV_MAX),
+    FIELD (user_env_login, BOOLEAN, 0, 1),
+    FIELD (home, STRING, 0, 0),
+    FIELD (shell, STRING, 0, 0),
 #undef FIELD
 };
 
@@ -77,6 +86,17 @@ static int read_env (struct launch *l, const struct record *r, struct error *err
     if (!equals || equals == r->data)
         return bad (err, "env", "not NAME=VALUE");
     return record_append (&l->env, &l->nenv, r, err);
+}
+
+static int read_rlimit (struct launch *l, const struct record *r, struct error *err)
+{
+    struct rlimits set = { 0 };
+    int rc = record_append (&l->rlimits, &l->nrlimits, r, err);
+
+    if (rc < 0)
+        return rc;
+    rc = rlimits_add (&set, l->rlimits[l->nrlimits - 1], &(struct error){ 0 });
+    return rc < 0 ? bad (err, "rlimit", "not NAME=NUMBER of a limit") : 0;
 }
 
 /* The next word of *v, up to a blank, as a string of its own; "-" is an empty one. */
@@ -127,6 +147,8 @@ static int read_record (struct launch *l, const struct record *r, uint64_t *seen
         return record_append (&l->args, &l->nargs, r, err);
     if (!strcmp (r->name, "env"))
         return read_env (l, r, err);
+    if (!strcmp (r->name, "rlimit"))
+        return read_rlimit (l, r, err);
     if (!strcmp (r->name, "node"))
         return read_node (l, (struct value){ r->data, r->len }, err);
     return record_read (fields, ARRAY_SIZE (fields), l, seen, r, err);
@@ -165,7 +187,8 @@ int launch_parse (const char *text, size_t len, struct launch *l, struct error *
     if (len > LAUNCH_MAX)
         return error_set (err, EINVAL, "launch file: larger than %d bytes", LAUNCH_MAX);
     if (!(l->args = calloc (1, sizeof (*l->args)))
-        || !(l->env = calloc (1, sizeof (*l->env))))
+        || !(l->env = calloc (1, sizeof (*l->env)))
+        || !(l->rlimits = calloc (1, sizeof (*l->rlimits))))
         rc = no_memory (err);
     while (rc == 0 && (rc = record_take (&rest, &r, err)) > 0)
         rc = read_record (l, &r, &seen, err);
@@ -213,8 +236,12 @@ int launch_write (const struct launch *l, struct strbuf *sb)
     for (size_t i = 0; i < l->nenv; i++)
         if (l->env[i][0] == '=' || !strchr (l->env[i], '='))
             rc = -EINVAL;
+    struct rlimits set = { 0 };
+    for (size_t i = 0; i < l->nrlimits && rc == 0; i++)
+        rc = rlimits_add (&set, l->rlimits[i], NULL);
     record_add_strings (sb, "arg", l->args, l->nargs);
     record_add_strings (sb, "env", l->env, l->nenv);
+    record_add_strings (sb, "rlimit", l->rlimits, l->nrlimits);
     if (rc == 0 && sb->len - start > LAUNCH_MAX)
         rc = -E2BIG;
     if (rc < 0 && !sb->err)
@@ -229,6 +256,7 @@ void launch_release (struct launch *l)
     record_release (fields, ARRAY_SIZE (fields), l);
     record_free_strings (l->args, l->nargs);
     record_free_strings (l->env, l->nenv);
+    record_free_strings (l->rlimits, l->nrlimits);
     for (size_t i = 0; i < l->nnodes; i++) {
         free (l->nodes[i].name);
         free (l->nodes[i].cores);

@@ -26,6 +26,7 @@
 #include "common/strbuf.h"
 
 #define LAUNCH_MAX (8 * 1024 * 1024) /* bytes of a launch file */
+#define LAUNCH_USER_ENV_MAX 120      /* seconds */
 
 struct launch_node {
     char *name;      /* node name, as in the node list (RFC 29) */
@@ -60,6 +61,9 @@ struct launch {
     uint64_t mem_mib;          /* memory a node, 0: not asked */
     double time_limit;         /* seconds from READY, 0: none; kept to the millisecond */
     double grace;              /* seconds between SIGTERM and SIGKILL */
+    uint32_t warn_signal;      /* sent before the time limit; 0: none */
+    double warn_before;        /* ... by so many seconds */
+    bool warn_batch;           /* ... to the batch script's shell alone */
     double join_timeout;       /* seconds for all ranks to join */
     char *rendezvous;          /* of a rank: "unix:/path-%r" or "tcp:HOST-%r:PORT" */
     char *listen;              /* on it: "unix:/path-%r" or "tcp:0.0.0.0:PORT" */
@@ -74,10 +78,18 @@ struct launch {
     bool append;    /* else truncate */
     char *input;    /* pattern: what the tasks read; each opens it. NULL: /dev/null */
     uint32_t umask; /* 0 to 0777 */
+    uint32_t nice;  /* of the tasks' processes, 0 to 19 */
+    char **rlimits; /* soft limits as rlimits.h writes them; NULL-terminated */
+    size_t nrlimits;
+    /* The environment of the user's login shell, below env: seconds that it may take, 0:
+     * not wanted. */
+    uint32_t user_env;
+    bool user_env_login; /* as a login shell */
+    char *home, *shell;  /* the user's; NULL: not known */
 };
 
 /* 0 or -EINVAL (-ENOMEM) with the record's name; strings are owned by l. Absent strings
- * are NULL, numbers 0 (cores_per_task 1, umask 022); args and env are never NULL.
+ * are NULL, numbers 0 (cores_per_task 1, umask 022); args, env and rlimits are never NULL.
  * Required: job_id, an absolute cwd, a node, and script (batch) or an arg. After an error
  * l is released. */
 int launch_parse (const char *text, size_t len, struct launch *l, struct error *err);

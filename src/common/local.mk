@@ -15,6 +15,7 @@ SHELL_COMMON_SOURCES = \
 	src/common/parse.c \
 	src/common/pattern.c \
 	src/common/record.c \
+	src/common/rlimits.c \
 	src/common/sha256.c \
 	src/common/strbuf.c \
 	src/common/taskmap.c \
@@ -43,6 +44,7 @@ COMMON_TESTS = \
 	src/common/test/test_option \
 	src/common/test/test_parse \
 	src/common/test/test_pattern \
+	src/common/test/test_rlimits \
 	src/common/test/test_sha256 \
 	src/common/test/test_strbuf \
 	src/common/test/test_taskmap \
@@ -65,6 +67,7 @@ src_common_test_test_log_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_option_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_parse_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_pattern_LDADD = $(COMMON_TEST_LIBS)
+src_common_test_test_rlimits_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_sha256_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_strbuf_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_taskmap_LDADD = $(COMMON_TEST_LIBS)

@@ -68,6 +68,7 @@ struct agentlink {
     unsigned failures;
     struct strbuf buf;
     struct command *commands;
+    struct command *limit; /* one of them, or NULL */
     unsigned busy;
     bool closed;
 };
@@ -88,6 +89,8 @@ static void on_timer_closed (uv_handle_t *handle)
 static void command_free (struct command *c)
 {
     httpc_cancel (c->req);
+    if (c->l->limit == c)
+        c->l->limit = NULL;
     DL_DELETE (c->l->commands, c);
     free (c);
 }
@@ -420,8 +423,8 @@ static void command_send (struct command *c)
 
 /* Sent on the loop's next turn, so that no callback comes from within the caller's call.
  */
-static void command_add (struct agentlink *l, const char *target,
-                         void (*done) (int, void *), void *arg)
+static struct command *command_add (struct agentlink *l, const char *target,
+                                    void (*done) (int, void *), void *arg)
 {
     struct command *c = calloc (1, sizeof (*c));
 
@@ -429,7 +432,7 @@ static void command_add (struct agentlink *l, const char *target,
         free (c);
         if (done)
             done (-ENOMEM, arg);
-        return;
+        return NULL;
     }
     c->l = l;
     c->done = done;
@@ -441,6 +444,7 @@ static void command_add (struct agentlink *l, const char *target,
     c->deadline = c->due + COMMAND_TRIES_MS;
     DL_APPEND (l->commands, c);
     schedule (l);
+    return c;
 }
 
 static void on_tick (uv_timer_t *timer)
@@ -464,13 +468,36 @@ static void on_tick (uv_timer_t *timer)
     link_leave (l);
 }
 
-void agentlink_signal (struct agentlink *l, int signum, void (*done) (int rc, void *arg),
-                       void *arg)
+void agentlink_signal (struct agentlink *l, int signum, enum exec_whom whom, int64_t step,
+                       void (*done) (int rc, void *arg), void *arg)
+{
+    static const char *const words[] = { [EXEC_WHOM_TASKS] = "tasks",
+                                         [EXEC_WHOM_BATCH] = "batch",
+                                         [EXEC_WHOM_FULL] = "full" };
+    char target[TARGET_MAX];
+
+    if (step == EXEC_NO_STEP)
+        snprintf (target, sizeof (target), "/v1/signal?signal=%d&whom=%s", signum,
+                  words[whom]);
+    else if (signum > 0)
+        snprintf (target, sizeof (target), "/v1/signal?signal=%d&step=%jd", signum,
+                  (intmax_t)step);
+    else
+        snprintf (target, sizeof (target), "/v1/cancel?step=%jd", (intmax_t)step);
+    command_add (l, target, done, arg);
+}
+
+void agentlink_limit (struct agentlink *l, double seconds)
 {
     char target[TARGET_MAX];
 
-    snprintf (target, sizeof (target), "/v1/signal?signal=%d", signum);
-    command_add (l, target, done, arg);
+    if (l->closed)
+        return;
+    if (l->limit)
+        command_free (l->limit);
+    snprintf (target, sizeof (target), "/v1/limit?seconds=%.3f", seconds);
+    if ((l->limit = command_add (l, target, NULL, NULL)))
+        l->limit->deadline = UINT64_MAX;
 }
 
 void agentlink_terminate (struct agentlink *l, const char *reason, double grace)

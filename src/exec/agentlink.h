@@ -1,7 +1,7 @@
 /* agentlink.h - the broker's end of the line to rank 0's agent (common/agent_api.h)
  *
  *     l = agentlink_open (httpc, loop, &where, key, offset, &ev, arg, &err);
- *     agentlink_signal (l, SIGUSR1, NULL, NULL);
+ *     agentlink_signal (l, SIGUSR1, EXEC_WHOM_FULL, EXEC_NO_STEP, NULL, NULL);
  *     agentlink_terminate (l, "cancelled", 30.0);
  *     agentlink_close (l);
  *
@@ -17,6 +17,7 @@
 
 #include "common/agent_api.h"
 #include "common/frame.h"
+#include "exec/exec.h"
 
 struct agentlink;
 
@@ -57,8 +58,11 @@ void agentlink_resume (struct agentlink *l);
 /* Sent once, tried again for 30 s on connection trouble; done (may be NULL) gets 0 or
  * negative errno: -ENOENT: there is no such agent; -EACCES: it does not believe us;
  * -EINVAL: it refused. */
-void agentlink_signal (struct agentlink *l, int signum, void (*done) (int rc, void *arg),
-                       void *arg);
+void agentlink_signal (struct agentlink *l, int signum, enum exec_whom whom, int64_t step,
+                       void (*done) (int rc, void *arg), void *arg);
+/* The job's time limit in seconds from its start, 0: none. Tried for as long as the link is
+ * open; a later one takes the place of one that is under way. */
+void agentlink_limit (struct agentlink *l, double seconds);
 void agentlink_terminate (struct agentlink *l, const char *reason, double grace);
 void agentlink_release (struct agentlink *l, uint64_t offset);
 

@@ -38,6 +38,10 @@ struct exec_user {
     char *name, *home, *shell;
 };
 
+/* Whom a signal is for; the words of agent_api.h. */
+enum exec_whom { EXEC_WHOM_TASKS, EXEC_WHOM_BATCH, EXEC_WHOM_FULL };
+#define EXEC_NO_STEP (-1)
+
 /* How long a start may take, from start() until all ranks are ready, in seconds, all > 0
  * (startclock.h). Time in which an image is pulled counts for `pull` alone. */
 struct exec_limits {
@@ -67,7 +71,9 @@ struct exec_job {
     struct exec_user user;
     const struct jobspec *js;
     const struct rset *r;
-    double time_limit;   /* seconds, 0: none */
+    double time_limit;   /* seconds from the start, 0: none */
+    bool limit_changed;  /* it is another one than at start(): the agent is to be told */
+    int nice;            /* of its processes, 0 to 19 */
     double grace;        /* seconds between SIGTERM and SIGKILL */
     uint64_t output_max; /* bytes that the spool may take, see cut.h; 0: any */
     struct exec_limits limits;
@@ -126,14 +132,19 @@ struct exec_ops {
     void (*recover) (struct exec *x, struct exec_job *job);
     void (*terminate) (struct exec *x, struct exec_job *job, const char *reason,
                        double grace);
-    /* -ESRCH when it does not run. */
-    int (*signal) (struct exec *x, struct exec_job *job, int signum, struct error *err);
     /* A stream of bytes to rank 0's agent, which takes its other end as a client of the
      * job's steps (agentstream.h): *ret is the caller's, also beyond the job's end. -ESRCH
      * when it does not run. */
     int (*connect) (struct exec *x, struct exec_job *job,
                     const struct agentstream_events *ev, void *arg,
                     struct agentstream **ret, struct error *err);
+    /* step: to that step's tasks, and whom is not looked at; or EXEC_NO_STEP. signum 0: end
+     * that step. -ESRCH when it does not run. */
+    int (*signal) (struct exec *x, struct exec_job *job, int signum, enum exec_whom whom,
+                   int64_t step, struct error *err);
+    /* job->time_limit is another one now, and job->limit_changed is set: tell its agent, now
+     * or as soon as there is one. It holds from then on. */
+    void (*limit) (struct exec *x, struct exec_job *job);
     /* Remove everything of this attempt (also when it was never started or was lost),
      * then cleaned(). */
     void (*cleanup) (struct exec *x, struct exec_job *job);

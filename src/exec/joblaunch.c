@@ -7,7 +7,7 @@
 
 #include "common/json.h"
 
-#define UMASK 022
+#define UMASK 022 /* where the jobspec names none */
 
 /* The first n slots' share of all tasks, rounded up. */
 static uint64_t tasks_of (uint64_t ntasks, uint64_t n, uint64_t slots)
@@ -102,6 +102,42 @@ static int fill_request (const struct jobspec *js, struct launch *l)
     return l->nodes_requested ? 0 : -ENOMEM;
 }
 
+static void fill_process (const struct exec_job *job, struct launch *l)
+{
+    const struct job_process *p = &job->js->process;
+
+    l->umask = p->umask >= 0 ? (uint32_t)p->umask : UMASK;
+    l->nice = job->nice > 0 ? (uint32_t)job->nice : 0;
+    l->warn_signal = (uint32_t)p->warn.signum;
+    l->warn_before = p->warn.before;
+    l->warn_batch = p->warn.batch && l->batch;
+}
+
+static int fill_rlimits (const struct rlimits *set, struct launch *l)
+{
+    char text[RLIMITS_TEXT_MAX];
+
+    if (!(l->rlimits = calloc (RLIMITS_COUNT + 1, sizeof (char *))))
+        return -ENOMEM;
+    for (size_t i = 0; i < RLIMITS_COUNT; i++) {
+        if (!(set->given >> i & 1))
+            continue;
+        rlimits_format (set, i, text, sizeof (text));
+        if (!(l->rlimits[l->nrlimits++] = strdup (text)))
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static int fill_user_env (const struct exec_job *job, struct launch *l)
+{
+    l->user_env = (uint32_t)job->js->process.user_env.timeout;
+    l->user_env_login = job->js->process.user_env.login;
+    l->home = strdup (job->user.home ? job->user.home : "/");
+    l->shell = strdup (job->user.shell ? job->user.shell : "");
+    return l->home && l->shell ? 0 : -ENOMEM;
+}
+
 int joblaunch_fill (const struct exec_job *job, struct launch *l, struct error *err)
 {
     const struct jobspec *js = job->js;
@@ -116,7 +152,7 @@ int joblaunch_fill (const struct exec_job *job, struct launch *l, struct error *
     l->cores_per_task = sizes.cores_per_slot > 1 ? (uint32_t)sizes.cores_per_slot : 1;
     l->time_limit = job->time_limit;
     l->grace = job->grace;
-    l->umask = UMASK;
+    fill_process (job, l);
     l->append = js->append;
     l->job_name = strdup (job->name ? job->name : js->name);
     l->user = strdup (job->user.name);
@@ -128,6 +164,11 @@ int joblaunch_fill (const struct exec_job *job, struct launch *l, struct error *
              && (rc = fill_args (js, l)) == 0)
         rc = fill_env (js->environment, l);
     if (rc < 0) {
+        launch_release (l);
+        return error_set (err, -rc, "out of memory");
+    }
+    if ((rc = fill_rlimits (&js->process.rlimits, l)) < 0
+        || (js->process.user_env.timeout && (rc = fill_user_env (job, l)) < 0)) {
         launch_release (l);
         return error_set (err, -rc, "out of memory");
     }

@@ -54,6 +54,7 @@ struct submit {
     int64_t nnodes, ntasks, ncores;
     const char *user, *name, *queue, *nodes;
     double duration, begin, deadline;
+    int64_t nice;
     const char *array;  /* of an array */
     json_t *array_task; /* of one that was a task of an array */
     int64_t array_job, array_index;
@@ -107,7 +108,8 @@ static int submit_read (const struct event *e, struct submit *s, struct error *e
     if ((rc = get_seconds (e, "duration", &s->duration, err)) < 0
         || (rc = get_seconds (e, "begin", &s->begin, err)) < 0
         || (rc = get_seconds (e, "deadline", &s->deadline, err)) < 0
-        || (rc = get_string (e, "array", &s->array, opt, err)) < 0)
+        || (rc = get_string (e, "array", &s->array, opt, err)) < 0
+        || (rc = get_int (e, "nice", INT32_MIN, INT32_MAX, &s->nice, opt, err)) < 0)
         return rc;
     return submit_read_task (e, s, err);
 }
@@ -146,6 +148,7 @@ static int on_submit (struct job *job, const struct event *e, struct outcome *ou
     job->duration = job->asked.duration = s.duration;
     job->t_begin = s.begin;
     job->t_deadline = s.deadline;
+    job->nice = s.nice;
     job->nnodes = job->asked.nnodes = s.nnodes;
     job->ntasks = job->asked.ntasks = s.ntasks;
     job->ncores = job->asked.ncores = s.ncores;
@@ -272,6 +275,7 @@ static int on_alloc (struct job *job, const struct event *e, struct outcome *out
     job->ncores = ncores;
     job->duration = duration;
     job->allocated = true;
+    job->limit_changed = false;
     job->reprioritize = false;
     job->t_alloc = e->timestamp;
     job->t_age = job_age_since (job);
@@ -314,6 +318,63 @@ static int on_finish (struct job *job, const struct event *e, struct outcome *ou
     job->finished = true;
     job->status = (int)status;
     job->t_finish = e->timestamp;
+    return 0;
+}
+
+/* -- another time limit -- */
+
+static int on_jobspec_update (struct job *job, const struct event *e, struct outcome *out,
+                              struct error *err)
+{
+    double duration;
+    int rc;
+
+    (void)out;
+    if (!e->context)
+        return error_set (err, EINVAL, "%s: there is no context", e->name);
+    rc = json_get_double (e->context, "attributes.system.duration", 0, SECONDS_MAX,
+                          &duration, JSON_REQUIRED, e->name, err);
+    if (rc < 0)
+        return rc;
+    job->duration = job->asked.duration = duration;
+    return 0;
+}
+
+/* R with another end; NULL: it is none, or no memory. The caller frees. */
+static char *with_expiration (const char *text, double expiration)
+{
+    autojson json_t *r = json_loads (text, 0, NULL);
+    json_t *execution = json_object_get (r, "execution");
+
+    if (json_object_set_new (execution, "expiration", json_real (expiration)) < 0)
+        return NULL;
+    return json_dumps (r, JSON_COMPACT | JSON_REAL_PRECISION (16));
+}
+
+static int on_resource_update (struct job *job, const struct event *e,
+                               struct outcome *out, struct error *err)
+{
+    double expiration, duration;
+    int rc;
+
+    (void)out;
+    if (!job->r || !job->allocated)
+        return error_set (err, EPROTO, "%s: it holds no resources", e->name);
+    if (!e->context)
+        return error_set (err, EINVAL, "%s: there is no context", e->name);
+    if ((rc = json_get_double (e->context, "expiration", 0, SECONDS_MAX, &expiration,
+                               JSON_REQUIRED, e->name, err))
+            < 0
+        || (rc = json_get_double (e->context, "duration", 0, SECONDS_MAX, &duration,
+                                  JSON_REQUIRED, e->name, err))
+               < 0)
+        return rc;
+    char *r = with_expiration (job->r, expiration);
+    if (!r)
+        return error_set (err, EINVAL, "%s: its R has no execution", e->name);
+    string_set (&job->r, r);
+    job->duration = job->asked.duration = duration;
+    job->limit_changed = true;
     return 0;
 }
 
@@ -478,15 +539,19 @@ const struct edge edges[] = {
     { JOB_NEW, "exception", JOB_CLEANUP, WITHDRAW, on_exception },
 
     { JOB_DEPEND, "task-cancel", EDGE_STAY, 0, edge_task_cancel },
+    { JOB_DEPEND, "jobspec-update", EDGE_STAY, 0, on_jobspec_update },
     { JOB_DEPEND, "depend", JOB_PRIORITY, JOB_ACT_PRIORITY, NULL },
     { JOB_DEPEND, "urgency", EDGE_STAY, 0, on_urgency },
     { JOB_DEPEND, "exception", JOB_CLEANUP, WITHDRAW, on_exception },
 
     { JOB_PRIORITY, "task-cancel", EDGE_STAY, 0, edge_task_cancel },
+    { JOB_PRIORITY, "jobspec-update", EDGE_STAY, 0, on_jobspec_update },
     { JOB_PRIORITY, "priority", JOB_SCHED, JOB_ACT_ENQUEUE, on_priority },
     { JOB_PRIORITY, "urgency", EDGE_STAY, JOB_ACT_PRIORITY, on_urgency },
     { JOB_PRIORITY, "exception", JOB_CLEANUP, WITHDRAW, on_exception },
 
+    { JOB_SCHED, "jobspec-update", EDGE_STAY, JOB_ACT_DEQUEUE | JOB_ACT_ENQUEUE,
+      on_jobspec_update },
     { JOB_SCHED, "alloc", JOB_RUN, JOB_ACT_START, on_alloc },
     { JOB_SCHED, "priority", EDGE_STAY, JOB_ACT_ENQUEUE, on_priority },
     { JOB_SCHED, "urgency", EDGE_STAY, JOB_ACT_PRIORITY, on_urgency },
@@ -498,6 +563,7 @@ const struct edge edges[] = {
 
     { JOB_RUN, "task-end", EDGE_STAY, 0, edge_task_end },
     { JOB_RUN, "start", EDGE_STAY, 0, on_start },
+    { JOB_RUN, "resource-update", EDGE_STAY, JOB_ACT_LIMIT, on_resource_update },
     { JOB_RUN, "finish", JOB_CLEANUP, JOB_ACT_CLEANUP, on_finish },
     { JOB_RUN, "requeue", JOB_CLEANUP, JOB_ACT_CLEANUP, on_requeue },
     { JOB_RUN, "exception", JOB_CLEANUP, JOB_ACT_KILL, on_exception },

@@ -23,7 +23,7 @@
  * contexts:
  *
  *     submit     {userid, urgency; flags, version: 1, groupid, user, name, queue,
- *                 duration, nnodes, ntasks, ncores, begin, deadline; nodes: "4-16", if
+ *                 duration, nnodes, ntasks, ncores, begin, deadline, nice; nodes: "4-16", if
  *                 several numbers will do; array: "1-9%2"; array_task: {job, task;
  *                 submitted, eligible, age}}         the log's first event
  *     validate, depend, start, free, clean  {}
@@ -41,6 +41,11 @@
  *                                                    setback is taken off its priority;
  *                                                    avoid: nodes (RFC 29), all that it
  *                                                    is to avoid until a good start
+ *     jobspec-update   {"attributes.system.duration"; userid}   another time limit, while it
+ *                                                    waits (RFC 21)
+ *     resource-update  {expiration, duration; userid}  the same while it runs: unix time at
+ *                                                    which R ends, 0: never (RFC 21), and
+ *                                                    the limit (ours)
  *     release    {ranks: "all", final}
  *     task-start, task-end, task-cancel              of an array, see array.h
  *     memo, fluxq-restart, debug.*  any: ignored, in every state
@@ -95,6 +100,7 @@ enum job_action {
     JOB_ACT_FREE = 1 << 8,      /* give the resources back to the matcher, emit free */
     JOB_ACT_CLEAN = 1 << 9,     /* all is gone: emit clean */
     JOB_ACT_INACTIVE = 1 << 10, /* the end: tell waiters */
+    JOB_ACT_LIMIT = 1 << 11,    /* executor: the time limit is another one */
 };
 
 struct job {
@@ -126,16 +132,18 @@ struct job {
     char *
         avoid; /* nodes on which it failed to start (RFC 29), until a good start; or NULL */
     uint64_t turn;        /* of equal priorities the smaller goes first; 0: as its id */
+    int64_t nice;         /* points of priority that its user lets it be behind */
     int64_t setback;      /* points of priority that a requeue at the end cost it */
     char *requeue_reason; /* of the last requeue, or NULL; kept until the next start */
     /* running */
-    char *r;        /* R text between alloc and free, then kept for show; or NULL */
-    char *nodelist; /* RFC 29 or NULL */
-    bool allocated; /* resources are held (alloc without free) */
-    bool started;   /* start was seen: all ranks ready */
-    bool kill_sent; /* an exception asked for the end */
-    bool requeue;   /* clean leads back to PRIORITY */
-    bool released;  /* a final release was seen */
+    char *r;            /* R text between alloc and free, then kept for show; or NULL */
+    char *nodelist;     /* RFC 29 or NULL */
+    bool allocated;     /* resources are held (alloc without free) */
+    bool started;       /* start was seen: all ranks ready */
+    bool limit_changed; /* since alloc: its agent may know another limit */
+    bool kill_sent;     /* an exception asked for the end */
+    bool requeue;       /* clean leads back to PRIORITY */
+    bool released;      /* a final release was seen */
     /* end */
     bool finished;
     int status;        /* wait status of finish */

@@ -252,6 +252,10 @@ static int parse_fluxq (struct jobspec *js, const json_t *system, struct error *
         return rc;
     if (rc == 1)
         js->requeue = again ? JOBSPEC_TRUE : JOBSPEC_FALSE;
+    rc = json_get_int (own, "nice", -JOBSPEC_NICE_MAX, JOBSPEC_NICE_MAX, &js->nice,
+                       JSON_OPTIONAL_KEY, where, err);
+    if (rc < 0)
+        return rc;
     rc = json_get_int (own, "memory-per-node", 1, INT64_C (1) << 40, &js->memory_per_node,
                        JSON_OPTIONAL_KEY, where, err);
     return MIN (rc, 0);
@@ -333,6 +337,7 @@ int jobspec_parse_attributes (struct jobspec *js, const json_t *attributes,
     int rc;
 
     js->requeue = JOBSPEC_UNSET;
+    job_process_init (&js->process);
     if (!attributes || json_is_null (attributes))
         return 0;
     if (!json_is_object (attributes))
@@ -356,5 +361,7 @@ int jobspec_parse_attributes (struct jobspec *js, const json_t *attributes,
         rc = parse_fluxq (js, system, err);
     if (rc >= 0)
         rc = parse_waiting (js, system, err);
+    if (rc >= 0)
+        rc = job_process_from_json (&js->process, system, err);
     return MIN (rc, 0);
 }

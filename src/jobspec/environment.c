@@ -7,8 +7,11 @@
 #include <string.h>
 #include <strings.h>
 
+#include "common/io.h"
 #include "jobspec/jobspec.h"
 #include "jobspec/text.h"
+
+#define EXPORT_FILE_MAX (4u << 20) /* bytes */
 
 /* One element of the list. */
 struct item {
@@ -58,7 +61,7 @@ static int next_item (const char **spec, struct strbuf *text, struct item *item,
 
 static bool is_none (const char *spec)
 {
-    return !strcasecmp (spec, "NONE");
+    return !strcasecmp (spec, "NONE") || !strcasecmp (spec, "NIL");
 }
 
 static bool is_all (const struct item *item)
@@ -79,8 +82,8 @@ int environment_check (const char *spec, const char *where, struct error *err)
 
         if (rc < 0)
             return rc;
-        if (!item.value && !strcasecmp (item.name, "NONE"))
-            return error_set (err, EINVAL, "%s: NONE must stand alone", where);
+        if (!item.value && is_none (item.name))
+            return error_set (err, EINVAL, "%s: %s must stand alone", where, item.name);
         if (item.value && !text_is_utf8 (item.value, strlen (item.value), NULL))
             return error_set (err, EINVAL, "%s: the value of %.64s is not UTF-8", where,
                               item.name);
@@ -206,4 +209,46 @@ int environment_select (const char *spec, char *const environ_list[], json_t **r
     else
         *ret = env;
     return rc;
+}
+
+bool environment_wants_login (const char *spec)
+{
+    return spec && strcasecmp (spec, "NIL") != 0
+           && (is_none (spec) || has_all (spec, NULL) == 0);
+}
+
+static int add_entry (json_t *env, const char *path, unsigned number, const char *entry,
+                      size_t len, struct error *err)
+{
+    const char *equals = memchr (entry, '=', len);
+    size_t name_len = equals ? (size_t)(equals - entry) : 0;
+
+    if (!equals || !text_is_variable (entry, name_len))
+        return error_set (err, EINVAL,
+                          "--export-file: %s: entry %u ('%.32s') is not NAME=VALUE", path,
+                          number, entry);
+    if (len + 1 > JOBSPEC_STRING_MAX || !text_is_utf8 (entry, len, NULL))
+        return error_set (err, EINVAL, "--export-file: %s: entry %u (%.*s) is %s", path,
+                          number, (int)MIN (name_len, (size_t)64), entry,
+                          len + 1 > JOBSPEC_STRING_MAX ? "too long" : "not UTF-8");
+    autofree char *name = strndup (entry, name_len);
+    if (!name || set_variable (env, name, equals + 1) < 0)
+        return error_set (err, ENOMEM, "--export-file: out of memory");
+    return 0;
+}
+
+int environment_add_file (json_t *env, const char *path, struct error *err)
+{
+    autostrbuf struct strbuf text;
+    unsigned n = 0;
+
+    strbuf_init (&text, EXPORT_FILE_MAX);
+    int rc = io_read_file (path, &text, EXPORT_FILE_MAX, err);
+    if (rc < 0)
+        error_prefix (err, "--export-file");
+    for (size_t at = 0, len; rc >= 0 && at < text.len; at += len + 1) {
+        len = strnlen (text.buf + at, text.len - at);
+        rc = add_entry (env, path, ++n, text.buf + at, len, err);
+    }
+    return MIN (rc, 0);
 }

@@ -59,6 +59,7 @@
 #include "common/strbuf.h"
 #include "jobspec/array.h"
 #include "jobspec/dependency.h"
+#include "jobspec/process.h"
 
 #define JOBSPEC_TEXT_MAX (8 << 20)
 #define JOBSPEC_SCRIPT_MAX (4 << 20)
@@ -78,6 +79,8 @@ struct jobspec_count {
     char op;     /* '+', '*' or '^': allowed sizes are min, min op operand, ... <= max */
     int64_t operand;
 };
+
+#define JOBSPEC_NICE_MAX INT64_C (2147483645) /* as in Slurm; 0 to that for users */
 
 enum jobspec_tristate { JOBSPEC_UNSET = -1, JOBSPEC_FALSE = 0, JOBSPEC_TRUE = 1 };
 
@@ -126,9 +129,11 @@ struct jobspec {
     double max_wait;        /* seconds to hold out for the largest size; 0: none */
     char *reservation;      /* to run in, and nowhere else; or NULL */
     double start_timeout;   /* seconds that a start may take; 0: as configured */
-    double time_min;        /* seconds to which duration may be lowered; 0: it may not */
-    json_t *environment;    /* object of strings, nulls left out, or NULL; owned */
-    const char *script;     /* text or NULL; decoded, NUL-terminated, owned */
+    struct job_process process;
+    int64_t nice;        /* points of priority less (negative: more), as in Slurm */
+    double time_min;     /* seconds to which duration may be lowered; 0: it may not */
+    json_t *environment; /* object of strings, nulls left out, or NULL; owned */
+    const char *script;  /* text or NULL; decoded, NUL-terminated, owned */
     size_t script_len;
     json_t *constraints; /* RFC 31 or NULL; borrowed from root, checked by the matcher */
     json_t *root;        /* the whole, owned */

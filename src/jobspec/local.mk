@@ -10,6 +10,7 @@ src_jobspec_libjobspec_a_SOURCES = \
 	src/jobspec/dialect.c \
 	src/jobspec/environment.c \
 	src/jobspec/jobspec.c \
+	src/jobspec/process.c \
 	src/jobspec/request.c \
 	src/jobspec/resources.c \
 	src/jobspec/script.c \
@@ -28,6 +29,7 @@ JOBSPEC_TESTS = \
 	src/jobspec/test/test_datetime \
 	src/jobspec/test/test_dependency \
 	src/jobspec/test/test_jobspec \
+	src/jobspec/test/test_process \
 	src/jobspec/test/test_request \
 	src/jobspec/test/test_script \
 	src/jobspec/test/test_submit_options \
@@ -37,6 +39,7 @@ check_PROGRAMS += $(JOBSPEC_TESTS)
 UNIT_TESTS += $(JOBSPEC_TESTS)
 JOBSPEC_TEST_LIBS = $(JOBSPEC_LIBS) $(CMOCKA_LIBS)
 src_jobspec_test_test_array_LDADD = $(JOBSPEC_TEST_LIBS)
+src_jobspec_test_test_process_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_test_test_datetime_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_test_test_dependency_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_test_test_jobspec_LDADD = $(JOBSPEC_TEST_LIBS)

@@ -217,13 +217,29 @@ static json_t *shell_options (const struct submit_options *so)
     return json_pack ("{s:o}", "options", options);
 }
 
+/* The limits of this process, and a login environment where --export leaves the user's own
+ * out. */
+static int process_attributes (json_t *system, json_t *own,
+                               const struct submit_options *so)
+{
+    json_t *options = json_object_get (json_object_get (system, "shell"), "options");
+    struct job_process p = so->process;
+
+    rlimits_read (&p.rlimits);
+    if (!p.user_env.timeout && environment_wants_login (so->export))
+        p.user_env = (struct job_user_env){ JOB_USER_ENV_TIMEOUT, true };
+    return job_process_to_json (&p, options, own);
+}
+
 /* attributes.system.fluxq: what the RFCs have no place for. */
 static int own_attributes (json_t *system, const struct submit_options *so,
                            const struct submit_shape *s, const char *cwd)
 {
     json_t *own = json_object ();
-    int rc = 0;
+    int rc = process_attributes (system, own, so);
 
+    if (so->nice)
+        rc |= json_object_set_new (own, "nice", json_integer (so->nice));
     if (so->array)
         rc |= json_object_set_new (own, "array", json_string (so->array));
     if (so->image)
@@ -285,6 +301,9 @@ static int system_attributes (const struct submit_options *so,
 
     if (rc == 0)
         rc = environment_select (so->export, environ_list, &env, err);
+    if (rc == 0 && so->export_file
+        && (rc = environment_add_file (env, so->export_file, err)) < 0)
+        json_decref (env);
     if (rc < 0) {
         json_decref (dir);
         return rc;
@@ -308,6 +327,10 @@ json_t *submit_options_jobspec (const struct submit_options *so,
     json_t *task_list = NULL, *system = NULL, *root;
     struct submit_shape s;
 
+    if (so->process.warn.batch && !prog->script) {
+        error_set (err, EINVAL, "--signal=B: there is no batch script, only a command");
+        return NULL;
+    }
     if (submit_shape_make (so, &s, err) < 0)
         return NULL;
     if (tasks (prog, &s, &task_list, err) < 0

@@ -15,6 +15,8 @@
 #include "jobspec/jobspec.h"
 #include "jobspec/text.h"
 
+#define NICE_DEFAULT 100 /* points, as in Slurm */
+
 enum {
     JOB_NAME = SUBMIT_OPTION_FIRST,
     OUTPUT,
@@ -46,6 +48,12 @@ enum {
     REQUEUE,
     NO_REQUEUE,
     EXCLUSIVE,
+    SIGNAL,
+    EXPORT_FILE,
+    GET_USER_ENV,
+    PROPAGATE,
+    NICE,
+    OPTIONS_END,
 };
 
 const struct option_desc submit_options_table[] = {
@@ -77,8 +85,24 @@ const struct option_desc submit_options_table[] = {
     { "reservation", 0, "NAME", "run in this advance reservation only", RESERVATION,
       false },
     { "chdir", 'D', "DIR", "directory to run in [where you are]", CHDIR, false },
-    { "export", 0, "LIST", "variables that the job gets: ALL, NONE or NAME[=VALUE],...",
-      EXPORT, false },
+    { "export", 0, "LIST",
+      "variables that the job gets: ALL, NONE, NIL or [ALL,]NAME[=VALUE],...", EXPORT,
+      false },
+    { "export-file", 0, "FILE", "and those of this file: NAME=VALUE, each ended by NUL",
+      EXPORT_FILE, false },
+    { "get-user-env", 0, "[SECONDS][L|S]",
+      "below them, those of the user's login shell where the job runs [8L]", GET_USER_ENV,
+      true },
+    { "propagate", 0, "LIST",
+      "soft resource limits that the job gets as they are here: ALL, NONE, or AS, CORE, "
+      "CPU, DATA, FSIZE, MEMLOCK, NOFILE, NPROC, RSS, STACK [NONE; without LIST: ALL]",
+      PROPAGATE, true },
+    { "signal", 0, "[B:]SIG[@SECONDS]",
+      "send the job's tasks (B: the batch script's shell) a signal before its time limit "
+      "[60 s before]",
+      SIGNAL, false },
+    { "nice", 0, "N", "points by which to lower its priority [0; without N: 100]", NICE,
+      true },
     { "image", 0, "IMAGE", "container image to run in, on Kubernetes", IMAGE, false },
     { "array", 'a', "LIST",
       "one job for each number: 0-15, 1-9:2, 1,4,7; %N behind it: N at a time", ARRAY,
@@ -116,6 +140,7 @@ void submit_options_init (struct submit_options *so)
 {
     memset (so, 0, sizeof (*so));
     so->time_limit = -1;
+    job_process_init (&so->process);
 }
 
 void submit_options_release (struct submit_options *so)
@@ -127,6 +152,7 @@ void submit_options_release (struct submit_options *so)
     free (so->queue);
     free (so->chdir);
     free (so->export);
+    free (so->export_file);
     free (so->image);
     free (so->reservation);
     free (so->script_name);
@@ -142,7 +168,7 @@ static bool wins (struct submit_options *so, enum submit_source source, int id)
 {
     int *owner = &so->source_of[id - SUBMIT_OPTION_FIRST];
 
-    _Static_assert(EXCLUSIVE - SUBMIT_OPTION_FIRST < (int)ARRAY_SIZE (so->source_of),
+    _Static_assert(OPTIONS_END - SUBMIT_OPTION_FIRST <= (int)ARRAY_SIZE (so->source_of),
                    "one owner an option");
     if (*owner > (int)source + 1)
         return false;
@@ -334,6 +360,59 @@ static int set_export (struct submit_options *so, enum submit_source source,
     return set_string (&so->export, value, wins (so, source, EXPORT), where, err);
 }
 
+static int set_user_env (struct submit_options *so, enum submit_source source,
+                         const char *value, const char *where, struct error *err)
+{
+    struct job_user_env e;
+    int rc = job_user_env_parse (value, &e, where, err);
+
+    if (rc == 0 && wins (so, source, GET_USER_ENV))
+        so->process.user_env = e;
+    return rc;
+}
+
+static int set_propagate (struct submit_options *so, enum submit_source source,
+                          const char *value, const char *where, struct error *err)
+{
+    struct rlimits set;
+    int rc = rlimits_select (value ? value : "ALL", &set, where, err);
+
+    if (rc == 0 && wins (so, source, PROPAGATE))
+        so->process.rlimits = set;
+    return rc;
+}
+
+static int set_nice (struct submit_options *so, enum submit_source source,
+                     const char *value, const char *where, struct error *err)
+{
+    int64_t n = NICE_DEFAULT;
+    int rc = value
+                 ? parse_int (value, -JOBSPEC_NICE_MAX, JOBSPEC_NICE_MAX, &n, where, err)
+                 : 0;
+
+    if (rc == 0 && wins (so, source, NICE))
+        so->nice = n;
+    return rc;
+}
+
+static int set_signal (struct submit_options *so, enum submit_source source,
+                       const char *value, const char *where, struct error *err)
+{
+    struct job_warning w;
+    int rc = job_warning_parse (value, &w, where, err);
+
+    if (rc == 0)
+        submit_options_set_warning (so, source, &w);
+    return rc;
+}
+
+void submit_options_set_warning (struct submit_options *so, enum submit_source source,
+                                 const struct job_warning *warn)
+{
+    if (wins (so, source, SIGNAL))
+        so->process.warn = *warn;
+}
+
 static int set_image (struct submit_options *so, enum submit_source source,
                       const char *value, const char *where, struct error *err)
 {
@@ -504,6 +583,16 @@ static int set_option (struct submit_options *so, enum submit_source from, int i
         return set_text (so, from, id, &so->chdir, 4095, value, where, err);
     case EXPORT:
         return set_export (so, from, value, where, err);
+    case EXPORT_FILE:
+        return set_text (so, from, id, &so->export_file, 4095, value, where, err);
+    case GET_USER_ENV:
+        return set_user_env (so, from, value, where, err);
+    case PROPAGATE:
+        return set_propagate (so, from, value, where, err);
+    case SIGNAL:
+        return set_signal (so, from, value, where, err);
+    case NICE:
+        return set_nice (so, from, value, where, err);
     case IMAGE:
         return set_image (so, from, value, where, err);
     case ARRAY:
@@ -545,7 +634,7 @@ int submit_options_set (struct submit_options *so, enum submit_source source,
     }
     if (!o)
         return error_set (err, EINVAL, "%s: unknown option", where);
-    if (o->arg && !value)
+    if (o->arg && !o->arg_optional && !value)
         return error_set (err, EINVAL, "%s: needs a value (%s)", where, o->arg);
     return set_option (so, source, o->id, value, where, err);
 }

@@ -109,8 +109,11 @@ struct submit_options {
     bool has_requeue, requeue;  /* --requeue, --no-requeue: the last of them */
     bool hold;                  /* --hold: urgency 0 */
     bool exclusive;             /* --exclusive */
-    bool whole_nodes;  /* flux: nodes from the script without tasks are exclusive */
-    int source_of[32]; /* internal: who set it */
+    bool whole_nodes; /* flux: nodes from the script without tasks are exclusive */
+    struct job_process process; /* --signal, --propagate, --get-user-env */
+    int64_t nice;               /* --nice: points of priority less */
+    char *export_file;          /* --export-file */
+    int source_of[64];          /* internal: who set it */
     char *script_name; /* default job name; script_read_directives() sets it if NULL */
 };
 
@@ -125,6 +128,9 @@ int submit_options_set (struct submit_options *so, enum submit_source source,
 /* The same as "time", already in seconds (>= 0; 0: unlimited). */
 void submit_options_set_time_limit (struct submit_options *so, enum submit_source source,
                                     double seconds);
+/* The same as "signal". */
+void submit_options_set_warning (struct submit_options *so, enum submit_source source,
+                                 const struct job_warning *warn);
 /* The same as "begin", as a unix time (> 0). */
 void submit_options_set_begin (struct submit_options *so, enum submit_source source,
                                double t);
@@ -154,10 +160,15 @@ struct submit_program {
  *
  *     ALL (default)        all but FLUXQ_* (they steer submissions, or describe the job
  *                          that one is in)
- *     NONE                 nothing
- *     NAME, NAME=VALUE,... only these; with ALL among them, these besides all. A NAME
+ *     NIL                  nothing
+ *     NONE                 nothing, but the job gets the environment of a login shell, as
+ *                          with --get-user-env
+ *     NAME, NAME=VALUE,... only these, the same; with ALL among them, these besides all. A NAME
  *                          that is not in the environment is left out, as sbatch does. A
  *                          VALUE with commas stands in quotes.
+ *
+ * --export-file: variables of that file (NAME=VALUE, each ended by a NUL) besides, over those.
+ * What --propagate names is read from this process.
  *
  * A variable of 128 KiB or more cannot be passed to a program, and one that is not UTF-8
  * cannot be written in JSON: both are left out, as a user's strange variable must not

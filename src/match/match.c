@@ -535,3 +535,35 @@ int match_cancel (struct matcher *m, uint64_t job)
     }
     return 0;
 }
+
+/* The planner knows windows by their numbers only. */
+static void name_window (struct matcher *m, uint64_t job, const struct planner_job *had,
+                         double end, struct error *why)
+{
+    struct machine_node *n = nodes_of (m, booking_find (m->p, job));
+    struct error named = { 0 };
+    uint64_t by = 0;
+
+    for (; n && by < MATCH_WINDOW_FIRST; n = n->next) {
+        match_window_check (m, n->name, match_seconds (had->end), end, 0, &by, &named);
+        if (by < MATCH_WINDOW_FIRST) /* behind some job's reservation, perhaps */
+            match_window_check (m, n->name, end - 1 / TICKS, end, 0, &by, &named);
+    }
+    if (by >= MATCH_WINDOW_FIRST && why)
+        *why = named;
+}
+
+int match_extend (struct matcher *m, uint64_t job, double end, struct error *why)
+{
+    struct planner_job had;
+
+    if (!planner_find (m->p, job, &had) || had.reserved)
+        return error_set (why, ENOENT, "job %llu has no resources",
+                          (unsigned long long)job);
+    int64_t at = end > 0 ? match_ticks (end) : had.start + match_ticks_of_duration (0);
+    at = MAX (at, had.start + 1);
+    int rc = planner_extend (m->p, job, at, why);
+    if (rc == -EBUSY)
+        name_window (m, job, &had, match_seconds (at), why);
+    return rc;
+}

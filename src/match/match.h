@@ -124,6 +124,9 @@ int match_satisfiability (struct matcher *m, const struct match_request *req,
  * or gone are an error (-EBUSY, -ENOENT) that names them, and nothing is booked. */
 int match_update (struct matcher *m, uint64_t job, const struct rset *r,
                   struct error *why);
+/* A job that runs ends at another time (unix; 0: no end). -ENOENT: it has nothing; -EBUSY: what
+ * it has is reserved for another then, who is named; nothing changes. */
+int match_extend (struct matcher *m, uint64_t job, double end, struct error *why);
 /* Give everything back, also a reservation. -ENOENT when it has nothing. */
 int match_cancel (struct matcher *m, uint64_t job);
 bool match_has (const struct matcher *m, uint64_t job); /* allocated; no reservation */

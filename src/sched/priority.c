@@ -41,7 +41,8 @@ void priority_sum (const struct priority_weights *w, const struct priority_job *
     ret->size = points (llabs (w->size), ret->size_factor);
     ret->fair_share = points (w->fair_share, job->fair_share);
     ret->sum = ret->urgency + ret->queue + ret->age + ret->size + ret->fair_share;
-    ret->sum = MAX (ret->sum - job->setback, 0);
+    ret->sum = MAX (ret->sum - job->setback - job->nice, 0);
+    ret->sum = MIN (ret->sum, (int64_t)UINT32_MAX);
 }
 
 /* What a job that began to age at `since` has gained until the epoch. */

@@ -13,6 +13,7 @@
  *         + size . size of the job                or -size . (1 - size of the job)
  *         + fair_share . 2^(-usage / share)       see usage.h
  *         - setback                               of who was put at the end of its queue
+ *         - nice                                  by its user's will (--nice)
  *
  * The form is that of Slurm's multifactor plugin (its documentation: "Multifactor
  * Priority Plugin"): factors are from 0 to 1, weights are whole numbers, each product is
@@ -63,6 +64,7 @@ struct priority_job {
     double size;       /* 0..1, see priority_size() */
     double fair_share; /* 0..1, see usage.h */
     int64_t setback;   /* points taken off, >= 0 */
+    int64_t nice;      /* points taken off, or given when < 0 */
 };
 
 /* A sum, its terms (in points), and the factors that are not in struct priority_job. */

@@ -119,22 +119,93 @@ static void do_status (struct root *root, struct conn *conn,
     server_reply (conn, 200, "application/json", text);
 }
 
+/* "tasks", "batch" or "full"; absent: *ret stays. */
+static int get_whom (const struct http_request *req, enum tasks_whom *ret,
+                     struct error *err)
+{
+    static const struct {
+        const char *word;
+        enum tasks_whom whom;
+    } words[] = { { "tasks", TASKS_STEPS },
+                  { "batch", TASKS_BATCH },
+                  { "full", TASKS_ALL } };
+    char value[16];
+    int rc = http_query (req, "whom", value, sizeof (value));
+    for (size_t i = 0; rc > 0 && i < ARRAY_SIZE (words); i++) {
+        if (strcmp (words[i].word, value) == 0) {
+            *ret = words[i].whom;
+            return 0;
+        }
+    }
+    return rc == 0 ? 0 : error_set (err, EINVAL, "whom: not tasks, batch or full");
+}
+
+static void reply_found (struct conn *conn, int rc, const char *what)
+{
+    char text[64];
+    snprintf (text, sizeof (text), "there is no %s now\n", what);
+    if (rc < 0)
+        server_reply (conn, 404, TEXT, text);
+    else
+        server_reply (conn, 204, NULL, NULL);
+}
+
 static void do_signal (struct root *root, struct conn *conn,
                        const struct http_request *req)
 {
-    int64_t sig;
+    int64_t sig, step = -1;
+    enum tasks_whom whom = TASKS_ALL;
     struct error err = { 0 };
     int rc = get_int (req, "signal", 1, 64, &sig, &err);
-    if (rc < 0) {
+    if (rc < 0 || get_whom (req, &whom, &err) < 0
+        || get_int (req, "step", 0, UINT32_MAX, &step, &err) < 0) {
         refuse (conn, &err);
     } else if (rc == 0) {
         need (conn, "signal");
     } else if (root->js.phase != JOB_RUN && root->js.phase != JOB_TERM) {
         server_reply (conn, 503, TEXT, "the job's tasks are not running\n");
     } else {
-        root_signal (root, (int)sig);
-        server_reply (conn, 204, NULL, NULL);
+        rc = step < 0 ? root_signal (root, (int)sig, whom)
+                      : steps_signal (root->steps, (uint32_t)step, (int)sig);
+        reply_found (conn, rc, step < 0 ? "batch script" : "such step");
     }
+}
+
+static void do_cancel (struct root *root, struct conn *conn,
+                       const struct http_request *req)
+{
+    int64_t step;
+    struct error err = { 0 };
+    int rc = get_int (req, "step", 0, UINT32_MAX, &step, &err);
+    if (rc == 0)
+        need (conn, "step");
+    else if (rc < 0)
+        refuse (conn, &err);
+    else
+        reply_found (conn, steps_cancel (root->steps, (uint32_t)step), "such step");
+}
+
+static void do_limit (struct root *root, struct conn *conn,
+                      const struct http_request *req)
+{
+    char value[32];
+    double seconds = 0;
+    struct error err = { 0 };
+    int rc = http_query (req, "seconds", value, sizeof (value));
+    if (rc == 0) {
+        need (conn, "seconds");
+        return;
+    }
+    if (rc < 0)
+        error_set (&err, EINVAL, "seconds: not a number of seconds");
+    else
+        parse_fsd (value, &seconds, "seconds", &err);
+    if (err.code)
+        refuse (conn, &err);
+    else if (root_limit (root, seconds) < 0)
+        server_reply (conn, 409, TEXT, "the job ends already\n");
+    else
+        server_reply (conn, 204, NULL, NULL);
 }
 
 static void do_terminate (struct root *root, struct conn *conn,
@@ -212,6 +283,8 @@ static const struct {
     { "GET", "/v1/stream", do_stream },    { "GET", "/v1/status", do_status },
     { "POST", "/v1/signal", do_signal },   { "POST", "/v1/terminate", do_terminate },
     { "POST", "/v1/release", do_release }, { "GET", "/v1/client", do_client },
+    { "POST", "/v1/release", do_release }, { "POST", "/v1/limit", do_limit },
+    { "POST", "/v1/cancel", do_cancel },
 };
 
 void api_request (void *ctx, struct conn *conn, const struct http_request *req)

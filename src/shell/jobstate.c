@@ -104,6 +104,14 @@ static unsigned enter_kill (struct jobstate *js, double now)
     return JOB_DO_KILL;
 }
 
+/* The warning, or the limit itself. */
+static void set_run_deadline (struct jobstate *js)
+{
+    js->deadline = js->time_limit > 0 ? js->started + js->time_limit : 0;
+    if (js->deadline > 0 && js->warn_before > 0 && !js->warned)
+        js->deadline = MAX (js->deadline - js->warn_before, js->started);
+}
+
 unsigned jobstate_joined (struct jobstate *js, uint32_t rank, double now)
 {
     if (js->phase != JOB_JOIN || js->ranks[rank] != RANK_ABSENT)
@@ -112,7 +120,8 @@ unsigned jobstate_joined (struct jobstate *js, uint32_t rank, double now)
     if (++js->njoined < js->nranks)
         return 0;
     js->phase = JOB_RUN;
-    js->deadline = js->time_limit > 0 ? now + js->time_limit : 0;
+    js->started = now;
+    set_run_deadline (js);
     return JOB_DO_START;
 }
 
@@ -210,19 +219,42 @@ unsigned jobstate_terminate (struct jobstate *js, const char *reason, const char
     return JOB_DO_TERM;
 }
 
-unsigned jobstate_time (struct jobstate *js, const char *join_text, double now)
+int jobstate_limit (struct jobstate *js, double time_limit, double now)
+{
+    if (js->phase > JOB_RUN)
+        return -EALREADY;
+    js->time_limit = time_limit;
+    if (js->phase == JOB_JOIN)
+        return 0;
+    if (time_limit <= 0 || now < js->started + time_limit - js->warn_before)
+        js->warned = false;
+    set_run_deadline (js);
+    return 0;
+}
+
+static unsigned run_time (struct jobstate *js, double now)
 {
     char limit[32];
     char text[80];
+    if (now < js->started + js->time_limit) {
+        js->warned = true;
+        set_run_deadline (js);
+        return JOB_DO_WARN;
+    }
+    duration_text (js->time_limit, limit, sizeof (limit));
+    snprintf (text, sizeof (text), "time limit of %s reached", limit);
+    return jobstate_terminate (js, "timeout", text, js->grace, now);
+}
+
+unsigned jobstate_time (struct jobstate *js, const char *join_text, double now)
+{
     if (js->deadline <= 0 || now < js->deadline)
         return 0;
     switch (js->phase) {
     case JOB_JOIN:
         return jobstate_fail (js, join_text, now);
     case JOB_RUN:
-        duration_text (js->time_limit, limit, sizeof (limit));
-        snprintf (text, sizeof (text), "time limit of %s reached", limit);
-        return jobstate_terminate (js, "timeout", text, js->grace, now);
+        return run_time (js, now);
     case JOB_TERM:
         return enter_kill (js, now);
     case JOB_KILL: /* some node cannot kill its processes: they hang in the kernel */

@@ -11,6 +11,9 @@
  *     unsigned todo = jobstate_joined (&js, rank, now);
  *     if (todo & JOB_DO_START) ...
  *
+ * Some time before the limit a RUN is warned once (--signal). A new limit counts from the
+ * same start as the old one; when the warning comes to lie ahead again, it is given again.
+ *
  * Pure: no input or output, time comes in as an argument (monotonic seconds). Each event
  * is a function that returns the actions (enum job_action bits) that the caller must
  * carry out now, in the order of their values. Events that come too late change nothing.
@@ -32,6 +35,7 @@ enum job_action {
     JOB_DO_TERM = 2,   /* SIGTERM to all processes of the job */
     JOB_DO_KILL = 4,   /* SIGKILL to all, on all ranks, each says when it is done */
     JOB_DO_FINISH = 8, /* write FRAME_FINISH with js->finish */
+    JOB_DO_WARN = 16,  /* the time limit is near: the signal that the user asked for */
 };
 
 enum rank_state { RANK_ABSENT, RANK_JOINED, RANK_DONE, RANK_LOST };
@@ -47,6 +51,9 @@ struct jobstate {
     double deadline;   /* of the phase, 0: none; see jobstate_time() */
     double join_timeout;
     double time_limit;  /* seconds from the start, 0: none */
+    double warn_before; /* so many seconds before it JOB_DO_WARN is due, 0: never */
+    double started;     /* when RUN began */
+    bool warned;
     double grace;       /* seconds */
     bool decided;       /* finish.reason and text are set */
     char oom_text[256]; /* "": memory was enough */
@@ -79,6 +86,8 @@ unsigned jobstate_terminate (struct jobstate *js, const char *reason, const char
 /* The same at once; for failures after which going on has no sense. */
 unsigned jobstate_kill (struct jobstate *js, const char *reason, const char *text,
                         double now);
+/* A new time limit, in seconds from the start, 0: none. -EALREADY: the job ends already. */
+int jobstate_limit (struct jobstate *js, double time_limit, double now);
 /* js->deadline has passed. text: what to say if it was the join timeout. */
 unsigned jobstate_time (struct jobstate *js, const char *join_text, double now);
 

@@ -46,6 +46,7 @@ SHELL_PARTS = \
 	src/shell/tasklabel.c \
 	src/shell/tree.c \
 	src/shell/uplink.c \
+	src/shell/userenv.c \
 	src/shell/wire.c \
 	src/shell/worker.c
 SHELL_FILES = src/shell/main.c $(SHELL_PARTS) src/common/option.c $(SHELL_COMMON_SOURCES)

@@ -14,6 +14,7 @@
 #include "shell/bcast.h"
 #include "shell/guardian.h"
 #include "shell/run.h"
+#include "shell/userenv.h"
 
 #define PROGRAM "fluxq-shell"
 #define GROUPS_MAX 65536 /* as the kernel's NGROUPS_MAX */
@@ -216,6 +217,8 @@ int main (int argc, char **argv)
         return run_main (argc, argv);
     if (argc > 0 && is_named (argv[0], BCAST_PROGRAM))
         return bcast_main (argc, argv);
+    if (argc == 3 && !strcmp (argv[1], USER_ENV_COMMAND))
+        return user_env_print (argv[2]);
     if (parse_command_line (argc, argv, &cl, &err) < 0) {
         fprintf (stderr, PROGRAM ": %s\n", err.text);
         return 2;

@@ -122,7 +122,11 @@ static bool on_message (struct member *m, const struct frame *msg)
             tasks_resume (m->tasks);
         break;
     case WIRE_SIGNAL:
-        tasks_signal (m->tasks, (int)msg->task);
+        tasks_signal (m->tasks, (int)msg->task, (enum tasks_whom)msg->stream);
+        break;
+    case WIRE_LIMIT:
+        if (msg->len == 8)
+            tasks_set_end_time (m->tasks, wire_get_u64 (msg->data));
         break;
     case WIRE_END:
         m->ending = true;

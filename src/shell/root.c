@@ -8,6 +8,7 @@
 
 #include "common/hostlist.h"
 #include "common/macros.h"
+#include "common/rlimits.h"
 #include "shell/hostfile.h"
 #include "shell/sock.h"
 
@@ -170,16 +171,40 @@ static void note_fallback (struct root *root)
     append_text (root, FRAME_NOTE, 0, text);
 }
 
-static unsigned start (struct root *root)
+/* Limits that the tasks cannot have here in full. Other nodes may have others. */
+static void note_rlimits (struct root *root)
 {
     const struct launch *l = &root->agent->launch;
+    struct rlimits set = { 0 };
+    char cut[300], text[400];
+    for (size_t i = 0; i < l->nrlimits; i++)
+        rlimits_add (&set, l->rlimits[i], NULL);
+    rlimits_describe_cut (&set, cut, sizeof (cut));
+    if (!cut[0])
+        return;
+    snprintf (text, sizeof (text), "limits are lower on node %.60s: %s",
+              node_name (root, 0), cut);
+    append_text (root, FRAME_NOTE, 0, text);
+}
+
+/* Unix time at which the time limit is reached, 0: none. */
+static uint64_t end_of_time (const struct root *root)
+{
+    double limit = root->js.time_limit;
+    return limit > 0 ? (uint64_t)root->started_at + (uint64_t)(limit + 0.5) : 0;
+}
+
+static unsigned start (struct root *root)
+{
     uint8_t data[8];
     struct error err = { 0 };
-    uint64_t end_time = 0;
-    if (l->time_limit > 0)
-        end_time = (uint64_t)time (NULL) + (uint64_t)(l->time_limit + 0.5);
+    root->started_at = time (NULL);
+    uint64_t end_time = end_of_time (root);
     append (root, &(struct frame){ .type = FRAME_READY });
     note_fallback (root);
+    note_rlimits (root);
+    if (root->agent->user_env_problem[0])
+        append_text (root, FRAME_NOTE, 0, root->agent->user_env_problem);
     wire_put_u64 (data, end_time);
     server_broadcast (root->server, &(struct frame){ .type = WIRE_START,
                                                      .task = root->window,
@@ -225,6 +250,14 @@ static void set_timer (struct root *root)
         loop_timer_clear (&root->agent->loop, &root->timer);
 }
 
+static void signal_all (struct root *root, int sig, enum tasks_whom whom)
+{
+    server_broadcast (root->server, &(struct frame){ .type = WIRE_SIGNAL,
+                                                     .stream = (uint8_t)whom,
+                                                     .task = (uint32_t)sig });
+    tasks_signal (root->tasks, sig, whom);
+}
+
 /* The actions in their order. Carrying one out may bring the next about, then this
  * function is entered again below itself; each still happens once. */
 static void carry_out (struct root *root, unsigned todo)
@@ -234,8 +267,8 @@ static void carry_out (struct root *root, unsigned todo)
     if (todo & (JOB_DO_TERM | JOB_DO_KILL))
         steps_close (root->steps);
     if (todo & JOB_DO_TERM) {
-        root_signal (root, SIGTERM);
-        root_signal (root, SIGCONT); /* a stopped process gets no SIGTERM */
+        signal_all (root, SIGTERM, TASKS_ALL);
+        signal_all (root, SIGCONT, TASKS_ALL); /* a stopped process gets no SIGTERM */
     }
     if (todo & JOB_DO_KILL) {
         server_broadcast (root->server, &(struct frame){ .type = WIRE_END });
@@ -243,14 +276,38 @@ static void carry_out (struct root *root, unsigned todo)
     }
     if (todo & JOB_DO_FINISH)
         finish (root);
+    if (todo & JOB_DO_WARN) {
+        const struct launch *l = &root->agent->launch;
+        root_signal (root, (int)l->warn_signal,
+                     l->warn_batch ? TASKS_BATCH : TASKS_STEPS);
+    }
     set_timer (root);
 }
 
-void root_signal (struct root *root, int sig)
+int root_signal (struct root *root, int sig, enum tasks_whom whom)
 {
-    server_broadcast (root->server,
-                      &(struct frame){ .type = WIRE_SIGNAL, .task = (uint32_t)sig });
-    tasks_signal (root->tasks, sig);
+    bool batch = root->agent->launch.batch;
+    if (whom == TASKS_BATCH && !batch)
+        return -ENOENT;
+    if (whom == TASKS_STEPS && (!batch || !steps_run (root->steps)))
+        whom = TASKS_ALL;
+    signal_all (root, sig, whom);
+    return 0;
+}
+
+int root_limit (struct root *root, double time_limit)
+{
+    uint8_t data[8];
+    int rc = jobstate_limit (&root->js, time_limit, loop_now ());
+    if (rc < 0 || root->js.phase != JOB_RUN)
+        return rc;
+    wire_put_u64 (data, end_of_time (root));
+    server_broadcast (root->server, &(struct frame){ .type = WIRE_LIMIT,
+                                                     .len = sizeof (data),
+                                                     .data = (char *)data });
+    tasks_set_end_time (root->tasks, end_of_time (root));
+    set_timer (root);
+    return 0;
 }
 
 /* A running job is ended from outside: the user reads why where the output is. */
@@ -634,6 +691,7 @@ static int create_parts (struct root *root, struct error *err)
                           l->grace, loop_now ())
                < 0)
         return error_set (err, ENOMEM, "no memory");
+    root->js.warn_before = l->warn_signal > 0 ? l->warn_before : 0;
     int rc = listen_to_all (root, err);
     return rc < 0 ? rc : create_steps (root, err);
 }

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "shell/agent.h"
 #include "shell/door.h"
@@ -49,6 +50,7 @@ struct root {
     bool abandoned;     /* the guardian is dead: go as soon as all is killed */
     bool leaving;       /* WIRE_EXIT was sent */
     bool reported;      /* FRAME_FINISH is in the spool's file */
+    time_t started_at;  /* by the clock on the wall */
     double finished_at; /* 0: not finished */
     double leave_by;    /* when leaving: latest time */
     struct loop_timer timer;
@@ -58,7 +60,11 @@ struct root {
 void api_request (void *ctx, struct conn *conn, const struct http_request *req);
 void api_nonces_destroy (struct api_nonces *nonces);
 
-void root_signal (struct root *root, int sig);
+/* TASKS_STEPS of a job that runs no step now: all of it. -ENOENT: TASKS_BATCH, and it has no
+ * batch script. */
+int root_signal (struct root *root, int sig, enum tasks_whom whom);
+/* A new time limit, see jobstate_limit(). */
+int root_limit (struct root *root, double time_limit);
 void root_terminate (struct root *root, const char *reason, const char *text,
                      double grace);
 /* -EINVAL past the end of the spool. */

@@ -383,6 +383,32 @@ static struct step *find_id (struct steps *steps, uint32_t id)
     return NULL;
 }
 
+bool steps_run (const struct steps *steps)
+{
+    const struct step *s = steps->first;
+    while (s && s->state != STEP_RUNNING)
+        s = s->next;
+    return s != NULL;
+}
+
+int steps_signal (struct steps *steps, uint32_t id, int sig)
+{
+    const struct step *step = find_id (steps, id);
+    if (!step)
+        return -ENOENT;
+    signal_step (steps, step, sig);
+    return 0;
+}
+
+int steps_cancel (struct steps *steps, uint32_t id)
+{
+    struct step *step = find_id (steps, id);
+    if (!step)
+        return -ENOENT;
+    stop_step (steps, step, "it was cancelled");
+    return 0;
+}
+
 /* Its number among the step's nodes; nodes are in the order of ranks. */
 static struct step_node *find_node (const struct step *step, uint32_t rank)
 {

@@ -45,6 +45,11 @@ void steps_destroy (struct steps *steps);
 bool steps_message (struct steps *steps, uint32_t rank, const struct frame *msg);
 /* The job ends: what has not begun never does. */
 void steps_close (struct steps *steps);
+/* Whether a step runs now. */
+bool steps_run (const struct steps *steps);
+/* Signal a step that runs, or end it: SIGTERM, SIGKILL after the job's grace. -ENOENT. */
+int steps_signal (struct steps *steps, uint32_t id, int sig);
+int steps_cancel (struct steps *steps, uint32_t id);
 /* Output of a step's node that may be under way. */
 uint32_t steps_credit (uint32_t nnodes);
 

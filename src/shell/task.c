@@ -15,6 +15,7 @@
 
 #include "common/frame.h"
 #include "common/macros.h"
+#include "common/rlimits.h"
 #include "shell/cpubind.h"
 #include "shell/descend.h"
 #include "shell/env.h"
@@ -76,6 +77,7 @@ struct tasks {
     struct loop_timer tick;
     struct loop_timer again;
     struct rlimit nofile;
+    struct rlimits rlimits; /* of the launch file */
     struct idset *cpus, *allowed; /* that the job's own tasks may use; NULL: any */
     char buf[FRAME_DATA_MAX];
 };
@@ -110,6 +112,8 @@ struct tasks *tasks_create (struct loop *loop, const struct launch *launch, uint
     tasks->tick.fire = on_tick;
     tasks->again.fire = on_kill_again;
     /* Many descriptors for the agent, what the user is used to for the tasks. */
+    for (size_t i = 0; i < launch->nrlimits; i++)
+        rlimits_add (&tasks->rlimits, launch->rlimits[i], NULL);
     getrlimit (RLIMIT_NOFILE, &tasks->nofile);
     struct rlimit most = { tasks->nofile.rlim_max, tasks->nofile.rlim_max };
     setrlimit (RLIMIT_NOFILE, &most);
@@ -215,6 +219,9 @@ static void become_task (const struct birth *b)
     sigemptyset (&none);
     sigprocmask (SIG_SETMASK, &none, NULL);
     setrlimit (RLIMIT_NOFILE, &b->tasks->nofile);
+    rlimits_apply (&b->tasks->rlimits);
+    if (b->tasks->launch->nice > 0)
+        setpriority (PRIO_PROCESS, 0, (int)b->tasks->launch->nice);
     umask ((mode_t)b->tasks->launch->umask & 0777);
     int in = b->in >= 0 ? b->in : b->how->in_fd;
     if (in < 0)
@@ -437,10 +444,22 @@ void tasks_kill (struct tasks *tasks)
     on_kill_again (&tasks->again);
 }
 
-void tasks_signal (struct tasks *tasks, int sig)
+static void signal_leaders (const struct taskset *set, int sig)
 {
-    (void)tasks;
-    descend_signal (sig);
+    for (uint32_t i = 0; set && i < set->n; i++)
+        if (!set->v[i].dead && set->v[i].pid > 0)
+            kill (set->v[i].pid, sig);
+}
+
+void tasks_signal (struct tasks *tasks, int sig, enum tasks_whom whom)
+{
+    if (whom == TASKS_ALL)
+        descend_signal (sig);
+    else if (whom == TASKS_BATCH)
+        signal_leaders (tasks->own, sig);
+    for (struct taskset *set = tasks->sets; set && whom == TASKS_STEPS; set = set->next)
+        if (set != tasks->own)
+            taskset_signal (set, sig);
 }
 
 /* -- start -- */
@@ -675,6 +694,11 @@ int tasks_start (struct tasks *tasks, uint64_t end_time, struct error *err)
     for (uint32_t i = 0; i < n && rc == 0; i++)
         rc = start_own (tasks, argv, first + i, i, err);
     return rc;
+}
+
+void tasks_set_end_time (struct tasks *tasks, uint64_t end_time)
+{
+    tasks->end_time = end_time;
 }
 
 uint64_t tasks_end_time (const struct tasks *tasks)

@@ -64,8 +64,15 @@ int tasks_start (struct tasks *tasks, uint64_t end_time, struct error *err);
 uint64_t tasks_end_time (const struct tasks *tasks);
 void tasks_reap (struct tasks *tasks);
 void tasks_resume (struct tasks *tasks);
-/* To all processes that descend from the agent. */
-void tasks_signal (struct tasks *tasks, int sig);
+/* Another time limit holds for what is started from now on. */
+void tasks_set_end_time (struct tasks *tasks, uint64_t end_time);
+/* What of a job a signal is for. */
+enum tasks_whom {
+    TASKS_ALL,   /* all processes that descend from the agent */
+    TASKS_STEPS, /* the tasks of steps: all sets but the job's own */
+    TASKS_BATCH, /* the job's own tasks alone, not what they have started */
+};
+void tasks_signal (struct tasks *tasks, int sig, enum tasks_whom whom);
 void tasks_kill (struct tasks *tasks);
 
 /* -- further sets -- */

@@ -65,9 +65,10 @@ enum wire_type {
     /* downwards */
     WIRE_START,  /* task: window; data: u64 unix time of the job's end, 0: no limit */
     WIRE_CREDIT, /* task: so many bytes of output more */
-    WIRE_SIGNAL, /* task: signal number for all processes of the job */
+    WIRE_SIGNAL, /* task: signal number; stream: enum tasks_whom */
     WIRE_END,    /* kill everything, then WIRE_DONE */
     WIRE_EXIT,   /* all is reported: the agent may go */
+    WIRE_LIMIT,  /* data as of WIRE_START: the job ends at another time */
 
     /* Steps (steps.h). Between rank 0 and a client (fluxq-run), through the agent of its
      * rank; task: the client's number there. Upwards: */

@@ -13,6 +13,7 @@
 #include "common/sha256.h"
 #include "shell/agent.h"
 #include "shell/sock.h"
+#include "shell/userenv.h"
 
 struct worker {
     struct agent agent;
@@ -155,7 +156,9 @@ int agent_work (const struct agent_options *options, int guardian_fd)
         agent_log (agent, "%s", err.text);
         return 1;
     }
-    umask ((mode_t)agent->launch.umask & 0777);
+    /* Files of the output as the user wants them; but our own sockets must let the user in. */
+    umask ((mode_t)agent->launch.umask & 077);
+    user_env_add (agent);
     worker.guardian.fd = guardian_fd;
     worker.guardian.ready = on_guardian;
     loop_watch (&agent->loop, &worker.guardian, EPOLLIN);

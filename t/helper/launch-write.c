@@ -130,6 +130,7 @@ static void set_field (struct launch *l, const char *name, const char *value)
         { "script", &l->script },     { "rendezvous", &l->rendezvous },
         { "listen", &l->listen },     { "spool", &l->spool },
         { "output", &l->output },     { "error", &l->error },
+        { "home", &l->home },         { "shell", &l->shell },
     };
     const struct {
         const char *name;
@@ -138,6 +139,7 @@ static void set_field (struct launch *l, const char *name, const char *value)
         { "time_limit", &l->time_limit },
         { "grace", &l->grace },
         { "join_timeout", &l->join_timeout },
+        { "warn_before", &l->warn_before },
     };
     const struct {
         const char *name;
@@ -147,6 +149,8 @@ static void set_field (struct launch *l, const char *name, const char *value)
         { "batch", &l->batch },
         { "append", &l->append },
         { "serve_until_released", &l->serve_until_released },
+        { "warn_batch", &l->warn_batch },
+        { "user_env_login", &l->user_env_login },
     };
     for (size_t i = 0; i < ARRAY_SIZE (texts); i++)
         if (strcmp (name, texts[i].name) == 0 && (*texts[i].text = strdup (value)))
@@ -167,6 +171,14 @@ static void set_field (struct launch *l, const char *name, const char *value)
         l->spool_max = (uint64_t)number (value);
     else if (strcmp (name, "cores_per_task") == 0)
         l->cores_per_task = (uint32_t)number (value);
+    else if (strcmp (name, "user_env") == 0)
+        l->user_env = (uint32_t)number (value);
+    else if (strcmp (name, "warn_signal") == 0)
+        l->warn_signal = (uint32_t)number (value);
+    else if (strcmp (name, "nice") == 0)
+        l->nice = (uint32_t)number (value);
+    else if (strcmp (name, "rlimit") == 0)
+        push (&l->rlimits, &l->nrlimits, value);
     else if (strcmp (name, "fanout") == 0)
         l->fanout = (uint32_t)number (value);
     else if (strcmp (name, "arg") == 0)

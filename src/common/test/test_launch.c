@@ -7,6 +7,7 @@
 
 static char *args[] = { "one", "", "two\nlines", "\xff\x01", NULL };
 static char *env[] = { "A=1", "B=", "C=x=y\nz", NULL };
+static char *rlimits[] = { "nofile=1024", "core=unlimited", NULL };
 static struct launch_node nodes[] = {
     { "n1", 2, "0-3", "" },
     { "n2", 3, "", "0,1" },
@@ -43,6 +44,16 @@ static const struct launch full = {
     .append = true,
     .input = (char *)"in-%t",
     .umask = 077,
+    .nice = 5,
+    .warn_signal = 10,
+    .warn_before = 2.5,
+    .warn_batch = true,
+    .rlimits = rlimits,
+    .nrlimits = 2,
+    .user_env = 8,
+    .user_env_login = true,
+    .home = "/home/ann",
+    .shell = "/bin/zsh",
 };
 
 static void test_round_trip (void **state)
@@ -83,6 +94,14 @@ static void test_round_trip (void **state)
     assert_true (l.spool_max == UINT64_C (1) << 40);
     assert_int_equal (l.spool_keep, 5 << 20);
     assert_int_equal (l.umask, 077);
+    assert_int_equal (l.nice, 5);
+    assert_true (l.warn_signal == 10 && l.warn_before == 2.5 && l.warn_batch);
+    assert_int_equal (l.nrlimits, 2);
+    assert_string_equal (l.rlimits[0], "nofile=1024");
+    assert_string_equal (l.rlimits[1], "core=unlimited");
+    assert_true (l.user_env == 8 && l.user_env_login);
+    assert_string_equal (l.home, "/home/ann");
+    assert_string_equal (l.shell, "/bin/zsh");
     assert_string_equal (l.output, ""); /* "none" and "nobody asked" are two things */
     assert_string_equal (l.input, "in-%t");
     assert_null (l.error);
@@ -105,7 +124,7 @@ static void test_cut_anywhere (void **state)
     (void)state;
     strbuf_init (&sb, LAUNCH_MAX);
     launch_write (&full, &sb);
-    size_t last = sb.len - strlen ("env 7\nC=x=y\nz\n");
+    size_t last = sb.len - strlen ("rlimit 14\ncore=unlimited\n");
     for (size_t n = 0; n < sb.len; n++) {
         int rc = launch_parse (sb.buf, n, &l, &err);
         if (rc == 0) { /* only between two records, after all that is needed */
@@ -145,6 +164,9 @@ static void test_hostile (void **state)
         { GOOD "time_limit 2\n-1\n", "time_limit" },
         { GOOD "append 1\n2\n", "append" },
         { GOOD "append 0\n\n", "append" },
+        { GOOD "rlimit 6\nnofile\n", "rlimit" },
+        { GOOD "rlimit 7\ncore=-1\n", "rlimit" },
+        { GOOD "warn_signal 2\n65\n", "warn_signal" },
         { GOOD "env 1\nA\n", "env" },
         { GOOD "env 2\n=A\n", "env" },
         { GOOD "node 0\n\n", "node" },
@@ -223,6 +245,7 @@ static void test_large (void **state)
 static void test_write_refuses (void **state)
 {
     struct launch_node bad_nodes[] = { nodes[0], nodes[1], { "n", 1, "0 1", "" } };
+    char *bad_limits[] = { "nofile=1", "files=1", NULL };
     char *bad_env[] = { "A=1", "B=2", "NOVALUE", NULL };
     struct strbuf sb;
     struct launch l;
@@ -248,6 +271,10 @@ static void test_write_refuses (void **state)
     REFUSED (time_limit, -1);
     REFUSED (grace, 0.0 / 0.0);
     REFUSED (umask, 01000);
+    REFUSED (nice, 20);
+    REFUSED (warn_signal, 65);
+    REFUSED (user_env, LAUNCH_USER_ENV_MAX + 1);
+    REFUSED (rlimits, bad_limits);
 #undef REFUSED
     strbuf_release (&sb);
 }

@@ -253,14 +253,14 @@ static void kube_exec_terminate (struct exec *x, struct exec_job *job, const cha
 }
 
 static int kube_exec_signal (struct exec *x, struct exec_job *job, int signum,
-                             struct error *err)
+                             enum exec_whom whom, int64_t step, struct error *err)
 {
     struct kjob *k = job->aux;
 
     (void)x;
     if (!k || !k->link || k->phase != K_RUN)
         return error_set (err, ESRCH, "job %ju does not run", (uintmax_t)job->id);
-    agentlink_signal (k->link, signum, NULL, NULL);
+    agentlink_signal (k->link, signum, whom, step, NULL, NULL);
     return 0;
 }
 
@@ -275,6 +275,15 @@ static int kube_exec_connect (struct exec *x, struct exec_job *job,
         return error_set (err, ESRCH, "job %ju does not run", (uintmax_t)job->id);
     *ret = agentlink_connect (k->link, ev, arg, err);
     return *ret ? 0 : -EIO;
+}
+
+static void kube_exec_limit (struct exec *x, struct exec_job *job)
+{
+    const struct kjob *k = job->aux;
+
+    (void)x;
+    if (k && k->link) /* else when it is opened */
+        agentlink_limit (k->link, job->time_limit);
 }
 
 static void kube_exec_cleanup (struct exec *x, struct exec_job *job)
@@ -319,6 +328,7 @@ const struct exec_ops exec_kube = {
     .terminate = kube_exec_terminate,
     .signal = kube_exec_signal,
     .connect = kube_exec_connect,
+    .limit = kube_exec_limit,
     .cleanup = kube_exec_cleanup,
     .sweep = kube_exec_sweep,
 };

@@ -12,9 +12,6 @@
 #include "jobspec/base64.h"
 
 #define TTL_SECONDS 86400
-#define DEADLINE_SLACK                                                                   \
-    3600.0 /* the agent and the broker keep time; Kubernetes' own clock is for their     \
-              failure */
 #define TERMINATION_GRACE 5
 
 void object_name (char ret[OBJECT_NAME_MAX], const char *cluster, uint64_t id,
@@ -241,11 +238,6 @@ json_t *object_job (const struct object_source *src)
         "type", "DisruptionTarget", "status", "True", "template", "metadata", "labels",
         labels (src), "spec", pod_spec (src));
 
-    if (spec && job->time_limit > 0)
-        json_object_set_new (spec, "activeDeadlineSeconds",
-                             json_integer ((json_int_t)ceil (
-                                 job->time_limit + job->grace + job->limits.start
-                                 + job->limits.pull + DEADLINE_SLACK)));
     return json_pack ("{s:s s:s s:o s:o}", "apiVersion", "batch/v1", "kind", "Job",
                       "metadata", metadata (src, NULL), "spec", spec);
 }

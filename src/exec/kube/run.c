@@ -210,4 +210,6 @@ void run_open_link (struct kjob *k)
                               output_offset (k->out), &link_events, k, &err);
     if (!k->link)
         log_error ("job %ju: %s", (uintmax_t)k->id, err.text);
+    else if (k->job->limit_changed)
+        agentlink_limit (k->link, k->job->time_limit);
 }

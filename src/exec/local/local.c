@@ -138,10 +138,16 @@ static int check (struct exec *x, const struct jobspec *js, uid_t uid, struct er
 }
 
 static int send_signal (struct exec *x, struct exec_job *job, int signum,
-                        struct error *err)
+                        enum exec_whom whom, int64_t step, struct error *err)
 {
     (void)x;
-    return local_job_signal (job, signum, err);
+    return local_job_signal (job, signum, whom, step, err);
+}
+
+static void limit (struct exec *x, struct exec_job *job)
+{
+    (void)x;
+    local_job_limit (job);
 }
 
 static int connect_agent (struct exec *x, struct exec_job *job,
@@ -173,6 +179,7 @@ const struct exec_ops exec_local = {
     .terminate = local_job_terminate,
     .signal = send_signal,
     .connect = connect_agent,
+    .limit = limit,
     .cleanup = local_job_cleanup,
     .sweep = sweep,
 };

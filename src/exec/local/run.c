@@ -358,6 +358,8 @@ static void open_link (struct local_job *l)
                      err.text);
     else if (l->ending)
         agentlink_terminate (l->link, l->end_reason, l->job->grace);
+    if (l->link && l->job->limit_changed)
+        agentlink_limit (l->link, l->job->time_limit);
 }
 
 /* Rank 0 would have said by now who is missing: it is itself. */
@@ -735,7 +737,8 @@ void local_job_terminate (struct exec *x, struct exec_job *job, const char *reas
                         0);
 }
 
-int local_job_signal (struct exec_job *job, int signum, struct error *err)
+int local_job_signal (struct exec_job *job, int signum, enum exec_whom whom, int64_t step,
+                      struct error *err)
 {
     struct local_job *l = job->aux;
 
@@ -744,7 +747,7 @@ int local_job_signal (struct exec_job *job, int signum, struct error *err)
     open_link (l);
     if (!l->link)
         return error_set (err, ESRCH, "its agent cannot be reached");
-    agentlink_signal (l->link, signum, NULL, NULL);
+    agentlink_signal (l->link, signum, whom, step, NULL, NULL);
     return 0;
 }
 
@@ -760,6 +763,14 @@ int local_job_connect (struct exec_job *job, const struct agentstream_events *ev
         return error_set (err, ESRCH, "its agent cannot be reached");
     *ret = agentlink_connect (l->link, ev, arg, err);
     return *ret ? 0 : -EIO;
+}
+
+void local_job_limit (struct exec_job *job)
+{
+    const struct local_job *l = job->aux;
+
+    if (l && l->link) /* else when it is opened */
+        agentlink_limit (l->link, job->time_limit);
 }
 
 /* Agents remove their own, unless they were killed. */

@@ -290,7 +290,7 @@ static void test_signal (void **state)
         uv_run (&loop, UV_RUN_NOWAIT);
         usleep (5000);
     }
-    agentlink_signal (s.l, SIGUSR1, on_answer, &t);
+    agentlink_signal (s.l, SIGUSR1, EXEC_WHOM_FULL, EXEC_NO_STEP, on_answer, &t);
     assert_int_equal (t.answers, 0); /* never from within the call */
     run_until (&s.finish);
     assert_int_equal (t.rc, 0);
@@ -307,7 +307,7 @@ static void test_wrong_key (void **state)
     (void)state;
     key[0] ^= 1;
     open_link (&s, &with_bytes);
-    agentlink_signal (s.l, SIGTERM, on_answer, &t);
+    agentlink_signal (s.l, SIGTERM, EXEC_WHOM_TASKS, EXEC_NO_STEP, on_answer, &t);
     for (int i = 0; i < 4000 && t.answers == 0; i++) {
         uv_run (&loop, UV_RUN_NOWAIT);
         usleep (5000);
@@ -421,6 +421,21 @@ static void test_clients_peer (void **state)
     assert_int_equal (end_agent (&s, pid), 0);
 }
 
+/* Of two limits that are on their way the later holds, also when the agent comes last. */
+static void test_limit (void **state)
+{
+    struct seen s = { 0 };
+    pid_t pid = start_agent ("sleep 100");
+
+    (void)state;
+    open_link (&s, &with_bytes);
+    agentlink_limit (s.l, 1000);
+    agentlink_limit (s.l, 0.2);
+    run_until (&s.finish);
+    assert_string_equal (s.fin.reason, "timeout");
+    assert_int_equal (end_agent (&s, pid), 0);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -429,6 +444,7 @@ int main (void)
         cmocka_unit_test_setup_teardown (test_refused_bytes, setup, teardown),
         cmocka_unit_test_setup_teardown (test_terminate, setup, teardown),
         cmocka_unit_test_setup_teardown (test_signal, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_limit, setup, teardown),
         cmocka_unit_test_setup_teardown (test_wrong_key, setup, teardown),
         cmocka_unit_test_setup_teardown (test_clients, setup, teardown),
         cmocka_unit_test_setup_teardown (test_clients_peer, setup, teardown),

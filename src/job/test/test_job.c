@@ -22,14 +22,16 @@ static json_t *context_of (const char *name)
           "\"nnodes\":2,\"ntasks\":4,\"ncores\":8,\"nodes\":\"2-4\"}" },
         { "priority", "{\"priority\":42}" },
         { "urgency", "{\"urgency\":20,\"userid\":7}" },
-        { "alloc",
-          "{\"R\":{\"version\":1},\"nodelist\":\"n[0-3]\",\"nnodes\":4,\"ntasks\":8,"
-          "\"ncores\":16,\"size\":{\"reason\":\"largest\",\"text\":\"all\"}}" },
+        { "alloc", "{\"R\":{\"version\":1,\"execution\":{\"starttime\":1003}},"
+                   "\"nodelist\":\"n[0-3]\",\"nnodes\":4,\"ntasks\":8,"
+                   "\"ncores\":16,\"size\":{\"reason\":\"largest\",\"text\":\"all\"}}" },
         { "finish", "{\"status\":256}" },
         { "exception",
           "{\"type\":\"cancel\",\"severity\":0,\"note\":\"enough\",\"userid\":7}" },
         { "requeue", "{\"reason\":\"no such node\",\"begin\":500}" },
         { "release", "{\"ranks\":\"all\",\"final\":true}" },
+        { "jobspec-update", "{\"attributes.system.duration\":90,\"userid\":0}" },
+        { "resource-update", "{\"expiration\":1123,\"duration\":120,\"userid\":0}" },
         { "memo", "{\"a\":1}" },
     };
     for (size_t i = 0; i < ARRAY_SIZE (table); i++) {
@@ -72,8 +74,9 @@ static struct job *job_after (const char *events)
 }
 
 static const char *const all_events[] = {
-    "submit", "validate",  "depend",  "priority", "urgency", "alloc", "start",
-    "finish", "exception", "requeue", "release",  "free",    "clean", "bogus",
+    "submit", "validate", "depend",         "priority",        "urgency", "alloc",
+    "start",  "finish",   "exception",      "requeue",         "release", "free",
+    "clean",  "bogus",    "jobspec-update", "resource-update",
 };
 
 #define TO_SCHED "submit validate depend priority"
@@ -96,24 +99,29 @@ static const struct row {
         { "exception", JOB_CLEANUP, JOB_ACT_DEQUEUE | JOB_ACT_CLEAN } } },
     { "submit validate",
       { { "depend", JOB_PRIORITY, JOB_ACT_PRIORITY },
+        { "jobspec-update", JOB_DEPEND, 0 },
         { "urgency", JOB_DEPEND, 0 },
         { "exception", JOB_CLEANUP, JOB_ACT_DEQUEUE | JOB_ACT_CLEAN } } },
     { "submit validate depend",
       { { "priority", JOB_SCHED, JOB_ACT_ENQUEUE },
+        { "jobspec-update", JOB_PRIORITY, 0 },
         { "urgency", JOB_PRIORITY, JOB_ACT_PRIORITY },
         { "exception", JOB_CLEANUP, JOB_ACT_DEQUEUE | JOB_ACT_CLEAN } } },
     { TO_SCHED,
       { { "alloc", JOB_RUN, JOB_ACT_START },
+        { "jobspec-update", JOB_SCHED, JOB_ACT_DEQUEUE | JOB_ACT_ENQUEUE },
         { "priority", JOB_SCHED, JOB_ACT_ENQUEUE },
         { "urgency", JOB_SCHED, JOB_ACT_PRIORITY },
         { "exception", JOB_CLEANUP, JOB_ACT_DEQUEUE | JOB_ACT_CLEAN } } },
     { TO_RUN,
       { { "start", JOB_RUN, 0 },
+        { "resource-update", JOB_RUN, JOB_ACT_LIMIT },
         { "finish", JOB_CLEANUP, JOB_ACT_CLEANUP },
         { "requeue", JOB_CLEANUP, JOB_ACT_CLEANUP },
         { "exception", JOB_CLEANUP, JOB_ACT_KILL } } },
     { TO_RUN " start",
-      { { "finish", JOB_CLEANUP, JOB_ACT_CLEANUP },
+      { { "resource-update", JOB_RUN, JOB_ACT_LIMIT },
+        { "finish", JOB_CLEANUP, JOB_ACT_CLEANUP },
         { "requeue", JOB_CLEANUP, JOB_ACT_CLEANUP },
         { "exception", JOB_CLEANUP, JOB_ACT_KILL } } },
     /* before an allocation there is nothing to give back */
@@ -147,6 +155,7 @@ static const struct row {
       { { "clean", JOB_INACTIVE, JOB_ACT_INACTIVE }, { "exception", JOB_CLEANUP, 0 } } },
     { TO_RUN " requeue release free clean",
       { { "priority", JOB_SCHED, JOB_ACT_ENQUEUE },
+        { "jobspec-update", JOB_PRIORITY, 0 },
         { "urgency", JOB_PRIORITY, JOB_ACT_PRIORITY },
         { "exception", JOB_CLEANUP, JOB_ACT_DEQUEUE | JOB_ACT_CLEAN } } },
     { TO_RUN " start finish release free clean", { { NULL, JOB_INACTIVE, 0 } } },
@@ -171,8 +180,9 @@ static char *job_text (const struct job *j)
     strbuf_addf (&sb, "%s %llu %lld|", j->avoid ? j->avoid : "-",
                  (unsigned long long)j->turn, (long long)j->setback);
     strbuf_addf (&sb, "%s %s %d%d%d%d%d%d %d|", j->r ? j->r : "-",
-                 j->nodelist ? j->nodelist : "-", j->allocated, j->started, j->kill_sent,
-                 j->requeue, j->released, j->finished, j->status);
+                 j->nodelist ? j->nodelist : "-", j->allocated, j->started,
+                 j->kill_sent + 2 * j->limit_changed, j->requeue, j->released,
+                 j->finished, j->status);
     strbuf_addf (&sb, "%d %d %s %s|%f %f %f %f %f %f %f|%llu %s %u %d", j->has_exception,
                  j->exception_severity, j->exception_type ? j->exception_type : "-",
                  j->exception_note ? j->exception_note : "-", j->t_submit, j->t_eligible,
@@ -317,7 +327,7 @@ static void test_fields (void **state)
     assert_int_equal (job->nnodes, 4);
     assert_int_equal (job->ncores, 16);
     assert_string_equal (job->nodelist, "n[0-3]");
-    assert_string_equal (job->r, "{\"version\":1}");
+    assert_string_equal (job->r, "{\"version\":1,\"execution\":{\"starttime\":1003}}");
     assert_true (job->t_submit == 1000 && job->t_eligible == 1003 && job->t_alloc == 1004
                  && job->t_start == 1005);
     job_destroy (job);
@@ -459,6 +469,28 @@ static void test_avoid (void **state)
     assert_string_equal (job->avoid, "n[2-3]");
     assert_int_equal (apply (job, "start", &actions), 0);
     assert_null (job->avoid);
+    job_destroy (job);
+}
+
+/* Another limit: what the user asks for from then on, also after a requeue; R says the same. */
+static void test_limit (void **state)
+{
+    struct job *job = job_after (TO_SCHED " jobspec-update");
+
+    (void)state;
+    assert_true (job->duration == 90 && !job->limit_changed);
+    job_destroy (job);
+    job = job_after (TO_RUN " start resource-update");
+    assert_true (job->duration == 120 && job->limit_changed);
+    assert_non_null (strstr (job->r, "1123"));
+    assert_non_null (strstr (job->r, "1003"));
+    job_destroy (job);
+    job = job_after (TO_RUN " start resource-update requeue release free clean");
+    assert_true (job->duration == 120);
+    job_destroy (job);
+    job = job_after (TO_RUN " start resource-update requeue release free clean priority "
+                            "alloc");
+    assert_false (job->limit_changed); /* its new agent is started with it */
     job_destroy (job);
 }
 
@@ -728,7 +760,7 @@ static struct job *replay (char *const *log, size_t n)
 
 static void check_invariants (const struct job *job, unsigned actions)
 {
-    const unsigned transient = JOB_ACT_DEQUEUE | JOB_ACT_INACTIVE;
+    const unsigned transient = JOB_ACT_DEQUEUE | JOB_ACT_INACTIVE | JOB_ACT_LIMIT;
     /* What was just asked for is still due, until an event answers it. */
     assert_int_equal (actions & ~transient & ~job_due_actions (job), 0);
     if (job->allocated)
@@ -794,6 +826,7 @@ int main (void)
         cmocka_unit_test (test_requeue_at_end),
         cmocka_unit_test (test_avoid),
         cmocka_unit_test (test_requeue_order),
+        cmocka_unit_test (test_limit),
         cmocka_unit_test (test_backoff),
         cmocka_unit_test (test_hold),
         cmocka_unit_test (test_hold_by_operator),

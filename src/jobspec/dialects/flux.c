@@ -36,6 +36,7 @@ enum kind {
     URGENCY,
     BEGIN,
     DEPENDENCY,
+    SIGNAL,
     SHELL_OPTION,
     REFUSED
 };
@@ -66,6 +67,7 @@ static const struct option_desc table[] = {
     DO ("urgency", 0, "N", URGENCY),
     DO ("begin-time", 0, "TIME", BEGIN),
     DO ("dependency", 0, "URI", DEPENDENCY),
+    DO ("signal", 0, "SIG@TIME", SIGNAL),
 
     NO ("add-brokers", 0, "N", NULL),
     NO ("add-file", 0, "FILE", "read the file from a shared directory"),
@@ -86,7 +88,6 @@ static const struct option_desc table[] = {
     NO ("requires", 0, "CONSTRAINT", "choose a queue with such nodes (--queue)"),
     NO ("rlimit", 0, "RULE", "set limits in the script with ulimit"),
     NO ("setattr", 'S', "ATTR", NULL),
-    NO ("signal", 0, "SPEC", "remove it (SIGTERM comes before the time limit's end)"),
     NO ("unbuffered", 'u', NULL, NULL),
     NO ("wrap", 0, NULL, "write the command into the script"),
     OPTION_END,
@@ -207,6 +208,17 @@ static int set_dependency (struct submit_options *so, const char *value,
     return submit_options_set (so, SUBMIT_FROM_SCRIPT, "begin", moment, where, err);
 }
 
+static int set_signal (struct submit_options *so, const char *value, const char *where,
+                       struct error *err)
+{
+    struct job_warning w;
+    int rc = job_warning_parse_flux (value, &w, where, err);
+
+    if (rc == 0)
+        submit_options_set_warning (so, SUBMIT_FROM_SCRIPT, &w);
+    return rc;
+}
+
 /* Of the job shell's options those that a file name or another option does not say. */
 static int set_shell_option (struct submit_options *so, const char *value,
                              const char *where, struct error *err)
@@ -256,6 +268,8 @@ static int set (struct submit_options *so, const struct option_desc *option,
         return set_begin (so, value, where, err);
     case DEPENDENCY:
         return set_dependency (so, value, where, err);
+    case SIGNAL:
+        return set_signal (so, value, where, err);
     case SHELL_OPTION:
         return set_shell_option (so, value, where, err);
     default:

@@ -18,6 +18,11 @@ enum kind { SAME, TASKS_PER_NODE, ONE_VALUE, KILL_INVALID, REFUSED };
     {                                                                                    \
         name, letter, arg, NULL, DIALECT_ID (SAME), false                                \
     }
+/* ... with a value only as --name=VALUE */
+#define DO_OPT(name, arg)                                                                \
+    {                                                                                    \
+        name, 0, arg, NULL, DIALECT_ID (SAME), true                                      \
+    }
 /* not done, and what to do instead */
 #define NO(name, letter, arg, instead)                                                   \
     {                                                                                    \
@@ -42,19 +47,24 @@ static const struct option_desc table[] = {
     DO ("dependency", 'd', "LIST"),
     DO ("error", 'e', "FILE"),
     DO ("export", 0, "LIST"),
+    DO ("export-file", 0, "FILE"),
+    DO_OPT ("get-user-env", "[SECONDS][L|S]"),
     DO ("gpus", 'G', "N"),
     DO ("gpus-per-task", 0, "N"),
     DO ("hold", 'H', NULL),
     DO ("input", 'i', "FILE"),
     DO ("job-name", 'J', "NAME"),
     DO ("mem", 0, "SIZE"),
+    DO_OPT ("nice", "N"),
     DO ("no-requeue", 0, NULL),
     DO ("nodes", 'N', "N"),
     DO ("ntasks", 'n', "N"),
     DO ("open-mode", 0, "append|truncate"),
     DO ("output", 'o', "FILE"),
     DO ("partition", 'p', "NAME"),
+    DO_OPT ("propagate", "LIMITS"),
     DO ("requeue", 0, NULL),
+    DO ("signal", 0, "SPEC"),
     DO ("time", 't', "TIME"),
     { "ntasks-per-node", 0, "N", NULL, TASKS_PER_NODE << 16, false },
     { "tasks-per-node", 0, "N", NULL, TASKS_PER_NODE << 16, false },
@@ -79,9 +89,7 @@ static const struct option_desc table[] = {
     NO ("delay-boot", 0, "MINUTES", NULL),
     NO ("distribution", 'm', "SPEC", NULL),
     NO ("exclude", 'x', "NODES", "choose a queue without those nodes (--partition)"),
-    NO ("export-file", 0, "FILE", "read the file in the script"),
     NO ("extra-node-info", 'B', "SPEC", CORES_ONLY),
-    NO_OPT ("get-user-env", 0, "MODE", "the job gets the variables that --export names"),
     NO ("gid", 0, "GROUP", NULL),
     NO ("gpu-bind", 0, "SPEC", NULL),
     NO ("gpu-freq", 0, "SPEC", NULL),
@@ -101,7 +109,6 @@ static const struct option_desc table[] = {
     NO ("mem-per-gpu", 0, "SIZE", "say the memory of a node with --mem"),
     NO ("mincpus", 0, "N", CORES_ONLY),
     NO ("network", 0, "SPEC", NULL),
-    NO_OPT ("nice", 0, "N", NULL),
     NO_OPT ("no-kill", 'k', "off", "remove it (a job ends when a node of it is lost)"),
     NO ("nodefile", 'F', "FILE", NULL),
     NO ("nodelist", 'w', "NODES", "choose a queue with those nodes (--partition)"),
@@ -115,13 +122,11 @@ static const struct option_desc table[] = {
     NO ("prefer", 0, "LIST", NULL),
     NO ("priority", 0, "N", NULL),
     NO ("profile", 0, "LIST", NULL),
-    NO_OPT ("propagate", 0, "LIMITS", "set limits in the script with ulimit"),
     NO ("qos", 'q', "NAME", "remove it, or name a queue with --partition"),
     NO ("quiet", 'Q', NULL, NULL),
     NO ("reboot", 0, NULL, NULL),
     DO ("reservation", 0, "NAME"),
     NO ("share", 0, NULL, NULL),
-    NO ("signal", 0, "SPEC", "remove it (SIGTERM comes before the time limit's end)"),
     NO ("sockets-per-node", 0, "N", CORES_ONLY),
     NO ("spread-job", 0, NULL, NULL),
     NO ("switches", 0, "SPEC", NULL),

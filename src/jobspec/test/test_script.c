@@ -131,6 +131,8 @@ static void test_sbatch (void **state)
                  "#SBATCH --cpus-per-t=3\n" /* a unique prefix */
                  "#SBATCH --mem 2G --exclusive -H\n"
                  "#SBATCH -D /tmp -e err --gpus=4 --export=NONE\n"
+                 "#SBATCH --signal=B:USR2@120 --nice --propagate=NOFILE\n"
+                 "#SBATCH --get-user-env=10L\n"
                  "#SBATCH --nodes=3\n" /* the last one wins */
                  "echo\n");
     assert_int_equal (r.so.nodes.count.min, 3);
@@ -149,6 +151,11 @@ static void test_sbatch (void **state)
     assert_string_equal (r.so.chdir, "/tmp");
     assert_int_equal (r.so.gpus, 4);
     assert_string_equal (r.so.export, "NONE");
+    assert_int_equal (r.so.process.warn.signum, 12);
+    assert_true (r.so.process.warn.before == 120 && r.so.process.warn.batch);
+    assert_int_equal (r.so.nice, 100);
+    assert_true (r.so.process.rlimits.given > 0);
+    assert_int_equal (r.so.process.user_env.timeout, 10);
     assert_false (r.so.whole_nodes);
     assert_int_equal (r.warnings.len, 0);
     done (&r);

@@ -6,7 +6,9 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "jobspec/environment.h"
 #include "jobspec/jobspec.h"
 #include "jobspec/submit_options.h"
 
@@ -331,6 +333,14 @@ static const struct {
     { "-e%", "--error", "%" },
     { "--export=A,=x", "--export", "''" },
     { "--export=NONE,A", "--export", "NONE" },
+    { "--export=A,NIL", "--export", "NIL must stand alone" },
+    { "--export-file=/nonexistent/x", "--export-file", "/nonexistent/x" },
+    { "--signal=B:NOSUCH", "--signal", "NOSUCH" },
+    { "--signal=R:USR1", "--signal", "reservation" },
+    { "--propagate=FILES", "--propagate", "FILES" },
+    { "--nice=much", "--nice", "much" },
+    { "--nice=2147483646", "--nice", "2147483646" },
+    { "--get-user-env=soon", "--get-user-env", "soon" },
     { "--export=A='x", "--export", "not closed" },
     { "--image=a'b", "--image", "a'b" },
     { "--hold=maybe", "--hold", "'maybe'" },
@@ -769,6 +779,7 @@ static void test_export (void **state)
         { "all", all },
         { "NONE", "{}" },
         { "none", "{}" },
+        { "NIL", "{}" },
         { "A", "{\"A\":\"1\"}" },
         { "A,MISSING", "{\"A\":\"1\"}" },
         { "A=5,N=x=y", "{\"A\":\"5\",\"N\":\"x=y\"}" },
@@ -805,6 +816,48 @@ static void test_export (void **state)
     free (text);
 }
 
+/* As sbatch: who leaves the environment of the submission out gets that of a login shell, but
+ * with NIL. */
+static void test_export_and_login (void **state)
+{
+    static const struct {
+        const char *spec;
+        bool login;
+    } cases[] = { { NULL, false },  { "ALL", false }, { "A=1,ALL", false },
+                  { "NIL", false }, { "NONE", true }, { "A,B=2", true } };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE (cases); i++)
+        assert_int_equal (environment_wants_login (cases[i].spec), cases[i].login);
+}
+
+static void test_export_file (void **state)
+{
+    static const char good[] = "A=1\0B=two\nlines\0C=", *wrong[] = { "A=1\0=x", "A" };
+    char path[] = "/tmp/fluxq-export-XXXXXX";
+    int fd = mkstemp (path);
+    json_t *env = json_pack ("{s:s s:s}", "A", "old", "D", "kept");
+    struct error err = { 0 };
+
+    (void)state;
+    assert_true (fd >= 0 && write (fd, good, sizeof (good) - 1) == sizeof (good) - 1);
+    assert_int_equal (environment_add_file (env, path, &err), 0);
+    assert_string_equal (json_string_value (json_object_get (env, "A")), "1");
+    assert_string_equal (json_string_value (json_object_get (env, "B")), "two\nlines");
+    assert_string_equal (json_string_value (json_object_get (env, "C")), "");
+    assert_string_equal (json_string_value (json_object_get (env, "D")), "kept");
+    for (size_t i = 0; i < ARRAY_SIZE (wrong); i++) {
+        size_t len = i == 0 ? 6 : strlen (wrong[i]);
+        assert_true (ftruncate (fd, 0) == 0
+                     && pwrite (fd, wrong[i], len, 0) == (ssize_t)len);
+        assert_int_equal (environment_add_file (env, path, &err), -EINVAL);
+        assert_non_null (strstr (err.text, i == 0 ? "entry 2" : "entry 1"));
+    }
+    close (fd);
+    unlink (path);
+    json_decref (env);
+}
+
 /* -- the table serves the help and the parser: it must not contradict itself -- */
 
 static void test_table (void **state)
@@ -824,6 +877,7 @@ static void test_table (void **state)
 int main (void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test (test_export_file),    cmocka_unit_test (test_export_and_login),
         cmocka_unit_test (test_shapes),         cmocka_unit_test (test_refusals),
         cmocka_unit_test (test_precedence),     cmocka_unit_test (test_gpus_by_source),
         cmocka_unit_test (test_from_environ),   cmocka_unit_test (test_attributes),

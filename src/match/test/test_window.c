@@ -105,6 +105,29 @@ static void test_before_in_and_after (void **state)
     verify (k);
 }
 
+/* A job that runs gets more time up to what others have been promised, and no more. */
+static void test_extend (void **state)
+{
+    struct rig *k = *state;
+    struct planner_job has;
+    struct error err = { 0 };
+
+    assert_int_equal (book (k, WINDOW, "w", "n[0-3]", 1000, 2000), 0);
+    assert_string_equal (place (k, 1, 100, 100), "n0");
+    assert_int_equal (match_extend (k->m, 1, 1000, &err), 0);
+    verify (k);
+    assert_int_equal (match_extend (k->m, 1, 1001, &err), -EBUSY);
+    assert_non_null (strstr (err.text, "n0 is reserved for w"));
+    assert_int_equal (match_extend (k->m, 1, 0, &err), -EBUSY); /* without an end */
+    assert_true (planner_find (k->m->p, 1, &has) && has.end == match_ticks (1000));
+    assert_int_equal (match_extend (k->m, 1, 300, &err), 0);
+    verify (k);
+    assert_int_equal (match_extend (k->m, 3, 300, &err), -ENOENT);
+    assert_int_equal (match_cancel (k->m, WINDOW), 0);
+    assert_int_equal (match_extend (k->m, 1, 0, &err), 0);
+    verify (k);
+}
+
 static void test_who_is_in_the_way (void **state)
 {
     struct rig *k = *state;
@@ -222,6 +245,7 @@ int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown (test_before_in_and_after, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_extend, setup, teardown),
         cmocka_unit_test_setup_teardown (test_who_is_in_the_way, setup, teardown),
         cmocka_unit_test_setup_teardown (test_choose, setup, teardown),
         cmocka_unit_test_setup_teardown (test_over_a_job, setup, teardown),

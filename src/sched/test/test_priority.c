@@ -50,6 +50,21 @@ static void test_terms (void **state)
     assert_int_equal (sum_of (&w, back, 1040), 160000396);
     assert_int_equal (
         priority_rank (&w, &job, 1040, 0) - priority_rank (&w, &back, 1040, 0), 300);
+    struct priority_job nice =
+        job; /* behind by its user's will, or an operator's before */
+    nice.nice = 100;
+    priority_sum (&w, &nice, 1040, &p);
+    assert_int_equal (p.sum, 160000596);
+    nice.nice = -100;
+    priority_sum (&w, &nice, 1040, &p);
+    assert_int_equal (p.sum, 160000796);
+    nice.nice = 2147483645; /* no sum leaves what RFC 21 allows */
+    priority_sum (&w, &nice, 1040, &p);
+    assert_int_equal (p.sum, 0);
+    nice.nice = -2147483645;
+    nice.urgency = 31;
+    priority_sum (&w, &nice, 1040, &p);
+    assert_int_equal (p.sum, UINT32_MAX);
     priority_sum (&w, &job, 5000, &p);
     assert_int_equal (p.age, 1000);
     priority_sum (&w, &job, 900, &p); /* the clock was set back */

@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -263,6 +264,79 @@ static void what_comes_too_early_or_too_late_changes_nothing (void **state)
     jobstate_release (&js);
 }
 
+/* limit 100 s from 101 on, warning 30 s before */
+static void start_warned (struct jobstate *js)
+{
+    assert_int_equal (jobstate_init (js, 1, 1, 60, 100, 5, 100), 0);
+    js->warn_before = 30;
+    assert_int_equal (jobstate_joined (js, 0, 101), JOB_DO_START);
+}
+
+static void before_its_limit_a_job_is_warned_once (void **state)
+{
+    (void)state;
+    struct jobstate js;
+    start_warned (&js);
+    assert_true (js.deadline == 171);
+    assert_int_equal (jobstate_time (&js, "", 170.9), 0);
+    assert_int_equal (jobstate_time (&js, "", 171), JOB_DO_WARN);
+    assert_int_equal (js.phase, JOB_RUN);
+    assert_true (js.deadline == 201);
+    assert_int_equal (jobstate_time (&js, "", 200), 0);
+    assert_int_equal (jobstate_time (&js, "", 201), JOB_DO_TERM);
+    assert_string_equal (js.finish.reason, "timeout");
+    jobstate_release (&js);
+}
+
+static void a_warning_longer_than_the_limit_comes_at_the_start (void **state)
+{
+    (void)state;
+    struct jobstate js;
+    start (&js, 1, 1, 0);
+    js.warn_before = 30;
+    assert_true (js.deadline == 0); /* without a limit there is nothing to warn of */
+    assert_int_equal (jobstate_limit (&js, 10, 101), 0);
+    assert_true (js.deadline == 101);
+    assert_int_equal (jobstate_time (&js, "", 101), JOB_DO_WARN);
+    assert_true (js.deadline == 111);
+    jobstate_release (&js);
+    start_warned (&js); /* who sleeps through both is not warned any more */
+    assert_int_equal (jobstate_time (&js, "", 300), JOB_DO_TERM);
+    jobstate_release (&js);
+}
+
+static void a_new_limit_counts_from_the_start_and_warns_again (void **state)
+{
+    (void)state;
+    struct jobstate js;
+    start_warned (&js);
+    assert_int_equal (jobstate_time (&js, "", 171), JOB_DO_WARN);
+    assert_int_equal (jobstate_limit (&js, 110, 180), 0);
+    assert_true (js.deadline == 181); /* its warning lies ahead again */
+    assert_int_equal (jobstate_time (&js, "", 181), JOB_DO_WARN);
+    assert_int_equal (jobstate_limit (&js, 111, 190), 0);
+    assert_true (js.deadline == 212); /* this one does not */
+    assert_int_equal (jobstate_limit (&js, 0, 190), 0);
+    assert_true (js.deadline == 0);
+    assert_int_equal (jobstate_time (&js, "", 1e6), 0);
+    assert_int_equal (jobstate_limit (&js, 50, 190), 0); /* past already */
+    assert_int_equal (jobstate_time (&js, "", 190), JOB_DO_TERM);
+    assert_int_equal (jobstate_limit (&js, 1000, 191), -EALREADY);
+    jobstate_release (&js);
+}
+
+static void a_limit_may_change_before_the_start (void **state)
+{
+    (void)state;
+    struct jobstate js;
+    assert_int_equal (jobstate_init (&js, 1, 1, 60, 100, 5, 100), 0);
+    assert_int_equal (jobstate_limit (&js, 20, 100), 0);
+    assert_true (js.deadline == 160); /* of the join, still */
+    jobstate_joined (&js, 0, 110);
+    assert_true (js.deadline == 130);
+    jobstate_release (&js);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -282,6 +356,10 @@ int main (void)
         cmocka_unit_test (a_node_that_cannot_kill_does_not_hold_the_job_for_ever),
         cmocka_unit_test (before_the_start_there_is_nothing_to_kill),
         cmocka_unit_test (what_comes_too_early_or_too_late_changes_nothing),
+        cmocka_unit_test (before_its_limit_a_job_is_warned_once),
+        cmocka_unit_test (a_warning_longer_than_the_limit_comes_at_the_start),
+        cmocka_unit_test (a_new_limit_counts_from_the_start_and_warns_again),
+        cmocka_unit_test (a_limit_may_change_before_the_start),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -1,0 +1,201 @@
+#!/bin/sh
+test_description='time limits and what a job finds: signals before the end, more time, resource limits, environment'
+. "$(dirname "$0")/lib.sh"
+
+start_broker
+chmod 711 "$FLUXQ_RUN"
+
+# The agent is fluxq-run, too, by its name.
+ln -s "$FLUXQ_BUILD_DIR/src/shell/fluxq-shell" fluxq-run
+
+as_nobody()
+{
+    (cd / && setpriv --reuid=65534 --regid=65534 --clear-groups "$@")
+}
+
+# Says which signals it gets, as does what it has started; ends with the last of them.
+write_script trap.sh <<-\END
+	#!/bin/sh
+	sh -c 'trap "echo child USR1" USR1; trap "exit 0" TERM; echo child set; while :; do sleep 0.05; done' &
+	trap 'echo shell USR1' USR1
+	trap 'echo shell USR2; kill $!; exit 3' USR2
+	echo shell set
+	while :; do sleep 0.05; done
+END
+
+# The job's output has the line.
+has_line()
+{
+    grep -q "$1" out.$2
+}
+
+test_expect_success '--signal: the tasks are signalled before the limit; --signal=B: the shell of the batch script alone' '
+    all=$(fluxq-submit -o out.%j -t 0:04 --signal=USR1@3 ./trap.sh) &&
+    shell=$(fluxq-submit -o out.%j -t 0:04 --signal=B:USR1@3 ./trap.sh) &&
+    wait_job_state $all TIMEOUT 60 && wait_job_state $shell TIMEOUT 60 &&
+    has_line "^shell USR1" $all && has_line "^child USR1" $all &&
+    has_line "^shell USR1" $shell && ! has_line "^child USR1" $shell
+'
+
+test_expect_success 'a signal before the limit is for the steps where there are some, and on every rank' '
+    cat >task.sh <<-\END &&
+	#!/bin/sh
+	trap "echo task USR1 $FLUXQ_PROCID; exit 0" USR1
+	echo task set
+	while :; do sleep 0.05; done
+	END
+    chmod +x task.sh &&
+    write_script steps.sh <<-\END &&
+	#!/bin/sh
+	trap "echo shell USR1" USR1
+	./fluxq-run -n 2 -N 2 ./task.sh
+	echo steps ended
+	END
+    id=$(fluxq-submit -o out.%j -N 2 -t 0:06 --signal=USR1@4 --wait ./steps.sh) &&
+    has_line "task USR1 0" $id && has_line "task USR1 1" $id && has_line "steps ended" $id &&
+    ! has_line "shell USR1" $id
+'
+
+test_expect_success 'the signal is kept in the jobspec as flux has it, from all dialects; what cannot be is refused' '
+    printf "#!/bin/sh\n#SBATCH --signal=B:USR2@90\n" >one.sh &&
+    printf "#!/bin/sh\n# flux: --signal=USR2@90s\n" >two.sh &&
+    printf "#!/bin/sh\n#FLUXQ --signal=USR2@90\n" >three.sh &&
+    for f in one two three; do
+        fluxq-submit --dry-run $f.sh >$f.json && grep "\"signum\": 12" $f.json && grep "\"timeleft\": 90" $f.json || return 1
+    done &&
+    grep "\"batch\": true" one.json && ! grep "\"batch\": true" two.json &&
+    test_must_fail fluxq-submit --dry-run --signal=R:USR1 two.sh 2>err && grep "reservation" err &&
+    test_must_fail fluxq-submit --dry-run --signal=B:USR1 -- true 2>err && grep "no batch script" err &&
+    test_expect_code 2 fluxq-submit --dry-run --signal=NOSUCH@1 two.sh 2>err && grep "NOSUCH" err
+'
+
+test_expect_success 'fluxq-cancel --signal: --batch is for the shell, --full for all, and a command has no batch script' '
+    id=$(fluxq-submit -o out.%j ./trap.sh) && wait_until 30 has_line "shell set" $id && wait_until 30 has_line "child set" $id &&
+    fluxq-cancel --signal=USR1 --batch $id && wait_until 30 has_line "shell USR1" $id && ! has_line "child USR1" $id &&
+    fluxq-cancel --signal=USR1 --full $id && wait_until 30 has_line "child USR1" $id &&
+    fluxq-cancel --signal=USR2 -b $id && wait_job_state $id FAILED && test "$(job_field $id exit_code)" = 3 &&
+    test_expect_code 2 fluxq-cancel --batch $id 2>err && grep -e "--signal" err &&
+    id=$(fluxq-submit -o /dev/null -- sleep 1000) && wait_job_state $id RUNNING &&
+    test_must_fail fluxq-cancel --signal=USR1 --batch $id 2>err && grep "no batch script" err &&
+    test "$(job_state $id)" = RUNNING && fluxq-cancel $id
+'
+
+test_expect_success 'a signal to a job with steps leaves the batch script alone; a step ends by its number' '
+    write_script waits.sh <<-\END &&
+	#!/bin/sh
+	trap "echo shell USR1" USR1
+	./fluxq-run -n 1 ./task.sh
+	./fluxq-run -n 1 sleep 1000
+	echo second: $?
+	END
+    id=$(fluxq-submit -o out.%j ./waits.sh) && wait_until 30 has_line "task set" $id &&
+    fluxq-cancel --signal=USR1 $id && wait_until 30 has_line "task USR1" $id && ! has_line "shell USR1" $id &&
+    ended() { fluxq-cancel $id.1 || : ; has_line "second: 143" $id; } &&
+    wait_until 30 ended && wait_job_state $id COMPLETED &&
+    test_expect_code 2 fluxq-cancel $id. 2>err && test_expect_code 2 fluxq-cancel x.1 2>err && grep "JOB.STEP" err
+'
+
+test_expect_success 'time left is told of what runs with a limit' '
+    id=$(fluxq-submit -o /dev/null -t 10 -- sleep 1000) && wait_job_state $id RUNNING &&
+    fluxq-show job $id | grep "of 10:00, 9:[0-9]* left\|of 10:00, 10:00 left" &&
+    test "$(job_field $id time_left | cut -d. -f1)" -le 600 && test "$(job_field $id time_left | cut -d. -f1)" -gt 300 &&
+    fluxq-queue --no-header -o "%i %L" | grep -E "^ *$id +(9:[0-9]+|10:00)" &&
+    free=$(fluxq-submit -o /dev/null -t UNLIMITED --hold -- true) &&
+    ! fluxq-show job $free | grep left && fluxq-cancel $id $free
+'
+
+test_expect_success 'a running job gets more time, and its end is later; also after a restart of the broker' '
+    write_script long.sh <<-\END &&
+	#!/bin/sh
+	echo $FLUXQ_JOB_END_TIME
+	until test -e go.$FLUXQ_JOB_ID; do sleep 0.05; done
+	./fluxq-run -n 2 -N 2 sh -c "echo step \$FLUXQ_JOB_END_TIME"
+	until test -e end.$FLUXQ_JOB_ID; do sleep 0.05; done
+	END
+    id=$(fluxq-submit -N 2 -o out.%j -t 10 ./long.sh) && wait_until 30 grep -q . out.$id &&
+    fluxq-ctl extend $id +50 && test "$(job_field $id time_limit)" = 3600 && test "$(count_events $id resource-update)" = 1 &&
+    told() { first=$(head -n 1 out.$id) && test "$(grep -cx "step $((first + 3000))" out.$id)" = 2; } &&
+    restart_broker && wait_job_state $id RUNNING && test "$(job_field $id time_limit)" = 3600 &&
+    touch go.$id && wait_until 30 told &&
+    fluxq-ctl extend -- $id -30 && test "$(job_field $id time_limit)" = 1800 &&
+    touch end.$id && wait_job_state $id COMPLETED
+'
+
+test_expect_success 'a limit that is lowered below what a job has run ends it; one without a limit has no end' '
+    id=$(fluxq-submit -o /dev/null -t 60 -- sleep 1000) && wait_job_state $id RUNNING &&
+    fluxq-ctl extend $id UNLIMITED && test "$(job_field $id time_left)" = null &&
+    test_must_fail fluxq-ctl extend $id +10 2>err && grep "no time limit" err &&
+    fluxq-ctl extend $id 0:01 && wait_job_state $id TIMEOUT 60
+'
+
+test_expect_success 'what is planned or reserved on its nodes is in the way, named, and nothing changes' '
+    id=$(fluxq-submit -o /dev/null -t 10 -N 4 --exclusive -- sleep 1000) && wait_job_state $id RUNNING &&
+    next=$(fluxq-submit -o /dev/null -t 10 -N 4 --exclusive -- true) &&
+    planned() { test "$(job_field $next expected_start)" != null; } && wait_until 30 planned &&
+    test_must_fail fluxq-ctl extend $id +1 2>err && grep "job $id keeps its time limit: .*reserved for job $next" err &&
+    test "$(job_field $id time_limit)" = 600 && test "$(count_events $id resource-update)" = 0 &&
+    fluxq-ctl hold $next && fluxq-ctl extend $id +1 && test "$(job_field $id time_limit)" = 660 &&
+    fluxq-cancel $id $next
+'
+
+test_expect_success 'a job that waits gets another limit, and runs by it; tasks of an array together' '
+    id=$(fluxq-submit --hold -o /dev/null -t 10 -- sleep 1000) && fluxq-ctl extend $id 0:01 &&
+    test "$(job_field $id time_limit)" = 1 && test "$(count_events $id jobspec-update)" = 1 && restart_broker &&
+    test "$(job_field $id time_limit)" = 1 && fluxq-ctl release $id && wait_job_state $id TIMEOUT 60 &&
+    test_must_fail fluxq-ctl extend $id +1 2>err && grep "has ended" err &&
+    id=$(fluxq-submit --hold -a 1-2 -o /dev/null -t 10 -- true) && fluxq-ctl extend $id 20 && test "$(job_field $id time_limit)" = 1200 &&
+    test_must_fail fluxq-ctl extend ${id}_1 30 2>err && grep "name $id" err && fluxq-cancel $id
+'
+
+test_expect_success ROOT 'users lower their own limits, and raise none' '
+    id=$(as_nobody fluxq-submit --hold -o /dev/null -t 10 -- true) &&
+    test_must_fail as_nobody fluxq-ctl extend $id 11 2>err && grep "only operators" err &&
+    test_must_fail as_nobody fluxq-ctl extend $id UNLIMITED && as_nobody fluxq-ctl extend $id 9 &&
+    test "$(job_field $id time_limit)" = 540 &&
+    other=$(fluxq-submit --hold -o /dev/null -t 10 -- true) &&
+    test_must_fail as_nobody fluxq-ctl extend $other 5 2>err && grep "belongs to" err &&
+    fluxq-ctl extend $id 11 && test "$(job_field $id time_limit)" = 660 && fluxq-cancel $id $other
+'
+
+test_expect_success 'umask goes along; resource limits and niceness when asked for' '
+    write_script finds.sh <<-\END &&
+	#!/bin/sh
+	umask; ulimit -S -n; ulimit -S -c; nice
+	END
+    (umask 027 && ulimit -S -n 77 && ulimit -S -c 0 && nice -n 3 fluxq-submit -o plain --wait ./finds.sh) &&
+    (umask 077 && ulimit -S -n 77 && fluxq-submit --propagate=NOFILE -o some --wait ./finds.sh) &&
+    test "$(sed -n 1p plain)" = 0027 && test "$(sed -n 2p plain)" != 77 && test "$(sed -n 4p plain)" = "$(nice)" &&
+    test "$(sed -n 1p some)" = 0077 && test "$(sed -n 2p some)" = 77 &&
+    test_expect_code 2 fluxq-submit --propagate=FILES ./finds.sh 2>err && grep "FILES" err
+'
+
+test_expect_success 'propagate-nice: tasks are as nice as who submitted' '
+    printf "propagate-nice: true\n" >nice.yaml && stop_broker && start_broker --local 2 --config nice.yaml &&
+    nice -n 4 fluxq-submit -o as-nice --wait ./finds.sh &&
+    test "$(sed -n 4p as-nice)" = $(($(nice) + 4)) && stop_broker && start_broker
+'
+
+test_expect_success '--export: NIL is nothing, NONE is a login environment, a list is both; --export-file besides' '
+    printf "F=1\0G=two words" >vars &&
+    T_ONE=1 fluxq-submit --export=NIL -o nil --wait -- env && ! grep T_ONE nil && ! grep "^A=" nil &&
+    T_ONE=1 fluxq-submit --export=NONE -o login --wait -- env && ! grep T_ONE login && grep "^HOME=" login && grep "^PATH=" login &&
+    T_ONE=1 fluxq-submit --export=T_ONE,B=2 --export-file=vars -o list --wait -- env &&
+    grep -x T_ONE=1 list && grep -x B=2 list && grep -x F=1 list && grep -x "G=two words" list &&
+    for f in nil login list; do test "$(grep -c "^FLUXQ_JOB_ID=" $f)" = 1 || return 1; done
+'
+
+test_expect_success '--nice lowers the priority, and says so' '
+    usual=$(fluxq-submit -b now+1hour -- true) && low=$(fluxq-submit -b now+1hour --nice=50 -- true) &&
+    term() { fluxq-show priority $1 --json | jq -c "[.. | .terms? // empty | .[] | select (.name == \"nice\") | .points]"; } &&
+    test "$(term $low)" = "[-50]" && test "$(term $usual)" = "[]" &&
+    fluxq-submit --dry-run --nice -- true | grep "\"nice\": 100" &&
+    printf "#!/bin/sh\n#SBATCH --nice=20\n" >nice.sh && fluxq-submit --dry-run nice.sh | grep "\"nice\": 20" &&
+    fluxq-cancel $low $usual
+'
+
+test_expect_success ROOT 'a negative --nice is for operators' '
+    test_must_fail as_nobody fluxq-submit --hold --nice=-5 -o /dev/null -- true 2>err && grep "only operators" err &&
+    id=$(fluxq-submit --hold --nice=-5 -o /dev/null -- true) && fluxq-cancel $id
+'
+
+test_done

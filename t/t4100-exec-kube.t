@@ -265,6 +265,22 @@ test_expect_success 'a token file serves as well as a client certificate' '
     fluxq-submit --wait -o token.out -- true
 '
 
+test_expect_success 'a limit is extended while the pods run, also across a restart; a signal reaches the batch script' '
+    write_script limit.sh <<-\END &&
+	#!/bin/sh
+	trap "echo shell USR1" USR1
+	umask
+	echo ready
+	until [ -e /tmp/never ]; do sleep 0.1; done
+	END
+    id=$(umask 027 && fluxq-submit -N 2 -t 5 --signal=B:USR1@3 --export=NIL --get-user-env -o limit.out limit.sh) &&
+    wait_job_state "$id" RUNNING 60 && wait_until 30 grep -q ready limit.out && grep -x 0027 limit.out &&
+    fluxq-ctl extend "$id" +5 && restart_broker --kube --config "$HERE/kube.yaml" && wait_job_state "$id" RUNNING 60 &&
+    test "$(job_field "$id" time_limit)" = 600 && ! grep USR1 limit.out &&
+    fluxq-cancel --signal=USR1 --batch "$id" && wait_until 30 grep -q "shell USR1" limit.out &&
+    fluxq-ctl extend "$id" 0:01 && wait_job_state "$id" TIMEOUT 90 && wait_until 30 no_jobs_of_ours
+'
+
 test_expect_success 'what carries our label and belongs to no job is swept away' '
     stop_broker &&
     k create configmap left-over && k label configmap left-over app.kubernetes.io/managed-by=fluxq \

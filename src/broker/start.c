@@ -455,6 +455,7 @@ static int queue_again (struct broker *b, struct entry *e, const char *reason,
                              json_integer ((json_int_t)broker_setback (b, e)));
     }
     entry_set_note (e, reason);
+    jobuse_emit (b, e);
     int rc = broker_emit (b, e, "requeue", context);
     if (rc == 0)
         broker_avoid_prepare (b, e);
@@ -543,6 +544,7 @@ static void host_finished (void *arg, uint64_t id, int status, const char *reaso
         text = lost;
     }
     const char *type = exception_of (reason);
+    jobuse_emit (b, e);
     if (type && !e->job->has_exception)
         broker_exception (b, e, type, b->uid, text);
     broker_emit (b, e, "finish",
@@ -582,5 +584,6 @@ void exec_host_init (struct broker *b)
     h->cleaned = host_cleaned;
     h->output = host_output;
     h->note = host_note;
+    jobuse_host_init (b);
     nodes_host_init (b);
 }

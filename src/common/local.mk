@@ -15,6 +15,7 @@ SHELL_COMMON_SOURCES = \
 	src/common/pattern.c \
 	src/common/record.c \
 	src/common/sha256.c \
+	src/common/stepuse.c \
 	src/common/strbuf.c \
 	src/common/taskmap.c \
 	src/common/userfile.c
@@ -42,6 +43,7 @@ COMMON_TESTS = \
 	src/common/test/test_parse \
 	src/common/test/test_pattern \
 	src/common/test/test_sha256 \
+	src/common/test/test_stepuse \
 	src/common/test/test_strbuf \
 	src/common/test/test_taskmap \
 	src/common/test/test_userfile \
@@ -63,6 +65,7 @@ src_common_test_test_option_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_parse_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_pattern_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_sha256_LDADD = $(COMMON_TEST_LIBS)
+src_common_test_test_stepuse_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_strbuf_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_taskmap_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_taskmap_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc \

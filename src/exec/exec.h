@@ -99,6 +99,9 @@ struct exec_host { /* how the executor tells the broker; arg first */
     void (*cleaned) (void *arg, uint64_t id);
     /* The spool grew or ended (fluxq-logs -f waits for this). */
     void (*output) (void *arg, uint64_t id);
+    /* What a step has used: the text of a FRAME_USAGE (stepuse.h), as a program of the user's
+     * may have written it. Before finished(); the same step may come again. */
+    void (*usage) (void *arg, uint64_t id, const char *text, size_t len);
     /* Anything worth a line in the job's record ("image is being pulled on node2"). */
     void (*note) (void *arg, uint64_t id, const char *text);
 };

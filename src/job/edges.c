@@ -522,6 +522,6 @@ const struct edge *edge_find (const struct job *job, const char *event)
 
 bool edge_is_remark (const char *event)
 {
-    return strcmp (event, "memo") == 0 || strcmp (event, "fluxq-restart") == 0
-           || strncmp (event, "debug.", 6) == 0;
+    return strcmp (event, "memo") == 0 || strcmp (event, "usage") == 0
+           || strcmp (event, "fluxq-restart") == 0 || strncmp (event, "debug.", 6) == 0;
 }

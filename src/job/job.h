@@ -43,6 +43,8 @@
  *                                                    is to avoid until a good start
  *     release    {ranks: "all", final}
  *     task-start, task-end, task-cancel              of an array, see array.h
+ *     usage      {attempt, steps, steps_not_kept}    what an attempt's steps used: ignored
+ *                                                    here, for people and accounting
  *     memo, fluxq-restart, debug.*  any: ignored, in every state
  */
 #ifndef FLUXQ_JOB_JOB_H

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/hostlist.h"
 #include "common/macros.h"
 #include "shell/sock.h"
@@ -69,6 +70,78 @@ static void append_output (struct root *root, uint32_t rank, uint32_t task, int 
         io_failed (root, err.text);
 }
 
+/* -- what was used -- */
+
+static uint64_t now_ms (void)
+{
+    return (uint64_t)(clock_wall () * 1000.0);
+}
+
+/* A failure to write it is not one of the job: its end comes all the same. */
+static void append_use (void *ctx, struct stepuse *use)
+{
+    struct root *root = ctx;
+    struct strbuf sb;
+    strbuf_init (&sb, FRAME_DATA_MAX);
+    stepuse_encode (use, &sb);
+    if (!sb.err)
+        spool_append (&root->spool, &(struct frame){ .type = FRAME_USAGE,
+                                                     .len = (uint32_t)sb.len,
+                                                     .data = sb.buf });
+    strbuf_release (&sb);
+}
+
+static void begin_use (struct root *root)
+{
+    const struct launch *l = &root->agent->launch;
+    uint32_t ntasks = l->batch ? 1 : launch_ntasks (l);
+    uint32_t nnodes = l->batch ? 1 : (uint32_t)l->nnodes;
+    const char *own = l->batch ? STEPUSE_BATCH : STEPUSE_TASKS;
+    root->used[0] = (struct stepuse){ .ntasks = ntasks, .nnodes = nnodes };
+    root->used[1] = (struct stepuse){ .ntasks = ntasks, .nnodes = (uint32_t)l->nnodes };
+    snprintf (root->used[0].step, sizeof (root->used[0].step), "%s", own);
+    snprintf (root->used[1].step, sizeof (root->used[1].step), STEPUSE_ALL);
+    for (size_t i = 0; i < ARRAY_SIZE (root->used); i++) {
+        snprintf (root->used[i].name, sizeof (root->used[i].name), "%s", l->job_name);
+        root->used[i].begin_ms = now_ms ();
+    }
+}
+
+/* A rank's word on what it used. Of ranks without tasks of the job's own there is none of
+ * these to be told. */
+static bool take_use (struct root *root, uint32_t rank, unsigned which,
+                      const struct use *use)
+{
+    uint8_t bit = (uint8_t)(1U << which);
+    if (which >= ARRAY_SIZE (root->used) || (root->members[rank].told & bit))
+        return false;
+    root->members[rank].told |= bit;
+    if (which == 1 || tasks_count (&root->agent->launch, rank) > 0)
+        stepuse_add (&root->used[which], rank, use);
+    return true;
+}
+
+static bool on_usage (struct root *root, uint32_t rank, const struct frame *msg)
+{
+    struct use use;
+    return use_decode (msg->data, msg->len, &use) == 0
+           && take_use (root, rank, msg->stream, &use);
+}
+
+static void append_uses (struct root *root)
+{
+    if (root->used[0].begin_ms == 0)
+        return; /* nothing has begun */
+    steps_record_rest (root->steps);
+    root->used[0].status = root->js.status;
+    root->used[1].status = root->js.finish.status;
+    root->used[1].end_ms = now_ms ();
+    if (root->used[0].end_ms == 0)
+        root->used[0].end_ms = root->used[1].end_ms;
+    for (size_t i = 0; i < ARRAY_SIZE (root->used); i++)
+        append_use (root, &root->used[i]);
+}
+
 static void append_exit (struct root *root, uint32_t rank, uint32_t task, int status,
                          bool oom)
 {
@@ -88,6 +161,7 @@ static void append_exit (struct root *root, uint32_t rank, uint32_t task, int st
                                    .task = task,
                                    .len = sizeof (data),
                                    .data = (char *)data });
+    root->used[0].end_ms = now_ms ();
     carry_out (root, jobstate_task_exit (&root->js, rank, task, node_name (root, rank),
                                          status, loop_now ()));
 }
@@ -144,6 +218,9 @@ static void own_exited (void *ctx, uint32_t task, int status, bool oom)
 static void own_killed (void *ctx)
 {
     struct root *root = ctx;
+    struct use own = tasks_own_use (root->tasks), all = tasks_use (root->tasks);
+    take_use (root, 0, 0, &own);
+    take_use (root, 0, 1, &all);
     carry_out (root, jobstate_done (&root->js, 0, loop_now ()));
 }
 
@@ -179,6 +256,7 @@ static unsigned start (struct root *root)
     if (l->time_limit > 0)
         end_time = (uint64_t)time (NULL) + (uint64_t)(l->time_limit + 0.5);
     append (root, &(struct frame){ .type = FRAME_READY });
+    begin_use (root);
     note_fallback (root);
     wire_put_u64 (data, end_time);
     server_broadcast (root->server, &(struct frame){ .type = WIRE_START,
@@ -196,6 +274,7 @@ static unsigned start (struct root *root)
 static void finish (struct root *root)
 {
     char data[512];
+    append_uses (root);
     int len = frame_finish_encode (&root->js.finish, data, sizeof (data));
     int rc = spool_append (&root->spool, &(struct frame){ .type = FRAME_FINISH,
                                                           .len = (uint32_t)MAX (len, 0),
@@ -398,6 +477,8 @@ static bool on_message (void *ctx, uint32_t rank, const struct frame *msg)
     case WIRE_FAIL:
         on_fail (root, rank, msg);
         return true;
+    case WIRE_USAGE:
+        return on_usage (root, rank, msg);
     case WIRE_DONE:
         carry_out (root, jobstate_done (&root->js, rank, loop_now ()));
         return true;
@@ -482,6 +563,7 @@ static int create_steps (struct root *root, struct error *err)
     if (!root->steps || !root->stepd)
         return error_set (err, ENOMEM, "no memory");
     root->door = door_create (&agent->loop, l, 0, step_up, root, err);
+    steps_set_record (root->steps, append_use);
     return root->door ? 0 : -EIO;
 }
 
@@ -616,6 +698,8 @@ static void destroy (struct root *root)
     outfiles_close (root->files);
     api_nonces_destroy (root->nonces);
     jobstate_release (&root->js);
+    for (size_t i = 0; i < ARRAY_SIZE (root->used); i++)
+        stepuse_release (&root->used[i]);
     spool_close (&root->spool);
     free (root->members);
 }

@@ -113,13 +113,24 @@ static void put_exit (struct rank_step *s, uint32_t task, int status, bool oom)
     stepd_put (s, WIRE_STEP_EXIT, oom, task, data, sizeof (data));
 }
 
+static void put_usage (const struct rank_step *s)
+{
+    char text[USE_TEXT_MAX];
+    struct use use = taskset_use (s->set);
+    size_t len = use_encode (&use, text);
+    stepd_put (s, WIRE_STEP_USAGE, 0, NO_NUMBER, text, len);
+}
+
 static void on_exited (void *ctx, uint32_t task, int status, bool oom)
 {
     struct rank_step *s = ctx;
+    bool last = s->started == s->nown && taskset_running (s->set) == 0;
     find_own (s, task)->ended = true;
     tell_taken (s);
+    if (last)
+        put_usage (s);
     put_exit (s, task, status, oom);
-    if (s->started == s->nown && taskset_running (s->set) == 0)
+    if (last)
         free_step (s);
 }
 

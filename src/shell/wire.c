@@ -130,6 +130,7 @@ ssize_t wire_parse (const void *buf, size_t avail, struct frame *ret)
                            .data = (const char *)p + FRAME_HEAD };
     bool known = (ret->type >= FRAME_OUTPUT && ret->type <= FRAME_FINISH)
                  || (ret->type >= WIRE_JOIN && ret->type <= WIRE_EXIT)
+                 || ret->type == WIRE_USAGE
                  || (ret->type >= WIRE_RUN && ret->type <= WIRE_LAST);
     if (!known || p[2] || p[3] || ret->len > FRAME_DATA_MAX)
         return -EBADMSG;

@@ -59,6 +59,10 @@ enum wire_type {
     WIRE_END,    /* kill everything, then WIRE_DONE */
     WIRE_EXIT,   /* all is reported: the agent may go */
 
+    /* Upwards, before WIRE_DONE: what this rank has used (use_encode()); stream 0: its
+     * part of the job's own tasks, 1: all that ran here. */
+    WIRE_USAGE = 92,
+
     /* Steps (steps.h). Between rank 0 and a client (fluxq-run), through the agent of its
      * rank; task: the client's number there. Upwards: */
     WIRE_RUN = 96,   /* a piece of a step_spec's text; stream 1: the last one */
@@ -88,7 +92,8 @@ enum wire_type {
     WIRE_STEP_TAKEN,  /* u32 bytes of input that all its tasks here have taken */
     WIRE_STEP_PUT,   /* a piece of what this rank puts into the KVS; stream 1: the last */
     WIRE_STEP_ABORT, /* a task wants the step ended: u32 wait status, why */
-    WIRE_LAST = WIRE_STEP_ABORT,
+    WIRE_STEP_USAGE, /* before its last task's exit here: what they used (use_encode()) */
+    WIRE_LAST = WIRE_STEP_USAGE,
 };
 
 /* Destination of what goes to all ranks. */

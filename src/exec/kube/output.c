@@ -15,6 +15,7 @@
 
 #define DELIVERED_MAX (32 << 20)
 #define SCAN_BUFFER (1 << 20)
+#define USAGE_MAX ((size_t)8 << 20) /* what comes past that is not told */
 
 struct output {
     char *key_path, *spool_path, *delivered_path;
@@ -27,6 +28,7 @@ struct output {
     struct outputfiles *files;
     bool was_ready, finished;
     struct frame_finish finish;
+    struct strbuf usage;
     bool note_fresh;
     char note[ERROR_TEXT_MAX + 64];
 };
@@ -38,6 +40,7 @@ struct output *output_create (const struct exec_job *job, const struct launch *l
     if (!o)
         return NULL;
     o->spool = -1;
+    strbuf_init (&o->usage, USAGE_MAX);
     o->launch = launch;
     o->output = job->js->output ? strdup (job->js->output) : NULL;
     o->error = job->js->error ? strdup (job->js->error) : NULL;
@@ -66,6 +69,7 @@ void output_destroy (struct output *o)
     if (o->spool >= 0)
         close (o->spool);
     outputfiles_destroy (o->files);
+    strbuf_release (&o->usage);
     secret_wipe (o->key, sizeof (o->key));
     free (o->user.groups);
     free (o->output);
@@ -169,6 +173,17 @@ static void deliver (struct output *o, const struct frame *f)
     }
 }
 
+static void keep_usage (struct output *o, const struct frame *f)
+{
+    uint8_t head[FRAME_HEAD];
+
+    if (o->usage.len + FRAME_HEAD + f->len > USAGE_MAX)
+        return;
+    frame_encode_head (f, head);
+    strbuf_add (&o->usage, head, sizeof (head));
+    strbuf_add (&o->usage, f->data, f->len);
+}
+
 /* Go through the spool from the start: its state, and what the files do not have yet.
  * Ends at the last whole frame, which becomes the spool's end. */
 static int scan_spool (struct output *o, struct error *err)
@@ -189,6 +204,8 @@ static int scan_spool (struct output *o, struct error *err)
         read_at += (uint64_t)got;
         strbuf_add (&buf, piece, (size_t)got);
         while ((n = frame_parse (buf.buf + used, buf.len - used, &f)) > 0) {
+            if (f.type == FRAME_USAGE)
+                keep_usage (o, &f);
             if (at >= o->safe)
                 deliver (o, &f);
             else if (f.type == FRAME_READY)
@@ -319,6 +336,11 @@ bool output_was_ready (const struct output *o)
 const struct frame_finish *output_finish (const struct output *o)
 {
     return o->finished ? &o->finish : NULL;
+}
+
+const struct strbuf *output_usage (const struct output *o)
+{
+    return &o->usage;
 }
 
 const uint8_t *output_key (const struct output *o)

@@ -27,6 +27,8 @@
 #define TERMINATE_SLACK 30.0 /* seconds past the grace until agents that do nothing go */
 #define UNREADY_SLACK 3.0 /* the same before all are ready: nothing of the user's runs */
 #define SPOOL_CHUNK (256 * 1024)
+#define USAGE_MAX                                                                        \
+    ((size_t)8 << 20) /* bytes of frames; what comes past that is not told */
 #define JOIN_SLACK_MS                                                                    \
     1000 /* so long after its time limit rank 0 may take to say who is missing */
 #define LAUNCH_BYTES_MAX (64 << 20)
@@ -55,6 +57,7 @@ struct local_job {
     /* of the spool, read by the worker */
     bool ready_seen, finish_seen;
     struct frame_finish finish;
+    struct strbuf usage;     /* frames */
     char lost[256];          /* the first word of an agent that is lost */
     struct hostlist *blamed; /* nodes whose agents were, before all were ready; or NULL */
     struct error err;
@@ -99,6 +102,7 @@ static struct local_job *local_job_create (struct exec *x, struct exec_job *job)
     uv_timer_init (x->host->loop, &l->timer);
     l->timer.data = l;
     l->work.data = l;
+    strbuf_init (&l->usage, USAGE_MAX);
     job->aux = l;
     DL_APPEND (x->jobs, l);
     return l;
@@ -111,6 +115,7 @@ static void timer_closed (uv_handle_t *h)
         close (l->dir_fd);
     secret_wipe (l->key, sizeof (l->key));
     hostlist_destroy (l->blamed);
+    strbuf_release (&l->usage);
     char *texts[] = { l->launch, l->key_path, l->script, l->socket };
     for (size_t i = 0; i < ARRAY_SIZE (texts); i++)
         free (texts[i]);
@@ -223,7 +228,35 @@ static void tell_lost (struct local_job *l)
     tell_finish (l, &fin);
 }
 
+static void tell_usage (struct local_job *l, const struct frame *f)
+{
+    l->x->host->usage (l->x->host->arg, l->job->id, f->data, f->len);
+}
+
+/* What a worker has found of it. */
+static void tell_usages (struct local_job *l)
+{
+    struct frame f;
+    ssize_t n;
+
+    for (size_t at = 0; (n = frame_parse (l->usage.buf + at, l->usage.len - at, &f)) > 0;
+         at += (size_t)n)
+        tell_usage (l, &f);
+    strbuf_reset (&l->usage);
+}
+
 /* -- the spool, on a worker thread -- */
+
+static void keep_usage (struct local_job *l, const struct frame *f)
+{
+    uint8_t head[FRAME_HEAD];
+
+    if (l->usage.len + FRAME_HEAD + f->len > USAGE_MAX)
+        return;
+    frame_encode_head (f, head);
+    strbuf_add (&l->usage, head, sizeof (head));
+    strbuf_add (&l->usage, f->data, f->len);
+}
 
 static void note_frame (struct local_job *l, const struct frame *f)
 {
@@ -231,6 +264,8 @@ static void note_frame (struct local_job *l, const struct frame *f)
         l->ready_seen = true;
     else if (f->type == FRAME_LOST)
         note_lost (l, f);
+    else if (f->type == FRAME_USAGE)
+        keep_usage (l, f);
     else if (f->type == FRAME_FINISH
              && frame_finish_decode (f->data, f->len, &l->finish) == 0)
         l->finish_seen = true;
@@ -289,6 +324,7 @@ static void spool_done (uv_work_t *w, int status)
         return;
     if (status == 0 && l->ready_seen)
         tell_ready (l);
+    tell_usages (l);
     if (l->finish_seen)
         tell_finish (l, &l->finish);
     else
@@ -315,6 +351,8 @@ static void on_frame (const struct frame *f, void *arg)
     struct local_job *l = arg;
     if (f->type == FRAME_READY)
         tell_ready (l);
+    else if (f->type == FRAME_USAGE)
+        tell_usage (l, f);
     else if (f->type == FRAME_NOTE)
         l->x->host->output (l->x->host->arg, l->job->id);
     else if (f->type == FRAME_LOST && !l->busy) /* else a worker reads it */
@@ -380,6 +418,7 @@ static void overdue_looked (uv_work_t *w, int status)
     }
     if (status == 0 && l->ready_seen)
         tell_ready (l);
+    tell_usages (l);
     if (l->finish_seen)
         tell_finish (l, &l->finish);
     else if (l->nagents == 0)

@@ -236,7 +236,7 @@ static void test_table_is_covered (void **state)
 static void test_remarks (void **state)
 {
     (void)state;
-    static const char *const remarks[] = { "memo", "fluxq-restart", "debug.anything" };
+    static const char *const remarks[] = { "memo", "usage", "fluxq-restart", "debug.anything" };
     for (size_t r = 0; r < ARRAY_SIZE (rows); r++) {
         for (size_t k = 0; k < ARRAY_SIZE (remarks); k++) {
             struct job *job = job_after (rows[r].events);

@@ -286,6 +286,8 @@ void suspects_failed (struct broker *b, const struct entry *e, const char *nodes
                       const char *text);
 /* All its ranks are ready; while job->avoid is still known. */
 void suspects_started (struct broker *b, const struct entry *e);
+/* Drain a node that is up, for good reason, as an operator would. */
+void suspects_drain (struct broker *b, const char *node, const char *why);
 void suspects_forget (struct broker *b, const char *node);
 void suspects_release (struct broker *b);
 

@@ -33,6 +33,8 @@ void exec_job_free (struct exec_job *x)
     users_release (&x->user);
     free ((char *)x->dir);
     free ((char *)x->spool);
+    free ((char *)x->prolog);
+    free ((char *)x->epilog);
     free ((char *)x->name);
     free ((char *)x->queue);
     free (x);
@@ -119,7 +121,12 @@ static struct exec_limits limits_of (const struct broker *b, const struct entry 
     const struct config_timeouts t =
         config_timeouts_of (b->config, e->queue, e->js ? e->js->start_timeout : 0);
 
-    return (struct exec_limits){ .start = t.start, .place = t.place, .pull = t.pull };
+    /* What the administrator's program takes is not the job's. */
+    const struct config_admin admin = config_admin_of (b->config, e->queue);
+    double more = admin.prolog ? admin.timeout : 0;
+
+    return (
+        struct exec_limits){ .start = t.start + more, .place = t.place, .pull = t.pull };
 }
 
 static struct exec_job *make_exec_job (struct broker *b, struct entry *e,
@@ -152,7 +159,12 @@ static struct exec_job *make_exec_job (struct broker *b, struct entry *e,
     x->limits = limits_of (b, e);
     x->dir = dir;
     x->spool = spool;
-    if (!x->name || !x->queue) {
+    const struct config_admin admin = config_admin_of (b->config, e->queue);
+    x->prolog = admin.prolog ? strdup (admin.prolog) : NULL;
+    x->epilog = admin.epilog ? strdup (admin.epilog) : NULL;
+    x->admin_timeout = admin.timeout;
+    if (!x->name || !x->queue || !x->prolog != !admin.prolog
+        || !x->epilog != !admin.epilog) {
         exec_job_free (x);
         return NULL;
     }
@@ -437,18 +449,21 @@ static void host_ready (void *arg, uint64_t id)
 }
 
 /* Back into the queue: at once after a good start, else later and later, and without the
- * nodes at fault (hostlist, or NULL). */
+ * nodes at fault (hostlist, or NULL). at_once: these are drained, and the start does not
+ * count as one that failed. */
 static int queue_again (struct broker *b, struct entry *e, const char *reason,
-                        const char *nodes)
+                        const char *nodes, bool at_once)
 {
     const struct config *c = b->config;
-    unsigned failed = e->job->started ? 0 : e->job->failed_starts + 1;
+    unsigned failed = e->job->started || at_once ? 0 : e->job->failed_starts + 1;
     double wait = job_backoff (failed, c->start_backoff, c->start_backoff_max);
-    autofree char *avoid = failed ? broker_avoid_more (e->job, nodes) : NULL;
+    autofree char *avoid = failed || at_once ? broker_avoid_more (e->job, nodes) : NULL;
     json_t *context = json_pack ("{s:o s:f s:s s:s*}", "reason", broker_text (reason),
                                  "begin", failed ? clock_wall () + wait : 0.0, "order",
                                  c->requeue_at_end ? "end" : "old", "avoid", avoid);
 
+    if (at_once)
+        json_object_set_new (context, "uncounted", json_true ());
     if (c->requeue_at_end) {
         json_object_set_new (context, "turn", json_integer ((json_int_t)b->next_id));
         json_object_set_new (context, "setback",
@@ -471,11 +486,15 @@ static void host_start_failed (void *arg, uint64_t id,
     if (!e || e->job->finished)
         return;
     log_warning ("job %ju: start failed: %s", (uintmax_t)id, why->text);
+    if (e->job->state == JOB_RUN && why->drained) {
+        queue_again (b, e, why->text, NULL, true);
+        return;
+    }
     if (e->job->state == JOB_RUN && why->nodes && why->suspect)
         suspects_failed (b, e, why->nodes, why->text);
     if (e->job->state == JOB_RUN && why->retry
         && e->job->failed_starts < b->config->start_retries) {
-        queue_again (b, e, why->text, why->nodes);
+        queue_again (b, e, why->text, why->nodes, false);
         return;
     }
     if (e->job->state == JOB_RUN)
@@ -519,7 +538,7 @@ static bool survives (struct broker *b, struct entry *e, const char *text, char 
 
     if (tries < b->config->start_retries) {
         snprintf (buf, size, "node lost: %s", text);
-        return queue_again (b, e, buf, NULL) == 0;
+        return queue_again (b, e, buf, NULL, false) == 0;
     }
     snprintf (buf, size, "%s", text);
     if (tries > 0)

@@ -52,6 +52,8 @@ struct exec_start_failure {
                         * nowhere in particular */
     bool suspect; /* these nodes may be broken: nothing that is the job's own (its image,
                    * its memory), and no race that was lost */
+    bool drained; /* these nodes were told by node_failed(): the job did nothing, and is
+                   * queued again at once however often that happens */
 };
 
 /* A job as executors see it. Owned by the broker, stays valid from start()/recover()
@@ -68,6 +70,10 @@ struct exec_job {
     double time_limit; /* seconds, 0: none */
     double grace;      /* seconds between SIGTERM and SIGKILL */
     struct exec_limits limits;
+    /* The administrator's programs, run for each rank before its tasks and after them; NULL:
+     * none. Absolute paths here. */
+    const char *prolog, *epilog;
+    double admin_timeout; /* seconds that each may take, >= 1 */
     const char *
         dir; /* the job's own directory STATE/jobs/ID, exists, belongs to the user, 0700 */
     const char
@@ -87,6 +93,9 @@ struct exec_host { /* how the executor tells the broker; arg first */
     void (*node_foreign) (void *arg, const char *name, uint32_t cores, uint32_t gpus,
                           int64_t memory_mib);
     void (*node_gone) (void *arg, const char *name);
+    /* The administrator's own program says that something is wrong with it: it takes no
+     * more jobs until an operator says so. */
+    void (*node_failed) (void *arg, const char *name, const char *reason);
     void (*nodes_complete) (
         void *arg); /* the first full list was reported: recovery may begin */
     /* jobs */

@@ -3,6 +3,7 @@
 # All in one command: one static program, small enough to travel in a ConfigMap, from its own
 # sources and the part of src/common that needs nothing but libc.
 SHELL_PARTS = \
+	src/shell/adminrun.c \
 	src/shell/api.c \
 	src/shell/cgroup.c \
 	src/shell/cpubind.c \

@@ -10,6 +10,7 @@
 #include "common/macros.h"
 #include "common/option.h"
 #include "common/parse.h"
+#include "shell/adminrun.h"
 #include "shell/agent.h"
 #include "shell/guardian.h"
 #include "shell/run.h"
@@ -184,6 +185,8 @@ int main (int argc, char **argv)
     struct error err = { 0 };
     if (argc > 0 && is_named (argv[0], RUN_PROGRAM))
         return run_main (argc, argv);
+    if (argc > 1 && !strcmp (argv[1], ADMINRUN_COMMAND))
+        return adminrun_main (argc - 1, argv + 1);
     if (parse_command_line (argc, argv, &cl, &err) < 0) {
         fprintf (stderr, PROGRAM ": %s\n", err.text);
         return 2;

@@ -94,7 +94,8 @@ static void tell_end (struct kjob *k)
         const struct exec_start_failure why = { .text = k->fin.text,
                                                 .retry = k->start_retry,
                                                 .nodes = nodes,
-                                                .suspect = k->suspect };
+                                                .suspect = k->suspect,
+                                                .drained = k->start_drained };
         host->start_failed (host->arg, k->id, &why);
     } else
         host->finished (host->arg, k->id, k->fin.status, k->fin.reason, k->fin.text);
@@ -178,11 +179,17 @@ static void step_bind (struct kjob *k)
         start_judge (k);
 }
 
+/* Its agent; the pod itself may have an epilog yet. */
+static bool has_ended (const struct kpod *p)
+{
+    return p->view.terminal || p->view.exit_code >= 0;
+}
+
 static bool rank_is_lost (const struct kjob *k, uint32_t rank)
 {
     const struct kpod *p = k->pods[rank];
 
-    return !p || p->view.terminal || job_node_down (k, p);
+    return !p || has_ended (p) || job_node_down (k, p);
 }
 
 /* Says why, from what is known of the pod; the node's name is in it. */
@@ -217,7 +224,7 @@ static void look_for_losses (struct kjob *k, double now)
         if (!rank_is_lost (k, r))
             continue;
         if (r == 0)
-            wait = k->pods[0] && k->pods[0]->view.terminal ? ENDED_WAIT : LOST_WAIT;
+            wait = k->pods[0] && has_ended (k->pods[0]) ? ENDED_WAIT : LOST_WAIT;
         if (k->lost_at == 0)
             k->lost_at = now;
         if (now - k->lost_at >= wait)

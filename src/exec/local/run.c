@@ -53,6 +53,9 @@ struct local_job {
     bool killed;  /* the agents were, as they did nothing about it */
     bool unclean; /* an agent did not clear away: what it left must go before we do */
     bool waits;   /* for that */
+    struct local_admin *admin; /* runs; or NULL */
+    bool entered;              /* a prolog may have run, so the epilog is due */
+    bool epilogue;             /* ... and has been */
     size_t nagents;
     /* of the spool, read by the worker */
     bool ready_seen, finish_seen;
@@ -132,6 +135,8 @@ static void close_link (struct local_job *l)
 static void local_job_free (struct local_job *l)
 {
     close_link (l);
+    admin_free (l->admin);
+    l->admin = NULL;
     agents_forget (l->x->agents, l);
     DL_DELETE (l->x->jobs, l);
     l->job->aux = NULL;
@@ -594,24 +599,18 @@ static int spawn_all (struct local_job *l)
     return 0;
 }
 
-static void files_done (uv_work_t *w, int status)
+/* Nobody wants it any more, and what had to be told was. */
+static bool is_unwanted (struct local_job *l)
 {
-    struct local_job *l = w->data;
-
-    if (!work_ended (l))
-        return;
-    if (l->cleaning) {
+    if (l->cleaning)
         finish_cleanup (l);
-        return;
-    }
-    if (l->ending) {
+    else if (l->ending)
         tell_start_failed (l, false, "ended before it began");
-        return;
-    }
-    if (status < 0 || l->rc < 0) {
-        tell_start_failed (l, false, l->err.text);
-        return;
-    }
+    return l->cleaning || l->ending;
+}
+
+static void begin_agents (struct local_job *l)
+{
     l->started = true;
     if (spawn_all (l) < 0) {
         agents_signal (l->x->agents, l, SIGTERM);
@@ -619,6 +618,49 @@ static void files_done (uv_work_t *w, int status)
         return;
     }
     uv_timer_start (&l->timer, link_due, LINK_DELAY_MS, 0);
+}
+
+static void tell_prolog_failed (struct local_job *l, const struct local_admin *a)
+{
+    const struct hostlist *failed = admin_failed_nodes (a);
+    autofree char *nodes = failed ? hostlist_encode (failed) : NULL;
+    const struct exec_start_failure why = {
+        .text = admin_failure (a), .retry = true, .nodes = nodes, .drained = nodes != NULL
+    };
+
+    l->end_told = true;
+    l->x->host->start_failed (l->x->host->arg, l->job->id, &why);
+}
+
+static void prolog_done (struct local_admin *a, void *arg)
+{
+    struct local_job *l = arg;
+
+    l->admin = NULL;
+    if (!is_unwanted (l)) {
+        if (admin_failure (a))
+            tell_prolog_failed (l, a);
+        else
+            begin_agents (l);
+    }
+    admin_free (a);
+}
+
+static void files_done (uv_work_t *w, int status)
+{
+    struct local_job *l = w->data;
+
+    if (!work_ended (l) || is_unwanted (l))
+        return;
+    if (status < 0 || l->rc < 0) {
+        tell_start_failed (l, false, l->err.text);
+        return;
+    }
+    l->entered = true;
+    if (!l->job->prolog)
+        begin_agents (l);
+    else if (!(l->admin = admin_start (l->x, l->job, false, prolog_done, l)))
+        tell_start_failed (l, true, "out of memory");
 }
 
 static void agent_exited (int status, bool known, void *arg)
@@ -700,7 +742,7 @@ void local_job_recover (struct exec *x, struct exec_job *job)
         x->host->start_failed (x->host->arg, job->id, &no_memory);
         return;
     }
-    l->started = true;
+    l->started = l->entered = true;
     l->nagents = agents_adopt (x->agents, l->launch, job->user.uid, agent_exited, l);
     if (l->nagents == 0)
         uv_timer_start (&l->timer, recovered_gone, 0, 0);
@@ -740,6 +782,8 @@ void local_job_terminate (struct exec *x, struct exec_job *job, const char *reas
     if (first)
         snprintf (l->end_reason, sizeof (l->end_reason), "%s", reason);
     l->ending = true;
+    if (l->admin)
+        admin_end (l->admin);
     if (!l->link)
         open_link (l);
     else
@@ -785,9 +829,29 @@ static void strays_overdue (uv_timer_t *t)
     finish_cleanup (l);
 }
 
+static void epilog_done (struct local_admin *a, void *arg)
+{
+    struct local_job *l = arg;
+
+    l->admin = NULL;
+    admin_free (
+        a); /* a failure has been told to the node, the job's end is what it was */
+    finish_cleanup (l);
+}
+
+/* After the last process of the job. */
+static bool epilog_runs (struct local_job *l)
+{
+    if (!l->job->epilog || !l->entered || l->epilogue)
+        return false;
+    l->epilogue = true;
+    l->admin = admin_start (l->x, l->job, true, epilog_done, l);
+    return l->admin != NULL;
+}
+
 static void finish_cleanup (struct local_job *l)
 {
-    if (l->busy || l->nagents > 0 || l->closing)
+    if (l->busy || l->admin || l->nagents > 0 || l->closing)
         return;
     if (l->unclean && agents_strays (l->x->agents)) {
         if (!l->waits)
@@ -795,6 +859,8 @@ static void finish_cleanup (struct local_job *l)
         l->waits = true;
         return;
     }
+    if (epilog_runs (l))
+        return;
     l->closing = true;
     uv_timer_start (&l->timer, cleaned_later, 0, 0);
 }
@@ -809,7 +875,10 @@ void local_job_cleanup (struct exec *x, struct exec_job *job)
             abort ();
         }
         l->nagents = agents_adopt (x->agents, l->launch, job->user.uid, agent_exited, l);
+        l->entered = access (l->launch, F_OK) == 0;
     }
+    if (l->admin)
+        admin_end (l->admin);
     l->cleaning = true;
     l->starting = false;
     l->end_told = true;

@@ -147,8 +147,45 @@ bool cgroup_is_own (void)
     return descend_owns_namespace ();
 }
 
-uint64_t cgroup_oom_kills (void)
+struct cgroup_memory cgroup_memory_now (void)
 {
     struct cgroup_memory m;
-    return cgroup_memory (CGROUP_ROOT, &m) == 0 ? m.kills : 0;
+    cgroup_memory (CGROUP_ROOT, &m);
+    if (!cgroup_is_own ())
+        m.limit = m.peak = 0;
+    return m;
+}
+
+uint64_t cgroup_oom_kills (void)
+{
+    return cgroup_memory_now ().kills;
+}
+
+/* "512 MiB", "1.5 GiB" */
+static void memory_text (uint64_t bytes, char *buf, size_t size)
+{
+    static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB", "PiB" };
+    double n = (double)bytes;
+    size_t i = 0;
+    for (; n >= 1024 && i + 1 < ARRAY_SIZE (units); i++)
+        n /= 1024;
+    bool whole = n - (double)(uint64_t)n < 0.05 || n >= 100;
+    snprintf (buf, size, "%.*f %s", whole ? 0 : 1, n, units[i]);
+}
+
+void cgroup_oom_text (const struct cgroup_memory *m, uint64_t asked, char *buf,
+                      size_t size)
+{
+    char limit[32], peak[32];
+    memory_text (asked ? asked << 20 : m->limit, limit, sizeof (limit));
+    memory_text (m->peak, peak, sizeof (peak));
+    if (m->peak == 0)
+        snprintf (buf, size, "out of memory, the kernel killed a process");
+    else if (asked == 0 && m->limit == 0)
+        snprintf (buf, size,
+                  "out of memory: %s were in use when the kernel killed a process", peak);
+    else
+        snprintf (buf, size,
+                  "out of memory: %s %s, %s were in use when the kernel killed a process",
+                  asked ? "it asked for" : "its limit is", limit, peak);
 }

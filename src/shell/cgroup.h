@@ -25,10 +25,16 @@ struct cgroup_memory { /* bytes; 0: it does not say, or there is no limit */
 
 /* 0 or -ENOENT: there is no such group. */
 int cgroup_memory (const char *root, struct cgroup_memory *ret);
+/* "out of memory: it asked for 512 MiB, 511 MiB were in use when the kernel killed a
+ * process", as far as that is known. asked: MiB on this node, 0: it did not ask. */
+void cgroup_oom_text (const struct cgroup_memory *m, uint64_t asked, char *buf,
+                      size_t size);
 /* Figures of all that ran in the group; what it does not say stays unknown. */
 struct use cgroup_use (const char *root);
 /* Whether the group is the job's alone. */
 bool cgroup_is_own (void);
+/* What the group that is mounted says now; of one that is not the job's own only kills. */
+struct cgroup_memory cgroup_memory_now (void);
 /* Processes killed for lack of memory so far, in the group that is mounted. */
 uint64_t cgroup_oom_kills (void);
 

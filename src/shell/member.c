@@ -18,6 +18,7 @@
 #include "common/macros.h"
 #include "common/sha256.h"
 #include "shell/agent.h"
+#include "shell/cgroup.h"
 #include "shell/door.h"
 #include "shell/sock.h"
 #include "shell/stepd.h"
@@ -111,6 +112,12 @@ static void on_exited (void *ctx, uint32_t task, int status, bool oom)
     uint8_t data[4];
     if (m->orphaned)
         return; /* we killed it: rank 0 shall see us lost, not that task fail */
+    if (oom) {
+        uint8_t figures[WIRE_OOM_SIZE];
+        struct cgroup_memory now = cgroup_memory_now ();
+        wire_put_oom (figures, &now);
+        put (m, WIRE_OOM, 0, 0, figures, sizeof (figures));
+    }
     wire_put_u32 (data, (uint32_t)status);
     put (m, FRAME_EXIT, oom, task, data, sizeof (data));
 }

@@ -9,6 +9,7 @@
 #include "common/clock.h"
 #include "common/hostlist.h"
 #include "common/macros.h"
+#include "shell/cgroup.h"
 #include "shell/sock.h"
 
 #define STREAM_GRACE 5.0    /* seconds for readers to get the end, then the agent goes */
@@ -142,19 +143,30 @@ static void append_uses (struct root *root)
         append_use (root, &root->used[i]);
 }
 
-static void append_exit (struct root *root, uint32_t rank, uint32_t task, int status,
-                         bool oom)
+/* The first word of it is kept, and told. */
+static void note_oom (struct root *root, uint32_t rank, const struct cgroup_memory *m)
+{
+    char text[256], what[160];
+    if (root->js.decided || root->js.oom_text[0])
+        return;
+    cgroup_oom_text (m, root->agent->launch.mem_mib, what, sizeof (what));
+    snprintf (text, sizeof (text), "node %.80s: %s", node_name (root, rank), what);
+    append_text (root, FRAME_NOTE, rank, text);
+    jobstate_oom (&root->js, text);
+}
+
+static bool on_oom (struct root *root, uint32_t rank, const struct frame *msg)
+{
+    if (msg->len != WIRE_OOM_SIZE)
+        return false;
+    struct cgroup_memory m = wire_get_oom (msg->data);
+    note_oom (root, rank, &m);
+    return true;
+}
+
+static void append_exit (struct root *root, uint32_t rank, uint32_t task, int status)
 {
     uint8_t data[4];
-    if (oom && !root->js.decided) {
-        char text[256];
-        snprintf (text, sizeof (text),
-                  "node %s: out of memory, the kernel killed a process",
-                  node_name (root, rank));
-        if (root->js.oom_text[0] == '\0')
-            append_text (root, FRAME_NOTE, rank, text);
-        jobstate_oom (&root->js, text);
-    }
     wire_put_u32 (data, (uint32_t)status);
     append (root, &(struct frame){ .type = FRAME_EXIT,
                                    .rank = rank,
@@ -212,7 +224,11 @@ static void own_output (void *ctx, uint32_t task, int stream, const char *data,
 
 static void own_exited (void *ctx, uint32_t task, int status, bool oom)
 {
-    append_exit (ctx, 0, task, status, oom);
+    if (oom) {
+        struct cgroup_memory now = cgroup_memory_now ();
+        note_oom (ctx, 0, &now);
+    }
+    append_exit (ctx, 0, task, status);
 }
 
 static void own_killed (void *ctx)
@@ -471,12 +487,13 @@ static bool on_message (void *ctx, uint32_t rank, const struct frame *msg)
     case FRAME_EXIT:
         if (msg->len != 4 || !own_task (root, rank, msg->task))
             return false;
-        append_exit (root, rank, msg->task, (int)wire_get_u32 (msg->data),
-                     msg->stream == 1);
+        append_exit (root, rank, msg->task, (int)wire_get_u32 (msg->data));
         return true;
     case WIRE_FAIL:
         on_fail (root, rank, msg);
         return true;
+    case WIRE_OOM:
+        return on_oom (root, rank, msg);
     case WIRE_USAGE:
         return on_usage (root, rank, msg);
     case WIRE_DONE:
@@ -532,7 +549,10 @@ static void step_send (void *ctx, uint32_t rank, const struct frame *msg)
 static void step_up (void *ctx, const struct frame *msg)
 {
     struct root *root = ctx;
-    steps_message (root->steps, 0, msg);
+    if (msg->type == WIRE_OOM)
+        on_oom (root, 0, msg);
+    else
+        steps_message (root->steps, 0, msg);
 }
 
 static void deliver_to_self (struct root *root)

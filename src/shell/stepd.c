@@ -9,6 +9,7 @@
 
 #include "common/macros.h"
 #include "common/taskmap.h"
+#include "shell/cgroup.h"
 #include "shell/env.h"
 #include "shell/stepd_private.h"
 #include "shell/steps.h"
@@ -106,9 +107,19 @@ static void on_taken (void *ctx, uint32_t task, size_t len)
     tell_taken (s);
 }
 
+static void put_oom (const struct rank_step *s)
+{
+    uint8_t data[WIRE_OOM_SIZE];
+    struct cgroup_memory now = cgroup_memory_now ();
+    wire_put_oom (data, &now);
+    stepd_put (s, WIRE_OOM, 0, NO_NUMBER, data, sizeof (data));
+}
+
 static void put_exit (struct rank_step *s, uint32_t task, int status, bool oom)
 {
     uint8_t data[4];
+    if (oom)
+        put_oom (s);
     wire_put_u32 (data, (uint32_t)status);
     stepd_put (s, WIRE_STEP_EXIT, oom, task, data, sizeof (data));
 }

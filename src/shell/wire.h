@@ -62,6 +62,9 @@ enum wire_type {
     /* Upwards, before WIRE_DONE: what this rank has used (use_encode()); stream 0: its
      * part of the job's own tasks, 1: all that ran here. */
     WIRE_USAGE = 92,
+    /* The kernel has killed a process of this rank for want of memory, and the exit of a
+     * task that failed with it comes next: u64 limit, u64 peak, u64 kills, see cgroup.h. */
+    WIRE_OOM,
 
     /* Steps (steps.h). Between rank 0 and a client (fluxq-run), through the agent of its
      * rank; task: the client's number there. Upwards: */
@@ -140,6 +143,11 @@ void wire_put_u32 (uint8_t *p, uint32_t v);
 uint32_t wire_get_u32 (const void *p);
 void wire_put_u64 (uint8_t *p, uint64_t v);
 uint64_t wire_get_u64 (const void *p);
+
+#define WIRE_OOM_SIZE 24
+struct cgroup_memory;
+void wire_put_oom (uint8_t data[WIRE_OOM_SIZE], const struct cgroup_memory *m);
+struct cgroup_memory wire_get_oom (const void *data);
 
 /* Output window of a member: what a quarter of the spool's limit shared by all allows. */
 uint32_t wire_window (uint64_t spool_max, size_t nranks);

@@ -163,7 +163,7 @@ struct kjob {
     char kill_reason[16];
     double kill_grace;
     /* clock_mono() of things, 0: not */
-    double lost_at, kill_by, get_again;
+    double fin_at, lost_at, kill_by, get_again;
     int pull_noted; /* 1: that it goes on, 2: that it does not work */
     bool diagnosed;
     /* removal */

@@ -129,6 +129,38 @@ static void without_a_group_there_is_nothing (void **state)
     assert_int_equal (cgroup_use (root).known, 0);
 }
 
+static void the_reason_has_the_figures (void **state)
+{
+    static const struct {
+        uint64_t limit, peak, asked;
+        const char *text;
+    } cases[] = {
+        { 536870912, 535822336, 512,
+          "out of memory: it asked for 512 MiB, 511 MiB were in use when the kernel "
+          "killed "
+          "a process" },
+        { UINT64_C (1610612736), UINT64_C (1610612736), 1536,
+          "out of memory: it asked for 1.5 GiB, 1.5 GiB were in use when the kernel "
+          "killed "
+          "a process" },
+        { 67108864, 67108864, 0,
+          "out of memory: its limit is 64 MiB, 64 MiB were in use when the kernel killed "
+          "a "
+          "process" },
+        { 0, 67108864, 0,
+          "out of memory: 64 MiB were in use when the kernel killed a process" },
+        { 67108864, 0, 64, "out of memory, the kernel killed a process" },
+    };
+    char text[160];
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE (cases); i++) {
+        struct cgroup_memory m = { cases[i].limit, cases[i].peak, 1 };
+        cgroup_oom_text (&m, cases[i].asked, text, sizeof (text));
+        assert_string_equal (text, cases[i].text);
+    }
+}
+
 static void bytes_are_those_of_all_reads_and_writes (void **state)
 {
     (void)state;
@@ -196,6 +228,7 @@ int main (void)
         WITH_ROOT (version_1_is_read),
         WITH_ROOT (a_number_for_no_limit_is_none),
         WITH_ROOT (without_a_group_there_is_nothing),
+        cmocka_unit_test (the_reason_has_the_figures),
         cmocka_unit_test (bytes_are_those_of_all_reads_and_writes),
         cmocka_unit_test (a_dead_child_is_reaped_with_what_it_used),
     };

@@ -96,6 +96,12 @@ static void lack_of_memory_is_the_reason_when_the_job_ends_by_itself (void **sta
     assert_string_equal (js.finish.text, "n0 had no memory left");
     assert_int_equal (js.finish.status, SIGKILL);
     jobstate_release (&js);
+    start (&js, 1, 1, 0); /* a script that bears the end of its step */
+    jobstate_oom (&js, "n0 had no memory left");
+    jobstate_task_exit (&js, 0, 0, "n0", 0, 110);
+    all_done (&js);
+    assert_string_equal (js.finish.reason, "exited");
+    jobstate_release (&js);
     start (&js, 1, 1, 0);
     jobstate_terminate (&js, "cancelled", "", 5, 110);
     jobstate_oom (&js, "n0");

@@ -46,7 +46,7 @@ static void unknown_and_oversized_messages_are_refused (void **state)
         uint8_t head[FRAME_HEAD] = { (uint8_t)type };
         int known = (type >= FRAME_OUTPUT && type <= FRAME_FINISH)
                     || (type >= WIRE_JOIN && type <= WIRE_EXIT) || type == WIRE_USAGE
-                    || (type >= WIRE_RUN && type <= WIRE_LAST);
+                    || type == WIRE_OOM || (type >= WIRE_RUN && type <= WIRE_LAST);
         assert_int_equal (wire_parse (head, sizeof (head), &got),
                           known ? FRAME_HEAD : -EBADMSG);
     }

@@ -279,6 +279,58 @@ test_expect_success 'a limit is extended while the pods run, also across a resta
     test "$(job_field "$id" time_limit)" = 600 && ! grep USR1 limit.out &&
     fluxq-cancel --signal=USR1 --batch "$id" && wait_until 30 grep -q "shell USR1" limit.out &&
     fluxq-ctl extend "$id" 0:01 && wait_job_state "$id" TIMEOUT 90 && wait_until 30 no_jobs_of_ours
+# step_holds ID STEP JQ: the condition is true of the record of one of its steps
+step_holds()
+{
+    fluxq-show job "$1" --json | jq -e --arg step "$2" ".steps[] | select(.step == \$step) | $3" >/dev/null && return
+    fluxq-show job "$1" --json | jq .steps >&2
+    return 1
+}
+
+test_expect_success 'what a job used is in its record: of its tasks, and of its pods by their control groups' '
+    id=$(fluxq-submit --wait -N 2 --mem 200 -o /dev/null -- \
+        sh -c "dd if=/dev/zero of=/dev/null bs=64M count=1; i=0; while [ \$i -lt 100000 ]; do i=\$((i+1)); done") &&
+    step_holds $id tasks ".reported == 2 and .user.sum > 0 and .peak.min >= 67108864 and .read.sum >= 134217728" &&
+    step_holds $id all ".reported == 2 and .user.sum > 0 and .peak.min >= 67108864 and .peak.max <= 209715200" &&
+    fluxq-show job $id | grep -E "^all .* MiB +node[1-3]"
+'
+
+# Programs of the administrator: on a node that has a word in hooks.yaml they fail with it.
+hook()
+{
+    write_script "$1" <<-END
+	#!/bin/sh
+	echo "on \$FLUXQ_NODENAME as \$(id -u), rank \$FLUXQ_NODEID of \$FLUXQ_NNODES" >&2
+	[ "\$FLUXQ_NODENAME" != "$2" ] || exit 7
+	exit 0
+	END
+}
+
+node_is()
+{
+    fluxq-show node "$1" --json | jq -r ".nodes[0] | .state, .reason" >node.text && [ "$(head -n 1 node.text)" = "$2" ]
+}
+
+with_hooks()
+{
+    hook prolog "$1" && hook epilog "$2" && stop_broker && write_config "$configs/fluxq.kubeconfig" \
+        "prolog: $HERE/prolog" "epilog: $HERE/epilog" "prolog-timeout: 20s" &&
+        start_broker --kube --config "$HERE/kube.yaml"
+}
+
+test_expect_success 'a prolog that fails: its node is drained, the job runs on others' '
+    with_hooks node1 none && id=$(fluxq-submit -N 2 -o /dev/null -- true) && wait_job_state $id COMPLETED 90 &&
+    [ "$(job_field $id nodelist)" = "node[2-3]" ] && [ "$(job_field $id restarts)" = 1 ] &&
+    node_is node1 drained && grep -E "prolog failed on node node1: exit status 7: on node1 as [0-9]+, rank 0 of 2" node.text &&
+    fluxq-ctl resume node1
+'
+
+test_expect_success 'an epilog that fails: its node is drained, the job stays as it ended' '
+    with_hooks none node2 && id=$(fluxq-submit -N 3 -o /dev/null -- true) && wait_job_state $id COMPLETED 90 &&
+    is_drained() { node_is node2 drained; } && wait_until 60 is_drained &&
+    grep -E "epilog failed on node node2: exit status 7: on node2 as [0-9]+, rank 1 of 3" node.text &&
+    node_is node1 up && node_is node3 up && wait_until 60 no_jobs_of_ours && fluxq-ctl resume node2 &&
+    stop_broker && write_config "$configs/fluxq.kubeconfig" && start_broker --kube --config "$HERE/kube.yaml"
 '
 
 test_expect_success 'what carries our label and belongs to no job is swept away' '

@@ -236,10 +236,36 @@ test_expect_success 'the first process of a container is killed on its node: the
     wait_job_state "$main" NODE_FAIL 60 && said "$main" "finish.*$node: "
 '
 
-test_expect_success 'a job that eats more memory than it asked for ends as OUT_OF_MEMORY' '
+test_expect_success 'a job that eats more memory than it asked for ends as OUT_OF_MEMORY, with the figure' '
     id=$(fluxq-submit --mem 64 -o oom.out -- dd if=/dev/zero of=/dev/null bs=300M count=1) &&
-    wait_job_state "$id" OUT_OF_MEMORY 60 && said "$id" "node[123]: out of memory" &&
+    wait_job_state "$id" OUT_OF_MEMORY 60 &&
+    said "$id" "node[123]: out of memory: it asked for 64 MiB, 6[0-9.]* MiB were in use when the kernel killed" &&
+    job_field "$id" result_text | grep "^node node[123]: out of memory: it asked for 64 MiB" &&
     wait_until 60 no_jobs_of_ours && all_free
+'
+
+test_expect_success 'so does one of which a step does, on another node than that of its script' '
+    write_script step.sh <<-\END &&
+	#!/bin/sh
+	ln -s /fluxq/bin/fluxq-shell /tmp/fluxq-run
+	/tmp/fluxq-run -N 2 -n 2 sh -c "[ \$FLUXQ_PROCID = 0 ] || dd if=/dev/zero of=/dev/null bs=300M count=1"
+	END
+    id=$(fluxq-submit -N 2 --mem 64 -o step.out step.sh) && wait_job_state "$id" OUT_OF_MEMORY 60 &&
+    said "$id" "node2: out of memory: it asked for 64 MiB, 6[0-9.]* MiB were in use" &&
+    fluxq-show job "$id" | grep -E "^0 +sh +2 +2 +SIGKILL " && wait_until 60 no_jobs_of_ours
+'
+
+# The kernel may kill all of a pod at once, the agent with it (control groups of version 2): what is
+# then known is what the kubelet says. Here the kernel kills a task, and we all that is left.
+test_expect_success 'so does one of which a pod is killed as a whole, of any rank, and it does not run again' '
+    for rank in 0 1; do
+        rm -f eaten.out && id=$(fluxq-submit -N 2 --mem 64 --requeue -o eaten.out -- \
+            sh -c "[ \$FLUXQ_PROCID != $rank ] || { dd if=/dev/zero of=/dev/null bs=300M count=1; echo eaten; }; sleep 97621") &&
+        wait_until 60 grep -q eaten eaten.out && kill -9 $(agent_pids "$id" $rank) &&
+        wait_job_state "$id" OUT_OF_MEMORY 90 &&
+        said "$id" "node[123]: out of memory: it asked for 64 MiB, and all of that was in use" &&
+        [ "$(count_events "$id" requeue)" = 0 ] && wait_until 60 no_jobs_of_ours || return 1
+    done
 '
 
 # ---- the broker ----

@@ -213,6 +213,24 @@ static void add_plan (json_t *o, struct broker *b, const struct entry *e)
     json_object_set_new (o, "blocking_jobs", list);
 }
 
+/* What its steps have used: of this attempt as far as they have ended, else of the last one
+ * that has told. */
+static void add_steps (json_t *o, const struct entry *e, const struct journal_record *rec)
+{
+    json_t *use = jobuse_json (e);
+
+    for (size_t i = rec->nevents; !use && i-- > 0;)
+        if (!strcmp (rec->events[i].name, "usage") && rec->events[i].context)
+            use = json_loads (rec->events[i].context, 0, NULL);
+    json_t *steps = json_object_get (use, "steps"),
+           *more = json_object_get (use, "steps_not_kept");
+    json_object_set_new (o, "steps",
+                         json_is_array (steps) ? json_incref (steps) : json_array ());
+    json_object_set_new (o, "steps_not_kept",
+                         json_is_integer (more) ? json_incref (more) : json_integer (0));
+    json_decref (use);
+}
+
 /* It is of the whole here, not of the tasks that have a row in listings. */
 static void add_array (json_t *root, const struct job *job)
 {
@@ -283,6 +301,7 @@ static void answer_job (struct look *l, const struct journal_record *rec)
         json_object_set_new (o, "events", json_integer ((json_int_t)rec->nevents));
         json_object_set_new (o, "time_left", time_left (e->job));
         add_exception (o, e->job);
+        add_steps (o, e, rec);
         add_plan (o, l->b, e);
         if (e->job->array)
             add_array (o, e->job);

@@ -56,9 +56,11 @@ struct entry {
     struct entry *fresh_prev, *fresh_next;
     bool recovered;   /* RUN or CLEANUP was found at start-up: exec recover, not start */
     bool result_told; /* waiters have been answered */
-    char *note;       /* the executor's last word ("pulling image"), or NULL */
-    struct waiter *waiters;              /* GET …/wait */
-    struct follower *followers;          /* GET …/output?follow=1 */
+    json_t *steps;    /* what steps of this attempt have used, see jobuse.c; or NULL */
+    uint64_t steps_not_kept;
+    char *note;                 /* the executor's last word ("pulling image"), or NULL */
+    struct waiter *waiters;     /* GET …/wait */
+    struct follower *followers; /* GET …/output?follow=1 */
     struct entry *done_prev, *done_next; /* list of finished ones, oldest first */
     bool listed_active;
     struct entry *active_prev, *active_next; /* in RUN or CLEANUP */
@@ -257,6 +259,14 @@ void broker_retry_starts (struct broker *b);
 /* ... which is now: some start may have waited for what has just come to pass. */
 void broker_starts_due (struct broker *b);
 
+/* -- jobuse.c: what a job's steps have used -- */
+void jobuse_host_init (struct broker *b);
+/* Context of the event "usage", as far as it is known; NULL: nothing is. */
+json_t *jobuse_json (const struct entry *e);
+/* The attempt is over: emit it, and forget it. */
+void jobuse_emit (struct broker *b, struct entry *e);
+void jobuse_drop (struct entry *e);
+
 /* -- serialize.c: large starts, one at a time -- */
 /* It is not to be handed to the executor now; broker_starts_due() asks again. */
 bool broker_start_waits (struct broker *b, struct entry *e);
@@ -278,6 +288,8 @@ void suspects_failed (struct broker *b, const struct entry *e, const char *nodes
                       const char *text);
 /* All its ranks are ready; while job->avoid is still known. */
 void suspects_started (struct broker *b, const struct entry *e);
+/* Drain a node that is up, for good reason, as an operator would. */
+void suspects_drain (struct broker *b, const char *node, const char *why);
 void suspects_forget (struct broker *b, const char *node);
 void suspects_release (struct broker *b);
 

@@ -5,12 +5,14 @@
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "common/cut.h"
 #include "common/parse.h"
 #include "exec/mounts.h"
 
 #define QUEUES_MAX 256
+#define NO_PROGRAM "none"
 #define TIMEOUT_MAX 86400.0
 #define SERIALIZE_MAX 1000000
 #define YEARS_MAX (INT64_C (10) * 365 * 86400)
@@ -31,7 +33,8 @@ enum kind {
     KIND_LISTEN,
     KIND_QUEUES,
     KIND_PRIORITY,
-    KIND_SECTION
+    KIND_SECTION,
+    KIND_PROGRAM
 };
 
 struct key {
@@ -67,6 +70,9 @@ static const struct key keys[] = {
     { "requeue", KIND_BOOL, AT (requeue), 0, 0 },
     { "requeue-order", KIND_REQUEUE_ORDER, AT (requeue_at_end), 0, 0 },
     { "grace", KIND_DURATION, AT (grace), 0, 0 },
+    { "prolog", KIND_PROGRAM, AT (admin.prolog), 0, 0 },
+    { "epilog", KIND_PROGRAM, AT (admin.epilog), 0, 0 },
+    { "prolog-timeout", KIND_TIMEOUT, AT (admin.timeout), 0, 0 },
     { "array-max", KIND_INT, AT (array_max), 1, ARRAY_TASKS_MAX },
     { "keep-finished", KIND_INT, AT (keep_finished), 0, 10000000 },
     { "output-max", KIND_BYTES, AT (output_max), CUT_MAX_LEAST, INT64_C (1) << 50 },
@@ -90,6 +96,9 @@ static const struct key queue_keys[] = {
     { "priority", KIND_INT, AT (priority), 0, PRIORITY_QUEUE_MAX },
     { "image", KIND_STRING, AT (image), 0, 0 },
     { "mounts", KIND_MOUNTS, AT (mounts), 0, 0 },
+    { "prolog", KIND_PROGRAM, AT (admin.prolog), 0, 0 },
+    { "epilog", KIND_PROGRAM, AT (admin.epilog), 0, 0 },
+    { "prolog-timeout", KIND_TIMEOUT, AT (admin.timeout), 0, 0 },
 };
 #undef AT
 
@@ -144,6 +153,21 @@ static int set_duration (double *field, const json_t *value, const struct place 
         || parse_fsd (json_string_value (value), field, p->key, &why) < 0)
         return FAIL (p, "%s: expected a duration such as 90s, 5m or 1.5h", p->key);
     return 0;
+}
+
+/* An administrator's program, which must be there: else each node would be drained for it. */
+static int set_program (char **field, const json_t *value, const struct place *p)
+{
+    const char *path = json_string_value (value);
+    struct stat st;
+
+    if (!path || (*path != '/' && strcmp (path, NO_PROGRAM) != 0))
+        return FAIL (p, "%s: expected the absolute path of a program, or none", p->key);
+    if (*path == '/' && stat (path, &st) < 0)
+        return FAIL (p, "%s: %s: %s", p->key, path, strerror (errno));
+    if (*path == '/' && (!S_ISREG (st.st_mode) || !(st.st_mode & 0111)))
+        return FAIL (p, "%s: %s is no program (chmod +x it)", p->key, path);
+    return set_string (field, value, p);
 }
 
 /* Of a start: there must be an end to it. */
@@ -252,6 +276,8 @@ static int set_queue_value (struct config_queue *q, const struct key *key, json_
         return set_duration (field, value, p);
     case KIND_TIMEOUT:
         return set_timeout (field, value, p);
+    case KIND_PROGRAM:
+        return set_program (field, value, p);
     case KIND_BOOL:
         return set_bool (field, value, p);
     case KIND_MOUNTS:
@@ -310,6 +336,8 @@ static void queue_release (struct config_queue *q)
     free (q->name);
     free (q->image);
     json_decref (q->mounts);
+    free (q->admin.prolog);
+    free (q->admin.epilog);
 }
 
 static int read_queues (struct config *c, json_t *value, const struct place *p)
@@ -440,6 +468,8 @@ static int set_value (struct config *c, const struct key *key, json_t *value,
         return set_timeout (field, value, p);
     case KIND_BYTES:
         return set_bytes (key, field, value, p);
+    case KIND_PROGRAM:
+        return set_program (field, value, p);
     case KIND_STRINGS:
         return set_strings (field, value, p);
     case KIND_LISTEN:
@@ -508,6 +538,7 @@ struct config *config_default (void)
     c->start_retries = 5;
     c->timeouts = (struct config_timeouts){ .start = 300, .pull = 1800 };
     c->drain_after_failures = 3;
+    c->admin.timeout = 60;
     c->requeue = true;
     c->grace = 30;
     c->array_max = 100000;
@@ -532,6 +563,17 @@ static int check_whole (const struct config *c, struct error *err)
         return yaml_error (c->doc, root, "cluster-id", err,
                            "cluster-id: '%s' is not a DNS label of at most 20 characters",
                            c->cluster_id);
+    for (unsigned i = 0; i < c->nqueues && !strcmp (c->executor, "kube"); i++) {
+        const struct config_admin admin = config_admin_of (c, i);
+        json_t *kube = json_object_get (root, "kube");
+
+        if ((admin.prolog || admin.epilog) && !json_object_get (kube, "admin-image")
+            && !json_object_get (kube, "image"))
+            return yaml_error (c->doc, root, "kube", err,
+                               "queue %s has a prolog or epilog: that needs an image to "
+                               "run in, kube.admin-image",
+                               c->queues[i].name);
+    }
     if (c->start_backoff_max < c->start_backoff)
         return yaml_error (c->doc, root, "start-backoff-max", err,
                            "start-backoff-max is less than start-backoff");
@@ -589,8 +631,9 @@ void config_destroy (struct config *c)
         queue_release (&c->queues[i]);
     for (char **s = c->operators; s && *s; s++)
         free (*s);
-    char *texts[] = { c->path,       c->executor,    c->state_dir,    c->runtime_dir,
-                      c->cluster_id, c->listen_host, c->munge_socket, c->shell_path };
+    char *texts[] = { c->path,         c->executor,    c->state_dir,    c->runtime_dir,
+                      c->cluster_id,   c->listen_host, c->munge_socket, c->shell_path,
+                      c->admin.prolog, c->admin.epilog };
     for (size_t i = 0; i < ARRAY_SIZE (texts); i++)
         free (texts[i]);
     free (c->operators);
@@ -629,6 +672,23 @@ struct config_timeouts config_timeouts_of (const struct config *c, unsigned queu
 
     t.place = first_of (q->place, all->place, t.start);
     return t;
+}
+
+/* A queue may say that it has none. */
+static char *program_of (char *own, char *all)
+{
+    char *path = own ? own : all;
+
+    return path && strcmp (path, NO_PROGRAM) != 0 ? path : NULL;
+}
+
+struct config_admin config_admin_of (const struct config *c, unsigned queue)
+{
+    const struct config_admin *q = &c->queues[queue].admin, *all = &c->admin;
+
+    return (struct config_admin){ .prolog = program_of (q->prolog, all->prolog),
+                                  .epilog = program_of (q->epilog, all->epilog),
+                                  .timeout = first_of (q->timeout, all->timeout, 0) };
 }
 
 const struct config_queue *config_default_queue (const struct config *c)

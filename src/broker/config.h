@@ -26,6 +26,12 @@ struct config_timeouts {
     double start, place, pull;
 };
 
+/* The administrator's programs around each rank of a job. NULL: not set here. */
+struct config_admin {
+    char *prolog, *epilog; /* absolute paths, or "none" */
+    double timeout;        /* seconds; 0: not set here */
+};
+
 struct config_queue {
     char *name;
     bool is_default;
@@ -38,6 +44,7 @@ struct config_queue {
     int priority;      /* added to each job's priority, 0..1000 */
     char *image;       /* for jobs without --image, or NULL */
     json_t *mounts;    /* of its pods, see exec/mounts.h, or NULL */
+    struct config_admin admin;
 };
 
 /* The mapping "priority:". */
@@ -76,6 +83,7 @@ struct config {
     bool requeue_at_end;           /* else at its old place in the order */
     double grace;                  /* seconds between SIGTERM and SIGKILL */
     unsigned array_max;            /* tasks of an array */
+    struct config_admin admin;     /* of queues that say nothing else; timeout is set */
     size_t keep_finished;          /* finished jobs kept in memory for listings */
     uint64_t output_max;           /* bytes of a job's output for fluxq-logs; 0: all */
     struct config_priority priority;
@@ -91,6 +99,8 @@ const struct config_queue *config_default_queue (const struct config *c);
 /* Those of a job in the queue (an index), all > 0. own: its own start timeout, or 0. */
 struct config_timeouts config_timeouts_of (const struct config *c, unsigned queue,
                                            double own);
+/* Those of a job in the queue (an index): borrowed, NULL for none. */
+struct config_admin config_admin_of (const struct config *c, unsigned queue);
 /* Index in queues, or -ENOENT. */
 int config_queue_index (const struct config *c, const char *name);
 /* An option: this executor, and (key not NULL) a value in its mapping, over what the file

@@ -88,6 +88,7 @@ void entry_destroy (struct entry *e)
     rset_destroy (e->r);
     exec_job_free (e->xjob);
     job_destroy (e->job);
+    jobuse_drop (e);
     free (e->note);
     free (e->reservation);
     free (e);

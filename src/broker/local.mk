@@ -19,6 +19,7 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/foresee.c \
 	src/broker/job_ids.c \
 	src/broker/jobs.c \
+	src/broker/jobuse.c \
 	src/broker/lifecycle.c \
 	src/broker/limit.c \
 	src/broker/nodes.c \

@@ -126,6 +126,11 @@ static void host_node_gone (void *arg, const char *name)
     broker_plan_due (b);
 }
 
+static void host_node_failed (void *arg, const char *name, const char *reason)
+{
+    suspects_drain (arg, name, reason);
+}
+
 static void host_nodes_complete (void *arg)
 {
     struct broker *b = arg;
@@ -138,6 +143,7 @@ void nodes_host_init (struct broker *b)
     b->host.node = host_node;
     b->host.node_foreign = host_node_foreign;
     b->host.node_gone = host_node_gone;
+    b->host.node_failed = host_node_failed;
     b->host.nodes_complete = host_nodes_complete;
 }
 

@@ -33,6 +33,8 @@ void exec_job_free (struct exec_job *x)
     users_release (&x->user);
     free ((char *)x->dir);
     free ((char *)x->spool);
+    free ((char *)x->prolog);
+    free ((char *)x->epilog);
     free ((char *)x->name);
     free ((char *)x->queue);
     json_decref (x->mounts);
@@ -120,7 +122,12 @@ static struct exec_limits limits_of (const struct broker *b, const struct entry 
     const struct config_timeouts t =
         config_timeouts_of (b->config, e->queue, e->js ? e->js->start_timeout : 0);
 
-    return (struct exec_limits){ .start = t.start, .place = t.place, .pull = t.pull };
+    /* What the administrator's program takes is not the job's. */
+    const struct config_admin admin = config_admin_of (b->config, e->queue);
+    double more = admin.prolog ? admin.timeout : 0;
+
+    return (
+        struct exec_limits){ .start = t.start + more, .place = t.place, .pull = t.pull };
 }
 
 static struct exec_job *make_exec_job (struct broker *b, struct entry *e,
@@ -157,7 +164,12 @@ static struct exec_job *make_exec_job (struct broker *b, struct entry *e,
     x->mounts = json_incref (b->config->queues[e->queue].mounts);
     x->dir = dir;
     x->spool = spool;
-    if (!x->name || !x->queue) {
+    const struct config_admin admin = config_admin_of (b->config, e->queue);
+    x->prolog = admin.prolog ? strdup (admin.prolog) : NULL;
+    x->epilog = admin.epilog ? strdup (admin.epilog) : NULL;
+    x->admin_timeout = admin.timeout;
+    if (!x->name || !x->queue || !x->prolog != !admin.prolog
+        || !x->epilog != !admin.epilog) {
         exec_job_free (x);
         return NULL;
     }
@@ -442,24 +454,28 @@ static void host_ready (void *arg, uint64_t id)
 }
 
 /* Back into the queue: at once after a good start, else later and later, and without the
- * nodes at fault (hostlist, or NULL). */
+ * nodes at fault (hostlist, or NULL). at_once: these are drained, and the start does not
+ * count as one that failed. */
 static int queue_again (struct broker *b, struct entry *e, const char *reason,
-                        const char *nodes)
+                        const char *nodes, bool at_once)
 {
     const struct config *c = b->config;
-    unsigned failed = e->job->started ? 0 : e->job->failed_starts + 1;
+    unsigned failed = e->job->started || at_once ? 0 : e->job->failed_starts + 1;
     double wait = job_backoff (failed, c->start_backoff, c->start_backoff_max);
-    autofree char *avoid = failed ? broker_avoid_more (e->job, nodes) : NULL;
+    autofree char *avoid = failed || at_once ? broker_avoid_more (e->job, nodes) : NULL;
     json_t *context = json_pack ("{s:o s:f s:s s:s*}", "reason", broker_text (reason),
                                  "begin", failed ? clock_wall () + wait : 0.0, "order",
                                  c->requeue_at_end ? "end" : "old", "avoid", avoid);
 
+    if (at_once)
+        json_object_set_new (context, "uncounted", json_true ());
     if (c->requeue_at_end) {
         json_object_set_new (context, "turn", json_integer ((json_int_t)b->next_id));
         json_object_set_new (context, "setback",
                              json_integer ((json_int_t)broker_setback (b, e)));
     }
     entry_set_note (e, reason);
+    jobuse_emit (b, e);
     int rc = broker_emit (b, e, "requeue", context);
     if (rc == 0)
         broker_avoid_prepare (b, e);
@@ -475,11 +491,15 @@ static void host_start_failed (void *arg, uint64_t id,
     if (!e || e->job->finished)
         return;
     log_warning ("job %ju: start failed: %s", (uintmax_t)id, why->text);
+    if (e->job->state == JOB_RUN && why->drained) {
+        queue_again (b, e, why->text, NULL, true);
+        return;
+    }
     if (e->job->state == JOB_RUN && why->nodes && why->suspect)
         suspects_failed (b, e, why->nodes, why->text);
     if (e->job->state == JOB_RUN && why->retry
         && e->job->failed_starts < b->config->start_retries) {
-        queue_again (b, e, why->text, why->nodes);
+        queue_again (b, e, why->text, why->nodes, false);
         return;
     }
     if (e->job->state == JOB_RUN)
@@ -523,7 +543,7 @@ static bool survives (struct broker *b, struct entry *e, const char *text, char 
 
     if (tries < b->config->start_retries) {
         snprintf (buf, size, "node lost: %s", text);
-        return queue_again (b, e, buf, NULL) == 0;
+        return queue_again (b, e, buf, NULL, false) == 0;
     }
     snprintf (buf, size, "%s", text);
     if (tries > 0)
@@ -548,6 +568,7 @@ static void host_finished (void *arg, uint64_t id, int status, const char *reaso
         text = lost;
     }
     const char *type = exception_of (reason);
+    jobuse_emit (b, e);
     if (type && !e->job->has_exception)
         broker_exception (b, e, type, b->uid, text);
     broker_emit (b, e, "finish",
@@ -588,5 +609,6 @@ void exec_host_init (struct broker *b)
     h->cleaned = host_cleaned;
     h->output = host_output;
     h->note = host_note;
+    jobuse_host_init (b);
     nodes_host_init (b);
 }

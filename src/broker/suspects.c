@@ -110,28 +110,38 @@ static bool is_up (const struct broker *b, const char *name)
 }
 
 /* What an operator has drained keeps the operator's reason. */
+void suspects_drain (struct broker *b, const char *node, const char *why)
+{
+    struct journal_txn *t = NULL;
+    struct error err = { 0 };
+    char reason[REASON_MAX];
+
+    if (!is_up (b, node))
+        return;
+    snprintf (reason, sizeof (reason), "%s", why);
+    if (nodes_drain (b, node, reason, &t, &err) < 0) {
+        journal_txn_destroy (t);
+        log_error ("node %s: cannot be drained: %s", node, err.text);
+        return;
+    }
+    if (journal_commit (b->journal, t, 0, NULL, NULL) < 0)
+        log_error (
+            "node %s: its drain will be forgotten at the next start: out of memory",
+            node);
+    log_warning ("node %s is drained: %s (fluxq-ctl resume %s when it is well again)",
+                 node, reason, node);
+}
+
 static void drain_if_due (struct broker *b, struct suspect *s)
 {
     unsigned limit = b->config->drain_after_failures;
-    struct journal_txn *t = NULL;
-    struct error err = { 0 };
     char reason[REASON_MAX];
 
     if (limit == 0 || s->njobs < limit || !s->confirmed || !is_up (b, s->name))
         return;
     snprintf (reason, sizeof (reason), "%zu job%s failed to start here, last: %s",
               s->njobs, s->njobs == 1 ? "" : "s", s->last);
-    if (nodes_drain (b, s->name, reason, &t, &err) < 0) {
-        journal_txn_destroy (t);
-        log_error ("node %s: cannot be drained: %s", s->name, err.text);
-        return;
-    }
-    if (journal_commit (b->journal, t, 0, NULL, NULL) < 0)
-        log_error (
-            "node %s: its drain will be forgotten at the next start: out of memory",
-            s->name);
-    log_warning ("node %s is drained: %s (fluxq-ctl resume %s when it is well again)",
-                 s->name, reason, s->name);
+    suspects_drain (b, s->name, reason);
     drop (b, s);
 }
 

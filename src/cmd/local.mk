@@ -13,6 +13,7 @@ src_cmd_libcmd_a_SOURCES = \
 	src/cmd/show_job.c \
 	src/cmd/show_priority.c \
 	src/cmd/show_reservation.c \
+	src/cmd/show_steps.c \
 	src/cmd/watch.c \
 	$(COMMANDS_FILES)
 nodist_src_cmd_libcmd_a_SOURCES = src/cmd/table.c

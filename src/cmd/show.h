@@ -14,6 +14,8 @@ struct show {
 
 /* The answer of GET /v1/jobs/ID as lines of "Key: value". */
 void show_job (const json_t *job);
+/* Its steps that have ended, a line each: part of show_job(). */
+void show_steps (const json_t *job);
 /* A job's events, a line each. */
 void show_events (const json_t *events);
 /* Priorities term by term: of these jobs, or of all that wait. The exit status. */

@@ -210,6 +210,7 @@ void show_job (const json_t *o)
                      answer_text (o, "avoids"));
     for (i = 0; i < n; i++)
         print_rank (json_array_get (ranks, i));
+    show_steps (o);
 }
 
 /* -- events -- */

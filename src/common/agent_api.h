@@ -50,6 +50,10 @@
 #define AGENT_EXIT_ALREADY 3
 #define AGENT_PROTOCOL "fluxq" /* that a connection can be upgraded to */
 
+/* "fluxq-shell admin-run", see shell/adminrun.h, and its status when the program failed. */
+#define ADMINRUN_COMMAND "admin-run"
+#define ADMINRUN_FAILED 4
+
 /* "NONCE:MAC" for one request: NONCE 16 random bytes in hex, MAC = HMAC-SHA256 (key,
  * METHOD " " TARGET "\n" NONCE-hex) in hex; target = path with query as the agent sees
  * it. 0 or -errno. */

@@ -33,7 +33,7 @@ void frame_encode_head (const struct frame *f, uint8_t head[FRAME_HEAD])
 
 static bool head_is_valid (const uint8_t *head, const struct frame *f)
 {
-    if (f->type < FRAME_OUTPUT || f->type > FRAME_FINISH || head[2] || head[3]
+    if (f->type < FRAME_OUTPUT || f->type >= FRAME_TYPES || head[2] || head[3]
         || f->len > FRAME_DATA_MAX)
         return false;
     if (f->type == FRAME_OUTPUT)

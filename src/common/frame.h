@@ -28,6 +28,8 @@ enum frame_type {
     FRAME_NOTE,       /* data: a line of the agent for the user ("time limit reached") */
     FRAME_LOST,   /* a rank's agent was lost; data: reason text with the node's name */
     FRAME_FINISH, /* last frame of the job: struct frame_finish as text, see below */
+    FRAME_USAGE,  /* what a step has used, at its end: stepuse.h; before FRAME_FINISH */
+    FRAME_TYPES = 32, /* a reader passes over those below that it does not know */
 };
 
 /* Data of FRAME_FINISH: "status=N reason=WORD text=REST" where N is a wait status (worst

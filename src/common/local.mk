@@ -17,6 +17,7 @@ SHELL_COMMON_SOURCES = \
 	src/common/record.c \
 	src/common/rlimits.c \
 	src/common/sha256.c \
+	src/common/stepuse.c \
 	src/common/strbuf.c \
 	src/common/taskmap.c \
 	src/common/userfile.c
@@ -46,6 +47,7 @@ COMMON_TESTS = \
 	src/common/test/test_pattern \
 	src/common/test/test_rlimits \
 	src/common/test/test_sha256 \
+	src/common/test/test_stepuse \
 	src/common/test/test_strbuf \
 	src/common/test/test_taskmap \
 	src/common/test/test_userfile \
@@ -69,6 +71,7 @@ src_common_test_test_parse_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_pattern_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_rlimits_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_sha256_LDADD = $(COMMON_TEST_LIBS)
+src_common_test_test_stepuse_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_strbuf_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_taskmap_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_taskmap_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc \

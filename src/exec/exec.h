@@ -58,6 +58,8 @@ struct exec_start_failure {
                         * nowhere in particular */
     bool suspect; /* these nodes may be broken: nothing that is the job's own (its image,
                    * its memory), and no race that was lost */
+    bool drained; /* these nodes were told by node_failed(): the job did nothing, and is
+                   * queued again at once however often that happens */
 };
 
 /* A job as executors see it. Owned by the broker, stays valid from start()/recover()
@@ -78,6 +80,10 @@ struct exec_job {
     uint64_t output_max; /* bytes that the spool may take, see cut.h; 0: any */
     struct exec_limits limits;
     json_t *mounts; /* of its queue, see mounts.h, or NULL */
+    /* The administrator's programs, run for each rank before its tasks and after them; NULL:
+     * none. Absolute paths here. */
+    const char *prolog, *epilog;
+    double admin_timeout; /* seconds that each may take, >= 1 */
     const char *
         dir; /* the job's own directory STATE/jobs/ID, exists, belongs to the user, 0700 */
     const char
@@ -97,6 +103,9 @@ struct exec_host { /* how the executor tells the broker; arg first */
     void (*node_foreign) (void *arg, const char *name, uint32_t cores, uint32_t gpus,
                           int64_t memory_mib);
     void (*node_gone) (void *arg, const char *name);
+    /* The administrator's own program says that something is wrong with it: it takes no
+     * more jobs until an operator says so. */
+    void (*node_failed) (void *arg, const char *name, const char *reason);
     void (*nodes_complete) (
         void *arg); /* the first full list was reported: recovery may begin */
     /* jobs */
@@ -109,6 +118,9 @@ struct exec_host { /* how the executor tells the broker; arg first */
     void (*cleaned) (void *arg, uint64_t id);
     /* The spool grew or ended (fluxq-logs -f waits for this). */
     void (*output) (void *arg, uint64_t id);
+    /* What a step has used: the text of a FRAME_USAGE (stepuse.h), as a program of the user's
+     * may have written it. Before finished(); the same step may come again. */
+    void (*usage) (void *arg, uint64_t id, const char *text, size_t len);
     /* Anything worth a line in the job's record ("image is being pulled on node2"). */
     void (*note) (void *arg, uint64_t id, const char *text);
 };

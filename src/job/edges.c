@@ -430,12 +430,16 @@ static int on_requeue (struct job *job, const struct event *e, struct outcome *o
     const char *reason, *order = "old", *avoid = NULL;
     int64_t turn = (int64_t)job->turn, setback = 0;
     double begin = 0;
+    bool uncounted = false;
     int rc = get_string (e, "reason", &reason, JSON_REQUIRED, err);
     if (rc < 0 || (rc = get_seconds (e, "begin", &begin, err)) < 0
         || (rc = get_string (e, "order", &order, JSON_OPTIONAL_KEY, err)) < 0
         || (rc = get_string (e, "avoid", &avoid, JSON_OPTIONAL_KEY, err)) < 0
         || (rc = get_int (e, "turn", 0, INT64_MAX, &turn, JSON_OPTIONAL_KEY, err)) < 0
         || (rc = get_int (e, "setback", 0, UINT32_MAX, &setback, JSON_OPTIONAL_KEY, err))
+               < 0
+        || (rc = json_get_bool (e->context, "uncounted", &uncounted, JSON_OPTIONAL_KEY,
+                                e->name, err))
                < 0)
         return rc;
     if (job->array)
@@ -459,6 +463,7 @@ static int on_requeue (struct job *job, const struct event *e, struct outcome *o
         job->setback = setback;
     }
     job->requeue = true;
+    job->requeue_uncounted = uncounted;
     return 0;
 }
 
@@ -505,7 +510,7 @@ static void attempt_reset (struct job *job)
     job->ntasks = job->asked.ntasks;
     job->ncores = job->asked.ncores;
     job->duration = job->asked.duration;
-    job->failed_starts += !job->started;
+    job->failed_starts += !job->started && !job->requeue_uncounted;
     job->reruns += job->started;
     job->started = job->kill_sent = job->requeue = job->released = job->finished = false;
     job->has_exception = false;
@@ -588,6 +593,6 @@ const struct edge *edge_find (const struct job *job, const char *event)
 
 bool edge_is_remark (const char *event)
 {
-    return strcmp (event, "memo") == 0 || strcmp (event, "fluxq-restart") == 0
-           || strncmp (event, "debug.", 6) == 0;
+    return strcmp (event, "memo") == 0 || strcmp (event, "usage") == 0
+           || strcmp (event, "fluxq-restart") == 0 || strncmp (event, "debug.", 6) == 0;
 }

@@ -34,13 +34,14 @@
  *                                                    size: {reason, text} of an elastic job
  *     finish     {status}                            as of wait(2)
  *     exception  {type, severity; note, userid}      severity 0 ends the job
- *     requeue    {reason; begin, order, turn, setback, avoid}
+ *     requeue    {reason; begin, order, turn, setback, avoid, uncounted}
  *                                                    not to start before that unix time;
  *                                                    order "end": its age counts from now,
  *                                                    its turn is that of this id, and
  *                                                    setback is taken off its priority;
  *                                                    avoid: nodes (RFC 29), all that it
- *                                                    is to avoid until a good start
+ *                                                    is to avoid until a good start;
+ *                                                    uncounted: no failed start (a prolog)
  *     jobspec-update   {"attributes.system.duration"; userid}   another time limit, while it
  *                                                    waits (RFC 21)
  *     resource-update  {expiration, duration; userid}  the same while it runs: unix time at
@@ -48,6 +49,8 @@
  *                                                    the limit (ours)
  *     release    {ranks: "all", final}
  *     task-start, task-end, task-cancel              of an array, see array.h
+ *     usage      {attempt, steps, steps_not_kept}    what an attempt's steps used: ignored
+ *                                                    here, for people and accounting
  *     memo, fluxq-restart, debug.*  any: ignored, in every state
  */
 #ifndef FLUXQ_JOB_JOB_H
@@ -143,7 +146,8 @@ struct job {
     bool limit_changed; /* since alloc: its agent may know another limit */
     bool kill_sent;     /* an exception asked for the end */
     bool requeue;       /* clean leads back to PRIORITY */
-    bool released;      /* a final release was seen */
+    bool requeue_uncounted; /* ... and this start does not count as a failed one */
+    bool released;          /* a final release was seen */
     /* end */
     bool finished;
     int status;        /* wait status of finish */

@@ -113,6 +113,10 @@ static void add_exception (struct strbuf *sb, const struct job *job)
         strbuf_adds (sb, "node lost");
         break;
     case JOB_OUT_OF_MEMORY:
+        if (note && strstr (note, "out of memory")) { /* with its node and figures */
+            strbuf_adds (sb, note);
+            return;
+        }
         strbuf_adds (sb, "out of memory");
         break;
     case JOB_PREEMPTED:

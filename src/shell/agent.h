@@ -38,7 +38,7 @@ struct agent {
     uint8_t key[AGENT_KEY_SIZE];
     uint32_t rank;
     char user_env_problem[256]; /* why its tasks have no login environment; or "" */
-    struct tree tree; /* who is whose parent */
+    struct tree tree;           /* who is whose parent */
     struct loop loop;
     /* Told by worker.c; arg is the role's. */
     void (*on_child) (void *arg); /* SIGCHLD */

@@ -32,6 +32,11 @@ void descend_note_init (void)
     in_own_namespace = getpid () == 1;
 }
 
+bool descend_owns_namespace (void)
+{
+    return in_own_namespace;
+}
+
 /* "PID (COMM) STATE PPID ...": COMM may hold anything, also ") R 1", so look from the
  * end. */
 static bool read_stat (int procfd, const char *name, struct proc *ret)
@@ -120,17 +125,17 @@ int descend_signal (int sig)
 }
 
 /* Reap what is dead; whether there are children left. */
-static bool reap (void (*reaped) (void *, pid_t, int), void *arg)
+static bool reap (void (*reaped) (void *, const struct reaped *), void *arg)
 {
-    int status;
+    struct reaped dead;
     pid_t pid;
-    while ((pid = waitpid (-1, &status, WNOHANG)) > 0)
+    while ((pid = reap_next (&dead)) > 0)
         if (reaped)
-            reaped (arg, pid, status);
-    return pid == 0 || errno != ECHILD;
+            reaped (arg, &dead);
+    return pid == 0;
 }
 
-bool descend_kill (void (*reaped) (void *arg, pid_t pid, int status), void *arg)
+bool descend_kill (void (*reaped) (void *arg, const struct reaped *dead), void *arg)
 {
     if (!reap (reaped, arg))
         return true;

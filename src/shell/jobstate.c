@@ -141,7 +141,7 @@ unsigned jobstate_task_exit (struct jobstate *js, uint32_t rank, uint32_t task,
     js->status = worst;
     if (--js->nrunning > 0 || js->phase == JOB_KILL)
         return 0;
-    if (js->oom_text[0])
+    if (js->oom_text[0] && js->status != 0)
         decide (js, "oom", js->oom_text);
     if (!js->decided) {
         js->decided = true; /* with the text of the worst task */

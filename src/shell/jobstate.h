@@ -72,8 +72,8 @@ void jobstate_release (struct jobstate *js);
 unsigned jobstate_joined (struct jobstate *js, uint32_t rank, double now);
 unsigned jobstate_task_exit (struct jobstate *js, uint32_t rank, uint32_t task,
                              const char *node, int status, double now);
-/* To be called before the failed task's jobstate_task_exit(): when the job then ends by
- * itself, its reason is oom. */
+/* To be called before the failed task's jobstate_task_exit(), and for tasks of steps: when
+ * the job then ends by itself and has failed, its reason is oom. */
 void jobstate_oom (struct jobstate *js, const char *text);
 /* A rank has no process of the job left (its answer to JOB_DO_KILL). */
 unsigned jobstate_done (struct jobstate *js, uint32_t rank, double now);

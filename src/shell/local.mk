@@ -3,8 +3,10 @@
 # All in one command: one static program, small enough to travel in a ConfigMap, from its own
 # sources and the part of src/common that needs nothing but libc.
 SHELL_PARTS = \
+	src/shell/adminrun.c \
 	src/shell/api.c \
 	src/shell/bcast.c \
+	src/shell/cgroup.c \
 	src/shell/cpubind.c \
 	src/shell/cpubind_os.c \
 	src/shell/descend.c \
@@ -21,7 +23,6 @@ SHELL_PARTS = \
 	src/shell/loop.c \
 	src/shell/member.c \
 	src/shell/multiprog.c \
-	src/shell/oom.c \
 	src/shell/outfile.c \
 	src/shell/places.c \
 	src/shell/pmi.c \
@@ -29,6 +30,7 @@ SHELL_PARTS = \
 	src/shell/pmi2.c \
 	src/shell/pmi_mapping.c \
 	src/shell/receive.c \
+	src/shell/reap.c \
 	src/shell/root.c \
 	src/shell/run.c \
 	src/shell/run_options.c \
@@ -87,6 +89,7 @@ t_helper_pmi_launch_LDADD = src/shell/libshell.a $(COMMON_LIBS)
 
 if HAVE_CMOCKA
 SHELL_TESTS = \
+	src/shell/test/test_cgroup \
 	src/shell/test/test_cpubind \
 	src/shell/test/test_env \
 	src/shell/test/test_http \
@@ -109,6 +112,7 @@ UNIT_TESTS += $(SHELL_TESTS)
 # Allocations of src/ come through the test, which lets them fail.
 SHELL_WRAP_FLAGS = -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc -Wl,--wrap=strndup
 SHELL_TEST_LIBS = src/shell/libshell.a $(COMMON_LIBS) $(CMOCKA_LIBS)
+src_shell_test_test_cgroup_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_cpubind_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_cpubind_LDFLAGS = $(AM_LDFLAGS) $(SHELL_WRAP_FLAGS)
 src_shell_test_test_env_LDADD = $(SHELL_TEST_LIBS)

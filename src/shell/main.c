@@ -10,6 +10,7 @@
 #include "common/macros.h"
 #include "common/option.h"
 #include "common/parse.h"
+#include "shell/adminrun.h"
 #include "shell/agent.h"
 #include "shell/bcast.h"
 #include "shell/guardian.h"
@@ -219,6 +220,8 @@ int main (int argc, char **argv)
         return bcast_main (argc, argv);
     if (argc == 3 && !strcmp (argv[1], USER_ENV_COMMAND))
         return user_env_print (argv[2]);
+    if (argc > 1 && !strcmp (argv[1], ADMINRUN_COMMAND))
+        return adminrun_main (argc - 1, argv + 1);
     if (parse_command_line (argc, argv, &cl, &err) < 0) {
         fprintf (stderr, PROGRAM ": %s\n", err.text);
         return 2;

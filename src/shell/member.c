@@ -14,6 +14,7 @@
 #include "common/macros.h"
 #include "common/sha256.h"
 #include "shell/agent.h"
+#include "shell/cgroup.h"
 #include "shell/door.h"
 #include "shell/server.h"
 #include "shell/sock.h"
@@ -72,17 +73,33 @@ static void on_exited (void *ctx, uint32_t task, int status, bool oom)
     uint8_t data[4];
     if (m->orphaned)
         return; /* we killed it: rank 0 shall see us lost, not that task fail */
+    if (oom) {
+        uint8_t figures[WIRE_OOM_SIZE];
+        struct cgroup_memory now = cgroup_memory_now ();
+        wire_put_oom (figures, &now);
+        put (m, WIRE_OOM, 0, 0, figures, sizeof (figures));
+    }
     wire_put_u32 (data, (uint32_t)status);
     put (m, FRAME_EXIT, oom, task, data, sizeof (data));
+}
+
+static void put_usage (struct member *m, uint8_t stream, struct use use)
+{
+    char text[USE_TEXT_MAX];
+    size_t len = use_encode (&use, text);
+    put (m, WIRE_USAGE, stream, 0, text, len);
 }
 
 static void on_killed (void *ctx)
 {
     struct member *m = ctx;
-    if (m->orphaned)
+    if (m->orphaned) {
         loop_stop (&m->agent->loop, 1);
-    else
-        put (m, WIRE_DONE, 0, 0, NULL, 0);
+        return;
+    }
+    put_usage (m, 0, tasks_own_use (m->tasks));
+    put_usage (m, 1, tasks_use (m->tasks));
+    put (m, WIRE_DONE, 0, 0, NULL, 0);
 }
 
 static const struct task_events task_events = { on_room, on_output, on_exited, on_killed,

@@ -6,10 +6,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/hostlist.h"
 #include "common/macros.h"
 #include "common/rlimits.h"
 #include "shell/hostfile.h"
+#include "shell/cgroup.h"
 #include "shell/sock.h"
 
 #define STREAM_GRACE 5.0    /* seconds for readers to get the end, then the agent goes */
@@ -70,25 +72,109 @@ static void append_output (struct root *root, uint32_t rank, uint32_t task, int 
         io_failed (root, err.text);
 }
 
-static void append_exit (struct root *root, uint32_t rank, uint32_t task, int status,
-                         bool oom)
+/* -- what was used -- */
+
+static uint64_t now_ms (void)
+{
+    return (uint64_t)(clock_wall () * 1000.0);
+}
+
+/* A failure to write it is not one of the job: its end comes all the same. */
+static void append_use (void *ctx, struct stepuse *use)
+{
+    struct root *root = ctx;
+    struct strbuf sb;
+    strbuf_init (&sb, FRAME_DATA_MAX);
+    stepuse_encode (use, &sb);
+    if (!sb.err)
+        spool_append (&root->spool, &(struct frame){ .type = FRAME_USAGE,
+                                                     .len = (uint32_t)sb.len,
+                                                     .data = sb.buf });
+    strbuf_release (&sb);
+}
+
+static void begin_use (struct root *root)
+{
+    const struct launch *l = &root->agent->launch;
+    uint32_t ntasks = l->batch ? 1 : launch_ntasks (l);
+    uint32_t nnodes = l->batch ? 1 : (uint32_t)l->nnodes;
+    const char *own = l->batch ? STEPUSE_BATCH : STEPUSE_TASKS;
+    root->used[0] = (struct stepuse){ .ntasks = ntasks, .nnodes = nnodes };
+    root->used[1] = (struct stepuse){ .ntasks = ntasks, .nnodes = (uint32_t)l->nnodes };
+    snprintf (root->used[0].step, sizeof (root->used[0].step), "%s", own);
+    snprintf (root->used[1].step, sizeof (root->used[1].step), STEPUSE_ALL);
+    for (size_t i = 0; i < ARRAY_SIZE (root->used); i++) {
+        snprintf (root->used[i].name, sizeof (root->used[i].name), "%s", l->job_name);
+        root->used[i].begin_ms = now_ms ();
+    }
+}
+
+/* A rank's word on what it used. Of ranks without tasks of the job's own there is none of
+ * these to be told. */
+static bool take_use (struct root *root, uint32_t rank, unsigned which,
+                      const struct use *use)
+{
+    uint8_t bit = (uint8_t)(1U << which);
+    if (which >= ARRAY_SIZE (root->used) || (root->members[rank].told & bit))
+        return false;
+    root->members[rank].told |= bit;
+    if (which == 1 || tasks_count (&root->agent->launch, rank) > 0)
+        stepuse_add (&root->used[which], rank, use);
+    return true;
+}
+
+static bool on_usage (struct root *root, uint32_t rank, const struct frame *msg)
+{
+    struct use use;
+    return use_decode (msg->data, msg->len, &use) == 0
+           && take_use (root, rank, msg->stream, &use);
+}
+
+static void append_uses (struct root *root)
+{
+    if (root->used[0].begin_ms == 0)
+        return; /* nothing has begun */
+    steps_record_rest (root->steps);
+    root->used[0].status = root->js.status;
+    root->used[1].status = root->js.finish.status;
+    root->used[1].end_ms = now_ms ();
+    if (root->used[0].end_ms == 0)
+        root->used[0].end_ms = root->used[1].end_ms;
+    for (size_t i = 0; i < ARRAY_SIZE (root->used); i++)
+        append_use (root, &root->used[i]);
+}
+
+/* The first word of it is kept, and told. */
+static void note_oom (struct root *root, uint32_t rank, const struct cgroup_memory *m)
+{
+    char text[256], what[160];
+    if (root->js.decided || root->js.oom_text[0])
+        return;
+    cgroup_oom_text (m, root->agent->launch.mem_mib, what, sizeof (what));
+    snprintf (text, sizeof (text), "node %.80s: %s", node_name (root, rank), what);
+    append_text (root, FRAME_NOTE, rank, text);
+    jobstate_oom (&root->js, text);
+}
+
+static bool on_oom (struct root *root, uint32_t rank, const struct frame *msg)
+{
+    if (msg->len != WIRE_OOM_SIZE)
+        return false;
+    struct cgroup_memory m = wire_get_oom (msg->data);
+    note_oom (root, rank, &m);
+    return true;
+}
+
+static void append_exit (struct root *root, uint32_t rank, uint32_t task, int status)
 {
     uint8_t data[4];
-    if (oom && !root->js.decided) {
-        char text[256];
-        snprintf (text, sizeof (text),
-                  "node %s: out of memory, the kernel killed a process",
-                  node_name (root, rank));
-        if (root->js.oom_text[0] == '\0')
-            append_text (root, FRAME_NOTE, rank, text);
-        jobstate_oom (&root->js, text);
-    }
     wire_put_u32 (data, (uint32_t)status);
     append (root, &(struct frame){ .type = FRAME_EXIT,
                                    .rank = rank,
                                    .task = task,
                                    .len = sizeof (data),
                                    .data = (char *)data });
+    root->used[0].end_ms = now_ms ();
     carry_out (root, jobstate_task_exit (&root->js, rank, task, node_name (root, rank),
                                          status, loop_now ()));
 }
@@ -139,12 +225,19 @@ static void own_output (void *ctx, uint32_t task, int stream, const char *data,
 
 static void own_exited (void *ctx, uint32_t task, int status, bool oom)
 {
-    append_exit (ctx, 0, task, status, oom);
+    if (oom) {
+        struct cgroup_memory now = cgroup_memory_now ();
+        note_oom (ctx, 0, &now);
+    }
+    append_exit (ctx, 0, task, status);
 }
 
 static void own_killed (void *ctx)
 {
     struct root *root = ctx;
+    struct use own = tasks_own_use (root->tasks), all = tasks_use (root->tasks);
+    take_use (root, 0, 0, &own);
+    take_use (root, 0, 1, &all);
     carry_out (root, jobstate_done (&root->js, 0, loop_now ()));
 }
 
@@ -201,6 +294,7 @@ static unsigned start (struct root *root)
     root->started_at = time (NULL);
     uint64_t end_time = end_of_time (root);
     append (root, &(struct frame){ .type = FRAME_READY });
+    begin_use (root);
     note_fallback (root);
     note_rlimits (root);
     if (root->agent->user_env_problem[0])
@@ -221,6 +315,7 @@ static unsigned start (struct root *root)
 static void finish (struct root *root)
 {
     char data[512];
+    append_uses (root);
     int len = frame_finish_encode (&root->js.finish, data, sizeof (data));
     int rc = spool_append (&root->spool, &(struct frame){ .type = FRAME_FINISH,
                                                           .len = (uint32_t)MAX (len, 0),
@@ -480,12 +575,15 @@ static bool on_message (void *ctx, uint32_t rank, const struct frame *msg)
     case FRAME_EXIT:
         if (msg->len != 4 || !own_task (root, rank, msg->task))
             return false;
-        append_exit (root, rank, msg->task, (int)wire_get_u32 (msg->data),
-                     msg->stream == 1);
+        append_exit (root, rank, msg->task, (int)wire_get_u32 (msg->data));
         return true;
     case WIRE_FAIL:
         on_fail (root, rank, msg);
         return true;
+    case WIRE_OOM:
+        return on_oom (root, rank, msg);
+    case WIRE_USAGE:
+        return on_usage (root, rank, msg);
     case WIRE_DONE:
         carry_out (root, jobstate_done (&root->js, rank, loop_now ()));
         return true;
@@ -548,7 +646,10 @@ static void step_send (void *ctx, uint32_t rank, const struct frame *msg)
 static void step_up (void *ctx, const struct frame *msg)
 {
     struct root *root = ctx;
-    steps_message (root->steps, 0, msg);
+    if (msg->type == WIRE_OOM)
+        on_oom (root, 0, msg);
+    else
+        steps_message (root->steps, 0, msg);
 }
 
 static void deliver_to_self (struct root *root)
@@ -579,6 +680,7 @@ static int create_steps (struct root *root, struct error *err)
     if (!root->steps || !root->stepd)
         return error_set (err, ENOMEM, "no memory");
     root->door = door_create (&agent->loop, l, 0, step_up, root, err);
+    steps_set_record (root->steps, append_use);
     return root->door ? hostfile_write (l, err) : -EIO;
 }
 
@@ -732,6 +834,8 @@ static void destroy (struct root *root)
     outfiles_close (root->files);
     api_nonces_destroy (root->nonces);
     jobstate_release (&root->js);
+    for (size_t i = 0; i < ARRAY_SIZE (root->used); i++)
+        stepuse_release (&root->used[i]);
     spool_close (&root->spool);
     free (root->members);
 }

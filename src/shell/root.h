@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "common/stepuse.h"
 #include "shell/agent.h"
 #include "shell/door.h"
 #include "shell/jobstate.h"
@@ -27,6 +28,7 @@ struct api_nonces;
 struct root_member {
     uint32_t consumed; /* bytes of output taken, for which it has no new credit yet */
     bool fell_back;    /* its working directory is / */
+    uint8_t told;      /* WIRE_USAGE: bits of 1 << stream */
 };
 
 struct root {
@@ -44,15 +46,16 @@ struct root {
     struct root_member *members;
     struct api_nonces *nonces;
     uint32_t window;
-    uint32_t njoined;   /* members, also those that came after the end */
-    bool was_full;      /* output waits for room */
-    bool io_failed;     /* said once */
-    bool abandoned;     /* the guardian is dead: go as soon as all is killed */
-    bool leaving;       /* WIRE_EXIT was sent */
-    bool reported;      /* FRAME_FINISH is in the spool's file */
-    time_t started_at;  /* by the clock on the wall */
-    double finished_at; /* 0: not finished */
-    double leave_by;    /* when leaving: latest time */
+    uint32_t njoined;       /* members, also those that came after the end */
+    bool was_full;          /* output waits for room */
+    bool io_failed;         /* said once */
+    bool abandoned;         /* the guardian is dead: go as soon as all is killed */
+    bool leaving;           /* WIRE_EXIT was sent */
+    bool reported;          /* FRAME_FINISH is in the spool's file */
+    time_t started_at;      /* by the clock on the wall */
+    double finished_at;     /* 0: not finished */
+    double leave_by;        /* when leaving: latest time */
+    struct stepuse used[2]; /* by the job's own tasks, by all; begin_ms 0: none began */
     struct loop_timer timer;
 };
 

@@ -9,6 +9,7 @@
 
 #include "common/macros.h"
 #include "common/taskmap.h"
+#include "shell/cgroup.h"
 #include "shell/env.h"
 #include "shell/stepd_private.h"
 #include "shell/steps.h"
@@ -110,23 +111,44 @@ static void on_taken (void *ctx, uint32_t task, size_t len)
     tell_taken (s);
 }
 
+static void put_oom (const struct rank_step *s)
+{
+    uint8_t data[WIRE_OOM_SIZE];
+    struct cgroup_memory now = cgroup_memory_now ();
+    wire_put_oom (data, &now);
+    stepd_put (s, WIRE_OOM, 0, NO_NUMBER, data, sizeof (data));
+}
+
 static void put_exit (struct rank_step *s, uint32_t task, int status, bool oom)
 {
     uint8_t data[4];
+    if (oom)
+        put_oom (s);
     wire_put_u32 (data, (uint32_t)status);
     stepd_put (s, WIRE_STEP_EXIT, oom, task, data, sizeof (data));
+}
+
+static void put_usage (const struct rank_step *s)
+{
+    char text[USE_TEXT_MAX];
+    struct use use = taskset_use (s->set);
+    size_t len = use_encode (&use, text);
+    stepd_put (s, WIRE_STEP_USAGE, 0, NO_NUMBER, text, len);
 }
 
 static void on_exited (void *ctx, uint32_t task, int status, bool oom)
 {
     struct rank_step *s = ctx;
     struct step_task *t = find_own (s, task);
+    bool last = s->started == s->nown && taskset_running (s->set) == 0;
     t->ended = true;
     tell_taken (s);
     if (s->pmi)
         steppmi_exited (s->pmi, (uint32_t)(t - s->own), status);
+    if (last)
+        put_usage (s);
     put_exit (s, task, status, oom);
-    if (s->started == s->nown && taskset_running (s->set) == 0)
+    if (last)
         free_step (s);
 }
 

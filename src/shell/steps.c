@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "common/macros.h"
 #include "shell/jobstate.h"
 #include "shell/multiprog.h"
@@ -109,13 +110,55 @@ static void free_step (struct steps *steps, struct step *step)
     }
     free (step->nodes);
     layout_release (&step->layout);
+    stepuse_release (&step->use);
     strbuf_release (&step->text);
     step_spec_release (&step->spec);
     free (step);
 }
 
+/* What the record of its end is to begin with. */
+static void name_step (struct step *step)
+{
+    const struct step_spec *spec = &step->spec;
+    const char *program = spec->multi_prog ? "multi-prog"
+                          : spec->nargs    ? spec->args[0]
+                                           : NULL;
+    const char *slash = program ? strrchr (program, '/') : NULL;
+    const char *name = spec->name ? spec->name : slash ? slash + 1 : program;
+
+    step->use.begin_ms = (uint64_t)(clock_wall () * 1000.0);
+    step->use.ntasks = step->layout.ntasks;
+    step->use.nnodes = step->nbusy;
+    snprintf (step->use.step, sizeof (step->use.step), "%u", spec->id);
+    snprintf (step->use.name, sizeof (step->use.name), "%s", name ? name : "");
+}
+
+static void record (struct steps *steps, struct step *step)
+{
+    if (step->state != STEP_RUNNING || !steps->record || !step->use.step[0])
+        return;
+    step->use.end_ms = (uint64_t)(clock_wall () * 1000.0);
+    step->use.status = step->status;
+    steps->record (steps->ctx, &step->use);
+}
+
+void steps_record_rest (struct steps *steps)
+{
+    for (struct step *step = steps->first; step; step = step->next) {
+        step->status = status_worst (step->status, SIGKILL);
+        record (steps, step);
+    }
+    steps->record = NULL;
+}
+
+void steps_set_record (struct steps *steps, steps_record_fn fn)
+{
+    steps->record = fn;
+}
+
 static void end_step (struct steps *steps, struct step *step)
 {
+    record (steps, step);
     char data[4 + sizeof (step->why)];
     size_t len = strlen (step->why);
     wire_put_u32 ((uint8_t *)data, (uint32_t)step->status);
@@ -212,6 +255,7 @@ static void start_step (struct steps *steps, struct step *step)
     strbuf_init (&sb, STEP_SPEC_MAX);
     step->state = STEP_RUNNING;
     step->spec.id = steps->next_id++;
+    name_step (step);
     int rc = step_spec_write (&step->spec, &sb);
     if (rc == 0)
         rc = tell_started (steps, step);
@@ -531,6 +575,18 @@ static void on_text (struct steps *steps, struct step *step, const struct step_n
     stop_step (steps, step, why);
 }
 
+static bool on_usage (struct step *step, struct step_node *node, const struct frame *msg)
+{
+    struct use use;
+
+    if (node->left == 0 || use_decode (msg->data, msg->len, &use) < 0)
+        return false;
+    if (!node->has_told)
+        stepuse_add (&step->use, node->rank, &use);
+    node->has_told = true;
+    return true;
+}
+
 static void on_abort (struct steps *steps, struct step *step,
                       const struct step_node *node, const struct frame *msg)
 {
@@ -576,6 +632,8 @@ static bool node_message (struct steps *steps, struct step *step, struct step_no
             return false;
         on_abort (steps, step, node, msg);
         return true;
+    case WIRE_STEP_USAGE:
+        return on_usage (step, node, msg);
     default:
         return false;
     }

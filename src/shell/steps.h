@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "common/launch.h"
+#include "common/stepuse.h"
 #include "shell/loop.h"
 #include "shell/wire.h"
 
@@ -37,6 +38,9 @@ struct steps;
  * the loop), or to all: WIRE_ALL. */
 typedef void (*steps_send_fn) (void *ctx, uint32_t rank, const struct frame *msg);
 
+/* A step that had begun has ended, or the job has: its record, with the status. */
+typedef void (*steps_record_fn) (void *ctx, struct stepuse *use);
+
 /* NULL: no memory. launch must outlive it. */
 struct steps *steps_create (struct loop *loop, const struct launch *launch,
                             steps_send_fn send, void *ctx);
@@ -50,6 +54,10 @@ bool steps_run (const struct steps *steps);
 /* Signal a step that runs, or end it: SIGTERM, SIGKILL after the job's grace. -ENOENT. */
 int steps_signal (struct steps *steps, uint32_t id, int sig);
 int steps_cancel (struct steps *steps, uint32_t id);
+void steps_set_record (struct steps *steps, steps_record_fn record);
+/* The job is over: those of which some task did not say how it ended (its rank is lost) are
+ * recorded, too. Nothing else is to be said to the steps after this. */
+void steps_record_rest (struct steps *steps);
 /* Output of a step's node that may be under way. */
 uint32_t steps_credit (uint32_t nnodes);
 

@@ -3,6 +3,7 @@
 #define FLUXQ_SHELL_STEPS_PRIVATE_H
 
 #include "common/idset.h"
+#include "common/stepuse.h"
 #include "shell/layout.h"
 #include "shell/steps.h"
 #include "shell/stepspec.h"
@@ -16,6 +17,7 @@ struct step_node {
     uint64_t taken;      /* bytes of input */
     struct strbuf puts;  /* for the KVS, in this exchange */
     bool has_put;
+    bool has_told; /* what it used */
 };
 
 struct step {
@@ -31,6 +33,7 @@ struct step {
     bool holds;             /* its nodes' cores are its own */
     uint32_t left;          /* tasks */
     int status;             /* worst wait status */
+    struct stepuse use;     /* from its start on */
     char why[256];          /* it ended early */
     uint64_t taken;
     uint32_t nputs;
@@ -49,6 +52,7 @@ struct steps {
     struct loop *loop;
     const struct launch *launch;
     steps_send_fn send;
+    steps_record_fn record; /* or NULL */
     void *ctx;
     struct step *first; /* in the order of their coming */
     uint32_t n;

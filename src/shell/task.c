@@ -16,11 +16,11 @@
 #include "common/frame.h"
 #include "common/macros.h"
 #include "common/rlimits.h"
+#include "shell/cgroup.h"
 #include "shell/cpubind.h"
 #include "shell/descend.h"
 #include "shell/env.h"
 #include "shell/infile.h"
-#include "shell/oom.h"
 #include "shell/wire.h"
 
 #define TICK 0.05        /* seconds */
@@ -41,6 +41,7 @@ struct task {
     pid_t pid;
     uint32_t id;
     int status;
+    struct use use; /* with what it left behind */
     bool dead;
     bool reported;
     double died;
@@ -58,7 +59,7 @@ struct taskset {
     struct task *v;
     uint32_t n, room;
     uint32_t running;
-    uint64_t oom_before; /* see oom.h */
+    uint64_t oom_before; /* see cgroup.h */
     struct taskset *next;
 };
 
@@ -74,10 +75,11 @@ struct tasks {
     const char *cwd;
     uint64_t end_time;
     bool killing;
+    struct use ended; /* by sets that are gone, and by what is nobody's */
     struct loop_timer tick;
     struct loop_timer again;
     struct rlimit nofile;
-    struct rlimits rlimits; /* of the launch file */
+    struct rlimits rlimits;       /* of the launch file */
     struct idset *cpus, *allowed; /* that the job's own tasks may use; NULL: any */
     char buf[FRAME_DATA_MAX];
 };
@@ -287,7 +289,7 @@ static void report (struct task *task)
     task->reported = true;
     set->running--;
     close_input (task);
-    bool oom = task->status != 0 && oom_kills () > set->oom_before;
+    bool oom = task->status != 0 && cgroup_oom_kills () > set->oom_before;
     set->events->exited (set->ctx, task->id, task->status, oom);
 }
 
@@ -379,13 +381,33 @@ static struct task *find_task (struct tasks *tasks, pid_t pid)
     return NULL;
 }
 
-static void on_reaped (void *arg, pid_t pid, int status)
+/* The task that has begun this session. */
+static struct task *find_leader (struct tasks *tasks, pid_t session)
 {
-    struct task *task = find_task (arg, pid);
-    if (!task)
+    for (struct taskset *set = tasks->sets; set && session > 0; set = set->next)
+        for (uint32_t i = 0; i < set->n; i++)
+            if (set->v[i].pid == session)
+                return &set->v[i];
+    return NULL;
+}
+
+/* What a task did not wait for has become our child: it counts as the task's. */
+static void count_orphan (struct tasks *tasks, const struct reaped *dead)
+{
+    struct task *task = find_leader (tasks, dead->session);
+    use_join (task ? &task->use : &tasks->ended, &dead->use);
+}
+
+static void on_reaped (void *arg, const struct reaped *dead)
+{
+    struct task *task = find_task (arg, dead->pid);
+    if (!task) {
+        count_orphan (arg, dead);
         return;
+    }
+    use_join (&task->use, &dead->use);
     task->dead = true;
-    task->status = status;
+    task->status = dead->status;
     task->died = loop_now ();
     take_rest (task);
     report_if_drained (task, task->died);
@@ -393,10 +415,9 @@ static void on_reaped (void *arg, pid_t pid, int status)
 
 void tasks_reap (struct tasks *tasks)
 {
-    int status;
-    pid_t pid;
-    while ((pid = waitpid (-1, &status, WNOHANG)) > 0)
-        on_reaped (tasks, pid, status);
+    struct reaped dead;
+    while (reap_next (&dead) > 0)
+        on_reaped (tasks, &dead);
     if (tasks->killing)
         on_kill_again (&tasks->again);
 }
@@ -476,7 +497,7 @@ struct taskset *taskset_create (struct tasks *tasks, uint32_t n,
     set->room = n;
     set->events = events;
     set->ctx = ctx;
-    set->oom_before = oom_kills ();
+    set->oom_before = cgroup_oom_kills ();
     set->next = tasks->sets;
     tasks->sets = set;
     return set;
@@ -491,6 +512,8 @@ void taskset_destroy (struct taskset *set)
     while (*at != set)
         at = &(*at)->next;
     *at = set->next;
+    struct use use = taskset_use (set);
+    use_join (&set->tasks->ended, &use);
     if (set == set->tasks->own)
         set->tasks->own = NULL;
     for (uint32_t i = 0; i < set->n; i++) {
@@ -500,6 +523,34 @@ void taskset_destroy (struct taskset *set)
     }
     loop_free_later (set->tasks->loop, set->v);
     loop_free_later (set->tasks->loop, set);
+}
+
+struct use taskset_use (const struct taskset *set)
+{
+    struct use sum = { 0 };
+    for (uint32_t i = 0; i < set->n; i++)
+        use_add (&sum, &set->v[i].use);
+    return sum;
+}
+
+struct use tasks_own_use (const struct tasks *tasks)
+{
+    return tasks->own ? taskset_use (tasks->own) : (struct use){ 0 };
+}
+
+struct use tasks_use (const struct tasks *tasks)
+{
+    struct use sum = { .known = 1U << USE_USER | 1U << USE_SYSTEM | 1U << USE_PEAK };
+    use_join (&sum, &tasks->ended);
+    for (const struct taskset *set = tasks->sets; set; set = set->next) {
+        struct use use = taskset_use (set);
+        use_join (&sum, &use);
+    }
+    if (cgroup_is_own ()) {
+        struct use group = cgroup_use (CGROUP_ROOT);
+        use_overrule (&sum, &group);
+    }
+    return sum;
 }
 
 uint32_t taskset_running (const struct taskset *set)

@@ -27,6 +27,7 @@
 
 #include "common/error.h"
 #include "common/launch.h"
+#include "common/stepuse.h"
 #include "shell/loop.h"
 
 struct tasks;
@@ -60,6 +61,10 @@ int tasks_enter_cwd (struct tasks *tasks, bool *ret_fell_back, struct error *err
  * a task that ends with 127 (no such file) or 126. On error some may run: call
  * tasks_kill(). */
 int tasks_start (struct tasks *tasks, uint64_t end_time, struct error *err);
+/* What the job's own tasks have used here, and what all that ran here has: that is the
+ * cgroup's word where the job has one of its own. */
+struct use tasks_own_use (const struct tasks *tasks);
+struct use tasks_use (const struct tasks *tasks);
 /* Unix seconds as told to tasks_start(); 0: no limit, or it has not been called. */
 uint64_t tasks_end_time (const struct tasks *tasks);
 void tasks_reap (struct tasks *tasks);
@@ -96,6 +101,8 @@ struct taskset *taskset_create (struct tasks *tasks, uint32_t n,
                                 const struct task_events *events, void *ctx);
 /* What still runs is killed and reported to nobody. */
 void taskset_destroy (struct taskset *set);
+/* What its tasks have used: of those that are dead, with all that they started. */
+struct use taskset_use (const struct taskset *set);
 /* Start the next task of the set: 0 or negative errno. */
 int taskset_start (struct taskset *set, const struct task_start *how, struct error *err);
 /* Tasks that have not been reported. */

@@ -8,6 +8,7 @@
 
 #include "common/macros.h"
 #include "common/sha256.h"
+#include "shell/cgroup.h"
 
 void wire_put_u32 (uint8_t *p, uint32_t v)
 {
@@ -31,6 +32,20 @@ void wire_put_u64 (uint8_t *p, uint64_t v)
 uint64_t wire_get_u64 (const void *p)
 {
     return wire_get_u32 (p) | (uint64_t)wire_get_u32 ((const uint8_t *)p + 4) << 32;
+}
+
+void wire_put_oom (uint8_t data[WIRE_OOM_SIZE], const struct cgroup_memory *m)
+{
+    wire_put_u64 (data, m->limit);
+    wire_put_u64 (data + 8, m->peak);
+    wire_put_u64 (data + 16, m->kills);
+}
+
+struct cgroup_memory wire_get_oom (const void *data)
+{
+    const uint8_t *p = data;
+    return (struct cgroup_memory){ wire_get_u64 (p), wire_get_u64 (p + 8),
+                                   wire_get_u64 (p + 16) };
 }
 
 /* Room for len more bytes behind those that wait. */
@@ -130,6 +145,7 @@ ssize_t wire_parse (const void *buf, size_t avail, struct frame *ret)
                            .data = (const char *)p + FRAME_HEAD };
     bool known = (ret->type >= FRAME_OUTPUT && ret->type <= FRAME_FINISH)
                  || (ret->type >= WIRE_JOIN && ret->type <= WIRE_LIMIT)
+                 || (ret->type >= WIRE_USAGE && ret->type <= WIRE_OOM)
                  || (ret->type >= WIRE_RUN && ret->type <= WIRE_RUN_LAST)
                  || (ret->type >= WIRE_STEP_START && ret->type <= WIRE_STEP_LAST);
     if (!known || p[2] || p[3] || ret->len > FRAME_DATA_MAX)

@@ -70,6 +70,13 @@ enum wire_type {
     WIRE_EXIT,   /* all is reported: the agent may go */
     WIRE_LIMIT,  /* data as of WIRE_START: the job ends at another time */
 
+    /* Upwards, before WIRE_DONE: what this rank has used (use_encode()); stream 0: its
+     * part of the job's own tasks, 1: all that ran here. */
+    WIRE_USAGE = 92,
+    /* The kernel has killed a process of this rank for want of memory, and the exit of a
+     * task that failed with it comes next: u64 limit, u64 peak, u64 kills, see cgroup.h. */
+    WIRE_OOM,
+
     /* Steps (steps.h). Between rank 0 and a client (fluxq-run), through the agent of its
      * rank; task: the client's number there. Upwards: */
     WIRE_RUN = 96,   /* a piece of a step_spec's text; stream 1: the last one */
@@ -100,7 +107,8 @@ enum wire_type {
     WIRE_STEP_TAKEN,  /* u32 bytes of input that all its tasks here have taken */
     WIRE_STEP_PUT,   /* a piece of what this rank puts into the KVS; stream 1: the last */
     WIRE_STEP_ABORT, /* a task wants the step ended: u32 wait status, why */
-    WIRE_STEP_LAST = WIRE_STEP_ABORT,
+    WIRE_STEP_USAGE, /* before its last task's exit here: what they used (use_encode()) */
+    WIRE_STEP_LAST = WIRE_STEP_USAGE,
 };
 
 enum wire_join {
@@ -144,6 +152,11 @@ void wire_put_u32 (uint8_t *p, uint32_t v);
 uint32_t wire_get_u32 (const void *p);
 void wire_put_u64 (uint8_t *p, uint64_t v);
 uint64_t wire_get_u64 (const void *p);
+
+#define WIRE_OOM_SIZE 24
+struct cgroup_memory;
+void wire_put_oom (uint8_t data[WIRE_OOM_SIZE], const struct cgroup_memory *m);
+struct cgroup_memory wire_get_oom (const void *data);
 
 /* Output window of a member: a quarter of the spool's limit (0: none), at most
  * WIRE_WINDOWS, shared by all ranks; never less than WIRE_WINDOW_MIN. */

@@ -333,8 +333,8 @@ static int cmd_raw (const char *path)
 
 static void print_frame (const struct frame *f)
 {
-    static const char *const names[] = { "?",    "OUTPUT", "READY", "EXIT",
-                                         "NOTE", "LOST",   "FINISH" };
+    static const char *const names[] = { "?",    "OUTPUT", "READY",  "EXIT",
+                                         "NOTE", "LOST",   "FINISH", "USAGE" };
     printf ("%s rank=%" PRIu32, names[f->type < ARRAY_SIZE (names) ? f->type : 0],
             f->rank);
     if (f->type == FRAME_OUTPUT)

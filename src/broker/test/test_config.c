@@ -58,6 +58,36 @@ static void test_defaults (void **state)
     config_destroy (c);
 }
 
+static void test_prolog_of_queues (void **state)
+{
+    struct error err = { 0 };
+    struct config *c = load ("prolog: /bin/true\n"
+                             "epilog: /bin/false\n"
+                             "queues:\n"
+                             "  all: {default: true}\n"
+                             "  own: {prolog: /bin/sh, prolog-timeout: 5s}\n"
+                             "  bare: {prolog: none, epilog: none}\n",
+                             &err);
+
+    (void)state;
+    assert_non_null (c);
+    struct config_admin all = config_admin_of (c, 0), own = config_admin_of (c, 1),
+                        bare = config_admin_of (c, 2);
+    assert_string_equal (all.prolog, "/bin/true");
+    assert_string_equal (all.epilog, "/bin/false");
+    assert_true (all.timeout == 60 && own.timeout == 5);
+    assert_string_equal (own.prolog, "/bin/sh");
+    assert_string_equal (own.epilog, "/bin/false");
+    assert_true (!bare.prolog && !bare.epilog);
+    config_destroy (c);
+    /* In a pod it needs an image. */
+    assert_null (load ("executor: kube\nprolog: /bin/true\nkube: {}\n", &err));
+    assert_non_null (strstr (err.text, "admin-image"));
+    c = load ("executor: kube\nprolog: /bin/true\nkube: {admin-image: x}\n", &err);
+    assert_non_null (c);
+    config_destroy (c);
+}
+
 static void test_all_keys (void **state)
 {
     struct error err = { 0 };
@@ -248,6 +278,7 @@ int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (test_defaults),
+        cmocka_unit_test (test_prolog_of_queues),
         cmocka_unit_test (test_all_keys),
         cmocka_unit_test (test_refusals),
         cmocka_unit_test (test_missing_file),

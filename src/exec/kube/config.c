@@ -22,6 +22,7 @@ static const struct key {
     { "context", TEXT, offsetof (struct kube_config, context), NULL },
     { "namespace", TEXT, offsetof (struct kube_config, namespace_), NULL },
     { "image", TEXT, offsetof (struct kube_config, image), NULL },
+    { "admin-image", TEXT, offsetof (struct kube_config, admin_image), NULL },
     { "image-pull-policy", CHOICE, offsetof (struct kube_config, pull_policy),
       "Always|IfNotPresent|Never" },
     { "image-pull-secrets", LIST_OF_TEXTS, offsetof (struct kube_config, pull_secrets),
@@ -176,6 +177,7 @@ void kube_config_release (struct kube_config *c)
     free (c->context);
     free (c->namespace_);
     free (c->image);
+    free (c->admin_image);
     free (c->pull_policy);
     free (c->rack_label);
     free (c->gpu_resource);

@@ -13,6 +13,7 @@ struct kube_config {
     char *kubeconfig, *context; /* or NULL: the usual ones */
     char *namespace_;           /* or NULL: the context's, else "default" */
     char *image;                /* of jobs without --image, or NULL */
+    char *admin_image;          /* of prolog and epilog; NULL: image */
     char *pull_policy;          /* or NULL: Kubernetes' own default */
     char *rack_label, *gpu_resource, *service_account;
     char *cluster_domain;  /* of the cluster's DNS */

@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/io.h"
 #include "common/log.h"
 
 #define GET_AGAIN 2.0
+#define ADMIN_MAX ((size_t)128 << 10) /* bytes of a prolog; a ConfigMap holds 1 MiB */
 #define BATCH "/apis/batch/v1/namespaces/"
 #define CORE "/api/v1/namespaces/"
 #define REST_KINDS                                                                       \
@@ -99,14 +101,33 @@ void create_look (struct kjob *k)
     k->looked = !call_send (k, CALL_LOOK, 0, "GET", path, NULL);
 }
 
-static json_t *configmap_of (struct kjob *k, const struct object_source *src)
+/* The administrator's program as it is now. */
+static int read_admin (struct kjob *k, const char *path, struct strbuf *text)
 {
-    autostrbuf struct strbuf text;
+    struct error err = { 0 };
 
+    strbuf_init (text, ADMIN_MAX + 1);
+    if (!path || io_read_file (path, text, ADMIN_MAX, &err) >= 0)
+        return 0;
+    log_error ("job %ju: %s", (uintmax_t)k->id, err.text);
+    job_start_failed (k, true, "%s", err.text);
+    return -EIO;
+}
+
+static json_t *configmap_of (struct kjob *k, struct object_source *src)
+{
+    autostrbuf struct strbuf text, prolog, epilog;
+    bool fine = read_admin (k, k->job->prolog, &prolog) == 0;
+
+    fine &= read_admin (k, k->job->epilog, &epilog) == 0;
     strbuf_init (&text, 8 << 20);
-    if (launch_write (&k->launch, &text) < 0)
+    if (!fine || launch_write (&k->launch, &text) < 0)
         return NULL;
-    return object_configmap (src, k->uid, text.buf, text.len);
+    src->prolog = k->job->prolog ? &prolog : NULL;
+    src->epilog = k->job->epilog ? &epilog : NULL;
+    json_t *o = object_configmap (src, k->uid, text.buf, text.len);
+    src->prolog = src->epilog = NULL;
+    return o;
 }
 
 void create_rest (struct kjob *k)

@@ -435,6 +435,20 @@ static void pod_set_node (struct exec *x, struct kpod *p, const char *name)
     }
 }
 
+/* The job has ended as it has; its node is not well. */
+static void look_at_epilog (struct exec *x, struct kpod *p)
+{
+    char text[512];
+
+    if (!p->view.epilog_failed || p->epilog_told || !p->ours || !p->node)
+        return;
+    p->epilog_told = true;
+    snprintf (text, sizeof (text), "epilog failed on node %.128s: %s", p->node->name,
+              p->view.admin_text);
+    log_warning ("job %ju: %s", (uintmax_t)p->job_id, text);
+    x->host.node_failed (x->host.arg, p->node->name, text);
+}
+
 static void on_pod_changed (json_t *pod, bool is_new, void *arg)
 {
     struct exec *x = arg;
@@ -450,6 +464,7 @@ static void on_pod_changed (json_t *pod, bool is_new, void *arg)
     if (is_new)
         pod_set_owner (x, p, json_object_get (meta, "labels"));
     pod_count (x, p);
+    look_at_epilog (x, p);
     if (p->job)
         job_poke (p->job);
 }

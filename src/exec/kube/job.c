@@ -95,7 +95,8 @@ static void tell_end (struct kjob *k)
         const struct exec_start_failure why = { .text = k->fin.text,
                                                 .retry = k->start_retry,
                                                 .nodes = nodes,
-                                                .suspect = k->suspect };
+                                                .suspect = k->suspect,
+                                                .drained = k->start_drained };
         host->start_failed (host->arg, k->id, &why);
     } else
         host->finished (host->arg, k->id, k->fin.status, k->fin.reason, k->fin.text);
@@ -198,11 +199,37 @@ static void step_bind (struct kjob *k)
         start_judge (k);
 }
 
+/* Its agent; the pod itself may have an epilog yet. */
+static bool has_ended (const struct kpod *p)
+{
+    return p->view.terminal || p->view.exit_code >= 0;
+}
+
 static bool rank_is_lost (const struct kjob *k, uint32_t rank)
 {
     const struct kpod *p = k->pods[rank];
 
-    return !p || p->view.terminal || job_node_down (k, p);
+    return !p || has_ended (p) || job_node_down (k, p);
+}
+
+/* The agent went with the rest, so its last word of memory is not known: it was all that the
+ * pod may have. */
+static void oom_text (const struct kjob *k, uint32_t rank, char *buf, size_t size)
+{
+    int64_t mib = object_request (k->job->r).memory_mib;
+
+    if (mib > 0)
+        snprintf (
+            buf, size,
+            "node %.128s: out of memory: it asked for %jd MiB, and all of that was in "
+            "use when the kernel killed the processes of rank %u",
+            job_node_name (k, rank), (intmax_t)mib, (unsigned)rank);
+    else
+        snprintf (
+            buf, size,
+            "node %.128s: out of memory: the kernel killed the processes of rank %u, "
+            "which had asked for none",
+            job_node_name (k, rank), (unsigned)rank);
 }
 
 /* Says why, from what is known of the pod; the node's name is in it. */
@@ -211,9 +238,11 @@ static void set_lost (struct kjob *k, uint32_t rank)
     const struct kpod *p = k->pods[rank];
     const char *node = job_node_name (k, rank);
 
+    char text[sizeof (k->fin.text)];
+
+    oom_text (k, rank, text, sizeof (text));
     if (p && p->view.oom)
-        job_set_finish (k, SIGKILL, "oom",
-                        "node %s: rank %u was killed for want of memory", node, rank);
+        job_set_finish (k, SIGKILL, "oom", "%s", text);
     else if (job_node_down (k, p))
         job_set_finish (k, SIGKILL, "lost", "node %s: not ready for %.0f s (rank %u)",
                         node, k->x->cfg.grace, rank);
@@ -237,7 +266,7 @@ static void look_for_losses (struct kjob *k, double now)
         if (!rank_is_lost (k, r))
             continue;
         if (r == 0)
-            wait = k->pods[0] && k->pods[0]->view.terminal ? ENDED_WAIT : LOST_WAIT;
+            wait = k->pods[0] && has_ended (k->pods[0]) ? ENDED_WAIT : LOST_WAIT;
         if (k->lost_at == 0)
             k->lost_at = now;
         if (now - k->lost_at >= wait)
@@ -262,13 +291,30 @@ static void carry_out_kill (struct kjob *k, double now)
 /* An agent cannot tell why its task was killed; the kubelet can. */
 static void amend_finish (struct kjob *k)
 {
-    bool killed = strcmp (k->fin.reason, "lost") == 0 || k->fin.status == SIGKILL;
-    struct kpod *p;
+    bool killed =
+        strcmp (k->fin.reason, "lost") == 0
+        || (strcmp (k->fin.reason, "signaled") == 0 && k->fin.status == SIGKILL);
 
-    DL_FOREACH (k->all_pods, p) {
-        if (killed && p->view.oom)
-            snprintf (k->fin.reason, sizeof (k->fin.reason), "oom");
+    for (uint32_t r = 0; killed && r < k->launch.nnodes; r++) {
+        if (!k->pods[r] || !k->pods[r]->view.oom || !strcmp (k->fin.reason, "oom"))
+            continue;
+        snprintf (k->fin.reason, sizeof (k->fin.reason), "oom");
+        oom_text (k, r, k->fin.text, sizeof (k->fin.text));
+        k->fin.status = SIGKILL;
     }
+}
+
+/* A rank is lost, as the agents know sooner than the watch does: its pod may tell why. */
+static bool loss_is_shown (struct kjob *k, double now)
+{
+    if (strcmp (k->fin.reason, "lost") != 0)
+        return true;
+    if (k->fin_at == 0)
+        k->fin_at = now;
+    for (uint32_t r = 0; r < k->launch.nnodes; r++)
+        if (rank_is_lost (k, r) || k->pods[r]->view.deleting)
+            return true;
+    return now >= k->fin_at + LOST_WAIT;
 }
 
 /* A rank whose pod is being deleted or has gone; -1: none, or the Job controller does it,
@@ -327,7 +373,7 @@ static void step_run (struct kjob *k)
         carry_out_kill (k, now);
     if (!k->have_fin)
         look_for_losses (k, now);
-    if (k->have_fin && !explain_end (k, now)) {
+    if (k->have_fin && (!loss_is_shown (k, now) || !explain_end (k, now))) {
         run_output (k, false);
         return;
     }

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,6 +129,87 @@ static json_t *pod_security (const struct object_source *src)
     return sc;
 }
 
+static void set_security (const struct object_source *src, json_t *c)
+{
+    if (c && src->cfg->pull_policy)
+        json_object_set_new (c, "imagePullPolicy", json_string (src->cfg->pull_policy));
+    if (c && src->cfg->restricted)
+        json_object_set_new (c, "securityContext",
+                             json_pack ("{s:b s:{s:[s]}}", "allowPrivilegeEscalation", 0,
+                                        "capabilities", "drop", "ALL"));
+}
+
+static void add_set (json_t *command, const char *fmt, ...) PRINTF_LIKE (2, 3);
+
+static void add_set (json_t *command, const char *fmt, ...)
+{
+    char text[512];
+    va_list ap;
+
+    va_start (ap, fmt);
+    vsnprintf (text, sizeof (text), fmt, ap);
+    va_end (ap);
+    json_array_append_new (command, json_string ("--set"));
+    json_array_append_new (command, json_string (text));
+}
+
+static json_t *admin_command (const struct object_source *src, const char *name)
+{
+    const struct exec_job *job = src->job;
+    char timeout[32], program[64];
+
+    snprintf (timeout, sizeof (timeout), "%.0f", job->admin_timeout);
+    snprintf (program, sizeof (program), POD_JOB "/%s", name);
+    json_t *c = json_pack ("[s s s s s s s s]", POD_BIN "/fluxq-shell", ADMINRUN_COMMAND,
+                           "--program", program, "--timeout", timeout, "--report",
+                           "/dev/termination-log");
+    add_set (c, "FLUXQ_JOB_ID=%ju", (uintmax_t)job->id);
+    add_set (c, "FLUXQ_JOB_USER=%s", job->user.name);
+    add_set (c, "FLUXQ_JOB_UID=%u", (unsigned)job->user.uid);
+    add_set (c, "FLUXQ_JOB_GID=%u", (unsigned)job->user.gid);
+    add_set (c, "FLUXQ_QUEUE=%s", job->queue);
+    add_set (c, "FLUXQ_NODENAME=$(FLUXQ_NODENAME)"); /* the kubelet fills these in */
+    add_set (c, "FLUXQ_NODEID=$(JOB_COMPLETION_INDEX)");
+    add_set (c, "FLUXQ_NNODES=%zu", job->r->nranks);
+    add_set (c, "FLUXQ_RESTART_COUNT=%u", job->attempt);
+    add_set (c, "FLUXQ_ADMIN_PROGRAM=%s", name);
+    return c;
+}
+
+/* A container with the administrator's image and program: nothing of it is the job's, so
+ * that how it ended is to be believed. The epilog's waits until the others have ended. */
+static json_t *admin_container (const struct object_source *src, const char *name)
+{
+    const struct kube_config *cfg = src->cfg;
+    const char *image = cfg->admin_image ? cfg->admin_image : cfg->image;
+    bool is_epilog = !strcmp (name, POD_EPILOG);
+    json_t *command = admin_command (src, name);
+
+    if (is_epilog)
+        json_array_append_new (command, json_string ("--wait"));
+    json_t *c =
+        json_pack ("{s:s s:s s:o s:[{s:s s:{s:{s:s}}}] s:[{s:s s:s s:b} {s:s s:s s:b}]}",
+                   "name", name, "image", image ? image : "", "command", command, "env",
+                   "name", "FLUXQ_NODENAME", "valueFrom", "fieldRef", "fieldPath",
+                   "spec.nodeName", "volumeMounts", "name", "bin", "mountPath", POD_BIN,
+                   "readOnly", 1, "name", "job", "mountPath", POD_JOB, "readOnly", 1);
+    if (c && is_epilog)
+        json_object_set_new (c, "restartPolicy", json_string ("Always"));
+    set_security (src, c);
+    return c;
+}
+
+static json_t *init_containers (const struct object_source *src)
+{
+    json_t *list = json_array ();
+
+    if (src->job->epilog) /* first, so that it is there when the prolog fails */
+        json_array_append_new (list, admin_container (src, POD_EPILOG));
+    if (src->job->prolog)
+        json_array_append_new (list, admin_container (src, POD_PROLOG));
+    return list;
+}
+
 static json_t *container (const struct object_source *src)
 {
     const char *image = src->job->js->image ? src->job->js->image : src->cfg->image;
@@ -149,12 +231,7 @@ static json_t *container (const struct object_source *src)
         json_decref (c);
         return NULL;
     }
-    if (c && src->cfg->pull_policy)
-        json_object_set_new (c, "imagePullPolicy", json_string (src->cfg->pull_policy));
-    if (c && src->cfg->restricted)
-        json_object_set_new (c, "securityContext",
-                             json_pack ("{s:b s:{s:[s]}}", "allowPrivilegeEscalation", 0,
-                                        "capabilities", "drop", "ALL"));
+    set_security (src, c);
     return c;
 }
 
@@ -163,27 +240,41 @@ static json_t *volume_item (const char *name, int mode)
     return json_pack ("{s:s s:s s:i}", "key", name, "path", name, "mode", mode);
 }
 
-/* The files of the job's ConfigMap, see object_configmap(). */
+/* What of the job's ConfigMap is mounted, see object_configmap(). */
 static json_t *job_items (const struct object_source *src)
 {
     json_t *items = json_array ();
 
     json_array_append_new (items, volume_item ("launch", 0444));
     json_array_append_new (items, volume_item ("script", 0755));
+    if (src->job->prolog)
+        json_array_append_new (items, volume_item (POD_PROLOG, 0755));
+    if (src->job->epilog)
+        json_array_append_new (items, volume_item (POD_EPILOG, 0755));
     for (size_t i = 0; src->inputs && i < src->inputs->n; i++)
         json_array_append_new (items, volume_item (src->inputs->v[i].name, 0444));
+    return items;
+}
+
+/* The agent's program under all its names. */
+static json_t *agent_items (void)
+{
+    static const char *const names[] = { "fluxq-shell", "fluxq-run", "fluxq-bcast" };
+    json_t *items = json_array ();
+
+    for (size_t i = 0; i < ARRAY_SIZE (names); i++)
+        json_array_append_new (
+            items, json_pack ("{s:s s:s}", "key", "fluxq-shell", "path", names[i]));
     return items;
 }
 
 static json_t *volumes (const struct object_source *src)
 {
     json_t *list = json_pack (
-        "[{s:s s:{s:s s:i s:[{s:s s:s} {s:s s:s} {s:s s:s}]}} {s:s s:{s:s s:i s:o}} "
-        "{s:s s:{s:s s:i}} {s:s s:{}}]",
+        "[{s:s s:{s:s s:i s:o}} {s:s s:{s:s s:i s:o}} {s:s s:{s:s s:i}} {s:s s:{}}]",
         "name", "bin", "configMap", "name", src->agent, "defaultMode", 0755, "items",
-        "key", "fluxq-shell", "path", "fluxq-shell", "key", "fluxq-shell", "path",
-        "fluxq-run", "name", "job", "configMap", "name", src->name, "defaultMode", 0444,
-        "items", job_items (src), "name", "key", "secret", "secretName", src->name,
+        agent_items (), "name", "job", "configMap", "name", src->name, "defaultMode",
+        0444, "items", job_items (src), "name", "key", "secret", "secretName", src->name,
         "defaultMode", 0400, "name", "run", "emptyDir");
 
     if (mounts_add_volumes (src->job->mounts, list) < 0) {
@@ -196,16 +287,20 @@ static json_t *volumes (const struct object_source *src)
 static json_t *pod_spec (const struct object_source *src)
 {
     const struct kube_config *cfg = src->cfg;
+    int grace =
+        TERMINATION_GRACE + (src->job->epilog ? (int)ceil (src->job->admin_timeout) : 0);
     json_t *spec = json_pack (
         "{s:s s:s s:i s:b s:b s:o s:[o] s:o}", "schedulerName", "fluxq", "restartPolicy",
-        "Never", "terminationGracePeriodSeconds", TERMINATION_GRACE, "enableServiceLinks",
-        0, "automountServiceAccountToken", 0, "securityContext", pod_security (src),
+        "Never", "terminationGracePeriodSeconds", grace, "enableServiceLinks", 0,
+        "automountServiceAccountToken", 0, "securityContext", pod_security (src),
         "containers", container (src), "volumes", volumes (src));
     json_t *name;
     size_t i;
 
     if (!spec)
         return NULL;
+    if (src->job->prolog || src->job->epilog)
+        json_object_set_new (spec, "initContainers", init_containers (src));
     if (src->job->r->nranks > 1)
         json_object_set_new (spec, "subdomain", json_string (src->name));
     if (cfg->service_account)
@@ -277,6 +372,13 @@ json_t *object_configmap (const struct object_source *src, const char *uid,
         json_decref (data);
         return NULL;
     }
+
+    if (data && src->prolog)
+        json_object_set_new (data, POD_PROLOG,
+                             base64_value (src->prolog->buf, src->prolog->len));
+    if (data && src->epilog)
+        json_object_set_new (data, POD_EPILOG,
+                             base64_value (src->epilog->buf, src->epilog->len));
     return json_pack ("{s:s s:s s:o s:b s:o}", "apiVersion", "v1", "kind", "ConfigMap",
                       "metadata", metadata (src, uid), "immutable", 1, "binaryData",
                       data);

@@ -12,6 +12,7 @@
 #define FLUXQ_EXEC_KUBE_OBJECTS_H
 
 #include "common/agent_api.h"
+#include "common/strbuf.h"
 #include "exec/exec.h"
 #include "exec/kube/config.h"
 #include "exec/kube/inputfiles.h"
@@ -30,12 +31,17 @@
 #define POD_KEY "/fluxq/key"
 #define POD_RUN "/fluxq/run"
 
+/* The administrator's containers: an init container and a sidecar. */
+#define POD_PROLOG "prolog"
+#define POD_EPILOG "epilog"
+
 struct object_source {
     const struct kube_config *cfg;
     const struct exec_job *job;
     const char *cluster, *namespace_, *name; /* name: the job's objects' */
     const char *agent;                       /* name of the agent's ConfigMap */
     const struct inputfiles *inputs;         /* for the tasks to read, or NULL */
+    const struct strbuf *prolog, *epilog;    /* their texts, for the ConfigMap; or NULL */
 };
 
 void object_name (char ret[OBJECT_NAME_MAX], const char *cluster, uint64_t id,

@@ -17,6 +17,7 @@
 
 #define DELIVERED_MAX (32 << 20)
 #define SCAN_BUFFER (1 << 20)
+#define USAGE_MAX ((size_t)8 << 20) /* what comes past that is not told */
 
 struct output {
     char *key_path, *spool_path, *delivered_path;
@@ -35,6 +36,7 @@ struct output {
     struct outputfiles *files;
     bool was_ready, finished;
     struct frame_finish finish;
+    struct strbuf usage;
     bool note_fresh;
     char note[ERROR_TEXT_MAX + 64];
 };
@@ -61,6 +63,7 @@ struct output *output_create (const struct exec_job *job, const struct launch *l
     if (!o)
         return NULL;
     o->spool = -1;
+    strbuf_init (&o->usage, USAGE_MAX);
     o->launch = launch;
     o->max = job->output_max;
     o->output = job->js->output ? strdup (job->js->output) : NULL;
@@ -96,6 +99,7 @@ void output_destroy (struct output *o)
     if (o->spool >= 0)
         close (o->spool);
     outputfiles_destroy (o->files);
+    strbuf_release (&o->usage);
     secret_wipe (o->key, sizeof (o->key));
     free (o->user.groups);
     free (o->output);
@@ -206,10 +210,23 @@ static void deliver (struct output *o, const struct frame *f)
     }
 }
 
+static void keep_usage (struct output *o, const struct frame *f)
+{
+    uint8_t head[FRAME_HEAD];
+
+    if (o->usage.len + FRAME_HEAD + f->len > USAGE_MAX)
+        return;
+    frame_encode_head (f, head);
+    strbuf_add (&o->usage, head, sizeof (head));
+    strbuf_add (&o->usage, f->data, f->len);
+}
+
 /* What the frame at this offset means for the state, and for the files if they do not have
  * it yet. */
 static void take_up (struct output *o, const struct frame *f, uint64_t at)
 {
+    if (f->type == FRAME_USAGE)
+        keep_usage (o, f);
     if (at >= o->safe)
         deliver (o, f);
     else if (f->type == FRAME_READY)
@@ -420,6 +437,11 @@ bool output_was_ready (const struct output *o)
 const struct frame_finish *output_finish (const struct output *o)
 {
     return o->finished ? &o->finish : NULL;
+}
+
+const struct strbuf *output_usage (const struct output *o)
+{
+    return &o->usage;
 }
 
 const uint8_t *output_key (const struct output *o)

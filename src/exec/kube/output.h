@@ -46,6 +46,8 @@ uint64_t output_offset (const struct output *o);      /* bytes in the spool */
 uint64_t output_safe_offset (const struct output *o); /* of them durable */
 bool output_was_ready (const struct output *o);       /* the spool has the READY frame */
 const struct frame_finish *output_finish (const struct output *o); /* or NULL */
+/* Frames of FRAME_USAGE that output_open() found. */
+const struct strbuf *output_usage (const struct output *o);
 const uint8_t *output_key (const struct output *o);
 /* Which files the agent writes itself, because the pods see their directories
  * (mounts.h). As decided when the job was first opened, so after output_open(). */

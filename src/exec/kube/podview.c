@@ -6,8 +6,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "common/agent_api.h"
 #include "common/macros.h"
 #include "common/parse.h"
+#include "exec/kube/objects.h"
 
 #define INDEX_KEY "batch.kubernetes.io/job-completion-index"
 
@@ -165,6 +167,40 @@ static void read_container (const json_t *status, struct podview *v)
     }
 }
 
+static void say_admin (struct podview *v, const char *message)
+{
+    snprintf (v->admin_text, sizeof (v->admin_text), "%s",
+              message[0] ? message : "no reason is known");
+    for (char *p = v->admin_text; *p; p++)
+        if (iscntrl ((unsigned char)*p))
+            *p = ' ';
+}
+
+/* An administrator's container. One that was told to end, or whose watcher was killed, says
+ * nothing of the node. */
+static void read_admin (const json_t *status, struct podview *v)
+{
+    json_t *state = json_object_get (status, "state");
+    json_t *ended = json_object_get (state, "terminated");
+    bool prolog = strcmp (text_of (status, "name"), POD_PROLOG) == 0;
+    int code = (int)json_integer_value (json_object_get (ended, "exitCode"));
+
+    if (json_object_get (state, "waiting")) {
+        read_container (status, v);
+    } else if (ended && code == ADMINRUN_FAILED) {
+        v->prolog_failed |= prolog;
+        v->epilog_failed |= !prolog;
+        say_admin (v, text_of (ended, "message"));
+    } else if (ended && code != 0 && prolog) {
+        char what[64];
+
+        snprintf (what, sizeof (what), "its prolog's container ended with status %d",
+                  code);
+        say (v, POD_RETRY, what, text_of (ended, "message"));
+        v->blame = POD_BLAME_NODE;
+    }
+}
+
 void podview_read (const json_t *pod, struct podview *v)
 {
     const json_t *meta = json_object_get (pod, "metadata");
@@ -178,6 +214,9 @@ void podview_read (const json_t *pod, struct podview *v)
     v->terminal = strcmp (v->phase, "Succeeded") == 0 || strcmp (v->phase, "Failed") == 0;
     json_array_foreach (json_object_get (status, "containerStatuses"), i, container) {
         read_container (container, v);
+    }
+    json_array_foreach (json_object_get (status, "initContainerStatuses"), i, container) {
+        read_admin (container, v);
     }
     if (reason[0] && strcmp (v->phase, "Failed") == 0) {
         enum pod_trouble t = podview_classify (reason, text_of (status, "message"));

@@ -42,6 +42,9 @@ struct podview {
     enum pod_trouble trouble;
     enum pod_blame blame; /* of trouble, or of having no sign of life */
     char text[256];       /* one line; "" when fine */
+    bool prolog_failed;   /* the administrator's, and why: */
+    bool epilog_failed;
+    char admin_text[200];
 };
 
 void podview_read (const json_t *pod, struct podview *ret);

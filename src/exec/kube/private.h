@@ -75,6 +75,7 @@ struct kpod {
     struct podview view;
     struct kjob *job; /* live, or NULL */
     bool force_deleted;
+    bool epilog_told;         /* that it failed */
     bool pulls, pulled;       /* its image, as events tell (pulls.c) */
     double creating_since;    /* clock_mono(), its container; 0: it is not */
     bool pull_counted;        /* that time counts as time of a pull */
@@ -151,6 +152,7 @@ struct kjob {
     struct frame_finish fin;
     bool start_lost, start_retry; /* start_failed is to be told, fin.text says why */
     struct hostlist *blamed;      /* nodes at fault, or NULL */
+    bool start_drained;           /* ... which have been drained for it */
     bool suspect;                 /* ... which may be broken */
     struct startclock clock;      /* until all ranks are ready */
     bool told;                    /* start_failed or finished */
@@ -161,7 +163,7 @@ struct kjob {
     char kill_reason[16];
     double kill_grace;
     /* clock_mono() of things, 0: not */
-    double lost_at, kill_by, get_again;
+    double fin_at, lost_at, kill_by, get_again;
     int pull_noted; /* 1: that it goes on, 2: that it does not work */
     bool diagnosed;
     /* removal */

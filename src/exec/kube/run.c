@@ -62,6 +62,19 @@ static void after_write (struct kjob *k)
     host->output (host->arg, k->id);
 }
 
+/* What the spool had of it when it was opened, from before a restart. */
+static void tell_usages (struct kjob *k)
+{
+    struct exec_host *host = &k->x->host;
+    const struct strbuf *all = output_usage (k->out);
+    struct frame f;
+    ssize_t n;
+
+    for (size_t at = 0; (n = frame_parse (all->buf + at, all->len - at, &f)) > 0;
+         at += (size_t)n)
+        host->usage (host->arg, k->id, f.data, f.len);
+}
+
 static void work_done (uv_work_t *req, int status)
 {
     struct kjob *k = req->data;
@@ -74,7 +87,9 @@ static void work_done (uv_work_t *req, int status)
         exec_try_free (x);
         return;
     }
-    if (!k->work.opening && k->phase != K_REMOVE)
+    if (k->work.opening)
+        tell_usages (k);
+    else if (k->phase != K_REMOVE)
         after_write (k);
     if (k->link_stopped && k->pending.len < LINK_BUFFER / 2) {
         k->link_stopped = false;
@@ -162,6 +177,9 @@ static void on_frame (const struct frame *f, void *arg)
         if (f->type == FRAME_LOST && !k->ready_seen)
             job_blame (k, f->rank, true);
         break;
+    case FRAME_USAGE:
+        host->usage (host->arg, k->id, f->data, f->len);
+        return;
     default:
         return;
     }

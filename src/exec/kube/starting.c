@@ -101,12 +101,28 @@ void start_tick (struct kjob *k)
 
 /* ---- failures that a pod shows by itself ---- */
 
+/* The node is drained for it, and the job starts anew without it. */
+static void prolog_failed (struct kjob *k, uint32_t rank, const struct podview *v)
+{
+    const char *node = job_node_name (k, rank);
+    char text[512];
+
+    snprintf (text, sizeof (text), "prolog failed on node %.128s: %s", node,
+              v->admin_text);
+    job_blame (k, rank, false);
+    k->start_drained = true;
+    k->x->host.node_failed (k->x->host.arg, node, text);
+    job_start_failed (k, true, "%s", text);
+}
+
 static void look_at_pod (struct kjob *k, uint32_t rank, const struct kpod *p)
 {
     const struct podview *v = &p->view;
     const char *node = job_node_name (k, rank);
 
-    if (v->trouble == POD_FATAL && v->pull_trouble) {
+    if (v->prolog_failed) {
+        prolog_failed (k, rank, v);
+    } else if (v->trouble == POD_FATAL && v->pull_trouble) {
         job_start_failed (k, false, "image %s cannot be pulled on %s: %s", image_of (k),
                           node, v->text);
     } else if (v->trouble == POD_FATAL || v->trouble == POD_RETRY) {

@@ -2,6 +2,7 @@
  *
  *   local.c    configuration, virtual nodes, the verbs of struct exec_ops
  *   run.c      one job from its files to its last process
+ *   admin.c    the administrator's prolog and epilog around a job
  *   agents.c   agents as processes: spawn, reap, find again after a restart, end what they left
  */
 #ifndef FLUXQ_EXEC_LOCAL_LOCAL_H
@@ -65,6 +66,24 @@ struct exec {
     uv_timer_t announce;    /* the nodes, on the first turn of the loop */
     struct local_job *jobs; /* DL list */
 };
+
+/* -- admin.c -- */
+
+struct local_admin;
+/* Run job->prolog or job->epilog for each rank; done once all have ended, from the loop,
+ * not from within. NULL: no memory. job must outlive it. Each node on which it failed is
+ * told by host->node_failed(). */
+struct local_admin *admin_start (struct exec *x, const struct exec_job *job, bool epilog,
+                                 void (*done) (struct local_admin *a, void *arg),
+                                 void *arg);
+/* Those that run shall end; done comes as ever. */
+void admin_end (struct local_admin *a);
+/* Why it failed, for the user; NULL: it did not. And the nodes, or NULL: it could not be
+ * started. */
+const char *admin_failure (const struct local_admin *a);
+const struct hostlist *admin_failed_nodes (const struct local_admin *a);
+/* done does not come any more; what runs goes on. */
+void admin_free (struct local_admin *a);
 
 struct local_job;
 void local_job_start (struct exec *x, struct exec_job *job);

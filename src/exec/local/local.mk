@@ -1,5 +1,6 @@
 # src/exec/local: jobs as processes of this machine
 src_exec_libexec_a_SOURCES += \
+	src/exec/local/admin.c \
 	src/exec/local/agents.c \
 	src/exec/local/local.c \
 	src/exec/local/run.c

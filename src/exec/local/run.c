@@ -29,6 +29,8 @@
 #define TERMINATE_SLACK 30.0 /* seconds past the grace until agents that do nothing go */
 #define UNREADY_SLACK 3.0 /* the same before all are ready: nothing of the user's runs */
 #define SPOOL_CHUNK (256 * 1024)
+#define USAGE_MAX                                                                        \
+    ((size_t)8 << 20) /* bytes of frames; what comes past that is not told */
 #define JOIN_SLACK_MS                                                                    \
     1000 /* so long after its time limit rank 0 may take to say who is missing */
 #define LAUNCH_BYTES_MAX (64 << 20)
@@ -54,10 +56,14 @@ struct local_job {
     bool killed;  /* the agents were, as they did nothing about it */
     bool unclean; /* an agent did not clear away: what it left must go before we do */
     bool waits;   /* for that */
+    struct local_admin *admin; /* runs; or NULL */
+    bool entered;              /* a prolog may have run, so the epilog is due */
+    bool epilogue;             /* ... and has been */
     size_t nagents;
     /* of the spool, read by the worker */
     bool ready_seen, finish_seen;
     struct frame_finish finish;
+    struct strbuf usage;     /* frames */
     char lost[256];          /* the first word of an agent that is lost */
     struct hostlist *blamed; /* nodes whose agents were, before all were ready; or NULL */
     struct error err;
@@ -102,6 +108,7 @@ static struct local_job *local_job_create (struct exec *x, struct exec_job *job)
     uv_timer_init (x->host->loop, &l->timer);
     l->timer.data = l;
     l->work.data = l;
+    strbuf_init (&l->usage, USAGE_MAX);
     job->aux = l;
     DL_APPEND (x->jobs, l);
     return l;
@@ -114,6 +121,7 @@ static void timer_closed (uv_handle_t *h)
         close (l->dir_fd);
     secret_wipe (l->key, sizeof (l->key));
     hostlist_destroy (l->blamed);
+    strbuf_release (&l->usage);
     char *texts[] = { l->launch, l->key_path, l->script, l->socket };
     for (size_t i = 0; i < ARRAY_SIZE (texts); i++)
         free (texts[i]);
@@ -130,6 +138,8 @@ static void close_link (struct local_job *l)
 static void local_job_free (struct local_job *l)
 {
     close_link (l);
+    admin_free (l->admin);
+    l->admin = NULL;
     agents_forget (l->x->agents, l);
     DL_DELETE (l->x->jobs, l);
     l->job->aux = NULL;
@@ -226,7 +236,35 @@ static void tell_lost (struct local_job *l)
     tell_finish (l, &fin);
 }
 
+static void tell_usage (struct local_job *l, const struct frame *f)
+{
+    l->x->host->usage (l->x->host->arg, l->job->id, f->data, f->len);
+}
+
+/* What a worker has found of it. */
+static void tell_usages (struct local_job *l)
+{
+    struct frame f;
+    ssize_t n;
+
+    for (size_t at = 0; (n = frame_parse (l->usage.buf + at, l->usage.len - at, &f)) > 0;
+         at += (size_t)n)
+        tell_usage (l, &f);
+    strbuf_reset (&l->usage);
+}
+
 /* -- the spool, on a worker thread -- */
+
+static void keep_usage (struct local_job *l, const struct frame *f)
+{
+    uint8_t head[FRAME_HEAD];
+
+    if (l->usage.len + FRAME_HEAD + f->len > USAGE_MAX)
+        return;
+    frame_encode_head (f, head);
+    strbuf_add (&l->usage, head, sizeof (head));
+    strbuf_add (&l->usage, f->data, f->len);
+}
 
 static void note_frame (struct local_job *l, const struct frame *f)
 {
@@ -234,6 +272,8 @@ static void note_frame (struct local_job *l, const struct frame *f)
         l->ready_seen = true;
     else if (f->type == FRAME_LOST)
         note_lost (l, f);
+    else if (f->type == FRAME_USAGE)
+        keep_usage (l, f);
     else if (f->type == FRAME_FINISH
              && frame_finish_decode (f->data, f->len, &l->finish) == 0)
         l->finish_seen = true;
@@ -294,6 +334,7 @@ static void spool_done (uv_work_t *w, int status)
         return;
     if (status == 0 && l->ready_seen)
         tell_ready (l);
+    tell_usages (l);
     if (l->finish_seen)
         tell_finish (l, &l->finish);
     else
@@ -320,6 +361,8 @@ static void on_frame (const struct frame *f, void *arg)
     struct local_job *l = arg;
     if (f->type == FRAME_READY)
         tell_ready (l);
+    else if (f->type == FRAME_USAGE)
+        tell_usage (l, f);
     else if (f->type == FRAME_NOTE)
         l->x->host->output (l->x->host->arg, l->job->id);
     else if (f->type == FRAME_LOST && !l->busy) /* else a worker reads it */
@@ -389,6 +432,7 @@ static void overdue_looked (uv_work_t *w, int status)
     }
     if (status == 0 && l->ready_seen)
         tell_ready (l);
+    tell_usages (l);
     if (l->finish_seen)
         tell_finish (l, &l->finish);
     else if (l->nagents == 0)
@@ -582,24 +626,18 @@ static int spawn_all (struct local_job *l)
     return 0;
 }
 
-static void files_done (uv_work_t *w, int status)
+/* Nobody wants it any more, and what had to be told was. */
+static bool is_unwanted (struct local_job *l)
 {
-    struct local_job *l = w->data;
-
-    if (!work_ended (l))
-        return;
-    if (l->cleaning) {
+    if (l->cleaning)
         finish_cleanup (l);
-        return;
-    }
-    if (l->ending) {
+    else if (l->ending)
         tell_start_failed (l, false, "ended before it began");
-        return;
-    }
-    if (status < 0 || l->rc < 0) {
-        tell_start_failed (l, false, l->err.text);
-        return;
-    }
+    return l->cleaning || l->ending;
+}
+
+static void begin_agents (struct local_job *l)
+{
     l->started = true;
     if (spawn_all (l) < 0) {
         agents_signal (l->x->agents, l, SIGTERM);
@@ -607,6 +645,49 @@ static void files_done (uv_work_t *w, int status)
         return;
     }
     uv_timer_start (&l->timer, link_due, LINK_DELAY_MS, 0);
+}
+
+static void tell_prolog_failed (struct local_job *l, const struct local_admin *a)
+{
+    const struct hostlist *failed = admin_failed_nodes (a);
+    autofree char *nodes = failed ? hostlist_encode (failed) : NULL;
+    const struct exec_start_failure why = {
+        .text = admin_failure (a), .retry = true, .nodes = nodes, .drained = nodes != NULL
+    };
+
+    l->end_told = true;
+    l->x->host->start_failed (l->x->host->arg, l->job->id, &why);
+}
+
+static void prolog_done (struct local_admin *a, void *arg)
+{
+    struct local_job *l = arg;
+
+    l->admin = NULL;
+    if (!is_unwanted (l)) {
+        if (admin_failure (a))
+            tell_prolog_failed (l, a);
+        else
+            begin_agents (l);
+    }
+    admin_free (a);
+}
+
+static void files_done (uv_work_t *w, int status)
+{
+    struct local_job *l = w->data;
+
+    if (!work_ended (l) || is_unwanted (l))
+        return;
+    if (status < 0 || l->rc < 0) {
+        tell_start_failed (l, false, l->err.text);
+        return;
+    }
+    l->entered = true;
+    if (!l->job->prolog)
+        begin_agents (l);
+    else if (!(l->admin = admin_start (l->x, l->job, false, prolog_done, l)))
+        tell_start_failed (l, true, "out of memory");
 }
 
 static void agent_exited (int status, bool known, void *arg)
@@ -688,7 +769,7 @@ void local_job_recover (struct exec *x, struct exec_job *job)
         x->host->start_failed (x->host->arg, job->id, &no_memory);
         return;
     }
-    l->started = true;
+    l->started = l->entered = true;
     l->nagents = agents_adopt (x->agents, l->launch, job->user.uid, agent_exited, l);
     if (l->nagents == 0)
         uv_timer_start (&l->timer, recovered_gone, 0, 0);
@@ -728,6 +809,8 @@ void local_job_terminate (struct exec *x, struct exec_job *job, const char *reas
     if (first)
         snprintf (l->end_reason, sizeof (l->end_reason), "%s", reason);
     l->ending = true;
+    if (l->admin)
+        admin_end (l->admin);
     if (!l->link)
         open_link (l);
     else
@@ -808,9 +891,29 @@ static void strays_overdue (uv_timer_t *t)
     finish_cleanup (l);
 }
 
+static void epilog_done (struct local_admin *a, void *arg)
+{
+    struct local_job *l = arg;
+
+    l->admin = NULL;
+    admin_free (
+        a); /* a failure has been told to the node, the job's end is what it was */
+    finish_cleanup (l);
+}
+
+/* After the last process of the job. */
+static bool epilog_runs (struct local_job *l)
+{
+    if (!l->job->epilog || !l->entered || l->epilogue)
+        return false;
+    l->epilogue = true;
+    l->admin = admin_start (l->x, l->job, true, epilog_done, l);
+    return l->admin != NULL;
+}
+
 static void finish_cleanup (struct local_job *l)
 {
-    if (l->busy || l->nagents > 0 || l->closing)
+    if (l->busy || l->admin || l->nagents > 0 || l->closing)
         return;
     if (l->unclean && agents_strays (l->x->agents)) {
         if (!l->waits)
@@ -818,6 +921,8 @@ static void finish_cleanup (struct local_job *l)
         l->waits = true;
         return;
     }
+    if (epilog_runs (l))
+        return;
     l->closing = true;
     uv_timer_start (&l->timer, cleaned_later, 0, 0);
 }
@@ -832,7 +937,10 @@ void local_job_cleanup (struct exec *x, struct exec_job *job)
             abort ();
         }
         l->nagents = agents_adopt (x->agents, l->launch, job->user.uid, agent_exited, l);
+        l->entered = access (l->launch, F_OK) == 0;
     }
+    if (l->admin)
+        admin_end (l->admin);
     l->cleaning = true;
     l->starting = false;
     l->end_told = true;

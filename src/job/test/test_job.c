@@ -246,7 +246,8 @@ static void test_table_is_covered (void **state)
 static void test_remarks (void **state)
 {
     (void)state;
-    static const char *const remarks[] = { "memo", "fluxq-restart", "debug.anything" };
+    static const char *const remarks[] = { "memo", "usage", "fluxq-restart",
+                                           "debug.anything" };
     for (size_t r = 0; r < ARRAY_SIZE (rows); r++) {
         for (size_t k = 0; k < ARRAY_SIZE (remarks); k++) {
             struct job *job = job_after (rows[r].events);
@@ -682,6 +683,25 @@ static void test_endings (void **state)
     }
 }
 
+/* The agent's note says it with the node and the figures: once is enough. */
+static void test_note_of_memory_stands_for_itself (void **state)
+{
+    const char *note = "node n1: out of memory: it asked for 64 MiB";
+    struct job *job = job_after (TO_RUN " start");
+    unsigned actions;
+    char text[128];
+
+    (void)state;
+    assert_int_equal (apply_context (job, "exception",
+                                     json_pack ("{s:s, s:i, s:s}", "type", "oom",
+                                                "severity", 0, "note", note),
+                                     &actions),
+                      0);
+    job_result_text (job, text, sizeof (text));
+    assert_string_equal (text, note);
+    job_destroy (job);
+}
+
 /* Only severity 0 ends a job; the first of these is the cause. */
 static void test_exceptions (void **state)
 {
@@ -836,6 +856,7 @@ int main (void)
         cmocka_unit_test (test_finish_text),
         cmocka_unit_test (test_exceptions),
         cmocka_unit_test (test_names),
+        cmocka_unit_test (test_note_of_memory_stands_for_itself),
         cmocka_unit_test (test_replay),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

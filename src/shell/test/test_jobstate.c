@@ -7,7 +7,6 @@
 #include <cmocka.h>
 
 #include "shell/jobstate.h"
-#include "shell/oom.h"
 
 #define EXIT(code) ((code) << 8)
 
@@ -98,22 +97,18 @@ static void lack_of_memory_is_the_reason_when_the_job_ends_by_itself (void **sta
     assert_string_equal (js.finish.text, "n0 had no memory left");
     assert_int_equal (js.finish.status, SIGKILL);
     jobstate_release (&js);
+    start (&js, 1, 1, 0); /* a script that bears the end of its step */
+    jobstate_oom (&js, "n0 had no memory left");
+    jobstate_task_exit (&js, 0, 0, "n0", 0, 110);
+    all_done (&js);
+    assert_string_equal (js.finish.reason, "exited");
+    jobstate_release (&js);
     start (&js, 1, 1, 0);
     jobstate_terminate (&js, "cancelled", "", 5, 110);
     jobstate_oom (&js, "n0");
     jobstate_task_exit (&js, 0, 0, "n0", SIGKILL, 110);
     assert_string_equal (js.finish.reason, "cancelled");
     jobstate_release (&js);
-}
-
-static void the_kernels_counter_is_read_in_both_forms (void **state)
-{
-    (void)state;
-    assert_int_equal (
-        oom_parse ("low 0\nhigh 5\nmax 7\noom 3\noom_kill 2\noom_group_kill 9\n"), 2);
-    assert_int_equal (oom_parse ("oom_kill_disable 1\nunder_oom 0\noom_kill 4\n"), 4);
-    assert_int_equal (oom_parse ("oom_kill_disable 1\n"), 0);
-    assert_int_equal (oom_parse (""), 0);
 }
 
 static void a_rank_joins_once (void **state)
@@ -345,7 +340,6 @@ int main (void)
         cmocka_unit_test (a_job_runs_to_its_end),
         cmocka_unit_test (one_failed_task_does_not_end_the_others),
         cmocka_unit_test (lack_of_memory_is_the_reason_when_the_job_ends_by_itself),
-        cmocka_unit_test (the_kernels_counter_is_read_in_both_forms),
         cmocka_unit_test (a_rank_joins_once),
         cmocka_unit_test (who_does_not_join_fails_the_start),
         cmocka_unit_test (the_time_limit_counts_from_the_start_and_has_a_grace),

@@ -170,6 +170,50 @@ static void test_job (void **state)
     json_decref (o);
 }
 
+/* With the administrator's image and program, as the job's user, and nothing of the job's. */
+static void test_prolog_and_epilog (void **state)
+{
+    struct strbuf prolog = { .buf = (char *)"#!/bin/sh\n", .len = 10 };
+    char admin_image[] = "admin:1";
+    json_t *o = object_job (&src);
+
+    (void)state;
+    assert_null (at (o, "spec|template|spec|initContainers"));
+    int grace = (int)json_integer_value (
+        at (o, "spec|template|spec|terminationGracePeriodSeconds"));
+    json_decref (o);
+    job.prolog = "/etc/prolog";
+    job.epilog = "/etc/epilog";
+    job.admin_timeout = 60;
+    cfg.admin_image = admin_image;
+    o = object_job (&src);
+    json_t *spec = at (o, "spec|template|spec");
+    assert_int_equal (json_array_size (at (spec, "initContainers")), 2);
+    assert_string_equal (text_at (spec, "initContainers|0|name"), "epilog");
+    assert_string_equal (text_at (spec, "initContainers|0|restartPolicy"), "Always");
+    assert_string_equal (text_at (spec, "initContainers|1|name"), "prolog");
+    assert_string_equal (text_at (spec, "initContainers|1|restartPolicy"), "");
+    assert_string_equal (text_at (spec, "initContainers|1|image"), "admin:1");
+    assert_string_equal (text_at (spec, "initContainers|1|command|1"), "admin-run");
+    assert_string_equal (text_at (spec, "initContainers|1|command|3"), POD_JOB "/prolog");
+    assert_true (json_is_false (
+        at (spec, "initContainers|1|securityContext|allowPrivilegeEscalation")));
+    assert_int_equal (json_array_size (at (spec, "initContainers|1|volumeMounts")), 2);
+    assert_int_equal (json_integer_value (at (spec, "terminationGracePeriodSeconds")),
+                      grace + 60);
+    assert_string_equal (text_at (spec, "volumes|1|configMap|items|2|path"), "prolog");
+    assert_string_equal (text_at (spec, "volumes|1|configMap|items|3|path"), "epilog");
+    json_decref (o);
+    src.prolog = &prolog;
+    o = object_configmap (&src, "u", "l", 1);
+    assert_string_equal (text_at (o, "binaryData|prolog"), "IyEvYmluL3NoCg==");
+    assert_null (at (o, "binaryData|epilog"));
+    json_decref (o);
+    src.prolog = NULL;
+    job.prolog = job.epilog = NULL;
+    cfg.admin_image = NULL;
+}
+
 static void test_root_and_baseline (void **state)
 {
     json_t *o;
@@ -306,6 +350,7 @@ int main (void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (test_job),
         cmocka_unit_test (test_input),
+        cmocka_unit_test (test_prolog_and_epilog),
         cmocka_unit_test (test_root_and_baseline),
         cmocka_unit_test (test_request),
         cmocka_unit_test (test_owned),

@@ -107,6 +107,46 @@ static void test_views (void **state)
     assert_true (!v.creating && v.blame == POD_BLAME_NODE);
 }
 
+#define INIT(name, state)                                                                \
+    "\"status\":{\"phase\":\"Failed\",\"initContainerStatuses\":[{\"name\":\"" name      \
+    "\",\"state\":" state "}],\"containerStatuses\":[{\"state\":{\"waiting\":{"          \
+    "\"reason\":\"PodInitializing\"}}}]}"
+
+/* How the administrator's containers ended: by what they watch, or in another way, which
+ * says nothing of the node. */
+static void test_prolog_and_epilog (void **state)
+{
+    struct podview v;
+
+    (void)state;
+    v = view_of ("{" META ("0") "," INIT (
+        "prolog",
+        "{\"terminated\":{\"exitCode\":4,\"message\":\"exit status 3: a\\nb\"}}") "}");
+    assert_true (v.prolog_failed && !v.epilog_failed && !v.started);
+    assert_string_equal (v.admin_text, "exit status 3: a b");
+    assert_int_equal (v.exit_code, -1);
+
+    v = view_of (
+        "{" META ("0") "," INIT ("epilog", "{\"terminated\":{\"exitCode\":4}}") "}");
+    assert_true (v.epilog_failed && !v.prolog_failed && v.admin_text[0]);
+
+    v = view_of ("{" META ("0") "," INIT (
+        "prolog", "{\"terminated\":{\"exitCode\":137,\"message\":\"x\"}}") "}");
+    assert_true (!v.prolog_failed && v.trouble == POD_RETRY);
+
+    v = view_of (
+        "{" META ("0") "," INIT ("epilog", "{\"terminated\":{\"exitCode\":137}}") "}");
+    assert_true (!v.epilog_failed);
+
+    v = view_of ("{" META ("0") "," INIT (
+        "prolog",
+        "{\"waiting\":{\"reason\":\"InvalidImageName\",\"message\":\"x\"}}") "}");
+    assert_true (v.trouble == POD_FATAL && v.pull_trouble);
+
+    v = view_of ("{" META ("0") "," INIT ("prolog", "{\"running\":{}}") "}");
+    assert_true (!v.started && !v.prolog_failed);
+}
+
 static void test_hostile (void **state)
 {
     static const char *const texts[] = {
@@ -133,6 +173,7 @@ int main (void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (test_reasons),
         cmocka_unit_test (test_views),
+        cmocka_unit_test (test_prolog_and_epilog),
         cmocka_unit_test (test_hostile),
     };
 

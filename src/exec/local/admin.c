@@ -1,0 +1,257 @@
+/* admin.c - the administrator's prolog and epilog around a local job
+ *
+ *   admin_start --> fluxq-shell admin-run, one a rank --> all have ended: done()
+ *
+ * They run as the broker does (as root, if it is), on behalf of each rank, before any agent
+ * and after the last one, and not as the user: so their exit status is to be believed, and
+ * the reason of a failure comes by a file in the broker's own directory. A broker that is
+ * killed meanwhile starts them once more when it is back: they must bear that.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/agent_api.h"
+#include "common/hostlist.h"
+#include "common/io.h"
+#include "common/log.h"
+#include "exec/local/local.h"
+
+#define SETS 12
+
+struct admin_rank {
+    struct local_admin *admin;
+    uint32_t rank;
+    bool runs;
+};
+
+struct local_admin {
+    struct exec *x;
+    const struct exec_job *job;
+    bool epilog;
+    size_t left;            /* that run, and one while they are being started */
+    char text[512];         /* of the first that failed */
+    struct hostlist *nodes; /* where it failed; or NULL */
+    void (*done) (struct local_admin *a, void *arg);
+    void *arg;
+    uv_timer_t timer; /* done() comes from the loop */
+    struct admin_rank ranks[];
+};
+
+static const char *name_of (const struct local_admin *a)
+{
+    return a->epilog ? "epilog" : "prolog";
+}
+
+static void report_path (const struct admin_rank *r, char *buf, size_t size)
+{
+    const struct local_admin *a = r->admin;
+
+    snprintf (buf, size, "%s/%s-%ju-%u-%u", a->x->host->runtime_dir, name_of (a),
+              (uintmax_t)a->job->id, a->job->attempt, (unsigned)r->rank);
+}
+
+/* The reason, one line. */
+static void read_report (const struct admin_rank *r, char *buf, size_t size)
+{
+    char path[4200];
+
+    report_path (r, path, sizeof (path));
+    autoclose int fd = open (path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    ssize_t n = fd < 0 ? -1 : io_read_all (fd, buf, size - 1);
+    unlink (path);
+    if (n <= 0) {
+        snprintf (buf, size, "no reason is known");
+        return;
+    }
+    buf[n] = '\0';
+    for (char *p = buf; *p; p++)
+        if ((unsigned char)*p < 0x20)
+            *p = ' ';
+}
+
+static void note_failure (const struct admin_rank *r, const char *why)
+{
+    struct local_admin *a = r->admin;
+    const struct exec_host *host = a->x->host;
+    const char *node = a->job->r->ranks[r->rank].node;
+    char text[512];
+
+    snprintf (text, sizeof (text), "%s failed on node %.128s: %.300s", name_of (a), node,
+              why);
+    log_warning ("job %ju: %s", (uintmax_t)a->job->id, text);
+    if (!a->text[0])
+        snprintf (a->text, sizeof (a->text), "%s", text);
+    if (!a->nodes)
+        a->nodes = hostlist_create ();
+    if (a->nodes)
+        hostlist_append (a->nodes, node);
+    host->node_failed (host->arg, node, text);
+}
+
+static void on_timer (uv_timer_t *t)
+{
+    struct local_admin *a = t->data;
+
+    a->done (a, a->arg);
+}
+
+static void one_less (struct local_admin *a)
+{
+    if (--a->left == 0)
+        uv_timer_start (&a->timer, on_timer, 0, 0);
+}
+
+/* Told to end it has failed, too, but that is nobody's fault. */
+static void rank_ended (int status, bool known, void *arg)
+{
+    struct admin_rank *r = arg;
+    char why[400];
+
+    r->runs = false;
+    read_report (r, why, sizeof (why));
+    if (known && WIFEXITED (status) && WEXITSTATUS (status) == ADMINRUN_FAILED)
+        note_failure (r, why);
+    else if (known && WIFSIGNALED (status))
+        note_failure (r, "what watches it was killed");
+    one_less (r->admin);
+}
+
+/* NAME=VALUE, NAME=VALUE, ... with a NUL behind each. */
+struct words {
+    struct strbuf text;
+    size_t starts[SETS], n;
+};
+
+static void add (struct words *w, const char *fmt, ...) PRINTF_LIKE (2, 3);
+
+static void add (struct words *w, const char *fmt, ...)
+{
+    va_list ap;
+
+    w->starts[w->n++] = w->text.len;
+    va_start (ap, fmt);
+    strbuf_vaddf (&w->text, fmt, ap);
+    va_end (ap);
+    strbuf_add (&w->text, "", 1);
+}
+
+/* All that it is told: nothing that the user has written. */
+static int add_environment (struct words *w, const struct admin_rank *r)
+{
+    const struct exec_job *job = r->admin->job;
+
+    add (w, "FLUXQ_JOB_ID=%ju", (uintmax_t)job->id);
+    add (w, "FLUXQ_JOB_USER=%s", job->user.name);
+    add (w, "FLUXQ_JOB_UID=%u", (unsigned)job->user.uid);
+    add (w, "FLUXQ_JOB_GID=%u", (unsigned)job->user.gid);
+    add (w, "FLUXQ_QUEUE=%s", job->queue);
+    add (w, "FLUXQ_NODENAME=%s", job->r->ranks[r->rank].node);
+    add (w, "FLUXQ_NODEID=%u", (unsigned)r->rank);
+    add (w, "FLUXQ_NNODES=%zu", job->r->nranks);
+    add (w, "FLUXQ_RESTART_COUNT=%u", job->attempt);
+    add (w, "FLUXQ_ADMIN_PROGRAM=%s", name_of (r->admin));
+    return w->text.err;
+}
+
+static int spawn (struct local_admin *a, uint32_t rank, struct error *err)
+{
+    struct admin_rank *r = &a->ranks[rank];
+    const char *path = a->x->host->shell_path;
+    char report[4200], timeout[32];
+    struct words w = { .n = 0 };
+
+    *r = (struct admin_rank){ a, rank, false };
+    report_path (r, report, sizeof (report));
+    unlink (report); /* of a broker that was killed */
+    snprintf (timeout, sizeof (timeout), "%.0f", a->job->admin_timeout);
+    const char *argv[8 + 2 * SETS + 1] = {
+        path,        ADMINRUN_COMMAND,
+        "--program", a->epilog ? a->job->epilog : a->job->prolog,
+        "--timeout", timeout,
+        "--report",  report,
+    };
+    strbuf_init (&w.text, 65536);
+    r->runs = add_environment (&w, r) == 0;
+    for (size_t i = 0; i < w.n && r->runs; i++) {
+        argv[8 + 2 * i] = "--set";
+        argv[9 + 2 * i] = w.text.buf + w.starts[i];
+    }
+    if (!r->runs)
+        error_set (err, ENOMEM, "out of memory");
+    else
+        r->runs =
+            agents_spawn (a->x->agents, path, (char *const *)argv, 2, rank_ended, r, err)
+            != NULL;
+    strbuf_release (&w.text);
+    a->left += r->runs;
+    return r->runs ? 0 : -EIO;
+}
+
+struct local_admin *admin_start (struct exec *x, const struct exec_job *job, bool epilog,
+                                 void (*done) (struct local_admin *a, void *arg),
+                                 void *arg)
+{
+    size_t n = job->r ? job->r->nranks : 0;
+    struct local_admin *a = calloc (1, sizeof (*a) + n * sizeof (a->ranks[0]));
+    struct error err = { 0 };
+
+    if (!a)
+        return NULL;
+    a->x = x;
+    a->job = job;
+    a->epilog = epilog;
+    a->done = done;
+    a->arg = arg;
+    a->left = 1;
+    uv_timer_init (x->host->loop, &a->timer);
+    a->timer.data = a;
+    for (size_t i = 0; i < n; i++) {
+        if (spawn (a, (uint32_t)i, &err) == 0)
+            continue;
+        log_warning ("job %ju: %s: %s", (uintmax_t)job->id, name_of (a), err.text);
+        snprintf (a->text, sizeof (a->text), "%s: %.400s", name_of (a), err.text);
+        break;
+    }
+    one_less (a);
+    return a;
+}
+
+void admin_end (struct local_admin *a)
+{
+    for (size_t i = 0; a->job->r && i < a->job->r->nranks; i++)
+        if (a->ranks[i].runs)
+            agents_signal (a->x->agents, &a->ranks[i], SIGTERM);
+}
+
+const char *admin_failure (const struct local_admin *a)
+{
+    return a->text[0] ? a->text : NULL;
+}
+
+const struct hostlist *admin_failed_nodes (const struct local_admin *a)
+{
+    return a->nodes;
+}
+
+static void closed (uv_handle_t *h)
+{
+    struct local_admin *a = h->data;
+
+    hostlist_destroy (a->nodes);
+    free (a);
+}
+
+void admin_free (struct local_admin *a)
+{
+    if (!a)
+        return;
+    for (size_t i = 0; a->job->r && i < a->job->r->nranks; i++)
+        if (a->ranks[i].runs)
+            agents_forget (a->x->agents, &a->ranks[i]);
+    uv_close ((uv_handle_t *)&a->timer, closed);
+}

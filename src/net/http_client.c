@@ -3,6 +3,9 @@
 #include "net/http_client.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
@@ -39,6 +42,7 @@ struct exchange {
     int timeout_ms;                                      /* between bytes, -1: none */
     int (*fn) (const char *data, size_t len, void *arg); /* stream */
     void *arg;
+    bool upgrade; /* what follows 101 stays in the socket */
     struct http_parser parser;
     struct strbuf collected;
 };
@@ -251,13 +255,33 @@ static int on_body (const char *data, size_t len, void *arg)
     return strbuf_add (&x->collected, data, len);
 }
 
+/* What has come; of it only what belongs to the answer may be taken from the socket when
+ * another protocol follows. */
+static ssize_t look (struct http_client *c, const struct exchange *x)
+{
+    return recv (c->fd, c->buffer, sizeof (c->buffer),
+                 MSG_DONTWAIT | (x->upgrade ? MSG_PEEK : 0));
+}
+
+static int take (struct http_client *c, const struct exchange *x, size_t n,
+                 struct error *err)
+{
+    while (x->upgrade && n > 0) {
+        ssize_t got = recv (c->fd, c->buffer, n, MSG_DONTWAIT);
+        if (got <= 0)
+            return error_set (err, EPROTO, "the broker's answer is gone again");
+        n -= (size_t)got;
+    }
+    return 0;
+}
+
 static int receive (struct http_client *c, struct exchange *x, struct error *err)
 {
     while (!http_parser_done (&x->parser)) {
         int rc = wait_for (c, POLLIN, x->timeout_ms, err);
         if (rc < 0)
             return rc;
-        ssize_t n = recv (c->fd, c->buffer, sizeof (c->buffer), MSG_DONTWAIT);
+        ssize_t n = look (c, x);
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
             continue;
         if (n < 0 && errno != ECONNRESET)
@@ -267,7 +291,9 @@ static int receive (struct http_client *c, struct exchange *x, struct error *err
         ssize_t used = http_parser_feed (&x->parser, c->buffer, (size_t)n, err);
         if (used < 0)
             return (int)used;
-        if (used < n)
+        if ((rc = take (c, x, (size_t)used, err)) < 0)
+            return rc;
+        if (used < n && x->parser.status != 101)
             x->parser.close = true; /* more than the answer: do not use it again */
     }
     return 0;
@@ -302,12 +328,13 @@ static int exchange_once (struct http_client *c, struct exchange *x, struct erro
 static bool may_repeat (const struct exchange *x, int rc, bool kept_alive)
 {
     return kept_alive && (rc == -ECONNRESET || rc == -EPIPE) && !x->parser.started
-           && strcmp (x->method, "GET") == 0;
+           && (x->upgrade || strcmp (x->method, "GET") == 0);
 }
 
 static int explain (const struct exchange *x, int rc, struct error *err)
 {
-    bool harmless = strcmp (x->method, "GET") == 0 || strcmp (x->method, "HEAD") == 0;
+    bool harmless =
+        x->upgrade || strcmp (x->method, "GET") == 0 || strcmp (x->method, "HEAD") == 0;
 
     if (x->parser.stopped)
         return x->parser.stopped;
@@ -326,10 +353,12 @@ static int run (struct http_client *c, struct exchange *x, struct http_response 
     memset (ret, 0, sizeof (*ret));
     strbuf_init (&x->collected, x->fn ? ERROR_BODY_MAX : BODY_MAX);
     http_parser_init (&x->parser, is_head, on_body, x);
+    x->parser.upgrade = x->upgrade;
     int rc = exchange_once (c, x, err);
     if (may_repeat (x, rc, kept_alive)) {
         http_parser_release (&x->parser);
         http_parser_init (&x->parser, is_head, on_body, x);
+        x->parser.upgrade = x->upgrade;
         rc = exchange_once (c, x, err);
     }
     if (x->collected.err == -E2BIG)
@@ -383,6 +412,51 @@ int http_client_stream (struct http_client *c, const char *method, const char *t
     };
 
     return run (c, &x, ret, err);
+}
+
+/* The socket, as one that a program may read and write as it likes. */
+static int give_away (struct http_client *c, int *ret_fd, struct error *err)
+{
+    static const int on = 1, idle = 60;
+    int fd = c->fd;
+    int flags = fd < 0 ? -1 : fcntl (fd, F_GETFL);
+
+    if (fd < 0)
+        return error_set (err, ECONNRESET, "the broker closed the connection");
+    if (flags < 0 || fcntl (fd, F_SETFL, flags & ~O_NONBLOCK) < 0)
+        return error_errno (err, errno, "connection to the broker");
+    /* Days may pass without a byte; on a unix socket these do nothing. */
+    setsockopt (fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof (on));
+    setsockopt (fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof (idle));
+    setsockopt (fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof (on));
+    c->fd = -1;
+    c->used = false;
+    *ret_fd = fd;
+    return 0;
+}
+
+int http_client_upgrade (struct http_client *c, const char *target, int *ret_fd,
+                         struct error *err)
+{
+    static const char *const headers[] = { "Connection: Upgrade", "Upgrade: fluxq",
+                                           NULL };
+    struct http_response r;
+    struct exchange x = {
+        .method = "POST",
+        .target = target,
+        .body = "",
+        .headers = headers,
+        .timeout_ms = IDLE_MS,
+        .upgrade = true,
+    };
+    int rc = run (c, &x, &r, err);
+
+    if (rc == 0 && r.status == 101)
+        rc = give_away (c, ret_fd, err);
+    else if (rc == 0)
+        rc = http_response_error (&r, err);
+    http_response_release (&r);
+    return rc;
 }
 
 void http_response_release (struct http_response *r)

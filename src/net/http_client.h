@@ -64,6 +64,14 @@ void http_response_release (struct http_response *r);
 int http_client_stream (struct http_client *c, const char *method, const char *target,
                         int (*fn) (const char *data, size_t len, void *arg), void *arg,
                         struct http_response *ret, struct error *err);
+/* POST target with "Connection: Upgrade" and "Upgrade: fluxq", for what is spoken with the
+ * agents of a job (/v1/jobs/ID/connect). 0 and a connected stream socket, blocking and
+ * close-on-exec, which is the caller's to close: from its first byte on it carries the other
+ * protocol, both ways. c connects anew for what else it is asked. Negative errno with the
+ * reason: that of http_response_error() when the broker refuses, else as
+ * http_client_request(). */
+int http_client_upgrade (struct http_client *c, const char *target, int *ret_fd,
+                         struct error *err);
 /* One line for a person out of a problem+json (or any) error response. Always a negative
  * errno: -EACCES 401/403, -ENOENT 404, -EAGAIN 429/503, -EINVAL other 4xx, -EIO 5xx,
  * -EPROTO all others. */

@@ -128,6 +128,10 @@ static int header_line (struct http_parser *p, char *line, struct error *err)
 
 static int end_of_headers (struct http_parser *p, struct error *err)
 {
+    if (p->status == 101 && p->upgrade) {
+        p->state = HTTP_DONE;
+        return 0;
+    }
     if (p->status < 200) {
         if (p->status == 101 || ++p->interim > INTERIM_MAX)
             return bad (err, "interim responses without end");

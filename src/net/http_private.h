@@ -10,6 +10,7 @@
  *     READ --body is there--> AUTH (TCP) --> OWNED --reply--> REPLY (response is set)
  *       |                      |                '---begin--> REPLY, streaming
  *       '------- refused ------'---------------------------> REPLY
+ *                                 '---upgrade--> REPLY (101) --> UPGRADED until it is closed
  *
  * Whenever MHD waits for us (AUTH, OWNED, a stream without data) its connection is
  * suspended; what wakes it sets listener->dirty, and the loop's prepare handle runs MHD
@@ -28,7 +29,8 @@
 #define HTTP_IDLE_SECONDS 60
 #define HTTP_POOL_SIZE ((size_t)32 * 1024) /* of a connection: head and buffers */
 #define HTTP_CONNECTIONS_MAX 4096
-#define HTTP_PEER_MAX 512     /* connections of one uid, or of one address */
+#define HTTP_PEER_MAX 512     /* connections of one uid */
+#define HTTP_ADDRESS_MAX 2048 /* of one address: all users of a login node */
 #define HTTP_PEER_REFUSALS 64 /* so many more are told 429, the others just closed */
 #define HTTP_BODIES_MAX ((size_t)512 * 1024 * 1024) /* of all requests at a time */
 #define HTTP_PEER_BODIES_MAX ((size_t)64 * 1024 * 1024)
@@ -124,7 +126,7 @@ struct http_request {
 
     struct MHD_Response *response; /* to be queued */
     int status;
-    bool abort; /* close the connection instead of a reply */
+    bool abort;                  /* close the connection instead of a reply */
     struct http_header *headers; /* of the reply to come */
 
     bool streaming, ended, broken, wrote;
@@ -134,6 +136,10 @@ struct http_request {
     void (*on_drain) (struct http_request *req, void *arg);
     void *stream_arg;
     uv_poll_t *watch; /* for the client's going, while streaming */
+
+    struct MHD_UpgradeResponseHandle *upgraded; /* while another protocol is spoken */
+    http_upgraded_f on_upgraded;                /* until it was called */
+    void *upgrade_arg;
 };
 
 /* http_request.c: MHD's callbacks */
@@ -164,6 +170,8 @@ int http_listen_tcp (const char *host, uint16_t port, uint16_t *ret_port,
 /* http_target.c */
 /* Fill path and params from target; -EINVAL, -ENOMEM. */
 int http_request_parse_target (struct http_request *req);
+/* http_upgrade.c: nothing comes of it, if it was still to come. */
+void http_upgrade_failed (struct http_request *req);
 /* http_stream.c: MHD is done with a stream that has not been ended. */
 void http_stream_unwatch (struct http_request *req);
 /* End what the connection is doing; MHD notices and completes its request. */

@@ -90,6 +90,7 @@ void http_request_completed (void *cls, struct MHD_Connection *mhd, void **conte
     req->mhd = NULL;
     req->conn = NULL;
     req->server = NULL;
+    http_upgrade_failed (req);
     if (req->streaming && req->owned) {
         req->on_close (req, req->stream_arg);
         req->owned = false;

@@ -143,12 +143,14 @@ static void on_log (void *cls, const char *fmt, va_list ap)
 static int start_daemon (struct http_listener *l, struct error *err)
 {
     l->daemon = MHD_start_daemon (
-        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG | MHD_USE_TURBO, 0,
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE | MHD_USE_ERROR_LOG
+            | MHD_USE_TURBO,
+        0,
         NULL, NULL, http_request_access, l,
         MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL, /* first, for what the others say */
         MHD_OPTION_LISTEN_SOCKET, l->fd,
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)HTTP_CONNECTIONS_MAX,
-        MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)(l->path ? 0 : HTTP_PEER_MAX),
+        MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)(l->path ? 0 : HTTP_ADDRESS_MAX),
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)HTTP_IDLE_SECONDS,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, HTTP_POOL_SIZE,
         MHD_OPTION_STRICT_FOR_CLIENT, 1,

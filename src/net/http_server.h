@@ -17,9 +17,10 @@
  * problem+json and never reaches the handler. Keep-alive works.
  *
  * Bounds: body 9 MiB (413; of all requests at a time 512 MiB, of one uid's 64 MiB: 429),
- * head 32 KiB, 4,096 connections a listener (512 for each uid on the unix socket, for
- * each address on TCP: on the unix socket 429 + Retry-After beyond), 60 s idle, 1 MiB
- * unsent data of a stream (then the stream is ended: its client is too slow).
+ * head 32 KiB, 4,096 connections a listener (512 for each uid on the unix socket, 429 +
+ * Retry-After beyond; 2,048 for each address on TCP, as those that are upgraded stay for
+ * days and a login node has many users), 60 s idle, 1 MiB unsent data of a stream (then the
+ * stream is ended: its client is too slow).
  *
  * How long a request lives: the handler owns req until it calls one of the http_reply
  * functions or http_stream_end(), or until on_close runs: exactly one of them, and
@@ -115,5 +116,22 @@ size_t http_stream_unsent (const struct http_request *req);
 void http_stream_on_drain (struct http_request *req,
                            void (*on_drain) (struct http_request *req, void *arg));
 void http_stream_end (struct http_request *req);
+
+/* Switch to another protocol (RFC 9110, 7.8) for a request that wants that one: its headers
+ * say "Connection: Upgrade" and "Upgrade: protocol". */
+bool http_request_wants_upgrade (const struct http_request *req, const char *protocol);
+/* fd: a stream socket that does not block, the caller's to read and write until
+ * http_upgraded_close(); data: what the client has said behind its request, less than 32 KiB.
+ * req NULL, fd -1: the client has gone before. */
+typedef void (*http_upgraded_f) (struct http_request *req, int fd, const char *data,
+                                 size_t len, void *arg);
+/* Instead of a reply: 101, then fn, once; also from within this call when the client has
+ * gone. The request is not to be touched until then. No time limit applies to what is
+ * upgraded; TCP keepalive finds clients whose machine is gone after two minutes. */
+void http_upgrade (struct http_request *req, const char *protocol, http_upgraded_f fn,
+                   void *arg);
+/* After which fd and req are not the caller's any more. All must be closed before
+ * http_server_destroy(). Poll handles for fd must be stopped first. */
+void http_upgraded_close (struct http_request *req);
 
 #endif

@@ -4,10 +4,12 @@ src_net_libnet_server_a_SOURCES = \
 	src/net/credential.c \
 	src/net/http_auth.c \
 	src/net/http_listen.c \
+	src/net/http_parser.c \
 	src/net/http_request.c \
 	src/net/http_server.c \
 	src/net/http_stream.c \
-	src/net/http_target.c
+	src/net/http_target.c \
+	src/net/http_upgrade.c
 src_net_libnet_client_a_SOURCES = \
 	src/net/credential.c \
 	src/net/http_client.c \

@@ -3,7 +3,8 @@
  * It serves: /echo (method, target, uid, body), /later?ms=N (the same from a timer),
  * /hold (answers when /release comes), /stream?n=N&size=S (N pieces), /follow (a stream
  * without end; one piece for each /tick), /flood (writes until the client is too slow),
- * /drain?n=N (one piece for each drain), /counts (what happened so far).
+ * /drain?n=N (one piece for each drain), /upgrade (another protocol: every byte comes back,
+ * until the client or a "q" ends it), /counts (what happened so far).
  */
 #ifndef FLUXQ_NET_TEST_SERVER_H
 #define FLUXQ_NET_TEST_SERVER_H
@@ -14,6 +15,7 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <cmocka.h>
 
@@ -23,6 +25,14 @@
 #include "net/http_server.h"
 
 #define DEADLINE 30.0 /* seconds; a wait that takes longer has failed */
+
+struct test_upgraded {
+    struct test_server *s;
+    struct http_request *req;
+    int fd;
+    uv_poll_t poll;
+    struct test_upgraded *next;
+};
 
 struct test_server {
     char dir[64];
@@ -35,7 +45,8 @@ struct test_server {
     struct http_server *http;
     struct http_request *held, *follower;
     size_t flooded;
-    int requests, closes, drains, freed, slow; /* counts */
+    struct test_upgraded *upgraded;
+    int requests, closes, drains, freed, slow, upgrades, lost; /* counts */
 };
 
 static inline void test_echo (struct http_request *req)
@@ -167,14 +178,76 @@ static inline void test_drain (struct test_server *s, struct http_request *req)
     http_stream_write (req, "x", 1);
 }
 
+static inline void test_upgraded_freed (uv_handle_t *handle)
+{
+    free (handle->data);
+}
+
+static inline void test_upgraded_end (struct test_upgraded *u)
+{
+    struct test_upgraded **at = &u->s->upgraded;
+
+    while (*at != u)
+        at = &(*at)->next;
+    *at = u->next;
+    uv_poll_stop (&u->poll);
+    http_upgraded_close (u->req);
+    uv_close ((uv_handle_t *)&u->poll, test_upgraded_freed);
+}
+
+static inline void test_on_upgraded_ready (uv_poll_t *poll, int status, int events)
+{
+    struct test_upgraded *u = poll->data;
+    char buf[4096];
+    ssize_t n = recv (u->fd, buf, sizeof (buf), 0);
+
+    (void)status;
+    (void)events;
+    if (n > 0 && send (u->fd, buf, (size_t)n, MSG_NOSIGNAL) == n
+        && !memchr (buf, 'q', (size_t)n))
+        return;
+    if (n >= 0 || errno != EAGAIN)
+        test_upgraded_end (u);
+}
+
+static inline void test_on_upgraded (struct http_request *req, int fd, const char *data,
+                                     size_t len, void *arg)
+{
+    struct test_server *s = arg;
+
+    if (!req) {
+        s->lost++;
+        return;
+    }
+    struct test_upgraded *u = calloc (1, sizeof (*u));
+    *u = (struct test_upgraded){ .s = s, .req = req, .fd = fd, .next = s->upgraded };
+    s->upgraded = u;
+    s->upgrades++;
+    uv_poll_init (&s->loop, &u->poll, fd);
+    u->poll.data = u;
+    uv_poll_start (&u->poll, UV_READABLE, test_on_upgraded_ready);
+    if (len > 0)
+        assert_int_equal (send (fd, data, len, MSG_NOSIGNAL), (ssize_t)len);
+}
+
+static inline void test_upgrade (struct test_server *s, struct http_request *req)
+{
+    if (http_request_wants_upgrade (req, "fluxq"))
+        http_upgrade (req, "fluxq", test_on_upgraded, s);
+    else
+        http_reply_problem (req, 426, "upgrade-required", "no upgrade is asked for");
+}
+
 static inline void test_counts (struct test_server *s, struct http_request *req)
 {
     struct strbuf sb;
 
     strbuf_init (&sb, 4096);
-    strbuf_addf (&sb, "requests=%d closes=%d drains=%d freed=%d slow=%d follower=%d",
+    strbuf_addf (&sb,
+                 "requests=%d closes=%d drains=%d freed=%d slow=%d follower=%d "
+                 "upgrades=%d lost=%d open=%d",
                  s->requests, s->closes, s->drains, s->freed, s->slow,
-                 s->follower != NULL);
+                 s->follower != NULL, s->upgrades, s->lost, s->upgraded != NULL);
     http_reply (req, 200, NULL, sb.buf, sb.len);
     strbuf_release (&sb);
 }
@@ -195,6 +268,8 @@ static inline void test_handler (struct http_request *req, void *arg)
         test_flood (s, req);
     } else if (strcmp (path, "/drain") == 0) {
         test_drain (s, req);
+    } else if (strcmp (path, "/upgrade") == 0) {
+        test_upgrade (s, req);
     } else if (strcmp (path, "/counts") == 0) {
         test_counts (s, req);
     } else if (strcmp (path, "/hold") == 0) {
@@ -220,6 +295,8 @@ static inline void test_on_stop (uv_async_t *async)
 {
     struct test_server *s = async->data;
 
+    while (s->upgraded)
+        test_upgraded_end (s->upgraded);
     http_server_destroy (s->http);
     if (s->held) /* its owner still has it: a reply to nobody */
         test_echo (s->held);

@@ -22,10 +22,15 @@ static int start (void **state)
     return 0;
 }
 
+static int open_at_end = -1; /* a connection to be closed after the server */
+
 static int stop (void **state)
 {
     (void)state;
     test_server_stop (&server);
+    if (open_at_end >= 0)
+        close (open_at_end);
+    open_at_end = -1;
     return 0;
 }
 
@@ -556,6 +561,84 @@ static int listen_again (const char *path, struct error *err)
 
 /* Wrong: a second broker takes the socket of the first, or a crash leaves one that blocks
  * the next start. */
+/* Wrong: bytes are lost at the seam, the socket is one that surprises a program, or the
+ * client can ask for nothing else afterwards. */
+static void test_upgrade_both_ways (void **state)
+{
+    struct http_client *c = connect_client ();
+    struct error err = { 0 };
+    char buf[16];
+    int fd = -1, other = -1;
+
+    (void)state;
+    expect (c, "GET", "/echo", NULL, "GET /echo uid=0 gid=0 q=- body=");
+    assert_int_equal (http_client_upgrade (c, "/upgrade", &fd, &err), 0);
+    assert_int_equal (fcntl (fd, F_GETFL) & O_NONBLOCK, 0);
+    assert_int_equal (fcntl (fd, F_GETFD), FD_CLOEXEC);
+    raw_send (fd, "hello");
+    assert_int_equal (raw_receive (fd, buf, 5), 5);
+    assert_memory_equal (buf, "hello", 5);
+    expect (c, "GET", "/echo", NULL, "GET /echo uid=0 gid=0 q=- body=");
+    assert_int_equal (http_client_upgrade (c, "/upgrade", &other, &err), 0);
+    close (other); /* the client ends one, the server the other */
+    raw_send (fd, "q");
+    assert_int_equal (raw_receive (fd, buf, 2), 1);
+    close (fd);
+    wait_for_count ("upgrades=2 lost=0 open=0");
+    http_client_close (c);
+}
+
+/* Wrong: what is no upgrade is taken for one, or the reason of a refusal is not told. */
+static void test_upgrade_refused (void **state)
+{
+    struct http_client *c = connect_client ();
+    struct error err = { 0 };
+    int fd = -1;
+
+    (void)state;
+    assert_int_equal (http_client_upgrade (c, "/nowhere", &fd, &err), -ENOENT);
+    assert_non_null (strstr (err.text, "there is no \"/nowhere\" here"));
+    assert_int_equal (http_client_upgrade (c, "/echo", &fd, &err), -EPROTO);
+    assert_int_equal (fd, -1);
+    free (request (c, "POST", "/upgrade", NULL, 426));
+    http_client_close (c);
+}
+
+/* Wrong: bytes behind the request are lost, or a server that ends while connections are
+ * open leaves something behind (test_server_stop() looks). */
+static void test_upgrade_early_bytes (void **state)
+{
+    static const char *const half[] = { "Connection: Upgrade", "Upgrade: fluxq",
+                                        "Connection: close\r\nUpgrade: fluxq",
+                                        "Connection: Upgrade\r\nUpgrade: h2c" };
+    char buf[4096], text[256];
+
+    (void)state;
+    int fd = raw_connect ();
+    raw_send (fd, "POST /upgrade HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n"
+                  "Connection: keep-alive, upgrade\r\nUpgrade: fluxq\r\n\r\nearly");
+    memset (buf, 0, sizeof (buf));
+    for (size_t n = 0; !strstr (buf, "\r\n\r\nearly") && n < sizeof (buf) - 1; n++)
+        assert_int_equal (raw_receive (fd, buf + n, 1), 1);
+    assert_memory_equal (buf, "HTTP/1.1 101 ", 13);
+    for (size_t i = 0; i < ARRAY_SIZE (half); i++) {
+        int other = raw_connect ();
+        snprintf (text, sizeof (text),
+                  "POST /upgrade HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n%s\r\n\r\n",
+                  half[i]);
+        raw_send (other, text);
+        assert_int_equal (raw_receive (other, buf, 13), 13);
+        assert_memory_equal (buf, "HTTP/1.1 426 ", 13);
+        close (other);
+    }
+    close (fd);
+    fd = raw_connect (); /* this one is open when the server ends */
+    raw_send (fd, "POST /upgrade HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n"
+                  "Connection: Upgrade\r\nUpgrade: fluxq\r\n\r\n");
+    wait_for_count ("upgrades=2 lost=0 open=1");
+    open_at_end = fd;
+}
+
 static void test_listening (void **state)
 {
     struct error err = { 0 };
@@ -606,6 +689,9 @@ int main (void)
         cmocka_unit_test_setup_teardown (test_follow, start, stop),
         cmocka_unit_test_setup_teardown (test_slow_reader, start, stop),
         cmocka_unit_test_setup_teardown (test_interrupt, start, stop),
+        cmocka_unit_test_setup_teardown (test_upgrade_both_ways, start, stop),
+        cmocka_unit_test_setup_teardown (test_upgrade_refused, start, stop),
+        cmocka_unit_test_setup_teardown (test_upgrade_early_bytes, start, stop),
         cmocka_unit_test_setup_teardown (test_listening, start, stop),
     };
 

@@ -335,6 +335,53 @@ static void test_default_sockets (void **state)
     close (fd);
 }
 
+#define SWITCH "HTTP/1.1 101 Switching Protocols\r\nUpgrade: fluxq\r\n\r\n"
+
+/* Wrong: what comes right behind the head is lost with the client's buffer. */
+static void test_upgrade_keeps_all (void **state)
+{
+    struct script s = { .steps = { { OK, true }, { SWITCH "and more", true } } };
+    struct error err = { 0 };
+    char buf[16] = "";
+    int fd = -1;
+
+    (void)state;
+    struct http_client *c = begin (&s);
+    assert_int_equal (ask (c, "GET", &err), 200);
+    poll (NULL, 0, 50); /* so that its end has come: it connects anew */
+    assert_int_equal (http_client_upgrade (c, "/x", &fd, &err), 0);
+    assert_int_equal (recv (fd, buf, sizeof (buf), MSG_WAITALL), 8);
+    assert_memory_equal (buf, "and more", 8);
+    close (fd);
+    end (&s, c);
+}
+
+static void test_upgrade_errors (void **state)
+{
+    static const struct {
+        const char *answer;
+        int rc;
+    } cases[] = {
+        { "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", -EPROTO },
+        { "HTTP/1.1 409 Conflict\r\nContent-Length: 5\r\n\r\nended", -EINVAL },
+        { "HTTP/1.1 429 X\r\nContent-Length: 0\r\n\r\n", -EAGAIN },
+        { "HTTP/1.1 101 Switching Protocols\r\nUpgr", -ECONNRESET },
+        { "fluxq\r\n", -EPROTO },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE (cases); i++) {
+        struct script s = { .steps = { { cases[i].answer, true } } };
+        struct error err = { 0 };
+        int fd = -1;
+        struct http_client *c = begin (&s);
+        assert_int_equal (http_client_upgrade (c, "/x", &fd, &err), cases[i].rc);
+        assert_true (err.text[0]);
+        assert_int_equal (fd, -1);
+        end (&s, c);
+    }
+}
+
 static int setup (void **state)
 {
     (void)state;
@@ -356,10 +403,15 @@ static int teardown (void **state)
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test (test_reconnect),       cmocka_unit_test (test_broken_answers),
-        cmocka_unit_test (test_no_smuggling),    cmocka_unit_test (test_cut_stream),
-        cmocka_unit_test (test_errors),          cmocka_unit_test (test_urls),
+        cmocka_unit_test (test_reconnect),
+        cmocka_unit_test (test_broken_answers),
+        cmocka_unit_test (test_no_smuggling),
+        cmocka_unit_test (test_cut_stream),
+        cmocka_unit_test (test_errors),
+        cmocka_unit_test (test_urls),
         cmocka_unit_test (test_default_sockets),
+        cmocka_unit_test (test_upgrade_keeps_all),
+        cmocka_unit_test (test_upgrade_errors),
     };
 
     return cmocka_run_group_tests_name ("http_client", tests, setup, teardown);

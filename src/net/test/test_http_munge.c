@@ -229,6 +229,26 @@ static void test_no_munged (void **state)
     http_client_close (c);
 }
 
+/* Wrong: over TCP the upgrade is not authenticated, or not possible. */
+static void test_upgrade_tcp (void **state)
+{
+    struct error err = { 0 };
+    struct http_client *c = http_client_open (server.tcp, &err);
+    char answer[256], buf[4] = "";
+    int fd = -1;
+
+    (void)state;
+    assert_non_null (c);
+    assert_int_equal (http_client_upgrade (c, "/upgrade", &fd, &err), 0);
+    assert_int_equal (io_write_all (fd, "over", 4), 0);
+    assert_int_equal (recv (fd, buf, 4, MSG_WAITALL), 4);
+    assert_memory_equal (buf, "over", 4);
+    close (fd);
+    http_client_close (c);
+    assert_int_equal (raw_request ("POST", "/upgrade", "", NULL, answer, sizeof (answer)),
+                      401);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -236,6 +256,7 @@ int main (void)
         cmocka_unit_test_setup_teardown (test_refused, start, stop),
         cmocka_unit_test_setup_teardown (test_other_user, start, stop),
         cmocka_unit_test_setup_teardown (test_streams, start, stop),
+        cmocka_unit_test_setup_teardown (test_upgrade_tcp, start, stop),
         cmocka_unit_test_setup_teardown (test_no_munged, start, stop),
     };
 

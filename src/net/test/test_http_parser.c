@@ -236,6 +236,32 @@ static void test_head_stop_rest (void **state)
     assert_int_equal (r.rc, -ECANCELED);
 }
 
+/* Wrong: bytes of another protocol are taken for HTTP, wherever the pieces end. */
+static void test_upgrade (void **state)
+{
+    static const char text[] =
+        "HTTP/1.1 100 Continue\r\n\r\n"
+        "HTTP/1.1 101 Switching Protocols\r\nA: b\r\n\r\nHTTP/1.1 200";
+    size_t head = sizeof (text) - 1 - strlen ("HTTP/1.1 200");
+
+    (void)state;
+    for (size_t cut = 0; cut < sizeof (text) - 1; cut++) {
+        struct result r = { 0 };
+        struct http_parser p;
+        http_parser_init (&p, false, on_body, &r);
+        p.upgrade = true;
+        ssize_t used = http_parser_feed (&p, text, cut, NULL);
+        assert_int_equal (used, MIN (cut, head));
+        used +=
+            http_parser_feed (&p, text + used, sizeof (text) - 1 - (size_t)used, NULL);
+        assert_int_equal (used, head);
+        assert_true (http_parser_done (&p));
+        assert_int_equal (p.status, 101);
+        assert_int_equal (r.len, 0);
+        http_parser_release (&p);
+    }
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +270,7 @@ int main (void)
         cmocka_unit_test (test_nul),
         cmocka_unit_test (test_bounds),
         cmocka_unit_test (test_head_stop_rest),
+        cmocka_unit_test (test_upgrade),
     };
 
     return cmocka_run_group_tests_name ("http_parser", tests, NULL, NULL);

@@ -30,7 +30,7 @@ struct sock {
     curl_socket_t fd;
 };
 
-enum request_state { REQUEST_QUEUED, REQUEST_ACTIVE, REQUEST_DEAD };
+enum request_state { REQUEST_QUEUED, REQUEST_ACTIVE, REQUEST_CONNECTED, REQUEST_DEAD };
 
 struct httpc_request {
     struct httpc *h;
@@ -41,6 +41,7 @@ struct httpc_request {
     struct strbuf body;
     uint64_t last; /* uv_now() of the last byte */
     uint64_t idle_ms;
+    bool connect_only;
     int stop; /* > 0: errno of our own reason to end it */
     int (*on_data) (const char *data, size_t len, void *arg);
     void (*on_done) (const struct httpc_response *resp, void *arg);
@@ -164,13 +165,18 @@ static void describe (struct httpc_request *r, CURLcode code, struct error *err)
         error_set (err, errno_of (code), "%s", why);
 }
 
-/* Calls on_done, after which r is gone. */
+/* Calls on_done, after which r is gone, unless it is a connection now. */
 static void request_done (struct httpc_request *r, CURLcode code)
 {
     struct httpc_response resp = { .body = "" };
     long status = 0;
     curl_off_t after = 0;
 
+    if (code == CURLE_OK && !r->stop && r->connect_only) {
+        r->state = REQUEST_CONNECTED;
+        r->on_done (&resp, r->arg);
+        return;
+    }
     if (code == CURLE_OK && !r->stop) {
         curl_easy_getinfo (r->easy, CURLINFO_RESPONSE_CODE, &status);
         curl_easy_getinfo (r->easy, CURLINFO_RETRY_AFTER, &after);
@@ -521,6 +527,12 @@ static int set_options (struct httpc_request *r, const struct httpc_options *opt
         curl_easy_setopt (easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
         curl_easy_setopt (easy, CURLOPT_PIPEWAIT, 0L);
     }
+    if (opt->connect_only) {
+        r->connect_only = true;
+        curl_easy_setopt (easy, CURLOPT_CONNECT_ONLY, 1L);
+        curl_easy_setopt (easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+        curl_easy_setopt (easy, CURLOPT_PIPEWAIT, 0L);
+    }
     if (opt->timeout > 0)
         curl_easy_setopt (easy, CURLOPT_TIMEOUT_MS, (long)(opt->timeout * 1000));
     set_method (easy, opt);
@@ -583,6 +595,38 @@ void httpc_cancel (struct httpc_request *r)
         return;
     }
     r->state = REQUEST_DEAD;
+}
+
+/* ---- raw connections ---- */
+
+int httpc_raw_fd (const struct httpc_request *r)
+{
+    curl_socket_t fd = CURL_SOCKET_BAD;
+
+    if (r->state != REQUEST_CONNECTED
+        || curl_easy_getinfo (r->easy, CURLINFO_ACTIVESOCKET, &fd) != CURLE_OK)
+        return -1;
+    return fd;
+}
+
+ssize_t httpc_raw_read (struct httpc_request *r, void *buf, size_t len)
+{
+    size_t n = 0;
+    CURLcode code = curl_easy_recv (r->easy, buf, len, &n);
+
+    if (code == CURLE_AGAIN)
+        return -EAGAIN;
+    return code == CURLE_OK ? (ssize_t)n : -ECONNRESET;
+}
+
+ssize_t httpc_raw_write (struct httpc_request *r, const void *buf, size_t len)
+{
+    size_t n = 0;
+    CURLcode code = curl_easy_send (r->easy, buf, len, &n);
+
+    if (code == CURLE_AGAIN || (code == CURLE_OK && n == 0))
+        return -EAGAIN;
+    return code == CURLE_OK ? (ssize_t)n : -ECONNRESET;
 }
 
 static int set_multi (struct httpc *h)

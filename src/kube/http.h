@@ -16,6 +16,7 @@
 #include "common/error.h"
 
 #include <stdint.h>
+#include <sys/types.h>
 #include <uv.h> /* after common/macros.h: its sys/param.h has another MIN and MAX */
 
 struct httpc;
@@ -49,6 +50,8 @@ struct httpc_options {
     double timeout;      /* seconds for the whole, 0: none (streams, watches) */
     double idle_timeout; /* seconds without a byte, 0: none */
     size_t max_body;
+    /* Only connect, with TLS where the URL says so; see "raw connections" below. */
+    int connect_only;
     /* Each piece as it comes, only for 2xx answers; non-zero ends the request
      * (-ECANCELED). */
     int (*on_data) (const char *data, size_t len, void *arg);
@@ -62,5 +65,19 @@ void httpc_destroy (struct httpc *h);
 struct httpc_request *httpc_send (struct httpc *h, const struct httpc_options *opt,
                                   struct error *err);
 void httpc_cancel (struct httpc_request *r);
+
+/* -- raw connections --
+ *
+ * A request with connect_only is never sent. on_done, with status 0 and err.code 0, says
+ * that the connection is there; then its bytes, of whatever protocol (HTTP/1.1 is what TLS
+ * agrees on), are the caller's until httpc_cancel(), which closes it. A client whose requests
+ * are of other kinds too must not be used: it closes connections that have long been idle. */
+
+/* To be polled. Data may be there that the descriptor does not show: read until -EAGAIN. */
+int httpc_raw_fd (const struct httpc_request *r);
+/* Bytes (> 0); 0: the other side has ended; -EAGAIN, -ECONNRESET. */
+ssize_t httpc_raw_read (struct httpc_request *r, void *buf, size_t len);
+/* Bytes (> 0), -ECONNRESET; -EAGAIN: later, with the same buf and len. */
+ssize_t httpc_raw_write (struct httpc_request *r, const void *buf, size_t len);
 
 #endif

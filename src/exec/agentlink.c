@@ -20,6 +20,7 @@
 #include "common/macros.h"
 #include "common/sha256.h"
 #include "common/strbuf.h"
+#include "exec/agentstream.h"
 
 #define BACKOFF_FIRST_MS 50
 #define BACKOFF_MAX_MS 2000
@@ -52,6 +53,7 @@ struct agentlink {
     char *url_prefix, *unix_socket;
     const char *const *headers;
     const struct httpc_tls *tls;
+    uid_t peer;
     uint8_t key[AGENT_KEY_SIZE];
     const struct agentlink_events *ev;
     void *arg;
@@ -491,6 +493,19 @@ void agentlink_release (struct agentlink *l, uint64_t offset)
     command_add (l, target, NULL, NULL);
 }
 
+struct agentstream *agentlink_connect (const struct agentlink *l,
+                                       const struct agentstream_events *ev, void *arg,
+                                       struct error *err)
+{
+    const struct agentlink_where where = { .unix_socket = l->unix_socket,
+                                           .peer = l->peer,
+                                           .url_prefix = l->url_prefix,
+                                           .headers = l->headers,
+                                           .tls = l->tls };
+
+    return agentstream_open (l->loop, &where, l->key, ev, arg, err);
+}
+
 struct agentlink *agentlink_open (struct httpc *h, uv_loop_t *loop,
                                   const struct agentlink_where *where,
                                   const uint8_t key[AGENT_KEY_SIZE], uint64_t offset,
@@ -508,6 +523,7 @@ struct agentlink *agentlink_open (struct httpc *h, uv_loop_t *loop,
         goto nomem;
     l->h = h;
     l->loop = loop;
+    l->peer = where->peer;
     l->headers = where->headers;
     l->tls = where->tls;
     memcpy (l->key, key, AGENT_KEY_SIZE);

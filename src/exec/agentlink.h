@@ -24,6 +24,7 @@ struct agentlink;
  * anew for each request (a token may change). */
 struct agentlink_where {
     const char *unix_socket; /* local, or NULL */
+    uid_t peer;              /* who is to listen there; for agentlink_connect() */
     const char *url_prefix;  /* "http://agent", ".../namespaces/N/pods/P:7717/proxy" */
     const char *const *headers;
     const struct httpc_tls *tls;
@@ -60,5 +61,13 @@ void agentlink_signal (struct agentlink *l, int signum, void (*done) (int rc, vo
                        void *arg);
 void agentlink_terminate (struct agentlink *l, const char *reason, double grace);
 void agentlink_release (struct agentlink *l, uint64_t offset);
+
+struct agentstream;
+struct agentstream_events;
+/* A stream of bytes to the same agent; it is a thing of its own and outlives l. NULL with
+ * the reason. */
+struct agentstream *agentlink_connect (const struct agentlink *l,
+                                       const struct agentstream_events *ev, void *arg,
+                                       struct error *err);
 
 #endif

@@ -27,6 +27,8 @@
 #include "match/rset.h"
 
 struct exec; /* an instance */
+struct agentstream;
+struct agentstream_events;
 
 struct exec_user {
     uid_t uid;
@@ -124,6 +126,12 @@ struct exec_ops {
                        double grace);
     /* -ESRCH when it does not run. */
     int (*signal) (struct exec *x, struct exec_job *job, int signum, struct error *err);
+    /* A stream of bytes to rank 0's agent, which takes its other end as a client of the
+     * job's steps (agentstream.h): *ret is the caller's, also beyond the job's end. -ESRCH
+     * when it does not run. */
+    int (*connect) (struct exec *x, struct exec_job *job,
+                    const struct agentstream_events *ev, void *arg,
+                    struct agentstream **ret, struct error *err);
     /* Remove everything of this attempt (also when it was never started or was lost),
      * then cleaned(). */
     void (*cleanup) (struct exec *x, struct exec_job *job);

@@ -264,6 +264,19 @@ static int kube_exec_signal (struct exec *x, struct exec_job *job, int signum,
     return 0;
 }
 
+static int kube_exec_connect (struct exec *x, struct exec_job *job,
+                              const struct agentstream_events *ev, void *arg,
+                              struct agentstream **ret, struct error *err)
+{
+    struct kjob *k = job->aux;
+
+    (void)x;
+    if (!k || !k->link || k->phase != K_RUN)
+        return error_set (err, ESRCH, "job %ju does not run", (uintmax_t)job->id);
+    *ret = agentlink_connect (k->link, ev, arg, err);
+    return *ret ? 0 : -EIO;
+}
+
 static void kube_exec_cleanup (struct exec *x, struct exec_job *job)
 {
     struct kjob *k = job->aux;
@@ -305,6 +318,7 @@ const struct exec_ops exec_kube = {
     .recover = kube_exec_recover,
     .terminate = kube_exec_terminate,
     .signal = kube_exec_signal,
+    .connect = kube_exec_connect,
     .cleanup = kube_exec_cleanup,
     .sweep = kube_exec_sweep,
 };

@@ -144,6 +144,14 @@ static int send_signal (struct exec *x, struct exec_job *job, int signum,
     return local_job_signal (job, signum, err);
 }
 
+static int connect_agent (struct exec *x, struct exec_job *job,
+                          const struct agentstream_events *ev, void *arg,
+                          struct agentstream **ret, struct error *err)
+{
+    (void)x;
+    return local_job_connect (job, ev, arg, ret, err);
+}
+
 /* Called once at the start, before the jobs have picked up their agents, then now and
  * then. */
 static void sweep (struct exec *x, const uint64_t *live, size_t nlive)
@@ -164,6 +172,7 @@ const struct exec_ops exec_local = {
     .recover = local_job_recover,
     .terminate = local_job_terminate,
     .signal = send_signal,
+    .connect = connect_agent,
     .cleanup = local_job_cleanup,
     .sweep = sweep,
 };

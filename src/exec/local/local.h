@@ -72,6 +72,8 @@ void local_job_recover (struct exec *x, struct exec_job *job);
 void local_job_terminate (struct exec *x, struct exec_job *job, const char *reason,
                           double grace);
 int local_job_signal (struct exec_job *job, int signum, struct error *err);
+int local_job_connect (struct exec_job *job, const struct agentstream_events *ev,
+                       void *arg, struct agentstream **ret, struct error *err);
 void local_job_cleanup (struct exec *x, struct exec_job *job);
 void local_jobs_no_strays (void *x);     /* on_no_strays */
 void local_jobs_forget (struct exec *x); /* at destroy */

@@ -345,7 +345,9 @@ static void open_link (struct local_job *l)
      * must not serve. */
     snprintf (host, sizeof (host), "http://job%ju-%u", (uintmax_t)l->job->id,
               l->job->attempt);
-    struct agentlink_where where = { .unix_socket = path, .url_prefix = host };
+    struct agentlink_where where = { .unix_socket = path,
+                                     .peer = l->job->user.uid,
+                                     .url_prefix = host };
     l->link = agentlink_open (l->x->http, l->x->host->loop, &where, l->key, 0, &events, l,
                               &err);
     if (!l->link)
@@ -739,6 +741,20 @@ int local_job_signal (struct exec_job *job, int signum, struct error *err)
         return error_set (err, ESRCH, "its agent cannot be reached");
     agentlink_signal (l->link, signum, NULL, NULL);
     return 0;
+}
+
+int local_job_connect (struct exec_job *job, const struct agentstream_events *ev,
+                       void *arg, struct agentstream **ret, struct error *err)
+{
+    struct local_job *l = job->aux;
+
+    if (!l || l->nagents == 0 || l->end_told)
+        return error_set (err, ESRCH, "it does not run (any more)");
+    open_link (l);
+    if (!l->link)
+        return error_set (err, ESRCH, "its agent cannot be reached");
+    *ret = agentlink_connect (l->link, ev, arg, err);
+    return *ret ? 0 : -EIO;
 }
 
 /* Agents remove their own, unless they were killed. */

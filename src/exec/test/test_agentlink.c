@@ -18,6 +18,7 @@
 #include "common/io.h"
 #include "common/launch.h"
 #include "common/sha256.h"
+#include "exec/agentstream.h"
 
 extern char **environ;
 
@@ -156,9 +157,12 @@ static pid_t start_agent (const char *script)
     return pid;
 }
 
+static uid_t peer; /* who is to listen at socket_path */
+
 static void open_link (struct seen *s, const struct agentlink_events *ev)
 {
     struct agentlink_where where = { .unix_socket = socket_path,
+                                     .peer = peer,
                                      .url_prefix = "http://agent" };
     struct error err = { 0 };
 
@@ -198,6 +202,7 @@ static int setup (void **state)
     snprintf (dir, sizeof (dir), "/tmp/fluxq-test-link.XXXXXX");
     if (!mkdtemp (dir) || uv_loop_init (&loop) < 0)
         return -1;
+    peer = geteuid ();
     snprintf (socket_path, sizeof (socket_path), "%s/socket", dir);
     http = httpc_create (&loop, &err);
     return http ? 0 : -1;
@@ -314,6 +319,108 @@ static void test_wrong_key (void **state)
     waitpid (pid, NULL, 0);
 }
 
+/* -- streams -- */
+
+#define AGENT_CLIENTS 256 /* agent_api.h */
+
+struct end {
+    struct agentstream *s;
+    unsigned opened;
+    int code; /* of why not */
+};
+
+static void on_opened (const struct error *err, void *arg)
+{
+    struct end *e = arg;
+
+    e->opened++;
+    e->code = err ? err->code : 0;
+}
+
+static void on_ready (void *arg)
+{
+    (void)arg;
+}
+
+static const struct agentstream_events stream_events = { .opened = on_opened,
+                                                         .ready = on_ready };
+
+/* What became of it. */
+static int connect_end (struct seen *s, struct end *e)
+{
+    *e = (struct end){ 0 };
+    e->s = agentlink_connect (s->l, &stream_events, e, NULL);
+    assert_non_null (e->s);
+    run_until (&e->opened);
+    return e->code;
+}
+
+/* Until there is something; 0: the agent has ended it. */
+static ssize_t read_end (struct end *e, char *buf, size_t len)
+{
+    ssize_t n = -EAGAIN;
+
+    for (int i = 0; i < 4000 && n == -EAGAIN; i++) {
+        n = agentstream_read (e->s, buf, len);
+        uv_run (&loop, UV_RUN_NOWAIT);
+        if (n == -EAGAIN)
+            usleep (5000);
+    }
+    return n;
+}
+
+/* Wrong: a client is taken for ever, too many are taken at once, or what is said behind the
+ * upgrade is lost. */
+static void test_clients (void **state)
+{
+    struct seen s = { 0 };
+    static struct end ends[AGENT_CLIENTS + 1];
+    static const char nonsense[16] = "no frame";
+    char buf[16];
+    pid_t pid = start_agent ("sleep 100");
+
+    (void)state;
+    open_link (&s, &with_bytes);
+    run_until (&s.ready);
+    for (size_t i = 0; i < AGENT_CLIENTS; i++)
+        assert_int_equal (connect_end (&s, &ends[i]), 0);
+    assert_int_equal (connect_end (&s, &ends[AGENT_CLIENTS]), EAGAIN);
+    agentstream_close (ends[AGENT_CLIENTS].s);
+    assert_int_equal (agentstream_write (ends[0].s, nonsense, sizeof (nonsense)),
+                      sizeof (nonsense));
+    assert_true (read_end (&ends[0], buf, sizeof (buf)) <= 0); /* thrown out */
+    assert_int_equal (connect_end (&s, &ends[AGENT_CLIENTS]), 0);
+    agentlink_terminate (s.l, "cancelled", 1.0);
+    run_until (&s.finish);
+    for (size_t i = 0; i <= AGENT_CLIENTS; i++)
+        agentstream_close (ends[i].s);
+    assert_int_equal (connect_end (&s, &ends[0]), ESRCH); /* over, but not yet released */
+    agentstream_close (ends[0].s);
+    assert_int_equal (end_agent (&s, pid), 0);
+}
+
+/* Wrong: whoever can put a socket in the agent's place gets a connection of the broker's to
+ * somebody else; or a stream that is given up while it opens calls back. */
+static void test_clients_peer (void **state)
+{
+    struct seen s = { 0 };
+    struct end e, given_up = { 0 };
+    pid_t pid = start_agent ("sleep 100");
+
+    (void)state;
+    peer = geteuid () + 1;
+    open_link (&s, &with_bytes);
+    run_until (&s.ready);
+    assert_int_equal (connect_end (&s, &e), EIO);
+    agentstream_close (e.s);
+    given_up.s = agentlink_connect (s.l, &stream_events, &given_up, NULL);
+    agentstream_close (given_up.s);
+    agentlink_terminate (s.l, "cancelled", 1.0);
+    run_until (&s.finish);
+    assert_int_equal (given_up.opened, 0);
+    assert_int_equal (end_agent (&s, pid), 0);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -323,6 +430,8 @@ int main (void)
         cmocka_unit_test_setup_teardown (test_terminate, setup, teardown),
         cmocka_unit_test_setup_teardown (test_signal, setup, teardown),
         cmocka_unit_test_setup_teardown (test_wrong_key, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_clients, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_clients_peer, setup, teardown),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);

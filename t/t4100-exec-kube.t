@@ -54,6 +54,28 @@ test_expect_success 'logs follow a running job to its end' '
     grep -q begin followed && grep -q end followed
 '
 
+relay() { RELAY_CWD=/ timeout 120 python3 "$FLUXQ_SOURCE_DIR/t/helper/relay.py" "$@"; }
+
+test_expect_success 'a program here is a client of the job, through the API server and its pod proxy' '
+    id=$(fluxq-submit -N 2 -o none.out -- sleep 97811) && wait_job_state "$id" RUNNING 60 &&
+    test_expect_code 3 relay run "$id" sh -c "hostname; exit 3" >out &&
+    grep "^fluxq-$CLUSTER_ID-$id-0-[01]$" out &&
+    seq 1 200000 >in && relay input "$id" cat <in >out && test_cmp in out &&
+    relay run "$id" head -c 20000000 /dev/zero >out && [ "$(wc -c <out)" = 20000000 ] &&
+    test_expect_code 5 relay signal "$id" 10 sh -c "trap \"exit 5\" USR1; echo ready; while :; do sleep 0.1; done" >out &&
+    relay garbage "$id" >out && echo closed >expected && test_cmp expected out
+'
+
+test_expect_success 'such a client goes: its step ends; the job ends: so does the client' '
+    relay half "$id" sleep 97812 >out && test_cmp expected out &&
+    wait_until 20 sh -c "! pgrep -f \"^sleep 97812\"" &&
+    { relay hold "$id" sleep 97813 >held & } && wait_until 20 grep started held &&
+    fluxq-cancel "$id" && wait_job_state "$id" CANCELLED 60 &&
+    wait_until 20 grep closed held &&
+    relay refused "$id" >out && grep "^409 job-ended" out &&
+    wait_until 30 no_jobs_of_ours
+'
+
 test_expect_success 'a running job is cancelled on all its nodes' '
     id=$(fluxq-submit -N 2 -o cancel.out -- sleep 300) &&
     wait_job_state "$id" RUNNING 60 &&

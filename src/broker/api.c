@@ -16,6 +16,7 @@ const struct api_route api_routes[] = {
     { "GET", "/v1/jobs/{}/jobspec", api_job_jobspec, false },
     { "GET", "/v1/jobs/{}/wait", api_job_wait, false },
     { "GET", "/v1/jobs/{}/output", api_job_output, false },
+    { "POST", "/v1/jobs/{}/connect", api_job_connect, false },
     { "POST", "/v1/jobs/{}/urgency", api_job_urgency, false },
     { "GET", "/v1/jobs/{}/priority", api_job_priority, false },
     { "POST", "/v1/cancel", api_cancel, false },

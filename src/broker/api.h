@@ -39,6 +39,9 @@ void api_job_wait (struct broker *b, struct http_request *req,
                    const struct api_path *path);
 void api_job_output (struct broker *b, struct http_request *req,
                      const struct api_path *path);
+/* relay.c */
+void api_job_connect (struct broker *b, struct http_request *req,
+                      const struct api_path *path);
 /* priority.c */
 void api_job_priority (struct broker *b, struct http_request *req,
                        const struct api_path *path);

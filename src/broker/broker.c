@@ -352,6 +352,7 @@ void broker_stop (struct broker *b)
     b->stopping = true;
     b->stop_by = clock_mono () + FAREWELL_SECONDS;
     watch_close (b);
+    relay_close_all (b);
     uv_timer_start (&b->farewell, farewell_cb, FAREWELL_MS, FAREWELL_MS);
 }
 
@@ -376,6 +377,7 @@ void broker_destroy (struct broker *b)
     b->stopping = b->dead = true;
     if (b->journal)
         broker_flush (b);
+    relay_close_all (b);
     http_server_destroy (b->http);
     if (b->exec)
         b->ops->destroy (b->exec);

@@ -160,6 +160,8 @@ struct broker {
     bool avoid_due;           /* nodes have changed: are theirs still the right ones? */
     struct submission *submissions; /* with an Idempotency-Key and not yet on disk */
     struct watcher *watchers;       /* GET /v1/watch */
+    struct relay *relays;           /* POST /v1/jobs/ID/connect */
+    size_t nrelays;
 };
 
 /* All handles of struct broker, to set and close alike. */
@@ -459,6 +461,11 @@ void watch_close (struct broker *b);
 void watch_output (struct broker *b,
                    struct entry *e); /* the spool is there, or the job is over */
 void watch_follow (struct broker *b, struct entry *e, struct http_request *req);
+
+/* -- relay.c: clients of jobs' agents -- */
+/* The agents of this attempt are no more. */
+void relay_job_over (struct broker *b, uint64_t id);
+void relay_close_all (struct broker *b);
 
 /* -- api.c -- */
 void api_handle (struct http_request *req, void *arg); /* arg: struct broker */

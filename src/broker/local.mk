@@ -24,6 +24,7 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/priority.c \
 	src/broker/plan.c \
 	src/broker/recover.c \
+	src/broker/relay.c \
 	src/broker/reload.c \
 	src/broker/reservation.c \
 	src/broker/reserve.c \

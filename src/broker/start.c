@@ -553,6 +553,7 @@ static void host_finished (void *arg, uint64_t id, int status, const char *reaso
 static void host_cleaned (void *arg, uint64_t id)
 {
     struct entry *e = entry_find (arg, id);
+    relay_job_over (arg, id);
     if (e)
         close_attempt (arg, e);
 }

@@ -74,6 +74,14 @@ test_expect_success 'its output and jobspec are refused to others, not its state
     test "$(status_of daemon $id)" = 200 &&
     fluxq_as daemon queue >list && grep nobody list
 '
+test_expect_success 'a client of its agents is the owner or an operator, and acts as the owner' '
+    cp "$FLUXQ_SOURCE_DIR/t/helper/relay.py" "$FLUXQ_RUN/bin" && RELAY_CWD=/ && export RELAY_CWD &&
+    as daemon env PATH=/usr/bin:/bin python3 "$FLUXQ_RUN/bin/relay.py" refused $id >out && echo "403 not-owner" >expected &&
+    test_cmp expected out && id -u nobody >expected &&
+    as nobody env PATH=/usr/bin:/bin python3 "$FLUXQ_RUN/bin/relay.py" run $id id -u >out && test_cmp expected out &&
+    python3 "$FLUXQ_RUN/bin/relay.py" run $id id -u >out && test_cmp expected out &&
+    grep "job $id of nobody: uid 0 connects to its agent" "$BROKER_LOG"
+'
 test_expect_success 'the files of its job are closed to others' '
     test_must_fail as daemon cat "$BROKER_STATE/jobs/$id/spool-0" &&
     test_must_fail as daemon ls "$BROKER_STATE/jobs/$id" &&

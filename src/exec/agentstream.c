@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 
 #include "common/json.h"
+#include "common/sha256.h"
 #include "common/strbuf.h"
 #include "net/http_parser.h"
 
@@ -52,7 +53,7 @@ static void on_timer_closed (uv_handle_t *handle)
     struct agentstream *s = handle->data;
 
     if (s->request.buf)
-        memset (s->request.buf, 0, s->request.len); /* a token may be in it */
+        secret_wipe (s->request.buf, s->request.len); /* a token may be in it */
     strbuf_release (&s->request);
     strbuf_release (&s->body);
     http_parser_release (&s->parser);

@@ -29,7 +29,8 @@
 #define HTTP_IDLE_SECONDS 60
 #define HTTP_POOL_SIZE ((size_t)32 * 1024) /* of a connection: head and buffers */
 #define HTTP_CONNECTIONS_MAX 4096
-#define HTTP_PEER_MAX 512     /* connections of one uid, or of one address */
+#define HTTP_PEER_MAX 512     /* connections of one uid */
+#define HTTP_ADDRESS_MAX 2048 /* of one address: all users of a login node */
 #define HTTP_PEER_REFUSALS 64 /* so many more are told 429, the others just closed */
 #define HTTP_BODIES_MAX ((size_t)512 * 1024 * 1024) /* of all requests at a time */
 #define HTTP_PEER_BODIES_MAX ((size_t)64 * 1024 * 1024)

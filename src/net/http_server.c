@@ -150,7 +150,7 @@ static int start_daemon (struct http_listener *l, struct error *err)
         MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL, /* first, for what the others say */
         MHD_OPTION_LISTEN_SOCKET, l->fd,
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)HTTP_CONNECTIONS_MAX,
-        MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)(l->path ? 0 : HTTP_PEER_MAX),
+        MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)(l->path ? 0 : HTTP_ADDRESS_MAX),
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)HTTP_IDLE_SECONDS,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, HTTP_POOL_SIZE,
         MHD_OPTION_STRICT_FOR_CLIENT, 1,

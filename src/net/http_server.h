@@ -17,9 +17,10 @@
  * problem+json and never reaches the handler. Keep-alive works.
  *
  * Bounds: body 9 MiB (413; of all requests at a time 512 MiB, of one uid's 64 MiB: 429),
- * head 32 KiB, 4,096 connections a listener (512 for each uid on the unix socket, for
- * each address on TCP: on the unix socket 429 + Retry-After beyond), 60 s idle, 1 MiB
- * unsent data of a stream (then the stream is ended: its client is too slow).
+ * head 32 KiB, 4,096 connections a listener (512 for each uid on the unix socket, 429 +
+ * Retry-After beyond; 2,048 for each address on TCP, as those that are upgraded stay for
+ * days and a login node has many users), 60 s idle, 1 MiB unsent data of a stream (then the
+ * stream is ended: its client is too slow).
  *
  * How long a request lives: the handler owns req until it calls one of the http_reply
  * functions or http_stream_end(), or until on_close runs: exactly one of them, and

@@ -146,7 +146,7 @@ int bcast_main (int argc, char **argv)
     int status = rc < 0 ? 2 : 1;
     if (rc == 0 && (rc = fill (&o, &b, &err)) == 0)
         return run_step (&o);
-    fprintf (stderr, BCAST_PROGRAM ": %s\n", err.text);
+    dprintf (STDERR_FILENO, BCAST_PROGRAM ": %s\n", err.text); /* in one write */
     run_options_release (&o);
     return status;
 }

@@ -231,7 +231,7 @@ int main (int argc, char **argv)
         cl.receive.mode = (uint32_t)cl.mode;
         if (receive_file (&cl.receive, &err) == 0)
             return 0;
-        fprintf (stderr, BCAST_PROGRAM ": %s\n", err.text);
+        dprintf (STDERR_FILENO, BCAST_PROGRAM ": %s\n", err.text); /* in one write */
         return 1;
     }
     close_inherited ();

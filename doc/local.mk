@@ -2,6 +2,7 @@
 # dist-hook in the top Makefile.am takes all of doc/ and etc/ into a release.
 man1_MANS = $(wildcard $(srcdir)/doc/man/*.1)
 man5_MANS = $(wildcard $(srcdir)/doc/man/*.5)
+man7_MANS = $(wildcard $(srcdir)/doc/man/*.7)
 man8_MANS = $(wildcard $(srcdir)/doc/man/*.8)
 
 doc_DATA = $(wildcard $(srcdir)/doc/*.md) $(srcdir)/doc/openapi.yaml

@@ -86,7 +86,7 @@ test_expect_success 'every manual page that is referred to is there' '
 
 test_expect_success 'every program has a page, and every option of it stands there' '
     for program in $(ls "$FLUXQ_BUILD_DIR"/src/cmd | grep -x "fluxq[a-z-]*") fluxqd fluxq-shell \
-        fluxq-match fluxq-sim; do
+        fluxq-bcast fluxq-match fluxq-sim; do
         page=$(ls "$src/doc/man/$program".[18]) &&
         $program --help | grep -oE "^ +(-.,)? *--[a-z-]+" | sed "s/.*--/--/" >options &&
         test -s options && tr -d "\\\\" <"$page" >text &&
@@ -95,6 +95,15 @@ test_expect_success 'every program has a page, and every option of it stands the
                 { echo "$page does not have $option" && return 1; }
         done <options || return 1
     done
+'
+
+# The names in the table of env.c, of which one is a macro.
+test_expect_success 'every variable of a task is in fluxq-environment(7), and nothing else' '
+    sed -n "/^} variables\[\] = {/,/^};/p" "$src/src/shell/env.c" |
+        sed -n "s/^ *{ \"\([A-Za-z_]*\)\", .*/\1/p; s/^ *{ DOOR_VARIABLE, .*/FLUXQ_AGENT_SOCKET/p" | sort >code &&
+    test "$(wc -l <code)" -ge 70 &&
+    sed -n "s/^\.BR \([A-Z].*\)/\1/p" "$src/doc/man/fluxq-environment.7" | tr -d "\",\\\\" | tr -s " " "\n" | sort >doc &&
+    diff code doc
 '
 
 test_done

@@ -10,6 +10,7 @@
 #include "common/macros.h"
 #include "common/option.h"
 #include "shell/run.h"
+#include "shell/say.h"
 
 enum { FORCE = 1, PRESERVE, HELP };
 
@@ -146,7 +147,7 @@ int bcast_main (int argc, char **argv)
     int status = rc < 0 ? 2 : 1;
     if (rc == 0 && (rc = fill (&o, &b, &err)) == 0)
         return run_step (&o);
-    dprintf (STDERR_FILENO, BCAST_PROGRAM ": %s\n", err.text); /* in one write */
+    say (BCAST_PROGRAM, "%s", err.text);
     run_options_release (&o);
     return status;
 }

@@ -35,6 +35,7 @@ SHELL_PARTS = \
 	src/shell/run.c \
 	src/shell/run_options.c \
 	src/shell/run_output.c \
+	src/shell/say.c \
 	src/shell/server.c \
 	src/shell/sock.c \
 	src/shell/spool.c \

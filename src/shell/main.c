@@ -15,6 +15,7 @@
 #include "shell/bcast.h"
 #include "shell/guardian.h"
 #include "shell/run.h"
+#include "shell/say.h"
 #include "shell/userenv.h"
 
 #define PROGRAM "fluxq-shell"
@@ -231,7 +232,7 @@ int main (int argc, char **argv)
         cl.receive.mode = (uint32_t)cl.mode;
         if (receive_file (&cl.receive, &err) == 0)
             return 0;
-        dprintf (STDERR_FILENO, BCAST_PROGRAM ": %s\n", err.text); /* in one write */
+        say (BCAST_PROGRAM, "%s", err.text);
         return 1;
     }
     close_inherited ();

@@ -20,6 +20,7 @@
 #include "shell/door.h"
 #include "shell/jobstate.h"
 #include "shell/loop.h"
+#include "shell/say.h"
 #include "shell/sock.h"
 
 #define RECEIVE (256 * 1024)
@@ -60,17 +61,6 @@ struct run {
     bool failed;        /* something here: what tasks do counts no more */
 };
 
-static void say (const char *fmt, ...) PRINTF_LIKE (1, 2);
-static void say (const char *fmt, ...)
-{
-    char text[1024];
-    va_list ap;
-    va_start (ap, fmt);
-    vsnprintf (text, sizeof (text), fmt, ap);
-    va_end (ap);
-    dprintf (STDERR_FILENO, RUN_PROGRAM ": %s\n", text); /* in one write */
-}
-
 /* -- to the agent -- */
 
 static void flush (struct run *r)
@@ -105,7 +95,7 @@ static void fail (struct run *r, const struct error *err)
     if (r->failed)
         return;
     r->failed = true;
-    say ("%s", err->text);
+    say (RUN_PROGRAM, "%s", err->text);
     put_signal (r, SIGKILL);
 }
 
@@ -159,7 +149,7 @@ static void read_input (struct run *r)
         return;
     }
     if (n < 0 && errno != EIO) /* EIO: a terminal that is not ours now */
-        say ("standard input: %s", strerror (errno));
+        say (RUN_PROGRAM, "standard input: %s", strerror (errno));
     size_t len = add_digest (r, data, n);
     r->input_ended = r->input_ended || n <= 0;
     r->room -= (int64_t)len;
@@ -210,9 +200,9 @@ static void tell_end (struct run *r, struct idset *ids, int status)
     uint32_t first = idset_first (ids);
     status_text (status, text, sizeof (text));
     if (idset_count (ids) == 1)
-        say ("task %u on %s: %s", first, r->names[r->node_of[first]], text);
+        say (RUN_PROGRAM, "task %u on %s: %s", first, r->names[r->node_of[first]], text);
     else
-        say ("tasks %s: %s", list ? list : "", text);
+        say (RUN_PROGRAM, "tasks %s: %s", list ? list : "", text);
 }
 
 /* Bad ends that have not been told, those alike in one line. */
@@ -250,7 +240,8 @@ static void tell_running (const struct run *r)
             idset_add (ids, i);
     autofree char *list = ids ? idset_encode (ids) : NULL;
     idset_destroy (ids);
-    say ("interrupt: %u of %u tasks run (%s); once more within 1 second ends them",
+    say (RUN_PROGRAM,
+         "interrupt: %u of %u tasks run (%s); once more within 1 second ends them",
          r->ntasks - r->nended, r->ntasks, list ? list : "");
 }
 
@@ -259,7 +250,7 @@ static void on_interrupt (struct run *r)
     double now = loop_now ();
     if (r->ntasks == 0 || (r->interrupted > 0 && now - r->interrupted <= TWICE)) {
         if (r->ntasks > 0)
-            say ("interrupt: all tasks are killed");
+            say (RUN_PROGRAM, "interrupt: all tasks are killed");
         put_signal (r, SIGKILL);
     } else {
         tell_running (r);
@@ -383,8 +374,8 @@ static void on_exited (struct run *r, const struct frame *msg)
     t->ended = true;
     t->status = (int)wire_get_u32 (msg->data + 4);
     if (msg->stream == 1)
-        say ("task %u on %s: out of memory, the kernel killed a process", task,
-             r->names[r->node_of[task]]);
+        say (RUN_PROGRAM, "task %u on %s: out of memory, the kernel killed a process",
+             task, r->names[r->node_of[task]]);
     r->nended++;
     if (r->output && !r->failed && run_output_end (r->output, task, &err) < 0)
         fail (r, &err);
@@ -399,7 +390,7 @@ static void on_end (struct run *r, const struct frame *msg)
     if (r->tasks && !r->failed)
         tell_ends (r);
     if (msg->len > 4)
-        say ("%.*s", (int)MIN (msg->len - 4, 500u), msg->data + 4);
+        say (RUN_PROGRAM, "%.*s", (int)MIN (msg->len - 4, 500u), msg->data + 4);
     if (r->failed || (code == 0 && msg->len > 4))
         code = 1;
     loop_stop (&r->loop, code);
@@ -419,7 +410,7 @@ static void on_message (struct run *r, const struct frame *msg)
         break;
     case WIRE_RUN_NOTE:
         if (!r->options.quiet)
-            say ("%.*s", (int)msg->len, msg->data);
+            say (RUN_PROGRAM, "%.*s", (int)msg->len, msg->data);
         break;
     case WIRE_RUN_TAKEN:
         r->room += msg->len == 4 ? wire_get_u32 (msg->data) : 0;
@@ -437,7 +428,7 @@ static void lose_agent (struct run *r, const char *why)
 {
     if (r->tasks)
         tell_ends (r);
-    say ("the job's agent is gone: %s", why);
+    say (RUN_PROGRAM, "the job's agent is gone: %s", why);
     loop_stop (&r->loop, 1);
 }
 
@@ -560,7 +551,7 @@ int run_step (struct run_options *o)
         rc = error_set (&err, ENOMEM, "no memory");
     if (rc < 0 || (rc = open_input (&r, &err)) < 0 || (rc = connect_agent (&r, &err)) < 0
         || (rc = watch_signals (&r, &err)) < 0 || (rc = send_request (&r, &err)) < 0)
-        say ("%s", err.text);
+        say (RUN_PROGRAM, "%s", err.text);
     int status = rc < 0 ? 1 : loop_run (&r.loop);
     destroy (&r);
     return status;
@@ -574,7 +565,7 @@ int run_main (int argc, char **argv)
     if (rc == 0)
         return run_step (&o);
     if (rc < 0)
-        say ("%s", err.text);
+        say (RUN_PROGRAM, "%s", err.text);
     run_options_release (&o);
     return rc < 0 ? 2 : 0;
 }

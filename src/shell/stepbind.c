@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/macros.h"
+#include "shell/say.h"
 #include "shell/stepd_private.h"
 
 #define SYS_CPU "/sys/devices/system/cpu"
@@ -114,7 +115,7 @@ void stepbind_apply (const struct rank_step *s, uint32_t local)
     if (!s->spec.cpu_bind || strncmp (s->spec.cpu_bind, "verbose", 7) != 0)
         return;
     autofree char *list = n > 0 ? idset_encode (cores) : NULL;
-    dprintf (STDERR_FILENO, "fluxq-run: task %u on %s: %s%s\n", s->own[local].id,
-             s->d->launch->nodes[s->d->rank].name,
-             list ? "bound to CPUs " : "not bound to CPUs", list ? list : "");
+    say ("fluxq-run", "task %u on %s: %s%s", s->own[local].id,
+         s->d->launch->nodes[s->d->rank].name,
+         list ? "bound to CPUs " : "not bound to CPUs", list ? list : "");
 }

@@ -12,6 +12,7 @@
 #include "common/macros.h"
 #include "common/sha256.h"
 #include "shell/agent.h"
+#include "shell/say.h"
 #include "shell/sock.h"
 #include "shell/userenv.h"
 
@@ -31,8 +32,8 @@ void agent_log (const struct agent *agent, const char *fmt, ...)
     for (char *p = text; *p; p++)
         if ((unsigned char)*p < 0x20)
             *p = '?';
-    dprintf (STDERR_FILENO, "fluxq-shell: job %ju rank %u: %s\n",
-             (uintmax_t)agent->launch.job_id, agent->rank, text);
+    say ("fluxq-shell", "job %ju rank %u: %s", (uintmax_t)agent->launch.job_id,
+         agent->rank, text);
 }
 
 bool agent_is_node (const struct agent *agent, uint32_t rank, const struct frame *join,

@@ -1,0 +1,19 @@
+/* say.h - one line to standard error, in one write: several processes may share it
+ *
+ *     say ("fluxq-run", "task %u: %s", task, why);     // "fluxq-run: task 3: ..."
+ *
+ * (musl's dprintf() writes piece by piece.)
+ */
+#ifndef FLUXQ_SHELL_SAY_H
+#define FLUXQ_SHELL_SAY_H
+
+#include <stdarg.h>
+
+#include "common/macros.h"
+
+#define SAY_MAX 2048 /* bytes of a line; a longer one is cut */
+
+void say (const char *program, const char *fmt, ...) PRINTF_LIKE (2, 3);
+void vsay (const char *program, const char *fmt, va_list ap);
+
+#endif

@@ -9,6 +9,7 @@
 #include <config.h>
 
 #include "broker/broker.h"
+#include "common/agent_path.h"
 #include "common/log.h"
 #include "common/option.h"
 #include "common/parse.h"
@@ -176,34 +177,14 @@ static int default_dirs (struct config *c)
     return c->runtime_dir && c->state_dir ? 0 : -ENOMEM;
 }
 
-/* The agent: configured, in the environment (tests), installed, or beside this program in
- * a build tree. */
 static int find_shell (struct config *c, struct error *err)
 {
-    char exe[4096];
-    const char *env = getenv ("FLUXQ_SHELL");
+    char *path = agent_path_find (c->shell_path, err);
 
-    if (!c->shell_path && env)
-        c->shell_path = strdup (env);
-    if (!c->shell_path) {
-        ssize_t n = readlink ("/proc/self/exe", exe, sizeof (exe) - 1);
-        exe[n > 0 ? n : 0] = '\0';
-        char *slash = strrchr (exe, '/');
-        char *built =
-            slash ? print ("%.*s/../shell/fluxq-shell", (int)(slash - exe), exe) : NULL;
-        if (built && access (built, X_OK) == 0) {
-            c->shell_path = realpath (built, NULL);
-            free (built);
-        } else {
-            free (built);
-            c->shell_path = strdup (FLUXQ_LIBEXECDIR "/fluxq-shell");
-        }
-    }
-    if (!c->shell_path || access (c->shell_path, X_OK) < 0)
-        return error_set (err, ENOENT,
-                          "the agent %s is not there; 'make install' puts it there, "
-                          "shell-path: names another place",
-                          c->shell_path ? c->shell_path : "?");
+    if (!path)
+        return error_prefix (err, "shell-path");
+    free (c->shell_path);
+    c->shell_path = path;
     return 0;
 }
 

@@ -7,6 +7,7 @@ SHELL_COMMON_SOURCES = \
 	src/common/cut.c \
 	src/common/error.c \
 	src/common/frame.c \
+	src/common/hold.c \
 	src/common/hostlist.c \
 	src/common/idset.c \
 	src/common/io.c \
@@ -24,9 +25,11 @@ SHELL_COMMON_SOURCES = \
 
 noinst_LIBRARIES += src/common/libcommon.a
 src_common_libcommon_a_SOURCES = $(SHELL_COMMON_SOURCES) \
+	src/common/agent_path.c \
 	src/common/bitmap.c \
 	src/common/json.c \
 	src/common/option.c \
+	src/common/step_client.c \
 	src/common/yaml.c
 
 if HAVE_CMOCKA

@@ -16,7 +16,6 @@ struct client {
     struct door *door;
     uint32_t number;
     bool said_something; /* rank 0 knows of it */
-    bool ended;          /* nothing more will be said to it */
     bool adopted;
     struct outbuf out;
     char *buf; /* [RECEIVE] */
@@ -58,8 +57,6 @@ static void up (struct client *c, const struct frame *msg)
     own.rank = c->door->rank;
     own.task = c->number;
     c->said_something = true;
-    if (msg->type == WIRE_RUN)
-        c->ended = false; /* another step, when the one before is over */
     c->door->up (c->door->ctx, &own);
 }
 
@@ -76,7 +73,7 @@ static void client_close (struct client *c)
     close (c->io.fd);
     outbuf_release (&c->out);
     free (c->buf);
-    if (c->said_something && !c->ended)
+    if (c->said_something)
         up (c, &(struct frame){ .type = WIRE_RUN_GONE });
     loop_free_later (door->loop, c);
 }
@@ -88,7 +85,7 @@ static bool use_received (struct client *c)
     struct frame msg;
     ssize_t n;
     while ((n = wire_parse (c->buf + pos, c->len - pos, &msg)) > 0) {
-        if (msg.type < WIRE_RUN || msg.type >= WIRE_RUN_GONE)
+        if (msg.type < WIRE_RUN_HOLD || msg.type >= WIRE_RUN_GONE)
             return false;
         up (c, &msg);
         pos += (size_t)n;
@@ -212,8 +209,6 @@ void door_message (struct door *door, const struct frame *msg)
         c = c->next;
     if (!c)
         return;
-    if (msg->type == WIRE_RUN_END)
-        c->ended = true;
     wire_put (&c->out, msg);
     if (c->out.len > DOOR_UNSENT_MAX)
         client_close (c);

@@ -13,6 +13,7 @@ SHELL_PARTS = \
 	src/shell/door.c \
 	src/shell/env.c \
 	src/shell/guardian.c \
+	src/shell/hold.c \
 	src/shell/hostfile.c \
 	src/shell/http.c \
 	src/shell/infile.c \
@@ -29,12 +30,16 @@ SHELL_PARTS = \
 	src/shell/pmi1.c \
 	src/shell/pmi2.c \
 	src/shell/pmi_mapping.c \
+	src/shell/pty.c \
 	src/shell/receive.c \
 	src/shell/reap.c \
 	src/shell/root.c \
 	src/shell/run.c \
+	src/shell/run_connect.c \
+	src/shell/run_hold.c \
 	src/shell/run_options.c \
 	src/shell/run_output.c \
+	src/shell/run_pty.c \
 	src/shell/say.c \
 	src/shell/server.c \
 	src/shell/sock.c \
@@ -52,7 +57,8 @@ SHELL_PARTS = \
 	src/shell/userenv.c \
 	src/shell/wire.c \
 	src/shell/worker.c
-SHELL_FILES = src/shell/main.c $(SHELL_PARTS) src/common/option.c $(SHELL_COMMON_SOURCES)
+SHELL_FILES = src/shell/main.c $(SHELL_PARTS) src/common/option.c src/common/step_client.c \
+	$(SHELL_COMMON_SOURCES)
 SHELL_SIZE_MAX = 524288
 
 EXTRA_DIST += $(SHELL_FILES)
@@ -93,6 +99,7 @@ SHELL_TESTS = \
 	src/shell/test/test_cgroup \
 	src/shell/test/test_cpubind \
 	src/shell/test/test_env \
+	src/shell/test/test_hold \
 	src/shell/test/test_http \
 	src/shell/test/test_infile \
 	src/shell/test/test_jobstate \
@@ -117,6 +124,7 @@ src_shell_test_test_cgroup_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_cpubind_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_cpubind_LDFLAGS = $(AM_LDFLAGS) $(SHELL_WRAP_FLAGS)
 src_shell_test_test_env_LDADD = $(SHELL_TEST_LIBS)
+src_shell_test_test_hold_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_http_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_infile_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_jobstate_LDADD = $(SHELL_TEST_LIBS)

@@ -360,7 +360,7 @@ static void carry_out (struct root *root, unsigned todo)
     if (todo & JOB_DO_START)
         todo |= start (root);
     if (todo & (JOB_DO_TERM | JOB_DO_KILL))
-        steps_close (root->steps);
+        steps_close (root->steps, root->js.finish.text);
     if (todo & JOB_DO_TERM) {
         signal_all (root, SIGTERM, TASKS_ALL);
         signal_all (root, SIGCONT, TASKS_ALL); /* a stopped process gets no SIGTERM */
@@ -597,7 +597,7 @@ static bool on_message (void *ctx, uint32_t rank, const struct frame *msg)
         lose_rank (root, rank, text);
         return true;
     default:
-        return msg->type >= WIRE_RUN && steps_message (root->steps, rank, msg);
+        return msg->type >= WIRE_RUN_HOLD && steps_message (root->steps, rank, msg);
     }
 }
 

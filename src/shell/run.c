@@ -59,6 +59,7 @@ struct run {
     uint64_t sent;
     double interrupted; /* when; 0: not */
     bool failed;        /* something here: what tasks do counts no more */
+    bool holds;         /* the job ends with this step */
 };
 
 /* -- to the agent -- */
@@ -258,6 +259,33 @@ static void on_interrupt (struct run *r)
     r->interrupted = now;
 }
 
+static void put_size (struct run *r)
+{
+    uint8_t data[8];
+    uint32_t rows, cols;
+    run_terminal_size (&rows, &cols);
+    wire_put_u32 (data, rows);
+    wire_put_u32 (data + 4, cols);
+    put (r, WIRE_RUN_SIZE, data, sizeof (data));
+}
+
+/* A signal that says something of the terminal of --pty; false: it says something else.
+ * Who ends us ends the session on it: a shell there would not heed SIGTERM, so we go, and
+ * rank 0 sees to the rest. */
+static bool on_terminal_signal (struct run *r, int sig)
+{
+    if (!r->options.spec.pty)
+        return false;
+    if (sig == SIGTERM || sig == SIGHUP)
+        loop_stop (&r->loop, 128 + sig);
+    if (sig != SIGWINCH && sig != SIGCONT)
+        return sig == SIGTERM || sig == SIGHUP;
+    if (sig == SIGCONT && r->tasks) /* the shell has set it meanwhile */
+        run_terminal_take ();
+    put_size (r);
+    return true;
+}
+
 static void on_signal (struct loop_io *io, uint32_t events)
 {
     struct run *r = CONTAINER_OF (io, struct run, signals);
@@ -266,7 +294,10 @@ static void on_signal (struct loop_io *io, uint32_t events)
     while (read (io->fd, &info, sizeof (info)) == sizeof (info)) {
         if (info.ssi_signo == SIGINT)
             on_interrupt (r);
-        else if ((pid_t)info.ssi_pid != r->agent_pid) /* it tells the tasks itself */
+        else if (on_terminal_signal (r, (int)info.ssi_signo))
+            continue;
+        else if (info.ssi_signo != SIGWINCH
+                 && (pid_t)info.ssi_pid != r->agent_pid) /* it tells the tasks itself */
             put_signal (r, (int)info.ssi_signo);
     }
 }
@@ -341,10 +372,13 @@ static void on_started (struct run *r, const struct frame *msg)
         rc = error_set (&err, ENOMEM, "no memory");
     if (rc == 0)
         rc = open_output (r, &err);
-    if (rc < 0)
+    if (rc < 0) {
         fail (r, &err);
-    else
-        start_input (r);
+        return;
+    }
+    if (r->step.pty)
+        run_terminal_take ();
+    start_input (r);
 }
 
 static void on_output (struct run *r, const struct frame *msg)
@@ -383,17 +417,39 @@ static void on_exited (struct run *r, const struct frame *msg)
         loop_timer_set (&r->loop, &r->tell, loop_now () + TOGETHER);
 }
 
+/* The last that is said; a few bytes, so there is room for them. */
+static void end_job (struct run *r, int code)
+{
+    uint8_t end[HOLD_SIZE];
+    hold_encode (HOLD_END, (uint32_t)(code & 0xff) << 8, end);
+    outbuf_add (&r->out, end, sizeof (end));
+    flush (r);
+}
+
 static void on_end (struct run *r, const struct frame *msg)
 {
     int status = msg->len >= 4 ? (int)wire_get_u32 (msg->data) : 1 << 8;
     int code = WIFSIGNALED (status) ? 128 + WTERMSIG (status) : WEXITSTATUS (status);
+    run_terminal_give_back ();
     if (r->tasks && !r->failed)
         tell_ends (r);
     if (msg->len > 4)
         say (RUN_PROGRAM, "%.*s", (int)MIN (msg->len - 4, 500u), msg->data + 4);
     if (r->failed || (code == 0 && msg->len > 4))
         code = 1;
+    if (r->holds)
+        end_job (r, code);
     loop_stop (&r->loop, code);
+}
+
+/* As a line of its own also on a raw terminal. */
+static void tell_note (struct run *r, const struct frame *msg)
+{
+    bool was_raw = run_terminal_give_back ();
+    if (!r->options.quiet)
+        say (RUN_PROGRAM, "%.*s", (int)msg->len, msg->data);
+    if (was_raw)
+        run_terminal_take ();
 }
 
 static void on_message (struct run *r, const struct frame *msg)
@@ -409,8 +465,7 @@ static void on_message (struct run *r, const struct frame *msg)
         on_exited (r, msg);
         break;
     case WIRE_RUN_NOTE:
-        if (!r->options.quiet)
-            say (RUN_PROGRAM, "%.*s", (int)msg->len, msg->data);
+        tell_note (r, msg);
         break;
     case WIRE_RUN_TAKEN:
         r->room += msg->len == 4 ? wire_get_u32 (msg->data) : 0;
@@ -426,6 +481,7 @@ static void on_message (struct run *r, const struct frame *msg)
 
 static void lose_agent (struct run *r, const char *why)
 {
+    run_terminal_give_back ();
     if (r->tasks)
         tell_ends (r);
     say (RUN_PROGRAM, "the job's agent is gone: %s", why);
@@ -470,22 +526,13 @@ static void on_agent (struct loop_io *io, uint32_t events)
 
 static int connect_agent (struct run *r, struct error *err)
 {
-    const char *path = getenv (DOOR_VARIABLE);
-    struct ucred who;
-    socklen_t len = sizeof (who);
-    autofree char *address = NULL, *here = getcwd (NULL, 0);
-    if (!path || path[0] != '/')
-        return error_set (err, ENOENT, "not inside a job (" DOOR_VARIABLE " is not set)");
-    if (asprintf (&address, "unix:%s", path) < 0)
-        return error_set (err, ENOMEM, "no memory");
-    r->agent.fd = sock_connect (address, NULL, 0, err);
-    if (here && chdir (here) < 0) /* a long path is entered */
-        return error_errno (err, errno, "%s", here);
+    r->agent =
+        (struct loop_io){ .fd = run_connect (&r->agent_pid, err), .ready = on_agent };
     if (r->agent.fd < 0)
-        return error_prefix (err, "the job's agent");
-    if (getsockopt (r->agent.fd, SOL_SOCKET, SO_PEERCRED, &who, &len) == 0)
-        r->agent_pid = who.pid;
-    r->agent.ready = on_agent;
+        return r->agent.fd;
+    r->holds = getenv (STEP_CLIENT_HOLD) != NULL;
+    unsetenv (STEP_CLIENT_HOLD);
+    unsetenv (STEP_CLIENT_FD);
     return 0;
 }
 
@@ -505,8 +552,8 @@ static int send_request (struct run *r, struct error *err)
 
 static int watch_signals (struct run *r, struct error *err)
 {
-    static const int signals[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
-                                   SIGUSR1, SIGUSR2, SIGALRM, SIGCONT };
+    static const int signals[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
+                                   SIGUSR2, SIGALRM, SIGCONT, SIGWINCH };
     sigset_t set;
     sigemptyset (&set);
     for (size_t i = 0; i < ARRAY_SIZE (signals); i++)
@@ -553,6 +600,7 @@ int run_step (struct run_options *o)
         || (rc = watch_signals (&r, &err)) < 0 || (rc = send_request (&r, &err)) < 0)
         say (RUN_PROGRAM, "%s", err.text);
     int status = rc < 0 ? 1 : loop_run (&r.loop);
+    run_terminal_give_back ();
     destroy (&r);
     return status;
 }
@@ -561,6 +609,8 @@ int run_main (int argc, char **argv)
 {
     struct run_options o;
     struct error err = { 0 };
+    if (argc == 2 && !strcmp (argv[1], HOLD_OPTION))
+        return run_hold ();
     int rc = run_options_parse (&o, argc, argv, &err);
     if (rc == 0)
         return run_step (&o);

@@ -1,9 +1,12 @@
-/* run.h - fluxq-run inside an allocation: the client of the agent's door
+/* run.h - fluxq-run: the client of steps, at the agent's door or over the broker
  *
  *     main ("fluxq-run")  -->  run_main (argc, argv)
  *         run_options.c   command line and environment --> struct run_options
  *         run.c           the talk with the agent (wire.h), input, signals, exit status
  *         run_output.c    where output goes: labels, files
+ *         run_pty.c       the terminal of --pty
+ *         run_connect.c   which agent
+ *         run_hold.c      the task of an allocation, fluxq-run --hold
  *
  * One static program with the agent, so that it is there wherever the agent is.
  */
@@ -12,11 +15,13 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "common/error.h"
+#include "common/step_client.h"
 #include "shell/stepspec.h"
 
-#define RUN_PROGRAM "fluxq-run"
+#define RUN_PROGRAM STEP_CLIENT
 
 struct run_options {
     struct step_spec spec; /* what the agent is to know */
@@ -38,6 +43,24 @@ void run_options_release (struct run_options *o);
 int run_main (int argc, char **argv);
 /* The step from its request to its end; the exit status. Releases the options. */
 int run_step (struct run_options *o);
+
+/* -- the connection -- */
+
+/* That which was given (step_client.h), or to the agent of our node: then *ret_agent
+ * (may be NULL) is its process. A descriptor that the caller closes, or negative errno. */
+int run_connect (pid_t *ret_agent, struct error *err);
+/* The task of a job that a client holds (hold.h): waits for its end. The exit status. */
+int run_hold (void);
+
+/* -- the terminal of --pty -- */
+
+/* 0 where there is none. */
+void run_terminal_size (uint32_t *ret_rows, uint32_t *ret_cols);
+/* Standard input becomes raw, if it is a terminal, until it is given back: every key
+ * goes to the task. */
+void run_terminal_take (void);
+/* Whether it was raw. */
+bool run_terminal_give_back (void);
 
 /* -- output -- */
 

@@ -17,92 +17,36 @@
 
 #define FILE_MAX_BYTES (1024 * 1024) /* of --multi-prog and the host file */
 
-enum {
-    NODES = 1,
-    NTASKS,
-    PER_NODE,
-    CPUS,
-    GPUS,
-    NODELIST,
-    EXCLUDE,
-    DISTRIBUTION,
-    TASKMAP,
-    EXACT,
-    OVERLAP,
-    OVERCOMMIT,
-    IMMEDIATE,
-    CPU_BIND,
-    MPI,
-    MULTI_PROG,
-    INPUT,
-    OUTPUT,
-    ERROR,
-    OPEN_MODE,
-    LABEL,
-    KILL_ON_BAD_EXIT,
-    WAIT,
-    CHDIR,
-    EXPORT,
-    NAME,
-    QUIET,
-    RSH,
-    HELP,
-    SHOW_VERSION
-};
+enum { HELP = 0x1000, SHOW_VERSION };
 
-static const struct option_desc options[] = {
-    { "nodes", 'N', "N", "run on so many nodes of the job [all]", NODES, false },
-    { "ntasks", 'n', "N", "tasks in all [as the job has]", NTASKS, false },
-    { "ntasks-per-node", 0, "N", "tasks on each node, at most N with --ntasks", PER_NODE,
-      false },
-    { "cpus-per-task", 'c', "N", "cores for each task [as the job has]", CPUS, false },
-    { "gpus", 'G', "N", "GPUs in all [the job's]", GPUS, false },
-    { "nodelist", 'w', "HOSTS", "run on these nodes of the job", NODELIST, false },
-    { "exclude", 'x', "HOSTS", "and not on these", EXCLUDE, false },
-    { "distribution", 'm', "KIND", "block, cyclic, plane=SIZE or arbitrary [block]",
-      DISTRIBUTION, false },
-    { "taskmap", 0, "MAP", "which node has which task, as RFC 34", TASKMAP, false },
-    { "exact", 0, NULL, "take only the cores that are asked for, not whole nodes", EXACT,
-      false },
-    { "overlap", 0, NULL, "use cores that other steps use, too", OVERLAP, false },
-    { "overcommit", 'O', NULL, "more tasks than there are cores", OVERCOMMIT, false },
-    { "immediate", 'I', NULL, "fail rather than wait for cores", IMMEDIATE, false },
-    { "cpu-bind", 0, "HOW", "how tasks are bound to cores [cores]", CPU_BIND, false },
-    { "mpi", 0, "KIND", "none, pmi1, pmi2 or list [both]", MPI, false },
-    { "multi-prog", 0, NULL, "the command is a file: which task runs what", MULTI_PROG,
-      false },
-    { "input", 'i', "FILE|TASK", "standard input: all, none, a task or a file [all]",
-      INPUT, false },
-    { "output", 'o', "FILE|TASK", "standard output: all, none, a task or a file [all]",
-      OUTPUT, false },
-    { "error", 'e', "FILE|TASK", "standard error [as output, where that is given]", ERROR,
-      false },
-    { "open-mode", 0, "MODE", "append or truncate [truncate]", OPEN_MODE, false },
-    { "label-io", 'l', NULL, "the task's number before each line", LABEL, false },
-    { "label", 0, NULL, NULL, LABEL, false },
-    { "kill-on-bad-exit", 'K', "0|1", "end all tasks when one fails [0]",
-      KILL_ON_BAD_EXIT, true },
-    { "wait", 'W', "SECONDS", "end the others so long after the first has ended [never]",
-      WAIT, false },
-    { "chdir", 'D', "DIR", "directory to run in [where you are]", CHDIR, false },
-    { "export", 0, "LIST", "variables that tasks get: ALL, NONE or NAME[=VALUE],...",
-      EXPORT, false },
-    { "job-name", 'J', "NAME", "name of the step [the program's]", NAME, false },
-    { "quiet", 'Q', NULL, "say nothing but errors", QUIET, false },
-    { "rsh", 0, NULL, "as rsh: a node of the job, and the command for its shell", RSH,
-      false },
+static const struct option_desc own_options[] = {
     { "help", 'h', NULL, "print this help", HELP, false },
     { "version", 'V', NULL, "print the version", SHOW_VERSION, false },
     OPTION_END,
 };
 
+#define OPTIONS_MAX 64
+
 extern char **environ;
+
+/* Both tables as one. */
+static void join_options (struct option_desc all[OPTIONS_MAX])
+{
+    const struct option_desc *const tables[] = { step_options, own_options };
+    size_t n = 0;
+    for (size_t i = 0; i < ARRAY_SIZE (tables); i++)
+        for (const struct option_desc *d = tables[i]; d->name && n + 1 < OPTIONS_MAX; d++)
+            all[n++] = *d;
+    all[n] = (struct option_desc)OPTION_END;
+}
 
 static void print_help (void)
 {
+    struct option_desc all[OPTIONS_MAX];
+    join_options (all);
     printf ("Usage: " RUN_PROGRAM " [OPTION...] COMMAND [ARG...]\n"
             "Run a parallel step inside the job's allocation.\n\n");
-    option_print_help (stdout, options);
+    option_print_help (stdout, all);
     printf ("\nExit status: that of the worst task, 128 and the number for a signal.\n");
 }
 
@@ -235,68 +179,71 @@ static int take_option (struct run_options *o, const struct option_match *m,
 {
     struct step_spec *s = &o->spec;
     switch (m->desc->id) {
-    case NODES:
+    case STEP_OPT_NODES:
         return set_number (&s->nnodes, m->value, "--nodes", err);
-    case NTASKS:
+    case STEP_OPT_NTASKS:
         return set_number (&s->ntasks, m->value, "--ntasks", err);
-    case PER_NODE:
+    case STEP_OPT_PER_NODE:
         return set_number (&s->per_node, m->value, "--ntasks-per-node", err);
-    case CPUS:
+    case STEP_OPT_CPUS:
         return set_number (&s->cores_per_task, m->value, "--cpus-per-task", err);
-    case GPUS:
+    case STEP_OPT_GPUS:
         return set_number (&s->gpus, m->value, "--gpus", err);
-    case NODELIST:
+    case STEP_OPT_NODELIST:
         return set_text (&s->hosts, m->value, err);
-    case EXCLUDE:
+    case STEP_OPT_EXCLUDE:
         return set_text (&s->exclude, m->value, err);
-    case DISTRIBUTION:
+    case STEP_OPT_DISTRIBUTION:
         return set_distribution (o, m->value, err);
-    case TASKMAP:
+    case STEP_OPT_TASKMAP:
         return set_text (&s->taskmap_asked, m->value, err);
-    case EXACT:
+    case STEP_OPT_EXACT:
         s->exact = true;
         return 0;
-    case OVERLAP:
+    case STEP_OPT_OVERLAP:
         s->overlap = true;
         return 0;
-    case OVERCOMMIT:
+    case STEP_OPT_OVERCOMMIT:
         s->overcommit = true;
         return 0;
-    case IMMEDIATE:
+    case STEP_OPT_IMMEDIATE:
         s->immediate = true;
         return 0;
-    case CPU_BIND:
+    case STEP_OPT_CPU_BIND:
         return set_bind (o, m->value, err);
-    case MPI:
+    case STEP_OPT_MPI:
         return set_mpi (o, m->value, err);
-    case MULTI_PROG:
+    case STEP_OPT_MULTI_PROG:
         return set_text (&s->multi_prog, "", err);
-    case INPUT:
+    case STEP_OPT_INPUT:
         return set_input (o, m->value);
-    case OUTPUT:
+    case STEP_OPT_OUTPUT:
         return set_pattern (&o->output, m->value, "--output", err);
-    case ERROR:
+    case STEP_OPT_ERROR:
         return set_pattern (&o->error, m->value, "--error", err);
-    case OPEN_MODE:
+    case STEP_OPT_OPEN_MODE:
         return set_mode (o, m->value, err);
-    case LABEL:
+    case STEP_OPT_LABEL:
         o->label = true;
         return 0;
-    case KILL_ON_BAD_EXIT:
+    case STEP_OPT_KILL_ON_BAD_EXIT:
         return set_bad_exit (o, m->value, err);
-    case WAIT:
+    case STEP_OPT_WAIT:
         return set_wait (o, m->value, err);
-    case CHDIR:
+    case STEP_OPT_CHDIR:
         return set_text (&s->cwd, m->value, err);
-    case EXPORT:
+    case STEP_OPT_EXPORT:
         *ret_export = m->value;
         return 0;
-    case NAME:
+    case STEP_OPT_NAME:
         return set_text (&s->name, m->value, err);
-    case QUIET:
+    case STEP_OPT_QUIET:
         o->quiet = true;
         return 0;
-    case RSH:
+    case STEP_OPT_PTY:
+        s->pty = true;
+        return 0;
+    case STEP_OPT_RSH:
         o->rsh = true;
         return 0;
     case HELP:
@@ -356,6 +303,12 @@ static int export_least (struct step_spec *s, struct error *err)
     return rc;
 }
 
+/* Of the login node, as in a submission: they steer fluxq's programs there. */
+static bool is_foreign (const char *assignment)
+{
+    return getenv (STEP_CLIENT_FD) && !strncmp (assignment, "FLUXQ_", strlen ("FLUXQ_"));
+}
+
 static int set_environment (struct step_spec *s, const char *list, struct error *err)
 {
     size_t n = 0, items = 1;
@@ -377,7 +330,8 @@ static int set_environment (struct step_spec *s, const char *list, struct error 
     }
     for (size_t i = 0; i < n && all && rc == 0; i++) {
         size_t len = strcspn (environ[i], "=");
-        if (len > 0 && environ[i][len] && !has_variable (s, environ[i], len))
+        if (len > 0 && environ[i][len] && !is_foreign (environ[i])
+            && !has_variable (s, environ[i], len))
             rc = add_variable (s, strdup (environ[i]), err);
     }
     return rc == 0 ? export_least (s, err) : rc;
@@ -460,7 +414,20 @@ static int check (const struct run_options *o, struct error *err)
     if (s->cores_per_task > 1 && s->overcommit)
         return error_set (err, EINVAL,
                           "--overcommit and --cpus-per-task contradict each other");
+    if (s->pty && (o->output || o->error || o->input || o->label))
+        return error_set (err, EINVAL,
+                          "--pty is task 0 on this terminal: it goes with neither "
+                          "--output, --error, --input nor --label-io");
     return 0;
+}
+
+/* Task 0 alone has the terminal; of the others nothing is seen. */
+static void set_terminal (struct run_options *o)
+{
+    o->spec.input = STEP_INPUT_ONE;
+    o->spec.input_task = 0;
+    o->output = "0";
+    run_terminal_size (&o->spec.pty_rows, &o->spec.pty_cols);
 }
 
 static mode_t own_umask (void)
@@ -472,6 +439,7 @@ static mode_t own_umask (void)
 
 int run_options_parse (struct run_options *o, int argc, char **argv, struct error *err)
 {
+    struct option_desc all[OPTIONS_MAX];
     struct option_parser parser;
     struct option_match m;
     const char *list = NULL;
@@ -479,8 +447,8 @@ int run_options_parse (struct run_options *o, int argc, char **argv, struct erro
     int rc;
 
     *o = (struct run_options){ .spec = { .input = STEP_INPUT_ALL } };
-    option_parser_init (&parser, RUN_PROGRAM, options, OPTION_STOP_AT_OPERAND, argc,
-                        argv);
+    join_options (all);
+    option_parser_init (&parser, RUN_PROGRAM, all, OPTION_STOP_AT_OPERAND, argc, argv);
     while (!command && (rc = option_next (&parser, &m, err)) > 0) {
         if (!m.desc)
             command = argv + m.index;
@@ -496,6 +464,8 @@ int run_options_parse (struct run_options *o, int argc, char **argv, struct erro
     if (rc < 0 || (rc = check (o, err)) < 0 || (rc = set_cwd (&o->spec, err)) < 0
         || (rc = set_environment (&o->spec, list, err)) < 0)
         return rc;
+    if (o->spec.pty)
+        set_terminal (o);
     return hosts && o->arbitrary ? read_text (&o->spec.hostfile, hosts, err) : 0;
 }
 

@@ -269,12 +269,14 @@ static int start_task (struct rank_step *s, uint32_t local, struct error *err)
                                .end_time = tasks_end_time (s->d->tasks),
                                .step = &step };
     struct child child = { s, local };
+    const struct task_pty size = { s->spec.pty_rows, s->spec.pty_cols };
     char **argv = s->programs ? multiprog_argv (s->programs, t->id) : s->spec.args;
     struct task_start how = { .id = t->id,
                               .argv = argv,
                               .cwd_fd = s->cwd_fd,
                               .cwd = s->cwd,
                               .input = reads (s, t),
+                              .pty = s->spec.pty && t->id == 0 ? &size : NULL,
                               .in_fd = -1,
                               .pass_fd = -1,
                               .prepare = prepare,
@@ -374,6 +376,15 @@ static void on_start (struct stepd *d, const struct frame *msg)
         start (s);
 }
 
+static void on_size (struct rank_step *s, const struct frame *msg)
+{
+    const struct task_pty size = { wire_get_u32 (msg->data),
+                                   wire_get_u32 (msg->data + 4) };
+    for (uint32_t i = 0; i < s->started; i++)
+        if (!s->own[i].ended)
+            taskset_resize (s->set, i, &size);
+}
+
 static void on_input (struct rank_step *s, const struct frame *msg)
 {
     for (uint32_t i = 0; i < s->nown; i++)
@@ -400,6 +411,8 @@ void stepd_message (struct stepd *d, const struct frame *msg)
         steppmi_message (s->pmi, msg);
     } else if (msg->type == WIRE_STEP_SIGNAL && msg->len == 4) {
         taskset_signal (s->set, (int)wire_get_u32 (msg->data));
+    } else if (msg->type == WIRE_STEP_SIZE && msg->len == 8) {
+        on_size (s, msg);
     }
 }
 

@@ -94,7 +94,6 @@ static void blob_to_nodes (struct step *step, struct steps *steps, uint8_t type,
 
 /* -- the end -- */
 
-static void set_timer (struct steps *steps);
 static void start_waiting (struct steps *steps);
 
 static void free_step (struct steps *steps, struct step *step)
@@ -166,7 +165,7 @@ static void end_step (struct steps *steps, struct step *step)
     to_client (step, steps, WIRE_RUN_END, 0, data, 4 + len);
     free_step (steps, step);
     start_waiting (steps);
-    set_timer (steps);
+    steps_set_timer (steps);
 }
 
 static void refuse (struct steps *steps, struct step *step, const char *why)
@@ -192,8 +191,10 @@ static void stop_step (struct steps *steps, struct step *step, const char *why)
         return;
     step->kill_at = loop_now () + MAX (steps->launch->grace, KILL_AFTER_MIN);
     signal_step (steps, step, SIGCONT);
+    if (step->spec.pty) /* a shell on a terminal passes over SIGTERM */
+        signal_step (steps, step, SIGHUP);
     signal_step (steps, step, SIGTERM);
-    set_timer (steps);
+    steps_set_timer (steps);
 }
 
 static void kill_step (struct steps *steps, struct step *step)
@@ -206,6 +207,7 @@ static void on_timer (struct loop_timer *timer)
 {
     struct steps *steps = CONTAINER_OF (timer, struct steps, timer);
     double now = loop_now ();
+    hold_time (steps, now);
     for (struct step *step = steps->first, *next; step; step = next) {
         next = step->next;
         if (step->kill_at > 0 && now >= step->kill_at)
@@ -214,12 +216,12 @@ static void on_timer (struct loop_timer *timer)
             stop_step (steps, step,
                        "its first task had ended for as long as --wait says");
     }
-    set_timer (steps);
+    steps_set_timer (steps);
 }
 
-static void set_timer (struct steps *steps)
+void steps_set_timer (struct steps *steps)
 {
-    double when = 0;
+    double when = steps->hold.over_at;
     for (const struct step *s = steps->first; s; s = s->next) {
         double at = s->kill_at > 0 ? s->kill_at : s->end_at;
         if (at > 0 && (when == 0 || at < when))
@@ -397,6 +399,13 @@ static void on_run_signal (struct steps *steps, struct step *step,
         to_nodes (step, steps, WIRE_STEP_SIGNAL, msg->data, 4);
 }
 
+/* Of the terminal that the node of task 0 has. */
+static void on_size (struct steps *steps, struct step *step, const struct frame *msg)
+{
+    if (step->spec.pty && step->nodes[step->layout.rank[0]].left > 0)
+        to_node (step, steps, step->layout.rank[0], WIRE_STEP_SIZE, msg->data, msg->len);
+}
+
 /* What a client sends is the user's own: what makes no sense there is passed over. */
 static void client_message (struct steps *steps, uint32_t rank, const struct frame *msg)
 {
@@ -405,6 +414,10 @@ static void client_message (struct steps *steps, uint32_t rank, const struct fra
         on_run (steps, rank, msg);
         return;
     }
+    if (msg->type == WIRE_RUN_HOLD)
+        hold_message (steps, rank, msg);
+    else if (msg->type == WIRE_RUN_GONE)
+        hold_gone (steps, rank, msg->task);
     if (!(step = find_client (steps, rank, msg->task)))
         return;
     if (msg->type == WIRE_RUN_GONE)
@@ -415,6 +428,8 @@ static void client_message (struct steps *steps, uint32_t rank, const struct fra
         to_nodes (step, steps, WIRE_STEP_INPUT, msg->data, msg->len);
     else if (msg->type == WIRE_RUN_USED && msg->len == 8 && step->state == STEP_RUNNING)
         on_used (steps, step, msg);
+    else if (msg->type == WIRE_RUN_SIZE && msg->len == 8 && step->state == STEP_RUNNING)
+        on_size (steps, step, msg);
 }
 
 /* -- messages of ranks -- */
@@ -522,7 +537,7 @@ static void on_task_exit (struct steps *steps, struct step *step, struct step_no
         stop_step (steps, step, "a task failed, and --kill-on-bad-exit ends the others");
     if (step->spec.wait > 0 && step->end_at == 0) {
         step->end_at = loop_now () + step->spec.wait;
-        set_timer (steps);
+        steps_set_timer (steps);
     }
 }
 
@@ -641,7 +656,7 @@ static bool node_message (struct steps *steps, struct step *step, struct step_no
 
 bool steps_message (struct steps *steps, uint32_t rank, const struct frame *msg)
 {
-    if (msg->type >= WIRE_RUN && msg->type <= WIRE_RUN_GONE) {
+    if (msg->type >= WIRE_RUN_HOLD && msg->type <= WIRE_RUN_GONE) {
         client_message (steps, rank, msg);
         return true;
     }
@@ -683,12 +698,26 @@ void steps_destroy (struct steps *steps)
     free (steps);
 }
 
-void steps_close (struct steps *steps)
+/* Who holds the job is the client of a step, too, and is told as that. */
+static bool holds_by_step (struct steps *steps)
 {
+    const struct hold_client *k = &steps->hold.keeper;
+    return k->here && find_client (steps, k->rank, k->number);
+}
+
+void steps_close (struct steps *steps, const char *why)
+{
+    char note[300];
+    int len = snprintf (note, sizeof (note), "the job ends: %s", why);
+    bool tell = why[0] && !steps->closed;
     steps->closed = true;
+    if (tell && !holds_by_step (steps))
+        hold_note (steps, note);
     for (struct step *step = steps->first, *next; step; step = next) {
         next = step->next;
         if (step->state != STEP_RUNNING)
             refuse (steps, step, "the job ends");
+        else if (tell)
+            to_client (step, steps, WIRE_RUN_NOTE, 0, note, (size_t)len);
     }
 }

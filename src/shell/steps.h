@@ -11,6 +11,8 @@
  * --overlap what others have, too. Steps that do not fit now wait, first come, first
  * served. Which tasks run where: layout.h.
  *
+ * A job that is held (hold.h) ends when the client that holds it goes: hold.c.
+ *
  * Flow: of each node of a step as many bytes of output are under way as it has credit for;
  * the client gives it back when it has written them. So a client that does not read holds
  * its own tasks only.
@@ -47,8 +49,8 @@ struct steps *steps_create (struct loop *loop, const struct launch *launch,
 void steps_destroy (struct steps *steps);
 /* A message from a rank; false: it is nonsense, the rank cannot be trusted. */
 bool steps_message (struct steps *steps, uint32_t rank, const struct frame *msg);
-/* The job ends: what has not begun never does. */
-void steps_close (struct steps *steps);
+/* The job ends: what has not begun never does; clients are told why ("": as it should). */
+void steps_close (struct steps *steps, const char *why);
 /* Whether a step runs now. */
 bool steps_run (const struct steps *steps);
 /* Signal a step that runs, or end it: SIGTERM, SIGKILL after the job's grace. -ENOENT. */

@@ -1,4 +1,5 @@
-/* steps_private.h - a step as rank 0 has it: steps.c (its course), places.c (its cores) */
+/* steps_private.h - a step as rank 0 has it: steps.c (its course), places.c (its cores),
+ * hold.c (an allocation that a client holds) */
 #ifndef FLUXQ_SHELL_STEPS_PRIVATE_H
 #define FLUXQ_SHELL_STEPS_PRIVATE_H
 
@@ -48,6 +49,21 @@ struct place { /* a rank of the job */
     uint32_t ngpus;
 };
 
+struct hold_client {
+    bool here;
+    uint32_t rank, number;
+};
+
+struct hold {
+    struct hold_client keeper; /* on the login node */
+    struct hold_client waiter; /* the job's own task, which ends when all is over */
+    bool over;
+    uint32_t grace; /* seconds that it outlives the keeper's connection */
+    double over_at; /* 0: the keeper is here, or nobody waits */
+    int status;     /* when over; of wait */
+    const char *why;
+};
+
 struct steps {
     struct loop *loop;
     const struct launch *launch;
@@ -60,6 +76,7 @@ struct steps {
     bool closed;
     struct place *places; /* by rank */
     struct loop_timer timer;
+    struct hold hold;
 };
 
 /* -- places.c -- */
@@ -72,5 +89,19 @@ void places_destroy (struct steps *steps);
 int places_take (struct steps *steps, struct step *step, struct error *err);
 /* A node's tasks have ended. */
 void places_give (struct steps *steps, struct step *step, struct step_node *node);
+
+/* -- hold.c -- */
+
+/* A WIRE_RUN_HOLD; a client that is gone; the time. */
+void hold_message (struct steps *steps, uint32_t rank, const struct frame *msg);
+void hold_gone (struct steps *steps, uint32_t rank, uint32_t number);
+void hold_time (struct steps *steps, double now);
+/* A line for the user of the allocation. */
+void hold_note (struct steps *steps, const char *text);
+
+/* -- steps.c -- */
+
+/* Of all that waits for a time. */
+void steps_set_timer (struct steps *steps);
 
 #endif

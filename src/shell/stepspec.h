@@ -42,6 +42,8 @@ struct step_spec {
     uint32_t input;   /* enum step_input */
     uint32_t input_task;
     uint32_t umask;
+    bool pty;                    /* task 0 gets a terminal, */
+    uint32_t pty_rows, pty_cols; /* of that size; 0: not known */
     /* by rank 0 */
     uint32_t id;
     char *

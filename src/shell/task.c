@@ -21,6 +21,7 @@
 #include "shell/descend.h"
 #include "shell/env.h"
 #include "shell/infile.h"
+#include "shell/pty.h"
 #include "shell/wire.h"
 
 #define TICK 0.05        /* seconds */
@@ -50,6 +51,7 @@ struct task {
     struct task_pipe input; /* fd -1: none, or closed */
     struct outbuf waiting;  /* for it */
     bool input_ends;        /* behind that */
+    bool pty;               /* both pipes and input are its terminal */
 };
 
 struct taskset {
@@ -230,6 +232,8 @@ static void become_task (const struct birth *b)
         in = open ("/dev/null", O_RDONLY | O_CLOEXEC);
     if (in < 0 || dup2 (in, 0) < 0 || dup2 (b->out, 1) < 0 || dup2 (b->err, 2) < 0
         || fcntl (0, F_SETFD, 0) < 0) /* in may have been 0 */
+        _exit (126);
+    if (b->how->pty && pty_take () < 0)
         _exit (126);
     if (b->how->pass_fd >= 0 && fcntl (b->how->pass_fd, F_SETFD, 0) < 0)
         _exit (126);
@@ -593,9 +597,19 @@ void taskset_input (struct taskset *set, uint32_t local, const char *data, size_
             set->events->taken (set->ctx, task->id, len);
         return;
     }
-    task->input_ends = task->input_ends || len == 0;
+    if (task->pty && len == 0) /* the descriptor is the terminal: it stays */
+        outbuf_add (&task->waiting, PTY_END_OF_FILE, 1);
+    else
+        task->input_ends = task->input_ends || len == 0;
     outbuf_add (&task->waiting, data, len);
     flush_input (task);
+}
+
+void taskset_resize (struct taskset *set, uint32_t local, const struct task_pty *size)
+{
+    const struct task *task = &set->v[local];
+    if (task->pty && task->input.io.fd >= 0)
+        pty_resize (task->input.io.fd, size->rows, size->cols);
 }
 
 /* The pipes' ends of a birth: the child's in *b, ours here. */
@@ -603,10 +617,27 @@ struct pipes {
     int in, out, err;
 };
 
+/* A terminal on both sides, a descriptor for each use. */
+static int open_terminal (struct birth *b, struct pipes *ours)
+{
+    const struct task_pty *size = b->how->pty;
+    int fds[2];
+    int rc = pty_open (size->rows, size->cols, fds);
+    if (rc < 0)
+        return rc;
+    *ours = (struct pipes){ fcntl (fds[0], F_DUPFD_CLOEXEC, 0), fds[0], -1 };
+    b->in = fcntl (fds[1], F_DUPFD_CLOEXEC, 0);
+    b->out = fcntl (fds[1], F_DUPFD_CLOEXEC, 0);
+    b->err = fds[1];
+    return ours->in < 0 || b->in < 0 || b->out < 0 ? -EMFILE : 0;
+}
+
 static int open_pipes (struct birth *b, struct pipes *ours)
 {
     int out[2] = { -1, -1 }, err[2] = { -1, -1 }, in[2] = { -1, -1 };
     int rc = 0;
+    if (b->how->pty)
+        return open_terminal (b, ours);
     if (pipe2 (out, O_CLOEXEC) < 0 || pipe2 (err, O_CLOEXEC) < 0
         || (b->how->input && pipe2 (in, O_CLOEXEC) < 0))
         rc = -errno;
@@ -627,8 +658,10 @@ static void watch_pipes (struct task *task, const struct pipes *p)
 {
     int fds[2] = { p->out, p->err };
     for (int s = 0; s < 2; s++) {
-        fcntl (fds[s], F_SETFL, O_NONBLOCK);
         task->pipes[s] = (struct task_pipe){ { fds[s], 0, on_pipe }, task, s + 1 };
+        if (fds[s] < 0)
+            continue;
+        fcntl (fds[s], F_SETFL, O_NONBLOCK);
         loop_watch (task->set->tasks->loop, &task->pipes[s].io, EPOLLIN);
     }
     if (p->in >= 0)
@@ -639,8 +672,13 @@ static void watch_pipes (struct task *task, const struct pipes *p)
 int taskset_start (struct taskset *set, const struct task_start *how, struct error *err)
 {
     struct task *task = &set->v[set->n];
-    struct birth b = { .tasks = set->tasks, .how = how, .agent = getpid () };
-    struct pipes ours;
+    struct birth b = { .tasks = set->tasks,
+                       .how = how,
+                       .agent = getpid (),
+                       .in = -1,
+                       .out = -1,
+                       .err = -1 };
+    struct pipes ours = { -1, -1, -1 };
     if (set->n == set->room)
         return error_set (err, EINVAL, "more tasks than were announced");
     int rc = open_pipes (&b, &ours);
@@ -659,6 +697,7 @@ int taskset_start (struct taskset *set, const struct task_start *how, struct err
     }
     task->set = set;
     task->id = how->id;
+    task->pty = how->pty != NULL;
     watch_pipes (task, &ours);
     set->n++;
     set->running++;

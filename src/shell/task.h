@@ -15,7 +15,7 @@
  *     taskset_destroy (set);                               // all have been reported
  *
  * Each task is the leader of a session of its own and dies with the agent (PDEATHSIG).
- * Its output comes through two pipes, read only while events->room() allows. A task has
+ * Its output comes through two pipes, or a pseudo terminal (pty.h), read only while events->room() allows. A task has
  * ended for the job when it is dead and its output was read: to the end of file or, when
  * something it left behind holds the pipe, until nothing came for 200 ms (2 s at most).
  */
@@ -82,16 +82,21 @@ void tasks_kill (struct tasks *tasks);
 
 /* -- further sets -- */
 
+struct task_pty { /* 0: not known */
+    uint32_t rows, cols;
+};
+
 struct task_start {
     uint32_t id; /* global number */
     char *const *argv;
     bool is_script; /* argv[0] is a path; else it is looked for in PATH of env */
     char **env;
-    int cwd_fd;      /* descriptor of the working directory, */
-    const char *cwd; /* and its name for messages */
-    bool input;      /* standard input by taskset_input(); else */
-    int in_fd;       /* this, which stays the caller's; -1: /dev/null */
-    int pass_fd;     /* one more descriptor that the task gets under its number; -1 */
+    int cwd_fd;                 /* descriptor of the working directory, */
+    const char *cwd;            /* and its name for messages */
+    bool input;                 /* standard input by taskset_input(); else */
+    int in_fd;                  /* this, which stays the caller's; -1: /dev/null */
+    const struct task_pty *pty; /* a terminal for all three (stream 1); or NULL */
+    int pass_fd; /* one more descriptor that the task gets under its number; -1 */
     void (*prepare) (void *ctx); /* in the child, before the program; or NULL */
     void *prepare_ctx;
 };
@@ -111,7 +116,9 @@ void taskset_resume (struct taskset *set);
 /* To the process groups of the tasks that live. */
 void taskset_signal (struct taskset *set, int sig);
 /* Bytes for a task's standard input, by its place in the set; they are kept until it reads
- * them. len 0: end of file. */
+ * them. len 0: end of file (ctrl-D to a terminal). */
 void taskset_input (struct taskset *set, uint32_t local, const char *data, size_t len);
+/* Its terminal has another size now; nothing if it has none. */
+void taskset_resize (struct taskset *set, uint32_t local, const struct task_pty *size);
 
 #endif

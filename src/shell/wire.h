@@ -35,6 +35,7 @@
 
 #include "common/agent_api.h"
 #include "common/frame.h"
+#include "common/hold.h"
 
 #define WIRE_MAGIC "FQJ1"
 #define WIRE_NONCE 16
@@ -79,8 +80,10 @@ enum wire_type {
 
     /* Steps (steps.h). Between rank 0 and a client (fluxq-run), through the agent of its
      * rank; task: the client's number there. Upwards: */
-    WIRE_RUN = 96,   /* a piece of a step_spec's text; stream 1: the last one */
-    WIRE_RUN_INPUT,  /* bytes for standard input; none: end of file */
+    WIRE_RUN_HOLD = HOLD_TYPE, /* common/hold.h */
+    WIRE_RUN_SIZE,             /* u32 rows, u32 columns of the client's terminal */
+    WIRE_RUN = 96,             /* a piece of a step_spec's text; stream 1: the last one */
+    WIRE_RUN_INPUT,            /* bytes for standard input; none: end of file */
     WIRE_RUN_USED,   /* u32 node of the step, u32 bytes of its output that were written */
     WIRE_RUN_SIGNAL, /* u32 signal for all tasks */
     WIRE_RUN_GONE,   /* by the agent: the client has closed its connection */
@@ -108,7 +111,9 @@ enum wire_type {
     WIRE_STEP_PUT,   /* a piece of what this rank puts into the KVS; stream 1: the last */
     WIRE_STEP_ABORT, /* a task wants the step ended: u32 wait status, why */
     WIRE_STEP_USAGE, /* before its last task's exit here: what they used (use_encode()) */
-    WIRE_STEP_LAST = WIRE_STEP_USAGE,
+    /* downwards */
+    WIRE_STEP_SIZE, /* as WIRE_RUN_SIZE, for the task that has a terminal */
+    WIRE_STEP_LAST = WIRE_STEP_SIZE,
 };
 
 enum wire_join {

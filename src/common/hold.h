@@ -1,0 +1,37 @@
+/* hold.h - how a program on the login node holds an allocation
+ *
+ *     uint8_t msg[HOLD_SIZE];
+ *     hold_encode (HOLD_KEEP, 30, msg);    // over POST /v1/jobs/ID/connect: from now on the
+ *     send (fd, msg, sizeof (msg), 0);     // job lives as long as fd, and 30 s more
+ *     ...
+ *     hold_encode (HOLD_END, 0, msg);      // it ends now, and well
+ *
+ * The job's own task (HOLD_SCRIPT) says HOLD_WAIT to the agent of its rank and waits until rank 0
+ * tells it to end: when the client says so, when its connection is gone for longer than it said
+ * in HOLD_KEEP, or when for HOLD_FIRST seconds no client has come at all. So nothing stays
+ * allocated because a terminal died. Who keeps the job is the client that said it last, which
+ * lets one come back after the broker was restarted.
+ */
+#ifndef FLUXQ_COMMON_HOLD_H
+#define FLUXQ_COMMON_HOLD_H
+
+#include <stdint.h>
+
+#include "common/frame.h"
+
+#define HOLD_TYPE 94 /* of the frame; WIRE_RUN_HOLD of the agents */
+#define HOLD_SIZE (FRAME_HEAD + 4)
+#define HOLD_GRACE_MAX 600 /* seconds */
+#define HOLD_FIRST 60      /* seconds */
+#define HOLD_OPTION "--hold"
+#define HOLD_SCRIPT "#!/bin/sh\nexec fluxq-run " HOLD_OPTION "\n"
+
+enum hold_kind { /* the frame's stream; its data is a u32 */
+                 HOLD_KEEP, /* seconds that the job outlives this connection, at most HOLD_GRACE_MAX */
+                 HOLD_END,  /* wait status, 0 to 65535: what the job ends with */
+                 HOLD_WAIT, /* 0 */
+};
+
+void hold_encode (enum hold_kind kind, uint32_t value, uint8_t ret[HOLD_SIZE]);
+
+#endif

@@ -32,7 +32,7 @@ test_expect_success 'fluxq(1)' '
     compare fluxq.1 fluxq
 '
 
-for command in submit queue cancel show logs info ctl match sim; do
+for command in submit run alloc attach queue cancel show logs info ctl match sim; do
     test_expect_success "fluxq-$command(1)" "
         compare fluxq-$command.1 fluxq-$command
     "

@@ -30,6 +30,20 @@ const struct command *command_find (const char *name)
 
 /* -- help -- */
 
+/* Of the second table: the first has it, or the command does not want it. */
+static bool is_left_out (const struct command *command, const struct option_desc *d)
+{
+    for (const char *const *name = command->without; name && *name; name++) {
+        if (!strcmp (*name, d->name))
+            return true;
+    }
+    for (const struct option_desc *own = command->options; own->name; own++) {
+        if (!strcmp (own->name, d->name))
+            return true;
+    }
+    return false;
+}
+
 void command_options (const struct command *command,
                       struct option_desc ret[static CMD_OPTIONS_MAX])
 {
@@ -39,7 +53,7 @@ void command_options (const struct command *command,
 
     for (size_t i = 0; i < ARRAY_SIZE (tables); i++) {
         for (const struct option_desc *d = tables[i]; d && d->name; d++) {
-            if (n + 1 < CMD_OPTIONS_MAX)
+            if (n + 1 < CMD_OPTIONS_MAX && (i != 1 || !is_left_out (command, d)))
                 ret[n++] = *d;
         }
     }
@@ -159,7 +173,7 @@ const char *cmd_option_as_written (const struct cmd *c, const struct option_matc
     return buf;
 }
 
-int command_run (const struct command *command, int argc, char **argv, const char *broker,
+int command_execute (const struct command *command, int argc, char **argv, const char *broker,
                  bool in_console)
 {
     struct cmd c = { .command = command, .broker = broker, .in_console = in_console };

@@ -69,9 +69,11 @@ struct command {
     const char *summary;      /* one line, for the list of commands */
     const char *const *usage; /* each line after the program's name; NULL-terminated */
     const struct option_desc *options;
-    const struct option_desc *more_options; /* a second table or NULL */
-    int option_flags;                       /* enum option_flags */
-    const struct subcommand *subcommands;   /* or NULL */
+    const struct option_desc
+        *more_options;          /* a second table or NULL: what the first has, */
+    const char *const *without; /* or this list, is left out of it; or NULL */
+    int option_flags;           /* enum option_flags */
+    const struct subcommand *subcommands; /* or NULL */
     enum completion operands;
     const char *notes;               /* further paragraphs of the help, or NULL */
     void (*print_notes) (FILE *out); /* and what comes out of a table, or NULL */
@@ -105,7 +107,7 @@ struct cmd {
 
 /* Run a command as a program with these arguments (argv[0] is passed over); the exit
  * status. Flushes stdout; broker may be NULL. */
-int command_run (const struct command *command, int argc, char **argv, const char *broker,
+int command_execute (const struct command *command, int argc, char **argv, const char *broker,
                  bool in_console);
 
 /* The next option or operand: 1 and *ret set; 0 at the end, c->ended when the command

@@ -119,7 +119,7 @@ static int run_words (struct console *x, int argc, char **argv)
         fprintf (stderr, "fluxq: %s: no such command; \"help\" lists them\n", argv[1]);
         return CMD_USAGE;
     }
-    return command_run (command, argc - 1, argv + 1, x->broker, true);
+    return command_execute (command, argc - 1, argv + 1, x->broker, true);
 }
 
 static void run_line (struct console *x, const char *line, size_t len)

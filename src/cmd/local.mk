@@ -2,6 +2,7 @@
 # libcmd.a is all but main(): unit tests link it too.
 noinst_LIBRARIES += src/cmd/libcmd.a
 src_cmd_libcmd_a_SOURCES = \
+	src/cmd/allocation.c \
 	src/cmd/broker.c \
 	src/cmd/columns.c \
 	src/cmd/command.c \
@@ -14,6 +15,7 @@ src_cmd_libcmd_a_SOURCES = \
 	src/cmd/show_priority.c \
 	src/cmd/show_reservation.c \
 	src/cmd/show_steps.c \
+	src/cmd/stepclient.c \
 	src/cmd/watch.c \
 	$(COMMANDS_FILES)
 nodist_src_cmd_libcmd_a_SOURCES = src/cmd/table.c

@@ -106,7 +106,7 @@ static int run (struct cmd *c)
         rc = http_response_error (&r, &err);
     http_response_release (&r);
     if (rc == -EPIPE && ferror (stdout))
-        return CMD_FAILED; /* command_run() says why */
+        return CMD_FAILED; /* command_execute() says why */
     return rc < 0 ? cmd_broken (c, rc, &err) : CMD_OK;
 }
 

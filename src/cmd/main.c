@@ -72,7 +72,7 @@ static int multi_call (int argc, char **argv)
         return CMD_USAGE;
     }
     if (rc == 0)
-        return command_run (command_find ("console"), 1, argv, broker, false);
+        return command_execute (command_find ("console"), 1, argv, broker, false);
     if (!strcmp (m.value, "help"))
         return help (argc - m.index, argv + m.index);
     const struct command *command = command_find (m.value);
@@ -81,7 +81,7 @@ static int multi_call (int argc, char **argv)
                  m.value);
         return CMD_USAGE;
     }
-    return command_run (command, argc - m.index, argv + m.index, broker, false);
+    return command_execute (command, argc - m.index, argv + m.index, broker, false);
 }
 
 int main (int argc, char **argv)
@@ -93,6 +93,6 @@ int main (int argc, char **argv)
     if (!strncmp (name, "fluxq-", 6))
         command = command_find (name + 6);
     if (command)
-        return command_run (command, argc, argv, NULL, false);
+        return command_execute (command, argc, argv, NULL, false);
     return multi_call (argc, argv);
 }

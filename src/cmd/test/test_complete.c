@@ -86,7 +86,7 @@ static void test_lists (void **state)
 {
     (void)state;
     offered ("s", "s", "show\nsubmit\n");
-    offered ("", "", "cancel\nctl\ninfo\nlogs\nqueue\nshow\nsubmit\nexit\nhelp\nquit\n");
+    offered ("", "", "alloc\nattach\ncancel\nctl\ninfo\nlogs\nqueue\nrun\nshow\nsubmit\nexit\nhelp\nquit\n");
     offered ("logs --st", "--st", "--stdout\n--stderr\n");
     offered ("logs -", "-f", "");
     offered ("show ", "", "job\nnode\nqueue\npriority\nfair-share\nreservation\n");

@@ -1,0 +1,235 @@
+/* attach.c - fluxq-attach: join a running job, its output or a terminal on one of its nodes
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "cmd/allocation.h"
+#include "cmd/command.h"
+#include "cmd/print.h"
+#include "cmd/send.h"
+#include "cmd/stepclient.h"
+#include "common/hostlist.h"
+#include "common/parse.h"
+#include "common/step_client.h"
+
+enum { PTY = 1, RANK, NODE };
+
+static const struct option_desc options[] = {
+    { "pty", 0, NULL, "open a terminal on a node of the job", PTY, false },
+    { "rank", 0, "N", "this rank (node of the job, from 0) [all; with --pty 0]", RANK,
+      false },
+    { "nodelist", 'w', "NODE", "or this node, by its name", NODE, false },
+    OPTION_END,
+};
+
+/* The user's shell where there is one of that name, else what every image has. */
+static const char shell_script[] =
+    "for shell in \"$SHELL\" bash; do command -v \"$shell\" >/dev/null 2>&1 && exec "
+    "\"$shell\"; done; exec sh";
+
+struct attach {
+    const char *id;   /* as written */
+    const char *node; /* NULL: not given */
+    int64_t rank;     /* -1: not given */
+    bool pty;
+    char **command; /* NULL: the shell */
+};
+
+static int take_option (struct cmd *c, struct attach *a, const struct option_match *m)
+{
+    struct error err = { 0 };
+
+    switch (m->desc->id) {
+    case PTY:
+        a->pty = true;
+        return CMD_OK;
+    case RANK:
+        if (parse_int (m->value, 0, INT32_MAX, &a->rank, "--rank", &err) < 0)
+            return cmd_usage (c, "%s", err.text);
+        return CMD_OK;
+    default:
+        a->node = m->value;
+        return CMD_OK;
+    }
+}
+
+/* Options stand before and behind the id; what follows them is the command's. */
+static int read_options (struct cmd *c, struct attach *a)
+{
+    struct option_parser *p = &c->parser;
+    struct option_match m;
+
+    while (!a->command && cmd_next (c, &m) > 0) {
+        if (m.desc) {
+            take_option (c, a, &m);
+        } else if (a->id) {
+            a->command = p->argv + m.index;
+        } else if (cmd_check_id (c, m.value) == CMD_OK) {
+            a->id = m.value;
+            option_parser_init (p, c->program, c->options, OPTION_STOP_AT_OPERAND,
+                                p->argc - m.index, p->argv + m.index);
+        }
+    }
+    if (c->ended)
+        return c->status;
+    if (!a->id)
+        return cmd_usage (c, "which job?");
+    if (a->node && a->rank >= 0)
+        return cmd_usage (c, "--rank and --nodelist both say which node: say one");
+    if (a->command && !a->pty)
+        return cmd_usage (c, "'%s': a command needs --pty", a->command[0]);
+    return CMD_OK;
+}
+
+/* -- its output -- */
+
+static int write_piece (const char *data, size_t len, void *arg)
+{
+    (void)arg;
+    if (fwrite (data, 1, len, stdout) != len || fflush (stdout) != 0)
+        return -EPIPE;
+    return cmd_interrupted () ? -EINTR : 0;
+}
+
+static int detached (struct cmd *c, const struct attach *a)
+{
+    cmd_warn (c, "detached: job %s goes on; fluxq-cancel %s ends it", a->id, a->id);
+    return c->status = CMD_INTERRUPTED;
+}
+
+/* How the job ended, and its exit status. */
+static int report (struct cmd *c, const struct attach *a, const json_t *job)
+{
+    struct error err = { 0 };
+    autostrbuf struct strbuf result;
+
+    strbuf_init (&result, 64 * 1024);
+    if (send_wait (c, (uint64_t)answer_number (job, "id"), &result) != CMD_OK)
+        return c->status;
+    autojson json_t *o = json_parse (result.buf, result.len, "the broker's answer", &err);
+    if (!o)
+        return cmd_fail (c, "%s", err.text);
+    const char *state = answer_text (o, "state"), *text = answer_text (o, "text");
+    if (strcmp (state, "COMPLETED") != 0)
+        cmd_warn (c, "job %s: %s%s%s", a->id, state, *text ? ": " : "", text);
+    return (int)answer_number (o, "exit_code");
+}
+
+static int show_output (struct cmd *c, const struct attach *a, const json_t *job)
+{
+    struct http_response r = { 0 };
+    struct error err = { 0 };
+    char target[160], rank[40] = "";
+
+    if (a->rank >= 0)
+        snprintf (rank, sizeof (rank), "&rank=%jd", (intmax_t)a->rank);
+    snprintf (target, sizeof (target), "/v1/jobs/%s/output?follow=1%s", a->id, rank);
+    cmd_catch_interrupts ();
+    if (cmd_connect (c) != CMD_OK)
+        return c->status;
+    int rc = http_client_stream (c->client, "GET", target, write_piece, NULL, &r, &err);
+    if (rc == 0 && r.status >= 300)
+        rc = http_response_error (&r, &err);
+    http_response_release (&r);
+    if (cmd_interrupted ())
+        return detached (c, a);
+    if (rc == -EPIPE && ferror (stdout))
+        return CMD_FAILED; /* command_execute() says why */
+    return rc < 0 ? cmd_broken (c, rc, &err) : report (c, a, job);
+}
+
+/* -- a terminal -- */
+
+/* The node's name becomes its rank, and the rank the name; *ret_name to free. */
+static int find_node (struct cmd *c, struct attach *a, const json_t *job, char **ret_name)
+{
+    const char *list = answer_text (job, "nodelist");
+    struct hostlist *hosts = *list ? hostlist_decode (list, NULL) : NULL;
+    size_t n = hosts ? hostlist_count (hosts) : 0;
+
+    for (size_t i = 0; a->node && a->rank < 0 && i < n; i++)
+        if (!strcmp (hostlist_nth (hosts, i), a->node))
+            a->rank = (int64_t)i;
+    if (a->node && a->rank < 0)
+        cmd_fail (c, "%s is no node of job %s%s%s", a->node, a->id,
+                  *list ? ", which has " : "", list);
+    else if (n > 0 && a->rank >= (int64_t)n)
+        cmd_fail (c, "--rank %jd: job %s has %zu node%s, from 0", (intmax_t)a->rank,
+                  a->id, n, n == 1 ? "" : "s");
+    else if (n > 0)
+        a->node = *ret_name = strdup (hostlist_nth (hosts, (size_t)MAX (a->rank, 0)));
+    hostlist_destroy (hosts);
+    return c->status;
+}
+
+static int open_terminal (struct cmd *c, const struct attach *a, json_t *job)
+{
+    static char *const shell[] = { "sh", "-c", (char *)shell_script, NULL };
+    char *const *command = a->command ? a->command : shell;
+    autofree char *chdir = NULL, *node = NULL;
+    struct step_call call = { .c = c, .fd = -1, .job = job };
+    struct error err = { 0 };
+    size_t n = 0, count = 0;
+
+    if (strcmp (answer_text (job, "state"), "RUNNING") != 0 || !a->node)
+        return cmd_fail (c, "job %s is %s: a terminal is for jobs that run", a->id,
+                         answer_text (job, "state"));
+    if (job_connect (c, (uint64_t)answer_number (job, "id"), &call.fd, &err) < 0)
+        return cmd_fail (c, "job %s: %s", a->id, err.text);
+    while (command[count])
+        count++;
+    autofree char **argv = calloc (count + 9, sizeof (*argv));
+    if (!argv
+        || asprintf (&chdir, "--chdir=%s",
+                     *answer_text (job, "cwd") ? answer_text (job, "cwd") : "/")
+               < 0
+        || asprintf (&node, "--nodelist=%s", a->node) < 0)
+        return cmd_fail (c, "out of memory");
+    argv[n++] = STEP_CLIENT;
+    argv[n++] = "--overlap";
+    argv[n++] = "--pty";
+    argv[n++] = "--nodes=1";
+    argv[n++] = "--ntasks=1";
+    argv[n++] = node;
+    argv[n++] = chdir;
+    argv[n++] = "--";
+    for (size_t i = 0; i < count; i++)
+        argv[n++] = command[i];
+    call.argv = argv;
+    return step_client_run (&call);
+}
+
+static int run (struct cmd *c)
+{
+    struct attach a = { .rank = -1 };
+    char target[64], *name = NULL;
+    json_t *job = NULL;
+
+    if (read_options (c, &a) != CMD_OK || c->ended)
+        return c->status;
+    snprintf (target, sizeof (target), "/v1/jobs/%s", a.id);
+    if (cmd_get (c, target, &job) != CMD_OK)
+        return c->status;
+    int status = find_node (c, &a, job, &name);
+    if (status == CMD_OK)
+        status = a.pty ? open_terminal (c, &a, job) : show_output (c, &a, job);
+    json_decref (job);
+    free (name);
+    return status;
+}
+
+static const char *const usage[] = { "[OPTION]... ID",
+                                     "--pty [OPTION]... ID [COMMAND [ARGUMENT]...]",
+                                     NULL };
+
+const struct command command_attach = {
+    .name = "attach",
+    .summary = "Join a running job: its output, or a terminal on one of its nodes",
+    .usage = usage,
+    .options = options,
+    .option_flags = OPTION_STOP_AT_OPERAND,
+    .operands = COMPLETE_JOBS,
+    .notes = "Shows what the job has written so far and what comes, to its end; the exit "
+             "status is the\njob's. Ctrl-C detaches and the job goes on.\n",
+    .run = run,
+};

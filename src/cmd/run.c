@@ -1,0 +1,231 @@
+/* run.c - fluxq-run: a parallel step, in a job of its own, or in that in which we are
+ *
+ *   inside a job                     the agent's program does all (stepclient.h)
+ *   in a shell of fluxq-alloc        connect to that job, then the same
+ *   elsewhere                        submit a job that waits, wait for it, connect, then the
+ *                                    same; the job ends with the step, or with this process
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "cmd/allocation.h"
+#include "cmd/command.h"
+#include "cmd/stepclient.h"
+#include "common/hold.h"
+#include "common/parse.h"
+#include "common/step_client.h"
+
+#define INSIDE "FLUXQ_AGENT_SOCKET" /* set in all tasks of a job */
+
+struct run {
+    struct submit_options so;
+    char **argv; /* of the step's client, which frees nothing: it is another program */
+    size_t argc;
+    const char *program; /* the command's first word */
+    bool immediate, quiet;
+    const char *job_only; /* an option that only a new job has, as it was written */
+    char where[64];       /* the space for that */
+    int64_t outer;        /* the job in whose shell we are; 0: none */
+};
+
+/* What an option of steps means for the job, besides: its name there. Of sizes the step
+ * takes what was granted. */
+static const struct {
+    enum step_option id;
+    bool sizes;
+} shared[] = { { STEP_OPT_NODES, true },     { STEP_OPT_NTASKS, true },
+               { STEP_OPT_PER_NODE, false }, { STEP_OPT_CPUS, false },
+               { STEP_OPT_GPUS, false },     { STEP_OPT_NAME, false } };
+
+/* -- options -- */
+
+static int add_word (struct cmd *c, struct run *r, char *word)
+{
+    if (!word)
+        return cmd_fail (c, "out of memory");
+    r->argv[r->argc++] = word;
+    r->argv[r->argc] = NULL;
+    return CMD_OK;
+}
+
+static int add_option (struct cmd *c, struct run *r, const struct option_match *m)
+{
+    char *word;
+
+    if (asprintf (&word, "--%s%s%s", m->desc->name, m->value ? "=" : "",
+                  m->value ? m->value : "")
+        < 0)
+        word = NULL;
+    return add_word (c, r, word);
+}
+
+static int set_job_option (struct cmd *c, struct run *r, const struct option_match *m)
+{
+    struct error err = { 0 };
+    char where[64];
+
+    cmd_option_as_written (c, m, where, sizeof (where));
+    if (submit_options_set (&r->so, SUBMIT_FROM_COMMAND, m->desc->name, m->value, where,
+                            &err)
+        < 0)
+        return cmd_usage (c, "%s", err.text);
+    return CMD_OK;
+}
+
+/* Also one of the job? *ret_step: still one of the step. */
+static int share_option (struct cmd *c, struct run *r, const struct option_match *m,
+                         bool *ret_step)
+{
+    int64_t n;
+
+    for (size_t i = 0; i < ARRAY_SIZE (shared) && r->outer == 0; i++) {
+        if ((int)shared[i].id != m->desc->id)
+            continue;
+        *ret_step =
+            !shared[i].sizes || parse_int (m->value, 1, INT64_MAX, &n, "", NULL) == 0;
+        return set_job_option (c, r, m);
+    }
+    return CMD_OK;
+}
+
+static int take_option (struct cmd *c, struct run *r, const struct option_match *m)
+{
+    bool is_step = true;
+
+    if (m->desc->id >= SUBMIT_OPTION_FIRST) {
+        cmd_option_as_written (c, m, r->where, sizeof (r->where));
+        r->job_only = r->where;
+        return set_job_option (c, r, m);
+    }
+    r->immediate |= m->desc->id == STEP_OPT_IMMEDIATE;
+    r->quiet |= m->desc->id == STEP_OPT_QUIET;
+    if (share_option (c, r, m, &is_step) != CMD_OK || !is_step)
+        return c->status;
+    return add_option (c, r, m);
+}
+
+static int read_options (struct cmd *c, struct run *r)
+{
+    struct option_match m;
+    int operand = 0;
+
+    r->argv = calloc ((size_t)c->parser.argc + 3, sizeof (*r->argv));
+    if (!r->argv || add_word (c, r, strdup (STEP_CLIENT)) != CMD_OK)
+        return cmd_fail (c, "out of memory");
+    while (!operand && cmd_next (c, &m) > 0) {
+        if (!m.desc)
+            operand = m.index;
+        else
+            take_option (c, r, &m);
+    }
+    if (c->ended)
+        return c->status;
+    if (!operand)
+        return cmd_usage (c, "which command?");
+    if (r->outer > 0 && r->job_only)
+        return cmd_usage (
+            c,
+            "%s is for a new job, and this is a step of job %jd (in a shell "
+            "of fluxq-alloc)",
+            r->job_only, (intmax_t)r->outer);
+    if (add_word (c, r, strdup ("--")) != CMD_OK)
+        return c->status;
+    r->program = c->parser.argv[operand];
+    for (int i = operand; i < c->parser.argc; i++)
+        if (add_word (c, r, strdup (c->parser.argv[i])) != CMD_OK)
+            return c->status;
+    return r->outer > 0 ? CMD_OK : allocation_options (c, &r->so);
+}
+
+/* -- where it runs -- */
+
+/* A step of the job in whose shell we are. */
+static int run_in (struct cmd *c, const struct run *r)
+{
+    struct step_call call = { .c = c, .fd = -1, .argv = r->argv };
+    struct error err = { 0 };
+    autojson json_t *job = job_ask (c, (uint64_t)r->outer, &err);
+
+    if (!job || job_connect (c, (uint64_t)r->outer, &call.fd, &err) < 0)
+        return cmd_fail (c, "job %jd, of this shell: %s", (intmax_t)r->outer, err.text);
+    call.job = job;
+    return step_client_run (&call);
+}
+
+static int run_new (struct cmd *c, const struct run *r)
+{
+    struct step_call call = { .c = c, .fd = -1, .argv = r->argv, .holds = true };
+    int flags =
+        (r->quiet ? 0 : ALLOCATION_TELLS) | (r->immediate ? ALLOCATION_IMMEDIATE : 0);
+    uint8_t keep[HOLD_SIZE]; /* from now on the connection holds the job */
+    uint64_t id;
+
+    allocation_catch_signals ();
+    if (allocation_submit (c, &r->so, r->program, -1, &id) != CMD_OK
+        || allocation_wait (c, id, flags, &call.job) != CMD_OK)
+        return c->status;
+    int status = allocation_connect (c, id, &call.fd);
+    hold_encode (HOLD_KEEP, 0, keep);
+    if (status == CMD_OK && send (call.fd, keep, sizeof (keep), MSG_NOSIGNAL) < 0)
+        status = cmd_fail (c, "job %ju: its agents are gone", (uintmax_t)id);
+    if (status == CMD_OK)
+        status = step_client_run (&call);
+    json_decref (call.job);
+    return status;
+}
+
+static int run_inside (struct cmd *c)
+{
+    struct step_call call = { .c = c, .fd = -1 };
+    char program[] = STEP_CLIENT;
+
+    c->parser.argv[0] = program;
+    call.argv = c->parser.argv;
+    return step_client_run (&call);
+}
+
+static void release (struct run *r)
+{
+    for (size_t i = 0; i < r->argc; i++)
+        free (r->argv[i]);
+    free (r->argv);
+    submit_options_release (&r->so);
+}
+
+static int run (struct cmd *c)
+{
+    struct run r = { 0 };
+    struct error err = { 0 };
+    const char *outer = getenv (STEP_CLIENT_JOB);
+
+    if (getenv (INSIDE))
+        return run_inside (c);
+    if (outer && parse_int (outer, 1, INT64_MAX, &r.outer, STEP_CLIENT_JOB, &err) < 0)
+        return cmd_fail (c, "%s", err.text);
+    submit_options_init (&r.so);
+    int status = read_options (c, &r);
+    if (!c->ended && status == CMD_OK)
+        status = r.outer > 0 ? run_in (c, &r) : run_new (c, &r);
+    allocation_release_signals ();
+    release (&r);
+    return status;
+}
+
+static const char *const usage[] = { "[OPTION]... COMMAND [ARGUMENT]...", NULL };
+
+const struct command command_run = {
+    .name = "run",
+    .summary = "Run a command in parallel and show what it writes, in a job or as one",
+    .usage = usage,
+    .options = step_options,
+    .more_options = submit_options_table,
+    .without = allocation_without,
+    .option_flags = OPTION_STOP_AT_OPERAND,
+    .operands = COMPLETE_FILES,
+    .notes =
+        "Inside a job, and in a shell of fluxq-alloc, a step of that job; elsewhere "
+        "a job that\nends with the command. Exit status: that of the worst task, 128 "
+        "and the number for a\nsignal.\n",
+    .run = run,
+};

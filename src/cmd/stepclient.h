@@ -1,0 +1,23 @@
+/* stepclient.h - becoming the client of steps, the agent's program (common/step_client.h)
+ *
+ *     struct step_call call = { .c = c, .fd = fd, .job = job, .holds = true };
+ *     call.argv = (char *[]){ "fluxq-run", "--ntasks=4", "hostname", NULL };
+ *     return step_client_run (&call);          // does not return but in the console
+ */
+#ifndef FLUXQ_CMD_STEPCLIENT_H
+#define FLUXQ_CMD_STEPCLIENT_H
+
+#include "cmd/command.h"
+
+struct step_call {
+    struct cmd *c;
+    int fd;      /* to the job's agents */
+    json_t *job; /* an answer of job_ask(); NULL: we are inside a job, there is no fd */
+    bool holds;  /* the job ends with the step */
+    char *const *argv; /* NULL-terminated */
+};
+
+/* The exit status of the step, or that of a failure after a message. */
+int step_client_run (const struct step_call *call);
+
+#endif

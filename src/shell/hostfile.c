@@ -8,6 +8,7 @@
 #include "common/io.h"
 #include "common/macros.h"
 #include "shell/door.h"
+#include "shell/rankhost.h"
 
 char *hostfile_path (const struct launch *launch)
 {
@@ -19,9 +20,12 @@ int hostfile_write (const struct launch *launch, struct error *err)
     autofree char *path = hostfile_path (launch);
     autostrbuf struct strbuf sb;
     strbuf_init (&sb, LAUNCH_MAX);
-    for (size_t i = 0; i < launch->nnodes; i++)
-        strbuf_addf (&sb, "%s slots=%u\n", launch->nodes[i].name,
-                     MAX (launch->nodes[i].ntasks, 1u));
+    for (uint32_t i = 0; i < launch->nnodes; i++) {
+        autofree char *host = rank_host (launch, i);
+        if (!host)
+            return error_set (err, ENOMEM, "no memory");
+        strbuf_addf (&sb, "%s slots=%u\n", host, MAX (launch->nodes[i].ntasks, 1u));
+    }
     if (!path || sb.err)
         return error_set (err, ENOMEM, "no memory");
     autoclose int fd =

@@ -1,5 +1,5 @@
-/* hostfile.h - for launchers of their own, such as Open MPI's mpirun: the job's nodes and how
- * many tasks each may have, in a file beside rank 0's spool
+/* hostfile.h - for launchers of their own, such as Open MPI's mpirun: the job's hosts
+ * (rankhost.h) and how many tasks each may have, in a file beside rank 0's spool
  *
  * With fluxq-run --rsh in place of ssh such a launcher starts its daemons on the other nodes;
  * env.c sets the variables that say so.
@@ -12,7 +12,7 @@
 
 /* The file's path; the caller frees. NULL: no memory. */
 char *hostfile_path (const struct launch *launch);
-/* "NAME slots=N" for each node: 0 or negative errno. */
+/* "HOST slots=N" for each rank: 0 or negative errno. */
 int hostfile_write (const struct launch *launch, struct error *err);
 void hostfile_remove (const struct launch *launch);
 

@@ -31,8 +31,9 @@ SHELL_PARTS = \
 	src/shell/pmi2.c \
 	src/shell/pmi_mapping.c \
 	src/shell/pty.c \
-	src/shell/receive.c \
+	src/shell/rankhost.c \
 	src/shell/reap.c \
+	src/shell/receive.c \
 	src/shell/root.c \
 	src/shell/run.c \
 	src/shell/run_connect.c \
@@ -109,6 +110,7 @@ SHELL_TESTS = \
 	src/shell/test/test_pmi \
 	src/shell/test/test_pmi_hostile \
 	src/shell/test/test_pmi_torture \
+	src/shell/test/test_rankhost \
 	src/shell/test/test_server \
 	src/shell/test/test_sock \
 	src/shell/test/test_spool \
@@ -138,6 +140,7 @@ src_shell_test_test_pmi_hostile_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_pmi_torture_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_pmi_torture_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 src_shell_test_test_server_LDADD = $(SHELL_TEST_LIBS)
+src_shell_test_test_rankhost_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_sock_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_spool_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_tasklabel_LDADD = $(SHELL_TEST_LIBS)

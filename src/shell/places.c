@@ -9,6 +9,7 @@
 
 #include "common/hostlist.h"
 #include "common/macros.h"
+#include "shell/rankhost.h"
 #include "shell/steps_private.h"
 
 /* -- the job's cores -- */
@@ -91,9 +92,11 @@ static struct hostlist *job_hosts (const struct launch *l)
     return hl;
 }
 
-/* Ranks by name, in the order of the job; -EINVAL names one that the job does not have. */
-static int mark_hosts (const struct hostlist *job, const char *text, const char *option,
-                       uint8_t *marks, struct error *err)
+/* Ranks by the name of the node or of the host; -EINVAL names one that the job does not
+ * have. */
+static int mark_hosts (const struct choice *c, const struct hostlist *job,
+                       const char *text, const char *option, uint8_t *marks,
+                       struct error *err)
 {
     struct error why = { 0 };
     struct hostlist *hl = hostlist_decode (text, &why);
@@ -102,10 +105,12 @@ static int mark_hosts (const struct hostlist *job, const char *text, const char 
     if (!hl)
         return error_set (err, EINVAL, "%s: %s", option, why.text);
     for (size_t i = 0; i < hostlist_count (hl) && rc == 0; i++) {
-        ssize_t r = hostlist_find (job, hostlist_nth (hl, i));
+        const char *name = hostlist_nth (hl, i);
+        ssize_t r = hostlist_find (job, name);
         if (r < 0)
-            rc = error_set (err, EINVAL, "%s: the job has no node %s", option,
-                            hostlist_nth (hl, i));
+            r = rank_of_host (c->steps->launch, name);
+        if (r < 0)
+            rc = error_set (err, EINVAL, "%s: the job has no node %s", option, name);
         else
             marks[r] = 1;
     }
@@ -123,9 +128,9 @@ static int list_candidates (struct choice *c, const struct hostlist *job,
     int rc = in && out ? 0 : error_set (err, ENOMEM, "no memory");
 
     if (rc == 0 && spec->hosts)
-        rc = mark_hosts (job, spec->hosts, "--nodelist", in, err);
+        rc = mark_hosts (c, job, spec->hosts, "--nodelist", in, err);
     if (rc == 0 && spec->exclude)
-        rc = mark_hosts (job, spec->exclude, "--exclude", out, err);
+        rc = mark_hosts (c, job, spec->exclude, "--exclude", out, err);
     for (uint32_t r = 0; r < n && rc == 0; r++)
         if ((!spec->hosts || in[r]) && !out[r])
             c->ranks[c->n++] = r;

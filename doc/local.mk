@@ -7,8 +7,8 @@ man8_MANS = $(wildcard $(srcdir)/doc/man/*.8)
 
 doc_DATA = $(wildcard $(srcdir)/doc/*.md) $(srcdir)/doc/openapi.yaml
 exampledir = $(docdir)/examples
-example_DATA = $(srcdir)/etc/fluxq.yaml
-example_SCRIPTS = $(wildcard $(srcdir)/doc/examples/*)
+example_DATA = $(srcdir)/etc/fluxq.yaml $(wildcard $(srcdir)/doc/examples/*.c)
+example_SCRIPTS = $(wildcard $(srcdir)/doc/examples/*.sh)
 
 unitdir = $(prefix)/lib/systemd/system
 nodist_unit_DATA = etc/fluxqd.service

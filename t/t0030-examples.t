@@ -55,6 +55,15 @@ test_expect_success 'pipeline.sh: the second job gets what the first wrote' '
     diff expected actual
 '
 
+command -v mpicc.mpich >/dev/null && test_set_prereq MPICH || echo "# no mpicc.mpich: apt-get install mpich libmpich-dev"
+
+# as the guide says, with pi.c in the directory of the job
+test_expect_success MPICH 'mpi.sh: two steps of one job, the second an MPI program' '
+    mpicc.mpich -o pi "$examples/pi.c" && id=$(fluxq-submit --wait "$examples/mpi.sh") &&
+    printf "%s\n" "0: step 0 on node0" "1: step 0 on node1" "pi is about 3.141593, say 4 tasks" >expected &&
+    sort "pi-$id.out" >actual && diff expected actual
+'
+
 test_expect_success 'pipeline.sh stops when the first job fails' '
     mkdir bin && printf "#!/bin/sh\nexit 3\n" >bin/seq && chmod +x bin/seq &&
     test_expect_code 3 env PATH="$PWD/bin:$PATH" "$examples/pipeline.sh" >actual &&

@@ -1,0 +1,223 @@
+#!/bin/sh
+# t4500-steps.t: fluxq-run and MPI in the pods of a job. Needs root; about a minute and a half. Has a cluster of
+# its own, of 3 nodes, whose namespace admits nothing but pods of the profile "restricted".
+
+test_description='steps and MPI on a real cluster
+
+A step that does not reach all pods, an MPI program that finds its other tasks only with settings of the
+user, or something left over would fail this.
+'
+FLUXQ_KUBE_NAME=fluxqs$$ FLUXQ_KUBE_RUN=/tmp/fluxqs$$-kube
+export FLUXQ_KUBE_NAME FLUXQ_KUBE_RUN
+. "$(dirname "$0")/lib.sh"
+. "$FLUXQ_SOURCE_DIR/t/kube.sh"
+CLUSTER_ID=t4500
+OUT=$HERE/out
+
+# submit ARGUMENTS...: as a user who is not root, in a directory that the pods do not see
+submit()
+{
+    (cd "$OUT" && setpriv --reuid=65534 --regid=65534 --clear-groups fluxq-submit -t 5 "$@")
+}
+
+# run_job NAME ARGUMENTS...: NAME.sh to its end; its output in NAME.out
+run_job()
+{
+    name=$1
+    shift
+    id=$(submit -o "$name.out" "$@" "./$name.sh") &&
+        wait_job_state "$id" "COMPLETED|FAILED|OUT_OF_MEMORY" 120 && cat "$OUT/$name.out"
+}
+
+# job NAME ARGUMENTS...: the same; it must succeed, and write what is in the file expected
+job()
+{
+    run_job "$@" && [ "$(job_state "$id")" = COMPLETED ] && test_cmp expected "$OUT/$name.out"
+}
+
+delete_pod() # ID RANK
+{
+    k delete pod --wait=false -l "fluxq.io/job-id=$1,batch.kubernetes.io/job-completion-index=$2" >deleted &&
+        grep -q deleted deleted
+}
+
+# All that is in the cluster goes, the broker too.
+trap 'status=$?; timeout 60 "$KUBE/down" >/dev/null 2>&1; (exit $status); lib_finish' EXIT
+
+chmod 711 "$HERE"
+mkdir -m 777 "$OUT"
+
+test_expect_success 'the cluster is up, and has the image' '
+    image=$(timeout 180 "$KUBE/mpi-image") && timeout 300 "$KUBE/up" --nodes 3 &&
+    timeout 120 "$KUBE/node" load "$image" &&
+    configs=$(dirname "$("$KUBE/enter" printenv KUBECONFIG)") &&
+    write_config "$configs/fluxq.kubeconfig" "  image: mpi:1" &&
+    start_broker --kube --config "$HERE/kube.yaml" &&
+    wait_until 30 sh -c "fluxq-info --json | jq -e \"[.nodes[] | select(.state == \\\"up\\\")] | length == 3\""
+'
+
+test_expect_success 'its namespace refuses what the profile restricted does not allow' '
+    k label namespace fluxq pod-security.kubernetes.io/enforce=restricted &&
+    test_must_fail k run --image=busybox:1 --restart=Never --dry-run=server foreign 2>err && grep "violates PodSecurity" err
+'
+
+test_expect_success 'two steps over three nodes: each task says what it should, the worst status counts' '
+    write_script "$OUT/two.sh" <<-\END &&
+	#!/bin/sh
+	exec 2>&1
+	fluxq-run -l sh -c "echo \$FLUXQ_STEP_ID \$FLUXQ_PROCID/\$FLUXQ_NTASKS \$FLUXQ_NODEID \$FLUXQ_NODENAME \$(hostname)" | sort
+	fluxq-run -N 2 -n 2 sh -c "exit \$((3 * FLUXQ_PROCID))"
+	echo "$?"
+	END
+    id=$(submit -N 3 -n 3 -o two.out ./two.sh) && wait_job_state "$id" COMPLETED 120 && cat >expected <<-END &&
+	0: 0 0/3 0 node1 fluxq-t4500-$id-0-0
+	1: 0 1/3 1 node2 fluxq-t4500-$id-0-1
+	2: 0 2/3 2 node3 fluxq-t4500-$id-0-2
+	fluxq-run: task 1 on node2: exit status 3
+	3
+	END
+    test_cmp expected "$OUT/two.out"
+'
+
+test_expect_success 'standard input goes to the tasks in all pods' '
+    write_script "$OUT/input.sh" <<-\END &&
+	#!/bin/sh
+	exec 2>&1
+	seq 1 100000 | fluxq-run md5sum | sort | uniq -c
+	END
+    seq 1 100000 | md5sum | sed "s/^/      3 /" >expected && job input -N 3 -n 3
+'
+
+test_expect_success 'a task on the node that is named, by the name of the node or of the pod' '
+    write_script "$OUT/named.sh" <<-\END &&
+	#!/bin/sh
+	exec 2>&1
+	fluxq-run -n 1 -w node3 sh -c "echo \$FLUXQ_NODENAME"
+	fluxq-run -n 1 -w "$(sed -n "2s/ .*//p" "$FLUXQ_HOSTFILE")" sh -c "echo \$FLUXQ_NODENAME"
+	fluxq-run --rsh "${HOSTNAME%0}2" echo \$FLUXQ_NODENAME
+	fluxq-run -n 1 -w node4 true
+	echo "$?"
+	END
+    printf "%s\n" node3 node2 node3 "fluxq-run: --nodelist: the job has no node node4" 1 >expected &&
+    job named -N 3 -n 3
+'
+
+test_expect_success 'fluxq-run is found in PATH in any image, also with no environment of the user' '
+    write_script "$OUT/path.sh" <<-\END &&
+	#!/bin/sh
+	exec 2>&1
+	command -v fluxq-run
+	fluxq-run sh -c "command -v fluxq-run"
+	END
+    printf "/fluxq/bin/fluxq-run\n%.0s" 1 2 3 >expected &&
+    job path --image busybox:1 -N 2 -n 2 && job path --image busybox:1 --export NONE -N 2 -n 2
+'
+
+test_expect_success 'MPICH: four tasks on two nodes, and on three' '
+    write_script "$OUT/mpich2.sh" <<-\END &&
+	#!/bin/sh
+	exec 2>&1
+	cd /mpi/mpich
+	fluxq-run ./allreduce 4 2
+	fluxq-run ./ring 4
+	fluxq-run -N 1 -n 4 -O ./allreduce 4 4
+	END
+    printf "%s\n" "allreduce: 4 tasks agree" "ring: came round through 4 tasks" "allreduce: 4 tasks agree" >expected &&
+    job mpich2 -N 2 -n 4 &&
+    write_script "$OUT/mpich3.sh" <<-\END &&
+	#!/bin/sh
+	exec 2>&1
+	fluxq-run /mpi/mpich/ring 4
+	END
+    echo "ring: came round through 4 tasks" >expected && job mpich3 -N 3 -n 4
+'
+
+test_expect_success 'a task of an MPI program is killed: the others, in other pods, are ended' '
+    write_script "$OUT/killed.sh" <<-\END &&
+	#!/bin/sh
+	exec 2>&1
+	fluxq-run /mpi/mpich/killed
+	test $? -ne 0 && echo ended
+	END
+    run_job killed -N 3 -n 3 && grep "node node2: task 1 ended before MPI_Finalize" "$OUT/killed.out" &&
+    [ "$(tail -n 1 "$OUT/killed.out")" = ended ]
+'
+
+test_expect_success 'Open MPI: mpirun over the pods of the job, with the environment that the job has' '
+    write_script "$OUT/ompi.sh" <<-\END &&
+	#!/bin/sh
+	exec 2>&1
+	cd /mpi/openmpi
+	mpirun ./ring 4
+	mpirun -n 2 ./ring 2
+	mpirun --map-by node -n 3 hostname | sed "s/.*-//" | sort
+	fluxq-run -n 1 echo free
+	END
+    printf "%s\n" "ring: came round through 4 tasks" "ring: came round through 2 tasks" 0 1 2 free >expected &&
+    job ompi -N 3 -n 4
+'
+
+test_expect_success 'Open MPI in a job of one node needs no other daemon' '
+    write_script "$OUT/ompi1.sh" <<-\END &&
+	#!/bin/sh
+	exec 2>&1
+	OMPI_MCA_plm_rsh_agent=false
+	export OMPI_MCA_plm_rsh_agent
+	mpirun /mpi/openmpi/ring 2
+	END
+    echo "ring: came round through 2 tasks" >expected && job ompi1 -N 1 -n 2
+'
+
+test_expect_success 'the names in the host file can be resolved from every pod' '
+    write_script "$OUT/names.sh" <<-\END &&
+	#!/bin/sh
+	exec 2>&1
+	fluxq-run sh -c "for host in $(sed "s/ .*//" "$FLUXQ_HOSTFILE" | tr "\n" " "); do
+	    timeout 40 sh -c \"until nslookup \$host >/dev/null 2>&1; do sleep 0.2; done\" && echo \${host%%.*}
+	done" | sort | uniq -c | sed "s/ fluxq-t4500-[0-9]*-0-/ /"
+	END
+    printf "      3 %s\n" 0 1 2 >expected && job names -N 3 -n 3
+'
+
+test_expect_success 'doc/examples/mpi.sh runs as it is, with the program in the image' '
+    id=$(submit "$FLUXQ_SOURCE_DIR/doc/examples/mpi.sh") && wait_job_state "$id" COMPLETED 120 &&
+    sort "$OUT/pi-$id.out" >actual &&
+    printf "%s\n" "0: step 0 on node1" "1: step 0 on node2" "pi is about 3.141593, say 4 tasks" >expected &&
+    test_cmp expected actual
+'
+
+test_expect_success 'a task that wants more memory than the job has: it and the job say so' '
+    write_script "$OUT/memory.sh" <<-\END &&
+	#!/bin/sh
+	exec 2>&1
+	fluxq-run sh -c "test \$FLUXQ_PROCID = 0 || exec dd if=/dev/zero of=/dev/null bs=512M count=1"
+	END
+    run_job memory -N 2 -n 2 --mem 64M && grep "fluxq-run: task 1 on node[123]: out of memory" "$OUT/memory.out" &&
+    [ "$(job_state "$id")" = OUT_OF_MEMORY ]
+'
+
+test_expect_success 'a pod is deleted while a step runs: the job ends and says which node' '
+    write_script "$OUT/lost.sh" <<-\END &&
+	#!/bin/sh
+	exec 2>&1
+	test -n "$FLUXQ_RESTART_COUNT" && exec fluxq-run echo again
+	fluxq-run sh -c "echo up; exec sleep 300"
+	END
+    id=$(submit --no-requeue -N 3 -n 3 -o lost.out ./lost.sh) && wait_until 60 has_lines "$OUT/lost.out" 3 &&
+    delete_pod "$id" 1 && wait_job_state "$id" "NODE_FAIL" 60 && said "$id" "node2" &&
+    wait_until 60 no_jobs_of_ours
+'
+
+test_expect_success 'the same, of a job that may be requeued: it runs again, with its steps' '
+    id=$(submit -N 3 -n 3 -o again.out ./lost.sh) && wait_until 60 has_lines "$OUT/again.out" 3 &&
+    delete_pod "$id" 2 && wait_job_state "$id" COMPLETED 120 &&
+    printf "again\n%.0s" 1 2 3 >expected && test_cmp expected "$OUT/again.out" &&
+    [ "$(count_events "$id" alloc)" = 2 ]
+'
+
+test_expect_success 'nothing is left of any of them' '
+    wait_until 60 no_jobs_of_ours && [ "$(fluxq-info --json | jq "[.nodes[].cores_used] | add")" = 0 ] &&
+    [ -z "$(k get pods -o name)" ] && stop_broker && wait_until 60 nothing_of_ours
+'
+
+test_done

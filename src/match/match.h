@@ -133,6 +133,9 @@ size_t match_job_count (const struct matcher *m);
 uint64_t match_generation (const struct matcher *m);
 /* Bumped when nodes come, go or change size, rack or properties. */
 uint64_t match_layout (const struct matcher *m);
+/* What a match brings up to date first when nodes have changed, piece by piece: as
+ * planner_prepare(). */
+int match_prepare (struct matcher *m, size_t work);
 /* No core and no gpu is free: no request fits. O(1). */
 bool match_nothing_free (const struct matcher *m);
 

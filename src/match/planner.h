@@ -64,6 +64,13 @@ int planner_track (struct planner *p, const char *type);
  * nothing changed, is told.) */
 void planner_changed (struct planner *p, uint32_t v);
 
+/* After changes of the graph a match first brings all that is known of the nodes up to
+ * date, at once, which on a large graph takes as long as many matches. Who cannot wait for
+ * that calls this before: it does a piece of it, of about `work` vertices (> 0; a million a
+ * tenth of a second), and anything may be done and change until the next. 0: all is up to
+ * date; -EAGAIN: there is more, call again; -ENOMEM. Pieces grow when the graph changes so
+ * often that it would never end. */
+int planner_prepare (struct planner *p, size_t work);
 int planner_match (struct planner *p, enum planner_op op, uint64_t job,
                    const struct shape *shape, int64_t now, int64_t duration,
                    struct selection **ret, struct error *why);

@@ -1,5 +1,6 @@
 /* pass.c - a pass: who starts now, who gets a reservation, who goes first without delaying it
  *
+ *     prepare  nodes came or went: the matcher has to look at all of them again, first
  *     suspend  of the plan what may not hold any more counts for nobody, until its turn
  *     front    the next job in order, until `depth` of them wait with a reservation: it
  *              keeps the one that it has if nothing that changed concerns it; else it
@@ -20,6 +21,7 @@
 
 #define KEEP_MAX 4   /* jobs a step that keep their place in the plan */
 #define MISSES_MAX 3 /* tries of a group beside reservations in one pass */
+#define PREPARE 4096 /* vertices of the matcher's a step: a millisecond at most */
 #define RENEW 0.5 /* seconds between plans that are renewed only because time passed, */
 #define RENEW_JOBS 100 /* and as much again for each so many jobs in them */
 
@@ -265,8 +267,10 @@ static int behind (struct sched *s, struct sched_decision *ret)
 
 static int step (struct sched *s, struct sched_decision *ret)
 {
-    int rc;
+    int rc = match_prepare (s->m, PREPARE);
 
+    if (rc < 0)
+        return rc;
     if (plan_suspend (s))
         return -EAGAIN;
     rc = front (s, ret);

@@ -159,6 +159,7 @@ struct broker {
     size_t navoiding;         /* entries with a request `avoiding` */
     bool avoid_due;           /* nodes have changed: are theirs still the right ones? */
     struct submission *submissions; /* with an Idempotency-Key and not yet on disk */
+    struct submission *unjudged;    /* that wait until the matchers are prepared */
     struct watcher *watchers;       /* GET /v1/watch */
 };
 
@@ -371,6 +372,10 @@ int broker_check_deadline (const struct jobspec *js, double now, struct error *e
 /* Whenever its state changed, and before it is freed. */
 void broker_watch_deadline (struct broker *b, struct entry *e, bool waits);
 
+/* -- submit.c -- */
+/* The next one that waited until the matchers are prepared goes on; false: there is none. */
+bool broker_submit_later (struct broker *b);
+
 /* -- plan.c -- */
 void broker_plan_due (struct broker *b);
 void broker_plan (struct broker *b);
@@ -400,6 +405,10 @@ struct matcher *broker_matcher_of (struct broker *b, const struct entry *e);
 void broker_sched_dequeue (struct broker *b, const struct entry *e, uint64_t id);
 /* Wherever the id is booked. */
 void broker_unbook (struct broker *b, uint64_t id);
+/* A piece of what the matchers have to bring up to date when nodes have changed; -EAGAIN: there
+ * is more, and until it is done who can wait does not ask them for a match. */
+int broker_prepare (struct broker *b);
+bool broker_is_prepared (const struct broker *b);
 /* sched_next() and sched_wakeup() of all of them. */
 int broker_sched_next (struct broker *b, double now, unsigned tries,
                        struct sched_decision *ret);

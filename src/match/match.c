@@ -95,6 +95,11 @@ int match_prepare (struct matcher *m, size_t work)
     return planner_prepare (m->p, work);
 }
 
+bool match_is_prepared (const struct matcher *m)
+{
+    return planner_is_prepared (m->p);
+}
+
 bool match_nothing_free (const struct matcher *m)
 {
     levels_update (m->p); /* so that the sums are at hand; else they are counted */

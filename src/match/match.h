@@ -135,7 +135,9 @@ uint64_t match_generation (const struct matcher *m);
 uint64_t match_layout (const struct matcher *m);
 /* What a match brings up to date first when nodes have changed, piece by piece: as
  * planner_prepare(). */
+#define MATCH_PREPARE 4096 /* vertices: a millisecond at most */
 int match_prepare (struct matcher *m, size_t work);
+bool match_is_prepared (const struct matcher *m);
 /* No core and no gpu is free: no request fits. O(1). */
 bool match_nothing_free (const struct matcher *m);
 

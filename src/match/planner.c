@@ -8,6 +8,8 @@
 #include "match/planner_private.h"
 #include "match/profile.h"
 
+#define FEW 64 /* nodes, which a match may as well look at again itself */
+
 struct planner *planner_create (struct graph *g, const struct match_policy *policy,
                                 const struct planner_options *opt)
 {
@@ -88,6 +90,11 @@ int planner_prepare (struct planner *p, size_t work)
     if (p->nasked > 0)
         levels_spoil (p);
     return levels_update_some (p, work);
+}
+
+bool planner_is_prepared (const struct planner *p)
+{
+    return !p->stale && p->told == p->g->layout && p->nchanged <= FEW;
 }
 
 uint64_t planner_generation (const struct planner *p)

@@ -21,7 +21,6 @@
 
 #define KEEP_MAX 4   /* jobs a step that keep their place in the plan */
 #define MISSES_MAX 3 /* tries of a group beside reservations in one pass */
-#define PREPARE 4096 /* vertices of the matcher's a step: a millisecond at most */
 #define RENEW 0.5 /* seconds between plans that are renewed only because time passed, */
 #define RENEW_JOBS 100 /* and as much again for each so many jobs in them */
 
@@ -267,7 +266,7 @@ static int behind (struct sched *s, struct sched_decision *ret)
 
 static int step (struct sched *s, struct sched_decision *ret)
 {
-    int rc = match_prepare (s->m, PREPARE);
+    int rc = match_prepare (s->m, MATCH_PREPARE);
 
     if (rc < 0)
         return rc;

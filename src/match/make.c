@@ -587,6 +587,7 @@ static int book (struct make *m)
         spend (m, b->nclaims + 1);
         if (b->made != p->made)
             sums_book (p, b);
+        overlap_renew (p, b);
         m->begun = true;
         m->job = b->job;
     }

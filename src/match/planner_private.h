@@ -483,6 +483,9 @@ int planner_match_again (struct planner *p, const struct freed_look *look, bool 
 /* Nodes that the request lacks in the window, as far as is known; 0: none. */
 int64_t overlap_missing (const struct planner *p, const struct window *w,
                          const struct overlap_need *need);
+/* Nodes have other places now: what was known of the booking is made again, so that the next
+ * match need not. */
+void overlap_renew (struct planner *p, struct booking *b);
 /* The booking's claims have changed. */
 void overlap_forget (struct planner *p, struct booking *b);
 size_t overlap_memory (const struct booking *b);

@@ -76,6 +76,15 @@ bool planner_is_prepared (const struct planner *p);
 int planner_match (struct planner *p, enum planner_op op, uint64_t job,
                    const struct shape *shape, int64_t now, int64_t duration,
                    struct selection **ret, struct error *why);
+/* From now on a search of PLANNER_ALLOCATE_ORELSE_RESERVE for a time ahead ends after about
+ * `work` nodes that were looked at (10 million a third of a second), with -EINPROGRESS: the
+ * same call goes on, where it was if nothing became free meanwhile, else from the start, with
+ * twice the work. 0: it is never cut short. */
+void planner_search_in_pieces (struct planner *p, size_t work);
+/* It does, for this job. O(1) */
+bool planner_search_goes_on (const struct planner *p, uint64_t job, int64_t now);
+/* The job asks for something else now, or for nothing. */
+void planner_search_forget (struct planner *p, uint64_t job);
 /* Book what somebody else chose (s->start, s->end): -EBUSY names the unit that is taken,
  * -ENOENT one that is gone, -EEXIST; nothing is booked then. */
 int planner_update (struct planner *p, uint64_t job, const struct selection *s,

@@ -195,6 +195,16 @@ struct freed_log { /* of bookings that went, see freed.c */
     uint64_t generation;     /* of the planner up to which the log is whole */
 };
 
+struct search { /* for the earliest time, a piece a call: see plan.c */
+    size_t work; /* of a piece; 0: all of it is done at once */
+    bool going_on;
+    uint64_t job;
+    int64_t at;             /* no window ahead that begins before will do */
+    bool possible;          /* were all empty, it would fit */
+    uint64_t shown, layout; /* for which that holds */
+    unsigned begun;         /* how often it was in vain: pieces grow */
+};
+
 struct walk_room {                /* memory that one walk leaves for the next */
     struct candidate *candidates; /* see walk_private.h */
     uint32_t ncandidates, norder;
@@ -279,6 +289,7 @@ struct planner {
     uint32_t *inner_lists;
     struct overlap overlap;
     struct freed_log freed;
+    struct search search;
     size_t naside;         /* bookings that are suspended */
     struct booking *aside; /* of these the ones that are not away, the last one first */
     struct booking *fresh; /* list of those that were made meanwhile, and saw them not */
@@ -477,9 +488,9 @@ bool freed_look (struct freed_look *k, struct planner *p, const struct shape *s,
 /* Could it in the window that begins at that time, <= start? */
 bool freed_helps (const struct freed_look *k, int64_t at);
 /* As planner_match() with WITHOUT_ALLOCATING_FUTURE, and *ret NULL: its place does as before.
- * lost: that is not free any more. */
-int planner_match_again (struct planner *p, const struct freed_look *look, bool lost,
-                         const struct shape *shape, struct selection **ret);
+ * lost: that is not free any more. -EINPROGRESS as with planner_search_in_pieces(). */
+int planner_match_again (struct planner *p, uint64_t job, const struct freed_look *look,
+                         bool lost, const struct shape *shape, struct selection **ret);
 /* Nodes that the request lacks in the window, as far as is known; 0: none. */
 int64_t overlap_missing (const struct planner *p, const struct window *w,
                          const struct overlap_need *need);

@@ -95,6 +95,9 @@ struct broker {
     const struct exec_ops *ops;
     struct exec *exec;
     struct exec_host host;
+    struct moves *moves; /* nodes that come and go while the matchers are prepared */
+    double moves_since;  /* the first of them waits since then */
+    bool moving;         /* now they come and go */
     char *socket_path, *jobs_dir;
     uid_t uid;        /* of the broker */
     uid_t *operators; /* config's names, looked up */
@@ -409,6 +412,8 @@ void broker_unbook (struct broker *b, uint64_t id);
  * is more, and until it is done who can wait does not ask them for a match. */
 int broker_prepare (struct broker *b);
 bool broker_is_prepared (const struct broker *b);
+/* They are about to, and begin from the start when a node comes or goes. */
+bool broker_is_preparing (const struct broker *b);
 /* sched_next() and sched_wakeup() of all of them. */
 int broker_sched_next (struct broker *b, double now, unsigned tries,
                        struct sched_decision *ret);
@@ -449,6 +454,11 @@ void broker_recovered_nodes (
 int nodes_init (struct broker *b, struct error *err);
 void nodes_host_init (struct broker *b);
 void nodes_release (struct broker *b);
+/* What waited until the matchers were prepared comes and goes, until `has_time` says no more;
+ * false: there is more. */
+bool nodes_move (struct broker *b, bool (*has_time) (double begin), double begin);
+/* The matchers are prepared, and it was made use of; done: for a whole pass. */
+void nodes_may_move (struct broker *b, bool done);
 /* Both change the plan at once and give the transaction that makes it last; the caller
  * commits it. */
 int nodes_drain (struct broker *b, const char *name, const char *reason,

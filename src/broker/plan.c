@@ -162,7 +162,7 @@ void broker_plan (struct broker *b)
     if (!b->plan_due || b->recovering || b->stopping)
         return;
     double begin = clock_mono ();
-    if (!prepare (b, begin)) {
+    if (!nodes_move (b, has_time, begin) || !prepare (b, begin)) {
         uv_idle_start (&b->again, again_cb);
         return;
     }
@@ -176,6 +176,7 @@ void broker_plan (struct broker *b)
     } while ((rc == 1 || rc == -EAGAIN) && has_time (begin));
 
     b->plan_due = rc == 1 || rc == -EAGAIN;
+    nodes_may_move (b, !b->plan_due);
     if (b->plan_due) {
         uv_idle_start (&b->again, again_cb);
         return;

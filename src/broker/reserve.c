@@ -449,6 +449,15 @@ bool broker_is_prepared (const struct broker *b)
     return is;
 }
 
+bool broker_is_preparing (const struct broker *b)
+{
+    bool is = match_is_preparing (b->matcher);
+
+    for (const struct reservation *r = b->reservations; !is && r; r = r->hh.next)
+        is = match_is_preparing (realm_matcher (r->realm));
+    return is;
+}
+
 int broker_sched_next (struct broker *b, double now, unsigned tries,
                        struct sched_decision *ret)
 {

@@ -95,6 +95,11 @@ int match_prepare (struct matcher *m, size_t work)
     return planner_prepare (m->p, work);
 }
 
+bool match_is_preparing (const struct matcher *m)
+{
+    return planner_is_preparing (m->p);
+}
+
 bool match_is_prepared (const struct matcher *m)
 {
     return planner_is_prepared (m->p);

@@ -145,6 +145,7 @@ uint64_t match_layout (const struct matcher *m);
 #define MATCH_PREPARE 4096 /* vertices: a millisecond at most */
 int match_prepare (struct matcher *m, size_t work);
 bool match_is_prepared (const struct matcher *m);
+bool match_is_preparing (const struct matcher *m);
 /* No core and no gpu is free: no request fits. O(1). */
 bool match_nothing_free (const struct matcher *m);
 

@@ -97,6 +97,11 @@ bool planner_is_prepared (const struct planner *p)
     return !p->stale && p->told == p->g->layout && p->nchanged <= FEW;
 }
 
+bool planner_is_preparing (const struct planner *p)
+{
+    return p->stale && p->making && p->told == p->g->layout;
+}
+
 uint64_t planner_generation (const struct planner *p)
 {
     return p->generation;

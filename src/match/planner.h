@@ -73,6 +73,8 @@ void planner_changed (struct planner *p, uint32_t v);
 int planner_prepare (struct planner *p, size_t work);
 /* The next match has little or nothing to bring up to date. O(1) */
 bool planner_is_prepared (const struct planner *p);
+/* It has begun, and would begin from the start if a node came or went now. O(1) */
+bool planner_is_preparing (const struct planner *p);
 int planner_match (struct planner *p, enum planner_op op, uint64_t job,
                    const struct shape *shape, int64_t now, int64_t duration,
                    struct selection **ret, struct error *why);

@@ -205,7 +205,10 @@ static void add_plan (json_t *o, struct broker *b, const struct entry *e)
     if (!b->recovering && s && sched_reason (s, broker_queued_id (e), &r) == 0) {
         for (size_t i = 0; i < r.nblockers; i++)
             json_array_append_new (list, json_integer ((json_int_t)r.blockers[i].job));
-        if (sched_estimate (s, broker_queued_id (e), clock_wall (), &start, &planned) < 0
+        /* Nodes have changed: it cannot be told at once. */
+        if (!broker_is_prepared (b)
+            || sched_estimate (s, broker_queued_id (e), clock_wall (), &start, &planned)
+                   < 0
             || planned)
             start = 0;
     }

@@ -83,6 +83,10 @@ const struct match_request *broker_avoid_choose (struct broker *b, struct entry 
 {
     double now = MAX (clock_wall (), e->job->t_begin), start;
 
+    if (e->avoiding && !b->recovering && !broker_is_prepared (b)) {
+        e->avoids = b->avoid_due = true; /* until it can be asked */
+        return e->avoiding;
+    }
     e->avoids = e->avoiding && !b->recovering
                 && match_earliest (broker_matcher_of (b, e), e->avoiding, now,
                                    e->job->duration, &start, NULL, NULL)

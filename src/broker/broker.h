@@ -97,6 +97,9 @@ struct broker {
     const struct exec_ops *ops;
     struct exec *exec;
     struct exec_host host;
+    struct moves *moves; /* nodes that come and go while the matchers are prepared */
+    double moves_since;  /* the first of them waits since then */
+    bool moving;         /* now they come and go */
     char *socket_path, *jobs_dir;
     uid_t uid;        /* of the broker */
     uid_t *operators; /* config's names, looked up */
@@ -161,6 +164,7 @@ struct broker {
     size_t navoiding;         /* entries with a request `avoiding` */
     bool avoid_due;           /* nodes have changed: are theirs still the right ones? */
     struct submission *submissions; /* with an Idempotency-Key and not yet on disk */
+    struct submission *unjudged;    /* that wait until the matchers are prepared */
     struct watcher *watchers;       /* GET /v1/watch */
     struct relay *relays;           /* POST /v1/jobs/ID/connect */
     size_t nrelays;
@@ -388,6 +392,9 @@ void broker_watch_deadline (struct broker *b, struct entry *e, bool waits);
 /* -- limit.c -- */
 /* Its agent is to hear of its new time limit. */
 void broker_limit_changed (struct broker *b, struct entry *e);
+/* -- submit.c -- */
+/* The next one that waited until the matchers are prepared goes on; false: there is none. */
+bool broker_submit_later (struct broker *b);
 
 /* -- plan.c -- */
 void broker_plan_due (struct broker *b);
@@ -418,6 +425,12 @@ struct matcher *broker_matcher_of (struct broker *b, const struct entry *e);
 void broker_sched_dequeue (struct broker *b, const struct entry *e, uint64_t id);
 /* Wherever the id is booked. */
 void broker_unbook (struct broker *b, uint64_t id);
+/* A piece of what the matchers have to bring up to date when nodes have changed; -EAGAIN: there
+ * is more, and until it is done who can wait does not ask them for a match. */
+int broker_prepare (struct broker *b);
+bool broker_is_prepared (const struct broker *b);
+/* They are about to, and begin from the start when a node comes or goes. */
+bool broker_is_preparing (const struct broker *b);
 /* sched_next() and sched_wakeup() of all of them. */
 int broker_sched_next (struct broker *b, double now, unsigned tries,
                        struct sched_decision *ret);
@@ -458,6 +471,11 @@ void broker_recovered_nodes (
 int nodes_init (struct broker *b, struct error *err);
 void nodes_host_init (struct broker *b);
 void nodes_release (struct broker *b);
+/* What waited until the matchers were prepared comes and goes, until `has_time` says no more;
+ * false: there is more. */
+bool nodes_move (struct broker *b, bool (*has_time) (double begin), double begin);
+/* The matchers are prepared, and it was made use of; done: for a whole pass. */
+void nodes_may_move (struct broker *b, bool done);
 /* Both change the plan at once and give the transaction that makes it last; the caller
  * commits it. */
 int nodes_drain (struct broker *b, const char *name, const char *reason,

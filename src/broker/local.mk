@@ -22,6 +22,7 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/jobuse.c \
 	src/broker/lifecycle.c \
 	src/broker/limit.c \
+	src/broker/moves.c \
 	src/broker/nodes.c \
 	src/broker/priority.c \
 	src/broker/plan.c \
@@ -44,7 +45,8 @@ src_broker_fluxqd_SOURCES = src/broker/main.c
 src_broker_fluxqd_LDADD = $(BROKER_LIBS)
 
 if HAVE_CMOCKA
-check_PROGRAMS += src/broker/test/test_config
-UNIT_TESTS += src/broker/test/test_config
+check_PROGRAMS += src/broker/test/test_config src/broker/test/test_moves
+UNIT_TESTS += src/broker/test/test_config src/broker/test/test_moves
 src_broker_test_test_config_LDADD = $(BROKER_LIBS) $(CMOCKA_LIBS)
+src_broker_test_test_moves_LDADD = $(BROKER_LIBS) $(CMOCKA_LIBS)
 endif

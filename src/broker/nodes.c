@@ -7,7 +7,12 @@
 #include <string.h>
 
 #include "broker/broker.h"
+#include "broker/moves.h"
+#include "common/clock.h"
 #include "common/log.h"
+
+#define WAIT_MAX                                                                         \
+    1.0 /* seconds that a node waits until a pass is done before it comes or goes */
 
 struct drain {
     UT_hash_handle hh;
@@ -56,6 +61,8 @@ void nodes_release (struct broker *b)
     struct drain *d, *next;
     HASH_ITER (hh, b->drains, d, next)
         drain_drop (b, d);
+    moves_destroy (b->moves);
+    b->moves = NULL;
 }
 
 static int load_setting (const char *name, const char *value, void *arg)
@@ -65,6 +72,8 @@ static int load_setting (const char *name, const char *value, void *arg)
 
 int nodes_init (struct broker *b, struct error *err)
 {
+    if (!(b->moves = moves_create ()))
+        return error_set (err, ENOMEM, "out of memory");
     return journal_load_settings (b->journal, load_setting, b, err);
 }
 
@@ -81,8 +90,8 @@ static void set_state (struct broker *b, int index, const char *name,
         machine_node_set_state (b->graph, index, state, reason);
 }
 
-static void host_node (void *arg, const struct machine_node_spec *spec,
-                       enum machine_node_state state, const char *reason)
+static void node_is (void *arg, const struct machine_node_spec *spec,
+                     enum machine_node_state state, const char *reason)
 {
     struct broker *b = arg;
     struct error err = { 0 };
@@ -103,8 +112,8 @@ static void host_node (void *arg, const struct machine_node_spec *spec,
     broker_plan_due (b);
 }
 
-static void host_node_foreign (void *arg, const char *name, uint32_t cores, uint32_t gpus,
-                               int64_t memory_mib)
+static void node_foreign (void *arg, const char *name, uint32_t cores, uint32_t gpus,
+                          int64_t memory_mib)
 {
     struct broker *b = arg;
     int index = machine_node_find (b->graph, name);
@@ -115,7 +124,7 @@ static void host_node_foreign (void *arg, const char *name, uint32_t cores, uint
     broker_plan_due (b);
 }
 
-static void host_node_gone (void *arg, const char *name)
+static void node_gone (void *arg, const char *name)
 {
     struct broker *b = arg;
     int index = machine_node_find (b->graph, name);
@@ -130,6 +139,92 @@ static void host_node_failed (void *arg, const char *name, const char *reason)
 {
     suspects_drain (arg, name, reason);
 }
+
+/* -- while the matchers look at all nodes -- */
+
+/* Nobody would ever be matched if each that comes or goes made them begin from the start; and
+ * who came first is told first. */
+static bool must_wait (const struct broker *b)
+{
+    return !b->recovering && !b->stopping
+           && (moves_any (b->moves) || broker_is_preparing (b));
+}
+
+static void waits (struct broker *b, bool first)
+{
+    if (first)
+        b->moves_since = clock_mono ();
+    broker_plan_due (b);
+}
+
+/* New jobs do not wait to know: that is no change of the layout. */
+static void close_node (struct broker *b, const char *name, enum machine_node_state state,
+                        const char *reason)
+{
+    int index = machine_node_find (b->graph, name);
+
+    if (index >= 0)
+        set_state (b, index, name, state, reason);
+}
+
+static void host_node (void *arg, const struct machine_node_spec *spec,
+                       enum machine_node_state state, const char *reason)
+{
+    struct broker *b = arg;
+    bool first = !moves_any (b->moves);
+
+    if (!must_wait (b) || moves_node (b->moves, spec, state, reason) < 0) {
+        node_is (b, spec, state, reason);
+        return;
+    }
+    if (state != MACHINE_NODE_UP)
+        close_node (b, spec->name, state, reason);
+    waits (b, first);
+}
+
+static void host_node_foreign (void *arg, const char *name, uint32_t cores, uint32_t gpus,
+                               int64_t memory_mib)
+{
+    struct broker *b = arg;
+    bool first = !moves_any (b->moves);
+
+    if (!must_wait (b) || moves_foreign (b->moves, name, cores, gpus, memory_mib) < 0)
+        node_foreign (b, name, cores, gpus, memory_mib);
+    else
+        waits (b, first);
+}
+
+static void host_node_gone (void *arg, const char *name)
+{
+    struct broker *b = arg;
+    bool first = !moves_any (b->moves);
+
+    if (!must_wait (b) || moves_gone (b->moves, name) < 0) {
+        node_gone (b, name);
+        return;
+    }
+    close_node (b, name, MACHINE_NODE_DOWN, "it has gone");
+    waits (b, first);
+}
+
+void nodes_may_move (struct broker *b, bool done)
+{
+    if (!moves_any (b->moves) || (!done && clock_mono () - b->moves_since < WAIT_MAX))
+        return;
+    b->moving = true;
+    broker_plan_due (b);
+}
+
+bool nodes_move (struct broker *b, bool (*has_time) (double begin), double begin)
+{
+    static const struct moves_verbs verbs = { node_is, node_foreign, node_gone };
+
+    while (b->moving && has_time (begin))
+        b->moving = moves_next (b->moves, &verbs, b);
+    return !b->moving;
+}
+
+/* -- the host -- */
 
 static void host_nodes_complete (void *arg)
 {

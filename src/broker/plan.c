@@ -134,14 +134,38 @@ static void let_go_of_fresh (struct broker *b)
     }
 }
 
+static bool has_time (double begin)
+{
+    return clock_mono () - begin < PASS_SECONDS;
+}
+
+/* The matchers, and then who waited for that. false: not all of it is done yet. */
+static bool prepare (struct broker *b, double begin)
+{
+    int rc;
+
+    do {
+        rc = broker_prepare (b);
+    } while (rc == -EAGAIN && has_time (begin));
+    while (rc != -EAGAIN && has_time (begin) && broker_submit_later (b))
+        ;
+    return rc != -EAGAIN && !b->unjudged;
+}
+
 void broker_plan (struct broker *b)
 {
     struct sched_decision d = { 0 };
     int rc = 0;
 
+    while (b->stopping && broker_submit_later (b))
+        ; /* nobody prepares any more */
     if (!b->plan_due || b->recovering || b->stopping)
         return;
     double begin = clock_mono ();
+    if (!nodes_move (b, has_time, begin) || !prepare (b, begin)) {
+        uv_idle_start (&b->again, again_cb);
+        return;
+    }
     broker_avoid_recheck (b);
     do {
         rc = broker_sched_next (b, clock_wall (), TRIES, &d);
@@ -149,9 +173,10 @@ void broker_plan (struct broker *b)
             allocate (b, &d);
         else if (rc < 0 && rc != -EAGAIN)
             log_error ("scheduler: %s", strerror (-rc));
-    } while ((rc == 1 || rc == -EAGAIN) && clock_mono () - begin < PASS_SECONDS);
+    } while ((rc == 1 || rc == -EAGAIN) && has_time (begin));
 
     b->plan_due = rc == 1 || rc == -EAGAIN;
+    nodes_may_move (b, !b->plan_due);
     if (b->plan_due) {
         uv_idle_start (&b->again, again_cb);
         return;

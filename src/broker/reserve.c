@@ -431,6 +431,33 @@ struct sched *broker_sched_for (struct broker *b, struct entry *e)
     return e->realm ? realm_sched (e->realm) : NULL;
 }
 
+int broker_prepare (struct broker *b)
+{
+    int rc = match_prepare (b->matcher, MATCH_PREPARE);
+
+    for (struct reservation *r = b->reservations; rc == 0 && r; r = r->hh.next)
+        rc = match_prepare (realm_matcher (r->realm), MATCH_PREPARE);
+    return rc;
+}
+
+bool broker_is_prepared (const struct broker *b)
+{
+    bool is = match_is_prepared (b->matcher);
+
+    for (const struct reservation *r = b->reservations; is && r; r = r->hh.next)
+        is = match_is_prepared (realm_matcher (r->realm));
+    return is;
+}
+
+bool broker_is_preparing (const struct broker *b)
+{
+    bool is = match_is_preparing (b->matcher);
+
+    for (const struct reservation *r = b->reservations; !is && r; r = r->hh.next)
+        is = match_is_preparing (realm_matcher (r->realm));
+    return is;
+}
+
 int broker_sched_next (struct broker *b, double now, unsigned tries,
                        struct sched_decision *ret)
 {

@@ -36,6 +36,7 @@ struct submission {
     bool completed; /* something of the queue went into the jobspec's JSON */
     char *text;     /* jobspec */
     struct submission *prev, *next; /* broker.submissions: those with a key, under way */
+    struct submission *later_prev, *later_next; /* broker.unjudged */
     bool listed;
 };
 
@@ -445,7 +446,7 @@ static void answer_test (struct submission *s)
     submission_free (s);
 }
 
-static void parsed (struct submission *s)
+static void judge (struct submission *s)
 {
     size_t len;
     const char *body = http_request_body (s->req, &len);
@@ -460,6 +461,37 @@ static void parsed (struct submission *s)
         find_antecedents (s);
     else
         users_find (s->b->users, s->uid, user_known, s);
+}
+
+/* Nodes have changed: a match would first look at all of them. */
+static void parsed (struct submission *s)
+{
+    struct broker *b = s->b;
+
+    if (!s->e->js || b->recovering || b->stopping || broker_is_prepared (b)) {
+        judge (s);
+        return;
+    }
+    DL_APPEND2 (b->unjudged, s, later_prev, later_next);
+    broker_plan_due (b);
+}
+
+bool broker_submit_later (struct broker *b)
+{
+    struct submission *s = b->unjudged;
+
+    if (!s)
+        return false;
+    DL_DELETE2 (b->unjudged, s, later_prev, later_next);
+    if (s->gone) {
+        detach (s);
+        submission_free (s);
+    } else if (b->dead) {
+        refuse (s, 503, "busy", "the broker is about to stop");
+    } else {
+        judge (s);
+    }
+    return true;
 }
 
 static void parse_done (uv_work_t *w, int status)

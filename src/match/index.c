@@ -56,7 +56,7 @@ static size_t blocks_for (size_t n)
     return (n + LAST) >> SHIFT;
 }
 
-/* Lay out the levels for `room` places, all vacant. -ENOMEM: as before. */
+/* Lay out the levels for `room` places. -ENOMEM: as before. */
 static int lay_out (struct index *x, size_t room)
 {
     size_t n = room, blocks = 0, lines;
@@ -68,6 +68,7 @@ static int lay_out (struct index *x, size_t room)
     }
     x->level[x->nlevels].n = 1;
     x->room = room;
+    x->blocks = blocks;
     lines = blocks * x->lines;
     x->bytes =
         lines * LINE_BYTES + blocks_for (room) * sizeof (uint32_t) + blocks + LINE_BYTES;
@@ -84,10 +85,15 @@ static int lay_out (struct index *x, size_t room)
         p += blocks_for (x->level[l].n) * x->lines * LINE_BYTES;
         dirty += blocks_for (x->level[l].n);
     }
-    for (size_t i = 0; i < lines; i++)
+    return 0;
+}
+
+/* All that these blocks have is vacant; they are counted through all levels. */
+static void vacate (struct index *x, size_t from, size_t to)
+{
+    for (size_t i = from * x->lines; i < to * x->lines; i++)
         for (unsigned k = 0; k < WIDTH; k++)
             x->level[0].blocks[i * WIDTH + k] = vacant (x, (unsigned)(i % x->lines));
-    return 0;
 }
 
 /* Make the point above a block anew, in these components. Did it change? */
@@ -124,16 +130,32 @@ int index_reserve (struct index *x, size_t places)
         room = blocks_for (room) << SHIFT;
         if (lay_out (&made, room) < 0)
             return -ENOMEM;
+        vacate (&made, 0, made.blocks);
         if (x->room)
             memcpy (made.level[0].blocks, x->level[0].blocks,
                     (x->room >> SHIFT) * x->lines * LINE_BYTES);
         free (x->memory);
         made.nlist = made.changed = 0;
+        if (x->room)
+            remake_all (&made);
         *x = made;
-        remake_all (x);
     }
     x->places = MAX (places, x->places);
     return 0;
+}
+
+int index_reserve_some (struct index *x, size_t places, size_t *done, size_t n)
+{
+    if (*done == 0 && places > 0
+        && (places > UINT32_MAX / 2 || lay_out (x, blocks_for (places) << SHIFT) < 0))
+        return -ENOMEM;
+    size_t end = places > 0 ? x->blocks : 0;
+    size_t to =
+        *done + MIN (n / 4 + 1, end - *done); /* all, if n is no less than places */
+    vacate (x, *done, to);
+    *done = to;
+    x->places = places;
+    return to < end ? -EAGAIN : 0;
 }
 
 size_t index_places (const struct index *x)

@@ -55,6 +55,9 @@ struct index *index_create (unsigned dims);
 void index_destroy (struct index *x);
 int index_reserve (struct index *x,
                    size_t places); /* 0 or -ENOMEM; new ones are vacant */
+/* The same of an index without any, about n of them at a time: *done is 0 at first, and -EAGAIN
+ * that there is more; until then nothing else may be done with it. */
+int index_reserve_some (struct index *x, size_t places, size_t *done, size_t n);
 size_t index_places (const struct index *x);
 /* place < index_places(), here and below. */
 void index_set (struct index *x, size_t place, const struct index_key *key);

@@ -35,6 +35,7 @@ struct index {
     unsigned dims, lines;
     unsigned nlevels;
     size_t places, room;
+    size_t blocks;                      /* of all levels */
     struct level level[LEVELS_MAX + 1]; /* level[nlevels].n is 1, the root */
     int64_t root[LINES_MAX];
     wide sum[2 * INDEX_DIMS];

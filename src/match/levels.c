@@ -7,7 +7,8 @@
  * is in a list, once.
  *
  *     levels_update    nothing changed: nothing; nodes told by planner_changed(): these are
- *                      looked at again; else levels_make() makes all anew (make.c)
+ *                      looked at again; else all is made anew (make.c)
+ *     levels_spoil     ... the next time
  */
 #include <errno.h>
 #include <string.h>
@@ -15,6 +16,8 @@
 #include "match/planner_private.h"
 
 #include "match/profile.h"
+
+#define MEND 32 /* vertices that looking at a node again costs like */
 
 /* -- look-ups -- */
 
@@ -54,8 +57,7 @@ struct level_node *levels_node (const struct planner *p, uint32_t v)
 {
     const struct graph_vertex *x = graph_vertex (p->g, v);
 
-    if (p->stale || x->type != GRAPH_NODE || x->place >= p->nnodes
-        || p->nodes[x->place].v != v)
+    if (x->type != GRAPH_NODE || x->place >= p->measured || p->nodes[x->place].v != v)
         return NULL;
     return &p->nodes[x->place];
 }
@@ -148,10 +150,12 @@ static void make_key (const struct planner *p, const struct level_node *node,
 
 static void mark (struct planner *p, struct level_node *node)
 {
-    if (node->dirty)
+    size_t number = (size_t)(node - p->nodes);
+
+    if (node->dirty || number >= p->measured)
         return;
     node->dirty = true;
-    p->dirty[p->ndirty++] = (uint32_t)(node - p->nodes);
+    p->dirty[p->ndirty++] = (uint32_t)number;
 }
 
 /* Fresh ones first, then by the nodes that are not taken as a whole; of equals the one added last. */
@@ -167,9 +171,15 @@ static uint64_t kid_key (const struct planner *p, const struct above *a)
 
 void levels_kid (struct planner *p, struct above *a)
 {
+    if (!p->stale)
+        levels_order_kid (p, a);
+}
+
+void levels_order_kid (struct planner *p, struct above *a)
+{
     uint32_t parent = graph_vertex (p->g, a->v)->parent;
 
-    if (!p->policy.first || parent == GRAPH_NONE || p->stale)
+    if (!p->policy.first || parent == GRAPH_NONE)
         return;
     struct above *up = &p->above[graph_vertex (p->g, parent)->place];
     if (a->in_order)
@@ -185,7 +195,10 @@ struct above *levels_next_kid (const struct above *a, const struct above *kid)
     return l ? (struct above *)((char *)l - offsetof (struct above, in_parent)) : NULL;
 }
 
-static void set_key (struct planner *p, struct level_node *node, struct above **held)
+/* held: indexes are held, and joined to these; kids: what depends on them is not left for
+ * later. */
+static void set_key (struct planner *p, struct level_node *node, struct above **held,
+                     bool kids)
 {
     const uint32_t *place = &p->place[(size_t)(node - p->nodes) * p->levels];
     struct index_key key;
@@ -210,8 +223,8 @@ static void set_key (struct planner *p, struct level_node *node, struct above **
             index_set_free (a->index, place[x->depth], &key);
         else
             index_set (a->index, place[x->depth], &key);
-        if (!held)
-            levels_kid (p, a);
+        if (kids)
+            levels_order_kid (p, a);
     }
     node->entered = true;
 }
@@ -219,7 +232,7 @@ static void set_key (struct planner *p, struct level_node *node, struct above **
 void levels_hold (struct planner *p)
 {
     if (p->g->layout != p->told)
-        p->stale = true; /* what is known of the nodes may not hold any more */
+        levels_spoil (p); /* what is known of the nodes may not hold any more */
     p->held++;
 }
 
@@ -228,10 +241,10 @@ void levels_settle (struct planner *p)
     struct above *held = NULL;
     bool many = p->ndirty > 2;
 
-    if (--p->held > 0)
+    if (--p->held > 0 || p->stale)
         return;
-    for (size_t i = 0; i < p->ndirty && !p->stale; i++)
-        set_key (p, &p->nodes[p->dirty[i]], many ? &held : NULL);
+    for (size_t i = 0; i < p->ndirty; i++)
+        set_key (p, &p->nodes[p->dirty[i]], many ? &held : NULL, !many);
     p->ndirty = 0;
     while (held) {
         struct above *a = held;
@@ -240,6 +253,12 @@ void levels_settle (struct planner *p)
         index_settle (a->index);
         levels_kid (p, a);
     }
+}
+
+void levels_key (struct planner *p, size_t n, bool kids)
+{
+    for (; p->ndirty > 0 && n > 0; n--)
+        set_key (p, &p->nodes[p->dirty[--p->ndirty]], NULL, kids);
 }
 
 void levels_touch (struct planner *p, uint32_t v)
@@ -266,16 +285,17 @@ static void mark_below (struct planner *p, const struct claim *c)
 
 void levels_claim (struct planner *p, const struct claim *c, int64_t end, bool more)
 {
-    uint32_t v = levels_node_of (p, c->v);
+    uint32_t v;
     struct level_node *node;
 
-    if (p->stale)
+    if (p->measured == 0)
         return;
-    if (v == GRAPH_NONE) {
+    if ((v = levels_node_of (p, c->v)) == GRAPH_NONE) {
         mark_below (p, c);
         return;
     }
-    node = &p->nodes[graph_vertex (p->g, v)->place];
+    if (!(node = levels_node (p, v)))
+        return; /* it is not measured yet */
     node->nclaims += more ? 1u : -1u;
     if (c->reserved) {
         node->nreserved += more ? 1u : -1u;
@@ -292,7 +312,7 @@ void levels_loose (struct planner *p, uint32_t v, int sign)
 {
     int64_t sums[INDEX_DIMS] = { 0 };
 
-    if (p->stale || !sums_is_up (p, v))
+    if (!p->totalled || !sums_is_up (p, v))
         return;
     for (uint32_t up = graph_vertex (p->g, v)->parent; up != GRAPH_NONE;
          up = graph_vertex (p->g, up)->parent)
@@ -304,6 +324,13 @@ void levels_loose (struct planner *p, uint32_t v, int sign)
 }
 
 /* -- changes of the graph -- */
+
+void levels_spoil (struct planner *p)
+{
+    p->stale = true;
+    p->making = p->totalled = false;
+    p->measured = 0;
+}
 
 static bool is_live (const struct planner *p, const struct level_node *node)
 {
@@ -367,6 +394,7 @@ static bool mend (struct planner *p, struct level_node *node)
             return false;
     }
     sums_grow (p, more);
+    inner_mend (p, node);
     rebook (p, node->v);
     mark (p, node);
     return !p->stale;
@@ -421,33 +449,57 @@ void planner_changed (struct planner *p, uint32_t v)
     if (top != GRAPH_NONE)
         node = levels_node (p, top);
     /* More than one change, or units that came or went: that may be elsewhere, too. */
-    if (!node || p->g->layout - p->told > 1 || graph_unit_count (p->g) != p->units) {
-        p->stale = true;
+    if ((!node && !p->making) || top == GRAPH_NONE || p->g->layout - p->told > 1
+        || graph_unit_count (p->g) != p->units) {
+        levels_spoil (p);
         return;
     }
     p->told = p->g->layout;
+    if (!node)
+        return; /* it is not measured yet */
     if (!node->changed)
         p->changed[p->nchanged++] = (uint32_t)(node - p->nodes);
     node->changed = true;
 }
 
-int levels_update (struct planner *p)
+/* The nodes that were told, or some of them. */
+static void mend_some (struct planner *p, size_t *work)
 {
-    bool mended = true;
+    levels_hold (p);
+    while (p->nchanged > 0 && *work > 0 && !p->stale) {
+        struct level_node *node = &p->nodes[p->changed[--p->nchanged]];
+        node->changed = false;
+        if (!mend (p, node))
+            levels_spoil (p);
+        *work -= MIN (*work, MEND);
+    }
+    levels_settle (p);
+}
+
+int levels_update_some (struct planner *p, size_t work)
+{
+    int rc = 0;
 
     if (p->g->layout != p->told)
-        p->stale = true;
-    if (!p->stale && p->nchanged > 0) {
-        levels_hold (p);
-        for (size_t i = 0; i < p->nchanged && mended; i++)
-            mended = mend (p, &p->nodes[p->changed[i]]);
-        if (!mended)
-            p->stale = true;
-        levels_settle (p);
-        for (size_t i = 0; i < p->nchanged; i++)
-            p->nodes[p->changed[i]].changed = false;
-        p->nchanged = 0;
+        levels_spoil (p);
+    while (p->stale || p->nchanged > 0) {
+        if (work == 0)
+            return -EAGAIN;
+        if (!p->stale)
+            mend_some (p, &work);
+        else if ((rc = levels_make_some (p, &work)) < 0)
+            return rc;
     }
     p->layout = p->told;
-    return p->stale ? levels_make (p) : 0;
+    return 0;
+}
+
+int levels_update (struct planner *p)
+{
+    int rc;
+
+    do {
+        rc = levels_update_some (p, SIZE_MAX);
+    } while (rc == -EAGAIN);
+    return rc;
 }

@@ -11,7 +11,7 @@
 /* The node is to be touched, too. */
 static void count (struct planner *p, const struct listed *l, int sign)
 {
-    struct level_node *node = p->stale ? NULL : levels_node (p, l->node);
+    struct level_node *node = levels_node (p, l->node);
 
     if (!node)
         return;
@@ -57,13 +57,13 @@ void listed_add (struct planner *p, struct booking *b, const struct selection *s
         else
             l->cores += pick->count;
     }
-    for (size_t i = 0; i < b->nlisted; i++)
+    for (size_t i = 0; i < b->nlisted && b->made == p->made; i++)
         count (p, &b->listed[i], 1);
 }
 
 void listed_drop (struct planner *p, struct booking *b)
 {
-    for (size_t i = 0; i < b->nlisted; i++) {
+    for (size_t i = 0; i < b->nlisted && b->made == p->made; i++) {
         count (p, &b->listed[i], -1);
         levels_touch (p, b->listed[i].node); /* its claims there may have gone before */
     }
@@ -72,11 +72,10 @@ void listed_drop (struct planner *p, struct booking *b)
     b->nlisted = 0;
 }
 
-void listed_again (struct planner *p)
+void listed_again (struct planner *p, const struct booking *b)
 {
-    for (struct booking *b = p->by_job; b; b = b->hh.next)
-        for (size_t i = 0; i < b->nlisted; i++) {
-            count (p, &b->listed[i], 1);
-            levels_touch (p, b->listed[i].node);
-        }
+    for (size_t i = 0; i < b->nlisted; i++) {
+        count (p, &b->listed[i], 1);
+        levels_touch (p, b->listed[i].node);
+    }
 }

@@ -26,6 +26,7 @@ src_match_libmatch_a_SOURCES = \
 	src/match/holders.c \
 	src/match/index.c \
 	src/match/index_walk.c \
+	src/match/inner.c \
 	src/match/kinds.c \
 	src/match/levels.c \
 	src/match/listed.c \

@@ -1,11 +1,34 @@
 /* make.c - the indexes, the nodes' entries and the profile, anew from graph and claims
  *
  *     count      how many nodes and vertices above nodes there are; types and amounts
- *     allocate
+ *     set_up     dimensions and memory
  *     enter      each vertex into `above`, each node into `nodes`, in the graph's order
- *     sort       nodes into the order of the policy, and so into the indexes above them
- *     measure    what each node has, and what is booked in it
+ *     lay_out    lists and indexes of the vertices above
+ *     list       their children into these lists
+ *     order      nodes into the order of the policy: is it the graph's?
+ *     sort       ... if not
+ *     place      nodes into the indexes in that order
+ *     measure    what each node has, and how much is booked in it
+ *     total      what there is in all
  *     book       the profile: what is up, less what each booking takes
+ *     key        the nodes' keys
+ *     settle     the indexes over these
+ *     inner      nodes in nodes
+ *     catch_up   keys that changed meanwhile
+ *
+ * That takes as long as many matches, so it is done piece by piece; anything may happen in
+ * between. Until it is done the planner is stale, for whoever asks. What changes finds one
+ * of three things:
+ *
+ *   - a node that is not measured yet (its number is p->measured or more), a booking that is
+ *     not booked yet (b->made is not p->made): it is passed over, as it will be looked at;
+ *   - one that is: its entry, its sums and the profile are kept in step as ever, and its key
+ *     is noted as dirty, or the node as changed, for later;
+ *   - it is not a change in one node: levels_spoil(), and all begins from the start.
+ *
+ * What is made before the nodes are measured is of the graph's layout and the policy alone.
+ * Were there always another change of the layout before all is done, it never would be:
+ * so pieces grow, see levels_make_some().
  */
 #include <errno.h>
 #include <string.h>
@@ -14,6 +37,7 @@
 #include "match/profile.h"
 
 #define NOWHERE GRAPH_NONE
+#define PATIENCE 8 /* as often it begins from the start before the pieces grow */
 
 __extension__ typedef __int128 wide;
 
@@ -24,18 +48,54 @@ struct counted { /* of a type */
 
 struct make {
     struct planner *p;
-    struct counted *types;
+    size_t phase, work; /* work: what is left of the piece */
+    size_t at;          /* of the phase: number of what is next */
+    uint32_t v;    /* ... or the vertex that is, of a walk over the graph; GRAPH_NONE */
+    uint32_t node; /* where that is in, the outermost; GRAPH_NONE */
+    struct counted types[GRAPH_TYPES_MAX];
     size_t nnodes, nabove, nlists; /* nlists: entries of all their lists */
     size_t lists_used;
-    uint32_t *order; /* nodes in the order of the policy */
+    size_t vacated;      /* of the index that is laid out */
+    uint32_t *order;     /* nodes in the order of the policy */
+    bool unsorted;       /* ... which is not the graph's */
+    uint32_t *from, *to; /* sort: runs of `width`, two of which become one of `to` */
+    size_t width, i, middle, j, end; /* that are merged: i .. middle, j .. end */
+    int64_t sums[INDEX_DIMS];        /* of what is up in the nodes */
+    bool begun;                      /* bookings were looked at up to this one */
+    uint64_t job;
+    struct inner_make inner;
 };
 
-/* -- count -- */
+/* A piece of work of so many vertices is done. */
+static void spend (struct make *m, size_t work)
+{
+    m->work -= MIN (m->work, work);
+}
+
+/* The next vertex in the graph's order: below v when down, else behind it. */
+static uint32_t next_vertex (const struct graph *g, uint32_t v, bool down)
+{
+    if (down && graph_vertex (g, v)->first != GRAPH_NONE)
+        return graph_vertex (g, v)->first;
+    while (v != GRAPH_NONE && graph_vertex (g, v)->next == GRAPH_NONE)
+        v = graph_vertex (g, v)->parent;
+    return v == GRAPH_NONE ? v : graph_vertex (g, v)->next;
+}
 
 static bool is_above (const struct graph_vertex *x)
 {
     return (x->flags & GRAPH_ABOVE) && x->type != GRAPH_NODE;
 }
+
+/* NULL: v is the root. */
+static struct above *above_of (const struct planner *p, uint32_t v)
+{
+    uint32_t parent = graph_vertex (p->g, v)->parent;
+
+    return parent == GRAPH_NONE ? NULL : &p->above[graph_vertex (p->g, parent)->place];
+}
+
+/* -- count -- */
 
 static void count_type (struct make *m, const struct graph_vertex *x)
 {
@@ -46,57 +106,69 @@ static void count_type (struct make *m, const struct graph_vertex *x)
         m->p->big[x->type] = true;
 }
 
-/* What has no nodes below it, or is in one. */
-static void count_in (struct make *m, uint32_t v, bool in_node)
+/* The ends of the ids of each type, see ideal_score() in above.c. */
+static void count_ids (struct planner *p, const struct graph_vertex *x)
 {
-    struct graph_vertex *x = graph_vertex (m->p->g, v);
+    p->least_id[x->type] = MIN (p->least_id[x->type], x->id);
+    p->most_id[x->type] = MAX (p->most_id[x->type], (int64_t)x->id + x->n - 1);
+    if (x->size != 1 || (x->flags & GRAPH_DIVISIBLE))
+        p->sized[x->type] = true;
+    p->deep =
+        p->deep
+        || (x->first != GRAPH_NONE && x->type != GRAPH_NODE && !(x->flags & GRAPH_ABOVE));
+}
 
-    count_type (m, x);
-    x->place = NOWHERE;
-    if (!in_node)
-        m->p->type_loose[x->type] = true;
-    if (in_node && x->type == GRAPH_NODE)
+static void count_in_node (struct make *m, const struct graph_vertex *x)
+{
+    if (x->type == GRAPH_NODE)
         m->p->nested = true;
-    if (in_node && x->first == GRAPH_NONE)
+    if (x->first == GRAPH_NONE)
         m->types[x->type].in_nodes = true;
-    GRAPH_CHILDREN (m->p->g, v, child)
-    {
-        count_in (m, child, in_node);
+}
+
+/* A vertex that is in no node, but may be one: it is a child of one above, and each of those
+ * above has a node in its index. */
+static void count_outside (struct make *m, uint32_t v)
+{
+    const struct graph_vertex *x = graph_vertex (m->p->g, v);
+
+    m->nlists += x->depth > 0;
+    if (x->type == GRAPH_NODE) {
+        m->nnodes++;
+        m->nlists += x->depth;
+        m->node = v;
+    } else if (is_above (x)) {
+        m->nabove++;
+        m->p->levels = MAX (m->p->levels, (size_t)x->depth + 1);
+    } else {
+        m->p->type_loose[x->type] = true;
     }
 }
 
-static void count (struct make *m, uint32_t v, size_t above)
+static int count (struct make *m)
 {
-    struct graph_vertex *x = graph_vertex (m->p->g, v);
+    const struct graph *g = m->p->g;
 
-    m->nlists += above > 0; /* as a child of one */
-    if (x->type == GRAPH_NODE) {
-        count_type (m, x);
+    for (; m->v != GRAPH_NONE && m->work > 0; m->v = next_vertex (g, m->v, true)) {
+        struct graph_vertex *x = graph_vertex (g, m->v);
+        if (m->node != GRAPH_NONE && x->depth <= graph_vertex (g, m->node)->depth)
+            m->node = GRAPH_NONE;
         x->place = NOWHERE;
-        GRAPH_CHILDREN (m->p->g, v, child)
-        {
-            count_in (m, child, true);
-        }
-        m->nnodes++;
-        m->nlists += above; /* in their indexes */
-        return;
+        count_type (m, x);
+        count_ids (m->p, x);
+        if (m->node != GRAPH_NONE)
+            count_in_node (m, x);
+        else
+            count_outside (m, m->v);
+        spend (m, 1);
     }
-    if (!is_above (x)) {
-        count_in (m, v, false);
-        return;
-    }
-    count_type (m, x);
-    m->nabove++;
-    m->p->levels = MAX (m->p->levels, (size_t)x->depth + 1);
-    GRAPH_CHILDREN (m->p->g, v, child)
-    {
-        count (m, child, above + 1);
-    }
+    return m->v == GRAPH_NONE ? 0 : -EAGAIN;
 }
 
 /* Several ways lead to v: so to all below it, too. */
 static void count_shared (struct make *m, uint32_t v)
 {
+    spend (m, 1);
     m->p->type_shared[graph_vertex (m->p->g, v)->type] = true;
     GRAPH_CHILDREN (m->p->g, v, child)
     {
@@ -105,19 +177,23 @@ static void count_shared (struct make *m, uint32_t v)
 }
 
 /* What further parents have is loose there: no index has it. */
-static void count_further (struct make *m)
+static int count_further (struct make *m)
 {
     const struct graph *g = m->p->g;
     struct graph_edge e;
 
-    for (size_t i = 0; graph_edge_at (g, graph_subsystem (g), i, &e); i++) {
+    for (; graph_edge_at (g, graph_subsystem (g), m->at, &e); m->at++) {
+        if (m->work == 0)
+            return -EAGAIN;
+        spend (m, 1);
         m->p->any_loose = true;
         m->p->type_inner[graph_vertex (g, e.from)->type] = true;
         uint32_t edge = GRAPH_NONE;
         graph_further_parent (g, e.to, &edge);
-        if (edge == i) /* its first one */
+        if (edge == m->at) /* its first one */
             count_shared (m, e.to);
     }
+    return 0;
 }
 
 /* -- dimensions -- */
@@ -174,25 +250,42 @@ static void set_dims (struct make *m)
     p->dim_of[GRAPH_NODE] = 0;
 }
 
-/* -- allocate -- */
+/* -- memory -- */
 
-static int allocate (struct make *m)
+/* By far the largest, and as large as the last time, as a rule: so it is kept. */
+static int nodes_reserve (struct planner *p, size_t n)
+{
+    if (n <= p->nodes_room)
+        return 0;
+    free (p->nodes);
+    p->nodes_room = 0;
+    p->nodes = malloc ((n + n / 8) * sizeof (*p->nodes));
+    if (!p->nodes)
+        return -ENOMEM;
+    p->nodes_room = n + n / 8;
+    return 0;
+}
+
+static int set_up (struct make *m)
 {
     struct planner *p = m->p;
     size_t nodes = m->nnodes + 1;
 
+    set_dims (m);
+    if (nodes_reserve (p, nodes) < 0)
+        return -ENOMEM;
     p->above = calloc (m->nabove + 1, sizeof (*p->above));
-    p->nodes = calloc (nodes, sizeof (*p->nodes));
     p->dirty = malloc (nodes * sizeof (*p->dirty));
     p->changed = malloc (nodes * sizeof (*p->changed));
     p->place = malloc (nodes * (p->levels + 1) * sizeof (*p->place));
     p->lists = malloc ((m->nlists + 1) * sizeof (*p->lists));
     m->order = malloc (nodes * sizeof (*m->order));
     p->profile = profile_create (p->ndims);
-    if (!p->above || !p->nodes || !p->dirty || !p->changed || !p->place || !p->lists
-        || !m->order || !p->profile)
+    if (!p->above || !p->dirty || !p->changed || !p->place || !p->lists || !m->order
+        || !p->profile)
         return -ENOMEM;
     memset (p->place, 0xff, nodes * (p->levels + 1) * sizeof (*p->place));
+    m->v = p->g->root;
     return 0;
 }
 
@@ -213,62 +306,118 @@ static void enter_node (struct make *m, uint32_t v)
     };
 }
 
-/* Its lists lie one behind the other: loose, kids, and room for its nodes. */
 static void enter_above (struct make *m, uint32_t v)
 {
     struct planner *p = m->p;
     struct graph_vertex *x = graph_vertex (p->g, v);
-    struct above *a = &p->above[x->place];
-    size_t before = p->nnodes;
 
-    a->loose = &p->lists[m->lists_used];
-    GRAPH_CHILDREN (p->g, v, child)
-    {
-        const struct graph_vertex *y = graph_vertex (p->g, child);
-        if (y->type == GRAPH_NODE)
-            a->nown++;
-        else if (!is_above (y))
-            a->loose[a->nloose++] = child;
-    }
-    m->lists_used += a->nloose;
-    a->kids = &p->lists[m->lists_used];
-    GRAPH_CHILDREN (p->g, v, child)
-    {
-        if (is_above (graph_vertex (p->g, child)))
-            a->kids[a->nkids++] = child;
-    }
-    m->lists_used += a->nkids;
-    p->any_loose = p->any_loose || a->nloose > 0;
-    GRAPH_CHILDREN (p->g, v, child)
-    {
-        struct graph_vertex *y = graph_vertex (p->g, child);
-        if (y->type == GRAPH_NODE) {
-            enter_node (m, child);
-        } else if (is_above (y)) {
-            y->place = (uint32_t)p->nabove++;
-            p->above[y->place].v = child;
-            p->type_above[y->type] = true;
-            enter_above (m, child);
-        }
-    }
-    a->nnodes = p->nnodes - before;
+    x->place = (uint32_t)p->nabove++;
+    p->above[x->place].v = v;
+    if (v != p->g->root)
+        p->type_above[x->type] = true;
 }
 
-static void enter (struct make *m)
+/* v counts with its parent, and a node with all above it. */
+static void enter_vertex (struct make *m, uint32_t v)
 {
     struct planner *p = m->p;
-    struct graph_vertex *x = graph_vertex (p->g, p->g->root);
+    const struct graph_vertex *x = graph_vertex (p->g, v);
+    struct above *parent = above_of (p, v);
 
     if (x->type == GRAPH_NODE) {
-        enter_node (m, p->g->root);
+        enter_node (m, v);
+        spend (m, 3);
+        if (parent)
+            parent->nown++;
+        for (uint32_t u = x->parent; u != GRAPH_NONE; u = graph_vertex (p->g, u)->parent)
+            p->above[graph_vertex (p->g, u)->place].nnodes++;
     } else if (is_above (x)) {
-        x->place = (uint32_t)p->nabove++;
-        p->above[0].v = p->g->root;
-        enter_above (m, p->g->root);
+        enter_above (m, v);
+        if (parent)
+            parent->nkids++;
+    } else if (parent) {
+        parent->nloose++;
+        p->any_loose = true;
     }
 }
 
-/* -- sort -- */
+static int enter (struct make *m)
+{
+    const struct graph *g = m->p->g;
+
+    for (; m->v != GRAPH_NONE && m->work > 0;
+         m->v = next_vertex (g, m->v, is_above (graph_vertex (g, m->v)))) {
+        enter_vertex (m, m->v);
+        spend (m, 1);
+    }
+    return m->v == GRAPH_NONE ? 0 : -EAGAIN;
+}
+
+/* -- lay_out, list -- */
+
+static uint32_t *take_list (struct make *m, size_t *n)
+{
+    uint32_t *list = &m->p->lists[m->lists_used];
+
+    m->lists_used += *n;
+    *n = 0;
+    return list;
+}
+
+/* All places of its index are vacant, and none is looked at until all are known. */
+static int lay_out_index (struct make *m, struct above *a)
+{
+    size_t work = m->work;
+
+    if (!a->index && !(a->index = index_create (m->p->ndims)))
+        return -ENOMEM;
+    spend (m, a->nnodes + 1);
+    int rc = index_reserve_some (a->index, a->nnodes, &m->vacated, work);
+    if (rc < 0)
+        return rc;
+    m->vacated = 0;
+    index_hold (a->index);
+    return 0;
+}
+
+/* Its lists lie one behind the other, and are empty as yet. */
+static int lay_out (struct make *m)
+{
+    struct planner *p = m->p;
+
+    for (; m->at < p->nabove && m->work > 0; m->at++) {
+        struct above *a = &p->above[m->at];
+        int rc = lay_out_index (m, a);
+        if (rc < 0)
+            return rc;
+        a->loose = take_list (m, &a->nloose);
+        a->kids = take_list (m, &a->nkids);
+        a->nodes = take_list (m, &a->nnodes);
+    }
+    m->v = p->g->root;
+    return m->at == p->nabove ? 0 : -EAGAIN;
+}
+
+static int list (struct make *m)
+{
+    const struct graph *g = m->p->g;
+
+    for (; m->v != GRAPH_NONE && m->work > 0;
+         m->v = next_vertex (g, m->v, is_above (graph_vertex (g, m->v)))) {
+        const struct graph_vertex *x = graph_vertex (g, m->v);
+        struct above *parent = above_of (m->p, m->v);
+        spend (m, 1);
+        if (!parent || x->type == GRAPH_NODE)
+            continue;
+        if (is_above (x))
+            parent->kids[parent->nkids++] = m->v;
+        else
+            parent->loose[parent->nloose++] = m->v;
+    }
+    return m->v == GRAPH_NONE ? 0 : -EAGAIN;
+}
+
+/* -- order, sort, place -- */
 
 static bool in_order (const struct make *m, uint32_t a, uint32_t b)
 {
@@ -277,55 +426,72 @@ static bool in_order (const struct make *m, uint32_t a, uint32_t b)
     return m->p->policy.high ? x >= y : x <= y;
 }
 
-/* Stable, from below, with `room` of the same size. Often all is in order from the start. */
-static void merge_sort (const struct make *m, uint32_t *room)
+static int order (struct make *m)
 {
-    uint32_t *from = m->order, *to = room;
-    size_t n = m->p->nnodes, sorted = 1;
-
-    while (sorted < n && in_order (m, from[sorted - 1], from[sorted]))
-        sorted++;
-    for (size_t width = sorted < n ? 1 : n; width < n; width *= 2) {
-        for (size_t lo = 0; lo < n; lo += 2 * width) {
-            size_t mid = MIN (lo + width, n), end = MIN (lo + 2 * width, n);
-            size_t i = lo, j = mid;
-            for (size_t k = lo; k < end; k++) {
-                bool first = j >= end || (i < mid && in_order (m, from[i], from[j]));
-                to[k] = first ? from[i++] : from[j++];
-            }
-        }
-        uint32_t *t = from;
-        from = to;
-        to = t;
+    for (; m->at < m->p->nnodes && m->work > 0; m->at++) {
+        uint32_t k = (uint32_t)m->at;
+        m->order[k] = k;
+        if (k > 0 && !in_order (m, k - 1, k))
+            m->unsorted = true;
+        spend (m, 1);
     }
-    if (from != m->order)
-        memcpy (m->order, from, n * sizeof (*from));
+    m->from = m->order;
+    m->to = m->p->dirty; /* nothing is, yet */
+    m->width = 1;
+    m->p->graph_order = true;
+    return m->at == m->p->nnodes ? 0 : -EAGAIN;
 }
 
-static int make_indexes (struct make *m)
+/* Of two runs of from, the lower of those in front; of equals the first. */
+static uint32_t merge_next (struct make *m)
+{
+    bool first = m->j >= m->end
+                 || (m->i < m->middle && in_order (m, m->from[m->i], m->from[m->j]));
+
+    return first ? m->from[m->i++] : m->from[m->j++];
+}
+
+/* The runs that begin at m->at. */
+static void merge_begin (struct make *m)
+{
+    size_t n = m->p->nnodes;
+
+    m->i = m->at;
+    m->middle = m->j = MIN (m->at + m->width, n);
+    m->end = MIN (m->at + 2 * m->width, n);
+}
+
+/* Stable, from below. Often all is in order from the start. */
+static int sort (struct make *m)
+{
+    size_t n = m->p->nnodes;
+
+    while (m->unsorted && m->width < n) {
+        for (; m->at < n && m->work > 0; m->at++) {
+            if (m->at == m->end || m->at == 0)
+                merge_begin (m);
+            m->to[m->at] = merge_next (m);
+            spend (m, 1);
+        }
+        if (m->at < n)
+            return -EAGAIN;
+        uint32_t *t = m->from;
+        m->from = m->to;
+        m->to = t;
+        m->width *= 2;
+        m->at = 0;
+    }
+    return 0;
+}
+
+static int place (struct make *m)
 {
     struct planner *p = m->p;
 
-    for (size_t i = 0; i < p->nabove; i++) {
-        struct above *a = &p->above[i];
-        a->nodes = &p->lists[m->lists_used];
-        m->lists_used += a->nnodes;
-        a->index = index_create (p->ndims);
-        if (!a->index || index_reserve (a->index, a->nnodes) < 0)
-            return -ENOMEM;
-        a->nnodes = 0;
-        index_hold (a->index);
-    }
-    for (uint32_t k = 0; k < p->nnodes; k++)
-        m->order[k] = k;
-    merge_sort (m, p->dirty);
-    p->graph_order = true;
-    for (uint32_t k = 0; k < p->nnodes; k++)
-        p->graph_order =
-            p->graph_order
-            && m->order[k] == (p->policy.high ? (uint32_t)p->nnodes - 1 - k : k);
-    for (size_t k = 0; k < p->nnodes; k++) {
-        uint32_t node = m->order[k];
+    for (; m->at < p->nnodes && m->work > 0; m->at++) {
+        uint32_t node = m->from[m->at];
+        size_t natural = p->policy.high ? p->nnodes - 1 - m->at : m->at;
+        p->graph_order = p->graph_order && node == natural;
         for (uint32_t v = p->nodes[node].parent; v != GRAPH_NONE;
              v = graph_vertex (p->g, v)->parent) {
             struct above *a = &p->above[graph_vertex (p->g, v)->place];
@@ -333,321 +499,250 @@ static int make_indexes (struct make *m)
                 (uint32_t)a->nnodes;
             a->nodes[a->nnodes++] = p->nodes[node].v;
         }
+        spend (m, 1);
     }
-    return 0;
+    return m->at == p->nnodes ? 0 : -EAGAIN;
 }
 
-/* -- measure -- */
+/* -- measure, total -- */
 
-static void count_claims (const struct planner *p, uint32_t v, struct level_node *node)
+static void count_claims (struct make *m, uint32_t v, struct level_node *node)
 {
-    const struct graph_vertex *x = graph_vertex (p->g, v);
+    const struct graph_vertex *x = graph_vertex (m->p->g, v);
 
+    spend (m, 1);
     node->nclaims += x->nclaims;
     node->nreserved += x->nreserved;
-    GRAPH_CHILDREN (p->g, v, child)
+    GRAPH_CHILDREN (m->p->g, v, child)
     {
-        count_claims (p, child, node);
+        count_claims (m, child, node);
     }
 }
 
-static void measure (struct make *m)
-{
-    struct planner *p = m->p;
-    int64_t sums[INDEX_DIMS] = { 0 };
-
-    properties_forget (p);
-    p->nkinds = 0;
-    p->stale = false; /* the entries may be used from here on */
-    for (size_t k = 0; k < p->nnodes; k++) {
-        struct level_node *node = &p->nodes[k];
-        count_claims (p, node->v, node);
-        node->soonest_gone = node->nclaims > node->nreserved;
-        levels_measure (p, node);
-        for (unsigned d = 0; d < p->ndims; d++)
-            sums[d] += node->up[d];
-    }
-    sums_add_loose (p, p->g->root, SUMS_UP, sums);
-    sums_grow (p, sums);
-    sums_add_loose (p, p->g->root, SUMS_FREE, p->loose_free);
-    levels_hold (p);
-    for (size_t k = 0; k < p->nnodes; k++)
-        levels_touch (p, p->nodes[k].v);
-    levels_settle (p);
-    for (size_t i = 0; i < p->nabove; i++) {
-        index_settle (p->above[i].index);
-        levels_kid (p, &p->above[i]);
-    }
-}
-
-static void book (struct make *m)
+/* It may have changed since it was entered: false when all is to be made anew. */
+static bool measure_node (struct make *m, struct level_node *node)
 {
     struct planner *p = m->p;
 
-    for (struct booking *b = p->by_job; b; b = b->hh.next)
-        sums_book (p, b);
-    levels_hold (p);
-    listed_again (p);
-    levels_settle (p);
-}
-
-/* -- nodes in nodes --
- *
- * A node in a node counts as a part of the outer one. So that a walk may go on in there as
- * it does above the nodes, each vertex in an outer node that has nodes below it (the outer
- * node itself, too) has a struct above of its own. These are rare and small: their keys say
- * that all there ever is was free, which rules nothing out that fits, and are never touched.
- */
-
-static bool has_nodes (const struct planner *p, uint32_t v)
-{
-    return (graph_vertex (p->g, v)->flags & GRAPH_ABOVE) != 0;
-}
-
-/* Vertices with nodes below them at or below v, and entries of their lists; `up`: how many
- * of them have what is at v in their indexes. */
-static void count_inner (const struct planner *p, uint32_t v, size_t up, size_t *above,
-                         size_t *entries)
-{
-    bool node = graph_vertex (p->g, v)->type == GRAPH_NODE;
-
-    *entries += 1 + (node ? up : 0);
-    *above += has_nodes (p, v);
-    up = !has_nodes (p, v) ? 0 : node ? 1 : up + 1;
-    GRAPH_CHILDREN (p->g, v, child)
-    {
-        count_inner (p, child, up, above, entries);
+    if (match_policy_score (&p->policy, p->g, node->v, 0) != node->score)
+        return false;
+    count_claims (m, node->v, node);
+    node->soonest_gone = node->nclaims > node->nreserved;
+    levels_measure (p, node);
+    for (unsigned d = 0; d < p->ndims; d++) {
+        m->sums[d] += node->up[d];
+        if (node->ever[d] >= SUMS_MAX || m->sums[d] >= SUMS_MAX)
+            return false;
     }
+    p->measured++;
+    levels_touch (p, node->v);
+    return true;
 }
 
-struct inner {
-    struct planner *p;
-    size_t used; /* of planner.inner_lists */
-};
-
-static void inner_nodes (struct inner *k, struct above *a, uint32_t v)
+static int measure (struct make *m)
 {
-    GRAPH_CHILDREN (k->p->g, v, child)
-    {
-        if (graph_vertex (k->p->g, child)->type == GRAPH_NODE)
-            a->nodes[a->nnodes++] = child;
-        else if (has_nodes (k->p, child))
-            inner_nodes (k, a, child);
+    struct planner *p = m->p;
+
+    while (p->measured < p->nnodes && m->work > 0)
+        if (!measure_node (m, &p->nodes[p->measured])) {
+            levels_spoil (p);
+            return -EAGAIN;
+        }
+    return p->measured == p->nnodes ? 0 : -EAGAIN;
+}
+
+/* What is beside the nodes, and that is all; from here on it is kept in step. */
+static int total (struct make *m)
+{
+    struct planner *p = m->p;
+
+    if (p->g->root != GRAPH_NONE) {
+        sums_add_loose (p, p->g->root, SUMS_UP, m->sums);
+        sums_add_loose (p, p->g->root, SUMS_FREE, p->loose_free);
     }
+    p->totalled = true;
+    sums_grow (p, m->sums);
+    return 0;
 }
 
-static int64_t score_of (const struct planner *p, uint32_t v)
-{
-    int64_t score = match_policy_score (&p->policy, p->g, v, 0);
+/* -- book -- */
 
-    return p->policy.high ? -score : score;
+/* The next one by its id; NULL: that was the last. One that comes meanwhile books itself. */
+static struct booking *next_booking (struct make *m)
+{
+    struct ordered_link *l =
+        m->begun ? ordered_above (&m->p->ids, m->job) : ordered_first (&m->p->ids);
+
+    return l ? CONTAINER_OF (l, struct booking, by_id) : NULL;
 }
 
-/* Few: by insertion, stable. */
-static void inner_sort (const struct planner *p, struct above *a)
+static int book (struct make *m)
 {
-    for (size_t i = 1; i < a->nnodes; i++) {
-        uint32_t v = a->nodes[i];
-        int64_t score = score_of (p, v);
-        size_t j = i;
-        for (; j > 0 && score_of (p, a->nodes[j - 1]) > score; j--)
-            a->nodes[j] = a->nodes[j - 1];
-        a->nodes[j] = v;
-    }
-}
+    struct planner *p = m->p;
+    struct booking *b;
 
-static void inner_lists (struct inner *k, struct above *a)
-{
-    struct planner *p = k->p;
-
-    a->loose = p->inner_lists + k->used;
-    GRAPH_CHILDREN (p->g, a->v, child)
-    {
-        if (graph_vertex (p->g, child)->type == GRAPH_NODE)
-            a->nown++;
-        else if (!has_nodes (p, child))
-            a->loose[a->nloose++] = child;
-    }
-    a->kids = a->loose + a->nloose;
-    GRAPH_CHILDREN (p->g, a->v, child)
-    {
-        const struct graph_vertex *x = graph_vertex (p->g, child);
-        if (x->type == GRAPH_NODE || !has_nodes (p, child))
-            continue;
-        a->kids[a->nkids++] = child;
-        p->type_above[x->type] = true;
-    }
-    a->nodes = a->kids + a->nkids;
-    inner_nodes (k, a, a->v);
-    inner_sort (p, a);
-    k->used += a->nloose + a->nkids + a->nnodes;
-    p->any_loose = p->any_loose || a->nloose > 0;
-}
-
-static int inner_index (struct planner *p, struct above *a)
-{
-    a->index = index_create (p->ndims);
-    if (!a->index || index_reserve (a->index, a->nnodes) < 0)
-        return -ENOMEM;
-    for (size_t i = 0; i < a->nnodes; i++) {
-        struct index_key key = { .soonest = 0 };
-        sums_add (p, a->nodes[i], SUMS_EVER, key.ever);
-        key.ever[0] = 1;
-        memcpy (key.free, key.ever, sizeof (key.free));
-        index_set (a->index, i, &key);
+    while ((b = next_booking (m))) {
+        if (m->work == 0)
+            return -EAGAIN;
+        spend (m, b->nclaims + 1);
+        if (b->made != p->made)
+            sums_book (p, b);
+        overlap_renew (p, b);
+        m->begun = true;
+        m->job = b->job;
     }
     return 0;
 }
 
-static int enter_inner (struct inner *k, uint32_t v)
-{
-    struct planner *p = k->p;
-    int rc = 0;
+/* -- key, settle, catch_up -- */
 
-    if (!has_nodes (p, v))
-        return 0;
-    struct above *a = &p->inner[p->ninner];
-    struct level_node *node = levels_node (p, v);
-    if (node)
-        node->inner = (uint32_t)p->ninner;
-    else
-        graph_vertex (p->g, v)->place = (uint32_t)p->ninner;
-    p->ninner++;
-    a->v = v;
-    inner_lists (k, a);
-    if (inner_index (p, a) < 0)
-        return -ENOMEM;
-    GRAPH_CHILDREN (p->g, v, child)
-    {
-        if (rc == 0)
-            rc = enter_inner (k, child);
+static int key (struct make *m)
+{
+    size_t before = m->p->ndirty;
+
+    levels_key (m->p, m->work / 2 + 1, false);
+    spend (m, 2 * (before - m->p->ndirty));
+    if (m->p->nabove > 0) { /* the largest of them, not all at once */
+        index_settle (m->p->above[0].index);
+        index_hold (m->p->above[0].index);
     }
-    return rc;
+    return m->p->ndirty == 0 ? 0 : -EAGAIN;
 }
 
-static void inner_destroy (struct planner *p)
+static int settle (struct make *m)
 {
-    for (size_t i = 0; i < p->ninner; i++)
-        index_destroy (p->inner[i].index);
-    free (p->inner);
-    free (p->inner_lists);
-    p->inner = NULL;
-    p->inner_lists = NULL;
-    p->ninner = 0;
+    struct planner *p = m->p;
+
+    for (; m->at < p->nabove && m->work > 0; m->at++) {
+        struct above *a = &p->above[m->at];
+        index_settle (a->index);
+        levels_order_kid (p, a);
+        spend (m, a->nnodes / 8 + 1);
+    }
+    return m->at == p->nabove ? 0 : -EAGAIN;
 }
 
-static int inner_make (struct planner *p)
+static int inner (struct make *m)
 {
-    struct inner k = { .p = p };
-    size_t above = 0, entries = 0;
-    int rc = 0;
+    return m->p->nested ? inner_count (m->p, &m->inner, &m->work) : 0;
+}
 
-    if (!p->nested)
-        return 0;
-    for (size_t i = 0; i < p->nnodes; i++)
-        count_inner (p, p->nodes[i].v, 0, &above, &entries);
-    p->inner = calloc (above + 1, sizeof (*p->inner));
-    p->inner_lists = malloc ((entries + 1) * sizeof (*p->inner_lists));
-    if (!p->inner || !p->inner_lists)
-        return -ENOMEM;
-    for (size_t i = 0; i < p->nnodes && rc == 0; i++)
-        rc = enter_inner (&k, p->nodes[i].v);
-    return rc;
+static int inner_rest (struct make *m)
+{
+    return m->p->nested ? inner_enter (m->p, &m->inner, &m->work) : 0;
+}
+
+static int catch_up (struct make *m)
+{
+    levels_key (m->p, m->work, true);
+    if (m->p->ndirty > 0)
+        return -EAGAIN;
+    m->p->stale = false;
+    return 0;
 }
 
 /* -- the whole -- */
 
+static int (*const phases[]) (struct make *m) = {
+    count,   count_further, set_up, enter, lay_out, list,  order,      sort,     place,
+    measure, total,         book,   key,   settle,  inner, inner_rest, catch_up,
+};
+
+static void forget_make (struct planner *p)
+{
+    if (p->make)
+        free (p->make->order);
+    free (p->make);
+    p->make = NULL;
+}
+
 void levels_destroy (struct planner *p)
 {
+    levels_spoil (p);
+    forget_make (p);
     for (size_t i = 0; i < p->nabove; i++)
         index_destroy (p->above[i].index);
     inner_destroy (p);
     profile_destroy (p->profile);
     free (p->above);
-    free (p->nodes);
     free (p->dirty);
     free (p->changed);
     free (p->place);
     free (p->lists);
     p->above = NULL;
-    p->nodes = NULL;
     p->dirty = p->changed = p->place = p->lists = NULL;
     p->profile = NULL;
     p->nabove = p->nnodes = p->levels = p->ndirty = p->nchanged = 0;
-    p->any_loose = p->nested = false;
+    p->any_loose = p->nested = p->deep = false;
     memset (p->type_above, 0, sizeof (p->type_above));
     memset (p->type_inner, 0, sizeof (p->type_inner));
     memset (p->type_loose, 0, sizeof (p->type_loose));
     memset (p->type_shared, 0, sizeof (p->type_shared));
+    memset (p->sized, 0, sizeof (p->sized));
     memset (p->big, 0, sizeof (p->big));
     memset (p->total, 0, sizeof (p->total));
     memset (p->loose_free, 0, sizeof (p->loose_free));
-    p->stale = true;
-}
-
-/* The ends of the ids of each type, see ideal_score() in above.c. */
-static void note_ids (struct planner *p)
-{
-    const struct graph *g = p->g;
-
-    p->deep = false;
-    memset (p->sized, 0, sizeof (p->sized));
     for (size_t t = 0; t < GRAPH_TYPES_MAX; t++) {
         p->least_id[t] = INT32_MAX;
         p->most_id[t] = -1;
     }
-    for (uint32_t v = 0; v < g->nv; v++) {
-        const struct graph_vertex *x = graph_vertex (g, v);
-        if (x->n == 0)
-            continue;
-        p->least_id[x->type] = MIN (p->least_id[x->type], x->id);
-        p->most_id[x->type] = MAX (p->most_id[x->type], (int64_t)x->id + x->n - 1);
-        if (x->size != 1 || (x->flags & GRAPH_DIVISIBLE))
-            p->sized[x->type] = true;
-        p->deep = p->deep
-                  || (x->first != GRAPH_NONE && x->type != GRAPH_NODE
-                      && !(x->flags & GRAPH_ABOVE));
-    }
 }
 
-static int make (struct make *m)
+/* From the start, of the graph as it is now. */
+static int begin (struct planner *p)
 {
-    struct planner *p = m->p;
-
-    m->types = calloc (GRAPH_TYPES_MAX, sizeof (*m->types));
-    if (!m->types)
+    levels_destroy (p);
+    p->make = calloc (1, sizeof (*p->make));
+    if (!p->make)
         return -ENOMEM;
-    if (p->g->root != GRAPH_NONE)
-        count (m, p->g->root, 0);
-    count_further (m);
-    set_dims (m);
-    if (allocate (m) < 0)
-        return -ENOMEM;
+    p->make->p = p;
+    p->make->v = p->g->root;
+    p->make->node = GRAPH_NONE;
+    p->making = true;
+    p->begun++;
     p->made++;
-    note_ids (p);
+    p->overlap.told = UINT64_MAX;
     p->told = p->layout = p->g->layout;
     p->units = graph_unit_count (p->g);
-    if (p->g->root == GRAPH_NONE) {
-        p->stale = false;
-        return 0;
-    }
-    enter (m);
-    if (make_indexes (m) < 0)
-        return -ENOMEM;
-    measure (m);
-    book (m);
-    return p->stale ? -ENOMEM : inner_make (p);
+    p->nkinds = 0;
+    properties_take_up (p);
+    properties_forget (p);
+    return 0;
 }
 
-int levels_make (struct planner *p)
+static int work_on (struct make *m)
 {
-    struct make m = { .p = p };
+    int rc = 0;
 
-    levels_destroy (p);
-    int rc = make (&m);
-    free (m.types);
-    free (m.order);
+    while (rc == 0 && m->p->stale) {
+        rc = phases[m->phase](m);
+        if (!m->p->making)
+            return rc < 0 ? rc : -ENOMEM; /* of the profile */
+        if (rc == 0) {
+            m->phase++;
+            m->at = 0;
+        }
+    }
+    return rc;
+}
+
+int levels_make_some (struct planner *p, size_t *work)
+{
+    unsigned often = p->begun > PATIENCE ? MIN (p->begun - PATIENCE, 30u) : 0;
+    size_t more = *work > SIZE_MAX >> often ? SIZE_MAX : *work << often;
+
+    if (!p->making && begin (p) < 0)
+        return -ENOMEM;
+    p->make->work = more;
+    int rc = work_on (p->make);
+    *work = MIN (*work, p->make->work);
+    if (rc == -EAGAIN)
+        return rc;
+    p->making = false;
+    forget_make (p);
     if (rc < 0)
         levels_destroy (p);
+    else
+        p->begun = 0;
     return rc;
 }

@@ -90,6 +90,21 @@ uint64_t match_generation (const struct matcher *m)
     return planner_generation (m->p) - m->g->lost;
 }
 
+int match_prepare (struct matcher *m, size_t work)
+{
+    return planner_prepare (m->p, work);
+}
+
+bool match_is_preparing (const struct matcher *m)
+{
+    return planner_is_preparing (m->p);
+}
+
+bool match_is_prepared (const struct matcher *m)
+{
+    return planner_is_prepared (m->p);
+}
+
 bool match_nothing_free (const struct matcher *m)
 {
     levels_update (m->p); /* so that the sums are at hand; else they are counted */

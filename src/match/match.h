@@ -81,6 +81,13 @@ int match_without_allocating (struct matcher *m, const struct match_request *req
  * -ENOMEM. Who has no limit is planned for a year. */
 int match_reserve (struct matcher *m, uint64_t job, const struct match_request *req,
                    double now, double duration, double *start, struct error *why);
+/* From now on match_reserve() and match_resume() may return -EINPROGRESS: nothing is decided,
+ * and the same call goes on; as planner_search_in_pieces(), planner_search_goes_on() and
+ * planner_search_forget(). */
+#define MATCH_SEARCH 200000 /* nodes: about 6 ms */
+void match_search_in_pieces (struct matcher *m, size_t work);
+bool match_search_goes_on (const struct matcher *m, uint64_t job, double now);
+void match_search_forget (struct matcher *m, uint64_t job);
 /* As reserve, but nothing is booked; 0 with *start == now: it fits now. *ret, the caller's:
  * what it would be given; ret may be NULL. */
 int match_earliest (struct matcher *m, const struct match_request *req, double now,
@@ -136,6 +143,12 @@ size_t match_job_count (const struct matcher *m);
 uint64_t match_generation (const struct matcher *m);
 /* Bumped when nodes come, go or change size, rack or properties. */
 uint64_t match_layout (const struct matcher *m);
+/* What a match brings up to date first when nodes have changed, piece by piece: as
+ * planner_prepare(). */
+#define MATCH_PREPARE 4096 /* vertices: a millisecond at most */
+int match_prepare (struct matcher *m, size_t work);
+bool match_is_prepared (const struct matcher *m);
+bool match_is_preparing (const struct matcher *m);
 /* No core and no gpu is free: no request fits. O(1). */
 bool match_nothing_free (const struct matcher *m);
 

@@ -60,6 +60,21 @@ int match_earliest (struct matcher *m, const struct match_request *req, double n
     return rc;
 }
 
+void match_search_in_pieces (struct matcher *m, size_t work)
+{
+    planner_search_in_pieces (m->p, work);
+}
+
+bool match_search_goes_on (const struct matcher *m, uint64_t job, double now)
+{
+    return planner_search_goes_on (m->p, job, match_ticks (now));
+}
+
+void match_search_forget (struct matcher *m, uint64_t job)
+{
+    planner_search_forget (m->p, job);
+}
+
 /* -- after a change -- */
 
 void match_plan_made (struct matcher *m)
@@ -103,9 +118,9 @@ static int find_again (struct matcher *m, struct booking *b, uint64_t job,
                        bool lost)
 {
     autoselection struct selection *s = NULL;
-    int rc = planner_match_again (m->p, look, lost, shape, &s);
+    int rc = planner_match_again (m->p, job, look, lost, shape, &s);
 
-    if (rc == -ENOMEM)
+    if (rc == -ENOMEM || rc == -EINPROGRESS)
         return rc;
     if (rc == 0 && (!s || (s->start > look->now && is_same (m->p, b, s)))) {
         booking_resume (m->p, b);

@@ -103,6 +103,12 @@ static const struct reach *reach_of (struct planner *p, struct booking *b)
     return r;
 }
 
+void overlap_renew (struct planner *p, struct booking *b)
+{
+    if (b->reach)
+        reach_of (p, b);
+}
+
 bool overlap_shares_node (struct planner *p, struct booking *a, struct booking *b)
 {
     const struct reach *x, *y;

@@ -4,6 +4,10 @@
  * profile leaves out those at which the machine as a whole has too little; at the others
  * the walk is tried. When the first of them fails the request may be one that never fits:
  * one walk over the empty machine tells.
+ *
+ * A search through many times can be done in pieces (struct search): what is kept of it is the
+ * time that is next. Bookings that are made meanwhile do not matter: at the times before, it
+ * fits even less.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -11,6 +15,11 @@
 #include "match/planner_private.h"
 #include "match/profile.h"
 #include "match/walk.h"
+
+#define WALK_COST                                                                        \
+    1000 /* nodes that could be looked at meanwhile, but for those of the walk */
+#define WINDOW_COST 64 /* likewise */
+#define GROWTH_MAX 20
 
 struct plan {
     struct planner *p;
@@ -22,6 +31,8 @@ struct plan {
     struct selection *s;
     const struct freed_look *look; /* or NULL: it has no place */
     bool lost;                     /* its place is not free any more */
+    struct search *search;         /* or NULL: it is not cut short */
+    size_t spent;                  /* nodes that were looked at */
 };
 
 /* false: it would end after the end of time. */
@@ -45,6 +56,7 @@ static int try_window (struct plan *k, const struct window *w)
     for (const struct shape *s = k->shape; s && rc == -EBUSY; s = s->other) {
         struct walk_miss miss;
         rc = walk (k->p, s, w, &k->s, &miss);
+        k->spent += WALK_COST + k->p->nnodes;
         if (s == k->shape)
             k->miss = miss;
     }
@@ -71,6 +83,74 @@ static int try_empty (struct plan *k, bool status)
     selection_destroy (k->s);
     k->s = NULL;
     return rc == -EBUSY ? -ENODEV : rc;
+}
+
+/* -- a search in pieces -- */
+
+void planner_search_in_pieces (struct planner *p, size_t work)
+{
+    p->search = (struct search){ .work = work };
+}
+
+bool planner_search_goes_on (const struct planner *p, uint64_t job, int64_t now)
+{
+    const struct search *s = &p->search;
+
+    return s->going_on && s->job == job && s->at > now && s->shown == p->shown
+           && s->layout == p->g->layout;
+}
+
+void planner_search_forget (struct planner *p, uint64_t job)
+{
+    if (p->search.job == job)
+        p->search.going_on = false;
+}
+
+static bool goes_on (const struct plan *k)
+{
+    return k->search && k->search->going_on;
+}
+
+/* For the job: where it was, or from the start. */
+static struct search *take_up (struct planner *p, uint64_t job, int64_t now)
+{
+    struct search *s = &p->search;
+
+    if (s->work == 0)
+        return NULL;
+    if (planner_search_goes_on (p, job, now))
+        return s;
+    s->begun += s->going_on && s->begun < GROWTH_MAX;
+    s->going_on = false;
+    s->job = job;
+    return s;
+}
+
+static bool is_spent (const struct plan *k)
+{
+    return k->search && k->spent >= k->search->work << k->search->begun;
+}
+
+/* t is next. */
+static int put_off (struct plan *k, int64_t t, bool possible)
+{
+    struct search *s = k->search;
+
+    s->going_on = true;
+    s->at = t;
+    s->possible = possible;
+    s->shown = k->p->shown;
+    s->layout = k->p->g->layout;
+    return -EINPROGRESS;
+}
+
+/* It came to an end: who was in the way of none need not hurry. */
+static void come_to_end (const struct plan *k)
+{
+    if (goes_on (k))
+        k->search->begun = 0;
+    if (k->search)
+        k->search->going_on = false;
 }
 
 /* -- later -- */
@@ -161,23 +241,37 @@ static bool keeps_its_place (const struct plan *k, int64_t t)
     return k->look && !k->look->all && !k->lost && t > k->look->until;
 }
 
+/* The time at which the search begins; -1. */
+static int64_t begin_at (struct plan *k, struct release_search *ends)
+{
+    int64_t t;
+
+    if (goes_on (k))
+        return k->search->at;
+    t = first_candidate (k);
+    if (t >= 0 && k->look && !k->look->all && !k->lost && t < k->look->from)
+        return next_candidate (k, ends, k->look->from);
+    return t >= 0 && first_time (k, t) != t ? next_candidate (k, ends, t) : t;
+}
+
 static int try_later (struct plan *k)
 {
     struct overlap_need need;
     struct release_search ends = { .p = k->p, .need = &need, .duration = k->duration };
-    int64_t t = first_candidate (k);
-    bool possible = k->look && k->look->start != INT64_MAX;
+    bool possible =
+        goes_on (k) ? k->search->possible : k->look && k->look->start != INT64_MAX;
     struct window w;
+    int64_t t;
     int rc;
 
     overlap_needs (k->p, k->shape, &need);
-    if (t >= 0 && k->look && !k->look->all && !k->lost && t < k->look->from)
-        t = next_candidate (k, &ends, k->look->from);
-    else if (t >= 0 && first_time (k, t) != t)
-        t = next_candidate (k, &ends, t);
-    for (; t >= 0 && window_at (k, t, &w); t = next_candidate (k, &ends, t + 1)) {
+    for (t = begin_at (k, &ends); t >= 0 && window_at (k, t, &w);
+         t = next_candidate (k, &ends, t + 1)) {
         if (keeps_its_place (k, t))
             return 0;
+        if (is_spent (k))
+            return put_off (k, t, possible);
+        k->spent += WINDOW_COST + k->p->nnodes / 32;
         if (!may_fit_at (k, t)) {
             ends.missing = 0;
             continue;
@@ -244,7 +338,7 @@ static int now_or_later (struct plan *k)
     int rc = -EBUSY;
 
     k->enough_until = -1;
-    if (now && first_time (k, k->now) == k->now)
+    if (now && !goes_on (k) && first_time (k, k->now) == k->now)
         rc = try_now (k);
     if (rc == -EBUSY)
         rc = try_later (k);
@@ -271,8 +365,8 @@ static int decide (struct plan *k, enum planner_op op)
     return -EINVAL;
 }
 
-int planner_match_again (struct planner *p, const struct freed_look *look, bool lost,
-                         const struct shape *shape, struct selection **ret)
+int planner_match_again (struct planner *p, uint64_t job, const struct freed_look *look,
+                         bool lost, const struct shape *shape, struct selection **ret)
 {
     struct plan k = { .p = p,
                       .shape = shape,
@@ -280,17 +374,20 @@ int planner_match_again (struct planner *p, const struct freed_look *look, bool 
                       .duration = look->duration,
                       .look = look,
                       .lost = lost,
+                      .search = take_up (p, job, look->now),
                       .enough_until = -1 };
     int rc = -EBUSY;
 
     *ret = NULL;
-    if (k.now >= p->opt.begin && may_fit_at (&k, k.now)
+    if (k.now >= p->opt.begin && !goes_on (&k) && may_fit_at (&k, k.now)
         && first_time (&k, k.now) == k.now)
         rc = try_now (&k);
     if (rc == -EBUSY)
         rc = try_later (&k);
     if (rc == -EBUSY && keeps_its_place (&k, INT64_MAX))
-        return 0;
+        rc = 0;
+    if (rc != -EINPROGRESS)
+        come_to_end (&k);
     if (rc < 0)
         selection_destroy (k.s);
     else
@@ -302,6 +399,8 @@ static int refuse (const struct plan *k, int rc, struct error *why)
 {
     if (rc == -ENOMEM)
         return error_set (why, ENOMEM, "no memory");
+    if (rc == -EINPROGRESS)
+        return error_set (why, EINPROGRESS, "the search for a time goes on");
     return planner_why (k->p, k->shape, &k->miss, rc == -ENODEV, why);
 }
 
@@ -323,8 +422,12 @@ int planner_match (struct planner *p, enum planner_op op, uint64_t job,
     if ((rc = levels_update (p)) == 0
         && (rc = properties_ask (p, shape->constraint)) == 0)
         rc = levels_update (p);
+    if (op == PLANNER_ALLOCATE_ORELSE_RESERVE)
+        k.search = take_up (p, job, now);
     if (rc == 0)
         rc = decide (&k, op);
+    if (rc != -EINPROGRESS)
+        come_to_end (&k);
     if (rc == 0 && books)
         rc = claims_add (p, job, k.s, k.s->start > now);
     if (rc < 0) {

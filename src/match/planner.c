@@ -8,6 +8,8 @@
 #include "match/planner_private.h"
 #include "match/profile.h"
 
+#define FEW 64 /* nodes, which a match may as well look at again itself */
+
 struct planner *planner_create (struct graph *g, const struct match_policy *policy,
                                 const struct planner_options *opt)
 {
@@ -27,7 +29,7 @@ void planner_destroy (struct planner *p)
 {
     if (!p)
         return;
-    p->stale = true; /* no key is of use any more */
+    levels_spoil (p); /* no key is of use any more */
     while (p->by_job)
         booking_drop (p, p->by_job);
     for (uint32_t i = 0; i < p->nbookings; i++)
@@ -37,6 +39,7 @@ void planner_destroy (struct planner *p)
     for (size_t i = 0; i < p->ntracked; i++)
         free (p->tracked[i]);
     levels_destroy (p);
+    free (p->nodes);
     overlap_destroy (p);
     properties_destroy (p);
     freed_destroy (p);
@@ -59,7 +62,7 @@ const struct match_policy *planner_policy (const struct planner *p)
 void planner_set_policy (struct planner *p, const struct match_policy *policy)
 {
     p->policy = *policy;
-    p->stale = true;
+    levels_spoil (p);
     p->generation++;
     p->shown++;
     p->changes++;
@@ -77,8 +80,26 @@ int planner_track (struct planner *p, const char *type)
     if (!(copy = strdup (type)))
         return -ENOMEM;
     p->tracked[p->ntracked++] = copy;
-    p->stale = true;
+    levels_spoil (p);
     return 0;
+}
+
+int planner_prepare (struct planner *p, size_t work)
+{
+    p->patient = true;
+    if (p->nasked > 0)
+        levels_spoil (p);
+    return levels_update_some (p, work);
+}
+
+bool planner_is_prepared (const struct planner *p)
+{
+    return !p->stale && p->told == p->g->layout && p->nchanged <= FEW;
+}
+
+bool planner_is_preparing (const struct planner *p)
+{
+    return p->stale && p->making && p->told == p->g->layout;
 }
 
 uint64_t planner_generation (const struct planner *p)
@@ -100,10 +121,11 @@ size_t planner_memory (const struct planner *p)
         sum += profile_memory (p->profile);
     for (size_t i = 0; i < p->nabove; i++) {
         const struct above *a = &p->above[i];
-        sum += sizeof (*a) + index_memory (a->index)
+        sum += sizeof (*a) + (a->index ? index_memory (a->index) : 0)
                + (a->nnodes + a->nloose + a->nkids) * sizeof (uint32_t);
     }
-    return sum + p->nnodes * (sizeof (*p->nodes) + (2 + p->levels) * sizeof (uint32_t));
+    return sum + p->nodes_room * sizeof (*p->nodes)
+           + p->nnodes * (2 + p->levels) * sizeof (uint32_t);
 }
 
 /* -- update, cancel -- */

@@ -64,9 +64,29 @@ int planner_track (struct planner *p, const char *type);
  * nothing changed, is told.) */
 void planner_changed (struct planner *p, uint32_t v);
 
+/* After changes of the graph a match first brings all that is known of the nodes up to
+ * date, at once, which on a large graph takes as long as many matches. Who cannot wait for
+ * that calls this before: it does a piece of it, of about `work` vertices (> 0; a million a
+ * tenth of a second), and anything may be done and change until the next. 0: all is up to
+ * date; -EAGAIN: there is more, call again; -ENOMEM. Pieces grow when the graph changes so
+ * often that it would never end. */
+int planner_prepare (struct planner *p, size_t work);
+/* The next match has little or nothing to bring up to date. O(1) */
+bool planner_is_prepared (const struct planner *p);
+/* It has begun, and would begin from the start if a node came or went now. O(1) */
+bool planner_is_preparing (const struct planner *p);
 int planner_match (struct planner *p, enum planner_op op, uint64_t job,
                    const struct shape *shape, int64_t now, int64_t duration,
                    struct selection **ret, struct error *why);
+/* From now on a search of PLANNER_ALLOCATE_ORELSE_RESERVE for a time ahead ends after about
+ * `work` nodes that were looked at (10 million a third of a second), with -EINPROGRESS: the
+ * same call goes on, where it was if nothing became free meanwhile, else from the start, with
+ * twice the work. 0: it is never cut short. */
+void planner_search_in_pieces (struct planner *p, size_t work);
+/* It does, for this job. O(1) */
+bool planner_search_goes_on (const struct planner *p, uint64_t job, int64_t now);
+/* The job asks for something else now, or for nothing. */
+void planner_search_forget (struct planner *p, uint64_t job);
 /* Book what somebody else chose (s->start, s->end): -EBUSY names the unit that is taken,
  * -ENOENT one that is gone, -EEXIST; nothing is booked then. */
 int planner_update (struct planner *p, uint64_t job, const struct selection *s,

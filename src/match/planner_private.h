@@ -9,7 +9,8 @@
  *     book.c       bookings and their claims come and go
  *     aside.c      reservations are set aside, and resumed
  *     levels.c     the indexes of nodes above each vertex, and the nodes' keys
- *     make.c       the same made anew
+ *     make.c       the same made anew, piece by piece
+ *     inner.c      ... of nodes in nodes
  *     sums.c       amounts by dimension: of a subtree, of a booking; the sums over time
  *     freed.c      what became free since a plan was made
  *     snapshot.c   bookings as bytes          verify.c   everything counted anew, for tests
@@ -66,6 +67,7 @@ struct booking {
     int64_t own_start, own_end; /* when aside, what start and end were */
     uint64_t stamp;             /* of the last round that came by, see struct planner */
     int64_t sums[INDEX_DIMS];   /* what it takes of the profile in [start, end) */
+    uint64_t made; /* p->made for which these are in it, and what is listed is counted */
     struct ordered_link by_id, by_end;
     struct listed *listed; /* see listed.c; owned */
     size_t nlisted;
@@ -193,6 +195,16 @@ struct freed_log { /* of bookings that went, see freed.c */
     uint64_t generation;     /* of the planner up to which the log is whole */
 };
 
+struct search { /* for the earliest time, a piece a call: see plan.c */
+    size_t work; /* of a piece; 0: all of it is done at once */
+    bool going_on;
+    uint64_t job;
+    int64_t at;             /* no window ahead that begins before will do */
+    bool possible;          /* were all empty, it would fit */
+    uint64_t shown, layout; /* for which that holds */
+    unsigned begun;         /* how often it was in vain: pieces grow */
+};
+
 struct walk_room {                /* memory that one walk leaves for the next */
     struct candidate *candidates; /* see walk_private.h */
     uint32_t ncandidates, norder;
@@ -215,6 +227,8 @@ struct planner {
     unsigned ndims;  /* in all */
     struct property properties[PROPERTIES_MAX]; /* see properties.c */
     unsigned nproperties;
+    char *asked[PROPERTIES_MAX]; /* that are to be among them when all is made anew */
+    unsigned nasked;
     struct kind kinds[NODE_KINDS_MAX];
     size_t nkinds;
     uint32_t last_kind;
@@ -253,11 +267,18 @@ struct planner {
     int8_t dim_of[GRAPH_TYPES_MAX]; /* of each type, -1 */
 
     bool
-        stale; /* above, nodes and profile are not there: make them with the next match */
-    uint64_t told;  /* layout up to which `changed` has all that changed */
-    uint64_t units; /* of the graph then */
+        stale; /* above, nodes and profile are not there, or not ready: they are made with
+                 * the next match, see make.c */
+    bool making;       /* that is under way, and nothing is in its way */
+    bool totalled;     /* profile and loose_free are kept in step */
+    size_t measured;   /* of the nodes: those that are kept in step, all when not stale */
+    unsigned begun;    /* how often it was, since it was last done */
+    struct make *make; /* or NULL */
+    bool patient;      /* somebody calls planner_prepare() */
+    uint64_t told;     /* layout up to which `changed` has all that changed */
+    uint64_t units;    /* of the graph then */
     struct level_node *nodes;
-    size_t nnodes;
+    size_t nnodes, nodes_room;
     uint32_t *dirty, *changed; /* numbers of nodes, room for all */
     size_t ndirty, nchanged;
     unsigned held;
@@ -268,6 +289,7 @@ struct planner {
     uint32_t *inner_lists;
     struct overlap overlap;
     struct freed_log freed;
+    struct search search;
     size_t naside;         /* bookings that are suspended */
     struct booking *aside; /* of these the ones that are not away, the last one first */
     struct booking *fresh; /* list of those that were made meanwhile, and saw them not */
@@ -430,7 +452,8 @@ int booking_check (const struct planner *p, const struct booking *b,
 
 void listed_add (struct planner *p, struct booking *b, const struct selection *s);
 void listed_drop (struct planner *p, struct booking *b);
-void listed_again (struct planner *p); /* the levels were made anew */
+/* The nodes were entered anew. */
+void listed_again (struct planner *p, const struct booking *b);
 
 /* -- overlap.c -- */
 
@@ -465,12 +488,15 @@ bool freed_look (struct freed_look *k, struct planner *p, const struct shape *s,
 /* Could it in the window that begins at that time, <= start? */
 bool freed_helps (const struct freed_look *k, int64_t at);
 /* As planner_match() with WITHOUT_ALLOCATING_FUTURE, and *ret NULL: its place does as before.
- * lost: that is not free any more. */
-int planner_match_again (struct planner *p, const struct freed_look *look, bool lost,
-                         const struct shape *shape, struct selection **ret);
+ * lost: that is not free any more. -EINPROGRESS as with planner_search_in_pieces(). */
+int planner_match_again (struct planner *p, uint64_t job, const struct freed_look *look,
+                         bool lost, const struct shape *shape, struct selection **ret);
 /* Nodes that the request lacks in the window, as far as is known; 0: none. */
 int64_t overlap_missing (const struct planner *p, const struct window *w,
                          const struct overlap_need *need);
+/* Nodes have other places now: what was known of the booking is made again, so that the next
+ * match need not. */
+void overlap_renew (struct planner *p, struct booking *b);
 /* The booking's claims have changed. */
 void overlap_forget (struct planner *p, struct booking *b);
 size_t overlap_memory (const struct booking *b);
@@ -479,8 +505,11 @@ void overlap_destroy (struct planner *p);
 /* -- properties.c: dimensions of properties -- */
 
 /* A request with this constraint comes. What was asked for the first time makes the planner
- * stale. -ENOMEM. O(nodes) the first time. */
+ * stale; or, when it is patient, will with the next planner_prepare(). -ENOMEM. O(nodes) the
+ * first time. */
 int properties_ask (struct planner *p, const struct constraint *c);
+/* All is made anew: with what was asked for. */
+void properties_take_up (struct planner *p);
 /* Those of which the dimensions bound what the constraint (or NULL) allows, as bits. */
 uint8_t properties_needed (const struct planner *p, const struct constraint *c);
 /* Which of them the node has; its `up` is known. */
@@ -524,15 +553,24 @@ int64_t release_next (struct release_search *k, int64_t from, int64_t until);
 /* Make or mend them after changes of the graph. -ENOMEM. O(nodes log nodes) when the
  * layout changed, else O(1). */
 int levels_update (struct planner *p);
+/* The same, about so many vertices of it: -EAGAIN when there is more. */
+int levels_update_some (struct planner *p, size_t work);
+/* What is known of the nodes does not hold any more: all is to be made anew. O(1) */
+void levels_spoil (struct planner *p);
 /* The node's claims, or what it has, changed: its key in all indexes above it. */
 void levels_touch (struct planner *p, uint32_t node);
 /* What is free below v, a vertex above nodes, or whether it was seen, has changed: its place
  * among its parent's kids. */
 void levels_kid (struct planner *p, struct above *a);
+/* The same also while the levels are made. */
+void levels_order_kid (struct planner *p, struct above *a);
 /* The next kid after link l (NULL: the first), the freest first; NULL: no more. */
 struct above *levels_next_kid (const struct above *a, const struct above *kid);
 void levels_hold (struct planner *p);
 void levels_settle (struct planner *p);
+/* While the levels are made: so many of the keys that are to be. kids: and what depends on
+ * them, of settled indexes. */
+void levels_key (struct planner *p, size_t n, bool kids);
 const struct above *levels_above (const struct planner *p, uint32_t v);
 void levels_destroy (struct planner *p);
 /* Dimension of the type in the indexes; -1: not tracked. */
@@ -550,8 +588,27 @@ void levels_claim (struct planner *p, const struct claim *c, int64_t end, bool m
 void levels_loose (struct planner *p, uint32_t v, int sign);
 /* Look again at what the node has, and whether it is up. */
 void levels_measure (struct planner *p, struct level_node *node);
-/* All anew, from graph and claims. -ENOMEM: p->stale. */
-int levels_make (struct planner *p);
+/* -- make.c: all anew, from graph and claims -- */
+
+/* A piece of *work vertices of it, or more, if it had to begin from the start too often;
+ * *work: what is left. 0: done; -EAGAIN; -ENOMEM: p->stale. */
+int levels_make_some (struct planner *p, size_t *work);
+
+/* -- inner.c: nodes in nodes -- */
+
+struct inner_make {
+    size_t at;             /* number of the node that is next */
+    size_t above, entries; /* of planner.inner and inner_lists */
+    size_t used;           /* of inner_lists */
+};
+
+/* A piece of *work vertices of it: how much there is, and then all of it. 0: done;
+ * -EAGAIN; -ENOMEM. */
+int inner_count (struct planner *p, struct inner_make *k, size_t *work);
+int inner_enter (struct planner *p, struct inner_make *k, size_t *work);
+/* The node has changed in itself: what there ever is in it. */
+void inner_mend (struct planner *p, const struct level_node *node);
+void inner_destroy (struct planner *p);
 
 /* -- sums.c: amounts by dimension -- */
 
@@ -574,7 +631,8 @@ bool sums_is_up (const struct planner *p, uint32_t v);
 bool sums_is_taken (const struct planner *p, uint32_t v);
 /* What the booking takes of the profile. */
 void sums_of_booking (struct planner *p, const struct booking *b, int64_t *sums);
-/* Enter it, correct it after a change, take it out. No memory: p->stale. */
+/* Enter it, correct it after a change, take it out. No memory: levels_spoil(). While the
+ * profile is not there, and of who is not in it yet, nothing is done: see make.c. */
 void sums_book (struct planner *p, struct booking *b);
 void sums_rebook (struct planner *p, struct booking *b);
 void sums_unbook (struct planner *p, struct booking *b);

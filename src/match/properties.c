@@ -1,6 +1,7 @@
 /* properties.c - dimensions for the properties that jobs ask for
  *
  *     properties_ask       a request comes: what it asks for gets a dimension
+ *     properties_take_up   ... from now on
  *     properties_needed    which of them all that a constraint allows has
  *     properties_note      a node was measured: which of them it has
  *     properties_spread    its cores count in their dimensions, too
@@ -36,34 +37,58 @@ static bool is_asked (const struct planner *p, const char *name)
     for (unsigned i = 0; i < p->nproperties; i++)
         if (!strcmp (p->properties[i].name, name))
             return true;
+    for (unsigned i = 0; i < p->nasked; i++)
+        if (!strcmp (p->asked[i], name))
+            return true;
     return false;
 }
 
-/* A new one, or one that no node has any more; NULL: all are in use. */
-static struct property *vacant (struct planner *p)
+/* For so many more there is a dimension: new ones, and those that no node has any more. */
+static unsigned vacant (const struct planner *p)
 {
+    unsigned n = PROPERTIES_MAX - p->nproperties;
+
     for (unsigned i = 0; i < p->nproperties; i++)
-        if (p->properties[i].nodes == 0)
-            return &p->properties[i];
-    return p->nproperties < PROPERTIES_MAX ? &p->properties[p->nproperties] : NULL;
+        n += p->properties[i].nodes == 0;
+    return n;
 }
 
 static int ask (struct planner *p, const char *name)
 {
-    struct property *x;
     char *copy;
 
-    if (is_asked (p, name) || !(x = vacant (p)) || !any_has (p, name))
+    if (is_asked (p, name) || vacant (p) <= p->nasked || !any_has (p, name))
         return 0;
     if (!(copy = strdup (name)))
         return -ENOMEM;
-    if (x == &p->properties[p->nproperties])
-        p->nproperties++;
-    free (x->name);
-    x->name = copy;
-    x->nodes = 1; /* or more: counted when all is made anew */
-    p->stale = true;
+    p->asked[p->nasked++] = copy;
+    if (!p->patient)
+        levels_spoil (p);
     return 0;
+}
+
+/* name: owned from here on. */
+static void take_up (struct planner *p, char *name)
+{
+    unsigned i = 0;
+
+    while (i < p->nproperties && p->properties[i].nodes > 0)
+        i++;
+    if (i == PROPERTIES_MAX) { /* nodes have one of them again */
+        free (name);
+        return;
+    }
+    if (i == p->nproperties)
+        p->properties[p->nproperties++].name = NULL;
+    free (p->properties[i].name);
+    p->properties[i] = (struct property){ .name = name, .nodes = 1 };
+}
+
+void properties_take_up (struct planner *p)
+{
+    for (unsigned i = 0; i < p->nasked; i++)
+        take_up (p, p->asked[i]);
+    p->nasked = 0;
 }
 
 int properties_ask (struct planner *p, const struct constraint *c)
@@ -150,5 +175,7 @@ void properties_destroy (struct planner *p)
 {
     for (unsigned i = 0; i < p->nproperties; i++)
         free (p->properties[i].name);
-    p->nproperties = 0;
+    for (unsigned i = 0; i < p->nasked; i++)
+        free (p->asked[i]);
+    p->nproperties = p->nasked = 0;
 }

@@ -263,28 +263,39 @@ static void enter (struct planner *p, int64_t start, int64_t end, const int64_t 
 
     if (memcmp (sums, none, sizeof (none)) != 0
         && profile_add (p->profile, start, end, sums, sign) < 0)
-        p->stale = true;
+        levels_spoil (p);
+}
+
+/* Its sums are of the profile as it is, and in it, unless it is set aside. */
+static bool is_booked (const struct planner *p, const struct booking *b)
+{
+    return p->totalled && b->made == p->made;
 }
 
 void sums_enter (struct planner *p, struct booking *b)
 {
-    if (!p->stale)
+    if (is_booked (p, b))
         enter (p, b->start, b->end, b->sums, -1);
+    else
+        sums_book (p, b);
 }
 
 void sums_book (struct planner *p, struct booking *b)
 {
     if (b->aside)
         p->sums_changed = true; /* it is looked at when it is resumed */
-    if (p->stale || b->aside)
+    if (!p->totalled || b->aside)
         return;
+    if (b->made != p->made)
+        listed_again (p, b);
+    b->made = p->made;
     sums_of_booking (p, b, b->sums);
     sums_enter (p, b);
 }
 
 void sums_unbook (struct planner *p, struct booking *b)
 {
-    if (!p->stale)
+    if (is_booked (p, b))
         enter (p, b->start, b->end, b->sums, 1);
 }
 
@@ -294,7 +305,7 @@ void sums_rebook (struct planner *p, struct booking *b)
 
     if (b->aside)
         p->sums_changed = true;
-    if (p->stale || b->aside)
+    if (!is_booked (p, b) || b->aside)
         return;
     sums_of_booking (p, b, sums);
     for (unsigned d = 0; d < INDEX_DIMS; d++)

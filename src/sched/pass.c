@@ -1,5 +1,6 @@
 /* pass.c - a pass: who starts now, who gets a reservation, who goes first without delaying it
  *
+ *     prepare  nodes came or went: the matcher has to look at all of them again, first
  *     suspend  of the plan what may not hold any more counts for nobody, until its turn
  *     front    the next job in order, until `depth` of them wait with a reservation: it
  *              keeps the one that it has if nothing that changed concerns it; else it
@@ -170,8 +171,8 @@ static int reserve (struct sched *s, struct pending *p)
     int rc = match_reserve (s->m, p->id, p->req, s->now, p->duration, &start, &why);
     if (rc == -EAGAIN && known) /* what it gave back it had taken itself */
         s->generation = match_generation (s->m);
-    if (rc == -ENOMEM)
-        return rc;
+    if (rc == -ENOMEM || rc == -EINPROGRESS)
+        return rc == -EINPROGRESS ? -EAGAIN : rc;
     if (rc == 0 && (rc = plan_add (s, p, start, NULL)) < 0)
         match_cancel (s->m, p->id);
     else if (rc < 0)
@@ -194,7 +195,7 @@ static void ask_why (struct sched *s, const struct pending *p, struct error *why
 }
 
 /* 0: it keeps its place; 1: it has one, after a match; 2: it is out of the plan, and to be
- * tried; -ENOMEM. Who holds out, or takes less time, is tried always. */
+ * tried; -EAGAIN: the search for its place goes on; -ENOMEM. Who holds out, or takes less time, is tried always. */
 static int resume (struct sched *s, struct pending *p)
 {
     double start = p->start;
@@ -204,8 +205,8 @@ static int resume (struct sched *s, struct pending *p)
     ask_why (s, p, &why);
     if (p->max_wait == 0 && p->time_min == 0)
         rc = match_resume (s->m, p->id, p->req, s->now, p->duration, &start);
-    if (rc == -ENOMEM)
-        return rc;
+    if (rc == -ENOMEM || rc == -EINPROGRESS)
+        return rc == -EINPROGRESS ? -EAGAIN : rc;
     s->tries += rc != 0;
     if (rc < 0) {
         plan_take_out (s, p);
@@ -243,7 +244,8 @@ static int front (struct sched *s, struct sched_decision *ret)
         return plan_drop_last (s) ? -EAGAIN : 0;
     /* Whatever is known of its group: that it was not tried often enough is no reason for it
      * to wait. */
-    rc = try (s, p, ret);
+    if (!match_search_goes_on (s->m, p->id, s->now))
+        rc = try (s, p, ret);
     if (rc == 0)
         rc = reserve (s, p);
     return rc == 0 ? -EAGAIN : rc;
@@ -265,8 +267,10 @@ static int behind (struct sched *s, struct sched_decision *ret)
 
 static int step (struct sched *s, struct sched_decision *ret)
 {
-    int rc;
+    int rc = match_prepare (s->m, MATCH_PREPARE);
 
+    if (rc < 0)
+        return rc;
     if (plan_suspend (s))
         return -EAGAIN;
     rc = front (s, ret);

@@ -16,6 +16,7 @@ struct sched *sched_create (struct matcher *m, const struct queue_policy *policy
     s->first_start = s->hold_until = INFINITY;
     s->generation = match_generation (m);
     s->layout = match_layout (m);
+    match_search_in_pieces (m, MATCH_SEARCH);
     sched_set_policy (s, policy, depth);
     return s;
 }
@@ -133,6 +134,7 @@ static void detach (struct sched *s, struct pending *p)
 {
     struct group *g = p->group;
 
+    match_search_forget (s->m, p->id);
     switch (p->where) {
     case WAITING:
         order_remove (&s->waiting, &p->place);

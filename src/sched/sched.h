@@ -83,7 +83,8 @@ int sched_enqueue (struct sched *s, const struct sched_entry *e);
 int sched_dequeue (struct sched *s, uint64_t id); /* -ENOENT */
 /* Next job to start now: 1 and *ret (booked under its id, dequeued), 0: none, -ENOMEM.
  * Calls between changes go on where the last one stopped; max_tries (0: no bound) bounds
- * the work of one call: tries, reservations made and given up (then -EAGAIN). */
+ * the work of one call: tries, reservations made and given up (then -EAGAIN). After nodes
+ * came or went the first calls prepare the matcher, and try nothing. */
 int sched_next (struct sched *s, double now, unsigned max_tries,
                 struct sched_decision *ret);
 /* All reservations are given up, and made again from the next pass on: before something is

@@ -6,7 +6,8 @@
  * the number of waiting jobs stays the same: a job ends, before its limit as a rule, as many come
  * to the end of the order as started, and a pass is made. A pass is what the broker makes of it:
  * sched_next() with its bound of tries, until nobody else starts; the longest of these calls is
- * how long its loop stands still. Every cell takes --seconds (5) at most, or one pass, and a pass
+ * how long its loop stands still. In the end a node comes, and goes again: the longest call of the
+ * passes after that. Every cell takes --seconds (5) at most, or one pass, and a pass
  * GIVE_UP at most; all is processor time. --changes prints the cost of one change instead, as the queue grows.
  */
 #include <errno.h>
@@ -29,6 +30,7 @@
 #define PASSES_MAX 2000
 #define WARM_UP 200  /* passes that count for nothing */
 #define CHANGES 51   /* of a kind */
+#define MOVES 3      /* of a node */
 #define GIVE_UP 10.0 /* seconds that a pass may take in all */
 #define NODE_CORES 32
 #define PARTS 7 /* shapes of less than a node */
@@ -372,6 +374,29 @@ static struct figures measure (struct bench *b, size_t pending, double *us)
     return f;
 }
 
+/* A node comes, drained, so that nobody starts there, and goes: the longest call of the passes
+ * after that, in microseconds. */
+static double nodes_move (struct bench *b, struct machine *g)
+{
+    struct machine_node_spec spec = {
+        .name = "more", .cores = NODE_CORES, .gpus = 4, .memory_mib = 256 * 1024
+    };
+    struct error err = { 0 };
+    double longest = 0;
+
+    for (unsigned i = 0; i < MOVES; i++) {
+        int index = machine_node_add (g, &spec, &err);
+        if (index < 0
+            || machine_node_set_state (g, index, MACHINE_NODE_DRAINED, "new") < 0)
+            die ("machine_node_add", err.text);
+        longest = fmax (longest, pass (b).longest);
+        if (machine_node_remove (g, index) < 0 || machine_node_find (g, spec.name) >= 0)
+            die ("machine_node_remove", "it is still there");
+        longest = fmax (longest, pass (b).longest);
+    }
+    return longest;
+}
+
 static void table_row (struct machine *g, unsigned nodes, size_t pending,
                        const struct queue_policy *policy, double seconds)
 {
@@ -387,11 +412,12 @@ static void table_row (struct machine *g, unsigned nodes, size_t pending,
     if (f.given_up)
         printf (" given up: one pass takes more than %.0f s\n", GIVE_UP);
     else
-        printf (" %7zu %8.0f %8.2f %6zu %8.0f %8.0f %8.2f %8.2f %8.2f\n", b->running.n,
-                (double)first.started * 1e6 / first.us, first.longest / 1e3, f.n,
-                (double)f.started * 1e6 / f.sum, (double)f.tries * 1e6 / f.sum,
+        printf (" %7zu %8.0f %8.2f %6zu %8.0f %8.0f %8.2f %8.2f %8.2f %8.2f\n",
+                b->running.n, (double)first.started * 1e6 / first.us, first.longest / 1e3,
+                f.n, (double)f.started * 1e6 / f.sum, (double)f.tries * 1e6 / f.sum,
                 measure_quantile (us, f.n, 0.5) / 1e3,
-                measure_quantile (us, f.n, 0.99) / 1e3, f.longest / 1e3);
+                measure_quantile (us, f.n, 0.99) / 1e3, f.longest / 1e3,
+                nodes_move (b, g) / 1e3);
     fflush (stdout);
     bench_destroy (b);
 }
@@ -556,9 +582,9 @@ int main (int argc, char *argv[])
         putchar ('\n');
     } else {
         printf ("%45s %20s\n", "filling:", "full:");
-        printf ("%6s %8s %-12s %7s %8s %8s %6s %8s %8s %8s %8s %8s\n", "nodes", "pending",
-                "policy", "running", "starts/s", "call ms", "passes", "starts/s",
-                "tries/s", "p50 ms", "p99 ms", "call ms");
+        printf ("%6s %8s %-12s %7s %8s %8s %6s %8s %8s %8s %8s %8s %8s\n", "nodes",
+                "pending", "policy", "running", "starts/s", "call ms", "passes",
+                "starts/s", "tries/s", "p50 ms", "p99 ms", "call ms", "node ms");
     }
     if (c.nodes == 0 && c.changes)
         c.nodes = 4096;

@@ -32,6 +32,15 @@ bool ref_claimed (const struct ref_run *r, int v, bool below)
     return false;
 }
 
+/* For a start now, what is allocated is taken from then on: until its end, or for ever when
+ * that has passed. */
+static bool has_then (const struct ref_run *r, const struct ref_booking *b, int64_t t)
+{
+    if (r->w->now && !b->reserved)
+        return t < b->end || b->end <= r->w->at;
+    return b->start <= t && t < b->end;
+}
+
 /* Used of a divisible v at time t. */
 static int64_t used_at (const struct ref_run *r, int v, int64_t t)
 {
@@ -39,7 +48,7 @@ static int64_t used_at (const struct ref_run *r, int v, int64_t t)
 
     for (int j = 0; j < REF_JOBS; j++) {
         const struct ref_booking *b = &r->ref->jobs[j];
-        bool then = (r->w->now && !b->reserved) || (b->start <= t && t < b->end);
+        bool then = has_then (r, b, t);
         for (int i = 0; i < b->nclaims && counts (r, b) && then; i++)
             if (b->claims[i].v == v)
                 used += b->claims[i].amount;

@@ -1,11 +1,15 @@
 /* Random streams of bookings on random small graphs. After each step everything that is kept
  * is counted anew (planner_verify), and the verdict is compared with one that asks each unit
- * for each job. In the end all is cancelled: the indexes must say what they said at first. */
+ * for each job. In the end all is cancelled: the indexes must say what they said at first. The
+ * same while the indexes are made piece by piece: they must say what they say when they are
+ * made at once. */
 #include "match/test/machine_test.h"
 
 #include <errno.h>
+#include <inttypes.h>
 
 #include "match/planner_private.h"
+#include "match/profile.h"
 #include "match/test/chance.h"
 
 #define ROUNDS 150
@@ -146,7 +150,16 @@ static int64_t amount_of (const struct planner *p, uint64_t job, uint32_t v)
     return 0;
 }
 
-/* What is taken of a pool at a time, or always, of those that count. */
+/* For a start now, what is allocated is taken from then on: until its end, or for ever when
+ * that has passed. */
+static bool has_then (const struct planner_job *j, const struct selection *s,
+                      bool reserved, int64_t t)
+{
+    if (!reserved && !j->reserved)
+        return t < j->end || j->end <= s->start;
+    return j->start <= t && t < j->end;
+}
+
 static int64_t taken_at (const struct planner *p, const struct selection *s,
                          bool reserved, uint32_t v, int64_t t)
 {
@@ -154,22 +167,24 @@ static int64_t taken_at (const struct planner *p, const struct selection *s,
 
     for (uint64_t job = 1; job <= JOBS; job++) {
         struct planner_job j;
-        if (!planner_find (p, job, &j) || !counts (&j, s, reserved))
-            continue;
-        bool always = !reserved && !j.reserved;
-        if (always || (j.start <= t && t < j.end))
+        if (planner_find (p, job, &j) && has_then (&j, s, reserved, t))
             sum += amount_of (p, job, v);
     }
     return sum;
 }
 
+/* More is taken only when one begins. */
 static bool pool_is_short (const struct planner *p, const struct selection *s,
                            bool reserved, const struct pick *pick)
 {
-    int64_t size = graph_vertex (p->g, pick->v)->size;
+    int64_t left = graph_vertex (p->g, pick->v)->size - pick->amount;
+    struct planner_job j;
 
-    for (int64_t t = s->start; t < s->end && t < 3 * TIMES; t++)
-        if (taken_at (p, s, reserved, pick->v, t) + pick->amount > size)
+    if (taken_at (p, s, reserved, pick->v, s->start) > left)
+        return true;
+    for (uint64_t job = 1; job <= JOBS; job++)
+        if (planner_find (p, job, &j) && j.start > s->start && j.start < s->end
+            && taken_at (p, s, reserved, pick->v, j.start) > left)
             return true;
     return false;
 }
@@ -206,6 +221,31 @@ static int slow_verdict (const struct planner *p, const struct selection *s,
             return -EBUSY;
     }
     return 0;
+}
+
+/* Whatever the times say: nothing is allocated twice, and of no pool more than there is. */
+static void expect_no_share (const struct planner *p, uint32_t v)
+{
+    int64_t used = 0;
+
+    CLAIMS (p, v, i)
+    {
+        const struct claim *c = &p->claims[i];
+        struct window now = { .now = true, .at = INT64_MAX, .end = INT64_MAX };
+        if (c->reserved)
+            continue;
+        used += c->amount;
+        assert_int_equal (claims_in_way (p, c, &now), GRAPH_NONE);
+    }
+    assert_true (!is_pool (p->g, v) || used <= graph_vertex (p->g, v)->size);
+}
+
+static void verify (struct planner *p)
+{
+    machine_verify (p);
+    for (uint32_t v = 0; v < p->g->nv; v++)
+        if (graph_vertex (p->g, v)->n > 0)
+            expect_no_share (p, v);
 }
 
 /* -- steps -- */
@@ -539,7 +579,7 @@ static void test_streams (void **state)
             planner_track (p, "socket");
         for (int i = 0; i < STEPS; i++) {
             step (p, i);
-            machine_verify (p);
+            verify (p);
             if (one_in (2)) {
                 assert_int_equal (levels_update (p), 0);
                 machine_verify (p);
@@ -549,6 +589,259 @@ static void test_streams (void **state)
         planner_destroy (p);
         graph_destroy (g);
     }
+}
+
+/* -- piece by piece -- */
+
+static void dump_node (const struct planner *p, const struct level_node *node, FILE *f)
+{
+    fprintf (f, "node %" PRIu32 ": %" PRIu32 " claims, %" PRIu32 " reserved, ", node->v,
+             node->nclaims, node->nreserved);
+    fprintf (f, "down %d, properties %d, listed %" PRId64 ", score %" PRId64 "\n",
+             node->down, node->properties, node->listed, node->score);
+    for (unsigned d = 0; d < p->ndims; d++)
+        fprintf (f, "  %" PRId64 " of %" PRId64 "\n", node->up[d], node->ever[d]);
+}
+
+static void dump_above (const struct planner *p, const struct above *a, FILE *f)
+{
+    fprintf (f, "above %" PRIu32 ": %zu own, %" PRId64 " listed\n", a->v, a->nown,
+             a->listed);
+    for (size_t i = 0; i < a->nnodes; i++) {
+        struct index_key key;
+        index_get (a->index, i, &key);
+        fprintf (f, "  node %" PRIu32 " until %" PRId64 ", %" PRId64 "\n", a->nodes[i],
+                 key.soonest, key.measure);
+        for (unsigned d = 0; d < p->ndims; d++)
+            fprintf (f, "    %" PRId64 " of %" PRId64 "\n", key.free[d], key.ever[d]);
+    }
+    for (size_t i = 0; i < a->nloose; i++)
+        fprintf (f, "  loose %" PRIu32 "\n", a->loose[i]);
+    for (size_t i = 0; i < a->nkids; i++)
+        fprintf (f, "  kid %" PRIu32 "\n", a->kids[i]);
+    for (const struct above *k = levels_next_kid (a, NULL); k; k = levels_next_kid (a, k))
+        fprintf (f, "  next %" PRIu32 "\n", k->v);
+}
+
+/* Whole nodes (dimension 0) count with one booking or another, or none: not compared. */
+static void dump_time (const struct planner *p, int64_t t, FILE *f)
+{
+    int64_t sums[INDEX_DIMS];
+
+    profile_at (p->profile, t, sums);
+    for (unsigned d = 1; d < p->ndims; d++)
+        fprintf (f, "at %" PRId64 ": %" PRId64 "\n", t, sums[d]);
+}
+
+static void dump_types (const struct planner *p, FILE *f)
+{
+    fprintf (f, "any loose %d, nested %d, deep %d, in order %d\n", p->any_loose,
+             p->nested, p->deep, p->graph_order);
+    for (int t = 0; t < GRAPH_TYPES_MAX; t++)
+        if (p->most_id[t] >= 0)
+            fprintf (f, "type %d: %d %d %d %d %d %d, %" PRId64 " to %" PRId64 "\n", t,
+                     p->type_above[t], p->type_inner[t], p->type_loose[t],
+                     p->type_shared[t], p->sized[t], p->big[t], p->least_id[t],
+                     p->most_id[t]);
+}
+
+/* All that is known of the nodes, as text. */
+static char *dump (const struct planner *p)
+{
+    char *text = NULL;
+    size_t len;
+    FILE *f = open_memstream (&text, &len);
+
+    assert_non_null (f);
+    dump_types (p, f);
+    for (size_t i = 0; i < p->nnodes; i++)
+        dump_node (p, &p->nodes[i], f);
+    for (size_t i = 0; i < p->nabove; i++)
+        dump_above (p, &p->above[i], f);
+    for (size_t i = 0; i < p->ninner; i++)
+        dump_above (p, &p->inner[i], f);
+    for (unsigned d = 1; d < p->ndims; d++)
+        fprintf (f, "dimension %d: %" PRId64 ", loose %" PRId64 "\n", p->dims[d],
+                 p->total[d], p->loose_free[d]);
+    dump_time (p, 0, f);
+    for (const struct booking *b = p->by_job; b; b = b->hh.next) {
+        dump_time (p, b->start, f);
+        if (b->end != PLANNER_FOREVER)
+            dump_time (p, b->end, f);
+    }
+    assert_int_equal (fclose (f), 0);
+    return text;
+}
+
+/* Verdicts are for test_streams(); here it is what they leave. */
+static void step_book (struct planner *p)
+{
+    autoselection struct selection *s = random_selection (p->g);
+    uint64_t job = random_job (p, false);
+
+    if (job)
+        planner_update (p, job, s, one_in (2), NULL);
+}
+
+static void step_end (struct planner *p)
+{
+    uint64_t job = random_job (p, true);
+    struct planner_job j;
+
+    if (job && planner_find (p, job, &j))
+        planner_extend (p, job, j.start + 1 + (int64_t)below (TIMES), NULL);
+}
+
+/* A reservation is set aside while others come, and has its place again if nobody took it. */
+static void step_aside (struct planner *p)
+{
+    uint64_t job = random_job (p, true);
+    struct booking *b = job ? booking_find (p, job) : NULL;
+
+    if (!b || !b->reserved)
+        return;
+    booking_suspend (p, b);
+    if (one_in (2))
+        booking_send_away (p);
+    for (uint64_t n = below (4); n > 0; n--) {
+        int rc = planner_prepare (p, 1 + below (16));
+        assert_true (rc == 0 || rc == -EAGAIN);
+        if (one_in (3))
+            step_book (p);
+    }
+    if (booking_is_taken (p, b))
+        assert_int_equal (planner_cancel (p, job), 0);
+    else
+        booking_resume (p, b);
+}
+
+static void step_told (struct planner *p)
+{
+    uint32_t v = random_vertex (p->g);
+    uint32_t unit = (uint32_t)below (graph_vertex (p->g, v)->n);
+
+    assert_int_equal (graph_set_flag (p->g, v, unit,
+                                      one_in (2) ? GRAPH_DOWN : GRAPH_DRAINED,
+                                      one_in (3)),
+                      0);
+    planner_changed (p, v);
+}
+
+/* Nothing that makes them at once. */
+static void step_between (struct planner *p)
+{
+    switch (below (10)) {
+    case 0:
+    case 1:
+    case 2:
+        step_book (p);
+        break;
+    case 3:
+        step_cancel (p);
+        break;
+    case 4:
+    case 5:
+        step_part (p);
+        break;
+    case 6:
+        step_end (p);
+        break;
+    case 7:
+        step_begin (p);
+        break;
+    case 8:
+        step_aside (p);
+        break;
+    default:
+        if (one_in (4))
+            step_size (p);
+        else
+            step_told (p);
+    }
+}
+
+static void expect_as_at_once (struct planner *p)
+{
+    autofree char *pieces = NULL, *at_once = NULL;
+
+    machine_verify (p);
+    pieces = dump (p);
+    planner_changed (p, GRAPH_NONE);
+    assert_int_equal (levels_update (p), 0);
+    machine_verify (p);
+    at_once = dump (p);
+    assert_string_equal (pieces, at_once);
+}
+
+/* *ret_changes: how many steps there were between the first piece and the last. */
+static void make_in_pieces (struct planner *p, size_t *ret_changes)
+{
+    int rc;
+
+    *ret_changes = 0;
+    while ((rc = planner_prepare (p, 1 + below (40))) == -EAGAIN) {
+        assert_true (p->stale || p->nchanged > 0);
+        if (!one_in (3))
+            continue;
+        step_between (p);
+        verify (p);
+        ++*ret_changes;
+    }
+    assert_int_equal (rc, 0);
+}
+
+static void test_pieces (void **state)
+{
+    (void)state;
+    size_t all = 0;
+
+    for (int round = 0; round < ROUNDS; round++) {
+        struct graph *g = random_graph ();
+        struct planner_options opt = { 0 };
+        struct planner *p = planner_create (g, random_policy (), &opt);
+        for (int i = 0; i < 20 && g->nv < 100; i++) {
+            size_t changes;
+            step_shape (p, 1000 + i);
+            planner_changed (p, GRAPH_NONE);
+            make_in_pieces (p, &changes);
+            expect_as_at_once (p);
+            all += changes;
+        }
+        cancel_all (p);
+        planner_destroy (p);
+        graph_destroy (g);
+    }
+    assert_true (all > ROUNDS * 20); /* else too little of it happens */
+}
+
+/* Nodes that are drained and resumed all the time are no reason to begin from the start;
+ * nodes that come and go are, but in the end it is done, whatever comes. */
+static void test_changes_all_the_time (void **state)
+{
+    (void)state;
+    struct planner *p = machine_planner (machine_of (20, 10), "low");
+    uint32_t node = machine_find (p->g, "/cluster0/rack3/node33"), rack;
+    size_t n = 0;
+
+    assert_int_equal (planner_prepare (p, 10), -EAGAIN);
+    for (bool down = true; planner_prepare (p, 10) == -EAGAIN; down = !down) {
+        assert_int_equal (graph_set_flag (p->g, node, 0, GRAPH_DOWN, down), 0);
+        planner_changed (p, node);
+        assert_true (p->begun <= 1);
+        assert_true (++n < 5000);
+    }
+    assert_true (n > 100);
+    expect_as_at_once (p);
+    rack = machine_find (p->g, "/cluster0/rack3");
+    n = 0;
+    do {
+        machine_add (p->g, rack, "node", (int64_t)(1000 + n), 1, 1, 0);
+        planner_changed (p, GRAPH_NONE);
+        assert_true (++n < 100);
+    } while (planner_prepare (p, 10) == -EAGAIN);
+    assert_true (n > 1);
+    expect_as_at_once (p);
+    machine_done (p);
 }
 
 /* What is cancelled in another order than it was booked leaves the bytes of before. */
@@ -619,6 +912,8 @@ int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (test_streams),
+        cmocka_unit_test (test_pieces),
+        cmocka_unit_test (test_changes_all_the_time),
         cmocka_unit_test (test_cancel_restores),
         cmocka_unit_test (test_ordered),
     };

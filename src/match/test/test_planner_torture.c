@@ -130,6 +130,21 @@ static int step_levels (struct world *w)
     return levels_update (w->p);
 }
 
+/* Piece by piece, and somebody comes and goes between. */
+static int step_pieces (struct world *w)
+{
+    int rc, come = 0;
+
+    while ((rc = planner_prepare (w->p, 5)) == -EAGAIN) {
+        come = planner_update (w->p, 30, w->some, false, NULL);
+        if (come == -ENOMEM)
+            return come;
+        assert_int_equal (come, 0);
+        assert_int_equal (planner_cancel (w->p, 30), 0);
+    }
+    return rc;
+}
+
 static int step_update (struct world *w)
 {
     return planner_update (w->p, 30, w->some, false, NULL);
@@ -262,6 +277,7 @@ static void test_levels (void **state)
 {
     (void)state;
     torture (NULL, step_levels, 5);
+    torture (NULL, step_pieces, 5);
 }
 
 static void test_update (void **state)

@@ -65,8 +65,12 @@ static void reserve (struct rig *k, uint64_t job, const struct match_request *re
                      double duration, double wanted)
 {
     double start = 0;
+    int rc;
 
-    assert_int_equal (match_reserve (k->m, job, req, 0, duration, &start, NULL), 0);
+    while ((rc = match_reserve (k->m, job, req, 0, duration, &start, NULL))
+           == -EINPROGRESS)
+        assert_true (match_search_goes_on (k->m, job, 0));
+    assert_int_equal (rc, 0);
     assert_true (start == wanted);
 }
 
@@ -190,12 +194,111 @@ static void test_no_time (void **state)
     teardown (&k);
 }
 
+/* -- searches in pieces -- */
+
+/* Jobs 11 to 18 have two cores each, two of them a node: n2 is free from 400 on, n3 from 600,
+ * n1 from 900. Job 10 wants three cores on each of two nodes: in the sum there are enough from
+ * 300 on. */
+static void fill_by_halves (struct rig *k)
+{
+    static const double ends[2 * NODES] = { 100, 1000, 200, 900, 300, 400, 500, 600 };
+    struct match_request *half = request ("node=1>slot=1>core=2");
+    struct rset *r;
+
+    for (uint64_t job = 1; job <= NODES; job++)
+        assert_int_equal (match_cancel (k->m, job), 0);
+    for (uint64_t i = 0; i < 2 * NODES; i++) {
+        assert_int_equal (match_allocate (k->m, 11 + i, half, 0, ends[i], &r, NULL), 0);
+        rset_destroy (r);
+    }
+    match_request_destroy (half);
+    match_request_destroy (k->two);
+    k->two = request ("node=2>slot=1>core=3");
+}
+
+/* The window that begins at 400, and no more. */
+static void begin_search (struct rig *k)
+{
+    double start = 0;
+
+    setup (k, "lonode");
+    fill_by_halves (k);
+    match_search_in_pieces (k->m, 1);
+    assert_int_equal (match_reserve (k->m, 10, k->two, 0, 50, &start, NULL),
+                      -EINPROGRESS);
+    assert_null (booking_find (k->m->p, 10));
+    assert_true (match_search_goes_on (k->m, 10, 0));
+    assert_false (match_search_goes_on (k->m, 9, 0));
+    assert_false (match_search_goes_on (k->m, 10, 650)); /* at 600 it would go on */
+}
+
+static void test_search_goes_on (void **state)
+{
+    (void)state;
+    struct rig k;
+
+    begin_search (&k);
+    reserve (&k, 10, k.two, 50, 600);
+    assert_false (match_search_goes_on (k.m, 10, 0));
+    teardown (&k);
+}
+
+/* What became free may be of use in a window that it has left behind. */
+static void test_search_begins_again (void **state)
+{
+    (void)state;
+    struct rig k;
+
+    begin_search (&k);
+    assert_int_equal (match_cancel (k.m, 17), 0);
+    assert_int_equal (match_cancel (k.m, 18), 0);
+    assert_false (match_search_goes_on (k.m, 10, 0));
+    reserve (&k, 10, k.two, 50, 400);
+    teardown (&k);
+}
+
+static void test_search_is_of_one_request (void **state)
+{
+    (void)state;
+    struct rig k;
+
+    begin_search (&k);
+    match_search_forget (k.m, 10); /* it asks for something else now */
+    reserve (&k, 10, k.node, 50, 400);
+    teardown (&k);
+}
+
+/* However often something becomes free: pieces grow, and it comes to an end. */
+static void test_search_ends (void **state)
+{
+    (void)state;
+    struct rig k;
+    double start = 0;
+    unsigned n = 0;
+
+    begin_search (&k);
+    do {
+        planner_changed (k.m->p, GRAPH_NONE);
+        assert_true (++n < 20);
+    } while (match_reserve (k.m, 10, k.two, 0, 50, &start, NULL) == -EINPROGRESS);
+    assert_true (n > 1);
+    assert_true (start == 600);
+    teardown (&k);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test (test_stays),          cmocka_unit_test (test_sooner_and_now),
-        cmocka_unit_test (test_taken),          cmocka_unit_test (test_goes_meanwhile),
-        cmocka_unit_test (test_other_policies), cmocka_unit_test (test_no_time),
+        cmocka_unit_test (test_stays),
+        cmocka_unit_test (test_sooner_and_now),
+        cmocka_unit_test (test_taken),
+        cmocka_unit_test (test_goes_meanwhile),
+        cmocka_unit_test (test_other_policies),
+        cmocka_unit_test (test_no_time),
+        cmocka_unit_test (test_search_goes_on),
+        cmocka_unit_test (test_search_begins_again),
+        cmocka_unit_test (test_search_is_of_one_request),
+        cmocka_unit_test (test_search_ends),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -254,6 +254,8 @@ static void world_make (struct world *w, uint64_t seed)
     w->depth = hybrid ? 1 + (unsigned)below (w, 12) : QUEUE_DEPTH_MAX;
     w->s = sched_create (w->m[0], queue_policy_find (hybrid ? "hybrid" : "conservative"),
                          hybrid ? w->depth : 0);
+    if (below (w, 2) == 0) /* whole searches, or one or a few times of each a call */
+        match_search_in_pieces (w->m[0], 1 + below (w, 5000));
     sched_queue_set (w->s, 0, true);
     for (int k = 0; k < JOBS; k++)
         do_enqueue (w);

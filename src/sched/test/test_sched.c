@@ -268,6 +268,45 @@ static void test_bounded (void **state)
     }
 }
 
+/* A large machine is looked at piece by piece when a node came, and nobody starts until that
+ * is done; what has nodes as they are starts at the first call. */
+static void test_nodes_come (void **state)
+{
+    struct fixture *f = *state;
+    struct sched_decision d;
+    enum { NODES = 4000 };
+    for (int i = 0; i < NODES; i++) {
+        char name[16];
+        snprintf (name, sizeof (name), "more%d", i);
+        struct machine_node_spec spec = { .name = name, .cores = 4 };
+        assert_true (machine_node_add (f->g, &spec, NULL) >= 0);
+    }
+    for (uint64_t id = 1; id <= 3; id++)
+        add (f, id, 16, f->node);
+    for (int round = 0; round < 2; round++) {
+        int calls = 0, rc;
+        uint64_t tries = sched_tries (f->s);
+        while ((rc = sched_next (f->s, 1, 1, &d)) == -EAGAIN) {
+            assert_int_equal (sched_tries (f->s), tries);
+            if (calls++ % 2 == 0) /* what happens meanwhile */
+                machine_node_set_state (f->g, 17, MACHINE_NODE_DRAINED, "looked at");
+            else
+                machine_node_set_state (f->g, 17, MACHINE_NODE_UP, NULL);
+            assert_true (calls < 10 * NODES);
+        }
+        assert_true (calls > 2);
+        assert_int_equal (rc, 1);
+        assert_string_equal (d.r->ranks[0].node, round == 0 ? "n0" : "n1");
+        rset_destroy (d.r);
+        assert_true (machine_node_remove (f->g, machine_node_find (f->g, "more9")) == 0
+                     || round > 0);
+    }
+    while (sched_next (f->s, 1, 1, &d) != 1)
+        ;
+    assert_string_equal (d.r->ranks[0].node, "more0");
+    rset_destroy (d.r);
+}
+
 /* Two nodes of four cores. 1 has one until 100; 2 wants both; 3 and 4 want one core for a
  * short and a long time, 5 a node. */
 static void fill (struct fixture *f)
@@ -557,6 +596,7 @@ int main (void)
         cmocka_unit_test_setup_teardown (test_reasons, setup, teardown),
         cmocka_unit_test_setup_teardown (test_cost, setup, teardown),
         cmocka_unit_test_setup_teardown (test_bounded, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_nodes_come, setup, teardown),
         cmocka_unit_test_setup_teardown (test_fcfs, setup, teardown),
         cmocka_unit_test_setup_teardown (test_easy, setup, teardown),
         cmocka_unit_test_setup_teardown (test_conservative, setup, teardown),

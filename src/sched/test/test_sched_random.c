@@ -362,6 +362,8 @@ static void world_make (struct world *w, uint64_t seed)
         w->policy = queue_policies[below (w, 4)];
     w->depth = w->policy->takes_depth ? 1 + (unsigned)below (w, 4) : w->policy->depth;
     w->s = sched_create (w->m[0], w->policy, w->policy->takes_depth ? w->depth : 0);
+    if (below (w, 2) == 0) /* whole searches, or one or a few times of each a call */
+        match_search_in_pieces (w->m[0], 1 + below (w, 5000));
     sched_queue_set (w->s, 0, true);
     sched_queue_set (w->s, 1, true);
 }

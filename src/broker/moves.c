@@ -1,0 +1,197 @@
+/* moves.c - see moves.h */
+#include "broker/moves.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+struct spec { /* a copy */
+    struct machine_node_spec spec;
+    char *rack, *reason;
+    char **properties;
+    enum machine_node_state state;
+};
+
+struct move { /* of one node; in the order in which they are in the hash */
+    char *name;
+    bool gone;
+    struct spec *spec; /* or NULL */
+    bool foreign;
+    uint32_t cores, gpus;
+    int64_t memory_mib;
+    UT_hash_handle hh;
+};
+
+struct moves {
+    struct move *list;
+};
+
+/* -- copies -- */
+
+static void spec_free (struct spec *s)
+{
+    if (!s)
+        return;
+    for (char **p = s->properties; p && *p; p++)
+        free (*p);
+    free (s->properties);
+    free (s->rack);
+    free (s->reason);
+    free (s);
+}
+
+static int copy_text (char **to, const char *from)
+{
+    *to = from ? strdup (from) : NULL;
+    return from && !*to ? -ENOMEM : 0;
+}
+
+static int copy_properties (char ***to, const char *const *from)
+{
+    size_t n = 0;
+
+    while (from && from[n])
+        n++;
+    if (from && !(*to = calloc (n + 1, sizeof (**to))))
+        return -ENOMEM;
+    for (size_t i = 0; i < n; i++)
+        if (copy_text (&(*to)[i], from[i]) < 0)
+            return -ENOMEM;
+    return 0;
+}
+
+static struct spec *spec_copy (const struct machine_node_spec *spec,
+                               enum machine_node_state state, const char *reason)
+{
+    struct spec *s = calloc (1, sizeof (*s));
+
+    if (!s)
+        return NULL;
+    if (copy_text (&s->rack, spec->rack) < 0 || copy_text (&s->reason, reason) < 0
+        || copy_properties (&s->properties, spec->properties) < 0) {
+        spec_free (s);
+        return NULL;
+    }
+    s->spec = *spec;
+    s->spec.rack = s->rack;
+    s->spec.properties = (const char *const *)s->properties;
+    s->state = state;
+    return s;
+}
+
+/* -- what waits -- */
+
+static void move_free (struct move *move)
+{
+    spec_free (move->spec);
+    free (move->name);
+    free (move);
+}
+
+/* That of the node, or a new one at the end; NULL: no memory. */
+static struct move *move_of (struct moves *m, const char *name)
+{
+    struct move *move;
+
+    HASH_FIND_STR (m->list, name, move);
+    if (move)
+        return move;
+    if (!(move = calloc (1, sizeof (*move))) || !(move->name = strdup (name))) {
+        free (move);
+        return NULL;
+    }
+    HASH_ADD_KEYPTR (hh, m->list, move->name, strlen (move->name), move);
+    if (!move->hh.tbl) {
+        move_free (move);
+        return NULL;
+    }
+    return move;
+}
+
+int moves_node (struct moves *m, const struct machine_node_spec *spec,
+                enum machine_node_state state, const char *reason)
+{
+    struct spec *copy = spec_copy (spec, state, reason);
+    struct move *move = copy ? move_of (m, spec->name) : NULL;
+
+    if (!move) {
+        spec_free (copy);
+        return -ENOMEM;
+    }
+    spec_free (move->spec);
+    copy->spec.name = move->name;
+    move->spec = copy;
+    return 0;
+}
+
+int moves_foreign (struct moves *m, const char *name, uint32_t cores, uint32_t gpus,
+                   int64_t memory_mib)
+{
+    struct move *move = move_of (m, name);
+
+    if (!move)
+        return -ENOMEM;
+    move->foreign = true;
+    move->cores = cores;
+    move->gpus = gpus;
+    move->memory_mib = memory_mib;
+    return 0;
+}
+
+int moves_gone (struct moves *m, const char *name)
+{
+    struct move *move = move_of (m, name);
+
+    if (!move)
+        return -ENOMEM;
+    move->gone = true;
+    move->foreign = false;
+    spec_free (move->spec);
+    move->spec = NULL;
+    return 0;
+}
+
+bool moves_any (const struct moves *m)
+{
+    return m->list != NULL;
+}
+
+bool moves_next (struct moves *m, const struct moves_verbs *verbs, void *arg)
+{
+    struct move *move = m->list;
+
+    if (!move)
+        return false;
+    HASH_DELETE (hh, m->list, move);
+    if (move->gone)
+        verbs->node_gone (arg, move->name);
+    if (move->spec)
+        verbs->node (arg, &move->spec->spec, move->spec->state, move->spec->reason);
+    if (move->foreign)
+        verbs->node_foreign (arg, move->name, move->cores, move->gpus, move->memory_mib);
+    move_free (move);
+    return true;
+}
+
+/* -- all -- */
+
+struct moves *moves_create (void)
+{
+    return calloc (1, sizeof (struct moves));
+}
+
+void moves_destroy (struct moves *m)
+{
+    struct move *move, *next;
+
+    if (!m)
+        return;
+    HASH_ITER (hh, m->list, move, next) {
+        HASH_DELETE (hh, m->list, move);
+        move_free (move);
+    }
+    free (m);
+}

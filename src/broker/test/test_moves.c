@@ -1,0 +1,200 @@
+/* Nodes that come, change and go later. What would be wrong: one that is lost, or comes though
+ * it went; one with another's properties, or with what was told before; another order. And, of
+ * a machine whose nodes never stop to come and go: indexes that are never ready, or passes that
+ * never come. */
+#include "common/test/unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "broker/moves.h"
+#include "match/match.h"
+
+static char said[1024];
+
+static void say_node (void *arg, const struct machine_node_spec *spec,
+                      enum machine_node_state state, const char *reason)
+{
+    size_t len = strlen (said);
+
+    assert_ptr_equal (arg, said);
+    snprintf (said + len, sizeof (said) - len, "%s %s %u %u %d %s %d %s; ", spec->name,
+              spec->rack ? spec->rack : "-", spec->cores, spec->gpus,
+              (int)spec->memory_mib, spec->properties ? spec->properties[0] : "-",
+              (int)state, reason ? reason : "-");
+}
+
+static void say_foreign (void *arg, const char *name, uint32_t cores, uint32_t gpus,
+                         int64_t memory_mib)
+{
+    size_t len = strlen (said);
+
+    (void)arg;
+    snprintf (said + len, sizeof (said) - len, "%s foreign %u %u %d; ", name, cores, gpus,
+              (int)memory_mib);
+}
+
+static void say_gone (void *arg, const char *name)
+{
+    size_t len = strlen (said);
+
+    (void)arg;
+    snprintf (said + len, sizeof (said) - len, "%s gone; ", name);
+}
+
+static const struct moves_verbs say = { say_node, say_foreign, say_gone };
+
+static void expect (struct moves *m, const char *wanted)
+{
+    said[0] = '\0';
+    while (moves_next (m, &say, said))
+        ;
+    assert_string_equal (said, wanted);
+    assert_false (moves_any (m));
+}
+
+static void node (struct moves *m, const char *name, uint32_t cores)
+{
+    char text[64], property[16] = "fast";
+    const char *const properties[] = { property, NULL };
+    snprintf (text, sizeof (text), "%s", name);
+    struct machine_node_spec spec = { .name = text,
+                                      .rack = "r1",
+                                      .cores = cores,
+                                      .gpus = 2,
+                                      .memory_mib = 512,
+                                      .properties = properties };
+
+    assert_int_equal (moves_node (m, &spec, MACHINE_NODE_UP, NULL), 0);
+    memset (text, 'x', 4); /* all was copied */
+    memset (property, 'x', 4);
+    assert_true (moves_any (m));
+}
+
+static void test_order (void **state)
+{
+    (void)state;
+    struct moves *m = moves_create ();
+    struct machine_node_spec bare = { .name = "n3", .cores = 1 };
+
+    assert_non_null (m);
+    assert_false (moves_any (m));
+    expect (m, "");
+    node (m, "n2", 4);
+    node (m, "n1", 8);
+    assert_int_equal (moves_gone (m, "n0"), 0);
+    assert_int_equal (moves_node (m, &bare, MACHINE_NODE_DOWN, "not ready"), 0);
+    char wanted[256];
+    snprintf (wanted, sizeof (wanted),
+              "n2 r1 4 2 512 fast %d -; n1 r1 8 2 512 fast %d -; n0 gone; "
+              "n3 - 1 0 0 - %d not ready; ",
+              MACHINE_NODE_UP, MACHINE_NODE_UP, MACHINE_NODE_DOWN);
+    expect (m, wanted);
+    node (m, "n4", 1); /* never told: freed */
+    assert_int_equal (moves_gone (m, "n5"), 0);
+    moves_destroy (m);
+}
+
+/* Of one node what was told last, at the place where it was first named. */
+static void test_last_word (void **state)
+{
+    (void)state;
+    struct moves *m = moves_create ();
+    char wanted[256];
+
+    node (m, "n1", 4);
+    assert_int_equal (moves_foreign (m, "n1", 3, 0, 0), 0);
+    assert_int_equal (moves_foreign (m, "n2", 1, 0, 9), 0);
+    node (m, "n1", 6);
+    assert_int_equal (moves_foreign (m, "n1", 2, 1, 7), 0);
+    snprintf (wanted, sizeof (wanted),
+              "n1 r1 6 2 512 fast %d -; n1 foreign 2 1 7; n2 foreign 1 0 9; ",
+              MACHINE_NODE_UP);
+    expect (m, wanted);
+    node (m, "n1", 6);
+    assert_int_equal (moves_foreign (m, "n1", 2, 1, 7), 0);
+    assert_int_equal (moves_gone (m, "n1"), 0);
+    expect (m, "n1 gone; ");
+    assert_int_equal (moves_gone (m, "n1"), 0);
+    node (m, "n1", 5); /* another machine of that name */
+    snprintf (wanted, sizeof (wanted), "n1 gone; n1 r1 5 2 512 fast %d -; ",
+              MACHINE_NODE_UP);
+    expect (m, wanted);
+    moves_destroy (m);
+}
+
+/* -- a machine whose nodes never stop to come and go -- */
+
+#define NODES 400
+#define WORK 400 /* a piece; all of it is more than ten */
+
+static void come (void *arg, const struct machine_node_spec *spec,
+                  enum machine_node_state state, const char *reason)
+{
+    int index = machine_node_add (arg, spec, NULL);
+
+    assert_true (index >= 0);
+    assert_int_equal (machine_node_set_state (arg, index, state, reason), 0);
+}
+
+static void go (void *arg, const char *name)
+{
+    int index = machine_node_find (arg, name);
+
+    if (index >= 0)
+        assert_int_equal (machine_node_remove (arg, index), 0);
+}
+
+static const struct moves_verbs verbs = { .node = come, .node_gone = go };
+
+static void add (struct moves *m, const char *prefix, unsigned i)
+{
+    char name[16];
+    struct machine_node_spec spec = { .name = name, .cores = 4, .memory_mib = 1024 };
+
+    snprintf (name, sizeof (name), "%s%u", prefix, i);
+    assert_int_equal (moves_node (m, &spec, MACHINE_NODE_UP, NULL), 0);
+}
+
+static void test_all_the_time (void **state)
+{
+    (void)state;
+    struct moves *m = moves_create ();
+    struct machine *g = machine_create ("cluster");
+    struct matcher *matcher = matcher_create (g, match_policy_find ("lonode"));
+    unsigned pieces = 0, more = 0;
+
+    for (unsigned i = 0; i < NODES; i++)
+        add (m, "n", i);
+    for (int round = 0; round < 20; round++) {
+        while (moves_next (m, &verbs, g))
+            ;
+        assert_false (match_is_preparing (matcher));
+        for (unsigned n = 1; match_prepare (matcher, WORK) == -EAGAIN; n++) {
+            assert_true (match_is_preparing (matcher));
+            add (m, "more", more++); /* between any two pieces */
+            assert_true (n < 1000);
+            pieces++;
+        }
+        assert_true (match_is_prepared (matcher)); /* for a pass */
+        assert_false (match_is_preparing (matcher));
+    }
+    assert_true (pieces > 20 * 10);
+    while (moves_next (m, &verbs, g))
+        ;
+    assert_int_equal (machine_node_count (g), NODES + more);
+    moves_destroy (m);
+    matcher_destroy (matcher);
+    machine_destroy (g);
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (test_order),
+        cmocka_unit_test (test_last_word),
+        cmocka_unit_test (test_all_the_time),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}

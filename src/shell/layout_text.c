@@ -93,7 +93,7 @@ static int read_order (struct word w, enum layout_order *ret, struct error *err)
 /* The parts after the first: how the cores of a node are given. */
 static int read_orders (const char **p, struct layout_option *opt, struct error *err)
 {
-    enum layout_order cores;
+    enum layout_order cores = LAYOUT_ORDER_DEFAULT;
     int rc;
 
     if (**p != ':')

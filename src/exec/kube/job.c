@@ -221,7 +221,7 @@ static void oom_text (const struct kjob *k, uint32_t rank, char *buf, size_t siz
     if (mib > 0)
         snprintf (
             buf, size,
-            "node %.128s: out of memory: it asked for %jd MiB, and all of that was in "
+            "node %.100s: out of memory: it asked for %jd MiB, and all of that was in "
             "use when the kernel killed the processes of rank %u",
             job_node_name (k, rank), (intmax_t)mib, (unsigned)rank);
     else

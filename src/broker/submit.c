@@ -472,6 +472,8 @@ static void parsed (struct submission *s)
         judge (s);
         return;
     }
+    log_debug ("a submission of uid %u waits until all nodes were looked at",
+               (unsigned)s->uid);
     DL_APPEND2 (b->unjudged, s, later_prev, later_next);
     broker_plan_due (b);
 }

@@ -33,6 +33,7 @@ src_match_libmatch_a_SOURCES = \
 	src/match/machine.c \
 	src/match/machine_size.c \
 	src/match/make.c \
+	src/match/make_count.c \
 	src/match/match.c \
 	src/match/match_request.c \
 	src/match/match_reserve.c \

@@ -33,59 +33,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "match/planner_private.h"
+#include "match/make_private.h"
 #include "match/profile.h"
 
-#define NOWHERE GRAPH_NONE
 #define PATIENCE 8 /* as often it begins from the start before the pieces grow */
-
-__extension__ typedef __int128 wide;
-
-struct counted { /* of a type */
-    wide amount;
-    bool in_nodes; /* as a leaf */
-};
-
-struct make {
-    struct planner *p;
-    size_t phase, work; /* work: what is left of the piece */
-    size_t at;          /* of the phase: number of what is next */
-    uint32_t v;    /* ... or the vertex that is, of a walk over the graph; GRAPH_NONE */
-    uint32_t node; /* where that is in, the outermost; GRAPH_NONE */
-    struct counted types[GRAPH_TYPES_MAX];
-    size_t nnodes, nabove, nlists; /* nlists: entries of all their lists */
-    size_t lists_used;
-    size_t vacated;      /* of the index that is laid out */
-    uint32_t *order;     /* nodes in the order of the policy */
-    bool unsorted;       /* ... which is not the graph's */
-    uint32_t *from, *to; /* sort: runs of `width`, two of which become one of `to` */
-    size_t width, i, middle, j, end; /* that are merged: i .. middle, j .. end */
-    int64_t sums[INDEX_DIMS];        /* of what is up in the nodes */
-    bool begun;                      /* bookings were looked at up to this one */
-    uint64_t job;
-    struct inner_make inner;
-};
-
-/* A piece of work of so many vertices is done. */
-static void spend (struct make *m, size_t work)
-{
-    m->work -= MIN (m->work, work);
-}
-
-/* The next vertex in the graph's order: below v when down, else behind it. */
-static uint32_t next_vertex (const struct graph *g, uint32_t v, bool down)
-{
-    if (down && graph_vertex (g, v)->first != GRAPH_NONE)
-        return graph_vertex (g, v)->first;
-    while (v != GRAPH_NONE && graph_vertex (g, v)->next == GRAPH_NONE)
-        v = graph_vertex (g, v)->parent;
-    return v == GRAPH_NONE ? v : graph_vertex (g, v)->next;
-}
-
-static bool is_above (const struct graph_vertex *x)
-{
-    return (x->flags & GRAPH_ABOVE) && x->type != GRAPH_NODE;
-}
 
 /* NULL: v is the root. */
 static struct above *above_of (const struct planner *p, uint32_t v)
@@ -93,161 +44,6 @@ static struct above *above_of (const struct planner *p, uint32_t v)
     uint32_t parent = graph_vertex (p->g, v)->parent;
 
     return parent == GRAPH_NONE ? NULL : &p->above[graph_vertex (p->g, parent)->place];
-}
-
-/* -- count -- */
-
-static void count_type (struct make *m, const struct graph_vertex *x)
-{
-    m->types[x->type].amount += (wide)x->n * x->size;
-    if (x->first != GRAPH_NONE)
-        m->p->type_inner[x->type] = true;
-    if (x->first != GRAPH_NONE && x->size > 1)
-        m->p->big[x->type] = true;
-}
-
-/* The ends of the ids of each type, see ideal_score() in above.c. */
-static void count_ids (struct planner *p, const struct graph_vertex *x)
-{
-    p->least_id[x->type] = MIN (p->least_id[x->type], x->id);
-    p->most_id[x->type] = MAX (p->most_id[x->type], (int64_t)x->id + x->n - 1);
-    if (x->size != 1 || (x->flags & GRAPH_DIVISIBLE))
-        p->sized[x->type] = true;
-    p->deep =
-        p->deep
-        || (x->first != GRAPH_NONE && x->type != GRAPH_NODE && !(x->flags & GRAPH_ABOVE));
-}
-
-static void count_in_node (struct make *m, const struct graph_vertex *x)
-{
-    if (x->type == GRAPH_NODE)
-        m->p->nested = true;
-    if (x->first == GRAPH_NONE)
-        m->types[x->type].in_nodes = true;
-}
-
-/* A vertex that is in no node, but may be one: it is a child of one above, and each of those
- * above has a node in its index. */
-static void count_outside (struct make *m, uint32_t v)
-{
-    const struct graph_vertex *x = graph_vertex (m->p->g, v);
-
-    m->nlists += x->depth > 0;
-    if (x->type == GRAPH_NODE) {
-        m->nnodes++;
-        m->nlists += x->depth;
-        m->node = v;
-    } else if (is_above (x)) {
-        m->nabove++;
-        m->p->levels = MAX (m->p->levels, (size_t)x->depth + 1);
-    } else {
-        m->p->type_loose[x->type] = true;
-    }
-}
-
-static int count (struct make *m)
-{
-    const struct graph *g = m->p->g;
-
-    for (; m->v != GRAPH_NONE && m->work > 0; m->v = next_vertex (g, m->v, true)) {
-        struct graph_vertex *x = graph_vertex (g, m->v);
-        if (m->node != GRAPH_NONE && x->depth <= graph_vertex (g, m->node)->depth)
-            m->node = GRAPH_NONE;
-        x->place = NOWHERE;
-        count_type (m, x);
-        count_ids (m->p, x);
-        if (m->node != GRAPH_NONE)
-            count_in_node (m, x);
-        else
-            count_outside (m, m->v);
-        spend (m, 1);
-    }
-    return m->v == GRAPH_NONE ? 0 : -EAGAIN;
-}
-
-/* Several ways lead to v: so to all below it, too. */
-static void count_shared (struct make *m, uint32_t v)
-{
-    spend (m, 1);
-    m->p->type_shared[graph_vertex (m->p->g, v)->type] = true;
-    GRAPH_CHILDREN (m->p->g, v, child)
-    {
-        count_shared (m, child);
-    }
-}
-
-/* What further parents have is loose there: no index has it. */
-static int count_further (struct make *m)
-{
-    const struct graph *g = m->p->g;
-    struct graph_edge e;
-
-    for (; graph_edge_at (g, graph_subsystem (g), m->at, &e); m->at++) {
-        if (m->work == 0)
-            return -EAGAIN;
-        spend (m, 1);
-        m->p->any_loose = true;
-        m->p->type_inner[graph_vertex (g, e.from)->type] = true;
-        uint32_t edge = GRAPH_NONE;
-        graph_further_parent (g, e.to, &edge);
-        if (edge == m->at) /* its first one */
-            count_shared (m, e.to);
-    }
-    return 0;
-}
-
-/* -- dimensions -- */
-
-static bool has_dim (const struct planner *p, int type)
-{
-    for (unsigned d = 0; d < p->ntypes; d++)
-        if (p->dims[d] == type)
-            return true;
-    return false;
-}
-
-static void add_dim (struct planner *p, int type)
-{
-    if (type >= 0 && p->ntypes < TYPE_DIMS && !has_dim (p, type))
-        p->dims[p->ntypes++] = (uint16_t)type;
-}
-
-/* The most frequent type of leaves in nodes that has no dimension; -1. */
-static int frequent_type (const struct make *m)
-{
-    int best = -1;
-
-    for (int t = 0; t < GRAPH_TYPES_MAX; t++) {
-        if (!m->types[t].in_nodes || has_dim (m->p, t))
-            continue;
-        if (best < 0
-            || graph_type_count (m->p->g, (uint16_t)t)
-                   > graph_type_count (m->p->g, (uint16_t)best))
-            best = t;
-    }
-    return best;
-}
-
-/* Types of which there is more than fits a number keep their place but are not summed. */
-static void set_dims (struct make *m)
-{
-    static const uint16_t first[] = { GRAPH_NODE, GRAPH_CORE, GRAPH_GPU, GRAPH_MEMORY };
-    struct planner *p = m->p;
-    int type;
-
-    p->ntypes = 0;
-    for (size_t i = 0; i < ARRAY_SIZE (first); i++)
-        add_dim (p, first[i]);
-    for (size_t i = 0; i < p->ntracked; i++)
-        add_dim (p, graph_type_find (p->g, p->tracked[i]));
-    while (p->ntypes < TYPE_DIMS && (type = frequent_type (m)) >= 0)
-        add_dim (p, type);
-    memset (p->dim_of, -1, sizeof (p->dim_of));
-    p->ndims = p->ntypes + p->nproperties;
-    for (unsigned d = 0; d < p->ntypes; d++)
-        if (m->types[p->dims[d]].amount < SUMS_MAX)
-            p->dim_of[p->dims[d]] = (int8_t)d;
-    p->dim_of[GRAPH_NODE] = 0;
 }
 
 /* -- memory -- */
@@ -271,7 +67,7 @@ static int set_up (struct make *m)
     struct planner *p = m->p;
     size_t nodes = m->nnodes + 1;
 
-    set_dims (m);
+    make_dims (m);
     if (nodes_reserve (p, nodes) < 0)
         return -ENOMEM;
     p->above = calloc (m->nabove + 1, sizeof (*p->above));
@@ -326,12 +122,12 @@ static void enter_vertex (struct make *m, uint32_t v)
 
     if (x->type == GRAPH_NODE) {
         enter_node (m, v);
-        spend (m, 3);
+        make_spend (m, 3);
         if (parent)
             parent->nown++;
         for (uint32_t u = x->parent; u != GRAPH_NONE; u = graph_vertex (p->g, u)->parent)
             p->above[graph_vertex (p->g, u)->place].nnodes++;
-    } else if (is_above (x)) {
+    } else if (make_is_above (x)) {
         enter_above (m, v);
         if (parent)
             parent->nkids++;
@@ -346,9 +142,9 @@ static int enter (struct make *m)
     const struct graph *g = m->p->g;
 
     for (; m->v != GRAPH_NONE && m->work > 0;
-         m->v = next_vertex (g, m->v, is_above (graph_vertex (g, m->v)))) {
+         m->v = make_next_vertex (g, m->v, make_is_above (graph_vertex (g, m->v)))) {
         enter_vertex (m, m->v);
-        spend (m, 1);
+        make_spend (m, 1);
     }
     return m->v == GRAPH_NONE ? 0 : -EAGAIN;
 }
@@ -371,7 +167,7 @@ static int lay_out_index (struct make *m, struct above *a)
 
     if (!a->index && !(a->index = index_create (m->p->ndims)))
         return -ENOMEM;
-    spend (m, a->nnodes + 1);
+    make_spend (m, a->nnodes + 1);
     int rc = index_reserve_some (a->index, a->nnodes, &m->vacated, work);
     if (rc < 0)
         return rc;
@@ -403,13 +199,13 @@ static int list (struct make *m)
     const struct graph *g = m->p->g;
 
     for (; m->v != GRAPH_NONE && m->work > 0;
-         m->v = next_vertex (g, m->v, is_above (graph_vertex (g, m->v)))) {
+         m->v = make_next_vertex (g, m->v, make_is_above (graph_vertex (g, m->v)))) {
         const struct graph_vertex *x = graph_vertex (g, m->v);
         struct above *parent = above_of (m->p, m->v);
-        spend (m, 1);
+        make_spend (m, 1);
         if (!parent || x->type == GRAPH_NODE)
             continue;
-        if (is_above (x))
+        if (make_is_above (x))
             parent->kids[parent->nkids++] = m->v;
         else
             parent->loose[parent->nloose++] = m->v;
@@ -433,7 +229,7 @@ static int order (struct make *m)
         m->order[k] = k;
         if (k > 0 && !in_order (m, k - 1, k))
             m->unsorted = true;
-        spend (m, 1);
+        make_spend (m, 1);
     }
     m->from = m->order;
     m->to = m->p->dirty; /* nothing is, yet */
@@ -471,7 +267,7 @@ static int sort (struct make *m)
             if (m->at == m->end || m->at == 0)
                 merge_begin (m);
             m->to[m->at] = merge_next (m);
-            spend (m, 1);
+            make_spend (m, 1);
         }
         if (m->at < n)
             return -EAGAIN;
@@ -499,7 +295,7 @@ static int place (struct make *m)
                 (uint32_t)a->nnodes;
             a->nodes[a->nnodes++] = p->nodes[node].v;
         }
-        spend (m, 1);
+        make_spend (m, 1);
     }
     return m->at == p->nnodes ? 0 : -EAGAIN;
 }
@@ -510,7 +306,7 @@ static void count_claims (struct make *m, uint32_t v, struct level_node *node)
 {
     const struct graph_vertex *x = graph_vertex (m->p->g, v);
 
-    spend (m, 1);
+    make_spend (m, 1);
     node->nclaims += x->nclaims;
     node->nreserved += x->nreserved;
     GRAPH_CHILDREN (m->p->g, v, child)
@@ -584,7 +380,7 @@ static int book (struct make *m)
     while ((b = next_booking (m))) {
         if (m->work == 0)
             return -EAGAIN;
-        spend (m, b->nclaims + 1);
+        make_spend (m, b->nclaims + 1);
         if (b->made != p->made)
             sums_book (p, b);
         overlap_renew (p, b);
@@ -601,7 +397,7 @@ static int key (struct make *m)
     size_t before = m->p->ndirty;
 
     levels_key (m->p, m->work / 2 + 1, false);
-    spend (m, 2 * (before - m->p->ndirty));
+    make_spend (m, 2 * (before - m->p->ndirty));
     if (m->p->nabove > 0) { /* the largest of them, not all at once */
         index_settle (m->p->above[0].index);
         index_hold (m->p->above[0].index);
@@ -617,7 +413,7 @@ static int settle (struct make *m)
         struct above *a = &p->above[m->at];
         index_settle (a->index);
         levels_order_kid (p, a);
-        spend (m, a->nnodes / 8 + 1);
+        make_spend (m, a->nnodes / 8 + 1);
     }
     return m->at == p->nabove ? 0 : -EAGAIN;
 }
@@ -644,8 +440,15 @@ static int catch_up (struct make *m)
 /* -- the whole -- */
 
 static int (*const phases[]) (struct make *m) = {
-    count,   count_further, set_up, enter, lay_out, list,  order,      sort,     place,
-    measure, total,         book,   key,   settle,  inner, inner_rest, catch_up,
+    make_count, make_count_further,
+    set_up,     enter,
+    lay_out,    list,
+    order,      sort,
+    place,      measure,
+    total,      book,
+    key,        settle,
+    inner,      inner_rest,
+    catch_up,
 };
 
 static void forget_make (struct planner *p)

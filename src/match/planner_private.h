@@ -9,7 +9,7 @@
  *     book.c       bookings and their claims come and go
  *     aside.c      reservations are set aside, and resumed
  *     levels.c     the indexes of nodes above each vertex, and the nodes' keys
- *     make.c       the same made anew, piece by piece
+ *     make.c       the same made anew, piece by piece (make_count.c: first all is counted)
  *     inner.c      ... of nodes in nodes
  *     sums.c       amounts by dimension: of a subtree, of a booking; the sums over time
  *     freed.c      what became free since a plan was made

@@ -1,0 +1,56 @@
+#!/bin/sh
+test_description='a machine of many nodes that are all looked at again: what comes meanwhile waits, and is lost neither way'
+. "$(dirname "$0")/lib.sh"
+
+# Another policy puts all nodes in another order, piece by piece. Who submits at that time waits for
+# it; whether one came in time is in the log, and another tries until one did.
+printf 'local: {nodes: 50000, cores: 2, memory: 1Gi}\nlog-level: debug\n' >machine.yaml
+policy=low
+
+reload()
+{
+    if [ $policy = low ]; then policy=high; else policy=low; fi
+    { cat machine.yaml && echo "match-policy: $policy"; } >live.yaml && fluxq-ctl reload >/dev/null
+}
+
+waited()
+{
+    grep -c 'submission of uid [0-9]* waits until all nodes' "$BROKER_LOG"
+}
+
+# until_one_waits COMMAND...: again and again right after a reload, until it had to wait; its last
+# output is in out and err, its status in status
+until_one_waits()
+{
+    before=$(waited)
+    for n in $(seq 100); do
+        reload || return 1
+        "$@" >out 2>err
+        status=$?
+        [ "$(waited)" -eq "$before" ] || return 0
+    done
+    echo "none of $n came while the nodes were looked at" >&2
+    return 1
+}
+
+
+cp machine.yaml live.yaml && echo "match-policy: $policy" >>live.yaml
+start_broker --config live.yaml
+
+test_expect_success 'a submit that comes meanwhile is accepted, and the job runs' '
+    until_one_waits fluxq-submit -o /dev/null -- true &&
+    cat err && test $status -eq 0 && wait_job_state $(cat out) COMPLETED
+'
+test_expect_success 'one that can never run is refused, with the reason' '
+    until_one_waits fluxq-submit -N 50001 -- true &&
+    test $status -eq 1 && cat err && grep 50000 err
+'
+test_expect_success 'many at once: each has its answer, and all run' '
+    pids= && reload &&
+    for i in $(seq 20); do
+        fluxq-submit -o /dev/null -- true >id.$i 2>&1 & pids="$pids $!"
+    done &&
+    for pid in $pids; do wait $pid || return 1; done &&
+    for i in $(seq 20); do wait_job_state $(cat id.$i) COMPLETED || return 1; done
+'
+test_done

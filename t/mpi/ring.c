@@ -3,11 +3,13 @@
  *   ring TASKS [abort|vanish]
  *
  * A large message goes round through all tasks, each adds 1 to every number of it. With abort,
- * the last task calls MPI_Abort with 7 instead; with vanish it just exits. */
+ * the last task calls MPI_Abort with 7 instead, once all are connected; with vanish it just
+ * exits. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define N 100000
 
@@ -21,10 +23,14 @@ int main (int argc, char **argv)
     MPI_Comm_size (MPI_COMM_WORLD, &size);
     if (size != atoi (argv[1]))
         MPI_Abort (MPI_COMM_WORLD, 3);
-    if (argc > 2 && rank == size - 1) {
-        if (strcmp (argv[2], "abort") == 0)
+    if (argc > 2) {
+        MPI_Barrier (MPI_COMM_WORLD);
+        if (rank == size - 1 && strcmp (argv[2], "abort") == 0)
             MPI_Abort (MPI_COMM_WORLD, 7);
-        _Exit (0);
+        if (rank == size - 1)
+            _Exit (0);
+        for (;;) /* who looked at its connections would see it, and abort, too */
+            pause ();
     }
     int from = (rank + size - 1) % size, to = (rank + 1) % size;
     if (rank > 0)

@@ -195,7 +195,7 @@ struct freed_log { /* of bookings that went, see freed.c */
     uint64_t generation;     /* of the planner up to which the log is whole */
 };
 
-struct search { /* for the earliest time, a piece a call: see plan.c */
+struct search {  /* for the earliest time, a piece a call: see plan.c */
     size_t work; /* of a piece; 0: all of it is done at once */
     bool going_on;
     uint64_t job;

@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "broker/broker.h"
 #include "broker/moves.h"
+#include "common/clock.h"
 #include "match/match.h"
 
 static char said[1024];
@@ -189,12 +191,124 @@ static void test_all_the_time (void **state)
     machine_destroy (g);
 }
 
+/* -- the broker's -- */
+
+static bool always (double begin)
+{
+    (void)begin;
+    return true;
+}
+
+static void tell (struct broker *b, const char *name, enum machine_node_state state)
+{
+    struct machine_node_spec spec = { .name = name, .cores = 4, .memory_mib = 1024 };
+
+    b->host.node (b, &spec, state, "told");
+}
+
+static bool is_there (const struct broker *b, const char *name)
+{
+    return machine_node_find (b->graph, name) >= 0;
+}
+
+static void expect_state (const struct broker *b, const char *name,
+                          enum machine_node_state state)
+{
+    struct machine_node_info info;
+
+    assert_int_equal (
+        machine_node_info (b->graph, machine_node_find (b->graph, name), &info), 0);
+    assert_int_equal (info.state, state);
+}
+
+/* 100 nodes, which the matcher begins to look at. */
+static struct broker *begin (void)
+{
+    struct broker *b = calloc (1, sizeof (*b));
+
+    assert_non_null (b);
+    nodes_host_init (b);
+    b->moves = moves_create ();
+    b->graph = machine_create ("cluster");
+    b->matcher = matcher_create (b->graph, match_policy_find ("lonode"));
+    for (int i = 0; i < 100; i++) {
+        char name[16];
+        snprintf (name, sizeof (name), "n%d", i);
+        tell (b, name, MACHINE_NODE_UP);
+        assert_true (is_there (b, name)); /* nothing is prepared yet: at once */
+    }
+    assert_int_equal (match_prepare (b->matcher, 50), -EAGAIN);
+    return b;
+}
+
+static void end (struct broker *b)
+{
+    moves_destroy (b->moves);
+    matcher_destroy (b->matcher);
+    machine_destroy (b->graph);
+    free (b);
+}
+
+static void test_broker_waits (void **state)
+{
+    (void)state;
+    struct broker *b = begin ();
+
+    b->plan_due = false;
+    tell (b, "more", MACHINE_NODE_UP);
+    assert_false (is_there (b, "more"));
+    assert_true (b->plan_due); /* else nobody would ever let it come */
+    b->host.node_gone (b, "n1");
+    tell (b, "n2", MACHINE_NODE_DOWN);
+    tell (b, "n3", MACHINE_NODE_UP);
+    expect_state (b, "n1", MACHINE_NODE_DOWN); /* at once: no new jobs */
+    expect_state (b, "n2", MACHINE_NODE_DOWN);
+    expect_state (b, "n3", MACHINE_NODE_UP);
+    assert_true (match_is_preparing (b->matcher)); /* goes on where it was */
+    while (match_prepare (b->matcher, 50) == -EAGAIN)
+        ;
+    tell (b, "later", MACHINE_NODE_UP); /* behind those that wait */
+    assert_false (is_there (b, "later"));
+    assert_true (nodes_move (b, always, 0)); /* a pass is first */
+    assert_false (is_there (b, "more"));
+    nodes_may_move (b, true);
+    assert_true (nodes_move (b, always, 0));
+    assert_true (is_there (b, "more") && is_there (b, "later"));
+    assert_false (is_there (b, "n1"));
+    assert_false (moves_any (b->moves));
+    tell (b, "at-once", MACHINE_NODE_UP);
+    assert_true (is_there (b, "at-once"));
+    end (b);
+}
+
+/* A pass that goes on and on is no reason to wait for more than a second. */
+static void test_broker_waits_a_second (void **state)
+{
+    (void)state;
+    struct broker *b = begin ();
+
+    tell (b, "more", MACHINE_NODE_UP);
+    while (match_prepare (b->matcher, 50) == -EAGAIN)
+        ;
+    b->moves_since = clock_mono () + 1000;
+    nodes_may_move (b, false);
+    assert_false (b->moving);
+    b->moves_since = clock_mono () - 1000;
+    nodes_may_move (b, false);
+    assert_true (b->moving);
+    assert_true (nodes_move (b, always, 0));
+    assert_true (is_there (b, "more"));
+    end (b);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (test_order),
         cmocka_unit_test (test_last_word),
         cmocka_unit_test (test_all_the_time),
+        cmocka_unit_test (test_broker_waits),
+        cmocka_unit_test (test_broker_waits_a_second),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

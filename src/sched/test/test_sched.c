@@ -584,6 +584,37 @@ static void test_nodes_go (void **state)
     expect_planned (f, 2, 100);
 }
 
+/* A search for the earliest time is in the midst of it when the job asks for less: it begins
+ * from the start, as at the times before there is enough now. */
+static void test_asks_for_less (void **state)
+{
+    static const double limits[] = { 100, 300, 200, 400 };
+    struct fixture *f = *state;
+    struct match_request *half;
+    struct sched_decision d;
+    struct error err;
+
+    f->both = build_request ("node=2>slot=1>core=3", 0, NULL, &err);
+    half = build_request ("node=1>slot=1>core=2", 0, NULL, &err);
+    match_search_in_pieces (f->m, 1);
+    for (uint64_t id = 1; id <= 4; id++) /* n0 is free from 300 on, n1 from 400 */
+        add_timed (f, id, limits[id - 1], half);
+    expect_starts (f, 0, "1 2 3 4");
+    add_timed (f, 5, 50, f->both);
+    for (unsigned n = 0; !match_search_goes_on (f->m, 5, 0); n++) {
+        assert_int_equal (sched_next (f->s, 0, 1, &d), -EAGAIN);
+        assert_true (n < 10);
+    }
+    add_timed (f, 5, 50, f->four);
+    assert_false (match_search_goes_on (f->m, 5, 0));
+    expect_starts (f, 0, "");
+    expect_planned (f, 5, 300);
+    add_timed (f, 5, 50, f->both);
+    expect_starts (f, 0, "");
+    expect_planned (f, 5, 400);
+    match_request_destroy (half);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -607,6 +638,7 @@ int main (void)
         cmocka_unit_test_setup_teardown (test_size_is_explained, setup, teardown),
         cmocka_unit_test_setup_teardown (test_time_min, setup, teardown),
         cmocka_unit_test_setup_teardown (test_nodes_go, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_asks_for_less, setup, teardown),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@ SHELL_PARTS = \
 	src/shell/adminrun.c \
 	src/shell/api.c \
 	src/shell/bcast.c \
+	src/shell/birth.c \
 	src/shell/cgroup.c \
 	src/shell/cpubind.c \
 	src/shell/cpubind_os.c \
@@ -53,6 +54,7 @@ SHELL_PARTS = \
 	src/shell/stream.c \
 	src/shell/task.c \
 	src/shell/tasklabel.c \
+	src/shell/tasks.c \
 	src/shell/tree.c \
 	src/shell/uplink.c \
 	src/shell/userenv.c \

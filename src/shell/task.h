@@ -1,4 +1,4 @@
-/* task.h - the tasks of one rank: start, output, end
+/* task.h - the tasks of one rank: start, output, end (tasks.c, task.c, birth.c)
  *
  *     struct tasks *tasks = tasks_create (&loop, launch, rank, &events, ctx);
  *     tasks_enter_cwd (tasks, &fell_back, &err);           // early: a bad one ends the

@@ -33,9 +33,9 @@ static void tell_waiter (struct steps *steps)
 {
     const struct hold *h = &steps->hold;
     char data[4 + 256];
-    size_t len = MIN (strlen (h->why), sizeof (data) - 4);
     if (!h->over)
         return;
+    size_t len = MIN (strlen (h->why), sizeof (data) - 4);
     wire_put_u32 ((uint8_t *)data, (uint32_t)h->status);
     memcpy (data + 4, h->why, len);
     put (steps, &h->waiter, WIRE_RUN_END, data, 4 + len);

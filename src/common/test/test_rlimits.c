@@ -79,7 +79,7 @@ static int apply_here (void)
 
 static void test_apply (void **state)
 {
-    int status;
+    int status = -1;
     pid_t pid = fork ();
 
     (void)state;

@@ -69,7 +69,8 @@ static void test_check (void **state)
         "[{\"path\":\"/a\",\"volume\":{\"emptyDir\":{},\"name\":\"x\"}}]",
         "[{\"path\":\"/a\",\"read-only\":1,\"volume\":{\"emptyDir\":{}}}]",
         "[{\"path\":\"/a\",\"readonly\":true,\"volume\":{\"emptyDir\":{}}}]",
-        "[{\"path\":\"/a\",\"volume\":{\"emptyDir\":{}}},{\"path\":\"/a\",\"volume\":{\"emptyDir\":{}}}]",
+        ("[{\"path\":\"/a\",\"volume\":{\"emptyDir\":{}}},"
+         "{\"path\":\"/a\",\"volume\":{\"emptyDir\":{}}}]"),
     };
     struct error err;
     json_t *list = list_of (good);

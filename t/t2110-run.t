@@ -175,8 +175,10 @@ test_expect_success 'an allocation outlives a restart of the broker' '
 
 # It takes as long as an allocation outlives its connection: begun here, looked at below.
 test_expect_success 'fluxq-alloc is killed with -9' '
-    rm -f out err && { fluxq-alloc sleep 3135.5 </dev/null 2>err & } && pid=$! && wait_until 20 grep granted err &&
-    orphan=$(newest) && kill -KILL $pid && wait_until 5 lib_gone $pid
+    rm -f out err && { fluxq-alloc sh -c "echo \$\$ >left; exec sleep 3135.5" </dev/null 2>err & } && pid=$! &&
+    wait_until 20 test -s left &&
+    orphan=$(newest) && kill -KILL $pid && wait_until 5 lib_gone $pid &&
+    kill $(cat left)
 '
 
 write_script talk.sh <<'END'
@@ -222,8 +224,8 @@ test_expect_success '--pty: a terminal on rank 1, with its size, keys, signals a
 	expect /dev/pts/
 	expect 40 100
 	expect [#$]
-	send sleep 3136.5\n
-	expect 3136.5
+	send sh -c "echo sle""eping; exec sleep 3136.5"\n
+	expect sleeping
 	send \x03
 	expect [#$]
 	send : >larger; until stty size | grep "50 132"; do sleep 0.05; done; echo chan""ged\n

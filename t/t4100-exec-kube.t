@@ -279,6 +279,8 @@ test_expect_success 'a limit is extended while the pods run, also across a resta
     test "$(job_field "$id" time_limit)" = 600 && ! grep USR1 limit.out &&
     fluxq-cancel --signal=USR1 --batch "$id" && wait_until 30 grep -q "shell USR1" limit.out &&
     fluxq-ctl extend "$id" 0:01 && wait_job_state "$id" TIMEOUT 90 && wait_until 30 no_jobs_of_ours
+'
+
 # step_holds ID STEP JQ: the condition is true of the record of one of its steps
 step_holds()
 {

@@ -54,7 +54,7 @@ static void become_task (const struct birth *b)
     setrlimit (RLIMIT_NOFILE, &b->tasks->nofile);
     rlimits_apply (&b->tasks->rlimits);
     if (b->tasks->launch->nice > 0)
-        setpriority (PRIO_PROCESS, 0, (int)b->tasks->launch->nice);
+        (void)!nice ((int)b->tasks->launch->nice); /* more than the agent, never less */
     umask ((mode_t)b->tasks->launch->umask & 0777);
     int in = b->in >= 0 ? b->in : b->how->in_fd;
     if (in < 0)

@@ -220,6 +220,8 @@ test_expect_success 'standard input goes to all, to one, to none, or comes from 
 	yes | fluxq-run -n 2 head -n 1
 	fluxq-run -i nosuch true
 	echo "$?"
+	fluxq-run -i 2 true </dev/null
+	echo "$?"
 	while read -r line; do
 	    fluxq-run -n 1 -i none echo "$line"
 	done <<E
@@ -228,7 +230,8 @@ test_expect_success 'standard input goes to all, to one, to none, or comes from 
 	E
 	END
     job input -N 2 -n 2 && printf "%s\n" 2 one 0 0 file y y \
-        "fluxq-run: --input: nosuch: No such file or directory" 1 a b >expected &&
+        "fluxq-run: --input: nosuch: No such file or directory" 1 \
+        "fluxq-run: --input: there is no task 2, tasks are 0 to 1" 1 a b >expected &&
     test_cmp expected input.out
 '
 test_expect_success 'output to files, by task and stream; labels; an unfinished line' '

@@ -77,8 +77,7 @@ src_common_test_test_sha256_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_stepuse_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_strbuf_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_taskmap_LDADD = $(COMMON_TEST_LIBS)
-src_common_test_test_taskmap_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc \
-	-Wl,--wrap=calloc -Wl,--wrap=realloc -Wl,--wrap=strndup
+src_common_test_test_taskmap_LDFLAGS = $(AM_LDFLAGS) $(TORTURE_FLAGS)
 src_common_test_test_userfile_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_yaml_LDADD = $(COMMON_TEST_LIBS)
 endif

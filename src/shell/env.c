@@ -285,22 +285,12 @@ static int agent_program (const struct env_context *ctx, struct strbuf *sb)
     return path[0] ? add_text (sb, path) : 0;
 }
 
-/* Part number n of a text with ';' between its parts. */
-static char *nth_part (const char *text, uint32_t n)
-{
-    for (; text && n > 0; n--) {
-        text = strchr (text, ';');
-        text += text != NULL;
-    }
-    return text ? strndup (text, strcspn (text, ";")) : NULL;
-}
-
 /* What is given here, as an idset. The caller frees. */
 static char *cores_given (const struct env_context *ctx)
 {
     const char *job = own_node (ctx)->cores;
     if (ctx->step)
-        return nth_part (ctx->step->spec->cores, ctx->step->node);
+        return step_spec_part (ctx->step->spec->cores, ctx->step->node);
     return job ? strdup (job) : NULL;
 }
 
@@ -308,7 +298,7 @@ static char *gpus_here (const struct env_context *ctx)
 {
     const char *job = own_node (ctx)->gpus;
     if (ctx->step)
-        return nth_part (ctx->step->spec->gpu_ids, ctx->step->node);
+        return step_spec_part (ctx->step->spec->gpu_ids, ctx->step->node);
     return job ? strdup (job) : NULL;
 }
 

@@ -28,16 +28,6 @@ static struct idset *cores_of (const struct launch *l, uint32_t rank)
     return ids;
 }
 
-static uint32_t gpus_of (const struct launch *l, uint32_t rank)
-{
-    const char *text = l->nodes[rank].gpus;
-    struct idset *ids = text && text[0] ? idset_decode (text, NULL) : NULL;
-    uint32_t n = ids ? idset_count (ids) : 0;
-
-    idset_destroy (ids);
-    return n;
-}
-
 int places_create (struct steps *steps)
 {
     const struct launch *l = steps->launch;
@@ -52,7 +42,6 @@ int places_create (struct steps *steps)
         if (!p->free)
             return -ENOMEM;
         p->ncores = p->nfree = idset_count (p->cores);
-        p->ngpus = gpus_of (l, r);
     }
     return 0;
 }

@@ -157,19 +157,6 @@ static const struct task_events task_events = { on_room, on_output, on_exited, N
 
 /* -- start -- */
 
-/* Part number n of a text with ';' between parts. */
-static struct idset *nth_idset (const char *text, uint32_t n)
-{
-    for (; text && n > 0; n--) {
-        text = strchr (text, ';');
-        text += text != NULL;
-    }
-    if (!text)
-        return NULL;
-    autofree char *part = strndup (text, strcspn (text, ";"));
-    return part ? idset_decode (part, NULL) : NULL;
-}
-
 /* Which nodes it has. -ENOENT: not ours. */
 static int find_nodes (struct rank_step *s, struct error *err)
 {
@@ -206,7 +193,8 @@ static int find_tasks (struct rank_step *s, struct error *err)
     if (s->nown == 0)
         return -ENOENT;
     s->own = calloc (s->nown, sizeof (*s->own));
-    s->cores = nth_idset (s->spec.cores, s->node);
+    autofree char *cores = step_spec_part (s->spec.cores, s->node);
+    s->cores = cores ? idset_decode (cores, NULL) : NULL;
     if (!s->own || !s->cores)
         return error_set (err, ENOMEM, "no memory");
     for (uint32_t t = 0, i = 0; t < s->ntasks; t++)

@@ -269,13 +269,16 @@ static void start_step (struct steps *steps, struct step *step)
 }
 
 /* What can be wrong once the number of tasks is known. */
-static int check_programs (const struct step *step, struct error *err)
+static int check_tasks (const struct step_spec *spec, struct error *err)
 {
-    const char *text = step->spec.multi_prog;
+    const char *text = spec->multi_prog;
+    if (spec->input == STEP_INPUT_ONE && spec->input_task >= spec->ntasks)
+        return error_set (err, EINVAL, "--input: there is no task %u, tasks are 0 to %u",
+                          spec->input_task, spec->ntasks - 1);
     if (!text)
         return 0;
     struct multiprog *mp =
-        multiprog_parse (text, strlen (text), "--multi-prog", step->spec.ntasks, err);
+        multiprog_parse (text, strlen (text), "--multi-prog", spec->ntasks, err);
     multiprog_destroy (mp);
     return mp ? 0 : -EINVAL;
 }
@@ -285,7 +288,7 @@ static int try_start (struct steps *steps, struct step *step)
 {
     struct error err = { 0 };
     int rc = places_take (steps, step, &err);
-    if (rc > 0 && check_programs (step, &err) < 0)
+    if (rc > 0 && check_tasks (&step->spec, &err) < 0)
         rc = -EINVAL;
     if (rc > 0)
         start_step (steps, step);
@@ -318,6 +321,7 @@ static void begin (struct steps *steps, struct step *step)
     struct error err = { 0 };
     int rc = step_spec_parse (step->text.buf, step->text.len, &step->spec, &err);
     strbuf_release (&step->text);
+    step_spec_forget_places (&step->spec); /* these are not the client's to say */
     step->state = STEP_WAITING;
     if (rc < 0 || steps->closed) {
         refuse (steps, step, rc < 0 ? err.text : "the job ends");

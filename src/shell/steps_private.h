@@ -46,7 +46,6 @@ struct step {
 struct place { /* a rank of the job */
     struct idset *cores, *free;
     uint32_t ncores, nfree;
-    uint32_t ngpus;
 };
 
 struct hold_client {

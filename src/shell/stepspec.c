@@ -105,3 +105,23 @@ void step_spec_release (struct step_spec *spec)
     record_free_strings (spec->env, spec->nenv);
     *spec = (struct step_spec){ 0 };
 }
+
+void step_spec_forget_places (struct step_spec *spec)
+{
+    char **const texts[] = { &spec->ranks, &spec->taskmap, &spec->cores, &spec->gpu_ids };
+
+    for (size_t i = 0; i < ARRAY_SIZE (texts); i++) {
+        free (*texts[i]);
+        *texts[i] = NULL;
+    }
+    spec->id = 0;
+}
+
+char *step_spec_part (const char *text, uint32_t node)
+{
+    for (; text && node > 0; node--) {
+        text = strchr (text, ';');
+        text += text != NULL;
+    }
+    return text ? strndup (text, strcspn (text, ";")) : NULL;
+}

@@ -59,5 +59,10 @@ int step_spec_parse (const char *text, size_t len, struct step_spec *ret,
 /* Append the text; -E2BIG past STEP_SPEC_MAX. */
 int step_spec_write (const struct step_spec *spec, struct strbuf *sb);
 void step_spec_release (struct step_spec *spec);
+/* The fields that rank 0 sets are absent again. */
+void step_spec_forget_places (struct step_spec *spec);
+/* Of cores or gpu_ids (or NULL) the part for a node of the step; the caller frees. NULL: it
+ * has none, or no memory. */
+char *step_spec_part (const char *text, uint32_t node);
 
 #endif

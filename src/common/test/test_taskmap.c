@@ -10,47 +10,7 @@
 #include <string.h>
 
 #include "common/taskmap.h"
-
-static long countdown = -1; /* allocations until one fails; < 0: none does */
-static bool failed;
-
-static bool fails (void)
-{
-    if (countdown < 0 || countdown-- > 0)
-        return false;
-    failed = true;
-    return true;
-}
-
-/* names of the linker */
-void *__real_malloc (size_t size);
-void *__wrap_malloc (size_t size);
-void *__real_calloc (size_t n, size_t size);
-void *__wrap_calloc (size_t n, size_t size);
-void *__real_realloc (void *p, size_t size);
-void *__wrap_realloc (void *p, size_t size);
-char *__real_strndup (const char *s, size_t n);
-char *__wrap_strndup (const char *s, size_t n);
-
-void *__wrap_malloc (size_t size)
-{
-    return fails () ? NULL : __real_malloc (size);
-}
-
-void *__wrap_calloc (size_t n, size_t size)
-{
-    return fails () ? NULL : __real_calloc (n, size);
-}
-
-void *__wrap_realloc (void *p, size_t size)
-{
-    return fails () ? NULL : __real_realloc (p, size);
-}
-
-char *__wrap_strndup (const char *s, size_t n)
-{
-    return fails () ? NULL : __real_strndup (s, n);
-}
+#include "common/test/torture.h"
 
 static const struct {
     const char *raw, *map;
@@ -368,19 +328,17 @@ static void test_no_memory (void **state)
     (void)state;
     strbuf_init (&sb, 1 << 20);
     for (size_t i = 0; i < ARRAY_SIZE (cases); i++)
-        for (long n = 0;; n++) {
+        TORTURE (n)
+        {
             strbuf_release (&sb);
-            failed = false;
-            countdown = n;
             int rc = life (cases[i].text, &sb);
-            countdown = -1;
-            assert_int_equal (rc, failed ? -ENOMEM : 0);
-            if (failed)
+            torture_stop ();
+            assert_int_equal (rc, torture_failed () ? -ENOMEM : 0);
+            if (torture_failed ())
                 continue;
             if (cases[i].both)
                 assert_string_equal (sb.buf, cases[i].both);
             assert_true (n > 3);
-            break;
         }
     strbuf_release (&sb);
 }

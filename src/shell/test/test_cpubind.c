@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "shell/cpubind.h"
-#include "shell/test/torture.h"
+#include "common/test/torture.h"
 
 static struct idset *set_of (const char *text)
 {

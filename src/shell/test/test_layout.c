@@ -9,7 +9,7 @@
 
 #include "common/taskmap.h"
 #include "shell/layout.h"
-#include "shell/test/torture.h"
+#include "common/test/torture.h"
 
 /* ---- known layouts ---- */
 

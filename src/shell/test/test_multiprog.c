@@ -10,7 +10,7 @@
 #include "common/strbuf.h"
 #include "common/taskmap.h"
 #include "shell/multiprog.h"
-#include "shell/test/torture.h"
+#include "common/test/torture.h"
 
 static struct multiprog *parse (const char *text, uint32_t ntasks)
 {

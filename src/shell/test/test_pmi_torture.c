@@ -9,45 +9,17 @@
 
 #include <errno.h>
 
+#include "common/test/torture.h"
 #include "shell/test/pmi_step.h"
-
-static long countdown = -1; /* allocations until one fails; < 0: none does */
-
-static bool fails (void)
-{
-    return countdown >= 0 && countdown-- == 0;
-}
-
-void *__real_malloc (size_t size);
-void *__real_calloc (size_t n, size_t size);
-void *__real_realloc (void *p, size_t size);
-void *__wrap_malloc (size_t size);
-void *__wrap_calloc (size_t n, size_t size);
-void *__wrap_realloc (void *p, size_t size);
-
-void *__wrap_malloc (size_t size)
-{
-    return fails () ? NULL : __real_malloc (size);
-}
-
-void *__wrap_calloc (size_t n, size_t size)
-{
-    return fails () ? NULL : __real_calloc (n, size);
-}
-
-void *__wrap_realloc (void *p, size_t size)
-{
-    return fails () ? NULL : __real_realloc (p, size);
-}
 
 /* With the allocation that is to fail; the buffers of what is heard have room by then. */
 static int say (struct step *step, uint32_t task, const char *text, long fail_at,
                 long *ret_left)
 {
-    countdown = fail_at;
+    torture_countdown = fail_at;
     int rc = step_say (step, task, text);
-    *ret_left = countdown;
-    countdown = -1;
+    *ret_left = torture_countdown;
+    torture_countdown = -1;
     return rc;
 }
 
@@ -74,9 +46,9 @@ static void a_step_is_made_whole_or_not_at_all (void **state)
     (void)state;
     for (; !pmi; n++) {
         struct error err = { 0 };
-        countdown = n;
+        torture_countdown = n;
         pmi = pmi_create (&config, &events, NULL, &err);
-        countdown = -1;
+        torture_countdown = -1;
         assert_int_equal (err.code, pmi ? 0 : ENOMEM);
     }
     assert_true (n > 8);

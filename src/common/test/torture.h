@@ -6,11 +6,11 @@
  *         assert_int_equal (rc, torture_failed () ? -ENOMEM : 0);
  *     }
  *
- * The program is linked with SHELL_WRAP_FLAGS (src/shell/local.mk), so that the allocations
+ * The program is linked with TORTURE_FLAGS (Makefile.am), so that the allocations
  * of src/ come through here. To be included once, as it defines them.
  */
-#ifndef FLUXQ_SHELL_TEST_TORTURE_H
-#define FLUXQ_SHELL_TEST_TORTURE_H
+#ifndef FLUXQ_COMMON_TEST_TORTURE_H
+#define FLUXQ_COMMON_TEST_TORTURE_H
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -234,6 +234,52 @@ test_expect_success 'standard input goes to all, to one, to none, or comes from 
         "fluxq-run: --input: there is no task 2, tasks are 0 to 1" 1 a b >expected &&
     test_cmp expected input.out
 '
+test_expect_success 'standard input comes from a file for each task, or for each node, or is named by the step' '
+    write_script inputs.sh <<-\END &&
+	#!/bin/sh
+	exec 2>&1
+	for t in 0 1 2 3; do seq "$t" 10 400000 >"in.$t"; done
+	for n in 0 1; do echo "node $n" >"node.$n"; done
+	fluxq-run -n 4 -i in.%t md5sum -- >sums
+	md5sum <in.0 >own; md5sum <in.1 >>own; md5sum <in.2 >>own; md5sum <in.3 >>own
+	sort sums >a; sort own >b; cmp a b && echo same
+	fluxq-run -n 4 -l -i node.%n cat | sort
+	echo "of step 4" >"job-$FLUXQ_JOB_ID.4.in"
+	fluxq-run -n 2 true
+	fluxq-run -n 2 true
+	fluxq-run -n 2 -i job-%J.in cat
+	fluxq-run -n 2 -i /dev/null cat
+	rm in.2
+	fluxq-run -n 4 -i in.%t cat >/dev/null
+	echo "$?"
+	fluxq-run -n 2 -i in.%q cat
+	echo "$?"
+	mkfifo pipe.0
+	fluxq-run -n 1 -i pipe.%t cat
+	echo "$?"
+	fluxq-run -n 4 -i node.0 sh -c "test \$FLUXQ_PROCID = 0 || cat" | wc -l
+	fluxq-run -n 2 -i in.%t sh -c "test \$FLUXQ_PROCID = 0 || wc -l"
+	END
+    job inputs -N 2 -n 4 && cat >expected <<-\END &&
+	same
+	0: node 0
+	1: node 0
+	2: node 1
+	3: node 1
+	of step 4
+	of step 4
+	fluxq-run: --input: in.2: No such file or directory
+	1
+	fluxq-run: --input: 
+	2
+	fluxq-run: --input: pipe.0 is not a regular file: with %t, %n or %N in the name each task needs one
+	1
+	3
+	40000
+	END
+    sed "s/^\(fluxq-run: --input: \).*%q.*/\1/" inputs.out >actual && test_cmp expected actual
+'
+
 test_expect_success 'output to files, by task and stream; labels; an unfinished line' '
     write_script output.sh <<-\END &&
 	#!/bin/sh

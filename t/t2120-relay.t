@@ -1,6 +1,7 @@
 #!/bin/sh
 test_description='a program on the login node is a client of the agents of a job, through the broker'
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/faults.sh"
 
 relay()
 {
@@ -54,6 +55,10 @@ test_expect_success 'nonsense is shut out, and harms nobody' '
 '
 test_expect_success 'a client that takes credit and does not read: the broker does not grow' '
     relay slow $id $BROKER_PID 64 >out && says out 67108864
+'
+test_expect_success 'a client that sends input which nobody takes: its step is ended, the agent does not grow' '
+    relay flood $id "$(worker_of $id 0)" 100 2>err &&
+    says err "why: its client sends more input than the tasks have room for" && [ "$(job_state $id)" = RUNNING ]
 '
 test_expect_success 'without the headers of an upgrade it is refused' '
     relay refused $id "Connection: keep-alive" >out && says out "426 upgrade-required" &&

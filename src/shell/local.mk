@@ -39,6 +39,7 @@ SHELL_PARTS = \
 	src/shell/run.c \
 	src/shell/run_connect.c \
 	src/shell/run_hold.c \
+	src/shell/run_input.c \
 	src/shell/run_options.c \
 	src/shell/run_output.c \
 	src/shell/run_pty.c \
@@ -48,6 +49,7 @@ SHELL_PARTS = \
 	src/shell/spool.c \
 	src/shell/stepbind.c \
 	src/shell/stepd.c \
+	src/shell/stepinput.c \
 	src/shell/steppmi.c \
 	src/shell/steps.c \
 	src/shell/stepspec.c \

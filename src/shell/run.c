@@ -1,13 +1,11 @@
 #include "shell/run.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,7 +13,6 @@
 #include "common/idset.h"
 #include "common/macros.h"
 #include "common/parse.h"
-#include "common/sha256.h"
 #include "common/taskmap.h"
 #include "shell/door.h"
 #include "shell/jobstate.h"
@@ -24,8 +21,6 @@
 #include "shell/sock.h"
 
 #define RECEIVE (256 * 1024)
-#define INPUT_WINDOW (256 * 1024) /* bytes that not all tasks have taken */
-#define INPUT_PIECE (32 * 1024)
 #define TWICE 1.0    /* seconds within which a second ctrl-C kills */
 #define TOGETHER 0.1 /* seconds for which bad ends are collected into one line */
 
@@ -37,8 +32,8 @@ struct task_state {
 struct run {
     struct run_options options;
     struct loop loop;
-    struct loop_io agent, signals, input;
-    struct loop_timer more_input, tell;
+    struct loop_io agent, signals;
+    struct loop_timer tell;
     pid_t agent_pid;
     struct outbuf out;
     char *buf;
@@ -52,11 +47,8 @@ struct run {
     uint32_t *node_of;
     uint32_t ntasks, nended;
     struct task_state *tasks;
+    struct run_input *input;
     struct run_output *output;
-    int64_t room; /* for input */
-    bool input_ended;
-    struct sha256 sum; /* of it */
-    uint64_t sent;
     double interrupted; /* when; 0: not */
     bool failed;        /* something here: what tasks do counts no more */
     bool holds;         /* the job ends with this step */
@@ -102,93 +94,21 @@ static void fail (struct run *r, const struct error *err)
 
 /* -- standard input -- */
 
-/* What can be waited for; of a file, of /dev/null or a closed descriptor there is always
- * something to read, or its end, or an error. */
-static bool can_wait (int fd)
+static void put_input (void *ctx, const void *data, size_t len)
 {
-    struct stat st;
-    return fstat (fd, &st) == 0
-           && (S_ISFIFO (st.st_mode) || S_ISSOCK (st.st_mode) || isatty (fd));
+    put (ctx, WIRE_RUN_INPUT, data, len);
 }
 
-static void watch_input (struct run *r)
+static void fail_input (void *ctx, const struct error *err)
 {
-    bool wanted = !r->input_ended && r->room > 0 && r->ntasks > 0;
-    if (can_wait (r->input.fd))
-        loop_watch (&r->loop, &r->input, wanted ? EPOLLIN : 0);
-    else if (wanted)
-        loop_timer_set (&r->loop, &r->more_input, 0.0);
-}
-
-/* Behind the last byte of a file that is to be whole goes its digest. */
-static size_t add_digest (struct run *r, char *data, ssize_t n)
-{
-    size_t len = (size_t)MAX (n, 0);
-    if (!r->options.digest)
-        return len;
-    sha256_update (&r->sum, data, len);
-    r->sent += len;
-    if (r->sent < r->options.size && n > 0)
-        return len;
-    if (r->sent == r->options.size && !r->input_ended) {
-        sha256_final (&r->sum, (uint8_t *)data + len);
-        len += SHA256_SIZE;
-    }
-    r->input_ended = true;
-    return len;
-}
-
-static void read_input (struct run *r)
-{
-    char data[INPUT_PIECE + SHA256_SIZE];
-    uint64_t most = (uint64_t)MIN (r->room, INPUT_PIECE);
-    if (r->options.digest)
-        most = MIN (most, r->options.size - r->sent);
-    ssize_t n = read (r->input.fd, data, most);
-    if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
-        watch_input (r);
-        return;
-    }
-    if (n < 0 && errno != EIO) /* EIO: a terminal that is not ours now */
-        say (RUN_PROGRAM, "standard input: %s", strerror (errno));
-    size_t len = add_digest (r, data, n);
-    r->input_ended = r->input_ended || n <= 0;
-    r->room -= (int64_t)len;
-    if (len > 0)
-        put (r, WIRE_RUN_INPUT, data, len);
-    if (r->input_ended)
-        put (r, WIRE_RUN_INPUT, NULL, 0);
-    watch_input (r);
-}
-
-static void on_input (struct loop_io *io, uint32_t events)
-{
-    (void)events;
-    read_input (CONTAINER_OF (io, struct run, input));
-}
-
-static void on_more_input (struct loop_timer *timer)
-{
-    read_input (CONTAINER_OF (timer, struct run, more_input));
-}
-
-static void start_input (struct run *r)
-{
-    if (r->step.input == STEP_INPUT_NONE)
-        return;
-    r->room = INPUT_WINDOW;
-    watch_input (r);
+    fail (ctx, err);
 }
 
 static int open_input (struct run *r, struct error *err)
 {
-    r->input = (struct loop_io){ .fd = r->options.input_fd, .ready = on_input };
-    sha256_init (&r->sum);
-    if (!r->options.input)
-        return 0;
-    r->input.fd = open (r->options.input, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    return r->input.fd < 0 ? error_errno (err, errno, "--input: %s", r->options.input)
-                           : 0;
+    static const struct run_input_events events = { put_input, fail_input };
+    r->input = run_input_create (&r->loop, &r->options, &events, r, err);
+    return r->input ? 0 : -EIO;
 }
 
 /* -- what became of the tasks -- */
@@ -340,22 +260,25 @@ static uint64_t number_of (const char *variable)
                                                                            : 0;
 }
 
-static int open_output (struct run *r, struct error *err)
+static int open_files (struct run *r, struct error *err)
 {
-    struct run_output_vars v = { .job_id = number_of ("FLUXQ_JOB_ID"),
-                                 .array_job = number_of ("FLUXQ_ARRAY_JOB_ID"),
-                                 .array_task =
-                                     (uint32_t)number_of ("FLUXQ_ARRAY_TASK_ID"),
-                                 .job_name = getenv ("FLUXQ_JOB_NAME"),
-                                 .user = getenv ("FLUXQ_JOB_USER"),
-                                 .step = r->step.id,
-                                 .ntasks = r->ntasks,
-                                 .nnodes = r->nnodes,
-                                 .node_of = r->node_of,
-                                 .ranks = r->ranks,
-                                 .hosts = r->names };
+    struct run_vars v = { .job_id = number_of ("FLUXQ_JOB_ID"),
+                          .array_job = number_of ("FLUXQ_ARRAY_JOB_ID"),
+                          .array_task = (uint32_t)number_of ("FLUXQ_ARRAY_TASK_ID"),
+                          .job_name = getenv ("FLUXQ_JOB_NAME"),
+                          .user = getenv ("FLUXQ_JOB_USER"),
+                          .step = r->step.id,
+                          .ntasks = r->ntasks,
+                          .nnodes = r->nnodes,
+                          .node_of = r->node_of,
+                          .ranks = r->ranks,
+                          .hosts = r->names };
     r->output = run_output_create (&r->options, &v, err);
-    return r->output ? 0 : -EIO;
+    if (!r->output)
+        return -EIO;
+    if (r->step.pty)
+        run_terminal_take ();
+    return run_input_start (r->input, &v, err);
 }
 
 static void on_started (struct run *r, const struct frame *msg)
@@ -371,14 +294,9 @@ static void on_started (struct run *r, const struct frame *msg)
     if (rc == 0 && !(r->tasks = calloc (r->ntasks, sizeof (*r->tasks))))
         rc = error_set (&err, ENOMEM, "no memory");
     if (rc == 0)
-        rc = open_output (r, &err);
-    if (rc < 0) {
+        rc = open_files (r, &err);
+    if (rc < 0)
         fail (r, &err);
-        return;
-    }
-    if (r->step.pty)
-        run_terminal_take ();
-    start_input (r);
 }
 
 static void on_output (struct run *r, const struct frame *msg)
@@ -411,6 +329,7 @@ static void on_exited (struct run *r, const struct frame *msg)
         say (RUN_PROGRAM, "task %u on %s: out of memory, the kernel killed a process",
              task, r->names[r->node_of[task]]);
     r->nended++;
+    run_input_ended (r->input, task);
     if (r->output && !r->failed && run_output_end (r->output, task, &err) < 0)
         fail (r, &err);
     if (t->status != 0 && !r->tell.armed)
@@ -468,8 +387,7 @@ static void on_message (struct run *r, const struct frame *msg)
         tell_note (r, msg);
         break;
     case WIRE_RUN_TAKEN:
-        r->room += msg->len == 4 ? wire_get_u32 (msg->data) : 0;
-        watch_input (r);
+        run_input_taken (r->input, msg);
         break;
     case WIRE_RUN_END:
         on_end (r, msg);
@@ -570,6 +488,7 @@ static int watch_signals (struct run *r, struct error *err)
 
 static void destroy (struct run *r)
 {
+    run_input_destroy (r->input);
     run_output_destroy (r->output);
     hostlist_destroy (r->hosts);
     step_spec_release (&r->step);
@@ -591,7 +510,6 @@ int run_step (struct run_options *o)
     int rc = 0;
     r.options = *o;
     strbuf_init (&r.started, STEP_SPEC_MAX);
-    r.more_input.fire = on_more_input;
     r.tell.fire = on_tell;
     r.buf = malloc (RECEIVE);
     if (!r.buf || loop_init (&r.loop) < 0)

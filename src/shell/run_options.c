@@ -83,7 +83,17 @@ static int read_text (char **field, const char *path, struct error *err)
     return rc;
 }
 
-static int set_input (struct run_options *o, const char *value)
+static int set_pattern (const char **field, const char *value, const char *what,
+                        struct error *err)
+{
+    *field = value;
+    if (pattern_check (value, err) == 0)
+        return 0;
+    error_prefix (err, "%s", what);
+    return -EINVAL;
+}
+
+static int set_input (struct run_options *o, const char *value, struct error *err)
 {
     int64_t task;
     o->input = NULL;
@@ -95,20 +105,12 @@ static int set_input (struct run_options *o, const char *value)
     } else if (parse_int (value, 0, STEP_TASKS_MAX, &task, "", NULL) == 0) {
         o->spec.input = STEP_INPUT_ONE;
         o->spec.input_task = (uint32_t)task;
-    } else {
-        o->input = value;
+    } else if (set_pattern (&o->input, value, "--input", err) < 0) {
+        return -EINVAL;
+    } else if (pattern_is_per_task (value) || pattern_is_per_node (value)) {
+        o->spec.input = STEP_INPUT_EACH;
     }
     return 0;
-}
-
-static int set_pattern (const char **field, const char *value, const char *what,
-                        struct error *err)
-{
-    *field = value;
-    if (pattern_check (value, err) == 0)
-        return 0;
-    error_prefix (err, "%s", what);
-    return -EINVAL;
 }
 
 static int set_mpi (struct run_options *o, const char *value, struct error *err)
@@ -216,7 +218,7 @@ static int take_option (struct run_options *o, const struct option_match *m,
     case STEP_OPT_MULTI_PROG:
         return set_text (&s->multi_prog, "", err);
     case STEP_OPT_INPUT:
-        return set_input (o, m->value);
+        return set_input (o, m->value, err);
     case STEP_OPT_OUTPUT:
         return set_pattern (&o->output, m->value, "--output", err);
     case STEP_OPT_ERROR:

@@ -23,28 +23,33 @@ struct target { /* of a stream */
 };
 
 struct run_output {
-    struct run_output_vars vars;
+    struct run_vars vars;
     struct target targets[2];
     bool label, append;
     int width;            /* of a label */
     struct strbuf *lines; /* [2 * ntasks], with labels: what has no end yet */
 };
 
+struct pattern_vars run_pattern_vars (const struct run_vars *vars, uint32_t task)
+{
+    uint32_t node = vars->node_of[task];
+    return (struct pattern_vars){ .job_id = vars->job_id,
+                                  .array_job = vars->array_job,
+                                  .array_task = vars->array_task,
+                                  .job_name = vars->job_name,
+                                  .user = vars->user,
+                                  .node = vars->hosts[node],
+                                  .node_index = vars->ranks[node],
+                                  .task = task,
+                                  .in_step = true,
+                                  .step = vars->step };
+}
+
 static int open_file (const struct run_output *out, const struct target *t, uint32_t task,
                       struct error *err)
 {
     autostrbuf struct strbuf path;
-    uint32_t node = out->vars.node_of[task];
-    struct pattern_vars v = { .job_id = out->vars.job_id,
-                              .array_job = out->vars.array_job,
-                              .array_task = out->vars.array_task,
-                              .job_name = out->vars.job_name,
-                              .user = out->vars.user,
-                              .node = out->vars.hosts[node],
-                              .node_index = out->vars.ranks[node],
-                              .task = task,
-                              .in_step = true,
-                              .step = out->vars.step };
+    const struct pattern_vars v = run_pattern_vars (&out->vars, task);
     strbuf_init (&path, 64 * 1024);
     int rc = pattern_expand (t->pattern, &v, &path, err);
     if (rc < 0)
@@ -98,8 +103,7 @@ static int set_targets (struct run_output *out, const struct run_options *o,
 }
 
 struct run_output *run_output_create (const struct run_options *o,
-                                      const struct run_output_vars *vars,
-                                      struct error *err)
+                                      const struct run_vars *vars, struct error *err)
 {
     struct run_output *out = calloc (1, sizeof (*out));
     if (!out || !(out->lines = calloc (2 * (size_t)vars->ntasks, sizeof (*out->lines)))) {

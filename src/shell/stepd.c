@@ -83,7 +83,7 @@ static struct step_task *find_own (struct rank_step *s, uint32_t task)
 
 static bool reads (const struct rank_step *s, const struct step_task *t)
 {
-    if (s->spec.input == STEP_INPUT_ALL)
+    if (s->spec.input == STEP_INPUT_ALL || s->spec.input == STEP_INPUT_EACH)
         return true;
     return s->spec.input == STEP_INPUT_ONE && t->id == s->spec.input_task;
 }
@@ -107,8 +107,14 @@ static void on_taken (void *ctx, uint32_t task, size_t len)
 {
     struct rank_step *s = ctx;
     struct step_task *t = find_own (s, task);
+    uint8_t data[4];
     t->taken += len;
-    tell_taken (s);
+    if (s->spec.input != STEP_INPUT_EACH) {
+        tell_taken (s);
+    } else if (!t->ended) {
+        wire_put_u32 (data, (uint32_t)len);
+        stepd_put (s, WIRE_STEP_TAKEN, 0, task, data, sizeof (data));
+    }
 }
 
 static void put_oom (const struct rank_step *s)
@@ -142,7 +148,8 @@ static void on_exited (void *ctx, uint32_t task, int status, bool oom)
     struct step_task *t = find_own (s, task);
     bool last = s->started == s->nown && taskset_running (s->set) == 0;
     t->ended = true;
-    tell_taken (s);
+    if (s->spec.input != STEP_INPUT_EACH)
+        tell_taken (s);
     if (s->pmi)
         steppmi_exited (s->pmi, (uint32_t)(t - s->own), status);
     if (last)
@@ -373,8 +380,20 @@ static void on_size (struct rank_step *s, const struct frame *msg)
             taskset_resize (s->set, i, &size);
 }
 
+/* For one task, whose number is before the bytes. */
+static void on_own_input (struct rank_step *s, const struct frame *msg)
+{
+    struct step_task *t = msg->len < 4 ? NULL : find_own (s, wire_get_u32 (msg->data));
+    if (t && !t->ended)
+        taskset_input (s->set, (uint32_t)(t - s->own), msg->data + 4, msg->len - 4);
+}
+
 static void on_input (struct rank_step *s, const struct frame *msg)
 {
+    if (s->spec.input == STEP_INPUT_EACH) {
+        on_own_input (s, msg);
+        return;
+    }
     for (uint32_t i = 0; i < s->nown; i++)
         if (reads (s, &s->own[i]) && !s->own[i].ended)
             taskset_input (s->set, i, msg->data, msg->len);

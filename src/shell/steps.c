@@ -20,8 +20,8 @@ uint32_t steps_credit (uint32_t nnodes)
 
 /* -- messages out -- */
 
-static void to_client (const struct step *step, struct steps *steps, uint8_t type,
-                       uint8_t stream, const void *data, size_t len)
+void steps_to_client (const struct step *step, struct steps *steps, uint8_t type,
+                      uint8_t stream, const void *data, size_t len)
 {
     if (step->client_gone)
         return;
@@ -34,8 +34,8 @@ static void to_client (const struct step *step, struct steps *steps, uint8_t typ
                                   .data = data });
 }
 
-static void to_node (const struct step *step, struct steps *steps, uint32_t node,
-                     uint8_t type, const void *data, size_t len)
+void steps_to_node (const struct step *step, struct steps *steps, uint32_t node,
+                    uint8_t type, const void *data, size_t len)
 {
     uint32_t rank = step->nodes[node].rank;
     steps->send (steps->ctx, rank,
@@ -46,13 +46,12 @@ static void to_node (const struct step *step, struct steps *steps, uint32_t node
                                   .data = data });
 }
 
-/* To the nodes on which tasks still run. */
-static void to_nodes (const struct step *step, struct steps *steps, uint8_t type,
-                      const void *data, size_t len)
+void steps_to_nodes (const struct step *step, struct steps *steps, uint8_t type,
+                     const void *data, size_t len)
 {
     for (uint32_t i = 0; i < step->nnodes; i++)
         if (step->nodes[i].left > 0)
-            to_node (step, steps, i, type, data, len);
+            steps_to_node (step, steps, i, type, data, len);
 }
 
 struct pieces {
@@ -79,7 +78,7 @@ static void piece_to_everybody (void *ctx, const struct frame *msg)
 static void piece_to_client (void *ctx, const struct frame *msg)
 {
     struct pieces *p = ctx;
-    to_client (p->step, p->steps, msg->type, msg->stream, msg->data, msg->len);
+    steps_to_client (p->step, p->steps, msg->type, msg->stream, msg->data, msg->len);
 }
 
 /* Once down the tree where nearly all ranks are concerned, else one by one. */
@@ -110,6 +109,7 @@ static void free_step (struct steps *steps, struct step *step)
     free (step->nodes);
     layout_release (&step->layout);
     stepuse_release (&step->use);
+    stepinput_release (&step->input);
     strbuf_release (&step->text);
     step_spec_release (&step->spec);
     free (step);
@@ -162,7 +162,7 @@ static void end_step (struct steps *steps, struct step *step)
     size_t len = strlen (step->why);
     wire_put_u32 ((uint8_t *)data, (uint32_t)step->status);
     memcpy (data + 4, step->why, len);
-    to_client (step, steps, WIRE_RUN_END, 0, data, 4 + len);
+    steps_to_client (step, steps, WIRE_RUN_END, 0, data, 4 + len);
     free_step (steps, step);
     start_waiting (steps);
     steps_set_timer (steps);
@@ -179,7 +179,7 @@ static void signal_step (struct steps *steps, const struct step *step, int sig)
 {
     uint8_t data[4];
     wire_put_u32 (data, (uint32_t)sig);
-    to_nodes (step, steps, WIRE_STEP_SIGNAL, data, sizeof (data));
+    steps_to_nodes (step, steps, WIRE_STEP_SIGNAL, data, sizeof (data));
 }
 
 /* SIGTERM now, SIGKILL after the job's grace. */
@@ -272,11 +272,9 @@ static void start_step (struct steps *steps, struct step *step)
 static int check_tasks (const struct step_spec *spec, struct error *err)
 {
     const char *text = spec->multi_prog;
-    if (spec->input == STEP_INPUT_ONE && spec->input_task >= spec->ntasks)
-        return error_set (err, EINVAL, "--input: there is no task %u, tasks are 0 to %u",
-                          spec->input_task, spec->ntasks - 1);
-    if (!text)
-        return 0;
+    int rc = stepinput_check (spec, err);
+    if (rc < 0 || !text)
+        return rc;
     struct multiprog *mp =
         multiprog_parse (text, strlen (text), "--multi-prog", spec->ntasks, err);
     multiprog_destroy (mp);
@@ -332,7 +330,7 @@ static void begin (struct steps *steps, struct step *step)
     if (step->spec.immediate)
         refuse (steps, step, "its cores are in use by other steps");
     else
-        to_client (step, steps, WIRE_RUN_NOTE, 0, note, sizeof (note) - 1);
+        steps_to_client (step, steps, WIRE_RUN_NOTE, 0, note, sizeof (note) - 1);
 }
 
 /* -- messages of clients -- */
@@ -390,7 +388,7 @@ static void on_used (struct steps *steps, struct step *step, const struct frame 
 {
     uint32_t node = wire_get_u32 (msg->data);
     if (node < step->nnodes && step->nodes[node].left > 0)
-        to_node (step, steps, node, WIRE_STEP_CREDIT, msg->data + 4, 4);
+        steps_to_node (step, steps, node, WIRE_STEP_CREDIT, msg->data + 4, 4);
 }
 
 static void on_run_signal (struct steps *steps, struct step *step,
@@ -400,14 +398,22 @@ static void on_run_signal (struct steps *steps, struct step *step,
     if (step->state != STEP_RUNNING)
         refuse (steps, step, "interrupted");
     else if (sig > 0 && sig < NSIG)
-        to_nodes (step, steps, WIRE_STEP_SIGNAL, msg->data, 4);
+        steps_to_nodes (step, steps, WIRE_STEP_SIGNAL, msg->data, 4);
+}
+
+static void on_input (struct steps *steps, struct step *step, const struct frame *msg)
+{
+    if (stepinput_pass (steps, step, msg) < 0)
+        stop_step (steps, step,
+                   "its client sends more input than the tasks have room for");
 }
 
 /* Of the terminal that the node of task 0 has. */
 static void on_size (struct steps *steps, struct step *step, const struct frame *msg)
 {
     if (step->spec.pty && step->nodes[step->layout.rank[0]].left > 0)
-        to_node (step, steps, step->layout.rank[0], WIRE_STEP_SIZE, msg->data, msg->len);
+        steps_to_node (step, steps, step->layout.rank[0], WIRE_STEP_SIZE, msg->data,
+                       msg->len);
 }
 
 /* What a client sends is the user's own: what makes no sense there is passed over. */
@@ -429,7 +435,7 @@ static void client_message (struct steps *steps, uint32_t rank, const struct fra
     else if (msg->type == WIRE_RUN_SIGNAL && msg->len == 4)
         on_run_signal (steps, step, msg);
     else if (msg->type == WIRE_RUN_INPUT && step->state == STEP_RUNNING)
-        to_nodes (step, steps, WIRE_STEP_INPUT, msg->data, msg->len);
+        on_input (steps, step, msg);
     else if (msg->type == WIRE_RUN_USED && msg->len == 8 && step->state == STEP_RUNNING)
         on_used (steps, step, msg);
     else if (msg->type == WIRE_RUN_SIZE && msg->len == 8 && step->state == STEP_RUNNING)
@@ -488,43 +494,17 @@ static struct step_node *find_node (const struct step *step, uint32_t rank)
     return NULL;
 }
 
-/* The task is one of the node's. */
-static bool is_of (const struct step *step, const struct step_node *node, uint32_t task)
+bool step_has_task (const struct step *step, const struct step_node *node, uint32_t task)
 {
     return task < step->layout.ntasks
            && step->layout.rank[task] == (uint32_t)(node - step->nodes);
-}
-
-static bool is_taker (const struct step *step, uint32_t node)
-{
-    if (step->nodes[node].left == 0)
-        return false;
-    return step->spec.input != STEP_INPUT_ONE
-           || step->layout.rank[step->spec.input_task] == node;
-}
-
-/* What the slowest of those that read has taken, the client may send again. */
-static void tell_taken (struct steps *steps, struct step *step)
-{
-    uint64_t least = UINT64_MAX;
-    uint8_t data[4];
-    for (uint32_t i = 0; i < step->nnodes; i++)
-        if (is_taker (step, i))
-            least = MIN (least, step->nodes[i].taken);
-    if (least == UINT64_MAX)
-        least = step->taken + UINT32_MAX; /* nobody reads: all may come */
-    if (least <= step->taken)
-        return;
-    wire_put_u32 (data, (uint32_t)(least - step->taken));
-    step->taken = least;
-    to_client (step, steps, WIRE_RUN_TAKEN, 0, data, sizeof (data));
 }
 
 static void on_task_exit (struct steps *steps, struct step *step, struct step_node *node,
                           const struct frame *msg)
 {
     int status = (int)(wire_get_u32 (msg->data + 4) & 0xffff);
-    to_client (step, steps, WIRE_RUN_EXIT, msg->stream, msg->data, msg->len);
+    steps_to_client (step, steps, WIRE_RUN_EXIT, msg->stream, msg->data, msg->len);
     step->status = status_worst (step->status, status);
     step->left--;
     if (--node->left == 0)
@@ -534,7 +514,7 @@ static void on_task_exit (struct steps *steps, struct step *step, struct step_no
         return;
     }
     if (node->left == 0) {
-        tell_taken (steps, step);
+        stepinput_node_ended (steps, step);
         start_waiting (steps);
     }
     if (status != 0 && step->spec.kill_on_bad_exit)
@@ -618,19 +598,19 @@ static bool node_message (struct steps *steps, struct step *step, struct step_no
 {
     switch (msg->type) {
     case WIRE_STEP_OUTPUT:
-        if (msg->len < 4 || !is_of (step, node, wire_get_u32 (msg->data)))
+        if (msg->len < 4 || !step_has_task (step, node, wire_get_u32 (msg->data)))
             return false;
-        to_client (step, steps, WIRE_RUN_OUTPUT, msg->stream, msg->data, msg->len);
+        steps_to_client (step, steps, WIRE_RUN_OUTPUT, msg->stream, msg->data, msg->len);
         if (step->client_gone) { /* nobody will say that it was used */
             uint8_t used[4];
             wire_put_u32 (used, msg->len - 4);
-            to_node (step, steps, (uint32_t)(node - step->nodes), WIRE_STEP_CREDIT, used,
-                     sizeof (used));
+            steps_to_node (step, steps, (uint32_t)(node - step->nodes), WIRE_STEP_CREDIT,
+                           used, sizeof (used));
         }
         return true;
     case WIRE_STEP_EXIT:
         if (msg->len != 8 || node->left == 0
-            || !is_of (step, node, wire_get_u32 (msg->data)))
+            || !step_has_task (step, node, wire_get_u32 (msg->data)))
             return false;
         on_task_exit (steps, step, node, msg);
         return true;
@@ -638,11 +618,7 @@ static bool node_message (struct steps *steps, struct step *step, struct step_no
         on_text (steps, step, node, msg->data, msg->len);
         return true;
     case WIRE_STEP_TAKEN:
-        if (msg->len != 4)
-            return false;
-        node->taken += wire_get_u32 (msg->data);
-        tell_taken (steps, step);
-        return true;
+        return stepinput_taken (steps, step, node, msg);
     case WIRE_STEP_PUT:
         on_put (steps, step, node, msg);
         return true;
@@ -722,6 +698,6 @@ void steps_close (struct steps *steps, const char *why)
         if (step->state != STEP_RUNNING)
             refuse (steps, step, "the job ends");
         else if (tell)
-            to_client (step, steps, WIRE_RUN_NOTE, 0, note, (size_t)len);
+            steps_to_client (step, steps, WIRE_RUN_NOTE, 0, note, (size_t)len);
     }
 }

@@ -1,5 +1,5 @@
 /* steps_private.h - a step as rank 0 has it: steps.c (its course), places.c (its cores),
- * hold.c (an allocation that a client holds) */
+ * stepinput.c (its standard input), hold.c (an allocation that a client holds) */
 #ifndef FLUXQ_SHELL_STEPS_PRIVATE_H
 #define FLUXQ_SHELL_STEPS_PRIVATE_H
 
@@ -21,6 +21,12 @@ struct step_node {
     bool has_told; /* what it used */
 };
 
+struct step_flow {  /* of standard input */
+    uint64_t fed;   /* bytes from the client */
+    uint64_t taken; /* of them told to be taken */
+    uint32_t *open; /* STEP_INPUT_EACH: [ntasks] bytes that the task has not taken */
+};
+
 struct step {
     struct step *next;
     enum step_state state;
@@ -36,7 +42,7 @@ struct step {
     int status;             /* worst wait status */
     struct stepuse use;     /* from its start on */
     char why[256];          /* it ended early */
-    uint64_t taken;
+    struct step_flow input;
     uint32_t nputs;
     bool put_lacks; /* some node can never put */
     double end_at;  /* --wait is over, 0: never */
@@ -89,6 +95,19 @@ int places_take (struct steps *steps, struct step *step, struct error *err);
 /* A node's tasks have ended. */
 void places_give (struct steps *steps, struct step *step, struct step_node *node);
 
+/* -- stepinput.c -- */
+
+/* Whether the tasks that are to read are there; -EINVAL. */
+int stepinput_check (const struct step_spec *spec, struct error *err);
+/* A WIRE_RUN_INPUT on its way to the tasks. -ENOBUFS: more than was taken. */
+int stepinput_pass (struct steps *steps, struct step *step, const struct frame *msg);
+/* A WIRE_STEP_TAKEN of a node; false: nonsense. */
+bool stepinput_taken (struct steps *steps, struct step *step, struct step_node *node,
+                      const struct frame *msg);
+/* All tasks of a node have ended, so it reads no more. */
+void stepinput_node_ended (struct steps *steps, struct step *step);
+void stepinput_release (struct step_flow *flow);
+
 /* -- hold.c -- */
 
 /* A WIRE_RUN_HOLD; a client that is gone; the time. */
@@ -100,6 +119,16 @@ void hold_note (struct steps *steps, const char *text);
 
 /* -- steps.c -- */
 
+void steps_to_client (const struct step *step, struct steps *steps, uint8_t type,
+                      uint8_t stream, const void *data, size_t len);
+/* node: its number among the step's. */
+void steps_to_node (const struct step *step, struct steps *steps, uint32_t node,
+                    uint8_t type, const void *data, size_t len);
+/* To the nodes on which tasks still run. */
+void steps_to_nodes (const struct step *step, struct steps *steps, uint8_t type,
+                     const void *data, size_t len);
+/* The task is one of the node's. */
+bool step_has_task (const struct step *step, const struct step_node *node, uint32_t task);
 /* Of all that waits for a time. */
 void steps_set_timer (struct steps *steps);
 

@@ -29,7 +29,7 @@ static const struct record_field fields[] = {
     FIELD (cpu_bind, STRING, 0, 0),
     FIELD (mpi, STRING, 0, 0),
     FIELD (multi_prog, STRING, 0, 0),
-    FIELD (input, U32, STEP_INPUT_NONE, STEP_INPUT_ONE),
+    FIELD (input, U32, STEP_INPUT_NONE, STEP_INPUT_EACH),
     FIELD (input_task, U32, 0, STEP_TASKS_MAX),
     FIELD (umask, U32, 0, 0777),
     FIELD (pty, BOOLEAN, 0, 1),

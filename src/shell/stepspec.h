@@ -15,8 +15,8 @@
 #define STEP_SPEC_MAX (8 * 1024 * 1024) /* bytes of the text */
 #define STEP_TASKS_MAX (UINT32_C (1) << 22)
 
-/* Who reads standard input. */
-enum step_input { STEP_INPUT_NONE, STEP_INPUT_ALL, STEP_INPUT_ONE };
+/* Who reads standard input; EACH: every task a file of its own. */
+enum step_input { STEP_INPUT_NONE, STEP_INPUT_ALL, STEP_INPUT_ONE, STEP_INPUT_EACH };
 
 struct step_spec {
     char **args; /* the command, NULL-terminated; empty with multi_prog */

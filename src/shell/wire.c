@@ -176,3 +176,9 @@ uint32_t wire_window (uint64_t spool_max, size_t nranks)
     return (uint32_t)MAX (MIN (share, (uint64_t)WIRE_WINDOW_MAX),
                           (uint64_t)WIRE_WINDOW_MIN);
 }
+
+uint32_t wire_input_share (uint32_t ntasks)
+{
+    return MIN (MAX (WIRE_INPUT_SHARES / MAX (ntasks, 1u), WIRE_INPUT_SHARE_MIN),
+                WIRE_INPUT_SHARE_MAX);
+}

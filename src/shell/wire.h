@@ -51,8 +51,13 @@
 #define WIRE_ROOT_SILENT 60.0
 #define WIRE_WINDOW_MAX (512 * 1024)
 #define WIRE_WINDOW_MIN (16 * 1024)
-#define WIRE_WINDOWS (64u << 20) /* bytes for all ranks together, at most */
-#define WIRE_ALL UINT32_MAX      /* as the rank of a message downwards: everybody */
+#define WIRE_WINDOWS (64u << 20)         /* bytes for all ranks together, at most */
+#define WIRE_INPUT_WINDOW (256 * 1024)   /* bytes of input that not all have taken, */
+#define WIRE_INPUT_DIGEST 32             /* and the digest behind a file */
+#define WIRE_INPUT_SHARES (16u << 20)    /* with a file for each task: bytes of all, */
+#define WIRE_INPUT_SHARE_MAX (64u << 10) /* and of one task */
+#define WIRE_INPUT_SHARE_MIN (4u << 10)
+#define WIRE_ALL UINT32_MAX /* as the rank of a message downwards: everybody */
 
 enum wire_type {
     /* upwards */
@@ -83,7 +88,8 @@ enum wire_type {
     WIRE_RUN_HOLD = HOLD_TYPE, /* common/hold.h */
     WIRE_RUN_SIZE,             /* u32 rows, u32 columns of the client's terminal */
     WIRE_RUN = 96,             /* a piece of a step_spec's text; stream 1: the last one */
-    WIRE_RUN_INPUT,            /* bytes for standard input; none: end of file */
+    WIRE_RUN_INPUT,            /* bytes for standard input; none: end of file. With a
+                                * file for each task: u32 task, bytes */
     WIRE_RUN_USED,   /* u32 node of the step, u32 bytes of its output that were written */
     WIRE_RUN_SIGNAL, /* u32 signal for all tasks */
     WIRE_RUN_GONE,   /* by the agent: the client has closed its connection */
@@ -92,7 +98,8 @@ enum wire_type {
     WIRE_RUN_OUTPUT,  /* stream; u32 task, bytes */
     WIRE_RUN_EXIT,    /* u32 task, u32 wait status */
     WIRE_RUN_NOTE,    /* a line for the user */
-    WIRE_RUN_TAKEN,   /* u32 bytes of input that all tasks have taken */
+    WIRE_RUN_TAKEN,   /* u32 bytes of input that all tasks have taken; for each task: u32
+                     * task, u32 bytes */
     WIRE_RUN_END, /* u32 wait status of the worst task, why it ended early or could not
                        * begin ("": all tasks ended) */
     WIRE_RUN_LAST = WIRE_RUN_END,
@@ -107,7 +114,7 @@ enum wire_type {
     WIRE_STEP_OUTPUT, /* as WIRE_RUN_OUTPUT */
     WIRE_STEP_EXIT,   /* stream 1: out of memory; u32 task, u32 wait status */
     WIRE_STEP_FAIL,   /* it cannot start here (the exits of its tasks follow); why */
-    WIRE_STEP_TAKEN,  /* u32 bytes of input that all its tasks here have taken */
+    WIRE_STEP_TAKEN,  /* as WIRE_RUN_TAKEN, of its tasks here */
     WIRE_STEP_PUT,   /* a piece of what this rank puts into the KVS; stream 1: the last */
     WIRE_STEP_ABORT, /* a task wants the step ended: u32 wait status, why */
     WIRE_STEP_USAGE, /* before its last task's exit here: what they used (use_encode()) */
@@ -166,5 +173,8 @@ struct cgroup_memory wire_get_oom (const void *data);
 /* Output window of a member: a quarter of the spool's limit (0: none), at most
  * WIRE_WINDOWS, shared by all ranks; never less than WIRE_WINDOW_MIN. */
 uint32_t wire_window (uint64_t spool_max, size_t nranks);
+
+/* Bytes of input that a task need not have taken, where each has a file of its own. */
+uint32_t wire_input_share (uint32_t ntasks);
 
 #endif

@@ -9,6 +9,7 @@
     relay.py garbage JOB                 each kind of nonsense: the connection is closed
     relay.py half JOB COMMAND...         shuts its side down: the other side ends, too
     relay.py slow JOB PID MIB            takes credit and does not read: what PID grows by is bounded
+    relay.py flood JOB PID MIB           sends input that no task takes: the same, and the step is ended
 
 The bytes are those of src/shell/wire.h and stepspec.h. Steps run in $RELAY_CWD (default: here).
 All waiting has a deadline.
@@ -27,6 +28,7 @@ RUN, INPUT, USED, SIGNAL = 96, 97, 98, 99
 STARTED, OUTPUT, EXIT, NOTE, TAKEN, END = 101, 102, 103, 104, 105, 106
 UPGRADE = ("Connection: Upgrade", "Upgrade: fluxq")
 GROWTH_MAX = 16  # MiB
+INPUT_WINDOW = 256 * 1024
 
 
 def request(job, headers=UPGRADE):
@@ -103,9 +105,15 @@ class Client:
             if message[0] == wanted:
                 return message
 
-    def follow(self, on_output=None):
-        """To the end of the step; its wait status."""
+    def follow(self, on_output=None, source=None):
+        """To the end of the step; its wait status. source: what its tasks read."""
+        room = INPUT_WINDOW
         while True:
+            while source and room > 0:
+                data = source.read(min(room, 65536))
+                self.send(INPUT, data)
+                room -= len(data)
+                source = source if data else None
             message = self.read()
             if message is None:
                 raise SystemExit("the connection ended before the step")
@@ -118,6 +126,8 @@ class Client:
                 if on_output:
                     on_output()
                     on_output = None
+            elif kind == TAKEN:
+                room += struct.unpack("<I", data)[0]
             elif kind == NOTE:
                 print("note: %s" % data.decode(), file=sys.stderr)
             elif kind == END:
@@ -140,12 +150,7 @@ def give_input(job, *command):
     client = Client(job)
     client.start(command, input=1)
     client.until(STARTED)
-    while True:
-        data = sys.stdin.buffer.read(65536)
-        client.send(INPUT, data)
-        if not data:
-            break
-    leave(client.follow())
+    leave(client.follow(source=sys.stdin.buffer))
 
 
 def give_signal(job, number, *command):
@@ -239,6 +244,19 @@ def slow(job, pid, mib):
         raise SystemExit("process %s grew by %d MiB" % (pid, grown))
 
 
+def flood(job, pid, mib):
+    client = Client(job)
+    client.start(["sleep", "1000"], input=1)
+    client.until(STARTED)
+    before = resident(pid)
+    for _ in range(int(mib) * 16):
+        client.send(INPUT, b"\0" * 65536)
+    client.follow()
+    grown = resident(pid) - before
+    if grown > GROWTH_MAX:
+        raise SystemExit("process %s grew by %d MiB" % (pid, grown))
+
+
 COMMANDS = {"run": run, "input": give_input, "signal": give_signal, "hold": hold, "many": many,
-            "refused": refused, "garbage": garbage, "half": half, "slow": slow}
+            "refused": refused, "garbage": garbage, "half": half, "slow": slow, "flood": flood}
 COMMANDS[sys.argv[1]](*sys.argv[2:])

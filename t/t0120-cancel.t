@@ -1,6 +1,7 @@
 #!/bin/sh
 test_description='fluxq-cancel: ends what it is told to and nothing else, says what it could not and why'
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/faults.sh"
 
 start_broker
 chmod 711 "$FLUXQ_RUN"
@@ -8,6 +9,16 @@ chmod 711 "$FLUXQ_RUN"
 submit()
 {
     fluxq-submit -o /dev/null "$@"
+}
+
+connections() # to the broker's socket, which itself counts, too
+{
+    grep -c "${FLUXQ_BROKER#unix://}" /proc/net/unix
+}
+
+more_connections() # THAN
+{
+    [ "$(connections)" -gt "$1" ]
 }
 
 as_nobody()
@@ -71,6 +82,23 @@ test_expect_success 'no signal for what does not run, no signal that does not ex
     test "$(job_state $id)" = PENDING &&
     test_expect_code 2 fluxq-cancel -s NOPE $id && test_expect_code 2 fluxq-cancel -s 0 $id &&
     test_expect_code 2 fluxq-cancel -s 65 $id && fluxq-cancel $id
+'
+
+test_expect_success 'a signal is said to be sent when the agent has done it: not to a step that does not run' '
+    id=$(submit -- sleep 1000) && wait_job_state $id RUNNING &&
+    test_expect_code 1 fluxq-cancel $id.7 2>err && grep "^fluxq-cancel: .*job $id: step 7 does not run" err &&
+    test_expect_code 1 fluxq-cancel -s USR1 $id.0 2>err && grep "^fluxq-cancel: .*job $id: step 0 does not run" err &&
+    test "$(job_state $id)" = RUNNING && fluxq-cancel $id
+'
+
+test_expect_success 'an agent that does not answer is named, also when the broker stops meanwhile' '
+    id=$(submit -- sleep 1000) && wait_job_state $id RUNNING && worker=$(worker_of $id 0) &&
+    test_when_finished "kill -CONT $worker 2>/dev/null || :" && kill -STOP $worker &&
+    test_expect_code 1 fluxq-cancel -s CONT $id 2>err && grep "job $id: its agent does not answer" err &&
+    before=$(connections) && { fluxq-cancel -s CONT $id 2>told & } && client=$! &&
+    wait_until 5 more_connections $before && stop_broker &&
+    test_expect_code 1 wait $client && grep "^fluxq-cancel: " told &&
+    kill -CONT $worker && start_broker && fluxq-cancel $id && wait_job_state $id CANCELLED
 '
 
 test_expect_success 'wrong usage: nothing named, no ids, an unknown state' '

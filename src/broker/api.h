@@ -47,7 +47,7 @@ void api_job_priority (struct broker *b, struct http_request *req,
                        const struct api_path *path);
 void api_fair_share (struct broker *b, struct http_request *req,
                      const struct api_path *path);
-/* control.c */
+/* cancel.c, urgency.c */
 void api_job_limit (struct broker *b, struct http_request *req,
                     const struct api_path *path);
 void api_job_urgency (struct broker *b, struct http_request *req,

@@ -353,6 +353,7 @@ void broker_stop (struct broker *b)
     b->stop_by = clock_mono () + FAREWELL_SECONDS;
     watch_close (b);
     relay_close_all (b);
+    broker_cancels_close (b);
     uv_timer_start (&b->farewell, farewell_cb, FAREWELL_MS, FAREWELL_MS);
 }
 
@@ -378,6 +379,7 @@ void broker_destroy (struct broker *b)
     if (b->journal)
         broker_flush (b);
     relay_close_all (b);
+    broker_cancels_close (b);
     http_server_destroy (b->http);
     if (b->exec)
         b->ops->destroy (b->exec);

@@ -1,6 +1,6 @@
 /* broker.h - the state of fluxqd; one loop, one thread owns it all
  *
- *   request --> api*.c --> submit.c / control.c --\
+ *   request --> api*.c --> submit.c / cancel.c --\
  *                                                  lifecycle.c: broker_emit()
  *   executor --> exec_host.c ---------------------/     |  job_apply(), journal
  *   plan.c (sched_next) -------------------------/      v
@@ -167,6 +167,7 @@ struct broker {
     struct submission *unjudged;    /* that wait until the matchers are prepared */
     struct watcher *watchers;       /* GET /v1/watch */
     struct relay *relays;           /* POST /v1/jobs/ID/connect */
+    struct cancelling *cancelling;  /* POST /v1/cancel that waits for agents */
     size_t nrelays;
 };
 
@@ -500,6 +501,11 @@ void watch_follow (struct broker *b, struct entry *e, struct http_request *req);
 /* The agents of this attempt are no more. */
 void relay_job_over (struct broker *b, uint64_t id);
 void relay_close_all (struct broker *b);
+
+/* -- cancel.c -- */
+
+/* Who waits for agents is answered. */
+void broker_cancels_close (struct broker *b);
 
 /* -- api.c -- */
 void api_handle (struct http_request *req, void *arg); /* arg: struct broker */

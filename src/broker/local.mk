@@ -9,9 +9,9 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/array.c \
 	src/broker/avoid.c \
 	src/broker/broker.c \
+	src/broker/cancel.c \
 	src/broker/columns.c \
 	src/broker/config.c \
-	src/broker/control.c \
 	src/broker/correspond.c \
 	src/broker/deadline.c \
 	src/broker/depend.c \
@@ -37,6 +37,7 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/start.c \
 	src/broker/submit.c \
 	src/broker/suspects.c \
+	src/broker/urgency.c \
 	src/broker/users.c \
 	src/broker/watch.c
 

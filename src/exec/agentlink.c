@@ -95,6 +95,8 @@ static void command_free (struct command *c)
     free (c);
 }
 
+static void command_end (struct command *c, int rc);
+
 static void link_free (struct agentlink *l)
 {
     struct command *c, *tmp;
@@ -102,7 +104,7 @@ static void link_free (struct agentlink *l)
     httpc_cancel (l->req);
     DL_FOREACH_SAFE (l->commands, c, tmp)
     {
-        command_free (c);
+        command_end (c, -ESRCH);
     }
     uv_close ((uv_handle_t *)&l->timer, on_timer_closed);
 }

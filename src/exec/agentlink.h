@@ -50,14 +50,16 @@ struct agentlink *agentlink_open (struct httpc *h, uv_loop_t *loop,
                                   const uint8_t key[AGENT_KEY_SIZE], uint64_t offset,
                                   const struct agentlink_events *ev, void *arg,
                                   struct error *err);
-/* Ends all at once; none of its callbacks comes after this, those of commands neither.
- * May be called within them. */
+/* Ends all at once; none of its callbacks comes after this. May be called within them. done
+ * of a command that is under way comes before it returns, or the callback that it is called
+ * within does. */
 void agentlink_close (struct agentlink *l);
 /* Goes on after on_bytes refused bytes; else does nothing. */
 void agentlink_resume (struct agentlink *l);
-/* Sent once, tried again for 30 s on connection trouble; done (may be NULL) gets 0 or
- * negative errno: -ENOENT: there is no such agent; -EACCES: it does not believe us;
- * -EINVAL: it refused. */
+/* Sent once, tried again for 30 s on connection trouble; done (may be NULL) comes once, and
+ * later, with 0 or negative errno: -ENOENT: there is no such step, or no batch script, or no
+ * such agent; -EACCES: it does not believe us; -EINVAL: it refused; -ESRCH: the link is
+ * closed. */
 void agentlink_signal (struct agentlink *l, int signum, enum exec_whom whom, int64_t step,
                        void (*done) (int rc, void *arg), void *arg);
 /* The job's time limit in seconds from its start, 0: none. Tried for as long as the link is

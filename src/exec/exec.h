@@ -151,9 +151,12 @@ struct exec_ops {
                     const struct agentstream_events *ev, void *arg,
                     struct agentstream **ret, struct error *err);
     /* step: to that step's tasks, and whom is not looked at; or EXEC_NO_STEP. signum 0: end
-     * that step. -ESRCH when it does not run. */
+     * that step. -ESRCH when it does not run. Else done comes once, later, with what became
+     * of it: 0; -ENOENT: there is no such step, or no batch script; -ESRCH: the job has ended
+     * meanwhile; others: its agent could not be reached, or refused. */
     int (*signal) (struct exec *x, struct exec_job *job, int signum, enum exec_whom whom,
-                   int64_t step, struct error *err);
+                   int64_t step, void (*done) (int rc, void *arg), void *arg,
+                   struct error *err);
     /* job->time_limit is another one now, and job->limit_changed is set: tell its agent, now
      * or as soon as there is one. It holds from then on. */
     void (*limit) (struct exec *x, struct exec_job *job);

@@ -253,14 +253,16 @@ static void kube_exec_terminate (struct exec *x, struct exec_job *job, const cha
 }
 
 static int kube_exec_signal (struct exec *x, struct exec_job *job, int signum,
-                             enum exec_whom whom, int64_t step, struct error *err)
+                             enum exec_whom whom, int64_t step,
+                             void (*done) (int rc, void *arg), void *arg,
+                             struct error *err)
 {
     struct kjob *k = job->aux;
 
     (void)x;
     if (!k || !k->link || k->phase != K_RUN)
         return error_set (err, ESRCH, "job %ju does not run", (uintmax_t)job->id);
-    agentlink_signal (k->link, signum, whom, step, NULL, NULL);
+    agentlink_signal (k->link, signum, whom, step, done, arg);
     return 0;
 }
 

@@ -138,10 +138,11 @@ static int check (struct exec *x, const struct jobspec *js, uid_t uid, struct er
 }
 
 static int send_signal (struct exec *x, struct exec_job *job, int signum,
-                        enum exec_whom whom, int64_t step, struct error *err)
+                        enum exec_whom whom, int64_t step,
+                        void (*done) (int rc, void *arg), void *arg, struct error *err)
 {
     (void)x;
-    return local_job_signal (job, signum, whom, step, err);
+    return local_job_signal (job, signum, whom, step, done, arg, err);
 }
 
 static void limit (struct exec *x, struct exec_job *job)

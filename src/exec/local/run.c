@@ -821,7 +821,7 @@ void local_job_terminate (struct exec *x, struct exec_job *job, const char *reas
 }
 
 int local_job_signal (struct exec_job *job, int signum, enum exec_whom whom, int64_t step,
-                      struct error *err)
+                      void (*done) (int rc, void *arg), void *arg, struct error *err)
 {
     struct local_job *l = job->aux;
 
@@ -830,7 +830,7 @@ int local_job_signal (struct exec_job *job, int signum, enum exec_whom whom, int
     open_link (l);
     if (!l->link)
         return error_set (err, ESRCH, "its agent cannot be reached");
-    agentlink_signal (l->link, signum, whom, step, NULL, NULL);
+    agentlink_signal (l->link, signum, whom, step, done, arg);
     return 0;
 }
 

@@ -1,8 +1,12 @@
-/* control.c - users and operators act on jobs: cancel, signal, hold
+/* cancel.c - POST /v1/cancel: jobs are cancelled, or they or their steps are signalled
+ *
+ * What is cancelled is said to be so when that is committed; what is signalled when the job's
+ * agent has done it, or has not answered for SIGNAL_MS.
  */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <utlist.h>
 
 #include "broker/api.h"
 #include "common/clock.h"
@@ -11,11 +15,23 @@
 #define TARGETS_A_LOOK 32  /* at the clock */
 #define SAID_MAX 20 /* tasks of an array that had ended: no more are told one by one */
 #define NOTE_MAX 4096
-#define HOLD_REASON_MAX 400
+#define SIGNAL_MS 5000
+
+struct cancelling;
+
+/* A signal with a job's agent. */
+struct telling {
+    struct cancelling *c; /* NULL: answered without it */
+    uint64_t id;
+    struct telling *prev, *next;
+};
 
 /* A cancel of many jobs takes many turns: the ids are collected, then worked off. */
 struct cancelling {
     struct broker *b;
+    struct cancelling *prev, *next; /* those that wait for agents */
+    uv_timer_t *timer;              /* ... and for how long */
+    struct telling *tellings;
     struct http_request *req;
     char *note;
     int64_t signum; /* 0: cancel */
@@ -32,6 +48,10 @@ struct cancelling {
 
 static void cancelling_free (struct cancelling *c)
 {
+    struct telling *t;
+
+    DL_FOREACH (c->tellings, t)
+        t->c = NULL;
     json_decref (c->done);
     json_decref (c->failed);
     free (c->list);
@@ -250,10 +270,113 @@ static int cancel_for_good (struct cancelling *c, struct entry *e)
     return rc;
 }
 
-static int cancel_one (struct cancelling *c, struct entry *e)
+/* -- signals -- */
+
+static void answer (struct cancelling *c);
+
+static void timer_closed (uv_handle_t *h)
+{
+    free (h);
+}
+
+/* Those that have not answered are said to have not. */
+static void answer_now (struct cancelling *c, const char *why)
+{
+    struct telling *t;
+
+    while ((t = c->tellings)) {
+        DL_DELETE (c->tellings, t);
+        t->c = NULL;
+        failed (c, t->id, "agent-unreachable", "job %ju: %s", (uintmax_t)t->id, why);
+    }
+    DL_DELETE (c->b->cancelling, c);
+    uv_close ((uv_handle_t *)c->timer, timer_closed);
+    answer (c);
+    cancelling_free (c);
+}
+
+static void signals_overdue (uv_timer_t *timer)
+{
+    answer_now (timer->data, "its agent does not answer; the signal may still reach it");
+}
+
+/* All targets have been worked off: the answer now, or when the agents have said theirs. */
+static void conclude (struct cancelling *c)
+{
+    if (c->tellings && !c->b->dead && (c->timer = calloc (1, sizeof (*c->timer)))) {
+        uv_timer_init (c->b->loop, c->timer);
+        c->timer->data = c;
+        uv_timer_start (c->timer, signals_overdue, SIGNAL_MS, 0);
+        DL_APPEND (c->b->cancelling, c);
+        return;
+    }
+    answer (c);
+    cancelling_free (c);
+}
+
+void broker_cancels_close (struct broker *b)
+{
+    struct cancelling *c, *next;
+
+    DL_FOREACH_SAFE (b->cancelling, c, next)
+    {
+        answer_now (c, "the broker stops; the signal may still reach it");
+    }
+}
+
+static void told (struct cancelling *c, uint64_t id, int rc)
+{
+    if (rc == 0)
+        json_array_append_new (c->done, json_integer ((json_int_t)id));
+    else if (rc == -ENOENT && c->step != EXEC_NO_STEP)
+        failed (c, id, "wrong-state", "job %ju: step %jd does not run", (uintmax_t)id,
+                (intmax_t)c->step);
+    else if (rc == -ENOENT)
+        failed (c, id, "wrong-state", "job %ju: its batch script does not run",
+                (uintmax_t)id);
+    else if (rc == -ESRCH)
+        failed (c, id, "wrong-state", "job %ju has ended already", (uintmax_t)id);
+    else
+        failed (c, id, "agent-unreachable", "job %ju: its agent: %s", (uintmax_t)id,
+                strerror (-rc));
+}
+
+static void on_told (int rc, void *arg)
+{
+    struct telling *t = arg;
+    struct cancelling *c = t->c;
+
+    if (c) {
+        DL_DELETE (c->tellings, t);
+        told (c, t->id, rc);
+    }
+    free (t);
+    if (c && c->timer && !c->tellings)
+        answer_now (c, "");
+}
+
+static int signal_one (struct cancelling *c, struct entry *e)
 {
     struct error err = { 0 };
-    struct broker *b = c->b;
+    struct telling *t = calloc (1, sizeof (*t));
+
+    if (!t)
+        return -ENOMEM;
+    *t = (struct telling){ .c = c, .id = e->id };
+    DL_APPEND (c->tellings, t);
+    if (c->b->ops->signal (c->b->exec, e->xjob, (int)c->signum, c->whom, c->step, on_told,
+                           t, &err)
+        < 0) {
+        failed (c, e->id, "wrong-state", "job %ju: %s", (uintmax_t)e->id, err.text);
+        DL_DELETE (c->tellings, t);
+        free (t);
+    }
+    return 0;
+}
+
+/* 1: it is said later whether it could be done. */
+static int cancel_one (struct cancelling *c, struct entry *e)
+{
     uintmax_t id = e->id;
 
     if (c->signum == 0 && c->step == EXEC_NO_STEP)
@@ -270,11 +393,10 @@ static int cancel_one (struct cancelling *c, struct entry *e)
                 id);
         return -ENOENT;
     }
-    if (b->ops->signal (b->exec, e->xjob, (int)c->signum, c->whom, c->step, &err) < 0) {
-        failed (c, e->id, "wrong-state", "job %ju: %s", id, err.text);
-        return -ESRCH;
-    }
-    return 0;
+    int rc = signal_one (c, e);
+    if (rc < 0)
+        failed (c, e->id, "busy", "job %ju: %s", id, strerror (-rc));
+    return rc < 0 ? rc : 1;
 }
 
 static void cancel_try (struct cancelling *c, const struct target *t)
@@ -310,6 +432,10 @@ static bool go_on (struct cancelling *c)
 
 static void answer (struct cancelling *c)
 {
+    if (c->b->dead) {
+        http_reply_problem (c->req, 503, "busy", "the broker has stopped before the end");
+        return;
+    }
     broker_reply_after_commit (
         c->b, c->req, json_pack ("{s:O s:O}", "done", c->done, "failed", c->failed));
 }
@@ -319,15 +445,10 @@ static void go_on_after_commit (void *arg)
 {
     struct cancelling *c = arg;
 
-    if (c->b->dead) {
-        http_reply_problem (c->req, 503, "busy", "the broker has stopped before the end");
-    } else if (go_on (c)) {
-        answer (c);
-    } else {
+    if (c->b->dead || go_on (c))
+        conclude (c);
+    else
         broker_after_commit (c->b, go_on_after_commit, c);
-        return;
-    }
-    cancelling_free (c);
 }
 
 /* Operators' wide strokes need a filter; so does everybody's. */
@@ -400,72 +521,4 @@ void api_cancel (struct broker *b, struct http_request *req, const struct api_pa
         go_on_after_commit (c);
     }
     api_filter_release (&f);
-}
-
-/* What an operator has held, its user does not release, nor hold anew in their own name. */
-static bool urgency_is_refused (struct broker *b, struct http_request *req,
-                                const struct entry *e, int64_t urgency)
-{
-    const char *note = e->job->hold_note;
-
-    if (e->job->state >= JOB_RUN)
-        http_reply_problem (req, 409, "wrong-state",
-                            "job %ju does not wait any more (%s)", (uintmax_t)e->id,
-                            job_phase_name (job_phase (e->job)));
-    else if (api_is_operator (b, req))
-        return false;
-    else if (urgency > 16)
-        http_reply_problem (req, 403, "not-operator",
-                            "urgency above 16 is for operators");
-    else if (e->job->held_by_operator)
-        http_reply_problem (req, 403, "not-operator",
-                            "job %ju is held by operator%s%s: only operators release it",
-                            (uintmax_t)e->id, note ? ", " : "", note ? note : "");
-    else
-        return false;
-    return true;
-}
-
-void api_job_urgency (struct broker *b, struct http_request *req,
-                      const struct api_path *path)
-{
-    static const char *const keys[] = { "urgency", "reason", NULL };
-    const char *reason = NULL;
-    struct error err = { 0 };
-    struct entry *e = api_entry (b, req, path, NULL);
-    int64_t urgency = 0;
-
-    if (!e || !api_require (b, req, e))
-        return;
-    if (e->job->array && strchr (path->arg, '_')) {
-        http_reply_problem (req, 409, "wrong-state",
-                            "the tasks of array %ju that wait are held and released "
-                            "together: name %ju",
-                            (uintmax_t)e->id, (uintmax_t)e->id);
-        return;
-    }
-    autojson json_t *body = api_body (req, keys);
-    if (!body)
-        return;
-    if (json_get_int (body, "urgency", 0, 31, &urgency, JSON_REQUIRED, "request", &err)
-            < 0
-        || json_get_string (body, "reason", &reason, JSON_OPTIONAL_KEY, "request", &err)
-               < 0) {
-        http_reply_problem (req, 400, "bad-request", "%s", err.text);
-        return;
-    }
-    if (reason && (urgency > 0 || !*reason || strlen (reason) > HOLD_REASON_MAX)) {
-        http_reply_problem (req, 400, "bad-request",
-                            "reason: 1 to %d bytes, and with urgency 0 only",
-                            HOLD_REASON_MAX);
-        return;
-    }
-    if (urgency_is_refused (b, req, e, urgency))
-        return;
-    json_t *context = json_pack ("{s:I s:I}", "urgency", (json_int_t)urgency, "userid",
-                                 (json_int_t)http_request_uid (req));
-    if (reason)
-        json_object_set_new (context, "note", broker_text (reason));
-    broker_emit (b, e, "urgency", context);
-    broker_reply_after_commit (b, req, json_object ());
 }

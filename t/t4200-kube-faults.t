@@ -28,7 +28,7 @@ with() {
 }
 all_completed() { # IDS...
     for job; do
-        timeout 120 fluxq-show job "$job" --json | jq -e '.state == "COMPLETED"' >/dev/null || return 1
+        [ "$(job_state "$job")" = COMPLETED ] || return 1
     done
 }
 node_info() { fluxq-info --json | jq -e --arg name "$1" ".nodes[] | select(.name == \$name) | $2" >/dev/null; }

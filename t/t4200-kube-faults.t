@@ -1,6 +1,5 @@
 #!/bin/sh
-# t4200-kube-faults.t: what breaks in and around the cluster of t/kube (started here if it is not up).
-# Needs root; about 4 minutes.
+# t4200-kube-faults.t: what breaks in and around a real cluster. Needs root; about 4 minutes.
 
 test_description='the Kubernetes executor when something breaks
 
@@ -50,16 +49,7 @@ spec:
 END
 }
 
-# What a run that was cut off may have left.
-clean_up() {
-    k delete pods -l app=foreign --wait=false && k delete quota,serviceaccount,rolebinding t4200 --ignore-not-found &&
-        k delete clusterrolebinding t4200 --ignore-not-found && k uncordon node1 && k uncordon node2
-}
-
-test_expect_success 'the cluster is up' '
-    timeout 300 "$KUBE/up" && configs=$(dirname "$("$KUBE/enter" printenv KUBECONFIG)") &&
-    clean_up && settings
-'
+own_cluster --nodes 3
 
 # ---- who the broker is ----
 

@@ -15,6 +15,7 @@
 #     said ID TEXT              the job's events have it (a basic regular expression)
 #     on_our_nodes PATTERN      pids of the processes on the nodes of this cluster whose command line has it
 #     agent_pids ID RANK        pids of that rank's agent, one line each
+#     kill_agent ID RANK        SIGKILL to all of them; one may end with the other
 #
 # Variables: KUBE, HERE; configs, the directory of the kubeconfigs, after own_cluster; CLUSTER_ID is to be
 # set by the test.
@@ -123,4 +124,10 @@ agent_pids()
         { tr '\0' '\n' <"/proc/$lib_pid/environ"; } 2>/dev/null | grep -q "^HOSTNAME=fluxq-$CLUSTER_ID-$1-[0-9]*-$2" &&
             echo "$lib_pid"
     done
+}
+
+kill_agent()
+{
+    lib_pids=$(agent_pids "$1" "$2")
+    [ -n "$lib_pids" ] && { kill -9 $lib_pids 2>/dev/null || :; }
 }

@@ -6,12 +6,6 @@ test_description='the Kubernetes executor: jobs run, end, fail and recover on a 
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"
 CLUSTER_ID=t4100
 
-# kill_agent JOB RANK: all processes of that rank's agent. One may end with the other.
-kill_agent() {
-    pids=$(agent_pids "$1" "$2")
-    [ -n "$pids" ] && { kill -9 $pids 2>/dev/null || :; }
-}
-
 own_cluster --nodes 3
 
 test_expect_success 'the broker finds the cluster and its nodes' '

@@ -267,7 +267,7 @@ test_expect_success 'so does one of which a pod is killed as a whole, of any ran
     for rank in 0 1; do
         rm -f eaten.out && id=$(fluxq-submit -N 2 --mem 64 --requeue -o eaten.out -- \
             sh -c "[ \$FLUXQ_PROCID != $rank ] || { dd if=/dev/zero of=/dev/null bs=300M count=1; echo eaten; }; sleep 97621") &&
-        wait_until 60 grep -q eaten eaten.out && kill -9 $(agent_pids "$id" $rank) &&
+        wait_until 60 grep -q eaten eaten.out && kill_agent "$id" $rank &&
         wait_job_state "$id" OUT_OF_MEMORY 90 &&
         said "$id" "node[123]: out of memory: it asked for 64 MiB, and all of that was in use" &&
         [ "$(count_events "$id" requeue)" = 0 ] && wait_until 60 no_jobs_of_ours || return 1

@@ -54,7 +54,7 @@ kill_all()
 
 none_active()
 {
-    [ "$(fluxq-queue --json | jq '.jobs | length')" = 0 ]
+    lib_active=$(fluxq-queue --no-header) && [ -z "$lib_active" ]
 }
 
 nodes_free()

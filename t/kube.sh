@@ -1,6 +1,9 @@
 # shellcheck shell=sh
 # kube.sh: what the tests of the Kubernetes executor share, after lib.sh. Needs root.
 #
+#     own_cluster [ARGUMENTS...]   starts a cluster for this suite alone, with these arguments of t/kube/up; it
+#                               goes with the suite, however that ends. A case of its own, the first; without a
+#                               cluster there are no others
 #     k ARGUMENTS...            kubectl as the cluster's administrator, in the namespace fluxq
 #     our_objects               names of all objects of this test's broker, pods too
 #     no_jobs_of_ours           none of them is left but the agent's ConfigMap
@@ -10,13 +13,41 @@
 #     has_lines FILE N          the file has N lines or more
 #     counts_up FILE N          it has the lines 0, 1, ..., N-1: none is missing and none twice
 #     said ID TEXT              the job's events have it (a basic regular expression)
+#     on_our_nodes PATTERN      pids of the processes on the nodes of this cluster whose command line has it
 #     agent_pids ID RANK        pids of that rank's agent, one line each
+#     kill_agent ID RANK        SIGKILL to all of them; one may end with the other
 #
-# Variables: KUBE, HERE; CLUSTER_ID is to be set by the test.
+# Variables: KUBE, HERE; configs, the directory of the kubeconfigs, after own_cluster; CLUSTER_ID is to be
+# set by the test.
 
 KUBE=$FLUXQ_SOURCE_DIR/t/kube
 HERE=$PWD
 chmod 711 "$FLUXQ_RUN"
+
+# Clusters stand side by side, so suites do. The name says whose it is, by which t/kube/down --orphans
+# knows what a suite left that was killed.
+own_cluster()
+{
+    FLUXQ_KUBE_NAME=fluxqt$$ FLUXQ_KUBE_RUN=/tmp/fluxqt$$-kube
+    export FLUXQ_KUBE_NAME FLUXQ_KUBE_RUN
+    lib_shape=$*
+    trap cluster_finish EXIT
+    test_expect_success 'the cluster is up' '
+        timeout 300 "$KUBE/up" $lib_shape && configs=$(dirname "$("$KUBE/enter" printenv KUBECONFIG)")
+    '
+    [ -n "${configs:-}" ] || test_done
+}
+
+# All that is in the cluster goes, the broker too. What cannot be taken away is an error of the suite.
+cluster_finish()
+{
+    status=$?
+    trap - EXIT
+    trap '' INT TERM HUP
+    timeout 60 "$KUBE/down" >"$FLUXQ_RUN/down.log" 2>&1 || { status=1 && cat "$FLUXQ_RUN/down.log" >&2; }
+    (exit $status)
+    lib_finish
+}
 
 k()
 {
@@ -80,10 +111,23 @@ said()
     fluxq-show job "$1" --events >events && grep -q -e "$2" events
 }
 
+on_our_nodes()
+{
+    for lib_pid in $(pgrep -f -- "$1"); do
+        ! grep -qs "/${FLUXQ_KUBE_NAME:-fluxq}-node" "/proc/$lib_pid/cgroup" || echo "$lib_pid"
+    done
+}
+
 agent_pids()
 {
-    for lib_pid in $(pgrep -f "fluxq-shell --launch /fluxq/job/launch .*--rank $2\$"); do
+    for lib_pid in $(on_our_nodes "fluxq-shell --launch /fluxq/job/launch .*--rank $2\$"); do
         { tr '\0' '\n' <"/proc/$lib_pid/environ"; } 2>/dev/null | grep -q "^HOSTNAME=fluxq-$CLUSTER_ID-$1-[0-9]*-$2" &&
             echo "$lib_pid"
     done
+}
+
+kill_agent()
+{
+    lib_pids=$(agent_pids "$1" "$2")
+    [ -n "$lib_pids" ] && { kill -9 $lib_pids 2>/dev/null || :; }
 }

@@ -185,9 +185,10 @@ job_field()
     fluxq-show job "$1" --json | jq -r ".$2"
 }
 
+# Asked for so often that it must be cheap: jq takes twenty times as long as fluxq-show.
 job_state()
 {
-    job_field "$1" state
+    fluxq-show job "$1" --json | sed -n 's/^  "state": "\(.*\)",*$/\1/p'
 }
 
 lib_state_reached()

@@ -78,8 +78,16 @@ machine() {
         "$BUILD_HOME/.kube" 2>/dev/null
     sysctl vm.overcommit_memory vm.panic_on_oom kernel.panic kernel.panic_on_oops \
         kernel.keys.root_maxkeys kernel.keys.root_maxbytes net.ipv4.ip_forward
-    # what it was, while some cluster is up, and is again after the last one
-    cat /run/fluxq-kube-inotify 2>/dev/null || cat /proc/sys/fs/inotify/max_user_instances
+    inotify_limit
+}
+
+# What it was, while some cluster is up, and is again after the last one. Another that comes up
+# meanwhile notes it before it changes it.
+inotify_limit() {
+    local note=/run/fluxq-kube-inotify now
+    cat $note 2>/dev/null && return
+    now=$(cat /proc/sys/fs/inotify/max_user_instances)
+    cat $note 2>/dev/null || echo "$now"
 }
 
 # Start time of a process that is no zombie: with its pid it names the process.
@@ -120,11 +128,7 @@ test_expect_success 'these tests run as root' '
 '
 
 test_expect_success 'instances of runs that were cut off are taken away' '
-    for name in $(ls /run/netns 2>/dev/null | sed -n "s/^\(fluxqt[0-9]*b\?\)-kube$/\1/p"); do
-        pid=$(echo $name | tr -dc 0-9)
-        kill -0 $pid 2>/dev/null || other_instance $name "$KUBE/down" || return 1
-    done &&
-    down && machine >before && test_must_fail grep "$FLUXQ_KUBE_NAME" before
+    "$KUBE/down" --orphans && down && machine >before && test_must_fail grep "$FLUXQ_KUBE_NAME" before
 '
 
 test_expect_success 'build: all pieces are there afterwards' '
@@ -423,6 +427,13 @@ test_expect_success 'a second cluster beside it: both work, the end of one leave
     "$KUBE/status" && k exec on1 -- true && test_must_fail k get pod there
 '
 
+test_expect_success 'down --orphans: what a suite left that was killed goes, and nothing else' '
+    sh -c "exit 0" & dead=$! && wait $dead && netns=/run/netns/fluxqt$dead-kube &&
+    touch $netns && unshare --net=$netns true && { nsenter --net=$netns sleep 300 & } && left=$! &&
+    until_true 10 eval "test \$(stat -Lc %i /proc/$left/ns/net) = $(stat -Lc %i $netns)" &&
+    "$KUBE/down" --orphans && test ! -e $netns && test -z "$(started $left)" && "$KUBE/status"
+'
+
 test_expect_success 'up starts a broken cluster anew' '
     kill -9 "$(cat "$RUN/pid/etcd")" && test_expect_code 1 "$KUBE/status" &&
     up --nodes 3 2>output && grep broken output && "$KUBE/status" && test_must_fail k get pod on1
@@ -431,7 +442,7 @@ test_expect_success 'up starts a broken cluster anew' '
 test_expect_success 'down leaves nothing, also of what enter started; down again is harmless' '
     pod last "nodeName: node1" "$SLEEP" | k create -f - &&
     k wait --for=condition=Ready --timeout=60s pod/last &&
-    { "$KUBE/enter" sleep 600 & } && until_true 10 pgrep -f "^sleep 600" &&
+    { "$KUBE/enter" sleep 600 & } && entered=$! && until_true 10 eval "processes | grep \"^$entered \"" &&
     processes >pids && test "$(wc -l <pids)" -gt 20 &&
     down && none_alive pids && nothing_left && down && nothing_left
 '

@@ -1,24 +1,15 @@
 #!/bin/sh
-# t4100-exec-kube.t: jobs on the real cluster of t/kube (started here if it is not up). Needs root.
+# t4100-exec-kube.t: jobs on a real cluster. Needs root.
 
 test_description='the Kubernetes executor: jobs run, end, fail and recover on a real cluster'
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"
 CLUSTER_ID=t4100
 
-# kill_agent JOB RANK: all processes of that rank's agent. One may end with the other.
-kill_agent() {
-    pids=$(agent_pids "$1" "$2")
-    [ -n "$pids" ] && { kill -9 $pids 2>/dev/null || :; }
-}
-
-test_expect_success 'the cluster is up' '
-    timeout 300 "$KUBE/up" &&
-    configs=$(dirname "$("$KUBE/enter" printenv KUBECONFIG)") &&
-    write_config "$configs/fluxq.kubeconfig"
-'
+own_cluster --nodes 3
 
 test_expect_success 'the broker finds the cluster and its nodes' '
+    write_config "$configs/fluxq.kubeconfig" &&
     start_broker --kube --config "$HERE/kube.yaml" &&
     for i in 1 2 3; do wait_until 30 sh -c "fluxq-info --json | grep -q node$i" || return 1; done
 '
@@ -68,7 +59,7 @@ test_expect_success 'a program here is a client of the job, through the API serv
 
 test_expect_success 'such a client goes: its step ends; the job ends: so does the client' '
     relay half "$id" sleep 97812 >out && test_cmp expected out &&
-    wait_until 20 sh -c "! pgrep -f \"^sleep 97812\"" &&
+    wait_until 20 eval "[ -z \"\$(on_our_nodes \"^sleep 97812\")\" ]" &&
     { relay hold "$id" sleep 97813 >held & } && wait_until 20 grep started held &&
     fluxq-cancel "$id" && wait_job_state "$id" CANCELLED 60 &&
     wait_until 20 grep closed held &&

@@ -1,6 +1,5 @@
 #!/bin/sh
-# t4110-start-clocks.t: starts that take too long on the cluster of t/kube (started here if it is not
-# up). Needs root; about 2 minutes.
+# t4110-start-clocks.t: starts that take too long on a real cluster. Needs root; about 2 minutes.
 
 test_description='the clocks of a start on a real cluster: not placed, image being pulled, created and not ready
 
@@ -58,8 +57,9 @@ while True:
     kept.append(s.accept())
 END
 
-test_expect_success 'the cluster is up, and a registry that never answers' '
-    timeout 300 "$KUBE/up" && configs=$(dirname "$("$KUBE/enter" printenv KUBECONFIG)") &&
+own_cluster --nodes 3
+
+test_expect_success 'the broker knows its nodes, and there is a registry that never answers' '
     { "$KUBE/enter" timeout 600 python3 silent.py & } && silent=$! && wait_until 20 test -e silent.up &&
     with "start-timeout: 6s" "pull-timeout: 15s" "start-retries: 1" &&
     for i in 1 2 3; do wait_until 30 eval "node_state node$i | grep -q ^up" || return 1; done

@@ -12,8 +12,6 @@ test_description='gangs: two large jobs and a quick one at once, 20 times over; 
 
 A job that never ends, two that are half-started, or something left over would fail this.
 '
-FLUXQ_KUBE_NAME=fluxqg$$ FLUXQ_KUBE_RUN=/tmp/fluxqg$$-kube
-export FLUXQ_KUBE_NAME FLUXQ_KUBE_RUN
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"
@@ -93,11 +91,9 @@ sizes_of()
     done
 }
 
-# All that is in the cluster goes, the broker and the watch too.
-trap 'status=$?; timeout 60 "$KUBE/down" >/dev/null 2>&1; (exit $status); lib_finish' EXIT
+own_cluster --nodes 3 --cpus 60 --mem 11
 
-test_expect_success 'the cluster is up' '
-    timeout 300 "$KUBE/up" --nodes 3 --cpus 60 --mem 11 && configs=$(dirname "$("$KUBE/enter" printenv KUBECONFIG)") &&
+test_expect_success 'the broker knows its nodes' '
     write_config "$configs/fluxq.kubeconfig" && start_broker --kube --config "$HERE/kube.yaml" &&
     wait_until 30 sh -c "fluxq-info --json | jq -e \"[.nodes[] | select(.state == \\\"up\\\")] | length == 3\"" && start_watch
 '

@@ -7,8 +7,6 @@ test_description='steps and MPI on a real cluster
 A step that does not reach all pods, an MPI program that finds its other tasks only with settings of the
 user, or something left over would fail this.
 '
-FLUXQ_KUBE_NAME=fluxqs$$ FLUXQ_KUBE_RUN=/tmp/fluxqs$$-kube
-export FLUXQ_KUBE_NAME FLUXQ_KUBE_RUN
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"
 CLUSTER_ID=t4500
@@ -41,16 +39,13 @@ delete_pod() # ID RANK
         grep -q deleted deleted
 }
 
-# All that is in the cluster goes, the broker too.
-trap 'status=$?; timeout 60 "$KUBE/down" >/dev/null 2>&1; (exit $status); lib_finish' EXIT
-
 chmod 711 "$HERE"
 mkdir -m 777 "$OUT"
 
-test_expect_success 'the cluster is up, and has the image' '
-    image=$(timeout 180 "$KUBE/mpi-image") && timeout 300 "$KUBE/up" --nodes 3 &&
-    timeout 120 "$KUBE/node" load "$image" &&
-    configs=$(dirname "$("$KUBE/enter" printenv KUBECONFIG)") &&
+own_cluster --nodes 3
+
+test_expect_success 'it has the image, and the broker knows its nodes' '
+    image=$(timeout 180 "$KUBE/mpi-image") && timeout 120 "$KUBE/node" load "$image" &&
     write_config "$configs/fluxq.kubeconfig" "  image: mpi:1" &&
     start_broker --kube --config "$HERE/kube.yaml" &&
     wait_until 30 sh -c "fluxq-info --json | jq -e \"[.nodes[] | select(.state == \\\"up\\\")] | length == 3\""

@@ -3,8 +3,9 @@
 #
 # A node takes 8 inotify instances and root has 128 by default: enough for one cluster, not
 # for a few. The first cluster that goes up raises the limit and notes what it was; the last
-# one that goes down puts it back. An instance counts from its namespace's name on, which
-# `up` makes before it comes here.
+# one that goes down puts it back. An instance counts while its namespace has a name: `up`
+# makes that before it comes here, and `down` takes it away before, so that of two that go
+# down at once the later one sees that it is the last.
 
 INOTIFY_NOTE=/run/fluxq-kube-inotify
 INOTIFY_LIMIT=/proc/sys/fs/inotify/max_user_instances
@@ -28,7 +29,7 @@ inotify_raise_locked() {
 inotify_restore_locked() {
     local other
     for other in /run/netns/fluxq*-kube; do
-        [[ ! -e $other || $other == "$NETNS" ]] || return 0
+        [[ ! -e $other ]] || return 0
     done
     [[ $(<$INOTIFY_LIMIT) != "$INOTIFY_WANTED" ]] || cat $INOTIFY_NOTE >$INOTIFY_LIMIT
     rm -f $INOTIFY_NOTE
@@ -36,6 +37,6 @@ inotify_restore_locked() {
 
 raise_inotify() { with_inotify_lock inotify_raise_locked; }
 
-restore_inotify() { # before the namespace's name goes
+restore_inotify() { # after the namespace's name has gone
     [[ ! -e $INOTIFY_NOTE ]] || { mkdir -p /run/netns && with_inotify_lock inotify_restore_locked; }
 }

@@ -7,8 +7,8 @@ teardown() {
     local bad=0
     end_processes || bad=1
     remove_cgroups "$NAME-node*" || bad=1
-    restore_inotify || bad=1
     remove_netns || bad=1
+    restore_inotify || bad=1
     remove_state || bad=1
     return $bad
 }

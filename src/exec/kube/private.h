@@ -155,6 +155,7 @@ struct kjob {
     bool start_drained;           /* ... which have been drained for it */
     bool suspect;                 /* ... which may be broken */
     struct startclock clock;      /* until all ranks are ready */
+    double missing_asked;         /* of rank 0, who has not joined; 0: not */
     bool told;                    /* start_failed or finished */
     bool looked, job_deleted;     /* answer of create_look() */
     int deleted_rank;             /* -1: none that we know of */

@@ -189,8 +189,8 @@ block()
 
 test_expect_success 'an agent is cut off from rank 0, another is frozen before it joins' '
     block -I 10.244.2.0/24 &&
-    noroute=$(submit noroute --start-timeout 0:10 -N 2 -n 2 -o noroute.out ./up.sh) &&
-    frozen=$(submit frozen --start-timeout 0:10 -N 2 -n 2 -o frozen.out ./up.sh) &&
+    noroute=$(submit noroute --start-timeout 0:30 -N 2 -n 2 -o noroute.out ./up.sh) &&
+    frozen=$(submit frozen --start-timeout 0:30 -N 2 -n 2 -o frozen.out ./up.sh) &&
     wait_until 60 worker "$noroute" 1 && wait_until 60 worker "$frozen" 1 && kill -STOP $(agent_pids "$frozen" 1) &&
     cut_off=$(pod_address "$noroute" 1) && block -I "$cut_off" && block -D 10.244.2.0/24
 '
@@ -319,7 +319,7 @@ test_expect_success '... and to those of the others, which have closed it when t
 test_expect_success 'the agents that were cut off or frozen: the start failed and named the node, the next one avoided it' '
     for name in noroute frozen; do
         id=$(eval echo \$$name) && wait_until 60 has_events "$id" requeue 1 &&
-        says "$id" "requeue.*1 of 2 nodes did not join within 0:[01][0-9]: node2.*avoid=node2" &&
+        says "$id" "requeue.*1 of 2 nodes did not join within 0:[0-4][0-9]: node2.*avoid=node2" &&
         wait_job_state "$id" COMPLETED 90 && says "$id" "alloc.*node\[1,3\]" &&
         printf "again\nagain\n" >expected && test_cmp expected "$OUT/$name.out" || return 1
     done && block -D "$cut_off" && gone noroute frozen

@@ -235,6 +235,20 @@ test_expect_success 'ranks that never join are named' '
     ! has_frame nojoin ^READY
 '
 
+test_expect_success '... also when the executor does not wait for the deadline, and only while they join' '
+    make_job stopjoin arg=sh arg=-c "arg=until [ -e go ]; do sleep 0.02; done" node=n0:1 node=n1:1 &&
+    start_agent stopjoin 0 && wait_until 10 request stopjoin GET /v1/status &&
+    request stopjoin POST /v1/terminate?reason=startfail && end_of stopjoin 0 &&
+    finish_is stopjoin 256 startfail "1 of 2 nodes did not join within 0:0[0-9]*: n1" &&
+    frames stopjoin | grep "^LOST rank=1 node n1: its agent did not join"
+'
+test_expect_success '... when all have joined it is too late for that' '
+    make_job joined arg=sh arg=-c "arg=until [ -e go ]; do sleep 0.02; done" node=n0:1 node=n1:1 &&
+    start_agents joined 0 1 && wait_until 10 has_frame joined ^READY &&
+    test_must_fail request joined POST /v1/terminate?reason=startfail 2>err && grep 409 err &&
+    : >joined/go && end_of joined 0 && end_of joined 1 && finish_is joined 0 exited
+'
+
 test_expect_success 'a rank that finds no rank 0 gives up at the deadline, and says where it looked' '
     make_job alone arg=true join_timeout=1 node=n0:1 node=n1:1 &&
     start_agent alone 1 && test_expect_code 1 end_of alone 1 && has_text "$PWD/alone/sock" alone/log.1

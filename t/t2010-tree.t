@@ -195,6 +195,7 @@ test_expect_success 'strangers on the port of an inner agent are refused and har
     kill $wrong && mkfifo strange/hold && { timeout 60 ./strangers "$PWD/strange/sock-1" 10000 <strange/hold >strange/done & } &&
     strangers=$! && exec 8>strange/hold && wait_until 60 test -s strange/done &&
     worker=$(worker_of "$(cat strange/pid.1)") && test "$(ls /proc/$worker/fd | wc -l)" -lt 2100 &&
+    test "$(grep -c refused strange/log.1)" -lt 100 &&
     start_agents strange 4 12 && agents_end strange 12 && exec 8>&- && wait $strangers &&
     finish_is strange 0 exited && test "$(frames strange | grep -c ^OUTPUT)" = 13
 '

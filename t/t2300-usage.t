@@ -61,6 +61,13 @@ test_expect_success IO 'bytes read and written count also what was copied from a
     holds $id all ".read.sum >= 67108864"
 '
 
+test_expect_success IO,ROOT '... of the jobs of a user who is not root, too' '
+    chmod 711 "$FLUXQ_RUN" &&
+    other=$(cd / && setpriv --reuid=65534 --regid=65534 --clear-groups fluxq-submit --wait -o /dev/null -- \
+        dd if=/dev/zero of=/dev/null bs=1M count=3) &&
+    holds $other tasks ".read.sum >= 3145728 and .read.sum < 4000000 and .written.sum >= 3145728"
+'
+
 test_expect_success 'for people: a line a step' '
     fluxq-show job $id >text && grep -E "^STEP +NAME +TASKS +NODES +STATUS +ELAPSED +USER +SYSTEM +PEAK +NODE" text &&
     grep -E "^batch +work.sh +1 +1 +0 +0:[0-9]+ +[0-9.:]+ +[0-9.:]+ +[0-9]+ MiB +node" text

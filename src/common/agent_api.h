@@ -17,7 +17,9 @@
  *      POST /v1/limit?seconds=N            the time limit is N seconds from the start, 0: none
  *      POST /v1/cancel?step=N              ends that step: SIGTERM, after the job's grace SIGKILL
  *      POST /v1/terminate?reason=WORD&grace=S   SIGTERM, after S seconds SIGKILL to everything, then
- *                                          FINISH with that reason ("cancelled", "timeout", ...)
+ *                                          FINISH with that reason ("cancelled", "timeout", ...).
+ *                                          "startfail": those that have not joined are missing, and
+ *                                          the start ends; 409 when all have
  *      POST /v1/release?offset=N           the broker has the first N bytes on disk: they may go. When
  *                                          that includes FINISH the agents of all ranks exit.
  *      GET  /v1/client                     with "Connection: Upgrade" and "Upgrade: fluxq": 101, and from

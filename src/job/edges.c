@@ -311,8 +311,8 @@ static int on_finish (struct job *job, const struct event *e, struct outcome *ou
     if (job->state == JOB_CLEANUP && !job->kill_sent)
         out->actions = 0; /* requeue has asked for the clean-up already */
     const char *text = json_string_value (json_object_get (e->context, "text"));
-    char *copy = status != 0 && text && *text ? strdup (text) : NULL;
-    if (status != 0 && text && *text && !copy)
+    char *copy = text && *text ? strdup (text) : NULL;
+    if (text && *text && !copy)
         return no_memory (err);
     string_set (&job->finish_text, copy);
     job->finished = true;

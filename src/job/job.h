@@ -151,7 +151,7 @@ struct job {
     /* end */
     bool finished;
     int status;        /* wait status of finish */
-    char *finish_text; /* what the executor says of a status that is not 0, or NULL */
+    char *finish_text; /* what the executor says of the end, or NULL */
     bool has_exception;
     int exception_severity;
     char *exception_type; /* "cancel" "timeout" "exec" "node-lost" "alloc" ... */

@@ -147,7 +147,8 @@ void job_result_text (const struct job *job, char *buf, size_t size)
     else if (job->array)
         job_array_add_result (job->array, &sb);
     else if (job->finished && job->status == 0)
-        strbuf_adds (&sb, "completed");
+        strbuf_addf (&sb, "completed%s%s", job->finish_text ? "; " : "",
+                     job->finish_text ? job->finish_text : "");
     else if (job->finished && job->finish_text)
         strbuf_adds (&sb, job->finish_text);
     else if (job->finished)

@@ -234,6 +234,13 @@ static void do_terminate (struct root *root, struct conn *conn,
         refuse (conn, &err);
         return;
     }
+    if (strcmp (reason, "startfail") == 0) {
+        if (root_stop_joining (root) < 0)
+            server_reply (conn, 409, TEXT, "all have joined\n");
+        else
+            server_reply (conn, 204, NULL, NULL);
+        return;
+    }
     snprintf (text, sizeof (text), "%s on request",
               strcmp (reason, "cancelled") == 0 ? "cancelled" : "ended");
     server_reply (conn, 204, NULL, NULL);

@@ -232,6 +232,11 @@ int jobstate_limit (struct jobstate *js, double time_limit, double now)
     return 0;
 }
 
+double jobstate_joining (const struct jobstate *js, double now)
+{
+    return now - (js->deadline - js->join_timeout);
+}
+
 static unsigned run_time (struct jobstate *js, double now)
 {
     char limit[32];

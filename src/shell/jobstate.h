@@ -88,6 +88,8 @@ unsigned jobstate_kill (struct jobstate *js, const char *reason, const char *tex
                         double now);
 /* A new time limit, in seconds from the start, 0: none. -EALREADY: the job ends already. */
 int jobstate_limit (struct jobstate *js, double time_limit, double now);
+/* How long it has waited for its ranks, in seconds; only in JOB_JOIN. */
+double jobstate_joining (const struct jobstate *js, double now);
 /* js->deadline has passed. text: what to say if it was the join timeout. */
 unsigned jobstate_time (struct jobstate *js, const char *join_text, double now);
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,16 +29,44 @@ void reap_parse_io (const char *text, struct use *use)
     }
 }
 
-static void read_io (pid_t pid, struct use *use)
+/* /proc/self/io, -1: not there */
+static int own_io = -1;
+
+/* A process that has changed its user is not dumpable, and then the file is root's. */
+void reap_init (void)
 {
-    char path[32], text[512];
-    snprintf (path, sizeof (path), "/proc/%d/io", (int)pid);
-    autoclose int fd = open (path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read (fd, text, sizeof (text) - 1);
-    if (n <= 0)
+    if (own_io >= 0)
         return;
+    prctl (PR_SET_DUMPABLE, 1);
+    own_io = open ("/proc/self/io", O_RDONLY | O_CLOEXEC);
+    prctl (PR_SET_DUMPABLE, 0);
+}
+
+/* What this process and the children that it waited for have read and written. Returns the
+ * bytes of the answer, which from then on are among those read. */
+static uint64_t read_own_io (struct use *use)
+{
+    char text[512];
+    ssize_t n = own_io < 0 ? -1 : pread (own_io, text, sizeof (text) - 1, 0);
+    *use = (struct use){ 0 };
+    if (n <= 0)
+        return 0;
     text[n] = '\0';
     reap_parse_io (text, use);
+    return (uint64_t)n;
+}
+
+/* The bytes that came to be ours when the child was waited for. */
+static void set_io (struct use *use, const struct use *before, const struct use *after,
+                    uint64_t looked)
+{
+    static const enum use_figure figures[] = { USE_READ, USE_WRITTEN };
+    for (size_t i = 0; i < ARRAY_SIZE (figures); i++) {
+        enum use_figure f = figures[i];
+        uint64_t old = before->v[f] + (f == USE_READ ? looked : 0);
+        if (before->known & after->known & 1u << f && after->v[f] >= old)
+            use_set (use, f, after->v[f] - old);
+    }
 }
 
 static uint64_t micros (const struct timeval *tv)
@@ -49,6 +78,7 @@ pid_t reap_next (struct reaped *ret)
 {
     siginfo_t info = { 0 };
     struct rusage usage;
+    struct use before, after;
 
     *ret = (struct reaped){ 0 };
     if (waitid (P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
@@ -57,9 +87,11 @@ pid_t reap_next (struct reaped *ret)
         return 0;
     ret->pid = info.si_pid;
     ret->session = MAX (getsid (ret->pid), 0);
-    read_io (ret->pid, &ret->use);
+    uint64_t looked = read_own_io (&before);
     if (wait4 (ret->pid, &ret->status, WNOHANG, &usage) != ret->pid)
         return -ECHILD;
+    read_own_io (&after);
+    set_io (&ret->use, &before, &after, looked);
     use_set (&ret->use, USE_USER, micros (&usage.ru_utime));
     use_set (&ret->use, USE_SYSTEM, micros (&usage.ru_stime));
     use_set (&ret->use, USE_PEAK, (uint64_t)usage.ru_maxrss * 1024);

@@ -456,7 +456,7 @@ static void join_timeout_text (const struct root *root, char *text, size_t size)
     char limit[32];
     autofree char *missing = absent_names (root, true);
     autofree char *behind = absent_names (root, false);
-    duration_text (root->js.join_timeout, limit, sizeof (limit));
+    duration_text (jobstate_joining (&root->js, loop_now ()), limit, sizeof (limit));
     snprintf (text, size, "%u of %u nodes did not join within %s: %s%s%s",
               root->js.nranks - root->js.njoined, root->js.nranks, limit,
               missing ? missing : "", behind ? "; behind them: " : "",
@@ -476,14 +476,29 @@ static void name_missing (struct root *root)
     }
 }
 
+/* For programs and for people. */
+static void say_missing (struct root *root, char *text, size_t size)
+{
+    name_missing (root);
+    join_timeout_text (root, text, size);
+}
+
+int root_stop_joining (struct root *root)
+{
+    char text[256];
+    if (root->js.phase != JOB_JOIN)
+        return -EALREADY;
+    say_missing (root, text, sizeof (text));
+    note_end (root, JOB_JOIN, jobstate_fail (&root->js, text, loop_now ()));
+    return 0;
+}
+
 static void on_timer (struct loop_timer *timer)
 {
     struct root *root = CONTAINER_OF (timer, struct root, timer);
     char text[256] = "";
-    if (root->js.phase == JOB_JOIN) {
-        name_missing (root);
-        join_timeout_text (root, text, sizeof (text));
-    }
+    if (root->js.phase == JOB_JOIN)
+        say_missing (root, text, sizeof (text));
     if (root->js.phase == JOB_KILL) {
         for (uint32_t rank = 0; rank < root->js.nranks; rank++) {
             if (root->js.ranks[rank] != RANK_JOINED)

@@ -70,6 +70,8 @@ int root_signal (struct root *root, int sig, enum tasks_whom whom);
 int root_limit (struct root *root, double time_limit);
 void root_terminate (struct root *root, const char *reason, const char *text,
                      double grace);
+/* Whoever has not joined by now is missing, and the start has failed. -EALREADY: all have. */
+int root_stop_joining (struct root *root);
 /* -EINVAL past the end of the spool. */
 int root_release (struct root *root, uint64_t offset);
 

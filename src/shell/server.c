@@ -16,6 +16,8 @@
 #define TICK 1.0
 #define RECEIVE (256 * 1024)
 #define PUMP_MAX (1u << 20) /* bytes for one stream in one round */
+#define REFUSALS_SECONDS 60.0
+#define REFUSALS_LOGGED 16 /* in so many seconds; of more only the number is told */
 
 enum conn_state {
     CONN_FIRST,
@@ -65,6 +67,8 @@ struct server {
     uint32_t nstreams;
     struct conn *oldest, *newest; /* all */
     uint32_t nloose;
+    uint32_t refusals; /* since: */
+    double refusals_since;
     char buf[RECEIVE];
 };
 
@@ -78,15 +82,34 @@ static struct child *child_of (const struct conn *conn)
     return &conn->server->children[conn->rank - conn->server->first_child];
 }
 
+/* Whom it does not let in. Whoever can reach the port may knock as often as he likes: the
+ * log is not to grow of it. */
 static void log_conn (struct conn *conn, const char *fmt, ...) PRINTF_LIKE (2, 3);
 static void log_conn (struct conn *conn, const char *fmt, ...)
 {
     char text[256];
     va_list ap;
+    if (conn->server->refusals++ >= REFUSALS_LOGGED)
+        return;
     va_start (ap, fmt);
     vsnprintf (text, sizeof (text), fmt, ap);
     va_end (ap);
     conn->server->events->log (conn->server->ctx, text);
+}
+
+/* Once a second: those that were not told. */
+static void count_refusals (struct server *server, double now)
+{
+    char text[80];
+    if (now - server->refusals_since < REFUSALS_SECONDS)
+        return;
+    if (server->refusals > REFUSALS_LOGGED) {
+        snprintf (text, sizeof (text), "refused %u more connections within %.0f s",
+                  server->refusals - REFUSALS_LOGGED, now - server->refusals_since);
+        server->events->log (server->ctx, text);
+    }
+    server->refusals = 0;
+    server->refusals_since = now;
 }
 
 static void leave_lists (struct conn *conn)
@@ -460,6 +483,7 @@ static void on_tick (struct loop_timer *timer)
     }
     if (server->listener.fd >= 0)
         loop_watch (server->loop, &server->listener, EPOLLIN);
+    count_refusals (server, now);
     loop_timer_set (server->loop, timer, now + TICK);
 }
 
@@ -473,6 +497,7 @@ struct server *server_create (struct loop *loop, const struct server_config *con
     server->config = *config;
     server->listener = (struct loop_io){ .fd = config->fd, .ready = on_listener };
     server->tick.fire = on_tick;
+    server->refusals_since = loop_now ();
     server->events = events;
     server->ctx = ctx;
     server->first_child = tree_first_child (config->tree, config->rank);

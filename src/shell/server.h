@@ -12,7 +12,8 @@
  *                        +-----an upgrade--> handed on, no connection of ours any more
  *
  * Whoever is neither MEMBER nor STREAM has 10 seconds; at most 2,048 of those at once,
- * then the oldest goes. Nothing waits for a slow peer: each has its own buffer.
+ * then the oldest goes. Nothing waits for a slow peer: each has its own buffer. Of those
+ * that are refused 16 a minute are logged, and how many more there were.
  */
 #ifndef FLUXQ_SHELL_SERVER_H
 #define FLUXQ_SHELL_SERVER_H

@@ -12,6 +12,7 @@
 #include "common/macros.h"
 #include "common/sha256.h"
 #include "shell/agent.h"
+#include "shell/reap.h"
 #include "shell/say.h"
 #include "shell/sock.h"
 #include "shell/userenv.h"
@@ -143,8 +144,9 @@ int agent_work (const struct agent_options *options, int guardian_fd)
     static struct worker worker;
     struct agent *agent = &worker.agent;
     struct error err = { 0 };
+    reap_init ();
     prctl (PR_SET_DUMPABLE,
-           0); /* the key is in our memory: no core, no ptrace, no /proc/mem */
+           0); /* the key will be in our memory: no core, no ptrace, no /proc/mem */
     agent->rank = options->rank;
     int rc = loop_init (&agent->loop);
     if (rc < 0)

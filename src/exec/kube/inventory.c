@@ -374,6 +374,7 @@ static void pod_unlist (struct exec *x, struct kpod *p)
     for (size_t i = 0; i < k->launch.nnodes; i++)
         if (k->pods && k->pods[i] == p)
             k->pods[i] = NULL;
+    job_see_deletion (k);
     job_poke (k);
 }
 
@@ -465,8 +466,10 @@ static void on_pod_changed (json_t *pod, bool is_new, void *arg)
         pod_set_owner (x, p, json_object_get (meta, "labels"));
     pod_count (x, p);
     look_at_epilog (x, p);
-    if (p->job)
+    if (p->job) {
+        job_see_deletion (p->job);
         job_poke (p->job);
+    }
 }
 
 static void pod_free (struct exec *x, struct kpod *p)

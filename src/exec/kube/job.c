@@ -98,8 +98,13 @@ static void tell_end (struct kjob *k)
                                                 .suspect = k->suspect,
                                                 .drained = k->start_drained };
         host->start_failed (host->arg, k->id, &why);
-    } else
-        host->finished (host->arg, k->id, k->fin.status, k->fin.reason, k->fin.text);
+    } else {
+        char text[sizeof (k->fin.text) + sizeof (k->lost_text) + 2];
+
+        snprintf (text, sizeof (text), "%s%s%s", k->fin.text,
+                  k->fin.text[0] && k->lost_text[0] ? "; " : "", k->lost_text);
+        host->finished (host->arg, k->id, k->fin.status, k->fin.reason, text);
+    }
 }
 
 /* ---- the phases ---- */
@@ -317,21 +322,29 @@ static bool loss_is_shown (struct kjob *k, double now)
     return now >= k->fin_at + LOST_WAIT;
 }
 
-/* A rank whose pod is being deleted or has gone; -1: none, or the Job controller does it,
- * because another pod has failed. */
+/* A rank whose pod has gone, or else is being deleted; -1: none, or the Job controller does
+ * it, because another pod has failed. */
 static int deleted_rank (const struct kjob *k)
 {
-    int found = -1;
+    int gone = -1, deleting = -1;
 
     for (uint32_t r = 0; r < k->launch.nnodes; r++) {
         const struct kpod *p = k->pods[r];
 
         if (p && p->view.terminal && !p->view.deleting)
             return -1;
-        if (!p || p->view.deleting)
-            found = (int)r;
+        if (!p && gone < 0)
+            gone = (int)r;
+        if (p && p->view.deleting && deleting < 0)
+            deleting = (int)r;
     }
-    return found;
+    return gone >= 0 ? gone : deleting;
+}
+
+void job_see_deletion (struct kjob *k)
+{
+    if (k->phase == K_RUN && k->ready_told && k->x->pods_listed && k->deleted_rank < 0)
+        k->deleted_rank = deleted_rank (k);
 }
 
 /* The agents were told to end, but not by us: somebody deleted the Job or a pod. False:

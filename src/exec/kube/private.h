@@ -145,7 +145,7 @@ struct kjob {
     /* the line */
     struct agentlink *link;
     char link_trouble[256];
-    char lost_text[256];
+    char lost_text[ERROR_TEXT_MAX + 64]; /* of the last file that was given up, or "" */
     bool ready_seen, ready_told;
     /* the end */
     bool have_fin;
@@ -155,6 +155,7 @@ struct kjob {
     bool start_drained;           /* ... which have been drained for it */
     bool suspect;                 /* ... which may be broken */
     struct startclock clock;      /* until all ranks are ready */
+    double missing_asked;         /* of rank 0, who has not joined; 0: not */
     bool told;                    /* start_failed or finished */
     bool looked, job_deleted;     /* answer of create_look() */
     int deleted_rank;             /* -1: none that we know of */
@@ -224,6 +225,9 @@ struct kjob *kjob_create (struct exec *x, struct exec_job *job, bool recovering)
 void job_free (struct kjob *k);
 struct kjob *job_find (struct exec *x, uint64_t id);
 void job_poke (struct kjob *k);
+/* A pod of its has changed: the first that is deleted while it runs is the one to name, as
+ * the Job controller then deletes the others. */
+void job_see_deletion (struct kjob *k);
 void job_run_poked (struct exec *x);
 /* The start is lost: tell it, with this text (printf). */
 void job_start_failed (struct kjob *k, bool retry, const char *fmt, ...)

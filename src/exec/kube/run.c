@@ -41,8 +41,11 @@ static void after_write (struct kjob *k)
     const char *lost = output_note (k->out);
     double now = clock_mono ();
 
-    if (lost)
+    if (lost) {
+        log_error ("job %ju: %s", (uintmax_t)k->id, lost);
         host->note (host->arg, k->id, lost);
+        snprintf (k->lost_text, sizeof (k->lost_text), "%s", lost);
+    }
     if (k->work.rc < 0) {
         if (k->write_again == 0) {
             log_error ("job %ju: %s (tried again)", (uintmax_t)k->id, k->work.err.text);

@@ -17,6 +17,7 @@
 #define TEXT_MAX 512
 #define NAMED_MAX 3       /* ranks of which the text tells more than the node */
 #define LOOK_AFTER 5.0    /* seconds of a container that is being created */
+#define ANSWER_WAIT 5.0   /* seconds that rank 0 has to say who has not joined */
 #define LOOK_IS_FRESH 5.0 /* so old may the news of pulls be when somebody is late */
 
 static const char *image_of (const struct kjob *k)
@@ -252,6 +253,31 @@ static bool must_look (struct kjob *k)
     return false;
 }
 
+/* Rank 0 alone knows who has not joined: it is told to end the start, and names them. True
+ * while it may still answer. */
+static bool ask_who_is_missing (struct kjob *k)
+{
+    double now = clock_mono ();
+
+    if (!k->link || k->link_trouble[0])
+        return false;
+    if (k->missing_asked == 0) {
+        k->missing_asked = now;
+        agentlink_terminate (k->link, "startfail", 0);
+    }
+    return now < k->missing_asked + ANSWER_WAIT;
+}
+
+static void late_join (struct kjob *k, const char *limit)
+{
+    if (ask_who_is_missing (k))
+        return; /* FINISH, see start_refused() in job.c; or READY, in the last moment */
+    job_start_failed (k, true,
+                      "not ready after %s: all pods run, but their agents did not "
+                      "find each other%s%s",
+                      limit, k->link_trouble[0] ? "; " : "", k->link_trouble);
+}
+
 void start_judge (struct kjob *k)
 {
     enum start_late late = startclock_late (&k->clock);
@@ -269,8 +295,5 @@ void start_judge (struct kjob *k)
     else if (late == START_LATE_UP)
         late_up (k, limit.buf);
     else
-        job_start_failed (k, true,
-                          "not ready after %s: all pods run, but their agents did not "
-                          "find each other%s%s",
-                          limit.buf, k->link_trouble[0] ? "; " : "", k->link_trouble);
+        late_join (k, limit.buf);
 }

@@ -129,6 +129,7 @@ static void who_does_not_join_fails_the_start (void **state)
     struct jobstate js;
     assert_int_equal (jobstate_init (&js, 2, 2, 60, 0, 5, 100), 0);
     jobstate_joined (&js, 0, 101);
+    assert_true (jobstate_joining (&js, 104) == 4);
     assert_int_equal (jobstate_time (&js, "n1 did not", 159), 0);
     assert_int_equal (jobstate_time (&js, "n1 did not", 160), JOB_DO_FINISH);
     assert_string_equal (js.finish.reason, "startfail");

@@ -126,7 +126,7 @@ test_expect_success 'stage-out: a file that is missing at the end fails the job,
 test_expect_success '... of a job that has failed by itself its result stays' '
     rm -f here/b && id=$(fluxq-submit -o none --stage-out work/none:here/a --stage-out one:here/b -- sh -c "exit 3") &&
     wait_job_state $id FAILED && test "$(job_field $id exit_code)" = 3 && test_cmp one here/b &&
-    fluxq-logs $id 2>&1 >/dev/null | grep "stage-out: work/none: No such file"
+    fluxq-logs $id | grep "stage-out: work/none: No such file"
 '
 test_expect_success '... after a cancel, and after the time limit' '
     rm -f here/c here/t &&

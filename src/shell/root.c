@@ -508,6 +508,8 @@ static void on_timer (struct loop_timer *timer)
                 jobstate_stage_failed (&root->js, text);
         }
     }
+    if (root->js.phase == JOB_STAGE)
+        root_note (root, 0, "stage-out: there was no time for all files");
     enum job_phase before = root->js.phase;
     note_end (root, before, jobstate_time (&root->js, text, loop_now ()));
 }

@@ -230,16 +230,20 @@ static int write_delivered (struct output *o, struct error *err)
 /* ---- frames ---- */
 
 /* The first problem is the job's, if it has none of its own. */
+static void stage_failed (struct output *o, const struct error *err)
+{
+    o->note_fresh = true;
+    snprintf (o->note, sizeof (o->note), "%s", err->text);
+    if (!o->stage_problem[0])
+        snprintf (o->stage_problem, sizeof (o->stage_problem), "%.250s", err->text);
+}
+
 static void deliver_file (struct output *o, const struct frame *f)
 {
     struct error err = { 0 };
 
-    if (stagefiles_write (o->staged, f, &err) == 0)
-        return;
-    o->note_fresh = true;
-    snprintf (o->note, sizeof (o->note), "%s", err.text);
-    if (!o->stage_problem[0])
-        snprintf (o->stage_problem, sizeof (o->stage_problem), "%.250s", err.text);
+    if (stagefiles_write (o->staged, f, &err) < 0)
+        stage_failed (o, &err);
 }
 
 static void deliver (struct output *o, const struct frame *f)
@@ -382,6 +386,15 @@ static struct outputfiles *open_files (struct output *o, struct error *err)
     return outputfiles_create (o->launch, output, error, err);
 }
 
+/* What cannot be gone on with does not end a job that runs. */
+static void restore_staged (struct output *o, json_t *sizes)
+{
+    struct error err = { 0 };
+
+    if (stagefiles_restore (o->staged, sizes, &err) < 0)
+        stage_failed (o, &err);
+}
+
 static int open_all (struct output *o, struct error *err)
 {
     autojson json_t *sizes = NULL;
@@ -396,8 +409,10 @@ static int open_all (struct output *o, struct error *err)
     o->files = open_files (o, err);
     if (!o->files)
         return -EINVAL;
-    rc = known ? stagefiles_restore (o->staged, staged, err)
-               : stagefiles_check (o->staged, err);
+    if (known)
+        restore_staged (o, staged);
+    else
+        rc = stagefiles_check (o->staged, err);
     if (rc == 0)
         rc = known ? outputfiles_restore (o->files, sizes, err)
                    : outputfiles_begin (o->files, err);

@@ -180,31 +180,47 @@ int stagefiles_check (struct stagefiles *f, struct error *err)
     return 0;
 }
 
+/* Back to the size that it had at the checkpoint. */
+static int restore_one (struct stagefiles *f, struct file *file, int64_t size,
+                        struct error *err)
+{
+    struct stat st;
+    int rc = open_file (f, file, USERFILE_APPEND, err);
+
+    if (rc < 0)
+        return rc;
+    file->size = size;
+    if (fstat (file->fd, &st) == 0 && st.st_size > size
+        && ftruncate (file->fd, (off_t)size) < 0)
+        return error_errno (err, errno, "stage-out: %s", file->path);
+    return 0;
+}
+
 int stagefiles_restore (struct stagefiles *f, json_t *sizes, struct error *err)
 {
     const char *key;
     json_t *size;
+    int first = 0;
 
     json_object_foreach (sizes, key, size) {
+        struct error why = { 0 };
         size_t entry;
         uint32_t rank;
-        struct stat st;
 
         if (sscanf (key, "%zu.%u", &entry, &rank) != 2 || !json_is_integer (size)
             || !entry_of (f, entry, rank) || find (f, entry, rank))
             continue;
-        struct file *file = add (f, entry, rank, err);
-        if (!file)
-            return -err->code;
-        int rc = open_file (f, file, USERFILE_APPEND, err);
-        if (rc < 0)
-            return rc;
-        file->size = json_integer_value (size);
-        if (fstat (file->fd, &st) == 0 && st.st_size > file->size
-            && ftruncate (file->fd, (off_t)file->size) < 0)
-            return error_errno (err, errno, "stage-out: %s", file->path);
+        struct file *file = add (f, entry, rank, &why);
+        int rc =
+            file ? restore_one (f, file, json_integer_value (size), &why) : -why.code;
+        if (file)
+            file->failed = rc < 0;
+        if (rc < 0 && first == 0) {
+            first = rc;
+            *err = why;
+        }
     }
-    return 0;
+    return first;
 }
 
 /* A file's first frame begins it, also for the second time. */

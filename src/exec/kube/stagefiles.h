@@ -19,13 +19,15 @@
 
 struct stagefiles;
 
+#define STAGEFILES_MAX 65536 /* files of one job */
+
 /* launch is borrowed. NULL: no memory. */
 struct stagefiles *stagefiles_create (const struct launch *launch);
 void stagefiles_destroy (struct stagefiles *f);
 /* Whether all can be written, as far as it shows before they come; nothing is changed. */
 int stagefiles_check (struct stagefiles *f, struct error *err);
 /* Cut those that had been begun back to their size in `sizes` (of stagefiles_sync(); NULL:
- * none had). */
+ * none had). One that cannot be is given up: then the first error. */
 int stagefiles_restore (struct stagefiles *f, json_t *sizes, struct error *err);
 /* A FRAME_FILE. 0, or the first time a negative errno for a file that is given up:
  * "stage-out: NAME: why". A frame that makes no sense is passed over. */

@@ -7,6 +7,7 @@
 #include "common/macros.h"
 #include "common/pattern.h"
 #include "exec/kube/objects.h"
+#include "exec/kube/stagefiles.h"
 #include "exec/mounts.h"
 
 #define NAME "stage"
@@ -51,6 +52,8 @@ static int fill_in (const struct exec_job *job, struct launch *l, size_t i)
                                                          .to = e->to });
     if (!pattern_is_per_node (e->from))
         return add_sent (l, i, LAUNCH_ALL_RANKS, e->to);
+    if (l->nstage_in + l->nnodes > INPUTFILES_MAX)
+        return -E2BIG;
     for (uint32_t rank = 0; rank < l->nnodes && rc == 0; rank++)
         rc = add_sent (l, i, rank, e->to);
     return rc;
@@ -86,6 +89,15 @@ int staging_fill (const struct exec_job *job, struct launch *l, struct error *er
     }
     for (size_t i = 0; i < js->stage_out.n && rc == 0; i++)
         rc = fill_out (job, l, i);
+    if (rc == -E2BIG)
+        return error_set (err, E2BIG,
+                          "stage-in: files of each node are more than the %d that can be "
+                          "sent to the pods",
+                          INPUTFILES_MAX);
+    if (l->nstage_out * l->nnodes > STAGEFILES_MAX)
+        return error_set (err, E2BIG,
+                          "stage-out: %zu files of %zu nodes are more than %d",
+                          l->nstage_out, l->nnodes, STAGEFILES_MAX);
     return rc < 0 ? out_of_memory (err) : 0;
 }
 

@@ -15,7 +15,7 @@
 #include "exec/kube/inputfiles.h"
 
 /* The launch file's stage_in and stage_out; its nodes and cwd are there. -EINVAL: relative
- * names where there is no directory for them; -ENOMEM. */
+ * names where there is no directory for them; -E2BIG; -ENOMEM. */
 int staging_fill (const struct exec_job *job, struct launch *l, struct error *err);
 /* Read what the pods do not see of the files to be brought there, at most max bytes. */
 int staging_read (struct inputfiles *in, const struct stage_list *list,

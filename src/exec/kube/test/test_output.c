@@ -477,6 +477,14 @@ static void test_staged_problem (void **state)
     o = open_output ();
     assert_non_null (strstr (output_stage_problem (o), "back is a directory"));
     output_destroy (o);
+    /* One that was begun and is in nobody's reach now is another. */
+    snprintf (path, sizeof (path), "%s/back-0", dir);
+    assert_int_equal (unlink (path), 0);
+    assert_int_equal (mkdir (path, 0700), 0);
+    o = open_output ();
+    assert_non_null (strstr (output_note (o), "back-0 is a directory"));
+    send_file (o, 0, 0, 0, "zz", 0);
+    output_destroy (o);
     /* Another try begins with none of that, and with a look at where the files are to be. */
     snprintf (path, sizeof (path), "%s/job/delivered-0", dir);
     assert_int_equal (unlink (path), 0);

@@ -10,6 +10,7 @@
 #include <utlist.h>
 
 #include "broker/api.h"
+#include "common/agent_api.h"
 #include "common/clock.h"
 #include "common/io.h"
 #include "common/log.h"
@@ -47,6 +48,17 @@ static int by_number (const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* Past its time limit its agent should have ended it. Files may take their time then. */
+static bool is_late (const struct broker *b, const struct entry *e)
+{
+    double late = b->config->grace + LATE_SECONDS;
+
+    if (e->js && e->js->stage_out.n > 0)
+        late += AGENT_STAGE_SECONDS;
+    return e->xjob && e->job->started && !e->job->finished && e->job->duration > 0
+           && clock_wall () > e->job->t_start + e->job->duration + late;
+}
+
 /* Backstops: objects without a job, and jobs past their time. */
 static void sweep_cb (uv_timer_t *h)
 {
@@ -60,9 +72,7 @@ static void sweep_cb (uv_timer_t *h)
     DL_FOREACH2 (b->active, e, active_next)
     {
         live[n++] = e->id;
-        if (e->xjob && e->job->started && !e->job->finished && e->job->duration > 0
-            && clock_wall ()
-                   > e->job->t_start + e->job->duration + b->config->grace + LATE_SECONDS)
+        if (is_late (b, e))
             b->ops->terminate (b->exec, e->xjob, "timeout", b->config->grace);
     }
     qsort (live, n, sizeof (*live), by_number);

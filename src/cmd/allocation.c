@@ -17,10 +17,11 @@
 
 extern char **environ;
 
-const char *const allocation_without[] = { "input",        "output",  "error",
-                                           "array",        "requeue", "no-requeue",
-                                           "get-user-env", "export",  "export-file",
-                                           "open-mode",    NULL };
+const char *const allocation_without[] = {
+    "input",      "output",       "error",  "array",       "requeue",
+    "no-requeue", "get-user-env", "export", "export-file", "open-mode",
+    "stage-in",   "stage-out",    NULL
+};
 
 /* What ends a program, but for ctrl-C. */
 static const int ends[] = { SIGTERM, SIGHUP };

@@ -151,9 +151,9 @@ static void print_rank (const json_t *rank)
     strbuf_release (&sb);
 }
 
-/* Where the user finds the file: the name that the pattern becomes, unless there are several,
- * with the directory that the job runs in. */
-static void print_file (const char *label, const json_t *o, const char *pattern)
+/* The name that the pattern becomes, unless there are several, with the directory that the
+ * job runs in. */
+static void add_file (struct strbuf *sb, const json_t *o, const char *pattern)
 {
     const struct pattern_vars vars = { .job_id = (uint64_t)answer_number (o, "id"),
                                        .array_job =
@@ -164,17 +164,42 @@ static void print_file (const char *label, const json_t *o, const char *pattern)
                                        .user = answer_text (o, "user"),
                                        .in_step = !answer_flag (o, "batch") };
     const char *directory = *pattern == '/' ? "" : answer_text (o, "cwd");
+
+    strbuf_addf (sb, "%s%s", directory, *directory ? "/" : "");
+    if (pattern_is_per_task (pattern) || pattern_is_per_node (pattern)
+        || (json_object_get (o, "array") && pattern_is_per_job (pattern))
+        || pattern_expand (pattern, &vars, sb, NULL) < 0)
+        strbuf_adds (sb, pattern);
+}
+
+/* Where the user finds the file. */
+static void print_file (const char *label, const json_t *o, const char *pattern)
+{
     struct strbuf sb;
 
     if (!*pattern)
         return;
     strbuf_init (&sb, 64 * 1024);
-    strbuf_addf (&sb, "%s%s", directory, *directory ? "/" : "");
-    if (pattern_is_per_task (pattern) || pattern_is_per_node (pattern)
-        || (json_object_get (o, "array") && pattern_is_per_job (pattern))
-        || pattern_expand (pattern, &vars, &sb, NULL) < 0)
-        strbuf_adds (&sb, pattern);
+    add_file (&sb, o, pattern);
     print_field (label, "%s", sb.buf);
+    strbuf_release (&sb);
+}
+
+/* Files that are brought to the job and back, one a line: from where, and where to. */
+static void print_stages (const char *label, const json_t *o, const char *key)
+{
+    const json_t *list = json_object_get (o, key), *entry;
+    struct strbuf sb;
+    size_t i;
+
+    strbuf_init (&sb, 64 * 1024);
+    json_array_foreach (list, i, entry) {
+        strbuf_reset (&sb);
+        add_file (&sb, o, answer_text (entry, "from"));
+        strbuf_adds (&sb, " -> ");
+        add_file (&sb, o, answer_text (entry, "to"));
+        print_field (label, "%s", sb.buf);
+    }
     strbuf_release (&sb);
 }
 
@@ -203,6 +228,8 @@ void show_job (const json_t *o)
     print_file ("Output", o, answer_text (o, "output"));
     print_file ("Error", o, answer_text (o, "error"));
     print_file ("Input", o, answer_text (o, "input"));
+    print_stages ("Stage in", o, "stage_in");
+    print_stages ("Stage out", o, "stage_out");
     print_field ("Image", "%s", answer_text (o, "image"));
     print_field ("Nodes", "%s", answer_text (o, "nodelist"));
     if (*answer_text (o, "avoids"))

@@ -8,7 +8,7 @@
  *    The agents are a tree: other ranks listen, too, but for their children alone.
  * 2. The broker (HTTP/1.1, directly on the unix socket, or through the API server's pod proxy):
  *      GET  /v1/stream?offset=N&output=1   the spool's bytes from offset N on, as they come; ends
- *                                          after FRAME_FINISH. output=0: the OUTPUT frames are left out.
+ *                                          after FRAME_FINISH. output=0: the OUTPUT and FILE frames are left out.
  *      GET  /v1/status                     {"ranks":2,"joined":2,"running":3,"finished":false}
  *      POST /v1/signal?signal=15&whom=WORD to all processes of the job (whom=full, the default); to
  *                                          the tasks of its steps, or where none runs to all
@@ -51,6 +51,9 @@
 #define AGENT_AUTH_MAX 128
 #define AGENT_EXIT_ALREADY 3
 #define AGENT_PROTOCOL "fluxq" /* that a connection can be upgraded to */
+
+/* Seconds for the files of --stage-out when the job was ended (cancelled, time limit). */
+#define AGENT_STAGE_SECONDS 600.0
 
 /* "fluxq-shell admin-run", see shell/adminrun.h, and its status when the program failed. */
 #define ADMINRUN_COMMAND "admin-run"

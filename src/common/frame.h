@@ -29,8 +29,13 @@ enum frame_type {
     FRAME_LOST,   /* a rank's agent was lost; data: reason text with the node's name */
     FRAME_FINISH, /* last frame of the job: struct frame_finish as text, see below */
     FRAME_USAGE,  /* what a step has used, at its end: stepuse.h; before FRAME_FINISH */
+    FRAME_FILE,   /* a file's next bytes, see below */
     FRAME_TYPES = 32, /* a reader passes over those below that it does not know */
 };
+
+/* FRAME_FILE (--stage-out): stream is its number in the list, rank whose it is. In the
+ * file's first frame task is this and its permissions, else 0. */
+#define FRAME_FILE_FIRST (1u << 16)
 
 /* Data of FRAME_FINISH: "status=N reason=WORD text=REST" where N is a wait status (worst
  * task), WORD is one of: exited signaled timeout cancelled lost startfail oom, and REST

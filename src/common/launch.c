@@ -1,5 +1,6 @@
 /* launch.c - see launch.h. One table describes the single records; writing, reading and
- * releasing walk it. The repeated ones (arg, env, node) have a function each.
+ * releasing walk it. The repeated ones (arg, env, node, rlimit, stage_in, stage_out)
+ * have a function each.
  */
 #include "common/launch.h"
 
@@ -140,6 +141,57 @@ static int read_node (struct launch *l, struct value v, struct error *err)
     return 0;
 }
 
+int launch_add_stage (struct launch_stage **list, size_t *n,
+                      const struct launch_stage *stage)
+{
+    struct launch_stage *v = record_room (*list, *n, sizeof (*v)), one = *stage;
+
+    if (v)
+        *list = v;
+    one.from = strdup (stage->from);
+    one.to = strdup (stage->to);
+    if (!v || !one.from || !one.to) {
+        free (one.from);
+        free (one.to);
+        return -ENOMEM;
+    }
+    v[(*n)++] = one;
+    return 0;
+}
+
+/* "RANK NUMBER FROM\nTO"; RANK "-": all; NUMBER: the mode (stage_in), or whether it is
+ * sent. */
+static int read_stage (struct launch *l, const struct record *r, bool in,
+                       struct error *err)
+{
+    struct value v = { r->data, r->len };
+    autofree char *rank_text = take_word (&v), *number_text = take_word (&v);
+    const char *end = memchr (v.data, '\n', v.len);
+    autofree char *from = end ? strndup (v.data, (size_t)(end - v.data)) : NULL;
+    autofree char *to =
+        end ? strndup (end + 1, v.len - (size_t)(end + 1 - v.data)) : NULL;
+    int64_t rank = LAUNCH_ALL_RANKS, number = 0;
+    size_t *n = in ? &l->nstage_in : &l->nstage_out;
+
+    if (!rank_text || !number_text || (end && (!from || !to)))
+        return no_memory (err);
+    if (!end || !*from || !*to || strchr (to, '\n'))
+        return bad (err, r->name, "not RANK NUMBER FROM and TO");
+    if (*n >= LAUNCH_STAGE_MAX)
+        return bad (err, r->name, "too many");
+    if ((*rank_text && parse_int (rank_text, 0, INT32_MAX, &rank, r->name, err) < 0)
+        || parse_int (number_text, 0, in ? 0777 : 1, &number, r->name, err) < 0)
+        return bad (err, r->name, "RANK or NUMBER out of range");
+    const struct launch_stage stage = { .rank = (uint32_t)rank,
+                                        .mode = in ? (uint32_t)number : 0,
+                                        .send = !in && number == 1,
+                                        .from = from,
+                                        .to = to };
+    return launch_add_stage (in ? &l->stage_in : &l->stage_out, n, &stage) < 0
+               ? no_memory (err)
+               : 0;
+}
+
 static int read_record (struct launch *l, const struct record *r, uint64_t *seen,
                         struct error *err)
 {
@@ -149,6 +201,8 @@ static int read_record (struct launch *l, const struct record *r, uint64_t *seen
         return read_env (l, r, err);
     if (!strcmp (r->name, "rlimit"))
         return read_rlimit (l, r, err);
+    if (!strcmp (r->name, "stage_in") || !strcmp (r->name, "stage_out"))
+        return read_stage (l, r, !strcmp (r->name, "stage_in"), err);
     if (!strcmp (r->name, "node"))
         return read_node (l, (struct value){ r->data, r->len }, err);
     return record_read (fields, ARRAY_SIZE (fields), l, seen, r, err);
@@ -224,6 +278,32 @@ static int write_node (const struct launch_node *node, struct strbuf *sb)
     return rc;
 }
 
+/* The number has always three digits: what it is does not change the text's length. */
+static int write_stages (const char *name, const struct launch_stage *list, size_t n,
+                         struct strbuf *sb)
+{
+    autostrbuf struct strbuf text;
+
+    strbuf_init (&text, LAUNCH_MAX);
+    for (size_t i = 0; i < n; i++) {
+        const struct launch_stage *s = &list[i];
+
+        if (!*s->from || !*s->to || strchr (s->from, '\n') || strchr (s->to, '\n')
+            || s->mode > 0777 || (s->rank > INT32_MAX && s->rank != LAUNCH_ALL_RANKS))
+            return -EINVAL;
+        strbuf_reset (&text);
+        if (s->rank == LAUNCH_ALL_RANKS)
+            strbuf_adds (&text, "-");
+        else
+            strbuf_addf (&text, "%u", s->rank);
+        strbuf_addf (&text, " %03u %s\n%s", s->send ? 1 : s->mode, s->from, s->to);
+        if (text.err)
+            return text.err;
+        record_add (sb, name, text.buf, text.len);
+    }
+    return 0;
+}
+
 int launch_write (const struct launch *l, struct strbuf *sb)
 {
     size_t start = sb->len;
@@ -242,6 +322,10 @@ int launch_write (const struct launch *l, struct strbuf *sb)
     record_add_strings (sb, "arg", l->args, l->nargs);
     record_add_strings (sb, "env", l->env, l->nenv);
     record_add_strings (sb, "rlimit", l->rlimits, l->nrlimits);
+    if (rc == 0)
+        rc = write_stages ("stage_in", l->stage_in, l->nstage_in, sb);
+    if (rc == 0)
+        rc = write_stages ("stage_out", l->stage_out, l->nstage_out, sb);
     if (rc == 0 && sb->len - start > LAUNCH_MAX)
         rc = -E2BIG;
     if (rc < 0 && !sb->err)
@@ -250,6 +334,15 @@ int launch_write (const struct launch *l, struct strbuf *sb)
 }
 
 /* --- the rest --- */
+
+static void release_stages (struct launch_stage *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        free (list[i].from);
+        free (list[i].to);
+    }
+    free (list);
+}
 
 void launch_release (struct launch *l)
 {
@@ -263,6 +356,8 @@ void launch_release (struct launch *l)
         free (l->nodes[i].gpus);
     }
     free (l->nodes);
+    release_stages (l->stage_in, l->nstage_in);
+    release_stages (l->stage_out, l->nstage_out);
     *l = (struct launch){ 0 };
 }
 

@@ -4,7 +4,7 @@
  * number comes by argument or environment). libc only. Text of records
  * "NAME LENGTH\nBYTES\n", so any byte but NUL may stand in a value; unknown names are
  * refused, single ones that stand there twice too; order is free except that repeated
- * ones (arg, env, node) keep theirs.
+ * ones (arg, env, node, rlimit, stage_in, stage_out) keep theirs.
  *
  *     struct launch l;
  *     if (launch_parse (text, len, &l, &err) < 0) ...;
@@ -27,12 +27,24 @@
 
 #define LAUNCH_MAX (8 * 1024 * 1024) /* bytes of a launch file */
 #define LAUNCH_USER_ENV_MAX 120      /* seconds */
+#define LAUNCH_STAGE_MAX 65536       /* stage_in, and stage_out */
+#define LAUNCH_ALL_RANKS UINT32_MAX
 
 struct launch_node {
     char *name;      /* node name, as in the node list (RFC 29) */
     uint32_t ntasks; /* tasks on this rank */
     char *cores;     /* idset of the cores given, may be "" */
     char *gpus;      /* idset, may be "" */
+};
+
+/* A file that a rank copies before the tasks start (stage_in) or after all have ended
+ * (stage_out). Names are patterns (pattern.h) without %J, %s and %t, relative to cwd. */
+struct launch_stage {
+    uint32_t rank; /* who does it; LAUNCH_ALL_RANKS */
+    uint32_t mode; /* stage_in: permissions of the copy, 0: those of the file */
+    bool send; /* stage_out: as FRAME_FILE to the spool, number: its place in the list;
+                    * else the agent writes it to `to` */
+    char *from, *to;
 };
 
 struct launch {
@@ -73,10 +85,12 @@ struct launch {
     uint64_t spool_keep;       /* bytes that it may take, see cut.h; 0: any */
     bool serve_until_released; /* after FINISH stay until POST /v1/release (pods) */
     /* Output files written by rank 0's agent itself (local). NULL: nobody, spool only. */
-    char *output;   /* pattern (pattern.h), "" means none */
-    char *error;    /* NULL: same file as output */
-    bool append;    /* else truncate */
-    char *input;    /* pattern: what the tasks read; each opens it. NULL: /dev/null */
+    char *output; /* pattern (pattern.h), "" means none */
+    char *error;  /* NULL: same file as output */
+    bool append;  /* else truncate */
+    char *input;  /* pattern: what the tasks read; each opens it. NULL: /dev/null */
+    struct launch_stage *stage_in, *stage_out;
+    size_t nstage_in, nstage_out;
     uint32_t umask; /* 0 to 0777 */
     uint32_t nice;  /* of the tasks' processes, 0 to 19 */
     char **rlimits; /* soft limits as rlimits.h writes them; NULL-terminated */
@@ -100,6 +114,9 @@ void launch_release (struct launch *l);
 uint32_t launch_ntasks (const struct launch *l); /* over all nodes, at most 2^31 */
 /* Global number of the first task of rank (block distribution). */
 uint32_t launch_first_task (const struct launch *l, uint32_t rank);
+/* Append one, names copied. 0 or -ENOMEM. */
+int launch_add_stage (struct launch_stage **list, size_t *n,
+                      const struct launch_stage *stage);
 /* What file names are made of for a task (global number) of rank; borrowed from l. The
  * script of a batch job is no step, a command is the job's step 0. */
 struct pattern_vars launch_pattern_vars (const struct launch *l, uint32_t rank,

@@ -9,19 +9,19 @@
 
 static const struct letter {
     char letter;
-    bool per_task, per_node, per_job;
+    bool per_task, per_node, per_job, in_task; /* in_task: means nothing elsewhere */
     const char *meaning;
 } letters[] = {
     { 'j', .per_job = true, .meaning = "job id" },
-    { 'J', .per_job = true, .meaning = "job id and step" },
+    { 'J', .per_job = true, .in_task = true, .meaning = "job id and step" },
     { 'A', .meaning = "array's id" },
     { 'a', .per_job = true, .meaning = "array's task" },
-    { 's', .meaning = "step" },
+    { 's', .in_task = true, .meaning = "step" },
     { 'x', .meaning = "job name" },
     { 'u', .meaning = "user" },
     { 'N', .per_node = true, .meaning = "node" },
     { 'n', .per_node = true, .meaning = "node's number" },
-    { 't', .per_task = true, .meaning = "task" },
+    { 't', .per_task = true, .in_task = true, .meaning = "task" },
     { '%', .meaning = NULL },
 };
 
@@ -233,6 +233,22 @@ static const struct letter *next_letter (const char **p)
             return piece.letter;
     }
     return NULL;
+}
+
+int pattern_check_of_node (const char *pattern, struct error *err)
+{
+    const char *p = pattern;
+    const struct letter *l;
+    int rc = pattern_check (pattern, err);
+
+    while (rc == 0 && (l = next_letter (&p))) {
+        if (l->in_task)
+            return error_set (err, EINVAL,
+                              "'%.200s': %%%c means nothing here, as the file is no "
+                              "task's",
+                              pattern, l->letter);
+    }
+    return rc;
 }
 
 bool pattern_is_per_job (const char *pattern)

@@ -38,6 +38,9 @@ int pattern_expand (const char *pattern, const struct pattern_vars *vars,
                     struct strbuf *sb, struct error *err);
 /* 0 when all letters are known, else -EINVAL as above. */
 int pattern_check (const char *pattern, struct error *err);
+/* The same for a file of the job or of a node: what a task alone has (%J, %s, %t) is -EINVAL,
+ * too. */
+int pattern_check_of_node (const char *pattern, struct error *err);
 /* Whether the expansion differs by task (%t) or by node (%N, %n). */
 bool pattern_is_per_task (const char *pattern);
 bool pattern_is_per_node (const char *pattern);

@@ -34,6 +34,7 @@ struct walk {
     int links;
     uid_t uid; /* whose links may be followed, besides root's */
     enum userfile_mode mode;
+    bool only_check; /* make nothing */
     struct error *err;
 };
 
@@ -113,8 +114,19 @@ static int open_existing (struct walk *w, const char *name, const struct stat *s
     return fd;
 }
 
+/* A new name needs a directory that can be written; its descriptor stands for the file. */
+static int check_directory (struct walk *w, const char *name)
+{
+    if (faccessat (w->dir, ".", W_OK | X_OK, AT_EACCESS) < 0)
+        return walk_fail (w, errno, name, NULL);
+    int fd = fcntl (w->dir, F_DUPFD_CLOEXEC, 0);
+    return fd < 0 ? walk_fail (w, errno, name, NULL) : fd;
+}
+
 static int create_target (struct walk *w, const char *name)
 {
+    if (w->only_check)
+        return check_directory (w, name);
     int fd = openat (w->dir, name, (OPEN_FLAGS & ~O_NONBLOCK) | O_CREAT | O_EXCL, 0666);
 
     if (fd >= 0)
@@ -279,10 +291,14 @@ static int walk (struct walk *w, int *ret_fd)
     }
 }
 
-int userfile_open (const char *cwd, const char *path, enum userfile_mode mode,
-                   struct error *err)
+static int walk_path (const char *cwd, const char *path, enum userfile_mode mode,
+                      bool only_check, struct error *err)
 {
-    struct walk w = { .dir = -1, .uid = current_fsuid (), .mode = mode, .err = err };
+    struct walk w = { .dir = -1,
+                      .uid = current_fsuid (),
+                      .mode = mode,
+                      .only_check = only_check,
+                      .err = err };
     int fd = -1;
     int rc = 0;
 
@@ -305,6 +321,21 @@ int userfile_open (const char *cwd, const char *path, enum userfile_mode mode,
     strbuf_release (&w.at);
     strbuf_release (&w.todo);
     return rc < 0 ? rc : fd;
+}
+
+int userfile_open (const char *cwd, const char *path, enum userfile_mode mode,
+                   struct error *err)
+{
+    return walk_path (cwd, path, mode, false, err);
+}
+
+int userfile_check (const char *cwd, const char *path, struct error *err)
+{
+    int fd = walk_path (cwd, path, USERFILE_APPEND, true, err);
+
+    if (fd >= 0)
+        close (fd);
+    return MIN (fd, 0);
 }
 
 /* --- identity --- */

@@ -32,6 +32,9 @@ enum userfile_mode { USERFILE_TRUNCATE, USERFILE_APPEND };
 int userfile_open (const char *cwd, const char *path, enum userfile_mode mode,
                    struct error *err);
 
+/* Whether userfile_open() would do now: 0, or its error. Nothing is made or changed. */
+int userfile_check (const char *cwd, const char *path, struct error *err);
+
 /* The calling *thread* takes the user's file system uid, gid and groups (setfsuid(2),
  * setgroups by raw system call, which Linux keeps per thread). Only for root; for anyone
  * else 0 when uid is already theirs, -EPERM otherwise. After an error the thread is what

@@ -125,6 +125,27 @@ static int parse_mode (struct jobspec *js, const json_t *output, struct error *e
     return 0;
 }
 
+/* shell.options.stage-in and stage-out */
+static int parse_stages (struct jobspec *js, const json_t *options, struct error *err)
+{
+    static const char where[] = SYSTEM ".shell.options";
+    struct {
+        const char *key, *place;
+        struct stage_list *list;
+    } kinds[] = { { "stage-in", SYSTEM ".shell.options.stage-in", &js->stage_in },
+                  { "stage-out", SYSTEM ".shell.options.stage-out", &js->stage_out } };
+    json_t *array;
+    int rc = 0;
+
+    for (size_t i = 0; options && rc >= 0 && i < ARRAY_SIZE (kinds); i++) {
+        rc =
+            json_get_array (options, kinds[i].key, &array, JSON_OPTIONAL_KEY, where, err);
+        if (rc > 0)
+            rc = stage_list_from_json (kinds[i].list, array, kinds[i].place, err);
+    }
+    return MIN (rc, 0);
+}
+
 static int parse_streams (struct jobspec *js, const json_t *system, struct error *err)
 {
     json_t *shell, *options, *output, *input;
@@ -140,6 +161,8 @@ static int parse_streams (struct jobspec *js, const json_t *system, struct error
         rc = parse_pattern (output, "output", "stderr", &js->error, err);
     if (rc == 0)
         rc = parse_pattern (input, "input", "stdin", &js->input, err);
+    if (rc == 0)
+        rc = parse_stages (js, options, err);
     return rc < 0 ? rc : parse_mode (js, output, err);
 }
 

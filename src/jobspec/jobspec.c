@@ -282,6 +282,8 @@ void jobspec_destroy (struct jobspec *js)
     free (js->output);
     free (js->error);
     free (js->input);
+    stage_list_release (&js->stage_in);
+    stage_list_release (&js->stage_out);
     free (js->image);
     free (js->reservation);
     free (js->submit_dir);

@@ -19,6 +19,8 @@
  *     begin-time               unix time before which it may not start
  *     constraints              as RFC 31
  *     shell.options.output.stdout.path, .stderr.path    patterns (pattern.h)
+ *     shell.options.stage-in, .stage-out   files brought to the job and back: arrays of
+ *                              {"from": PATTERN, "to": PATTERN}, see stage.h
  *     files.script             RFC 37 file: {"mode", "size", "encoding", "data"}; then
  *                              tasks[0].command[0] is JOBSPEC_SCRIPT_COMMAND
  *     fluxq.array              tasks of a job array, "1-100:2%10", see array.h
@@ -60,6 +62,7 @@
 #include "jobspec/array.h"
 #include "jobspec/dependency.h"
 #include "jobspec/process.h"
+#include "jobspec/stage.h"
 
 #define JOBSPEC_TEXT_MAX (8 << 20)
 #define JOBSPEC_SCRIPT_MAX (4 << 20)
@@ -123,6 +126,7 @@ struct jobspec {
     int64_t memory_per_node; /* MiB or 0 */
     struct array_spec array; /* tasks NULL: it is no array */
     struct dependencies depend;
+    struct stage_list stage_in, stage_out;
     bool keep_invalid_depend;
     enum jobspec_tristate requeue;
     double begin, deadline; /* unix times; 0: none */

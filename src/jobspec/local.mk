@@ -15,6 +15,7 @@ src_jobspec_libjobspec_a_SOURCES = \
 	src/jobspec/resources.c \
 	src/jobspec/script.c \
 	src/jobspec/sizes.c \
+	src/jobspec/stage.c \
 	src/jobspec/submit_jobspec.c \
 	src/jobspec/submit_options.c \
 	src/jobspec/submit_shape.c \

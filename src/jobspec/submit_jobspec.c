@@ -210,6 +210,12 @@ static json_t *shell_options (const struct submit_options *so)
     if (so->input)
         rc |= json_object_set_new (options, "input",
                                    json_pack ("{s:o}", "stdin", stream (so->input)));
+    if (so->stage_in.n)
+        rc |= json_object_set_new (options, "stage-in",
+                                   stage_list_to_json (&so->stage_in));
+    if (so->stage_out.n)
+        rc |= json_object_set_new (options, "stage-out",
+                                   stage_list_to_json (&so->stage_out));
     if (rc < 0) {
         json_decref (options);
         return NULL;

@@ -22,6 +22,8 @@ enum {
     OUTPUT,
     ERROR,
     INPUT,
+    STAGE_IN,
+    STAGE_OUT,
     OPEN_MODE,
     NODES,
     NTASKS,
@@ -65,6 +67,15 @@ const struct option_desc submit_options_table[] = {
       OUTPUT, false },
     { "error", 'e', "FILE", "standard error [the same as the output]", ERROR, false },
     { "input", 'i', "FILE", "standard input, of every task [/dev/null]", INPUT, false },
+    { "stage-in", 0, "FILE[:DEST]",
+      "copy this file to DEST in the job, on each node, before its tasks start [its "
+      "name]; "
+      "may be given several times",
+      STAGE_IN, false },
+    { "stage-out", 0, "FILE[:DEST]",
+      "bring this file of the job to DEST here when its tasks have ended [its name]; "
+      "several times, too",
+      STAGE_OUT, false },
     { "open-mode", 0, "append|truncate",
       "what becomes of output files that are there [truncate]", OPEN_MODE, false },
     { "nodes", 'N', "N|SIZES",
@@ -149,6 +160,8 @@ void submit_options_release (struct submit_options *so)
     free (so->output);
     free (so->error);
     free (so->input);
+    stage_list_release (&so->stage_in);
+    stage_list_release (&so->stage_out);
     free (so->queue);
     free (so->chdir);
     free (so->export);
@@ -311,6 +324,24 @@ static int set_pattern (struct submit_options *so, enum submit_source source, in
         return rc;
     }
     return set_string (field, value, wins (so, source, id), where, err);
+}
+
+/* What one source gives adds up, and goes when a higher one gives its own. */
+static int set_stage (struct submit_options *so, enum submit_source source, int id,
+                      struct stage_list *field, const char *value, const char *where,
+                      struct error *err)
+{
+    bool more = so->source_of[id - SUBMIT_OPTION_FIRST] == (int)source + 1;
+    struct stage_list list = { 0 };
+    int rc = stage_list_add_text (&list, value, where, err);
+
+    if (rc == 0 && wins (so, source, id)) {
+        if (!more)
+            stage_list_release (field);
+        rc = stage_list_add (field, list.v[0].from, list.v[0].to, where, err);
+    }
+    stage_list_release (&list);
+    return rc;
 }
 
 static int set_open_mode (struct submit_options *so, enum submit_source source,
@@ -557,6 +588,10 @@ static int set_option (struct submit_options *so, enum submit_source from, int i
         return set_pattern (so, from, id, &so->error, value, where, err);
     case INPUT:
         return set_pattern (so, from, id, &so->input, value, where, err);
+    case STAGE_IN:
+        return set_stage (so, from, id, &so->stage_in, value, where, err);
+    case STAGE_OUT:
+        return set_stage (so, from, id, &so->stage_out, value, where, err);
     case OPEN_MODE:
         return set_open_mode (so, from, value, where, err);
     case NODES:

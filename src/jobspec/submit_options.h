@@ -49,6 +49,8 @@
  *
  * --input becomes attributes.system.shell.options.input.stdin, as --output and --error are
  * output.stdout and output.stderr; --open-mode=append is output.mode (all as flux has them).
+ * --stage-in and --stage-out become shell.options.stage-in and stage-out (stage.h); those of
+ * one source add up.
  *
  * The jobspec has a duration only if the user gave a time limit (0: UNLIMITED). --hold is
  * not in the jobspec: the submission carries urgency 0 beside it.
@@ -113,7 +115,8 @@ struct submit_options {
     struct job_process process; /* --signal, --propagate, --get-user-env */
     int64_t nice;               /* --nice: points of priority less */
     char *export_file;          /* --export-file */
-    int source_of[64];          /* internal: who set it */
+    struct stage_list stage_in, stage_out;
+    int source_of[64]; /* internal: who set it */
     char *script_name; /* default job name; script_read_directives() sets it if NULL */
 };
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "common/agent_api.h"
 #include "common/macros.h"
 
 int status_worst (int a, int b)
@@ -90,9 +91,35 @@ static unsigned enter_over (struct jobstate *js)
 {
     decide (js, WIFSIGNALED (js->status) ? "signaled" : "exited", "");
     js->finish.status = js->status ? js->status : status_floor (js->finish.reason);
+    if (js->stage_text[0] && js->finish.status == 0
+        && strcmp (js->finish.reason, "exited") == 0) {
+        js->finish.status = 1 << 8;
+        snprintf (js->finish.text, sizeof (js->finish.text), "%s", js->stage_text);
+    }
     js->phase = JOB_OVER;
     js->deadline = 0;
     return JOB_DO_FINISH;
+}
+
+/* What a job comes to by itself, not by somebody's word. */
+static bool ended_by_itself (const struct jobstate *js)
+{
+    return !js->decided || strcmp (js->finish.reason, "exited") == 0
+           || strcmp (js->finish.reason, "signaled") == 0
+           || strcmp (js->finish.reason, "oom") == 0;
+}
+
+/* The tasks are gone. Those ranks bring files that have none of their processes left. */
+static unsigned enter_stage (struct jobstate *js, double now)
+{
+    js->nstaging = 0;
+    for (uint32_t rank = 0; rank < js->nranks; rank++)
+        js->nstaging += js->ranks[rank] == RANK_DONE;
+    if (!js->stages || js->nstaging == 0 || strcmp (js->finish.reason, "startfail") == 0)
+        return enter_over (js);
+    js->phase = JOB_STAGE;
+    js->deadline = now + (ended_by_itself (js) ? JOB_STAGE_SECONDS : AGENT_STAGE_SECONDS);
+    return JOB_DO_STAGE;
 }
 
 static unsigned enter_kill (struct jobstate *js, double now)
@@ -157,34 +184,58 @@ void jobstate_oom (struct jobstate *js, const char *text)
         snprintf (js->oom_text, sizeof (js->oom_text), "%s", text);
 }
 
-static unsigned rank_ended (struct jobstate *js, uint32_t rank, enum rank_state state)
+static unsigned rank_ended (struct jobstate *js, uint32_t rank, enum rank_state state,
+                            double now)
 {
     if (js->ranks[rank] == RANK_DONE || js->ranks[rank] == RANK_LOST)
         return 0;
     js->ranks[rank] = (uint8_t)state;
     js->nended++;
     if (js->phase == JOB_KILL && js->nended == js->nranks)
-        return enter_over (js);
+        return enter_stage (js, now);
     return 0;
 }
 
 unsigned jobstate_done (struct jobstate *js, uint32_t rank, double now)
 {
+    return js->phase == JOB_KILL ? rank_ended (js, rank, RANK_DONE, now) : 0;
+}
+
+static unsigned stage_ended (struct jobstate *js, uint32_t rank, enum rank_state state)
+{
+    if (js->phase != JOB_STAGE || js->ranks[rank] != RANK_DONE)
+        return 0;
+    js->ranks[rank] = (uint8_t)state;
+    return --js->nstaging == 0 ? enter_over (js) : 0;
+}
+
+unsigned jobstate_staged (struct jobstate *js, uint32_t rank, double now)
+{
     (void)now;
-    return js->phase == JOB_KILL ? rank_ended (js, rank, RANK_DONE) : 0;
+    return stage_ended (js, rank, RANK_STAGED);
+}
+
+void jobstate_stage_failed (struct jobstate *js, const char *text)
+{
+    if (!js->stage_text[0])
+        snprintf (js->stage_text, sizeof (js->stage_text), "%s", text);
 }
 
 unsigned jobstate_lost (struct jobstate *js, uint32_t rank, const char *text, double now)
 {
-    if (js->phase == JOB_OVER || js->ranks[rank] == RANK_DONE
+    if (js->phase == JOB_STAGE && js->ranks[rank] == RANK_DONE) {
+        jobstate_stage_failed (js, text);
+        return stage_ended (js, rank, RANK_LOST);
+    }
+    if (js->phase >= JOB_STAGE || js->ranks[rank] == RANK_DONE
         || js->ranks[rank] == RANK_LOST)
         return 0;
     decide (js, "lost", text);
-    unsigned todo = rank_ended (js, rank, RANK_LOST);
+    unsigned todo = rank_ended (js, rank, RANK_LOST, now);
     if (js->phase < JOB_KILL)
         todo |= enter_kill (js, now);
     if (js->phase == JOB_KILL && js->nended == js->nranks)
-        todo |= enter_over (js);
+        todo |= enter_stage (js, now);
     return todo;
 }
 
@@ -205,6 +256,8 @@ unsigned jobstate_kill (struct jobstate *js, const char *reason, const char *tex
 unsigned jobstate_terminate (struct jobstate *js, const char *reason, const char *text,
                              double grace, double now)
 {
+    if (js->phase == JOB_STAGE)
+        js->deadline = MIN (js->deadline, now + MAX (grace, 0));
     if (js->phase >= JOB_KILL)
         return 0;
     decide (js, reason, text);
@@ -263,6 +316,9 @@ unsigned jobstate_time (struct jobstate *js, const char *join_text, double now)
     case JOB_TERM:
         return enter_kill (js, now);
     case JOB_KILL: /* some node cannot kill its processes: they hang in the kernel */
+        return enter_stage (js, now);
+    case JOB_STAGE:
+        jobstate_stage_failed (js, "stage-out: there was no time for all files");
         return enter_over (js);
     case JOB_OVER:
         break;

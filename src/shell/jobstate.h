@@ -3,7 +3,8 @@
  *     JOIN --all joined--> RUN --all tasks ended------------------+
  *      |                    |                                     v
  *      |                    +--terminate, time limit--> TERM --> KILL --all done--> OVER
- *      |                    +--a rank is lost--------------------^                   ^
+ *      |                    +--a rank is lost--------------------^ |                  ^
+ *      |                                                            +--> STAGE --all--+
  *      +--join timeout, start failure, terminate, a rank is lost (nothing runs)------+
  *
  *     struct jobstate js;
@@ -18,7 +19,7 @@
  * is a function that returns the actions (enum job_action bits) that the caller must
  * carry out now, in the order of their values. Events that come too late change nothing.
  * The first reason for an end stands: what follows from it (tasks that die of the signal)
- * is not another one.
+ * is not another one. STAGE is for a job with files to be brought back.
  */
 #ifndef FLUXQ_SHELL_JOBSTATE_H
 #define FLUXQ_SHELL_JOBSTATE_H
@@ -28,7 +29,7 @@
 
 #include "common/frame.h"
 
-enum job_phase { JOB_JOIN, JOB_RUN, JOB_TERM, JOB_KILL, JOB_OVER };
+enum job_phase { JOB_JOIN, JOB_RUN, JOB_TERM, JOB_KILL, JOB_STAGE, JOB_OVER };
 
 enum job_action {
     JOB_DO_START = 1,  /* write FRAME_READY, start the tasks on all ranks */
@@ -36,9 +37,10 @@ enum job_action {
     JOB_DO_KILL = 4,   /* SIGKILL to all, on all ranks, each says when it is done */
     JOB_DO_FINISH = 8, /* write FRAME_FINISH with js->finish */
     JOB_DO_WARN = 16,  /* the time limit is near: the signal that the user asked for */
+    JOB_DO_STAGE = 32, /* bring the files of --stage-out, each says when it is done */
 };
 
-enum rank_state { RANK_ABSENT, RANK_JOINED, RANK_DONE, RANK_LOST };
+enum rank_state { RANK_ABSENT, RANK_JOINED, RANK_DONE, RANK_STAGED, RANK_LOST };
 
 struct jobstate {
     enum job_phase phase;
@@ -54,15 +56,21 @@ struct jobstate {
     double warn_before; /* so many seconds before it JOB_DO_WARN is due, 0: never */
     double started;     /* when RUN began */
     bool warned;
-    double grace;       /* seconds */
-    bool decided;       /* finish.reason and text are set */
-    char oom_text[256]; /* "": memory was enough */
+    double grace;         /* seconds */
+    bool decided;         /* finish.reason and text are set */
+    char oom_text[256];   /* "": memory was enough */
+    bool stages;          /* there are files to be brought when the tasks have ended */
+    uint32_t nstaging;    /* ranks that are at it */
+    char stage_text[256]; /* what was not brought, the first of it; or "" */
     struct frame_finish finish;
 };
 
 /* How long a node may take to get rid of the job's processes before the job is reported
  * as finished without it. */
 #define JOB_KILL_SECONDS 30.0
+/* How long files may take that are brought back: as long as output may wait for the broker;
+ * AGENT_STAGE_SECONDS when the job did not end by itself. */
+#define JOB_STAGE_SECONDS (24 * 3600.0)
 
 /* 0 or -ENOMEM. Times in seconds. */
 int jobstate_init (struct jobstate *js, uint32_t nranks, uint32_t ntasks,
@@ -77,10 +85,16 @@ unsigned jobstate_task_exit (struct jobstate *js, uint32_t rank, uint32_t task,
 void jobstate_oom (struct jobstate *js, const char *text);
 /* A rank has no process of the job left (its answer to JOB_DO_KILL). */
 unsigned jobstate_done (struct jobstate *js, uint32_t rank, double now);
+/* It has brought its files (its answer to JOB_DO_STAGE). */
+unsigned jobstate_staged (struct jobstate *js, uint32_t rank, double now);
+/* One of them could not be brought: a job that has succeeded otherwise has failed then. The
+ * first text stands. */
+void jobstate_stage_failed (struct jobstate *js, const char *text);
 unsigned jobstate_lost (struct jobstate *js, uint32_t rank, const char *text, double now);
 /* The tasks cannot start, or start no further: reason startfail. */
 unsigned jobstate_fail (struct jobstate *js, const char *text, double now);
-/* SIGTERM, and after grace seconds SIGKILL. */
+/* SIGTERM, and after grace seconds SIGKILL; of a job that brings its files: those that are
+ * not there after grace seconds are given up. */
 unsigned jobstate_terminate (struct jobstate *js, const char *reason, const char *text,
                              double grace, double now);
 /* The same at once; for failures after which going on has no sense. */

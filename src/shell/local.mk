@@ -36,6 +36,7 @@ SHELL_PARTS = \
 	src/shell/reap.c \
 	src/shell/receive.c \
 	src/shell/root.c \
+	src/shell/rootstage.c \
 	src/shell/run.c \
 	src/shell/run_connect.c \
 	src/shell/run_hold.c \
@@ -47,6 +48,7 @@ SHELL_PARTS = \
 	src/shell/server.c \
 	src/shell/sock.c \
 	src/shell/spool.c \
+	src/shell/stage.c \
 	src/shell/stepbind.c \
 	src/shell/stepd.c \
 	src/shell/stepinput.c \
@@ -118,6 +120,7 @@ SHELL_TESTS = \
 	src/shell/test/test_server \
 	src/shell/test/test_sock \
 	src/shell/test/test_spool \
+	src/shell/test/test_stage \
 	src/shell/test/test_tasklabel \
 	src/shell/test/test_tree \
 	src/shell/test/test_wire
@@ -145,6 +148,7 @@ src_shell_test_test_server_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_rankhost_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_sock_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_spool_LDADD = $(SHELL_TEST_LIBS)
+src_shell_test_test_stage_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_tasklabel_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_tree_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_wire_LDADD = $(SHELL_TEST_LIBS)

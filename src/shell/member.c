@@ -18,6 +18,7 @@
 #include "shell/door.h"
 #include "shell/server.h"
 #include "shell/sock.h"
+#include "shell/stage.h"
 #include "shell/stepd.h"
 #include "shell/task.h"
 #include "shell/uplink.h"
@@ -27,6 +28,7 @@ struct member {
     struct agent *agent;
     struct tasks *tasks;
     struct uplink *up;
+    struct stage *stage;
     struct stepd *stepd;
     struct door *door;       /* NULL: it could not be made */
     struct server *server;   /* NULL: no children, or it cannot listen */
@@ -105,6 +107,50 @@ static void on_killed (void *ctx)
 static const struct task_events task_events = { on_room, on_output, on_exited, on_killed,
                                                 NULL };
 
+/* --- files brought to the job and back --- */
+
+static void on_file (void *ctx, const struct frame *frame)
+{
+    struct member *m = ctx;
+    m->credit -= (int64_t)frame->len;
+    put (m, frame->type, frame->stream, frame->task, frame->data, frame->len);
+}
+
+static void on_stage_problem (void *ctx, const char *text)
+{
+    put (ctx, WIRE_STAGE_FAIL, 0, 0, text, strlen (text));
+}
+
+/* Before the tasks: this rank is ready now, or cannot start, and joins to say so. */
+static void on_staged (void *ctx, const struct error *err)
+{
+    struct member *m = ctx;
+    if (uplink_started (m->up)) {
+        put (m, WIRE_STAGED, 0, 0, NULL, 0);
+        return;
+    }
+    if (err->code)
+        m->problem = *err;
+    uplink_start (m->up);
+}
+
+static const struct stage_events stage_events = { on_room, on_file, on_stage_problem,
+                                                  on_staged };
+
+/* Whether events->done is to come. */
+static bool begin_staging (struct member *m)
+{
+    const char *name;
+    int fd = tasks_cwd (m->tasks, &name);
+    if (fd >= 0)
+        stage_set_directory (m->stage, fd, name);
+    if (m->problem.code || stage_check (m->stage, &m->problem) < 0
+        || !stage_has_in (&m->agent->launch, m->agent->rank))
+        return false;
+    stage_in (m->stage);
+    return true;
+}
+
 /* --- from above --- */
 
 static void start_tasks (struct member *m, const struct frame *msg)
@@ -135,8 +181,10 @@ static bool on_message (struct member *m, const struct frame *msg)
         break;
     case WIRE_CREDIT:
         m->credit += msg->task;
-        if (m->credit > 0)
+        if (m->credit > 0) {
             tasks_resume (m->tasks);
+            stage_resume (m->stage);
+        }
         break;
     case WIRE_SIGNAL:
         tasks_signal (m->tasks, (int)msg->task, (enum tasks_whom)msg->stream);
@@ -148,6 +196,9 @@ static bool on_message (struct member *m, const struct frame *msg)
     case WIRE_END:
         m->ending = true;
         tasks_kill (m->tasks);
+        break;
+    case WIRE_STAGE:
+        stage_out (m->stage);
         break;
     case WIRE_EXIT:
         leave (m);
@@ -369,6 +420,7 @@ static void destroy (struct member *m)
     loop_timer_clear (&m->agent->loop, &m->timer);
     door_destroy (m->door);
     stepd_destroy (m->stepd);
+    stage_destroy (m->stage);
     tasks_destroy (m->tasks);
 }
 
@@ -384,12 +436,15 @@ int member_run (struct agent *agent)
                           &m);
     m.stepd =
         stepd_create (&agent->loop, &agent->launch, m.tasks, agent->rank, step_up, &m);
-    if (m.tasks && m.up && m.stepd) {
+    m.stage = stage_create (&agent->loop, &agent->launch, agent->rank, &stage_events, &m);
+    if (m.tasks && m.up && m.stepd && m.stage) {
         if (tasks_enter_cwd (m.tasks, &m.fell_back, &m.problem) == 0)
             m.door = door_create (&agent->loop, &agent->launch, agent->rank, step_up, &m,
                                   &m.problem);
         if (listen_to_children (&m, &err) < 0 && !m.problem.code)
             m.problem = err; /* rank 0 shall say so */
+        if (!begin_staging (&m))
+            uplink_start (m.up);
         agent->on_child = on_child;
         agent->on_end = on_end;
         agent->arg = &m;

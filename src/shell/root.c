@@ -18,8 +18,6 @@
 #define STRAGGLER_GRACE 2.0 /* and for members that join after an early end */
 #define RELEASE_MAX (24 * 3600.0)
 
-static void carry_out (struct root *root, unsigned todo);
-
 static const char *node_name (const struct root *root, uint32_t rank)
 {
     return root->agent->launch.nodes[rank].name;
@@ -34,10 +32,12 @@ static void io_failed (struct root *root, const char *text)
         return;
     root->io_failed = true;
     agent_log (root->agent, "%s", text);
+    if (root->js.stages)
+        jobstate_stage_failed (&root->js, text);
     root_terminate (root, "signaled", text, root->agent->launch.grace);
 }
 
-static void append (struct root *root, const struct frame *frame)
+void root_append (struct root *root, const struct frame *frame)
 {
     if (root->js.phase == JOB_OVER && root->spool.finished)
         return; /* FRAME_FINISH is the last one */
@@ -52,22 +52,27 @@ static void append (struct root *root, const struct frame *frame)
 static void append_text (struct root *root, enum frame_type type, uint32_t rank,
                          const char *text)
 {
-    append (root, &(struct frame){ .type = (uint8_t)type,
-                                   .rank = rank,
-                                   .len = (uint32_t)strlen (text),
-                                   .data = text });
+    root_append (root, &(struct frame){ .type = (uint8_t)type,
+                                        .rank = rank,
+                                        .len = (uint32_t)strlen (text),
+                                        .data = text });
+}
+
+void root_note (struct root *root, uint32_t rank, const char *text)
+{
+    append_text (root, FRAME_NOTE, rank, text);
 }
 
 static void append_output (struct root *root, uint32_t rank, uint32_t task, int stream,
                            const char *data, size_t len)
 {
     struct error err = { 0 };
-    append (root, &(struct frame){ .type = FRAME_OUTPUT,
-                                   .stream = (uint8_t)stream,
-                                   .rank = rank,
-                                   .task = task,
-                                   .len = (uint32_t)len,
-                                   .data = data });
+    root_append (root, &(struct frame){ .type = FRAME_OUTPUT,
+                                        .stream = (uint8_t)stream,
+                                        .rank = rank,
+                                        .task = task,
+                                        .len = (uint32_t)len,
+                                        .data = data });
     if (outfiles_write (root->files, task, stream, data, len, &err) < 0)
         io_failed (root, err.text);
 }
@@ -169,14 +174,15 @@ static void append_exit (struct root *root, uint32_t rank, uint32_t task, int st
 {
     uint8_t data[4];
     wire_put_u32 (data, (uint32_t)status);
-    append (root, &(struct frame){ .type = FRAME_EXIT,
-                                   .rank = rank,
-                                   .task = task,
-                                   .len = sizeof (data),
-                                   .data = (char *)data });
+    root_append (root, &(struct frame){ .type = FRAME_EXIT,
+                                        .rank = rank,
+                                        .task = task,
+                                        .len = sizeof (data),
+                                        .data = (char *)data });
     root->used[0].end_ms = now_ms ();
-    carry_out (root, jobstate_task_exit (&root->js, rank, task, node_name (root, rank),
-                                         status, loop_now ()));
+    root_carry_out (root,
+                    jobstate_task_exit (&root->js, rank, task, node_name (root, rank),
+                                        status, loop_now ()));
 }
 
 static bool is_full (const struct root *root)
@@ -202,19 +208,24 @@ static void on_room (void *ctx)
         return;
     root->was_full = false;
     tasks_resume (root->tasks);
+    stage_resume (root->stage);
     for (uint32_t rank = 1; rank < root->js.nranks; rank++)
         give_credit (root, rank, 1);
 }
 
 /* --- this rank's own tasks --- */
 
-static size_t own_room (void *ctx)
+size_t root_room (struct root *root)
 {
-    struct root *root = ctx;
     if (!is_full (root))
         return FRAME_DATA_MAX;
     root->was_full = true;
     return 0;
+}
+
+static size_t own_room (void *ctx)
+{
+    return root_room (ctx);
 }
 
 static void own_output (void *ctx, uint32_t task, int stream, const char *data,
@@ -238,7 +249,7 @@ static void own_killed (void *ctx)
     struct use own = tasks_own_use (root->tasks), all = tasks_use (root->tasks);
     take_use (root, 0, 0, &own);
     take_use (root, 0, 1, &all);
-    carry_out (root, jobstate_done (&root->js, 0, loop_now ()));
+    root_carry_out (root, jobstate_done (&root->js, 0, loop_now ()));
 }
 
 static const struct task_events own_events = { own_room, own_output, own_exited,
@@ -293,7 +304,7 @@ static unsigned start (struct root *root)
     struct error err = { 0 };
     root->started_at = time (NULL);
     uint64_t end_time = end_of_time (root);
-    append (root, &(struct frame){ .type = FRAME_READY });
+    root_append (root, &(struct frame){ .type = FRAME_READY });
     begin_use (root);
     note_fallback (root);
     note_rlimits (root);
@@ -355,7 +366,7 @@ static void signal_all (struct root *root, int sig, enum tasks_whom whom)
 
 /* The actions in their order. Carrying one out may bring the next about, then this
  * function is entered again below itself; each still happens once. */
-static void carry_out (struct root *root, unsigned todo)
+void root_carry_out (struct root *root, unsigned todo)
 {
     if (todo & JOB_DO_START)
         todo |= start (root);
@@ -369,6 +380,8 @@ static void carry_out (struct root *root, unsigned todo)
         server_broadcast (root->server, &(struct frame){ .type = WIRE_END });
         tasks_kill (root->tasks);
     }
+    if (todo & JOB_DO_STAGE)
+        root_stage_out (root);
     if (todo & JOB_DO_FINISH)
         finish (root);
     if (todo & JOB_DO_WARN) {
@@ -410,7 +423,7 @@ static void note_end (struct root *root, enum job_phase before, unsigned todo)
 {
     if (before == JOB_RUN && todo)
         append_text (root, FRAME_NOTE, 0, root->js.finish.text);
-    carry_out (root, todo);
+    root_carry_out (root, todo);
 }
 
 void root_terminate (struct root *root, const char *reason, const char *text,
@@ -506,8 +519,12 @@ static void on_timer (struct loop_timer *timer)
             snprintf (text, sizeof (text), "node %s: processes of the job do not die",
                       node_name (root, rank));
             append_text (root, FRAME_NOTE, rank, text);
+            if (stage_has_out (&root->agent->launch, rank))
+                jobstate_stage_failed (&root->js, text);
         }
     }
+    if (root->js.phase == JOB_STAGE)
+        root_note (root, 0, "stage-out: there was no time for all files");
     enum job_phase before = root->js.phase;
     note_end (root, before, jobstate_time (&root->js, text, loop_now ()));
 }
@@ -528,16 +545,21 @@ static bool own_task (const struct root *root, uint32_t rank, uint32_t task)
     return task >= first && task - first < tasks_count (l, rank);
 }
 
+void root_took (struct root *root, uint32_t rank, uint32_t len)
+{
+    root->members[rank].consumed += len;
+    if (is_full (root))
+        root->was_full = true;
+    else
+        give_credit (root, rank, root->window / 4);
+}
+
 static bool on_output (struct root *root, uint32_t rank, const struct frame *msg)
 {
     if (!own_task (root, rank, msg->task) || (msg->stream != 1 && msg->stream != 2))
         return false;
     append_output (root, rank, msg->task, msg->stream, msg->data, msg->len);
-    root->members[rank].consumed += msg->len;
-    if (is_full (root))
-        root->was_full = true;
-    else
-        give_credit (root, rank, root->window / 4);
+    root_took (root, rank, msg->len);
     return true;
 }
 
@@ -546,7 +568,7 @@ static void on_fail (struct root *root, uint32_t rank, const struct frame *msg)
     char text[256];
     snprintf (text, sizeof (text), "node %s: %.*s", node_name (root, rank),
               (int)MIN (msg->len, 200u), msg->data);
-    carry_out (root, jobstate_fail (&root->js, text, loop_now ()));
+    root_carry_out (root, jobstate_fail (&root->js, text, loop_now ()));
 }
 
 /* The agent of rank is lost, and with it the way to all ranks below it: those that are
@@ -560,15 +582,15 @@ static void lose_rank (struct root *root, uint32_t rank, const char *why)
               node_name (root, rank), why);
     for (uint32_t r = rank; r < root->js.nranks && root->js.phase != JOB_OVER; r++) {
         uint8_t state = root->js.ranks[r];
-        if (state == RANK_DONE || state == RANK_LOST
-            || !tree_holds (&root->agent->tree, rank, r))
+        if ((state == RANK_DONE && root->js.phase != JOB_STAGE) || state == RANK_STAGED
+            || state == RANK_LOST || !tree_holds (&root->agent->tree, rank, r))
             continue;
         if (!named)
             append_text (root, FRAME_LOST, rank, text);
         named = true;
         todo |= jobstate_lost (&root->js, r, text, loop_now ());
     }
-    carry_out (root, todo);
+    root_carry_out (root, todo);
 }
 
 static bool on_message (void *ctx, uint32_t rank, const struct frame *msg)
@@ -583,7 +605,7 @@ static bool on_message (void *ctx, uint32_t rank, const struct frame *msg)
         root->njoined++;
         if (msg->task == WIRE_JOIN_FAILS)
             return true; /* why comes next */
-        carry_out (root, jobstate_joined (&root->js, rank, loop_now ()));
+        root_carry_out (root, jobstate_joined (&root->js, rank, loop_now ()));
         return true;
     case FRAME_OUTPUT:
         return on_output (root, rank, msg);
@@ -599,8 +621,12 @@ static bool on_message (void *ctx, uint32_t rank, const struct frame *msg)
         return on_oom (root, rank, msg);
     case WIRE_USAGE:
         return on_usage (root, rank, msg);
+    case FRAME_FILE:
+    case WIRE_STAGE_FAIL:
+    case WIRE_STAGED:
+        return root_stage_message (root, rank, msg);
     case WIRE_DONE:
-        carry_out (root, jobstate_done (&root->js, rank, loop_now ()));
+        root_carry_out (root, jobstate_done (&root->js, rank, loop_now ()));
         return true;
     case WIRE_TERMINATE:
         snprintf (text, sizeof (text), "node %s: the agent was told to end (%.*s)",
@@ -729,9 +755,10 @@ static void on_end (void *arg, const char *why, bool guardian_died)
     }
     if (guardian_died) {
         root->abandoned = true;
+        root->js.stages = false;
         snprintf (text, sizeof (text), "node %s: %s", node_name (root, 0), why);
         append_text (root, FRAME_LOST, 0, text);
-        carry_out (root, jobstate_kill (&root->js, "lost", text, loop_now ()));
+        root_carry_out (root, jobstate_kill (&root->js, "lost", text, loop_now ()));
         return;
     }
     snprintf (text, sizeof (text), "the agent was told to end (%s)", why);
@@ -809,6 +836,8 @@ static int create_parts (struct root *root, struct error *err)
                < 0)
         return error_set (err, ENOMEM, "no memory");
     root->js.warn_before = l->warn_signal > 0 ? l->warn_before : 0;
+    if (root_stage_create (root) < 0)
+        return error_set (err, ENOMEM, "no memory");
     int rc = listen_to_all (root, err);
     return rc < 0 ? rc : create_steps (root, err);
 }
@@ -825,12 +854,15 @@ static void prepare (struct root *root)
         root->files = outfiles_open (&no_output, &agent->loop, on_room, root, NULL);
     if (!root->files)
         abort ();
-    if (!err.code && tasks_enter_cwd (root->tasks, &root->members[0].fell_back, &err) < 0)
+    int staging = 0;
+    if (!err.code
+        && (tasks_enter_cwd (root->tasks, &root->members[0].fell_back, &err) < 0
+            || (staging = root_stage_in (root, &err)) < 0))
         error_prefix (&err, "node %s", node_name (root, 0));
     if (err.code)
-        carry_out (root, jobstate_fail (&root->js, err.text, loop_now ()));
-    else
-        carry_out (root, jobstate_joined (&root->js, 0, loop_now ()));
+        root_carry_out (root, jobstate_fail (&root->js, err.text, loop_now ()));
+    else if (!staging)
+        root_carry_out (root, jobstate_joined (&root->js, 0, loop_now ()));
 }
 
 static void destroy (struct root *root)
@@ -845,6 +877,7 @@ static void destroy (struct root *root)
     stepd_destroy (root->stepd);
     steps_destroy (root->steps);
     outbuf_release (&root->to_self);
+    stage_destroy (root->stage);
     tasks_destroy (root->tasks);
     outfiles_close (root->files);
     api_nonces_destroy (root->nonces);

@@ -1,7 +1,8 @@
 /* root.h - rank 0: the course of the job (root.c) and what requests may ask of it (api.c)
  *
  * root.c joins the parts: jobstate.h decides, server.h carries, task.h runs this rank's
- * own tasks, spool.h and outfile.h keep the output.
+ * own tasks, spool.h and outfile.h keep the output; rootstage.c has the files that are
+ * brought to the job and back.
  */
 #ifndef FLUXQ_SHELL_ROOT_H
 #define FLUXQ_SHELL_ROOT_H
@@ -17,6 +18,7 @@
 #include "shell/outfile.h"
 #include "shell/server.h"
 #include "shell/spool.h"
+#include "shell/stage.h"
 #include "shell/stepd.h"
 #include "shell/steps.h"
 #include "shell/task.h"
@@ -39,6 +41,7 @@ struct root {
     struct server *server;
     char *listen; /* the address that it listens on */
     struct tasks *tasks;
+    struct stage *stage; /* its own files */
     struct steps *steps;
     struct stepd *stepd;   /* this rank's part of them */
     struct door *door;     /* and its clients */
@@ -58,6 +61,23 @@ struct root {
     struct stepuse used[2]; /* by the job's own tasks, by all; begin_ms 0: none began */
     struct loop_timer timer;
 };
+
+/* rootstage.c. 0 or -ENOMEM. */
+int root_stage_create (struct root *root);
+/* The working directory is known: 0: nothing is to be copied; 1: this rank has joined, or
+ * failed, when it was; or a negative errno. */
+int root_stage_in (struct root *root, struct error *err);
+void root_stage_out (struct root *root); /* JOB_DO_STAGE, on all ranks */
+/* FRAME_FILE, WIRE_STAGE_FAIL, WIRE_STAGED; false: nonsense. */
+bool root_stage_message (struct root *root, uint32_t rank, const struct frame *msg);
+
+/* root.c, for rootstage.c: to the spool; a line for the user there; what jobstate.h wants
+ * done; bytes that may be put into the spool now; that so many of a rank were. */
+void root_append (struct root *root, const struct frame *frame);
+void root_note (struct root *root, uint32_t rank, const char *text);
+void root_carry_out (struct root *root, unsigned todo);
+size_t root_room (struct root *root);
+void root_took (struct root *root, uint32_t rank, uint32_t len);
 
 /* api.c: events->request of the server; ctx is a struct root. */
 void api_request (void *ctx, struct conn *conn, const struct http_request *req);

@@ -112,7 +112,7 @@ static int write_out (struct spool *spool, const struct frame *frame)
 int spool_append (struct spool *spool, const struct frame *frame)
 {
     size_t size = FRAME_HEAD + frame->len;
-    if (frame->type == FRAME_OUTPUT) {
+    if (frame->type == FRAME_OUTPUT || frame->type == FRAME_FILE) {
         int rc = spool->err ? -spool->err : make_room (spool, size);
         if (rc < 0) {
             spool->err = -rc;

@@ -49,7 +49,7 @@ static int put_all (struct stream *stream, const struct spool *spool, struct out
     return 1;
 }
 
-/* Frames other than output; 1 also when the scan stopped before it found one. */
+/* Frames other than output and files; 1 also when the scan stopped before it found one. */
 static int put_events (struct stream *stream, const struct spool *spool,
                        struct outbuf *out)
 {
@@ -66,7 +66,7 @@ static int put_events (struct stream *stream, const struct spool *spool,
                 return -EBADMSG;
             if (size == 0)
                 break;
-            if (f.type != FRAME_OUTPUT) {
+            if (f.type != FRAME_OUTPUT && f.type != FRAME_FILE) {
                 memmove (piece + kept, piece + at, (size_t)size);
                 kept += (size_t)size;
             }

@@ -14,7 +14,7 @@
 
 struct stream {
     uint64_t pos; /* offset in the spool */
-    bool output;  /* false: FRAME_OUTPUT is left out; pos is at a frame's head then */
+    bool output;  /* false: FRAME_OUTPUT and FRAME_FILE are left out; pos is at a frame's head then */
     bool chunked; /* HTTP/1.1 chunks */
     bool ended;
 };

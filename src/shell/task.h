@@ -55,8 +55,11 @@ struct tasks *tasks_create (struct loop *loop, const struct launch *launch, uint
 void tasks_destroy (struct tasks *tasks);
 /* Number of tasks of the job's own that this rank runs. */
 uint32_t tasks_count (const struct launch *launch, uint32_t rank);
-/* Find the working directory. *ret_fell_back: it is not there, / is used. */
+/* Find the working directory, where there are tasks or files for it. *ret_fell_back: it is
+ * not there, / is used. */
 int tasks_enter_cwd (struct tasks *tasks, bool *ret_fell_back, struct error *err);
+/* Its descriptor, and its name; -1: it was not entered. */
+int tasks_cwd (const struct tasks *tasks, const char **ret_name);
 /* Start all of the job's own. A program that cannot be executed is not an error here but
  * a task that ends with 127 (no such file) or 126. On error some may run: call
  * tasks_kill(). */

@@ -10,6 +10,7 @@
 #include "shell/descend.h"
 #include "shell/env.h"
 #include "shell/infile.h"
+#include "shell/stage.h"
 #include "shell/task_private.h"
 
 #define KILL_AGAIN 0.01 /* seconds */
@@ -71,7 +72,9 @@ int tasks_enter_cwd (struct tasks *tasks, bool *ret_fell_back, struct error *err
 {
     const char *cwd = tasks->launch->cwd ? tasks->launch->cwd : "/";
     *ret_fell_back = false;
-    if (tasks_count (tasks->launch, tasks->rank) == 0)
+    if (tasks_count (tasks->launch, tasks->rank) == 0
+        && !stage_has_in (tasks->launch, tasks->rank)
+        && !stage_has_out (tasks->launch, tasks->rank))
         return 0;
     int fd = open (cwd, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0 && faccessat (fd, ".", X_OK, AT_EACCESS) < 0) {
@@ -92,6 +95,12 @@ int tasks_enter_cwd (struct tasks *tasks, bool *ret_fell_back, struct error *err
     return infile_check (tasks->launch, tasks->rank,
                          tasks_first (tasks->launch, tasks->rank),
                          tasks_count (tasks->launch, tasks->rank), fd, err);
+}
+
+int tasks_cwd (const struct tasks *tasks, const char **ret_name)
+{
+    *ret_name = tasks->cwd;
+    return tasks->cwd_fd;
 }
 
 /* A set may be destroyed once its last task is reported: by then nothing here looks at it

@@ -279,7 +279,6 @@ static void on_timer (struct loop_timer *timer)
 struct uplink *uplink_create (struct agent *agent, uint32_t parent,
                               const struct uplink_events *events, void *ctx)
 {
-    double now = loop_now ();
     struct uplink *up = calloc (1, sizeof (*up));
     char *address = sock_of_rank (agent->launch.rendezvous, parent);
     if (!up || !address) {
@@ -296,9 +295,15 @@ struct uplink *uplink_create (struct agent *agent, uint32_t parent,
     up->io = (struct loop_io){ .fd = -1, .ready = on_io };
     up->timer.fire = on_timer;
     up->backoff = BACKOFF_FIRST;
-    up->join_by = now + agent->launch.join_timeout;
-    loop_timer_set (&agent->loop, &up->timer, now);
     return up;
+}
+
+void uplink_start (struct uplink *up)
+{
+    double now = loop_now ();
+
+    up->join_by = now + up->agent->launch.join_timeout;
+    loop_timer_set (&up->agent->loop, &up->timer, now);
 }
 
 void uplink_destroy (struct uplink *up)
@@ -310,6 +315,11 @@ void uplink_destroy (struct uplink *up)
     outbuf_release (&up->early);
     free (up->address);
     free (up);
+}
+
+bool uplink_started (const struct uplink *up)
+{
+    return up->join_by > 0;
 }
 
 bool uplink_joined (const struct uplink *up)

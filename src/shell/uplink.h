@@ -1,6 +1,7 @@
 /* uplink.h - a member's connection to its parent in the tree of agents
  *
  *     up = uplink_create (agent, tree_parent (&agent->tree, agent->rank), &events, ctx);
+ *     uplink_start (up);
  *     uplink_put (up, &msg);                       // also before it is joined
  *     uplink_flush (up);                           // once a round
  *
@@ -35,11 +36,13 @@ struct uplink_events {
     void (*gave_up) (void *ctx);
 };
 
-/* Begins to connect in the loop's first round. The agent's launch and key, and events,
- * must outlive it. NULL: no memory. */
+/* The agent's launch and key, and events, must outlive it. NULL: no memory. */
 struct uplink *uplink_create (struct agent *agent, uint32_t parent,
                               const struct uplink_events *events, void *ctx);
 void uplink_destroy (struct uplink *up);
+/* Begin to connect, in the loop's next round. The join timeout counts from here. */
+void uplink_start (struct uplink *up);
+bool uplink_started (const struct uplink *up);
 bool uplink_joined (const struct uplink *up);
 /* What is put before it is joined waits; what is put when it is lost is dropped. */
 void uplink_put (struct uplink *up, const struct frame *msg);

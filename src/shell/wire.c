@@ -144,7 +144,8 @@ ssize_t wire_parse (const void *buf, size_t avail, struct frame *ret)
                            .len = wire_get_u32 (p + 12),
                            .data = (const char *)p + FRAME_HEAD };
     bool known = (ret->type >= FRAME_OUTPUT && ret->type <= FRAME_FINISH)
-                 || (ret->type >= WIRE_JOIN && ret->type <= WIRE_LIMIT)
+                 || ret->type == FRAME_FILE
+                 || (ret->type >= WIRE_JOIN && ret->type <= WIRE_STAGED)
                  || (ret->type >= WIRE_USAGE && ret->type <= WIRE_OOM)
                  || (ret->type >= WIRE_RUN_HOLD && ret->type <= WIRE_RUN_LAST)
                  || (ret->type >= WIRE_STEP_START && ret->type <= WIRE_STEP_LAST);

@@ -13,17 +13,17 @@
  *
  * Messages have the head of a frame (frame.h), with types from 64 on; what tasks write
  * goes upwards as the FRAME_OUTPUT and FRAME_EXIT (stream 1: the node ran out of memory)
- * that rank 0 puts into the spool.
+ * that rank 0 puts into the spool, and so do files as FRAME_FILE.
  *
  * Upwards all goes to rank 0, and the head's rank says where it comes from: a rank passes
  * on what comes from the ranks below the child that it comes through, anything else is
  * nonsense. Downwards all comes from rank 0, and the head's rank says whom it is for; what
  * is for WIRE_ALL is passed on to all children before a rank does it itself.
  *
- * Flow: a member may send as many bytes of output as rank 0 has given it credit for. So
- * nobody ever stops reading a connection (heartbeats and exits always get through), and
- * what is under way beyond a full spool is bounded by one window a rank, also where it
- * waits in the agents between.
+ * Flow: a member may send as many bytes of output and of files as rank 0 has given it
+ * credit for. So nobody ever stops reading a connection (heartbeats and exits always get
+ * through), and what is under way beyond a full spool is bounded by one window a rank, also
+ * where it waits in the agents between.
  */
 #ifndef FLUXQ_SHELL_WIRE_H
 #define FLUXQ_SHELL_WIRE_H
@@ -75,6 +75,10 @@ enum wire_type {
     WIRE_END,    /* kill everything, then WIRE_DONE */
     WIRE_EXIT,   /* all is reported: the agent may go */
     WIRE_LIMIT,  /* data as of WIRE_START: the job ends at another time */
+    WIRE_STAGE, /* all tasks have ended: bring your files (FRAME_FILE), then WIRE_STAGED */
+    /* upwards */
+    WIRE_STAGE_FAIL, /* one of them is not brought; data: which, and why */
+    WIRE_STAGED,     /* that was all of them */
 
     /* Upwards, before WIRE_DONE: what this rank has used (use_encode()); stream 0: its
      * part of the job's own tasks, 1: all that ran here. */

@@ -14,6 +14,15 @@ static struct launch_node nodes[] = {
     { "n3", 0, NULL, NULL },
 };
 
+static struct launch_stage stage_in[] = {
+    { .rank = LAUNCH_ALL_RANKS, .mode = 0750, .from = "/fluxq/job/stage-0", .to = "a b" },
+    { .rank = 2, .from = "x: y", .to = "-" },
+};
+static struct launch_stage stage_out[] = {
+    { .rank = 0, .send = true, .from = "r-%n", .to = "/home/ann/r" },
+    { .rank = LAUNCH_ALL_RANKS, .from = "r", .to = "r-%n" },
+};
+
 static const struct launch full = {
     .job_id = 7,
     .job_name = "hello world",
@@ -43,6 +52,10 @@ static const struct launch full = {
     .output = "",
     .append = true,
     .input = (char *)"in-%t",
+    .stage_in = stage_in,
+    .nstage_in = 2,
+    .stage_out = stage_out,
+    .nstage_out = 2,
     .umask = 077,
     .nice = 5,
     .warn_signal = 10,
@@ -55,6 +68,17 @@ static const struct launch full = {
     .home = "/home/ann",
     .shell = "/bin/zsh",
 };
+
+static void same_stages (const struct launch_stage *got, const struct launch_stage *want)
+{
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal (got[i].rank, want[i].rank);
+        assert_int_equal (got[i].mode, want[i].mode);
+        assert_int_equal (got[i].send, want[i].send);
+        assert_string_equal (got[i].from, want[i].from);
+        assert_string_equal (got[i].to, want[i].to);
+    }
+}
 
 static void test_round_trip (void **state)
 {
@@ -104,6 +128,10 @@ static void test_round_trip (void **state)
     assert_string_equal (l.shell, "/bin/zsh");
     assert_string_equal (l.output, ""); /* "none" and "nobody asked" are two things */
     assert_string_equal (l.input, "in-%t");
+    assert_int_equal (l.nstage_in, 2);
+    same_stages (l.stage_in, stage_in);
+    assert_int_equal (l.nstage_out, 2);
+    same_stages (l.stage_out, stage_out);
     assert_null (l.error);
     assert_null (l.listen);
     assert_int_equal (launch_ntasks (&l), 5);
@@ -124,7 +152,9 @@ static void test_cut_anywhere (void **state)
     (void)state;
     strbuf_init (&sb, LAUNCH_MAX);
     launch_write (&full, &sb);
-    size_t last = sb.len - strlen ("rlimit 14\ncore=unlimited\n");
+    const char *first = memmem (sb.buf, sb.len, "stage_in ", 9);
+    assert_non_null (first);
+    size_t last = sb.len - strlen ("stage_out 12\n- 000 r\nr-%n\n");
     for (size_t n = 0; n < sb.len; n++) {
         int rc = launch_parse (sb.buf, n, &l, &err);
         if (rc == 0) { /* only between two records, after all that is needed */
@@ -167,6 +197,16 @@ static void test_hostile (void **state)
         { GOOD "rlimit 6\nnofile\n", "rlimit" },
         { GOOD "rlimit 7\ncore=-1\n", "rlimit" },
         { GOOD "warn_signal 2\n65\n", "warn_signal" },
+        { GOOD "stage_in 0\n\n", "stage_in" },
+        { GOOD "stage_in 7\n- 000 a\n", "stage_in" },
+        { GOOD "stage_in 8\n- 000 a\n\n", "stage_in" },
+        { GOOD "stage_in 8\n- 000 \nb\n", "stage_in" },
+        { GOOD "stage_in 11\n- 000 a\nb\nc\n", "stage_in" },
+        { GOOD "stage_in 9\n- 512 a\nb\n", "stage_in" },
+        { GOOD "stage_in 10\n-1 000 a\nb\n", "stage_in" },
+        { GOOD "stage_in 18\n2147483648 000 a\nb\n", "stage_in" },
+        { GOOD "stage_out 9\n- 002 a\nb\n", "stage_out" },
+        { GOOD "stage_out 9\nx 000 a\nb\n", "stage_out" },
         { GOOD "env 1\nA\n", "env" },
         { GOOD "env 2\n=A\n", "env" },
         { GOOD "node 0\n\n", "node" },

@@ -140,6 +140,21 @@ static void test_differs_by (void **state)
     assert_false (pattern_is_per_node ("%j/%t"));
 }
 
+static void test_of_a_node (void **state)
+{
+    struct error err = { 0 };
+
+    (void)state;
+    assert_int_equal (pattern_check_of_node ("/x/%j-%A-%a-%3n-%N-%x-%u-%%t", &err), 0);
+    assert_int_equal (pattern_check_of_node ("a\\%t", &err), 0); /* no pattern */
+    assert_int_equal (pattern_check_of_node ("%j-%3t", &err), -EINVAL);
+    assert_non_null (strstr (err.text, "%t"));
+    assert_int_equal (pattern_check_of_node ("%s", &err), -EINVAL);
+    assert_int_equal (pattern_check_of_node ("%J", &err), -EINVAL);
+    assert_int_equal (pattern_check_of_node ("%q", &err), -EINVAL);
+    assert_int_equal (pattern_check_of_node ("%", &err), -EINVAL);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -150,6 +165,7 @@ int main (void)
         cmocka_unit_test (test_values_stay_in_one_component),
         cmocka_unit_test (test_refuses),
         cmocka_unit_test (test_differs_by),
+        cmocka_unit_test (test_of_a_node),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);

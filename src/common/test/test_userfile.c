@@ -116,6 +116,29 @@ static void test_files (void **state)
     ann_gets ("/dev/null", 0, "");
 }
 
+/* What it says is what userfile_open() would, and nothing is made or changed. */
+static void test_check (void **state)
+{
+    struct error err = { 0 };
+    struct stat st;
+
+    (void)state;
+    put ("ann/kept", ANN, 0600);
+    put ("ann/shut", ANN, 0400);
+    become (ANN);
+    assert_int_equal (userfile_check (at ("ann"), "fresh", &err), 0);
+    assert_int_equal (userfile_check (at ("ann"), "kept", &err), 0);
+    assert_int_equal (userfile_check (at ("ann"), "shut", &err), -EACCES);
+    assert_int_equal (userfile_check (at ("ann"), "missing/x", &err), -ENOENT);
+    assert_non_null (strstr (err.text, "missing does not exist"));
+    assert_int_equal (userfile_check (at ("ann"), ".", &err), -EISDIR);
+    assert_int_equal (userfile_check (dir, "fresh", &err), -EACCES); /* root's */
+    userfile_restore (NULL);
+    assert_int_equal (stat (at ("ann/fresh"), &st), -1);
+    assert_int_equal (stat (at ("ann/kept"), &st), 0);
+    assert_true (st.st_size > 0);
+}
+
 static void test_truncate_or_append (void **state)
 {
     struct stat st;
@@ -373,6 +396,7 @@ int main (void)
     };
     const struct CMUnitTest root[] = {
         cmocka_unit_test (test_files),
+        cmocka_unit_test (test_check),
         cmocka_unit_test (test_truncate_or_append),
         cmocka_unit_test (test_the_kernel_s_permissions_hold),
         cmocka_unit_test (test_what_is_no_file),

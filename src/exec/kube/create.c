@@ -9,6 +9,7 @@
 #include "common/clock.h"
 #include "common/io.h"
 #include "common/log.h"
+#include "exec/kube/staging.h"
 
 #define GET_AGAIN 2.0
 #define ADMIN_MAX ((size_t)128 << 10) /* bytes of a prolog; a ConfigMap holds 1 MiB */
@@ -62,7 +63,8 @@ static struct object_source source_of (const struct kjob *k)
                                    .namespace_ = k->x->namespace_,
                                    .name = k->name,
                                    .agent = k->x->agent_name,
-                                   .inputs = output_inputs (k->out) };
+                                   .inputs = output_inputs (k->out),
+                                   .directory = staging_directory (k->job, &k->launch) };
 }
 
 static void make (struct kjob *k, enum call_kind kind, const char *group,

@@ -30,45 +30,61 @@ char *inputfiles_place (const char *dir, const char *pattern)
 }
 
 /* Below the user's cwd, when the name is relative. */
-static int open_file (const char *cwd, const char *name, struct error *err)
+static int open_file (const char *cwd, const char *name, struct stat *ret_st,
+                      struct error *err)
 {
     autoclose int dir = open (cwd, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    struct stat st;
 
     if (dir < 0 && name[0] != '/')
-        return error_errno (err, errno, "input file: %s/%s", cwd, name);
+        return error_errno (err, errno, "%s/%s", cwd, name);
     int fd = openat (dir, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
-        return error_errno (err, errno, "input file: %s", name);
-    if (fstat (fd, &st) == 0 && S_ISREG (st.st_mode))
+        return error_errno (err, errno, "%s", name);
+    if (fstat (fd, ret_st) == 0 && S_ISREG (ret_st->st_mode))
         return fd;
     close (fd);
-    return error_set (err, EINVAL, "input file: %s is not a regular file", name);
+    return error_set (err, EINVAL, "%s is not a regular file", name);
 }
 
+/* -EFBIG: it is longer than max, and *ret_size says how long. */
 static int read_file (struct inputfile *file, const char *cwd, const char *name,
-                      size_t max, struct error *err)
+                      size_t max, uint64_t *ret_size, struct error *err)
 {
     struct strbuf data;
-    autoclose int fd = open_file (cwd, name, err);
+    struct stat st;
+    autoclose int fd = open_file (cwd, name, &st, err);
     int rc;
 
     if (fd < 0)
         return fd;
+    *ret_size = (uint64_t)st.st_size;
+    file->mode = st.st_mode & 0777;
+    file->record = SIZE_MAX;
     strbuf_init (&data, max + 1);
     rc = io_read_fd (fd, &data, max);
-    if (rc == -EFBIG)
-        error_set (err, EFBIG,
-                   "input file: %s: the pods do not see it, and at most %zu bytes can be "
-                   "sent there; read it in the script, from where the pods see it",
-                   name, max);
-    else if (rc < 0)
-        error_errno (err, -rc, "input file: %s", name);
+    if (rc < 0)
+        error_errno (err, -rc, "%s", name);
     file->len = data.len;
     if (rc == 0 && data.len > 0)
         file->data = strbuf_detach (&data);
     strbuf_release (&data);
     return rc;
+}
+
+int inputfiles_read_staged (struct inputfile *file, const char *cwd, const char *name,
+                            size_t max, struct error *err)
+{
+    uint64_t size = 0;
+    int rc = read_file (file, cwd, name, max, &size, err);
+
+    if (rc != -EFBIG)
+        return rc;
+    return error_set (
+        err, EFBIG,
+        "%.200s has %ju bytes; of the %d that can be sent to the pods, with "
+        "script and environment, %zu are left: use a queue with mounts, or "
+        "fluxq-bcast in the job",
+        name, (uintmax_t)size, CONFIGMAP_MAX, max);
 }
 
 /* The file of the unit (task, rank, or 0) that this task of this rank reads. */
@@ -78,6 +94,7 @@ static int read_unit (struct inputfiles *in, const struct launch *l, const char 
     const struct pattern_vars vars = launch_pattern_vars (l, rank, task);
     struct inputfile *file = &in->v[in->n];
     autostrbuf struct strbuf name;
+    uint64_t size;
     int rc;
 
     strbuf_init (&name, PATH_TEXT_MAX);
@@ -90,9 +107,14 @@ static int read_unit (struct inputfiles *in, const struct launch *l, const char 
         snprintf (file->name, sizeof (file->name), NAME "-%u", rank);
     else
         snprintf (file->name, sizeof (file->name), NAME);
-    rc = read_file (file, l->cwd, name.buf, *max, err);
+    rc = read_file (file, l->cwd, name.buf, *max, &size, err);
+    if (rc == -EFBIG)
+        error_set (err, EFBIG,
+                   "%s: the pods do not see it, and at most %zu bytes can be "
+                   "sent there; read it in the script, from where the pods see it",
+                   name.buf, *max);
     if (rc < 0)
-        return rc;
+        return error_prefix (err, "input file");
     *max -= file->len;
     in->n++;
     return 0;

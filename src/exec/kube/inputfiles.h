@@ -24,6 +24,8 @@ struct inputfile {
     char name[32]; /* key of the ConfigMap, and name in POD_JOB */
     char *data;
     size_t len;
+    uint32_t mode; /* its permissions */
+    size_t record; /* in launch.stage_in; SIZE_MAX: it is standard input */
 };
 
 struct inputfiles {
@@ -41,6 +43,10 @@ char *inputfiles_place (const char *dir, const char *pattern);
  * -E2BIG past INPUTFILES_MAX; in is empty then. */
 int inputfiles_read (struct inputfiles *in, const struct launch *l, const char *pattern,
                      size_t max, struct error *err);
+/* One file of --stage-in, which is below cwd when its name is relative; its own name and
+ * record are the caller's to set. -EFBIG past max, and err says what was there. */
+int inputfiles_read_staged (struct inputfile *file, const char *cwd, const char *name,
+                            size_t max, struct error *err);
 void inputfiles_release (struct inputfiles *in);
 
 #endif

@@ -11,6 +11,7 @@
 #include "common/hostlist.h"
 #include "common/log.h"
 #include "exec/joblaunch.h"
+#include "exec/kube/staging.h"
 #include "exec/mounts.h"
 
 #define LOST_WAIT 5.0        /* so long may the watch's news of a pod that went take */
@@ -142,6 +143,7 @@ static void step_open (struct kjob *k)
         job_start_failed (k, true, "out of memory");
         return;
     }
+    staging_set_modes (&k->launch, output_inputs (k->out));
     k->ready_seen = output_was_ready (k->out);
     fin = output_finish (k->out);
     if (fin) {
@@ -398,6 +400,17 @@ static void step_run (struct kjob *k)
         run_output (k, false);
 }
 
+/* A file of --stage-out that could not be written here: the job has succeeded otherwise. */
+static void amend_staged (struct kjob *k)
+{
+    const char *problem = output_stage_problem (k->out);
+
+    if (!problem || k->fin.status != 0 || strcmp (k->fin.reason, "exited") != 0)
+        return;
+    k->fin.status = 1 << 8;
+    snprintf (k->fin.text, sizeof (k->fin.text), "%s", problem);
+}
+
 static void step_drain (struct kjob *k)
 {
     if (!run_output_done (k)) {
@@ -406,6 +419,7 @@ static void step_drain (struct kjob *k)
     }
     if (k->link)
         agentlink_release (k->link, output_safe_offset (k->out));
+    amend_staged (k);
     tell_end (k);
 }
 
@@ -509,6 +523,8 @@ static int fill_launch (struct kjob *k, struct error *err)
     autofree char *host = object_rank_host (&src);
     int rc = joblaunch_fill (k->job, &k->launch, err);
 
+    if (rc == 0)
+        rc = staging_fill (k->job, &k->launch, err);
     if (rc < 0)
         return rc;
     k->launch.cwd_fallback = !mounts_see (k->job->mounts, "/", k->launch.cwd, false);

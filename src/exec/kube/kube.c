@@ -249,6 +249,8 @@ static void kube_exec_terminate (struct exec *x, struct exec_job *job, const cha
     snprintf (k->kill_reason, sizeof (k->kill_reason), "%s", reason);
     k->kill_grace = grace;
     k->kill_by = clock_mono () + grace + TERMINATE_SLACK;
+    if (job->js && job->js->stage_out.n > 0)
+        k->kill_by += AGENT_STAGE_SECONDS;
     job_poke (k);
 }
 

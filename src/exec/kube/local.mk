@@ -15,6 +15,8 @@ src_exec_libexec_a_SOURCES += \
 	src/exec/kube/pulls.c \
 	src/exec/kube/remove.c \
 	src/exec/kube/run.c \
+	src/exec/kube/stagefiles.c \
+	src/exec/kube/staging.c \
 	src/exec/kube/starting.c
 
 if HAVE_CMOCKA

@@ -210,6 +210,23 @@ static json_t *init_containers (const struct object_source *src)
     return list;
 }
 
+/* The directory for files that are brought: of the pod alone, empty. */
+static int add_directory (const struct object_source *src, json_t *volumes,
+                          json_t *places)
+{
+    int rc = 0;
+
+    if (!src->directory)
+        return 0;
+    if (volumes)
+        rc |= json_array_append_new (
+            volumes, json_pack ("{s:s s:{}}", "name", "directory", "emptyDir"));
+    if (places)
+        rc |= json_array_append_new (places, json_pack ("{s:s s:s}", "name", "directory",
+                                                        "mountPath", src->directory));
+    return rc;
+}
+
 static json_t *container (const struct object_source *src)
 {
     const char *image = src->job->js->image ? src->job->js->image : src->cfg->image;
@@ -226,8 +243,8 @@ static json_t *container (const struct object_source *src)
         "readOnly", 1, "name", "run", "mountPath", POD_RUN);
 
     if (c
-        && mounts_add_places (src->job->mounts, json_object_get (c, "volumeMounts"))
-               < 0) {
+        && (mounts_add_places (src->job->mounts, json_object_get (c, "volumeMounts")) < 0
+            || add_directory (src, NULL, json_object_get (c, "volumeMounts")) < 0)) {
         json_decref (c);
         return NULL;
     }
@@ -277,7 +294,8 @@ static json_t *volumes (const struct object_source *src)
         0444, "items", job_items (src), "name", "key", "secret", "secretName", src->name,
         "defaultMode", 0400, "name", "run", "emptyDir");
 
-    if (mounts_add_volumes (src->job->mounts, list) < 0) {
+    if (mounts_add_volumes (src->job->mounts, list) < 0
+        || add_directory (src, list, NULL) < 0) {
         json_decref (list);
         return NULL;
     }

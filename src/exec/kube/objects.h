@@ -41,7 +41,8 @@ struct object_source {
     const char *cluster, *namespace_, *name; /* name: the job's objects' */
     const char *agent;                       /* name of the agent's ConfigMap */
     const struct inputfiles *inputs;         /* for the tasks to read, or NULL */
-    const struct strbuf *prolog, *epilog;    /* their texts, for the ConfigMap; or NULL */
+    const char *directory;                /* made empty in the pods, for files; or NULL */
+    const struct strbuf *prolog, *epilog; /* their texts, for the ConfigMap; or NULL */
 };
 
 void object_name (char ret[OBJECT_NAME_MAX], const char *cluster, uint64_t id,

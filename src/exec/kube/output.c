@@ -13,6 +13,8 @@
 #include "common/sha256.h"
 #include "common/userfile.h"
 #include "exec/kube/outputfiles.h"
+#include "exec/kube/stagefiles.h"
+#include "exec/kube/staging.h"
 #include "exec/mounts.h"
 
 #define DELIVERED_MAX (32 << 20)
@@ -27,6 +29,7 @@ struct output {
     size_t script_len;
     struct inputfiles inputs;
     bool sends_input;
+    struct stage_list stage_in;
     unsigned by_agent;
     uint8_t key[AGENT_KEY_SIZE];
     int spool;
@@ -34,6 +37,8 @@ struct output {
     uint64_t max;
     struct cut cut;
     struct outputfiles *files;
+    struct stagefiles *staged;
+    char stage_problem[256]; /* a file that was not brought; or "" */
     bool was_ready, finished;
     struct frame_finish finish;
     struct strbuf usage;
@@ -54,6 +59,15 @@ static unsigned decide_by_agent (const struct exec_job *job, const struct launch
     bool error = js->error ? is_seen (job, launch, js->error, true) : output;
 
     return (output ? OUTPUT_BY_AGENT : 0) | (error ? ERROR_BY_AGENT : 0);
+}
+
+static int copy_stages (struct stage_list *to, const struct stage_list *from)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < from->n && rc == 0; i++)
+        rc = stage_list_add (to, from->v[i].from, from->v[i].to, "stage-in", NULL);
+    return rc;
 }
 
 struct output *output_create (const struct exec_job *job, const struct launch *launch)
@@ -84,7 +98,9 @@ struct output *output_create (const struct exec_job *job, const struct launch *l
         o->key_path = NULL;
     if (asprintf (&o->delivered_path, "%s/delivered-%u", job->dir, job->attempt) < 0)
         o->delivered_path = NULL;
-    if (o->spool_path && o->key_path && o->delivered_path && o->user.groups
+    o->staged = stagefiles_create (launch);
+    if (copy_stages (&o->stage_in, &job->js->stage_in) == 0 && o->staged && o->spool_path
+        && o->key_path && o->delivered_path && o->user.groups
         && !o->output == !job->js->output && !o->error == !job->js->error
         && !o->input == !job->js->input)
         return o;
@@ -99,6 +115,8 @@ void output_destroy (struct output *o)
     if (o->spool >= 0)
         close (o->spool);
     outputfiles_destroy (o->files);
+    stagefiles_destroy (o->staged);
+    stage_list_release (&o->stage_in);
     strbuf_release (&o->usage);
     secret_wipe (o->key, sizeof (o->key));
     free (o->user.groups);
@@ -144,13 +162,16 @@ static int open_key (struct output *o, struct error *err)
 
 /* ---- what was delivered ---- */
 
-/* 1: there is a checkpoint; 0: there is none. */
-static int read_delivered (struct output *o, json_t **ret_sizes, struct error *err)
+/* 1: there is a checkpoint; 0: there is none. The sizes of output files and of those that
+ * are brought (NULL: none). */
+static int read_delivered (struct output *o, json_t **ret_sizes, json_t **ret_staged,
+                           struct error *err)
 {
     autostrbuf struct strbuf sb;
     autojson json_t *root = NULL;
     int64_t offset = 0, by_agent = 0;
-    json_t *sizes = NULL;
+    json_t *sizes = NULL, *staged = NULL;
+    const char *problem = "";
     int rc;
 
     strbuf_init (&sb, DELIVERED_MAX + 1);
@@ -168,11 +189,19 @@ static int read_delivered (struct output *o, json_t **ret_sizes, struct error *e
                          JSON_OPTIONAL_KEY, o->delivered_path, err)
                < 0
         || json_get_object (root, "files", &sizes, JSON_REQUIRED, o->delivered_path, err)
+               < 0
+        || json_get_object (root, "staged", &staged, JSON_OPTIONAL_KEY, o->delivered_path,
+                            err)
+               < 0
+        || json_get_string (root, "problem", &problem, JSON_OPTIONAL_KEY,
+                            o->delivered_path, err)
                < 0)
         return -EINVAL;
     o->safe = (uint64_t)offset;
     o->by_agent = (unsigned)by_agent;
     *ret_sizes = json_incref (sizes);
+    *ret_staged = json_incref (staged);
+    snprintf (o->stage_problem, sizeof (o->stage_problem), "%s", problem ? problem : "");
     return 1;
 }
 
@@ -181,6 +210,12 @@ static int write_delivered (struct output *o, struct error *err)
     json_t *sizes = outputfiles_sync (o->files);
     autojson json_t *root = json_pack ("{s:I s:i s:o}", "offset", (json_int_t)o->offset,
                                        "agent", (int)o->by_agent, "files", sizes);
+    if (root && o->launch->nstage_out > 0
+        && json_object_update_new (root, json_pack ("{s:o s:s}", "staged",
+                                                    stagefiles_sync (o->staged),
+                                                    "problem", o->stage_problem))
+               < 0)
+        return error_set (err, ENOMEM, "out of memory");
     autofree char *text = root ? json_dumps (root, JSON_COMPACT) : NULL;
     int rc;
 
@@ -194,6 +229,23 @@ static int write_delivered (struct output *o, struct error *err)
 
 /* ---- frames ---- */
 
+/* The first problem is the job's, if it has none of its own. */
+static void stage_failed (struct output *o, const struct error *err)
+{
+    o->note_fresh = true;
+    snprintf (o->note, sizeof (o->note), "%s", err->text);
+    if (!o->stage_problem[0])
+        snprintf (o->stage_problem, sizeof (o->stage_problem), "%.250s", err->text);
+}
+
+static void deliver_file (struct output *o, const struct frame *f)
+{
+    struct error err = { 0 };
+
+    if (stagefiles_write (o->staged, f, &err) < 0)
+        stage_failed (o, &err);
+}
+
 static void deliver (struct output *o, const struct frame *f)
 {
     struct error err = { 0 };
@@ -203,6 +255,8 @@ static void deliver (struct output *o, const struct frame *f)
         inputfiles_release (&o->inputs);
     } else if (f->type == FRAME_FINISH)
         o->finished = frame_finish_decode (f->data, f->len, &o->finish) == 0;
+    else if (f->type == FRAME_FILE)
+        deliver_file (o, f);
     else if (f->type == FRAME_OUTPUT && outputfiles_write (o->files, f, &err) < 0) {
         o->note_fresh = true;
         snprintf (o->note, sizeof (o->note),
@@ -306,16 +360,21 @@ static int open_spool (struct output *o, struct error *err)
 static int read_inputs (struct output *o, struct error *err)
 {
     autostrbuf struct strbuf text;
-    size_t other;
+    size_t other, max;
+    int rc = 0;
 
-    if (!o->sends_input || o->was_ready || o->finished)
+    if ((!o->sends_input && o->stage_in.n == 0) || o->was_ready || o->finished)
         return 0;
     strbuf_init (&text, 2 * LAUNCH_MAX);
     if (launch_write (o->launch, &text) < 0)
         return error_set (err, E2BIG, "its arguments and environment are too large");
     other = text.len + o->script_len;
-    return inputfiles_read (&o->inputs, o->launch, o->input,
-                            CONFIGMAP_MAX - MIN (other, CONFIGMAP_MAX), err);
+    max = CONFIGMAP_MAX - MIN (other, CONFIGMAP_MAX);
+    if (o->sends_input)
+        rc = inputfiles_read (&o->inputs, o->launch, o->input, max, err);
+    for (size_t i = 0; i < o->inputs.n; i++)
+        max -= o->inputs.v[i].len;
+    return rc < 0 ? rc : staging_read (&o->inputs, &o->stage_in, o->launch, max, err);
 }
 
 /* Those that are left for us. */
@@ -327,21 +386,36 @@ static struct outputfiles *open_files (struct output *o, struct error *err)
     return outputfiles_create (o->launch, output, error, err);
 }
 
+/* What cannot be gone on with does not end a job that runs. */
+static void restore_staged (struct output *o, json_t *sizes)
+{
+    struct error err = { 0 };
+
+    if (stagefiles_restore (o->staged, sizes, &err) < 0)
+        stage_failed (o, &err);
+}
+
 static int open_all (struct output *o, struct error *err)
 {
     autojson json_t *sizes = NULL;
+    autojson json_t *staged = NULL;
     int rc = open_key (o, err), known;
 
     if (rc < 0 || (rc = open_spool (o, err)) < 0)
         return rc;
-    known = read_delivered (o, &sizes, err);
+    known = read_delivered (o, &sizes, &staged, err);
     if (known < 0)
         return known;
     o->files = open_files (o, err);
     if (!o->files)
         return -EINVAL;
-    rc = known ? outputfiles_restore (o->files, sizes, err)
-               : outputfiles_begin (o->files, err);
+    if (known)
+        restore_staged (o, staged);
+    else
+        rc = stagefiles_check (o->staged, err);
+    if (rc == 0)
+        rc = known ? outputfiles_restore (o->files, sizes, err)
+                   : outputfiles_begin (o->files, err);
     if (rc == 0)
         rc = scan_spool (o, err);
     if (rc == 0)
@@ -437,6 +511,11 @@ bool output_was_ready (const struct output *o)
 const struct frame_finish *output_finish (const struct output *o)
 {
     return o->finished ? &o->finish : NULL;
+}
+
+const char *output_stage_problem (const struct output *o)
+{
+    return o->stage_problem[0] ? o->stage_problem : NULL;
 }
 
 const struct strbuf *output_usage (const struct output *o)

@@ -9,8 +9,8 @@
  *
  * The spool (DIR/spool-ATTEMPT) gets the agent's frames as they are; OUTPUT frames also
  * go to the files that the jobspec names (one for the job, for each node or for each
- * task, as the agent does for local jobs). A checkpoint makes all of it durable and then
- * notes in DIR/delivered-ATTEMPT how long the spool and each file are. After a crash
+ * task, as the agent does for local jobs), FILE frames to those of --stage-out. A
+ * checkpoint makes all of it durable and then notes in DIR/delivered-ATTEMPT how long the spool and each file are. After a crash
  * output_open() cuts the files back to the last checkpoint and writes what the spool has
  * beyond it once more. Everything in the job's directory and in the user's is done as the
  * user.
@@ -31,7 +31,7 @@ struct output *output_create (const struct exec_job *job, const struct launch *l
 void output_destroy (struct output *o);
 
 /* Open or pick up everything, also the job's key (made if there is none), and read the
- * files for its standard input unless it runs already. -errno and the reason for the
+ * files that its tasks are to have unless it runs already. -errno and the reason for the
  * user. */
 int output_open (struct output *o, struct error *err);
 /* Append whole frames. An error is the spool's: nothing was taken, the call may be
@@ -46,6 +46,8 @@ uint64_t output_offset (const struct output *o);      /* bytes in the spool */
 uint64_t output_safe_offset (const struct output *o); /* of them durable */
 bool output_was_ready (const struct output *o);       /* the spool has the READY frame */
 const struct frame_finish *output_finish (const struct output *o); /* or NULL */
+/* Why a file of --stage-out was not brought, the first of them; or NULL. */
+const char *output_stage_problem (const struct output *o);
 /* Frames of FRAME_USAGE that output_open() found. */
 const struct strbuf *output_usage (const struct output *o);
 const uint8_t *output_key (const struct output *o);

@@ -20,6 +20,7 @@
 #include "common/io.h"
 #include "common/log.h"
 #include "common/parse.h"
+#include "common/pattern.h"
 #include "common/sha256.h"
 #include "exec/joblaunch.h"
 #include "exec/local/local.h"
@@ -528,6 +529,28 @@ static int set_texts (struct local_job *l, struct launch *launch)
     return address ? 0 : error_set (&l->err, ENOMEM, "out of memory");
 }
 
+/* Both sides are this machine: the agents copy. */
+static int set_stages (struct local_job *l, struct launch *launch)
+{
+    const struct stage_list *in = &l->job->js->stage_in, *out = &l->job->js->stage_out;
+    int rc = 0;
+
+    for (size_t i = 0; i < in->n && rc == 0; i++)
+        rc = launch_add_stage (&launch->stage_in, &launch->nstage_in,
+                               &(struct launch_stage){ .rank = LAUNCH_ALL_RANKS,
+                                                       .from = in->v[i].from,
+                                                       .to = in->v[i].to });
+    for (size_t i = 0; i < out->n && rc == 0; i++) {
+        bool each = pattern_is_per_node (out->v[i].to);
+        rc =
+            launch_add_stage (&launch->stage_out, &launch->nstage_out,
+                              &(struct launch_stage){ .rank = each ? LAUNCH_ALL_RANKS : 0,
+                                                      .from = out->v[i].from,
+                                                      .to = out->v[i].to });
+    }
+    return rc < 0 ? error_set (&l->err, ENOMEM, "out of memory") : 0;
+}
+
 static int put_launch (struct local_job *l, int dir)
 {
     struct launch launch;
@@ -537,6 +560,8 @@ static int put_launch (struct local_job *l, int dir)
         return -ENOMEM;
     strbuf_init (&sb, LAUNCH_BYTES_MAX);
     int rc = set_texts (l, &launch);
+    if (rc == 0)
+        rc = set_stages (l, &launch);
     if (rc == 0 && (rc = launch_write (&launch, &sb)) < 0)
         error_set (&l->err, E2BIG, "its arguments and environment are too large");
     if (rc == 0)
@@ -802,6 +827,8 @@ void local_job_terminate (struct exec *x, struct exec_job *job, const char *reas
         return;
     bool first = !l->ending;
     double slack = l->ready_told ? TERMINATE_SLACK : UNREADY_SLACK;
+    if (l->ready_told && job->js && job->js->stage_out.n > 0)
+        slack += AGENT_STAGE_SECONDS;
     if (l->starting) { /* the end has a time limit of its own */
         uv_timer_stop (&l->timer);
         l->starting = false;

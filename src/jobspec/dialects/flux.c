@@ -70,7 +70,7 @@ static const struct option_desc table[] = {
     DO ("signal", 0, "SIG@TIME", SIGNAL),
 
     NO ("add-brokers", 0, "N", NULL),
-    NO ("add-file", 0, "FILE", "read the file from a shared directory"),
+    NO ("add-file", 0, "FILE", "say fluxq-submit --stage-in=FILE"),
     NO ("bank", 'B', "NAME", "remove it (there are no accounts)"),
     NO ("broker-opts", 0, "OPTS", NULL),
     NO ("conf", 0, "CONF", NULL),

@@ -217,7 +217,9 @@ static void test_attributes (void **state)
                 "\"shell\":{\"verbose\":2,\"options\":{\"output\":{\"stdout\":{\"type\":"
                 "\"file\",\"path\":"
                 "\"%x-%j.out\"},\"stderr\":{\"path\":\"%j.err\"},\"mode\":\"append\"},"
-                "\"input\":{\"stdin\":{\"type\":\"file\",\"path\":\"in-%j\"}}}},"
+                "\"input\":{\"stdin\":{\"type\":\"file\",\"path\":\"in-%j\"}},"
+                "\"stage-in\":[{\"from\":\"d/i:n\"},{\"from\":\"a\",\"to\":\"/b\"}],"
+                "\"stage-out\":[{\"from\":\"r\",\"to\":\"r-%n\"}]}},"
                 "\"constraints\":{\"properties\":[\"ssd\"]},\"unheard-of\":[1],"
                 "\"fluxq\":{\"image\":\"busybox:1\",\"memory-per-node\":512}"));
 
@@ -230,6 +232,12 @@ static void test_attributes (void **state)
     assert_string_equal (js->output, "%x-%j.out");
     assert_string_equal (js->error, "%j.err");
     assert_string_equal (js->input, "in-%j");
+    assert_int_equal (js->stage_in.n, 2);
+    assert_string_equal (js->stage_in.v[0].from, "d/i:n");
+    assert_string_equal (js->stage_in.v[0].to, "i:n");
+    assert_string_equal (js->stage_in.v[1].to, "/b");
+    assert_int_equal (js->stage_out.n, 1);
+    assert_string_equal (js->stage_out.v[0].to, "r-%n");
     assert_true (js->append);
     assert_string_equal (js->image, "busybox:1");
     assert_int_equal (js->memory_per_node, 512);
@@ -466,6 +474,19 @@ static const struct {
     { "{\"version\":1,\"resources\":[" SLOT (
           "1", CORE ("1")) "],\"tasks\":" ONE ",\"attributes\":{\"sytem\":{}}}",
       "attributes", "sytem" },
+#define STAGE(list) SIMPLE ("\"shell\":{\"options\":{\"stage-in\":" list "}}")
+    { STAGE ("{}"), "options.stage-in", "an array" },
+    { STAGE ("[\"a\"]"), "options.stage-in[0]", "an object" },
+    { STAGE ("[{\"to\":\"a\"}]"), "options.stage-in[0]", "from" },
+    { STAGE ("[{\"from\":3}]"), "options.stage-in[0].from", "a string" },
+    { STAGE ("[{\"from\":\"a\"},{\"from\":\"b\",\"to\":\"a\"}]"), "stage-in[1]", "both" },
+    { STAGE ("[{\"from\":\"a\",\"mode\":7}]"), "options.stage-in[0]", "mode" },
+    { STAGE ("[{\"from\":\"a\\nb\"}]"), "options.stage-in[0]", "name of a file" },
+    { STAGE ("[{\"from\":\"\"}]"), "options.stage-in[0]", "name of a file" },
+    { STAGE ("[{\"from\":\"a\",\"to\":\"%t\"}]"), "options.stage-in[0]", "%t" },
+    { STAGE ("[{\"from\":\"a/\"}]"), "options.stage-in[0]", "directory" },
+    { SIMPLE ("\"shell\":{\"options\":{\"stage-out\":[{\"from\":\"%q\"}]}}"),
+      "options.stage-out[0]", "%q" },
     { SIMPLE ("\"duration\":-1"), "attributes.system.duration", "-1" },
     { SIMPLE ("\"duration\":\"1h\""), "attributes.system.duration", "a number" },
     { SIMPLE ("\"begin-time\":-1"), "attributes.system.begin-time", "-1" },

@@ -496,6 +496,57 @@ static void test_from_environ (void **state)
 
 /* -- what else is in the jobspec -- */
 
+/* They add up within a source, and a higher one's are alone. */
+static void test_stages (void **state)
+{
+    struct submit_options so;
+    struct error err = { 0 };
+    char text[16];
+
+    (void)state;
+    submit_options_init (&so);
+    assert_int_equal (
+        submit_options_set (&so, SUBMIT_FROM_SCRIPT, "stage-in", "a", NULL, &err), 0);
+    assert_int_equal (
+        submit_options_set (&so, SUBMIT_FROM_SCRIPT, "stage-in", "d/b", NULL, &err), 0);
+    assert_int_equal (so.stage_in.n, 2);
+    assert_string_equal (so.stage_in.v[1].to, "b");
+    assert_int_equal (
+        submit_options_set (&so, SUBMIT_FROM_COMMAND, "stage-in", "c:/x:y", NULL, &err),
+        0);
+    assert_int_equal (so.stage_in.n, 1);
+    assert_string_equal (so.stage_in.v[0].from, "c");
+    assert_string_equal (so.stage_in.v[0].to, "/x:y");
+    assert_int_equal (
+        submit_options_set (&so, SUBMIT_FROM_ENVIRONMENT, "stage-in", "e", NULL, &err),
+        0);
+    assert_int_equal (so.stage_in.n, 1);
+    assert_int_equal (
+        submit_options_set (&so, SUBMIT_FROM_ENVIRONMENT, "stage-in", "e/", NULL, &err),
+        -EINVAL);
+    assert_int_equal (
+        submit_options_set (&so, SUBMIT_FROM_COMMAND, "stage-in", ":x", NULL, &err),
+        -EINVAL);
+    assert_int_equal (
+        submit_options_set (&so, SUBMIT_FROM_COMMAND, "stage-in", "d:/x:y", NULL, &err),
+        -EINVAL);
+    for (int i = 0; i < STAGE_MAX; i++) {
+        snprintf (text, sizeof (text), "f%d", i);
+        assert_int_equal (
+            submit_options_set (&so, SUBMIT_FROM_COMMAND, "stage-out", text, NULL, &err),
+            0);
+    }
+    assert_int_equal (
+        submit_options_set (&so, SUBMIT_FROM_COMMAND, "stage-out", "g", NULL, &err),
+        -EINVAL);
+    assert_non_null (strstr (err.text, "--stage-out: more than 64"));
+    submit_options_release (&so);
+    struct jobspec *js = parse (make ("--stage-in=in:x --stage-out=r-%n", &err));
+    assert_string_equal (js->stage_in.v[0].to, "x");
+    assert_string_equal (js->stage_out.v[0].to, "r-%n");
+    jobspec_destroy (js);
+}
+
 static void test_attributes (void **state)
 {
     struct error err = { 0 };
@@ -877,14 +928,15 @@ static void test_table (void **state)
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test (test_export_file),    cmocka_unit_test (test_export_and_login),
-        cmocka_unit_test (test_shapes),         cmocka_unit_test (test_refusals),
-        cmocka_unit_test (test_precedence),     cmocka_unit_test (test_gpus_by_source),
-        cmocka_unit_test (test_from_environ),   cmocka_unit_test (test_attributes),
-        cmocka_unit_test (test_reservation),    cmocka_unit_test (test_script),
-        cmocka_unit_test (test_bad_program),    cmocka_unit_test (test_waiting),
-        cmocka_unit_test (test_add_dependency), cmocka_unit_test (test_export),
-        cmocka_unit_test (test_table),          cmocka_unit_test (test_requeue),
+        cmocka_unit_test (test_export_file),  cmocka_unit_test (test_export_and_login),
+        cmocka_unit_test (test_shapes),       cmocka_unit_test (test_refusals),
+        cmocka_unit_test (test_precedence),   cmocka_unit_test (test_gpus_by_source),
+        cmocka_unit_test (test_from_environ), cmocka_unit_test (test_attributes),
+        cmocka_unit_test (test_stages),       cmocka_unit_test (test_reservation),
+        cmocka_unit_test (test_script),       cmocka_unit_test (test_bad_program),
+        cmocka_unit_test (test_waiting),      cmocka_unit_test (test_add_dependency),
+        cmocka_unit_test (test_export),       cmocka_unit_test (test_table),
+        cmocka_unit_test (test_requeue),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);

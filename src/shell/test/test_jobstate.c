@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "common/agent_api.h"
 #include "shell/jobstate.h"
 
 #define EXIT(code) ((code) << 8)
@@ -108,6 +109,123 @@ static void lack_of_memory_is_the_reason_when_the_job_ends_by_itself (void **sta
     jobstate_oom (&js, "n0");
     jobstate_task_exit (&js, 0, 0, "n0", SIGKILL, 110);
     assert_string_equal (js.finish.reason, "cancelled");
+    jobstate_release (&js);
+}
+
+/* One task of two ranks, up to where the files are brought. */
+static void start_to_stage (struct jobstate *js, int status)
+{
+    start (js, 2, 1, 0);
+    js->stages = true;
+    assert_int_equal (jobstate_task_exit (js, 0, 0, "n0", status, 110), JOB_DO_KILL);
+    assert_int_equal (jobstate_done (js, 1, 111), 0);
+    assert_int_equal (jobstate_staged (js, 1, 111), 0); /* nobody has asked it to */
+    assert_int_equal (jobstate_done (js, 0, 112), JOB_DO_STAGE);
+    assert_int_equal (js->phase, JOB_STAGE);
+}
+
+static void files_are_brought_when_no_process_is_left (void **state)
+{
+    (void)state;
+    struct jobstate js;
+    start_to_stage (&js, 0);
+    assert_int_equal (jobstate_staged (&js, 0, 113), 0);
+    assert_int_equal (jobstate_staged (&js, 0, 113), 0); /* once */
+    assert_int_equal (jobstate_done (&js, 1, 113), 0);
+    assert_int_equal (jobstate_limit (&js, 5, 113), -EALREADY);
+    assert_int_equal (jobstate_staged (&js, 1, 114), JOB_DO_FINISH);
+    assert_int_equal (js.finish.status, 0);
+    assert_int_equal (jobstate_staged (&js, 1, 114), 0);
+    jobstate_release (&js);
+}
+
+static void a_file_that_is_not_brought_fails_a_job_that_succeeded (void **state)
+{
+    (void)state;
+    struct jobstate js;
+    start_to_stage (&js, 0);
+    jobstate_stage_failed (&js, "the first");
+    jobstate_stage_failed (&js, "the second");
+    jobstate_staged (&js, 0, 113);
+    assert_int_equal (jobstate_staged (&js, 1, 114), JOB_DO_FINISH);
+    assert_int_equal (js.finish.status, EXIT (1));
+    assert_string_equal (js.finish.reason, "exited");
+    assert_string_equal (js.finish.text, "the first");
+    jobstate_release (&js);
+    start_to_stage (&js, EXIT (3));
+    jobstate_stage_failed (&js, "a file");
+    jobstate_staged (&js, 0, 113);
+    assert_int_equal (jobstate_staged (&js, 1, 114), JOB_DO_FINISH);
+    assert_int_equal (js.finish.status, EXIT (3));
+    assert_string_equal (js.finish.text, "task 0 on n0: exit status 3");
+    jobstate_release (&js);
+}
+
+static void who_is_lost_brings_nothing_and_is_not_waited_for (void **state)
+{
+    (void)state;
+    struct jobstate js;
+    start_to_stage (&js, 0);
+    assert_int_equal (jobstate_staged (&js, 0, 113), 0);
+    assert_int_equal (jobstate_lost (&js, 0, "too late", 113), 0);
+    assert_int_equal (jobstate_lost (&js, 1, "lost n1", 114), JOB_DO_FINISH);
+    assert_string_equal (js.finish.reason, "exited");
+    assert_int_equal (js.finish.status, EXIT (1));
+    assert_string_equal (js.finish.text, "lost n1");
+    jobstate_release (&js);
+    start (&js, 2, 2, 0); /* lost while it ran: the other one brings its own */
+    js.stages = true;
+    assert_int_equal (jobstate_lost (&js, 1, "lost n1", 110), JOB_DO_KILL);
+    assert_int_equal (jobstate_done (&js, 0, 111), JOB_DO_STAGE);
+    assert_true (js.deadline == 111 + AGENT_STAGE_SECONDS);
+    assert_int_equal (jobstate_staged (&js, 0, 112), JOB_DO_FINISH);
+    assert_string_equal (js.finish.reason, "lost");
+    jobstate_release (&js);
+}
+
+static void files_have_a_time_of_their_own_and_a_cancel_cuts_it (void **state)
+{
+    (void)state;
+    struct jobstate js;
+    start_to_stage (&js, 0);
+    assert_true (js.deadline == 112 + JOB_STAGE_SECONDS);
+    assert_int_equal (jobstate_terminate (&js, "cancelled", "by ann", 5, 120), 0);
+    assert_true (js.deadline == 125);
+    assert_int_equal (jobstate_time (&js, "", 124), 0);
+    assert_int_equal (jobstate_time (&js, "", 125), JOB_DO_FINISH);
+    assert_string_equal (js.finish.reason, "exited");
+    assert_int_equal (js.finish.status, EXIT (1));
+    jobstate_release (&js);
+    start (&js, 1, 1, 10);
+    js.stages = true;
+    assert_int_equal (jobstate_time (&js, "", 111), JOB_DO_TERM);
+    assert_int_equal (jobstate_task_exit (&js, 0, 0, "n0", SIGTERM, 112), JOB_DO_KILL);
+    assert_int_equal (jobstate_done (&js, 0, 113), JOB_DO_STAGE);
+    assert_true (js.deadline == 113 + AGENT_STAGE_SECONDS);
+    assert_int_equal (jobstate_time (&js, "", js.deadline), JOB_DO_FINISH);
+    assert_string_equal (js.finish.reason, "timeout");
+    assert_int_equal (js.finish.status, SIGTERM);
+    jobstate_release (&js);
+}
+
+static void without_a_start_or_a_rank_that_is_clean_no_file_is_brought (void **state)
+{
+    (void)state;
+    struct jobstate js;
+    assert_int_equal (jobstate_init (&js, 1, 1, 60, 0, 5, 100), 0);
+    js.stages = true;
+    assert_int_equal (jobstate_fail (&js, "no", 101), JOB_DO_FINISH);
+    jobstate_release (&js);
+    start (&js, 1, 1, 0);
+    js.stages = true;
+    assert_int_equal (jobstate_fail (&js, "no memory", 101), JOB_DO_KILL);
+    assert_int_equal (jobstate_done (&js, 0, 102), JOB_DO_FINISH);
+    assert_string_equal (js.finish.reason, "startfail");
+    jobstate_release (&js);
+    start (&js, 2, 1, 0);
+    js.stages = true;
+    jobstate_task_exit (&js, 0, 0, "n0", 0, 110);
+    assert_int_equal (jobstate_time (&js, "", 110 + JOB_KILL_SECONDS), JOB_DO_FINISH);
     jobstate_release (&js);
 }
 
@@ -341,6 +459,11 @@ int main (void)
         cmocka_unit_test (a_job_runs_to_its_end),
         cmocka_unit_test (one_failed_task_does_not_end_the_others),
         cmocka_unit_test (lack_of_memory_is_the_reason_when_the_job_ends_by_itself),
+        cmocka_unit_test (files_are_brought_when_no_process_is_left),
+        cmocka_unit_test (a_file_that_is_not_brought_fails_a_job_that_succeeded),
+        cmocka_unit_test (who_is_lost_brings_nothing_and_is_not_waited_for),
+        cmocka_unit_test (files_have_a_time_of_their_own_and_a_cancel_cuts_it),
+        cmocka_unit_test (without_a_start_or_a_rank_that_is_clean_no_file_is_brought),
         cmocka_unit_test (a_rank_joins_once),
         cmocka_unit_test (who_does_not_join_fails_the_start),
         cmocka_unit_test (the_time_limit_counts_from_the_start_and_has_a_grace),

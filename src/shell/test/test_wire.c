@@ -44,8 +44,8 @@ static void unknown_and_oversized_messages_are_refused (void **state)
     struct frame got;
     for (int type = 0; type < 256; type++) {
         uint8_t head[FRAME_HEAD] = { (uint8_t)type };
-        int known = (type >= FRAME_OUTPUT && type <= FRAME_FINISH)
-                    || (type >= WIRE_JOIN && type <= WIRE_LIMIT) || type == WIRE_USAGE
+        int known = (type >= FRAME_OUTPUT && type <= FRAME_FINISH) || type == FRAME_FILE
+                    || (type >= WIRE_JOIN && type <= WIRE_STAGED) || type == WIRE_USAGE
                     || type == WIRE_OOM || (type >= WIRE_RUN_HOLD && type <= WIRE_RUN_END)
                     || (type >= WIRE_STEP_START && type <= WIRE_STEP_SIZE);
         assert_int_equal (wire_parse (head, sizeof (head), &got),

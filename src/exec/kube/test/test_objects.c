@@ -121,10 +121,20 @@ static void test_input (void **state)
     assert_string_equal (
         text_at (job_object, "spec|template|spec|containers|0|volumeMounts|4|mountPath"),
         "/home");
+    assert_null (
+        at (job_object, "spec|template|spec|volumes|5")); /* no directory of its own */
+    json_decref (job_object);
+    src.directory = "/scratch/run";
+    job_object = object_job (&src);
+    assert_non_null (at (job_object, "spec|template|spec|volumes|5|emptyDir"));
+    assert_string_equal (
+        text_at (job_object, "spec|template|spec|containers|0|volumeMounts|5|mountPath"),
+        "/scratch/run");
     json_decref (job_object);
     json_decref (map);
     json_decref (job.mounts);
     job.mounts = NULL;
+    src.directory = NULL;
     src.inputs = NULL;
 }
 

@@ -2,6 +2,7 @@
  * doubled lines. */
 #include "exec/kube/output.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,6 +17,7 @@
 
 #include "common/io.h"
 #include "exec/joblaunch.h"
+#include "exec/kube/staging.h"
 #include "exec/mounts.h"
 
 static char dir[64];
@@ -311,6 +313,187 @@ static void test_input_refused (void **state)
     output_destroy (open_output ());
 }
 
+/* A FRAME_FILE of a rank; mode 0: not its first. */
+static void send_file (struct output *o, unsigned entry, uint32_t rank, uint32_t mode,
+                       const char *text, int want)
+{
+    struct frame f = { .type = FRAME_FILE,
+                       .stream = (uint8_t)entry,
+                       .rank = rank,
+                       .task = mode ? FRAME_FILE_FIRST | mode : 0,
+                       .len = (uint32_t)strlen (text) };
+    char buf[256];
+    struct error err = { 0 };
+
+    frame_encode_head (&f, (uint8_t *)buf);
+    memcpy (buf + FRAME_HEAD, text, f.len);
+    assert_int_equal (output_write (o, buf, FRAME_HEAD + f.len, &err), want);
+}
+
+static void stage_something (void)
+{
+    struct jobspec *js = (struct jobspec *)job.js;
+    struct error err = { 0 };
+
+    assert_int_equal (stage_list_add (&js->stage_out, "r", "back-%n", "", &err), 0);
+    assert_int_equal (stage_list_add (&js->stage_out, "s", "back", "", &err), 0);
+    assert_int_equal (stage_list_add (&js->stage_in, "in-%N", "in", "", &err), 0);
+    assert_int_equal (stage_list_add (&js->stage_in, "all", "all", "", &err), 0);
+    assert_int_equal (staging_fill (&job, &launch, &err), 0);
+}
+
+static void exists_not (const char *name)
+{
+    char path[256];
+
+    snprintf (path, sizeof (path), "%s/%s", dir, name);
+    assert_int_equal (access (path, F_OK), -1);
+}
+
+static void test_staged_in (void **state)
+{
+    struct output *o;
+    struct error err = { 0 };
+    char path[256];
+
+    (void)state;
+    put ("in-na", "a");
+    put ("in-nb", "bb");
+    put ("all", "");
+    snprintf (path, sizeof (path), "%s/in-nb", dir);
+    assert_int_equal (chmod (path, 0751), 0);
+    stage_something ();
+    assert_string_equal (staging_directory (&job, &launch), dir);
+    o = open_output ();
+    assert_int_equal (output_inputs (o)->n, 3);
+    assert_memory_equal (input_named (o, "stage-0-1")->data, "bb", 2);
+    assert_int_equal (input_named (o, "stage-1")->len, 0);
+    staging_set_modes (&launch, output_inputs (o));
+    assert_int_equal (launch.nstage_in, 3);
+    assert_int_equal (launch.stage_in[1].rank, 1);
+    assert_int_equal (launch.stage_in[1].mode, 0751);
+    assert_string_equal (launch.stage_in[1].from, "/fluxq/job/stage-0-1");
+    assert_int_equal (launch.stage_in[2].rank, LAUNCH_ALL_RANKS);
+    output_destroy (o);
+    assert_int_equal (unlink (path), 0);
+    snprintf (path, sizeof (path), "%s/job/delivered-0", dir);
+    o = output_create (&job, &launch);
+    assert_true (output_open (o, &err) < 0);
+    assert_string_equal (err.text, "stage-in: in-nb: No such file or directory");
+    output_destroy (o);
+}
+
+/* What the pods see is not sent, from one side or the other. */
+static void test_staging_with_mounts (void **state)
+{
+    struct jobspec *js = (struct jobspec *)job.js;
+    struct error err = { 0 };
+
+    (void)state;
+    job.mounts = json_pack ("[{s:s s:b s:{s:{}}}]", "path", "/data", "read-only", 1,
+                            "volume", "emptyDir");
+    stage_list_add (&js->stage_in, "/data/x", "x", "", &err);
+    stage_list_add (&js->stage_in, "y", "/data/y", "", &err);
+    stage_list_add (&js->stage_out, "z", "/data/z", "", &err);
+    assert_int_equal (staging_fill (&job, &launch, &err), 0);
+    assert_string_equal (launch.stage_in[0].from, "/data/x");
+    assert_string_equal (launch.stage_in[1].from, "/fluxq/job/stage-1");
+    assert_true (launch.stage_out[0].send); /* it cannot be written there */
+    assert_int_equal (launch.stage_out[0].rank, 0);
+    free (launch.cwd);
+    launch.cwd = strdup ("/");
+    assert_null (staging_directory (&job, &launch));
+    assert_int_equal (staging_fill (&job, &launch, &err), -EINVAL);
+    assert_non_null (strstr (err.text, "/data/x: the job's directory is /"));
+    json_decref (job.mounts);
+    job.mounts = NULL;
+}
+
+static void test_staged_out (void **state)
+{
+    struct output *o;
+    struct error err = { 0 };
+    struct stat st;
+    char path[256];
+
+    (void)state;
+    put ("in-na", "");
+    put ("in-nb", "");
+    put ("all", "");
+    put ("back", "before");
+    stage_something ();
+    o = open_output ();
+    expect ("back", "before"); /* until there is something new */
+    exists_not ("back-0");
+    send_file (o, 0, 0, 0640, "one ", 0);
+    send_file (o, 0, 1, 0600, "", 0);
+    assert_int_equal (output_checkpoint (o, &err), 0);
+    send_file (o, 0, 0, 0, "two", 0);
+    send_file (o, 1, 1, 0600, "not of this rank", 0);
+    send_file (o, 1, 0, 0, "without a beginning", 0);
+    send_file (o, 9, 0, 0600, "no such entry", 0);
+    send_file (o, 0, 2, 0600, "no such rank", 0);
+    send_file (o, 1, 0, 0600, "late", 0);
+    expect ("back-0", "one two");
+    snprintf (path, sizeof (path), "%s/back-0", dir);
+    assert_int_equal (stat (path, &st), 0);
+    assert_int_equal (st.st_mode & 0777, 0640);
+    output_destroy (o); /* dies here: the checkpoint has less */
+    put ("back-0", "one two and what was lost with it");
+    put ("back", "anything");
+    o = open_output ();
+    expect ("back-0", "one two");
+    expect ("back-1", "");
+    expect ("back", "late");
+    send_file (o, 0, 0, 0, " three", 0);
+    expect ("back-0", "one two three");
+    assert_null (output_stage_problem (o));
+    output_destroy (o);
+}
+
+/* It is noted once, does not stop the others, and is known after a restart, too. */
+static void test_staged_problem (void **state)
+{
+    struct output *o;
+    struct error err = { 0 };
+    char path[256];
+
+    (void)state;
+    put ("in-na", "");
+    put ("in-nb", "");
+    put ("all", "");
+    stage_something ();
+    o = open_output ();
+    snprintf (path, sizeof (path), "%s/back", dir);
+    assert_int_equal (mkdir (path, 0700), 0);
+    send_file (o, 1, 0, 0600, "x", 0);
+    assert_non_null (strstr (output_note (o), "stage-out: "));
+    send_file (o, 1, 0, 0, "y", 0);
+    assert_null (output_note (o));
+    send_file (o, 0, 0, 0600, "z", 0);
+    expect ("back-0", "z");
+    assert_int_equal (output_checkpoint (o, &err), 0);
+    output_destroy (o);
+    o = open_output ();
+    assert_non_null (strstr (output_stage_problem (o), "back is a directory"));
+    output_destroy (o);
+    /* One that was begun and is in nobody's reach now is another. */
+    snprintf (path, sizeof (path), "%s/back-0", dir);
+    assert_int_equal (unlink (path), 0);
+    assert_int_equal (mkdir (path, 0700), 0);
+    o = open_output ();
+    assert_non_null (strstr (output_note (o), "back-0 is a directory"));
+    send_file (o, 0, 0, 0, "zz", 0);
+    output_destroy (o);
+    /* Another try begins with none of that, and with a look at where the files are to be. */
+    snprintf (path, sizeof (path), "%s/job/delivered-0", dir);
+    assert_int_equal (unlink (path), 0);
+    o = output_create (&job, &launch);
+    assert_int_equal (output_open (o, &err), -EISDIR);
+    assert_non_null (strstr (err.text, "stage-out: "));
+    output_destroy (o);
+}
+
 /* What the agent writes is left to it, also by a broker that was told otherwise since. */
 static void test_by_agent (void **state)
 {
@@ -404,6 +587,10 @@ int main (void)
         cmocka_unit_test_setup_teardown (test_input, setup, teardown),
         cmocka_unit_test_setup_teardown (test_input_for_each, setup, teardown),
         cmocka_unit_test_setup_teardown (test_input_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_staged_in, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_staging_with_mounts, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_staged_out, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_staged_problem, setup, teardown),
         cmocka_unit_test_setup_teardown (test_by_agent, setup, teardown),
         cmocka_unit_test_setup_teardown (test_finish, setup, teardown),
         cmocka_unit_test_setup_teardown (test_refused, setup, teardown),

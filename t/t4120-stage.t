@@ -1,0 +1,184 @@
+#!/bin/sh
+# t4120-stage.t: --stage-in and --stage-out of jobs in pods. Needs root; about two minutes. Has a cluster of its
+# own, of 2 nodes, whose namespace admits nothing but pods of the profile "restricted".
+
+test_description='files brought to the pods of a job and back, on a real cluster
+
+A job that starts without a file, a file that is lost, doubled or cut when the broker dies, or one that a user
+misses and is not told of would fail this.
+'
+FLUXQ_KUBE_NAME=fluxqg$$ FLUXQ_KUBE_RUN=/tmp/fluxqg$$-kube
+export FLUXQ_KUBE_NAME FLUXQ_KUBE_RUN
+. "$(dirname "$0")/lib.sh"
+. "$FLUXQ_SOURCE_DIR/t/kube.sh"
+CLUSTER_ID=t4120
+OUT=$HERE/out
+
+# submit ARGUMENTS...: as a user who is not root, in a directory that the pods do not see
+submit()
+{
+    (cd "$OUT" && setpriv --reuid=65534 --regid=65534 --clear-groups fluxq-submit -t 5 "$@")
+}
+
+# put NAME TEXT: a file there
+put()
+{
+    printf '%s\n' "$2" >"$OUT/$1"
+}
+
+# holds NAME TEXT: a file of the user's there has this line
+holds()
+{
+    printf '%s\n' "$2" >expected && test_cmp expected "$OUT/$1" && [ "$(stat -c %u "$OUT/$1")" = 65534 ]
+}
+
+# fails_with TEXT ARGUMENTS...: before anything runs, and for this reason
+fails_with()
+{
+    text=$1
+    shift
+    id=$(submit -o none "$@") && wait_job_state "$id" FAILED 60 && job_field "$id" result_text >text && cat text &&
+        grep -- "$text" text && [ "$(count_events "$id" start)" = 0 ]
+}
+
+start_here()
+{
+    start_broker --kube --config "$HERE/kube.yaml"
+}
+
+# All that is in the cluster goes, the broker too.
+trap 'status=$?; timeout 60 "$KUBE/down" >/dev/null 2>&1; (exit $status); lib_finish' EXIT
+
+chmod 711 "$HERE"
+mkdir -m 777 "$OUT"
+
+test_expect_success 'the cluster is up, and its namespace refuses what the profile restricted does not allow' '
+    timeout 300 "$KUBE/up" --nodes 2 && configs=$(dirname "$("$KUBE/enter" printenv KUBECONFIG)") &&
+    write_config "$configs/fluxq.kubeconfig" && start_here &&
+    wait_until 30 sh -c "fluxq-info --json | jq -e \"[.nodes[] | select(.state == \\\"up\\\")] | length == 2\"" &&
+    k label namespace fluxq pod-security.kubernetes.io/enforce=restricted
+'
+
+test_expect_success 'in and out in a directory that the pods do not see, with modes' '
+    put input.dat data && printf "#!/bin/sh\ntr a-z A-Z <input.dat >result.dat && chmod 640 result.dat && pwd\n" >"$OUT/tool" &&
+    chmod 750 "$OUT/tool" && chown 65534 "$OUT/tool" &&
+    submit --wait -o pwd.out --stage-in=input.dat --stage-in=tool --stage-out=result.dat -- ./tool && holds result.dat DATA &&
+    holds pwd.out "$OUT" && [ "$(stat -c %a "$OUT/result.dat")" = 640 ]
+'
+
+test_expect_success 'on each node, also of a script, which runs on the first alone' '
+    put in-0 zero && put in-1 one && chmod 444 "$OUT/in-0" && chmod 600 "$OUT/in-1" && chown 65534 "$OUT/in-1" &&
+    submit --wait -N 2 -n 2 -o "mode-%n" --stage-in "in-%n:in" --stage-out "made:made-%n" --stage-out "made:first" \
+        --stage-out "/tmp/on-%N:to-%N" -- sh -c "echo \$FLUXQ_NODEID-\$(cat in) >made; cp made /tmp/on-\$FLUXQ_NODENAME; stat -c %a in" &&
+    holds made-0 0-zero && holds made-1 1-one && holds first 0-zero && holds to-node1 0-zero && holds to-node2 1-one &&
+    holds mode-0 444 && holds mode-1 600 &&
+    write_script "$OUT/script.sh" <<-\END &&
+	#!/bin/sh
+	#FLUXQ -N 2 -n 2 -o script.out
+	#FLUXQ --stage-in=in-%n:in --stage-out=back:back-%n
+	fluxq-run sh -c "sed s/^/step-/ in >back"
+	END
+    submit --wait ./script.sh && holds back-0 step-zero && holds back-1 step-one
+'
+
+test_expect_success 'five megabytes and more than one file at a time, from both nodes' '
+    submit --wait -N 2 -n 2 -o sums-%n --stage-out "five:five-%n" --stage-out "empty:empty-%n" -- \
+        sh -c "head -c 5242880 /dev/urandom >five; : >empty; sha256sum five" &&
+    for n in 0 1; do
+        (cd "$OUT" && sed "s/five/five-$n/" "sums-$n" | sha256sum -c) && [ "$(stat -c %s "$OUT/empty-$n")" = 0 ] || return 1
+    done &&
+    ! cmp "$OUT/five-0" "$OUT/five-1"
+'
+
+test_expect_success 'a file that cannot be brought there: the job fails before anything starts' '
+    fails_with "stage-in: nosuch: No such file or directory" --stage-in nosuch -- true &&
+    mkdir "$OUT/adir" && fails_with "stage-in: adir is not a regular file" --stage-in adir:x -- true &&
+    put secret x && chown 0 "$OUT/secret" && chmod 600 "$OUT/secret" &&
+    fails_with "stage-in: secret: Permission denied" --stage-in secret -- true &&
+    head -c 1100000 /dev/zero >"$OUT/large" &&
+    fails_with "stage-in: large has 1100000 bytes; of the 1048576 that can be sent" --stage-in large -- true &&
+    head -c 600000 /dev/zero >"$OUT/half" && cp "$OUT/half" "$OUT/half2" &&
+    fails_with "stage-in: half2 has 600000 bytes;.*use a queue with mounts" --stage-in half --stage-in half2 -- true &&
+    fails_with "node node[12]: stage-in: missing/x: directory missing: No such file" --stage-in input.dat:missing/x -- true &&
+    fails_with "stage-out: $OUT/missing does not exist" --stage-out x:missing/x -- true &&
+    fails_with "the job.s directory is /" -D / --stage-in "$OUT/input.dat" -- true
+'
+test_expect_success '... as much as a ConfigMap carries is brought' '
+    head -c 1000000 /dev/urandom >"$OUT/much" &&
+    submit --wait -o none --stage-in much --stage-out much:again -- true && cmp "$OUT/much" "$OUT/again"
+'
+
+test_expect_success 'a file that is missing at the end fails the job, but for one that has failed by itself' '
+    id=$(submit -o none --stage-out none --stage-out there -- sh -c "echo x >there") && wait_job_state "$id" FAILED 60 &&
+    [ "$(job_field "$id" exit_code)" = 1 ] && holds there x && [ ! -e "$OUT/none" ] &&
+    job_field "$id" result_text | grep "^stage-out: none: No such file or directory (node[12])$" &&
+    said "$id" "stage-out: none: No such file" &&
+    id=$(submit -o none --stage-out none --stage-out there -- sh -c "echo y >there; exit 7") && wait_job_state "$id" FAILED 60 &&
+    [ "$(job_field "$id" exit_code)" = 7 ] && holds there y && fluxq-logs "$id" | grep "stage-out: none: No such file"
+'
+
+test_expect_success 'what is there stays until there is something new, and cannot be written any more: the job fails' '
+    rm -f "$OUT/up.out" && mkdir -m 777 "$OUT/sub" && put sub/old old && chmod 666 "$OUT/sub/old" &&
+    id=$(submit -o up.out --stage-out x:sub/old --stage-out x:sub/new -- \
+        sh -c "echo up; until test -e /tmp/go; do sleep 0.1; done; echo x >x") && wait_until 60 has_lines "$OUT/up.out" 1 &&
+    [ "$(cat "$OUT/sub/old")" = old ] && [ ! -e "$OUT/sub/new" ] && mv "$OUT/sub" "$OUT/moved" &&
+    pod=$(k get pods -l "fluxq.io/job-id=$id" -o name) && k exec "$pod" -- touch /tmp/go &&
+    wait_job_state "$id" FAILED 60 && job_field "$id" result_text | grep "stage-out: $OUT/sub does not exist" &&
+    [ "$(cat "$OUT/moved/old")" = old ] && mv "$OUT/moved" "$OUT/sub"
+'
+
+test_expect_success 'after a cancel, and after the time limit' '
+    rm -f "$OUT/up.out" && id=$(submit -o up.out --stage-out part:cancelled -- sh -c "echo partial >part; echo up; exec sleep 300") &&
+    wait_until 60 has_lines "$OUT/up.out" 1 && fluxq-cancel "$id" && wait_job_state "$id" CANCELLED 60 && holds cancelled partial &&
+    id=$(submit -t 0:02 -o none --stage-out part:late -- sh -c "echo partial >part; exec sleep 300") &&
+    wait_job_state "$id" TIMEOUT 60 && holds late partial
+'
+
+test_expect_success 'kill -9 of the broker while the job runs, and while its files come' '
+    rm -f "$OUT/up.out" && id=$(submit -N 2 -n 2 -o "up.out" --stage-out "big:big-%n" --stage-out "sum:sum-%n" -- \
+        sh -c "head -c 60000000 /dev/urandom >big; sha256sum big >sum; echo up; until test -e go; do sleep 0.1; done") &&
+    wait_until 60 has_lines "$OUT/up.out" 2 && kill_broker && start_here &&
+    for pod in $(k get pods -l "fluxq.io/job-id=$id" -o name); do
+        k exec "$pod" -- touch "$OUT/go" || return 1
+    done &&
+    wait_until 60 test -s "$OUT/big-0" && kill_broker && start_here &&
+    wait_job_state "$id" COMPLETED 120 && [ "$(count_events "$id" alloc)" = 1 ] &&
+    for n in 0 1; do
+        (cd "$OUT" && sed "s/big/big-$n/" "sum-$n" | sha256sum -c) || return 1
+    done
+'
+test_expect_success '... when it ends while the broker is away' '
+    rm -f "$OUT/up.out" && id=$(submit -o up.out --stage-out last -- \
+        sh -c "echo up; until test -e go; do sleep 0.1; done; echo last >last") && wait_until 60 has_lines "$OUT/up.out" 1 &&
+    kill_broker && pod=$(k get pods -l "fluxq.io/job-id=$id" -o name) && k exec "$pod" -- touch "$OUT/go" &&
+    wait_until 60 sh -c "timeout 20 \"$KUBE/enter\" kubectl -n fluxq exec $pod -- tail -c 400 /fluxq/run/spool | grep -q status=" &&
+    [ ! -e "$OUT/last" ] && start_here && wait_job_state "$id" COMPLETED 60 && holds last last
+'
+
+test_expect_success 'output-max: what fluxq-logs keeps is cut, but no file' '
+    stop_broker && write_config "$configs/fluxq.kubeconfig" "output-max: 4M" && start_here &&
+    id=$(submit --wait -o cut.out --stage-out cut --stage-out sum -- \
+        sh -c "echo said; head -c 30000000 /dev/urandom >cut; sha256sum cut >sum") && (cd "$OUT" && sha256sum -c sum) &&
+    holds cut.out said && fluxq-logs --stdout "$id" | head -n 1 >got && echo said >expected && test_cmp expected got
+'
+
+test_expect_success 'where the pods see one side the agent copies there, as the user' '
+    mkdir -m 777 "$FLUXQ_RUN/shared" && dir=$FLUXQ_RUN/shared && stop_broker && write_config "$configs/fluxq.kubeconfig" \
+        "queues: {batch: {mounts: [{path: $dir, volume: {hostPath: {path: $dir}}}]}}" && start_here &&
+    k label namespace fluxq pod-security.kubernetes.io/enforce- &&
+    head -c 3000000 /dev/urandom >"$dir/large.bin" && put small small &&
+    submit --wait -N 2 -n 2 -o none --stage-in "$dir/large.bin:large" --stage-in "small:$dir/small-%n" --stage-out "large:$dir/back-%n" \
+        --stage-out "$dir/small-1:seen" -- sh -c "pwd >/dev/null" && cmp "$dir/large.bin" "$dir/back-0" &&
+    cmp "$dir/large.bin" "$dir/back-1" && [ "$(stat -c %u "$dir/back-1")" = 65534 ] && holds seen small &&
+    cmp "$OUT/small" "$dir/small-0" && ! ls -A "$dir" | grep "^\.fluxq" &&
+    (cd "$dir" && echo same >same && chmod 666 same && ls -i same >before && setpriv --reuid=65534 --regid=65534 --clear-groups \
+        fluxq-submit --wait -t 5 -o none --stage-in same --stage-out same -- sh -c "echo changed >>same" && ls -i same | cmp - before) &&
+    printf "same\nchanged\n" >expected && test_cmp expected "$dir/same"
+'
+
+test_expect_success 'nothing is left of any of them' '
+    wait_until 60 no_jobs_of_ours && [ "$(fluxq-info --json | jq "[.nodes[].cores_used] | add")" = 0 ] &&
+    [ -z "$(k get pods -o name)" ] && stop_broker && wait_until 60 nothing_of_ours
+'
+
+test_done

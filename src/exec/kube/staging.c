@@ -20,19 +20,19 @@ static int out_of_memory (struct error *err)
 }
 
 /* "stage-3", of a rank "stage-3-1": a key of the ConfigMap. */
-static void name_of (size_t entry, uint32_t rank, char name[32])
+static void name_of (uint32_t entry, uint32_t rank, char name[32])
 {
     if (rank == LAUNCH_ALL_RANKS)
-        snprintf (name, 32, NAME "-%zu", entry);
+        snprintf (name, 32, NAME "-%u", entry);
     else
-        snprintf (name, 32, NAME "-%zu-%u", entry, rank);
+        snprintf (name, 32, NAME "-%u-%u", entry, rank);
 }
 
 static int add_sent (struct launch *l, size_t entry, uint32_t rank, char *to)
 {
     char name[32], place[64];
 
-    name_of (entry, rank, name);
+    name_of ((uint32_t)entry, rank, name);
     snprintf (place, sizeof (place), POD_JOB "/%s", name);
     return launch_add_stage (
         &l->stage_in, &l->nstage_in,
@@ -128,7 +128,7 @@ static int read_one (struct inputfiles *in, const struct stage_list *list, size_
         rc = inputfiles_read_staged (file, l->cwd, name.buf, *max, err);
     if (rc < 0)
         return error_prefix (err, "stage-in");
-    name_of (entry, of, file->name);
+    name_of ((uint32_t)entry, of, file->name);
     file->record = record;
     *max -= file->len;
     in->n++;

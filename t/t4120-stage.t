@@ -7,8 +7,6 @@ test_description='files brought to the pods of a job and back, on a real cluster
 A job that starts without a file, a file that is lost, doubled or cut when the broker dies, or one that a user
 misses and is not told of would fail this.
 '
-FLUXQ_KUBE_NAME=fluxqg$$ FLUXQ_KUBE_RUN=/tmp/fluxqg$$-kube
-export FLUXQ_KUBE_NAME FLUXQ_KUBE_RUN
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"
 CLUSTER_ID=t4120
@@ -46,14 +44,12 @@ start_here()
     start_broker --kube --config "$HERE/kube.yaml"
 }
 
-# All that is in the cluster goes, the broker too.
-trap 'status=$?; timeout 60 "$KUBE/down" >/dev/null 2>&1; (exit $status); lib_finish' EXIT
+own_cluster --nodes 2
 
 chmod 711 "$HERE"
 mkdir -m 777 "$OUT"
 
-test_expect_success 'the cluster is up, and its namespace refuses what the profile restricted does not allow' '
-    timeout 300 "$KUBE/up" --nodes 2 && configs=$(dirname "$("$KUBE/enter" printenv KUBECONFIG)") &&
+test_expect_success 'its namespace refuses what the profile restricted does not allow' '
     write_config "$configs/fluxq.kubeconfig" && start_here &&
     wait_until 30 sh -c "fluxq-info --json | jq -e \"[.nodes[] | select(.state == \\\"up\\\")] | length == 2\"" &&
     k label namespace fluxq pod-security.kubernetes.io/enforce=restricted

@@ -8,8 +8,6 @@ test_description='fluxq-alloc, fluxq-run, fluxq-attach and their kin on a real c
 A terminal that does not reach a pod, output that comes late or not whole, an allocation that ends with the
 broker or outlives its client, or pods that stay would fail this.
 '
-FLUXQ_KUBE_NAME=fluxqi$$ FLUXQ_KUBE_RUN=/tmp/fluxqi$$-kube
-export FLUXQ_KUBE_NAME FLUXQ_KUBE_RUN
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"
 CLUSTER_ID=t4510
@@ -44,7 +42,7 @@ newest()
 # No process of a pod with these arguments goes on.
 none_left()
 {
-    ! pgrep -fx "$1" >/dev/null
+    [ -z "$(on_our_nodes "^$1\$")" ]
 }
 
 # released ID: no object of that job is in the cluster
@@ -67,15 +65,12 @@ step_holds()
     return 1
 }
 
-# All that is in the cluster goes, the broker too.
-trap 'status=$?; timeout 60 "$KUBE/down" >/dev/null 2>&1; (exit $status); lib_finish' EXIT
+own_cluster --nodes 3 --cpus 16
 
 chmod 711 "$HERE"
 mkdir -m 777 "$OUT"
 
-test_expect_success 'the cluster is up, and takes only what the profile restricted allows' '
-    timeout 300 "$KUBE/up" --nodes 3 --cpus 16 &&
-    configs=$(dirname "$("$KUBE/enter" printenv KUBECONFIG)") &&
+test_expect_success 'the cluster takes only what the profile restricted allows' '
     k label namespace fluxq pod-security.kubernetes.io/enforce=restricted &&
     test_must_fail k run --image=busybox:1 --restart=Never --dry-run=server foreign 2>err && grep "violates PodSecurity" err &&
     write_config "$configs/fluxq.kubeconfig" && start_kube &&

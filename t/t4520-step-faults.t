@@ -8,8 +8,6 @@ test_description='steps on a real cluster when something breaks
 A task that outlives its job, a job that hangs or does not say what it lost, output that is not whole because
 of somebody else, or something left in the cluster would fail this.
 '
-FLUXQ_KUBE_NAME=fluxqx$$ FLUXQ_KUBE_RUN=/tmp/fluxqx$$-kube
-export FLUXQ_KUBE_NAME FLUXQ_KUBE_RUN
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"
@@ -105,7 +103,8 @@ has_events()
     [ "$(count_events "$1" "$2")" -ge "$3" ]
 }
 
-trap 'status=$?; umount -l "$HERE/small" 2>/dev/null; timeout 60 "$KUBE/down" >/dev/null 2>&1; (exit $status); lib_finish' EXIT
+own_cluster --nodes 3 --cpus 32
+trap 'status=$?; umount -l "$HERE/small" 2>/dev/null; (exit $status); cluster_finish' EXIT
 
 chmod 711 "$HERE"
 mkdir -m 777 "$OUT"
@@ -151,10 +150,8 @@ fluxq-run -l sh -c "echo up; until test -e /tmp/go; do sleep 0.1; done; exec seq
 echo "step $?"
 END
 
-test_expect_success 'the cluster is up' '
+test_expect_success 'the broker has all nodes' '
     mount -t tmpfs -o size=300k,mode=777 none "$HERE/small" &&
-    timeout 300 "$KUBE/up" --nodes 3 --cpus 32 &&
-    configs=$(dirname "$("$KUBE/enter" printenv KUBECONFIG)") &&
     k label namespace fluxq pod-security.kubernetes.io/enforce=restricted &&
     write_config "$configs/fluxq.kubeconfig" "grace: 3s" "output-max: 2Mi" "start-backoff: 1s" "start-backoff-max: 1s" && start_kube &&
     wait_until 30 sh -c "fluxq-info --json | jq -e \"[.nodes[] | select(.state == \\\"up\\\")] | length == 3\""

@@ -149,6 +149,21 @@ test_expect_success 'kill -9 of the broker meanwhile: nothing is lost, nothing i
     fluxq-show job $id --json | jq .steps >after && test_cmp before after
 '
 
+test_expect_success 'a step that ended where the spool was cut is told of all the same' '
+    write_script cut.sh <<-\END &&
+	#!/bin/sh
+	head -c 200000 /dev/zero
+	fluxq-run -n 1 -o none true
+	head -c 6000000 /dev/zero
+	fluxq-run -n 1 -o none true
+	END
+    stop_broker && echo "output-max: 1Mi" >>usage.yaml && start_broker --config usage.yaml &&
+    id=$(fluxq-submit -o /dev/null cut.sh) && wait_job_state $id COMPLETED &&
+    fluxq-logs $id | tr -d "\0" | grep "left out" &&
+    [ "$(figure $id 0 .ntasks)" = 1 ] && [ "$(figure $id 1 .ntasks)" = 1 ] &&
+    [ "$(fluxq-show job $id --json | jq ".steps | length")" = 4 ]
+'
+
 test_expect_success 'a lost rank has none, the others have' '
     rm -f go && id=$(fluxq-submit --no-requeue -N 2 -o /dev/null -- sh -c "while [ ! -e go ]; do sleep 0.05; done") &&
     wait_job_state $id RUNNING && kill -9 $(worker_of $id 1) && wait_job_state $id NODE_FAIL 40 &&

@@ -36,7 +36,10 @@ SHELL_PARTS = \
 	src/shell/reap.c \
 	src/shell/receive.c \
 	src/shell/root.c \
+	src/shell/rootjoin.c \
 	src/shell/rootstage.c \
+	src/shell/rootsteps.c \
+	src/shell/rootuse.c \
 	src/shell/run.c \
 	src/shell/run_connect.c \
 	src/shell/run_hold.c \

@@ -6,7 +6,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/clock.h"
 #include "common/hostlist.h"
 #include "common/macros.h"
 #include "common/rlimits.h"
@@ -18,7 +17,7 @@
 #define STRAGGLER_GRACE 2.0 /* and for members that join after an early end */
 #define RELEASE_MAX (24 * 3600.0)
 
-static const char *node_name (const struct root *root, uint32_t rank)
+const char *root_node (const struct root *root, uint32_t rank)
 {
     return root->agent->launch.nodes[rank].name;
 }
@@ -49,8 +48,8 @@ void root_append (struct root *root, const struct frame *frame)
     }
 }
 
-static void append_text (struct root *root, enum frame_type type, uint32_t rank,
-                         const char *text)
+void root_append_text (struct root *root, enum frame_type type, uint32_t rank,
+                       const char *text)
 {
     root_append (root, &(struct frame){ .type = (uint8_t)type,
                                         .rank = rank,
@@ -60,7 +59,7 @@ static void append_text (struct root *root, enum frame_type type, uint32_t rank,
 
 void root_note (struct root *root, uint32_t rank, const char *text)
 {
-    append_text (root, FRAME_NOTE, rank, text);
+    root_append_text (root, FRAME_NOTE, rank, text);
 }
 
 static void append_output (struct root *root, uint32_t rank, uint32_t task, int stream,
@@ -77,99 +76,6 @@ static void append_output (struct root *root, uint32_t rank, uint32_t task, int 
         io_failed (root, err.text);
 }
 
-/* -- what was used -- */
-
-static uint64_t now_ms (void)
-{
-    return (uint64_t)(clock_wall () * 1000.0);
-}
-
-/* A failure to write it is not one of the job: its end comes all the same. */
-static void append_use (void *ctx, struct stepuse *use)
-{
-    struct root *root = ctx;
-    struct strbuf sb;
-    strbuf_init (&sb, FRAME_DATA_MAX);
-    stepuse_encode (use, &sb);
-    if (!sb.err)
-        spool_append (&root->spool, &(struct frame){ .type = FRAME_USAGE,
-                                                     .len = (uint32_t)sb.len,
-                                                     .data = sb.buf });
-    strbuf_release (&sb);
-}
-
-static void begin_use (struct root *root)
-{
-    const struct launch *l = &root->agent->launch;
-    uint32_t ntasks = l->batch ? 1 : launch_ntasks (l);
-    uint32_t nnodes = l->batch ? 1 : (uint32_t)l->nnodes;
-    const char *own = l->batch ? STEPUSE_BATCH : STEPUSE_TASKS;
-    root->used[0] = (struct stepuse){ .ntasks = ntasks, .nnodes = nnodes };
-    root->used[1] = (struct stepuse){ .ntasks = ntasks, .nnodes = (uint32_t)l->nnodes };
-    snprintf (root->used[0].step, sizeof (root->used[0].step), "%s", own);
-    snprintf (root->used[1].step, sizeof (root->used[1].step), STEPUSE_ALL);
-    for (size_t i = 0; i < ARRAY_SIZE (root->used); i++) {
-        snprintf (root->used[i].name, sizeof (root->used[i].name), "%s", l->job_name);
-        root->used[i].begin_ms = now_ms ();
-    }
-}
-
-/* A rank's word on what it used. Of ranks without tasks of the job's own there is none of
- * these to be told. */
-static bool take_use (struct root *root, uint32_t rank, unsigned which,
-                      const struct use *use)
-{
-    uint8_t bit = (uint8_t)(1U << which);
-    if (which >= ARRAY_SIZE (root->used) || (root->members[rank].told & bit))
-        return false;
-    root->members[rank].told |= bit;
-    if (which == 1 || tasks_count (&root->agent->launch, rank) > 0)
-        stepuse_add (&root->used[which], rank, use);
-    return true;
-}
-
-static bool on_usage (struct root *root, uint32_t rank, const struct frame *msg)
-{
-    struct use use;
-    return use_decode (msg->data, msg->len, &use) == 0
-           && take_use (root, rank, msg->stream, &use);
-}
-
-static void append_uses (struct root *root)
-{
-    if (root->used[0].begin_ms == 0)
-        return; /* nothing has begun */
-    steps_record_rest (root->steps);
-    root->used[0].status = root->js.status;
-    root->used[1].status = root->js.finish.status;
-    root->used[1].end_ms = now_ms ();
-    if (root->used[0].end_ms == 0)
-        root->used[0].end_ms = root->used[1].end_ms;
-    for (size_t i = 0; i < ARRAY_SIZE (root->used); i++)
-        append_use (root, &root->used[i]);
-}
-
-/* The first word of it is kept, and told. */
-static void note_oom (struct root *root, uint32_t rank, const struct cgroup_memory *m)
-{
-    char text[256], what[160];
-    if (root->js.decided || root->js.oom_text[0])
-        return;
-    cgroup_oom_text (m, root->agent->launch.mem_mib, what, sizeof (what));
-    snprintf (text, sizeof (text), "node %.80s: %s", node_name (root, rank), what);
-    append_text (root, FRAME_NOTE, rank, text);
-    jobstate_oom (&root->js, text);
-}
-
-static bool on_oom (struct root *root, uint32_t rank, const struct frame *msg)
-{
-    if (msg->len != WIRE_OOM_SIZE)
-        return false;
-    struct cgroup_memory m = wire_get_oom (msg->data);
-    note_oom (root, rank, &m);
-    return true;
-}
-
 static void append_exit (struct root *root, uint32_t rank, uint32_t task, int status)
 {
     uint8_t data[4];
@@ -179,9 +85,9 @@ static void append_exit (struct root *root, uint32_t rank, uint32_t task, int st
                                         .task = task,
                                         .len = sizeof (data),
                                         .data = (char *)data });
-    root->used[0].end_ms = now_ms ();
+    root_own_ended (root);
     root_carry_out (root,
-                    jobstate_task_exit (&root->js, rank, task, node_name (root, rank),
+                    jobstate_task_exit (&root->js, rank, task, root_node (root, rank),
                                         status, loop_now ()));
 }
 
@@ -238,7 +144,7 @@ static void own_exited (void *ctx, uint32_t task, int status, bool oom)
 {
     if (oom) {
         struct cgroup_memory now = cgroup_memory_now ();
-        note_oom (ctx, 0, &now);
+        root_note_oom (ctx, 0, &now);
     }
     append_exit (ctx, 0, task, status);
 }
@@ -247,8 +153,8 @@ static void own_killed (void *ctx)
 {
     struct root *root = ctx;
     struct use own = tasks_own_use (root->tasks), all = tasks_use (root->tasks);
-    take_use (root, 0, 0, &own);
-    take_use (root, 0, 1, &all);
+    root_take_use (root, 0, 0, &own);
+    root_take_use (root, 0, 1, &all);
     root_carry_out (root, jobstate_done (&root->js, 0, loop_now ()));
 }
 
@@ -264,7 +170,7 @@ static void note_fallback (struct root *root)
     char text[512];
     for (uint32_t rank = 0; hl && rank < root->js.nranks; rank++)
         if (root->members[rank].fell_back)
-            hostlist_append (hl, node_name (root, rank));
+            hostlist_append (hl, root_node (root, rank));
     autofree char *names = hl && hostlist_count (hl) > 0 ? hostlist_encode (hl) : NULL;
     hostlist_destroy (hl);
     if (!names)
@@ -272,7 +178,7 @@ static void note_fallback (struct root *root)
     snprintf (text, sizeof (text),
               "directory %.200s is not there on %.200s: tasks start in /",
               root->agent->launch.cwd, names);
-    append_text (root, FRAME_NOTE, 0, text);
+    root_note (root, 0, text);
 }
 
 /* Limits that the tasks cannot have here in full. Other nodes may have others. */
@@ -287,8 +193,8 @@ static void note_rlimits (struct root *root)
     if (!cut[0])
         return;
     snprintf (text, sizeof (text), "limits are lower on node %.60s: %s",
-              node_name (root, 0), cut);
-    append_text (root, FRAME_NOTE, 0, text);
+              root_node (root, 0), cut);
+    root_note (root, 0, text);
 }
 
 /* Unix time at which the time limit is reached, 0: none. */
@@ -305,11 +211,11 @@ static unsigned start (struct root *root)
     root->started_at = time (NULL);
     uint64_t end_time = end_of_time (root);
     root_append (root, &(struct frame){ .type = FRAME_READY });
-    begin_use (root);
+    root_begin_use (root);
     note_fallback (root);
     note_rlimits (root);
     if (root->agent->user_env_problem[0])
-        append_text (root, FRAME_NOTE, 0, root->agent->user_env_problem);
+        root_note (root, 0, root->agent->user_env_problem);
     wire_put_u64 (data, end_time);
     server_broadcast (root->server, &(struct frame){ .type = WIRE_START,
                                                      .task = root->window,
@@ -319,14 +225,14 @@ static unsigned start (struct root *root)
         return 0; /* a member was lost meanwhile */
     if (tasks_start (root->tasks, end_time, &err) == 0)
         return 0;
-    error_prefix (&err, "node %s", node_name (root, 0));
+    error_prefix (&err, "node %s", root_node (root, 0));
     return jobstate_fail (&root->js, err.text, loop_now ());
 }
 
 static void finish (struct root *root)
 {
     char data[512];
-    append_uses (root);
+    root_append_uses (root);
     int len = frame_finish_encode (&root->js.finish, data, sizeof (data));
     int rc = spool_append (&root->spool, &(struct frame){ .type = FRAME_FINISH,
                                                           .len = (uint32_t)MAX (len, 0),
@@ -422,7 +328,7 @@ int root_limit (struct root *root, double time_limit)
 static void note_end (struct root *root, enum job_phase before, unsigned todo)
 {
     if (before == JOB_RUN && todo)
-        append_text (root, FRAME_NOTE, 0, root->js.finish.text);
+        root_note (root, 0, root->js.finish.text);
     root_carry_out (root, todo);
 }
 
@@ -442,66 +348,12 @@ int root_release (struct root *root, uint64_t offset)
     return rc;
 }
 
-/* Whether a rank has not joined though its parent has: it is itself the one to look at.
- * Of those behind an absent one nothing can be known. */
-static bool is_missing (const struct root *root, uint32_t rank)
-{
-    const uint8_t *ranks = root->js.ranks;
-    return ranks[rank] == RANK_ABSENT
-           && (rank == 0 || ranks[tree_parent (&root->agent->tree, rank)] != RANK_ABSENT);
-}
-
-/* "node[4-6]": those that are missing, or those behind them. NULL: none, no memory. */
-static char *absent_names (const struct root *root, bool missing)
-{
-    struct hostlist *hl = hostlist_create ();
-    for (uint32_t rank = 0; hl && rank < root->js.nranks; rank++)
-        if (root->js.ranks[rank] == RANK_ABSENT && is_missing (root, rank) == missing)
-            hostlist_append (hl, node_name (root, rank));
-    char *names = hl && hostlist_count (hl) > 0 ? hostlist_encode (hl) : NULL;
-    hostlist_destroy (hl);
-    return names;
-}
-
-/* "3 of 8 nodes did not join within 1:00: node1; behind them: node[4-5]" */
-static void join_timeout_text (const struct root *root, char *text, size_t size)
-{
-    char limit[32];
-    autofree char *missing = absent_names (root, true);
-    autofree char *behind = absent_names (root, false);
-    duration_text (jobstate_joining (&root->js, loop_now ()), limit, sizeof (limit));
-    snprintf (text, size, "%u of %u nodes did not join within %s: %s%s%s",
-              root->js.nranks - root->js.njoined, root->js.nranks, limit,
-              missing ? missing : "", behind ? "; behind them: " : "",
-              behind ? behind : "");
-}
-
-/* Each for itself, so that a program can tell which nodes these are. */
-static void name_missing (struct root *root)
-{
-    char text[300];
-    for (uint32_t rank = 0; rank < root->js.nranks; rank++) {
-        if (!is_missing (root, rank))
-            continue;
-        snprintf (text, sizeof (text), "node %s: its agent did not join",
-                  node_name (root, rank));
-        append_text (root, FRAME_LOST, rank, text);
-    }
-}
-
-/* For programs and for people. */
-static void say_missing (struct root *root, char *text, size_t size)
-{
-    name_missing (root);
-    join_timeout_text (root, text, size);
-}
-
 int root_stop_joining (struct root *root)
 {
     char text[256];
     if (root->js.phase != JOB_JOIN)
         return -EALREADY;
-    say_missing (root, text, sizeof (text));
+    root_say_missing (root, text, sizeof (text));
     note_end (root, JOB_JOIN, jobstate_fail (&root->js, text, loop_now ()));
     return 0;
 }
@@ -511,14 +363,14 @@ static void on_timer (struct loop_timer *timer)
     struct root *root = CONTAINER_OF (timer, struct root, timer);
     char text[256] = "";
     if (root->js.phase == JOB_JOIN)
-        say_missing (root, text, sizeof (text));
+        root_say_missing (root, text, sizeof (text));
     if (root->js.phase == JOB_KILL) {
         for (uint32_t rank = 0; rank < root->js.nranks; rank++) {
             if (root->js.ranks[rank] != RANK_JOINED)
                 continue;
             snprintf (text, sizeof (text), "node %s: processes of the job do not die",
-                      node_name (root, rank));
-            append_text (root, FRAME_NOTE, rank, text);
+                      root_node (root, rank));
+            root_note (root, rank, text);
             if (stage_has_out (&root->agent->launch, rank))
                 jobstate_stage_failed (&root->js, text);
         }
@@ -566,7 +418,7 @@ static bool on_output (struct root *root, uint32_t rank, const struct frame *msg
 static void on_fail (struct root *root, uint32_t rank, const struct frame *msg)
 {
     char text[256];
-    snprintf (text, sizeof (text), "node %s: %.*s", node_name (root, rank),
+    snprintf (text, sizeof (text), "node %s: %.*s", root_node (root, rank),
               (int)MIN (msg->len, 200u), msg->data);
     root_carry_out (root, jobstate_fail (&root->js, text, loop_now ()));
 }
@@ -579,14 +431,14 @@ static void lose_rank (struct root *root, uint32_t rank, const char *why)
     unsigned todo = 0;
     bool named = false;
     snprintf (text, sizeof (text), "node %s: its agent was lost (%s)",
-              node_name (root, rank), why);
+              root_node (root, rank), why);
     for (uint32_t r = rank; r < root->js.nranks && root->js.phase != JOB_OVER; r++) {
         uint8_t state = root->js.ranks[r];
         if ((state == RANK_DONE && root->js.phase != JOB_STAGE) || state == RANK_STAGED
             || state == RANK_LOST || !tree_holds (&root->agent->tree, rank, r))
             continue;
         if (!named)
-            append_text (root, FRAME_LOST, rank, text);
+            root_append_text (root, FRAME_LOST, rank, text);
         named = true;
         todo |= jobstate_lost (&root->js, r, text, loop_now ());
     }
@@ -618,9 +470,9 @@ static bool on_message (void *ctx, uint32_t rank, const struct frame *msg)
         on_fail (root, rank, msg);
         return true;
     case WIRE_OOM:
-        return on_oom (root, rank, msg);
+        return root_on_oom (root, rank, msg);
     case WIRE_USAGE:
-        return on_usage (root, rank, msg);
+        return root_on_usage (root, rank, msg);
     case FRAME_FILE:
     case WIRE_STAGE_FAIL:
     case WIRE_STAGED:
@@ -630,7 +482,7 @@ static bool on_message (void *ctx, uint32_t rank, const struct frame *msg)
         return true;
     case WIRE_TERMINATE:
         snprintf (text, sizeof (text), "node %s: the agent was told to end (%.*s)",
-                  node_name (root, rank), (int)MIN (msg->len, 60u), msg->data);
+                  root_node (root, rank), (int)MIN (msg->len, 60u), msg->data);
         root_terminate (root, "cancelled", text, root->agent->launch.grace);
         return true;
     case WIRE_LOST:
@@ -668,63 +520,6 @@ static const struct server_events server_events = { .join = on_join,
                                                     .upgraded = on_upgraded,
                                                     .log = on_log };
 
-/* --- steps --- */
-
-/* From steps to a rank; what is for this one waits for the end of the round, so that
- * nobody is called within a call. */
-static void step_send (void *ctx, uint32_t rank, const struct frame *msg)
-{
-    struct root *root = ctx;
-    if (rank == 0 || rank == WIRE_ALL)
-        wire_put (&root->to_self, msg);
-    if (rank == WIRE_ALL)
-        server_broadcast (root->server, msg);
-    else if (rank > 0)
-        server_send (root->server, rank, msg);
-}
-
-/* What this rank's part and its clients say. */
-static void step_up (void *ctx, const struct frame *msg)
-{
-    struct root *root = ctx;
-    if (msg->type == WIRE_OOM)
-        on_oom (root, 0, msg);
-    else
-        steps_message (root->steps, 0, msg);
-}
-
-static void deliver_to_self (struct root *root)
-{
-    while (root->to_self.len > 0) {
-        struct outbuf all = root->to_self;
-        const char *data = all.data + all.off;
-        struct frame msg;
-        ssize_t n;
-        root->to_self = (struct outbuf){ 0 };
-        for (size_t pos = 0; (n = wire_parse (data + pos, all.len - pos, &msg)) > 0;
-             pos += (size_t)n) {
-            if (msg.type >= WIRE_STEP_START)
-                stepd_message (root->stepd, &msg);
-            else
-                door_message (root->door, &msg);
-        }
-        outbuf_release (&all);
-    }
-}
-
-static int create_steps (struct root *root, struct error *err)
-{
-    struct agent *agent = root->agent;
-    const struct launch *l = &agent->launch;
-    root->steps = steps_create (&agent->loop, l, step_send, root);
-    root->stepd = stepd_create (&agent->loop, l, root->tasks, 0, step_up, root);
-    if (!root->steps || !root->stepd)
-        return error_set (err, ENOMEM, "no memory");
-    root->door = door_create (&agent->loop, l, 0, step_up, root, err);
-    steps_set_record (root->steps, append_use);
-    return root->door ? hostfile_write (l, err) : -EIO;
-}
-
 /* --- the agent's own events --- */
 
 /* The members may go, and so may we when they have closed. */
@@ -756,8 +551,8 @@ static void on_end (void *arg, const char *why, bool guardian_died)
     if (guardian_died) {
         root->abandoned = true;
         root->js.stages = false;
-        snprintf (text, sizeof (text), "node %s: %s", node_name (root, 0), why);
-        append_text (root, FRAME_LOST, 0, text);
+        snprintf (text, sizeof (text), "node %s: %s", root_node (root, 0), why);
+        root_append_text (root, FRAME_LOST, 0, text);
         root_carry_out (root, jobstate_kill (&root->js, "lost", text, loop_now ()));
         return;
     }
@@ -783,7 +578,7 @@ static bool may_leave (const struct root *root, double now)
 static void on_round (void *arg)
 {
     struct root *root = arg;
-    deliver_to_self (root);
+    root_deliver_to_self (root);
     double now = loop_now ();
     spool_flush (&root->spool);
     if (root->spool.err && !root->io_failed) {
@@ -839,7 +634,7 @@ static int create_parts (struct root *root, struct error *err)
     if (root_stage_create (root) < 0)
         return error_set (err, ENOMEM, "no memory");
     int rc = listen_to_all (root, err);
-    return rc < 0 ? rc : create_steps (root, err);
+    return rc < 0 ? rc : root_create_steps (root, err);
 }
 
 /* What must be right before anything runs; what is wrong here ends the job with
@@ -858,7 +653,7 @@ static void prepare (struct root *root)
     if (!err.code
         && (tasks_enter_cwd (root->tasks, &root->members[0].fell_back, &err) < 0
             || (staging = root_stage_in (root, &err)) < 0))
-        error_prefix (&err, "node %s", node_name (root, 0));
+        error_prefix (&err, "node %s", root_node (root, 0));
     if (err.code)
         root_carry_out (root, jobstate_fail (&root->js, err.text, loop_now ()));
     else if (!staging)
@@ -884,6 +679,7 @@ static void destroy (struct root *root)
     jobstate_release (&root->js);
     for (size_t i = 0; i < ARRAY_SIZE (root->used); i++)
         stepuse_release (&root->used[i]);
+    strbuf_release (&root->kept);
     spool_close (&root->spool);
     free (root->members);
 }
@@ -894,6 +690,7 @@ int root_run (struct agent *agent)
     struct error err = { 0 };
     root.agent = agent;
     root.timer.fire = on_timer;
+    strbuf_init (&root.kept, ROOT_KEPT_BYTES);
     int rc =
         spool_create (&root.spool, agent->launch.spool, agent->launch.spool_max, &err);
     if (rc < 0) {

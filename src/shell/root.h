@@ -1,8 +1,9 @@
 /* root.h - rank 0: the course of the job (root.c) and what requests may ask of it (api.c)
  *
  * root.c joins the parts: jobstate.h decides, server.h carries, task.h runs this rank's
- * own tasks, spool.h and outfile.h keep the output; rootstage.c has the files that are
- * brought to the job and back.
+ * own tasks, spool.h and outfile.h keep the output. Beside it: rootjoin.c (who is missing),
+ * rootstage.c (files that are brought to the job and back), rootsteps.c (steps and their
+ * clients), rootuse.c (what was used).
  */
 #ifndef FLUXQ_SHELL_ROOT_H
 #define FLUXQ_SHELL_ROOT_H
@@ -13,6 +14,7 @@
 
 #include "common/stepuse.h"
 #include "shell/agent.h"
+#include "shell/cgroup.h"
 #include "shell/door.h"
 #include "shell/jobstate.h"
 #include "shell/outfile.h"
@@ -24,6 +26,7 @@
 #include "shell/task.h"
 
 #define API_NONCES 65536
+#define ROOT_KEPT_BYTES ((size_t)1 << 20)
 
 struct api_nonces;
 
@@ -59,6 +62,8 @@ struct root {
     double finished_at;     /* 0: not finished */
     double leave_by;        /* when leaving: latest time */
     struct stepuse used[2]; /* by the job's own tasks, by all; begin_ms 0: none began */
+    struct strbuf kept;     /* frames of what steps have used, ROOT_KEPT_BYTES, */
+    uint32_t nkept;         /* so many */
     struct loop_timer timer;
 };
 
@@ -71,9 +76,36 @@ void root_stage_out (struct root *root); /* JOB_DO_STAGE, on all ranks */
 /* FRAME_FILE, WIRE_STAGE_FAIL, WIRE_STAGED; false: nonsense. */
 bool root_stage_message (struct root *root, uint32_t rank, const struct frame *msg);
 
-/* root.c, for rootstage.c: to the spool; a line for the user there; what jobstate.h wants
- * done; bytes that may be put into the spool now; that so many of a rank were. */
+/* rootuse.c. All tasks start; the job's own have ended; it is over: all goes into the spool. */
+void root_begin_use (struct root *root);
+void root_own_ended (struct root *root);
+void root_append_uses (struct root *root);
+/* A rank's word on what it used, by the job's own tasks (which 0) or by all (1); false: it
+ * has said so before. */
+bool root_take_use (struct root *root, uint32_t rank, unsigned which,
+                    const struct use *use);
+/* WIRE_USAGE, WIRE_OOM; false: nonsense. */
+bool root_on_usage (struct root *root, uint32_t rank, const struct frame *msg);
+bool root_on_oom (struct root *root, uint32_t rank, const struct frame *msg);
+void root_note_oom (struct root *root, uint32_t rank, const struct cgroup_memory *m);
+/* steps_record_fn: a step has ended; ctx is the root. */
+void root_append_use (void *ctx, struct stepuse *use);
+
+/* rootjoin.c. The nodes into the spool, for programs; text: the same for people. */
+void root_say_missing (struct root *root, char *text, size_t size);
+
+/* rootsteps.c. 0 or negative errno with the reason. */
+int root_create_steps (struct root *root, struct error *err);
+/* What steps have said to this rank, at the end of a round. */
+void root_deliver_to_self (struct root *root);
+
+/* root.c, for those beside it: a rank's node; to the spool; a line for the user there; what
+ * jobstate.h wants done; bytes that may be put into the spool now; that so many of a rank
+ * were. */
+const char *root_node (const struct root *root, uint32_t rank);
 void root_append (struct root *root, const struct frame *frame);
+void root_append_text (struct root *root, enum frame_type type, uint32_t rank,
+                       const char *text);
 void root_note (struct root *root, uint32_t rank, const char *text);
 void root_carry_out (struct root *root, unsigned todo);
 size_t root_room (struct root *root);

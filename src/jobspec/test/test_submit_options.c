@@ -541,10 +541,12 @@ static void test_stages (void **state)
         -EINVAL);
     assert_non_null (strstr (err.text, "--stage-out: more than 64"));
     submit_options_release (&so);
-    struct jobspec *js = parse (make ("--stage-in=in:x --stage-out=r-%n", &err));
+    json_t *root = make ("--stage-in=in:x --stage-out=r-%n", &err);
+    struct jobspec *js = parse (root);
     assert_string_equal (js->stage_in.v[0].to, "x");
     assert_string_equal (js->stage_out.v[0].to, "r-%n");
     jobspec_destroy (js);
+    json_decref (root);
 }
 
 static void test_attributes (void **state)

@@ -21,10 +21,11 @@
 
 PATH=$FLUXQ_BUILD_DIR/t/helper:$PATH
 AGENTS=
+# The id of one that has ended may be that of somebody else's process by now.
 end_agents()
 {
     for pid in $AGENTS; do
-        kill -KILL "$pid" 2>/dev/null
+        ! kill -0 "$pid" 2>/dev/null || [ "$(parent_of "$pid")" != $$ ] || kill -KILL "$pid" 2>/dev/null
     done
 }
 trap 'status=$?; end_agents; (exit $status); lib_finish' EXIT

@@ -1,7 +1,7 @@
 /* local.h - jobs as processes of this machine: the executor's parts
  *
  *   local.c    configuration, virtual nodes, the verbs of struct exec_ops
- *   run.c      one job from its files to its last process
+ *   run.c      one job from its files to its last process, with files.c and spool.c
  *   admin.c    the administrator's prolog and epilog around a job
  *   agents.c   agents as processes: spawn, reap, find again after a restart, end what they left
  */

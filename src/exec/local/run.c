@@ -15,61 +15,18 @@
 #include <sys/wait.h>
 #include <utlist.h>
 
-#include "common/cut.h"
 #include "common/hostlist.h"
-#include "common/io.h"
 #include "common/log.h"
 #include "common/parse.h"
-#include "common/pattern.h"
 #include "common/sha256.h"
-#include "exec/joblaunch.h"
-#include "exec/local/local.h"
+#include "exec/local/private.h"
 
 #define LINK_DELAY_MS 30
 #define KILL_DELAY_MS 10000
 #define TERMINATE_SLACK 30.0 /* seconds past the grace until agents that do nothing go */
 #define UNREADY_SLACK 3.0 /* the same before all are ready: nothing of the user's runs */
-#define SPOOL_CHUNK (256 * 1024)
-#define USAGE_MAX                                                                        \
-    ((size_t)8 << 20) /* bytes of frames; what comes past that is not told */
 #define JOIN_SLACK_MS                                                                    \
     1000 /* so long after its time limit rank 0 may take to say who is missing */
-#define LAUNCH_BYTES_MAX (64 << 20)
-
-struct local_job {
-    struct exec *x;
-    struct exec_job *job;
-    struct local_job *prev, *next;
-    char *launch, *key_path, *script; /* absolute paths */
-    char *socket;                     /* the same; "-RANK" follows */
-    uint8_t key[AGENT_KEY_SIZE];
-    int dir_fd; /* O_PATH: a way to the socket that is never too long */
-    struct agentlink *link;
-    uv_timer_t timer; /* opens the link; later kills */
-    uv_work_t work;
-    bool busy;     /* work is under way */
-    bool started;  /* agents were spawned or adopted */
-    bool starting; /* the timer is that of start_overdue() */
-    bool ready_told, end_told, cleaning, closing;
-    bool forgotten; /* the executor has ended: freed when the work comes back */
-    bool ending;    /* terminate() was called, with this reason: */
-    char end_reason[16];
-    bool killed;  /* the agents were, as they did nothing about it */
-    bool unclean; /* an agent did not clear away: what it left must go before we do */
-    bool waits;   /* for that */
-    struct local_admin *admin; /* runs; or NULL */
-    bool entered;              /* a prolog may have run, so the epilog is due */
-    bool epilogue;             /* ... and has been */
-    size_t nagents;
-    /* of the spool, read by the worker */
-    bool ready_seen, finish_seen;
-    struct frame_finish finish;
-    struct strbuf usage;     /* frames */
-    char lost[256];          /* the first word of an agent that is lost */
-    struct hostlist *blamed; /* nodes whose agents were, before all were ready; or NULL */
-    struct error err;
-    int rc;
-};
 
 static const struct exec_start_failure no_memory = { .text = "out of memory",
                                                      .retry = true };
@@ -109,7 +66,7 @@ static struct local_job *local_job_create (struct exec *x, struct exec_job *job)
     uv_timer_init (x->host->loop, &l->timer);
     l->timer.data = l;
     l->work.data = l;
-    strbuf_init (&l->usage, USAGE_MAX);
+    strbuf_init (&l->usage, LOCAL_USAGE_MAX);
     job->aux = l;
     DL_APPEND (x->jobs, l);
     return l;
@@ -204,29 +161,13 @@ static void tell_finish (struct local_job *l, const struct frame_finish *fin)
                           fin->text);
 }
 
-static void blame (struct local_job *l, uint32_t rank)
-{
-    if (l->ready_told || l->ready_seen || rank >= l->job->r->nranks)
-        return;
-    if (!l->blamed)
-        l->blamed = hostlist_create ();
-    if (l->blamed && hostlist_find (l->blamed, l->job->r->ranks[rank].node) < 0)
-        hostlist_append (l->blamed, l->job->r->ranks[rank].node);
-}
-
-static void note_lost (struct local_job *l, const struct frame *f)
-{
-    snprintf (l->lost, sizeof (l->lost), "%.*s", (int)MIN (f->len, 250), f->data);
-    blame (l, f->rank);
-}
-
 static void tell_lost (struct local_job *l)
 {
     struct frame_finish fin = { .status = SIGKILL, .reason = "lost" };
     const char *node = l->job->r->nranks > 0 ? l->job->r->ranks[0].node : "?";
 
     if (!l->blamed)
-        blame (l, 0);
+        local_blame (l, 0);
     if (l->lost[0])
         snprintf (fin.text, sizeof (fin.text), "%s", l->lost);
     else
@@ -256,73 +197,9 @@ static void tell_usages (struct local_job *l)
 
 /* -- the spool, on a worker thread -- */
 
-static void keep_usage (struct local_job *l, const struct frame *f)
-{
-    uint8_t head[FRAME_HEAD];
-
-    if (l->usage.len + FRAME_HEAD + f->len > USAGE_MAX)
-        return;
-    frame_encode_head (f, head);
-    strbuf_add (&l->usage, head, sizeof (head));
-    strbuf_add (&l->usage, f->data, f->len);
-}
-
-static void note_frame (struct local_job *l, const struct frame *f)
-{
-    if (f->type == FRAME_READY)
-        l->ready_seen = true;
-    else if (f->type == FRAME_LOST)
-        note_lost (l, f);
-    else if (f->type == FRAME_USAGE)
-        keep_usage (l, f);
-    else if (f->type == FRAME_FINISH
-             && frame_finish_decode (f->data, f->len, &l->finish) == 0)
-        l->finish_seen = true;
-}
-
-/* The user's plain file, and no other's by a link. */
-static int open_spool (const struct local_job *l)
-{
-    struct stat st;
-    int fd = open (l->job->spool, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-
-    if (fd >= 0
-        && (fstat (fd, &st) < 0 || !S_ISREG (st.st_mode)
-            || st.st_uid != l->job->user.uid)) {
-        close (fd);
-        return -1;
-    }
-    return fd;
-}
-
-static void read_spool (struct local_job *l)
-{
-    autofree char *buf = malloc (SPOOL_CHUNK);
-    autoclose int fd = open_spool (l);
-    uint64_t offset = 0;
-    struct frame f;
-
-    while (buf && fd >= 0 && !l->finish_seen) {
-        ssize_t got = pread (fd, buf, SPOOL_CHUNK, (off_t)offset);
-        size_t used = 0;
-        ssize_t n = 0;
-        uint64_t next;
-        while (got > 0 && !l->finish_seen
-               && (n = frame_parse (buf + used, (size_t)got - used, &f)) > 0) {
-            note_frame (l, &f);
-            used += (size_t)n;
-        }
-        offset += used;
-        if (n < 0 && cut_parse (buf + used, (size_t)got - used, &next) && next > offset)
-            offset = next;
-        else if (used == 0)
-            return; /* the end, or cut short */
-    }
-}
-
 static void spool_work (uv_work_t *w)
 {
-    read_spool (w->data);
+    local_read_spool (w->data);
 }
 
 static void finish_cleanup (struct local_job *l);
@@ -367,7 +244,7 @@ static void on_frame (const struct frame *f, void *arg)
     else if (f->type == FRAME_NOTE)
         l->x->host->output (l->x->host->arg, l->job->id);
     else if (f->type == FRAME_LOST && !l->busy) /* else a worker reads it */
-        note_lost (l, f);
+        local_note_lost (l, f);
 }
 
 static void on_finish (const struct frame_finish *fin, void *arg)
@@ -416,7 +293,7 @@ static void give_up_start (struct local_job *l)
     strbuf_add_duration (&text, l->job->limits.start);
     strbuf_addf (&text, ": node %.200s: its agent does not answer",
                  l->job->r->ranks[0].node);
-    blame (l, 0);
+    local_blame (l, 0);
     tell_start_failed (l, true, text.buf);
 }
 
@@ -465,145 +342,6 @@ static void link_due (uv_timer_t *t)
     l->starting = !l->ready_told && !l->end_told && !l->ending;
     if (l->starting)
         uv_timer_start (t, start_overdue, (uint64_t)limit, 0);
-}
-
-/* -- files, on a worker thread -- */
-
-/* A new file in the job's directory (which is the user's: nothing there is followed or
- * kept). */
-static int put_file (struct local_job *l, int dir, const char *path, const void *data,
-                     size_t len, mode_t mode)
-{
-    const char *name = strrchr (path, '/') + 1;
-    unlinkat (dir, name, 0);
-    autoclose int fd =
-        openat (dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0 || io_write_all (fd, data, len) < 0
-        || (geteuid () == 0 && fchown (fd, l->job->user.uid, l->job->user.gid) < 0)
-        || fchmod (fd, mode) < 0)
-        return error_errno (&l->err, errno, "%s", path);
-    return 0;
-}
-
-/* Where the agent of a rank listens, for any rank (common/launch.h). NULL: no memory. */
-static char *agents_address (const struct local_job *l)
-{
-    struct strbuf sb;
-
-    strbuf_init (&sb, 2 * PATH_MAX);
-    strbuf_adds (&sb, "unix:");
-    for (const char *p = l->socket; *p; p++)
-        strbuf_adds (&sb, *p == '%' ? "%%" : (char[]){ *p, '\0' });
-    strbuf_adds (&sb, "-%r");
-    return strbuf_detach (&sb);
-}
-
-static int set_texts (struct local_job *l, struct launch *launch)
-{
-    const struct jobspec *js = l->job->js;
-    autofree char *address = agents_address (l);
-    const struct {
-        char **field;
-        const char *prefix, *value;
-    } texts[] = {
-        { &launch->rendezvous, "", address },
-        { &launch->listen, "", address },
-        { &launch->spool, "", l->job->spool },
-        { &launch->output, "", js->output ? js->output : "" },
-        { &launch->error, "", js->error },
-        { &launch->input, "", js->input },
-        { &launch->script, "", jobspec_is_batch (js) ? l->script : NULL },
-    };
-    for (size_t i = 0; i < ARRAY_SIZE (texts); i++) {
-        if (!texts[i].value)
-            continue;
-        if (asprintf (texts[i].field, "%s%s", texts[i].prefix, texts[i].value) < 0) {
-            *texts[i].field = NULL;
-            return error_set (&l->err, ENOMEM, "out of memory");
-        }
-    }
-    launch->join_timeout = l->job->limits.start;
-    /* Of several virtual nodes each has all the machine's cores, or none of its own. */
-    launch->cores_are_cpus = l->x->nodes == 1;
-    launch->spool_keep = l->job->output_max;
-    return address ? 0 : error_set (&l->err, ENOMEM, "out of memory");
-}
-
-/* Both sides are this machine: the agents copy. */
-static int set_stages (struct local_job *l, struct launch *launch)
-{
-    const struct stage_list *in = &l->job->js->stage_in, *out = &l->job->js->stage_out;
-    int rc = 0;
-
-    for (size_t i = 0; i < in->n && rc == 0; i++)
-        rc = launch_add_stage (&launch->stage_in, &launch->nstage_in,
-                               &(struct launch_stage){ .rank = LAUNCH_ALL_RANKS,
-                                                       .from = in->v[i].from,
-                                                       .to = in->v[i].to });
-    for (size_t i = 0; i < out->n && rc == 0; i++) {
-        bool each = pattern_is_per_node (out->v[i].to);
-        rc =
-            launch_add_stage (&launch->stage_out, &launch->nstage_out,
-                              &(struct launch_stage){ .rank = each ? LAUNCH_ALL_RANKS : 0,
-                                                      .from = out->v[i].from,
-                                                      .to = out->v[i].to });
-    }
-    return rc < 0 ? error_set (&l->err, ENOMEM, "out of memory") : 0;
-}
-
-static int put_launch (struct local_job *l, int dir)
-{
-    struct launch launch;
-    struct strbuf sb;
-
-    if (joblaunch_fill (l->job, &launch, &l->err) < 0)
-        return -ENOMEM;
-    strbuf_init (&sb, LAUNCH_BYTES_MAX);
-    int rc = set_texts (l, &launch);
-    if (rc == 0)
-        rc = set_stages (l, &launch);
-    if (rc == 0 && (rc = launch_write (&launch, &sb)) < 0)
-        error_set (&l->err, E2BIG, "its arguments and environment are too large");
-    if (rc == 0)
-        rc = put_file (l, dir, l->launch, sb.buf, sb.len, 0400);
-    strbuf_release (&sb);
-    launch_release (&launch);
-    return rc;
-}
-
-static int put_key (struct local_job *l, int dir)
-{
-    char hex[2 * AGENT_KEY_SIZE + 2];
-    if (secret_random (l->key, sizeof (l->key)) < 0)
-        return error_set (&l->err, EIO, "no random bytes to be had");
-    hex_encode (l->key, sizeof (l->key), hex);
-    hex[2 * AGENT_KEY_SIZE] = '\n';
-    int rc = put_file (l, dir, l->key_path, hex, 2 * AGENT_KEY_SIZE + 1, 0400);
-    secret_wipe (hex, sizeof (hex));
-    return rc;
-}
-
-static void files_work (uv_work_t *w)
-{
-    struct local_job *l = w->data;
-    uid_t self = geteuid ();
-    const struct jobspec *js = l->job->js;
-    autoclose int dir =
-        open (l->job->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-
-    if (self != 0 && self != l->job->user.uid) { /* it would run as us */
-        l->rc = error_set (&l->err, EPERM,
-                           "the broker runs without root and cannot become %s",
-                           l->job->user.name);
-        return;
-    }
-    if (dir < 0) {
-        l->rc = error_errno (&l->err, errno, "%s", l->job->dir);
-        return;
-    }
-    if ((l->rc = put_key (l, dir)) == 0 && (l->rc = put_launch (l, dir)) == 0
-        && jobspec_is_batch (js))
-        l->rc = put_file (l, dir, l->script, js->script, js->script_len, 0700);
 }
 
 /* -- agents -- */
@@ -749,7 +487,7 @@ void local_job_start (struct exec *x, struct exec_job *job)
         return;
     }
     l->busy = true;
-    if (uv_queue_work (x->host->loop, &l->work, files_work, files_done) < 0) {
+    if (uv_queue_work (x->host->loop, &l->work, local_put_files, files_done) < 0) {
         l->busy = false;
         error_set (&l->err, ENOMEM, "out of memory");
         uv_timer_start (&l->timer, failed_later, 0, 0);

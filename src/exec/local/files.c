@@ -1,0 +1,153 @@
+/* files.c - what a local job's agents find in its directory: launch file, key, script; made on
+ * a worker thread */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/io.h"
+#include "common/pattern.h"
+#include "common/sha256.h"
+#include "exec/joblaunch.h"
+#include "exec/local/private.h"
+
+#define LAUNCH_BYTES_MAX (64 << 20)
+
+/* A new file in the job's directory (which is the user's: nothing there is followed or
+ * kept). */
+static int put_file (struct local_job *l, int dir, const char *path, const void *data,
+                     size_t len, mode_t mode)
+{
+    const char *name = strrchr (path, '/') + 1;
+    unlinkat (dir, name, 0);
+    autoclose int fd =
+        openat (dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0 || io_write_all (fd, data, len) < 0
+        || (geteuid () == 0 && fchown (fd, l->job->user.uid, l->job->user.gid) < 0)
+        || fchmod (fd, mode) < 0)
+        return error_errno (&l->err, errno, "%s", path);
+    return 0;
+}
+
+/* Where the agent of a rank listens, for any rank (common/launch.h). NULL: no memory. */
+static char *agents_address (const struct local_job *l)
+{
+    struct strbuf sb;
+
+    strbuf_init (&sb, 2 * PATH_MAX);
+    strbuf_adds (&sb, "unix:");
+    for (const char *p = l->socket; *p; p++)
+        strbuf_adds (&sb, *p == '%' ? "%%" : (char[]){ *p, '\0' });
+    strbuf_adds (&sb, "-%r");
+    return strbuf_detach (&sb);
+}
+
+static int set_texts (struct local_job *l, struct launch *launch)
+{
+    const struct jobspec *js = l->job->js;
+    autofree char *address = agents_address (l);
+    const struct {
+        char **field;
+        const char *prefix, *value;
+    } texts[] = {
+        { &launch->rendezvous, "", address },
+        { &launch->listen, "", address },
+        { &launch->spool, "", l->job->spool },
+        { &launch->output, "", js->output ? js->output : "" },
+        { &launch->error, "", js->error },
+        { &launch->input, "", js->input },
+        { &launch->script, "", jobspec_is_batch (js) ? l->script : NULL },
+    };
+    for (size_t i = 0; i < ARRAY_SIZE (texts); i++) {
+        if (!texts[i].value)
+            continue;
+        if (asprintf (texts[i].field, "%s%s", texts[i].prefix, texts[i].value) < 0) {
+            *texts[i].field = NULL;
+            return error_set (&l->err, ENOMEM, "out of memory");
+        }
+    }
+    launch->join_timeout = l->job->limits.start;
+    /* Of several virtual nodes each has all the machine's cores, or none of its own. */
+    launch->cores_are_cpus = l->x->nodes == 1;
+    launch->spool_keep = l->job->output_max;
+    return address ? 0 : error_set (&l->err, ENOMEM, "out of memory");
+}
+
+/* Both sides are this machine: the agents copy. */
+static int set_stages (struct local_job *l, struct launch *launch)
+{
+    const struct stage_list *in = &l->job->js->stage_in, *out = &l->job->js->stage_out;
+    int rc = 0;
+
+    for (size_t i = 0; i < in->n && rc == 0; i++)
+        rc = launch_add_stage (&launch->stage_in, &launch->nstage_in,
+                               &(struct launch_stage){ .rank = LAUNCH_ALL_RANKS,
+                                                       .from = in->v[i].from,
+                                                       .to = in->v[i].to });
+    for (size_t i = 0; i < out->n && rc == 0; i++) {
+        bool each = pattern_is_per_node (out->v[i].to);
+        rc =
+            launch_add_stage (&launch->stage_out, &launch->nstage_out,
+                              &(struct launch_stage){ .rank = each ? LAUNCH_ALL_RANKS : 0,
+                                                      .from = out->v[i].from,
+                                                      .to = out->v[i].to });
+    }
+    return rc < 0 ? error_set (&l->err, ENOMEM, "out of memory") : 0;
+}
+
+static int put_launch (struct local_job *l, int dir)
+{
+    struct launch launch;
+    struct strbuf sb;
+
+    if (joblaunch_fill (l->job, &launch, &l->err) < 0)
+        return -ENOMEM;
+    strbuf_init (&sb, LAUNCH_BYTES_MAX);
+    int rc = set_texts (l, &launch);
+    if (rc == 0)
+        rc = set_stages (l, &launch);
+    if (rc == 0 && (rc = launch_write (&launch, &sb)) < 0)
+        error_set (&l->err, E2BIG, "its arguments and environment are too large");
+    if (rc == 0)
+        rc = put_file (l, dir, l->launch, sb.buf, sb.len, 0400);
+    strbuf_release (&sb);
+    launch_release (&launch);
+    return rc;
+}
+
+static int put_key (struct local_job *l, int dir)
+{
+    char hex[2 * AGENT_KEY_SIZE + 2];
+    if (secret_random (l->key, sizeof (l->key)) < 0)
+        return error_set (&l->err, EIO, "no random bytes to be had");
+    hex_encode (l->key, sizeof (l->key), hex);
+    hex[2 * AGENT_KEY_SIZE] = '\n';
+    int rc = put_file (l, dir, l->key_path, hex, 2 * AGENT_KEY_SIZE + 1, 0400);
+    secret_wipe (hex, sizeof (hex));
+    return rc;
+}
+
+void local_put_files (uv_work_t *w)
+{
+    struct local_job *l = w->data;
+    uid_t self = geteuid ();
+    const struct jobspec *js = l->job->js;
+    autoclose int dir =
+        open (l->job->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+
+    if (self != 0 && self != l->job->user.uid) { /* it would run as us */
+        l->rc = error_set (&l->err, EPERM,
+                           "the broker runs without root and cannot become %s",
+                           l->job->user.name);
+        return;
+    }
+    if (dir < 0) {
+        l->rc = error_errno (&l->err, errno, "%s", l->job->dir);
+        return;
+    }
+    if ((l->rc = put_key (l, dir)) == 0 && (l->rc = put_launch (l, dir)) == 0
+        && jobspec_is_batch (js))
+        l->rc = put_file (l, dir, l->script, js->script, js->script_len, 0700);
+}

@@ -1,0 +1,61 @@
+/* private.h - one job as local processes: run.c (its course), files.c (what its agents find),
+ * spool.c (what they have said) */
+#ifndef FLUXQ_EXEC_LOCAL_PRIVATE_H
+#define FLUXQ_EXEC_LOCAL_PRIVATE_H
+
+#include "common/strbuf.h"
+#include "exec/local/local.h"
+
+#define LOCAL_USAGE_MAX                                                                  \
+    ((size_t)8 << 20) /* bytes of frames; what comes past it is not told */
+
+struct local_job {
+    struct exec *x;
+    struct exec_job *job;
+    struct local_job *prev, *next;
+    char *launch, *key_path, *script; /* absolute paths */
+    char *socket;                     /* the same; "-RANK" follows */
+    uint8_t key[AGENT_KEY_SIZE];
+    int dir_fd; /* O_PATH: a way to the socket that is never too long */
+    struct agentlink *link;
+    uv_timer_t timer; /* opens the link; later kills */
+    uv_work_t work;
+    bool busy;     /* work is under way */
+    bool started;  /* agents were spawned or adopted */
+    bool starting; /* the timer is that of start_overdue() */
+    bool ready_told, end_told, cleaning, closing;
+    bool forgotten; /* the executor has ended: freed when the work comes back */
+    bool ending;    /* terminate() was called, with this reason: */
+    char end_reason[16];
+    bool killed;  /* the agents were, as they did nothing about it */
+    bool unclean; /* an agent did not clear away: what it left must go before we do */
+    bool waits;   /* for that */
+    struct local_admin *admin; /* runs; or NULL */
+    bool entered;              /* a prolog may have run, so the epilog is due */
+    bool epilogue;             /* ... and has been */
+    size_t nagents;
+    /* of the spool, read by the worker */
+    bool ready_seen, finish_seen;
+    struct frame_finish finish;
+    struct strbuf usage;     /* frames */
+    char lost[256];          /* the first word of an agent that is lost */
+    struct hostlist *blamed; /* nodes whose agents were, before all were ready; or NULL */
+    struct error err;
+    int rc;
+};
+
+/* -- files.c, on a worker thread -- */
+
+/* rc and err say what became of it. */
+void local_put_files (uv_work_t *w);
+
+/* -- spool.c -- */
+
+/* ready_seen, finish, usage, lost and blamed from it; on a worker thread. */
+void local_read_spool (struct local_job *l);
+/* A FRAME_LOST. */
+void local_note_lost (struct local_job *l, const struct frame *f);
+/* A rank's node had to do with it that the job did not start. */
+void local_blame (struct local_job *l, uint32_t rank);
+
+#endif

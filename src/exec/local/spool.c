@@ -1,0 +1,92 @@
+/* spool.c - what the spool of a local job says: read once, on a worker thread */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/cut.h"
+#include "common/frame.h"
+#include "common/hostlist.h"
+#include "exec/local/private.h"
+
+#define CHUNK (256 * 1024)
+
+void local_blame (struct local_job *l, uint32_t rank)
+{
+    if (l->ready_told || l->ready_seen || rank >= l->job->r->nranks)
+        return;
+    if (!l->blamed)
+        l->blamed = hostlist_create ();
+    if (l->blamed && hostlist_find (l->blamed, l->job->r->ranks[rank].node) < 0)
+        hostlist_append (l->blamed, l->job->r->ranks[rank].node);
+}
+
+void local_note_lost (struct local_job *l, const struct frame *f)
+{
+    snprintf (l->lost, sizeof (l->lost), "%.*s", (int)MIN (f->len, 250), f->data);
+    local_blame (l, f->rank);
+}
+
+static void keep_usage (struct local_job *l, const struct frame *f)
+{
+    uint8_t head[FRAME_HEAD];
+
+    if (l->usage.len + FRAME_HEAD + f->len > LOCAL_USAGE_MAX)
+        return;
+    frame_encode_head (f, head);
+    strbuf_add (&l->usage, head, sizeof (head));
+    strbuf_add (&l->usage, f->data, f->len);
+}
+
+static void note_frame (struct local_job *l, const struct frame *f)
+{
+    if (f->type == FRAME_READY)
+        l->ready_seen = true;
+    else if (f->type == FRAME_LOST)
+        local_note_lost (l, f);
+    else if (f->type == FRAME_USAGE)
+        keep_usage (l, f);
+    else if (f->type == FRAME_FINISH
+             && frame_finish_decode (f->data, f->len, &l->finish) == 0)
+        l->finish_seen = true;
+}
+
+/* The user's plain file, and no other's by a link. */
+static int open_spool (const struct local_job *l)
+{
+    struct stat st;
+    int fd = open (l->job->spool, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+    if (fd >= 0
+        && (fstat (fd, &st) < 0 || !S_ISREG (st.st_mode)
+            || st.st_uid != l->job->user.uid)) {
+        close (fd);
+        return -1;
+    }
+    return fd;
+}
+
+void local_read_spool (struct local_job *l)
+{
+    autofree char *buf = malloc (CHUNK);
+    autoclose int fd = open_spool (l);
+    uint64_t offset = 0;
+    struct frame f;
+
+    while (buf && fd >= 0 && !l->finish_seen) {
+        ssize_t got = pread (fd, buf, CHUNK, (off_t)offset);
+        size_t used = 0;
+        ssize_t n = 0;
+        uint64_t next;
+        while (got > 0 && !l->finish_seen
+               && (n = frame_parse (buf + used, (size_t)got - used, &f)) > 0) {
+            note_frame (l, &f);
+            used += (size_t)n;
+        }
+        offset += used;
+        if (n < 0 && cut_parse (buf + used, (size_t)got - used, &next) && next > offset)
+            offset = next;
+        else if (used == 0)
+            return; /* the end, or cut short */
+    }
+}

@@ -119,7 +119,8 @@ test_expect_success 'what is there stays until there is something new, and canno
         sh -c "echo up; until test -e /tmp/go; do sleep 0.1; done; echo x >x") && wait_until 60 has_lines "$OUT/up.out" 1 &&
     [ "$(cat "$OUT/sub/old")" = old ] && [ ! -e "$OUT/sub/new" ] && mv "$OUT/sub" "$OUT/moved" &&
     pod=$(k get pods -l "fluxq.io/job-id=$id" -o name) && k exec "$pod" -- touch /tmp/go &&
-    wait_job_state "$id" FAILED 60 && job_field "$id" result_text | grep "stage-out: $OUT/sub does not exist" &&
+    wait_job_state "$id" FAILED 60 && job_field "$id" result_text >text && cat text && grep "^stage-out: $OUT/sub does not exist" text &&
+    [ "$(grep -o "does not exist" text | wc -l)" = 1 ] &&
     [ "$(cat "$OUT/moved/old")" = old ] && mv "$OUT/moved" "$OUT/sub"
 '
 

@@ -409,6 +409,8 @@ static void amend_staged (struct kjob *k)
         return;
     k->fin.status = 1 << 8;
     snprintf (k->fin.text, sizeof (k->fin.text), "%s", problem);
+    if (!strncmp (k->lost_text, problem, strlen (problem)))
+        k->lost_text[0] = '\0'; /* the same */
 }
 
 static void step_drain (struct kjob *k)

@@ -47,6 +47,41 @@ test_expect_success 'unit tests that need the data of the peers have "shared" in
     done <tests
 '
 
+# unset_releases FILE...: variables that are released at the end of their block (macros.h, strbuf.h) and are
+# not set before the first way out of it
+unset_releases()
+{
+    awk '
+        /^[ \t]+auto(free|json|close) [^=(]*;/ { print FILENAME ":" FNR ": " $0 }
+        /^[ \t]+autostrbuf struct strbuf [^=(]*;/ {
+            text = $0
+            sub(/.*struct strbuf /, "", text)
+            sub(/;.*/, "", text)
+            n = split(text, names, /, */)
+            for (i = 1; i <= n; i++) open[names[i]]
+            next
+        }
+        {
+            for (name in open)
+                if (index($0, "&" name))
+                    delete open[name]
+                else if ($0 ~ /(^|[^a-z_])(return|goto)[^a-z_]/) {
+                    print FILENAME ":" FNR ": " name
+                    delete open[name]
+                }
+        }
+        /^}/ { delete open }' "$@"
+}
+
+test_expect_success 'what is released at the end of a function is set before the first way out' '
+    (cd copy && find src t -name "*.c" | LC_ALL=C sort) >files && (cd copy && unset_releases $(cat ../files)) >found &&
+    cat found && ! [ -s found ] &&
+    printf "%s\n" "int f (bool b)" "{" "    autostrbuf struct strbuf one, two;" "    strbuf_init (&one, 1);" "    if (b)" \
+        "        return 0;" "    strbuf_init (&two, 1);" "    autofree char *text;" "}" >bad.c &&
+    unset_releases bad.c >found && printf "%s\n" "bad.c:6: two" "bad.c:8:     autofree char *text;" >expected &&
+    test_cmp expected found
+'
+
 test_expect_success 'the sources keep the include law' '
     check_includes || { cat report && false; }
 '

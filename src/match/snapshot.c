@@ -284,9 +284,9 @@ static int find_child (struct reader *r, const struct place *parent, const char 
     uint32_t up = parent ? parent->v : GRAPH_NONE;
     autostrbuf struct strbuf sb;
 
+    strbuf_init (&sb, PATH_BYTES);
     if (find_rank (g, up, name, rank, ret))
         return 0;
-    strbuf_init (&sb, PATH_BYTES);
     if (parent)
         graph_path (g, up, parent->unit, &sb);
     strbuf_addch (&sb, '/');

@@ -363,9 +363,9 @@ static int read_inputs (struct output *o, struct error *err)
     size_t other, max;
     int rc = 0;
 
+    strbuf_init (&text, 2 * LAUNCH_MAX);
     if ((!o->sends_input && o->stage_in.n == 0) || o->was_ready || o->finished)
         return 0;
-    strbuf_init (&text, 2 * LAUNCH_MAX);
     if (launch_write (o->launch, &text) < 0)
         return error_set (err, E2BIG, "its arguments and environment are too large");
     other = text.len + o->script_len;

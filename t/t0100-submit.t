@@ -142,6 +142,20 @@ test_expect_success 'the dialects: # flux: and #FLUXQ too, but one a file' '
     refused 1 "two.sh:3" fluxq-submit two.sh
 '
 
+test_expect_success 'nodes by name and by what they have: these, not those, so many of them' '
+    at() { id=$(fluxq-submit -o /dev/null "$@" -- true) && wait_job_state $id COMPLETED && job_field $id nodelist; } &&
+    test "$(at -w node2)" = node2 && test "$(at -w "node[1,3]")" = "node[1,3]" && test "$(at -n 3 -w "node[1,3]")" = "node[1,3]" &&
+    one=$(at -N 1 -w "node[1,3]") && { test $one = node1 || test $one = node3; } &&
+    test "$(at -x "node[0-2]")" = node3 && test "$(at -C "not host:node[0,2-3]")" = node1 &&
+    test "$(at --requires "host:node0 | rank:2" -x node0)" = node2 &&
+    printf "#!/bin/sh\n#SBATCH -w node[0-1] --exclude=node2 -C host:node[0-2]\ntrue\n" >nodes.sh &&
+    id=$(fluxq-submit -o /dev/null nodes.sh) && wait_job_state $id COMPLETED && test "$(job_field $id nodelist)" = "node[0-1]" &&
+    test_expect_code 1 fluxq-submit -N 3 -w "node[1,3]" -- true 2>err && grep "names 2 nodes" err &&
+    test_expect_code 1 fluxq-submit -w nosuch -- true 2>err && grep "allow none of the 4 nodes" err &&
+    test_expect_code 2 fluxq-submit -C "a&(b" -- true 2>err && grep "^fluxq-submit: -C: .a&(b.: a .). is missing" err &&
+    test_expect_code 2 fluxq-submit -w "node[1" -- true
+'
+
 before=$(njobs)
 
 test_expect_success 'refused: an unknown option, on the command line and in a script with its line' '

@@ -56,6 +56,11 @@ test_expect_success 'tasks go where -N and -n say; labels; of sizes the step tak
     fluxq-run -n 2 -c 2 sh -c "echo \$FLUXQ_CPUS_PER_TASK" >out && printf "2\n2\n" >wanted && test_cmp wanted out
 '
 
+test_expect_success 'a new job gets the nodes that -w names, and none of -x' '
+    fluxq-run -w "node[1,3]" sh -c "echo \$FLUXQ_NODENAME" | sort >out && printf "node1\nnode3\n" >wanted && test_cmp wanted out &&
+    fluxq-run -x "node[0-2]" sh -c "echo \$FLUXQ_NODENAME" >out && echo node3 >wanted && test_cmp wanted out
+'
+
 test_expect_success 'standard input goes to all tasks, and ends' '
     head -c 1000000 /dev/urandom | base64 >in && fluxq-run cat <in >out && cmp in out &&
     echo word | fluxq-run -n 2 cat >out && printf "word\nword\n" >wanted && test_cmp wanted out

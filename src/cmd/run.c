@@ -29,14 +29,17 @@ struct run {
     int64_t outer;        /* the job in whose shell we are; 0: none */
 };
 
-/* What an option of steps means for the job, besides: its name there. Of sizes the step
- * takes what was granted. */
+/* What an option of steps means for a new job, which has it by the same name. Of sizes the
+ * step takes what was granted; which nodes these are is for the job alone. */
+enum sharing { FOR_BOTH, OF_SIZES, FOR_JOB };
+
 static const struct {
     enum step_option id;
-    bool sizes;
-} shared[] = { { STEP_OPT_NODES, true },     { STEP_OPT_NTASKS, true },
-               { STEP_OPT_PER_NODE, false }, { STEP_OPT_CPUS, false },
-               { STEP_OPT_GPUS, false },     { STEP_OPT_NAME, false } };
+    enum sharing how;
+} shared[] = { { STEP_OPT_NODES, OF_SIZES },    { STEP_OPT_NTASKS, OF_SIZES },
+               { STEP_OPT_PER_NODE, FOR_BOTH }, { STEP_OPT_CPUS, FOR_BOTH },
+               { STEP_OPT_GPUS, FOR_BOTH },     { STEP_OPT_NAME, FOR_BOTH },
+               { STEP_OPT_NODELIST, FOR_JOB },  { STEP_OPT_EXCLUDE, FOR_JOB } };
 
 /* -- options -- */
 
@@ -82,8 +85,9 @@ static int share_option (struct cmd *c, struct run *r, const struct option_match
     for (size_t i = 0; i < ARRAY_SIZE (shared) && r->outer == 0; i++) {
         if ((int)shared[i].id != m->desc->id)
             continue;
-        *ret_step =
-            !shared[i].sizes || parse_int (m->value, 1, INT64_MAX, &n, "", NULL) == 0;
+        *ret_step = shared[i].how == FOR_BOTH
+                    || (shared[i].how == OF_SIZES
+                        && parse_int (m->value, 1, INT64_MAX, &n, "", NULL) == 0);
         return set_job_option (c, r, m);
     }
     return CMD_OK;

@@ -12,6 +12,7 @@ src_jobspec_libjobspec_a_SOURCES = \
 	src/jobspec/jobspec.c \
 	src/jobspec/process.c \
 	src/jobspec/request.c \
+	src/jobspec/requires.c \
 	src/jobspec/resources.c \
 	src/jobspec/script.c \
 	src/jobspec/sizes.c \
@@ -32,6 +33,7 @@ JOBSPEC_TESTS = \
 	src/jobspec/test/test_jobspec \
 	src/jobspec/test/test_process \
 	src/jobspec/test/test_request \
+	src/jobspec/test/test_requires \
 	src/jobspec/test/test_script \
 	src/jobspec/test/test_submit_options \
 	src/jobspec/test/test_text \
@@ -45,6 +47,7 @@ src_jobspec_test_test_datetime_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_test_test_dependency_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_test_test_jobspec_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_test_test_request_LDADD = $(JOBSPEC_TEST_LIBS)
+src_jobspec_test_test_requires_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_test_test_script_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_test_test_submit_options_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_test_test_text_LDADD = $(JOBSPEC_TEST_LIBS)

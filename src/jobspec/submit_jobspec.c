@@ -7,6 +7,7 @@
 #include "jobspec/base64.h"
 #include "jobspec/environment.h"
 #include "jobspec/jobspec.h"
+#include "jobspec/requires.h"
 #include "jobspec/submit_options.h"
 #include "jobspec/submit_shape.h"
 #include "jobspec/text.h"
@@ -211,8 +212,8 @@ static json_t *shell_options (const struct submit_options *so)
         rc |= json_object_set_new (options, "input",
                                    json_pack ("{s:o}", "stdin", stream (so->input)));
     if (so->stage_in.n)
-        rc |= json_object_set_new (options, "stage-in",
-                                   stage_list_to_json (&so->stage_in));
+        rc |=
+            json_object_set_new (options, "stage-in", stage_list_to_json (&so->stage_in));
     if (so->stage_out.n)
         rc |= json_object_set_new (options, "stage-out",
                                    stage_list_to_json (&so->stage_out));
@@ -275,6 +276,28 @@ static int own_attributes (json_t *system, const struct submit_options *so,
     return rc;
 }
 
+/* attributes.system.constraints: all that was asked for. */
+static int constraints (json_t *system, const struct submit_options *so)
+{
+    json_t *list = json_array (), *all;
+    int rc = 0;
+
+    if (so->nodelist)
+        rc |= json_array_append_new (list, requires_hosts (so->nodelist, "", NULL, NULL));
+    if (so->exclude)
+        rc |= json_array_append_new (
+            list,
+            json_pack ("{s:[o]}", "not", requires_hosts (so->exclude, "", NULL, NULL)));
+    if (so->constraint)
+        rc |= json_array_append_new (list, requires_parse (so->constraint, "", NULL));
+    all = json_array_size (list) > 1 ? json_pack ("{s:O}", "and", list)
+                                     : json_incref (json_array_get (list, 0));
+    if (json_array_size (list) > 0)
+        rc |= json_object_set_new (system, "constraints", all);
+    json_decref (list);
+    return rc;
+}
+
 static int optional_attributes (json_t *system, const struct submit_options *so,
                                 const struct submit_program *prog,
                                 const struct submit_shape *s, const char *cwd)
@@ -290,6 +313,7 @@ static int optional_attributes (json_t *system, const struct submit_options *so,
         rc |= json_object_set_new (system, "begin-time", json_real (so->begin));
     if (so->queue)
         rc |= json_object_set_new (system, "queue", json_string (so->queue));
+    rc |= constraints (system, so);
     if (prog->script)
         rc |= json_object_set_new (system, "files",
                                    json_pack ("{s:o}", "script", script_file (prog)));

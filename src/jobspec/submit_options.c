@@ -13,6 +13,7 @@
 #include "jobspec/datetime.h"
 #include "jobspec/environment.h"
 #include "jobspec/jobspec.h"
+#include "jobspec/requires.h"
 #include "jobspec/text.h"
 
 #define NICE_DEFAULT 100 /* points, as in Slurm */
@@ -50,6 +51,9 @@ enum {
     REQUEUE,
     NO_REQUEUE,
     EXCLUSIVE,
+    NODELIST,
+    EXCLUDE,
+    CONSTRAINT,
     SIGNAL,
     EXPORT_FILE,
     GET_USER_ENV,
@@ -89,6 +93,14 @@ const struct option_desc submit_options_table[] = {
     { "mem", 0, "SIZE", "memory on each node; MiB, or with K, M, G, T", MEM, false },
     { "gpus", 'G', "N", "GPUs in all", GPUS, false },
     { "gpus-per-task", 0, "N", "GPUs for each task", GPUS_PER_TASK, false },
+    { "nodelist", 'w', "HOSTS",
+      "run on these nodes: as many of them as --nodes says [all], as in node[1-4]",
+      NODELIST, false },
+    { "exclude", 'x', "HOSTS", "not on these nodes", EXCLUDE, false },
+    { "constraint", 'C', "TEXT",
+      "on nodes with these properties: fast&(a100|h100), not slow; host:node[1-4]",
+      CONSTRAINT, false },
+    { "requires", 0, "TEXT", "the same as --constraint", CONSTRAINT, false },
     { "time", 't', "TIME", "time limit: M, M:S, H:M:S, D-H, D-H:M, D-H:M:S or UNLIMITED",
       TIME, false },
     { "queue", 'q', "NAME", "queue to submit to", QUEUE, false },
@@ -167,6 +179,9 @@ void submit_options_release (struct submit_options *so)
     free (so->export);
     free (so->export_file);
     free (so->image);
+    free (so->nodelist);
+    free (so->exclude);
+    free (so->constraint);
     free (so->reservation);
     free (so->script_name);
     free (so->array);
@@ -567,6 +582,26 @@ static int set_requeue (struct submit_options *so, enum submit_source source, bo
     return rc;
 }
 
+/* Text that requires.h reads; it is kept as it stands. */
+static int set_hosts (struct submit_options *so, enum submit_source source, int id,
+                      char **field, const char *value, const char *where,
+                      struct error *err)
+{
+    autojson json_t *o = requires_hosts (value, where, NULL, err);
+
+    return o ? set_text (so, source, id, field, 65535, value, where, err) : -err->code;
+}
+
+static int set_constraint (struct submit_options *so, enum submit_source source,
+                           const char *value, const char *where, struct error *err)
+{
+    autojson json_t *o = requires_parse (value, where, err);
+
+    return o ? set_text (so, source, CONSTRAINT, &so->constraint, REQUIRES_MAX, value,
+                         where, err)
+             : -err->code;
+}
+
 static const struct option_desc *find (const char *name)
 {
     for (const struct option_desc *o = submit_options_table; o->name; o++) {
@@ -612,6 +647,12 @@ static int set_option (struct submit_options *so, enum submit_source from, int i
         return set_time (so, from, value, where, err);
     case QUEUE:
         return set_queue (so, from, value, where, err);
+    case NODELIST:
+        return set_hosts (so, from, id, &so->nodelist, value, where, err);
+    case EXCLUDE:
+        return set_hosts (so, from, id, &so->exclude, value, where, err);
+    case CONSTRAINT:
+        return set_constraint (so, from, value, where, err);
     case RESERVATION:
         return set_text (so, from, id, &so->reservation, 63, value, where, err);
     case CHDIR:
@@ -701,7 +742,7 @@ static bool option_of_variable (const char *entry, char *name, size_t size,
 static bool describes_job (const char *option)
 {
     static const char *const set_by_agent[] = { "cpus-per-task", "gpus", "job-name",
-                                                "ntasks" };
+                                                "nodelist", "ntasks" };
 
     for (size_t i = 0; i < ARRAY_SIZE (set_by_agent); i++) {
         if (!strcmp (option, set_by_agent[i]))

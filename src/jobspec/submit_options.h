@@ -52,6 +52,10 @@
  * --stage-in and --stage-out become shell.options.stage-in and stage-out (stage.h); those of
  * one source add up.
  *
+ * --nodelist, --exclude and --constraint become attributes.system.constraints (requires.h),
+ * all of them together. --nodelist without -N asks for as many nodes as it names, with -N for
+ * so many of them.
+ *
  * The jobspec has a duration only if the user gave a time limit (0: UNLIMITED). --hold is
  * not in the jobspec: the submission carries urgency 0 beside it.
  */
@@ -111,6 +115,7 @@ struct submit_options {
     bool has_requeue, requeue;  /* --requeue, --no-requeue: the last of them */
     bool hold;                  /* --hold: urgency 0 */
     bool exclusive;             /* --exclusive */
+    char *nodelist, *exclude, *constraint; /* -w, -x, -C, checked; see requires.h */
     bool whole_nodes; /* flux: nodes from the script without tasks are exclusive */
     struct job_process process; /* --signal, --propagate, --get-user-env */
     int64_t nice;               /* --nice: points of priority less */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "jobspec/jobspec.h"
+#include "jobspec/requires.h"
 
 static int64_t divide_up (int64_t a, int64_t b)
 {
@@ -281,14 +282,35 @@ static int shape_anywhere (const struct submit_options *so, struct submit_shape 
     return 0;
 }
 
+/* 0: none are. */
+static uint32_t nodes_named (const struct submit_options *so)
+{
+    uint32_t n = 0;
+    autojson json_t *hosts =
+        so->nodelist ? requires_hosts (so->nodelist, "--nodelist", &n, NULL) : NULL;
+
+    return n;
+}
+
 static int shape_counts (const struct submit_options *so, struct submit_shape *s,
                          struct error *err)
 {
+    uint32_t named = nodes_named (so);
     int rc;
 
+    if (named && so->nodes.count.min > named)
+        return error_set (err, EINVAL,
+                          "--nodelist names %u nodes, and -N asks for %s of them; name "
+                          "more, or choose nodes with --constraint",
+                          named, text_of (&so->nodes).s);
     if (so->nodes.count.min > 0) {
         rc = copy_size (&so->nodes, &s->nodes, err);
         return rc < 0 ? rc : shape_on_nodes (so, s, err);
+    }
+    if (named && !so->ntasks_per_node) {
+        set_fixed (&s->nodes,
+                   so->ntasks.count.min ? MIN (named, so->ntasks.count.min) : named);
+        return shape_on_nodes (so, s, err);
     }
     if (so->ntasks_per_node)
         return find_nodes (so, s, err);

@@ -178,10 +178,11 @@ static json_t *read_one (struct reader *r)
         r->p++;
         o = read_any (r);
         skip_blanks (r);
-        if (o && *r->p++ != ')') {
+        if (o && *r->p != ')') {
             json_decref (o);
             o = fail (r, "a ')' is missing");
         }
+        r->p += o != NULL;
     } else {
         o = read_term (r);
     }

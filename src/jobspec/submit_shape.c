@@ -286,9 +286,9 @@ static int shape_anywhere (const struct submit_options *so, struct submit_shape 
 static uint32_t nodes_named (const struct submit_options *so)
 {
     uint32_t n = 0;
-    autojson json_t *hosts =
-        so->nodelist ? requires_hosts (so->nodelist, "--nodelist", &n, NULL) : NULL;
 
+    if (so->nodelist)
+        json_decref (requires_hosts (so->nodelist, "--nodelist", &n, NULL));
     return n;
 }
 

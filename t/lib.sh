@@ -58,6 +58,9 @@ for variable in $(env | sed -n 's/^\(FLUXQ_[A-Z_]*\|SLURM_[A-Z_]*\|SBATCH_[A-Z_]
     esac
 done
 
+SHELL=/bin/sh # jobs get it, and shells are started by it; the caller may have none, or any
+export SHELL
+
 # sharness makes the trash directory HOME; the cluster's cache lies in the real one.
 FLUXQ_KUBE_CACHE=${FLUXQ_KUBE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/fluxq-kube}
 export FLUXQ_KUBE_CACHE

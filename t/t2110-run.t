@@ -4,8 +4,6 @@ test_description='fluxq-run outside a job, fluxq-alloc, fluxq-attach: steps and 
 
 start_broker
 chmod 711 "$FLUXQ_RUN"
-SHELL=/bin/sh
-export SHELL
 
 talk()
 {

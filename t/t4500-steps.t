@@ -149,7 +149,7 @@ test_expect_success 'Open MPI: mpirun over the pods of the job, with the environ
 	fluxq-run -n 1 echo free
 	END
     printf "%s\n" "ring: came round through 4 tasks" "ring: came round through 2 tasks" 0 1 2 free >expected &&
-    job ompi -N 3 -n 4
+    (unset SHELL && job ompi -N 3 -n 4)
 '
 
 test_expect_success 'Open MPI in a job of one node needs no other daemon' '

@@ -12,8 +12,6 @@ broker or outlives its client, or pods that stay would fail this.
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"
 CLUSTER_ID=t4510
 OUT=$HERE/user
-SHELL=/bin/sh
-export SHELL
 
 # exec_user COMMAND...: becomes the command, as a user who is not root, in a directory that the pods do not see
 exec_user()

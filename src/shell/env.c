@@ -523,6 +523,16 @@ static int add_default (struct envlist *list, const char *name, const char *valu
     return 0;
 }
 
+/* The user's shell, for programs that start one: not the one of an account that cannot log in. */
+static const char *usable_shell (const struct passwd *pw)
+{
+    const char *slash = pw ? strrchr (pw->pw_shell, '/') : NULL;
+
+    if (!slash || strcmp (slash, "/false") == 0 || strcmp (slash, "/nologin") == 0)
+        return "/bin/sh";
+    return pw->pw_shell;
+}
+
 static int add_defaults (const struct env_context *ctx, struct envlist *list)
 {
     const char *name = ctx->launch->user;
@@ -531,8 +541,7 @@ static int add_defaults (const struct env_context *ctx, struct envlist *list)
         pw = name ? getpwnam (name) : NULL;
     int rc = add_default (list, "HOME", pw ? pw->pw_dir : "/");
     if (rc == 0)
-        rc =
-            add_default (list, "SHELL", pw && pw->pw_shell[0] ? pw->pw_shell : "/bin/sh");
+        rc = add_default (list, "SHELL", usable_shell (pw));
     if (rc == 0)
         rc = add_default (list, "USER", name);
     if (rc == 0)

@@ -135,6 +135,18 @@ static void a_user_unknown_here_still_gets_the_basics (void **state)
     env_free (envp);
 }
 
+static void an_account_without_login_gets_a_shell_that_works (void **state)
+{
+    (void)state;
+    struct env_context ctx = make_context (NULL);
+    struct launch l = *ctx.launch;
+    l.user = (char *)"nobody"; /* has nologin or false everywhere */
+    ctx.launch = &l;
+    char **envp = env_make (&ctx, NULL);
+    expect (envp, "SHELL", "/bin/sh");
+    env_free (envp);
+}
+
 static void the_table_is_known_by_name (void **state)
 {
     (void)state;
@@ -150,6 +162,7 @@ int main (void)
         cmocka_unit_test (what_does_not_apply_is_not_set),
         cmocka_unit_test (fluxq_wins_over_the_user_and_the_user_over_defaults),
         cmocka_unit_test (a_user_unknown_here_still_gets_the_basics),
+        cmocka_unit_test (an_account_without_login_gets_a_shell_that_works),
         cmocka_unit_test (the_table_is_known_by_name),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

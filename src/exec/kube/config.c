@@ -22,6 +22,8 @@ static const struct key {
     { "context", TEXT, offsetof (struct kube_config, context), NULL },
     { "namespace", TEXT, offsetof (struct kube_config, namespace_), NULL },
     { "image", TEXT, offsetof (struct kube_config, image), NULL },
+    { "agent-delivery", CHOICE, 0, "configmap|image" }, /* see check_delivery() */
+    { "agent-image", TEXT, offsetof (struct kube_config, agent_image), NULL },
     { "admin-image", TEXT, offsetof (struct kube_config, admin_image), NULL },
     { "image-pull-policy", CHOICE, offsetof (struct kube_config, pull_policy),
       "Always|IfNotPresent|Never" },
@@ -63,6 +65,8 @@ static int read_text (const struct yaml_doc *doc, json_t *config, const struct k
         c->restricted = strcmp (text, "restricted") == 0;
         return 0;
     }
+    if (strcmp (k->name, "agent-delivery") == 0)
+        return 0;
     char **field = (char **)((char *)c + k->offset);
     free (*field);
     *field = strdup (text);
@@ -135,6 +139,23 @@ static int read_key (const struct yaml_doc *doc, json_t *config, const struct ke
     }
 }
 
+/* The two keys go together: no image in the one case, one in the other. */
+static int check_delivery (const struct yaml_doc *doc, json_t *config,
+                           const struct kube_config *c, struct error *err)
+{
+    const char *delivery = json_string_value (json_object_get (config, "agent-delivery"));
+    bool by_image = delivery && strcmp (delivery, "image") == 0;
+
+    if (by_image && !c->agent_image)
+        return yaml_error (doc, config, "agent-delivery", err,
+                           "kube.agent-delivery: 'image' needs kube.agent-image, which "
+                           "has the agent (contrib/image makes one)");
+    if (!by_image && c->agent_image)
+        return yaml_error (doc, config, "agent-image", err,
+                           "kube.agent-image: it goes with agent-delivery: image");
+    return 0;
+}
+
 int kube_config_read (const struct yaml_doc *doc, json_t *config, struct kube_config *ret,
                       struct error *err)
 {
@@ -166,6 +187,8 @@ int kube_config_read (const struct yaml_doc *doc, json_t *config, struct kube_co
         else
             rc = read_key (doc, config, &keys[i], v, ret, err);
     }
+    if (rc == 0)
+        rc = check_delivery (doc, config, ret, err);
     if (rc < 0)
         kube_config_release (ret);
     return rc;
@@ -178,6 +201,7 @@ void kube_config_release (struct kube_config *c)
     free (c->namespace_);
     free (c->image);
     free (c->admin_image);
+    free (c->agent_image);
     free (c->pull_policy);
     free (c->rack_label);
     free (c->gpu_resource);

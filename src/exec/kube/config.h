@@ -14,6 +14,7 @@ struct kube_config {
     char *namespace_;           /* or NULL: the context's, else "default" */
     char *image;                /* of jobs without --image, or NULL */
     char *admin_image;          /* of prolog and epilog; NULL: image */
+    char *agent_image;          /* the agent is in it; NULL: it comes by a ConfigMap */
     char *pull_policy;          /* or NULL: Kubernetes' own default */
     char *rack_label, *gpu_resource, *service_account;
     char *cluster_domain;  /* of the cluster's DNS */

@@ -63,6 +63,7 @@ static struct object_source source_of (const struct kjob *k)
                                    .namespace_ = k->x->namespace_,
                                    .name = k->name,
                                    .agent = k->x->agent_name,
+                                   .agent_digest = k->x->agent_digest,
                                    .inputs = output_inputs (k->out),
                                    .directory = staging_directory (k->job, &k->launch) };
 }

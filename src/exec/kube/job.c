@@ -532,7 +532,8 @@ static int fill_launch (struct kjob *k, struct error *err)
     k->launch.cwd_fallback = !mounts_see (k->job->mounts, "/", k->launch.cwd, false);
     /* Our own clocks judge first: some rank may pull its image for long. */
     k->launch.join_timeout = k->job->limits.start + k->job->limits.pull + JOIN_SLACK;
-    k->launch.script = strdup (POD_JOB "/script");
+    if (asprintf (&k->launch.script, "%s/script", object_programs (&k->x->cfg)) < 0)
+        k->launch.script = NULL;
     k->launch.spool = strdup (POD_RUN "/spool");
     k->launch.spool_max = SPOOL_MAX;
     k->launch.serve_until_released = true;

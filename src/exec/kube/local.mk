@@ -17,7 +17,8 @@ src_exec_libexec_a_SOURCES += \
 	src/exec/kube/run.c \
 	src/exec/kube/stagefiles.c \
 	src/exec/kube/staging.c \
-	src/exec/kube/starting.c
+	src/exec/kube/starting.c \
+	src/exec/kube/unprivileged.c
 
 if HAVE_CMOCKA
 EXEC_KUBE_TESTS = \

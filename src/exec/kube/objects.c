@@ -153,13 +153,18 @@ static void add_set (json_t *command, const char *fmt, ...)
     json_array_append_new (command, json_string (text));
 }
 
+const char *object_programs (const struct kube_config *cfg)
+{
+    return cfg->agent_image ? POD_BIN : POD_JOB;
+}
+
 static json_t *admin_command (const struct object_source *src, const char *name)
 {
     const struct exec_job *job = src->job;
     char timeout[32], program[64];
 
     snprintf (timeout, sizeof (timeout), "%.0f", job->admin_timeout);
-    snprintf (program, sizeof (program), POD_JOB "/%s", name);
+    snprintf (program, sizeof (program), "%s/%s", object_programs (src->cfg), name);
     json_t *c = json_pack ("[s s s s s s s s]", POD_BIN "/fluxq-shell", ADMINRUN_COMMAND,
                            "--program", program, "--timeout", timeout, "--report",
                            "/dev/termination-log");
@@ -199,11 +204,35 @@ static json_t *admin_container (const struct object_source *src, const char *nam
     return c;
 }
 
+/* Copies the agent from its image to where the other containers see it, and what else is to
+ * be executed. */
+static json_t *agent_container (const struct object_source *src)
+{
+    json_t *c = json_pack ("{s:s s:s s:[s s s s] s:s s:[{s:s s:s} {s:s s:s s:b}]}",
+                           "name", POD_AGENT, "image", src->cfg->agent_image, "command",
+                           IMAGE_AGENT, INSTALL_COMMAND, POD_BIN, src->agent_digest,
+                           "terminationMessagePolicy", "FallbackToLogsOnError",
+                           "volumeMounts", "name", "bin", "mountPath", POD_BIN, "name",
+                           "job", "mountPath", POD_JOB, "readOnly", 1);
+    json_t *command = json_object_get (c, "command");
+
+    json_array_append_new (command, json_string (POD_JOB "/script"));
+    if (src->job->prolog)
+        json_array_append_new (command, json_string (POD_JOB "/" POD_PROLOG));
+    if (src->job->epilog)
+        json_array_append_new (command, json_string (POD_JOB "/" POD_EPILOG));
+    set_security (src, c);
+    return c;
+}
+
+/* In their order: each begins when the one before it has ended, or runs as a sidecar. */
 static json_t *init_containers (const struct object_source *src)
 {
     json_t *list = json_array ();
 
-    if (src->job->epilog) /* first, so that it is there when the prolog fails */
+    if (src->cfg->agent_image)
+        json_array_append_new (list, agent_container (src));
+    if (src->job->epilog) /* before it, so that it is there when the prolog fails */
         json_array_append_new (list, admin_container (src, POD_EPILOG));
     if (src->job->prolog)
         json_array_append_new (list, admin_container (src, POD_PROLOG));
@@ -261,13 +290,14 @@ static json_t *volume_item (const char *name, int mode)
 static json_t *job_items (const struct object_source *src)
 {
     json_t *items = json_array ();
+    int program = src->cfg->agent_image ? 0444 : 0755;
 
     json_array_append_new (items, volume_item ("launch", 0444));
-    json_array_append_new (items, volume_item ("script", 0755));
+    json_array_append_new (items, volume_item ("script", program));
     if (src->job->prolog)
-        json_array_append_new (items, volume_item (POD_PROLOG, 0755));
+        json_array_append_new (items, volume_item (POD_PROLOG, program));
     if (src->job->epilog)
-        json_array_append_new (items, volume_item (POD_EPILOG, 0755));
+        json_array_append_new (items, volume_item (POD_EPILOG, program));
     for (size_t i = 0; src->inputs && i < src->inputs->n; i++)
         json_array_append_new (items, volume_item (src->inputs->v[i].name, 0444));
     return items;
@@ -285,14 +315,22 @@ static json_t *agent_items (void)
     return items;
 }
 
+/* The agent's directory: a ConfigMap, or what agent_container() fills. */
+static json_t *agent_volume (const struct object_source *src)
+{
+    if (src->cfg->agent_image)
+        return json_pack ("{s:s s:{}}", "name", "bin", "emptyDir");
+    return json_pack ("{s:s s:{s:s s:i s:o}}", "name", "bin", "configMap", "name",
+                      src->agent, "defaultMode", 0755, "items", agent_items ());
+}
+
 static json_t *volumes (const struct object_source *src)
 {
-    json_t *list = json_pack (
-        "[{s:s s:{s:s s:i s:o}} {s:s s:{s:s s:i s:o}} {s:s s:{s:s s:i}} {s:s s:{}}]",
-        "name", "bin", "configMap", "name", src->agent, "defaultMode", 0755, "items",
-        agent_items (), "name", "job", "configMap", "name", src->name, "defaultMode",
-        0444, "items", job_items (src), "name", "key", "secret", "secretName", src->name,
-        "defaultMode", 0400, "name", "run", "emptyDir");
+    json_t *list = json_pack ("[o {s:s s:{s:s s:i s:o}} {s:s s:{s:s s:i}} {s:s s:{}}]",
+                              agent_volume (src), "name", "job", "configMap", "name",
+                              src->name, "defaultMode", 0444, "items", job_items (src),
+                              "name", "key", "secret", "secretName", src->name,
+                              "defaultMode", 0400, "name", "run", "emptyDir");
 
     if (mounts_add_volumes (src->job->mounts, list) < 0
         || add_directory (src, list, NULL) < 0) {
@@ -312,13 +350,15 @@ static json_t *pod_spec (const struct object_source *src)
         "Never", "terminationGracePeriodSeconds", grace, "enableServiceLinks", 0,
         "automountServiceAccountToken", 0, "securityContext", pod_security (src),
         "containers", container (src), "volumes", volumes (src));
-    json_t *name;
+    json_t *name, *init;
     size_t i;
 
     if (!spec)
         return NULL;
-    if (src->job->prolog || src->job->epilog)
-        json_object_set_new (spec, "initContainers", init_containers (src));
+    init = init_containers (src);
+    if (json_array_size (init) > 0)
+        json_object_set (spec, "initContainers", init);
+    json_decref (init);
     if (src->job->r->nranks > 1)
         json_object_set_new (spec, "subdomain", json_string (src->name));
     if (cfg->service_account)

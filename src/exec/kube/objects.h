@@ -31,6 +31,11 @@
 #define POD_KEY "/fluxq/key"
 #define POD_RUN "/fluxq/run"
 
+/* The init container that brings the agent, where it comes from an image, and the agent's
+ * place in that image. */
+#define POD_AGENT "agent"
+#define IMAGE_AGENT "/fluxq/fluxq-shell"
+
 /* The administrator's containers: an init container and a sidecar. */
 #define POD_PROLOG "prolog"
 #define POD_EPILOG "epilog"
@@ -40,10 +45,15 @@ struct object_source {
     const struct exec_job *job;
     const char *cluster, *namespace_, *name; /* name: the job's objects' */
     const char *agent;                       /* name of the agent's ConfigMap */
+    const char *agent_digest;                /* first digits of its SHA-256 */
     const struct inputfiles *inputs;         /* for the tasks to read, or NULL */
     const char *directory;                /* made empty in the pods, for files; or NULL */
     const struct strbuf *prolog, *epilog; /* their texts, for the ConfigMap; or NULL */
 };
+
+/* Where in the pods the job's script is, and the administrator's programs: what came by a
+ * ConfigMap is executed there, or, where that is not allowed, where the agent is. */
+const char *object_programs (const struct kube_config *cfg);
 
 void object_name (char ret[OBJECT_NAME_MAX], const char *cluster, uint64_t id,
                   unsigned attempt);

@@ -8,7 +8,7 @@
  *     pulls.c      whose image is being pulled
  *     run.c        the line to rank 0, output to disk    output.c writes, in a worker
  *     remove.c     what is taken away again, and the sweep
- *     agentmap.c   the ConfigMap that carries the agent
+ *     agentmap.c   the ConfigMap that carries the agent, where no image does
  *
  * A job's phases (function step_PHASE in job.c):
  *
@@ -31,6 +31,7 @@
 #include <uthash.h>
 
 #include "common/launch.h"
+#include "common/sha256.h"
 #include "exec/agentlink.h"
 #include "exec/exec.h"
 #include "exec/kube/config.h"
@@ -203,6 +204,7 @@ struct exec {
     struct kube_request *farewell; /* the agent's ConfigMap is being removed at the end */
     /* agentmap.c */
     char agent_name[OBJECT_NAME_MAX];
+    char agent_digest[SHA256_HEX_SIZE];
     struct strbuf agent;
     enum agentmap_state agent_state;
     struct kube_request *agent_req;

@@ -224,6 +224,49 @@ static void test_prolog_and_epilog (void **state)
     cfg.admin_image = NULL;
 }
 
+/* The agent from an image: its container comes before the administrator's, and only it may
+ * write there. */
+static void test_agent_image (void **state)
+{
+    char image[] = "fluxq:1", policy[] = "Never";
+
+    (void)state;
+    cfg.agent_image = image;
+    cfg.pull_policy = policy;
+    src.agent_digest = "0123abcd";
+    job.prolog = "/etc/prolog";
+    job.epilog = "/etc/epilog";
+    json_t *o = object_job (&src);
+    json_t *spec = at (o, "spec|template|spec");
+    assert_int_equal (json_array_size (at (spec, "initContainers")), 3);
+    assert_string_equal (text_at (spec, "initContainers|0|name"), "agent");
+    assert_string_equal (text_at (spec, "initContainers|0|image"), "fluxq:1");
+    assert_string_equal (text_at (spec, "initContainers|0|imagePullPolicy"), "Never");
+    assert_string_equal (text_at (spec, "initContainers|0|command|0"), IMAGE_AGENT);
+    assert_string_equal (text_at (spec, "initContainers|0|command|2"), POD_BIN);
+    assert_string_equal (text_at (spec, "initContainers|0|command|3"), "0123abcd");
+    assert_true (json_is_false (
+        at (spec, "initContainers|0|securityContext|allowPrivilegeEscalation")));
+    assert_string_equal (text_at (spec, "initContainers|0|command|4"), POD_JOB "/script");
+    assert_string_equal (text_at (spec, "initContainers|0|command|6"), POD_JOB "/epilog");
+    assert_null (at (spec, "initContainers|0|volumeMounts|0|readOnly"));
+    assert_string_equal (text_at (spec, "initContainers|1|name"), "epilog");
+    assert_string_equal (text_at (spec, "volumes|0|name"), "bin");
+    assert_true (json_is_object (at (spec, "volumes|0|emptyDir")));
+    assert_null (at (spec, "volumes|0|configMap"));
+    assert_string_equal (text_at (spec, "initContainers|1|command|3"), POD_BIN "/epilog");
+    for (int i = 0; i < 4; i++) { /* nothing of a ConfigMap may be executed */
+        char path[64];
+
+        snprintf (path, sizeof (path), "volumes|1|configMap|items|%d|mode", i);
+        assert_int_equal (json_integer_value (at (spec, path)), 0444);
+    }
+    assert_true (json_is_true (at (spec, "containers|0|volumeMounts|0|readOnly")));
+    json_decref (o);
+    job.prolog = job.epilog = NULL;
+    cfg.agent_image = cfg.pull_policy = NULL;
+}
+
 static void test_root_and_baseline (void **state)
 {
     json_t *o;
@@ -312,6 +355,11 @@ static void test_config_refused (void **state)
         { "kube: {tolerations: [a]}\n", "tolerations[0]" },
         { "kube: {node-selector: {a: 1}}\n", "node-selector.a" },
         { "kube: {image: ''}\n", "expected a string" },
+        { "kube: {agent-delivery: ftp}\n", "configmap|image" },
+        { "kube: {agent-delivery: image}\n", "needs kube.agent-image" },
+        { "kube: {agent-image: 'fluxq:1'}\n", "goes with agent-delivery: image" },
+        { "kube: {agent-delivery: configmap, agent-image: a}\n",
+          "1:35: kube.agent-image" },
     };
 
     (void)state;
@@ -322,6 +370,9 @@ static void test_config_refused (void **state)
         assert_non_null (strstr (err.text, cases[i].word));
     }
     assert_int_equal (read_config ("kube:\n", NULL), 0);
+    assert_int_equal (
+        read_config ("kube: {agent-delivery: image, agent-image: 'fluxq:1'}\n", NULL), 0);
+    assert_int_equal (read_config ("kube: {agent-delivery: configmap}\n", NULL), 0);
     assert_int_equal (read_config ("kube: {grace: 1m, security: baseline}\n", NULL), 0);
 }
 
@@ -361,6 +412,7 @@ int main (void)
         cmocka_unit_test (test_job),
         cmocka_unit_test (test_input),
         cmocka_unit_test (test_prolog_and_epilog),
+        cmocka_unit_test (test_agent_image),
         cmocka_unit_test (test_root_and_baseline),
         cmocka_unit_test (test_request),
         cmocka_unit_test (test_owned),

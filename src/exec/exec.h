@@ -35,6 +35,7 @@ struct exec_user {
     gid_t gid;
     gid_t *groups;
     size_t ngroups;
+    char **group_names; /* of each of groups: NULL, it has none; or NULL as a whole */
     char *name, *home, *shell;
 };
 

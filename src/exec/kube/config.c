@@ -37,6 +37,7 @@ static const struct key {
     { "cluster-domain", TEXT, offsetof (struct kube_config, cluster_domain), NULL },
     { "grace", DURATION, offsetof (struct kube_config, grace), NULL },
     { "allow-root", BOOL, offsetof (struct kube_config, allow_root), NULL },
+    { "user-entry", BOOL, offsetof (struct kube_config, user_entry), NULL },
     { "security", CHOICE, 0, "restricted|baseline" }, /* becomes `restricted` */
 };
 
@@ -165,6 +166,7 @@ int kube_config_read (const struct yaml_doc *doc, json_t *config, struct kube_co
 
     *ret = (struct kube_config){ .grace = NODE_GRACE,
                                  .restricted = true,
+                                 .user_entry = true,
                                  .gpu_resource = strdup ("nvidia.com/gpu"),
                                  .cluster_domain = strdup ("cluster.local") };
     if (!ret->gpu_resource || !ret->cluster_domain)

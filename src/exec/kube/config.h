@@ -23,6 +23,7 @@ struct kube_config {
     json_t *pull_secrets;  /* array of strings or NULL */
     double grace;          /* seconds that the node of rank 0 may be not ready */
     bool allow_root;
+    bool user_entry; /* pods have a passwd with the user, see userfiles.h */
     bool restricted; /* pod security profile; false: baseline */
 };
 

@@ -18,7 +18,8 @@ src_exec_libexec_a_SOURCES += \
 	src/exec/kube/stagefiles.c \
 	src/exec/kube/staging.c \
 	src/exec/kube/starting.c \
-	src/exec/kube/unprivileged.c
+	src/exec/kube/unprivileged.c \
+	src/exec/kube/userfiles.c
 
 if HAVE_CMOCKA
 EXEC_KUBE_TESTS = \
@@ -28,7 +29,8 @@ EXEC_KUBE_TESTS = \
 	src/exec/kube/test/test_objects \
 	src/exec/kube/test/test_output \
 	src/exec/kube/test/test_podsize \
-	src/exec/kube/test/test_podview
+	src/exec/kube/test/test_podview \
+	src/exec/kube/test/test_userfiles
 check_PROGRAMS += $(EXEC_KUBE_TESTS)
 UNIT_TESTS += $(EXEC_KUBE_TESTS)
 src_exec_test_test_agentlink_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
@@ -38,4 +40,5 @@ src_exec_kube_test_test_objects_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_output_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_podsize_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_podview_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
+src_exec_kube_test_test_userfiles_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 endif

@@ -9,6 +9,7 @@
 
 #include "common/macros.h"
 #include "common/sha256.h"
+#include "exec/kube/userfiles.h"
 #include "exec/mounts.h"
 #include "jobspec/base64.h"
 
@@ -273,7 +274,10 @@ static json_t *container (const struct object_source *src)
 
     if (c
         && (mounts_add_places (src->job->mounts, json_object_get (c, "volumeMounts")) < 0
-            || add_directory (src, NULL, json_object_get (c, "volumeMounts")) < 0)) {
+            || add_directory (src, NULL, json_object_get (c, "volumeMounts")) < 0
+            || (src->cfg->user_entry
+                && userfiles_add_places (src->job, json_object_get (c, "volumeMounts"))
+                       < 0))) {
         json_decref (c);
         return NULL;
     }
@@ -300,6 +304,8 @@ static json_t *job_items (const struct object_source *src)
         json_array_append_new (items, volume_item (POD_EPILOG, program));
     for (size_t i = 0; src->inputs && i < src->inputs->n; i++)
         json_array_append_new (items, volume_item (src->inputs->v[i].name, 0444));
+    if (src->cfg->user_entry)
+        userfiles_add_items (src->job, items);
     return items;
 }
 
@@ -395,7 +401,7 @@ json_t *object_job (const struct object_source *src)
                       "metadata", metadata (src, NULL), "spec", spec);
 }
 
-static json_t *base64_value (const void *data, size_t len)
+json_t *object_bytes (const void *data, size_t len)
 {
     char *text = malloc (BASE64_ENCODED (len) + 1);
     json_t *v;
@@ -416,27 +422,28 @@ json_t *object_configmap (const struct object_source *src, const char *uid,
     /* The script's place is there for command jobs too: one list of volume items serves
      * both. */
     json_t *data = json_pack (
-        "{s:o s:o}", "launch", base64_value (launch, launch_len), "script",
-        base64_value (js->script ? js->script : "", js->script ? js->script_len : 0));
+        "{s:o s:o}", "launch", object_bytes (launch, launch_len), "script",
+        object_bytes (js->script ? js->script : "", js->script ? js->script_len : 0));
     int rc = 0;
 
     for (size_t i = 0; src->inputs && i < src->inputs->n; i++) {
         const struct inputfile *file = &src->inputs->v[i];
 
         rc |= json_object_set_new (
-            data, file->name, base64_value (file->data ? file->data : "", file->len));
+            data, file->name, object_bytes (file->data ? file->data : "", file->len));
     }
+    if (src->cfg->user_entry)
+        rc |= userfiles_add_data (src->job, data);
     if (rc < 0) {
         json_decref (data);
         return NULL;
     }
-
     if (data && src->prolog)
         json_object_set_new (data, POD_PROLOG,
-                             base64_value (src->prolog->buf, src->prolog->len));
+                             object_bytes (src->prolog->buf, src->prolog->len));
     if (data && src->epilog)
         json_object_set_new (data, POD_EPILOG,
-                             base64_value (src->epilog->buf, src->epilog->len));
+                             object_bytes (src->epilog->buf, src->epilog->len));
     return json_pack ("{s:s s:s s:o s:b s:o}", "apiVersion", "v1", "kind", "ConfigMap",
                       "metadata", metadata (src, uid), "immutable", 1, "binaryData",
                       data);
@@ -451,7 +458,7 @@ json_t *object_secret (const struct object_source *src, const char *uid,
     hex_encode (key, AGENT_KEY_SIZE, hex);
     o = json_pack ("{s:s s:s s:o s:b s:s s:{s:o}}", "apiVersion", "v1", "kind", "Secret",
                    "metadata", metadata (src, uid), "immutable", 1, "type", "Opaque",
-                   "data", "key", base64_value (hex, strlen (hex)));
+                   "data", "key", object_bytes (hex, strlen (hex)));
     secret_wipe (hex, sizeof (hex));
     return o;
 }
@@ -476,7 +483,7 @@ json_t *object_agent (const char *cluster, const char *namespace_, const char *n
                       "kind", "ConfigMap", "metadata", "name", name, "namespace",
                       namespace_, "labels", LABEL_MANAGED, "fluxq", LABEL_CLUSTER,
                       cluster, "immutable", 1, "binaryData", "fluxq-shell",
-                      base64_value (program, len));
+                      object_bytes (program, len));
 }
 
 json_t *object_binding (const char *namespace_, const char *pod, const char *node)

@@ -63,6 +63,8 @@ void object_name (char ret[OBJECT_NAME_MAX], const char *cluster, uint64_t id,
  * frees. */
 char *object_rank_host (const struct object_source *src);
 
+/* A value of binaryData, or of a Secret: base64. */
+json_t *object_bytes (const void *data, size_t len);
 json_t *object_job (const struct object_source *src);
 /* uid: the Job's, whose end is theirs. Text and script may hold any bytes (base64). */
 json_t *object_configmap (const struct object_source *src, const char *uid,

@@ -111,7 +111,7 @@ static void test_input (void **state)
     json_t *job_object = object_job (&src);
     json_t *map = object_configmap (&src, "u", "l", 1);
     json_t *items = at (job_object, "spec|template|spec|volumes|1|configMap|items");
-    assert_int_equal (json_array_size (items), 4);
+    assert_int_equal (json_array_size (items), 6); /* passwd and group, too */
     assert_string_equal (text_at (items, "2|path"), "input-0");
     assert_int_equal (json_integer_value (at (items, "2|mode")), 0444);
     assert_string_equal (text_at (map, "binaryData|input-0"), "YWJj");

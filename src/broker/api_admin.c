@@ -112,6 +112,22 @@ static json_t *describe_node (const struct machine_node_info *n)
         (int)n->njobs, "exclusive", (int)n->exclusive);
 }
 
+/* As its executor counts; null: in no finer units than the others. */
+static void add_exact (const struct broker *b, json_t *o, const char *node)
+{
+    struct exec_amounts all, foreign;
+    bool known = b->ops->amounts && b->ops->amounts (b->exec, node, &all, &foreign) == 0;
+
+    json_object_set_new (
+        o, "exact",
+        known ? json_pack (
+            "{s:I s:I s:I s:I s:I s:I}", "cpu_milli", (json_int_t)all.cpu_milli,
+            "cpu_milli_foreign", (json_int_t)foreign.cpu_milli, "memory_bytes",
+            (json_int_t)all.memory, "memory_bytes_foreign", (json_int_t)foreign.memory,
+            "gpus", (json_int_t)all.gpus, "gpus_foreign", (json_int_t)foreign.gpus)
+              : json_null ());
+}
+
 /* Which jobs are on it: from the bookings of those that run. at: nodes by index. */
 static void add_jobs (struct broker *b, json_t *const *at, size_t n)
 {
@@ -137,6 +153,7 @@ static void add_node (struct broker *b, int i, json_t **at, json_t *list)
         return;
     at[i] = describe_node (&info);
     add_reservation (b, at[i], info.name);
+    add_exact (b, at[i], info.name);
     json_object_set_new (at[i], "jobs", json_array ());
     json_array_append_new (list, at[i]);
 }

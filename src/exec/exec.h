@@ -63,6 +63,13 @@ struct exec_start_failure {
                    * queued again at once however often that happens */
 };
 
+/* Of a node, as finely as its executor counts. */
+struct exec_amounts {
+    int64_t cpu_milli; /* thousandths of a core */
+    int64_t memory;    /* bytes */
+    int64_t gpus;
+};
+
 /* A job as executors see it. Owned by the broker, stays valid from start()/recover()
  * until cleaned() has returned. */
 struct exec_job {
@@ -166,6 +173,10 @@ struct exec_ops {
     void (*cleanup) (struct exec *x, struct exec_job *job);
     /* Remove whatever carries our mark and belongs to none of these jobs (sorted ids). */
     void (*sweep) (struct exec *x, const uint64_t *live, size_t nlive);
+    /* For people: what this node has in all, and what others use of it, before it is rounded
+     * to what is offered. 0 or -ENOENT. NULL: whole cores and MiB are all there is. */
+    int (*amounts) (struct exec *x, const char *node, struct exec_amounts *ret_all,
+                    struct exec_amounts *ret_foreign);
 };
 
 extern const struct exec_ops *const executors[]; /* generated, NULL-terminated */

@@ -321,6 +321,13 @@ static void kube_exec_sweep (struct exec *x, const uint64_t *live, size_t nlive)
     sweep_start (x, live, nlive);
 }
 
+static int kube_exec_amounts (struct exec *x, const char *node,
+                              struct exec_amounts *ret_all,
+                              struct exec_amounts *ret_foreign)
+{
+    return inventory_amounts (x, node, ret_all, ret_foreign);
+}
+
 const struct exec_ops exec_kube = {
     .name = "kube",
     .create = kube_exec_create,
@@ -335,4 +342,5 @@ const struct exec_ops exec_kube = {
     .limit = kube_exec_limit,
     .cleanup = kube_exec_cleanup,
     .sweep = kube_exec_sweep,
+    .amounts = kube_exec_amounts,
 };

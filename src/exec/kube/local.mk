@@ -7,6 +7,7 @@ src_exec_libexec_a_SOURCES += \
 	src/exec/kube/inventory.c \
 	src/exec/kube/job.c \
 	src/exec/kube/kube.c \
+	src/exec/kube/nodeinfo.c \
 	src/exec/kube/objects.c \
 	src/exec/kube/output.c \
 	src/exec/kube/outputfiles.c \

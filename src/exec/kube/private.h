@@ -2,6 +2,7 @@
  *
  *     kube.c       the verbs of exec_kube; config.c reads its settings
  *     inventory.c  nodes and pods of the cluster, what others use
+ *     nodeinfo.c   what a node object says
  *     job.c        a job's life: one function a phase, called when something has changed
  *     create.c     the job's objects and bindings        objects.c builds them
  *     starting.c   until all ranks are ready: stages, clocks, who is at fault
@@ -41,6 +42,8 @@
 #include "exec/kube/podview.h"
 #include "exec/startclock.h"
 
+#define MIB ((int64_t)1 << 20)
+
 struct kjob;
 
 struct knode {
@@ -48,8 +51,9 @@ struct knode {
     bool offered; /* the cluster has it and its taints let us in */
     bool told;    /* the broker knows it */
     char *rack;
-    char **properties; /* "key=value" of its labels, NULL-terminated */
-    uint32_t cores, gpus;
+    char **properties;    /* "key=value" of its labels, NULL-terminated */
+    struct podsize size;  /* allocatable, exactly */
+    uint32_t cores, gpus; /* ... in whole ones, as it is offered */
     int64_t memory_mib;
     enum machine_node_state state;
     char reason[64];
@@ -221,6 +225,12 @@ void inventory_adopt (struct kjob *k); /* pods that are there already become the
 void inventory_abandon (struct kjob *k);
 /* After the sweep: count the pods that no job wants. */
 void inventory_strangers (struct exec *x);
+/* See exec.h. */
+int inventory_amounts (const struct exec *x, const char *node, struct exec_amounts *all,
+                       struct exec_amounts *foreign);
+
+/* nodeinfo.c: of a v1 Node. 0 or -ENOMEM. */
+int node_read (struct exec *x, struct knode *n, const json_t *node);
 
 /* job.c */
 struct kjob *kjob_create (struct exec *x, struct exec_job *job, bool recovering);

@@ -77,7 +77,10 @@ static uint64_t fingerprint (const struct knode *n)
     h = mix (h, &n->memory_mib, sizeof (n->memory_mib));
     h = mix (h, &n->state, sizeof (n->state));
     h = mix (h, n->reason, strlen (n->reason) + 1);
-    h = mix (h, n->rack ? n->rack : "", n->rack ? strlen (n->rack) + 1 : 0);
+    for (const struct machine_place *p = n->places; p && p->level; p++) {
+        h = mix (h, p->level, strlen (p->level) + 1);
+        h = mix (h, p->name, strlen (p->name) + 1);
+    }
     for (size_t i = 0; n->properties && n->properties[i]; i++)
         h = mix (h, n->properties[i], strlen (n->properties[i]) + 1);
     return h | 1;
@@ -86,7 +89,7 @@ static uint64_t fingerprint (const struct knode *n)
 static void tell_node (struct exec *x, struct knode *n)
 {
     struct machine_node_spec spec = { .name = n->name,
-                                      .rack = n->rack,
+                                      .places = n->places,
                                       .cores = n->cores,
                                       .gpus = n->gpus,
                                       .memory_mib = n->memory_mib,
@@ -111,7 +114,7 @@ static void node_free (struct knode *n)
     for (size_t i = 0; n->properties && n->properties[i]; i++)
         free (n->properties[i]);
     free (n->properties);
-    free (n->rack);
+    free (n->places);
     free (n->name);
     free (n);
 }
@@ -179,20 +182,35 @@ static void read_size (struct exec *x, struct knode *n, const json_t *node)
     n->gpus = (uint32_t)MIN (gpus, 1024);
 }
 
+/* A level of which the node has no label, or an empty one, is left out. */
+static int read_places (struct exec *x, struct knode *n, const json_t *labels)
+{
+    struct machine_place list[MACHINE_LEVELS_MAX + 1] = { { NULL, NULL } };
+    const struct topology *t = &x->cfg.topology;
+    size_t found = 0;
+
+    for (size_t i = 0; i < t->n; i++) {
+        const char *name = text_of (labels, t->level[i].label);
+        if (name[0])
+            list[found++] = (struct machine_place){ t->level[i].name, name };
+    }
+    free (n->places);
+    n->places = machine_places_copy (list);
+    return n->places ? 0 : -ENOMEM;
+}
+
 static int read_labels (struct exec *x, struct knode *n, const json_t *node)
 {
     json_t *labels = json_object_get (json_object_get (node, "metadata"), "labels"),
            *value;
-    const char *key, *rack = x->cfg.rack_label ? text_of (labels, x->cfg.rack_label) : "";
+    const char *key;
     size_t i = 0;
 
     for (size_t j = 0; n->properties && n->properties[j]; j++)
         free (n->properties[j]);
     free (n->properties);
-    free (n->rack);
-    n->rack = rack[0] ? strdup (rack) : NULL;
     n->properties = calloc (json_object_size (labels) + 1, sizeof (char *));
-    if (!n->properties)
+    if (!n->properties || read_places (x, n, labels) < 0)
         return -ENOMEM;
     json_object_foreach (labels, key, value) {
         if (asprintf (&n->properties[i], "%s=%s", key, json_string_value (value)) < 0) {

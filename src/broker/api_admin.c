@@ -97,19 +97,29 @@ static int node_info (const struct broker *b, int i, struct machine_node_info *r
     return rc;
 }
 
+static json_t *describe_places (const struct machine_place *list)
+{
+    json_t *o = json_object ();
+
+    for (; list->level; list++)
+        json_object_set_new (o, list->level, json_string (list->name));
+    return o;
+}
+
 static json_t *describe_node (const struct machine_node_info *n)
 {
     return json_pack (
-        "{s:s s:s s:s? s:s? s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:i s:b}",
+        "{s:s s:s s:s? s:o? s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:i s:b}",
         "name", n->name, "state", machine_node_state_name (n->state), "reason", n->reason,
-        "rack", n->rack, "cores", (json_int_t)n->cores, "cores_used",
-        (json_int_t)n->cores_used, "cores_foreign", (json_int_t)n->cores_foreign,
-        "cores_free", (json_int_t)n->cores_free, "gpus", (json_int_t)n->gpus, "gpus_used",
-        (json_int_t)n->gpus_used, "gpus_foreign", (json_int_t)n->gpus_foreign,
-        "gpus_free", (json_int_t)n->gpus_free, "memory_mib", (json_int_t)n->memory_mib,
-        "memory_used", (json_int_t)n->memory_used, "memory_foreign",
-        (json_int_t)n->memory_foreign, "memory_free", (json_int_t)n->memory_free, "njobs",
-        (int)n->njobs, "exclusive", (int)n->exclusive);
+        "places", describe_places (n->places), "cores", (json_int_t)n->cores,
+        "cores_used", (json_int_t)n->cores_used, "cores_foreign",
+        (json_int_t)n->cores_foreign, "cores_free", (json_int_t)n->cores_free, "gpus",
+        (json_int_t)n->gpus, "gpus_used", (json_int_t)n->gpus_used, "gpus_foreign",
+        (json_int_t)n->gpus_foreign, "gpus_free", (json_int_t)n->gpus_free, "memory_mib",
+        (json_int_t)n->memory_mib, "memory_used", (json_int_t)n->memory_used,
+        "memory_foreign", (json_int_t)n->memory_foreign, "memory_free",
+        (json_int_t)n->memory_free, "njobs", (int)n->njobs, "exclusive",
+        (int)n->exclusive);
 }
 
 /* As its executor counts; null: in no finer units than the others. */

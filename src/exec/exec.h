@@ -143,6 +143,9 @@ struct exec_ops {
                    json_t *config, struct exec **ret, struct error *err);
     /* The same checks of the mapping, for fluxqd --check: nothing is started. */
     int (*check_config) (const struct yaml_doc *doc, json_t *config, struct error *err);
+    /* Levels of its nodes' places (machine.h), as configured: the outermost first, NULL at the
+     * end; borrowed. NULL: it has none. */
+    const char *const *(*levels) (const struct exec *x);
     void (*destroy) (struct exec *x); /* running jobs go on; handles are closed */
     /* Check at submit what only the executor knows (an image is needed, ...). */
     int (*check) (struct exec *x, const struct jobspec *js, uid_t uid, struct error *err);

@@ -10,7 +10,16 @@
 
 #define NODE_GRACE 30.0
 
-enum kind { TEXT, CHOICE, BOOL, DURATION, MAPPING, LIST_OF_MAPPINGS, LIST_OF_TEXTS };
+enum kind {
+    TEXT,
+    CHOICE,
+    BOOL,
+    DURATION,
+    MAPPING,
+    LIST_OF_MAPPINGS,
+    LIST_OF_TEXTS,
+    TOPOLOGY
+};
 
 static const struct key {
     const char *name;
@@ -31,7 +40,7 @@ static const struct key {
       NULL },
     { "node-selector", MAPPING, offsetof (struct kube_config, node_selector), NULL },
     { "tolerations", LIST_OF_MAPPINGS, offsetof (struct kube_config, tolerations), NULL },
-    { "rack-label", TEXT, offsetof (struct kube_config, rack_label), NULL },
+    { "topology", TOPOLOGY, offsetof (struct kube_config, topology), NULL },
     { "gpu-resource", TEXT, offsetof (struct kube_config, gpu_resource), NULL },
     { "service-account", TEXT, offsetof (struct kube_config, service_account), NULL },
     { "cluster-domain", TEXT, offsetof (struct kube_config, cluster_domain), NULL },
@@ -135,6 +144,8 @@ static int read_key (const struct yaml_doc *doc, json_t *config, const struct ke
                                "kube.%s: expected true or false", k->name);
         *(bool *)field = json_is_true (v);
         return 0;
+    case TOPOLOGY:
+        return topology_read (doc, config, "kube", TOPOLOGY_LABELS, field, err);
     default:
         return read_collection (doc, config, k, v, field, err);
     }
@@ -184,6 +195,10 @@ int kube_config_read (const struct yaml_doc *doc, json_t *config, struct kube_co
             rc = yaml_error (doc, config, name, err,
                              "kube.start-timeout: it stands outside of kube, beside "
                              "place-timeout and pull-timeout");
+        else if (strcmp (name, "rack-label") == 0)
+            rc = yaml_error (doc, config, name, err,
+                             "kube.rack-label: it is a level of kube.topology now: "
+                             "topology: [{level: rack, label: ...}]");
         else if (i == ARRAY_SIZE (keys))
             rc = yaml_error (doc, config, name, err, "kube.%s: unknown key", name);
         else
@@ -205,13 +220,13 @@ void kube_config_release (struct kube_config *c)
     free (c->admin_image);
     free (c->agent_image);
     free (c->pull_policy);
-    free (c->rack_label);
     free (c->gpu_resource);
     free (c->service_account);
     free (c->cluster_domain);
     json_decref (c->node_selector);
     json_decref (c->tolerations);
     json_decref (c->pull_secrets);
+    topology_release (&c->topology);
     memset (c, 0, sizeof (*c));
 }
 

@@ -75,7 +75,10 @@ static uint64_t fingerprint (const struct knode *n)
     h = mix (h, &n->memory_mib, sizeof (n->memory_mib));
     h = mix (h, &n->state, sizeof (n->state));
     h = mix (h, n->reason, strlen (n->reason) + 1);
-    h = mix (h, n->rack ? n->rack : "", n->rack ? strlen (n->rack) + 1 : 0);
+    for (const struct machine_place *p = n->places; p && p->level; p++) {
+        h = mix (h, p->level, strlen (p->level) + 1);
+        h = mix (h, p->name, strlen (p->name) + 1);
+    }
     for (size_t i = 0; n->properties && n->properties[i]; i++)
         h = mix (h, n->properties[i], strlen (n->properties[i]) + 1);
     return h | 1;
@@ -84,7 +87,7 @@ static uint64_t fingerprint (const struct knode *n)
 static void tell_node (struct exec *x, struct knode *n)
 {
     struct machine_node_spec spec = { .name = n->name,
-                                      .rack = n->rack,
+                                      .places = n->places,
                                       .cores = n->cores,
                                       .gpus = n->gpus,
                                       .memory_mib = n->memory_mib,
@@ -109,7 +112,7 @@ static void node_free (struct knode *n)
     for (size_t i = 0; n->properties && n->properties[i]; i++)
         free (n->properties[i]);
     free (n->properties);
-    free (n->rack);
+    free (n->places);
     free (n->name);
     free (n);
 }

@@ -305,6 +305,11 @@ static void kube_exec_cleanup (struct exec *x, struct exec_job *job)
     job_poke (k);
 }
 
+static const char *const *kube_exec_levels (const struct exec *x)
+{
+    return topology_levels (&x->cfg.topology);
+}
+
 static int kube_exec_check_config (const struct yaml_doc *doc, json_t *config,
                                    struct error *err)
 {
@@ -332,6 +337,7 @@ const struct exec_ops exec_kube = {
     .name = "kube",
     .create = kube_exec_create,
     .check_config = kube_exec_check_config,
+    .levels = kube_exec_levels,
     .destroy = kube_exec_destroy,
     .check = kube_exec_check,
     .start = kube_exec_start,

@@ -37,20 +37,35 @@ static void read_size (struct exec *x, struct knode *n, const json_t *node)
     n->gpus = (uint32_t)MIN (s.gpus, GPUS_MAX);
 }
 
+/* A level of which the node has no label, or an empty one, is left out. */
+static int read_places (struct exec *x, struct knode *n, const json_t *labels)
+{
+    struct machine_place list[MACHINE_LEVELS_MAX + 1] = { { NULL, NULL } };
+    const struct topology *t = &x->cfg.topology;
+    size_t found = 0;
+
+    for (size_t i = 0; i < t->n; i++) {
+        const char *name = text_of (labels, t->level[i].label);
+        if (name[0])
+            list[found++] = (struct machine_place){ t->level[i].name, name };
+    }
+    free (n->places);
+    n->places = machine_places_copy (list);
+    return n->places ? 0 : -ENOMEM;
+}
+
 static int read_labels (struct exec *x, struct knode *n, const json_t *node)
 {
     json_t *labels = json_object_get (json_object_get (node, "metadata"), "labels"),
            *value;
-    const char *key, *rack = x->cfg.rack_label ? text_of (labels, x->cfg.rack_label) : "";
+    const char *key;
     size_t i = 0;
 
     for (size_t j = 0; n->properties && n->properties[j]; j++)
         free (n->properties[j]);
     free (n->properties);
-    free (n->rack);
-    n->rack = rack[0] ? strdup (rack) : NULL;
     n->properties = calloc (json_object_size (labels) + 1, sizeof (char *));
-    if (!n->properties)
+    if (!n->properties || read_places (x, n, labels) < 0)
         return -ENOMEM;
     json_object_foreach (labels, key, value) {
         if (asprintf (&n->properties[i], "%s=%s", key, json_string_value (value)) < 0) {

@@ -48,12 +48,12 @@ struct kjob;
 
 struct knode {
     char *name;
-    bool offered; /* the cluster has it and its taints let us in */
-    bool told;    /* the broker knows it */
-    char *rack;
-    char **properties;    /* "key=value" of its labels, NULL-terminated */
-    struct podsize size;  /* allocatable, exactly */
-    uint32_t cores, gpus; /* ... in whole ones, as it is offered */
+    bool offered;                 /* the cluster has it and its taints let us in */
+    bool told;                    /* the broker knows it */
+    struct machine_place *places; /* machine_places_copy(), or NULL */
+    char **properties;            /* "key=value" of its labels, NULL-terminated */
+    struct podsize size;          /* allocatable, exactly */
+    uint32_t cores, gpus;         /* ... in whole ones, as it is offered */
     int64_t memory_mib;
     enum machine_node_state state;
     char reason[64];

@@ -7,10 +7,21 @@
 #include <string.h>
 
 #include "common/parse.h"
+#include "kube/client.h"
 
 #define NODE_GRACE 30.0
+#define NUMBER_MAX 100000
 
-enum kind { TEXT, CHOICE, BOOL, DURATION, MAPPING, LIST_OF_MAPPINGS, LIST_OF_TEXTS };
+enum kind {
+    TEXT,
+    CHOICE,
+    BOOL,
+    DURATION,
+    MAPPING,
+    LIST_OF_MAPPINGS,
+    LIST_OF_TEXTS,
+    NUMBER
+};
 
 static const struct key {
     const char *name;
@@ -35,6 +46,9 @@ static const struct key {
     { "cluster-domain", TEXT, offsetof (struct kube_config, cluster_domain), NULL },
     { "grace", DURATION, offsetof (struct kube_config, grace), NULL },
     { "allow-root", BOOL, offsetof (struct kube_config, allow_root), NULL },
+    { "pods", CHOICE, offsetof (struct kube_config, pods), "auto|broker|controller" },
+    { "request-rate", NUMBER, offsetof (struct kube_config, request_rate), NULL },
+    { "request-burst", NUMBER, offsetof (struct kube_config, request_burst), NULL },
     { "security", CHOICE, 0, "restricted|baseline" }, /* becomes `restricted` */
 };
 
@@ -86,6 +100,17 @@ static int read_duration (const struct yaml_doc *doc, json_t *config, const stru
     return 0;
 }
 
+static int read_number (const struct yaml_doc *doc, json_t *config, const struct key *k,
+                        json_t *v, double *ret, struct error *err)
+{
+    *ret = json_number_value (v);
+    if (!json_is_integer (v) || *ret < 1 || *ret > NUMBER_MAX)
+        return yaml_error (doc, config, k->name, err,
+                           "kube.%s: expected a whole number from 1 to %d", k->name,
+                           NUMBER_MAX);
+    return 0;
+}
+
 static int read_collection (const struct yaml_doc *doc, json_t *config,
                             const struct key *k, json_t *v, json_t **ret,
                             struct error *err)
@@ -124,6 +149,8 @@ static int read_key (const struct yaml_doc *doc, json_t *config, const struct ke
         return read_text (doc, config, k, v, c, err);
     case DURATION:
         return read_duration (doc, config, k, v, field, err);
+    case NUMBER:
+        return read_number (doc, config, k, v, field, err);
     case BOOL:
         if (!json_is_boolean (v))
             return yaml_error (doc, config, k->name, err,
@@ -144,6 +171,8 @@ int kube_config_read (const struct yaml_doc *doc, json_t *config, struct kube_co
 
     *ret = (struct kube_config){ .grace = NODE_GRACE,
                                  .restricted = true,
+                                 .request_rate = KUBE_RATE,
+                                 .request_burst = KUBE_BURST,
                                  .gpu_resource = strdup ("nvidia.com/gpu"),
                                  .cluster_domain = strdup ("cluster.local") };
     if (!ret->gpu_resource || !ret->cluster_domain)
@@ -183,6 +212,7 @@ void kube_config_release (struct kube_config *c)
     free (c->gpu_resource);
     free (c->service_account);
     free (c->cluster_domain);
+    free (c->pods);
     json_decref (c->node_selector);
     json_decref (c->tolerations);
     json_decref (c->pull_secrets);

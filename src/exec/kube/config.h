@@ -23,6 +23,9 @@ struct kube_config {
     double grace;          /* seconds that the node of rank 0 may be not ready */
     bool allow_root;
     bool restricted; /* pod security profile; false: baseline */
+
+    char *pods; /* who makes them: "auto" (NULL too), "broker" or "controller" */
+    double request_rate, request_burst; /* of the client: a second; at once */
 };
 
 /* config: the mapping, or NULL for the defaults. 0 or -EINVAL with line and column. */

@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "common/parse.h"
+#include "kube/client.h"
 
 #define NODE_GRACE 30.0
+#define NUMBER_MAX 100000
 
 enum kind {
     TEXT,
@@ -18,6 +20,7 @@ enum kind {
     MAPPING,
     LIST_OF_MAPPINGS,
     LIST_OF_TEXTS,
+    NUMBER,
     TOPOLOGY
 };
 
@@ -47,6 +50,9 @@ static const struct key {
     { "grace", DURATION, offsetof (struct kube_config, grace), NULL },
     { "allow-root", BOOL, offsetof (struct kube_config, allow_root), NULL },
     { "user-entry", BOOL, offsetof (struct kube_config, user_entry), NULL },
+    { "pods", CHOICE, offsetof (struct kube_config, pods), "auto|broker|controller" },
+    { "request-rate", NUMBER, offsetof (struct kube_config, request_rate), NULL },
+    { "request-burst", NUMBER, offsetof (struct kube_config, request_burst), NULL },
     { "security", CHOICE, 0, "restricted|baseline" }, /* becomes `restricted` */
 };
 
@@ -100,6 +106,17 @@ static int read_duration (const struct yaml_doc *doc, json_t *config, const stru
     return 0;
 }
 
+static int read_number (const struct yaml_doc *doc, json_t *config, const struct key *k,
+                        json_t *v, double *ret, struct error *err)
+{
+    *ret = json_number_value (v);
+    if (!json_is_integer (v) || *ret < 1 || *ret > NUMBER_MAX)
+        return yaml_error (doc, config, k->name, err,
+                           "kube.%s: expected a whole number from 1 to %d", k->name,
+                           NUMBER_MAX);
+    return 0;
+}
+
 static int read_collection (const struct yaml_doc *doc, json_t *config,
                             const struct key *k, json_t *v, json_t **ret,
                             struct error *err)
@@ -138,6 +155,8 @@ static int read_key (const struct yaml_doc *doc, json_t *config, const struct ke
         return read_text (doc, config, k, v, c, err);
     case DURATION:
         return read_duration (doc, config, k, v, field, err);
+    case NUMBER:
+        return read_number (doc, config, k, v, field, err);
     case BOOL:
         if (!json_is_boolean (v))
             return yaml_error (doc, config, k->name, err,
@@ -178,6 +197,8 @@ int kube_config_read (const struct yaml_doc *doc, json_t *config, struct kube_co
     *ret = (struct kube_config){ .grace = NODE_GRACE,
                                  .restricted = true,
                                  .user_entry = true,
+                                 .request_rate = KUBE_RATE,
+                                 .request_burst = KUBE_BURST,
                                  .gpu_resource = strdup ("nvidia.com/gpu"),
                                  .cluster_domain = strdup ("cluster.local") };
     if (!ret->gpu_resource || !ret->cluster_domain)
@@ -223,6 +244,7 @@ void kube_config_release (struct kube_config *c)
     free (c->gpu_resource);
     free (c->service_account);
     free (c->cluster_domain);
+    free (c->pods);
     json_decref (c->node_selector);
     json_decref (c->tolerations);
     json_decref (c->pull_secrets);

@@ -27,6 +27,9 @@ struct kube_config {
     bool allow_root;
     bool user_entry; /* pods have a passwd with the user, see userfiles.h */
     bool restricted; /* pod security profile; false: baseline */
+
+    char *pods; /* who makes them: "auto" (NULL too), "broker" or "controller" */
+    double request_rate, request_burst; /* of the client: a second; at once */
 };
 
 /* config: the mapping, or NULL for the defaults. 0 or -EINVAL with line and column. */

@@ -1,6 +1,6 @@
 /* kube.c - jobs as Indexed Jobs of a Kubernetes cluster: the executor's verbs (private.h
  * has the map of this folder) */
-#include "exec/kube/private.h"
+#include "exec/kube/podmaker.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -128,6 +128,7 @@ static void kube_exec_destroy (struct exec *x)
     uv_timer_stop (&x->tick);
     sweep_cancel (x);
     pulls_cancel (x);
+    podmaker_cancel (x);
     say_farewell (x);
     HASH_ITER (hh, x->jobs, k, tmp) {
         calls_cancel (k);
@@ -157,7 +158,11 @@ static int connect_cluster (struct exec *x, struct error *err)
         return -ENOMEM;
     }
     x->kube = kube_create (x->http, x->host.loop, kc, err);
-    return x->kube ? 0 : -ENOMEM;
+    if (!x->kube)
+        return -ENOMEM;
+    kube_set_budget (x->kube, x->cfg.request_rate, x->cfg.request_burst);
+    podmaker_look (x);
+    return 0;
 }
 
 static int kube_exec_create (const struct exec_host *host, const struct yaml_doc *doc,

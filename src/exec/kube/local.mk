@@ -6,15 +6,21 @@ src_exec_libexec_a_SOURCES += \
 	src/exec/kube/inputfiles.c \
 	src/exec/kube/inventory.c \
 	src/exec/kube/job.c \
+	src/exec/kube/jobstatus.c \
 	src/exec/kube/kube.c \
 	src/exec/kube/nodeinfo.c \
 	src/exec/kube/objects.c \
 	src/exec/kube/output.c \
 	src/exec/kube/outputfiles.c \
+	src/exec/kube/podmaker.c \
+	src/exec/kube/podobject.c \
+	src/exec/kube/pods_broker.c \
+	src/exec/kube/pods_controller.c \
 	src/exec/kube/podsize.c \
 	src/exec/kube/podview.c \
 	src/exec/kube/pulls.c \
 	src/exec/kube/remove.c \
+	src/exec/kube/rights.c \
 	src/exec/kube/run.c \
 	src/exec/kube/stagefiles.c \
 	src/exec/kube/staging.c \

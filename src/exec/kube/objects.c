@@ -87,6 +87,16 @@ struct pod_request object_request (const struct rset *r)
     return r->nranks ? q : (struct pod_request){ 0, 0, 0 };
 }
 
+struct pod_request object_rank_request (const struct rset *r, uint32_t rank)
+{
+    const struct rset_rank *own = &r->ranks[rank];
+
+    return (struct pod_request){ .cores = (uint32_t)idset_count (own->cores),
+                                 .gpus =
+                                     own->gpus ? (uint32_t)idset_count (own->gpus) : 0,
+                                 .memory_mib = own->memory_mib };
+}
+
 static json_t *resources (const struct object_source *src)
 {
     struct pod_request q = object_request (src->job->r);
@@ -397,6 +407,8 @@ json_t *object_job (const struct object_source *src)
         "type", "DisruptionTarget", "status", "True", "template", "metadata", "labels",
         labels (src), "spec", pod_spec (src));
 
+    if (spec && src->managed_by)
+        json_object_set_new (spec, "managedBy", json_string (src->managed_by));
     return json_pack ("{s:s s:s s:o s:o}", "apiVersion", "batch/v1", "kind", "Job",
                       "metadata", metadata (src, NULL), "spec", spec);
 }

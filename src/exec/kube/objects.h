@@ -5,7 +5,8 @@
  *
  *     fluxq-CLUSTER-ID-ATTEMPT           Job, ConfigMap (script, launch file),
  *                                        Secret (key), Service (ranks > 1)
- *     fluxq-CLUSTER-ID-ATTEMPT-RANK-...  pods, made by the Job controller
+ *     fluxq-CLUSTER-ID-ATTEMPT-RANK      pods (podobject.h); of the Job controller: with
+ *                                        something random behind it
  *     fluxq-agent-CLUSTER-HASH           ConfigMap with the agent, shared by all jobs
  */
 #ifndef FLUXQ_EXEC_KUBE_OBJECTS_H
@@ -49,6 +50,7 @@ struct object_source {
     const struct inputfiles *inputs;         /* for the tasks to read, or NULL */
     const char *directory;                /* made empty in the pods, for files; or NULL */
     const struct strbuf *prolog, *epilog; /* their texts, for the ConfigMap; or NULL */
+    const char *managed_by; /* who makes the Job's pods; NULL: the Job controller */
 };
 
 /* Where in the pods the job's script is, and the administrator's programs: what came by a
@@ -83,5 +85,7 @@ struct pod_request {
     int64_t memory_mib; /* 0: not asked */
 };
 struct pod_request object_request (const struct rset *r);
+/* What that rank was given. */
+struct pod_request object_rank_request (const struct rset *r, uint32_t rank);
 
 #endif

@@ -4,7 +4,9 @@
  *     inventory.c  nodes and pods of the cluster, what others use
  *     nodeinfo.c   what a node object says
  *     job.c        a job's life: one function a phase, called when something has changed
- *     create.c     the job's objects and bindings        objects.c builds them
+ *     create.c     the job's objects                     objects.c builds them
+ *     podmaker.c   who makes its pods: pods_broker.c (podobject.c, jobstatus.c) or
+ *                  pods_controller.c; rights.c: what the broker may do
  *     starting.c   until all ranks are ready: stages, clocks, who is at fault
  *     pulls.c      whose image is being pulled
  *     run.c        the line to rank 0, output to disk    output.c writes, in a worker
@@ -45,6 +47,8 @@
 #define MIB ((int64_t)1 << 20)
 
 struct kjob;
+struct podmaker;
+struct rights_call;
 
 struct knode {
     char *name;
@@ -96,13 +100,17 @@ enum call_kind {
     CALL_MAKE_CONFIGMAP,
     CALL_MAKE_SECRET,
     CALL_MAKE_SERVICE,
-    CALL_BIND,
+    CALL_PLACE,
+    CALL_STATUS,
     CALL_EVENTS,
     CALL_DELETE,
     CALL_DELETE_POD,
+    CALL_DELETE_PODS,
     CALL_LIST_PODS,
     CALL_LOOK,
 };
+
+enum { STATUS_RUNNING, STATUS_ENDED }; /* CALL_STATUS: kcall.rank */
 
 struct kcall { /* a request of a job under way */
     struct kjob *k;
@@ -132,8 +140,11 @@ struct kjob {
     /* objects */
     char uid[64];                          /* of the Job, "" until it is there */
     unsigned objects_asked, objects_there; /* bits of 1 << enum call_kind */
-    bool bind0_done;
-    uint8_t *bind_asked; /* by rank */
+    const struct podmaker *maker;          /* that of the Job; NULL: not known yet */
+    char made_at[32];                      /* the Job's creationTimestamp */
+    bool status_written;                   /* that it runs, by us */
+    bool place0_done;
+    uint8_t *place_asked; /* by rank; of maker */
     struct kcall *calls;
     /* pods */
     struct kpod **pods; /* by rank */
@@ -174,6 +185,7 @@ struct kjob {
     bool diagnosed;
     /* removal */
     bool delete_sent, list_sent, list_done, delete_refused;
+    bool left_to_gc; /* its pods: the right to delete them at once was refused */
     double remove_again;
     UT_hash_handle hh;
 };
@@ -183,6 +195,14 @@ enum agentmap_state {
     AGENTMAP_ASKED,
     AGENTMAP_THERE,
     AGENTMAP_LEAVING,
+};
+
+struct pods_rights {          /* podmaker.c */
+    struct rights_call *call; /* under way */
+    bool known, told;
+    bool dropped;   /* the API server does not keep spec.managedBy */
+    double look_at; /* clock_mono(): not to be asked before, while something is missing */
+    char missing[256]; /* "": nothing */
 };
 
 struct exec {
@@ -215,6 +235,7 @@ struct exec {
     double agent_idle_since;
     struct error agent_err; /* why it could not be made */
     struct sweep *sweep;
+    struct pods_rights pods_rights;
 };
 
 /* inventory.c */
@@ -238,7 +259,7 @@ void job_free (struct kjob *k);
 struct kjob *job_find (struct exec *x, uint64_t id);
 void job_poke (struct kjob *k);
 /* A pod of its has changed: the first that is deleted while it runs is the one to name, as
- * the Job controller then deletes the others. */
+ * others may follow. */
 void job_see_deletion (struct kjob *k);
 void job_run_poked (struct exec *x);
 /* The start is lost: tell it, with this text (printf). */
@@ -255,17 +276,27 @@ void exec_soon (struct exec *x);
 void exec_try_free (struct exec *x);
 
 /* create.c */
+#define PATH_BATCH "/apis/batch/v1/namespaces/"
+#define PATH_CORE "/api/v1/namespaces/"
 bool call_send (struct kjob *k, enum call_kind kind, uint32_t rank, const char *method,
                 const char *path, json_t *body);
 void calls_cancel (struct kjob *k);
+/* Of its start: those that the API server has not seen. */
+void calls_drop_unsent (struct kjob *k);
+struct object_source create_source (const struct kjob *k);
+/* Of the collection of its pods. */
+void create_pods_path (const struct kjob *k, char *path, size_t size);
+/* A refusal that time may heal. */
+bool create_may_pass (const struct kube_result *res);
+/* Once it is known who makes its pods; else nothing happens yet. */
 void create_job (struct kjob *k);
 void create_get_job (struct kjob *k);
 /* Is the Job still wanted there? Sets looked and job_deleted. */
 void create_look (struct kjob *k);
 void create_rest (struct kjob *k); /* ConfigMap, Secret, Service */
 bool create_rest_done (const struct kjob *k);
-void create_bindings (struct kjob *k);
-/* Why are there no pods after that time (a text)? Then job_start_failed(). */
+/* What does the Job controller say, who made no pods in that time (a text)? Then
+ * job_start_failed(). */
 void create_diagnose (struct kjob *k, const char *limit);
 
 /* starting.c */

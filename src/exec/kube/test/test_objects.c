@@ -2,6 +2,9 @@
  */
 #include "exec/kube/objects.h"
 
+#include "exec/kube/jobstatus.h"
+#include "exec/kube/podobject.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -297,6 +300,106 @@ static void test_request (void **state)
     rset_destroy (r);
 }
 
+/* A pod that the broker makes: what the Job controller would have made of the template, and
+ * its node, and what its own rank was given. */
+static void test_pod (void **state)
+{
+    const struct rset *two = job.r;
+    struct rset *own = make_rset (2, (uint32_t[]){ 2, 6 }, 512);
+
+    (void)state;
+    own->ranks[1].memory_mib = 700;
+    job.r = own;
+    src.managed_by = "fluxq.io/broker";
+    json_t *o = object_job (&src);
+    struct pod_request ask = object_rank_request (own, 1);
+    json_t *pod = podobject_make (o, "uid-1", 1, "node7", &ask, "nvidia.com/gpu");
+    json_t *c = at (pod, "spec|containers|0");
+
+    assert_string_equal (text_at (o, "spec|managedBy"), "fluxq.io/broker");
+    assert_string_equal (text_at (pod, "metadata|name"), "fluxq-c1-12-1-1");
+    assert_string_equal (text_at (pod, "metadata|namespace"), "ns");
+    assert_string_equal (text_at (pod, "spec|hostname"), "fluxq-c1-12-1-1");
+    assert_string_equal (text_at (pod, "spec|subdomain"), "fluxq-c1-12-1");
+    assert_string_equal (text_at (pod, "spec|nodeName"), "node7");
+    assert_string_equal (text_at (pod, "spec|restartPolicy"), "Never");
+    assert_string_equal (text_at (pod, "metadata|labels|fluxq.io/job-id"), "12");
+    assert_string_equal (text_at (pod, "metadata|labels|job-name"), "fluxq-c1-12-1");
+    assert_string_equal (text_at (pod, "metadata|labels|controller-uid"), "uid-1");
+    assert_string_equal (text_at (pod, "metadata|labels|batch.kubernetes.io/job-name"),
+                         "fluxq-c1-12-1");
+    assert_string_equal (
+        text_at (pod, "metadata|labels|batch.kubernetes.io/controller-uid"), "uid-1");
+    assert_string_equal (
+        text_at (pod, "metadata|labels|batch.kubernetes.io/job-completion-index"), "1");
+    assert_string_equal (
+        text_at (pod, "metadata|annotations|batch.kubernetes.io/job-completion-index"),
+        "1");
+    assert_string_equal (text_at (pod, "metadata|ownerReferences|0|uid"), "uid-1");
+    assert_true (json_is_true (at (pod, "metadata|ownerReferences|0|controller")));
+    assert_true (
+        json_is_true (at (pod, "metadata|ownerReferences|0|blockOwnerDeletion")));
+    assert_null (at (pod, "metadata|finalizers"));
+    assert_string_equal (text_at (c, "env|0|name"), "JOB_COMPLETION_INDEX");
+    assert_string_equal (text_at (c, "env|0|value"), "1");
+    assert_string_equal (text_at (c, "resources|requests|cpu"), "6");
+    assert_string_equal (text_at (c, "resources|limits|memory"), "700Mi");
+    /* ... and the template, which one may read, has the smallest as ever. */
+    assert_string_equal (
+        text_at (o, "spec|template|spec|containers|0|resources|requests|cpu"), "2");
+    json_decref (pod);
+    json_decref (o);
+    src.managed_by = NULL;
+    job.r = two;
+    rset_destroy (own);
+}
+
+/* What the API server's checks ask of the status, see jobstatus.h. */
+static void test_status (void **state)
+{
+    struct jobstatus_end end_of = {
+        .ranks = 3, .made = 3, .reason = "exited", .text = ""
+    };
+    json_t *o = jobstatus_running ("2026-01-01T00:00:00Z", 3);
+
+    (void)state;
+    assert_int_equal (json_integer_value (at (o, "active")), 3);
+    assert_int_equal (json_integer_value (at (o, "ready")), 3);
+    assert_string_equal (text_at (o, "startTime"), "2026-01-01T00:00:00Z");
+    json_decref (o);
+    o = jobstatus_ended ("2026-01-01T00:00:00Z", 1767225605, &end_of);
+    assert_string_equal (text_at (o, "conditions|0|type"), "SuccessCriteriaMet");
+    assert_string_equal (text_at (o, "conditions|1|type"), "Complete");
+    assert_string_equal (text_at (o, "completionTime"), "2026-01-01T00:00:05Z");
+    assert_string_equal (text_at (o, "completedIndexes"), "0-2");
+    assert_int_equal (json_integer_value (at (o, "succeeded")), 3);
+    assert_int_equal (json_integer_value (at (o, "active")), 0);
+    json_decref (o);
+    end_of.ranks = end_of.made = 2; /* this clock is behind the server's */
+    o = jobstatus_ended ("2026-01-01T00:00:09Z", 1767225605, &end_of);
+    assert_string_equal (text_at (o, "completionTime"), "2026-01-01T00:00:09Z");
+    assert_string_equal (text_at (o, "completedIndexes"), "0,1");
+    json_decref (o);
+    end_of.status = 3 << 8;
+    o = jobstatus_ended ("2026-01-01T00:00:00Z", 1767225605, &end_of);
+    assert_string_equal (text_at (o, "conditions|0|type"), "FailureTarget");
+    assert_string_equal (text_at (o, "conditions|1|type"), "Failed");
+    assert_string_equal (text_at (o, "conditions|1|reason"), "NonZeroExit");
+    assert_string_equal (text_at (o, "conditions|1|message"), "exit status 3");
+    assert_int_equal (json_integer_value (at (o, "failed")), 2);
+    assert_null (at (o, "completionTime"));
+    assert_null (at (o, "completedIndexes"));
+    json_decref (o);
+    end_of = (struct jobstatus_end){
+        .ranks = 2, .made = 1, .start_failed = true, .reason = "", .text = "rank 1: no"
+    };
+    o = jobstatus_ended ("2026-01-01T00:00:00Z", 1767225605, &end_of);
+    assert_string_equal (text_at (o, "conditions|1|reason"), "StartFailed");
+    assert_string_equal (text_at (o, "conditions|1|message"), "rank 1: no");
+    assert_int_equal (json_integer_value (at (o, "failed")), 1);
+    json_decref (o);
+}
+
 static void test_owned (void **state)
 {
     static const uint8_t key[AGENT_KEY_SIZE] = { 0xab };
@@ -360,6 +463,9 @@ static void test_config_refused (void **state)
         { "kube: {agent-image: 'fluxq:1'}\n", "goes with agent-delivery: image" },
         { "kube: {agent-delivery: configmap, agent-image: a}\n",
           "1:35: kube.agent-image" },
+        { "kube: {pods: me}\n", "kube.pods: 'me' is not one of auto|broker|controller" },
+        { "kube: {request-rate: 0}\n", "kube.request-rate: expected a whole number" },
+        { "kube:\n  request-burst: 1.5\n", "test.yaml:2:3: kube.request-burst" },
     };
 
     (void)state;
@@ -415,6 +521,8 @@ int main (void)
         cmocka_unit_test (test_agent_image),
         cmocka_unit_test (test_root_and_baseline),
         cmocka_unit_test (test_request),
+        cmocka_unit_test (test_pod),
+        cmocka_unit_test (test_status),
         cmocka_unit_test (test_owned),
         cmocka_unit_test (test_config_refused),
         cmocka_unit_test (test_tolerations),

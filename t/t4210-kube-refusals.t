@@ -89,8 +89,14 @@ test_expect_success 'a policy that refuses the Job: the job fails at once with i
     [ "$(count_events $id requeue)" = 0 ]
 '
 
-test_expect_success 'a policy that refuses the pods: what it says is what the job says, until it lets them' '
-    with "" "start-timeout: 4s" "pull-timeout: 4s" && test_when_finished no_policy &&
+test_expect_success 'a policy that refuses the pods which the broker makes: the job fails with its words' '
+    with "" "  pods: broker" && test_when_finished no_policy &&
+    policy pods "" "!has(object.metadata.labels) || !(\"fluxq.io/user\" in object.metadata.labels)" "t4210: none of ours" &&
+    id=$(fluxq-submit -N 2 -o policy.out -- true) && ends $id FAILED "t4210: none of ours"
+'
+
+test_expect_success 'one that refuses those of the Job controller: what it says is what the job says, until it lets them' '
+    with "" "start-timeout: 4s" "pull-timeout: 4s" "  pods: controller" && test_when_finished no_policy &&
     policy pods "" "!has(object.metadata.labels) || !(\"fluxq.io/user\" in object.metadata.labels)" "t4210: none of yours" &&
     id=$(fluxq-submit -N 2 -o policy.out -- true) &&
     wait_until 60 said $id "requeue.*2 of 2 pods were not made.*t4210: none of yours" &&
@@ -119,7 +125,9 @@ test_expect_success 'a webhook that does not answer: tried again, with the reaso
 
 # ---- edited by hand ----
 
+# Where the broker makes the pods, what stands in the Job does not matter.
 test_expect_success 'a Job is suspended by hand: the job says so and is queued again' '
+    with "" "  pods: controller" &&
     id=$(fluxq-submit --requeue -N 2 -n 2 -o edit.out -- sh -c "[ \$FLUXQ_RESTART_COUNT ] || sleep 300; echo again") &&
     wait_job_state $id RUNNING 60 && k patch job fluxq-t4210-$id-0 -p "{\"spec\":{\"suspend\":true}}" &&
     wait_until 60 said $id "requeue.*its Job fluxq-t4210-$id-0 was suspended, not by fluxq" && wait_job_state $id COMPLETED 90
@@ -132,6 +140,7 @@ test_expect_success 'its parallelism is lowered: the same' '
 '
 
 test_expect_success 'its labels are taken away: the job ends as it should, and nothing is left' '
+    with &&
     id=$(fluxq-submit -o labels.out -- sleep 3) && wait_job_state $id RUNNING 60 &&
     k label job fluxq-t4210-$id-0 fluxq.io/cluster- fluxq.io/job-id- app.kubernetes.io/managed-by- &&
     wait_job_state $id COMPLETED 60 && wait_until 60 eval "! k get job fluxq-t4210-$id-0" && wait_until 60 no_jobs_of_ours
@@ -147,7 +156,7 @@ cores_used()
 test_expect_success 'a finalizer hangs on a pod: its nodes stay taken, and the job says which, on what, and what to do' '
     wait_until 30 cores_used 0 && id=$(fluxq-submit -c 3 -o hang.out -- sleep 300) && wait_job_state $id RUNNING 60 &&
     pod=$(k get pods -l fluxq.io/job-id=$id -o name) &&
-    k patch $pod --type=json -p "[{\"op\": \"add\", \"path\": \"/metadata/finalizers/-\", \"value\": \"t.example/hangs\"}]" &&
+    k patch $pod --type=merge -p "{\"metadata\":{\"finalizers\":[\"t.example/hangs\"]}}" &&
     fluxq-cancel $id &&
     wait_until 90 reason_is $id "pod ${pod#pod/} on node1 is kept by its finalizer t.example/hangs.*kubectl -n fluxq patch pod ${pod#pod/}" &&
     cores_used 3 && k patch $pod --type=merge -p "{\"metadata\":{\"finalizers\":null}}" &&

@@ -11,6 +11,7 @@
 
 #define NODE_GRACE 30.0
 #define NUMBER_MAX 100000
+#define SWEEP_INTERVAL 300.0
 
 enum kind {
     TEXT,
@@ -43,11 +44,14 @@ static const struct key {
       NULL },
     { "node-selector", MAPPING, offsetof (struct kube_config, node_selector), NULL },
     { "tolerations", LIST_OF_MAPPINGS, offsetof (struct kube_config, tolerations), NULL },
+    { "notice-taints", LIST_OF_TEXTS, offsetof (struct kube_config, notice_taints),
+      NULL },
     { "topology", TOPOLOGY, offsetof (struct kube_config, topology), NULL },
     { "gpu-resource", TEXT, offsetof (struct kube_config, gpu_resource), NULL },
     { "service-account", TEXT, offsetof (struct kube_config, service_account), NULL },
     { "cluster-domain", TEXT, offsetof (struct kube_config, cluster_domain), NULL },
     { "grace", DURATION, offsetof (struct kube_config, grace), NULL },
+    { "sweep-interval", DURATION, offsetof (struct kube_config, sweep_interval), NULL },
     { "allow-root", BOOL, offsetof (struct kube_config, allow_root), NULL },
     { "user-entry", BOOL, offsetof (struct kube_config, user_entry), NULL },
     { "pods", CHOICE, offsetof (struct kube_config, pods), "auto|broker|controller" },
@@ -187,6 +191,16 @@ static int check_delivery (const struct yaml_doc *doc, json_t *config,
     return 0;
 }
 
+/* Who announces that a node will go: termination handlers of clouds, autoscalers. */
+static json_t *default_notices (void)
+{
+    return json_pack ("[s s s s s s]", "aws-node-termination-handler/spot-itn",
+                      "aws-node-termination-handler/scheduled-maintenance",
+                      "aws-node-termination-handler/asg-lifecycle-termination",
+                      "cloud.google.com/impending-node-termination",
+                      "karpenter.sh/disrupted", "ToBeDeletedByClusterAutoscaler");
+}
+
 int kube_config_read (const struct yaml_doc *doc, json_t *config, struct kube_config *ret,
                       struct error *err)
 {
@@ -195,13 +209,15 @@ int kube_config_read (const struct yaml_doc *doc, json_t *config, struct kube_co
     int rc = 0;
 
     *ret = (struct kube_config){ .grace = NODE_GRACE,
+                                 .sweep_interval = SWEEP_INTERVAL,
+                                 .notice_taints = default_notices (),
                                  .restricted = true,
                                  .user_entry = true,
                                  .request_rate = KUBE_RATE,
                                  .request_burst = KUBE_BURST,
                                  .gpu_resource = strdup ("nvidia.com/gpu"),
                                  .cluster_domain = strdup ("cluster.local") };
-    if (!ret->gpu_resource || !ret->cluster_domain)
+    if (!ret->gpu_resource || !ret->cluster_domain || !ret->notice_taints)
         rc = error_set (err, ENOMEM, "out of memory");
     if (config && !json_is_null (config) && !json_is_object (config))
         rc = yaml_error (doc, config, NULL, err, "kube: expected a mapping");
@@ -247,6 +263,7 @@ void kube_config_release (struct kube_config *c)
     free (c->pods);
     json_decref (c->node_selector);
     json_decref (c->tolerations);
+    json_decref (c->notice_taints);
     json_decref (c->pull_secrets);
     topology_release (&c->topology);
     memset (c, 0, sizeof (*c));

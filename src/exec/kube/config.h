@@ -22,8 +22,10 @@ struct kube_config {
     char *cluster_domain;     /* of the cluster's DNS */
     json_t *node_selector;    /* object of strings or NULL */
     json_t *tolerations;      /* array or NULL */
-    json_t *pull_secrets;     /* array of strings or NULL */
-    double grace;             /* seconds that the node of rank 0 may be not ready */
+    json_t *notice_taints; /* array of strings: keys of taints that say a node will go */
+    json_t *pull_secrets;  /* array of strings or NULL */
+    double grace;          /* seconds that a job's node may be not ready */
+    double sweep_interval; /* seconds between two looks for objects of no job */
     bool allow_root;
     bool user_entry; /* pods have a passwd with the user, see userfiles.h */
     bool restricted; /* pod security profile; false: baseline */

@@ -229,14 +229,17 @@ static void events_answer (struct kjob *k, const struct kcall *c,
 
 /* ---- answers ---- */
 
-/* A refusal that time may heal: a quota that is used up now, a token that has run out, a
- * right that we lack (just after its start the API server denies them all). */
+/* A refusal that time may heal, or the administrator: a quota that is used up now, a token
+ * that has run out, a right that we lack (just after its start the API server denies them
+ * all), a namespace that is not there. */
 bool create_may_pass (const struct kube_result *res)
 {
     return res->status == 0 || res->status == 401 || res->status >= 500
+           || (res->status == 404 && strstr (res->err.text, "namespaces \""))
            || (res->status == 403
                && (strstr (res->err.text, "exceeded quota")
                    || strstr (res->err.text, "status unknown for quota")
+                   || strstr (res->err.text, "because it is being terminated")
                    || strstr (res->err.text, " cannot create resource ")
                    || strstr (res->err.text, " cannot get resource ")));
 }
@@ -322,6 +325,19 @@ static void get_job_answer (struct kjob *k, const struct kcall *c,
     }
 }
 
+/* What somebody has changed by which the Job controller takes pods away. */
+static void see_edits (struct kjob *k, const json_t *spec)
+{
+    json_int_t now = json_integer_value (json_object_get (spec, "parallelism"));
+
+    if (json_is_true (json_object_get (spec, "suspend")))
+        snprintf (k->edited_text, sizeof (k->edited_text), "was suspended");
+    else if (spec && now < (json_int_t)k->launch.nnodes)
+        snprintf (k->edited_text, sizeof (k->edited_text),
+                  "was changed: parallelism is %jd instead of %zu", (intmax_t)now,
+                  k->launch.nnodes);
+}
+
 static void look_answer (struct kjob *k, const struct kcall *c,
                          const struct kube_result *res)
 {
@@ -332,6 +348,7 @@ static void look_answer (struct kjob *k, const struct kcall *c,
     k->job_deleted =
         res->status == 404
         || (res->status == 200 && json_object_get (meta, "deletionTimestamp"));
+    see_edits (k, json_object_get (res->body, "spec"));
 }
 
 /* The names say whose it is, and they are immutable: what exists is what we made before a

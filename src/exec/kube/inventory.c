@@ -167,16 +167,36 @@ static struct knode *node_get (struct exec *x, const char *name)
     return n;
 }
 
+/* To the jobs that run there: they go on for as long as they can. */
+static void tell_notice (struct exec *x, const struct knode *n)
+{
+    struct kjob *k, *tmp;
+    struct kpod *p;
+    char text[512];
+
+    log_warning ("kube: node %s: %s", n->name, n->reason);
+    snprintf (text, sizeof (text), "node %.256s: %s", n->name, n->reason);
+    HASH_ITER (hh, x->jobs, k, tmp) {
+        DL_SEARCH_SCALAR (k->all_pods, p, node, n);
+        if (p && k->phase <= K_RUN)
+            x->host.note (x->host.arg, k->id, text);
+    }
+}
+
 static void on_node_changed (json_t *node, bool is_new, void *arg)
 {
     struct exec *x = arg;
+    bool had_notice;
     struct knode *n = node_get (x, text_of (json_object_get (node, "metadata"), "name"));
 
     (void)is_new;
     if (!n)
         return;
+    had_notice = n->notice;
     if (node_read (x, n, node) == 0)
         node_queue (x, n);
+    if (n->notice && !had_notice)
+        tell_notice (x, n);
 }
 
 static void on_node_deleted (const char *ns, const char *name, json_t *node, void *arg)
@@ -189,7 +209,8 @@ static void on_node_deleted (const char *ns, const char *name, json_t *node, voi
     HASH_FIND_STR (x->nodes, name, n);
     if (!n)
         return;
-    n->offered = false;
+    n->offered = n->notice = false;
+    n->gone = true;
     if (n->down_since == 0)
         n->down_since = clock_mono ();
     node_queue (x, n);
@@ -262,7 +283,7 @@ static void pod_unlist (struct exec *x, struct kpod *p)
     for (size_t i = 0; i < k->launch.nnodes; i++)
         if (k->pods && k->pods[i] == p)
             k->pods[i] = NULL;
-    job_see_deletion (k);
+    losses_see (k, NULL);
     job_poke (k);
 }
 
@@ -364,7 +385,7 @@ static void on_pod_changed (json_t *pod, bool is_new, void *arg)
     pod_count (x, p);
     look_at_epilog (x, p);
     if (p->job) {
-        job_see_deletion (p->job);
+        losses_see (p->job, p);
         job_poke (p->job);
     }
 }

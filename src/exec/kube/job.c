@@ -14,11 +14,7 @@
 #include "exec/kube/staging.h"
 #include "exec/mounts.h"
 
-#define LOST_WAIT 5.0        /* so long may the watch's news of a pod that went take */
-#define ENDED_WAIT 1.0       /* its pod has ended: so long may its last bytes take */
-#define OTHER_LOST_WAIT 30.0 /* another rank's: the agents find out by themselves */
 #define JOIN_SLACK 60.0
-#define LOOK_WAIT 10.0 /* why they were told to end: so long may the answer take */
 #define SPOOL_MAX ((uint64_t)256 << 20)
 #define PENDING_MAX ((size_t)9 << 20)
 
@@ -214,84 +210,6 @@ static void step_bind (struct kjob *k)
         start_judge (k);
 }
 
-/* Its agent; the pod itself may have an epilog yet. */
-static bool has_ended (const struct kpod *p)
-{
-    return p->view.terminal || p->view.exit_code >= 0;
-}
-
-static bool rank_is_lost (const struct kjob *k, uint32_t rank)
-{
-    const struct kpod *p = k->pods[rank];
-
-    return !p || has_ended (p) || job_node_down (k, p);
-}
-
-/* The agent went with the rest, so its last word of memory is not known: it was all that the
- * pod may have. */
-static void oom_text (const struct kjob *k, uint32_t rank, char *buf, size_t size)
-{
-    const struct podmaker *maker = k->maker ? k->maker : &pods_controller;
-    int64_t mib = maker->request (k->job->r, rank).memory_mib;
-
-    if (mib > 0)
-        snprintf (
-            buf, size,
-            "node %.100s: out of memory: it asked for %jd MiB, and all of that was in "
-            "use when the kernel killed the processes of rank %u",
-            job_node_name (k, rank), (intmax_t)mib, (unsigned)rank);
-    else
-        snprintf (
-            buf, size,
-            "node %.128s: out of memory: the kernel killed the processes of rank %u, "
-            "which had asked for none",
-            job_node_name (k, rank), (unsigned)rank);
-}
-
-/* Says why, from what is known of the pod; the node's name is in it. */
-static void set_lost (struct kjob *k, uint32_t rank)
-{
-    const struct kpod *p = k->pods[rank];
-    const char *node = job_node_name (k, rank);
-
-    char text[sizeof (k->fin.text)];
-
-    oom_text (k, rank, text, sizeof (text));
-    if (p && p->view.oom)
-        job_set_finish (k, SIGKILL, "oom", "%s", text);
-    else if (job_node_down (k, p))
-        job_set_finish (k, SIGKILL, "lost", "node %s: not ready for %.0f s (rank %u)",
-                        node, k->x->cfg.grace, rank);
-    else if (!p)
-        job_set_finish (k, SIGKILL, "lost", "node %s: the pod of rank %u is gone", node,
-                        rank);
-    else
-        job_set_finish (k, SIGKILL, "lost", "node %s: the pod of rank %u ended%s%s", node,
-                        rank, p->view.text[0] ? ": " : "", p->view.text);
-}
-
-static void look_for_losses (struct kjob *k, double now)
-{
-    if (kube_away (k->x->kube)) { /* what is known of pods and nodes is old */
-        k->lost_at = 0;
-        return;
-    }
-    for (uint32_t r = 0; r < k->launch.nnodes; r++) {
-        double wait = OTHER_LOST_WAIT;
-
-        if (!rank_is_lost (k, r))
-            continue;
-        if (r == 0)
-            wait = k->pods[0] && has_ended (k->pods[0]) ? ENDED_WAIT : LOST_WAIT;
-        if (k->lost_at == 0)
-            k->lost_at = now;
-        if (now - k->lost_at >= wait)
-            set_lost (k, r);
-        return;
-    }
-    k->lost_at = 0;
-}
-
 static void carry_out_kill (struct kjob *k, double now)
 {
     if (!k->kill_sent && k->link) {
@@ -304,89 +222,6 @@ static void carry_out_kill (struct kjob *k, double now)
                         k->kill_reason);
 }
 
-/* An agent cannot tell why its task was killed; the kubelet can. */
-static void amend_finish (struct kjob *k)
-{
-    bool killed =
-        strcmp (k->fin.reason, "lost") == 0
-        || (strcmp (k->fin.reason, "signaled") == 0 && k->fin.status == SIGKILL);
-
-    for (uint32_t r = 0; killed && r < k->launch.nnodes; r++) {
-        if (!k->pods[r] || !k->pods[r]->view.oom || !strcmp (k->fin.reason, "oom"))
-            continue;
-        snprintf (k->fin.reason, sizeof (k->fin.reason), "oom");
-        oom_text (k, r, k->fin.text, sizeof (k->fin.text));
-        k->fin.status = SIGKILL;
-    }
-}
-
-/* A rank is lost, as the agents know sooner than the watch does: its pod may tell why. */
-static bool loss_is_shown (struct kjob *k, double now)
-{
-    if (strcmp (k->fin.reason, "lost") != 0)
-        return true;
-    if (k->fin_at == 0)
-        k->fin_at = now;
-    for (uint32_t r = 0; r < k->launch.nnodes; r++)
-        if (rank_is_lost (k, r) || k->pods[r]->view.deleting)
-            return true;
-    return now >= k->fin_at + LOST_WAIT;
-}
-
-/* A rank whose pod has gone, or else is being deleted; -1: none, or the Job controller does
- * it, because another pod has failed. */
-static int deleted_rank (const struct kjob *k)
-{
-    bool ends_others = !k->maker || k->maker->ends_others;
-    int gone = -1, deleting = -1;
-
-    for (uint32_t r = 0; r < k->launch.nnodes; r++) {
-        const struct kpod *p = k->pods[r];
-
-        if (ends_others && p && p->view.terminal && !p->view.deleting)
-            return -1;
-        if (!p && gone < 0)
-            gone = (int)r;
-        if (p && p->view.deleting && deleting < 0)
-            deleting = (int)r;
-    }
-    return gone >= 0 ? gone : deleting;
-}
-
-void job_see_deletion (struct kjob *k)
-{
-    if (k->phase == K_RUN && k->ready_told && k->x->pods_listed && k->deleted_rank < 0)
-        k->deleted_rank = deleted_rank (k);
-}
-
-/* The agents were told to end, but not by us: somebody deleted the Job or a pod. False:
- * not known yet. */
-static bool explain_end (struct kjob *k, double now)
-{
-    bool told = strcmp (k->fin.reason, "cancelled") == 0;
-
-    if (k->deleted_rank < 0)
-        k->deleted_rank = deleted_rank (k);
-    if (k->kill
-        || (!told && (strcmp (k->fin.reason, "lost") != 0 || k->deleted_rank < 0)))
-        return true;
-    if (k->looked_at == 0) {
-        k->looked_at = now;
-        create_look (k);
-    }
-    if (!k->looked && now < k->looked_at + LOOK_WAIT)
-        return false;
-    if (!k->job_deleted && k->deleted_rank < 0 && now < k->looked_at + LOST_WAIT)
-        return false; /* the agents may be faster than the watch */
-    if (k->job_deleted)
-        job_set_finish (k, SIGTERM, "cancelled",
-                        "its Job %s was deleted from the cluster", k->name);
-    else if (k->deleted_rank >= 0)
-        job_set_finish (k, SIGKILL, "lost", "node %s: the pod of rank %d was deleted",
-                        job_node_name (k, (uint32_t)k->deleted_rank), k->deleted_rank);
-    return true;
-}
-
 static void step_run (struct kjob *k)
 {
     double now = clock_mono ();
@@ -397,13 +232,13 @@ static void step_run (struct kjob *k)
     if (!k->have_fin && k->kill)
         carry_out_kill (k, now);
     if (!k->have_fin)
-        look_for_losses (k, now);
-    if (k->have_fin && (!loss_is_shown (k, now) || !explain_end (k, now))) {
+        losses_look (k, now);
+    if (k->have_fin && !losses_explain (k, now)) {
         run_output (k, false);
         return;
     }
     if (k->have_fin) {
-        amend_finish (k);
+        losses_amend (k);
         k->phase = K_DRAIN;
         job_poke (k);
     } else
@@ -580,7 +415,7 @@ struct kjob *kjob_create (struct exec *x, struct exec_job *job, bool recovering)
     k->job = job;
     k->id = job->id;
     k->recovering = recovering;
-    k->deleted_rank = -1;
+    k->deleted_rank = k->evicted_rank = -1;
     object_name (k->name, x->host.cluster_id, job->id, job->attempt);
     strbuf_init (&k->pending, PENDING_MAX);
     strbuf_init (&k->writing, PENDING_MAX);

@@ -42,6 +42,7 @@ static void on_tick (uv_timer_t *timer)
         job_poke (k);
     }
     agentmap_tick (x, clock_mono ());
+    sweep_tick (x, clock_mono ());
 }
 
 /* ---- create and destroy ---- */
@@ -51,6 +52,7 @@ static void exec_free (struct exec *x)
     strbuf_release (&x->agent);
     kube_config_release (&x->cfg);
     free (x->namespace_);
+    free (x->live);
     free (x);
 }
 
@@ -328,7 +330,7 @@ static int kube_exec_check_config (const struct yaml_doc *doc, json_t *config,
 
 static void kube_exec_sweep (struct exec *x, const uint64_t *live, size_t nlive)
 {
-    sweep_start (x, live, nlive);
+    sweep_told (x, live, nlive);
 }
 
 static int kube_exec_amounts (struct exec *x, const char *node,

@@ -8,6 +8,7 @@ src_exec_libexec_a_SOURCES += \
 	src/exec/kube/job.c \
 	src/exec/kube/jobstatus.c \
 	src/exec/kube/kube.c \
+	src/exec/kube/losses.c \
 	src/exec/kube/nodeinfo.c \
 	src/exec/kube/objects.c \
 	src/exec/kube/output.c \
@@ -25,6 +26,7 @@ src_exec_libexec_a_SOURCES += \
 	src/exec/kube/stagefiles.c \
 	src/exec/kube/staging.c \
 	src/exec/kube/starting.c \
+	src/exec/kube/sweep.c \
 	src/exec/kube/unprivileged.c \
 	src/exec/kube/userfiles.c
 

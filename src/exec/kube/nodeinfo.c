@@ -104,6 +104,19 @@ static bool is_ready (const json_t *node)
     return false;
 }
 
+/* A taint by which somebody announces that the node will go. */
+static bool is_notice (const struct exec *x, const char *key)
+{
+    json_t *item;
+    size_t i;
+
+    json_array_foreach (x->cfg.notice_taints, i, item) {
+        if (strcmp (json_string_value (item), key) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* The node's state from its taints: false when one keeps us out altogether. */
 static bool read_taints (struct exec *x, struct knode *n, const json_t *spec)
 {
@@ -113,6 +126,13 @@ static bool read_taints (struct exec *x, struct knode *n, const json_t *spec)
     json_array_foreach (json_object_get (spec, "taints"), i, taint) {
         const char *key = text_of (taint, "key"), *effect = text_of (taint, "effect");
 
+        if (is_notice (x, key)) {
+            n->notice = true;
+            n->state = MACHINE_NODE_DRAINED;
+            snprintf (n->reason, sizeof (n->reason), "it is about to go: taint %.96s",
+                      key);
+            continue;
+        }
         if (strcmp (effect, "PreferNoSchedule") == 0
             || kube_config_tolerates (&x->cfg, taint))
             continue;
@@ -123,7 +143,8 @@ static bool read_taints (struct exec *x, struct knode *n, const json_t *spec)
             || strcmp (key, "unschedulable") == 0)
             continue; /* said by the condition and by spec.unschedulable, too */
         n->state = MACHINE_NODE_DRAINED;
-        snprintf (n->reason, sizeof (n->reason), "%s", key);
+        if (!n->notice)
+            snprintf (n->reason, sizeof (n->reason), "%.96s", key);
     }
     return true;
 }
@@ -134,10 +155,12 @@ static void read_state (struct exec *x, struct knode *n, const json_t *node)
 
     n->state = MACHINE_NODE_UP;
     n->reason[0] = 0;
+    n->gone = n->notice = false;
     n->offered = is_selected (x, node) && read_taints (x, n, spec);
     if (json_is_true (json_object_get (spec, "unschedulable"))) {
         n->state = MACHINE_NODE_DRAINED;
-        snprintf (n->reason, sizeof (n->reason), "cordoned");
+        if (!n->notice)
+            snprintf (n->reason, sizeof (n->reason), "cordoned");
     }
     if (is_ready (node))
         n->down_since = 0;

@@ -120,14 +120,19 @@ static int read_index (const json_t *meta)
     return parse_int (s, 0, INT32_MAX, &n, "index", NULL) < 0 ? -1 : (int)n;
 }
 
+static void clean (char *text)
+{
+    for (char *p = text; *p; p++)
+        if (iscntrl ((unsigned char)*p))
+            *p = ' ';
+}
+
 static void say (struct podview *v, enum pod_trouble trouble, const char *what,
                  const char *more)
 {
     v->trouble = trouble;
     snprintf (v->text, sizeof (v->text), "%s%s%s", what, more[0] ? ": " : "", more);
-    for (char *p = v->text; *p; p++)
-        if (iscntrl ((unsigned char)*p))
-            *p = ' ';
+    clean (v->text);
 }
 
 static void read_container (const json_t *status, struct podview *v)
@@ -167,13 +172,43 @@ static void read_container (const json_t *status, struct podview *v)
     }
 }
 
+/* The condition that all set who take a pod away from its node: eviction (kubectl drain), a
+ * taint, preemption, the kubelet for want of something, a node that is gone. */
+static void read_eviction (const json_t *status, struct podview *v)
+{
+    const char *reason = text_of (status, "reason"),
+               *message = text_of (status, "message");
+    const json_t *c;
+    size_t i;
+
+    json_array_foreach (json_object_get (status, "conditions"), i, c) {
+        if (strcmp (text_of (c, "type"), "DisruptionTarget") != 0
+            || strcmp (text_of (c, "status"), "True") != 0)
+            continue;
+        if (!v->terminal || !reason[0]) {
+            reason = text_of (c, "reason");
+            message = text_of (c, "message");
+        }
+        snprintf (v->evicted, sizeof (v->evicted), "%s%s%s",
+                  reason[0] ? reason : "no reason is known", message[0] ? ": " : "",
+                  message);
+        clean (v->evicted);
+        return;
+    }
+}
+
+/* To the next try that node is as good as others, if it is still there then. */
+static bool is_for_another (const char *evicted)
+{
+    return strncmp (evicted, "PreemptionByScheduler", 21) == 0
+           || strncmp (evicted, "EvictionByEvictionAPI", 21) == 0;
+}
+
 static void say_admin (struct podview *v, const char *message)
 {
     snprintf (v->admin_text, sizeof (v->admin_text), "%s",
               message[0] ? message : "no reason is known");
-    for (char *p = v->admin_text; *p; p++)
-        if (iscntrl ((unsigned char)*p))
-            *p = ' ';
+    clean (v->admin_text);
 }
 
 /* An administrator's container. One that was told to end, or whose watcher was killed, says
@@ -223,6 +258,20 @@ static void read_installer (const json_t *status, struct podview *v)
     }
 }
 
+static void read_finalizers (const json_t *meta, struct podview *v)
+{
+    const json_t *item;
+    size_t i;
+
+    json_array_foreach (json_object_get (meta, "finalizers"), i, item) {
+        const char *name = json_string_value (item);
+
+        if (name && (!v->finalizer[0] || strcmp (name, JOB_FINALIZER) != 0))
+            snprintf (v->finalizer, sizeof (v->finalizer), "%s", name);
+    }
+    clean (v->finalizer);
+}
+
 void podview_read (const json_t *pod, struct podview *v)
 {
     const json_t *meta = json_object_get (pod, "metadata");
@@ -233,6 +282,7 @@ void podview_read (const json_t *pod, struct podview *v)
     *v = (struct podview){ .index = read_index (meta), .exit_code = -1 };
     snprintf (v->phase, sizeof (v->phase), "%s", text_of (status, "phase"));
     v->deleting = json_is_string (json_object_get (meta, "deletionTimestamp"));
+    read_finalizers (meta, v);
     v->terminal = strcmp (v->phase, "Succeeded") == 0 || strcmp (v->phase, "Failed") == 0;
     json_array_foreach (json_object_get (status, "containerStatuses"), i, container) {
         read_container (container, v);
@@ -250,4 +300,9 @@ void podview_read (const json_t *pod, struct podview *v)
         say (v, t == POD_FINE ? POD_RETRY : t, reason, text_of (status, "message"));
     } else if (strcmp (v->phase, "Failed") == 0 && v->trouble == POD_FINE)
         say (v, POD_RETRY, "the pod failed", "");
+    read_eviction (status, v);
+    if (v->evicted[0] && v->trouble < POD_RETRY) {
+        v->blame = is_for_another (v->evicted) ? POD_BLAME_NOBODY : POD_BLAME_CHANCE;
+        say (v, POD_RETRY, "its pod was evicted", v->evicted);
+    }
 }

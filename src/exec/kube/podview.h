@@ -13,6 +13,9 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+/* The Job controller's own, on each pod of a Job until it has counted it. */
+#define JOB_FINALIZER "batch.kubernetes.io/job-tracking"
+
 enum pod_trouble {
     POD_FINE,
     POD_WAITING, /* may still get better: text says what it waits for, worth telling at
@@ -42,7 +45,12 @@ struct podview {
     enum pod_trouble trouble;
     enum pod_blame blame; /* of trouble, or of having no sign of life */
     char text[256];       /* one line; "" when fine */
-    bool prolog_failed;   /* the administrator's, and why: */
+    char evicted
+        [200]; /* who takes it away from its node, and why (DisruptionTarget, or the
+                        * kubelet's reason); "" */
+    char finalizer
+        [128]; /* the first that is not the Job controller's, else its, else "" */
+    bool prolog_failed; /* the administrator's, and why: */
     bool epilog_failed;
     char admin_text[200];
 };

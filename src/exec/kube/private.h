@@ -9,8 +9,10 @@
  *                  pods_controller.c; rights.c: what the broker may do
  *     starting.c   until all ranks are ready: stages, clocks, who is at fault
  *     pulls.c      whose image is being pulled
+ *     losses.c     a rank of a running job is lost: why
  *     run.c        the line to rank 0, output to disk    output.c writes, in a worker
- *     remove.c     what is taken away again, and the sweep
+ *     remove.c     what is taken away again
+ *     sweep.c      what belongs to no job goes
  *     agentmap.c   the ConfigMap that carries the agent, where no image does
  *
  * A job's phases (function step_PHASE in job.c):
@@ -60,7 +62,9 @@ struct knode {
     uint32_t cores, gpus;         /* ... in whole ones, as it is offered */
     int64_t memory_mib;
     enum machine_node_state state;
-    char reason[64];
+    char reason[128];
+    bool gone;         /* deleted from the cluster */
+    bool notice;       /* somebody has announced that it will go (kube.notice-taints) */
     double down_since; /* clock_mono(), 0: ready; a node that is gone counts as down */
     struct podsize foreign;
     uint32_t told_cores, told_gpus;
@@ -82,13 +86,13 @@ struct kpod {
     uint64_t job_id;
     unsigned attempt;
     struct podview view;
-    struct kjob *job; /* live, or NULL */
-    bool force_deleted;
-    bool epilog_told;         /* that it failed */
-    bool pulls, pulled;       /* its image, as events tell (pulls.c) */
-    double creating_since;    /* clock_mono(), its container; 0: it is not */
-    bool pull_counted;        /* that time counts as time of a pull */
-    struct kpod *prev, *next; /* in x->orphans or job->all_pods, when ours */
+    struct kjob *job;            /* live, or NULL */
+    bool deleted, force_deleted; /* asked for, one by one */
+    bool epilog_told;            /* that it failed */
+    bool pulls, pulled;          /* its image, as events tell (pulls.c) */
+    double creating_since;       /* clock_mono(), its container; 0: it is not */
+    bool pull_counted;           /* that time counts as time of a pull */
+    struct kpod *prev, *next;    /* in x->orphans or job->all_pods, when ours */
     UT_hash_handle hh;
 };
 
@@ -174,8 +178,11 @@ struct kjob {
     double missing_asked;         /* of rank 0, who has not joined; 0: not */
     bool told;                    /* start_failed or finished */
     bool looked, job_deleted;     /* answer of create_look() */
+    char edited_text[80];         /* "": not, as far as create_look() knows */
     int deleted_rank;             /* -1: none that we know of */
-    double looked_at;             /* create_look() was called; 0: not */
+    int evicted_rank;             /* the same; and why: */
+    char evicted_text[sizeof (((struct podview *)0)->evicted)];
+    double looked_at; /* create_look() was called; 0: not */
     bool kill, kill_sent;
     char kill_reason[16];
     double kill_grace;
@@ -186,7 +193,8 @@ struct kjob {
     /* removal */
     bool delete_sent, list_sent, list_done, delete_refused;
     bool left_to_gc; /* its pods: the right to delete them at once was refused */
-    double remove_again;
+    bool job_hangs;  /* a finalizer keeps the Job, which is deleted */
+    double remove_again, removing_since, tell_hang_again; /* clock_mono(), 0: not */
     UT_hash_handle hh;
 };
 
@@ -234,7 +242,11 @@ struct exec {
     struct kube_request *agent_req;
     double agent_idle_since;
     struct error agent_err; /* why it could not be made */
+    /* sweep.c */
     struct sweep *sweep;
+    uint64_t *live; /* jobs, as the broker said last; sorted */
+    size_t nlive;
+    double sweep_next; /* clock_mono() */
     struct pods_rights pods_rights;
 };
 
@@ -258,9 +270,6 @@ struct kjob *kjob_create (struct exec *x, struct exec_job *job, bool recovering)
 void job_free (struct kjob *k);
 struct kjob *job_find (struct exec *x, uint64_t id);
 void job_poke (struct kjob *k);
-/* A pod of its has changed: the first that is deleted while it runs is the one to name, as
- * others may follow. */
-void job_see_deletion (struct kjob *k);
 void job_run_poked (struct exec *x);
 /* The start is lost: tell it, with this text (printf). */
 void job_start_failed (struct kjob *k, bool retry, const char *fmt, ...)
@@ -274,6 +283,18 @@ const char *job_node_name (const struct kjob *k, uint32_t rank);
 /* Run job_run_poked() and inventory_flush() on the loop's next turn. */
 void exec_soon (struct exec *x);
 void exec_try_free (struct exec *x);
+
+/* losses.c: while it runs (K_RUN) */
+/* A pod of its has changed, or has gone (NULL): the first that is evicted or deleted is the
+ * one to name, as the Job controller then deletes the others. */
+void losses_see (struct kjob *k, const struct kpod *pod);
+/* Sets its finish if a node or pod of its is lost. */
+void losses_look (struct kjob *k, double now);
+/* Its finish is what it is to stay, if it is a loss with its reason; false: the cluster has
+ * not told yet, ask again. */
+bool losses_explain (struct kjob *k, double now);
+/* An agent cannot tell why its task was killed; the kubelet can. */
+void losses_amend (struct kjob *k);
 
 /* create.c */
 #define PATH_BATCH "/apis/batch/v1/namespaces/"
@@ -291,7 +312,7 @@ bool create_may_pass (const struct kube_result *res);
 /* Once it is known who makes its pods; else nothing happens yet. */
 void create_job (struct kjob *k);
 void create_get_job (struct kjob *k);
-/* Is the Job still wanted there? Sets looked and job_deleted. */
+/* Is the Job still wanted there, and as it was? Sets looked, job_deleted, edited_text. */
 void create_look (struct kjob *k);
 void create_rest (struct kjob *k); /* ConfigMap, Secret, Service */
 bool create_rest_done (const struct kjob *k);
@@ -318,7 +339,19 @@ bool run_output_done (const struct kjob *k);
 /* remove.c */
 void remove_step (struct kjob *k);
 void remove_answer (struct kjob *k, const struct kcall *c, const struct kube_result *res);
-void sweep_start (struct exec *x, const uint64_t *live, size_t nlive);
+/* Kinds that carry our label, and how they are deleted. Jobs first: their controller makes
+ * pods. The first KUBE_OWN_KINDS are made under a job's own name. */
+enum { KUBE_JOBS, KUBE_CONFIGMAPS, KUBE_SECRETS, KUBE_SERVICES, KUBE_PODS, KUBE_KINDS };
+#define KUBE_OWN_KINDS KUBE_PODS
+struct kube_kind {
+    const char *prefix, *kind, *query;
+};
+extern const struct kube_kind kube_kinds[KUBE_KINDS];
+
+/* sweep.c */
+/* These jobs (sorted ids) are live, the broker says; the first time it sweeps. */
+void sweep_told (struct exec *x, const uint64_t *live, size_t nlive);
+void sweep_tick (struct exec *x, double now);
 void sweep_cancel (struct exec *x);
 
 /* agentmap.c */

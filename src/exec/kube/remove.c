@@ -1,5 +1,10 @@
-/* remove.c - what is taken away again: a job's objects, and by the sweep whatever belongs
- * to no job (see private.h) */
+/* remove.c - a job's objects are taken away again, and its nodes are free when its pods are
+ * gone (see private.h)
+ *
+ * The Job's end is that of its pods and of all else: the garbage collector sees to that. When
+ * it does not, because it is away or the Job hangs, the pods are deleted one by one. What
+ * keeps them then is said in the job's record.
+ */
 #include "exec/kube/podmaker.h"
 
 #include <errno.h>
@@ -13,21 +18,17 @@
 #define LIST_AGAIN 0.5
 #define REFUSED_AGAIN 10.0
 
-/* Kinds that carry our label, and how they are deleted. Jobs first: their controller
- * makes pods. */
-static const struct {
-    const char *prefix, *kind, *query;
-} kinds[] = {
+#define COLLECTOR_WAIT 10.0 /* seconds that the garbage collector has to begin */
+#define HANG_AFTER 15.0     /* seconds after which a user is told what keeps a pod */
+#define TELL_EVERY 10.0
+
+const struct kube_kind kube_kinds[KUBE_KINDS] = {
     { "/apis/batch/v1/namespaces/", "jobs", "?propagationPolicy=Background" },
     { "/api/v1/namespaces/", "configmaps", "" },
     { "/api/v1/namespaces/", "secrets", "" },
     { "/api/v1/namespaces/", "services", "" },
     { "/api/v1/namespaces/", "pods", "" },
 };
-#define NKINDS (sizeof (kinds) / sizeof (kinds[0]))
-#define NOWN 4 /* of them made by us under the job's own name */
-
-/* ---- a job ---- */
 
 /* Who made its pods is not known of a job from before a restart: then whoever might have. */
 static const struct podmaker *maker_of (const struct kjob *k)
@@ -39,8 +40,9 @@ static const struct podmaker *maker_of (const struct kjob *k)
 
 static void send_deletes (struct kjob *k)
 {
-    static const enum call_kind made_by[NOWN] = { CALL_MAKE_JOB, CALL_MAKE_CONFIGMAP,
-                                                  CALL_MAKE_SECRET, CALL_MAKE_SERVICE };
+    static const enum call_kind made_by[KUBE_OWN_KINDS] = {
+        CALL_MAKE_JOB, CALL_MAKE_CONFIGMAP, CALL_MAKE_SECRET, CALL_MAKE_SERVICE
+    };
     char path[512];
 
     k->delete_sent = true;
@@ -48,11 +50,11 @@ static void send_deletes (struct kjob *k)
     if (maker_of (k)
             ->remove) /* pods first: the garbage collector then finds nothing to do */
         maker_of (k)->remove (k);
-    for (uint32_t i = 0; i < NOWN; i++) {
+    for (uint32_t i = 0; i < KUBE_OWN_KINDS; i++) {
         if (!(k->objects_asked & 1u << made_by[i]) && !k->recovering)
             continue;
-        snprintf (path, sizeof (path), "%s%s/%s/%s%s", kinds[i].prefix, k->x->namespace_,
-                  kinds[i].kind, k->name, kinds[i].query);
+        snprintf (path, sizeof (path), "%s%s/%s/%s%s", kube_kinds[i].prefix,
+                  k->x->namespace_, kube_kinds[i].kind, k->name, kube_kinds[i].query);
         if (!call_send (k, CALL_DELETE, i, "DELETE", path, NULL))
             k->delete_refused = true;
     }
@@ -67,6 +69,23 @@ static void send_list (struct kjob *k)
     snprintf (path, sizeof (path), "%s&limit=1", pods);
     if (!call_send (k, CALL_LIST_PODS, 0, "GET", path, NULL))
         k->list_sent = false;
+}
+
+/* The answer is the Job itself when something keeps it: it is gone when the others say so.
+ * The garbage collector waits for that; its pods shall not. */
+static void see_job_hang (struct kjob *k, const json_t *body)
+{
+    const json_t *meta = json_object_get (body, "metadata");
+    const char *kind = json_string_value (json_object_get (body, "kind"));
+    const char *finalizer =
+        json_string_value (json_array_get (json_object_get (meta, "finalizers"), 0));
+
+    if (!kind || strcmp (kind, "Job") != 0 || !finalizer)
+        return;
+    k->job_hangs = true;
+    log_warning ("job %ju: its Job %s is deleted, but its finalizer %.128s keeps it: who "
+                 "set that is to take it away",
+                 (uintmax_t)k->id, k->name, finalizer);
 }
 
 void remove_answer (struct kjob *k, const struct kcall *c, const struct kube_result *res)
@@ -85,39 +104,107 @@ void remove_answer (struct kjob *k, const struct kcall *c, const struct kube_res
         podmaker_doubt (k->x);
     } else if (res->status != 404 && (res->status < 200 || res->status > 299)) {
         log_error ("job %ju: cannot delete its %s: %s (tried again)", (uintmax_t)k->id,
-                   c->kind == CALL_DELETE ? kinds[c->rank].kind : "pods", res->err.text);
+                   c->kind == CALL_DELETE ? kube_kinds[c->rank].kind : "pods",
+                   res->err.text);
         k->delete_refused = true;
         k->remove_again = now + REFUSED_AGAIN;
-    }
+    } else if (c->kind == CALL_DELETE && c->rank == 0)
+        see_job_hang (k, res->body);
+}
+
+static void delete_pod (struct kjob *k, const struct kpod *p, const char *query)
+{
+    char path[512];
+
+    snprintf (path, sizeof (path), "/api/v1/namespaces/%s/pods/%s%s", k->x->namespace_,
+              p->name, query);
+    call_send (k, CALL_DELETE_POD, 0, "DELETE", path, NULL);
 }
 
 /* A node that is gone will never confirm the end of its pods. */
 static void force_pods (struct kjob *k)
 {
     struct kpod *p;
-    char path[512];
 
     DL_FOREACH (k->all_pods, p) {
         if (p->force_deleted || p->view.terminal || !job_node_down (k, p))
             continue;
         p->force_deleted = true;
-        snprintf (path, sizeof (path),
-                  "/api/v1/namespaces/%s/pods/%s?gracePeriodSeconds=0", k->x->namespace_,
-                  p->name);
-        call_send (k, CALL_DELETE_POD, 0, "DELETE", path, NULL);
+        delete_pod (k, p, "?gracePeriodSeconds=0");
     }
+}
+
+/* Those that nobody else does. */
+static void delete_pods (struct kjob *k, double now)
+{
+    struct kpod *p;
+
+    if (!k->job_hangs && now - k->removing_since < COLLECTOR_WAIT)
+        return;
+    DL_FOREACH (k->all_pods, p) {
+        if (p->view.deleting || p->deleted)
+            continue;
+        p->deleted = true;
+        delete_pod (k, p, "");
+    }
+}
+
+static void what_keeps (const struct kjob *k, const struct kpod *p, char *buf,
+                        size_t size)
+{
+    const char *node = p->node ? p->node->name : "no node";
+    const char *f = p->view.finalizer;
+
+    if (job_node_down (k, p))
+        snprintf (buf, size, "pod %.64s is on node %.128s, which does not answer",
+                  p->name, node);
+    else if (!p->view.deleting)
+        snprintf (buf, size, "pod %.64s on %.128s is not deleted yet", p->name, node);
+    else if (!f[0] || !p->view.terminal)
+        snprintf (buf, size,
+                  "pod %.64s on %.128s terminates; its kubelet has not ended it", p->name,
+                  node);
+    else if (strcmp (f, JOB_FINALIZER) == 0)
+        snprintf (buf, size,
+                  "pod %.64s on %.128s is kept by its finalizer %s, which the Job "
+                  "controller takes away: kube-controller-manager should run",
+                  p->name, node, f);
+    else
+        snprintf (buf, size,
+                  "pod %.64s on %.128s is kept by its finalizer %s: who set that is to "
+                  "take it away (or: kubectl -n %.64s patch pod %.64s --type=merge -p "
+                  "'{\"metadata\":{\"finalizers\":null}}')",
+                  p->name, node, f, k->x->namespace_, p->name);
+}
+
+/* Its nodes are not free before that. */
+static void tell_hang (struct kjob *k, double now)
+{
+    char what[700], text[800];
+
+    if (now - k->removing_since < HANG_AFTER || now < k->tell_hang_again)
+        return;
+    what_keeps (k, k->all_pods, what, sizeof (what));
+    snprintf (text, sizeof (text), "its nodes are not free yet: %s", what);
+    if (k->tell_hang_again == 0)
+        log_warning ("job %ju: %s", (uintmax_t)k->id, text);
+    k->tell_hang_again = now + TELL_EVERY;
+    k->x->host.note (k->x->host.arg, k->id, text);
 }
 
 void remove_step (struct kjob *k)
 {
     struct exec *x = k->x;
     uint64_t id = k->id;
+    double now = clock_mono ();
     bool asked = k->recovering || (k->objects_asked & 1u << CALL_MAKE_JOB);
 
     calls_drop_unsent (k);
     /* What is still being made would come after our deletes: wait for it. */
-    if (k->work.busy || k->calls || clock_mono () < k->remove_again)
+    if (k->work.busy || k->calls || now < k->remove_again)
         return;
+    if (k->removing_since == 0)
+        k->removing_since = now;
     if (!k->delete_sent || k->delete_refused) {
         send_deletes (k);
         if (k->calls)
@@ -131,144 +218,10 @@ void remove_step (struct kjob *k)
     }
     if (k->npods > 0) {
         force_pods (k);
+        delete_pods (k, now);
+        tell_hang (k, now);
         return;
     }
     job_free (k);
     x->host.cleaned (x->host.arg, id);
-}
-
-/* ---- the sweep ---- */
-
-struct sweep {
-    struct exec *x;
-    uint64_t *live;
-    size_t nlive;
-    struct sweep_list {
-        struct sweep *s;
-        size_t kind;
-        struct kube_request *req;
-    } lists[NKINDS];
-    unsigned left;
-};
-
-static int compare_ids (const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return x < y ? -1 : x > y;
-}
-
-static bool is_live (const struct sweep *s, uint64_t id, unsigned attempt)
-{
-    struct kjob *k = job_find (s->x, id);
-
-    if (k)
-        return k->job->attempt == attempt;
-    return bsearch (&id, s->live, s->nlive, sizeof (id), compare_ids) != NULL;
-}
-
-static void on_swept (const struct kube_result *res, void *arg)
-{
-    (void)arg;
-    if (res->status != 404 && (res->status < 200 || res->status > 299))
-        log_warning ("kube: sweep: %s", res->err.text);
-}
-
-static const char *label_of (const json_t *object, const char *key)
-{
-    json_t *labels = json_object_get (json_object_get (object, "metadata"), "labels");
-    const char *s = json_string_value (json_object_get (labels, key));
-
-    return s ? s : "";
-}
-
-static bool is_left_over (const struct sweep *s, const json_t *object, const char *name)
-{
-    int64_t id, attempt = 0;
-
-    parse_int (label_of (object, LABEL_ATTEMPT), 0, UINT32_MAX, &attempt, "attempt",
-               NULL);
-    if (parse_int (label_of (object, LABEL_JOB), 1, INT64_MAX, &id, "id", NULL) == 0)
-        return !is_live (s, (uint64_t)id, (unsigned)attempt);
-    /* An agent's ConfigMap; that of another version may still be mounted by a running
-     * job. */
-    return s->nlive == 0 && !s->x->jobs && strcmp (name, s->x->agent_name) != 0;
-}
-
-static void sweep_item (struct sweep *s, size_t kind, const json_t *object)
-{
-    struct exec *x = s->x;
-    json_t *meta = json_object_get (object, "metadata");
-    const char *name = json_string_value (json_object_get (meta, "name"));
-    char path[1024];
-
-    if (!name)
-        return;
-    if (strcmp (name, x->agent_name) == 0 && x->agent_state == AGENTMAP_UNKNOWN)
-        x->agent_state = AGENTMAP_THERE; /* goes when it has been idle for a while */
-    if (!is_left_over (s, object, name) || json_object_get (meta, "deletionTimestamp"))
-        return;
-    log_info ("kube: sweep: %s/%s belongs to no job", kinds[kind].kind, name);
-    snprintf (path, sizeof (path), "%s%s/%s/%s%s", kinds[kind].prefix, x->namespace_,
-              kinds[kind].kind, name, kinds[kind].query);
-    kube_send (x->kube, "DELETE", path, NULL, on_swept, NULL);
-}
-
-static void on_sweep_list (const struct kube_result *res, void *arg)
-{
-    struct sweep_list *l = arg;
-    struct sweep *s = l->s;
-    json_t *item;
-    size_t i;
-
-    l->req = NULL;
-    if (res->status != 200)
-        log_warning ("kube: sweep: %s", res->err.text);
-    json_array_foreach (json_object_get (res->body, "items"), i, item) {
-        sweep_item (s, l->kind, item);
-    }
-    if (--s->left == 0)
-        sweep_cancel (s->x);
-}
-
-void sweep_cancel (struct exec *x)
-{
-    struct sweep *s = x->sweep;
-
-    if (!s)
-        return;
-    for (size_t i = 0; i < NKINDS; i++)
-        kube_cancel (s->lists[i].req);
-    free (s->live);
-    free (s);
-    x->sweep = NULL;
-}
-
-void sweep_start (struct exec *x, const uint64_t *live, size_t nlive)
-{
-    struct sweep *s = calloc (1, sizeof (*s));
-    char path[512];
-
-    sweep_cancel (x);
-    if (!s || !(s->live = calloc (nlive + 1, sizeof (live[0])))) {
-        free (s);
-        return;
-    }
-    if (nlive)
-        memcpy (s->live, live, nlive * sizeof (live[0]));
-    s->nlive = nlive;
-    s->x = x;
-    x->sweep = s;
-    inventory_strangers (x);
-    for (size_t i = 0; i < NKINDS; i++) {
-        snprintf (path, sizeof (path), "%s%s/%s?labelSelector=fluxq.io%%2Fcluster%%3D%s",
-                  kinds[i].prefix, x->namespace_, kinds[i].kind, x->host.cluster_id);
-        s->lists[i].s = s;
-        s->lists[i].kind = i;
-        s->lists[i].req =
-            kube_send (x->kube, "GET", path, NULL, on_sweep_list, &s->lists[i]);
-        s->left += s->lists[i].req != NULL;
-    }
-    if (s->left == 0)
-        sweep_cancel (x);
 }

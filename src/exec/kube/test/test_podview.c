@@ -200,12 +200,44 @@ static void test_hostile (void **state)
     }
 }
 
+#define TARGET(reason)                                                                   \
+    "\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"},{\"type\":"                \
+    "\"DisruptionTarget\",\"status\":\"True\",\"reason\":\"" reason                      \
+    "\",\"message\":\"so\\nso\"}]"
+
+/* Told apart from the program's own end, whoever does it; and while it starts it is no
+ * failure of the node. */
+static void test_evicted (void **state)
+{
+    struct podview v;
+
+    (void)state;
+    v = view_of ("{" META ("0") ",\"status\":{\"phase\":\"Running\"," TARGET (
+        "EvictionByEvictionAPI") "}}");
+    assert_string_equal (v.evicted, "EvictionByEvictionAPI: so so");
+    assert_int_equal (v.trouble, POD_RETRY);
+    assert_int_equal (v.blame, POD_BLAME_NOBODY);
+    assert_string_equal (v.text, "its pod was evicted: EvictionByEvictionAPI: so so");
+    v = view_of ("{" META ("0") ",\"status\":{\"phase\":\"Pending\"," TARGET (
+        "DeletionByTaintManager") "}}");
+    assert_int_equal (v.blame, POD_BLAME_CHANCE);
+    /* the kubelet tells more than the condition */
+    v = view_of ("{" META (
+        "0") ",\"status\":{\"phase\":\"Failed\",\"reason\":\"Evicted\","
+             "\"message\":\"low on memory\"," TARGET ("TerminationByKubelet") "}}");
+    assert_string_equal (v.evicted, "Evicted: low on memory");
+    v = view_of ("{" META ("0") ",\"status\":{\"phase\":\"Running\",\"conditions\":[{"
+                                "\"type\":\"DisruptionTarget\",\"status\":\"False\"}]}}");
+    assert_string_equal (v.evicted, "");
+    assert_int_equal (v.trouble, POD_FINE);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test (test_reasons),           cmocka_unit_test (test_views),
-        cmocka_unit_test (test_prolog_and_epilog), cmocka_unit_test (test_installer),
-        cmocka_unit_test (test_hostile),
+        cmocka_unit_test (test_reasons),   cmocka_unit_test (test_views),
+        cmocka_unit_test (test_evicted),   cmocka_unit_test (test_prolog_and_epilog),
+        cmocka_unit_test (test_installer), cmocka_unit_test (test_hostile),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -1,0 +1,220 @@
+/* sweep.c - whatever carries our mark and belongs to no job goes: at the start, and every
+ * kube.sweep-interval (see private.h)
+ *
+ * What a broker made that was killed before it could take it away again, or what somebody else
+ * kept us from taking away. Nothing else: the label of this broker's cluster-id and that of
+ * fluxq, a job's id and attempt in its labels, and the name that goes with these.
+ */
+#include "exec/kube/private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/parse.h"
+
+struct sweep {
+    struct exec *x;
+    struct sweep_list {
+        struct sweep *s;
+        size_t kind;
+        struct kube_request *req;
+    } lists[KUBE_KINDS];
+    unsigned left;
+};
+
+static int compare_ids (const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* What we know ourselves is newer than what we were told. */
+static bool is_live (const struct exec *x, uint64_t id, unsigned attempt)
+{
+    const struct kjob *k = job_find ((struct exec *)x, id);
+
+    if (k)
+        return k->job->attempt == attempt;
+    return x->live && bsearch (&id, x->live, x->nlive, sizeof (id), compare_ids) != NULL;
+}
+
+static void on_swept (const struct kube_result *res, void *arg)
+{
+    (void)arg;
+    if (res->status != 404 && res->status != 409
+        && (res->status < 200 || res->status > 299))
+        log_warning ("kube: sweep: %s", res->err.text);
+}
+
+static const char *label_of (const json_t *object, const char *key)
+{
+    json_t *labels = json_object_get (json_object_get (object, "metadata"), "labels");
+    const char *s = json_string_value (json_object_get (labels, key));
+
+    return s ? s : "";
+}
+
+/* "NAME-..." */
+static bool begins (const char *text, const char *name)
+{
+    size_t len = strlen (name);
+
+    return strncmp (text, name, len) == 0 && text[len] == '-';
+}
+
+/* A pod of the Job of that name, whoever made it for that. */
+static bool is_pod_of (const json_t *meta, const char *pod, const char *name)
+{
+    json_t *owner = json_array_get (json_object_get (meta, "ownerReferences"), 0);
+    const char *kind = json_string_value (json_object_get (owner, "kind"));
+    const char *of = json_string_value (json_object_get (owner, "name"));
+
+    if (owner && (!kind || !of || strcmp (kind, "Job") != 0 || strcmp (of, name) != 0))
+        return false;
+    return begins (pod, name);
+}
+
+/* An agent's ConfigMap; that of another version may still be mounted by a running job. */
+static bool is_old_agent (const struct exec *x, size_t kind, const char *name)
+{
+    char prefix[OBJECT_NAME_MAX];
+
+    snprintf (prefix, sizeof (prefix), "fluxq-agent-%s", x->host.cluster_id);
+    return kind == KUBE_CONFIGMAPS && begins (name, prefix) && x->nlive == 0 && !x->jobs
+           && strcmp (name, x->agent_name) != 0;
+}
+
+/* Of a job that is not there any more: labels, which anybody may write, and name are such as
+ * we give together. */
+static bool is_left_over (const struct exec *x, size_t kind, const json_t *object,
+                          const char *name)
+{
+    char ours[OBJECT_NAME_MAX];
+    int64_t id, attempt;
+
+    if (strcmp (label_of (object, LABEL_MANAGED), "fluxq") != 0
+        || strcmp (label_of (object, LABEL_CLUSTER), x->host.cluster_id) != 0)
+        return false;
+    if (!label_of (object, LABEL_JOB)[0])
+        return is_old_agent (x, kind, name);
+    if (parse_int (label_of (object, LABEL_JOB), 1, INT64_MAX, &id, "id", NULL) < 0
+        || parse_int (label_of (object, LABEL_ATTEMPT), 0, UINT32_MAX, &attempt,
+                      "attempt", NULL)
+               < 0)
+        return false;
+    object_name (ours, x->host.cluster_id, (uint64_t)id, (unsigned)attempt);
+    if (kind == KUBE_PODS ? !is_pod_of (json_object_get (object, "metadata"), name, ours)
+                          : strcmp (name, ours) != 0)
+        return false;
+    return !is_live (x, (uint64_t)id, (unsigned)attempt);
+}
+
+/* That very object, not another that has its name by now. */
+static json_t *delete_options (const json_t *meta)
+{
+    return json_pack ("{s:s s:s s:{s:s*}}", "apiVersion", "v1", "kind", "DeleteOptions",
+                      "preconditions", "uid",
+                      json_string_value (json_object_get (meta, "uid")));
+}
+
+static void sweep_item (struct sweep *s, size_t kind, const json_t *object)
+{
+    struct exec *x = s->x;
+    json_t *meta = json_object_get (object, "metadata");
+    const char *name = json_string_value (json_object_get (meta, "name"));
+    char path[1024];
+
+    if (!name)
+        return;
+    if (strcmp (name, x->agent_name) == 0 && x->agent_state == AGENTMAP_UNKNOWN)
+        x->agent_state = AGENTMAP_THERE; /* goes when it has been idle for a while */
+    if (!is_left_over (x, kind, object, name)
+        || json_object_get (meta, "deletionTimestamp"))
+        return;
+    log_info ("kube: sweep: %s/%s belongs to no job", kube_kinds[kind].kind, name);
+    snprintf (path, sizeof (path), "%s%s/%s/%s%s", kube_kinds[kind].prefix, x->namespace_,
+              kube_kinds[kind].kind, name, kube_kinds[kind].query);
+    kube_send (x->kube, "DELETE", path, delete_options (meta), on_swept, NULL);
+}
+
+static void on_sweep_list (const struct kube_result *res, void *arg)
+{
+    struct sweep_list *l = arg;
+    struct sweep *s = l->s;
+    json_t *item;
+    size_t i;
+
+    l->req = NULL;
+    if (res->status != 200)
+        log_warning ("kube: sweep: %s", res->err.text);
+    json_array_foreach (json_object_get (res->body, "items"), i, item) {
+        sweep_item (s, l->kind, item);
+    }
+    if (--s->left == 0)
+        sweep_cancel (s->x);
+}
+
+void sweep_cancel (struct exec *x)
+{
+    struct sweep *s = x->sweep;
+
+    if (!s)
+        return;
+    for (size_t i = 0; i < KUBE_KINDS; i++)
+        kube_cancel (s->lists[i].req);
+    free (s);
+    x->sweep = NULL;
+}
+
+static void sweep_start (struct exec *x)
+{
+    struct sweep *s = calloc (1, sizeof (*s));
+    char path[512];
+
+    sweep_cancel (x);
+    x->sweep_next = clock_mono () + x->cfg.sweep_interval;
+    if (!s)
+        return;
+    s->x = x;
+    x->sweep = s;
+    for (size_t i = 0; i < KUBE_KINDS; i++) {
+        snprintf (path, sizeof (path),
+                  "%s%s/%s?labelSelector=app.kubernetes.io%%2Fmanaged-by%%3Dfluxq%%2C"
+                  "fluxq.io%%2Fcluster%%3D%s",
+                  kube_kinds[i].prefix, x->namespace_, kube_kinds[i].kind,
+                  x->host.cluster_id);
+        s->lists[i].s = s;
+        s->lists[i].kind = i;
+        s->lists[i].req =
+            kube_send (x->kube, "GET", path, NULL, on_sweep_list, &s->lists[i]);
+        s->left += s->lists[i].req != NULL;
+    }
+    if (s->left == 0)
+        sweep_cancel (x);
+}
+
+void sweep_told (struct exec *x, const uint64_t *live, size_t nlive)
+{
+    uint64_t *copy = calloc (nlive + 1, sizeof (live[0]));
+
+    if (!copy)
+        return;
+    if (nlive)
+        memcpy (copy, live, nlive * sizeof (live[0]));
+    free (x->live);
+    x->live = copy;
+    x->nlive = nlive;
+    if (x->swept)
+        return;
+    inventory_strangers (x);
+    sweep_start (x);
+}
+
+void sweep_tick (struct exec *x, double now)
+{
+    if (x->swept && !x->sweep && now >= x->sweep_next)
+        sweep_start (x);
+}

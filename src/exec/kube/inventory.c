@@ -10,6 +10,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/parse.h"
+#include "exec/kube/admit.h"
 
 static const char *text_of (const json_t *o, const char *key)
 {
@@ -113,6 +114,7 @@ static void node_free (struct knode *n)
         free (n->properties[i]);
     free (n->properties);
     free (n->places);
+    json_decref (n->about);
     free (n->name);
     free (n);
 }
@@ -177,6 +179,18 @@ static void on_node_changed (json_t *node, bool is_new, void *arg)
         return;
     if (node_read (x, n, node) == 0)
         node_queue (x, n);
+    json_decref (n->about);
+    n->about = x->queues ? admit_extract (node) : NULL;
+}
+
+void inventory_queues_changed (struct exec *x)
+{
+    struct knode *n, *tmp;
+
+    HASH_ITER (hh, x->nodes, n, tmp) {
+        if (n->about && node_read (x, n, n->about) == 0)
+            node_queue (x, n);
+    }
 }
 
 static void on_node_deleted (const char *ns, const char *name, json_t *node, void *arg)
@@ -190,6 +204,8 @@ static void on_node_deleted (const char *ns, const char *name, json_t *node, voi
     if (!n)
         return;
     n->offered = false;
+    json_decref (n->about);
+    n->about = NULL;
     if (n->down_since == 0)
         n->down_since = clock_mono ();
     node_queue (x, n);

@@ -223,6 +223,19 @@ static void read_installer (const json_t *status, struct podview *v)
     }
 }
 
+/* Another scheduler has the pod, and no place for it. */
+static void read_scheduled (const json_t *status, struct podview *v)
+{
+    const json_t *c;
+    size_t i;
+
+    json_array_foreach (json_object_get (status, "conditions"), i, c) {
+        if (strcmp (text_of (c, "type"), "PodScheduled") == 0
+            && strcmp (text_of (c, "reason"), "Unschedulable") == 0)
+            say (v, POD_WAITING, "its scheduler", text_of (c, "message"));
+    }
+}
+
 void podview_read (const json_t *pod, struct podview *v)
 {
     const json_t *meta = json_object_get (pod, "metadata");
@@ -234,6 +247,7 @@ void podview_read (const json_t *pod, struct podview *v)
     snprintf (v->phase, sizeof (v->phase), "%s", text_of (status, "phase"));
     v->deleting = json_is_string (json_object_get (meta, "deletionTimestamp"));
     v->terminal = strcmp (v->phase, "Succeeded") == 0 || strcmp (v->phase, "Failed") == 0;
+    read_scheduled (status, v);
     json_array_foreach (json_object_get (status, "containerStatuses"), i, container) {
         read_container (container, v);
     }

@@ -86,6 +86,22 @@ test_expect_success 'every kind of wrong value' '
     wrong_value 2:3 "cores" "local:" "  cores: many" &&
     wrong_value 2:3 "memory" "local:" "  memory: lots"
 '
+test_expect_success 'the pods of a queue, and of all' '
+    wrong_value 3:5 "pods: expected a mapping" "queues:" "  gpu:" "    pods: 5" &&
+    wrong_value 4:7 "queue gpu: pods.runtimeclass: unknown key" "queues:" "  gpu:" "    pods:" "      runtimeclass: a" &&
+    wrong_value 4:7 "tolerations: entry 1: operator" "queues:" "  gpu:" "    pods:" "      tolerations: [{key: a, operator: In}]" &&
+    wrong_value 5:9 "pods.node-selector.pool: expected a text" "queues:" "  gpu:" "    pods:" "      node-selector:" \
+        "        pool: 5" &&
+    wrong_value 5:9 "pods.allow.image: unknown key" "queues:" "  gpu:" "    pods:" "      allow:" "        image: [a]" &&
+    wrong_value 5:9 "pods.allow.shm-size: expected an amount" "queues:" "  gpu:" "    pods:" "      allow:" \
+        "        shm-size: some" &&
+    wrong_value 6:11 "volumes.data: volume: expected one" "queues:" "  gpu:" "    pods:" "      allow:" "        volumes:" \
+        "          data: {volume: {}}" &&
+    wrong_value 3:3 "kube.shm-size: expected an amount" "executor: kube" "kube:" "  shm-size: 0" &&
+    printf "%s\n" "queues:" "  gpu: {pods: {node-selector: {pool: gpu}, allow: {runtime-class: [a], volumes: {" \
+        "    d: {volume: {persistentVolumeClaim: {claimName: d}}}}}}}" "kube: {shm-size: 1Gi, tolerations: [{operator: Exists}]}" \
+        >pods.yaml && fluxqd --check --config pods.yaml
+'
 test_expect_success 'what does not go together' '
     wrong_value "[0-9]*:[0-9]*" "default" "queues:" "  a: {default: true}" "  b: {default: true}" &&
     wrong_value "[0-9]*:[0-9]*" "max-time" "queues:" "  a: {default-time: 2h, max-time: 1h}" &&
@@ -114,6 +130,13 @@ test_expect_success 'a queue bounds time and nodes; the refusal says by how much
     id=$(fluxq-submit --hold -q debug -t 1 -N 2 -- true) && fluxq-cancel $id &&
     id=$(fluxq-submit --hold -q debug -- true) && test "$(job_field $id time_limit)" = 60 && fluxq-cancel $id &&
     id=$(fluxq-submit --hold -- true) && test "$(job_field $id time_limit)" = 1800 && fluxq-cancel $id
+'
+test_expect_success 'jobs that are no pods choose nothing of them' '
+    for option in --runtime-class=a --priority-class=a --service-account=a --volume=a:/a --shm-size=1G --host-network; do
+        test_must_fail fluxq-submit $option -- true 2>why && grep -e "${option%%=*}: this broker runs jobs as processes" why || return 1
+    done &&
+    test_must_fail fluxq-submit --volume=a -- true 2>why && grep "volume: expected NAME:PATH" why &&
+    id=$(FLUXQ_HOST_NETWORK=no fluxq-submit --hold -- true) && fluxq-cancel $id
 '
 test_expect_success 'a stopped queue starts nothing and says so; started, it does; others go on' '
     fluxq-ctl queue stop debug &&

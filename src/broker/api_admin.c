@@ -155,21 +155,25 @@ static void add_jobs (struct broker *b, json_t *const *at, size_t n)
 }
 
 /* Once, however often it was asked for. */
-static void add_node (struct broker *b, int i, json_t **at, json_t *list)
+static void add_node (struct broker *b, int i, const char *queue, json_t **at,
+                      json_t *list)
 {
     struct machine_node_info info;
 
-    if (i < 0 || at[i] || node_info (b, i, &info) < 0)
+    if (i < 0 || at[i] || node_info (b, i, &info) < 0
+        || (queue && !broker_node_is_of (b, info.properties, queue)))
         return;
     at[i] = describe_node (&info);
+    json_object_set_new (at[i], "queues", broker_node_queues (b, info.properties));
     add_reservation (b, at[i], info.name);
     add_exact (b, at[i], info.name);
     json_object_set_new (at[i], "jobs", json_array ());
     json_array_append_new (list, at[i]);
 }
 
-/* Of these hosts, or of all. */
-static json_t *describe_nodes (struct broker *b, const struct hostlist *hosts)
+/* Of these hosts, or of all; of this queue, or of any. */
+static json_t *describe_nodes (struct broker *b, const struct hostlist *hosts,
+                               const char *queue)
 {
     json_t *list = json_array (), **at = NULL;
     size_t n = 0;
@@ -183,11 +187,12 @@ static json_t *describe_nodes (struct broker *b, const struct hostlist *hosts)
     }
     if (hosts) {
         for (size_t k = 0; k < hostlist_count (hosts); k++)
-            add_node (b, machine_node_find (b->graph, hostlist_nth (hosts, k)), at, list);
+            add_node (b, machine_node_find (b->graph, hostlist_nth (hosts, k)), queue, at,
+                      list);
     } else {
         for (int i = machine_node_next (b->graph, -1); i >= 0;
              i = machine_node_next (b->graph, i))
-            add_node (b, i, at, list);
+            add_node (b, i, queue, at, list);
     }
     add_jobs (b, at, n);
     free (at);
@@ -198,6 +203,7 @@ void api_nodes (struct broker *b, struct http_request *req, const struct api_pat
 {
     struct error err = { 0 };
     const char *names = http_request_query (req, "names");
+    const char *queue = http_request_query (req, "queue");
     struct hostlist *hosts = names ? hostlist_decode (names, &err) : NULL;
 
     (void)path;
@@ -215,7 +221,12 @@ void api_nodes (struct broker *b, struct http_request *req, const struct api_pat
             return;
         }
     }
-    json_t *list = describe_nodes (b, hosts);
+    if (queue && !config_find_queue (b->config, queue)) {
+        http_reply_problem (req, 404, "unknown-queue", "no queue is named %s", queue);
+        hostlist_destroy (hosts);
+        return;
+    }
+    json_t *list = describe_nodes (b, hosts, queue);
     hostlist_destroy (hosts);
     api_reply_json (req, 200, json_pack ("{s:o}", "nodes", list));
 }

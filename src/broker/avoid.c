@@ -63,15 +63,9 @@ void broker_avoid_prepare (struct broker *b, struct entry *e)
     drop (b, e);
     if (!e->job->avoid || !e->js || e->job->state == JOB_INACTIVE)
         return;
-    struct jobspec without = *e->js; /* all but the constraints is borrowed */
-    json_t *not = json_pack ("{s:[{s:[s]}]}", "not", "hostlist", e->job->avoid);
-    autojson json_t *both = e->js->constraints
-                                ? json_pack ("{s:[O,o]}", "and", e->js->constraints, not )
-                                : not ;
-
-    without.constraints = both;
-    if (both)
-        e->avoiding = match_request_create (&without, &err);
+    autojson json_t *not = json_pack ("{s:[{s:[s]}]}", "not", "hostlist", e->job->avoid);
+    if (not )
+        e->avoiding = broker_request (b, e->js, e->job->queue, not, &err);
     if (e->avoiding)
         b->navoiding++;
     else

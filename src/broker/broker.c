@@ -206,18 +206,26 @@ int exec_check_config (const struct config *c, struct error *err)
                : -EINVAL;
 }
 
+static int find_exec (struct broker *b, struct error *err)
+{
+    if (!(b->ops = find_executor (b->config, err)))
+        return -EINVAL;
+    return broker_queues_init (b) < 0 ? error_set (err, ENOMEM, "out of memory") : 0;
+}
+
 static int init_exec (struct broker *b, struct error *err)
 {
     json_t *section = config_executor_section (b->config, b->config->executor);
 
-    if (!(b->ops = find_executor (b->config, err)))
-        return -EINVAL;
     exec_host_init (b);
     b->host.state_dir = b->config->state_dir;
     b->host.runtime_dir = b->config->runtime_dir;
     b->host.cluster_id = b->config->cluster_id;
     b->host.shell_path = b->config->shell_path;
-    return b->ops->create (&b->host, b->config->doc, section, &b->exec, err);
+    int rc = b->ops->create (&b->host, b->config->doc, section, &b->exec, err);
+    if (rc == 0 && broker_tell_queues (b, b->config) < 0)
+        rc = error_set (err, ENOMEM, "out of memory");
+    return rc;
 }
 
 static char *join (const char *dir, const char *name)
@@ -333,10 +341,11 @@ struct broker *broker_create (uv_loop_t *loop, struct config *config, struct err
     b->recovering = true;
     init_handles (b);
     if (broker_find_operators (config, &b->operators, &b->noperators, err) < 0
-        || init_dirs (b, err) < 0 || init_plan (b, err) < 0 || init_journal (b, err) < 0
-        || nodes_init (b, err) < 0 || init_queues (b, err) < 0
-        || broker_reserve_init (b, err) < 0 || broker_recover (b, err) < 0
-        || init_exec (b, err) < 0 || init_http (b, err) < 0) {
+        || find_exec (b, err) < 0 || init_dirs (b, err) < 0 || init_plan (b, err) < 0
+        || init_journal (b, err) < 0 || nodes_init (b, err) < 0
+        || init_queues (b, err) < 0 || broker_reserve_init (b, err) < 0
+        || broker_recover (b, err) < 0 || init_exec (b, err) < 0
+        || init_http (b, err) < 0) {
         broker_destroy (b);
         return NULL;
     }

@@ -156,7 +156,8 @@ struct broker {
     struct due_heap deadlines;
     uv_timer_t deadline_timer;
     bool plan_due;
-    bool recovering; /* until the executor has listed its nodes */
+    bool recovering;    /* until the executor has listed its nodes */
+    bool queues_select; /* nodes say whose they are, see queuenodes.c */
     bool stopping;
     bool dead;                /* being destroyed: what comes back only frees */
     struct drain *drains;     /* nodes drained by operators, see nodes.c */
@@ -275,6 +276,24 @@ void jobuse_drop (struct entry *e);
 /* -- serialize.c: large starts, one at a time -- */
 /* It is not to be handed to the executor now; broker_starts_due() asks again. */
 bool broker_start_waits (struct broker *b, struct entry *e);
+
+/* -- queuenodes.c: which nodes a queue has -- */
+/* Do they select any? Before a request is made. 0 or -ENOMEM. */
+int broker_queues_init (struct broker *b);
+/* To the executor; the same. */
+int broker_tell_queues (struct broker *b, const struct config *c);
+/* May this configuration take the place of ours? 0 or -EINVAL. */
+int broker_check_queues (const struct broker *b, const struct config *c,
+                         struct error *err);
+/* What a job of the queue (a name, or NULL) asks of the matcher; more: another constraint, or
+ * NULL. As match_request_create(). */
+struct match_request *broker_request (struct broker *b, const struct jobspec *js,
+                                      const char *queue, const json_t *more,
+                                      struct error *err);
+/* By a node's properties: is it one of this queue's, and whose is it (a new reference)? */
+bool broker_node_is_of (const struct broker *b, const char *const *properties,
+                        const char *queue);
+json_t *broker_node_queues (const struct broker *b, const char *const *properties);
 
 /* -- avoid.c: nodes on which a job failed to start -- */
 /* What the job avoids from now on: these nodes (hostlist, or NULL) and those from before;

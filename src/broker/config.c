@@ -1,48 +1,16 @@
 /* config.c - fluxq.yaml into struct config: a table of keys, one loop
  */
-#include "broker/config.h"
+#include "broker/config_private.h"
 
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "common/cut.h"
 #include "common/parse.h"
-#include "exec/mounts.h"
 
-#define QUEUES_MAX 256
-#define NO_PROGRAM "none"
-#define TIMEOUT_MAX 86400.0
 #define SERIALIZE_MAX 1000000
 #define YEARS_MAX (INT64_C (10) * 365 * 86400)
-
-enum kind {
-    KIND_STRING,
-    KIND_DURATION,
-    KIND_TIMEOUT,
-    KIND_INT,
-    KIND_BOOL,
-    KIND_BYTES,
-    KIND_MOUNTS,
-    KIND_STRINGS,
-    KIND_LEVEL,
-    KIND_POLICY,
-    KIND_QUEUE_POLICY,
-    KIND_REQUEUE_ORDER,
-    KIND_LISTEN,
-    KIND_QUEUES,
-    KIND_PRIORITY,
-    KIND_SECTION,
-    KIND_PROGRAM
-};
-
-struct key {
-    const char *name;
-    enum kind kind;
-    size_t offset;
-    int64_t min, max; /* KIND_INT, KIND_BYTES; in "priority:" of durations, too */
-};
 
 #define AT(field) offsetof (struct config, field)
 static const struct key keys[] = {
@@ -83,25 +51,6 @@ static const struct key keys[] = {
 };
 #undef AT
 
-#define AT(field) offsetof (struct config_queue, field)
-static const struct key queue_keys[] = {
-    { "default", KIND_BOOL, AT (is_default), 0, 0 },
-    { "started", KIND_BOOL, AT (started), 0, 0 },
-    { "default-time", KIND_DURATION, AT (default_time), 0, 0 },
-    { "max-time", KIND_DURATION, AT (max_time), 0, 0 },
-    { "start-timeout", KIND_TIMEOUT, AT (timeouts.start), 0, 0 },
-    { "place-timeout", KIND_TIMEOUT, AT (timeouts.place), 0, 0 },
-    { "pull-timeout", KIND_TIMEOUT, AT (timeouts.pull), 0, 0 },
-    { "max-nodes", KIND_INT, AT (max_nodes), 1, INT32_MAX },
-    { "priority", KIND_INT, AT (priority), 0, PRIORITY_QUEUE_MAX },
-    { "image", KIND_STRING, AT (image), 0, 0 },
-    { "mounts", KIND_MOUNTS, AT (mounts), 0, 0 },
-    { "prolog", KIND_PROGRAM, AT (admin.prolog), 0, 0 },
-    { "epilog", KIND_PROGRAM, AT (admin.epilog), 0, 0 },
-    { "prolog-timeout", KIND_TIMEOUT, AT (admin.timeout), 0, 0 },
-};
-#undef AT
-
 #define AT(field) offsetof (struct config_priority, field)
 static const struct key priority_keys[] = {
     { "queue", KIND_INT, AT (weights.queue), 0, PRIORITY_WEIGHT_MAX },
@@ -114,83 +63,19 @@ static const struct key priority_keys[] = {
 };
 #undef AT
 
-/* What the setters need to know about the place they are at. */
-struct place {
-    const struct yaml_doc *doc;
-    const json_t *owner;
-    const char *key;
-    struct error *err;
-};
-
-#define FAIL(p, ...) yaml_error ((p)->doc, (p)->owner, (p)->key, (p)->err, __VA_ARGS__)
-
-static const struct key *find_key (const struct key *table, size_t n, const char *name)
+/* 0, or from key->min on. */
+static int set_bytes (const struct key *key, uint64_t *field, const json_t *value,
+                      const struct place *p)
 {
-    for (size_t i = 0; i < n; i++)
-        if (!strcmp (table[i].name, name))
-            return &table[i];
-    return NULL;
-}
+    int64_t bytes = json_is_integer (value) ? json_integer_value (value) : -1;
 
-static int set_string (char **field, const json_t *value, const struct place *p)
-{
-    const char *text = json_string_value (value);
-    if (!text || !*text)
-        return FAIL (p, "%s: expected a text, got %s", p->key, json_type_name (value));
-    free (*field);
-    *field = strdup (text);
-    return *field ? 0 : error_set (p->err, ENOMEM, "out of memory");
-}
-
-static int set_duration (double *field, const json_t *value, const struct place *p)
-{
-    struct error why = { 0 };
-    if (json_is_number (value) && json_number_value (value) >= 0) {
-        *field = json_number_value (value);
-        return 0;
-    }
-    if (!json_is_string (value)
-        || parse_fsd (json_string_value (value), field, p->key, &why) < 0)
-        return FAIL (p, "%s: expected a duration such as 90s, 5m or 1.5h", p->key);
-    return 0;
-}
-
-/* An administrator's program, which must be there: else each node would be drained for it. */
-static int set_program (char **field, const json_t *value, const struct place *p)
-{
-    const char *path = json_string_value (value);
-    struct stat st;
-
-    if (!path || (*path != '/' && strcmp (path, NO_PROGRAM) != 0))
-        return FAIL (p, "%s: expected the absolute path of a program, or none", p->key);
-    if (*path == '/' && stat (path, &st) < 0)
-        return FAIL (p, "%s: %s: %s", p->key, path, strerror (errno));
-    if (*path == '/' && (!S_ISREG (st.st_mode) || !(st.st_mode & 0111)))
-        return FAIL (p, "%s: %s is no program (chmod +x it)", p->key, path);
-    return set_string (field, value, p);
-}
-
-/* Of a start: there must be an end to it. */
-static int set_timeout (double *field, const json_t *value, const struct place *p)
-{
-    double seconds;
-    int rc = set_duration (&seconds, value, p);
-
-    if (rc == 0 && (seconds < 1 || seconds > TIMEOUT_MAX))
-        return FAIL (p, "%s: must be from 1s to 24h", p->key);
-    if (rc == 0)
-        *field = seconds;
-    return rc;
-}
-
-static int get_int (const struct key *key, const json_t *value, int64_t *ret,
-                    const struct place *p)
-{
-    if (!json_is_integer (value) || json_integer_value (value) < key->min
-        || json_integer_value (value) > key->max)
-        return FAIL (p, "%s: expected an integer from %jd to %jd", p->key,
-                     (intmax_t)key->min, (intmax_t)key->max);
-    *ret = json_integer_value (value);
+    if (json_is_string (value)
+        && parse_bytes (json_string_value (value), &bytes, p->key, NULL) < 0)
+        bytes = -1;
+    if (bytes != 0 && (bytes < key->min || bytes > key->max))
+        return FAIL (p, "%s: expected 0 or an amount from %jd MiB on, such as 512Mi",
+                     p->key, (intmax_t)key->min >> 20);
+    *field = (uint64_t)bytes;
     return 0;
 }
 
@@ -230,147 +115,6 @@ static int set_listen (struct config *c, const json_t *value, const struct place
     return c->listen_host ? 0 : error_set (p->err, ENOMEM, "out of memory");
 }
 
-static int set_bool (bool *field, const json_t *value, const struct place *p)
-{
-    if (!json_is_boolean (value))
-        return FAIL (p, "%s: expected true or false", p->key);
-    *field = json_is_true (value);
-    return 0;
-}
-
-/* 0, or from key->min on. */
-static int set_bytes (const struct key *key, uint64_t *field, const json_t *value,
-                      const struct place *p)
-{
-    int64_t bytes = json_is_integer (value) ? json_integer_value (value) : -1;
-
-    if (json_is_string (value)
-        && parse_bytes (json_string_value (value), &bytes, p->key, NULL) < 0)
-        bytes = -1;
-    if (bytes != 0 && (bytes < key->min || bytes > key->max))
-        return FAIL (p, "%s: expected 0 or an amount from %jd MiB on, such as 512Mi",
-                     p->key, (intmax_t)key->min >> 20);
-    *field = (uint64_t)bytes;
-    return 0;
-}
-
-static int set_mounts (json_t **field, json_t *value, const struct place *p)
-{
-    struct error why = { 0 };
-
-    if (mounts_check (value, &why) < 0)
-        return FAIL (p, "mounts: %s", why.text);
-    *field = json_deep_copy (value);
-    return *field ? 0 : error_set (p->err, ENOMEM, "out of memory");
-}
-
-static int set_queue_value (struct config_queue *q, const struct key *key, json_t *value,
-                            const struct place *p)
-{
-    void *field = (char *)q + key->offset;
-    int64_t number = 0;
-    switch (key->kind) {
-    case KIND_STRING:
-        return set_string (field, value, p);
-    case KIND_DURATION:
-        return set_duration (field, value, p);
-    case KIND_TIMEOUT:
-        return set_timeout (field, value, p);
-    case KIND_PROGRAM:
-        return set_program (field, value, p);
-    case KIND_BOOL:
-        return set_bool (field, value, p);
-    case KIND_MOUNTS:
-        return set_mounts (field, value, p);
-    default:
-        if (get_int (key, value, &number, p) < 0)
-            return -EINVAL;
-        if (key->offset == offsetof (struct config_queue, priority))
-            q->priority = (int)number;
-        else
-            q->max_nodes = number;
-        return 0;
-    }
-}
-
-static bool name_is_good (const char *name)
-{
-    size_t len = strlen (name);
-    return len > 0 && len <= 63
-           && strspn (name,
-                      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")
-                  == len;
-}
-
-static int read_queue (struct config_queue *q, const char *name, json_t *body,
-                       const struct place *p)
-{
-    const char *key;
-    json_t *value;
-
-    q->started = true;
-    if (!name_is_good (name))
-        return FAIL (
-            p, "queues: '%s' is not a queue name (letters, digits, - _ ., at most 63)",
-            name);
-    if (!(q->name = strdup (name)))
-        return error_set (p->err, ENOMEM, "out of memory");
-    if (json_is_null (body))
-        return 0;
-    if (!json_is_object (body))
-        return FAIL (p, "queue %s: expected a mapping of settings", name);
-    json_object_foreach (body, key, value) {
-        struct place at = { p->doc, body, key, p->err };
-        const struct key *k = find_key (queue_keys, ARRAY_SIZE (queue_keys), key);
-        if (!k)
-            return FAIL (&at, "queue %s: unknown key '%s' (see fluxq.yaml(5))", name,
-                         key);
-        if (set_queue_value (q, k, value, &at) < 0)
-            return -EINVAL;
-    }
-    return 0;
-}
-
-static void queue_release (struct config_queue *q)
-{
-    free (q->name);
-    free (q->image);
-    json_decref (q->mounts);
-    free (q->admin.prolog);
-    free (q->admin.epilog);
-}
-
-static int read_queues (struct config *c, json_t *value, const struct place *p)
-{
-    const char *name;
-    json_t *body;
-    size_t n = json_object_size (value);
-
-    if (!json_is_object (value) || n == 0 || n > QUEUES_MAX)
-        return FAIL (p, "queues: expected a mapping of 1 to %d queues", QUEUES_MAX);
-    for (size_t i = 0; i < c->nqueues; i++)
-        queue_release (&c->queues[i]);
-    free (c->queues);
-    c->nqueues = 0;
-    if (!(c->queues = calloc (n, sizeof (*c->queues))))
-        return error_set (p->err, ENOMEM, "out of memory");
-    size_t defaults = 0;
-    json_object_foreach (value, name, body) {
-        struct place at = { p->doc, value, name, p->err };
-        struct config_queue *q = &c->queues[c->nqueues++];
-        if (read_queue (q, name, body, &at) < 0)
-            return -EINVAL;
-        defaults += q->is_default;
-        if (q->max_time > 0 && q->default_time > q->max_time)
-            return FAIL (&at, "queue %s: default-time is more than max-time", name);
-    }
-    if (defaults > 1)
-        return FAIL (p, "queues: only one may have default: true");
-    if (defaults == 0)
-        c->queues[0].is_default = true;
-    return 0;
-}
-
 /* Weights, and times within their bounds. */
 static int read_priority (struct config_priority *c, json_t *body, const struct place *p)
 {
@@ -381,15 +125,16 @@ static int read_priority (struct config_priority *c, json_t *body, const struct 
         return FAIL (p, "priority: expected a mapping of settings");
     json_object_foreach (body, name, value) {
         struct place at = { p->doc, body, name, p->err };
-        const struct key *k = find_key (priority_keys, ARRAY_SIZE (priority_keys), name);
+        const struct key *k =
+            config_find_key (priority_keys, ARRAY_SIZE (priority_keys), name);
         void *field = k ? (char *)c + k->offset : NULL;
         double *seconds = field;
         if (!k)
             return FAIL (&at, "priority: unknown key '%s' (see fluxq.yaml(5))", name);
         if (k->kind == KIND_INT) {
-            if (get_int (k, value, field, &at) < 0)
+            if (value_int (k, value, field, &at) < 0)
                 return -EINVAL;
-        } else if (set_duration (seconds, value, &at) < 0) {
+        } else if (value_duration (seconds, value, &at) < 0) {
             return -EINVAL;
         } else if (*seconds < (double)k->min || *seconds > (double)k->max) {
             return FAIL (&at, "%s: expected a duration from %jd to %jd seconds", name,
@@ -461,21 +206,21 @@ static int set_value (struct config *c, const struct key *key, json_t *value,
 
     switch (key->kind) {
     case KIND_STRING:
-        return set_string (field, value, p);
+        return value_string (field, value, p);
     case KIND_DURATION:
-        return set_duration (field, value, p);
+        return value_duration (field, value, p);
     case KIND_TIMEOUT:
-        return set_timeout (field, value, p);
+        return value_timeout (field, value, p);
     case KIND_BYTES:
         return set_bytes (key, field, value, p);
     case KIND_PROGRAM:
-        return set_program (field, value, p);
+        return value_program (field, value, p);
     case KIND_STRINGS:
         return set_strings (field, value, p);
     case KIND_LISTEN:
         return set_listen (c, value, p);
     case KIND_QUEUES:
-        return read_queues (c, value, p);
+        return config_read_queues (c, value, p);
     case KIND_PRIORITY:
         return read_priority (&c->priority, value, p);
     case KIND_POLICY:
@@ -483,7 +228,7 @@ static int set_value (struct config *c, const struct key *key, json_t *value,
     case KIND_QUEUE_POLICY:
         return set_queue_policy (field, value, p);
     case KIND_BOOL:
-        return set_bool (field, value, p);
+        return value_bool (field, value, p);
     case KIND_REQUEUE_ORDER:
         return set_requeue_order (field, value, p);
     case KIND_SECTION:
@@ -499,7 +244,7 @@ static int set_value (struct config *c, const struct key *key, json_t *value,
         return 0;
     }
     default:
-        if (get_int (key, value, &number, p) < 0)
+        if (value_int (key, value, &number, p) < 0)
             return -EINVAL;
         if (key->offset == offsetof (struct config, start_retries))
             c->start_retries = (unsigned)number;
@@ -607,7 +352,7 @@ struct config *config_load (const char *path, struct error *err)
     }
     json_object_foreach (root, name, value) {
         struct place p = { c->doc, root, name, err };
-        const struct key *key = find_key (keys, ARRAY_SIZE (keys), name);
+        const struct key *key = config_find_key (keys, ARRAY_SIZE (keys), name);
         if (!key) {
             FAIL (&p, "unknown key '%s' (see fluxq.yaml(5))", name);
             goto fail;
@@ -627,8 +372,7 @@ void config_destroy (struct config *c)
 {
     if (!c)
         return;
-    for (size_t i = 0; i < c->nqueues; i++)
-        queue_release (&c->queues[i]);
+    config_release_queues (c);
     for (char **s = c->operators; s && *s; s++)
         free (*s);
     char *texts[] = { c->path,         c->executor,    c->state_dir,    c->runtime_dir,
@@ -637,7 +381,6 @@ void config_destroy (struct config *c)
     for (size_t i = 0; i < ARRAY_SIZE (texts); i++)
         free (texts[i]);
     free (c->operators);
-    free (c->queues);
     yaml_destroy (c->doc);
     json_decref (c->overrides);
     json_decref (c->options);
@@ -679,7 +422,7 @@ static char *program_of (char *own, char *all)
 {
     char *path = own ? own : all;
 
-    return path && strcmp (path, NO_PROGRAM) != 0 ? path : NULL;
+    return path && strcmp (path, CONFIG_NO_PROGRAM) != 0 ? path : NULL;
 }
 
 struct config_admin config_admin_of (const struct config *c, unsigned queue)

@@ -44,6 +44,7 @@ struct config_queue {
     int priority;      /* added to each job's priority, 0..1000 */
     char *image;       /* for jobs without --image, or NULL */
     json_t *mounts;    /* of its pods, see exec/mounts.h, or NULL */
+    json_t *pods;      /* how they are, see exec/podset.h, or NULL */
     struct config_admin admin;
 };
 
@@ -103,6 +104,8 @@ struct config_timeouts config_timeouts_of (const struct config *c, unsigned queu
 struct config_admin config_admin_of (const struct config *c, unsigned queue);
 /* Index in queues, or -ENOENT. */
 int config_queue_index (const struct config *c, const char *name);
+/* How the pods of each queue are, {"batch": {...}}: a new reference, NULL without memory. */
+json_t *config_pods (const struct config *c);
 /* An option: this executor, and (key not NULL) a value in its mapping, over what the file
  * says. Takes value. */
 int config_set_executor (struct config *c, const char *name, const char *key,

@@ -12,6 +12,8 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/cancel.c \
 	src/broker/columns.c \
 	src/broker/config.c \
+	src/broker/config_queue.c \
+	src/broker/config_value.c \
 	src/broker/correspond.c \
 	src/broker/deadline.c \
 	src/broker/depend.c \
@@ -24,8 +26,9 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/limit.c \
 	src/broker/moves.c \
 	src/broker/nodes.c \
-	src/broker/priority.c \
 	src/broker/plan.c \
+	src/broker/priority.c \
+	src/broker/queuenodes.c \
 	src/broker/recover.c \
 	src/broker/relay.c \
 	src/broker/reload.c \

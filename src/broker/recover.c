@@ -18,10 +18,17 @@ struct loading {
 /* All its events were applied. */
 static void settle (struct loading *l)
 {
-    if (!l->last)
+    struct entry *e = l->last;
+    struct error err = { 0 };
+
+    if (!e)
         return;
-    broker_avoid_prepare (l->b, l->last);
-    entry_drop_spec (l->last);
+    if (e->js && !(e->req = broker_request (l->b, e->js, e->job->queue, NULL, &err)))
+        log_error ("job %ju: %s", (uintmax_t)e->id, err.text);
+    if (e->req)
+        e->req = match_request_share (l->b->matcher, e->req);
+    broker_avoid_prepare (l->b, e);
+    entry_drop_spec (e);
     l->last = NULL;
 }
 
@@ -39,14 +46,10 @@ static int on_job (const struct journal_job_row *row, void *arg)
     entry_insert (b, e);
     if (row->inactive)
         return 0;
-    if (!(e->js = jobspec_parse (row->jobspec, row->jobspec_len, &err))
-        || !(e->req = match_request_create (e->js, &err)))
+    if (!(e->js = jobspec_parse (row->jobspec, row->jobspec_len, &err)))
         log_error ("job %ju: %s", (uintmax_t)row->id, err.text);
-    if (e->req)
-        e->req = match_request_share (b->matcher, e->req);
-    if (e->js) {
+    if (e->js)
         entry_take_sizes (e);
-    }
     if (e->js && !row->of) /* a task waits with its array */
         entry_take_depend (e);
     if (e->js)

@@ -19,8 +19,8 @@ static bool same_section (const struct config *a, const struct config *b,
     return x && y ? json_equal (x, y) : !x && !y;
 }
 
-static int check_fixed (const struct config *old, const struct config *new,
-                        struct error *err)
+static int check_fixed (const struct broker *b, const struct config *old,
+                        const struct config *new, struct error *err)
 {
     const struct {
         const char *key;
@@ -38,7 +38,7 @@ static int check_fixed (const struct config *old, const struct config *new,
             return error_set (err, EINVAL,
                               "%s: a change of '%s' needs a restart of fluxqd", new->path,
                               fixed[i].key);
-    return 0;
+    return broker_check_queues (b, new, err);
 }
 
 /* What operators said of queues goes before the file, as after a restart. */
@@ -157,10 +157,15 @@ int broker_reload (struct broker *b, json_t *applied, struct error *err)
         config_destroy (new);
         return error_set (err, ENOMEM, "out of memory");
     }
-    if (check_fixed (b->config, new, err) < 0 || check_queues (b, new, err) < 0
+    if (check_fixed (b, b->config, new, err) < 0 || check_queues (b, new, err) < 0
         || broker_find_operators (new, &operators, &n, err) < 0) {
         config_destroy (new);
         return -EINVAL;
+    }
+    if (broker_tell_queues (b, new) < 0) {
+        free (operators);
+        config_destroy (new);
+        return error_set (err, ENOMEM, "out of memory");
     }
     free (b->operators);
     b->operators = operators;

@@ -155,18 +155,22 @@ static int check (struct submission *s, const char **code, struct error *err)
                           idset_count (e->js->array.tasks), b->config->array_max);
     if (broker_check_deadline (e->js, clock_wall (), err) < 0)
         return -EINVAL;
-    if (!(e->req = match_request_create (e->js, err)))
+    if (!(e->req = broker_request (b, e->js, s->queue, NULL, err)))
         return -EINVAL;
     e->req = match_request_share (b->matcher, e->req);
     entry_take_sizes (e);
-    if (b->ops->check && b->ops->check (b->exec, e->js, s->uid, err) < 0)
+    const struct config_queue *q = config_find_queue (b->config, s->queue);
+    if (b->ops->check
+        && b->ops->check (b->exec, e->js, q->name, q->mounts, s->uid, err) < 0)
         return -EINVAL;
     if (e->js->reservation)
         return broker_reserve_check (b, e, s->uid, s->allow_infeasible, code, err);
     *code = "infeasible";
-    if (!b->recovering && !s->allow_infeasible)
-        return match_satisfiability (b->matcher, e->req, err);
-    return 0;
+    if (b->recovering || s->allow_infeasible)
+        return 0;
+    if ((rc = match_satisfiability (b->matcher, e->req, err)) < 0 && b->queues_select)
+        error_prefix (err, "queue %s", s->queue);
+    return rc;
 }
 
 static json_t *submit_context (const struct submission *s, const struct exec_user *user)

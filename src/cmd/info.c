@@ -6,13 +6,14 @@
 #include "cmd/info_topology.h"
 #include "cmd/show.h"
 
-enum { LONG = 1, TOPOLOGY, NODES, JSON };
+enum { LONG = 1, TOPOLOGY, NODES, QUEUE, JSON };
 
 static const struct option_desc options[] = {
     { "long", 'N', NULL, "a line for each node", LONG, false },
     { "topology", 'T', NULL, "zones, racks, ... as a tree, and what is in each", TOPOLOGY,
       false },
     { "nodes", 'n', "NAMES", "only these nodes: node[1-3]", NODES, false },
+    { "queue", 'q', "NAME", "only nodes that jobs of this queue may have", QUEUE, false },
     { "json", 0, NULL, "the broker's answer in JSON", JSON, false },
     OPTION_END,
 };
@@ -88,7 +89,7 @@ static int run (struct cmd *c)
 {
     struct option_match m;
     bool each = false, json = false, tree = false;
-    const char *names = NULL;
+    const char *names = NULL, *queue = NULL;
     autostrbuf struct strbuf target;
     json_t *o;
 
@@ -107,6 +108,9 @@ static int run (struct cmd *c)
         case NODES:
             names = m.value;
             break;
+        case QUEUE:
+            queue = m.value;
+            break;
         default:
             cmd_usage (c, "'%s' is one word too many", m.value);
         }
@@ -115,6 +119,7 @@ static int run (struct cmd *c)
         return c->status;
     strbuf_adds (&target, "/v1/nodes");
     target_add (&target, "names", names);
+    target_add (&target, "queue", queue);
     if (cmd_get (c, target.buf, &o) != CMD_OK)
         return c->status;
     if (json) {

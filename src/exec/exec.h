@@ -147,8 +147,14 @@ struct exec_ops {
      * end; borrowed. NULL: it has none. */
     const char *const *(*levels) (const struct exec *x);
     void (*destroy) (struct exec *x); /* running jobs go on; handles are closed */
-    /* Check at submit what only the executor knows (an image is needed, ...). */
-    int (*check) (struct exec *x, const struct jobspec *js, uid_t uid, struct error *err);
+    /* How the pods of each queue are: {"batch": {...}, ...}, see podset.h. After create(), and
+     * when it changes. From then on each node has the property "queue:NAME" of each queue
+     * whose node it is, if podset_selects(). NULL: there are no pods. */
+    int (*queues) (struct exec *x, const json_t *sets);
+    /* Check at submit what only the executor knows (an image is needed, ...). queue: its
+     * name; mounts: what the queue has of them, or NULL. */
+    int (*check) (struct exec *x, const struct jobspec *js, const char *queue,
+                  const json_t *mounts, uid_t uid, struct error *err);
     void (*start) (struct exec *x, struct exec_job *job);
     /* After a broker restart, for a job in RUN: pick it up and report ready/finished as
      * if nothing had happened; if it was never started, start it. */

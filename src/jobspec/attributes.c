@@ -7,6 +7,7 @@
 #include "common/pattern.h"
 #include "jobspec/base64.h"
 #include "jobspec/jobspec_private.h"
+#include "jobspec/podwish.h"
 #include "jobspec/script.h"
 #include "jobspec/text.h"
 
@@ -267,6 +268,10 @@ static int parse_fluxq (struct jobspec *js, const json_t *system, struct error *
         rc = take_line (own, "reservation", where, 255, &js->reservation, err);
     if (rc >= 0)
         rc = parse_array (js, own, err);
+    if (rc >= 0)
+        rc = below (own, "pods", where, &js->pods, err);
+    if (rc > 0)
+        rc = podwish_check (js->pods, SYSTEM ".fluxq.pods", err);
     if (rc < 0)
         return rc;
     bool again = false;

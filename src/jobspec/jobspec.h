@@ -25,6 +25,7 @@
  *                              tasks[0].command[0] is JOBSPEC_SCRIPT_COMMAND
  *     fluxq.array              tasks of a job array, "1-100:2%10", see array.h
  *     fluxq.image              container image
+ *     fluxq.pods               what of its pods it chooses itself, see podwish.h
  *     fluxq.submit-dir         where the user submitted, if that is not cwd
  *     fluxq.time-min           seconds to which its duration may be lowered, if it starts sooner so
  *     fluxq.max-wait           seconds for which it holds out for its largest size
@@ -122,6 +123,7 @@ struct jobspec {
     char *input;             /* pattern or NULL: /dev/null */
     bool append;             /* to the output files; else they begin anew with each run */
     char *image;             /* or NULL */
+    json_t *pods;            /* its wishes (podwish.h) or NULL; borrowed from root */
     char *submit_dir;        /* or NULL: cwd */
     int64_t memory_per_node; /* MiB or 0 */
     struct array_spec array; /* tasks NULL: it is no array */

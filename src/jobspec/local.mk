@@ -10,6 +10,7 @@ src_jobspec_libjobspec_a_SOURCES = \
 	src/jobspec/dialect.c \
 	src/jobspec/environment.c \
 	src/jobspec/jobspec.c \
+	src/jobspec/podwish.c \
 	src/jobspec/process.c \
 	src/jobspec/request.c \
 	src/jobspec/requires.c \
@@ -17,6 +18,7 @@ src_jobspec_libjobspec_a_SOURCES = \
 	src/jobspec/script.c \
 	src/jobspec/sizes.c \
 	src/jobspec/stage.c \
+	src/jobspec/submit_environ.c \
 	src/jobspec/submit_jobspec.c \
 	src/jobspec/submit_options.c \
 	src/jobspec/submit_shape.c \
@@ -31,6 +33,7 @@ JOBSPEC_TESTS = \
 	src/jobspec/test/test_datetime \
 	src/jobspec/test/test_dependency \
 	src/jobspec/test/test_jobspec \
+	src/jobspec/test/test_podwish \
 	src/jobspec/test/test_process \
 	src/jobspec/test/test_request \
 	src/jobspec/test/test_requires \
@@ -42,6 +45,7 @@ check_PROGRAMS += $(JOBSPEC_TESTS)
 UNIT_TESTS += $(JOBSPEC_TESTS)
 JOBSPEC_TEST_LIBS = $(JOBSPEC_LIBS) $(CMOCKA_LIBS)
 src_jobspec_test_test_array_LDADD = $(JOBSPEC_TEST_LIBS)
+src_jobspec_test_test_podwish_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_test_test_process_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_test_test_datetime_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_test_test_dependency_LDADD = $(JOBSPEC_TEST_LIBS)

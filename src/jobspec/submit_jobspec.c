@@ -238,6 +238,19 @@ static int process_attributes (json_t *system, json_t *own,
     return job_process_to_json (&p, options, own);
 }
 
+static int pod_attributes (json_t *own, const struct submit_options *so)
+{
+    json_t *pods = so->pods ? json_copy (so->pods) : json_object ();
+    int rc = 0;
+
+    if (so->host_network)
+        rc |= json_object_set_new (pods, "host-network", json_true ());
+    if (json_object_size (pods) > 0)
+        return rc | json_object_set_new (own, "pods", pods);
+    json_decref (pods);
+    return pods ? rc : -ENOMEM;
+}
+
 /* attributes.system.fluxq: what the RFCs have no place for. */
 static int own_attributes (json_t *system, const struct submit_options *so,
                            const struct submit_shape *s, const char *cwd)
@@ -251,6 +264,7 @@ static int own_attributes (json_t *system, const struct submit_options *so,
         rc |= json_object_set_new (own, "array", json_string (so->array));
     if (so->image)
         rc |= json_object_set_new (own, "image", json_string (so->image));
+    rc |= pod_attributes (own, so);
     if (so->reservation)
         rc |= json_object_set_new (own, "reservation", json_string (so->reservation));
     if (so->mem_mib && !s->nodes.count.min)

@@ -2,7 +2,6 @@
  */
 #include "jobspec/submit_options.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 #include <strings.h>
@@ -13,6 +12,7 @@
 #include "jobspec/datetime.h"
 #include "jobspec/environment.h"
 #include "jobspec/jobspec.h"
+#include "jobspec/podwish.h"
 #include "jobspec/requires.h"
 #include "jobspec/text.h"
 
@@ -39,6 +39,12 @@ enum {
     CHDIR,
     EXPORT,
     IMAGE,
+    RUNTIME_CLASS,
+    PRIORITY_CLASS,
+    SERVICE_ACCOUNT,
+    VOLUME,
+    SHM_SIZE,
+    HOST_NETWORK,
     ARRAY,
     DEPENDENCY,
     KILL_INVALID_DEPEND,
@@ -127,6 +133,19 @@ const struct option_desc submit_options_table[] = {
     { "nice", 0, "N", "points by which to lower its priority [0; without N: 100]", NICE,
       true },
     { "image", 0, "IMAGE", "container image to run in, on Kubernetes", IMAGE, false },
+    { "runtime-class", 0, "NAME",
+      "runtime class of its pods, of those that the queue allows", RUNTIME_CLASS, false },
+    { "priority-class", 0, "NAME", "priority class of its pods, the same", PRIORITY_CLASS,
+      false },
+    { "service-account", 0, "NAME", "service account of its pods, the same",
+      SERVICE_ACCOUNT, false },
+    { "volume", 0, "NAME:PATH",
+      "have this volume of the queue's list at PATH; may be given several times", VOLUME,
+      false },
+    { "shm-size", 0, "SIZE", "size of /dev/shm in its pods; MiB, or with K, M, G, T",
+      SHM_SIZE, false },
+    { "host-network", 0, NULL, "use the network of the nodes, which must be whole",
+      HOST_NETWORK, false },
     { "array", 'a', "LIST",
       "one job for each number: 0-15, 1-9:2, 1,4,7; %N behind it: N at a time", ARRAY,
       false },
@@ -179,6 +198,7 @@ void submit_options_release (struct submit_options *so)
     free (so->export);
     free (so->export_file);
     free (so->image);
+    json_decref (so->pods);
     free (so->nodelist);
     free (so->exclude);
     free (so->constraint);
@@ -468,6 +488,30 @@ static int set_image (struct submit_options *so, enum submit_source source,
     return set_string (&so->image, value, wins (so, source, IMAGE), where, err);
 }
 
+static const char *name_of (int id)
+{
+    const struct option_desc *o = submit_options_table;
+
+    while (o->id != id)
+        o++;
+    return o->name;
+}
+
+/* Of its pods; volumes of one source add up, as with set_stage(). */
+static int set_pod (struct submit_options *so, enum submit_source source, int id,
+                    const char *value, const char *where, struct error *err)
+{
+    bool more = so->source_of[id - SUBMIT_OPTION_FIRST] == (int)source + 1;
+    autojson json_t *alone = NULL;
+    int rc = podwish_set (&alone, name_of (id), value, where, err);
+
+    if (rc < 0 || !wins (so, source, id))
+        return rc;
+    if (id == VOLUME && !more && so->pods)
+        json_object_del (so->pods, "volumes");
+    return podwish_set (&so->pods, name_of (id), value, where, err);
+}
+
 static int set_array (struct submit_options *so, enum submit_source source,
                       const char *value, const char *where, struct error *err)
 {
@@ -671,6 +715,14 @@ static int set_option (struct submit_options *so, enum submit_source from, int i
         return set_nice (so, from, value, where, err);
     case IMAGE:
         return set_image (so, from, value, where, err);
+    case RUNTIME_CLASS:
+    case PRIORITY_CLASS:
+    case SERVICE_ACCOUNT:
+    case VOLUME:
+    case SHM_SIZE:
+        return set_pod (so, from, id, value, where, err);
+    case HOST_NETWORK:
+        return set_flag (so, from, id, &so->host_network, value, where, err);
     case ARRAY:
         return set_array (so, from, value, where, err);
     case DEPENDENCY:
@@ -713,74 +765,4 @@ int submit_options_set (struct submit_options *so, enum submit_source source,
     if (o->arg && !o->arg_optional && !value)
         return error_set (err, EINVAL, "%s: needs a value (%s)", where, o->arg);
     return set_option (so, source, o->id, value, where, err);
-}
-
-/* -- environment -- */
-
-/* "FLUXQ_NTASKS_PER_NODE=4" to "ntasks-per-node" and 23, the length up to the '='. False:
- * no name of an option. */
-static bool option_of_variable (const char *entry, char *name, size_t size,
-                                size_t *ret_len)
-{
-    const char *s = entry + 6;
-    size_t n = 0;
-
-    if (strncmp (entry, "FLUXQ_", 6) != 0)
-        return false;
-    for (; *s && *s != '='; s++) {
-        if (n + 1 >= size || islower ((unsigned char)*s))
-            return false;
-        name[n++] = *s == '_' ? '-' : (char)tolower ((unsigned char)*s);
-    }
-    name[n] = '\0';
-    *ret_len = (size_t)(s - entry);
-    return *s == '=';
-}
-
-/* A job finds its own name and sizes in variables that would be options (src/shell/env.c
- * sets them): what is submitted from within it must not inherit those. */
-static bool describes_job (const char *option)
-{
-    static const char *const set_by_agent[] = { "cpus-per-task", "gpus", "job-name",
-                                                "nodelist", "ntasks" };
-
-    for (size_t i = 0; i < ARRAY_SIZE (set_by_agent); i++) {
-        if (!strcmp (option, set_by_agent[i]))
-            return true;
-    }
-    return false;
-}
-
-static bool inside_job (char *const list[])
-{
-    for (; *list; list++) {
-        if (!strncmp (*list, "FLUXQ_JOB_ID=", 13))
-            return true;
-    }
-    return false;
-}
-
-int submit_options_from_environ (struct submit_options *so, char *const environ_list[],
-                                 struct error *err)
-{
-    const bool inside = inside_job (environ_list);
-
-    for (; *environ_list; environ_list++) {
-        char name[32], where[40];
-        const char *value;
-        size_t len;
-        int rc;
-
-        if (!option_of_variable (*environ_list, name, sizeof (name), &len) || !find (name)
-            || (inside && describes_job (name)))
-            continue;
-        value = *environ_list + len + 1;
-        if (!*value)
-            continue;
-        snprintf (where, sizeof (where), "%.*s", (int)len, *environ_list);
-        rc = submit_options_set (so, SUBMIT_FROM_ENVIRONMENT, name, value, where, err);
-        if (rc < 0)
-            return rc;
-    }
-    return 0;
 }

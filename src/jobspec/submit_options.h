@@ -52,6 +52,9 @@
  * --stage-in and --stage-out become shell.options.stage-in and stage-out (stage.h); those of
  * one source add up.
  *
+ * --runtime-class, --priority-class, --service-account, --volume, --shm-size and --host-network
+ * become attributes.system.fluxq.pods (podwish.h); volumes of one source add up.
+ *
  * --nodelist, --exclude and --constraint become attributes.system.constraints (requires.h),
  * all of them together. --nodelist without -N asks for as many nodes as it names, with -N for
  * so many of them.
@@ -105,6 +108,8 @@ struct submit_options {
     char *chdir;       /* -D */
     char *export;      /* --export: ALL, NONE, NAME[=VALUE],... */
     char *image;
+    json_t *pods;               /* what of its pods it chooses (podwish.h), or NULL */
+    bool host_network;          /* --host-network */
     char *array;                /* -a, checked */
     char *reservation;          /* --reservation */
     struct dependencies depend; /* -d */

@@ -7,23 +7,14 @@
 #include <string.h>
 
 #include "common/parse.h"
+#include "exec/podset.h"
 #include "kube/client.h"
 
 #define NODE_GRACE 30.0
 #define NUMBER_MAX 100000
 #define SWEEP_INTERVAL 300.0
 
-enum kind {
-    TEXT,
-    CHOICE,
-    BOOL,
-    DURATION,
-    MAPPING,
-    LIST_OF_MAPPINGS,
-    LIST_OF_TEXTS,
-    NUMBER,
-    TOPOLOGY
-};
+enum kind { TEXT, CHOICE, BOOL, DURATION, NUMBER, TEXTS, TOPOLOGY };
 
 static const struct key {
     const char *name;
@@ -40,20 +31,13 @@ static const struct key {
     { "admin-image", TEXT, offsetof (struct kube_config, admin_image), NULL },
     { "image-pull-policy", CHOICE, offsetof (struct kube_config, pull_policy),
       "Always|IfNotPresent|Never" },
-    { "image-pull-secrets", LIST_OF_TEXTS, offsetof (struct kube_config, pull_secrets),
-      NULL },
-    { "node-selector", MAPPING, offsetof (struct kube_config, node_selector), NULL },
-    { "tolerations", LIST_OF_MAPPINGS, offsetof (struct kube_config, tolerations), NULL },
-    { "notice-taints", LIST_OF_TEXTS, offsetof (struct kube_config, notice_taints),
-      NULL },
+    { "notice-taints", TEXTS, offsetof (struct kube_config, notice_taints), NULL },
     { "topology", TOPOLOGY, offsetof (struct kube_config, topology), NULL },
     { "gpu-resource", TEXT, offsetof (struct kube_config, gpu_resource), NULL },
-    { "service-account", TEXT, offsetof (struct kube_config, service_account), NULL },
     { "cluster-domain", TEXT, offsetof (struct kube_config, cluster_domain), NULL },
     { "grace", DURATION, offsetof (struct kube_config, grace), NULL },
     { "sweep-interval", DURATION, offsetof (struct kube_config, sweep_interval), NULL },
     { "allow-root", BOOL, offsetof (struct kube_config, allow_root), NULL },
-    { "user-entry", BOOL, offsetof (struct kube_config, user_entry), NULL },
     { "pods", CHOICE, offsetof (struct kube_config, pods), "auto|broker|controller" },
     { "request-rate", NUMBER, offsetof (struct kube_config, request_rate), NULL },
     { "request-burst", NUMBER, offsetof (struct kube_config, request_burst), NULL },
@@ -121,27 +105,19 @@ static int read_number (const struct yaml_doc *doc, json_t *config, const struct
     return 0;
 }
 
-static int read_collection (const struct yaml_doc *doc, json_t *config,
-                            const struct key *k, json_t *v, json_t **ret,
-                            struct error *err)
+static int read_texts (const struct yaml_doc *doc, json_t *config, const struct key *k,
+                       json_t *v, json_t **ret, struct error *err)
 {
-    const char *name;
     json_t *item;
     size_t i;
 
-    if (k->kind == MAPPING ? !json_is_object (v) : !json_is_array (v))
-        return yaml_error (doc, config, k->name, err, "kube.%s: expected a %s", k->name,
-                           k->kind == MAPPING ? "mapping" : "list");
-    json_object_foreach (v, name, item) {
-        if (!json_is_string (item))
-            return yaml_error (doc, v, name, err, "kube.%s.%s: expected a string",
-                               k->name, name);
-    }
+    if (!json_is_array (v))
+        return yaml_error (doc, config, k->name, err, "kube.%s: expected a list",
+                           k->name);
     json_array_foreach (v, i, item) {
-        if (k->kind == LIST_OF_TEXTS ? !json_is_string (item) : !json_is_object (item))
-            return yaml_error (doc, config, k->name, err, "kube.%s[%zu]: expected a %s",
-                               k->name, i,
-                               k->kind == LIST_OF_TEXTS ? "string" : "mapping");
+        if (!json_is_string (item))
+            return yaml_error (doc, config, k->name, err,
+                               "kube.%s[%zu]: expected a string", k->name, i);
     }
     json_decref (*ret);
     *ret = json_deep_copy (v);
@@ -167,11 +143,24 @@ static int read_key (const struct yaml_doc *doc, json_t *config, const struct ke
                                "kube.%s: expected true or false", k->name);
         *(bool *)field = json_is_true (v);
         return 0;
+    case TEXTS:
+        return read_texts (doc, config, k, v, field, err);
     case TOPOLOGY:
         return topology_read (doc, config, "kube", TOPOLOGY_LABELS, field, err);
-    default:
-        return read_collection (doc, config, k, v, field, err);
     }
+    return 0;
+}
+
+/* How the pods of all queues are that say nothing else. -ENOENT: no such key. */
+static int read_pod_key (const struct yaml_doc *doc, json_t *config, const char *name,
+                         struct kube_config *c, struct error *err)
+{
+    int rc = podset_check_key (doc, config, name, "kube", err);
+
+    if (rc == 0
+        && json_object_set (c->pod_defaults, name, json_object_get (config, name)) < 0)
+        rc = error_set (err, ENOMEM, "out of memory");
+    return rc;
 }
 
 /* The two keys go together: no image in the one case, one in the other. */
@@ -212,12 +201,13 @@ int kube_config_read (const struct yaml_doc *doc, json_t *config, struct kube_co
                                  .sweep_interval = SWEEP_INTERVAL,
                                  .notice_taints = default_notices (),
                                  .restricted = true,
-                                 .user_entry = true,
                                  .request_rate = KUBE_RATE,
                                  .request_burst = KUBE_BURST,
                                  .gpu_resource = strdup ("nvidia.com/gpu"),
-                                 .cluster_domain = strdup ("cluster.local") };
-    if (!ret->gpu_resource || !ret->cluster_domain || !ret->notice_taints)
+                                 .cluster_domain = strdup ("cluster.local"),
+                                 .pod_defaults = json_object () };
+    if (!ret->gpu_resource || !ret->cluster_domain || !ret->notice_taints
+        || !ret->pod_defaults)
         rc = error_set (err, ENOMEM, "out of memory");
     if (config && !json_is_null (config) && !json_is_object (config))
         rc = yaml_error (doc, config, NULL, err, "kube: expected a mapping");
@@ -228,6 +218,9 @@ int kube_config_read (const struct yaml_doc *doc, json_t *config, struct kube_co
             i++;
         if (rc < 0)
             break;
+        if ((rc = read_pod_key (doc, config, name, ret, err)) != -ENOENT)
+            continue;
+        rc = 0;
         if (strcmp (name, "start-timeout") == 0)
             rc = yaml_error (doc, config, name, err,
                              "kube.start-timeout: it stands outside of kube, beside "
@@ -258,39 +251,10 @@ void kube_config_release (struct kube_config *c)
     free (c->agent_image);
     free (c->pull_policy);
     free (c->gpu_resource);
-    free (c->service_account);
     free (c->cluster_domain);
     free (c->pods);
-    json_decref (c->node_selector);
-    json_decref (c->tolerations);
     json_decref (c->notice_taints);
-    json_decref (c->pull_secrets);
+    json_decref (c->pod_defaults);
     topology_release (&c->topology);
     memset (c, 0, sizeof (*c));
-}
-
-static const char *text_of (const json_t *o, const char *key)
-{
-    const char *s = json_string_value (json_object_get (o, key));
-
-    return s ? s : "";
-}
-
-bool kube_config_tolerates (const struct kube_config *c, const json_t *taint)
-{
-    json_t *t;
-    size_t i;
-
-    json_array_foreach (c->tolerations, i, t) {
-        const char *key = text_of (t, "key"), *effect = text_of (t, "effect");
-        bool exists = strcmp (text_of (t, "operator"), "Exists") == 0;
-
-        if (effect[0] && strcmp (effect, text_of (taint, "effect")) != 0)
-            continue;
-        if (key[0] ? strcmp (key, text_of (taint, "key")) != 0 : !exists)
-            continue;
-        if (exists || strcmp (text_of (t, "value"), text_of (taint, "value")) == 0)
-            return true;
-    }
-    return false;
 }

@@ -17,17 +17,14 @@ struct kube_config {
     char *admin_image;          /* of prolog and epilog; NULL: image */
     char *agent_image;          /* the agent is in it; NULL: it comes by a ConfigMap */
     char *pull_policy;          /* or NULL: Kubernetes' own default */
-    char *gpu_resource, *service_account;
+    char *gpu_resource;
     struct topology topology; /* levels by node labels */
     char *cluster_domain;     /* of the cluster's DNS */
-    json_t *node_selector;    /* object of strings or NULL */
-    json_t *tolerations;      /* array or NULL */
     json_t *notice_taints; /* array of strings: keys of taints that say a node will go */
-    json_t *pull_secrets;  /* array of strings or NULL */
+    json_t *pod_defaults;  /* of queues that say nothing else, see exec/podset.h */
     double grace;          /* seconds that a job's node may be not ready */
     double sweep_interval; /* seconds between two looks for objects of no job */
     bool allow_root;
-    bool user_entry; /* pods have a passwd with the user, see userfiles.h */
     bool restricted; /* pod security profile; false: baseline */
 
     char *pods; /* who makes them: "auto" (NULL too), "broker" or "controller" */
@@ -38,8 +35,5 @@ struct kube_config {
 int kube_config_read (const struct yaml_doc *doc, json_t *config, struct kube_config *ret,
                       struct error *err);
 void kube_config_release (struct kube_config *c);
-
-/* Whether the pods' tolerations (c->tolerations) cover the taint (core/v1 Taint). */
-bool kube_config_tolerates (const struct kube_config *c, const json_t *taint);
 
 #endif

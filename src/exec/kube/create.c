@@ -92,6 +92,7 @@ struct object_source create_source (const struct kjob *k)
 {
     return (struct object_source){ .cfg = &k->x->cfg,
                                    .job = k->job,
+                                   .pods = k->settings,
                                    .cluster = k->x->host.cluster_id,
                                    .namespace_ = k->x->namespace_,
                                    .name = k->name,

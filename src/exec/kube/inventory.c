@@ -113,6 +113,7 @@ static void node_free (struct knode *n)
         free (n->properties[i]);
     free (n->properties);
     free (n->places);
+    json_decref (n->about);
     free (n->name);
     free (n);
 }
@@ -197,6 +198,18 @@ static void on_node_changed (json_t *node, bool is_new, void *arg)
         node_queue (x, n);
     if (n->notice && !had_notice)
         tell_notice (x, n);
+    json_decref (n->about);
+    n->about = x->queues ? admit_extract (node) : NULL;
+}
+
+void inventory_queues_changed (struct exec *x)
+{
+    struct knode *n, *tmp;
+
+    HASH_ITER (hh, x->nodes, n, tmp) {
+        if (n->about && node_read (x, n, n->about) == 0)
+            node_queue (x, n);
+    }
 }
 
 static void on_node_deleted (const char *ns, const char *name, json_t *node, void *arg)
@@ -211,6 +224,8 @@ static void on_node_deleted (const char *ns, const char *name, json_t *node, voi
         return;
     n->offered = n->notice = false;
     n->gone = true;
+    json_decref (n->about);
+    n->about = NULL;
     if (n->down_since == 0)
         n->down_since = clock_mono ();
     node_queue (x, n);

@@ -11,6 +11,7 @@
 #include "common/hostlist.h"
 #include "common/log.h"
 #include "exec/joblaunch.h"
+#include "exec/kube/podspec.h"
 #include "exec/kube/staging.h"
 #include "exec/mounts.h"
 
@@ -419,7 +420,10 @@ struct kjob *kjob_create (struct exec *x, struct exec_job *job, bool recovering)
     object_name (k->name, x->host.cluster_id, job->id, job->attempt);
     strbuf_init (&k->pending, PENDING_MAX);
     strbuf_init (&k->writing, PENDING_MAX);
-    if (fill_launch (k, &err) == 0) {
+    const json_t *set = json_object_get (x->sets, job->queue ? job->queue : "");
+    k->settings =
+        podspec_settle (set ? set : x->cfg.pod_defaults, job, !recovering, &err);
+    if (k->settings && fill_launch (k, &err) == 0) {
         k->pods = calloc (k->launch.nnodes, sizeof (struct kpod *));
         k->place_asked = calloc (k->launch.nnodes, 1);
         k->out = output_create (job, &k->launch);
@@ -454,6 +458,7 @@ void job_free (struct kjob *k)
     strbuf_release (&k->pending);
     strbuf_release (&k->writing);
     launch_release (&k->launch);
+    json_decref (k->settings);
     free (k->pods);
     free (k->place_asked);
     startclock_release (&k->clock);

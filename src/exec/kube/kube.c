@@ -9,6 +9,8 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "exec/kube/podspec.h"
+#include "exec/podset.h"
 
 #define TICK_MS 500
 #define SCRIPT_MAX ((size_t)700 << 10) /* beside the launch file in one ConfigMap */
@@ -51,6 +53,7 @@ static void exec_free (struct exec *x)
 {
     strbuf_release (&x->agent);
     kube_config_release (&x->cfg);
+    json_decref (x->sets);
     free (x->namespace_);
     free (x->live);
     free (x);
@@ -214,8 +217,40 @@ static int check_image (const char *image, struct error *err)
     return 0;
 }
 
-static int kube_exec_check (struct exec *x, const struct jobspec *js, uid_t uid,
-                            struct error *err)
+static int kube_exec_queues (struct exec *x, const json_t *sets)
+{
+    json_t *all = json_object ();
+    const char *name;
+    json_t *set;
+    int rc = 0;
+
+    json_object_foreach ((json_t *)sets, name, set) {
+        rc |= json_object_set_new (all, name, podset_merge (x->cfg.pod_defaults, set));
+    }
+    if (!all || rc < 0) {
+        json_decref (all);
+        return -ENOMEM;
+    }
+    json_decref (x->sets);
+    x->sets = all;
+    x->queues = podset_selects (sets) ? all : NULL;
+    inventory_queues_changed (x);
+    return 0;
+}
+
+static int check_pods (struct exec *x, const struct jobspec *js, const char *queue,
+                       const json_t *mounts, struct error *err)
+{
+    const json_t *set = json_object_get (x->sets, queue);
+
+    if (podset_admit (set, queue, js->pods, mounts, err) < 0)
+        return -EINVAL;
+    autojson json_t *all = podset_merge (set, js->pods);
+    return all ? podspec_check (all, js, err) : error_set (err, ENOMEM, "out of memory");
+}
+
+static int kube_exec_check (struct exec *x, const struct jobspec *js, const char *queue,
+                            const json_t *mounts, uid_t uid, struct error *err)
 {
     if (uid == 0 && !x->cfg.allow_root)
         return error_set (err, EPERM,
@@ -228,7 +263,9 @@ static int kube_exec_check (struct exec *x, const struct jobspec *js, uid_t uid,
         return error_set (
             err, EFBIG, "the script has %zu bytes; on Kubernetes it may have %zu at most",
             js->script_len, SCRIPT_MAX);
-    return js->image ? check_image (js->image, err) : 0;
+    if (js->image && check_image (js->image, err) < 0)
+        return -EINVAL;
+    return check_pods (x, js, queue, mounts, err);
 }
 
 static void kube_exec_start (struct exec *x, struct exec_job *job)
@@ -346,6 +383,7 @@ const struct exec_ops exec_kube = {
     .check_config = kube_exec_check_config,
     .levels = kube_exec_levels,
     .destroy = kube_exec_destroy,
+    .queues = kube_exec_queues,
     .check = kube_exec_check,
     .start = kube_exec_start,
     .recover = kube_exec_recover,

@@ -1,5 +1,6 @@
 # src/exec/kube: jobs as Indexed Jobs. Adds to src_exec_libexec_a_SOURCES.
 src_exec_libexec_a_SOURCES += \
+	src/exec/kube/admit.c \
 	src/exec/kube/agentmap.c \
 	src/exec/kube/config.c \
 	src/exec/kube/create.c \
@@ -18,6 +19,7 @@ src_exec_libexec_a_SOURCES += \
 	src/exec/kube/pods_broker.c \
 	src/exec/kube/pods_controller.c \
 	src/exec/kube/podsize.c \
+	src/exec/kube/podspec.c \
 	src/exec/kube/podview.c \
 	src/exec/kube/pulls.c \
 	src/exec/kube/remove.c \
@@ -34,20 +36,24 @@ if HAVE_CMOCKA
 EXEC_KUBE_TESTS = \
 	src/exec/test/test_agentlink \
 	src/exec/test/test_mounts \
+	src/exec/test/test_podset \
 	src/exec/test/test_startclock \
 	src/exec/kube/test/test_objects \
 	src/exec/kube/test/test_output \
 	src/exec/kube/test/test_podsize \
+	src/exec/kube/test/test_podspec \
 	src/exec/kube/test/test_podview \
 	src/exec/kube/test/test_userfiles
 check_PROGRAMS += $(EXEC_KUBE_TESTS)
 UNIT_TESTS += $(EXEC_KUBE_TESTS)
 src_exec_test_test_agentlink_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_test_test_mounts_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
+src_exec_test_test_podset_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_test_test_startclock_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_objects_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_output_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_podsize_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
+src_exec_kube_test_test_podspec_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_podview_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_userfiles_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 endif

@@ -10,8 +10,6 @@
 #include "common/clock.h"
 #include "kube/quantity.h"
 
-#define CONDITION_TAINT                                                                  \
-    "node.kubernetes.io/" /* what Kubernetes says of a node's state by taints */
 #define CORES_MAX 65536
 #define GPUS_MAX 1024
 
@@ -64,7 +62,9 @@ static int read_labels (struct exec *x, struct knode *n, const json_t *node)
     for (size_t j = 0; n->properties && n->properties[j]; j++)
         free (n->properties[j]);
     free (n->properties);
-    n->properties = calloc (json_object_size (labels) + 1, sizeof (char *));
+    n->nlabels = json_object_size (labels);
+    n->properties =
+        calloc (n->nlabels + json_object_size (x->queues) + 1, sizeof (char *));
     if (!n->properties || read_places (x, n, labels) < 0)
         return -ENOMEM;
     json_object_foreach (labels, key, value) {
@@ -75,20 +75,6 @@ static int read_labels (struct exec *x, struct knode *n, const json_t *node)
         i++;
     }
     return 0;
-}
-
-/* Whether the node's labels have what node-selector asks for. */
-static bool is_selected (struct exec *x, const json_t *node)
-{
-    json_t *labels = json_object_get (json_object_get (node, "metadata"), "labels"),
-           *value;
-    const char *key;
-
-    json_object_foreach (x->cfg.node_selector, key, value) {
-        if (strcmp (text_of (labels, key), json_string_value (value)) != 0)
-            return false;
-    }
-    return true;
 }
 
 static bool is_ready (const json_t *node)
@@ -104,59 +90,37 @@ static bool is_ready (const json_t *node)
     return false;
 }
 
-/* A taint by which somebody announces that the node will go. */
-static bool is_notice (const struct exec *x, const char *key)
-{
-    json_t *item;
-    size_t i;
-
-    json_array_foreach (x->cfg.notice_taints, i, item) {
-        if (strcmp (json_string_value (item), key) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* The node's state from its taints: false when one keeps us out altogether. */
-static bool read_taints (struct exec *x, struct knode *n, const json_t *spec)
+/* A taint by which somebody announces that the node will go (kube.notice-taints). */
+static void read_notice (struct exec *x, struct knode *n, const json_t *spec)
 {
     json_t *taint;
     size_t i;
 
+    n->notice = false;
     json_array_foreach (json_object_get (spec, "taints"), i, taint) {
-        const char *key = text_of (taint, "key"), *effect = text_of (taint, "effect");
-
-        if (is_notice (x, key)) {
-            n->notice = true;
-            n->state = MACHINE_NODE_DRAINED;
-            snprintf (n->reason, sizeof (n->reason), "it is about to go: taint %.96s",
-                      key);
+        if (!admit_is_notice (x->cfg.notice_taints, taint))
             continue;
-        }
-        if (strcmp (effect, "PreferNoSchedule") == 0
-            || kube_config_tolerates (&x->cfg, taint))
-            continue;
-        if (strncmp (key, CONDITION_TAINT, strlen (CONDITION_TAINT)) != 0)
-            return false;
-        key += strlen (CONDITION_TAINT);
-        if (strcmp (key, "not-ready") == 0 || strcmp (key, "unreachable") == 0
-            || strcmp (key, "unschedulable") == 0)
-            continue; /* said by the condition and by spec.unschedulable, too */
+        n->notice = true;
         n->state = MACHINE_NODE_DRAINED;
-        if (!n->notice)
-            snprintf (n->reason, sizeof (n->reason), "%.96s", key);
+        snprintf (n->reason, sizeof (n->reason), "it is about to go: taint %.96s",
+                  text_of (taint, "key"));
     }
-    return true;
 }
 
 static void read_state (struct exec *x, struct knode *n, const json_t *node)
 {
     json_t *spec = json_object_get (node, "spec");
 
-    n->state = MACHINE_NODE_UP;
-    n->reason[0] = 0;
-    n->gone = n->notice = false;
-    n->offered = is_selected (x, node) && read_taints (x, n, spec);
+    const json_t *notices = x->cfg.notice_taints;
+    enum admit it = x->queues
+                        ? admit_queues (x->queues, notices, node,
+                                        n->properties + n->nlabels, n->reason)
+                        : admit_node (x->cfg.pod_defaults, notices, node, n->reason);
+
+    n->gone = false;
+    n->offered = it != ADMIT_NO;
+    n->state = it == ADMIT_DRAINED ? MACHINE_NODE_DRAINED : MACHINE_NODE_UP;
+    read_notice (x, n, spec);
     if (json_is_true (json_object_get (spec, "unschedulable"))) {
         n->state = MACHINE_NODE_DRAINED;
         if (!n->notice)

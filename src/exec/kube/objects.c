@@ -9,6 +9,7 @@
 
 #include "common/macros.h"
 #include "common/sha256.h"
+#include "exec/kube/podspec.h"
 #include "exec/kube/userfiles.h"
 #include "exec/mounts.h"
 #include "jobspec/base64.h"
@@ -267,6 +268,11 @@ static int add_directory (const struct object_source *src, json_t *volumes,
     return rc;
 }
 
+static bool wants_userfiles (const struct object_source *src)
+{
+    return !json_is_false (json_object_get (src->pods, "user-entry"));
+}
+
 static json_t *container (const struct object_source *src)
 {
     const char *image = src->job->js->image ? src->job->js->image : src->cfg->image;
@@ -285,7 +291,7 @@ static json_t *container (const struct object_source *src)
     if (c
         && (mounts_add_places (src->job->mounts, json_object_get (c, "volumeMounts")) < 0
             || add_directory (src, NULL, json_object_get (c, "volumeMounts")) < 0
-            || (src->cfg->user_entry
+            || (wants_userfiles (src)
                 && userfiles_add_places (src->job, json_object_get (c, "volumeMounts"))
                        < 0))) {
         json_decref (c);
@@ -314,7 +320,7 @@ static json_t *job_items (const struct object_source *src)
         json_array_append_new (items, volume_item (POD_EPILOG, program));
     for (size_t i = 0; src->inputs && i < src->inputs->n; i++)
         json_array_append_new (items, volume_item (src->inputs->v[i].name, 0444));
-    if (src->cfg->user_entry)
+    if (wants_userfiles (src))
         userfiles_add_items (src->job, items);
     return items;
 }
@@ -358,7 +364,6 @@ static json_t *volumes (const struct object_source *src)
 
 static json_t *pod_spec (const struct object_source *src)
 {
-    const struct kube_config *cfg = src->cfg;
     int grace =
         TERMINATION_GRACE + (src->job->epilog ? (int)ceil (src->job->admin_timeout) : 0);
     json_t *spec = json_pack (
@@ -366,8 +371,7 @@ static json_t *pod_spec (const struct object_source *src)
         "Never", "terminationGracePeriodSeconds", grace, "enableServiceLinks", 0,
         "automountServiceAccountToken", 0, "securityContext", pod_security (src),
         "containers", container (src), "volumes", volumes (src));
-    json_t *name, *init;
-    size_t i;
+    json_t *containers = json_object_get (spec, "containers"), *init;
 
     if (!spec)
         return NULL;
@@ -377,20 +381,9 @@ static json_t *pod_spec (const struct object_source *src)
     json_decref (init);
     if (src->job->r->nranks > 1)
         json_object_set_new (spec, "subdomain", json_string (src->name));
-    if (cfg->service_account)
-        json_object_set_new (spec, "serviceAccountName",
-                             json_string (cfg->service_account));
-    if (cfg->node_selector)
-        json_object_set (spec, "nodeSelector", cfg->node_selector);
-    if (cfg->tolerations)
-        json_object_set (spec, "tolerations", cfg->tolerations);
-    if (cfg->pull_secrets) {
-        json_t *list = json_array ();
-
-        json_array_foreach (cfg->pull_secrets, i, name) {
-            json_array_append_new (list, json_pack ("{s:O}", "name", name));
-        }
-        json_object_set_new (spec, "imagePullSecrets", list);
+    if (podspec_apply (src->pods, spec, json_array_get (containers, 0)) < 0) {
+        json_decref (spec);
+        return NULL;
     }
     return spec;
 }
@@ -444,7 +437,7 @@ json_t *object_configmap (const struct object_source *src, const char *uid,
         rc |= json_object_set_new (
             data, file->name, object_bytes (file->data ? file->data : "", file->len));
     }
-    if (src->cfg->user_entry)
+    if (wants_userfiles (src))
         rc |= userfiles_add_data (src->job, data);
     if (rc < 0) {
         json_decref (data);

@@ -44,6 +44,7 @@
 struct object_source {
     const struct kube_config *cfg;
     const struct exec_job *job;
+    const json_t *pods; /* how they are, see exec/podset.h; or NULL */
     const char *cluster, *namespace_, *name; /* name: the job's objects' */
     const char *agent;                       /* name of the agent's ConfigMap */
     const char *agent_digest;                /* first digits of its SHA-256 */

@@ -11,6 +11,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "exec/kube/podspec.h"
 #include "exec/kube/rights.h"
 
 #define LOOK_AGAIN 10.0
@@ -115,6 +116,7 @@ const struct podmaker *podmaker_choose (struct kjob *k)
     enum wanted wanted = wanted_by (&x->cfg);
 
     if (wanted == WANT_CONTROLLER || has_claims (k->job->mounts)
+        || podspec_is_placed_by_other (k->settings)
         || (wanted == WANT_AUTO && x->pods_rights.dropped))
         return &pods_controller;
     if (!look (x))

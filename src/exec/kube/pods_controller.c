@@ -7,10 +7,26 @@
  */
 #include "exec/kube/podmaker.h"
 
+#include "exec/kube/podspec.h"
+
 static struct pod_request request (const struct rset *r, uint32_t rank)
 {
     (void)rank;
     return object_request (r);
+}
+
+/* Or the word to another scheduler that it is to be bound there. */
+static bool send_binding (struct kjob *k, uint32_t rank, const char *pod)
+{
+    bool other = podspec_is_placed_by_other (k->settings);
+    const char *node = job_node_name (k, rank);
+    char path[512];
+
+    snprintf (path, sizeof (path), PATH_CORE "%s/pods/%s%s", k->x->namespace_, pod,
+              other ? "" : "/binding");
+    return call_send (k, CALL_PLACE, rank, other ? "PATCH" : "POST", path,
+                      other ? podspec_place (node)
+                            : object_binding (k->x->namespace_, pod, node));
 }
 
 /* Index 0 first: the others look for it as soon as they run. */
@@ -18,17 +34,13 @@ static void place (struct kjob *k)
 {
     for (uint32_t r = 0; r < k->launch.nnodes; r++) {
         struct kpod *p = k->pods[r];
-        char path[512];
 
         if (p && p->node && r == 0)
             k->place0_done = true;
         if (!p || p->node || k->place_asked[r] || (r > 0 && !k->place0_done))
             continue;
-        snprintf (path, sizeof (path), PATH_CORE "%s/pods/%s/binding", k->x->namespace_,
-                  p->name);
         k->place_asked[r] = 1;
-        if (!call_send (k, CALL_PLACE, r, "POST", path,
-                        object_binding (k->x->namespace_, p->name, job_node_name (k, r))))
+        if (!send_binding (k, r, p->name))
             job_start_failed (k, true, "out of memory");
     }
 }

@@ -272,6 +272,19 @@ static void read_finalizers (const json_t *meta, struct podview *v)
     clean (v->finalizer);
 }
 
+/* Another scheduler has the pod, and no place for it. */
+static void read_scheduled (const json_t *status, struct podview *v)
+{
+    const json_t *c;
+    size_t i;
+
+    json_array_foreach (json_object_get (status, "conditions"), i, c) {
+        if (strcmp (text_of (c, "type"), "PodScheduled") == 0
+            && strcmp (text_of (c, "reason"), "Unschedulable") == 0)
+            say (v, POD_WAITING, "its scheduler", text_of (c, "message"));
+    }
+}
+
 void podview_read (const json_t *pod, struct podview *v)
 {
     const json_t *meta = json_object_get (pod, "metadata");
@@ -284,6 +297,7 @@ void podview_read (const json_t *pod, struct podview *v)
     v->deleting = json_is_string (json_object_get (meta, "deletionTimestamp"));
     read_finalizers (meta, v);
     v->terminal = strcmp (v->phase, "Succeeded") == 0 || strcmp (v->phase, "Failed") == 0;
+    read_scheduled (status, v);
     json_array_foreach (json_object_get (status, "containerStatuses"), i, container) {
         read_container (container, v);
     }

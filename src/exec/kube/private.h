@@ -39,6 +39,7 @@
 #include "common/sha256.h"
 #include "exec/agentlink.h"
 #include "exec/exec.h"
+#include "exec/kube/admit.h"
 #include "exec/kube/config.h"
 #include "exec/kube/objects.h"
 #include "exec/kube/output.h"
@@ -57,12 +58,14 @@ struct knode {
     bool offered;                 /* the cluster has it and its taints let us in */
     bool told;                    /* the broker knows it */
     struct machine_place *places; /* machine_places_copy(), or NULL */
-    char **properties;            /* "key=value" of its labels, NULL-terminated */
-    struct podsize size;          /* allocatable, exactly */
-    uint32_t cores, gpus;         /* ... in whole ones, as it is offered */
+    char **properties; /* "key=value" of its labels, "queue:NAME"; NULL-terminated */
+    size_t nlabels;
+    json_t *about;        /* what it was read from, while queues select nodes; or NULL */
+    struct podsize size;  /* allocatable, exactly */
+    uint32_t cores, gpus; /* ... in whole ones, as it is offered */
     int64_t memory_mib;
     enum machine_node_state state;
-    char reason[128];
+    char reason[ADMIT_REASON];
     bool gone;         /* deleted from the cluster */
     bool notice;       /* somebody has announced that it will go (kube.notice-taints) */
     double down_since; /* clock_mono(), 0: ready; a node that is gone counts as down */
@@ -140,6 +143,7 @@ struct kjob {
     bool poked;
     struct kjob *next_poked;
     struct launch launch;
+    json_t *settings; /* of its pods, see exec/podset.h */
     bool recovering;
     /* objects */
     char uid[64];                          /* of the Job, "" until it is there */
@@ -216,6 +220,8 @@ struct pods_rights {          /* podmaker.c */
 struct exec {
     struct exec_host host;
     struct kube_config cfg;
+    json_t *sets;   /* of the queues' pods, by name; see exec/podset.h */
+    json_t *queues; /* the same if they say which nodes they have, else NULL */
     char *namespace_;
     struct httpc *http;
     struct kube *kube;
@@ -253,7 +259,8 @@ struct exec {
 /* inventory.c */
 int inventory_start (struct exec *x, struct error *err);
 void inventory_stop (struct exec *x);
-void inventory_flush (struct exec *x); /* tell the broker what has changed */
+void inventory_flush (struct exec *x);          /* tell the broker what has changed */
+void inventory_queues_changed (struct exec *x); /* x->queues: whose are the nodes now? */
 void inventory_adopt (struct kjob *k); /* pods that are there already become the job's */
 void inventory_abandon (struct kjob *k);
 /* After the sweep: count the pods that no job wants. */

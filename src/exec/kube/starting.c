@@ -174,13 +174,26 @@ static const char *what_it_does (const struct kpod *p)
                             : "its kubelet has not taken the pod";
 }
 
+/* The other scheduler, that is, which is to bind it to our node (podspec.h). */
+static bool scheduler_refuses (const struct kpod *p)
+{
+    return p && !p->node && p->view.trouble == POD_WAITING;
+}
+
 static void late_place (struct kjob *k, const char *limit)
 {
     autofree char *nodes = nodes_at_fault (k, START_LATE_PLACE);
+    const char *why = "";
     bool made = true;
 
-    for (uint32_t r = 0; r < k->launch.nnodes; r++)
+    for (uint32_t r = 0; r < k->launch.nnodes; r++) {
         made &= k->pods[r] != NULL;
+        if (!scheduler_refuses (k->pods[r]))
+            continue;
+        job_blame (k, r, false); /* another node may do */
+        if (!why[0])
+            why = k->pods[r]->view.text;
+    }
     if (k->phase == K_CREATE && !k->uid[0])
         job_start_failed (k, true, "the API server took no job for %s", limit);
     else if (k->phase == K_CREATE)
@@ -188,9 +201,9 @@ static void late_place (struct kjob *k, const char *limit)
     else if (!made)
         k->maker->missing (k, limit);
     else
-        job_start_failed (k, true, "%u of %zu ranks are not placed after %s: %s",
+        job_start_failed (k, true, "%u of %zu ranks are not placed after %s: %s%s%s",
                           count_at_fault (k, START_LATE_PLACE), k->launch.nnodes, limit,
-                          nodes ? nodes : "");
+                          nodes ? nodes : "", why[0] ? "; " : "", why);
 }
 
 /* Where several pull, and all still do, it is the registry that is slow, and no node is better. */

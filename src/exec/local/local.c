@@ -156,9 +156,17 @@ static int check_config (const struct yaml_doc *doc, json_t *config, struct erro
     return rc;
 }
 
-static int check (struct exec *x, const struct jobspec *js, uid_t uid, struct error *err)
+static int check (struct exec *x, const struct jobspec *js, const char *queue,
+                  const json_t *mounts, uid_t uid, struct error *err)
 {
-    (void)x, (void)uid;
+    const char *pods = json_object_iter_key (json_object_iter (js->pods));
+
+    (void)x, (void)uid, (void)queue, (void)mounts;
+    if (pods)
+        return error_set (err, EINVAL,
+                          "--%s: this broker runs jobs as processes of its own machine, "
+                          "without pods; leave it out",
+                          strcmp (pods, "volumes") ? pods : "volume");
     if (js->image)
         return error_set (err, EINVAL,
                           "--image: this broker runs jobs as processes of its own "

@@ -455,7 +455,7 @@ static void test_config_refused (void **state)
         { "kube: {start-timeout: 5m}\n", "outside of kube" },
         { "kube: {allow-root: 1}\n", "true or false" },
         { "kube: {tolerations: {a: b}}\n", "expected a list" },
-        { "kube: {tolerations: [a]}\n", "tolerations[0]" },
+        { "kube: {tolerations: [a]}\n", "kube.tolerations: entry 1" },
         { "kube: {node-selector: {a: 1}}\n", "node-selector.a" },
         { "kube: {image: ''}\n", "expected a string" },
         { "kube: {agent-delivery: ftp}\n", "configmap|image" },
@@ -482,36 +482,6 @@ static void test_config_refused (void **state)
     assert_int_equal (read_config ("kube: {grace: 1m, security: baseline}\n", NULL), 0);
 }
 
-static bool tolerates (const char *tolerations, const char *taint)
-{
-    struct kube_config c = { .tolerations = json_loads (tolerations, 0, NULL) };
-    json_t *t = json_loads (taint, 0, NULL);
-    bool yes = kube_config_tolerates (&c, t);
-
-    json_decref (t);
-    json_decref (c.tolerations);
-    return yes;
-}
-
-static void test_tolerations (void **state)
-{
-    static const char taint[] =
-        "{\"key\":\"k\",\"value\":\"v\",\"effect\":\"NoSchedule\"}";
-
-    (void)state;
-    assert_true (tolerates ("[{\"key\":\"k\",\"value\":\"v\"}]", taint));
-    assert_true (
-        tolerates ("[{\"key\":\"x\"},{\"key\":\"k\",\"operator\":\"Exists\"}]", taint));
-    assert_true (tolerates ("[{\"operator\":\"Exists\"}]", taint));
-    assert_true (
-        tolerates ("[{\"key\":\"k\",\"value\":\"v\",\"effect\":\"NoSchedule\"}]", taint));
-    assert_false (tolerates ("[{\"key\":\"k\",\"value\":\"w\"}]", taint));
-    assert_false (
-        tolerates ("[{\"key\":\"k\",\"value\":\"v\",\"effect\":\"NoExecute\"}]", taint));
-    assert_false (tolerates ("[{}]", taint)); /* an empty key needs Exists */
-    assert_false (tolerates ("[]", taint));
-}
-
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -525,7 +495,6 @@ int main (void)
         cmocka_unit_test (test_status),
         cmocka_unit_test (test_owned),
         cmocka_unit_test (test_config_refused),
-        cmocka_unit_test (test_tolerations),
     };
 
     return cmocka_run_group_tests (tests, setup, teardown);

@@ -232,12 +232,30 @@ static void test_evicted (void **state)
     assert_int_equal (v.trouble, POD_FINE);
 }
 
+/* Another scheduler's word is told at the time limit; that a gate keeps it is nobody's fault. */
+static void test_scheduler (void **state)
+{
+    struct podview v = view_of (
+        "{\"status\":{\"phase\":\"Pending\",\"conditions\":[{\"type\":\"PodScheduled\","
+        "\"status\":\"False\",\"reason\":\"Unschedulable\",\"message\":\"0/3 "
+        "nodes\"}]}}");
+
+    (void)state;
+    assert_int_equal (v.trouble, POD_WAITING);
+    assert_string_equal (v.text, "its scheduler: 0/3 nodes");
+    v = view_of (
+        "{\"status\":{\"phase\":\"Pending\",\"conditions\":[{\"type\":\"PodScheduled\","
+        "\"status\":\"False\",\"reason\":\"SchedulingGated\",\"message\":\"gates\"}]}}");
+    assert_int_equal (v.trouble, POD_FINE);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (test_reasons),   cmocka_unit_test (test_views),
         cmocka_unit_test (test_evicted),   cmocka_unit_test (test_prolog_and_epilog),
-        cmocka_unit_test (test_installer), cmocka_unit_test (test_hostile),
+        cmocka_unit_test (test_installer), cmocka_unit_test (test_scheduler),
+        cmocka_unit_test (test_hostile),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);

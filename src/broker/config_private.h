@@ -1,0 +1,67 @@
+/* config_private.h - what the files of config.h share: keys, and values of one kind each
+ *
+ *     config.c         the whole file        config_value.c   values
+ *     config_queue.c   the mapping queues
+ */
+#ifndef FLUXQ_BROKER_CONFIG_PRIVATE_H
+#define FLUXQ_BROKER_CONFIG_PRIVATE_H
+
+#include "broker/config.h"
+
+#define CONFIG_NO_PROGRAM "none" /* not even the one of all queues */
+
+enum kind {
+    KIND_STRING,
+    KIND_DURATION,
+    KIND_TIMEOUT,
+    KIND_INT,
+    KIND_BOOL,
+    KIND_BYTES,
+    KIND_MOUNTS,
+    KIND_PODS,
+    KIND_STRINGS,
+    KIND_LEVEL,
+    KIND_POLICY,
+    KIND_QUEUE_POLICY,
+    KIND_REQUEUE_ORDER,
+    KIND_LISTEN,
+    KIND_QUEUES,
+    KIND_PRIORITY,
+    KIND_SECTION,
+    KIND_PROGRAM
+};
+
+struct key {
+    const char *name;
+    enum kind kind;
+    size_t offset;
+    int64_t min, max; /* KIND_INT, KIND_BYTES; in "priority:" of durations, too */
+};
+
+/* What the setters need to know about the place they are at. */
+struct place {
+    const struct yaml_doc *doc;
+    json_t *owner;
+    const char *key;
+    struct error *err;
+};
+
+#define FAIL(p, ...) yaml_error ((p)->doc, (p)->owner, (p)->key, (p)->err, __VA_ARGS__)
+
+const struct key *config_find_key (const struct key *table, size_t n, const char *name);
+
+/* Each: 0 and the field is set, or -EINVAL with file, line and column, or -ENOMEM. Texts are
+ * owned by the field; what it had is freed. */
+int value_string (char **field, const json_t *value, const struct place *p);
+int value_duration (double *field, const json_t *value, const struct place *p);
+int value_timeout (double *field, const json_t *value, const struct place *p);
+int value_program (char **field, const json_t *value, const struct place *p);
+int value_bool (bool *field, const json_t *value, const struct place *p);
+int value_int (const struct key *key, const json_t *value, int64_t *ret,
+               const struct place *p);
+
+/* The mapping queues, in place of those of c. */
+int config_read_queues (struct config *c, json_t *value, const struct place *p);
+void config_release_queues (struct config *c);
+
+#endif

@@ -1,0 +1,89 @@
+/* config_value.c - values of fluxq.yaml, of one kind each; see config_private.h
+ */
+#include "broker/config_private.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "common/parse.h"
+
+#define TIMEOUT_MAX 86400.0
+
+const struct key *config_find_key (const struct key *table, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp (table[i].name, name))
+            return &table[i];
+    return NULL;
+}
+
+int value_string (char **field, const json_t *value, const struct place *p)
+{
+    const char *text = json_string_value (value);
+    if (!text || !*text)
+        return FAIL (p, "%s: expected a text, got %s", p->key, json_type_name (value));
+    free (*field);
+    *field = strdup (text);
+    return *field ? 0 : error_set (p->err, ENOMEM, "out of memory");
+}
+
+int value_duration (double *field, const json_t *value, const struct place *p)
+{
+    struct error why = { 0 };
+    if (json_is_number (value) && json_number_value (value) >= 0) {
+        *field = json_number_value (value);
+        return 0;
+    }
+    if (!json_is_string (value)
+        || parse_fsd (json_string_value (value), field, p->key, &why) < 0)
+        return FAIL (p, "%s: expected a duration such as 90s, 5m or 1.5h", p->key);
+    return 0;
+}
+
+/* An administrator's program, which must be there: else each node would be drained for it. */
+int value_program (char **field, const json_t *value, const struct place *p)
+{
+    const char *path = json_string_value (value);
+    struct stat st;
+
+    if (!path || (*path != '/' && strcmp (path, CONFIG_NO_PROGRAM) != 0))
+        return FAIL (p, "%s: expected the absolute path of a program, or none", p->key);
+    if (*path == '/' && stat (path, &st) < 0)
+        return FAIL (p, "%s: %s: %s", p->key, path, strerror (errno));
+    if (*path == '/' && (!S_ISREG (st.st_mode) || !(st.st_mode & 0111)))
+        return FAIL (p, "%s: %s is no program (chmod +x it)", p->key, path);
+    return value_string (field, value, p);
+}
+
+/* Of a start: there must be an end to it. */
+int value_timeout (double *field, const json_t *value, const struct place *p)
+{
+    double seconds;
+    int rc = value_duration (&seconds, value, p);
+
+    if (rc == 0 && (seconds < 1 || seconds > TIMEOUT_MAX))
+        return FAIL (p, "%s: must be from 1s to 24h", p->key);
+    if (rc == 0)
+        *field = seconds;
+    return rc;
+}
+
+int value_int (const struct key *key, const json_t *value, int64_t *ret,
+               const struct place *p)
+{
+    if (!json_is_integer (value) || json_integer_value (value) < key->min
+        || json_integer_value (value) > key->max)
+        return FAIL (p, "%s: expected an integer from %jd to %jd", p->key,
+                     (intmax_t)key->min, (intmax_t)key->max);
+    *ret = json_integer_value (value);
+    return 0;
+}
+
+int value_bool (bool *field, const json_t *value, const struct place *p)
+{
+    if (!json_is_boolean (value))
+        return FAIL (p, "%s: expected true or false", p->key);
+    *field = json_is_true (value);
+    return 0;
+}

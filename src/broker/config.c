@@ -34,7 +34,8 @@ enum kind {
     KIND_QUEUES,
     KIND_PRIORITY,
     KIND_SECTION,
-    KIND_PROGRAM
+    KIND_PROGRAM,
+    KIND_PLACEMENT
 };
 
 struct key {
@@ -66,6 +67,7 @@ static const struct key keys[] = {
     { "pull-timeout", KIND_TIMEOUT, AT (timeouts.pull), 0, 0 },
     { "start-serialize", KIND_INT, AT (start_serialize), 0, SERIALIZE_MAX },
     { "drain-after-failures", KIND_INT, AT (drain_after_failures), 0, 1000 },
+    { "switches-wait", KIND_DURATION, AT (switches_wait), 0, 0 },
     { "propagate-nice", KIND_BOOL, AT (propagate_nice), 0, 0 },
     { "requeue", KIND_BOOL, AT (requeue), 0, 0 },
     { "requeue-order", KIND_REQUEUE_ORDER, AT (requeue_at_end), 0, 0 },
@@ -93,6 +95,7 @@ static const struct key queue_keys[] = {
     { "place-timeout", KIND_TIMEOUT, AT (timeouts.place), 0, 0 },
     { "pull-timeout", KIND_TIMEOUT, AT (timeouts.pull), 0, 0 },
     { "max-nodes", KIND_INT, AT (max_nodes), 1, INT32_MAX },
+    { "placement", KIND_PLACEMENT, AT (placement), 0, 0 },
     { "priority", KIND_INT, AT (priority), 0, PRIORITY_QUEUE_MAX },
     { "image", KIND_STRING, AT (image), 0, 0 },
     { "mounts", KIND_MOUNTS, AT (mounts), 0, 0 },
@@ -254,6 +257,17 @@ static int set_bytes (const struct key *key, uint64_t *field, const json_t *valu
     return 0;
 }
 
+static int set_placement (struct placement *field, const json_t *value,
+                          const struct place *p)
+{
+    struct error why = { 0 };
+    const char *text = json_string_value (value);
+
+    return placement_parse (text ? text : "", field, "placement", &why) < 0
+               ? FAIL (p, "%s", why.text)
+               : 0;
+}
+
 static int set_mounts (json_t **field, json_t *value, const struct place *p)
 {
     struct error why = { 0 };
@@ -282,6 +296,8 @@ static int set_queue_value (struct config_queue *q, const struct key *key, json_
         return set_bool (field, value, p);
     case KIND_MOUNTS:
         return set_mounts (field, value, p);
+    case KIND_PLACEMENT:
+        return set_placement (field, value, p);
     default:
         if (get_int (key, value, &number, p) < 0)
             return -EINVAL;
@@ -538,6 +554,7 @@ struct config *config_default (void)
     c->start_retries = 5;
     c->timeouts = (struct config_timeouts){ .start = 300, .pull = 1800 };
     c->drain_after_failures = 3;
+    c->switches_wait = 300;
     c->admin.timeout = 60;
     c->requeue = true;
     c->grace = 30;

@@ -25,6 +25,7 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/moves.c \
 	src/broker/nodes.c \
 	src/broker/priority.c \
+	src/broker/placing.c \
 	src/broker/plan.c \
 	src/broker/recover.c \
 	src/broker/relay.c \

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "broker/broker.h"
+#include "broker/placing.h"
 #include "common/log.h"
 
 struct loading {
@@ -25,6 +26,14 @@ static void settle (struct loading *l)
     l->last = NULL;
 }
 
+/* As submitted; it may have been removed since. */
+static unsigned queue_of (const struct broker *b, const struct jobspec *js)
+{
+    int i = js->queue ? config_queue_index (b->config, js->queue) : -ENOENT;
+
+    return (unsigned)(i >= 0 ? i : config_default_queue (b->config) - b->config->queues);
+}
+
 static int on_job (const struct journal_job_row *row, void *arg)
 {
     struct loading *l = arg;
@@ -40,10 +49,8 @@ static int on_job (const struct journal_job_row *row, void *arg)
     if (row->inactive)
         return 0;
     if (!(e->js = jobspec_parse (row->jobspec, row->jobspec_len, &err))
-        || !(e->req = match_request_create (e->js, &err)))
+        || placing_make_again (b, e, queue_of (b, e->js), &err) < 0)
         log_error ("job %ju: %s", (uintmax_t)row->id, err.text);
-    if (e->req)
-        e->req = match_request_share (b->matcher, e->req);
     if (e->js) {
         entry_take_sizes (e);
     }

@@ -11,6 +11,7 @@
 
 #include "broker/api.h"
 #include "broker/broker.h"
+#include "broker/placing.h"
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/parse.h"
@@ -155,18 +156,18 @@ static int check (struct submission *s, const char **code, struct error *err)
                           idset_count (e->js->array.tasks), b->config->array_max);
     if (broker_check_deadline (e->js, clock_wall (), err) < 0)
         return -EINVAL;
-    if (!(e->req = match_request_create (e->js, err)))
+    if (placing_make (b, e, (unsigned)config_queue_index (b->config, s->queue), err) < 0)
         return -EINVAL;
-    e->req = match_request_share (b->matcher, e->req);
     entry_take_sizes (e);
     if (b->ops->check && b->ops->check (b->exec, e->js, s->uid, err) < 0)
         return -EINVAL;
     if (e->js->reservation)
         return broker_reserve_check (b, e, s->uid, s->allow_infeasible, code, err);
     *code = "infeasible";
-    if (!b->recovering && !s->allow_infeasible)
-        return match_satisfiability (b->matcher, e->req, err);
-    return 0;
+    if (b->recovering || s->allow_infeasible)
+        return 0;
+    rc = match_satisfiability (b->matcher, e->req, err);
+    return rc < 0 ? rc : placing_check (b, e, err);
 }
 
 static json_t *submit_context (const struct submission *s, const struct exec_user *user)

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "broker/placing.h"
 #include "broker/api.h"
 #include "common/clock.h"
 
@@ -164,6 +165,18 @@ static void add_sizes (json_t *o, const struct jobspec *js, const struct job *jo
                                           "size_text", job->size_text));
 }
 
+/* Where it is to be, and where it is or was. */
+static void add_placement (json_t *o, struct broker *b, const struct entry *e)
+{
+    autostrbuf struct strbuf asked;
+
+    strbuf_init (&asked, 1024);
+    placing_add_asked (&asked, b, e);
+    json_object_set_new (o, "placement", text_or_null (&asked));
+    json_object_set_new (o, "places",
+                         e->job->places ? json_string (e->job->places) : json_null ());
+}
+
 /* What it is to wait for, as submitted, and the jobs that it waits for now. */
 static void add_waiting (json_t *o, struct broker *b, const struct jobspec *js,
                          const struct job *job)
@@ -296,6 +309,7 @@ static void answer_job (struct look *l, const struct journal_record *rec)
             json_object_update_new (o, describe_jobspec (js));
         add_waiting (o, l->b, js, e->job);
         add_sizes (o, js, e->job);
+        add_placement (o, l->b, e);
         jobspec_destroy (js);
         json_object_set_new (o, "ranks", describe_rset (e->job));
         json_object_set_new (o, "alloc_time",

@@ -13,6 +13,7 @@
 #include <utlist.h>
 
 #include "broker/broker.h"
+#include "broker/placing.h"
 #include "common/clock.h"
 #include "common/log.h"
 
@@ -140,6 +141,7 @@ static struct entry *make_task (struct broker *b, struct entry *array, uint32_t 
         no_memory ();
     e->queue = array->queue;
     e->req = match_request_ref (array->req);
+    placing_copy (e, array);
     e->max_wait = array->max_wait;
     e->time_min = array->time_min;
     e->tasks_total = array->tasks_total;

@@ -13,6 +13,7 @@
 #include <utlist.h>
 
 #include "broker/broker.h"
+#include "broker/placing.h"
 #include "common/clock.h"
 #include "common/hostlist.h"
 #include "common/log.h"
@@ -86,7 +87,7 @@ const struct match_request *broker_avoid_choose (struct broker *b, struct entry 
                                    e->job->duration, &start, NULL, NULL)
                        == 0
                 && start - now < SOMEDAY;
-    return e->avoids ? e->avoiding : e->req;
+    return e->avoids ? e->avoiding : placing_choose (b, e);
 }
 
 void broker_avoid_recheck (struct broker *b)

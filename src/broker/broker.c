@@ -1,6 +1,7 @@
 /* broker.c - the parts of fluxqd put together, and taken apart
  */
 #include "broker/broker.h"
+#include "broker/placing.h"
 
 #include <errno.h>
 #include <pwd.h>
@@ -202,8 +203,11 @@ static const struct exec_ops *find_executor (const struct config *c, struct erro
 int exec_check_config (const struct config *c, struct error *err)
 {
     const struct exec_ops *ops = find_executor (c, err);
-    return ops ? ops->check_config (c->doc, config_executor_section (c, c->executor), err)
-               : -EINVAL;
+    int rc =
+        ops ? ops->check_config (c->doc, config_executor_section (c, c->executor), err)
+            : -EINVAL;
+
+    return rc < 0 ? rc : placing_check_config (c, err);
 }
 
 static int find_exec (struct broker *b, struct error *err)
@@ -222,6 +226,8 @@ static int init_exec (struct broker *b, struct error *err)
     b->host.runtime_dir = b->config->runtime_dir;
     b->host.cluster_id = b->config->cluster_id;
     b->host.shell_path = b->config->shell_path;
+    if (placing_check_config (b->config, err) < 0)
+        return -EINVAL;
     int rc = b->ops->create (&b->host, b->config->doc, section, &b->exec, err);
     if (rc == 0 && broker_tell_queues (b, b->config) < 0)
         rc = error_set (err, ENOMEM, "out of memory");
@@ -344,7 +350,7 @@ struct broker *broker_create (uv_loop_t *loop, struct config *config, struct err
         || find_exec (b, err) < 0 || init_dirs (b, err) < 0 || init_plan (b, err) < 0
         || init_journal (b, err) < 0 || nodes_init (b, err) < 0
         || init_queues (b, err) < 0 || broker_reserve_init (b, err) < 0
-        || broker_recover (b, err) < 0 || init_exec (b, err) < 0
+        || init_exec (b, err) < 0 || broker_recover (b, err) < 0
         || init_http (b, err) < 0) {
         broker_destroy (b);
         return NULL;
@@ -416,6 +422,7 @@ void broker_destroy (struct broker *b)
     usage_destroy (b->usage);
     deps_destroy (b->deps);
     due_release (&b->deadlines);
+    due_release (&b->placings);
     matcher_destroy (b->matcher);
     machine_destroy (b->graph);
     users_destroy (b->users);

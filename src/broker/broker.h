@@ -81,7 +81,8 @@ struct entry {
     struct entry *array_prev, *array_next;
     char *reservation;   /* that it may run in, and nowhere else; or NULL */
     struct realm *realm; /* of it, where it is queued or booked; NULL: see reserve.h */
-    struct due deadline; /* in broker.deadlines while it waits: the latest start */
+    struct placing *placing; /* where it is to be, see placing.h; or NULL */
+    struct due deadline;     /* in broker.deadlines while it waits: the latest start */
 };
 
 struct broker {
@@ -154,6 +155,7 @@ struct broker {
     uint64_t last_reservation;        /* N of the last name resv-N */
     uv_timer_t reserve_timer;         /* the next start or end of one */
     struct due_heap deadlines;
+    struct due_heap placings; /* ends of waits for a place, see placing.c */
     uv_timer_t deadline_timer;
     bool plan_due;
     bool recovering;    /* until the executor has listed its nodes */
@@ -478,7 +480,7 @@ bool broker_sched_reason_text (struct broker *b, const struct entry *e,
 /* -- foresee.c -- */
 /* {"start", "now", "nodelist", ..., "pending"} of a job that was checked and is in no table;
  * "reason" where nobody can tell a start. NULL: no memory. */
-json_t *broker_foresee (struct broker *b, const struct entry *e);
+json_t *broker_foresee (struct broker *b, struct entry *e);
 
 /* -- recover.c: before the loop runs -- */
 int broker_recover (struct broker *b, struct error *err);

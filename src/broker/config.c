@@ -34,6 +34,7 @@ static const struct key keys[] = {
     { "pull-timeout", KIND_TIMEOUT, AT (timeouts.pull), 0, 0 },
     { "start-serialize", KIND_INT, AT (start_serialize), 0, SERIALIZE_MAX },
     { "drain-after-failures", KIND_INT, AT (drain_after_failures), 0, 1000 },
+    { "switches-wait", KIND_DURATION, AT (switches_wait), 0, 0 },
     { "propagate-nice", KIND_BOOL, AT (propagate_nice), 0, 0 },
     { "requeue", KIND_BOOL, AT (requeue), 0, 0 },
     { "requeue-order", KIND_REQUEUE_ORDER, AT (requeue_at_end), 0, 0 },
@@ -283,6 +284,7 @@ struct config *config_default (void)
     c->start_retries = 5;
     c->timeouts = (struct config_timeouts){ .start = 300, .pull = 1800 };
     c->drain_after_failures = 3;
+    c->switches_wait = 300;
     c->admin.timeout = 60;
     c->requeue = true;
     c->grace = 30;

@@ -17,6 +17,7 @@
 #include "common/log.h"
 #include "common/yaml.h"
 #include "jobspec/array.h"
+#include "jobspec/placement.h"
 #include "match/policy.h"
 #include "sched/policy.h"
 #include "sched/priority.h"
@@ -40,11 +41,12 @@ struct config_queue {
     double default_time; /* seconds, 0: unlimited */
     double max_time;     /* seconds, 0: no bound */
     struct config_timeouts timeouts;
-    int64_t max_nodes; /* 0: no bound */
-    int priority;      /* added to each job's priority, 0..1000 */
-    char *image;       /* for jobs without --image, or NULL */
-    json_t *mounts;    /* of its pods, see exec/mounts.h, or NULL */
-    json_t *pods;      /* how they are, see exec/podset.h, or NULL */
+    int64_t max_nodes;          /* 0: no bound */
+    struct placement placement; /* of jobs that say nothing of it */
+    int priority;               /* added to each job's priority, 0..1000 */
+    char *image;                /* for jobs without --image, or NULL */
+    json_t *mounts;             /* of its pods, see exec/mounts.h, or NULL */
+    json_t *pods;               /* how they are, see exec/podset.h, or NULL */
     struct config_admin admin;
 };
 
@@ -79,14 +81,15 @@ struct config {
     struct config_timeouts timeouts; /* start and pull are set */
     size_t start_serialize; /* ranks from which on starts are one at a time; 0: none is */
     unsigned drain_after_failures; /* jobs that failed to start on a node; 0: never */
-    bool propagate_nice;           /* tasks are as nice as the process that submitted */
-    bool requeue;                  /* who loses a node, unless its jobspec says */
-    bool requeue_at_end;           /* else at its old place in the order */
-    double grace;                  /* seconds between SIGTERM and SIGKILL */
-    unsigned array_max;            /* tasks of an array */
-    struct config_admin admin;     /* of queues that say nothing else; timeout is set */
-    size_t keep_finished;          /* finished jobs kept in memory for listings */
-    uint64_t output_max;           /* bytes of a job's output for fluxq-logs; 0: all */
+    double switches_wait;      /* seconds that --switches waits, where it does not say */
+    bool propagate_nice;       /* tasks are as nice as the process that submitted */
+    bool requeue;              /* who loses a node, unless its jobspec says */
+    bool requeue_at_end;       /* else at its old place in the order */
+    double grace;              /* seconds between SIGTERM and SIGKILL */
+    unsigned array_max;        /* tasks of an array */
+    struct config_admin admin; /* of queues that say nothing else; timeout is set */
+    size_t keep_finished;      /* finished jobs kept in memory for listings */
+    uint64_t output_max;       /* bytes of a job's output for fluxq-logs; 0: all */
     struct config_priority priority;
     struct config_queue *queues;
     size_t nqueues;

@@ -28,7 +28,8 @@ enum kind {
     KIND_QUEUES,
     KIND_PRIORITY,
     KIND_SECTION,
-    KIND_PROGRAM
+    KIND_PROGRAM,
+    KIND_PLACEMENT
 };
 
 struct key {

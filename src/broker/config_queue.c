@@ -20,6 +20,7 @@ static const struct key queue_keys[] = {
     { "place-timeout", KIND_TIMEOUT, AT (timeouts.place), 0, 0 },
     { "pull-timeout", KIND_TIMEOUT, AT (timeouts.pull), 0, 0 },
     { "max-nodes", KIND_INT, AT (max_nodes), 1, INT32_MAX },
+    { "placement", KIND_PLACEMENT, AT (placement), 0, 0 },
     { "priority", KIND_INT, AT (priority), 0, PRIORITY_QUEUE_MAX },
     { "image", KIND_STRING, AT (image), 0, 0 },
     { "mounts", KIND_MOUNTS, AT (mounts), 0, 0 },
@@ -29,6 +30,17 @@ static const struct key queue_keys[] = {
     { "prolog-timeout", KIND_TIMEOUT, AT (admin.timeout), 0, 0 },
 };
 #undef AT
+
+static int set_placement (struct placement *field, const json_t *value,
+                          const struct place *p)
+{
+    struct error why = { 0 };
+    const char *text = json_string_value (value);
+
+    return placement_parse (text ? text : "", field, "placement", &why) < 0
+               ? FAIL (p, "%s", why.text)
+               : 0;
+}
 
 static int set_mounts (json_t **field, json_t *value, const struct place *p)
 {
@@ -71,6 +83,8 @@ static int set_queue_value (struct config_queue *q, const struct key *key, json_
         return value_bool (field, value, p);
     case KIND_MOUNTS:
         return set_mounts (field, value, p);
+    case KIND_PLACEMENT:
+        return set_placement (field, value, p);
     case KIND_PODS:
         return set_pods (q, value, p);
     default:

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 
+#include "broker/placing.h"
 #include "broker/reserve.h"
 #include "common/clock.h"
 
@@ -19,8 +20,9 @@ static json_t *where (const struct entry *e, const struct rset *r)
                     : NULL;
 }
 
-json_t *broker_foresee (struct broker *b, const struct entry *e)
+json_t *broker_foresee (struct broker *b, struct entry *e)
 {
+    const struct match_request *req = placing_choose (b, e);
     struct error why = { 0 };
     struct rset *r = NULL;
     double now = clock_wall (), start = 0;
@@ -28,11 +30,10 @@ json_t *broker_foresee (struct broker *b, const struct entry *e)
     const struct reservation *in =
         e->js->reservation ? reserve_find (b, e->js->reservation) : NULL;
     struct matcher *m = in ? realm_matcher (in->realm) : b->matcher;
-    int rc = match_earliest (m, e->req, from, e->js->duration, &start, &r, &why);
+    int rc = match_earliest (m, req, from, e->js->duration, &start, &r, &why);
     struct rset *now_r = NULL;
-    if (rc == 0 && start <= now && match_request_is_elastic (e->req)
-        && match_without_allocating (m, e->req, now, e->js->duration, &now_r, NULL)
-               == 0) {
+    if (rc == 0 && start <= now && match_request_is_elastic (req)
+        && match_without_allocating (m, req, now, e->js->duration, &now_r, NULL) == 0) {
         rset_destroy (r);
         r = now_r; /* not the least that it would start with, but what it would get */
     }

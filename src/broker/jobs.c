@@ -6,6 +6,7 @@
 #include <utlist.h>
 
 #include "broker/broker.h"
+#include "broker/placing.h"
 #include "common/io.h"
 #include "common/log.h"
 #include "common/parse.h"
@@ -82,6 +83,7 @@ void entry_destroy (struct entry *e)
     entry_drop_spec (e);
     match_request_destroy (e->req);
     match_request_destroy (e->avoiding);
+    placing_drop (NULL, e);
     dependencies_release (&e->depend);
     broker_antecedents_free (e->found);
     broker_correspond_release (e);
@@ -118,6 +120,7 @@ void entry_remove (struct broker *b, struct entry *e)
     broker_array_dequeue (b, e);
     broker_list_array (b, e, false);
     broker_watch_deadline (b, e, false);
+    placing_drop (b, e);
     entry_destroy (e);
 }
 

@@ -26,6 +26,7 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/limit.c \
 	src/broker/moves.c \
 	src/broker/nodes.c \
+	src/broker/placing.c \
 	src/broker/plan.c \
 	src/broker/priority.c \
 	src/broker/queuenodes.c \

@@ -5,6 +5,7 @@
 #include <utlist.h>
 
 #include "broker/broker.h"
+#include "broker/placing.h"
 #include "common/clock.h"
 #include "common/log.h"
 
@@ -69,8 +70,9 @@ void broker_dequeue (struct broker *b, struct entry *e)
 }
 
 /* {"R":..., "nodelist":..., "nnodes":..., "ntasks":..., "ncores":...}, "duration" if it was
- * lowered, and of an elastic job "size". */
-static json_t *alloc_context (const struct entry *e, const struct sched_decision *d)
+ * lowered, of an elastic job "size", and "places" where it was asked for some. */
+static json_t *alloc_context (const struct broker *b, const struct entry *e,
+                              const struct sched_decision *d)
 {
     autofree char *text = rset_encode (e->r);
     autofree char *nodelist = rset_nodelist (e->r);
@@ -82,6 +84,8 @@ static json_t *alloc_context (const struct entry *e, const struct sched_decision
     }
     json_t *o = json_pack ("{s:o s:s}", "R", r, "nodelist", nodelist);
     int rc = o ? sizes_to_alloc (o, e, &d->size) : -1;
+    if (rc == 0)
+        rc = placing_to_alloc (o, b, e);
     if (rc == 0 && d->duration != e->job->duration)
         rc = json_object_set_new (o, "duration", json_real (d->duration));
     if (rc < 0) {
@@ -106,7 +110,8 @@ static void allocate (struct broker *b, struct sched_decision *d)
         return;
     }
     e->r = d->r;
-    if (!(context = alloc_context (e, d)) || broker_emit (b, e, "alloc", context) < 0) {
+    if (!(context = alloc_context (b, e, d))
+        || broker_emit (b, e, "alloc", context) < 0) {
         log_error ("job %ju: allocation could not be recorded", (uintmax_t)d->id);
         match_cancel (broker_matcher_of (b, e), d->id);
         rset_destroy (e->r);
@@ -167,6 +172,7 @@ void broker_plan (struct broker *b)
         return;
     }
     broker_avoid_recheck (b);
+    placing_pass (b);
     do {
         rc = broker_sched_next (b, clock_wall (), TRIES, &d);
         if (rc == 1)
@@ -183,7 +189,9 @@ void broker_plan (struct broker *b)
     }
     uv_idle_stop (&b->again);
     let_go_of_fresh (b);
-    double when = broker_sched_wakeup (b);
+    double when = broker_sched_wakeup (b), placed = placing_wakeup (b);
+    if (placed > 0 && (when <= 0 || placed < when))
+        when = placed;
     if (when > 0) {
         double wait = MIN (MAX (when - clock_wall (), 0.0), SLEEP_MAX);
         uv_timer_start (&b->wakeup, wakeup_cb, (uint64_t)(wait * 1000.0) + 1, 0);

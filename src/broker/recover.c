@@ -8,12 +8,21 @@
 #include <string.h>
 
 #include "broker/broker.h"
+#include "broker/placing.h"
 #include "common/log.h"
 
 struct loading {
     struct broker *b;
     struct entry *last;
 };
+
+/* It may have been removed since. */
+static unsigned queue_of (const struct broker *b, const struct job *job)
+{
+    int i = job->queue ? config_queue_index (b->config, job->queue) : -ENOENT;
+
+    return (unsigned)(i >= 0 ? i : config_default_queue (b->config) - b->config->queues);
+}
 
 /* All its events were applied. */
 static void settle (struct loading *l)
@@ -23,10 +32,8 @@ static void settle (struct loading *l)
 
     if (!e)
         return;
-    if (e->js && !(e->req = broker_request (l->b, e->js, e->job->queue, NULL, &err)))
+    if (e->js && placing_make_again (l->b, e, queue_of (l->b, e->job), &err) < 0)
         log_error ("job %ju: %s", (uintmax_t)e->id, err.text);
-    if (e->req)
-        e->req = match_request_share (l->b->matcher, e->req);
     broker_avoid_prepare (l->b, e);
     entry_drop_spec (e);
     l->last = NULL;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "broker/broker.h"
+#include "broker/placing.h"
 #include "common/log.h"
 
 static bool same (const char *a, const char *b)
@@ -157,7 +158,8 @@ int broker_reload (struct broker *b, json_t *applied, struct error *err)
         config_destroy (new);
         return error_set (err, ENOMEM, "out of memory");
     }
-    if (check_fixed (b, b->config, new, err) < 0 || check_queues (b, new, err) < 0
+    if (check_fixed (b, b->config, new, err) < 0 || placing_check_config (new, err) < 0
+        || check_queues (b, new, err) < 0
         || broker_find_operators (new, &operators, &n, err) < 0) {
         config_destroy (new);
         return -EINVAL;

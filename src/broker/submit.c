@@ -11,6 +11,7 @@
 
 #include "broker/api.h"
 #include "broker/broker.h"
+#include "broker/placing.h"
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/parse.h"
@@ -155,9 +156,8 @@ static int check (struct submission *s, const char **code, struct error *err)
                           idset_count (e->js->array.tasks), b->config->array_max);
     if (broker_check_deadline (e->js, clock_wall (), err) < 0)
         return -EINVAL;
-    if (!(e->req = broker_request (b, e->js, s->queue, NULL, err)))
+    if (placing_make (b, e, (unsigned)config_queue_index (b->config, s->queue), err) < 0)
         return -EINVAL;
-    e->req = match_request_share (b->matcher, e->req);
     entry_take_sizes (e);
     const struct config_queue *q = config_find_queue (b->config, s->queue);
     if (b->ops->check
@@ -168,7 +168,10 @@ static int check (struct submission *s, const char **code, struct error *err)
     *code = "infeasible";
     if (b->recovering || s->allow_infeasible)
         return 0;
-    if ((rc = match_satisfiability (b->matcher, e->req, err)) < 0 && b->queues_select)
+    rc = match_satisfiability (b->matcher, e->req, err);
+    if (rc == 0)
+        rc = placing_check (b, e, err);
+    if (rc < 0 && b->queues_select)
         error_prefix (err, "queue %s", s->queue);
     return rc;
 }

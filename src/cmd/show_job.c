@@ -223,6 +223,8 @@ void show_job (const json_t *o)
     print_field ("Asked", "%s", answer_text (o, "asked"));
     print_field ("Granted", "%s", answer_text (o, "granted"));
     print_field ("Size", "%s", answer_text (o, "size_text"));
+    print_field ("Placement", "%s", answer_text (o, "placement"));
+    print_field ("Places", "%s", answer_text (o, "places"));
     print_command (json_object_get (o, "command"));
     print_field ("Directory", "%s", answer_text (o, "cwd"));
     print_file ("Output", o, answer_text (o, "output"));

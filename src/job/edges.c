@@ -238,7 +238,7 @@ static int on_alloc (struct job *job, const struct event *e, struct outcome *out
 {
     (void)out;
     json_t *r = NULL;
-    const char *nodelist = NULL;
+    const char *nodelist = NULL, *places = NULL;
     int64_t nnodes = job->nnodes, ntasks = job->ntasks, ncores = job->ncores;
     double duration = job->duration;
     int rc;
@@ -249,6 +249,7 @@ static int on_alloc (struct job *job, const struct event *e, struct outcome *out
         return error_set (err, EINVAL, "alloc.R: is missing");
     if ((rc = json_get_object (e->context, "R", &r, JSON_REQUIRED, e->name, err)) < 0
         || (rc = get_string (e, "nodelist", &nodelist, JSON_OPTIONAL_KEY, err)) < 0
+        || (rc = get_string (e, "places", &places, JSON_OPTIONAL_KEY, err)) < 0
         || (rc = get_int (e, "nnodes", 0, INT64_MAX, &nnodes, JSON_OPTIONAL_KEY, err)) < 0
         || (rc = get_int (e, "ntasks", 0, INT64_MAX, &ntasks, JSON_OPTIONAL_KEY, err)) < 0
         || (rc = get_int (e, "ncores", 0, INT64_MAX, &ncores, JSON_OPTIONAL_KEY, err)) < 0
@@ -259,9 +260,11 @@ static int on_alloc (struct job *job, const struct event *e, struct outcome *out
         return rc;
     char *text = json_dumps (r, JSON_COMPACT | JSON_REAL_PRECISION (16));
     char *list = nodelist ? strdup (nodelist) : NULL;
-    if (!text || (nodelist && !list)) {
+    char *where = places ? strdup (places) : NULL;
+    if (!text || (nodelist && !list) || (places && !where)) {
         free (text);
         free (list);
+        free (where);
         free (reason);
         free (why);
         return no_memory (err);
@@ -270,6 +273,7 @@ static int on_alloc (struct job *job, const struct event *e, struct outcome *out
     string_set (&job->size_text, why);
     string_set (&job->r, text);
     string_set (&job->nodelist, list);
+    string_set (&job->places, where);
     job->nnodes = nnodes;
     job->ntasks = ntasks;
     job->ncores = ncores;
@@ -503,6 +507,7 @@ static void attempt_reset (struct job *job)
     string_set (&job->nodelist, NULL);
     string_set (&job->size_reason, NULL);
     string_set (&job->size_text, NULL);
+    string_set (&job->places, NULL);
     string_set (&job->exception_type, NULL);
     string_set (&job->exception_note, NULL);
     string_set (&job->finish_text, NULL);

@@ -36,6 +36,7 @@ void job_destroy (struct job *job)
     free (job->asked_nodes);
     free (job->size_reason);
     free (job->size_text);
+    free (job->places);
     free (job->exception_type);
     free (job->exception_note);
     free (job->finish_text);

@@ -122,6 +122,7 @@ struct job {
     char *asked_nodes;      /* "4-16" where several numbers will do, else NULL */
     char *size_reason;      /* of an elastic job that was allocated: "largest"; or NULL */
     char *size_text;        /* why it has the size that was granted; or NULL */
+    char *places;           /* "2 racks: r1, r2", where it was asked for some; or NULL */
     int urgency;            /* 0 (held) .. 31, default 16 */
     bool held_by_operator;  /* urgency 0 is not its user's own doing */
     char *hold_note;        /* the words of who holds it, or NULL */

@@ -274,6 +274,9 @@ static int parse_fluxq (struct jobspec *js, const json_t *system, struct error *
         rc = podwish_check (js->pods, SYSTEM ".fluxq.pods", err);
     if (rc < 0)
         return rc;
+    rc = placement_from_json (own, &js->placement, &js->switches, where, err);
+    if (rc < 0)
+        return rc;
     bool again = false;
     rc = json_get_bool (own, "requeue", &again, JSON_OPTIONAL_KEY, where, err);
     if (rc < 0)

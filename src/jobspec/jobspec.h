@@ -62,6 +62,7 @@
 #include "common/strbuf.h"
 #include "jobspec/array.h"
 #include "jobspec/dependency.h"
+#include "jobspec/placement.h"
 #include "jobspec/process.h"
 #include "jobspec/stage.h"
 
@@ -133,8 +134,10 @@ struct jobspec {
     enum jobspec_tristate requeue;
     double begin, deadline; /* unix times; 0: none */
     double max_wait;        /* seconds to hold out for the largest size; 0: none */
-    char *reservation;      /* to run in, and nowhere else; or NULL */
-    double start_timeout;   /* seconds that a start may take; 0: as configured */
+    struct placement placement;
+    struct switches switches;
+    char *reservation;    /* to run in, and nowhere else; or NULL */
+    double start_timeout; /* seconds that a start may take; 0: as configured */
     struct job_process process;
     int64_t nice;        /* points of priority less (negative: more), as in Slurm */
     double time_min;     /* seconds to which duration may be lowered; 0: it may not */

@@ -56,6 +56,21 @@ static json_t *memory_vertex (int64_t mib)
                       "unit", "MiB");
 }
 
+/* The node vertices, or what they are in: so many in each place. */
+static json_t *in_places (const struct submit_options *so, const struct submit_shape *s,
+                          json_t *node)
+{
+    if (!s->places.count.min)
+        return node;
+    if (node
+        && json_object_set_new (node, "count", json_integer (so->nodes_per.count)) < 0) {
+        json_decref (node);
+        return NULL;
+    }
+    return json_pack ("{s:s, s:o, s:[o]}", "type", so->nodes_per.level, "count",
+                      size (&s->places), "with", node);
+}
+
 static json_t *resources (const struct submit_options *so, const struct submit_shape *s)
 {
     json_t *with = json_pack ("[o]", slot_vertex (so, s));
@@ -76,7 +91,7 @@ static json_t *resources (const struct submit_options *so, const struct submit_s
         json_decref (node);
         return NULL;
     }
-    return json_pack ("[o]", node);
+    return json_pack ("[o]", in_places (so, s, node));
 }
 
 /* tasks[0].command; -EINVAL for an argument that JSON cannot carry. */
@@ -258,6 +273,7 @@ static int own_attributes (json_t *system, const struct submit_options *so,
     json_t *own = json_object ();
     int rc = process_attributes (system, own, so);
 
+    rc |= placement_to_json (own, &so->placement, &so->switches);
     if (so->nice)
         rc |= json_object_set_new (own, "nice", json_integer (so->nice));
     if (so->array)

@@ -60,6 +60,10 @@ enum {
     NODELIST,
     EXCLUDE,
     CONSTRAINT,
+    SWITCHES,
+    NODES_PER,
+    NODES_PER_RACK,
+    PLACEMENT,
     SIGNAL,
     EXPORT_FILE,
     GET_USER_ENV,
@@ -107,6 +111,18 @@ const struct option_desc submit_options_table[] = {
       "on nodes with these properties: fast&(a100|h100), not slow; host:node[1-4]",
       CONSTRAINT, false },
     { "requires", 0, "TEXT", "the same as --constraint", CONSTRAINT, false },
+    { "switches", 0, "N[@TIME]",
+      "in at most N racks (places of the innermost level): wait so long for that, then "
+      "run "
+      "anywhere [as configured]",
+      SWITCHES, false },
+    { "nodes-per", 0, "LEVEL:N", "exactly N nodes in each rack, zone, ... that has any",
+      NODES_PER, false },
+    { "nodes-per-rack", 0, "N", "the same as --nodes-per=rack:N", NODES_PER_RACK, false },
+    { "placement", 0, "pack|spread[:LEVEL]|any",
+      "in as few racks (zones, ...) as can be, or evenly over all; never waits for that "
+      "[as the queue says]",
+      PLACEMENT, false },
     { "time", 't', "TIME", "time limit: M, M:S, H:M:S, D-H, D-H:M, D-H:M:S or UNLIMITED",
       TIME, false },
     { "queue", 'q', "NAME", "queue to submit to", QUEUE, false },
@@ -646,6 +662,41 @@ static int set_constraint (struct submit_options *so, enum submit_source source,
              : -err->code;
 }
 
+static int set_switches (struct submit_options *so, enum submit_source source,
+                         const char *value, const char *where, struct error *err)
+{
+    struct switches s;
+    int rc = switches_parse (value, &s, where, err);
+
+    if (rc == 0 && wins (so, source, SWITCHES))
+        so->switches = s;
+    return rc;
+}
+
+/* Both names are one option. */
+static int set_nodes_per (struct submit_options *so, enum submit_source source, bool rack,
+                          const char *value, const char *where, struct error *err)
+{
+    struct nodes_per n = { .level = "rack" };
+    int rc = rack ? parse_int (value, 1, INT32_MAX, &n.count, where, err)
+                  : nodes_per_parse (value, &n, where, err);
+
+    if (rc == 0 && wins (so, source, NODES_PER))
+        so->nodes_per = n;
+    return rc;
+}
+
+static int set_placement (struct submit_options *so, enum submit_source source,
+                          const char *value, const char *where, struct error *err)
+{
+    struct placement p;
+    int rc = placement_parse (value, &p, where, err);
+
+    if (rc == 0 && wins (so, source, PLACEMENT))
+        so->placement = p;
+    return rc;
+}
+
 static const struct option_desc *find (const char *name)
 {
     for (const struct option_desc *o = submit_options_table; o->name; o++) {
@@ -697,6 +748,13 @@ static int set_option (struct submit_options *so, enum submit_source from, int i
         return set_hosts (so, from, id, &so->exclude, value, where, err);
     case CONSTRAINT:
         return set_constraint (so, from, value, where, err);
+    case SWITCHES:
+        return set_switches (so, from, value, where, err);
+    case NODES_PER:
+    case NODES_PER_RACK:
+        return set_nodes_per (so, from, id == NODES_PER_RACK, value, where, err);
+    case PLACEMENT:
+        return set_placement (so, from, value, where, err);
     case RESERVATION:
         return set_text (so, from, id, &so->reservation, 63, value, where, err);
     case CHDIR:

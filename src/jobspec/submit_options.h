@@ -120,6 +120,9 @@ struct submit_options {
     bool has_requeue, requeue;  /* --requeue, --no-requeue: the last of them */
     bool hold;                  /* --hold: urgency 0 */
     bool exclusive;             /* --exclusive */
+    struct placement placement; /* --placement */
+    struct switches switches;   /* --switches */
+    struct nodes_per nodes_per; /* --nodes-per, --nodes-per-rack */
     char *nodelist, *exclude, *constraint; /* -w, -x, -C, checked; see requires.h */
     bool whole_nodes; /* flux: nodes from the script without tasks are exclusive */
     struct job_process process; /* --signal, --propagate, --get-user-env */

@@ -320,6 +320,42 @@ static int shape_counts (const struct submit_options *so, struct submit_shape *s
     return shape_on_nodes (so, s, err);
 }
 
+/* -- places -- */
+
+/* --nodes-per: the nodes are cut into places of so many. */
+static int shape_places (const struct submit_options *so, struct submit_shape *s,
+                         struct error *err)
+{
+    const struct nodes_per *per = &so->nodes_per;
+
+    if (per->count == 0)
+        return 0;
+    if (so->switches.count > 0 || so->placement.kind > PLACEMENT_ANY)
+        return error_set (
+            err, EINVAL,
+            "--nodes-per=%s:%jd says where the nodes are, so it does not go "
+            "with %s",
+            per->level, (intmax_t)per->count,
+            so->switches.count > 0 ? "--switches" : "--placement");
+    if (!s->nodes.count.min)
+        return error_set (err, EINVAL,
+                          "--nodes-per=%s:%jd needs the number of nodes: give -N",
+                          per->level, (intmax_t)per->count);
+    if (is_elastic (&s->nodes) && s->total)
+        return error_set (err, EINVAL,
+                          "--nodes-per=%s:%jd does not go with -n %jd spread over -N %s; "
+                          "say --ntasks-per-node",
+                          per->level, (intmax_t)per->count, (intmax_t)s->total,
+                          text_of (&s->nodes).s);
+    if (!divide (&s->nodes, per->count, &s->places))
+        return error_set (err, EINVAL,
+                          "-N %s does not divide into %jd nodes a %s (--nodes-per); say "
+                          "multiples of %jd",
+                          text_of (&s->nodes).s, (intmax_t)per->count, per->level,
+                          (intmax_t)per->count);
+    return 0;
+}
+
 /* -- GPUs -- */
 
 static int source_of (const struct submit_options *so, const char *name)
@@ -385,6 +421,8 @@ int submit_shape_make (const struct submit_options *so, struct submit_shape *s,
     rc = shape_counts (so, s, err);
     if (rc == 0)
         rc = shape_gpus (so, s, err);
+    if (rc == 0)
+        rc = shape_places (so, s, err);
     if (rc < 0)
         submit_shape_release (s);
     return rc;
@@ -394,5 +432,6 @@ void submit_shape_release (struct submit_shape *s)
 {
     idset_destroy (s->nodes.list);
     idset_destroy (s->slots.list);
-    s->nodes.list = s->slots.list = NULL;
+    idset_destroy (s->places.list);
+    s->nodes.list = s->slots.list = s->places.list = NULL;
 }

@@ -14,8 +14,10 @@
 struct submit_shape {
     struct submit_size nodes; /* min 0: no node vertex */
     struct submit_size slots; /* on a node, or in all */
-    int64_t total;            /* tasks in all; 0: one a slot */
-    int64_t ntasks;           /* tasks; 0: depends on what is granted */
+    struct submit_size
+        places;     /* in each of which are so many nodes; min 0: none are asked for */
+    int64_t total;  /* tasks in all; 0: one a slot */
+    int64_t ntasks; /* tasks; 0: depends on what is granted */
     int64_t gpus_slot;
     int64_t gpus_node;
     bool exclusive;

@@ -187,8 +187,9 @@ static bool is_known (struct planner *p, const struct shape *s)
     const struct match_policy *policy = &p->policy;
 
     return !p->freed.all && p->freed.generation == p->generation && !policy->measure
-           && !policy->first && !policy->spread && !policy->together && !s->other
-           && !p->nested && graph_further_count (p->g) == 0;
+           && !s->groups.level[0] && !policy->first && !policy->spread
+           && !policy->together && !s->other && !p->nested
+           && graph_further_count (p->g) == 0;
 }
 
 bool freed_look (struct freed_look *k, struct planner *p, const struct shape *s,

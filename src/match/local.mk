@@ -22,6 +22,7 @@ src_match_libmatch_a_SOURCES = \
 	src/match/graph_size.c \
 	src/match/graph_table.c \
 	src/match/graph_unit.c \
+	src/match/groups.c \
 	src/match/held.c \
 	src/match/holders.c \
 	src/match/index.c \
@@ -106,6 +107,7 @@ MATCH_TESTS = \
 	src/match/test/test_match \
 	src/match/test/test_match_random \
 	src/match/test/test_levels \
+	src/match/test/test_placement \
 	src/match/test/test_plan \
 	src/match/test/test_planner \
 	src/match/test/test_planner_random \
@@ -151,6 +153,7 @@ src_match_test_test_index_torture_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,
 src_match_test_test_match_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_match_random_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_levels_LDADD = $(MATCH_TEST_LIBS)
+src_match_test_test_placement_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_plan_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_planner_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_planner_random_LDADD = $(MATCH_TEST_LIBS)

@@ -54,6 +54,11 @@ void matcher_set_policy (struct matcher *m, const struct match_policy *policy)
     planner_set_policy (m->p, policy);
 }
 
+static bool same_groups (const struct shape_groups *a, const struct shape_groups *b)
+{
+    return a->spread == b->spread && a->most == b->most && !strcmp (a->level, b->level);
+}
+
 struct match_request *match_request_share (struct matcher *m, struct match_request *req)
 {
     struct match_request *known;
@@ -66,6 +71,7 @@ struct match_request *match_request_share (struct matcher *m, struct match_reque
     }
     if (known == req || known->shape->node_memory != req->shape->node_memory
         || known->spread.tasks != req->spread.tasks
+        || !same_groups (&known->shape->groups, &req->shape->groups)
         || !shape_equal (known->shape, req->shape))
         return req;
     match_request_destroy (req);

@@ -37,6 +37,11 @@ struct matcher;
  * is above them not. Memory is in MiB, GiB, GB ...; a machine has places (machine.h), nodes, cores,
  * gpus and memory, and other types never (match_satisfiability()). Nothing of js is kept. */
 struct match_request *match_request_create (const struct jobspec *js, struct error *err);
+/* The job's nodes are to be in few places of p->level (named), or evenly in all of them
+ * (p->kind), if that can be; most > 0: in no more than so many, or it does not fit. Before the
+ * request is shared or used. -ENOTSUP: it asks for places itself. */
+int match_request_place (struct match_request *req, const struct placement *p,
+                         int64_t most, struct error *err);
 void match_request_destroy (struct match_request *req);
 /* One more holder of it; each destroys it. */
 struct match_request *match_request_ref (struct match_request *req);

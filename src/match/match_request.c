@@ -256,6 +256,34 @@ struct match_request *match_request_create (const struct jobspec *js, struct err
     return req;
 }
 
+/* Its nodes, or slots, stand at the top. */
+static bool asks_for_places (const struct shape *s)
+{
+    const struct shape_vertex *top = &s->v[s->top];
+
+    return top->kind == SHAPE_RESOURCE && strcmp (top->type, "node") != 0;
+}
+
+int match_request_place (struct match_request *req, const struct placement *p,
+                         int64_t most, struct error *err)
+{
+    struct shape *s = req->shape;
+    uint64_t h = mixed ((uint64_t)most << 2 | (p->kind == PLACEMENT_SPREAD) << 1 | 1);
+
+    if (asks_for_places (s))
+        return error_set (err, ENOTSUP,
+                          "resources[0]: it asks for places (%s) itself; leave out the "
+                          "placement and the number of switches",
+                          s->v[s->top].type);
+    snprintf (s->groups.level, sizeof (s->groups.level), "%s", p->level);
+    s->groups.spread = p->kind == PLACEMENT_SPREAD && most == 0;
+    s->groups.most = most;
+    for (const char *c = p->level; *c; c++)
+        h = mixed (h ^ (uint8_t)*c);
+    req->key ^= h;
+    return 0;
+}
+
 struct match_request *match_request_ref (struct match_request *req)
 {
     req->refs++;

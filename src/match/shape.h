@@ -19,6 +19,7 @@
 
 #include "common/json.h"
 #include "jobspec/jobspec.h"
+#include "jobspec/placement.h"
 
 struct constraint;
 
@@ -46,6 +47,14 @@ struct shape_vertex {
     uint16_t slot; /* the innermost slot at or above it; SHAPE_NONE */
 };
 
+/* Where the outermost vertex of the request, a node or a slot with no more than a node in it,
+ * is to be, of the vertices of one type above nodes. */
+struct shape_groups {
+    char level[PLACEMENT_LEVEL_MAX + 1]; /* their type; "": it does not matter */
+    bool spread;  /* evenly over them, else in as few as can be: where that can be */
+    int64_t most; /* in no more than so many, or it does not fit; 0: any number */
+};
+
 struct shape {
     struct shape_vertex *v;
     size_t nv;
@@ -58,6 +67,9 @@ struct shape {
         node_memory; /* of divisible memory so much at least is booked on each node that
                           * is chosen, or has something chosen in it; 0: what is asked for.
                           * For the caller to set; the key does not know of it */
+    struct shape_groups
+        groups;                /* likewise for the caller to set; on trees that have nodes
+                                 * only above them, see groups.c */
     struct shape *other;       /* the next variant (xor_slot), owned; or NULL */
     struct shape_store *store; /* what all variants share, the first one's; or NULL */
 };

@@ -7,6 +7,7 @@
  * "each" closes what every one of several has; it is said once where several end
  * together.
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "match/shape.h"
@@ -207,6 +208,7 @@ static void add_list (struct strbuf *sb, const struct shape *s, uint16_t first)
 
 int shape_describe (const struct shape *s, struct strbuf *sb)
 {
+    const struct shape_groups *groups = &s->groups;
     size_t told = 0, more = 0;
 
     for (; s; s = s->other) {
@@ -219,5 +221,8 @@ int shape_describe (const struct shape *s, struct strbuf *sb)
     }
     if (more > 0)
         strbuf_addf (sb, "; or %zu other shape%s", more, more > 1 ? "s" : "");
+    if (groups->most > 0)
+        strbuf_addf (sb, " in at most %" PRId64 " %s%s", groups->most, groups->level,
+                     groups->most > 1 ? "s" : "");
     return sb->err;
 }

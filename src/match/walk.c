@@ -28,6 +28,9 @@ int64_t walk_most (const struct shape_vertex *r)
 int64_t walk_goal (const struct walker *k, uint16_t r)
 {
     int64_t most = walk_most (walk_req (k, r)), all;
+
+    if (k->quota > 0 && r == k->s->top)
+        return k->quota;
     return __builtin_mul_overflow (most, k->shares, &all) ? INT64_MAX : all;
 }
 
@@ -126,7 +129,9 @@ static bool find_active (struct walker *k, uint32_t u, uint16_t head, uint64_t a
     *parts = WALK_NONE;
     if (base == WALK_NONE)
         return false;
-    if (head == k->s->top)
+    if (head == k->s->top && k->s->groups.level[0])
+        walk_groups (k, head, base, excl);
+    else if (head == k->s->top)
         walk_gather (k, u, head, active, active, base, excl);
     else
         walk_collect (k, u, head, active, base, excl);
@@ -627,6 +632,8 @@ static int walk_once (struct walker *k, bool span, struct selection **ret)
     walk_ways_back (k, 0);
     k->asked = GRAPH_NONE;
     k->shares = 1;
+    k->quota = 0;
+    k->group_miss = -1;
     k->twin = GRAPH_NONE;
     k->twin_req = SHAPE_NONE;
     k->node = 0;

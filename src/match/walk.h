@@ -17,6 +17,7 @@ struct walk_miss {
     uint16_t wanted; /* shape_vertex number; SHAPE_NONE: unknown */
     uint32_t at;     /* graph vertex below which there were too few; GRAPH_NONE */
     int64_t asked, found;
+    bool in_groups;   /* so many were found in as few places as are allowed */
     bool known_early; /* a summary told: no node was looked at */
 };
 

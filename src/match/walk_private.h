@@ -5,6 +5,7 @@
  *     bounds.c   what the request needs at least; is it hopeless?
  *     slots.c    slots out of parts
  *     choose.c   the best k of what was found, by the policy
+ *     groups.c   nodes in few racks, or spread over all of them
  *     ways.c     vertices that are below several others
  *     held.c     what was chosen for one sibling is not there for the next
  *     answer.c   the chosen tree as a selection
@@ -67,11 +68,13 @@ struct walker {
     struct bound *bound;  /* by vertex of the request: for one of it */
     int64_t cap;          /* slots that one node may give, 0: any number */
     int64_t given;        /* of these it has given */
-    int64_t shares;       /* slots for which parts are gathered, 1 outside of slots */
-    uint32_t asked;       /* in it the siblings are to be found, see walk_deeper() */
-    bool modest;          /* elastic counts are taken at their least */
-    bool span;            /* slots may have parts of several vertices of a node */
-    bool failed;          /* no memory */
+    int64_t quota;      /* of the outermost vertex, in the place that is looked into; 0 */
+    int64_t group_miss; /* so many fit in as few places as are allowed; -1: enough */
+    int64_t shares;     /* slots for which parts are gathered, 1 outside of slots */
+    uint32_t asked;     /* in it the siblings are to be found, see walk_deeper() */
+    bool modest;        /* elastic counts are taken at their least */
+    bool span;          /* slots may have parts of several vertices of a node */
+    bool failed;        /* no memory */
     struct candidate *c;
     uint32_t nc, ac;
     struct found *f;
@@ -209,6 +212,12 @@ bool walk_has_nodes (const struct walker *k, uint16_t r);
 bool walk_or_slots_here (const struct walker *k, uint32_t u, uint16_t head);
 /* All or_slots of the siblings together, into the list of the first of them. */
 void walk_or_slots (struct walker *k, uint32_t u, uint16_t head, uint32_t found);
+
+/* -- groups.c -- */
+
+/* walk_gather() from the root for the outermost vertex of the request, the only one, as
+ * k->s->groups wants it. Too few: k->group_miss, and the list is empty. */
+void walk_groups (struct walker *k, uint16_t head, uint32_t base, bool excl);
 
 /* -- above.c -- */
 

@@ -129,7 +129,7 @@ static const struct option_desc table[] = {
     NO ("share", 0, NULL, NULL),
     NO ("sockets-per-node", 0, "N", CORES_ONLY),
     NO ("spread-job", 0, NULL, NULL),
-    NO ("switches", 0, "SPEC", NULL),
+    DO ("switches", 0, "N[@TIME]"),
     NO ("test-only", 0, NULL, "use fluxq-submit --test-only"),
     NO ("thread-spec", 0, "N", NULL),
     NO ("threads-per-core", 0, "N", CORES_ONLY),

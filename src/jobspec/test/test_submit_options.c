@@ -5,6 +5,7 @@
 #include "common/test/unit.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -141,6 +142,23 @@ static const struct {
       { 2, 2, 6, 6, 6, 6, 0, 0, 1 } },
     { "-N2-4", "node2-4:1:+(slot1(core1))", 0, { 2, 4, 2, 4, 2, 4, 0, 0, 1 } },
     { "-N4-4", "node4(slot1(core1))", 0, { 4, 4, 4, 4, 4, 4, 0, 0, 1 } },
+    /* so many in each rack, or zone */
+    { "-N4 --nodes-per-rack=2",
+      "rack2(node2(slot1(core1)))",
+      0,
+      { 4, 4, 4, 4, 4, 4, 0, 0, 1 } },
+    { "-N4 -n7 --nodes-per=zone:4",
+      "zone1(node4(slot2(core1)))",
+      7,
+      { 4, 4, 8, 8, 8, 8, 0, 0, 1 } },
+    { "-N4-16:4 --nodes-per=rack:4",
+      "rack1-4:1:+(node4(slot1(core1)))",
+      0,
+      { 4, 16, 4, 16, 4, 16, 0, 0, 1 } },
+    { "-N2,8 --nodes-per=rack:2",
+      "rack1,4(node2(slot1(core1)))",
+      0,
+      { 2, 8, 2, 8, 2, 8, 0, 0, 1 } },
     /* several sizes, in steps and as a list */
     { "-N4-16:4", "node4-16:4:+(slot1(core1))", 0, { 4, 16, 4, 16, 4, 16, 0, 0, 1 } },
     { "-N4-16:4:+", "node4-16:4:+(slot1(core1))", 0, { 4, 16, 4, 16, 4, 16, 0, 0, 1 } },
@@ -927,6 +945,62 @@ static void test_table (void **state)
     }
 }
 
+static void test_placement (void **state)
+{
+    static const struct {
+        const char *line;
+        enum placement_kind kind;
+        const char *level;
+        int64_t switches;
+        double wait;
+    } right[] = { { "-N2", PLACEMENT_NONE, "", 0, -1 },
+                  { "-N2 --placement=pack", PLACEMENT_PACK, "", 0, -1 },
+                  { "-N2 --placement=spread:top-zone", PLACEMENT_SPREAD, "top-zone", 0,
+                    -1 },
+                  { "-N2 --placement=any --switches=3", PLACEMENT_ANY, "", 3, -1 },
+                  { "-N2 --switches=1@1:30", PLACEMENT_NONE, "", 1, 90 },
+                  { "-N2 --switches=1@1:30:00", PLACEMENT_NONE, "", 1, 5400 },
+                  { "-N2 --switches=2@0", PLACEMENT_NONE, "", 2, 0 },
+                  { "-N2 --switches=2@UNLIMITED", PLACEMENT_NONE, "", 2, INFINITY } };
+    static const struct {
+        const char *line, *text;
+    } wrong[] = {
+        { "--placement=near", "--placement: 'near' is none of pack, spread" },
+        { "--placement=pack:", "--placement: '' is no level" },
+        { "--placement=pack:a/b", "'a/b' is no level" },
+        { "--placement=any:rack", "none of pack" },
+        { "--switches=0", "--switches" },
+        { "--switches=x@1", "--switches" },
+        { "--switches=1@soon", "--switches" },
+        { "--nodes-per=rack", "is not LEVEL:NUMBER" },
+        { "--nodes-per=:2", "'' is no level" },
+        { "--nodes-per=rack:0", "--nodes-per" },
+        { "-N3 --nodes-per-rack=2", "-N 3 does not divide into 2 nodes a rack" },
+        { "-n3 --nodes-per-rack=2", "needs the number of nodes" },
+        { "-N2-4 -n8 --nodes-per-rack=2", "does not go with -n 8 spread over" },
+        { "-N2 --nodes-per-rack=2 --switches=1", "does not go with --switches" }
+    };
+    struct error err = { 0 };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE (right); i++) {
+        json_t *root = make (right[i].line, &err);
+        if (!root)
+            fail_msg ("%s: %s", right[i].line, err.text);
+        autojobspec struct jobspec *js = parse (root);
+        json_decref (root);
+        assert_int_equal (js->placement.kind, right[i].kind);
+        assert_string_equal (js->placement.level, right[i].level);
+        assert_int_equal (js->switches.count, right[i].switches);
+        assert_true (right[i].switches == 0 || js->switches.wait == right[i].wait);
+    }
+    for (size_t i = 0; i < ARRAY_SIZE (wrong); i++) {
+        assert_null (make (wrong[i].line, &err));
+        if (!strstr (err.text, wrong[i].text))
+            fail_msg ("%s: %s", wrong[i].line, err.text);
+    }
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -938,7 +1012,7 @@ int main (void)
         cmocka_unit_test (test_script),       cmocka_unit_test (test_bad_program),
         cmocka_unit_test (test_waiting),      cmocka_unit_test (test_add_dependency),
         cmocka_unit_test (test_export),       cmocka_unit_test (test_table),
-        cmocka_unit_test (test_requeue),
+        cmocka_unit_test (test_requeue),      cmocka_unit_test (test_placement),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);

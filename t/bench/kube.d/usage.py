@@ -1,0 +1,103 @@
+"""What a run costs: CPU time and memory of processes, and the API server's count of requests.
+
+    before = Costs(api, {"API server": pid, ...})
+    ...
+    figures = before.since(api)
+
+Requests are those of apiserver_request_total, without leases (signs of life), without those that the driver has
+sent, which it has counted, and without kwok's. These the server counts apart: a FlowSchema for kwok's user and one
+verb each changes nothing (the priority level "exempt" is what kwok has anyway, as one of system:masters), but has
+a count of its own (apiserver_flowcontrol_dispatched_requests_total).
+"""
+import collections
+import os
+import re
+
+VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete", "GET": "get", "LIST": "list",
+         "WATCH": "watch"}
+WRITES = ("POST", "PUT", "PATCH", "DELETE")
+KWOK = "kwok"          # its user
+SCHEMA = "bench-kwok-"  # before "exempt", which has the same precedence
+TICK = os.sysconf("SC_CLK_TCK")
+SAMPLE = re.compile(r'^(\w+)\{(.*)\} ([0-9.e+]+)$', re.M)
+LABEL = re.compile(r'(\w+)="([^"]*)"')
+
+
+def cpu_seconds(pid):
+    with open("/proc/%d/stat" % pid, encoding="ascii") as f:
+        fields = f.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / TICK
+
+
+def memory_mib(pid, which="VmHWM"):
+    """Its most until now, or with VmRSS what it has."""
+    with open("/proc/%d/status" % pid, encoding="ascii") as f:
+        for line in f:
+            if line.startswith(which + ":"):
+                return int(line.split()[1]) / 1024
+    return None
+
+
+def count_kwok(api):
+    """Lets the server count what kwok sends, verb by verb. The leases' schema has the first name, so a lease is
+    counted there."""
+    rules = {"0-leases": ("*", "leases")}
+    rules.update({word: (word, "*") for word in VERBS.values()})
+    for name, (verb, resource) in rules.items():
+        rule = {"subjects": [{"kind": "User", "user": {"name": KWOK}}],
+                "resourceRules": [{"verbs": [verb], "apiGroups": ["*"], "resources": [resource],
+                                   "namespaces": ["*"], "clusterScope": True}]}
+        api.call("POST", "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas", {
+            "apiVersion": "flowcontrol.apiserver.k8s.io/v1", "kind": "FlowSchema",
+            "metadata": {"name": SCHEMA + name},
+            "spec": {"matchingPrecedence": 2, "priorityLevelConfiguration": {"name": "exempt"}, "rules": [rule]}})
+
+
+def requests(api):
+    """All since the server's start by (verb, resource), and of these kwok's by verb."""
+    everything, kwok = collections.Counter(), collections.Counter()
+    words = {SCHEMA + word: verb for verb, word in VERBS.items()}
+    for name, text, value in SAMPLE.findall(api.get("/metrics")):
+        if name == "apiserver_request_total":
+            label = dict(LABEL.findall(text))
+            verb = {"APPLY": "PATCH"}.get(label["verb"], label["verb"])
+            resource = "/".join(filter(None, (label["resource"], label["subresource"])))
+            everything[verb, resource] += int(float(value))
+        elif name == "apiserver_flowcontrol_dispatched_requests_total":
+            schema = dict(LABEL.findall(text))["flow_schema"]
+            if schema in words:
+                kwok[words[schema]] += int(float(value))
+    return everything, kwok
+
+
+class Costs:
+    """From when it is made. processes: {name: pid}."""
+
+    def __init__(self, api, processes):
+        self.processes = processes
+        self.driver = collections.Counter(api.requests)
+        self.all, self.kwok = requests(api)
+        self.cpu = {name: cpu_seconds(pid) for name, pid in processes.items()}
+
+    def since(self, api):
+        cpu = {name: cpu_seconds(pid) - self.cpu[name] for name, pid in self.processes.items()}
+        driver = collections.Counter(api.requests)
+        everything, kwok = requests(api)
+        for now, before in ((everything, self.all), (kwok, self.kwok), (driver, self.driver)):
+            now.subtract(before)
+        of_others = collections.Counter()
+        for (verb, resource), n in everything.items():
+            if verb in VERBS and resource.split("/")[0] != "leases":
+                of_others[verb] += n
+        of_others.subtract(kwok)
+        for (verb, _), n in driver.items():
+            of_others[verb] -= n
+        return {
+            "cpu_s": cpu,
+            "memory_mib": {name: memory_mib(pid) for name, pid in self.processes.items()},
+            "requests": {verb: of_others[verb] for verb in VERBS if verb != "WATCH"},
+            "writes": sum(of_others[verb] for verb in WRITES),
+            "all_requests": {"%s %s" % key: n for key, n in sorted(everything.items()) if n > 0},
+            "kwok_requests": dict(kwok),
+            "driver_requests": {"%s %s" % key: n for key, n in sorted(driver.items()) if n},
+        }

@@ -14,7 +14,8 @@ kube-scheduler          kubernetes k8s.io/kubernetes/cmd/kube-scheduler
 kubelet                 kubernetes k8s.io/kubernetes/cmd/kubelet
 kubectl                 kubernetes k8s.io/kubernetes/cmd/kubectl
 etcd                    etcd       go.etcd.io/etcd/server/v3
-coredns                 coredns    ."
+coredns                 coredns    .
+kwok                    kwok       sigs.k8s.io/kwok/cmd/kwok"
 readonly IMAGES="pause busybox"
 
 version_of() { # ENTRY of `versions`

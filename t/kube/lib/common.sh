@@ -25,6 +25,9 @@ API=https://127.0.0.1:6443
 GATEWAY=10.244.0.1              # the bridge; CoreDNS listens here
 SERVICES=10.96.0.0/24
 SERVICE_API=10.96.0.1           # kubernetes.default.svc
+SIMULATED_PODS=10.128.0.0/12    # pods on simulated nodes; nodes have the end of it
+SIMULATED_NODES=10.143
+INSIDE_ADDRESSES=127.0.0.1,10.244.0.0/16,$SERVICES,$SIMULATED_PODS
 node_ip() { echo "10.244.255.$1"; }
 
 # ---- messages -------------------------------------------------------------
@@ -215,17 +218,21 @@ node_ready() { # I
         jsonpath='{.status.nodeInfo.bootID} {.status.conditions[?(@.type=="Ready")].status}') == "$boot True" ]]
 }
 
-nodes_ready() { # how many nodes are Ready
-    k get nodes --no-headers --request-timeout=3s 2>/dev/null | awk '$2 == "Ready"' | wc -l
+nodes_ready() { # [SELECTOR...]: how many nodes are Ready
+    k get nodes --no-headers --request-timeout=20s "$@" 2>/dev/null | awk '$2 == "Ready"' | wc -l
 }
+
+all_nodes_ready() { (($(nodes_ready) == NODES + SIM_NODES)); }
 
 # ---- the instance's configuration, as `up` was told ---------------------------
 
 config_write() {
     {
         echo "NODES=$NODES CPUS=$CPUS MEM=$MEM SCHEDULER=$SCHEDULER"
+        echo "KWOK=$KWOK SIM_NODES=$SIM_NODES SIM_CPUS=$SIM_CPUS SIM_MEM=$SIM_MEM"
         echo "API_ARGS=(${API_ARGS[*]@Q})"
         echo "CONTROLLER_ARGS=(${CONTROLLER_ARGS[*]@Q})"
+        echo "SCHEDULER_ARGS=(${SCHEDULER_ARGS[*]@Q})"
     } >"$RUN/config.new"
     mv "$RUN/config.new" "$RUN/config"
 }
@@ -240,10 +247,16 @@ config_read() {
     . "$RUN/config"
 }
 
+describe_nodes() {
+    echo -n "$NODES nodes of $CPUS CPUs and $MEM GiB"
+    [[ $KWOK == no ]] || echo -n ", $SIM_NODES simulated ones of $SIM_CPUS and $SIM_MEM"
+}
+
 daemons() { # the names of all that should run
     echo etcd apiserver controller-manager
     [[ $SCHEDULER == no ]] || echo scheduler
     echo coredns service-api
+    [[ $KWOK == no ]] || echo kwok
     local i
     for ((i = 1; i <= NODES; i++)); do echo "node$i"; done
 }

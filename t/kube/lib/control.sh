@@ -32,8 +32,8 @@ start_apiserver() {
         --cert-dir="$RUN/serving" --allow-privileged=true --profiling=false "${API_ARGS[@]}"
 }
 
-# Default client limits (20/30 a second) would make pods at 17 a second; a node
-# counts as lost after 8 s without a sign of life.
+# Default client limits (20/30 a second) would make pods at 17 a second; a further
+# argument of the caller's comes last, and so wins.
 start_controller_manager() {
     local config=$RUN/controller-manager.kubeconfig pki=$RUN/pki
     start controller-manager "$RUN/bin/kube-controller-manager" \
@@ -43,7 +43,8 @@ start_controller_manager() {
         --service-account-private-key-file="$pki/service-account.key" \
         --root-ca-file="$pki/ca.crt" \
         --kube-api-qps=1000 --kube-api-burst=2000 \
-        --node-monitor-period=1s --node-monitor-grace-period=8s "${CONTROLLER_ARGS[@]}"
+        --node-monitor-period=1s --node-monitor-grace-period="$(grace_seconds)s" \
+        --controllers="$(controllers)" "${CONTROLLER_ARGS[@]}"
 }
 
 start_scheduler() {
@@ -52,7 +53,7 @@ start_scheduler() {
         --kubeconfig="$config" --authentication-kubeconfig="$config" \
         --authorization-kubeconfig="$config" --bind-address=127.0.0.1 \
         --cert-dir="$RUN/serving" --leader-elect=false \
-        --kube-api-qps=1000 --kube-api-burst=2000
+        --kube-api-qps=1000 --kube-api-burst=2000 "${SCHEDULER_ARGS[@]}"
 }
 
 start_coredns() {

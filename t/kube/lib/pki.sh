@@ -40,6 +40,7 @@ pki_create() (
     certificate controller-manager /CN=system:kube-controller-manager clientAuth
     certificate scheduler /CN=system:kube-scheduler clientAuth
     certificate coredns /CN=coredns clientAuth
+    [[ $KWOK == no ]] || certificate kwok /O=system:masters/CN=kwok clientAuth
     certificate fluxq /CN=fluxq clientAuth
     certificate nobody /CN=nobody clientAuth
     local i
@@ -82,6 +83,7 @@ kubeconfigs_create() (
             "client-certificate-data: $(in_base64 $name.crt), client-key-data: $(in_base64 $name.key)"
     done
     local names=(controller-manager scheduler coredns)
+    [[ $KWOK == no ]] || names+=(kwok)
     for ((i = 1; i <= NODES; i++)); do names+=("node$i"); done
     for name in "${names[@]}"; do
         kubeconfig "$name" "$by_path" \

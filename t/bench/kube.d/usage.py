@@ -5,19 +5,16 @@
     figures = before.since(api)
 
 Requests are those of apiserver_request_total, without leases (signs of life), without those that the driver has
-sent, which it has counted, and without kwok's. These the server counts apart: a FlowSchema for kwok's user and one
-verb each changes nothing (the priority level "exempt" is what kwok has anyway, as one of system:masters), but has
-a count of its own (apiserver_flowcontrol_dispatched_requests_total).
+sent, which it has counted, and without kwok's, which the server counts apart (t/kube/lib/kwok-user.yaml).
 """
 import collections
 import os
 import re
 
 VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete", "GET": "get", "LIST": "list",
-         "WATCH": "watch"}
-WRITES = ("POST", "PUT", "PATCH", "DELETE")
-KWOK = "kwok"          # its user
-SCHEMA = "bench-kwok-"  # before "exempt", which has the same precedence
+         "WATCH": "watch", "DELETECOLLECTION": "deletecollection"}
+WRITES = ("POST", "PUT", "PATCH", "DELETE", "DELETECOLLECTION")
+KWOK = "kwok-"  # its flow schemas
 TICK = os.sysconf("SC_CLK_TCK")
 SAMPLE = re.compile(r'^(\w+)\{(.*)\} ([0-9.e+]+)$', re.M)
 LABEL = re.compile(r'(\w+)="([^"]*)"')
@@ -38,25 +35,10 @@ def memory_mib(pid, which="VmHWM"):
     return None
 
 
-def count_kwok(api):
-    """Lets the server count what kwok sends, verb by verb. The leases' schema has the first name, so a lease is
-    counted there."""
-    rules = {"0-leases": ("*", "leases")}
-    rules.update({word: (word, "*") for word in VERBS.values()})
-    for name, (verb, resource) in rules.items():
-        rule = {"subjects": [{"kind": "User", "user": {"name": KWOK}}],
-                "resourceRules": [{"verbs": [verb], "apiGroups": ["*"], "resources": [resource],
-                                   "namespaces": ["*"], "clusterScope": True}]}
-        api.call("POST", "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas", {
-            "apiVersion": "flowcontrol.apiserver.k8s.io/v1", "kind": "FlowSchema",
-            "metadata": {"name": SCHEMA + name},
-            "spec": {"matchingPrecedence": 2, "priorityLevelConfiguration": {"name": "exempt"}, "rules": [rule]}})
-
-
 def requests(api):
     """All since the server's start by (verb, resource), and of these kwok's by verb."""
     everything, kwok = collections.Counter(), collections.Counter()
-    words = {SCHEMA + word: verb for verb, word in VERBS.items()}
+    words = {KWOK + word: verb for verb, word in VERBS.items()}
     for name, text, value in SAMPLE.findall(api.get("/metrics")):
         if name == "apiserver_request_total":
             label = dict(LABEL.findall(text))

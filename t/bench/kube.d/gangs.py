@@ -25,7 +25,7 @@ class Gang:
         self.number = number
         self.name = "gang-%04d" % number
         self.work = work
-        self.submitted = self.created = self.bound = self.all_bound = None
+        self.submitted = self.made = self.all_made = self.bound = self.all_bound = None
         self.ready = self.finishing = self.ended = None
         self.result = None  # "completed", "failed"
         self.why = ""       # it failed
@@ -67,8 +67,10 @@ class Board:
             return False
         bound = sum(p[0] and not p[2] for p in gang.pods.values())
         ready = sum(p[1] and not p[2] for p in gang.pods.values())
-        if gang.created is None:
-            gang.created = now
+        if gang.made is None:
+            gang.made = now
+        if len(gang.pods) == self.pods_each and gang.all_made is None:
+            gang.all_made = now
         if bound and gang.bound is None:
             gang.bound = now
         if bound == self.pods_each and gang.all_bound is None:
@@ -121,6 +123,10 @@ def _percentile(values, share):
     return values[min(len(values) - 1, int(share * len(values)))] if values else None
 
 
+def median(values):
+    return _percentile(values, 0.5)
+
+
 def binding_rates(times):
     """(a second, from the first to the last; in the best second)."""
     best = first = 0
@@ -160,9 +166,9 @@ def summary(board, places):
         "half_long_jobs": sum(h > HALF_LIMIT for h in half),
         "half_longest_s": max(half),
         "half_at_end": len(board.half),
-        "create_s": _percentile([g.bound - g.created for g in done], 0.5),
-        "bind_s": _percentile([g.all_bound - g.bound for g in done], 0.5),
-        "ready_s": _percentile([g.ready - g.all_bound for g in done], 0.5),
-        "notice_s": _percentile([g.ended - g.ready - g.work for g in done], 0.5),
+        "make_s": median([g.all_made - g.made for g in done]),
+        "bind_s": median([g.all_bound - g.bound for g in done]),
+        "ready_s": median([g.ready - g.all_bound for g in done]),
+        "notice_s": median([g.ended - g.finishing for g in done]),
         "why": sorted({g.why for g in gangs if g.why})[:5],
     }

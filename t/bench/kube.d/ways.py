@@ -19,9 +19,11 @@ import os
 import subprocess
 import sys
 import threading
+import time
 
 from agents import Agents
 from api import Refused
+from gangs import median
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../helper"))
 from fluxqtest import Client, Watch, until  # noqa: E402
@@ -98,6 +100,9 @@ class Plain:
             elif condition["type"] == "Failed":
                 self.run.board.end(gang, "failed", condition.get("reason", ""))
 
+    def stages(self):
+        return {}
+
     def outputs(self):
         """How many jobs' output has come, where that is the scheduler's matter."""
         return None
@@ -119,36 +124,11 @@ class InTree(Plain):
 
 
 class Kueue(Plain):
-    """Kueue with one queue whose quota is what the nodes have; waitForPodsReady is in its configuration."""
-
-    group = "/apis/kueue.x-k8s.io/v1beta2"
-
-    def prepare(self):
-        options = self.run.options
-        quota = [{"name": "cpu", "nominalQuota": str(options.nodes * options.cpus)},
-                 {"name": "memory", "nominalQuota": "%dGi" % (options.nodes * options.cpus)}]
-        self.create("resourceflavors", "ResourceFlavor", "simulated", {"nodeLabels": {"type": "kwok"}})
-        self.create("clusterqueues", "ClusterQueue", "cluster", {
-            "namespaceSelector": {}, "resourceGroups": [{
-                "coveredResources": ["cpu", "memory"],
-                "flavors": [{"name": "simulated", "resources": quota}]}]})
-        self.create("namespaces/default/localqueues", "LocalQueue", "queue", {"clusterQueue": "cluster"})
-        until("Kueue's queue to be active", self.is_active)
-        super().prepare()
-
-    def create(self, kind, name, object_name, spec):
-        self.api.call("POST", "%s/%s" % (self.group, kind),
-                      {"apiVersion": self.group[6:], "kind": name, "metadata": {"name": object_name},
-                       "spec": spec})
-
-    def is_active(self):
-        queue = self.api.get(self.group + "/namespaces/default/localqueues/queue")
-        return any(c["type"] == "Active" and c["status"] == "True"
-                   for c in queue.get("status", {}).get("conditions", []))
+    """Kueue with one queue, main, whose quota is what the nodes have (t/kube/kueue), and waitForPodsReady."""
 
     def manifest(self, gang):
         job = super().manifest(gang)
-        job["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "queue"}
+        job["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "main"}
         job["spec"]["suspend"] = True
         return job
 
@@ -160,7 +140,7 @@ class Fluxq(Plain):
     selector = "labelSelector=app.kubernetes.io%2Fmanaged-by%3Dfluxq"
 
     def prepare(self):
-        self.by_id, self.jobs, self.pods_of = {}, {}, {}
+        self.by_id, self.jobs, self.seen = {}, {}, {}
         self.client = Client()
         self.agents = Agents(self.api, self.namespace, lambda job: self.run.put(("released", "", job)))
         self.spec = self.jobspec()
@@ -218,6 +198,7 @@ class Fluxq(Plain):
 
     def broker_event(self, name, line):
         gang = self.by_id.get(line["id"])
+        self.seen[gang, name] = time.monotonic()
         if name in ("finish", "clean") and gang and gang.ended is None:
             self.run.workers.put(self.ask_result, gang, line["id"])
 
@@ -238,6 +219,17 @@ class Fluxq(Plain):
         except AssertionError:
             pass
         return left()
+
+    def stages(self):
+        """Medians of what the broker adds: seconds."""
+        done = [g for g in self.by_id.values() if g.result == "completed"]
+        seen = self.seen
+        return {
+            "allocated -> first pod made": median([g.made - seen[g, "alloc"] for g in done]),
+            "work over -> job finished": median([seen[g, "finish"] - g.finishing for g in done]),
+            "job finished -> nodes free": median([seen[g, "free"] - seen[g, "finish"] for g in done
+                                                  if (g, "free") in seen]),
+        }
 
     def outputs(self):
         """How many jobs' output files have what their (simulated) agents wrote."""

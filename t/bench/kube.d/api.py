@@ -48,13 +48,15 @@ def _credentials():
     return url.hostname, url.port, tls
 
 
-def _resource(path):
-    """"pods", "pods/status": what the server calls the thing at this path."""
+def _named(method, path):
+    """("PATCH", "pods/status"), ("LIST", "pods"): as the server counts this request."""
     parts = path.split("?")[0].strip("/").split("/")
     parts = parts[2:] if parts[0] == "api" else parts[3:]
     if parts[:1] == ["namespaces"] and len(parts) > 2:
         parts = parts[2:]
-    return "/".join(parts[:1] + parts[2:3])
+    if method == "GET" and len(parts) == 1:
+        method = "LIST"
+    return method, "/".join(parts[:1] + parts[2:3])
 
 
 class Api:
@@ -85,7 +87,7 @@ class Api:
                 if last:
                     raise
         with self.lock:
-            self.requests[method, _resource(path)] += 1
+            self.requests[_named(method, path)] += 1
         if answer.status >= 300:
             raise Refused(answer.status, text.decode(errors="replace")[:500])
         return json.loads(text) if text[:1] in b"{[" else text.decode()

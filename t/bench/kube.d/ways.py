@@ -29,6 +29,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 from fluxqtest import Client, Watch, until  # noqa: E402
 
 POD_CPU, POD_GIB = 2, 2
+CLEAN_LIMIT = 300  # seconds for the last objects to go
 TAINT = "kwok.x-k8s.io/node"
 SUCCEEDED = {"status": {"phase": "Succeeded", "conditions": [
     {"type": t, "status": "False" if t != "PodScheduled" else "True", "reason": "PodCompleted"}
@@ -212,39 +213,22 @@ class Fluxq(Plain):
         self.client.call("POST", "/v1/cancel", {"state": "active"})
 
     def clean(self):
-        def left():
-            return [o["kind"] + "/" + o["metadata"]["name"] for o in self.objects()]
-        try:
-            until("fluxq's objects to go", lambda: not left(), 120)
-        except AssertionError:
-            pass
-        return left()
+        end = time.monotonic() + CLEAN_LIMIT
+        while self.objects("&limit=1") and time.monotonic() < end:
+            time.sleep(0.5)
+        return self.objects("")
 
-    def stages(self):
-        """Medians of what the broker adds: seconds."""
-        done = [g for g in self.by_id.values() if g.result == "completed"]
-        seen = self.seen
-        return {
-            "allocated -> first pod made": median([g.made - seen[g, "alloc"] for g in done]),
-            "work over -> job finished": median([seen[g, "finish"] - g.finishing for g in done]),
-            "job finished -> nodes free": median([seen[g, "free"] - seen[g, "finish"] for g in done
-                                                  if (g, "free") in seen]),
-        }
-
-    def outputs(self):
-        """How many jobs' output files have what their (simulated) agents wrote."""
-        return sum(os.path.exists("out-%d" % job) and open("out-%d" % job, encoding="ascii").read().endswith(" runs\n")
-                   for job in self.by_id)
-
-    def objects(self):
+    def objects(self, query):
         """All that carries fluxq's label but the agent, which all jobs share and which goes later."""
         found = []
-        for path in ("apis/batch/v1/jobs", "api/v1/pods", "api/v1/configmaps", "api/v1/secrets",
-                     "api/v1/services"):
+        for path in ("apis/batch/v1/jobs", "api/v1/pods", "api/v1/secrets", "api/v1/services", "api/v1/configmaps"):
             group, kind = path.rsplit("/", 1)
-            listed = self.api.get("/%s/namespaces/%s/%s?%s" % (group, self.namespace, kind, self.selector))
-            found += [dict(o, kind=kind) for o in listed["items"]
+            more = "" if kind == "configmaps" else query
+            listed = self.api.get("/%s/namespaces/%s/%s?%s%s" % (group, self.namespace, kind, self.selector, more))
+            found += [kind + "/" + o["metadata"]["name"] for o in listed["items"]
                       if not o["metadata"]["name"].startswith("fluxq-agent-")]
+            if found and query:
+                break
         return found
 
 

@@ -49,13 +49,14 @@ static json_t *pod (const char *prefix, int i, const char *node)
     char name[64];
 
     snprintf (name, sizeof (name), "%s-%d", prefix, i);
-    json_t *p = json_pack (
-        "{s:s s:s s:{s:s s:{s:s}} s:{s:s s:b s:s s:[{s:s s:s}] s:[{s:s s:s s:{s:{s:s s:s}}}]}}",
-        "apiVersion", "v1", "kind", "Pod", "metadata", "name", name, "labels", "app",
-        LABEL, "spec", "schedulerName", "nobody", "automountServiceAccountToken", 0,
-        "restartPolicy", "Never", "tolerations", "operator", "Exists", "effect",
-        "NoSchedule", "containers", "name", "main", "image", "busybox:1",
-        "resources", "requests", "cpu", "100m", "memory", "64Mi");
+    json_t *p = json_pack ("{s:s s:s s:{s:s s:{s:s}} s:{s:s s:b s:s s:[{s:s s:s}] "
+                           "s:[{s:s s:s s:{s:{s:s s:s}}}]}}",
+                           "apiVersion", "v1", "kind", "Pod", "metadata", "name", name,
+                           "labels", "app", LABEL, "spec", "schedulerName", "nobody",
+                           "automountServiceAccountToken", 0, "restartPolicy", "Never",
+                           "tolerations", "operator", "Exists", "effect", "NoSchedule",
+                           "containers", "name", "main", "image", "busybox:1",
+                           "resources", "requests", "cpu", "100m", "memory", "64Mi");
 
     if (p && node)
         json_object_set_new (json_object_get (p, "spec"), "nodeName", json_string (node));

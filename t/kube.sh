@@ -9,7 +9,8 @@
 #     no_jobs_of_ours           none of them is left but the agent's ConfigMap
 #     nothing_of_ours           not even that, in any namespace
 #     write_config KUBECONFIG [LINE...]   kube.yaml; each LINE replaces the key of that name or is
-#                               added; keys of the mapping kube are indented by two spaces
+#                               added; keys of the mapping kube are indented by two spaces. kube.pods is
+#                               FLUXQ_TEST_PODS (broker, controller) when the environment has it
 #     has_lines FILE N          the file has N lines or more
 #     counts_up FILE N          it has the lines 0, 1, ..., N-1: none is missing and none twice
 #     said ID TEXT              the job's events have it (a basic regular expression)
@@ -79,7 +80,8 @@ kube:
   namespace: fluxq
   image: busybox:1
   allow-root: true
-  grace: 5s
+  grace: 5s${FLUXQ_TEST_PODS:+
+  pods: $FLUXQ_TEST_PODS}
 END
     shift
     for lib_line; do

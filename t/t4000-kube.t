@@ -182,7 +182,7 @@ test_expect_success 'image: the same input gives the same bytes' '
 '
 
 test_expect_success 'every script answers --help, and refuses what it does not know with 2' '
-    for s in build up down enter node apiserver status image mpi-image; do
+    for s in build up down enter node apiserver status mpi-image; do
         "$KUBE/$s" --help >help && grep -q "^usage: t/kube/$s" help || return 1
     done &&
     for s in "up --nodes" "up --nodes -1" "up --nodes 51" "up --cpus 0" "up --mem x" "up --what" \

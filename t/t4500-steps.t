@@ -18,6 +18,12 @@ submit()
     (cd "$OUT" && setpriv --reuid=65534 --regid=65534 --clear-groups fluxq-submit -t 5 "$@")
 }
 
+# as_games ARGUMENTS...: the same, as a user of this machine whom no image knows
+as_games()
+{
+    (cd "$OUT" && setpriv --reuid=games --regid=60 --clear-groups fluxq-submit -t 5 "$@")
+}
+
 # run_job NAME ARGUMENTS...: NAME.sh to its end; its output in NAME.out
 run_job()
 {
@@ -152,6 +158,33 @@ test_expect_success 'Open MPI: mpirun over the pods of the job, with the environ
     (unset SHELL && job ompi -N 3 -n 4)
 '
 
+test_expect_success 'a user whom the image does not know has a name in it, also for mpirun over three pods' '
+    write_script "$OUT/games.sh" <<-\END &&
+	#!/bin/sh
+	exec 2>&1
+	whoami
+	id -gn
+	fluxq-run sh -c "whoami; tail -n +2 /etc/passwd | head -n 1" | sort | uniq -c
+	mpirun /mpi/openmpi/ring 3
+	END
+    grep -q "^games:x:60:" /etc/group && home=$(getent passwd 5 | cut -d: -f6) &&
+    printf "%s\n" games games "      3 games" "      3 games:x:5:60::$home:/bin/sh" "ring: came round through 3 tasks" >expected &&
+    id=$(as_games -N 3 -n 3 -o games.out ./games.sh) && wait_job_state "$id" "COMPLETED|FAILED" 120 &&
+    test_cmp expected "$OUT/games.out"
+'
+
+test_expect_success 'an image without any user has one, too' '
+    write_script "$OUT/bare.sh" <<-\END &&
+	#!/bin/sh
+	busybox whoami
+	busybox id -gn
+	END
+    "$KUBE/image" bare.tar docker.io/library/bare:1 --file "/bin/busybox=$(command -v busybox)" --link /bin/sh=busybox &&
+    timeout 120 "$KUBE/node" load bare.tar && printf "%s\n" games games >expected &&
+    id=$(as_games -n 1 --image bare:1 -o bare.out ./bare.sh) &&
+    wait_job_state "$id" "COMPLETED|FAILED" 120 && test_cmp expected "$OUT/bare.out"
+'
+
 test_expect_success 'Open MPI in a job of one node needs no other daemon' '
     write_script "$OUT/ompi1.sh" <<-\END &&
 	#!/bin/sh
@@ -208,6 +241,17 @@ test_expect_success 'the same, of a job that may be requeued: it runs again, wit
     delete_pod "$id" 2 && wait_job_state "$id" COMPLETED 120 &&
     printf "again\n%.0s" 1 2 3 >expected && test_cmp expected "$OUT/again.out" &&
     [ "$(count_events "$id" alloc)" = 2 ]
+'
+
+test_expect_success 'user-entry: false leaves the files of the image' '
+    write_script "$OUT/image.sh" <<-\END &&
+	#!/bin/sh
+	grep -c games /etc/passwd
+	whoami || echo nameless
+	END
+    stop_broker && write_config "$configs/fluxq.kubeconfig" "  image: mpi:1" "  user-entry: false" &&
+    start_broker --kube --config "$HERE/kube.yaml" && id=$(as_games -n 1 -o image.out ./image.sh) &&
+    wait_job_state "$id" "COMPLETED|FAILED" 120 && grep -x 0 "$OUT/image.out" && grep -x nameless "$OUT/image.out"
 '
 
 test_expect_success 'nothing is left of any of them' '

@@ -97,19 +97,45 @@ static int node_info (const struct broker *b, int i, struct machine_node_info *r
     return rc;
 }
 
+static json_t *describe_places (const struct machine_place *list)
+{
+    json_t *o = json_object ();
+
+    for (; list->level; list++)
+        json_object_set_new (o, list->level, json_string (list->name));
+    return o;
+}
+
 static json_t *describe_node (const struct machine_node_info *n)
 {
     return json_pack (
-        "{s:s s:s s:s? s:s? s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:i s:b}",
+        "{s:s s:s s:s? s:o? s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:i s:b}",
         "name", n->name, "state", machine_node_state_name (n->state), "reason", n->reason,
-        "rack", n->rack, "cores", (json_int_t)n->cores, "cores_used",
-        (json_int_t)n->cores_used, "cores_foreign", (json_int_t)n->cores_foreign,
-        "cores_free", (json_int_t)n->cores_free, "gpus", (json_int_t)n->gpus, "gpus_used",
-        (json_int_t)n->gpus_used, "gpus_foreign", (json_int_t)n->gpus_foreign,
-        "gpus_free", (json_int_t)n->gpus_free, "memory_mib", (json_int_t)n->memory_mib,
-        "memory_used", (json_int_t)n->memory_used, "memory_foreign",
-        (json_int_t)n->memory_foreign, "memory_free", (json_int_t)n->memory_free, "njobs",
-        (int)n->njobs, "exclusive", (int)n->exclusive);
+        "places", describe_places (n->places), "cores", (json_int_t)n->cores,
+        "cores_used", (json_int_t)n->cores_used, "cores_foreign",
+        (json_int_t)n->cores_foreign, "cores_free", (json_int_t)n->cores_free, "gpus",
+        (json_int_t)n->gpus, "gpus_used", (json_int_t)n->gpus_used, "gpus_foreign",
+        (json_int_t)n->gpus_foreign, "gpus_free", (json_int_t)n->gpus_free, "memory_mib",
+        (json_int_t)n->memory_mib, "memory_used", (json_int_t)n->memory_used,
+        "memory_foreign", (json_int_t)n->memory_foreign, "memory_free",
+        (json_int_t)n->memory_free, "njobs", (int)n->njobs, "exclusive",
+        (int)n->exclusive);
+}
+
+/* As its executor counts; null: in no finer units than the others. */
+static void add_exact (const struct broker *b, json_t *o, const char *node)
+{
+    struct exec_amounts all, foreign;
+    bool known = b->ops->amounts && b->ops->amounts (b->exec, node, &all, &foreign) == 0;
+
+    json_object_set_new (
+        o, "exact",
+        known ? json_pack (
+            "{s:I s:I s:I s:I s:I s:I}", "cpu_milli", (json_int_t)all.cpu_milli,
+            "cpu_milli_foreign", (json_int_t)foreign.cpu_milli, "memory_bytes",
+            (json_int_t)all.memory, "memory_bytes_foreign", (json_int_t)foreign.memory,
+            "gpus", (json_int_t)all.gpus, "gpus_foreign", (json_int_t)foreign.gpus)
+              : json_null ());
 }
 
 /* Which jobs are on it: from the bookings of those that run. at: nodes by index. */
@@ -137,6 +163,7 @@ static void add_node (struct broker *b, int i, json_t **at, json_t *list)
         return;
     at[i] = describe_node (&info);
     add_reservation (b, at[i], info.name);
+    add_exact (b, at[i], info.name);
     json_object_set_new (at[i], "jobs", json_array ());
     json_array_append_new (list, at[i]);
 }

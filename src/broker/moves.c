@@ -10,7 +10,8 @@
 
 struct spec { /* a copy */
     struct machine_node_spec spec;
-    char *rack, *reason;
+    struct machine_place *places;
+    char *reason;
     char **properties;
     enum machine_node_state state;
 };
@@ -38,7 +39,7 @@ static void spec_free (struct spec *s)
     for (char **p = s->properties; p && *p; p++)
         free (*p);
     free (s->properties);
-    free (s->rack);
+    free (s->places);
     free (s->reason);
     free (s);
 }
@@ -70,13 +71,14 @@ static struct spec *spec_copy (const struct machine_node_spec *spec,
 
     if (!s)
         return NULL;
-    if (copy_text (&s->rack, spec->rack) < 0 || copy_text (&s->reason, reason) < 0
+    s->places = machine_places_copy (spec->places);
+    if (!s->places || copy_text (&s->reason, reason) < 0
         || copy_properties (&s->properties, spec->properties) < 0) {
         spec_free (s);
         return NULL;
     }
     s->spec = *spec;
-    s->spec.rack = s->rack;
+    s->spec.places = s->places;
     s->spec.properties = (const char *const *)s->properties;
     s->state = state;
     return s;

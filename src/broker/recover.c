@@ -185,7 +185,7 @@ static void node_resize (struct broker *b, int index, uint32_t cores, uint32_t g
     if (machine_node_info (b->graph, index, &info) < 0)
         return;
     struct machine_node_spec spec = { .name = info.name,
-                                      .rack = info.rack,
+                                      .places = info.places,
                                       .properties = info.properties,
                                       .cores = cores,
                                       .gpus = gpus,

@@ -13,7 +13,9 @@
 #define KEEP_SECONDS 60.0
 #define KEEP_ABSENT_SECONDS 5.0 /* who was just created need not wait long */
 #define GROUPS_MAX 65536
+#define GROUP_NAMES_MAX 64 /* each is a question to the directory service */
 #define PASSWD_SIZE 65536
+#define GROUP_SIZE ((size_t)1 << 20) /* with the names of all its members */
 
 struct known {
     UT_hash_handle hh;
@@ -48,11 +50,26 @@ struct users *users_create (uv_loop_t *loop)
 
 void users_release (struct exec_user *user)
 {
+    for (size_t i = 0; user->group_names && i < user->ngroups; i++)
+        free (user->group_names[i]);
+    free (user->group_names);
     free (user->groups);
     free (user->name);
     free (user->home);
     free (user->shell);
     memset (user, 0, sizeof (*user));
+}
+
+static int copy_group_names (struct exec_user *to, const struct exec_user *from)
+{
+    if (!from->group_names)
+        return 0;
+    if (!(to->group_names = calloc (from->ngroups + 1, sizeof (char *))))
+        return -ENOMEM;
+    for (size_t i = 0; i < from->ngroups; i++)
+        if (from->group_names[i] && !(to->group_names[i] = strdup (from->group_names[i])))
+            return -ENOMEM;
+    return 0;
 }
 
 int users_copy (struct exec_user *to, const struct exec_user *from)
@@ -64,7 +81,8 @@ int users_copy (struct exec_user *to, const struct exec_user *from)
     to->home = strdup (from->home);
     to->shell = strdup (from->shell);
     to->groups = calloc (from->ngroups + 1, sizeof (gid_t));
-    if (!to->name || !to->home || !to->shell || !to->groups) {
+    if (!to->name || !to->home || !to->shell || !to->groups
+        || copy_group_names (to, from) < 0) {
         users_release (to);
         return -ENOMEM;
     }
@@ -100,6 +118,27 @@ static int look_up_groups (struct exec_user *user)
     }
 }
 
+/* NULL also when it cannot be told: a name less is no reason to run nothing. */
+static char *group_name (gid_t gid, char *buf, size_t size)
+{
+    struct group gr, *found = NULL;
+
+    return getgrgid_r (gid, &gr, buf, size, &found) == 0 && found ? strdup (gr.gr_name)
+                                                                  : NULL;
+}
+
+static int look_up_group_names (struct exec_user *user)
+{
+    autofree char *buf = malloc (GROUP_SIZE);
+
+    user->group_names = calloc (user->ngroups + 1, sizeof (char *));
+    if (!buf || !user->group_names)
+        return -ENOMEM;
+    for (size_t i = 0; i < user->ngroups && i < GROUP_NAMES_MAX; i++)
+        user->group_names[i] = group_name (user->groups[i], buf, GROUP_SIZE);
+    return 0;
+}
+
 /* getpwuid_r(3): these, too, mean that there is no entry. */
 static bool is_absent (int errnum)
 {
@@ -125,6 +164,8 @@ static int look_up (uid_t uid, struct known *k)
     if (!k->user.name || !k->user.home || !k->user.shell)
         return -ENOMEM;
     int rc = look_up_groups (&k->user);
+    if (rc == 0)
+        rc = look_up_group_names (&k->user);
     k->exists = rc == 0;
     return rc;
 }

@@ -2,63 +2,22 @@
  */
 #include <string.h>
 
-#include "cmd/print.h"
+#include "cmd/nodegroup.h"
+#include "cmd/info_topology.h"
 #include "cmd/show.h"
-#include "common/hostlist.h"
 
-enum { LONG = 1, NODES, JSON };
+enum { LONG = 1, TOPOLOGY, NODES, JSON };
 
 static const struct option_desc options[] = {
     { "long", 'N', NULL, "a line for each node", LONG, false },
+    { "topology", 'T', NULL, "zones, racks, ... as a tree, and what is in each", TOPOLOGY,
+      false },
     { "nodes", 'n', "NAMES", "only these nodes: node[1-3]", NODES, false },
     { "json", 0, NULL, "the broker's answer in JSON", JSON, false },
     OPTION_END,
 };
 
-/* Nodes of one state, summed up. */
-struct group {
-    const char *state;
-    size_t n;
-    double cores[3], memory[2], gpus[2]; /* used, free, all; used, all */
-    struct hostlist *names;
-};
-
 #define GROUPS_MAX 16
-
-static void add_node (struct group *g, const json_t *node)
-{
-    g->n++;
-    g->cores[0] +=
-        answer_number (node, "cores_used") + answer_number (node, "cores_foreign");
-    g->cores[1] += answer_number (node, "cores_free");
-    g->cores[2] += answer_number (node, "cores");
-    g->memory[0] +=
-        answer_number (node, "memory_used") + answer_number (node, "memory_foreign");
-    g->memory[1] += answer_number (node, "memory_mib");
-    g->gpus[0] +=
-        answer_number (node, "gpus_used") + answer_number (node, "gpus_foreign");
-    g->gpus[1] += answer_number (node, "gpus");
-    if (g->names)
-        hostlist_append (g->names, answer_text (node, "name"));
-}
-
-/* The cells that a group and a single node have in common. */
-static void add_amounts (struct grid *grid, const struct group *g)
-{
-    struct strbuf sb;
-
-    strbuf_init (&sb, 256);
-    grid_add (grid, "%.0f/%.0f/%.0f", g->cores[0], g->cores[1], g->cores[2]);
-    add_memory (&sb, g->memory[0]);
-    strbuf_adds (&sb, " / ");
-    add_memory (&sb, g->memory[1]);
-    grid_add (grid, "%s", sb.buf);
-    if (g->gpus[1] > 0)
-        grid_add (grid, "%.0f/%.0f", g->gpus[0], g->gpus[1]);
-    else
-        grid_add (grid, "-");
-    strbuf_release (&sb);
-}
 
 static void show_groups (const json_t *nodes)
 {
@@ -66,7 +25,7 @@ static void show_groups (const json_t *nodes)
         "STATE", ">NODES",  ">CORES(used/free/all)", ">MEMORY(used/all)",
         ">GPUS", "NODELIST"
     };
-    struct group groups[GROUPS_MAX] = { 0 };
+    struct node_group groups[GROUPS_MAX] = { 0 };
     struct grid grid;
     size_t n = 0;
 
@@ -76,17 +35,17 @@ static void show_groups (const json_t *nodes)
         while (k < n && strcmp (groups[k].state, node_state (node)) != 0)
             k++;
         if (k == n && n < GROUPS_MAX)
-            groups[n++] =
-                (struct group){ .state = node_state (node), .names = hostlist_create () };
+            groups[n++] = (struct node_group){ .state = node_state (node),
+                                               .names = hostlist_create () };
         if (k < n)
-            add_node (&groups[k], node);
+            node_group_add (&groups[k], node);
     }
     grid_init (&grid, headings, ARRAY_SIZE (headings));
     for (size_t k = 0; k < n; k++) {
         autofree char *names = groups[k].names ? hostlist_encode (groups[k].names) : NULL;
         grid_add (&grid, "%s", groups[k].state);
         grid_add (&grid, "%zu", groups[k].n);
-        add_amounts (&grid, &groups[k]);
+        node_group_cells (&grid, &groups[k]);
         grid_add (&grid, "%s", names ? names : "?");
         hostlist_destroy (groups[k].names);
     }
@@ -107,16 +66,16 @@ static void show_each (const json_t *nodes)
     grid_init (&grid, headings, ARRAY_SIZE (headings));
     for (size_t i = 0; i < json_array_size (nodes); i++) {
         const json_t *node = json_array_get (nodes, i);
-        struct group one = { .names = NULL };
+        struct node_group one = { .names = NULL };
         strbuf_reset (&jobs);
         if (json_object_get (node, "jobs"))
             answer_add_numbers (&jobs, json_object_get (node, "jobs"));
         else
             strbuf_addf (&jobs, "%.0f of them", answer_number (node, "njobs"));
-        add_node (&one, node);
+        node_group_add (&one, node);
         grid_add (&grid, "%s", answer_text (node, "name"));
         grid_add (&grid, "%s", node_state (node));
-        add_amounts (&grid, &one);
+        node_group_cells (&grid, &one);
         grid_add (&grid, "%s", jobs.len ? jobs.buf : "-");
         grid_add (&grid, "%s", answer_text (node, "reason"));
     }
@@ -128,7 +87,7 @@ static void show_each (const json_t *nodes)
 static int run (struct cmd *c)
 {
     struct option_match m;
-    bool each = false, json = false;
+    bool each = false, json = false, tree = false;
     const char *names = NULL;
     autostrbuf struct strbuf target;
     json_t *o;
@@ -138,6 +97,9 @@ static int run (struct cmd *c)
         switch (m.desc ? m.desc->id : CMD_OPERAND) {
         case LONG:
             each = true;
+            break;
+        case TOPOLOGY:
+            tree = true;
             break;
         case JSON:
             json = true;
@@ -158,6 +120,8 @@ static int run (struct cmd *c)
     if (json) {
         json_dumpf (o, stdout, JSON_INDENT (2));
         putchar ('\n');
+    } else if (tree) {
+        show_topology (json_object_get (o, "nodes"));
     } else if (each) {
         show_each (json_object_get (o, "nodes"));
     } else {

@@ -8,7 +8,9 @@ src_cmd_libcmd_a_SOURCES = \
 	src/cmd/command.c \
 	src/cmd/complete.c \
 	src/cmd/ctl_reserve.c \
+	src/cmd/info_topology.c \
 	src/cmd/listing.c \
+	src/cmd/nodegroup.c \
 	src/cmd/print.c \
 	src/cmd/send.c \
 	src/cmd/show_job.c \

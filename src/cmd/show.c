@@ -133,6 +133,22 @@ static void print_reservation (const json_t *o)
     strbuf_release (&sb);
 }
 
+/* "zone a, rack r1" */
+static void print_places (json_t *places)
+{
+    struct strbuf sb;
+    const char *level;
+    json_t *name;
+
+    strbuf_init (&sb, 8192);
+    json_object_foreach (places, level, name) {
+        strbuf_addf (&sb, "%s%s %s", sb.len ? ", " : "", level,
+                     json_is_string (name) ? json_string_value (name) : "?");
+    }
+    print_field ("Places", "%s", sb.buf);
+    strbuf_release (&sb);
+}
+
 static void show_node (const json_t *o)
 {
     struct strbuf jobs;
@@ -142,7 +158,7 @@ static void show_node (const json_t *o)
     print_field ("Node", "%s", answer_text (o, "name"));
     print_field ("State", "%s", node_state (o));
     print_field ("Reason", "%s", answer_text (o, "reason"));
-    print_field ("Rack", "%s", answer_text (o, "rack"));
+    print_places (json_object_get (o, "places"));
     print_reservation (o);
     print_amount (o, "Cores", "cores");
     print_amount (o, "GPUs", "gpus");

@@ -59,6 +59,10 @@
 #define ADMINRUN_COMMAND "admin-run"
 #define ADMINRUN_FAILED 4
 
+/* "fluxq-shell install", see shell/install.h, and its status when it is another version. */
+#define INSTALL_COMMAND "install"
+#define INSTALL_REFUSED 5
+
 /* "NONCE:MAC" for one request: NONCE 16 random bytes in hex, MAC = HMAC-SHA256 (key,
  * METHOD " " TARGET "\n" NONCE-hex) in hex; target = path with query as the agent sees
  * it. 0 or -errno. */

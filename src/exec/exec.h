@@ -35,6 +35,7 @@ struct exec_user {
     gid_t gid;
     gid_t *groups;
     size_t ngroups;
+    char **group_names; /* of each of groups: NULL, it has none; or NULL as a whole */
     char *name, *home, *shell;
 };
 
@@ -60,6 +61,13 @@ struct exec_start_failure {
                    * its memory), and no race that was lost */
     bool drained; /* these nodes were told by node_failed(): the job did nothing, and is
                    * queued again at once however often that happens */
+};
+
+/* Of a node, as finely as its executor counts. */
+struct exec_amounts {
+    int64_t cpu_milli; /* thousandths of a core */
+    int64_t memory;    /* bytes */
+    int64_t gpus;
 };
 
 /* A job as executors see it. Owned by the broker, stays valid from start()/recover()
@@ -135,6 +143,9 @@ struct exec_ops {
                    json_t *config, struct exec **ret, struct error *err);
     /* The same checks of the mapping, for fluxqd --check: nothing is started. */
     int (*check_config) (const struct yaml_doc *doc, json_t *config, struct error *err);
+    /* Levels of its nodes' places (machine.h), as configured: the outermost first, NULL at the
+     * end; borrowed. NULL: it has none. */
+    const char *const *(*levels) (const struct exec *x);
     void (*destroy) (struct exec *x); /* running jobs go on; handles are closed */
     /* Check at submit what only the executor knows (an image is needed, ...). */
     int (*check) (struct exec *x, const struct jobspec *js, uid_t uid, struct error *err);
@@ -165,6 +176,10 @@ struct exec_ops {
     void (*cleanup) (struct exec *x, struct exec_job *job);
     /* Remove whatever carries our mark and belongs to none of these jobs (sorted ids). */
     void (*sweep) (struct exec *x, const uint64_t *live, size_t nlive);
+    /* For people: what this node has in all, and what others use of it, before it is rounded
+     * to what is offered. 0 or -ENOENT. NULL: whole cores and MiB are all there is. */
+    int (*amounts) (struct exec *x, const char *node, struct exec_amounts *ret_all,
+                    struct exec_amounts *ret_foreign);
 };
 
 extern const struct exec_ops *const executors[]; /* generated, NULL-terminated */

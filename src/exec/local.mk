@@ -6,5 +6,6 @@ src_exec_libexec_a_SOURCES = \
 	src/exec/agentstream.c \
 	src/exec/joblaunch.c \
 	src/exec/mounts.c \
-	src/exec/startclock.c
+	src/exec/startclock.c \
+	src/exec/topology.c
 nodist_src_exec_libexec_a_SOURCES = src/exec/table.c

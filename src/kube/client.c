@@ -1,12 +1,15 @@
 /* client.c - see client.h
  *
- *   waiting --(a place is free)--> sent --answer--> done
- *      ^                             |
- *      +------- back-off <--trouble--+
+ *   waiting --(a place is free, the budget allows it)--> sent --answer--> done
+ *      ^                                                  |
+ *      +----------------- back-off <-------trouble--------+
+ *
+ * Each of the three is a list; those that wait are two, see KUBE_LATER.
  */
 #include "kube/client.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,18 +17,24 @@
 
 #include "common/json.h"
 #include "common/log.h"
+#include "common/macros.h"
 #include "common/sha256.h"
+#include "kube/budget.h"
 
 #define REQUEST_TIMEOUT 60.0
 #define TOKEN_LOOK_MS 60000
 #define FEW_TRIES 4 /* of what is likely to fail again */
 #define RETRY_AFTER_MAX 60.0
+#define CALM_SECONDS 10.0 /* without a 429: the server takes all again */
 
-enum request_state { REQUEST_WAITING, REQUEST_SENT, REQUEST_BACKOFF };
+enum request_state { REQUEST_WAITING, REQUEST_LATER, REQUEST_SENT, REQUEST_BACKOFF };
+#define NSTATES (REQUEST_BACKOFF + 1)
 
 struct kube_request {
     struct kube *k;
-    enum request_state state;
+    enum request_state state; /* in k->lists[state] */
+    unsigned flags;           /* KUBE_LATER ... */
+    bool in_doubt;            /* a try ended without an answer: it may be carried out */
     const char *method;
     char *path;
     char *body;
@@ -37,6 +46,14 @@ struct kube_request {
     struct kube_request *prev, *next;
 };
 
+/* The server has answered 429, or 503 with Retry-After: it wants fewer requests. In seconds
+ * of now_of(). */
+struct slowdown {
+    double until;       /* nothing is sent before */
+    double since, last; /* the first and the last such answer; 0: none */
+    unsigned n;         /* of them */
+};
+
 struct kube {
     struct httpc *h;
     uv_loop_t *loop;
@@ -44,12 +61,30 @@ struct kube {
     uv_timer_t timer; /* back-off, and requests that wait for the loop's next turn */
     uv_timer_t token_timer;
     unsigned open_handles;
-    struct kube_request *requests;
+    struct kube_request *lists[NSTATES]; /* each in order of kube_send() */
     unsigned sent, total;
+    struct kube_budget budget;
+    struct slowdown slow;
     char *auth; /* "Authorization: Bearer ..." */
     const char *auth_headers[2];
     bool away;
 };
+
+static void set_state (struct kube_request *r, enum request_state state)
+{
+    struct kube *k = r->k;
+
+    k->sent -= r->state == REQUEST_SENT;
+    DL_DELETE (k->lists[r->state], r);
+    r->state = state;
+    DL_APPEND (k->lists[state], r);
+    k->sent += state == REQUEST_SENT;
+}
+
+static double now_of (const struct kube *k)
+{
+    return (double)uv_now (k->loop) / 1000;
+}
 
 double kube_backoff (unsigned n)
 {
@@ -110,11 +145,10 @@ void kube_explain (int status, const char *text, const json_t *body,
 
 static void request_free (struct kube_request *r)
 {
-    if (r->state == REQUEST_SENT)
-        r->k->sent--;
+    r->k->sent -= r->state == REQUEST_SENT;
     r->k->total--;
     httpc_cancel (r->http);
-    DL_DELETE (r->k->requests, r);
+    DL_DELETE (r->k->lists[r->state], r);
     if (r->body)
         secret_wipe (r->body, strlen (r->body)); /* Secrets go this way too */
     free (r->body);
@@ -133,21 +167,31 @@ static void request_done (struct kube_request *r, struct kube_result *res)
 
 static void on_timer (uv_timer_t *timer);
 
-/* The timer for whatever is due first: now, if a request may be sent. */
+/* Seconds until the next of those that wait may be sent: 0 now, INFINITY when an answer or
+ * nothing has to come first. */
+static double send_in (const struct kube *k)
+{
+    double now = now_of (k);
+
+    if (k->total > KUBE_WAITING)
+        return 0; /* to be refused */
+    if ((!k->lists[REQUEST_WAITING] && !k->lists[REQUEST_LATER])
+        || k->sent >= KUBE_UNDER_WAY)
+        return INFINITY;
+    return MAX (budget_wait (&k->budget, now), MAX (k->slow.until - now, 0));
+}
+
+/* The timer for whatever is due first. */
 static void schedule (struct kube *k)
 {
     uint64_t now = uv_now (k->loop), first = UINT64_MAX;
+    double wait = send_in (k);
     struct kube_request *r;
 
-    DL_FOREACH (k->requests, r) {
-        if (r->state == REQUEST_WAITING
-            && (k->sent < KUBE_UNDER_WAY || k->total > KUBE_WAITING)) {
-            first = now;
-            break;
-        }
-        if (r->state == REQUEST_BACKOFF && r->due < first)
-            first = r->due;
-    }
+    if (wait < INFINITY)
+        first = now + (uint64_t)ceil (wait * 1000);
+    DL_FOREACH (k->lists[REQUEST_BACKOFF], r)
+        first = MIN (first, r->due);
     if (first == UINT64_MAX)
         uv_timer_stop (&k->timer);
     else
@@ -156,14 +200,34 @@ static void schedule (struct kube *k)
 
 static void request_again (struct kube_request *r, double after)
 {
-    double delay = kube_backoff (r->tries);
+    double delay = MAX (kube_backoff (r->tries), MIN (after, RETRY_AFTER_MAX));
 
-    if (after > delay)
-        delay = after > RETRY_AFTER_MAX ? RETRY_AFTER_MAX : after;
-    if (r->state == REQUEST_SENT)
-        r->k->sent--;
-    r->state = REQUEST_BACKOFF;
+    set_state (r, REQUEST_BACKOFF);
     r->due = uv_now (r->k->loop) + (uint64_t)(delay * 1000) + 1;
+}
+
+/* One line when it begins, one when it is over, however many requests there are. */
+static void see_slowdown (struct kube *k, const struct httpc_response *resp)
+{
+    struct slowdown *s = &k->slow;
+    double now = now_of (k);
+
+    if (resp->status == 429 || (resp->status == 503 && resp->retry_after > 0)) {
+        double after = MIN (MAX (resp->retry_after, 0), RETRY_AFTER_MAX);
+
+        if (s->n++ == 0) {
+            s->since = now;
+            log_warning ("kube: %s asks for fewer requests (status %d, Retry-After %.0f "
+                         "s): they wait",
+                         k->kc->server, resp->status, after);
+        }
+        s->last = now;
+        s->until = MAX (s->until, now + after);
+    } else if (s->n > 0 && resp->status != 0 && now > s->last + CALM_SECONDS) {
+        log_info ("kube: %s takes all requests again (%u were put off in %.0f s)",
+                  k->kc->server, s->n, s->last - s->since);
+        *s = (struct slowdown){ 0 };
+    }
 }
 
 static bool worth_another_try (const struct kube_request *r, int status)
@@ -206,7 +270,9 @@ static void on_done (const struct httpc_response *resp, void *arg)
 
     r->http = NULL;
     r->tries++;
+    r->in_doubt |= resp->status == 0 || resp->status >= 500;
     kube_notice (k, resp->status == 0 ? &resp->err : NULL);
+    see_slowdown (k, resp);
     if (worth_another_try (r, resp->status)) {
         if (resp->status == 401)
             on_token_timer (&k->token_timer);
@@ -225,13 +291,23 @@ static void on_done (const struct httpc_response *resp, void *arg)
 
 /* ---- sending ---- */
 
+static const char *accept_of (unsigned flags)
+{
+#define BRIEF(kind)                                                                      \
+    "Accept: application/json;as=" kind ";g=meta.k8s.io;v=v1,application/json"
+    return flags & KUBE_BRIEF        ? BRIEF ("PartialObjectMetadata")
+           : flags & KUBE_BRIEF_LIST ? BRIEF ("PartialObjectMetadataList")
+                                     : "Accept: application/json";
+#undef BRIEF
+}
+
 static const char *const *request_headers (const struct kube *k,
                                            const struct kube_request *r,
                                            const char *headers[4])
 {
     size_t n = 0;
 
-    headers[n++] = "Accept: application/json";
+    headers[n++] = accept_of (r ? r->flags : 0);
     if (r && r->body)
         headers[n++] = strcmp (r->method, "PATCH") == 0
                            ? "Content-Type: application/merge-patch+json"
@@ -268,35 +344,66 @@ static void request_send (struct kube_request *r)
         request_again (r, 0);
         return;
     }
-    r->state = REQUEST_SENT;
-    k->sent++;
+    set_state (r, REQUEST_SENT);
+}
+
+static enum request_state queue_of (const struct kube_request *r)
+{
+    return r->flags & KUBE_LATER ? REQUEST_LATER : REQUEST_WAITING;
+}
+
+/* As many as the wire, the budget and the server admit; what is not of a start first. */
+static void send_some (struct kube *k)
+{
+    struct kube_request *r;
+
+    while (k->sent < KUBE_UNDER_WAY && now_of (k) >= k->slow.until
+           && (r = k->lists[REQUEST_WAITING] ? k->lists[REQUEST_WAITING]
+                                             : k->lists[REQUEST_LATER])
+           && budget_take (&k->budget, now_of (k)))
+        request_send (r);
+}
+
+/* Too many wait: the newest goes. Its callback may change the lists. */
+static void refuse_one (struct kube *k)
+{
+    struct kube_result res = { .reason = "" };
+    struct kube_request *r = k->lists[REQUEST_LATER];
+
+    if (!r)
+        r = k->lists[REQUEST_WAITING] ? k->lists[REQUEST_WAITING]
+                                      : k->lists[REQUEST_BACKOFF];
+    error_set (&res.err, EBUSY, "more than %d requests wait for the API server",
+               KUBE_WAITING);
+    request_done (r->prev, &res);
 }
 
 static void on_timer (uv_timer_t *timer)
 {
     struct kube *k = timer->data;
     uint64_t now = uv_now (k->loop);
-    struct kube_request *r;
+    struct kube_request *r, *tmp;
 
-    DL_FOREACH (k->requests, r) {
-        if (r->state == REQUEST_BACKOFF && r->due <= now)
-            r->state = REQUEST_WAITING;
-        if (r->state == REQUEST_WAITING && k->sent < KUBE_UNDER_WAY)
-            request_send (r);
+    DL_FOREACH_SAFE (k->lists[REQUEST_BACKOFF], r, tmp)
+    {
+        if (r->due <= now)
+            set_state (r, queue_of (r));
     }
-    while (k->total
-           > KUBE_WAITING) { /* the newest goes; its callback may change the list */
-        struct kube_result res = { .reason = "" };
-
-        error_set (&res.err, EBUSY, "more than %d requests wait for the API server",
-                   KUBE_WAITING);
-        request_done (k->requests->prev, &res);
-    }
+    send_some (k);
+    while (k->total > KUBE_WAITING)
+        refuse_one (k);
     schedule (k);
 }
 
 struct kube_request *kube_send (struct kube *k, const char *method, const char *path,
                                 json_t *body, kube_done_f *done, void *arg)
+{
+    return kube_send_as (k, 0, method, path, body, done, arg);
+}
+
+struct kube_request *kube_send_as (struct kube *k, unsigned flags, const char *method,
+                                   const char *path, json_t *body, kube_done_f *done,
+                                   void *arg)
 {
     struct kube_request *r = calloc (1, sizeof (*r));
 
@@ -313,21 +420,33 @@ struct kube_request *kube_send (struct kube *k, const char *method, const char *
     }
     json_decref (body);
     r->k = k;
+    r->flags = flags;
     r->method = method;
     r->done = done;
     r->arg = arg;
-    DL_APPEND (k->requests, r);
+    r->state = queue_of (r);
+    DL_APPEND (k->lists[r->state], r);
     k->total++;
-    if (k->sent < KUBE_UNDER_WAY && k->total <= KUBE_WAITING)
-        request_send (r);
+    if (k->total <= KUBE_WAITING)
+        send_some (k);
     schedule (k);
     return r;
+}
+
+bool kube_is_unsent (const struct kube_request *r)
+{
+    return r->state != REQUEST_SENT && !r->in_doubt;
 }
 
 void kube_cancel (struct kube_request *r)
 {
     if (r)
         request_free (r);
+}
+
+void kube_set_budget (struct kube *k, double rate, double burst)
+{
+    budget_init (&k->budget, rate, burst);
 }
 
 struct httpc_request *
@@ -385,6 +504,7 @@ struct kube *kube_create (struct httpc *h, uv_loop_t *loop, struct kubeconfig *k
         k->h = h;
         k->loop = loop;
         k->kc = kc;
+        kube_set_budget (k, KUBE_RATE, KUBE_BURST);
     }
     if (!k || set_auth (k) < 0) {
         free (k);
@@ -422,9 +542,11 @@ void kube_destroy (struct kube *k)
 
     if (!k)
         return;
-    DL_FOREACH_SAFE (k->requests, r, tmp)
-    {
-        request_free (r);
+    for (size_t i = 0; i < NSTATES; i++) {
+        DL_FOREACH_SAFE (k->lists[i], r, tmp)
+        {
+            request_free (r);
+        }
     }
     uv_close ((uv_handle_t *)&k->timer, on_closed);
     uv_close ((uv_handle_t *)&k->token_timer, on_closed);

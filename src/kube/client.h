@@ -4,8 +4,10 @@
  *     r = kube_send (k, "POST", "/api/v1/namespaces/x/pods", body, done, arg);
  *     kube_cancel (r);                                  // no callback after this
  *
- * At most KUBE_UNDER_WAY requests are on the wire, the others wait in order (at most
- * KUBE_WAITING: then -EBUSY in the answer). Connection trouble and 429, 502, 503, 504 are
+ * At most KUBE_UNDER_WAY requests are on the wire, and no more are sent than the budget
+ * (budget.h) allows; the others wait in order (at most KUBE_WAITING: then -EBUSY in the
+ * answer), those with KUBE_LATER behind all others. After a 429, or a 503 with Retry-After,
+ * nothing is sent for as long as the server asks, and the log says so once. Connection trouble and 429, 502, 503, 504 are
  * tried again for as long as it takes, 401 and 500 a few times: exponential back-off with
  * jitter, or as Retry-After says. So an answer may come to a request that was carried out
  * before: names must make that harmless (409). One line is logged when the server goes
@@ -22,6 +24,8 @@
 
 #define KUBE_UNDER_WAY 64
 #define KUBE_WAITING 65536
+#define KUBE_RATE 1000.0 /* requests a second, unless kube_set_budget() says else */
+#define KUBE_BURST 1000.0
 
 struct kube;
 struct kube_request;
@@ -43,7 +47,19 @@ void kube_destroy (struct kube *k);
  * never from within this call. NULL: no memory. */
 struct kube_request *kube_send (struct kube *k, const char *method, const char *path,
                                 json_t *body, kube_done_f *done, void *arg);
+/* The same with flags. */
+#define KUBE_LATER 1u /* of a job that is still to start: what runs or ends goes first */
+#define KUBE_BRIEF 2u /* of the object in the answer only kind and metadata are wanted */
+#define KUBE_BRIEF_LIST 4u /* the same of a list */
+struct kube_request *kube_send_as (struct kube *k, unsigned flags, const char *method,
+                                   const char *path, json_t *body, kube_done_f *done,
+                                   void *arg);
 void kube_cancel (struct kube_request *r);
+/* The server has not seen it, or has refused it: cancelled now, it leaves nothing there. */
+bool kube_is_unsent (const struct kube_request *r);
+/* Requests a second, and how many at once after a quiet time; both >= 1. Streams are not
+ * counted. */
+void kube_set_budget (struct kube *k, double rate, double burst);
 
 /* A long answer, handed on piece by piece (watches): not counted, not repeated. idle:
  * seconds without a byte after which it ends. */

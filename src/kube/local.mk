@@ -1,6 +1,7 @@
 # src/kube: a small asynchronous Kubernetes client.
 noinst_LIBRARIES += src/kube/libkube.a
 src_kube_libkube_a_SOURCES = \
+	src/kube/budget.c \
 	src/kube/client.c \
 	src/kube/http.c \
 	src/kube/kubeconfig.c \
@@ -10,12 +11,14 @@ src_kube_libkube_a_SOURCES = \
 
 if HAVE_CMOCKA
 KUBE_TESTS = \
+	src/kube/test/test_client \
 	src/kube/test/test_http \
 	src/kube/test/test_kubeconfig \
 	src/kube/test/test_quantity \
 	src/kube/test/test_watch
 check_PROGRAMS += $(KUBE_TESTS)
 UNIT_TESTS += $(KUBE_TESTS)
+src_kube_test_test_client_LDADD = $(KUBE_LIBS) $(CMOCKA_LIBS)
 src_kube_test_test_http_LDADD = $(KUBE_LIBS) $(CMOCKA_LIBS)
 src_kube_test_test_kubeconfig_LDADD = $(KUBE_LIBS) $(CMOCKA_LIBS)
 src_kube_test_test_quantity_LDADD = $(KUBE_LIBS) $(CMOCKA_LIBS)

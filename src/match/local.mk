@@ -31,6 +31,7 @@ src_match_libmatch_a_SOURCES = \
 	src/match/levels.c \
 	src/match/listed.c \
 	src/match/machine.c \
+	src/match/machine_place.c \
 	src/match/machine_size.c \
 	src/match/make.c \
 	src/match/make_count.c \

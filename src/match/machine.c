@@ -33,59 +33,6 @@ void machine_lost (struct machine *g, uint32_t v)
     g->lost += g->planner != NULL;
 }
 
-/* -- racks -- */
-
-static struct machine_rack *rack_get (struct machine *g, const char *name)
-{
-    struct machine_rack *rack;
-    HASH_FIND_STR (g->racks, name, rack);
-    if (rack)
-        return rack;
-    if (!(rack = calloc (1, sizeof (*rack))) || !(rack->name = strdup (name))) {
-        free (rack);
-        return NULL;
-    }
-    rack->v = GRAPH_NONE;
-    rack->id = (int)HASH_COUNT (g->racks);
-    HASH_ADD_KEYPTR (hh, g->racks, rack->name, strlen (rack->name), rack);
-    if (!rack->hh.tbl) {
-        free (rack->name);
-        free (rack);
-        return NULL;
-    }
-    return rack;
-}
-
-/* Where the nodes of a rack (NULL: of none) are; GRAPH_NONE with the reason. */
-static uint32_t rack_vertex (struct machine *g, struct machine_rack *rack,
-                             struct error *err)
-{
-    if (!rack)
-        return g->graph->root;
-    if (rack->v != GRAPH_NONE)
-        return rack->v;
-    struct graph_spec spec = {
-        .type = "rack", .name = rack->name, .id = rack->id, .rank = -1, .uniq = -1
-    };
-    rack->v = graph_add (g->graph, g->graph->root, &spec, err);
-    if (rack->v == GRAPH_NONE && err->code == EEXIST) { /* it has the name of a node */
-        spec.name = NULL;
-        rack->v = graph_add (g->graph, g->graph->root, &spec, err);
-    }
-    machine_changed (g, GRAPH_NONE);
-    return rack->v;
-}
-
-/* Its vertex goes with its last node. */
-static void rack_tidy (struct machine *g, struct machine_rack *rack)
-{
-    if (!rack || rack->nnodes > 0 || rack->v == GRAPH_NONE)
-        return;
-    graph_remove (g->graph, rack->v, NULL);
-    rack->v = GRAPH_NONE;
-    machine_changed (g, GRAPH_NONE);
-}
-
 /* -- strings -- */
 
 static void strings_free (char **list)
@@ -190,7 +137,7 @@ static int spec_check (const struct machine_node_spec *spec, struct error *err)
     if (strings_count (spec->properties) > PROPERTIES_MAX)
         return error_set (err, EINVAL, "node %s: more than %d properties", spec->name,
                           PROPERTIES_MAX);
-    return 0;
+    return places_check (spec, err);
 }
 
 /* The lowest vacant index, with room made for it. */
@@ -234,37 +181,23 @@ static int set_properties (struct machine *g, struct machine_node *n,
     return 0;
 }
 
-/* The node is in that rack from now on; its vertex is there already. */
-static void set_rack (struct machine *g, struct machine_node *n,
-                      struct machine_rack *rack)
+static int move_node (struct machine *g, struct machine_node *n,
+                      const struct machine_place *places, struct error *err)
 {
-    struct machine_rack *old = n->rack;
-
-    if (rack)
-        rack->nnodes++;
-    if (old)
-        old->nnodes--;
-    n->rack = rack;
-    rack_tidy (g, old);
-}
-
-static int move_node (struct machine *g, struct machine_node *n, const char *name,
-                      struct error *err)
-{
-    struct machine_rack *rack = name ? rack_get (g, name) : NULL;
+    struct place *to;
     struct error why = { 0 };
 
-    if (name && !rack)
+    if (place_get (g, places, &to) < 0)
         return error_set (err, ENOMEM, "node %s: out of memory", n->name);
-    if (rack == n->rack)
+    if (to == n->place)
         return 0;
-    uint32_t parent = rack_vertex (g, rack, &why);
+    uint32_t parent = place_vertex (g, to, &why);
     if (parent == GRAPH_NONE || graph_move (g->graph, n->v, parent, &why) < 0) {
-        rack_tidy (g, rack);
+        place_tidy (g, to);
         return error_set (err, why.code, "node %s: %s", n->name, why.text);
     }
     machine_changed (g, GRAPH_NONE);
-    set_rack (g, n, rack);
+    node_set_place (g, n, to);
     return 0;
 }
 
@@ -276,7 +209,7 @@ static int node_configure (struct machine *g, struct machine_node *n,
     int rc = set_properties (g, n, spec->properties, err);
 
     if (rc == 0)
-        rc = move_node (g, n, spec->rack, err);
+        rc = move_node (g, n, spec->places, err);
     if (rc == 0)
         rc = node_resize (g, n, &size, err);
     if (rc == 0 && node_withhold (g, n) < 0)
@@ -313,7 +246,7 @@ static int node_delete (struct machine *g, struct machine_node *n)
     if (rc < 0)
         return rc;
     machine_changed (g, GRAPH_NONE);
-    set_rack (g, n, NULL);
+    node_set_place (g, n, NULL);
     g->nodes[n->index] = NULL;
     g->vacant = MIN (g->vacant, (size_t)n->index);
     g->count--;
@@ -338,21 +271,22 @@ static int node_return (struct machine *g, struct machine_node *n,
     return n->index;
 }
 
-/* The vertex in its rack; the rest is configured later. */
-static int node_enter (struct machine *g, struct machine_node *n, const char *rack_name,
-                       struct error *err)
+/* The vertex in its place; the rest is configured later. */
+static int node_enter (struct machine *g, struct machine_node *n,
+                       const struct machine_place *places, struct error *err)
 {
-    struct machine_rack *rack = rack_name ? rack_get (g, rack_name) : NULL;
+    struct place *place;
     struct error why = { ENOMEM, "out of memory" };
     struct graph_spec spec = {
         .type = "node", .name = n->name, .id = n->index, .rank = n->index, .uniq = -1
     };
-    uint32_t parent = rack_name && !rack ? GRAPH_NONE : rack_vertex (g, rack, &why);
+    uint32_t parent =
+        place_get (g, places, &place) < 0 ? GRAPH_NONE : place_vertex (g, place, &why);
 
     if (parent != GRAPH_NONE)
         n->v = graph_add (g->graph, parent, &spec, &why);
     if (parent == GRAPH_NONE || n->v == GRAPH_NONE) {
-        rack_tidy (g, rack);
+        place_tidy (g, place);
         return error_set (err, why.code, "node %s: %s", n->name, why.text);
     }
     machine_changed (g, n->v);
@@ -360,7 +294,7 @@ static int node_enter (struct machine *g, struct machine_node *n, const char *ra
         g->size++;
     g->nodes[n->index] = n;
     g->count++;
-    set_rack (g, n, rack);
+    node_set_place (g, n, place);
     return 0;
 }
 
@@ -382,7 +316,7 @@ int machine_node_add (struct machine *g, const struct machine_node_spec *spec,
     }
     n->index = index;
     n->v = n->core = n->gpu = n->memory = GRAPH_NONE;
-    if ((rc = node_enter (g, n, spec->rack, err)) < 0) {
+    if ((rc = node_enter (g, n, spec->places, err)) < 0) {
         node_destroy (n);
         return rc;
     }
@@ -495,12 +429,7 @@ void machine_destroy (struct machine *g)
 {
     if (!g)
         return;
-    struct machine_rack *rack, *next;
-    HASH_ITER (hh, g->racks, rack, next) {
-        HASH_DEL (g->racks, rack);
-        free (rack->name);
-        free (rack);
-    }
+    places_destroy (g);
     for (size_t i = 0; i < g->size; i++)
         node_destroy (g->nodes[i]);
     free (g->nodes);
@@ -536,6 +465,7 @@ int machine_node_next (const struct machine *g, int after)
 
 int machine_node_info (const struct machine *g, int index, struct machine_node_info *ret)
 {
+    static const struct machine_place no_places[] = { { NULL, NULL } };
     const struct machine_node *n = machine_node_at (g, index);
     if (!n)
         return -ENOENT;
@@ -545,7 +475,7 @@ int machine_node_info (const struct machine *g, int index, struct machine_node_i
         takes ? node_left (g, n) : (struct machine_amounts){ 0 };
     *ret = (struct machine_node_info){
         .name = n->name,
-        .rack = n->rack ? n->rack->name : NULL,
+        .places = n->place ? n->place->path : no_places,
         .reason = n->leaving ? "removed from the machine" : n->reason,
         .properties = (const char *const *)n->properties,
         .state = n->leaving ? MACHINE_NODE_DOWN : n->state,

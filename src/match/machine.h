@@ -1,13 +1,16 @@
-/* machine.h - the machine: cluster, optional racks, nodes, and what nodes have
+/* machine.h - the machine: cluster, places such as zones and racks, nodes, and what these have
  *
  *     struct machine *g = machine_create ("cluster");
+ *     struct machine_place places[] = { { "zone", "a" }, { "rack", "r1" }, { NULL, NULL } };
  *     struct machine_node_spec spec = { .name = "node1", .cores = 8, .memory_mib = 16384,
- *                                     .gpus = 1, .rack = "r1" };
+ *                                     .gpus = 1, .places = places };
  *     int index = machine_node_add (g, &spec, &err);      // >= 0: the node's rank in R
  *     machine_node_set_state (g, index, MACHINE_NODE_DRAINED, "disk fails");
  *
  * This is the list of nodes that executors feed, and the resource graph (graph.h) that is
- * made of it: cluster0 / [rack] / node / core[ids], gpu[ids], memory (divisible, in MiB).
+ * made of it: cluster0 / places / node / core[ids], gpu[ids], memory (divisible, in MiB). A
+ * node's places are vertices above it, the type of which is their level; a node that has none
+ * of some level stands directly below the next outer one that it has.
  * A node's index is stable as long as the node exists, is its rank and id in the graph, and
  * names it in R (RFC 20 "rank"); indexes of removed nodes are given again only after
  * nothing is booked there. No input or output, no clock, no threads; threads may read while
@@ -35,11 +38,27 @@ enum machine_node_state {
 const char *
 machine_node_state_name (enum machine_node_state state); /* "up" "drained" "down" */
 
+#define MACHINE_LEVELS_MAX 8
+
+struct machine_place {
+    const char *level; /* "zone", "rack"; see machine_level_is_valid() */
+    const char *name;  /* 1 to 255 characters without '/'; unique in the outer place */
+};
+/* 1 to 63 letters, digits, '-' and '_', a letter first, and not the type of something else
+ * (node, core, slot, numa, ...). */
+bool machine_level_is_valid (const char *level);
+/* Lists that end with level NULL; NULL is an empty one. The copy is one block, the caller's
+ * for free(); NULL: no memory. */
+bool machine_places_equal (const struct machine_place *a, const struct machine_place *b);
+struct machine_place *machine_places_copy (const struct machine_place *list);
+
 struct machine_node_spec {
     const char *name; /* unique, a host name of 1 to 253 characters */
-    const char *rack; /* or NULL: directly below the cluster. As the name, up to 255 */
-    uint32_t cores;   /* ids 0 .. cores-1; at most 65,536 */
-    uint32_t gpus;    /* ids 0 .. gpus-1; at most 1,024 */
+    const struct machine_place
+        *places; /* in which it is, outermost first, each level once, and { NULL, NULL };
+                     * NULL: directly below the cluster */
+    uint32_t cores; /* ids 0 .. cores-1; at most 65,536 */
+    uint32_t gpus;  /* ids 0 .. gpus-1; at most 1,024 */
     int64_t memory_mib;
     const char *const
         *properties; /* NULL-terminated, or NULL: names for RFC 31 constraints, 512 at
@@ -53,7 +72,7 @@ void machine_destroy (struct machine *g);
  * index, as UP. */
 int machine_node_add (struct machine *g, const struct machine_node_spec *spec,
                       struct error *err);
-/* Change size, rack or properties of a known node (by name). Shrinking below what is
+/* Change size, places or properties of a known node (by name). Shrinking below what is
  * booked is allowed: the excess is only gone when its jobs are. Index or -ENOENT,
  * -EINVAL, -ENOMEM (some of it may have changed then). */
 int machine_node_update (struct machine *g, const struct machine_node_spec *spec,
@@ -78,9 +97,9 @@ int machine_node_next (const struct machine *g, int after); /* -1 starts; -1 at 
 
 struct machine_node_info { /* strings are borrowed until the graph changes */
     const char *name;
-    const char *rack;              /* or NULL */
-    const char *reason;            /* of the state, or NULL */
-    const char *const *properties; /* NULL-terminated, never NULL */
+    const struct machine_place *places; /* as in the spec, never NULL */
+    const char *reason;                 /* of the state, or NULL */
+    const char *const *properties;      /* NULL-terminated, never NULL */
     enum machine_node_state state;
     bool leaving; /* removed, but jobs are still booked there */
     /* free: what a job could get now, so 0 on a node that takes none. used may be more

@@ -18,10 +18,13 @@
 #include "match/machine.h"
 #include "match/planner.h"
 
-struct machine_rack { /* stays when it is empty: its id is its place in the order */
-    char *name;
-    uint32_t v; /* GRAPH_NONE: no node is in it */
-    uint32_t nnodes;
+struct place {                  /* stays when nothing is in it, see machine_place.c */
+    char *key;                  /* id of the outer one, level and name */
+    struct place *up;           /* or NULL: the cluster */
+    struct machine_place *path; /* from the outermost one to itself */
+    const struct machine_place *own; /* the last of these */
+    uint32_t v;                      /* GRAPH_NONE: nothing is in it */
+    uint32_t inside; /* nodes, and places that have a vertex, directly in it */
     int id;
     UT_hash_handle hh;
 };
@@ -34,8 +37,8 @@ struct machine_amounts {
 struct machine_node {
     char *name;
     char *reason;
-    char **properties; /* NULL-terminated */
-    struct machine_rack *rack;
+    char **properties;   /* NULL-terminated */
+    struct place *place; /* the innermost; NULL: below the cluster */
     enum machine_node_state state;
     int index;
     bool leaving;
@@ -56,9 +59,9 @@ struct machine {
     size_t size, alloc;          /* indexes 0..size-1 were given */
     size_t count;                /* nodes that exist */
     size_t vacant;               /* no index below it is vacant */
-    struct machine_rack *racks;  /* hash by name */
+    struct place *places;        /* hash by key */
     uint64_t lost;               /* times that the planner was told of a loss */
-    uint64_t layout; /* bumped when nodes come, go or change size, rack or properties */
+    uint64_t layout; /* bumped when nodes come, go or change size, places or properties */
 };
 
 struct machine_node *machine_node_at (const struct machine *g, int index); /* or NULL */
@@ -77,6 +80,20 @@ void machine_book (struct machine *g, struct machine_node *n,
 void machine_unbook (struct machine *g, struct machine_node *n);
 /* A reservation there is gone: so is the node if only that kept it. */
 void machine_tidy (struct machine *g, struct machine_node *n);
+
+/* -- machine_place.c: where nodes are -- */
+
+int places_check (const struct machine_node_spec *spec, struct error *err);
+/* The innermost of them, which is made if it is new; NULL where the list is empty. -ENOMEM. */
+int place_get (struct machine *g, const struct machine_place *list, struct place **ret);
+/* Where the nodes of a place (NULL: of none) are, made with those above it if it is not
+ * there; GRAPH_NONE with the reason. */
+uint32_t place_vertex (struct machine *g, struct place *x, struct error *err);
+/* Its vertex goes, and those above it, when nothing is in it. */
+void place_tidy (struct machine *g, struct place *x);
+/* The node is in that place (or none) from now on; its vertex is there already. */
+void node_set_place (struct machine *g, struct machine_node *n, struct place *to);
+void places_destroy (struct machine *g);
 
 /* -- machine_size.c: what a node has, and what of that others use -- */
 

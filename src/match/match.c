@@ -19,7 +19,7 @@
 
 struct matcher *matcher_create (struct machine *g, const struct match_policy *policy)
 {
-    const struct planner_options opt = { 0 };
+    const struct planner_options opt = { .any_depth = true };
     struct matcher *m = calloc (1, sizeof (*m));
 
     if (!m || !(m->p = planner_create (g->graph, policy, &opt))) {

@@ -34,8 +34,8 @@ struct matcher;
  * or is wrong. Accepted is what shape.h takes, when there is one vertex "slot" in it, which
  * holds a core or gpu, or is one node with or without something in it; what stands
  * outside of the slot has it in it or is beside it in a node; nodes may be exclusive, what
- * is above them not. Memory is in MiB, GiB, GB ...; a machine has racks, nodes, cores, gpus
- * and memory, and other types never (match_satisfiability()). Nothing of js is kept. */
+ * is above them not. Memory is in MiB, GiB, GB ...; a machine has places (machine.h), nodes, cores,
+ * gpus and memory, and other types never (match_satisfiability()). Nothing of js is kept. */
 struct match_request *match_request_create (const struct jobspec *js, struct error *err);
 void match_request_destroy (struct match_request *req);
 /* One more holder of it; each destroys it. */
@@ -141,7 +141,7 @@ size_t match_job_count (const struct matcher *m);
 /* Bumped whenever something becomes free, is added or changes, but for what others take: a
  * request that did not fit need not be tried again while it stands still. */
 uint64_t match_generation (const struct matcher *m);
-/* Bumped when nodes come, go or change size, rack or properties. */
+/* Bumped when nodes come, go or change size, places or properties. */
 uint64_t match_layout (const struct matcher *m);
 /* What a match brings up to date first when nodes have changed, piece by piece: as
  * planner_prepare(). */

@@ -35,6 +35,9 @@ struct planner_options {
     int64_t begin, end; /* of time: nothing may begin before or end after; end 0: never */
     bool
         together_slots; /* Fluxion's rule: a slot never spans vertices (sockets, nodes) */
+    bool
+        any_depth; /* nodes asked for in a vertex may be anywhere below it, also where some
+                     * are its children; else only these are meant then */
 };
 
 enum planner_op {

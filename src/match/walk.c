@@ -391,6 +391,7 @@ uint64_t walk_deeper (const struct walker *k, uint32_t u, uint16_t head, uint64_
         return active;
     for (uint16_t r = head; r != SHAPE_NONE; r = walk_req (k, r)->next, i++)
         if ((active >> i & 1) && walk_req (k, r)->kind == SHAPE_RESOURCE
+            && !(k->p->opt.any_depth && k->type[r] == GRAPH_NODE)
             && walk_has_child (k, u, k->type[r]))
             active &= ~(UINT64_C (1) << i);
     return active;

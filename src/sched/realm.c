@@ -111,11 +111,6 @@ static int drop (struct realm *x, int index)
     return book (x);
 }
 
-static bool same (const char *a, const char *b)
-{
-    return a && b ? !strcmp (a, b) : a == b;
-}
-
 static bool same_node (const struct machine_node_info *a,
                        const struct machine_node_info *b)
 {
@@ -125,15 +120,16 @@ static bool same_node (const struct machine_node_info *a,
         x++;
         y++;
     }
-    return !*x && !*y && same (a->rack, b->rack) && a->cores == b->cores
-           && a->gpus == b->gpus && a->memory_mib == b->memory_mib;
+    return !*x && !*y && machine_places_equal (a->places, b->places)
+           && a->cores == b->cores && a->gpus == b->gpus
+           && a->memory_mib == b->memory_mib;
 }
 
 /* Of a node there, what is different here. A change of its size is one of the plan. */
 static int take_over (struct realm *x, int index, const struct machine_node_info *n)
 {
     struct machine_node_spec spec = { .name = n->name,
-                                      .rack = n->rack,
+                                      .places = n->places,
                                       .cores = n->cores,
                                       .gpus = n->gpus,
                                       .memory_mib = n->memory_mib,

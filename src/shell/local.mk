@@ -18,6 +18,7 @@ SHELL_PARTS = \
 	src/shell/hostfile.c \
 	src/shell/http.c \
 	src/shell/infile.c \
+	src/shell/install.c \
 	src/shell/jobstate.c \
 	src/shell/kvs.c \
 	src/shell/layout.c \

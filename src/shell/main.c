@@ -14,6 +14,7 @@
 #include "shell/agent.h"
 #include "shell/bcast.h"
 #include "shell/guardian.h"
+#include "shell/install.h"
 #include "shell/run.h"
 #include "shell/say.h"
 #include "shell/userenv.h"
@@ -223,6 +224,8 @@ int main (int argc, char **argv)
         return user_env_print (argv[2]);
     if (argc > 1 && !strcmp (argv[1], ADMINRUN_COMMAND))
         return adminrun_main (argc - 1, argv + 1);
+    if (argc > 1 && !strcmp (argv[1], INSTALL_COMMAND))
+        return install_main (argc - 1, argv + 1);
     if (parse_command_line (argc, argv, &cl, &err) < 0) {
         fprintf (stderr, PROGRAM ": %s\n", err.text);
         return 2;

@@ -106,8 +106,9 @@ static struct machine *make_machine (unsigned nodes)
         char name[32], rack[32];
         snprintf (name, sizeof (name), "node%u", i);
         snprintf (rack, sizeof (rack), "rack%u", i / 16);
+        const struct machine_place places[] = { { "rack", rack }, { NULL, NULL } };
         struct machine_node_spec spec = { .name = name,
-                                          .rack = rack,
+                                          .places = places,
                                           .cores = NODE_CORES,
                                           .gpus = 4,
                                           .memory_mib = 256 * 1024 };

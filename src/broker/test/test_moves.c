@@ -12,6 +12,7 @@
 #include "broker/moves.h"
 #include "common/clock.h"
 #include "match/match.h"
+#include "match/test/places.h"
 
 static char said[1024];
 
@@ -22,9 +23,10 @@ static void say_node (void *arg, const struct machine_node_spec *spec,
 
     assert_ptr_equal (arg, said);
     snprintf (said + len, sizeof (said) - len, "%s %s %u %u %d %s %d %s; ", spec->name,
-              spec->rack ? spec->rack : "-", spec->cores, spec->gpus,
-              (int)spec->memory_mib, spec->properties ? spec->properties[0] : "-",
-              (int)state, reason ? reason : "-");
+              spec->places && spec->places->level ? spec->places->name : "-", spec->cores,
+              spec->gpus, (int)spec->memory_mib,
+              spec->properties ? spec->properties[0] : "-", (int)state,
+              reason ? reason : "-");
 }
 
 static void say_foreign (void *arg, const char *name, uint32_t cores, uint32_t gpus,
@@ -62,7 +64,7 @@ static void node (struct moves *m, const char *name, uint32_t cores)
     const char *const properties[] = { property, NULL };
     snprintf (text, sizeof (text), "%s", name);
     struct machine_node_spec spec = { .name = text,
-                                      .rack = "r1",
+                                      .places = IN_RACK ("r1"),
                                       .cores = cores,
                                       .gpus = 2,
                                       .memory_mib = 512,

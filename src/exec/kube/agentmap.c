@@ -19,7 +19,6 @@ int agentmap_load (struct exec *x, struct error *err)
 {
     struct sha256 ctx;
     uint8_t hash[SHA256_SIZE];
-    char hex[SHA256_HEX_SIZE];
     int rc;
 
     strbuf_init (&x->agent, AGENT_MAX + 1);
@@ -29,9 +28,9 @@ int agentmap_load (struct exec *x, struct error *err)
     sha256_init (&ctx);
     sha256_update (&ctx, x->agent.buf, x->agent.len);
     sha256_final (&ctx, hash);
-    hex_encode (hash, sizeof (hash), hex);
+    hex_encode (hash, sizeof (hash), x->agent_digest);
     snprintf (x->agent_name, sizeof (x->agent_name), "fluxq-agent-%s-%.*s",
-              x->host.cluster_id, HASH_DIGITS, hex);
+              x->host.cluster_id, HASH_DIGITS, x->agent_digest);
     return 0;
 }
 
@@ -76,7 +75,7 @@ bool agentmap_ensure (struct exec *x)
     char path[512];
     json_t *object;
 
-    if (x->agent_state == AGENTMAP_THERE)
+    if (x->agent_state == AGENTMAP_THERE || x->cfg.agent_image)
         return true;
     if (x->agent_state != AGENTMAP_UNKNOWN || x->agent_err.code)
         return false;

@@ -7,10 +7,22 @@
 #include <string.h>
 
 #include "common/parse.h"
+#include "kube/client.h"
 
 #define NODE_GRACE 30.0
+#define NUMBER_MAX 100000
 
-enum kind { TEXT, CHOICE, BOOL, DURATION, MAPPING, LIST_OF_MAPPINGS, LIST_OF_TEXTS };
+enum kind {
+    TEXT,
+    CHOICE,
+    BOOL,
+    DURATION,
+    MAPPING,
+    LIST_OF_MAPPINGS,
+    LIST_OF_TEXTS,
+    NUMBER,
+    TOPOLOGY
+};
 
 static const struct key {
     const char *name;
@@ -22,6 +34,8 @@ static const struct key {
     { "context", TEXT, offsetof (struct kube_config, context), NULL },
     { "namespace", TEXT, offsetof (struct kube_config, namespace_), NULL },
     { "image", TEXT, offsetof (struct kube_config, image), NULL },
+    { "agent-delivery", CHOICE, 0, "configmap|image" }, /* see check_delivery() */
+    { "agent-image", TEXT, offsetof (struct kube_config, agent_image), NULL },
     { "admin-image", TEXT, offsetof (struct kube_config, admin_image), NULL },
     { "image-pull-policy", CHOICE, offsetof (struct kube_config, pull_policy),
       "Always|IfNotPresent|Never" },
@@ -29,12 +43,16 @@ static const struct key {
       NULL },
     { "node-selector", MAPPING, offsetof (struct kube_config, node_selector), NULL },
     { "tolerations", LIST_OF_MAPPINGS, offsetof (struct kube_config, tolerations), NULL },
-    { "rack-label", TEXT, offsetof (struct kube_config, rack_label), NULL },
+    { "topology", TOPOLOGY, offsetof (struct kube_config, topology), NULL },
     { "gpu-resource", TEXT, offsetof (struct kube_config, gpu_resource), NULL },
     { "service-account", TEXT, offsetof (struct kube_config, service_account), NULL },
     { "cluster-domain", TEXT, offsetof (struct kube_config, cluster_domain), NULL },
     { "grace", DURATION, offsetof (struct kube_config, grace), NULL },
     { "allow-root", BOOL, offsetof (struct kube_config, allow_root), NULL },
+    { "user-entry", BOOL, offsetof (struct kube_config, user_entry), NULL },
+    { "pods", CHOICE, offsetof (struct kube_config, pods), "auto|broker|controller" },
+    { "request-rate", NUMBER, offsetof (struct kube_config, request_rate), NULL },
+    { "request-burst", NUMBER, offsetof (struct kube_config, request_burst), NULL },
     { "security", CHOICE, 0, "restricted|baseline" }, /* becomes `restricted` */
 };
 
@@ -63,6 +81,8 @@ static int read_text (const struct yaml_doc *doc, json_t *config, const struct k
         c->restricted = strcmp (text, "restricted") == 0;
         return 0;
     }
+    if (strcmp (k->name, "agent-delivery") == 0)
+        return 0;
     char **field = (char **)((char *)c + k->offset);
     free (*field);
     *field = strdup (text);
@@ -83,6 +103,17 @@ static int read_duration (const struct yaml_doc *doc, json_t *config, const stru
     if (*ret < 1 || *ret > 86400)
         return yaml_error (doc, config, k->name, err, "kube.%s: must be from 1s to 24h",
                            k->name);
+    return 0;
+}
+
+static int read_number (const struct yaml_doc *doc, json_t *config, const struct key *k,
+                        json_t *v, double *ret, struct error *err)
+{
+    *ret = json_number_value (v);
+    if (!json_is_integer (v) || *ret < 1 || *ret > NUMBER_MAX)
+        return yaml_error (doc, config, k->name, err,
+                           "kube.%s: expected a whole number from 1 to %d", k->name,
+                           NUMBER_MAX);
     return 0;
 }
 
@@ -124,15 +155,36 @@ static int read_key (const struct yaml_doc *doc, json_t *config, const struct ke
         return read_text (doc, config, k, v, c, err);
     case DURATION:
         return read_duration (doc, config, k, v, field, err);
+    case NUMBER:
+        return read_number (doc, config, k, v, field, err);
     case BOOL:
         if (!json_is_boolean (v))
             return yaml_error (doc, config, k->name, err,
                                "kube.%s: expected true or false", k->name);
         *(bool *)field = json_is_true (v);
         return 0;
+    case TOPOLOGY:
+        return topology_read (doc, config, "kube", TOPOLOGY_LABELS, field, err);
     default:
         return read_collection (doc, config, k, v, field, err);
     }
+}
+
+/* The two keys go together: no image in the one case, one in the other. */
+static int check_delivery (const struct yaml_doc *doc, json_t *config,
+                           const struct kube_config *c, struct error *err)
+{
+    const char *delivery = json_string_value (json_object_get (config, "agent-delivery"));
+    bool by_image = delivery && strcmp (delivery, "image") == 0;
+
+    if (by_image && !c->agent_image)
+        return yaml_error (doc, config, "agent-delivery", err,
+                           "kube.agent-delivery: 'image' needs kube.agent-image, which "
+                           "has the agent (contrib/image makes one)");
+    if (!by_image && c->agent_image)
+        return yaml_error (doc, config, "agent-image", err,
+                           "kube.agent-image: it goes with agent-delivery: image");
+    return 0;
 }
 
 int kube_config_read (const struct yaml_doc *doc, json_t *config, struct kube_config *ret,
@@ -144,6 +196,9 @@ int kube_config_read (const struct yaml_doc *doc, json_t *config, struct kube_co
 
     *ret = (struct kube_config){ .grace = NODE_GRACE,
                                  .restricted = true,
+                                 .user_entry = true,
+                                 .request_rate = KUBE_RATE,
+                                 .request_burst = KUBE_BURST,
                                  .gpu_resource = strdup ("nvidia.com/gpu"),
                                  .cluster_domain = strdup ("cluster.local") };
     if (!ret->gpu_resource || !ret->cluster_domain)
@@ -161,11 +216,17 @@ int kube_config_read (const struct yaml_doc *doc, json_t *config, struct kube_co
             rc = yaml_error (doc, config, name, err,
                              "kube.start-timeout: it stands outside of kube, beside "
                              "place-timeout and pull-timeout");
+        else if (strcmp (name, "rack-label") == 0)
+            rc = yaml_error (doc, config, name, err,
+                             "kube.rack-label: it is a level of kube.topology now: "
+                             "topology: [{level: rack, label: ...}]");
         else if (i == ARRAY_SIZE (keys))
             rc = yaml_error (doc, config, name, err, "kube.%s: unknown key", name);
         else
             rc = read_key (doc, config, &keys[i], v, ret, err);
     }
+    if (rc == 0)
+        rc = check_delivery (doc, config, ret, err);
     if (rc < 0)
         kube_config_release (ret);
     return rc;
@@ -178,14 +239,16 @@ void kube_config_release (struct kube_config *c)
     free (c->namespace_);
     free (c->image);
     free (c->admin_image);
+    free (c->agent_image);
     free (c->pull_policy);
-    free (c->rack_label);
     free (c->gpu_resource);
     free (c->service_account);
     free (c->cluster_domain);
+    free (c->pods);
     json_decref (c->node_selector);
     json_decref (c->tolerations);
     json_decref (c->pull_secrets);
+    topology_release (&c->topology);
     memset (c, 0, sizeof (*c));
 }
 

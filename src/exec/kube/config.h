@@ -8,21 +8,28 @@
 
 #include "common/json.h"
 #include "common/yaml.h"
+#include "exec/topology.h"
 
 struct kube_config {
     char *kubeconfig, *context; /* or NULL: the usual ones */
     char *namespace_;           /* or NULL: the context's, else "default" */
     char *image;                /* of jobs without --image, or NULL */
     char *admin_image;          /* of prolog and epilog; NULL: image */
+    char *agent_image;          /* the agent is in it; NULL: it comes by a ConfigMap */
     char *pull_policy;          /* or NULL: Kubernetes' own default */
-    char *rack_label, *gpu_resource, *service_account;
-    char *cluster_domain;  /* of the cluster's DNS */
-    json_t *node_selector; /* object of strings or NULL */
-    json_t *tolerations;   /* array or NULL */
-    json_t *pull_secrets;  /* array of strings or NULL */
-    double grace;          /* seconds that the node of rank 0 may be not ready */
+    char *gpu_resource, *service_account;
+    struct topology topology; /* levels by node labels */
+    char *cluster_domain;     /* of the cluster's DNS */
+    json_t *node_selector;    /* object of strings or NULL */
+    json_t *tolerations;      /* array or NULL */
+    json_t *pull_secrets;     /* array of strings or NULL */
+    double grace;             /* seconds that the node of rank 0 may be not ready */
     bool allow_root;
+    bool user_entry; /* pods have a passwd with the user, see userfiles.h */
     bool restricted; /* pod security profile; false: baseline */
+
+    char *pods; /* who makes them: "auto" (NULL too), "broker" or "controller" */
+    double request_rate, request_burst; /* of the client: a second; at once */
 };
 
 /* config: the mapping, or NULL for the defaults. 0 or -EINVAL with line and column. */

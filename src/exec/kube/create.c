@@ -1,6 +1,5 @@
-/* create.c - a job's objects and bindings: requests and what their answers mean (see
- * private.h) */
-#include "exec/kube/private.h"
+/* create.c - a job's objects: requests and what their answers mean (see private.h) */
+#include "exec/kube/podmaker.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,14 +12,24 @@
 
 #define GET_AGAIN 2.0
 #define ADMIN_MAX ((size_t)128 << 10) /* bytes of a prolog; a ConfigMap holds 1 MiB */
-#define BATCH "/apis/batch/v1/namespaces/"
-#define CORE "/api/v1/namespaces/"
 #define REST_KINDS                                                                       \
     ((1u << CALL_MAKE_CONFIGMAP) | (1u << CALL_MAKE_SECRET) | (1u << CALL_MAKE_SERVICE))
 
 static void on_answer (const struct kube_result *res, void *arg);
 
 /* ---- requests ---- */
+
+/* Of a job that starts: what runs or ends goes before it. */
+#define START_KINDS ((1u << CALL_MAKE_JOB) | (1u << CALL_PLACE) | REST_KINDS)
+
+static unsigned flags_of (enum call_kind kind)
+{
+    unsigned flags = START_KINDS & 1u << kind ? KUBE_LATER : 0;
+
+    if (kind == CALL_PLACE || kind == CALL_STATUS || REST_KINDS & 1u << kind)
+        flags |= KUBE_BRIEF;
+    return kind == CALL_DELETE_PODS ? KUBE_BRIEF_LIST : flags;
+}
 
 bool call_send (struct kjob *k, enum call_kind kind, uint32_t rank, const char *method,
                 const char *path, json_t *body)
@@ -34,7 +43,7 @@ bool call_send (struct kjob *k, enum call_kind kind, uint32_t rank, const char *
     c->k = k;
     c->kind = kind;
     c->rank = rank;
-    c->req = kube_send (k->x->kube, method, path, body, on_answer, c);
+    c->req = kube_send_as (k->x->kube, flags_of (kind), method, path, body, on_answer, c);
     if (!c->req) {
         free (c);
         return false;
@@ -43,19 +52,43 @@ bool call_send (struct kjob *k, enum call_kind kind, uint32_t rank, const char *
     return true;
 }
 
+static void call_drop (struct kcall *c)
+{
+    kube_cancel (c->req);
+    DL_DELETE (c->k->calls, c);
+    free (c);
+}
+
 void calls_cancel (struct kjob *k)
 {
     struct kcall *c, *tmp;
 
     DL_FOREACH_SAFE (k->calls, c, tmp)
     {
-        kube_cancel (c->req);
-        DL_DELETE (k->calls, c);
-        free (c);
+        call_drop (c);
     }
 }
 
-static struct object_source source_of (const struct kjob *k)
+void calls_drop_unsent (struct kjob *k)
+{
+    struct kcall *c, *tmp;
+
+    DL_FOREACH_SAFE (k->calls, c, tmp)
+    {
+        if (START_KINDS & 1u << c->kind && kube_is_unsent (c->req))
+            call_drop (c);
+    }
+}
+
+void create_pods_path (const struct kjob *k, char *path, size_t size)
+{
+    snprintf (path, size,
+              PATH_CORE "%s/pods?labelSelector=fluxq.io%%2Fcluster%%3D%s%%2C"
+                        "fluxq.io%%2Fjob-id%%3D%ju%%2Cfluxq.io%%2Fattempt%%3D%u",
+              k->x->namespace_, k->x->host.cluster_id, (uintmax_t)k->id, k->job->attempt);
+}
+
+struct object_source create_source (const struct kjob *k)
 {
     return (struct object_source){ .cfg = &k->x->cfg,
                                    .job = k->job,
@@ -63,6 +96,8 @@ static struct object_source source_of (const struct kjob *k)
                                    .namespace_ = k->x->namespace_,
                                    .name = k->name,
                                    .agent = k->x->agent_name,
+                                   .agent_digest = k->x->agent_digest,
+                                   .managed_by = k->maker ? k->maker->managed_by : NULL,
                                    .inputs = output_inputs (k->out),
                                    .directory = staging_directory (k->job, &k->launch) };
 }
@@ -80,16 +115,20 @@ static void make (struct kjob *k, enum call_kind kind, const char *group,
 
 void create_job (struct kjob *k)
 {
-    struct object_source src = source_of (k);
+    k->maker = podmaker_choose (k);
+    if (k->maker) {
+        struct object_source src = create_source (k);
 
-    make (k, CALL_MAKE_JOB, BATCH, "jobs", object_job (&src));
+        make (k, CALL_MAKE_JOB, PATH_BATCH, "jobs", object_job (&src));
+    } else
+        k->objects_asked &= ~(1u << CALL_MAKE_JOB); /* comes back when that is known */
 }
 
 void create_get_job (struct kjob *k)
 {
     char path[512];
 
-    snprintf (path, sizeof (path), BATCH "%s/jobs/%s", k->x->namespace_, k->name);
+    snprintf (path, sizeof (path), PATH_BATCH "%s/jobs/%s", k->x->namespace_, k->name);
     k->objects_asked |= 1u << CALL_MAKE_JOB;
     if (!call_send (k, CALL_GET_JOB, 0, "GET", path, NULL))
         job_start_failed (k, true, "out of memory");
@@ -99,7 +138,7 @@ void create_look (struct kjob *k)
 {
     char path[512];
 
-    snprintf (path, sizeof (path), BATCH "%s/jobs/%s", k->x->namespace_, k->name);
+    snprintf (path, sizeof (path), PATH_BATCH "%s/jobs/%s", k->x->namespace_, k->name);
     k->looked = !call_send (k, CALL_LOOK, 0, "GET", path, NULL);
 }
 
@@ -134,15 +173,15 @@ static json_t *configmap_of (struct kjob *k, struct object_source *src)
 
 void create_rest (struct kjob *k)
 {
-    struct object_source src = source_of (k);
+    struct object_source src = create_source (k);
 
     if (!(k->objects_asked & 1u << CALL_MAKE_CONFIGMAP))
-        make (k, CALL_MAKE_CONFIGMAP, CORE, "configmaps", configmap_of (k, &src));
+        make (k, CALL_MAKE_CONFIGMAP, PATH_CORE, "configmaps", configmap_of (k, &src));
     if (!(k->objects_asked & 1u << CALL_MAKE_SECRET))
-        make (k, CALL_MAKE_SECRET, CORE, "secrets",
+        make (k, CALL_MAKE_SECRET, PATH_CORE, "secrets",
               object_secret (&src, k->uid, output_key (k->out)));
     if (!(k->objects_asked & 1u << CALL_MAKE_SERVICE) && k->launch.nnodes > 1)
-        make (k, CALL_MAKE_SERVICE, CORE, "services", object_service (&src, k->uid));
+        make (k, CALL_MAKE_SERVICE, PATH_CORE, "services", object_service (&src, k->uid));
 }
 
 bool create_rest_done (const struct kjob *k)
@@ -154,26 +193,6 @@ bool create_rest_done (const struct kjob *k)
     return (k->objects_there & need) == need;
 }
 
-/* Index 0 first: the others look for it as soon as they run. */
-void create_bindings (struct kjob *k)
-{
-    for (uint32_t r = 0; r < k->launch.nnodes; r++) {
-        struct kpod *p = k->pods[r];
-        char path[512];
-
-        if (p && p->node && r == 0)
-            k->bind0_done = true;
-        if (!p || p->node || k->bind_asked[r] || (r > 0 && !k->bind0_done))
-            continue;
-        snprintf (path, sizeof (path), CORE "%s/pods/%s/binding", k->x->namespace_,
-                  p->name);
-        k->bind_asked[r] = 1;
-        if (!call_send (k, CALL_BIND, r, "POST", path,
-                        object_binding (k->x->namespace_, p->name, job_node_name (k, r))))
-            job_start_failed (k, true, "out of memory");
-    }
-}
-
 /* ---- no pods at the time limit ---- */
 
 void create_diagnose (struct kjob *k, const char *limit)
@@ -182,9 +201,9 @@ void create_diagnose (struct kjob *k, const char *limit)
 
     k->diagnosed = true;
     snprintf (path, sizeof (path),
-              CORE "%s/"
-                   "events?limit=10&fieldSelector=reason%%3DFailedCreate%%"
-                   "2CinvolvedObject.name%%3D%s",
+              PATH_CORE "%s/"
+                        "events?limit=10&fieldSelector=reason%%3DFailedCreate%%"
+                        "2CinvolvedObject.name%%3D%s",
               k->x->namespace_, k->name);
     if (!call_send (k, CALL_EVENTS, 0, "GET", path, NULL))
         job_start_failed (k, true, "not all pods were made in %s", limit);
@@ -212,7 +231,7 @@ static void events_answer (struct kjob *k, const struct kcall *c,
 
 /* A refusal that time may heal: a quota that is used up now, a token that has run out, a
  * right that we lack (just after its start the API server denies them all). */
-static bool may_pass (const struct kube_result *res)
+bool create_may_pass (const struct kube_result *res)
 {
     return res->status == 0 || res->status == 401 || res->status >= 500
            || (res->status == 403
@@ -241,29 +260,43 @@ static bool is_ours (const struct kjob *k, const json_t *object)
            && strcmp (label_of (object, LABEL_ATTEMPT), attempt) == 0;
 }
 
+/* How many of its pods run, as its status says. */
+static json_int_t active_in (const json_t *object)
+{
+    return json_integer_value (
+        json_object_get (json_object_get (object, "status"), "active"));
+}
+
+/* The Job as it is there. Who makes its pods stands in it, whatever the configuration is now. */
 static void take_job (struct kjob *k, const json_t *object)
 {
     json_t *meta = json_object_get (object, "metadata");
     const char *uid = json_string_value (json_object_get (meta, "uid"));
+    const char *made_at = json_string_value (json_object_get (meta, "creationTimestamp"));
 
     if (!is_ours (k, object) || !uid)
         job_start_failed (k, false, "there is a Job %s that is not ours", k->name);
     else if (json_object_get (meta, "deletionTimestamp"))
         job_start_failed (k, true, "the Job %s is being deleted", k->name);
-    else
+    else {
+        k->maker = podmaker_of (object);
+        k->status_written = active_in (object) == (json_int_t)k->launch.nnodes;
+        snprintf (k->made_at, sizeof (k->made_at), "%s", made_at ? made_at : "");
         snprintf (k->uid, sizeof (k->uid), "%s", uid);
+    }
 }
 
 static void make_job_answer (struct kjob *k, const struct kcall *c,
                              const struct kube_result *res)
 {
     (void)c;
-    if (res->status == 201 || res->status == 200)
-        take_job (k, res->body);
-    else if (res->status == 409)
+    if (res->status == 201 || res->status == 200) {
+        if (podmaker_accept (k, k->maker, podmaker_of (res->body)))
+            take_job (k, res->body);
+    } else if (res->status == 409)
         create_get_job (k);
     else
-        job_start_failed (k, may_pass (res), "%s", res->err.text);
+        job_start_failed (k, create_may_pass (res), "%s", res->err.text);
 }
 
 static void get_job_answer (struct kjob *k, const struct kcall *c,
@@ -277,10 +310,10 @@ static void get_job_answer (struct kjob *k, const struct kcall *c,
     else if (res->status == 404) {
         k->phase = K_RUN;
         job_set_finish (k, 9, "lost", "its Job %s is gone from the cluster", k->name);
-    } else if (k->ready_seen && may_pass (res))
+    } else if (k->ready_seen && create_may_pass (res))
         k->get_again = clock_mono () + GET_AGAIN;
     else
-        job_start_failed (k, may_pass (res), "%s", res->err.text);
+        job_start_failed (k, create_may_pass (res), "%s", res->err.text);
     if (k->start_lost
         && k->ready_seen) { /* it had started: what we cannot pick up is lost */
         k->start_lost = false;
@@ -309,22 +342,27 @@ static void make_rest_answer (struct kjob *k, const struct kcall *c,
     if (res->status == 201 || res->status == 200 || res->status == 409)
         k->objects_there |= 1u << c->kind;
     else
-        job_start_failed (k, may_pass (res), "%s", res->err.text);
+        job_start_failed (k, create_may_pass (res), "%s", res->err.text);
 }
 
-static void bind_answer (struct kjob *k, const struct kcall *c,
-                         const struct kube_result *res)
+static void place_answer (struct kjob *k, const struct kcall *c,
+                          const struct kube_result *res)
 {
-    if (res->status == 201 || res->status == 200 || res->status == 409) {
-        if (c->rank == 0)
-            k->bind0_done = true;
-    } else if (res->status == 404)
-        k->bind_asked[c->rank] = 0; /* the watch tells what became of the pod */
-    else {
-        job_blame (k, c->rank, false);
-        job_start_failed (k, may_pass (res), "rank %u cannot be bound to %s: %s", c->rank,
-                          job_node_name (k, c->rank), res->err.text);
-    }
+    k->maker->placed (k, c->rank, res);
+}
+
+/* Nothing of the job hangs on it. 404: somebody deleted the Job; 422: it says already that
+ * the job has ended. */
+static void status_answer (struct kjob *k, const struct kcall *c,
+                           const struct kube_result *res)
+{
+    (void)c;
+    if (res->status == 403)
+        podmaker_doubt (k->x);
+    if ((res->status < 200 || res->status > 299) && res->status != 404
+        && !(res->status == 422 && c->rank == STATUS_RUNNING))
+        log_warning ("job %ju: the status of its Job cannot be written: %s",
+                     (uintmax_t)k->id, res->err.text);
 }
 
 static void (*const handlers[]) (struct kjob *k, const struct kcall *c,
@@ -334,10 +372,12 @@ static void (*const handlers[]) (struct kjob *k, const struct kcall *c,
     [CALL_MAKE_CONFIGMAP] = make_rest_answer,
     [CALL_MAKE_SECRET] = make_rest_answer,
     [CALL_MAKE_SERVICE] = make_rest_answer,
-    [CALL_BIND] = bind_answer,
+    [CALL_PLACE] = place_answer,
+    [CALL_STATUS] = status_answer,
     [CALL_EVENTS] = events_answer,
     [CALL_DELETE] = remove_answer,
     [CALL_DELETE_POD] = remove_answer,
+    [CALL_DELETE_PODS] = remove_answer,
     [CALL_LIST_PODS] = remove_answer,
     [CALL_LOOK] = look_answer,
 };
@@ -348,7 +388,8 @@ static void on_answer (const struct kube_result *res, void *arg)
     struct kjob *k = c->k;
 
     DL_DELETE (k->calls, c);
-    if (k->phase != K_REMOVE || handlers[c->kind] == remove_answer)
+    if (k->phase != K_REMOVE || handlers[c->kind] == remove_answer
+        || c->kind == CALL_STATUS)
         handlers[c->kind](k, c, res);
     free (c);
     job_poke (k);

@@ -10,11 +10,6 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/parse.h"
-#include "kube/quantity.h"
-
-#define MIB ((int64_t)1 << 20)
-#define CONDITION_TAINT                                                                  \
-    "node.kubernetes.io/" /* what Kubernetes says of a node's state by taints */
 
 static const char *text_of (const json_t *o, const char *key)
 {
@@ -35,18 +30,21 @@ static void node_queue (struct exec *x, struct knode *n)
     exec_soon (x);
 }
 
-static uint32_t whole (int64_t milli)
+/* What others use is kept exactly; only what is left over is rounded, down to whole cores
+ * and MiB. offered: of this unit, whole ones. */
+static int64_t withheld (int64_t all, int64_t foreign, int64_t unit, int64_t offered)
 {
-    int64_t cores = milli <= 0 ? 0 : (milli - 1) / 1000 + 1;
+    int64_t left = all > foreign ? (all - foreign) / unit : 0;
 
-    return cores > UINT32_MAX ? UINT32_MAX : (uint32_t)cores;
+    return left < offered ? offered - left : 0;
 }
 
 static void tell_foreign (struct exec *x, struct knode *n, bool always)
 {
-    uint32_t cores = whole (n->foreign.cpu_milli);
-    uint32_t gpus = n->foreign.gpus > UINT32_MAX ? UINT32_MAX : (uint32_t)n->foreign.gpus;
-    int64_t mib = n->foreign.memory <= 0 ? 0 : (n->foreign.memory - 1) / MIB + 1;
+    const struct podsize *f = &n->foreign;
+    uint32_t cores = (uint32_t)withheld (n->size.cpu_milli, f->cpu_milli, 1000, n->cores);
+    uint32_t gpus = (uint32_t)withheld (n->size.gpus, f->gpus, 1, n->gpus);
+    int64_t mib = withheld (n->size.memory, f->memory, MIB, n->memory_mib);
 
     if (!always && cores == n->told_cores && gpus == n->told_gpus
         && mib == n->told_memory_mib)
@@ -77,7 +75,10 @@ static uint64_t fingerprint (const struct knode *n)
     h = mix (h, &n->memory_mib, sizeof (n->memory_mib));
     h = mix (h, &n->state, sizeof (n->state));
     h = mix (h, n->reason, strlen (n->reason) + 1);
-    h = mix (h, n->rack ? n->rack : "", n->rack ? strlen (n->rack) + 1 : 0);
+    for (const struct machine_place *p = n->places; p && p->level; p++) {
+        h = mix (h, p->level, strlen (p->level) + 1);
+        h = mix (h, p->name, strlen (p->name) + 1);
+    }
     for (size_t i = 0; n->properties && n->properties[i]; i++)
         h = mix (h, n->properties[i], strlen (n->properties[i]) + 1);
     return h | 1;
@@ -86,7 +87,7 @@ static uint64_t fingerprint (const struct knode *n)
 static void tell_node (struct exec *x, struct knode *n)
 {
     struct machine_node_spec spec = { .name = n->name,
-                                      .rack = n->rack,
+                                      .places = n->places,
                                       .cores = n->cores,
                                       .gpus = n->gpus,
                                       .memory_mib = n->memory_mib,
@@ -111,7 +112,7 @@ static void node_free (struct knode *n)
     for (size_t i = 0; n->properties && n->properties[i]; i++)
         free (n->properties[i]);
     free (n->properties);
-    free (n->rack);
+    free (n->places);
     free (n->name);
     free (n);
 }
@@ -166,116 +167,6 @@ static struct knode *node_get (struct exec *x, const char *name)
     return n;
 }
 
-static void read_size (struct exec *x, struct knode *n, const json_t *node)
-{
-    json_t *a = json_object_get (json_object_get (node, "status"), "allocatable");
-    int64_t milli = 0, bytes = 0, gpus = 0;
-
-    quantity_milli (json_string_value (json_object_get (a, "cpu")), &milli);
-    quantity_value (json_string_value (json_object_get (a, "memory")), &bytes);
-    quantity_value (json_string_value (json_object_get (a, x->cfg.gpu_resource)), &gpus);
-    n->cores = (uint32_t)MIN (milli / 1000, 65536);
-    n->memory_mib = bytes / MIB;
-    n->gpus = (uint32_t)MIN (gpus, 1024);
-}
-
-static int read_labels (struct exec *x, struct knode *n, const json_t *node)
-{
-    json_t *labels = json_object_get (json_object_get (node, "metadata"), "labels"),
-           *value;
-    const char *key, *rack = x->cfg.rack_label ? text_of (labels, x->cfg.rack_label) : "";
-    size_t i = 0;
-
-    for (size_t j = 0; n->properties && n->properties[j]; j++)
-        free (n->properties[j]);
-    free (n->properties);
-    free (n->rack);
-    n->rack = rack[0] ? strdup (rack) : NULL;
-    n->properties = calloc (json_object_size (labels) + 1, sizeof (char *));
-    if (!n->properties)
-        return -ENOMEM;
-    json_object_foreach (labels, key, value) {
-        if (asprintf (&n->properties[i], "%s=%s", key, json_string_value (value)) < 0) {
-            n->properties[i] = NULL;
-            return -ENOMEM;
-        }
-        i++;
-    }
-    return 0;
-}
-
-/* Whether the node's labels have what node-selector asks for. */
-static bool is_selected (struct exec *x, const json_t *node)
-{
-    json_t *labels = json_object_get (json_object_get (node, "metadata"), "labels"),
-           *value;
-    const char *key;
-
-    json_object_foreach (x->cfg.node_selector, key, value) {
-        if (strcmp (text_of (labels, key), json_string_value (value)) != 0)
-            return false;
-    }
-    return true;
-}
-
-static bool is_ready (const json_t *node)
-{
-    json_t *condition;
-    size_t i;
-
-    json_array_foreach (json_object_get (json_object_get (node, "status"), "conditions"),
-                        i, condition) {
-        if (strcmp (text_of (condition, "type"), "Ready") == 0)
-            return strcmp (text_of (condition, "status"), "True") == 0;
-    }
-    return false;
-}
-
-/* The node's state from its taints: false when one keeps us out altogether. */
-static bool read_taints (struct exec *x, struct knode *n, const json_t *spec)
-{
-    json_t *taint;
-    size_t i;
-
-    json_array_foreach (json_object_get (spec, "taints"), i, taint) {
-        const char *key = text_of (taint, "key"), *effect = text_of (taint, "effect");
-
-        if (strcmp (effect, "PreferNoSchedule") == 0
-            || kube_config_tolerates (&x->cfg, taint))
-            continue;
-        if (strncmp (key, CONDITION_TAINT, strlen (CONDITION_TAINT)) != 0)
-            return false;
-        key += strlen (CONDITION_TAINT);
-        if (strcmp (key, "not-ready") == 0 || strcmp (key, "unreachable") == 0
-            || strcmp (key, "unschedulable") == 0)
-            continue; /* said by the condition and by spec.unschedulable, too */
-        n->state = MACHINE_NODE_DRAINED;
-        snprintf (n->reason, sizeof (n->reason), "%s", key);
-    }
-    return true;
-}
-
-static void read_state (struct exec *x, struct knode *n, const json_t *node)
-{
-    json_t *spec = json_object_get (node, "spec");
-
-    n->state = MACHINE_NODE_UP;
-    n->reason[0] = 0;
-    n->offered = is_selected (x, node) && read_taints (x, n, spec);
-    if (json_is_true (json_object_get (spec, "unschedulable"))) {
-        n->state = MACHINE_NODE_DRAINED;
-        snprintf (n->reason, sizeof (n->reason), "cordoned");
-    }
-    if (is_ready (node))
-        n->down_since = 0;
-    else {
-        n->state = MACHINE_NODE_DOWN;
-        snprintf (n->reason, sizeof (n->reason), "not ready");
-        if (n->down_since == 0)
-            n->down_since = clock_mono ();
-    }
-}
-
 static void on_node_changed (json_t *node, bool is_new, void *arg)
 {
     struct exec *x = arg;
@@ -284,11 +175,8 @@ static void on_node_changed (json_t *node, bool is_new, void *arg)
     (void)is_new;
     if (!n)
         return;
-    read_size (x, n, node);
-    if (read_labels (x, n, node) < 0)
-        return;
-    read_state (x, n, node);
-    node_queue (x, n);
+    if (node_read (x, n, node) == 0)
+        node_queue (x, n);
 }
 
 static void on_node_deleted (const char *ns, const char *name, json_t *node, void *arg)
@@ -378,13 +266,22 @@ static void pod_unlist (struct exec *x, struct kpod *p)
     job_poke (k);
 }
 
+/* Anybody may give labels to pods, in a namespace of his own. */
+static bool is_in_namespace (const struct kpod *p, const char *namespace_)
+{
+    size_t len = strlen (namespace_);
+
+    return strncmp (p->key, namespace_, len) == 0 && p->key[len] == '/';
+}
+
 static void pod_set_owner (struct exec *x, struct kpod *p, const json_t *labels)
 {
     struct kjob *k;
     int64_t id = 0, attempt = 0;
 
     p->ours =
-        strcmp (text_of (labels, LABEL_CLUSTER), x->host.cluster_id) == 0
+        is_in_namespace (p, x->namespace_)
+        && strcmp (text_of (labels, LABEL_CLUSTER), x->host.cluster_id) == 0
         && parse_int (text_of (labels, LABEL_JOB), 1, INT64_MAX, &id, "id", NULL) == 0
         && parse_int (text_of (labels, LABEL_ATTEMPT), 0, UINT32_MAX, &attempt, "attempt",
                       NULL)
@@ -541,6 +438,26 @@ void inventory_strangers (struct exec *x)
     DL_FOREACH (x->orphans, p) {
         pod_count (x, p);
     }
+}
+
+/* ---- what is asked ---- */
+
+static struct exec_amounts amounts_of (struct podsize s)
+{
+    return (struct exec_amounts){ s.cpu_milli, s.memory, s.gpus };
+}
+
+int inventory_amounts (const struct exec *x, const char *node, struct exec_amounts *all,
+                       struct exec_amounts *foreign)
+{
+    const struct knode *n;
+
+    HASH_FIND_STR (x->nodes, node, n);
+    if (!n)
+        return -ENOENT;
+    *all = amounts_of (n->size);
+    *foreign = amounts_of (n->foreign);
+    return 0;
 }
 
 /* ---- life ---- */

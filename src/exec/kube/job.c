@@ -1,5 +1,5 @@
 /* job.c - a job's life, phase by phase (see private.h) */
-#include "exec/kube/private.h"
+#include "exec/kube/podmaker.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -80,6 +80,8 @@ static void tell_ready (struct kjob *k)
     if (k->ready_told)
         return;
     k->ready_told = true;
+    if (k->maker && k->maker->ready)
+        k->maker->ready (k);
     host->ready (host->arg, k->id);
 }
 
@@ -91,6 +93,9 @@ static void tell_end (struct kjob *k)
         return;
     k->told = true;
     k->phase = K_ENDED;
+    calls_drop_unsent (k);
+    if (k->maker && k->maker->ended)
+        k->maker->ended (k);
     if (k->start_lost) {
         autofree char *nodes = k->blamed ? hostlist_encode (k->blamed) : NULL;
         const struct exec_start_failure why = { .text = k->fin.text,
@@ -157,8 +162,7 @@ static void step_open (struct kjob *k)
     k->phase = K_CREATE;
     if (k->recovering && k->ready_seen)
         create_get_job (k); /* if it is gone, nothing may be started a second time */
-    else
-        create_job (k);
+    job_poke (k);
 }
 
 static void step_create (struct kjob *k)
@@ -170,6 +174,8 @@ static void step_create (struct kjob *k)
             return;
     }
     if (!k->uid[0]) {
+        if (!(k->objects_asked & 1u << CALL_MAKE_JOB))
+            create_job (k);
         if (k->get_again > 0 && clock_mono () >= k->get_again) {
             k->get_again = 0;
             create_get_job (k);
@@ -195,7 +201,9 @@ static void step_bind (struct kjob *k)
     if (k->start_lost)
         return;
     start_tick (k);
-    create_bindings (k);
+    k->maker->place (k);
+    if (k->start_lost)
+        return;
     if (k->pods[0] && k->pods[0]->view.started)
         run_open_link (k);
     if (k->ready_seen) {
@@ -223,7 +231,8 @@ static bool rank_is_lost (const struct kjob *k, uint32_t rank)
  * pod may have. */
 static void oom_text (const struct kjob *k, uint32_t rank, char *buf, size_t size)
 {
-    int64_t mib = object_request (k->job->r).memory_mib;
+    const struct podmaker *maker = k->maker ? k->maker : &pods_controller;
+    int64_t mib = maker->request (k->job->r, rank).memory_mib;
 
     if (mib > 0)
         snprintf (
@@ -328,12 +337,13 @@ static bool loss_is_shown (struct kjob *k, double now)
  * it, because another pod has failed. */
 static int deleted_rank (const struct kjob *k)
 {
+    bool ends_others = !k->maker || k->maker->ends_others;
     int gone = -1, deleting = -1;
 
     for (uint32_t r = 0; r < k->launch.nnodes; r++) {
         const struct kpod *p = k->pods[r];
 
-        if (p && p->view.terminal && !p->view.deleting)
+        if (ends_others && p && p->view.terminal && !p->view.deleting)
             return -1;
         if (!p && gone < 0)
             gone = (int)r;
@@ -532,7 +542,8 @@ static int fill_launch (struct kjob *k, struct error *err)
     k->launch.cwd_fallback = !mounts_see (k->job->mounts, "/", k->launch.cwd, false);
     /* Our own clocks judge first: some rank may pull its image for long. */
     k->launch.join_timeout = k->job->limits.start + k->job->limits.pull + JOIN_SLACK;
-    k->launch.script = strdup (POD_JOB "/script");
+    if (asprintf (&k->launch.script, "%s/script", object_programs (&k->x->cfg)) < 0)
+        k->launch.script = NULL;
     k->launch.spool = strdup (POD_RUN "/spool");
     k->launch.spool_max = SPOOL_MAX;
     k->launch.serve_until_released = true;
@@ -575,14 +586,14 @@ struct kjob *kjob_create (struct exec *x, struct exec_job *job, bool recovering)
     strbuf_init (&k->writing, PENDING_MAX);
     if (fill_launch (k, &err) == 0) {
         k->pods = calloc (k->launch.nnodes, sizeof (struct kpod *));
-        k->bind_asked = calloc (k->launch.nnodes, 1);
+        k->place_asked = calloc (k->launch.nnodes, 1);
         k->out = output_create (job, &k->launch);
         startclock_init (&k->clock, (uint32_t)k->launch.nnodes, &job->limits,
                          clock_mono ());
     }
     HASH_ADD (hh, x->jobs, id, sizeof (k->id), k);
     job->aux = k;
-    if (!k->pods || !k->bind_asked || !k->out || !k->clock.ranks) {
+    if (!k->pods || !k->place_asked || !k->out || !k->clock.ranks) {
         k->launch.nnodes = k->pods ? k->launch.nnodes : 0;
         job_start_failed (k, false, "%s", err.code ? err.text : "out of memory");
     }
@@ -609,7 +620,7 @@ void job_free (struct kjob *k)
     strbuf_release (&k->writing);
     launch_release (&k->launch);
     free (k->pods);
-    free (k->bind_asked);
+    free (k->place_asked);
     startclock_release (&k->clock);
     hostlist_destroy (k->blamed);
     free (k);

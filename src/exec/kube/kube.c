@@ -1,6 +1,6 @@
 /* kube.c - jobs as Indexed Jobs of a Kubernetes cluster: the executor's verbs (private.h
  * has the map of this folder) */
-#include "exec/kube/private.h"
+#include "exec/kube/podmaker.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -128,6 +128,7 @@ static void kube_exec_destroy (struct exec *x)
     uv_timer_stop (&x->tick);
     sweep_cancel (x);
     pulls_cancel (x);
+    podmaker_cancel (x);
     say_farewell (x);
     HASH_ITER (hh, x->jobs, k, tmp) {
         calls_cancel (k);
@@ -157,7 +158,11 @@ static int connect_cluster (struct exec *x, struct error *err)
         return -ENOMEM;
     }
     x->kube = kube_create (x->http, x->host.loop, kc, err);
-    return x->kube ? 0 : -ENOMEM;
+    if (!x->kube)
+        return -ENOMEM;
+    kube_set_budget (x->kube, x->cfg.request_rate, x->cfg.request_burst);
+    podmaker_look (x);
+    return 0;
 }
 
 static int kube_exec_create (const struct exec_host *host, const struct yaml_doc *doc,
@@ -305,6 +310,11 @@ static void kube_exec_cleanup (struct exec *x, struct exec_job *job)
     job_poke (k);
 }
 
+static const char *const *kube_exec_levels (const struct exec *x)
+{
+    return topology_levels (&x->cfg.topology);
+}
+
 static int kube_exec_check_config (const struct yaml_doc *doc, json_t *config,
                                    struct error *err)
 {
@@ -321,10 +331,18 @@ static void kube_exec_sweep (struct exec *x, const uint64_t *live, size_t nlive)
     sweep_start (x, live, nlive);
 }
 
+static int kube_exec_amounts (struct exec *x, const char *node,
+                              struct exec_amounts *ret_all,
+                              struct exec_amounts *ret_foreign)
+{
+    return inventory_amounts (x, node, ret_all, ret_foreign);
+}
+
 const struct exec_ops exec_kube = {
     .name = "kube",
     .create = kube_exec_create,
     .check_config = kube_exec_check_config,
+    .levels = kube_exec_levels,
     .destroy = kube_exec_destroy,
     .check = kube_exec_check,
     .start = kube_exec_start,
@@ -335,4 +353,5 @@ const struct exec_ops exec_kube = {
     .limit = kube_exec_limit,
     .cleanup = kube_exec_cleanup,
     .sweep = kube_exec_sweep,
+    .amounts = kube_exec_amounts,
 };

@@ -6,18 +6,27 @@ src_exec_libexec_a_SOURCES += \
 	src/exec/kube/inputfiles.c \
 	src/exec/kube/inventory.c \
 	src/exec/kube/job.c \
+	src/exec/kube/jobstatus.c \
 	src/exec/kube/kube.c \
+	src/exec/kube/nodeinfo.c \
 	src/exec/kube/objects.c \
 	src/exec/kube/output.c \
 	src/exec/kube/outputfiles.c \
+	src/exec/kube/podmaker.c \
+	src/exec/kube/podobject.c \
+	src/exec/kube/pods_broker.c \
+	src/exec/kube/pods_controller.c \
 	src/exec/kube/podsize.c \
 	src/exec/kube/podview.c \
 	src/exec/kube/pulls.c \
 	src/exec/kube/remove.c \
+	src/exec/kube/rights.c \
 	src/exec/kube/run.c \
 	src/exec/kube/stagefiles.c \
 	src/exec/kube/staging.c \
-	src/exec/kube/starting.c
+	src/exec/kube/starting.c \
+	src/exec/kube/unprivileged.c \
+	src/exec/kube/userfiles.c
 
 if HAVE_CMOCKA
 EXEC_KUBE_TESTS = \
@@ -27,7 +36,8 @@ EXEC_KUBE_TESTS = \
 	src/exec/kube/test/test_objects \
 	src/exec/kube/test/test_output \
 	src/exec/kube/test/test_podsize \
-	src/exec/kube/test/test_podview
+	src/exec/kube/test/test_podview \
+	src/exec/kube/test/test_userfiles
 check_PROGRAMS += $(EXEC_KUBE_TESTS)
 UNIT_TESTS += $(EXEC_KUBE_TESTS)
 src_exec_test_test_agentlink_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
@@ -37,4 +47,5 @@ src_exec_kube_test_test_objects_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_output_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_podsize_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_podview_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
+src_exec_kube_test_test_userfiles_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 endif

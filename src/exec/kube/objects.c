@@ -9,6 +9,7 @@
 
 #include "common/macros.h"
 #include "common/sha256.h"
+#include "exec/kube/userfiles.h"
 #include "exec/mounts.h"
 #include "jobspec/base64.h"
 
@@ -86,6 +87,16 @@ struct pod_request object_request (const struct rset *r)
     return r->nranks ? q : (struct pod_request){ 0, 0, 0 };
 }
 
+struct pod_request object_rank_request (const struct rset *r, uint32_t rank)
+{
+    const struct rset_rank *own = &r->ranks[rank];
+
+    return (struct pod_request){ .cores = (uint32_t)idset_count (own->cores),
+                                 .gpus =
+                                     own->gpus ? (uint32_t)idset_count (own->gpus) : 0,
+                                 .memory_mib = own->memory_mib };
+}
+
 static json_t *resources (const struct object_source *src)
 {
     struct pod_request q = object_request (src->job->r);
@@ -153,13 +164,18 @@ static void add_set (json_t *command, const char *fmt, ...)
     json_array_append_new (command, json_string (text));
 }
 
+const char *object_programs (const struct kube_config *cfg)
+{
+    return cfg->agent_image ? POD_BIN : POD_JOB;
+}
+
 static json_t *admin_command (const struct object_source *src, const char *name)
 {
     const struct exec_job *job = src->job;
     char timeout[32], program[64];
 
     snprintf (timeout, sizeof (timeout), "%.0f", job->admin_timeout);
-    snprintf (program, sizeof (program), POD_JOB "/%s", name);
+    snprintf (program, sizeof (program), "%s/%s", object_programs (src->cfg), name);
     json_t *c = json_pack ("[s s s s s s s s]", POD_BIN "/fluxq-shell", ADMINRUN_COMMAND,
                            "--program", program, "--timeout", timeout, "--report",
                            "/dev/termination-log");
@@ -199,11 +215,35 @@ static json_t *admin_container (const struct object_source *src, const char *nam
     return c;
 }
 
+/* Copies the agent from its image to where the other containers see it, and what else is to
+ * be executed. */
+static json_t *agent_container (const struct object_source *src)
+{
+    json_t *c = json_pack ("{s:s s:s s:[s s s s] s:s s:[{s:s s:s} {s:s s:s s:b}]}",
+                           "name", POD_AGENT, "image", src->cfg->agent_image, "command",
+                           IMAGE_AGENT, INSTALL_COMMAND, POD_BIN, src->agent_digest,
+                           "terminationMessagePolicy", "FallbackToLogsOnError",
+                           "volumeMounts", "name", "bin", "mountPath", POD_BIN, "name",
+                           "job", "mountPath", POD_JOB, "readOnly", 1);
+    json_t *command = json_object_get (c, "command");
+
+    json_array_append_new (command, json_string (POD_JOB "/script"));
+    if (src->job->prolog)
+        json_array_append_new (command, json_string (POD_JOB "/" POD_PROLOG));
+    if (src->job->epilog)
+        json_array_append_new (command, json_string (POD_JOB "/" POD_EPILOG));
+    set_security (src, c);
+    return c;
+}
+
+/* In their order: each begins when the one before it has ended, or runs as a sidecar. */
 static json_t *init_containers (const struct object_source *src)
 {
     json_t *list = json_array ();
 
-    if (src->job->epilog) /* first, so that it is there when the prolog fails */
+    if (src->cfg->agent_image)
+        json_array_append_new (list, agent_container (src));
+    if (src->job->epilog) /* before it, so that it is there when the prolog fails */
         json_array_append_new (list, admin_container (src, POD_EPILOG));
     if (src->job->prolog)
         json_array_append_new (list, admin_container (src, POD_PROLOG));
@@ -244,7 +284,10 @@ static json_t *container (const struct object_source *src)
 
     if (c
         && (mounts_add_places (src->job->mounts, json_object_get (c, "volumeMounts")) < 0
-            || add_directory (src, NULL, json_object_get (c, "volumeMounts")) < 0)) {
+            || add_directory (src, NULL, json_object_get (c, "volumeMounts")) < 0
+            || (src->cfg->user_entry
+                && userfiles_add_places (src->job, json_object_get (c, "volumeMounts"))
+                       < 0))) {
         json_decref (c);
         return NULL;
     }
@@ -261,15 +304,18 @@ static json_t *volume_item (const char *name, int mode)
 static json_t *job_items (const struct object_source *src)
 {
     json_t *items = json_array ();
+    int program = src->cfg->agent_image ? 0444 : 0755;
 
     json_array_append_new (items, volume_item ("launch", 0444));
-    json_array_append_new (items, volume_item ("script", 0755));
+    json_array_append_new (items, volume_item ("script", program));
     if (src->job->prolog)
-        json_array_append_new (items, volume_item (POD_PROLOG, 0755));
+        json_array_append_new (items, volume_item (POD_PROLOG, program));
     if (src->job->epilog)
-        json_array_append_new (items, volume_item (POD_EPILOG, 0755));
+        json_array_append_new (items, volume_item (POD_EPILOG, program));
     for (size_t i = 0; src->inputs && i < src->inputs->n; i++)
         json_array_append_new (items, volume_item (src->inputs->v[i].name, 0444));
+    if (src->cfg->user_entry)
+        userfiles_add_items (src->job, items);
     return items;
 }
 
@@ -285,14 +331,22 @@ static json_t *agent_items (void)
     return items;
 }
 
+/* The agent's directory: a ConfigMap, or what agent_container() fills. */
+static json_t *agent_volume (const struct object_source *src)
+{
+    if (src->cfg->agent_image)
+        return json_pack ("{s:s s:{}}", "name", "bin", "emptyDir");
+    return json_pack ("{s:s s:{s:s s:i s:o}}", "name", "bin", "configMap", "name",
+                      src->agent, "defaultMode", 0755, "items", agent_items ());
+}
+
 static json_t *volumes (const struct object_source *src)
 {
-    json_t *list = json_pack (
-        "[{s:s s:{s:s s:i s:o}} {s:s s:{s:s s:i s:o}} {s:s s:{s:s s:i}} {s:s s:{}}]",
-        "name", "bin", "configMap", "name", src->agent, "defaultMode", 0755, "items",
-        agent_items (), "name", "job", "configMap", "name", src->name, "defaultMode",
-        0444, "items", job_items (src), "name", "key", "secret", "secretName", src->name,
-        "defaultMode", 0400, "name", "run", "emptyDir");
+    json_t *list = json_pack ("[o {s:s s:{s:s s:i s:o}} {s:s s:{s:s s:i}} {s:s s:{}}]",
+                              agent_volume (src), "name", "job", "configMap", "name",
+                              src->name, "defaultMode", 0444, "items", job_items (src),
+                              "name", "key", "secret", "secretName", src->name,
+                              "defaultMode", 0400, "name", "run", "emptyDir");
 
     if (mounts_add_volumes (src->job->mounts, list) < 0
         || add_directory (src, list, NULL) < 0) {
@@ -312,13 +366,15 @@ static json_t *pod_spec (const struct object_source *src)
         "Never", "terminationGracePeriodSeconds", grace, "enableServiceLinks", 0,
         "automountServiceAccountToken", 0, "securityContext", pod_security (src),
         "containers", container (src), "volumes", volumes (src));
-    json_t *name;
+    json_t *name, *init;
     size_t i;
 
     if (!spec)
         return NULL;
-    if (src->job->prolog || src->job->epilog)
-        json_object_set_new (spec, "initContainers", init_containers (src));
+    init = init_containers (src);
+    if (json_array_size (init) > 0)
+        json_object_set (spec, "initContainers", init);
+    json_decref (init);
     if (src->job->r->nranks > 1)
         json_object_set_new (spec, "subdomain", json_string (src->name));
     if (cfg->service_account)
@@ -351,11 +407,13 @@ json_t *object_job (const struct object_source *src)
         "type", "DisruptionTarget", "status", "True", "template", "metadata", "labels",
         labels (src), "spec", pod_spec (src));
 
+    if (spec && src->managed_by)
+        json_object_set_new (spec, "managedBy", json_string (src->managed_by));
     return json_pack ("{s:s s:s s:o s:o}", "apiVersion", "batch/v1", "kind", "Job",
                       "metadata", metadata (src, NULL), "spec", spec);
 }
 
-static json_t *base64_value (const void *data, size_t len)
+json_t *object_bytes (const void *data, size_t len)
 {
     char *text = malloc (BASE64_ENCODED (len) + 1);
     json_t *v;
@@ -376,27 +434,28 @@ json_t *object_configmap (const struct object_source *src, const char *uid,
     /* The script's place is there for command jobs too: one list of volume items serves
      * both. */
     json_t *data = json_pack (
-        "{s:o s:o}", "launch", base64_value (launch, launch_len), "script",
-        base64_value (js->script ? js->script : "", js->script ? js->script_len : 0));
+        "{s:o s:o}", "launch", object_bytes (launch, launch_len), "script",
+        object_bytes (js->script ? js->script : "", js->script ? js->script_len : 0));
     int rc = 0;
 
     for (size_t i = 0; src->inputs && i < src->inputs->n; i++) {
         const struct inputfile *file = &src->inputs->v[i];
 
         rc |= json_object_set_new (
-            data, file->name, base64_value (file->data ? file->data : "", file->len));
+            data, file->name, object_bytes (file->data ? file->data : "", file->len));
     }
+    if (src->cfg->user_entry)
+        rc |= userfiles_add_data (src->job, data);
     if (rc < 0) {
         json_decref (data);
         return NULL;
     }
-
     if (data && src->prolog)
         json_object_set_new (data, POD_PROLOG,
-                             base64_value (src->prolog->buf, src->prolog->len));
+                             object_bytes (src->prolog->buf, src->prolog->len));
     if (data && src->epilog)
         json_object_set_new (data, POD_EPILOG,
-                             base64_value (src->epilog->buf, src->epilog->len));
+                             object_bytes (src->epilog->buf, src->epilog->len));
     return json_pack ("{s:s s:s s:o s:b s:o}", "apiVersion", "v1", "kind", "ConfigMap",
                       "metadata", metadata (src, uid), "immutable", 1, "binaryData",
                       data);
@@ -411,7 +470,7 @@ json_t *object_secret (const struct object_source *src, const char *uid,
     hex_encode (key, AGENT_KEY_SIZE, hex);
     o = json_pack ("{s:s s:s s:o s:b s:s s:{s:o}}", "apiVersion", "v1", "kind", "Secret",
                    "metadata", metadata (src, uid), "immutable", 1, "type", "Opaque",
-                   "data", "key", base64_value (hex, strlen (hex)));
+                   "data", "key", object_bytes (hex, strlen (hex)));
     secret_wipe (hex, sizeof (hex));
     return o;
 }
@@ -436,7 +495,7 @@ json_t *object_agent (const char *cluster, const char *namespace_, const char *n
                       "kind", "ConfigMap", "metadata", "name", name, "namespace",
                       namespace_, "labels", LABEL_MANAGED, "fluxq", LABEL_CLUSTER,
                       cluster, "immutable", 1, "binaryData", "fluxq-shell",
-                      base64_value (program, len));
+                      object_bytes (program, len));
 }
 
 json_t *object_binding (const char *namespace_, const char *pod, const char *node)

@@ -5,7 +5,8 @@
  *
  *     fluxq-CLUSTER-ID-ATTEMPT           Job, ConfigMap (script, launch file),
  *                                        Secret (key), Service (ranks > 1)
- *     fluxq-CLUSTER-ID-ATTEMPT-RANK-...  pods, made by the Job controller
+ *     fluxq-CLUSTER-ID-ATTEMPT-RANK      pods (podobject.h); of the Job controller: with
+ *                                        something random behind it
  *     fluxq-agent-CLUSTER-HASH           ConfigMap with the agent, shared by all jobs
  */
 #ifndef FLUXQ_EXEC_KUBE_OBJECTS_H
@@ -31,6 +32,11 @@
 #define POD_KEY "/fluxq/key"
 #define POD_RUN "/fluxq/run"
 
+/* The init container that brings the agent, where it comes from an image, and the agent's
+ * place in that image. */
+#define POD_AGENT "agent"
+#define IMAGE_AGENT "/fluxq/fluxq-shell"
+
 /* The administrator's containers: an init container and a sidecar. */
 #define POD_PROLOG "prolog"
 #define POD_EPILOG "epilog"
@@ -40,10 +46,16 @@ struct object_source {
     const struct exec_job *job;
     const char *cluster, *namespace_, *name; /* name: the job's objects' */
     const char *agent;                       /* name of the agent's ConfigMap */
+    const char *agent_digest;                /* first digits of its SHA-256 */
     const struct inputfiles *inputs;         /* for the tasks to read, or NULL */
     const char *directory;                /* made empty in the pods, for files; or NULL */
     const struct strbuf *prolog, *epilog; /* their texts, for the ConfigMap; or NULL */
+    const char *managed_by; /* who makes the Job's pods; NULL: the Job controller */
 };
+
+/* Where in the pods the job's script is, and the administrator's programs: what came by a
+ * ConfigMap is executed there, or, where that is not allowed, where the agent is. */
+const char *object_programs (const struct kube_config *cfg);
 
 void object_name (char ret[OBJECT_NAME_MAX], const char *cluster, uint64_t id,
                   unsigned attempt);
@@ -53,6 +65,8 @@ void object_name (char ret[OBJECT_NAME_MAX], const char *cluster, uint64_t id,
  * frees. */
 char *object_rank_host (const struct object_source *src);
 
+/* A value of binaryData, or of a Secret: base64. */
+json_t *object_bytes (const void *data, size_t len);
 json_t *object_job (const struct object_source *src);
 /* uid: the Job's, whose end is theirs. Text and script may hold any bytes (base64). */
 json_t *object_configmap (const struct object_source *src, const char *uid,
@@ -71,5 +85,7 @@ struct pod_request {
     int64_t memory_mib; /* 0: not asked */
 };
 struct pod_request object_request (const struct rset *r);
+/* What that rank was given. */
+struct pod_request object_rank_request (const struct rset *r, uint32_t rank);
 
 #endif

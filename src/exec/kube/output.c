@@ -15,6 +15,7 @@
 #include "exec/kube/outputfiles.h"
 #include "exec/kube/stagefiles.h"
 #include "exec/kube/staging.h"
+#include "exec/kube/unprivileged.h"
 #include "exec/mounts.h"
 
 #define DELIVERED_MAX (32 << 20)
@@ -130,8 +131,11 @@ void output_destroy (struct output *o)
     free (o);
 }
 
+/* Without root what is in the job's directory is ours, see unprivileged.h. */
 static int become (struct output *o, struct error *err)
 {
+    if (unprivileged_for (o->user.uid))
+        return 0;
     return userfile_become (o->user.uid, o->user.gid, o->user.groups, o->user.ngroups,
                             err);
 }
@@ -383,6 +387,13 @@ static struct outputfiles *open_files (struct output *o, struct error *err)
     const char *output = o->by_agent & OUTPUT_BY_AGENT ? NULL : o->output;
     const char *error = o->by_agent & ERROR_BY_AGENT ? "" : o->error;
 
+    if (unprivileged_for (o->user.uid)) {
+        if (unprivileged_refuse (o->launch, output, error,
+                                 o->sends_input ? o->input : NULL, err)
+            < 0)
+            return NULL;
+        output = error = NULL;
+    }
     return outputfiles_create (o->launch, output, error, err);
 }
 

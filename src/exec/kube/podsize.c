@@ -1,6 +1,7 @@
 /* podsize.c - see podsize.h */
 #include "exec/kube/podsize.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "common/macros.h"
@@ -43,31 +44,86 @@ static struct podsize size_of_list (const json_t *list, const char *gpu)
     return s;
 }
 
-static struct podsize size_of_container (const json_t *container, const char *gpu)
+static const char *text_of (const json_t *o, const char *key)
 {
-    return size_of_list (
+    const char *s = json_string_value (json_object_get (o, key));
+
+    return s ? s : "";
+}
+
+static const json_t *find (const json_t *list, const char *key, const char *value)
+{
+    const json_t *item;
+    size_t i;
+
+    json_array_foreach (list, i, item) {
+        if (strcmp (text_of (item, key), value) == 0)
+            return item;
+    }
+    return NULL;
+}
+
+/* The node has said that a pod's new size cannot be: it keeps the one that it has. */
+static bool resize_is_refused (const json_t *status)
+{
+    const json_t *c =
+        find (json_object_get (status, "conditions"), "type", "PodResizePending");
+
+    return strcmp (text_of (c, "reason"), "Infeasible") == 0;
+}
+
+/* While a container is resized it holds the larger of what it had, has and is to have.
+ * statuses: "containerStatuses" or "initContainerStatuses". */
+static struct podsize size_of_container (const json_t *container, const json_t *status,
+                                         const char *statuses, const char *gpu)
+{
+    struct podsize s = size_of_list (
         json_object_get (json_object_get (container, "resources"), "requests"), gpu);
+    const json_t *now =
+        find (json_object_get (status, statuses), "name", text_of (container, "name"));
+    const json_t *resources = json_object_get (now, "resources");
+    struct podsize held;
+
+    if (!resources)
+        return s;
+    held = max_of (size_of_list (json_object_get (resources, "requests"), gpu),
+                   size_of_list (json_object_get (now, "allocatedResources"), gpu));
+    return resize_is_refused (status) ? held : max_of (s, held);
+}
+
+static bool is_sidecar (const json_t *container)
+{
+    return strcmp (text_of (container, "restartPolicy"), "Always") == 0;
+}
+
+/* No sum of pods on one node can overflow, and what is added can be taken away again. */
+static struct podsize cap (struct podsize s)
+{
+    return (struct podsize){ MIN (s.cpu_milli, PODSIZE_MAX), MIN (s.memory, PODSIZE_MAX),
+                             MIN (s.gpus, PODSIZE_MAX) };
 }
 
 struct podsize podsize_of (const json_t *pod, const char *gpu)
 {
     const json_t *spec = json_object_get (pod, "spec"), *own, *container;
+    const json_t *status = json_object_get (pod, "status");
     struct podsize sum = { 0, 0, 0 }, sidecars = { 0, 0, 0 }, init = { 0, 0, 0 };
     size_t i;
 
     json_array_foreach (json_object_get (spec, "initContainers"), i, container) {
-        const char *policy =
-            json_string_value (json_object_get (container, "restartPolicy"));
-        struct podsize s = size_of_container (container, gpu);
+        struct podsize s;
 
-        if (policy && strcmp (policy, "Always") == 0) {
+        if (is_sidecar (container)) {
+            s = size_of_container (container, status, "initContainerStatuses", gpu);
             sidecars = podsize_add (sidecars, s);
             s = (struct podsize){ 0, 0, 0 };
-        }
+        } else
+            s = size_of_container (container, NULL, "", gpu);
         init = max_of (init, podsize_add (sidecars, s));
     }
     json_array_foreach (json_object_get (spec, "containers"), i, container) {
-        sum = podsize_add (sum, size_of_container (container, gpu));
+        sum = podsize_add (
+            sum, size_of_container (container, status, "containerStatuses", gpu));
     }
     sum = max_of (podsize_add (sum, sidecars), init);
     own = json_object_get (json_object_get (spec, "resources"), "requests");
@@ -75,5 +131,6 @@ struct podsize podsize_of (const json_t *pod, const char *gpu)
         sum.cpu_milli = size_of_list (own, NULL).cpu_milli;
     if (json_object_get (own, "memory"))
         sum.memory = size_of_list (own, NULL).memory;
-    return podsize_add (sum, size_of_list (json_object_get (spec, "overhead"), gpu));
+    return cap (
+        podsize_add (sum, size_of_list (json_object_get (spec, "overhead"), gpu)));
 }

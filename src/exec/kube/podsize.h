@@ -4,6 +4,7 @@
  * The larger of: the sum over containers and sidecars (init containers with restartPolicy
  * Always); the largest ordinary init container with the sidecars before it. Plus
  * overhead. A pod-level request (spec.resources) takes the place of the containers' sum.
+ * A container that is being resized in place holds the larger of its old and new size.
  * Source: k8s.io/component-helpers, resource/helpers.go, PodRequests.
  */
 #ifndef FLUXQ_EXEC_KUBE_PODSIZE_H
@@ -15,6 +16,9 @@
 struct podsize {
     int64_t cpu_milli, memory, gpus; /* memory in bytes */
 };
+
+/* A pod never counts for more: 1 Pi of bytes. So 8191 of them can be added up. */
+#define PODSIZE_MAX ((int64_t)1 << 50)
 
 /* Quantities that cannot be read count as 0. All sums saturate. */
 struct podsize podsize_of (const json_t *pod, const char *gpu_resource);

@@ -201,6 +201,28 @@ static void read_admin (const json_t *status, struct podview *v)
     }
 }
 
+/* That which brings the agent. Its own words tell why: a full disk, or the wrong image. */
+static void read_installer (const json_t *status, struct podview *v)
+{
+    json_t *state = json_object_get (status, "state");
+    json_t *ended = json_object_get (state, "terminated");
+    int code = (int)json_integer_value (json_object_get (ended, "exitCode"));
+    char what[64];
+
+    if (json_object_get (state, "waiting")) {
+        read_container (status, v);
+    } else if (ended && code != 0) {
+        bool fatal = code == INSTALL_REFUSED
+                     || strcmp (text_of (ended, "reason"), "StartError") == 0
+                     || strcmp (text_of (ended, "reason"), "ContainerCannotRun") == 0;
+
+        snprintf (what, sizeof (what), "the container that brings the agent: status %d",
+                  code);
+        say (v, fatal ? POD_FATAL : POD_RETRY, what, text_of (ended, "message"));
+        v->blame = fatal ? POD_BLAME_NOBODY : POD_BLAME_NODE;
+    }
+}
+
 void podview_read (const json_t *pod, struct podview *v)
 {
     const json_t *meta = json_object_get (pod, "metadata");
@@ -216,7 +238,10 @@ void podview_read (const json_t *pod, struct podview *v)
         read_container (container, v);
     }
     json_array_foreach (json_object_get (status, "initContainerStatuses"), i, container) {
-        read_admin (container, v);
+        if (strcmp (text_of (container, "name"), POD_AGENT) == 0)
+            read_installer (container, v);
+        else
+            read_admin (container, v);
     }
     if (reason[0] && strcmp (v->phase, "Failed") == 0) {
         enum pod_trouble t = podview_classify (reason, text_of (status, "message"));

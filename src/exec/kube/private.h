@@ -2,13 +2,16 @@
  *
  *     kube.c       the verbs of exec_kube; config.c reads its settings
  *     inventory.c  nodes and pods of the cluster, what others use
+ *     nodeinfo.c   what a node object says
  *     job.c        a job's life: one function a phase, called when something has changed
- *     create.c     the job's objects and bindings        objects.c builds them
+ *     create.c     the job's objects                     objects.c builds them
+ *     podmaker.c   who makes its pods: pods_broker.c (podobject.c, jobstatus.c) or
+ *                  pods_controller.c; rights.c: what the broker may do
  *     starting.c   until all ranks are ready: stages, clocks, who is at fault
  *     pulls.c      whose image is being pulled
  *     run.c        the line to rank 0, output to disk    output.c writes, in a worker
  *     remove.c     what is taken away again, and the sweep
- *     agentmap.c   the ConfigMap that carries the agent
+ *     agentmap.c   the ConfigMap that carries the agent, where no image does
  *
  * A job's phases (function step_PHASE in job.c):
  *
@@ -31,6 +34,7 @@
 #include <uthash.h>
 
 #include "common/launch.h"
+#include "common/sha256.h"
 #include "exec/agentlink.h"
 #include "exec/exec.h"
 #include "exec/kube/config.h"
@@ -40,15 +44,20 @@
 #include "exec/kube/podview.h"
 #include "exec/startclock.h"
 
+#define MIB ((int64_t)1 << 20)
+
 struct kjob;
+struct podmaker;
+struct rights_call;
 
 struct knode {
     char *name;
-    bool offered; /* the cluster has it and its taints let us in */
-    bool told;    /* the broker knows it */
-    char *rack;
-    char **properties; /* "key=value" of its labels, NULL-terminated */
-    uint32_t cores, gpus;
+    bool offered;                 /* the cluster has it and its taints let us in */
+    bool told;                    /* the broker knows it */
+    struct machine_place *places; /* machine_places_copy(), or NULL */
+    char **properties;            /* "key=value" of its labels, NULL-terminated */
+    struct podsize size;          /* allocatable, exactly */
+    uint32_t cores, gpus;         /* ... in whole ones, as it is offered */
     int64_t memory_mib;
     enum machine_node_state state;
     char reason[64];
@@ -91,13 +100,17 @@ enum call_kind {
     CALL_MAKE_CONFIGMAP,
     CALL_MAKE_SECRET,
     CALL_MAKE_SERVICE,
-    CALL_BIND,
+    CALL_PLACE,
+    CALL_STATUS,
     CALL_EVENTS,
     CALL_DELETE,
     CALL_DELETE_POD,
+    CALL_DELETE_PODS,
     CALL_LIST_PODS,
     CALL_LOOK,
 };
+
+enum { STATUS_RUNNING, STATUS_ENDED }; /* CALL_STATUS: kcall.rank */
 
 struct kcall { /* a request of a job under way */
     struct kjob *k;
@@ -127,8 +140,11 @@ struct kjob {
     /* objects */
     char uid[64];                          /* of the Job, "" until it is there */
     unsigned objects_asked, objects_there; /* bits of 1 << enum call_kind */
-    bool bind0_done;
-    uint8_t *bind_asked; /* by rank */
+    const struct podmaker *maker;          /* that of the Job; NULL: not known yet */
+    char made_at[32];                      /* the Job's creationTimestamp */
+    bool status_written;                   /* that it runs, by us */
+    bool place0_done;
+    uint8_t *place_asked; /* by rank; of maker */
     struct kcall *calls;
     /* pods */
     struct kpod **pods; /* by rank */
@@ -169,6 +185,7 @@ struct kjob {
     bool diagnosed;
     /* removal */
     bool delete_sent, list_sent, list_done, delete_refused;
+    bool left_to_gc; /* its pods: the right to delete them at once was refused */
     double remove_again;
     UT_hash_handle hh;
 };
@@ -178,6 +195,14 @@ enum agentmap_state {
     AGENTMAP_ASKED,
     AGENTMAP_THERE,
     AGENTMAP_LEAVING,
+};
+
+struct pods_rights {          /* podmaker.c */
+    struct rights_call *call; /* under way */
+    bool known, told;
+    bool dropped;   /* the API server does not keep spec.managedBy */
+    double look_at; /* clock_mono(): not to be asked before, while something is missing */
+    char missing[256]; /* "": nothing */
 };
 
 struct exec {
@@ -203,12 +228,14 @@ struct exec {
     struct kube_request *farewell; /* the agent's ConfigMap is being removed at the end */
     /* agentmap.c */
     char agent_name[OBJECT_NAME_MAX];
+    char agent_digest[SHA256_HEX_SIZE];
     struct strbuf agent;
     enum agentmap_state agent_state;
     struct kube_request *agent_req;
     double agent_idle_since;
     struct error agent_err; /* why it could not be made */
     struct sweep *sweep;
+    struct pods_rights pods_rights;
 };
 
 /* inventory.c */
@@ -219,6 +246,12 @@ void inventory_adopt (struct kjob *k); /* pods that are there already become the
 void inventory_abandon (struct kjob *k);
 /* After the sweep: count the pods that no job wants. */
 void inventory_strangers (struct exec *x);
+/* See exec.h. */
+int inventory_amounts (const struct exec *x, const char *node, struct exec_amounts *all,
+                       struct exec_amounts *foreign);
+
+/* nodeinfo.c: of a v1 Node. 0 or -ENOMEM. */
+int node_read (struct exec *x, struct knode *n, const json_t *node);
 
 /* job.c */
 struct kjob *kjob_create (struct exec *x, struct exec_job *job, bool recovering);
@@ -226,7 +259,7 @@ void job_free (struct kjob *k);
 struct kjob *job_find (struct exec *x, uint64_t id);
 void job_poke (struct kjob *k);
 /* A pod of its has changed: the first that is deleted while it runs is the one to name, as
- * the Job controller then deletes the others. */
+ * others may follow. */
 void job_see_deletion (struct kjob *k);
 void job_run_poked (struct exec *x);
 /* The start is lost: tell it, with this text (printf). */
@@ -243,17 +276,27 @@ void exec_soon (struct exec *x);
 void exec_try_free (struct exec *x);
 
 /* create.c */
+#define PATH_BATCH "/apis/batch/v1/namespaces/"
+#define PATH_CORE "/api/v1/namespaces/"
 bool call_send (struct kjob *k, enum call_kind kind, uint32_t rank, const char *method,
                 const char *path, json_t *body);
 void calls_cancel (struct kjob *k);
+/* Of its start: those that the API server has not seen. */
+void calls_drop_unsent (struct kjob *k);
+struct object_source create_source (const struct kjob *k);
+/* Of the collection of its pods. */
+void create_pods_path (const struct kjob *k, char *path, size_t size);
+/* A refusal that time may heal. */
+bool create_may_pass (const struct kube_result *res);
+/* Once it is known who makes its pods; else nothing happens yet. */
 void create_job (struct kjob *k);
 void create_get_job (struct kjob *k);
 /* Is the Job still wanted there? Sets looked and job_deleted. */
 void create_look (struct kjob *k);
 void create_rest (struct kjob *k); /* ConfigMap, Secret, Service */
 bool create_rest_done (const struct kjob *k);
-void create_bindings (struct kjob *k);
-/* Why are there no pods after that time (a text)? Then job_start_failed(). */
+/* What does the Job controller say, who made no pods in that time (a text)? Then
+ * job_start_failed(). */
 void create_diagnose (struct kjob *k, const char *limit);
 
 /* starting.c */

@@ -1,6 +1,6 @@
 /* remove.c - what is taken away again: a job's objects, and by the sweep whatever belongs
  * to no job (see private.h) */
-#include "exec/kube/private.h"
+#include "exec/kube/podmaker.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -29,6 +29,14 @@ static const struct {
 
 /* ---- a job ---- */
 
+/* Who made its pods is not known of a job from before a restart: then whoever might have. */
+static const struct podmaker *maker_of (const struct kjob *k)
+{
+    if (k->maker)
+        return k->maker;
+    return k->recovering && podmaker_may (k->x) ? &pods_broker : &pods_controller;
+}
+
 static void send_deletes (struct kjob *k)
 {
     static const enum call_kind made_by[NOWN] = { CALL_MAKE_JOB, CALL_MAKE_CONFIGMAP,
@@ -37,6 +45,9 @@ static void send_deletes (struct kjob *k)
 
     k->delete_sent = true;
     k->delete_refused = false;
+    if (maker_of (k)
+            ->remove) /* pods first: the garbage collector then finds nothing to do */
+        maker_of (k)->remove (k);
     for (uint32_t i = 0; i < NOWN; i++) {
         if (!(k->objects_asked & 1u << made_by[i]) && !k->recovering)
             continue;
@@ -49,14 +60,11 @@ static void send_deletes (struct kjob *k)
 
 static void send_list (struct kjob *k)
 {
-    char path[512];
+    char pods[512], path[528];
 
     k->list_sent = true;
-    snprintf (path, sizeof (path),
-              "/api/v1/namespaces/%s/pods?limit=1&labelSelector="
-              "fluxq.io%%2Fcluster%%3D%s%%2C"
-              "fluxq.io%%2Fjob-id%%3D%ju%%2Cfluxq.io%%2Fattempt%%3D%u",
-              k->x->namespace_, k->x->host.cluster_id, (uintmax_t)k->id, k->job->attempt);
+    create_pods_path (k, pods, sizeof (pods));
+    snprintf (path, sizeof (path), "%s&limit=1", pods);
     if (!call_send (k, CALL_LIST_PODS, 0, "GET", path, NULL))
         k->list_sent = false;
 }
@@ -70,9 +78,14 @@ void remove_answer (struct kjob *k, const struct kcall *c, const struct kube_res
                        && json_array_size (json_object_get (res->body, "items")) == 0;
         k->list_sent = k->list_done;
         k->remove_again = now + LIST_AGAIN;
+    } else if (c->kind == CALL_DELETE_PODS && res->status == 403) {
+        log_warning ("job %ju: its pods are left to the garbage collector: %s",
+                     (uintmax_t)k->id, res->err.text);
+        k->left_to_gc = true;
+        podmaker_doubt (k->x);
     } else if (res->status != 404 && (res->status < 200 || res->status > 299)) {
         log_error ("job %ju: cannot delete its %s: %s (tried again)", (uintmax_t)k->id,
-                   c->kind == CALL_DELETE ? kinds[c->rank].kind : "pod", res->err.text);
+                   c->kind == CALL_DELETE ? kinds[c->rank].kind : "pods", res->err.text);
         k->delete_refused = true;
         k->remove_again = now + REFUSED_AGAIN;
     }
@@ -101,6 +114,7 @@ void remove_step (struct kjob *k)
     uint64_t id = k->id;
     bool asked = k->recovering || (k->objects_asked & 1u << CALL_MAKE_JOB);
 
+    calls_drop_unsent (k);
     /* What is still being made would come after our deletes: wait for it. */
     if (k->work.busy || k->calls || clock_mono () < k->remove_again)
         return;

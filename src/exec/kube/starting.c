@@ -5,7 +5,7 @@
  * that this does not work, or the events say that it is at it (pulls.c: the pod's status is
  * the same as while volumes are mounted); it is up when its container has started.
  */
-#include "exec/kube/private.h"
+#include "exec/kube/podmaker.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -186,7 +186,7 @@ static void late_place (struct kjob *k, const char *limit)
     else if (k->phase == K_CREATE)
         job_start_failed (k, true, "the job's objects could not be made for %s", limit);
     else if (!made)
-        create_diagnose (k, limit);
+        k->maker->missing (k, limit);
     else
         job_start_failed (k, true, "%u of %zu ranks are not placed after %s: %s",
                           count_at_fault (k, START_LATE_PLACE), k->launch.nnodes, limit,

@@ -1,7 +1,8 @@
 /* local.c - the executor "local": virtual nodes of this machine
  *
  * Configuration (`local:` in fluxq.yaml): nodes (1), cores a node (the machine's), memory
- * a node (the machine's), gpus a node (0). The nodes are named node0, node1, ...; each is
+ * a node (the machine's), gpus a node (0), topology (levels of places, each of so many nodes
+ * in a row; none). The nodes are named node0, node1, ...; each is
  * as large as said, so several nodes with all the machine's cores share them: good for
  * trying things out, `cores` says otherwise.
  */
@@ -16,7 +17,7 @@
 
 static int check_keys (const struct yaml_doc *doc, json_t *config, struct error *err)
 {
-    static const char *const known[] = { "nodes", "cores", "memory", "gpus" };
+    static const char *const known[] = { "nodes", "cores", "memory", "gpus", "topology" };
     const char *key;
     json_t *value;
 
@@ -57,7 +58,8 @@ static int read_config (struct exec *x, const struct yaml_doc *doc, json_t *conf
     if (check_keys (doc, config, err) < 0
         || get_count (doc, config, "nodes", 1, 100000, &x->nodes, err) < 0
         || get_count (doc, config, "cores", 1, 65536, &x->cores, err) < 0
-        || get_count (doc, config, "gpus", 0, 1024, &x->gpus, err) < 0)
+        || get_count (doc, config, "gpus", 0, 1024, &x->gpus, err) < 0
+        || topology_read (doc, config, "local", TOPOLOGY_NODES, &x->topology, err) < 0)
         return -EINVAL;
     if (memory
         && (!json_is_string (memory)
@@ -69,16 +71,36 @@ static int read_config (struct exec *x, const struct yaml_doc *doc, json_t *conf
     return 0;
 }
 
+/* Node i is in zone i / (nodes in a zone), and so on. */
+struct places {
+    char name[MACHINE_LEVELS_MAX][96];
+    struct machine_place list[MACHINE_LEVELS_MAX + 1];
+};
+
+static void place_node (const struct topology *t, int64_t i, struct places *ret)
+{
+    for (size_t k = 0; k < t->n; k++) {
+        const struct topology_level *level = &t->level[k];
+        snprintf (ret->name[k], sizeof (ret->name[k]), "%s%jd", level->name,
+                  (intmax_t)(i / level->nodes));
+        ret->list[k] = (struct machine_place){ level->name, ret->name[k] };
+    }
+    ret->list[t->n] = (struct machine_place){ NULL, NULL };
+}
+
 static void announce (uv_timer_t *t)
 {
     struct exec *x = t->data;
     char name[32];
+    struct places places;
     struct machine_node_spec spec = { .name = name,
+                                      .places = places.list,
                                       .cores = (uint32_t)x->cores,
                                       .gpus = (uint32_t)x->gpus,
                                       .memory_mib = x->memory_mib };
     for (int64_t i = 0; i < x->nodes; i++) {
         snprintf (name, sizeof (name), "node%jd", (intmax_t)i);
+        place_node (&x->topology, i, &places);
         x->host->node (x->host->arg, &spec, MACHINE_NODE_UP, NULL);
     }
     x->host->nodes_complete (x->host->arg);
@@ -86,7 +108,10 @@ static void announce (uv_timer_t *t)
 
 static void announced (uv_handle_t *h)
 {
-    free (h->data);
+    struct exec *x = h->data;
+
+    topology_release (&x->topology);
+    free (x);
 }
 
 static void destroy (struct exec *x)
@@ -106,6 +131,7 @@ static int create (const struct exec_host *host, const struct yaml_doc *doc,
         return error_set (err, ENOMEM, "out of memory");
     x->host = host;
     if (read_config (x, doc, config, err) < 0) {
+        topology_release (&x->topology);
         free (x);
         return -EINVAL;
     }
@@ -124,7 +150,10 @@ static int create (const struct exec_host *host, const struct yaml_doc *doc,
 static int check_config (const struct yaml_doc *doc, json_t *config, struct error *err)
 {
     struct exec x = { 0 };
-    return read_config (&x, doc, config, err);
+    int rc = read_config (&x, doc, config, err);
+
+    topology_release (&x.topology);
+    return rc;
 }
 
 static int check (struct exec *x, const struct jobspec *js, uid_t uid, struct error *err)
@@ -135,6 +164,11 @@ static int check (struct exec *x, const struct jobspec *js, uid_t uid, struct er
                           "--image: this broker runs jobs as processes of its own "
                           "machine, without containers; leave the image out");
     return 0;
+}
+
+static const char *const *levels (const struct exec *x)
+{
+    return topology_levels (&x->topology);
 }
 
 static int send_signal (struct exec *x, struct exec_job *job, int signum,
@@ -173,6 +207,7 @@ const struct exec_ops exec_local = {
     .runs_here = true,
     .create = create,
     .check_config = check_config,
+    .levels = levels,
     .destroy = destroy,
     .check = check,
     .start = local_job_start,

@@ -10,6 +10,7 @@
 
 #include "exec/agentlink.h"
 #include "exec/exec.h"
+#include "exec/topology.h"
 
 /* -- agents.c -- */
 
@@ -63,8 +64,9 @@ struct exec {
     struct httpc *http;
     struct agents *agents;
     int64_t nodes, cores, gpus, memory_mib;
-    uv_timer_t announce;    /* the nodes, on the first turn of the loop */
-    struct local_job *jobs; /* DL list */
+    struct topology topology; /* levels by nodes in a row */
+    uv_timer_t announce;      /* the nodes, on the first turn of the loop */
+    struct local_job *jobs;   /* DL list */
 };
 
 /* -- admin.c -- */

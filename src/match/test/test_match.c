@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "match/test/build.h"
+#include "match/test/places.h"
 
 struct rig {
     struct machine *g;
@@ -23,9 +24,11 @@ static struct rig rig_create (int n)
         char name[16], rack[16];
         snprintf (name, sizeof (name), "n%d", i);
         snprintf (rack, sizeof (rack), "r%d", i / 2);
-        struct machine_node_spec spec = {
-            .name = name, .rack = rack, .cores = 8, .gpus = 2, .memory_mib = 1000
-        };
+        struct machine_node_spec spec = { .name = name,
+                                          .places = IN_RACK (rack),
+                                          .cores = 8,
+                                          .gpus = 2,
+                                          .memory_mib = 1000 };
         assert_int_equal (machine_node_add (mc.g, &spec, NULL), i);
     }
     return mc;
@@ -582,12 +585,14 @@ static void test_racks_change (void **state)
 {
     (void)state;
     struct rig mc = rig_create (4);
-    struct machine_node_spec spec = { .name = "n0", .rack = "r1", .cores = 8 };
+    struct machine_node_spec spec = { .name = "n0",
+                                      .places = IN_RACK ("r1"),
+                                      .cores = 8 };
     struct machine_node_info info;
     expect (&mc, 1, "slot=1>core=1", "n0:0*1");
     assert_int_equal (machine_node_update (mc.g, &spec, NULL), 0);
     assert_int_equal (machine_node_info (mc.g, 0, &info), 0);
-    assert_string_equal (info.rack, "r1");
+    assert_string_equal (info.places[0].name, "r1");
     expect (&mc, 2, "rack=1>node=3>slot=1>core=7", "n2:0-6*1 n3:0-6*1 n0:1-7*1");
     expect (&mc, 3, "rack=2>node=1>slot=1>core=1", "n1:0*1 n2:7*1");
     assert_int_equal (match_cancel (mc.m, 3), 0);
@@ -596,15 +601,102 @@ static void test_racks_change (void **state)
     expect (&mc, 3, "rack=2>node=1>slot=1>core=1",
             "needs 2 racks with 1 node with 1 slot of 1 core each: 1 of 2 racks fits the "
             "machine");
-    spec.rack = "n2"; /* a rack may have the name of a node */
+    spec.places = IN_RACK ("n2"); /* a rack may have the name of a node */
     assert_int_equal (machine_node_update (mc.g, &spec, NULL), 1);
-    spec.rack = NULL;
+    spec.places = NULL;
     assert_int_equal (machine_node_update (mc.g, &spec, NULL), 1);
     expect (&mc, 3, "node=1>slot=1>core=8", "n1:0-7*1");
-    spec.rack = "a/b";
+    spec.places = IN_RACK ("a/b");
     assert_int_equal (machine_node_update (mc.g, &spec, NULL), -EINVAL);
     assert_int_equal (machine_node_info (mc.g, 1, &info), 0);
-    assert_null (info.rack);
+    assert_null (info.places[0].level);
+    rig_destroy (&mc);
+}
+
+static void put (struct rig *mc, const char *name, const struct machine_place *places)
+{
+    struct machine_node_spec spec = { .name = name, .places = places, .cores = 8 };
+    struct error err = { 0 };
+
+    if (machine_node_add (mc->g, &spec, &err) == -EEXIST
+        && machine_node_update (mc->g, &spec, &err) < 0)
+        fail_msg ("%s", err.text);
+}
+
+/* Two zones, in each a rack "r1"; n4 is in a zone and in no rack, n5 nowhere. */
+static void test_levels (void **state)
+{
+    static const struct machine_place a_only[] = { { "zone", "a" }, { NULL, NULL } };
+    struct machine_node_info info;
+
+    (void)state;
+    struct rig mc = rig_create (0);
+    put (&mc, "n0", IN_ZONE ("a", "r1"));
+    put (&mc, "n1", IN_ZONE ("b", "r1"));
+    put (&mc, "n2", IN_ZONE ("a", "r1"));
+    put (&mc, "n3", IN_ZONE ("b", "r1"));
+    put (&mc, "n4", a_only);
+    put (&mc, "n5", NULL);
+    expect (&mc, 1, "rack=1>node=3>slot=1>core=1",
+            "needs 1 rack with 3 nodes with 1 slot of 1 core each: 0 of 1 rack fit the "
+            "machine");
+    expect (&mc, 1, "zone=1>node=3>slot=1>core=1", "n0:0*1 n2:0*1 n4:0*1");
+    expect (&mc, 2, "zone=2>rack=1>node=2>slot=1>core=1", "n0:1*1 n2:1*1 n1:0*1 n3:0*1");
+    expect (&mc, 3, "rack=2>node=1>slot=1>core=6", "n0:2-7*1 n1:1-6*1");
+    assert_int_equal (machine_node_info (mc.g, 4, &info), 0);
+    assert_true (machine_places_equal (info.places, a_only));
+    rig_destroy (&mc);
+}
+
+/* Its label changes: it is elsewhere at once, and what was there goes with its last node. */
+static void test_levels_change (void **state)
+{
+    struct machine_node_info info;
+
+    (void)state;
+    struct rig mc = rig_create (0);
+    put (&mc, "n0", IN_ZONE ("a", "r1"));
+    put (&mc, "n1", IN_ZONE ("b", "r1"));
+    expect (&mc, 1, "slot=1>core=1", "n0:0*1");
+    put (&mc, "n0", IN_ZONE ("b", "r1"));
+    expect (&mc, 2, "rack=1>node=2>slot=1>core=1", "n1:0*1 n0:1*1");
+    expect (&mc, 3, "zone=2>node=1>slot=1>core=1",
+            "needs 2 zones with 1 node with 1 slot of 1 core each: 1 of 2 zones fits the "
+            "machine");
+    put (&mc, "n1", IN_RACK ("r1"));
+    expect (&mc, 3, "rack=2>node=1>slot=1>core=1", "n0:2*1 n1:1*1");
+    assert_int_equal (machine_node_info (mc.g, 1, &info), 0);
+    assert_true (machine_places_equal (info.places, IN_RACK ("r1")));
+    put (&mc, "n1", NULL);
+    put (&mc, "n0", NULL);
+    expect (&mc, 4, "rack=1>node=1>slot=1>core=1",
+            "needs 1 rack with 1 node with 1 slot of 1 core: the machine has no rack");
+    rig_destroy (&mc);
+}
+
+static void test_levels_refused (void **state)
+{
+    static const char *const good[] = { "zone", "top-of_rack2", "R" };
+    static const char *const bad[] = { "",    "node", "core", "slot",    "numa",  "2nd",
+                                       "a.b", "a b",  "a/b",  "cluster", "memory" };
+    const struct machine_place twice[] = { { "rack", "a" },
+                                           { "rack", "b" },
+                                           { NULL, NULL } };
+    struct machine_place many[MACHINE_LEVELS_MAX + 2] = { { NULL, NULL } };
+    struct machine_node_spec spec = { .name = "n0", .places = twice, .cores = 8 };
+
+    (void)state;
+    struct rig mc = rig_create (0);
+    for (size_t i = 0; i < ARRAY_SIZE (good); i++)
+        assert_true (machine_level_is_valid (good[i]));
+    for (size_t i = 0; i < ARRAY_SIZE (bad); i++)
+        assert_false (machine_level_is_valid (bad[i]));
+    assert_int_equal (machine_node_add (mc.g, &spec, NULL), -EINVAL);
+    spec.places = many;
+    for (size_t i = 0; i <= MACHINE_LEVELS_MAX; i++)
+        many[i] = (struct machine_place){ "l", "x" };
+    assert_int_equal (machine_node_add (mc.g, &spec, NULL), -EINVAL);
+    assert_int_equal (machine_node_count (mc.g), 0);
     rig_destroy (&mc);
 }
 
@@ -757,6 +849,9 @@ int main (void)
         cmocka_unit_test (test_shrinks_to_nothing),
         cmocka_unit_test (test_leaving_is_never),
         cmocka_unit_test (test_racks_change),
+        cmocka_unit_test (test_levels),
+        cmocka_unit_test (test_levels_change),
+        cmocka_unit_test (test_levels_refused),
         cmocka_unit_test (test_policy),
         cmocka_unit_test (test_one_size),
         cmocka_unit_test (test_share),

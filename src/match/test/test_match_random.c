@@ -533,7 +533,10 @@ static void random_spec (struct world *w, struct ref_node *n,
                          struct machine_node_spec *spec)
 {
     static const char *const fast[] = { "big", "fast", NULL };
-    static const char *const racks[] = { NULL, "r1", "r2", "r3" };
+    static const struct machine_place racks[][2] = { { { NULL, NULL } },
+                                                     { { "rack", "r1" } },
+                                                     { { "rack", "r2" } },
+                                                     { { "rack", "r3" } } };
     n->cores = below (w, CORES + 1);
     n->gpus = below (w, GPUS + 1);
     n->memory = below (w, 65);
@@ -542,7 +545,7 @@ static void random_spec (struct world *w, struct ref_node *n,
     spec->cores = (uint32_t)n->cores;
     spec->gpus = (uint32_t)n->gpus;
     spec->memory_mib = n->memory;
-    spec->rack = racks[n->rack];
+    spec->places = racks[n->rack];
     spec->properties = n->property ? fast : NULL;
     for (int k = 0; k < w->nracks; k++) {
         if (w->racks[k] == n->rack)

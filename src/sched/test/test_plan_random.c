@@ -10,6 +10,7 @@
 
 #include "match/match_private.h"
 #include "match/test/build.h"
+#include "match/test/places.h"
 #include "sched/sched.h"
 
 #define JOBS 70
@@ -242,7 +243,7 @@ static void world_make (struct world *w, uint64_t seed)
             snprintf (name, sizeof (name), "n%d", i);
             snprintf (rack, sizeof (rack), "r%d", i / 8);
             struct machine_node_spec spec = { .name = name,
-                                              .rack = rack,
+                                              .places = IN_RACK (rack),
                                               .cores = 4,
                                               .gpus = 1,
                                               .memory_mib = 8 * 1024,

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "match/test/build.h"
+#include "match/test/places.h"
 #include "sched/realm.h"
 
 struct fixture {
@@ -30,7 +31,9 @@ static int setup (void **state)
     for (int i = 0; i < 4; i++) {
         char name[16];
         snprintf (name, sizeof (name), "n%d", i);
-        struct machine_node_spec spec = { .name = name, .rack = "r", .cores = 4 };
+        struct machine_node_spec spec = { .name = name,
+                                          .places = IN_RACK ("r"),
+                                          .cores = 4 };
         machine_node_add (f->g, &spec, NULL);
     }
     f->nodes = hostlist_decode ("n[2,1]", NULL);
@@ -131,7 +134,7 @@ static void test_nodes_change (void **state)
 {
     struct fixture *f = *state;
     struct sched *s = realm_sched (f->x);
-    struct machine_node_spec n2 = { .name = "n2", .rack = "r", .cores = 4 };
+    struct machine_node_spec n2 = { .name = "n2", .places = IN_RACK ("r"), .cores = 4 };
 
     assert_int_equal (realm_open (f->x, f->g), 0);
     realm_begin (f->x, f->g);

@@ -11,6 +11,7 @@
 #include "job/job.h"
 #include "match/machine_private.h"
 #include "match/test/build.h"
+#include "match/test/places.h"
 #include "sched/sched.h"
 
 static long countdown = -1; /* allocations until one fails; < 0: none does */
@@ -59,9 +60,11 @@ struct rig {
 static int add_node (struct machine *g, const char *name)
 {
     static const char *const properties[] = { "fast", NULL };
-    struct machine_node_spec spec = {
-        .name = name, .rack = "r", .cores = 4, .memory_mib = 100, .properties = properties
-    };
+    struct machine_node_spec spec = { .name = name,
+                                      .places = IN_RACK ("r"),
+                                      .cores = 4,
+                                      .memory_mib = 100,
+                                      .properties = properties };
     return machine_node_add (g, &spec, NULL);
 }
 
@@ -128,7 +131,9 @@ static bool step_graph (struct rig *rig)
     bool ok = add_node (rig->g, "n2") >= 0;
     assert_int_equal (machine_node_count (rig->g), before + ok);
     assert_int_equal (machine_node_find (rig->g, "n2") >= 0, ok);
-    struct machine_node_spec spec = { .name = "n0", .cores = 8, .rack = "other" };
+    struct machine_node_spec spec = { .name = "n0",
+                                      .cores = 8,
+                                      .places = IN_RACK ("other") };
     int rc = machine_node_update (rig->g, &spec, NULL);
     struct machine_node_info info;
     machine_node_info (rig->g, 0, &info);
@@ -140,7 +145,7 @@ static bool step_graph (struct rig *rig)
 static bool step_machine (struct rig *rig)
 {
     struct machine_node_spec spec = {
-        .name = "n0", .cores = 2, .gpus = 70, .memory_mib = 9, .rack = "far"
+        .name = "n0", .cores = 2, .gpus = 70, .memory_mib = 9, .places = IN_RACK ("far")
     };
     struct error why = { 0 };
     struct rset *r;

@@ -139,8 +139,9 @@ static int add_group (struct cluster *c, const struct group *g, uint64_t *racks,
         *racks += g->rack && i % g->rack == 0;
         snprintf (name, sizeof (name), "node%llu", (unsigned long long)++c->nodes);
         snprintf (rack, sizeof (rack), "rack%llu", (unsigned long long)*racks);
+        const struct machine_place places[] = { { "rack", rack }, { NULL, NULL } };
         const struct machine_node_spec spec = { .name = name,
-                                                .rack = g->rack ? rack : NULL,
+                                                .places = g->rack ? places : NULL,
                                                 .cores = (uint32_t)g->cores,
                                                 .gpus = (uint32_t)g->gpus,
                                                 .memory_mib = g->memory_mib };

@@ -2,6 +2,9 @@
  */
 #include "exec/kube/objects.h"
 
+#include "exec/kube/jobstatus.h"
+#include "exec/kube/podobject.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -111,7 +114,7 @@ static void test_input (void **state)
     json_t *job_object = object_job (&src);
     json_t *map = object_configmap (&src, "u", "l", 1);
     json_t *items = at (job_object, "spec|template|spec|volumes|1|configMap|items");
-    assert_int_equal (json_array_size (items), 4);
+    assert_int_equal (json_array_size (items), 6); /* passwd and group, too */
     assert_string_equal (text_at (items, "2|path"), "input-0");
     assert_int_equal (json_integer_value (at (items, "2|mode")), 0444);
     assert_string_equal (text_at (map, "binaryData|input-0"), "YWJj");
@@ -224,6 +227,49 @@ static void test_prolog_and_epilog (void **state)
     cfg.admin_image = NULL;
 }
 
+/* The agent from an image: its container comes before the administrator's, and only it may
+ * write there. */
+static void test_agent_image (void **state)
+{
+    char image[] = "fluxq:1", policy[] = "Never";
+
+    (void)state;
+    cfg.agent_image = image;
+    cfg.pull_policy = policy;
+    src.agent_digest = "0123abcd";
+    job.prolog = "/etc/prolog";
+    job.epilog = "/etc/epilog";
+    json_t *o = object_job (&src);
+    json_t *spec = at (o, "spec|template|spec");
+    assert_int_equal (json_array_size (at (spec, "initContainers")), 3);
+    assert_string_equal (text_at (spec, "initContainers|0|name"), "agent");
+    assert_string_equal (text_at (spec, "initContainers|0|image"), "fluxq:1");
+    assert_string_equal (text_at (spec, "initContainers|0|imagePullPolicy"), "Never");
+    assert_string_equal (text_at (spec, "initContainers|0|command|0"), IMAGE_AGENT);
+    assert_string_equal (text_at (spec, "initContainers|0|command|2"), POD_BIN);
+    assert_string_equal (text_at (spec, "initContainers|0|command|3"), "0123abcd");
+    assert_true (json_is_false (
+        at (spec, "initContainers|0|securityContext|allowPrivilegeEscalation")));
+    assert_string_equal (text_at (spec, "initContainers|0|command|4"), POD_JOB "/script");
+    assert_string_equal (text_at (spec, "initContainers|0|command|6"), POD_JOB "/epilog");
+    assert_null (at (spec, "initContainers|0|volumeMounts|0|readOnly"));
+    assert_string_equal (text_at (spec, "initContainers|1|name"), "epilog");
+    assert_string_equal (text_at (spec, "volumes|0|name"), "bin");
+    assert_true (json_is_object (at (spec, "volumes|0|emptyDir")));
+    assert_null (at (spec, "volumes|0|configMap"));
+    assert_string_equal (text_at (spec, "initContainers|1|command|3"), POD_BIN "/epilog");
+    for (int i = 0; i < 4; i++) { /* nothing of a ConfigMap may be executed */
+        char path[64];
+
+        snprintf (path, sizeof (path), "volumes|1|configMap|items|%d|mode", i);
+        assert_int_equal (json_integer_value (at (spec, path)), 0444);
+    }
+    assert_true (json_is_true (at (spec, "containers|0|volumeMounts|0|readOnly")));
+    json_decref (o);
+    job.prolog = job.epilog = NULL;
+    cfg.agent_image = cfg.pull_policy = NULL;
+}
+
 static void test_root_and_baseline (void **state)
 {
     json_t *o;
@@ -252,6 +298,106 @@ static void test_request (void **state)
     assert_int_equal (q.cores, 2);
     assert_int_equal (q.memory_mib, 0);
     rset_destroy (r);
+}
+
+/* A pod that the broker makes: what the Job controller would have made of the template, and
+ * its node, and what its own rank was given. */
+static void test_pod (void **state)
+{
+    const struct rset *two = job.r;
+    struct rset *own = make_rset (2, (uint32_t[]){ 2, 6 }, 512);
+
+    (void)state;
+    own->ranks[1].memory_mib = 700;
+    job.r = own;
+    src.managed_by = "fluxq.io/broker";
+    json_t *o = object_job (&src);
+    struct pod_request ask = object_rank_request (own, 1);
+    json_t *pod = podobject_make (o, "uid-1", 1, "node7", &ask, "nvidia.com/gpu");
+    json_t *c = at (pod, "spec|containers|0");
+
+    assert_string_equal (text_at (o, "spec|managedBy"), "fluxq.io/broker");
+    assert_string_equal (text_at (pod, "metadata|name"), "fluxq-c1-12-1-1");
+    assert_string_equal (text_at (pod, "metadata|namespace"), "ns");
+    assert_string_equal (text_at (pod, "spec|hostname"), "fluxq-c1-12-1-1");
+    assert_string_equal (text_at (pod, "spec|subdomain"), "fluxq-c1-12-1");
+    assert_string_equal (text_at (pod, "spec|nodeName"), "node7");
+    assert_string_equal (text_at (pod, "spec|restartPolicy"), "Never");
+    assert_string_equal (text_at (pod, "metadata|labels|fluxq.io/job-id"), "12");
+    assert_string_equal (text_at (pod, "metadata|labels|job-name"), "fluxq-c1-12-1");
+    assert_string_equal (text_at (pod, "metadata|labels|controller-uid"), "uid-1");
+    assert_string_equal (text_at (pod, "metadata|labels|batch.kubernetes.io/job-name"),
+                         "fluxq-c1-12-1");
+    assert_string_equal (
+        text_at (pod, "metadata|labels|batch.kubernetes.io/controller-uid"), "uid-1");
+    assert_string_equal (
+        text_at (pod, "metadata|labels|batch.kubernetes.io/job-completion-index"), "1");
+    assert_string_equal (
+        text_at (pod, "metadata|annotations|batch.kubernetes.io/job-completion-index"),
+        "1");
+    assert_string_equal (text_at (pod, "metadata|ownerReferences|0|uid"), "uid-1");
+    assert_true (json_is_true (at (pod, "metadata|ownerReferences|0|controller")));
+    assert_true (
+        json_is_true (at (pod, "metadata|ownerReferences|0|blockOwnerDeletion")));
+    assert_null (at (pod, "metadata|finalizers"));
+    assert_string_equal (text_at (c, "env|0|name"), "JOB_COMPLETION_INDEX");
+    assert_string_equal (text_at (c, "env|0|value"), "1");
+    assert_string_equal (text_at (c, "resources|requests|cpu"), "6");
+    assert_string_equal (text_at (c, "resources|limits|memory"), "700Mi");
+    /* ... and the template, which one may read, has the smallest as ever. */
+    assert_string_equal (
+        text_at (o, "spec|template|spec|containers|0|resources|requests|cpu"), "2");
+    json_decref (pod);
+    json_decref (o);
+    src.managed_by = NULL;
+    job.r = two;
+    rset_destroy (own);
+}
+
+/* What the API server's checks ask of the status, see jobstatus.h. */
+static void test_status (void **state)
+{
+    struct jobstatus_end end_of = {
+        .ranks = 3, .made = 3, .reason = "exited", .text = ""
+    };
+    json_t *o = jobstatus_running ("2026-01-01T00:00:00Z", 3);
+
+    (void)state;
+    assert_int_equal (json_integer_value (at (o, "active")), 3);
+    assert_int_equal (json_integer_value (at (o, "ready")), 3);
+    assert_string_equal (text_at (o, "startTime"), "2026-01-01T00:00:00Z");
+    json_decref (o);
+    o = jobstatus_ended ("2026-01-01T00:00:00Z", 1767225605, &end_of);
+    assert_string_equal (text_at (o, "conditions|0|type"), "SuccessCriteriaMet");
+    assert_string_equal (text_at (o, "conditions|1|type"), "Complete");
+    assert_string_equal (text_at (o, "completionTime"), "2026-01-01T00:00:05Z");
+    assert_string_equal (text_at (o, "completedIndexes"), "0-2");
+    assert_int_equal (json_integer_value (at (o, "succeeded")), 3);
+    assert_int_equal (json_integer_value (at (o, "active")), 0);
+    json_decref (o);
+    end_of.ranks = end_of.made = 2; /* this clock is behind the server's */
+    o = jobstatus_ended ("2026-01-01T00:00:09Z", 1767225605, &end_of);
+    assert_string_equal (text_at (o, "completionTime"), "2026-01-01T00:00:09Z");
+    assert_string_equal (text_at (o, "completedIndexes"), "0,1");
+    json_decref (o);
+    end_of.status = 3 << 8;
+    o = jobstatus_ended ("2026-01-01T00:00:00Z", 1767225605, &end_of);
+    assert_string_equal (text_at (o, "conditions|0|type"), "FailureTarget");
+    assert_string_equal (text_at (o, "conditions|1|type"), "Failed");
+    assert_string_equal (text_at (o, "conditions|1|reason"), "NonZeroExit");
+    assert_string_equal (text_at (o, "conditions|1|message"), "exit status 3");
+    assert_int_equal (json_integer_value (at (o, "failed")), 2);
+    assert_null (at (o, "completionTime"));
+    assert_null (at (o, "completedIndexes"));
+    json_decref (o);
+    end_of = (struct jobstatus_end){
+        .ranks = 2, .made = 1, .start_failed = true, .reason = "", .text = "rank 1: no"
+    };
+    o = jobstatus_ended ("2026-01-01T00:00:00Z", 1767225605, &end_of);
+    assert_string_equal (text_at (o, "conditions|1|reason"), "StartFailed");
+    assert_string_equal (text_at (o, "conditions|1|message"), "rank 1: no");
+    assert_int_equal (json_integer_value (at (o, "failed")), 1);
+    json_decref (o);
 }
 
 static void test_owned (void **state)
@@ -312,6 +458,14 @@ static void test_config_refused (void **state)
         { "kube: {tolerations: [a]}\n", "tolerations[0]" },
         { "kube: {node-selector: {a: 1}}\n", "node-selector.a" },
         { "kube: {image: ''}\n", "expected a string" },
+        { "kube: {agent-delivery: ftp}\n", "configmap|image" },
+        { "kube: {agent-delivery: image}\n", "needs kube.agent-image" },
+        { "kube: {agent-image: 'fluxq:1'}\n", "goes with agent-delivery: image" },
+        { "kube: {agent-delivery: configmap, agent-image: a}\n",
+          "1:35: kube.agent-image" },
+        { "kube: {pods: me}\n", "kube.pods: 'me' is not one of auto|broker|controller" },
+        { "kube: {request-rate: 0}\n", "kube.request-rate: expected a whole number" },
+        { "kube:\n  request-burst: 1.5\n", "test.yaml:2:3: kube.request-burst" },
     };
 
     (void)state;
@@ -322,6 +476,9 @@ static void test_config_refused (void **state)
         assert_non_null (strstr (err.text, cases[i].word));
     }
     assert_int_equal (read_config ("kube:\n", NULL), 0);
+    assert_int_equal (
+        read_config ("kube: {agent-delivery: image, agent-image: 'fluxq:1'}\n", NULL), 0);
+    assert_int_equal (read_config ("kube: {agent-delivery: configmap}\n", NULL), 0);
     assert_int_equal (read_config ("kube: {grace: 1m, security: baseline}\n", NULL), 0);
 }
 
@@ -361,8 +518,11 @@ int main (void)
         cmocka_unit_test (test_job),
         cmocka_unit_test (test_input),
         cmocka_unit_test (test_prolog_and_epilog),
+        cmocka_unit_test (test_agent_image),
         cmocka_unit_test (test_root_and_baseline),
         cmocka_unit_test (test_request),
+        cmocka_unit_test (test_pod),
+        cmocka_unit_test (test_status),
         cmocka_unit_test (test_owned),
         cmocka_unit_test (test_config_refused),
         cmocka_unit_test (test_tolerations),

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -19,6 +20,8 @@
 #include "exec/joblaunch.h"
 #include "exec/kube/staging.h"
 #include "exec/mounts.h"
+
+#define NOBODY 65534
 
 static char dir[64];
 static struct exec_job job;
@@ -578,6 +581,54 @@ static void test_spool_is_no_link (void **state)
     output_destroy (o);
 }
 
+/* A broker that is not root keeps the spool of somebody else's job as its own, and touches
+ * no file of that user: not the one that is named, and none that would be made. */
+static int as_nobody (void)
+{
+    struct error err = { 0 };
+    char buf[512], path[128];
+
+    if (geteuid () == 0 && (setgid (NOBODY) < 0 || setuid (NOBODY) < 0))
+        return 1;
+    job.user.uid = NOBODY - 1;
+    struct output *o = output_create (&job, &launch);
+    if (output_open (o, &err) != -EINVAL || !strstr (err.text, "output file: out-%t:")
+        || !strstr (err.text, "-o /dev/null"))
+        return 2;
+    output_destroy (o);
+    struct jobspec *js = (struct jobspec *)job.js;
+    for (int i = 0; i < 2; i++) {
+        char **file = i ? &js->error : &js->output;
+        free (*file);
+        *file = strdup ("/dev/null");
+    }
+    o = output_create (&job, &launch);
+    if (output_open (o, &err) < 0)
+        return 3;
+    size_t n = frame (buf, FRAME_OUTPUT, 1, 0, "text");
+    if (output_write (o, buf, n, &err) < 0 || output_checkpoint (o, &err) < 0
+        || output_safe_offset (o) != n)
+        return 4;
+    output_destroy (o);
+    snprintf (path, sizeof (path), "%s/out-0", dir);
+    return access (path, F_OK) == 0 ? 5 : 0;
+}
+
+static void test_unprivileged (void **state)
+{
+    int status;
+
+    (void)state;
+    if (geteuid () == 0)
+        assert_int_equal (chown (dir, NOBODY, NOBODY) | chown (jobdir, NOBODY, NOBODY),
+                          0);
+    pid_t pid = fork ();
+    if (pid == 0)
+        _exit (as_nobody ());
+    assert_int_equal (waitpid (pid, &status, 0), pid);
+    assert_int_equal (status, 0);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -595,6 +646,7 @@ int main (void)
         cmocka_unit_test_setup_teardown (test_finish, setup, teardown),
         cmocka_unit_test_setup_teardown (test_refused, setup, teardown),
         cmocka_unit_test_setup_teardown (test_spool_is_no_link, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_unprivileged, setup, teardown),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);

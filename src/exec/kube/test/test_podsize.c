@@ -81,13 +81,56 @@ static void test_overhead_and_pod_level (void **state)
            4000, 20, 0);
 }
 
-static void test_saturates (void **state)
+/* What is added can be taken away again: nothing is left of pods that ask for absurdly much. */
+static void test_bounded (void **state)
 {
     struct podsize s =
         size_of ("{\"containers\":[" C ("9e18", "8Ei") "," C ("9e18", "8Ei") "]}");
+    struct podsize sum = { 0, 0, 0 };
 
     (void)state;
-    assert_true (s.cpu_milli == INT64_MAX && s.memory == INT64_MAX);
+    assert_true (s.cpu_milli == PODSIZE_MAX && s.memory == PODSIZE_MAX);
+    for (int i = 0; i < 8191; i++)
+        sum = podsize_add (sum, s);
+    for (int i = 0; i < 8191; i++)
+        sum = podsize_sub (sum, s);
+    assert_true (sum.cpu_milli == 0 && sum.memory == 0);
+}
+
+/* Of a pod with one container "c" that asks for 2 and 20Mi, with this status. */
+static int64_t milli_with (const char *status)
+{
+    json_t *pod = json_pack ("{s:{s:[{s:s s:{s:{s:s s:s}}}]} s:o}", "spec", "containers",
+                             "name", "c", "resources", "requests", "cpu", "2", "memory",
+                             "20Mi", "status", json_loads (status, 0, NULL));
+    struct podsize s;
+
+    assert_non_null (pod);
+    s = podsize_of (pod, NULL);
+    json_decref (pod);
+    return s.cpu_milli;
+}
+
+#define HAS(requests, allocated)                                                         \
+    "\"containerStatuses\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":"       \
+    "\"" requests "\"}},\"allocatedResources\":{\"cpu\":\"" allocated "\"}}]"
+
+static void test_resized (void **state)
+{
+    (void)state;
+    assert_int_equal (milli_with ("{}"), 2000);
+    assert_int_equal (milli_with ("{\"containerStatuses\":[{\"name\":\"c\"}]}"), 2000);
+    assert_int_equal (milli_with ("{" HAS ("3500m", "3") "}"), 3500); /* shrinks */
+    assert_int_equal (milli_with ("{" HAS ("1", "3") "}"), 3000);
+    assert_int_equal (milli_with ("{" HAS ("1", "1") "}"), 2000); /* grows */
+    assert_int_equal (
+        milli_with ("{\"conditions\":[{\"type\":\"PodResizePending\",\"reason\":"
+                    "\"Infeasible\"}]," HAS ("1", "1500m") "}"),
+        1500);
+    assert_int_equal (
+        milli_with ("{\"conditions\":[{\"type\":\"PodResizePending\",\"reason\":"
+                    "\"Deferred\"}]," HAS ("1", "1") "}"),
+        2000);
 }
 
 int main (void)
@@ -97,7 +140,8 @@ int main (void)
         cmocka_unit_test (test_init),
         cmocka_unit_test (test_sidecars),
         cmocka_unit_test (test_overhead_and_pod_level),
-        cmocka_unit_test (test_saturates),
+        cmocka_unit_test (test_bounded),
+        cmocka_unit_test (test_resized),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);

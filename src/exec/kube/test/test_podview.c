@@ -147,6 +147,38 @@ static void test_prolog_and_epilog (void **state)
     assert_true (!v.started && !v.prolog_failed);
 }
 
+/* The container that brings the agent: a wrong image is wrong everywhere, a full disk is
+ * one node's. */
+static void test_installer (void **state)
+{
+    struct podview v;
+
+    (void)state;
+    v = view_of ("{" META ("0") "," INIT (
+        "agent",
+        "{\"terminated\":{\"exitCode\":5,\"message\":\"of another version\"}}") "}");
+    assert_true (v.trouble == POD_FATAL && v.blame == POD_BLAME_NOBODY && !v.started);
+    assert_non_null (strstr (v.text, "of another version"));
+
+    v = view_of ("{" META ("0") "," INIT (
+        "agent", "{\"terminated\":{\"exitCode\":1,\"message\":\"no space\"}}") "}");
+    assert_true (v.trouble == POD_RETRY && v.blame == POD_BLAME_NODE);
+
+    v = view_of ("{" META ("0") "," INIT (
+        "agent", "{\"terminated\":{\"exitCode\":128,\"reason\":\"StartError\"}}") "}");
+    assert_int_equal (v.trouble, POD_FATAL);
+
+    v = view_of ("{" META ("0") "," INIT (
+        "agent",
+        "{\"waiting\":{\"reason\":\"InvalidImageName\",\"message\":\"x\"}}") "}");
+    assert_true (v.trouble == POD_FATAL && v.pull_trouble);
+
+    v = view_of (
+        "{" META ("0") "," INIT ("agent", "{\"terminated\":{\"exitCode\":0}}") "}");
+    assert_true (!v.started && !v.prolog_failed && !v.epilog_failed);
+    assert_string_equal (v.text, "the pod failed");
+}
+
 static void test_hostile (void **state)
 {
     static const char *const texts[] = {
@@ -171,9 +203,8 @@ static void test_hostile (void **state)
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test (test_reasons),
-        cmocka_unit_test (test_views),
-        cmocka_unit_test (test_prolog_and_epilog),
+        cmocka_unit_test (test_reasons),           cmocka_unit_test (test_views),
+        cmocka_unit_test (test_prolog_and_epilog), cmocka_unit_test (test_installer),
         cmocka_unit_test (test_hostile),
     };
 

@@ -25,11 +25,11 @@ static void test_groups (void **state)
     assert_int_equal (info.cores, 32);
     assert_int_equal (info.gpus, 4);
     assert_int_equal (info.memory_mib, 256 << 10);
-    assert_string_equal (info.rack, "rack1");
+    assert_string_equal (info.places[0].name, "rack1");
     machine_node_info (c.machine, machine_node_find (c.machine, "node3"), &info);
-    assert_string_equal (info.rack, "rack2");
+    assert_string_equal (info.places[0].name, "rack2");
     machine_node_info (c.machine, machine_node_find (c.machine, "node4"), &info);
-    assert_null (info.rack);
+    assert_null (info.places[0].level);
     assert_int_equal (info.cores, 8);
     assert_int_equal (info.gpus, 0);
     cluster_release (&c);
@@ -43,7 +43,7 @@ static void test_any_order (void **state)
     (void)state;
     assert_int_equal (cluster_build ("2x1c/r1/512M/2g", &c, NULL), 0);
     machine_node_info (c.machine, machine_node_find (c.machine, "node2"), &info);
-    assert_string_equal (info.rack, "rack2");
+    assert_string_equal (info.places[0].name, "rack2");
     assert_int_equal (info.memory_mib, 488); /* 512 * 10^6 bytes */
     assert_int_equal (info.gpus, 2);
     cluster_release (&c);

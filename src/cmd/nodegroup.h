@@ -1,0 +1,25 @@
+/* nodegroup.h - nodes of an answer (/v1/nodes), summed up for a line of a table
+ *
+ *     struct node_group g = { .names = hostlist_create () };   // or NULL: no names
+ *     node_group_add (&g, node);
+ *     node_group_cells (&grid, &g);       // CORES(used/free/all), MEMORY(used/all), GPUS
+ *     hostlist_destroy (g.names);
+ */
+#ifndef FLUXQ_CMD_NODEGROUP_H
+#define FLUXQ_CMD_NODEGROUP_H
+
+#include "cmd/print.h"
+#include "common/hostlist.h"
+
+struct node_group {
+    const char *state; /* of all of them, or NULL */
+    size_t n;
+    double cores[3], memory[2], gpus[2]; /* used, free, all; used, all */
+    struct hostlist *names;              /* the caller's, or NULL */
+};
+
+void node_group_add (struct node_group *g, const json_t *node);
+/* Three cells. */
+void node_group_cells (struct grid *grid, const struct node_group *g);
+
+#endif

@@ -1,0 +1,159 @@
+/* nodeinfo.c - what a node object of the cluster says: how large it is, its labels, and
+ * whether jobs may run there (see private.h)
+ */
+#include "exec/kube/private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "kube/quantity.h"
+
+#define CONDITION_TAINT                                                                  \
+    "node.kubernetes.io/" /* what Kubernetes says of a node's state by taints */
+#define CORES_MAX 65536
+#define GPUS_MAX 1024
+
+static const char *text_of (const json_t *o, const char *key)
+{
+    const char *s = json_string_value (json_object_get (o, key));
+
+    return s ? s : "";
+}
+
+static void read_size (struct exec *x, struct knode *n, const json_t *node)
+{
+    json_t *a = json_object_get (json_object_get (node, "status"), "allocatable");
+    struct podsize s = { 0, 0, 0 };
+
+    quantity_milli (json_string_value (json_object_get (a, "cpu")), &s.cpu_milli);
+    quantity_value (json_string_value (json_object_get (a, "memory")), &s.memory);
+    quantity_value (json_string_value (json_object_get (a, x->cfg.gpu_resource)),
+                    &s.gpus);
+    n->size = s;
+    n->cores = (uint32_t)MIN (s.cpu_milli / 1000, CORES_MAX);
+    n->memory_mib = s.memory / MIB;
+    n->gpus = (uint32_t)MIN (s.gpus, GPUS_MAX);
+}
+
+/* A level of which the node has no label, or an empty one, is left out. */
+static int read_places (struct exec *x, struct knode *n, const json_t *labels)
+{
+    struct machine_place list[MACHINE_LEVELS_MAX + 1] = { { NULL, NULL } };
+    const struct topology *t = &x->cfg.topology;
+    size_t found = 0;
+
+    for (size_t i = 0; i < t->n; i++) {
+        const char *name = text_of (labels, t->level[i].label);
+        if (name[0])
+            list[found++] = (struct machine_place){ t->level[i].name, name };
+    }
+    free (n->places);
+    n->places = machine_places_copy (list);
+    return n->places ? 0 : -ENOMEM;
+}
+
+static int read_labels (struct exec *x, struct knode *n, const json_t *node)
+{
+    json_t *labels = json_object_get (json_object_get (node, "metadata"), "labels"),
+           *value;
+    const char *key;
+    size_t i = 0;
+
+    for (size_t j = 0; n->properties && n->properties[j]; j++)
+        free (n->properties[j]);
+    free (n->properties);
+    n->properties = calloc (json_object_size (labels) + 1, sizeof (char *));
+    if (!n->properties || read_places (x, n, labels) < 0)
+        return -ENOMEM;
+    json_object_foreach (labels, key, value) {
+        if (asprintf (&n->properties[i], "%s=%s", key, json_string_value (value)) < 0) {
+            n->properties[i] = NULL;
+            return -ENOMEM;
+        }
+        i++;
+    }
+    return 0;
+}
+
+/* Whether the node's labels have what node-selector asks for. */
+static bool is_selected (struct exec *x, const json_t *node)
+{
+    json_t *labels = json_object_get (json_object_get (node, "metadata"), "labels"),
+           *value;
+    const char *key;
+
+    json_object_foreach (x->cfg.node_selector, key, value) {
+        if (strcmp (text_of (labels, key), json_string_value (value)) != 0)
+            return false;
+    }
+    return true;
+}
+
+static bool is_ready (const json_t *node)
+{
+    json_t *condition;
+    size_t i;
+
+    json_array_foreach (json_object_get (json_object_get (node, "status"), "conditions"),
+                        i, condition) {
+        if (strcmp (text_of (condition, "type"), "Ready") == 0)
+            return strcmp (text_of (condition, "status"), "True") == 0;
+    }
+    return false;
+}
+
+/* The node's state from its taints: false when one keeps us out altogether. */
+static bool read_taints (struct exec *x, struct knode *n, const json_t *spec)
+{
+    json_t *taint;
+    size_t i;
+
+    json_array_foreach (json_object_get (spec, "taints"), i, taint) {
+        const char *key = text_of (taint, "key"), *effect = text_of (taint, "effect");
+
+        if (strcmp (effect, "PreferNoSchedule") == 0
+            || kube_config_tolerates (&x->cfg, taint))
+            continue;
+        if (strncmp (key, CONDITION_TAINT, strlen (CONDITION_TAINT)) != 0)
+            return false;
+        key += strlen (CONDITION_TAINT);
+        if (strcmp (key, "not-ready") == 0 || strcmp (key, "unreachable") == 0
+            || strcmp (key, "unschedulable") == 0)
+            continue; /* said by the condition and by spec.unschedulable, too */
+        n->state = MACHINE_NODE_DRAINED;
+        snprintf (n->reason, sizeof (n->reason), "%s", key);
+    }
+    return true;
+}
+
+static void read_state (struct exec *x, struct knode *n, const json_t *node)
+{
+    json_t *spec = json_object_get (node, "spec");
+
+    n->state = MACHINE_NODE_UP;
+    n->reason[0] = 0;
+    n->offered = is_selected (x, node) && read_taints (x, n, spec);
+    if (json_is_true (json_object_get (spec, "unschedulable"))) {
+        n->state = MACHINE_NODE_DRAINED;
+        snprintf (n->reason, sizeof (n->reason), "cordoned");
+    }
+    if (is_ready (node))
+        n->down_since = 0;
+    else {
+        n->state = MACHINE_NODE_DOWN;
+        snprintf (n->reason, sizeof (n->reason), "not ready");
+        if (n->down_since == 0)
+            n->down_since = clock_mono ();
+    }
+}
+
+int node_read (struct exec *x, struct knode *n, const json_t *node)
+{
+    read_size (x, n, node);
+    if (read_labels (x, n, node) < 0)
+        return -ENOMEM;
+    read_state (x, n, node);
+    return 0;
+}

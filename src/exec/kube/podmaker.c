@@ -1,0 +1,160 @@
+/* podmaker.c - which way of making pods a Job is for: what the configuration says, what the
+ * job needs, and what the broker may do there (see podmaker.h)
+ *
+ * The API server is asked for the rights once, and again, 10 s later at the earliest, while
+ * one is missing. That it does not know spec.managedBy shows in the first Job's answer.
+ */
+#include "exec/kube/podmaker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "exec/kube/rights.h"
+
+#define LOOK_AGAIN 10.0
+
+enum wanted { WANT_AUTO, WANT_CONTROLLER, WANT_BROKER };
+
+static enum wanted wanted_by (const struct kube_config *cfg)
+{
+    if (!cfg->pods || strcmp (cfg->pods, "auto") == 0)
+        return WANT_AUTO;
+    return strcmp (cfg->pods, "broker") == 0 ? WANT_BROKER : WANT_CONTROLLER;
+}
+
+/* ---- what the broker may do ---- */
+
+static void poke_all (struct exec *x)
+{
+    struct kjob *k, *tmp;
+
+    HASH_ITER (hh, x->jobs, k, tmp) {
+        job_poke (k);
+    }
+}
+
+static void on_rights (const char *missing, void *arg)
+{
+    struct exec *x = arg;
+    struct pods_rights *r = &x->pods_rights;
+    bool news = !r->told || strcmp (r->missing, missing) != 0;
+
+    r->call = NULL;
+    r->known = r->told = true;
+    r->look_at = clock_mono () + LOOK_AGAIN;
+    snprintf (r->missing, sizeof (r->missing), "%s", missing);
+    if (news && missing[0] && wanted_by (&x->cfg) == WANT_AUTO)
+        log_warning ("kube: the Job controller makes the pods, as the broker may not: %s "
+                     "is missing (see kube.pods)",
+                     missing);
+    else if (news && missing[0])
+        log_error ("kube: pods: broker: no job can start: %s is missing", missing);
+    else if (news)
+        log_info ("kube: the broker makes the pods");
+    poke_all (x);
+}
+
+static bool look (struct exec *x)
+{
+    struct pods_rights *r = &x->pods_rights;
+
+    if (r->call)
+        return false;
+    if (r->known && (!r->missing[0] || clock_mono () < r->look_at))
+        return true;
+    r->known = false;
+    r->call = rights_ask (x->kube, x->namespace_, on_rights, x);
+    return false;
+}
+
+void podmaker_look (struct exec *x)
+{
+    if (wanted_by (&x->cfg) != WANT_CONTROLLER)
+        look (x);
+}
+
+bool podmaker_may (const struct exec *x)
+{
+    return x->pods_rights.known && !x->pods_rights.missing[0];
+}
+
+void podmaker_doubt (struct exec *x)
+{
+    x->pods_rights.known = false;
+}
+
+void podmaker_cancel (struct exec *x)
+{
+    rights_cancel (x->pods_rights.call);
+    x->pods_rights.call = NULL;
+}
+
+/* ---- what the job needs ---- */
+
+/* Claims that kube-scheduler may have to look at before the pod can be bound. */
+static bool has_claims (const json_t *mounts)
+{
+    const json_t *mount;
+    size_t i;
+
+    json_array_foreach (mounts, i, mount) {
+        const json_t *volume = json_object_get (mount, "volume");
+
+        if (json_object_get (volume, "persistentVolumeClaim")
+            || json_object_get (volume, "ephemeral"))
+            return true;
+    }
+    return false;
+}
+
+const struct podmaker *podmaker_choose (struct kjob *k)
+{
+    struct exec *x = k->x;
+    enum wanted wanted = wanted_by (&x->cfg);
+
+    if (wanted == WANT_CONTROLLER || has_claims (k->job->mounts)
+        || (wanted == WANT_AUTO && x->pods_rights.dropped))
+        return &pods_controller;
+    if (!look (x))
+        return NULL;
+    if (!x->pods_rights.missing[0])
+        return &pods_broker;
+    if (wanted == WANT_AUTO)
+        return &pods_controller;
+    job_start_failed (k, true, "kube.pods is 'broker', but its right to %s is missing",
+                      x->pods_rights.missing);
+    return NULL;
+}
+
+/* ---- what the server made of it ---- */
+
+const struct podmaker *podmaker_of (const json_t *job)
+{
+    const char *by =
+        json_string_value (json_object_get (json_object_get (job, "spec"), "managedBy"));
+
+    return by && strcmp (by, pods_broker.managed_by) == 0 ? &pods_broker
+                                                          : &pods_controller;
+}
+
+bool podmaker_accept (struct kjob *k, const struct podmaker *asked,
+                      const struct podmaker *got)
+{
+    struct exec *x = k->x;
+
+    if (asked != &pods_broker || got == asked)
+        return true;
+    if (wanted_by (&x->cfg) == WANT_BROKER) {
+        job_start_failed (k, false,
+                          "kube.pods is 'broker', but this API server drops "
+                          "spec.managedBy of Jobs (Kubernetes 1.32 and later keep it)");
+        return false;
+    }
+    if (!x->pods_rights.dropped)
+        log_info ("kube: the Job controller makes the pods: this API server drops "
+                  "spec.managedBy of Jobs");
+    x->pods_rights.dropped = true;
+    return true;
+}

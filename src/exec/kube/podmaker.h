@@ -1,0 +1,59 @@
+/* podmaker.h - who makes the pods of a Job, and keeps its status
+ *
+ *     podmaker_choose (x)          which one the next Job is made for; NULL: not known yet
+ *     podmaker_of (object)         which one a Job in the cluster was made for
+ *     k->maker->place (k)          ... and so on
+ *
+ * There are two, each a file that ends in its descriptor. Of pods_controller the Job
+ * controller makes the pods from the Job's template, and the broker binds them: two writes a
+ * pod, and the controller's own limit of requests. Of pods_broker the Job says with
+ * spec.managedBy that the controller shall leave it alone; the broker makes the pods itself,
+ * each with its node, and writes the Job's status: one write a pod.
+ * Source: kubernetes.io, "Jobs", delegation of managing a Job object.
+ */
+#ifndef FLUXQ_EXEC_KUBE_PODMAKER_H
+#define FLUXQ_EXEC_KUBE_PODMAKER_H
+
+#include "exec/kube/private.h"
+
+struct podmaker {
+    const char *name;
+    const char *managed_by; /* of its Jobs, spec.managedBy; NULL: they have none */
+    /* When a pod fails or goes, somebody ends the others. */
+    bool ends_others;
+    /* What the pod of a rank asks of its node. */
+    struct pod_request (*request) (const struct rset *r, uint32_t rank);
+    /* All that pods mount is there: ask for the pods, or for their places, that nobody asked
+     * for yet. Called whenever something has changed. */
+    void (*place) (struct kjob *k);
+    /* The answer to what place() asked for this rank. */
+    void (*placed) (struct kjob *k, uint32_t rank, const struct kube_result *res);
+    /* Not all pods are there after that time (a text): job_start_failed(), perhaps later. */
+    void (*missing) (struct kjob *k, const char *limit);
+    /* All ranks are ready; the job is over, as k->fin says. May be NULL. */
+    void (*ready) (struct kjob *k);
+    void (*ended) (struct kjob *k);
+    /* The Job is being deleted: what else takes its pods away. May be NULL. */
+    void (*remove) (struct kjob *k);
+};
+
+extern const struct podmaker pods_controller, pods_broker;
+
+/* NULL: the API server is being asked what the broker may do, and jobs are poked when it has
+ * answered; or the job cannot start (job_start_failed() was called). */
+const struct podmaker *podmaker_choose (struct kjob *k);
+/* The Job as the API server has it. */
+const struct podmaker *podmaker_of (const json_t *job);
+/* A Job was made for `asked` and has become one for `got`: true if that will do. Else
+ * job_start_failed() was called. */
+bool podmaker_accept (struct kjob *k, const struct podmaker *asked,
+                      const struct podmaker *got);
+/* The broker has all rights that making pods needs, as far as it is known. */
+bool podmaker_may (const struct exec *x);
+/* At the start: find out. */
+void podmaker_look (struct exec *x);
+/* A request was refused that the broker was thought to be allowed: look again. */
+void podmaker_doubt (struct exec *x);
+void podmaker_cancel (struct exec *x);
+
+#endif

@@ -1,0 +1,28 @@
+/* rights.h - asks the API server whether the broker may do what it needs to make pods
+ *
+ *     call = rights_ask (kube, "fluxq", done, arg);
+ *     rights_cancel (call);                    // no callback after this
+ *
+ * done is called once, with "" or what is missing ("create pods"). What the server cannot
+ * say (it has no such API, or refuses the question) counts as missing, with its words.
+ * Source: kubernetes.io, "Authorization", checking API access (SelfSubjectAccessReview).
+ */
+#ifndef FLUXQ_EXEC_KUBE_RIGHTS_H
+#define FLUXQ_EXEC_KUBE_RIGHTS_H
+
+#include "kube/client.h"
+
+#define RIGHTS_TEXT_MAX 256
+
+struct rights_call;
+typedef void rights_done_f (const char *missing, void *arg);
+
+/* Never calls back from within. NULL: no memory. */
+struct rights_call *rights_ask (struct kube *kube, const char *namespace_,
+                                rights_done_f *done, void *arg);
+void rights_cancel (struct rights_call *c); /* or NULL */
+
+/* The question about one right, as JSON; for tests. */
+json_t *rights_review (const char *namespace_, size_t i);
+
+#endif

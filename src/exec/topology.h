@@ -1,0 +1,42 @@
+/* topology.h - the setting "topology:" of an executor: the levels of its nodes' places
+ *
+ *     topology:                                                   # the outermost first
+ *       - {level: zone, label: topology.kubernetes.io/zone}
+ *       - {level: rack, label: example.org/rack}
+ *
+ *     rc = topology_read (doc, section, "kube", TOPOLOGY_LABELS, &t, &err);
+ *     t.level[0].name                       // "zone"; topology_levels (&t)[0] is the same
+ *     topology_release (&t);
+ *
+ * What tells a node's place at a level is the executor's: a node label, or so many nodes in a
+ * row.
+ */
+#ifndef FLUXQ_EXEC_TOPOLOGY_H
+#define FLUXQ_EXEC_TOPOLOGY_H
+
+#include "common/yaml.h"
+#include "match/machine.h"
+
+enum topology_kind {
+    TOPOLOGY_LABELS, /* {level: NAME, label: TEXT} */
+    TOPOLOGY_NODES, /* {level: NAME, nodes: COUNT}: each place has so many, 1 to 1,000,000 */
+};
+
+struct topology {
+    struct topology_level {
+        char *name, *label; /* label: or NULL */
+        int64_t nodes;      /* or 0 */
+    } level[MACHINE_LEVELS_MAX];
+    size_t n;
+    const char *names[MACHINE_LEVELS_MAX + 1];
+};
+
+/* Key "topology" of the mapping `config` (or NULL) of that section. 0, with *ret empty where
+ * there is none, or -EINVAL with line and column, -ENOMEM; release *ret in any case. */
+int topology_read (const struct yaml_doc *doc, json_t *config, const char *section,
+                   enum topology_kind kind, struct topology *ret, struct error *err);
+void topology_release (struct topology *t);
+/* The names, outermost first, NULL at the end; as long as *t. */
+const char *const *topology_levels (const struct topology *t);
+
+#endif

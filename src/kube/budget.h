@@ -1,0 +1,27 @@
+/* budget.h - how many requests may be sent: a token bucket
+ *
+ *     budget_init (&b, 1000, 200);
+ *     if (budget_take (&b, now)) ...            // now: seconds of any clock that goes forward
+ *     else ... again in budget_wait (&b, now)
+ *
+ * Up to burst at once, rate a second after that. Pure.
+ */
+#ifndef FLUXQ_KUBE_BUDGET_H
+#define FLUXQ_KUBE_BUDGET_H
+
+#include <stdbool.h>
+
+struct kube_budget {
+    double rate, burst; /* a second; at once */
+    double tokens;
+    double at; /* as of when; < 0: it was never asked */
+};
+
+/* Full. rate > 0, burst >= 1. */
+void budget_init (struct kube_budget *b, double rate, double burst);
+/* Whether one may be sent now; it is counted then. */
+bool budget_take (struct kube_budget *b, double now);
+/* Seconds until one may, 0: now. */
+double budget_wait (const struct kube_budget *b, double now);
+
+#endif

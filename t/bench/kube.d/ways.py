@@ -232,4 +232,4 @@ class Fluxq(Plain):
         return found
 
 
-WAYS = {"fluxq": Fluxq, "plain": Plain, "kueue": Kueue, "intree": InTree}
+WAYS = {"fluxq": Fluxq, "bind": Fluxq, "plain": Plain, "kueue": Kueue, "intree": InTree}

@@ -21,8 +21,11 @@ import http.server
 import re
 import socketserver
 import struct
+import sys
 import threading
 import urllib.parse
+
+from api import Refused
 
 PORT = 7717
 OUTPUT, READY, EXIT, FINISH = 1, 2, 3, 6  # common/frame.h
@@ -119,11 +122,14 @@ class Agents:
             agent.leave()
 
     def at(self, ip):
-        """The agent with this address, with its key; None: nobody is there."""
+        """The agent with this address, with its key; None: nobody is there (any more)."""
         with self.lock:
             agent = self.by_ip.get(ip)
         if agent and agent.key is None:
-            secret = self.api.get("/api/v1/namespaces/%s/secrets/%s" % (self.namespace, agent.job))
+            try:
+                secret = self.api.get("/api/v1/namespaces/%s/secrets/%s" % (self.namespace, agent.job))
+            except Refused:
+                return None
             agent.key = bytes.fromhex(base64.b64decode(secret["data"]["key"]).decode())
         return agent
 
@@ -132,6 +138,10 @@ class Server(socketserver.ThreadingTCPServer):
     allow_reuse_address = True
     daemon_threads = True
     request_queue_size = 512
+
+    def handle_error(self, request, client_address):
+        if not isinstance(sys.exc_info()[1], OSError):  # who asked has gone
+            super().handle_error(request, client_address)
 
 
 class Handler(http.server.BaseHTTPRequestHandler):

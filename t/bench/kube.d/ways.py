@@ -212,6 +212,30 @@ class Fluxq(Plain):
     def cancel(self):
         self.client.call("POST", "/v1/cancel", {"state": "active"})
 
+    def stages(self):
+        """Medians of what the broker adds: seconds."""
+        done = [g for g in self.by_id.values() if g.result == "completed"]
+        seen = self.seen
+
+        def between(first, then):
+            return median([then(g) - first(g) for g in done])
+
+        return {
+            "allocated -> first pod made": between(lambda g: seen[g, "alloc"], lambda g: g.made),
+            "work over -> job finished": between(lambda g: g.finishing, lambda g: seen[g, "finish"]),
+            "job finished -> nodes free": between(lambda g: seen[g, "finish"], lambda g: seen.get((g, "clean"), g.ended)),
+        }
+
+    def outputs(self):
+        """How many jobs' output files have what their (simulated) agents wrote."""
+        found = 0
+        for job in self.by_id:
+            path = "out-%d" % job
+            if os.path.exists(path):
+                with open(path, encoding="ascii") as f:
+                    found += f.read().endswith(" runs\n")
+        return found
+
     def clean(self):
         end = time.monotonic() + CLEAN_LIMIT
         while self.objects("&limit=1") and time.monotonic() < end:

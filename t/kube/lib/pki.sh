@@ -40,7 +40,7 @@ pki_create() (
     certificate controller-manager /CN=system:kube-controller-manager clientAuth
     certificate scheduler /CN=system:kube-scheduler clientAuth
     certificate coredns /CN=coredns clientAuth
-    [[ $KWOK == no ]] || certificate kwok /O=system:masters/CN=kwok clientAuth
+    [[ $KWOK == no ]] || certificate kwok /CN=kwok clientAuth
     certificate fluxq /CN=fluxq clientAuth
     certificate nobody /CN=nobody clientAuth
     local i

@@ -1,0 +1,259 @@
+"""The schedulers that are compared: how a gang is submitted, ends its work, and how its end is seen.
+
+    way = WAYS["plain"](run)      # run: the driver's Run
+    way.prepare()                 # queues and the like
+    way.submit(gang)
+    way.gang_of(pod)              # whose pod that is, or None
+    way.pod_changed(pod, gang), way.pods_ready(gang), way.pods_gone(gang)      # as the driver sees it
+    way.work_over(gang)               # as it decides
+    way.cancel()
+    way.clean()                   # what is left in the cluster when all is taken away: names
+
+All make the same pods: Indexed Jobs of so many pods of 2 CPU and 2 GiB, which tolerate the simulated nodes' taint.
+A job's deadline is activeDeadlineSeconds of the Job (it runs from the creation of a Job that is not suspended,
+under Kueue from its admission), and for fluxq the job's time limit (from when all its pods are ready). A Job
+that misses it fails, and its pods are deleted by the Job controller.
+"""
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+
+from agents import Agents
+from api import Refused
+from gangs import median
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../helper"))
+from fluxqtest import Client, Watch, until  # noqa: E402
+
+POD_CPU, POD_GIB = 2, 2
+CLEAN_LIMIT = 300  # seconds for the last objects to go
+TAINT = "kwok.x-k8s.io/node"
+SUCCEEDED = {"status": {"phase": "Succeeded", "conditions": [
+    {"type": t, "status": "False" if t != "PodScheduled" else "True", "reason": "PodCompleted"}
+    for t in ("Ready", "ContainersReady", "PodScheduled")]}}
+
+
+class Plain:
+    """Jobs as they are, kube-scheduler."""
+
+    namespace = "default"
+    job_api = "/apis/batch/v1/namespaces/default/jobs"
+
+    def __init__(self, run):
+        self.run = run
+        self.api = run.api
+        self.by_name = {g.name: g for g in run.board.gangs}
+
+    def prepare(self):
+        self.api.watch("job", self.job_api, self.run.put)
+
+    def manifest(self, gang):
+        pods = self.run.options.pods
+        size = {"cpu": str(POD_CPU), "memory": "%dGi" % POD_GIB}
+        return {
+            "apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": gang.name},
+            "spec": {
+                "completionMode": "Indexed", "completions": pods, "parallelism": pods, "backoffLimit": 0,
+                "activeDeadlineSeconds": max(1, round(self.run.deadline)),
+                "template": {"spec": {
+                    "restartPolicy": "Never", "nodeSelector": {"type": "kwok"},
+                    "automountServiceAccountToken": False, "enableServiceLinks": False,
+                    "tolerations": [{"key": TAINT, "operator": "Exists", "effect": "NoSchedule"}],
+                    "containers": [{"name": "main", "image": "busybox:1", "command": ["true"],
+                                    "resources": {"requests": size, "limits": size}}]}}}}
+
+    def submit(self, gang):
+        self.api.call("POST", self.job_api, self.manifest(gang))
+
+    def gang_of(self, pod):
+        return self.by_name.get(pod["metadata"].get("labels", {}).get("batch.kubernetes.io/job-name"))
+
+    def pod_changed(self, pod, gang):
+        """For what a way wants to know of its pods besides."""
+
+    def pods_ready(self, gang):
+        pass
+
+    def pods_gone(self, gang):
+        pass
+
+    def work_over(self, gang):
+        for name in list(gang.pods):
+            self.run.workers.put(self.pod_over, name)
+
+    def pod_over(self, name):
+        try:
+            self.api.merge("/api/v1/namespaces/%s/pods/%s/status" % (self.namespace, name), SUCCEEDED)
+        except Refused as e:
+            if e.status != 404:  # it was deleted meanwhile
+                raise
+
+    def job_changed(self, job):
+        gang = self.by_name.get(job["metadata"]["name"])
+        for condition in job.get("status", {}).get("conditions", []) if gang else []:
+            if condition["status"] != "True":
+                continue
+            if condition["type"] == "Complete":
+                self.run.board.end(gang, "completed")
+            elif condition["type"] == "Failed":
+                self.run.board.end(gang, "failed", condition.get("reason", ""))
+
+    def stages(self):
+        return {}
+
+    def outputs(self):
+        """How many jobs' output has come, where that is the scheduler's matter."""
+        return None
+
+    def cancel(self):
+        """Ends the gangs that are left: the cluster goes with them."""
+
+    def clean(self):
+        return []
+
+
+class InTree(Plain):
+    """The gang scheduling of Kubernetes itself: the Job asks for it, its controller makes the group."""
+
+    def manifest(self, gang):
+        job = super().manifest(gang)
+        job["spec"]["scheduling"] = {"schedulingPolicy": {"gang": {"minCount": self.run.options.pods}}}
+        return job
+
+
+class Kueue(Plain):
+    """Kueue with one queue, main, whose quota is what the nodes have (t/kube/kueue), and waitForPodsReady."""
+
+    def manifest(self, gang):
+        job = super().manifest(gang)
+        job["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "main"}
+        job["spec"]["suspend"] = True
+        return job
+
+
+class Fluxq(Plain):
+    """fluxqd. The agents of its pods are simulated (agents.py), as simulated pods have none."""
+
+    namespace = "fluxq"
+    selector = "labelSelector=app.kubernetes.io%2Fmanaged-by%3Dfluxq"
+
+    def prepare(self):
+        self.by_id, self.jobs, self.seen = {}, {}, {}
+        self.client = Client()
+        self.agents = Agents(self.api, self.namespace, lambda job: self.run.put(("released", "", job)))
+        self.spec = self.jobspec()
+        self.watch = Watch(self.client.path)
+        threading.Thread(target=self.follow, daemon=True).start()
+        until("fluxqd to know the nodes",
+              lambda: len(self.client.get("/v1/nodes")["nodes"]) >= self.run.options.nodes)
+
+    def jobspec(self):
+        """As a user writes it: N nodes, a task of two cores on each; nodes may be shared."""
+        pods, limit = str(self.run.options.pods), max(1, round(self.run.deadline))
+        text = subprocess.run(
+            ["fluxq-submit", "--dry-run", "-N", pods, "-n", pods, "-c", str(POD_CPU), "--mem", "%dG" % POD_GIB,
+             "-t", "%d:%02d" % divmod(limit, 60), "-o", os.path.abspath("out-%j"), "--", "true"],
+            check=True, stdout=subprocess.PIPE, timeout=60).stdout
+        return json.loads(text)
+
+    def follow(self):
+        while True:
+            line = self.watch.lines.get()
+            if line is None:
+                self.run.put(("broker", "ERROR", "fluxqd has ended"))
+                return
+            self.run.put(("broker", line["event"], line))
+
+    def submit(self, gang):
+        self.spec["attributes"]["system"].setdefault("job", {})["name"] = gang.name
+        self.by_id[self.client.submit(self.spec)] = gang
+
+    def gang_of(self, pod):
+        return self.by_id.get(int(pod["metadata"].get("labels", {}).get("fluxq.io/job-id", 0)))
+
+    def pod_changed(self, pod, gang):
+        labels, ip = pod["metadata"]["labels"], pod.get("status", {}).get("podIP")
+        job = self.jobs[gang] = labels["batch.kubernetes.io/job-name"]
+        if ip and labels.get("batch.kubernetes.io/job-completion-index") == "0":
+            self.agents.pod(ip, job)
+
+    def pods_ready(self, gang):
+        self.agents.ready(self.jobs[gang])
+
+    def work_over(self, gang):
+        self.agents.finish(self.jobs[gang])
+
+    def released(self, job):
+        """The agents exit, and with them the containers."""
+        for gang, its in self.jobs.items():
+            if its == job:
+                super().work_over(gang)
+
+    def pods_gone(self, gang):
+        job = self.jobs.pop(gang, None)
+        if job:
+            self.agents.forget(job)
+
+    def broker_event(self, name, line):
+        gang = self.by_id.get(line["id"])
+        self.seen[gang, name] = time.monotonic()
+        if name in ("finish", "clean") and gang and gang.ended is None:
+            self.run.workers.put(self.ask_result, gang, line["id"])
+
+    def ask_result(self, gang, job):
+        client = Client()
+        result = client.wait(job)
+        client.close()
+        self.run.put(("result", "", (gang, result)))
+
+    def cancel(self):
+        self.client.call("POST", "/v1/cancel", {"state": "active"})
+
+    def stages(self):
+        """Medians of what the broker adds: seconds."""
+        done = [g for g in self.by_id.values() if g.result == "completed"]
+        seen = self.seen
+
+        def between(first, then):
+            return median([then(g) - first(g) for g in done])
+
+        return {
+            "allocated -> first pod made": between(lambda g: seen[g, "alloc"], lambda g: g.made),
+            "work over -> job finished": between(lambda g: g.finishing, lambda g: seen[g, "finish"]),
+            "job finished -> nodes free": between(lambda g: seen[g, "finish"], lambda g: seen.get((g, "clean"), g.ended)),
+        }
+
+    def outputs(self):
+        """How many jobs' output files have what their (simulated) agents wrote."""
+        found = 0
+        for job in self.by_id:
+            path = "out-%d" % job
+            if os.path.exists(path):
+                with open(path, encoding="ascii") as f:
+                    found += f.read().endswith(" runs\n")
+        return found
+
+    def clean(self):
+        end = time.monotonic() + CLEAN_LIMIT
+        while self.objects("&limit=1") and time.monotonic() < end:
+            time.sleep(0.5)
+        return self.objects("")
+
+    def objects(self, query):
+        """All that carries fluxq's label but the agent, which all jobs share and which goes later."""
+        found = []
+        for path in ("apis/batch/v1/jobs", "api/v1/pods", "api/v1/secrets", "api/v1/services", "api/v1/configmaps"):
+            group, kind = path.rsplit("/", 1)
+            more = "" if kind == "configmaps" else query
+            listed = self.api.get("/%s/namespaces/%s/%s?%s%s" % (group, self.namespace, kind, self.selector, more))
+            found += [kind + "/" + o["metadata"]["name"] for o in listed["items"]
+                      if not o["metadata"]["name"].startswith("fluxq-agent-")]
+            if found and query:
+                break
+        return found
+
+
+WAYS = {"fluxq": Fluxq, "bind": Fluxq, "plain": Plain, "kueue": Kueue, "intree": InTree}

@@ -15,8 +15,23 @@ kubelet                 kubernetes k8s.io/kubernetes/cmd/kubelet
 kubectl                 kubernetes k8s.io/kubernetes/cmd/kubectl
 etcd                    etcd       go.etcd.io/etcd/server/v3
 coredns                 coredns    .
-kwok                    kwok       sigs.k8s.io/kwok/cmd/kwok"
+kwok                    kwok       sigs.k8s.io/kwok/cmd/kwok
+kube-apiserver          kubernetes-1.37 k8s.io/kubernetes/cmd/kube-apiserver
+kube-controller-manager kubernetes-1.37 k8s.io/kubernetes/cmd/kube-controller-manager
+kube-scheduler          kubernetes-1.37 k8s.io/kubernetes/cmd/kube-scheduler
+kueue                   kueue      sigs.k8s.io/kueue/cmd/kueue"
 readonly IMAGES="pause busybox"
+readonly OPTIONAL="kubernetes-1.37 kueue" # entries that are part of it only if asked for
+WITH=()                                   # those that are
+
+# Go module of each entry
+readonly MODULES="\
+kubernetes      k8s.io/kubernetes
+etcd            go.etcd.io/etcd/server/v3
+coredns         github.com/coredns/coredns
+kwok            sigs.k8s.io/kwok
+kubernetes-1.37 k8s.io/kubernetes
+kueue           sigs.k8s.io/kueue"
 
 version_of() { # ENTRY of `versions`
     awk -v m="$1" '$1 == m { print $2 }' "$KUBE/versions"
@@ -34,20 +49,26 @@ image_place() { # IMAGE
         [[ $1 == pause ]] || cat "$(command -v busybox)"; } | digest)"
 }
 
-# Every piece as a line "NAME PLACE".
+is_optional() { [[ " $OPTIONAL " == *" $1 "* ]]; } # ENTRY
+is_wanted() { ! is_optional "$1" || [[ " ${WITH[*]} " == *" $1 "* ]]; }
+
+# Every piece as a line "NAME ENTRY PACKAGE PLACE"; of two with one name the later one counts.
+# The place comes last: it may have blanks.
 artifacts() {
-    local binary entry image
-    while read -r binary entry _; do
-        echo "$binary $(binary_place "$entry" "$binary")"
+    local binary entry package image
+    while read -r binary entry package; do
+        if is_wanted "$entry"; then
+            echo "$binary $entry $package $(binary_place "$entry" "$binary")"
+        fi
     done <<<"$BINARIES"
     for image in $IMAGES; do
-        echo "$image.tar $(image_place "$image")"
+        echo "$image.tar image - $(image_place "$image")"
     done
 }
 
 missing_artifacts() {
-    local name place
-    artifacts | while read -r name place; do
-        [[ -f $place/$name ]] || echo "$name"
+    local name entry package place
+    artifacts | while read -r name entry package place; do
+        [[ -f $place/$name ]] || echo "$name $entry $package $place"
     done
 }

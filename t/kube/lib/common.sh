@@ -25,6 +25,7 @@ API=https://127.0.0.1:6443
 GATEWAY=10.244.0.1              # the bridge; CoreDNS listens here
 SERVICES=10.96.0.0/24
 SERVICE_API=10.96.0.1           # kubernetes.default.svc
+KUEUE_WEBHOOK=10.96.0.20         # its Service
 SIMULATED_PODS=10.128.0.0/12    # pods on simulated nodes; nodes have the end of it
 SIMULATED_NODES=10.143
 INSIDE_ADDRESSES=127.0.0.1,10.244.0.0/16,$SERVICES,$SIMULATED_PODS
@@ -230,6 +231,7 @@ config_write() {
     {
         echo "NODES=$NODES CPUS=$CPUS MEM=$MEM SCHEDULER=$SCHEDULER"
         echo "KWOK=$KWOK SIM_NODES=$SIM_NODES SIM_CPUS=$SIM_CPUS SIM_MEM=$SIM_MEM"
+        echo "KUBERNETES=$KUBERNETES KUEUE=$KUEUE"
         echo "API_ARGS=(${API_ARGS[*]@Q})"
         echo "CONTROLLER_ARGS=(${CONTROLLER_ARGS[*]@Q})"
         echo "SCHEDULER_ARGS=(${SCHEDULER_ARGS[*]@Q})"
@@ -248,7 +250,7 @@ config_read() {
 }
 
 describe_nodes() {
-    echo -n "$NODES nodes of $CPUS CPUs and $MEM GiB"
+    echo -n "Kubernetes $KUBERNETES, $NODES nodes of $CPUS CPUs and $MEM GiB"
     [[ $KWOK == no ]] || echo -n ", $SIM_NODES simulated ones of $SIM_CPUS and $SIM_MEM"
 }
 
@@ -257,6 +259,7 @@ daemons() { # the names of all that should run
     [[ $SCHEDULER == no ]] || echo scheduler
     echo coredns service-api
     [[ $KWOK == no ]] || echo kwok
+    [[ $KUEUE == no ]] || echo kueue kueue-webhook
     local i
     for ((i = 1; i <= NODES; i++)); do echo "node$i"; done
 }

@@ -32,6 +32,7 @@ EXEC_KUBE_TESTS = \
 	src/exec/test/test_startclock \
 	src/exec/kube/test/test_objects \
 	src/exec/kube/test/test_output \
+	src/exec/kube/test/test_podmaker \
 	src/exec/kube/test/test_podsize \
 	src/exec/kube/test/test_podview
 check_PROGRAMS += $(EXEC_KUBE_TESTS)
@@ -41,6 +42,7 @@ src_exec_test_test_mounts_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_test_test_startclock_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_objects_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_output_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
+src_exec_kube_test_test_podmaker_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_podsize_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_podview_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 endif

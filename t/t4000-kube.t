@@ -345,16 +345,16 @@ test_expect_success 'user fluxq may do what the broker does, by certificate, tok
         for may in "list nodes" "watch nodes" "list pods -A" "watch pods -A" "delete pods" "create pods --subresource=binding" \
             "get pods --subresource=proxy" "create pods --subresource=proxy" "list events" "get jobs.batch" "list jobs.batch" \
             "create jobs.batch" "delete jobs.batch" "create services" "delete configmaps" "list secrets" \
-            "create jobs.batch -n fluxq"; do
+            "create jobs.batch -n fluxq" "create pods" "deletecollection pods" "patch jobs.batch --subresource=status"; do
             as $user auth can-i $may >answer || { echo "$user: $may"; return 1; }
         done
     done
 '
 
 test_expect_success 'and nothing else; user nobody is forbidden to look' '
-    for may in "delete nodes" "patch nodes" "get nodes" "list secrets -n kube-system" "create pods" "get pods" \
+    for may in "delete nodes" "patch nodes" "get nodes" "list secrets -n kube-system" "create pods -n kube-system" "get pods" \
         "patch pods" "delete pods -n kube-system" "create pods --subresource=exec" "get pods --subresource=log" \
-        "update jobs.batch" "watch jobs.batch" "patch secrets" "get secrets" "watch events" "list events -A" \
+        "update jobs.batch" "patch jobs.batch" "update jobs.batch --subresource=status" "watch jobs.batch" "patch secrets" "get secrets" "watch events" "list events -A" \
         "create namespaces" "get namespaces" "create clusterroles"; do
         test_expect_code 1 as fluxq auth can-i $may >answer || { echo "$may"; return 1; }
     done &&

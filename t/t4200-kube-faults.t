@@ -182,15 +182,16 @@ test_expect_success 'a quota that is used up: the job says so and runs when it i
     k delete quota t4200 && wait_job_state "$id" COMPLETED 60
 '
 
-test_expect_success 'a quota for pods: what the Job controller says is what the job says' '
-    with "" "start-retries: 2" "start-timeout: 4s" "pull-timeout: 4s" &&
+test_expect_success 'a quota for pods: what Kubernetes says is what the job says' '
+    with "" "start-timeout: 4s" "pull-timeout: 4s" &&
     quota pods=0 &&
     id=$(fluxq-submit -N 2 -o quota.out -- true) &&
-    wait_until 30 said "$id" "requeue.*2 of 2 pods were not made.*exceeded quota" &&
+    wait_until 30 said "$id" "requeue.*pod.* not made.*exceeded quota" &&
     k delete quota t4200 && wait_job_state "$id" COMPLETED 60
 '
 
 test_expect_success 'an image whose registry is not reached: tried start-retries times, then failed with the reason' '
+    with "" "start-retries: 2" "start-timeout: 4s" "pull-timeout: 4s" &&
     id=$(fluxq-submit --image no.such.registry/image:1 -o image.out -- true) &&
     wait_job_state "$id" FAILED 60 &&
     [ "$(count_events "$id" requeue)" = 2 ] &&

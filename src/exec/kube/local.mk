@@ -40,6 +40,7 @@ EXEC_KUBE_TESTS = \
 	src/exec/test/test_startclock \
 	src/exec/kube/test/test_objects \
 	src/exec/kube/test/test_output \
+	src/exec/kube/test/test_podmaker \
 	src/exec/kube/test/test_podsize \
 	src/exec/kube/test/test_podspec \
 	src/exec/kube/test/test_podview \
@@ -52,6 +53,7 @@ src_exec_test_test_podset_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_test_test_startclock_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_objects_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_output_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
+src_exec_kube_test_test_podmaker_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_podsize_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_podspec_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_podview_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)

@@ -31,7 +31,7 @@ struct rights_call {
     void *arg;
 };
 
-json_t *rights_review (const char *namespace_, size_t i)
+static json_t *review_of (const char *namespace_, size_t i)
 {
     return json_pack ("{s:s s:s s:{s:{s:s s:s s:s s:s s:s}}}", "apiVersion",
                       "authorization.k8s.io/v1", "kind", "SelfSubjectAccessReview",
@@ -86,7 +86,7 @@ struct rights_call *rights_ask (struct kube *kube, const char *namespace_,
     c->arg = arg;
     for (size_t i = 0; i < NNEEDED; i++) {
         struct rights_question *q = &c->questions[i];
-        json_t *review = rights_review (namespace_, i);
+        json_t *review = review_of (namespace_, i);
 
         q->c = c;
         q->i = i;

@@ -22,7 +22,4 @@ struct rights_call *rights_ask (struct kube *kube, const char *namespace_,
                                 rights_done_f *done, void *arg);
 void rights_cancel (struct rights_call *c); /* or NULL */
 
-/* The question about one right, as JSON; for tests. */
-json_t *rights_review (const char *namespace_, size_t i);
-
 #endif

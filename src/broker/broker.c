@@ -14,6 +14,7 @@
 #include "common/clock.h"
 #include "common/io.h"
 #include "common/log.h"
+#include "exec/claim.h"
 
 #define SWEEP_SECONDS 60
 #define LOCK_TRIES 50 /* for the lock of the journal */
@@ -27,6 +28,7 @@
 static void end_of_turn (uv_prepare_t *h)
 {
     struct broker *b = h->data;
+    exec_claim_check (b->host.claim); /* nothing is answered before it is flushed */
     broker_plan (b);
     broker_flush (b);
 }
@@ -206,10 +208,14 @@ int exec_check_config (const struct config *c, struct error *err)
                : -EINVAL;
 }
 
-static int init_exec (struct broker *b, struct error *err)
+static json_t *exec_section (const struct broker *b)
 {
-    json_t *section = config_executor_section (b->config, b->config->executor);
+    return config_executor_section (b->config, b->config->executor);
+}
 
+/* What executors are told of us; and no other broker may be at work from here on. */
+static int init_host (struct broker *b, struct error *err)
+{
     if (!(b->ops = find_executor (b->config, err)))
         return -EINVAL;
     exec_host_init (b);
@@ -217,7 +223,14 @@ static int init_exec (struct broker *b, struct error *err)
     b->host.runtime_dir = b->config->runtime_dir;
     b->host.cluster_id = b->config->cluster_id;
     b->host.shell_path = b->config->shell_path;
-    return b->ops->create (&b->host, b->config->doc, section, &b->exec, err);
+    return b->ops->claim ? b->ops->claim (&b->host, b->config->doc, exec_section (b),
+                                          &b->host.claim, err)
+                         : 0;
+}
+
+static int init_exec (struct broker *b, struct error *err)
+{
+    return b->ops->create (&b->host, b->config->doc, exec_section (b), &b->exec, err);
 }
 
 static char *join (const char *dir, const char *name)
@@ -281,22 +294,35 @@ static int init_dirs (struct broker *b, struct error *err)
     return io_mkdir_p (b->jobs_dir, root ? 0711 : 0700, err);
 }
 
+/* With a claim: the broker that had it may be there yet, frozen. It ends when it wakes. */
+static bool wait_for_journal (struct broker *b, int tries)
+{
+    const struct timespec pause = { 0, LOCK_PAUSE_MS * 1000000L };
+
+    if (!b->host.claim)
+        return tries < LOCK_TRIES && nanosleep (&pause, NULL) == 0;
+    if (tries == LOCK_TRIES)
+        log_warning ("waiting: another broker has the journal in %s, and no claim to it",
+                     b->config->state_dir);
+    uv_run (b->loop, UV_RUN_NOWAIT); /* the claim is kept */
+    exec_claim_check (b->host.claim);
+    return nanosleep (&pause, NULL) == 0;
+}
+
 /* A broker that was killed a moment ago may have a child between fork and exec, which
  * still has the lock. Once that is free, all agents of the old one can be told by their
  * command lines. */
 static int init_journal (struct broker *b, struct error *err)
 {
-    const struct timespec pause = { 0, LOCK_PAUSE_MS * 1000000L };
     autofree char *path = join (b->config->state_dir, "journal.db");
+    int tries = 0;
+
     if (!path)
         return error_set (err, ENOMEM, "out of memory");
-    for (int i = 0; i < LOCK_TRIES && !b->journal; i++) {
+    do {
         *err = (struct error){ 0 };
         b->journal = journal_open (path, journal_wake, &b->wake, err);
-        if (b->journal || err->code != EBUSY)
-            break;
-        nanosleep (&pause, NULL);
-    }
+    } while (!b->journal && err->code == EBUSY && wait_for_journal (b, tries++));
     return b->journal ? 0 : -EIO;
 }
 
@@ -333,10 +359,11 @@ struct broker *broker_create (uv_loop_t *loop, struct config *config, struct err
     b->recovering = true;
     init_handles (b);
     if (broker_find_operators (config, &b->operators, &b->noperators, err) < 0
-        || init_dirs (b, err) < 0 || init_plan (b, err) < 0 || init_journal (b, err) < 0
-        || nodes_init (b, err) < 0 || init_queues (b, err) < 0
-        || broker_reserve_init (b, err) < 0 || broker_recover (b, err) < 0
-        || init_exec (b, err) < 0 || init_http (b, err) < 0) {
+        || init_dirs (b, err) < 0 || init_plan (b, err) < 0 || init_host (b, err) < 0
+        || init_journal (b, err) < 0 || nodes_init (b, err) < 0
+        || init_queues (b, err) < 0 || broker_reserve_init (b, err) < 0
+        || broker_recover (b, err) < 0 || init_exec (b, err) < 0
+        || init_http (b, err) < 0) {
         broker_destroy (b);
         return NULL;
     }
@@ -399,7 +426,9 @@ void broker_destroy (struct broker *b)
     uv_handle_t *all[] = BROKER_HANDLES (b);
     for (size_t i = 0; i < ARRAY_SIZE (all); i++)
         uv_close (all[i], NULL);
+    exec_claim_rest (b->host.claim);
     uv_run (b->loop, UV_RUN_DEFAULT); /* closing callbacks, workers that are under way */
+    exec_claim_release (b->host.claim);
     HASH_ITER (hh, b->jobs, e, next)
         entry_remove (b, e);
     broker_reserve_release (b);

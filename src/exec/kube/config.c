@@ -48,6 +48,7 @@ static const struct key {
     { "service-account", TEXT, offsetof (struct kube_config, service_account), NULL },
     { "cluster-domain", TEXT, offsetof (struct kube_config, cluster_domain), NULL },
     { "grace", DURATION, offsetof (struct kube_config, grace), NULL },
+    { "lease", BOOL, offsetof (struct kube_config, lease), NULL },
     { "allow-root", BOOL, offsetof (struct kube_config, allow_root), NULL },
     { "user-entry", BOOL, offsetof (struct kube_config, user_entry), NULL },
     { "pods", CHOICE, offsetof (struct kube_config, pods), "auto|broker|controller" },

@@ -26,6 +26,7 @@ struct kube_config {
     double grace;             /* seconds that the node of rank 0 may be not ready */
     bool allow_root;
     bool user_entry; /* pods have a passwd with the user, see userfiles.h */
+    bool lease;      /* one broker at a time for the cluster id, see lease.h */
     bool restricted; /* pod security profile; false: baseline */
 
     char *pods; /* who makes them: "auto" (NULL too), "broker" or "controller" */

@@ -11,6 +11,7 @@
  *     pulls.c      whose image is being pulled
  *     run.c        the line to rank 0, output to disk    output.c writes, in a worker
  *     remove.c     what is taken away again, and the sweep
+ *     lease.c      one broker at a time for a cluster id
  *     agentmap.c   the ConfigMap that carries the agent, where no image does
  *
  * A job's phases (function step_PHASE in job.c):

@@ -230,6 +230,7 @@ static int init_host (struct broker *b, struct error *err)
 
 static int init_exec (struct broker *b, struct error *err)
 {
+    exec_claim_begin (b->host.claim);
     return b->ops->create (&b->host, b->config->doc, exec_section (b), &b->exec, err);
 }
 

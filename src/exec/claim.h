@@ -6,6 +6,8 @@
  * may begin: what it knows is on disk.
  *
  *     if (ops->claim && ops->claim (&host, doc, config, &claim, &err) < 0) ...
+ *     ... what was there is read, for as long as it takes ...
+ *     exec_claim_begin (claim);     // from now on we act
  *     exec_claim_check (claim);     // before each act: ends the process if it is lost
  *     exec_claim_rest (claim);      // soon we shall end; the loop may run out
  *     exec_claim_release (claim);   // the next one may begin at once
@@ -18,10 +20,17 @@
 #include "common/macros.h"
 
 struct exec_claim {
+    void (*begin) (struct exec_claim *c); /* runs the loop until it is sure again */
     void (*check) (struct exec_claim *c);
     void (*rest) (struct exec_claim *c);
     void (*release) (struct exec_claim *c); /* frees it; runs the loop for 2 s at most */
 };
+
+static inline void exec_claim_begin (struct exec_claim *c)
+{
+    if (c)
+        c->begin (c);
+}
 
 static inline void exec_claim_check (struct exec_claim *c)
 {

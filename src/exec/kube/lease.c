@@ -29,9 +29,8 @@
 #define LOOK_SECONDS 1.0
 #define ANSWER_SECONDS 3.0
 #define RELEASE_SECONDS 2.0
-#define REFUSED_SECONDS                                                                  \
-    30.0                  /* an API server that just started refuses all for a moment */
-#define DURATION_MAX 3600 /* of what others say */
+#define REFUSED_SECONDS 30.0 /* an API server that just started refuses all */
+#define DURATION_MAX 3600    /* of what others say */
 #define TEXT_MAX 256
 
 struct lease {
@@ -48,7 +47,8 @@ struct lease {
     double asked;   /* clock_boot(): req was sent */
     double seen;    /* object was first seen as it is */
     double refused; /* the first of the refusals that came in a row; 0: none */
-    bool held, resting;
+    bool held;
+    bool acting;    /* since begin(): we may do what others must not do too */
     double renewed; /* the last renewal that was granted was sent */
     char told[TEXT_MAX];
     bool released;
@@ -188,11 +188,23 @@ static void check (struct exec_claim *c)
     struct lease *l = (struct lease *)c;
     char why[80];
 
-    if (!l->held || clock_boot () - l->renewed <= LEASE_DEADLINE)
+    if (!l->acting || clock_boot () - l->renewed <= LEASE_DEADLINE)
         return;
     snprintf (why, sizeof (why), "could not be renewed for %.1f s",
               clock_boot () - l->renewed);
     end (l->name, why);
+}
+
+/* Reading the state may have taken longer than the Lease lasts. As long as nobody else has
+ * taken it a renewal is as good as ever: nothing was done meanwhile. */
+static void begin (struct exec_claim *c)
+{
+    struct lease *l = (struct lease *)c;
+    double fresh = clock_boot () - LEASE_RENEW;
+
+    while (l->renewed < fresh) /* or the process ends in on_looked_again() */
+        uv_run (l->loop, UV_RUN_ONCE);
+    l->acting = true;
 }
 
 static void on_looked_again (const struct kube_result *res, void *arg)
@@ -459,7 +471,9 @@ int lease_claim (const struct exec_host *host, const struct kube_config *cfg,
 
     if (!l)
         return error_set (err, ENOMEM, "out of memory");
-    l->claim = (struct exec_claim){ .check = check, .rest = rest, .release = release };
+    l->claim = (struct exec_claim){
+        .begin = begin, .check = check, .rest = rest, .release = release
+    };
     l->loop = host->loop;
     if ((rc = read_identity (l, host->state_dir, err)) < 0
         || (rc = name_ourselves (l, err)) < 0

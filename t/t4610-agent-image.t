@@ -91,14 +91,17 @@ test_expect_success 'a file goes to all nodes of the job, and only the agent may
 '
 
 test_expect_success 'no ConfigMap of the agent is made' '
-    id=$(fluxq-submit -o none.out -- sleep 300) && wait_job_state "$id" RUNNING 60 &&
+    id=$(fluxq-submit -o /dev/null -- sh -c "n=0; while :; do echo \$n; n=\$((n + 1)); sleep 0.2; done") &&
+    wait_job_state "$id" RUNNING 60 &&
     k get configmaps -l fluxq.io/cluster=$CLUSTER_ID -o name >maps && ! grep fluxq-agent maps && grep "fluxq-$CLUSTER_ID-$id" maps &&
     k get pods -l fluxq.io/job-id=$id -o json | jq -r ".items[].spec.initContainers[].name" >names &&
     printf "agent\nepilog\nprolog\n" >expected && test_cmp expected names
 '
 
+goes_on() { fluxq-logs "$1" | grep "^[0-9]" >now; [ "$(wc -l <now)" -gt "$2" ]; }
 test_expect_success 'a restarted broker finds the job again' '
     kill_broker && start_broker --kube --config "$HERE/kube.yaml" && wait_job_state "$id" RUNNING 60 &&
+    fluxq-logs "$id" >before && wait_until 60 goes_on "$id" "$(wc -l <before)" && counts_up now "$(wc -l <now)" &&
     fluxq-cancel "$id" && wait_job_state "$id" CANCELLED 60 && wait_until 60 nothing_of_ours
 '
 

@@ -15,6 +15,7 @@
 #include "common/clock.h"
 #include "common/io.h"
 #include "common/log.h"
+#include "exec/claim.h"
 
 #define SWEEP_SECONDS 60
 #define LOCK_TRIES 50 /* for the lock of the journal */
@@ -28,6 +29,7 @@
 static void end_of_turn (uv_prepare_t *h)
 {
     struct broker *b = h->data;
+    exec_claim_check (b->host.claim); /* nothing is answered before it is flushed */
     broker_plan (b);
     broker_flush (b);
 }
@@ -210,25 +212,39 @@ int exec_check_config (const struct config *c, struct error *err)
     return rc < 0 ? rc : placing_check_config (c, err);
 }
 
+static json_t *exec_section (const struct broker *b)
+{
+    return config_executor_section (b->config, b->config->executor);
+}
+
 static int find_exec (struct broker *b, struct error *err)
 {
-    if (!(b->ops = find_executor (b->config, err)))
+    if (!(b->ops = find_executor (b->config, err))
+        || topology_read (b->config->doc, exec_section (b), b->ops->name,
+                          b->ops->topology, &b->topology, err)
+               < 0
+        || placing_check_config (b->config, err) < 0)
         return -EINVAL;
     return broker_queues_init (b) < 0 ? error_set (err, ENOMEM, "out of memory") : 0;
 }
 
-static int init_exec (struct broker *b, struct error *err)
+/* What executors are told of us; and no other broker may be at work from here on. */
+static int init_host (struct broker *b, struct error *err)
 {
-    json_t *section = config_executor_section (b->config, b->config->executor);
-
     exec_host_init (b);
     b->host.state_dir = b->config->state_dir;
     b->host.runtime_dir = b->config->runtime_dir;
     b->host.cluster_id = b->config->cluster_id;
     b->host.shell_path = b->config->shell_path;
-    if (placing_check_config (b->config, err) < 0)
-        return -EINVAL;
-    int rc = b->ops->create (&b->host, b->config->doc, section, &b->exec, err);
+    return b->ops->claim ? b->ops->claim (&b->host, b->config->doc, exec_section (b),
+                                          &b->host.claim, err)
+                         : 0;
+}
+
+static int init_exec (struct broker *b, struct error *err)
+{
+    exec_claim_begin (b->host.claim);
+    int rc = b->ops->create (&b->host, b->config->doc, exec_section (b), &b->exec, err);
     if (rc == 0 && broker_tell_queues (b, b->config) < 0)
         rc = error_set (err, ENOMEM, "out of memory");
     return rc;
@@ -295,22 +311,35 @@ static int init_dirs (struct broker *b, struct error *err)
     return io_mkdir_p (b->jobs_dir, root ? 0711 : 0700, err);
 }
 
+/* With a claim: the broker that had it may be there yet, frozen. It ends when it wakes. */
+static bool wait_for_journal (struct broker *b, int tries)
+{
+    const struct timespec pause = { 0, LOCK_PAUSE_MS * 1000000L };
+
+    if (!b->host.claim)
+        return tries < LOCK_TRIES && nanosleep (&pause, NULL) == 0;
+    if (tries == LOCK_TRIES)
+        log_warning ("waiting: another broker has the journal in %s, and no claim to it",
+                     b->config->state_dir);
+    uv_run (b->loop, UV_RUN_NOWAIT); /* the claim is kept */
+    exec_claim_check (b->host.claim);
+    return nanosleep (&pause, NULL) == 0;
+}
+
 /* A broker that was killed a moment ago may have a child between fork and exec, which
  * still has the lock. Once that is free, all agents of the old one can be told by their
  * command lines. */
 static int init_journal (struct broker *b, struct error *err)
 {
-    const struct timespec pause = { 0, LOCK_PAUSE_MS * 1000000L };
     autofree char *path = join (b->config->state_dir, "journal.db");
+    int tries = 0;
+
     if (!path)
         return error_set (err, ENOMEM, "out of memory");
-    for (int i = 0; i < LOCK_TRIES && !b->journal; i++) {
+    do {
         *err = (struct error){ 0 };
         b->journal = journal_open (path, journal_wake, &b->wake, err);
-        if (b->journal || err->code != EBUSY)
-            break;
-        nanosleep (&pause, NULL);
-    }
+    } while (!b->journal && err->code == EBUSY && wait_for_journal (b, tries++));
     return b->journal ? 0 : -EIO;
 }
 
@@ -348,9 +377,9 @@ struct broker *broker_create (uv_loop_t *loop, struct config *config, struct err
     init_handles (b);
     if (broker_find_operators (config, &b->operators, &b->noperators, err) < 0
         || find_exec (b, err) < 0 || init_dirs (b, err) < 0 || init_plan (b, err) < 0
-        || init_journal (b, err) < 0 || nodes_init (b, err) < 0
+        || init_host (b, err) < 0 || init_journal (b, err) < 0 || nodes_init (b, err) < 0
         || init_queues (b, err) < 0 || broker_reserve_init (b, err) < 0
-        || init_exec (b, err) < 0 || broker_recover (b, err) < 0
+        || broker_recover (b, err) < 0 || init_exec (b, err) < 0
         || init_http (b, err) < 0) {
         broker_destroy (b);
         return NULL;
@@ -414,7 +443,9 @@ void broker_destroy (struct broker *b)
     uv_handle_t *all[] = BROKER_HANDLES (b);
     for (size_t i = 0; i < ARRAY_SIZE (all); i++)
         uv_close (all[i], NULL);
+    exec_claim_rest (b->host.claim);
     uv_run (b->loop, UV_RUN_DEFAULT); /* closing callbacks, workers that are under way */
+    exec_claim_release (b->host.claim);
     HASH_ITER (hh, b->jobs, e, next)
         entry_remove (b, e);
     broker_reserve_release (b);
@@ -425,6 +456,7 @@ void broker_destroy (struct broker *b)
     due_release (&b->placings);
     matcher_destroy (b->matcher);
     machine_destroy (b->graph);
+    topology_release (&b->topology);
     users_destroy (b->users);
     nodes_release (b);
     suspects_release (b);

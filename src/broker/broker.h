@@ -157,6 +157,7 @@ struct broker {
     struct due_heap deadlines;
     struct due_heap placings; /* ends of waits for a place, see placing.c */
     uv_timer_t deadline_timer;
+    struct topology topology; /* levels of the nodes' places */
     bool plan_due;
     bool recovering;    /* until the executor has listed its nodes */
     bool queues_select; /* nodes say whose they are, see queuenodes.c */

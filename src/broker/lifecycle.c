@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "broker/broker.h"
+#include "broker/placing.h"
 #include "common/clock.h"
 #include "common/log.h"
 
@@ -198,6 +199,7 @@ static void become_inactive (struct broker *b, struct entry *e)
     broker_avoid_prepare (b, e);
     entry_drop_spec (e);
     match_request_destroy (e->req);
+    placing_done (b, e);
     e->req = NULL;
     entry_set_note (e, NULL);
     watch_output (b, e);

@@ -23,28 +23,17 @@
 
 /* -- levels -- */
 
-static const char *const *levels_of (const struct broker *b)
-{
-    static const char *const none[] = { NULL };
-    const char *const *list = b->ops->levels ? b->ops->levels (b->exec) : NULL;
-
-    return list ? list : none;
-}
-
 static const char *innermost (const struct broker *b)
 {
-    const char *const *list = levels_of (b);
-    const char *last = NULL;
+    const struct topology *t = &b->topology;
 
-    for (; *list; list++)
-        last = *list;
-    return last;
+    return t->n > 0 ? t->level[t->n - 1].name : NULL;
 }
 
 static bool is_level (const struct broker *b, const char *name)
 {
-    for (const char *const *list = levels_of (b); *list; list++)
-        if (!strcmp (*list, name))
+    for (size_t i = 0; i < b->topology.n; i++)
+        if (!strcmp (b->topology.level[i].name, name))
             return true;
     return false;
 }
@@ -60,8 +49,8 @@ static int refuse_level (const struct broker *b, const char *option, const char 
                           "%s: this broker knows of no racks or zones (the setting "
                           "topology is empty); leave the option out",
                           option);
-    for (const char *const *list = levels_of (b); *list; list++)
-        strbuf_addf (&names, "%s%s", names.len ? ", " : "", *list);
+    for (size_t i = 0; i < b->topology.n; i++)
+        strbuf_addf (&names, "%s%s", i ? ", " : "", b->topology.level[i].name);
     return error_set (err, EINVAL, "%s: there is no level %s; there is %s", option, name,
                       names.buf);
 }
@@ -204,6 +193,17 @@ void placing_copy (struct entry *to, const struct entry *from)
         to->placing->close = match_request_ref (p->close);
 }
 
+void placing_done (struct broker *b, struct entry *e)
+{
+    struct placing *p = e->placing;
+
+    if (!p)
+        return;
+    due_remove (&b->placings, &p->due);
+    match_request_destroy (p->close);
+    p->close = NULL;
+}
+
 void placing_drop (struct broker *b, struct entry *e)
 {
     if (!e->placing)
@@ -282,7 +282,8 @@ static void add_wait (struct strbuf *sb, struct broker *b, const struct placing 
 {
     if (isinf (p->wait)) {
         strbuf_adds (sb, ", however long that takes");
-    } else if (p->e->job && p->e->job->state < JOB_RUN && p->wait > 0 && !can_be (b, p)) {
+    } else if (p->close && p->e->job && p->e->job->state < JOB_RUN && p->wait > 0
+               && !can_be (b, p)) {
         strbuf_adds (sb, ", which can never be: not waited for");
     } else {
         strbuf_adds (sb, ", waits ");

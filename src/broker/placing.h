@@ -28,6 +28,8 @@ int placing_make_again (struct broker *b, struct entry *e, unsigned queue,
 int placing_check (struct broker *b, const struct entry *e, struct error *err);
 /* A task is placed as its array. */
 void placing_copy (struct entry *to, const struct entry *from);
+/* It will not wait any more: what it asked for is kept for its record alone. */
+void placing_done (struct broker *b, struct entry *e);
 /* b: NULL if it never came to wait. */
 void placing_drop (struct broker *b, struct entry *e);
 

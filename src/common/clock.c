@@ -34,6 +34,11 @@ double clock_mono (void)
     return read_clock (CLOCK_MONOTONIC);
 }
 
+double clock_boot (void)
+{
+    return read_clock (CLOCK_BOOTTIME);
+}
+
 double clock_wall (void)
 {
     pthread_once (&once, read_offset);

@@ -1,6 +1,7 @@
 /* clock.h - the one place where time comes from
  *
- * clock_mono(): seconds, for durations; clock_wall(): seconds since 1970, for show and
+ * clock_mono(): seconds, for durations; clock_boot(): the same, and it goes on while the
+ * machine sleeps; clock_wall(): seconds since 1970, for show and
  * events. The environment variable FLUXQ_CLOCK_OFFSET (whole seconds, may be negative,
  * read once; anything else counts as 0) shifts the wall clock, for tests. Any thread may
  * call them; match, job and sched never do: time is an argument there.
@@ -11,6 +12,7 @@
 #define CLOCK_OFFSET_MAX 3153600000 /* 100 years */
 
 double clock_mono (void);
+double clock_boot (void);
 double clock_wall (void);
 
 #endif

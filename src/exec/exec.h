@@ -22,11 +22,13 @@
 #include <uv.h>
 
 #include "common/yaml.h"
+#include "exec/topology.h"
 #include "jobspec/jobspec.h"
 #include "match/machine.h"
 #include "match/rset.h"
 
 struct exec; /* an instance */
+struct exec_claim;
 struct agentstream;
 struct agentstream_events;
 
@@ -103,8 +105,9 @@ struct exec_host { /* how the executor tells the broker; arg first */
     void *arg;
     uv_loop_t *loop;
     const char *state_dir, *runtime_dir;
-    const char *cluster_id; /* label value for objects, unique to this broker */
-    const char *shell_path; /* the agent's binary */
+    const char *cluster_id;   /* label value for objects, unique to this broker */
+    const char *shell_path;   /* the agent's binary */
+    struct exec_claim *claim; /* that was made before, or NULL */
     /* nodes; foreign: what others use */
     void (*node) (void *arg, const struct machine_node_spec *spec,
                   enum machine_node_state state, const char *reason);
@@ -143,9 +146,12 @@ struct exec_ops {
                    json_t *config, struct exec **ret, struct error *err);
     /* The same checks of the mapping, for fluxqd --check: nothing is started. */
     int (*check_config) (const struct yaml_doc *doc, json_t *config, struct error *err);
-    /* Levels of its nodes' places (machine.h), as configured: the outermost first, NULL at the
-     * end; borrowed. NULL: it has none. */
-    const char *const *(*levels) (const struct exec *x);
+    enum topology_kind topology; /* what its setting of that name says, see topology.h */
+    /* Wait until no other broker acts for this cluster id: before anything of the state is
+     * touched, before create(). Runs the host's loop. *ret NULL: nobody keeps watch over
+     * that. The verb itself NULL: there can be no other. */
+    int (*claim) (const struct exec_host *host, const struct yaml_doc *doc,
+                  json_t *config, struct exec_claim **ret, struct error *err);
     void (*destroy) (struct exec *x); /* running jobs go on; handles are closed */
     /* How the pods of each queue are: {"batch": {...}, ...}, see podset.h. After create(), and
      * when it changes. From then on each node has the property "queue:NAME" of each queue

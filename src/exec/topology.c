@@ -94,7 +94,7 @@ static int read_level (const struct reading *r, json_t *entry, struct topology *
         rc = read_name (r, entry, t, level);
     if (rc < 0)
         return rc;
-    t->names[t->n++] = level->name;
+    t->n++;
     return r->kind == TOPOLOGY_LABELS ? read_label (r, entry, level)
                                       : read_nodes (r, entry, level);
 }
@@ -129,9 +129,4 @@ void topology_release (struct topology *t)
         free (t->level[i].label);
     }
     *t = (struct topology){ 0 };
-}
-
-const char *const *topology_levels (const struct topology *t)
-{
-    return t->names;
 }

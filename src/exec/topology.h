@@ -5,7 +5,7 @@
  *       - {level: rack, label: example.org/rack}
  *
  *     rc = topology_read (doc, section, "kube", TOPOLOGY_LABELS, &t, &err);
- *     t.level[0].name                       // "zone"; topology_levels (&t)[0] is the same
+ *     t.level[0].name                       // "zone"
  *     topology_release (&t);
  *
  * What tells a node's place at a level is the executor's: a node label, or so many nodes in a
@@ -28,7 +28,6 @@ struct topology {
         int64_t nodes;      /* or 0 */
     } level[MACHINE_LEVELS_MAX];
     size_t n;
-    const char *names[MACHINE_LEVELS_MAX + 1];
 };
 
 /* Key "topology" of the mapping `config` (or NULL) of that section. 0, with *ret empty where
@@ -36,7 +35,5 @@ struct topology {
 int topology_read (const struct yaml_doc *doc, json_t *config, const char *section,
                    enum topology_kind kind, struct topology *ret, struct error *err);
 void topology_release (struct topology *t);
-/* The names, outermost first, NULL at the end; as long as *t. */
-const char *const *topology_levels (const struct topology *t);
 
 #endif

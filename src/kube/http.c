@@ -58,6 +58,8 @@ struct httpc {
     unsigned open_handles;
     unsigned inside; /* depth: in curl, or in a caller's callback */
     bool dead;
+    void (*guard) (void *arg); /* or NULL */
+    void *guard_arg;
     struct httpc_request *requests; /* all, in order of httpc_send() */
 };
 
@@ -248,10 +250,17 @@ static void settle (struct httpc *h)
         httpc_free (h);
 }
 
+static void ask_guard (const struct httpc *h)
+{
+    if (h->guard)
+        h->guard (h->guard_arg);
+}
+
 static void drive (struct httpc *h, curl_socket_t fd, int mask)
 {
     int running;
 
+    ask_guard (h);
     h->inside++;
     curl_multi_socket_action (h->multi, fd, mask, &running);
     h->inside--;
@@ -548,6 +557,7 @@ struct httpc_request *httpc_send (struct httpc *h, const struct httpc_options *o
     struct httpc_request *r = calloc (1, sizeof (*r));
     int rc;
 
+    ask_guard (h);
     if (!r || !(r->easy = curl_easy_init ())) {
         free (r);
         error_set (err, ENOMEM, "out of memory");
@@ -580,6 +590,12 @@ struct httpc_request *httpc_send (struct httpc *h, const struct httpc_options *o
         r->state = REQUEST_ACTIVE;
     }
     return r;
+}
+
+void httpc_set_guard (struct httpc *h, void (*guard) (void *arg), void *arg)
+{
+    h->guard = guard;
+    h->guard_arg = arg;
 }
 
 void httpc_cancel (struct httpc_request *r)

@@ -60,6 +60,9 @@ struct httpc_options {
 };
 
 struct httpc *httpc_create (uv_loop_t *loop, struct error *err);
+/* Called before anything is sent or taken in, for who must no longer act after a while
+ * (exec/claim.h): it does not return then. */
+void httpc_set_guard (struct httpc *h, void (*guard) (void *arg), void *arg);
 /* Cancels what is under way; handles close on the loop's next turn. */
 void httpc_destroy (struct httpc *h);
 struct httpc_request *httpc_send (struct httpc *h, const struct httpc_options *opt,

@@ -37,6 +37,7 @@ static const struct key {
     { "cluster-domain", TEXT, offsetof (struct kube_config, cluster_domain), NULL },
     { "grace", DURATION, offsetof (struct kube_config, grace), NULL },
     { "sweep-interval", DURATION, offsetof (struct kube_config, sweep_interval), NULL },
+    { "lease", BOOL, offsetof (struct kube_config, lease), NULL },
     { "allow-root", BOOL, offsetof (struct kube_config, allow_root), NULL },
     { "pods", CHOICE, offsetof (struct kube_config, pods), "auto|broker|controller" },
     { "request-rate", NUMBER, offsetof (struct kube_config, request_rate), NULL },

@@ -25,6 +25,7 @@ struct kube_config {
     double grace;          /* seconds that a job's node may be not ready */
     double sweep_interval; /* seconds between two looks for objects of no job */
     bool allow_root;
+    bool lease;      /* one broker at a time for the cluster id, see lease.h */
     bool restricted; /* pod security profile; false: baseline */
 
     char *pods; /* who makes them: "auto" (NULL too), "broker" or "controller" */

@@ -9,6 +9,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "exec/kube/lease.h"
 #include "exec/kube/podspec.h"
 #include "exec/podset.h"
 
@@ -147,6 +148,12 @@ static void kube_exec_destroy (struct exec *x)
     exec_try_free (x);
 }
 
+/* Whoever has lost its claim sends nothing any more. */
+static void check_claim (void *arg)
+{
+    exec_claim_check (arg);
+}
+
 static int connect_cluster (struct exec *x, struct error *err)
 {
     struct kubeconfig *kc = kubeconfig_load (x->cfg.kubeconfig, x->cfg.context, err);
@@ -162,6 +169,7 @@ static int connect_cluster (struct exec *x, struct error *err)
         kubeconfig_destroy (kc);
         return -ENOMEM;
     }
+    httpc_set_guard (x->http, check_claim, x->host.claim);
     x->kube = kube_create (x->http, x->host.loop, kc, err);
     if (!x->kube)
         return -ENOMEM;
@@ -349,11 +357,6 @@ static void kube_exec_cleanup (struct exec *x, struct exec_job *job)
     job_poke (k);
 }
 
-static const char *const *kube_exec_levels (const struct exec *x)
-{
-    return topology_levels (&x->cfg.topology);
-}
-
 static int kube_exec_check_config (const struct yaml_doc *doc, json_t *config,
                                    struct error *err)
 {
@@ -377,11 +380,25 @@ static int kube_exec_amounts (struct exec *x, const char *node,
     return inventory_amounts (x, node, ret_all, ret_foreign);
 }
 
+static int kube_exec_claim (const struct exec_host *host, const struct yaml_doc *doc,
+                            json_t *config, struct exec_claim **ret, struct error *err)
+{
+    struct kube_config cfg;
+    int rc = kube_config_read (doc, config, &cfg, err);
+
+    if (rc < 0)
+        return rc;
+    rc = cfg.lease ? lease_claim (host, &cfg, ret, err) : 0;
+    kube_config_release (&cfg);
+    return rc;
+}
+
 const struct exec_ops exec_kube = {
     .name = "kube",
     .create = kube_exec_create,
     .check_config = kube_exec_check_config,
-    .levels = kube_exec_levels,
+    .topology = TOPOLOGY_LABELS,
+    .claim = kube_exec_claim,
     .destroy = kube_exec_destroy,
     .queues = kube_exec_queues,
     .check = kube_exec_check,

@@ -9,6 +9,7 @@ src_exec_libexec_a_SOURCES += \
 	src/exec/kube/job.c \
 	src/exec/kube/jobstatus.c \
 	src/exec/kube/kube.c \
+	src/exec/kube/lease.c \
 	src/exec/kube/losses.c \
 	src/exec/kube/nodeinfo.c \
 	src/exec/kube/objects.c \
@@ -38,6 +39,7 @@ EXEC_KUBE_TESTS = \
 	src/exec/test/test_mounts \
 	src/exec/test/test_podset \
 	src/exec/test/test_startclock \
+	src/exec/kube/test/test_lease \
 	src/exec/kube/test/test_objects \
 	src/exec/kube/test/test_output \
 	src/exec/kube/test/test_podmaker \
@@ -51,6 +53,7 @@ src_exec_test_test_agentlink_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_test_test_mounts_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_test_test_podset_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_test_test_startclock_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
+src_exec_kube_test_test_lease_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_objects_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_output_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_podmaker_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)

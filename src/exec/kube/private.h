@@ -13,6 +13,7 @@
  *     run.c        the line to rank 0, output to disk    output.c writes, in a worker
  *     remove.c     what is taken away again
  *     sweep.c      what belongs to no job goes
+ *     lease.c      one broker at a time for a cluster id
  *     agentmap.c   the ConfigMap that carries the agent, where no image does
  *
  * A job's phases (function step_PHASE in job.c):

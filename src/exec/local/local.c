@@ -174,11 +174,6 @@ static int check (struct exec *x, const struct jobspec *js, const char *queue,
     return 0;
 }
 
-static const char *const *levels (const struct exec *x)
-{
-    return topology_levels (&x->topology);
-}
-
 static int send_signal (struct exec *x, struct exec_job *job, int signum,
                         enum exec_whom whom, int64_t step,
                         void (*done) (int rc, void *arg), void *arg, struct error *err)
@@ -215,7 +210,7 @@ const struct exec_ops exec_local = {
     .runs_here = true,
     .create = create,
     .check_config = check_config,
-    .levels = levels,
+    .topology = TOPOLOGY_NODES,
     .destroy = destroy,
     .check = check,
     .start = local_job_start,

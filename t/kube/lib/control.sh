@@ -87,7 +87,9 @@ start_node() { # I
 
 bridge_create() {
     local i
-    inside ip link add "$BRIDGE" type bridge
+    # With an address of its own: else it has that of some pod, which changes as pods come and go, and
+    # for seconds nobody finds what stands behind it.
+    inside ip link add "$BRIDGE" address 02:00:0a:f4:00:01 type bridge
     inside ip addr add "$GATEWAY/16" dev "$BRIDGE"
     inside ip addr add "$SERVICE_API/32" dev "$BRIDGE"
     for ((i = 1; i <= NODES; i++)); do

@@ -1,0 +1,53 @@
+/* claim.h - that this broker, and no other, acts for its cluster id
+ *
+ * Two brokers may be started for one cluster id, so that one takes over when the other, or
+ * its machine, is gone. Who has the claim acts, the others wait in exec_ops.claim(). A
+ * broker that cannot be sure any more that it has it ends itself at once, before another
+ * may begin: what it knows is on disk.
+ *
+ *     if (ops->claim && ops->claim (&host, doc, config, &claim, &err) < 0) ...
+ *     ... what was there is read, for as long as it takes ...
+ *     exec_claim_begin (claim);     // from now on we act
+ *     exec_claim_check (claim);     // before each act: ends the process if it is lost
+ *     exec_claim_rest (claim);      // soon we shall end; the loop may run out
+ *     exec_claim_release (claim);   // the next one may begin at once
+ *
+ * All take NULL: there is no claim to be had, and none is needed.
+ */
+#ifndef FLUXQ_EXEC_CLAIM_H
+#define FLUXQ_EXEC_CLAIM_H
+
+#include "common/macros.h"
+
+struct exec_claim {
+    void (*begin) (struct exec_claim *c); /* runs the loop until it is sure again */
+    void (*check) (struct exec_claim *c);
+    void (*rest) (struct exec_claim *c);
+    void (*release) (struct exec_claim *c); /* frees it; runs the loop for 2 s at most */
+};
+
+static inline void exec_claim_begin (struct exec_claim *c)
+{
+    if (c)
+        c->begin (c);
+}
+
+static inline void exec_claim_check (struct exec_claim *c)
+{
+    if (c)
+        c->check (c);
+}
+
+static inline void exec_claim_rest (struct exec_claim *c)
+{
+    if (c)
+        c->rest (c);
+}
+
+static inline void exec_claim_release (struct exec_claim *c)
+{
+    if (c)
+        c->release (c);
+}
+
+#endif

@@ -1,0 +1,205 @@
+#!/bin/sh
+# t4600-in-cluster.t: the broker as etc/kubernetes has it, in a pod, from the image of
+# contrib/image, with munged beside it; users submit from a login node. Needs root and munge.
+
+test_description='a broker in the cluster serves users outside, and outlives its pod and its node'
+. "$(dirname "$0")/lib.sh"
+. "$FLUXQ_SOURCE_DIR/t/kube.sh"
+CLUSTER_ID=t4600
+base=$FLUXQ_SOURCE_DIR/etc/kubernetes
+
+own_cluster --nodes 3
+
+test_expect_success 'the base is rendered and valid, its rules are those of rbac.yaml, its settings are good' '
+    k kustomize "$base" >base.yaml && k apply -f base.yaml --dry-run=server >applied && grep "deployment.apps/fluxq" applied &&
+    k create --dry-run=client -o json -f "$base/rbac.yaml" | jq -S "select(.kind == \"ClusterRole\") | .rules" >wanted &&
+    k create --dry-run=client -o json -f base.yaml | jq -S "select(.kind == \"ClusterRole\") | .rules" >rules &&
+    [ -s rules ] && test_cmp wanted rules &&
+    fluxqd --check --config "$base/fluxq.yaml"
+'
+
+# ---- an overlay, as an administrator would write it ----
+
+# The two users that the cluster is to know, besides the image's own.
+write_users()
+{
+    { sed -n '/^daemon:/p; /^nobody:/p' /etc/passwd && echo 'fluxq:x:65532:65532::/:/sbin/nologin'; } >overlay/passwd &&
+        { sed -n '/^daemon:/p; /^nogroup:/p' /etc/group && echo 'fluxq:x:65532:'; } >overlay/group
+}
+
+write_overlay()
+{
+    mkdir -p overlay "$FLUXQ_RUN/volume" && write_users &&
+        sed "s/^cluster-id:.*/cluster-id: $CLUSTER_ID/; s/^  namespace: fluxq/&\n  image: busybox:1/" "$base/fluxq.yaml" >overlay/fluxq.yaml &&
+        cat >overlay/volume.yaml <<END &&
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: fluxq-state}
+spec:
+  capacity: {storage: 10Gi}
+  accessModes: [ReadWriteOnce]
+  persistentVolumeReclaimPolicy: Retain
+  storageClassName: ""
+  local: {path: "$FLUXQ_RUN/volume"}
+  nodeAffinity:
+    required: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [node1, node2]}]}]}
+END
+        cat >overlay/kustomization.yaml <<END
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources: ["$(realpath --relative-to overlay "$base")", volume.yaml]
+configMapGenerator:
+- {name: fluxq, namespace: fluxq, behavior: replace, files: [fluxq.yaml]}
+- {name: fluxq-users, namespace: fluxq, files: [passwd, group]}
+images: [{name: localhost/fluxq, newTag: test}]
+patches:
+- target: {kind: PersistentVolumeClaim}
+  patch: |-
+    - {op: add, path: /spec/storageClassName, value: ""}
+- target: {kind: Deployment}
+  patch: |-
+    - {op: add, path: /spec/template/spec/volumes/-, value: {name: users, configMap: {name: fluxq-users}}}
+    - {op: add, path: /spec/template/spec/containers/0/volumeMounts/-,
+       value: {name: users, mountPath: /etc/passwd, subPath: passwd, readOnly: true}}
+    - {op: add, path: /spec/template/spec/containers/0/volumeMounts/-,
+       value: {name: users, mountPath: /etc/group, subPath: group, readOnly: true}}
+END
+}
+
+roll_out() { k apply -k overlay >applied 2>&1 && k rollout status deployment/fluxq --timeout=55s; }
+broker_pod() { k get pods -l app.kubernetes.io/name=fluxq --field-selector=status.phase=Running -o json | jq -r "$1"; }
+
+sees_nodes() { k exec deploy/fluxq -c broker -- fluxq-ctl status >status && grep "Executor: *kube" status && grep "3 up" status; }
+test_expect_success 'image, key and overlay are brought: the broker is ready' '
+    "$FLUXQ_SOURCE_DIR/contrib/image" --output image.tar --tag localhost/fluxq:test && "$KUBE/node" load image.tar &&
+    (umask 077 && dd if=/dev/urandom bs=64 count=1 of="$FLUXQ_RUN/munge.key" 2>/dev/null) &&
+    k create secret generic fluxq-munge --from-file=munge.key="$FLUXQ_RUN/munge.key" &&
+    write_overlay && wait_until 120 roll_out &&
+    wait_until 30 sees_nodes
+'
+
+test_expect_success 'nothing of it has root, and it cannot write where it has no volume' '
+    pids=$(on_our_nodes "sbin/fluxqd --config /etc/fluxq/" && on_our_nodes "^/usr/sbin/munged .*/etc/munge/munge.key") &&
+    for pid in $pids; do stat -c %u:%g "/proc/$pid" || return 1; done >ids && printf "65532:65532\n65532:65532\n" >expected &&
+    test_cmp expected ids &&
+    broker_pod ".items[0].spec | .containers[], .initContainers[] | .securityContext.readOnlyRootFilesystem" | sort -u >only &&
+    echo true >expected && test_cmp expected only &&
+    [ "$(broker_pod "[.items[0].spec.volumes[] | select(.secret)] | length")" = 1 ] &&
+    [ "$(broker_pod "[.items[0].spec.containers[].volumeMounts[] | select(.name == \"munge-key\")] | length")" = 0 ]
+'
+
+# ---- the login node: a munged with the same key ----
+
+munge_dir=$FLUXQ_RUN/munge
+mkdir "$munge_dir" "$FLUXQ_RUN/bin" && chmod 755 "$FLUXQ_RUN" "$munge_dir" "$FLUXQ_RUN/bin"
+cp "$FLUXQ_BUILD_DIR/src/cmd/fluxq" "$FLUXQ_RUN/bin"
+start_munged()
+{
+    munged --foreground --force --key-file="$FLUXQ_RUN/munge.key" --socket="$munge_dir/socket" \
+        --pid-file="$munge_dir/pid" --seed-file="$munge_dir/seed" --log-file="$munge_dir/log" \
+        </dev/null >munged.log 2>&1 3>&- 4>&- 5>&- &
+    munged_pid=$!
+    wait_until 10 test -S "$munge_dir/socket"
+}
+end_login()
+{
+    status=$?
+    [ -z "${munged_pid:-}" ] || kill "$munged_pid" 2>/dev/null
+    (exit $status)
+    cluster_finish
+}
+trap end_login EXIT
+
+# There is no kube-proxy in this cluster: the Service's address is that of the pod behind it.
+find_broker()
+{
+    address=$(k get endpointslices -l kubernetes.io/service-name=fluxq -o json |
+        jq -r '.items[].endpoints[]? | select(.conditions.ready) | .addresses[0]') && [ -n "$address" ]
+}
+
+# as USER COMMAND...: on the login node
+as()
+{
+    as_user=$1 as_command=$2
+    shift 2
+    (cd / && timeout 60 "$KUBE/enter" env HOME=/nowhere FLUXQ_MUNGE_SOCKET="$munge_dir/socket" \
+        FLUXQ_BROKER="http://$address:7718" setpriv --reuid="$as_user" --regid="$(id -g "$as_user")" --init-groups \
+        "$FLUXQ_RUN/bin/fluxq" "$as_command" "$@")
+}
+field() { as root show job "$1" --json | jq -r ".$2"; }
+is_state() { [ "$(field "$1" state)" = "$2" ]; }
+started_once() { [ "$(events_of "$1" | awk '$3 == "start"' | wc -l)" = 1 ]; }
+events_of() { as root show job "$1" --events; }
+
+test_expect_success MUNGE 'users of a login node submit over TCP with MUNGE; their jobs run as they' '
+    start_munged && wait_until 30 find_broker &&
+    id=$(as daemon submit -N 2 -n 2 -o /dev/null -- sh -c "echo task \$FLUXQ_PROCID of \$(id -u)") &&
+    wait_until 90 is_state "$id" COMPLETED && as daemon logs "$id" | sort >output &&
+    printf "task %s of $(id -u daemon)\n" 0 1 >expected && test_cmp expected output &&
+    as nobody queue >seen && test_must_fail as nobody logs "$id" 2>refusal && grep -i "job $id" refusal
+'
+
+test_expect_success MUNGE 'a user whom the cluster does not know has a reason' '
+    test_must_fail as bin submit -o /dev/null -- true 2>refusal && grep "uid $(id -u bin) has no entry" refusal
+'
+
+test_expect_success MUNGE 'files of users are none of the broker: a job that needs one says so, and is not started' '
+    id=$(as daemon submit -o /tmp/x.out -- true) && wait_until 60 is_state "$id" FAILED &&
+    events_of "$id" >events && grep "/tmp/x.out: the pods do not see it, and the broker runs without root" events &&
+    id=$(as daemon submit -o /dev/null -i /etc/hostname -- cat) && wait_until 60 is_state "$id" FAILED &&
+    events_of "$id" >events && grep "input file: /etc/hostname: the pods do not see it" events && ! grep " start\$" events &&
+    id=$(as daemon submit -o /dev/null --stage-out /etc/hostname:/tmp/here -- true) && wait_until 60 is_state "$id" FAILED &&
+    events_of "$id" >events && grep "stage-out: .*the pods do not see it" events
+'
+
+counting="[ \$FLUXQ_PROCID = 0 ] || exec sleep 97460; n=0; while :; do echo \$n; n=\$((n + 1)); sleep 0.1; done"
+goes_on() { as daemon logs "$1" >now && [ "$(wc -l <now)" -gt "$2" ] && counts_up now "$(wc -l <now)"; }
+another_pod() { uid=$(broker_pod '.items[0].metadata.uid') && [ "$uid" != null ] && [ "$uid" != "$1" ]; }
+
+test_expect_success MUNGE 'the broker is killed: its container starts again and picks the job up, nothing lost or doubled' '
+    id=$(as daemon submit -N 2 -n 2 -o /dev/null -- sh -c "$counting") && wait_until 90 is_state "$id" RUNNING &&
+    wait_until 60 goes_on "$id" 5 && pid=$(on_our_nodes "sbin/fluxqd --config /etc/fluxq/") && kill -9 $pid &&
+    wait_until 60 goes_on "$id" $(($(wc -l <now) + 5)) &&
+    [ "$(broker_pod ".items[0].status.containerStatuses[0].restartCount")" = 1 ] &&
+    started_once "$id"
+'
+
+test_expect_success MUNGE 'its pod is deleted: another takes over, with the journal of the volume' '
+    uid=$(broker_pod ".items[0].metadata.uid") && k delete pod -l app.kubernetes.io/component=broker --wait=true &&
+    wait_until 60 another_pod "$uid" && wait_until 60 find_broker &&
+    lines=$(wc -l <now) && wait_until 60 goes_on "$id" $((lines + 5)) && started_once "$id"
+'
+
+test_expect_success MUNGE 'munged ends: it comes back, and so do the users' '
+    pid=$(on_our_nodes "^/usr/sbin/munged --foreground --force --key-file=/etc/munge") && kill -9 $pid &&
+    wait_until 60 as daemon queue
+'
+
+evict() { k create --raw "/api/v1/namespaces/fluxq/pods/$1/eviction" -f - <<END
+{"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "$1", "namespace": "fluxq"}}
+END
+}
+test_expect_success MUNGE 'a running job cannot be evicted, the broker can' '
+    pod=$(k get pods -l fluxq.io/job-id=$id -o json | jq -r ".items[0].metadata.name") &&
+    ! evict "$pod" 2>refusal && grep -i "disruption budget" refusal &&
+    uid=$(broker_pod ".items[0].metadata.uid") && evict "$(broker_pod ".items[0].metadata.name")" &&
+    wait_until 90 another_pod "$uid" && wait_until 60 find_broker && wait_until 60 is_state "$id" RUNNING
+'
+
+test_expect_success MUNGE 'a change of the settings is a new broker; the job goes on' '
+    uid=$(broker_pod ".items[0].metadata.uid") && echo "log-level: debug" >>overlay/fluxq.yaml &&
+    wait_until 90 roll_out && another_pod "$uid" && wait_until 60 find_broker &&
+    lines=$(wc -l <now) && wait_until 60 goes_on "$id" $((lines + 5)) && started_once "$id" &&
+    as daemon cancel "$id" && wait_until 60 is_state "$id" CANCELLED
+'
+
+nothing_there()
+{
+    ! k get namespace fluxq 2>/dev/null && k get clusterroles,clusterrolebindings,pv -o name >left && ! grep fluxq- left
+}
+test_expect_success 'all of it goes with kubectl delete -k' '
+    wait_until 60 no_jobs_of_ours && { k delete -k overlay --wait=false || :; } &&
+    wait_until 120 nothing_there && wait_until 30 nothing_of_ours
+'
+
+test_done

@@ -131,7 +131,7 @@ static void assert_node (const char *node, const char *expected)
 {
     static const char *const words[] = { "no", "drained", "yes" };
     autojson json_t *q = json (queues), *n = json (node), *part = admit_extract (n);
-    char *names[8] = { NULL }, reason[64], text[256];
+    char *names[8] = { NULL }, reason[ADMIT_REASON], text[256];
     enum admit it = admit_queues (q, NULL, part, names, reason);
 
     snprintf (text, sizeof (text), "%s %s:", words[it], reason);

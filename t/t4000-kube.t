@@ -137,7 +137,7 @@ test_expect_success 'build: all pieces are there afterwards' '
 '
 
 test_expect_success 'build: a change of one pin concerns that piece alone' '
-    cp -r "$KUBE" kube && sed -i "s/^coredns.*/coredns 9.9.9/" kube/versions &&
+    cp -rL "$KUBE" kube && sed -i "s/^coredns.*/coredns 9.9.9/" kube/versions &&
     kube/build --list >list && test "$(awk "\$2 == \"missing\" { print \$1 }" list)" = coredns
 '
 
@@ -345,7 +345,8 @@ test_expect_success 'user fluxq may do what the broker does, by certificate, tok
         for may in "list nodes" "watch nodes" "list pods -A" "watch pods -A" "delete pods" "create pods --subresource=binding" \
             "get pods --subresource=proxy" "create pods --subresource=proxy" "list events" "get jobs.batch" "list jobs.batch" \
             "create jobs.batch" "delete jobs.batch" "create services" "delete configmaps" "list secrets" \
-            "create jobs.batch -n fluxq" "create pods" "deletecollection pods" "patch jobs.batch --subresource=status"; do
+            "create jobs.batch -n fluxq" "create pods" "deletecollection pods" "patch pods" "patch jobs.batch --subresource=status" \
+            "get leases.coordination.k8s.io" "create leases.coordination.k8s.io" "update leases.coordination.k8s.io"; do
             as $user auth can-i $may >answer || { echo "$user: $may"; return 1; }
         done
     done
@@ -353,7 +354,7 @@ test_expect_success 'user fluxq may do what the broker does, by certificate, tok
 
 test_expect_success 'and nothing else; user nobody is forbidden to look' '
     for may in "delete nodes" "patch nodes" "get nodes" "list secrets -n kube-system" "create pods -n kube-system" "get pods" \
-        "patch pods" "delete pods -n kube-system" "create pods --subresource=exec" "get pods --subresource=log" \
+        "update pods" "patch pods -n kube-system" "delete pods -n kube-system" "list leases.coordination.k8s.io" "create pods --subresource=exec" "get pods --subresource=log" \
         "update jobs.batch" "patch jobs.batch" "update jobs.batch --subresource=status" "watch jobs.batch" "patch secrets" "get secrets" "watch events" "list events -A" \
         "create namespaces" "get namespaces" "create clusterroles"; do
         test_expect_code 1 as fluxq auth can-i $may >answer || { echo "$may"; return 1; }

@@ -14,7 +14,7 @@ CLUSTER_ID=t4030
 own_cluster --nodes 0 --controller-arg --controllers=*,-node-lifecycle-controller
 
 test_expect_success 'a broker watches the cluster' '
-    write_config "$configs/fluxq.kubeconfig" "  node-selector: {pool: a}" "  rack-label: rack" \
+    write_config "$configs/fluxq.kubeconfig" "  node-selector: {pool: a}" "  topology: [{level: rack, label: rack}]" \
         "  gpu-resource: t.example/gpu" "  tolerations: [{key: team, operator: Exists}]" &&
     start_broker --kube --config "$HERE/kube.yaml"
 '

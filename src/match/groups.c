@@ -148,8 +148,8 @@ static void sort_in (struct group *list, size_t n)
     list[n] = last;
 }
 
-/* The fewest of the first n (in the order of what they have) that have the goal between them, at most `most`:
- * their number; *sum is what they have. */
+/* The fewest of the first n (in the order of what they have) that have the goal between
+ * them, at most `most`: their number; *sum is what they have. */
 static size_t fewest (struct groups *x, size_t n, size_t most, int64_t *sum)
 {
     size_t chosen = 0;
@@ -240,7 +240,7 @@ static void share_evenly (struct groups *x, int64_t amount)
 static int64_t evenly (struct groups *x, uint16_t head, bool excl)
 {
     uint32_t nf = x->k->nf;
-    int64_t each = x->n ? (x->goal - 1) / (int64_t)x->n + 1 : 1, sum;
+    int64_t each = (x->goal - 1) / (int64_t)x->n + 1, sum;
 
     qsort (x->list, x->n, sizeof (*x->list), by_policy);
     while ((sum = look_into_all (x, head, each, excl)) < x->goal && each < x->goal
@@ -302,16 +302,16 @@ void walk_groups (struct walker *k, uint16_t head, uint32_t base, bool excl)
     const struct shape_groups *wish = &k->s->groups;
     struct groups x = { .k = k, .r = head, .type = graph_type_find (k->g, wish->level) };
     size_t most = wish->most > 0 ? (size_t)wish->most : SIZE_MAX, chosen = 0;
-    int64_t found;
+    int64_t found = 0;
 
     x.least = shape_count_least (walk_req (k, head));
     x.goal = k->modest ? x.least : walk_goal (k, head);
     if (root && x.type >= 0)
         list_groups (&x, root);
-    if (x.n == 0 || !wish->spread)
-        chosen = few (&x, head, most, excl, &found);
-    else
+    if (x.n > 0 && wish->spread)
         found = evenly (&x, head, excl);
+    else if (x.n > 0)
+        chosen = few (&x, head, most, excl, &found);
     if (k->failed || is_refused (&x, found)) {
         free (x.list);
         return;

@@ -229,7 +229,7 @@ def described():
                 if len(line) > 1 and line[1][0].isdigit()}
         free = {key: max(has[key] - used.get(key, 0), 0) if state == "up" else 0 for key in has}
         nodes[value(text, "Name")[0]] = {
-            "state": state, "rack": rack, "cores": int(has["cpu"]), "cores_free": int(free["cpu"]),
+            "state": state, "places": {"rack": rack} if rack else {}, "cores": int(has["cpu"]), "cores_free": int(free["cpu"]),
             "memory_mib": int(has["memory"] / 2**20), "memory_free": int(free["memory"] / 2**20),
             "gpus": int(has[GPU]), "gpus_free": int(free[GPU]),
             "exact": {"cpu_milli": int(has["cpu"] * 1000), "memory_bytes": int(has["memory"]), "gpus": int(has[GPU]),
@@ -239,7 +239,7 @@ def described():
     return nodes
 
 
-KEYS = ("state", "rack", "cores", "cores_free", "memory_mib", "memory_free", "gpus", "gpus_free", "exact")
+KEYS = ("state", "places", "cores", "cores_free", "memory_mib", "memory_free", "gpus", "gpus_free", "exact")
 
 
 def offered():

@@ -84,7 +84,7 @@ struct command {
 extern const struct command *const commands[];
 const struct command *command_find (const char *name);
 
-#define CMD_OPTIONS_MAX 64
+#define CMD_OPTIONS_MAX 128
 /* The options of all tables of a command and the common ones, ended by OPTION_END. */
 void command_options (const struct command *command,
                       struct option_desc ret[static CMD_OPTIONS_MAX]);

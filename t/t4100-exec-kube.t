@@ -328,10 +328,10 @@ test_expect_success 'an epilog that fails: its node is drained, the job stays as
 
 test_expect_success 'what carries our label and belongs to no job is swept away' '
     stop_broker &&
-    k create configmap left-over && k label configmap left-over app.kubernetes.io/managed-by=fluxq \
+    k create configmap fluxq-t4100-999999-0 && k label configmap fluxq-t4100-999999-0 app.kubernetes.io/managed-by=fluxq \
         fluxq.io/cluster=t4100 fluxq.io/job-id=999999 fluxq.io/attempt=0 &&
     start_broker --kube --config "$HERE/kube.yaml" &&
-    wait_until 30 sh -c "! \"$KUBE/enter\" kubectl -n fluxq get configmap left-over"
+    wait_until 30 sh -c "! \"$KUBE/enter\" kubectl -n fluxq get configmap fluxq-t4100-999999-0"
 '
 
 test_expect_success 'when all is over and the broker has gone, nothing of ours is left' '

@@ -25,6 +25,8 @@
 #define TOKEN_LOOK_MS 60000
 #define FEW_TRIES 4 /* of what is likely to fail again */
 #define RETRY_AFTER_MAX 60.0
+#define FRESH_SECONDS                                                                    \
+    10.0                  /* in which a server that was away may not know its rules yet */
 #define CALM_SECONDS 10.0 /* without a 429: the server takes all again */
 
 enum request_state { REQUEST_WAITING, REQUEST_LATER, REQUEST_SENT, REQUEST_BACKOFF };
@@ -68,6 +70,7 @@ struct kube {
     char *auth; /* "Authorization: Bearer ..." */
     const char *auth_headers[2];
     bool away;
+    double back; /* it answered again, in seconds of now_of(); 0: it was never away */
 };
 
 static void set_state (struct kube_request *r, enum request_state state)
@@ -242,6 +245,8 @@ static bool worth_another_try (const struct kube_request *r, int status)
     case 401:
     case 500:
         return r->tries < FEW_TRIES;
+    case 403:
+        return r->k->back > 0 && now_of (r->k) < r->k->back + FRESH_SECONDS;
     default:
         return false;
     }
@@ -252,8 +257,10 @@ void kube_notice (struct kube *k, const struct error *err)
     if (err && !k->away)
         log_warning ("kube: %s does not answer: %s (requests wait, jobs run on)",
                      k->kc->server, err->text);
-    else if (!err && k->away)
+    else if (!err && k->away) {
         log_info ("kube: %s answers again", k->kc->server);
+        k->back = now_of (k);
+    }
     k->away = err != NULL;
 }
 

@@ -7,9 +7,11 @@
  * At most KUBE_UNDER_WAY requests are on the wire, and no more are sent than the budget
  * (budget.h) allows; the others wait in order (at most KUBE_WAITING: then -EBUSY in the
  * answer), those with KUBE_LATER behind all others. After a 429, or a 503 with Retry-After,
- * nothing is sent for as long as the server asks, and the log says so once. Connection trouble and 429, 502, 503, 504 are
- * tried again for as long as it takes, 401 and 500 a few times: exponential back-off with
- * jitter, or as Retry-After says. So an answer may come to a request that was carried out
+ * nothing is sent for as long as the server asks, and the log says so once. Connection
+ * trouble and 429, 502, 503, 504 are tried again for as long as it takes, 401 and 500 a few
+ * times, and 403 in the 10 s after the server was away, as one that has just begun denies
+ * all until it has read its rules: exponential back-off with jitter, or as Retry-After
+ * says. So an answer may come to a request that was carried out
  * before: names must make that harmless (409). One line is logged when the server goes
  * away and one when it is back.
  */

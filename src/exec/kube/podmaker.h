@@ -33,7 +33,8 @@ struct podmaker {
     /* All ranks are ready; the job is over, as k->fin says. May be NULL. */
     void (*ready) (struct kjob *k);
     void (*ended) (struct kjob *k);
-    /* The Job is being deleted: what else takes its pods away. May be NULL. */
+    /* The Job will be deleted when this was answered: what else takes its pods away. May be
+     * NULL. */
     void (*remove) (struct kjob *k);
 };
 

@@ -139,8 +139,8 @@ static void remove_pods (struct kjob *k)
     char path[1024];
 
     create_pods_path (k, path, sizeof (path));
-    if (!k->left_to_gc && !call_send (k, CALL_DELETE_PODS, 0, "DELETE", path, NULL))
-        k->delete_refused = true;
+    if (!k->left_to_gc) /* else, and if it fails, by the garbage collector */
+        call_send (k, CALL_DELETE_PODS, 0, "DELETE", path, NULL);
 }
 
 const struct podmaker pods_broker = {

@@ -127,6 +127,28 @@ static void clean (char *text)
             *p = ' ';
 }
 
+/* A container could not be started, and cannot be by another node: its image or its
+ * configuration is at fault, unless its runtime went away meanwhile. */
+static bool is_refused (const json_t *ended)
+{
+    static const char *const runtime_words[] = {
+        "context canceled",
+        "deadline exceeded",
+        "ttrpc",
+        "transport",
+        "unavailable",
+        "resource temporarily",
+        "cannot allocate memory",
+        "no space left",
+    };
+    const char *reason = text_of (ended, "reason");
+
+    return (strcmp (reason, "StartError") == 0
+            || strcmp (reason, "ContainerCannotRun") == 0)
+           && !has_word (text_of (ended, "message"), runtime_words,
+                         ARRAY_SIZE (runtime_words));
+}
+
 static void say (struct podview *v, enum pod_trouble trouble, const char *what,
                  const char *more)
 {
@@ -155,8 +177,7 @@ static void read_container (const json_t *status, struct podview *v)
         say (v, v->exit_code == 0 ? POD_FINE : POD_RETRY,
              v->oom ? "killed for want of memory" : what, text_of (ended, "message"));
         v->blame = v->oom ? POD_BLAME_NOBODY : POD_BLAME_NODE;
-        if (strcmp (text_of (ended, "reason"), "StartError") == 0
-            || strcmp (text_of (ended, "reason"), "ContainerCannotRun") == 0) {
+        if (is_refused (ended)) {
             v->trouble = POD_FATAL;
             v->blame = POD_BLAME_NOBODY;
         }
@@ -247,9 +268,7 @@ static void read_installer (const json_t *status, struct podview *v)
     if (json_object_get (state, "waiting")) {
         read_container (status, v);
     } else if (ended && code != 0) {
-        bool fatal = code == INSTALL_REFUSED
-                     || strcmp (text_of (ended, "reason"), "StartError") == 0
-                     || strcmp (text_of (ended, "reason"), "ContainerCannotRun") == 0;
+        bool fatal = code == INSTALL_REFUSED || is_refused (ended);
 
         snprintf (what, sizeof (what), "the container that brings the agent: status %d",
                   code);

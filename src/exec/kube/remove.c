@@ -47,9 +47,6 @@ static void send_deletes (struct kjob *k)
 
     k->delete_sent = true;
     k->delete_refused = false;
-    if (maker_of (k)
-            ->remove) /* pods first: the garbage collector then finds nothing to do */
-        maker_of (k)->remove (k);
     for (uint32_t i = 0; i < KUBE_OWN_KINDS; i++) {
         if (!(k->objects_asked & 1u << made_by[i]) && !k->recovering)
             continue;
@@ -205,6 +202,14 @@ void remove_step (struct kjob *k)
         return;
     if (k->removing_since == 0)
         k->removing_since = now;
+    /* The garbage collector finds nothing to do where the pods are gone before the Job. */
+    if (!k->pods_removed) {
+        k->pods_removed = true;
+        if (maker_of (k)->remove)
+            maker_of (k)->remove (k);
+        if (k->calls)
+            return;
+    }
     if (!k->delete_sent || k->delete_refused) {
         send_deletes (k);
         if (k->calls)

@@ -4,6 +4,7 @@
 #include "kube/client.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -25,6 +26,7 @@ static int port;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char came[4096];   /* the last parts of the paths, in order */
 static int refusals_left; /* so many requests are answered by 429 */
+static int denials_left;  /* ... by 403 */
 static char accepts[512]; /* the last request's Accept header */
 
 static bool read_request (int fd, char *buf, size_t size)
@@ -59,16 +61,18 @@ static void *serve_connection (void *arg)
     static const char fine[] = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
     static const char slower[] = "HTTP/1.1 429 Too Many Requests\r\nRetry-After: 2\r\n"
                                  "Content-Length: 0\r\n\r\n";
+    static const char denied[] = "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n";
     int fd = (int)(intptr_t)arg;
     char req[4096];
 
     while (read_request (fd, req, sizeof (req))) {
         pthread_mutex_lock (&lock);
         bool refused = refusals_left > 0 && refusals_left-- > 0;
-        if (!refused)
+        bool no = !refused && denials_left > 0 && denials_left-- > 0;
+        if (!refused && !no)
             note (req);
         pthread_mutex_unlock (&lock);
-        const char *answer = refused ? slower : fine;
+        const char *answer = refused ? slower : no ? denied : fine;
         if (write (fd, answer, strlen (answer)) < 0)
             break;
     }
@@ -292,6 +296,27 @@ static void test_retry_after (void **state)
     end (k);
 }
 
+/* A server that has just begun denies all until it has read its rules. */
+static void test_denied (void **state)
+{
+    struct kube *k = begin (1000, 1000);
+    const struct error gone = { EIO, "gone" };
+
+    (void)state;
+    denials_left = 1;
+    ask (k, 0, "/known");
+    run_until (1);
+    assert_int_equal (last_status, 403);
+    kube_notice (k, &gone);
+    kube_notice (k, NULL);
+    denials_left = 2;
+    ask (k, 0, "/new");
+    run_until (2);
+    assert_int_equal (last_status, 200);
+    assert_int_equal (denials_left, 0);
+    end (k);
+}
+
 static void test_accept (void **state)
 {
     struct kube *k = begin (1000, 1000);
@@ -311,7 +336,8 @@ int main (void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (test_budget),      cmocka_unit_test (test_rate),
         cmocka_unit_test (test_order),       cmocka_unit_test (test_unsent),
-        cmocka_unit_test (test_retry_after), cmocka_unit_test (test_accept),
+        cmocka_unit_test (test_retry_after), cmocka_unit_test (test_denied),
+        cmocka_unit_test (test_accept),
     };
 
     return cmocka_run_group_tests (tests, setup, NULL);

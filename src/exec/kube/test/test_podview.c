@@ -167,6 +167,10 @@ static void test_installer (void **state)
     v = view_of ("{" META ("0") "," INIT (
         "agent", "{\"terminated\":{\"exitCode\":128,\"reason\":\"StartError\"}}") "}");
     assert_int_equal (v.trouble, POD_FATAL);
+    v = view_of ("{" META ("0") "," INIT (
+        "agent", "{\"terminated\":{\"exitCode\":128,\"reason\":\"StartError\","
+                 "\"message\":\"failed to create shim task: context canceled\"}}") "}");
+    assert_true (v.trouble == POD_RETRY && v.blame == POD_BLAME_NODE);
 
     v = view_of ("{" META ("0") "," INIT (
         "agent",

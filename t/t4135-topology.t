@@ -1,5 +1,5 @@
 #!/bin/sh
-# t4130-topology.t: racks and zones from the labels of nodes on a real API server. Needs root; about a minute.
+# t4135-topology.t: racks and zones from the labels of nodes on a real API server. Needs root; about a minute.
 
 test_description='places of nodes on a real API server
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "broker/nodegroups.h"
 #include "broker/placing.h"
 #include "broker/api.h"
 #include "common/clock.h"
@@ -227,6 +228,8 @@ static void add_plan (json_t *o, struct broker *b, const struct entry *e)
                    < 0
             || planned)
             start = 0;
+        if (!planned)
+            start = MAX (start, nodegroups_not_before (b, e));
     }
     json_object_set_new (o, "not_before", start > 0 ? json_real (start) : json_null ());
     json_object_set_new (o, "blocking_jobs", list);

@@ -1,6 +1,7 @@
 /* broker.c - the parts of fluxqd put together, and taken apart
  */
 #include "broker/broker.h"
+#include "broker/nodegroups.h"
 #include "broker/placing.h"
 
 #include <errno.h>
@@ -105,6 +106,7 @@ static void init_handles (struct broker *b)
     uv_idle_init (b->loop, &b->again);
     uv_async_init (b->loop, &b->wake, journal_ready);
     uv_timer_init (b->loop, &b->wakeup);
+    uv_timer_init (b->loop, &b->groups_timer);
     uv_timer_init (b->loop, &b->sweep);
     uv_timer_init (b->loop, &b->retry);
     uv_timer_init (b->loop, &b->farewell);
@@ -377,7 +379,8 @@ struct broker *broker_create (uv_loop_t *loop, struct config *config, struct err
     init_handles (b);
     if (broker_find_operators (config, &b->operators, &b->noperators, err) < 0
         || find_exec (b, err) < 0 || init_dirs (b, err) < 0 || init_plan (b, err) < 0
-        || init_host (b, err) < 0 || init_journal (b, err) < 0 || nodes_init (b, err) < 0
+        || nodegroups_init (b, err) < 0 || init_host (b, err) < 0
+        || init_journal (b, err) < 0 || nodes_init (b, err) < 0
         || init_queues (b, err) < 0 || broker_reserve_init (b, err) < 0
         || broker_recover (b, err) < 0 || init_exec (b, err) < 0
         || init_http (b, err) < 0) {
@@ -459,6 +462,7 @@ void broker_destroy (struct broker *b)
     topology_release (&b->topology);
     users_destroy (b->users);
     nodes_release (b);
+    nodegroups_release (b);
     suspects_release (b);
     config_destroy (b->config);
     config_destroy (b->first);

@@ -157,7 +157,9 @@ struct broker {
     struct due_heap deadlines;
     struct due_heap placings; /* ends of waits for a place, see placing.c */
     uv_timer_t deadline_timer;
-    struct topology topology; /* levels of the nodes' places */
+    struct topology topology;  /* levels of the nodes' places */
+    struct nodegroups *groups; /* nodes that could be made, see nodegroups.h */
+    uv_timer_t groups_timer;   /* a look at who lacks some */
     bool plan_due;
     bool recovering;    /* until the executor has listed its nodes */
     bool queues_select; /* nodes say whose they are, see queuenodes.c */
@@ -184,8 +186,8 @@ struct broker {
             (uv_handle_t *)&(b)->farewell, (uv_handle_t *)&(b)->priorities,              \
             (uv_handle_t *)&(b)->deps_timer, (uv_handle_t *)&(b)->lookup_timer,          \
             (uv_handle_t *)&(b)->deadline_timer, (uv_handle_t *)&(b)->reserve_timer,     \
-            (uv_handle_t *)&(b)->sigint, (uv_handle_t *)&(b)->sigterm,                   \
-            (uv_handle_t *)&(b)->sighup                                                  \
+            (uv_handle_t *)&(b)->groups_timer, (uv_handle_t *)&(b)->sigint,              \
+            (uv_handle_t *)&(b)->sigterm, (uv_handle_t *)&(b)->sighup                    \
     }
 
 /* -- jobs.c: the table of jobs -- */

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 
+#include "broker/nodegroups.h"
 #include "broker/placing.h"
 #include "broker/reserve.h"
 #include "common/clock.h"
@@ -31,6 +32,8 @@ json_t *broker_foresee (struct broker *b, struct entry *e)
         e->js->reservation ? reserve_find (b, e->js->reservation) : NULL;
     struct matcher *m = in ? realm_matcher (in->realm) : b->matcher;
     int rc = match_earliest (m, req, from, e->js->duration, &start, &r, &why);
+    if (!in && (rc == -ENOENT || rc == -EBUSY))
+        nodegroups_foresee (b, e, req, &why);
     struct rset *now_r = NULL;
     if (rc == 0 && start <= now && match_request_is_elastic (req)
         && match_without_allocating (m, req, now, e->js->duration, &now_r, NULL) == 0) {

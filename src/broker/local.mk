@@ -25,6 +25,7 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/lifecycle.c \
 	src/broker/limit.c \
 	src/broker/moves.c \
+	src/broker/nodegroups.c \
 	src/broker/nodes.c \
 	src/broker/placing.c \
 	src/broker/plan.c \

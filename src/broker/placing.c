@@ -10,6 +10,7 @@
  * ever: then the job is refused, as with any request that can never be served. The time counts
  * from when the job could first start, and not again for a second try.
  */
+#include "broker/nodegroups.h"
 #include "broker/placing.h"
 
 #include <errno.h>
@@ -175,9 +176,7 @@ int placing_check (struct broker *b, const struct entry *e, struct error *err)
 {
     const struct placing *p = e->placing;
 
-    return p && p->close && isinf (p->wait)
-               ? match_satisfiability (b->matcher, p->close, err)
-               : 0;
+    return p && p->close && isinf (p->wait) ? nodegroups_could_run (b, p->close, err) : 0;
 }
 
 void placing_copy (struct entry *to, const struct entry *from)

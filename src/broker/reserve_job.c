@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "broker/nodegroups.h"
 #include "broker/reserve.h"
 #include "common/clock.h"
 #include "common/parse.h"
@@ -171,6 +172,8 @@ bool broker_sched_reason_text (struct broker *b, const struct entry *e, struct s
         add_to_come (r, &why, sb);
         return true;
     }
+    if (is_of_plan (why.code) && nodegroups_add_reason (b, e, sb))
+        return true;
     strbuf_adds (sb, why.text);
     add_too_late (b, e, sb);
     return true;

@@ -19,6 +19,7 @@
 #include <utlist.h>
 
 #include "broker/broker.h"
+#include "broker/nodegroups.h"
 #include "common/clock.h"
 #include "common/io.h"
 #include "common/log.h"
@@ -611,4 +612,5 @@ void exec_host_init (struct broker *b)
     h->note = host_note;
     jobuse_host_init (b);
     nodes_host_init (b);
+    nodegroups_host_init (b);
 }

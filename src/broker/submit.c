@@ -11,6 +11,7 @@
 
 #include "broker/api.h"
 #include "broker/broker.h"
+#include "broker/nodegroups.h"
 #include "broker/placing.h"
 #include "common/clock.h"
 #include "common/log.h"
@@ -168,7 +169,7 @@ static int check (struct submission *s, const char **code, struct error *err)
     *code = "infeasible";
     if (b->recovering || s->allow_infeasible)
         return 0;
-    rc = match_satisfiability (b->matcher, e->req, err);
+    rc = nodegroups_could_run (b, e->req, err);
     if (rc == 0)
         rc = placing_check (b, e, err);
     if (rc < 0 && b->queues_select)

@@ -72,6 +72,30 @@ struct exec_amounts {
     int64_t gpus;
 };
 
+/* Nodes of one kind that do not exist, but could be made: a node group of an autoscaler. */
+#define EXEC_GROUPS_MAX 64
+struct exec_group {
+    const char *name;
+    struct machine_node_spec node; /* each of them; its name is NULL */
+    uint32_t possible;             /* so many could still be made */
+    double delay;                  /* seconds until one is there, about; >= 0 */
+};
+
+/* Nodes of a group that a job which waits lacks, and which are to be made for it. */
+struct exec_need {
+    uint64_t job;
+    size_t group; /* index in what host->groups() was told last */
+    uint32_t nodes;
+    uint32_t cores, gpus; /* of each the job would take so much, at most */
+    int64_t memory_mib;
+};
+
+#define EXEC_NEED_TEXT 320
+struct exec_need_state {
+    double asked; /* unix time at which somebody was asked for them, 0: nobody is */
+    char text[EXEC_NEED_TEXT]; /* what is heard of it: one line, or "" */
+};
+
 /* A job as executors see it. Owned by the broker, stays valid from start()/recover()
  * until cleaned() has returned. */
 struct exec_job {
@@ -117,6 +141,9 @@ struct exec_host { /* how the executor tells the broker; arg first */
     /* The administrator's own program says that something is wrong with it: it takes no
      * more jobs until an operator says so. */
     void (*node_failed) (void *arg, const char *name, const char *reason);
+    /* All kinds of nodes that could be made: before nodes_complete(), and when that changes. At
+     * most EXEC_GROUPS_MAX; the list stays valid until the next call, or destroy(). */
+    void (*groups) (void *arg, const struct exec_group *list, size_t n);
     void (*nodes_complete) (
         void *arg); /* the first full list was reported: recovery may begin */
     /* jobs */
@@ -188,6 +215,13 @@ struct exec_ops {
     void (*cleanup) (struct exec *x, struct exec_job *job);
     /* Remove whatever carries our mark and belongs to none of these jobs (sorted ids). */
     void (*sweep) (struct exec *x, const uint64_t *live, size_t nlive);
+    /* All that jobs lack now and that could be made, in the order of the queue: what is new in
+     * the list is to be asked for, what is not in it any more is not. A job that is started
+     * meanwhile lacks nothing. NULL: it never told of groups. */
+    void (*needs) (struct exec *x, const struct exec_need *list, size_t n);
+    /* How it stands with one that was told last. */
+    void (*need_state) (struct exec *x, uint64_t job, size_t group,
+                        struct exec_need_state *ret);
     /* For people: what this node has in all, and what others use of it, before it is rounded
      * to what is offered. 0 or -ENOENT. NULL: whole cores and MiB are all there is. */
     int (*amounts) (struct exec *x, const char *node, struct exec_amounts *ret_all,

@@ -316,6 +316,18 @@ int sched_ripen (struct sched *s, double now)
     return 0;
 }
 
+size_t sched_front (const struct sched *s, struct sched_front *list, size_t room)
+{
+    const struct order_link *link = order_first (&s->order);
+    size_t n = 0;
+
+    for (; link && n < room; link = order_after (&s->order, &link->key, INFINITY)) {
+        const struct pending *p = CONTAINER_OF (link, struct pending, rank);
+        list[n++] = (struct sched_front){ p->id, p->req, p->duration };
+    }
+    return n;
+}
+
 size_t sched_pending (const struct sched *s)
 {
     return HASH_COUNT (s->by_id);

@@ -126,6 +126,13 @@ const char *sched_reason_name (const struct sched *s, uint64_t id);
  * stopped, or nobody can tell (nodes are down, or it waits for jobs without limit); -ENOMEM. Costs a match. */
 int sched_estimate (struct sched *s, uint64_t id, double now, double *start,
                     bool *planned);
+/* The first ones in the order, which wait for a place: at most `room`; their number. O(room log n). */
+struct sched_front {
+    uint64_t id;
+    const struct match_request *req; /* as it is queued */
+    double duration;
+};
+size_t sched_front (const struct sched *s, struct sched_front *list, size_t room);
 size_t sched_pending (const struct sched *s);
 /* Matches so far: what a pass costs. */
 uint64_t sched_tries (const struct sched *s);

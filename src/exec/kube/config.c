@@ -14,7 +14,7 @@
 #define NUMBER_MAX 100000
 #define SWEEP_INTERVAL 300.0
 
-enum kind { TEXT, CHOICE, BOOL, DURATION, NUMBER, TEXTS, TOPOLOGY };
+enum kind { TEXT, CHOICE, BOOL, DURATION, NUMBER, TEXTS, TOPOLOGY, GROUPS };
 
 static const struct key {
     const char *name;
@@ -33,6 +33,7 @@ static const struct key {
       "Always|IfNotPresent|Never" },
     { "notice-taints", TEXTS, offsetof (struct kube_config, notice_taints), NULL },
     { "topology", TOPOLOGY, offsetof (struct kube_config, topology), NULL },
+    { "node-groups", GROUPS, 0, NULL }, /* read last, see kube_config_read() */
     { "gpu-resource", TEXT, offsetof (struct kube_config, gpu_resource), NULL },
     { "cluster-domain", TEXT, offsetof (struct kube_config, cluster_domain), NULL },
     { "grace", DURATION, offsetof (struct kube_config, grace), NULL },
@@ -148,6 +149,8 @@ static int read_key (const struct yaml_doc *doc, json_t *config, const struct ke
         return read_texts (doc, config, k, v, field, err);
     case TOPOLOGY:
         return topology_read (doc, config, "kube", TOPOLOGY_LABELS, field, err);
+    case GROUPS:
+        return 0;
     }
     return 0;
 }
@@ -237,6 +240,8 @@ int kube_config_read (const struct yaml_doc *doc, json_t *config, struct kube_co
     }
     if (rc == 0)
         rc = check_delivery (doc, config, ret, err);
+    if (rc == 0)
+        rc = groupconfig_read (doc, config, ret->gpu_resource, &ret->groups, err);
     if (rc < 0)
         kube_config_release (ret);
     return rc;
@@ -257,5 +262,6 @@ void kube_config_release (struct kube_config *c)
     json_decref (c->notice_taints);
     json_decref (c->pod_defaults);
     topology_release (&c->topology);
+    groupconfig_release (&c->groups);
     memset (c, 0, sizeof (*c));
 }

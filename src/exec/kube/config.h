@@ -8,6 +8,7 @@
 
 #include "common/json.h"
 #include "common/yaml.h"
+#include "exec/kube/groupconfig.h"
 #include "exec/topology.h"
 
 struct kube_config {
@@ -18,8 +19,9 @@ struct kube_config {
     char *agent_image;          /* the agent is in it; NULL: it comes by a ConfigMap */
     char *pull_policy;          /* or NULL: Kubernetes' own default */
     char *gpu_resource;
-    struct topology topology; /* levels by node labels */
-    char *cluster_domain;     /* of the cluster's DNS */
+    struct topology topology;   /* levels by node labels */
+    struct groupconfigs groups; /* nodes that could be made */
+    char *cluster_domain;       /* of the cluster's DNS */
     json_t *notice_taints; /* array of strings: keys of taints that say a node will go */
     json_t *pod_defaults;  /* of queues that say nothing else, see exec/podset.h */
     double grace;          /* seconds that a job's node may be not ready */

@@ -1,4 +1,5 @@
 /* create.c - a job's objects: requests and what their answers mean (see private.h) */
+#include "exec/kube/needs.h"
 #include "exec/kube/podmaker.h"
 
 #include <errno.h>
@@ -114,12 +115,25 @@ static void make (struct kjob *k, enum call_kind kind, const char *group,
         job_start_failed (k, true, "out of memory");
 }
 
+/* Of a job for which nodes were made; else NULL. */
+static json_t *consumes (const struct kjob *k)
+{
+    char name[NEED_NAME_MAX];
+    const struct groupconfig *g = needs_request (k->x, k->id, name);
+
+    return g ? json_pack ("{s:s s:s}", NEED_CONSUMES, name, NEED_CLASS,
+                          g->provision_class)
+             : NULL;
+}
+
 void create_job (struct kjob *k)
 {
     k->maker = podmaker_choose (k);
     if (k->maker) {
         struct object_source src = create_source (k);
+        autojson json_t *annotations = consumes (k);
 
+        src.annotations = annotations;
         make (k, CALL_MAKE_JOB, PATH_BATCH, "jobs", object_job (&src));
     } else
         k->objects_asked &= ~(1u << CALL_MAKE_JOB); /* comes back when that is known */

@@ -1,5 +1,7 @@
 /* inventory.c - nodes and pods of the cluster, and what others use of it (see private.h)
  */
+#include "exec/kube/groups.h"
+#include "exec/kube/needs.h"
 #include "exec/kube/private.h"
 
 #include <errno.h>
@@ -109,12 +111,7 @@ static void tell_node (struct exec *x, struct knode *n)
 
 static void node_free (struct knode *n)
 {
-    for (size_t i = 0; n->properties && n->properties[i]; i++)
-        free (n->properties[i]);
-    free (n->properties);
-    free (n->places);
-    json_decref (n->about);
-    free (n->name);
+    node_release (n);
     free (n);
 }
 
@@ -137,6 +134,7 @@ void inventory_flush (struct exec *x)
     struct knode *n;
 
     LL_SORT2 (x->changed_nodes, by_name, next_changed);
+    groups_tell (x);
     while ((n = x->changed_nodes)) {
         x->changed_nodes = n->next_changed;
         n->queued = false;
@@ -196,6 +194,7 @@ static void on_node_changed (json_t *node, bool is_new, void *arg)
     had_notice = n->notice;
     if (node_read (x, n, node) == 0)
         node_queue (x, n);
+    groups_see (x, n, node);
     if (n->notice && !had_notice)
         tell_notice (x, n);
     json_decref (n->about);
@@ -210,6 +209,7 @@ void inventory_queues_changed (struct exec *x)
         if (n->about && node_read (x, n, n->about) == 0)
             node_queue (x, n);
     }
+    groups_queues_changed (x);
 }
 
 static void on_node_deleted (const char *ns, const char *name, json_t *node, void *arg)
@@ -224,6 +224,7 @@ static void on_node_deleted (const char *ns, const char *name, json_t *node, voi
         return;
     n->offered = n->notice = false;
     n->gone = true;
+    groups_lose (x, n);
     json_decref (n->about);
     n->about = NULL;
     if (n->down_since == 0)
@@ -398,6 +399,7 @@ static void on_pod_changed (json_t *pod, bool is_new, void *arg)
     if (is_new)
         pod_set_owner (x, p, json_object_get (meta, "labels"));
     pod_count (x, p);
+    needs_see_pod (x, pod);
     look_at_epilog (x, p);
     if (p->job) {
         losses_see (p->job, p);
@@ -419,6 +421,7 @@ static void on_pod_deleted (const char *ns, const char *name, json_t *pod, void 
     struct kpod *p;
 
     (void)pod;
+    needs_lose_pod (x, ns, name);
     snprintf (key, sizeof (key), "%s/%s", ns, name);
     HASH_FIND_STR (x->pods, key, p);
     if (!p)

@@ -1,4 +1,5 @@
 /* job.c - a job's life, phase by phase (see private.h) */
+#include "exec/kube/needs.h"
 #include "exec/kube/podmaker.h"
 
 #include <errno.h>
@@ -171,6 +172,8 @@ static void step_create (struct kjob *k)
             return;
     }
     if (!k->uid[0]) {
+        if (!needs_settled (k->x, k->id))
+            return;
         if (!(k->objects_asked & 1u << CALL_MAKE_JOB))
             create_job (k);
         if (k->get_again > 0 && clock_mono () >= k->get_again) {

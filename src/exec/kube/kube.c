@@ -9,7 +9,9 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "exec/kube/groups.h"
 #include "exec/kube/lease.h"
+#include "exec/kube/needs.h"
 #include "exec/kube/podspec.h"
 #include "exec/podset.h"
 
@@ -46,6 +48,7 @@ static void on_tick (uv_timer_t *timer)
     }
     agentmap_tick (x, clock_mono ());
     sweep_tick (x, clock_mono ());
+    needs_tick (x);
 }
 
 /* ---- create and destroy ---- */
@@ -135,6 +138,7 @@ static void kube_exec_destroy (struct exec *x)
     sweep_cancel (x);
     pulls_cancel (x);
     podmaker_cancel (x);
+    needs_stop (x);
     say_farewell (x);
     HASH_ITER (hh, x->jobs, k, tmp) {
         calls_cancel (k);
@@ -145,6 +149,7 @@ static void kube_exec_destroy (struct exec *x)
             job_free (k);
     }
     inventory_stop (x);
+    groups_stop (x);
     exec_try_free (x);
 }
 
@@ -200,7 +205,10 @@ static int kube_exec_create (const struct exec_host *host, const struct yaml_doc
     x->soon.data = x->tick.data = x;
     x->open_handles = 2;
     uv_timer_start (&x->tick, on_tick, TICK_MS, TICK_MS);
-    rc = inventory_start (x, err);
+    rc = groups_start (x) < 0 ? error_set (err, ENOMEM, "out of memory")
+                              : needs_start (x, err);
+    if (rc == 0)
+        rc = inventory_start (x, err);
     if (rc < 0) {
         kube_exec_destroy (x);
         return rc;
@@ -280,6 +288,7 @@ static void kube_exec_start (struct exec *x, struct exec_job *job)
 {
     if (!job->aux && !kjob_create (x, job, false))
         log_error ("job %ju: out of memory", (uintmax_t)job->id);
+    needs_started (x, job->id);
 }
 
 static void kube_exec_recover (struct exec *x, struct exec_job *job)
@@ -380,6 +389,17 @@ static int kube_exec_amounts (struct exec *x, const char *node,
     return inventory_amounts (x, node, ret_all, ret_foreign);
 }
 
+static void kube_exec_needs (struct exec *x, const struct exec_need *list, size_t n)
+{
+    needs_told (x, list, n);
+}
+
+static void kube_exec_need_state (struct exec *x, uint64_t job, size_t group,
+                                  struct exec_need_state *ret)
+{
+    needs_state (x, job, group, ret);
+}
+
 static int kube_exec_claim (const struct exec_host *host, const struct yaml_doc *doc,
                             json_t *config, struct exec_claim **ret, struct error *err)
 {
@@ -411,4 +431,6 @@ const struct exec_ops exec_kube = {
     .cleanup = kube_exec_cleanup,
     .sweep = kube_exec_sweep,
     .amounts = kube_exec_amounts,
+    .needs = kube_exec_needs,
+    .need_state = kube_exec_need_state,
 };

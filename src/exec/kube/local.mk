@@ -4,6 +4,8 @@ src_exec_libexec_a_SOURCES += \
 	src/exec/kube/agentmap.c \
 	src/exec/kube/config.c \
 	src/exec/kube/create.c \
+	src/exec/kube/groupconfig.c \
+	src/exec/kube/groups.c \
 	src/exec/kube/inputfiles.c \
 	src/exec/kube/inventory.c \
 	src/exec/kube/job.c \
@@ -11,6 +13,10 @@ src_exec_libexec_a_SOURCES += \
 	src/exec/kube/kube.c \
 	src/exec/kube/lease.c \
 	src/exec/kube/losses.c \
+	src/exec/kube/needmake.c \
+	src/exec/kube/needobject.c \
+	src/exec/kube/needs.c \
+	src/exec/kube/needseen.c \
 	src/exec/kube/nodeinfo.c \
 	src/exec/kube/objects.c \
 	src/exec/kube/output.c \
@@ -40,6 +46,7 @@ EXEC_KUBE_TESTS = \
 	src/exec/test/test_podset \
 	src/exec/test/test_startclock \
 	src/exec/kube/test/test_lease \
+	src/exec/kube/test/test_needs \
 	src/exec/kube/test/test_objects \
 	src/exec/kube/test/test_output \
 	src/exec/kube/test/test_podmaker \
@@ -54,6 +61,7 @@ src_exec_test_test_mounts_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_test_test_podset_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_test_test_startclock_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_lease_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
+src_exec_kube_test_test_needs_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_objects_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_output_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_podmaker_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)

@@ -136,6 +136,16 @@ static void read_state (struct exec *x, struct knode *n, const json_t *node)
     }
 }
 
+void node_release (struct knode *n)
+{
+    for (size_t i = 0; n->properties && n->properties[i]; i++)
+        free (n->properties[i]);
+    free (n->properties);
+    free (n->places);
+    json_decref (n->about);
+    free (n->name);
+}
+
 int node_read (struct exec *x, struct knode *n, const json_t *node)
 {
     read_size (x, n, node);

@@ -393,12 +393,12 @@ json_t *object_job (const struct object_source *src)
     const struct exec_job *job = src->job;
     int ranks = (int)job->r->nranks;
     json_t *spec = json_pack (
-        "{s:s s:i s:i s:i s:s s:i s:{s:[{s:s s:[{s:s s:s}]}]} s:{s:{s:o} s:o}}",
+        "{s:s s:i s:i s:i s:s s:i s:{s:[{s:s s:[{s:s s:s}]}]} s:{s:{s:o s:O*} s:o}}",
         "completionMode", "Indexed", "completions", ranks, "parallelism", ranks,
         "backoffLimit", 0, "podReplacementPolicy", "Failed", "ttlSecondsAfterFinished",
         TTL_SECONDS, "podFailurePolicy", "rules", "action", "FailJob", "onPodConditions",
         "type", "DisruptionTarget", "status", "True", "template", "metadata", "labels",
-        labels (src), "spec", pod_spec (src));
+        labels (src), "annotations", src->annotations, "spec", pod_spec (src));
 
     if (spec && src->managed_by)
         json_object_set_new (spec, "managedBy", json_string (src->managed_by));

@@ -51,6 +51,7 @@ struct object_source {
     const struct inputfiles *inputs;         /* for the tasks to read, or NULL */
     const char *directory;                /* made empty in the pods, for files; or NULL */
     const struct strbuf *prolog, *epilog; /* their texts, for the ConfigMap; or NULL */
+    json_t *annotations;                  /* of the pods, or NULL */
     const char *managed_by; /* who makes the Job's pods; NULL: the Job controller */
 };
 

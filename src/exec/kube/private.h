@@ -12,6 +12,8 @@
  *     losses.c     a rank of a running job is lost: why
  *     run.c        the line to rank 0, output to disk    output.c writes, in a worker
  *     remove.c     what is taken away again
+ *     groups.c     nodes that could be made (groupconfig.h)
+ *     needs.c      nodes that waiting jobs lack are asked for (needobject.h)
  *     sweep.c      what belongs to no job goes
  *     lease.c      one broker at a time for a cluster id
  *     agentmap.c   the ConfigMap that carries the agent, where no image does
@@ -75,7 +77,9 @@ struct knode {
     int64_t told_memory_mib;
     unsigned npods;
     uint64_t told_fingerprint;
-    bool queued; /* in x->changed_nodes */
+    int group;      /* it counts as one of that group (its number + 1); 0: of none */
+    bool was_ready; /* at some time since it is there */
+    bool queued;    /* in x->changed_nodes */
     struct knode *next_changed;
     UT_hash_handle hh;
 };
@@ -255,6 +259,8 @@ struct exec {
     size_t nlive;
     double sweep_next; /* clock_mono() */
     struct pods_rights pods_rights;
+    struct kgroups *groups; /* groups.h; or NULL: none are configured */
+    struct kneeds *needs;   /* needs.h; likewise */
 };
 
 /* inventory.c */
@@ -272,6 +278,7 @@ int inventory_amounts (const struct exec *x, const char *node, struct exec_amoun
 
 /* nodeinfo.c: of a v1 Node. 0 or -ENOMEM. */
 int node_read (struct exec *x, struct knode *n, const json_t *node);
+void node_release (struct knode *n); /* what it holds */
 
 /* job.c */
 struct kjob *kjob_create (struct exec *x, struct exec_job *job, bool recovering);

@@ -5,6 +5,7 @@
  * kept us from taking away. Nothing else: the label of this broker's cluster-id and that of
  * fluxq, a job's id and attempt in its labels, and the name that goes with these.
  */
+#include "exec/kube/needs.h"
 #include "exec/kube/private.h"
 
 #include <stdlib.h>
@@ -180,6 +181,7 @@ static void sweep_start (struct exec *x)
         return;
     s->x = x;
     x->sweep = s;
+    needs_sweep (x);
     for (size_t i = 0; i < KUBE_KINDS; i++) {
         snprintf (path, sizeof (path),
                   "%s%s/%s?labelSelector=app.kubernetes.io%%2Fmanaged-by%%3Dfluxq%%2C"

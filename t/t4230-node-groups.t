@@ -1,0 +1,209 @@
+#!/bin/sh
+# t4230-node-groups.t: nodes that do not exist yet, and jobs that wait for them. Needs root; about 3 minutes.
+
+test_description='nodes that could be made: kube.node-groups and an autoscaler (t/helper/autoscaler.py stands in for one)
+
+A job that is refused although its nodes could be made, that asks for more or less than it lacks, for what
+another asks for, above the maximum, or for ever after it was cancelled would fail this; so would one that
+does not say what it waits for, or whose nodes are there and which does not run.
+'
+. "$(dirname "$0")/lib.sh"
+. "$FLUXQ_SOURCE_DIR/t/kube.sh"
+CLUSTER_ID=t4230
+AUTOSCALER=$FLUXQ_SOURCE_DIR/t/helper/autoscaler.py
+
+autoscaler()
+{
+    timeout 250 "$AUTOSCALER" "$KUBE" "$@"
+}
+
+# Nodes 3 and 4 are those of rack r2.
+power_off() # I
+{
+    "$KUBE/node" stop "$1" && k delete node "node$1"
+}
+
+nodes_are() # NAMES: those of the broker
+{
+    fluxq-info --json | jq -r '[.nodes[].name] | sort | join(" ")' >nodes && [ "$(cat nodes)" = "$1" ]
+}
+
+waits_for() # ID PATTERN: its reason
+{
+    job_field "$1" reason_text >reason && grep -q -e "$2" reason
+}
+
+asked() # ID N: exactly one request, of that job and for so many nodes
+{
+    autoscaler requests >requests && [ "$(wc -l <requests)" = 1 ] &&
+        grep -q "^fluxq-need-$CLUSTER_ID-$1-r2-[0-9]* $2$" requests
+}
+
+nobody_asks()
+{
+    k get provisioningrequests,podtemplates,pods -l "fluxq.io/cluster=$CLUSTER_ID,fluxq.io/need" -o name >left &&
+        ! [ -s left ]
+}
+
+answer() # ID TYPE MESSAGE
+{
+    autoscaler requests | sed -n "s/^\(fluxq-need-$CLUSTER_ID-$1-[^ ]*\) .*/\1/p" >name &&
+        autoscaler answer "$(cat name)" "$2" "$3"
+}
+
+# group_config [LINE...]: of the group, instead of provision: request
+group_config()
+{
+    write_config "$configs/fluxq.kubeconfig" "start-backoff: 1s" "  sweep-interval: 3s"
+    cat >>kube.yaml <<END
+  node-groups:
+  - {name: r2, max: 2, labels: {fluxq.io/rack: r2}, cpu: 4, memory: 6Gi, delay: 5s, ${1:-provision: request}}
+END
+}
+
+own_cluster --nodes 4
+
+test_expect_success 'two nodes are off; there is a type for requests' '
+    power_off 3 && power_off 4 && k create -f "$KUBE/lib/provisioningrequest.yaml" &&
+    k create -f "$FLUXQ_SOURCE_DIR/etc/kubernetes/rbac-node-groups.yaml" &&
+    k wait --for=condition=Established --timeout=30s crd/provisioningrequests.autoscaling.x-k8s.io
+'
+
+# ---- refused, accepted ----
+
+test_expect_success 'without groups a job for more nodes than there are is refused' '
+    write_config "$configs/fluxq.kubeconfig" "start-backoff: 1s" &&
+    start_broker --kube --config "$HERE/kube.yaml" && wait_until 30 nodes_are "node1 node2" &&
+    test_must_fail fluxq-submit -N 3 -c 3 -- true 2>err && grep "3 nodes" err && stop_broker
+'
+
+test_expect_success 'with one it could run: when, is told who asks' '
+    group_config && start_broker --kube --config "$HERE/kube.yaml" && wait_until 30 nodes_are "node1 node2" &&
+    { fluxq-submit --test-only -N 4 -c 3 -- true >test 2>&1 || :; } && cat test &&
+    grep "needs 2 nodes of group r2 that would have to be made: not before 20" test && nobody_asks
+'
+
+test_expect_success 'it is accepted, says what it waits for, and asks for that' '
+    id=$(fluxq-submit -N 3 -c 3 -o three.out -- sh -c "echo \$SLURM_JOB_NUM_NODES") && wait_until 30 asked $id 1 &&
+    waits_for $id "waits for 1 node of group r2 to be made (asked for at 20.*); not before 20" &&
+    fluxq-queue --why >why && grep "1 node of group r2" why
+'
+
+test_expect_success 'the request asks for what the job would take there, and has no owner' '
+    autoscaler requests >requests && read name count <requests &&
+    k get podtemplate $name -o json >template.json &&
+    jq -e ".template.spec | .containers[0].resources.requests.cpu == \"3\" and .nodeSelector == {\"fluxq.io/rack\": \"r2\"}" template.json &&
+    k get provisioningrequest $name -o json >request.json &&
+    jq -e "(.metadata.ownerReferences | not) and .spec.provisioningClassName == \"best-effort-atomic-scale-up.autoscaling.x-k8s.io\"" request.json
+'
+
+test_expect_success 'more than could ever be is refused still' '
+    test_must_fail fluxq-submit -N 5 -c 3 -- true 2>err && grep "could be made" err
+'
+
+test_expect_success 'jobs behind it: asked for is what is left, never above the maximum' '
+    second=$(fluxq-submit -N 2 -c 3 --exclusive -- true) && third=$(fluxq-submit -N 4 -c 4 -- true) &&
+    wait_job_state $second COMPLETED 90 &&
+    asked $id 1 && ! waits_for $third "of group"
+'
+
+# ---- failed ----
+
+test_expect_success 'the autoscaler fails: that is told, and asked again after a while' '
+    answer $id Failed "no quota in this zone" &&
+    wait_until 20 waits_for $id "the autoscaler has failed: no quota in this zone" &&
+    wait_until 60 asked $id 1 && ! grep -q -e "-r2-0 " requests
+'
+
+test_expect_success 'words of the autoscaler are one line of printable characters' '
+    answer $id Accepted "$(printf "one\ntwo \033[31mred")" &&
+    wait_until 20 waits_for $id "has accepted it: one?two ?\[31mred"
+'
+
+# ---- made ----
+
+test_expect_success 'cancelled: the third asks, which was behind it' '
+    fluxq-cancel $id && wait_until 30 asked $third 2 && fluxq-cancel $third && wait_until 30 nobody_asks
+'
+
+test_expect_success 'the node is made: the job runs there, and nothing is left' '
+    id=$(fluxq-submit -N 3 -c 3 -o three.out -- sh -c "echo \$SLURM_JOB_NUM_NODES") && wait_until 30 asked $id 1 &&
+    answer $id Provisioned "in a moment" && wait_until 20 waits_for $id "has made them: in a moment" &&
+    autoscaler make fluxq.io/rack=r2 1 &&
+    wait_job_state $id COMPLETED 120 && job_field $id nodelist | grep "3" && [ "$(sort -u three.out)" = 3 ] &&
+    wait_until 30 nobody_asks
+'
+
+test_expect_success 'one of two is there: no more than one is asked for' '
+    id=$(fluxq-submit -N 4 -c 3 -- true) && wait_until 30 asked $id 1 && fluxq-cancel $id && wait_until 30 nobody_asks
+'
+
+# ---- restarts ----
+
+test_expect_success 'the broker is killed: the one after it takes the request over' '
+    id=$(fluxq-submit -N 4 -c 3 -- true) && wait_until 30 asked $id 1 && cp requests before &&
+    kill_broker && start_broker --kube --config "$HERE/kube.yaml" &&
+    wait_until 60 waits_for $id "asked for at" && asked $id 1 && cmp requests before
+'
+
+test_expect_success 'somebody removes it: it is made anew' '
+    k delete provisioningrequest --all && wait_until 60 asked $id 1
+'
+
+# look_alike JOB: not ours, though it looks so
+look_alike()
+{
+    k get provisioningrequest -l "fluxq.io/job-id=$id" -o json |
+        jq ".items[0] | .metadata |= {name: \"somebodys\", labels: .labels} | del(.status)" | k create -f -
+}
+
+test_expect_success 'killed with it, and nobody wants it: it goes; what only looks so stays' '
+    look_alike && fluxq-cancel $id && kill_broker && start_broker --kube --config "$HERE/kube.yaml" &&
+    wait_job_state $id CANCELLED 30 && gone() {
+        k get provisioningrequests,podtemplates -o name >left &&
+            [ "$(grep -v kube-root left)" = provisioningrequest.autoscaling.x-k8s.io/somebodys ]
+    } && wait_until 60 gone && k delete provisioningrequest somebodys && stop_broker
+'
+
+# ---- pods ----
+
+pods_are() # ID N
+{
+    autoscaler pods >pods && [ "$(wc -l <pods)" = "$2" ] &&
+        [ "$(grep -c "^fluxq-need-$CLUSTER_ID-$1-r2-[0-9]*-[0-9]* fluxq.io/rack=r2$" pods)" = "$2" ]
+}
+
+test_expect_success 'by pods: as many as nodes are lacking, unschedulable, and gone when it is cancelled' '
+    power_off 3 && group_config "provision: pods" && start_broker --kube --config "$HERE/kube.yaml" &&
+    wait_until 30 nodes_are "node1 node2" && id=$(fluxq-submit -N 4 -c 3 -- true) &&
+    wait_until 30 pods_are $id 2 && waits_for $id "waits for 2 nodes of group r2" &&
+    fluxq-cancel $id && wait_until 30 nobody_asks
+'
+
+test_expect_success 'they never run, and are gone before the pods of the job come' '
+    id=$(fluxq-submit -N 3 -c 3 -o pods.out -- sh -c "echo \$SLURM_JOB_NUM_NODES") && wait_until 30 pods_are $id 1 &&
+    autoscaler make fluxq.io/rack=r2 1 && wait_job_state $id COMPLETED 120 && [ "$(sort -u pods.out)" = 3 ] &&
+    wait_until 30 nobody_asks && stop_broker
+'
+
+# ---- none, and without the rights ----
+
+test_expect_success 'by nobody: it waits, and says so' '
+    power_off 3 && group_config "provision: none" && start_broker --kube --config "$HERE/kube.yaml" &&
+    wait_until 30 nodes_are "node1 node2" && id=$(fluxq-submit -N 3 -c 3 -- true) &&
+    wait_until 20 waits_for $id "waits for 1 node of group r2 to be made (nobody is asked" && nobody_asks &&
+    autoscaler make fluxq.io/rack=r2 1 && wait_job_state $id COMPLETED 120 && stop_broker
+'
+
+test_expect_success 'without the right to it: that is told' '
+    k delete rolebinding fluxq-provisioner && power_off 3 && group_config "provision: pods" &&
+    start_broker --kube --config "$HERE/kube.yaml" && wait_until 30 nodes_are "node1 node2" &&
+    id=$(fluxq-submit -N 3 -c 3 -- true) && wait_until 30 waits_for $id "cannot be asked for: .*forbidden" &&
+    fluxq-cancel $id && wait_until 30 nobody_asks
+'
+
+test_expect_success 'nothing is left' '
+    wait_until 60 no_jobs_of_ours && stop_broker && nothing_of_ours
+'
+
+test_done

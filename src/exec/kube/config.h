@@ -18,6 +18,7 @@ struct kube_config {
     char *agent_image;          /* the agent is in it; NULL: it comes by a ConfigMap */
     char *pull_policy;          /* or NULL: Kubernetes' own default */
     char *gpu_resource;
+    json_t *gres;             /* short names of resources, see gres.h; or NULL */
     struct topology topology; /* levels by node labels */
     char *cluster_domain;     /* of the cluster's DNS */
     json_t *notice_taints; /* array of strings: keys of taints that say a node will go */

@@ -380,6 +380,11 @@ static int kube_exec_amounts (struct exec *x, const char *node,
     return inventory_amounts (x, node, ret_all, ret_foreign);
 }
 
+static const char *kube_exec_resource (const struct exec *x, const char *type)
+{
+    return kube_gres_name (x->cfg.gres, x->cfg.gpu_resource, type);
+}
+
 static int kube_exec_claim (const struct exec_host *host, const struct yaml_doc *doc,
                             json_t *config, struct exec_claim **ret, struct error *err)
 {
@@ -411,4 +416,5 @@ const struct exec_ops exec_kube = {
     .cleanup = kube_exec_cleanup,
     .sweep = kube_exec_sweep,
     .amounts = kube_exec_amounts,
+    .resource = kube_exec_resource,
 };

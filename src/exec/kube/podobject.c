@@ -83,6 +83,12 @@ static int set_amounts (json_t *container, const struct pod_request *ask, const 
         rc |= set_amount (container, "requests", gpu, text);
         rc |= set_amount (container, "limits", gpu, text);
     }
+    for (size_t i = 0; ask->gres && i < ask->gres->n; i++) {
+        const struct gres *x = &ask->gres->v[i];
+        snprintf (text, sizeof (text), "%jd", (intmax_t)x->count);
+        rc |= set_amount (container, "requests", x->name, text);
+        rc |= set_amount (container, "limits", x->name, text);
+    }
     return rc;
 }
 

@@ -121,28 +121,52 @@ int kube_gres_of_pod (const json_t *pod, const char *gpu_resource, struct gres_l
     return rc;
 }
 
-/* -- what pods ask for -- */
-
-static int ask (const char *name, int64_t count, json_t *requests, json_t *limits)
+int kube_gres_beyond (const struct gres_list *pod, const struct gres_list *given,
+                      struct gres_list *ret)
 {
-    char text[32];
+    int rc = gres_copy (ret, pod);
 
-    snprintf (text, sizeof (text), "%jd", (intmax_t)count);
-    return json_object_set_new (requests, name, json_string (text))
-           | json_object_set_new (limits, name, json_string (text));
+    return rc < 0 ? rc : gres_add (ret, given, -1);
 }
 
-int kube_gres_ask_least (const struct rset *r, json_t *requests, json_t *limits)
+/* -- what pods ask for -- */
+
+int kube_gres_raise (json_t *amounts, const char *name, int64_t count)
+{
+    int64_t has = 0;
+    char text[32];
+
+    quantity_value (json_string_value (json_object_get (amounts, name)), &has);
+    if (has >= count)
+        return 0;
+    snprintf (text, sizeof (text), "%jd", (intmax_t)count);
+    return json_object_set_new (amounts, name, json_string (text));
+}
+
+static bool names (const struct jobspec_resource *list, size_t n, const char *type)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp (list[i].type, type) || names (list[i].with, list[i].nwith, type))
+            return true;
+    return false;
+}
+
+int kube_gres_ask_least (const struct jobspec *js, const struct rset *r, json_t *requests,
+                         json_t *limits)
 {
     const struct gres_list *first = &r->ranks[0].gres;
     int rc = 0;
 
     for (size_t i = 0; i < first->n; i++) {
+        const char *name = first->v[i].name;
         int64_t least = first->v[i].count;
+        if (!names (js->resources, js->nresources, name))
+            continue;
         for (size_t k = 1; k < r->nranks; k++)
-            least = MIN (least, gres_get (&r->ranks[k].gres, first->v[i].name));
+            least = MIN (least, gres_get (&r->ranks[k].gres, name));
         if (least > 0)
-            rc |= ask (first->v[i].name, least, requests, limits);
+            rc |= kube_gres_raise (requests, name, least)
+                  | kube_gres_raise (limits, name, least);
     }
     return rc;
 }

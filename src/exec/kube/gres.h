@@ -15,6 +15,7 @@
 
 #include "common/gres.h"
 #include "common/yaml.h"
+#include "jobspec/jobspec.h"
 #include "match/rset.h"
 
 /* Key "gres" of kube: *ret, a new reference, is an object of names and resources. 0 or -EINVAL
@@ -31,7 +32,16 @@ int kube_gres_of_node (const json_t *allocatable, const char *gpu_resource,
                        struct gres_list *ret);
 /* What the scheduler counts for the pod, see podsize.h. Likewise. */
 int kube_gres_of_pod (const json_t *pod, const char *gpu_resource, struct gres_list *ret);
-/* Into a container's requests and limits what each rank has at least. 0 or -1. */
-int kube_gres_ask_least (const struct rset *r, json_t *requests, json_t *limits);
+/* What of that is more than was given: a queue may have its pods ask for resources of their
+ * own. Likewise. */
+int kube_gres_beyond (const struct gres_list *pod, const struct gres_list *given,
+                      struct gres_list *ret);
+/* A container's requests or limits have so much of it, or more. 0 or -1. */
+int kube_gres_raise (json_t *amounts, const char *name, int64_t count);
+/* The same, in both, of what each rank has at least: of those that the job names, as a whole node
+ * comes with all there are, and some are of no use to who did not ask (an address, a device that
+ * is shared). */
+int kube_gres_ask_least (const struct jobspec *js, const struct rset *r, json_t *requests,
+                         json_t *limits);
 
 #endif

@@ -259,22 +259,50 @@ static void pod_add (struct exec *x, struct kpod *p, bool counted)
     p->counted = counted;
     n->foreign =
         counted ? podsize_add (n->foreign, p->size) : podsize_sub (n->foreign, p->size);
-    if (gres_add (&n->foreign_gres, &p->gres, counted ? 1 : -1) < 0)
-        log_error ("kube: pod %s: no memory to count what it uses", p->key);
     node_queue (x, n);
+}
+
+static void gres_uncount (struct exec *x, struct kpod *p)
+{
+    if (p->counted_gres.n == 0)
+        return;
+    gres_add (&p->node->foreign_gres, &p->counted_gres, -1);
+    gres_release (&p->counted_gres);
+    node_queue (x, p->node);
+}
+
+/* All of a stranger's; of a job's pod what its job was not given. */
+static void gres_count (struct exec *x, struct kpod *p)
+{
+    static const struct gres_list none = { 0 };
+    const struct rset *r = p->job ? p->job->job->r : NULL;
+    bool given = r && p->view.index >= 0 && (size_t)p->view.index < r->nranks;
+
+    gres_uncount (x, p);
+    if (p->gres.n == 0 || p->view.terminal || (!p->job && !p->counted))
+        return;
+    if (kube_gres_beyond (&p->gres, given ? &r->ranks[p->view.index].gres : &none,
+                          &p->counted_gres)
+            < 0
+        || gres_add (&p->node->foreign_gres, &p->counted_gres, 1) < 0)
+        log_error ("kube: pod %s: no memory to count what it uses", p->key);
+    node_queue (x, p->node);
 }
 
 static void pod_count (struct exec *x, struct kpod *p)
 {
     bool should = p->node && !p->view.terminal && !p->job && (!p->ours || x->swept);
 
-    if (should == p->counted || !p->node)
+    if (!p->node)
         return;
-    pod_add (x, p, should);
+    if (should != p->counted)
+        pod_add (x, p, should);
+    gres_count (x, p);
 }
 
 static void pod_uncount (struct exec *x, struct kpod *p)
 {
+    gres_uncount (x, p);
     if (p->counted)
         pod_add (x, p, false);
 }
@@ -429,6 +457,7 @@ static void pod_free (struct exec *x, struct kpod *p)
 {
     HASH_DEL (x->pods, p);
     gres_release (&p->gres);
+    gres_release (&p->counted_gres);
     free (p->key);
     free (p);
 }
@@ -470,6 +499,7 @@ void inventory_adopt (struct kjob *k)
         pod_uncount (x, p);
         DL_DELETE (x->orphans, p);
         pod_to_job (p, k);
+        pod_count (x, p);
     }
 }
 

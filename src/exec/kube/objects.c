@@ -120,7 +120,8 @@ static json_t *resources (const struct object_source *src)
         json_object_set_new (requests, src->cfg->gpu_resource, json_string (text));
         json_object_set_new (limits, src->cfg->gpu_resource, json_string (text));
     }
-    kube_gres_ask_least (src->job->r, requests, limits);
+    if (src->job->js)
+        kube_gres_ask_least (src->job->js, src->job->r, requests, limits);
     return json_pack ("{s:o s:o}", "requests", requests, "limits", limits);
 }
 

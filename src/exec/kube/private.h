@@ -88,8 +88,9 @@ struct kpod {
     struct knode *node; /* or NULL: not bound */
     struct podsize size;
     struct gres_list gres;
-    bool counted; /* in node->foreign */
-    bool ours;    /* has our cluster's label */
+    bool counted;                  /* in node->foreign */
+    struct gres_list counted_gres; /* of its, in node->foreign_gres */
+    bool ours;                     /* has our cluster's label */
     uint64_t job_id;
     unsigned attempt;
     struct podview view;

@@ -3,6 +3,7 @@
 #include "common/test/unit.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "exec/kube/gres.h"
 
@@ -80,17 +81,45 @@ static void test_names (void **state)
     assert_null (kube_gres_name (NULL, GPU, "hca"));
 }
 
+static void test_beyond (void **state)
+{
+    struct gres_list pod = { 0 }, given = { 0 }, more = { 0 };
+    autojson json_t *amounts = parse ("{\"rdma/hca\":\"2\"}");
+
+    (void)state;
+    gres_set (&pod, "rdma/hca", 3);
+    gres_set (&pod, "example.com/fpga", 1);
+    gres_set (&given, "rdma/hca", 1);
+    gres_set (&given, "license", 4);
+    assert_int_equal (kube_gres_beyond (&pod, &given, &more), 0);
+    expect (&more, "example.com/fpga:1,rdma/hca:2");
+    assert_int_equal (kube_gres_raise (amounts, "rdma/hca", 1), 0);
+    assert_string_equal (json_string_value (json_object_get (amounts, "rdma/hca")), "2");
+    assert_int_equal (kube_gres_raise (amounts, "rdma/hca", 5), 0);
+    assert_string_equal (json_string_value (json_object_get (amounts, "rdma/hca")), "5");
+    gres_release (&pod);
+    gres_release (&given);
+    gres_release (&more);
+}
+
 /* Of the ranks' amounts the least: one template serves all. */
 static void test_least (void **state)
 {
     struct rset *r = rset_create (2);
+    struct jobspec_resource hca = { .type = (char *)"rdma/hca" };
+    struct jobspec_resource node = { .type = (char *)"node", .with = &hca, .nwith = 1 };
+    const struct jobspec named = { .resources = &node, .nresources = 1 };
+    const struct jobspec none = { .resources = &node, .nresources = 0 };
     autojson json_t *requests = json_object (), *limits = json_object ();
 
     (void)state;
     gres_set (&r->ranks[0].gres, "rdma/hca", 3);
     gres_set (&r->ranks[0].gres, "example.com/fpga", 1);
     gres_set (&r->ranks[1].gres, "rdma/hca", 2);
-    assert_int_equal (kube_gres_ask_least (r, requests, limits), 0);
+    gres_set (&r->ranks[1].gres, "example.com/fpga", 1);
+    assert_int_equal (kube_gres_ask_least (&none, r, requests, limits), 0);
+    assert_int_equal (json_object_size (requests), 0);
+    assert_int_equal (kube_gres_ask_least (&named, r, requests, limits), 0);
     autojson json_t *wanted = parse ("{\"rdma/hca\":\"2\"}");
     assert_true (json_equal (requests, wanted));
     assert_true (json_equal (limits, wanted));
@@ -100,9 +129,8 @@ static void test_least (void **state)
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test (test_node),
-        cmocka_unit_test (test_pod),
-        cmocka_unit_test (test_names),
+        cmocka_unit_test (test_node),  cmocka_unit_test (test_pod),
+        cmocka_unit_test (test_names), cmocka_unit_test (test_beyond),
         cmocka_unit_test (test_least),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -74,14 +74,25 @@ static void add_reservation (const struct broker *b, json_t *o, const char *node
     json_object_set_new (o, "maintenance", json_boolean (r->maintenance));
 }
 
+/* That in which what is free on the node is: it is active, and no job of before is left. */
+static const struct reservation *reservation_of (const struct broker *b, int i)
+{
+    struct machine_node_info info;
+    const struct reservation *r = machine_node_info (b->graph, i, &info) == 0
+                                      ? reserve_of_node (b, info.name)
+                                      : NULL;
+
+    return r && r->active && info.njobs == 0 ? r : NULL;
+}
+
 /* What is used and free there, also of a node that is in a reservation. */
 static int node_info (const struct broker *b, int i, struct machine_node_info *ret)
 {
     struct machine_node_info in;
     int rc = machine_node_info (b->graph, i, ret);
-    const struct reservation *r = rc == 0 ? reserve_of_node (b, ret->name) : NULL;
+    const struct reservation *r = reservation_of (b, i);
 
-    if (!r || !r->active || ret->njobs > 0)
+    if (!r)
         return rc;
     const struct machine *m = realm_machine (r->realm);
     if (machine_node_info (m, machine_node_find (m, ret->name), &in) < 0)
@@ -103,6 +114,32 @@ static json_t *describe_places (const struct machine_place *list)
 
     for (; list->level; list++)
         json_object_set_new (o, list->level, json_string (list->name));
+    return o;
+}
+
+/* {"license": {"count": 4, "used": 1, "foreign": 0, "free": 3}}, where node_info() has the
+ * rest from. */
+static json_t *describe_gres (const struct broker *b, int i,
+                              const struct machine_node_info *n)
+{
+    const struct reservation *r = reservation_of (b, i);
+    const struct machine *m = r ? realm_machine (r->realm) : b->graph;
+    int index = machine_node_find (m, n->name);
+    json_t *o = json_object ();
+
+    if (index < 0 && (index = i) >= 0)
+        m = b->graph;
+
+    for (size_t k = 0; k < n->gres->n; k++) {
+        const char *name = n->gres->v[k].name;
+        struct machine_gres_info g = { 0 };
+        machine_node_gres (m, index, name, &g);
+        json_object_set_new (o, name,
+                             json_pack ("{s:I s:I s:I s:I}", "count", (json_int_t)g.count,
+                                        "used", (json_int_t)g.used, "foreign",
+                                        (json_int_t)g.foreign, "free",
+                                        r && r->maintenance ? 0 : (json_int_t)g.free));
+    }
     return o;
 }
 
@@ -164,6 +201,7 @@ static void add_node (struct broker *b, int i, const char *queue, json_t **at,
         || (queue && !broker_node_is_of (b, info.properties, queue)))
         return;
     at[i] = describe_node (&info);
+    json_object_set_new (at[i], "gres", describe_gres (b, i, &info));
     json_object_set_new (at[i], "queues", broker_node_queues (b, info.properties));
     add_reservation (b, at[i], info.name);
     add_exact (b, at[i], info.name);

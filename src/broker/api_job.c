@@ -110,12 +110,13 @@ static json_t *describe_rset (const struct job *job)
     for (size_t i = 0; r && i < r->nranks; i++) {
         autofree char *cores = idset_encode (r->ranks[i].cores);
         autofree char *gpus = idset_encode (r->ranks[i].gpus);
-        json_array_append_new (list, json_pack ("{s:i s:s s:s* s:s* s:I s:i s:b}", "rank",
-                                                (int)i, "node", r->ranks[i].node, "cores",
-                                                cores, "gpus", gpus, "memory_mib",
-                                                (json_int_t)r->ranks[i].memory_mib,
-                                                "slots", (int)r->ranks[i].slots,
-                                                "exclusive", (int)r->ranks[i].exclusive));
+        json_array_append_new (
+            list,
+            json_pack ("{s:i s:s s:s* s:s* s:I s:o s:i s:b}", "rank", (int)i, "node",
+                       r->ranks[i].node, "cores", cores, "gpus", gpus, "memory_mib",
+                       (json_int_t)r->ranks[i].memory_mib, "gres",
+                       gres_to_json (&r->ranks[i].gres), "slots", (int)r->ranks[i].slots,
+                       "exclusive", (int)r->ranks[i].exclusive));
     }
     rset_destroy (r);
     return list;

@@ -12,6 +12,7 @@ struct spec { /* a copy */
     struct machine_node_spec spec;
     struct machine_place *places;
     char *reason;
+    struct gres_list gres;
     char **properties;
     enum machine_node_state state;
 };
@@ -23,6 +24,7 @@ struct move { /* of one node; in the order in which they are in the hash */
     bool foreign;
     uint32_t cores, gpus;
     int64_t memory_mib;
+    struct gres_list gres; /* of what is foreign */
     UT_hash_handle hh;
 };
 
@@ -41,6 +43,7 @@ static void spec_free (struct spec *s)
     free (s->properties);
     free (s->places);
     free (s->reason);
+    gres_release (&s->gres);
     free (s);
 }
 
@@ -73,12 +76,14 @@ static struct spec *spec_copy (const struct machine_node_spec *spec,
         return NULL;
     s->places = machine_places_copy (spec->places);
     if (!s->places || copy_text (&s->reason, reason) < 0
-        || copy_properties (&s->properties, spec->properties) < 0) {
+        || copy_properties (&s->properties, spec->properties) < 0
+        || (spec->gres && gres_copy (&s->gres, spec->gres) < 0)) {
         spec_free (s);
         return NULL;
     }
     s->spec = *spec;
     s->spec.places = s->places;
+    s->spec.gres = &s->gres;
     s->spec.properties = (const char *const *)s->properties;
     s->state = state;
     return s;
@@ -89,6 +94,7 @@ static struct spec *spec_copy (const struct machine_node_spec *spec,
 static void move_free (struct move *move)
 {
     spec_free (move->spec);
+    gres_release (&move->gres);
     free (move->name);
     free (move);
 }
@@ -130,12 +136,19 @@ int moves_node (struct moves *m, const struct machine_node_spec *spec,
 }
 
 int moves_foreign (struct moves *m, const char *name, uint32_t cores, uint32_t gpus,
-                   int64_t memory_mib)
+                   int64_t memory_mib, const struct gres_list *gres)
 {
-    struct move *move = move_of (m, name);
+    struct gres_list copy = { 0 };
 
-    if (!move)
+    if (gres && gres_copy (&copy, gres) < 0)
         return -ENOMEM;
+    struct move *move = move_of (m, name);
+    if (!move) {
+        gres_release (&copy);
+        return -ENOMEM;
+    }
+    gres_release (&move->gres);
+    move->gres = copy;
     move->foreign = true;
     move->cores = cores;
     move->gpus = gpus;
@@ -173,7 +186,8 @@ bool moves_next (struct moves *m, const struct moves_verbs *verbs, void *arg)
     if (move->spec)
         verbs->node (arg, &move->spec->spec, move->spec->state, move->spec->reason);
     if (move->foreign)
-        verbs->node_foreign (arg, move->name, move->cores, move->gpus, move->memory_mib);
+        verbs->node_foreign (arg, move->name, move->cores, move->gpus, move->memory_mib,
+                             &move->gres);
     move_free (move);
     return true;
 }

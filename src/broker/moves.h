@@ -21,7 +21,7 @@ struct moves_verbs { /* as those of struct exec_host */
     void (*node) (void *arg, const struct machine_node_spec *spec,
                   enum machine_node_state state, const char *reason);
     void (*node_foreign) (void *arg, const char *name, uint32_t cores, uint32_t gpus,
-                          int64_t memory_mib);
+                          int64_t memory_mib, const struct gres_list *gres);
     void (*node_gone) (void *arg, const char *name);
 };
 
@@ -32,7 +32,7 @@ int moves_node (struct moves *m, const struct machine_node_spec *spec,
                 enum machine_node_state state, const char *reason);
 /* Others use that much of it. Likewise. */
 int moves_foreign (struct moves *m, const char *name, uint32_t cores, uint32_t gpus,
-                   int64_t memory_mib);
+                   int64_t memory_mib, const struct gres_list *gres);
 /* It goes: what waited of it does not matter any more. Likewise. */
 int moves_gone (struct moves *m, const char *name);
 bool moves_any (const struct moves *m);

@@ -113,13 +113,13 @@ static void node_is (void *arg, const struct machine_node_spec *spec,
 }
 
 static void node_foreign (void *arg, const char *name, uint32_t cores, uint32_t gpus,
-                          int64_t memory_mib)
+                          int64_t memory_mib, const struct gres_list *gres)
 {
     struct broker *b = arg;
     int index = machine_node_find (b->graph, name);
     if (index < 0)
         return;
-    machine_node_set_foreign (b->graph, index, cores, gpus, memory_mib);
+    machine_node_set_foreign (b->graph, index, cores, gpus, memory_mib, gres);
     broker_reserve_node_changed (b, name);
     broker_plan_due (b);
 }
@@ -183,13 +183,14 @@ static void host_node (void *arg, const struct machine_node_spec *spec,
 }
 
 static void host_node_foreign (void *arg, const char *name, uint32_t cores, uint32_t gpus,
-                               int64_t memory_mib)
+                               int64_t memory_mib, const struct gres_list *gres)
 {
     struct broker *b = arg;
     bool first = !moves_any (b->moves);
 
-    if (!must_wait (b) || moves_foreign (b->moves, name, cores, gpus, memory_mib) < 0)
-        node_foreign (b, name, cores, gpus, memory_mib);
+    if (!must_wait (b)
+        || moves_foreign (b->moves, name, cores, gpus, memory_mib, gres) < 0)
+        node_foreign (b, name, cores, gpus, memory_mib, gres);
     else
         waits (b, first);
 }

@@ -175,6 +175,7 @@ struct size {
     bool added;
     uint32_t cores, gpus;
     int64_t memory;
+    struct gres_list gres;
 };
 
 static uint32_t above (const struct idset *ids)
@@ -188,7 +189,7 @@ static uint32_t above (const struct idset *ids)
 }
 
 static void node_resize (struct broker *b, int index, uint32_t cores, uint32_t gpus,
-                         int64_t memory)
+                         int64_t memory, const struct gres_list *gres)
 {
     struct machine_node_info info;
 
@@ -199,8 +200,24 @@ static void node_resize (struct broker *b, int index, uint32_t cores, uint32_t g
                                       .properties = info.properties,
                                       .cores = cores,
                                       .gpus = gpus,
-                                      .memory_mib = memory };
+                                      .memory_mib = memory,
+                                      .gres = gres };
     machine_node_update (b->graph, &spec, NULL);
+}
+
+/* What the node has, or more: as much as there must be for what is booked there and this. */
+static void room_for_gres (const struct broker *b, int index, const struct gres_list *has,
+                           const struct gres_list *more, struct gres_list *ret)
+{
+    struct machine_gres_info info = { 0 };
+
+    if (gres_copy (ret, has) < 0)
+        return;
+    for (size_t i = 0; i < more->n; i++) {
+        const struct gres *x = &more->v[i];
+        machine_node_gres (b->graph, index, x->name, &info);
+        gres_set (ret, x->name, MAX (info.count, info.used + x->count));
+    }
 }
 
 /* The node of a job that runs is as large as the job needs. */
@@ -210,7 +227,8 @@ static struct size make_room (struct broker *b, const struct rset_rank *rank)
     struct machine_node_spec spec = { .name = rank->node,
                                       .cores = above (rank->cores),
                                       .gpus = above (rank->gpus),
-                                      .memory_mib = rank->memory_mib };
+                                      .memory_mib = rank->memory_mib,
+                                      .gres = &rank->gres };
     struct size was = { .index = machine_node_find (b->graph, rank->node) };
 
     if (was.index < 0) {
@@ -220,19 +238,24 @@ static struct size make_room (struct broker *b, const struct rset_rank *rank)
         was.cores = info.cores;
         was.gpus = info.gpus;
         was.memory = info.memory_mib;
+        gres_copy (&was.gres, info.gres);
+        struct gres_list gres = { 0 };
+        room_for_gres (b, was.index, info.gres, &rank->gres, &gres);
         node_resize (b, was.index, MAX (info.cores, spec.cores),
                      MAX (info.gpus, spec.gpus),
-                     MAX (info.memory_mib, info.memory_used + spec.memory_mib));
+                     MAX (info.memory_mib, info.memory_used + spec.memory_mib), &gres);
+        gres_release (&gres);
     }
     return was;
 }
 
-static void make_as_before (struct broker *b, const struct size *was)
+static void make_as_before (struct broker *b, struct size *was)
 {
     if (was->index >= 0 && was->added)
         machine_node_remove (b->graph, was->index); /* goes when the job does */
     else if (was->index >= 0)
-        node_resize (b, was->index, was->cores, was->gpus, was->memory);
+        node_resize (b, was->index, was->cores, was->gpus, was->memory, &was->gres);
+    gres_release (&was->gres);
 }
 
 /* A node may have gone or shrunk meanwhile: it stays booked all the same, and so do the

@@ -133,6 +133,22 @@ static int apply_queue (struct submission *s, struct error *err)
     return 0;
 }
 
+static const char *name_of_resource (const char *type, void *arg)
+{
+    const struct broker *b = arg;
+    return b->ops->resource (b->exec, type);
+}
+
+/* From now on its resources are called as the nodes' are. */
+static int apply_names (struct submission *s, struct error *err)
+{
+    int rc = s->b->ops->resource ? jobspec_rename (s->e->js, name_of_resource, s->b) : 0;
+    if (rc < 0)
+        return error_set (err, ENOMEM, "out of memory");
+    s->completed |= rc > 0;
+    return 0;
+}
+
 /* -ENOENT etc. with the code for the client. */
 static int check (struct submission *s, const char **code, struct error *err)
 {
@@ -140,7 +156,9 @@ static int check (struct submission *s, const char **code, struct error *err)
     struct entry *e = s->e;
 
     *code = "bad-jobspec";
-    int rc = apply_queue (s, err);
+    int rc = apply_names (s, err);
+    if (rc == 0)
+        rc = apply_queue (s, err);
     if (rc < 0) {
         *code = rc == -ENOENT ? "unknown-queue" : "bad-jobspec";
         return rc;

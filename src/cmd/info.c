@@ -26,6 +26,11 @@ static void show_groups (const json_t *nodes)
         "STATE", ">NODES",  ">CORES(used/free/all)", ">MEMORY(used/all)",
         ">GPUS", "NODELIST"
     };
+    static const char *const with_gres[] = {
+        "STATE", ">NODES",  ">CORES(used/free/all)", ">MEMORY(used/all)", ">GPUS",
+        "GRES",  "NODELIST"
+    };
+    bool gres = nodes_have_gres (nodes);
     struct node_group groups[GROUPS_MAX] = { 0 };
     struct grid grid;
     size_t n = 0;
@@ -37,18 +42,23 @@ static void show_groups (const json_t *nodes)
             k++;
         if (k == n && n < GROUPS_MAX)
             groups[n++] = (struct node_group){ .state = node_state (node),
-                                               .names = hostlist_create () };
+                                               .names = hostlist_create (),
+                                               .gres = json_object () };
         if (k < n)
             node_group_add (&groups[k], node);
     }
-    grid_init (&grid, headings, ARRAY_SIZE (headings));
+    grid_init (&grid, gres ? with_gres : headings,
+               gres ? ARRAY_SIZE (with_gres) : ARRAY_SIZE (headings));
     for (size_t k = 0; k < n; k++) {
         autofree char *names = groups[k].names ? hostlist_encode (groups[k].names) : NULL;
         grid_add (&grid, "%s", groups[k].state);
         grid_add (&grid, "%zu", groups[k].n);
         node_group_cells (&grid, &groups[k]);
+        if (gres)
+            node_group_gres (&grid, &groups[k]);
         grid_add (&grid, "%s", names ? names : "?");
         hostlist_destroy (groups[k].names);
+        json_decref (groups[k].gres);
     }
     grid_print (&grid, stdout);
     grid_release (&grid);
@@ -60,14 +70,20 @@ static void show_each (const json_t *nodes)
         "NODE", "STATE", ">CORES(used/free/all)", ">MEMORY(used/all)", ">GPUS",
         "JOBS", "REASON"
     };
+    static const char *const with_gres[] = {
+        "NODE", "STATE", ">CORES(used/free/all)", ">MEMORY(used/all)", ">GPUS", "GRES",
+        "JOBS", "REASON"
+    };
+    bool gres = nodes_have_gres (nodes);
     struct grid grid;
     struct strbuf jobs;
 
     strbuf_init (&jobs, 1 << 20);
-    grid_init (&grid, headings, ARRAY_SIZE (headings));
+    grid_init (&grid, gres ? with_gres : headings,
+               gres ? ARRAY_SIZE (with_gres) : ARRAY_SIZE (headings));
     for (size_t i = 0; i < json_array_size (nodes); i++) {
         const json_t *node = json_array_get (nodes, i);
-        struct node_group one = { .names = NULL };
+        struct node_group one = { .names = NULL, .gres = json_object () };
         strbuf_reset (&jobs);
         if (json_object_get (node, "jobs"))
             answer_add_numbers (&jobs, json_object_get (node, "jobs"));
@@ -77,6 +93,9 @@ static void show_each (const json_t *nodes)
         grid_add (&grid, "%s", answer_text (node, "name"));
         grid_add (&grid, "%s", node_state (node));
         node_group_cells (&grid, &one);
+        if (gres)
+            node_group_gres (&grid, &one);
+        json_decref (one.gres);
         grid_add (&grid, "%s", jobs.len ? jobs.buf : "-");
         grid_add (&grid, "%s", answer_text (node, "reason"));
     }

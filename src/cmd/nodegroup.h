@@ -3,6 +3,7 @@
  *     struct node_group g = { .names = hostlist_create () };   // or NULL: no names
  *     node_group_add (&g, node);
  *     node_group_cells (&grid, &g);       // CORES(used/free/all), MEMORY(used/all), GPUS
+ *     node_group_gres (&grid, &g);        // GRES(used/all), where .gres was json_object ()
  *     hostlist_destroy (g.names);
  */
 #ifndef FLUXQ_CMD_NODEGROUP_H
@@ -16,10 +17,15 @@ struct node_group {
     size_t n;
     double cores[3], memory[2], gpus[2]; /* used, free, all; used, all */
     struct hostlist *names;              /* the caller's, or NULL */
+    json_t *gres; /* generic resources: {NAME: {"used": N, "count": N}}; likewise */
 };
 
 void node_group_add (struct node_group *g, const json_t *node);
 /* Three cells. */
 void node_group_cells (struct grid *grid, const struct node_group *g);
+/* Some node of the answer has generic resources. */
+bool nodes_have_gres (const json_t *nodes);
+/* One cell. */
+void node_group_gres (struct grid *grid, const struct node_group *g);
 
 #endif

@@ -117,6 +117,23 @@ static void print_memory (const json_t *o)
     strbuf_release (&sb);
 }
 
+/* A line for each: its name, and what print_amount() says of cores. */
+static void print_gres (const json_t *gres)
+{
+    const char *name;
+    json_t *g;
+
+    json_object_foreach ((json_t *)gres, name, g) {
+        char of[64] = "";
+        if (answer_number (g, "foreign") > 0)
+            snprintf (of, sizeof (of), ", %.0f used by others",
+                      answer_number (g, "foreign"));
+        print_field ("Resource", "%s: %.0f, %.0f used by jobs%s, %.0f free", name,
+                     answer_number (g, "count"), answer_number (g, "used"), of,
+                     answer_number (g, "free"));
+    }
+}
+
 static void print_reservation (const json_t *o)
 {
     struct strbuf sb;
@@ -163,6 +180,7 @@ static void show_node (const json_t *o)
     print_amount (o, "Cores", "cores");
     print_amount (o, "GPUs", "gpus");
     print_memory (o);
+    print_gres (json_object_get (o, "gres"));
     print_field ("Jobs", "%s%s", jobs.buf,
                  answer_flag (o, "exclusive") ? " (exclusive)" : "");
     strbuf_release (&jobs);

@@ -133,6 +133,8 @@ static void print_rank (const json_t *rank)
 {
     struct strbuf sb;
     char label[32];
+    const char *name;
+    json_t *count;
 
     strbuf_init (&sb, 64 * 1024);
     strbuf_addf (&sb, "%s", answer_text (rank, "node"));
@@ -143,6 +145,9 @@ static void print_rank (const json_t *rank)
     if (answer_number (rank, "memory_mib") > 0) {
         strbuf_adds (&sb, ", ");
         add_memory (&sb, answer_number (rank, "memory_mib"));
+    }
+    json_object_foreach (json_object_get (rank, "gres"), name, count) {
+        strbuf_addf (&sb, ", %s %.0f", name, json_number_value (count));
     }
     if (answer_flag (rank, "exclusive"))
         strbuf_adds (&sb, ", exclusive");

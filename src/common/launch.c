@@ -141,6 +141,17 @@ static int read_node (struct launch *l, struct value v, struct error *err)
     return 0;
 }
 
+/* "license:2,rdma/hca:1", of the node before it. */
+static int read_gres (struct launch *l, const struct record *r, struct error *err)
+{
+    struct launch_node *node = l->nnodes > 0 ? &l->nodes[l->nnodes - 1] : NULL;
+
+    if (!node || node->gres || r->len == 0)
+        return bad (err, "gres", "not behind the node whose it is");
+    node->gres = strndup (r->data, r->len);
+    return node->gres ? 0 : no_memory (err);
+}
+
 int launch_add_stage (struct launch_stage **list, size_t *n,
                       const struct launch_stage *stage)
 {
@@ -205,6 +216,8 @@ static int read_record (struct launch *l, const struct record *r, uint64_t *seen
         return read_stage (l, r, !strcmp (r->name, "stage_in"), err);
     if (!strcmp (r->name, "node"))
         return read_node (l, (struct value){ r->data, r->len }, err);
+    if (!strcmp (r->name, "gres"))
+        return read_gres (l, r, err);
     return record_read (fields, ARRAY_SIZE (fields), l, seen, r, err);
 }
 
@@ -274,6 +287,8 @@ static int write_node (const struct launch_node *node, struct strbuf *sb)
     int rc = text.err;
     if (rc == 0)
         record_add (sb, "node", text.buf, text.len);
+    if (rc == 0 && node->gres && node->gres[0])
+        record_add (sb, "gres", node->gres, strlen (node->gres));
     strbuf_release (&text);
     return rc;
 }
@@ -354,6 +369,7 @@ void launch_release (struct launch *l)
         free (l->nodes[i].name);
         free (l->nodes[i].cores);
         free (l->nodes[i].gpus);
+        free (l->nodes[i].gres);
     }
     free (l->nodes);
     release_stages (l->stage_in, l->nstage_in);

@@ -35,6 +35,7 @@ struct launch_node {
     uint32_t ntasks; /* tasks on this rank */
     char *cores;     /* idset of the cores given, may be "" */
     char *gpus;      /* idset, may be "" */
+    char *gres;      /* generic resources, as "license:2,rdma/hca:1"; NULL: none */
 };
 
 /* A file that a rank copies before the tasks start (stage_in) or after all have ended

@@ -27,6 +27,7 @@ noinst_LIBRARIES += src/common/libcommon.a
 src_common_libcommon_a_SOURCES = $(SHELL_COMMON_SOURCES) \
 	src/common/agent_path.c \
 	src/common/bitmap.c \
+	src/common/gres.c \
 	src/common/json.c \
 	src/common/option.c \
 	src/common/step_client.c \
@@ -39,6 +40,7 @@ COMMON_TESTS = \
 	src/common/test/test_cut \
 	src/common/test/test_error \
 	src/common/test/test_frame \
+	src/common/test/test_gres \
 	src/common/test/test_hostlist \
 	src/common/test/test_idset \
 	src/common/test/test_io \
@@ -63,6 +65,7 @@ src_common_test_test_clock_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_cut_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_error_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_frame_LDADD = $(COMMON_TEST_LIBS)
+src_common_test_test_gres_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_hostlist_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_idset_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_io_LDADD = $(COMMON_TEST_LIBS)

@@ -136,7 +136,7 @@ struct exec_host { /* how the executor tells the broker; arg first */
     void (*node) (void *arg, const struct machine_node_spec *spec,
                   enum machine_node_state state, const char *reason);
     void (*node_foreign) (void *arg, const char *name, uint32_t cores, uint32_t gpus,
-                          int64_t memory_mib);
+                          int64_t memory_mib, const struct gres_list *gres);
     void (*node_gone) (void *arg, const char *name);
     /* The administrator's own program says that something is wrong with it: it takes no
      * more jobs until an operator says so. */
@@ -188,6 +188,10 @@ struct exec_ops {
      * name; mounts: what the queue has of them, or NULL. */
     int (*check) (struct exec *x, const struct jobspec *js, const char *queue,
                   const json_t *mounts, uid_t uid, struct error *err);
+    /* What its nodes have under another name than the one by which a request asks for it
+     * ("hca": "rdma/hca"): that name, borrowed; NULL: none. The verb itself NULL: no other
+     * names. */
+    const char *(*resource) (const struct exec *x, const char *type);
     void (*start) (struct exec *x, struct exec_job *job);
     /* After a broker restart, for a job in RUN: pick it up and report ready/finished as
      * if nothing had happened; if it was never started, start it. */

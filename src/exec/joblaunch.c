@@ -15,6 +15,15 @@ static uint64_t tasks_of (uint64_t ntasks, uint64_t n, uint64_t slots)
     return slots ? (ntasks * n + slots - 1) / slots : 0;
 }
 
+static char *gres_text (const struct gres_list *gres)
+{
+    struct strbuf sb;
+
+    strbuf_init (&sb, GRES_LIST_MAX * (GRES_NAME_MAX + 16));
+    strbuf_add_gres (&sb, gres);
+    return strbuf_detach (&sb);
+}
+
 static int fill_nodes (const struct exec_job *job, struct launch *l)
 {
     const struct rset *r = job->r;
@@ -35,6 +44,8 @@ static int fill_nodes (const struct exec_job *job, struct launch *l)
         l->nodes[i].cores = idset_encode (rank->cores);
         l->nodes[i].gpus = rank->gpus ? idset_encode (rank->gpus) : strdup ("");
         if (!l->nodes[i].name || !l->nodes[i].cores || !l->nodes[i].gpus)
+            return -ENOMEM;
+        if (rank->gres.n > 0 && !(l->nodes[i].gres = gres_text (&rank->gres)))
             return -ENOMEM;
         if (rank->memory_mib > 0 && (uint64_t)rank->memory_mib > l->mem_mib)
             l->mem_mib = (uint64_t)rank->memory_mib;

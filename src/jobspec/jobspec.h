@@ -156,6 +156,10 @@ struct jobspec *jobspec_from_json (json_t *root, struct error *err);
 void jobspec_destroy (struct jobspec *js);
 /* Compact, keys sorted: equal jobspecs give equal text. NULL: no memory. */
 char *jobspec_encode (const struct jobspec *js);
+/* Each type of its resources for which name() has another is called that from now on, in root,
+ * too. 1: some were, 0: none; -ENOMEM: some may have been. */
+typedef const char *jobspec_name_f (const char *type, void *arg);
+int jobspec_rename (struct jobspec *js, jobspec_name_f *name, void *arg);
 /* Has a script: that runs once, on the job's first node; else the command runs once a
  * task. */
 bool jobspec_is_batch (const struct jobspec *js);

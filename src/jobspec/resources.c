@@ -18,6 +18,17 @@ struct reader {
 static int parse_vertex (struct reader *rd, const json_t *v, const struct place *at,
                          unsigned depth, bool in_slot, struct jobspec_resource *r);
 
+/* "core", "rdma/hca", "gpu:a100" */
+static bool is_type (const char *s)
+{
+    char plain[256];
+
+    snprintf (plain, sizeof (plain), "%s", s);
+    for (char *c = plain; (c = strchr (c, ':'));)
+        *c = '_';
+    return s[0] != ':' && text_is_name (plain) && strlen (s) < sizeof (plain);
+}
+
 /* The children; *ret is allocated and counted as far as read also on failure. */
 static int parse_list (struct reader *rd, const json_t *list, const struct place *at,
                        unsigned depth, bool in_slot, struct jobspec_resource **ret,
@@ -66,7 +77,7 @@ static int take_string (struct reader *rd, const json_t *v, const struct place *
         return jobspec_fail (rd->err, at, "expected a string, got %s",
                              json_type_name (v));
     if ((!number && strlen (s) != json_string_length (v))
-        || !(name ? text_is_name (s) : text_is_line (s, 255)))
+        || !(name ? is_type (s) : text_is_line (s, 255)))
         return jobspec_fail (rd->err, at, "'%.64s' is not a %s", s,
                              name ? "name of a resource type"
                                   : "text of 1 to 255 bytes in a line");
@@ -275,4 +286,38 @@ const struct jobspec_resource *jobspec_find_slot (const struct jobspec *js,
                                                   const char *label)
 {
     return find_slot (js->resources, js->nresources, label);
+}
+
+/* -- other names -- */
+
+static int rename_types (struct jobspec_resource *r, size_t n, json_t *list,
+                         jobspec_name_f *name, void *arg)
+{
+    int changed = 0;
+
+    for (size_t i = 0; i < n && changed >= 0; i++) {
+        json_t *o = json_array_get (list, i);
+        const char *other = name (r[i].type, arg);
+        char *copy = other ? strdup (other) : NULL;
+        if (other
+            && (!copy || json_object_set_new (o, "type", json_string (other)) < 0)) {
+            free (copy);
+            return -ENOMEM;
+        }
+        if (copy) {
+            free (r[i].type);
+            r[i].type = copy;
+            changed = 1;
+        }
+        int below =
+            rename_types (r[i].with, r[i].nwith, json_object_get (o, "with"), name, arg);
+        changed = below < 0 ? below : changed | below;
+    }
+    return changed;
+}
+
+int jobspec_rename (struct jobspec *js, jobspec_name_f *name, void *arg)
+{
+    return rename_types (js->resources, js->nresources,
+                         json_object_get (js->root, "resources"), name, arg);
 }

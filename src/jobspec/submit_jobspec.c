@@ -81,6 +81,10 @@ static json_t *resources (const struct submit_options *so, const struct submit_s
         return with;
     if (s->gpus_node)
         rc |= json_array_append_new (with, vertex ("gpu", s->gpus_node));
+    for (size_t i = 0; i < so->gres.n; i++)
+        if (strcmp (so->gres.v[i].name, "gpu") != 0) /* see submit_shape.c */
+            rc |= json_array_append_new (
+                with, vertex (so->gres.v[i].name, so->gres.v[i].count));
     if (so->mem_mib)
         rc |= json_array_append_new (with, memory_vertex (so->mem_mib));
     node = json_pack ("{s:s, s:o, s:o}", "type", "node", "count", size (&s->nodes),

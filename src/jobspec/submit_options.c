@@ -33,6 +33,8 @@ enum {
     MEM,
     GPUS,
     GPUS_PER_TASK,
+    GPUS_PER_NODE,
+    GRES,
     TIME,
     QUEUE,
     RESERVATION,
@@ -103,6 +105,11 @@ const struct option_desc submit_options_table[] = {
     { "mem", 0, "SIZE", "memory on each node; MiB, or with K, M, G, T", MEM, false },
     { "gpus", 'G', "N", "GPUs in all", GPUS, false },
     { "gpus-per-task", 0, "N", "GPUs for each task", GPUS_PER_TASK, false },
+    { "gpus-per-node", 0, "N", "GPUs on each node", GPUS_PER_NODE, false },
+    { "gres", 0, "NAME[:TYPE][:COUNT],...",
+      "generic resources on each node: license:2, gpu:1, vendor.com/thing; none: none "
+      "(fluxq-info -N shows what there is)",
+      GRES, false },
     { "nodelist", 'w', "HOSTS",
       "run on these nodes: as many of them as --nodes says [all], as in node[1-4]",
       NODELIST, false },
@@ -221,6 +228,7 @@ void submit_options_release (struct submit_options *so)
     free (so->reservation);
     free (so->script_name);
     free (so->array);
+    gres_release (&so->gres);
     idset_destroy (so->nodes.list);
     idset_destroy (so->ntasks.list);
     dependencies_release (&so->depend);
@@ -288,6 +296,23 @@ static int set_count (struct submit_options *so, enum submit_source source, int 
     if (rc == 0 && wins (so, source, id))
         *field = n;
     return rc;
+}
+
+static int set_gres (struct submit_options *so, enum submit_source source,
+                     const char *value, const char *where, struct error *err)
+{
+    struct gres_list list;
+    int rc = gres_parse (value, &list, where, err);
+
+    if (rc < 0)
+        return rc;
+    if (wins (so, source, GRES)) {
+        gres_release (&so->gres);
+        so->gres = list;
+        return 0;
+    }
+    gres_release (&list);
+    return 0;
 }
 
 static int set_memory (struct submit_options *so, enum submit_source source,
@@ -738,6 +763,10 @@ static int set_option (struct submit_options *so, enum submit_source from, int i
         return set_count (so, from, id, &so->gpus, value, where, err);
     case GPUS_PER_TASK:
         return set_count (so, from, id, &so->gpus_per_task, value, where, err);
+    case GPUS_PER_NODE:
+        return set_count (so, from, id, &so->gpus_per_node, value, where, err);
+    case GRES:
+        return set_gres (so, from, value, where, err);
     case TIME:
         return set_time (so, from, value, where, err);
     case QUEUE:

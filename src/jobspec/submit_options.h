@@ -40,6 +40,10 @@
  *     --gpus-per-task g   slot > gpu[g]
  *     -G g                slot > gpu[g/n] if that divides, else node > gpu[g/N] if that
  *                         does, else refused
+ *     --gpus-per-node g   node > gpu[g]
+ *     --gres LIST         node > gpu[g] for gpu:g, and each other name likewise; NAME:TYPE is a
+ *                         name of its own. As with --gpus-per-node one task without -N gets a
+ *                         node[1]; -n alone is refused
  *     --exclusive         node vertex exclusive; one task without -N gets a node[1]; -n
  *                         alone is refused, as the number of nodes is not known
  *
@@ -65,6 +69,7 @@
 #ifndef FLUXQ_JOBSPEC_SUBMIT_OPTIONS_H
 #define FLUXQ_JOBSPEC_SUBMIT_OPTIONS_H
 
+#include "common/gres.h"
 #include "common/json.h"
 #include "common/option.h"
 #include "jobspec/dependency.h"
@@ -103,10 +108,12 @@ struct submit_options {
     int64_t mem_mib;       /* --mem, a node */
     int64_t gpus;          /* -G, in all */
     int64_t gpus_per_task;
-    double time_limit; /* -t seconds; 0: unlimited; -1: not given (queue's default) */
-    char *queue;       /* -q; also -p/--partition */
-    char *chdir;       /* -D */
-    char *export;      /* --export: ALL, NONE, NAME[=VALUE],... */
+    int64_t gpus_per_node;
+    struct gres_list gres; /* --gres, on each node */
+    double time_limit;     /* -t seconds; 0: unlimited; -1: not given (queue's default) */
+    char *queue;           /* -q; also -p/--partition */
+    char *chdir;           /* -D */
+    char *export;          /* --export: ALL, NONE, NAME[=VALUE],... */
     char *image;
     json_t *pods;               /* what of its pods it chooses (podwish.h), or NULL */
     bool host_network;          /* --host-network */

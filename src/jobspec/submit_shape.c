@@ -264,15 +264,24 @@ static int find_nodes (const struct submit_options *so, struct submit_shape *s,
     return 0;
 }
 
+/* One that says what nodes are like or have; NULL. */
+static const char *per_node_option (const struct submit_options *so,
+                                    const struct submit_shape *s)
+{
+    return s->exclusive        ? "--exclusive"
+           : so->gpus_per_node ? "--gpus-per-node"
+           : so->gres.n > 0    ? "--gres"
+                               : NULL;
+}
+
 static int shape_anywhere (const struct submit_options *so, struct submit_shape *s,
                            struct error *err)
 {
-    if (s->exclusive)
-        return error_set (
-            err, EINVAL,
-            "--exclusive needs the number of nodes: give -N or --ntasks-per-node "
-            "besides -n %s",
-            text_of (&so->ntasks).s);
+    if (per_node_option (so, s))
+        return error_set (err, EINVAL,
+                          "%s needs the number of nodes: give -N or --ntasks-per-node "
+                          "besides -n %s",
+                          per_node_option (so, s), text_of (&so->ntasks).s);
     if (so->ntasks.count.min > 0) {
         s->ntasks = is_elastic (&so->ntasks) ? 0 : so->ntasks.count.min;
         return copy_size (&so->ntasks, &s->slots, err);
@@ -314,7 +323,7 @@ static int shape_counts (const struct submit_options *so, struct submit_shape *s
     }
     if (so->ntasks_per_node)
         return find_nodes (so, s, err);
-    if (!s->exclusive || so->ntasks.count.max > 1)
+    if (!per_node_option (so, s) || so->ntasks.count.max > 1)
         return shape_anywhere (so, s, err);
     set_fixed (&s->nodes, 1);
     return shape_on_nodes (so, s, err);
@@ -356,7 +365,7 @@ static int shape_places (const struct submit_options *so, struct submit_shape *s
     return 0;
 }
 
-/* -- GPUs -- */
+/* -- where an option came from -- */
 
 static int source_of (const struct submit_options *so, const char *name)
 {
@@ -367,20 +376,39 @@ static int source_of (const struct submit_options *so, const char *name)
     return 0;
 }
 
-static int shape_gpus (const struct submit_options *so, struct submit_shape *s,
+/* -- GPUs and generic resources -- */
+
+/* GPUs may be asked for in several ways, of which that of the highest source counts. */
+struct gpu_way {
+    const char *option;
+    int64_t count;
+    int source; /* 0: not asked */
+};
+
+enum { IN_ALL, A_TASK, A_NODE, BY_GRES, GPU_WAYS };
+
+/* The way that counts, or NULL with 0; -EINVAL: two of one source. */
+static int choose_way (const struct gpu_way *ways, const struct gpu_way **ret,
                        struct error *err)
 {
-    int total_from = source_of (so, "gpus"), task_from = source_of (so, "gpus-per-task");
+    *ret = NULL;
+    for (const struct gpu_way *w = ways; w < ways + GPU_WAYS; w++) {
+        if (w->count == 0 || (*ret && (*ret)->source > w->source))
+            continue;
+        if (*ret && (*ret)->source == w->source)
+            return error_set (err, EINVAL, "%s and %s exclude each other", (*ret)->option,
+                              w->option);
+        *ret = w;
+    }
+    return 0;
+}
+
+/* -G: so many in all. */
+static int divide_gpus (const struct submit_options *so, struct submit_shape *s,
+                        struct error *err)
+{
     bool sized = is_elastic (&s->nodes);
 
-    if (so->gpus && so->gpus_per_task && total_from == task_from)
-        return error_set (err, EINVAL, "--gpus and --gpus-per-task exclude each other");
-    if (so->gpus_per_task && task_from > total_from) {
-        s->gpus_slot = so->gpus_per_task;
-        return 0;
-    }
-    if (!so->gpus)
-        return 0;
     if (sized || is_elastic (&s->slots))
         return error_set (
             err, EINVAL,
@@ -404,6 +432,31 @@ static int shape_gpus (const struct submit_options *so, struct submit_shape *s,
             "give the number of nodes (-N) to have them shared there",
             (intmax_t)so->gpus, (intmax_t)s->ntasks);
     }
+    return 0;
+}
+
+static int shape_gpus (const struct submit_options *so, struct submit_shape *s,
+                       struct error *err)
+{
+    const struct gpu_way ways[GPU_WAYS] = {
+        [IN_ALL] = { "--gpus", so->gpus, source_of (so, "gpus") },
+        [A_TASK] = { "--gpus-per-task", so->gpus_per_task,
+                     source_of (so, "gpus-per-task") },
+        [A_NODE] = { "--gpus-per-node", so->gpus_per_node,
+                     source_of (so, "gpus-per-node") },
+        [BY_GRES] = { "--gres=gpu", gres_get (&so->gres, "gpu"), source_of (so, "gres") },
+    };
+    const struct gpu_way *way;
+    int rc = choose_way (ways, &way, err);
+
+    if (rc < 0 || !way)
+        return rc;
+    if (way == &ways[IN_ALL])
+        return divide_gpus (so, s, err);
+    if (way == &ways[A_TASK])
+        s->gpus_slot = way->count;
+    else
+        s->gpus_node = way->count;
     return 0;
 }
 

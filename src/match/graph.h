@@ -103,7 +103,7 @@ static inline struct graph_vertex *graph_vertex (const struct graph *g, uint32_t
     for (uint32_t c = (g)->v[parent].first; c != GRAPH_NONE; c = (g)->v[c].next)
 
 struct graph_spec {
-    const char *type;     /* 1 to 63 of [A-Za-z0-9_.-] */
+    const char *type; /* 1 to 63 of [A-Za-z0-9_.-]; with a basename also '/' and ':' */
     const char *basename; /* NULL: the type */
     const char *name; /* NULL: basename and id ("core3"), basename alone when id is -1.
                        * As basename: 1 to 255 characters, no '/', no control characters */

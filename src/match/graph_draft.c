@@ -71,6 +71,20 @@ int check_word (const char *what, const char *word, struct error *err)
     return 0;
 }
 
+/* Resources of vendors are called "vendor.com/thing", typed ones "gpu:a100"; as '/' parts the
+ * names in a path, such a vertex has a name of its own. */
+static int check_type (const struct graph_spec *s, struct error *err)
+{
+    char plain[WORD_MAX + 2];
+
+    if (!s->type || !s->basename)
+        return check_word ("type", s->type, err);
+    snprintf (plain, sizeof (plain), "%s", s->type);
+    for (char *c = plain; (c = strpbrk (c, "/:"));)
+        *c = '_';
+    return check_word ("type", plain, err);
+}
+
 static int check_name (const char *what, const char *name, struct error *err)
 {
     if (!name)
@@ -113,7 +127,7 @@ static int check_spec (const struct graph_spec *s, struct error *err)
 {
     int rc;
     uint32_t count = MAX (s->count, 1);
-    if ((rc = check_word ("type", s->type, err)) < 0
+    if ((rc = check_type (s, err)) < 0
         || (rc = check_name ("basename", s->basename, err)) < 0
         || (rc = check_name ("name", s->name, err)) < 0
         || (count > 1 && (rc = check_group (s, err)) < 0))

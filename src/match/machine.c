@@ -105,6 +105,12 @@ static void node_destroy (struct machine_node *n)
     free (n->name);
     free (n->reason);
     strings_free (n->properties);
+    for (size_t i = 0; i < n->npools; i++)
+        free (n->pools[i].name);
+    free (n->pools);
+    gres_release (&n->gres);
+    gres_release (&n->gres_foreign);
+    gres_release (&n->gres_taken);
     free (n);
 }
 
@@ -117,6 +123,20 @@ struct machine_node *machine_node_of (const struct machine *g, uint32_t v)
 {
     v = graph_node_of (g->graph, v);
     return v == GRAPH_NONE ? NULL : machine_node_at (g, graph_vertex (g->graph, v)->rank);
+}
+
+static int gres_check (const struct machine_node_spec *spec, struct error *err)
+{
+    const struct gres_list *l = spec->gres;
+
+    if (l && l->n > GRES_LIST_MAX)
+        return error_set (err, EINVAL, "node %s: more than %d generic resources",
+                          spec->name, GRES_LIST_MAX);
+    for (size_t i = 0; l && i < l->n; i++)
+        if (!gres_name_is_valid (l->v[i].name) || l->v[i].count > GRES_COUNT_MAX)
+            return error_set (err, EINVAL, "node %s: '%.80s' is no generic resource",
+                              spec->name, l->v[i].name);
+    return 0;
 }
 
 static int spec_check (const struct machine_node_spec *spec, struct error *err)
@@ -137,7 +157,8 @@ static int spec_check (const struct machine_node_spec *spec, struct error *err)
     if (strings_count (spec->properties) > PROPERTIES_MAX)
         return error_set (err, EINVAL, "node %s: more than %d properties", spec->name,
                           PROPERTIES_MAX);
-    return places_check (spec, err);
+    int rc = gres_check (spec, err);
+    return rc < 0 ? rc : places_check (spec, err);
 }
 
 /* The lowest vacant index, with room made for it. */
@@ -212,6 +233,8 @@ static int node_configure (struct machine *g, struct machine_node *n,
         rc = move_node (g, n, spec->places, err);
     if (rc == 0)
         rc = node_resize (g, n, &size, err);
+    if (rc == 0)
+        rc = node_set_gres (g, n, spec->gres, err);
     if (rc == 0 && node_withhold (g, n) < 0)
         rc = error_set (err, ENOMEM, "node %s: out of memory", n->name);
     g->layout++;
@@ -370,11 +393,16 @@ int machine_node_set_state (struct machine *g, int index, enum machine_node_stat
 }
 
 int machine_node_set_foreign (struct machine *g, int index, uint32_t cores, uint32_t gpus,
-                              int64_t memory_mib)
+                              int64_t memory_mib, const struct gres_list *gres)
 {
     struct machine_node *n = machine_node_at (g, index);
+    struct gres_list copy = { 0 };
     if (!n)
         return -ENOENT;
+    if (gres && gres_copy (&copy, gres) < 0)
+        return -ENOMEM;
+    gres_release (&n->gres_foreign);
+    n->gres_foreign = copy;
     n->foreign = (struct machine_amounts){ cores, gpus, MAX (memory_mib, 0) };
     return node_withhold (g, n);
 }
@@ -382,12 +410,15 @@ int machine_node_set_foreign (struct machine *g, int index, uint32_t cores, uint
 /* -- bookings -- */
 
 void machine_book (struct machine *g, struct machine_node *n,
-                   const struct machine_amounts *taken)
+                   const struct machine_amounts *taken, const struct gres_list *gres)
 {
     n->njobs++;
     n->exclusive = taken != NULL;
     if (taken)
         n->taken = *taken;
+    gres_release (&n->gres_taken);
+    if (taken && gres) /* without memory it is only not shown */
+        gres_copy (&n->gres_taken, gres);
     node_withhold (g, n); /* where what was withheld is booked after a restart */
 }
 
@@ -463,13 +494,18 @@ int machine_node_next (const struct machine *g, int after)
     return -1;
 }
 
+static bool takes_jobs (const struct machine_node *n)
+{
+    return n->state == MACHINE_NODE_UP && !n->leaving && !n->exclusive;
+}
+
 int machine_node_info (const struct machine *g, int index, struct machine_node_info *ret)
 {
     static const struct machine_place no_places[] = { { NULL, NULL } };
     const struct machine_node *n = machine_node_at (g, index);
     if (!n)
         return -ENOENT;
-    bool takes = n->state == MACHINE_NODE_UP && !n->leaving && !n->exclusive;
+    bool takes = takes_jobs (n);
     struct machine_amounts used = n->exclusive ? n->taken : node_used (g, n);
     struct machine_amounts free_now =
         takes ? node_left (g, n) : (struct machine_amounts){ 0 };
@@ -492,8 +528,26 @@ int machine_node_info (const struct machine *g, int index, struct machine_node_i
         .memory_used = used.memory,
         .memory_foreign = n->foreign.memory,
         .memory_free = free_now.memory,
+        .gres = &n->gres,
+        .gres_foreign = &n->gres_foreign,
         .njobs = n->njobs,
         .exclusive = n->exclusive,
+    };
+    return 0;
+}
+
+int machine_node_gres (const struct machine *g, int index, const char *name,
+                       struct machine_gres_info *ret)
+{
+    const struct machine_node *n = machine_node_at (g, index);
+    if (!n)
+        return -ENOENT;
+    uint32_t v = node_pool (n, name);
+    *ret = (struct machine_gres_info){
+        .count = gres_get (&n->gres, name),
+        .used = n->exclusive ? gres_get (&n->gres_taken, name) : pool_used (g->graph, v),
+        .foreign = v == GRAPH_NONE ? 0 : gres_get (&n->gres_foreign, name),
+        .free = takes_jobs (n) ? pool_free (g->graph, v) : 0,
     };
     return 0;
 }

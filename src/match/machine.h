@@ -8,8 +8,8 @@
  *     machine_node_set_state (g, index, MACHINE_NODE_DRAINED, "disk fails");
  *
  * This is the list of nodes that executors feed, and the resource graph (graph.h) that is
- * made of it: cluster0 / places / node / core[ids], gpu[ids], memory (divisible, in MiB). A
- * node's places are vertices above it, the type of which is their level; a node that has none
+ * made of it: cluster0 / places / node / core[ids], gpu[ids], memory (divisible, in MiB), and
+ * generic resources (gres.h), which are divisible and have a type of their name each. A node's places are vertices above it, the type of which is their level; a node that has none
  * of some level stands directly below the next outer one that it has.
  * A node's index is stable as long as the node exists, is its rank and id in the graph, and
  * names it in R (RFC 20 "rank"); indexes of removed nodes are given again only after
@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 #include "common/error.h"
+#include "common/gres.h"
 #include "common/idset.h"
 
 struct machine;
@@ -60,6 +61,7 @@ struct machine_node_spec {
     uint32_t cores; /* ids 0 .. cores-1; at most 65,536 */
     uint32_t gpus;  /* ids 0 .. gpus-1; at most 1,024 */
     int64_t memory_mib;
+    const struct gres_list *gres; /* generic resources, or NULL: none; 64 at most */
     const char *const
         *properties; /* NULL-terminated, or NULL: names for RFC 31 constraints, 512 at
                       * most. "KEY=VALUE" is also KEY, which has that value for policies */
@@ -84,11 +86,12 @@ int machine_node_remove (struct machine *g, int index);
 int machine_node_set_state (struct machine *g, int index, enum machine_node_state state,
                             const char *reason);
 /* What somebody else uses there, which is not ours to give; absolute amounts, replaced
- * at each call. cores counts whole cores, rounded up by the caller. Of what is free the
+ * at each call. cores counts whole cores, rounded up by the caller. gres: or NULL, none; those
+ * that the node has not do not matter. Of what is free the
  * highest ids are withheld; a job that takes the node as a whole gets the rest. 0, -ENOENT
  * or -ENOMEM. */
 int machine_node_set_foreign (struct machine *g, int index, uint32_t cores, uint32_t gpus,
-                              int64_t memory_mib);
+                              int64_t memory_mib, const struct gres_list *gres);
 
 const char *machine_name (const struct machine *g);
 size_t machine_node_count (const struct machine *g); /* also those that are leaving */
@@ -107,9 +110,16 @@ struct machine_node_info { /* strings are borrowed until the graph changes */
     uint32_t cores, cores_used, cores_foreign, cores_free;
     uint32_t gpus, gpus_used, gpus_foreign, gpus_free;
     int64_t memory_mib, memory_used, memory_foreign, memory_free;
-    uint32_t njobs; /* bookings on it */
-    bool exclusive; /* booked as a whole */
+    const struct gres_list *gres, *gres_foreign; /* never NULL */
+    uint32_t njobs;                              /* bookings on it */
+    bool exclusive;                              /* booked as a whole */
 };
 int machine_node_info (const struct machine *g, int index, struct machine_node_info *ret);
+struct machine_gres_info { /* as those of cores above */
+    int64_t count, used, foreign, free;
+};
+/* Of a generic resource; all 0 where the node has none of it. 0 or -ENOENT: no such node. */
+int machine_node_gres (const struct machine *g, int index, const char *name,
+                       struct machine_gres_info *ret);
 
 #endif

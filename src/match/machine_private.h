@@ -34,6 +34,11 @@ struct machine_amounts {
     int64_t memory; /* MiB */
 };
 
+struct machine_pool { /* a generic resource of a node */
+    char *name;
+    uint32_t v; /* in the graph */
+};
+
 struct machine_node {
     char *name;
     char *reason;
@@ -46,9 +51,12 @@ struct machine_node {
     bool withheld;  /* some of it may be, see node_withhold() */
     uint32_t njobs;
     uint32_t v, core, gpu, memory; /* in the graph; GRAPH_NONE: it has none of that */
+    struct machine_pool *pools;    /* one for each of gres, and those that are to go */
+    size_t npools;
     struct machine_amounts size, foreign;
     struct machine_amounts taken; /* while exclusive: what the job was given */
-    struct machine_node *next;    /* in a list of those on which a job was */
+    struct gres_list gres, gres_foreign, gres_taken; /* the same */
+    struct machine_node *next; /* in a list of those on which a job was */
 };
 
 struct machine {
@@ -59,8 +67,9 @@ struct machine {
     size_t size, alloc;          /* indexes 0..size-1 were given */
     size_t count;                /* nodes that exist */
     size_t vacant;               /* no index below it is vacant */
-    struct place *places;        /* hash by key */
-    uint64_t lost;               /* times that the planner was told of a loss */
+    int32_t renamed; /* resources whose name in the graph was taken; for the next one */
+    struct place *places; /* hash by key */
+    uint64_t lost;        /* times that the planner was told of a loss */
     uint64_t layout; /* bumped when nodes come, go or change size, places or properties */
 };
 
@@ -73,9 +82,10 @@ void machine_changed (struct machine *g, uint32_t v);
  * tried again. */
 void machine_lost (struct machine *g, uint32_t v);
 
-/* One job more is booked on the node; taken: it has all of it, and was given so much. */
+/* One job more is booked on the node; taken: it has all of it, and was given so much, and of
+ * generic resources gres (NULL: none). */
 void machine_book (struct machine *g, struct machine_node *n,
-                   const struct machine_amounts *taken);
+                   const struct machine_amounts *taken, const struct gres_list *gres);
 /* One less. The node is gone afterwards when it was leaving and this was the last. */
 void machine_unbook (struct machine *g, struct machine_node *n);
 /* A reservation there is gone: so is the node if only that kept it. */
@@ -100,6 +110,14 @@ void places_destroy (struct machine *g);
 /* It gets this size. -EINVAL, -ENOMEM: some of it may have changed. */
 int node_resize (struct machine *g, struct machine_node *n,
                  const struct machine_amounts *size, struct error *err);
+/* ... and has these generic resources (NULL: none). */
+int node_set_gres (struct machine *g, struct machine_node *n,
+                   const struct gres_list *gres, struct error *err);
+/* The vertex of that name, or GRAPH_NONE. */
+uint32_t node_pool (const struct machine_node *n, const char *name);
+/* Booked of a divisible vertex (or GRAPH_NONE), and what could be. */
+int64_t pool_used (const struct graph *g, uint32_t v);
+int64_t pool_free (const struct graph *g, uint32_t v);
 /* Withhold what is foreign, and what is booked beyond the node's size, from what is free
  * now. After each change of any of these. 0 or -ENOMEM. */
 int node_withhold (struct machine *g, struct machine_node *n);

@@ -1,32 +1,50 @@
 /* machine_size.c - what a node has, and what of that is not to be given
  *
- * A node's leaves are a group of cores, a group of gpus and its memory. What others use
- * there is withheld: units as drained, the highest free ones first; of memory an amount.
+ * A node's leaves are a group of cores, a group of gpus, its memory and a pool for each of its
+ * generic resources. What others use there is withheld: units as drained, the highest free
+ * ones first; of memory and the pools an amount.
  * It is chosen from what is free, so it is looked at again when a job has ended. Where a
  * node shrank below what is booked, the excess counts as used by others, too: a node of 4
  * cores whose cores 4 to 7 are busy has nothing left.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "match/machine_private.h"
 
 /* -- sizes -- */
 
+/* "rdma_hca" for "rdma/hca": names are parts of paths. */
+static const char *base_of (const char *type, char buf[GRES_NAME_MAX + 1])
+{
+    snprintf (buf, GRES_NAME_MAX + 1, "%s", type);
+    for (char *c = buf; (c = strpbrk (c, "/:"));)
+        *c = '_';
+    return buf;
+}
+
 static int leaf_add (struct machine *g, const struct machine_node *n, uint32_t *leaf,
                      const char *type, uint32_t count, int64_t size, struct error *err)
 {
-    bool memory = leaf == &n->memory;
+    bool memory = leaf == &n->memory, units = leaf == &n->core || leaf == &n->gpu;
+    char base[GRES_NAME_MAX + 1];
     struct graph_spec spec = { .type = type,
+                               .basename = base_of (type, base),
                                .unit = memory ? "MiB" : NULL,
                                .count = count,
                                .size = size,
                                .rank = n->index,
                                .uniq = -1,
-                               .flags = memory ? GRAPH_DIVISIBLE : 0,
+                               .flags = units ? 0 : GRAPH_DIVISIBLE,
                                .leaf = true };
     *leaf = graph_add (g->graph, n->v, &spec, err);
+    if (*leaf == GRAPH_NONE && err->code == EEXIST) { /* "a/b" beside "a_b" */
+        spec.basename = "gres#";
+        spec.id = g->renamed++;
+        *leaf = graph_add (g->graph, n->v, &spec, err);
+    }
     if (*leaf == GRAPH_NONE)
-        return err && err->code ? -err->code : -ENOMEM;
+        return err->code ? -err->code : -ENOMEM;
     machine_changed (g, n->v);
     return 0;
 }
@@ -61,6 +79,20 @@ static int leaf_resize (struct machine *g, const struct machine_node *n, uint32_
     return rc;
 }
 
+/* Those that have no vertex any more. */
+static void pools_drop_gone (struct machine_node *n)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < n->npools; i++) {
+        if (n->pools[i].v == GRAPH_NONE)
+            free (n->pools[i].name);
+        else
+            n->pools[left++] = n->pools[i];
+    }
+    n->npools = left;
+}
+
 int node_resize (struct machine *g, struct machine_node *n,
                  const struct machine_amounts *size, struct error *err)
 {
@@ -78,18 +110,95 @@ int node_resize (struct machine *g, struct machine_node *n,
     return 0;
 }
 
+static void leaf_tidy (struct machine *g, const struct machine_node *n, uint32_t *leaf)
+{
+    if (*leaf == GRAPH_NONE || !graph_is_leaving (g->graph, *leaf)
+        || graph_remove (g->graph, *leaf, NULL) < 0)
+        return;
+    *leaf = GRAPH_NONE;
+    machine_changed (g, n->v);
+}
+
 void node_tidy (struct machine *g, struct machine_node *n)
 {
     uint32_t *leaves[] = { &n->core, &n->gpu, &n->memory };
 
-    for (size_t i = 0; i < ARRAY_SIZE (leaves); i++) {
-        uint32_t *leaf = leaves[i];
-        if (*leaf != GRAPH_NONE && graph_is_leaving (g->graph, *leaf)
-            && graph_remove (g->graph, *leaf, NULL) == 0) {
-            *leaf = GRAPH_NONE;
-            machine_changed (g, n->v);
-        }
+    for (size_t i = 0; i < ARRAY_SIZE (leaves); i++)
+        leaf_tidy (g, n, leaves[i]);
+    for (size_t i = 0; i < n->npools; i++)
+        leaf_tidy (g, n, &n->pools[i].v);
+    pools_drop_gone (n);
+}
+
+/* -- generic resources -- */
+
+static struct machine_pool *pool_find (const struct machine_node *n, const char *name)
+{
+    for (size_t i = 0; i < n->npools; i++)
+        if (!strcmp (n->pools[i].name, name))
+            return &n->pools[i];
+    return NULL;
+}
+
+uint32_t node_pool (const struct machine_node *n, const char *name)
+{
+    const struct machine_pool *pool = pool_find (n, name);
+
+    return pool ? pool->v : GRAPH_NONE;
+}
+
+static int pool_append (struct machine_node *n, const char *name)
+{
+    struct machine_pool *pools = realloc (n->pools, (n->npools + 1) * sizeof (*pools));
+
+    if (!pools)
+        return -ENOMEM;
+    n->pools = pools;
+    if (!(pools[n->npools].name = strdup (name)))
+        return -ENOMEM;
+    pools[n->npools++].v = GRAPH_NONE;
+    return 0;
+}
+
+/* Each has its pool, and each pool its size. */
+static int pools_resize (struct machine *g, struct machine_node *n,
+                         const struct gres_list *gres, struct error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < gres->n && rc == 0; i++)
+        if (!pool_find (n, gres->v[i].name))
+            rc = pool_append (n, gres->v[i].name);
+    for (size_t i = 0; i < n->npools && rc == 0; i++) {
+        struct machine_pool *pool = &n->pools[i];
+        int64_t size = gres_get (gres, pool->name);
+        rc = leaf_resize (g, n, &pool->v, pool->name, size > 0, size, err);
     }
+    pools_drop_gone (n);
+    return rc;
+}
+
+int node_set_gres (struct machine *g, struct machine_node *n,
+                   const struct gres_list *gres, struct error *err)
+{
+    static const struct gres_list none = { 0 };
+    struct error why = { 0 };
+    struct gres_list copy;
+
+    gres = gres ? gres : &none;
+    if (gres->n == 0 && n->npools == 0)
+        return 0;
+    if (gres_copy (&copy, gres) < 0)
+        return error_set (err, ENOMEM, "node %s: out of memory", n->name);
+    int rc = pools_resize (g, n, gres, &why);
+    if (rc < 0) {
+        gres_release (&copy);
+        return error_set (err, -rc, "node %s: %s", n->name,
+                          why.code ? why.text : "out of memory");
+    }
+    gres_release (&n->gres);
+    n->gres = copy;
+    return 0;
 }
 
 /* -- units, 64 at a time -- */
@@ -128,16 +237,21 @@ static uint32_t units_free (const struct graph *g, uint32_t v)
     return n;
 }
 
+int64_t pool_used (const struct graph *g, uint32_t v)
+{
+    return v == GRAPH_NONE ? 0 : graph_vertex (g, v)->used;
+}
+
 struct machine_amounts node_used (const struct machine *g, const struct machine_node *n)
 {
     return (struct machine_amounts){
         .cores = units_used (g->graph, n->core),
         .gpus = units_used (g->graph, n->gpu),
-        .memory = n->memory == GRAPH_NONE ? 0 : graph_vertex (g->graph, n->memory)->used,
+        .memory = pool_used (g->graph, n->memory),
     };
 }
 
-static int64_t memory_free (const struct graph *g, uint32_t v)
+int64_t pool_free (const struct graph *g, uint32_t v)
 {
     if (v == GRAPH_NONE || !graph_is_up (g, v, 0))
         return 0;
@@ -150,7 +264,7 @@ struct machine_amounts node_left (const struct machine *g, const struct machine_
     return (struct machine_amounts){
         .cores = units_free (g->graph, n->core),
         .gpus = units_free (g->graph, n->gpu),
-        .memory = memory_free (g->graph, n->memory),
+        .memory = pool_free (g->graph, n->memory),
     };
 }
 
@@ -209,7 +323,7 @@ static int withhold_units (struct machine *g, uint32_t v, uint32_t foreign)
     return 0;
 }
 
-static int withhold_memory (struct machine *g, uint32_t v, int64_t foreign)
+static int withhold_pool (struct machine *g, uint32_t v, int64_t foreign)
 {
     if (v == GRAPH_NONE || graph_is_leaving (g->graph, v))
         return 0;
@@ -235,7 +349,7 @@ static bool has_surplus (const struct machine *g, uint32_t v, uint32_t size)
 int node_withhold (struct machine *g, struct machine_node *n)
 {
     bool any = n->foreign.cores > 0 || n->foreign.gpus > 0 || n->foreign.memory > 0
-               || has_surplus (g, n->core, n->size.cores)
+               || n->gres_foreign.n > 0 || has_surplus (g, n->core, n->size.cores)
                || has_surplus (g, n->gpu, n->size.gpus);
 
     if (!any && !n->withheld)
@@ -246,7 +360,10 @@ int node_withhold (struct machine *g, struct machine_node *n)
     if (rc == 0)
         rc = withhold_units (g, n->gpu, n->foreign.gpus);
     if (rc == 0)
-        rc = withhold_memory (g, n->memory, n->foreign.memory);
+        rc = withhold_pool (g, n->memory, n->foreign.memory);
+    for (size_t i = 0; i < n->npools && rc == 0; i++)
+        rc = withhold_pool (g, n->pools[i].v,
+                            gres_get (&n->gres_foreign, n->pools[i].name));
     if (rc == 0)
         n->withheld = any;
     return rc;

@@ -355,9 +355,9 @@ static void book (struct matcher *m, int index, const struct rset_rank *rank)
     struct machine_node *n = machine_node_at (m->g, index);
 
     if (rank->exclusive)
-        machine_book (m->g, n, &given);
-    else if (given.cores > 0 || given.gpus > 0 || given.memory > 0)
-        machine_book (m->g, n, NULL);
+        machine_book (m->g, n, &given, &rank->gres);
+    else if (given.cores > 0 || given.gpus > 0 || given.memory > 0 || rank->gres.n > 0)
+        machine_book (m->g, n, NULL, NULL);
 }
 
 static int refuse_again (uint64_t job, struct error *why)

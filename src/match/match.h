@@ -35,7 +35,7 @@ struct matcher;
  * holds a core or gpu, or is one node with or without something in it; what stands
  * outside of the slot has it in it or is beside it in a node; nodes may be exclusive, what
  * is above them not. Memory is in MiB, GiB, GB ...; a machine has places (machine.h), nodes, cores,
- * gpus and memory, and other types never (match_satisfiability()). Nothing of js is kept. */
+ * gpus, memory and generic resources, and other types never (match_satisfiability()). Nothing of js is kept. */
 struct match_request *match_request_create (const struct jobspec *js, struct error *err);
 /* The job's nodes are to be in few places of p->level (named), or evenly in all of them
  * (p->kind), if that can be; most > 0: in no more than so many, or it does not fit. Before the

@@ -52,7 +52,16 @@ static int fill_whole (const struct machine *g, const struct machine_node *n,
 
     rank->exclusive = true;
     rank->memory_mib = node_left (g, n).memory;
+    for (size_t i = 0; i < n->npools; i++)
+        if (gres_set (&rank->gres, n->pools[i].name, pool_free (g->graph, n->pools[i].v))
+            < 0)
+            return -ENOMEM;
     return rc < 0 ? rc : add_whole (rank->gpus, g->graph, n->gpu);
+}
+
+static int add_gres (struct rset_rank *rank, const char *name, int64_t amount)
+{
+    return gres_set (&rank->gres, name, gres_get (&rank->gres, name) + amount);
 }
 
 static int fill_units (const struct machine *g, const struct pick *p,
@@ -68,6 +77,8 @@ static int fill_units (const struct machine *g, const struct pick *p,
         return add_units (rank->gpus, x, p->unit, p->count);
     if (x->type == GRAPH_MEMORY)
         rank->memory_mib += p->amount;
+    else if (x->flags & GRAPH_DIVISIBLE)
+        return add_gres (rank, graph_type_name (g->graph, x->type), p->amount);
     return 0;
 }
 
@@ -157,6 +168,24 @@ static int claim_ids (struct booking_of *b, const struct machine_node *n,
     return count > 0 && !look ? claim (b, v, first, count, 0) : rc;
 }
 
+/* look: only whether it is there. */
+static int claim_gres (struct booking_of *b, const struct machine_node *n,
+                       const struct gres_list *gres, bool look)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < gres->n && rc == 0; i++) {
+        const struct gres *x = &gres->v[i];
+        int64_t has = gres_get (&n->gres, x->name);
+        if (x->count > has)
+            return error_set (b->why, ENOENT, "%s: %lld %s are gone (it has %lld)",
+                              n->name, (long long)x->count, x->name, (long long)has);
+        if (!look)
+            rc = claim (b, node_pool (n, x->name), 0, 1, x->count);
+    }
+    return rc;
+}
+
 static int claim_rank (struct booking_of *b, const struct rset_rank *rank)
 {
     int index = machine_node_find (b->g, rank->node), rc;
@@ -169,7 +198,8 @@ static int claim_rank (struct booking_of *b, const struct rset_rank *rank)
                           (long long)n->size.memory);
     bool whole = rank->exclusive;
     if ((rc = claim_ids (b, n, rank->cores, n->core, n->size.cores, "core", whole)) < 0
-        || (rc = claim_ids (b, n, rank->gpus, n->gpu, n->size.gpus, "gpu", whole)) < 0)
+        || (rc = claim_ids (b, n, rank->gpus, n->gpu, n->size.gpus, "gpu", whole)) < 0
+        || (rc = claim_gres (b, n, &rank->gres, whole)) < 0)
         return rc;
     if (whole)
         return claim (b, n->v, 0, 1, 0);

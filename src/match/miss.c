@@ -64,7 +64,7 @@ static void add_amount (const struct reason *w, unsigned dim, int64_t n,
         strbuf_addf (sb, "%" PRId64 " %s%sof %s", n, unit, *unit ? " " : "", type);
     else
         strbuf_addf (sb, "%" PRId64 " %s%s%s", n, dim == 0 ? "whole " : "", type,
-                     plural (n));
+                     strpbrk (type, "/:") ? "" : plural (n)); /* "3 rdma/hca" */
 }
 
 static int64_t most (const struct reason *w, unsigned d)

@@ -36,6 +36,7 @@ void rset_destroy (struct rset *r)
         free (r->ranks[i].node);
         idset_destroy (r->ranks[i].cores);
         idset_destroy (r->ranks[i].gpus);
+        gres_release (&r->ranks[i].gres);
     }
     free (r->ranks);
     free (r);
@@ -62,7 +63,7 @@ static bool rank_equal (const struct rset_rank *a, const struct rset_rank *b)
     return strcmp (a->node, b->node) == 0 && a->node_index == b->node_index
            && idset_equal (a->cores, b->cores) && idset_equal (a->gpus, b->gpus)
            && a->memory_mib == b->memory_mib && a->slots == b->slots
-           && a->exclusive == b->exclusive;
+           && a->exclusive == b->exclusive && gres_equal (&a->gres, &b->gres);
 }
 
 bool rset_equal (const struct rset *a, const struct rset *b)
@@ -181,6 +182,29 @@ static json_t *field_to_json (const struct rset *r, enum field f)
     return list;
 }
 
+/* {"license": 2} of each rank, or an array of such in job order; nothing where none has any. */
+static int add_gres (const struct rset *r, json_t *ours)
+{
+    bool same = true, any = false;
+
+    for (size_t i = 0; i < r->nranks; i++) {
+        same = same && gres_equal (&r->ranks[i].gres, &r->ranks[0].gres);
+        any = any || r->ranks[i].gres.n > 0;
+    }
+    if (!any)
+        return 0;
+    if (same)
+        return json_object_set_new (ours, "gres", gres_to_json (&r->ranks[0].gres));
+    json_t *list = json_array ();
+    for (size_t i = 0; list && i < r->nranks; i++) {
+        if (json_array_append_new (list, gres_to_json (&r->ranks[i].gres)) < 0) {
+            json_decref (list);
+            return -1;
+        }
+    }
+    return json_object_set_new (ours, "gres", list);
+}
+
 static json_t *scheduling_to_json (const struct rset *r, bool in_order)
 {
     json_t *ours = json_object ();
@@ -188,6 +212,7 @@ static json_t *scheduling_to_json (const struct rset *r, bool in_order)
     for (size_t f = 0; ok && f < ARRAY_SIZE (field_keys); f++)
         ok = json_object_set_new (ours, field_keys[f], field_to_json (r, (enum field)f))
              == 0;
+    ok = ok && add_gres (r, ours) == 0;
     if (ok && !in_order) {
         autofree char *order = rset_nodelist (r);
         ok = order && json_object_set_new (ours, "nodelist", json_string (order)) == 0;
@@ -470,6 +495,20 @@ static int field_set (struct rset_rank *rank, enum field f, const json_t *v,
     return 0;
 }
 
+static int gres_decode (struct rset *r, const json_t *v, struct error *err)
+{
+    int rc = 0;
+
+    if (json_is_array (v) && json_array_size (v) != r->nranks)
+        return error_set (err, EINVAL,
+                          "R.scheduling.fluxq.gres: %zu values for %zu ranks",
+                          json_array_size (v), r->nranks);
+    for (size_t i = 0; v && i < r->nranks && rc == 0; i++)
+        rc = gres_from_json (json_is_array (v) ? json_array_get (v, i) : v,
+                             &r->ranks[i].gres, "R.scheduling.fluxq.gres", err);
+    return rc;
+}
+
 static int scheduling_decode (struct rset *r, const json_t *ours, struct error *err)
 {
     const char *order = NULL;
@@ -490,7 +529,7 @@ static int scheduling_decode (struct rset *r, const json_t *ours, struct error *
                 return rc;
         }
     }
-    return 0;
+    return gres_decode (r, ours ? json_object_get (ours, "gres") : NULL, err);
 }
 
 static int root_decode (struct rset *r, const json_t *root, struct error *err)

@@ -8,7 +8,7 @@
  *
  * Order is the job's: element 0 is the job's rank 0. "execution.R_lite" has rank (the
  * node's index in the graph), core and gpu idsets; nodelist the names in the order of
- * ranks; memory, slots and exclusive, which RFC 20 has no place for, and the job's own
+ * ranks; memory, generic resources, slots and exclusive, which RFC 20 has no place for, and the job's own
  * order where it differs stand in the free-form "scheduling" key under "fluxq".
  * decode(encode(r)) equals r (times to a microsecond).
  */
@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "common/error.h"
+#include "common/gres.h"
 #include "common/idset.h"
 #include "common/json.h"
 
@@ -28,6 +29,7 @@ struct rset_rank {
     struct idset *cores; /* never NULL, may be empty */
     struct idset *gpus;
     int64_t memory_mib;
+    struct gres_list gres;
     uint32_t slots; /* task slots on this node */
     bool exclusive; /* the whole node */
 };

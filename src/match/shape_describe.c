@@ -124,7 +124,7 @@ static void add_amount (struct strbuf *sb, const struct shape_vertex *v)
         strbuf_addf (sb, "%s of %s", v->unit, type);
     else if (strcmp (type, "memory") == 0)
         strbuf_addf (sb, "%s of memory", one ? "unit" : "units");
-    else if (one)
+    else if (one || strpbrk (type, "/:")) /* "3 rdma/hca" */
         strbuf_adds (sb, type);
     else
         add_plural (sb, type);

@@ -34,13 +34,15 @@ static int add_existing (struct growth *x, const struct machine_node_info *n,
                                       .cores = n->cores,
                                       .gpus = n->gpus,
                                       .memory_mib = n->memory_mib,
+                                      .gres = n->gres,
                                       .properties = n->properties };
     int index = machine_node_add (x->machine, &spec, NULL);
 
     if (index < 0 || !as_it_is)
         return index;
-    int rc = machine_node_set_foreign (x->machine, index, n->cores_foreign,
-                                       n->gpus_foreign, n->memory_foreign);
+    int rc =
+        machine_node_set_foreign (x->machine, index, n->cores_foreign, n->gpus_foreign,
+                                  n->memory_foreign, n->gres_foreign);
     return rc < 0 ? rc : machine_node_set_state (x->machine, index, n->state, NULL);
 }
 

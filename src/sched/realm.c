@@ -121,8 +121,8 @@ static bool same_node (const struct machine_node_info *a,
         y++;
     }
     return !*x && !*y && machine_places_equal (a->places, b->places)
-           && a->cores == b->cores && a->gpus == b->gpus
-           && a->memory_mib == b->memory_mib;
+           && a->cores == b->cores && a->gpus == b->gpus && a->memory_mib == b->memory_mib
+           && gres_equal (a->gres, b->gres);
 }
 
 /* Of a node there, what is different here. A change of its size is one of the plan. */
@@ -133,6 +133,7 @@ static int take_over (struct realm *x, int index, const struct machine_node_info
                                       .cores = n->cores,
                                       .gpus = n->gpus,
                                       .memory_mib = n->memory_mib,
+                                      .gres = n->gres,
                                       .properties = n->properties };
     struct machine_node_info here;
 
@@ -147,10 +148,11 @@ static int set_foreign (struct realm *x, int index, const struct machine_node_in
 
     machine_node_info (x->machine, index, &here);
     if (n->cores_foreign == here.cores_foreign && n->gpus_foreign == here.gpus_foreign
-        && n->memory_foreign == here.memory_foreign)
+        && n->memory_foreign == here.memory_foreign
+        && gres_equal (n->gres_foreign, here.gres_foreign))
         return 0;
     return machine_node_set_foreign (x->machine, index, n->cores_foreign, n->gpus_foreign,
-                                     n->memory_foreign);
+                                     n->memory_foreign, n->gres_foreign);
 }
 
 static int mirror (struct realm *x, const struct machine *whole, const char *name)

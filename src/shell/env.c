@@ -314,6 +314,12 @@ static int gpus (const struct env_context *ctx, struct strbuf *sb)
     return add_text (sb, text);
 }
 
+/* Of this node: "license:2,rdma/hca:1" */
+static int job_gres (const struct env_context *ctx, struct strbuf *sb)
+{
+    return add_text (sb, own_node (ctx)->gres);
+}
+
 /* "0,2,3" from the idset "0,2-3". */
 static int cuda_devices (const struct env_context *ctx, struct strbuf *sb)
 {
@@ -426,6 +432,7 @@ static const struct {
     { "FLUXQ_LOCALID", local_id },
     { "FLUXQ_CORES", cores },
     { "FLUXQ_GPUS", gpus },
+    { "FLUXQ_JOB_GRES", job_gres },
     { "FLUXQ_CPUS_PER_TASK", cores_per_task },
     { "FLUXQ_SUBMIT_DIR", submit_dir },
     { "FLUXQ_STEP_ID", step_id },

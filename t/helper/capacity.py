@@ -18,6 +18,7 @@ from fractions import Fraction
 PORT = 18001
 NS = "/api/v1/namespaces/default/pods"
 GPU = "t.example/gpu"
+HCA = "t.example/hca"
 NODES = ["big1", "big2", "big10", "small1", "small2", "odd1"]
 OPS_PER_ROUND = 14
 DEADLINE = 60
@@ -62,8 +63,8 @@ def ready(status):
 class Changes:
     """Each method whose name begins with do_ is one kind of change."""
 
-    def __init__(self, cluster, rng):
-        self.c, self.rng = cluster, rng
+    def __init__(self, cluster, rng, others):
+        self.c, self.rng, self.others = cluster, rng, others  # others: for amounts of HCA alone
         self.nodes, self.pods, self.count = set(), {}, 0
         self.kinds = [getattr(self, name) for name in sorted(dir(self)) if name.startswith("do_")]
 
@@ -77,7 +78,7 @@ class Changes:
         r = self.rng
         amounts = {"cpu": r.choice(["4", "3920m", "7999m", "64", "1", "999m"]),
                    "memory": r.choice(["8Gi", "8000000000", "7654321Ki", "1.5Gi", "123456789"]),
-                   GPU: r.choice(["0", "1", "4"]), "pods": "110"}
+                   GPU: r.choice(["0", "1", "4"]), HCA: self.others.choice(["0", "2", "5"]), "pods": "110"}
         return {"capacity": amounts, "allocatable": amounts}
 
     def make_node(self, name):
@@ -128,6 +129,8 @@ class Changes:
         if r.random() < 0.85:
             requests["memory"] = r.choice(["1", "1Ki", "100M", "100Mi", "123456789", "0.5Gi", "1e8"])
         limits = {GPU: "1"} if r.random() < 0.1 else {}
+        if self.others.random() < 0.2:
+            limits[HCA] = self.others.choice(["1", "2"])
         return {"name": name, "image": "none", "resources": {"requests": {**requests, **limits}, "limits": limits},
                 **more}
 
@@ -232,6 +235,7 @@ def described():
             "state": state, "places": {"rack": rack} if rack else {}, "cores": int(has["cpu"]), "cores_free": int(free["cpu"]),
             "memory_mib": int(has["memory"] / 2**20), "memory_free": int(free["memory"] / 2**20),
             "gpus": int(has[GPU]), "gpus_free": int(free[GPU]),
+            "gres": {HCA: {"count": int(has[HCA]), "free": int(free[HCA])}} if has[HCA] else {},
             "exact": {"cpu_milli": int(has["cpu"] * 1000), "memory_bytes": int(has["memory"]), "gpus": int(has[GPU]),
                       "cpu_milli_foreign": math.ceil(used.get("cpu", 0) * 1000),
                       "memory_bytes_foreign": math.ceil(used.get("memory", 0)),
@@ -239,13 +243,16 @@ def described():
     return nodes
 
 
-KEYS = ("state", "places", "cores", "cores_free", "memory_mib", "memory_free", "gpus", "gpus_free", "exact")
+KEYS = ("state", "places", "cores", "cores_free", "memory_mib", "memory_free", "gpus", "gpus_free", "gres", "exact")
 
 
 def offered():
     """The same of what fluxq-info says."""
     out = subprocess.run(["fluxq-info", "--json"], stdout=subprocess.PIPE, check=True, timeout=60)
-    return {n["name"]: {key: n[key] for key in KEYS} for n in json.loads(out.stdout)["nodes"]}
+    nodes = json.loads(out.stdout)["nodes"]
+    for n in nodes:
+        n["gres"] = {name: {key: n["gres"][name][key] for key in ("count", "free")} for name in n["gres"]}
+    return {n["name"]: {key: n[key] for key in KEYS} for n in nodes}
 
 
 def differences(want, have):
@@ -277,7 +284,7 @@ DAEMON = {"metadata": {"name": "daemon"}, "spec": {
 def main(seed, rounds):
     cluster = Cluster()
     try:
-        changes = Changes(cluster, random.Random(int(seed)))
+        changes = Changes(cluster, random.Random(int(seed)), random.Random("hca " + seed))
         cluster.call("POST", "/apis/node.k8s.io/v1/runtimeclasses", {
             "metadata": {"name": "heavy"}, "handler": "heavy",
             "overhead": {"podFixed": {"cpu": "130m", "memory": "37Mi"}}})

@@ -16,27 +16,40 @@
 
 static char said[1024];
 
+/* What a copy has of them: " hca:2; " */
+static void add_gres (const struct gres_list *gres)
+{
+    size_t len = strlen (said);
+
+    for (size_t i = 0; gres && i < gres->n; i++)
+        len += (size_t)snprintf (said + len, sizeof (said) - len, " %s:%d",
+                                 gres->v[i].name, (int)gres->v[i].count);
+    snprintf (said + len, sizeof (said) - len, "; ");
+}
+
 static void say_node (void *arg, const struct machine_node_spec *spec,
                       enum machine_node_state state, const char *reason)
 {
     size_t len = strlen (said);
 
     assert_ptr_equal (arg, said);
-    snprintf (said + len, sizeof (said) - len, "%s %s %u %u %d %s %d %s; ", spec->name,
+    snprintf (said + len, sizeof (said) - len, "%s %s %u %u %d %s %d %s", spec->name,
               spec->places && spec->places->level ? spec->places->name : "-", spec->cores,
               spec->gpus, (int)spec->memory_mib,
               spec->properties ? spec->properties[0] : "-", (int)state,
               reason ? reason : "-");
+    add_gres (spec->gres);
 }
 
 static void say_foreign (void *arg, const char *name, uint32_t cores, uint32_t gpus,
-                         int64_t memory_mib)
+                         int64_t memory_mib, const struct gres_list *gres)
 {
     size_t len = strlen (said);
 
     (void)arg;
-    snprintf (said + len, sizeof (said) - len, "%s foreign %u %u %d; ", name, cores, gpus,
+    snprintf (said + len, sizeof (said) - len, "%s foreign %u %u %d", name, cores, gpus,
               (int)memory_mib);
+    add_gres (gres);
 }
 
 static void say_gone (void *arg, const char *name)
@@ -108,21 +121,44 @@ static void test_last_word (void **state)
     char wanted[256];
 
     node (m, "n1", 4);
-    assert_int_equal (moves_foreign (m, "n1", 3, 0, 0), 0);
-    assert_int_equal (moves_foreign (m, "n2", 1, 0, 9), 0);
+    assert_int_equal (moves_foreign (m, "n1", 3, 0, 0, NULL), 0);
+    assert_int_equal (moves_foreign (m, "n2", 1, 0, 9, NULL), 0);
     node (m, "n1", 6);
-    assert_int_equal (moves_foreign (m, "n1", 2, 1, 7), 0);
+    assert_int_equal (moves_foreign (m, "n1", 2, 1, 7, NULL), 0);
     snprintf (wanted, sizeof (wanted),
               "n1 r1 6 2 512 fast %d -; n1 foreign 2 1 7; n2 foreign 1 0 9; ",
               MACHINE_NODE_UP);
     expect (m, wanted);
     node (m, "n1", 6);
-    assert_int_equal (moves_foreign (m, "n1", 2, 1, 7), 0);
+    assert_int_equal (moves_foreign (m, "n1", 2, 1, 7, NULL), 0);
     assert_int_equal (moves_gone (m, "n1"), 0);
     expect (m, "n1 gone; ");
     assert_int_equal (moves_gone (m, "n1"), 0);
     node (m, "n1", 5); /* another machine of that name */
     snprintf (wanted, sizeof (wanted), "n1 gone; n1 r1 5 2 512 fast %d -; ",
+              MACHINE_NODE_UP);
+    expect (m, wanted);
+    moves_destroy (m);
+}
+
+/* Generic resources are copied, the node's own and what is used of them. */
+static void test_gres (void **state)
+{
+    struct moves *m = moves_create ();
+    struct gres_list gres = { 0 };
+    struct machine_node_spec spec = { .name = "n1", .cores = 1, .gres = &gres };
+    char wanted[256];
+
+    (void)state;
+    gres_set (&gres, "hca", 2);
+    assert_int_equal (moves_node (m, &spec, MACHINE_NODE_UP, NULL), 0);
+    assert_int_equal (moves_foreign (m, "n1", 1, 0, 0, &gres), 0);
+    gres_set (&gres, "hca", 1);
+    assert_int_equal (moves_foreign (m, "n2", 0, 0, 0, &gres), 0);
+    assert_int_equal (moves_foreign (m, "n1", 0, 0, 0, &gres), 0);
+    gres_release (&gres);
+    snprintf (wanted, sizeof (wanted),
+              "n1 - 1 0 0 - %d - hca:2; n1 foreign 0 0 0 hca:1; n2 foreign 0 0 0 hca:1; ",
               MACHINE_NODE_UP);
     expect (m, wanted);
     moves_destroy (m);
@@ -308,6 +344,7 @@ int main (void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (test_order),
         cmocka_unit_test (test_last_word),
+        cmocka_unit_test (test_gres),
         cmocka_unit_test (test_all_the_time),
         cmocka_unit_test (test_broker_waits),
         cmocka_unit_test (test_broker_waits_a_second),

@@ -9,9 +9,9 @@ static char *args[] = { "one", "", "two\nlines", "\xff\x01", NULL };
 static char *env[] = { "A=1", "B=", "C=x=y\nz", NULL };
 static char *rlimits[] = { "nofile=1024", "core=unlimited", NULL };
 static struct launch_node nodes[] = {
-    { "n1", 2, "0-3", "" },
-    { "n2", 3, "", "0,1" },
-    { "n3", 0, NULL, NULL },
+    { "n1", 2, "0-3", "", NULL },
+    { "n2", 3, "", "0,1", "license:2,rdma/hca:1" },
+    { "n3", 0, NULL, NULL, NULL },
 };
 
 static struct launch_stage stage_in[] = {
@@ -109,6 +109,9 @@ static void test_round_trip (void **state)
     assert_string_equal (l.nodes[0].gpus, "");
     assert_string_equal (l.nodes[1].gpus, "0,1");
     assert_string_equal (l.nodes[2].cores, "");
+    assert_null (l.nodes[0].gres);
+    assert_string_equal (l.nodes[1].gres, "license:2,rdma/hca:1");
+    assert_null (l.nodes[2].gres);
     assert_string_equal (l.nodes_requested, "2-4:2");
     assert_int_equal (l.cores_per_task, 2);
     assert_int_equal (l.mem_mib, 1024);
@@ -284,7 +287,7 @@ static void test_large (void **state)
 
 static void test_write_refuses (void **state)
 {
-    struct launch_node bad_nodes[] = { nodes[0], nodes[1], { "n", 1, "0 1", "" } };
+    struct launch_node bad_nodes[] = { nodes[0], nodes[1], { "n", 1, "0 1", "", NULL } };
     char *bad_limits[] = { "nofile=1", "files=1", NULL };
     char *bad_env[] = { "A=1", "B=2", "NOVALUE", NULL };
     struct strbuf sb;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/parse.h"
+#include "exec/kube/gres.h"
 #include "exec/podset.h"
 #include "kube/client.h"
 
@@ -14,7 +15,7 @@
 #define NUMBER_MAX 100000
 #define SWEEP_INTERVAL 300.0
 
-enum kind { TEXT, CHOICE, BOOL, DURATION, NUMBER, TEXTS, TOPOLOGY, GROUPS };
+enum kind { TEXT, CHOICE, BOOL, DURATION, NUMBER, TEXTS, TOPOLOGY, GROUPS, GRES };
 
 static const struct key {
     const char *name;
@@ -35,6 +36,7 @@ static const struct key {
     { "topology", TOPOLOGY, offsetof (struct kube_config, topology), NULL },
     { "node-groups", GROUPS, 0, NULL }, /* read last, see kube_config_read() */
     { "gpu-resource", TEXT, offsetof (struct kube_config, gpu_resource), NULL },
+    { "gres", GRES, offsetof (struct kube_config, gres), NULL },
     { "cluster-domain", TEXT, offsetof (struct kube_config, cluster_domain), NULL },
     { "grace", DURATION, offsetof (struct kube_config, grace), NULL },
     { "sweep-interval", DURATION, offsetof (struct kube_config, sweep_interval), NULL },
@@ -151,6 +153,8 @@ static int read_key (const struct yaml_doc *doc, json_t *config, const struct ke
         return topology_read (doc, config, "kube", TOPOLOGY_LABELS, field, err);
     case GROUPS:
         return 0;
+    case GRES:
+        return kube_gres_read (doc, config, field, err);
     }
     return 0;
 }
@@ -181,6 +185,20 @@ static int check_delivery (const struct yaml_doc *doc, json_t *config,
     if (!by_image && c->agent_image)
         return yaml_error (doc, config, "agent-image", err,
                            "kube.agent-image: it goes with agent-delivery: image");
+    return 0;
+}
+
+/* A request's vertex of that type is either a place or a resource. */
+static int check_gres (const struct yaml_doc *doc, json_t *config,
+                       const struct kube_config *c, struct error *err)
+{
+    json_t *map = json_object_get (config, "gres");
+
+    for (size_t i = 0; i < c->topology.n; i++)
+        if (json_object_get (map, c->topology.level[i].name))
+            return yaml_error (doc, map, c->topology.level[i].name, err,
+                               "kube.gres: %s is a level of kube.topology",
+                               c->topology.level[i].name);
     return 0;
 }
 
@@ -242,6 +260,8 @@ int kube_config_read (const struct yaml_doc *doc, json_t *config, struct kube_co
         rc = check_delivery (doc, config, ret, err);
     if (rc == 0)
         rc = groupconfig_read (doc, config, ret->gpu_resource, &ret->groups, err);
+    if (rc == 0)
+        rc = check_gres (doc, config, ret, err);
     if (rc < 0)
         kube_config_release (ret);
     return rc;
@@ -259,6 +279,7 @@ void kube_config_release (struct kube_config *c)
     free (c->gpu_resource);
     free (c->cluster_domain);
     free (c->pods);
+    json_decref (c->gres);
     json_decref (c->notice_taints);
     json_decref (c->pod_defaults);
     topology_release (&c->topology);

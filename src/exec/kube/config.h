@@ -19,6 +19,7 @@ struct kube_config {
     char *agent_image;          /* the agent is in it; NULL: it comes by a ConfigMap */
     char *pull_policy;          /* or NULL: Kubernetes' own default */
     char *gpu_resource;
+    json_t *gres;               /* short names of resources, see gres.h; or NULL */
     struct topology topology;   /* levels by node labels */
     struct groupconfigs groups; /* nodes that could be made */
     char *cluster_domain;       /* of the cluster's DNS */

@@ -49,12 +49,14 @@ static void tell_foreign (struct exec *x, struct knode *n, bool always)
     int64_t mib = withheld (n->size.memory, f->memory, MIB, n->memory_mib);
 
     if (!always && cores == n->told_cores && gpus == n->told_gpus
-        && mib == n->told_memory_mib)
+        && mib == n->told_memory_mib && gres_equal (&n->foreign_gres, &n->told_gres))
         return;
+    gres_release (&n->told_gres);
+    gres_copy (&n->told_gres, &n->foreign_gres); /* else it is told again */
     n->told_cores = cores;
     n->told_gpus = gpus;
     n->told_memory_mib = mib;
-    x->host.node_foreign (x->host.arg, n->name, cores, gpus, mib);
+    x->host.node_foreign (x->host.arg, n->name, cores, gpus, mib, &n->foreign_gres);
 }
 
 static uint64_t mix (uint64_t h, const void *data, size_t len)
@@ -81,6 +83,10 @@ static uint64_t fingerprint (const struct knode *n)
         h = mix (h, p->level, strlen (p->level) + 1);
         h = mix (h, p->name, strlen (p->name) + 1);
     }
+    for (size_t i = 0; i < n->gres.n; i++) {
+        h = mix (h, n->gres.v[i].name, strlen (n->gres.v[i].name) + 1);
+        h = mix (h, &n->gres.v[i].count, sizeof (n->gres.v[i].count));
+    }
     for (size_t i = 0; n->properties && n->properties[i]; i++)
         h = mix (h, n->properties[i], strlen (n->properties[i]) + 1);
     return h | 1;
@@ -93,6 +99,7 @@ static void tell_node (struct exec *x, struct knode *n)
                                       .cores = n->cores,
                                       .gpus = n->gpus,
                                       .memory_mib = n->memory_mib,
+                                      .gres = &n->gres,
                                       .properties = (const char *const *)n->properties };
     bool is_new = !n->told;
     uint64_t now = n->offered ? fingerprint (n) : 0;
@@ -242,25 +249,60 @@ static void on_nodes_listed (void *arg)
 
 /* ---- pods ---- */
 
+/* Counted, or no more. */
+static void pod_add (struct exec *x, struct kpod *p, bool counted)
+{
+    struct knode *n = p->node;
+
+    p->counted = counted;
+    n->foreign =
+        counted ? podsize_add (n->foreign, p->size) : podsize_sub (n->foreign, p->size);
+    node_queue (x, n);
+}
+
+static void gres_uncount (struct exec *x, struct kpod *p)
+{
+    if (p->counted_gres.n == 0)
+        return;
+    gres_add (&p->node->foreign_gres, &p->counted_gres, -1);
+    gres_release (&p->counted_gres);
+    node_queue (x, p->node);
+}
+
+/* All of a stranger's; of a job's pod what its job was not given. */
+static void gres_count (struct exec *x, struct kpod *p)
+{
+    static const struct gres_list none = { 0 };
+    const struct rset *r = p->job ? p->job->job->r : NULL;
+    bool given = r && p->view.index >= 0 && (size_t)p->view.index < r->nranks;
+
+    gres_uncount (x, p);
+    if (p->gres.n == 0 || p->view.terminal || (!p->job && !p->counted))
+        return;
+    if (kube_gres_beyond (&p->gres, given ? &r->ranks[p->view.index].gres : &none,
+                          &p->counted_gres)
+            < 0
+        || gres_add (&p->node->foreign_gres, &p->counted_gres, 1) < 0)
+        log_error ("kube: pod %s: no memory to count what it uses", p->key);
+    node_queue (x, p->node);
+}
+
 static void pod_count (struct exec *x, struct kpod *p)
 {
     bool should = p->node && !p->view.terminal && !p->job && (!p->ours || x->swept);
 
-    if (should == p->counted || !p->node)
+    if (!p->node)
         return;
-    p->counted = should;
-    p->node->foreign = should ? podsize_add (p->node->foreign, p->size)
-                              : podsize_sub (p->node->foreign, p->size);
-    node_queue (x, p->node);
+    if (should != p->counted)
+        pod_add (x, p, should);
+    gres_count (x, p);
 }
 
 static void pod_uncount (struct exec *x, struct kpod *p)
 {
-    if (!p->counted)
-        return;
-    p->counted = false;
-    p->node->foreign = podsize_sub (p->node->foreign, p->size);
-    node_queue (x, p->node);
+    gres_uncount (x, p);
+    if (p->counted)
+        pod_add (x, p, false);
 }
 
 static void pod_to_job (struct kpod *p, struct kjob *k)
@@ -395,6 +437,9 @@ static void on_pod_changed (json_t *pod, bool is_new, void *arg)
     pod_uncount (x, p);
     podview_read (pod, &p->view);
     p->size = podsize_of (pod, x->cfg.gpu_resource);
+    gres_release (&p->gres);
+    if (kube_gres_of_pod (pod, x->cfg.gpu_resource, &p->gres) < 0)
+        log_error ("kube: pod %s: no memory to tell what it uses", p->key);
     pod_set_node (x, p, text_of (json_object_get (pod, "spec"), "nodeName"));
     if (is_new)
         pod_set_owner (x, p, json_object_get (meta, "labels"));
@@ -410,6 +455,8 @@ static void on_pod_changed (json_t *pod, bool is_new, void *arg)
 static void pod_free (struct exec *x, struct kpod *p)
 {
     HASH_DEL (x->pods, p);
+    gres_release (&p->gres);
+    gres_release (&p->counted_gres);
     free (p->key);
     free (p);
 }
@@ -452,6 +499,7 @@ void inventory_adopt (struct kjob *k)
         pod_uncount (x, p);
         DL_DELETE (x->orphans, p);
         pod_to_job (p, k);
+        pod_count (x, p);
     }
 }
 

@@ -400,6 +400,11 @@ static void kube_exec_need_state (struct exec *x, uint64_t job, size_t group,
     needs_state (x, job, group, ret);
 }
 
+static const char *kube_exec_resource (const struct exec *x, const char *type)
+{
+    return kube_gres_name (x->cfg.gres, x->cfg.gpu_resource, type);
+}
+
 static int kube_exec_claim (const struct exec_host *host, const struct yaml_doc *doc,
                             json_t *config, struct exec_claim **ret, struct error *err)
 {
@@ -433,4 +438,5 @@ const struct exec_ops exec_kube = {
     .amounts = kube_exec_amounts,
     .needs = kube_exec_needs,
     .need_state = kube_exec_need_state,
+    .resource = kube_exec_resource,
 };

@@ -4,6 +4,7 @@ src_exec_libexec_a_SOURCES += \
 	src/exec/kube/agentmap.c \
 	src/exec/kube/config.c \
 	src/exec/kube/create.c \
+	src/exec/kube/gres.c \
 	src/exec/kube/groupconfig.c \
 	src/exec/kube/groups.c \
 	src/exec/kube/inputfiles.c \
@@ -45,6 +46,7 @@ EXEC_KUBE_TESTS = \
 	src/exec/test/test_mounts \
 	src/exec/test/test_podset \
 	src/exec/test/test_startclock \
+	src/exec/kube/test/test_gres \
 	src/exec/kube/test/test_lease \
 	src/exec/kube/test/test_needs \
 	src/exec/kube/test/test_objects \
@@ -60,6 +62,7 @@ src_exec_test_test_agentlink_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_test_test_mounts_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_test_test_podset_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_test_test_startclock_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
+src_exec_kube_test_test_gres_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_lease_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_needs_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_objects_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)

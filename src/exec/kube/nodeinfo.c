@@ -20,7 +20,7 @@ static const char *text_of (const json_t *o, const char *key)
     return s ? s : "";
 }
 
-static void read_size (struct exec *x, struct knode *n, const json_t *node)
+static int read_size (struct exec *x, struct knode *n, const json_t *node)
 {
     json_t *a = json_object_get (json_object_get (node, "status"), "allocatable");
     struct podsize s = { 0, 0, 0 };
@@ -33,6 +33,8 @@ static void read_size (struct exec *x, struct knode *n, const json_t *node)
     n->cores = (uint32_t)MIN (s.cpu_milli / 1000, CORES_MAX);
     n->memory_mib = s.memory / MIB;
     n->gpus = (uint32_t)MIN (s.gpus, GPUS_MAX);
+    gres_release (&n->gres);
+    return kube_gres_of_node (a, x->cfg.gpu_resource, &n->gres);
 }
 
 /* A level of which the node has no label, or an empty one, is left out. */
@@ -143,13 +145,15 @@ void node_release (struct knode *n)
     free (n->properties);
     free (n->places);
     json_decref (n->about);
+    gres_release (&n->gres);
+    gres_release (&n->foreign_gres);
+    gres_release (&n->told_gres);
     free (n->name);
 }
 
 int node_read (struct exec *x, struct knode *n, const json_t *node)
 {
-    read_size (x, n, node);
-    if (read_labels (x, n, node) < 0)
+    if (read_size (x, n, node) < 0 || read_labels (x, n, node) < 0)
         return -ENOMEM;
     read_state (x, n, node);
     return 0;

@@ -9,6 +9,7 @@
 
 #include "common/macros.h"
 #include "common/sha256.h"
+#include "exec/kube/gres.h"
 #include "exec/kube/podspec.h"
 #include "exec/kube/userfiles.h"
 #include "exec/mounts.h"
@@ -78,14 +79,14 @@ static json_t *metadata (const struct object_source *src, const char *uid)
 
 struct pod_request object_request (const struct rset *r)
 {
-    struct pod_request q = { UINT32_MAX, UINT32_MAX, INT64_MAX };
+    struct pod_request q = { UINT32_MAX, UINT32_MAX, INT64_MAX, NULL };
 
     for (size_t i = 0; i < r->nranks; i++) {
         q.cores = MIN (q.cores, idset_count (r->ranks[i].cores));
         q.gpus = MIN (q.gpus, r->ranks[i].gpus ? idset_count (r->ranks[i].gpus) : 0);
         q.memory_mib = MIN (q.memory_mib, r->ranks[i].memory_mib);
     }
-    return r->nranks ? q : (struct pod_request){ 0, 0, 0 };
+    return r->nranks ? q : (struct pod_request){ 0 };
 }
 
 struct pod_request object_rank_request (const struct rset *r, uint32_t rank)
@@ -95,7 +96,8 @@ struct pod_request object_rank_request (const struct rset *r, uint32_t rank)
     return (struct pod_request){ .cores = (uint32_t)idset_count (own->cores),
                                  .gpus =
                                      own->gpus ? (uint32_t)idset_count (own->gpus) : 0,
-                                 .memory_mib = own->memory_mib };
+                                 .memory_mib = own->memory_mib,
+                                 .gres = &own->gres };
 }
 
 static json_t *resources (const struct object_source *src)
@@ -118,6 +120,8 @@ static json_t *resources (const struct object_source *src)
         json_object_set_new (requests, src->cfg->gpu_resource, json_string (text));
         json_object_set_new (limits, src->cfg->gpu_resource, json_string (text));
     }
+    if (src->job->js)
+        kube_gres_ask_least (src->job->js, src->job->r, requests, limits);
     return json_pack ("{s:o s:o}", "requests", requests, "limits", limits);
 }
 

@@ -85,6 +85,8 @@ json_t *object_binding (const char *namespace_, const char *pod, const char *nod
 struct pod_request {
     uint32_t cores, gpus;
     int64_t memory_mib; /* 0: not asked */
+    const struct gres_list
+        *gres; /* of the rank, borrowed; NULL: as the template has it */
 };
 struct pod_request object_request (const struct rset *r);
 /* What that rank was given. */

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "exec/kube/gres.h"
+
 #define BATCH_LABEL "batch.kubernetes.io/"
 
 static const char *name_of (const json_t *job)
@@ -63,8 +65,8 @@ static json_t *metadata (const json_t *job, const char *uid, const char *host,
                       1);
 }
 
-static int set_amount (json_t *container, const char *list, const char *name,
-                       const char *amount)
+/* Its "requests" or "limits"; NULL: no memory. */
+static json_t *amounts_of (json_t *container, const char *list)
 {
     json_t *resources = json_object_get (container, "resources");
     json_t *amounts = json_object_get (resources, list);
@@ -72,9 +74,26 @@ static int set_amount (json_t *container, const char *list, const char *name,
     if (!amounts) {
         amounts = json_object ();
         if (json_object_set_new (resources, list, amounts) < 0)
-            return -1;
+            return NULL;
     }
-    return json_object_set_new (amounts, name, json_string (amount));
+    return amounts;
+}
+
+static int set_amount (json_t *container, const char *list, const char *name,
+                       const char *amount)
+{
+    return json_object_set_new (amounts_of (container, list), name, json_string (amount));
+}
+
+/* Of what the template asks for. */
+static int raise_amount (json_t *container, const struct gres *x)
+{
+    json_t *requests = amounts_of (container, "requests");
+
+    if (!json_object_get (requests, x->name))
+        return 0;
+    return kube_gres_raise (requests, x->name, x->count)
+           | kube_gres_raise (amounts_of (container, "limits"), x->name, x->count);
 }
 
 /* In place of the template's, which are the smallest of all ranks. */
@@ -97,6 +116,8 @@ static int set_amounts (json_t *container, const struct pod_request *ask, const 
         rc |= set_amount (container, "requests", gpu, text);
         rc |= set_amount (container, "limits", gpu, text);
     }
+    for (size_t i = 0; ask->gres && i < ask->gres->n; i++)
+        rc |= raise_amount (container, &ask->gres->v[i]);
     return rc;
 }
 

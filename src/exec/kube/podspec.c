@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "exec/kube/gres.h"
 #include "exec/podset.h"
 
 /* A text or a collection that is the same there. */
@@ -45,19 +46,17 @@ static int add_shm (const json_t *size, json_t *spec, json_t *container)
                json_pack ("{s:s s:s}", "name", "shm", "mountPath", "/dev/shm"));
 }
 
+/* Besides what the job was given; of the same resource the larger amount. */
 static int add_resources (const json_t *resources, json_t *container)
 {
     json_t *own = json_object_get (container, "resources"), *n;
     const char *name;
-    char text[32];
     int rc = 0;
 
     json_object_foreach ((json_t *)resources, name, n) {
-        snprintf (text, sizeof (text), "%jd", (intmax_t)json_integer_value (n));
-        rc |= json_object_set_new (json_object_get (own, "requests"), name,
-                                   json_string (text));
-        rc |= json_object_set_new (json_object_get (own, "limits"), name,
-                                   json_string (text));
+        int64_t count = json_integer_value (n);
+        rc |= kube_gres_raise (json_object_get (own, "requests"), name, count)
+              | kube_gres_raise (json_object_get (own, "limits"), name, count);
     }
     return rc;
 }

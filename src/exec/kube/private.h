@@ -44,6 +44,7 @@
 #include "exec/exec.h"
 #include "exec/kube/admit.h"
 #include "exec/kube/config.h"
+#include "exec/kube/gres.h"
 #include "exec/kube/objects.h"
 #include "exec/kube/output.h"
 #include "exec/kube/podsize.h"
@@ -73,6 +74,7 @@ struct knode {
     bool notice;       /* somebody has announced that it will go (kube.notice-taints) */
     double down_since; /* clock_mono(), 0: ready; a node that is gone counts as down */
     struct podsize foreign;
+    struct gres_list gres, foreign_gres, told_gres; /* see gres.h; foreign, as told */
     uint32_t told_cores, told_gpus;
     int64_t told_memory_mib;
     unsigned npods;
@@ -89,8 +91,10 @@ struct kpod {
     const char *name;
     struct knode *node; /* or NULL: not bound */
     struct podsize size;
-    bool counted; /* in node->foreign */
-    bool ours;    /* has our cluster's label */
+    struct gres_list gres;
+    bool counted;                  /* in node->foreign */
+    struct gres_list counted_gres; /* of its, in node->foreign_gres */
+    bool ours;                     /* has our cluster's label */
     uint64_t job_id;
     unsigned attempt;
     struct podview view;

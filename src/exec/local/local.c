@@ -1,7 +1,7 @@
 /* local.c - the executor "local": virtual nodes of this machine
  *
  * Configuration (`local:` in fluxq.yaml): nodes (1), cores a node (the machine's), memory
- * a node (the machine's), gpus a node (0), topology (levels of places, each of so many nodes
+ * a node (the machine's), gpus a node (0), gres (generic resources a node; none), topology (levels of places, each of so many nodes
  * in a row; none). The nodes are named node0, node1, ...; each is
  * as large as said, so several nodes with all the machine's cores share them: good for
  * trying things out, `cores` says otherwise.
@@ -17,7 +17,8 @@
 
 static int check_keys (const struct yaml_doc *doc, json_t *config, struct error *err)
 {
-    static const char *const known[] = { "nodes", "cores", "memory", "gpus", "topology" };
+    static const char *const known[] = { "nodes", "cores", "memory",
+                                         "gpus",  "gres",  "topology" };
     const char *key;
     json_t *value;
 
@@ -47,6 +48,39 @@ static int get_count (const struct yaml_doc *doc, json_t *config, const char *ke
     return 0;
 }
 
+/* gres: {license: 4} */
+static int read_gres (struct exec *x, const struct yaml_doc *doc, json_t *config,
+                      struct error *err)
+{
+    json_t *o = json_object_get (config, "gres"), *v;
+    const char *name;
+
+    if (o && !json_is_object (o))
+        return yaml_error (doc, config, "gres", err,
+                           "local: gres: expected a mapping such as {license: 4}");
+    json_object_foreach (o, name, v) {
+        int64_t n = json_is_integer (v) ? json_integer_value (v) : 0;
+        bool level = false;
+        for (size_t i = 0; i < x->topology.n; i++)
+            level |= !strcmp (x->topology.level[i].name, name);
+        if (!gres_name_is_valid (name) || level)
+            return yaml_error (doc, o, name, err,
+                               "local: gres: '%.80s' cannot be the name of a generic "
+                               "resource%s",
+                               name, strcmp (name, "gpu") ? "" : "; say local.gpus");
+        if (n < 1 || n > GRES_COUNT_MAX)
+            return yaml_error (doc, o, name, err,
+                               "local: gres: %s: expected an integer from 1 to %d", name,
+                               GRES_COUNT_MAX);
+        if (x->gres.n == GRES_LIST_MAX)
+            return yaml_error (doc, config, "gres", err,
+                               "local: gres: more than %d names", GRES_LIST_MAX);
+        if (gres_set (&x->gres, name, n) < 0)
+            return error_set (err, ENOMEM, "out of memory");
+    }
+    return 0;
+}
+
 static int read_config (struct exec *x, const struct yaml_doc *doc, json_t *config,
                         struct error *err)
 {
@@ -59,7 +93,8 @@ static int read_config (struct exec *x, const struct yaml_doc *doc, json_t *conf
         || get_count (doc, config, "nodes", 1, 100000, &x->nodes, err) < 0
         || get_count (doc, config, "cores", 1, 65536, &x->cores, err) < 0
         || get_count (doc, config, "gpus", 0, 1024, &x->gpus, err) < 0
-        || topology_read (doc, config, "local", TOPOLOGY_NODES, &x->topology, err) < 0)
+        || topology_read (doc, config, "local", TOPOLOGY_NODES, &x->topology, err) < 0
+        || read_gres (x, doc, config, err) < 0)
         return -EINVAL;
     if (memory
         && (!json_is_string (memory)
@@ -97,7 +132,8 @@ static void announce (uv_timer_t *t)
                                       .places = places.list,
                                       .cores = (uint32_t)x->cores,
                                       .gpus = (uint32_t)x->gpus,
-                                      .memory_mib = x->memory_mib };
+                                      .memory_mib = x->memory_mib,
+                                      .gres = &x->gres };
     for (int64_t i = 0; i < x->nodes; i++) {
         snprintf (name, sizeof (name), "node%jd", (intmax_t)i);
         place_node (&x->topology, i, &places);
@@ -111,6 +147,7 @@ static void announced (uv_handle_t *h)
     struct exec *x = h->data;
 
     topology_release (&x->topology);
+    gres_release (&x->gres);
     free (x);
 }
 
@@ -132,6 +169,7 @@ static int create (const struct exec_host *host, const struct yaml_doc *doc,
     x->host = host;
     if (read_config (x, doc, config, err) < 0) {
         topology_release (&x->topology);
+        gres_release (&x->gres);
         free (x);
         return -EINVAL;
     }
@@ -153,6 +191,7 @@ static int check_config (const struct yaml_doc *doc, json_t *config, struct erro
     int rc = read_config (&x, doc, config, err);
 
     topology_release (&x.topology);
+    gres_release (&x.gres);
     return rc;
 }
 

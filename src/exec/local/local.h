@@ -64,6 +64,7 @@ struct exec {
     struct httpc *http;
     struct agents *agents;
     int64_t nodes, cores, gpus, memory_mib;
+    struct gres_list gres;    /* of each node */
     struct topology topology; /* levels by nodes in a row */
     uv_timer_t announce;      /* the nodes, on the first turn of the loop */
     struct local_job *jobs;   /* DL list */

@@ -648,6 +648,41 @@ static void test_long_strings (void **state)
     assert_non_null (strstr (err.text, "tasks[0].command[1]: has a NUL"));
 }
 
+static const char *other_name (const char *type, void *arg)
+{
+    assert_ptr_equal (arg, other_name);
+    return !strcmp (type, "hca") ? "rdma/hca" : !strcmp (type, "gpu:a100") ? "gpu" : NULL;
+}
+
+/* Wherever they stand, in what is kept and in what is read of it. */
+static void test_rename (void **state)
+{
+    struct jobspec *js = parse (DOC (
+        NODE (
+            "2",
+            SLOT ("2",
+                  CORE ("1") ",{\"type\":\"gpu:a100\",\"count\":3}") ",{\"type\":\"hca\","
+                                                                     "\"count\":1}"),
+        ONE, ""));
+    struct jobspec_sizes s;
+
+    (void)state;
+    jobspec_get_sizes (js, &s);
+    assert_int_equal (s.min_gpus, 0);
+    assert_int_equal (jobspec_rename (js, other_name, other_name), 1);
+    assert_string_equal (js->resources[0].with[1].type, "rdma/hca");
+    jobspec_get_sizes (js, &s);
+    assert_int_equal (s.min_gpus, 12);
+    char *text = jobspec_encode (js);
+    struct jobspec *again = parse (text);
+    assert_string_equal (again->resources[0].with[1].type, "rdma/hca");
+    assert_string_equal (again->resources[0].with[0].with[1].type, "gpu");
+    assert_int_equal (jobspec_rename (js, other_name, other_name), 0);
+    free (text);
+    jobspec_destroy (again);
+    jobspec_destroy (js);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -656,7 +691,7 @@ int main (void)
         cmocka_unit_test (test_attributes),   cmocka_unit_test (test_absent_attributes),
         cmocka_unit_test (test_script_file),  cmocka_unit_test (test_encode),
         cmocka_unit_test (test_errors),       cmocka_unit_test (test_limits),
-        cmocka_unit_test (test_long_strings),
+        cmocka_unit_test (test_long_strings), cmocka_unit_test (test_rename),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);

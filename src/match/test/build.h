@@ -29,7 +29,7 @@ static inline int64_t build_number (const char **p)
 static inline char *build_word (const char **p)
 {
     size_t len = 0;
-    while (isalpha ((unsigned char)(*p)[len]))
+    while (isalpha ((unsigned char)(*p)[len]) || ((*p)[len] && strchr ("/_:", (*p)[len])))
         len++;
     char *word = strndup (*p, len);
     *p += len;

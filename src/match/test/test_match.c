@@ -217,7 +217,7 @@ static void test_exclusive_leaves_foreign (void **state)
 {
     (void)state;
     struct rig mc = rig_create (2);
-    assert_int_equal (machine_node_set_foreign (mc.g, 0, 2, 1, 300), 0);
+    assert_int_equal (machine_node_set_foreign (mc.g, 0, 2, 1, 300, NULL), 0);
     struct error err;
     struct match_request *req = build_request ("slot=1>node=1", 0, NULL, &err);
     struct rset *r;
@@ -251,6 +251,55 @@ static void test_memory (void **state)
     expect (&mc, 4, "node=1>(slot=1>core=1,gpu=2,memory=100)", "n0:2*1");
     expect (&mc, 5, "slot=1>(core=1,memory=1:cores)",
             "resources[0].with[1]: memory has a unit such as MiB or GB");
+    rig_destroy (&mc);
+}
+
+/* More types than the indexes have dimensions, and names that differ only in what cannot be
+ * in a path. */
+static void test_many_gres (void **state)
+{
+    static const char *const names[] = { "a/b", "a_b", "a:b", "c", "d", "e",
+                                         "f",   "g",   "h",   "i", "j", "k" };
+    struct rig mc = rig_create (3);
+    struct gres_list gres = { 0 };
+    struct machine_node_spec spec = {
+        .cores = 8, .gpus = 2, .memory_mib = 1000, .gres = &gres
+    };
+    struct machine_gres_info info;
+    char tree[64], why[128];
+
+    (void)state;
+    for (int64_t i = 0; i < (int64_t)ARRAY_SIZE (names); i++)
+        assert_int_equal (gres_set (&gres, names[i], i + 2), 0);
+    spec.name = "n1";
+    assert_int_equal (machine_node_update (mc.g, &spec, NULL), 1);
+    spec.name = "n2";
+    assert_int_equal (machine_node_update (mc.g, &spec, NULL), 2);
+    for (uint64_t i = 0; i < ARRAY_SIZE (names); i++) {
+        snprintf (tree, sizeof (tree), "node=1>(slot=1>core=1,%s=%d)", names[i],
+                  (int)i + 3);
+        char *text = ask (&mc, 99, tree, 0, NULL);
+        assert_null (strstr (text, "n1:"));
+        free (text);
+        snprintf (tree, sizeof (tree), "node=2>(slot=1>gpu=1,%s=%d)", names[i],
+                  (int)i + 2);
+        expect (&mc, 99, tree, "n1:*1 n2:*1");
+        assert_int_equal (machine_node_gres (mc.g, 2, names[i], &info), 0);
+        assert_true (info.count == (int64_t)i + 2 && info.used == info.count
+                     && info.free == 0);
+        snprintf (tree, sizeof (tree), "node=1>(slot=1>core=1,%s=1)", names[i]);
+        text = ask (&mc, 98, tree, 0, NULL);
+        snprintf (why, sizeof (why), "%s", text);
+        assert_true (!strncmp (why, "needs 1", 7));
+        free (text);
+        assert_int_equal (match_cancel (mc.m, 99), 0);
+        expect (&mc, 98, tree, "n1:0*1");
+        assert_int_equal (match_cancel (mc.m, 98), 0);
+    }
+    spec.gres = NULL;
+    assert_int_equal (machine_node_update (mc.g, &spec, NULL), 2);
+    expect (&mc, 1, "node=1>(slot=1>core=1,k=13)", "n1:0*1");
+    gres_release (&gres);
     rig_destroy (&mc);
 }
 
@@ -505,9 +554,9 @@ static void test_foreign_follows (void **state)
     struct machine_node_info info;
     expect (&mc, 1, "slot=1>core=6", "n0:0-5*1");
     uint64_t generation = match_generation (mc.m);
-    assert_int_equal (machine_node_set_foreign (mc.g, 0, 4, 0, 10), 0);
+    assert_int_equal (machine_node_set_foreign (mc.g, 0, 4, 0, 10, NULL), 0);
     assert_true (match_generation (mc.m) == generation); /* nothing came free */
-    assert_int_equal (machine_node_set_foreign (mc.g, 0, 4, 0, 0), 0);
+    assert_int_equal (machine_node_set_foreign (mc.g, 0, 4, 0, 0, NULL), 0);
     assert_true (match_generation (mc.m) > generation);
     assert_int_equal (machine_node_info (mc.g, 0, &info), 0);
     assert_int_equal (info.cores_free, 0);
@@ -516,7 +565,7 @@ static void test_foreign_follows (void **state)
     assert_int_equal (machine_node_info (mc.g, 0, &info), 0);
     assert_int_equal (info.cores_free, 4);
     expect (&mc, 2, "slot=1>core=3", "n0:0-2*1");
-    assert_int_equal (machine_node_set_foreign (mc.g, 0, 0, 0, 990), 0);
+    assert_int_equal (machine_node_set_foreign (mc.g, 0, 0, 0, 990, NULL), 0);
     expect (&mc, 3, "slot=1>core=5", "n0:3-7*1");
     assert_int_equal (match_cancel (mc.m, 2), 0);
     struct machine_node_spec spec = { .name = "n0", .cores = 4, .memory_mib = 1000 };
@@ -781,7 +830,7 @@ static void test_update_whole (void **state)
     r->starttime = 1e9;
     r->expiration = 1; /* long ago */
     idset_add_range (r->ranks[0].cores, 0, 5);
-    assert_int_equal (machine_node_set_foreign (mc.g, 0, 2, 0, 0), 0);
+    assert_int_equal (machine_node_set_foreign (mc.g, 0, 2, 0, 0, NULL), 0);
     assert_int_equal (match_update (mc.m, 1, r, &why), 0);
     assert_int_equal (machine_node_info (mc.g, 0, &info), 0);
     assert_true (info.exclusive);
@@ -836,6 +885,7 @@ int main (void)
         cmocka_unit_test (test_spread_reserves),
         cmocka_unit_test (test_exclusive_leaves_foreign),
         cmocka_unit_test (test_memory),
+        cmocka_unit_test (test_many_gres),
         cmocka_unit_test (test_constraints),
         cmocka_unit_test (test_constraint_limits),
         cmocka_unit_test (test_refused_shapes),

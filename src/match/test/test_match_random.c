@@ -15,27 +15,28 @@
 #define GPUS 3
 #define JOBS 40
 #define STREAMS 2500
+#define HCA_NAME "rdma/hca"
 
 /* -- the reference -- */
 
 struct ref_node {
     bool there, up, leaving, property;
     int rack; /* 0: none */
-    int64_t cores, gpus, memory, fcores, fgpus, fmemory;
+    int64_t cores, gpus, memory, hcas, fcores, fgpus, fmemory, fhcas;
     int core_owner[CORES], gpu_owner[GPUS]; /* job or 0 */
-    int64_t memory_of[JOBS];
+    int64_t memory_of[JOBS], hcas_of[JOBS];
     bool on[JOBS];
     int exclusive; /* job or 0 */
 };
 
-enum { RACK, NODE, SLOT, CORE, GPU, MEM, DIMS };
+enum { RACK, NODE, SLOT, CORE, GPU, MEM, HCA, DIMS };
 
 struct ref_request {
     int64_t min[DIMS], max[DIMS]; /* 0: not there */
     char op[DIMS];
     int64_t operand[DIMS];
     bool exclusive;
-    int64_t node_gpus, node_memory, per_node;
+    int64_t node_gpus, node_memory, node_hcas, per_node;
     int constraint; /* 0 none, 1 property, 2 not property, 3 n0 and n2, 4 ranks 1-3 */
     int unit;
 };
@@ -65,6 +66,11 @@ static int64_t below (struct world *w, int64_t n)
     return (int64_t)(build_random (&w->random) % (uint64_t)n);
 }
 
+static int64_t at_least_0 (int64_t n)
+{
+    return n < 0 ? 0 : n;
+}
+
 static int64_t used_cores (const struct ref_node *n)
 {
     int64_t used = 0;
@@ -89,17 +95,25 @@ static int64_t used_memory (const struct ref_node *n)
     return used;
 }
 
+static int64_t used_hcas (const struct ref_node *n)
+{
+    int64_t used = 0;
+    for (int j = 0; j < JOBS; j++)
+        used += n->hcas_of[j];
+    return used;
+}
+
+static int64_t free_hcas (const struct ref_node *n, bool ever)
+{
+    return ever ? n->hcas : at_least_0 (n->hcas - used_hcas (n) - n->fhcas);
+}
+
 static int jobs_on (const struct ref_node *n)
 {
     int jobs = 0;
     for (int j = 0; j < JOBS; j++)
         jobs += n->on[j];
     return jobs;
-}
-
-static int64_t at_least_0 (int64_t n)
-{
-    return n < 0 ? 0 : n;
 }
 
 static void ref_free (const struct ref_node *n, bool ever, int64_t *c, int64_t *g,
@@ -138,7 +152,8 @@ static bool ref_node_fits (const struct world *w, const struct ref_request *q, i
         return false;
     ref_free (n, ever, &c, &g, &m);
     return k * size[CORE] <= c && k * size[GPU] + q->node_gpus <= g
-           && k * size[MEM] + q->node_memory <= m && q->per_node <= m;
+           && k * size[MEM] + q->node_memory <= m && q->per_node <= m
+           && k * size[HCA] + q->node_hcas <= free_hcas (n, ever);
 }
 
 static bool ref_inner (const struct world *w, const struct ref_request *q, int rack,
@@ -229,6 +244,11 @@ static void check_node (const struct world *w, int i)
     assert_int_equal (info.cores_free, takes ? c : 0);
     assert_int_equal (info.gpus_free, takes ? g : 0);
     assert_int_equal (info.memory_free, takes ? m : 0);
+    struct machine_gres_info gres;
+    assert_int_equal (machine_node_gres (w->g, i, HCA_NAME, &gres), 0);
+    assert_int_equal (gres.count, n->hcas);
+    assert_int_equal (gres.used, used_hcas (n));
+    assert_int_equal (gres.free, takes ? free_hcas (n, false) : 0);
 }
 
 static void check_world (const struct world *w)
@@ -260,6 +280,7 @@ static void ref_book (struct world *w, int job, const struct rset *r)
         assert_false (n->on[job]);
         n->on[job] = true;
         n->memory_of[job] = r->ranks[k].memory_mib;
+        n->hcas_of[job] = gres_get (&r->ranks[k].gres, HCA_NAME);
         if (r->ranks[k].exclusive)
             n->exclusive = job;
         IDSET_FOREACH (r->ranks[k].cores, id)
@@ -283,7 +304,7 @@ static void ref_unbook (struct world *w, int job)
             n->core_owner[c] = n->core_owner[c] == job ? 0 : n->core_owner[c];
         for (int c = 0; c < GPUS; c++)
             n->gpu_owner[c] = n->gpu_owner[c] == job ? 0 : n->gpu_owner[c];
-        n->memory_of[job] = 0;
+        n->memory_of[job] = n->hcas_of[job] = 0;
         n->exclusive = n->exclusive == job ? 0 : n->exclusive;
         n->on[job] = false;
         if (n->leaving && jobs_on (n) == 0)
@@ -310,7 +331,7 @@ static void check_answer (const struct world *w, const struct ref_request *q,
     for (size_t k = 0; k < p->n; k++) {
         const struct rset_rank *rank = rank_on (r, p->v[k].node);
         const struct ref_node *n = &w->node[p->v[k].node];
-        int64_t slots = p->v[k].slots, c, g, m;
+        int64_t slots = p->v[k].slots, c, g, m, h = free_hcas (n, false);
         ref_free (n, false, &c, &g, &m);
         assert_int_equal (rank->slots, slots);
         assert_int_equal (rank->exclusive, q->exclusive);
@@ -318,10 +339,12 @@ static void check_answer (const struct world *w, const struct ref_request *q,
             c = slots * size[CORE];
             g = slots * size[GPU] + q->node_gpus;
             m = MAX (slots * size[MEM] + q->node_memory, q->per_node);
+            h = slots * size[HCA] + q->node_hcas;
         }
         assert_int_equal (idset_count (rank->cores), c);
         assert_int_equal (idset_count (rank->gpus), g);
         assert_int_equal (rank->memory_mib, m);
+        assert_int_equal (gres_get (&rank->gres, HCA_NAME), h);
         for (int id = 0; id < CORES && c > 0; id++) {
             if (n->core_owner[id] == 0) {
                 assert_true (idset_has (rank->cores, (uint32_t)id));
@@ -357,7 +380,7 @@ static struct match_request *random_request (struct world *w, struct ref_request
         "{\"and\":[{\"hostlist\":[\"n[0,2]\"]},{}]}",
         "{\"or\":[{\"ranks\":[\"1-2\"]},{\"not\":[{\"not\":[{\"ranks\":[\"3\"]}]}]}]}",
     };
-    char c[6][64] = { "" }, tree[512];
+    char c[DIMS][64] = { "" }, tree[640];
     *q = (struct ref_request){ .unit = SLOT };
     bool rack = below (w, 6) == 0, node = below (w, 2) == 0;
     random_count (w, q, SLOT, node ? 3 : 10, c[SLOT], sizeof (c[0]), "slot");
@@ -366,6 +389,8 @@ static struct match_request *random_request (struct world *w, struct ref_request
         random_count (w, q, GPU, 2, c[GPU], sizeof (c[0]), "gpu");
     if (below (w, 3) == 0)
         random_count (w, q, MEM, 20, c[MEM], sizeof (c[0]), "memory");
+    if (below (w, 5) == 0)
+        random_count (w, q, HCA, 3, c[HCA], sizeof (c[0]), HCA_NAME);
     if (node)
         random_count (w, q, NODE, 4, c[NODE], sizeof (c[0]), "node");
     if (rack)
@@ -379,15 +404,19 @@ static struct match_request *random_request (struct world *w, struct ref_request
     } else if (node && below (w, 6) == 0) {
         q->node_gpus = 1;
         snprintf (beside, sizeof (beside), ",gpu=1");
+    } else if (node && below (w, 4) == 0) {
+        q->node_hcas = 1 + below (w, 3);
+        snprintf (beside, sizeof (beside), "," HCA_NAME "=%lld", (long long)q->node_hcas);
     }
     if (below (w, 5) == 0)
         q->per_node = 1 + below (w, 30);
     if (below (w, 4) == 0)
         q->constraint = 1 + (int)below (w, 4);
-    snprintf (tree, sizeof (tree), "%s%s%s%s%s%s%s>(%s%s%s%s%s)%s%s", c[RACK],
+    snprintf (tree, sizeof (tree), "%s%s%s%s%s%s%s>(%s%s%s%s%s%s%s)%s%s", c[RACK],
               rack ? ">" : "", c[NODE], q->exclusive ? "!" : "", node ? ">(" : "",
               c[SLOT], "", c[CORE], q->min[GPU] ? "," : "", c[GPU],
-              q->min[MEM] ? "," : "", c[MEM], beside, node ? ")" : "");
+              q->min[MEM] ? "," : "", c[MEM], q->min[HCA] ? "," : "", c[HCA], beside,
+              node ? ")" : "");
     struct error err = { 0 };
     struct match_request *req =
         build_request (tree, q->per_node, constraints[q->constraint], &err);
@@ -452,7 +481,8 @@ static void do_cancel (struct world *w)
 
 static bool is_gone (const struct ref_node *n, const struct rset_rank *rank)
 {
-    bool gone = !n->there || rank->memory_mib > n->memory;
+    bool gone = !n->there || rank->memory_mib > n->memory
+                || gres_get (&rank->gres, HCA_NAME) > n->hcas;
     IDSET_FOREACH (rank->cores, id)
     {
         gone = gone || id >= n->cores;
@@ -468,7 +498,8 @@ static bool is_taken (const struct ref_node *n, const struct rset_rank *rank)
 {
     bool taken =
         n->exclusive || (rank->exclusive && jobs_on (n) > 0)
-        || (rank->memory_mib > 0 && rank->memory_mib > n->memory - used_memory (n));
+        || (rank->memory_mib > 0 && rank->memory_mib > n->memory - used_memory (n))
+        || (rank->gres.n > 0 && rank->gres.v[0].count > n->hcas - used_hcas (n));
     IDSET_FOREACH (rank->cores, id)
     {
         taken = taken || n->core_owner[id];
@@ -529,6 +560,17 @@ static void do_restart (struct world *w)
     rset_destroy (again);
 }
 
+/* None, or up to 4 in a list that stays until the next one. */
+static const struct gres_list *some_hcas (int64_t count)
+{
+    static char name[] = HCA_NAME;
+    static struct gres one = { .name = name };
+    static const struct gres_list list = { &one, 1 };
+
+    one.count = count;
+    return count ? &list : NULL;
+}
+
 static void random_spec (struct world *w, struct ref_node *n,
                          struct machine_node_spec *spec)
 {
@@ -540,11 +582,13 @@ static void random_spec (struct world *w, struct ref_node *n,
     n->cores = below (w, CORES + 1);
     n->gpus = below (w, GPUS + 1);
     n->memory = below (w, 65);
+    n->hcas = below (w, 5);
     n->rack = (int)below (w, 4);
     n->property = below (w, 2) == 0;
     spec->cores = (uint32_t)n->cores;
     spec->gpus = (uint32_t)n->gpus;
     spec->memory_mib = n->memory;
+    spec->gres = some_hcas (n->hcas);
     spec->places = racks[n->rack];
     spec->properties = n->property ? fast : NULL;
     for (int k = 0; k < w->nracks; k++) {
@@ -608,8 +652,10 @@ static void do_node (struct world *w)
         n->fcores = below (w, 4);
         n->fgpus = below (w, 2);
         n->fmemory = below (w, 20);
+        n->fhcas = below (w, 3);
         assert_int_equal (machine_node_set_foreign (w->g, i, (uint32_t)n->fcores,
-                                                    (uint32_t)n->fgpus, n->fmemory),
+                                                    (uint32_t)n->fgpus, n->fmemory,
+                                                    some_hcas (n->fhcas)),
                           n->there ? 0 : -ENOENT);
     }
 }

@@ -54,6 +54,40 @@ static void test_text (void **state)
     rset_destroy (r);
 }
 
+/* What RFC 20 has no place for: alike for all ranks, of each its own, of none. */
+static void test_gres (void **state)
+{
+    static const char *const texts[] = {
+        ",\"gres\":{\"license\":2},\"nodelist\"",
+        ",\"gres\":[{\"license\":2},{\"license\":2},{\"license\":2,\"rdma/hca\":1}],",
+        ",\"gres\":[{\"license\":2},{},{\"license\":2,\"rdma/hca\":1}],",
+    };
+    struct rset *r = example ();
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++)
+        gres_set (&r->ranks[i].gres, "license", 2);
+    for (size_t i = 0; i < 3; i++) {
+        struct error err = { 0 };
+        if (i == 1)
+            gres_set (&r->ranks[2].gres, "rdma/hca", 1);
+        if (i == 2)
+            gres_set (&r->ranks[1].gres, "license", 0);
+        char *text = rset_encode (r);
+        if (!strstr (text, texts[i]))
+            fail_msg ("%s has no %s", text, texts[i]);
+        struct rset *again = rset_decode (text, strlen (text), &err);
+        if (!again)
+            fail_msg ("%s", err.text);
+        assert_true (rset_equal (r, again));
+        gres_set (&again->ranks[1].gres, "x", 1);
+        assert_false (rset_equal (r, again));
+        rset_destroy (again);
+        free (text);
+    }
+    rset_destroy (r);
+}
+
 /* RFC 20's own example. */
 static void test_foreign (void **state)
 {
@@ -96,6 +130,10 @@ static void test_refused (void **state)
         R (RANK ("0"), "\"a\"", ",\"scheduling\":{\"fluxq\":{\"memory\":-1}}"),
         R (RANK ("0"), "\"a\"", ",\"scheduling\":{\"fluxq\":{\"slots\":[1,2]}}"),
         R (RANK ("0"), "\"a\"", ",\"scheduling\":{\"fluxq\":{\"exclusive\":2}}"),
+        R (RANK ("0"), "\"a\"", ",\"scheduling\":{\"fluxq\":{\"gres\":{\"x\":0}}}"),
+        R (RANK ("0"), "\"a\"", ",\"scheduling\":{\"fluxq\":{\"gres\":{\"core\":1}}}"),
+        R (RANK ("0"), "\"a\"", ",\"scheduling\":{\"fluxq\":{\"gres\":\"x\"}}"),
+        R (RANK ("0"), "\"a\"", ",\"scheduling\":{\"fluxq\":{\"gres\":[{},{}]}}"),
         R (RANK ("0"), "\"a\"", ",\"scheduling\":{\"fluxq\":{\"nodelist\":\"b\"}}"),
         R (RANK ("0-1"), "\"a\",\"b\"",
            ",\"scheduling\":{\"fluxq\":{\"nodelist\":\"b,b\"}}"),
@@ -118,6 +156,7 @@ int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (test_text),
+        cmocka_unit_test (test_gres),
         cmocka_unit_test (test_foreign),
         cmocka_unit_test (test_refused),
     };

@@ -57,6 +57,9 @@ struct rig {
     struct match_request *big, *small;
 };
 
+static struct gres some[] = { { (char *)"a/b", 5 }, { (char *)"a_b", 3 } };
+static const struct gres_list resources = { some, 2 };
+
 static int add_node (struct machine *g, const char *name)
 {
     static const char *const properties[] = { "fast", NULL };
@@ -64,6 +67,7 @@ static int add_node (struct machine *g, const char *name)
                                       .places = IN_RACK ("r"),
                                       .cores = 4,
                                       .memory_mib = 100,
+                                      .gres = &resources,
                                       .properties = properties };
     return machine_node_add (g, &spec, NULL);
 }
@@ -78,7 +82,7 @@ static void rig_build (struct rig *rig)
     rig->s = sched_create (rig->m, queue_policy_find ("easy"), 0);
     add_node (rig->g, "n0");
     add_node (rig->g, "n1");
-    rig->big = build_request ("node=2>slot=1>(core=3,memory=5)", 0, fast, NULL);
+    rig->big = build_request ("node=2>slot=1>(core=3,memory=5,a/b=2)", 0, fast, NULL);
     rig->small = build_request ("slot=1>core=2", 0, NULL, NULL);
     sched_queue_set (rig->s, 0, true);
 }
@@ -144,19 +148,25 @@ static bool step_graph (struct rig *rig)
 /* What failed can be done again, and nothing is counted wrongly. */
 static bool step_machine (struct rig *rig)
 {
-    struct machine_node_spec spec = {
-        .name = "n0", .cores = 2, .gpus = 70, .memory_mib = 9, .places = IN_RACK ("far")
-    };
+    static struct gres other[] = { { (char *)"a:b", 4 }, { (char *)"a_b", 1 } };
+    static const struct gres_list others = { other, 2 };
+    struct machine_node_spec spec = { .name = "n0",
+                                      .cores = 2,
+                                      .gpus = 70,
+                                      .memory_mib = 9,
+                                      .gres = &others,
+                                      .places = IN_RACK ("far") };
+    struct machine_gres_info gres;
     struct error why = { 0 };
     struct rset *r;
     bool ok = match_allocate (rig->m, 1, rig->small, 1, 1, &r, &why) == 0;
     if (ok)
         rset_destroy (r);
     int rc[] = {
-        machine_node_set_foreign (rig->g, 0, 1, 0, 10),
+        machine_node_set_foreign (rig->g, 0, 1, 0, 10, NULL),
         machine_node_set_state (rig->g, 1, MACHINE_NODE_DOWN, "x"),
         machine_node_update (rig->g, &spec, NULL),
-        machine_node_set_foreign (rig->g, 0, 0, 66, 3),
+        machine_node_set_foreign (rig->g, 0, 0, 66, 3, &resources),
         machine_node_remove (rig->g, 0),
         machine_node_add (rig->g, &spec, NULL),
         match_has (rig->m, 1) ? match_cancel (rig->m, 1) : 0,
@@ -170,10 +180,14 @@ static bool step_machine (struct rig *rig)
     countdown = -1;
     assert_true (machine_node_update (rig->g, &spec, &why) >= 0
                  || machine_node_add (rig->g, &spec, &why) >= 0);
-    assert_int_equal (machine_node_set_foreign (rig->g, 0, 1, 1, 1), 0);
+    assert_int_equal (machine_node_set_foreign (rig->g, 0, 1, 1, 1, &others), 0);
     struct machine_node_info info;
     assert_int_equal (machine_node_info (rig->g, 0, &info), 0);
     assert_int_equal (info.cores_free + info.gpus_free + info.memory_free, 1 + 69 + 8);
+    assert_int_equal (machine_node_gres (rig->g, 0, "a/b", &gres), 0);
+    assert_true (gres.count == 0 && gres.used == 0 && gres.free == 0);
+    assert_int_equal (machine_node_gres (rig->g, 0, "a:b", &gres), 0);
+    assert_true (gres.count == 4 && gres.foreign == 4 && gres.free == 0);
     match_nothing_free (rig->m);
     if (planner_verify (rig->g->planner, &why) < 0)
         fail_msg ("%s", why.text);

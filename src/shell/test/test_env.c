@@ -9,9 +9,9 @@
 #include "shell/env.h"
 
 static struct launch_node nodes[] = {
-    { (char *)"n1", 4, (char *)"0-3", (char *)"" },
-    { (char *)"n2", 4, (char *)"4-7", (char *)"0,2-3" },
-    { (char *)"n4", 3, (char *)"", (char *)"" },
+    { (char *)"n1", 4, (char *)"0-3", (char *)"", NULL },
+    { (char *)"n2", 4, (char *)"4-7", (char *)"0,2-3", (char *)"license:2" },
+    { (char *)"n4", 3, (char *)"", (char *)"", NULL },
 };
 
 static struct env_context make_context (char **env)

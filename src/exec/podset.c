@@ -8,6 +8,7 @@
 
 #include "common/parse.h"
 #include "exec/mounts.h"
+#include "exec/spaceset.h"
 #include "jobspec/podwish.h"
 
 #define TEXT_MAX 253 /* of a name in Kubernetes */
@@ -269,13 +270,22 @@ static int check_keys (const struct place *p, json_t *v, const struct key *keys)
     return 0;
 }
 
+/* Of its namespace; -ENOENT: no such key. */
+static int check_space (const struct place *p)
+{
+    struct error why = { 0 };
+    int rc = spaceset_check (p->key, json_object_get (p->owner, p->key), &why);
+
+    return rc == 0 || rc == -ENOENT ? rc : FAIL (p, "%s", why.text);
+}
+
 int podset_check_key (const struct yaml_doc *doc, json_t *set, const char *key,
                       const char *where, struct error *err)
 {
     const struct key *k = find_key (set_keys, key);
     struct place at = { doc, set, key, where, err };
 
-    return k ? k->check (&at, json_object_get (set, key)) : -ENOENT;
+    return k ? k->check (&at, json_object_get (set, key)) : check_space (&at);
 }
 
 int podset_check (const struct yaml_doc *doc, json_t *set, const char *where,

@@ -12,6 +12,7 @@
  *       shm-size: 2Gi                          # /dev/shm
  *       host-network: true
  *       user-entry: false                      # see kube/userfiles.h
+ *       namespace: jobs-%u                     # where they are, see spaceset.h
  *       allow:                                 # what jobs may choose themselves
  *         runtime-class: [gvisor]
  *         priority-class: [low, high]

@@ -131,6 +131,22 @@ test_expect_success 'a queue bounds time and nodes; the refusal says by how much
     id=$(fluxq-submit --hold -q debug -- true) && test "$(job_field $id time_limit)" = 60 && fluxq-cancel $id &&
     id=$(fluxq-submit --hold -- true) && test "$(job_field $id time_limit)" = 1800 && fluxq-cancel $id
 '
+test_expect_success 'the namespace of a queue, and what is made with it' '
+    wrong_value 4:7 "queue gpu: pods.namespace: a text of your own that ends in .-. must stand before .%u." "queues:" "  gpu:" "    pods:" \
+        "      namespace: \"%u\"" &&
+    wrong_value 4:7 "pods.namespace: namespaces .kube-" "queues:" "  gpu:" "    pods:" "      namespace: kube-%u" &&
+    wrong_value 4:7 "pods.namespace: %a: this broker knows no accounts" "queues:" "  gpu:" "    pods:" "      namespace: jobs-%a" &&
+    wrong_value 4:7 "pods.namespace: .Jobs. is not the name of a namespace" "queues:" "  gpu:" "    pods:" "      namespace: Jobs" &&
+    wrong_value 4:7 "pods.namespace-labels: fluxq.io/uid: is set by fluxq" "queues:" "  gpu:" "    pods:" \
+        "      namespace-labels: {fluxq.io/uid: \"0\"}" &&
+    wrong_value 4:7 "pods.quota: expected the spec of a ResourceQuota" "queues:" "  gpu:" "    pods:" "      quota: {pods: 3}" &&
+    wrong_value 4:7 "pods.network-policy: expected true, false or a list" "queues:" "  gpu:" "    pods:" "      network-policy: none" &&
+    wrong_value 3:3 "kube.namespace-create: expected true or false" "executor: kube" "kube:" "  namespace-create: 1" &&
+    printf "%s\n" "queues:" "  gpu: {pods: {namespace: jobs-%u, namespace-create: true, quota: {hard: {pods: 3}}, network-policy: false}}" \
+        "executor: kube" "kube: {namespace: fluxq, namespace-role: fluxq-runner, limits: [{type: Pod, max: {cpu: 4}}]}" >spaces.yaml &&
+    fluxqd --check --config spaces.yaml
+'
+
 test_expect_success 'jobs that are no pods choose nothing of them' '
     for option in --runtime-class=a --priority-class=a --service-account=a --volume=a:/a --shm-size=1G --host-network; do
         test_must_fail fluxq-submit $option -- true 2>why && grep -e "${option%%=*}: this broker runs jobs as processes" why || return 1

@@ -28,6 +28,12 @@ queues:
     pods: {namespace: closed-%U}
   team:
     pods: {namespace: team}
+  own:
+    pods:
+      namespace: jobs-%u
+      namespace-create: true
+      namespace-role: fluxq-runner
+      allow: {pod-template: [metadata.labels, metadata.annotations, spec.dnsConfig, spec.volumes.emptyDir, spec.volumes.configMap]}
 END
 }
 
@@ -64,6 +70,13 @@ start_hold() # USER ARGUMENTS...
     submit "$@" -- sleep 300 && wait_job_state "$id" RUNNING 60
 }
 
+refuses() # TEXT ARGUMENTS...
+{
+    refuses_text=$1
+    shift
+    test_must_fail submit daemon "$@" -- true 2>why && cat why && head -n 1 why | grep -q -e "--$refuses_text"
+}
+
 pods_in() # NAMESPACE ID
 {
     k -n "$1" get pods -l "fluxq.io/job-id=$2" -o name | wc -l
@@ -81,7 +94,7 @@ reason_has() # ID TEXT
 
 get() # NAMESPACE KIND NAME PATH: as JSON
 {
-    k -n "$1" get "$2" "$3" -o json | jq -cS "$4"
+    k -n "$1" get "$2" ${3:+"$3"} -o json | jq -cS "$4"
 }
 
 # labelled NAMESPACE KIND NAME LABELS...: an object of that kind with these labels
@@ -132,7 +145,7 @@ test_expect_success 'without the rights a job in such a queue waits, and says wh
 
 test_expect_success 'with them two users have a namespace each, made on first use' '
     k apply -f "$FLUXQ_SOURCE_DIR/etc/kubernetes/namespaces.yaml" && ! k get namespace jobs-daemon &&
-    runs_in jobs-daemon daemon -q users -N 2 && [ "$(count_events "$id" requeue)" = 0 ] &&
+    wait_until 10 k auth can-i create namespaces --as fluxq && runs_in jobs-daemon daemon -q users -N 2 &&
     runs_in jobs-nobody nobody -q users && [ "$(count_events "$id" requeue)" = 0 ] && runs_in fluxq daemon
 '
 
@@ -179,6 +192,35 @@ test_expect_success 'one that nobody made: waited for where the queue does not m
 test_expect_success 'one that the queue names needs no mark' '
     k create namespace team && k create rolebinding -n team fluxq-runner --clusterrole=fluxq-runner --user=fluxq &&
     runs_in team daemon -q team && runs_in team nobody -q team
+'
+
+test_expect_success 'a template of the user reaches the pod, where the queue allows it' '
+    cat >"$work/pod.yaml" <<-\END &&
+	apiVersion: v1
+	kind: Pod
+	metadata:
+	  labels: {example.org/team: hpc}
+	  annotations: {example.org/note: one line}
+	spec:
+	  dnsConfig: {options: [{name: ndots, value: "3"}]}
+	  volumes:
+	  - {name: scratch, emptyDir: {sizeLimit: 64Mi}}
+	  - {name: conf, configMap: {name: conf}}
+	  containers:
+	  - name: job
+	    volumeMounts:
+	    - {name: scratch, mountPath: /scratch}
+	    - {name: conf, mountPath: /conf, readOnly: true}
+	END
+    k -n jobs-daemon create configmap conf --from-literal=greeting=hello &&
+    submit daemon -q own --pod-template pod.yaml -- sh -c "cp /conf/greeting /scratch/there && cat /scratch/there; sleep 300" &&
+    wait_until 60 grep -q hello "$work/out-$id" && pod=$(k -n jobs-daemon get pods -l "fluxq.io/job-id=$id,example.org/team=hpc" -o name) &&
+    [ -n "$pod" ] && [ "$(get jobs-daemon "$pod" "" "[.metadata.annotations[\"example.org/note\"], .spec.dnsConfig.options[0].value]")" = \
+        "[\"one line\",\"3\"]" ] && fluxq-cancel "$id" && wait_until 60 no_pods_in jobs-daemon "$id" &&
+    refuses "pod-template: queue users does not allow its jobs to have one" -q users --pod-template pod.yaml &&
+    echo "spec: {volumes: [{name: a, secret: {secretName: a}}]}" >"$work/pod.yaml" &&
+    refuses "pod-template: spec.volumes.secret: queue own does not allow this field" -q own --pod-template pod.yaml &&
+    echo "spec: {hostPID: true}" >"$work/pod.yaml" && refuses "pod-template: spec.hostPID: " -q own --pod-template pod.yaml
 '
 
 test_expect_success 'pods in other namespaces that carry our labels are others'\'': counted, and no rank of the job' '

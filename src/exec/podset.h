@@ -19,6 +19,7 @@
  *         service-account: [spark]
  *         shm-size: 8Gi                        # at most
  *         host-network: true
+ *         pod-template: true                   # or a list of fields, see jobspec/podtemplate.h
  *         volumes: {scratch: {volume: {persistentVolumeClaim: {claimName: scratch}}}}
  *
  * A set is such a mapping, as JSON. A key of a queue takes the place of the same key of all.

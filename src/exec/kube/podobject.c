@@ -36,17 +36,28 @@ static json_t *labels (const json_t *job, const char *uid, const char *index)
     return NULL;
 }
 
+static json_t *annotations (const json_t *job, const char *index)
+{
+    const json_t *template = json_object_get (
+        json_object_get (json_object_get (job, "spec"), "template"), "metadata");
+    const json_t *own = json_object_get (template, "annotations");
+    json_t *all = own ? json_deep_copy (own) : json_object ();
+
+    json_object_set_new (all, BATCH_LABEL "job-completion-index", json_string (index));
+    return all;
+}
+
 static json_t *metadata (const json_t *job, const char *uid, const char *host,
                          const char *index)
 {
     const json_t *of_job = json_object_get (job, "metadata");
 
-    return json_pack ("{s:s s:O s:o s:{s:s} s:[{s:s s:s s:s s:s s:b s:b}]}", "name", host,
+    return json_pack ("{s:s s:O s:o s:o s:[{s:s s:s s:s s:s s:b s:b}]}", "name", host,
                       "namespace", json_object_get (of_job, "namespace"), "labels",
-                      labels (job, uid, index), "annotations",
-                      BATCH_LABEL "job-completion-index", index, "ownerReferences",
-                      "apiVersion", "batch/v1", "kind", "Job", "name", name_of (job),
-                      "uid", uid, "controller", 1, "blockOwnerDeletion", 1);
+                      labels (job, uid, index), "annotations", annotations (job, index),
+                      "ownerReferences", "apiVersion", "batch/v1", "kind", "Job", "name",
+                      name_of (job), "uid", uid, "controller", 1, "blockOwnerDeletion",
+                      1);
 }
 
 static int set_amount (json_t *container, const char *list, const char *name,

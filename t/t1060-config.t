@@ -131,12 +131,42 @@ test_expect_success 'a queue bounds time and nodes; the refusal says by how much
     id=$(fluxq-submit --hold -q debug -- true) && test "$(job_field $id time_limit)" = 60 && fluxq-cancel $id &&
     id=$(fluxq-submit --hold -- true) && test "$(job_field $id time_limit)" = 1800 && fluxq-cancel $id
 '
+test_expect_success 'the namespace of a queue, and what is made with it' '
+    wrong_value 4:7 "queue gpu: pods.namespace: a text of your own that ends in .-. must stand before .%u." "queues:" "  gpu:" "    pods:" \
+        "      namespace: \"%u\"" &&
+    wrong_value 4:7 "pods.namespace: namespaces .kube-" "queues:" "  gpu:" "    pods:" "      namespace: kube-%u" &&
+    wrong_value 4:7 "pods.namespace: %a: this broker knows no accounts" "queues:" "  gpu:" "    pods:" "      namespace: jobs-%a" &&
+    wrong_value 4:7 "pods.namespace: .Jobs. is not the name of a namespace" "queues:" "  gpu:" "    pods:" "      namespace: Jobs" &&
+    wrong_value 4:7 "pods.namespace-labels: fluxq.io/uid: is set by fluxq" "queues:" "  gpu:" "    pods:" \
+        "      namespace-labels: {fluxq.io/uid: \"0\"}" &&
+    wrong_value 4:7 "pods.quota: expected the spec of a ResourceQuota" "queues:" "  gpu:" "    pods:" "      quota: {pods: 3}" &&
+    wrong_value 4:7 "pods.network-policy: expected true, false or a list" "queues:" "  gpu:" "    pods:" "      network-policy: none" &&
+    wrong_value 5:9 "pods.allow.pod-template: entry 1 is not one of metadata.labels" "queues:" "  gpu:" "    pods:" "      allow:" \
+        "        pod-template: [spec.hostPID]" &&
+    wrong_value 3:3 "kube.namespace-create: expected true or false" "executor: kube" "kube:" "  namespace-create: 1" &&
+    printf "%s\n" "queues:" "  gpu: {pods: {namespace: jobs-%u, namespace-create: true, quota: {hard: {pods: 3}}, network-policy: false}}" \
+        "executor: kube" "kube: {namespace: fluxq, namespace-role: fluxq-runner, limits: [{type: Pod, max: {cpu: 4}}]}" >spaces.yaml &&
+    fluxqd --check --config spaces.yaml
+'
+
 test_expect_success 'jobs that are no pods choose nothing of them' '
-    for option in --runtime-class=a --priority-class=a --service-account=a --volume=a:/a --shm-size=1G --host-network; do
+    echo "metadata: {labels: {example.org/a: b}}" >pod.yaml &&
+    for option in --runtime-class=a --priority-class=a --service-account=a --volume=a:/a --shm-size=1G --pod-template=pod.yaml --host-network; do
         test_must_fail fluxq-submit $option -- true 2>why && grep -e "${option%%=*}: this broker runs jobs as processes" why || return 1
     done &&
     test_must_fail fluxq-submit --volume=a -- true 2>why && grep "volume: expected NAME:PATH" why &&
     id=$(FLUXQ_HOST_NETWORK=no fluxq-submit --hold -- true) && fluxq-cancel $id
+'
+test_expect_success 'a template is refused by its first field that may not stand there, before anything is submitted' '
+    refused_template()
+    {
+        echo "$1" >bad.yaml && test_must_fail fluxq-submit --pod-template bad.yaml -- true 2>why && cat why &&
+            head -n 1 why | grep -e "^fluxq-submit: .*$2"
+    }
+    refused_template "spec: {nodeName: n1}" "spec.nodeName: fluxq chooses the nodes; say --constraint" &&
+    refused_template "spec: {containers: [{name: job, resources: {}}]}" "spec.containers\[0\].resources: say -c, --mem" &&
+    refused_template "spec: {volumes: [{name: a, hostPath: {path: /}}]}" "spec.volumes\[0\].hostPath: .*--volume" &&
+    refused_template "spec: [" "bad.yaml:" && test_must_fail fluxq-submit --pod-template none.yaml -- true 2>why && grep "none.yaml: No such file" why
 '
 test_expect_success 'a stopped queue starts nothing and says so; started, it does; others go on' '
     fluxq-ctl queue stop debug &&

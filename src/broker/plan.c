@@ -71,13 +71,15 @@ void broker_dequeue (struct broker *b, struct entry *e)
 }
 
 /* {"R":..., "nodelist":..., "nnodes":..., "ntasks":..., "ncores":...}, "duration" if it was
- * lowered, of an elastic job "size", and "places" where it was asked for some. */
+ * lowered, of an elastic job "size", "places" where it was asked for some, and "namespace" if
+ * its queue has one: the attempt stays there, whatever the queue says later. */
 static json_t *alloc_context (const struct broker *b, const struct entry *e,
                               const struct sched_decision *d)
 {
     autofree char *text = rset_encode (e->r);
     autofree char *nodelist = rset_nodelist (e->r);
     json_t *r = text ? json_loads (text, 0, NULL) : NULL;
+    json_t *space = json_object_get (b->config->queues[e->queue].pods, "namespace");
 
     if (!r || !nodelist) {
         json_decref (r);
@@ -89,6 +91,8 @@ static json_t *alloc_context (const struct broker *b, const struct entry *e,
         rc = placing_to_alloc (o, b, e);
     if (rc == 0 && d->duration != e->job->duration)
         rc = json_object_set_new (o, "duration", json_real (d->duration));
+    if (rc == 0 && space)
+        rc = json_object_set (o, "namespace", space);
     if (rc < 0) {
         json_decref (o);
         return NULL;

@@ -38,6 +38,7 @@ void exec_job_free (struct exec_job *x)
     free ((char *)x->epilog);
     free ((char *)x->name);
     free ((char *)x->queue);
+    free ((char *)x->namespace_);
     json_decref (x->mounts);
     free (x);
 }
@@ -154,6 +155,7 @@ static struct exec_job *make_exec_job (struct broker *b, struct entry *e,
     x->array_task = e->job->array_task;
     x->name = strdup (e->job->name);
     x->queue = strdup (e->job->queue);
+    x->namespace_ = e->job->namespace_ ? strdup (e->job->namespace_) : NULL;
     x->js = e->js;
     x->r = e->r;
     x->time_limit = e->job->duration;
@@ -169,8 +171,8 @@ static struct exec_job *make_exec_job (struct broker *b, struct entry *e,
     x->prolog = admin.prolog ? strdup (admin.prolog) : NULL;
     x->epilog = admin.epilog ? strdup (admin.epilog) : NULL;
     x->admin_timeout = admin.timeout;
-    if (!x->name || !x->queue || !x->prolog != !admin.prolog
-        || !x->epilog != !admin.epilog) {
+    if (!x->name || !x->queue || !x->namespace_ != !e->job->namespace_
+        || !x->prolog != !admin.prolog || !x->epilog != !admin.epilog) {
         exec_job_free (x);
         return NULL;
     }

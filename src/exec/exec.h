@@ -104,6 +104,8 @@ struct exec_job {
     uint64_t array_job;  /* it is a task of that array; 0: of none */
     uint32_t array_task; /* ... which one; js->array has all of them */
     const char *name, *queue;
+    const char
+        *namespace_; /* its queue's when it was placed, see namespaces.h; NULL: none */
     struct exec_user user;
     const struct jobspec *js;
     const struct rset *r;

@@ -6,7 +6,9 @@ src_exec_libexec_a_SOURCES = \
 	src/exec/agentstream.c \
 	src/exec/joblaunch.c \
 	src/exec/mounts.c \
+	src/exec/namespaces.c \
 	src/exec/podset.c \
+	src/exec/spaceset.c \
 	src/exec/startclock.c \
 	src/exec/topology.c
 nodist_src_exec_libexec_a_SOURCES = src/exec/table.c

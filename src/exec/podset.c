@@ -8,6 +8,8 @@
 
 #include "common/parse.h"
 #include "exec/mounts.h"
+#include "exec/spaceset.h"
+#include "jobspec/podtemplate.h"
 #include "jobspec/podwish.h"
 
 #define TEXT_MAX 253 /* of a name in Kubernetes */
@@ -200,19 +202,42 @@ static int check_volumes (const struct place *p, json_t *v)
     return 0;
 }
 
+/* What a template may have when the queue says `true`: nothing of it reads what is others'. */
+static const char *const template_default[] = { "metadata.labels", "metadata.annotations",
+                                                "spec.dnsConfig", "spec.volumes.emptyDir",
+                                                NULL };
+
+static int check_template (const struct place *p, json_t *v)
+{
+    json_t *field;
+    size_t i;
+
+    if (json_is_boolean (v))
+        return 0;
+    if (!json_is_array (v))
+        return FAIL (p, "expected true, false or a list of fields");
+    json_array_foreach (v, i, field) {
+        if (!json_is_string (field)
+            || !is_one_of (json_string_value (field), podtemplate_fields))
+            return FAIL (p,
+                         "entry %zu is not one of metadata.labels, metadata.annotations, "
+                         "spec.dnsConfig and spec.volumes.emptyDir, .configMap, .secret, "
+                         ".projected",
+                         i + 1);
+    }
+    return 0;
+}
+
 struct key {
     const char *name;
     int (*check) (const struct place *p, json_t *v);
 };
 
 static const struct key allow_keys[] = {
-    { "runtime-class", check_names },
-    { "priority-class", check_names },
-    { "service-account", check_names },
-    { "shm-size", check_bytes },
-    { "host-network", check_bool },
-    { "volumes", check_volumes },
-    { NULL, NULL },
+    { "runtime-class", check_names },   { "priority-class", check_names },
+    { "service-account", check_names }, { "shm-size", check_bytes },
+    { "host-network", check_bool },     { "pod-template", check_template },
+    { "volumes", check_volumes },       { NULL, NULL },
 };
 
 static int check_keys (const struct place *p, json_t *v, const struct key *keys);
@@ -269,13 +294,22 @@ static int check_keys (const struct place *p, json_t *v, const struct key *keys)
     return 0;
 }
 
+/* Of its namespace; -ENOENT: no such key. */
+static int check_space (const struct place *p)
+{
+    struct error why = { 0 };
+    int rc = spaceset_check (p->key, json_object_get (p->owner, p->key), &why);
+
+    return rc == 0 || rc == -ENOENT ? rc : FAIL (p, "%s", why.text);
+}
+
 int podset_check_key (const struct yaml_doc *doc, json_t *set, const char *key,
                       const char *where, struct error *err)
 {
     const struct key *k = find_key (set_keys, key);
     struct place at = { doc, set, key, where, err };
 
-    return k ? k->check (&at, json_object_get (set, key)) : -ENOENT;
+    return k ? k->check (&at, json_object_get (set, key)) : check_space (&at);
 }
 
 int podset_check (const struct yaml_doc *doc, json_t *set, const char *where,
@@ -373,6 +407,18 @@ static bool is_of_system (const char *path)
     return false;
 }
 
+/* All volumes together, each at a place of its own. */
+static int admit_mounts (const char *option, const json_t *set, const json_t *wishes,
+                         const json_t *mounts, struct error *err)
+{
+    autojson json_t *all = podset_mounts (set, wishes, mounts);
+
+    if (!all || mounts_check (all, err) == 0)
+        return 0;
+    error_prefix (err, "--%s", option);
+    return -EINVAL;
+}
+
 static int admit_volumes (const json_t *set, const char *queue, const json_t *wishes,
                           const json_t *mounts, struct error *err)
 {
@@ -391,12 +437,51 @@ static int admit_volumes (const json_t *set, const char *queue, const json_t *wi
             return error_set (err, EINVAL, "--volume: path: %.64s is the system's",
                               text_of (one, "path"));
     }
-    autojson json_t *all = podset_mounts (set, wishes, mounts);
-    if (all && mounts_check (all, err) < 0) {
-        error_prefix (err, "--volume");
-        return -EINVAL;
+    return admit_mounts ("volume", set, wishes, mounts, err);
+}
+
+static bool template_may (const json_t *allowed, const char *field)
+{
+    json_t *one;
+    size_t i;
+
+    if (json_is_true (allowed))
+        return is_one_of (field, template_default);
+    json_array_foreach (allowed, i, one) {
+        if (strcmp (json_string_value (one), field) == 0)
+            return true;
     }
-    return 0;
+    return false;
+}
+
+static int admit_template (const json_t *set, const char *queue, const json_t *wishes,
+                           const json_t *mounts, struct error *err)
+{
+    const json_t *allowed =
+        json_object_get (json_object_get (set, "allow"), "pod-template");
+    const json_t *template = json_object_get (wishes, "pod-template");
+    autojson json_t *own = podtemplate_mounts (template);
+    json_t *one;
+    size_t i;
+
+    if (!json_is_true (allowed) && !json_is_array (allowed))
+        return error_set (err, EINVAL,
+                          "--pod-template: queue %s does not allow its jobs to have one "
+                          "(pods.allow.pod-template)",
+                          queue);
+    for (const char *const *f = podtemplate_fields; *f; f++)
+        if (podtemplate_sets (template, *f) && !template_may (allowed, *f))
+            return error_set (err, EINVAL,
+                              "--pod-template: %s: queue %s does not allow this field "
+                              "(pods.allow.pod-template)",
+                              *f, queue);
+    json_array_foreach (own, i, one) {
+        if (is_of_system (text_of (one, "path")))
+            return error_set (err, EINVAL,
+                              "--pod-template: mountPath: %.64s is the system's",
+                              text_of (one, "path"));
+    }
+    return admit_mounts ("pod-template", set, wishes, mounts, err);
 }
 
 int podset_admit (const json_t *set, const char *queue, const json_t *wishes,
@@ -412,6 +497,8 @@ int podset_admit (const json_t *set, const char *queue, const json_t *wishes,
 
         if (strcmp (name, "volumes") == 0)
             rc = admit_volumes (set, queue, wishes, mounts, err);
+        else if (strcmp (name, "pod-template") == 0)
+            rc = admit_template (set, queue, wishes, mounts, err);
         else if (strcmp (name, "shm-size") == 0)
             rc = admit_shm (queue, value, allowed, err);
         else if (strcmp (name, "host-network") == 0)
@@ -439,6 +526,8 @@ json_t *podset_mounts (const json_t *set, const json_t *wishes, const json_t *mo
         if (mount)
             json_array_append_new (list, mount);
     }
+    autojson json_t *own = podtemplate_mounts (json_object_get (wishes, "pod-template"));
+    json_array_extend (list, own);
     if (json_array_size (list) == 0) {
         json_decref (list);
         return NULL;

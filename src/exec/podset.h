@@ -12,12 +12,14 @@
  *       shm-size: 2Gi                          # /dev/shm
  *       host-network: true
  *       user-entry: false                      # see kube/userfiles.h
+ *       namespace: jobs-%u                     # where they are, see spaceset.h
  *       allow:                                 # what jobs may choose themselves
  *         runtime-class: [gvisor]
  *         priority-class: [low, high]
  *         service-account: [spark]
  *         shm-size: 8Gi                        # at most
  *         host-network: true
+ *         pod-template: true                   # or a list of fields, see jobspec/podtemplate.h
  *         volumes: {scratch: {volume: {persistentVolumeClaim: {claimName: scratch}}}}
  *
  * A set is such a mapping, as JSON. A key of a queue takes the place of the same key of all.

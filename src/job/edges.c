@@ -238,7 +238,7 @@ static int on_alloc (struct job *job, const struct event *e, struct outcome *out
 {
     (void)out;
     json_t *r = NULL;
-    const char *nodelist = NULL, *places = NULL;
+    const char *nodelist = NULL, *places = NULL, *space = NULL;
     int64_t nnodes = job->nnodes, ntasks = job->ntasks, ncores = job->ncores;
     double duration = job->duration;
     int rc;
@@ -250,6 +250,7 @@ static int on_alloc (struct job *job, const struct event *e, struct outcome *out
     if ((rc = json_get_object (e->context, "R", &r, JSON_REQUIRED, e->name, err)) < 0
         || (rc = get_string (e, "nodelist", &nodelist, JSON_OPTIONAL_KEY, err)) < 0
         || (rc = get_string (e, "places", &places, JSON_OPTIONAL_KEY, err)) < 0
+        || (rc = get_string (e, "namespace", &space, JSON_OPTIONAL_KEY, err)) < 0
         || (rc = get_int (e, "nnodes", 0, INT64_MAX, &nnodes, JSON_OPTIONAL_KEY, err)) < 0
         || (rc = get_int (e, "ntasks", 0, INT64_MAX, &ntasks, JSON_OPTIONAL_KEY, err)) < 0
         || (rc = get_int (e, "ncores", 0, INT64_MAX, &ncores, JSON_OPTIONAL_KEY, err)) < 0
@@ -261,10 +262,12 @@ static int on_alloc (struct job *job, const struct event *e, struct outcome *out
     char *text = json_dumps (r, JSON_COMPACT | JSON_REAL_PRECISION (16));
     char *list = nodelist ? strdup (nodelist) : NULL;
     char *where = places ? strdup (places) : NULL;
-    if (!text || (nodelist && !list) || (places && !where)) {
+    char *in = space ? strdup (space) : NULL;
+    if (!text || (nodelist && !list) || (places && !where) || (space && !in)) {
         free (text);
         free (list);
         free (where);
+        free (in);
         free (reason);
         free (why);
         return no_memory (err);
@@ -274,6 +277,7 @@ static int on_alloc (struct job *job, const struct event *e, struct outcome *out
     string_set (&job->r, text);
     string_set (&job->nodelist, list);
     string_set (&job->places, where);
+    string_set (&job->namespace_, in);
     job->nnodes = nnodes;
     job->ntasks = ntasks;
     job->ncores = ncores;
@@ -508,6 +512,7 @@ static void attempt_reset (struct job *job)
     string_set (&job->size_reason, NULL);
     string_set (&job->size_text, NULL);
     string_set (&job->places, NULL);
+    string_set (&job->namespace_, NULL);
     string_set (&job->exception_type, NULL);
     string_set (&job->exception_note, NULL);
     string_set (&job->finish_text, NULL);

@@ -37,6 +37,7 @@ void job_destroy (struct job *job)
     free (job->size_reason);
     free (job->size_text);
     free (job->places);
+    free (job->namespace_);
     free (job->exception_type);
     free (job->exception_note);
     free (job->finish_text);

@@ -31,7 +31,8 @@
  *     urgency    {urgency, userid; note}             0 holds, more releases; a userid that is
  *                                                    not the job's own is an operator's
  *     alloc      {R: object; nodelist, nnodes, ntasks, ncores, duration}  as granted;
- *                                                    size: {reason, text} of an elastic job
+ *                                                    size: {reason, text} of an elastic job;
+ *                                                    namespace: its queue's, or template
  *     finish     {status}                            as of wait(2)
  *     exception  {type, severity; note, userid}      severity 0 ends the job
  *     requeue    {reason; begin, order, turn, setback, avoid, uncounted}
@@ -122,6 +123,7 @@ struct job {
     char *asked_nodes;      /* "4-16" where several numbers will do, else NULL */
     char *size_reason;      /* of an elastic job that was allocated: "largest"; or NULL */
     char *size_text;        /* why it has the size that was granted; or NULL */
+    char *namespace_;       /* its queue's at alloc, see exec/namespaces.h; or NULL */
     char *places;           /* "2 racks: r1, r2", where it was asked for some; or NULL */
     int urgency;            /* 0 (held) .. 31, default 16 */
     bool held_by_operator;  /* urgency 0 is not its user's own doing */

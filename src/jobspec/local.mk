@@ -11,6 +11,8 @@ src_jobspec_libjobspec_a_SOURCES = \
 	src/jobspec/environment.c \
 	src/jobspec/jobspec.c \
 	src/jobspec/placement.c \
+	src/jobspec/podreasons.c \
+	src/jobspec/podtemplate.c \
 	src/jobspec/podwish.c \
 	src/jobspec/process.c \
 	src/jobspec/request.c \
@@ -34,6 +36,7 @@ JOBSPEC_TESTS = \
 	src/jobspec/test/test_datetime \
 	src/jobspec/test/test_dependency \
 	src/jobspec/test/test_jobspec \
+	src/jobspec/test/test_podtemplate \
 	src/jobspec/test/test_podwish \
 	src/jobspec/test/test_process \
 	src/jobspec/test/test_request \
@@ -46,6 +49,7 @@ check_PROGRAMS += $(JOBSPEC_TESTS)
 UNIT_TESTS += $(JOBSPEC_TESTS)
 JOBSPEC_TEST_LIBS = $(JOBSPEC_LIBS) $(CMOCKA_LIBS)
 src_jobspec_test_test_array_LDADD = $(JOBSPEC_TEST_LIBS)
+src_jobspec_test_test_podtemplate_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_test_test_podwish_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_test_test_process_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_test_test_datetime_LDADD = $(JOBSPEC_TEST_LIBS)

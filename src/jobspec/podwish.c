@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/parse.h"
+#include "jobspec/podtemplate.h"
 #include "jobspec/text.h"
 
 #define PATH_TEXT_MAX 1024
@@ -77,13 +78,11 @@ static int check_volumes (const json_t *list, const char *where, struct error *e
 
 int podwish_check (const json_t *wishes, const char *where, struct error *err)
 {
-    static const char *const keys[] = { "runtime-class",
-                                        "priority-class",
-                                        "service-account",
-                                        "volumes",
-                                        "shm-size",
-                                        "host-network",
-                                        NULL };
+    static const char *const keys[] = { "runtime-class",   "priority-class",
+                                        "service-account", "volumes",
+                                        "shm-size",        "host-network",
+                                        "pod-template",    NULL };
+    const json_t *template = json_object_get (wishes, "pod-template");
     const char *name = NULL;
     json_t *volumes = json_object_get (wishes, "volumes");
     bool on = true;
@@ -104,6 +103,9 @@ int podwish_check (const json_t *wishes, const char *where, struct error *err)
         rc = error_set (err, EINVAL, "%s.host-network: expected true", where);
     if (rc >= 0 && volumes)
         rc = check_volumes (volumes, where, err);
+    if (rc >= 0 && template)
+        rc = podtemplate_check (template, "attributes.system.fluxq.pods.pod-template",
+                                err);
     return rc < 0 ? -EINVAL : 0;
 }
 
@@ -138,6 +140,10 @@ static int value_of (const char *option, const char *value, json_t **ret,
     if (strcmp (option, "host-network") == 0) {
         *ret = json_true ();
         return 0;
+    }
+    if (strcmp (option, "pod-template") == 0) {
+        *ret = podtemplate_read (value, where, err);
+        return *ret ? 0 : -EINVAL;
     }
     if (strcmp (option, "shm-size") == 0) {
         rc = parse_memory_mib (value, &bytes, where, err);

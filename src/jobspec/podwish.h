@@ -8,6 +8,7 @@
  *     volumes           array of {"name", "path"}: of the administrator's list, and where
  *     shm-size          bytes of /dev/shm
  *     host-network      true
+ *     pod-template      an object, see podtemplate.h; the option's value is a file
  *
  * The names are those of the options of fluxq-submit, but for --volume, which may stand there
  * several times. Which of them a queue allows is in exec/podset.h.

@@ -46,6 +46,7 @@ enum {
     SERVICE_ACCOUNT,
     VOLUME,
     SHM_SIZE,
+    POD_TEMPLATE,
     HOST_NETWORK,
     ARRAY,
     DEPENDENCY,
@@ -167,6 +168,9 @@ const struct option_desc submit_options_table[] = {
       false },
     { "shm-size", 0, "SIZE", "size of /dev/shm in its pods; MiB, or with K, M, G, T",
       SHM_SIZE, false },
+    { "pod-template", 0, "FILE",
+      "have in its pods what this template of a pod says, as far as the queue allows",
+      POD_TEMPLATE, false },
     { "host-network", 0, NULL, "use the network of the nodes, which must be whole",
       HOST_NETWORK, false },
     { "array", 'a', "LIST",
@@ -807,6 +811,7 @@ static int set_option (struct submit_options *so, enum submit_source from, int i
     case SERVICE_ACCOUNT:
     case VOLUME:
     case SHM_SIZE:
+    case POD_TEMPLATE:
         return set_pod (so, from, id, value, where, err);
     case HOST_NETWORK:
         return set_flag (so, from, id, &so->host_network, value, where, err);

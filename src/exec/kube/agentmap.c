@@ -1,5 +1,6 @@
 /* agentmap.c - the ConfigMap that carries the agent into the pods: made when a job needs
- * it, removed when none has been there for a while (see private.h)
+ * it, removed when none has been there for a while; one for each
+ * namespace (see private.h)
  */
 #include "exec/kube/private.h"
 
@@ -34,92 +35,95 @@ int agentmap_load (struct exec *x, struct error *err)
     return 0;
 }
 
-char *agentmap_path (const struct exec *x)
+char *agentmap_path (const struct kspace *s)
 {
     char *path = NULL;
 
-    if (asprintf (&path, "/api/v1/namespaces/%s/configmaps/%s", x->namespace_,
-                  x->agent_name)
+    if (asprintf (&path, "/api/v1/namespaces/%s/configmaps/%s", s->name, s->x->agent_name)
         < 0)
         return NULL;
     return path;
 }
 
-static void poke_all (struct exec *x)
-{
-    struct kjob *k, *tmp;
-
-    HASH_ITER (hh, x->jobs, k, tmp) {
-        job_poke (k);
-    }
-}
-
 static void on_made (const struct kube_result *res, void *arg)
 {
-    struct exec *x = arg;
+    struct kspace *s = arg;
 
-    x->agent_req = NULL;
+    s->agent_req = NULL;
     if (res->status == 201 || res->status == 200 || res->status == 409)
-        x->agent_state = AGENTMAP_THERE; /* its name is its content's hash */
+        s->agent_state = AGENTMAP_THERE; /* its name is its content's hash */
     else {
-        x->agent_state = AGENTMAP_UNKNOWN;
-        x->agent_err = res->err;
-        error_prefix (&x->agent_err, "the agent's ConfigMap");
-        log_error ("kube: %s", x->agent_err.text);
+        s->agent_state = AGENTMAP_UNKNOWN;
+        s->agent_err = res->err;
+        error_prefix (&s->agent_err, "the agent's ConfigMap");
+        log_error ("kube: %s", s->agent_err.text);
+        space_doubt (s, res);
     }
-    poke_all (x);
+    spaces_poke (s);
 }
 
-bool agentmap_ensure (struct exec *x)
+bool agentmap_ensure (struct kspace *s)
 {
+    struct exec *x = s->x;
     char path[512];
     json_t *object;
 
-    if (x->agent_state == AGENTMAP_THERE || x->cfg.agent_image)
+    if (s->agent_state == AGENTMAP_THERE || x->cfg.agent_image)
         return true;
-    if (x->agent_state != AGENTMAP_UNKNOWN || x->agent_err.code)
+    if (s->agent_state != AGENTMAP_UNKNOWN || s->agent_err.code)
         return false;
-    object = object_agent (x->host.cluster_id, x->namespace_, x->agent_name, x->agent.buf,
+    object = object_agent (x->host.cluster_id, s->name, x->agent_name, x->agent.buf,
                            x->agent.len);
-    snprintf (path, sizeof (path), "/api/v1/namespaces/%s/configmaps", x->namespace_);
+    snprintf (path, sizeof (path), "/api/v1/namespaces/%s/configmaps", s->name);
     if (object)
-        x->agent_req = kube_send (x->kube, "POST", path, object, on_made, x);
-    if (x->agent_req)
-        x->agent_state = AGENTMAP_ASKED;
+        s->agent_req = kube_send (x->kube, "POST", path, object, on_made, s);
+    if (s->agent_req)
+        s->agent_state = AGENTMAP_ASKED;
     else
-        error_set (&x->agent_err, ENOMEM, "out of memory");
+        error_set (&s->agent_err, ENOMEM, "out of memory");
     return false;
 }
 
 static void on_removed (const struct kube_result *res, void *arg)
 {
-    struct exec *x = arg;
+    struct kspace *s = arg;
 
-    x->agent_req = NULL;
-    x->agent_state = AGENTMAP_UNKNOWN;
+    s->agent_req = NULL;
+    s->agent_state = AGENTMAP_UNKNOWN;
     if (res->status != 404 && (res->status < 200 || res->status > 299)) {
         log_warning ("kube: the agent's ConfigMap cannot be removed: %s", res->err.text);
-        x->agent_state = AGENTMAP_THERE;
-        x->agent_idle_since = 0;
+        s->agent_state = AGENTMAP_THERE;
+        s->agent_idle_since = 0;
+        space_doubt (s, res); /* with its namespace it has gone */
     }
-    poke_all (x);
+    spaces_poke (s);
+}
+
+static void tick_of (struct kspace *s, double now)
+{
+    autofree char *path = NULL;
+
+    s->agent_err.code = 0; /* another try for the next job */
+    if (s->njobs > 0 || s->agent_state != AGENTMAP_THERE) {
+        s->agent_idle_since = 0;
+        return;
+    }
+    if (s->agent_idle_since == 0)
+        s->agent_idle_since = now;
+    if (now - s->agent_idle_since < IDLE_SECONDS)
+        return;
+    path = agentmap_path (s);
+    s->agent_req =
+        path ? kube_send (s->x->kube, "DELETE", path, NULL, on_removed, s) : NULL;
+    if (s->agent_req)
+        s->agent_state = AGENTMAP_LEAVING;
 }
 
 void agentmap_tick (struct exec *x, double now)
 {
-    autofree char *path = NULL;
+    struct kspace *s, *tmp;
 
-    x->agent_err.code = 0; /* another try for the next job */
-    if (x->jobs || x->agent_state != AGENTMAP_THERE) {
-        x->agent_idle_since = 0;
-        return;
+    HASH_ITER (hh, x->spaces, s, tmp) {
+        tick_of (s, now);
     }
-    if (x->agent_idle_since == 0)
-        x->agent_idle_since = now;
-    if (now - x->agent_idle_since < IDLE_SECONDS)
-        return;
-    path = agentmap_path (x);
-    x->agent_req = path ? kube_send (x->kube, "DELETE", path, NULL, on_removed, x) : NULL;
-    if (x->agent_req)
-        x->agent_state = AGENTMAP_LEAVING;
 }

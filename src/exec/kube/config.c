@@ -163,6 +163,8 @@ static int read_key (const struct yaml_doc *doc, json_t *config, const struct ke
 static int read_pod_key (const struct yaml_doc *doc, json_t *config, const char *name,
                          struct kube_config *c, struct error *err)
 {
+    if (strcmp (name, "namespace") == 0)
+        return -ENOENT; /* of the broker itself, too: its lease is there */
     int rc = podset_check_key (doc, config, name, "kube", err);
 
     if (rc == 0

@@ -86,7 +86,7 @@ void create_pods_path (const struct kjob *k, char *path, size_t size)
     snprintf (path, size,
               PATH_CORE "%s/pods?labelSelector=fluxq.io%%2Fcluster%%3D%s%%2C"
                         "fluxq.io%%2Fjob-id%%3D%ju%%2Cfluxq.io%%2Fattempt%%3D%u",
-              k->x->namespace_, k->x->host.cluster_id, (uintmax_t)k->id, k->job->attempt);
+              k->space->name, k->x->host.cluster_id, (uintmax_t)k->id, k->job->attempt);
 }
 
 struct object_source create_source (const struct kjob *k)
@@ -95,7 +95,7 @@ struct object_source create_source (const struct kjob *k)
                                    .job = k->job,
                                    .pods = k->settings,
                                    .cluster = k->x->host.cluster_id,
-                                   .namespace_ = k->x->namespace_,
+                                   .namespace_ = k->space->name,
                                    .name = k->name,
                                    .agent = k->x->agent_name,
                                    .agent_digest = k->x->agent_digest,
@@ -109,21 +109,22 @@ static void make (struct kjob *k, enum call_kind kind, const char *group,
 {
     char path[512];
 
-    snprintf (path, sizeof (path), "%s%s/%s", group, k->x->namespace_, kinds);
+    snprintf (path, sizeof (path), "%s%s/%s", group, k->space->name, kinds);
     k->objects_asked |= 1u << kind;
     if (!object || !call_send (k, kind, 0, "POST", path, object))
         job_start_failed (k, true, "out of memory");
 }
 
-/* Of a job for which nodes were made; else NULL. */
+/* Of a job for which nodes were made; else NULL. Pods can name but a request of their own
+ * namespace. */
 static json_t *consumes (const struct kjob *k)
 {
     char name[NEED_NAME_MAX];
     const struct groupconfig *g = needs_request (k->x, k->id, name);
 
-    return g ? json_pack ("{s:s s:s}", NEED_CONSUMES, name, NEED_CLASS,
-                          g->provision_class)
-             : NULL;
+    return g && k->space == k->x->space ? json_pack ("{s:s s:s}", NEED_CONSUMES, name,
+                                                     NEED_CLASS, g->provision_class)
+                                        : NULL;
 }
 
 void create_job (struct kjob *k)
@@ -143,7 +144,7 @@ void create_get_job (struct kjob *k)
 {
     char path[512];
 
-    snprintf (path, sizeof (path), PATH_BATCH "%s/jobs/%s", k->x->namespace_, k->name);
+    snprintf (path, sizeof (path), PATH_BATCH "%s/jobs/%s", k->space->name, k->name);
     k->objects_asked |= 1u << CALL_MAKE_JOB;
     if (!call_send (k, CALL_GET_JOB, 0, "GET", path, NULL))
         job_start_failed (k, true, "out of memory");
@@ -153,7 +154,7 @@ void create_look (struct kjob *k)
 {
     char path[512];
 
-    snprintf (path, sizeof (path), PATH_BATCH "%s/jobs/%s", k->x->namespace_, k->name);
+    snprintf (path, sizeof (path), PATH_BATCH "%s/jobs/%s", k->space->name, k->name);
     k->looked = !call_send (k, CALL_LOOK, 0, "GET", path, NULL);
 }
 
@@ -219,7 +220,7 @@ void create_diagnose (struct kjob *k, const char *limit)
               PATH_CORE "%s/"
                         "events?limit=10&fieldSelector=reason%%3DFailedCreate%%"
                         "2CinvolvedObject.name%%3D%s",
-              k->x->namespace_, k->name);
+              k->space->name, k->name);
     if (!call_send (k, CALL_EVENTS, 0, "GET", path, NULL))
         job_start_failed (k, true, "not all pods were made in %s", limit);
 }
@@ -390,7 +391,7 @@ static void status_answer (struct kjob *k, const struct kcall *c,
 {
     (void)c;
     if (res->status == 403)
-        podmaker_doubt (k->x);
+        podmaker_doubt (k->space);
     if ((res->status < 200 || res->status > 299) && res->status != 404
         && !(res->status == 422 && c->rank == STATUS_RUNNING))
         log_warning ("job %ju: the status of its Job cannot be written: %s",
@@ -420,6 +421,7 @@ static void on_answer (const struct kube_result *res, void *arg)
     struct kjob *k = c->k;
 
     DL_DELETE (k->calls, c);
+    space_doubt (k->space, res);
     if (k->phase != K_REMOVE || handlers[c->kind] == remove_answer
         || c->kind == CALL_STATUS)
         handlers[c->kind](k, c, res);

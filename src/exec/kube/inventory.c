@@ -310,6 +310,7 @@ static void pod_to_job (struct kpod *p, struct kjob *k)
     struct kpod **slot = NULL;
 
     p->job = k;
+    p->ours = true;
     DL_APPEND (k->all_pods, p);
     k->npods++;
     k->pods_seen++;
@@ -330,7 +331,7 @@ static void pod_unlist (struct exec *x, struct kpod *p)
 {
     struct kjob *k = p->job;
 
-    if (!p->ours)
+    if (!p->marked)
         return;
     if (!k) {
         DL_DELETE (x->orphans, p);
@@ -358,19 +359,19 @@ static void pod_set_owner (struct exec *x, struct kpod *p, const json_t *labels)
     struct kjob *k;
     int64_t id = 0, attempt = 0;
 
-    p->ours =
-        is_in_namespace (p, x->namespace_)
-        && strcmp (text_of (labels, LABEL_CLUSTER), x->host.cluster_id) == 0
+    p->marked =
+        strcmp (text_of (labels, LABEL_CLUSTER), x->host.cluster_id) == 0
         && parse_int (text_of (labels, LABEL_JOB), 1, INT64_MAX, &id, "id", NULL) == 0
         && parse_int (text_of (labels, LABEL_ATTEMPT), 0, UINT32_MAX, &attempt, "attempt",
                       NULL)
                == 0;
-    if (!p->ours)
+    if (!p->marked)
         return;
+    p->ours = spaces_may_have (x, p->key, strcspn (p->key, "/"));
     p->job_id = (uint64_t)id;
     p->attempt = (unsigned)attempt;
     k = job_find (x, p->job_id);
-    if (k && k->job->attempt == p->attempt)
+    if (k && k->job->attempt == p->attempt && is_in_namespace (p, k->space->name))
         pod_to_job (p, k);
     else
         pod_to_orphans (x, p);
@@ -494,7 +495,8 @@ void inventory_adopt (struct kjob *k)
 
     DL_FOREACH_SAFE (x->orphans, p, tmp)
     {
-        if (p->job_id != k->id || p->attempt != k->job->attempt)
+        if (p->job_id != k->id || p->attempt != k->job->attempt
+            || !is_in_namespace (p, k->space->name))
             continue;
         pod_uncount (x, p);
         DL_DELETE (x->orphans, p);

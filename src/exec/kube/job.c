@@ -174,7 +174,7 @@ static void step_create (struct kjob *k)
     if (!k->uid[0]) {
         if (!needs_settled (k->x, k->id))
             return;
-        if (!(k->objects_asked & 1u << CALL_MAKE_JOB))
+        if (!(k->objects_asked & 1u << CALL_MAKE_JOB) && space_ensure (k))
             create_job (k);
         if (k->get_again > 0 && clock_mono () >= k->get_again) {
             k->get_again = 0;
@@ -188,11 +188,11 @@ static void step_create (struct kjob *k)
         return;
     }
     create_rest (k);
-    if (agentmap_ensure (k->x) && create_rest_done (k)) {
+    if (agentmap_ensure (k->space) && create_rest_done (k)) {
         k->phase = K_BIND;
         job_poke (k);
-    } else if (k->x->agent_err.code)
-        job_start_failed (k, true, "%s", k->x->agent_err.text);
+    } else if (k->space->agent_err.code)
+        job_start_failed (k, true, "%s", k->space->agent_err.text);
 }
 
 static void step_bind (struct kjob *k)
@@ -369,7 +369,7 @@ static int fill_launch (struct kjob *k, struct error *err)
     struct object_source src = { .cfg = &k->x->cfg,
                                  .job = k->job,
                                  .cluster = k->x->host.cluster_id,
-                                 .namespace_ = k->x->namespace_,
+                                 .namespace_ = k->space->name,
                                  .name = k->name };
     autofree char *host = object_rank_host (&src);
     int rc = joblaunch_fill (k->job, &k->launch, err);
@@ -426,7 +426,10 @@ struct kjob *kjob_create (struct exec *x, struct exec_job *job, bool recovering)
     const json_t *set = json_object_get (x->sets, job->queue ? job->queue : "");
     k->settings =
         podspec_settle (set ? set : x->cfg.pod_defaults, job, !recovering, &err);
-    if (k->settings && fill_launch (k, &err) == 0) {
+    struct kspace *space = spaces_of_job (x, job, &err);
+    k->space = space ? space : x->space;
+    k->space->njobs++;
+    if (k->settings && space && fill_launch (k, &err) == 0) {
         k->pods = calloc (k->launch.nnodes, sizeof (struct kpod *));
         k->place_asked = calloc (k->launch.nnodes, 1);
         k->out = output_create (job, &k->launch);
@@ -452,6 +455,7 @@ void job_free (struct kjob *k)
     agentlink_close (k->link);
     calls_cancel (k);
     HASH_DEL (x->jobs, k);
+    k->space->njobs--;
     inventory_abandon (k);
     if (k->poked)
         LL_DELETE2 (x->poked, k, next_poked);

@@ -47,6 +47,7 @@ static void on_tick (uv_timer_t *timer)
         job_poke (k);
     }
     agentmap_tick (x, clock_mono ());
+    space_tick (x);
     sweep_tick (x, clock_mono ());
     needs_tick (x);
 }
@@ -58,7 +59,8 @@ static void exec_free (struct exec *x)
     strbuf_release (&x->agent);
     kube_config_release (&x->cfg);
     json_decref (x->sets);
-    free (x->namespace_);
+    spaces_free (x);
+    free (x->whoami);
     free (x->live);
     free (x);
 }
@@ -76,7 +78,7 @@ void exec_try_free (struct exec *x)
 {
     struct kjob *k, *tmp;
 
-    if (x->working > 0 || x->farewell)
+    if (x->working > 0 || x->farewells > 0)
         return;
     HASH_ITER (hh, x->jobs, k, tmp) {
         job_free (k);
@@ -95,34 +97,51 @@ void exec_try_free (struct exec *x)
 
 static void on_farewell (const struct kube_result *res, void *arg)
 {
-    struct exec *x = arg;
+    struct kspace *s = arg;
 
     (void)res;
-    x->farewell = NULL;
-    exec_try_free (x);
+    s->farewell = NULL;
+    s->x->farewells--;
+    exec_try_free (s->x);
 }
 
 static void on_farewell_late (uv_timer_t *timer)
 {
     struct exec *x = timer->data;
+    struct kspace *s, *tmp;
 
-    kube_cancel (x->farewell);
-    x->farewell = NULL;
+    HASH_ITER (hh, x->spaces, s, tmp) {
+        kube_cancel (s->farewell);
+        s->farewell = NULL;
+    }
+    x->farewells = 0;
     exec_try_free (x);
 }
 
 /* The agent's ConfigMap goes with us if no job is left that has it mounted. */
-static void say_farewell (struct exec *x)
+static void remove_agent (struct kspace *s)
 {
     autofree char *path = NULL;
 
-    if (x->jobs || x->agent_state == AGENTMAP_UNKNOWN)
+    if (s->njobs > 0 || s->agent_state == AGENTMAP_UNKNOWN)
         return;
-    kube_cancel (x->agent_req);
-    x->agent_req = NULL;
-    path = agentmap_path (x);
-    x->farewell = path ? kube_send (x->kube, "DELETE", path, NULL, on_farewell, x) : NULL;
-    if (x->farewell)
+    kube_cancel (s->agent_req);
+    s->agent_req = NULL;
+    path = agentmap_path (s);
+    s->farewell =
+        path ? kube_send (s->x->kube, "DELETE", path, NULL, on_farewell, s) : NULL;
+    s->x->farewells += s->farewell != NULL;
+}
+
+static void say_farewell (struct exec *x)
+{
+    struct kspace *s, *tmp;
+
+    HASH_ITER (hh, x->spaces, s, tmp) {
+        space_cancel (s);
+        remove_agent (s);
+    }
+    if (x->farewells > 0)
         uv_timer_start (&x->soon, on_farewell_late, FAREWELL_MS, 0);
 }
 
@@ -168,9 +187,9 @@ static int connect_cluster (struct exec *x, struct error *err)
         return -EINVAL;
     if (!ns)
         ns = kc->namespace_ ? kc->namespace_ : "default";
-    x->namespace_ = strdup (ns);
+    x->space = spaces_get (x, ns);
     x->http = httpc_create (x->host.loop, err);
-    if (!x->http || !x->namespace_) {
+    if (!x->http || !x->space) {
         kubeconfig_destroy (kc);
         return -ENOMEM;
     }
@@ -213,7 +232,7 @@ static int kube_exec_create (const struct exec_host *host, const struct yaml_doc
         kube_exec_destroy (x);
         return rc;
     }
-    log_info ("kube: cluster %s, namespace %s", kube_server (x->kube), x->namespace_);
+    log_info ("kube: cluster %s, namespace %s", kube_server (x->kube), x->space->name);
     *ret = x;
     return 0;
 }
@@ -293,9 +312,12 @@ static void kube_exec_start (struct exec *x, struct exec_job *job)
 
 static void kube_exec_recover (struct exec *x, struct exec_job *job)
 {
-    if (!job->aux && !kjob_create (x, job, true))
+    struct kjob *k = job->aux;
+
+    if (!k && !(k = kjob_create (x, job, true)))
         log_error ("job %ju: out of memory", (uintmax_t)job->id);
-    agentmap_ensure (x); /* it is there as a rule: to know that it must be removed */
+    else
+        agentmap_ensure (k->space); /* it is there as a rule: then it must be removed */
 }
 
 static void kube_exec_terminate (struct exec *x, struct exec_job *job, const char *reason,

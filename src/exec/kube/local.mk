@@ -33,6 +33,9 @@ src_exec_libexec_a_SOURCES += \
 	src/exec/kube/remove.c \
 	src/exec/kube/rights.c \
 	src/exec/kube/run.c \
+	src/exec/kube/spacemaker.c \
+	src/exec/kube/spaceobjects.c \
+	src/exec/kube/spaces.c \
 	src/exec/kube/stagefiles.c \
 	src/exec/kube/staging.c \
 	src/exec/kube/starting.c \
@@ -44,6 +47,7 @@ if HAVE_CMOCKA
 EXEC_KUBE_TESTS = \
 	src/exec/test/test_agentlink \
 	src/exec/test/test_mounts \
+	src/exec/test/test_namespaces \
 	src/exec/test/test_podset \
 	src/exec/test/test_startclock \
 	src/exec/kube/test/test_gres \
@@ -55,11 +59,13 @@ EXEC_KUBE_TESTS = \
 	src/exec/kube/test/test_podsize \
 	src/exec/kube/test/test_podspec \
 	src/exec/kube/test/test_podview \
+	src/exec/kube/test/test_spaceobjects \
 	src/exec/kube/test/test_userfiles
 check_PROGRAMS += $(EXEC_KUBE_TESTS)
 UNIT_TESTS += $(EXEC_KUBE_TESTS)
 src_exec_test_test_agentlink_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_test_test_mounts_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
+src_exec_test_test_namespaces_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_test_test_podset_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_test_test_startclock_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_gres_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
@@ -71,5 +77,6 @@ src_exec_kube_test_test_podmaker_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_podsize_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_podspec_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_podview_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
+src_exec_kube_test_test_spaceobjects_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_userfiles_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 endif

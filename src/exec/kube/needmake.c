@@ -106,7 +106,7 @@ static void on_pod_made (const struct kube_result *res, void *arg)
     if (answered (c, res, &n)) {
         struct need_source src = needs_source (n);
         need_name (name, &src);
-        snprintf (path, sizeof (path), PATH_CORE "%s/pods/%s-%u/status", c->x->namespace_,
+        snprintf (path, sizeof (path), PATH_CORE "%s/pods/%s-%u/status", c->x->space->name,
                   name, c->i);
         need_call_send ((struct need_call){ .x = c->x, .need = n }, "PATCH", path,
                         need_unschedulable (clock_wall ()), on_marked);
@@ -134,7 +134,7 @@ static void on_template_made (const struct kube_result *res, void *arg)
     if (answered (c, res, &n)) {
         struct need_source src = needs_source (n);
         snprintf (path, sizeof (path), PATH_REQUESTS "%s/provisioningrequests",
-                  c->x->namespace_);
+                  c->x->space->name);
         if (need_call_send ((struct need_call){ .x = c->x, .need = n }, "POST", path,
                             need_request (&src), on_request_made)
             < 0)
@@ -149,7 +149,7 @@ static void make_request (struct kneed *n)
     struct need_source src = needs_source (n);
     char path[512];
 
-    snprintf (path, sizeof (path), PATH_CORE "%s/podtemplates", n->x->namespace_);
+    snprintf (path, sizeof (path), PATH_CORE "%s/podtemplates", n->x->space->name);
     if (need_call_send ((struct need_call){ .x = n->x, .need = n }, "POST", path,
                         need_template (&src), on_template_made)
         < 0)
@@ -162,7 +162,7 @@ static void make_pods (struct kneed *n)
     char path[512];
     int rc = 0;
 
-    snprintf (path, sizeof (path), PATH_CORE "%s/pods", n->x->namespace_);
+    snprintf (path, sizeof (path), PATH_CORE "%s/pods", n->x->space->name);
     for (uint32_t i = 0; i < n->count && rc == 0; i++)
         rc = need_call_send ((struct need_call){ .x = n->x, .need = n, .i = i }, "POST",
                              path, need_pod (&src, i), on_pod_made);

@@ -38,7 +38,7 @@ struct need_source needs_source (const struct kneed *n)
 
     return (struct need_source){ .group = n->group,
                                  .cluster = n->x->host.cluster_id,
-                                 .namespace_ = n->x->namespace_,
+                                 .namespace_ = n->x->space->name,
                                  .gpu_resource = cfg->gpu_resource,
                                  .image = cfg->image ? cfg->image : "none",
                                  .job = n->job,

@@ -78,7 +78,7 @@ static void remove_object (struct exec *x, const char *prefix, const char *name,
 {
     char path[512];
 
-    snprintf (path, sizeof (path), "%s%s/%s", prefix, x->namespace_, name);
+    snprintf (path, sizeof (path), "%s%s/%s", prefix, x->space->name, name);
     need_call_send ((struct need_call){ .x = x, .name = is_seen ? strdup (name) : NULL },
                     "DELETE", path, NULL, on_removed);
 }
@@ -116,7 +116,7 @@ static struct seen *see (struct exec *x, const json_t *object, bool pod)
     struct seen like = { .pod = pod }, *s;
     char key[SEEN_NAME_MAX];
 
-    if (!name || !ns || strcmp (ns, x->namespace_) != 0
+    if (!name || !ns || strcmp (ns, x->space->name) != 0
         || need_owner (meta, x->host.cluster_id, &like.job, like.group, &like.attempt)
                < 0)
         return NULL;
@@ -141,7 +141,7 @@ static void unsee (struct exec *x, bool pod, const char *ns, const char *name)
     struct seen *s = needs_seen (x, pod, name, key);
     uint64_t job;
 
-    if (!s || strcmp (ns, x->namespace_) != 0)
+    if (!s || strcmp (ns, x->space->name) != 0)
         return;
     struct kneed *n = needs_find (x, s->job, s->group);
     if (n && n->attempt == s->attempt && n->phase == WAITING)
@@ -237,7 +237,7 @@ void needs_sweep (struct exec *x)
     needs_drop_strays (x);
     if (!x->needs->uses_requests)
         return;
-    snprintf (path, sizeof (path), PATH_CORE "%s/podtemplates?" SELECTOR, x->namespace_,
+    snprintf (path, sizeof (path), PATH_CORE "%s/podtemplates?" SELECTOR, x->space->name,
               x->host.cluster_id);
     need_call_send ((struct need_call){ .x = x }, "GET", path, NULL, on_templates);
 }
@@ -250,7 +250,7 @@ int needs_watch (struct exec *x, struct error *err)
     char path[512], selector[256];
 
     snprintf (path, sizeof (path), PATH_REQUESTS "%s/provisioningrequests",
-              x->namespace_);
+              x->space->name);
     snprintf (selector, sizeof (selector), SELECTOR, x->host.cluster_id);
     x->needs->watch = kube_watch_start (x->kube, path, selector, &events, x, err);
     return x->needs->watch ? 0 : -ENOMEM;

@@ -404,6 +404,11 @@ json_t *object_job (const struct object_source *src)
         "type", "DisruptionTarget", "status", "True", "template", "metadata", "labels",
         labels (src), "annotations", src->annotations, "spec", pod_spec (src));
 
+    json_t *template = json_object_get (spec, "template");
+    if (podspec_name (src->pods, json_object_get (template, "metadata")) < 0) {
+        json_decref (spec);
+        return NULL;
+    }
     if (spec && src->managed_by)
         json_object_set_new (spec, "managedBy", json_string (src->managed_by));
     return json_pack ("{s:s s:s s:o s:o}", "apiVersion", "batch/v1", "kind", "Job",

@@ -1,7 +1,7 @@
 /* podmaker.c - which way of making pods a Job is for: what the configuration says, what the
  * job needs, and what the broker may do there (see podmaker.h)
  *
- * The API server is asked for the rights once, and again, 10 s later at the earliest, while
+ * The API server is asked for the rights in a namespace once, and again, 10 s later at the earliest, while
  * one is missing. That it does not know spec.managedBy shows in the first Job's answer.
  */
 #include "exec/kube/podmaker.h"
@@ -27,19 +27,11 @@ static enum wanted wanted_by (const struct kube_config *cfg)
 
 /* ---- what the broker may do ---- */
 
-static void poke_all (struct exec *x)
-{
-    struct kjob *k, *tmp;
-
-    HASH_ITER (hh, x->jobs, k, tmp) {
-        job_poke (k);
-    }
-}
-
 static void on_rights (const char *missing, void *arg)
 {
-    struct exec *x = arg;
-    struct pods_rights *r = &x->pods_rights;
+    struct kspace *s = arg;
+    struct exec *x = s->x;
+    struct pods_rights *r = &s->rights;
     bool news = !r->told || strcmp (r->missing, missing) != 0;
 
     r->call = NULL;
@@ -47,49 +39,54 @@ static void on_rights (const char *missing, void *arg)
     r->look_at = clock_mono () + LOOK_AGAIN;
     snprintf (r->missing, sizeof (r->missing), "%s", missing);
     if (news && missing[0] && wanted_by (&x->cfg) == WANT_AUTO)
-        log_warning ("kube: the Job controller makes the pods, as the broker may not: %s "
-                     "is missing (see kube.pods)",
-                     missing);
+        log_warning ("kube: the Job controller makes the pods in namespace %s, as the "
+                     "broker may not: %s is missing (see kube.pods)",
+                     s->name, missing);
     else if (news && missing[0])
-        log_error ("kube: pods: broker: no job can start: %s is missing", missing);
+        log_error ("kube: pods: broker: no job can start in namespace %s: %s is missing",
+                   s->name, missing);
     else if (news)
-        log_info ("kube: the broker makes the pods");
-    poke_all (x);
+        log_info ("kube: the broker makes the pods in namespace %s", s->name);
+    spaces_poke (s);
 }
 
-static bool look (struct exec *x)
+static bool look (struct kspace *s)
 {
-    struct pods_rights *r = &x->pods_rights;
+    struct pods_rights *r = &s->rights;
 
     if (r->call)
         return false;
     if (r->known && (!r->missing[0] || clock_mono () < r->look_at))
         return true;
     r->known = false;
-    r->call = rights_ask (x->kube, x->namespace_, on_rights, x);
+    r->call = rights_ask (s->x->kube, s->name, RIGHTS_PODS, on_rights, s);
     return false;
 }
 
 void podmaker_look (struct exec *x)
 {
     if (wanted_by (&x->cfg) != WANT_CONTROLLER)
-        look (x);
+        look (x->space);
 }
 
-bool podmaker_may (const struct exec *x)
+bool podmaker_may (const struct kspace *s)
 {
-    return x->pods_rights.known && !x->pods_rights.missing[0];
+    return s->rights.known && !s->rights.missing[0];
 }
 
-void podmaker_doubt (struct exec *x)
+void podmaker_doubt (struct kspace *s)
 {
-    x->pods_rights.known = false;
+    s->rights.known = false;
 }
 
 void podmaker_cancel (struct exec *x)
 {
-    rights_cancel (x->pods_rights.call);
-    x->pods_rights.call = NULL;
+    struct kspace *s, *tmp;
+
+    HASH_ITER (hh, x->spaces, s, tmp) {
+        rights_cancel (s->rights.call);
+        s->rights.call = NULL;
+    }
 }
 
 /* ---- what the job needs ---- */
@@ -117,16 +114,16 @@ const struct podmaker *podmaker_choose (struct kjob *k)
 
     if (wanted == WANT_CONTROLLER || has_claims (k->job->mounts)
         || podspec_is_placed_by_other (k->settings)
-        || (wanted == WANT_AUTO && x->pods_rights.dropped))
+        || (wanted == WANT_AUTO && x->pods_dropped))
         return &pods_controller;
-    if (!look (x))
+    if (!look (k->space))
         return NULL;
-    if (!x->pods_rights.missing[0])
+    if (!k->space->rights.missing[0])
         return &pods_broker;
     if (wanted == WANT_AUTO)
         return &pods_controller;
     job_start_failed (k, true, "kube.pods is 'broker', but its right to %s is missing",
-                      x->pods_rights.missing);
+                      k->space->rights.missing);
     return NULL;
 }
 
@@ -154,9 +151,9 @@ bool podmaker_accept (struct kjob *k, const struct podmaker *asked,
                           "spec.managedBy of Jobs (Kubernetes 1.32 and later keep it)");
         return false;
     }
-    if (!x->pods_rights.dropped)
+    if (!x->pods_dropped)
         log_info ("kube: the Job controller makes the pods: this API server drops "
                   "spec.managedBy of Jobs");
-    x->pods_rights.dropped = true;
+    x->pods_dropped = true;
     return true;
 }

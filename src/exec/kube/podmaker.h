@@ -49,12 +49,12 @@ const struct podmaker *podmaker_of (const json_t *job);
  * job_start_failed() was called. */
 bool podmaker_accept (struct kjob *k, const struct podmaker *asked,
                       const struct podmaker *got);
-/* The broker has all rights that making pods needs, as far as it is known. */
-bool podmaker_may (const struct exec *x);
-/* At the start: find out. */
+/* The broker has all rights that making pods there needs, as far as it is known. */
+bool podmaker_may (const struct kspace *s);
+/* At the start: find out for kube.namespace. */
 void podmaker_look (struct exec *x);
 /* A request was refused that the broker was thought to be allowed: look again. */
-void podmaker_doubt (struct exec *x);
+void podmaker_doubt (struct kspace *s);
 void podmaker_cancel (struct exec *x);
 
 #endif

@@ -31,7 +31,7 @@ static bool make_pod (struct kjob *k, const json_t *job, uint32_t rank)
     json_t *pod = podobject_make (job, k->uid, rank, job_node_name (k, rank), &ask,
                                   k->x->cfg.gpu_resource);
 
-    snprintf (path, sizeof (path), PATH_CORE "%s/pods", k->x->namespace_);
+    snprintf (path, sizeof (path), PATH_CORE "%s/pods", k->space->name);
     k->place_asked[rank] = ASKED;
     return pod && call_send (k, CALL_PLACE, rank, "POST", path, pod);
 }
@@ -74,7 +74,7 @@ static void placed (struct kjob *k, uint32_t rank, const struct kube_result *res
     if (res->status == 201 || res->status == 200 || res->status == 409)
         return;
     if (res->status == 403 && strstr (res->err.text, " cannot create resource "))
-        podmaker_doubt (k->x);
+        podmaker_doubt (k->space);
     job_start_failed (k, create_may_pass (res),
                       "the pod of rank %u was not made on %s: %s", rank,
                       job_node_name (k, rank), res->err.text);
@@ -101,7 +101,7 @@ static void patch_status (struct kjob *k, uint32_t what, json_t *status)
 {
     char path[512];
 
-    snprintf (path, sizeof (path), PATH_BATCH "%s/jobs/%s/status", k->x->namespace_,
+    snprintf (path, sizeof (path), PATH_BATCH "%s/jobs/%s/status", k->space->name,
               k->name);
     json_t *patch = status ? json_pack ("{s:o}", "status", status) : NULL;
     if (!patch || !call_send (k, CALL_STATUS, what, "PATCH", path, patch))

@@ -22,11 +22,11 @@ static bool send_binding (struct kjob *k, uint32_t rank, const char *pod)
     const char *node = job_node_name (k, rank);
     char path[512];
 
-    snprintf (path, sizeof (path), PATH_CORE "%s/pods/%s%s", k->x->namespace_, pod,
+    snprintf (path, sizeof (path), PATH_CORE "%s/pods/%s%s", k->space->name, pod,
               other ? "" : "/binding");
     return call_send (k, CALL_PLACE, rank, other ? "PATCH" : "POST", path,
                       other ? podspec_place (node)
-                            : object_binding (k->x->namespace_, pod, node));
+                            : object_binding (k->space->name, pod, node));
 }
 
 /* Index 0 first: the others look for it as soon as they run. */

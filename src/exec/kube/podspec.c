@@ -81,6 +81,36 @@ static int add_scheduler (const json_t *name, json_t *spec)
                                   json_pack ("[{s:s}]", "name", PODSPEC_GATE));
 }
 
+static const json_t *of_template (const json_t *set, const char *part, const char *field)
+{
+    return json_object_get (json_object_get (json_object_get (set, "pod-template"), part),
+                            field);
+}
+
+static int add_dns (const json_t *set, json_t *spec)
+{
+    const json_t *dns = of_template (set, "spec", "dnsConfig");
+
+    return dns ? json_object_set (spec, "dnsConfig", (json_t *)dns) : 0;
+}
+
+int podspec_name (const json_t *set, json_t *metadata)
+{
+    static const char *const texts[] = { "labels", "annotations" };
+    int rc = 0;
+
+    for (size_t i = 0; i < ARRAY_SIZE (texts); i++) {
+        const json_t *own = of_template (set, "metadata", texts[i]);
+        json_t *there = json_object_get (metadata, texts[i]);
+
+        if (own && !there)
+            rc |= json_object_set_new (metadata, texts[i], json_copy ((json_t *)own));
+        else if (own)
+            rc |= json_object_update_missing (there, (json_t *)own);
+    }
+    return rc < 0 ? -ENOMEM : 0;
+}
+
 json_t *podspec_place (const char *node)
 {
     return json_pack ("{s:{s:n s:{s:{s:{s:[{s:[{s:s s:s s:[s]}]}]}}}}}", "spec",
@@ -110,6 +140,7 @@ int podspec_apply (const json_t *set, json_t *spec, json_t *container)
     rc |= add_resources (json_object_get (set, "resources"), container);
     rc |= add_scheduler (json_object_get (set, "scheduler"), spec);
     rc |= add_host_network (json_object_get (set, "host-network"), spec);
+    rc |= add_dns (set, spec);
     return rc < 0 ? -ENOMEM : 0;
 }
 

@@ -18,6 +18,8 @@
 /* Into the spec, and the container of the job in it, which has its resources, volumes and
  * volumeMounts already. 0 or -ENOMEM. */
 int podspec_apply (const json_t *set, json_t *spec, json_t *container);
+/* Labels and annotations of the user's template into the pods' metadata, where ours are not. */
+int podspec_name (const json_t *set, json_t *metadata);
 bool podspec_is_placed_by_other (const json_t *set);
 /* The merge patch that gives a pod to the other scheduler, for this node. A new reference. */
 json_t *podspec_place (const char *node);

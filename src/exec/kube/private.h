@@ -14,6 +14,7 @@
  *     remove.c     what is taken away again
  *     groups.c     nodes that could be made (groupconfig.h)
  *     needs.c      nodes that waiting jobs lack are asked for (needobject.h)
+ *     spaces.c     the namespaces that jobs are in; spacemaker.c makes them
  *     sweep.c      what belongs to no job goes
  *     lease.c      one broker at a time for a cluster id
  *     agentmap.c   the ConfigMap that carries the agent, where no image does
@@ -56,6 +57,7 @@
 struct kjob;
 struct podmaker;
 struct rights_call;
+struct spacemaker;
 
 struct knode {
     char *name;
@@ -94,7 +96,8 @@ struct kpod {
     struct gres_list gres;
     bool counted;                  /* in node->foreign */
     struct gres_list counted_gres; /* of its, in node->foreign_gres */
-    bool ours;                     /* has our cluster's label */
+    bool marked; /* has our labels, which anybody may write: it is in a list below */
+    bool ours;   /* ... and is where jobs of ours may be */
     uint64_t job_id;
     unsigned attempt;
     struct podview view;
@@ -104,7 +107,7 @@ struct kpod {
     bool pulls, pulled;          /* its image, as events tell (pulls.c) */
     double creating_since;       /* clock_mono(), its container; 0: it is not */
     bool pull_counted;           /* that time counts as time of a pull */
-    struct kpod *prev, *next;    /* in x->orphans or job->all_pods, when ours */
+    struct kpod *prev, *next;    /* in x->orphans or job->all_pods, if marked */
     UT_hash_handle hh;
 };
 
@@ -147,6 +150,7 @@ struct kjob {
     uint64_t id; /* hash key */
     struct exec *x;
     struct exec_job *job;
+    struct kspace *space;
     enum job_phase_kube phase;
     char name[OBJECT_NAME_MAX];
     bool poked;
@@ -221,9 +225,37 @@ enum agentmap_state {
 struct pods_rights {          /* podmaker.c */
     struct rights_call *call; /* under way */
     bool known, told;
-    bool dropped;   /* the API server does not keep spec.managedBy */
     double look_at; /* clock_mono(): not to be asked before, while something is missing */
     char missing[256]; /* "": nothing */
+};
+
+enum space_state {
+    SPACE_UNKNOWN,
+    SPACE_THERE,   /* the namespace is there; what comes with it was not looked at */
+    SPACE_READY,   /* jobs may be made there */
+    SPACE_MISSING, /* it is not there, nor anything in it */
+};
+
+struct kspace { /* a namespace that jobs are in, or were since the start; spaces.c */
+    char *name;
+    struct exec *x;
+    unsigned njobs;
+    /* spacemaker.c */
+    enum space_state state;
+    struct spacemaker *maker; /* at work, or NULL */
+    bool literal,
+        is_users;     /* READY, or err, is for such jobs: of a queue that names it, */
+    uid_t uid;        /* or has a template of users; and of this one */
+    struct error err; /* why it could not be made ready */
+    bool retry;       /* ... and whether that may pass */
+    /* agentmap.c */
+    enum agentmap_state agent_state;
+    struct kube_request *agent_req;
+    double agent_idle_since;
+    struct error agent_err; /* why it could not be made */
+    struct kube_request *farewell;
+    struct pods_rights rights;
+    UT_hash_handle hh;
 };
 
 struct exec {
@@ -231,7 +263,10 @@ struct exec {
     struct kube_config cfg;
     json_t *sets;   /* of the queues' pods, by name; see exec/podset.h */
     json_t *queues; /* the same if they say which nodes they have, else NULL */
-    char *namespace_;
+    struct kspace *spaces;
+    struct kspace *space; /* of queues that name none: kube.namespace */
+    char *whoami;         /* the broker's name in the cluster; NULL: not asked yet */
+    bool pods_dropped;    /* the API server does not keep spec.managedBy */
     struct httpc *http;
     struct kube *kube;
     struct kube_watch *node_watch, *pod_watch;
@@ -248,21 +283,16 @@ struct exec {
     unsigned open_handles;
     unsigned working; /* worker threads' tasks under way */
     bool closing;
-    struct kube_request *farewell; /* the agent's ConfigMap is being removed at the end */
+    unsigned farewells; /* ConfigMaps of the agent that are being removed at the end */
     /* agentmap.c */
     char agent_name[OBJECT_NAME_MAX];
     char agent_digest[SHA256_HEX_SIZE];
     struct strbuf agent;
-    enum agentmap_state agent_state;
-    struct kube_request *agent_req;
-    double agent_idle_since;
-    struct error agent_err; /* why it could not be made */
     /* sweep.c */
     struct sweep *sweep;
     uint64_t *live; /* jobs, as the broker said last; sorted */
     size_t nlive;
-    double sweep_next; /* clock_mono() */
-    struct pods_rights pods_rights;
+    double sweep_next;      /* clock_mono() */
     struct kgroups *groups; /* groups.h; or NULL: none are configured */
     struct kneeds *needs;   /* needs.h; likewise */
 };
@@ -376,8 +406,33 @@ void sweep_cancel (struct exec *x);
 /* agentmap.c */
 int agentmap_load (struct exec *x, struct error *err);
 /* true: it is there; else jobs are poked when it is, or when agent_err is set. */
-bool agentmap_ensure (struct exec *x);
+bool agentmap_ensure (struct kspace *s);
 void agentmap_tick (struct exec *x, double now);
-char *agentmap_path (const struct exec *x);
+char *agentmap_path (const struct kspace *s);
+
+/* spaces.c */
+/* It lives as long as x. NULL: no memory. */
+struct kspace *spaces_get (struct exec *x, const char *name);
+/* Of the job, as it was when it was placed; NULL and why. */
+struct kspace *spaces_of_job (struct exec *x, const struct exec_job *job,
+                              struct error *err);
+/* Whether a job of ours may be in that namespace, as the queues are now. len: of the name. */
+bool spaces_may_have (const struct exec *x, const char *name, size_t len);
+/* Some queue has a template: its namespaces are known by their labels. */
+bool spaces_are_listed (const struct exec *x);
+void spaces_poke (struct kspace *s); /* its jobs */
+void spaces_free (struct exec *x);   /* cancels all that is under way */
+
+/* spacemaker.c */
+/* true: its Job can be made there. Else it is poked when that may be so, or job_start_failed()
+ * was called. */
+bool space_ensure (struct kjob *k);
+/* true: it is known whether the namespace is there (k->space->state), or nobody can tell. Else
+ * it is poked. */
+bool space_look (struct kjob *k);
+/* Something was refused there: it may have gone. */
+void space_doubt (struct kspace *s, const struct kube_result *res);
+void space_tick (struct exec *x);
+void space_cancel (struct kspace *s);
 
 #endif

@@ -19,6 +19,7 @@
 
 struct pulls_call {
     struct exec *x;
+    struct kspace *space; /* whose events are being listed */
     struct kube_request *req;
     bool ended; /* "Pulled" is being listed, else "Pulling" */
     unsigned pages;
@@ -41,7 +42,7 @@ static bool send_page (struct pulls_call *c, const char *token)
     strbuf_init (&path, 16384);
     strbuf_addf (&path,
                  "/api/v1/namespaces/%s/events?limit=%d&fieldSelector=reason%%3D%s",
-                 c->x->namespace_, PAGE, c->ended ? "Pulled" : "Pulling");
+                 c->space->name, PAGE, c->ended ? "Pulled" : "Pulling");
     if (token[0]) {
         strbuf_adds (&path, "&continue=");
         strbuf_add_urlencoded (&path, token);
@@ -82,6 +83,17 @@ static void read_event (struct pulls_call *c, const json_t *event)
     p->pulls = !p->pulled;
 }
 
+/* The next one in which jobs are; false: there is none. */
+static bool next_space (struct pulls_call *c)
+{
+    do
+        c->space = c->space ? c->space->hh.next : c->x->spaces;
+    while (c->space && c->space->njobs == 0);
+    c->ended = false;
+    c->pages = 0;
+    return c->space && send_page (c, "");
+}
+
 static void on_page (const struct kube_result *res, void *arg)
 {
     struct pulls_call *c = arg;
@@ -96,7 +108,8 @@ static void on_page (const struct kube_result *res, void *arg)
                          "pull-timeout is without effect: %s",
                          res->err.text);
         c->x->pulls_refused = true;
-        finish (c);
+        if (!next_space (c))
+            finish (c);
         return;
     }
     c->x->pulls_refused = false;
@@ -110,7 +123,8 @@ static void on_page (const struct kube_result *res, void *arg)
         c->pages = 0;
         if (send_page (c, ""))
             return;
-    }
+    } else if (next_space (c))
+        return;
     finish (c);
 }
 
@@ -124,7 +138,7 @@ void pulls_look (struct exec *x)
     *c = (struct pulls_call){ .x = x, .asked = now };
     x->pulls_next = now + LOOK_AGAIN;
     x->pulls_call = c;
-    if (!send_page (c, ""))
+    if (!next_space (c))
         finish (c);
 }
 

@@ -35,7 +35,7 @@ static const struct podmaker *maker_of (const struct kjob *k)
 {
     if (k->maker)
         return k->maker;
-    return k->recovering && podmaker_may (k->x) ? &pods_broker : &pods_controller;
+    return k->recovering && podmaker_may (k->space) ? &pods_broker : &pods_controller;
 }
 
 static void send_deletes (struct kjob *k)
@@ -51,7 +51,7 @@ static void send_deletes (struct kjob *k)
         if (!(k->objects_asked & 1u << made_by[i]) && !k->recovering)
             continue;
         snprintf (path, sizeof (path), "%s%s/%s/%s%s", kube_kinds[i].prefix,
-                  k->x->namespace_, kube_kinds[i].kind, k->name, kube_kinds[i].query);
+                  k->space->name, kube_kinds[i].kind, k->name, kube_kinds[i].query);
         if (!call_send (k, CALL_DELETE, i, "DELETE", path, NULL))
             k->delete_refused = true;
     }
@@ -98,7 +98,7 @@ void remove_answer (struct kjob *k, const struct kcall *c, const struct kube_res
         log_warning ("job %ju: its pods are left to the garbage collector: %s",
                      (uintmax_t)k->id, res->err.text);
         k->left_to_gc = true;
-        podmaker_doubt (k->x);
+        podmaker_doubt (k->space);
     } else if (res->status != 404 && (res->status < 200 || res->status > 299)) {
         log_error ("job %ju: cannot delete its %s: %s (tried again)", (uintmax_t)k->id,
                    c->kind == CALL_DELETE ? kube_kinds[c->rank].kind : "pods",
@@ -113,7 +113,7 @@ static void delete_pod (struct kjob *k, const struct kpod *p, const char *query)
 {
     char path[512];
 
-    snprintf (path, sizeof (path), "/api/v1/namespaces/%s/pods/%s%s", k->x->namespace_,
+    snprintf (path, sizeof (path), "/api/v1/namespaces/%s/pods/%s%s", k->space->name,
               p->name, query);
     call_send (k, CALL_DELETE_POD, 0, "DELETE", path, NULL);
 }
@@ -171,7 +171,7 @@ static void what_keeps (const struct kjob *k, const struct kpod *p, char *buf,
                   "pod %.64s on %.128s is kept by its finalizer %s: who set that is to "
                   "take it away (or: kubectl -n %.64s patch pod %.64s --type=merge -p "
                   "'{\"metadata\":{\"finalizers\":null}}')",
-                  p->name, node, f, k->x->namespace_, p->name);
+                  p->name, node, f, k->space->name, p->name);
 }
 
 /* Its nodes are not free before that. */
@@ -189,6 +189,18 @@ static void tell_hang (struct kjob *k, double now)
     k->x->host.note (k->x->host.arg, k->id, text);
 }
 
+/* With its namespace all of it has gone. False: that is being asked. */
+static bool look_at_space (struct kjob *k)
+{
+    if (!space_look (k))
+        return false;
+    if (k->space->state == SPACE_MISSING) {
+        k->pods_removed = k->delete_sent = k->list_done = true;
+        k->delete_refused = false;
+    }
+    return true;
+}
+
 void remove_step (struct kjob *k)
 {
     struct exec *x = k->x;
@@ -202,6 +214,8 @@ void remove_step (struct kjob *k)
         return;
     if (k->removing_since == 0)
         k->removing_since = now;
+    if (asked && !look_at_space (k))
+        return;
     /* The garbage collector finds nothing to do where the pods are gone before the Job. */
     if (!k->pods_removed) {
         k->pods_removed = true;

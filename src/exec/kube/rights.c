@@ -11,10 +11,12 @@
 
 static const struct {
     const char *verb, *group, *resource, *subresource;
+    enum rights_set set;
 } needed[] = {
-    { "create", "", "pods", "" },
-    { "deletecollection", "", "pods", "" },
-    { "patch", "batch", "jobs", "status" },
+    { "create", "", "pods", "", RIGHTS_PODS },
+    { "deletecollection", "", "pods", "", RIGHTS_PODS },
+    { "patch", "batch", "jobs", "status", RIGHTS_PODS },
+    { "create", "batch", "jobs", "", RIGHTS_START },
 };
 #define NNEEDED ARRAY_SIZE (needed)
 
@@ -47,7 +49,7 @@ static void say_missing (const struct rights_call *c, char text[RIGHTS_TEXT_MAX]
         const struct rights_question *q = &c->questions[i];
         size_t len = strlen (text);
 
-        if (!q->allowed)
+        if (q->c && !q->allowed)
             snprintf (text + len, RIGHTS_TEXT_MAX - len, "%s%s %s%s%s%s%s",
                       len ? ", " : "", needed[i].verb, needed[i].resource,
                       needed[i].subresource[0] ? "/" : "", needed[i].subresource,
@@ -76,7 +78,7 @@ static void on_answer (const struct kube_result *res, void *arg)
 }
 
 struct rights_call *rights_ask (struct kube *kube, const char *namespace_,
-                                rights_done_f *done, void *arg)
+                                enum rights_set set, rights_done_f *done, void *arg)
 {
     struct rights_call *c = calloc (1, sizeof (*c));
 
@@ -86,9 +88,11 @@ struct rights_call *rights_ask (struct kube *kube, const char *namespace_,
     c->arg = arg;
     for (size_t i = 0; i < NNEEDED; i++) {
         struct rights_question *q = &c->questions[i];
-        json_t *review = review_of (namespace_, i);
 
-        q->c = c;
+        if (needed[i].set != set)
+            continue;
+        json_t *review = review_of (namespace_, i);
+        q->c = c; /* NULL: not asked */
         q->i = i;
         q->req = review ? kube_send (kube, "POST", PATH, review, on_answer, q) : NULL;
         if (!q->req) {

@@ -1,6 +1,6 @@
-/* rights.h - asks the API server whether the broker may do what it needs to make pods
+/* rights.h - asks the API server whether the broker may do what it needs in a namespace
  *
- *     call = rights_ask (kube, "fluxq", done, arg);
+ *     call = rights_ask (kube, "fluxq", RIGHTS_PODS, done, arg);
  *     rights_cancel (call);                    // no callback after this
  *
  * done is called once, with "" or what is missing ("create pods"). What the server cannot
@@ -14,12 +14,17 @@
 
 #define RIGHTS_TEXT_MAX 256
 
+enum rights_set {
+    RIGHTS_PODS,  /* to make the pods itself */
+    RIGHTS_START, /* to make a Job at all */
+};
+
 struct rights_call;
 typedef void rights_done_f (const char *missing, void *arg);
 
 /* Never calls back from within. NULL: no memory. */
 struct rights_call *rights_ask (struct kube *kube, const char *namespace_,
-                                rights_done_f *done, void *arg);
+                                enum rights_set set, rights_done_f *done, void *arg);
 void rights_cancel (struct rights_call *c); /* or NULL */
 
 #endif

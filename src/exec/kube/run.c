@@ -226,7 +226,7 @@ void run_open_link (struct kjob *k)
     if (k->link || k->have_fin)
         return;
     snprintf (prefix, sizeof (prefix), "%s/api/v1/namespaces/%s/pods/%s:%d/proxy",
-              kube_server (x->kube), x->namespace_, k->pods[0]->name, AGENT_PORT);
+              kube_server (x->kube), k->space->name, k->pods[0]->name, AGENT_PORT);
     k->link = agentlink_open (x->http, x->host.loop, &where, output_key (k->out),
                               output_offset (k->out), &link_events, k, &err);
     if (!k->link)

@@ -4,6 +4,9 @@
  * What a broker made that was killed before it could take it away again, or what somebody else
  * kept us from taking away. Nothing else: the label of this broker's cluster-id and that of
  * fluxq, a job's id and attempt in its labels, and the name that goes with these.
+ *
+ * One namespace after the other: kube.namespace, those that queues name, those in which there
+ * were jobs since the start, and, where a queue has a template, all with our marks.
  */
 #include "exec/kube/needs.h"
 #include "exec/kube/private.h"
@@ -14,9 +17,18 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/parse.h"
+#include "exec/kube/spaceobjects.h"
+#include "exec/namespaces.h"
+
+#define OURS                                                                             \
+    "?labelSelector=app.kubernetes.io%%2Fmanaged-by%%3Dfluxq%%2Cfluxq.io%%2Fcluster%%"   \
+    "3D%s"
 
 struct sweep {
     struct exec *x;
+    json_t *spaces; /* names: keys of an object */
+    void *at;       /* the one that is being swept */
+    struct kube_request *listing;
     struct sweep_list {
         struct sweep *s;
         size_t kind;
@@ -24,6 +36,8 @@ struct sweep {
     } lists[KUBE_KINDS];
     unsigned left;
 };
+
+static void sweep_next (struct sweep *s);
 
 static int compare_ids (const void *a, const void *b)
 {
@@ -121,22 +135,32 @@ static json_t *delete_options (const json_t *meta)
                       json_string_value (json_object_get (meta, "uid")));
 }
 
+static void see_agent (struct exec *x, const char *in)
+{
+    struct kspace *space = spaces_get (x, in);
+
+    if (space && space->agent_state == AGENTMAP_UNKNOWN)
+        space->agent_state = AGENTMAP_THERE; /* goes when it has been idle for a while */
+}
+
 static void sweep_item (struct sweep *s, size_t kind, const json_t *object)
 {
     struct exec *x = s->x;
     json_t *meta = json_object_get (object, "metadata");
     const char *name = json_string_value (json_object_get (meta, "name"));
+    const char *in = json_object_iter_key (s->at);
     char path[1024];
 
     if (!name)
         return;
-    if (strcmp (name, x->agent_name) == 0 && x->agent_state == AGENTMAP_UNKNOWN)
-        x->agent_state = AGENTMAP_THERE; /* goes when it has been idle for a while */
+    if (kind == KUBE_CONFIGMAPS && strcmp (name, x->agent_name) == 0)
+        see_agent (x, in);
     if (!is_left_over (x, kind, object, name)
         || json_object_get (meta, "deletionTimestamp"))
         return;
-    log_info ("kube: sweep: %s/%s belongs to no job", kube_kinds[kind].kind, name);
-    snprintf (path, sizeof (path), "%s%s/%s/%s%s", kube_kinds[kind].prefix, x->namespace_,
+    log_info ("kube: sweep: %s/%s in %s belongs to no job", kube_kinds[kind].kind, name,
+              in);
+    snprintf (path, sizeof (path), "%s%s/%s/%s%s", kube_kinds[kind].prefix, in,
               kube_kinds[kind].kind, name, kube_kinds[kind].query);
     kube_send (x->kube, "DELETE", path, delete_options (meta), on_swept, NULL);
 }
@@ -155,7 +179,7 @@ static void on_sweep_list (const struct kube_result *res, void *arg)
         sweep_item (s, l->kind, item);
     }
     if (--s->left == 0)
-        sweep_cancel (s->x);
+        sweep_next (s);
 }
 
 void sweep_cancel (struct exec *x)
@@ -164,10 +188,86 @@ void sweep_cancel (struct exec *x)
 
     if (!s)
         return;
+    kube_cancel (s->listing);
     for (size_t i = 0; i < KUBE_KINDS; i++)
         kube_cancel (s->lists[i].req);
+    json_decref (s->spaces);
     free (s);
     x->sweep = NULL;
+}
+
+/* ---- where ---- */
+
+static void sweep_space (struct sweep *s, const char *in)
+{
+    struct exec *x = s->x;
+    char path[512];
+
+    for (size_t i = 0; i < KUBE_KINDS; i++) {
+        snprintf (path, sizeof (path), "%s%s/%s" OURS, kube_kinds[i].prefix, in,
+                  kube_kinds[i].kind, x->host.cluster_id);
+        s->lists[i].s = s;
+        s->lists[i].kind = i;
+        s->lists[i].req =
+            kube_send (x->kube, "GET", path, NULL, on_sweep_list, &s->lists[i]);
+        s->left += s->lists[i].req != NULL;
+    }
+}
+
+static void sweep_next (struct sweep *s)
+{
+    do {
+        s->at = s->at ? json_object_iter_next (s->spaces, s->at)
+                      : json_object_iter (s->spaces);
+        if (s->at)
+            sweep_space (s, json_object_iter_key (s->at));
+    } while (s->at && s->left == 0);
+    if (!s->at)
+        sweep_cancel (s->x);
+}
+
+static void add_space (struct sweep *s, const char *name)
+{
+    json_object_set_new (s->spaces, name, json_true ());
+}
+
+static void add_known (struct sweep *s)
+{
+    struct exec *x = s->x;
+    struct kspace *space, *tmp;
+    const char *queue;
+    json_t *set;
+
+    HASH_ITER (hh, x->spaces, space, tmp) {
+        if (space->state != SPACE_MISSING)
+            add_space (s, space->name);
+    }
+    json_object_foreach (x->sets, queue, set) {
+        const char *name = json_string_value (json_object_get (set, "namespace"));
+
+        if (name && !namespace_is_template (name))
+            add_space (s, name);
+    }
+}
+
+/* What the selector says is looked at again: all that is done there hangs on it. */
+static void on_spaces (const struct kube_result *res, void *arg)
+{
+    struct sweep *s = arg;
+    json_t *item;
+    size_t i;
+
+    s->listing = NULL;
+    if (res->status != 200)
+        log_warning ("kube: sweep: %s", res->err.text);
+    json_array_foreach (json_object_get (res->body, "items"), i, item) {
+        const char *name = json_string_value (
+            json_object_get (json_object_get (item, "metadata"), "name"));
+
+        if (name && space_is_ours (s->x->host.cluster_id, item))
+            add_space (s, name);
+    }
+    sweep_next (s);
 }
 
 static void sweep_start (struct exec *x)
@@ -177,25 +277,20 @@ static void sweep_start (struct exec *x)
 
     sweep_cancel (x);
     x->sweep_next = clock_mono () + x->cfg.sweep_interval;
-    if (!s)
+    if (!s || !(s->spaces = json_object ())) {
+        free (s);
         return;
+    }
     s->x = x;
     x->sweep = s;
     needs_sweep (x);
-    for (size_t i = 0; i < KUBE_KINDS; i++) {
-        snprintf (path, sizeof (path),
-                  "%s%s/%s?labelSelector=app.kubernetes.io%%2Fmanaged-by%%3Dfluxq%%2C"
-                  "fluxq.io%%2Fcluster%%3D%s",
-                  kube_kinds[i].prefix, x->namespace_, kube_kinds[i].kind,
-                  x->host.cluster_id);
-        s->lists[i].s = s;
-        s->lists[i].kind = i;
-        s->lists[i].req =
-            kube_send (x->kube, "GET", path, NULL, on_sweep_list, &s->lists[i]);
-        s->left += s->lists[i].req != NULL;
+    add_known (s);
+    if (spaces_are_listed (x)) {
+        snprintf (path, sizeof (path), "/api/v1/namespaces" OURS, x->host.cluster_id);
+        s->listing = kube_send (x->kube, "GET", path, NULL, on_spaces, s);
     }
-    if (s->left == 0)
-        sweep_cancel (x);
+    if (!s->listing)
+        sweep_next (s);
 }
 
 void sweep_told (struct exec *x, const uint64_t *live, size_t nlive)

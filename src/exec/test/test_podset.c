@@ -159,6 +159,44 @@ static void test_not_admitted (void **state)
     }
 }
 
+#define SECRET_TEMPLATE                                                                  \
+    "{\"pod-template\":{\"metadata\":{\"labels\":{\"a.b/c\":\"d\"}},\"spec\":{"          \
+    "\"volumes\":[{\"name\":\"a\",\"secret\":{\"secretName\":\"s\"}}],\"containers\":["  \
+    "{\"name\":\"job\",\"volumeMounts\":[{\"name\":\"a\",\"mountPath\":\"%s\"}]}]}}}"
+
+/* A template is refused by the first field that the queue does not allow. */
+static void test_template (void **state)
+{
+    static const struct {
+        const char *allow, *path, *word; /* NULL: admitted */
+    } cases[] = {
+        { "{}", "/s", "--pod-template: queue q does not allow its jobs to have one" },
+        { "{\"allow\":{\"pod-template\":false}}", "/s", "queue q does not allow" },
+        { "{\"allow\":{\"pod-template\":true}}", "/s",
+          "--pod-template: spec.volumes.secret: queue q does not allow this field" },
+        { "{\"allow\":{\"pod-template\":[\"spec.volumes.secret\"]}}", "/s",
+          "--pod-template: metadata.labels: queue q" },
+        { "{\"allow\":{\"pod-template\":[\"spec.volumes.secret\",\"metadata.labels\"]}}",
+          "/s", NULL },
+        { "{\"allow\":{\"pod-template\":[\"spec.volumes.secret\",\"metadata.labels\"]}}",
+          "/home", "--pod-template: path: /home stands there twice" },
+        { "{\"allow\":{\"pod-template\":[\"spec.volumes.secret\",\"metadata.labels\"]}}",
+          "/fluxq/key", "the agent's" },
+        { "{\"allow\":{\"pod-template\":[\"spec.volumes.secret\",\"metadata.labels\"]}}",
+          "/proc/1", "/proc/1 is the system's" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE (cases); i++) {
+        struct error err = { 0 };
+        char wishes[400];
+
+        snprintf (wishes, sizeof (wishes), SECRET_TEMPLATE, cases[i].path);
+        assert_int_equal (admit (cases[i].allow, wishes, &err) == 0, !cases[i].word);
+        assert_non_null (strstr (err.text, cases[i].word ? cases[i].word : ""));
+    }
+}
+
 /* A key as a whole, from the last that has it. */
 static void test_merge (void **state)
 {
@@ -230,10 +268,11 @@ static void test_selects (void **state)
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test (test_good),        cmocka_unit_test (test_refused),
-        cmocka_unit_test (test_admit),       cmocka_unit_test (test_not_admitted),
-        cmocka_unit_test (test_merge),       cmocka_unit_test (test_mounts),
-        cmocka_unit_test (test_tolerations), cmocka_unit_test (test_selects),
+        cmocka_unit_test (test_good),     cmocka_unit_test (test_refused),
+        cmocka_unit_test (test_admit),    cmocka_unit_test (test_not_admitted),
+        cmocka_unit_test (test_template), cmocka_unit_test (test_merge),
+        cmocka_unit_test (test_mounts),   cmocka_unit_test (test_tolerations),
+        cmocka_unit_test (test_selects),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);

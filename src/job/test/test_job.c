@@ -22,9 +22,10 @@ static json_t *context_of (const char *name)
           "\"nnodes\":2,\"ntasks\":4,\"ncores\":8,\"nodes\":\"2-4\"}" },
         { "priority", "{\"priority\":42}" },
         { "urgency", "{\"urgency\":20,\"userid\":7}" },
-        { "alloc", "{\"R\":{\"version\":1,\"execution\":{\"starttime\":1003}},"
-                   "\"nodelist\":\"n[0-3]\",\"nnodes\":4,\"ntasks\":8,"
-                   "\"ncores\":16,\"size\":{\"reason\":\"largest\",\"text\":\"all\"}}" },
+        { "alloc",
+          "{\"R\":{\"version\":1,\"execution\":{\"starttime\":1003}},"
+          "\"nodelist\":\"n[0-3]\",\"namespace\":\"jobs-%u\",\"nnodes\":4,\"ntasks\":8,"
+          "\"ncores\":16,\"size\":{\"reason\":\"largest\",\"text\":\"all\"}}" },
         { "finish", "{\"status\":256}" },
         { "exception",
           "{\"type\":\"cancel\",\"severity\":0,\"note\":\"enough\",\"userid\":7}" },
@@ -328,6 +329,7 @@ static void test_fields (void **state)
     assert_int_equal (job->nnodes, 4);
     assert_int_equal (job->ncores, 16);
     assert_string_equal (job->nodelist, "n[0-3]");
+    assert_string_equal (job->namespace_, "jobs-%u");
     assert_string_equal (job->r, "{\"version\":1,\"execution\":{\"starttime\":1003}}");
     assert_true (job->t_submit == 1000 && job->t_eligible == 1003 && job->t_alloc == 1004
                  && job->t_start == 1005);
@@ -360,6 +362,7 @@ static void test_requeue (void **state)
     assert_int_equal (job->ncores, 8);
     assert_null (job->r);
     assert_null (job->nodelist);
+    assert_null (job->namespace_);
     assert_false (job->finished || job->started || job->allocated || job->requeue);
     assert_true (job->t_submit == 1000 && job->t_eligible == 1003 && job->t_alloc == 0);
     assert_true (job->t_begin == 500);

@@ -249,7 +249,7 @@ static void test_strangers (void **state)
 {
     struct fixture *f = *state;
 
-    machine_node_set_foreign (f->g, machine_node_find (f->g, "n0"), 1, 0, 0);
+    machine_node_set_foreign (f->g, machine_node_find (f->g, "n0"), 1, 0, 0, NULL);
     model (f, true);
     plan (f, 10, "node=2>slot=1>core=4", "0:1x4+0");
 }

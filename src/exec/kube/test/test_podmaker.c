@@ -10,16 +10,17 @@
 #include <cmocka.h>
 
 static struct exec x;
+static struct kspace space;
 static struct exec_job job;
 static struct kjob k;
 
 static int setup (void **state)
 {
     (void)state;
-    x = (struct exec){ .closing = true, /* nothing is put on a loop */
-                       .pods_rights = { .known = true } };
+    x = (struct exec){ .closing = true }; /* nothing is put on a loop */
+    space = (struct kspace){ .name = "ns", .x = &x, .rights = { .known = true } };
     job = (struct exec_job){ .id = 1 };
-    k = (struct kjob){ .id = 1, .x = &x, .job = &job, .poked = true };
+    k = (struct kjob){ .id = 1, .x = &x, .job = &job, .space = &space, .poked = true };
     return 0;
 }
 
@@ -46,10 +47,10 @@ static void test_choice (void **state)
 static void test_missing_right (void **state)
 {
     (void)state;
-    snprintf (x.pods_rights.missing, sizeof (x.pods_rights.missing), "create pods");
-    x.pods_rights.look_at = 1e18; /* not to be asked again now */
+    snprintf (space.rights.missing, sizeof (space.rights.missing), "create pods");
+    space.rights.look_at = 1e18; /* not to be asked again now */
     assert_ptr_equal (podmaker_choose (&k), &pods_controller);
-    assert_false (podmaker_may (&x));
+    assert_false (podmaker_may (&space));
     set_pods ("broker");
     assert_null (podmaker_choose (&k));
     assert_true (k.start_lost && k.start_retry);
@@ -91,7 +92,7 @@ static void test_dropped (void **state)
     assert_ptr_equal (podmaker_of (dropped), &pods_controller);
     assert_ptr_equal (podmaker_of (other), &pods_controller);
     assert_true (podmaker_accept (&k, &pods_broker, podmaker_of (kept)));
-    assert_false (x.pods_rights.dropped);
+    assert_false (x.pods_dropped);
     assert_true (podmaker_accept (&k, &pods_broker, podmaker_of (dropped)));
     assert_ptr_equal (podmaker_choose (&k), &pods_controller);
     set_pods ("broker");

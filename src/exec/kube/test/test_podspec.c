@@ -56,6 +56,27 @@ static void test_all_settings (void **state)
                     "\"limits\":{\"a/b\":\"2\"}}}");
 }
 
+/* What is ours stays as it is. */
+static void test_template (void **state)
+{
+    autojson json_t *set =
+        json ("{\"pod-template\":{\"metadata\":{\"labels\":{\"a.b/"
+              "c\":\"d\",\"ours\":\"theirs\"},"
+              "\"annotations\":{\"a.b/"
+              "e\":\"f\"}},\"spec\":{\"dnsConfig\":{\"searches\":[\"x\"]}}}}");
+    autojson json_t *meta = json ("{\"labels\":{\"ours\":\"ours\"}}");
+    autojson json_t *spec = json ("{\"volumes\":[]}");
+    autojson json_t *c = json ("{\"volumeMounts\":[],\"resources\":{}}");
+
+    (void)state;
+    assert_int_equal (podspec_name (set, meta), 0);
+    assert_json (meta, "{\"labels\":{\"ours\":\"ours\",\"a.b/c\":\"d\"},"
+                       "\"annotations\":{\"a.b/e\":\"f\"}}");
+    assert_int_equal (podspec_apply (set, spec, c), 0);
+    assert_json (spec, "{\"volumes\":[],\"dnsConfig\":{\"searches\":[\"x\"]}}");
+    assert_int_equal (podspec_name (NULL, meta), 0);
+}
+
 static void test_no_settings (void **state)
 {
     autojson json_t *spec = json ("{\"volumes\":[]}");
@@ -182,6 +203,7 @@ int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (test_all_settings),
+        cmocka_unit_test (test_template),
         cmocka_unit_test (test_no_settings),
         cmocka_unit_test (test_other_scheduler),
         cmocka_unit_test (test_host_network_needs_whole_nodes),

@@ -1,0 +1,263 @@
+#!/bin/sh
+# t4145-namespaces.t: namespaces of queues and users, on a real cluster. Needs root; about two minutes.
+
+test_description='each user has a namespace, made on first use, and what comes with it
+
+A job in a namespace that is not its own, objects of others that are touched or counted as ours, a job that is lost
+because its queue says something else by now, or a namespace without its quota would fail this.
+'
+. "$(dirname "$0")/lib.sh"
+. "$FLUXQ_SOURCE_DIR/t/kube.sh"
+CLUSTER_ID=t4145
+
+# queues [TEMPLATE]: the configuration; of the queue users
+queues()
+{
+    write_config "$configs/fluxq.kubeconfig" "place-timeout: 15s" "start-backoff: 1s" && cat >>kube.yaml <<END
+queues:
+  batch: {default: true}
+  users:
+    pods:
+      namespace: ${1:-jobs-%u}
+      namespace-create: true
+      namespace-role: fluxq-runner
+      namespace-labels: {team: hpc}
+      quota: {hard: {pods: 2}}
+      limits: [{type: Container, max: {memory: 1Gi}}]
+  closed:
+    pods: {namespace: closed-%U}
+  team:
+    pods: {namespace: team}
+  own:
+    pods:
+      namespace: jobs-%u
+      namespace-create: true
+      namespace-role: fluxq-runner
+      allow: {pod-template: [metadata.labels, metadata.annotations, spec.dnsConfig, spec.volumes.emptyDir, spec.volumes.configMap]}
+END
+}
+
+work=$FLUXQ_RUN/work
+mkdir -m 777 "$work"
+
+as() # USER COMMAND...
+{
+    as_whom=$1
+    shift
+    (cd "$work" && setpriv --reuid="$as_whom" --regid="$(id -g "$as_whom")" --clear-groups "$@")
+}
+
+submit() # USER ARGUMENTS...: its id in `id`
+{
+    submit_as=$1
+    shift
+    id=$(as "$submit_as" fluxq-submit -o 'out-%j' "$@")
+}
+
+# runs_in NAMESPACE USER ARGUMENTS...: a job of that user's ends well, and was there
+runs_in()
+{
+    runs_where=$1
+    shift
+    runs_as=$1
+    shift
+    submit "$runs_as" "$@" -- sed -n 's/^search \([^.]*\)[.]svc.*/\1/p' /etc/resolv.conf &&
+        wait_job_state "$id" COMPLETED 90 && cat "$work/out-$id" && [ "$(sort -u "$work/out-$id")" = "$runs_where" ]
+}
+
+start_hold() # USER ARGUMENTS...
+{
+    submit "$@" -- sleep 300 && wait_job_state "$id" RUNNING 60
+}
+
+refuses() # TEXT ARGUMENTS...
+{
+    refuses_text=$1
+    shift
+    test_must_fail submit daemon "$@" -- true 2>why && cat why && head -n 1 why | grep -q -e "--$refuses_text"
+}
+
+pods_in() # NAMESPACE ID
+{
+    k -n "$1" get pods -l "fluxq.io/job-id=$2" -o name | wc -l
+}
+
+no_pods_in()
+{
+    [ "$(pods_in "$@")" = 0 ]
+}
+
+reason_has() # ID TEXT
+{
+    fluxq-show job "$1" >shown && grep -q -e "$2" shown || said "$1" "$2"
+}
+
+get() # NAMESPACE KIND NAME PATH: as JSON
+{
+    k -n "$1" get "$2" ${3:+"$3"} -o json | jq -cS "$4"
+}
+
+# labelled NAMESPACE KIND NAME LABELS...: an object of that kind with these labels
+labelled()
+{
+    labelled_in=$1 labelled_kind=$2 labelled_name=$3
+    shift 3
+    k -n "$labelled_in" create "$labelled_kind" "$labelled_name" && k -n "$labelled_in" label "$labelled_kind" "$labelled_name" "$@"
+}
+
+# lookalike NAMESPACE NAME JOB: a pod that looks like one of ours, with a core
+lookalike()
+{
+    cat >pod.yaml <<END
+apiVersion: v1
+kind: Pod
+metadata:
+  name: $2
+  namespace: $1
+  labels: {app.kubernetes.io/managed-by: fluxq, fluxq.io/cluster: $CLUSTER_ID, fluxq.io/job-id: "$3", fluxq.io/attempt: "0"}
+  annotations: {batch.kubernetes.io/job-completion-index: "0"}
+spec:
+  nodeName: node1
+  terminationGracePeriodSeconds: 0
+  containers: [{name: job, image: "busybox:1", command: [sleep, "1000"], resources: {requests: {cpu: "1"}}}]
+END
+    k -n "$1" apply -f - <pod.yaml
+}
+
+# What others use of node1, in thousandths of a core.
+foreign()
+{
+    fluxq-info --json | jq '.nodes[] | select(.name == "node1") | .exact.cpu_milli_foreign'
+}
+
+foreign_is()
+{
+    [ "$(foreign)" = "$1" ]
+}
+
+own_cluster --nodes 2
+
+test_expect_success 'without the rights a job in such a queue waits, and says what is missing; the others run' '
+    queues && start_broker --kube --config "$HERE/kube.yaml" && wait_until 30 fluxq-info &&
+    submit daemon -q users -- true && first=$id && wait_until 60 reason_has "$first" "cannot get resource .namespaces." &&
+    submit daemon -- true && wait_job_state "$id" COMPLETED 60 && fluxq-cancel "$first"
+'
+
+test_expect_success 'with them two users have a namespace each, made on first use' '
+    k apply -f "$FLUXQ_SOURCE_DIR/etc/kubernetes/namespaces.yaml" && ! k get namespace jobs-daemon &&
+    wait_until 10 k auth can-i create namespaces --as fluxq && runs_in jobs-daemon daemon -q users -N 2 &&
+    runs_in jobs-nobody nobody -q users && [ "$(count_events "$id" requeue)" = 0 ] && runs_in fluxq daemon
+'
+
+test_expect_success 'it has what the queue says: labels, quota, limits, network policy, and no more rights than the role' '
+    get jobs-daemon namespace jobs-daemon .metadata.labels >labels && cat labels &&
+    jq -e "del(.[\"kubernetes.io/metadata.name\"]) == {\"app.kubernetes.io/managed-by\": \"fluxq\", \"fluxq.io/cluster\": \"t4145\",
+        \"fluxq.io/uid\": \"1\", \"pod-security.kubernetes.io/enforce\": \"restricted\", team: \"hpc\"}" labels &&
+    [ "$(get jobs-daemon resourcequota fluxq .spec.hard)" = "{\"pods\":\"2\"}" ] &&
+    [ "$(get jobs-daemon limitrange fluxq ".spec.limits[0].max")" = "{\"memory\":\"1Gi\"}" ] &&
+    get jobs-daemon networkpolicy fluxq-jobs .spec >policy && cat policy &&
+    k create --dry-run=client -o json -f "$FLUXQ_SOURCE_DIR/etc/kubernetes/networkpolicy.yaml" |
+        jq -cS "select(.metadata.name == \"fluxq-jobs\") | .spec" >wanted && test_cmp wanted policy &&
+    [ "$(get jobs-daemon rolebinding fluxq-runner "[.roleRef.name, .subjects[].name]")" = "[\"fluxq-runner\",\"fluxq\"]" ] &&
+    ! k -n jobs-daemon auth can-i delete rolebindings --as fluxq
+'
+
+test_expect_success 'the pod security level is enforced there' '
+    test_must_fail k -n jobs-daemon run root --image busybox:1 --privileged 2>why && cat why && grep "violates PodSecurity \"restricted" why
+'
+
+test_expect_success 'the quota holds, is the reason of who waits for it, and is nobody else'\''s' '
+    start_hold daemon -q users -N 2 && held=$id && submit daemon -q users -- true && waits=$id &&
+    wait_until 60 reason_has "$waits" "exceeded quota: fluxq" && runs_in jobs-nobody nobody -q users &&
+    fluxq-cancel "$held" && wait_job_state "$waits" COMPLETED 90
+'
+
+test_expect_success 'a namespace that is not for fluxq, or for another user, is not taken' '
+    k create namespace jobs-bin && submit bin -q users -- true && wait_job_state "$id" FAILED 60 &&
+    reason_has "$id" "namespace jobs-bin: it is there, but not for fluxq" && [ "$(our_objects -n jobs-bin)" = "" ] &&
+    k label namespace jobs-bin app.kubernetes.io/managed-by=fluxq "fluxq.io/cluster=$CLUSTER_ID" fluxq.io/uid=3 &&
+    submit bin -q users -- true && wait_job_state "$id" FAILED 60 && reason_has "$id" "it is there for another user" &&
+    [ "$(our_objects -n jobs-bin)" = "" ]
+'
+
+test_expect_success 'one that nobody made: waited for where the queue does not make it' '
+    submit daemon -q closed -- true && wait_until 60 reason_has "$id" "namespace closed-1: it is not there" &&
+    printf "%s\n" "apiVersion: v1" "kind: Namespace" "metadata:" "  name: closed-1" \
+        "  labels: {app.kubernetes.io/managed-by: fluxq, fluxq.io/cluster: $CLUSTER_ID, fluxq.io/uid: \"1\"}" >space.yaml &&
+    k apply -f - <space.yaml && k create rolebinding -n closed-1 fluxq-runner --clusterrole=fluxq-runner --user=fluxq &&
+    wait_job_state "$id" COMPLETED 90 &&
+    [ "$(k -n closed-1 get networkpolicies,resourcequotas -o name)" = "" ]
+'
+
+test_expect_success 'one that the queue names needs no mark' '
+    k create namespace team && k create rolebinding -n team fluxq-runner --clusterrole=fluxq-runner --user=fluxq &&
+    runs_in team daemon -q team && runs_in team nobody -q team
+'
+
+test_expect_success 'a template of the user reaches the pod, where the queue allows it' '
+    cat >"$work/pod.yaml" <<-\END &&
+	apiVersion: v1
+	kind: Pod
+	metadata:
+	  labels: {example.org/team: hpc}
+	  annotations: {example.org/note: one line}
+	spec:
+	  dnsConfig: {options: [{name: ndots, value: "3"}]}
+	  volumes:
+	  - {name: scratch, emptyDir: {sizeLimit: 64Mi}}
+	  - {name: conf, configMap: {name: conf}}
+	  containers:
+	  - name: job
+	    volumeMounts:
+	    - {name: scratch, mountPath: /scratch}
+	    - {name: conf, mountPath: /conf, readOnly: true}
+	END
+    k -n jobs-daemon create configmap conf --from-literal=greeting=hello &&
+    submit daemon -q own --pod-template pod.yaml -- sh -c "cp /conf/greeting /scratch/there && cat /scratch/there; sleep 300" &&
+    wait_until 60 grep -q hello "$work/out-$id" && pod=$(k -n jobs-daemon get pods -l "fluxq.io/job-id=$id,example.org/team=hpc" -o name) &&
+    [ -n "$pod" ] && [ "$(get jobs-daemon "$pod" "" "[.metadata.annotations[\"example.org/note\"], .spec.dnsConfig.options[0].value]")" = \
+        "[\"one line\",\"3\"]" ] && fluxq-cancel "$id" && wait_until 60 no_pods_in jobs-daemon "$id" &&
+    refuses "pod-template: queue users does not allow its jobs to have one" -q users --pod-template pod.yaml &&
+    echo "spec: {volumes: [{name: a, secret: {secretName: a}}]}" >"$work/pod.yaml" &&
+    refuses "pod-template: spec.volumes.secret: queue own does not allow this field" -q own --pod-template pod.yaml &&
+    echo "spec: {hostPID: true}" >"$work/pod.yaml" && refuses "pod-template: spec.hostPID: " -q own --pod-template pod.yaml
+'
+
+test_expect_success 'pods in other namespaces that carry our labels are others'\'': counted, and no rank of the job' '
+    start_hold daemon -q users && victim=$id && before=$(foreign) && k create namespace strange &&
+    lookalike strange "fluxq-$CLUSTER_ID-$victim-0-0" "$victim" && wait_until 30 foreign_is $((before + 1000)) &&
+    fluxq-cancel "$victim" && wait_job_state "$victim" CANCELLED 60 && [ "$(pods_in jobs-daemon "$victim")" = 0 ] &&
+    [ "$(pods_in strange "$victim")" = 1 ] && foreign_is $((before + 1000))
+'
+
+test_expect_success 'the sweep takes what belongs to no job in every namespace of ours, and nothing elsewhere' '
+    ours="app.kubernetes.io/managed-by=fluxq fluxq.io/cluster=$CLUSTER_ID fluxq.io/job-id=99999 fluxq.io/attempt=0" &&
+    stop_broker && for in in jobs-daemon closed-1 team strange; do
+        labelled "$in" configmap "fluxq-$CLUSTER_ID-99999-0" $ours && labelled "$in" configmap another-name $ours || return 1
+    done && start_broker --kube --config "$HERE/kube.yaml" &&
+    for in in jobs-daemon closed-1 team; do
+        wait_until 30 test_must_fail k -n "$in" get configmap "fluxq-$CLUSTER_ID-99999-0" && k -n "$in" get configmap another-name || return 1
+    done && k -n strange get configmap "fluxq-$CLUSTER_ID-99999-0" && [ "$(pods_in strange "$victim")" = 1 ] &&
+    for in in jobs-daemon closed-1 team strange; do k -n "$in" delete configmap another-name || return 1; done &&
+    k delete namespace strange
+'
+
+test_expect_success 'a job stays where it was started, whatever its queue says after a restart' '
+    start_hold daemon -q users && stays=$id && start_hold nobody -q users && goes=$id && kill_broker && queues "moved-%u" &&
+    start_broker --kube --config "$HERE/kube.yaml" && wait_job_state "$stays" RUNNING 30 &&
+    wait_until 30 test "$(pods_in jobs-daemon "$stays")" = 1 && fluxq-cancel "$stays" "$goes" &&
+    wait_job_state "$stays" CANCELLED 60 && wait_until 60 no_pods_in jobs-daemon "$stays" && wait_until 60 no_pods_in jobs-nobody "$goes" &&
+    runs_in moved-daemon daemon -q users
+'
+
+test_expect_success 'its namespace is deleted under a job: it ends, and the next job has a new one' '
+    start_hold daemon -q users --no-requeue && lost=$id && timeout 120 "$KUBE/enter" kubectl delete namespace moved-daemon --wait=false &&
+    wait_job_state "$lost" "NODE_FAIL|CANCELLED|FAILED" 120 && submit daemon -q users -- true && wait_job_state "$id" COMPLETED 120 &&
+    [ "$(get moved-daemon resourcequota fluxq .spec.hard)" = "{\"pods\":\"2\"}" ]
+'
+
+test_expect_success 'nothing is left in any namespace, and the namespaces stay' '
+    stop_broker && wait_until 60 nothing_of_ours && k get namespace jobs-daemon jobs-nobody moved-daemon
+'
+
+test_done

@@ -106,8 +106,8 @@ static void on_pod_made (const struct kube_result *res, void *arg)
     if (answered (c, res, &n)) {
         struct need_source src = needs_source (n);
         need_name (name, &src);
-        snprintf (path, sizeof (path), PATH_CORE "%s/pods/%s-%u/status", c->x->space->name,
-                  name, c->i);
+        snprintf (path, sizeof (path), PATH_CORE "%s/pods/%s-%u/status",
+                  c->x->space->name, name, c->i);
         need_call_send ((struct need_call){ .x = c->x, .need = n }, "PATCH", path,
                         need_unschedulable (clock_wall ()), on_marked);
     }

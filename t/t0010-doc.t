@@ -44,7 +44,8 @@ keys_in_code ()
             "$src/src/exec/kube/config.c" | sed -n 's/^ *{ "\([a-z-]*\)",.*/\1/p'
         sed -n '/set_keys\[\] = {/,/};/p' "$src/src/exec/podset.c" "$src/src/exec/spaceset.c" |
             sed -n 's/^ *{ "\([a-z-]*\)",.*/\1/p'
-        sed -n '/known\[\] = {/,/}/p' "$src/src/exec/local/local.c" | grep -oE '"[a-z]+"' | tr -d '"'
+        sed -n '/known\[\] = {/,/}/p' "$src/src/exec/local/local.c" "$src/src/exec/kube/groupconfig.c" |
+            grep -oE '"[a-z-]+"' | tr -d '"'
     } | grep -vxE 'local|kube' | sort -u
 }
 

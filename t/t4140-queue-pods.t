@@ -149,6 +149,7 @@ test_expect_success 'a label and a taint that change move the node to other queu
 test_expect_success 'a job chooses what its queue allows, and has it' '
     write_script choose.sh <<-\END &&
 	#!/bin/sh
+	exec 2>&1
 	df -k /dev/shm | awk "END { print \$2 }"
 	echo brought >/data/of-the-job
 	cat /again/of-the-job

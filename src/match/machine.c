@@ -105,6 +105,7 @@ static void node_destroy (struct machine_node *n)
     free (n->name);
     free (n->reason);
     strings_free (n->properties);
+    zones_destroy (n);
     free (n);
 }
 
@@ -137,7 +138,8 @@ static int spec_check (const struct machine_node_spec *spec, struct error *err)
     if (strings_count (spec->properties) > PROPERTIES_MAX)
         return error_set (err, EINVAL, "node %s: more than %d properties", spec->name,
                           PROPERTIES_MAX);
-    return places_check (spec, err);
+    int rc = zones_check (spec, err);
+    return rc < 0 ? rc : places_check (spec, err);
 }
 
 /* The lowest vacant index, with room made for it. */
@@ -210,7 +212,9 @@ static int node_configure (struct machine *g, struct machine_node *n,
 
     if (rc == 0)
         rc = move_node (g, n, spec->places, err);
-    if (rc == 0)
+    if (rc == 0 && (n->zones || spec->nzones > 0))
+        rc = zones_resize (g, n, spec, err);
+    else if (rc == 0)
         rc = node_resize (g, n, &size, err);
     if (rc == 0 && node_withhold (g, n) < 0)
         rc = error_set (err, ENOMEM, "node %s: out of memory", n->name);
@@ -403,6 +407,7 @@ void machine_tidy (struct machine *g, struct machine_node *n)
     if (n->leaving && n->njobs == 0 && node_delete (g, n) == 0)
         return;
     node_tidy (g, n);
+    zones_tidy (g, n);
     node_withhold (g, n);
 }
 

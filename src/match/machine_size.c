@@ -128,13 +128,27 @@ static uint32_t units_free (const struct graph *g, uint32_t v)
     return n;
 }
 
+uint32_t leaf_unbooked (const struct graph *g, uint32_t v)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < words_of (g, v); i++)
+        n += count_bits (graph_ever_word (g, v, i) & ~busy_word (graph_vertex (g, v), i));
+    return n;
+}
+
 struct machine_amounts node_used (const struct machine *g, const struct machine_node *n)
 {
-    return (struct machine_amounts){
-        .cores = units_used (g->graph, n->core),
-        .gpus = units_used (g->graph, n->gpu),
-        .memory = n->memory == GRAPH_NONE ? 0 : graph_vertex (g->graph, n->memory)->used,
-    };
+    struct machine_amounts used = { 0 };
+    struct node_leaves l;
+
+    for (size_t i = 0; node_leaves_at (n, i, &l); i++) {
+        used.cores += units_used (g->graph, l.core);
+        used.gpus += units_used (g->graph, l.gpu);
+        used.memory +=
+            l.memory == GRAPH_NONE ? 0 : graph_vertex (g->graph, l.memory)->used;
+    }
+    return used;
 }
 
 static int64_t memory_free (const struct graph *g, uint32_t v)
@@ -147,11 +161,15 @@ static int64_t memory_free (const struct graph *g, uint32_t v)
 
 struct machine_amounts node_left (const struct machine *g, const struct machine_node *n)
 {
-    return (struct machine_amounts){
-        .cores = units_free (g->graph, n->core),
-        .gpus = units_free (g->graph, n->gpu),
-        .memory = memory_free (g->graph, n->memory),
-    };
+    struct machine_amounts left = { 0 };
+    struct node_leaves l;
+
+    for (size_t i = 0; node_leaves_at (n, i, &l); i++) {
+        left.cores += units_free (g->graph, l.core);
+        left.gpus += units_free (g->graph, l.gpu);
+        left.memory += memory_free (g->graph, l.memory);
+    }
+    return left;
 }
 
 /* -- withholding -- */
@@ -186,7 +204,7 @@ static int flag_units (struct machine *g, uint32_t v, uint32_t i, uint64_t chang
     return 0;
 }
 
-static int withhold_units (struct machine *g, uint32_t v, uint32_t foreign)
+int leaf_withhold_units (struct machine *g, uint32_t v, uint32_t foreign)
 {
     uint32_t words = words_of (g->graph, v);
     uint64_t left = foreign;
@@ -209,7 +227,7 @@ static int withhold_units (struct machine *g, uint32_t v, uint32_t foreign)
     return 0;
 }
 
-static int withhold_memory (struct machine *g, uint32_t v, int64_t foreign)
+int leaf_withhold_memory (struct machine *g, uint32_t v, int64_t foreign)
 {
     if (v == GRAPH_NONE || graph_is_leaving (g->graph, v))
         return 0;
@@ -238,15 +256,17 @@ int node_withhold (struct machine *g, struct machine_node *n)
                || has_surplus (g, n->core, n->size.cores)
                || has_surplus (g, n->gpu, n->size.gpus);
 
-    if (!any && !n->withheld)
+    if (!any && !n->withheld && !zones_are_there (n))
         return 0;
     n->withheld = true;
-    int rc = withhold_units (g, n->core, n->foreign.cores);
+    int rc = leaf_withhold_units (g, n->core, n->foreign.cores);
 
     if (rc == 0)
-        rc = withhold_units (g, n->gpu, n->foreign.gpus);
+        rc = leaf_withhold_units (g, n->gpu, n->foreign.gpus);
     if (rc == 0)
-        rc = withhold_memory (g, n->memory, n->foreign.memory);
+        rc = leaf_withhold_memory (g, n->memory, n->foreign.memory);
+    if (rc == 0)
+        rc = zones_withhold (g, n);
     if (rc == 0)
         n->withheld = any;
     return rc;

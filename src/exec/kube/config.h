@@ -10,6 +10,8 @@
 #include "common/yaml.h"
 #include "exec/topology.h"
 
+enum kube_numa { KUBE_NUMA_OFF, KUBE_NUMA_AUTO, KUBE_NUMA_ON };
+
 struct kube_config {
     char *kubeconfig, *context; /* or NULL: the usual ones */
     char *namespace_;           /* or NULL: the context's, else "default" */
@@ -19,6 +21,7 @@ struct kube_config {
     char *pull_policy;          /* or NULL: Kubernetes' own default */
     char *gpu_resource;
     struct topology topology; /* levels by node labels */
+    enum kube_numa numa;      /* zones by NodeResourceTopology objects, see zones.c */
     char *cluster_domain;     /* of the cluster's DNS */
     json_t *notice_taints; /* array of strings: keys of taints that say a node will go */
     json_t *pod_defaults;  /* of queues that say nothing else, see exec/podset.h */

@@ -46,6 +46,7 @@ static void on_tick (uv_timer_t *timer)
     }
     agentmap_tick (x, clock_mono ());
     sweep_tick (x, clock_mono ());
+    zones_tick (x, clock_mono ());
 }
 
 /* ---- create and destroy ---- */

@@ -56,7 +56,7 @@ static int start (struct fixture *f, uint64_t job, const char *tree, char *ret_c
         snprintf (ret_cores, size, "%s:%s", r->ranks[0].node, ids);
         free (ids);
     } else
-        snprintf (ret_cores, size, "%s", why.text);
+        snprintf (ret_cores, size, "%.200s", why.text);
     rset_destroy (r);
     match_request_destroy (req);
     return rc;

@@ -11,16 +11,22 @@
 struct spec { /* a copy */
     struct machine_node_spec spec;
     struct machine_place *places;
+    struct machine_zone *zones;
     char *reason;
     struct gres_list gres;
     char **properties;
     enum machine_node_state state;
 };
 
+struct report { /* a copy; its lists stand behind it */
+    struct machine_report report;
+};
+
 struct move { /* of one node; in the order in which they are in the hash */
     char *name;
     bool gone;
-    struct spec *spec; /* or NULL */
+    struct spec *spec;     /* or NULL */
+    struct report *report; /* or NULL */
     bool foreign;
     uint32_t cores, gpus;
     int64_t memory_mib;
@@ -42,6 +48,7 @@ static void spec_free (struct spec *s)
         free (*p);
     free (s->properties);
     free (s->places);
+    free (s->zones);
     free (s->reason);
     gres_release (&s->gres);
     free (s);
@@ -67,6 +74,31 @@ static int copy_properties (char ***to, const char *const *from)
     return 0;
 }
 
+static int copy_zones (struct spec *s, const struct machine_node_spec *spec)
+{
+    size_t bytes = spec->nzones * sizeof (*s->zones);
+
+    if (spec->nzones == 0)
+        return 0;
+    if (!(s->zones = malloc (bytes)))
+        return -ENOMEM;
+    memcpy (s->zones, spec->zones, bytes);
+    return 0;
+}
+
+static struct report *report_copy (const struct machine_report *r)
+{
+    size_t left = r->nleft * sizeof (*r->left), seen = r->nseen * sizeof (*r->seen);
+    struct report *copy = malloc (sizeof (*copy) + left + seen);
+
+    if (!copy)
+        return NULL;
+    copy->report = *r;
+    copy->report.left = memcpy (copy + 1, r->left, left);
+    copy->report.seen = memcpy ((char *)(copy + 1) + left, r->seen, seen);
+    return copy;
+}
+
 static struct spec *spec_copy (const struct machine_node_spec *spec,
                                enum machine_node_state state, const char *reason)
 {
@@ -75,7 +107,7 @@ static struct spec *spec_copy (const struct machine_node_spec *spec,
     if (!s)
         return NULL;
     s->places = machine_places_copy (spec->places);
-    if (!s->places || copy_text (&s->reason, reason) < 0
+    if (!s->places || copy_zones (s, spec) < 0 || copy_text (&s->reason, reason) < 0
         || copy_properties (&s->properties, spec->properties) < 0
         || (spec->gres && gres_copy (&s->gres, spec->gres) < 0)) {
         spec_free (s);
@@ -84,6 +116,7 @@ static struct spec *spec_copy (const struct machine_node_spec *spec,
     s->spec = *spec;
     s->spec.places = s->places;
     s->spec.gres = &s->gres;
+    s->spec.zones = s->zones;
     s->spec.properties = (const char *const *)s->properties;
     s->state = state;
     return s;
@@ -95,6 +128,7 @@ static void move_free (struct move *move)
 {
     spec_free (move->spec);
     gres_release (&move->gres);
+    free (move->report);
     free (move->name);
     free (move);
 }
@@ -156,6 +190,20 @@ int moves_foreign (struct moves *m, const char *name, uint32_t cores, uint32_t g
     return 0;
 }
 
+int moves_zones (struct moves *m, const char *name, const struct machine_report *report)
+{
+    struct report *copy = report_copy (report);
+    struct move *move = copy ? move_of (m, name) : NULL;
+
+    if (!move) {
+        free (copy);
+        return -ENOMEM;
+    }
+    free (move->report);
+    move->report = copy;
+    return 0;
+}
+
 int moves_gone (struct moves *m, const char *name)
 {
     struct move *move = move_of (m, name);
@@ -164,6 +212,8 @@ int moves_gone (struct moves *m, const char *name)
         return -ENOMEM;
     move->gone = true;
     move->foreign = false;
+    free (move->report);
+    move->report = NULL;
     spec_free (move->spec);
     move->spec = NULL;
     return 0;
@@ -188,6 +238,8 @@ bool moves_next (struct moves *m, const struct moves_verbs *verbs, void *arg)
     if (move->foreign)
         verbs->node_foreign (arg, move->name, move->cores, move->gpus, move->memory_mib,
                              &move->gres);
+    if (move->report)
+        verbs->node_zones (arg, move->name, &move->report->report);
     move_free (move);
     return true;
 }

@@ -22,6 +22,7 @@ struct moves_verbs { /* as those of struct exec_host */
                   enum machine_node_state state, const char *reason);
     void (*node_foreign) (void *arg, const char *name, uint32_t cores, uint32_t gpus,
                           int64_t memory_mib, const struct gres_list *gres);
+    void (*node_zones) (void *arg, const char *name, const struct machine_report *report);
     void (*node_gone) (void *arg, const char *name);
 };
 
@@ -33,6 +34,8 @@ int moves_node (struct moves *m, const struct machine_node_spec *spec,
 /* Others use that much of it. Likewise. */
 int moves_foreign (struct moves *m, const char *name, uint32_t cores, uint32_t gpus,
                    int64_t memory_mib, const struct gres_list *gres);
+/* So much is left in its zones. Likewise. */
+int moves_zones (struct moves *m, const char *name, const struct machine_report *report);
 /* It goes: what waited of it does not matter any more. Likewise. */
 int moves_gone (struct moves *m, const char *name);
 bool moves_any (const struct moves *m);

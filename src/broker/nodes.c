@@ -124,6 +124,17 @@ static void node_foreign (void *arg, const char *name, uint32_t cores, uint32_t 
     broker_plan_due (b);
 }
 
+static void node_zones (void *arg, const char *name, const struct machine_report *report)
+{
+    struct broker *b = arg;
+    int index = machine_node_find (b->graph, name);
+
+    if (index < 0)
+        return;
+    machine_node_report (b->graph, index, report);
+    broker_plan_due (b);
+}
+
 static void node_gone (void *arg, const char *name)
 {
     struct broker *b = arg;
@@ -195,6 +206,18 @@ static void host_node_foreign (void *arg, const char *name, uint32_t cores, uint
         waits (b, first);
 }
 
+static void host_node_zones (void *arg, const char *name,
+                             const struct machine_report *report)
+{
+    struct broker *b = arg;
+    bool first = !moves_any (b->moves);
+
+    if (!must_wait (b) || moves_zones (b->moves, name, report) < 0)
+        node_zones (b, name, report);
+    else
+        waits (b, first);
+}
+
 static void host_node_gone (void *arg, const char *name)
 {
     struct broker *b = arg;
@@ -218,7 +241,8 @@ void nodes_may_move (struct broker *b, bool done)
 
 bool nodes_move (struct broker *b, bool (*has_time) (double begin), double begin)
 {
-    static const struct moves_verbs verbs = { node_is, node_foreign, node_gone };
+    static const struct moves_verbs verbs = { node_is, node_foreign, node_zones,
+                                              node_gone };
 
     while (b->moving && has_time (begin))
         b->moving = moves_next (b->moves, &verbs, b);
@@ -238,6 +262,7 @@ void nodes_host_init (struct broker *b)
 {
     b->host.node = host_node;
     b->host.node_foreign = host_node_foreign;
+    b->host.node_zones = host_node_zones;
     b->host.node_gone = host_node_gone;
     b->host.node_failed = host_node_failed;
     b->host.nodes_complete = host_nodes_complete;

@@ -139,6 +139,8 @@ struct exec_host { /* how the executor tells the broker; arg first */
                   enum machine_node_state state, const char *reason);
     void (*node_foreign) (void *arg, const char *name, uint32_t cores, uint32_t gpus,
                           int64_t memory_mib, const struct gres_list *gres);
+    /* What is left in the zones of a node that has such; copied. */
+    void (*node_zones) (void *arg, const char *name, const struct machine_report *report);
     void (*node_gone) (void *arg, const char *name);
     /* The administrator's own program says that something is wrong with it: it takes no
      * more jobs until an operator says so. */

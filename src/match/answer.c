@@ -341,8 +341,11 @@ static int raise_memory (struct walker *k, struct selection *s)
             || s->picks[i].exclusive) /* then it has all of it */
             continue;
         int64_t need = k->s->node_memory - memory_of (k, s, n, i);
+        uint32_t zone =
+            walk_is_zoned (k, s->picks[i].v) ? walk_zone_of (k, s, n, i) : GRAPH_NONE;
         if (need > 0)
-            rc = add_memory (k, s, n, i, s->picks[i].v, &need);
+            rc = add_memory (
+                k, s, n, i, walk_zone_has_memory (k, zone) ? zone : s->picks[i].v, &need);
     }
     return rc == 0 && s->n > n ? selection_complete (s, k->g) : rc;
 }

@@ -57,6 +57,10 @@ enum graph_flags {
     GRAPH_SEEN = 256, /* the planner's: an answer of policy first had parts in it */
     GRAPH_FURTHER_CHILDREN = 512, /* see graph_associate() */
     GRAPH_FURTHER_PARENTS = 1024,
+    /* The planner's: all that a job is given in a ZONED vertex (a node) lies in one of its
+     * children that are marked as ZONE, but for what is in none of these. */
+    GRAPH_ZONED = 2048,
+    GRAPH_ZONE = 4096,
 };
 
 struct graph_vertex {

@@ -34,6 +34,7 @@ src_match_libmatch_a_SOURCES = \
 	src/match/machine.c \
 	src/match/machine_place.c \
 	src/match/machine_size.c \
+	src/match/machine_zone.c \
 	src/match/make.c \
 	src/match/make_count.c \
 	src/match/match.c \
@@ -63,6 +64,7 @@ src_match_libmatch_a_SOURCES = \
 	src/match/verify.c \
 	src/match/walk.c \
 	src/match/ways.c \
+	src/match/zoned.c \
 	$(MATCH_POLICIES_FILES)
 nodist_src_match_libmatch_a_SOURCES = src/match/policies/table.c
 
@@ -129,6 +131,7 @@ MATCH_TESTS = \
 	src/match/test/test_walk_random \
 	src/match/test/test_ways \
 	src/match/test/test_window \
+	src/match/test/test_zone \
 	src/match/test/test_writer
 check_PROGRAMS += $(MATCH_TESTS)
 UNIT_TESTS += $(MATCH_TESTS)
@@ -183,5 +186,6 @@ src_match_test_test_walk_random_SOURCES = src/match/test/test_walk_random.c \
 src_match_test_test_walk_random_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_ways_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_window_LDADD = $(MATCH_TEST_LIBS)
+src_match_test_test_zone_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_writer_LDADD = $(MATCH_TEST_LIBS)
 endif

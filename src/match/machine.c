@@ -111,6 +111,7 @@ static void node_destroy (struct machine_node *n)
     gres_release (&n->gres);
     gres_release (&n->gres_foreign);
     gres_release (&n->gres_taken);
+    zones_destroy (n);
     free (n);
 }
 
@@ -158,6 +159,8 @@ static int spec_check (const struct machine_node_spec *spec, struct error *err)
         return error_set (err, EINVAL, "node %s: more than %d properties", spec->name,
                           PROPERTIES_MAX);
     int rc = gres_check (spec, err);
+    if (rc == 0)
+        rc = zones_check (spec, err);
     return rc < 0 ? rc : places_check (spec, err);
 }
 
@@ -231,7 +234,9 @@ static int node_configure (struct machine *g, struct machine_node *n,
 
     if (rc == 0)
         rc = move_node (g, n, spec->places, err);
-    if (rc == 0)
+    if (rc == 0 && (n->zones || spec->nzones > 0))
+        rc = zones_resize (g, n, spec, err);
+    else if (rc == 0)
         rc = node_resize (g, n, &size, err);
     if (rc == 0)
         rc = node_set_gres (g, n, spec->gres, err);
@@ -434,6 +439,7 @@ void machine_tidy (struct machine *g, struct machine_node *n)
     if (n->leaving && n->njobs == 0 && node_delete (g, n) == 0)
         return;
     node_tidy (g, n);
+    zones_tidy (g, n);
     node_withhold (g, n);
 }
 

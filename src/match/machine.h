@@ -9,7 +9,9 @@
  *
  * This is the list of nodes that executors feed, and the resource graph (graph.h) that is
  * made of it: cluster0 / places / node / core[ids], gpu[ids], memory (divisible, in MiB), and
- * generic resources (gres.h), which are divisible and have a type of their name each. A node's places are vertices above it, the type of which is their level; a node that has none
+ * generic resources (gres.h), which are divisible and have a type of their name each; cores,
+ * gpus and memory in NUMA zones (type numa) where a job may have but one of them. A node's
+ * places are vertices above it, the type of which is their level; a node that has none
  * of some level stands directly below the next outer one that it has.
  * A node's index is stable as long as the node exists, is its rank and id in the graph, and
  * names it in R (RFC 20 "rank"); indexes of removed nodes are given again only after
@@ -53,6 +55,14 @@ bool machine_level_is_valid (const char *level);
 bool machine_places_equal (const struct machine_place *a, const struct machine_place *b);
 struct machine_place *machine_places_copy (const struct machine_place *list);
 
+/* A NUMA zone of a node, or what is left in it. */
+struct machine_zone {
+    int id; /* the node's own number for it, 0 .. MACHINE_ZONES_MAX-1 */
+    uint32_t cores, gpus;
+    int64_t memory_mib;
+};
+#define MACHINE_ZONES_MAX 64
+
 struct machine_node_spec {
     const char *name; /* unique, a host name of 1 to 253 characters */
     const struct machine_place
@@ -65,6 +75,13 @@ struct machine_node_spec {
     const char *const
         *properties; /* NULL-terminated, or NULL: names for RFC 31 constraints, 512 at
                       * most. "KEY=VALUE" is also KEY, which has that value for policies */
+    /* Not NULL: what a job is given here lies in one of these zones, as the node would not
+     * take it otherwise (the kubelet's policy single-numa-node). Ids grow. Of what some zone
+     * has the node has no more than its zones, and never more than it says above; what none
+     * has (gpus, say) is the node's. A job that takes the node as a whole fits where there is
+     * one zone. Zones that come, go or change size do so when nothing is booked there. */
+    const struct machine_zone *zones;
+    size_t nzones;
 };
 
 struct machine *machine_create (const char *cluster_name);
@@ -92,6 +109,20 @@ int machine_node_set_state (struct machine *g, int index, enum machine_node_stat
  * or -ENOMEM. */
 int machine_node_set_foreign (struct machine *g, int index, uint32_t cores, uint32_t gpus,
                               int64_t memory_mib, const struct gres_list *gres);
+
+/* What a node with zones has told of them. Which zone a job has there is for the node to say, and
+ * that only in sums: so from its booking on until it is seen a job counts against all zones,
+ * but where that can be only in one; and what the books say is free in a zone counts only as
+ * far as the node says so, too. Which of several alike is which does not matter. */
+struct machine_report {
+    const struct machine_zone *left; /* by id; of zones that are not named: all */
+    size_t nleft;
+    bool exact; /* it knows of all that is there but for jobs that are not seen */
+    const uint64_t *seen; /* jobs of which it knows */
+    size_t nseen;
+};
+/* Takes the place of the last one. 0, -ENOENT, -EINVAL (too many), -ENOMEM. */
+int machine_node_report (struct machine *g, int index, const struct machine_report *r);
 
 const char *machine_name (const struct machine *g);
 size_t machine_node_count (const struct machine *g); /* also those that are leaving */

@@ -39,6 +39,13 @@ struct machine_pool { /* a generic resource of a node */
     uint32_t v; /* in the graph */
 };
 
+struct node_zones; /* see machine_zone.c */
+
+/* Groups of the graph, GRAPH_NONE: none. */
+struct node_leaves {
+    uint32_t core, gpu, memory;
+};
+
 struct machine_node {
     char *name;
     char *reason;
@@ -56,6 +63,7 @@ struct machine_node {
     struct machine_amounts size, foreign;
     struct machine_amounts taken; /* while exclusive: what the job was given */
     struct gres_list gres, gres_foreign, gres_taken; /* the same */
+    struct node_zones *zones;                        /* NULL: it has and had none */
     struct machine_node *next; /* in a list of those on which a job was */
 };
 
@@ -105,6 +113,26 @@ void place_tidy (struct machine *g, struct place *x);
 void node_set_place (struct machine *g, struct machine_node *n, struct place *to);
 void places_destroy (struct machine *g);
 
+/* -- machine_zone.c: NUMA zones -- */
+
+/* Of spec what machine_node_add() and its like are to refuse. */
+int zones_check (const struct machine_node_spec *spec, struct error *err);
+/* As node_resize(), of a node that has, had or is to have zones. */
+int zones_resize (struct machine *g, struct machine_node *n,
+                  const struct machine_node_spec *spec, struct error *err);
+void zones_destroy (struct machine_node *n);
+/* The node's leaves: those that are in no zone, then zone by zone; false: no more. */
+bool node_leaves_at (const struct machine_node *n, size_t i, struct node_leaves *ret);
+/* The job is booked on the node, and from now on loose; it has nothing there any more. */
+void zones_book (struct machine *g, struct machine_node *n, uint64_t job,
+                 const struct machine_amounts *given);
+void zones_unbook (struct machine_node *n, uint64_t job);
+/* What was put off is done if nothing is booked. */
+void zones_tidy (struct machine *g, struct machine_node *n);
+/* node_withhold() of what is in zones. */
+bool zones_are_there (const struct machine_node *n);
+int zones_withhold (struct machine *g, struct machine_node *n);
+
 /* -- machine_size.c: what a node has, and what of that others use -- */
 
 /* It gets this size. -EINVAL, -ENOMEM: some of it may have changed. */
@@ -118,6 +146,11 @@ uint32_t node_pool (const struct machine_node *n, const char *name);
 /* Booked of a divisible vertex (or GRAPH_NONE), and what could be. */
 int64_t pool_used (const struct graph *g, uint32_t v);
 int64_t pool_free (const struct graph *g, uint32_t v);
+/* Of one group of units, or one pool: the highest free ones of the graph; 0 or -ENOMEM. */
+int leaf_withhold_units (struct machine *g, uint32_t v, uint32_t foreign);
+int leaf_withhold_pool (struct machine *g, uint32_t v, int64_t foreign);
+/* Units that are not booked and are there to stay, withheld or not. */
+uint32_t leaf_unbooked (const struct graph *g, uint32_t v);
 /* Withhold what is foreign, and what is booked beyond the node's size, from what is free
  * now. After each change of any of these. 0 or -ENOMEM. */
 int node_withhold (struct machine *g, struct machine_node *n);

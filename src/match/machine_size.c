@@ -242,13 +242,26 @@ int64_t pool_used (const struct graph *g, uint32_t v)
     return v == GRAPH_NONE ? 0 : graph_vertex (g, v)->used;
 }
 
+uint32_t leaf_unbooked (const struct graph *g, uint32_t v)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < words_of (g, v); i++)
+        n += count_bits (graph_ever_word (g, v, i) & ~busy_word (graph_vertex (g, v), i));
+    return n;
+}
+
 struct machine_amounts node_used (const struct machine *g, const struct machine_node *n)
 {
-    return (struct machine_amounts){
-        .cores = units_used (g->graph, n->core),
-        .gpus = units_used (g->graph, n->gpu),
-        .memory = pool_used (g->graph, n->memory),
-    };
+    struct machine_amounts used = { 0 };
+    struct node_leaves l;
+
+    for (size_t i = 0; node_leaves_at (n, i, &l); i++) {
+        used.cores += units_used (g->graph, l.core);
+        used.gpus += units_used (g->graph, l.gpu);
+        used.memory += pool_used (g->graph, l.memory);
+    }
+    return used;
 }
 
 int64_t pool_free (const struct graph *g, uint32_t v)
@@ -261,11 +274,15 @@ int64_t pool_free (const struct graph *g, uint32_t v)
 
 struct machine_amounts node_left (const struct machine *g, const struct machine_node *n)
 {
-    return (struct machine_amounts){
-        .cores = units_free (g->graph, n->core),
-        .gpus = units_free (g->graph, n->gpu),
-        .memory = pool_free (g->graph, n->memory),
-    };
+    struct machine_amounts left = { 0 };
+    struct node_leaves l;
+
+    for (size_t i = 0; node_leaves_at (n, i, &l); i++) {
+        left.cores += units_free (g->graph, l.core);
+        left.gpus += units_free (g->graph, l.gpu);
+        left.memory += pool_free (g->graph, l.memory);
+    }
+    return left;
 }
 
 /* -- withholding -- */
@@ -300,7 +317,7 @@ static int flag_units (struct machine *g, uint32_t v, uint32_t i, uint64_t chang
     return 0;
 }
 
-static int withhold_units (struct machine *g, uint32_t v, uint32_t foreign)
+int leaf_withhold_units (struct machine *g, uint32_t v, uint32_t foreign)
 {
     uint32_t words = words_of (g->graph, v);
     uint64_t left = foreign;
@@ -323,7 +340,7 @@ static int withhold_units (struct machine *g, uint32_t v, uint32_t foreign)
     return 0;
 }
 
-static int withhold_pool (struct machine *g, uint32_t v, int64_t foreign)
+int leaf_withhold_pool (struct machine *g, uint32_t v, int64_t foreign)
 {
     if (v == GRAPH_NONE || graph_is_leaving (g->graph, v))
         return 0;
@@ -352,18 +369,20 @@ int node_withhold (struct machine *g, struct machine_node *n)
                || n->gres_foreign.n > 0 || has_surplus (g, n->core, n->size.cores)
                || has_surplus (g, n->gpu, n->size.gpus);
 
-    if (!any && !n->withheld)
+    if (!any && !n->withheld && !zones_are_there (n))
         return 0;
     n->withheld = true;
-    int rc = withhold_units (g, n->core, n->foreign.cores);
+    int rc = leaf_withhold_units (g, n->core, n->foreign.cores);
 
     if (rc == 0)
-        rc = withhold_units (g, n->gpu, n->foreign.gpus);
+        rc = leaf_withhold_units (g, n->gpu, n->foreign.gpus);
     if (rc == 0)
-        rc = withhold_pool (g, n->memory, n->foreign.memory);
+        rc = leaf_withhold_pool (g, n->memory, n->foreign.memory);
     for (size_t i = 0; i < n->npools && rc == 0; i++)
-        rc = withhold_pool (g, n->pools[i].v,
-                            gres_get (&n->gres_foreign, n->pools[i].name));
+        rc = leaf_withhold_pool (g, n->pools[i].v,
+                                 gres_get (&n->gres_foreign, n->pools[i].name));
+    if (rc == 0)
+        rc = zones_withhold (g, n);
     if (rc == 0)
         n->withheld = any;
     return rc;

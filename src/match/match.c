@@ -349,11 +349,13 @@ int match_without_allocating (struct matcher *m, const struct match_request *req
 }
 
 /* The node, by its index, knows of the job. */
-static void book (struct matcher *m, int index, const struct rset_rank *rank)
+static void book (struct matcher *m, uint64_t job, int index,
+                  const struct rset_rank *rank)
 {
     struct machine_amounts given = rset_rank_amounts (rank);
     struct machine_node *n = machine_node_at (m->g, index);
 
+    zones_book (m->g, n, job, &given);
     if (rank->exclusive)
         machine_book (m->g, n, &given, &rank->gres);
     else if (given.cores > 0 || given.gpus > 0 || given.memory > 0 || rank->gres.n > 0)
@@ -373,7 +375,7 @@ int match_allocate (struct matcher *m, uint64_t job, const struct match_request 
         return refuse_again (job, why);
     int rc = find_place (m, PLANNER_ALLOCATE, job, req, now, duration, ret, why);
     for (size_t i = 0; rc == 0 && i < (*ret)->nranks; i++)
-        book (m, (*ret)->ranks[i].node_index, &(*ret)->ranks[i]);
+        book (m, job, (*ret)->ranks[i].node_index, &(*ret)->ranks[i]);
     return rc;
 }
 
@@ -516,7 +518,7 @@ int match_update (struct matcher *m, uint64_t job, const struct rset *r,
                                : s->start + match_ticks_of_duration (0);
     rc = planner_update (m->p, job, s, false, why);
     for (size_t i = 0; rc == 0 && i < r->nranks; i++)
-        book (m, machine_node_find (m->g, r->ranks[i].node), &r->ranks[i]);
+        book (m, job, machine_node_find (m->g, r->ranks[i].node), &r->ranks[i]);
     return rc;
 }
 
@@ -549,6 +551,7 @@ int match_cancel (struct matcher *m, uint64_t job)
     planner_cancel (m->p, job);
     for (; list; list = next) {
         next = list->next;
+        zones_unbook (list, job);
         if (reserved)
             machine_tidy (m->g, list);
         else

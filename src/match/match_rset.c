@@ -48,15 +48,20 @@ static int add_whole (struct idset *ids, const struct graph *g, uint32_t v)
 static int fill_whole (const struct machine *g, const struct machine_node *n,
                        struct rset_rank *rank)
 {
-    int rc = add_whole (rank->cores, g->graph, n->core);
+    struct node_leaves l;
+    int rc = 0;
 
     rank->exclusive = true;
     rank->memory_mib = node_left (g, n).memory;
-    for (size_t i = 0; i < n->npools; i++)
-        if (gres_set (&rank->gres, n->pools[i].name, pool_free (g->graph, n->pools[i].v))
-            < 0)
-            return -ENOMEM;
-    return rc < 0 ? rc : add_whole (rank->gpus, g->graph, n->gpu);
+    for (size_t i = 0; rc == 0 && node_leaves_at (n, i, &l); i++) {
+        rc = add_whole (rank->cores, g->graph, l.core);
+        if (rc == 0)
+            rc = add_whole (rank->gpus, g->graph, l.gpu);
+    }
+    for (size_t i = 0; i < n->npools && rc == 0; i++)
+        rc =
+            gres_set (&rank->gres, n->pools[i].name, pool_free (g->graph, n->pools[i].v));
+    return rc < 0 ? -ENOMEM : 0;
 }
 
 static int add_gres (struct rset_rank *rank, const char *name, int64_t amount)
@@ -143,29 +148,97 @@ static int claim (struct booking_of *b, uint32_t v, uint32_t unit, uint32_t coun
     return 0;
 }
 
-/* Runs of ids. of: how many there are; NONE: only look. */
-static int claim_ids (struct booking_of *b, const struct machine_node *n,
-                      const struct idset *ids, uint32_t v, uint32_t of, const char *what,
-                      bool look)
+/* Runs of ids that are in the group v (GRAPH_NONE: none are). */
+static int claim_group (struct booking_of *b, const struct idset *ids, uint32_t v)
 {
-    uint32_t first = 0, count = 0;
+    uint32_t first = 0, count = 0, from = 0, until = 0;
     int rc = 0;
 
+    if (v != GRAPH_NONE) {
+        from = (uint32_t)graph_vertex (b->g->graph, v)->id;
+        until = from + graph_vertex (b->g->graph, v)->n;
+    }
+    IDSET_FOREACH (ids, id)
+    {
+        if (id < from || id >= until)
+            continue;
+        if (count > 0 && id == first + count) {
+            count++;
+            continue;
+        }
+        if (count > 0 && (rc = claim (b, v, first - from, count, 0)) < 0)
+            return rc;
+        first = id;
+        count = 1;
+    }
+    return count > 0 ? claim (b, v, first - from, count, 0) : rc;
+}
+
+/* of: how many there are. */
+static int check_ids (struct booking_of *b, const struct machine_node *n,
+                      const struct idset *ids, uint32_t of, const char *what)
+{
     IDSET_FOREACH (ids, id)
     {
         if (id >= of)
             return error_set (b->why, ENOENT, "%s: %s %u is gone (it has %u)", n->name,
                               what, id, of);
-        if (count > 0 && id == first + count) {
-            count++;
-            continue;
-        }
-        if (count > 0 && !look && (rc = claim (b, v, first, count, 0)) < 0)
-            return rc;
-        first = id;
-        count = 1;
     }
-    return count > 0 && !look ? claim (b, v, first, count, 0) : rc;
+    return 0;
+}
+
+/* So much of it as there is room for, *left is the rest. */
+static int claim_memory (struct booking_of *b, uint32_t v, int64_t *left)
+{
+    const struct graph_vertex *x = v == GRAPH_NONE ? NULL : graph_vertex (b->g->graph, v);
+    int64_t part = x ? MIN (*left, x->size - x->used) : 0;
+
+    if (part <= 0)
+        return 0;
+    *left -= part;
+    return claim (b, v, 0, 1, part);
+}
+
+static bool has_some (const struct graph *g, const struct idset *ids, uint32_t v)
+{
+    const struct graph_vertex *x = v == GRAPH_NONE ? NULL : graph_vertex (g, v);
+
+    IDSET_FOREACH (ids, id)
+    {
+        if (x && id >= (uint32_t)x->id && id < (uint32_t)x->id + x->n)
+            return true;
+    }
+    return false;
+}
+
+/* Memory where its cores or gpus are; what is more, elsewhere. */
+static int claim_parts (struct booking_of *b, const struct machine_node *n,
+                        const struct rset_rank *rank)
+{
+    const struct graph *g = b->g->graph;
+    int64_t memory = rank->memory_mib;
+    struct node_leaves l;
+    int rc = 0;
+
+    if (n->memory != GRAPH_NONE && memory > 0) {
+        rc = claim (b, n->memory, 0, 1, memory);
+        memory = 0;
+    }
+    for (size_t i = 0; rc == 0 && node_leaves_at (n, i, &l); i++) {
+        rc = claim_group (b, rank->cores, l.core);
+        if (rc == 0)
+            rc = claim_group (b, rank->gpus, l.gpu);
+        if (rc == 0
+            && (has_some (g, rank->cores, l.core) || has_some (g, rank->gpus, l.gpu)))
+            rc = claim_memory (b, l.memory, &memory);
+    }
+    for (size_t i = 0; rc == 0 && memory > 0 && node_leaves_at (n, i, &l); i++)
+        if (!has_some (g, rank->cores, l.core) && !has_some (g, rank->gpus, l.gpu))
+            rc = claim_memory (b, l.memory, &memory);
+    if (rc == 0 && memory > 0)
+        rc = error_set (b->why, EBUSY, "%s: %lld MiB of memory are taken", n->name,
+                        (long long)memory);
+    return rc;
 }
 
 /* look: only whether it is there. */
@@ -196,14 +269,11 @@ static int claim_rank (struct booking_of *b, const struct rset_rank *rank)
         return error_set (b->why, ENOENT, "%s: %lld MiB of memory are gone (it has %lld)",
                           n->name, (long long)rank->memory_mib,
                           (long long)n->size.memory);
-    bool whole = rank->exclusive;
-    if ((rc = claim_ids (b, n, rank->cores, n->core, n->size.cores, "core", whole)) < 0
-        || (rc = claim_ids (b, n, rank->gpus, n->gpu, n->size.gpus, "gpu", whole)) < 0
-        || (rc = claim_gres (b, n, &rank->gres, whole)) < 0)
+    if ((rc = check_ids (b, n, rank->cores, n->size.cores, "core")) < 0
+        || (rc = check_ids (b, n, rank->gpus, n->size.gpus, "gpu")) < 0
+        || (rc = claim_gres (b, n, &rank->gres, rank->exclusive)) < 0)
         return rc;
-    if (whole)
-        return claim (b, n->v, 0, 1, 0);
-    return rank->memory_mib > 0 ? claim (b, n->memory, 0, 1, rank->memory_mib) : 0;
+    return rank->exclusive ? claim (b, n->v, 0, 1, 0) : claim_parts (b, n, rank);
 }
 
 int rset_to_selection (const struct machine *g, const struct rset *r,

@@ -225,7 +225,10 @@ static void take_vertex (struct walker *k, uint32_t v, uint16_t r, uint32_t foun
         c.slots = k->twin_slots;
     } else if (req->first != SHAPE_NONE) {
         k->shares = 1;
-        bool fits = find_parts (k, v, req->first, c.taken, &c.parts);
+        bool fits =
+            walk_is_zoned (k, v)
+                ? walk_parts_in_zone (k, v, find_parts, req->first, c.taken, &c.parts)
+                : find_parts (k, v, req->first, c.taken, &c.parts);
         k->shares = shares;
         if (!fits)
             return;
@@ -255,6 +258,8 @@ static void take (struct walker *k, uint32_t v, uint16_t r, uint32_t found, bool
     if ((excl || whole_node) && !claims_untouched (k->p, v, k->w))
         return;
     if (excl && walk_holds_below (k, v))
+        return;
+    if ((excl || whole_node || req->exclusive == JOBSPEC_TRUE) && walk_spans_zones (k, v))
         return;
     take_vertex (k, v, r, found, excl);
 }
@@ -286,8 +291,7 @@ bool walk_is_shut (const struct walker *k, uint32_t u)
     return x->nclaims > 0 && claims_taken (k->p, u, k->w);
 }
 
-/* Divisible memory that is free below u. */
-static int64_t free_memory (const struct walker *k, uint32_t u)
+int64_t walk_free_memory (const struct walker *k, uint32_t u)
 {
     int64_t sum = 0;
 
@@ -295,7 +299,7 @@ static int64_t free_memory (const struct walker *k, uint32_t u)
     {
         const struct graph_vertex *x = graph_vertex (k->g, c);
         if (x->first != GRAPH_NONE)
-            sum += walk_is_shut (k, c) ? 0 : free_memory (k, c);
+            sum += walk_is_shut (k, c) ? 0 : walk_free_memory (k, c);
         else if (x->type == GRAPH_MEMORY && (x->flags & GRAPH_DIVISIBLE))
             sum += claims_free_amount (k->p, c, k->w);
     }
@@ -315,7 +319,9 @@ bool walk_closed (const struct walker *k, uint32_t u)
         && !claims_untouched (k->p, u, k->w))
         return true;
     if (x->type == GRAPH_NODE && k->s->node_memory > 0
-        && free_memory (k, u) < k->s->node_memory)
+        && walk_free_memory (k, u) < k->s->node_memory)
+        return true;
+    if (x->type == GRAPH_NODE && k->policy->node_exclusive && walk_spans_zones (k, u))
         return true;
     return (x->type == GRAPH_NODE || (int32_t)x->type == k->storage_node)
            && k->s->constraint
@@ -336,7 +342,7 @@ static inline __attribute__ ((always_inline)) void gather (struct walker *k, uin
     uint32_t node = k->node;
     uint16_t r;
 
-    if (k->failed || walk_closed (k, u))
+    if (k->failed || ((x->flags & GRAPH_ZONE) && u != k->zone) || walk_closed (k, u))
         return;
     int i = walk_sibling_of_type (k, u, head, &r);
     if (i >= 0 && !(active >> i & 1))
@@ -348,6 +354,8 @@ static inline __attribute__ ((always_inline)) void gather (struct walker *k, uin
             (match_policy_score (k->policy, k->g, u, 0) + 1) * WALK_NODE_WEIGHT;
     if (i >= 0)
         take (k, u, r, base + (uint32_t)i, excl);
+    else if (deeper && !graph_is_leaf (k->g, u) && walk_is_zoned (k, u))
+        walk_below_in_zone (k, u, look_below, head, deeper, base, excl);
     else if (deeper && !graph_is_leaf (k->g, u))
         look_below (k, u, head, deeper, base, excl);
     k->node_score = node_score;
@@ -634,6 +642,7 @@ static int walk_once (struct walker *k, bool span, struct selection **ret)
     k->shares = 1;
     k->quota = 0;
     k->group_miss = -1;
+    k->zone = GRAPH_NONE;
     k->twin = GRAPH_NONE;
     k->twin_req = SHAPE_NONE;
     k->node = 0;

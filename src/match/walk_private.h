@@ -7,6 +7,7 @@
  *     choose.c   the best k of what was found, by the policy
  *     groups.c   nodes in few racks, or spread over all of them
  *     ways.c     vertices that are below several others
+ *     zoned.c    nodes of which a job is given one zone
  *     held.c     what was chosen for one sibling is not there for the next
  *     answer.c   the chosen tree as a selection
  *
@@ -90,6 +91,7 @@ struct walker {
     uint32_t twin;       /* the last whole node that did, for twin_req; GRAPH_NONE */
     uint16_t twin_req;   /* SHAPE_NONE: none yet */
     uint32_t twin_slots; /* slots in it */
+    uint32_t zone;       /* the only one that may be looked into, see zoned.c */
     uint32_t node_pick;  /* of the answer: the last one of a node */
     uint32_t node;       /* its number */
     int64_t node_score;  /* of the node that the walk is in, scaled; 0 outside */
@@ -196,6 +198,29 @@ bool walk_enough (struct walker *k, uint16_t head, uint64_t active, uint32_t bas
 /* The most of it that is of use: to one, and to all the slots that are made. */
 int64_t walk_most (const struct shape_vertex *r);
 int64_t walk_goal (const struct walker *k, uint16_t r);
+
+/* Divisible memory that is free below u. */
+int64_t walk_free_memory (const struct walker *k, uint32_t u);
+
+/* -- zoned.c -- */
+
+/* u is marked GRAPH_ZONED; and it has several zones, so that nobody has all of it. */
+bool walk_is_zoned (const struct walker *k, uint32_t u);
+bool walk_spans_zones (const struct walker *k, uint32_t u);
+/* What is asked for in u (which is zoned), by `find`, from one of its zones. */
+typedef bool walk_parts_fn (struct walker *k, uint32_t u, uint16_t head, bool excl,
+                            uint32_t *parts);
+bool walk_parts_in_zone (struct walker *k, uint32_t u, walk_parts_fn *find, uint16_t head,
+                         bool excl, uint32_t *parts);
+/* Candidates below u, by `look`, from the zone that has most. */
+typedef void walk_below_fn (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
+                            uint32_t base, bool excl);
+void walk_below_in_zone (struct walker *k, uint32_t u, walk_below_fn *look, uint16_t head,
+                         uint64_t active, uint32_t base, bool excl);
+/* The zone of what was chosen in pick i of the first n, a node; GRAPH_NONE. */
+uint32_t walk_zone_of (const struct walker *k, const struct selection *s, size_t n,
+                       size_t i);
+bool walk_zone_has_memory (const struct walker *k, uint32_t zone); /* or NONE: no */
 
 /* -- slots.c -- */
 

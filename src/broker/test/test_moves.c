@@ -33,6 +33,8 @@ static void say_node (void *arg, const struct machine_node_spec *spec,
     size_t len = strlen (said);
 
     assert_ptr_equal (arg, said);
+    for (size_t i = 0; i < spec->nzones; i++)
+        assert_int_equal (spec->zones[i].cores, spec->cores / spec->nzones);
     snprintf (said + len, sizeof (said) - len, "%s %s %u %u %d %s %d %s", spec->name,
               spec->places && spec->places->level ? spec->places->name : "-", spec->cores,
               spec->gpus, (int)spec->memory_mib,
@@ -52,6 +54,16 @@ static void say_foreign (void *arg, const char *name, uint32_t cores, uint32_t g
     add_gres (gres);
 }
 
+static void say_zones (void *arg, const char *name, const struct machine_report *report)
+{
+    size_t len = strlen (said);
+
+    (void)arg;
+    snprintf (said + len, sizeof (said) - len, "%s zones %zu:%u seen %zu:%d; ", name,
+              report->nleft, report->left[report->nleft - 1].cores, report->nseen,
+              (int)report->seen[0]);
+}
+
 static void say_gone (void *arg, const char *name)
 {
     size_t len = strlen (said);
@@ -60,7 +72,7 @@ static void say_gone (void *arg, const char *name)
     snprintf (said + len, sizeof (said) - len, "%s gone; ", name);
 }
 
-static const struct moves_verbs say = { say_node, say_foreign, say_gone };
+static const struct moves_verbs say = { say_node, say_foreign, say_zones, say_gone };
 
 static void expect (struct moves *m, const char *wanted)
 {
@@ -161,6 +173,40 @@ static void test_gres (void **state)
               "n1 - 1 0 0 - %d - hca:2; n1 foreign 0 0 0 hca:1; n2 foreign 0 0 0 hca:1; ",
               MACHINE_NODE_UP);
     expect (m, wanted);
+    moves_destroy (m);
+}
+
+static void zones (struct moves *m, uint32_t left, uint64_t job)
+{
+    struct machine_zone both[] = { { .id = 0, .cores = 4 }, { .id = 1, .cores = left } };
+    struct machine_node_spec spec = {
+        .name = "n1", .cores = 8, .zones = both, .nzones = 2
+    };
+    struct machine_report r = { .left = both, .nleft = 2, .seen = &job, .nseen = 1 };
+
+    both[1].cores = 4;
+    assert_int_equal (moves_node (m, &spec, MACHINE_NODE_UP, NULL), 0);
+    both[1].cores = left;
+    assert_int_equal (moves_zones (m, "n1", &r), 0);
+    memset (both, 0x55, sizeof (both)); /* all was copied */
+    job = 0;
+}
+
+static void test_zones (void **state)
+{
+    (void)state;
+    struct moves *m = moves_create ();
+    char wanted[256];
+
+    zones (m, 3, 7);
+    zones (m, 2, 8);
+    snprintf (wanted, sizeof (wanted), "n1 - 8 0 0 - %d -; n1 zones 2:2 seen 1:8; ",
+              MACHINE_NODE_UP);
+    expect (m, wanted);
+    zones (m, 2, 8);
+    assert_int_equal (moves_gone (m, "n1"), 0);
+    expect (m, "n1 gone; ");
+    zones (m, 2, 8); /* never told: freed */
     moves_destroy (m);
 }
 
@@ -345,6 +391,7 @@ int main (void)
         cmocka_unit_test (test_order),
         cmocka_unit_test (test_last_word),
         cmocka_unit_test (test_gres),
+        cmocka_unit_test (test_zones),
         cmocka_unit_test (test_all_the_time),
         cmocka_unit_test (test_broker_waits),
         cmocka_unit_test (test_broker_waits_a_second),

@@ -15,7 +15,7 @@
 #define NUMBER_MAX 100000
 #define SWEEP_INTERVAL 300.0
 
-enum kind { TEXT, CHOICE, BOOL, DURATION, NUMBER, TEXTS, TOPOLOGY, GROUPS, GRES };
+enum kind { TEXT, CHOICE, BOOL, DURATION, NUMBER, TEXTS, TOPOLOGY, GROUPS, NUMA, GRES };
 
 static const struct key {
     const char *name;
@@ -35,6 +35,7 @@ static const struct key {
     { "notice-taints", TEXTS, offsetof (struct kube_config, notice_taints), NULL },
     { "topology", TOPOLOGY, offsetof (struct kube_config, topology), NULL },
     { "node-groups", GROUPS, 0, NULL }, /* read last, see kube_config_read() */
+    { "numa", NUMA, offsetof (struct kube_config, numa), NULL },
     { "gpu-resource", TEXT, offsetof (struct kube_config, gpu_resource), NULL },
     { "gres", GRES, offsetof (struct kube_config, gres), NULL },
     { "cluster-domain", TEXT, offsetof (struct kube_config, cluster_domain), NULL },
@@ -128,6 +129,18 @@ static int read_texts (const struct yaml_doc *doc, json_t *config, const struct 
     return *ret ? 0 : error_set (err, ENOMEM, "out of memory");
 }
 
+static int read_numa (const struct yaml_doc *doc, json_t *config, const struct key *k,
+                      json_t *v, enum kube_numa *ret, struct error *err)
+{
+    const char *text = json_string_value (v);
+
+    if (!json_is_boolean (v) && !(text && strcmp (text, "auto") == 0))
+        return yaml_error (doc, config, k->name, err,
+                           "kube.%s: expected true, false or auto", k->name);
+    *ret = json_is_true (v) ? KUBE_NUMA_ON : text ? KUBE_NUMA_AUTO : KUBE_NUMA_OFF;
+    return 0;
+}
+
 static int read_key (const struct yaml_doc *doc, json_t *config, const struct key *k,
                      json_t *v, struct kube_config *c, struct error *err)
 {
@@ -149,6 +162,8 @@ static int read_key (const struct yaml_doc *doc, json_t *config, const struct ke
         return 0;
     case TEXTS:
         return read_texts (doc, config, k, v, field, err);
+    case NUMA:
+        return read_numa (doc, config, k, v, field, err);
     case TOPOLOGY:
         return topology_read (doc, config, "kube", TOPOLOGY_LABELS, field, err);
     case GROUPS:

@@ -11,6 +11,8 @@
 #include "exec/kube/groupconfig.h"
 #include "exec/topology.h"
 
+enum kube_numa { KUBE_NUMA_OFF, KUBE_NUMA_AUTO, KUBE_NUMA_ON };
+
 struct kube_config {
     char *kubeconfig, *context; /* or NULL: the usual ones */
     char *namespace_;           /* or NULL: the context's, else "default" */
@@ -22,6 +24,7 @@ struct kube_config {
     json_t *gres;               /* short names of resources, see gres.h; or NULL */
     struct topology topology;   /* levels by node labels */
     struct groupconfigs groups; /* nodes that could be made */
+    enum kube_numa numa;        /* zones by NodeResourceTopology objects, see zones.c */
     char *cluster_domain;       /* of the cluster's DNS */
     json_t *notice_taints; /* array of strings: keys of taints that say a node will go */
     json_t *pod_defaults;  /* of queues that say nothing else, see exec/podset.h */

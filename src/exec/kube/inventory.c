@@ -22,7 +22,7 @@ static const char *text_of (const json_t *o, const char *key)
 
 /* ---- telling the broker, once a turn of the loop ---- */
 
-static void node_queue (struct exec *x, struct knode *n)
+void inventory_node_changed (struct exec *x, struct knode *n)
 {
     if (n->queued)
         return;
@@ -87,6 +87,8 @@ static uint64_t fingerprint (const struct knode *n)
         h = mix (h, n->gres.v[i].name, strlen (n->gres.v[i].name) + 1);
         h = mix (h, &n->gres.v[i].count, sizeof (n->gres.v[i].count));
     }
+    uint64_t zones = zones_digest (n);
+    h = mix (h, &zones, sizeof (zones));
     for (size_t i = 0; n->properties && n->properties[i]; i++)
         h = mix (h, n->properties[i], strlen (n->properties[i]) + 1);
     return h | 1;
@@ -102,6 +104,7 @@ static void tell_node (struct exec *x, struct knode *n)
                                       .gres = &n->gres,
                                       .properties = (const char *const *)n->properties };
     bool is_new = !n->told;
+    spec.nzones = zones_of (n, &spec.zones);
     uint64_t now = n->offered ? fingerprint (n) : 0;
 
     if (n->offered && now != n->told_fingerprint)
@@ -110,6 +113,7 @@ static void tell_node (struct exec *x, struct knode *n)
     if (n->offered) {
         n->told = true;
         tell_foreign (x, n, is_new);
+        zones_tell (x, n, is_new);
     } else if (n->told) {
         n->told = false;
         x->host.node_gone (x->host.arg, n->name);
@@ -119,12 +123,13 @@ static void tell_node (struct exec *x, struct knode *n)
 static void node_free (struct knode *n)
 {
     node_release (n);
+    zones_free (n);
     free (n);
 }
 
 static void node_drop_if_unused (struct exec *x, struct knode *n)
 {
-    if (n->offered || n->told || n->npods > 0 || n->queued)
+    if (n->offered || n->told || n->npods > 0 || n->queued || n->zones)
         return;
     HASH_DEL (x->nodes, n);
     node_free (n);
@@ -148,7 +153,7 @@ void inventory_flush (struct exec *x)
         tell_node (x, n);
         node_drop_if_unused (x, n);
     }
-    if (x->nodes_listed && x->pods_listed && !x->complete_told) {
+    if (x->nodes_listed && x->pods_listed && x->zones_ready && !x->complete_told) {
         x->complete_told = true;
         x->host.nodes_complete (x->host.arg);
     }
@@ -156,7 +161,7 @@ void inventory_flush (struct exec *x)
 
 /* ---- nodes ---- */
 
-static struct knode *node_get (struct exec *x, const char *name)
+struct knode *inventory_node (struct exec *x, const char *name)
 {
     struct knode *n;
 
@@ -193,14 +198,15 @@ static void on_node_changed (json_t *node, bool is_new, void *arg)
 {
     struct exec *x = arg;
     bool had_notice;
-    struct knode *n = node_get (x, text_of (json_object_get (node, "metadata"), "name"));
+    struct knode *n =
+        inventory_node (x, text_of (json_object_get (node, "metadata"), "name"));
 
     (void)is_new;
     if (!n)
         return;
     had_notice = n->notice;
     if (node_read (x, n, node) == 0)
-        node_queue (x, n);
+        inventory_node_changed (x, n);
     groups_see (x, n, node);
     if (n->notice && !had_notice)
         tell_notice (x, n);
@@ -214,7 +220,7 @@ void inventory_queues_changed (struct exec *x)
 
     HASH_ITER (hh, x->nodes, n, tmp) {
         if (n->about && node_read (x, n, n->about) == 0)
-            node_queue (x, n);
+            inventory_node_changed (x, n);
     }
     groups_queues_changed (x);
 }
@@ -236,7 +242,7 @@ static void on_node_deleted (const char *ns, const char *name, json_t *node, voi
     n->about = NULL;
     if (n->down_since == 0)
         n->down_since = clock_mono ();
-    node_queue (x, n);
+    inventory_node_changed (x, n);
 }
 
 static void on_nodes_listed (void *arg)
@@ -257,7 +263,7 @@ static void pod_add (struct exec *x, struct kpod *p, bool counted)
     p->counted = counted;
     n->foreign =
         counted ? podsize_add (n->foreign, p->size) : podsize_sub (n->foreign, p->size);
-    node_queue (x, n);
+    inventory_node_changed (x, n);
 }
 
 static void gres_uncount (struct exec *x, struct kpod *p)
@@ -266,7 +272,7 @@ static void gres_uncount (struct exec *x, struct kpod *p)
         return;
     gres_add (&p->node->foreign_gres, &p->counted_gres, -1);
     gres_release (&p->counted_gres);
-    node_queue (x, p->node);
+    inventory_node_changed (x, p->node);
 }
 
 /* All of a stranger's; of a job's pod what its job was not given. */
@@ -284,7 +290,7 @@ static void gres_count (struct exec *x, struct kpod *p)
             < 0
         || gres_add (&p->node->foreign_gres, &p->counted_gres, 1) < 0)
         log_error ("kube: pod %s: no memory to count what it uses", p->key);
-    node_queue (x, p->node);
+    inventory_node_changed (x, p->node);
 }
 
 static void pod_count (struct exec *x, struct kpod *p)
@@ -312,6 +318,8 @@ static void pod_to_job (struct kpod *p, struct kjob *k)
     p->job = k;
     p->ours = true;
     DL_APPEND (k->all_pods, p);
+    if (p->node && p->node->zones)
+        inventory_node_changed (k->x, p->node);
     k->npods++;
     k->pods_seen++;
     if (p->view.index >= 0 && (size_t)p->view.index < k->launch.nnodes)
@@ -404,12 +412,16 @@ static void pod_set_node (struct exec *x, struct kpod *p, const char *name)
 
     if (old && strcmp (old->name, name) == 0)
         return;
-    p->node = name[0] ? node_get (x, name) : NULL;
-    if (p->node)
+    p->node = name[0] ? inventory_node (x, name) : NULL;
+    if (old)
+        DL_DELETE2 (old->pods, p, node_prev, node_next);
+    if (p->node) {
         p->node->npods++;
+        DL_APPEND2 (p->node->pods, p, node_prev, node_next);
+    }
     if (old) {
         old->npods--;
-        node_queue (x, old);
+        inventory_node_changed (x, old);
     }
 }
 
@@ -446,6 +458,7 @@ static void on_pod_changed (json_t *pod, bool is_new, void *arg)
         pod_set_owner (x, p, json_object_get (meta, "labels"));
     pod_count (x, p);
     needs_see_pod (x, pod);
+    zones_pod_changed (x, p, pod);
     look_at_epilog (x, p);
     if (p->job) {
         losses_see (p->job, p);
@@ -563,6 +576,7 @@ int inventory_start (struct exec *x, struct error *err)
     x->node_watch =
         kube_watch_start (x->kube, "/api/v1/nodes", NULL, &node_events, x, err);
     x->pod_watch = kube_watch_start (x->kube, "/api/v1/pods", NULL, &pod_events, x, err);
+    zones_start (x);
     return x->node_watch && x->pod_watch ? 0 : -ENOMEM;
 }
 
@@ -574,6 +588,7 @@ void inventory_stop (struct exec *x)
     kube_watch_stop (x->node_watch);
     kube_watch_stop (x->pod_watch);
     x->node_watch = x->pod_watch = NULL;
+    zones_stop (x);
     HASH_ITER (hh, x->pods, p, ptmp) {
         pod_free (x, p);
     }

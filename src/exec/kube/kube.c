@@ -50,6 +50,7 @@ static void on_tick (uv_timer_t *timer)
     space_tick (x);
     sweep_tick (x, clock_mono ());
     needs_tick (x);
+    zones_tick (x, clock_mono ());
 }
 
 /* ---- create and destroy ---- */

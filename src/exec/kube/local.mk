@@ -24,6 +24,7 @@ src_exec_libexec_a_SOURCES += \
 	src/exec/kube/outputfiles.c \
 	src/exec/kube/podmaker.c \
 	src/exec/kube/podobject.c \
+	src/exec/kube/podprint.c \
 	src/exec/kube/pods_broker.c \
 	src/exec/kube/pods_controller.c \
 	src/exec/kube/podsize.c \
@@ -41,7 +42,10 @@ src_exec_libexec_a_SOURCES += \
 	src/exec/kube/starting.c \
 	src/exec/kube/sweep.c \
 	src/exec/kube/unprivileged.c \
-	src/exec/kube/userfiles.c
+	src/exec/kube/userfiles.c \
+	src/exec/kube/zoneobject.c \
+	src/exec/kube/zonerule.c \
+	src/exec/kube/zones.c
 
 if HAVE_CMOCKA
 EXEC_KUBE_TESTS = \
@@ -60,7 +64,8 @@ EXEC_KUBE_TESTS = \
 	src/exec/kube/test/test_podspec \
 	src/exec/kube/test/test_podview \
 	src/exec/kube/test/test_spaceobjects \
-	src/exec/kube/test/test_userfiles
+	src/exec/kube/test/test_userfiles \
+	src/exec/kube/test/test_zonerule
 check_PROGRAMS += $(EXEC_KUBE_TESTS)
 UNIT_TESTS += $(EXEC_KUBE_TESTS)
 src_exec_test_test_agentlink_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
@@ -79,4 +84,5 @@ src_exec_kube_test_test_podspec_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_podview_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_spaceobjects_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_userfiles_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
+src_exec_kube_test_test_zonerule_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 endif

@@ -115,6 +115,9 @@ static json_t *resources (const struct object_source *src)
         json_object_set_new (requests, "memory", json_string (text));
         json_object_set_new (limits, "memory", json_string (text));
     }
+    /* of class Guaranteed: kubelets align no others */
+    if (src->cfg->numa != KUBE_NUMA_OFF && q.cores > 0 && q.memory_mib > 0)
+        json_object_set (limits, "cpu", json_object_get (requests, "cpu"));
     if (q.gpus > 0) {
         snprintf (text, sizeof (text), "%u", q.gpus);
         json_object_set_new (requests, src->cfg->gpu_resource, json_string (text));

@@ -96,6 +96,13 @@ static int raise_amount (json_t *container, const struct gres *x)
            | kube_gres_raise (amounts_of (container, "limits"), x->name, x->count);
 }
 
+static bool has_limit (const json_t *container, const char *name)
+{
+    const json_t *resources = json_object_get (container, "resources");
+
+    return json_object_get (json_object_get (resources, "limits"), name) != NULL;
+}
+
 /* In place of the template's, which are the smallest of all ranks. */
 static int set_amounts (json_t *container, const struct pod_request *ask, const char *gpu)
 {
@@ -105,6 +112,8 @@ static int set_amounts (json_t *container, const struct pod_request *ask, const 
     if (ask->cores > 0) {
         snprintf (text, sizeof (text), "%u", ask->cores);
         rc |= set_amount (container, "requests", "cpu", text);
+        if (has_limit (container, "cpu"))
+            rc |= set_amount (container, "limits", "cpu", text);
     }
     if (ask->memory_mib > 0) {
         snprintf (text, sizeof (text), "%jdMi", (intmax_t)ask->memory_mib);

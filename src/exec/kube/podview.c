@@ -25,6 +25,7 @@ static const struct {
     { "OutOfpods", POD_RETRY, POD_BLAME_NOBODY },
     { "OutOfephemeral-storage", POD_RETRY, POD_BLAME_NOBODY },
     { "NodeAffinity", POD_RETRY, POD_BLAME_NOBODY },
+    { "TopologyAffinityError", POD_RETRY, POD_BLAME_CHANCE }, /* the next try elsewhere */
     { "NodeShutdown", POD_RETRY, POD_BLAME_CHANCE },
     { "NodeLost", POD_RETRY, POD_BLAME_CHANCE },
     { "Evicted", POD_RETRY, POD_BLAME_NOBODY },

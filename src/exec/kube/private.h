@@ -3,6 +3,8 @@
  *     kube.c       the verbs of exec_kube; config.c reads its settings
  *     inventory.c  nodes and pods of the cluster, what others use
  *     nodeinfo.c   what a node object says
+ *     zones.c      NUMA zones of nodes: zoneobject.c reads what agents say of them,
+ *                  zonerule.c says what of it counts
  *     job.c        a job's life: one function a phase, called when something has changed
  *     create.c     the job's objects                     objects.c builds them
  *     podmaker.c   who makes its pods: pods_broker.c (podobject.c, jobstatus.c) or
@@ -80,6 +82,8 @@ struct knode {
     uint32_t told_cores, told_gpus;
     int64_t told_memory_mib;
     unsigned npods;
+    struct kpod *pods;    /* that are bound to it, by node_next */
+    struct kzones *zones; /* NULL: nobody has told */
     uint64_t told_fingerprint;
     int group;      /* it counts as one of that group (its number + 1); 0: of none */
     bool was_ready; /* at some time since it is there */
@@ -101,13 +105,18 @@ struct kpod {
     uint64_t job_id;
     unsigned attempt;
     struct podview view;
-    struct kjob *job;            /* live, or NULL */
-    bool deleted, force_deleted; /* asked for, one by one */
-    bool epilog_told;            /* that it failed */
-    bool pulls, pulled;          /* its image, as events tell (pulls.c) */
-    double creating_since;       /* clock_mono(), its container; 0: it is not */
-    bool pull_counted;           /* that time counts as time of a pull */
-    struct kpod *prev, *next;    /* in x->orphans or job->all_pods, if marked */
+    struct kjob *job;                   /* live, or NULL */
+    bool deleted, force_deleted;        /* asked for, one by one */
+    bool epilog_told;                   /* that it failed */
+    bool pulls, pulled;                 /* its image, as events tell (pulls.c) */
+    double creating_since;              /* clock_mono(), its container; 0: it is not */
+    bool pull_counted;                  /* that time counts as time of a pull */
+    struct kpod *prev, *next;           /* in x->orphans or job->all_pods, if marked */
+    struct kpod *node_prev, *node_next; /* in node->pods */
+    /* zones.c */
+    bool guaranteed, devices; /* it has cores and memory, or devices, for itself alone */
+    bool runs, zone_seen;
+    uint64_t run_at;
     UT_hash_handle hh;
 };
 
@@ -271,6 +280,12 @@ struct exec {
     struct kube *kube;
     struct kube_watch *node_watch, *pod_watch;
     bool nodes_listed, pods_listed, complete_told;
+    /* zones.c; clock_mono() */
+    struct kube_watch *zone_watch;      /* NULL: there is nothing to watch */
+    struct kube_request *zones_request; /* whether there is */
+    double zones_ask_at;
+    bool zones_ready; /* the first list is there, or none is to come */
+    bool zones_missing_told;
     bool swept; /* from now on pods of ours without a job are strangers' */
     struct knode *nodes, *changed_nodes;
     struct kpod *pods, *orphans;
@@ -309,6 +324,21 @@ void inventory_strangers (struct exec *x);
 /* See exec.h. */
 int inventory_amounts (const struct exec *x, const char *node, struct exec_amounts *all,
                        struct exec_amounts *foreign);
+
+struct knode *inventory_node (struct exec *x, const char *name); /* NULL: no memory */
+void inventory_node_changed (struct exec *x, struct knode *n);   /* tell it, soon */
+
+/* zones.c */
+void zones_start (struct exec *x);
+void zones_stop (struct exec *x);
+void zones_tick (struct exec *x, double now);
+void zones_pod_changed (struct exec *x, struct kpod *p, const json_t *pod);
+/* Of a node whose kubelet wants all of a pod in one zone; else 0. */
+size_t zones_of (const struct knode *n, const struct machine_zone **ret);
+uint64_t zones_digest (const struct knode *n); /* of these */
+/* What is left in them, if it is not what was told last. */
+void zones_tell (struct exec *x, struct knode *n, bool always);
+void zones_free (struct knode *n);
 
 /* nodeinfo.c: of a v1 Node. 0 or -ENOMEM. */
 int node_read (struct exec *x, struct knode *n, const json_t *node);

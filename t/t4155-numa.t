@@ -1,0 +1,194 @@
+#!/bin/sh
+# t4155-numa.t: NUMA zones of nodes on a real API server. Needs root; about two minutes.
+
+test_description='NUMA zones of nodes, and agents that tell of them late
+
+The burst is that of three pods of 6 CPUs on two nodes of two zones with 8 CPUs each. That all of the sentence is true
+("a naive scheduler gets rejected", "the third stays pending", "none is rejected"), another pod has 4 CPUs of one
+zone of each node: by its sum a node has room for two of 6, but only one of its zones has 6. In a second burst all of both
+zones is free; there the third stays pending only until the agents have told which zones the first two have, which is what
+the document of the over-reserving cache of kubernetes-sigs/scheduler-plugins is about.
+
+The API server and the custom resource are real; kubelets and agents are a stand-in (t/helper/standin_nodes.py), which fails a
+pod that no zone can hold as a kubelet does.
+
+A pod that its node rejects, one that waits though its node has told that there is room, or a stand-in that rejects
+nothing would fail this.
+'
+. "$(dirname "$0")/lib.sh"
+. "$FLUXQ_SOURCE_DIR/t/kube.sh"
+
+CLUSTER_ID=numa
+# Nobody renews what these nodes say of themselves.
+own_cluster --nodes 0 --controller-arg --node-monitor-grace-period=3600s
+
+# add_node NAME: of 16 CPUs; what runs there is up to the stand-in
+add_node()
+{
+    printf 'apiVersion: v1\nkind: Node\nmetadata: {name: %s}\n' "$1" | k apply -f - >/dev/null &&
+        k patch node "$1" --subresource=status --type=merge -p '{"status": {
+            "capacity": {"cpu": "16", "memory": "64Gi", "pods": "110"},
+            "allocatable": {"cpu": "16", "memory": "64Gi", "pods": "110"},
+            "conditions": [{"type": "Ready", "status": "True", "reason": "test",
+                            "lastHeartbeatTime": null, "lastTransitionTime": null}]}}' >/dev/null
+}
+
+# foreign NODE: a pod of another, of class Guaranteed, that has 4 CPUs there
+foreign()
+{
+    cat <<-END | k create -f - >/dev/null
+	apiVersion: v1
+	kind: Pod
+	metadata: {name: foreign-$1}
+	spec:
+	  nodeName: $1
+	  tolerations: [{operator: Exists}]
+	  containers:
+	  - {name: c, image: "nowhere:1", resources: {limits: {cpu: "4", memory: 1Gi}}}
+	END
+}
+
+# report: the agents of all nodes tell what is so now
+report()
+{
+    touch report && wait_until 120 test ! -e report
+}
+
+# told NODE LEFT...: the stand-in's last report of it
+told()
+{
+    node=$1 && shift
+    left=$(echo "$*" | sed 's/ /, /g')
+    grep "^reported $node" standin.log | tail -n 1 | grep -F "[$left]" >/dev/null
+}
+
+submit()
+{
+    fluxq-submit -N1 -n1 -c6 --mem=1G -o /dev/null -- true
+}
+
+# three: three jobs at once, into the files j1 to j3
+three()
+{
+    submit >j1 && submit >j2 && submit >j3
+}
+
+# admitted N: so many pods of jobs have a node that has taken them
+admitted()
+{
+    [ "$(grep -c "^admitted .* fluxq-$CLUSTER_ID-" standin.log)" = "$1" ]
+}
+
+none_rejected()
+{
+    ! grep '^rejected' standin.log && ! k get pods -o json | jq -e '.items[] | select(.status.phase == "Failed")'
+}
+
+waits()
+{
+    [ "$(job_state "$(cat "$1")")" = PENDING ] && fluxq-show job "$(cat "$1")" | grep -i "reason" >reason && cat reason
+}
+
+# broker_with NUMA
+broker_with()
+{
+    write_config "$configs/fluxq.kubeconfig" "start-timeout: 900s" "start-backoff: 1s" "  numa: $1" "  pods: broker" &&
+        start_broker --kube --config kube.yaml &&
+        wait_until 60 sh -c "fluxq-info --json | jq -e \".nodes | length == 2\""
+}
+
+all_gone()
+{
+    fluxq-cancel --state PENDING,RUNNING && wait_until 120 no_jobs_of_ours && wait_until 60 no_pods "fluxq-$CLUSTER_ID"
+}
+
+# no_pods TEXT: none has this in its name
+no_pods()
+{
+    k get pods -o name >names && ! grep -e "$1" names
+}
+
+test_expect_success 'two nodes of two zones with 8 CPUs each; others have 4 of one zone of each' '
+    add_node n1 && add_node n2 &&
+    { python3 "$FLUXQ_SOURCE_DIR/t/helper/standin_nodes.py" "$KUBE/enter" 2 8 n1 n2 >>standin.log & } && standin=$! &&
+    foreign n1 && foreign n2 && wait_until 60 grep "^admitted n1 foreign-n1 4 0" standin.log &&
+    wait_until 60 grep "^admitted n2 foreign-n2 4 0" standin.log
+'
+
+test_expect_success 'without the custom resource the broker says so, and nodes are as they are' '
+    broker_with true && wait_until 30 grep "kube.numa: the cluster has no noderesourcetopologies" "$BROKER_LOG" &&
+    fluxq-info --json | jq -e ".nodes[] | select(.name == \"n1\") | .cores == 16" && stop_broker &&
+    broker_with auto && stop_broker && [ "$(grep -c noderesourcetopologies "$BROKER_LOG")" = 1 ]
+'
+
+test_expect_success 'the custom resource is there, and the agents tell' '
+    k apply -f "$KUBE/noderesourcetopologies.yaml" &&
+    k wait --for=condition=Established --timeout=60s crd/noderesourcetopologies.topology.node.k8s.io &&
+    report && told n1 4 8 && told n2 4 8
+'
+
+# plain NAME CPUS: a pod of class Guaranteed for the scheduler of Kubernetes
+plain()
+{
+    cat <<-END | k create -f - >/dev/null
+	apiVersion: v1
+	kind: Pod
+	metadata: {name: $1}
+	spec:
+	  containers:
+	  - {name: c, image: "nowhere:1", resources: {limits: {cpu: "$2", memory: 1Gi}}}
+	END
+}
+
+test_expect_success 'a naive scheduler, that of Kubernetes, gets one of the burst rejected' '
+    plain p1 6 && plain p2 6 && plain p3 6 && wait_until 120 grep "^rejected n[12] p[123] 6" standin.log && cat standin.log &&
+    [ "$(k get pods -o json | jq -r ".items[] | select(.status.phase == \"Failed\") | .status.reason")" = TopologyAffinityError ] &&
+    k delete pod p1 p2 p3 --wait=false && wait_until 60 no_pods pod/p && >standin.log
+'
+
+test_expect_success 'with its zones the third stays pending, and none is rejected' '
+    report && told n1 4 8 && told n2 4 8 && broker_with true &&
+    fluxq-info --json | jq -e ".nodes[] | select(.name == \"n1\") | .cores == 16" && three &&
+    wait_until 120 admitted 2 && waits j3 && grep "^admitted n1 .* 6 1" standin.log &&
+    grep "^admitted n2 .* 6 1" standin.log && report && told n1 4 2 && told n2 4 2 &&
+    fluxq-submit -N1 -n1 -c4 --mem=1G -o /dev/null -- true >small && wait_until 120 admitted 3 &&
+    grep "^admitted .* 4 0" standin.log && waits j3 && none_rejected
+'
+
+test_expect_success 'one that ends makes room for it when the agent has told' '
+    fluxq-cancel "$(cat small)" "$(cat j1)" && wait_until 120 no_pods "$CLUSTER_ID-$(cat j1)-" &&
+    report && wait_until 120 admitted 4 && none_rejected && all_gone && stop_broker
+'
+
+test_expect_success 'where an agent tells what is not so, the rejected job is tried again on the other node' '
+    >standin.log && report && told n1 4 8 && broker_with true && submit >j1 && wait_until 60 grep "^admitted n1 .* 6 1" standin.log &&
+    report && told n1 4 2 &&
+    k patch noderesourcetopologies n1 --type=json \
+        -p "[{\"op\": \"replace\", \"path\": \"/zones/0/resources/0/available\", \"value\": \"8\"}]" &&
+    submit >j2 && wait_until 60 grep "^rejected n1 fluxq-$CLUSTER_ID-$(cat j2)-" standin.log &&
+    wait_until 60 said "$(cat j2)" "requeue.*TopologyAffinityError" &&
+    wait_until 60 grep "^admitted n2 fluxq-$CLUSTER_ID-$(cat j2)-.* 6 1" standin.log &&
+    all_gone && stop_broker
+'
+
+test_expect_success 'a burst onto zones that are free: the third waits until the agents have told where the others are' '
+    k delete pod foreign-n1 foreign-n2 --wait=false && wait_until 60 no_pods foreign &&
+    >standin.log && report && told n1 8 8 && told n2 8 8 && broker_with true && three && wait_until 120 admitted 2 &&
+    waits j3 && report && told n1 2 8 && wait_until 120 admitted 3 && grep "^admitted .* 6 1" standin.log &&
+    none_rejected
+'
+
+test_expect_success 'a broker that comes back finds them in their zones; more than a zone has never fits' '
+    stop_broker && broker_with true && report && submit >j4 && wait_until 120 admitted 4 && none_rejected &&
+    test_must_fail fluxq-submit -N1 -n1 -c9 --mem=1G -o /dev/null -- true 2>err && cat err &&
+    test_must_fail fluxq-submit -N1 --exclusive -o /dev/null -- true 2>err && cat err
+'
+
+test_expect_success 'pods are of the class that kubelets align' '
+    k get pods -l "fluxq.io/cluster=$CLUSTER_ID" -o jsonpath="{.items[*].status.qosClass}" >class && cat class &&
+    grep Guaranteed class && ! grep Burstable class && all_gone
+'
+
+kill "$standin" 2>/dev/null
+stop_broker 2>/dev/null
+test_done

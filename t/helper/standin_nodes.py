@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Stands in for the kubelets and agents of nodes that are only objects; see t4150-numa.t.
+"""Stands in for the kubelets and agents of nodes that are only objects; see t4155-numa.t.
 
 usage: standin_nodes.py ENTER ZONES CPUS NODE...
 

@@ -85,7 +85,7 @@ static void test_burst (void **state)
     (void)state;
     setup (&f, 2, two_of_8, 2);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal (machine_node_set_foreign (f.g, i, 4, 0, 0), 0);
+        assert_int_equal (machine_node_set_foreign (f.g, i, 4, 0, 0, NULL), 0);
         report (&f, i, 4, 8, true, 0);
     }
     assert_int_equal (start (&f, 1, "node=1>slot=1>core=6", at, sizeof (at)), 0);

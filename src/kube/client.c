@@ -269,6 +269,11 @@ bool kube_away (const struct kube *k)
     return k->away;
 }
 
+double kube_back_for (const struct kube *k)
+{
+    return k->away ? 0 : k->back > 0 ? now_of (k) - k->back : INFINITY;
+}
+
 static void on_done (const struct httpc_response *resp, void *arg)
 {
     struct kube_request *r = arg;

@@ -84,6 +84,8 @@ void kube_notice (struct kube *k, const struct error *err);
 
 /* The server did not answer when it was asked last. */
 bool kube_away (const struct kube *k);
+/* Seconds since it answered again; INFINITY: it was never away. */
+double kube_back_for (const struct kube *k);
 
 /* What an answer says for a person and a program: the Status object's message and reason
  * if it is one. */

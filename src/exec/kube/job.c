@@ -17,6 +17,7 @@
 #include "exec/mounts.h"
 
 #define JOIN_SLACK 60.0
+#define KUBELETS_RETURN 20.0 /* until all have said that they are well, with room */
 #define SPOOL_MAX ((uint64_t)256 << 20)
 #define PENDING_MAX ((size_t)9 << 20)
 
@@ -65,10 +66,13 @@ const char *job_node_name (const struct kjob *k, uint32_t rank)
     return rank < k->launch.nnodes ? k->launch.nodes[rank].name : "?";
 }
 
+/* While the API server was away no kubelet could say that it is well. */
 bool job_node_down (const struct kjob *k, const struct kpod *pod)
 {
-    return pod && pod->node && pod->node->down_since > 0
-           && clock_mono () - pod->node->down_since >= k->x->cfg.grace;
+    if (!pod || !pod->node || pod->node->down_since == 0)
+        return false;
+    double down = clock_mono () - pod->node->down_since;
+    return MIN (down, kube_back_for (k->x->kube) - KUBELETS_RETURN) >= k->x->cfg.grace;
 }
 
 static void tell_ready (struct kjob *k)

@@ -5,6 +5,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <math.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -307,8 +308,11 @@ static void test_denied (void **state)
     ask (k, 0, "/known");
     run_until (1);
     assert_int_equal (last_status, 403);
+    assert_true (isinf (kube_back_for (k)));
     kube_notice (k, &gone);
+    assert_true (kube_back_for (k) == 0);
     kube_notice (k, NULL);
+    assert_true (kube_back_for (k) < 10);
     denials_left = 2;
     ask (k, 0, "/new");
     run_until (2);

@@ -214,7 +214,7 @@ test_expect_success 'without the right to make pods: auto has the Job controller
     k replace -f less.json && wait_until 30 eval "! may create pods" && stop_broker && with auto &&
     id=$(fluxq-submit -N 2 -o none.out -- sleep 300) && wait_job_state $id RUNNING 60 &&
     job_has $id ".spec.managedBy == null" && fluxq-submit --wait -o none.out -- true &&
-    [ "$(grep -c "the Job controller makes the pods, as the broker may not: create pods is missing" "$BROKER_LOG")" = 1 ] &&
+    [ "$(grep -c "the Job controller makes the pods in namespace fluxq, as the broker may not: create pods is missing" "$BROKER_LOG")" = 1 ] &&
     fluxq-cancel $id && wait_job_state $id CANCELLED 60 && clean $id
 '
 

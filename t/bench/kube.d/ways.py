@@ -223,7 +223,8 @@ class Fluxq(Plain):
         return {
             "allocated -> first pod made": between(lambda g: seen[g, "alloc"], lambda g: g.made),
             "work over -> job finished": between(lambda g: g.finishing, lambda g: seen[g, "finish"]),
-            "job finished -> nodes free": between(lambda g: seen[g, "finish"], lambda g: seen.get((g, "clean"), g.ended)),
+            "job finished -> nodes free": median([seen[g, "clean"] - seen[g, "finish"] for g in done
+                                                  if (g, "clean") in seen]),  # the last ones may not be seen
         }
 
     def outputs(self):

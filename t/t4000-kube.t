@@ -182,18 +182,18 @@ test_expect_success 'image: the same input gives the same bytes' '
 '
 
 test_expect_success 'every script answers --help, and refuses what it does not know with 2' '
-    for s in build up down enter node apiserver controller-manager status kueue mpi-image; do
+    for s in build up down enter node daemon status kueue mpi-image; do
         "$KUBE/$s" --help >help && grep -q "^usage: t/kube/$s" help || return 1
     done &&
     for s in "up --nodes" "up --nodes -1" "up --nodes 51" "up --cpus 0" "up --mem x" "up --what" \
         "down now" "enter" "status all" "build all" "build --with etcd" "build --lock all" \
-        "kueue now" "kueue --quota 5" "kueue --wait-for-pods-ready soon"; do
+        "daemon stop" "daemon stop etcd" "daemon wait kwok" "kueue now" "kueue --quota 5" "kueue --wait-for-pods-ready soon"; do
         test_expect_code 2 "$KUBE/"$s 2>error && grep -q "t/kube/" error || return 1
     done
 '
 
 test_expect_success 'without a cluster the others say so' '
-    for s in "enter true" "node stop 1" "apiserver stop" "controller-manager stop" status kueue; do
+    for s in "enter true" "node stop 1" "daemon stop apiserver" status kueue; do
         test_expect_code 1 "$KUBE/"$s 2>error && grep -q "is not up" error || return 1
     done
 '
@@ -412,9 +412,9 @@ test_expect_success 'a kubelet that is killed comes back, and its pods have not 
 '
 
 test_expect_success 'apiserver stop: no answer, pods go on; start: as before' '
-    ip=$(field pod/web .status.podIP) && "$KUBE/apiserver" stop && test_must_fail k get nodes &&
+    ip=$(field pod/web .status.podIP) && "$KUBE/daemon" stop apiserver && test_must_fail k get nodes &&
     test "$("$KUBE/enter" curl -s --noproxy "*" "http://$ip:8080/")" = "here I am" &&
-    timeout 90 "$KUBE/apiserver" start && until_true 60 ready_is node1 True &&
+    timeout 90 "$KUBE/daemon" start apiserver && until_true 60 ready_is node1 True &&
     test "$(field pod/web .status.phase)" = Running
 '
 

@@ -186,9 +186,10 @@ test_expect_success 'up again is harmless; other simulated nodes are refused, an
     done
 '
 
-test_expect_success 'status tells that kwok has ended' '
-    kill -9 "$(cat "$FLUXQ_KUBE_RUN/pid/kwok")" && test_expect_code 1 "$KUBE/status" >status &&
-    grep -E "^kwok +stopped" status
+test_expect_success 'kwok can be taken away, which status tells, and brought back' '
+    "$KUBE/daemon" stop kwok && test_expect_code 1 "$KUBE/status" >status &&
+    grep -E "^kwok +stopped" status &&
+    "$KUBE/daemon" start kwok && "$KUBE/status" >status && grep -E "^kwok +runs" status
 '
 
 test_expect_success 'down leaves nothing' '

@@ -235,7 +235,7 @@ test_expect_success 'the API server is away for a while: a running job does not 
     id=$(fluxq-submit -N 2 -n 2 -o "api-%t.out" -- \
         sh -c "i=0; while [ \$i -lt 100 ]; do echo \$i; i=\$((i+1)); sleep 0.1; done") &&
     wait_until 60 has_lines api-0.out 5 &&
-    "$KUBE/apiserver" stop && sleep 5 && timeout 90 "$KUBE/apiserver" start &&
+    "$KUBE/daemon" stop apiserver && sleep 5 && timeout 90 "$KUBE/daemon" start apiserver &&
     wait_job_state "$id" COMPLETED 90 &&
     counts_up api-0.out 100 && counts_up api-1.out 100
 '

@@ -291,11 +291,11 @@ test_expect_success 'the API server is away for 30 s: jobs run on, end and are s
     wait_job_state "$long" RUNNING 60 &&
     short=$(fluxq-submit -o short.out -- sh -c "echo begin; sleep 10; echo end; exit 3") &&
     wait_until 30 has_lines short.out 1 &&
-    "$KUBE/apiserver" stop && began=$(date +%s) &&
+    "$KUBE/daemon" stop apiserver && began=$(date +%s) &&
     late=$(fluxq-submit -o late.out -- echo late) &&
     [ "$(job_state "$long")" = RUNNING ] && kill_broker && start_kube && [ "$(job_state "$long")" = RUNNING ] &&
     wait_until 40 eval "[ \$((\$(date +%s) - began)) -ge 30 ]" &&
-    timeout 90 "$KUBE/apiserver" start &&
+    timeout 90 "$KUBE/daemon" start apiserver &&
     wait_job_state "$short" FAILED 60 && [ "$(job_field "$short" exit_code)" = 3 ] &&
     wait_job_state "$late" COMPLETED 90 && wait_job_state "$long" COMPLETED 90 &&
     printf "begin\nend\n" >expected && test_cmp expected short.out &&

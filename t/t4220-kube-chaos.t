@@ -30,7 +30,7 @@ strike()
 {
     case $1 in
     broker) kill_broker && start_kube ;;
-    controllers) "$KUBE/controller-manager" stop && k get pods -A >/dev/null && "$KUBE/controller-manager" start ;;
+    controllers) "$KUBE/daemon" stop controller-manager && k get pods -A >/dev/null && "$KUBE/daemon" start controller-manager ;;
     kubelet*) "$KUBE/node" exec "${1#kubelet}" sh -c "kill -9 \$(pidof kubelet)" ;;
     lose*) "$KUBE/node" stop "${1#lose}" ;;
     esac

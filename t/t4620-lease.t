@@ -91,8 +91,8 @@ test_expect_success 'without the right to leases the settings are refused in a l
 '
 
 test_expect_success 'the API server is away: who cannot renew ends; the next begins when it is back' '
-    "$KUBE/apiserver" stop && wait_until 60 has_ended five && log_has five "could not be renewed" &&
-    broker eight "$HERE/copy" && "$KUBE/apiserver" start && wait_until 120 listens eight && at eight && picked_up
+    "$KUBE/daemon" stop apiserver && wait_until 60 has_ended five && log_has five "could not be renewed" &&
+    broker eight "$HERE/copy" && "$KUBE/daemon" start apiserver && wait_until 120 listens eight && at eight && picked_up
 '
 
 test_expect_success 'stop' '

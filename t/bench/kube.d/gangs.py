@@ -33,6 +33,7 @@ class Gang:
         self.half_since = None
         self.half_longest = 0.0
         self.pods = {}      # name: (bound, ready, ended, pending)
+        self.running = {}   # index: names of its pods that run
 
 
 class Board:
@@ -43,6 +44,7 @@ class Board:
         self.half = set()
         self.most_pending = self.most_half = self.most_half_long = 0
         self.bindings = []  # when each was seen
+        self.twice = set()  # (gang's name, index) of which two pods ran at one time
 
     # What became of a pod; True when with it the gang has become ready.
 
@@ -54,6 +56,16 @@ class Board:
         self.pending += pending - before[3]
         self.most_pending = max(self.most_pending, self.pending)
         return self.look(gang)
+
+    def pod_runs(self, gang, index, name, runs):
+        """Also one that is being deleted runs until it has ended or is gone."""
+        names = gang.running.setdefault(index, set())
+        if runs:
+            names.add(name)
+        else:
+            names.discard(name)
+        if len(names) > 1:
+            self.twice.add((gang.name, index))
 
     def pod_gone(self, gang, name):
         if name in gang.pods:
@@ -154,6 +166,7 @@ def summary(board, places):
         "failed": sum(g.result == "failed" for g in gangs),
         "unended": board.left(),
         "restarted": sum(g.starts > 1 for g in gangs),
+        "twice": len(board.twice),
         "bound_s": bound,
         "makespan_s": end - begin,
         "ratio": (end - begin) / bound if len(done) == len(gangs) else None,

@@ -14,6 +14,7 @@ A job's deadline is activeDeadlineSeconds of the Job (it runs from the creation 
 under Kueue from its admission), and for fluxq the job's time limit (from when all its pods are ready). A Job
 that misses it fails, and its pods are deleted by the Job controller.
 """
+import http.client
 import json
 import os
 import subprocess
@@ -30,6 +31,8 @@ from fluxqtest import Client, Watch, until  # noqa: E402
 
 POD_CPU, POD_GIB = 2, 2
 CLEAN_LIMIT = 300  # seconds for the last objects to go
+ACTIVE = ("PENDING", "CONFIGURING", "RUNNING", "COMPLETING", "REQUEUED")
+BACK_LIMIT = 60  # ... and for fluxqd to come back, where it is killed
 TAINT = "kwok.x-k8s.io/node"
 SUCCEEDED = {"status": {"phase": "Succeeded", "conditions": [
     {"type": t, "status": "False" if t != "PodScheduled" else "True", "reason": "PodCompleted"}
@@ -162,10 +165,26 @@ class Fluxq(Plain):
     def follow(self):
         while True:
             line = self.watch.lines.get()
-            if line is None:
+            if line is not None:
+                self.run.put(("broker", line["event"], line))
+            elif self.run.options.struck:
+                self.watch = until("fluxqd to be there again", self.watch_again, BACK_LIMIT)
+                self.ask_results()
+            else:
                 self.run.put(("broker", "ERROR", "fluxqd has ended"))
                 return
-            self.run.put(("broker", line["event"], line))
+
+    def watch_again(self):
+        try:
+            return Watch(self.client.path)
+        except (OSError, http.client.HTTPException, AssertionError):
+            return None
+
+    def ask_results(self):
+        """Of those whose end was not told, as nobody was there to be told."""
+        for job, gang in list(self.by_id.items()):
+            if gang.ended is None:
+                self.run.workers.put(self.ask_if_ended, gang, job)
 
     def submit(self, gang):
         self.spec["attributes"]["system"].setdefault("job", {})["name"] = gang.name
@@ -203,11 +222,26 @@ class Fluxq(Plain):
         if name in ("finish", "clean") and gang and gang.ended is None:
             self.run.workers.put(self.ask_result, gang, line["id"])
 
+    def ask(self, question):
+        """Its answer, also if fluxqd is away for a moment, where that is meant."""
+        end = time.monotonic() + (BACK_LIMIT if self.run.options.struck else 0)
+        while True:
+            client = Client()
+            try:
+                return question(client)
+            except (OSError, http.client.HTTPException):
+                if time.monotonic() >= end:
+                    raise
+                time.sleep(0.2)
+            finally:
+                client.close()
+
+    def ask_if_ended(self, gang, job):
+        if self.ask(lambda client: client.get("/v1/jobs/%d" % job))["state"] not in ACTIVE:
+            self.ask_result(gang, job)
+
     def ask_result(self, gang, job):
-        client = Client()
-        result = client.wait(job)
-        client.close()
-        self.run.put(("result", "", (gang, result)))
+        self.run.put(("result", "", (gang, self.ask(lambda client: client.wait(job)))))
 
     def cancel(self):
         self.client.call("POST", "/v1/cancel", {"state": "active"})
@@ -216,6 +250,8 @@ class Fluxq(Plain):
         """Medians of what the broker adds: seconds."""
         done = [g for g in self.by_id.values() if g.result == "completed"]
         seen = self.seen
+        if self.run.options.struck:
+            return {}  # what fluxqd told while it was away is missing
 
         def between(first, then):
             return median([then(g) - first(g) for g in done])

@@ -11,7 +11,7 @@ fluxq_up() {
     local dir=$WORK/$1
     shift
     mkdir -p "$dir/run" && chmod 700 "$dir/run"
-    "$@" --runtime-dir "$dir/run" --state-dir "$dir/state" </dev/null >"$dir/fluxqd.log" 2>&1 &
+    "$@" --runtime-dir "$dir/run" --state-dir "$dir/state" </dev/null >>"$dir/fluxqd.log" 2>&1 &
     FLUXQ_PID=$!
     export FLUXQ_BROKER=unix://$dir/run/fluxqd.sock
     wait_until 20 fluxq-queue || die "fluxqd: $(tail -n 5 "$dir/fluxqd.log")"

@@ -360,11 +360,8 @@ static void rebook_below (struct planner *p, uint32_t v, uint64_t round)
 }
 
 /* And those above it. */
-static void rebook (struct planner *p, uint32_t node)
+static void rebook (struct planner *p, uint32_t node, uint64_t round)
 {
-    uint64_t round = ++p->stamp;
-
-    p->sums_changed = true; /* of what is suspended, too */
     rebook_below (p, node, round);
     for (uint32_t v = graph_vertex (p->g, node)->parent; v != GRAPH_NONE;
          v = graph_vertex (p->g, v)->parent) {
@@ -378,7 +375,8 @@ static void rebook (struct planner *p, uint32_t node)
     }
 }
 
-/* The node has changed in itself. false: that is not all. */
+/* The node has changed in itself, and its bookings are not corrected yet. false: that is not
+ * all. */
 static bool mend (struct planner *p, struct level_node *node)
 {
     int64_t more[INDEX_DIMS];
@@ -395,7 +393,6 @@ static bool mend (struct planner *p, struct level_node *node)
     }
     sums_grow (p, more);
     inner_mend (p, node);
-    rebook (p, node->v);
     mark (p, node);
     return !p->stale;
 }
@@ -462,9 +459,13 @@ void planner_changed (struct planner *p, uint32_t v)
     node->changed = true;
 }
 
-/* The nodes that were told, or some of them. */
+/* The nodes that were told, or some of them. A booking is corrected once for all of these: it
+ * may be as large as the machine. */
 static void mend_some (struct planner *p, size_t *work)
 {
+    size_t end = p->nchanged;
+    uint64_t round;
+
     levels_hold (p);
     while (p->nchanged > 0 && *work > 0 && !p->stale) {
         struct level_node *node = &p->nodes[p->changed[--p->nchanged]];
@@ -473,6 +474,10 @@ static void mend_some (struct planner *p, size_t *work)
             levels_spoil (p);
         *work -= MIN (*work, MEND);
     }
+    round = ++p->stamp;
+    p->sums_changed = true; /* of what is suspended, too */
+    for (size_t i = p->nchanged; i < end && !p->stale; i++)
+        rebook (p, p->nodes[p->changed[i]].v, round);
     levels_settle (p);
 }
 

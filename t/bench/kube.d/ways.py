@@ -218,7 +218,7 @@ class Fluxq(Plain):
 
     def broker_event(self, name, line):
         gang = self.by_id.get(line["id"])
-        self.seen[gang, name] = time.monotonic()
+        self.seen[line["id"], name] = time.monotonic()  # maybe before submit() has told whose it is
         if name in ("finish", "clean") and gang and gang.ended is None:
             self.run.workers.put(self.ask_result, gang, line["id"])
 
@@ -248,19 +248,20 @@ class Fluxq(Plain):
 
     def stages(self):
         """Medians of what the broker adds: seconds."""
-        done = [g for g in self.by_id.values() if g.result == "completed"]
-        seen = self.seen
         if self.run.options.struck:
             return {}  # what fluxqd told while it was away is missing
+        done = [(g, {name: self.seen.get((job, name)) for name in ("alloc", "finish", "clean")})
+                for job, g in self.by_id.items() if g.result == "completed"]
 
         def between(first, then):
-            return median([then(g) - first(g) for g in done])
+            """Of all of whom both are known: of the last ones "clean" may not be seen."""
+            both = [(first(g, seen), then(g, seen)) for g, seen in done]
+            return median([b - a for a, b in both if a and b])
 
         return {
-            "allocated -> first pod made": between(lambda g: seen[g, "alloc"], lambda g: g.made),
-            "work over -> job finished": between(lambda g: g.finishing, lambda g: seen[g, "finish"]),
-            "job finished -> nodes free": median([seen[g, "clean"] - seen[g, "finish"] for g in done
-                                                  if (g, "clean") in seen]),  # the last ones may not be seen
+            "allocated -> first pod made": between(lambda g, seen: seen["alloc"], lambda g, seen: g.made),
+            "work over -> job finished": between(lambda g, seen: g.finishing, lambda g, seen: seen["finish"]),
+            "job finished -> nodes free": between(lambda g, seen: seen["finish"], lambda g, seen: seen["clean"]),
         }
 
     def outputs(self):

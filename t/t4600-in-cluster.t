@@ -1,6 +1,7 @@
 #!/bin/sh
 # t4600-in-cluster.t: the broker as etc/kubernetes has it, in a pod, from the image of
-# contrib/image, with munged beside it; users submit from a login node. Needs root and munge.
+# contrib/image, with munged beside it; users submit from a login node. Then the same by the chart
+# in etc/kubernetes/helm. Needs root and munge.
 
 test_description='a broker in the cluster serves users outside, and outlives its pod and its node'
 . "$(dirname "$0")/lib.sh"
@@ -111,9 +112,10 @@ end_login()
 trap end_login EXIT
 
 # There is no kube-proxy in this cluster: the Service's address is that of the pod behind it.
+service=fluxq
 find_broker()
 {
-    address=$(k get endpointslices -l kubernetes.io/service-name=fluxq -o json |
+    address=$(k get endpointslices -l kubernetes.io/service-name=$service -o json |
         jq -r '.items[].endpoints[]? | select(.conditions.ready) | .addresses[0]') && [ -n "$address" ]
 }
 
@@ -200,6 +202,87 @@ nothing_there()
 test_expect_success 'all of it goes with kubectl delete -k' '
     wait_until 60 no_jobs_of_ours && { k delete -k overlay --wait=false || :; } &&
     wait_until 120 nothing_there && wait_until 30 nothing_of_ours
+'
+
+# ---- the same by the chart: a release with another name, its jobs in a namespace of their own ----
+
+write_values()
+{
+    cat >values.yaml <<END
+image: {tag: test, pullPolicy: Never, pullSecrets: [registry]}
+config:
+  cluster-id: $CLUSTER_ID
+  kube: {namespace: t4600-jobs, image: "busybox:1"}
+jobNamespace: {create: true}
+jobNamespaces: [default]
+rbac: {namespaces: true, nodeGroups: true}
+serviceAccount: {name: broker, annotations: {example.org/purpose: test}}
+munge: {secret: key-of-the-site}
+users: {configMap: accounts}
+state: {storageClass: "", size: 1Gi, accessMode: ReadWriteOncePod}
+service: {type: NodePort, nodePort: 30718}
+networkPolicy: {apiServers: [10.244.0.0/16, 127.0.0.1/32], loginNodes: [10.0.0.0/8]}
+labels: {team: hpc}
+podLabels: {tier: batch}
+podAnnotations: {example.org/scrape: "no"}
+resources: {requests: {cpu: 100m, memory: 64Mi}}
+nodeSelector: {kubernetes.io/os: linux}
+tolerations: [{key: login, operator: Exists}]
+priorityClassName: system-cluster-critical
+extraVolumes: [{name: scratch, emptyDir: {}}]
+extraVolumeMounts: [{name: scratch, mountPath: /scratch}]
+sidecars: [{name: beside, image: "busybox:1", command: [sh, -c, "trap exit TERM; sleep 97461 & wait"], volumeMounts: [{name: scratch, mountPath: /scratch}]}]
+END
+}
+chart()
+{
+    "$KUBE/helm-template" --release hpc --namespace fluxq --values values.yaml "$@" "$base/helm/fluxq"
+}
+cluster() { timeout 60 "$KUBE/enter" kubectl "$@"; }
+install_chart()
+{
+    chart "$@" >objects.yaml && cluster apply -f objects.yaml >applied && cat applied &&
+        k rollout status deployment/hpc-fluxq --timeout=55s
+}
+jobs_are_gone() { our_objects -A >objects && ! grep -qv fluxq-agent- objects; }
+# What is to be there first: namespace, key, users, and a volume, as there is no storage class here.
+prepare_chart()
+{
+    sed "s/name: fluxq-state/name: t4600-chart/; s/ReadWriteOnce/&Pod/; s,/volume\",/volume-chart\"," overlay/volume.yaml >volume.yaml &&
+        mkdir "$FLUXQ_RUN/volume-chart" && k create namespace fluxq &&
+        k create secret generic key-of-the-site --from-file=munge.key="$FLUXQ_RUN/munge.key" &&
+        k create configmap accounts --from-file=overlay/passwd --from-file=overlay/group && k apply -f volume.yaml
+}
+
+test_expect_success MUNGE 'by the chart, with other values: users submit, and their jobs are in the namespace of the jobs' '
+    prepare_chart && write_values && wait_until 120 install_chart && service=hpc-fluxq && wait_until 60 find_broker &&
+    id=$(as daemon submit -N 2 -n 2 -o /dev/null -- sh -c "$counting") && wait_until 90 is_state "$id" RUNNING &&
+    cluster get pods -n t4600-jobs -l fluxq.io/job-id=$id -o name >pods && [ "$(wc -l <pods)" = 2 ] &&
+    wait_until 60 goes_on "$id" 5
+'
+
+test_expect_success MUNGE 'an upgrade that changes nothing leaves the broker alone; other settings are a new one, and the job goes on' '
+    uid=$(broker_pod ".items[0].metadata.uid") && wait_until 120 install_chart && grep "deployment.apps/hpc-fluxq unchanged" applied && ! another_pod "$uid" &&
+    wait_until 120 install_chart --set config.log-level=debug && another_pod "$uid" && wait_until 60 find_broker &&
+    lines=$(wc -l <now) && wait_until 60 goes_on "$id" $((lines + 5)) && started_once "$id" &&
+    as daemon cancel "$id" && wait_until 60 is_state "$id" CANCELLED && wait_until 60 jobs_are_gone
+'
+
+# As Helm does: all that was made, but what says that it is to be kept.
+uninstall_chart()
+{
+    cluster create --dry-run=client -o json -f objects.yaml |
+        jq "select(.metadata.annotations.\"helm.sh/resource-policy\" != \"keep\")" | cluster delete -f -
+}
+of_release()
+{
+    cluster get all,configmaps,serviceaccounts,pvc,pdb,networkpolicies,roles,rolebindings -A -l app.kubernetes.io/instance=hpc -o name &&
+        cluster get namespaces,clusterroles,clusterrolebindings -l app.kubernetes.io/instance=hpc -o name
+}
+only_kept_is_there() { of_release >left && printf "%s\n" persistentvolumeclaim/hpc-fluxq-state namespace/t4600-jobs | cmp - left; }
+test_expect_success MUNGE 'when the release goes its claim stays, and the namespace that it made' '
+    of_release >there && [ "$(wc -l <there)" -ge 15 ] && uninstall_chart &&
+    wait_until 60 only_kept_is_there && cluster delete namespace fluxq t4600-jobs --timeout=55s && wait_until 30 nothing_of_ours
 '
 
 test_done

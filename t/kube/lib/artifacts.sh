@@ -16,6 +16,7 @@ kubectl                 kubernetes k8s.io/kubernetes/cmd/kubectl
 etcd                    etcd       go.etcd.io/etcd/server/v3
 coredns                 coredns    .
 kwok                    kwok       sigs.k8s.io/kwok/cmd/kwok
+helm-template           helm       .
 kube-apiserver          kubernetes-1.37 k8s.io/kubernetes/cmd/kube-apiserver
 kube-controller-manager kubernetes-1.37 k8s.io/kubernetes/cmd/kube-controller-manager
 kube-scheduler          kubernetes-1.37 k8s.io/kubernetes/cmd/kube-scheduler
@@ -30,6 +31,7 @@ kubernetes      k8s.io/kubernetes
 etcd            go.etcd.io/etcd/server/v3
 coredns         github.com/coredns/coredns
 kwok            sigs.k8s.io/kwok
+helm            helm.sh/helm/v3
 kubernetes-1.37 k8s.io/kubernetes
 kueue           sigs.k8s.io/kueue"
 

@@ -1,0 +1,282 @@
+#!/bin/sh
+# t4630-helm.t: the chart in etc/kubernetes/helm, rendered by Helm's own packages and compared with
+# the kustomize base beside it. Needs no cluster; t4600 installs it on one.
+
+test_description='the Helm chart makes what the kustomize base makes; each value counts, others are refused'
+. "$(dirname "$0")/lib.sh"
+KUBE=$FLUXQ_SOURCE_DIR/t/kube
+base=$FLUXQ_SOURCE_DIR/etc/kubernetes
+chart=$base/helm/fluxq
+
+test_expect_success 'the renderer and kubectl are there' '
+    "$KUBE/build" --quiet && kubectl=$("$KUBE/build" --list | awk "\$1 == \"kubectl\" { print \$3 \"/kubectl\" }") &&
+    [ -x "$kubectl" ]
+'
+
+# render [OPTIONS]: the release fluxq in the namespace fluxq, unless they say otherwise
+render() { "$KUBE/helm-template" --namespace fluxq "$@" "$chart"; }
+
+# json FILE: YAML documents as a JSON array. kubectl leaves an empty mapping where it removes nothing.
+json()
+{
+    "$kubectl" annotate --local -o json -f "$1" no-such- |
+        jq -s 'map(if .metadata.annotations == {} then del(.metadata.annotations) else . end)'
+}
+
+# The settings in an array of objects, as JSON; the text itself is in fluxq.yaml.
+settings()
+{
+    jq -r '.[] | select(.kind == "ConfigMap" and .data["fluxq.yaml"]).data["fluxq.yaml"]' "$1" >fluxq.yaml &&
+        { printf 'apiVersion: v1\nkind: Settings\nmetadata: {name: of-the-broker}\nspec:\n' && sed 's/^/  /' fluxq.yaml; } >document &&
+        json document | jq -S '.[0].spec'
+}
+
+test_expect_success 'nothing is wrong with the chart, no field is unknown, and the versions are those of fluxq' '
+    "$KUBE/helm-template" --lint "$chart" && cp -R "$chart" typo && sed -i "s/terminationGracePeriodSeconds/terminationGrace/" typo/templates/broker.yaml &&
+    ! "$KUBE/helm-template" --lint typo >faults 2>&1 && grep "broker.yaml: .*spec.template.spec.terminationGrace" faults &&
+    version=$(sed -n "s/^#define PACKAGE_VERSION \"\(.*\)\"/\1/p" "$FLUXQ_BUILD_DIR/config.h") &&
+    grep -x "version: $version" "$chart/Chart.yaml" && grep -x "appVersion: $version" "$chart/Chart.yaml"
+'
+
+# ---- one truth ----
+
+# What the chart has besides, all of it: labels that say whose an object is, also in selectors, so that there
+# can be several releases; annotations; the namespace in the names of the cluster's own objects; the type
+# of the Service, which is the default. The base has the namespace itself, which Helm's user brings, and
+# kustomize names the ConfigMap anew when it changes.
+readonly without_besides='
+    def own: ["app.kubernetes.io/instance", "app.kubernetes.io/version", "helm.sh/chart", "fluxq.io/cluster",
+              "checksum/config", "helm.sh/resource-policy"];
+    ((map(select(.kind == "ConfigMap"))[0]).metadata.name) as $settings |
+    map(select(.kind != "Namespace") |
+        del(.metadata.labels["app.kubernetes.io/managed-by", "app.kubernetes.io/name"], .data) |
+        walk(if type == "object" then with_entries(select(.key as $k | own | index($k) | not)) else . end) |
+        walk(if . == $settings then "fluxq" elif type == "string" then sub("^fluxq\\.fluxq-"; "fluxq-") else . end) |
+        if .kind == "Service" and .spec.type == "ClusterIP" then del(.spec.type) else . end |
+        walk(if type == "object" then with_entries(select(.value != {} or (.key | IN("labels", "annotations") | not))) else . end)) |
+    sort_by(.kind, .metadata.namespace, .metadata.name)'
+
+# What the base makes, with the rights that are asked for besides, for the same service account.
+base_objects()
+{
+    "$kubectl" kustomize "$1" >base.yaml && json base.yaml >base.json &&
+        for rights in namespaces rbac-node-groups; do
+            json "$1/$rights.yaml" || return 1
+        done | jq -s 'add | map(if .subjects then
+            .subjects = [{kind: "ServiceAccount", name: "fluxq", namespace: "fluxq"}] else . end)' >rights.json &&
+        jq -s add base.json rights.json
+}
+# comparable FILE: objects and settings, ready to be compared
+comparable() { jq -S "$without_besides" "$1" && settings "$1"; }
+compare_with() { base_objects "$1" >base-and-rights.json && comparable base-and-rights.json >wanted && test_cmp wanted made; }
+
+test_expect_success 'the chart makes the objects of the base, right by right, and the settings are the same' '
+    render --set rbac.namespaces=true,rbac.nodeGroups=true >chart.yaml && json chart.yaml >made.json && comparable made.json >made &&
+    compare_with "$base" && [ "$(jq -s ".[0] | length" made)" -ge 16 ] && [ "$(jq -s ".[1] | length" made)" -ge 7 ]
+'
+
+test_expect_success 'a namespace for jobs that the chart makes has the labels of that of the base' '
+    render --set jobNamespace.create=true,config.kube.namespace=jobs >chart.yaml && json chart.yaml >made.json &&
+    jq -c "map(select(.kind == \"Namespace\"))[0] | [.metadata.name, .metadata.annotations[\"helm.sh/resource-policy\"],
+        (.metadata.labels | with_entries(select(.key | startswith(\"pod-security\"))))]" made.json >labels &&
+    jq -c "map(select(.kind == \"Namespace\"))[0] | [\"jobs\", \"keep\", .metadata.labels]" base.json >expected &&
+    test_cmp expected labels
+'
+
+test_expect_success 'a verb, a field, a setting or an object that only the base has is seen' '
+    compare_with "$base" && n=0 && for change in "rbac.yaml s/verbs: .get, create]/verbs: [get]/" "namespaces.yaml s/create]} # limits/get]}/" \
+        "rbac-node-groups.yaml s/verbs: .patch]/verbs: [update]/" "broker.yaml s/periodSeconds: 5,/periodSeconds: 6,/" \
+        "networkpolicy.yaml s/port: 7717/port: 7716/" "fluxq.yaml s/lease: true/lease: false/" "disruption.yaml s/1000000/1000/" \
+        "kustomization.yaml s/^- disruption.yaml//"; do
+        rm -rf changed && cp -R "$base" changed && sed -i "${change#* }" "changed/${change%% *}" &&
+        ! cmp -s "changed/${change%% *}" "$base/${change%% *}" && "$kubectl" kustomize changed >/dev/null &&
+        ! compare_with changed >difference 2>&1 && grep "^[-+]" difference && n=$((n + 1)) || return 1
+    done && [ $n = 8 ]
+'
+
+# ---- the settings ----
+
+cat >settings.yaml <<\END
+config:
+  cluster-id: hpc
+  array-max: 1000000
+  operators: [ops, "007"]
+  priority: {fair-share: 3000, half-life: 7d}
+  kube:
+    image: busybox:1
+    topology: [{level: rack, label: example.org/rack}]
+  queues:
+    batch: null
+    main: {max-time: 1d, pods: {tolerations: [{key: a, operator: Exists, effect: NoSchedule}]}}
+    debug: {default: true, max-nodes: 2}
+END
+
+test_expect_success 'settings are merged over the defaults, null takes one away, and the broker accepts the result' '
+    render --values settings.yaml >chart.yaml && json chart.yaml >made.json && settings made.json >made &&
+    cat fluxq.yaml && fluxqd --check --config fluxq.yaml &&
+    jq -e ".[\"cluster-id\"] == \"hpc\" and .[\"array-max\"] == 1000000 and .operators == [\"ops\", \"007\"] and
+        .kube == {lease: true, namespace: \"fluxq\", image: \"busybox:1\", topology: [{level: \"rack\", label: \"example.org/rack\"}]} and
+        (.queues | keys) == [\"debug\", \"main\"] and .executor == \"kube\"" made &&
+    render >chart.yaml && json chart.yaml >made.json && settings made.json >made && fluxqd --check --config fluxq.yaml
+'
+
+checksum() { render "$@" | sed -n 's,^ *checksum/config: ,,p'; }
+test_expect_success 'the pod is another when the settings are, and only then' '
+    first=$(checksum) && [ ${#first} = 64 ] && [ "$(checksum --set labels.team=hpc,service.type=NodePort)" = "$first" ] &&
+    [ "$(checksum --set config.log-level=debug)" != "$first" ] && [ "$(checksum --set config.kube.lease=false)" != "$first" ]
+'
+
+# ---- several releases ----
+
+names() { jq -r '.[] | "\(.kind) \(.metadata.namespace // "-") \(.metadata.name)"' "$1" | sort; }
+test_expect_success 'releases share no object and no cluster-id, neither in one namespace nor with one for the jobs of all' '
+    : >all && : >ids && n=0 && for release in "fluxq fluxq" "hpc fluxq" "fluxq hpc" "fluxq test" "fluxq-a b" "fluxq a-b" "fluxq-a-b c"; do
+        "$KUBE/helm-template" --release ${release% *} --namespace ${release#* } --set config.kube.namespace=jobs \
+            --set rbac.namespaces=true,rbac.nodeGroups=true "$chart" >chart.yaml &&
+        json chart.yaml >made.json && names made.json >>all && settings made.json | jq -r ".[\"cluster-id\"]" >>ids &&
+        fluxqd --check --config fluxq.yaml && n=$((n + 1)) || return 1
+    done && [ $n = 7 ] && sort all | uniq -d >twice && ! [ -s twice ] && sort ids | uniq -d >twice && ! [ -s twice ] && cat ids &&
+    [ "$(wc -l <all)" -eq $((n * 16)) ]
+'
+
+test_expect_success 'of two releases in one namespace each finds its own broker and its own jobs' '
+    for release in one two; do
+        render --release $release >chart.yaml && json chart.yaml >$release.json || return 1
+    done &&
+    for what in ".kind == \"Service\").spec.selector" ".kind == \"Deployment\").spec.selector" \
+        ".kind == \"NetworkPolicy\").spec.podSelector" ".kind == \"PodDisruptionBudget\").spec.selector"; do
+        jq -c ".[] | select($what" one.json >selects && [ -s selects ] && jq -c ".[] | select($what" two.json >>selects &&
+        [ -z "$(sort selects | uniq -d)" ] || return 1
+    done
+'
+
+# ---- each value ----
+
+cat >all.yaml <<\END
+fullnameOverride: batch
+labels: {team: hpc}
+annotations: {example.org/owner: ops}
+image: {repository: registry.example.org/hpc/fluxq, tag: "2", pullPolicy: Always, pullSecrets: [registry]}
+config: {listen: "10.0.0.1:7718", kube: {namespace: jobs}}
+jobNamespace: {create: true, podSecurity: baseline}
+jobNamespaces: [more, jobs]
+rbac: {namespaces: true, nodeGroups: true}
+serviceAccount: {name: robot, annotations: {example.org/role: r}}
+munge: {secret: key, resources: {limits: {memory: 1Gi}}}
+users: {configMap: accounts}
+state: {size: 20Gi, storageClass: fast, accessMode: ReadWriteOncePod, keep: false}
+service: {type: NodePort, nodePort: 30718, annotations: {example.org/lb: inner}}
+networkPolicy: {apiServers: [10.1.0.0/16], loginNodes: [10.2.0.0/16, "fd00::/8"]}
+podLabels: {tier: batch}
+podAnnotations: {example.org/scrape: "true"}
+resources: {limits: {cpu: "7"}}
+nodeSelector: {disk: ssd}
+tolerations: [{key: infra, operator: Exists}]
+affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: []}}}
+priorityClassName: important
+extraVolumes: [{name: pipes, emptyDir: {}}]
+extraVolumeMounts: [{name: pipes, mountPath: /var/lib/sss/pipes}]
+sidecars: [{name: sssd, image: sssd}]
+END
+
+# Lines of jq: of an object of that kind (o), the pod (pod), its container (c).
+cat >expected.jq <<\END
+o("Deployment") | .metadata.name == "batch" and .metadata.labels.team == "hpc" and .metadata.annotations["example.org/owner"] == "ops"
+all(.[]; .metadata.labels.team == "hpc" and .metadata.annotations["example.org/owner"] == "ops")
+[pod.containers[0], pod.initContainers[0]] | all(.image == "registry.example.org/hpc/fluxq:2" and .imagePullPolicy == "Always")
+pod.imagePullSecrets == [{name: "registry"}]
+o("ConfigMap").data["fluxq.yaml"] | contains("listen: 10.0.0.1:7718\n") and contains("  namespace: jobs\n")
+o("Namespace") | .metadata.name == "jobs" and .metadata.labels["pod-security.kubernetes.io/enforce"] == "baseline"
+[.[] | select(.kind == "RoleBinding" and .roleRef.name == "fluxq.batch-runner") | "\(.metadata.namespace)/\(.metadata.name)"] == ["jobs/fluxq.batch-runner", "more/fluxq.batch-runner"]
+[.[] | select(.kind == "RoleBinding" and .roleRef.name == "fluxq.batch-provisioner") | .metadata.namespace] == ["jobs"]
+[.[] | select(.kind == "ClusterRoleBinding").roleRef.name] == ["fluxq.batch-namespaces", "fluxq.batch-observer"]
+[.[] | select(.kind == "ClusterRole") | .rules[] | select(.resourceNames).resourceNames] == [["fluxq.batch-runner"]]
+[.[] | select(.kind | endswith("Binding")) | .subjects] | unique == [[{kind: "ServiceAccount", name: "robot", namespace: "fluxq"}]]
+o("ServiceAccount") | .metadata.name == "robot" and .metadata.annotations["example.org/role"] == "r" and .metadata.annotations["example.org/owner"] == "ops"
+pod.serviceAccountName == "robot"
+[pod.volumes[] | select(.secret).secret.secretName] == ["key"]
+pod.initContainers[0].resources == {limits: {memory: "1Gi"}, requests: {cpu: "10m", memory: "32Mi"}}
+[pod.volumes[] | select(.name == "users").configMap.name] == ["accounts"]
+[c.volumeMounts[] | select(.name == "users").mountPath] == ["/etc/passwd", "/etc/group"]
+o("PersistentVolumeClaim") | .spec == {accessModes: ["ReadWriteOncePod"], resources: {requests: {storage: "20Gi"}}, storageClassName: "fast"}
+o("PersistentVolumeClaim").metadata.annotations["helm.sh/resource-policy"] == null
+o("Service") | .spec.type == "NodePort" and .spec.ports[0].nodePort == 30718 and .metadata.annotations["example.org/lb"] == "inner"
+[.[] | select(.kind == "NetworkPolicy") | "\(.metadata.namespace)/\(.metadata.name)"] | sort == ["fluxq/batch-broker", "jobs/fluxq.batch-jobs", "more/fluxq.batch-jobs"]
+[.[] | select(.kind == "NetworkPolicy" and .metadata.namespace != "fluxq").spec.ingress[1].from] | unique == [[{ipBlock: {cidr: "10.1.0.0/16"}}]]
+[.[] | select(.kind == "NetworkPolicy" and .metadata.namespace == "fluxq").spec.ingress[].from[].ipBlock.cidr] == ["10.2.0.0/16", "fd00::/8"]
+[.[] | select(.kind == "PodDisruptionBudget").metadata.namespace] | sort == ["jobs", "more"]
+o("Deployment").spec.template.metadata | .labels.tier == "batch" and .labels.team == "hpc" and .annotations["example.org/scrape"] == "true"
+c.resources == {limits: {cpu: "7", memory: "2Gi"}, requests: {cpu: "250m", memory: "128Mi"}}
+pod.nodeSelector == {disk: "ssd"} and pod.tolerations == [{key: "infra", operator: "Exists"}]
+pod.affinity == {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: []}}} and pod.priorityClassName == "important"
+[pod.volumes[] | select(.name == "pipes").emptyDir] == [{}] and [c.volumeMounts[] | select(.name == "pipes").mountPath] == ["/var/lib/sss/pipes"]
+pod.initContainers[1] == {name: "sssd", image: "sssd", restartPolicy: "Always"} and (pod.initContainers | length) == 2
+END
+
+# has FILE EXPRESSION: true for an array of objects
+has()
+{
+    jq -e "def o(\$kind): map(select(.kind == \$kind))[0]; def pod: o(\"Deployment\").spec.template.spec; def c: pod.containers[0]; $2" \
+        "$1" >/dev/null || { echo "not so: $2" && return 1; }
+}
+test_expect_success 'each value is in the objects' '
+    render --lint --values all.yaml && render --values all.yaml >chart.yaml && json chart.yaml >made.json && names made.json &&
+    while read -r expression; do
+        has made.json "$expression" || return 1
+    done <expected.jq && [ "$(wc -l <expected.jq)" -ge 30 ]
+'
+
+# makes SET EXPRESSION
+makes() { render --set "$1" >chart.yaml && json chart.yaml >made.json && has made.json "$2"; }
+kinds() { echo "([.[].kind] | index(\"$1\")) == null"; }
+test_expect_success 'what is switched off is not there' '
+    makes rbac.create=false,rbac.namespaces=true,rbac.nodeGroups=true "all(.[]; .kind | test(\"Role\") | not)" &&
+    makes serviceAccount.create=false,serviceAccount.name=mine "$(kinds ServiceAccount) and pod.serviceAccountName == \"mine\"" &&
+    makes networkPolicy.enabled=false "$(kinds NetworkPolicy)" &&
+    makes podDisruptionBudget.enabled=false "$(kinds PodDisruptionBudget)" &&
+    makes state.existingClaim=disk "$(kinds PersistentVolumeClaim) and [pod.volumes[].persistentVolumeClaim.claimName | values] == [\"disk\"]" &&
+    makes state.storageClass= "o(\"PersistentVolumeClaim\").spec.storageClassName == \"\"" &&
+    makes global.anything=1 "length == 12"
+'
+
+test_expect_success 'the notes name the objects, and what stays' '
+    render --release hpc --notes >notes && grep "deploy/hpc-fluxq " notes && grep "claim hpc-fluxq-state with the journal" notes &&
+    render --notes --set rbac.namespaces=true,state.keep=false >notes && grep "namespace-role: fluxq.fluxq-runner" notes &&
+    ! grep "the claim" notes
+'
+
+# ---- what is refused ----
+
+# refused SET REASON
+refused()
+{
+    ! render --set "$1" >made 2>refusal && grep -e "$2" refusal && ! [ -s made ] || { echo "not refused so: $1" && cat refusal && return 1; }
+}
+test_expect_success 'values that the chart does not know are refused, wherever they stand' '
+    n=0 && for place in "" image. jobNamespace. rbac. serviceAccount. munge. users. state. service. networkPolicy. podDisruptionBudget.; do
+        refused "${place}nothing=1" "additional properties .nothing. not allowed" && n=$((n + 1)) || return 1
+    done && [ $n = "$(jq "[.. | objects | select(.additionalProperties == false)] | length" "$chart/values.schema.json")" ]
+'
+
+test_expect_success 'the schema wants all that it knows but what may be null, so it has no value that values.yaml has not' '
+    jq -c "[.. | objects | select(.additionalProperties == false) | (.properties | keys) - .required] | add" "$chart/values.schema.json" >optional &&
+    echo "[\"global\",\"storageClass\",\"nodePort\"]" | jq -c sort >expected && jq -c sort optional | test_cmp expected -
+'
+
+test_expect_success 'what cannot be is refused with the name of the value' '
+    refused config.executor=local "config.executor: the chart sets it" && refused config.state-dir=/x "config.state-dir: the chart sets it" &&
+    refused config.listen=0.0.0.0:80 "config.listen: .*the pod.s port is 7718" && refused config.cluster-id=A_b "/config/cluster-id" &&
+    refused config=null config && refused config.kube.namespace=A_b "/config/kube/namespace" &&
+    refused service.nodePort=30718 "service.nodePort: .*service.type" && refused service.type=ExternalName "/service/type" &&
+    refused jobNamespace.create=true "jobNamespace.create: .*config.kube.namespace" &&
+    refused serviceAccount.create=false "serviceAccount.name: " && refused fullnameOverride=A "A: not a name .*fullnameOverride" &&
+    refused "labels.app\\.kubernetes\\.io/name=x" "app.kubernetes.io/name" && refused "podLabels.fluxq\\.io/job-id=1" "fluxq.io/job-id" &&
+    refused image.pullPolicy=Sometimes "/image/pullPolicy" && refused "networkPolicy.apiServers={all}" "/networkPolicy/apiServers" &&
+    refused state.size=big "/state/size"
+'
+
+test_expect_success 'a cluster without sidecars is refused' '
+    ! render --kube-version v1.28.9 2>refusal && grep "wants Kubernetes >=1.29" refusal && render --kube-version v1.29.0 >made && [ -s made ]
+'
+
+test_done

@@ -50,8 +50,9 @@ void node_group_add (struct node_group *g, const json_t *node)
 {
     add_gres (g, node);
     g->n++;
-    g->cores[0] +=
-        answer_number (node, "cores_used") + answer_number (node, "cores_foreign");
+    /* what is free is whole ones: half a core here and half a one there are none */
+    g->cores[0] += answer_number (node, "cpu_milli_used") / 1000
+                   + answer_number (node, "cores_foreign");
     g->cores[1] += answer_number (node, "cores_free");
     g->cores[2] += answer_number (node, "cores");
     g->memory[0] +=

@@ -41,6 +41,7 @@ struct match_request *match_request_create (const struct jobspec *js, struct err
  * place of cores, and who has cores takes these from there, too. */
 struct match_request *match_request_create_divided (const struct jobspec *js,
                                                     struct error *err);
+bool match_asks_for_parts (const struct jobspec *js);
 /* The job's nodes are to be in few places of p->level (named), or evenly in all of them
  * (p->kind), if that can be; most > 0: in no more than so many, or it does not fit. Before the
  * request is shared or used. -ENOTSUP: it asks for places itself. */

@@ -295,6 +295,11 @@ struct match_request *match_request_create_divided (const struct jobspec *js,
     return create (js, true, err);
 }
 
+bool match_asks_for_parts (const struct jobspec *js)
+{
+    return cpus_asks_for_parts (js->resources, js->nresources);
+}
+
 /* Its nodes, or slots, stand at the top. */
 static bool asks_for_places (const struct shape *s)
 {

@@ -156,6 +156,14 @@ static int cores_per_task (const struct env_context *ctx, struct strbuf *sb)
                                      : ctx->launch->cores_per_task);
 }
 
+/* Of the job's tasks, where they have parts of CPUs: then the above is rounded up. */
+static int cpu_milli_per_task (const struct env_context *ctx, struct strbuf *sb)
+{
+    uint32_t milli = ctx->launch->cpu_milli_per_task;
+
+    return milli > 0 ? add_number (sb, milli) : 0;
+}
+
 static int end_time (const struct env_context *ctx, struct strbuf *sb)
 {
     return ctx->end_time ? add_number (sb, ctx->end_time) : 0;
@@ -434,6 +442,7 @@ static const struct {
     { "FLUXQ_GPUS", gpus },
     { "FLUXQ_JOB_GRES", job_gres },
     { "FLUXQ_CPUS_PER_TASK", cores_per_task },
+    { "FLUXQ_CPU_MILLI_PER_TASK", cpu_milli_per_task },
     { "FLUXQ_SUBMIT_DIR", submit_dir },
     { "FLUXQ_STEP_ID", step_id },
     { "FLUXQ_STEP_NODELIST", step_nodelist },

@@ -70,7 +70,7 @@ void node_group_cells (struct grid *grid, const struct node_group *g)
     struct strbuf sb;
 
     strbuf_init (&sb, 256);
-    grid_add (grid, "%.0f/%.0f/%.0f", g->cores[0], g->cores[1], g->cores[2]);
+    grid_add (grid, "%.10g/%.0f/%.0f", g->cores[0], g->cores[1], g->cores[2]);
     add_memory (&sb, g->memory[0]);
     strbuf_adds (&sb, " / ");
     add_memory (&sb, g->memory[1]);

@@ -347,13 +347,21 @@ static int cuda_devices (const struct env_context *ctx, struct strbuf *sb)
     return sb->err ? sb->err : 1;
 }
 
+/* Of so many, where they have none of their own; parts of CPUs rounded up in all. */
+static uint32_t cores_of_tasks (const struct launch *l, uint32_t ntasks)
+{
+    uint64_t milli = (uint64_t)ntasks * l->cpu_milli_per_task;
+
+    return milli > 0 ? (uint32_t)((milli + 999) / 1000) : ntasks * l->cores_per_task;
+}
+
 static uint32_t cores_on (const struct env_context *ctx, size_t rank)
 {
     const struct launch_node *node = &ctx->launch->nodes[rank];
     struct idset *ids =
         node->cores && *node->cores ? idset_decode (node->cores, NULL) : NULL;
     if (!ids)
-        return MAX (node->ntasks, 1) * ctx->launch->cores_per_task;
+        return cores_of_tasks (ctx->launch, MAX (node->ntasks, 1));
     uint32_t n = idset_count (ids);
     idset_destroy (ids);
     return n;

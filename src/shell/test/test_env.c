@@ -69,7 +69,7 @@ static void scripts_find_the_names_that_they_read (void **state)
     expect (envp, "FLUXQ_CPU_MILLI_PER_TASK", "1500");
     expect (envp, "FLUXQ_NODES_REQUESTED", "2-4");
     expect (envp, "SLURM_TASKS_PER_NODE", "4(x2),3");
-    expect (envp, "SLURM_JOB_CPUS_PER_NODE", "4(x2),6");
+    expect (envp, "SLURM_JOB_CPUS_PER_NODE", "4(x2),5");
     expect (envp, "SLURM_NTASKS", "11");
     expect (envp, "SLURM_PROCID", "5");
     expect (envp, "SLURM_LOCALID", "1");

@@ -103,7 +103,7 @@ static int node_info (const struct broker *b, int i, struct machine_node_info *r
     *ret = in;
     if (r->maintenance) {
         ret->cores_free = ret->gpus_free = 0;
-        ret->memory_free = 0;
+        ret->memory_free = ret->cpu_milli_free = 0;
     }
     return rc;
 }
@@ -133,6 +133,8 @@ static json_t *describe_gres (const struct broker *b, int i,
     for (size_t k = 0; k < n->gres->n; k++) {
         const char *name = n->gres->v[k].name;
         struct machine_gres_info g = { 0 };
+        if (!strcmp (name, GRES_CPU_MILLI)) /* see describe_node() */
+            continue;
         machine_node_gres (m, index, name, &g);
         json_object_set_new (o, name,
                              json_pack ("{s:I s:I s:I s:I}", "count", (json_int_t)g.count,
@@ -146,16 +148,19 @@ static json_t *describe_gres (const struct broker *b, int i,
 static json_t *describe_node (const struct machine_node_info *n)
 {
     return json_pack (
-        "{s:s s:s s:s? s:o? s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:i s:b}",
+        "{s:s s:s s:s? s:o? s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I "
+        "s:i s:b}",
         "name", n->name, "state", machine_node_state_name (n->state), "reason", n->reason,
         "places", describe_places (n->places), "cores", (json_int_t)n->cores,
         "cores_used", (json_int_t)n->cores_used, "cores_foreign",
-        (json_int_t)n->cores_foreign, "cores_free", (json_int_t)n->cores_free, "gpus",
-        (json_int_t)n->gpus, "gpus_used", (json_int_t)n->gpus_used, "gpus_foreign",
-        (json_int_t)n->gpus_foreign, "gpus_free", (json_int_t)n->gpus_free, "memory_mib",
-        (json_int_t)n->memory_mib, "memory_used", (json_int_t)n->memory_used,
-        "memory_foreign", (json_int_t)n->memory_foreign, "memory_free",
-        (json_int_t)n->memory_free, "njobs", (int)n->njobs, "exclusive",
+        (json_int_t)n->cores_foreign, "cores_free", (json_int_t)n->cores_free,
+        "cpu_milli_used", (json_int_t)n->cpu_milli_used, "cpu_milli_foreign",
+        (json_int_t)n->cpu_milli_foreign, "cpu_milli_free", (json_int_t)n->cpu_milli_free,
+        "gpus", (json_int_t)n->gpus, "gpus_used", (json_int_t)n->gpus_used,
+        "gpus_foreign", (json_int_t)n->gpus_foreign, "gpus_free",
+        (json_int_t)n->gpus_free, "memory_mib", (json_int_t)n->memory_mib, "memory_used",
+        (json_int_t)n->memory_used, "memory_foreign", (json_int_t)n->memory_foreign,
+        "memory_free", (json_int_t)n->memory_free, "njobs", (int)n->njobs, "exclusive",
         (int)n->exclusive);
 }
 

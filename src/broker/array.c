@@ -114,6 +114,9 @@ static json_t *submit_context (const struct entry *array, uint32_t task)
     if (o
         && ((job->t_deadline > 0
              && json_object_set_new (o, "deadline", json_real (job->t_deadline)) < 0)
+            || (job->cpu_milli > 0
+                && json_object_set_new (o, "cpu_milli", json_integer (job->cpu_milli))
+                       < 0)
             || (job->nice != 0
                 && json_object_set_new (o, "nice", json_integer (job->nice)) < 0)
             || (job->asked_nodes

@@ -186,6 +186,8 @@ static int init_plan (struct broker *b, struct error *err)
                                       b->config->reservation_depth))
         || !(b->deps = deps_create ()) || !(b->users = users_create (b->loop)))
         return error_set (err, ENOMEM, "out of memory");
+    if (!broker_no_parts (b))
+        machine_divide_cpus (b->graph);
     return 0;
 }
 

@@ -290,6 +290,8 @@ int broker_tell_queues (struct broker *b, const struct config *c);
 /* May this configuration take the place of ours? 0 or -EINVAL. */
 int broker_check_queues (const struct broker *b, const struct config *c,
                          struct error *err);
+/* Why nobody gets parts of a CPU; NULL: who asks for them does. */
+const char *broker_no_parts (const struct broker *b);
 /* What a job of the queue (a name, or NULL) asks of the matcher; more: another constraint, or
  * NULL. As match_request_create(). */
 struct match_request *broker_request (struct broker *b, const struct jobspec *js,

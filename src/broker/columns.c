@@ -8,6 +8,7 @@
 
 #include "broker/api.h"
 #include "common/clock.h"
+#include "common/milli.h"
 
 static void add_number (struct strbuf *sb, int64_t n)
 {
@@ -106,7 +107,15 @@ COLUMN (array_task)
 NUMBER (userid, e->job->userid)
 NUMBER (nodes, e->job->nnodes)
 NUMBER (ntasks, e->job->ntasks)
-NUMBER (ncores, e->job->ncores)
+COLUMN (ncores)
+{
+    (void)b;
+    if (e->job->cpu_milli > 0)
+        strbuf_add_milli (sb, e->job->cpu_milli);
+    else
+        add_number (sb, e->job->ncores);
+}
+
 NUMBER (urgency, e->job->urgency)
 NUMBER (restarts, e->job->restarts)
 TEXT (queue, e->job->queue)

@@ -14,10 +14,13 @@ static json_t *where (const struct entry *e, const struct rset *r)
 {
     autofree char *nodelist = rset_nodelist (r);
 
-    return nodelist ? json_pack ("{s:s s:I s:I s:I}", "nodelist", nodelist, "nnodes",
+    int64_t milli = rset_cpu_milli (r);
+
+    return nodelist ? json_pack ("{s:s s:I s:I s:o}", "nodelist", nodelist, "nnodes",
                                  (json_int_t)r->nranks, "ntasks",
                                  (json_int_t)entry_ntasks (e, r), "ncores",
-                                 (json_int_t)rset_cores (r))
+                                 milli > 0 ? json_real ((double)milli / 1000)
+                                           : json_integer (rset_cores (r)))
                     : NULL;
 }
 

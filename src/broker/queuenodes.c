@@ -41,6 +41,17 @@ int broker_check_queues (const struct broker *b, const struct config *c,
         c->path, b->queues_select ? "end of the last" : "first");
 }
 
+const char *broker_no_parts (const struct broker *b)
+{
+    static const char nowhere[] =
+        "parts of a CPU are given on Kubernetes only; ask for whole ones, such as "
+        "--cpus-per-task=1";
+
+    return b->ops->no_parts ? b->ops->no_parts (
+               config_executor_section (b->config, b->config->executor))
+                            : nowhere;
+}
+
 struct match_request *broker_request (struct broker *b, const struct jobspec *js,
                                       const char *queue, const json_t *more,
                                       struct error *err)
@@ -68,7 +79,13 @@ struct match_request *broker_request (struct broker *b, const struct jobspec *js
     asked.constraints = json_array_size (all) > 1    ? both
                         : json_array_size (all) == 1 ? json_array_get (all, 0)
                                                      : NULL;
-    return match_request_create (&asked, err);
+    const char *why = broker_no_parts (b);
+    if (!why)
+        return match_request_create_divided (&asked, err);
+    if (!match_asks_for_parts (&asked))
+        return match_request_create (&asked, err);
+    error_set (err, ENOTSUP, "%s", why);
+    return NULL;
 }
 
 bool broker_node_is_of (const struct broker *b, const char *const *properties,

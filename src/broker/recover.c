@@ -220,12 +220,21 @@ static void room_for_gres (const struct broker *b, int index, const struct gres_
     }
 }
 
+/* As many cores as there must be for those of the rank and what else is booked of them. */
+static uint32_t room_for_cpus (const struct rset_rank *rank, int64_t used)
+{
+    int64_t milli = gres_get (&rank->gres, GRES_CPU_MILLI)
+                    + 1000 * (int64_t)idset_count (rank->cores);
+
+    return MAX (above (rank->cores), (uint32_t)((used + milli + 999) / 1000));
+}
+
 /* The node of a job that runs is as large as the job needs. */
 static struct size make_room (struct broker *b, const struct rset_rank *rank)
 {
     struct machine_node_info info;
     struct machine_node_spec spec = { .name = rank->node,
-                                      .cores = above (rank->cores),
+                                      .cores = room_for_cpus (rank, 0),
                                       .gpus = above (rank->gpus),
                                       .memory_mib = rank->memory_mib,
                                       .gres = &rank->gres };
@@ -241,6 +250,7 @@ static struct size make_room (struct broker *b, const struct rset_rank *rank)
         gres_copy (&was.gres, info.gres);
         struct gres_list gres = { 0 };
         room_for_gres (b, was.index, info.gres, &rank->gres, &gres);
+        spec.cores = room_for_cpus (rank, info.cpu_milli_used);
         node_resize (b, was.index, MAX (info.cores, spec.cores),
                      MAX (info.gpus, spec.gpus),
                      MAX (info.memory_mib, info.memory_used + spec.memory_mib), &gres);

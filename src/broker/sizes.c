@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "broker/broker.h"
+#include "common/milli.h"
 
 void entry_take_sizes (struct entry *e)
 {
@@ -52,6 +53,18 @@ static void add_range (struct strbuf *sb, int64_t min, int64_t max, const char *
     strbuf_addf (sb, " %s%s", one, max == 1 ? "" : "s");
 }
 
+/* "0.5 cpu", "0.5-2 cpus" */
+static void add_parts_range (struct strbuf *sb, int64_t min, int64_t max)
+{
+    strbuf_adds (sb, sb->len ? ", " : "");
+    strbuf_add_milli (sb, min);
+    if (max > min) {
+        strbuf_adds (sb, "-");
+        strbuf_add_milli (sb, max);
+    }
+    strbuf_adds (sb, max > 1000 ? " cpus" : " cpu");
+}
+
 static void add_memory (struct strbuf *sb, int64_t mib)
 {
     static const char units[] = "MGT";
@@ -92,7 +105,12 @@ void sizes_add_asked (struct strbuf *sb, const struct jobspec *js)
         strbuf_adds (sb, sb->len == before + 1 && sb->buf[before] == '1' ? " node"
                                                                          : " nodes");
     add_asked_tasks (sb, js, &z, nodes);
-    if (z.cores_per_slot > 0 && (open || z.min_cores != z.max_cores)) {
+    if (z.cpu_milli_per_slot > 0 && (open || z.min_cpu_milli != z.max_cpu_milli)) {
+        add_parts_range (sb, z.cpu_milli_per_slot, z.cpu_milli_per_slot);
+        strbuf_adds (sb, " a task");
+    } else if (z.min_cpu_milli > 0) {
+        add_parts_range (sb, z.min_cpu_milli, z.max_cpu_milli);
+    } else if (z.cores_per_slot > 0 && (open || z.min_cores != z.max_cores)) {
         add_range (sb, z.cores_per_slot, z.cores_per_slot, "core");
         strbuf_adds (sb, " a task");
     } else {
@@ -106,7 +124,10 @@ void sizes_add_granted (struct strbuf *sb, const struct job *job)
 {
     add_range (sb, job->nnodes, job->nnodes, "node");
     add_range (sb, job->ntasks, job->ntasks, "task");
-    add_range (sb, job->ncores, job->ncores, "core");
+    if (job->cpu_milli > 0)
+        add_parts_range (sb, job->cpu_milli, job->cpu_milli);
+    else
+        add_range (sb, job->ncores, job->ncores, "core");
 }
 
 /* -- in events -- */
@@ -114,6 +135,11 @@ void sizes_add_granted (struct strbuf *sb, const struct job *job)
 static int set_number (json_t *o, const char *key, int64_t n)
 {
     return json_object_set_new (o, key, json_integer ((json_int_t)n));
+}
+
+static int add_parts (json_t *context, int64_t cpu_milli)
+{
+    return cpu_milli > 0 ? set_number (context, "cpu_milli", cpu_milli) : 0;
 }
 
 int sizes_to_submit (json_t *context, const struct jobspec *js)
@@ -125,7 +151,8 @@ int sizes_to_submit (json_t *context, const struct jobspec *js)
     jobspec_get_sizes (js, &z);
     if (set_number (context, "nnodes", z.min_nodes) < 0
         || set_number (context, "ntasks", jobspec_task_total (js, z.min_slots)) < 0
-        || set_number (context, "ncores", z.min_cores) < 0)
+        || set_number (context, "ncores", z.min_cores) < 0
+        || add_parts (context, z.min_cpu_milli) < 0)
         return -1;
     if (z.min_nodes == z.max_nodes || !jobspec_add_nodes (js, &sb) || sb.err)
         return 0;
@@ -136,7 +163,8 @@ int sizes_to_alloc (json_t *context, const struct entry *e, const struct sched_s
 {
     if (set_number (context, "nnodes", (int64_t)e->r->nranks) < 0
         || set_number (context, "ntasks", entry_ntasks (e, e->r)) < 0
-        || set_number (context, "ncores", rset_cores (e->r)) < 0)
+        || set_number (context, "ncores", rset_cores (e->r)) < 0
+        || add_parts (context, rset_cpu_milli (e->r)) < 0)
         return -1;
     if (size->code == SCHED_SIZE_FIXED)
         return 0;

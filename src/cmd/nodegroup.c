@@ -50,8 +50,9 @@ void node_group_add (struct node_group *g, const json_t *node)
 {
     add_gres (g, node);
     g->n++;
-    g->cores[0] +=
-        answer_number (node, "cores_used") + answer_number (node, "cores_foreign");
+    /* what is free is whole ones: half a core here and half a one there are none */
+    g->cores[0] += answer_number (node, "cpu_milli_used") / 1000
+                   + answer_number (node, "cores_foreign");
     g->cores[1] += answer_number (node, "cores_free");
     g->cores[2] += answer_number (node, "cores");
     g->memory[0] +=
@@ -69,7 +70,7 @@ void node_group_cells (struct grid *grid, const struct node_group *g)
     struct strbuf sb;
 
     strbuf_init (&sb, 256);
-    grid_add (grid, "%.0f/%.0f/%.0f", g->cores[0], g->cores[1], g->cores[2]);
+    grid_add (grid, "%.10g/%.0f/%.0f", g->cores[0], g->cores[1], g->cores[2]);
     add_memory (&sb, g->memory[0]);
     strbuf_adds (&sb, " / ");
     add_memory (&sb, g->memory[1]);

@@ -83,19 +83,29 @@ static int show_jobs (struct cmd *c, const struct show *s)
 
 /* -- nodes -- */
 
+/* By jobs; of cores also parts. */
+static double used_of (const json_t *o, const char *what)
+{
+    char used[32];
+
+    if (!strcmp (what, "cores"))
+        return answer_number (o, "cpu_milli_used") / 1000;
+    snprintf (used, sizeof (used), "%s_used", what);
+    return answer_number (o, used);
+}
+
 static void print_amount (const json_t *o, const char *label, const char *what)
 {
-    char used[32], foreign[40], idle[32], of[64] = "";
+    char foreign[40], idle[32], of[64] = "";
 
     if (answer_number (o, what) <= 0)
         return;
-    snprintf (used, sizeof (used), "%s_used", what);
     snprintf (foreign, sizeof (foreign), "%s_foreign", what);
     snprintf (idle, sizeof (idle), "%s_free", what);
     if (answer_number (o, foreign) > 0)
         snprintf (of, sizeof (of), ", %.0f used by others", answer_number (o, foreign));
-    print_field (label, "%.0f, %.0f used by jobs%s, %.0f free", answer_number (o, what),
-                 answer_number (o, used), of, answer_number (o, idle));
+    print_field (label, "%.0f, %.10g used by jobs%s, %.0f free", answer_number (o, what),
+                 used_of (o, what), of, answer_number (o, idle));
 }
 
 static void print_memory (const json_t *o)

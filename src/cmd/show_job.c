@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "cmd/print.h"
+#include "common/gres.h"
+#include "common/milli.h"
 #include "common/parse.h"
 #include "common/pattern.h"
 #include "jobspec/jobspec.h"
@@ -147,7 +149,11 @@ static void print_rank (const json_t *rank)
         add_memory (&sb, answer_number (rank, "memory_mib"));
     }
     json_object_foreach (json_object_get (rank, "gres"), name, count) {
-        strbuf_addf (&sb, ", %s %.0f", name, json_number_value (count));
+        if (!strcmp (name, GRES_CPU_MILLI)) {
+            strbuf_adds (&sb, ", cpus ");
+            strbuf_add_milli (&sb, json_integer_value (count));
+        } else
+            strbuf_addf (&sb, ", %s %.0f", name, json_number_value (count));
     }
     if (answer_flag (rank, "exclusive"))
         strbuf_adds (&sb, ", exclusive");

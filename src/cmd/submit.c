@@ -282,7 +282,7 @@ static void add_size (struct strbuf *sb, const json_t *o)
 
     for (size_t i = 0; i < ARRAY_SIZE (sizes); i++) {
         double n = answer_number (o, sizes[i].key);
-        strbuf_addf (sb, "%s %.0f %s%s", i ? "," : ":", n, sizes[i].unit,
+        strbuf_addf (sb, "%s %.10g %s%s", i ? "," : ":", n, sizes[i].unit,
                      n == 1 ? "" : "s");
     }
 }

@@ -16,10 +16,11 @@ bool gres_name_is_valid (const char *name)
 {
     static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
                                   "0123456789_-./:";
-    static const char *const taken[] = { "cluster",  "node",   "slot",        "or_slot",
-                                         "xor_slot", "socket", "numa",        "core",
-                                         "pu",       "gpu",    "none",        "memory",
-                                         "zone",     "rack",   "storage_node" };
+    static const char *const taken[] = {
+        "cluster", "node", "slot",         "or_slot",     "xor_slot", "socket",
+        "numa",    "core", "pu",           "gpu",         "none",     "memory",
+        "zone",    "rack", "storage_node", GRES_CPU_MILLI
+    };
     size_t len = strlen (name);
     const char *slash = strchr (name, '/');
 
@@ -228,18 +229,23 @@ json_t *gres_to_json (const struct gres_list *l)
     return o;
 }
 
+static bool is_amount (const char *name)
+{
+    return gres_name_is_valid (name) || !strcmp (name, GRES_CPU_MILLI);
+}
+
 int gres_from_json (const json_t *o, struct gres_list *ret, const char *where,
                     struct error *err)
 {
     const char *name;
     json_t *v;
 
-    if (!json_is_object (o) || json_object_size (o) > GRES_LIST_MAX)
+    if (!json_is_object (o) || json_object_size (o) > GRES_LIST_MAX + 1)
         return error_set (err, EINVAL, "%s: expected an object of at most %d names",
                           where, GRES_LIST_MAX);
     json_object_foreach ((json_t *)o, name, v) {
         int64_t n = json_is_integer (v) ? json_integer_value (v) : 0;
-        if (!gres_name_is_valid (name) || n < 1 || n > GRES_COUNT_MAX)
+        if (!is_amount (name) || n < 1 || n > GRES_COUNT_MAX)
             return error_set (err, EINVAL,
                               "%s: '%.80s' is not a generic resource with a count from 1 "
                               "to %d",

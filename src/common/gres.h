@@ -23,6 +23,9 @@
 #define GRES_NAME_MAX 63
 #define GRES_COUNT_MAX INT32_MAX /* of one on a node */
 #define GRES_LIST_MAX 64         /* that one node, or one request, can have */
+/* Not to be asked for by --gres, nor offered under it: a node's CPUs in thousandths, where parts
+ * of a CPU can be given (machine.h), and what a job was given of them. */
+#define GRES_CPU_MILLI "cpu_milli"
 
 struct gres {
     char *name;
@@ -56,7 +59,7 @@ int gres_parse (const char *text, struct gres_list *ret, const char *where,
 void strbuf_add_gres (struct strbuf *sb, const struct gres_list *l);
 /* {"license": 2}, a new reference; NULL: no memory. */
 json_t *gres_to_json (const struct gres_list *l);
-/* *ret is empty before; the caller's, also after an error: -EINVAL, which begins with where, or
+/* GRES_CPU_MILLI may be among them. *ret is empty before; the caller's, also after an error: -EINVAL, which begins with where, or
  * -ENOMEM. */
 int gres_from_json (const json_t *o, struct gres_list *ret, const char *where,
                     struct error *err);

@@ -68,10 +68,11 @@ struct launch {
     size_t nenv;
     struct launch_node *nodes; /* index = rank */
     size_t nnodes;
-    char *nodes_requested;     /* as the job asked for them: "4", "4-16"; NULL: none */
-    bool cores_are_cpus;       /* numbers of cores are those of the machine's CPUs */
-    uint32_t cores_per_task;   /* >= 1 */
-    uint64_t mem_mib;          /* memory a node, 0: not asked */
+    char *nodes_requested;       /* as the job asked for them: "4", "4-16"; NULL: none */
+    bool cores_are_cpus;         /* numbers of cores are those of the machine's CPUs */
+    uint32_t cores_per_task;     /* >= 1; of parts of CPUs rounded up */
+    uint32_t cpu_milli_per_task; /* the same in thousandths; 0: whole cores */
+    uint64_t mem_mib;            /* memory a node, 0: not asked */
     double time_limit;         /* seconds from READY, 0: none; kept to the millisecond */
     double grace;              /* seconds between SIGTERM and SIGKILL */
     uint32_t warn_signal;      /* sent before the time limit; 0: none */

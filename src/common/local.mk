@@ -29,6 +29,7 @@ src_common_libcommon_a_SOURCES = $(SHELL_COMMON_SOURCES) \
 	src/common/bitmap.c \
 	src/common/gres.c \
 	src/common/json.c \
+	src/common/milli.c \
 	src/common/option.c \
 	src/common/step_client.c \
 	src/common/yaml.c
@@ -47,6 +48,7 @@ COMMON_TESTS = \
 	src/common/test/test_json \
 	src/common/test/test_launch \
 	src/common/test/test_log \
+	src/common/test/test_milli \
 	src/common/test/test_option \
 	src/common/test/test_parse \
 	src/common/test/test_pattern \
@@ -72,6 +74,7 @@ src_common_test_test_io_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_json_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_launch_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_log_LDADD = $(COMMON_TEST_LIBS)
+src_common_test_test_milli_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_option_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_parse_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_pattern_LDADD = $(COMMON_TEST_LIBS)

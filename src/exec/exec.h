@@ -196,6 +196,9 @@ struct exec_ops {
      * ("hca": "rdma/hca"): that name, borrowed; NULL: none. The verb itself NULL: no other
      * names. */
     const char *(*resource) (const struct exec *x, const char *type);
+    /* Why parts of a CPU cannot be had of it, configured like that: a sentence for who asks for
+     * them. NULL: they can, see machine_divide_cpus(). The verb itself NULL: they cannot. */
+    const char *(*no_parts) (const json_t *config);
     void (*start) (struct exec *x, struct exec_job *job);
     /* After a broker restart, for a job in RUN: pick it up and report ready/finished as
      * if nothing had happened; if it was never started, start it. */

@@ -15,13 +15,22 @@ static uint64_t tasks_of (uint64_t ntasks, uint64_t n, uint64_t slots)
     return slots ? (ntasks * n + slots - 1) / slots : 0;
 }
 
+/* Without parts of CPUs, which have a field of their own. */
 static char *gres_text (const struct gres_list *gres)
 {
     struct strbuf sb;
 
+    struct gres_list named = { 0 };
+    char *text = NULL;
+
     strbuf_init (&sb, GRES_LIST_MAX * (GRES_NAME_MAX + 16));
-    strbuf_add_gres (&sb, gres);
-    return strbuf_detach (&sb);
+    if (gres_copy (&named, gres) == 0) {
+        gres_set (&named, GRES_CPU_MILLI, 0); /* which cannot fail: it goes */
+        strbuf_add_gres (&sb, &named);
+        text = strbuf_detach (&sb);
+    }
+    gres_release (&named);
+    return text;
 }
 
 static int fill_nodes (const struct exec_job *job, struct launch *l)
@@ -161,6 +170,7 @@ int joblaunch_fill (const struct exec_job *job, struct launch *l, struct error *
     fill_array (job, l);
     l->batch = jobspec_is_batch (js);
     l->cores_per_task = sizes.cores_per_slot > 1 ? (uint32_t)sizes.cores_per_slot : 1;
+    l->cpu_milli_per_task = (uint32_t)sizes.cpu_milli_per_slot;
     l->time_limit = job->time_limit;
     l->grace = job->grace;
     fill_process (job, l);

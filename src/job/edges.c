@@ -51,7 +51,7 @@ static int no_memory (struct error *err)
 
 struct submit {
     int64_t userid, groupid, urgency, flags, version;
-    int64_t nnodes, ntasks, ncores;
+    int64_t nnodes, ntasks, ncores, cpu_milli;
     const char *user, *name, *queue, *nodes;
     double duration, begin, deadline;
     int64_t nice;
@@ -100,6 +100,7 @@ static int submit_read (const struct event *e, struct submit *s, struct error *e
         || (rc = get_int (e, "nnodes", 0, INT64_MAX, &s->nnodes, opt, err)) < 0
         || (rc = get_int (e, "ntasks", 0, INT64_MAX, &s->ntasks, opt, err)) < 0
         || (rc = get_int (e, "ncores", 0, INT64_MAX, &s->ncores, opt, err)) < 0
+        || (rc = get_int (e, "cpu_milli", 0, INT64_MAX, &s->cpu_milli, opt, err)) < 0
         || (rc = get_string (e, "user", &s->user, opt, err)) < 0
         || (rc = get_string (e, "name", &s->name, opt, err)) < 0
         || (rc = get_string (e, "queue", &s->queue, opt, err)) < 0
@@ -152,6 +153,7 @@ static int on_submit (struct job *job, const struct event *e, struct outcome *ou
     job->nnodes = job->asked.nnodes = s.nnodes;
     job->ntasks = job->asked.ntasks = s.ntasks;
     job->ncores = job->asked.ncores = s.ncores;
+    job->cpu_milli = job->asked.cpu_milli = s.cpu_milli;
     job->t_submit = s.submitted > 0 ? s.submitted : e->timestamp;
     job->t_eligible = s.eligible;
     job->t_age = s.age;
@@ -239,7 +241,7 @@ static int on_alloc (struct job *job, const struct event *e, struct outcome *out
     (void)out;
     json_t *r = NULL;
     const char *nodelist = NULL, *places = NULL, *space = NULL;
-    int64_t nnodes = job->nnodes, ntasks = job->ntasks, ncores = job->ncores;
+    int64_t nnodes = job->nnodes, ntasks = job->ntasks, ncores = job->ncores, milli = 0;
     double duration = job->duration;
     int rc;
     if (job->array)
@@ -254,6 +256,8 @@ static int on_alloc (struct job *job, const struct event *e, struct outcome *out
         || (rc = get_int (e, "nnodes", 0, INT64_MAX, &nnodes, JSON_OPTIONAL_KEY, err)) < 0
         || (rc = get_int (e, "ntasks", 0, INT64_MAX, &ntasks, JSON_OPTIONAL_KEY, err)) < 0
         || (rc = get_int (e, "ncores", 0, INT64_MAX, &ncores, JSON_OPTIONAL_KEY, err)) < 0
+        || (rc = get_int (e, "cpu_milli", 0, INT64_MAX, &milli, JSON_OPTIONAL_KEY, err))
+               < 0
         || (rc = get_seconds (e, "duration", &duration, err)) < 0)
         return rc;
     char *reason, *why;
@@ -281,6 +285,7 @@ static int on_alloc (struct job *job, const struct event *e, struct outcome *out
     job->nnodes = nnodes;
     job->ntasks = ntasks;
     job->ncores = ncores;
+    job->cpu_milli = milli;
     job->duration = duration;
     job->allocated = true;
     job->limit_changed = false;
@@ -519,6 +524,7 @@ static void attempt_reset (struct job *job)
     job->nnodes = job->asked.nnodes;
     job->ntasks = job->asked.ntasks;
     job->ncores = job->asked.ncores;
+    job->cpu_milli = job->asked.cpu_milli;
     job->duration = job->asked.duration;
     job->failed_starts += !job->started && !job->requeue_uncounted;
     job->reruns += job->started;

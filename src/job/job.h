@@ -23,14 +23,14 @@
  * contexts:
  *
  *     submit     {userid, urgency; flags, version: 1, groupid, user, name, queue,
- *                 duration, nnodes, ntasks, ncores, begin, deadline, nice; nodes: "4-16", if
+ *                 duration, nnodes, ntasks, ncores, cpu_milli, begin, deadline, nice; nodes: "4-16", if
  *                 several numbers will do; array: "1-9%2"; array_task: {job, task;
  *                 submitted, eligible, age}}         the log's first event
  *     validate, depend, start, free, clean  {}
  *     priority   {priority}
  *     urgency    {urgency, userid; note}             0 holds, more releases; a userid that is
  *                                                    not the job's own is an operator's
- *     alloc      {R: object; nodelist, nnodes, ntasks, ncores, duration}  as granted;
+ *     alloc      {R: object; nodelist, nnodes, ntasks, ncores, cpu_milli, duration}  as granted;
  *                                                    size: {reason, text} of an elastic job;
  *                                                    namespace: its queue's, or template
  *     finish     {status}                            as of wait(2)
@@ -116,8 +116,9 @@ struct job {
     double duration;           /* seconds, 0: unlimited; asked, after alloc granted */
     int64_t nnodes, ntasks;    /* asked (min) until alloc, then granted */
     int64_t ncores;            /* in all; granted after alloc, else asked */
+    int64_t cpu_milli; /* the same in thousandths, of who has parts of CPUs; else 0 */
     struct {
-        int64_t nnodes, ntasks, ncores;
+        int64_t nnodes, ntasks, ncores, cpu_milli;
         double duration;
     } asked;                /* again after a requeue */
     char *asked_nodes;      /* "4-16" where several numbers will do, else NULL */

@@ -166,13 +166,16 @@ bool jobspec_is_batch (const struct jobspec *js);
 
 /* Sizes of the request: smallest and largest numbers over elastic counts. Without a node
  * vertex min_nodes is 1 and max_nodes is the number of slots. Spread tasks have a slot each
- * at least. Saturate at INT64_MAX. */
+ * at least. Parts of CPUs (GRES_CPU_MILLI) count as cores, rounded up: all of the job together,
+ * and those of a slot. Saturate at INT64_MAX. */
 struct jobspec_sizes {
     int64_t min_nodes, max_nodes;
     int64_t min_slots, max_slots; /* in all; only slots of the task's label count */
     int64_t min_cores, max_cores; /* in all */
     int64_t min_gpus, max_gpus;
-    int64_t cores_per_slot; /* the smallest; 0: the slot names none (whole nodes) */
+    int64_t cores_per_slot;     /* the smallest; 0: the slot names none (whole nodes) */
+    int64_t cpu_milli_per_slot; /* the same in thousandths, where it has parts; else 0 */
+    int64_t min_cpu_milli, max_cpu_milli; /* in all, likewise */
 };
 void jobspec_get_sizes (const struct jobspec *js, struct jobspec_sizes *ret);
 /* A fixed number of tasks in all on several numbers of nodes, each with several numbers of

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/gres.h"
 #include "jobspec/jobspec_private.h"
 
 static int64_t add (int64_t a, int64_t b)
@@ -45,6 +46,12 @@ int64_t jobspec_count_fit (const struct jobspec_count *count, int64_t limit)
     return v;
 }
 
+/* Thousandths as whole ones, rounded up. */
+static int64_t whole (int64_t milli)
+{
+    return milli / 1000 + (milli % 1000 != 0);
+}
+
 /* What lies below and including r, when its parent is there mult times. */
 struct range {
     int64_t min, max;
@@ -66,6 +73,9 @@ static void sum (const struct jobspec *js, const struct jobspec_resource *r,
     } else if (!strcmp (r->type, "core")) {
         s->min_cores = add (s->min_cores, mult.min);
         s->max_cores = add (s->max_cores, mult.max);
+    } else if (!strcmp (r->type, GRES_CPU_MILLI)) {
+        s->min_cpu_milli = add (s->min_cpu_milli, mult.min);
+        s->max_cpu_milli = add (s->max_cpu_milli, mult.max);
     } else if (!strcmp (r->type, "gpu")) {
         s->min_gpus = add (s->min_gpus, mult.min);
         s->max_gpus = add (s->max_gpus, mult.max);
@@ -74,17 +84,23 @@ static void sum (const struct jobspec *js, const struct jobspec_resource *r,
         sum (js, &r->with[i], mult, s);
 }
 
-static int64_t cores_below (const struct jobspec_resource *r)
+/* Of a type, at least. */
+static int64_t units_below (const struct jobspec_resource *r, const char *type)
 {
     int64_t n = 0;
 
     for (size_t i = 0; i < r->nwith; i++) {
         const struct jobspec_resource *child = &r->with[i];
-        bool core = !strcmp (child->type, "core");
+        bool found = !strcmp (child->type, type);
 
-        n = add (n, multiply (child->count.min, core ? 1 : cores_below (child)));
+        n = add (n, multiply (child->count.min, found ? 1 : units_below (child, type)));
     }
     return n;
+}
+
+static int64_t cores_below (const struct jobspec_resource *r)
+{
+    return units_below (r, "core");
 }
 
 static bool is_elastic (const struct jobspec_resource *r)
@@ -119,8 +135,11 @@ static void bound_by_tasks (const struct jobspec *js, const struct jobspec_resou
 {
     int64_t least = MAX (s->min_slots, js->task_count);
     int64_t most = MIN (s->max_slots, add (js->task_count, s->max_nodes - 1));
-    int64_t cores = cores_below (slot);
+    int64_t cores = cores_below (slot), milli = units_below (slot, GRES_CPU_MILLI);
 
+    s->min_cpu_milli = add (s->min_cpu_milli, multiply (least - s->min_slots, milli));
+    if (s->max_cpu_milli < INT64_MAX)
+        s->max_cpu_milli -= (s->max_slots - most) * milli;
     s->min_cores = add (s->min_cores, multiply (least - s->min_slots, cores));
     if (s->max_cores < INT64_MAX)
         s->max_cores -= (s->max_slots - most) * cores;
@@ -139,9 +158,13 @@ void jobspec_get_sizes (const struct jobspec *js, struct jobspec_sizes *ret)
         ret->min_nodes = 1;
         ret->max_nodes = ret->max_slots;
     }
-    ret->cores_per_slot = slot ? cores_below (slot) : 0;
+    ret->cpu_milli_per_slot = slot ? units_below (slot, GRES_CPU_MILLI) : 0;
+    ret->cores_per_slot =
+        slot ? add (cores_below (slot), whole (ret->cpu_milli_per_slot)) : 0;
     if (jobspec_spread (js, &slot))
         bound_by_tasks (js, slot, ret);
+    ret->min_cores = add (ret->min_cores, whole (ret->min_cpu_milli));
+    ret->max_cores = add (ret->max_cores, whole (ret->max_cpu_milli));
 }
 
 /* The only node vertex, with no more than one of all that is above it; else NULL. */

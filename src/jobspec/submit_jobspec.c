@@ -39,8 +39,10 @@ static json_t *size (const struct submit_size *z)
 
 static json_t *slot_vertex (const struct submit_options *so, const struct submit_shape *s)
 {
-    json_t *with =
-        json_pack ("[o]", vertex ("core", so->cpus_per_task ? so->cpus_per_task : 1));
+    json_t *cpus = so->cpu_milli
+                       ? vertex (GRES_CPU_MILLI, so->cpu_milli)
+                       : vertex ("core", so->cpus_per_task ? so->cpus_per_task : 1);
+    json_t *with = json_pack ("[o]", cpus);
 
     if (s->gpus_slot && json_array_append_new (with, vertex ("gpu", s->gpus_slot)) < 0) {
         json_decref (with);

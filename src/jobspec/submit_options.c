@@ -1,5 +1,6 @@
 /* submit_options.c - see submit_options.h. The jobspec is made in submit_jobspec.c.
  */
+#include "common/milli.h"
 #include "jobspec/submit_options.h"
 
 #include <errno.h>
@@ -102,7 +103,9 @@ const struct option_desc submit_options_table[] = {
       false },
     { "ntasks-per-node", 0, "N", "tasks on each node, at most N with --ntasks",
       NTASKS_PER_NODE, false },
-    { "cpus-per-task", 'c', "N", "cores for each task [1]", CPUS_PER_TASK, false },
+    { "cpus-per-task", 'c', "N",
+      "cores for each task, or parts of one: 0.5, 500m (on Kubernetes) [1]",
+      CPUS_PER_TASK, false },
     { "mem", 0, "SIZE", "memory on each node; MiB, or with K, M, G, T", MEM, false },
     { "gpus", 'G', "N", "GPUs in all", GPUS, false },
     { "gpus-per-task", 0, "N", "GPUs for each task", GPUS_PER_TASK, false },
@@ -300,6 +303,22 @@ static int set_count (struct submit_options *so, enum submit_source source, int 
     if (rc == 0 && wins (so, source, id))
         *field = n;
     return rc;
+}
+
+/* What is whole is a number of cores, however it is written. */
+static int set_cpus (struct submit_options *so, enum submit_source source, int id,
+                     const char *value, const char *where, struct error *err)
+{
+    int64_t whole = 0, milli = 0;
+    int rc = strpbrk (value, ".m")
+                 ? milli_parse (value, JOBSPEC_COUNT_MAX, &milli, where, err)
+                 : parse_int (value, 1, JOBSPEC_COUNT_MAX, &whole, where, err);
+
+    if (rc < 0 || !wins (so, source, id))
+        return rc;
+    so->cpus_per_task = milli % 1000 == 0 ? whole + milli / 1000 : 0;
+    so->cpu_milli = milli % 1000 == 0 ? 0 : milli;
+    return 0;
 }
 
 static int set_gres (struct submit_options *so, enum submit_source source,
@@ -760,7 +779,7 @@ static int set_option (struct submit_options *so, enum submit_source from, int i
     case NTASKS_PER_NODE:
         return set_count (so, from, id, &so->ntasks_per_node, value, where, err);
     case CPUS_PER_TASK:
-        return set_count (so, from, id, &so->cpus_per_task, value, where, err);
+        return set_cpus (so, from, id, value, where, err);
     case MEM:
         return set_memory (so, from, value, where, err);
     case GPUS:

@@ -37,6 +37,7 @@
  *
  *     --mem               a memory vertex beside the slot; without a node vertex
  *                         attributes.system.fluxq.memory-per-node
+ *     -c c                slot > core[c]; not whole, "0.5" or "500m": cpu_milli[1000 * c]
  *     --gpus-per-task g   slot > gpu[g]
  *     -G g                slot > gpu[g/n] if that divides, else node > gpu[g/N] if that
  *                         does, else refused
@@ -104,7 +105,8 @@ struct submit_options {
     struct submit_size nodes;  /* -N */
     struct submit_size ntasks; /* -n */
     int64_t ntasks_per_node;
-    int64_t cpus_per_task; /* -c */
+    int64_t cpus_per_task; /* -c, whole ones */
+    int64_t cpu_milli;     /* -c in thousandths, where they are not whole; else 0 */
     int64_t mem_mib;       /* --mem, a node */
     int64_t gpus;          /* -G, in all */
     int64_t gpus_per_task;

@@ -38,6 +38,7 @@ src_match_libmatch_a_SOURCES = \
 	src/match/make.c \
 	src/match/make_count.c \
 	src/match/match.c \
+	src/match/match_cpus.c \
 	src/match/match_request.c \
 	src/match/match_reserve.c \
 	src/match/match_rset.c \
@@ -96,6 +97,7 @@ FORMATS_LIBS = src/match/libformats.a $(MATCH_LIBS) $(XML_LIBS) $(HWLOC_LIBS)
 if HAVE_CMOCKA
 MATCH_TESTS = \
 	src/match/test/test_constraint \
+	src/match/test/test_cpus \
 	src/match/test/test_find \
 	src/match/test/test_formats_torture \
 	src/match/test/test_graph \
@@ -137,6 +139,7 @@ check_PROGRAMS += $(MATCH_TESTS)
 UNIT_TESTS += $(MATCH_TESTS)
 MATCH_TEST_LIBS = $(FORMATS_LIBS) $(CMOCKA_LIBS)
 src_match_test_test_constraint_LDADD = $(MATCH_TEST_LIBS)
+src_match_test_test_cpus_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_find_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_formats_torture_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_formats_torture_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc \

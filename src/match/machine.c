@@ -130,11 +130,12 @@ static int gres_check (const struct machine_node_spec *spec, struct error *err)
 {
     const struct gres_list *l = spec->gres;
 
-    if (l && l->n > GRES_LIST_MAX)
+    if (l && l->n > GRES_LIST_MAX + 1)
         return error_set (err, EINVAL, "node %s: more than %d generic resources",
                           spec->name, GRES_LIST_MAX);
     for (size_t i = 0; l && i < l->n; i++)
-        if (!gres_name_is_valid (l->v[i].name) || l->v[i].count > GRES_COUNT_MAX)
+        if (strcmp (l->v[i].name, GRES_CPU_MILLI) != 0
+            && (!gres_name_is_valid (l->v[i].name) || l->v[i].count > GRES_COUNT_MAX))
             return error_set (err, EINVAL, "node %s: '%.80s' is no generic resource",
                               spec->name, l->v[i].name);
     return 0;
@@ -406,6 +407,12 @@ int machine_node_set_foreign (struct machine *g, int index, uint32_t cores, uint
         return -ENOENT;
     if (gres && gres_copy (&copy, gres) < 0)
         return -ENOMEM;
+    if (node_pool (n, GRES_CPU_MILLI) != GRAPH_NONE && cores > 0
+        && gres_get (&copy, GRES_CPU_MILLI) == 0
+        && gres_set (&copy, GRES_CPU_MILLI, CPU_MILLI * (int64_t)cores) < 0) {
+        gres_release (&copy);
+        return -ENOMEM;
+    }
     gres_release (&n->gres_foreign);
     n->gres_foreign = copy;
     n->foreign = (struct machine_amounts){ cores, gpus, MAX (memory_mib, 0) };
@@ -462,6 +469,16 @@ struct machine *machine_create (const char *cluster_name)
     return g;
 }
 
+void machine_divide_cpus (struct machine *g)
+{
+    g->divides_cpus = true;
+}
+
+bool machine_divides_cpus (const struct machine *g)
+{
+    return g->divides_cpus;
+}
+
 void machine_destroy (struct machine *g)
 {
     if (!g)
@@ -505,6 +522,26 @@ static bool takes_jobs (const struct machine_node *n)
     return n->state == MACHINE_NODE_UP && !n->leaving && !n->exclusive;
 }
 
+/* Of used and free cores what is not whole ones, too. */
+static void info_of_cpus (const struct machine *g, const struct machine_node *n,
+                          struct machine_node_info *ret)
+{
+    uint32_t pool = node_pool (n, GRES_CPU_MILLI);
+
+    ret->cpu_milli_used = CPU_MILLI * (int64_t)ret->cores_used;
+    ret->cpu_milli_foreign = CPU_MILLI * (int64_t)ret->cores_foreign;
+    ret->cpu_milli_free = CPU_MILLI * (int64_t)ret->cores_free;
+    if (gres_get (&n->gres_foreign, GRES_CPU_MILLI) > 0)
+        ret->cpu_milli_foreign = gres_get (&n->gres_foreign, GRES_CPU_MILLI);
+    if (pool == GRAPH_NONE)
+        return;
+    if (!n->exclusive)
+        ret->cpu_milli_used = pool_used (g->graph, pool);
+    if (takes_jobs (n))
+        ret->cpu_milli_free = pool_free (g->graph, pool);
+    ret->cores_free = (uint32_t)MIN (ret->cores_free, ret->cpu_milli_free / CPU_MILLI);
+}
+
 int machine_node_info (const struct machine *g, int index, struct machine_node_info *ret)
 {
     static const struct machine_place no_places[] = { { NULL, NULL } };
@@ -539,6 +576,7 @@ int machine_node_info (const struct machine *g, int index, struct machine_node_i
         .njobs = n->njobs,
         .exclusive = n->exclusive,
     };
+    info_of_cpus (g, n, ret);
     return 0;
 }
 

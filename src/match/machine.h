@@ -10,7 +10,10 @@
  * This is the list of nodes that executors feed, and the resource graph (graph.h) that is
  * made of it: cluster0 / places / node / core[ids], gpu[ids], memory (divisible, in MiB), and
  * generic resources (gres.h), which are divisible and have a type of their name each; cores,
- * gpus and memory in NUMA zones (type numa) where a job may have but one of them. A node's
+ * gpus and memory in NUMA zones (type numa) where a job may have but one of them. Where parts of
+ * a CPU can be given (machine_divide_cpus()) a node has its cores a second time as thousandths, a
+ * divisible pool of type cpu_milli: who has parts has so much of that, who has cores 1000 for
+ * each besides, and so the two never add up to more than there is. A node's
  * places are vertices above it, the type of which is their level; a node that has none
  * of some level stands directly below the next outer one that it has.
  * A node's index is stable as long as the node exists, is its rank and id in the graph, and
@@ -71,7 +74,9 @@ struct machine_node_spec {
     uint32_t cores; /* ids 0 .. cores-1; at most 65,536 */
     uint32_t gpus;  /* ids 0 .. gpus-1; at most 1,024 */
     int64_t memory_mib;
-    const struct gres_list *gres; /* generic resources, or NULL: none; 64 at most */
+    const struct gres_list
+        *gres; /* generic resources, or NULL: none; 64 at most; any amount
+                                   * of GRES_CPU_MILLI: its CPUs are divided */
     const char *const
         *properties; /* NULL-terminated, or NULL: names for RFC 31 constraints, 512 at
                       * most. "KEY=VALUE" is also KEY, which has that value for policies */
@@ -85,6 +90,9 @@ struct machine_node_spec {
 };
 
 struct machine *machine_create (const char *cluster_name);
+/* Each node that is added or updated from now on has such a pool. */
+void machine_divide_cpus (struct machine *g);
+bool machine_divides_cpus (const struct machine *g);
 void machine_destroy (struct machine *g);
 /* Add a node: its index, or -EEXIST, -EINVAL, -ENOMEM. Copies what it needs. A node
  * that is leaving (see machine_node_remove) comes back, with its bookings and its old
@@ -103,7 +111,8 @@ int machine_node_remove (struct machine *g, int index);
 int machine_node_set_state (struct machine *g, int index, enum machine_node_state state,
                             const char *reason);
 /* What somebody else uses there, which is not ours to give; absolute amounts, replaced
- * at each call. cores counts whole cores, rounded up by the caller. gres: or NULL, none; those
+ * at each call. cores counts whole cores, rounded up by the caller; GRES_CPU_MILLI has the exact
+ * amount, on which it depends whether more parts of a CPU fit. gres: or NULL, none; those
  * that the node has not do not matter. Of what is free the
  * highest ids are withheld; a job that takes the node as a whole gets the rest. 0, -ENOENT
  * or -ENOMEM. */
@@ -141,9 +150,13 @@ struct machine_node_info { /* strings are borrowed until the graph changes */
     uint32_t cores, cores_used, cores_foreign, cores_free;
     uint32_t gpus, gpus_used, gpus_foreign, gpus_free;
     int64_t memory_mib, memory_used, memory_foreign, memory_free;
-    const struct gres_list *gres, *gres_foreign; /* never NULL */
-    uint32_t njobs;                              /* bookings on it */
-    bool exclusive;                              /* booked as a whole */
+    /* In thousandths, where parts can be given, else 1000 times the above; cores_free is whole
+     * ones that can be had, so no more than this. */
+    int64_t cpu_milli_used, cpu_milli_foreign, cpu_milli_free;
+    const struct gres_list *gres,
+        *gres_foreign; /* never NULL; GRES_CPU_MILLI with them */
+    uint32_t njobs;    /* bookings on it */
+    bool exclusive;    /* booked as a whole */
 };
 int machine_node_info (const struct machine *g, int index, struct machine_node_info *ret);
 struct machine_gres_info { /* as those of cores above */

@@ -34,6 +34,8 @@ struct machine_amounts {
     int64_t memory; /* MiB */
 };
 
+#define CPU_MILLI 1000 /* of a core, see GRES_CPU_MILLI */
+
 struct machine_pool { /* a generic resource of a node */
     char *name;
     uint32_t v; /* in the graph */
@@ -78,6 +80,7 @@ struct machine {
     int32_t renamed; /* resources whose name in the graph was taken; for the next one */
     struct place *places; /* hash by key */
     uint64_t lost;        /* times that the planner was told of a loss */
+    bool divides_cpus;    /* all nodes have a pool GRES_CPU_MILLI */
     uint64_t layout; /* bumped when nodes come, go or change size, places or properties */
 };
 

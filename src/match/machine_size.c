@@ -6,6 +6,10 @@
  * It is chosen from what is free, so it is looked at again when a job has ended. Where a
  * node shrank below what is booked, the excess counts as used by others, too: a node of 4
  * cores whose cores 4 to 7 are busy has nothing left.
+ *
+ * The pool of parts of CPUs is one more of these, as large as all cores. What others use of it
+ * is withheld to a thousandth, and of the cores as many as that touches: so of a job's
+ * cores the ids are there whenever the pool has enough.
  */
 #include <errno.h>
 #include <string.h>
@@ -178,6 +182,19 @@ static int pools_resize (struct machine *g, struct machine_node *n,
     return rc;
 }
 
+/* What is asked for, with a pool of CPUs that is as large as they are if there is one. */
+static int copy_gres (const struct machine *g, const struct machine_node *n,
+                      const struct gres_list *gres, struct gres_list *ret)
+{
+    int rc = gres_copy (ret, gres);
+
+    if (rc == 0 && (g->divides_cpus || gres_get (gres, GRES_CPU_MILLI) > 0))
+        rc = gres_set (ret, GRES_CPU_MILLI, CPU_MILLI * (int64_t)n->size.cores);
+    if (rc < 0)
+        gres_release (ret);
+    return rc;
+}
+
 int node_set_gres (struct machine *g, struct machine_node *n,
                    const struct gres_list *gres, struct error *err)
 {
@@ -186,11 +203,11 @@ int node_set_gres (struct machine *g, struct machine_node *n,
     struct gres_list copy;
 
     gres = gres ? gres : &none;
-    if (gres->n == 0 && n->npools == 0)
+    if (gres->n == 0 && n->npools == 0 && !g->divides_cpus)
         return 0;
-    if (gres_copy (&copy, gres) < 0)
+    if (copy_gres (g, n, gres, &copy) < 0)
         return error_set (err, ENOMEM, "node %s: out of memory", n->name);
-    int rc = pools_resize (g, n, gres, &why);
+    int rc = pools_resize (g, n, &copy, &why);
     if (rc < 0) {
         gres_release (&copy);
         return error_set (err, -rc, "node %s: %s", n->name,

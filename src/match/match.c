@@ -63,6 +63,7 @@ struct match_request *match_request_share (struct matcher *m, struct match_reque
 {
     struct match_request *known;
 
+    m->of_parts = m->of_parts || req->of_parts;
     HASH_FIND (hh, m->requests, &req->key, sizeof (req->key), known);
     if (!known) {
         HASH_ADD (hh, m->requests, key, sizeof (req->key), req);
@@ -111,10 +112,21 @@ bool match_is_prepared (const struct matcher *m)
     return planner_is_prepared (m->p);
 }
 
+/* Cores need their parts, too. */
+static bool no_cpu_is_free (const struct matcher *m)
+{
+    int type = graph_type_find (m->g->graph, GRES_CPU_MILLI);
+    bool none = planner_free (m->p, GRAPH_CORE) == 0;
+
+    if (type < 0)
+        return none;
+    return (none && !m->of_parts) || planner_free (m->p, (uint16_t)type) == 0;
+}
+
 bool match_nothing_free (const struct matcher *m)
 {
     levels_update (m->p); /* so that the sums are at hand; else they are counted */
-    return planner_free (m->p, GRAPH_CORE) == 0 && planner_free (m->p, GRAPH_GPU) == 0;
+    return no_cpu_is_free (m) && planner_free (m->p, GRAPH_GPU) == 0;
 }
 
 /* -- times -- */
@@ -173,6 +185,7 @@ static int sized_shape (const struct shape *s, bool most, struct shape *ret)
     for (size_t i = 0; i < s->nv; i++)
         set_size (&ret->v[i], most ? shape_count_fit (&s->v[i], s->v[i].count.max)
                                    : shape_count_least (&s->v[i]));
+    cpus_follow (ret);
     return 0;
 }
 
@@ -237,12 +250,14 @@ static int sizing_grow (struct sizing *z, size_t i)
             continue;
         }
         set_size (&z->sized.v[i], size);
+        cpus_follow (&z->sized);
         if ((rc = sizing_try (z)) == 0)
             low = best = size;
         else
             high = size - 1;
     }
     set_size (&z->sized.v[i], best);
+    cpus_follow (&z->sized);
     return rc == -ENOMEM ? rc : 0;
 }
 
@@ -259,7 +274,8 @@ static int sizing_find (struct sizing *z)
     if (is_elastic (top))
         set_size (top, z->s->granted);
     for (size_t i = 0; i < z->sized.nv && rc == 0; i++)
-        if (z->asked->v[i].parent != SHAPE_NONE && is_elastic (&z->asked->v[i]))
+        if (z->asked->v[i].parent != SHAPE_NONE && is_elastic (&z->asked->v[i])
+            && !z->asked->v[i].follows)
             rc = sizing_grow (z, i);
     return rc;
 }

@@ -37,6 +37,11 @@ struct matcher;
  * is above them not. Memory is in MiB, GiB, GB ...; a machine has places (machine.h), nodes, cores,
  * gpus, memory and generic resources, and other types never (match_satisfiability()). Nothing of js is kept. */
 struct match_request *match_request_create (const struct jobspec *js, struct error *err);
+/* The same for a machine that divides CPUs: slots may have thousandths of them (GRES_CPU_MILLI, "cpu_milli") in
+ * place of cores, and who has cores takes these from there, too. */
+struct match_request *match_request_create_divided (const struct jobspec *js,
+                                                    struct error *err);
+bool match_asks_for_parts (const struct jobspec *js);
 /* The job's nodes are to be in few places of p->level (named), or evenly in all of them
  * (p->kind), if that can be; most > 0: in no more than so many, or it does not fit. Before the
  * request is shared or used. -ENOTSUP: it asks for places itself. */
@@ -154,7 +159,8 @@ uint64_t match_layout (const struct matcher *m);
 int match_prepare (struct matcher *m, size_t work);
 bool match_is_prepared (const struct matcher *m);
 bool match_is_preparing (const struct matcher *m);
-/* No core and no gpu is free: no request fits. O(1). */
+/* No core and no gpu is free, nor, once a request for that was shared, a part of a CPU: no
+ * request fits. O(1). */
 bool match_nothing_free (const struct matcher *m);
 
 /* -- windows: whole nodes that no job gets from start to end -- */

@@ -12,6 +12,7 @@ struct match_request {
         uint16_t node, slot; /* of the shape */
     } spread;
     uint64_t key;
+    bool of_parts;              /* it asks for parts of a CPU */
     unsigned refs;              /* besides the first */
     struct match_request **all; /* the hash that it is in, by key; NULL: in none */
     UT_hash_handle hh;
@@ -31,6 +32,7 @@ struct matcher {
     struct window_of *windows; /* see match_window.c, by start */
     struct planner *p;
     struct match_request *requests; /* that are shared, by key */
+    bool of_parts;                  /* some request was of parts of a CPU */
     struct verdict verdicts[MATCH_VERDICTS];
 };
 
@@ -62,6 +64,18 @@ int spread_shape (const struct match_request *req, const struct spread_run *run,
 /* Are the jobspec's tasks spread? Then req->spread is set. 0, or -ENOTSUP: too many runs. */
 int spread_compile (const struct jobspec *js, struct match_request *req,
                     struct error *err);
+
+/* -- match_cpus.c: parts of CPUs -- */
+
+/* Of the copy of a jobspec's resources that is compiled: each node, or slot that is in none, with
+ * cores in it gets a child that takes as many thousandths of CPUs; a node that is the job's
+ * as a whole needs none. 0 or -ENOMEM. */
+int cpus_add (struct jobspec_resource *list, size_t n);
+/* The shape of these resources: what was added is marked. */
+void cpus_mark (struct shape *s);
+/* What was added is as large as the cores are. s: sized, all counts in slots are fixed. */
+void cpus_follow (struct shape *s);
+bool cpus_asks_for_parts (const struct jobspec_resource *list, size_t n);
 
 /* -- match_window.c -- */
 

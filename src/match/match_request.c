@@ -14,6 +14,7 @@
 
 struct compiler {
     unsigned slots;
+    bool divided; /* CPUs may be asked for in parts */
     struct error *err;
 };
 
@@ -105,7 +106,8 @@ static int check_slot (struct compiler *cc, const struct jobspec_resource *v,
         return refuse (cc, at, "a second slot: a job's tasks run in one kind of slot");
     if (holds (v, "node") && (v->nwith != 1 || !is_type (&v->with[0], "node")))
         return refuse (cc, at, "a slot is one node with nothing beside or above it");
-    if (!holds (v, "node") && !holds (v, "core") && !holds (v, "gpu"))
+    if (!holds (v, "node") && !holds (v, "core") && !holds (v, "gpu")
+        && !holds (v, GRES_CPU_MILLI))
         return refuse (cc, at, "a task slot needs at least one core or gpu");
     return 0;
 }
@@ -117,6 +119,25 @@ static int check_node (struct compiler *cc, const struct jobspec_resource *v,
         return refuse (cc, at, "a node inside of a node");
     if (at->in_slot && (v->count.min != 1 || v->count.max != 1))
         return refuse (cc, at, "a slot is one node");
+    return 0;
+}
+
+/* That a job's nodes have a whole number of CPUs or do not is for all its tasks to know. */
+static int check_parts (const struct compiler *cc, const struct jobspec_resource *list,
+                        size_t n)
+{
+    bool parts = cpus_asks_for_parts (list, n), cores = false;
+
+    for (size_t i = 0; i < n; i++)
+        cores = cores || holds (&list[i], "core");
+    if (parts && !cc->divided)
+        return error_set (cc->err, ENOTSUP,
+                          "resources: parts of a CPU (" GRES_CPU_MILLI
+                          ") cannot be had here; ask for whole cores");
+    if (parts && cores)
+        return error_set (cc->err, ENOTSUP,
+                          "resources: there are cores beside parts of a CPU "
+                          "(" GRES_CPU_MILLI "); ask for one of them");
     return 0;
 }
 
@@ -208,20 +229,25 @@ static int copy_list (struct compiler *cc, const struct jobspec_resource *from, 
 
 /* -- requests -- */
 
-static struct shape *compile (const struct jobspec *js, struct error *err)
+static struct shape *compile (const struct jobspec *js, bool divided, struct error *err)
 {
-    struct compiler cc = { .err = err };
+    struct compiler cc = { .err = err, .divided = divided };
     struct context top = { .up = NULL };
     struct jobspec_resource *copy;
     struct shape *s = NULL;
 
-    if (copy_list (&cc, js->resources, js->nresources, &top, &copy) < 0)
+    if (check_parts (&cc, js->resources, js->nresources) < 0
+        || copy_list (&cc, js->resources, js->nresources, &top, &copy) < 0)
         return NULL;
     if (cc.slots == 0)
         error_set (err, ENOTSUP, "resources: there is no task slot");
+    else if (divided && cpus_add (copy, js->nresources) < 0)
+        error_set (err, ENOMEM, "resources: out of memory");
     else
         s = shape_compile (copy, js->nresources, js->constraints, SHAPE_BOOK_LEAVES, err);
     list_free (copy, js->nresources);
+    if (s && divided)
+        cpus_mark (s);
     if (s)
         s->node_memory = js->memory_per_node;
     return s;
@@ -235,7 +261,8 @@ static uint64_t mixed (uint64_t h)
     return h ^ h >> 33;
 }
 
-struct match_request *match_request_create (const struct jobspec *js, struct error *err)
+static struct match_request *create (const struct jobspec *js, bool divided,
+                                     struct error *err)
 {
     struct match_request *req = calloc (1, sizeof (*req));
 
@@ -243,10 +270,11 @@ struct match_request *match_request_create (const struct jobspec *js, struct err
         error_set (err, ENOMEM, "resources: out of memory");
         return NULL;
     }
-    if (!(req->shape = compile (js, err))) {
+    if (!(req->shape = compile (js, divided, err))) {
         free (req);
         return NULL;
     }
+    req->of_parts = cpus_asks_for_parts (js->resources, js->nresources);
     if (spread_compile (js, req, err) < 0) {
         match_request_destroy (req);
         return NULL;
@@ -254,6 +282,22 @@ struct match_request *match_request_create (const struct jobspec *js, struct err
     req->key = req->shape->key ^ mixed ((uint64_t)js->memory_per_node)
                ^ mixed ((uint64_t)req->spread.tasks << 1);
     return req;
+}
+
+struct match_request *match_request_create (const struct jobspec *js, struct error *err)
+{
+    return create (js, false, err);
+}
+
+struct match_request *match_request_create_divided (const struct jobspec *js,
+                                                    struct error *err)
+{
+    return create (js, true, err);
+}
+
+bool match_asks_for_parts (const struct jobspec *js)
+{
+    return cpus_asks_for_parts (js->resources, js->nresources);
 }
 
 /* Its nodes, or slots, stand at the top. */

@@ -1,7 +1,8 @@
 /* match_rset.c - R out of a selection, and the units that an R names
  *
  * A job's ranks are the nodes in the order of the graph. Of a node that is taken whole the
- * job has all units but those that are withheld; it is booked as one claim of the node.
+ * job has all units but those that are withheld; it is booked as one claim of the node. What a
+ * job with cores takes of a node's thousandths of CPUs follows from these and is not in its R.
  */
 #include <errno.h>
 #include <math.h>
@@ -59,9 +60,15 @@ static int fill_whole (const struct machine *g, const struct machine_node *n,
             rc = add_whole (rank->gpus, g->graph, l.gpu);
     }
     for (size_t i = 0; i < n->npools && rc == 0; i++)
-        rc =
-            gres_set (&rank->gres, n->pools[i].name, pool_free (g->graph, n->pools[i].v));
+        if (strcmp (n->pools[i].name, GRES_CPU_MILLI) != 0)
+            rc = gres_set (&rank->gres, n->pools[i].name,
+                           pool_free (g->graph, n->pools[i].v));
     return rc < 0 ? -ENOMEM : 0;
+}
+
+static bool is_cpu_pool (const struct machine *g, const struct graph_vertex *x)
+{
+    return strcmp (graph_type_name (g->graph, x->type), GRES_CPU_MILLI) == 0;
 }
 
 static int add_gres (struct rset_rank *rank, const char *name, int64_t amount)
@@ -69,8 +76,9 @@ static int add_gres (struct rset_rank *rank, const char *name, int64_t amount)
     return gres_set (&rank->gres, name, gres_get (&rank->gres, name) + amount);
 }
 
+/* *milli grows by what it is of CPUs. */
 static int fill_units (const struct machine *g, const struct pick *p,
-                       struct rset_rank *rank)
+                       struct rset_rank *rank, int64_t *milli)
 {
     const struct graph_vertex *x = graph_vertex (g->graph, p->v);
 
@@ -82,6 +90,8 @@ static int fill_units (const struct machine *g, const struct pick *p,
         return add_units (rank->gpus, x, p->unit, p->count);
     if (x->type == GRAPH_MEMORY)
         rank->memory_mib += p->amount;
+    else if ((x->flags & GRAPH_DIVISIBLE) && is_cpu_pool (g, x))
+        *milli += p->amount;
     else if (x->flags & GRAPH_DIVISIBLE)
         return add_gres (rank, graph_type_name (g->graph, x->type), p->amount);
     return 0;
@@ -93,6 +103,7 @@ static int fill_rank (const struct machine *g, const struct selection *s, size_t
 {
     const struct pick *node = &s->picks[(*i)++];
     const struct machine_node *n = machine_node_of (g, node->v);
+    int64_t milli = 0;
     int rc = 0;
 
     rank->node_index = n->index;
@@ -106,7 +117,9 @@ static int fill_rank (const struct machine *g, const struct selection *s, size_t
                   > graph_vertex (g->graph, node->v)->depth;
          ++*i)
         if (rc == 0 && !node->exclusive)
-            rc = fill_units (g, &s->picks[*i], rank);
+            rc = fill_units (g, &s->picks[*i], rank, &milli);
+    if (rc == 0 && milli > 0 && idset_count (rank->cores) == 0)
+        rc = gres_set (&rank->gres, GRES_CPU_MILLI, milli);
     return rc;
 }
 
@@ -187,8 +200,8 @@ static int check_ids (struct booking_of *b, const struct machine_node *n,
     return 0;
 }
 
-/* So much of it as there is room for, *left is the rest. */
-static int claim_memory (struct booking_of *b, uint32_t v, int64_t *left)
+/* So much of the pool as there is room for, *left is the rest. */
+static int claim_amount (struct booking_of *b, uint32_t v, int64_t *left)
 {
     const struct graph_vertex *x = v == GRAPH_NONE ? NULL : graph_vertex (b->g->graph, v);
     int64_t part = x ? MIN (*left, x->size - x->used) : 0;
@@ -230,14 +243,28 @@ static int claim_parts (struct booking_of *b, const struct machine_node *n,
             rc = claim_group (b, rank->gpus, l.gpu);
         if (rc == 0
             && (has_some (g, rank->cores, l.core) || has_some (g, rank->gpus, l.gpu)))
-            rc = claim_memory (b, l.memory, &memory);
+            rc = claim_amount (b, l.memory, &memory);
     }
     for (size_t i = 0; rc == 0 && memory > 0 && node_leaves_at (n, i, &l); i++)
         if (!has_some (g, rank->cores, l.core) && !has_some (g, rank->gpus, l.gpu))
-            rc = claim_memory (b, l.memory, &memory);
+            rc = claim_amount (b, l.memory, &memory);
     if (rc == 0 && memory > 0)
         rc = error_set (b->why, EBUSY, "%s: %lld MiB of memory are taken", n->name,
                         (long long)memory);
+    return rc;
+}
+
+/* What its cores are of the pool. */
+static int claim_cpus (struct booking_of *b, const struct machine_node *n,
+                       const struct idset *cores)
+{
+    int64_t left = CPU_MILLI * (int64_t)idset_count (cores);
+    uint32_t pool = node_pool (n, GRES_CPU_MILLI);
+
+    int rc = pool == GRAPH_NONE ? 0 : claim_amount (b, pool, &left);
+    if (rc == 0 && pool != GRAPH_NONE && left > 0)
+        rc = error_set (b->why, EBUSY, "%s: CPUs of its cores are taken in parts",
+                        n->name);
     return rc;
 }
 
@@ -273,7 +300,10 @@ static int claim_rank (struct booking_of *b, const struct rset_rank *rank)
         || (rc = check_ids (b, n, rank->gpus, n->size.gpus, "gpu")) < 0
         || (rc = claim_gres (b, n, &rank->gres, rank->exclusive)) < 0)
         return rc;
-    return rank->exclusive ? claim (b, n->v, 0, 1, 0) : claim_parts (b, n, rank);
+    if (rank->exclusive)
+        return claim (b, n->v, 0, 1, 0);
+    rc = claim_parts (b, n, rank);
+    return rc < 0 ? rc : claim_cpus (b, n, rank->cores);
 }
 
 int rset_to_selection (const struct machine *g, const struct rset *r,

@@ -8,6 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "common/gres.h"
+#include "common/milli.h"
 #include "match/walk_private.h"
 
 static const char *plural (int64_t n)
@@ -52,7 +54,23 @@ static void add_property (const struct reason *w, const char *nodes, unsigned di
         strbuf_addf (sb, "%s with %s", nodes, w->p->properties[dim - w->p->ntypes].name);
 }
 
-/* "9 gpus", "1 whole node", "4096 MiB of memory" */
+/* It counts thousandths of CPUs. */
+static bool is_cpus (const struct reason *w, unsigned dim)
+{
+    return strcmp (graph_type_name (w->p->g, type_of (w, dim)), GRES_CPU_MILLI) == 0;
+}
+
+/* As it is counted in sentences. */
+static void add_number (const struct reason *w, unsigned dim, int64_t n,
+                        struct strbuf *sb)
+{
+    if (is_cpus (w, dim))
+        strbuf_add_milli (sb, n);
+    else
+        strbuf_addf (sb, "%" PRId64, n);
+}
+
+/* "9 gpus", "1 whole node", "4096 MiB of memory", "0.5 cpu" */
 static void add_amount (const struct reason *w, unsigned dim, int64_t n,
                         struct strbuf *sb)
 {
@@ -60,7 +78,10 @@ static void add_amount (const struct reason *w, unsigned dim, int64_t n,
     const char *unit =
         type_of (w, dim) == GRAPH_MEMORY ? unit_of (w, GRAPH_MEMORY) : NULL;
 
-    if (unit)
+    if (is_cpus (w, dim)) {
+        strbuf_add_milli (sb, n);
+        strbuf_adds (sb, n > 1000 ? " cpus" : " cpu");
+    } else if (unit)
         strbuf_addf (sb, "%" PRId64 " %s%sof %s", n, unit, *unit ? " " : "", type);
     else
         strbuf_addf (sb, "%" PRId64 " %s%s%s", n, dim == 0 ? "whole " : "", type,
@@ -113,8 +134,9 @@ static bool say_node_too_small (const struct reason *w, uint16_t r, struct strbu
         add_amount (w, d, one, sb);
         strbuf_adds (sb, " on a node");
         add_property (w, "", d, sb);
-        strbuf_addf (sb, ", the largest has %" PRId64 "%s", most (w, d),
-                     w->never ? "" : " free now");
+        strbuf_adds (sb, ", the largest has ");
+        add_number (w, d, most (w, d), sb);
+        strbuf_adds (sb, w->never ? "" : " free now");
         return true;
     }
     return false;
@@ -133,11 +155,13 @@ static bool say_sum_too_small (const struct reason *w, uint16_t top, struct strb
         add_amount (w, d, all, sb);
         strbuf_adds (sb, d > 0 || w->never ? " in all" : "");
         add_property (w, " on nodes", d, sb);
-        if (w->never)
-            strbuf_addf (sb, ", there are %" PRId64, sum (w, d));
-        else
-            strbuf_addf (sb, ", %" PRId64 " %s free now (of %" PRId64 ")", sum (w, d),
-                         sum (w, d) == 1 ? "is" : "are", sum_of (w, d, true));
+        strbuf_adds (sb, w->never ? ", there are " : ", ");
+        add_number (w, d, sum (w, d), sb);
+        if (!w->never) {
+            strbuf_addf (sb, " %s free now (of ", sum (w, d) == 1 ? "is" : "are");
+            add_number (w, d, sum_of (w, d, true), sb);
+            strbuf_adds (sb, ")");
+        }
         return true;
     }
     return false;

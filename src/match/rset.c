@@ -53,9 +53,19 @@ uint32_t rset_slots (const struct rset *r)
 uint32_t rset_cores (const struct rset *r)
 {
     uint32_t n = 0;
+
     for (size_t i = 0; i < r->nranks; i++)
         n += idset_count (r->ranks[i].cores);
-    return n;
+    return n + (uint32_t)((rset_cpu_milli (r) + 999) / 1000);
+}
+
+int64_t rset_cpu_milli (const struct rset *r)
+{
+    int64_t milli = 0;
+
+    for (size_t i = 0; i < r->nranks; i++)
+        milli += gres_get (&r->ranks[i].gres, GRES_CPU_MILLI);
+    return milli;
 }
 
 static bool rank_equal (const struct rset_rank *a, const struct rset_rank *b)

@@ -8,7 +8,7 @@
  *
  * Order is the job's: element 0 is the job's rank 0. "execution.R_lite" has rank (the
  * node's index in the graph), core and gpu idsets; nodelist the names in the order of
- * ranks; memory, generic resources, slots and exclusive, which RFC 20 has no place for, and the job's own
+ * ranks; memory, generic resources (parts of CPUs with them, as GRES_CPU_MILLI), slots and exclusive, which RFC 20 has no place for, and the job's own
  * order where it differs stand in the free-form "scheduling" key under "fluxq".
  * decode(encode(r)) equals r (times to a microsecond).
  */
@@ -56,6 +56,8 @@ struct rset *rset_from_json (const json_t *root, struct error *err);
 bool rset_equal (const struct rset *a, const struct rset *b);
 char *rset_nodelist (const struct rset *r); /* RFC 29, in job order; caller frees */
 uint32_t rset_slots (const struct rset *r); /* over all ranks */
-uint32_t rset_cores (const struct rset *r);
+uint32_t rset_cores (const struct rset *r); /* with parts of CPUs, rounded up in all */
+int64_t
+rset_cpu_milli (const struct rset *r); /* in thousandths, where it has parts; else 0 */
 
 #endif

@@ -10,6 +10,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "common/gres.h"
+#include "common/milli.h"
 #include "match/shape.h"
 
 #define SIZES_LISTED 4 /* "1, 4 or 9"; what has more is told as a range */
@@ -109,10 +111,27 @@ static void add_plural (struct strbuf *sb, const char *type)
         strbuf_addf (sb, "%s%s", type, ends_in (type, hissing) ? "es" : "s");
 }
 
+/* "0.5 cpu", "1.5 cpus" */
+static void add_cpus (struct strbuf *sb, const struct shape_vertex *v)
+{
+    int64_t least = shape_count_least (v), most = shape_count_fit (v, v->count.max);
+
+    strbuf_add_milli (sb, least);
+    if (most > least) {
+        strbuf_adds (sb, " to ");
+        strbuf_add_milli (sb, most);
+    }
+    strbuf_adds (sb, most > 1000 ? " cpus" : " cpu");
+}
+
 /* "64 GiB of memory", "1 gpu", "2 exclusive nodes" */
 static void add_amount (struct strbuf *sb, const struct shape_vertex *v)
 {
     const char *type = v->kind == SHAPE_RESOURCE ? v->type : "slot";
+    if (strcmp (type, GRES_CPU_MILLI) == 0) {
+        add_cpus (sb, v);
+        return;
+    }
     bool one = is_one (v);
     bool steps = add_count (sb, v);
 
@@ -171,7 +190,8 @@ static void add_joint (struct strbuf *sb, const struct shape_vertex *before, boo
 /* Those of the siblings that are or_slots and stand for each other, or the others. */
 static uint16_t next_of (const struct shape *s, uint16_t i, bool or_slots)
 {
-    while (i != SHAPE_NONE && (s->v[i].kind == SHAPE_OR_SLOT) != or_slots)
+    while (i != SHAPE_NONE
+           && (s->v[i].follows || (s->v[i].kind == SHAPE_OR_SLOT) != or_slots))
         i = s->v[i].next;
     return i;
 }

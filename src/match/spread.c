@@ -67,6 +67,7 @@ int spread_shape (const struct match_request *req, const struct spread_run *run,
     ret->v[req->spread.slot].count =
         (struct jobspec_count){ run->slots, run->slots, '+', 1 };
     ret->v[req->spread.slot].sizes = NULL;
+    cpus_follow (ret);
     return 0;
 }
 

@@ -120,6 +120,16 @@ static int close_until_there (struct growth *x, size_t number, double now)
     return rc;
 }
 
+/* With no nodes yet. */
+static struct machine *machine_like (const struct machine *g)
+{
+    struct machine *x = machine_create (machine_name (g));
+
+    if (x && machine_divides_cpus (g))
+        machine_divide_cpus (x);
+    return x;
+}
+
 struct growth *growth_create (const struct machine *g, const struct matcher *m,
                               const struct match_policy *policy,
                               const struct growth_kind *kinds, size_t nkinds,
@@ -130,8 +140,7 @@ struct growth *growth_create (const struct machine *g, const struct matcher *m,
 
     if (!x)
         return NULL;
-    if (!(x->machine = machine_create (machine_name (g)))
-        || !(x->m = matcher_create (x->machine, policy))
+    if (!(x->machine = machine_like (g)) || !(x->m = matcher_create (x->machine, policy))
         || add_all_existing (x, g, as_it_is) < 0)
         rc = -ENOMEM;
     for (size_t i = 0; i < nkinds && i < GROWTH_KINDS_MAX && rc == 0; i++) {
@@ -267,7 +276,9 @@ static void measure (const struct kind *k, uint32_t count, const struct rset *r,
 
         if (!is_new (k, count, rank->node_index))
             continue;
+        int64_t parts = gres_get (&rank->gres, GRES_CPU_MILLI);
         need->cores = MAX (need->cores, idset_count (rank->cores));
+        need->cores = MAX (need->cores, (uint32_t)((parts + 999) / 1000));
         need->gpus = MAX (need->gpus, idset_count (rank->gpus));
         need->memory_mib = MAX (need->memory_mib, rank->memory_mib);
     }

@@ -156,6 +156,14 @@ static int cores_per_task (const struct env_context *ctx, struct strbuf *sb)
                                      : ctx->launch->cores_per_task);
 }
 
+/* Of the job's tasks, where they have parts of CPUs: then the above is rounded up. */
+static int cpu_milli_per_task (const struct env_context *ctx, struct strbuf *sb)
+{
+    uint32_t milli = ctx->launch->cpu_milli_per_task;
+
+    return milli > 0 ? add_number (sb, milli) : 0;
+}
+
 static int end_time (const struct env_context *ctx, struct strbuf *sb)
 {
     return ctx->end_time ? add_number (sb, ctx->end_time) : 0;
@@ -339,13 +347,21 @@ static int cuda_devices (const struct env_context *ctx, struct strbuf *sb)
     return sb->err ? sb->err : 1;
 }
 
+/* Of so many, where they have none of their own; parts of CPUs rounded up in all. */
+static uint32_t cores_of_tasks (const struct launch *l, uint32_t ntasks)
+{
+    uint64_t milli = (uint64_t)ntasks * l->cpu_milli_per_task;
+
+    return milli > 0 ? (uint32_t)((milli + 999) / 1000) : ntasks * l->cores_per_task;
+}
+
 static uint32_t cores_on (const struct env_context *ctx, size_t rank)
 {
     const struct launch_node *node = &ctx->launch->nodes[rank];
     struct idset *ids =
         node->cores && *node->cores ? idset_decode (node->cores, NULL) : NULL;
     if (!ids)
-        return MAX (node->ntasks, 1) * ctx->launch->cores_per_task;
+        return cores_of_tasks (ctx->launch, MAX (node->ntasks, 1));
     uint32_t n = idset_count (ids);
     idset_destroy (ids);
     return n;
@@ -434,6 +450,7 @@ static const struct {
     { "FLUXQ_GPUS", gpus },
     { "FLUXQ_JOB_GRES", job_gres },
     { "FLUXQ_CPUS_PER_TASK", cores_per_task },
+    { "FLUXQ_CPU_MILLI_PER_TASK", cpu_milli_per_task },
     { "FLUXQ_SUBMIT_DIR", submit_dir },
     { "FLUXQ_STEP_ID", step_id },
     { "FLUXQ_STEP_NODELIST", step_nodelist },

@@ -40,6 +40,7 @@ static const struct launch full = {
     .nnodes = 3,
     .nodes_requested = (char *)"2-4:2",
     .cores_per_task = 2,
+    .cpu_milli_per_task = 1500,
     .mem_mib = 1024,
     .time_limit = 90.5,
     .grace = 0.001,
@@ -114,6 +115,7 @@ static void test_round_trip (void **state)
     assert_null (l.nodes[2].gres);
     assert_string_equal (l.nodes_requested, "2-4:2");
     assert_int_equal (l.cores_per_task, 2);
+    assert_int_equal (l.cpu_milli_per_task, 1500);
     assert_int_equal (l.mem_mib, 1024);
     assert_true (l.time_limit == 90.5 && l.grace == 0.001 && l.join_timeout == 60);
     assert_string_equal (l.rendezvous, "tcp:job-7:7717");

@@ -21,6 +21,7 @@ struct kube_config {
     char *agent_image;          /* the agent is in it; NULL: it comes by a ConfigMap */
     char *pull_policy;          /* or NULL: Kubernetes' own default */
     char *gpu_resource;
+    bool fractional_cpu;        /* parts of CPUs may be asked for */
     json_t *gres;               /* short names of resources, see gres.h; or NULL */
     struct topology topology;   /* levels by node labels */
     struct groupconfigs groups; /* nodes that could be made */

@@ -160,7 +160,8 @@ int kube_gres_ask_least (const struct jobspec *js, const struct rset *r, json_t 
     for (size_t i = 0; i < first->n; i++) {
         const char *name = first->v[i].name;
         int64_t least = first->v[i].count;
-        if (!names (js->resources, js->nresources, name))
+        if (!strcmp (name, GRES_CPU_MILLI)
+            || !names (js->resources, js->nresources, name))
             continue;
         for (size_t k = 1; k < r->nranks; k++)
             least = MIN (least, gres_get (&r->ranks[k].gres, name));

@@ -428,6 +428,15 @@ static const char *kube_exec_resource (const struct exec *x, const char *type)
     return kube_gres_name (x->cfg.gres, x->cfg.gpu_resource, type);
 }
 
+static const char *kube_exec_no_parts (const json_t *config)
+{
+    return json_is_false (json_object_get (config, "fractional-cpu"))
+               ? "parts of a CPU are not given here; ask for whole ones, such as "
+                 "--cpus-per-task=1, or the administrator of fluxq for "
+                 "kube.fractional-cpu"
+               : NULL;
+}
+
 static int kube_exec_claim (const struct exec_host *host, const struct yaml_doc *doc,
                             json_t *config, struct exec_claim **ret, struct error *err)
 {
@@ -462,4 +471,5 @@ const struct exec_ops exec_kube = {
     .needs = kube_exec_needs,
     .need_state = kube_exec_need_state,
     .resource = kube_exec_resource,
+    .no_parts = kube_exec_no_parts,
 };

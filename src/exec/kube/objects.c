@@ -77,12 +77,27 @@ static json_t *metadata (const struct object_source *src, const char *uid)
     return meta;
 }
 
+static int64_t cpus_of (const struct rset_rank *rank)
+{
+    return 1000 * (int64_t)idset_count (rank->cores)
+           + gres_get (&rank->gres, GRES_CPU_MILLI);
+}
+
+const char *object_cpu (int64_t milli, char buf[OBJECT_CPU_MAX])
+{
+    bool whole = milli % 1000 == 0;
+
+    snprintf (buf, OBJECT_CPU_MAX, "%jd%s", (intmax_t)(whole ? milli / 1000 : milli),
+              whole ? "" : "m");
+    return buf;
+}
+
 struct pod_request object_request (const struct rset *r)
 {
-    struct pod_request q = { UINT32_MAX, UINT32_MAX, INT64_MAX, NULL };
+    struct pod_request q = { INT64_MAX, UINT32_MAX, INT64_MAX, NULL };
 
     for (size_t i = 0; i < r->nranks; i++) {
-        q.cores = MIN (q.cores, idset_count (r->ranks[i].cores));
+        q.cpu_milli = MIN (q.cpu_milli, cpus_of (&r->ranks[i]));
         q.gpus = MIN (q.gpus, r->ranks[i].gpus ? idset_count (r->ranks[i].gpus) : 0);
         q.memory_mib = MIN (q.memory_mib, r->ranks[i].memory_mib);
     }
@@ -93,7 +108,7 @@ struct pod_request object_rank_request (const struct rset *r, uint32_t rank)
 {
     const struct rset_rank *own = &r->ranks[rank];
 
-    return (struct pod_request){ .cores = (uint32_t)idset_count (own->cores),
+    return (struct pod_request){ .cpu_milli = cpus_of (own),
                                  .gpus =
                                      own->gpus ? (uint32_t)idset_count (own->gpus) : 0,
                                  .memory_mib = own->memory_mib,
@@ -106,17 +121,19 @@ static json_t *resources (const struct object_source *src)
     json_t *requests = json_object (), *limits = json_object ();
     char text[32];
 
-    if (q.cores > 0) {
-        snprintf (text, sizeof (text), "%u", q.cores);
-        json_object_set_new (requests, "cpu", json_string (text));
-    }
+    if (q.cpu_milli > 0)
+        json_object_set_new (requests, "cpu",
+                             json_string (object_cpu (q.cpu_milli, text)));
     if (q.memory_mib > 0) {
         snprintf (text, sizeof (text), "%jdMi", (intmax_t)q.memory_mib);
         json_object_set_new (requests, "memory", json_string (text));
         json_object_set_new (limits, "memory", json_string (text));
     }
+    /* who has parts of CPUs has no more than that */
+    if (rset_cpu_milli (src->job->r) > 0 && q.cpu_milli > 0)
+        json_object_set (limits, "cpu", json_object_get (requests, "cpu"));
     /* of class Guaranteed: kubelets align no others */
-    if (src->cfg->numa != KUBE_NUMA_OFF && q.cores > 0 && q.memory_mib > 0)
+    if (src->cfg->numa != KUBE_NUMA_OFF && q.cpu_milli > 0 && q.memory_mib > 0)
         json_object_set (limits, "cpu", json_object_get (requests, "cpu"));
     if (q.gpus > 0) {
         snprintf (text, sizeof (text), "%u", q.gpus);

@@ -83,12 +83,16 @@ json_t *object_binding (const char *namespace_, const char *pod, const char *nod
 /* What each pod asks for: the ranks' amounts if they are equal, else the smallest (one
  * template serves all). */
 struct pod_request {
-    uint32_t cores, gpus;
+    int64_t cpu_milli; /* 0: not asked */
+    uint32_t gpus;
     int64_t memory_mib; /* 0: not asked */
     const struct gres_list
         *gres; /* of the rank, borrowed; NULL: as the template has it */
 };
 struct pod_request object_request (const struct rset *r);
+/* A quantity of CPUs: "2", "500m". */
+#define OBJECT_CPU_MAX 24
+const char *object_cpu (int64_t milli, char buf[OBJECT_CPU_MAX]);
 /* What that rank was given. */
 struct pod_request object_rank_request (const struct rset *r, uint32_t rank);
 

@@ -109,8 +109,8 @@ static int set_amounts (json_t *container, const struct pod_request *ask, const 
     char text[32];
     int rc = 0;
 
-    if (ask->cores > 0) {
-        snprintf (text, sizeof (text), "%u", ask->cores);
+    if (ask->cpu_milli > 0) {
+        object_cpu (ask->cpu_milli, text);
         rc |= set_amount (container, "requests", "cpu", text);
         if (has_limit (container, "cpu"))
             rc |= set_amount (container, "limits", "cpu", text);

@@ -49,62 +49,63 @@ struct sizes_case {
 static const struct sizes_case sizes_cases[] = {
     /* RFC 25 example 1 and use cases 2.1, 2.2, 2.3, 2.4 */
     { DOC (NODE ("4", SLOT ("1", CORE ("2"))), ONE, "\"duration\":3600.0"),
-      { 4, 4, 4, 4, 8, 8, 0, 0, 2 } },
+      { 4, 4, 4, 4, 8, 8, 0, 0, 2, 0, 0, 0 } },
     { DOC (NODE ("4", SLOT ("1", CORE ("1"))), TASK ("t", "\"total\":5"), ""),
-      { 4, 4, 4, 4, 4, 4, 0, 0, 1 } },
-    { DOC (SLOT ("10", CORE ("2")), ONE, ""), { 1, 10, 10, 10, 20, 20, 0, 0, 2 } },
+      { 4, 4, 4, 4, 4, 4, 0, 0, 1, 0, 0, 0 } },
+    { DOC (SLOT ("10", CORE ("2")), ONE, ""),
+      { 1, 10, 10, 10, 20, 20, 0, 0, 2, 0, 0, 0 } },
     { DOC (SLOT ("10", CORE ("2") ",{\"type\":\"gpu\",\"count\":1}"), ONE, ""),
-      { 1, 10, 10, 10, 20, 20, 10, 10, 2 } },
+      { 1, 10, 10, 10, 20, 20, 10, 10, 2, 0, 0, 0 } },
     { DOC (NODE ("4", SLOT ("4", CORE ("1") ",{\"type\":\"gpu\",\"count\":1}")), ONE, ""),
-      { 4, 4, 16, 16, 16, 16, 16, 16, 1 } },
+      { 4, 4, 16, 16, 16, 16, 16, 16, 1, 0, 0, 0 } },
     /* RFC 14 example 2; 1.2: 3 to 30 nodes inside of slots; 1.3: open ends; 1.7 without
      * per_resource; 2.6: memory in a node */
     { DOC (SLOT ("4", "{\"type\":\"node\",\"count\":1}"), ONE, ""),
-      { 4, 4, 4, 4, 0, 0, 0, 0, 0 } },
+      { 4, 4, 4, 4, 0, 0, 0, 0, 0, 0, 0, 0 } },
     { DOC (SLOT ("{\"min\":3,\"max\":30,\"operator\":\"+\",\"operand\":1}",
                  "{\"type\":\"node\",\"count\":1}"),
            ONE, ""),
-      { 3, 30, 3, 30, 0, 0, 0, 0, 0 } },
+      { 3, 30, 3, 30, 0, 0, 0, 0, 0, 0, 0, 0 } },
     { DOC (SLOT ("4", "{\"type\":\"node\",\"exclusive\":false,\"count\":1,\"with\":["
                       "{\"type\":\"socket\",\"count\":{\"min\":2},\"with\":[" CORE (
                           "{\"min\":4}") "]}]}"),
            ONE, ""),
-      { 4, 4, 4, 4, 32, INT64_MAX, 0, 0, 8 } },
+      { 4, 4, 4, 4, 32, INT64_MAX, 0, 0, 8, 0, 0, 0 } },
     { DOC ("{\"type\":\"switch\",\"count\":3,\"with\":[" SLOT ("1", CORE ("1")) "]}", ONE,
            ""),
-      { 1, 3, 3, 3, 3, 3, 0, 0, 1 } },
+      { 1, 3, 3, 3, 3, 3, 0, 0, 1, 0, 0, 0 } },
     { DOC (
           SLOT ("2",
                 "{\"type\":\"node\",\"count\":1,\"with\":[{\"type\":\"memory\",\"count\":"
                 "{\"min\":4},\"unit\":\"GB\"}]}"),
           TASK ("t", "\"total\":10"), ""),
-      { 2, 2, 2, 2, 0, 0, 0, 0, 0 } },
+      { 2, 2, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0 } },
     /* 3, 5, 7; 2, 6, 18; 2, 4, 16, 256; 4, 9, 16; 1, 2, 3 */
     { DOC (NODE ("{\"min\":3,\"max\":7,\"operator\":\"+\",\"operand\":2}",
                  SLOT ("2", CORE ("1"))),
            ONE, ""),
-      { 3, 7, 6, 14, 6, 14, 0, 0, 1 } },
+      { 3, 7, 6, 14, 6, 14, 0, 0, 1, 0, 0, 0 } },
     { DOC (NODE ("\"2-18:3:*\"", SLOT ("1", CORE ("1"))), ONE, ""),
-      { 2, 18, 2, 18, 2, 18, 0, 0, 1 } },
+      { 2, 18, 2, 18, 2, 18, 0, 0, 1, 0, 0, 0 } },
     { DOC (NODE ("\"[2-256:2:^]\"", SLOT ("1", CORE ("1"))), ONE, ""),
-      { 2, 256, 2, 256, 2, 256, 0, 0, 1 } },
+      { 2, 256, 2, 256, 2, 256, 0, 0, 1, 0, 0, 0 } },
     { DOC (NODE ("\"4,9,16\"", SLOT ("1", CORE ("\"1,2-3\""))), ONE, ""),
-      { 4, 16, 4, 16, 4, 48, 0, 0, 1 } },
+      { 4, 16, 4, 16, 4, 48, 0, 0, 1, 0, 0, 0 } },
     { DOC (NODE ("\"4+\"", SLOT ("1", CORE ("1"))), ONE, ""),
-      { 4, MAX_COUNT, 4, MAX_COUNT, 4, MAX_COUNT, 0, 0, 1 } },
+      { 4, MAX_COUNT, 4, MAX_COUNT, 4, MAX_COUNT, 0, 0, 1, 0, 0, 0 } },
     { DOC (NODE ("\"4\"", SLOT ("1", CORE ("\"2-3\""))), ONE, ""),
-      { 4, 4, 4, 4, 8, 12, 0, 0, 2 } },
+      { 4, 4, 4, 4, 8, 12, 0, 0, 2, 0, 0, 0 } },
     /* other slots are resources without tasks */
     { DOC ("{\"type\":\"node\",\"count\":1,\"with\":[" SLOT (
                "10",
                CORE ("1")) ",{\"type\":\"slot\","
                            "\"label\":\"db\",\"count\":1,\"with\":[" CORE ("6") "]}]}",
            ONE, ""),
-      { 1, 1, 10, 10, 16, 16, 0, 0, 1 } },
+      { 1, 1, 10, 10, 16, 16, 0, 0, 1, 0, 0, 0 } },
     /* products over 2^63 */
     { DOC (NODE ("2147483647", SLOT ("2147483647", CORE ("2147483647"))), ONE, ""),
       { MAX_COUNT, MAX_COUNT, 4611686014132420609, 4611686014132420609, INT64_MAX,
-        INT64_MAX, 0, 0, MAX_COUNT } },
+        INT64_MAX, 0, 0, MAX_COUNT, 0, 0, 0 } },
 };
 
 static void test_sizes (void **state)

@@ -80,10 +80,9 @@ static inline void build_release (struct jobspec_resource *v)
     free (v->unit);
 }
 
-static inline struct match_request *build_request (const char *tree,
-                                                   int64_t memory_per_node,
-                                                   const char *constraints,
-                                                   struct error *err)
+static inline struct match_request *build_request_by (
+    struct match_request *(*create) (const struct jobspec *js, struct error *err),
+    const char *tree, int64_t memory_per_node, const char *constraints, struct error *err)
 {
     struct jobspec_resource top;
     struct jobspec js = { .resources = &top, .nresources = 1 };
@@ -94,10 +93,29 @@ static inline struct match_request *build_request (const char *tree,
         abort ();
     js.memory_per_node = memory_per_node;
     js.constraints = c;
-    struct match_request *req = match_request_create (&js, err);
+    struct match_request *req = create (&js, err);
     build_release (&top);
     json_decref (c);
     return req;
+}
+
+static inline struct match_request *build_request (const char *tree,
+                                                   int64_t memory_per_node,
+                                                   const char *constraints,
+                                                   struct error *err)
+{
+    return build_request_by (match_request_create, tree, memory_per_node, constraints,
+                             err);
+}
+
+/* For a machine that divides CPUs. */
+static inline struct match_request *build_divided (const char *tree,
+                                                   int64_t memory_per_node,
+                                                   const char *constraints,
+                                                   struct error *err)
+{
+    return build_request_by (match_request_create_divided, tree, memory_per_node,
+                             constraints, err);
 }
 
 /* Seeded pseudo-random numbers for property tests (splitmix64). */

@@ -1,5 +1,5 @@
 /* Random streams of verbs against a slow, obvious reference: arrays of who has which
- * core, and loops that try everything. What would be wrong: a unit booked twice, sums
+ * core, and loops that try everything. In every second stream CPUs are divided. What would be wrong: a unit booked twice, sums
  * that do not agree, a cancel that does not restore, another choice than first fit's,
  * a wrong verdict. */
 #include "common/test/unit.h"
@@ -23,13 +23,14 @@ struct ref_node {
     bool there, up, leaving, property;
     int rack; /* 0: none */
     int64_t cores, gpus, memory, hcas, fcores, fgpus, fmemory, fhcas;
+    int64_t fmilli;                         /* fcores is that, rounded up */
     int core_owner[CORES], gpu_owner[GPUS]; /* job or 0 */
-    int64_t memory_of[JOBS], hcas_of[JOBS];
+    int64_t memory_of[JOBS], hcas_of[JOBS], milli_of[JOBS]; /* parts of CPUs */
     bool on[JOBS];
     int exclusive; /* job or 0 */
 };
 
-enum { RACK, NODE, SLOT, CORE, GPU, MEM, HCA, DIMS };
+enum { RACK, NODE, SLOT, CORE, MILLI, GPU, MEM, HCA, DIMS };
 
 struct ref_request {
     int64_t min[DIMS], max[DIMS]; /* 0: not there */
@@ -55,6 +56,7 @@ struct world {
     uint64_t random;
     struct machine *g;
     struct matcher *m;
+    bool divided; /* CPUs may be asked for in parts */
     struct ref_node node[NODES];
     const struct match_policy *policy;
     struct rset *r[JOBS];         /* of running jobs */
@@ -108,6 +110,20 @@ static int64_t free_hcas (const struct ref_node *n, bool ever)
     return ever ? n->hcas : at_least_0 (n->hcas - used_hcas (n) - n->fhcas);
 }
 
+/* Thousandths of CPUs that no job has, as a whole or in parts. */
+static int64_t unbooked_milli (const struct ref_node *n)
+{
+    int64_t left = 1000 * (n->cores - used_cores (n));
+    for (int j = 0; j < JOBS; j++)
+        left -= n->milli_of[j];
+    return left;
+}
+
+static int64_t free_milli (const struct ref_node *n, bool ever)
+{
+    return ever ? 1000 * n->cores : at_least_0 (unbooked_milli (n) - n->fmilli);
+}
+
 static int jobs_on (const struct ref_node *n)
 {
     int jobs = 0;
@@ -151,6 +167,8 @@ static bool ref_node_fits (const struct world *w, const struct ref_request *q, i
     if (!ever && (!n->up || n->exclusive || (q->exclusive && jobs_on (n) > 0)))
         return false;
     ref_free (n, ever, &c, &g, &m);
+    if (w->divided && k * (1000 * size[CORE] + size[MILLI]) > free_milli (n, ever))
+        return false;
     return k * size[CORE] <= c && k * size[GPU] + q->node_gpus <= g
            && k * size[MEM] + q->node_memory <= m && q->per_node <= m
            && k * size[HCA] + q->node_hcas <= free_hcas (n, ever);
@@ -207,7 +225,7 @@ static int ref_place (const struct world *w, const struct ref_request *q,
         return ref_fits (w, q, size, true, p) ? -EBUSY : -ENOENT;
     for (int d = q->unit; d < DIMS; d++) {
         int64_t best = size[d];
-        for (int64_t v = q->min[d]; v > 0 && v <= q->max[d] && v < 80;) {
+        for (int64_t v = q->min[d]; v > 0 && v <= q->max[d] && v < 9000;) {
             size[d] = v;
             if (ref_fits (w, q, size, false, p))
                 best = v;
@@ -241,7 +259,15 @@ static void check_node (const struct world *w, int i)
     assert_int_equal (info.memory_used, used_memory (n));
     assert_int_equal (info.njobs, jobs_on (n));
     assert_int_equal (info.exclusive, n->exclusive != 0);
-    assert_int_equal (info.cores_free, takes ? c : 0);
+    if (w->divided) {
+        int64_t milli = free_milli (n, false);
+        assert_int_equal (info.cpu_milli_free, takes ? milli : 0);
+        assert_int_equal (info.cores_free, takes ? MIN (c, milli / 1000) : 0);
+        assert_int_equal (info.cpu_milli_foreign, n->fmilli);
+    } else {
+        assert_int_equal (info.cores_free, takes ? c : 0);
+        assert_int_equal (info.cpu_milli_free, 1000 * info.cores_free);
+    }
     assert_int_equal (info.gpus_free, takes ? g : 0);
     assert_int_equal (info.memory_free, takes ? m : 0);
     struct machine_gres_info gres;
@@ -259,9 +285,10 @@ static void check_world (const struct world *w)
         struct machine_node_info info;
         check_node (w, i);
         if (machine_node_info (w->g, i, &info) == 0)
-            nothing = nothing && info.cores_free == 0 && info.gpus_free == 0;
+            nothing = nothing && info.cpu_milli_free == 0 && info.gpus_free == 0;
     }
-    assert_int_equal (match_nothing_free (w->m), nothing);
+    if (nothing || !w->divided) /* else what is left may be too little for any core */
+        assert_int_equal (match_nothing_free (w->m), nothing);
     for (uint64_t j = 1; j < JOBS; j++) {
         assert_int_equal (match_has (w->m, j), w->r[j] != NULL);
         jobs += w->r[j] != NULL;
@@ -281,6 +308,7 @@ static void ref_book (struct world *w, int job, const struct rset *r)
         n->on[job] = true;
         n->memory_of[job] = r->ranks[k].memory_mib;
         n->hcas_of[job] = gres_get (&r->ranks[k].gres, HCA_NAME);
+        n->milli_of[job] = gres_get (&r->ranks[k].gres, GRES_CPU_MILLI);
         if (r->ranks[k].exclusive)
             n->exclusive = job;
         IDSET_FOREACH (r->ranks[k].cores, id)
@@ -304,7 +332,7 @@ static void ref_unbook (struct world *w, int job)
             n->core_owner[c] = n->core_owner[c] == job ? 0 : n->core_owner[c];
         for (int c = 0; c < GPUS; c++)
             n->gpu_owner[c] = n->gpu_owner[c] == job ? 0 : n->gpu_owner[c];
-        n->memory_of[job] = n->hcas_of[job] = 0;
+        n->memory_of[job] = n->hcas_of[job] = n->milli_of[job] = 0;
         n->exclusive = n->exclusive == job ? 0 : n->exclusive;
         n->on[job] = false;
         if (n->leaving && jobs_on (n) == 0)
@@ -345,6 +373,8 @@ static void check_answer (const struct world *w, const struct ref_request *q,
         assert_int_equal (idset_count (rank->gpus), g);
         assert_int_equal (rank->memory_mib, m);
         assert_int_equal (gres_get (&rank->gres, HCA_NAME), h);
+        assert_int_equal (gres_get (&rank->gres, GRES_CPU_MILLI),
+                          q->exclusive ? 0 : slots * size[MILLI]);
         for (int id = 0; id < CORES && c > 0; id++) {
             if (n->core_owner[id] == 0) {
                 assert_true (idset_has (rank->cores, (uint32_t)id));
@@ -384,7 +414,12 @@ static struct match_request *random_request (struct world *w, struct ref_request
     *q = (struct ref_request){ .unit = SLOT };
     bool rack = below (w, 6) == 0, node = below (w, 2) == 0;
     random_count (w, q, SLOT, node ? 3 : 10, c[SLOT], sizeof (c[0]), "slot");
-    random_count (w, q, CORE, 4, c[CORE], sizeof (c[0]), "core");
+    int of = CORE;
+    if (w->divided && below (w, 3) == 0) { /* of up to 4 CPUs, in steps of up to 3/1000 */
+        of = MILLI;
+        random_count (w, q, MILLI, 4000, c[MILLI], sizeof (c[0]), GRES_CPU_MILLI);
+    } else
+        random_count (w, q, CORE, 4, c[CORE], sizeof (c[0]), "core");
     if (below (w, 4) == 0)
         random_count (w, q, GPU, 2, c[GPU], sizeof (c[0]), "gpu");
     if (below (w, 3) == 0)
@@ -414,15 +449,59 @@ static struct match_request *random_request (struct world *w, struct ref_request
         q->constraint = 1 + (int)below (w, 4);
     snprintf (tree, sizeof (tree), "%s%s%s%s%s%s%s>(%s%s%s%s%s%s%s)%s%s", c[RACK],
               rack ? ">" : "", c[NODE], q->exclusive ? "!" : "", node ? ">(" : "",
-              c[SLOT], "", c[CORE], q->min[GPU] ? "," : "", c[GPU],
-              q->min[MEM] ? "," : "", c[MEM], q->min[HCA] ? "," : "", c[HCA], beside,
-              node ? ")" : "");
+              c[SLOT], "", c[of], q->min[GPU] ? "," : "", c[GPU], q->min[MEM] ? "," : "",
+              c[MEM], q->min[HCA] ? "," : "", c[HCA], beside, node ? ")" : "");
     struct error err = { 0 };
     struct match_request *req =
-        build_request (tree, q->per_node, constraints[q->constraint], &err);
+        w->divided ? build_divided (tree, q->per_node, constraints[q->constraint], &err)
+                   : build_request (tree, q->per_node, constraints[q->constraint], &err);
     if (!req)
         fail_msg ("%s: %s", tree, err.text);
     return req;
+}
+
+/* What others use of it does not depend on what jobs have: nothing; and it did not shrink below
+ * that. */
+static bool is_plain (const struct ref_node *n)
+{
+    bool plain = !n->fcores && !n->fmilli && !n->fgpus && !n->fmemory && !n->fhcas;
+
+    for (int i = 0; i < CORES; i++)
+        plain = plain && (n->core_owner[i] == 0 || i < n->cores);
+    for (int i = 0; i < GPUS; i++)
+        plain = plain && (n->gpu_owner[i] == 0 || i < n->gpus);
+    return plain;
+}
+
+/* All jobs begin at 10 and end at 15: what fits then fits in a world without them, and in
+ * between nothing changes. expected: the verdict for now. */
+static void do_reserve (struct world *w, const struct match_request *req,
+                        const struct ref_request *q, int expected)
+{
+    const uint64_t id = JOBS + 1;
+    struct error why = { 0 };
+    struct ref_picks p;
+    double start = 0;
+
+    for (int i = 0; i < NODES; i++)
+        if (!is_plain (&w->node[i]))
+            return;
+    struct world *later = malloc (sizeof (*w));
+    assert_non_null (later);
+    *later = *w;
+    for (int j = 1; j < JOBS; j++)
+        ref_unbook (later, j);
+    if (expected == -EBUSY && ref_fits (later, q, q->min, false, &p))
+        expected = 1;
+    free (later);
+    int rc = match_reserve (w->m, id, req, 10, 5, &start, &why);
+    assert_int_equal (rc, expected == 0 ? -EAGAIN : expected == 1 ? 0 : expected);
+    if (rc < 0)
+        return;
+    assert_true (start == 15);
+    if (planner_verify (w->g->planner, &why) < 0)
+        fail_msg ("%s", why.text);
+    assert_int_equal (match_cancel (w->m, id), 0);
 }
 
 static void do_allocate (struct world *w)
@@ -445,6 +524,8 @@ static void do_allocate (struct world *w)
     rset_destroy (r);
     r = NULL;
     check_world (w);
+    if (!w->policy->node_exclusive)
+        do_reserve (w, req, &q, expected);
     uint64_t generation = match_generation (w->m);
     rc = match_allocate (w->m, (uint64_t)job, req, 10, 5, &r, &why);
     if (w->r[job]) {
@@ -482,7 +563,8 @@ static void do_cancel (struct world *w)
 static bool is_gone (const struct ref_node *n, const struct rset_rank *rank)
 {
     bool gone = !n->there || rank->memory_mib > n->memory
-                || gres_get (&rank->gres, HCA_NAME) > n->hcas;
+                || gres_get (&rank->gres, HCA_NAME) > n->hcas
+                || gres_get (&rank->gres, GRES_CPU_MILLI) > 1000 * n->cores;
     IDSET_FOREACH (rank->cores, id)
     {
         gone = gone || id >= n->cores;
@@ -494,12 +576,17 @@ static bool is_gone (const struct ref_node *n, const struct rset_rank *rank)
     return gone;
 }
 
-static bool is_taken (const struct ref_node *n, const struct rset_rank *rank)
+static bool is_taken (const struct ref_node *n, const struct rset_rank *rank,
+                      bool divided)
 {
+    int64_t milli = gres_get (&rank->gres, GRES_CPU_MILLI)
+                    + 1000 * (int64_t)idset_count (rank->cores);
     bool taken =
         n->exclusive || (rank->exclusive && jobs_on (n) > 0)
         || (rank->memory_mib > 0 && rank->memory_mib > n->memory - used_memory (n))
-        || (rank->gres.n > 0 && rank->gres.v[0].count > n->hcas - used_hcas (n));
+        || (gres_get (&rank->gres, HCA_NAME) > 0
+            && gres_get (&rank->gres, HCA_NAME) > n->hcas - used_hcas (n))
+        || (divided && milli > 0 && milli > unbooked_milli (n));
     IDSET_FOREACH (rank->cores, id)
     {
         taken = taken || n->core_owner[id];
@@ -519,7 +606,7 @@ static int ref_update (const struct world *w, const struct rset *r)
         const struct ref_node *n = &w->node[r->ranks[k].node_index];
         if (is_gone (n, &r->ranks[k]))
             return -ENOENT;
-        if (is_taken (n, &r->ranks[k]))
+        if (is_taken (n, &r->ranks[k], w->divided))
             rc = -EBUSY;
     }
     return rc;
@@ -560,15 +647,19 @@ static void do_restart (struct world *w)
     rset_destroy (again);
 }
 
-/* None, or up to 4 in a list that stays until the next one. */
-static const struct gres_list *some_hcas (int64_t count)
+/* None, or up to 4 and parts of CPUs, in a list that stays until the next one. */
+static const struct gres_list *some_hcas (int64_t count, int64_t milli)
 {
-    static char name[] = HCA_NAME;
-    static struct gres one = { .name = name };
-    static const struct gres_list list = { &one, 1 };
+    static char name[] = HCA_NAME, cpus[] = GRES_CPU_MILLI;
+    static struct gres both[2];
+    static struct gres_list list = { both, 0 };
 
-    one.count = count;
-    return count ? &list : NULL;
+    list.n = 0;
+    if (milli)
+        both[list.n++] = (struct gres){ cpus, milli };
+    if (count)
+        both[list.n++] = (struct gres){ name, count };
+    return list.n ? &list : NULL;
 }
 
 static void random_spec (struct world *w, struct ref_node *n,
@@ -588,7 +679,7 @@ static void random_spec (struct world *w, struct ref_node *n,
     spec->cores = (uint32_t)n->cores;
     spec->gpus = (uint32_t)n->gpus;
     spec->memory_mib = n->memory;
-    spec->gres = some_hcas (n->hcas);
+    spec->gres = some_hcas (n->hcas, 0);
     spec->places = racks[n->rack];
     spec->properties = n->property ? fast : NULL;
     for (int k = 0; k < w->nracks; k++) {
@@ -622,8 +713,10 @@ static void do_add_or_update (struct world *w)
     struct ref_node old = *n;
     if (!n->there)
         *n = (struct ref_node){ 0 };
-    else
+    else {
         n->fcores = old.fcores;
+        n->fmilli = old.fmilli;
+    }
     random_spec (w, n, &spec);
     n->there = n->up = true;
     n->leaving = false;
@@ -650,21 +743,28 @@ static void do_node (struct world *w)
         n->up = up;
     } else {
         n->fcores = below (w, 4);
+        n->fmilli = 0;
+        if (w->divided) {
+            n->fmilli = below (w, 3001);
+            n->fcores = (n->fmilli + 999) / 1000;
+        }
         n->fgpus = below (w, 2);
         n->fmemory = below (w, 20);
         n->fhcas = below (w, 3);
         assert_int_equal (machine_node_set_foreign (w->g, i, (uint32_t)n->fcores,
                                                     (uint32_t)n->fgpus, n->fmemory,
-                                                    some_hcas (n->fhcas)),
+                                                    some_hcas (n->fhcas, n->fmilli)),
                           n->there ? 0 : -ENOENT);
     }
 }
 
 static void stream (uint64_t seed, const struct match_policy *policy)
 {
-    struct world w = { .random = seed, .policy = policy };
+    struct world w = { .random = seed, .policy = policy, .divided = seed % 2 };
     w.g = machine_create ("cluster");
     w.m = matcher_create (w.g, policy);
+    if (w.divided)
+        machine_divide_cpus (w.g);
     for (int k = 0; k < NODES; k++)
         do_add_or_update (&w);
     for (int k = 0; k < 40; k++) {

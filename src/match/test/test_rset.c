@@ -152,12 +152,25 @@ static void test_refused (void **state)
     rset_destroy (none);
 }
 
+/* Parts of CPUs count as cores, rounded up where all are together. */
+static void test_parts (void **state)
+{
+    struct rset *r = rset_create (3);
+
+    (void)state;
+    assert_int_equal (rset_cpu_milli (r), 0);
+    gres_set (&r->ranks[0].gres, GRES_CPU_MILLI, 500);
+    gres_set (&r->ranks[2].gres, GRES_CPU_MILLI, 600);
+    assert_int_equal (rset_cpu_milli (r), 1100);
+    assert_int_equal (rset_cores (r), 2);
+    rset_destroy (r);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test (test_text),
-        cmocka_unit_test (test_gres),
-        cmocka_unit_test (test_foreign),
+        cmocka_unit_test (test_parts),   cmocka_unit_test (test_text),
+        cmocka_unit_test (test_gres),    cmocka_unit_test (test_foreign),
         cmocka_unit_test (test_refused),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

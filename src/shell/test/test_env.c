@@ -26,6 +26,7 @@ static struct env_context make_context (char **env)
                          .nnodes = ARRAY_SIZE (nodes),
                          .nodes_requested = (char *)"2-4",
                          .cores_per_task = 2,
+                         .cpu_milli_per_task = 1500,
                          .env = env };
     while (env && env[l.nenv])
         l.nenv++;
@@ -64,9 +65,11 @@ static void scripts_find_the_names_that_they_read (void **state)
     expect (envp, "SLURM_JOB_ID", "42");
     expect (envp, "SLURM_JOB_NODELIST", "n[1-2,4]");
     expect (envp, "FLUXQ_NNODES", "3");
+    expect (envp, "FLUXQ_CPUS_PER_TASK", "2");
+    expect (envp, "FLUXQ_CPU_MILLI_PER_TASK", "1500");
     expect (envp, "FLUXQ_NODES_REQUESTED", "2-4");
     expect (envp, "SLURM_TASKS_PER_NODE", "4(x2),3");
-    expect (envp, "SLURM_JOB_CPUS_PER_NODE", "4(x2),6");
+    expect (envp, "SLURM_JOB_CPUS_PER_NODE", "4(x2),5");
     expect (envp, "SLURM_NTASKS", "11");
     expect (envp, "SLURM_PROCID", "5");
     expect (envp, "SLURM_LOCALID", "1");

@@ -295,9 +295,50 @@ static void test_request (void **state)
     struct pod_request q = object_request (r);
 
     (void)state;
-    assert_int_equal (q.cores, 2);
+    assert_int_equal (q.cpu_milli, 2000);
     assert_int_equal (q.memory_mib, 0);
     rset_destroy (r);
+}
+
+/* Parts of CPUs are asked for as such, and are all that there is; nothing is rounded, nor asked
+ * for under our own name for them. */
+static void test_parts (void **state)
+{
+    static struct jobspec_resource parts = { .type = (char *)GRES_CPU_MILLI };
+    static struct jobspec js = { .resources = &parts, .nresources = 1 };
+    const struct rset *two = job.r;
+    const struct jobspec *js_was = job.js;
+    struct rset *own = make_rset (2, (uint32_t[]){ 1, 1 }, 512);
+    char text[OBJECT_CPU_MAX];
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        idset_destroy (own->ranks[i].cores);
+        own->ranks[i].cores = idset_create ();
+        gres_set (&own->ranks[i].gres, GRES_CPU_MILLI, i ? 2000 : 500);
+    }
+    job.r = own;
+    job.js = &js;
+    src.managed_by = "fluxq.io/broker";
+    json_t *o = object_job (&src);
+    json_t *t = at (o, "spec|template|spec|containers|0|resources");
+    struct pod_request ask = object_rank_request (own, 1);
+    json_t *pod = podobject_make (o, "uid-1", 1, "node7", &ask, "nvidia.com/gpu");
+    json_t *c = at (pod, "spec|containers|0|resources");
+
+    assert_string_equal (text_at (t, "requests|cpu"), "500m");
+    assert_string_equal (text_at (t, "limits|cpu"), "500m");
+    assert_null (at (t, "requests|" GRES_CPU_MILLI));
+    assert_string_equal (text_at (c, "requests|cpu"), "2");
+    assert_string_equal (text_at (c, "limits|cpu"), "2");
+    assert_null (at (c, "limits|" GRES_CPU_MILLI));
+    assert_string_equal (object_cpu (1250, text), "1250m");
+    json_decref (pod);
+    json_decref (o);
+    job.r = two;
+    job.js = js_was;
+    src.managed_by = NULL;
+    rset_destroy (own);
 }
 
 /* A pod that the broker makes: what the Job controller would have made of the template, and
@@ -491,6 +532,7 @@ int main (void)
         cmocka_unit_test (test_agent_image),
         cmocka_unit_test (test_root_and_baseline),
         cmocka_unit_test (test_request),
+        cmocka_unit_test (test_parts),
         cmocka_unit_test (test_pod),
         cmocka_unit_test (test_status),
         cmocka_unit_test (test_owned),

@@ -1,0 +1,22 @@
+/* milli.h - numbers in thousandths, as Kubernetes writes CPUs: 0.5, 500m
+ *
+ *     int64_t milli;
+ *     if (milli_parse ("1.5", INT32_MAX, &milli, "--cpus-per-task", &err) < 0) ...;  // 1500
+ *     strbuf_add_milli (&sb, 500);                                               // "0.5"
+ */
+#ifndef FLUXQ_COMMON_MILLI_H
+#define FLUXQ_COMMON_MILLI_H
+
+#include <stdint.h>
+
+#include "common/error.h"
+#include "common/strbuf.h"
+
+/* "N", "N.N", ".N" or "Nm" (thousandths) from 1m to max thousandths. -EINVAL, also where it is
+ * finer than a thousandth, and -ERANGE; what begins errors. */
+int milli_parse (const char *text, int64_t max, int64_t *ret, const char *what,
+                 struct error *err);
+/* Without zeros behind: "2", "0.5", "0.125". n: not negative. */
+void strbuf_add_milli (struct strbuf *sb, int64_t n);
+
+#endif

@@ -21,6 +21,11 @@ node()
     fluxq-info --json | jq ".nodes[0].$1"
 }
 
+has_cores() # more than one, once the node is known
+{
+    fluxq-info --json | jq -e ".nodes[0].cores_free > 1"
+}
+
 node_has() # FIELD VALUE
 {
     [ "$(node "$1")" = "$2" ]
@@ -66,7 +71,7 @@ END
 own_cluster --nodes 1
 
 test_expect_success 'a node that has all but one of its whole cores in use' '
-    broker && wait_until 30 eval "[ \"\$(node cores_free)\" -gt 1 ]" && whole=$(node cores_free) &&
+    broker && wait_until 30 has_cores && whole=$(node cores_free) &&
     milli=$(node cpu_milli_free) && [ "$milli" -ge "$((1000 * whole))" ] && [ "$milli" -lt "$((1000 * whole + 1000))" ] &&
     full=$(hold -c $((whole - 1))) && wait_job_state $full RUNNING 60 && asks $full $((whole - 1)) none &&
     wait_until 30 grep "whole none" out.$full && node_has cores_free 1

@@ -29,15 +29,16 @@ struct run {
     int64_t outer;        /* the job in whose shell we are; 0: none */
 };
 
-/* What an option of steps means for a new job, which has it by the same name. Of sizes the
- * step takes what was granted; which nodes these are is for the job alone. */
+/* What an option of steps means for a new job, which has it by the same name. Of sizes that are
+ * no plain number (ranges, parts of CPUs) the step takes what was granted; which nodes these
+ * are is for the job alone. */
 enum sharing { FOR_BOTH, OF_SIZES, FOR_JOB };
 
 static const struct {
     enum step_option id;
     enum sharing how;
 } shared[] = { { STEP_OPT_NODES, OF_SIZES },    { STEP_OPT_NTASKS, OF_SIZES },
-               { STEP_OPT_PER_NODE, FOR_BOTH }, { STEP_OPT_CPUS, FOR_BOTH },
+               { STEP_OPT_PER_NODE, FOR_BOTH }, { STEP_OPT_CPUS, OF_SIZES },
                { STEP_OPT_GPUS, FOR_BOTH },     { STEP_OPT_NAME, FOR_BOTH },
                { STEP_OPT_NODELIST, FOR_JOB },  { STEP_OPT_EXCLUDE, FOR_JOB } };
 

@@ -8,9 +8,9 @@ relay()
     timeout 120 python3 "$FLUXQ_SOURCE_DIR/t/helper/relay.py" "$@"
 }
 
-gone_from()
+gone_from() # COMMAND: no process is that, and no more
 {
-    ! pgrep -f "$1" >/dev/null
+    ! pgrep -x -f "$1" >/dev/null
 }
 
 says()

@@ -13,7 +13,6 @@
 static json_t *where (const struct entry *e, const struct rset *r)
 {
     autofree char *nodelist = rset_nodelist (r);
-
     int64_t milli = rset_cpu_milli (r);
 
     return nodelist ? json_pack ("{s:s s:I s:I s:o}", "nodelist", nodelist, "nnodes",

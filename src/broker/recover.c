@@ -10,6 +10,7 @@
 #include "broker/broker.h"
 #include "broker/placing.h"
 #include "common/log.h"
+#include "common/milli.h"
 
 struct loading {
     struct broker *b;
@@ -223,10 +224,9 @@ static void room_for_gres (const struct broker *b, int index, const struct gres_
 /* As many cores as there must be for those of the rank and what else is booked of them. */
 static uint32_t room_for_cpus (const struct rset_rank *rank, int64_t used)
 {
-    int64_t milli = gres_get (&rank->gres, GRES_CPU_MILLI)
-                    + 1000 * (int64_t)idset_count (rank->cores);
+    int64_t milli = used + rset_rank_cpu_milli (rank);
 
-    return MAX (above (rank->cores), (uint32_t)((used + milli + 999) / 1000));
+    return MAX (above (rank->cores), (uint32_t)milli_whole (milli));
 }
 
 /* The node of a job that runs is as large as the job needs. */

@@ -18,5 +18,10 @@ int milli_parse (const char *text, int64_t max, int64_t *ret, const char *what,
                  struct error *err);
 /* Without zeros behind: "2", "0.5", "0.125". n: not negative. */
 void strbuf_add_milli (struct strbuf *sb, int64_t n);
+/* Whole ones, rounded up. n: not negative. */
+static inline int64_t milli_whole (int64_t n)
+{
+    return n / 1000 + (n % 1000 != 0);
+}
 
 #endif

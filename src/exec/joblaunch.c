@@ -19,7 +19,6 @@ static uint64_t tasks_of (uint64_t ntasks, uint64_t n, uint64_t slots)
 static char *gres_text (const struct gres_list *gres)
 {
     struct strbuf sb;
-
     struct gres_list named = { 0 };
     char *text = NULL;
 

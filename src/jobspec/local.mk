@@ -43,6 +43,7 @@ JOBSPEC_TESTS = \
 	src/jobspec/test/test_requires \
 	src/jobspec/test/test_script \
 	src/jobspec/test/test_submit_options \
+	src/jobspec/test/test_submit_shape \
 	src/jobspec/test/test_text \
 	src/jobspec/test/test_torture
 check_PROGRAMS += $(JOBSPEC_TESTS)
@@ -59,6 +60,7 @@ src_jobspec_test_test_request_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_test_test_requires_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_test_test_script_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_test_test_submit_options_LDADD = $(JOBSPEC_TEST_LIBS)
+src_jobspec_test_test_submit_shape_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_test_test_text_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_test_test_torture_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_test_test_torture_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc \

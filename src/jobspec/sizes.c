@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/gres.h"
+#include "common/milli.h"
 #include "jobspec/jobspec_private.h"
 
 static int64_t add (int64_t a, int64_t b)
@@ -44,12 +45,6 @@ int64_t jobspec_count_fit (const struct jobspec_count *count, int64_t limit)
     for (int64_t next = next_size (count, v); next <= top; next = next_size (count, v))
         v = next;
     return v;
-}
-
-/* Thousandths as whole ones, rounded up. */
-static int64_t whole (int64_t milli)
-{
-    return milli / 1000 + (milli % 1000 != 0);
 }
 
 /* What lies below and including r, when its parent is there mult times. */
@@ -160,11 +155,11 @@ void jobspec_get_sizes (const struct jobspec *js, struct jobspec_sizes *ret)
     }
     ret->cpu_milli_per_slot = slot ? units_below (slot, GRES_CPU_MILLI) : 0;
     ret->cores_per_slot =
-        slot ? add (cores_below (slot), whole (ret->cpu_milli_per_slot)) : 0;
+        slot ? add (cores_below (slot), milli_whole (ret->cpu_milli_per_slot)) : 0;
     if (jobspec_spread (js, &slot))
         bound_by_tasks (js, slot, ret);
-    ret->min_cores = add (ret->min_cores, whole (ret->min_cpu_milli));
-    ret->max_cores = add (ret->max_cores, whole (ret->max_cpu_milli));
+    ret->min_cores = add (ret->min_cores, milli_whole (ret->min_cpu_milli));
+    ret->max_cores = add (ret->max_cores, milli_whole (ret->max_cpu_milli));
 }
 
 /* The only node vertex, with no more than one of all that is above it; else NULL. */

@@ -1,6 +1,5 @@
 /* submit_options.c - see submit_options.h. The jobspec is made in submit_jobspec.c.
  */
-#include "common/milli.h"
 #include "jobspec/submit_options.h"
 
 #include <errno.h>
@@ -8,6 +7,7 @@
 #include <strings.h>
 
 #include "common/clock.h"
+#include "common/milli.h"
 #include "common/parse.h"
 #include "common/pattern.h"
 #include "jobspec/datetime.h"

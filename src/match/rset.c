@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/hostlist.h"
+#include "common/milli.h"
 #include "match/rset.h"
 
 #define RANKS_MAX (1 << 20)
@@ -56,7 +57,7 @@ uint32_t rset_cores (const struct rset *r)
 
     for (size_t i = 0; i < r->nranks; i++)
         n += idset_count (r->ranks[i].cores);
-    return n + (uint32_t)((rset_cpu_milli (r) + 999) / 1000);
+    return n + (uint32_t)milli_whole (rset_cpu_milli (r));
 }
 
 int64_t rset_cpu_milli (const struct rset *r)
@@ -66,6 +67,12 @@ int64_t rset_cpu_milli (const struct rset *r)
     for (size_t i = 0; i < r->nranks; i++)
         milli += gres_get (&r->ranks[i].gres, GRES_CPU_MILLI);
     return milli;
+}
+
+int64_t rset_rank_cpu_milli (const struct rset_rank *rank)
+{
+    return 1000 * (int64_t)idset_count (rank->cores)
+           + gres_get (&rank->gres, GRES_CPU_MILLI);
 }
 
 static bool rank_equal (const struct rset_rank *a, const struct rset_rank *b)

@@ -59,5 +59,7 @@ uint32_t rset_slots (const struct rset *r); /* over all ranks */
 uint32_t rset_cores (const struct rset *r); /* with parts of CPUs, rounded up in all */
 int64_t
 rset_cpu_milli (const struct rset *r); /* in thousandths, where it has parts; else 0 */
+int64_t
+rset_rank_cpu_milli (const struct rset_rank *rank); /* its cores, or its parts of CPUs */
 
 #endif

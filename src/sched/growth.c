@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/milli.h"
+
 #define WINDOWS_MAX 256
 
 struct kind {
@@ -276,9 +278,8 @@ static void measure (const struct kind *k, uint32_t count, const struct rset *r,
 
         if (!is_new (k, count, rank->node_index))
             continue;
-        int64_t parts = gres_get (&rank->gres, GRES_CPU_MILLI);
-        need->cores = MAX (need->cores, idset_count (rank->cores));
-        need->cores = MAX (need->cores, (uint32_t)((parts + 999) / 1000));
+        need->cores =
+            MAX (need->cores, (uint32_t)milli_whole (rset_rank_cpu_milli (rank)));
         need->gpus = MAX (need->gpus, idset_count (rank->gpus));
         need->memory_mib = MAX (need->memory_mib, rank->memory_mib);
     }

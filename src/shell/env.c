@@ -12,6 +12,7 @@
 #include "common/hostlist.h"
 #include "common/idset.h"
 #include "common/macros.h"
+#include "common/milli.h"
 #include "shell/door.h"
 #include "shell/hostfile.h"
 #include "shell/stepspec.h"
@@ -352,7 +353,8 @@ static uint32_t cores_of_tasks (const struct launch *l, uint32_t ntasks)
 {
     uint64_t milli = (uint64_t)ntasks * l->cpu_milli_per_task;
 
-    return milli > 0 ? (uint32_t)((milli + 999) / 1000) : ntasks * l->cores_per_task;
+    return milli > 0 ? (uint32_t)milli_whole ((int64_t)milli)
+                     : ntasks * l->cores_per_task;
 }
 
 static uint32_t cores_on (const struct env_context *ctx, size_t rank)

@@ -41,17 +41,19 @@ static int64_t withheld (int64_t all, int64_t foreign, int64_t unit, int64_t off
     return left < offered ? offered - left : 0;
 }
 
-/* What was last told; CPUs exactly where parts of them may be asked for. */
-static void tell_amounts (struct exec *x, const struct knode *n)
+/* CPUs exactly where parts of them may be asked for. */
+static int foreign_gres (const struct exec *x, const struct knode *n,
+                         struct gres_list *ret)
 {
-    struct gres_list gres;
+    int64_t milli =
+        withheld (n->size.cpu_milli, n->foreign.cpu_milli, 1, 1000 * (int64_t)n->cores);
+    int rc = gres_copy (ret, &n->foreign_gres);
 
-    if (gres_copy (&gres, &n->foreign_gres) == 0 && x->cfg.fractional_cpu
-        && gres_set (&gres, GRES_CPU_MILLI, n->told_cpu_milli) < 0)
-        log_error ("kube: node %s: no memory to tell what CPUs others use", n->name);
-    x->host.node_foreign (x->host.arg, n->name, n->told_cores, n->told_gpus,
-                          n->told_memory_mib, &gres);
-    gres_release (&gres);
+    if (rc == 0 && x->cfg.fractional_cpu)
+        rc = gres_set (ret, GRES_CPU_MILLI, milli);
+    if (rc < 0)
+        gres_release (ret);
+    return rc;
 }
 
 static void tell_foreign (struct exec *x, struct knode *n, bool always)
@@ -60,20 +62,23 @@ static void tell_foreign (struct exec *x, struct knode *n, bool always)
     uint32_t cores = (uint32_t)withheld (n->size.cpu_milli, f->cpu_milli, 1000, n->cores);
     uint32_t gpus = (uint32_t)withheld (n->size.gpus, f->gpus, 1, n->gpus);
     int64_t mib = withheld (n->size.memory, f->memory, MIB, n->memory_mib);
-    int64_t milli =
-        withheld (n->size.cpu_milli, f->cpu_milli, 1, 1000 * (int64_t)n->cores);
+    struct gres_list gres = { 0 };
 
-    if (!always && cores == n->told_cores && gpus == n->told_gpus
-        && milli == n->told_cpu_milli && mib == n->told_memory_mib
-        && gres_equal (&n->foreign_gres, &n->told_gres))
+    if (foreign_gres (x, n, &gres) < 0) {
+        log_error ("kube: node %s: no memory to tell what others use", n->name);
         return;
+    }
+    if (!always && cores == n->told_cores && gpus == n->told_gpus
+        && mib == n->told_memory_mib && gres_equal (&gres, &n->told_gres)) {
+        gres_release (&gres);
+        return;
+    }
     gres_release (&n->told_gres);
-    gres_copy (&n->told_gres, &n->foreign_gres); /* else it is told again */
+    n->told_gres = gres;
     n->told_cores = cores;
-    n->told_cpu_milli = milli;
     n->told_gpus = gpus;
     n->told_memory_mib = mib;
-    tell_amounts (x, n);
+    x->host.node_foreign (x->host.arg, n->name, cores, gpus, mib, &n->told_gres);
 }
 
 static uint64_t mix (uint64_t h, const void *data, size_t len)

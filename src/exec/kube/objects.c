@@ -77,12 +77,6 @@ static json_t *metadata (const struct object_source *src, const char *uid)
     return meta;
 }
 
-static int64_t cpus_of (const struct rset_rank *rank)
-{
-    return 1000 * (int64_t)idset_count (rank->cores)
-           + gres_get (&rank->gres, GRES_CPU_MILLI);
-}
-
 const char *object_cpu (int64_t milli, char buf[OBJECT_CPU_MAX])
 {
     bool whole = milli % 1000 == 0;
@@ -97,7 +91,7 @@ struct pod_request object_request (const struct rset *r)
     struct pod_request q = { INT64_MAX, UINT32_MAX, INT64_MAX, NULL };
 
     for (size_t i = 0; i < r->nranks; i++) {
-        q.cpu_milli = MIN (q.cpu_milli, cpus_of (&r->ranks[i]));
+        q.cpu_milli = MIN (q.cpu_milli, rset_rank_cpu_milli (&r->ranks[i]));
         q.gpus = MIN (q.gpus, r->ranks[i].gpus ? idset_count (r->ranks[i].gpus) : 0);
         q.memory_mib = MIN (q.memory_mib, r->ranks[i].memory_mib);
     }
@@ -108,7 +102,7 @@ struct pod_request object_rank_request (const struct rset *r, uint32_t rank)
 {
     const struct rset_rank *own = &r->ranks[rank];
 
-    return (struct pod_request){ .cpu_milli = cpus_of (own),
+    return (struct pod_request){ .cpu_milli = rset_rank_cpu_milli (own),
                                  .gpus =
                                      own->gpus ? (uint32_t)idset_count (own->gpus) : 0,
                                  .memory_mib = own->memory_mib,

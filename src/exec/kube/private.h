@@ -80,7 +80,6 @@ struct knode {
     struct podsize foreign;
     struct gres_list gres, foreign_gres, told_gres; /* see gres.h; foreign, as told */
     uint32_t told_cores, told_gpus;
-    int64_t told_cpu_milli;
     int64_t told_memory_mib;
     unsigned npods;
     struct kpod *pods;    /* that are bound to it, by node_next */

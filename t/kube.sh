@@ -57,7 +57,7 @@ k()
 
 our_objects()
 {
-    k get jobs,pods,configmaps,secrets,services -l "fluxq.io/cluster=$CLUSTER_ID" "$@" -o name
+    k get jobs,pods,configmaps,secrets,services,endpointslices -l "fluxq.io/cluster=$CLUSTER_ID" "$@" -o name
 }
 
 no_jobs_of_ours()

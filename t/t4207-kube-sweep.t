@@ -23,6 +23,9 @@ object()
     case $1 in
     Job) echo "{apiVersion: batch/v1, kind: Job, spec: {suspend: true, template: {metadata: {labels: {$3}}, spec: $pod}}," ;;
     Pod) echo "{apiVersion: v1, kind: Pod, spec: $pod," ;;
+    EndpointSlice)
+        echo "{apiVersion: discovery.k8s.io/v1, kind: EndpointSlice, addressType: IPv4, endpoints: [{addresses: [192.0.2.1]}],"
+        ;;
     Service) echo "{apiVersion: v1, kind: Service, spec: {clusterIP: None, ports: [{port: 1}]}," ;;
     *) echo "{apiVersion: v1, kind: $1," ;;
     esac
@@ -33,9 +36,10 @@ pod='{restartPolicy: Never, schedulerName: nobody, containers: [{name: c, image:
 # all_of ID ATTEMPT: one of each kind, as of a job of ours
 all_of()
 {
-    for kind in Job ConfigMap Secret Service; do
+    for kind in Job ConfigMap Secret Service EndpointSlice; do
         object $kind "fluxq-$CLUSTER_ID-$1-$2" "$(labels $CLUSTER_ID "$1" "$2")"
     done
+    object EndpointSlice "fluxq-$CLUSTER_ID-$1-$2-1" "$(labels $CLUSTER_ID "$1" "$2")" # of a job of over 1000 ranks
     object Pod "fluxq-$CLUSTER_ID-$1-$2-0-abcde" "$(labels $CLUSTER_ID "$1" "$2")"
 }
 
@@ -46,7 +50,7 @@ make() # the documents on standard input; their names are in the file made
 
 named() # PART: names of all that is there, in any namespace, with it
 {
-    k get jobs,pods,configmaps,secrets,services -A -o custom-columns=K:.kind,N:.metadata.name,NS:.metadata.namespace \
+    k get jobs,pods,configmaps,secrets,services,endpointslices -A -o custom-columns=K:.kind,N:.metadata.name,NS:.metadata.namespace \
         --no-headers | grep -e "$1" | sort
 }
 
@@ -81,7 +85,7 @@ test_expect_success 'what looks like ours stays' '
         object ConfigMap fluxq-t4207-998-0-lookalike "fluxq.io/cluster: t4207, fluxq.io/job-id: \"998\", fluxq.io/attempt: \"0\"" &&
         object Secret fluxq-agent-t4207-lookalike "app.kubernetes.io/managed-by: fluxq, fluxq.io/cluster: t4207" &&
         object ConfigMap lookalike-agent "app.kubernetes.io/managed-by: fluxq, fluxq.io/cluster: t4207" &&
-        for kind in Job ConfigMap Secret Service; do
+        for kind in Job ConfigMap Secret Service EndpointSlice; do
             object $kind fluxq-t4207-998-0 "fluxq.io/cluster: t4207, fluxq.io/job-id: \"998\", fluxq.io/attempt: \"0\"" &&
             object $kind fluxq-t4207-997-0 "" && object $kind fluxq-other-999-0 "$(labels other 999 0)" &&
             object $kind fluxq-t4207-996-0 "$(labels t4207 996 0)" default || return 1
@@ -95,8 +99,8 @@ test_expect_success 'what looks like ours stays' '
 '
 
 test_expect_success 'the log has a line for each that went, and no other' '
-    [ "$(grep -c "kube: sweep: .*belongs to no job" "$BROKER_LOG")" = 20 ] &&
-    [ "$(grep -c "kube: sweep" "$BROKER_LOG")" = 20 ]
+    [ "$(grep -c "kube: sweep: .*belongs to no job" "$BROKER_LOG")" = 28 ] &&
+    [ "$(grep -c "kube: sweep" "$BROKER_LOG")" = 28 ]
 '
 
 test_expect_success 'a Job is deleted and its pods are not: they go when the job has ended' '

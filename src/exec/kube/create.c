@@ -27,7 +27,8 @@ static unsigned flags_of (enum call_kind kind)
 {
     unsigned flags = START_KINDS & 1u << kind ? KUBE_LATER : 0;
 
-    if (kind == CALL_PLACE || kind == CALL_STATUS || REST_KINDS & 1u << kind)
+    if (kind == CALL_PLACE || kind == CALL_STATUS || kind == CALL_MAKE_ENDPOINTS
+        || REST_KINDS & 1u << kind)
         flags |= KUBE_BRIEF;
     return kind == CALL_DELETE_PODS ? KUBE_BRIEF_LIST : flags;
 }
@@ -405,6 +406,7 @@ static void (*const handlers[]) (struct kjob *k, const struct kcall *c,
     [CALL_MAKE_CONFIGMAP] = make_rest_answer,
     [CALL_MAKE_SECRET] = make_rest_answer,
     [CALL_MAKE_SERVICE] = make_rest_answer,
+    [CALL_MAKE_ENDPOINTS] = endpoints_answer,
     [CALL_PLACE] = place_answer,
     [CALL_STATUS] = status_answer,
     [CALL_EVENTS] = events_answer,

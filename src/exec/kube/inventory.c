@@ -466,10 +466,12 @@ static void on_pod_changed (json_t *pod, bool is_new, void *arg)
     struct exec *x = arg;
     json_t *meta = json_object_get (pod, "metadata");
     struct kpod *p = pod_get (x, meta);
+    char old_address[sizeof (p->view.address)];
 
     if (!p)
         return;
     pod_uncount (x, p);
+    snprintf (old_address, sizeof (old_address), "%s", p->view.address);
     podview_read (pod, &p->view);
     p->size = podsize_of (pod, x->cfg.gpu_resource);
     gres_release (&p->gres);
@@ -484,6 +486,7 @@ static void on_pod_changed (json_t *pod, bool is_new, void *arg)
     look_at_epilog (x, p);
     if (p->job) {
         losses_see (p->job, p);
+        endpoints_see (p->job, p, old_address);
         job_poke (p->job);
     }
 }

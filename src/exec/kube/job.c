@@ -206,6 +206,7 @@ static void step_bind (struct kjob *k)
         return;
     start_tick (k);
     k->maker->place (k);
+    endpoints_write (k);
     if (k->start_lost)
         return;
     if (k->pods[0] && k->pods[0]->view.started)
@@ -442,7 +443,8 @@ struct kjob *kjob_create (struct exec *x, struct exec_job *job, bool recovering)
     }
     HASH_ADD (hh, x->jobs, id, sizeof (k->id), k);
     job->aux = k;
-    if (!k->pods || !k->place_asked || !k->out || !k->clock.ranks) {
+    if (!k->pods || !k->place_asked || !k->out || !k->clock.ranks
+        || endpoints_prepare (k) < 0) {
         k->launch.nnodes = k->pods ? k->launch.nnodes : 0;
         job_start_failed (k, false, "%s", err.code ? err.text : "out of memory");
     }
@@ -472,6 +474,7 @@ void job_free (struct kjob *k)
     json_decref (k->settings);
     free (k->pods);
     free (k->place_asked);
+    free (k->slices);
     startclock_release (&k->clock);
     hostlist_destroy (k->blamed);
     free (k);

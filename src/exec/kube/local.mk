@@ -4,6 +4,8 @@ src_exec_libexec_a_SOURCES += \
 	src/exec/kube/agentmap.c \
 	src/exec/kube/config.c \
 	src/exec/kube/create.c \
+	src/exec/kube/endpoints.c \
+	src/exec/kube/endpointslice.c \
 	src/exec/kube/gres.c \
 	src/exec/kube/groupconfig.c \
 	src/exec/kube/groups.c \

@@ -64,8 +64,7 @@ static json_t *labels (const struct object_source *src)
                       user);
 }
 
-/* Metadata of what belongs to the Job with this uid; NULL: of the Job itself. */
-static json_t *metadata (const struct object_source *src, const char *uid)
+json_t *object_metadata (const struct object_source *src, const char *uid)
 {
     json_t *meta = json_pack ("{s:s s:s s:o}", "name", src->name, "namespace",
                               src->namespace_, "labels", labels (src));
@@ -426,7 +425,7 @@ json_t *object_job (const struct object_source *src)
     if (spec && src->managed_by)
         json_object_set_new (spec, "managedBy", json_string (src->managed_by));
     return json_pack ("{s:s s:s s:o s:o}", "apiVersion", "batch/v1", "kind", "Job",
-                      "metadata", metadata (src, NULL), "spec", spec);
+                      "metadata", object_metadata (src, NULL), "spec", spec);
 }
 
 json_t *object_bytes (const void *data, size_t len)
@@ -473,8 +472,8 @@ json_t *object_configmap (const struct object_source *src, const char *uid,
         json_object_set_new (data, POD_EPILOG,
                              object_bytes (src->epilog->buf, src->epilog->len));
     return json_pack ("{s:s s:s s:o s:b s:o}", "apiVersion", "v1", "kind", "ConfigMap",
-                      "metadata", metadata (src, uid), "immutable", 1, "binaryData",
-                      data);
+                      "metadata", object_metadata (src, uid), "immutable", 1,
+                      "binaryData", data);
 }
 
 json_t *object_secret (const struct object_source *src, const char *uid,
@@ -485,23 +484,17 @@ json_t *object_secret (const struct object_source *src, const char *uid,
 
     hex_encode (key, AGENT_KEY_SIZE, hex);
     o = json_pack ("{s:s s:s s:o s:b s:s s:{s:o}}", "apiVersion", "v1", "kind", "Secret",
-                   "metadata", metadata (src, uid), "immutable", 1, "type", "Opaque",
-                   "data", "key", object_bytes (hex, strlen (hex)));
+                   "metadata", object_metadata (src, uid), "immutable", 1, "type",
+                   "Opaque", "data", "key", object_bytes (hex, strlen (hex)));
     secret_wipe (hex, sizeof (hex));
     return o;
 }
 
 json_t *object_service (const struct object_source *src, const char *uid)
 {
-    char id[24], attempt[12];
-
-    snprintf (id, sizeof (id), "%ju", (uintmax_t)src->job->id);
-    snprintf (attempt, sizeof (attempt), "%u", src->job->attempt);
-    return json_pack (
-        "{s:s s:s s:o s:{s:s s:b s:{s:s s:s s:s} s:[{s:s s:i}]}}", "apiVersion", "v1",
-        "kind", "Service", "metadata", metadata (src, uid), "spec", "clusterIP", "None",
-        "publishNotReadyAddresses", 1, "selector", LABEL_CLUSTER, src->cluster, LABEL_JOB,
-        id, LABEL_ATTEMPT, attempt, "ports", "name", "agent", "port", AGENT_PORT);
+    return json_pack ("{s:s s:s s:o s:{s:s s:[{s:s s:i}]}}", "apiVersion", "v1", "kind",
+                      "Service", "metadata", object_metadata (src, uid), "spec",
+                      "clusterIP", "None", "ports", "name", "agent", "port", AGENT_PORT);
 }
 
 json_t *object_agent (const char *cluster, const char *namespace_, const char *name,

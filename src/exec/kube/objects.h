@@ -4,7 +4,7 @@
  * names derive from the job's id and attempt, so that creating one twice is harmless:
  *
  *     fluxq-CLUSTER-ID-ATTEMPT           Job, ConfigMap (script, launch file),
- *                                        Secret (key), Service (ranks > 1)
+ *                                        Secret (key); Service and EndpointSlice (ranks > 1)
  *     fluxq-CLUSTER-ID-ATTEMPT-RANK      pods (podobject.h); of the Job controller: with
  *                                        something random behind it
  *     fluxq-agent-CLUSTER-HASH           ConfigMap with the agent, shared by all jobs
@@ -67,6 +67,8 @@ void object_name (char ret[OBJECT_NAME_MAX], const char *cluster, uint64_t id,
  * frees. */
 char *object_rank_host (const struct object_source *src);
 
+/* Metadata of what belongs to the Job with this uid; NULL: of the Job itself. */
+json_t *object_metadata (const struct object_source *src, const char *uid);
 /* A value of binaryData, or of a Secret: base64. */
 json_t *object_bytes (const void *data, size_t len);
 json_t *object_job (const struct object_source *src);
@@ -75,6 +77,7 @@ json_t *object_configmap (const struct object_source *src, const char *uid,
                           const char *launch, size_t launch_len);
 json_t *object_secret (const struct object_source *src, const char *uid,
                        const uint8_t key[AGENT_KEY_SIZE]);
+/* For the names of the ranks alone; their addresses: endpointslice.h. */
 json_t *object_service (const struct object_source *src, const char *uid);
 json_t *object_agent (const char *cluster, const char *namespace_, const char *name,
                       const void *program, size_t len);

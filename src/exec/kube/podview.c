@@ -314,6 +314,7 @@ void podview_read (const json_t *pod, struct podview *v)
 
     *v = (struct podview){ .index = read_index (meta), .exit_code = -1 };
     snprintf (v->phase, sizeof (v->phase), "%s", text_of (status, "phase"));
+    snprintf (v->address, sizeof (v->address), "%s", text_of (status, "podIP"));
     v->deleting = json_is_string (json_object_get (meta, "deletionTimestamp"));
     read_finalizers (meta, v);
     v->terminal = strcmp (v->phase, "Succeeded") == 0 || strcmp (v->phase, "Failed") == 0;

@@ -49,7 +49,8 @@ struct podview {
         [200]; /* who takes it away from its node, and why (DisruptionTarget, or the
                         * kubelet's reason); "" */
     char finalizer
-        [128]; /* the first that is not the Job controller's, else its, else "" */
+        [128];        /* the first that is not the Job controller's, else its, else "" */
+    char address[46]; /* of the pod: IPv4 or IPv6; "": it has none yet */
     bool prolog_failed; /* the administrator's, and why: */
     bool epilog_failed;
     char admin_text[200];

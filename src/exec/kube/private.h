@@ -7,6 +7,7 @@
  *                  zonerule.c says what of it counts
  *     job.c        a job's life: one function a phase, called when something has changed
  *     create.c     the job's objects                     objects.c builds them
+ *     endpoints.c  the addresses of its ranks' names      endpointslice.c builds them
  *     podmaker.c   who makes its pods: pods_broker.c (podobject.c, jobstatus.c) or
  *                  pods_controller.c; rights.c: what the broker may do
  *     starting.c   until all ranks are ready: stages, clocks, who is at fault
@@ -57,6 +58,7 @@
 #define MIB ((int64_t)1 << 20)
 
 struct kjob;
+struct kslice;
 struct podmaker;
 struct rights_call;
 struct spacemaker;
@@ -128,6 +130,7 @@ enum call_kind {
     CALL_MAKE_CONFIGMAP,
     CALL_MAKE_SECRET,
     CALL_MAKE_SERVICE,
+    CALL_MAKE_ENDPOINTS,
     CALL_PLACE,
     CALL_STATUS,
     CALL_EVENTS,
@@ -174,7 +177,9 @@ struct kjob {
     char made_at[32];                      /* the Job's creationTimestamp */
     bool status_written;                   /* that it runs, by us */
     bool place0_done;
-    uint8_t *place_asked; /* by rank; of maker */
+    uint8_t *place_asked;  /* by rank; of maker */
+    struct kslice *slices; /* endpoints.c */
+    uint32_t nslices;
     struct kcall *calls;
     /* pods */
     struct kpod **pods; /* by rank */
@@ -378,6 +383,7 @@ void losses_amend (struct kjob *k);
 /* create.c */
 #define PATH_BATCH "/apis/batch/v1/namespaces/"
 #define PATH_CORE "/api/v1/namespaces/"
+#define PATH_DISCOVERY "/apis/discovery.k8s.io/v1/namespaces/"
 bool call_send (struct kjob *k, enum call_kind kind, uint32_t rank, const char *method,
                 const char *path, json_t *body);
 void calls_cancel (struct kjob *k);
@@ -399,6 +405,15 @@ bool create_rest_done (const struct kjob *k);
  * job_start_failed(). */
 void create_diagnose (struct kjob *k, const char *limit);
 
+/* endpoints.c */
+int endpoints_prepare (struct kjob *k); /* 0 or -ENOMEM */
+/* Once all pods have an address, and when one of these has changed. Only before READY. */
+void endpoints_write (struct kjob *k);
+void endpoints_answer (struct kjob *k, const struct kcall *c,
+                       const struct kube_result *res);
+/* A pod of its has changed. */
+void endpoints_see (struct kjob *k, const struct kpod *p, const char *old_address);
+
 /* starting.c */
 void start_tick (struct kjob *k); /* the clocks go on, the stages are taken anew */
 void start_look_at_pods (struct kjob *k);
@@ -419,9 +434,16 @@ bool run_output_done (const struct kjob *k);
 void remove_step (struct kjob *k);
 void remove_answer (struct kjob *k, const struct kcall *c, const struct kube_result *res);
 /* Kinds that carry our label, and how they are deleted. Jobs first: their controller makes
- * pods. The first KUBE_OWN_KINDS are made under a job's own name. */
-enum { KUBE_JOBS, KUBE_CONFIGMAPS, KUBE_SECRETS, KUBE_SERVICES, KUBE_PODS, KUBE_KINDS };
-#define KUBE_OWN_KINDS KUBE_PODS
+ * pods. All before KUBE_ENDPOINTS are made under a job's own name. */
+enum {
+    KUBE_JOBS,
+    KUBE_CONFIGMAPS,
+    KUBE_SECRETS,
+    KUBE_SERVICES,
+    KUBE_ENDPOINTS,
+    KUBE_PODS,
+    KUBE_KINDS
+};
 struct kube_kind {
     const char *prefix, *kind, *query;
 };

@@ -5,6 +5,7 @@
  * it does not, because it is away or the Job hangs, the pods are deleted one by one. What
  * keeps them then is said in the job's record.
  */
+#include "exec/kube/endpointslice.h"
 #include "exec/kube/podmaker.h"
 
 #include <errno.h>
@@ -27,6 +28,7 @@ const struct kube_kind kube_kinds[KUBE_KINDS] = {
     { "/api/v1/namespaces/", "configmaps", "" },
     { "/api/v1/namespaces/", "secrets", "" },
     { "/api/v1/namespaces/", "services", "" },
+    { "/apis/discovery.k8s.io/v1/namespaces/", "endpointslices", "" },
     { "/api/v1/namespaces/", "pods", "" },
 };
 
@@ -38,22 +40,33 @@ static const struct podmaker *maker_of (const struct kjob *k)
     return k->recovering && podmaker_may (k->space) ? &pods_broker : &pods_controller;
 }
 
+static void send_delete (struct kjob *k, uint32_t kind, const char *name)
+{
+    char path[512];
+
+    snprintf (path, sizeof (path), "%s%s/%s/%s%s", kube_kinds[kind].prefix,
+              k->space->name, kube_kinds[kind].kind, name, kube_kinds[kind].query);
+    if (!call_send (k, CALL_DELETE, kind, "DELETE", path, NULL))
+        k->delete_refused = true;
+}
+
 static void send_deletes (struct kjob *k)
 {
-    static const enum call_kind made_by[KUBE_OWN_KINDS] = {
+    static const enum call_kind made_by[KUBE_ENDPOINTS] = {
         CALL_MAKE_JOB, CALL_MAKE_CONFIGMAP, CALL_MAKE_SECRET, CALL_MAKE_SERVICE
     };
-    char path[512];
+    char name[ENDPOINTSLICE_NAME_MAX];
 
     k->delete_sent = true;
     k->delete_refused = false;
-    for (uint32_t i = 0; i < KUBE_OWN_KINDS; i++) {
-        if (!(k->objects_asked & 1u << made_by[i]) && !k->recovering)
-            continue;
-        snprintf (path, sizeof (path), "%s%s/%s/%s%s", kube_kinds[i].prefix,
-                  k->space->name, kube_kinds[i].kind, k->name, kube_kinds[i].query);
-        if (!call_send (k, CALL_DELETE, i, "DELETE", path, NULL))
-            k->delete_refused = true;
+    for (uint32_t i = 0; i < KUBE_ENDPOINTS; i++)
+        if (k->objects_asked & 1u << made_by[i] || k->recovering)
+            send_delete (k, i, k->name);
+    if (!(k->objects_asked & 1u << CALL_MAKE_ENDPOINTS) && !k->recovering)
+        return;
+    for (uint32_t i = 0; i < k->nslices; i++) {
+        endpointslice_name (name, k->name, i);
+        send_delete (k, KUBE_ENDPOINTS, name);
     }
 }
 

@@ -122,7 +122,8 @@ static bool is_left_over (const struct exec *x, size_t kind, const json_t *objec
         return false;
     object_name (ours, x->host.cluster_id, (uint64_t)id, (unsigned)attempt);
     if (kind == KUBE_PODS ? !is_pod_of (json_object_get (object, "metadata"), name, ours)
-                          : strcmp (name, ours) != 0)
+                          : strcmp (name, ours) != 0
+                                && !(kind == KUBE_ENDPOINTS && begins (name, ours)))
         return false;
     return !is_live (x, (uint64_t)id, (unsigned)attempt);
 }

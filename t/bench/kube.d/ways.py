@@ -283,7 +283,8 @@ class Fluxq(Plain):
     def objects(self, query):
         """All that carries fluxq's label but the agent, which all jobs share and which goes later."""
         found = []
-        for path in ("apis/batch/v1/jobs", "api/v1/pods", "api/v1/secrets", "api/v1/services", "api/v1/configmaps"):
+        for path in ("apis/batch/v1/jobs", "api/v1/pods", "api/v1/secrets", "api/v1/services",
+                     "apis/discovery.k8s.io/v1/endpointslices", "api/v1/configmaps"):
             group, kind = path.rsplit("/", 1)
             more = "" if kind == "configmaps" else query
             listed = self.api.get("/%s/namespaces/%s/%s?%s%s" % (group, self.namespace, kind, self.selector, more))

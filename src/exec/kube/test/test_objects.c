@@ -1,5 +1,6 @@
 /* The objects of a job: names, owners, security, sizes. And the settings that shape them.
  */
+#include "exec/kube/endpointslice.h"
 #include "exec/kube/objects.h"
 
 #include "exec/kube/jobstatus.h"
@@ -458,11 +459,49 @@ static void test_owned (void **state)
     json_decref (o);
     o = object_service (&src, "uid-1");
     assert_string_equal (text_at (o, "spec|clusterIP"), "None");
-    assert_true (json_is_true (at (o, "spec|publishNotReadyAddresses")));
-    assert_string_equal (text_at (o, "spec|selector|fluxq.io/attempt"), "1");
+    assert_null (at (o, "spec|selector")); /* or controllers would write, too */
     json_decref (o);
     o = object_binding ("ns", "pod", "node7");
     assert_string_equal (text_at (o, "target|name"), "node7");
+    json_decref (o);
+}
+
+static void test_endpointslice (void **state)
+{
+    enum { RANKS = 1002 };
+    static struct endpoint all[RANKS];
+    char pods[RANKS][16], name[ENDPOINTSLICE_NAME_MAX];
+    json_t *o;
+
+    (void)state;
+    for (uint32_t r = 0; r < RANKS; r++) {
+        snprintf (pods[r], sizeof (pods[r]), "pod-%u", r);
+        all[r] = (struct endpoint){ r < ENDPOINTSLICE_MAX ? "10.0.0.1" : "fd00::7",
+                                    pods[r], "node7" };
+    }
+    assert_int_equal (endpointslice_parts (1), 0);
+    assert_int_equal (endpointslice_parts (2), 1);
+    assert_int_equal (endpointslice_parts (1000), 1);
+    assert_int_equal (endpointslice_parts (RANKS), 2);
+    o = endpointslice_make (&src, "uid-1", 0, all, RANKS);
+    assert_string_equal (text_at (o, "metadata|name"), src.name);
+    assert_string_equal (text_at (o, "metadata|labels|kubernetes.io/service-name"),
+                         src.name);
+    assert_string_equal (text_at (o, "metadata|ownerReferences|0|uid"), "uid-1");
+    assert_string_equal (text_at (o, "addressType"), "IPv4");
+    assert_int_equal (json_array_size (at (o, "endpoints")), ENDPOINTSLICE_MAX);
+    assert_string_equal (text_at (o, "endpoints|2|addresses|0"), "10.0.0.1");
+    assert_string_equal (text_at (o, "endpoints|2|targetRef|name"), "pod-2");
+    snprintf (name, sizeof (name), "%s-2", src.name);
+    assert_string_equal (text_at (o, "endpoints|2|hostname"), name);
+    json_decref (o);
+    o = endpointslice_make (&src, "uid-1", 1, all, RANKS);
+    snprintf (name, sizeof (name), "%s-1", src.name);
+    assert_string_equal (text_at (o, "metadata|name"), name);
+    assert_string_equal (text_at (o, "addressType"), "IPv6");
+    assert_int_equal (json_array_size (at (o, "endpoints")), 2);
+    snprintf (name, sizeof (name), "%s-1001", src.name);
+    assert_string_equal (text_at (o, "endpoints|1|hostname"), name);
     json_decref (o);
 }
 
@@ -536,6 +575,7 @@ int main (void)
         cmocka_unit_test (test_pod),
         cmocka_unit_test (test_status),
         cmocka_unit_test (test_owned),
+        cmocka_unit_test (test_endpointslice),
         cmocka_unit_test (test_config_refused),
     };
 

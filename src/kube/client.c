@@ -15,11 +15,13 @@
 #include <string.h>
 #include <utlist.h>
 
+#include "common/clock.h"
 #include "common/json.h"
 #include "common/log.h"
 #include "common/macros.h"
 #include "common/sha256.h"
 #include "kube/budget.h"
+#include "kube/window.h"
 
 #define REQUEST_TIMEOUT 60.0
 #define TOKEN_LOOK_MS 60000
@@ -43,6 +45,7 @@ struct kube_request {
     struct httpc_request *http;
     unsigned tries;
     uint64_t due;
+    double sent_at;
     kube_done_f *done;
     void *arg;
     struct kube_request *prev, *next;
@@ -66,6 +69,7 @@ struct kube {
     struct kube_request *lists[NSTATES]; /* each in order of kube_send() */
     unsigned sent, total;
     struct kube_budget budget;
+    struct kube_window window;
     struct slowdown slow;
     char *auth; /* "Authorization: Bearer ..." */
     const char *auth_headers[2];
@@ -179,7 +183,7 @@ static double send_in (const struct kube *k)
     if (k->total > KUBE_WAITING)
         return 0; /* to be refused */
     if ((!k->lists[REQUEST_WAITING] && !k->lists[REQUEST_LATER])
-        || k->sent >= KUBE_UNDER_WAY)
+        || k->sent >= window_size (&k->window))
         return INFINITY;
     return MAX (budget_wait (&k->budget, now), MAX (k->slow.until - now, 0));
 }
@@ -274,6 +278,41 @@ double kube_back_for (const struct kube *k)
     return k->away ? 0 : k->back > 0 ? now_of (k) - k->back : INFINITY;
 }
 
+/* "POST pods", "PATCH jobs/status"; false: one of another kind each time. */
+static bool kind_of (const struct kube_request *r, char *buf, size_t size)
+{
+    static const char in[] = "/namespaces/";
+    const char *s = strstr (r->path, in), *name, *more;
+    int len;
+
+    s = s ? strchr (s + sizeof (in) - 1, '/') : NULL;
+    if (!s
+        || strchr (r->path,
+                   '?')) /* lists, and what works on lists, take as they are long */
+        return false;
+    len = (int)strcspn (++s, "/");
+    name = s[len] ? s + len + 1 : "";
+    more = strchr (name, '/');
+    if (more && strchr (more + 1, '/'))
+        return false;
+    snprintf (buf, size, "%s %.*s%s", r->method, len, s, more ? more : "");
+    return true;
+}
+
+static void see_time (struct kube_request *r, int status)
+{
+    struct kube *k = r->k;
+    char kind[64];
+    double now = clock_mono ();
+
+    if (status == 0 || status == 429 || status >= 500) {
+        window_trouble (&k->window);
+        return;
+    }
+    if (kind_of (r, kind, sizeof (kind)))
+        window_answer (&k->window, kind, now - r->sent_at, k->sent, now);
+}
+
 static void on_done (const struct httpc_response *resp, void *arg)
 {
     struct kube_request *r = arg;
@@ -285,6 +324,7 @@ static void on_done (const struct httpc_response *resp, void *arg)
     r->in_doubt |= resp->status == 0 || resp->status >= 500;
     kube_notice (k, resp->status == 0 ? &resp->err : NULL);
     see_slowdown (k, resp);
+    see_time (r, resp->status);
     if (worth_another_try (r, resp->status)) {
         if (resp->status == 401)
             on_token_timer (&k->token_timer);
@@ -356,6 +396,7 @@ static void request_send (struct kube_request *r)
         request_again (r, 0);
         return;
     }
+    r->sent_at = clock_mono ();
     set_state (r, REQUEST_SENT);
 }
 
@@ -369,7 +410,7 @@ static void send_some (struct kube *k)
 {
     struct kube_request *r;
 
-    while (k->sent < KUBE_UNDER_WAY && now_of (k) >= k->slow.until
+    while (k->sent < window_size (&k->window) && now_of (k) >= k->slow.until
            && (r = k->lists[REQUEST_WAITING] ? k->lists[REQUEST_WAITING]
                                              : k->lists[REQUEST_LATER])
            && budget_take (&k->budget, now_of (k)))
@@ -517,6 +558,7 @@ struct kube *kube_create (struct httpc *h, uv_loop_t *loop, struct kubeconfig *k
         k->loop = loop;
         k->kc = kc;
         kube_set_budget (k, KUBE_RATE, KUBE_BURST);
+        window_init (&k->window);
     }
     if (!k || set_auth (k) < 0) {
         free (k);

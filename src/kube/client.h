@@ -4,8 +4,8 @@
  *     r = kube_send (k, "POST", "/api/v1/namespaces/x/pods", body, done, arg);
  *     kube_cancel (r);                                  // no callback after this
  *
- * At most KUBE_UNDER_WAY requests are on the wire, and no more are sent than the budget
- * (budget.h) allows; the others wait in order (at most KUBE_WAITING: then -EBUSY in the
+ * As many requests are on the wire as the server works on (window.h), and no more are sent
+ * than the budget (budget.h) allows; the others wait in order (at most KUBE_WAITING: then -EBUSY in the
  * answer), those with KUBE_LATER behind all others. After a 429, or a 503 with Retry-After,
  * nothing is sent for as long as the server asks, and the log says so once. Connection
  * trouble and 429, 502, 503, 504 are tried again for as long as it takes, 401 and 500 a few
@@ -24,7 +24,6 @@
 #include <stdbool.h>
 #include <jansson.h>
 
-#define KUBE_UNDER_WAY 64
 #define KUBE_WAITING 65536
 #define KUBE_RATE 1000.0 /* requests a second, unless kube_set_budget() says else */
 #define KUBE_BURST 1000.0

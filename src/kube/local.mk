@@ -7,7 +7,8 @@ src_kube_libkube_a_SOURCES = \
 	src/kube/kubeconfig.c \
 	src/kube/quantity.c \
 	src/kube/watch.c \
-	src/kube/watch_decode.c
+	src/kube/watch_decode.c \
+	src/kube/window.c
 
 if HAVE_CMOCKA
 KUBE_TESTS = \
@@ -15,7 +16,8 @@ KUBE_TESTS = \
 	src/kube/test/test_http \
 	src/kube/test/test_kubeconfig \
 	src/kube/test/test_quantity \
-	src/kube/test/test_watch
+	src/kube/test/test_watch \
+	src/kube/test/test_window
 check_PROGRAMS += $(KUBE_TESTS)
 UNIT_TESTS += $(KUBE_TESTS)
 src_kube_test_test_client_LDADD = $(KUBE_LIBS) $(CMOCKA_LIBS)
@@ -23,4 +25,5 @@ src_kube_test_test_http_LDADD = $(KUBE_LIBS) $(CMOCKA_LIBS)
 src_kube_test_test_kubeconfig_LDADD = $(KUBE_LIBS) $(CMOCKA_LIBS)
 src_kube_test_test_quantity_LDADD = $(KUBE_LIBS) $(CMOCKA_LIBS)
 src_kube_test_test_watch_LDADD = $(KUBE_LIBS) $(CMOCKA_LIBS)
+src_kube_test_test_window_LDADD = $(KUBE_LIBS) $(CMOCKA_LIBS)
 endif

@@ -153,14 +153,24 @@ cores_used()
     [ "$(fluxq-info --json | jq "[.nodes[].cores_used] | add")" = "$1" ]
 }
 
-test_expect_success 'a finalizer hangs on a pod: its nodes stay taken, and the job says which, on what, and what to do' '
+test_expect_success 'a finalizer hangs on a pod that has ended: its nodes are free, and the job says what keeps which pod, and what to do' '
     wait_until 30 cores_used 0 && id=$(fluxq-submit -c 3 -o hang.out -- sleep 300) && wait_job_state $id RUNNING 60 &&
     pod=$(k get pods -l fluxq.io/job-id=$id -o name) &&
     k patch $pod --type=merge -p "{\"metadata\":{\"finalizers\":[\"t.example/hangs\"]}}" &&
     fluxq-cancel $id &&
     wait_until 90 reason_is $id "pod ${pod#pod/} on node1 is kept by its finalizer t.example/hangs.*kubectl -n fluxq patch pod ${pod#pod/}" &&
-    cores_used 3 && k patch $pod --type=merge -p "{\"metadata\":{\"finalizers\":null}}" &&
-    wait_until 60 cores_used 0 && wait_job_state $id CANCELLED 30 && wait_until 60 no_jobs_of_ours
+    cores_used 0 && other=$(fluxq-submit -c 3 -- true) && wait_job_state $other COMPLETED 60 &&
+    [ "$(job_field $id state)" = COMPLETING ] && k patch $pod --type=merge -p "{\"metadata\":{\"finalizers\":null}}" &&
+    wait_job_state $id CANCELLED 30 && wait_until 60 no_jobs_of_ours
+'
+
+test_expect_success 'the broker is killed while one hangs: the job has ended, and its nodes are free' '
+    id=$(fluxq-submit -c 3 -o hang.out -- sleep 300) && wait_job_state $id RUNNING 60 &&
+    pod=$(k get pods -l fluxq.io/job-id=$id -o name) &&
+    k patch $pod --type=merge -p "{\"metadata\":{\"finalizers\":[\"t.example/hangs\"]}}" &&
+    fluxq-cancel $id && wait_until 60 cores_used 0 && [ "$(job_field $id state)" = COMPLETING ] &&
+    kill_broker && start_broker --kube --config "$HERE/kube.yaml" && wait_job_state $id CANCELLED 30 && cores_used 0 &&
+    k patch $pod --type=merge -p "{\"metadata\":{\"finalizers\":null}}" && wait_until 60 no_jobs_of_ours
 '
 
 test_expect_success 'a finalizer hangs on the Job: its pods go and its nodes are free all the same; the log names it' '

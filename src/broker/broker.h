@@ -44,15 +44,16 @@ struct entry {
     bool avoids;               /* that is what is in the queue */
     double max_wait, time_min; /* seconds, of the jobspec; 0: none */
     int64_t tasks_total, tasks_per_slot; /* of the jobspec; one of them is 0 */
-    struct jobspec *js;    /* only when fresh or running; else in the journal */
-    struct rset *r;        /* while allocated */
-    struct exec_job *xjob; /* between start and cleaned */
-    uint64_t turn;         /* serial of the last turn that has outer actions for it */
-    size_t turn_slot;      /* ... and where they stand there */
-    bool starting;         /* between START and exec start: look-ups are under way */
-    bool start_again;      /* a look-up failed; tried again by broker.retry */
-    bool submitting;       /* its first transaction is not on disk yet */
-    bool fresh;            /* in broker.fresh: js is kept until the pass after submit */
+    struct jobspec *js;        /* only when fresh or running; else in the journal */
+    struct rset *r;            /* while allocated */
+    struct rset *r_given_back; /* ... and then, while the executor has xjob */
+    struct exec_job *xjob;     /* between start and cleaned */
+    uint64_t turn;             /* serial of the last turn that has outer actions for it */
+    size_t turn_slot;          /* ... and where they stand there */
+    bool starting;             /* between START and exec start: look-ups are under way */
+    bool start_again;          /* a look-up failed; tried again by broker.retry */
+    bool submitting;           /* its first transaction is not on disk yet */
+    bool fresh; /* in broker.fresh: js is kept until the pass after submit */
     struct entry *fresh_prev, *fresh_next;
     bool recovered;   /* RUN or CLEANUP was found at start-up: exec recover, not start */
     bool result_told; /* waiters have been answered */

@@ -88,6 +88,7 @@ void entry_destroy (struct entry *e)
     broker_antecedents_free (e->found);
     broker_correspond_release (e);
     rset_destroy (e->r);
+    rset_destroy (e->r_given_back);
     exec_job_free (e->xjob);
     job_destroy (e->job);
     jobuse_drop (e);

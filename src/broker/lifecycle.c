@@ -154,7 +154,10 @@ static void give_back (struct broker *b, struct entry *e)
 {
     match_cancel (broker_matcher_of (b, e), e->id);
     broker_reserve_freed (b, e);
-    rset_destroy (e->r);
+    if (e->xjob)
+        e->r_given_back = e->r;
+    else
+        rset_destroy (e->r);
     e->r = NULL;
     e->realm = NULL;
     broker_plan_due (b);
@@ -179,7 +182,7 @@ static void act_inner (struct broker *b, struct entry *e, unsigned actions)
     }
     if (actions & JOB_ACT_FREE)
         give_back (b, e);
-    if (actions & JOB_ACT_CLEAN)
+    if (actions & JOB_ACT_CLEAN && !e->xjob) /* else when that is cleaned */
         broker_emit (b, e, "clean", NULL);
 }
 

@@ -315,14 +315,17 @@ static void resume_running (struct broker *b, struct entry *e)
 {
     if (e->job->allocated)
         book (b, e);
-    if (e->job->state == JOB_CLEANUP && !e->job->allocated) {
-        e->recovered = false;
-        broker_act (b, e, JOB_ACT_CLEAN);
-        return;
-    }
     if (!e->r && e->job->state == JOB_RUN)
         broker_exception (b, e, "start-failed", b->uid, "its allocation cannot be read");
     broker_start (b, e); /* looks everything up, then exec recover */
+}
+
+/* Nothing of it runs any more. Objects that the last broker had not yet taken away are left
+ * over, and swept as such. */
+static void give_up_objects (struct broker *b, struct entry *e)
+{
+    e->recovered = false;
+    broker_act (b, e, JOB_ACT_CLEAN);
 }
 
 void broker_recovered_nodes (struct broker *b)
@@ -339,6 +342,10 @@ void broker_recovered_nodes (struct broker *b)
         if ((state != JOB_RUN && state != JOB_CLEANUP)
             || (state == JOB_RUN && list[i]->job->array))
             continue;
+        if (state == JOB_CLEANUP && !list[i]->job->allocated) {
+            give_up_objects (b, list[i]);
+            continue;
+        }
         live[nlive++] = list[i]->id;
         resume_running (b, list[i]);
     }

@@ -4,7 +4,7 @@
  *                                                            |  ready: start
  *                                                            |  finished: finish, lost: requeue
  *                                                            v  start_failed: requeue
- *   finish on disk --> exec cleanup --> cleaned: release, free, clean
+ *   finish on disk --> exec cleanup --> released: release, free --> cleaned: clean
  *
  * Each step before exec start looks whether the job is still wanted; if not it is cleaned
  * up as it stands. What was found running after a restart goes the same way to exec
@@ -63,12 +63,19 @@ static void preparation_free (struct preparation *p)
     free (p);
 }
 
+static void release (struct broker *b, struct entry *e)
+{
+    broker_emit (b, e, "release", json_pack ("{s:s s:b}", "ranks", "all", "final", 1));
+}
+
 /* All is gone (or never was): resources back, and the end or the next try. */
 static void close_attempt (struct broker *b, struct entry *e)
 {
     e->starting = false;
     exec_job_free (e->xjob);
     e->xjob = NULL;
+    rset_destroy (e->r_given_back);
+    e->r_given_back = NULL;
     entry_drop_spec (e);
     e->recovered = e->start_again = false;
     if (e->job->state != JOB_CLEANUP)
@@ -76,8 +83,7 @@ static void close_attempt (struct broker *b, struct entry *e)
     if (e->job->released)
         broker_act (b, e, e->job->allocated ? JOB_ACT_FREE : JOB_ACT_CLEAN);
     else if (e->job->allocated)
-        broker_emit (b, e, "release",
-                     json_pack ("{s:s s:b}", "ranks", "all", "final", 1));
+        release (b, e);
     else
         broker_emit (b, e, "clean", NULL);
 }
@@ -579,6 +585,14 @@ static void host_finished (void *arg, uint64_t id, int status, const char *reaso
                             broker_text (reason), "text", broker_text (text)));
 }
 
+static void host_released (void *arg, uint64_t id)
+{
+    struct entry *e = entry_find (arg, id);
+
+    if (e && e->job->state == JOB_CLEANUP && e->job->allocated && !e->job->released)
+        release (arg, e);
+}
+
 static void host_cleaned (void *arg, uint64_t id)
 {
     struct entry *e = entry_find (arg, id);
@@ -609,6 +623,7 @@ void exec_host_init (struct broker *b)
     h->ready = host_ready;
     h->start_failed = host_start_failed;
     h->finished = host_finished;
+    h->released = host_released;
     h->cleaned = host_cleaned;
     h->output = host_output;
     h->note = host_note;

@@ -4,9 +4,9 @@
  * `struct exec_host`; all on the loop's thread, and never from within a verb (an executor
  * reports on a later turn of the loop).
  *
- *   start --> ready --> finished --> (broker) cleanup --> cleaned
+ *   start --> ready --> finished --> (broker) cleanup --> [released -->] cleaned
  *     |                    ^
- *     +-> start_failed ----|----> cleanup --> cleaned
+ *     +-> start_failed ----|----> cleanup --> [released -->] cleaned
  *
  * Promise of every executor: start() is called only after `alloc` is on disk; start() for
  * a job that is already running there (also after a crash of the broker) starts nothing a
@@ -157,6 +157,10 @@ struct exec_host { /* how the executor tells the broker; arg first */
      * ("exited", "signaled", "timeout", "cancelled", "lost", "oom"); text: one line. */
     void (*finished) (void *arg, uint64_t id, int status, const char *reason,
                       const char *text);
+    /* Nothing of it runs any more, and its nodes may have other jobs; but objects of its are
+     * still to be taken away. An executor with nothing to tell between the two leaves it
+     * out. */
+    void (*released) (void *arg, uint64_t id);
     void (*cleaned) (void *arg, uint64_t id);
     /* The spool grew or ended (fluxq-logs -f waits for this). */
     void (*output) (void *arg, uint64_t id);

@@ -222,6 +222,7 @@ struct kjob {
     int pull_noted; /* 1: that it goes on, 2: that it does not work */
     bool diagnosed;
     /* removal */
+    bool released_told;
     bool pods_removed, delete_sent, list_sent, list_done, delete_refused;
     bool left_to_gc; /* its pods: the right to delete them at once was refused */
     bool job_hangs;  /* a finalizer keeps the Job, which is deleted */

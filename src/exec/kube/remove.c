@@ -187,7 +187,6 @@ static void what_keeps (const struct kjob *k, const struct kpod *p, char *buf,
                   p->name, node, f, k->space->name, p->name);
 }
 
-/* Its nodes are not free before that. */
 static void tell_hang (struct kjob *k, double now)
 {
     char what[700], text[800];
@@ -195,7 +194,10 @@ static void tell_hang (struct kjob *k, double now)
     if (now - k->removing_since < HANG_AFTER || now < k->tell_hang_again)
         return;
     what_keeps (k, k->all_pods, what, sizeof (what));
-    snprintf (text, sizeof (text), "its nodes are not free yet: %s", what);
+    snprintf (text, sizeof (text), "%s: %s",
+              k->released_told ? "its nodes are free, but it is not all gone yet"
+                               : "its nodes are not free yet",
+              what);
     if (k->tell_hang_again == 0)
         log_warning ("job %ju: %s", (uintmax_t)k->id, text);
     k->tell_hang_again = now + TELL_EVERY;
@@ -214,6 +216,29 @@ static bool look_at_space (struct kjob *k)
     return true;
 }
 
+/* Of the Job controller's there may come more until the Job is gone. */
+static bool more_may_come (const struct kjob *k)
+{
+    if (k->pods_seen < k->launch.nnodes && !k->list_done)
+        return true;
+    return maker_of (k) == &pods_controller && (!k->delete_sent || k->calls);
+}
+
+/* Pods that have ended hold nothing of their nodes. */
+static void tell_released (struct kjob *k)
+{
+    struct kpod *p;
+
+    if (k->released_told || more_may_come (k))
+        return;
+    DL_FOREACH (k->all_pods, p) {
+        if (!p->view.terminal)
+            return;
+    }
+    k->released_told = true;
+    k->x->host.released (k->x->host.arg, k->id);
+}
+
 void remove_step (struct kjob *k)
 {
     struct exec *x = k->x;
@@ -222,6 +247,7 @@ void remove_step (struct kjob *k)
     bool asked = k->recovering || (k->objects_asked & 1u << CALL_MAKE_JOB);
 
     calls_drop_unsent (k);
+    tell_released (k);
     /* What is still being made would come after our deletes: wait for it. */
     if (k->work.busy || k->calls || now < k->remove_again)
         return;

@@ -75,8 +75,8 @@ static void test_wide_server (void **state)
     assert_true (rate > 1500); /* of 1600 */
     assert_in_range (window_size (&w), 32, 48);
     rate = serve (&w, 64, 0.05, 20000); /* a slow one of which there is no end */
-    assert_int_equal (window_size (&w), WINDOW_MOST);
-    assert_true (rate > 1200);
+    assert_in_range (window_size (&w), 56, WINDOW_MOST);
+    assert_true (rate > 1100);
 }
 
 /* It has become slower, as others use it too: what is quickest now is found out. */

@@ -250,18 +250,18 @@ class Fluxq(Plain):
         """Medians of what the broker adds: seconds."""
         if self.run.options.struck:
             return {}  # what fluxqd told while it was away is missing
-        done = [(g, {name: self.seen.get((job, name)) for name in ("alloc", "finish", "clean")})
+        done = [(g, {name: self.seen.get((job, name)) for name in ("alloc", "finish", "free")})
                 for job, g in self.by_id.items() if g.result == "completed"]
 
         def between(first, then):
-            """Of all of whom both are known: of the last ones "clean" may not be seen."""
+            """Of all of whom both are known: of the last ones "free" may not be seen."""
             both = [(first(g, seen), then(g, seen)) for g, seen in done]
             return median([b - a for a, b in both if a and b])
 
         return {
             "allocated -> first pod made": between(lambda g, seen: seen["alloc"], lambda g, seen: g.made),
             "work over -> job finished": between(lambda g, seen: g.finishing, lambda g, seen: seen["finish"]),
-            "job finished -> nodes free": between(lambda g, seen: seen["finish"], lambda g, seen: seen["clean"]),
+            "job finished -> nodes free": between(lambda g, seen: seen["finish"], lambda g, seen: seen["free"]),
         }
 
     def outputs(self):

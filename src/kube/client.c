@@ -21,6 +21,7 @@
 #include "common/macros.h"
 #include "common/sha256.h"
 #include "kube/budget.h"
+#include "kube/object.h"
 #include "kube/window.h"
 
 #define REQUEST_TIMEOUT 60.0
@@ -333,7 +334,7 @@ static void on_done (const struct httpc_response *resp, void *arg)
         return;
     }
     if (resp->len)
-        res.body = json_parse (resp->body, resp->len, "answer", NULL);
+        res.body = kube_object_parse (resp->body, resp->len, "answer", NULL);
     if (resp->status < 200 || resp->status > 299)
         kube_explain (resp->status, resp->body, res.body, &res.reason, &res.err);
     request_done (r, &res);

@@ -49,7 +49,7 @@ void kube_destroy (struct kube *k);
 struct kube_request *kube_send (struct kube *k, const char *method, const char *path,
                                 json_t *body, kube_done_f *done, void *arg);
 /* The same with flags. */
-#define KUBE_LATER 1u /* of a job that is still to start: what runs or ends goes first */
+#define KUBE_LATER 1u /* behind all others: of a job that is still to start, or is over */
 #define KUBE_BRIEF 2u /* of the object in the answer only kind and metadata are wanted */
 #define KUBE_BRIEF_LIST 4u /* the same of a list */
 struct kube_request *kube_send_as (struct kube *k, unsigned flags, const char *method,

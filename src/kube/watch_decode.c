@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/json.h"
+#include "kube/object.h"
 
 static const char *const type_names[] = {
     [KUBE_ADDED] = "ADDED",     [KUBE_MODIFIED] = "MODIFIED",
@@ -59,7 +60,7 @@ static int on_line (const char *text, size_t len,
                     struct error *err)
 {
     struct error why = { 0 };
-    autojson json_t *line = json_parse (text, len, "watch", &why);
+    autojson json_t *line = kube_object_parse (text, len, "watch", &why);
     struct kube_event e;
     int rc;
 

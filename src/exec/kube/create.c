@@ -20,12 +20,14 @@ static void on_answer (const struct kube_result *res, void *arg);
 
 /* ---- requests ---- */
 
-/* Of a job that starts: what runs or ends goes before it. */
+/* Of a job that starts, in which they may be left out when it does not. */
 #define START_KINDS ((1u << CALL_MAKE_JOB) | (1u << CALL_PLACE) | REST_KINDS)
 
 static unsigned flags_of (enum call_kind kind)
 {
-    unsigned flags = START_KINDS & 1u << kind ? KUBE_LATER : 0;
+    /* What runs goes first, and what nodes wait for to be free. */
+    bool later = START_KINDS & 1u << kind || kind == CALL_DELETE || kind == CALL_STATUS;
+    unsigned flags = later ? KUBE_LATER : 0;
 
     if (kind == CALL_PLACE || kind == CALL_STATUS || kind == CALL_MAKE_ENDPOINTS
         || REST_KINDS & 1u << kind)

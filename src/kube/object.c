@@ -1,0 +1,78 @@
+/* object.c - see object.h */
+#include "kube/object.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/json.h"
+#include "common/macros.h"
+
+#define KEY "\"managedFields\":["
+#define KEY_LEN (sizeof (KEY) - 1)
+
+/* A key follows a brace or a comma: nothing within a string looks like that, as its quotes are
+ * escaped. NULL: there is none (any more). */
+static const char *find_key (const char *text, const char *end)
+{
+    const char *at = text;
+
+    while ((at = memmem (at, (size_t)(end - at), KEY, KEY_LEN))
+           && (at == text || (at[-1] != ',' && at[-1] != '{')))
+        at += KEY_LEN;
+    return at;
+}
+
+/* s is behind the opening quote; behind the closing one, or end. */
+static const char *skip_string (const char *s, const char *end)
+{
+    while (s < end && *s != '"')
+        s += *s == '\\' && end - s > 1 ? 2 : 1;
+    return s < end ? s + 1 : end;
+}
+
+/* s is within an array: the bracket that closes it, or NULL. */
+static const char *skip_items (const char *s, const char *end)
+{
+    unsigned depth = 1;
+
+    while (s < end) {
+        char c = *s++;
+
+        if (c == '"')
+            s = skip_string (s, end);
+        else if (c == '[')
+            depth++;
+        else if (c == ']' && --depth == 0)
+            return s - 1;
+    }
+    return NULL;
+}
+
+size_t kube_object_strip (const char *text, size_t len, char *to)
+{
+    const char *end = text + len, *key, *rest;
+    char *at = to;
+
+    while ((key = find_key (text, end)) && (rest = skip_items (key + KEY_LEN, end))) {
+        size_t n = (size_t)(key - text) + KEY_LEN;
+
+        memcpy (at, text, n);
+        at += n;
+        text = rest;
+    }
+    memcpy (at, text, (size_t)(end - text));
+    return (size_t)(at - to) + (size_t)(end - text);
+}
+
+json_t *kube_object_parse (const char *text, size_t len, const char *what,
+                           struct error *err)
+{
+    autofree char *copy = malloc (len + 1);
+
+    if (!copy) {
+        error_set (err, ENOMEM, "%s: out of memory", what);
+        return NULL;
+    }
+    return json_parse (copy, kube_object_strip (text, len, copy), what, err);
+}

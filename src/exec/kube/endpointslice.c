@@ -56,18 +56,20 @@ json_t *endpointslice_make (const struct object_source *src, const char *uid,
 {
     uint32_t first = part * ENDPOINTSLICE_MAX;
     uint32_t end = MIN (nranks, first + ENDPOINTSLICE_MAX);
-    const char *type = strchr (all[first].address, ':') ? "IPv6" : "IPv4";
+    bool ipv6 = all[first].address && strchr (all[first].address, ':');
     json_t *endpoints = json_array ();
     int rc = endpoints ? 0 : -1;
 
     for (uint32_t r = first; r < end; r++)
-        rc |= json_array_append_new (endpoints, endpoint_json (src, &all[r], r));
+        if (all[r].address)
+            rc |= json_array_append_new (endpoints, endpoint_json (src, &all[r], r));
     if (rc < 0) {
         json_decref (endpoints);
         return NULL;
     }
     return json_pack ("{s:s s:s s:o s:s s:o s:[{s:s s:i}]}", "apiVersion",
                       "discovery.k8s.io/v1", "kind", "EndpointSlice", "metadata",
-                      metadata (src, uid, part), "addressType", type, "endpoints",
-                      endpoints, "ports", "name", "agent", "port", AGENT_PORT);
+                      metadata (src, uid, part), "addressType", ipv6 ? "IPv6" : "IPv4",
+                      "endpoints", endpoints, "ports", "name", "agent", "port",
+                      AGENT_PORT);
 }

@@ -74,9 +74,10 @@ static void test_wide_server (void **state)
     rate = serve (&w, 32, 0.02, 20000);
     assert_true (rate > 1500); /* of 1600 */
     assert_in_range (window_size (&w), 32, 48);
+    window_init (&w);
     rate = serve (&w, 64, 0.05, 20000); /* a slow one of which there is no end */
     assert_in_range (window_size (&w), 56, WINDOW_MOST);
-    assert_true (rate > 1100);
+    assert_true (rate > 1000);
 }
 
 /* It has become slower, as others use it too: what is quickest now is found out. */

@@ -100,6 +100,20 @@ static json_t *alloc_context (const struct broker *b, const struct entry *e,
     return o;
 }
 
+/* It has its nodes no longer than until its deadline. */
+static void keep_deadline (struct broker *b, const struct entry *e,
+                           struct sched_decision *d)
+{
+    double limit = broker_time_by_deadline (e, d->r->starttime, d->duration);
+    double end = d->r->starttime + limit;
+
+    if (limit == d->duration
+        || match_extend (broker_matcher_of (b, e), d->id, end, NULL) < 0)
+        return;
+    d->duration = limit;
+    d->r->expiration = end;
+}
+
 static void allocate (struct broker *b, struct sched_decision *d)
 {
     struct entry *e = entry_find (b, d->id);
@@ -114,6 +128,7 @@ static void allocate (struct broker *b, struct sched_decision *d)
         rset_destroy (d->r);
         return;
     }
+    keep_deadline (b, e, d);
     e->r = d->r;
     if (!(context = alloc_context (b, e, d))
         || broker_emit (b, e, "alloc", context) < 0) {

@@ -57,6 +57,7 @@ test_expect_success 'afterok: waits, says for whom, and starts when that has com
     test "$(job_field $two flux_state)" = DEPEND && test "$(job_field $two waits_for[])" = $one &&
     fluxq-show job $two >shown && grep "^Reason: *Dependency: waits for job $one to succeed" shown &&
     grep "^Dependency: *afterok:$one\$" shown && fluxq-queue >queue && grep "$two.*(Dependency)" queue &&
+    fluxq-queue --json | jq -e ".jobs[] | select(.id == $two) | .blocking_jobs == [$one]" && grep "^Waits for: *job $one\$" shown &&
     end_job $one 0 && wait_job_state $two RUNNING && test "$(job_state $three)" = PENDING &&
     end_job $two 0 && wait_job_state $three RUNNING && end_all &&
     test "$(count_events $two depend)" = 1 && test "$(job_field $two waits_for[])" = ""

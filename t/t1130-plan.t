@@ -81,6 +81,10 @@ test_expect_success 'the answers: who is ahead, when it starts, what it waits fo
     fluxq-show job $two >show && grep -q "^ *Starts: *not before 20" show &&
     fluxq-show job $two --json | jq -e ".jobs_ahead == 1 and .expected_start == null and .not_before > now" &&
     fluxq-queue -o "%i %S" -t pending | grep -Eq "^ *$one +20" &&
+    fluxq-queue --json >list.json && jq -e ".jobs[] | select(.id == $one) | .reason == \"Resources\" and .blocking_jobs == [$all] and
+        .jobs_ahead == 0 and .expected_start > now" list.json &&
+    jq -e ".jobs[] | select(.id == $two or .id == $all) | .blocking_jobs == []" list.json &&
+    fluxq-queue -o id,blocking_jobs | grep -Eq "^ *$one +$all$" &&
     end_all
 '
 

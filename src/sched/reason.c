@@ -130,6 +130,14 @@ int sched_position (const struct sched *s, uint64_t id, size_t *ahead, double *s
     return 0;
 }
 
+size_t sched_blockers (const struct sched *s, uint64_t id, struct match_blocker *ret,
+                       size_t max)
+{
+    const struct pending *p = sched_find (s, id);
+
+    return p && p->start > 0 ? match_blockers (s->m, id, ret, max) : 0;
+}
+
 int sched_reason (struct sched *s, uint64_t id, struct sched_reason *ret)
 {
     const struct pending *p = sched_find (s, id);
@@ -139,8 +147,7 @@ int sched_reason (struct sched *s, uint64_t id, struct sched_reason *ret)
     *ret = (struct sched_reason){ .code = reason_of (p) };
     ret->name = reason_names[ret->code];
     sched_position (s, id, &ret->ahead, &ret->start);
-    if (p->start > 0)
-        ret->nblockers = match_blockers (s->m, id, ret->blockers, SCHED_BLOCKERS_MAX);
+    ret->nblockers = sched_blockers (s, id, ret->blockers, SCHED_BLOCKERS_MAX);
     autostrbuf struct strbuf sb;
     strbuf_init (&sb, REASON_MAX);
     add_text (s, p, ret, &sb);

@@ -59,6 +59,7 @@ test_expect_success 'easy: who ends before the first begins may go ahead, who wo
     wait_job_state $short RUNNING &&
     [ "$(job_state $first)" = PENDING ] && [ "$(job_state $long)" = PENDING ] &&
     wait_until 10 starts_in $first 60 && starts_in $long none &&
+    fluxq-show job $first | grep "^Reason:.*needs 4 whole nodes, 1 is free now (of 4)" &&
     end_job $short && sleep 0.3 && [ "$(job_state $long)" = PENDING ] &&
     end_job $two && wait_job_state $first RUNNING &&
     wait_until 10 starts_in $long 30 &&

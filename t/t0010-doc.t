@@ -29,7 +29,7 @@ test_expect_success 'every route is described, and nothing else' '
 
 test_expect_success 'every column of the listing is described, and nothing else' '
     sed -n "/^const struct column columns/,/^};/p" "$src/src/broker/columns.c" |
-        grep -oE "(NUM|TXT) \([a-z_]+\)" | sed "s/.*(\(.*\))/\1/" | sort >code &&
+        grep -oE "(NUM|TXT|IDS) \([a-z_]+\)" | sed "s/.*(\(.*\))/\1/" | sort >code &&
     test "$(wc -l <code)" -ge 20 &&
     awk "/^    Job:/ { on = 1; next } /^    [A-Z]/ { on = 0 } on && /^        [a-z_]+: / {
          sub(/:.*/, \"\", \$1); print \$1 }" "$src/doc/openapi.yaml" | sort >doc &&

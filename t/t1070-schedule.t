@@ -79,7 +79,7 @@ test_expect_success 'what fits starts although an earlier job waits for more' '
     part=$(submit -N 3 --exclusive) && wait_job_state $part RUNNING &&
     big=$(submit -N 2 --exclusive) && small=$(submit -N 1) &&
     wait_job_state $small RUNNING && test "$(job_state $big)" = PENDING &&
-    job_field $big reason_text >why && grep "2 whole nodes, 1 is free" why &&
+    job_field $big reason_text >why && grep "2 whole nodes, 0 are free now" why &&
     end_job $part && wait_job_state $big RUNNING && end_all
 '
 test_expect_success 'held jobs wait, released ones start, held again they do not' '

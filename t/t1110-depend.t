@@ -57,6 +57,7 @@ test_expect_success 'afterok: waits, says for whom, and starts when that has com
     test "$(job_field $two flux_state)" = DEPEND && test "$(job_field $two waits_for[])" = $one &&
     fluxq-show job $two >shown && grep "^Reason: *Dependency: waits for job $one to succeed" shown &&
     grep "^Dependency: *afterok:$one\$" shown && fluxq-queue >queue && grep "$two.*(Dependency)" queue &&
+    fluxq-queue --json | jq -e ".jobs[] | select(.id == $two) | .blocking_jobs == [$one]" && grep "^Waits for: *job $one\$" shown &&
     end_job $one 0 && wait_job_state $two RUNNING && test "$(job_state $three)" = PENDING &&
     end_job $two 0 && wait_job_state $three RUNNING && end_all &&
     test "$(count_events $two depend)" = 1 && test "$(job_field $two waits_for[])" = ""
@@ -244,15 +245,29 @@ test_expect_success '--deadline: one that cannot end in time any more ends with 
     at=$(($(date +%s) + 62)) &&
     late=$(submit -t 1 --deadline=uts$at) && held=$(submit --hold -t 1 --deadline=uts$at) &&
     dep=$(submit -d afterok:$full -t 1 --deadline=uts$at) && time=$(submit -t 1 --deadline=now+1hour) &&
+    less=$(submit -t 10 --time-min=1 --deadline=uts$at) &&
     fluxq-show job $late | grep "^Deadline:" && restart_broker &&
-    for id in $late $held $dep; do wait_job_state $id DEADLINE 20 || return 1; done &&
+    for id in $late $held $dep $less; do wait_job_state $id DEADLINE 20 || return 1; done &&
     test "$(job_field $late exception.type)" = deadline &&
     job_field $late result_text >text && cat text && grep "deadline passed: it cannot end by .* any more (time limit 1:00)" text &&
     job_field $late end_time | jq -e ". >= $at - 60" &&
+    job_field $less result_text >text && grep "any more (--time-min 1:00)" text && job_field $less end_time | jq -e ". >= $at - 60" &&
     test "$(job_state $time)" = PENDING && end_job $full 0 && wait_job_state $time RUNNING && end_all
+'
+test_expect_success '... with --time-min the limit is lowered to what is left until the deadline' '
+    fresh &&
+    for limit in 2:00:00 UNLIMITED; do
+        id=$(submit -t $limit --time-min=10 --deadline=now+1hour) && wait_job_state $id RUNNING &&
+        job_field $id time_limit | jq -e ". > 3500 and . <= 3600" &&
+        fluxq-show job $id --json | jq -e ".start_time + .time_limit <= .deadline + 5" || return 1
+    done &&
+    id=$(submit -t 30 --time-min=10 --deadline=now+1hour) && wait_job_state $id RUNNING &&
+    test "$(job_field $id time_limit)" = 1800 && end_all
 '
 test_expect_success 'a deadline that cannot be met is refused at once' '
     fresh &&
+    refused "its --time-min is 10:00" -t 20 --time-min=10 --deadline=now+5min &&
+    refused "(its begin) and its --time-min is 10:00" -t 20 --time-min=10 --begin=now+1hour --deadline=now+65min &&
     refused "cannot end by" -t 10 --deadline=now+5min && refused "cannot end by" -t 1 --deadline=2020-01-01 &&
     refused "its begin" -t 10 --begin=now+1hour --deadline=now+65min && refused "time limit" --deadline=now+1hour
 '

@@ -59,6 +59,7 @@ test_expect_success 'easy: who ends before the first begins may go ahead, who wo
     wait_job_state $short RUNNING &&
     [ "$(job_state $first)" = PENDING ] && [ "$(job_state $long)" = PENDING ] &&
     wait_until 10 starts_in $first 60 && starts_in $long none &&
+    fluxq-show job $first | grep "^Reason:.*needs 4 whole nodes, 1 is free now (of 4)" &&
     end_job $short && sleep 0.3 && [ "$(job_state $long)" = PENDING ] &&
     end_job $two && wait_job_state $first RUNNING &&
     wait_until 10 starts_in $long 30 &&
@@ -81,6 +82,10 @@ test_expect_success 'the answers: who is ahead, when it starts, what it waits fo
     fluxq-show job $two >show && grep -q "^ *Starts: *not before 20" show &&
     fluxq-show job $two --json | jq -e ".jobs_ahead == 1 and .expected_start == null and .not_before > now" &&
     fluxq-queue -o "%i %S" -t pending | grep -Eq "^ *$one +20" &&
+    fluxq-queue --json >list.json && jq -e ".jobs[] | select(.id == $one) | .reason == \"Resources\" and .blocking_jobs == [$all] and
+        .jobs_ahead == 0 and .expected_start > now" list.json &&
+    jq -e ".jobs[] | select(.id == $two or .id == $all) | .blocking_jobs == []" list.json &&
+    fluxq-queue -o id,blocking_jobs | grep -Eq "^ *$one +$all$" &&
     end_all
 '
 

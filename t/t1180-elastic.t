@@ -212,8 +212,12 @@ test_expect_success 'RFC 14 counts at any level of a jobspec' '
     takes $id nodes 4 ntasks 16 && told $id FLUXQ_NNODES=4 FLUXQ_NTASKS=16 "FLUXQ_NODES_REQUESTED=1-4:2:*" &&
     fluxq-show job $id | grep -E "^ *Asked: *1-4:2:\* nodes, 1-4 tasks a node, 1 core a task" && end_job $id &&
     id=$(post ".resources[0].with[0].with[0].count = {min: 1, max: 9, operator: \"+\", operand: 2}" -N 2) &&
-    takes $id ncores 6 && told $id "SLURM_JOB_CPUS_PER_NODE=3(x2)" && end_job $id &&
-    id=$(post ".resources[0].count = \"1,3\"" -n 1) && takes $id ntasks 3 && end_job $id &&
+    takes $id ncores 6 && told $id "SLURM_JOB_CPUS_PER_NODE=3(x2)" &&
+    job_field $id asked >asked && grep -x "2 nodes, 2 tasks, 1-9:2 cores a task" asked && end_job $id &&
+    id=$(post ".resources[0].count = \"1,3\"" -n 1) && takes $id ntasks 3 &&
+    job_field $id asked >asked && grep -x "1,3 tasks, 1 core a task" asked && end_job $id &&
+    id=$(post ".resources[0].with[0].count = {min: 1, max: 4, operator: \"*\", operand: 2} | .resources[0].count = \"1-2\"" -N 1) &&
+    takes $id ntasks 8 && job_field $id asked >asked && grep -x "1-2 nodes, 1-4:2:\* tasks a node, 1 core a task" asked && end_job $id &&
     post ".resources[0].count = {min: 4, max: 2}" -N 1 >said && grep "resources\[0\].count: max 2 is less than min 4" said &&
     post ".resources[0].count = {min: 1, max: 4, operator: \"+\", operand: 2}" -N 1 >said &&
     grep "resources\[0\].count: its steps (2) pass max 4 by: the last size is 3" said &&

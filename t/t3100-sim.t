@@ -274,6 +274,7 @@ test_expect_success 'wrong usage is refused with status 2, and names the word' '
     refuse -t builtin:gangs -p hybrid -d 0 | grep -e --depth &&
     refuse -t builtin:gangs --elastic 100 | grep -e --elastic &&
     refuse -t builtin:gangs --speedup cubic | grep cubic && refuse -t builtin:gangs -s x | grep -e --seed &&
+    refuse -t builtin:nosuch | grep "builtin:nosuch.*no such trace" &&
     refuse -t builtin:gangs --on-error retry | grep retry && refuse -t builtin:gangs word | grep word &&
     refuse --nosuch | grep nosuch
 '

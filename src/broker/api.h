@@ -135,9 +135,14 @@ enum job_phase api_row_phase (const struct job *job);
 bool api_filter_match (const struct api_filter *f, const struct entry *e);
 
 /* -- columns.c: what a listing can show of a job -- */
+enum column_kind {
+    COLUMN_NUMBER, /* in JSON: a number, or null */
+    COLUMN_TEXT,   /* a string */
+    COLUMN_IDS,    /* "3,7": an array of numbers */
+};
 struct column {
     const char *name;
-    bool is_text; /* in JSON: a string, else a number or null */
+    enum column_kind kind;
     void (*render) (struct broker *b, struct entry *e,
                     struct strbuf *sb); /* TSV form, unescaped */
 };

@@ -211,18 +211,14 @@ static void add_exception (json_t *o, const struct job *job)
                                         job->exception_note));
 }
 
-/* Not planned: the earliest time at which it would fit; and whom it waits for. */
+/* Not planned: the earliest time at which it would fit. */
 static void add_plan (json_t *o, struct broker *b, const struct entry *e)
 {
-    struct sched_reason r;
     double start = 0;
     bool planned = false;
-    json_t *list = json_array ();
     struct sched *s = broker_sched_of (b, e);
 
-    if (!b->recovering && s && sched_reason (s, broker_queued_id (e), &r) == 0) {
-        for (size_t i = 0; i < r.nblockers; i++)
-            json_array_append_new (list, json_integer ((json_int_t)r.blockers[i].job));
+    if (!b->recovering && s && sched_reason_name (s, broker_queued_id (e))) {
         /* Nodes have changed: it cannot be told at once. */
         if (!broker_is_prepared (b)
             || sched_estimate (s, broker_queued_id (e), clock_wall (), &start, &planned)
@@ -233,7 +229,6 @@ static void add_plan (json_t *o, struct broker *b, const struct entry *e)
             start = MAX (start, nodegroups_not_before (b, e));
     }
     json_object_set_new (o, "not_before", start > 0 ? json_real (start) : json_null ());
-    json_object_set_new (o, "blocking_jobs", list);
 }
 
 /* What its steps have used: of this attempt as far as they have ended, else of the last one

@@ -414,6 +414,9 @@ void broker_correspond_release (struct entry *e);
 /* -- deadline.c -- */
 /* Whether a new job can end by its deadline. -EINVAL and the reason. */
 int broker_check_deadline (const struct jobspec *js, double now, struct error *err);
+/* The time limit (seconds, 0: none) with which a job that starts now, and would have `limit`,
+ * ends by its deadline: less, if it has --time-min, but not less than that. */
+double broker_time_by_deadline (const struct entry *e, double now, double limit);
 /* Whenever its state changed, and before it is freed. */
 void broker_watch_deadline (struct broker *b, struct entry *e, bool waits);
 

@@ -283,13 +283,36 @@ COLUMN (jobs_ahead)
         add_number (sb, (int64_t)ahead);
 }
 
+/* The first jobs that it waits for. */
+COLUMN (blocking_jobs)
+{
+    struct sched *s = is_waiting (e) ? broker_sched_of (b, e) : NULL;
+    struct match_blocker list[SCHED_BLOCKERS_MAX];
+    uint64_t ids[SCHED_BLOCKERS_MAX];
+    size_t n = is_waiting (e) ? deps_blockers (b->deps, e->id, ids, ARRAY_SIZE (ids)) : 0;
+
+    if (n == 0 && s && !b->recovering) {
+        n = sched_blockers (s, broker_queued_id (e), list, ARRAY_SIZE (list));
+        for (size_t i = 0; i < n; i++)
+            ids[i] = list[i].job;
+    }
+    for (size_t i = 0; i < MIN (n, ARRAY_SIZE (ids)); i++) {
+        strbuf_adds (sb, i ? "," : "");
+        add_number (sb, (int64_t)ids[i]);
+    }
+}
+
 #define NUM(name)                                                                        \
     {                                                                                    \
-#name, false, col_##name                                                         \
+#name, COLUMN_NUMBER, col_##name                                                 \
     }
 #define TXT(name)                                                                        \
     {                                                                                    \
-#name, true, col_##name                                                          \
+#name, COLUMN_TEXT, col_##name                                                   \
+    }
+#define IDS(name)                                                                        \
+    {                                                                                    \
+#name, COLUMN_IDS, col_##name                                                    \
     }
 const struct column columns[] = {
     NUM (id),
@@ -324,6 +347,7 @@ const struct column columns[] = {
 
     NUM (expected_start), /* of who waits */
     NUM (jobs_ahead),
+    IDS (blocking_jobs),
 
     NUM (priority_urgency), /* its terms */
     NUM (priority_queue),
@@ -375,10 +399,14 @@ void columns_add_json (struct broker *b, struct entry *e,
         strbuf_adds (sb, list[i]->name);
         strbuf_adds (sb, "\":");
         size_t before = sb->len;
-        if (list[i]->is_text)
+        if (list[i]->kind == COLUMN_IDS)
+            strbuf_addch (sb, '[');
+        if (list[i]->kind == COLUMN_TEXT)
             add_text (b, e, list[i], true, sb);
         else
             list[i]->render (b, e, sb);
+        if (list[i]->kind == COLUMN_IDS)
+            strbuf_addch (sb, ']');
         if (sb->len == before)
             strbuf_adds (sb, "null");
     }
@@ -391,7 +419,7 @@ void columns_add_tsv (struct broker *b, struct entry *e,
     for (size_t i = 0; i < n; i++) {
         if (i)
             strbuf_addch (sb, '\t');
-        if (list[i]->is_text)
+        if (list[i]->kind == COLUMN_TEXT)
             add_text (b, e, list[i], false, sb);
         else
             list[i]->render (b, e, sb);

@@ -1,9 +1,11 @@
 /* deadline.c - a job that cannot end by its deadline any more is not started
  *
  * What waits and has one is in broker.deadlines at its latest start, that is the deadline
- * less the time limit; one timer stands at the first of them.
+ * less the time limit, or less --time-min where it may be lowered to that; one timer stands
+ * at the first of them. Who may have less time gets what is left until the deadline.
  */
 #include <errno.h>
+#include <math.h>
 
 #include "broker/broker.h"
 #include "common/clock.h"
@@ -12,6 +14,11 @@
 
 #define A_TURN 100
 #define SLEEP_MAX 60.0 /* it is the wall clock, which may be set */
+
+static double least_time (double duration, double time_min)
+{
+    return time_min > 0 ? time_min : duration;
+}
 
 static int too_late (const struct jobspec *js, double begin, bool later,
                      struct error *err)
@@ -23,26 +30,35 @@ static int too_late (const struct jobspec *js, double begin, bool later,
     strbuf_init (&limit, 64);
     strbuf_add_time (&by, js->deadline);
     strbuf_add_time (&start, begin);
-    strbuf_add_duration (&limit, js->duration);
+    strbuf_add_duration (&limit, least_time (js->duration, js->time_min));
     return error_set (err, EINVAL,
                       "deadline: the job cannot end by %s: it may start at %s (%s) and "
-                      "its time limit is %s",
-                      by.buf, start.buf, later ? "its begin" : "now", limit.buf);
+                      "its %s is %s",
+                      by.buf, start.buf, later ? "its begin" : "now",
+                      js->time_min > 0 ? "--time-min" : "time limit", limit.buf);
 }
 
 int broker_check_deadline (const struct jobspec *js, double now, struct error *err)
 {
     double begin = MAX (now, js->begin);
+    double least = least_time (js->duration, js->time_min);
 
     if (js->deadline <= 0)
         return 0;
-    if (js->duration <= 0)
+    if (least <= 0)
         return error_set (err, EINVAL,
                           "deadline: a job without a time limit may always end later; "
                           "give one with --time");
-    return begin + js->duration <= js->deadline
-               ? 0
-               : too_late (js, begin, js->begin > now, err);
+    return begin + least <= js->deadline ? 0 : too_late (js, begin, js->begin > now, err);
+}
+
+double broker_time_by_deadline (const struct entry *e, double now, double limit)
+{
+    double left = floor (e->job->t_deadline - now);
+
+    if (e->job->t_deadline <= 0 || e->time_min <= 0 || (limit > 0 && limit <= left))
+        return limit;
+    return MAX (left, e->time_min);
 }
 
 static void give_up (struct broker *b, struct entry *e)
@@ -52,8 +68,8 @@ static void give_up (struct broker *b, struct entry *e)
     strbuf_init (&note, 200);
     strbuf_adds (&note, "it cannot end by ");
     strbuf_add_time (&note, e->job->t_deadline);
-    strbuf_adds (&note, " any more (time limit ");
-    strbuf_add_duration (&note, e->job->duration);
+    strbuf_addf (&note, " any more (%s ", e->time_min > 0 ? "--time-min" : "time limit");
+    strbuf_add_duration (&note, least_time (e->job->duration, e->time_min));
     strbuf_adds (&note, ")");
     if (broker_exception (b, e, "deadline", b->uid, note.buf) < 0)
         due_remove (&b->deadlines, &e->deadline); /* logged there; not in a circle */
@@ -92,7 +108,8 @@ void broker_watch_deadline (struct broker *b, struct entry *e, bool waits)
     if (!waits || job->t_deadline <= 0) {
         due_remove (&b->deadlines, &e->deadline);
     } else if (!e->deadline.place) {
-        if (due_set (&b->deadlines, &e->deadline, job->t_deadline - job->duration) < 0)
+        double least = least_time (job->duration, e->time_min);
+        if (due_set (&b->deadlines, &e->deadline, job->t_deadline - least) < 0)
             log_error ("job %ju: out of memory: its deadline is not watched",
                        (uintmax_t)e->id);
         set_timer (b);

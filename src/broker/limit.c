@@ -55,11 +55,12 @@ static int change_waiting (struct broker *b, struct entry *e, double limit, uid_
                            struct error *err)
 {
     const struct job *job = e->job;
+    double least = e->time_min > 0 ? e->time_min : limit;
 
     if (limit > 0 && limit < e->time_min)
         return error_set (err, EINVAL, "its --time-min is more");
     if (job->t_deadline > 0
-        && (limit <= 0 || MAX (clock_wall (), job->t_begin) + limit > job->t_deadline))
+        && (least <= 0 || MAX (clock_wall (), job->t_begin) + least > job->t_deadline))
         return error_set (err, EINVAL, "it could not end by its deadline any more");
     broker_watch_deadline (b, e, false);
     int rc = broker_emit (b, e, "jobspec-update",

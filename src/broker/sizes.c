@@ -77,6 +77,21 @@ static void add_memory (struct strbuf *sb, int64_t mib)
     strbuf_addf (sb, ", %jd%ciB a node", (intmax_t)mib, units[i]);
 }
 
+/* "1-4:2:* tasks"; false: no single count says it. */
+static bool add_count (struct strbuf *sb, const struct jobspec *js,
+                       bool (*add) (const struct jobspec *js, struct strbuf *sb),
+                       const char *one)
+{
+    autostrbuf struct strbuf count;
+
+    strbuf_init (&count, 64 * 1024);
+    if (!add (js, &count) || count.err)
+        return false;
+    strbuf_addf (sb, "%s%s %s%s", sb->len ? ", " : "", count.buf, one,
+                 strcmp (count.buf, "1") == 0 ? "" : "s");
+    return true;
+}
+
 /* So many a node where the number of nodes is open, else in all. */
 static void add_asked_tasks (struct strbuf *sb, const struct jobspec *js,
                              const struct jobspec_sizes *z, bool nodes)
@@ -85,13 +100,14 @@ static void add_asked_tasks (struct strbuf *sb, const struct jobspec *js,
 
     if (js->task_count_kind == JOBSPEC_TOTAL)
         add_range (sb, js->task_count, js->task_count, "task");
-    else if (!nodes || z->min_nodes == z->max_nodes)
+    else if (nodes && z->min_nodes == z->max_nodes)
         add_range (sb, z->min_slots * each, z->max_slots * each, "task");
-    else {
-        add_range (sb, z->min_slots / z->min_nodes * each,
-                   z->max_slots / z->max_nodes * each, "task");
-        strbuf_adds (sb, " a node");
+    else if (each > 1 || !add_count (sb, js, jobspec_add_slots, "task")) {
+        int64_t least = nodes ? z->min_nodes : 1, most = nodes ? z->max_nodes : 1;
+        add_range (sb, z->min_slots / least * each, z->max_slots / most * each, "task");
     }
+    if (nodes && z->min_nodes != z->max_nodes && js->task_count_kind != JOBSPEC_TOTAL)
+        strbuf_adds (sb, " a node");
 }
 
 void sizes_add_asked (struct strbuf *sb, const struct jobspec *js)
@@ -111,7 +127,8 @@ void sizes_add_asked (struct strbuf *sb, const struct jobspec *js)
     } else if (z.min_cpu_milli > 0) {
         add_parts_range (sb, z.min_cpu_milli, z.max_cpu_milli);
     } else if (z.cores_per_slot > 0 && (open || z.min_cores != z.max_cores)) {
-        add_range (sb, z.cores_per_slot, z.cores_per_slot, "core");
+        if (!add_count (sb, js, jobspec_add_slot_cores, "core"))
+            add_range (sb, z.cores_per_slot, z.cores_per_slot, "core");
         strbuf_adds (sb, " a task");
     } else {
         add_range (sb, z.min_cores, z.max_cores, "core");

@@ -111,6 +111,7 @@ const struct column columns[] = {
       "when it started, or is planned to" },
     TIME ("expected_start", 0, "EXPECTED_START", "when it is planned to start"),
     NUMBER ("jobs_ahead", 0, "AHEAD", "how many are before it in the order"),
+    TEXT ("blocking_jobs", 0, "WAITS_FOR", 0, "-", "the first jobs that it waits for"),
     TIME ("end_time", 'e', "END_TIME", "when it ended"),
     NUMBER ("exit_code", 0, "EXIT", "exit status"),
     NUMBER ("restarts", 0, "RESTARTS", "starts that were given up and tried again"),

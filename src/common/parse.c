@@ -433,15 +433,22 @@ int strbuf_add_time (struct strbuf *sb, double t)
     return strbuf_adds (sb, text);
 }
 
-/* What stands behind "12_": "3", "1-3" or "[1-3,7]". */
+/* What stands behind "12_": "3", "1-3" or "[1-3,7]"; also "[1-3,7%2]", as listings have it:
+ * how many may run at a time says nothing of which are meant. */
 static int read_tasks (const char **p, struct id_range *r)
 {
     bool brackets = **p == '[';
 
     *p += brackets;
     r->tasks = *p;
-    r->tasks_len = brackets ? strcspn (*p, "]") : strspn (*p, "0123456789-");
+    r->tasks_len = brackets ? strcspn (*p, "]%") : strspn (*p, "0123456789-");
     *p += r->tasks_len;
+    if (brackets && **p == '%') {
+        size_t digits = strspn (*p + 1, "0123456789");
+        if (digits == 0)
+            return -EINVAL;
+        *p += 1 + digits;
+    }
     if (r->tasks_len == 0 || (brackets && **p != ']'))
         return -EINVAL;
     *p += brackets;

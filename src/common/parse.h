@@ -50,12 +50,13 @@ int strbuf_add_duration (struct strbuf *sb, double seconds);
 int strbuf_add_time (struct strbuf *sb, double t);
 
 /* A list of job ids and ranges, "1,4-7", and of tasks of arrays, "12_3", "12_1-3",
- * "12_[1-3,7]": calls fn for each. At most 10,000 of them. The whole text is checked before
+ * "12_[1-3,7]" or "12_[1-3,7%2]": calls fn for each. At most 10,000 of them. The whole text is checked before
  * the first call, but for what stands behind the '_'. Ends at, and returns, the first
  * non-zero value of fn. 1 <= id < 2^63. */
 struct id_range {
     uint64_t first, last;
-    const char *tasks; /* behind the '_', without brackets, in text; NULL: no such */
+    const char
+        *tasks; /* behind the '_', without brackets and %N, in text; NULL: no such */
     size_t tasks_len;
 };
 int parse_id_ranges (const char *text, int (*fn) (const struct id_range *r, void *arg),

@@ -186,6 +186,10 @@ const struct jobspec_resource *jobspec_spread (const struct jobspec *js,
 /* The number of nodes as asked, "4" or as jobspec_count_add() has it; false: no node vertex, and
  * nothing was added. */
 bool jobspec_add_nodes (const struct jobspec *js, struct strbuf *sb);
+/* The same of its slots, where one count says how many there are: in all without a node vertex,
+ * else on each node; and of the cores of each slot, where it has one such vertex. */
+bool jobspec_add_slots (const struct jobspec *js, struct strbuf *sb);
+bool jobspec_add_slot_cores (const struct jobspec *js, struct strbuf *sb);
 /* Tasks when nslots slots (>= 0) are granted: nslots * per_slot, or the total.
  * Saturates. */
 int64_t jobspec_task_total (const struct jobspec *js, int64_t nslots);

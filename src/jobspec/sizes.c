@@ -198,6 +198,45 @@ bool jobspec_add_nodes (const struct jobspec *js, struct strbuf *sb)
     return true;
 }
 
+/* The job's slot, if nothing above it but nodes is there more than once. */
+static const struct jobspec_resource *
+lone_slot (const struct jobspec *js, const struct jobspec_resource *r, size_t n)
+{
+    const struct jobspec_resource *found = NULL;
+
+    for (size_t i = 0; i < n && !found; i++) {
+        if (!strcmp (r[i].type, "slot") && !strcmp (r[i].label, js->slot_label))
+            return &r[i];
+        if (!strcmp (r[i].type, "node") || r[i].count.max == 1)
+            found = lone_slot (js, r[i].with, r[i].nwith);
+    }
+    return found;
+}
+
+bool jobspec_add_slots (const struct jobspec *js, struct strbuf *sb)
+{
+    const struct jobspec_resource *slot = lone_slot (js, js->resources, js->nresources);
+
+    if (!slot || has_node (slot->with, slot->nwith))
+        return false;
+    jobspec_count_add (sb, &slot->count, slot->sizes);
+    return true;
+}
+
+bool jobspec_add_slot_cores (const struct jobspec *js, struct strbuf *sb)
+{
+    const struct jobspec_resource *slot = jobspec_find_slot (js, js->slot_label);
+
+    for (size_t i = 0; slot && i < slot->nwith; i++) {
+        const struct jobspec_resource *r = &slot->with[i];
+        if (strcmp (r->type, "core") != 0 || r->count.min != cores_below (slot))
+            continue;
+        jobspec_count_add (sb, &r->count, r->sizes);
+        return true;
+    }
+    return false;
+}
+
 int64_t jobspec_task_total (const struct jobspec *js, int64_t nslots)
 {
     if (js->task_count_kind == JOBSPEC_TOTAL)

@@ -180,8 +180,8 @@ const struct option_desc submit_options_table[] = {
       "one job for each number: 0-15, 1-9:2, 1,4,7; %N behind it: N at a time", ARRAY,
       false },
     { "dependency", 'd', "LIST",
-      "wait for other jobs: after, afterany, afterok, afternotok:ID[:ID...], singleton; "
-      "several with ',' (all) or '?' (one)",
+      "wait for other jobs: after, afterany, afterok, afternotok, aftercorr:ID[:ID...], "
+      "singleton; several with ',' (all) or '?' (one)",
       DEPENDENCY, false },
     { "kill-invalid-depend", 0, "yes|no",
       "cancel the job when what it waits for cannot be any more [yes]",
@@ -195,8 +195,9 @@ const struct option_desc submit_options_table[] = {
       "at all]",
       MAX_WAIT, false },
     { "time-min", 0, "TIME",
-      "the time limit may be lowered to that, if the job starts sooner so", TIME_MIN,
-      false },
+      "the time limit may be lowered to that, if the job starts sooner so, or would else "
+      "end after its deadline",
+      TIME_MIN, false },
     { "hold", 'H', NULL, "submit the job held (urgency 0)", HOLD, false },
     { "start-timeout", 0, "TIME",
       "how long a start may take before it is given up [as configured]", START_TIMEOUT,

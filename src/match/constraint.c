@@ -400,3 +400,39 @@ const char *constraint_property (const struct constraint *c, size_t i)
 {
     return c ? property (c, &i) : NULL;
 }
+
+/* -- why nothing is allowed -- */
+
+#define HOSTS_SHOWN 4
+
+static void add_why_hosts (const struct constraint *c, struct strbuf *sb)
+{
+    if (c->nwords > HOSTS_SHOWN) {
+        strbuf_addf (sb, ": none is one of the %zu that it names", c->nwords);
+        return;
+    }
+    for (size_t i = 0; i < c->nwords; i++)
+        strbuf_addf (sb, "%s%s", i ? " or " : ": none is ", c->words[i].text);
+}
+
+void constraint_add_why (const struct constraint *c, constraint_some_f *some,
+                         const void *arg, struct strbuf *sb)
+{
+    if (c->op == OP_HOSTLIST)
+        add_why_hosts (c, sb);
+    for (size_t i = 0; c->op == OP_PROPERTIES && i < c->nwords; i++) {
+        struct constraint one = { .op = c->op, .words = &c->words[i], .nwords = 1 };
+        bool forbidden = *c->words[i].text == '^';
+        if (some (&one, arg))
+            continue;
+        strbuf_addf (sb, ": %s the property %s", forbidden ? "all have" : "none has",
+                     c->words[i].text + forbidden);
+        return;
+    }
+    for (size_t i = 0; c->op == OP_AND && i < c->nargs; i++) {
+        if (some (c->args[i], arg))
+            continue;
+        constraint_add_why (c->args[i], some, arg, sb);
+        return;
+    }
+}

@@ -17,6 +17,7 @@
 #define FLUXQ_MATCH_CONSTRAINT_H
 
 #include "common/json.h"
+#include "common/strbuf.h"
 #include "match/graph.h"
 
 struct constraint;
@@ -29,6 +30,12 @@ bool constraint_allows_vertex (const struct constraint *c, const struct graph *g
 /* Number i of the properties that everything it allows has: those in "properties", alone or
  * in an "and", that are not forbidden. Borrowed; NULL: no more, or c is NULL. */
 const char *constraint_property (const struct constraint *c, size_t i);
+/* For people, behind "its constraints allow none of the nodes": which term alone is why, as
+ * ": none has the property ssd"; nothing where several together are. some() tells whether a
+ * constraint allows any of the nodes in question. */
+typedef bool constraint_some_f (const struct constraint *c, const void *arg);
+void constraint_add_why (const struct constraint *c, constraint_some_f *some,
+                         const void *arg, struct strbuf *sb);
 size_t constraint_memory (const struct constraint *c); /* bytes, about */
 
 #endif

@@ -430,20 +430,37 @@ int match_allocate_largest (struct matcher *m, uint64_t job,
 
 /* -- satisfiability -- */
 
+static bool allows_some (const struct constraint *c, const void *arg)
+{
+    const struct machine *g = arg;
+
+    for (size_t i = 0; i < g->size; i++)
+        if (g->nodes[i] && !g->nodes[i]->leaving
+            && constraint_allows_vertex (c, g->graph, g->nodes[i]->v, 0))
+            return true;
+    return false;
+}
+
+static int say_none_allowed (const struct machine *g, const struct constraint *c,
+                             struct error *why)
+{
+    autostrbuf struct strbuf term;
+
+    strbuf_init (&term, 256);
+    constraint_add_why (c, allows_some, g, &term);
+    return error_set (why, ENOENT, "its constraints allow none of the %zu nodes%s",
+                      g->count, term.err ? "" : term.buf);
+}
+
 /* Is it that there are no nodes for it? */
 static bool say_no_nodes (const struct machine *g, const struct shape *s,
                           struct error *why)
 {
     if (g->count == 0)
         return error_set (why, ENOENT, "the machine has no nodes");
-    if (!s->constraint)
+    if (!s->constraint || allows_some (s->constraint, g))
         return false;
-    for (size_t i = 0; i < g->size; i++)
-        if (g->nodes[i] && !g->nodes[i]->leaving
-            && constraint_allows_vertex (s->constraint, g->graph, g->nodes[i]->v, 0))
-            return false;
-    return error_set (why, ENOENT, "its constraints allow none of the %zu nodes",
-                      g->count);
+    return say_none_allowed (g, s->constraint, why);
 }
 
 static int ask_ever (struct matcher *m, const struct shape *s, struct error *why)

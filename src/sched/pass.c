@@ -38,10 +38,8 @@ static void note_miss (struct sched *s, struct group *g, double duration, const 
         g->bound = fmin (g->bound, nextafter (gap, INFINITY));
     if (g->misses >= 2 * MISSES_MAX)
         g->bound = fmin (g->bound, nextafter (window, INFINITY));
-    if (why && (!g->why || strcmp (g->why, why) != 0)) {
-        free (g->why);
-        g->why = strdup (why);
-    }
+    if (why)
+        group_set_why (s, g, why);
     group_refresh (s, g);
 }
 
@@ -146,6 +144,7 @@ static int try (struct sched *s, struct pending *p, struct sched_decision *ret)
     }
     ret->id = p->id;
     sched_forget (s, p);
+    s->starts++;
     return 1;
 }
 

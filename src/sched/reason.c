@@ -74,6 +74,28 @@ static void add_windows (const struct sched *s, const struct pending *p,
             add_window (&w[i], s->now, sb);
 }
 
+/* Who started since it was tried took of what was free then. Asked for the time up to its own
+ * reservation, which would be in its way. */
+static void renew_why (struct sched *s, const struct pending *p)
+{
+    struct group *g = p->group;
+    double until = p->start > 0 ? p->start - s->now : INFINITY;
+    double duration = p->duration > 0 ? fmin (p->duration, until) : until;
+    struct error why = { 0 };
+    struct rset *r = NULL;
+
+    if (!g->why || g->why_starts == s->starts || duration <= 0
+        || !match_is_prepared (s->m))
+        return;
+    g->why_starts = s->starts;
+    s->tries++;
+    if (match_without_allocating (s->m, p->req, s->now,
+                                  isfinite (duration) ? duration : 0, &r, &why)
+        == -EBUSY)
+        group_set_why (s, g, why.text);
+    rset_destroy (r);
+}
+
 /* What is short, what it waits for, when it starts, who is ahead. */
 static void add_wait (const struct sched *s, const struct pending *p,
                       const struct sched_reason *r, struct strbuf *sb)
@@ -130,6 +152,14 @@ int sched_position (const struct sched *s, uint64_t id, size_t *ahead, double *s
     return 0;
 }
 
+size_t sched_blockers (const struct sched *s, uint64_t id, struct match_blocker *ret,
+                       size_t max)
+{
+    const struct pending *p = sched_find (s, id);
+
+    return p && p->start > 0 ? match_blockers (s->m, id, ret, max) : 0;
+}
+
 int sched_reason (struct sched *s, uint64_t id, struct sched_reason *ret)
 {
     const struct pending *p = sched_find (s, id);
@@ -139,8 +169,9 @@ int sched_reason (struct sched *s, uint64_t id, struct sched_reason *ret)
     *ret = (struct sched_reason){ .code = reason_of (p) };
     ret->name = reason_names[ret->code];
     sched_position (s, id, &ret->ahead, &ret->start);
-    if (p->start > 0)
-        ret->nblockers = match_blockers (s->m, id, ret->blockers, SCHED_BLOCKERS_MAX);
+    if (p->where == ORDERED && !p->why)
+        renew_why (s, p);
+    ret->nblockers = sched_blockers (s, id, ret->blockers, SCHED_BLOCKERS_MAX);
     autostrbuf struct strbuf sb;
     strbuf_init (&sb, REASON_MAX);
     add_text (s, p, ret, &sb);

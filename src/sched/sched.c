@@ -101,6 +101,15 @@ void groups_reset (struct sched *s)
     }
 }
 
+void group_set_why (struct sched *s, struct group *g, const char *why)
+{
+    g->why_starts = s->starts;
+    if (g->why && strcmp (g->why, why) == 0)
+        return;
+    free (g->why);
+    g->why = strdup (why);
+}
+
 static struct group *group_get (struct sched *s, uint64_t shape)
 {
     struct group *g;

@@ -116,6 +116,9 @@ struct sched_reason {
 /* Why a pending job waits. -ENOENT when it is not in the queue. O(log n), and of one with a
  * reservation what is on its nodes. */
 int sched_reason (struct sched *s, uint64_t id, struct sched_reason *ret);
+/* The jobs on what is reserved for it, as in struct sched_reason: at most max; their number. */
+size_t sched_blockers (const struct sched *s, uint64_t id, struct match_blocker *ret,
+                       size_t max);
 /* How many are ahead of it, and its planned start, as in struct sched_reason, for listings.
  * -ENOENT: it is not in the order. O(log n). */
 int sched_position (const struct sched *s, uint64_t id, size_t *ahead, double *start);

@@ -59,6 +59,7 @@ struct group {
     unsigned misses;           /* failed tries beside reservations, since it was reset */
     struct group *prev, *next; /* in s->failed */
     char *why;                 /* of the last failed try, or NULL */
+    uint64_t why_starts;       /* s->starts at that time */
     UT_hash_handle hh;
 };
 
@@ -97,6 +98,7 @@ struct sched {
     double renewed;     /* when the plan was last renewed because a start had come */
     uint64_t generation, layout; /* of the matcher, for which all this holds */
     uint64_t tries;
+    uint64_t starts; /* jobs that started */
     char text[REASON_MAX];
 };
 
@@ -115,6 +117,8 @@ int sched_ripen (struct sched *s, double now);
 void group_refresh (struct sched *s, struct group *g);
 /* All may fit again. */
 void groups_reset (struct sched *s);
+/* Why one of the group does not fit now. */
+void group_set_why (struct sched *s, struct group *g, const char *why);
 
 /* -- plan.c -- */
 

@@ -297,9 +297,10 @@ static int record (const struct id_range *range, void *arg)
 static void test_id_ranges (void **state)
 {
     static const char *const bad[] = {
-        "",      ",",     "1,",    ",1",      "1,,2", "4-2",   "a",
-        "1-",    "-1",    "1-2-3", "1 2",     "1x",   "12_",   "12_[",
-        "12_[]", "12_[1", "12_x",  "12-13_1", "_3",   "12_1,", "12_[1]2",
+        "",        ",",       "1,",       ",1",      "1,,2",   "4-2",   "a",
+        "1-",      "-1",      "1-2-3",    "1 2",     "1x",     "12_",   "12_[",
+        "12_[]",   "12_[1",   "12_x",     "12-13_1", "_3",     "12_1,", "12_[1]2",
+        "12_[1%]", "12_[%2]", "12_[1%x]", "12_[1%2", "12_1%2",
     };
     struct seen seen = { 0 };
     struct error err;
@@ -313,7 +314,7 @@ static void test_id_ranges (void **state)
 
     seen = (struct seen){ 0 };
     assert_int_equal (
-        parse_id_ranges ("12_3,13_[1-4,7],14_5-9", record, &seen, "ID", &err), 0);
+        parse_id_ranges ("12_3,13_[1-4,7%50],14_5-9", record, &seen, "ID", &err), 0);
     assert_int_equal (seen.n, 3);
     assert_true (seen.first[1] == 13 && seen.last[1] == 13);
     assert_string_equal (seen.tasks[0], "3");

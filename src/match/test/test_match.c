@@ -322,6 +322,16 @@ static void test_constraints (void **state)
         { "{\"not\":[]}", "its constraints allow none of the 4 nodes" },
         { "{\"properties\":[\"ssd\"],\"ranks\":[\"1\"]}",
           "its constraints allow none of the 4 nodes" },
+        { "{\"properties\":[\"big\",\"hot\"]}",
+          "its constraints allow none of the 4 nodes: none has the property hot" },
+        { "{\"and\":[{\"ranks\":[\"1\"]},{\"properties\":[\"hot\"]}]}",
+          "its constraints allow none of the 4 nodes: none has the property hot" },
+        { "{\"hostlist\":[\"m7\"]}",
+          "its constraints allow none of the 4 nodes: none is m7" },
+        { "{\"hostlist\":[\"m[1-5]\"]}", "its constraints allow none of the 4 nodes: "
+                                         "none is one of the 5 that it names" },
+        { "{\"or\":[{\"properties\":[\"hot\"]},{\"hostlist\":[\"m7\"]}]}",
+          "its constraints allow none of the 4 nodes" },
         { "{\"xor\":[]}", "constraints: unknown operator 'xor' (and, or, not, "
                           "properties, hostlist, ranks)" },
         { "{\"ranks\":[]}", "constraints: ranks: names no node" },

@@ -126,7 +126,7 @@ static void test_backfill (void **state)
     add (f, 4, 16, f->one);
     expect_starts (f, 1, "1 2 4");
     expect_reason (f, 3, "Resources",
-                   "needs 4 cores in all, 3 are free now (of 8); job 4 has 1 node and no "
+                   "needs 4 cores in all, 2 are free now (of 8); job 4 has 1 node and no "
                    "time limit");
     assert_int_equal (match_cancel (f->m, 1), 0);
     expect_starts (f, 1, "");
@@ -345,7 +345,7 @@ static void test_easy (void **state)
     expect_planned (f, 2, 100);
     expect_planned (f, 5, 0);
     expect_reason (f, 2, "Resources",
-                   "needs 2 whole nodes, 1 is free now (of 2); job 1 frees 1 node by "
+                   "needs 2 whole nodes, 0 are free now (of 2); job 1 frees 1 node by "
                    "1970-01-01T00:01:40; starts about 1970-01-01T00:01:40");
     assert_int_equal (sched_estimate (f->s, 2, 0, &start, &planned), 0);
     assert_true (planned && start == 100);

@@ -175,7 +175,11 @@ static int complete (struct options *o)
 {
     if (!o->trace)
         return usage ("--trace is missing: the jobs");
-    if (!o->cluster && !(o->cluster = trace_cluster (o->trace)))
+    if (!o->cluster)
+        o->cluster = trace_cluster (o->trace);
+    if (!o->cluster && !strncmp (o->trace, TRACE_BUILTIN, strlen (TRACE_BUILTIN)))
+        return usage ("--trace '%s': no such trace", o->trace);
+    if (!o->cluster)
         return usage ("--cluster is missing: the machine for the jobs of '%s'", o->trace);
     if (o->depth > 0 && !o->policy->takes_depth)
         return usage ("--depth: policy %s has no other depth than its own",

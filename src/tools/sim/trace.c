@@ -6,7 +6,6 @@
 
 #include "tools/sim/records.h"
 
-#define BUILTIN "builtin:"
 #define WARNINGS_MAX 10
 
 struct trace {
@@ -27,10 +26,10 @@ const struct trace_format *const trace_formats[] = { &trace_swf, &trace_jsonl, N
 
 static const struct trace_builtin *find_builtin (const char *name)
 {
-    if (strncmp (name, BUILTIN, strlen (BUILTIN)) != 0)
+    if (strncmp (name, TRACE_BUILTIN, strlen (TRACE_BUILTIN)) != 0)
         return NULL;
     for (const struct trace_builtin *b = trace_builtins; b->name; b++)
-        if (!strcmp (b->name, name + strlen (BUILTIN)))
+        if (!strcmp (b->name, name + strlen (TRACE_BUILTIN)))
             return b;
     return NULL;
 }
@@ -196,7 +195,7 @@ struct trace *trace_open (const char *name, const struct trace_options *opt,
         error_set (err, ENOMEM, "out of memory");
         return NULL;
     }
-    if (!strncmp (name, BUILTIN, strlen (BUILTIN)))
+    if (!strncmp (name, TRACE_BUILTIN, strlen (TRACE_BUILTIN)))
         rc = open_builtin (t, name, opt, err);
     else
         rc = open_file (t, name, opt, err);

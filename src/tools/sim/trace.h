@@ -90,6 +90,8 @@ extern const struct trace_format *const trace_formats[]; /* NULL-terminated */
 
 /* -- traces that are built in -- */
 
+#define TRACE_BUILTIN "builtin:" /* before a name */
+
 struct trace_builtin {
     const char *name, *summary, *cluster;
     uint64_t jobs;

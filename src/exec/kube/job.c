@@ -448,7 +448,7 @@ struct kjob *kjob_create (struct exec *x, struct exec_job *job, bool recovering)
         k->launch.nnodes = k->pods ? k->launch.nnodes : 0;
         job_start_failed (k, false, "%s", err.code ? err.text : "out of memory");
     }
-    inventory_adopt (k);
+    pods_adopt (k);
     job_poke (k);
     return k;
 }
@@ -462,7 +462,7 @@ void job_free (struct kjob *k)
     calls_cancel (k);
     HASH_DEL (x->jobs, k);
     k->space->njobs--;
-    inventory_abandon (k);
+    pods_abandon (k);
     if (k->poked)
         LL_DELETE2 (x->poked, k, next_poked);
     if (!x->closing)

@@ -164,7 +164,7 @@ static void kube_exec_destroy (struct exec *x)
         calls_cancel (k);
         agentlink_close (k->link);
         k->link = NULL;
-        inventory_abandon (k);
+        pods_abandon (k);
         if (!k->work.busy)
             job_free (k);
     }

@@ -27,6 +27,7 @@ src_exec_libexec_a_SOURCES += \
 	src/exec/kube/podmaker.c \
 	src/exec/kube/podobject.c \
 	src/exec/kube/podprint.c \
+	src/exec/kube/pods.c \
 	src/exec/kube/pods_broker.c \
 	src/exec/kube/pods_controller.c \
 	src/exec/kube/podsize.c \

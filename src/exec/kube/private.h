@@ -1,7 +1,7 @@
 /* private.h - what the files of the Kubernetes executor share
  *
  *     kube.c       the verbs of exec_kube; config.c reads its settings
- *     inventory.c  nodes and pods of the cluster, what others use
+ *     inventory.c  nodes of the cluster      pods.c  its pods: whose, what others use
  *     nodeinfo.c   what a node object says
  *     zones.c      NUMA zones of nodes: zoneobject.c reads what agents say of them,
  *                  zonerule.c says what of it counts
@@ -323,16 +323,20 @@ int inventory_start (struct exec *x, struct error *err);
 void inventory_stop (struct exec *x);
 void inventory_flush (struct exec *x);          /* tell the broker what has changed */
 void inventory_queues_changed (struct exec *x); /* x->queues: whose are the nodes now? */
-void inventory_adopt (struct kjob *k); /* pods that are there already become the job's */
-void inventory_abandon (struct kjob *k);
-/* After the sweep: count the pods that no job wants. */
-void inventory_strangers (struct exec *x);
 /* See exec.h. */
 int inventory_amounts (const struct exec *x, const char *node, struct exec_amounts *all,
                        struct exec_amounts *foreign);
 
 struct knode *inventory_node (struct exec *x, const char *name); /* NULL: no memory */
 void inventory_node_changed (struct exec *x, struct knode *n);   /* tell it, soon */
+
+/* pods.c */
+int pods_start (struct exec *x, struct error *err);
+void pods_stop (struct exec *x);
+void pods_adopt (struct kjob *k); /* those that are there already become the job's */
+void pods_abandon (struct kjob *k);
+/* After the sweep: count those that no job wants. */
+void pods_strangers (struct exec *x);
 
 /* zones.c */
 void zones_start (struct exec *x);

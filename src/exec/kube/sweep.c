@@ -307,7 +307,7 @@ void sweep_told (struct exec *x, const uint64_t *live, size_t nlive)
     x->nlive = nlive;
     if (x->swept)
         return;
-    inventory_strangers (x);
+    pods_strangers (x);
     sweep_start (x);
 }
 

@@ -23,8 +23,7 @@ static void on_answer (const struct kube_result *res, void *arg);
 /* Of a job that starts, in which they may be left out when it does not. */
 #define START_KINDS ((1u << CALL_MAKE_JOB) | (1u << CALL_PLACE) | REST_KINDS)
 
-/* What runs goes first, and what nodes wait for to be free: not the objects of what is over,
- * but its status, as the end of its pods comes behind that. */
+/* What runs goes first, and what nodes wait for to be free: not the objects of what is over. */
 static unsigned flags_of (enum call_kind kind)
 {
     bool later = START_KINDS & 1u << kind || kind == CALL_DELETE;

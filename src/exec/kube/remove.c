@@ -239,6 +239,18 @@ static void tell_released (struct kjob *k)
     k->x->host.released (k->x->host.arg, k->id);
 }
 
+/* Some request is under way, other than that which says how it ended. */
+static bool is_busy (const struct kjob *k)
+{
+    const struct kcall *c;
+
+    DL_FOREACH (k->calls, c) {
+        if (c->kind != CALL_STATUS)
+            return true;
+    }
+    return false;
+}
+
 void remove_step (struct kjob *k)
 {
     struct exec *x = k->x;
@@ -249,7 +261,7 @@ void remove_step (struct kjob *k)
     calls_drop_unsent (k);
     tell_released (k);
     /* What is still being made would come after our deletes: wait for it. */
-    if (k->work.busy || k->calls || now < k->remove_again)
+    if (k->work.busy || is_busy (k) || now < k->remove_again)
         return;
     if (k->removing_since == 0)
         k->removing_since = now;
@@ -260,9 +272,9 @@ void remove_step (struct kjob *k)
         k->pods_removed = true;
         if (maker_of (k)->remove)
             maker_of (k)->remove (k);
-        if (k->calls)
-            return;
     }
+    if (k->calls)
+        return;
     if (!k->delete_sent || k->delete_refused) {
         send_deletes (k);
         if (k->calls)

@@ -1,8 +1,9 @@
 /* endpoints.c - the names of a job's ranks get their addresses (see private.h)
  *
- * By slices of endpoints that the broker writes: when the pod of rank 0 has one, as the others
- * look for it, and when all have. For a Service with a selector controllers would write
- * Endpoints and slices anew each time that a pod has changed, and take all of it away again.
+ * By slices of endpoints that the broker writes, when all pods have one: the ranks find each
+ * other only then, and so the tasks of a job that is ready find all its names. For a Service
+ * with a selector controllers would write Endpoints and slices anew each time that a pod has
+ * changed, and take all of it away again.
  */
 #include "exec/kube/endpointslice.h"
 #include "exec/kube/private.h"
@@ -18,15 +19,10 @@ struct kslice {
     bool current; /* what is there, or asked for, is what the pods have */
 };
 
-static bool has_address (const struct kjob *k, uint32_t rank)
-{
-    return k->pods[rank] && k->pods[rank]->view.address[0];
-}
-
 static bool all_have_addresses (const struct kjob *k)
 {
     for (uint32_t r = 0; r < k->launch.nnodes; r++)
-        if (!has_address (k, r))
+        if (!k->pods[r] || !k->pods[r]->view.address[0])
             return false;
     return true;
 }
@@ -44,15 +40,13 @@ static struct endpoint *endpoints_of (const struct kjob *k)
     struct endpoint *all = calloc (k->launch.nnodes, sizeof (all[0]));
 
     for (uint32_t r = 0; all && r < k->launch.nnodes; r++)
-        if (has_address (k, r))
-            all[r] = (struct endpoint){ .address = k->pods[r]->view.address,
-                                        .pod = k->pods[r]->name,
-                                        .node = job_node_name (k, r) };
+        all[r] = (struct endpoint){ .address = k->pods[r]->view.address,
+                                    .pod = k->pods[r]->name,
+                                    .node = job_node_name (k, r) };
     return all;
 }
 
-static bool write_slice (struct kjob *k, uint32_t i, const struct endpoint *all,
-                         bool complete)
+static bool write_slice (struct kjob *k, uint32_t i, const struct endpoint *all)
 {
     struct kslice *s = &k->slices[i];
     struct object_source src = create_source (k);
@@ -64,8 +58,7 @@ static bool write_slice (struct kjob *k, uint32_t i, const struct endpoint *all,
     snprintf (path, sizeof (path), PATH_DISCOVERY "%s/endpointslices%s%s", k->space->name,
               s->there ? "/" : "", s->there ? name : "");
     k->objects_asked |= 1u << CALL_MAKE_ENDPOINTS;
-    s->busy = true;
-    s->current = complete;
+    s->busy = s->current = true;
     return object
            && call_send (k, CALL_MAKE_ENDPOINTS, i, s->there ? "PATCH" : "POST", path,
                          object);
@@ -73,16 +66,13 @@ static bool write_slice (struct kjob *k, uint32_t i, const struct endpoint *all,
 
 void endpoints_write (struct kjob *k)
 {
-    if (!some_to_write (k) || !has_address (k, 0))
-        return;
-    bool complete = all_have_addresses (k);
-    if (!complete && (k->slices[0].there || k->slices[0].busy))
+    if (!some_to_write (k) || !all_have_addresses (k))
         return;
     autofree struct endpoint *all = endpoints_of (k);
     bool fine = all != NULL;
-    for (uint32_t i = 0; fine && i < (complete ? k->nslices : 1); i++)
+    for (uint32_t i = 0; fine && i < k->nslices; i++)
         if (!k->slices[i].current && !k->slices[i].busy)
-            fine = write_slice (k, i, all, complete);
+            fine = write_slice (k, i, all);
     if (!fine)
         job_start_failed (k, true, "out of memory");
 }

@@ -56,13 +56,12 @@ json_t *endpointslice_make (const struct object_source *src, const char *uid,
 {
     uint32_t first = part * ENDPOINTSLICE_MAX;
     uint32_t end = MIN (nranks, first + ENDPOINTSLICE_MAX);
-    bool ipv6 = all[first].address && strchr (all[first].address, ':');
+    bool ipv6 = strchr (all[first].address, ':') != NULL;
     json_t *endpoints = json_array ();
     int rc = endpoints ? 0 : -1;
 
     for (uint32_t r = first; r < end; r++)
-        if (all[r].address)
-            rc |= json_array_append_new (endpoints, endpoint_json (src, &all[r], r));
+        rc |= json_array_append_new (endpoints, endpoint_json (src, &all[r], r));
     if (rc < 0) {
         json_decref (endpoints);
         return NULL;

@@ -15,7 +15,7 @@
 #define ENDPOINTSLICE_MAX 1000u /* ranks in one; the API server takes no more */
 #define ENDPOINTSLICE_NAME_MAX (OBJECT_NAME_MAX + 12)
 
-struct endpoint { /* of a rank; borrowed; without an address it is left out */
+struct endpoint { /* of a rank; borrowed */
     const char *address, *pod, *node;
 };
 

@@ -412,7 +412,7 @@ void create_diagnose (struct kjob *k, const char *limit);
 
 /* endpoints.c */
 int endpoints_prepare (struct kjob *k); /* 0 or -ENOMEM */
-/* If there is something new to write. Only before READY. */
+/* Once all pods have an address, and when one of these has changed. Only before READY. */
 void endpoints_write (struct kjob *k);
 void endpoints_answer (struct kjob *k, const struct kcall *c,
                        const struct kube_result *res);

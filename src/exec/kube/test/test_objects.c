@@ -495,11 +495,6 @@ static void test_endpointslice (void **state)
     snprintf (name, sizeof (name), "%s-2", src.name);
     assert_string_equal (text_at (o, "endpoints|2|hostname"), name);
     json_decref (o);
-    all[1].address = NULL; /* not yet */
-    o = endpointslice_make (&src, "uid-1", 0, all, 3);
-    assert_int_equal (json_array_size (at (o, "endpoints")), 2);
-    assert_string_equal (text_at (o, "endpoints|1|targetRef|name"), "pod-2");
-    json_decref (o);
     o = endpointslice_make (&src, "uid-1", 1, all, RANKS);
     snprintf (name, sizeof (name), "%s-1", src.name);
     assert_string_equal (text_at (o, "metadata|name"), name);

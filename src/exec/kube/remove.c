@@ -216,10 +216,22 @@ static bool look_at_space (struct kjob *k)
     return true;
 }
 
+/* A request is under way that makes pods, maybe for the second time. */
+static bool is_making (const struct kjob *k)
+{
+    const struct kcall *c;
+
+    DL_FOREACH (k->calls, c) {
+        if (c->kind == CALL_MAKE_JOB || c->kind == CALL_GET_JOB || c->kind == CALL_PLACE)
+            return true;
+    }
+    return false;
+}
+
 /* Of the Job controller's there may come more until the Job is gone. */
 static bool more_may_come (const struct kjob *k)
 {
-    if (k->pods_seen < k->launch.nnodes && !k->list_done)
+    if (is_making (k) || (k->pods_seen < k->launch.nnodes && !k->list_done))
         return true;
     return maker_of (k) == &pods_controller && (!k->delete_sent || k->calls);
 }

@@ -251,7 +251,7 @@ static bool worth_another_try (const struct kube_request *r, int status)
     case 500:
         return r->tries < FEW_TRIES;
     case 403:
-        return r->k->back > 0 && now_of (r->k) < r->k->back + FRESH_SECONDS;
+        return kube_is_fresh (r->k);
     default:
         return false;
     }
@@ -272,6 +272,11 @@ void kube_notice (struct kube *k, const struct error *err)
 bool kube_away (const struct kube *k)
 {
     return k->away;
+}
+
+bool kube_is_fresh (const struct kube *k)
+{
+    return kube_back_for (k) < FRESH_SECONDS;
 }
 
 double kube_back_for (const struct kube *k)

@@ -85,6 +85,8 @@ void kube_notice (struct kube *k, const struct error *err);
 bool kube_away (const struct kube *k);
 /* Seconds since it answered again; INFINITY: it was never away. */
 double kube_back_for (const struct kube *k);
+/* ... so few that it may not have read its rules yet, and denies what it will allow. */
+bool kube_is_fresh (const struct kube *k);
 
 /* What an answer says for a person and a program: the Status object's message and reason
  * if it is one. */

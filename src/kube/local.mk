@@ -5,6 +5,7 @@ src_kube_libkube_a_SOURCES = \
 	src/kube/client.c \
 	src/kube/http.c \
 	src/kube/kubeconfig.c \
+	src/kube/list_decode.c \
 	src/kube/object.c \
 	src/kube/quantity.c \
 	src/kube/watch.c \
@@ -16,17 +17,21 @@ KUBE_TESTS = \
 	src/kube/test/test_client \
 	src/kube/test/test_http \
 	src/kube/test/test_kubeconfig \
+	src/kube/test/test_list_decode \
 	src/kube/test/test_object \
 	src/kube/test/test_quantity \
 	src/kube/test/test_watch \
+	src/kube/test/test_watch_decode \
 	src/kube/test/test_window
 check_PROGRAMS += $(KUBE_TESTS)
 UNIT_TESTS += $(KUBE_TESTS)
 src_kube_test_test_client_LDADD = $(KUBE_LIBS) $(CMOCKA_LIBS)
 src_kube_test_test_http_LDADD = $(KUBE_LIBS) $(CMOCKA_LIBS)
 src_kube_test_test_kubeconfig_LDADD = $(KUBE_LIBS) $(CMOCKA_LIBS)
+src_kube_test_test_list_decode_LDADD = $(KUBE_LIBS) $(CMOCKA_LIBS)
 src_kube_test_test_object_LDADD = $(KUBE_LIBS) $(CMOCKA_LIBS)
 src_kube_test_test_quantity_LDADD = $(KUBE_LIBS) $(CMOCKA_LIBS)
 src_kube_test_test_watch_LDADD = $(KUBE_LIBS) $(CMOCKA_LIBS)
+src_kube_test_test_watch_decode_LDADD = $(KUBE_LIBS) $(CMOCKA_LIBS)
 src_kube_test_test_window_LDADD = $(KUBE_LIBS) $(CMOCKA_LIBS)
 endif

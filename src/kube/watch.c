@@ -1,8 +1,8 @@
 /* watch.c - see watch.h
  *
- *   list page --more--> list page --last--> watch --ends--> watch (from the last version)
- *     ^                                       |
- *     +------- 410 Gone, or 3 bad streams ----+
+ *   list --whole--> watch --ends--> watch (from the last version)
+ *     ^               |
+ *     +-- 410 Gone, or 3 bad streams
  */
 #include "kube/watch.h"
 
@@ -14,7 +14,6 @@
 #include "common/json.h"
 #include "common/log.h"
 
-#define PAGE 500
 #define WATCH_SECONDS 290
 #define IDLE_SECONDS 130.0 /* bookmarks come about once a minute */
 #define BAD_STREAMS_MAX 3
@@ -36,15 +35,15 @@ struct kube_watch {
     struct known *known;
     unsigned round;
     char version[VERSION_MAX];
-    char *more; /* continue token of the list under way */
-    struct kube_request *list;
-    struct httpc_request *stream;
+    struct httpc_request *stream; /* of the list, or of the watch */
+    struct kube_list list;
     struct kube_decoder decoder;
     uv_timer_t timer;
     bool relist;
     bool progress; /* the stream brought something */
+    bool bad_data; /* ... that cannot be read */
     bool warned;
-    unsigned bad;
+    unsigned bad; /* times that it went wrong, one after the other */
 };
 
 static void list_start (struct kube_watch *w);
@@ -112,8 +111,8 @@ static void saw (struct kube_watch *w, json_t *object)
     w->ev->changed (object, is_new, w->arg);
 }
 
-/* After a complete list: what it did not have is gone. */
-static void forget_missing (struct kube_watch *w)
+/* All objects were seen in this round, those that were not are gone. */
+static void complete (struct kube_watch *w)
 {
     struct known *kn, *tmp;
 
@@ -121,6 +120,10 @@ static void forget_missing (struct kube_watch *w)
         if (kn->round != w->round)
             forget (w, kn, NULL);
     }
+    w->relist = w->warned = false;
+    w->bad = 0;
+    if (w->ev->listed)
+        w->ev->listed (w->arg);
 }
 
 /* ---- trying again ---- */
@@ -147,41 +150,90 @@ static void warn (struct kube_watch *w, const char *text)
     w->warned = true;
 }
 
+/* ---- answers ---- */
+
+static bool is_lost (const struct kube_watch *w, const struct httpc_response *resp)
+{
+    return resp->status == 0 && !w->bad_data;
+}
+
+static void warn_refused (struct kube_watch *w, const struct httpc_response *resp)
+{
+    autojson json_t *body = json_parse (resp->body, resp->len, "answer", NULL);
+    const char *reason;
+    struct error err = { 0 };
+
+    kube_explain (resp->status, resp->body, body, &reason, &err);
+    warn (w, err.text);
+}
+
+/* It did not end well. */
+static void tell_trouble (struct kube_watch *w, const struct httpc_response *resp)
+{
+    if (is_lost (w, resp))
+        kube_notice (w->k, &resp->err);
+    else if (resp->status != 0 && resp->status != 200
+             && !(resp->status == 403 && kube_is_fresh (w->k)))
+        warn_refused (w, resp);
+}
+
+static int on_piece (struct kube_watch *w, int rc, const struct error *err)
+{
+    kube_notice (w->k, NULL);
+    if (rc == -EBADMSG) {
+        warn (w, err->text[0] ? err->text : "the watch reports an error");
+        w->progress = false;
+        w->bad_data = true;
+    }
+    return rc;
+}
+
+static void stream_open (struct kube_watch *w, const char *path,
+                         int (*on_data) (const char *data, size_t len, void *arg),
+                         void (*on_done) (const struct httpc_response *resp, void *arg))
+{
+    struct error err = { 0 };
+
+    w->progress = w->bad_data = false;
+    w->stream =
+        path ? kube_stream (w->k, path, IDLE_SECONDS, on_data, on_done, w, &err) : NULL;
+    if (!w->stream)
+        again (w, 1.0);
+}
+
 /* ---- list ---- */
 
-static void on_list (const struct kube_result *res, void *arg)
+static int on_item (json_t *item, void *arg)
+{
+    saw (arg, item);
+    return 0;
+}
+
+static int on_list_data (const char *data, size_t len, void *arg)
 {
     struct kube_watch *w = arg;
-    json_t *items = json_object_get (res->body, "items"), *item;
-    json_t *meta = json_object_get (res->body, "metadata");
-    const char *more = json_string_value (json_object_get (meta, "continue"));
-    const char *version = json_string_value (json_object_get (meta, "resourceVersion"));
-    size_t i;
+    struct error err = { 0 };
+    int rc = kube_list_feed (&w->list, data, len, on_item, w, &err);
 
-    w->list = NULL;
-    free (w->more);
-    w->more = NULL;
-    if (res->status != 200 || !json_is_array (items) || !version) {
-        if (res->status != 410)
-            warn (w, res->status == 200 ? "the list has no items" : res->err.text);
-        again (w, kube_backoff (++w->bad + 3));
+    return on_piece (w, rc, &err);
+}
+
+static void on_list_done (const struct httpc_response *resp, void *arg)
+{
+    struct kube_watch *w = arg;
+    struct error err = { 0 };
+
+    w->stream = NULL;
+    if (resp->status == 200
+        && kube_list_end (&w->list, w->version, sizeof (w->version), &err) == 0) {
+        complete (w);
+        stream_start (w);
         return;
     }
-    json_array_foreach (items, i, item) {
-        saw (w, item);
-    }
-    if (more && more[0]) {
-        w->more = strdup (more);
-        list_start (w);
-        return;
-    }
-    snprintf (w->version, sizeof (w->version), "%s", version);
-    forget_missing (w);
-    w->relist = w->warned = false;
-    w->bad = 0;
-    if (w->ev->listed)
-        w->ev->listed (w->arg);
-    stream_start (w);
+    if (resp->status == 200)
+        warn (w, err.text);
+    tell_trouble (w, resp);
+    again (w, MAX (kube_backoff (++w->bad), resp->retry_after));
 }
 
 static void list_start (struct kube_watch *w)
@@ -189,18 +241,13 @@ static void list_start (struct kube_watch *w)
     autostrbuf struct strbuf path;
 
     strbuf_init (&path, 4000);
-    if (!w->more)
-        w->round++;
-    strbuf_addf (&path, "%s?limit=%d", w->path, PAGE);
+    kube_list_release (&w->list);
+    kube_list_init (&w->list);
+    w->round++;
+    strbuf_adds (&path, w->path);
     if (w->selector)
-        strbuf_addf (&path, "&%s", w->selector);
-    if (w->more) {
-        strbuf_adds (&path, "&continue=");
-        strbuf_add_urlencoded (&path, w->more);
-    }
-    w->list = path.err ? NULL : kube_send (w->k, "GET", path.buf, NULL, on_list, w);
-    if (!w->list)
-        again (w, 1.0);
+        strbuf_addf (&path, "?%s", w->selector);
+    stream_open (w, path.err ? NULL : path.buf, on_list_data, on_list_done);
 }
 
 /* ---- watch ---- */
@@ -233,22 +280,7 @@ static int on_data (const char *data, size_t len, void *arg)
     struct error err = { 0 };
     int rc = kube_decoder_feed (&w->decoder, data, len, on_event, w, &err);
 
-    kube_notice (w->k, NULL);
-    if (rc == -EBADMSG) {
-        warn (w, err.text[0] ? err.text : "the watch reports an error");
-        w->progress = false;
-    }
-    return rc;
-}
-
-static void warn_refused (struct kube_watch *w, const struct httpc_response *resp)
-{
-    autojson json_t *body = json_parse (resp->body, resp->len, "answer", NULL);
-    const char *reason;
-    struct error err = { 0 };
-
-    kube_explain (resp->status, resp->body, body, &reason, &err);
-    warn (w, err.text);
+    return on_piece (w, rc, &err);
 }
 
 static void on_done (const struct httpc_response *resp, void *arg)
@@ -267,13 +299,10 @@ static void on_done (const struct httpc_response *resp, void *arg)
         again (w, 0.1); /* the ordinary end of a watch */
         return;
     }
-    if (resp->status == 0)
-        kube_notice (w->k, &resp->err);
-    else if (resp->status != 200)
-        warn_refused (w, resp);
+    tell_trouble (w, resp);
     /* Without connection the version stays good; a stream that cannot be read may never
      * become better. */
-    if (++w->bad >= BAD_STREAMS_MAX && resp->status != 0)
+    if (++w->bad >= BAD_STREAMS_MAX && !is_lost (w, resp))
         w->relist = true;
     again (w, kube_backoff (w->bad));
 }
@@ -281,22 +310,16 @@ static void on_done (const struct httpc_response *resp, void *arg)
 static void stream_start (struct kube_watch *w)
 {
     autostrbuf struct strbuf path;
-    struct error err = { 0 };
 
     strbuf_init (&path, 4000);
     kube_decoder_release (&w->decoder);
-    w->progress = false;
     strbuf_addf (&path,
                  "%s?watch=1&allowWatchBookmarks=true&timeoutSeconds=%d&resourceVersion=",
                  w->path, WATCH_SECONDS);
     strbuf_add_urlencoded (&path, w->version);
     if (w->selector)
         strbuf_addf (&path, "&%s", w->selector);
-    w->stream =
-        path.err ? NULL
-                 : kube_stream (w->k, path.buf, IDLE_SECONDS, on_data, on_done, w, &err);
-    if (!w->stream)
-        again (w, 1.0);
+    stream_open (w, path.err ? NULL : path.buf, on_data, on_done);
 }
 
 /* ---- life ---- */
@@ -323,6 +346,7 @@ struct kube_watch *kube_watch_start (struct kube *k, const char *path,
     w->ev = ev;
     w->arg = arg;
     w->relist = true;
+    kube_list_init (&w->list);
     kube_decoder_init (&w->decoder);
     uv_timer_init (kube_loop (k), &w->timer);
     w->timer.data = w;
@@ -341,7 +365,6 @@ void kube_watch_stop (struct kube_watch *w)
 
     if (!w)
         return;
-    kube_cancel (w->list);
     httpc_cancel (w->stream);
     HASH_ITER (hh, w->known, kn, tmp) {
         HASH_DEL (w->known, kn);
@@ -349,7 +372,7 @@ void kube_watch_stop (struct kube_watch *w)
         free (kn);
     }
     kube_decoder_release (&w->decoder);
-    free (w->more);
+    kube_list_release (&w->list);
     free (w->path);
     free (w->selector);
     uv_close ((uv_handle_t *)&w->timer, on_closed);

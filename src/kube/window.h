@@ -21,10 +21,10 @@
 
 #include <stdbool.h>
 
-#define WINDOW_LEAST 8
+#define WINDOW_LEAST 4
 #define WINDOW_MOST 64
-#define WINDOW_LOW 6.0 /* requests that wait in the server */
-#define WINDOW_HIGH 10.0
+#define WINDOW_LOW 3.0 /* requests that wait in the server */
+#define WINDOW_HIGH 6.0
 #define WINDOW_EPOCH 30.0
 #define WINDOW_KINDS 24
 

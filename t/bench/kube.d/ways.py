@@ -244,7 +244,7 @@ class Fluxq(Plain):
         self.run.put(("result", "", (gang, self.ask(lambda client: client.wait(job)))))
 
     def cancel(self):
-        self.client.call("POST", "/v1/cancel", {"state": "active"})
+        self.ask(lambda client: client.call("POST", "/v1/cancel", {"state": "active"}))
 
     def stages(self):
         """Medians of what the broker adds: seconds."""

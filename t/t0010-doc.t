@@ -27,6 +27,32 @@ test_expect_success 'every route is described, and nothing else' '
     diff code doc
 '
 
+# Programs are made from it: it must be YAML, and what it refers to must be there.
+test_expect_success 'the description can be read, and each of its references leads somewhere' '
+    cat >read.py <<-\END &&
+	import sys, yaml
+
+	api = yaml.safe_load(open(sys.argv[1]))
+	count = 0
+
+	def look(o):
+	    global count
+	    for key, value in o.items() if isinstance(o, dict) else enumerate(o):
+	        if key == "$ref":
+	            place = api
+	            for name in value.removeprefix("#/").split("/"):
+	                place = place[name]
+	            count += 1
+	        elif isinstance(value, (dict, list)):
+	            look(value)
+
+	look(api)
+	print(len(api["paths"]), count)
+	END
+    /usr/bin/python3 read.py "$src/doc/openapi.yaml" >counts && read paths refs <counts &&
+    test "$paths" -ge 17 && test "$refs" -ge 10
+'
+
 test_expect_success 'every column of the listing is described, and nothing else' '
     sed -n "/^const struct column columns/,/^};/p" "$src/src/broker/columns.c" |
         grep -oE "(NUM|TXT|IDS) \([a-z_]+\)" | sed "s/.*(\(.*\))/\1/" | sort >code &&

@@ -151,8 +151,8 @@ test_expect_success '... a shell on the terminal' '
 test_expect_success '... the broker is killed and started again: the allocation is held on, with steps' '
     { exec_user fluxq-alloc -N 2 sh -c "fluxq-run echo before; until test -e again; do sleep 0.05; done; fluxq-run hostname" \
         >out 2>err & } && client=$! &&
-    wait_until 60 has_lines out 2 && id=$(newest) && kill_broker && start_kube && wait_job_state $id RUNNING &&
-    : >"$OUT/again" && wait $client && cat err &&
+    wait_until 60 has_lines out 2 && id=$(newest) && kill_broker && : >"$OUT/again" &&
+    wait_until 10 grep "waiting for the broker" err && start_kube && wait $client && cat err &&
     sort out >actual && printf "before\nbefore\nfluxq-t4510-$id-0-0\nfluxq-t4510-$id-0-1\n" >expected && test_cmp expected actual &&
     wait_job_state $id COMPLETED 30 && [ "$(count_events $id alloc)" = 1 ]
 '

@@ -367,7 +367,8 @@ static int signal_one (struct cancelling *c, struct entry *e)
     if (c->b->ops->signal (c->b->exec, e->xjob, (int)c->signum, c->whom, c->step, on_told,
                            t, &err)
         < 0) {
-        failed (c, e->id, "wrong-state", "job %ju: %s", (uintmax_t)e->id, err.text);
+        failed (c, e->id, err.code == EBUSY ? "busy" : "wrong-state", "job %ju: %s",
+                (uintmax_t)e->id, err.text);
         DL_DELETE (c->tellings, t);
         free (t);
     }

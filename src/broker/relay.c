@@ -286,9 +286,8 @@ static const struct {
     int errnum, status;
     const char *code;
 } refusals[] = {
-    { ESRCH, 409, "job-ended" },
-    { EAGAIN, 429, "too-many-connections" },
-    { ETIMEDOUT, 504, "agent-unreachable" },
+    { ESRCH, 409, "job-ended" },     { EAGAIN, 429, "too-many-connections" },
+    { EBUSY, 503, "busy" },          { ETIMEDOUT, 504, "agent-unreachable" },
     { 0, 502, "agent-unreachable" },
 };
 
@@ -302,7 +301,7 @@ static void refuse (struct relay *r, const struct error *err)
         i++;
     r->req = NULL;
     relay_end (r);
-    if (refusals[i].status == 429)
+    if (refusals[i].status == 429 || refusals[i].status == 503)
         http_reply_header (req, "Retry-After", "1");
     http_reply_problem (req, refusals[i].status, refusals[i].code, "job %ju: %s", id,
                         err->text);

@@ -13,7 +13,7 @@
 
 #define MOMENT 1.0           /* seconds: a wait that nobody is told of */
 #define LOOK_AGAIN 30.0      /* seconds, should the broker's stream be silent */
-#define CONNECT_SECONDS 30.0 /* for agents that cannot be reached yet */
+#define CONNECT_SECONDS 30.0 /* for a broker or agents that cannot be reached yet */
 
 extern char **environ;
 
@@ -68,6 +68,23 @@ json_t *job_ask (struct cmd *c, uint64_t id, struct error *err)
     return job;
 }
 
+json_t *job_await (struct cmd *c, uint64_t id, struct error *err)
+{
+    double began = clock_mono ();
+
+    for (double pause = 0.05;; pause = MIN (pause * 2, 1.0)) {
+        json_t *job = job_ask (c, id, err);
+        bool answered = c->client != NULL;
+        if (job || answered || clock_mono () - began > CONNECT_SECONDS)
+            return job;
+        if (pause == 0.05)
+            cmd_warn (c, "waiting for the broker...");
+        if (!cmd_sleep (pause))
+            return NULL;
+        *err = (struct error){ 0 };
+    }
+}
+
 bool job_is_over (const json_t *job)
 {
     return answer_number (job, "end_time") > 0;
@@ -87,6 +104,37 @@ int job_connect (struct cmd *c, uint64_t id, int *ret_fd, struct error *err)
     snprintf (target, sizeof (target), "/v1/jobs/%ju/connect", (uintmax_t)id);
     int rc = cmd_open (c, err);
     return rc < 0 ? rc : http_client_upgrade (c->client, target, ret_fd, err);
+}
+
+/* It has ended, or waits to run again. Of one that is just ending it is told soon how. */
+static int runs_no_more (const json_t *job, struct error *err)
+{
+    char text[ERROR_TEXT_MAX];
+
+    if (!job || !strcmp (answer_text (job, "state"), "RUNNING")
+        || !strcmp (answer_text (job, "state"), "COMPLETING"))
+        return 0;
+    job_end_text (job, text, sizeof (text));
+    return error_set (err, ESRCH, "%s", text);
+}
+
+int job_reach (struct cmd *c, uint64_t id, int *ret_fd, struct error *err)
+{
+    double began = clock_mono (), pause = 0.05;
+
+    for (;; pause = MIN (pause * 2, 1.0)) {
+        struct error other = { 0 };
+        int rc = job_connect (c, id, ret_fd, err);
+        if (rc == 0 || rc == -EACCES)
+            return rc;
+        autojson json_t *job = cmd_interrupted () ? NULL : job_ask (c, id, &other);
+        if (runs_no_more (job, err) < 0)
+            return -ESRCH;
+        if (clock_mono () - began > CONNECT_SECONDS)
+            return -ETIMEDOUT;
+        if (!cmd_sleep (pause))
+            return -EINTR;
+    }
 }
 
 /* -- submission -- */
@@ -268,26 +316,16 @@ int allocation_wait (struct cmd *c, uint64_t id, int flags, json_t **ret_job)
 
 int allocation_connect (struct cmd *c, uint64_t id, int *ret_fd)
 {
-    double began = clock_mono (), pause = 0.05;
+    struct error err = { 0 };
+    int rc = job_reach (c, id, ret_fd, &err);
 
-    for (;; pause = MIN (pause * 2, 1.0)) {
-        struct error err = { 0 }, other = { 0 };
-        if (job_connect (c, id, ret_fd, &err) == 0)
-            return CMD_OK;
-        if (cmd_interrupted ())
-            return interrupted (c, id);
-        autojson json_t *job = job_ask (c, id, &other);
-        if (job && job_is_over (job)) {
-            char text[ERROR_TEXT_MAX];
-            job_end_text (job, text, sizeof (text));
-            return cmd_fail (c, "job %ju: %s", (uintmax_t)id, text);
-        }
-        if (clock_mono () - began > CONNECT_SECONDS) {
-            allocation_cancel (c, id);
-            return cmd_fail (c, "job %ju is cancelled: its agents cannot be reached: %s",
-                             (uintmax_t)id, err.text);
-        }
-        if (!cmd_sleep (pause))
-            return interrupted (c, id);
-    }
+    if (rc == 0)
+        return CMD_OK;
+    if (rc == -EINTR)
+        return interrupted (c, id);
+    if (rc == -ESRCH)
+        return cmd_fail (c, "job %ju: %s", (uintmax_t)id, err.text);
+    allocation_cancel (c, id);
+    return cmd_fail (c, "job %ju is cancelled: its agents cannot be reached: %s",
+                     (uintmax_t)id, err.text);
 }

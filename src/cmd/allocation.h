@@ -46,11 +46,17 @@ void allocation_cancel (struct cmd *c, uint64_t id);
 
 /* GET /v1/jobs/ID, a new reference; NULL with the reason, and nothing is printed. */
 json_t *job_ask (struct cmd *c, uint64_t id, struct error *err);
+/* The same of a job that was there: a broker that cannot be reached is being started again,
+ * and is waited for, 30 s long. */
+json_t *job_await (struct cmd *c, uint64_t id, struct error *err);
 /* Whether an answer of job_ask() says that it has ended; "TIMEOUT: time limit ..." of it
  * into text. */
 bool job_is_over (const json_t *job);
 void job_end_text (const json_t *job, char *text, size_t size);
 /* POST /v1/jobs/ID/connect. Negative errno, nothing is printed. */
 int job_connect (struct cmd *c, uint64_t id, int *ret_fd, struct error *err);
+/* The same for a job that runs, tried for 30 s: the broker, or the job, may have been started a
+ * moment ago. -ESRCH: it has ended, or runs no more; -EINTR: cmd_interrupted(). */
+int job_reach (struct cmd *c, uint64_t id, int *ret_fd, struct error *err);
 
 #endif

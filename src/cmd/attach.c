@@ -174,7 +174,7 @@ static int open_terminal (struct cmd *c, const struct attach *a, json_t *job)
     if (strcmp (answer_text (job, "state"), "RUNNING") != 0 || !a->node)
         return cmd_fail (c, "job %s is %s: a terminal is for jobs that run", a->id,
                          answer_text (job, "state"));
-    if (job_connect (c, (uint64_t)answer_number (job, "id"), &call.fd, &err) < 0)
+    if (job_reach (c, (uint64_t)answer_number (job, "id"), &call.fd, &err) < 0)
         return cmd_fail (c, "job %s: %s", a->id, err.text);
     while (command[count])
         count++;

@@ -150,9 +150,9 @@ static int run_in (struct cmd *c, const struct run *r)
 {
     struct step_call call = { .c = c, .fd = -1, .argv = r->argv };
     struct error err = { 0 };
-    autojson json_t *job = job_ask (c, (uint64_t)r->outer, &err);
+    autojson json_t *job = job_await (c, (uint64_t)r->outer, &err);
 
-    if (!job || job_connect (c, (uint64_t)r->outer, &call.fd, &err) < 0)
+    if (!job || job_reach (c, (uint64_t)r->outer, &call.fd, &err) < 0)
         return cmd_fail (c, "job %jd, of this shell: %s", (intmax_t)r->outer, err.text);
     call.job = job;
     return step_client_run (&call);

@@ -211,12 +211,12 @@ struct exec_ops {
                        double grace);
     /* A stream of bytes to rank 0's agent, which takes its other end as a client of the
      * job's steps (agentstream.h): *ret is the caller's, also beyond the job's end. -ESRCH
-     * when it does not run. */
+     * when it does not run, -EBUSY when it was not found again yet after recover(). */
     int (*connect) (struct exec *x, struct exec_job *job,
                     const struct agentstream_events *ev, void *arg,
                     struct agentstream **ret, struct error *err);
     /* step: to that step's tasks, and whom is not looked at; or EXEC_NO_STEP. signum 0: end
-     * that step. -ESRCH when it does not run. Else done comes once, later, with what became
+     * that step. -ESRCH and -EBUSY as connect(). Else done comes once, later, with what became
      * of it: 0; -ENOENT: there is no such step, or no batch script; -ESRCH: the job has ended
      * meanwhile; others: its agent could not be reached, or refused. */
     int (*signal) (struct exec *x, struct exec_job *job, int signum, enum exec_whom whom,

@@ -338,16 +338,29 @@ static void kube_exec_terminate (struct exec *x, struct exec_job *job, const cha
     job_poke (k);
 }
 
+/* Its agent can be spoken to. */
+static int is_reached (const struct kjob *k, uint64_t id, struct error *err)
+{
+    if (k && k->link && k->phase == K_RUN)
+        return 0;
+    if (k && k->recovering && k->phase < K_RUN)
+        return error_set (err, EBUSY,
+                          "the broker has just been started and looks for its pods: try "
+                          "again");
+    return error_set (err, ESRCH, "job %ju does not run", (uintmax_t)id);
+}
+
 static int kube_exec_signal (struct exec *x, struct exec_job *job, int signum,
                              enum exec_whom whom, int64_t step,
                              void (*done) (int rc, void *arg), void *arg,
                              struct error *err)
 {
     struct kjob *k = job->aux;
+    int rc = is_reached (k, job->id, err);
 
     (void)x;
-    if (!k || !k->link || k->phase != K_RUN)
-        return error_set (err, ESRCH, "job %ju does not run", (uintmax_t)job->id);
+    if (rc < 0)
+        return rc;
     agentlink_signal (k->link, signum, whom, step, done, arg);
     return 0;
 }
@@ -357,10 +370,11 @@ static int kube_exec_connect (struct exec *x, struct exec_job *job,
                               struct agentstream **ret, struct error *err)
 {
     struct kjob *k = job->aux;
+    int rc = is_reached (k, job->id, err);
 
     (void)x;
-    if (!k || !k->link || k->phase != K_RUN)
-        return error_set (err, ESRCH, "job %ju does not run", (uintmax_t)job->id);
+    if (rc < 0)
+        return rc;
     *ret = agentlink_connect (k->link, ev, arg, err);
     return *ret ? 0 : -EIO;
 }

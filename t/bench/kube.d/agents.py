@@ -3,7 +3,7 @@
 A simulated pod is Running by its status alone. fluxqd, which is not changed for this, asks the agent of
 rank 0 what becomes of the job (src/common/agent_api.h). This is a stand-in for those agents, one process
 for all pods: the pods' addresses lead to the loopback of the cluster's network namespace, and the address that
-was asked for tells whose agent is meant. It speaks the broker's part of the protocol and no more: requests must
+was asked for tells whose agent is meant, with the key: kwok that was killed gives some addresses a second time. It speaks the broker's part of the protocol and no more: requests must
 be signed with the job's key, READY comes when all pods of the job are ready, then a line of output, and
 FINISH when the driver says that the work is over or the broker that the job is to end. What it does not know
 it refuses as an agent does.
@@ -105,7 +105,9 @@ class Agents:
     def pod(self, ip, job):
         agent = self.agent(job)
         with self.lock:
-            self.by_ip[ip] = agent
+            agents = self.by_ip.setdefault(ip, [])
+            if agent not in agents:
+                agents.append(agent)
 
     def ready(self, job):
         self.agent(job).ready()
@@ -116,22 +118,25 @@ class Agents:
     def forget(self, job):
         with self.lock:
             agent = self.by_job.pop(job, None)
-            for ip in [ip for ip, other in self.by_ip.items() if other is agent]:
-                del self.by_ip[ip]
+            for ip in [ip for ip, agents in self.by_ip.items() if agent in agents]:
+                self.by_ip[ip].remove(agent)
         if agent:
             agent.leave()
 
-    def at(self, ip):
-        """The agent with this address, with its key; None: nobody is there (any more)."""
-        with self.lock:
-            agent = self.by_ip.get(ip)
-        if agent and agent.key is None:
+    def key_of(self, agent):
+        if agent.key is None:
             try:
                 secret = self.api.get("/api/v1/namespaces/%s/secrets/%s" % (self.namespace, agent.job))
             except Refused:
                 return None
             agent.key = bytes.fromhex(base64.b64decode(secret["data"]["key"]).decode())
-        return agent
+        return agent.key
+
+    def at(self, ip):
+        """The agents with this address, with their keys; none: nobody is there (any more)."""
+        with self.lock:
+            agents = list(self.by_ip.get(ip, ()))
+        return [agent for agent in agents if self.key_of(agent)]
 
 
 class Server(socketserver.ThreadingTCPServer):
@@ -168,11 +173,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def serve(self):
         self.close_connection = True
-        agent = self.server.agents.at(self.connection.getsockname()[0])
-        if agent is None:
+        agents = self.server.agents.at(self.connection.getsockname()[0])
+        if not agents:
             self.reply(503, "no agent has this address\n")
             return
-        if not agent.knows(self.command, self.path, self.headers.get("X-Fluxq-Auth")):
+        signed = self.headers.get("X-Fluxq-Auth")
+        agent = next((agent for agent in agents if agent.knows(self.command, self.path, signed)), None)
+        if agent is None:
             self.reply(401, "not signed with this job's key, or used before\n")
             return
         url = urllib.parse.urlsplit(self.path)

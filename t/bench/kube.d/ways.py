@@ -220,7 +220,9 @@ class Fluxq(Plain):
         gang = self.by_id.get(line["id"])
         self.seen[line["id"], name] = time.monotonic()  # maybe before submit() has told whose it is
         if name in ("finish", "clean") and gang and gang.ended is None:
-            self.run.workers.put(self.ask_result, gang, line["id"])
+            # Where things are killed, it may be queued again.
+            ask = self.ask_if_ended if self.run.options.struck else self.ask_result
+            self.run.workers.put(ask, gang, line["id"])
 
     def ask(self, question):
         """Its answer, also if fluxqd is away for a moment, where that is meant."""

@@ -27,6 +27,11 @@ mini() # OPTIONS...: submits one, prints its id
     fluxq-submit --executor=minicluster "$@"
 }
 
+mini_script() # TEXT OPTIONS...: one with this script
+{
+    printf "#!/bin/sh\n%s\n" "$1" >inline.sh && shift && mini "$@" inline.sh
+}
+
 # of_job ID: all that is there of it, in any namespace, with our labels or without
 of_job()
 {
@@ -85,12 +90,12 @@ test_have_prereq SHARED || test_done
 test_expect_success 'with it the same broker takes them, a moment later' '
     with && k create -f "$CRD" && start_operator &&
     wait_until 60 sh -c "fluxq-submit --executor=minicluster --hold -o none.out ./where.sh >held" &&
-    fluxq-cancel $(grep -o "[0-9]*$" held)
+    fluxq-cancel $(cat held)
 '
 
 test_expect_success 'a script runs once, with a Flux of all its nodes; its status is its own; nothing is left' '
     id=$(fluxq-submit -N 2 -n 4 -o where.out ./where.sh) && wait_job_state $id FAILED 90 && cat where.out &&
-    test "$(job_field $id exit_status)" = 7 &&
+    test "$(job_field $id exit_code)" = 7 &&
     head -n 1 where.out >first && echo "2 nodes, 4 tasks" >expected && test_cmp expected first &&
     tail -n +2 where.out | sort >tasks &&
     for t in 0 1 2 3; do echo "task $t of 4 on fluxq-t4800-$id-0-$((t / 2))"; done >expected && test_cmp expected tasks &&
@@ -100,7 +105,7 @@ test_expect_success 'a script runs once, with a Flux of all its nodes; its statu
 test_expect_success 'its MiniCluster has the size that was granted, our scheduler, and nothing of the script' '
     k get pods --watch --output-watch-events -o custom-columns=N:.object.metadata.name,NODE:.object.spec.nodeName >placed &
     watcher=$! && test_when_finished "kill $watcher" &&
-    id=$(mini -N 2-8 -o size.out --wrap "echo \$FLUXQ_NNODES; sleep 300") && wait_job_state $id RUNNING 90 &&
+    id=$(mini_script "echo \$FLUXQ_NNODES; sleep 300" -N 2-8 -o size.out) && wait_job_state $id RUNNING 90 &&
     has $id ".spec | .size == 3 and .minSize == 3 and .maxSize == 8 and .pod.schedulerName == \"fluxq\"" &&
     has $id ".spec.containers[0] | .launcher and .commands.script == null and .resources.requests.cpu != null" &&
     has $id "tostring | contains(\"FLUXQ_NNODES\") | not" &&
@@ -112,17 +117,17 @@ test_expect_success 'its MiniCluster has the size that was granted, our schedule
 
 test_expect_success 'a command becomes tasks of Flux on all its nodes; the worst status counts' '
     id=$(mini -N 3 -n 3 -o tasks.out -- sh -c "echo \$FLUX_TASK_RANK \"\$0\"; exit \$FLUX_TASK_RANK" "it'"'"'s \$HOME") &&
-    wait_job_state $id FAILED 90 && test "$(job_field $id exit_status)" = 2 && sort tasks.out >sorted &&
+    wait_job_state $id FAILED 90 && test "$(job_field $id exit_code)" = 2 && sort tasks.out >sorted &&
     printf "0 it'"'"'s \$HOME\n1 it'"'"'s \$HOME\n2 it'"'"'s \$HOME\n" >expected && test_cmp expected sorted && clean $id
 '
 
 test_expect_success 'the agents are there on all nodes: steps run beside Flux' '
-    id=$(mini -N 3 -n 3 -o steps.out --wrap "fluxq-run hostname") && wait_job_state $id COMPLETED 90 && sort steps.out >sorted &&
+    id=$(mini_script "fluxq-run hostname" -N 3 -n 3 -o steps.out) && wait_job_state $id COMPLETED 90 && sort steps.out >sorted &&
     for i in 0 1 2; do echo "fluxq-t4800-$id-0-$i"; done >expected && test_cmp expected sorted && clean $id
 '
 
 test_expect_success 'a time limit ends it' '
-    id=$(mini -N 2 -t 0:03 -o none.out --wrap "sleep 300") && wait_job_state $id TIMEOUT 120 && clean $id
+    id=$(mini_script "sleep 300" -N 2 -t 0:03 -o none.out) && wait_job_state $id TIMEOUT 120 && clean $id
 '
 
 test_expect_success 'an image in which Flux does not start: the start fails and says where, and nothing is left' '
@@ -133,35 +138,35 @@ test_expect_success 'an image in which Flux does not start: the start fails and 
 test_expect_success 'a MiniCluster without an operator at work: the start fails and says so, and is tried again' '
     with "place-timeout: 5s" "start-retries: 20" && stop_operator && id=$(mini -N 2 -n 2 -o late.out ./where.sh) &&
     wait_until 60 said $id "is the operator running" && start_operator && wait_job_state $id FAILED 120 &&
-    test "$(job_field $id exit_status)" = 7 && clean $id
+    test "$(job_field $id exit_code)" = 7 && clean $id
 '
 
 test_expect_success 'a pod is deleted by hand: the job ends and says so' '
-    with && id=$(mini --no-requeue -N 3 -o none.out --wrap "sleep 300") && wait_job_state $id RUNNING 90 &&
+    with && id=$(mini_script "sleep 300" --no-requeue -N 3 -o none.out) && wait_job_state $id RUNNING 90 &&
     k delete pod -l "fluxq.io/job-id=$id,batch.kubernetes.io/job-completion-index=2" --wait=false --grace-period=1 &&
     wait_job_state $id NODE_FAIL 90 && said $id "node[123]: .*rank 2" && clean $id
 '
 
 test_expect_success 'the MiniCluster is deleted by hand: so is the job' '
-    id=$(mini -N 2 -o none.out --wrap "sleep 300") && wait_job_state $id RUNNING 90 &&
+    id=$(mini_script "sleep 300" -N 2 -o none.out) && wait_job_state $id RUNNING 90 &&
     k delete minicluster fluxq-t4800-$id-0 --wait=false && wait_job_state $id CANCELLED 90 &&
     said $id "its MiniCluster fluxq-t4800-$id-0 was deleted" && clean $id
 '
 
 test_expect_success 'kill -9 of the broker while it runs: it goes on, and all of its output comes once' '
-    id=$(mini -N 2 -o count.out --wrap "i=0; while [ \$i -lt 40 ]; do echo \$i; i=\$((i+1)); sleep 0.2; done; exit 5") &&
+    id=$(mini_script "i=0; while [ \$i -lt 40 ]; do echo \$i; i=\$((i+1)); sleep 0.2; done; exit 5" -N 2 -o count.out) &&
     wait_job_state $id RUNNING 90 && wait_until 30 has_lines count.out 3 && kill_broker && sleep 1 && with &&
-    wait_job_state $id FAILED 90 && test "$(job_field $id exit_status)" = 5 && counts_up count.out 40 && clean $id
+    wait_job_state $id FAILED 90 && test "$(job_field $id exit_code)" = 5 && counts_up count.out 40 && clean $id
 '
 
 test_expect_success 'kill -9 of the broker as soon as there is a MiniCluster: it runs once' '
     id=$(mini -N 2 -n 2 -o once.out ./where.sh) && wait_until 30 has $id .spec && kill_broker && with &&
-    wait_job_state $id FAILED 120 && test "$(job_field $id exit_status)" = 7 && has_lines once.out 3 &&
+    wait_job_state $id FAILED 120 && test "$(job_field $id exit_code)" = 7 && has_lines once.out 3 &&
     [ "$(wc -l <once.out)" = 3 ] && clean $id
 '
 
 test_expect_success 'what belongs to no job goes, with all that the operator made of it' '
-    with "  sweep-interval: 2s" && id=$(mini -N 2 -o none.out --wrap "sleep 300") && wait_job_state $id RUNNING 90 &&
+    with "  sweep-interval: 2s" && id=$(mini_script "sleep 300" -N 2 -o none.out) && wait_job_state $id RUNNING 90 &&
     k get minicluster fluxq-t4800-$id-0 -o json |
         jq "del(.status) | .metadata = {name: \"fluxq-t4800-9999-0\", namespace: .metadata.namespace,
             labels: (.metadata.labels + {\"fluxq.io/job-id\": \"9999\"})} |
@@ -185,9 +190,8 @@ test_expect_success 'a queue says that its jobs become MiniClusters' '
 '
 
 test_expect_success 'another user runs one' '
-    mkdir -m 777 other && cp where.sh other && (cd other && setpriv --reuid=65534 --regid=65534 --clear-groups \
-        fluxq-submit -N 2 -n 2 -o where.out --wrap "id -u; flux run -n 1 id -u" --executor=minicluster) >ids &&
-    id=$(tail -n 1 ids | grep -o "[0-9]*$") && wait_job_state $id COMPLETED 90 && printf "65534\n65534\n" >expected &&
+    mkdir -m 777 other && printf "#!/bin/sh\nid -u\nflux run -n 1 id -u\n" >other/who.sh && (cd other && setpriv --reuid=65534 --regid=65534 --clear-groups \
+        fluxq-submit --executor=minicluster -N 2 -n 2 -o where.out who.sh) >ids && id=$(cat ids) && wait_job_state $id COMPLETED 90 && printf "65534\n65534\n" >expected &&
     test_cmp expected other/where.out && clean $id
 '
 

@@ -455,6 +455,7 @@ static void (*const handlers[]) (struct kjob *k, const struct kcall *c,
     [CALL_DELETE_PODS] = remove_answer,
     [CALL_LIST_PODS] = remove_answer,
     [CALL_LOOK] = look_answer,
+    [CALL_LOG] = pods_minicluster_log,
 };
 
 static void on_answer (const struct kube_result *res, void *arg)

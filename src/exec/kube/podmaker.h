@@ -65,6 +65,9 @@ bool podmaker_may (const struct kspace *s);
 /* Of pods that another makes without a node: bind them, rank 0 first (place(), placed()). */
 void podmaker_bind (struct kjob *k);
 void podmaker_bound (struct kjob *k, uint32_t rank, const struct kube_result *res);
+/* The answer to CALL_LOG: what a container said that has ended. */
+void pods_minicluster_log (struct kjob *k, const struct kcall *c,
+                           const struct kube_result *res);
 /* At the start: find out for kube.namespace. */
 void podmaker_look (struct exec *x);
 /* A request was refused that the broker was thought to be allowed: look again. */

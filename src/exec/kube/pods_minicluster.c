@@ -11,6 +11,9 @@
  */
 #include "exec/kube/podmaker.h"
 
+#include <ctype.h>
+#include <string.h>
+
 #include "exec/kube/minicluster.h"
 
 #define GRACE 5 /* seconds, of pods that are deleted */
@@ -21,21 +24,59 @@ static struct pod_request request (const struct rset *r, uint32_t rank)
     return object_request (r);
 }
 
+/* The last line that is not empty, as far as it fits. */
+static void last_line (const char *text, size_t len, char *buf, size_t size)
+{
+    size_t begin, n = 0;
+
+    while (len > 0 && isspace ((unsigned char)text[len - 1]))
+        len--;
+    for (begin = len; begin > 0 && text[begin - 1] != '\n';)
+        begin--;
+    for (; begin < len && n + 1 < size; begin++)
+        buf[n++] = (char)(isprint ((unsigned char)text[begin]) ? text[begin] : ' ');
+    buf[n] = '\0';
+}
+
+void pods_minicluster_log (struct kjob *k, const struct kcall *c,
+                           const struct kube_result *res)
+{
+    const struct kpod *p = k->pods[c->rank];
+    char line[200] = "";
+
+    if (res->status == 200 && res->text)
+        last_line (res->text, res->len, line, sizeof (line));
+    job_start_failed (k, true,
+                      "rank %u on %s: its container ended with status %d before the job "
+                      "began: Flux did not start%s%s",
+                      c->rank, job_node_name (k, c->rank), p ? p->view.exit_code : -1,
+                      line[0] ? "; it said last: " : "", line);
+}
+
+/* Who starts Flux there alone knows why it has not. */
+static void ask_why (struct kjob *k, const struct kpod *p)
+{
+    char path[512];
+
+    k->diagnosed = true;
+    snprintf (path, sizeof (path),
+              PATH_CORE "%s/pods/%s/log?container=%s&tailLines=3&limitBytes=4096",
+              k->space->name, p->name, k->name);
+    if (!call_send (k, CALL_LOG, (uint32_t)p->view.index, "GET", path, NULL))
+        job_start_failed (k, true, "out of memory");
+}
+
 /* A pod in place of one that failed stays without a node, and goes with the rest. */
 static void place (struct kjob *k)
 {
     const struct kpod *p;
 
     DL_FOREACH (k->all_pods, p) {
-        int rank = p->view.index;
-
-        if (!p->view.terminal || rank < 0 || (size_t)rank >= k->launch.nnodes)
+        if (!p->view.terminal || p->view.index < 0
+            || (size_t)p->view.index >= k->launch.nnodes)
             continue;
-        job_start_failed (k, true,
-                          "rank %d on %s: its container ended with status %d before the "
-                          "job began: Flux did not start, see the image (%s)",
-                          rank, job_node_name (k, (uint32_t)rank), p->view.exit_code,
-                          k->job->js->image ? k->job->js->image : k->x->cfg.image);
+        if (!k->diagnosed)
+            ask_why (k, p);
         return;
     }
     podmaker_bind (k);

@@ -141,6 +141,7 @@ enum call_kind {
     CALL_DELETE_PODS,
     CALL_LIST_PODS,
     CALL_LOOK,
+    CALL_LOG,
 };
 
 enum { STATUS_RUNNING, STATUS_ENDED }; /* CALL_STATUS: kcall.rank */

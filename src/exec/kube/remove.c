@@ -41,15 +41,17 @@ static const struct podmaker *maker_of (const struct kjob *k)
 {
     if (k->maker)
         return k->maker;
+    if (k->recovering && minicluster_wanted (k->settings))
+        return &pods_minicluster;
     return k->recovering && podmaker_may (k->space) ? &pods_broker : &pods_controller;
 }
 
-/* There is a MiniCluster, or may be one of before a restart. */
+/* There is a MiniCluster, or may be one, as its queue may have said something else then. */
 static bool is_minicluster (const struct kjob *k)
 {
-    if (k->maker)
-        return k->maker == &pods_minicluster;
-    return k->recovering && miniclusters_state (k->x) == MINICLUSTERS_THERE;
+    return maker_of (k) == &pods_minicluster
+           || (!k->maker && k->recovering
+               && miniclusters_state (k->x) == MINICLUSTERS_THERE);
 }
 
 void remove_one (struct kjob *k, uint32_t kind, const char *name)
@@ -128,6 +130,13 @@ static void see_job_hang (struct kjob *k, const json_t *body)
                  (uintmax_t)k->id, k->name, finalizer);
 }
 
+/* Who may not delete MiniClusters has made none. */
+static bool is_no_matter (const struct kjob *k, const struct kcall *c, int status)
+{
+    return c->kind == CALL_DELETE && c->rank == KUBE_MINICLUSTERS && status == 403
+           && k->maker != &pods_minicluster;
+}
+
 void remove_answer (struct kjob *k, const struct kcall *c, const struct kube_result *res)
 {
     double now = clock_mono ();
@@ -142,6 +151,8 @@ void remove_answer (struct kjob *k, const struct kcall *c, const struct kube_res
                      (uintmax_t)k->id, res->err.text);
         k->left_to_gc = true;
         podmaker_doubt (k->space);
+    } else if (is_no_matter (k, c, res->status)) {
+        return;
     } else if (res->status != 404 && (res->status < 200 || res->status > 299)) {
         log_error ("job %ju: cannot delete its %s: %s (tried again)", (uintmax_t)k->id,
                    c->kind == CALL_DELETE ? kube_kinds[c->rank].kind : "pods",

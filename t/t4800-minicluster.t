@@ -135,6 +135,11 @@ test_expect_success 'an image in which Flux does not start: the start fails and 
     fluxq-show job $id --events | tee events && grep -q "rank [01] on node" events && clean $id
 '
 
+test_expect_success 'where Flux is missing the container ends well: the start fails with the last line of its log' '
+    with "start-retries: 0" "  flux-in-image: true" && id=$(mini -N 2 -o none.out ./where.sh) && wait_job_state $id FAILED 90 &&
+    said $id "rank 0 on node.*ended with status 0 before the job began.*said last: .*flux: command not found" && clean $id
+'
+
 test_expect_success 'a MiniCluster without an operator at work: the start fails and says so, and is tried again' '
     with "place-timeout: 5s" "start-retries: 20" && stop_operator && id=$(mini -N 2 -n 2 -o late.out ./where.sh) &&
     wait_until 60 said $id "is the operator running" && start_operator && wait_job_state $id FAILED 120 &&
@@ -176,8 +181,8 @@ test_expect_success 'what belongs to no job goes, with all that the operator mad
 '
 
 test_expect_success 'what its pods cannot have is refused at submit, or says so' '
-    with "queues: {batch: {}, odd: {pods: {priority-class: low}}, nfs: {mounts: [{path: /data, volume: {nfs: {server: s, path: /}}}]},
-      jobs: {pods: {allow: {executor: [job]}}}, flux: {pods: {executor: minicluster}}}" &&
+    nfs="{mounts: [{path: /data, volume: {nfs: {server: s, path: /}}}]}" && jobs="{pods: {allow: {executor: [job]}}}" &&
+    with "queues: {batch: {}, odd: {pods: {priority-class: low}}, nfs: $nfs, jobs: $jobs, flux: {pods: {executor: minicluster}}}" &&
     refused "cannot have a priority class" -q odd --executor=minicluster -- true &&
     refused "volume at /data: it mounts" -q nfs --executor=minicluster -- true &&
     refused "executor: queue jobs does not have .minicluster., but job" -q jobs --executor=minicluster -- true &&

@@ -349,7 +349,7 @@ void remove_step (struct kjob *k)
         return;
     }
     if (is_minicluster (k) && k->found_some) { /* the operator may have made some anew */
-        k->delete_sent = k->list_done = false;
+        k->delete_sent = k->list_sent = k->list_done = false;
         k->remove_again = now + LIST_AGAIN;
         return;
     }

@@ -182,7 +182,8 @@ test_expect_success 'what belongs to no job goes, with all that the operator mad
 
 test_expect_success 'what its pods cannot have is refused at submit, or says so' '
     nfs="{mounts: [{path: /data, volume: {nfs: {server: s, path: /}}}]}" && jobs="{pods: {allow: {executor: [job]}}}" &&
-    with "queues: {batch: {}, odd: {pods: {priority-class: low}}, nfs: $nfs, jobs: $jobs, flux: {pods: {executor: minicluster}}}" &&
+    with "queues: {batch: {}, odd: {pods: {priority-class: low}}, nfs: $nfs, jobs: $jobs, flux: {pods: {executor: minicluster}}, pro: {prolog: /bin/true}}" &&
+    refused "cannot have a prolog or epilog" -q pro --executor=minicluster -- true &&
     refused "cannot have a priority class" -q odd --executor=minicluster -- true &&
     refused "volume at /data: it mounts" -q nfs --executor=minicluster -- true &&
     refused "executor: queue jobs does not have .minicluster., but job" -q jobs --executor=minicluster -- true &&

@@ -40,6 +40,8 @@
 #include "common/json.h"
 #include "common/yaml.h"
 
+/* Of a set that the broker makes, no key of the file: the queue has a prolog or an epilog. */
+#define PODSET_ADMIN "admin-programs"
 #define PODSET_PROPERTY "queue:" /* and its name: of the nodes of a queue */
 
 /* 0 or -EINVAL with the place; where: what the text begins with, "queue gpu: pods". */

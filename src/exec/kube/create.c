@@ -310,7 +310,8 @@ static json_int_t active_in (const json_t *object)
 /* Of the operator's Job the MiniCluster is what all else belongs to. */
 static const char *uid_of (const json_t *object)
 {
-    const json_t *owner = object_owner_of (object);
+    const json_t *owner =
+        podmaker_of (object) == &pods_minicluster ? object_owner_of (object) : NULL;
     const json_t *from = owner ? owner : json_object_get (object, "metadata");
 
     return json_string_value (json_object_get (from, "uid"));

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "exec/mounts.h"
+#include "exec/podset.h"
 #include "jobspec/podwish.h"
 
 #define SAY "a MiniCluster's pods cannot have "
@@ -38,6 +39,10 @@ static int check_settings (const json_t *set, struct error *err)
                               "executor minicluster: " SAY "%s (%s); leave one of the "
                               "two out",
                               lacking[i].what, lacking[i].key);
+    if (json_object_get (set, PODSET_ADMIN))
+        return error_set (err, EINVAL,
+                          "executor minicluster: " SAY "a prolog or epilog, as its queue "
+                          "does; take another queue, or --executor=job");
     if (json_array_size (json_object_get (set, "image-pull-secrets")) > 1)
         return error_set (err, EINVAL,
                           "executor minicluster: " SAY "more than one secret to pull "

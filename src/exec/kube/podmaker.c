@@ -114,12 +114,7 @@ static const struct podmaker *choose_minicluster (struct kjob *k)
 {
     struct error why = { 0 };
 
-    if (k->job->prolog || k->job->epilog)
-        job_start_failed (k, false,
-                          "a MiniCluster's pods cannot have a prolog or epilog, as queue "
-                          "%s has: submit to another queue, or with --executor=job",
-                          k->job->queue);
-    else if (minicluster_check (k->settings, k->job->js, k->job->mounts, &why) < 0)
+    if (minicluster_check (k->settings, k->job->js, k->job->mounts, &why) < 0)
         job_start_failed (k, false, "%s", why.text);
     else if (miniclusters_state (k->x) == MINICLUSTERS_MISSING) {
         miniclusters_refuse (k->x, &why);

@@ -199,6 +199,7 @@ static void test_refused (void **state)
     assert_int_equal (minicluster_check (fine, job.js, NULL, NULL), 0);
     refused ("{\"scheduler\":\"default-scheduler\"}", "[]", "another scheduler");
     refused ("{\"priority-class\":\"low\"}", "[]", "priority class");
+    refused ("{\"admin-programs\":true}", "[]", "a prolog or epilog");
     refused ("{\"host-network\":true}", "[]", "network of the nodes");
     refused ("{\"image-pull-secrets\":[\"a\",\"b\"]}", "[]", "more than one secret");
     refused ("{\"tolerations\":[{\"operator\":\"Exists\",\"tolerationSeconds\":1}]}",

@@ -115,8 +115,8 @@ test_expect_success 'its MiniCluster has the size that was granted, our schedule
     fluxq-cancel $id && wait_job_state $id CANCELLED 60 && clean $id
 '
 
-test_expect_success 'a command becomes tasks of Flux on all its nodes; the worst status counts' '
-    id=$(mini -N 3 -n 3 -o tasks.out -- sh -c "echo \$FLUX_TASK_RANK \"\$0\"; exit \$FLUX_TASK_RANK" "it'"'"'s \$HOME") &&
+test_expect_success 'a command becomes tasks of Flux on all nodes that it got; the worst status counts' '
+    id=$(mini -N 2-8 --ntasks-per-node=1 -o tasks.out -- sh -c "echo \$FLUX_TASK_RANK \"\$0\"; exit \$FLUX_TASK_RANK" "it'"'"'s \$HOME") &&
     wait_job_state $id FAILED 90 && test "$(job_field $id exit_code)" = 2 && sort tasks.out >sorted &&
     printf "0 it'"'"'s \$HOME\n1 it'"'"'s \$HOME\n2 it'"'"'s \$HOME\n" >expected && test_cmp expected sorted && clean $id
 '

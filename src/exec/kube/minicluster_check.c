@@ -97,6 +97,7 @@ static int check_mounts (const json_t *mounts, struct error *err)
 {
     const json_t *mount;
     size_t i;
+    autojson json_t *maps = json_object ();
 
     json_array_foreach (mounts, i, mount) {
         const char *name, *why,
@@ -112,6 +113,13 @@ static int check_mounts (const json_t *mounts, struct error *err)
             return error_set (err, EINVAL,
                               "executor minicluster: " SAY "the volume at %.256s: %s",
                               path ? path : "?", why);
+        if (name && json_object_get (maps, name))
+            return error_set (err, EINVAL,
+                              "executor minicluster: " SAY "the ConfigMap %.64s at two "
+                              "places",
+                              name);
+        if (name)
+            json_object_set_new (maps, name, json_true ());
     }
     return 0;
 }

@@ -216,6 +216,10 @@ static void test_refused (void **state)
              "\"File\"}}}]",
              "directories alone");
     refused ("{}",
+             "[{\"path\":\"/a\",\"volume\":{\"configMap\":{\"name\":\"m\"}}},"
+             "{\"path\":\"/b\",\"volume\":{\"configMap\":{\"name\":\"m\"}}}]",
+             "at two places");
+    refused ("{}",
              "[{\"path\":\"/a\",\"volume\":{\"secret\":{\"secretName\":\"s\","
              "\"defaultMode\":256}}}]",
              "usual modes");
@@ -251,6 +255,29 @@ static void test_tasks_follow_the_granted_size (void **state)
     expect_script (&l, 2, "#!/bin/sh\nexec flux run -N2 -n4 -c4 -g2 './solve'\n");
 }
 
+/* A command becomes a script that the agent runs once; a job's own script stays what it is. */
+static void test_launch (void **state)
+{
+    struct error err = { 0 };
+    struct launch l = { .nodes = nodes, .nnodes = 1, .nargs = 1, .cores_per_task = 1 };
+    char *script = NULL;
+
+    (void)state;
+    l.args = calloc (2, sizeof (char *));
+    l.args[0] = strdup ("true");
+    assert_int_equal (minicluster_launch (&l, job.js, &script, &err), 0);
+    assert_string_equal (script, "#!/bin/sh\nexec flux run -N1 -n2 -c1 'true'\n");
+    assert_true (l.batch && l.flux && l.nargs == 0 && !l.args[0]);
+    free (script);
+    l.args[l.nargs++] = strdup ("argument");
+    assert_int_equal (minicluster_launch (&l, job.js, &script, &err), 0);
+    assert_null (script);
+    assert_true (l.batch && l.nargs == 1);
+    l.nodes = NULL;
+    l.nnodes = 0;
+    launch_release (&l);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -258,6 +285,7 @@ int main (void)
         cmocka_unit_test_setup_teardown (test_what_the_operator_keeps, setup, teardown),
         cmocka_unit_test_setup_teardown (test_volumes, setup, teardown),
         cmocka_unit_test_setup_teardown (test_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_launch, setup, teardown),
         cmocka_unit_test (test_tasks_follow_the_granted_size),
     };
 

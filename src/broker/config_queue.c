@@ -183,15 +183,27 @@ int config_read_queues (struct config *c, json_t *value, const struct place *p)
     return 0;
 }
 
+/* NULL: no memory. */
+static json_t *pods_of (const struct config *c, unsigned queue)
+{
+    const struct config_admin admin = config_admin_of (c, queue);
+    const struct config_queue *q = &c->queues[queue];
+    json_t *set = q->pods ? json_copy (q->pods) : json_object ();
+
+    if ((admin.prolog || admin.epilog)
+        && json_object_set_new (set, PODSET_ADMIN, json_true ()) < 0) {
+        json_decref (set);
+        return NULL;
+    }
+    return set;
+}
+
 json_t *config_pods (const struct config *c)
 {
     json_t *all = json_object ();
 
-    for (size_t i = 0; all && i < c->nqueues; i++) {
-        const struct config_queue *q = &c->queues[i];
-        json_t *set = q->pods ? json_incref (q->pods) : json_object ();
-
-        if (json_object_set_new (all, q->name, set) < 0) {
+    for (unsigned i = 0; all && i < c->nqueues; i++) {
+        if (json_object_set_new (all, c->queues[i].name, pods_of (c, i)) < 0) {
             json_decref (all);
             return NULL;
         }

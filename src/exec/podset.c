@@ -58,6 +58,30 @@ static int check_names (const struct place *p, json_t *v)
     return 0;
 }
 
+static bool is_executor (const json_t *v)
+{
+    return json_is_string (v) && podwish_is_executor (json_string_value (v));
+}
+
+static int check_executor (const struct place *p, json_t *v)
+{
+    return is_executor (v) ? 0 : FAIL (p, "expected job or minicluster");
+}
+
+static int check_executors (const struct place *p, json_t *v)
+{
+    json_t *name;
+    size_t i;
+
+    if (!json_is_array (v))
+        return FAIL (p, "expected a list of job and minicluster");
+    json_array_foreach (v, i, name) {
+        if (!is_executor (name))
+            return FAIL (p, "entry %zu: expected job or minicluster", i + 1);
+    }
+    return 0;
+}
+
 static int check_bool (const struct place *p, json_t *v)
 {
     return json_is_boolean (v) ? 0 : FAIL (p, "expected true or false");
@@ -234,10 +258,15 @@ struct key {
 };
 
 static const struct key allow_keys[] = {
-    { "runtime-class", check_names },   { "priority-class", check_names },
-    { "service-account", check_names }, { "shm-size", check_bytes },
-    { "host-network", check_bool },     { "pod-template", check_template },
-    { "volumes", check_volumes },       { NULL, NULL },
+    { "executor", check_executors },
+    { "runtime-class", check_names },
+    { "priority-class", check_names },
+    { "service-account", check_names },
+    { "shm-size", check_bytes },
+    { "host-network", check_bool },
+    { "pod-template", check_template },
+    { "volumes", check_volumes },
+    { NULL, NULL },
 };
 
 static int check_keys (const struct place *p, json_t *v, const struct key *keys);
@@ -247,10 +276,12 @@ static int check_allow (const struct place *p, json_t *v)
     return check_keys (p, v, allow_keys);
 }
 
+/* clang-format off */
 static const struct key set_keys[] = {
     { "node-selector", check_labels },
     { "tolerations", check_tolerations },
     { "resources", check_resources },
+    { "executor", check_executor },
     { "runtime-class", check_name },
     { "priority-class", check_name },
     { "service-account", check_name },
@@ -262,6 +293,7 @@ static const struct key set_keys[] = {
     { "allow", check_allow },
     { NULL, NULL },
 };
+/* clang-format on */
 
 static const struct key *find_key (const struct key *keys, const char *name)
 {
@@ -376,6 +408,17 @@ static int admit_name (const char *name, const char *queue, const json_t *value,
             return 0;
     }
     return refuse (name, queue, json_string_value (value), allowed, err);
+}
+
+/* All, unless the queue has a list. What its jobs become anyhow may be said. */
+static int admit_executor (const json_t *set, const char *queue, const json_t *value,
+                           const json_t *allowed, struct error *err)
+{
+    const char *own = text_of (set, "executor");
+
+    if (!allowed || strcmp (own[0] ? own : "job", json_string_value (value)) == 0)
+        return 0;
+    return admit_name ("executor", queue, value, allowed, err);
 }
 
 static int admit_shm (const char *queue, const json_t *value, const json_t *allowed,
@@ -495,7 +538,9 @@ int podset_admit (const json_t *set, const char *queue, const json_t *wishes,
     json_object_foreach ((json_t *)wishes, name, value) {
         const json_t *allowed = json_object_get (allow, name);
 
-        if (strcmp (name, "volumes") == 0)
+        if (strcmp (name, "executor") == 0)
+            rc = admit_executor (set, queue, value, allowed, err);
+        else if (strcmp (name, "volumes") == 0)
             rc = admit_volumes (set, queue, wishes, mounts, err);
         else if (strcmp (name, "pod-template") == 0)
             rc = admit_template (set, queue, wishes, mounts, err);

@@ -4,6 +4,7 @@
  *       node-selector: {pool: gpu}             # the queue's nodes have these labels,
  *       tolerations: [{key: gpu, operator: Exists}]       # no taint but such,
  *       resources: {rdma/hca: 1}               # and these, which each pod asks for
+ *       executor: minicluster                   # what their jobs become; else job
  *       runtime-class: nvidia
  *       priority-class: batch
  *       service-account: jobs
@@ -14,6 +15,7 @@
  *       user-entry: false                      # see kube/userfiles.h
  *       namespace: jobs-%u                     # where they are, see spaceset.h
  *       allow:                                 # what jobs may choose themselves
+ *         executor: [job]                         # absent: any
  *         runtime-class: [gvisor]
  *         priority-class: [low, high]
  *         service-account: [spark]
@@ -38,6 +40,8 @@
 #include "common/json.h"
 #include "common/yaml.h"
 
+/* Of a set that the broker makes, no key of the file: the queue has a prolog or an epilog. */
+#define PODSET_ADMIN "admin-programs"
 #define PODSET_PROPERTY "queue:" /* and its name: of the nodes of a queue */
 
 /* 0 or -EINVAL with the place; where: what the text begins with, "queue gpu: pods". */

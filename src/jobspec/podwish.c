@@ -21,6 +21,21 @@ bool podwish_is_name (const char *name)
     return len > 0 && len <= 63 && strspn (name, chars) == len;
 }
 
+bool podwish_is_executor (const char *name)
+{
+    return strcmp (name, "job") == 0 || strcmp (name, PODWISH_MINICLUSTER) == 0;
+}
+
+static int check_executor (const char *name, const char *where, struct error *err)
+{
+    if (!podwish_is_executor (name))
+        return error_set (err, EINVAL,
+                          "%s: '%.64s' is not what a job can become: job (an Indexed Job "
+                          "of Kubernetes) or minicluster",
+                          where, name);
+    return 0;
+}
+
 static int check_object_name (const char *name, const char *where, struct error *err)
 {
     size_t len = strlen (name);
@@ -78,10 +93,10 @@ static int check_volumes (const json_t *list, const char *where, struct error *e
 
 int podwish_check (const json_t *wishes, const char *where, struct error *err)
 {
-    static const char *const keys[] = { "runtime-class",   "priority-class",
-                                        "service-account", "volumes",
-                                        "shm-size",        "host-network",
-                                        "pod-template",    NULL };
+    static const char *const keys[] = {
+        "runtime-class", "priority-class", "service-account", "volumes", "shm-size",
+        "host-network",  "pod-template",   "executor",        NULL
+    };
     const json_t *template = json_object_get (wishes, "pod-template");
     const char *name = NULL;
     json_t *volumes = json_object_get (wishes, "volumes");
@@ -94,6 +109,10 @@ int podwish_check (const json_t *wishes, const char *where, struct error *err)
         if (rc == 1)
             rc = check_object_name (name, where, err);
     }
+    if (rc >= 0)
+        rc = json_get_string (wishes, "executor", &name, JSON_OPTIONAL_KEY, where, err);
+    if (rc == 1)
+        rc = check_executor (name, where, err);
     if (rc >= 0)
         rc = json_get_int (wishes, "shm-size", PODWISH_SHM_MIN, PODWISH_SHM_MAX, &bytes,
                            JSON_OPTIONAL_KEY, where, err);
@@ -153,7 +172,8 @@ static int value_of (const char *option, const char *value, json_t **ret,
         *ret = rc == 0 ? json_integer (bytes << 20) : NULL;
         return rc;
     }
-    rc = check_object_name (value, where, err);
+    rc = strcmp (option, "executor") == 0 ? check_executor (value, where, err)
+                                          : check_object_name (value, where, err);
     *ret = rc == 0 ? json_string (value) : NULL;
     return rc;
 }

@@ -4,6 +4,7 @@
  *
  * attributes.system.fluxq.pods of a jobspec, an object of these, all optional:
  *
+ *     executor          what the job becomes there: "job" or "minicluster"
  *     runtime-class, priority-class, service-account    names in Kubernetes
  *     volumes           array of {"name", "path"}: of the administrator's list, and where
  *     shm-size          bytes of /dev/shm
@@ -21,6 +22,7 @@
 #include "common/json.h"
 
 #define PODWISH_VOLUMES_MAX 16
+#define PODWISH_MINICLUSTER "minicluster"
 #define PODWISH_SHM_MIN (INT64_C (1) << 20)
 #define PODWISH_SHM_MAX (INT64_C (1) << 50)
 
@@ -30,6 +32,8 @@ int podwish_set (json_t **wishes, const char *option, const char *value,
                  const char *where, struct error *err);
 /* The object of a jobspec. -EINVAL. */
 int podwish_check (const json_t *wishes, const char *where, struct error *err);
+/* What a job may become: one of two words. */
+bool podwish_is_executor (const char *name);
 /* Of a volume: letters, digits, '-' and '_', at most 63. */
 bool podwish_is_name (const char *name);
 

@@ -42,6 +42,7 @@ enum {
     CHDIR,
     EXPORT,
     IMAGE,
+    EXECUTOR,
     RUNTIME_CLASS,
     PRIORITY_CLASS,
     SERVICE_ACCOUNT,
@@ -160,6 +161,10 @@ const struct option_desc submit_options_table[] = {
     { "nice", 0, "N", "points by which to lower its priority [0; without N: 100]", NICE,
       true },
     { "image", 0, "IMAGE", "container image to run in, on Kubernetes", IMAGE, false },
+    { "executor", 0, "NAME",
+      "what it becomes on Kubernetes: job, an Indexed Job, or minicluster, a MiniCluster "
+      "of the Flux operator [the queue's, else job]",
+      EXECUTOR, false },
     { "runtime-class", 0, "NAME",
       "runtime class of its pods, of those that the queue allows", RUNTIME_CLASS, false },
     { "priority-class", 0, "NAME", "priority class of its pods, the same", PRIORITY_CLASS,
@@ -826,6 +831,7 @@ static int set_option (struct submit_options *so, enum submit_source from, int i
         return set_nice (so, from, value, where, err);
     case IMAGE:
         return set_image (so, from, value, where, err);
+    case EXECUTOR:
     case RUNTIME_CLASS:
     case PRIORITY_CLASS:
     case SERVICE_ACCOUNT:

@@ -57,7 +57,7 @@
  * --stage-in and --stage-out become shell.options.stage-in and stage-out (stage.h); those of
  * one source add up.
  *
- * --runtime-class, --priority-class, --service-account, --volume, --shm-size, --pod-template
+ * --executor, --runtime-class, --priority-class, --service-account, --volume, --shm-size, --pod-template
  * (the file is read at once) and --host-network become attributes.system.fluxq.pods (podwish.h); volumes of one source add up.
  *
  * --nodelist, --exclude and --constraint become attributes.system.constraints (requires.h),

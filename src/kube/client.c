@@ -342,6 +342,10 @@ static void on_done (const struct httpc_response *resp, void *arg)
         res.body = kube_object_parse (resp->body, resp->len, "answer", NULL);
     if (resp->status < 200 || resp->status > 299)
         kube_explain (resp->status, resp->body, res.body, &res.reason, &res.err);
+    else if (!res.body) {
+        res.text = resp->body;
+        res.len = resp->len;
+    }
     request_done (r, &res);
     json_decref (res.body);
     schedule (k);

@@ -578,9 +578,28 @@ static int add_defaults (const struct env_context *ctx, struct envlist *list)
     return rc;
 }
 
+/* A job's own task in a Flux instance; its steps are ours. */
+static bool is_in_flux (const struct env_context *ctx)
+{
+    return ctx->launch->flux && !ctx->step;
+}
+
+static bool is_of_flux (const char *name)
+{
+    return strncmp (name, "FLUX_", 5) == 0;
+}
+
+/* Its own names hold, and Open MPI may ask it. */
+static bool is_left_to_flux (size_t i)
+{
+    return is_of_flux (variables[i].name) || variables[i].value == not_flux;
+}
+
 /* Append variable i of the table when it applies. */
 static int add_variable (const struct env_context *ctx, struct envlist *list, size_t i)
 {
+    if (is_in_flux (ctx) && is_left_to_flux (i))
+        return 0;
     struct strbuf sb;
     strbuf_init (&sb, VALUE_MAX);
     strbuf_addf (&sb, "%s=", variables[i].name);
@@ -614,6 +633,39 @@ static int add_users (struct envlist *list, const char *assignment)
     return 0;
 }
 
+/* Of the Flux instance whose initial program the agent is. */
+static int add_flux (const struct env_context *ctx, struct envlist *list)
+{
+    for (char **own = environ; is_in_flux (ctx) && own && *own; own++)
+        if (is_of_flux (*own) && add_users (list, *own) < 0)
+            return -ENOMEM;
+    return 0;
+}
+
+static int append_to_path (struct envlist *list, const char *more)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        char *text;
+        if (strncmp (list->v[i], "PATH=", 5) != 0)
+            continue;
+        if (asprintf (&text, "%s:%s", list->v[i], more) < 0)
+            return -ENOMEM;
+        free (list->v[i]);
+        list->v[i] = text;
+    }
+    return 0;
+}
+
+/* Its commands are where the image, or who started it, says. */
+static int add_flux_path (const struct env_context *ctx, struct envlist *list)
+{
+    const char *own = ctx->default_path;
+    for (size_t i = 0; i < list->n; i++)
+        if (own && !strncmp (list->v[i], "PATH=", 5) && !strcmp (list->v[i] + 5, own))
+            return 0; /* there was no other */
+    return is_in_flux (ctx) && own ? append_to_path (list, own) : 0;
+}
+
 /* The directory of the agent's program ends PATH when fluxq-run is there beside it, so
  * that every job finds it. */
 static int extend_path (struct envlist *list)
@@ -627,16 +679,15 @@ static int extend_path (struct envlist *list)
     snprintf (program, sizeof (program), "%s/" RUN_NAME, dir);
     if (access (program, X_OK) < 0)
         return 0;
-    for (size_t i = 0; i < list->n; i++) {
-        char *text;
-        if (strncmp (list->v[i], "PATH=", 5) != 0)
-            continue;
-        if (asprintf (&text, "%s:%s", list->v[i], dir) < 0)
-            return -ENOMEM;
-        free (list->v[i]);
-        list->v[i] = text;
-    }
-    return 0;
+    return append_to_path (list, dir);
+}
+
+static size_t length_of (char *const *list)
+{
+    size_t n = 0;
+    while (list && list[n])
+        n++;
+    return n;
 }
 
 char **env_make (const struct env_context *ctx, struct error *err)
@@ -644,19 +695,23 @@ char **env_make (const struct env_context *ctx, struct error *err)
     const struct launch *l = ctx->launch;
     char *const *base = ctx->step ? ctx->step->spec->env : l->env;
     size_t nbase = ctx->step ? ctx->step->spec->nenv : l->nenv;
-    struct envlist list = { calloc (nbase + ARRAY_SIZE (variables) + 6, sizeof (char *)),
-                            0 };
+    size_t most = nbase + ARRAY_SIZE (variables) + length_of (environ) + 6;
+    struct envlist list = { calloc (most, sizeof (char *)), 0 };
     int rc = list.v ? 0 : -ENOMEM;
     for (size_t i = 0; i < ARRAY_SIZE (variables) && rc == 0; i++) {
         rc = add_variable (ctx, &list, i);
         if (rc < 0)
             error_errno (err, -rc, "environment: %s", variables[i].name);
     }
+    if (rc == 0)
+        rc = add_flux (ctx, &list);
     /* From the last on, so that the later of two assignments counts. */
     for (size_t i = nbase; i > 0 && rc == 0; i--)
         rc = add_users (&list, base[i - 1]);
     if (rc == 0 && !ctx->step)
         rc = add_defaults (ctx, &list);
+    if (rc == 0)
+        rc = add_flux_path (ctx, &list);
     if (rc == 0 && !ctx->step)
         rc = extend_path (&list);
     if (rc == 0)

@@ -10,7 +10,8 @@
  *
  * Order of precedence: the table in env.c (FLUXQ_*, the SLURM_* names that scripts read,
  * FLUX_*) over the submission's environment over defaults for HOME, USER, LOGNAME, SHELL
- * and PATH.
+ * and PATH. In a Flux instance (launch.flux) the agent's own FLUX_* stand in place of ours, and
+ * its PATH behind the job's.
  */
 #ifndef FLUXQ_SHELL_ENV_H
 #define FLUXQ_SHELL_ENV_H

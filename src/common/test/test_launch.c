@@ -50,6 +50,7 @@ static const struct launch full = {
     .spool_max = UINT64_C (1) << 40,
     .spool_keep = 5 << 20,
     .serve_until_released = true,
+    .flux = true,
     .output = "",
     .append = true,
     .input = (char *)"in-%t",
@@ -96,7 +97,8 @@ static void test_round_trip (void **state)
     assert_string_equal (l.user, "ann");
     assert_string_equal (l.queue, "");
     assert_string_equal (l.cwd, "/home/ann");
-    assert_true (l.cwd_fallback && l.batch && l.serve_until_released && l.append);
+    assert_true (l.cwd_fallback && l.batch && l.serve_until_released && l.flux
+                 && l.append);
     assert_string_equal (l.script, "/tmp/script");
     assert_int_equal (l.nargs, 4);
     assert_int_equal (l.nenv, 3);

@@ -62,13 +62,13 @@ static void on_made (const struct kube_result *res, void *arg)
     spaces_poke (s);
 }
 
-bool agentmap_ensure (struct kspace *s)
+bool agentmap_ensure (struct kspace *s, bool always)
 {
     struct exec *x = s->x;
     char path[512];
     json_t *object;
 
-    if (s->agent_state == AGENTMAP_THERE || x->cfg.agent_image)
+    if (s->agent_state == AGENTMAP_THERE || (x->cfg.agent_image && !always))
         return true;
     if (s->agent_state != AGENTMAP_UNKNOWN || s->agent_err.code)
         return false;

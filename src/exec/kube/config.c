@@ -36,6 +36,8 @@ static const struct key {
     { "topology", TOPOLOGY, offsetof (struct kube_config, topology), NULL },
     { "node-groups", GROUPS, 0, NULL }, /* read last, see kube_config_read() */
     { "numa", NUMA, offsetof (struct kube_config, numa), NULL },
+    { "flux-image", TEXT, offsetof (struct kube_config, flux_image), NULL },
+    { "flux-in-image", BOOL, offsetof (struct kube_config, flux_in_image), NULL },
     { "gpu-resource", TEXT, offsetof (struct kube_config, gpu_resource), NULL },
     { "gres", GRES, offsetof (struct kube_config, gres), NULL },
     { "fractional-cpu", BOOL, offsetof (struct kube_config, fractional_cpu), NULL },
@@ -295,6 +297,7 @@ void kube_config_release (struct kube_config *c)
     free (c->admin_image);
     free (c->agent_image);
     free (c->pull_policy);
+    free (c->flux_image);
     free (c->gpu_resource);
     free (c->cluster_domain);
     free (c->pods);

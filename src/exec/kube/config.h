@@ -31,6 +31,8 @@ struct kube_config {
     json_t *pod_defaults;  /* of queues that say nothing else, see exec/podset.h */
     double grace;          /* seconds that a job's node may be not ready */
     double sweep_interval; /* seconds between two looks for objects of no job */
+    char *flux_image; /* from which MiniClusters get Flux; NULL: the operator's default */
+    bool flux_in_image; /* their own image has it */
     bool allow_root;
     bool lease;      /* one broker at a time for the cluster id, see lease.h */
     bool restricted; /* pod security profile; false: baseline */

@@ -1,4 +1,5 @@
 /* create.c - a job's objects: requests and what their answers mean (see private.h) */
+#include "exec/kube/miniclusters.h"
 #include "exec/kube/needs.h"
 #include "exec/kube/podmaker.h"
 
@@ -92,6 +93,12 @@ void create_pods_path (const struct kjob *k, char *path, size_t size)
               k->space->name, k->x->host.cluster_id, (uintmax_t)k->id, k->job->attempt);
 }
 
+/* Until it is known who makes its pods: the Job, which there is of either. */
+static const struct object_owner *owner_of (const struct kjob *k)
+{
+    return k->maker ? k->maker->owner : &object_owner_job;
+}
+
 struct object_source create_source (const struct kjob *k)
 {
     return (struct object_source){ .cfg = &k->x->cfg,
@@ -103,6 +110,8 @@ struct object_source create_source (const struct kjob *k)
                                    .agent = k->x->agent_name,
                                    .agent_digest = k->x->agent_digest,
                                    .managed_by = k->maker ? k->maker->managed_by : NULL,
+                                   .owner = owner_of (k),
+                                   .script = k->script,
                                    .inputs = output_inputs (k->out),
                                    .directory = staging_directory (k->job, &k->launch) };
 }
@@ -138,16 +147,24 @@ void create_job (struct kjob *k)
         autojson json_t *annotations = consumes (k);
 
         src.annotations = annotations;
-        make (k, CALL_MAKE_JOB, PATH_BATCH, "jobs", object_job (&src));
+        make (k, CALL_MAKE_JOB, src.owner->prefix, src.owner->plural,
+              k->maker->object (&src));
     } else
         k->objects_asked &= ~(1u << CALL_MAKE_JOB); /* comes back when that is known */
+}
+
+static void owner_path (const struct kjob *k, char *path, size_t size)
+{
+    const struct object_owner *o = owner_of (k);
+
+    snprintf (path, size, "%s%s/%s/%s", o->prefix, k->space->name, o->plural, k->name);
 }
 
 void create_get_job (struct kjob *k)
 {
     char path[512];
 
-    snprintf (path, sizeof (path), PATH_BATCH "%s/jobs/%s", k->space->name, k->name);
+    owner_path (k, path, sizeof (path));
     k->objects_asked |= 1u << CALL_MAKE_JOB;
     if (!call_send (k, CALL_GET_JOB, 0, "GET", path, NULL))
         job_start_failed (k, true, "out of memory");
@@ -157,7 +174,7 @@ void create_look (struct kjob *k)
 {
     char path[512];
 
-    snprintf (path, sizeof (path), PATH_BATCH "%s/jobs/%s", k->space->name, k->name);
+    owner_path (k, path, sizeof (path));
     k->looked = !call_send (k, CALL_LOOK, 0, "GET", path, NULL);
 }
 
@@ -199,7 +216,8 @@ void create_rest (struct kjob *k)
     if (!(k->objects_asked & 1u << CALL_MAKE_SECRET))
         make (k, CALL_MAKE_SECRET, PATH_CORE, "secrets",
               object_secret (&src, k->uid, output_key (k->out)));
-    if (!(k->objects_asked & 1u << CALL_MAKE_SERVICE) && k->launch.nnodes > 1)
+    if (!(k->objects_asked & 1u << CALL_MAKE_SERVICE) && k->launch.nnodes > 1
+        && k->maker->names_ranks)
         make (k, CALL_MAKE_SERVICE, PATH_CORE, "services", object_service (&src, k->uid));
 }
 
@@ -207,7 +225,7 @@ bool create_rest_done (const struct kjob *k)
 {
     unsigned need = REST_KINDS;
 
-    if (k->launch.nnodes < 2)
+    if (k->launch.nnodes < 2 || !k->maker->names_ranks)
         need &= ~(1u << CALL_MAKE_SERVICE);
     return (k->objects_there & need) == need;
 }
@@ -243,7 +261,7 @@ static void events_answer (struct kjob *k, const struct kcall *c,
     job_start_failed (k, true, "%u of %u pods were not made in %.0f s: %s",
                       (unsigned)k->launch.nnodes - made, (unsigned)k->launch.nnodes,
                       startclock_limit (&k->clock, START_LATE_PLACE),
-                      message ? message : "the Job controller said nothing");
+                      message ? message : k->maker->silence);
 }
 
 /* ---- answers ---- */
@@ -289,17 +307,30 @@ static json_int_t active_in (const json_t *object)
         json_object_get (json_object_get (object, "status"), "active"));
 }
 
-/* The Job as it is there. Who makes its pods stands in it, whatever the configuration is now. */
+/* Of the operator's Job the MiniCluster is what all else belongs to. */
+static const char *uid_of (const json_t *object)
+{
+    const json_t *owner =
+        podmaker_of (object) == &pods_minicluster ? object_owner_of (object) : NULL;
+    const json_t *from = owner ? owner : json_object_get (object, "metadata");
+
+    return json_string_value (json_object_get (from, "uid"));
+}
+
+/* The Job or MiniCluster as it is there. Who makes its pods stands in it, whatever the
+ * configuration is now. */
 static void take_job (struct kjob *k, const json_t *object)
 {
     json_t *meta = json_object_get (object, "metadata");
-    const char *uid = json_string_value (json_object_get (meta, "uid"));
+    const char *uid = uid_of (object);
     const char *made_at = json_string_value (json_object_get (meta, "creationTimestamp"));
 
     if (!is_ours (k, object) || !uid)
-        job_start_failed (k, false, "there is a Job %s that is not ours", k->name);
+        job_start_failed (k, false, "there is a %s %s that is not ours",
+                          owner_of (k)->kind, k->name);
     else if (json_object_get (meta, "deletionTimestamp"))
-        job_start_failed (k, true, "the Job %s is being deleted", k->name);
+        job_start_failed (k, true, "the %s %s is being deleted", owner_of (k)->kind,
+                          k->name);
     else {
         k->maker = podmaker_of (object);
         k->status_written = active_in (object) == (json_int_t)k->launch.nnodes;
@@ -317,7 +348,12 @@ static void make_job_answer (struct kjob *k, const struct kcall *c,
             take_job (k, res->body);
     } else if (res->status == 409)
         create_get_job (k);
-    else
+    else if (res->status == 404 && k->maker == &pods_minicluster
+             && !strstr (res->err.text,
+                         "namespaces \"")) { /* no such resource any more */
+        miniclusters_look (k->x);
+        job_start_failed (k, true, "the cluster has no MiniClusters: %s", res->err.text);
+    } else
         job_start_failed (k, create_may_pass (res), "%s", res->err.text);
 }
 
@@ -331,7 +367,8 @@ static void get_job_answer (struct kjob *k, const struct kcall *c,
         create_job (k); /* it went between our two questions */
     else if (res->status == 404) {
         k->phase = K_RUN;
-        job_set_finish (k, 9, "lost", "its Job %s is gone from the cluster", k->name);
+        job_set_finish (k, 9, "lost", "its %s %s is gone from the cluster",
+                        owner_of (k)->kind, k->name);
     } else if (k->ready_seen && create_may_pass (res))
         k->get_again = clock_mono () + GET_AGAIN;
     else
@@ -340,20 +377,22 @@ static void get_job_answer (struct kjob *k, const struct kcall *c,
         && k->ready_seen) { /* it had started: what we cannot pick up is lost */
         k->start_lost = false;
         k->phase = K_RUN;
-        job_set_finish (k, 9, "lost", "its Job %s cannot be picked up again", k->name);
+        job_set_finish (k, 9, "lost", "its %s %s cannot be picked up again",
+                        owner_of (k)->kind, k->name);
     }
 }
 
 /* What somebody has changed by which the Job controller takes pods away. */
 static void see_edits (struct kjob *k, const json_t *spec)
 {
-    json_int_t now = json_integer_value (json_object_get (spec, "parallelism"));
+    const char *size = owner_of (k)->size;
+    json_int_t now = json_integer_value (json_object_get (spec, size));
 
     if (json_is_true (json_object_get (spec, "suspend")))
         snprintf (k->edited_text, sizeof (k->edited_text), "was suspended");
     else if (spec && now < (json_int_t)k->launch.nnodes)
         snprintf (k->edited_text, sizeof (k->edited_text),
-                  "was changed: parallelism is %jd instead of %zu", (intmax_t)now,
+                  "was changed: %s is %jd instead of %zu", size, (intmax_t)now,
                   k->launch.nnodes);
 }
 
@@ -417,6 +456,7 @@ static void (*const handlers[]) (struct kjob *k, const struct kcall *c,
     [CALL_DELETE_PODS] = remove_answer,
     [CALL_LIST_PODS] = remove_answer,
     [CALL_LOOK] = look_answer,
+    [CALL_LOG] = pods_minicluster_log,
 };
 
 static void on_answer (const struct kube_result *res, void *arg)

@@ -6,7 +6,7 @@
  * changed, and take all of it away again.
  */
 #include "exec/kube/endpointslice.h"
-#include "exec/kube/private.h"
+#include "exec/kube/podmaker.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -66,7 +66,7 @@ static bool write_slice (struct kjob *k, uint32_t i, const struct endpoint *all)
 
 void endpoints_write (struct kjob *k)
 {
-    if (!some_to_write (k) || !all_have_addresses (k))
+    if (!k->maker->names_ranks || !some_to_write (k) || !all_have_addresses (k))
         return;
     autofree struct endpoint *all = endpoints_of (k);
     bool fine = all != NULL;

@@ -12,6 +12,7 @@
 #include "common/hostlist.h"
 #include "common/log.h"
 #include "exec/joblaunch.h"
+#include "exec/kube/minicluster.h"
 #include "exec/kube/podspec.h"
 #include "exec/kube/staging.h"
 #include "exec/mounts.h"
@@ -162,8 +163,9 @@ static void step_open (struct kjob *k)
         return;
     }
     k->phase = K_CREATE;
-    if (k->recovering && k->ready_seen)
-        create_get_job (k); /* if it is gone, nothing may be started a second time */
+    /* If it is gone, nothing may be started a second time; nor a Job beside a MiniCluster. */
+    if (k->recovering && (k->ready_seen || minicluster_wanted (k->settings)))
+        create_get_job (k);
     job_poke (k);
 }
 
@@ -192,7 +194,7 @@ static void step_create (struct kjob *k)
         return;
     }
     create_rest (k);
-    if (agentmap_ensure (k->space) && create_rest_done (k)) {
+    if (agentmap_ensure (k->space, k->launch.flux) && create_rest_done (k)) {
         k->phase = K_BIND;
         job_poke (k);
     } else if (k->space->agent_err.code)
@@ -406,6 +408,8 @@ static int fill_launch (struct kjob *k, struct error *err)
     if (!k->launch.script || !k->launch.spool || !k->launch.listen
         || !k->launch.rendezvous || (wanted && !k->launch.input))
         return error_set (err, ENOMEM, "out of memory");
+    if (minicluster_wanted (k->settings))
+        return minicluster_launch (&k->launch, k->job->js, &k->script, err);
     if (!k->launch.batch) {
         free (k->launch.script);
         k->launch.script = NULL;
@@ -471,6 +475,7 @@ void job_free (struct kjob *k)
     strbuf_release (&k->pending);
     strbuf_release (&k->writing);
     launch_release (&k->launch);
+    free (k->script);
     json_decref (k->settings);
     free (k->pods);
     free (k->place_asked);

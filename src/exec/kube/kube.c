@@ -11,6 +11,8 @@
 #include "common/log.h"
 #include "exec/kube/groups.h"
 #include "exec/kube/lease.h"
+#include "exec/kube/minicluster.h"
+#include "exec/kube/miniclusters.h"
 #include "exec/kube/needs.h"
 #include "exec/kube/podspec.h"
 #include "exec/podset.h"
@@ -51,6 +53,7 @@ static void on_tick (uv_timer_t *timer)
     sweep_tick (x, clock_mono ());
     needs_tick (x);
     zones_tick (x, clock_mono ());
+    miniclusters_tick (x, clock_mono ());
 }
 
 /* ---- create and destroy ---- */
@@ -158,6 +161,7 @@ static void kube_exec_destroy (struct exec *x)
     sweep_cancel (x);
     pulls_cancel (x);
     podmaker_cancel (x);
+    miniclusters_cancel (x);
     needs_stop (x);
     say_farewell (x);
     HASH_ITER (hh, x->jobs, k, tmp) {
@@ -200,6 +204,7 @@ static int connect_cluster (struct exec *x, struct error *err)
         return -ENOMEM;
     kube_set_budget (x->kube, x->cfg.request_rate, x->cfg.request_burst);
     podmaker_look (x);
+    miniclusters_look (x);
     return 0;
 }
 
@@ -274,6 +279,16 @@ static int kube_exec_queues (struct exec *x, const json_t *sets)
     return 0;
 }
 
+static int check_minicluster (struct exec *x, const json_t *all, const struct jobspec *js,
+                              const json_t *mounts, struct error *err)
+{
+    autojson json_t *both = podset_mounts (all, js->pods, mounts);
+
+    if (miniclusters_state (x) == MINICLUSTERS_MISSING)
+        return miniclusters_refuse (x, err);
+    return minicluster_check (all, js, both, err);
+}
+
 static int check_pods (struct exec *x, const struct jobspec *js, const char *queue,
                        const json_t *mounts, struct error *err)
 {
@@ -282,7 +297,11 @@ static int check_pods (struct exec *x, const struct jobspec *js, const char *que
     if (podset_admit (set, queue, js->pods, mounts, err) < 0)
         return -EINVAL;
     autojson json_t *all = podset_merge (set, js->pods);
-    return all ? podspec_check (all, js, err) : error_set (err, ENOMEM, "out of memory");
+    if (!all)
+        return error_set (err, ENOMEM, "out of memory");
+    if (minicluster_wanted (all) && check_minicluster (x, all, js, mounts, err) < 0)
+        return -EINVAL;
+    return podspec_check (all, js, err);
 }
 
 static int kube_exec_check (struct exec *x, const struct jobspec *js, const char *queue,
@@ -318,7 +337,9 @@ static void kube_exec_recover (struct exec *x, struct exec_job *job)
     if (!k && !(k = kjob_create (x, job, true)))
         log_error ("job %ju: out of memory", (uintmax_t)job->id);
     else
-        agentmap_ensure (k->space); /* it is there as a rule: then it must be removed */
+        agentmap_ensure (
+            k->space,
+            k->launch.flux); /* it is there as a rule: then it must be removed */
 }
 
 static void kube_exec_terminate (struct exec *x, struct exec_job *job, const char *reason,

@@ -6,6 +6,7 @@ src_exec_libexec_a_SOURCES += \
 	src/exec/kube/create.c \
 	src/exec/kube/endpoints.c \
 	src/exec/kube/endpointslice.c \
+	src/exec/kube/fluxrun.c \
 	src/exec/kube/gres.c \
 	src/exec/kube/groupconfig.c \
 	src/exec/kube/groups.c \
@@ -16,6 +17,9 @@ src_exec_libexec_a_SOURCES += \
 	src/exec/kube/kube.c \
 	src/exec/kube/lease.c \
 	src/exec/kube/losses.c \
+	src/exec/kube/minicluster.c \
+	src/exec/kube/minicluster_check.c \
+	src/exec/kube/miniclusters.c \
 	src/exec/kube/needmake.c \
 	src/exec/kube/needobject.c \
 	src/exec/kube/needs.c \
@@ -30,6 +34,7 @@ src_exec_libexec_a_SOURCES += \
 	src/exec/kube/pods.c \
 	src/exec/kube/pods_broker.c \
 	src/exec/kube/pods_controller.c \
+	src/exec/kube/pods_minicluster.c \
 	src/exec/kube/podsize.c \
 	src/exec/kube/podspec.c \
 	src/exec/kube/podview.c \
@@ -59,6 +64,7 @@ EXEC_KUBE_TESTS = \
 	src/exec/test/test_startclock \
 	src/exec/kube/test/test_gres \
 	src/exec/kube/test/test_lease \
+	src/exec/kube/test/test_minicluster \
 	src/exec/kube/test/test_needs \
 	src/exec/kube/test/test_objects \
 	src/exec/kube/test/test_output \
@@ -78,6 +84,7 @@ src_exec_test_test_podset_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_test_test_startclock_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_gres_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_lease_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
+src_exec_kube_test_test_minicluster_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_needs_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_objects_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_output_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)

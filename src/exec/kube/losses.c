@@ -27,7 +27,7 @@ static bool rank_is_lost (const struct kjob *k, uint32_t rank)
 {
     const struct kpod *p = k->pods[rank];
 
-    return !p || has_ended (p) || job_node_down (k, p);
+    return !p || !p->node || has_ended (p) || job_node_down (k, p);
 }
 
 /* The agent went with the rest, so its last word of memory is not known: it was all that the
@@ -76,7 +76,7 @@ static void set_lost (struct kjob *k, uint32_t rank)
     else if (job_node_down (k, p))
         job_set_finish (k, SIGKILL, "lost", "node %s: not ready for %.0f s (rank %u)",
                         node, k->x->cfg.grace, rank);
-    else if (!p)
+    else if (!p || !p->node) /* or there is one in its place, without a node */
         job_set_finish (k, SIGKILL, "lost", "node %s: the pod of rank %u is gone", node,
                         rank);
     else
@@ -204,6 +204,11 @@ static bool may_be_evicted (const struct kjob *k)
     return false;
 }
 
+static const char *owner_kind (const struct kjob *k)
+{
+    return k->maker ? k->maker->owner->kind : object_owner_job.kind;
+}
+
 /* The agents were told to end, but not by us: somebody evicted a pod, or deleted the Job or
  * a pod. False: not known yet. */
 static bool explain_end (struct kjob *k, double now)
@@ -229,11 +234,11 @@ static bool explain_end (struct kjob *k, double now)
     if (!k->job_deleted && k->deleted_rank < 0 && now < k->looked_at + LOST_WAIT)
         return false; /* the agents may be faster than the watch */
     if (k->job_deleted)
-        job_set_finish (k, SIGTERM, "cancelled",
-                        "its Job %s was deleted from the cluster", k->name);
+        job_set_finish (k, SIGTERM, "cancelled", "its %s %s was deleted from the cluster",
+                        owner_kind (k), k->name);
     else if (k->edited_text[0])
-        job_set_finish (k, SIGKILL, "lost", "its Job %s %s, not by fluxq", k->name,
-                        k->edited_text);
+        job_set_finish (k, SIGKILL, "lost", "its %s %s %s, not by fluxq", owner_kind (k),
+                        k->name, k->edited_text);
     else if (k->deleted_rank >= 0)
         job_set_finish (k, SIGKILL, "lost", "node %s: the pod of rank %d was deleted",
                         job_node_name (k, (uint32_t)k->deleted_rank), k->deleted_rank);

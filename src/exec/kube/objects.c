@@ -16,6 +16,12 @@
 #include "jobspec/base64.h"
 
 #define TTL_SECONDS 86400
+
+const struct object_owner object_owner_job = { .api = "batch/v1",
+                                               .kind = "Job",
+                                               .prefix = "/apis/batch/v1/namespaces/",
+                                               .plural = "jobs",
+                                               .size = "parallelism" };
 #define TERMINATION_GRACE 5
 
 void object_name (char ret[OBJECT_NAME_MAX], const char *cluster, uint64_t id,
@@ -52,7 +58,7 @@ static void label_value (const char *text, char ret[64])
     ret[n] = 0;
 }
 
-static json_t *labels (const struct object_source *src)
+json_t *object_labels (const struct object_source *src)
 {
     char id[24], attempt[12], user[64];
 
@@ -66,14 +72,23 @@ static json_t *labels (const struct object_source *src)
 
 json_t *object_metadata (const struct object_source *src, const char *uid)
 {
+    const struct object_owner *owner = src->owner ? src->owner : &object_owner_job;
     json_t *meta = json_pack ("{s:s s:s s:o}", "name", src->name, "namespace",
-                              src->namespace_, "labels", labels (src));
+                              src->namespace_, "labels", object_labels (src));
 
     if (meta && uid)
         json_object_set_new (meta, "ownerReferences",
-                             json_pack ("[{s:s s:s s:s s:s}]", "apiVersion", "batch/v1",
-                                        "kind", "Job", "name", src->name, "uid", uid));
+                             json_pack ("[{s:s s:s s:s s:s}]", "apiVersion", owner->api,
+                                        "kind", owner->kind, "name", src->name, "uid",
+                                        uid));
     return meta;
+}
+
+json_t *object_owner_of (const json_t *object)
+{
+    const json_t *meta = json_object_get (object, "metadata");
+
+    return json_array_get (json_object_get (meta, "ownerReferences"), 0);
 }
 
 const char *object_cpu (int64_t milli, char buf[OBJECT_CPU_MAX])
@@ -297,7 +312,7 @@ static json_t *container (const struct object_source *src)
         "{s:s s:s s:[s s s s s s s] s:[{s:i}] s:o s:s s:[{s:s s:s s:b} {s:s s:s s:b} "
         "{s:s s:s s:b} "
         "{s:s s:s}]}",
-        "name", "job", "image", image ? image : "", "command", POD_BIN "/fluxq-shell",
+        "name", POD_MAIN, "image", image ? image : "", "command", POD_BIN "/fluxq-shell",
         "--launch", POD_JOB "/launch", "--key", POD_KEY "/key", "--rank",
         "$(JOB_COMPLETION_INDEX)", "ports", "containerPort", AGENT_PORT, "resources",
         resources (src), "terminationMessagePolicy", "FallbackToLogsOnError",
@@ -405,27 +420,34 @@ static json_t *pod_spec (const struct object_source *src)
     return spec;
 }
 
-json_t *object_job (const struct object_source *src)
+json_t *object_template (const struct object_source *src)
 {
-    const struct exec_job *job = src->job;
-    int ranks = (int)job->r->nranks;
-    json_t *spec = json_pack (
-        "{s:s s:i s:i s:i s:s s:i s:{s:[{s:s s:[{s:s s:s}]}]} s:{s:{s:o s:O*} s:o}}",
-        "completionMode", "Indexed", "completions", ranks, "parallelism", ranks,
-        "backoffLimit", 0, "podReplacementPolicy", "Failed", "ttlSecondsAfterFinished",
-        TTL_SECONDS, "podFailurePolicy", "rules", "action", "FailJob", "onPodConditions",
-        "type", "DisruptionTarget", "status", "True", "template", "metadata", "labels",
-        labels (src), "annotations", src->annotations, "spec", pod_spec (src));
+    json_t *template =
+        json_pack ("{s:{s:o s:O*} s:o}", "metadata", "labels", object_labels (src),
+                   "annotations", src->annotations, "spec", pod_spec (src));
 
-    json_t *template = json_object_get (spec, "template");
     if (podspec_name (src->pods, json_object_get (template, "metadata")) < 0) {
-        json_decref (spec);
+        json_decref (template);
         return NULL;
     }
+    return template;
+}
+
+json_t *object_job (const struct object_source *src)
+{
+    int ranks = (int)src->job->r->nranks;
+    json_t *spec = json_pack (
+        "{s:s s:i s:i s:i s:s s:i s:{s:[{s:s s:[{s:s s:s}]}]} s:o}", "completionMode",
+        "Indexed", "completions", ranks, "parallelism", ranks, "backoffLimit", 0,
+        "podReplacementPolicy", "Failed", "ttlSecondsAfterFinished", TTL_SECONDS,
+        "podFailurePolicy", "rules", "action", "FailJob", "onPodConditions", "type",
+        "DisruptionTarget", "status", "True", "template", object_template (src));
+
     if (spec && src->managed_by)
         json_object_set_new (spec, "managedBy", json_string (src->managed_by));
-    return json_pack ("{s:s s:s s:o s:o}", "apiVersion", "batch/v1", "kind", "Job",
-                      "metadata", object_metadata (src, NULL), "spec", spec);
+    return json_pack ("{s:s s:s s:o s:o}", "apiVersion", object_owner_job.api, "kind",
+                      object_owner_job.kind, "metadata", object_metadata (src, NULL),
+                      "spec", spec);
 }
 
 json_t *object_bytes (const void *data, size_t len)
@@ -446,11 +468,12 @@ json_t *object_configmap (const struct object_source *src, const char *uid,
                           const char *launch, size_t launch_len)
 {
     const struct jobspec *js = src->job->js;
+    const char *script = src->script ? src->script : js->script ? js->script : "";
+    size_t script_len = src->script || !js->script ? strlen (script) : js->script_len;
     /* The script's place is there for command jobs too: one list of volume items serves
      * both. */
-    json_t *data = json_pack (
-        "{s:o s:o}", "launch", object_bytes (launch, launch_len), "script",
-        object_bytes (js->script ? js->script : "", js->script ? js->script_len : 0));
+    json_t *data = json_pack ("{s:o s:o}", "launch", object_bytes (launch, launch_len),
+                              "script", object_bytes (script, script_len));
     int rc = 0;
 
     for (size_t i = 0; src->inputs && i < src->inputs->n; i++) {

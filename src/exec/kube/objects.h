@@ -3,7 +3,7 @@
  * All are pure functions of their arguments; new references, NULL without memory. Their
  * names derive from the job's id and attempt, so that creating one twice is harmless:
  *
- *     fluxq-CLUSTER-ID-ATTEMPT           Job, ConfigMap (script, launch file),
+ *     fluxq-CLUSTER-ID-ATTEMPT           Job or MiniCluster, ConfigMap (script, launch file),
  *                                        Secret (key); Service and EndpointSlice (ranks > 1)
  *     fluxq-CLUSTER-ID-ATTEMPT-RANK      pods (podobject.h); of the Job controller: with
  *                                        something random behind it
@@ -37,9 +37,20 @@
 #define POD_AGENT "agent"
 #define IMAGE_AGENT "/fluxq/fluxq-shell"
 
+/* The container of the job's agent, in a Job's pods. */
+#define POD_MAIN "job"
+
 /* The administrator's containers: an init container and a sidecar. */
 #define POD_PROLOG "prolog"
 #define POD_EPILOG "epilog"
+
+/* What of a job is made first, and owns all else of it: a Job, or what becomes one. */
+struct object_owner {
+    const char *api, *kind;
+    const char *prefix, *plural; /* of its path: PREFIX NAMESPACE "/" PLURAL */
+    const char *size;            /* the field of its spec that says how many pods */
+};
+extern const struct object_owner object_owner_job, object_owner_minicluster;
 
 struct object_source {
     const struct kube_config *cfg;
@@ -53,6 +64,8 @@ struct object_source {
     const struct strbuf *prolog, *epilog; /* their texts, for the ConfigMap; or NULL */
     json_t *annotations;                  /* of the pods, or NULL */
     const char *managed_by; /* who makes the Job's pods; NULL: the Job controller */
+    const struct object_owner *owner; /* NULL: a Job */
+    const char *script;               /* in place of the job's own; or NULL */
 };
 
 /* Where in the pods the job's script is, and the administrator's programs: what came by a
@@ -67,12 +80,17 @@ void object_name (char ret[OBJECT_NAME_MAX], const char *cluster, uint64_t id,
  * frees. */
 char *object_rank_host (const struct object_source *src);
 
-/* Metadata of what belongs to the Job with this uid; NULL: of the Job itself. */
+json_t *object_labels (const struct object_source *src);
+/* Metadata of what belongs to the owner with this uid; NULL: of the owner itself. */
 json_t *object_metadata (const struct object_source *src, const char *uid);
+/* The first that it belongs to (ownerReferences); borrowed, or NULL. */
+json_t *object_owner_of (const json_t *object);
 /* A value of binaryData, or of a Secret: base64. */
 json_t *object_bytes (const void *data, size_t len);
+/* Metadata and spec of the pods of its Job. */
+json_t *object_template (const struct object_source *src);
 json_t *object_job (const struct object_source *src);
-/* uid: the Job's, whose end is theirs. Text and script may hold any bytes (base64). */
+/* uid: the owner's, whose end is theirs. Text and script may hold any bytes (base64). */
 json_t *object_configmap (const struct object_source *src, const char *uid,
                           const char *launch, size_t launch_len);
 json_t *object_secret (const struct object_source *src, const char *uid,

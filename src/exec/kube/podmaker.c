@@ -11,6 +11,8 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "exec/kube/minicluster.h"
+#include "exec/kube/miniclusters.h"
 #include "exec/kube/podspec.h"
 #include "exec/kube/rights.h"
 
@@ -107,11 +109,28 @@ static bool has_claims (const json_t *mounts)
     return false;
 }
 
+/* NULL: not known yet, or it cannot start. */
+static const struct podmaker *choose_minicluster (struct kjob *k)
+{
+    struct error why = { 0 };
+
+    if (minicluster_check (k->settings, k->job->js, k->job->mounts, &why) < 0)
+        job_start_failed (k, false, "%s", why.text);
+    else if (miniclusters_state (k->x) == MINICLUSTERS_MISSING) {
+        miniclusters_refuse (k->x, &why);
+        job_start_failed (k, false, "%s", why.text);
+    } else if (miniclusters_state (k->x) == MINICLUSTERS_THERE)
+        return &pods_minicluster;
+    return NULL;
+}
+
 const struct podmaker *podmaker_choose (struct kjob *k)
 {
     struct exec *x = k->x;
     enum wanted wanted = wanted_by (&x->cfg);
 
+    if (minicluster_wanted (k->settings))
+        return choose_minicluster (k);
     if (wanted == WANT_CONTROLLER || has_claims (k->job->mounts)
         || podspec_is_placed_by_other (k->settings)
         || (wanted == WANT_AUTO && x->pods_dropped))
@@ -129,8 +148,21 @@ const struct podmaker *podmaker_choose (struct kjob *k)
 
 /* ---- what the server made of it ---- */
 
+/* The operator's Job has the name of its MiniCluster. */
+static bool is_of_minicluster (const json_t *object)
+{
+    const json_t *owner = object_owner_of (object);
+    const char *kind = json_string_value (json_object_get (owner, "kind"));
+
+    if (!kind)
+        kind = json_string_value (json_object_get (object, "kind"));
+    return kind && strcmp (kind, object_owner_minicluster.kind) == 0;
+}
+
 const struct podmaker *podmaker_of (const json_t *job)
 {
+    if (is_of_minicluster (job))
+        return &pods_minicluster;
     const char *by =
         json_string_value (json_object_get (json_object_get (job, "spec"), "managedBy"));
 

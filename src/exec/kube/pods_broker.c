@@ -145,7 +145,10 @@ static void remove_pods (struct kjob *k)
 
 const struct podmaker pods_broker = {
     .name = "broker",
+    .owner = &object_owner_job,
+    .names_ranks = true,
     .managed_by = "fluxq.io/broker",
+    .object = object_job,
     .request = request,
     .place = place,
     .placed = placed,

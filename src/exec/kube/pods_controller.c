@@ -30,7 +30,7 @@ static bool send_binding (struct kjob *k, uint32_t rank, const char *pod)
 }
 
 /* Index 0 first: the others look for it as soon as they run. */
-static void place (struct kjob *k)
+void podmaker_bind (struct kjob *k)
 {
     for (uint32_t r = 0; r < k->launch.nnodes; r++) {
         struct kpod *p = k->pods[r];
@@ -45,7 +45,7 @@ static void place (struct kjob *k)
     }
 }
 
-static void placed (struct kjob *k, uint32_t rank, const struct kube_result *res)
+void podmaker_bound (struct kjob *k, uint32_t rank, const struct kube_result *res)
 {
     if (res->status == 201 || res->status == 200 || res->status == 409) {
         if (rank == 0)
@@ -61,9 +61,14 @@ static void placed (struct kjob *k, uint32_t rank, const struct kube_result *res
 
 const struct podmaker pods_controller = {
     .name = "controller",
+    .owner = &object_owner_job,
+    .names_ranks = true,
+    .others_make = true,
+    .silence = "the Job controller said nothing",
     .ends_others = true,
+    .object = object_job,
     .request = request,
-    .place = place,
-    .placed = placed,
+    .place = podmaker_bind,
+    .placed = podmaker_bound,
     .missing = create_diagnose, /* events tell */
 };

@@ -174,7 +174,10 @@ static void read_container (const json_t *status, struct podview *v)
         v->started = true;
         v->exit_code = (int)json_integer_value (json_object_get (ended, "exitCode"));
         v->oom = strcmp (text_of (ended, "reason"), "OOMKilled") == 0;
-        snprintf (what, sizeof (what), "the agent ended with status %d", v->exit_code);
+        snprintf (what, sizeof (what), "%s ended with status %d",
+                  strcmp (text_of (status, "name"), POD_MAIN) == 0 ? "the agent"
+                                                                   : "its container",
+                  v->exit_code);
         say (v, v->exit_code == 0 ? POD_FINE : POD_RETRY,
              v->oom ? "killed for want of memory" : what, text_of (ended, "message"));
         v->blame = v->oom ? POD_BLAME_NOBODY : POD_BLAME_NODE;
@@ -278,6 +281,25 @@ static void read_installer (const json_t *status, struct podview *v)
     }
 }
 
+/* That of a Flux operator's pod, which brings Flux. */
+static void read_other (const json_t *status, struct podview *v)
+{
+    json_t *state = json_object_get (status, "state");
+    json_t *ended = json_object_get (state, "terminated");
+    int code = (int)json_integer_value (json_object_get (ended, "exitCode"));
+    char what[128];
+
+    if (json_object_get (state, "waiting")) {
+        read_container (status, v);
+    } else if (ended && code != 0) {
+        snprintf (what, sizeof (what), "its init container %.40s ended with status %d",
+                  text_of (status, "name"), code);
+        say (v, is_refused (ended) ? POD_FATAL : POD_RETRY, what,
+             text_of (ended, "message"));
+        v->blame = POD_BLAME_NOBODY;
+    }
+}
+
 static void read_finalizers (const json_t *meta, struct podview *v)
 {
     const json_t *item;
@@ -323,10 +345,14 @@ void podview_read (const json_t *pod, struct podview *v)
         read_container (container, v);
     }
     json_array_foreach (json_object_get (status, "initContainerStatuses"), i, container) {
-        if (strcmp (text_of (container, "name"), POD_AGENT) == 0)
+        const char *name = text_of (container, "name");
+
+        if (strcmp (name, POD_AGENT) == 0)
             read_installer (container, v);
-        else
+        else if (strcmp (name, POD_PROLOG) == 0 || strcmp (name, POD_EPILOG) == 0)
             read_admin (container, v);
+        else
+            read_other (container, v);
     }
     if (reason[0] && strcmp (v->phase, "Failed") == 0) {
         enum pod_trouble t = podview_classify (reason, text_of (status, "message"));

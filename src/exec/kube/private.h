@@ -8,8 +8,10 @@
  *     job.c        a job's life: one function a phase, called when something has changed
  *     create.c     the job's objects                     objects.c builds them
  *     endpoints.c  the addresses of its ranks' names      endpointslice.c builds them
- *     podmaker.c   who makes its pods: pods_broker.c (podobject.c, jobstatus.c) or
- *                  pods_controller.c; rights.c: what the broker may do
+ *     podmaker.c   who makes its pods: pods_broker.c (podobject.c, jobstatus.c),
+ *                  pods_controller.c or pods_minicluster.c (minicluster.c,
+ *                  minicluster_check.c, fluxrun.c); rights.c: what the broker may do;
+ *                  miniclusters.c: whether the cluster has such
  *     starting.c   until all ranks are ready: stages, clocks, who is at fault
  *     pulls.c      whose image is being pulled
  *     losses.c     a rank of a running job is lost: why
@@ -139,6 +141,7 @@ enum call_kind {
     CALL_DELETE_PODS,
     CALL_LIST_PODS,
     CALL_LOOK,
+    CALL_LOG,
 };
 
 enum { STATUS_RUNNING, STATUS_ENDED }; /* CALL_STATUS: kcall.rank */
@@ -168,10 +171,11 @@ struct kjob {
     bool poked;
     struct kjob *next_poked;
     struct launch launch;
+    char *script;     /* in place of its own, see minicluster_launch(); or NULL */
     json_t *settings; /* of its pods, see exec/podset.h */
     bool recovering;
     /* objects */
-    char uid[64];                          /* of the Job, "" until it is there */
+    char uid[64];                          /* of the owner, "" until it is there */
     unsigned objects_asked, objects_there; /* bits of 1 << enum call_kind */
     const struct podmaker *maker;          /* that of the Job; NULL: not known yet */
     char made_at[32];                      /* the Job's creationTimestamp */
@@ -224,6 +228,7 @@ struct kjob {
     /* removal */
     bool released_told;
     bool pods_removed, delete_sent, list_sent, list_done, delete_refused;
+    bool found_some; /* of the objects that were deleted last */
     bool left_to_gc; /* its pods: the right to delete them at once was refused */
     bool job_hangs;  /* a finalizer keeps the Job, which is deleted */
     double remove_again, removing_since, tell_hang_again; /* clock_mono(), 0: not */
@@ -297,6 +302,10 @@ struct exec {
     struct kpod *pods, *orphans;
     struct kjob *jobs, *poked;
     uv_timer_t soon, tick;
+    /* miniclusters.c; clock_mono() */
+    int miniclusters; /* enum miniclusters_state */
+    struct kube_request *miniclusters_call;
+    double miniclusters_next;
     /* pulls.c; clock_mono() */
     struct pulls_call *pulls_call;  /* under way */
     double pulls_known, pulls_next; /* as of when; not to be asked before */
@@ -438,9 +447,13 @@ bool run_output_done (const struct kjob *k);
 /* remove.c */
 void remove_step (struct kjob *k);
 void remove_answer (struct kjob *k, const struct kcall *c, const struct kube_result *res);
-/* Kinds that carry our label, and how they are deleted. Jobs first: their controller makes
- * pods. All before KUBE_ENDPOINTS are made under a job's own name. */
+/* One of its objects; k->delete_refused without memory. */
+void remove_one (struct kjob *k, uint32_t kind, const char *name);
+/* Kinds that carry our label, and how they are deleted. MiniClusters first: the operator makes
+ * their Jobs; then these: their controller makes pods. All before KUBE_ENDPOINTS are made under
+ * a job's own name. */
 enum {
+    KUBE_MINICLUSTERS,
     KUBE_JOBS,
     KUBE_CONFIGMAPS,
     KUBE_SECRETS,
@@ -463,7 +476,8 @@ void sweep_cancel (struct exec *x);
 /* agentmap.c */
 int agentmap_load (struct exec *x, struct error *err);
 /* true: it is there; else jobs are poked when it is, or when agent_err is set. */
-bool agentmap_ensure (struct kspace *s);
+bool agentmap_ensure (struct kspace *s,
+                      bool always); /* always: also where an image has it */
 void agentmap_tick (struct exec *x, double now);
 char *agentmap_path (const struct kspace *s);
 

@@ -6,6 +6,8 @@
  * keeps them then is said in the job's record.
  */
 #include "exec/kube/endpointslice.h"
+#include "exec/kube/minicluster.h"
+#include "exec/kube/miniclusters.h"
 #include "exec/kube/podmaker.h"
 
 #include <errno.h>
@@ -24,6 +26,8 @@
 #define TELL_EVERY 10.0
 
 const struct kube_kind kube_kinds[KUBE_KINDS] = {
+    { "/apis/flux-framework.org/v1alpha2/namespaces/", "miniclusters",
+      "?propagationPolicy=Background" },
     { "/apis/batch/v1/namespaces/", "jobs", "?propagationPolicy=Background" },
     { "/api/v1/namespaces/", "configmaps", "" },
     { "/api/v1/namespaces/", "secrets", "" },
@@ -37,10 +41,20 @@ static const struct podmaker *maker_of (const struct kjob *k)
 {
     if (k->maker)
         return k->maker;
+    if (k->recovering && minicluster_wanted (k->settings))
+        return &pods_minicluster;
     return k->recovering && podmaker_may (k->space) ? &pods_broker : &pods_controller;
 }
 
-static void send_delete (struct kjob *k, uint32_t kind, const char *name)
+/* There is a MiniCluster, or may be one, as its queue may have said something else then. */
+static bool is_minicluster (const struct kjob *k)
+{
+    return maker_of (k) == &pods_minicluster
+           || (!k->maker && k->recovering
+               && miniclusters_state (k->x) == MINICLUSTERS_THERE);
+}
+
+void remove_one (struct kjob *k, uint32_t kind, const char *name)
 {
     char path[512];
 
@@ -50,23 +64,41 @@ static void send_delete (struct kjob *k, uint32_t kind, const char *name)
         k->delete_refused = true;
 }
 
+/* What the operator made: it carries no mark of ours, but the MiniCluster's name. */
+static void send_operators (struct kjob *k)
+{
+    char name[OBJECT_NAME_MAX + sizeof (MINICLUSTER_ENTRYPOINT)];
+
+    if (!is_minicluster (k))
+        return;
+    snprintf (name, sizeof (name), "%s" MINICLUSTER_ENTRYPOINT, k->name);
+    remove_one (k, KUBE_MINICLUSTERS, k->name);
+    remove_one (k, KUBE_CONFIGMAPS, name);
+    if (!k->recovering)
+        remove_one (k, KUBE_SERVICES, k->name);
+}
+
 static void send_deletes (struct kjob *k)
 {
     static const enum call_kind made_by[KUBE_ENDPOINTS] = {
-        CALL_MAKE_JOB, CALL_MAKE_CONFIGMAP, CALL_MAKE_SECRET, CALL_MAKE_SERVICE
+        [KUBE_JOBS] = CALL_MAKE_JOB,
+        [KUBE_CONFIGMAPS] = CALL_MAKE_CONFIGMAP,
+        [KUBE_SECRETS] = CALL_MAKE_SECRET,
+        [KUBE_SERVICES] = CALL_MAKE_SERVICE
     };
     char name[ENDPOINTSLICE_NAME_MAX];
 
     k->delete_sent = true;
-    k->delete_refused = false;
-    for (uint32_t i = 0; i < KUBE_ENDPOINTS; i++)
+    k->delete_refused = k->found_some = false;
+    send_operators (k);
+    for (uint32_t i = KUBE_JOBS; i < KUBE_ENDPOINTS; i++)
         if (k->objects_asked & 1u << made_by[i] || k->recovering)
-            send_delete (k, i, k->name);
+            remove_one (k, i, k->name);
     if (!(k->objects_asked & 1u << CALL_MAKE_ENDPOINTS) && !k->recovering)
         return;
     for (uint32_t i = 0; i < k->nslices; i++) {
         endpointslice_name (name, k->name, i);
-        send_delete (k, KUBE_ENDPOINTS, name);
+        remove_one (k, KUBE_ENDPOINTS, name);
     }
 }
 
@@ -98,6 +130,13 @@ static void see_job_hang (struct kjob *k, const json_t *body)
                  (uintmax_t)k->id, k->name, finalizer);
 }
 
+/* Who may not delete MiniClusters has made none. */
+static bool is_no_matter (const struct kjob *k, const struct kcall *c, int status)
+{
+    return c->kind == CALL_DELETE && c->rank == KUBE_MINICLUSTERS && status == 403
+           && k->maker != &pods_minicluster;
+}
+
 void remove_answer (struct kjob *k, const struct kcall *c, const struct kube_result *res)
 {
     double now = clock_mono ();
@@ -112,14 +151,19 @@ void remove_answer (struct kjob *k, const struct kcall *c, const struct kube_res
                      (uintmax_t)k->id, res->err.text);
         k->left_to_gc = true;
         podmaker_doubt (k->space);
+    } else if (is_no_matter (k, c, res->status)) {
+        return;
     } else if (res->status != 404 && (res->status < 200 || res->status > 299)) {
         log_error ("job %ju: cannot delete its %s: %s (tried again)", (uintmax_t)k->id,
                    c->kind == CALL_DELETE ? kube_kinds[c->rank].kind : "pods",
                    res->err.text);
         k->delete_refused = true;
         k->remove_again = now + REFUSED_AGAIN;
-    } else if (c->kind == CALL_DELETE && c->rank == 0)
-        see_job_hang (k, res->body);
+    } else if (c->kind == CALL_DELETE) {
+        k->found_some |= res->status != 404;
+        if (c->rank == KUBE_JOBS)
+            see_job_hang (k, res->body);
+    }
 }
 
 static void delete_pod (struct kjob *k, const struct kpod *p, const char *query)
@@ -228,12 +272,12 @@ static bool is_making (const struct kjob *k)
     return false;
 }
 
-/* Of the Job controller's there may come more until the Job is gone. */
+/* Of others' there may come more until the Job is gone. */
 static bool more_may_come (const struct kjob *k)
 {
     if (is_making (k) || (k->pods_seen < k->launch.nnodes && !k->list_done))
         return true;
-    return maker_of (k) == &pods_controller && (!k->delete_sent || k->calls);
+    return maker_of (k)->others_make && (!k->delete_sent || k->calls);
 }
 
 /* Pods that have ended hold nothing of their nodes. */
@@ -302,6 +346,11 @@ void remove_step (struct kjob *k)
         force_pods (k);
         delete_pods (k, now);
         tell_hang (k, now);
+        return;
+    }
+    if (is_minicluster (k) && k->found_some) { /* the operator may have made some anew */
+        k->delete_sent = k->list_sent = k->list_done = false;
+        k->remove_again = now + LIST_AGAIN;
         return;
     }
     job_free (k);

@@ -8,6 +8,8 @@
  * One namespace after the other: kube.namespace, those that queues name, those in which there
  * were jobs since the start, and, where a queue has a template, all with our marks.
  */
+#include "exec/kube/minicluster.h"
+#include "exec/kube/miniclusters.h"
 #include "exec/kube/needs.h"
 #include "exec/kube/private.h"
 
@@ -144,13 +146,34 @@ static void see_agent (struct exec *x, const char *in)
         space->agent_state = AGENTMAP_THERE; /* goes when it has been idle for a while */
 }
 
+/* meta: of that very object; NULL: whatever has the name. */
+static void sweep_object (struct sweep *s, size_t kind, const char *name, json_t *meta)
+{
+    char path[1024];
+
+    snprintf (path, sizeof (path), "%s%s/%s/%s%s", kube_kinds[kind].prefix,
+              json_object_iter_key (s->at), kube_kinds[kind].kind, name,
+              kube_kinds[kind].query);
+    kube_send (s->x->kube, "DELETE", path, meta ? delete_options (meta) : NULL, on_swept,
+               NULL);
+}
+
+/* What the Flux operator makes carries no mark, but the name of the job's MiniCluster. */
+static void sweep_operators (struct sweep *s, const char *name)
+{
+    char entrypoint[OBJECT_NAME_MAX + sizeof (MINICLUSTER_ENTRYPOINT)];
+
+    snprintf (entrypoint, sizeof (entrypoint), "%s" MINICLUSTER_ENTRYPOINT, name);
+    sweep_object (s, KUBE_CONFIGMAPS, entrypoint, NULL);
+    sweep_object (s, KUBE_SERVICES, name, NULL);
+}
+
 static void sweep_item (struct sweep *s, size_t kind, const json_t *object)
 {
     struct exec *x = s->x;
     json_t *meta = json_object_get (object, "metadata");
     const char *name = json_string_value (json_object_get (meta, "name"));
     const char *in = json_object_iter_key (s->at);
-    char path[1024];
 
     if (!name)
         return;
@@ -161,9 +184,9 @@ static void sweep_item (struct sweep *s, size_t kind, const json_t *object)
         return;
     log_info ("kube: sweep: %s/%s in %s belongs to no job", kube_kinds[kind].kind, name,
               in);
-    snprintf (path, sizeof (path), "%s%s/%s/%s%s", kube_kinds[kind].prefix, in,
-              kube_kinds[kind].kind, name, kube_kinds[kind].query);
-    kube_send (x->kube, "DELETE", path, delete_options (meta), on_swept, NULL);
+    sweep_object (s, kind, name, meta);
+    if (kind <= KUBE_JOBS && miniclusters_state (x) == MINICLUSTERS_THERE)
+        sweep_operators (s, name);
 }
 
 static void on_sweep_list (const struct kube_result *res, void *arg)
@@ -205,6 +228,8 @@ static void sweep_space (struct sweep *s, const char *in)
     char path[512];
 
     for (size_t i = 0; i < KUBE_KINDS; i++) {
+        if (i == KUBE_MINICLUSTERS && miniclusters_state (x) != MINICLUSTERS_THERE)
+            continue;
         snprintf (path, sizeof (path), "%s%s/%s" OURS, kube_kinds[i].prefix, in,
                   kube_kinds[i].kind, x->host.cluster_id);
         s->lists[i].s = s;

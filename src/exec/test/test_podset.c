@@ -66,6 +66,9 @@ static void test_refused (void **state)
         { "resources: {a/b: '1'}\n", "from 1 to" },
         { "shm-size: 1\n", "amount of memory" },
         { "host-network: maybe\n", "true or false" },
+        { "executor: kube\n", "pods.executor: expected job or minicluster" },
+        { "allow: {executor: job}\n", "pods.allow.executor: expected a list" },
+        { "allow: {executor: [all]}\n", "entry 1: expected job or minicluster" },
         { "allow: {shm-size: all}\n", "pods.allow.shm-size: expected an amount" },
         { "allow: {service-account: any}\n", "list of names" },
         { "allow: {volumes: [a]}\n", "mapping of names" },
@@ -115,6 +118,11 @@ static void test_admit (void **state)
     (void)state;
     assert_int_equal (admit (NULL, NULL, &err), 0);
     assert_int_equal (admit ("{}", "{}", &err), 0);
+    /* either, unless there is a list; what the queue's jobs are anyhow may be said */
+    assert_int_equal (admit ("{}", "{\"executor\":\"minicluster\"}", &err), 0);
+    assert_int_equal (admit ("{\"executor\":\"minicluster\",\"allow\":{\"executor\":[]}}",
+                             "{\"executor\":\"minicluster\"}", &err),
+                      0);
     assert_int_equal (admit (allowing,
                              "{\"runtime-class\":\"kata\",\"shm-size\":1073741824,"
                              "\"host-network\":true,\"volumes\":[{\"name\":\"scratch\","
@@ -136,6 +144,10 @@ static void test_not_admitted (void **state)
         { allowing, "{\"priority-class\":\"high\"}",
           "--priority-class: queue q does not" },
         { allowing, "{\"service-account\":\"admin\"}", "--service-account" },
+        { "{\"allow\":{\"executor\":[\"job\"]}}", "{\"executor\":\"minicluster\"}",
+          "--executor: queue q does not have 'minicluster', but job" },
+        { "{\"executor\":\"minicluster\",\"allow\":{\"executor\":[]}}",
+          "{\"executor\":\"job\"}", "--executor: queue q does not allow" },
         { allowing, "{\"shm-size\":1073741825}", "at most 1024 MiB" },
         { "{}", "{\"shm-size\":1048576}", "--shm-size: queue q does not allow" },
         { allowing, "{\"volumes\":[{\"name\":\"x\",\"path\":\"/s\"}]}",

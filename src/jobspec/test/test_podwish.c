@@ -17,14 +17,16 @@ static void test_options (void **state)
     (void)state;
     assert_int_equal (podwish_set (&w, "runtime-class", "gvisor", "x", &err), 0);
     assert_int_equal (podwish_set (&w, "runtime-class", "kata", "x", &err), 0);
+    assert_int_equal (podwish_set (&w, "executor", "minicluster", "x", &err), 0);
     assert_int_equal (podwish_set (&w, "shm-size", "2G", "x", &err), 0);
     assert_int_equal (podwish_set (&w, "volume", "scratch:/scratch", "x", &err), 0);
     assert_int_equal (podwish_set (&w, "volume", "data:/in:put", "x", &err), 0);
     assert_int_equal (podwish_set (&w, "host-network", NULL, "x", &err), 0);
     autojson json_t *expected =
-        json_pack ("{s:s s:I s:[{s:s s:s} {s:s s:s}] s:b}", "runtime-class", "kata",
-                   "shm-size", (json_int_t)2 << 30, "volumes", "name", "scratch", "path",
-                   "/scratch", "name", "data", "path", "/in:put", "host-network", 1);
+        json_pack ("{s:s s:s s:I s:[{s:s s:s} {s:s s:s}] s:b}", "executor", "minicluster",
+                   "runtime-class", "kata", "shm-size", (json_int_t)2 << 30, "volumes",
+                   "name", "scratch", "path", "/scratch", "name", "data", "path",
+                   "/in:put", "host-network", 1);
     assert_true (json_equal (w, expected));
     assert_int_equal (podwish_check (w, "pods", &err), 0);
 }
@@ -34,6 +36,8 @@ static void test_options_refused (void **state)
     static const struct {
         const char *option, *value, *word;
     } cases[] = {
+        { "executor", "flux", "job (an Indexed Job" },
+        { "executor", "", "minicluster" },
         { "runtime-class", "", "name of an object" },
         { "priority-class", "a b", "name of an object" },
         { "service-account", "A", "name of an object" },
@@ -75,6 +79,8 @@ static void test_jobspec_refused (void **state)
 {
     static const char *const cases[] = {
         "{\"image\":\"x\"}",
+        "{\"executor\":\"kube\"}",
+        "{\"executor\":true}",
         "{\"runtime-class\":1}",
         "{\"runtime-class\":\"a/b\"}",
         "{\"service-account\":\"\"}",

@@ -138,6 +138,33 @@ static void a_user_unknown_here_still_gets_the_basics (void **state)
     env_free (envp);
 }
 
+static void in_a_flux_instance_its_own_names_hold (void **state)
+{
+    (void)state;
+    char *env[] = { (char *)"FLUX_URI=local:///of/the/login/node", (char *)"PATH=/bin",
+                    NULL };
+    struct env_context ctx = make_context (env);
+    struct launch l = *ctx.launch;
+    l.flux = true;
+    ctx.launch = &l;
+    ctx.default_path = "/view/bin";
+    setenv ("FLUX_URI", "local:///run/flux/local", 1);
+    char **envp = env_make (&ctx, NULL);
+    expect (envp, "FLUX_URI", "local:///run/flux/local");
+    expect (envp, "FLUX_JOB_ID", NULL);
+    expect (envp, "OMPI_MCA_pmix", NULL);
+    expect (envp, "FLUXQ_JOB_ID", "42");
+    expect (envp, "PATH", "/bin:/view/bin");
+    env_free (envp);
+    l.flux = false; /* elsewhere nothing of the agent's own surroundings counts */
+    envp = env_make (&ctx, NULL);
+    expect (envp, "FLUX_URI", "local:///of/the/login/node");
+    expect (envp, "FLUX_JOB_ID", "42");
+    expect (envp, "PATH", "/bin");
+    env_free (envp);
+    unsetenv ("FLUX_URI");
+}
+
 static void an_account_without_login_gets_a_shell_that_works (void **state)
 {
     (void)state;
@@ -165,6 +192,7 @@ int main (void)
         cmocka_unit_test (what_does_not_apply_is_not_set),
         cmocka_unit_test (fluxq_wins_over_the_user_and_the_user_over_defaults),
         cmocka_unit_test (a_user_unknown_here_still_gets_the_basics),
+        cmocka_unit_test (in_a_flux_instance_its_own_names_hold),
         cmocka_unit_test (an_account_without_login_gets_a_shell_that_works),
         cmocka_unit_test (the_table_is_known_by_name),
     };

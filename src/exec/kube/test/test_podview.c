@@ -112,6 +112,25 @@ static void test_views (void **state)
     "\",\"state\":" state "}],\"containerStatuses\":[{\"state\":{\"waiting\":{"          \
     "\"reason\":\"PodInitializing\"}}}]}"
 
+/* A Flux operator's pod: its init container is none of the administrator's, and its main one
+ * has another name. */
+static void test_other_containers (void **state)
+{
+    struct podview v;
+
+    (void)state;
+    v = view_of (
+        "{" META ("0") "," INIT ("flux-view", "{\"terminated\":{\"exitCode\":4}}") "}");
+    assert_true (!v.epilog_failed && !v.prolog_failed && v.trouble == POD_RETRY);
+    assert_string_equal (v.text, "its init container flux-view ended with status 4");
+    v = view_of ("{" META ("0") "," INIT ("flux-view", "{\"running\":{}}") "}");
+    assert_true (!v.started && v.exit_code == -1);
+    v = view_of ("{" META ("0") "," INIT (
+        "flux-view",
+        "{\"waiting\":{\"reason\":\"ErrImagePull\",\"message\":\"x: not found\"}}") "}");
+    assert_true (v.trouble == POD_FATAL && v.pull_trouble);
+}
+
 /* How the administrator's containers ended: by what they watch, or in another way, which
  * says nothing of the node. */
 static void test_prolog_and_epilog (void **state)
@@ -256,9 +275,13 @@ static void test_scheduler (void **state)
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test (test_reasons),   cmocka_unit_test (test_views),
-        cmocka_unit_test (test_evicted),   cmocka_unit_test (test_prolog_and_epilog),
-        cmocka_unit_test (test_installer), cmocka_unit_test (test_scheduler),
+        cmocka_unit_test (test_reasons),
+        cmocka_unit_test (test_views),
+        cmocka_unit_test (test_evicted),
+        cmocka_unit_test (test_prolog_and_epilog),
+        cmocka_unit_test (test_other_containers),
+        cmocka_unit_test (test_installer),
+        cmocka_unit_test (test_scheduler),
         cmocka_unit_test (test_hostile),
     };
 

@@ -1,0 +1,208 @@
+#!/bin/sh
+# t4800-minicluster.t: jobs as MiniClusters of the Flux operator. Needs root; about 2 minutes.
+# OPERATOR="PROGRAM ARGUMENTS..." runs that operator instead of the stand-in for it.
+
+test_description='--executor=minicluster on a real cluster: an operator makes the pods, and the broker binds them
+
+The custom resource is the real one. The operator is t/helper/flux_operator.py, and Flux is the program of
+t/kube/flux-image: stand-ins with the traps of the real ones. An exit status that is not the application'"'"'s, a size
+that is not the granted one, output that is lost, a job run twice, or an object that stays would fail this.
+'
+. "$(dirname "$0")/lib.sh"
+. "$FLUXQ_SOURCE_DIR/t/kube.sh"
+CLUSTER_ID=t4800
+CRD=$FLUXQ_SHARED_DIR/data/flux-operator/miniclusters-crd.yaml
+OPERATOR=${OPERATOR:-python3 $FLUXQ_SOURCE_DIR/t/helper/flux_operator.py}
+
+with() # [LINE...]: the broker has these settings now
+{
+    write_config "$configs/fluxq.kubeconfig" "start-backoff: 1s" "start-backoff-max: 1s" "  image: flux:1" \
+        "  flux-image: flux:1" "$@" && { [ -z "$BROKER_PID" ] || stop_broker; } &&
+        start_broker --kube --config "$HERE/kube.yaml" &&
+        for i in 1 2 3; do wait_until 30 sh -c "fluxq-info --json | grep -q node$i" || return 1; done
+}
+
+mini() # OPTIONS...: submits one, prints its id
+{
+    fluxq-submit --executor=minicluster "$@"
+}
+
+mini_script() # TEXT OPTIONS...: one with this script
+{
+    printf "#!/bin/sh\n%s\n" "$1" >inline.sh && shift && mini "$@" inline.sh
+}
+
+# of_job ID: all that is there of it, in any namespace, with our labels or without
+of_job()
+{
+    k get miniclusters,jobs,pods,configmaps,secrets,services,endpointslices -A -o name >there &&
+        grep -e "-t4800-$1-" there
+}
+clean() # ID: nothing of it is left
+{
+    wait_until 60 eval "! of_job $1"
+}
+
+refused() # PATTERN OPTIONS...: at submit, with this line
+{
+    refused_why=$1 && shift && test_must_fail fluxq-submit "$@" 2>why && cat why && grep -q -e "$refused_why" why
+}
+
+has() # ID JQ: true of its MiniCluster
+{
+    k get minicluster "fluxq-t4800-$1-0" -o json | jq -e "$2" >/dev/null
+}
+
+operator_pid=
+start_operator()
+{
+    "$KUBE/enter" $OPERATOR >operator.log 2>&1 &
+    operator_pid=$!
+}
+stop_operator()
+{
+    kill "$operator_pid" && { wait "$operator_pid" || :; }
+}
+
+write_script where.sh <<\END
+#!/bin/sh
+#FLUXQ --executor=minicluster
+echo "$FLUXQ_NNODES nodes, $FLUXQ_NTASKS tasks"
+flux run -N $FLUXQ_NNODES -n $FLUXQ_NTASKS sh -c 'echo task $FLUX_TASK_RANK of $FLUX_JOB_SIZE on $(hostname)'
+exit 7
+END
+
+own_cluster --nodes 3
+
+test_expect_success 'an image with the stand-in for Flux is on the nodes' '
+    "$KUBE/node" load "$("$KUBE/flux-image")"
+'
+
+test_expect_success 'without the operator: refused at submit, with the way to install it' '
+    with && refused "kubectl apply -f https://.*flux-operator.yaml" --executor=minicluster -N 2 ./where.sh &&
+    refused "executor: .flux. is not what a job can become" --executor=flux ./where.sh &&
+    with "queues: {batch: {pods: {executor: minicluster}}}" && refused "does not have the Flux operator" -N 2 -- true &&
+    id=$(fluxq-submit --executor=job --image busybox:1 -o none.out -- true) && wait_job_state $id COMPLETED 60
+'
+
+test_have_prereq SHARED || test_done
+
+test_expect_success 'with it the same broker takes them, a moment later' '
+    with && k create -f "$CRD" && start_operator &&
+    wait_until 60 sh -c "fluxq-submit --executor=minicluster --hold -o none.out ./where.sh >held" &&
+    fluxq-cancel $(cat held)
+'
+
+test_expect_success 'a script runs once, with a Flux of all its nodes; its status is its own; nothing is left' '
+    id=$(fluxq-submit -N 2 -n 4 -o where.out ./where.sh) && wait_job_state $id FAILED 90 && cat where.out &&
+    test "$(job_field $id exit_code)" = 7 &&
+    head -n 1 where.out >first && echo "2 nodes, 4 tasks" >expected && test_cmp expected first &&
+    tail -n +2 where.out | sort >tasks &&
+    for t in 0 1 2 3; do echo "task $t of 4 on fluxq-t4800-$id-0-$((t / 2))"; done >expected && test_cmp expected tasks &&
+    clean $id
+'
+
+test_expect_success 'its MiniCluster has the size that was granted, our scheduler, and nothing of the script' '
+    k get pods --watch --output-watch-events -o custom-columns=N:.object.metadata.name,NODE:.object.spec.nodeName >placed &
+    watcher=$! && test_when_finished "kill $watcher" &&
+    id=$(mini_script "echo \$FLUXQ_NNODES; sleep 300" -N 2-8 -o size.out) && wait_job_state $id RUNNING 90 &&
+    has $id ".spec | .size == 3 and .minSize == 3 and .maxSize == 8 and .pod.schedulerName == \"fluxq\"" &&
+    has $id ".spec.containers[0] | .launcher and .commands.script == null and .resources.requests.cpu != null" &&
+    has $id "tostring | contains(\"FLUXQ_NNODES\") | not" &&
+    wait_until 20 grep -x 3 size.out &&
+    for i in 0 1 2; do grep -n "^fluxq-t4800-$id-0-$i-.* node" placed | head -n 1 | cut -d: -f1; done >order &&
+    [ "$(head -n 1 order)" -lt "$(sort -n order | sed -n 2p)" ] &&
+    fluxq-cancel $id && wait_job_state $id CANCELLED 60 && clean $id
+'
+
+test_expect_success 'a command becomes tasks of Flux on all nodes that it got; the worst status counts' '
+    id=$(mini -N 2-8 --ntasks-per-node=1 -o tasks.out -- sh -c "echo \$FLUX_TASK_RANK \"\$0\"; exit \$FLUX_TASK_RANK" "it'"'"'s \$HOME") &&
+    wait_job_state $id FAILED 90 && test "$(job_field $id exit_code)" = 2 && sort tasks.out >sorted &&
+    printf "0 it'"'"'s \$HOME\n1 it'"'"'s \$HOME\n2 it'"'"'s \$HOME\n" >expected && test_cmp expected sorted && clean $id
+'
+
+test_expect_success 'the agents are there on all nodes: steps run beside Flux' '
+    id=$(mini_script "fluxq-run hostname" -N 3 -n 3 -o steps.out) && wait_job_state $id COMPLETED 90 && sort steps.out >sorted &&
+    for i in 0 1 2; do echo "fluxq-t4800-$id-0-$i"; done >expected && test_cmp expected sorted && clean $id
+'
+
+test_expect_success 'a time limit ends it' '
+    id=$(mini_script "sleep 300" -N 2 -t 0:03 -o none.out) && wait_job_state $id TIMEOUT 120 && clean $id
+'
+
+test_expect_success 'an image in which Flux does not start: the start fails and says where, and nothing is left' '
+    with "start-retries: 0" && id=$(mini -N 2 --image busybox:1 -o none.out ./where.sh) && wait_job_state $id FAILED 90 &&
+    fluxq-show job $id --events | tee events && grep -q "rank [01] on node" events && clean $id
+'
+
+test_expect_success 'where Flux is missing the container ends well: the start fails with the last line of its log' '
+    with "start-retries: 0" "  flux-in-image: true" && id=$(mini -N 2 -o none.out ./where.sh) && wait_job_state $id FAILED 90 &&
+    said $id "rank 0 on node.*ended with status 0 before the job began.*said last: .*flux: command not found" && clean $id
+'
+
+test_expect_success 'a MiniCluster without an operator at work: the start fails and says so, and is tried again' '
+    with "place-timeout: 5s" "start-retries: 20" && stop_operator && id=$(mini -N 2 -n 2 -o late.out ./where.sh) &&
+    wait_until 60 said $id "is the operator running" && start_operator && wait_job_state $id FAILED 120 &&
+    test "$(job_field $id exit_code)" = 7 && clean $id
+'
+
+test_expect_success 'a pod is deleted by hand: the job ends and says so' '
+    with && id=$(mini_script "sleep 300" --no-requeue -N 3 -o none.out) && wait_job_state $id RUNNING 90 &&
+    k delete pod -l "fluxq.io/job-id=$id,batch.kubernetes.io/job-completion-index=2" --wait=false --grace-period=1 &&
+    wait_job_state $id NODE_FAIL 90 && said $id "node[123]: .*rank 2" && clean $id
+'
+
+test_expect_success 'the MiniCluster is deleted by hand: so is the job' '
+    id=$(mini_script "sleep 300" -N 2 -o none.out) && wait_job_state $id RUNNING 90 &&
+    k delete minicluster fluxq-t4800-$id-0 --wait=false && wait_job_state $id CANCELLED 90 &&
+    said $id "its MiniCluster fluxq-t4800-$id-0 was deleted" && clean $id
+'
+
+test_expect_success 'kill -9 of the broker while it runs: it goes on, and all of its output comes once' '
+    id=$(mini_script "i=0; while [ \$i -lt 40 ]; do echo \$i; i=\$((i+1)); sleep 0.2; done; exit 5" -N 2 -o count.out) &&
+    wait_job_state $id RUNNING 90 && wait_until 30 has_lines count.out 3 && kill_broker && sleep 1 && with &&
+    wait_job_state $id FAILED 90 && test "$(job_field $id exit_code)" = 5 && counts_up count.out 40 && clean $id
+'
+
+test_expect_success 'kill -9 of the broker as soon as there is a MiniCluster: it runs once' '
+    id=$(mini -N 2 -n 2 -o once.out ./where.sh) && wait_until 30 has $id .spec && kill_broker && with &&
+    wait_job_state $id FAILED 120 && test "$(job_field $id exit_code)" = 7 && has_lines once.out 3 &&
+    [ "$(wc -l <once.out)" = 3 ] && clean $id
+'
+
+test_expect_success 'what belongs to no job goes, with all that the operator made of it' '
+    with "  sweep-interval: 2s" && id=$(mini_script "sleep 300" -N 2 -o none.out) && wait_job_state $id RUNNING 90 &&
+    k get minicluster fluxq-t4800-$id-0 -o json |
+        jq "del(.status) | .metadata = {name: \"fluxq-t4800-9999-0\", namespace: .metadata.namespace,
+            labels: (.metadata.labels + {\"fluxq.io/job-id\": \"9999\"})} |
+            .spec.pod.labels[\"fluxq.io/job-id\"] = \"9999\" | .spec.jobLabels[\"fluxq.io/job-id\"] = \"9999\"" >stray.json &&
+    k create -f - <stray.json && wait_until 30 grep -q "miniclusters/fluxq-t4800-9999-0 in fluxq belongs to no job" "$BROKER_LOG" &&
+    clean 9999 && of_job $id && fluxq-cancel $id && wait_job_state $id CANCELLED 60 && clean $id
+'
+
+test_expect_success 'what its pods cannot have is refused at submit, or says so' '
+    nfs="{mounts: [{path: /data, volume: {nfs: {server: s, path: /}}}]}" && jobs="{pods: {allow: {executor: [job]}}}" &&
+    with "queues: {batch: {}, odd: {pods: {priority-class: low}}, nfs: $nfs, jobs: $jobs, flux: {pods: {executor: minicluster}}, pro: {prolog: /bin/true}}" &&
+    refused "cannot have a prolog or epilog" -q pro --executor=minicluster -- true &&
+    refused "cannot have a priority class" -q odd --executor=minicluster -- true &&
+    refused "volume at /data: it mounts" -q nfs --executor=minicluster -- true &&
+    refused "executor: queue jobs does not have .minicluster., but job" -q jobs --executor=minicluster -- true &&
+    refused "stage-in: a MiniCluster" --executor=minicluster --stage-in where.sh:w -- true
+'
+
+test_expect_success 'a queue says that its jobs become MiniClusters' '
+    id=$(fluxq-submit -q flux -N 2 -n 2 -o queue.out -- hostname) && wait_job_state $id COMPLETED 90 && sort queue.out >sorted &&
+    for i in 0 1; do echo "fluxq-t4800-$id-0-$i"; done >expected && test_cmp expected sorted && clean $id
+'
+
+test_expect_success 'another user runs one' '
+    mkdir -m 777 other && printf "#!/bin/sh\nid -u\nflux run -n 1 id -u\n" >other/who.sh && (cd other && setpriv --reuid=65534 --regid=65534 --clear-groups \
+        fluxq-submit --executor=minicluster -N 2 -n 2 -o where.out who.sh) >ids && id=$(cat ids) && wait_job_state $id COMPLETED 90 && printf "65534\n65534\n" >expected &&
+    test_cmp expected other/where.out && clean $id
+'
+
+test_expect_success 'at the end nothing of ours is there' '
+    stop_broker && stop_operator && nothing_of_ours && ! k get miniclusters -A -o name | grep .
+'
+
+test_done

@@ -1,5 +1,6 @@
 /* kube.c - jobs as Indexed Jobs of a Kubernetes cluster: the executor's verbs (private.h
  * has the map of this folder) */
+#include "exec/kube/adopt.h"
 #include "exec/kube/podmaker.h"
 
 #include <errno.h>
@@ -28,6 +29,7 @@ static void on_soon (uv_timer_t *timer)
     struct exec *x = timer->data;
 
     job_run_poked (x);
+    adopt_run_poked (x);
     inventory_flush (x);
 }
 
@@ -51,6 +53,7 @@ static void on_tick (uv_timer_t *timer)
     sweep_tick (x, clock_mono ());
     needs_tick (x);
     zones_tick (x, clock_mono ());
+    adopt_tick (x, clock_mono ());
 }
 
 /* ---- create and destroy ---- */
@@ -168,6 +171,7 @@ static void kube_exec_destroy (struct exec *x)
         if (!k->work.busy)
             job_free (k);
     }
+    adopt_stop (x);
     inventory_stop (x);
     groups_stop (x);
     exec_try_free (x);
@@ -229,6 +233,8 @@ static int kube_exec_create (const struct exec_host *host, const struct yaml_doc
                               : needs_start (x, err);
     if (rc == 0)
         rc = inventory_start (x, err);
+    if (rc == 0)
+        rc = adopt_start (x, err);
     if (rc < 0) {
         kube_exec_destroy (x);
         return rc;
@@ -306,6 +312,11 @@ static int kube_exec_check (struct exec *x, const struct jobspec *js, const char
 
 static void kube_exec_start (struct exec *x, struct exec_job *job)
 {
+    if (job->adopted) {
+        adopt_run_start (x, job, false);
+        needs_started (x, job->id);
+        return;
+    }
     if (!job->aux && !kjob_create (x, job, false))
         log_error ("job %ju: out of memory", (uintmax_t)job->id);
     needs_started (x, job->id);
@@ -315,6 +326,10 @@ static void kube_exec_recover (struct exec *x, struct exec_job *job)
 {
     struct kjob *k = job->aux;
 
+    if (job->adopted) {
+        adopt_run_start (x, job, true);
+        return;
+    }
     if (!k && !(k = kjob_create (x, job, true)))
         log_error ("job %ju: out of memory", (uintmax_t)job->id);
     else
@@ -326,7 +341,10 @@ static void kube_exec_terminate (struct exec *x, struct exec_job *job, const cha
 {
     struct kjob *k = job->aux;
 
-    (void)x;
+    if (job->adopted) {
+        adopt_run_terminate (x, job, reason, grace);
+        return;
+    }
     if (!k || k->kill)
         return;
     k->kill = true;
@@ -338,6 +356,14 @@ static void kube_exec_terminate (struct exec *x, struct exec_job *job, const cha
     job_poke (k);
 }
 
+static int refuse_agentless (const struct exec_job *job, struct error *err)
+{
+    return error_set (err, EOPNOTSUPP,
+                      "it is %s, whose pods have no agent of fluxq: use kubectl logs, "
+                      "exec or attach",
+                      job->adopted);
+}
+
 static int kube_exec_signal (struct exec *x, struct exec_job *job, int signum,
                              enum exec_whom whom, int64_t step,
                              void (*done) (int rc, void *arg), void *arg,
@@ -346,6 +372,8 @@ static int kube_exec_signal (struct exec *x, struct exec_job *job, int signum,
     struct kjob *k = job->aux;
 
     (void)x;
+    if (job->adopted)
+        return refuse_agentless (job, err);
     if (!k || !k->link || k->phase != K_RUN)
         return error_set (err, ESRCH, "job %ju does not run", (uintmax_t)job->id);
     agentlink_signal (k->link, signum, whom, step, done, arg);
@@ -359,6 +387,8 @@ static int kube_exec_connect (struct exec *x, struct exec_job *job,
     struct kjob *k = job->aux;
 
     (void)x;
+    if (job->adopted)
+        return refuse_agentless (job, err);
     if (!k || !k->link || k->phase != K_RUN)
         return error_set (err, ESRCH, "job %ju does not run", (uintmax_t)job->id);
     *ret = agentlink_connect (k->link, ev, arg, err);
@@ -367,7 +397,7 @@ static int kube_exec_connect (struct exec *x, struct exec_job *job,
 
 static void kube_exec_limit (struct exec *x, struct exec_job *job)
 {
-    const struct kjob *k = job->aux;
+    const struct kjob *k = job->adopted ? NULL : job->aux;
 
     (void)x;
     if (k && k->link) /* else when it is opened */
@@ -378,6 +408,10 @@ static void kube_exec_cleanup (struct exec *x, struct exec_job *job)
 {
     struct kjob *k = job->aux;
 
+    if (job->adopted) {
+        adopt_run_cleanup (x, job);
+        return;
+    }
     if (!k)
         k = kjob_create (x, job, true); /* from before a restart, perhaps */
     if (!k) {
@@ -467,6 +501,8 @@ const struct exec_ops exec_kube = {
     .limit = kube_exec_limit,
     .cleanup = kube_exec_cleanup,
     .sweep = kube_exec_sweep,
+    .adopted = adopt_answered,
+    .foreign_state = adopt_state,
     .amounts = kube_exec_amounts,
     .needs = kube_exec_needs,
     .need_state = kube_exec_need_state,

@@ -262,7 +262,7 @@ refused()
     ! render --set "$1" >made 2>refusal && grep -e "$2" refusal && ! [ -s made ] || { echo "not refused so: $1" && cat refusal && return 1; }
 }
 test_expect_success 'values that the chart does not know are refused, wherever they stand' '
-    n=0 && for place in "" image. jobNamespace. rbac. serviceAccount. munge. users. state. service. networkPolicy. podDisruptionBudget.; do
+    n=0 && for place in "" image. jobNamespace. rbac. serviceAccount. munge. users. state. service. networkPolicy. podDisruptionBudget. adopt. adopt.owners.; do
         refused "${place}nothing=1" "additional properties .nothing. not allowed" && n=$((n + 1)) || return 1
     done && [ $n = "$(jq "[.. | objects | select(.additionalProperties == false)] | length" "$chart/values.schema.json")" ]
 '

@@ -90,6 +90,16 @@ static void render (struct broker *b, struct entry *e, const char *name,
     c->render (b, e, sb);
 }
 
+/* In the queue. */
+static void add_place (struct broker *b, struct entry *e, struct strbuf *text)
+{
+    autostrbuf struct strbuf ahead;
+
+    render (b, e, "jobs_ahead", &ahead);
+    if (ahead.len > 0)
+        strbuf_addf (text, "%sjobs ahead of it: %s", text->len ? "; " : "", ahead.buf);
+}
+
 static void tell (struct broker *b, struct entry *e)
 {
     enum job_state state = e->job->state;
@@ -103,6 +113,8 @@ static void tell (struct broker *b, struct entry *e)
             : state < JOB_RUN ? "reason_text"
                               : "nodelist",
             &text);
+    if (state < JOB_RUN)
+        add_place (b, e, &text);
     const struct exec_foreign_state s = {
         .id = e->id,
         .key = e->job->adopted_key,

@@ -10,8 +10,6 @@
 
 #define REFUSED_AGAIN 60.0 /* seconds: nodes, users and queues come and go */
 #define BUSY_AGAIN 2.0
-#define POLICY_EVERY 30.0
-#define POLICIES "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic"
 
 static const char *text_of (const json_t *o, const char *key)
 {
@@ -237,69 +235,6 @@ void adopt_suspend (struct adoptee *a)
     adopt_patch (a, ADOPT_CALL_SUSPEND, json_pack ("{s:{s:b}}", "spec", "suspend", 1));
 }
 
-/* ---- whose it is ---- */
-
-static void on_policy (const struct kube_result *res, void *arg)
-{
-    struct adopt *d = arg;
-    const json_t *spec = json_object_get (res->body, "spec"), *action;
-    bool denies = false;
-    size_t i;
-
-    d->policy_req = NULL;
-    d->policy_at = clock_mono () + POLICY_EVERY;
-    if (res->status != 200 && res->status != 404 && res->status != 403) {
-        d->policy_at = clock_mono () + BUSY_AGAIN;
-        return;
-    }
-    json_array_foreach (json_object_get (spec, "validationActions"), i, action) {
-        denies |=
-            json_is_string (action) && strcmp (json_string_value (action), "Deny") == 0;
-    }
-    d->policy_holds =
-        res->status == 200 && denies
-        && strcmp (text_of (spec, "policyName"), d->x->cfg.adopt.owner_policy) == 0;
-    snprintf (d->policy_since, sizeof (d->policy_since), "%s",
-              text_of (json_object_get (res->body, "metadata"), "creationTimestamp"));
-    if (!d->policy_holds && (!d->policy_known || !d->policy_told))
-        log_warning ("kube: adopt: the annotation " ADOPT_OWNER " is not believed: "
-                     "the binding of the policy %s %s",
-                     d->x->cfg.adopt.owner_policy,
-                     res->status == 200   ? "denies nothing"
-                     : res->status == 403 ? "cannot be read"
-                                          : "is not there");
-    d->policy_told = !d->policy_holds;
-    d->policy_known = true;
-}
-
-static void ask_policy (struct adopt *d, double now)
-{
-    char path[512];
-
-    if (!d->x->cfg.adopt.owner_policy) {
-        d->policy_known = true;
-        return;
-    }
-    if (d->policy_req || now < d->policy_at)
-        return;
-    snprintf (path, sizeof (path), POLICIES "ybindings/%s", d->x->cfg.adopt.owner_policy);
-    d->policy_req = kube_send (d->x->kube, "GET", path, NULL, on_policy, d);
-}
-
-/* The annotation, if somebody could be kept from writing it when it was written; else the
- * namespace's. "": nobody's. */
-static const char *owner_of (const struct adoptee *a, const json_t *meta)
-{
-    const struct adopt *d = a->x->adopt;
-    const char *named = text_of (json_object_get (meta, "annotations"), ADOPT_OWNER);
-    const char *own = adoptconfig_owner (&a->x->cfg.adopt, a->namespace_);
-
-    if (*named && d->policy_holds
-        && strcmp (text_of (meta, "creationTimestamp"), d->policy_since) >= 0)
-        return named;
-    return own ? own : "";
-}
-
 /* ---- becoming a job ---- */
 
 static void refuse (struct adoptee *a, const char *text)
@@ -323,7 +258,7 @@ static void ask (struct adoptee *a)
                                        .fractional_cpu = x->cfg.fractional_cpu };
     const json_t *meta =
         a->group ? adoptgroup_meta (a) : json_object_get (a->object, "metadata");
-    const char *owner = owner_of (a, meta);
+    const char *owner = adopt_owner (a, meta);
     struct error err = { 0 };
     char name[512];
 
@@ -575,7 +510,7 @@ void adopt_tick (struct exec *x, double now)
 
     if (!x->adopt)
         return;
-    ask_policy (x->adopt, now);
+    adopt_look_at_policy (x->adopt, now);
     HASH_ITER (hh, x->adopt->all, a, tmp) {
         adopt_poke (a);
     }
@@ -603,13 +538,11 @@ int adopt_start (struct exec *x, struct error *err)
     const char *name;
     int rc = 0;
 
-    if (!names)
-        return 0;
     x->adopt = calloc (1, sizeof (*x->adopt));
     if (!x->adopt)
         return error_set (err, ENOMEM, "out of memory");
     x->adopt->x = x;
-    x->adopt->spaces = calloc (json_object_size (names), sizeof (*x->adopt->spaces));
+    x->adopt->spaces = calloc (json_object_size (names) + 1, sizeof (*x->adopt->spaces));
     if (!x->adopt->spaces)
         return error_set (err, ENOMEM, "out of memory");
     json_object_foreach (names, name, owner) {
@@ -620,7 +553,7 @@ int adopt_start (struct exec *x, struct error *err)
         if (rc == 0)
             rc = start_space (s, err);
     }
-    ask_policy (x->adopt, clock_mono ());
+    adopt_look_at_policy (x->adopt, clock_mono ());
     return rc;
 }
 

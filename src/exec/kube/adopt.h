@@ -1,6 +1,7 @@
 /* adopt.h - what others made and want to be queued: the executor's side of exec_ops.adopted
  *
  *     adopt.c      watches of the namespaces in kube.adopt; what is new is told to the broker
+ *     adoptowner.c whose job it is to be
  *     adoptpods.c  whose a pod is; which node each one gets
  *     adoptgroup.c plain pods, and groups of them
  *     adoptrun.c   from start() to cleaned(): a function a phase
@@ -127,7 +128,7 @@ struct adopt {
     double policy_at;
 };
 
-/* adopt.c. All take an x without kube.adopt. */
+/* adopt.c. Without kube.adopt there is nothing to watch. */
 int adopt_start (struct exec *x, struct error *err);
 void adopt_stop (struct exec *x);
 void adopt_tick (struct exec *x, double now);
@@ -153,6 +154,13 @@ const char *adopt_uid (const struct adoptee *a);
 void adopt_suspend (struct adoptee *a);
 bool adopt_is_calling (const struct adoptee *a, enum adopt_call kind);
 
+/* adoptowner.c */
+/* Is the policy in force that keeps fluxq.io/owner? Asked every now and then. */
+void adopt_look_at_policy (struct adopt *d, double now);
+/* meta: of the object. The annotation, if somebody could be kept from writing it when it was
+ * written; else the namespace's. "": nobody's. Borrowed. */
+const char *adopt_owner (const struct adoptee *a, const json_t *meta);
+
 /* adoptpods.c */
 void adopt_see_pod (struct exec *x, struct kpod *p, const json_t *pod);
 void adopt_lose_pod (struct exec *x, struct kpod *p);
@@ -169,8 +177,8 @@ bool adopt_has_live_pods (const struct adoptee *a);
 struct adopt_count {
     unsigned up;       /* run */
     unsigned unplaced; /* have no node */
-    unsigned creating; /* are on their node, image and volumes on the way */
-    unsigned created;  /* ... or some other way of not being up */
+    unsigned pulling; /* are on their node, and their image does not come */
+    unsigned created; /* ... and some other way of not being up */
     unsigned succeeded;
     const struct kpod *behind; /* one that is not up, or NULL */
     const struct kpod *broken; /* one that shows why it will not be; or NULL */

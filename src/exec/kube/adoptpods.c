@@ -271,8 +271,8 @@ static void count_pod (const struct adoptee *a, const struct adoptpod *ap,
         n->up++;
     else if (!p->node)
         n->unplaced++;
-    else if (v->creating || v->pull_trouble)
-        n->creating++;
+    else if (v->pull_trouble)
+        n->pulling++;
     else
         n->created++;
     if (!v->started && (!n->behind || !n->behind->node))

@@ -200,7 +200,8 @@ static void step_release (struct adoptee *a)
         start_failed (a, true, NULL, false, "%u of its %u pods are there", a->npods,
                       (unsigned)a->size);
     } else if (a->group && !a->recovering) {
-        enter (a, A_START); /* pod by pod */
+        if (needs_settled (a->x, a->job->id))
+            enter (a, A_START); /* pod by pod */
     } else if (a->recovering) {
         a->recovering = false;
         if (a->job->started > 0)
@@ -228,7 +229,7 @@ static void count_time (struct adoptee *a, const struct adopt_count *n, bool all
         return;
     if (!all_there || n->unplaced > 0)
         a->spent_place += d;
-    else if (n->creating > 0)
+    else if (n->pulling > 0)
         a->spent_pull += d;
     else
         a->spent_up += d;
@@ -284,7 +285,7 @@ static void step_start (struct adoptee *a)
         enter (a, A_RUN);
     } else {
         count_time (a, &n,
-                    n.up + n.unplaced + n.creating + n.created >= (uint64_t)wanted);
+                    n.up + n.unplaced + n.pulling + n.created >= (uint64_t)wanted);
         judge_time (a, &n, wanted);
     }
 }
@@ -529,9 +530,7 @@ void adopt_run_start (struct exec *x, struct exec_job *job, bool recovering)
     if (a)
         return;
     if (!(a = take (x, job))) {
-        log_error ("job %ju: %s cannot start: kube.adopt is not configured any more, or "
-                   "there is no memory",
-                   (uintmax_t)job->id, job->adopted);
+        log_error ("job %ju: %s: out of memory", (uintmax_t)job->id, job->adopted);
         return;
     }
     a->recovering = recovering;
@@ -557,8 +556,7 @@ void adopt_run_cleanup (struct exec *x, struct exec_job *job)
     struct adoptee *a = job->aux ? job->aux : take (x, job);
 
     if (!a) {
-        log_error ("job %ju: %s cannot be ended: kube.adopt is not configured any more",
-                   (uintmax_t)job->id, job->adopted);
+        log_error ("job %ju: %s: out of memory", (uintmax_t)job->id, job->adopted);
         return;
     }
     a->told = true;

@@ -1,8 +1,8 @@
 /* adoptsay.c - what people see of it where it is: `kubectl get job` and `kubectl describe` (see
  * adopt.h)
  *
- * Two annotations, the job's number and how it stands, and an event with the reason whenever
- * that changes: two writes, at most every SAY_EVERY seconds, and at once when its job has begun
+ * Two annotations, the job's number and how it stands (also as a label, for `kubectl get -L`),
+ * and an event with the reason whenever that changes: two writes, at most every SAY_EVERY seconds, and at once when its job has begun
  * or ended.
  */
 #include "exec/kube/adopt.h"
@@ -85,13 +85,29 @@ void adopt_event (struct adoptee *a, bool warning, const char *reason, const cha
         NULL);
 }
 
+/* "PENDING (Resources)" as a label: "PENDING.Resources". */
+static void label_of (const char *state, char *buf, size_t size)
+{
+    size_t n = 0;
+
+    for (const char *p = state; *p && n + 1 < size; p++)
+        if ((*p >= 'A' && *p <= 'Z') || (*p >= 'a' && *p <= 'z') || *p == '_')
+            buf[n++] = *p;
+        else if (*p == '(')
+            buf[n++] = '.';
+    buf[n] = '\0';
+}
+
 static json_t *annotations (const struct adoptee *a)
 {
     json_t *notes = json_pack ("{s:s}", ADOPT_STATUS, a->state);
+    char label[64];
 
     if (notes && a->id)
         json_object_set_new (notes, ADOPT_JOB_ID, json_sprintf ("%ju", (uintmax_t)a->id));
-    return json_pack ("{s:{s:o}}", "metadata", "annotations", notes);
+    label_of (a->state, label, sizeof (label));
+    return json_pack ("{s:{s:o s:{s:s}}}", "metadata", "annotations", notes, "labels",
+                      ADOPT_STATE, label);
 }
 
 static bool is_due (const struct adoptee *a, double now)

@@ -23,6 +23,7 @@
 #define ADOPT_GROUP_SIZE "fluxq.io/group-size"
 #define ADOPT_JOB_ID "fluxq.io/job-id" /* written by the broker */
 #define ADOPT_STATUS "fluxq.io/status" /* the same */
+#define ADOPT_STATE "fluxq.io/state"   /* a label, for columns: PENDING.Resources */
 #define ADOPT_SCHEDULER "fluxq"        /* pods with this schedulerName are bound by us */
 
 #define ADOPT_STATUS_MAX 96

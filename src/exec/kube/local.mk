@@ -4,6 +4,7 @@ src_exec_libexec_a_SOURCES += \
 	src/exec/kube/adopt.c \
 	src/exec/kube/adoptconfig.c \
 	src/exec/kube/adoptgroup.c \
+	src/exec/kube/adoptowner.c \
 	src/exec/kube/adoptpods.c \
 	src/exec/kube/adoptrun.c \
 	src/exec/kube/adoptsay.c \

@@ -82,6 +82,8 @@ test_expect_success 'what does not fit waits with its reason, and starts when th
     large=$id && wait_job_state $large RUNNING 60 && pods_on large >on && [ "$(wc -l <on)" = 3 ] &&
     CPU=2 new_job waits "  parallelism: 2" "  completions: 2" && adopted waits && waits=$id &&
     wait_until 30 has_status waits "PENDING (Resources)" && suspended waits && no_pods waits &&
+    team team-a get jobs -o wide -L fluxq.io/state >wide && grep "^waits *Suspended.*PENDING.Resources" wide &&
+    fluxq-queue >queue && grep "team-a/w" queue &&
     [ "$(job_field $waits state)" = PENDING ]
 '
 
@@ -104,6 +106,12 @@ test_expect_success 'cancelled while it runs: it is suspended, its pods go, the 
 test_expect_success 'a cancelled one that somebody lets run is suspended again' '
     team team-a patch job large --type=merge -p "{\"spec\":{\"suspend\":false}}" &&
     wait_until 30 suspended large && wait_until 30 no_pods large
+'
+
+test_expect_success 'killed just as one is released: it runs once, whole' '
+    fluxq-ctl queue stop batch && RUNS="sleep 2" new_job torn "  parallelism: 3" "  completions: 3" && adopted torn &&
+    fluxq-ctl queue start batch && kill_broker && new_broker && wait_job_state $id COMPLETED 90 &&
+    [ "$(pods_of torn | wc -l)" = 3 ] && [ "$(team team-a get job torn -o jsonpath="{.status.succeeded} {.status.failed}")" = "3 " ]
 '
 
 test_expect_success 'deleting the Job cancels the job, waiting or running' '
@@ -199,6 +207,14 @@ test_expect_success 'a pod that is evicted: the whole Job is suspended and queue
     "$KUBE/enter" kubectl create --raw /api/v1/namespaces/team-a/pods/$pod/eviction -f "$HERE/eviction.json" &&
     again() { [ "$(job_field $id restarts)" -ge 1 ]; } && wait_until 60 again && fluxq-show job $id --events | grep "was evicted" &&
     wait_job_state $id RUNNING 90 && fluxq-cancel $id && wait_job_state $id CANCELLED 60
+'
+
+test_expect_success 'an evicted pod for which Kubernetes lets the Job fail (backoffLimit: 0): so has the job' '
+    RUNS="sleep 30" new_job brittle "  backoffLimit: 0" && adopted brittle && wait_job_state $id RUNNING 60 &&
+    pod=$(team team-a get pods -l job-name=brittle -o name | head -n 1) && pod=${pod#pod/} &&
+    sed "s/\"name\":\"[^\"]*\"/\"name\":\"$pod\"/" eviction.json >brittle.json &&
+    "$KUBE/enter" kubectl create --raw /api/v1/namespaces/team-a/pods/$pod/eviction -f "$HERE/brittle.json" &&
+    wait_job_state $id FAILED 60 && fluxq-show job $id | grep BackoffLimitExceeded
 '
 
 test_expect_success 'pods that do not come up in time: suspended, queued again with back-off' '

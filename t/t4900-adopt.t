@@ -218,7 +218,7 @@ test_expect_success 'an evicted pod for which Kubernetes lets the Job fail (back
 '
 
 test_expect_success 'pods that do not come up in time: suspended, queued again with back-off' '
-    RUNS="true" new_job slow "        volumeMounts: [{name: no, mountPath: /no}]" "      volumes: [{name: no, configMap: {name: nowhere}}]" &&
+    RUNS="true" new_job slow "        volumeMounts: [{name: vol, mountPath: /vol}]" "      volumes: [{name: vol, configMap: {name: nowhere}}]" &&
     adopted slow && again() { [ "$(job_field $id restarts)" -ge 1 ]; } && wait_until 120 again && wait_until 20 suspended slow &&
     wait_until 20 no_pods slow && team team-a create configmap nowhere && wait_job_state $id COMPLETED 120
 ' 

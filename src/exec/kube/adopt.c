@@ -322,6 +322,7 @@ void adopt_answered (struct exec *x, const char *key, uint64_t id, bool again,
         adoptgroup_known (a);
         if (strcmp (a->state, "REFUSED") == 0)
             a->state[0] = '\0';
+        a->said_at = clock_mono () - ADOPT_SAY_EVERY + 1; /* it may start at once */
     } else if (again) {
         a->ask_at = clock_mono () + BUSY_AGAIN;
         a->refused_gen = a->view.generation;

@@ -27,6 +27,7 @@
 #include "exec/kube/adoptview.h"
 #include "exec/kube/private.h"
 
+#define ADOPT_SAY_EVERY 10.0 /* seconds between two reasons of one that waits */
 #define ADOPT_KEY_MAX 192
 #define ADOPT_TOKEN_MAX 240
 
@@ -177,9 +178,10 @@ bool adopt_has_live_pods (const struct adoptee *a);
 struct adopt_count {
     unsigned up;       /* run */
     unsigned unplaced; /* have no node */
-    unsigned pulling; /* are on their node, and their image does not come */
-    unsigned created; /* ... and some other way of not being up */
+    unsigned pulling;  /* are on their node, and their image does not come */
+    unsigned created;  /* ... and some other way of not being up */
     unsigned succeeded;
+    unsigned ran; /* and have failed: what comes of that the Job controller decides */
     const struct kpod *behind; /* one that is not up, or NULL */
     const struct kpod *broken; /* one that shows why it will not be; or NULL */
     const struct kpod *evicted;

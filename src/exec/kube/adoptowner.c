@@ -8,13 +8,22 @@
 #include "exec/kube/adopt.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "common/clock.h"
 #include "common/log.h"
 
 #define POLICY_EVERY 30.0
 #define AGAIN 2.0
+#define IN_FORCE 10.0 /* seconds until all API servers know a new policy, with room */
 #define POLICIES "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic"
+
+static double when_of (const char *timestamp)
+{
+    struct tm tm = { 0 };
+
+    return strptime (timestamp, "%Y-%m-%dT%H:%M:%S", &tm) ? (double)timegm (&tm) : 0;
+}
 
 static const char *text_of (const json_t *o, const char *key)
 {
@@ -77,7 +86,8 @@ const char *adopt_owner (const struct adoptee *a, const json_t *meta)
     const char *own = adoptconfig_owner (&a->x->cfg.adopt, a->namespace_);
 
     if (*named && d->policy_holds
-        && strcmp (text_of (meta, "creationTimestamp"), d->policy_since) >= 0)
+        && when_of (text_of (meta, "creationTimestamp"))
+               >= when_of (d->policy_since) + IN_FORCE)
         return named;
     return own ? own : "";
 }

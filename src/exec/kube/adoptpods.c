@@ -265,6 +265,7 @@ static void count_pod (const struct adoptee *a, const struct adoptpod *ap,
         n->evicted = p;
     if (v->trouble == POD_FATAL || (v->trouble == POD_RETRY && v->exit_code < 0))
         n->broken = p;
+    n->ran += v->terminal && v->exit_code > 0;
     if (v->terminal)
         return;
     if (v->started && !v->deleting)

@@ -279,13 +279,12 @@ static void step_start (struct adoptee *a)
                       n.broken->view.text);
     } else if (adopt_place (a) < 0) {
         start_failed (a, true, NULL, false, "out of memory");
-    } else if (n.up >= wanted && (a->group || !a->view.suspended)
-               && n.up + n.succeeded > 0) {
+    } else if (n.up + n.ran >= wanted && (a->group || !a->view.suspended)
+               && n.up + n.ran + n.succeeded > 0) {
         tell_ready (a);
         enter (a, A_RUN);
     } else {
-        count_time (a, &n,
-                    n.up + n.unplaced + n.pulling + n.created >= (uint64_t)wanted);
+        count_time (a, &n, n.up + n.unplaced + n.pulling + n.created >= (uint64_t)wanted);
         judge_time (a, &n, wanted);
     }
 }

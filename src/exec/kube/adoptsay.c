@@ -2,8 +2,8 @@
  * adopt.h)
  *
  * Two annotations, the job's number and how it stands (also as a label, for `kubectl get -L`),
- * and an event with the reason whenever that changes: two writes, at most every SAY_EVERY seconds, and at once when its job has begun
- * or ended.
+ * and an event with the reason whenever that changes: two writes, at most every ADOPT_SAY_EVERY
+ * seconds, and at once when its job has begun or ended.
  */
 #include "exec/kube/adopt.h"
 
@@ -14,7 +14,6 @@
 
 #include "common/clock.h"
 
-#define SAY_EVERY 10.0
 #define NOTE_MAX 1000 /* bytes of an event's note; the API server takes 1024 */
 #define PATH_EVENTS "/apis/events.k8s.io/v1/namespaces/"
 
@@ -112,9 +111,9 @@ static json_t *annotations (const struct adoptee *a)
 
 static bool is_due (const struct adoptee *a, double now)
 {
-    bool matters = a->active || a->ended || strncmp (a->said, a->state, 4) != 0;
+    bool matters = a->active || a->ended || a->id == 0;
 
-    return now >= a->said_at + SAY_EVERY || (matters && now >= a->said_at + 0.2);
+    return now >= a->said_at + ADOPT_SAY_EVERY || (matters && now >= a->said_at + 0.2);
 }
 
 void adopt_say (struct adoptee *a, double now)
@@ -125,6 +124,7 @@ void adopt_say (struct adoptee *a, double now)
     if (!a->said[0] && a->view.status[0])
         snprintf (a->said, sizeof (a->said), "%s", a->view.status);
     if (!a->state[0] || !a->seen || strcmp (a->said, a->state) == 0
+        || strcmp (a->state, "COMPLETING") == 0 /* how, comes next */
         || adopt_is_calling (a, ADOPT_CALL_NOTE) || !is_due (a, now))
         return;
     word_of (a->state, reason, sizeof (reason));

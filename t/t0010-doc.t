@@ -67,7 +67,7 @@ keys_in_code ()
 {
     {
         sed -n '/keys\[\] = {/,/};/p' "$src/src/broker/config.c" "$src/src/broker/config_queue.c" \
-            "$src/src/exec/kube/config.c" | sed -n 's/^ *{ "\([a-z-]*\)",.*/\1/p'
+            "$src/src/exec/kube/config.c" "$src/src/exec/kube/adoptconfig.c" | sed -n 's/^ *{ "\([a-z-]*\)",.*/\1/p'
         sed -n '/set_keys\[\] = {/,/};/p' "$src/src/exec/podset.c" "$src/src/exec/spaceset.c" |
             sed -n 's/^ *{ "\([a-z-]*\)",.*/\1/p'
         sed -n '/known\[\] = {/,/}/p' "$src/src/exec/local/local.c" "$src/src/exec/kube/groupconfig.c" |

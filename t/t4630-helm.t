@@ -60,7 +60,7 @@ readonly without_besides='
 base_objects()
 {
     "$kubectl" kustomize "$1" >base.yaml && json base.yaml >base.json &&
-        for rights in namespaces rbac-node-groups; do
+        for rights in namespaces rbac-node-groups adopt; do
             json "$1/$rights.yaml" || return 1
         done | jq -s 'add | map(if .subjects then
             .subjects = [{kind: "ServiceAccount", name: "fluxq", namespace: "fluxq"}] else . end)' >rights.json &&
@@ -71,8 +71,8 @@ comparable() { jq -S "$without_besides" "$1" && settings "$1"; }
 compare_with() { base_objects "$1" >base-and-rights.json && comparable base-and-rights.json >wanted && test_cmp wanted made; }
 
 test_expect_success 'the chart makes the objects of the base, right by right, and the settings are the same' '
-    render --set rbac.namespaces=true,rbac.nodeGroups=true >chart.yaml && json chart.yaml >made.json && comparable made.json >made &&
-    compare_with "$base" && [ "$(jq -s ".[0] | length" made)" -ge 16 ] && [ "$(jq -s ".[1] | length" made)" -ge 7 ]
+    render --set rbac.namespaces=true,rbac.nodeGroups=true,adopt.create=true,adopt.suspendPolicy=true >chart.yaml &&
+    json chart.yaml >made.json && comparable made.json >made && compare_with "$base" && [ "$(jq -s ".[0] | length" made)" -ge 16 ] && [ "$(jq -s ".[1] | length" made)" -ge 7 ]
 '
 
 test_expect_success 'a namespace for jobs that the chart makes has the labels of that of the base' '
@@ -87,11 +87,11 @@ test_expect_success 'a verb, a field, a setting or an object that only the base 
     compare_with "$base" && n=0 && for change in "rbac.yaml s/verbs: .get, create]/verbs: [get]/" "namespaces.yaml s/create]} # limits/get]}/" \
         "rbac-node-groups.yaml s/verbs: .patch]/verbs: [update]/" "broker.yaml s/periodSeconds: 5,/periodSeconds: 6,/" \
         "networkpolicy.yaml s/port: 7717/port: 7716/" "fluxq.yaml s/lease: true/lease: false/" "disruption.yaml s/1000000/1000/" \
-        "kustomization.yaml s/^- disruption.yaml//"; do
+        "kustomization.yaml s/^- disruption.yaml//" "adopt.yaml s/operations: .CREATE, UPDATE/operations: [CREATE/"; do
         rm -rf changed && cp -R "$base" changed && sed -i "${change#* }" "changed/${change%% *}" &&
         ! cmp -s "changed/${change%% *}" "$base/${change%% *}" && "$kubectl" kustomize changed >/dev/null &&
         ! compare_with changed >difference 2>&1 && grep "^[-+]" difference && n=$((n + 1)) || return 1
-    done && [ $n = 8 ]
+    done && [ $n = 9 ]
 '
 
 # ---- the settings ----
@@ -239,6 +239,15 @@ test_expect_success 'what is switched off is not there' '
     makes global.anything=1 "length == 12"
 '
 
+test_expect_success 'where Jobs are adopted: rights in each namespace, and who may name owners' '
+    makes "adopt.create=true,adopt.namespaces={team-a,team-b},adopt.owners.users={portal}" "
+        ([.[] | select(.kind == \"RoleBinding\" and .roleRef.name == \"fluxq.fluxq-adopter\").metadata.namespace] == [\"team-a\", \"team-b\"]) and
+        ([o(\"ValidatingAdmissionPolicy\").spec.variables[0, 1].expression] == [\"[\\\"portal\\\"]\", \"[\\\"fluxq:owners\\\"]\"]) and
+        $(kinds MutatingAdmissionPolicy)" &&
+    makes adopt.create=true,rbac.create=false "all(.[]; .kind | test(\"Role\") | not) and ($(kinds ValidatingAdmissionPolicy) | not)" &&
+    makes adopt.create=false "$(kinds ValidatingAdmissionPolicy)"
+'
+
 test_expect_success 'the notes name the objects, and what stays' '
     render --release hpc --notes >notes && grep "deploy/hpc-fluxq " notes && grep "claim hpc-fluxq-state with the journal" notes &&
     render --notes --set rbac.namespaces=true,state.keep=false >notes && grep "namespace-role: fluxq.fluxq-runner" notes &&
@@ -253,7 +262,7 @@ refused()
     ! render --set "$1" >made 2>refusal && grep -e "$2" refusal && ! [ -s made ] || { echo "not refused so: $1" && cat refusal && return 1; }
 }
 test_expect_success 'values that the chart does not know are refused, wherever they stand' '
-    n=0 && for place in "" image. jobNamespace. rbac. serviceAccount. munge. users. state. service. networkPolicy. podDisruptionBudget.; do
+    n=0 && for place in "" image. jobNamespace. rbac. serviceAccount. munge. users. state. service. networkPolicy. podDisruptionBudget. adopt. adopt.owners.; do
         refused "${place}nothing=1" "additional properties .nothing. not allowed" && n=$((n + 1)) || return 1
     done && [ $n = "$(jq "[.. | objects | select(.additionalProperties == false)] | length" "$chart/values.schema.json")" ]
 '

@@ -425,7 +425,12 @@ void api_job_output (struct broker *b, struct http_request *req,
                 ? "task %s has not started"
                 : "job %s is an array: name one of its tasks, as in %s_%u",
             path->arg, path->arg, idset_first (e->job->array->spec.tasks));
-    else if (e && api_require (b, req, e))
+    else if (e && e->job->adopted && api_require (b, req, e))
+        http_reply_problem (req, 409, "wrong-state",
+                            "job %ju is %s, whose pods have no agent of fluxq: use "
+                            "kubectl logs",
+                            (uintmax_t)e->id, e->job->adopted);
+    else if (e && !e->job->adopted && api_require (b, req, e))
         watch_follow (b, e, req);
     else if (!e && id)
         http_reply_problem (

@@ -80,7 +80,8 @@ struct entry {
     struct idset *ready;
     bool listed_array;
     struct entry *array_prev, *array_next;
-    char *reservation;   /* that it may run in, and nowhere else; or NULL */
+    struct adopted *adopted; /* others made it, see adopt.c; or NULL */
+    char *reservation;       /* that it may run in, and nowhere else; or NULL */
     struct realm *realm; /* of it, where it is queued or booked; NULL: see reserve.h */
     struct placing *placing; /* where it is to be, see placing.h; or NULL */
     struct due deadline;     /* in broker.deadlines while it waits: the latest start */
@@ -167,6 +168,8 @@ struct broker {
     bool stopping;
     bool dead;                /* being destroyed: what comes back only frees */
     struct drain *drains;     /* nodes drained by operators, see nodes.c */
+    struct adopted *adopted;  /* jobs that others made, by key */
+    uv_timer_t adopt_timer;   /* reasons of those that wait */
     struct suspect *suspects; /* nodes on which starts failed, see suspects.c */
     size_t navoiding;         /* entries with a request `avoiding` */
     bool avoid_due;           /* nodes have changed: are theirs still the right ones? */
@@ -187,8 +190,9 @@ struct broker {
             (uv_handle_t *)&(b)->farewell, (uv_handle_t *)&(b)->priorities,              \
             (uv_handle_t *)&(b)->deps_timer, (uv_handle_t *)&(b)->lookup_timer,          \
             (uv_handle_t *)&(b)->deadline_timer, (uv_handle_t *)&(b)->reserve_timer,     \
-            (uv_handle_t *)&(b)->groups_timer, (uv_handle_t *)&(b)->sigint,              \
-            (uv_handle_t *)&(b)->sigterm, (uv_handle_t *)&(b)->sighup                    \
+            (uv_handle_t *)&(b)->groups_timer, (uv_handle_t *)&(b)->adopt_timer,         \
+            (uv_handle_t *)&(b)->sigint, (uv_handle_t *)&(b)->sigterm,                   \
+            (uv_handle_t *)&(b)->sighup                                                  \
     }
 
 /* -- jobs.c: the table of jobs -- */
@@ -423,7 +427,27 @@ void broker_watch_deadline (struct broker *b, struct entry *e, bool waits);
 /* -- limit.c -- */
 /* Its agent is to hear of its new time limit. */
 void broker_limit_changed (struct broker *b, struct entry *e);
+/* -- adopt.c: jobs that others made where the executor's nodes are -- */
+void adopt_host_init (struct broker *b);
+/* It is in the table from now on: if others made it, it is known as such. */
+void adopt_insert (struct broker *b, struct entry *e);
+void adopt_remove (struct broker *b, struct entry *e);
+/* How it stands, to the executor; nothing for jobs of ours. */
+void adopt_tell (struct broker *b, struct entry *e);
+/* After a start, before the first sweep: all of them. */
+void adopt_tell_all (struct broker *b);
+
 /* -- submit.c -- */
+/* A job that no client submits: checked, numbered and written like one of the uid's. done comes
+ * once, now or later, with its id; or 0, the status that a client would get, and why. */
+struct submit_foreign {
+    uid_t uid;
+    char *jobspec;          /* text, taken over */
+    const char *name, *key; /* see exec_foreign; copied */
+    void (*done) (uint64_t id, int status, const char *text, void *arg);
+    void *arg;
+};
+void broker_submit_foreign (struct broker *b, struct submit_foreign *f);
 /* The next one that waited until the matchers are prepared goes on; false: there is none. */
 bool broker_submit_later (struct broker *b);
 

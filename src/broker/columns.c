@@ -120,6 +120,7 @@ NUMBER (urgency, e->job->urgency)
 NUMBER (restarts, e->job->restarts)
 TEXT (queue, e->job->queue)
 TEXT (name, e->job->name)
+TEXT (adopted, e->job->adopted)
 TEXT (user, e->job->user)
 TEXT (state, job_phase_name (api_row_phase (e->job)))
 TEXT (st, job_phase_letter (api_row_phase (e->job)))
@@ -344,6 +345,7 @@ const struct column columns[] = {
     NUM (userid),
     TXT (result_text),
     TXT (node_count),
+    TXT (adopted),
 
     NUM (expected_start), /* of who waits */
     NUM (jobs_ahead),

@@ -122,6 +122,7 @@ void entry_remove (struct broker *b, struct entry *e)
     broker_list_array (b, e, false);
     broker_watch_deadline (b, e, false);
     placing_drop (b, e);
+    adopt_remove (b, e);
     entry_destroy (e);
 }
 

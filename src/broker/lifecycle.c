@@ -91,7 +91,7 @@ static void note_event (struct broker *b, struct entry *e, const struct event *e
     journal_txn_event (txn, e->id, ev->timestamp, ev->name,
                        context && *context ? context : NULL);
     broker_account (b, e, held, ev->timestamp, txn);
-    if (b->submit_txn || !b->watchers)
+    if (b->submit_txn || (!b->watchers && !e->adopted))
         return;
     struct follow_up *f = follow_up (b, e);
     if (f->ntold < MAX_TOLD)
@@ -212,6 +212,7 @@ static void become_inactive (struct broker *b, struct entry *e)
 /* After the commit. A kill of what is being cleaned up already is nothing any more. */
 static void act_outer (struct broker *b, struct entry *e, unsigned actions)
 {
+    adopt_tell (b, e);
     if (actions & JOB_ACT_START)
         broker_start (b, e);
     if (actions & JOB_ACT_CLEANUP)

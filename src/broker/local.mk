@@ -1,6 +1,7 @@
 # src/broker: fluxqd
 noinst_LIBRARIES += src/broker/libbroker.a
 src_broker_libbroker_a_SOURCES = \
+	src/broker/adopt.c \
 	src/broker/api.c \
 	src/broker/api_admin.c \
 	src/broker/api_job.c \

@@ -156,6 +156,7 @@ int broker_recover (struct broker *b, struct error *err)
     for (size_t i = 0; i < n; i++) {
         entry_find_queue (b, list[i]);
         entry_count (b, list[i]);
+        adopt_insert (b, list[i]);
         broker_account (b, list[i], false, b->started, NULL);
         broker_depend_add (b, list[i]);
     }
@@ -349,6 +350,7 @@ void broker_recovered_nodes (struct broker *b)
         live[nlive++] = list[i]->id;
         resume_running (b, list[i]);
     }
+    adopt_tell_all (b);
     if (live)
         b->ops->sweep (b->exec, live, nlive);
     broker_reserve_booked (b);

@@ -286,8 +286,11 @@ static const struct {
     int errnum, status;
     const char *code;
 } refusals[] = {
-    { ESRCH, 409, "job-ended" },     { EAGAIN, 429, "too-many-connections" },
-    { EBUSY, 503, "busy" },          { ETIMEDOUT, 504, "agent-unreachable" },
+    { ESRCH, 409, "job-ended" },
+    { EAGAIN, 429, "too-many-connections" },
+    { EBUSY, 503, "busy" },
+    { EOPNOTSUPP, 501, "no-agent" },
+    { ETIMEDOUT, 504, "agent-unreachable" },
     { 0, 502, "agent-unreachable" },
 };
 

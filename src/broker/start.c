@@ -39,6 +39,8 @@ void exec_job_free (struct exec_job *x)
     free ((char *)x->name);
     free ((char *)x->queue);
     free ((char *)x->namespace_);
+    free ((char *)x->adopted);
+    free ((char *)x->adopted_key);
     json_decref (x->mounts);
     free (x);
 }
@@ -162,6 +164,9 @@ static struct exec_job *make_exec_job (struct broker *b, struct entry *e,
     x->name = strdup (e->job->name);
     x->queue = strdup (e->job->queue);
     x->namespace_ = e->job->namespace_ ? strdup (e->job->namespace_) : NULL;
+    x->adopted = e->job->adopted ? strdup (e->job->adopted) : NULL;
+    x->adopted_key = e->job->adopted_key ? strdup (e->job->adopted_key) : NULL;
+    x->started = e->job->started ? e->job->t_start : 0;
     x->js = e->js;
     x->r = e->r;
     x->time_limit = e->job->duration;
@@ -178,6 +183,7 @@ static struct exec_job *make_exec_job (struct broker *b, struct entry *e,
     x->epilog = admin.epilog ? strdup (admin.epilog) : NULL;
     x->admin_timeout = admin.timeout;
     if (!x->name || !x->queue || !x->namespace_ != !e->job->namespace_
+        || !x->adopted != !e->job->adopted || !x->adopted_key != !e->job->adopted_key
         || !x->prolog != !admin.prolog || !x->epilog != !admin.epilog) {
         exec_job_free (x);
         return NULL;
@@ -630,4 +636,5 @@ void exec_host_init (struct broker *b)
     jobuse_host_init (b);
     nodes_host_init (b);
     nodegroups_host_init (b);
+    adopt_host_init (b);
 }

@@ -25,7 +25,8 @@ struct submission {
     struct broker *b;
     uv_work_t work; /* a large jobspec is parsed by a worker */
     struct error err;
-    struct http_request *req;
+    struct http_request *req; /* NULL: it is foreign */
+    struct submit_foreign foreign;
     bool gone; /* the client left; the job, once numbered, is kept all the same */
     struct entry *e;
     uid_t uid;
@@ -49,13 +50,15 @@ static void submission_free (struct submission *s)
     free (s->key);
     free (s->queue);
     free (s->text);
+    free (s->foreign.jobspec);
+    free ((char *)s->foreign.name);
     free (s);
 }
 
 /* The request ends with its reply; it shall not call client_left() then. */
 static void detach (struct submission *s)
 {
-    if (!s->gone)
+    if (!s->gone && s->req)
         http_request_set_aux (s->req, NULL, NULL);
     if (s->listed)
         DL_DELETE (s->b->submissions, s);
@@ -65,9 +68,17 @@ static void detach (struct submission *s)
 static void refuse (struct submission *s, int status, const char *code, const char *text)
 {
     detach (s);
-    if (!s->gone)
+    if (!s->req)
+        s->foreign.done (0, status, text, s->foreign.arg);
+    else if (!s->gone)
         http_reply_problem (s->req, status, code, "%s", text);
     submission_free (s);
+}
+
+static void retry_after (struct submission *s, const char *seconds)
+{
+    if (s->req && !s->gone)
+        http_reply_header (s->req, "Retry-After", seconds);
 }
 
 static void client_left (void *aux)
@@ -179,7 +190,7 @@ static int check (struct submission *s, const char **code, struct error *err)
         return -EINVAL;
     entry_take_sizes (e);
     const struct config_queue *q = config_find_queue (b->config, s->queue);
-    if (b->ops->check
+    if (b->ops->check && s->req /* else the executor made it */
         && b->ops->check (b->exec, e->js, q->name, q->mounts, s->uid, err) < 0)
         return -EINVAL;
     if (e->js->reservation)
@@ -208,6 +219,10 @@ static json_t *submit_context (const struct submission *s, const struct exec_use
         rc |= json_object_set_new (o, "begin", json_real (js->begin));
     if (js->array.text)
         rc |= json_object_set_new (o, "array", json_string (js->array.text));
+    if (!s->req)
+        rc |= json_object_set_new (
+            o, "adopted",
+            json_pack ("{s:s s:s}", "name", s->foreign.name, "key", s->key));
     if (js->nice != 0)
         rc |= json_object_set_new (o, "nice", json_integer (js->nice));
     if (js->deadline > 0)
@@ -228,6 +243,7 @@ static void take_in (struct broker *b, struct entry *e)
     entry_find_queue (b, e);
     e->fresh = true;
     DL_APPEND2 (b->fresh, e, fresh_prev, fresh_next);
+    adopt_insert (b, e);
     broker_depend_add (b, e);
     if (e->job->state == JOB_DEPEND)
         broker_depend (b, e);
@@ -251,7 +267,9 @@ static void committed (int rc, const struct error *err, void *arg)
     s->e = NULL;
     take_in (b, e);
     detach (s);
-    if (!s->gone) {
+    if (!s->req) {
+        s->foreign.done (e->id, 201, "", s->foreign.arg);
+    } else if (!s->gone) {
         snprintf (text, sizeof (text), "{\"id\":%ju}", (uintmax_t)e->id);
         http_reply (s->req, 201, NULL, text, strlen (text));
     }
@@ -294,8 +312,7 @@ static void number_and_write (struct submission *s, const struct exec_user *user
         return;
     }
     if (journal_commit (b->journal, t, JOURNAL_MAY_FAIL, committed, s) < 0) {
-        if (!s->gone)
-            http_reply_header (s->req, "Retry-After", "1");
+        retry_after (s, "1");
         refuse (s, 429, "busy",
                 "too many submits wait for the disk; try again in a second");
     }
@@ -318,7 +335,7 @@ static void user_known (int rc, const struct exec_user *user, void *arg)
     } else if (rc < 0) {
         snprintf (text, sizeof (text), "uid %u cannot be looked up just now: %s",
                   (unsigned)s->uid, strerror (-rc));
-        http_reply_header (s->req, "Retry-After", "5");
+        retry_after (s, "5");
         refuse (s, 503, "busy", text);
     } else {
         number_and_write (s, user);
@@ -337,7 +354,7 @@ static void antecedents_known (int rc, struct antecedents *found, uint64_t unkno
         detach (s);
         submission_free (s);
     } else if (s->b->dead || rc < 0) {
-        http_reply_header (s->req, "Retry-After", "1");
+        retry_after (s, "1");
         refuse (s, 503, "busy", "the jobs that it waits for cannot be looked up now");
     } else if (unknown) {
         snprintf (text, sizeof (text), "dependency: there is no job %ju",
@@ -358,7 +375,7 @@ static void find_antecedents (struct submission *s)
         broker_find_antecedents (s->b, list, NULL, antecedents_known, s);
         return;
     }
-    http_reply_header (s->req, "Retry-After", "10");
+    retry_after (s, "10");
     refuse (s, 429, "busy", "too many jobs wait for others already");
 }
 
@@ -437,8 +454,13 @@ static int read_query (struct submission *s, struct error *err)
 
 /* What the journal gets: the jobspec as it came, which has been checked, unless something was added.
  * To encode it costs a quarter of a submit. */
-static char *keep_text (const struct submission *s, const char *body, size_t len)
+static char *keep_text (const struct submission *s)
 {
+    size_t len = 0;
+    const char *body = s->req ? http_request_body (s->req, &len) : s->foreign.jobspec;
+
+    if (!s->req)
+        len = strlen (body);
     return s->completed ? jobspec_encode (s->e->js) : strndup (body, len);
 }
 
@@ -474,12 +496,9 @@ static void answer_test (struct submission *s)
 
 static void judge (struct submission *s)
 {
-    size_t len;
-    const char *body = http_request_body (s->req, &len);
     const char *code = "bad-jobspec";
 
-    if (!s->e->js || check (s, &code, &s->err) < 0
-        || !(s->text = keep_text (s, body, len)))
+    if (!s->e->js || check (s, &code, &s->err) < 0 || !(s->text = keep_text (s)))
         refuse (s, 422, code, s->err.text);
     else if (s->test_only)
         answer_test (s);
@@ -530,6 +549,33 @@ static void parse_done (uv_work_t *w, int status)
         refuse (s, 503, "busy", "the broker is about to stop");
     else
         parsed (s);
+}
+
+/* -- what others made, see adopt.c -- */
+
+void broker_submit_foreign (struct broker *b, struct submit_foreign *f)
+{
+    struct submission *s = calloc (1, sizeof (*s));
+    bool full = b->npending >= PENDING_MAX || b->stopping;
+
+    if (s) {
+        b->under_way++;
+        s->b = b;
+        s->uid = f->uid;
+        s->urgency = 16;
+        s->foreign = *f;
+        s->foreign.name = strdup (f->name);
+        s->key = strdup (f->key);
+        s->e = calloc (1, sizeof (*s->e));
+    }
+    if (!s || !s->foreign.name || !s->key || !s->e || full) {
+        if (s)
+            submission_free (s);
+        f->done (0, 429, full ? "the queue is full" : "out of memory", f->arg);
+        return;
+    }
+    s->e->js = jobspec_parse (f->jobspec, strlen (f->jobspec), &s->err);
+    parsed (s);
 }
 
 void api_submit (struct broker *b, struct http_request *req, const struct api_path *path)

@@ -260,6 +260,70 @@ void users_find (struct users *u, uid_t uid, users_f done, void *arg)
     }
 }
 
+/* -- by name -- */
+
+struct naming {
+    uv_work_t work;
+    struct users *users;
+    char *name;
+    uid_t uid;
+    int rc;
+    users_f done;
+    void *arg;
+};
+
+static void naming_end (struct naming *n, int rc)
+{
+    n->done (rc, NULL, n->arg);
+    free (n->name);
+    free (n);
+}
+
+static void naming_work (uv_work_t *w)
+{
+    struct naming *n = w->data;
+    struct passwd pw, *found = NULL;
+    autofree char *buf = malloc (PASSWD_SIZE);
+
+    n->rc = -ENOMEM;
+    if (!buf)
+        return;
+    int errnum = getpwnam_r (n->name, &pw, buf, PASSWD_SIZE, &found);
+    n->rc = found ? 0 : errnum == 0 || is_absent (errnum) ? -ENOENT : -errnum;
+    if (found)
+        n->uid = pw.pw_uid;
+}
+
+static void naming_done (uv_work_t *w, int status)
+{
+    struct naming *n = w->data;
+
+    if (status < 0 || n->rc < 0) {
+        naming_end (n, status < 0 ? -ECANCELED : n->rc);
+        return;
+    }
+    users_find (n->users, n->uid, n->done, n->arg);
+    free (n->name);
+    free (n);
+}
+
+void users_find_named (struct users *u, const char *name, users_f done, void *arg)
+{
+    struct naming *n = calloc (1, sizeof (*n));
+
+    if (!n || !(n->name = strdup (name))) {
+        free (n);
+        done (-ENOMEM, NULL, arg);
+        return;
+    }
+    n->users = u;
+    n->done = done;
+    n->arg = arg;
+    n->work.data = n;
+    if (uv_queue_work (u->loop, &n->work, naming_work, naming_done) < 0)
+        naming_end (n, -ENOMEM);
+}
+
 void users_destroy (struct users *u)
 {
     struct known *k, *next;

@@ -18,6 +18,8 @@ typedef void (*users_f) (int rc, const struct exec_user *user, void *arg);
 struct users *users_create (uv_loop_t *loop);
 void users_destroy (struct users *u);
 void users_find (struct users *u, uid_t uid, users_f done, void *arg);
+/* The same of a name; numbers are no names. */
+void users_find_named (struct users *u, const char *name, users_f done, void *arg);
 int users_copy (struct exec_user *to, const struct exec_user *from);
 void users_release (struct exec_user *user);
 

@@ -125,7 +125,7 @@ int job_reach (struct cmd *c, uint64_t id, int *ret_fd, struct error *err)
     for (;; pause = MIN (pause * 2, 1.0)) {
         struct error other = { 0 };
         int rc = job_connect (c, id, ret_fd, err);
-        if (rc == 0 || rc == -EACCES)
+        if (rc == 0 || rc == -EACCES || rc == -EOPNOTSUPP)
             return rc;
         autojson json_t *job = cmd_interrupted () ? NULL : job_ask (c, id, &other);
         if (runs_no_more (job, err) < 0)

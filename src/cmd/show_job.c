@@ -30,6 +30,7 @@ static void print_state (const json_t *o)
                      *answer_text (exception, "note") ? ": " : "",
                      answer_text (exception, "note"));
     print_field ("Dependency", "%s", answer_text (o, "dependency"));
+    print_field ("Adopted", "%s", answer_text (o, "adopted"));
     if (answer_number (o, "restarts") > 0)
         print_field ("Restarts", "%.0f", answer_number (o, "restarts"));
 }

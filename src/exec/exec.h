@@ -96,6 +96,24 @@ struct exec_need_state {
     char text[EXEC_NEED_TEXT]; /* what is heard of it: one line, or "" */
 };
 
+/* What others made where the executor's nodes are, and want to be run as a job: it is queued and
+ * planned as any, and start() lets it run where R says. It has no agent. */
+struct exec_foreign {
+    const char *key;   /* the same as long as there is that one thing, never another's */
+    const char *name;  /* for people: "Job team-a/train" */
+    const char *owner; /* the user whose job it is to be */
+    const json_t *jobspec;
+};
+
+/* How it stands with its job. */
+struct exec_foreign_state {
+    uint64_t id;
+    const char *key, *name;
+    const char *state, *reason, *text; /* PENDING, Resources, a sentence; "" */
+    bool active;                       /* it has nodes */
+    bool ended, cancelled;
+};
+
 /* A job as executors see it. Owned by the broker, stays valid from start()/recover()
  * until cleaned() has returned. */
 struct exec_job {
@@ -103,6 +121,9 @@ struct exec_job {
     unsigned attempt;    /* 0, 1, ... : restarts so far; part of object names */
     uint64_t array_job;  /* it is a task of that array; 0: of none */
     uint32_t array_task; /* ... which one; js->array has all of them */
+    const char *adopted, *adopted_key; /* what others made, see exec_foreign; or NULL */
+    double
+        started; /* unix time at which it was ready, of who was before; 0: it was not */
     const char *name, *queue;
     const char
         *namespace_; /* its queue's when it was placed, see namespaces.h; NULL: none */
@@ -150,6 +171,11 @@ struct exec_host { /* how the executor tells the broker; arg first */
     void (*groups) (void *arg, const struct exec_group *list, size_t n);
     void (*nodes_complete) (
         void *arg); /* the first full list was reported: recovery may begin */
+    /* This is to be a job. Answered by exec_ops.adopted(), now or later; once it is, another
+     * adopt() for the same key gives the same job. After the first sweep(). */
+    void (*adopt) (void *arg, const struct exec_foreign *f);
+    /* Of that job nothing is there any more: it is cancelled. text: one line. */
+    void (*adopt_gone) (void *arg, uint64_t id, const char *text);
     /* jobs */
     void (*ready) (void *arg, uint64_t id); /* all ranks are there, tasks start */
     void (*start_failed) (void *arg, uint64_t id, const struct exec_start_failure *why);
@@ -211,12 +237,13 @@ struct exec_ops {
                        double grace);
     /* A stream of bytes to rank 0's agent, which takes its other end as a client of the
      * job's steps (agentstream.h): *ret is the caller's, also beyond the job's end. -ESRCH
-     * when it does not run, -EBUSY when it was not found again yet after recover(). */
+     * when it does not run, -EBUSY when it was not found again yet after recover(), -EOPNOTSUPP
+     * when it has no agents. */
     int (*connect) (struct exec *x, struct exec_job *job,
                     const struct agentstream_events *ev, void *arg,
                     struct agentstream **ret, struct error *err);
     /* step: to that step's tasks, and whom is not looked at; or EXEC_NO_STEP. signum 0: end
-     * that step. -ESRCH and -EBUSY as connect(). Else done comes once, later, with what became
+     * that step. -ESRCH, -EBUSY and -EOPNOTSUPP as connect(). Else done comes once, later, with what became
      * of it: 0; -ENOENT: there is no such step, or no batch script; -ESRCH: the job has ended
      * meanwhile; others: its agent could not be reached, or refused. */
     int (*signal) (struct exec *x, struct exec_job *job, int signum, enum exec_whom whom,
@@ -237,6 +264,13 @@ struct exec_ops {
     /* How it stands with one that was told last. */
     void (*need_state) (struct exec *x, uint64_t job, size_t group,
                         struct exec_need_state *ret);
+    /* What became of host->adopt(): the job's number; or 0, why, and whether to ask again
+     * later. Executors that adopt nothing have neither of these. */
+    void (*adopted) (struct exec *x, const char *key, uint64_t id, bool again,
+                     const char *text);
+    /* Of each adopted job that has not ended before the first sweep(), and when it changes;
+     * the reason of one that waits every few seconds. */
+    void (*foreign_state) (struct exec *x, const struct exec_foreign_state *s);
     /* For people: what this node has in all, and what others use of it, before it is rounded
      * to what is offered. 0 or -ENOENT. NULL: whole cores and MiB are all there is. */
     int (*amounts) (struct exec *x, const char *node, struct exec_amounts *ret_all,

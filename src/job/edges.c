@@ -59,7 +59,24 @@ struct submit {
     json_t *array_task; /* of one that was a task of an array */
     int64_t array_job, array_index;
     double submitted, eligible, age; /* of the array: its tasks have waited with it */
+    const char *adopted, *adopted_key;
 };
+
+static int submit_read_adopted (const struct event *e, struct submit *s,
+                                struct error *err)
+{
+    static const char where[] = "submit.adopted";
+    json_t *o;
+    int rc = e->context ? json_get_object (e->context, "adopted", &o, JSON_OPTIONAL_KEY,
+                                           e->name, err)
+                        : 0;
+
+    if (rc <= 0)
+        return rc;
+    if ((rc = json_get_string (o, "name", &s->adopted, JSON_REQUIRED, where, err)) < 0)
+        return rc;
+    return json_get_string (o, "key", &s->adopted_key, JSON_REQUIRED, where, err);
+}
 
 static int submit_read_task (const struct event *e, struct submit *s, struct error *err)
 {
@@ -110,7 +127,8 @@ static int submit_read (const struct event *e, struct submit *s, struct error *e
         || (rc = get_seconds (e, "begin", &s->begin, err)) < 0
         || (rc = get_seconds (e, "deadline", &s->deadline, err)) < 0
         || (rc = get_string (e, "array", &s->array, opt, err)) < 0
-        || (rc = get_int (e, "nice", INT32_MIN, INT32_MAX, &s->nice, opt, err)) < 0)
+        || (rc = get_int (e, "nice", INT32_MIN, INT32_MAX, &s->nice, opt, err)) < 0
+        || (rc = submit_read_adopted (e, s, err)) < 0)
         return rc;
     return submit_read_task (e, s, err);
 }
@@ -128,11 +146,16 @@ static int on_submit (struct job *job, const struct event *e, struct outcome *ou
         return -EINVAL;
     char *user = strdup (s.user), *name = strdup (s.name), *queue = strdup (s.queue);
     char *nodes = s.nodes ? strdup (s.nodes) : NULL;
-    if (!user || !name || !queue || (s.nodes && !nodes)) {
+    char *adopted = s.adopted ? strdup (s.adopted) : NULL;
+    char *key = s.adopted_key ? strdup (s.adopted_key) : NULL;
+    if (!user || !name || !queue || (s.nodes && !nodes) || (s.adopted && !adopted)
+        || (s.adopted_key && !key)) {
         free (user);
         free (name);
         free (queue);
         free (nodes);
+        free (adopted);
+        free (key);
         job_array_destroy (array);
         return no_memory (err);
     }
@@ -140,6 +163,8 @@ static int on_submit (struct job *job, const struct event *e, struct outcome *ou
     job->array_job = (uint64_t)s.array_job;
     job->array_task = (uint32_t)s.array_index;
     string_set (&job->asked_nodes, nodes);
+    string_set (&job->adopted, adopted);
+    string_set (&job->adopted_key, key);
     string_set (&job->user, user);
     string_set (&job->name, name);
     string_set (&job->queue, queue);

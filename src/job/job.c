@@ -38,6 +38,8 @@ void job_destroy (struct job *job)
     free (job->size_text);
     free (job->places);
     free (job->namespace_);
+    free (job->adopted);
+    free (job->adopted_key);
     free (job->exception_type);
     free (job->exception_note);
     free (job->finish_text);

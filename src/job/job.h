@@ -25,7 +25,8 @@
  *     submit     {userid, urgency; flags, version: 1, groupid, user, name, queue,
  *                 duration, nnodes, ntasks, ncores, cpu_milli, begin, deadline, nice; nodes: "4-16", if
  *                 several numbers will do; array: "1-9%2"; array_task: {job, task;
- *                 submitted, eligible, age}}         the log's first event
+ *                 submitted, eligible, age}; adopted: {name, key}: others made it, and it
+ *                 is run where it is}                the log's first event
  *     validate, depend, start, free, clean  {}
  *     priority   {priority}
  *     urgency    {urgency, userid; note}             0 holds, more releases; a userid that is
@@ -121,6 +122,8 @@ struct job {
         int64_t nnodes, ntasks, ncores, cpu_milli;
         double duration;
     } asked;                /* again after a requeue */
+    char *adopted;          /* what others made, "Job team-a/train"; NULL: it is ours */
+    char *adopted_key;      /* ... by which the executor knows it; NULL likewise */
     char *asked_nodes;      /* "4-16" where several numbers will do, else NULL */
     char *size_reason;      /* of an elastic job that was allocated: "largest"; or NULL */
     char *size_text;        /* why it has the size that was granted; or NULL */

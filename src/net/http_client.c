@@ -472,8 +472,8 @@ static int errnum_of (int status)
     static const struct {
         int status, errnum;
     } table[] = {
-        { 401, EACCES }, { 403, EACCES }, { 404, ENOENT },
-        { 429, EAGAIN }, { 503, EAGAIN },
+        { 401, EACCES }, { 403, EACCES },     { 404, ENOENT },
+        { 429, EAGAIN }, { 501, EOPNOTSUPP }, { 503, EAGAIN },
     };
 
     for (size_t i = 0; i < ARRAY_SIZE (table); i++) {

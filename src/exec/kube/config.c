@@ -15,7 +15,19 @@
 #define NUMBER_MAX 100000
 #define SWEEP_INTERVAL 300.0
 
-enum kind { TEXT, CHOICE, BOOL, DURATION, NUMBER, TEXTS, TOPOLOGY, GROUPS, NUMA, GRES };
+enum kind {
+    TEXT,
+    CHOICE,
+    BOOL,
+    DURATION,
+    NUMBER,
+    TEXTS,
+    TOPOLOGY,
+    GROUPS,
+    NUMA,
+    GRES,
+    ADOPT
+};
 
 static const struct key {
     const char *name;
@@ -35,6 +47,7 @@ static const struct key {
     { "notice-taints", TEXTS, offsetof (struct kube_config, notice_taints), NULL },
     { "topology", TOPOLOGY, offsetof (struct kube_config, topology), NULL },
     { "node-groups", GROUPS, 0, NULL }, /* read last, see kube_config_read() */
+    { "adopt", ADOPT, offsetof (struct kube_config, adopt), NULL },
     { "numa", NUMA, offsetof (struct kube_config, numa), NULL },
     { "flux-image", TEXT, offsetof (struct kube_config, flux_image), NULL },
     { "flux-in-image", BOOL, offsetof (struct kube_config, flux_in_image), NULL },
@@ -173,6 +186,8 @@ static int read_key (const struct yaml_doc *doc, json_t *config, const struct ke
         return 0;
     case GRES:
         return kube_gres_read (doc, config, field, err);
+    case ADOPT:
+        return adoptconfig_read (doc, config, field, err);
     }
     return 0;
 }
@@ -306,5 +321,6 @@ void kube_config_release (struct kube_config *c)
     json_decref (c->pod_defaults);
     topology_release (&c->topology);
     groupconfig_release (&c->groups);
+    adoptconfig_release (&c->adopt);
     memset (c, 0, sizeof (*c));
 }

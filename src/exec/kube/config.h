@@ -8,6 +8,7 @@
 
 #include "common/json.h"
 #include "common/yaml.h"
+#include "exec/kube/adoptconfig.h"
 #include "exec/kube/groupconfig.h"
 #include "exec/topology.h"
 
@@ -25,6 +26,7 @@ struct kube_config {
     json_t *gres;               /* short names of resources, see gres.h; or NULL */
     struct topology topology;   /* levels by node labels */
     struct groupconfigs groups; /* nodes that could be made */
+    struct adoptconfig adopt;   /* Jobs of others that become jobs */
     enum kube_numa numa;        /* zones by NodeResourceTopology objects, see zones.c */
     char *cluster_domain;       /* of the cluster's DNS */
     json_t *notice_taints; /* array of strings: keys of taints that say a node will go */

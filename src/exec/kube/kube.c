@@ -1,5 +1,6 @@
 /* kube.c - jobs as Indexed Jobs of a Kubernetes cluster: the executor's verbs (private.h
  * has the map of this folder) */
+#include "exec/kube/adopt.h"
 #include "exec/kube/podmaker.h"
 
 #include <errno.h>
@@ -30,6 +31,7 @@ static void on_soon (uv_timer_t *timer)
     struct exec *x = timer->data;
 
     job_run_poked (x);
+    adopt_run_poked (x);
     inventory_flush (x);
 }
 
@@ -54,6 +56,7 @@ static void on_tick (uv_timer_t *timer)
     needs_tick (x);
     zones_tick (x, clock_mono ());
     miniclusters_tick (x, clock_mono ());
+    adopt_tick (x, clock_mono ());
 }
 
 /* ---- create and destroy ---- */
@@ -172,6 +175,7 @@ static void kube_exec_destroy (struct exec *x)
         if (!k->work.busy)
             job_free (k);
     }
+    adopt_stop (x);
     inventory_stop (x);
     groups_stop (x);
     exec_try_free (x);
@@ -234,6 +238,8 @@ static int kube_exec_create (const struct exec_host *host, const struct yaml_doc
                               : needs_start (x, err);
     if (rc == 0)
         rc = inventory_start (x, err);
+    if (rc == 0)
+        rc = adopt_start (x, err);
     if (rc < 0) {
         kube_exec_destroy (x);
         return rc;
@@ -325,6 +331,11 @@ static int kube_exec_check (struct exec *x, const struct jobspec *js, const char
 
 static void kube_exec_start (struct exec *x, struct exec_job *job)
 {
+    if (job->adopted) {
+        adopt_run_start (x, job, false);
+        needs_started (x, job->id);
+        return;
+    }
     if (!job->aux && !kjob_create (x, job, false))
         log_error ("job %ju: out of memory", (uintmax_t)job->id);
     needs_started (x, job->id);
@@ -334,6 +345,10 @@ static void kube_exec_recover (struct exec *x, struct exec_job *job)
 {
     struct kjob *k = job->aux;
 
+    if (job->adopted) {
+        adopt_run_start (x, job, true);
+        return;
+    }
     if (!k && !(k = kjob_create (x, job, true)))
         log_error ("job %ju: out of memory", (uintmax_t)job->id);
     else
@@ -347,7 +362,10 @@ static void kube_exec_terminate (struct exec *x, struct exec_job *job, const cha
 {
     struct kjob *k = job->aux;
 
-    (void)x;
+    if (job->adopted) {
+        adopt_run_terminate (x, job, reason, grace);
+        return;
+    }
     if (!k || k->kill)
         return;
     k->kill = true;
@@ -360,15 +378,23 @@ static void kube_exec_terminate (struct exec *x, struct exec_job *job, const cha
 }
 
 /* Its agent can be spoken to. */
-static int is_reached (const struct kjob *k, uint64_t id, struct error *err)
+static int is_reached (const struct exec_job *job, struct error *err)
 {
+    const struct kjob *k = job->aux;
+
+    if (job->adopted)
+        return error_set (
+            err, EOPNOTSUPP,
+            "it is %s, whose pods have no agent of fluxq: use kubectl logs, "
+            "exec or attach",
+            job->adopted);
     if (k && k->link && k->phase == K_RUN)
         return 0;
     if (k && k->recovering && k->phase < K_RUN)
         return error_set (err, EBUSY,
                           "the broker has just been started and looks for its pods: try "
                           "again");
-    return error_set (err, ESRCH, "job %ju does not run", (uintmax_t)id);
+    return error_set (err, ESRCH, "job %ju does not run", (uintmax_t)job->id);
 }
 
 static int kube_exec_signal (struct exec *x, struct exec_job *job, int signum,
@@ -377,7 +403,7 @@ static int kube_exec_signal (struct exec *x, struct exec_job *job, int signum,
                              struct error *err)
 {
     struct kjob *k = job->aux;
-    int rc = is_reached (k, job->id, err);
+    int rc = is_reached (job, err);
 
     (void)x;
     if (rc < 0)
@@ -391,7 +417,7 @@ static int kube_exec_connect (struct exec *x, struct exec_job *job,
                               struct agentstream **ret, struct error *err)
 {
     struct kjob *k = job->aux;
-    int rc = is_reached (k, job->id, err);
+    int rc = is_reached (job, err);
 
     (void)x;
     if (rc < 0)
@@ -402,7 +428,7 @@ static int kube_exec_connect (struct exec *x, struct exec_job *job,
 
 static void kube_exec_limit (struct exec *x, struct exec_job *job)
 {
-    const struct kjob *k = job->aux;
+    const struct kjob *k = job->adopted ? NULL : job->aux;
 
     (void)x;
     if (k && k->link) /* else when it is opened */
@@ -413,6 +439,10 @@ static void kube_exec_cleanup (struct exec *x, struct exec_job *job)
 {
     struct kjob *k = job->aux;
 
+    if (job->adopted) {
+        adopt_run_cleanup (x, job);
+        return;
+    }
     if (!k)
         k = kjob_create (x, job, true); /* from before a restart, perhaps */
     if (!k) {
@@ -502,6 +532,8 @@ const struct exec_ops exec_kube = {
     .limit = kube_exec_limit,
     .cleanup = kube_exec_cleanup,
     .sweep = kube_exec_sweep,
+    .adopted = adopt_answered,
+    .foreign_state = adopt_state,
     .amounts = kube_exec_amounts,
     .needs = kube_exec_needs,
     .need_state = kube_exec_need_state,

@@ -1,6 +1,15 @@
 # src/exec/kube: jobs as Indexed Jobs. Adds to src_exec_libexec_a_SOURCES.
 src_exec_libexec_a_SOURCES += \
 	src/exec/kube/admit.c \
+	src/exec/kube/adopt.c \
+	src/exec/kube/adoptconfig.c \
+	src/exec/kube/adoptgroup.c \
+	src/exec/kube/adoptowner.c \
+	src/exec/kube/adoptpods.c \
+	src/exec/kube/adoptrun.c \
+	src/exec/kube/adoptsay.c \
+	src/exec/kube/adoptspec.c \
+	src/exec/kube/adoptview.c \
 	src/exec/kube/agentmap.c \
 	src/exec/kube/config.c \
 	src/exec/kube/create.c \
@@ -62,6 +71,7 @@ EXEC_KUBE_TESTS = \
 	src/exec/test/test_namespaces \
 	src/exec/test/test_podset \
 	src/exec/test/test_startclock \
+	src/exec/kube/test/test_adopt \
 	src/exec/kube/test/test_gres \
 	src/exec/kube/test/test_lease \
 	src/exec/kube/test/test_minicluster \
@@ -82,6 +92,7 @@ src_exec_test_test_mounts_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_test_test_namespaces_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_test_test_podset_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_test_test_startclock_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
+src_exec_kube_test_test_adopt_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_gres_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_lease_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_test_test_minicluster_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)

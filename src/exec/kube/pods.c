@@ -4,6 +4,7 @@
  * or a stranger's. What strangers use is counted for its node, and of a job's pod what it uses
  * beyond what the job was given.
  */
+#include "exec/kube/adopt.h"
 #include "exec/kube/needs.h"
 #include "exec/kube/private.h"
 
@@ -52,7 +53,8 @@ static void gres_count (struct exec *x, struct kpod *p)
     bool given = r && p->view.index >= 0 && (size_t)p->view.index < r->nranks;
 
     gres_uncount (x, p);
-    if (p->gres.n == 0 || p->view.terminal || (!p->job && !p->counted))
+    if (p->gres.n == 0 || p->view.terminal || (!p->job && !p->counted)
+        || adopt_covers (p))
         return;
     if (kube_gres_beyond (&p->gres, given ? &r->ranks[p->view.index].gres : &none,
                           &p->counted_gres)
@@ -64,13 +66,19 @@ static void gres_count (struct exec *x, struct kpod *p)
 
 static void pod_count (struct exec *x, struct kpod *p)
 {
-    bool should = p->node && !p->view.terminal && !p->job && (!p->ours || x->swept);
+    bool should = p->node && !p->view.terminal && !p->job && (!p->ours || x->swept)
+                  && !adopt_covers (p);
 
     if (!p->node)
         return;
     if (should != p->counted)
         pod_add (x, p, should);
     gres_count (x, p);
+}
+
+void pods_count_again (struct exec *x, struct kpod *p)
+{
+    pod_count (x, p);
 }
 
 static void pod_uncount (struct exec *x, struct kpod *p)
@@ -231,6 +239,7 @@ static void on_pod_changed (json_t *pod, bool is_new, void *arg)
     pod_set_node (x, p, text_of (json_object_get (pod, "spec"), "nodeName"));
     if (is_new)
         pod_set_owner (x, p, json_object_get (meta, "labels"));
+    adopt_see_pod (x, p, pod);
     pod_count (x, p);
     needs_see_pod (x, pod);
     zones_pod_changed (x, p, pod);
@@ -265,6 +274,7 @@ static void on_pod_deleted (const char *ns, const char *name, json_t *pod, void 
         return;
     pod_uncount (x, p);
     pod_unlist (x, p);
+    adopt_lose_pod (x, p);
     pod_set_node (x, p, "");
     pod_free (x, p);
 }

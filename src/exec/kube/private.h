@@ -22,6 +22,7 @@
  *     spaces.c     the namespaces that jobs are in; spacemaker.c makes them
  *     sweep.c      what belongs to no job goes
  *     lease.c      one broker at a time for a cluster id
+ *     adopt.c      what others made and this broker runs, see adopt.h
  *     agentmap.c   the ConfigMap that carries the agent, where no image does
  *
  * A job's phases (function step_PHASE in job.c):
@@ -59,6 +60,8 @@
 
 #define MIB ((int64_t)1 << 20)
 
+struct adopt;
+struct adoptpod;
 struct kjob;
 struct kslice;
 struct podmaker;
@@ -118,6 +121,7 @@ struct kpod {
     struct kpod *prev, *next;           /* in x->orphans or job->all_pods, if marked */
     struct kpod *node_prev, *node_next; /* in node->pods */
     /* zones.c */
+    struct adoptpod *adopt;   /* adopt.h, or NULL */
     bool guaranteed, devices; /* it has cores and memory, or devices, for itself alone */
     bool runs, zone_seen;
     uint64_t run_at;
@@ -325,6 +329,7 @@ struct exec {
     double sweep_next;      /* clock_mono() */
     struct kgroups *groups; /* groups.h; or NULL: none are configured */
     struct kneeds *needs;   /* needs.h; likewise */
+    struct adopt *adopt;    /* adopt.h; NULL: nothing is adopted */
 };
 
 /* inventory.c */
@@ -344,6 +349,8 @@ int pods_start (struct exec *x, struct error *err);
 void pods_stop (struct exec *x);
 void pods_adopt (struct kjob *k); /* those that are there already become the job's */
 void pods_abandon (struct kjob *k);
+/* Whose it is has changed. */
+void pods_count_again (struct exec *x, struct kpod *p);
 /* After the sweep: count those that no job wants. */
 void pods_strangers (struct exec *x);
 

@@ -275,6 +275,8 @@ static void test_bad_contexts (void **state)
         { "", "submit", "{\"userid\":1,\"urgency\":16,\"version\":2}" },
         { "", "submit", "{\"userid\":1,\"urgency\":16,\"user\":3}" },
         { "", "submit", "{\"userid\":1,\"urgency\":16,\"duration\":-1}" },
+        { "", "submit", "{\"userid\":1,\"urgency\":16,\"adopted\":\"x\"}" },
+        { "", "submit", "{\"userid\":1,\"urgency\":16,\"adopted\":{\"name\":\"x\"}}" },
         { "submit validate depend", "priority", "{}" },
         { "submit validate depend", "priority", "{\"priority\":\"1\"}" },
         { "submit", "urgency", "{\"urgency\":3}" },
@@ -335,6 +337,25 @@ static void test_fields (void **state)
                  && job->t_start == 1005);
     job_destroy (job);
     assert_true (sizeof (struct job) < 600);
+}
+
+/* What others made is known as that as long as there is the job. */
+static void test_adopted (void **state)
+{
+    (void)state;
+    struct job *job = job_create (1);
+    unsigned actions;
+    json_t *context =
+        json_loads ("{\"userid\":7,\"urgency\":16,\"adopted\":{\"name\":\"Job "
+                    "team-a/train\",\"key\":\"job:1\"}}",
+                    0, NULL);
+    assert_int_equal (apply_context (job, "submit", context, &actions), 0);
+    assert_string_equal (job->adopted, "Job team-a/train");
+    assert_string_equal (job->adopted_key, "job:1");
+    job_destroy (job);
+    job = job_after ("submit");
+    assert_true (!job->adopted && !job->adopted_key);
+    job_destroy (job);
 }
 
 /* A requeued job is as it was before its attempt, but for the count and the first
@@ -844,6 +865,7 @@ int main (void)
         cmocka_unit_test (test_remarks),
         cmocka_unit_test (test_bad_contexts),
         cmocka_unit_test (test_fields),
+        cmocka_unit_test (test_adopted),
         cmocka_unit_test (test_requeue),
         cmocka_unit_test (test_requeue_of_a_run),
         cmocka_unit_test (test_requeue_at_end),

@@ -1,0 +1,140 @@
+/* adoptsay.c - what people see of it where it is: `kubectl get job` and `kubectl describe` (see
+ * adopt.h)
+ *
+ * Two annotations, the job's number and how it stands (also as a label, for `kubectl get -L`),
+ * and an event with the reason whenever that changes: two writes, at most every ADOPT_SAY_EVERY
+ * seconds, and at once when its job has begun or ended.
+ */
+#include "exec/kube/adopt.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/clock.h"
+
+#define NOTE_MAX 1000 /* bytes of an event's note; the API server takes 1024 */
+#define PATH_EVENTS "/apis/events.k8s.io/v1/namespaces/"
+
+static void write_time (double now, char buf[40])
+{
+    time_t t = (time_t)floor (now);
+    struct tm tm;
+    size_t n = gmtime_r (&t, &tm) ? strftime (buf, 32, "%Y-%m-%dT%H:%M:%S", &tm) : 0;
+
+    snprintf (buf + n, 40 - n, ".%06uZ", (unsigned)((now - floor (now)) * 1e6));
+}
+
+/* "PENDING (Resources)" as one word: "PendingResources". */
+static void word_of (const char *state, char *buf, size_t size)
+{
+    bool first = true;
+    size_t n = 0;
+
+    for (const char *p = state; *p && n + 1 < size; p++) {
+        bool upper = *p >= 'A' && *p <= 'Z', lower = *p >= 'a' && *p <= 'z';
+
+        if (upper && !first && p[-1] >= 'A' && p[-1] <= 'Z')
+            buf[n++] = (char)(*p - 'A' + 'a');
+        else if (upper || lower)
+            buf[n++] = *p;
+        first = !upper && !lower;
+    }
+    buf[n] = '\0';
+}
+
+/* Cut where a character begins. */
+static void cut_text (char *buf, size_t size, const char *text)
+{
+    size_t n = strlen (text);
+
+    if (n >= size) {
+        n = size - 1;
+        while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80)
+            n--;
+    }
+    memcpy (buf, text, n);
+    buf[n] = '\0';
+}
+
+void adopt_event (struct adoptee *a, bool warning, const char *reason, const char *text)
+{
+    const struct adoptpod *ap = a->group ? adoptgroup_speaker (a) : NULL;
+    const char *of = ap ? ap->p->name : a->name;
+    double now = clock_wall ();
+    char path[256], name[300], when[40], note[NOTE_MAX];
+
+    write_time (now, when);
+    cut_text (note, sizeof (note), text);
+    snprintf (name, sizeof (name), "%.230s.%016jx", of,
+              (uintmax_t)(now * 1e6) + (uintmax_t)strlen (a->said));
+    snprintf (path, sizeof (path), PATH_EVENTS "%s/events", a->namespace_);
+    adopt_send (
+        a, ADOPT_CALL_EVENT, "POST", path,
+        json_pack ("{s:s s:s s:{s:s s:s} s:s s:s s:s s:s s:s s:s s:s s:{s:s s:s s:s s:s "
+                   "s:s}}",
+                   "apiVersion", "events.k8s.io/v1", "kind", "Event", "metadata", "name",
+                   name, "namespace", a->namespace_, "eventTime", when, "type",
+                   warning ? "Warning" : "Normal", "reason", reason, "action", "Queue",
+                   "note", note, "reportingController", "fluxq.io/broker",
+                   "reportingInstance", a->x->host.cluster_id, "regarding", "apiVersion",
+                   a->group ? "v1" : "batch/v1", "kind", a->group ? "Pod" : "Job",
+                   "namespace", a->namespace_, "name", of, "uid", adopt_uid (a)),
+        NULL);
+}
+
+/* "PENDING (Resources)" as a label: "PENDING.Resources". */
+static void label_of (const char *state, char *buf, size_t size)
+{
+    size_t n = 0;
+
+    for (const char *p = state; *p && n + 1 < size; p++)
+        if ((*p >= 'A' && *p <= 'Z') || (*p >= 'a' && *p <= 'z') || *p == '_')
+            buf[n++] = *p;
+        else if (*p == '(')
+            buf[n++] = '.';
+    buf[n] = '\0';
+}
+
+static json_t *annotations (const struct adoptee *a)
+{
+    json_t *notes = json_pack ("{s:s}", ADOPT_STATUS, a->state);
+    char label[64];
+
+    if (notes && a->id)
+        json_object_set_new (notes, ADOPT_JOB_ID, json_sprintf ("%ju", (uintmax_t)a->id));
+    label_of (a->state, label, sizeof (label));
+    return json_pack ("{s:{s:o s:{s:s}}}", "metadata", "annotations", notes, "labels",
+                      ADOPT_STATE, label);
+}
+
+static bool is_due (const struct adoptee *a, double now)
+{
+    bool matters = a->active || a->ended || a->id == 0;
+
+    return now >= a->said_at + ADOPT_SAY_EVERY || (matters && now >= a->said_at + 0.2);
+}
+
+void adopt_say (struct adoptee *a, double now)
+{
+    char reason[ADOPT_STATUS_MAX], text[1200];
+
+    /* After a restart what was said last stands in the object. */
+    if (!a->said[0] && a->view.status[0])
+        snprintf (a->said, sizeof (a->said), "%s", a->view.status);
+    if (!a->state[0] || !a->seen || strcmp (a->said, a->state) == 0
+        || strcmp (a->state, "COMPLETING") == 0 /* how, comes next */
+        || adopt_is_calling (a, ADOPT_CALL_NOTE) || !is_due (a, now))
+        return;
+    word_of (a->state, reason, sizeof (reason));
+    if (a->id)
+        snprintf (text, sizeof (text), "job %ju: %s%s%s", (uintmax_t)a->id, a->state,
+                  a->text[0] ? ": " : "", a->text);
+    else
+        snprintf (text, sizeof (text), "%s", a->text);
+    snprintf (a->said, sizeof (a->said), "%s", a->state);
+    a->said_at = now;
+    adopt_patch (a, ADOPT_CALL_NOTE, annotations (a));
+    adopt_event (a, a->warn || strncmp (a->state, "FAILED", 6) == 0, reason, text);
+}

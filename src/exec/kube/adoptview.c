@@ -1,0 +1,110 @@
+/* adoptview.c - see adoptview.h */
+#include "exec/kube/adoptview.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/macros.h"
+
+static const char *text_of (const json_t *o, const char *key)
+{
+    const char *s = json_string_value (json_object_get (o, key));
+
+    return s ? s : "";
+}
+
+static double when_of (const char *timestamp)
+{
+    struct tm tm = { 0 };
+
+    return strptime (timestamp, "%Y-%m-%dT%H:%M:%S", &tm) ? (double)timegm (&tm) : 0;
+}
+
+static int64_t number_of (const json_t *o, const char *key, int64_t none)
+{
+    const json_t *n = json_object_get (o, key);
+
+    return json_is_integer (n) && json_integer_value (n) >= 0 ? json_integer_value (n)
+                                                              : none;
+}
+
+static void read_condition (const json_t *c, struct adoptview *v)
+{
+    const char *type = text_of (c, "type");
+    bool failed = strcmp (type, "Failed") == 0;
+
+    if (strcmp (text_of (c, "status"), "True") != 0)
+        return;
+    if (strcmp (type, "Suspended") == 0)
+        v->at_rest = true;
+    if (!failed && strcmp (type, "Complete") != 0)
+        return;
+    v->over = true;
+    v->failed = failed;
+    if (!failed)
+        return;
+    v->deadline = strcmp (text_of (c, "reason"), "DeadlineExceeded") == 0;
+    snprintf (v->text, sizeof (v->text), "%.64s: %.180s", text_of (c, "reason"),
+              text_of (c, "message"));
+}
+
+static bool has_gate (const json_t *spec)
+{
+    const json_t *gate;
+    size_t i;
+
+    json_array_foreach (json_object_get (spec, "schedulingGates"), i, gate) {
+        if (strcmp (text_of (gate, "name"), ADOPT_QUEUE) == 0)
+            return true;
+    }
+    return false;
+}
+
+void adoptview_read (const json_t *job, struct adoptview *ret)
+{
+    const json_t *meta = json_object_get (job, "metadata");
+    const json_t *spec = json_object_get (job, "spec");
+    const json_t *status = json_object_get (job, "status"), *condition;
+    const json_t *pod = json_object_get (json_object_get (spec, "template"), "spec");
+    const json_t *notes = json_object_get (meta, "annotations");
+    size_t i;
+
+    *ret = (struct adoptview){ .parallelism = number_of (spec, "parallelism", 1),
+                               .completions = number_of (spec, "completions", -1),
+                               .succeeded = number_of (status, "succeeded", 0),
+                               .generation = number_of (meta, "generation", 0) };
+    ret->suspended = json_is_true (json_object_get (spec, "suspend"));
+    ret->deleting = json_object_get (meta, "deletionTimestamp") != NULL;
+    json_array_foreach (json_object_get (status, "conditions"), i, condition) {
+        read_condition (condition, ret);
+    }
+    ret->at_rest &= ret->suspended;
+    ret->started = when_of (text_of (status, "startTime"));
+    ret->binds = strcmp (text_of (pod, "schedulerName"), ADOPT_SCHEDULER) == 0;
+    ret->gated = has_gate (pod);
+    snprintf (ret->version, sizeof (ret->version), "%s",
+              text_of (meta, "resourceVersion"));
+    snprintf (ret->status, sizeof (ret->status), "%s", text_of (notes, ADOPT_STATUS));
+}
+
+int64_t adoptview_wanted (const struct adoptview *v, int64_t parallelism,
+                          int64_t succeeded)
+{
+    if (v->completions < 0)
+        return succeeded > 0 ? 0 : parallelism;
+    return MAX (MIN (parallelism, v->completions - succeeded), 0);
+}
+
+bool adoptview_is_end (const char *status)
+{
+    static const char *const words[] = { "COMPLETED", "FAILED",    "CANCELLED",
+                                         "TIMEOUT",   "NODE_FAIL", "OUT_OF_MEMORY",
+                                         "PREEMPTED", "DEADLINE",  "ENDED" };
+    size_t len = strcspn (status, " ");
+
+    for (size_t i = 0; i < ARRAY_SIZE (words); i++)
+        if (len == strlen (words[i]) && strncmp (status, words[i], len) == 0)
+            return true;
+    return false;
+}

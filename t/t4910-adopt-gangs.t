@@ -1,0 +1,168 @@
+#!/bin/sh
+# t4910-adopt-gangs.t: Jobs of others that clog a cluster when their pods are placed one by one. Needs root.
+# Has a cluster of its own, of 10 simulated nodes with 10 CPUs and 10 GiB each.
+#
+# Two Jobs of 20 pods, each pod with 1 CPU and 3,840 MiB (together 75 % of the cluster's memory a Job), and a quick
+# one of 50 pods are created together, as plain manifests, by kubectl. A large one whose pods wait for each other
+# would, half-started beside the other, wait for ever.
+
+test_description='adopted gangs: two large Jobs and a quick one at once, by either scheduler; and groups of plain pods
+
+A Job that never ends, two that are half-started, or a pod beside its place would fail this.
+'
+. "$(dirname "$0")/lib.sh"
+. "$FLUXQ_SOURCE_DIR/t/kube.sh"
+CLUSTER_ID=t4910
+ROUNDS=4
+
+own_cluster --kwok --nodes 10 --sim-cpus 10 --sim-mem 10 --scheduler-arg --kube-api-qps=500 --scheduler-arg --kube-api-burst=500
+
+team() { timeout 60 "$KUBE/enter" kubectl -n team-a "$@"; }
+
+# manifest NAME PODS MEMORY SECONDS [SCHEDULER]
+manifest()
+{
+    cat <<END
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: $1, namespace: team-a, labels: {fluxq.io/queue: sim}}
+spec:
+  suspend: true
+  parallelism: $2
+  completions: $2
+  completionMode: Indexed
+  backoffLimit: 0
+  template:
+    metadata: {annotations: {fluxq.io/sim-duration: ${4}s}}
+    spec:
+      restartPolicy: Never
+      schedulerName: ${5:-default-scheduler}
+      containers: [{name: c, image: "nowhere:1", resources: {requests: {cpu: 1, memory: $3}}}]
+END
+}
+
+# pods NAME N: a group of plain pods
+pods()
+{
+    for i in $(seq 1 "$2"); do
+        cat <<END
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: $1-$i
+  namespace: team-a
+  labels: {fluxq.io/queue: sim, fluxq.io/group: $1}
+  annotations: {fluxq.io/group-size: "${3:-$2}", fluxq.io/sim-duration: 2s}
+spec:
+  restartPolicy: Never
+  schedulingGates: [{name: fluxq.io/queue}]
+  tolerations: [{key: kwok.x-k8s.io/node, operator: Exists}]
+  containers: [{name: c, image: "nowhere:1", resources: {requests: {cpu: 2, memory: 1Gi}}}]
+END
+    done
+}
+
+job_of() { fluxq-queue -t all --json 2>/dev/null | jq -r --arg n "team-a/$1" '.jobs[] | select(.name == $n) | .id' | tail -n 1; }
+has_job() { [ -n "$(job_of "$1")" ]; }
+adopted() { wait_until 30 has_job "$1" && id=$(job_of "$1"); }
+
+all_complete()
+{
+    for name; do
+        adopted "$name" && wait_job_state "$id" COMPLETED 120 || { fluxq-show job "$id"; return 1; }
+    done
+}
+
+# Reads pods.log (EVENT NAME NODE PHASE, as it happened): no pod of a large Job of a round is there while not all
+# of the other's are placed or over.
+judge()
+{
+    awk '
+        { job = $2; sub(/-[0-9]+-[a-z0-9]+$/, "", job) }
+        job !~ /-[ab]$/ { next }
+        {
+            phase[$2] = $4
+            if ($4 == "Running" && !($2 in ran)) { ran[$2] = 1; started[job]++ }
+            if (($4 == "Succeeded" || $4 == "Failed" || $1 == "DELETED") && !($2 in over)) { over[$2] = 1; ended[job]++ }
+            halves = ""; n = 0
+            for (j in started) if (started[j] > 0 && started[j] < 20 && ended[j] + 0 == 0) { halves = halves " " j; n++ }
+            if (n > 1) { print "half-started at once:" halves; bad = 1 }
+        }
+        END { for (j in started) if (started[j] != 20) { print j ": " started[j] " of 20 pods ran"; bad = 1 } exit bad }' pods.log
+}
+
+# Each pod is on a node that its job was given, and no node has more of them than slots.
+in_their_places()
+{
+    team get pods -o json "$@" | jq -r '.items[].spec.nodeName' | sort | uniq -c | awk '{ print $2, $1 }' >on &&
+        fluxq-show job "$id" --json | jq -r '.ranks[] | "\(.node) \(.slots)"' | sort >planned && test_cmp planned on
+}
+
+test_expect_success 'a queue of the simulated nodes, and a broker that adopts' '
+    "$KUBE/enter" kubectl create namespace team-a && "$KUBE/enter" kubectl create -f "$FLUXQ_SOURCE_DIR/etc/kubernetes/adopt.yaml" 2>err ||
+        grep "no matches for kind \"MutatingAdmissionPolicy" err &&
+    team create rolebinding fluxq-adopter --clusterrole=fluxq-adopter --user=fluxq &&
+    write_config "$configs/fluxq.kubeconfig" "  adopt: {namespaces: {team-a: daemon}}" \
+        "queues: {sim: {default: true, pods: {node-selector: {type: kwok}, tolerations: [{key: kwok.x-k8s.io/node, operator: Exists}]}}}" &&
+    start_broker --kube --config "$HERE/kube.yaml" &&
+    wait_until 30 sh -c "fluxq-info --json | jq -e \"[.nodes[] | select(.state == \\\"up\\\")] | length >= 10\"" &&
+    { "$KUBE/enter" kubectl -n team-a get pods --watch --output-watch-events --no-headers \
+        -o custom-columns=EVENT:.type,NAME:.object.metadata.name,NODE:.object.spec.nodeName,PHASE:.object.status.phase \
+        >pods.log 2>pods.err 3>&- 4>&- 5>&- & }
+'
+
+test_expect_success "all or nothing, $ROUNDS times, half of them bound by fluxq and half by kube-scheduler: all complete" '
+    round=1 &&
+    while [ $round -le $ROUNDS ]; do
+        scheduler=default-scheduler && [ $((round % 2)) = 0 ] || scheduler=fluxq
+        { manifest r$round-a 20 3840Mi 3 $scheduler && manifest r$round-b 20 3840Mi 3 $scheduler &&
+            manifest r$round-quick 50 16Mi 1 $scheduler; } >round.yaml && team create -f "$HERE/round.yaml" &&
+        all_complete r$round-a r$round-b r$round-quick || break
+        round=$((round + 1))
+    done &&
+    [ $round -gt $ROUNDS ] && [ "$(fluxq-queue -t finished --no-header -o st | sort | uniq -c | tr -d " ")" = "$((3 * ROUNDS))CD" ]
+'
+
+test_expect_success 'never were two large ones half-started, and none was started twice' '
+    judge && for job in $(fluxq-queue -t all --no-header -o %i); do [ "$(job_field $job restarts)" = 0 ] || return 1; done
+'
+
+test_expect_success 'every pod was where its job was to be' '
+    for name in r1-a r1-b r2-a r2-b r2-quick; do adopted $name && in_their_places -l job-name=$name || return 1; done
+'
+
+test_expect_success 'a group of plain pods is one job, once all of it are there' '
+    pods grp 6 >grp.yaml && sed "/^  name: grp-6/,\$d" grp.yaml >most && head -n -4 most >part.yaml &&
+    team create -f "$HERE/part.yaml" && [ "$(team get pods -l fluxq.io/group=grp -o name | wc -l)" = 5 ] &&
+    pods single 1 | sed "/fluxq.io.group: single/s/, fluxq.io.group: single//" >single.yaml && team create -f "$HERE/single.yaml" &&
+    all_complete single-1 && ! has_job grp &&
+    sed -n "/^  name: grp-6/,\$p" grp.yaml | { printf "apiVersion: v1\nkind: Pod\nmetadata:\n" && cat; } >rest.yaml && team create -f "$HERE/rest.yaml" &&
+    all_complete grp && [ "$(job_field $id ntasks)" = 6 ] && fluxq-show job $id | grep "Adopted: *Pods team-a/grp" &&
+    in_their_places -l fluxq.io/group=grp
+'
+
+test_expect_success 'a group in the queue is gated; cancelled, it stays so; its pods deleted, its job is cancelled' '
+    fluxq-ctl queue stop sim && pods held 2 >held.yaml && team create -f "$HERE/held.yaml" && adopted held &&
+    [ -z "$(team get pods -l fluxq.io/group=held -o "jsonpath={.items[*].spec.nodeName}")" ] && fluxq-cancel $id && wait_job_state $id CANCELLED &&
+    [ "$(team get pods -l fluxq.io/group=held -o name | wc -l)" = 2 ] &&
+    pods away 2 >away.yaml && team create -f "$HERE/away.yaml" && adopted away && team delete pod away-1 away-2 --wait=false &&
+    wait_job_state $id CANCELLED 30 && fluxq-ctl queue start sim
+'
+
+test_expect_success 'the broker is killed while a group waits and another runs: one job each' '
+    pods one 2 >one.yaml && sed -i "s/sim-duration: 2s/sim-duration: 15s/" one.yaml && team create -f "$HERE/one.yaml" && adopted one &&
+    one=$id && wait_job_state $one RUNNING 30 && fluxq-ctl queue stop sim && pods two 2 >two.yaml && team create -f "$HERE/two.yaml" &&
+    adopted two && two=$id && fluxq-queue -t all --no-header -o %i | sort >before && kill_broker && start_broker --kube --config "$HERE/kube.yaml" &&
+    fluxq-ctl queue start sim && wait_job_state $one COMPLETED 60 && wait_job_state $two COMPLETED 60 &&
+    fluxq-queue -t all --no-header -o %i | sort >after && test_cmp before after && [ "$(job_field $one restarts)" = 0 ]
+'
+
+test_expect_success 'a group whose pods are not alike is refused, and says which' '
+    pods mixed 2 >mixed.yaml && sed -i "0,/cpu: 2/s//cpu: 3/" mixed.yaml && team create -f "$HERE/mixed.yaml" &&
+    refused() { team get events.events.k8s.io -o jsonpath="{range .items[*]}{.reason} {.note}{\"\n\"}{end}" | grep "^Refused.*different amounts.*mixed-"; } &&
+    wait_until 30 refused && ! has_job mixed
+'
+
+test_done

@@ -156,7 +156,7 @@ int broker_recover (struct broker *b, struct error *err)
     for (size_t i = 0; i < n; i++) {
         entry_find_queue (b, list[i]);
         entry_count (b, list[i]);
-        broker_account (b, list[i], false, b->started, NULL);
+        broker_account (b, list[i], NULL, b->started, NULL);
         broker_depend_add (b, list[i]);
     }
     size_t active = b->npending + b->nrunning;

@@ -6,6 +6,8 @@ man7_MANS = $(wildcard $(srcdir)/doc/man/*.7)
 man8_MANS = $(wildcard $(srcdir)/doc/man/*.8)
 
 doc_DATA = $(wildcard $(srcdir)/doc/*.md) $(srcdir)/doc/openapi.yaml
+guidedir = $(docdir)/guide
+guide_DATA = $(wildcard $(srcdir)/doc/guide/*.md)
 exampledir = $(docdir)/examples
 example_DATA = $(srcdir)/etc/fluxq.yaml $(wildcard $(srcdir)/doc/examples/*.c)
 example_SCRIPTS = $(wildcard $(srcdir)/doc/examples/*.sh)

@@ -19,8 +19,8 @@
  *                                          the node of a rank is that is to come; 409 while it comes, or is there
  *      POST /v1/resize?generation=G&nodes=N&grace=S   it is to have the ranks 0 to N - 1: new ones are to join
  *                                          within S seconds; others are taken, S seconds after it was told so.
- *                                          FRAME_RESIZED with G says that it is so. A G that came before
- *                                          does nothing; 409 while another change is under way
+ *                                          FRAME_RESIZED with G says that it is so, once more
+ *                                          when the last G comes again; 409 while another change is under way
  *      POST /v1/cancel?step=N              ends that step: SIGTERM, after the job's grace SIGKILL
  *      POST /v1/terminate?reason=WORD&grace=S   SIGTERM, after S seconds SIGKILL to everything, then
  *                                          FINISH with that reason ("cancelled", "timeout", ...).

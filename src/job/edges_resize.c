@@ -110,9 +110,14 @@ int edge_resize (struct job *job, const struct event *e, struct outcome *out,
         return error_set (err, EINVAL, "resize: R is for what grows");
     if ((rc = take_held (job, &held, e->timestamp, err)) < 0)
         return rc;
-    job->resize = (struct job_resize){
-        .generation = (uint32_t)generation, .active = true, .nnodes = nnodes, .from = from
-    };
+    const bool by_user = was->by_user || !strcmp (by, "user");
+    job->resize = (struct job_resize){ .generation = (uint32_t)generation,
+                                       .active = true,
+                                       .nnodes = nnodes,
+                                       .from = from,
+                                       .by_user = by_user,
+                                       .failed = !strcmp (by, "broker"),
+                                       .at = e->timestamp };
     return 0;
 }
 
@@ -122,7 +127,9 @@ static int say_size (struct job *job, struct error *err)
     char *reason = strdup ("resized"), *text = NULL;
 
     if (!reason
-        || asprintf (&text, "it had %jd nodes before", (intmax_t)job->resize.from) < 0) {
+        || asprintf (&text, "it had %jd node%s before", (intmax_t)job->resize.from,
+                     job->resize.from == 1 ? "" : "s")
+               < 0) {
         free (reason);
         return error_set (err, ENOMEM, "out of memory");
     }

@@ -77,6 +77,7 @@ int jobspec_malleable_size (const struct jobspec_resource *nodes, int64_t n,
                             struct error *err)
 {
     autostrbuf struct strbuf sizes;
+    strbuf_init (&sizes, 64 * 1024);
     bool fits = n >= nodes->count.min && n <= nodes->count.max;
 
     if (fits && nodes->sizes)
@@ -85,7 +86,6 @@ int jobspec_malleable_size (const struct jobspec_resource *nodes, int64_t n,
         fits = jobspec_count_fit (&nodes->count, n) == n;
     if (fits)
         return 0;
-    strbuf_init (&sizes, 64 * 1024);
     jobspec_count_add (&sizes, &nodes->count, nodes->sizes);
     return error_set (err, EINVAL, "%jd nodes are none of its sizes, which are %s (-N)",
                       (intmax_t)n, sizes.buf ? sizes.buf : "");

@@ -100,15 +100,24 @@ static void tell_program (struct root *root, enum wire_resize_state state)
     root_resize_hook (root, &change);
 }
 
-static void report (struct root *root, bool done, const char *text)
+/* Again when it is asked for again: a broker that died may have read it, and not acted. */
+static void repeat_report (struct root *root)
 {
     struct root_resize *x = &root->resize;
     root_append (root, &(struct frame){ .type = FRAME_RESIZED,
-                                        .stream = !done,
+                                        .stream = !x->done,
                                         .rank = (uint32_t)launch_of (root)->nnodes,
                                         .task = x->generation,
-                                        .len = (uint32_t)strlen (text),
-                                        .data = text });
+                                        .len = (uint32_t)strlen (x->why),
+                                        .data = x->why });
+}
+
+static void report (struct root *root, bool done, const char *text)
+{
+    struct root_resize *x = &root->resize;
+    x->done = done;
+    snprintf (x->why, sizeof (x->why), "%s", text);
+    repeat_report (root);
     enter (root, RESIZE_NONE, 0);
 }
 
@@ -372,6 +381,8 @@ int root_resize (struct root *root, uint32_t generation, uint32_t nodes, double 
 {
     struct root_resize *x = &root->resize;
     const struct launch *l = launch_of (root);
+    if (generation == x->generation && x->phase == RESIZE_NONE)
+        repeat_report (root);
     if (generation <= x->generation)
         return 0;
     if (l->max_nodes == 0 || nodes > l->max_nodes)

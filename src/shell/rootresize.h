@@ -22,6 +22,8 @@ struct root_resize {
     enum resize_phase phase;
     uint32_t generation;   /* of the last change that was begun */
     uint32_t from, target; /* nodes */
+    bool done;             /* what became of the last one, */
+    char why[256];         /* ... if not: why not */
     struct loop_timer timer;
     struct resize_hook *hook; /* runs; or NULL */
 };

@@ -903,6 +903,28 @@ static void test_resize_is_taken_back (void **state)
     job_destroy (job);
 }
 
+static void test_resize_by_whom (void **state)
+{
+    struct job *job = job_after (TO_RUN " start");
+    unsigned actions;
+    (void)state;
+    assert_int_equal (
+        resize (job, "resize",
+                "{\"generation\":1,\"nnodes\":2,\"from\":4,\"by\":\"user\"}", &actions),
+        0);
+    assert_true (job->resize.by_user && !job->resize.failed);
+    assert_int_equal (resize (job, "resized", LESS ("1"), &actions), 0);
+    double at = job->resize.at;
+    assert_int_equal (resize (job, "resize", GROW ("2"), &actions), 0);
+    assert_true (job->resize.by_user && job->resize.at > at); /* it has said so once */
+    assert_int_equal (
+        resize (job, "resize",
+                "{\"generation\":3,\"nnodes\":2,\"from\":4,\"by\":\"broker\"}", &actions),
+        0);
+    assert_true (job->resize.failed);
+    job_destroy (job);
+}
+
 static void test_resize_ends_with_the_attempt (void **state)
 {
     struct job *job = job_after (TO_RUN);
@@ -942,6 +964,7 @@ int main (void)
         cmocka_unit_test (test_replay),
         cmocka_unit_test (test_resize_grows),
         cmocka_unit_test (test_resize_is_taken_back),
+        cmocka_unit_test (test_resize_by_whom),
         cmocka_unit_test (test_resize_ends_with_the_attempt),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -116,20 +116,17 @@ static void ask (struct round *r, const struct giveback_job *jobs, uint64_t wait
 }
 
 /* 1: some are asked; 0: that would not help. */
-static int give_to (struct round *r, const struct sched_front *front, double now)
+static int give_to (struct round *r, struct growth *x, const struct sched_front *front,
+                    double now)
 {
     struct giveback_job jobs[JOBS_MAX];
     const struct growth_job wanted = { front->id, front->req, front->duration };
-    struct growth *x = model_of (r->b, now);
-    int rc = x ? 0 : -ENOMEM;
 
     for (size_t i = 0; i < r->n; i++)
         jobs[i] = (struct giveback_job){ .id = r->jobs[i]->id,
                                          .r = r->jobs[i]->r,
                                          .sizes = jobspec_malleable (r->jobs[i]->js) };
-    if (rc == 0)
-        rc = giveback_plan (x, jobs, r->n, &wanted, now);
-    growth_destroy (x);
+    int rc = giveback_plan (x, jobs, r->n, &wanted, now);
     if (rc == 1)
         ask (r, jobs, front->id);
     return rc;
@@ -148,10 +145,12 @@ static bool has_spare (const struct round *r)
 static void take_back (struct round *r, const struct sched_front *front, size_t n)
 {
     double now = clock_wall ();
+    struct growth *x = has_spare (r) ? model_of (r->b, now) : NULL;
+    int rc = 0;
 
-    for (size_t i = 0; i < n && has_spare (r); i++)
-        if (give_to (r, &front[i], now) != 0)
-            return;
+    for (size_t i = 0; i < n && x && rc == 0; i++)
+        rc = give_to (r, x, &front[i], now);
+    growth_destroy (x);
 }
 
 /* -- offered -- */

@@ -94,6 +94,9 @@ int giveback_plan (struct growth *x, struct giveback_job *jobs, size_t n,
         return 0;
     for (; last < n && rc == 0; last++)
         rc = take (&p, &jobs[last]);
+    for (size_t i = 0; i < n && rc == 0; i++) /* in vain: as it was */
+        if (jobs[i].nodes < (int64_t)jobs[i].r->nranks)
+            rc = keep (&p, &jobs[i], (int64_t)jobs[i].r->nranks);
     if (rc != 1)
         return rc;
     /* The last one gave what was still missing; those before it may have given in vain. */

@@ -136,6 +136,26 @@ static void test_nobody_in_vain (void **state)
     assert_int_equal (plan (jobs, 2, "6"), 0);
 }
 
+/* A plan that comes to nothing leaves the model as it was. */
+static void test_in_vain (void **state)
+{
+    struct giveback_job jobs[] = { run (0, "8", 4, 8, 1) };
+    struct growth *x = growth_create (machine, matcher, match_policy_find ("lonode"),
+                                      NULL, 0, true, 100);
+    struct match_request *five = nodes_of ("5"), *three = nodes_of ("3");
+    const struct growth_job first = { 98, five, 500 }, second = { 99, three, 500 };
+
+    (void)state;
+    assert_int_equal (growth_run (x, jobs[0].id, jobs[0].r), 0);
+    assert_int_equal (giveback_plan (x, jobs, 1, &first, 100), 0);
+    assert_int_equal (jobs[0].nodes, 8);
+    assert_int_equal (giveback_plan (x, jobs, 1, &second, 100), 1);
+    assert_int_equal (jobs[0].nodes, 5);
+    match_request_destroy (five);
+    match_request_destroy (three);
+    growth_destroy (x);
+}
+
 static void test_steps (void **state)
 {
     struct jobspec_resource s = { .count = { 2, 16, '*', 2 } };
@@ -165,6 +185,7 @@ int main (void)
         cmocka_unit_test_setup_teardown (test_only_its_sizes, set_up, tear_down),
         cmocka_unit_test_setup_teardown (test_first_ones_first, set_up, tear_down),
         cmocka_unit_test_setup_teardown (test_nobody_in_vain, set_up, tear_down),
+        cmocka_unit_test_setup_teardown (test_in_vain, set_up, tear_down),
         cmocka_unit_test (test_steps),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -152,21 +152,17 @@ static int take_from (struct round *x, const struct giveback_job *jobs)
     return rc < 0 ? rc : 1;
 }
 
-static int give_to (struct round *x, const struct sched_front *front)
+static int give_to (struct round *x, struct growth *model,
+                    const struct sched_front *front)
 {
-    double now = SIM_EPOCH + x->s->now;
     const struct growth_job wanted = { front->id, front->req, front->duration };
     struct giveback_job jobs[JOBS_MAX];
-    struct growth *model = model_of (x->s);
 
-    if (!model)
-        return -ENOMEM;
     for (size_t i = 0; i < x->n; i++)
         jobs[i] = (struct giveback_job){ .id = x->jobs[i]->id,
                                          .r = x->jobs[i]->r,
                                          .sizes = &x->sizes[i] };
-    int rc = giveback_plan (model, jobs, x->n, &wanted, now);
-    growth_destroy (model);
+    int rc = giveback_plan (model, jobs, x->n, &wanted, SIM_EPOCH + x->s->now);
     return rc == 1 ? take_from (x, jobs) : rc;
 }
 
@@ -176,6 +172,17 @@ static bool has_spare (const struct round *x)
         if (x->jobs[i]->r->nranks > x->jobs[i]->trace.size.nodes_min)
             return true;
     return false;
+}
+
+static int take_back (struct round *x, const struct sched_front *front, size_t n)
+{
+    struct growth *model = n > 0 && has_spare (x) ? model_of (x->s) : NULL;
+    int rc = n > 0 && has_spare (x) && !model ? -ENOMEM : 0;
+
+    for (size_t i = 0; i < n && model && rc == 0; i++)
+        rc = give_to (x, model, &front[i]);
+    growth_destroy (model);
+    return rc;
 }
 
 /* -- more -- */
@@ -212,11 +219,10 @@ int malleable_round (struct sim *s)
     struct round x = { .s = s };
     struct sched_front front[FRONT];
     size_t n = sched_front (s->sched, front, FRONT);
-    int rc = 0;
+    int rc;
 
     find_jobs (&x);
-    for (size_t i = 0; i < n && rc == 0 && has_spare (&x); i++)
-        rc = give_to (&x, &front[i]);
+    rc = take_back (&x, front, n);
     for (size_t i = x.n; n == 0 && i-- > 0 && rc == 0;)
         if (x.jobs[i]->r->nranks < x.jobs[i]->trace.size.nodes_max)
             rc = offer (&x, x.jobs[i]);

@@ -130,6 +130,18 @@ test_expect_success 'elastic jobs start smaller; how much longer they run is up 
     figures out elastic_starts=1 makespan=100
 '
 
+test_expect_success 'malleable jobs grow when nobody waits, and shrink when somebody does; their work stays the same' '
+    cat >malleable.jsonl <<-END &&
+	{"submit": 0, "runtime": 100, "limit": 400, "nodes": 2, "slots": 1}
+	{"submit": 0, "runtime": 100, "limit": 1000, "nodes": "1-4", "slots": 1}
+	{"submit": 120, "runtime": 10, "limit": 10, "nodes": 3, "slots": 1}
+	END
+    sim -c 4x1c -t malleable.jsonl && test "$(starts)" = "1 0 100,2 0 200,3 200 210" &&
+    sim -c 4x1c -t malleable.jsonl --malleable && cat out jobs.out &&
+    figures out resizes=3 started=3 killed_by_limit=0 makespan=157.5 &&
+    test "$(starts)" = "1 0 100,2 0 157.5,3 120 130"
+'
+
 test_expect_success '--elastic makes fixed sizes elastic, and their limits longer' '
     cat >rigid.jsonl <<-END &&
 	{"submit": 0, "runtime": 100, "nodes": 3}

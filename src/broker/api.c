@@ -19,6 +19,7 @@ const struct api_route api_routes[] = {
     { "POST", "/v1/jobs/{}/connect", api_job_connect, false },
     { "POST", "/v1/jobs/{}/urgency", api_job_urgency, false },
     { "POST", "/v1/jobs/{}/limit", api_job_limit, false },
+    { "POST", "/v1/jobs/{}/resize", api_job_resize, false },
     { "GET", "/v1/jobs/{}/priority", api_job_priority, false },
     { "POST", "/v1/cancel", api_cancel, false },
     { "GET", "/v1/watch", api_watch, false },

@@ -50,6 +50,8 @@ void api_fair_share (struct broker *b, struct http_request *req,
 /* cancel.c, urgency.c */
 void api_job_limit (struct broker *b, struct http_request *req,
                     const struct api_path *path);
+void api_job_resize (struct broker *b, struct http_request *req,
+                     const struct api_path *path);
 void api_job_urgency (struct broker *b, struct http_request *req,
                       const struct api_path *path);
 void api_cancel (struct broker *b, struct http_request *req, const struct api_path *path);

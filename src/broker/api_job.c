@@ -179,6 +179,21 @@ static void add_placement (json_t *o, struct broker *b, const struct entry *e)
                          e->job->places ? json_string (e->job->places) : json_null ());
 }
 
+/* What a malleable job is becoming, or whether it could. */
+static void add_resize (json_t *o, const struct jobspec *js, const struct job *job)
+{
+    json_t *change = job->resize.active
+                         ? json_pack ("{s:I s:I s:I}", "generation",
+                                      (json_int_t)job->resize.generation, "nodes",
+                                      (json_int_t)job->resize.nnodes, "from",
+                                      (json_int_t)job->resize.from)
+                         : json_null ();
+
+    json_object_set_new (o, "malleable", json_boolean (js && js->malleable));
+    json_object_set_new (o, "resizes", json_integer ((json_int_t)job->resize.generation));
+    json_object_set_new (o, "resize", change);
+}
+
 /* What it is to wait for, as submitted, and the jobs that it waits for now. */
 static void add_waiting (json_t *o, struct broker *b, const struct jobspec *js,
                          const struct job *job)
@@ -308,6 +323,7 @@ static void answer_job (struct look *l, const struct journal_record *rec)
             json_object_update_new (o, describe_jobspec (js));
         add_waiting (o, l->b, js, e->job);
         add_sizes (o, js, e->job);
+        add_resize (o, js, e->job);
         add_placement (o, l->b, e);
         jobspec_destroy (js);
         json_object_set_new (o, "ranks", describe_rset (e->job));

@@ -108,6 +108,7 @@ static void init_handles (struct broker *b)
     uv_timer_init (b->loop, &b->wakeup);
     uv_timer_init (b->loop, &b->groups_timer);
     uv_timer_init (b->loop, &b->adopt_timer);
+    uv_timer_init (b->loop, &b->giver.timer);
     uv_timer_init (b->loop, &b->sweep);
     uv_timer_init (b->loop, &b->retry);
     uv_timer_init (b->loop, &b->farewell);

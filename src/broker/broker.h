@@ -47,13 +47,15 @@ struct entry {
     struct jobspec *js;        /* only when fresh or running; else in the journal */
     struct rset *r;            /* while allocated */
     struct rset *r_given_back; /* ... and then, while the executor has xjob */
-    struct exec_job *xjob;     /* between start and cleaned */
-    uint64_t turn;             /* serial of the last turn that has outer actions for it */
-    size_t turn_slot;          /* ... and where they stand there */
-    bool starting;             /* between START and exec start: look-ups are under way */
-    bool start_again;          /* a look-up failed; tried again by broker.retry */
-    bool submitting;           /* its first transaction is not on disk yet */
-    bool fresh; /* in broker.fresh: js is kept until the pass after submit */
+    struct rset **retired; /* ... of which it held another part before; see resize.c */
+    size_t nretired;
+    struct exec_job *xjob; /* between start and cleaned */
+    uint64_t turn;         /* serial of the last turn that has outer actions for it */
+    size_t turn_slot;      /* ... and where they stand there */
+    bool starting;         /* between START and exec start: look-ups are under way */
+    bool start_again;      /* a look-up failed; tried again by broker.retry */
+    bool submitting;       /* its first transaction is not on disk yet */
+    bool fresh;            /* in broker.fresh: js is kept until the pass after submit */
     struct entry *fresh_prev, *fresh_next;
     bool recovered;   /* RUN or CLEANUP was found at start-up: exec recover, not start */
     bool result_told; /* waiters have been answered */
@@ -85,6 +87,13 @@ struct entry {
     struct realm *realm; /* of it, where it is queued or booked; NULL: see reserve.h */
     struct placing *placing; /* where it is to be, see placing.h; or NULL */
     struct due deadline;     /* in broker.deadlines while it waits: the latest start */
+};
+
+/* A malleable job that gives back so many nodes. */
+#define GIVERS_MAX 8
+struct giver {
+    uint64_t job;
+    uint32_t nodes;
 };
 
 struct broker {
@@ -162,6 +171,13 @@ struct broker {
     struct topology topology;  /* levels of the nodes' places */
     struct nodegroups *groups; /* nodes that could be made, see nodegroups.h */
     uv_timer_t groups_timer;   /* a look at who lacks some */
+    struct {
+        uv_timer_t timer; /* the next round of malleable.c */
+        double last;      /* mono, of the last one */
+        uint64_t waiting; /* for whom nodes were asked back, 0: nobody; by: */
+        struct giver list[GIVERS_MAX];
+        size_t n;
+    } giver;
     bool plan_due;
     bool recovering;    /* until the executor has listed its nodes */
     bool queues_select; /* nodes say whose they are, see queuenodes.c */
@@ -191,8 +207,8 @@ struct broker {
             (uv_handle_t *)&(b)->deps_timer, (uv_handle_t *)&(b)->lookup_timer,          \
             (uv_handle_t *)&(b)->deadline_timer, (uv_handle_t *)&(b)->reserve_timer,     \
             (uv_handle_t *)&(b)->groups_timer, (uv_handle_t *)&(b)->adopt_timer,         \
-            (uv_handle_t *)&(b)->sigint, (uv_handle_t *)&(b)->sigterm,                   \
-            (uv_handle_t *)&(b)->sighup                                                  \
+            (uv_handle_t *)&(b)->giver.timer, (uv_handle_t *)&(b)->sigint,               \
+            (uv_handle_t *)&(b)->sigterm, (uv_handle_t *)&(b)->sighup                    \
     }
 
 /* -- jobs.c: the table of jobs -- */
@@ -339,10 +355,14 @@ int64_t broker_priority (const struct broker *b, const struct entry *e,
 int64_t broker_setback (const struct broker *b, const struct entry *e);
 /* Set job->priority to what the queue orders by. */
 void broker_rank (const struct broker *b, struct entry *e);
-/* After each event: cores that its user holds from now on, or no more. held: whether the
- * job was allocated before; t: the event's transaction. */
-void broker_account (struct broker *b, const struct entry *e, bool held, double now,
-                     struct journal_txn *t);
+/* After each event: cores that its user holds from now on, or no more. held: what the job had
+ * before, NULL: nothing; t: the event's transaction. */
+struct held {
+    int64_t cores;
+    double since; /* unix time */
+};
+void broker_account (struct broker *b, const struct entry *e, const struct held *held,
+                     double now, struct journal_txn *t);
 void broker_list_waiting (struct broker *b, struct entry *e, bool is);
 /* All priorities are computed anew, a slice at a time, and then at the interval. */
 void broker_priorities_due (struct broker *b);

@@ -39,6 +39,9 @@ static const struct key keys[] = {
     { "requeue", KIND_BOOL, AT (requeue), 0, 0 },
     { "requeue-order", KIND_REQUEUE_ORDER, AT (requeue_at_end), 0, 0 },
     { "grace", KIND_DURATION, AT (grace), 0, 0 },
+    { "resize-grow", KIND_BOOL, AT (resize_grow), 0, 0 },
+    { "resize-interval", KIND_DURATION, AT (resize_interval), 0, 0 },
+    { "resize-grace", KIND_DURATION, AT (resize_grace), 0, 0 },
     { "prolog", KIND_PROGRAM, AT (admin.prolog), 0, 0 },
     { "epilog", KIND_PROGRAM, AT (admin.epilog), 0, 0 },
     { "prolog-timeout", KIND_TIMEOUT, AT (admin.timeout), 0, 0 },
@@ -288,6 +291,9 @@ struct config *config_default (void)
     c->admin.timeout = 60;
     c->requeue = true;
     c->grace = 30;
+    c->resize_grow = true;
+    c->resize_interval = 60;
+    c->resize_grace = 30;
     c->array_max = 100000;
     c->keep_finished = 10000;
     c->output_max = UINT64_C (1) << 30;

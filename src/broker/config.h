@@ -86,6 +86,9 @@ struct config {
     bool requeue;              /* who loses a node, unless its jobspec says */
     bool requeue_at_end;       /* else at its old place in the order */
     double grace;              /* seconds between SIGTERM and SIGKILL */
+    bool resize_grow;          /* malleable jobs are offered nodes that nobody wants, */
+    double resize_interval;    /* ... so many seconds after their last change */
+    double resize_grace;       /* ... between what a malleable job is told and them */
     unsigned array_max;        /* tasks of an array */
     struct config_admin admin; /* of queues that say nothing else; timeout is set */
     size_t keep_finished;      /* finished jobs kept in memory for listings */

@@ -6,6 +6,7 @@
 #include <utlist.h>
 
 #include "broker/broker.h"
+#include "broker/resize.h"
 #include "broker/placing.h"
 #include "common/io.h"
 #include "common/log.h"
@@ -89,6 +90,7 @@ void entry_destroy (struct entry *e)
     broker_correspond_release (e);
     rset_destroy (e->r);
     rset_destroy (e->r_given_back);
+    resize_forget (e);
     exec_job_free (e->xjob);
     job_destroy (e->job);
     jobuse_drop (e);

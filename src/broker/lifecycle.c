@@ -9,6 +9,7 @@
 
 #include "broker/broker.h"
 #include "broker/placing.h"
+#include "broker/resize.h"
 #include "common/clock.h"
 #include "common/log.h"
 
@@ -83,7 +84,7 @@ void broker_emit_into (struct broker *b, struct journal_txn *txn)
 }
 
 static void note_event (struct broker *b, struct entry *e, const struct event *ev,
-                        bool held)
+                        const struct held *held)
 {
     autofree char *context = event_encode_context (ev);
     struct journal_txn *txn = b->submit_txn ? b->submit_txn : current_turn (b)->txn;
@@ -103,7 +104,8 @@ int broker_emit (struct broker *b, struct entry *e, const char *name, json_t *co
     struct error err = { 0 };
     unsigned actions = 0;
     enum job_state before = e->job->state;
-    bool held = e->job->allocated;
+    bool holds = e->job->allocated;
+    const struct held held = { e->job->ncores, e->job->t_cores };
     struct event *ev = event_create (clock_wall (), name, context);
 
     if (!ev)
@@ -116,7 +118,7 @@ int broker_emit (struct broker *b, struct entry *e, const char *name, json_t *co
     if (rc < 0) {
         log_debug ("job %ju: %s: %s", (uintmax_t)e->id, name, err.text);
     } else {
-        note_event (b, e, ev, held);
+        note_event (b, e, ev, holds ? &held : NULL);
         if (e->job->state != before)
             entry_moved (b, e, before);
         broker_depend_event (b, e, ev->name);
@@ -221,6 +223,8 @@ static void act_outer (struct broker *b, struct entry *e, unsigned actions)
         broker_kill (b, e);
     if (actions & JOB_ACT_LIMIT)
         broker_limit_changed (b, e);
+    if (actions & JOB_ACT_RESIZE)
+        broker_resize (b, e);
     if (actions & (BROKER_ACT_RESULT | JOB_ACT_INACTIVE) && !e->result_told) {
         e->result_told = true;
         watch_result (b, e);

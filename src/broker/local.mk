@@ -25,6 +25,7 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/jobuse.c \
 	src/broker/lifecycle.c \
 	src/broker/limit.c \
+	src/broker/malleable.c \
 	src/broker/moves.c \
 	src/broker/nodegroups.c \
 	src/broker/nodes.c \
@@ -38,6 +39,7 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/reservation.c \
 	src/broker/reserve.c \
 	src/broker/reserve_job.c \
+	src/broker/resize.c \
 	src/broker/sizes.c \
 	src/broker/serialize.c \
 	src/broker/start.c \

@@ -7,6 +7,7 @@
 #include "broker/broker.h"
 #include "broker/nodegroups.h"
 #include "broker/placing.h"
+#include "broker/resize.h"
 #include "common/clock.h"
 #include "common/log.h"
 
@@ -212,6 +213,7 @@ void broker_plan (struct broker *b)
     uv_idle_stop (&b->again);
     let_go_of_fresh (b);
     nodegroups_due (b);
+    malleable_due (b);
     double when = broker_sched_wakeup (b), placed = placing_wakeup (b);
     if (placed > 0 && (when <= 0 || placed < when))
         when = placed;

@@ -102,21 +102,22 @@ static void keep (const struct broker *b, const struct job *job, double now,
         journal_txn_setting (t, name, value.buf);
 }
 
-void broker_account (struct broker *b, const struct entry *e, bool held, double now,
-                     struct journal_txn *t)
+void broker_account (struct broker *b, const struct entry *e, const struct held *held,
+                     double now, struct journal_txn *t)
 {
     const struct job *job = e->job;
 
-    if (job->allocated == held)
+    if (job->allocated == (held != NULL)
+        && (!held || (held->cores == job->ncores && held->since == job->t_cores)))
         return;
-    if (job->allocated) {
-        if (usage_begin (b->usage, job->userid, job->ncores, job->t_alloc, now) < 0)
-            log_error ("job %ju: what it uses is not counted: out of memory",
-                       (uintmax_t)e->id);
-        return;
-    }
-    usage_end (b->usage, job->userid, job->ncores, job->t_alloc, now);
-    keep (b, job, now, t);
+    if (held)
+        usage_end (b->usage, job->userid, held->cores, held->since, now);
+    if (job->allocated
+        && usage_begin (b->usage, job->userid, job->ncores, job->t_cores, now) < 0)
+        log_error ("job %ju: what it uses is not counted: out of memory",
+                   (uintmax_t)e->id);
+    if (held)
+        keep (b, job, now, t);
 }
 
 /* "CORE_SECONDS AT NAME" */

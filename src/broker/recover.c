@@ -157,7 +157,7 @@ int broker_recover (struct broker *b, struct error *err)
         entry_find_queue (b, list[i]);
         entry_count (b, list[i]);
         adopt_insert (b, list[i]);
-        broker_account (b, list[i], false, b->started, NULL);
+        broker_account (b, list[i], NULL, b->started, NULL);
         broker_depend_add (b, list[i]);
     }
     size_t active = b->npending + b->nrunning;

@@ -4,6 +4,7 @@
 
 #include "broker/nodegroups.h"
 #include "broker/reserve.h"
+#include "broker/resize.h"
 #include "common/clock.h"
 #include "common/parse.h"
 
@@ -176,5 +177,6 @@ bool broker_sched_reason_text (struct broker *b, const struct entry *e, struct s
         return true;
     strbuf_adds (sb, why.text);
     add_too_late (b, e, sb);
+    malleable_add_reason (b, e, sb);
     return true;
 }

@@ -20,6 +20,7 @@
 
 #include "broker/broker.h"
 #include "broker/nodegroups.h"
+#include "broker/resize.h"
 #include "common/clock.h"
 #include "common/io.h"
 #include "common/log.h"
@@ -78,6 +79,7 @@ static void close_attempt (struct broker *b, struct entry *e)
     e->xjob = NULL;
     rset_destroy (e->r_given_back);
     e->r_given_back = NULL;
+    resize_forget (e);
     entry_drop_spec (e);
     e->recovered = e->start_again = false;
     if (e->job->state != JOB_CLEANUP)
@@ -234,6 +236,7 @@ static void hand_over (struct broker *b, struct entry *e)
     b->ops->recover (b->exec, e->xjob);
     if (e->job->state == JOB_CLEANUP)
         b->ops->terminate (b->exec, e->xjob, "cancelled", b->config->grace);
+    broker_resize (b, e);
 }
 
 /* Something could not be looked up just now. A job that was found running waits for as
@@ -634,6 +637,7 @@ void exec_host_init (struct broker *b)
     h->output = host_output;
     h->note = host_note;
     jobuse_host_init (b);
+    resize_host_init (b);
     nodes_host_init (b);
     nodegroups_host_init (b);
     adopt_host_init (b);

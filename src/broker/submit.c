@@ -13,6 +13,7 @@
 #include "broker/broker.h"
 #include "broker/nodegroups.h"
 #include "broker/placing.h"
+#include "broker/resize.h"
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/parse.h"
@@ -190,6 +191,8 @@ static int check (struct submission *s, const char **code, struct error *err)
         return -EINVAL;
     entry_take_sizes (e);
     const struct config_queue *q = config_find_queue (b->config, s->queue);
+    if (resize_check (b, e->js, err) < 0)
+        return -EINVAL;
     if (b->ops->check && s->req /* else the executor made it */
         && b->ops->check (b->exec, e->js, q->name, q->mounts, s->uid, err) < 0)
         return -EINVAL;

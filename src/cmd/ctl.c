@@ -7,7 +7,7 @@
 #include "common/hostlist.h"
 #include "common/parse.h"
 
-enum { REASON = 1, JSON };
+enum { REASON = 1, JSON, NODES };
 
 static const struct option_desc options[] = {
     { "reason", 0, "TEXT", "drain, hold: why; users see it", REASON, false },
@@ -264,6 +264,35 @@ static int do_extend (struct cmd *c, const struct ctl *x)
     return status;
 }
 
+/* Nothing but -N of what reserve knows. */
+static int nodes_of_resize (struct cmd *c, const struct ctl *x, int64_t *ret)
+{
+    const char *text = x->reserve.text[RESERVE_NODES - RESERVE_FIRST];
+    struct error err = { 0 };
+
+    for (int i = 0; i < RESERVE_END - RESERVE_FIRST; i++)
+        if (x->reserve.text[i] && i != RESERVE_NODES - RESERVE_FIRST)
+            return cmd_usage (c, "resize takes -N alone");
+    if (!text)
+        return cmd_usage (c, "resize to how many nodes? (-N)");
+    if (parse_int (text, 1, INT32_MAX, ret, "-N", &err) < 0)
+        return cmd_usage (c, "%s", err.text);
+    return CMD_OK;
+}
+
+static int do_resize (struct cmd *c, const struct ctl *x)
+{
+    int64_t nodes = 0;
+    int status = nodes_of_resize (c, x, &nodes);
+
+    for (size_t i = 0; i < x->n && status != CMD_INTERRUPTED && nodes > 0; i++) {
+        int rc = post_to (c, "jobs", x->words[i], "/resize",
+                          json_pack ("{s:I}", "nodes", (json_int_t)nodes));
+        status = rc ? rc : status;
+    }
+    return status;
+}
+
 static int do_queue (struct cmd *c, const struct ctl *x)
 {
     const char *action = x->words[0];
@@ -311,6 +340,8 @@ static const struct subcommand subcommands[] = {
       COMPLETE_JOBS },
     { "release", "IDS...", "let held jobs start", COMPLETE_JOBS },
     { "extend", "IDS... [+|-]TIME", "give jobs another time limit", COMPLETE_JOBS },
+    { "resize", "IDS... -N NODES", "give malleable jobs another number of nodes",
+      COMPLETE_JOBS },
     { "queue", "start|stop NAME...", "let a queue start jobs, or not", COMPLETE_QUEUES },
     { "reserve",
       "--start TIME --duration TIME --nodes N|NODES --users NAMES|--maintenance",
@@ -325,10 +356,10 @@ static const struct {
     int (*run) (struct cmd *c, const struct ctl *x);
     bool operands;
 } actions[] = {
-    { do_status, false },  { do_shutdown, false }, { do_reload, false },
-    { do_drain, true },    { do_resume, true },    { do_hold, true },
-    { do_release, true },  { do_extend, true },    { do_queue, true },
-    { do_reserve, false }, { do_unreserve, true },
+    { do_status, false }, { do_shutdown, false }, { do_reload, false },
+    { do_drain, true },   { do_resume, true },    { do_hold, true },
+    { do_release, true }, { do_extend, true },    { do_resize, true },
+    { do_queue, true },   { do_reserve, false },  { do_unreserve, true },
 };
 _Static_assert(ARRAY_SIZE (actions) + 1 == ARRAY_SIZE (subcommands),
                "an action a subcommand");
@@ -351,7 +382,7 @@ static int find_action (struct cmd *c, struct ctl *x)
                -1;
     if (x->reason && actions[i].run != do_drain && actions[i].run != do_hold)
         return cmd_usage (c, "--reason is for drain and hold"), -1;
-    if (x->reserve.given && actions[i].run != do_reserve)
+    if (x->reserve.given && actions[i].run != do_reserve && actions[i].run != do_resize)
         return cmd_usage (c, "--%s is for reserve", x->reserve.given), -1;
     if (x->json && actions[i].run != do_status)
         return cmd_usage (c, "--json is for status"), -1;
@@ -390,11 +421,12 @@ const struct command command_ctl = {
     .usage = usage,
     .options = options,
     .subcommands = subcommands,
-    .notes =
-        "NODES are node names and lists, node[1-3]; IDS are job ids and ranges: 7 "
-        "1,4-7.\n"
-        "Users hold and release their own jobs; what an operator holds only operators\n"
-        "release. They may lower a time limit, operators also raise it (write -- before\n"
-        "-TIME). All else is for operators, but status.\n",
+    .notes = "NODES are node names and lists, node[1-3]; IDS are job ids and ranges: 7 "
+             "1,4-7.\n"
+             "Users resize their own jobs, hold and release them; what an operator holds "
+             "only\n"
+             "operators release. They may lower a time limit, operators also raise it "
+             "(write -- before\n"
+             "-TIME). All else is for operators, but status.\n",
     .run = run,
 };

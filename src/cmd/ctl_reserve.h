@@ -18,23 +18,25 @@ enum {
     RESERVE_END,
 };
 
-#define RESERVE_OPTIONS                                                                       \
-    {                                                                                         \
-        "name", 0, "NAME", "reserve: its name [resv-1, resv-2, ...]", RESERVE_NAME, false     \
-    },                                                                                        \
-        { "start",       0,                                                                   \
-          "TIME",        "reserve: as submit --begin: now, 14:00, now+1hour",                 \
-          RESERVE_START, false },                                                             \
-        { "duration",       0,    "TIME", "reserve: as submit --time: 90, 2:00:00, 1-12",     \
-          RESERVE_DURATION, false },                                                          \
-        { "nodes", 0, "N|NODES", "reserve: how many nodes, or which", RESERVE_NODES, false }, \
-        { "users", 0, "NAMES", "reserve: whose jobs may run there", RESERVE_USERS, false },   \
-        { "maintenance",       0,    NULL, "reserve: nobody's jobs run there",                \
-          RESERVE_MAINTENANCE, false },                                                       \
-        { "note", 0, "TEXT", "reserve: what for; users see it", RESERVE_NOTE, false },        \
-    {                                                                                         \
-        "ignore-running", 0, NULL, "reserve: also where jobs run, from their end on",         \
-            RESERVE_IGNORE_RUNNING, false                                                     \
+#define RESERVE_OPTIONS                                                                     \
+    {                                                                                       \
+        "name", 0, "NAME", "reserve: its name [resv-1, resv-2, ...]", RESERVE_NAME, false   \
+    },                                                                                      \
+        { "start",       0,                                                                 \
+          "TIME",        "reserve: as submit --begin: now, 14:00, now+1hour",               \
+          RESERVE_START, false },                                                           \
+        { "duration",       0,    "TIME", "reserve: as submit --time: 90, 2:00:00, 1-12",   \
+          RESERVE_DURATION, false },                                                        \
+        { "nodes",       'N',                                                               \
+          "N|NODES",     "reserve: how many nodes, or which; resize: how many",             \
+          RESERVE_NODES, false },                                                           \
+        { "users", 0, "NAMES", "reserve: whose jobs may run there", RESERVE_USERS, false }, \
+        { "maintenance",       0,    NULL, "reserve: nobody's jobs run there",              \
+          RESERVE_MAINTENANCE, false },                                                     \
+        { "note", 0, "TEXT", "reserve: what for; users see it", RESERVE_NOTE, false },      \
+    {                                                                                       \
+        "ignore-running", 0, NULL, "reserve: also where jobs run, from their end on",       \
+            RESERVE_IGNORE_RUNNING, false                                                   \
     }
 
 struct reserve_args {

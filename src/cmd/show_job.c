@@ -215,6 +215,18 @@ static void print_stages (const char *label, const json_t *o, const char *key)
     strbuf_release (&sb);
 }
 
+/* Of a malleable job what it is becoming. */
+static void print_resize (const json_t *o)
+{
+    const json_t *change = json_object_get (o, "resize");
+
+    if (json_is_object (change))
+        print_field ("Resizing", "from %.0f to %.0f nodes",
+                     answer_number (change, "from"), answer_number (change, "nodes"));
+    else if (answer_flag (o, "malleable"))
+        print_field ("Malleable", "yes, its number of nodes may change");
+}
+
 void show_job (const json_t *o)
 {
     const json_t *ranks = json_object_get (o, "ranks");
@@ -235,6 +247,7 @@ void show_job (const json_t *o)
     print_field ("Asked", "%s", answer_text (o, "asked"));
     print_field ("Granted", "%s", answer_text (o, "granted"));
     print_field ("Size", "%s", answer_text (o, "size_text"));
+    print_resize (o);
     print_field ("Placement", "%s", answer_text (o, "placement"));
     print_field ("Places", "%s", answer_text (o, "places"));
     print_command (json_object_get (o, "command"));

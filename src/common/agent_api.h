@@ -15,6 +15,12 @@
  *                                          (tasks); to the batch script's shell alone (batch); with
  *                                          step=N instead: to the tasks of that step
  *      POST /v1/limit?seconds=N            the time limit is N seconds from the start, 0: none
+ *      POST /v1/node?rank=N&name=NAME&ntasks=N&cores=LIST&gpus=LIST&gres=LIST   of a malleable job: what
+ *                                          the node of a rank is that is to come; 409 while it comes, or is there
+ *      POST /v1/resize?generation=G&nodes=N&grace=S   it is to have the ranks 0 to N - 1: new ones are to join
+ *                                          within S seconds; others are taken, S seconds after it was told so.
+ *                                          FRAME_RESIZED with G says that it is so, once more
+ *                                          when the last G comes again; 409 while another change is under way
  *      POST /v1/cancel?step=N              ends that step: SIGTERM, after the job's grace SIGKILL
  *      POST /v1/terminate?reason=WORD&grace=S   SIGTERM, after S seconds SIGKILL to everything, then
  *                                          FINISH with that reason ("cancelled", "timeout", ...).
@@ -49,6 +55,7 @@
 #define AGENT_PORT 7717 /* in pods */
 #define AGENT_AUTH_HEADER "X-Fluxq-Auth"
 #define AGENT_AUTH_MAX 128
+#define AGENT_NODE_VARIABLE "FLUXQ_AGENT_NODE" /* in pods of malleable jobs: the node's name */
 #define AGENT_EXIT_ALREADY 3
 #define AGENT_PROTOCOL "fluxq" /* that a connection can be upgraded to */
 

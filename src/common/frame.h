@@ -26,10 +26,11 @@ enum frame_type {
     FRAME_READY,      /* every rank has joined, tasks start; no data; once */
     FRAME_EXIT,       /* a task ended: data is u32 wait status, as waitpid(2) gives it */
     FRAME_NOTE,       /* data: a line of the agent for the user ("time limit reached") */
-    FRAME_LOST,   /* a rank's agent was lost; data: reason text with the node's name */
-    FRAME_FINISH, /* last frame of the job: struct frame_finish as text, see below */
-    FRAME_USAGE,  /* what a step has used, at its end: stepuse.h; before FRAME_FINISH */
-    FRAME_FILE,   /* a file's next bytes, see below */
+    FRAME_LOST,    /* a rank's agent was lost; data: reason text with the node's name */
+    FRAME_FINISH,  /* last frame of the job: struct frame_finish as text, see below */
+    FRAME_USAGE,   /* what a step has used, at its end: stepuse.h; before FRAME_FINISH */
+    FRAME_FILE,    /* a file's next bytes, see below */
+    FRAME_RESIZED, /* a change of its nodes is done, see below */
     FRAME_TYPES = 32, /* a reader passes over those below that it does not know */
 };
 
@@ -72,5 +73,8 @@ struct frame_finish {
 int frame_finish_encode (const struct frame_finish *fin, char *buf, size_t size);
 /* 0 or -EBADMSG. */
 int frame_finish_decode (const char *data, size_t len, struct frame_finish *ret);
+
+/* FRAME_RESIZED: rank is the number of nodes that the job has now, task the generation of the
+ * change, stream 0: done; 1: they did not come, and it has as many as before; data: why. */
 
 #endif

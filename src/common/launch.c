@@ -5,6 +5,7 @@
 #include "common/launch.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/parse.h"
@@ -32,6 +33,8 @@ static const struct record_field fields[] = {
     FIELD (cwd_fallback, BOOLEAN, 0, 1),
     FIELD (batch, BOOLEAN, 0, 1),
     FIELD (script, STRING, 0, 0),
+    FIELD (max_nodes, U32, 0, INT32_MAX),
+    FIELD (resize_signal, U32, 0, 64),
     FIELD (nodes_requested, STRING, 0, 0),
     FIELD (cores_are_cpus, BOOLEAN, 0, 1),
     FIELD (cores_per_task, U32, 1, UINT32_MAX),
@@ -275,7 +278,7 @@ static bool is_word_or_empty (const char *s)
     return !s || (!strchr (s, ' ') && strcmp (s, "-"));
 }
 
-static int write_node (const struct launch_node *node, struct strbuf *sb)
+int launch_write_node (const struct launch_node *node, struct strbuf *sb)
 {
     struct strbuf text;
 
@@ -329,7 +332,7 @@ int launch_write (const struct launch *l, struct strbuf *sb)
     if (rc == 0)
         rc = record_write (fields, ARRAY_SIZE (fields), l, sb);
     for (size_t i = 0; rc == 0 && i < l->nnodes; i++)
-        rc = write_node (&l->nodes[i], sb);
+        rc = launch_write_node (&l->nodes[i], sb);
     for (size_t i = 0; i < l->nenv; i++)
         if (l->env[i][0] == '=' || !strchr (l->env[i], '='))
             rc = -EINVAL;
@@ -361,18 +364,72 @@ static void release_stages (struct launch_stage *list, size_t n)
     free (list);
 }
 
+void launch_node_release (struct launch_node *node)
+{
+    free (node->name);
+    free (node->cores);
+    free (node->gpus);
+    free (node->gres);
+    *node = (struct launch_node){ 0 };
+}
+
+int launch_make_room (struct launch *l, size_t nodes)
+{
+    size_t room = MAX (l->nnodes, l->nodes_room);
+
+    nodes = MAX (nodes, room);
+    struct launch_node *list = realloc (l->nodes, nodes * sizeof (*list));
+    if (!list)
+        return -ENOMEM;
+    memset (list + room, 0, (nodes - room) * sizeof (*list));
+    l->nodes = list;
+    l->nodes_room = nodes;
+    return 0;
+}
+
+void launch_put_node (struct launch *l, uint32_t rank, struct launch_node *node)
+{
+    launch_node_release (&l->nodes[rank]);
+    l->nodes[rank] = *node;
+    *node = (struct launch_node){ 0 };
+}
+
+int launch_read_node (const char *text, size_t len, struct launch_node *ret,
+                      struct error *err)
+{
+    struct record_text rest = { "node", text, len, LAUNCH_MAX };
+    struct launch l = { 0 };
+    struct record r;
+    int rc;
+
+    while ((rc = record_take (&rest, &r, err)) > 0) {
+        if (!strcmp (r.name, "node") && l.nnodes == 0)
+            rc = read_node (&l, (struct value){ r.data, r.len }, err);
+        else if (!strcmp (r.name, "gres"))
+            rc = read_gres (&l, &r, err);
+        else
+            rc = bad (err, r.name, "not of a node");
+        if (rc < 0)
+            break;
+    }
+    if (rc == 0 && l.nnodes == 0)
+        rc = bad (err, "node", "missing");
+    if (rc == 0)
+        *ret = l.nodes[0];
+    else if (l.nnodes > 0)
+        launch_node_release (&l.nodes[0]);
+    free (l.nodes);
+    return rc;
+}
+
 void launch_release (struct launch *l)
 {
     record_release (fields, ARRAY_SIZE (fields), l);
     record_free_strings (l->args, l->nargs);
     record_free_strings (l->env, l->nenv);
     record_free_strings (l->rlimits, l->nrlimits);
-    for (size_t i = 0; i < l->nnodes; i++) {
-        free (l->nodes[i].name);
-        free (l->nodes[i].cores);
-        free (l->nodes[i].gpus);
-        free (l->nodes[i].gres);
-    }
+    for (size_t i = 0; i < MAX (l->nnodes, l->nodes_room); i++)
+        launch_node_release (&l->nodes[i]);
     free (l->nodes);
     release_stages (l->stage_in, l->nstage_in);
     release_stages (l->stage_out, l->nstage_out);

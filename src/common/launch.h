@@ -68,6 +68,10 @@ struct launch {
     size_t nenv;
     struct launch_node *nodes; /* index = rank */
     size_t nnodes;
+    size_t nodes_room; /* of nodes, see launch_make_room(); 0: nnodes */
+    /* A malleable job may get and lose nodes: so many it has at most (else 0), and it is told
+     * by this signal. */
+    uint32_t max_nodes, resize_signal;
     char *nodes_requested;       /* as the job asked for them: "4", "4-16"; NULL: none */
     bool cores_are_cpus;         /* numbers of cores are those of the machine's CPUs */
     uint32_t cores_per_task;     /* >= 1; of parts of CPUs rounded up */
@@ -116,6 +120,16 @@ int launch_parse (const char *text, size_t len, struct launch *l, struct error *
  * of range, -E2BIG past LAUNCH_MAX or the strbuf's own ceiling. */
 int launch_write (const struct launch *l, struct strbuf *sb);
 void launch_release (struct launch *l);
+/* Room for that many nodes; those behind nnodes are empty (no name) until launch_put_node().
+ * 0 or -ENOMEM. */
+int launch_make_room (struct launch *l, size_t nodes);
+/* The node of a rank (< nodes_room), in place of the one before it; node is taken over. */
+void launch_put_node (struct launch *l, uint32_t rank, struct launch_node *node);
+/* One node as a text of its own, and back (the caller's); -EINVAL, -ENOMEM. */
+int launch_write_node (const struct launch_node *node, struct strbuf *sb);
+int launch_read_node (const char *text, size_t len, struct launch_node *ret,
+                      struct error *err);
+void launch_node_release (struct launch_node *node);
 uint32_t launch_ntasks (const struct launch *l); /* over all nodes, at most 2^31 */
 /* Global number of the first task of rank (block distribution). */
 uint32_t launch_first_task (const struct launch *l, uint32_t rank);

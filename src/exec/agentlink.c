@@ -28,11 +28,11 @@
 #define COMMAND_TIMEOUT 10.0
 #define STREAM_IDLE                                                                      \
     300.0 /* silence after which we ask again, should the line be dead without a sign */
-#define TARGET_MAX 512
+#define TARGET_MAX 4096
 #define BUFFER_MAX ((size_t)1 << 20)
 #define HEADERS_MAX 8
 
-struct command {
+struct agentlink_command {
     struct agentlink *l;
     struct httpc_request *req;
     char target[TARGET_MAX];
@@ -41,7 +41,7 @@ struct command {
     unsigned tries;
     void (*done) (int rc, void *arg);
     void *arg;
-    struct command *prev, *next;
+    struct agentlink_command *prev, *next;
 };
 
 enum stream_state { STREAM_WAIT, STREAM_OPEN, STREAM_STOPPED, STREAM_FINISHED };
@@ -67,8 +67,8 @@ struct agentlink {
     uint64_t skip;
     unsigned failures;
     struct strbuf buf;
-    struct command *commands;
-    struct command *limit; /* one of them, or NULL */
+    struct agentlink_command *commands;
+    struct agentlink_command *limit; /* one of them, or NULL */
     unsigned busy;
     bool closed;
 };
@@ -86,7 +86,7 @@ static void on_timer_closed (uv_handle_t *handle)
     free (l);
 }
 
-static void command_free (struct command *c)
+static void command_free (struct agentlink_command *c)
 {
     httpc_cancel (c->req);
     if (c->l->limit == c)
@@ -95,11 +95,11 @@ static void command_free (struct command *c)
     free (c);
 }
 
-static void command_end (struct command *c, int rc);
+static void command_end (struct agentlink_command *c, int rc);
 
 static void link_free (struct agentlink *l)
 {
-    struct command *c, *tmp;
+    struct agentlink_command *c, *tmp;
 
     httpc_cancel (l->req);
     DL_FOREACH_SAFE (l->commands, c, tmp)
@@ -166,7 +166,7 @@ static void on_tick (uv_timer_t *timer);
 static void schedule (struct agentlink *l)
 {
     uint64_t now = uv_now (l->loop), first = l->state == STREAM_WAIT ? l->due : 0;
-    struct command *c;
+    struct agentlink_command *c;
 
     if (l->closed)
         return;
@@ -363,7 +363,7 @@ void agentlink_resume (struct agentlink *l)
 
 /* ---- commands ---- */
 
-static void command_end (struct command *c, int rc)
+static void command_end (struct agentlink_command *c, int rc)
 {
     void (*done) (int, void *) = c->done;
     void *arg = c->arg;
@@ -378,7 +378,7 @@ static bool is_trouble (int status)
     return status == 0 || status == 429 || status >= 500;
 }
 
-static void command_again (struct command *c, int rc)
+static void command_again (struct agentlink_command *c, int rc)
 {
     uint64_t now = uv_now (c->l->loop);
 
@@ -393,7 +393,7 @@ static void command_again (struct command *c, int rc)
 
 static void on_command_done (const struct httpc_response *resp, void *arg)
 {
-    struct command *c = arg;
+    struct agentlink_command *c = arg;
     struct agentlink *l = c->l;
 
     c->req = NULL;
@@ -409,7 +409,7 @@ static void on_command_done (const struct httpc_response *resp, void *arg)
     link_leave (l);
 }
 
-static void command_send (struct command *c)
+static void command_send (struct agentlink_command *c)
 {
     struct httpc_options opt = { .timeout = COMMAND_TIMEOUT,
                                  .max_body = 65536,
@@ -425,10 +425,10 @@ static void command_send (struct command *c)
 
 /* Sent on the loop's next turn, so that no callback comes from within the caller's call.
  */
-static struct command *command_add (struct agentlink *l, const char *target,
-                                    void (*done) (int, void *), void *arg)
+static struct agentlink_command *command_add (struct agentlink *l, const char *target,
+                                              void (*done) (int, void *), void *arg)
 {
-    struct command *c = calloc (1, sizeof (*c));
+    struct agentlink_command *c = calloc (1, sizeof (*c));
 
     if (!c || l->closed) {
         free (c);
@@ -453,7 +453,7 @@ static void on_tick (uv_timer_t *timer)
 {
     struct agentlink *l = timer->data;
     uint64_t now = uv_now (l->loop);
-    struct command *c;
+    struct agentlink_command *c;
 
     link_enter (l);
     if (l->state == STREAM_WAIT && l->due <= now)
@@ -512,6 +512,22 @@ void agentlink_terminate (struct agentlink *l, const char *reason, double grace)
     strbuf_addf (&target, "&grace=%.3f", grace);
     if (target.err == 0)
         command_add (l, target.buf, NULL, NULL);
+}
+
+struct agentlink_command *agentlink_post (struct agentlink *l, const char *target,
+                                          void (*done) (int rc, void *arg), void *arg)
+{
+    struct agentlink_command *c = command_add (l, target, done, arg);
+
+    if (c)
+        c->deadline = UINT64_MAX;
+    return c;
+}
+
+void agentlink_forget (struct agentlink_command *c)
+{
+    if (c)
+        command_free (c);
 }
 
 void agentlink_release (struct agentlink *l, uint64_t offset)

@@ -68,6 +68,13 @@ void agentlink_limit (struct agentlink *l, double seconds);
 void agentlink_terminate (struct agentlink *l, const char *reason, double grace);
 void agentlink_release (struct agentlink *l, uint64_t offset);
 
+/* POST that target; tried for as long as the link is open. NULL: no memory, and done has come. */
+struct agentlink_command;
+struct agentlink_command *agentlink_post (struct agentlink *l, const char *target,
+                                          void (*done) (int rc, void *arg), void *arg);
+/* It is not wanted any more: done does not come. NULL: nothing happens. */
+void agentlink_forget (struct agentlink_command *c);
+
 struct agentstream;
 struct agentstream_events;
 /* A stream of bytes to the same agent; it is a thing of its own and outlives l. NULL with

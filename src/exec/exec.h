@@ -114,6 +114,15 @@ struct exec_foreign_state {
     bool ended, cancelled;
 };
 
+/* A malleable job is to have another number of nodes, or has since a restart nobody knows. */
+struct exec_resize {
+    bool active;
+    uint32_t generation;  /* of the change; each has a greater one */
+    uint32_t nodes, from; /* ranks 0 to nodes - 1, instead of 0 to from - 1 */
+    double grace; /* seconds between what the job is told and the end of its tasks on
+                           * nodes that it loses */
+};
+
 /* A job as executors see it. Owned by the broker, stays valid from start()/recover()
  * until cleaned() has returned. */
 struct exec_job {
@@ -130,6 +139,8 @@ struct exec_job {
     struct exec_user user;
     const struct jobspec *js;
     const struct rset *r;
+    struct exec_resize
+        resize;          /* while it is active r has all ranks, the old and the new */
     double time_limit;   /* seconds from the start, 0: none */
     bool limit_changed;  /* it is another one than at start(): the agent is to be told */
     int nice;            /* of its processes, 0 to 19 */
@@ -187,6 +198,10 @@ struct exec_host { /* how the executor tells the broker; arg first */
      * still to be taken away. An executor with nothing to tell between the two leaves it
      * out. */
     void (*released) (void *arg, uint64_t id);
+    /* Of resize(): the job has the nodes that it is to have, and nothing of it runs on others;
+     * or (not done, with one line why) new ones did not come, and resize() back follows. */
+    void (*resized) (void *arg, uint64_t id, uint32_t generation, bool done,
+                     const char *text);
     void (*cleaned) (void *arg, uint64_t id);
     /* The spool grew or ended (fluxq-logs -f waits for this). */
     void (*output) (void *arg, uint64_t id);
@@ -252,6 +267,10 @@ struct exec_ops {
     /* job->time_limit is another one now, and job->limit_changed is set: tell its agent, now
      * or as soon as there is one. It holds from then on. */
     void (*limit) (struct exec *x, struct exec_job *job);
+    /* job->resize is active, and is to be brought about: then host->resized(). Also again after
+     * a restart, behind recover(), and in place of another one (new nodes are not wanted after
+     * all). A job that ends meanwhile ends as ever. NULL: its jobs cannot be malleable. */
+    void (*resize) (struct exec *x, struct exec_job *job);
     /* Remove everything of this attempt (also when it was never started or was lost),
      * then cleaned(). */
     void (*cleanup) (struct exec *x, struct exec_job *job);

@@ -110,6 +110,16 @@ static void fill_array (const struct exec_job *job, struct launch *l)
     l->array_step = MAX (array_step (tasks), 1);
 }
 
+static void fill_malleable (const struct jobspec *js, struct launch *l)
+{
+    const struct jobspec_resource *nodes = jobspec_malleable (js);
+
+    if (!nodes)
+        return;
+    l->max_nodes = (uint32_t)nodes->count.max;
+    l->resize_signal = (uint32_t)js->resize_signal;
+}
+
 static int fill_request (const struct jobspec *js, struct launch *l)
 {
     autostrbuf struct strbuf sb;
@@ -173,6 +183,7 @@ int joblaunch_fill (const struct exec_job *job, struct launch *l, struct error *
     l->time_limit = job->time_limit;
     l->grace = job->grace;
     fill_process (job, l);
+    fill_malleable (js, l);
     l->append = js->append;
     l->job_name = strdup (job->name ? job->name : js->name);
     l->user = strdup (job->user.name);

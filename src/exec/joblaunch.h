@@ -8,7 +8,7 @@
  *
  * Filled: job_id, array_*, job_name, user, queue, cwd, batch, args, env, nodes,
  * nodes_requested, cores_per_task,
- * mem_mib, time_limit, grace, umask, nice, warn_*, rlimits, user_env, append. A batch job's args are those after the script
+ * max_nodes, resize_signal, mem_mib, time_limit, grace, umask, nice, warn_*, rlimits, user_env, append. A batch job's args are those after the script
  * (script itself is the executor's to place); else the command. Tasks are dealt to the
  * ranks in blocks, in proportion to their slots (RFC 14: per_slot or total).
  */

@@ -3,6 +3,7 @@
 noinst_LIBRARIES += src/exec/libexec.a
 src_exec_libexec_a_SOURCES = \
 	src/exec/agentlink.c \
+	src/exec/agentresize.c \
 	src/exec/agentstream.c \
 	src/exec/joblaunch.c \
 	src/exec/mounts.c \

@@ -315,7 +315,7 @@ static int on_alloc (struct job *job, const struct event *e, struct outcome *out
     job->allocated = true;
     job->limit_changed = false;
     job->reprioritize = false;
-    job->t_alloc = e->timestamp;
+    job->t_alloc = job->t_cores = e->timestamp;
     job->t_age = job_age_since (job);
     job->t_begin = 0;
     return 0;
@@ -556,6 +556,7 @@ static void attempt_reset (struct job *job)
     job->started = job->kill_sent = job->requeue = job->released = job->finished = false;
     job->has_exception = false;
     job->exception_severity = 0;
+    job->resize = (struct job_resize){ 0 };
     job->status = 0;
     job->t_alloc = job->t_start = job->t_finish = 0;
     job->restarts++;
@@ -610,6 +611,8 @@ const struct edge edges[] = {
     { JOB_RUN, "task-end", EDGE_STAY, 0, edge_task_end },
     { JOB_RUN, "start", EDGE_STAY, 0, on_start },
     { JOB_RUN, "resource-update", EDGE_STAY, JOB_ACT_LIMIT, on_resource_update },
+    { JOB_RUN, "resize", EDGE_STAY, JOB_ACT_RESIZE, edge_resize },
+    { JOB_RUN, "resized", EDGE_STAY, 0, edge_resized },
     { JOB_RUN, "finish", JOB_CLEANUP, JOB_ACT_CLEANUP, on_finish },
     { JOB_RUN, "requeue", JOB_CLEANUP, JOB_ACT_CLEANUP, on_requeue },
     { JOB_RUN, "exception", JOB_CLEANUP, JOB_ACT_KILL, on_exception },

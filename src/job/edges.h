@@ -41,6 +41,12 @@ int edge_task_cancel (struct job *job, const struct event *e, struct outcome *ou
 int edge_array_exception (struct job *job, double now, struct outcome *out,
                           struct error *err);
 
+/* edges_resize.c */
+int edge_resize (struct job *job, const struct event *e, struct outcome *out,
+                 struct error *err);
+int edge_resized (struct job *job, const struct event *e, struct outcome *out,
+                  struct error *err);
+
 const struct edge *edge_find (const struct job *job, const char *event);
 /* memo, fluxq-restart, debug.*: allowed everywhere after submit, without effect. */
 bool edge_is_remark (const char *event);

@@ -97,7 +97,9 @@ unsigned job_due_actions (const struct job *job)
     case JOB_SCHED:
         return JOB_ACT_ENQUEUE | (job->reprioritize ? JOB_ACT_PRIORITY : 0);
     case JOB_RUN:
-        return job->started ? 0 : JOB_ACT_START; /* an array has: its tasks */
+        if (job->started)
+            return job->resize.active ? JOB_ACT_RESIZE : 0;
+        return JOB_ACT_START; /* an array has: its tasks */
     case JOB_CLEANUP:
         return cleanup_due (job);
     case JOB_INACTIVE:

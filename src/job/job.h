@@ -49,6 +49,15 @@
  *     resource-update  {expiration, duration; userid}  the same while it runs: unix time at
  *                                                    which R ends, 0: never (RFC 21), and
  *                                                    the limit (ours)
+ *     resize     {generation, nnodes, from, reason; by, userid, R, nodelist, ntasks, ncores,
+ *                 cpu_milli}                     a malleable job is to have another number
+ *                                                    of nodes. With R it gets those that
+ *                                                    are new in it at once; else it keeps
+ *                                                    all until `resized`. generation counts
+ *                                                    them. One at a time; but what cannot be
+ *                                                    done may be taken back by another
+ *     resized    {generation; R, nodelist, nnodes, ntasks, ncores, cpu_milli}   done; with R
+ *                                                    it has only these nodes now
  *     release    {ranks: "all", final}
  *     task-start, task-end, task-cancel              of an array, see array.h
  *     usage      {attempt, steps, steps_not_kept}    what an attempt's steps used: ignored
@@ -106,6 +115,17 @@ enum job_action {
     JOB_ACT_CLEAN = 1 << 9,     /* all is gone: emit clean */
     JOB_ACT_INACTIVE = 1 << 10, /* the end: tell waiters */
     JOB_ACT_LIMIT = 1 << 11,    /* executor: the time limit is another one */
+    JOB_ACT_RESIZE = 1 << 12,   /* executor: resize */
+};
+
+/* How a malleable job becomes another size. */
+struct job_resize {
+    uint32_t generation;  /* of the last change that was begun; 0: none */
+    bool active;          /* it is under way: */
+    int64_t nnodes, from; /* ... to that many nodes, of so many */
+    bool by_user;         /* its user has said how large it is to be, at some time */
+    bool failed;          /* the last time that it was to grow its nodes did not come */
+    double at;            /* unix time of the last event of it, 0: none */
 };
 
 struct job {
@@ -146,13 +166,15 @@ struct job {
     int64_t setback;      /* points of priority that a requeue at the end cost it */
     char *requeue_reason; /* of the last requeue, or NULL; kept until the next start */
     /* running */
-    char *r;            /* R text between alloc and free, then kept for show; or NULL */
-    char *nodelist;     /* RFC 29 or NULL */
-    bool allocated;     /* resources are held (alloc without free) */
-    bool started;       /* start was seen: all ranks ready */
-    bool limit_changed; /* since alloc: its agent may know another limit */
-    bool kill_sent;     /* an exception asked for the end */
-    bool requeue;       /* clean leads back to PRIORITY */
+    char *r;        /* R text between alloc and free, then kept for show; or NULL */
+    char *nodelist; /* RFC 29 or NULL */
+    bool allocated; /* resources are held (alloc without free) */
+    bool started;   /* start was seen: all ranks ready */
+    struct job_resize resize;
+    double t_cores;         /* unix time since which it holds ncores */
+    bool limit_changed;     /* since alloc: its agent may know another limit */
+    bool kill_sent;         /* an exception asked for the end */
+    bool requeue;           /* clean leads back to PRIORITY */
     bool requeue_uncounted; /* ... and this start does not count as a failed one */
     bool released;          /* a final release was seen */
     /* end */

@@ -6,6 +6,7 @@ src_job_libjob_a_SOURCES = \
 	src/job/deps_due.c \
 	src/job/edges.c \
 	src/job/edges_array.c \
+	src/job/edges_resize.c \
 	src/job/event.c \
 	src/job/job.c \
 	src/job/result.c

@@ -1,6 +1,7 @@
 /* attributes.c - attributes.system of a jobspec
  */
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -287,6 +288,18 @@ static int parse_fluxq (struct jobspec *js, const json_t *system, struct error *
                        JSON_OPTIONAL_KEY, where, err);
     if (rc < 0)
         return rc;
+    int64_t signum = SIGWINCH; /* which nobody dies of who does not know it */
+    rc = json_get_bool (own, "malleable", &js->malleable, JSON_OPTIONAL_KEY, where, err);
+    if (rc >= 0)
+        rc = json_get_int (own, "resize-signal", 1, 64, &signum, JSON_OPTIONAL_KEY, where,
+                           err);
+    if (rc < 0)
+        return rc;
+    if (rc == 1 && !js->malleable)
+        return error_set (err, EINVAL,
+                          "%s.resize-signal: the job is not malleable (--malleable)",
+                          where);
+    js->resize_signal = (int)signum;
     rc = json_get_int (own, "memory-per-node", 1, INT64_C (1) << 40, &js->memory_per_node,
                        JSON_OPTIONAL_KEY, where, err);
     return MIN (rc, 0);

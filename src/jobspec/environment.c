@@ -96,6 +96,13 @@ static int set_variable (json_t *env, const char *name, const char *value)
     return json_object_set_new_nocheck (env, name, json_string_nocheck (value));
 }
 
+/* What a fluxq of another job has set, or options; but not what is there for jobs to find. */
+static bool is_of_fluxq (const char *entry)
+{
+    return !strncmp (entry, "FLUXQ_", 6)
+           && strncmp (entry, "FLUXQ_RESIZE_HOOK=", 18) != 0;
+}
+
 /* Add the NAME=VALUE of the environment; what cannot be carried is left out. */
 static int inherit (json_t *env, const char *entry)
 {
@@ -103,7 +110,7 @@ static int inherit (json_t *env, const char *entry)
     size_t name_len = equals ? (size_t)(equals - entry) : 0;
     char name[256];
 
-    if (name_len == 0 || name_len >= sizeof (name) || !strncmp (entry, "FLUXQ_", 6)
+    if (name_len == 0 || name_len >= sizeof (name) || is_of_fluxq (entry)
         || strnlen (entry, JOBSPEC_STRING_MAX) >= JOBSPEC_STRING_MAX
         || !text_is_variable (entry, name_len)
         || !text_is_utf8 (equals + 1, strlen (equals + 1), NULL))

@@ -235,6 +235,8 @@ static int parse_all (struct jobspec *js, struct error *err)
         rc = jobspec_parse_attributes (js, json_object_get (js->root, "attributes"), err);
     if (rc == 0)
         rc = check_batch (js, err);
+    if (rc == 0)
+        rc = jobspec_check_malleable (js, err);
     return rc < 0 ? rc : default_name (js, err);
 }
 

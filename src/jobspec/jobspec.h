@@ -35,6 +35,8 @@
  *     fluxq.deadline           unix time by which it must have ended, or not start at all
  *     fluxq.kill-invalid-depend  false: what waits for something that cannot be any more
  *                              stays in the queue
+ *     fluxq.malleable          it may get and lose nodes while it runs, see jobspec_malleable()
+ *     fluxq.resize-signal      number of the signal by which it is told, 1 to 64
  *     fluxq.requeue            whether it goes back into the queue when it loses a node;
  *                              absent: as the broker is configured
  *     fluxq.memory-per-node    MiB on each node that the job gets (when no node vertex
@@ -134,6 +136,8 @@ struct jobspec {
     enum jobspec_tristate requeue;
     double begin, deadline; /* unix times; 0: none */
     double max_wait;        /* seconds to hold out for the largest size; 0: none */
+    bool malleable;         /* see jobspec_malleable() */
+    int resize_signal;      /* by which it is told of another size */
     struct placement placement;
     struct switches switches;
     char *reservation;    /* to run in, and nowhere else; or NULL */
@@ -210,6 +214,16 @@ int jobspec_count_reaches (const struct jobspec_count *c, struct error *err);
  * (1000-based), KiB MiB GiB TiB PiB, B, NULL = MiB. -EINVAL: unknown unit; -ERANGE: over
  * 2^40 MiB. */
 int jobspec_memory_mib (const char *unit, int64_t count, int64_t *ret_mib);
+
+/* The count of nodes between whose sizes a malleable job may be changed while it runs; NULL:
+ * it is not malleable. Such a job has a script, a range of nodes, all of them alike, and at
+ * most JOBSPEC_MALLEABLE_NODES of them; it is no array, copies no files, and does not ask for
+ * places: jobspec_parse() refuses others. */
+#define JOBSPEC_MALLEABLE_NODES 512
+const struct jobspec_resource *jobspec_malleable (const struct jobspec *js);
+/* Is n one of the sizes of that count? -EINVAL with words for who asked for it. */
+int jobspec_malleable_size (const struct jobspec_resource *nodes, int64_t n,
+                            struct error *err);
 
 static inline void jobspec_destroyp (struct jobspec **p)
 {

@@ -32,6 +32,8 @@ int jobspec_parse_count (const json_t *v, bool general, const struct place *at,
 /* The slot of that label, or NULL. */
 const struct jobspec_resource *jobspec_find_slot (const struct jobspec *js,
                                                   const char *label);
+/* What a malleable job cannot have. -EINVAL. */
+int jobspec_check_malleable (const struct jobspec *js, struct error *err);
 /* js's fields of attributes.system, from attributes (NULL: there are none). */
 int jobspec_parse_attributes (struct jobspec *js, const json_t *attributes,
                               struct error *err);

@@ -10,6 +10,7 @@ src_jobspec_libjobspec_a_SOURCES = \
 	src/jobspec/dialect.c \
 	src/jobspec/environment.c \
 	src/jobspec/jobspec.c \
+	src/jobspec/malleable.c \
 	src/jobspec/placement.c \
 	src/jobspec/podreasons.c \
 	src/jobspec/podtemplate.c \

@@ -299,6 +299,11 @@ static int own_attributes (json_t *system, const struct submit_options *so,
         rc |= json_object_set_new (own, "max-wait", json_real (so->max_wait));
     if (so->start_timeout > 0)
         rc |= json_object_set_new (own, "start-timeout", json_real (so->start_timeout));
+    if (so->malleable)
+        rc |= json_object_set_new (own, "malleable", json_true ());
+    if (so->resize_signal)
+        rc |=
+            json_object_set_new (own, "resize-signal", json_integer (so->resize_signal));
     if (so->keep_invalid_depend)
         rc |= json_object_set_new (own, "kill-invalid-depend", json_false ());
     if (so->has_requeue)

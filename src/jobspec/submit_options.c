@@ -3,6 +3,7 @@
 #include "jobspec/submit_options.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <strings.h>
 
@@ -61,6 +62,8 @@ enum {
     START_TIMEOUT,
     REQUEUE,
     NO_REQUEUE,
+    MALLEABLE,
+    RESIZE_SIGNAL,
     EXCLUSIVE,
     NODELIST,
     EXCLUDE,
@@ -210,6 +213,14 @@ const struct option_desc submit_options_table[] = {
     { "requeue", 0, NULL, "queue the job again when it loses a node [as configured]",
       REQUEUE, false },
     { "no-requeue", 0, NULL, "end the job when it loses a node", NO_REQUEUE, false },
+    { "malleable", 0, NULL,
+      "with several numbers of nodes (-N MIN-MAX): the job may get more of them, and "
+      "give "
+      "some back, while it runs",
+      MALLEABLE, false },
+    { "resize-signal", 0, "SIG",
+      "tell the script and the tasks of a malleable job with this signal [WINCH]",
+      RESIZE_SIGNAL, false },
     { "exclusive", 0, NULL, "share the nodes with no other job", EXCLUSIVE, false },
     OPTION_END,
 };
@@ -549,6 +560,20 @@ void submit_options_set_warning (struct submit_options *so, enum submit_source s
         so->process.warn = *warn;
 }
 
+static int set_resize_signal (struct submit_options *so, enum submit_source source,
+                              const char *value, const char *where, struct error *err)
+{
+    int signum, rc = parse_signal (value, &signum, where, err);
+
+    if (rc == 0 && (signum == SIGKILL || signum == SIGSTOP))
+        rc = error_set (err, EINVAL,
+                        "%s: SIG%s ends or stops the job; it tells it nothing", where,
+                        signal_name (signum));
+    if (rc == 0 && wins (so, source, RESIZE_SIGNAL))
+        so->resize_signal = signum;
+    return rc;
+}
+
 static int set_image (struct submit_options *so, enum submit_source source,
                       const char *value, const char *where, struct error *err)
 {
@@ -862,6 +887,10 @@ static int set_option (struct submit_options *so, enum submit_source from, int i
     case REQUEUE:
     case NO_REQUEUE:
         return set_requeue (so, from, id == REQUEUE, value, where, err);
+    case MALLEABLE:
+        return set_flag (so, from, id, &so->malleable, value, where, err);
+    case RESIZE_SIGNAL:
+        return set_resize_signal (so, from, value, where, err);
     default:
         return set_flag (so, from, id, &so->exclusive, value, where, err);
     }

@@ -64,6 +64,9 @@
  * all of them together. --nodelist without -N asks for as many nodes as it names, with -N for
  * so many of them.
  *
+ * --malleable and --resize-signal become keys of attributes.system.fluxq; what goes with them
+ * is checked with the whole jobspec (malleable.c).
+ *
  * The jobspec has a duration only if the user gave a time limit (0: UNLIMITED). --hold is
  * not in the jobspec: the submission carries urgency 0 beside it.
  */
@@ -126,6 +129,8 @@ struct submit_options {
     double begin, deadline;     /* unix times; 0: not given */
     double max_wait, time_min;  /* --max-wait, --time-min, seconds; 0: not given */
     double start_timeout;       /* --start-timeout, seconds; 0: not given */
+    bool malleable;             /* --malleable */
+    int resize_signal;          /* --resize-signal; 0: not given */
     bool has_requeue, requeue;  /* --requeue, --no-requeue: the last of them */
     bool hold;                  /* --hold: urgency 0 */
     bool exclusive;             /* --exclusive */

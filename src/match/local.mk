@@ -55,6 +55,7 @@ src_match_libmatch_a_SOURCES = \
 	src/match/properties.c \
 	src/match/release.c \
 	src/match/rset.c \
+	src/match/rset_parts.c \
 	src/match/selection.c \
 	src/match/shape.c \
 	src/match/shape_describe.c \

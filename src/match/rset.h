@@ -54,6 +54,10 @@ json_t *rset_to_json (const struct rset *r);
 struct rset *rset_decode (const char *text, size_t len, struct error *err);
 struct rset *rset_from_json (const json_t *root, struct error *err);
 bool rset_equal (const struct rset *a, const struct rset *b);
+/* Copies, the caller's; NULL: no memory. All ranks of a and behind them those of b (NULL: none),
+ * with the times of a; the first so many of r. */
+struct rset *rset_join (const struct rset *a, const struct rset *b);
+struct rset *rset_first (const struct rset *r, size_t nranks);
 char *rset_nodelist (const struct rset *r); /* RFC 29, in job order; caller frees */
 uint32_t rset_slots (const struct rset *r); /* over all ranks */
 uint32_t rset_cores (const struct rset *r); /* with parts of CPUs, rounded up in all */

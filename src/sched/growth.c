@@ -177,6 +177,24 @@ int growth_run (struct growth *x, uint64_t id, const struct rset *r)
     return rc == -ENOMEM ? rc : 0;
 }
 
+int growth_run_again (struct growth *x, uint64_t id, const struct rset *r)
+{
+    match_cancel (x->m, id);
+    return growth_run (x, id, r);
+}
+
+bool growth_fits (struct growth *x, const struct growth_job *job, double now)
+{
+    struct rset *r = NULL;
+    int rc;
+
+    while (match_prepare (x->m, MATCH_PREPARE) == -EAGAIN)
+        ;
+    rc = match_without_allocating (x->m, job->req, now, job->duration, &r, NULL);
+    rset_destroy (r);
+    return rc == 0;
+}
+
 int growth_could_run (struct growth *x, const struct match_request *req,
                       struct error *why)
 {

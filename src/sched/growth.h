@@ -60,6 +60,10 @@ void growth_destroy (struct growth *x);
 /* A job that runs and has this. What cannot be booked (its nodes have gone, or are reserved) is
  * passed over: 0; -ENOMEM. */
 int growth_run (struct growth *x, uint64_t id, const struct rset *r);
+/* The same of one that is there already, and has something else now. */
+int growth_run_again (struct growth *x, uint64_t id, const struct rset *r);
+/* Whether the job fits beside all that is there; nothing is booked. */
+bool growth_fits (struct growth *x, const struct growth_job *job, double now);
 /* The next job in the order of the queue; needs: room for as many as there are kinds. The number
  * of them that it lacks, in the order of kinds; 0: none, or these nodes would not help either.
  * *ret_waits: it does not start now. -ENOMEM: the model is of no use any more. */

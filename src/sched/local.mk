@@ -1,6 +1,7 @@
 # src/sched: order, plan, reasons. The policies come from $(QUEUE_POLICIES_FILES).
 noinst_LIBRARIES += src/sched/libsched.a
 src_sched_libsched_a_SOURCES = \
+	src/sched/giveback.c \
 	src/sched/growth.c \
 	src/sched/order.c \
 	src/sched/pass.c \
@@ -17,6 +18,7 @@ nodist_src_sched_libsched_a_SOURCES = src/sched/policies/table.c
 
 if HAVE_CMOCKA
 SCHED_TESTS = \
+	src/sched/test/test_giveback \
 	src/sched/test/test_growth \
 	src/sched/test/test_order \
 	src/sched/test/test_plan_random \
@@ -29,6 +31,7 @@ SCHED_TESTS = \
 check_PROGRAMS += $(SCHED_TESTS)
 UNIT_TESTS += $(SCHED_TESTS)
 SCHED_TEST_LIBS = $(SCHED_LIBS) $(CMOCKA_LIBS)
+src_sched_test_test_giveback_LDADD = $(SCHED_TEST_LIBS)
 src_sched_test_test_growth_LDADD = $(SCHED_TEST_LIBS)
 src_sched_test_test_order_LDADD = $(SCHED_TEST_LIBS)
 src_sched_test_test_plan_random_LDADD = $(SCHED_TEST_LIBS)

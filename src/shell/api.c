@@ -171,6 +171,64 @@ static void do_signal (struct root *root, struct conn *conn,
     }
 }
 
+static void refuse_change (struct conn *conn, int rc, const struct error *err)
+{
+    char text[ERROR_TEXT_MAX + 2];
+    snprintf (text, sizeof (text), "%s\n", err->text);
+    server_reply (conn, rc == -EBUSY ? 409 : 400, TEXT, text);
+}
+
+static char *query_copy (const struct http_request *req, const char *name)
+{
+    char value[HTTP_TARGET_MAX];
+    return http_query (req, name, value, sizeof (value)) == 1 ? strdup (value) : NULL;
+}
+
+static void do_node (struct root *root, struct conn *conn, const struct http_request *req)
+{
+    int64_t rank = 0, ntasks = 0;
+    struct error err = { 0 };
+    struct launch_node node = { .name = query_copy (req, "name"),
+                                .cores = query_copy (req, "cores"),
+                                .gpus = query_copy (req, "gpus"),
+                                .gres = query_copy (req, "gres") };
+    int rc = get_int (req, "rank", 1, INT32_MAX, &rank, &err);
+    if (rc == 1)
+        rc = get_int (req, "ntasks", 0, INT32_MAX, &ntasks, &err);
+    if (rc == 0 || (rc > 0 && !node.name))
+        rc = error_set (&err, EINVAL, "rank, ntasks and name are needed");
+    node.ntasks = (uint32_t)ntasks;
+    if (rc > 0)
+        rc = root_resize_node (root, (uint32_t)rank, &node, &err);
+    launch_node_release (&node); /* unless it was taken */
+    if (rc < 0)
+        refuse_change (conn, rc, &err);
+    else
+        server_reply (conn, 204, NULL, NULL);
+}
+
+static void do_resize (struct root *root, struct conn *conn,
+                       const struct http_request *req)
+{
+    int64_t generation = 0, nodes = 0;
+    char value[32];
+    double grace = 0;
+    struct error err = { 0 };
+    int rc = get_int (req, "generation", 1, UINT32_MAX, &generation, &err);
+    if (rc == 1)
+        rc = get_int (req, "nodes", 1, INT32_MAX, &nodes, &err);
+    if (rc == 0)
+        rc = error_set (&err, EINVAL, "generation and nodes are needed");
+    if (rc > 0 && http_query (req, "grace", value, sizeof (value)) == 1)
+        rc = parse_fsd (value, &grace, "grace", &err);
+    if (rc >= 0)
+        rc = root_resize (root, (uint32_t)generation, (uint32_t)nodes, grace, &err);
+    if (rc < 0)
+        refuse_change (conn, rc, &err);
+    else
+        server_reply (conn, 204, NULL, NULL);
+}
+
 static void do_cancel (struct root *root, struct conn *conn,
                        const struct http_request *req)
 {
@@ -291,7 +349,8 @@ static const struct {
     { "POST", "/v1/signal", do_signal },   { "POST", "/v1/terminate", do_terminate },
     { "POST", "/v1/release", do_release }, { "GET", "/v1/client", do_client },
     { "POST", "/v1/release", do_release }, { "POST", "/v1/limit", do_limit },
-    { "POST", "/v1/cancel", do_cancel },
+    { "POST", "/v1/cancel", do_cancel },   { "POST", "/v1/node", do_node },
+    { "POST", "/v1/resize", do_resize },
 };
 
 void api_request (void *ctx, struct conn *conn, const struct http_request *req)

@@ -15,6 +15,7 @@
 #include "common/milli.h"
 #include "shell/door.h"
 #include "shell/hostfile.h"
+#include "shell/resizefile.h"
 #include "shell/stepspec.h"
 
 #define RUN_NAME "fluxq-run"
@@ -233,6 +234,12 @@ static int hostfile (const struct env_context *ctx, struct strbuf *sb)
 {
     autofree char *path = ctx->rank == 0 ? hostfile_path (ctx->launch) : NULL;
     return add_text (sb, path);
+}
+
+static int resize_file (const struct env_context *ctx, struct strbuf *sb)
+{
+    autofree char *path = resizefile_path (ctx->launch, ctx->rank);
+    return ctx->launch->max_nodes > 0 ? add_text (sb, path) : 0;
 }
 
 static int remote_shell (const struct env_context *ctx, struct strbuf *sb)
@@ -500,6 +507,7 @@ static const struct {
     { "FLUX_JOB_NNODES", nnodes },
     { "FLUX_TASK_RANK", task_id },
     { "FLUX_TASK_LOCAL_ID", local_id },
+    { "FLUXQ_RESIZE_FILE", resize_file },
     { "FLUXQ_HOSTFILE", hostfile },
     { "OMPI_MCA_orte_default_hostfile", hostfile },
     { "OMPI_MCA_plm", remote_kind },

@@ -22,7 +22,7 @@
 #include "shell/wire.h"
 
 #define HTTP_HEAD_MAX 8192
-#define HTTP_TARGET_MAX 512
+#define HTTP_TARGET_MAX 4096
 
 struct http_request {
     char method[8];

@@ -196,6 +196,37 @@ static unsigned rank_ended (struct jobstate *js, uint32_t rank, enum rank_state 
     return 0;
 }
 
+int jobstate_make_room (struct jobstate *js, uint32_t ranks)
+{
+    uint8_t *list = ranks > js->nranks ? realloc (js->ranks, ranks) : js->ranks;
+
+    if (!list)
+        return -ENOMEM;
+    for (uint32_t rank = js->nranks; rank < ranks; rank++)
+        list[rank] = RANK_ABSENT;
+    js->ranks = list;
+    return 0;
+}
+
+void jobstate_candidate (struct jobstate *js, uint32_t rank, bool here)
+{
+    js->ranks[rank] = here ? RANK_JOINED : RANK_ABSENT;
+}
+
+unsigned jobstate_left (struct jobstate *js, uint32_t rank, double now)
+{
+    return js->phase < JOB_STAGE ? rank_ended (js, rank, RANK_DONE, now) : 0;
+}
+
+void jobstate_resize (struct jobstate *js, uint32_t nranks)
+{
+    for (uint32_t rank = nranks; rank < js->nranks; rank++) {
+        js->nended -= js->ranks[rank] == RANK_DONE || js->ranks[rank] == RANK_LOST;
+        js->ranks[rank] = RANK_ABSENT;
+    }
+    js->nranks = js->njoined = nranks;
+}
+
 unsigned jobstate_done (struct jobstate *js, uint32_t rank, double now)
 {
     return js->phase == JOB_KILL ? rank_ended (js, rank, RANK_DONE, now) : 0;

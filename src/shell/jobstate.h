@@ -83,6 +83,15 @@ unsigned jobstate_task_exit (struct jobstate *js, uint32_t rank, uint32_t task,
 /* To be called before the failed task's jobstate_task_exit(), and for tasks of steps: when
  * the job then ends by itself and has failed, its reason is oom. */
 void jobstate_oom (struct jobstate *js, const char *text);
+/* A malleable job: there may be so many ranks, of which it has nranks. 0 or -ENOMEM; once. */
+int jobstate_make_room (struct jobstate *js, uint32_t ranks);
+/* A rank behind the job's own has come, or gone again. */
+void jobstate_candidate (struct jobstate *js, uint32_t rank, bool here);
+/* One of its ranks, which the job can do without, has no process of it left, or is lost. */
+unsigned jobstate_left (struct jobstate *js, uint32_t rank, double now);
+/* It has so many ranks: those that are new have come (jobstate_candidate()), those that it has
+ * no more have left. */
+void jobstate_resize (struct jobstate *js, uint32_t nranks);
 /* A rank has no process of the job left (its answer to JOB_DO_KILL). */
 unsigned jobstate_done (struct jobstate *js, uint32_t rank, double now);
 /* It has brought its files (its answer to JOB_DO_STAGE). */

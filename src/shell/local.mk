@@ -36,8 +36,11 @@ SHELL_PARTS = \
 	src/shell/rankhost.c \
 	src/shell/reap.c \
 	src/shell/receive.c \
+	src/shell/resizefile.c \
 	src/shell/root.c \
 	src/shell/rootjoin.c \
+	src/shell/rootresize.c \
+	src/shell/rootresize_hook.c \
 	src/shell/rootstage.c \
 	src/shell/rootsteps.c \
 	src/shell/rootuse.c \
@@ -58,6 +61,7 @@ SHELL_PARTS = \
 	src/shell/stepinput.c \
 	src/shell/steppmi.c \
 	src/shell/steps.c \
+	src/shell/stepsresize.c \
 	src/shell/stepspec.c \
 	src/shell/stream.c \
 	src/shell/task.c \

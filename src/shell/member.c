@@ -16,6 +16,7 @@
 #include "shell/agent.h"
 #include "shell/cgroup.h"
 #include "shell/door.h"
+#include "shell/resizefile.h"
 #include "shell/server.h"
 #include "shell/sock.h"
 #include "shell/stage.h"
@@ -37,6 +38,7 @@ struct member {
     struct loop_timer timer; /* when leaving: latest time */
     int64_t credit;          /* bytes of output that rank 0 takes now */
     bool fell_back;
+    bool has_size;        /* its resize file is there */
     bool ending;          /* all is being killed */
     bool leaving;         /* WIRE_EXIT has come */
     bool orphaned;        /* the parent or the guardian is lost */
@@ -153,9 +155,43 @@ static bool begin_staging (struct member *m)
 
 /* --- from above --- */
 
+/* Of a malleable job: a node that comes. */
+static void on_node (struct member *m, const struct frame *msg)
+{
+    struct launch *l = &m->agent->launch;
+    struct launch_node node;
+    struct error err;
+    if (msg->task >= l->nodes_room)
+        return;
+    if (launch_read_node (msg->data, msg->len, &node, &err) < 0)
+        agent_log (m->agent, "rank %u: %s", msg->task, err.text);
+    else
+        launch_put_node (l, msg->task, &node);
+}
+
+/* ... so many are there now, or will be. */
+static void on_size (struct member *m, const struct wire_resize *change)
+{
+    struct launch *l = &m->agent->launch;
+    struct error err;
+    if (change->to == 0 || change->to > MAX (l->nodes_room, l->nnodes)
+        || !l->nodes[change->to - 1].name)
+        return;
+    if (change->state == WIRE_RESIZE_DONE)
+        l->nnodes = change->to;
+    m->has_size = true;
+    if (resizefile_write (l, m->agent->rank, change, &err) < 0)
+        agent_log (m->agent, "%s", err.text);
+}
+
 static void start_tasks (struct member *m, const struct frame *msg)
 {
     struct error err = { 0 };
+    const struct launch *l = &m->agent->launch;
+    uint32_t n = (uint32_t)l->nnodes;
+    if (l->max_nodes > 0 && !m->has_size)
+        on_size (m,
+                 &(struct wire_resize){ .state = WIRE_RESIZE_DONE, .from = n, .to = n });
     m->credit = msg->task;
     if (tasks_start (m->tasks, wire_get_u64 (msg->data), &err) < 0)
         put (m, WIRE_FAIL, 0, 0, err.text, strlen (err.text));
@@ -192,6 +228,15 @@ static bool on_message (struct member *m, const struct frame *msg)
     case WIRE_LIMIT:
         if (msg->len == 8)
             tasks_set_end_time (m->tasks, wire_get_u64 (msg->data));
+        break;
+    case WIRE_NODE:
+        on_node (m, msg);
+        break;
+    case WIRE_RESIZE:
+        if (msg->len == WIRE_RESIZE_SIZE) {
+            const struct wire_resize change = wire_get_resize (msg->data);
+            on_size (m, &change);
+        }
         break;
     case WIRE_END:
         m->ending = true;
@@ -417,6 +462,8 @@ static void destroy (struct member *m)
         sock_unlink (m->listen);
     free (m->listen);
     uplink_destroy (m->up);
+    if (m->agent->launch.max_nodes > 0)
+        resizefile_remove (&m->agent->launch, m->agent->rank);
     loop_timer_clear (&m->agent->loop, &m->timer);
     door_destroy (m->door);
     stepd_destroy (m->stepd);

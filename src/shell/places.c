@@ -32,23 +32,33 @@ int places_create (struct steps *steps)
 {
     const struct launch *l = steps->launch;
 
-    steps->places = calloc (l->nnodes, sizeof (*steps->places));
+    steps->nplaces = (uint32_t)MAX (l->nnodes, l->max_nodes);
+    steps->places = calloc (steps->nplaces, sizeof (*steps->places));
     if (!steps->places)
         return -ENOMEM;
-    for (uint32_t r = 0; r < l->nnodes; r++) {
-        struct place *p = &steps->places[r];
-        p->cores = cores_of (l, r);
-        p->free = p->cores ? idset_copy (p->cores) : NULL;
-        if (!p->free)
+    for (uint32_t r = 0; r < l->nnodes; r++)
+        if (places_renew (steps, r) < 0)
             return -ENOMEM;
-        p->ncores = p->nfree = idset_count (p->cores);
-    }
+    return 0;
+}
+
+int places_renew (struct steps *steps, uint32_t rank)
+{
+    struct place *p = &steps->places[rank];
+
+    idset_destroy (p->cores);
+    idset_destroy (p->free);
+    p->cores = cores_of (steps->launch, rank);
+    p->free = p->cores ? idset_copy (p->cores) : NULL;
+    if (!p->free)
+        return -ENOMEM;
+    p->ncores = p->nfree = idset_count (p->cores);
     return 0;
 }
 
 void places_destroy (struct steps *steps)
 {
-    for (uint32_t r = 0; steps->places && r < steps->launch->nnodes; r++) {
+    for (uint32_t r = 0; steps->places && r < steps->nplaces; r++) {
         idset_destroy (steps->places[r].cores);
         idset_destroy (steps->places[r].free);
     }

@@ -62,8 +62,8 @@ void root_note (struct root *root, uint32_t rank, const char *text)
     root_append_text (root, FRAME_NOTE, rank, text);
 }
 
-static void append_output (struct root *root, uint32_t rank, uint32_t task, int stream,
-                           const char *data, size_t len)
+void root_append_output (struct root *root, uint32_t rank, uint32_t task, int stream,
+                         const char *data, size_t len)
 {
     struct error err = { 0 };
     root_append (root, &(struct frame){ .type = FRAME_OUTPUT,
@@ -137,7 +137,7 @@ static size_t own_room (void *ctx)
 static void own_output (void *ctx, uint32_t task, int stream, const char *data,
                         size_t len)
 {
-    append_output (ctx, 0, task, stream, data, len);
+    root_append_output (ctx, 0, task, stream, data, len);
 }
 
 static void own_exited (void *ctx, uint32_t task, int status, bool oom)
@@ -387,7 +387,10 @@ static bool on_join (void *ctx, uint32_t rank, const struct frame *msg,
                      const char **ret_why)
 {
     struct root *root = ctx;
-    return agent_is_node (root->agent, rank, msg, ret_why);
+    if (root_resize_expects (root, rank))
+        return agent_is_node (root->agent, rank, msg, ret_why);
+    *ret_why = "the job has no such rank (any more, or yet)";
+    return false;
 }
 
 static bool own_task (const struct root *root, uint32_t rank, uint32_t task)
@@ -410,7 +413,7 @@ static bool on_output (struct root *root, uint32_t rank, const struct frame *msg
 {
     if (!own_task (root, rank, msg->task) || (msg->stream != 1 && msg->stream != 2))
         return false;
-    append_output (root, rank, msg->task, msg->stream, msg->data, msg->len);
+    root_append_output (root, rank, msg->task, msg->stream, msg->data, msg->len);
     root_took (root, rank, msg->len);
     return true;
 }
@@ -420,6 +423,10 @@ static void on_fail (struct root *root, uint32_t rank, const struct frame *msg)
     char text[256];
     snprintf (text, sizeof (text), "node %s: %.*s", root_node (root, rank),
               (int)MIN (msg->len, 200u), msg->data);
+    if (rank >= root->js.nranks) {
+        root_resize_failed (root, rank, text);
+        return;
+    }
     root_carry_out (root, jobstate_fail (&root->js, text, loop_now ()));
 }
 
@@ -430,6 +437,8 @@ static void lose_rank (struct root *root, uint32_t rank, const char *why)
     char text[256];
     unsigned todo = 0;
     bool named = false;
+    if (root->agent->launch.max_nodes > 0 && root_resize_lost (root, rank, why))
+        return;
     snprintf (text, sizeof (text), "node %s: its agent was lost (%s)",
               root_node (root, rank), why);
     for (uint32_t r = rank; r < root->js.nranks && root->js.phase != JOB_OVER; r++) {
@@ -457,6 +466,10 @@ static bool on_message (void *ctx, uint32_t rank, const struct frame *msg)
         root->njoined++;
         if (msg->task == WIRE_JOIN_FAILS)
             return true; /* why comes next */
+        if (rank >= root->js.nranks) {
+            root_resize_joined (root, rank);
+            return true;
+        }
         root_carry_out (root, jobstate_joined (&root->js, rank, loop_now ()));
         return true;
     case FRAME_OUTPUT:
@@ -478,9 +491,12 @@ static bool on_message (void *ctx, uint32_t rank, const struct frame *msg)
     case WIRE_STAGED:
         return root_stage_message (root, rank, msg);
     case WIRE_DONE:
-        root_carry_out (root, jobstate_done (&root->js, rank, loop_now ()));
+        if (!root_resize_done (root, rank))
+            root_carry_out (root, jobstate_done (&root->js, rank, loop_now ()));
         return true;
     case WIRE_TERMINATE:
+        if (root_resize_terminated (root, rank))
+            return true;
         snprintf (text, sizeof (text), "node %s: the agent was told to end (%.*s)",
                   root_node (root, rank), (int)MIN (msg->len, 60u), msg->data);
         root_terminate (root, "cancelled", text, root->agent->launch.grace);
@@ -587,6 +603,7 @@ static void on_round (void *arg)
                      root->agent->launch.spool);
         io_failed (root, err.text);
     }
+    root_resize_round (root);
     server_pump (root->server);
     if (root->finished_at > 0 && may_leave (root, now))
         leave (root);
@@ -622,13 +639,14 @@ static int create_parts (struct root *root, struct error *err)
     const struct launch *l = &agent->launch;
     uint32_t nranks = (uint32_t)l->nnodes;
     uint32_t ntasks = l->batch ? 1 : launch_ntasks (l);
-    root->window = wire_window (l->spool_max, nranks);
-    root->members = calloc (nranks, sizeof (*root->members));
+    root->window = wire_window (l->spool_max, agent->tree.nranks);
+    root->members = calloc (agent->tree.nranks, sizeof (*root->members));
     root->tasks = tasks_create (&agent->loop, l, 0, &own_events, root);
     if (!root->members || !root->tasks
         || jobstate_init (&root->js, nranks, ntasks, l->join_timeout, l->time_limit,
                           l->grace, loop_now ())
-               < 0)
+               < 0
+        || root_resize_create (root) < 0)
         return error_set (err, ENOMEM, "no memory");
     root->js.warn_before = l->warn_signal > 0 ? l->warn_before : 0;
     if (root_stage_create (root) < 0)
@@ -668,6 +686,7 @@ static void destroy (struct root *root)
     free (root->listen);
     loop_timer_clear (&root->agent->loop, &root->timer);
     hostfile_remove (&root->agent->launch);
+    root_resize_destroy (root);
     door_destroy (root->door);
     stepd_destroy (root->stepd);
     steps_destroy (root->steps);

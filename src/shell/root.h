@@ -3,7 +3,7 @@
  * root.c joins the parts: jobstate.h decides, server.h carries, task.h runs this rank's
  * own tasks, spool.h and outfile.h keep the output. Beside it: rootjoin.c (who is missing),
  * rootstage.c (files that are brought to the job and back), rootsteps.c (steps and their
- * clients), rootuse.c (what was used).
+ * clients), rootuse.c (what was used), rootresize.h (nodes that come and go).
  */
 #ifndef FLUXQ_SHELL_ROOT_H
 #define FLUXQ_SHELL_ROOT_H
@@ -18,6 +18,7 @@
 #include "shell/door.h"
 #include "shell/jobstate.h"
 #include "shell/outfile.h"
+#include "shell/rootresize.h"
 #include "shell/server.h"
 #include "shell/spool.h"
 #include "shell/stage.h"
@@ -52,15 +53,16 @@ struct root {
     struct root_member *members;
     struct api_nonces *nonces;
     uint32_t window;
-    uint32_t njoined;       /* members, also those that came after the end */
-    bool was_full;          /* output waits for room */
-    bool io_failed;         /* said once */
-    bool abandoned;         /* the guardian is dead: go as soon as all is killed */
-    bool leaving;           /* WIRE_EXIT was sent */
-    bool reported;          /* FRAME_FINISH is in the spool's file */
-    time_t started_at;      /* by the clock on the wall */
-    double finished_at;     /* 0: not finished */
-    double leave_by;        /* when leaving: latest time */
+    uint32_t njoined;   /* members, also those that came after the end */
+    bool was_full;      /* output waits for room */
+    bool io_failed;     /* said once */
+    bool abandoned;     /* the guardian is dead: go as soon as all is killed */
+    bool leaving;       /* WIRE_EXIT was sent */
+    bool reported;      /* FRAME_FINISH is in the spool's file */
+    time_t started_at;  /* by the clock on the wall */
+    double finished_at; /* 0: not finished */
+    double leave_by;    /* when leaving: latest time */
+    struct root_resize resize;
     struct stepuse used[2]; /* by the job's own tasks, by all; begin_ms 0: none began */
     struct strbuf kept;     /* frames of what steps have used, ROOT_KEPT_BYTES, */
     uint32_t nkept;         /* so many */
@@ -107,6 +109,9 @@ void root_append (struct root *root, const struct frame *frame);
 void root_append_text (struct root *root, enum frame_type type, uint32_t rank,
                        const char *text);
 void root_note (struct root *root, uint32_t rank, const char *text);
+/* Output of a task, to the spool and the user's files. */
+void root_append_output (struct root *root, uint32_t rank, uint32_t task, int stream,
+                         const char *data, size_t len);
 void root_carry_out (struct root *root, unsigned todo);
 size_t root_room (struct root *root);
 void root_took (struct root *root, uint32_t rank, uint32_t len);

@@ -575,6 +575,15 @@ void server_broadcast (struct server *server, const struct frame *msg)
         send_to_child (server, i, WIRE_ALL, msg);
 }
 
+void server_forget (struct server *server, uint32_t rank)
+{
+    if (rank < server->first_child || rank - server->first_child >= server->nchildren)
+        return;
+    struct child *child = &server->children[rank - server->first_child];
+    if (!child->conn)
+        child->met = false;
+}
+
 uint32_t server_members (const struct server *server)
 {
     return server->nmembers;

@@ -74,6 +74,8 @@ void server_shut (struct server *server);
 void server_send (struct server *server, uint32_t rank, const struct frame *msg);
 /* To all of them. */
 void server_broadcast (struct server *server, const struct frame *msg);
+/* A child that has left for good: one of its rank may join again. */
+void server_forget (struct server *server, uint32_t rank);
 uint32_t server_members (const struct server *server); /* children connected now */
 uint32_t server_streams (const struct server *server);
 void server_reply (struct conn *conn, int status, const char *type, const char *body);

@@ -93,8 +93,6 @@ static void blob_to_nodes (struct step *step, struct steps *steps, uint8_t type,
 
 /* -- the end -- */
 
-static void start_waiting (struct steps *steps);
-
 static void free_step (struct steps *steps, struct step *step)
 {
     struct step **at = &steps->first;
@@ -155,7 +153,7 @@ void steps_set_record (struct steps *steps, steps_record_fn fn)
     steps->record = fn;
 }
 
-static void end_step (struct steps *steps, struct step *step)
+void steps_end (struct steps *steps, struct step *step)
 {
     record (steps, step);
     char data[4 + sizeof (step->why)];
@@ -164,7 +162,7 @@ static void end_step (struct steps *steps, struct step *step)
     memcpy (data + 4, step->why, len);
     steps_to_client (step, steps, WIRE_RUN_END, 0, data, 4 + len);
     free_step (steps, step);
-    start_waiting (steps);
+    steps_start_waiting (steps);
     steps_set_timer (steps);
 }
 
@@ -172,7 +170,7 @@ static void refuse (struct steps *steps, struct step *step, const char *why)
 {
     snprintf (step->why, sizeof (step->why), "%.250s", why);
     step->status = 1 << 8;
-    end_step (steps, step);
+    steps_end (steps, step);
 }
 
 static void signal_step (struct steps *steps, const struct step *step, int sig)
@@ -183,7 +181,7 @@ static void signal_step (struct steps *steps, const struct step *step, int sig)
 }
 
 /* SIGTERM now, SIGKILL after the job's grace. */
-static void stop_step (struct steps *steps, struct step *step, const char *why)
+void steps_stop (struct steps *steps, struct step *step, const char *why)
 {
     if (step->why[0] == '\0')
         snprintf (step->why, sizeof (step->why), "%.250s", why);
@@ -213,8 +211,8 @@ static void on_timer (struct loop_timer *timer)
         if (step->kill_at > 0 && now >= step->kill_at)
             kill_step (steps, step);
         else if (step->end_at > 0 && now >= step->end_at)
-            stop_step (steps, step,
-                       "its first task had ended for as long as --wait says");
+            steps_stop (steps, step,
+                        "its first task had ended for as long as --wait says");
     }
     steps_set_timer (steps);
 }
@@ -296,13 +294,13 @@ static int try_start (struct steps *steps, struct step *step)
 }
 
 /* First come, first served. */
-static void start_waiting (struct steps *steps)
+void steps_start_waiting (struct steps *steps)
 {
     struct step *step = steps->first;
     while (step && step->state != STEP_WAITING)
         step = step->next;
     if (step && !steps->closed && try_start (steps, step) > 0)
-        start_waiting (steps);
+        steps_start_waiting (steps);
 }
 
 static bool others_wait (const struct steps *steps, const struct step *but)
@@ -379,9 +377,9 @@ static void on_gone (struct steps *steps, struct step *step)
 {
     step->client_gone = true;
     if (step->state == STEP_RUNNING)
-        stop_step (steps, step, "fluxq-run is gone");
+        steps_stop (steps, step, "fluxq-run is gone");
     else
-        end_step (steps, step);
+        steps_end (steps, step);
 }
 
 static void on_used (struct steps *steps, struct step *step, const struct frame *msg)
@@ -404,8 +402,8 @@ static void on_run_signal (struct steps *steps, struct step *step,
 static void on_input (struct steps *steps, struct step *step, const struct frame *msg)
 {
     if (stepinput_pass (steps, step, msg) < 0)
-        stop_step (steps, step,
-                   "its client sends more input than the tasks have room for");
+        steps_stop (steps, step,
+                    "its client sends more input than the tasks have room for");
 }
 
 /* Of the terminal that the node of task 0 has. */
@@ -474,7 +472,7 @@ int steps_cancel (struct steps *steps, uint32_t id)
     struct step *step = find_id (steps, id);
     if (!step)
         return -ENOENT;
-    stop_step (steps, step, "it was cancelled");
+    steps_stop (steps, step, "it was cancelled");
     return 0;
 }
 
@@ -510,15 +508,15 @@ static void on_task_exit (struct steps *steps, struct step *step, struct step_no
     if (--node->left == 0)
         places_give (steps, step, node);
     if (step->left == 0) {
-        end_step (steps, step);
+        steps_end (steps, step);
         return;
     }
     if (node->left == 0) {
         stepinput_node_ended (steps, step);
-        start_waiting (steps);
+        steps_start_waiting (steps);
     }
     if (status != 0 && step->spec.kill_on_bad_exit)
-        stop_step (steps, step, "a task failed, and --kill-on-bad-exit ends the others");
+        steps_stop (steps, step, "a task failed, and --kill-on-bad-exit ends the others");
     if (step->spec.wait > 0 && step->end_at == 0) {
         step->end_at = loop_now () + step->spec.wait;
         steps_set_timer (steps);
@@ -539,7 +537,7 @@ static void send_puts (struct steps *steps, struct step *step)
     }
     step->nputs = 0;
     if (all.err)
-        stop_step (steps, step, "its tasks put more than 64 MiB into the KVS at once");
+        steps_stop (steps, step, "its tasks put more than 64 MiB into the KVS at once");
     else
         blob_to_nodes (step, steps, WIRE_STEP_KVS, &all);
     strbuf_release (&all);
@@ -560,7 +558,7 @@ static void on_put (struct steps *steps, struct step *step, struct step_node *no
         step->nputs++;
     }
     if (step->nputs > 0 && step->put_lacks)
-        stop_step (steps, step, lacks);
+        steps_stop (steps, step, lacks);
     else if (step->nputs == step->nbusy)
         send_puts (steps, step);
 }
@@ -571,7 +569,7 @@ static void on_text (struct steps *steps, struct step *step, const struct step_n
     char why[256];
     snprintf (why, sizeof (why), "node %.80s: %.*s",
               steps->launch->nodes[node->rank].name, (int)MIN (len, 150u), text);
-    stop_step (steps, step, why);
+    steps_stop (steps, step, why);
 }
 
 static bool on_usage (struct step *step, struct step_node *node, const struct frame *msg)

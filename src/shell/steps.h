@@ -60,6 +60,16 @@ void steps_set_record (struct steps *steps, steps_record_fn record);
 /* The job is over: those of which some task did not say how it ended (its rank is lost) are
  * recorded, too. Nothing else is to be said to the steps after this. */
 void steps_record_rest (struct steps *steps);
+/* -- a malleable job, whose launch->nnodes has just become another number -- */
+/* The ranks from `from` on are new; steps that wait may begin there. 0 or -ENOMEM. */
+int steps_grown (struct steps *steps, uint32_t from);
+/* Whether a step has tasks on ranks from `from` on; end those that do. */
+bool steps_use (const struct steps *steps, uint32_t from);
+void steps_take_back (struct steps *steps, uint32_t from);
+/* A rank that was to go is lost: its tasks count as killed. */
+void steps_lose (struct steps *steps, uint32_t rank);
+/* A client on the login node holds the job, and its script only waits. */
+bool steps_held (const struct steps *steps);
 /* Output of a step's node that may be under way. */
 uint32_t steps_credit (uint32_t nnodes);
 

@@ -1,5 +1,6 @@
 /* steps_private.h - a step as rank 0 has it: steps.c (its course), places.c (its cores),
- * stepinput.c (its standard input), hold.c (an allocation that a client holds) */
+ * stepinput.c (its standard input), hold.c (an allocation that a client holds), stepsresize.c
+ * (nodes that come and go) */
 #ifndef FLUXQ_SHELL_STEPS_PRIVATE_H
 #define FLUXQ_SHELL_STEPS_PRIVATE_H
 
@@ -79,7 +80,8 @@ struct steps {
     uint32_t n;
     uint32_t next_id;
     bool closed;
-    struct place *places; /* by rank */
+    struct place *places; /* by rank; */
+    uint32_t nplaces;     /* of a malleable job as many as it may have */
     struct loop_timer timer;
     struct hold hold;
 };
@@ -89,6 +91,8 @@ struct steps {
 /* The cores of each rank. 0 or -ENOMEM. */
 int places_create (struct steps *steps);
 void places_destroy (struct steps *steps);
+/* The rank's node is another one now, all of it free. 0 or -ENOMEM. */
+int places_renew (struct steps *steps, uint32_t rank);
 /* Choose nodes and cores and take them: 1; 0: not now; -EINVAL, -ENOSPC, ...: never, with
  * the reason. The spec's ranks, taskmap and cores are set. */
 int places_take (struct steps *steps, struct step *step, struct error *err);
@@ -118,6 +122,13 @@ void hold_time (struct steps *steps, double now);
 void hold_note (struct steps *steps, const char *text);
 
 /* -- steps.c -- */
+
+/* SIGTERM now, SIGKILL after the job's grace. */
+void steps_stop (struct steps *steps, struct step *step, const char *why);
+/* All its tasks have ended: the record, and the end. */
+void steps_end (struct steps *steps, struct step *step);
+/* Those that wait begin, as far as there is room. */
+void steps_start_waiting (struct steps *steps);
 
 void steps_to_client (const struct step *step, struct steps *steps, uint8_t type,
                       uint8_t stream, const void *data, size_t len);

@@ -146,6 +146,7 @@ ssize_t wire_parse (const void *buf, size_t avail, struct frame *ret)
     bool known = (ret->type >= FRAME_OUTPUT && ret->type <= FRAME_FINISH)
                  || ret->type == FRAME_FILE
                  || (ret->type >= WIRE_JOIN && ret->type <= WIRE_STAGED)
+                 || ret->type == WIRE_NODE || ret->type == WIRE_RESIZE
                  || (ret->type >= WIRE_USAGE && ret->type <= WIRE_OOM)
                  || (ret->type >= WIRE_RUN_HOLD && ret->type <= WIRE_RUN_LAST)
                  || (ret->type >= WIRE_STEP_START && ret->type <= WIRE_STEP_LAST);
@@ -182,4 +183,19 @@ uint32_t wire_input_share (uint32_t ntasks)
 {
     return MIN (MAX (WIRE_INPUT_SHARES / MAX (ntasks, 1u), WIRE_INPUT_SHARE_MIN),
                 WIRE_INPUT_SHARE_MAX);
+}
+
+void wire_put_resize (uint8_t data[WIRE_RESIZE_SIZE], const struct wire_resize *r)
+{
+    wire_put_u32 (data, r->generation);
+    wire_put_u32 (data + 4, r->state);
+    wire_put_u32 (data + 8, r->from);
+    wire_put_u32 (data + 12, r->to);
+}
+
+struct wire_resize wire_get_resize (const void *data)
+{
+    const uint8_t *p = data;
+    return (struct wire_resize){ wire_get_u32 (p), wire_get_u32 (p + 4),
+                                 wire_get_u32 (p + 8), wire_get_u32 (p + 12) };
 }

@@ -80,6 +80,11 @@ enum wire_type {
     WIRE_STAGE_FAIL, /* one of them is not brought; data: which, and why */
     WIRE_STAGED,     /* that was all of them */
 
+    /* Downwards, in a malleable job. What the node of rank `task` is (launch_write_node());
+     * then that there are others now: WIRE_RESIZE_SIZE bytes, see struct wire_resize. */
+    WIRE_NODE = 84,
+    WIRE_RESIZE,
+
     /* Upwards, before WIRE_DONE: what this rank has used (use_encode()); stream 0: its
      * part of the job's own tasks, 1: all that ran here. */
     WIRE_USAGE = 92,
@@ -168,6 +173,18 @@ void wire_put_u32 (uint8_t *p, uint32_t v);
 uint32_t wire_get_u32 (const void *p);
 void wire_put_u64 (uint8_t *p, uint64_t v);
 uint64_t wire_get_u64 (const void *p);
+
+/* A malleable job becomes another size, or has. */
+enum wire_resize_state {
+    WIRE_RESIZE_SHRINKS, /* it keeps `to` nodes of `from`; the others go soon */
+    WIRE_RESIZE_DONE,
+};
+struct wire_resize {
+    uint32_t generation, state, from, to;
+};
+#define WIRE_RESIZE_SIZE 16
+void wire_put_resize (uint8_t data[WIRE_RESIZE_SIZE], const struct wire_resize *r);
+struct wire_resize wire_get_resize (const void *data);
 
 #define WIRE_OOM_SIZE 24
 struct cgroup_memory;

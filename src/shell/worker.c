@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
@@ -41,7 +42,7 @@ bool agent_is_node (const struct agent *agent, uint32_t rank, const struct frame
                     const char **ret_why)
 {
     const char *name = agent->launch.nodes[rank].name;
-    if (join->len == strlen (name) && memcmp (join->data, name, join->len) == 0)
+    if (name && join->len == strlen (name) && memcmp (join->data, name, join->len) == 0)
         return true;
     *ret_why = "it is on another node than the launch file says";
     return false;
@@ -90,7 +91,8 @@ static int watch_signals (struct worker *worker, struct error *err)
 static int check_launch (const struct agent *agent, struct error *err)
 {
     const struct launch *l = &agent->launch;
-    if (l->nnodes == 0 || agent->rank >= l->nnodes)
+    bool later = agent->rank < l->max_nodes && getenv (AGENT_NODE_VARIABLE);
+    if (l->nnodes == 0 || (agent->rank >= l->nnodes && !later))
         return error_set (err, EINVAL, "rank %u of a job of %zu nodes", agent->rank,
                           l->nnodes);
     if (!l->listen || !l->rendezvous || !l->spool)
@@ -111,6 +113,22 @@ static int check_launch (const struct agent *agent, struct error *err)
     return rc < 0 ? rc : sock_check (l->rendezvous, err);
 }
 
+/* Where a rank comes when the job runs already, or comes again, the file is of an earlier time:
+ * rank 0 tells the rest. */
+static int name_own_node (struct agent *agent)
+{
+    struct launch *l = &agent->launch;
+    const char *name = getenv (AGENT_NODE_VARIABLE);
+    const char *old = l->nodes[agent->rank].name;
+    if (l->max_nodes == 0 || !name || !*name || (old && !strcmp (old, name)))
+        return 0;
+    struct launch_node node = { .name = strdup (name) };
+    if (!node.name)
+        return -ENOMEM;
+    launch_put_node (l, agent->rank, &node);
+    return 0;
+}
+
 static int read_files (struct agent *agent, const struct agent_options *options,
                        struct error *err)
 {
@@ -129,9 +147,15 @@ static int read_files (struct agent *agent, const struct agent_options *options,
     if (rc < 0)
         return rc;
     /* Where only rank 0 can be found all are its children. */
-    const struct launch *l = &agent->launch;
-    tree_init (&agent->tree, (uint32_t)l->nnodes,
-               sock_has_rank (l->rendezvous) ? l->fanout : UINT32_MAX);
+    struct launch *l = &agent->launch;
+    if (launch_make_room (l, l->max_nodes) < 0)
+        return error_set (err, ENOMEM, "no memory");
+    if (name_own_node (agent) < 0)
+        return error_set (err, ENOMEM, "no memory");
+    /* ... and where they come and go: nobody shall lose his way to rank 0 with another. */
+    bool star = l->max_nodes > 0 || !sock_has_rank (l->rendezvous);
+    tree_init (&agent->tree, MAX ((uint32_t)l->nnodes, l->max_nodes),
+               star ? UINT32_MAX : l->fanout);
     rc = agent_key_read (options->key_path, agent->key);
     if (rc == -EINVAL)
         return error_set (err, EINVAL, "key %s: not %d hex digits", options->key_path,

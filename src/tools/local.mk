@@ -30,6 +30,7 @@ src_tools_sim_libsimtool_a_SOURCES = \
 	src/tools/sim/events.c \
 	src/tools/sim/gantt.c \
 	src/tools/sim/joblog.c \
+	src/tools/sim/malleable.c \
 	src/tools/sim/options.c \
 	src/tools/sim/plot.c \
 	src/tools/sim/records.c \

@@ -86,11 +86,13 @@ static void test_lists (void **state)
 {
     (void)state;
     offered ("s", "s", "show\nsubmit\n");
-    offered ("", "", "alloc\nattach\ncancel\nctl\ninfo\nlogs\nqueue\nrun\nshow\nsubmit\nexit\nhelp\nquit\n");
+    offered ("", "",
+             "alloc\nattach\ncancel\nctl\ninfo\nlogs\nqueue\nrun\nshow\nsubmit\nexit\nhel"
+             "p\nquit\n");
     offered ("logs --st", "--st", "--stdout\n--stderr\n");
     offered ("logs -", "-f", "");
     offered ("show ", "", "job\nnode\nqueue\npriority\nfair-share\nreservation\n");
-    offered ("ctl re", "re", "reload\nresume\nrelease\nreserve\n");
+    offered ("ctl re", "re", "reload\nresume\nrelease\nresize\nreserve\n");
     offered ("queue -t R", "R", "RUNNING\n");
 }
 

@@ -326,12 +326,47 @@ static void test_write_refuses (void **state)
     strbuf_release (&sb);
 }
 
+/* Nodes of a malleable job come one by one. */
+static void test_nodes_come (void **state)
+{
+    struct launch_node node = { .name = strdup ("n7"),
+                                .ntasks = 3,
+                                .cores = strdup ("0-2"),
+                                .gpus = strdup (""),
+                                .gres = strdup ("hca:1") };
+    struct launch_node again;
+    struct launch l = { 0 };
+    struct error err = { 0 };
+    struct strbuf sb;
+
+    (void)state;
+    strbuf_init (&sb, 65536);
+    assert_int_equal (launch_write_node (&node, &sb), 0);
+    assert_int_equal (launch_read_node (sb.buf, sb.len, &again, &err), 0);
+    assert_string_equal (again.name, "n7");
+    assert_string_equal (again.cores, "0-2");
+    assert_string_equal (again.gres, "hca:1");
+    assert_int_equal (again.ntasks, 3);
+    assert_true (launch_read_node (sb.buf, sb.len - 1, &(struct launch_node){ 0 }, &err)
+                 < 0);
+    assert_true (launch_read_node ("", 0, &(struct launch_node){ 0 }, &err) < 0);
+    assert_int_equal (launch_make_room (&l, 4), 0);
+    assert_int_equal (l.nodes_room, 4);
+    assert_null (l.nodes[3].name);
+    launch_put_node (&l, 3, &again);
+    launch_put_node (&l, 3, &node); /* in place of it */
+    assert_null (node.name);
+    assert_string_equal (l.nodes[3].name, "n7");
+    launch_release (&l);
+    strbuf_release (&sb);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test (test_round_trip),    cmocka_unit_test (test_cut_anywhere),
-        cmocka_unit_test (test_hostile),       cmocka_unit_test (test_large),
-        cmocka_unit_test (test_write_refuses),
+        cmocka_unit_test (test_nodes_come),   cmocka_unit_test (test_round_trip),
+        cmocka_unit_test (test_cut_anywhere), cmocka_unit_test (test_hostile),
+        cmocka_unit_test (test_large),        cmocka_unit_test (test_write_refuses),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -33,6 +33,7 @@ struct local_admin {
     struct exec *x;
     const struct exec_job *job;
     bool epilog;
+    size_t from, to;        /* ranks */
     size_t left;            /* that run, and one while they are being started */
     char text[512];         /* of the first that failed */
     struct hostlist *nodes; /* where it failed; or NULL */
@@ -160,7 +161,7 @@ static int add_environment (struct words *w, const struct admin_rank *r)
 
 static int spawn (struct local_admin *a, uint32_t rank, struct error *err)
 {
-    struct admin_rank *r = &a->ranks[rank];
+    struct admin_rank *r = &a->ranks[rank - a->from];
     const char *path = a->x->host->shell_path;
     char report[4200], timeout[32];
     struct words w = { .n = 0 };
@@ -184,20 +185,20 @@ static int spawn (struct local_admin *a, uint32_t rank, struct error *err)
     if (!r->runs)
         error_set (err, ENOMEM, "out of memory");
     else
-        r->runs =
-            agents_spawn (a->x->agents, path, (char *const *)argv, 2, rank_ended, r, err)
-            != NULL;
+        r->runs = agents_spawn (a->x->agents, path, (char *const *)argv, rank, 2,
+                                rank_ended, r, err)
+                  != NULL;
     strbuf_release (&w.text);
     a->left += r->runs;
     return r->runs ? 0 : -EIO;
 }
 
 struct local_admin *admin_start (struct exec *x, const struct exec_job *job, bool epilog,
+                                 size_t from, size_t to,
                                  void (*done) (struct local_admin *a, void *arg),
                                  void *arg)
 {
-    size_t n = job->r ? job->r->nranks : 0;
-    struct local_admin *a = calloc (1, sizeof (*a) + n * sizeof (a->ranks[0]));
+    struct local_admin *a = calloc (1, sizeof (*a) + (to - from) * sizeof (a->ranks[0]));
     struct error err = { 0 };
 
     if (!a)
@@ -205,12 +206,14 @@ struct local_admin *admin_start (struct exec *x, const struct exec_job *job, boo
     a->x = x;
     a->job = job;
     a->epilog = epilog;
+    a->from = from;
+    a->to = to;
     a->done = done;
     a->arg = arg;
     a->left = 1;
     uv_timer_init (x->host->loop, &a->timer);
     a->timer.data = a;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = from; i < to; i++) {
         if (spawn (a, (uint32_t)i, &err) == 0)
             continue;
         log_warning ("job %ju: %s: %s", (uintmax_t)job->id, name_of (a), err.text);
@@ -223,7 +226,7 @@ struct local_admin *admin_start (struct exec *x, const struct exec_job *job, boo
 
 void admin_end (struct local_admin *a)
 {
-    for (size_t i = 0; a->job->r && i < a->job->r->nranks; i++)
+    for (size_t i = 0; i < a->to - a->from; i++)
         if (a->ranks[i].runs)
             agents_signal (a->x->agents, &a->ranks[i], SIGTERM);
 }
@@ -250,7 +253,7 @@ void admin_free (struct local_admin *a)
 {
     if (!a)
         return;
-    for (size_t i = 0; a->job->r && i < a->job->r->nranks; i++)
+    for (size_t i = 0; i < a->to - a->from; i++)
         if (a->ranks[i].runs)
             agents_forget (a->x->agents, &a->ranks[i]);
     uv_close ((uv_handle_t *)&a->timer, closed);

@@ -31,8 +31,8 @@ struct agent_process {
     uv_poll_t poll;
     agent_exit_f on_exit; /* NULL: nobody asks any more */
     void *arg;
-    char *launch;  /* found at the start: its launch file; until it is adopted */
-    uint32_t rank; /* of those found */
+    char *launch; /* found at the start: its launch file; until it is adopted */
+    uint32_t rank;
     uid_t uid;
     bool polled; /* poll is a handle of the loop */
     bool killed; /* by agents_end_strays(): its guardian has until the next sweep */
@@ -470,8 +470,8 @@ void agents_end_strays (struct agents *a, const char *jobs_dir, const uint64_t *
 /* -- start and end -- */
 
 struct agent_process *agents_spawn (struct agents *a, const char *path,
-                                    char *const argv[], int log_fd, agent_exit_f on_exit,
-                                    void *arg, struct error *err)
+                                    char *const argv[], uint32_t rank, int log_fd,
+                                    agent_exit_f on_exit, void *arg, struct error *err)
 {
     static char *const environment[] = { (char *)"PATH=/usr/local/bin:/usr/bin:/bin",
                                          NULL };
@@ -506,6 +506,7 @@ struct agent_process *agents_spawn (struct agents *a, const char *path,
     }
     p->a = a;
     p->pidfd = -1;
+    p->rank = rank;
     p->on_exit = on_exit;
     p->arg = arg;
     DL_APPEND (a->list, p);
@@ -517,6 +518,37 @@ void agents_signal (struct agents *a, const void *arg, int signum)
     struct agent_process *p;
     DL_FOREACH (a->list, p)
         if (p->arg == arg && p->on_exit)
+            send_signal (p, signum);
+}
+
+static bool is_agent (const struct agent_process *p, const void *arg)
+{
+    return p->arg == arg && p->on_exit;
+}
+
+bool agents_have (const struct agents *a, const void *arg, uint32_t rank)
+{
+    const struct agent_process *p;
+    DL_FOREACH (a->list, p)
+        if (is_agent (p, arg) && p->rank == rank)
+            return true;
+    return false;
+}
+
+bool agents_have_from (const struct agents *a, const void *arg, uint32_t rank)
+{
+    const struct agent_process *p;
+    DL_FOREACH (a->list, p)
+        if (is_agent (p, arg) && p->rank >= rank)
+            return true;
+    return false;
+}
+
+void agents_signal_from (struct agents *a, const void *arg, uint32_t rank, int signum)
+{
+    struct agent_process *p;
+    DL_FOREACH (a->list, p)
+        if (is_agent (p, arg) && p->rank >= rank)
             send_signal (p, signum);
 }
 

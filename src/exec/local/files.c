@@ -129,6 +129,17 @@ static int put_key (struct local_job *l, int dir)
     return rc;
 }
 
+void local_put_launch_again (uv_work_t *w)
+{
+    struct local_job *l = w->data;
+    autoclose int dir =
+        open (l->job->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+
+    l->err = (struct error){ 0 };
+    l->rc =
+        dir < 0 ? error_errno (&l->err, errno, "%s", l->job->dir) : put_launch (l, dir);
+}
+
 void local_put_files (uv_work_t *w)
 {
     struct local_job *l = w->data;

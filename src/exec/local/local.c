@@ -258,6 +258,7 @@ const struct exec_ops exec_local = {
     .signal = send_signal,
     .connect = connect_agent,
     .limit = limit,
+    .resize = local_job_resize,
     .cleanup = local_job_cleanup,
     .sweep = sweep,
 };

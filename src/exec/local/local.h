@@ -2,6 +2,7 @@
  *
  *   local.c    configuration, virtual nodes, the verbs of struct exec_ops
  *   run.c      one job from its files to its last process, with files.c and spool.c
+ *   resize.c   one that becomes another size
  *   admin.c    the administrator's prolog and epilog around a job
  *   agents.c   agents as processes: spawn, reap, find again after a restart, end what they left
  */
@@ -25,11 +26,15 @@ typedef void (*agent_exit_f) (int status, bool status_known, void *arg);
 struct agents *agents_create (uv_loop_t *loop, void (*on_no_strays) (void *arg),
                               void *arg, struct error *err);
 void agents_destroy (struct agents *a); /* processes go on */
-/* argv as of the agent's; runs in directory dir_fd, its stderr goes to log_fd. NULL:
- * errno in err. */
+/* argv as of the agent's, with rank among them; runs in directory dir_fd, its stderr goes to
+ * log_fd. NULL: errno in err. */
 struct agent_process *agents_spawn (struct agents *a, const char *path,
-                                    char *const argv[], int log_fd, agent_exit_f on_exit,
-                                    void *arg, struct error *err);
+                                    char *const argv[], uint32_t rank, int log_fd,
+                                    agent_exit_f on_exit, void *arg, struct error *err);
+/* Whether one of a job's agents runs, by its rank; any from that rank on. Signal these. */
+bool agents_have (const struct agents *a, const void *arg, uint32_t rank);
+bool agents_have_from (const struct agents *a, const void *arg, uint32_t rank);
+void agents_signal_from (struct agents *a, const void *arg, uint32_t rank, int signum);
 /* Agents of this launch file (and owner) that an earlier broker left running: on_exit for
  * each; their number. They are no children, so their status is not known. */
 size_t agents_adopt (struct agents *a, const char *launch_path, uid_t uid,
@@ -73,10 +78,11 @@ struct exec {
 /* -- admin.c -- */
 
 struct local_admin;
-/* Run job->prolog or job->epilog for each rank; done once all have ended, from the loop,
+/* Run job->prolog or job->epilog for ranks from `from` to `to` - 1; done once all have ended, from the loop,
  * not from within. NULL: no memory. job must outlive it. Each node on which it failed is
  * told by host->node_failed(). */
 struct local_admin *admin_start (struct exec *x, const struct exec_job *job, bool epilog,
+                                 size_t from, size_t to,
                                  void (*done) (struct local_admin *a, void *arg),
                                  void *arg);
 /* Those that run shall end; done comes as ever. */
@@ -96,6 +102,7 @@ void local_job_terminate (struct exec *x, struct exec_job *job, const char *reas
 int local_job_signal (struct exec_job *job, int signum, enum exec_whom whom, int64_t step,
                       void (*done) (int rc, void *arg), void *arg, struct error *err);
 void local_job_limit (struct exec_job *job);
+void local_job_resize (struct exec *x, struct exec_job *job);
 int local_job_connect (struct exec_job *job, const struct agentstream_events *ev,
                        void *arg, struct agentstream **ret, struct error *err);
 void local_job_cleanup (struct exec *x, struct exec_job *job);

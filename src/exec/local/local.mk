@@ -4,5 +4,6 @@ src_exec_libexec_a_SOURCES += \
 	src/exec/local/agents.c \
 	src/exec/local/files.c \
 	src/exec/local/local.c \
+	src/exec/local/resize.c \
 	src/exec/local/run.c \
 	src/exec/local/spool.c

@@ -1,9 +1,10 @@
-/* private.h - one job as local processes: run.c (its course), files.c (what its agents find),
+/* private.h - one job as local processes: run.c (its course), resize.c (other nodes), files.c (what its agents find),
  * spool.c (what they have said) */
 #ifndef FLUXQ_EXEC_LOCAL_PRIVATE_H
 #define FLUXQ_EXEC_LOCAL_PRIVATE_H
 
 #include "common/strbuf.h"
+#include "exec/agentresize.h"
 #include "exec/local/local.h"
 
 #define LOCAL_USAGE_MAX                                                                  \
@@ -34,6 +35,10 @@ struct local_job {
     bool entered;              /* a prolog may have run, so the epilog is due */
     bool epilogue;             /* ... and has been */
     size_t nagents;
+    struct agentresize resize;
+    bool resize_done;        /* rank 0 says so; the agents that go have yet to end */
+    uint32_t resize_spawned; /* the generation whose new agents were started, */
+    uint32_t resize_told;    /* the generation of which the broker has heard */
     /* of the spool, read by the worker */
     bool ready_seen, finish_seen;
     struct frame_finish finish;
@@ -48,6 +53,25 @@ struct local_job {
 
 /* rc and err say what became of it. */
 void local_put_files (uv_work_t *w);
+
+/* The launch file anew, with all nodes of job->r. */
+void local_put_launch_again (uv_work_t *w);
+
+/* -- run.c, for resize.c -- */
+
+/* The line to rank 0's agent, if it can be. */
+void local_open_link (struct local_job *l);
+int local_spawn_rank (struct local_job *l, uint32_t rank);
+/* The work has come back. False: there is nobody any more who wants it, and l is gone. */
+bool local_work_ended (struct local_job *l);
+void local_look_at_spool (struct local_job *l);
+void local_finish_cleanup (struct local_job *l);
+
+/* -- resize.c -- */
+
+/* A FRAME_RESIZED; an agent has ended, and others have not. */
+void local_resize_frame (struct local_job *l, const struct frame *f);
+void local_resize_agent_gone (struct local_job *l);
 
 /* -- spool.c -- */
 

@@ -32,7 +32,6 @@ static const struct exec_start_failure no_memory = { .text = "out of memory",
                                                      .retry = true };
 
 static void agent_exited (int status, bool known, void *arg);
-static void open_link (struct local_job *l);
 
 static char *path_in (const struct exec_job *job, const char *name)
 {
@@ -88,6 +87,7 @@ static void timer_closed (uv_handle_t *h)
 
 static void close_link (struct local_job *l)
 {
+    agentresize_end (&l->resize);
     if (l->link)
         agentlink_close (l->link);
     l->link = NULL;
@@ -109,8 +109,7 @@ static void local_job_free (struct local_job *l)
     }
 }
 
-/* The work has come back. False: there is nobody any more who wants it, and l is gone. */
-static bool work_ended (struct local_job *l)
+bool local_work_ended (struct local_job *l)
 {
     l->busy = false;
     if (l->forgotten)
@@ -202,13 +201,11 @@ static void spool_work (uv_work_t *w)
     local_read_spool (w->data);
 }
 
-static void finish_cleanup (struct local_job *l);
-
 static void spool_done (uv_work_t *w, int status)
 {
     struct local_job *l = w->data;
 
-    if (!work_ended (l))
+    if (!local_work_ended (l))
         return;
     if (status == 0 && l->ready_seen)
         tell_ready (l);
@@ -218,10 +215,10 @@ static void spool_done (uv_work_t *w, int status)
     else
         tell_lost (l);
     if (l->cleaning)
-        finish_cleanup (l);
+        local_finish_cleanup (l);
 }
 
-static void look_at_spool (struct local_job *l)
+void local_look_at_spool (struct local_job *l)
 {
     if (l->busy || l->end_told)
         return;
@@ -243,6 +240,8 @@ static void on_frame (const struct frame *f, void *arg)
         tell_usage (l, f);
     else if (f->type == FRAME_NOTE)
         l->x->host->output (l->x->host->arg, l->job->id);
+    else if (f->type == FRAME_RESIZED)
+        local_resize_frame (l, f);
     else if (f->type == FRAME_LOST && !l->busy) /* else a worker reads it */
         local_note_lost (l, f);
 }
@@ -252,7 +251,7 @@ static void on_finish (const struct frame_finish *fin, void *arg)
     tell_finish (arg, fin);
 }
 
-static void open_link (struct local_job *l)
+void local_open_link (struct local_job *l)
 {
     static const struct agentlink_events events = { .on_frame = on_frame,
                                                     .on_finish = on_finish };
@@ -302,10 +301,10 @@ static void overdue_looked (uv_work_t *w, int status)
 {
     struct local_job *l = w->data;
 
-    if (!work_ended (l))
+    if (!local_work_ended (l))
         return;
     if (l->cleaning) {
-        finish_cleanup (l);
+        local_finish_cleanup (l);
         return;
     }
     if (status == 0 && l->ready_seen)
@@ -314,7 +313,7 @@ static void overdue_looked (uv_work_t *w, int status)
     if (l->finish_seen)
         tell_finish (l, &l->finish);
     else if (l->nagents == 0)
-        look_at_spool (l);
+        local_look_at_spool (l);
     else if (!l->ready_seen && !l->ending)
         give_up_start (l);
 }
@@ -338,7 +337,7 @@ static void link_due (uv_timer_t *t)
     struct local_job *l = t->data;
     double limit = l->job->limits.start * 1000.0 + JOIN_SLACK_MS;
 
-    open_link (l);
+    local_open_link (l);
     l->starting = !l->ready_told && !l->end_told && !l->ending;
     if (l->starting)
         uv_timer_start (t, start_overdue, (uint64_t)limit, 0);
@@ -367,11 +366,20 @@ static int spawn_rank (struct local_job *l, uint32_t rank, int log_fd, const cha
     snprintf (gid, sizeof (gid), "%u", (unsigned)user->gid);
     if (geteuid () == 0)
         argv[7] = "--uid";
-    if (!agents_spawn (l->x->agents, path, (char *const *)argv, log_fd, agent_exited, l,
-                       &l->err))
+    if (!agents_spawn (l->x->agents, path, (char *const *)argv, rank, log_fd,
+                       agent_exited, l, &l->err))
         return -EIO;
     l->nagents++;
     return 0;
+}
+
+int local_spawn_rank (struct local_job *l, uint32_t rank)
+{
+    autostrbuf struct strbuf groups;
+
+    strbuf_init (&groups, 1 << 20);
+    add_groups (&groups, &l->job->user);
+    return spawn_rank (l, rank, 2, groups.buf);
 }
 
 /* Each before those that connect to it, but rank 0 last: they retry until it listens, and
@@ -393,7 +401,7 @@ static int spawn_all (struct local_job *l)
 static bool is_unwanted (struct local_job *l)
 {
     if (l->cleaning)
-        finish_cleanup (l);
+        local_finish_cleanup (l);
     else if (l->ending)
         tell_start_failed (l, false, "ended before it began");
     return l->cleaning || l->ending;
@@ -440,7 +448,7 @@ static void files_done (uv_work_t *w, int status)
 {
     struct local_job *l = w->data;
 
-    if (!work_ended (l) || is_unwanted (l))
+    if (!local_work_ended (l) || is_unwanted (l))
         return;
     if (status < 0 || l->rc < 0) {
         tell_start_failed (l, false, l->err.text);
@@ -449,7 +457,8 @@ static void files_done (uv_work_t *w, int status)
     l->entered = true;
     if (!l->job->prolog)
         begin_agents (l);
-    else if (!(l->admin = admin_start (l->x, l->job, false, prolog_done, l)))
+    else if (!(l->admin = admin_start (l->x, l->job, false, 0, l->job->r->nranks,
+                                       prolog_done, l)))
         tell_start_failed (l, true, "out of memory");
 }
 
@@ -463,12 +472,14 @@ static void agent_exited (int status, bool known, void *arg)
                      WTERMSIG (status));
     l->unclean |= known && !agent_cleared_away (status);
     /* The spool is whole once the last one has gone; rank 0 is not told apart. */
-    if (l->nagents > 0)
+    if (l->nagents > 0) {
+        local_resize_agent_gone (l);
         return;
+    }
     if (l->cleaning)
-        finish_cleanup (l);
+        local_finish_cleanup (l);
     else
-        look_at_spool (l);
+        local_look_at_spool (l);
 }
 
 /* -- verbs -- */
@@ -496,7 +507,7 @@ void local_job_start (struct exec *x, struct exec_job *job)
 
 static void recovered_gone (uv_timer_t *t)
 {
-    look_at_spool (t->data);
+    local_look_at_spool (t->data);
 }
 
 static void killed_outright (uv_timer_t *t)
@@ -577,7 +588,7 @@ void local_job_terminate (struct exec *x, struct exec_job *job, const char *reas
     if (l->admin)
         admin_end (l->admin);
     if (!l->link)
-        open_link (l);
+        local_open_link (l);
     else
         agentlink_terminate (l->link, reason, grace);
     if (first && l->nagents > 0)
@@ -592,7 +603,7 @@ int local_job_signal (struct exec_job *job, int signum, enum exec_whom whom, int
 
     if (!l || l->nagents == 0 || l->end_told)
         return error_set (err, ESRCH, "it does not run (any more)");
-    open_link (l);
+    local_open_link (l);
     if (!l->link)
         return error_set (err, ESRCH, "its agent cannot be reached");
     agentlink_signal (l->link, signum, whom, step, done, arg);
@@ -606,7 +617,7 @@ int local_job_connect (struct exec_job *job, const struct agentstream_events *ev
 
     if (!l || l->nagents == 0 || l->end_told)
         return error_set (err, ESRCH, "it does not run (any more)");
-    open_link (l);
+    local_open_link (l);
     if (!l->link)
         return error_set (err, ESRCH, "its agent cannot be reached");
     *ret = agentlink_connect (l->link, ev, arg, err);
@@ -653,7 +664,7 @@ static void strays_overdue (uv_timer_t *t)
     log_warning ("job %ju: processes that its agents left do not die",
                  (uintmax_t)l->job->id);
     l->unclean = false;
-    finish_cleanup (l);
+    local_finish_cleanup (l);
 }
 
 static void epilog_done (struct local_admin *a, void *arg)
@@ -663,7 +674,7 @@ static void epilog_done (struct local_admin *a, void *arg)
     l->admin = NULL;
     admin_free (
         a); /* a failure has been told to the node, the job's end is what it was */
-    finish_cleanup (l);
+    local_finish_cleanup (l);
 }
 
 /* After the last process of the job. */
@@ -672,11 +683,12 @@ static bool epilog_runs (struct local_job *l)
     if (!l->job->epilog || !l->entered || l->epilogue)
         return false;
     l->epilogue = true;
-    l->admin = admin_start (l->x, l->job, true, epilog_done, l);
+    size_t n = l->job->r ? l->job->r->nranks : 0;
+    l->admin = admin_start (l->x, l->job, true, 0, n, epilog_done, l);
     return l->admin != NULL;
 }
 
-static void finish_cleanup (struct local_job *l)
+void local_finish_cleanup (struct local_job *l)
 {
     if (l->busy || l->admin || l->nagents > 0 || l->closing)
         return;
@@ -714,9 +726,11 @@ void local_job_cleanup (struct exec *x, struct exec_job *job)
         > 0) { /* they end by themselves after FINISH; not so if there was none */
         if (!l->finish_seen)
             agents_signal (x->agents, l, SIGTERM);
+        else if (job->resize.active) /* who is on the way does not find rank 0 any more */
+            agents_signal_from (x->agents, l, job->resize.from, SIGTERM);
         uv_timer_start (&l->timer, kill_due, KILL_DELAY_MS, 0);
     }
-    finish_cleanup (l);
+    local_finish_cleanup (l);
 }
 
 void local_jobs_no_strays (void *arg)
@@ -726,7 +740,7 @@ void local_jobs_no_strays (void *arg)
 
     DL_FOREACH (x->jobs, l)
         if (l->waits)
-            finish_cleanup (l);
+            local_finish_cleanup (l);
 }
 
 void local_jobs_forget (struct exec *x)

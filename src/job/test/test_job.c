@@ -33,6 +33,10 @@ static json_t *context_of (const char *name)
         { "release", "{\"ranks\":\"all\",\"final\":true}" },
         { "jobspec-update", "{\"attributes.system.duration\":90,\"userid\":0}" },
         { "resource-update", "{\"expiration\":1123,\"duration\":120,\"userid\":0}" },
+        { "resize", "{\"generation\":1,\"nnodes\":1,\"from\":2}" },
+        { "resized",
+          "{\"generation\":1,\"R\":{\"version\":1},\"nodelist\":\"n0\",\"nnodes\":1,"
+          "\"ncores\":4}" },
         { "memo", "{\"a\":1}" },
     };
     for (size_t i = 0; i < ARRAY_SIZE (table); i++) {
@@ -77,7 +81,7 @@ static struct job *job_after (const char *events)
 static const char *const all_events[] = {
     "submit", "validate", "depend",         "priority",        "urgency", "alloc",
     "start",  "finish",   "exception",      "requeue",         "release", "free",
-    "clean",  "bogus",    "jobspec-update", "resource-update",
+    "clean",  "bogus",    "jobspec-update", "resource-update", "resize",  "resized",
 };
 
 #define TO_SCHED "submit validate depend priority"
@@ -120,8 +124,15 @@ static const struct row {
         { "finish", JOB_CLEANUP, JOB_ACT_CLEANUP },
         { "requeue", JOB_CLEANUP, JOB_ACT_CLEANUP },
         { "exception", JOB_CLEANUP, JOB_ACT_KILL } } },
+    { TO_RUN " start resize",
+      { { "resource-update", JOB_RUN, JOB_ACT_LIMIT },
+        { "resized", JOB_RUN, 0 },
+        { "finish", JOB_CLEANUP, JOB_ACT_CLEANUP },
+        { "requeue", JOB_CLEANUP, JOB_ACT_CLEANUP },
+        { "exception", JOB_CLEANUP, JOB_ACT_KILL } } },
     { TO_RUN " start",
       { { "resource-update", JOB_RUN, JOB_ACT_LIMIT },
+        { "resize", JOB_RUN, JOB_ACT_RESIZE },
         { "finish", JOB_CLEANUP, JOB_ACT_CLEANUP },
         { "requeue", JOB_CLEANUP, JOB_ACT_CLEANUP },
         { "exception", JOB_CLEANUP, JOB_ACT_KILL } } },
@@ -857,6 +868,96 @@ static void test_replay (void **state)
         walk (seed + k);
 }
 
+/* -- other nodes while it runs -- */
+
+static int resize (struct job *job, const char *name, const char *context,
+                   unsigned *actions)
+{
+    return apply_context (job, name, json_loads (context, 0, NULL), actions);
+}
+
+#define GROW(g)                                                                          \
+    "{\"generation\":" g ",\"nnodes\":4,\"from\":2,\"R\":{\"version\":1,\"x\":4},"       \
+    "\"nodelist\":\"n[0-3]\",\"ncores\":16}"
+#define BACK(g) "{\"generation\":" g ",\"nnodes\":2,\"from\":4,\"reason\":\"none came\"}"
+#define LESS(g)                                                                          \
+    "{\"generation\":" g ",\"R\":{\"version\":1,\"x\":2},\"nodelist\":\"n[0-1]\","       \
+    "\"nnodes\":2,\"ncores\":8}"
+
+static void test_resize_grows (void **state)
+{
+    struct job *job = job_after (TO_RUN " start");
+    unsigned actions;
+    (void)state;
+    assert_int_equal (resize (job, "resize", GROW ("1"), &actions), 0);
+    assert_int_equal (actions, JOB_ACT_RESIZE);
+    /* what it was given is its own at once, so that a replay books it */
+    assert_true (job->resize.active && job->resize.nnodes == 4 && job->ncores == 16);
+    assert_string_equal (job->nodelist, "n[0-3]");
+    assert_non_null (strstr (job->r, "\"x\":4"));
+    assert_int_equal (job_due_actions (job), JOB_ACT_RESIZE);
+    assert_true (job->t_cores > job->t_start);
+    assert_int_equal (resize (job, "resize", GROW ("2"), &actions), -EPROTO);
+    assert_int_equal (resize (job, "resized", LESS ("1"), &actions), -EINVAL);
+    assert_int_equal (resize (job, "resized", "{\"generation\":2}", &actions), -EPROTO);
+    assert_int_equal (resize (job, "resized", "{\"generation\":1}", &actions), 0);
+    assert_true (!job->resize.active && job->resize.generation == 1);
+    assert_int_equal (job_due_actions (job), 0);
+    assert_int_equal (resize (job, "resized", "{\"generation\":1}", &actions), -EPROTO);
+    job_destroy (job);
+}
+
+static void test_resize_is_taken_back (void **state)
+{
+    struct job *job = job_after (TO_RUN " start");
+    unsigned actions;
+    (void)state;
+    assert_int_equal (resize (job, "resize", GROW ("1"), &actions), 0);
+    assert_int_equal (resize (job, "resize", BACK ("3"), &actions), -EPROTO);
+    assert_int_equal (resize (job, "resize", BACK ("2"), &actions), 0);
+    assert_string_equal (job->nodelist, "n[0-3]"); /* until they are free */
+    assert_int_equal (resize (job, "resize", BACK ("3"), &actions), -EPROTO);
+    assert_int_equal (resize (job, "resized", "{\"generation\":2}", &actions), -EINVAL);
+    assert_int_equal (resize (job, "resized", LESS ("2"), &actions), 0);
+    assert_string_equal (job->nodelist, "n[0-1]");
+    assert_true (job->nnodes == 2 && job->ncores == 8 && !job->resize.active);
+    job_destroy (job);
+}
+
+static void test_resize_by_whom (void **state)
+{
+    struct job *job = job_after (TO_RUN " start");
+    unsigned actions;
+    (void)state;
+    assert_int_equal (
+        resize (job, "resize",
+                "{\"generation\":1,\"nnodes\":2,\"from\":4,\"by\":\"user\"}", &actions),
+        0);
+    assert_true (job->resize.by_user && !job->resize.failed);
+    assert_int_equal (resize (job, "resized", LESS ("1"), &actions), 0);
+    double at = job->resize.at;
+    assert_int_equal (resize (job, "resize", GROW ("2"), &actions), 0);
+    assert_true (job->resize.by_user && job->resize.at > at); /* it has said so once */
+    assert_int_equal (
+        resize (job, "resize",
+                "{\"generation\":3,\"nnodes\":2,\"from\":4,\"by\":\"broker\"}", &actions),
+        0);
+    assert_true (job->resize.failed);
+    job_destroy (job);
+}
+
+static void test_resize_ends_with_the_attempt (void **state)
+{
+    struct job *job = job_after (TO_RUN);
+    unsigned actions;
+    (void)state;
+    assert_int_equal (resize (job, "resize", GROW ("1"), &actions), -EPROTO);
+    job_destroy (job);
+    job = job_after (TO_RUN " start resize requeue release free clean");
+    assert_true (!job->resize.active && job->resize.generation == 0);
+    job_destroy (job);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -883,6 +984,10 @@ int main (void)
         cmocka_unit_test (test_names),
         cmocka_unit_test (test_note_of_memory_stands_for_itself),
         cmocka_unit_test (test_replay),
+        cmocka_unit_test (test_resize_grows),
+        cmocka_unit_test (test_resize_is_taken_back),
+        cmocka_unit_test (test_resize_by_whom),
+        cmocka_unit_test (test_resize_ends_with_the_attempt),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -684,9 +684,61 @@ static void test_rename (void **state)
     jobspec_destroy (js);
 }
 
+/* -- malleable jobs -- */
+
+#define MALLEABLE(nodes, with, count, more)                                              \
+    DOC (NODE (nodes, SLOT (with, CORE ("1"))),                                          \
+         "[{\"command\":[\"{{tmpdir}}/script\"],\"slot\":\"t\",\"count\":{" count "}}]", \
+         FILE_OBJECT ("\"encoding\":\"utf-8\",\"data\":\"#!/bin/sh\\n\"") more           \
+         ",\"fluxq\":{\"malleable\":true}")
+#define RANGE "{\"min\":2,\"max\":8,\"operator\":\"+\",\"operand\":2}"
+
+static void test_malleable (void **state)
+{
+    struct jobspec *js = parse (MALLEABLE (RANGE, "2", "\"per_slot\":1", ""));
+    const struct jobspec_resource *nodes = jobspec_malleable (js);
+    struct error err = { 0 };
+
+    (void)state;
+    assert_non_null (nodes);
+    assert_int_equal (js->resize_signal, 28); /* SIGWINCH */
+    assert_int_equal (jobspec_malleable_size (nodes, 4, &err), 0);
+    assert_int_equal (jobspec_malleable_size (nodes, 8, &err), 0);
+    assert_int_equal (jobspec_malleable_size (nodes, 3, &err), -EINVAL);
+    assert_int_equal (jobspec_malleable_size (nodes, 10, &err), -EINVAL);
+    assert_non_null (strstr (err.text, "2-8:2"));
+    jobspec_destroy (js);
+}
+
+static void test_not_malleable (void **state)
+{
+    static const struct {
+        const char *text, *word;
+    } cases[] = {
+        { MALLEABLE ("4", "1", "\"per_slot\":1", ""), "-N MIN-MAX" },
+        { MALLEABLE (RANGE, RANGE, "\"per_slot\":1", ""), "--ntasks-per-node" },
+        { MALLEABLE (RANGE, "1", "\"total\":8", ""), "--ntasks-per-node" },
+        { DOC (NODE (RANGE, SLOT ("1", CORE ("1"))), ONE,
+               "\"fluxq\":{\"malleable\":true}"),
+          "script" },
+        { SIMPLE ("\"fluxq\":{\"malleable\":true}"), "-N MIN-MAX" },
+        { SIMPLE ("\"fluxq\":{\"resize-signal\":10}"), "not malleable" },
+        { SIMPLE ("\"fluxq\":{\"malleable\":1}"), "malleable" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE (cases); i++) {
+        struct error err = { 0 };
+        assert_null (jobspec_parse (cases[i].text, strlen (cases[i].text), &err));
+        if (!strstr (err.text, cases[i].word))
+            fail_msg ("%s: %s", cases[i].text, err.text);
+    }
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test (test_malleable),    cmocka_unit_test (test_not_malleable),
         cmocka_unit_test (test_sizes),        cmocka_unit_test (test_count_fit),
         cmocka_unit_test (test_task_total),   cmocka_unit_test (test_memory_units),
         cmocka_unit_test (test_attributes),   cmocka_unit_test (test_absent_attributes),

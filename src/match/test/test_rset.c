@@ -166,12 +166,38 @@ static void test_parts (void **state)
     rset_destroy (r);
 }
 
+/* What a job that grows and shrinks has; its ranks keep their numbers. */
+static void test_parts_of_it (void **state)
+{
+    struct rset *a = example (), *b = rset_create (1), *all, *first;
+
+    (void)state;
+    b->ranks[0].node = strdup ("new");
+    b->ranks[0].slots = 3;
+    idset_add_range (b->ranks[0].cores, 4, 6);
+    b->starttime = 9;
+    all = rset_join (a, b);
+    assert_int_equal (all->nranks, a->nranks + 1);
+    assert_string_equal (all->ranks[a->nranks].node, "new");
+    assert_true (all->starttime == a->starttime && all->expiration == a->expiration);
+    assert_int_equal (rset_cores (all), rset_cores (a) + 3);
+    first = rset_first (all, a->nranks);
+    assert_true (rset_equal (first, a));
+    rset_destroy (first);
+    first = rset_first (all, 99);
+    assert_true (rset_equal (first, all));
+    rset_destroy (first);
+    rset_destroy (all);
+    rset_destroy (a);
+    rset_destroy (b);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test (test_parts),   cmocka_unit_test (test_text),
-        cmocka_unit_test (test_gres),    cmocka_unit_test (test_foreign),
-        cmocka_unit_test (test_refused),
+        cmocka_unit_test (test_parts_of_it), cmocka_unit_test (test_parts),
+        cmocka_unit_test (test_text),        cmocka_unit_test (test_gres),
+        cmocka_unit_test (test_foreign),     cmocka_unit_test (test_refused),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

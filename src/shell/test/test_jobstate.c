@@ -451,9 +451,54 @@ static void a_limit_may_change_before_the_start (void **state)
     jobstate_release (&js);
 }
 
+/* Ranks of a malleable job come and go; the job ends with those that it has. */
+static void test_ranks_come_and_go (void **state)
+{
+    struct jobstate js;
+
+    (void)state;
+    assert_int_equal (jobstate_init (&js, 2, 1, 60, 0, 10, 0), 0);
+    assert_int_equal (jobstate_make_room (&js, 4), 0);
+    jobstate_joined (&js, 0, 1);
+    assert_int_equal (jobstate_joined (&js, 1, 1), JOB_DO_START);
+    jobstate_candidate (&js, 2, true);
+    jobstate_candidate (&js, 3, true);
+    assert_int_equal (js.nranks, 2);
+    jobstate_resize (&js, 4);
+    assert_true (js.nranks == 4 && js.njoined == 4);
+    /* one has no process left, the other is lost: it goes on, and has two again */
+    assert_int_equal (jobstate_left (&js, 3, 2), 0);
+    assert_int_equal (jobstate_left (&js, 2, 2), 0);
+    assert_int_equal (js.phase, JOB_RUN);
+    jobstate_resize (&js, 2);
+    assert_true (js.nranks == 2 && js.nended == 0 && js.ranks[3] == RANK_ABSENT);
+    assert_int_equal (jobstate_task_exit (&js, 0, 0, "n0", 0, 3), JOB_DO_KILL);
+    assert_int_equal (jobstate_done (&js, 0, 3), 0);
+    assert_int_equal (jobstate_done (&js, 1, 3), JOB_DO_FINISH);
+    jobstate_release (&js);
+}
+
+/* One that goes when the job ends has done its part already. */
+static void test_end_while_ranks_go (void **state)
+{
+    struct jobstate js;
+
+    (void)state;
+    assert_int_equal (jobstate_init (&js, 2, 1, 60, 0, 10, 0), 0);
+    jobstate_joined (&js, 0, 1);
+    jobstate_joined (&js, 1, 1);
+    jobstate_left (&js, 1, 2);
+    assert_int_equal (jobstate_task_exit (&js, 0, 0, "n0", 0, 3), JOB_DO_KILL);
+    assert_int_equal (jobstate_done (&js, 1, 3), 0);
+    assert_int_equal (jobstate_done (&js, 0, 3), JOB_DO_FINISH);
+    jobstate_release (&js);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test (test_ranks_come_and_go),
+        cmocka_unit_test (test_end_while_ranks_go),
         cmocka_unit_test (a_signal_is_worse_than_any_exit_code),
         cmocka_unit_test (a_limit_reads_as_users_write_it),
         cmocka_unit_test (a_job_runs_to_its_end),

@@ -130,7 +130,8 @@ static int run (const struct options *o, struct cluster *c, struct trace *t,
                                      .policy = o->policy,
                                      .depth = o->depth,
                                      .linear = o->linear,
-                                     .elastic = o->elastic };
+                                     .elastic = o->elastic,
+                                     .malleable = o->malleable };
     int rc = outputs_open (&out, o, c, err);
 
     r.trace = trace_counts (t);

@@ -18,6 +18,7 @@ enum {
     OPT_DEPTH,
     OPT_MATCH_POLICY,
     OPT_ELASTIC,
+    OPT_MALLEABLE,
     OPT_SPEEDUP,
     OPT_SEED,
     OPT_ON_ERROR,
@@ -41,6 +42,9 @@ static const struct option_desc options[] = {
       OPT_MATCH_POLICY, false },
     { "elastic", 'e', "PERCENT", "jobs of fixed size take that much of it, too",
       OPT_ELASTIC, false },
+    { "malleable", 'm', NULL,
+      "jobs with several numbers of nodes get and lose nodes while they run",
+      OPT_MALLEABLE, false },
     { "speedup", 0, "MODEL",
       "linear: an elastic job on half of its nodes runs twice as long; none: as long as "
       "on all [linear]",
@@ -132,6 +136,9 @@ static int apply (struct options *o, const struct option_match *m, struct error 
         rc = set_number (m->value, 1, 99, &n, err);
         o->elastic = (unsigned)n;
         return rc;
+    case OPT_MALLEABLE:
+        o->malleable = true;
+        return 0;
     case OPT_SPEEDUP:
         return set_choice (m->value, "linear", "none", &o->linear, err);
     case OPT_SEED:

@@ -20,6 +20,7 @@ struct options {
     uint64_t seed;
     unsigned elastic; /* percent of the size, 0: none */
     bool linear;
+    bool malleable;
     bool skip; /* broken lines */
     bool json;
     const char *plot, *gantt, *jobs; /* files, or NULL */

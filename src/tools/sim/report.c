@@ -118,6 +118,7 @@ int report_print_json (const struct report *r)
         { "jobs", count (r->counts.jobs) },
         { "started", count (r->counts.started) },
         { "elastic_starts", count (r->tally->smaller) },
+        { "resizes", count (r->counts.resizes) },
         { "killed_by_limit", count (r->tally->killed) },
         { "refused", count (r->counts.refused) },
         { "left_out", count (r->trace.left_out) },

@@ -61,7 +61,8 @@ static struct jobspec_resource vertex (const char *type, uint32_t min, uint32_t 
 }
 
 /* [node >] slot > core, gpu, memory */
-static struct match_request *compile (const struct job_size *size, struct error *err)
+static struct match_request *compile (const struct job_size *size, json_t *constraints,
+                                      struct error *err)
 {
     struct jobspec_resource inner[3], slot, node;
     size_t n = 0;
@@ -82,8 +83,20 @@ static struct match_request *compile (const struct job_size *size, struct error 
     node.with = &slot;
     node.nwith = 1;
     const struct jobspec js = { .resources = size->nodes_min > 0 ? &node : &slot,
-                                .nresources = 1 };
+                                .nresources = 1,
+                                .constraints = constraints };
     return match_request_create (&js, err);
+}
+
+struct match_request *requests_more (const struct job_size *size, uint32_t n,
+                                     const char *but)
+{
+    autojson json_t *not = json_pack ("{s:[{s:[s]}]}", "not", "hostlist", but ? but : "");
+    struct job_size one = *size;
+    struct error why = { 0 };
+
+    one.nodes_min = one.nodes_max = n;
+    return not &&but ? compile (&one, not, &why) : NULL;
 }
 
 /* -- the table -- */
@@ -96,7 +109,7 @@ static struct known *make (struct requests *all, const struct job_size *size)
     if (!k)
         return NULL;
     k->size = *size;
-    k->req = compile (size, &why);
+    k->req = compile (size, NULL, &why);
     if (k->req && match_satisfiability (all->m, k->req, &why) == 0)
         return k;
     if (why.code != ENOMEM && (k->never = strdup (why.text)))

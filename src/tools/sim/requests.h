@@ -24,6 +24,9 @@ struct requests *requests_create (struct matcher *m);
 void requests_destroy (struct requests *all);
 /* NULL: no memory. */
 struct request *requests_get (struct requests *all, const struct job_size *size);
+/* n nodes of that size (with nodes), none of `but` (a host list): the caller's. NULL: no memory. */
+struct match_request *requests_more (const struct job_size *size, uint32_t n,
+                                     const char *but);
 void requests_put (struct requests *all, struct request *rq);
 
 #endif

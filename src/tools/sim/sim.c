@@ -5,43 +5,11 @@
 #include <math.h>
 #include <string.h>
 
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
-
 #include "common/clock.h"
-#include "sched/sched.h"
-#include "tools/sim/events.h"
-#include "tools/sim/requests.h"
+#include "tools/sim/sim_private.h"
 
-/* When virtual time begins: the scheduler takes 0 for "no time". */
-#define EPOCH 1e9
+#define EPOCH SIM_EPOCH
 #define QUEUE 0
-
-struct job { /* pending or running */
-    uint64_t id;
-    struct trace_job trace;
-    struct request *request; /* while pending */
-    uint64_t cores;          /* while running */
-    UT_hash_handle hh;
-};
-
-struct sim {
-    const struct sim_setup *setup;
-    struct trace *trace;
-    const struct sim_observer *observer;
-    struct sim_counts *counts;
-    struct error *err;
-    struct matcher *matcher;
-    struct sched *sched;
-    struct requests *requests;
-    struct job *jobs;
-    struct events ends;
-    struct trace_job next; /* of the trace */
-    bool has_next;
-    double origin; /* the trace's time of the first submit */
-    double now;    /* since EPOCH */
-    uint64_t cores_used;
-};
 
 static int no_memory (const struct sim *s)
 {
@@ -164,8 +132,10 @@ static void apply_ends (struct sim *s)
 
     while (events_first (&s->ends, &when) && when <= s->now) {
         struct job *j = find_job (s, events_take (&s->ends));
-        if (!j)
-            continue;
+        if (!j || when < j->end)
+            continue; /* it has got fewer nodes since */
+        if (j->r)
+            malleable_end (s, j);
         match_cancel (s->matcher, j->id);
         s->cores_used -= j->cores;
         HASH_DELETE (hh, s->jobs, j);
@@ -175,9 +145,7 @@ static void apply_ends (struct sim *s)
 
 /* -- starts -- */
 
-/* What part of its largest size it got. */
-static double part_granted (const struct job_size *size, const struct rset *r,
-                            uint32_t slots)
+double sim_part (const struct job_size *size, const struct rset *r, uint32_t slots)
 {
     return size->nodes_max > 0 ? (double)r->nranks / size->nodes_max
                                : (double)slots / size->slots_max;
@@ -187,7 +155,7 @@ static int start (struct sim *s, const struct rset *r, struct job *j)
 {
     const struct trace_job *t = &j->trace;
     uint32_t slots = rset_slots (r);
-    double part = part_granted (&t->size, r, slots);
+    double part = sim_part (&t->size, r, slots);
     double run = s->setup->linear ? t->runtime / part : t->runtime;
     double limit = t->limit > 0 ? t->limit : TRACE_RUN_MAX;
     bool killed = run > limit;
@@ -198,7 +166,8 @@ static int start (struct sim *s, const struct rset *r, struct job *j)
     j->request = NULL;
     s->cores_used += j->cores;
     s->counts->started++;
-    if (events_add (&s->ends, s->now + run, j->id) < 0)
+    j->end = s->now + run;
+    if (events_add (&s->ends, j->end, j->id) < 0)
         return no_memory (s);
     const struct sim_start told = {
         .id = j->id,
@@ -213,6 +182,8 @@ static int start (struct sim *s, const struct rset *r, struct job *j)
         .cores = j->cores,
         .r = r,
     };
+    if (s->setup->malleable)
+        return malleable_start (s, j, &told, r) < 0 ? no_memory (s) : 0;
     s->observer->start (s->observer->arg, &told);
     return 0;
 }
@@ -236,6 +207,16 @@ static int plan (struct sim *s)
             return rc;
     }
     return rc < 0 ? error_errno (s->err, -rc, "the scheduler") : 0;
+}
+
+/* Who can start by what others give back does. */
+static int plan_malleable (struct sim *s)
+{
+    int rc = plan (s);
+
+    while (rc == 0 && (rc = malleable_round (s)) == 1)
+        rc = plan (s);
+    return rc == -ENOMEM ? no_memory (s) : rc;
 }
 
 /* -- the loop -- */
@@ -285,7 +266,7 @@ static int run (struct sim *s)
         apply_ends (s);
         rc = apply_submits (s);
         if (rc == 0)
-            rc = plan (s);
+            rc = s->setup->malleable ? plan_malleable (s) : plan (s);
         if (rc == 0)
             s->observer->now (s->observer->arg, s->now, sched_pending (s->sched),
                               s->cores_used);
@@ -314,6 +295,7 @@ static void tear_down (struct sim *s)
         HASH_DELETE (hh, s->jobs, j);
         if (j->request)
             requests_put (s->requests, j->request);
+        rset_destroy (j->r);
         free (j);
     }
     requests_destroy (s->requests);

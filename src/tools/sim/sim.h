@@ -30,6 +30,9 @@ struct sim_setup {
     /* 1 to 99: jobs that are not elastic take that many percent of their size, too. Their
      * time limit is for the smallest size then. 0: as the trace has it. */
     unsigned elastic;
+    /* Jobs that may have several numbers of nodes get more while they run, when nobody waits,
+     * and give them back when somebody does. The observer hears of a job at its end then. */
+    bool malleable;
 };
 
 struct sim_start { /* a job starts */
@@ -42,6 +45,7 @@ struct sim_start { /* a job starts */
     bool smaller;    /* than its largest size */
     uint32_t slots;
     uint64_t cores;
+    double core_seconds; /* of a malleable job, in all; else 0: cores for all its time */
     const struct rset *r;
 };
 
@@ -55,6 +59,7 @@ struct sim_observer {
 struct sim_counts {
     uint64_t jobs;                              /* of the trace */
     uint64_t started;                           /* all of them have ended */
+    uint64_t resizes;                           /* of running jobs */
     uint64_t refused;                           /* fit on no such machine */
     uint64_t first_refused, first_refused_line; /* its id, its line */
     char why[ERROR_TEXT_MAX];                   /* it was */

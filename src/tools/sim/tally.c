@@ -24,16 +24,19 @@ void tally_start (struct tally *t, const struct sim_start *s)
 {
     const struct job_size *size = &s->job->size;
     double run = s->end - s->start, wait = MAX (s->start - s->submit, 0);
+    double held = (double)s->cores * run;
+    /* Of a malleable job, which has had other numbers of nodes: seconds at its last one. */
+    double as_now = s->core_seconds > 0 && held > 0 ? run * s->core_seconds / held : run;
 
     add_wait (t, wait);
     t->last_end = MAX (t->last_end, s->end);
     t->latest = MAX (t->latest, s->submit + s->shortest);
     t->slowdowns += MAX ((wait + run) / MAX (run, TALLY_SHORT), 1);
-    t->core_seconds += (double)s->cores * run;
-    t->work[CORES] += (double)s->slots * size->cores * run;
-    t->work[GPUS] += (double)s->slots * size->gpus * run;
-    t->work[MEMORY] += (double)s->slots * size->memory_mib * run;
-    t->work[NODES] += size->exclusive ? (double)s->r->nranks * run : 0;
+    t->core_seconds += (double)s->cores * as_now;
+    t->work[CORES] += (double)s->slots * size->cores * as_now;
+    t->work[GPUS] += (double)s->slots * size->gpus * as_now;
+    t->work[MEMORY] += (double)s->slots * size->memory_mib * as_now;
+    t->work[NODES] += size->exclusive ? (double)s->r->nranks * as_now : 0;
     t->smaller += s->smaller;
     t->killed += s->killed;
 }

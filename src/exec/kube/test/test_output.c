@@ -293,7 +293,7 @@ static void test_input_refused (void **state)
         { "none-there", "none-there: No such file" },
         { ".", "not a regular file" },
         { "/dev/zero", "not a regular file" },
-        { "big", "big: the pods do not see it, and at most 1048" },
+        { "big", "big: the pods do not see it, and at most 104" },
     };
     struct jobspec *js = (struct jobspec *)job.js;
 

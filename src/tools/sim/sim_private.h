@@ -1,0 +1,61 @@
+/* sim_private.h - a run of the simulator: sim.c (events and starts), malleable.c (running jobs
+ * that become another size) */
+#ifndef FLUXQ_TOOLS_SIM_SIM_PRIVATE_H
+#define FLUXQ_TOOLS_SIM_SIM_PRIVATE_H
+
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+#include "sched/sched.h"
+#include "tools/sim/events.h"
+#include "tools/sim/requests.h"
+#include "tools/sim/sim.h"
+
+/* When virtual time begins: the scheduler takes 0 for "no time". */
+#define SIM_EPOCH 1e9
+
+struct job { /* pending or running */
+    uint64_t id;
+    struct trace_job trace;
+    struct request *request; /* while pending */
+    uint64_t cores;          /* while running */
+    double end;              /* ... until then; an earlier event of it is of no account */
+    /* while running, where jobs are malleable */
+    struct rset *r;
+    struct sim_start told; /* what the observer hears at its end */
+    double left;           /* seconds that it would still run at its largest size */
+    double since;          /* as of then */
+    UT_hash_handle hh;
+};
+
+struct sim {
+    const struct sim_setup *setup;
+    struct trace *trace;
+    const struct sim_observer *observer;
+    struct sim_counts *counts;
+    struct error *err;
+    struct matcher *matcher;
+    struct sched *sched;
+    struct requests *requests;
+    struct job *jobs;
+    struct events ends;
+    struct trace_job next; /* of the trace */
+    bool has_next;
+    double origin; /* the trace's time of the first submit */
+    double now;    /* since EPOCH */
+    uint64_t cores_used;
+};
+
+/* sim.c: what part of its largest size it has. */
+double sim_part (const struct job_size *size, const struct rset *r, uint32_t slots);
+
+/* A job has started with r, which is copied, and ends at j->end if nothing changes. */
+int malleable_start (struct sim *s, struct job *j, const struct sim_start *told,
+                     const struct rset *r);
+/* It ends now: the observer hears of it. */
+void malleable_end (struct sim *s, struct job *j);
+/* After the scheduler has decided: 1: some have given nodes back, and it is to decide again; 0;
+ * -ENOMEM. */
+int malleable_round (struct sim *s);
+
+#endif

@@ -1,0 +1,202 @@
+#!/bin/sh
+test_description='malleable jobs: nodes come and go while they run, and what their programs hear of it'
+. "$(dirname "$0")/lib.sh"
+. "$FLUXQ_SOURCE_DIR/t/faults.sh"
+
+shell=$FLUXQ_RUN/fluxq-shell
+cp "$FLUXQ_BUILD_DIR/src/shell/fluxq-shell" "$shell"
+cp "$FLUXQ_BUILD_DIR/src/shell/fluxq-run" "$FLUXQ_RUN/fluxq-run"
+cat >resize.yaml <<END
+shell-path: $shell
+grace: 1s
+resize-grace: 3s
+local: {nodes: 8, cores: 4, memory: 1Gi}
+queues:
+  batch: {default: true}
+  small: {max-nodes: 3}
+END
+
+# A script that says what it hears, and lets us start steps in it: what is written to cmd.ID is
+# run there, with its output in out.ID.
+write_script work.sh <<\END
+#!/bin/sh
+id=$FLUXQ_JOB_ID
+echo "$FLUXQ_RESIZE_FILE" >"file.$id"
+trap 'echo "$(sed -n s/FLUXQ_RESIZE_STATE=//p "$FLUXQ_RESIZE_FILE") $(sed -n s/FLUXQ_RESIZE_NNODES=//p "$FLUXQ_RESIZE_FILE")" >>heard.$id' WINCH USR1
+: >"ready.$id"
+n=1
+until [ -e "stop.$id" ]; do
+    if [ -e "cmd.$id.$n" ]; then
+        sh "./cmd.$id.$n" >"out.$id.$n.new" 2>&1
+        mv "out.$id.$n.new" "out.$id.$n"
+        n=$((n + 1))
+    fi
+    sleep 0.02
+done
+END
+
+# work ARGUMENTS...: a job that runs until end_job; its id, when its script is ready
+work()
+{
+    id=$(fluxq-submit -o /dev/null -t 5 "$@" ./work.sh) && wait_job_state "$id" RUNNING \
+        && wait_until 10 test -e "ready.$id" && echo "$id"
+}
+
+# in_job ID N COMMAND: the N-th command of that job; its output
+in_job()
+{
+    echo "$3" >"cmd.$1.new" && mv "cmd.$1.new" "cmd.$1.$2" \
+        && wait_until 15 test -e "out.$1.$2" && cat "out.$1.$2"
+}
+
+end_job()
+{
+    touch "stop.$1" && wait_job_state "$1" COMPLETED
+}
+
+is_size()
+{
+    [ "$(job_field "$1" nodes)" = "$2" ] && [ "$(job_field "$1" resize)" = null ]
+}
+
+# resize ID N: and wait until it is so
+resize()
+{
+    fluxq-ctl resize "$1" -N "$2" && wait_until 15 is_size "$1" "$2"
+}
+
+free_nodes()
+{
+    fluxq-info --json | jq '[.nodes[] | select(.cores_used == 0)] | length'
+}
+
+has_free()
+{
+    [ "$(free_nodes)" = "$1" ]
+}
+
+start_broker --config resize.yaml
+
+test_expect_success 'what cannot be malleable is refused with what to do about it' '
+    refused() { words=$1; shift; test_must_fail fluxq-submit --malleable "$@" 2>err && grep -e "$words" err; } &&
+    refused "-N MIN-MAX" -N 4 work.sh &&
+    refused "-N MIN-MAX" work.sh &&
+    refused "--ntasks-per-node" -N 2-4 -n 8 work.sh &&
+    refused "needs a script" -N 2-4 -- true &&
+    refused "--array" -N 2-4 -a 1-2 work.sh &&
+    refused "at most 512" -N 2-600 work.sh &&
+    refused "--stage-in" -N 2-4 --stage-in work.sh:there work.sh &&
+    refused "tells it nothing" -N 2-4 --resize-signal=KILL work.sh &&
+    test_must_fail fluxq-submit -N 2-4 --resize-signal=USR1 work.sh 2>err && grep "not malleable" err
+'
+
+test_expect_success 'a job grows: its steps, its file, its signal and its listing have the new nodes' '
+    fluxq-submit -o /dev/null -t 5 -N 4 --exclusive -J other -- sleep 300 >other &&
+    wait_job_state $(cat other) RUNNING &&
+    id=$(work -N 2-4 --malleable) && echo $id >id &&
+    is_size $id 4 && resize $id 2 &&
+    resize $id 3 && wait_until 5 grep "^grown 3" heard.$id &&
+    in_job $id 1 "fluxq-run -N 3 sh -c \"echo \\\$FLUXQ_NODENAME\"" | sort >names &&
+    fluxq-show job $id --json | grep nodelist &&
+    test $(sort -u names | wc -l) = 3 &&
+    in_job $id 2 "fluxq-run hostname" >all && test $(wc -l <all) = 3 &&
+    in_job $id 3 "fluxq-run -N1 sh -c \"echo \\\$SLURM_JOB_NUM_NODES\"" >n && test $(cat n) = 3 &&
+    test $(job_field $id ncores) = 3
+'
+
+test_expect_success 'the file says what the job has' '
+    id=$(cat id) && cat "$(cat file.$id)" >file && cat file &&
+    grep "^FLUXQ_RESIZE_NNODES=3$" file && grep "^FLUXQ_RESIZE_STATE=grown$" file &&
+    grep "^FLUXQ_RESIZE_GENERATION=2$" file &&
+    grep -Fx "FLUXQ_RESIZE_NODELIST=$(job_field $id nodelist)" file
+'
+
+test_expect_success 'only as far as its sizes, its queue and the machine go' '
+    id=$(cat id) &&
+    test_must_fail fluxq-ctl resize $id -N 5 2>err && grep "which are 2-4" err &&
+    test_must_fail fluxq-ctl resize $id -N 1 2>err && grep "which are 2-4" err &&
+    test_must_fail fluxq-ctl resize $id -N 3 2>err && grep "has 3 nodes already" err &&
+    test_must_fail fluxq-ctl resize $id -N x 2>err &&
+    test_must_fail fluxq-ctl resize $id 2>err && grep -e "-N" err &&
+    test_must_fail fluxq-ctl resize $(cat other) -N 2 2>err && grep "without --malleable" err &&
+    small=$(work -q small -N 1-3 --malleable) && resize $small 1 &&
+    test_must_fail fluxq-submit -q small -N 1-8 --malleable work.sh 2>err; cat err; end_job $small &&
+    full=$(fluxq-submit -o /dev/null -t 5 -N 1 --exclusive -- sleep 300) && wait_job_state $full RUNNING &&
+    test_must_fail fluxq-ctl resize $id -N 4 2>err && cat err && grep "keeps its 3 nodes" err &&
+    is_size $id 3 && fluxq-cancel $full && wait_job_state $full CANCELLED
+'
+
+test_expect_success 'a job shrinks: it is told, has its grace, and its last nodes are free' '
+    id=$(cat id) && : >heard.$id &&
+    echo "fluxq-run -N 3 sh -c \"trap \\\"\\\" WINCH; : >there.\\\$FLUXQ_PROCID; exec sleep 60\"; echo status \$?" >cmd.$id.new &&
+    mv cmd.$id.new cmd.$id.4 && wait_until 10 test -e there.2 &&
+    begun=$(date +%s) &&
+    fluxq-ctl resize $id -N 2 && test "$(job_field $id nodes)" = 3 &&
+    test_must_fail fluxq-ctl resize $id -N 4 2>err && grep "becoming another size" err &&
+    wait_until 20 is_size $id 2 && took=$(($(date +%s) - begun)) && echo "took $took" && test $took -ge 2 &&
+    wait_until 10 test -e out.$id.4 && cat out.$id.4 && grep "gives back nodes" out.$id.4 &&
+    wait_until 5 grep "^shr[iu]nk.* 2" heard.$id && # the shell had to wait for the step
+    in_job $id 5 "fluxq-run hostname" >all && test $(wc -l <all) = 2 &&
+    test "$(grep STATE "$(cat file.$id)")" = FLUXQ_RESIZE_STATE=shrunk
+'
+
+test_expect_success 'nodes that it does not use go at once' '
+    id=$(cat id) && resize $id 4 && begun=$(date +%s) && resize $id 2 && test $(($(date +%s) - begun)) -lt 3
+'
+
+test_expect_success 'it ends as it would have, and its record tells its sizes' '
+    id=$(cat id) && end_job $id &&
+    fluxq-show job $id --json >shown && test "$(job_field $id nodes)" = 2 &&
+    test $(count_events $id resize) = $(count_events $id resized) && test $(count_events $id resize) -ge 5 &&
+    fluxq-cancel $(cat other) && wait_until 20 none_active && test $(free_nodes) = 8
+'
+
+test_expect_success 'the hook runs on the first node with the old and the new size' '
+    write_script hook.sh <<-\END &&
+	#!/bin/sh
+	echo "hook $1 $2 $FLUXQ_RESIZE_STATE $FLUXQ_RESIZE_NODELIST on $FLUXQ_NODENAME"
+	END
+    id=$(FLUXQ_RESIZE_HOOK=./hook.sh fluxq-submit -o hook.out -t 5 -N 1-4 --malleable ./work.sh) &&
+    wait_job_state $id RUNNING && wait_until 10 test -e ready.$id && resize $id 1 &&
+    wait_until 10 grep "^hook 4 1 shrinking" hook.out && resize $id 3 &&
+    wait_until 10 grep "^hook 1 3 grown" hook.out && end_job $id && cat hook.out
+'
+
+test_expect_success 'the signal may be another one' '
+    id=$(work -N 1-2 --malleable --resize-signal=USR1) && resize $id 1 &&
+    wait_until 5 grep "^shr[iu]nk.* 1" heard.$id && end_job $id
+'
+
+test_expect_success 'a node that is to go and dies goes; one that is to stay ends the job' '
+    id=$(work -N 1-4 --malleable) &&
+    echo "fluxq-run -N 4 sh -c \": >up.\\\$FLUXQ_PROCID; exec sleep 60\"; echo status \$?" >cmd.$id.new &&
+    mv cmd.$id.new cmd.$id.1 && wait_until 10 test -e up.3 &&
+    fluxq-ctl resize $id -N 2 &&
+    kill_all $(agents_of $id 3) && wait_until 20 is_size $id 2 &&
+    in_job $id 2 "fluxq-run hostname" >all && test $(wc -l <all) = 2 && end_job $id &&
+    id=$(work --no-requeue -N 1-3 --malleable) && resize $id 2 &&
+    echo "fluxq-run -N 2 sleep 60" >cmd.$id.1 && fluxq-ctl resize $id -N 1 &&
+    kill_all $(agents_of $id 0) && wait_job_state $id NODE_FAIL && wait_until 20 none_active && test $(free_nodes) = 8
+'
+
+test_expect_success 'nodes that do not come are given back, and the job goes on' '
+    id=$(work -N 1-4 --malleable --start-timeout=0:03) && resize $id 1 &&
+    mv $shell $shell.away && printf "#!/bin/sh\nexec sleep 30\n" >$shell.new && chmod 755 $shell.new && mv $shell.new $shell &&
+    fluxq-ctl resize $id -N 3 && { wait_until 20 is_size $id 1 || { fluxq-show job $id --events; false; }; } && mv $shell.away $shell &&
+    in_job $id 1 "fluxq-run hostname" >all && test $(wc -l <all) = 1 &&
+    wait_until 20 has_free 7 &&
+    resize $id 2 && end_job $id && wait_until 20 none_active
+'
+
+test_expect_success 'an allocation grows under a shell that holds it' '
+    fluxq-alloc -N 1-3 --malleable -t 5 -q small sh -c "
+        fluxq-ctl resize \$FLUXQ_JOB_ID -N 1 && until fluxq-run true && test \$(fluxq-run hostname | wc -l) = 1; do sleep 0.1; done
+        fluxq-ctl resize \$FLUXQ_JOB_ID -N 2 && until test \$(fluxq-run hostname | wc -l) = 2; do sleep 0.1; done; echo grown" >out 2>err &&
+    cat out err && grep grown out
+'
+
+test_expect_success 'nothing is left behind' '
+    fluxq-cancel -t PENDING,RUNNING; wait_until 20 none_active && test $(free_nodes) = 8 && stop_broker
+'
+
+test_done

@@ -1,0 +1,94 @@
+#!/bin/sh
+test_description='a broker that is killed while a job becomes another size: the change goes on, nothing is lost, nothing starts twice'
+. "$(dirname "$0")/lib.sh"
+. "$FLUXQ_SOURCE_DIR/t/faults.sh"
+
+shell=$FLUXQ_RUN/fluxq-shell
+cp "$FLUXQ_BUILD_DIR/src/shell/fluxq-shell" "$shell"
+cat >crash.yaml <<END
+shell-path: $shell
+grace: 1s
+resize-grace: 2s
+resize-grow: false
+local: {nodes: 6, cores: 2, memory: 1Gi}
+END
+
+write_script work.sh <<\END
+#!/bin/sh
+echo begun >>"begun.$FLUXQ_JOB_ID"
+until [ -e "stop.$FLUXQ_JOB_ID" ]; do
+    fluxq-run sh -c ': >"in.$FLUXQ_PROCID"' >/dev/null 2>&1
+    sleep 0.05
+done
+END
+
+is_size()
+{
+    [ "$(job_field "$1" nodes)" = "$2" ] && [ "$(job_field "$1" resize)" = null ]
+}
+
+# has_ranks ID N: guardians and workers of ranks 0 to N - 1, two each, and of no other
+has_ranks()
+{
+    for rank in 0 1 2 3 4 5; do
+        [ $rank -lt "$2" ] && want=2 || want=0
+        [ "$(agents_of "$1" $rank | wc -l)" -eq $want ] || return
+    done
+}
+
+# what fluxq-run makes of its nodes now
+has_tasks()
+{
+    rm -f in.*
+    sleep 0.3
+    [ "$(find . -maxdepth 1 -name 'in.*' | wc -l)" -eq "$1" ]
+}
+
+uses_nodes()
+{
+    [ "$(fluxq-info --json | jq '[.nodes[] | select(.cores_used > 0)] | length')" = "$1" ]
+}
+
+# settled ID N: whatever happened, that is how it is in the end
+settled()
+{
+    wait_until 20 is_size "$1" "$2" && wait_until 10 has_ranks "$1" "$2" && wait_until 10 has_tasks "$2" \
+        && uses_nodes "$2" && [ "$(cat "begun.$1")" = begun ]
+}
+
+start_broker --config crash.yaml
+
+test_expect_success 'a job begins' '
+    id=$(fluxq-submit -o /dev/null -t 10 -N 1-6 --malleable ./work.sh) && echo $id >id &&
+    wait_job_state $id RUNNING && wait_until 10 test -e begun.$id && settled $id 6
+'
+
+# After so many milliseconds behind the answer: the request is on disk, the agents of new ranks
+# are not started, are, have joined; rank 0 counts the grace, steps end, it has taken the ranks.
+for ms in 0 2 5 10 20 40 80; do
+    test_expect_success "killed $ms ms after a job began to shrink, and to grow" '
+        id=$(cat id) &&
+        fluxq-ctl resize $id -N 2 && sleep $(printf "0.%03d" '$ms') && kill_broker &&
+        start_broker --config crash.yaml && settled $id 2 &&
+        fluxq-ctl resize $id -N 5 && sleep $(printf "0.%03d" '$ms') && kill_broker &&
+        start_broker --config crash.yaml && settled $id 5
+    '
+done
+
+test_expect_success 'what rank 0 does while no broker is there is found' '
+    id=$(cat id) &&
+    fluxq-ctl resize $id -N 1 && kill_broker && wait_until 20 has_ranks $id 1 &&
+    start_broker --config crash.yaml && settled $id 1
+'
+
+test_expect_success 'killed again and again within one change' '
+    id=$(cat id) && fluxq-ctl resize $id -N 4 &&
+    for i in 1 2 3; do kill_broker && start_broker --config crash.yaml || return 1; done && settled $id 4
+'
+
+test_expect_success 'the job ends, and nothing is left of it' '
+    id=$(cat id) && touch stop.$id && wait_job_state $id COMPLETED && wait_until 20 none_active && nodes_free &&
+    test -z "$(agents_of $id)" && test $(count_events $id resize) = $(count_events $id resized) && stop_broker
+'
+
+test_done

@@ -71,6 +71,8 @@ char *object_rank_host (const struct object_source *src);
 json_t *object_metadata (const struct object_source *src, const char *uid);
 /* A value of binaryData, or of a Secret: base64. */
 json_t *object_bytes (const void *data, size_t len);
+/* Its ranks have names: there are several, or may be. */
+bool object_has_names (const struct exec_job *job);
 json_t *object_job (const struct object_source *src);
 /* uid: the Job's, whose end is theirs. Text and script may hold any bytes (base64). */
 json_t *object_configmap (const struct object_source *src, const char *uid,

@@ -32,6 +32,7 @@ struct podmaker {
     void (*missing) (struct kjob *k, const char *limit);
     /* All ranks are ready; the job is over, as k->fin says. May be NULL. */
     void (*ready) (struct kjob *k);
+    void (*resized) (struct kjob *k); /* it has other ranks now; may be NULL */
     void (*ended) (struct kjob *k);
     /* The Job will be deleted when this was answered: what else takes its pods away. May be
      * NULL. */

@@ -349,7 +349,7 @@ test_expect_success 'user fluxq may do what the broker does, by certificate, tok
     for user in fluxq fluxq-token fluxq-tokenfile; do
         for may in "list nodes" "watch nodes" "list pods -A" "watch pods -A" "delete pods" "create pods --subresource=binding" \
             "get pods --subresource=proxy" "create pods --subresource=proxy" "list events" "get jobs.batch" "list jobs.batch" \
-            "create jobs.batch" "delete jobs.batch" "create services" "create endpointslices.discovery.k8s.io" "patch endpointslices.discovery.k8s.io" \
+            "create jobs.batch" "patch jobs.batch" "delete jobs.batch" "create services" "create endpointslices.discovery.k8s.io" "patch endpointslices.discovery.k8s.io" \
             "delete endpointslices.discovery.k8s.io" "list endpointslices.discovery.k8s.io" "delete configmaps" "list secrets" \
             "create jobs.batch -n fluxq" "create pods" "deletecollection pods" "patch pods" "patch jobs.batch --subresource=status" \
             "get leases.coordination.k8s.io" "create leases.coordination.k8s.io" "update leases.coordination.k8s.io"; do
@@ -365,7 +365,7 @@ test_expect_success 'and nothing else; user nobody is forbidden to look' '
     for may in "delete nodes" "patch nodes" "get nodes" "list secrets -n kube-system" "create pods -n kube-system" "get pods" \
         "update pods" "patch pods -n kube-system" "delete pods -n kube-system" "list leases.coordination.k8s.io" \
         "get noderesourcetopologies.topology.node.k8s.io" "create pods --subresource=exec" "get pods --subresource=log" \
-        "update jobs.batch" "patch jobs.batch" "update jobs.batch --subresource=status" "watch jobs.batch" "patch secrets" "get secrets" "watch endpointslices.discovery.k8s.io" "patch services" "watch events" "list events -A" \
+        "update jobs.batch" "update jobs.batch --subresource=status" "watch jobs.batch" "patch secrets" "get secrets" "watch endpointslices.discovery.k8s.io" "patch services" "watch events" "list events -A" \
         "create namespaces" "get namespaces" "create clusterroles"; do
         test_expect_code 1 as fluxq auth can-i $may >answer || { echo "$may"; return 1; }
     done &&

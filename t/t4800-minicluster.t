@@ -187,7 +187,8 @@ test_expect_success 'what its pods cannot have is refused at submit, or says so'
     refused "cannot have a priority class" -q odd --executor=minicluster -- true &&
     refused "volume at /data: it mounts" -q nfs --executor=minicluster -- true &&
     refused "executor: queue jobs does not have .minicluster., but job" -q jobs --executor=minicluster -- true &&
-    refused "stage-in: a MiniCluster" --executor=minicluster --stage-in where.sh:w -- true
+    refused "stage-in: a MiniCluster" --executor=minicluster --stage-in where.sh:w -- true &&
+    refused "malleable: a MiniCluster keeps its size" --executor=minicluster -N 2-3 --malleable -- true
 '
 
 test_expect_success 'a queue says that its jobs become MiniClusters' '

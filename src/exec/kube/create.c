@@ -216,7 +216,7 @@ void create_rest (struct kjob *k)
     if (!(k->objects_asked & 1u << CALL_MAKE_SECRET))
         make (k, CALL_MAKE_SECRET, PATH_CORE, "secrets",
               object_secret (&src, k->uid, output_key (k->out)));
-    if (!(k->objects_asked & 1u << CALL_MAKE_SERVICE) && k->launch.nnodes > 1
+    if (!(k->objects_asked & 1u << CALL_MAKE_SERVICE) && k->room > 1
         && k->maker->names_ranks)
         make (k, CALL_MAKE_SERVICE, PATH_CORE, "services", object_service (&src, k->uid));
 }
@@ -225,7 +225,7 @@ bool create_rest_done (const struct kjob *k)
 {
     unsigned need = REST_KINDS;
 
-    if (k->launch.nnodes < 2 || !k->maker->names_ranks)
+    if (k->room < 2 || !k->maker->names_ranks)
         need &= ~(1u << CALL_MAKE_SERVICE);
     return (k->objects_there & need) == need;
 }
@@ -457,6 +457,8 @@ static void (*const handlers[]) (struct kjob *k, const struct kcall *c,
     [CALL_LIST_PODS] = remove_answer,
     [CALL_LOOK] = look_answer,
     [CALL_LOG] = pods_minicluster_log,
+    [CALL_RESIZE_JOB] = resize_job_answer,
+    [CALL_RESIZE_POD] = resize_pod_answer,
 };
 
 static void on_answer (const struct kube_result *res, void *arg)

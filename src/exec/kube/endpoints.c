@@ -21,7 +21,7 @@ struct kslice {
 
 static bool all_have_addresses (const struct kjob *k)
 {
-    for (uint32_t r = 0; r < k->launch.nnodes; r++)
+    for (uint32_t r = 0; r < k->nplaces; r++)
         if (!k->pods[r] || !k->pods[r]->view.address[0])
             return false;
     return true;
@@ -37,9 +37,9 @@ static bool some_to_write (const struct kjob *k)
 
 static struct endpoint *endpoints_of (const struct kjob *k)
 {
-    struct endpoint *all = calloc (k->launch.nnodes, sizeof (all[0]));
+    struct endpoint *all = calloc (k->nplaces, sizeof (all[0]));
 
-    for (uint32_t r = 0; all && r < k->launch.nnodes; r++)
+    for (uint32_t r = 0; all && r < k->nplaces; r++)
         all[r] = (struct endpoint){ .address = k->pods[r]->view.address,
                                     .pod = k->pods[r]->name,
                                     .node = job_node_name (k, r) };
@@ -51,8 +51,7 @@ static bool write_slice (struct kjob *k, uint32_t i, const struct endpoint *all)
     struct kslice *s = &k->slices[i];
     struct object_source src = create_source (k);
     char name[ENDPOINTSLICE_NAME_MAX], path[512];
-    json_t *object =
-        endpointslice_make (&src, k->uid, i, all, (uint32_t)k->launch.nnodes);
+    json_t *object = endpointslice_make (&src, k->uid, i, all, k->nplaces);
 
     endpointslice_name (name, k->name, i);
     snprintf (path, sizeof (path), PATH_DISCOVERY "%s/endpointslices%s%s", k->space->name,
@@ -104,9 +103,15 @@ void endpoints_see (struct kjob *k, const struct kpod *p, const char *old_addres
         k->slices[(uint32_t)rank / ENDPOINTSLICE_MAX].current = false;
 }
 
+void endpoints_renew (struct kjob *k)
+{
+    for (uint32_t i = 0; i < k->nslices; i++)
+        k->slices[i].current = false;
+}
+
 int endpoints_prepare (struct kjob *k)
 {
-    uint32_t n = endpointslice_parts ((uint32_t)k->launch.nnodes);
+    uint32_t n = endpointslice_parts (k->room);
 
     k->slices = calloc (n + 1, sizeof (k->slices[0]));
     k->nslices = k->slices ? n : 0;

@@ -40,9 +40,17 @@ void job_set_finish (struct kjob *k, int status, const char *reason, const char 
 void job_start_failed (struct kjob *k, bool retry, const char *fmt, ...)
 {
     va_list ap;
+    char text[sizeof (k->fin.text)];
 
     if (k->start_lost || k->told || k->have_fin)
         return;
+    if (k->phase == K_RUN) { /* it runs: that is about ranks that are new */
+        va_start (ap, fmt);
+        vsnprintf (text, sizeof (text), fmt, ap);
+        va_end (ap);
+        resize_failed (k, text);
+        return;
+    }
     k->start_lost = true;
     k->start_retry = retry;
     va_start (ap, fmt);
@@ -64,7 +72,7 @@ void job_blame (struct kjob *k, uint32_t rank, bool suspect)
 
 const char *job_node_name (const struct kjob *k, uint32_t rank)
 {
-    return rank < k->launch.nnodes ? k->launch.nodes[rank].name : "?";
+    return rank < MAX (k->launch.nnodes, k->nplaces) ? k->launch.nodes[rank].name : "?";
 }
 
 /* While the API server was away no kubelet could say that it is well. */
@@ -242,6 +250,8 @@ static void step_run (struct kjob *k)
         run_open_link (k);
     if (!k->have_fin && k->kill)
         carry_out_kill (k, now);
+    else
+        resize_step (k);
     if (!k->have_fin)
         losses_look (k, now);
     if (k->have_fin && !losses_explain (k, now)) {
@@ -396,7 +406,7 @@ static int fill_launch (struct kjob *k, struct error *err)
     if (asprintf (&k->launch.listen, "tcp:0.0.0.0:%d", AGENT_PORT) < 0)
         k->launch.listen = NULL;
     if (asprintf (&k->launch.rendezvous, "tcp:%s:%d",
-                  k->launch.nnodes > 1 && host ? host : "127.0.0.1", AGENT_PORT)
+                  object_has_names (k->job) && host ? host : "127.0.0.1", AGENT_PORT)
         < 0)
         k->launch.rendezvous = NULL;
     const char *input = k->job->js->input;
@@ -439,8 +449,13 @@ struct kjob *kjob_create (struct exec *x, struct exec_job *job, bool recovering)
     k->space = space ? space : x->space;
     k->space->njobs++;
     if (k->settings && space && fill_launch (k, &err) == 0) {
-        k->pods = calloc (k->launch.nnodes, sizeof (struct kpod *));
-        k->place_asked = calloc (k->launch.nnodes, 1);
+        k->room = MAX ((uint32_t)k->launch.nnodes, k->launch.max_nodes);
+        k->nplaces = resize_least (job);
+        k->pods = launch_make_room (&k->launch, k->room) == 0
+                      ? calloc (k->room, sizeof (struct kpod *))
+                      : NULL;
+        k->launch.nnodes = k->nplaces;
+        k->place_asked = calloc (k->room, 1);
         k->out = output_create (job, &k->launch);
         startclock_init (&k->clock, (uint32_t)k->launch.nnodes, &job->limits,
                          clock_mono ());
@@ -449,7 +464,8 @@ struct kjob *kjob_create (struct exec *x, struct exec_job *job, bool recovering)
     job->aux = k;
     if (!k->pods || !k->place_asked || !k->out || !k->clock.ranks
         || endpoints_prepare (k) < 0) {
-        k->launch.nnodes = k->pods ? k->launch.nnodes : 0;
+        k->room = k->pods ? k->room : 0;
+        k->launch.nnodes = k->nplaces = k->pods ? k->nplaces : 0;
         job_start_failed (k, false, "%s", err.code ? err.text : "out of memory");
     }
     pods_adopt (k);
@@ -462,6 +478,7 @@ void job_free (struct kjob *k)
 {
     struct exec *x = k->x;
 
+    agentresize_end (&k->resize.agent);
     agentlink_close (k->link);
     calls_cancel (k);
     HASH_DEL (x->jobs, k);

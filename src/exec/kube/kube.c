@@ -435,6 +435,13 @@ static void kube_exec_limit (struct exec *x, struct exec_job *job)
         agentlink_limit (k->link, job->time_limit);
 }
 
+static void kube_exec_resize (struct exec *x, struct exec_job *job)
+{
+    (void)x;
+    if (job->aux)
+        job_poke (job->aux);
+}
+
 static void kube_exec_cleanup (struct exec *x, struct exec_job *job)
 {
     struct kjob *k = job->aux;
@@ -530,6 +537,7 @@ const struct exec_ops exec_kube = {
     .signal = kube_exec_signal,
     .connect = kube_exec_connect,
     .limit = kube_exec_limit,
+    .resize = kube_exec_resize,
     .cleanup = kube_exec_cleanup,
     .sweep = kube_exec_sweep,
     .adopted = adopt_answered,

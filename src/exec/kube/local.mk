@@ -49,6 +49,7 @@ src_exec_libexec_a_SOURCES += \
 	src/exec/kube/podview.c \
 	src/exec/kube/pulls.c \
 	src/exec/kube/remove.c \
+	src/exec/kube/resize.c \
 	src/exec/kube/rights.c \
 	src/exec/kube/run.c \
 	src/exec/kube/spacemaker.c \

@@ -138,12 +138,21 @@ static int check_staging (const struct jobspec *js, const json_t *mounts,
                       js->stage_in.n ? "in" : "out");
 }
 
+static int check_size (const struct jobspec *js, struct error *err)
+{
+    return js->malleable
+               ? error_set (err, EINVAL,
+                            "--malleable: a MiniCluster keeps its size while it runs; "
+                            "leave it out, or say --executor=job")
+               : 0;
+}
+
 int minicluster_check (const json_t *set, const struct jobspec *js, const json_t *mounts,
                        struct error *err)
 {
     if (check_settings (set, err) < 0 || check_tolerations (set, err) < 0
         || check_template (set, err) < 0 || check_mounts (mounts, err) < 0
-        || check_staging (js, mounts, err) < 0)
+        || check_staging (js, mounts, err) < 0 || check_size (js, err) < 0)
         return -EINVAL;
     return 0;
 }

@@ -329,6 +329,11 @@ static json_t *container (const struct object_source *src)
         json_decref (c);
         return NULL;
     }
+    if (src->job->js->malleable) /* ranks that come later are in no launch file */
+        json_object_set_new (c, "env",
+                             json_pack ("[{s:s s:{s:{s:s}}}]", "name",
+                                        AGENT_NODE_VARIABLE, "valueFrom", "fieldRef",
+                                        "fieldPath", "spec.nodeName"));
     set_security (src, c);
     return c;
 }
@@ -411,13 +416,30 @@ static json_t *pod_spec (const struct object_source *src)
     if (json_array_size (init) > 0)
         json_object_set (spec, "initContainers", init);
     json_decref (init);
-    if (src->job->r->nranks > 1)
+    if (object_has_names (src->job))
         json_object_set_new (spec, "subdomain", json_string (src->name));
     if (podspec_apply (src->pods, spec, json_array_get (containers, 0)) < 0) {
         json_decref (spec);
         return NULL;
     }
     return spec;
+}
+
+bool object_has_names (const struct exec_job *job)
+{
+    return job->r->nranks > 1 || job->js->malleable;
+}
+
+/* Of a malleable job one that fails is no end of the others, which may not need it: an index
+ * fails alone. None is made a second time. */
+static int make_malleable (json_t *spec)
+{
+    json_t *rules = json_object_get (json_object_get (spec, "podFailurePolicy"), "rules");
+
+    return json_object_set_new (spec, "backoffLimit", json_integer (INT32_MAX))
+           | json_object_set_new (spec, "backoffLimitPerIndex", json_integer (0))
+           | json_object_set_new (json_array_get (rules, 0), "action",
+                                  json_string ("FailIndex"));
 }
 
 json_t *object_template (const struct object_source *src)
@@ -443,6 +465,10 @@ json_t *object_job (const struct object_source *src)
         "podFailurePolicy", "rules", "action", "FailJob", "onPodConditions", "type",
         "DisruptionTarget", "status", "True", "template", object_template (src));
 
+    if (spec && src->job->js->malleable && make_malleable (spec) < 0) {
+        json_decref (spec);
+        return NULL;
+    }
     if (spec && src->managed_by)
         json_object_set_new (spec, "managedBy", json_string (src->managed_by));
     return json_pack ("{s:s s:s s:o s:o}", "apiVersion", object_owner_job.api, "kind",

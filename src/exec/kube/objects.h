@@ -89,6 +89,8 @@ json_t *object_owner_of (const json_t *object);
 json_t *object_bytes (const void *data, size_t len);
 /* Metadata and spec of the pods of its Job. */
 json_t *object_template (const struct object_source *src);
+/* Its ranks have names: there are several, or may be. */
+bool object_has_names (const struct exec_job *job);
 json_t *object_job (const struct object_source *src);
 /* uid: the owner's, whose end is theirs. Text and script may hold any bytes (base64). */
 json_t *object_configmap (const struct object_source *src, const char *uid,

@@ -43,6 +43,7 @@ struct podmaker {
     void (*missing) (struct kjob *k, const char *limit);
     /* All ranks are ready; the job is over, as k->fin says. May be NULL. */
     void (*ready) (struct kjob *k);
+    void (*resized) (struct kjob *k); /* it has other ranks now; may be NULL */
     void (*ended) (struct kjob *k);
     /* The Job will be deleted when this was answered: what takes its pods away, or goes
      * before it. May be NULL. */

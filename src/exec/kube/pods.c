@@ -101,7 +101,7 @@ static void pod_to_job (struct kpod *p, struct kjob *k)
         inventory_node_changed (k->x, p->node);
     k->npods++;
     k->pods_seen++;
-    if (p->view.index >= 0 && (size_t)p->view.index < k->launch.nnodes)
+    if (p->view.index >= 0 && (uint32_t)p->view.index < k->room)
         slot = &k->pods[p->view.index];
     if (slot && (!*slot || (*slot)->view.terminal))
         *slot = p;
@@ -126,7 +126,7 @@ static void pod_unlist (struct exec *x, struct kpod *p)
     }
     DL_DELETE (k->all_pods, p);
     k->npods--;
-    for (size_t i = 0; i < k->launch.nnodes; i++)
+    for (uint32_t i = 0; i < k->room; i++)
         if (k->pods && k->pods[i] == p)
             k->pods[i] = NULL;
     losses_see (k, NULL);

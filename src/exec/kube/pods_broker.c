@@ -43,7 +43,7 @@ static bool make_pods (struct kjob *k)
     autojson json_t *job = object_job (&src);
     bool fine = job != NULL;
 
-    for (uint32_t r = 0; fine && r < k->launch.nnodes; r++)
+    for (uint32_t r = 0; fine && r < k->nplaces; r++)
         if (k->place_asked[r] == NOT_ASKED)
             fine = make_pod (k, job, r);
     return fine;
@@ -56,7 +56,7 @@ static void place (struct kjob *k)
 
     if (k->recovering && !k->x->pods_listed)
         return;
-    for (uint32_t r = 0; r < k->launch.nnodes; r++) {
+    for (uint32_t r = 0; r < k->nplaces; r++) {
         if (k->pods[r])
             k->place_asked[r] = SEEN;
         else if (k->place_asked[r] == SEEN)
@@ -118,6 +118,12 @@ static void ready (struct kjob *k)
                   jobstatus_running (k->made_at, (uint32_t)k->launch.nnodes));
 }
 
+static void resized (struct kjob *k)
+{
+    k->status_written = false;
+    ready (k);
+}
+
 static void ended (struct kjob *k)
 {
     const struct jobstatus_end end = { .ranks = (uint32_t)k->launch.nnodes,
@@ -154,6 +160,7 @@ const struct podmaker pods_broker = {
     .placed = placed,
     .missing = missing,
     .ready = ready,
+    .resized = resized,
     .ended = ended,
     .remove = remove_pods,
 };

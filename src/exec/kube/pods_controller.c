@@ -32,7 +32,7 @@ static bool send_binding (struct kjob *k, uint32_t rank, const char *pod)
 /* Index 0 first: the others look for it as soon as they run. */
 void podmaker_bind (struct kjob *k)
 {
-    for (uint32_t r = 0; r < k->launch.nnodes; r++) {
+    for (uint32_t r = 0; r < k->nplaces; r++) {
         struct kpod *p = k->pods[r];
 
         if (p && p->node && r == 0)

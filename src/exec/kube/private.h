@@ -16,6 +16,7 @@
  *     pulls.c      whose image is being pulled
  *     losses.c     a rank of a running job is lost: why
  *     run.c        the line to rank 0, output to disk    output.c writes, in a worker
+ *     resize.c     a running job becomes another size
  *     remove.c     what is taken away again
  *     groups.c     nodes that could be made (groupconfig.h)
  *     needs.c      nodes that waiting jobs lack are asked for (needobject.h)
@@ -48,6 +49,7 @@
 #include "common/launch.h"
 #include "common/sha256.h"
 #include "exec/agentlink.h"
+#include "exec/agentresize.h"
 #include "exec/exec.h"
 #include "exec/kube/admit.h"
 #include "exec/kube/config.h"
@@ -146,6 +148,8 @@ enum call_kind {
     CALL_LIST_PODS,
     CALL_LOOK,
     CALL_LOG,
+    CALL_RESIZE_JOB,
+    CALL_RESIZE_POD,
 };
 
 enum { STATUS_RUNNING, STATUS_ENDED }; /* CALL_STATUS: kcall.rank */
@@ -163,6 +167,14 @@ struct kwork { /* of a worker thread: one at a time for a job */
     bool busy, open, opening, checkpoint;
     int rc;
     struct error err;
+};
+
+struct kresize { /* resize.c */
+    enum { KRESIZE_NONE, KRESIZE_TOLD, KRESIZE_PLACE, KRESIZE_REMOVE } step;
+    uint32_t generation, told_generation; /* that was begun; of which the broker knows */
+    bool patched;                         /* the Job, or that was asked for */
+    double place_by;                      /* clock_mono(): all new pods are to run */
+    struct agentresize agent;
 };
 
 struct kjob {
@@ -189,7 +201,10 @@ struct kjob {
     struct kslice *slices; /* endpoints.c */
     uint32_t nslices;
     struct kcall *calls;
+    struct kresize resize;
     /* pods */
+    uint32_t room;      /* ranks that there may ever be */
+    uint32_t nplaces;   /* ranks that are to have pods; launch.nnodes: those that must */
     struct kpod **pods; /* by rank */
     struct kpod *all_pods;
     unsigned npods, pods_seen;
@@ -432,12 +447,16 @@ int endpoints_prepare (struct kjob *k); /* 0 or -ENOMEM */
 void endpoints_write (struct kjob *k);
 void endpoints_answer (struct kjob *k, const struct kcall *c,
                        const struct kube_result *res);
+/* Its ranks have changed: all is to be written anew. */
+void endpoints_renew (struct kjob *k);
 /* A pod of its has changed. */
 void endpoints_see (struct kjob *k, const struct kpod *p, const char *old_address);
 
 /* starting.c */
 void start_tick (struct kjob *k); /* the clocks go on, the stages are taken anew */
 void start_look_at_pods (struct kjob *k);
+/* job_start_failed() if it shows that it will not come up. */
+void start_look_at_pod (struct kjob *k, uint32_t rank, const struct kpod *p);
 void start_judge (struct kjob *k); /* job_start_failed() if it takes too long */
 
 /* pulls.c */
@@ -450,6 +469,18 @@ void run_open_link (struct kjob *k);
 /* Start a worker if there is something to do. */
 void run_output (struct kjob *k, bool final);
 bool run_output_done (const struct kjob *k);
+
+/* resize.c */
+/* Ranks that the job cannot be without now. */
+uint32_t resize_least (const struct exec_job *job);
+void resize_step (struct kjob *k); /* in K_RUN */
+void resize_frame (struct kjob *k, const struct frame *f);
+/* New pods do not come. */
+void resize_failed (struct kjob *k, const char *text);
+void resize_job_answer (struct kjob *k, const struct kcall *c,
+                        const struct kube_result *res);
+void resize_pod_answer (struct kjob *k, const struct kcall *c,
+                        const struct kube_result *res);
 
 /* remove.c */
 void remove_step (struct kjob *k);

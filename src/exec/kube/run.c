@@ -180,6 +180,9 @@ static void on_frame (const struct frame *f, void *arg)
         if (f->type == FRAME_LOST && !k->ready_seen)
             job_blame (k, f->rank, true);
         break;
+    case FRAME_RESIZED:
+        resize_frame (k, f);
+        return;
     case FRAME_USAGE:
         host->usage (host->arg, k->id, f->data, f->len);
         return;

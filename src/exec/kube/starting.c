@@ -116,7 +116,7 @@ static void prolog_failed (struct kjob *k, uint32_t rank, const struct podview *
     job_start_failed (k, true, "%s", text);
 }
 
-static void look_at_pod (struct kjob *k, uint32_t rank, const struct kpod *p)
+void start_look_at_pod (struct kjob *k, uint32_t rank, const struct kpod *p)
 {
     const struct podview *v = &p->view;
     const char *node = job_node_name (k, rank);
@@ -140,7 +140,7 @@ void start_look_at_pods (struct kjob *k)
 {
     for (uint32_t r = 0; r < k->launch.nnodes && !k->start_lost; r++)
         if (k->pods[r])
-            look_at_pod (k, r, k->pods[r]);
+            start_look_at_pod (k, r, k->pods[r]);
 }
 
 /* ---- somebody is late ---- */

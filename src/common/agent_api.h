@@ -55,7 +55,8 @@
 #define AGENT_PORT 7717 /* in pods */
 #define AGENT_AUTH_HEADER "X-Fluxq-Auth"
 #define AGENT_AUTH_MAX 128
-#define AGENT_NODE_VARIABLE "FLUXQ_AGENT_NODE" /* in pods of malleable jobs: the node's name */
+#define AGENT_NODE_VARIABLE                                                              \
+    "FLUXQ_AGENT_NODE" /* in pods of malleable jobs: the node's name */
 #define AGENT_EXIT_ALREADY 3
 #define AGENT_PROTOCOL "fluxq" /* that a connection can be upgraded to */
 

@@ -188,7 +188,7 @@ test_expect_success 'what its pods cannot have is refused at submit, or says so'
     refused "volume at /data: it mounts" -q nfs --executor=minicluster -- true &&
     refused "executor: queue jobs does not have .minicluster., but job" -q jobs --executor=minicluster -- true &&
     refused "stage-in: a MiniCluster" --executor=minicluster --stage-in where.sh:w -- true &&
-    refused "malleable: a MiniCluster keeps its size" --executor=minicluster -N 2-3 --malleable -- true
+    refused "malleable: a MiniCluster keeps its size" --executor=minicluster -N 2-3 --ntasks-per-node=1 --malleable ./where.sh
 '
 
 test_expect_success 'a queue says that its jobs become MiniClusters' '

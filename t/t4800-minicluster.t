@@ -1,5 +1,5 @@
 #!/bin/sh
-# t4800-minicluster.t: jobs as MiniClusters of the Flux operator. Needs root; about 2 minutes.
+# t4800-minicluster.t: jobs as MiniClusters of the Flux operator. Needs root; about 3 minutes.
 # OPERATOR="PROGRAM ARGUMENTS..." runs that operator instead of the stand-in for it.
 
 test_description='--executor=minicluster on a real cluster: an operator makes the pods, and the broker binds them

@@ -226,8 +226,8 @@ static void did_not_come (struct broker *b, struct entry *e, const char *text)
     struct error err = { 0 };
     const struct job_resize was = e->job->resize;
 
-    log_warning ("job %ju: it stays at %jd nodes: %s", (uintmax_t)e->id,
-                 (intmax_t)was.from, text);
+    log_warning ("job %ju: it stays at %jd node%s: %s", (uintmax_t)e->id,
+                 (intmax_t)was.from, was.from == 1 ? "" : "s", text);
     entry_set_note (e, text);
     if (shrink (b, e, was.from, text, RESIZE_BY_BROKER, b->uid, &err) < 0)
         log_error ("job %ju: %s", (uintmax_t)e->id, err.text);

@@ -125,8 +125,8 @@ static void note_size (struct root *root)
 {
     char text[160];
     const struct root_resize *x = &root->resize;
-    snprintf (text, sizeof (text), "the job has %u nodes now, it had %u", x->target,
-              x->from);
+    snprintf (text, sizeof (text), "the job has %u node%s now, it had %u", x->target,
+              x->target == 1 ? "" : "s", x->from);
     root_note (root, 0, text);
 }
 

@@ -76,7 +76,7 @@ all_complete()
 }
 
 # Reads pods.log (EVENT NAME NODE PHASE, as it happened): no pod of a large Job of a round is there while not all
-# of the other's are placed or over.
+# of the other's are placed or over; what kubectl has not written yet counts as not there.
 judge()
 {
     awk '
@@ -126,7 +126,7 @@ test_expect_success "all or nothing, $ROUNDS times, half of them bound by fluxq 
 '
 
 test_expect_success 'never were two large ones half-started, and none was started twice' '
-    judge && for job in $(fluxq-queue -t all --no-header -o %i); do [ "$(job_field $job restarts)" = 0 ] || return 1; done
+    wait_until 20 judge && for job in $(fluxq-queue -t all --no-header -o %i); do [ "$(job_field $job restarts)" = 0 ] || return 1; done
 '
 
 test_expect_success 'every pod was where its job was to be' '

@@ -173,7 +173,7 @@ struct broker {
     uv_timer_t groups_timer;   /* a look at who lacks some */
     struct {
         uv_timer_t timer; /* the next round of malleable.c */
-        double last;      /* mono, of the last one */
+        double next;      /* mono, before which there is none */
         uint64_t waiting; /* for whom nodes were asked back, 0: nobody; by: */
         struct giver list[GIVERS_MAX];
         size_t n;

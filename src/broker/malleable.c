@@ -1,6 +1,6 @@
 /* malleable.c - malleable jobs are offered nodes that nobody waits for, and are asked for them back
  *
- *   after a pass, at most once a second:
+ *   after a pass, at most once a second, and for a fiftieth of the time:
  *     somebody waits --> giveback_plan() on a model --> resize to less, by "scheduler"
  *     nobody waits   --> the next larger size that fits --> resize to more
  *
@@ -23,7 +23,9 @@
 #define FRONT 8
 #define JOBS_MAX 64       /* malleable ones that are looked at in a round */
 #define OFFERS_MAX 64     /* sizes that are tried for a job */
-#define ROUND_SECONDS 1.0 /* between two */
+#define ROUND_SECONDS 1.0 /* between two, and */
+#define ROUND_SHARE                                                                      \
+    50.0 /* ... so often what the last one took, where machines are large */
 
 struct round {
     struct broker *b;
@@ -205,41 +207,43 @@ static void on_timer (uv_timer_t *t);
 
 static void again_in (struct broker *b, double seconds)
 {
-    double wait = MAX (seconds, b->giver.last + ROUND_SECONDS - clock_mono ());
+    double wait = MAX (seconds, b->giver.next - clock_mono ());
 
     uv_timer_start (&b->giver.timer, on_timer, (uint64_t)(MAX (wait, 0) * 1000.0) + 1, 0);
 }
 
-static void run_round (struct broker *b)
+/* Seconds until another look for its own sake, 0: none; whatever happens leads to a pass. */
+static double run_round (struct broker *b)
 {
     struct round r = { .b = b };
     struct sched_front front[FRONT];
 
-    b->giver.last = clock_mono ();
     find_jobs (&r);
     if (r.busy || r.n == 0)
-        return; /* when that is done there is a pass */
+        return 0;
     b->giver.waiting = 0;
     size_t n = sched_front (b->sched, front, FRONT);
-    if (n > 0) {
-        take_back (&r, front, n);
-        return;
-    }
-    double next = offer_all (&r);
-    if (next > 0)
-        again_in (b, next);
+    if (n == 0)
+        return MAX (offer_all (&r), 0);
+    take_back (&r, front, n);
+    return 0;
 }
 
 static void on_timer (uv_timer_t *t)
 {
     struct broker *b = t->data;
+    double began = clock_mono ();
 
     if (b->recovering || b->stopping || b->dead)
         return;
-    if (b->plan_due || !broker_is_prepared (b))
+    if (b->plan_due || !broker_is_prepared (b)) {
         again_in (b, ROUND_SECONDS); /* a pass is under way: who can start does */
-    else
-        run_round (b);
+        return;
+    }
+    double look = run_round (b), now = clock_mono ();
+    b->giver.next = began + MAX (ROUND_SECONDS, ROUND_SHARE * (now - began));
+    if (look > 0)
+        again_in (b, look);
 }
 
 void malleable_due (struct broker *b)

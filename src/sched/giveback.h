@@ -11,8 +11,9 @@
  * must. What is asked of nobody (it fits as things are, or not even when all have their least) is
  * 0. The last nodes of a job are those that go; it never gives what is below its least size.
  *
- * A model (growth.h) is used up by it, but by a plan that comes to nothing. No clock, no input or output. Costs: at most one match for
- * each size of each job, twice, and never more than GIVEBACK_TRIES.
+ * A model (growth.h) is used up by it, but by a plan that comes to nothing. No clock, no input
+ * or output. Costs: at most one match for each size of each job, twice, and never more than
+ * GIVEBACK_TRIES.
  */
 #ifndef FLUXQ_SCHED_GIVEBACK_H
 #define FLUXQ_SCHED_GIVEBACK_H

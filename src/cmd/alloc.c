@@ -23,6 +23,8 @@
 #include "common/hold.h"
 #include "common/step_client.h"
 
+#include "common/json.h"
+
 #define GRACE 30      /* seconds that the job outlives the connection */
 #define LOST_LOOK 0.5 /* seconds */
 #define LAST_LOOKS 10 /* when the command has ended meanwhile */
@@ -136,7 +138,7 @@ static void find_out (struct alloc *a)
     if (!job)
         return;
     if (!job_is_over (job)) {
-        if (!strcmp (answer_text (job, "state"), "RUNNING")
+        if (!strcmp (json_text (job, "state"), "RUNNING")
             && job_connect (a->c, a->id, &a->fd, &err) == 0)
             send_hold (a, HOLD_KEEP, GRACE);
         return;
@@ -170,7 +172,7 @@ static int set_environment (const struct alloc *a)
     int rc = 0;
 
     for (size_t i = 0; i < ARRAY_SIZE (vars); i++) {
-        const char *text = answer_text (a->job, vars[i].field);
+        const char *text = json_text (a->job, vars[i].field);
         char number[32];
         snprintf (number, sizeof (number), "%.0f", answer_number (a->job, vars[i].field));
         for (size_t j = 0; j < ARRAY_SIZE (vars[i].names) && vars[i].names[j]; j++)

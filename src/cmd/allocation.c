@@ -10,6 +10,7 @@
 #include "cmd/watch.h"
 #include "common/clock.h"
 #include "common/hold.h"
+#include "common/json.h"
 
 #define MOMENT 1.0           /* seconds: a wait that nobody is told of */
 #define LOOK_AGAIN 30.0      /* seconds, should the broker's stream be silent */
@@ -92,9 +93,9 @@ bool job_is_over (const json_t *job)
 
 void job_end_text (const json_t *job, char *text, size_t size)
 {
-    const char *why = answer_text (job, "result_text");
+    const char *why = json_text (job, "result_text");
 
-    snprintf (text, size, "%s%s%s", answer_text (job, "state"), *why ? ": " : "", why);
+    snprintf (text, size, "%s%s%s", json_text (job, "state"), *why ? ": " : "", why);
 }
 
 int job_connect (struct cmd *c, uint64_t id, int *ret_fd, struct error *err)
@@ -111,8 +112,8 @@ static int runs_no_more (const json_t *job, struct error *err)
 {
     char text[ERROR_TEXT_MAX];
 
-    if (!job || !strcmp (answer_text (job, "state"), "RUNNING")
-        || !strcmp (answer_text (job, "state"), "COMPLETING"))
+    if (!job || !strcmp (json_text (job, "state"), "RUNNING")
+        || !strcmp (json_text (job, "state"), "COMPLETING"))
         return 0;
     job_end_text (job, text, sizeof (text));
     return error_set (err, ESRCH, "%s", text);
@@ -228,10 +229,10 @@ struct waiting {
 /* What it waits for, once, and again when that changes. */
 static void tell (struct waiting *w, const json_t *job)
 {
-    const char *reason = answer_text (job, "reason");
-    const char *text = answer_text (job, "reason_text");
+    const char *reason = json_text (job, "reason");
+    const char *text = json_text (job, "reason_text");
 
-    if (!strcmp (answer_text (job, "state"), "CONFIGURING"))
+    if (!strcmp (json_text (job, "state"), "CONFIGURING"))
         reason = "its nodes are started", text = "";
     if (!(w->flags & ALLOCATION_TELLS) || !*reason || !strcmp (reason, w->reason))
         return;
@@ -255,7 +256,7 @@ static int look (struct waiting *w, json_t **ret_job)
         w->told = true;
         return 0;
     }
-    if (!strcmp (answer_text (job, "state"), "RUNNING")) {
+    if (!strcmp (json_text (job, "state"), "RUNNING")) {
         *ret_job = job;
         return 1;
     }
@@ -267,7 +268,7 @@ static int look (struct waiting *w, json_t **ret_job)
         if (w->flags & ALLOCATION_IMMEDIATE) {
             allocation_cancel (w->c, w->id);
             cmd_fail (w->c, "job %ju is cancelled: it would have to wait: %s",
-                      (uintmax_t)w->id, answer_text (job, "reason"));
+                      (uintmax_t)w->id, json_text (job, "reason"));
             over = true;
         } else {
             tell (w, job);
@@ -294,7 +295,7 @@ static int wait_until_it_runs (struct waiting *w, struct watch *watch, json_t **
         return w->c->status;
     if (w->told)
         cmd_warn (w->c, "job %ju runs on %s", (uintmax_t)w->id,
-                  answer_text (*ret_job, "nodelist"));
+                  json_text (*ret_job, "nodelist"));
     return CMD_OK;
 }
 

@@ -12,6 +12,8 @@
 #include "common/parse.h"
 #include "common/step_client.h"
 
+#include "common/json.h"
+
 enum { PTY = 1, RANK, NODE };
 
 static const struct option_desc options[] = {
@@ -109,7 +111,7 @@ static int report (struct cmd *c, const struct attach *a, const json_t *job)
     autojson json_t *o = json_parse (result.buf, result.len, "the broker's answer", &err);
     if (!o)
         return cmd_fail (c, "%s", err.text);
-    const char *state = answer_text (o, "state"), *text = answer_text (o, "text");
+    const char *state = json_text (o, "state"), *text = json_text (o, "text");
     if (strcmp (state, "COMPLETED") != 0)
         cmd_warn (c, "job %s: %s%s%s", a->id, state, *text ? ": " : "", text);
     return (int)answer_number (o, "exit_code");
@@ -143,7 +145,7 @@ static int show_output (struct cmd *c, const struct attach *a, const json_t *job
 /* The node's name becomes its rank, and the rank the name; *ret_name to free. */
 static int find_node (struct cmd *c, struct attach *a, const json_t *job, char **ret_name)
 {
-    const char *list = answer_text (job, "nodelist");
+    const char *list = json_text (job, "nodelist");
     struct hostlist *hosts = *list ? hostlist_decode (list, NULL) : NULL;
     size_t n = hosts ? hostlist_count (hosts) : 0;
 
@@ -171,9 +173,9 @@ static int open_terminal (struct cmd *c, const struct attach *a, json_t *job)
     struct error err = { 0 };
     size_t n = 0, count = 0;
 
-    if (strcmp (answer_text (job, "state"), "RUNNING") != 0 || !a->node)
+    if (strcmp (json_text (job, "state"), "RUNNING") != 0 || !a->node)
         return cmd_fail (c, "job %s is %s: a terminal is for jobs that run", a->id,
-                         answer_text (job, "state"));
+                         json_text (job, "state"));
     if (job_reach (c, (uint64_t)answer_number (job, "id"), &call.fd, &err) < 0)
         return cmd_fail (c, "job %s: %s", a->id, err.text);
     while (command[count])
@@ -181,7 +183,7 @@ static int open_terminal (struct cmd *c, const struct attach *a, json_t *job)
     autofree char **argv = calloc (count + 9, sizeof (*argv));
     if (!argv
         || asprintf (&chdir, "--chdir=%s",
-                     *answer_text (job, "cwd") ? answer_text (job, "cwd") : "/")
+                     *json_text (job, "cwd") ? json_text (job, "cwd") : "/")
                < 0
         || asprintf (&node, "--nodelist=%s", a->node) < 0)
         return cmd_fail (c, "out of memory");

@@ -7,6 +7,8 @@
 #include "cmd/print.h"
 #include "common/parse.h"
 
+#include "common/json.h"
+
 enum { ME = 1, USER, STATE, QUEUE, NAME, SIGNAL, BATCH, FULL, NOTE };
 
 static const struct option_desc options[] = {
@@ -139,12 +141,11 @@ static int report (struct cmd *c, const struct cancel *x, const json_t *answer)
     size_t i, done = json_array_size (json_object_get (answer, "done"));
 
     json_array_foreach (failed, i, o) {
-        const char *why = answer_text (o, "detail");
+        const char *why = json_text (o, "detail");
         if (*why)
             cmd_fail (c, "%s", why);
         else
-            cmd_fail (c, "job %.0f: %s", answer_number (o, "id"),
-                      answer_text (o, "code"));
+            cmd_fail (c, "job %.0f: %s", answer_number (o, "id"), json_text (o, "code"));
     }
     if (done == 0 && json_array_size (failed) == 0) {
         cmd_warn (c, "nothing to cancel");

@@ -7,6 +7,8 @@
 #include "common/hostlist.h"
 #include "common/parse.h"
 
+#include "common/json.h"
+
 enum { REASON = 1, JSON, NODES };
 
 static const struct option_desc options[] = {
@@ -36,24 +38,24 @@ static void print_status (const json_t *o)
 
     strbuf_init (&sb, 4096);
     strbuf_add_duration (&sb, answer_number (o, "uptime"));
-    print_field ("Version", "%s", answer_text (o, "version"));
+    print_field ("Version", "%s", json_text (o, "version"));
     print_field ("Process", "%.0f%s%s, up %s, %.1f MiB", answer_number (o, "pid"),
-                 *answer_text (o, "user") ? " of " : "", answer_text (o, "user"), sb.buf,
+                 *json_text (o, "user") ? " of " : "", json_text (o, "user"), sb.buf,
                  answer_number (o, "memory_kib") / 1024);
-    print_field ("Executor", "%s", answer_text (o, "executor"));
+    print_field ("Executor", "%s", json_text (o, "executor"));
     for (size_t i = 0; i < json_array_size (listen); i++) {
         const char *where = json_string_value (json_array_get (listen, i));
         print_field ("Listening", "%s", where ? where : "");
     }
-    print_field ("State in", "%s", answer_text (o, "state_dir"));
+    print_field ("State in", "%s", json_text (o, "state_dir"));
     print_field ("Jobs", "%.0f pending, %.0f running, %.0f finished",
                  answer_number (jobs, "pending"), answer_number (jobs, "running"),
                  answer_number (jobs, "finished"));
     print_field ("Nodes", "%.0f up, %.0f drained, %.0f down", answer_number (nodes, "up"),
                  answer_number (nodes, "drained"), answer_number (nodes, "down"));
     print_field ("Journal", "%.0f waiting%s%s", answer_number (journal, "waiting"),
-                 *answer_text (journal, "trouble") ? "; " : "",
-                 answer_text (journal, "trouble"));
+                 *json_text (journal, "trouble") ? "; " : "",
+                 json_text (journal, "trouble"));
     if (answer_flag (o, "recovering"))
         print_field ("Note", "still finding its jobs again after the start");
     strbuf_release (&sb);

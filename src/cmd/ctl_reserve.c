@@ -5,6 +5,7 @@
 
 #include "cmd/print.h"
 #include "common/clock.h"
+#include "common/json.h"
 #include "common/parse.h"
 #include "jobspec/datetime.h"
 
@@ -89,7 +90,7 @@ int reserve_run (struct cmd *c, const struct reserve_args *a)
         return cmd_fail (c, "the texts are not UTF-8");
     if (cmd_call (c, "POST", "/v1/reservations", body, &o) != CMD_OK)
         return c->status;
-    puts (answer_text (o, "name"));
+    puts (json_text (o, "name"));
     json_decref (o);
     return CMD_OK;
 }

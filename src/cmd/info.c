@@ -6,6 +6,8 @@
 #include "cmd/info_topology.h"
 #include "cmd/show.h"
 
+#include "common/json.h"
+
 enum { LONG = 1, TOPOLOGY, NODES, QUEUE, JSON };
 
 static const struct option_desc options[] = {
@@ -90,14 +92,14 @@ static void show_each (const json_t *nodes)
         else
             strbuf_addf (&jobs, "%.0f of them", answer_number (node, "njobs"));
         node_group_add (&one, node);
-        grid_add (&grid, "%s", answer_text (node, "name"));
+        grid_add (&grid, "%s", json_text (node, "name"));
         grid_add (&grid, "%s", node_state (node));
         node_group_cells (&grid, &one);
         if (gres)
             node_group_gres (&grid, &one);
         json_decref (one.gres);
         grid_add (&grid, "%s", jobs.len ? jobs.buf : "-");
-        grid_add (&grid, "%s", answer_text (node, "reason"));
+        grid_add (&grid, "%s", json_text (node, "reason"));
     }
     grid_print (&grid, stdout);
     grid_release (&grid);

@@ -6,6 +6,7 @@
 #include <utlist.h>
 
 #include "cmd/nodegroup.h"
+#include "common/json.h"
 
 struct place {
     const char *level, *name; /* borrowed from the answer */
@@ -53,7 +54,7 @@ static void add_node (struct place *root, const json_t *node)
     if (x == root)
         node_group_add (&x->all, node);
     if (x->own)
-        hostlist_append (x->own, answer_text (node, "name"));
+        hostlist_append (x->own, json_text (node, "name"));
 }
 
 static void add_row (struct grid *grid, const struct place *x, int depth)

@@ -1,6 +1,8 @@
 /* nodegroup.c - see nodegroup.h */
 #include "cmd/nodegroup.h"
 
+#include "common/json.h"
+
 /* key of `to` grows by that. */
 static void add_number (json_t *to, const char *key, double more)
 {
@@ -62,7 +64,7 @@ void node_group_add (struct node_group *g, const json_t *node)
         answer_number (node, "gpus_used") + answer_number (node, "gpus_foreign");
     g->gpus[1] += answer_number (node, "gpus");
     if (g->names)
-        hostlist_append (g->names, answer_text (node, "name"));
+        hostlist_append (g->names, json_text (node, "name"));
 }
 
 void node_group_cells (struct grid *grid, const struct node_group *g)

@@ -4,19 +4,13 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "common/json.h"
 #include "common/parse.h"
 
 #define LABEL_WIDTH 14
 #define GRID_MAX (64 << 20)
 
 /* -- answers -- */
-
-const char *answer_text (const json_t *o, const char *key)
-{
-    const char *text = json_string_value (json_object_get (o, key));
-
-    return text ? text : "";
-}
 
 double answer_number (const json_t *o, const char *key)
 {

@@ -1,6 +1,6 @@
 /* print.h - what commands need to show JSON answers to people
  *
- *     print_field ("State", "%s", answer_text (o, "state"));      // "State:      RUNNING"
+ *     print_field ("State", "%s", json_text (o, "state"));      // "State:      RUNNING"
  *
  *     struct grid g;
  *     grid_init (&g, headings, 3);                   // ">CORES": to the right
@@ -20,7 +20,6 @@
 #include "common/json.h"
 #include "common/strbuf.h"
 
-const char *answer_text (const json_t *o, const char *key);
 double answer_number (const json_t *o, const char *key);
 bool answer_flag (const json_t *o, const char *key);
 /* "1,2,5" out of an array of numbers, appended. */

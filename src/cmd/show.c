@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cmd/print.h"
+#include "common/json.h"
 #include "common/parse.h"
 
 enum { EVENTS = 1, JOBSPEC, JSON };
@@ -148,10 +149,10 @@ static void print_reservation (const json_t *o)
 {
     struct strbuf sb;
 
-    if (!*answer_text (o, "reservation"))
+    if (!*json_text (o, "reservation"))
         return;
     strbuf_init (&sb, 128);
-    strbuf_addf (&sb, "%s%s, from ", answer_text (o, "reservation"),
+    strbuf_addf (&sb, "%s%s, from ", json_text (o, "reservation"),
                  answer_flag (o, "maintenance") ? " (maintenance)" : "");
     strbuf_add_time (&sb, answer_number (o, "reservation_start"));
     strbuf_adds (&sb, " to ");
@@ -182,9 +183,9 @@ static void show_node (const json_t *o)
 
     strbuf_init (&jobs, 1 << 20);
     answer_add_numbers (&jobs, json_object_get (o, "jobs"));
-    print_field ("Node", "%s", answer_text (o, "name"));
+    print_field ("Node", "%s", json_text (o, "name"));
     print_field ("State", "%s", node_state (o));
-    print_field ("Reason", "%s", answer_text (o, "reason"));
+    print_field ("Reason", "%s", json_text (o, "reason"));
     print_places (json_object_get (o, "places"));
     print_reservation (o);
     print_amount (o, "Cores", "cores");
@@ -241,7 +242,7 @@ static void print_limit (const char *label, double seconds)
 
 static void show_queue (const json_t *o)
 {
-    print_field ("Queue", "%s%s", answer_text (o, "name"),
+    print_field ("Queue", "%s%s", json_text (o, "name"),
                  answer_flag (o, "default") ? " (default)" : "");
     print_field ("State", "%s",
                  answer_flag (o, "started") ? "started"
@@ -275,13 +276,13 @@ static int show_queues (struct cmd *c, const struct show *s)
     all = json_object_get (o, "queues");
     list = json_array ();
     json_array_foreach (all, i, queue) {
-        if (is_wanted (s, answer_text (queue, "name")))
+        if (is_wanted (s, json_text (queue, "name")))
             json_array_append (list, queue);
     }
     for (size_t k = 0; k < s->n; k++) {
         bool found = false;
         json_array_foreach (list, i, queue)
-            found |= !strcmp (answer_text (queue, "name"), s->names[k]);
+            found |= !strcmp (json_text (queue, "name"), s->names[k]);
         if (!found)
             status = cmd_fail (c, "there is no queue %s", s->names[k]);
     }

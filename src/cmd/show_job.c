@@ -5,6 +5,7 @@
 
 #include "cmd/print.h"
 #include "common/gres.h"
+#include "common/json.h"
 #include "common/milli.h"
 #include "common/parse.h"
 #include "common/pattern.h"
@@ -17,20 +18,19 @@ static void print_state (const json_t *o)
     const json_t *exception = json_object_get (o, "exception");
     bool ended = answer_number (o, "end_time") > 0;
 
-    print_field ("State", "%s", answer_text (o, "state"));
-    print_field ("Reason", "%s%s%s", answer_text (o, "reason"),
-                 *answer_text (o, "reason") && *answer_text (o, "reason_text") ? ": "
-                                                                               : "",
-                 answer_text (o, "reason_text"));
-    print_field ("Result", "%s", answer_text (o, "result_text"));
+    print_field ("State", "%s", json_text (o, "state"));
+    print_field ("Reason", "%s%s%s", json_text (o, "reason"),
+                 *json_text (o, "reason") && *json_text (o, "reason_text") ? ": " : "",
+                 json_text (o, "reason_text"));
+    print_field ("Result", "%s", json_text (o, "result_text"));
     if (ended)
         print_field ("Exit status", "%.0f", answer_number (o, "exit_code"));
     if (exception)
-        print_field ("Exception", "%s%s%s", answer_text (exception, "type"),
-                     *answer_text (exception, "note") ? ": " : "",
-                     answer_text (exception, "note"));
-    print_field ("Dependency", "%s", answer_text (o, "dependency"));
-    print_field ("Adopted", "%s", answer_text (o, "adopted"));
+        print_field ("Exception", "%s%s%s", json_text (exception, "type"),
+                     *json_text (exception, "note") ? ": " : "",
+                     json_text (exception, "note"));
+    print_field ("Dependency", "%s", json_text (o, "dependency"));
+    print_field ("Adopted", "%s", json_text (o, "adopted"));
     if (answer_number (o, "restarts") > 0)
         print_field ("Restarts", "%.0f", answer_number (o, "restarts"));
 }
@@ -124,10 +124,9 @@ static void print_array (const json_t *o)
         const json_t *set = json_object_get (array, sets[i]);
         if (answer_number (set, "count") > 0)
             strbuf_addf (&sb, "%s%.0f %s (%s)", sb.len ? ", " : "",
-                         answer_number (set, "count"), sets[i],
-                         answer_text (set, "tasks"));
+                         answer_number (set, "count"), sets[i], json_text (set, "tasks"));
     }
-    print_field ("Array", "%s", answer_text (array, "tasks"));
+    print_field ("Array", "%s", json_text (array, "tasks"));
     print_field ("Tasks", "%s", sb.buf);
     strbuf_release (&sb);
 }
@@ -140,11 +139,11 @@ static void print_rank (const json_t *rank)
     json_t *count;
 
     strbuf_init (&sb, 64 * 1024);
-    strbuf_addf (&sb, "%s", answer_text (rank, "node"));
-    if (*answer_text (rank, "cores"))
-        strbuf_addf (&sb, ", cores %s", answer_text (rank, "cores"));
-    if (*answer_text (rank, "gpus"))
-        strbuf_addf (&sb, ", gpus %s", answer_text (rank, "gpus"));
+    strbuf_addf (&sb, "%s", json_text (rank, "node"));
+    if (*json_text (rank, "cores"))
+        strbuf_addf (&sb, ", cores %s", json_text (rank, "cores"));
+    if (*json_text (rank, "gpus"))
+        strbuf_addf (&sb, ", gpus %s", json_text (rank, "gpus"));
     if (answer_number (rank, "memory_mib") > 0) {
         strbuf_adds (&sb, ", ");
         add_memory (&sb, answer_number (rank, "memory_mib"));
@@ -172,10 +171,10 @@ static void add_file (struct strbuf *sb, const json_t *o, const char *pattern)
                                            (uint64_t)answer_number (o, "array_job"),
                                        .array_task =
                                            (uint32_t)answer_number (o, "array_task"),
-                                       .job_name = answer_text (o, "name"),
-                                       .user = answer_text (o, "user"),
+                                       .job_name = json_text (o, "name"),
+                                       .user = json_text (o, "user"),
                                        .in_step = !answer_flag (o, "batch") };
-    const char *directory = *pattern == '/' ? "" : answer_text (o, "cwd");
+    const char *directory = *pattern == '/' ? "" : json_text (o, "cwd");
 
     strbuf_addf (sb, "%s%s", directory, *directory ? "/" : "");
     if (pattern_is_per_task (pattern) || pattern_is_per_node (pattern)
@@ -207,9 +206,9 @@ static void print_stages (const char *label, const json_t *o, const char *key)
     strbuf_init (&sb, 64 * 1024);
     json_array_foreach (list, i, entry) {
         strbuf_reset (&sb);
-        add_file (&sb, o, answer_text (entry, "from"));
+        add_file (&sb, o, json_text (entry, "from"));
         strbuf_adds (&sb, " -> ");
-        add_file (&sb, o, answer_text (entry, "to"));
+        add_file (&sb, o, json_text (entry, "to"));
         print_field (label, "%s", sb.buf);
     }
     strbuf_release (&sb);
@@ -234,34 +233,32 @@ void show_job (const json_t *o)
 
     print_field ("Job", "%.0f", answer_number (o, "id"));
     print_array (o);
-    print_field ("Name", "%s", answer_text (o, "name"));
-    print_field ("User", "%s (%.0f)", answer_text (o, "user"),
-                 answer_number (o, "userid"));
-    print_field ("Queue", "%s", answer_text (o, "queue"));
-    print_field ("Reservation", "%s", answer_text (o, "reservation"));
+    print_field ("Name", "%s", json_text (o, "name"));
+    print_field ("User", "%s (%.0f)", json_text (o, "user"), answer_number (o, "userid"));
+    print_field ("Queue", "%s", json_text (o, "queue"));
+    print_field ("Reservation", "%s", json_text (o, "reservation"));
     print_state (o);
     print_field ("Urgency", "%.0f%s", answer_number (o, "urgency"),
                  answer_number (o, "urgency") == 0 ? " (held)" : "");
     print_field ("Priority", "%.0f", answer_number (o, "priority"));
     print_times (o);
-    print_field ("Asked", "%s", answer_text (o, "asked"));
-    print_field ("Granted", "%s", answer_text (o, "granted"));
-    print_field ("Size", "%s", answer_text (o, "size_text"));
+    print_field ("Asked", "%s", json_text (o, "asked"));
+    print_field ("Granted", "%s", json_text (o, "granted"));
+    print_field ("Size", "%s", json_text (o, "size_text"));
     print_resize (o);
-    print_field ("Placement", "%s", answer_text (o, "placement"));
-    print_field ("Places", "%s", answer_text (o, "places"));
+    print_field ("Placement", "%s", json_text (o, "placement"));
+    print_field ("Places", "%s", json_text (o, "places"));
     print_command (json_object_get (o, "command"));
-    print_field ("Directory", "%s", answer_text (o, "cwd"));
-    print_file ("Output", o, answer_text (o, "output"));
-    print_file ("Error", o, answer_text (o, "error"));
-    print_file ("Input", o, answer_text (o, "input"));
+    print_field ("Directory", "%s", json_text (o, "cwd"));
+    print_file ("Output", o, json_text (o, "output"));
+    print_file ("Error", o, json_text (o, "error"));
+    print_file ("Input", o, json_text (o, "input"));
     print_stages ("Stage in", o, "stage_in");
     print_stages ("Stage out", o, "stage_out");
-    print_field ("Image", "%s", answer_text (o, "image"));
-    print_field ("Nodes", "%s", answer_text (o, "nodelist"));
-    if (*answer_text (o, "avoids"))
-        print_field ("Avoids", "%s (it failed to start there)",
-                     answer_text (o, "avoids"));
+    print_field ("Image", "%s", json_text (o, "image"));
+    print_field ("Nodes", "%s", json_text (o, "nodelist"));
+    if (*json_text (o, "avoids"))
+        print_field ("Avoids", "%s (it failed to start there)", json_text (o, "avoids"));
     for (i = 0; i < n; i++)
         print_rank (json_array_get (ranks, i));
     show_steps (o);
@@ -305,7 +302,7 @@ void show_events (const json_t *events)
         add_context (&context, json_object_get (e, "context"));
         grid_add (&g, "%s", time.buf);
         grid_add (&g, "%.3f", t - began);
-        grid_add (&g, "%s", answer_text (e, "name"));
+        grid_add (&g, "%s", json_text (e, "name"));
         grid_add (&g, "%s", context.buf);
     }
     grid_print (&g, stdout);
@@ -318,7 +315,7 @@ void show_events (const json_t *events)
 
 const char *node_state (const json_t *node)
 {
-    const char *state = answer_text (node, "state");
+    const char *state = json_text (node, "state");
     bool used =
         answer_number (node, "njobs") > 0 || answer_number (node, "cores_used") > 0;
 

@@ -7,6 +7,8 @@
 #include "cmd/show.h"
 #include "common/parse.h"
 
+#include "common/json.h"
+
 #define PENDING                                                                          \
     "/v1/jobs?state=pending&fields=id,job,user,queue,reason,priority,priority_urgency,"  \
     "priority_queue,priority_age,priority_size,priority_fair_share"
@@ -26,7 +28,7 @@ static double term_factor (const json_t *o, const char *name)
     size_t i;
 
     json_array_foreach (json_object_get (o, "terms"), i, term)
-        if (!strcmp (answer_text (term, "name"), name))
+        if (!strcmp (json_text (term, "name"), name))
             return answer_number (term, "factor");
     return 0;
 }
@@ -52,7 +54,7 @@ static void explain_share (const json_t *o, struct strbuf *sb)
     double all = answer_number (o, "usage_all"), own = answer_number (o, "usage");
 
     strbuf_addf (sb, "%s used %.0f of %.0f core-seconds (%.1f%%), share 1 of %.0f",
-                 answer_text (o, "user"), own, all, all > 0 ? 100 * own / all : 0,
+                 json_text (o, "user"), own, all, all > 0 ? 100 * own / all : 0,
                  answer_number (o, "users"));
 }
 
@@ -64,7 +66,7 @@ static void explain (const json_t *o, const char *name, struct strbuf *sb)
                              ? "expedited: before all others"
                              : "");
     else if (!strcmp (name, "queue"))
-        strbuf_addf (sb, "of queue %s", answer_text (o, "queue"));
+        strbuf_addf (sb, "of queue %s", json_text (o, "queue"));
     else if (!strcmp (name, "age"))
         explain_age (o, sb);
     else if (!strcmp (name, "size"))
@@ -85,7 +87,7 @@ static void print_terms (const json_t *o)
     strbuf_init (&text, 4096);
     grid_init (&g, headings, ARRAY_SIZE (headings));
     json_array_foreach (json_object_get (o, "terms"), i, term) {
-        const char *name = answer_text (term, "name");
+        const char *name = json_text (term, "name");
         strbuf_reset (&text);
         explain (o, name, &text);
         grid_add (&g, "%s", name);
@@ -117,7 +119,7 @@ static int show_one (struct cmd *c, const struct show *s, const char *id)
         dump (o);
     } else {
         print_field ("Job", "%.0f", answer_number (o, "id"));
-        print_field ("User", "%s", answer_text (o, "user"));
+        print_field ("User", "%s", json_text (o, "user"));
         print_field ("Priority", "%.0f", answer_number (o, "priority"));
         print_terms (o);
     }
@@ -141,9 +143,9 @@ static void print_pending (const json_t *jobs)
 
     grid_init (&g, headings, ARRAY_SIZE (headings));
     json_array_foreach (jobs, i, job) {
-        grid_add (&g, "%s", answer_text (job, "job"));
-        grid_add (&g, "%s", answer_text (job, "user"));
-        grid_add (&g, "%s", answer_text (job, "queue"));
+        grid_add (&g, "%s", json_text (job, "job"));
+        grid_add (&g, "%s", json_text (job, "user"));
+        grid_add (&g, "%s", json_text (job, "queue"));
         for (size_t k = 0; k < ARRAY_SIZE (numbers); k++)
             grid_add (&g, "%.0f", answer_number (job, numbers[k]));
     }
@@ -231,7 +233,7 @@ static json_t *pick_users (struct cmd *c, const struct show *s, json_t *users,
     for (size_t k = 0; k < s->n; k++) {
         size_t before = json_array_size (list);
         json_array_foreach (users, i, user)
-            if (!strcmp (answer_text (user, "user"), s->names[k]))
+            if (!strcmp (json_text (user, "user"), s->names[k]))
                 json_array_append (list, user);
         if (json_array_size (list) == before)
             *status =
@@ -252,7 +254,7 @@ static void print_users (const json_t *users)
 
     grid_init (&g, headings, ARRAY_SIZE (headings));
     json_array_foreach (users, i, user) {
-        const char *name = answer_text (user, "user");
+        const char *name = json_text (user, "user");
         if (*name)
             grid_add (&g, "%s", name);
         else

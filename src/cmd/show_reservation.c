@@ -4,6 +4,8 @@
 #include "cmd/print.h"
 #include "cmd/show.h"
 
+#include "common/json.h"
+
 static void show_one (const json_t *o)
 {
     const json_t *users = json_object_get (o, "users"), *user;
@@ -12,17 +14,17 @@ static void show_one (const json_t *o)
 
     strbuf_init (&sb, 1 << 18);
     json_array_foreach (users, i, user)
-        strbuf_addf (&sb, "%s%s", i ? "," : "", answer_text (user, "name"));
-    print_field ("Reservation", "%s", answer_text (o, "name"));
-    print_field ("State", "%s", answer_text (o, "state"));
+        strbuf_addf (&sb, "%s%s", i ? "," : "", json_text (user, "name"));
+    print_field ("Reservation", "%s", json_text (o, "name"));
+    print_field ("State", "%s", json_text (o, "state"));
     print_time ("Start", answer_number (o, "start"));
     print_time ("End", answer_number (o, "end"));
-    print_field ("Nodes", "%s (%.0f)", answer_text (o, "nodes"),
+    print_field ("Nodes", "%s (%.0f)", json_text (o, "nodes"),
                  answer_number (o, "nnodes"));
     print_field ("Users", "%s",
                  answer_flag (o, "maintenance") ? "none: maintenance" : sb.buf);
-    print_field ("Made by", "%s", answer_text (o, "by"));
-    print_field ("Note", "%s", answer_text (o, "note"));
+    print_field ("Made by", "%s", json_text (o, "by"));
+    print_field ("Note", "%s", json_text (o, "note"));
     strbuf_release (&sb);
 }
 
@@ -45,7 +47,7 @@ static int report_unknown (struct cmd *c, const struct show *s, const json_t *li
     for (size_t k = 0; k < s->n; k++) {
         bool found = false;
         json_array_foreach (list, i, o)
-            found |= !strcmp (answer_text (o, "name"), s->names[k]);
+            found |= !strcmp (json_text (o, "name"), s->names[k]);
         if (!found)
             status = cmd_fail (c, "there is no reservation %s", s->names[k]);
     }
@@ -61,7 +63,7 @@ int show_reservations (struct cmd *c, const struct show *s)
         return c->status;
     list = json_array ();
     json_array_foreach (json_object_get (o, "reservations"), i, r)
-        if (is_wanted (s, answer_text (r, "name")))
+        if (is_wanted (s, json_text (r, "name")))
             json_array_append (list, r);
     int status = report_unknown (c, s, list);
     if (s->json) {

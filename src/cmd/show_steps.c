@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cmd/print.h"
+#include "common/json.h"
 #include "common/parse.h"
 
 /* "1.25 s" of processor time; longer ones as a duration. Nothing when it is not known. */
@@ -59,8 +60,8 @@ static void add_step (struct grid *g, const json_t *step)
     const json_t *peak = json_object_get (step, "peak");
     struct strbuf sb;
 
-    grid_add (g, "%s", answer_text (step, "step"));
-    grid_add (g, "%s", answer_text (step, "name"));
+    grid_add (g, "%s", json_text (step, "step"));
+    grid_add (g, "%s", json_text (step, "name"));
     grid_add (g, "%.0f", answer_number (step, "ntasks"));
     grid_add (g, "%.0f", answer_number (step, "nnodes"));
     add_status (g, (int)answer_number (step, "status"));
@@ -71,7 +72,7 @@ static void add_step (struct grid *g, const json_t *step)
     add_seconds (g, step, "user");
     add_seconds (g, step, "system");
     add_bytes (g, step, "peak", "max");
-    grid_add (g, "%s", answer_text (peak, "max_node"));
+    grid_add (g, "%s", json_text (peak, "max_node"));
     add_bytes (g, step, "read", "sum");
     add_bytes (g, step, "written", "sum");
 }

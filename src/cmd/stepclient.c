@@ -10,6 +10,7 @@
 
 #include "cmd/print.h"
 #include "common/agent_path.h"
+#include "common/json.h"
 #include "common/step_client.h"
 
 static int set_environment (const struct step_call *call)
@@ -29,7 +30,7 @@ static int set_environment (const struct step_call *call)
     snprintf (number, sizeof (number), "%.0f", answer_number (call->job, "id"));
     rc |= setenv ("FLUXQ_JOB_ID", number, 1);
     for (size_t i = 0; i < ARRAY_SIZE (texts); i++)
-        rc |= setenv (texts[i].name, answer_text (call->job, texts[i].field), 1);
+        rc |= setenv (texts[i].name, json_text (call->job, texts[i].field), 1);
     rc |= call->holds ? setenv (STEP_CLIENT_HOLD, "1", 1) : unsetenv (STEP_CLIENT_HOLD);
     rc |= unsetenv (STEP_CLIENT_JOB);
     return rc | fcntl (call->fd, F_SETFD, 0);

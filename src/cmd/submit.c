@@ -19,6 +19,8 @@
 #include "jobspec/script.h"
 #include "jobspec/submit_options.h"
 
+#include "common/json.h"
+
 extern char **environ;
 
 enum { WAIT = 1, DRY_RUN, TEST_ONLY, JSON, URGENCY, ALLOW_INFEASIBLE };
@@ -300,11 +302,11 @@ static void print_test (const json_t *o)
         strbuf_adds (&sb, "would start not before ");
     else
         strbuf_addf (&sb, "nobody can tell when it would start: %s",
-                     answer_text (o, "reason"));
+                     json_text (o, "reason"));
     if (start > 0 && !json_is_true (json_object_get (o, "now")))
         strbuf_add_time (&sb, start);
     if (start > 0) {
-        strbuf_addf (&sb, " on %s", answer_text (o, "nodelist"));
+        strbuf_addf (&sb, " on %s", json_text (o, "nodelist"));
         add_size (&sb, o);
     }
     if (pending > 0)

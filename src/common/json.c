@@ -80,6 +80,13 @@ static int look_up (const json_t *o, const char *key, json_t **ret, enum json_ne
                : 0;
 }
 
+const char *json_text (const json_t *o, const char *key)
+{
+    const char *text = json_string_value (json_object_get (o, key));
+
+    return text ? text : "";
+}
+
 int json_get_string (const json_t *o, const char *key, const char **ret,
                      enum json_need need, const char *where, struct error *err)
 {

@@ -28,6 +28,9 @@ enum json_need { JSON_OPTIONAL_KEY, JSON_REQUIRED };
  * are refused. NULL on error: "WHAT: line L column C: reason". New reference. */
 json_t *json_parse (const char *text, size_t len, const char *what, struct error *err);
 
+/* The string of that key, borrowed; "" where there is none, or something else. */
+const char *json_text (const json_t *o, const char *key);
+
 int json_get_string (const json_t *o, const char *key, const char **ret,
                      enum json_need need, const char *where, struct error *err);
 int json_get_int (const json_t *o, const char *key, int64_t min, int64_t max,

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "common/json.h"
 #include "common/parse.h"
 #include "exec/mounts.h"
 #include "exec/spaceset.h"
@@ -112,13 +113,6 @@ static bool is_one_of (const char *text, const char *const list[])
     return false;
 }
 
-static const char *text_of (const json_t *o, const char *key)
-{
-    const char *s = json_string_value (json_object_get (o, key));
-
-    return s ? s : "";
-}
-
 static const char *wrong_in_toleration (const json_t *t)
 {
     static const char *const keys[] = { "key",    "operator",          "value",
@@ -129,11 +123,11 @@ static const char *wrong_in_toleration (const json_t *t)
 
     if (!json_is_object (t) || json_only_keys (t, keys, "", NULL) < 0)
         return "expected a mapping of key, operator, value, effect and tolerationSeconds";
-    if (!is_one_of (text_of (t, "operator"), operators))
+    if (!is_one_of (json_text (t, "operator"), operators))
         return "operator: expected Equal or Exists";
-    if (!is_one_of (text_of (t, "effect"), effects))
+    if (!is_one_of (json_text (t, "effect"), effects))
         return "effect: expected NoSchedule, PreferNoSchedule or NoExecute";
-    if (!*text_of (t, "key") && strcmp (text_of (t, "operator"), "Exists") != 0)
+    if (!*json_text (t, "key") && strcmp (json_text (t, "operator"), "Exists") != 0)
         return "without a key the operator must be Exists";
     return NULL;
 }
@@ -414,7 +408,7 @@ static int admit_name (const char *name, const char *queue, const json_t *value,
 static int admit_executor (const json_t *set, const char *queue, const json_t *value,
                            const json_t *allowed, struct error *err)
 {
-    const char *own = text_of (set, "executor");
+    const char *own = json_text (set, "executor");
 
     if (!allowed || strcmp (own[0] ? own : "job", json_string_value (value)) == 0)
         return 0;
@@ -470,15 +464,15 @@ static int admit_volumes (const json_t *set, const char *queue, const json_t *wi
     size_t i;
 
     json_array_foreach (json_object_get (wishes, "volumes"), i, one) {
-        const char *name = text_of (one, "name");
+        const char *name = json_text (one, "name");
 
         if (!json_object_get (allowed, name))
             return refuse ("volume", queue, name, allowed, err);
     }
     json_array_foreach (json_object_get (wishes, "volumes"), i, one) {
-        if (is_of_system (text_of (one, "path")))
+        if (is_of_system (json_text (one, "path")))
             return error_set (err, EINVAL, "--volume: path: %.64s is the system's",
-                              text_of (one, "path"));
+                              json_text (one, "path"));
     }
     return admit_mounts ("volume", set, wishes, mounts, err);
 }
@@ -519,10 +513,10 @@ static int admit_template (const json_t *set, const char *queue, const json_t *w
                               "(pods.allow.pod-template)",
                               *f, queue);
     json_array_foreach (own, i, one) {
-        if (is_of_system (text_of (one, "path")))
+        if (is_of_system (json_text (one, "path")))
             return error_set (err, EINVAL,
                               "--pod-template: mountPath: %.64s is the system's",
-                              text_of (one, "path"));
+                              json_text (one, "path"));
     }
     return admit_mounts ("pod-template", set, wishes, mounts, err);
 }
@@ -563,7 +557,7 @@ json_t *podset_mounts (const json_t *set, const json_t *wishes, const json_t *mo
     size_t i;
 
     json_array_foreach (json_object_get (wishes, "volumes"), i, one) {
-        const json_t *volume = json_object_get (allowed, text_of (one, "name"));
+        const json_t *volume = json_object_get (allowed, json_text (one, "name"));
         json_t *mount = volume ? json_copy ((json_t *)volume) : NULL;
 
         if (mount)
@@ -604,14 +598,14 @@ bool podset_tolerates (const json_t *set, const json_t *taint)
     size_t i;
 
     json_array_foreach (json_object_get (set, "tolerations"), i, t) {
-        const char *key = text_of (t, "key"), *effect = text_of (t, "effect");
-        bool exists = strcmp (text_of (t, "operator"), "Exists") == 0;
+        const char *key = json_text (t, "key"), *effect = json_text (t, "effect");
+        bool exists = strcmp (json_text (t, "operator"), "Exists") == 0;
 
-        if (effect[0] && strcmp (effect, text_of (taint, "effect")) != 0)
+        if (effect[0] && strcmp (effect, json_text (taint, "effect")) != 0)
             continue;
-        if (key[0] ? strcmp (key, text_of (taint, "key")) != 0 : !exists)
+        if (key[0] ? strcmp (key, json_text (taint, "key")) != 0 : !exists)
             continue;
-        if (exists || strcmp (text_of (t, "value"), text_of (taint, "value")) == 0)
+        if (exists || strcmp (json_text (t, "value"), json_text (taint, "value")) == 0)
             return true;
     }
     return false;

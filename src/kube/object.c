@@ -76,3 +76,9 @@ json_t *kube_object_parse (const char *text, size_t len, const char *what,
     }
     return json_parse (copy, kube_object_strip (text, len, copy), what, err);
 }
+
+const char *kube_label (const json_t *object, const char *key)
+{
+    return json_text (json_object_get (json_object_get (object, "metadata"), "labels"),
+                      key);
+}

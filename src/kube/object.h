@@ -21,4 +21,7 @@ json_t *kube_object_parse (const char *text, size_t len, const char *what,
  * many it became. Text that is no JSON stays none. */
 size_t kube_object_strip (const char *text, size_t len, char *to);
 
+/* That label of it, borrowed; "": it has none. */
+const char *kube_label (const json_t *object, const char *key);
+
 #endif

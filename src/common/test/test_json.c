@@ -196,12 +196,27 @@ static void test_strings_round_trip (void **state)
     strbuf_release (&sb);
 }
 
+static void test_text (void **state)
+{
+    static const char object[] = "{\"a\":\"b\",\"c\":7,\"d\":null}";
+    autojson json_t *o = json_parse (object, sizeof (object) - 1, "o", NULL);
+
+    (void)state;
+    assert_non_null (o);
+    assert_string_equal (json_text (o, "a"), "b");
+    assert_string_equal (json_text (o, "c"), "");
+    assert_string_equal (json_text (o, "d"), "");
+    assert_string_equal (json_text (o, "e"), "");
+    assert_string_equal (json_text (NULL, "a"), "");
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (test_parse_refuses),
         cmocka_unit_test (test_parse_tells_the_place),
         cmocka_unit_test (test_getters),
+        cmocka_unit_test (test_text),
         cmocka_unit_test (test_getters_refuse),
         cmocka_unit_test (test_only_keys),
         cmocka_unit_test (test_dump),

@@ -5,18 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/json.h"
 #include "exec/podset.h"
 #include "kube/quantity.h"
 
 /* What Kubernetes says of a node's state by taints. */
 #define CONDITION_TAINT "node.kubernetes.io/"
-
-static const char *text_of (const json_t *o, const char *key)
-{
-    const char *s = json_string_value (json_object_get (o, key));
-
-    return s ? s : "";
-}
 
 static bool has_labels (const json_t *set, const json_t *node)
 {
@@ -25,7 +19,7 @@ static bool has_labels (const json_t *set, const json_t *node)
     const char *key;
 
     json_object_foreach (json_object_get (set, "node-selector"), key, value) {
-        if (strcmp (text_of (labels, key), json_string_value (value)) != 0
+        if (strcmp (json_text (labels, key), json_string_value (value)) != 0
             || !json_object_get (labels, key))
             return false;
     }
@@ -54,7 +48,7 @@ bool admit_is_notice (const json_t *notices, const json_t *taint)
     size_t i;
 
     json_array_foreach (notices, i, item) {
-        if (strcmp (json_string_value (item), text_of (taint, "key")) == 0)
+        if (strcmp (json_string_value (item), json_text (taint, "key")) == 0)
             return true;
     }
     return false;
@@ -69,9 +63,9 @@ static enum admit taints (const json_t *set, const json_t *notices, const json_t
 
     json_array_foreach (json_object_get (json_object_get (node, "spec"), "taints"), i,
                         taint) {
-        const char *key = text_of (taint, "key");
+        const char *key = json_text (taint, "key");
 
-        if (strcmp (text_of (taint, "effect"), "PreferNoSchedule") == 0
+        if (strcmp (json_text (taint, "effect"), "PreferNoSchedule") == 0
             || admit_is_notice (notices, taint) || podset_tolerates (set, taint))
             continue;
         if (strncmp (key, CONDITION_TAINT, strlen (CONDITION_TAINT)) != 0)

@@ -6,17 +6,11 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/json.h"
 #include "common/log.h"
 
 #define REFUSED_AGAIN 60.0 /* seconds: nodes, users and queues come and go */
 #define BUSY_AGAIN 2.0
-
-static const char *text_of (const json_t *o, const char *key)
-{
-    const char *s = json_string_value (json_object_get (o, key));
-
-    return s ? s : "";
-}
 
 /* ---- the table ---- */
 
@@ -367,9 +361,9 @@ static void on_changed (json_t *object, bool is_new, void *arg)
     char key[ADOPT_KEY_MAX], name[512];
 
     (void)is_new;
-    snprintf (key, sizeof (key), "job:%.100s", text_of (meta, "uid"));
-    snprintf (name, sizeof (name), "Job %s/%s", text_of (meta, "namespace"),
-              text_of (meta, "name"));
+    snprintf (key, sizeof (key), "job:%.100s", json_text (meta, "uid"));
+    snprintf (name, sizeof (name), "Job %s/%s", json_text (meta, "namespace"),
+              json_text (meta, "name"));
     struct adoptee *a = adopt_get (space->x, key, name);
     if (!a) {
         log_error ("kube: %s: out of memory", name);
@@ -392,7 +386,7 @@ static void on_deleted (const char *ns, const char *name, json_t *object, void *
 
     if (object) {
         snprintf (key, sizeof (key), "job:%.100s",
-                  text_of (json_object_get (object, "metadata"), "uid"));
+                  json_text (json_object_get (object, "metadata"), "uid"));
         if ((a = adopt_find (space->x, key))) {
             a->seen = false;
             adopt_poke (a);

@@ -13,24 +13,18 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/json.h"
 #include "common/parse.h"
 #include "exec/kube/gres.h"
 
 #define GROUP_LABEL_MAX 63
 
-static const char *text_of (const json_t *o, const char *key)
-{
-    const char *s = json_string_value (json_object_get (o, key));
-
-    return s ? s : "";
-}
-
 /* A label, else an annotation. */
 static const char *said_of (const json_t *meta, const char *key)
 {
-    const char *s = text_of (json_object_get (meta, "labels"), key);
+    const char *s = json_text (json_object_get (meta, "labels"), key);
 
-    return *s ? s : text_of (json_object_get (meta, "annotations"), key);
+    return *s ? s : json_text (json_object_get (meta, "annotations"), key);
 }
 
 /* Without a group it is one by itself. */
@@ -38,15 +32,15 @@ static const char *group_of (const json_t *meta)
 {
     const char *group = said_of (meta, ADOPT_GROUP);
 
-    return *group ? group : text_of (meta, "name");
+    return *group ? group : json_text (meta, "name");
 }
 
 bool adoptgroup_key (const json_t *meta, char key[ADOPT_KEY_MAX])
 {
-    if (!*text_of (json_object_get (meta, "labels"), ADOPT_QUEUE)
+    if (!*json_text (json_object_get (meta, "labels"), ADOPT_QUEUE)
         || strchr (group_of (meta), '/'))
         return false;
-    return snprintf (key, ADOPT_KEY_MAX, "group:%.63s/%s", text_of (meta, "namespace"),
+    return snprintf (key, ADOPT_KEY_MAX, "group:%.63s/%s", json_text (meta, "namespace"),
                      group_of (meta))
            < ADOPT_KEY_MAX;
 }
@@ -57,7 +51,7 @@ static bool has_our_gate (const json_t *spec)
     size_t i;
 
     json_array_foreach (json_object_get (spec, "schedulingGates"), i, gate) {
-        if (strcmp (text_of (gate, "name"), ADOPT_QUEUE) == 0)
+        if (strcmp (json_text (gate, "name"), ADOPT_QUEUE) == 0)
             return true;
     }
     return false;
@@ -71,7 +65,7 @@ void adoptgroup_see (struct adoptpod *ap, const json_t *pod)
     ap->object = NULL;
     if ((a->id == 0 || a->ended) && has_our_gate (json_object_get (pod, "spec")))
         ap->object = json_incref ((json_t *)pod);
-    const char *status = text_of (
+    const char *status = json_text (
         json_object_get (json_object_get (pod, "metadata"), "annotations"), ADOPT_STATUS);
     if (adoptview_is_end (status))
         snprintf (a->view.status, sizeof (a->view.status), "%s", status);
@@ -162,9 +156,9 @@ static int check_pod (const struct adoptee *a, const json_t *first,
                         (unsigned)a->size, size);
     if (rc == 0
         && strcmp (
-               text_of (json_object_get (meta, "labels"), ADOPT_QUEUE),
-               text_of (json_object_get (json_object_get (first, "metadata"), "labels"),
-                        ADOPT_QUEUE))
+               json_text (json_object_get (meta, "labels"), ADOPT_QUEUE),
+               json_text (json_object_get (json_object_get (first, "metadata"), "labels"),
+                          ADOPT_QUEUE))
                != 0)
         rc = error_set (err, EINVAL, ADOPT_QUEUE ": pods of one group name two queues");
     if (rc == 0)

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "common/clock.h"
+#include "common/json.h"
 #include "common/log.h"
 
 #define POLICY_EVERY 30.0
@@ -23,13 +24,6 @@ static double when_of (const char *timestamp)
     struct tm tm = { 0 };
 
     return strptime (timestamp, "%Y-%m-%dT%H:%M:%S", &tm) ? (double)timegm (&tm) : 0;
-}
-
-static const char *text_of (const json_t *o, const char *key)
-{
-    const char *s = json_string_value (json_object_get (o, key));
-
-    return s ? s : "";
 }
 
 static void on_policy (const struct kube_result *res, void *arg)
@@ -51,9 +45,9 @@ static void on_policy (const struct kube_result *res, void *arg)
     }
     d->policy_holds =
         res->status == 200 && denies
-        && strcmp (text_of (spec, "policyName"), d->x->cfg.adopt.owner_policy) == 0;
+        && strcmp (json_text (spec, "policyName"), d->x->cfg.adopt.owner_policy) == 0;
     snprintf (d->policy_since, sizeof (d->policy_since), "%s",
-              text_of (json_object_get (res->body, "metadata"), "creationTimestamp"));
+              json_text (json_object_get (res->body, "metadata"), "creationTimestamp"));
     if (!d->policy_holds && (!d->policy_known || !d->policy_told))
         log_warning ("kube: adopt: the annotation " ADOPT_OWNER " is not believed: "
                      "the binding of the policy %s %s",
@@ -82,11 +76,11 @@ void adopt_look_at_policy (struct adopt *d, double now)
 const char *adopt_owner (const struct adoptee *a, const json_t *meta)
 {
     const struct adopt *d = a->x->adopt;
-    const char *named = text_of (json_object_get (meta, "annotations"), ADOPT_OWNER);
+    const char *named = json_text (json_object_get (meta, "annotations"), ADOPT_OWNER);
     const char *own = adoptconfig_owner (&a->x->cfg.adopt, a->namespace_);
 
     if (*named && d->policy_holds
-        && when_of (text_of (meta, "creationTimestamp"))
+        && when_of (json_text (meta, "creationTimestamp"))
                >= when_of (d->policy_since) + IN_FORCE)
         return named;
     return own ? own : "";

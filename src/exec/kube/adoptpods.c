@@ -13,14 +13,8 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/json.h"
 #include "exec/kube/podspec.h"
-
-static const char *text_of (const json_t *o, const char *key)
-{
-    const char *s = json_string_value (json_object_get (o, key));
-
-    return s ? s : "";
-}
 
 /* ---- whose it is ---- */
 
@@ -32,8 +26,8 @@ static bool key_of (const json_t *meta, char key[ADOPT_KEY_MAX])
 
     json_array_foreach (json_object_get (meta, "ownerReferences"), i, owner) {
         if (json_is_true (json_object_get (owner, "controller"))
-            && strcmp (text_of (owner, "kind"), "Job") == 0) {
-            snprintf (key, ADOPT_KEY_MAX, "job:%.100s", text_of (owner, "uid"));
+            && strcmp (json_text (owner, "kind"), "Job") == 0) {
+            snprintf (key, ADOPT_KEY_MAX, "job:%.100s", json_text (owner, "uid"));
             return true;
         }
     }
@@ -43,7 +37,7 @@ static bool key_of (const json_t *meta, char key[ADOPT_KEY_MAX])
 static bool is_ours_to_watch (const struct exec *x, const json_t *meta)
 {
     return x->adopt
-           && json_object_get (x->cfg.adopt.namespaces, text_of (meta, "namespace"))
+           && json_object_get (x->cfg.adopt.namespaces, json_text (meta, "namespace"))
                   != NULL;
 }
 
@@ -71,7 +65,7 @@ static struct adoptpod *adoptpod_get (struct exec *x, struct kpod *p, const json
     if (!(ap = calloc (1, sizeof (*ap))))
         return NULL;
     snprintf (ap->key, sizeof (ap->key), "%s", key);
-    snprintf (ap->uid, sizeof (ap->uid), "%s", text_of (meta, "uid"));
+    snprintf (ap->uid, sizeof (ap->uid), "%s", json_text (meta, "uid"));
     ap->p = p;
     p->adopt = ap;
     struct adoptee *a = adopt_find (x, key);
@@ -99,7 +93,7 @@ static const char *affine_node (const json_t *spec)
     const json_t *field =
         json_array_get (json_object_get (json_array_get (terms, 0), "matchFields"), 0);
 
-    if (strcmp (text_of (field, "key"), "metadata.name") != 0)
+    if (strcmp (json_text (field, "key"), "metadata.name") != 0)
         return "";
     const char *node =
         json_string_value (json_array_get (json_object_get (field, "values"), 0));
@@ -118,7 +112,7 @@ void adopt_see_pod (struct exec *x, struct kpod *p, const json_t *pod)
     if (ap->gated && !gated)
         ap->asked = false; /* the next thing is to bind it */
     ap->gated = gated;
-    ap->binds = strcmp (text_of (spec, "schedulerName"), ADOPT_SCHEDULER) == 0;
+    ap->binds = strcmp (json_text (spec, "schedulerName"), ADOPT_SCHEDULER) == 0;
     if (affine_node (spec)[0] || !ap->asked) /* else a binding is on its way there */
         snprintf (ap->node, sizeof (ap->node), "%s", affine_node (spec));
     if (!ap->a)

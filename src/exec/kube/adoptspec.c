@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/gres.h"
+#include "common/json.h"
 #include "common/macros.h"
 #include "common/parse.h"
 #include "exec/kube/adoptview.h"
@@ -26,13 +27,6 @@ struct ask {
     bool once;       /* what was lost cannot be made again by letting it go again */
     int64_t seconds; /* 0: none given */
 };
-
-static const char *text_of (const json_t *o, const char *key)
-{
-    const char *s = json_string_value (json_object_get (o, key));
-
-    return s ? s : "";
-}
 
 static bool has_some (const json_t *o, const char *key)
 {
@@ -65,7 +59,7 @@ static int check_spread (const json_t *spec, struct error *err)
     size_t i;
 
     json_array_foreach (json_object_get (spec, "topologySpreadConstraints"), i, c) {
-        if (strcmp (text_of (c, "whenUnsatisfiable"), "ScheduleAnyway") != 0)
+        if (strcmp (json_text (c, "whenUnsatisfiable"), "ScheduleAnyway") != 0)
             return error_set (err, EINVAL,
                               "spec.topologySpreadConstraints: cannot be planned; use "
                               "ScheduleAnyway, or the annotation " ADOPT_PER_NODE);
@@ -79,11 +73,11 @@ static int check_gates (const json_t *spec, struct error *err)
     size_t i;
 
     json_array_foreach (json_object_get (spec, "schedulingGates"), i, gate) {
-        if (strcmp (text_of (gate, "name"), ADOPT_QUEUE) != 0)
+        if (strcmp (json_text (gate, "name"), ADOPT_QUEUE) != 0)
             return error_set (err, EINVAL,
                               "spec.schedulingGates: %.128s is of somebody else, who "
                               "would have to take it away",
-                              text_of (gate, "name"));
+                              json_text (gate, "name"));
     }
     return 0;
 }
@@ -94,7 +88,7 @@ static int check_claims (const json_t *spec, struct error *err)
     const json_t *volume;
     size_t i;
 
-    if (strcmp (text_of (spec, "schedulerName"), ADOPT_SCHEDULER) != 0)
+    if (strcmp (json_text (spec, "schedulerName"), ADOPT_SCHEDULER) != 0)
         return 0;
     if (has_some (spec, "resourceClaims"))
         return error_set (err, EINVAL,
@@ -106,7 +100,7 @@ static int check_claims (const json_t *spec, struct error *err)
             return error_set (err, EINVAL,
                               "spec.volumes: leave out schedulerName: " ADOPT_SCHEDULER
                               ", only kube-scheduler can bind the claim of %.64s",
-                              text_of (volume, "name"));
+                              json_text (volume, "name"));
     }
     return 0;
 }
@@ -115,7 +109,7 @@ int adoptspec_check_pod (const json_t *spec, struct error *err)
 {
     if (json_array_size (json_object_get (spec, "containers")) == 0)
         return error_set (err, EINVAL, "spec.containers: there is none");
-    if (*text_of (spec, "nodeName"))
+    if (*json_text (spec, "nodeName"))
         return error_set (err, EINVAL, "spec.nodeName: the queue chooses the nodes");
     if (check_affinity (json_object_get (spec, "affinity"), err) < 0
         || check_spread (spec, err) < 0 || check_gates (spec, err) < 0
@@ -240,7 +234,7 @@ static json_t *system_of (const struct ask *ask)
 {
     const json_t *spec = json_object_get (ask->pod, "spec");
     const char *image =
-        text_of (json_array_get (json_object_get (spec, "containers"), 0), "image");
+        json_text (json_array_get (json_object_get (spec, "containers"), 0), "image");
     char name[NAME_SIZE];
 
     snprintf (name, sizeof (name), "%s/%s", ask->namespace_, ask->name);
@@ -292,7 +286,7 @@ static json_t *jobspec_of (const struct ask *ask, const struct adoptspec_how *ho
 static int check_manager (const json_t *job, struct error *err)
 {
     const json_t *labels = json_object_get (json_object_get (job, "metadata"), "labels");
-    const char *by = text_of (json_object_get (job, "spec"), "managedBy");
+    const char *by = json_text (json_object_get (job, "spec"), "managedBy");
 
     if (*by && strcmp (by, "kubernetes.io/job-controller") != 0)
         return error_set (err, EINVAL, "spec.managedBy: it is in the hands of %.128s",
@@ -314,7 +308,7 @@ static int read_least (const json_t *notes, struct ask *ask, struct error *err)
 
 static int read_per_node (const json_t *notes, struct ask *ask, struct error *err)
 {
-    const char *text = text_of (notes, ADOPT_PER_NODE);
+    const char *text = json_text (notes, ADOPT_PER_NODE);
 
     ask->per_node = strcmp (text, "true") == 0;
     if (*text && !ask->per_node && strcmp (text, "false") != 0)
@@ -334,9 +328,9 @@ json_t *adoptspec_of_job (const json_t *job, const struct adoptspec_how *how,
 
     adoptview_read (job, &v);
     struct ask ask = { .pod = json_object_get (spec, "template"),
-                       .namespace_ = text_of (meta, "namespace"),
-                       .name = text_of (meta, "name"),
-                       .queue = text_of (json_object_get (meta, "labels"), ADOPT_QUEUE),
+                       .namespace_ = json_text (meta, "namespace"),
+                       .name = json_text (meta, "name"),
+                       .queue = json_text (json_object_get (meta, "labels"), ADOPT_QUEUE),
                        .most = adoptview_wanted (&v, v.parallelism, v.succeeded) };
     if (check_manager (job, err) < 0)
         return NULL;
@@ -362,7 +356,7 @@ json_t *adoptspec_of_pods (const json_t *pod, const char *namespace_, const char
     struct ask ask = { .pod = pod,
                        .namespace_ = namespace_,
                        .name = name,
-                       .queue = text_of (json_object_get (meta, "labels"), ADOPT_QUEUE),
+                       .queue = json_text (json_object_get (meta, "labels"), ADOPT_QUEUE),
                        .least = n,
                        .most = n };
 

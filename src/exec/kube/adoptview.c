@@ -5,14 +5,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/json.h"
 #include "common/macros.h"
-
-static const char *text_of (const json_t *o, const char *key)
-{
-    const char *s = json_string_value (json_object_get (o, key));
-
-    return s ? s : "";
-}
 
 static double when_of (const char *timestamp)
 {
@@ -31,10 +25,10 @@ static int64_t number_of (const json_t *o, const char *key, int64_t none)
 
 static void read_condition (const json_t *c, struct adoptview *v)
 {
-    const char *type = text_of (c, "type");
+    const char *type = json_text (c, "type");
     bool failed = strcmp (type, "Failed") == 0;
 
-    if (strcmp (text_of (c, "status"), "True") != 0)
+    if (strcmp (json_text (c, "status"), "True") != 0)
         return;
     if (strcmp (type, "Suspended") == 0)
         v->at_rest = true;
@@ -44,9 +38,9 @@ static void read_condition (const json_t *c, struct adoptview *v)
     v->failed = failed;
     if (!failed)
         return;
-    v->deadline = strcmp (text_of (c, "reason"), "DeadlineExceeded") == 0;
-    snprintf (v->text, sizeof (v->text), "%.64s: %.180s", text_of (c, "reason"),
-              text_of (c, "message"));
+    v->deadline = strcmp (json_text (c, "reason"), "DeadlineExceeded") == 0;
+    snprintf (v->text, sizeof (v->text), "%.64s: %.180s", json_text (c, "reason"),
+              json_text (c, "message"));
 }
 
 static bool has_gate (const json_t *spec)
@@ -55,7 +49,7 @@ static bool has_gate (const json_t *spec)
     size_t i;
 
     json_array_foreach (json_object_get (spec, "schedulingGates"), i, gate) {
-        if (strcmp (text_of (gate, "name"), ADOPT_QUEUE) == 0)
+        if (strcmp (json_text (gate, "name"), ADOPT_QUEUE) == 0)
             return true;
     }
     return false;
@@ -80,12 +74,12 @@ void adoptview_read (const json_t *job, struct adoptview *ret)
         read_condition (condition, ret);
     }
     ret->at_rest &= ret->suspended;
-    ret->started = when_of (text_of (status, "startTime"));
-    ret->binds = strcmp (text_of (pod, "schedulerName"), ADOPT_SCHEDULER) == 0;
+    ret->started = when_of (json_text (status, "startTime"));
+    ret->binds = strcmp (json_text (pod, "schedulerName"), ADOPT_SCHEDULER) == 0;
     ret->gated = has_gate (pod);
     snprintf (ret->version, sizeof (ret->version), "%s",
-              text_of (meta, "resourceVersion"));
-    snprintf (ret->status, sizeof (ret->status), "%s", text_of (notes, ADOPT_STATUS));
+              json_text (meta, "resourceVersion"));
+    snprintf (ret->status, sizeof (ret->status), "%s", json_text (notes, ADOPT_STATUS));
 }
 
 int64_t adoptview_wanted (const struct adoptview *v, int64_t parallelism,

@@ -11,6 +11,7 @@
 #include "common/io.h"
 #include "common/log.h"
 #include "exec/kube/staging.h"
+#include "kube/object.h"
 
 #define GET_AGAIN 2.0
 #define ADMIN_MAX ((size_t)128 << 10) /* bytes of a prolog; a ConfigMap holds 1 MiB */
@@ -281,23 +282,15 @@ bool create_may_pass (const struct kube_result *res)
                    || strstr (res->err.text, " cannot get resource ")));
 }
 
-static const char *label_of (const json_t *object, const char *key)
-{
-    json_t *labels = json_object_get (json_object_get (object, "metadata"), "labels");
-    const char *s = json_string_value (json_object_get (labels, key));
-
-    return s ? s : "";
-}
-
 static bool is_ours (const struct kjob *k, const json_t *object)
 {
     char id[24], attempt[12];
 
     snprintf (id, sizeof (id), "%ju", (uintmax_t)k->id);
     snprintf (attempt, sizeof (attempt), "%u", k->job->attempt);
-    return strcmp (label_of (object, LABEL_CLUSTER), k->x->host.cluster_id) == 0
-           && strcmp (label_of (object, LABEL_JOB), id) == 0
-           && strcmp (label_of (object, LABEL_ATTEMPT), attempt) == 0;
+    return strcmp (kube_label (object, LABEL_CLUSTER), k->x->host.cluster_id) == 0
+           && strcmp (kube_label (object, LABEL_JOB), id) == 0
+           && strcmp (kube_label (object, LABEL_ATTEMPT), attempt) == 0;
 }
 
 /* How many of its pods run, as its status says. */

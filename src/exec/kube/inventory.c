@@ -8,14 +8,8 @@
 #include <utlist.h>
 
 #include "common/clock.h"
+#include "common/json.h"
 #include "common/log.h"
-
-static const char *text_of (const json_t *o, const char *key)
-{
-    const char *s = json_string_value (json_object_get (o, key));
-
-    return s ? s : "";
-}
 
 /* ---- telling the broker, once a turn of the loop ---- */
 
@@ -218,7 +212,7 @@ static void on_node_changed (json_t *node, bool is_new, void *arg)
     struct exec *x = arg;
     bool had_notice;
     struct knode *n =
-        inventory_node (x, text_of (json_object_get (node, "metadata"), "name"));
+        inventory_node (x, json_text (json_object_get (node, "metadata"), "name"));
 
     (void)is_new;
     if (!n)

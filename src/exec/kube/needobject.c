@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/json.h"
 #include "common/parse.h"
 #include "exec/kube/objects.h"
 
@@ -18,13 +19,6 @@ void need_name (char ret[NEED_NAME_MAX], const struct need_source *src)
 {
     snprintf (ret, NEED_NAME_MAX, "fluxq-need-%s-%ju-%s-%u", src->cluster,
               (uintmax_t)src->job, src->group->name, src->attempt);
-}
-
-static const char *text_of (const json_t *o, const char *key)
-{
-    const char *s = json_string_value (json_object_get (o, key));
-
-    return s ? s : "";
 }
 
 /* -- names and labels -- */
@@ -50,7 +44,7 @@ static json_t *metadata (const struct need_source *src, const char *name)
 /* The name, or "NAME-I". */
 static bool has_name (const json_t *meta, const char *name)
 {
-    const char *is = text_of (meta, "name");
+    const char *is = json_text (meta, "name");
     size_t len = strlen (name);
 
     return strncmp (is, name, len) == 0
@@ -63,15 +57,16 @@ int need_owner (const json_t *meta, const char *cluster, uint64_t *ret_job,
                 char group[GROUP_NAME_MAX + 1], unsigned *ret_attempt)
 {
     const json_t *has = json_object_get (meta, "labels");
-    const char *name = text_of (has, LABEL_GROUP);
+    const char *name = json_text (has, LABEL_GROUP);
     char ours[NEED_NAME_MAX];
     int64_t job, attempt;
 
-    if (strcmp (text_of (has, LABEL_MANAGED), "fluxq") != 0
-        || strcmp (text_of (has, LABEL_CLUSTER), cluster) != 0 || !*name
+    if (strcmp (json_text (has, LABEL_MANAGED), "fluxq") != 0
+        || strcmp (json_text (has, LABEL_CLUSTER), cluster) != 0 || !*name
         || strlen (name) > GROUP_NAME_MAX
-        || parse_int (text_of (has, LABEL_JOB), 1, INT64_MAX, &job, "id", NULL) < 0
-        || parse_int (text_of (has, LABEL_TRY), 0, UINT32_MAX, &attempt, "try", NULL) < 0)
+        || parse_int (json_text (has, LABEL_JOB), 1, INT64_MAX, &job, "id", NULL) < 0
+        || parse_int (json_text (has, LABEL_TRY), 0, UINT32_MAX, &attempt, "try", NULL)
+               < 0)
         return -EINVAL;
     struct groupconfig g = { .name = (char *)name };
     struct need_source src = { .group = &g,
@@ -215,8 +210,8 @@ static const json_t *condition (const json_t *request, const char *type)
 
     json_array_foreach (
         json_object_get (json_object_get (request, "status"), "conditions"), i, c) {
-        if (strcmp (text_of (c, "type"), type) == 0
-            && strcmp (text_of (c, "status"), "True") == 0)
+        if (strcmp (json_text (c, "type"), type) == 0
+            && strcmp (json_text (c, "status"), "True") == 0)
             return c;
     }
     return NULL;
@@ -225,7 +220,7 @@ static const json_t *condition (const json_t *request, const char *type)
 /* Anybody who may write conditions may write anything. */
 static void tell (char text[EXEC_NEED_TEXT], const char *what, const json_t *c)
 {
-    const char *why = text_of (c, "message"), *reason = text_of (c, "reason");
+    const char *why = json_text (c, "message"), *reason = json_text (c, "reason");
     const char *say = *why ? why : reason;
 
     snprintf (text, EXEC_NEED_TEXT, "%s%s%.256s", what, *say ? ": " : "", say);

@@ -8,17 +8,11 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/json.h"
 #include "kube/quantity.h"
 
 #define CORES_MAX 65536
 #define GPUS_MAX 1024
-
-static const char *text_of (const json_t *o, const char *key)
-{
-    const char *s = json_string_value (json_object_get (o, key));
-
-    return s ? s : "";
-}
 
 static int read_size (struct exec *x, struct knode *n, const json_t *node)
 {
@@ -45,7 +39,7 @@ static int read_places (struct exec *x, struct knode *n, const json_t *labels)
     size_t found = 0;
 
     for (size_t i = 0; i < t->n; i++) {
-        const char *name = text_of (labels, t->level[i].label);
+        const char *name = json_text (labels, t->level[i].label);
         if (name[0])
             list[found++] = (struct machine_place){ t->level[i].name, name };
     }
@@ -86,8 +80,8 @@ static bool is_ready (const json_t *node)
 
     json_array_foreach (json_object_get (json_object_get (node, "status"), "conditions"),
                         i, condition) {
-        if (strcmp (text_of (condition, "type"), "Ready") == 0)
-            return strcmp (text_of (condition, "status"), "True") == 0;
+        if (strcmp (json_text (condition, "type"), "Ready") == 0)
+            return strcmp (json_text (condition, "status"), "True") == 0;
     }
     return false;
 }
@@ -105,7 +99,7 @@ static void read_notice (struct exec *x, struct knode *n, const json_t *spec)
         n->notice = true;
         n->state = MACHINE_NODE_DRAINED;
         snprintf (n->reason, sizeof (n->reason), "it is about to go: taint %.96s",
-                  text_of (taint, "key"));
+                  json_text (taint, "key"));
     }
 }
 

@@ -13,15 +13,9 @@
 #include <string.h>
 #include <utlist.h>
 
+#include "common/json.h"
 #include "common/log.h"
 #include "common/parse.h"
-
-static const char *text_of (const json_t *o, const char *key)
-{
-    const char *s = json_string_value (json_object_get (o, key));
-
-    return s ? s : "";
-}
 
 /* ---- what it uses ---- */
 
@@ -147,10 +141,10 @@ static void pod_set_owner (struct exec *x, struct kpod *p, const json_t *labels)
     int64_t id = 0, attempt = 0;
 
     p->marked =
-        strcmp (text_of (labels, LABEL_CLUSTER), x->host.cluster_id) == 0
-        && parse_int (text_of (labels, LABEL_JOB), 1, INT64_MAX, &id, "id", NULL) == 0
-        && parse_int (text_of (labels, LABEL_ATTEMPT), 0, UINT32_MAX, &attempt, "attempt",
-                      NULL)
+        strcmp (json_text (labels, LABEL_CLUSTER), x->host.cluster_id) == 0
+        && parse_int (json_text (labels, LABEL_JOB), 1, INT64_MAX, &id, "id", NULL) == 0
+        && parse_int (json_text (labels, LABEL_ATTEMPT), 0, UINT32_MAX, &attempt,
+                      "attempt", NULL)
                == 0;
     if (!p->marked)
         return;
@@ -169,8 +163,8 @@ static struct kpod *pod_get (struct exec *x, json_t *meta)
     char key[512];
     struct kpod *p;
 
-    snprintf (key, sizeof (key), "%s/%s", text_of (meta, "namespace"),
-              text_of (meta, "name"));
+    snprintf (key, sizeof (key), "%s/%s", json_text (meta, "namespace"),
+              json_text (meta, "name"));
     HASH_FIND_STR (x->pods, key, p);
     if (p)
         return p;
@@ -236,7 +230,7 @@ static void on_pod_changed (json_t *pod, bool is_new, void *arg)
     gres_release (&p->gres);
     if (kube_gres_of_pod (pod, x->cfg.gpu_resource, &p->gres) < 0)
         log_error ("kube: pod %s: no memory to tell what it uses", p->key);
-    pod_set_node (x, p, text_of (json_object_get (pod, "spec"), "nodeName"));
+    pod_set_node (x, p, json_text (json_object_get (pod, "spec"), "nodeName"));
     if (is_new)
         pod_set_owner (x, p, json_object_get (meta, "labels"));
     adopt_see_pod (x, p, pod);

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "common/json.h"
 #include "common/macros.h"
 #include "kube/quantity.h"
 
@@ -44,20 +45,13 @@ static struct podsize size_of_list (const json_t *list, const char *gpu)
     return s;
 }
 
-static const char *text_of (const json_t *o, const char *key)
-{
-    const char *s = json_string_value (json_object_get (o, key));
-
-    return s ? s : "";
-}
-
 static const json_t *find (const json_t *list, const char *key, const char *value)
 {
     const json_t *item;
     size_t i;
 
     json_array_foreach (list, i, item) {
-        if (strcmp (text_of (item, key), value) == 0)
+        if (strcmp (json_text (item, key), value) == 0)
             return item;
     }
     return NULL;
@@ -69,7 +63,7 @@ static bool resize_is_refused (const json_t *status)
     const json_t *c =
         find (json_object_get (status, "conditions"), "type", "PodResizePending");
 
-    return strcmp (text_of (c, "reason"), "Infeasible") == 0;
+    return strcmp (json_text (c, "reason"), "Infeasible") == 0;
 }
 
 /* While a container is resized it holds the larger of what it had, has and is to have.
@@ -80,7 +74,7 @@ static struct podsize size_of_container (const json_t *container, const json_t *
     struct podsize s = size_of_list (
         json_object_get (json_object_get (container, "resources"), "requests"), gpu);
     const json_t *now =
-        find (json_object_get (status, statuses), "name", text_of (container, "name"));
+        find (json_object_get (status, statuses), "name", json_text (container, "name"));
     const json_t *resources = json_object_get (now, "resources");
     struct podsize held;
 
@@ -93,7 +87,7 @@ static struct podsize size_of_container (const json_t *container, const json_t *
 
 static bool is_sidecar (const json_t *container)
 {
-    return strcmp (text_of (container, "restartPolicy"), "Always") == 0;
+    return strcmp (json_text (container, "restartPolicy"), "Always") == 0;
 }
 
 /* No sum of pods on one node can overflow, and what is added can be taken away again. */

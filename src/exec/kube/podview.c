@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "common/agent_api.h"
+#include "common/json.h"
 #include "common/macros.h"
 #include "common/parse.h"
 #include "exec/kube/objects.h"
@@ -104,20 +105,13 @@ static enum pod_blame blame_of (const char *reason)
     return is_lost_race (reason) ? POD_BLAME_NOBODY : POD_BLAME_CHANCE;
 }
 
-static const char *text_of (const json_t *o, const char *key)
-{
-    const char *s = json_string_value (json_object_get (o, key));
-
-    return s ? s : "";
-}
-
 static int read_index (const json_t *meta)
 {
-    const char *s = text_of (json_object_get (meta, "labels"), INDEX_KEY);
+    const char *s = json_text (json_object_get (meta, "labels"), INDEX_KEY);
     int64_t n;
 
     if (!s[0])
-        s = text_of (json_object_get (meta, "annotations"), INDEX_KEY);
+        s = json_text (json_object_get (meta, "annotations"), INDEX_KEY);
     return parse_int (s, 0, INT32_MAX, &n, "index", NULL) < 0 ? -1 : (int)n;
 }
 
@@ -142,11 +136,11 @@ static bool is_refused (const json_t *ended)
         "cannot allocate memory",
         "no space left",
     };
-    const char *reason = text_of (ended, "reason");
+    const char *reason = json_text (ended, "reason");
 
     return (strcmp (reason, "StartError") == 0
             || strcmp (reason, "ContainerCannotRun") == 0)
-           && !has_word (text_of (ended, "message"), runtime_words,
+           && !has_word (json_text (ended, "message"), runtime_words,
                          ARRAY_SIZE (runtime_words));
 }
 
@@ -163,8 +157,8 @@ static void read_container (const json_t *status, struct podview *v)
     json_t *state = json_object_get (status, "state");
     json_t *waiting = json_object_get (state, "waiting");
     json_t *ended = json_object_get (state, "terminated");
-    const char *reason = text_of (waiting, "reason"),
-               *message = text_of (waiting, "message");
+    const char *reason = json_text (waiting, "reason"),
+               *message = json_text (waiting, "message");
 
     if (json_object_get (state, "running"))
         v->started = true;
@@ -173,13 +167,13 @@ static void read_container (const json_t *status, struct podview *v)
 
         v->started = true;
         v->exit_code = (int)json_integer_value (json_object_get (ended, "exitCode"));
-        v->oom = strcmp (text_of (ended, "reason"), "OOMKilled") == 0;
+        v->oom = strcmp (json_text (ended, "reason"), "OOMKilled") == 0;
         snprintf (what, sizeof (what), "%s ended with status %d",
-                  strcmp (text_of (status, "name"), POD_MAIN) == 0 ? "the agent"
-                                                                   : "its container",
+                  strcmp (json_text (status, "name"), POD_MAIN) == 0 ? "the agent"
+                                                                     : "its container",
                   v->exit_code);
         say (v, v->exit_code == 0 ? POD_FINE : POD_RETRY,
-             v->oom ? "killed for want of memory" : what, text_of (ended, "message"));
+             v->oom ? "killed for want of memory" : what, json_text (ended, "message"));
         v->blame = v->oom ? POD_BLAME_NOBODY : POD_BLAME_NODE;
         if (is_refused (ended)) {
             v->trouble = POD_FATAL;
@@ -201,18 +195,18 @@ static void read_container (const json_t *status, struct podview *v)
  * taint, preemption, the kubelet for want of something, a node that is gone. */
 static void read_eviction (const json_t *status, struct podview *v)
 {
-    const char *reason = text_of (status, "reason"),
-               *message = text_of (status, "message");
+    const char *reason = json_text (status, "reason"),
+               *message = json_text (status, "message");
     const json_t *c;
     size_t i;
 
     json_array_foreach (json_object_get (status, "conditions"), i, c) {
-        if (strcmp (text_of (c, "type"), "DisruptionTarget") != 0
-            || strcmp (text_of (c, "status"), "True") != 0)
+        if (strcmp (json_text (c, "type"), "DisruptionTarget") != 0
+            || strcmp (json_text (c, "status"), "True") != 0)
             continue;
         if (!v->terminal || !reason[0]) {
-            reason = text_of (c, "reason");
-            message = text_of (c, "message");
+            reason = json_text (c, "reason");
+            message = json_text (c, "message");
         }
         snprintf (v->evicted, sizeof (v->evicted), "%s%s%s",
                   reason[0] ? reason : "no reason is known", message[0] ? ": " : "",
@@ -242,7 +236,7 @@ static void read_admin (const json_t *status, struct podview *v)
 {
     json_t *state = json_object_get (status, "state");
     json_t *ended = json_object_get (state, "terminated");
-    bool prolog = strcmp (text_of (status, "name"), POD_PROLOG) == 0;
+    bool prolog = strcmp (json_text (status, "name"), POD_PROLOG) == 0;
     int code = (int)json_integer_value (json_object_get (ended, "exitCode"));
 
     if (json_object_get (state, "waiting")) {
@@ -250,13 +244,13 @@ static void read_admin (const json_t *status, struct podview *v)
     } else if (ended && code == ADMINRUN_FAILED) {
         v->prolog_failed |= prolog;
         v->epilog_failed |= !prolog;
-        say_admin (v, text_of (ended, "message"));
+        say_admin (v, json_text (ended, "message"));
     } else if (ended && code != 0 && prolog) {
         char what[64];
 
         snprintf (what, sizeof (what), "its prolog's container ended with status %d",
                   code);
-        say (v, POD_RETRY, what, text_of (ended, "message"));
+        say (v, POD_RETRY, what, json_text (ended, "message"));
         v->blame = POD_BLAME_NODE;
     }
 }
@@ -276,7 +270,7 @@ static void read_installer (const json_t *status, struct podview *v)
 
         snprintf (what, sizeof (what), "the container that brings the agent: status %d",
                   code);
-        say (v, fatal ? POD_FATAL : POD_RETRY, what, text_of (ended, "message"));
+        say (v, fatal ? POD_FATAL : POD_RETRY, what, json_text (ended, "message"));
         v->blame = fatal ? POD_BLAME_NOBODY : POD_BLAME_NODE;
     }
 }
@@ -293,9 +287,9 @@ static void read_other (const json_t *status, struct podview *v)
         read_container (status, v);
     } else if (ended && code != 0) {
         snprintf (what, sizeof (what), "its init container %.40s ended with status %d",
-                  text_of (status, "name"), code);
+                  json_text (status, "name"), code);
         say (v, is_refused (ended) ? POD_FATAL : POD_RETRY, what,
-             text_of (ended, "message"));
+             json_text (ended, "message"));
         v->blame = POD_BLAME_NOBODY;
     }
 }
@@ -321,9 +315,9 @@ static void read_scheduled (const json_t *status, struct podview *v)
     size_t i;
 
     json_array_foreach (json_object_get (status, "conditions"), i, c) {
-        if (strcmp (text_of (c, "type"), "PodScheduled") == 0
-            && strcmp (text_of (c, "reason"), "Unschedulable") == 0)
-            say (v, POD_WAITING, "its scheduler", text_of (c, "message"));
+        if (strcmp (json_text (c, "type"), "PodScheduled") == 0
+            && strcmp (json_text (c, "reason"), "Unschedulable") == 0)
+            say (v, POD_WAITING, "its scheduler", json_text (c, "message"));
     }
 }
 
@@ -331,12 +325,12 @@ void podview_read (const json_t *pod, struct podview *v)
 {
     const json_t *meta = json_object_get (pod, "metadata");
     const json_t *status = json_object_get (pod, "status"), *container;
-    const char *reason = text_of (status, "reason");
+    const char *reason = json_text (status, "reason");
     size_t i;
 
     *v = (struct podview){ .index = read_index (meta), .exit_code = -1 };
-    snprintf (v->phase, sizeof (v->phase), "%s", text_of (status, "phase"));
-    snprintf (v->address, sizeof (v->address), "%s", text_of (status, "podIP"));
+    snprintf (v->phase, sizeof (v->phase), "%s", json_text (status, "phase"));
+    snprintf (v->address, sizeof (v->address), "%s", json_text (status, "podIP"));
     v->deleting = json_is_string (json_object_get (meta, "deletionTimestamp"));
     read_finalizers (meta, v);
     v->terminal = strcmp (v->phase, "Succeeded") == 0 || strcmp (v->phase, "Failed") == 0;
@@ -345,7 +339,7 @@ void podview_read (const json_t *pod, struct podview *v)
         read_container (container, v);
     }
     json_array_foreach (json_object_get (status, "initContainerStatuses"), i, container) {
-        const char *name = text_of (container, "name");
+        const char *name = json_text (container, "name");
 
         if (strcmp (name, POD_AGENT) == 0)
             read_installer (container, v);
@@ -355,10 +349,10 @@ void podview_read (const json_t *pod, struct podview *v)
             read_other (container, v);
     }
     if (reason[0] && strcmp (v->phase, "Failed") == 0) {
-        enum pod_trouble t = podview_classify (reason, text_of (status, "message"));
+        enum pod_trouble t = podview_classify (reason, json_text (status, "message"));
 
         v->blame = blame_of (reason);
-        say (v, t == POD_FINE ? POD_RETRY : t, reason, text_of (status, "message"));
+        say (v, t == POD_FINE ? POD_RETRY : t, reason, json_text (status, "message"));
     } else if (strcmp (v->phase, "Failed") == 0 && v->trouble == POD_FINE)
         say (v, POD_RETRY, "the pod failed", "");
     read_eviction (status, v);

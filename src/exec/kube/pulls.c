@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/json.h"
 #include "common/log.h"
 
 #define LOOK_AGAIN 10.0
@@ -27,13 +28,6 @@ struct pulls_call {
 };
 
 static void on_page (const struct kube_result *res, void *arg);
-
-static const char *text_of (const json_t *o, const char *key)
-{
-    const char *s = json_string_value (json_object_get (o, key));
-
-    return s ? s : "";
-}
 
 static bool send_page (struct pulls_call *c, const char *token)
 {
@@ -72,10 +66,10 @@ static void read_event (struct pulls_call *c, const json_t *event)
     char key[512];
     struct kpod *p;
 
-    if (strcmp (text_of (object, "kind"), "Pod") != 0)
+    if (strcmp (json_text (object, "kind"), "Pod") != 0)
         return;
-    snprintf (key, sizeof (key), "%s/%s", text_of (object, "namespace"),
-              text_of (object, "name"));
+    snprintf (key, sizeof (key), "%s/%s", json_text (object, "namespace"),
+              json_text (object, "name"));
     HASH_FIND_STR (c->x->pods, key, p);
     if (!p || !p->ours)
         return;
@@ -97,7 +91,7 @@ static bool next_space (struct pulls_call *c)
 static void on_page (const struct kube_result *res, void *arg)
 {
     struct pulls_call *c = arg;
-    const char *token = text_of (json_object_get (res->body, "metadata"), "continue");
+    const char *token = json_text (json_object_get (res->body, "metadata"), "continue");
     json_t *event;
     size_t i;
 

@@ -6,6 +6,7 @@
 
 #include "common/agent_api.h"
 #include "exec/kube/objects.h"
+#include "kube/object.h"
 
 #define CORE "/api/v1/namespaces/"
 #define NETWORKING "/apis/networking.k8s.io/v1/namespaces/"
@@ -138,25 +139,17 @@ json_t *space_objects (const struct space_source *src)
     return list;
 }
 
-static const char *label_of (const json_t *object, const char *key)
-{
-    json_t *labels = json_object_get (json_object_get (object, "metadata"), "labels");
-    const char *s = json_string_value (json_object_get (labels, key));
-
-    return s ? s : "";
-}
-
 bool space_is_ours (const char *cluster, const json_t *namespace_)
 {
-    return strcmp (label_of (namespace_, LABEL_MANAGED), "fluxq") == 0
-           && strcmp (label_of (namespace_, LABEL_CLUSTER), cluster) == 0;
+    return strcmp (kube_label (namespace_, LABEL_MANAGED), "fluxq") == 0
+           && strcmp (kube_label (namespace_, LABEL_CLUSTER), cluster) == 0;
 }
 
 const char *space_refusal (const struct space_source *src, const json_t *namespace_,
                            bool literal)
 {
     json_t *meta = json_object_get (namespace_, "metadata");
-    const char *of = label_of (namespace_, LABEL_UID);
+    const char *of = kube_label (namespace_, LABEL_UID);
     char uid[24];
 
     uid_text (src, uid);

@@ -21,6 +21,7 @@
 #include "common/parse.h"
 #include "exec/kube/spaceobjects.h"
 #include "exec/namespaces.h"
+#include "kube/object.h"
 
 #define OURS                                                                             \
     "?labelSelector=app.kubernetes.io%%2Fmanaged-by%%3Dfluxq%%2Cfluxq.io%%2Fcluster%%"   \
@@ -66,14 +67,6 @@ static void on_swept (const struct kube_result *res, void *arg)
         log_warning ("kube: sweep: %s", res->err.text);
 }
 
-static const char *label_of (const json_t *object, const char *key)
-{
-    json_t *labels = json_object_get (json_object_get (object, "metadata"), "labels");
-    const char *s = json_string_value (json_object_get (labels, key));
-
-    return s ? s : "";
-}
-
 /* "NAME-..." */
 static bool begins (const char *text, const char *name)
 {
@@ -112,13 +105,13 @@ static bool is_left_over (const struct exec *x, size_t kind, const json_t *objec
     char ours[OBJECT_NAME_MAX];
     int64_t id, attempt;
 
-    if (strcmp (label_of (object, LABEL_MANAGED), "fluxq") != 0
-        || strcmp (label_of (object, LABEL_CLUSTER), x->host.cluster_id) != 0)
+    if (strcmp (kube_label (object, LABEL_MANAGED), "fluxq") != 0
+        || strcmp (kube_label (object, LABEL_CLUSTER), x->host.cluster_id) != 0)
         return false;
-    if (!label_of (object, LABEL_JOB)[0])
+    if (!kube_label (object, LABEL_JOB)[0])
         return is_old_agent (x, kind, name);
-    if (parse_int (label_of (object, LABEL_JOB), 1, INT64_MAX, &id, "id", NULL) < 0
-        || parse_int (label_of (object, LABEL_ATTEMPT), 0, UINT32_MAX, &attempt,
+    if (parse_int (kube_label (object, LABEL_JOB), 1, INT64_MAX, &id, "id", NULL) < 0
+        || parse_int (kube_label (object, LABEL_ATTEMPT), 0, UINT32_MAX, &attempt,
                       "attempt", NULL)
                < 0)
         return false;

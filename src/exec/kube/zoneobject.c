@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/json.h"
 #include "common/macros.h"
 #include "common/parse.h"
 #include "kube/quantity.h"
@@ -14,13 +15,6 @@
 #define PRINT_ANNOTATION "topology.node.k8s.io/fingerprint"
 #define MIB ((int64_t)1 << 20)
 
-static const char *text_of (const json_t *o, const char *key)
-{
-    const char *s = json_string_value (json_object_get (o, key));
-
-    return s ? s : "";
-}
-
 /* The first of that name counts. */
 static const char *attribute (const json_t *object, const char *name)
 {
@@ -28,8 +22,8 @@ static const char *attribute (const json_t *object, const char *name)
     size_t i;
 
     json_array_foreach (json_object_get (object, "attributes"), i, item) {
-        if (strcmp (text_of (item, "name"), name) == 0)
-            return text_of (item, "value");
+        if (strcmp (json_text (item, "name"), name) == 0)
+            return json_text (item, "value");
     }
     return NULL;
 }
@@ -67,7 +61,7 @@ static void read_print (const json_t *object, struct zoneobject *z)
     z->only_exclusive =
         print && method && strcmp (method, "with-exclusive-resources") == 0;
     if (!print)
-        print = text_of (json_object_get (meta, "annotations"), PRINT_ANNOTATION);
+        print = json_text (json_object_get (meta, "annotations"), PRINT_ANNOTATION);
     bool fits = strlen (print) < sizeof (z->print);
     snprintf (z->print, sizeof (z->print), "%s", fits ? print : "unknown");
 }
@@ -110,7 +104,7 @@ static bool is_extended (const char *name)
 static int read_resource (const json_t *resource, const char *gpu, struct zoneobject *z,
                           struct machine_zone *size, struct machine_zone *left)
 {
-    const char *name = text_of (resource, "name");
+    const char *name = json_text (resource, "name");
     int64_t n[2];
     int rc = 0;
 
@@ -160,7 +154,7 @@ static size_t place_of (const struct zoneobject *z, int id)
 static int read_zone (const json_t *zone, const char *gpu, struct zoneobject *z,
                       struct error *err)
 {
-    const char *name = text_of (zone, "name");
+    const char *name = json_text (zone, "name");
     int id = zone_id (name);
     const json_t *resource;
     size_t i, at = id < 0 ? 0 : place_of (z, id);
@@ -174,7 +168,7 @@ static int read_zone (const json_t *zone, const char *gpu, struct zoneobject *z,
     json_array_foreach (json_object_get (zone, "resources"), i, resource) {
         if (read_resource (resource, gpu, z, &size, &left) < 0)
             return error_set (err, EINVAL, "zone %.64s: its %.64s is no quantity", name,
-                              text_of (resource, "name"));
+                              json_text (resource, "name"));
     }
     memmove (&z->size[at + 1], &z->size[at], (z->n - at) * sizeof (z->size[0]));
     memmove (&z->left[at + 1], &z->left[at], (z->n - at) * sizeof (z->left[0]));
@@ -195,7 +189,7 @@ int zoneobject_read (const json_t *object, const char *gpu_resource,
     if (!json_is_array (zones))
         return error_set (err, EINVAL, "it has no list of zones");
     json_array_foreach (zones, i, zone) {
-        int rc = strcmp (text_of (zone, "type"), "Node") == 0
+        int rc = strcmp (json_text (zone, "type"), "Node") == 0
                      ? read_zone (zone, gpu_resource, ret, err)
                      : 0;
         if (rc < 0)

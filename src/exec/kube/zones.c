@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/json.h"
 #include "common/log.h"
 #include "exec/kube/zonerule.h"
 
@@ -26,19 +27,12 @@ struct kzones {
     bool warned; /* that it could not */
 };
 
-static const char *text_of (const json_t *o, const char *key)
-{
-    const char *s = json_string_value (json_object_get (o, key));
-
-    return s ? s : "";
-}
-
 /* ---- pods ---- */
 
 /* A Quantity is a text; the same amount may be written in two ways, and that is enough here. */
 static bool same (const json_t *requests, const json_t *limits, const char *name)
 {
-    const char *limit = text_of (limits, name), *request = text_of (requests, name);
+    const char *limit = json_text (limits, name), *request = json_text (requests, name);
 
     return limit[0] && (!request[0] || strcmp (request, limit) == 0);
 }
@@ -220,7 +214,7 @@ void zones_free (struct knode *n)
 static void on_changed (json_t *object, bool is_new, void *arg)
 {
     struct exec *x = arg;
-    const char *name = text_of (json_object_get (object, "metadata"), "name");
+    const char *name = json_text (json_object_get (object, "metadata"), "name");
     struct knode *n = inventory_node (x, name);
     struct error err = { 0 };
     struct zoneobject o;

@@ -74,9 +74,22 @@ static void test_parse (void **state)
     assert_non_null (strstr (err.text, "answer"));
 }
 
+static void test_label (void **state)
+{
+    static const char text[] = "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}";
+    json_t *o = kube_object_parse (text, sizeof (text) - 1, "o", NULL);
+
+    (void)state;
+    assert_string_equal (kube_label (o, "a"), "b");
+    assert_string_equal (kube_label (o, "b"), "");
+    assert_string_equal (kube_label (json_object_get (o, "metadata"), "a"), "");
+    json_decref (o);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test (test_label),
         cmocka_unit_test (test_strip),
         cmocka_unit_test (test_look_alikes),
         cmocka_unit_test (test_parse),

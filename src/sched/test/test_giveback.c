@@ -15,7 +15,7 @@ static struct jobspec_resource sizes[4];
 /* Eight nodes of one core. */
 static int set_up (void **state)
 {
-    char name[8];
+    char name[16];
 
     (void)state;
     machine = machine_create ("m");

@@ -214,16 +214,18 @@ static void test_hostile (void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE (odd); i++) {
         autojson json_t *job = json (odd[i]);
-        struct error err = { 0 };
+        struct error err = { 0 }, pods_err = { 0 };
         struct adoptview v;
         autojson json_t *o = adoptspec_of_job (job, &how, &err);
-        autojson json_t *p = adoptspec_of_pods (job, "ns", "g", 2, &how, &err);
+        autojson json_t *p = adoptspec_of_pods (job, "ns", "g", 2, &how, &pods_err);
 
         adoptview_read (job, &v);
         assert_false (v.over);
         assert_true (v.succeeded == 0 && v.parallelism >= 0);
         if (!o)
             assert_true (err.code != 0 && err.text[0]);
+        if (!p)
+            assert_true (pods_err.code != 0 && pods_err.text[0]);
     }
 }
 

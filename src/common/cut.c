@@ -160,7 +160,7 @@ int cut_advance (struct cut *c, int fd, uint64_t end)
     int rc = 0;
 
     /* What there is less than max: the first part, the newest, and one step of growth. */
-    if (!c->max || end <= c->max || end - MAX (c->next, part) < c->max - part)
+    if (!c->max || end <= c->max || (c->at && c->at + (end - c->next) < c->max))
         return 0;
     if (!c->at)
         rc = find_frame (fd, 0, part, &then.at);

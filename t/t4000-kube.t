@@ -39,9 +39,9 @@ as() { # USER KUBECTL-ARGUMENTS...: as the user of that kubeconfig
     shift
     k --kubeconfig="$RUN/$user.kubeconfig" "$@"
 }
-may_see_zones() { # USER VERB: what kubectl auth can-i does not ask where the server has no such resource
+may_in_group() { # USER GROUP RESOURCE VERB: what kubectl auth can-i does not ask where the server has no such resource
     echo "{\"apiVersion\": \"authorization.k8s.io/v1\", \"kind\": \"SelfSubjectAccessReview\", \"spec\": {\"resourceAttributes\": {
-        \"group\": \"topology.node.k8s.io\", \"resource\": \"noderesourcetopologies\", \"verb\": \"$2\"}}}" |
+        \"namespace\": \"fluxq\", \"group\": \"$2\", \"resource\": \"$3\", \"verb\": \"$4\"}}}" |
         as "$1" create --validate=false -f - -o "jsonpath={.status.allowed}" | grep -x true
 }
 field() { k get "$1" -o "jsonpath={$2}"; }
@@ -352,11 +352,15 @@ test_expect_success 'user fluxq may do what the broker does, by certificate, tok
             "create jobs.batch" "patch jobs.batch" "delete jobs.batch" "create services" "create endpointslices.discovery.k8s.io" "patch endpointslices.discovery.k8s.io" \
             "delete endpointslices.discovery.k8s.io" "list endpointslices.discovery.k8s.io" "delete configmaps" "list secrets" \
             "create jobs.batch -n fluxq" "create pods" "deletecollection pods" "patch pods" "patch jobs.batch --subresource=status" \
+            "get pods --subresource=log" \
             "get leases.coordination.k8s.io" "create leases.coordination.k8s.io" "update leases.coordination.k8s.io"; do
             as $user auth can-i $may >answer || { echo "$user: $may"; return 1; }
         done
         for may in list watch; do
-            may_see_zones $user $may || { echo "$user: $may noderesourcetopologies"; return 1; }
+            may_in_group $user topology.node.k8s.io noderesourcetopologies $may || { echo "$user: $may zones"; return 1; }
+        done
+        for may in get list create delete; do
+            may_in_group $user flux-framework.org miniclusters $may || { echo "$user: $may miniclusters"; return 1; }
         done
     done
 '
@@ -364,10 +368,13 @@ test_expect_success 'user fluxq may do what the broker does, by certificate, tok
 test_expect_success 'and nothing else; user nobody is forbidden to look' '
     for may in "delete nodes" "patch nodes" "get nodes" "list secrets -n kube-system" "create pods -n kube-system" "get pods" \
         "update pods" "patch pods -n kube-system" "delete pods -n kube-system" "list leases.coordination.k8s.io" \
-        "get noderesourcetopologies.topology.node.k8s.io" "create pods --subresource=exec" "get pods --subresource=log" \
+        "get noderesourcetopologies.topology.node.k8s.io" "create pods --subresource=exec" \
         "update jobs.batch" "update jobs.batch --subresource=status" "watch jobs.batch" "patch secrets" "get secrets" "watch endpointslices.discovery.k8s.io" "patch services" "watch events" "list events -A" \
         "create namespaces" "get namespaces" "create clusterroles"; do
         test_expect_code 1 as fluxq auth can-i $may >answer || { echo "$may"; return 1; }
+    done &&
+    for may in update patch watch; do
+        ! may_in_group fluxq flux-framework.org miniclusters $may || { echo "$may miniclusters"; return 1; }
     done &&
     test_expect_code 1 as nobody get pods 2>error && grep Forbidden error &&
     sed "s/token: ./token: wrong/" "$RUN/fluxq-token.kubeconfig" >wrong.kubeconfig &&

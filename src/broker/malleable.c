@@ -117,14 +117,12 @@ static void ask (struct round *r, const struct giveback_job *jobs, uint64_t wait
     }
 }
 
-/* 1: some are asked; 0: that would not help. Then it keeps its place in the model, so that those
- * behind it are not given what would delay it. */
+/* 1: some are asked; 0: that would not help. */
 static int give_to (struct round *r, struct growth *x, const struct sched_front *front,
                     double now)
 {
     struct giveback_job jobs[JOBS_MAX];
     const struct growth_job wanted = { front->id, front->req, front->duration };
-    bool waits;
 
     for (size_t i = 0; i < r->n; i++)
         jobs[i] = (struct giveback_job){ .id = r->jobs[i]->id,
@@ -133,7 +131,7 @@ static int give_to (struct round *r, struct growth *x, const struct sched_front 
     int rc = giveback_plan (x, jobs, r->n, &wanted, now);
     if (rc == 1)
         ask (r, jobs, front->id);
-    return rc == 0 ? growth_plan (x, &wanted, now, NULL, &waits) : rc;
+    return rc;
 }
 
 static bool has_spare (const struct round *r)

@@ -81,6 +81,14 @@ static int give_again (struct plan *p, struct giveback_job *job)
     return rc < 0 ? rc : keep (p, job, taken);
 }
 
+/* Nobody gives it anything: in the model it has the place that it will have. */
+static int leave (struct plan *p)
+{
+    bool waits;
+
+    return growth_plan (p->x, p->wanted, p->now, NULL, &waits);
+}
+
 int giveback_plan (struct growth *x, struct giveback_job *jobs, size_t n,
                    const struct growth_job *wanted, double now)
 {
@@ -91,14 +99,14 @@ int giveback_plan (struct growth *x, struct giveback_job *jobs, size_t n,
     for (size_t i = 0; i < n; i++)
         jobs[i].nodes = (int64_t)jobs[i].r->nranks;
     if (fits (&p))
-        return 0;
+        return leave (&p);
     for (; last < n && rc == 0; last++)
         rc = take (&p, &jobs[last]);
     for (size_t i = 0; i < n && rc == 0; i++) /* in vain: as it was */
         if (jobs[i].nodes < (int64_t)jobs[i].r->nranks)
             rc = keep (&p, &jobs[i], (int64_t)jobs[i].r->nranks);
     if (rc != 1)
-        return rc;
+        return rc < 0 ? rc : leave (&p);
     /* The last one gave what was still missing; those before it may have given in vain. */
     for (size_t i = 0; i + 1 < last && rc >= 0; i++)
         rc = give_again (&p, &jobs[i]);

@@ -11,9 +11,11 @@
  * must. What is asked of nobody (it fits as things are, or not even when all have their least) is
  * 0. The last nodes of a job are those that go; it never gives what is below its least size.
  *
- * A model (growth.h) is used up by it, but by a plan that comes to nothing. No clock, no input
- * or output. Costs: at most one match for each size of each job, twice, and never more than
- * GIVEBACK_TRIES.
+ * Jobs that wait are asked about one after another, in their order: after a plan that comes to
+ * nothing the job has its place in the model (growth.h), the soonest it can start, and who
+ * comes behind it is given nothing that would delay it. After one that does not the model is used
+ * up. No clock, no input or output. Costs: at most one match for each size of each job, twice,
+ * and never more than GIVEBACK_TRIES.
  */
 #ifndef FLUXQ_SCHED_GIVEBACK_H
 #define FLUXQ_SCHED_GIVEBACK_H

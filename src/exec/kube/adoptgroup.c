@@ -45,25 +45,13 @@ bool adoptgroup_key (const json_t *meta, char key[ADOPT_KEY_MAX])
            < ADOPT_KEY_MAX;
 }
 
-static bool has_our_gate (const json_t *spec)
-{
-    const json_t *gate;
-    size_t i;
-
-    json_array_foreach (json_object_get (spec, "schedulingGates"), i, gate) {
-        if (strcmp (json_text (gate, "name"), ADOPT_QUEUE) == 0)
-            return true;
-    }
-    return false;
-}
-
 void adoptgroup_see (struct adoptpod *ap, const json_t *pod)
 {
     struct adoptee *a = ap->a;
 
     json_decref (ap->object);
     ap->object = NULL;
-    if ((a->id == 0 || a->ended) && has_our_gate (json_object_get (pod, "spec")))
+    if ((a->id == 0 || a->ended) && adoptview_is_gated (json_object_get (pod, "spec")))
         ap->object = json_incref ((json_t *)pod);
     const char *status = json_text (
         json_object_get (json_object_get (pod, "metadata"), "annotations"), ADOPT_STATUS);

@@ -43,7 +43,7 @@ static void read_condition (const json_t *c, struct adoptview *v)
               json_text (c, "message"));
 }
 
-static bool has_gate (const json_t *spec)
+bool adoptview_is_gated (const json_t *spec)
 {
     const json_t *gate;
     size_t i;
@@ -76,7 +76,7 @@ void adoptview_read (const json_t *job, struct adoptview *ret)
     ret->at_rest &= ret->suspended;
     ret->started = when_of (json_text (status, "startTime"));
     ret->binds = strcmp (json_text (pod, "schedulerName"), ADOPT_SCHEDULER) == 0;
-    ret->gated = has_gate (pod);
+    ret->gated = adoptview_is_gated (pod);
     snprintf (ret->version, sizeof (ret->version), "%s",
               json_text (meta, "resourceVersion"));
     snprintf (ret->status, sizeof (ret->status), "%s", json_text (notes, ADOPT_STATUS));

@@ -47,6 +47,8 @@ struct adoptview {
 };
 
 void adoptview_read (const json_t *job, struct adoptview *ret);
+/* A pod of this spec has our scheduling gate. */
+bool adoptview_is_gated (const json_t *spec);
 /* So many of its pods should run at once, if `parallelism` may: some have succeeded. */
 int64_t adoptview_wanted (const struct adoptview *v, int64_t parallelism,
                           int64_t succeeded);

@@ -116,7 +116,7 @@ static int runs_no_more (const json_t *job, struct error *err)
         || !strcmp (json_text (job, "state"), "COMPLETING"))
         return 0;
     job_end_text (job, text, sizeof (text));
-    return error_set (err, ESRCH, "%s", text);
+    return error_set (err, ESRCH, "job %.0f: %s", answer_number (job, "id"), text);
 }
 
 int job_reach (struct cmd *c, uint64_t id, int *ret_fd, struct error *err)
@@ -325,7 +325,7 @@ int allocation_connect (struct cmd *c, uint64_t id, int *ret_fd)
     if (rc == -EINTR)
         return interrupted (c, id);
     if (rc == -ESRCH)
-        return cmd_fail (c, "job %ju: %s", (uintmax_t)id, err.text);
+        return cmd_fail (c, "%s", err.text);
     allocation_cancel (c, id);
     return cmd_fail (c, "job %ju is cancelled: its agents cannot be reached: %s",
                      (uintmax_t)id, err.text);

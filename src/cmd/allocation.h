@@ -56,7 +56,8 @@ void job_end_text (const json_t *job, char *text, size_t size);
 /* POST /v1/jobs/ID/connect. Negative errno, nothing is printed. */
 int job_connect (struct cmd *c, uint64_t id, int *ret_fd, struct error *err);
 /* The same for a job that runs, tried for 30 s: the broker, or the job, may have been started a
- * moment ago. -ESRCH: it has ended, or runs no more; -EINTR: cmd_interrupted(). */
+ * moment ago. -ESRCH: it has ended, or runs no more; -EINTR: cmd_interrupted(). err names the
+ * job. */
 int job_reach (struct cmd *c, uint64_t id, int *ret_fd, struct error *err);
 
 #endif

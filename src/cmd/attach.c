@@ -177,7 +177,7 @@ static int open_terminal (struct cmd *c, const struct attach *a, json_t *job)
         return cmd_fail (c, "job %s is %s: a terminal is for jobs that run", a->id,
                          json_text (job, "state"));
     if (job_reach (c, (uint64_t)answer_number (job, "id"), &call.fd, &err) < 0)
-        return cmd_fail (c, "job %s: %s", a->id, err.text);
+        return cmd_fail (c, "%s", err.text);
     while (command[count])
         count++;
     autofree char **argv = calloc (count + 9, sizeof (*argv));

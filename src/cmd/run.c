@@ -153,7 +153,7 @@ static int run_in (struct cmd *c, const struct run *r)
     autojson json_t *job = job_await (c, (uint64_t)r->outer, &err);
 
     if (!job || job_reach (c, (uint64_t)r->outer, &call.fd, &err) < 0)
-        return cmd_fail (c, "job %jd, of this shell: %s", (intmax_t)r->outer, err.text);
+        return cmd_fail (c, "the job of this shell: %s", err.text);
     call.job = job;
     return step_client_run (&call);
 }

@@ -263,8 +263,12 @@ static void committed (int rc, const struct error *err, void *arg)
     char text[64];
 
     if (rc < 0) {
-        log_warning ("a submit by uid %u was refused: %s", (unsigned)s->uid, err->text);
-        refuse (s, 503, "journal", err->text);
+        bool unknown = rc == -EINPROGRESS;
+        log_warning ("a submit by uid %u %s: %s", (unsigned)s->uid,
+                     unknown ? "got no answer" : "was refused", err->text);
+        if (unknown)
+            retry_after (s, "1");
+        refuse (s, 503, unknown ? "commit-unknown" : "journal", err->text);
         return;
     }
     s->e = NULL;

@@ -33,10 +33,18 @@ static void key_remove (struct journal *j, struct key *k)
     free (k);
 }
 
+/* The journal's own time, in which keys grow old: it begins where the last submit left it
+ * and goes on only while a broker runs. A wall clock that is set to another year, or a
+ * machine that was off for a week, makes no key older. */
+static double journal_now (const struct journal *j)
+{
+    return j->clock_base + (clock_boot () - j->clock_opened);
+}
+
 /* uthash keeps the order of insertion, which is that of time: the oldest come first. */
 static void keys_forget_old (struct journal *j)
 {
-    double since = clock_wall () - JOURNAL_KEY_SECONDS;
+    double since = journal_now (j) - JOURNAL_KEY_SECONDS;
 
     while (j->keys && j->keys->time < since)
         key_remove (j, j->keys);
@@ -147,6 +155,7 @@ static int remember_keys (struct journal *j, const struct journal_txn *t)
 
     keys_forget_old (j);
     for (struct op *op = t->ops; op && rc == 0; op = op->next) {
+        op->time = op->kind == OP_EVENT ? op->time : journal_now (j);
         if (op->kind == OP_JOB && op->name)
             rc = key_add (j, op->uid, op->name, op->id, op->time);
     }
@@ -301,8 +310,9 @@ struct journal *journal_open (const char *path, void (*wake) (void *arg), void *
     j->lock_fd = -1;
     j->wake = wake;
     j->wake_arg = arg;
+    j->clock_opened = clock_boot ();
     if (schema_open (j, err) < 0
-        || schema_load_keys (j, clock_wall () - JOURNAL_KEY_SECONDS, key_add, err) < 0
+        || schema_load_keys (j, j->clock_base - JOURNAL_KEY_SECONDS, key_add, err) < 0
         || start_threads (j, err) < 0) {
         journal_close (j);
         return NULL;

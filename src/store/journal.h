@@ -14,7 +14,9 @@
  * commit.
  *
  * A transaction with JOURNAL_MAY_FAIL (a submit) fails with its reason when the disk
- * does, at most 100 ms later; one without is tried again with back-off (100 ms to 5 s)
+ * does, at most 100 ms later, and nothing of it is on disk then; where the disk does not
+ * even take that back, it fails with -EINPROGRESS: a crash before the disk is well again
+ * may make it true. One without is tried again with back-off (100 ms to 5 s)
  * until it succeeds, in order, and journal_trouble() says so. A transaction that breaks a
  * rule of the data base (an id given twice) fails alone, whatever its flags: no later try
  * could succeed. At most 100,000 transactions or 256 MiB wait (-EAGAIN for MAY_FAIL
@@ -72,8 +74,8 @@ void journal_txn_setting (struct journal_txn *t, const char *name,
 bool journal_txn_empty (const struct journal_txn *t);
 
 enum journal_flags { JOURNAL_MAY_FAIL = 1 };
-/* rc 0: on disk. Else negative: -ENOSPC, -EIO, -EEXIST (id given twice), and err says it.
- * */
+/* rc 0: on disk. Else negative and err says why: -ENOSPC, -EIO, -EEXIST (id given twice):
+ * it is not on disk; -EINPROGRESS: nobody knows. */
 typedef void (*journal_done_f) (int rc, const struct error *err, void *arg);
 /* Takes t. done may be NULL. Returns 0, or -EAGAIN/-ENOMEM/-EINVAL (t is destroyed, done
  * not called; only with JOURNAL_MAY_FAIL: without it, and without memory for an event
@@ -113,8 +115,8 @@ uint64_t journal_last_id (struct journal *j);
 typedef int (*journal_setting_f) (const char *name, const char *value, void *arg);
 int journal_load_settings (struct journal *j, journal_setting_f fn, void *arg,
                            struct error *err);
-/* The job that this user submitted with this key within 24 h, else 0. Looked up by index,
- * O(1); also sees what waits for its commit: to answer only when that is on disk, commit
+/* The job that this user submitted with this key, as long as the key is remembered: 24 h
+ * of a running broker, whatever the wall clock is set to; else 0. Looked up by index, O(1); also sees what waits for its commit: to answer only when that is on disk, commit
  * an empty transaction and look again in its completion (0: it failed). */
 uint64_t journal_find_key (struct journal *j, uint32_t uid, const char *key);
 

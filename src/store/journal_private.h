@@ -31,7 +31,7 @@ struct op {
     uint32_t uid;
     uint64_t id;
     uint64_t of; /* of OP_JOB_OF */
-    double time;
+    double time; /* wall clock of an event, else journal_now() */
     const char *name; /* key, event or setting name; or NULL */
     const char *text; /* jobspec, context or value; or NULL */
     size_t text_len;
@@ -95,6 +95,7 @@ struct journal {
     /* -- loop thread -- */
     struct key *keys; /* (uid, key) -> id, in order of time */
     uint64_t last_id;
+    double clock_base, clock_opened; /* see journal_now(); of clock_boot() */
     char trouble_shown[ERROR_TEXT_MAX + 64];
 
     /* -- under lock -- */
@@ -120,6 +121,7 @@ struct journal {
     sqlite3_stmt *stmts[STMT_WRITE_COUNT];
     int64_t seq; /* of the last event */
     int wal_pages;
+    bool unsettled; /* the log may hold a transaction that failed */
     bool checkpoint_failed;
 
     /* -- reader thread -- */

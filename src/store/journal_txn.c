@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "common/clock.h"
 #include "store/journal_private.h"
 
 struct journal_txn *journal_txn_create (void)
@@ -78,7 +77,6 @@ void journal_txn_job (struct journal_txn *t, uint64_t id, uint32_t uid, const ch
     if (!op)
         return;
     op->uid = uid;
-    op->time = clock_wall ();
     if (key && strlen (key) > JOURNAL_KEY_MAX && t->rc == 0)
         t->rc = -EINVAL;
 }
@@ -91,7 +89,6 @@ void journal_txn_job_of (struct journal_txn *t, uint64_t id, uint32_t uid, uint6
         return;
     op->uid = uid;
     op->of = of;
-    op->time = clock_wall ();
 }
 
 void journal_txn_keep_ids (struct journal_txn *t, uint64_t last)

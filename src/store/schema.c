@@ -5,6 +5,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include "common/clock.h"
 #include "common/strbuf.h"
 #include "store/journal_private.h"
 
@@ -238,6 +239,19 @@ static int prepare (const struct journal *j, sqlite3 *db, const char *const sql[
     return 0;
 }
 
+/* job.submitted is in the journal's own time. */
+static int find_clock (struct journal *j, struct error *err)
+{
+    int64_t last;
+    int rc = get_int64 (j, j->db,
+                        "SELECT max(submitted) FROM"
+                        " (SELECT submitted FROM job ORDER BY id DESC LIMIT 1000)",
+                        &last, err);
+
+    j->clock_base = last > 0 ? (double)last + 1 : clock_wall ();
+    return rc;
+}
+
 int schema_open (struct journal *j, struct error *err)
 {
     int64_t last_id;
@@ -260,6 +274,8 @@ int schema_open (struct journal *j, struct error *err)
                         &last_id, err);
     if (rc == 0)
         rc = get_int64 (j, j->db, "SELECT max(seq) FROM event", &j->seq, err);
+    if (rc == 0)
+        rc = find_clock (j, err);
     if (rc == 0)
         j->last_id = (uint64_t)last_id;
     return rc;

@@ -6,6 +6,7 @@
  *    IDLE --take_work()--> ATTEMPT --+-- committed: completions, checkpoint when idle
  *                            ^       |
  *                            |       +-- one broke a rule: it fails, the rest goes again
+ *                            |       +-- it may be in the log all the same: settle()
  *      take_work(): 100 ms   |       |
  *      to 5 s, sooner for    |       +-- the disk refused: those that may fail do so,
  *      one that may fail     |           the rest is tried again at once, then
@@ -139,6 +140,45 @@ static bool is_lasting (int rc)
            || rc == SQLITE_RANGE || rc == SQLITE_MISUSE;
 }
 
+/* A COMMIT that failed at its end (fdatasync, the growth of the index of the log) leaves
+ * whole frames in the log: this process does not count them, a start after a crash would.
+ * A frame that could not be written is none. */
+static bool may_be_in_log (int rc)
+{
+    return !is_lasting (rc) && (rc & 0xff) != SQLITE_FULL && (rc & 0xff) != SQLITE_BUSY
+           && rc != SQLITE_IOERR_WRITE;
+}
+
+static int sync_log (struct journal *j)
+{
+    sqlite3_file *f = NULL;
+    int rc = sqlite3_file_control (j->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &f);
+
+    if (rc == SQLITE_OK && f && f->pMethods)
+        rc = f->pMethods->xSync (f, SQLITE_SYNC_NORMAL);
+    return rc;
+}
+
+/* Undo what may_be_in_log(). After a failed fdatasync the kernel may call pages clean that
+ * never reached the disk, so nothing that was written since the last commit is used again:
+ * what was committed goes into the data base, and the log begins anew, empty. Until that
+ * has succeeded nothing else is written. */
+static int settle (struct journal *j, struct error *err)
+{
+    if (!j->unsettled)
+        return 0;
+    errno = 0;
+    int rc =
+        sqlite3_wal_checkpoint_v2 (j->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    if (rc == SQLITE_OK)
+        rc = sync_log (j);
+    if (rc != SQLITE_OK)
+        return schema_error (j, j->db, rc, err);
+    j->wal_pages = 0;
+    j->unsettled = false;
+    return 0;
+}
+
 /* All of the batch in one commit, or nothing of it. An empty one writes a page all the
  * same: that is how a disk that refused is tried. *ret_bad: whose fault it is, or NULL:
  * the disk's. */
@@ -149,7 +189,10 @@ static int attempt (struct journal *j, struct work *w, struct item **ret_bad,
     int64_t seq = j->seq;
 
     *ret_bad = NULL;
-    int rc = run (j, STMT_BEGIN);
+    int rc = settle (j, err);
+    if (rc < 0)
+        return rc;
+    rc = run (j, STMT_BEGIN);
     if (rc == SQLITE_OK && !w->batch)
         rc = run (j, STMT_PROBE);
     DL_FOREACH (w->batch, item) {
@@ -160,10 +203,12 @@ static int attempt (struct journal *j, struct work *w, struct item **ret_bad,
         if (rc != SQLITE_OK && is_lasting (rc))
             *ret_bad = item;
     }
-    if (rc == SQLITE_OK)
+    if (rc == SQLITE_OK) {
         rc = run (j, STMT_COMMIT);
-    if (rc == SQLITE_OK)
-        return 0;
+        if (rc == SQLITE_OK)
+            return 0;
+        j->unsettled = may_be_in_log (rc);
+    }
     rc = schema_error (j, j->db, rc, err);
     j->seq = seq;
     if (!sqlite3_get_autocommit (j->db)) /* some errors have rolled back already */
@@ -217,16 +262,24 @@ static void finish_batch (struct journal *j, struct work *w)
         j->wake (j->wake_arg);
 }
 
+/* Each is undone, or told that it may not be. */
 static size_t fail_those_that_may (struct journal *j, struct work *w, int rc,
-                                   const struct error *err)
+                                   const struct error *why)
 {
     struct item *item, *next;
+    struct error err = *why, ignored = { 0 };
     size_t failed = 0;
+
+    if (settle (j, &ignored) < 0)
+        rc = error_set (&err, EINPROGRESS,
+                        "whether it is on disk is not known yet (%s): ask again with the "
+                        "same Idempotency-Key, or look before it is given again",
+                        why->text);
 
     DL_FOREACH_SAFE (w->batch, item, next)
     {
         if (txn_of (item)->flags & JOURNAL_MAY_FAIL) {
-            finish (j, w, item, rc, err);
+            finish (j, w, item, rc, &err);
             failed++;
         }
     }

@@ -228,22 +228,43 @@ static void test_old_keys (void **state)
 
     harness_submit (h, 1, "day");
     harness_submit (h, 2, "hour");
-    harness_wait (h, 2);
+    harness_submit (h, 3, "now"); /* where the journal's time goes on */
+    harness_wait (h, 3);
     harness_close (h);
-    sql (h->path, "UPDATE job SET submitted = submitted - 86401 WHERE id = 1;"
-                  "UPDATE job SET submitted = submitted - 86399 WHERE id = 2;");
+    sql (h->path, "UPDATE job SET submitted = submitted - 86402 WHERE id = 1;"
+                  "UPDATE job SET submitted = submitted - 86397 WHERE id = 2;");
     harness_open (h);
     assert_int_equal (journal_find_key (h->j, 1000, "day"), 0);
     assert_int_equal (journal_find_key (h->j, 1000, "hour"), 2);
     double end = clock_mono () + DEADLINE;
     while (journal_find_key (h->j, 1000, "hour")
-           != 0) { /* its day ends within a second or two */
+           != 0) { /* its day ends within a few seconds */
         harness_turn (h);
         assert_true (clock_mono () < end);
     }
-    harness_submit (h, 3, "day");
-    assert_int_equal (journal_find_key (h->j, 1000, "day"), 3);
-    harness_wait (h, 3);
+    harness_submit (h, 4, "day");
+    assert_int_equal (journal_find_key (h->j, 1000, "day"), 4);
+    harness_wait (h, 4);
+}
+
+/* Wrong: a wall clock that was wrong for an hour, or a broker that was off for a week,
+ * makes all keys forgotten and each repeated submit a second job. */
+static void test_clock_jump (void **state)
+{
+    struct harness *h = *state;
+
+    harness_submit (h, 1, "a");
+    harness_wait (h, 1);
+    harness_close (h);
+    sql (h->path, "UPDATE job SET submitted = submitted - 1000000000");
+    harness_open (h);
+    assert_int_equal (journal_find_key (h->j, 1000, "a"), 1);
+    harness_submit (h, 2, "b");
+    harness_wait (h, 2);
+    harness_close (h);
+    harness_open (h);
+    assert_int_equal (journal_find_key (h->j, 1000, "a"), 1);
+    assert_int_equal (journal_find_key (h->j, 1000, "b"), 2);
 }
 
 struct lookup {
@@ -485,6 +506,7 @@ int main (void)
         cmocka_unit_test_setup_teardown (test_bad_one_fails_alone, setup, teardown),
         cmocka_unit_test_setup_teardown (test_keys, setup, teardown),
         cmocka_unit_test_setup_teardown (test_old_keys, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_clock_jump, setup, teardown),
         cmocka_unit_test_setup_teardown (test_read, setup, teardown),
         cmocka_unit_test_setup_teardown (test_second_broker, setup, teardown),
         cmocka_unit_test_setup_teardown (test_foreign_files, setup, teardown),

@@ -5,6 +5,11 @@
  *         | end of file, there is a later attempt: its spool, from the start
  *         | cut out (common/cut.h), also under our feet: say so, go on behind it
  *
+ * With ?positions=1 each piece of text comes behind a line "ATTEMPT OFFSET OPEN TASK LENGTH": where
+ * in the spools the next one begins, whether the last line has no newline yet and of which
+ * task it is, and how many bytes follow. Whoever asks again with ?from=ATTEMPT:OFFSET:OPEN:TASK
+ * gets what comes next, also from a broker that was started again. "end" is the last line.
+ *
  * The spool lies in the user's directory: what is no plain file of that user (or ours) is
  * not read.
  */
@@ -39,6 +44,7 @@ struct follower {
     int64_t rank, task; /* -1: all */
     int stream;         /* 0: all */
     bool label;         /* each line says of which task it is */
+    bool positions;     /* each piece says where it ends */
     bool line_open;     /* what was written last has no newline yet; of this one: */
     uint32_t line_task;
     bool follow, busy, again, watching, over, finish_seen;
@@ -237,6 +243,10 @@ static void read_work (uv_work_t *w)
 
 static void end (struct follower *f)
 {
+    static const char last[] = "end\n";
+
+    if (f->req && f->positions)
+        http_stream_write (f->req, last, sizeof (last) - 1);
     if (f->req)
         http_stream_end (f->req);
     f->req = NULL;
@@ -271,6 +281,19 @@ static void next_attempt (struct follower *f)
     set_spool (f, f->latest);
 }
 
+static void write_out (struct follower *f)
+{
+    char head[128];
+    int n = snprintf (head, sizeof (head), "%u %ju %d %u %zu\n", f->attempt,
+                      (uintmax_t)f->offset, f->line_open, f->line_task, f->out.len);
+
+    if (f->out.len > 0 && f->positions)
+        http_stream_write (f->req, head, (size_t)n);
+    if (f->out.len > 0)
+        http_stream_write (f->req, f->out.buf, f->out.len);
+    strbuf_reset (&f->out);
+}
+
 static void read_done (uv_work_t *w, int status)
 {
     struct follower *f = w->data;
@@ -281,9 +304,7 @@ static void read_done (uv_work_t *w, int status)
         return;
     }
     f->offset += f->used;
-    if (f->out.len)
-        http_stream_write (f->req, f->out.buf, f->out.len);
-    strbuf_reset (&f->out);
+    write_out (f);
     bool again = f->again;
     f->again = false;
     if (status == 0 && f->rc == 0 && !f->used && (again || f->attempt != f->latest)) {
@@ -329,18 +350,50 @@ static void step (struct follower *f)
     }
 }
 
+static bool is_on (const struct http_request *req, const char *name)
+{
+    const char *value = http_request_query (req, name);
+
+    return value && strcmp (value, "0") != 0;
+}
+
+/* A position, as it was given with ?positions=1. */
+static int parse_from (struct follower *f, const char *text, struct error *err)
+{
+    static const int64_t most[] = { UINT32_MAX, INT64_MAX, 1, UINT32_MAX };
+    int64_t n[ARRAY_SIZE (most)];
+    autofree char *copy = text ? strdup (text) : NULL;
+    char *next = copy;
+
+    if (!text)
+        return 0;
+    for (size_t i = 0; i < ARRAY_SIZE (most); i++) {
+        const char *word = next ? strsep (&next, ":") : NULL;
+        if (!word || parse_int (word, 0, most[i], &n[i], "from", err) < 0)
+            return error_set (err, EINVAL, "from: '%s' is no position", text);
+    }
+    if (n[0] > f->latest)
+        return error_set (err, EINVAL, "from: the job has not been started so often");
+    f->attempt = (unsigned)n[0];
+    f->offset = (uint64_t)n[1];
+    f->line_open = n[2];
+    f->line_task = (uint32_t)n[3];
+    return 0;
+}
+
 static int parse_query (struct follower *f, struct http_request *req, struct error *err)
 {
-    const char *follow = http_request_query (req, "follow");
-    const char *label = http_request_query (req, "label");
     const char *rank = http_request_query (req, "rank");
     const char *task = http_request_query (req, "task");
     const char *stream = http_request_query (req, "stream");
 
-    f->follow = follow && strcmp (follow, "0") != 0;
-    f->label = label && strcmp (label, "0") != 0;
+    f->follow = is_on (req, "follow");
+    f->label = is_on (req, "label");
+    f->positions = is_on (req, "positions");
     f->rank = -1;
     f->task = -1;
+    if (parse_from (f, http_request_query (req, "from"), err) < 0)
+        return -EINVAL;
     if (task && parse_int (task, 0, UINT32_MAX, &f->task, "task", err) < 0)
         return -EINVAL;
     if (rank && parse_int (rank, 0, UINT32_MAX, &f->rank, "rank", err) < 0)
@@ -358,6 +411,8 @@ void watch_follow (struct broker *b, struct entry *e, struct http_request *req)
     struct error err = { 0 };
     struct follower *f = calloc (1, sizeof (*f));
 
+    if (f)
+        f->attempt = f->latest = e->job->restarts;
     if (f && parse_query (f, req, &err) < 0) {
         http_reply_problem (req, 400, "bad-request", "%s", err.text);
         free (f);
@@ -373,8 +428,7 @@ void watch_follow (struct broker *b, struct entry *e, struct http_request *req)
     f->b = b;
     f->id = e->id;
     f->spool_size = size;
-    f->latest = e->job->restarts;
-    set_spool (f, f->latest);
+    set_spool (f, f->attempt);
     f->owner = e->job->userid;
     f->fd = -1;
     f->req = req;

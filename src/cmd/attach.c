@@ -5,6 +5,7 @@
 
 #include "cmd/allocation.h"
 #include "cmd/command.h"
+#include "cmd/follow.h"
 #include "cmd/print.h"
 #include "cmd/send.h"
 #include "cmd/stepclient.h"
@@ -85,14 +86,6 @@ static int read_options (struct cmd *c, struct attach *a)
 
 /* -- its output -- */
 
-static int write_piece (const char *data, size_t len, void *arg)
-{
-    (void)arg;
-    if (fwrite (data, 1, len, stdout) != len || fflush (stdout) != 0)
-        return -EPIPE;
-    return cmd_interrupted () ? -EINTR : 0;
-}
-
 static int detached (struct cmd *c, const struct attach *a)
 {
     cmd_warn (c, "detached: job %s goes on; fluxq-cancel %s ends it", a->id, a->id);
@@ -119,25 +112,17 @@ static int report (struct cmd *c, const struct attach *a, const json_t *job)
 
 static int show_output (struct cmd *c, const struct attach *a, const json_t *job)
 {
-    struct http_response r = { 0 };
-    struct error err = { 0 };
     char target[160], rank[40] = "";
+    struct follow f = { .target = target };
 
     if (a->rank >= 0)
         snprintf (rank, sizeof (rank), "&rank=%jd", (intmax_t)a->rank);
     snprintf (target, sizeof (target), "/v1/jobs/%s/output?follow=1%s", a->id, rank);
     cmd_catch_interrupts ();
-    if (cmd_connect (c) != CMD_OK)
-        return c->status;
-    int rc = http_client_stream (c->client, "GET", target, write_piece, NULL, &r, &err);
-    if (rc == 0 && r.status >= 300)
-        rc = http_response_error (&r, &err);
-    http_response_release (&r);
+    int status = follow_output (c, &f);
     if (cmd_interrupted ())
         return detached (c, a);
-    if (rc == -EPIPE && ferror (stdout))
-        return CMD_FAILED; /* command_execute() says why */
-    return rc < 0 ? cmd_broken (c, rc, &err) : report (c, a, job);
+    return status == CMD_OK ? report (c, a, job) : status;
 }
 
 /* -- a terminal -- */

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "cmd/command.h"
+#include "common/clock.h"
 #include "common/parse.h"
 #include "jobspec/array.h"
 
@@ -52,16 +53,48 @@ bool cmd_sleep (double seconds)
 
 /* -- requests -- */
 
+int cmd_parse_wait (const char *text, double *ret_seconds, const char *what,
+                    struct error *err)
+{
+    int rc = parse_fsd (text, ret_seconds, what, err);
+
+    if (rc == 0 && !strncmp (text, "inf", 3))
+        *ret_seconds = (double)CLOCK_OFFSET_MAX;
+    return rc;
+}
+
+double cmd_broker_wait (struct cmd *c, struct error *err)
+{
+    const char *text = getenv (CMD_BROKER_WAIT);
+
+    if (c->broker_wait >= 0)
+        return c->broker_wait;
+    c->broker_wait = CMD_BROKER_WAIT_SECONDS;
+    int rc = text && *text ? cmd_parse_wait (text, &c->broker_wait, CMD_BROKER_WAIT, err)
+                           : 0;
+    if (rc < 0)
+        c->broker_wait = -1;
+    return rc < 0 ? rc : c->broker_wait;
+}
+
+static void tell_wait (const char *text, void *arg)
+{
+    cmd_warn (arg, "%s", text);
+}
+
 int cmd_open (struct cmd *c, struct error *err)
 {
     struct error own = { 0 };
+    struct http_patience patience = { .tell = tell_wait, .arg = c };
 
     if (c->client)
         return 0;
-    c->client = http_client_open (c->broker, &own);
+    patience.seconds = cmd_broker_wait (c, err);
+    if (patience.seconds < 0)
+        return (int)patience.seconds;
+    c->client = http_client_open_patient (c->broker, &patience, &interrupted, &own);
     if (!c->client)
         return error_set (err, own.code ? own.code : ENOENT, "%s", own.text);
-    http_client_set_interrupt (c->client, &interrupted);
     return 0;
 }
 

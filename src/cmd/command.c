@@ -9,11 +9,16 @@
 #include <stdarg.h>
 #include <string.h>
 
-enum { OPT_HELP = CMD_OPTION_COMMON, OPT_VERSION, OPT_BROKER };
+#include "common/parse.h"
+
+enum { OPT_HELP = CMD_OPTION_COMMON, OPT_VERSION, OPT_BROKER, OPT_BROKER_WAIT };
 
 static const struct option_desc common_options[] = {
     { "broker", 0, "URL", "broker to talk to [$FLUXQ_BROKER, else the default sockets]",
       OPT_BROKER, false },
+    { "broker-wait", 0, "DURATION",
+      "wait so long for a broker that is being restarted [$FLUXQ_BROKER_WAIT, else 60s]",
+      OPT_BROKER_WAIT, false },
     { "help", 'h', NULL, "show this text", OPT_HELP, false },
     { "version", 'V', NULL, "show the version", OPT_VERSION, false },
     OPTION_END,
@@ -137,6 +142,14 @@ void cmd_warn (const struct cmd *c, const char *fmt, ...)
 
 /* -- options -- */
 
+static void set_broker_wait (struct cmd *c, const char *value)
+{
+    struct error err = { 0 };
+
+    if (cmd_parse_wait (value, &c->broker_wait, "--broker-wait", &err) < 0)
+        cmd_usage (c, "%s", err.text);
+}
+
 int cmd_next (struct cmd *c, struct option_match *ret)
 {
     struct error err = { 0 };
@@ -147,10 +160,14 @@ int cmd_next (struct cmd *c, struct option_match *ret)
             cmd_usage (c, "%s", err.text);
             return 0;
         }
-        if (!ret->desc || ret->desc->id < OPT_HELP || ret->desc->id > OPT_BROKER)
+        if (!ret->desc || ret->desc->id < OPT_HELP || ret->desc->id > OPT_BROKER_WAIT)
             return 1;
         if (ret->desc->id == OPT_BROKER) {
             c->broker = ret->value;
+            continue;
+        }
+        if (ret->desc->id == OPT_BROKER_WAIT) {
+            set_broker_wait (c, ret->value);
             continue;
         }
         if (ret->desc->id == OPT_HELP)
@@ -176,7 +193,10 @@ const char *cmd_option_as_written (const struct cmd *c, const struct option_matc
 int command_execute (const struct command *command, int argc, char **argv, const char *broker,
                  bool in_console)
 {
-    struct cmd c = { .command = command, .broker = broker, .in_console = in_console };
+    struct cmd c = { .command = command,
+                     .broker = broker,
+                     .broker_wait = -1,
+                     .in_console = in_console };
 
     snprintf (c.program, sizeof (c.program), "fluxq-%s", command->name);
     command_options (command, c.options);

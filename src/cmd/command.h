@@ -97,6 +97,7 @@ struct cmd {
     const struct command *command;
     char program[32];   /* "fluxq-submit" */
     const char *broker; /* URL of --broker or NULL */
+    double broker_wait; /* seconds, of --broker-wait or $FLUXQ_BROKER_WAIT; < 0: not read yet */
     bool in_console;
     bool ended;                 /* --help, --version or wrong usage: return status */
     int status;                 /* what a failed cmd_*() function wants returned */
@@ -139,8 +140,17 @@ bool cmd_sleep (double seconds);
 
 /* -- the broker -- */
 
-/* Open c->client if it is not; 0 or negative errno. Interrupts end its waits with
- * -EINTR. */
+#define CMD_BROKER_WAIT "FLUXQ_BROKER_WAIT"
+#define CMD_BROKER_WAIT_SECONDS 60.0 /* when nothing says another time */
+
+/* A duration, with "infinity" as a hundred years. */
+int cmd_parse_wait (const char *text, double *ret_seconds, const char *what,
+                    struct error *err);
+/* How long each call waits for a broker that is away, in seconds: 0 or more. Negative errno:
+ * $FLUXQ_BROKER_WAIT is no duration. */
+double cmd_broker_wait (struct cmd *c, struct error *err);
+/* Open c->client if it is not; 0 or negative errno. It waits for a broker that is being started
+ * again; interrupts end its waits with -EINTR. */
 int cmd_open (struct cmd *c, struct error *err);
 /* The same: 0 or the exit status, the reason was printed. */
 int cmd_connect (struct cmd *c);

@@ -8,6 +8,7 @@ src_cmd_libcmd_a_SOURCES = \
 	src/cmd/command.c \
 	src/cmd/complete.c \
 	src/cmd/ctl_reserve.c \
+	src/cmd/follow.c \
 	src/cmd/info_topology.c \
 	src/cmd/listing.c \
 	src/cmd/nodegroup.c \

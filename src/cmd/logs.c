@@ -1,9 +1,9 @@
 /* logs.c - fluxq-logs: what a job's tasks wrote, so far or to the end
  */
-#include <errno.h>
 #include <string.h>
 
 #include "cmd/command.h"
+#include "cmd/follow.h"
 #include "common/parse.h"
 
 enum { FOLLOW = 1, RANK, TASK, LABEL, STDOUT, STDERR };
@@ -65,15 +65,6 @@ static int read_options (struct cmd *c, struct logs *l)
     return c->status;
 }
 
-/* Straight to the reader: what follows is to be seen as it comes. */
-static int write_piece (const char *data, size_t len, void *arg)
-{
-    (void)arg;
-    if (fwrite (data, 1, len, stdout) != len || fflush (stdout) != 0)
-        return -EPIPE;
-    return cmd_interrupted () ? -EINTR : 0;
-}
-
 static void build_target (const struct logs *l, struct strbuf *target)
 {
     strbuf_addf (target, "/v1/jobs/%s/output?follow=%d", l->id, l->follow);
@@ -90,24 +81,15 @@ static void build_target (const struct logs *l, struct strbuf *target)
 static int run (struct cmd *c)
 {
     struct logs l = { .rank = -1, .task = -1 };
-    struct http_response r = { 0 };
-    struct error err = { 0 };
+    struct follow f;
     autostrbuf struct strbuf target;
 
     strbuf_init (&target, 1024);
     if (read_options (c, &l) != CMD_OK || c->ended)
         return c->status;
     build_target (&l, &target);
-    if (cmd_connect (c) != CMD_OK)
-        return c->status;
-    int rc =
-        http_client_stream (c->client, "GET", target.buf, write_piece, NULL, &r, &err);
-    if (rc == 0 && r.status >= 300)
-        rc = http_response_error (&r, &err);
-    http_response_release (&r);
-    if (rc == -EPIPE && ferror (stdout))
-        return CMD_FAILED; /* command_execute() says why */
-    return rc < 0 ? cmd_broken (c, rc, &err) : CMD_OK;
+    f = (struct follow){ .target = target.buf };
+    return follow_output (c, &f);
 }
 
 static const char *const usage[] = { "[OPTION]... ID", NULL };

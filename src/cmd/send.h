@@ -12,13 +12,13 @@
 
 #include "cmd/command.h"
 
-/* POST the jobspec. Tries again up to 5 times in 10 s when a connection breaks, and
- * for up to 30 s when the broker is busy (429, 503), as it asks for by Retry-After. 0
- * and the id, or the status after a message. */
+/* POST the jobspec; tries again for as long as cmd_broker_wait() says when the broker is away,
+ * the connection breaks, or the broker is busy. 0 and the id, or the status after a message. */
 int send_job (struct cmd *c, const char *target, const char *body, size_t len,
               uint64_t *ret_id);
 /* Wait for the job's result and append its JSON to result, through restarts of the
- * broker of up to a minute. On SIGINT says that the job goes on: CMD_INTERRUPTED. */
+ * broker, each as long as cmd_broker_wait() says. On SIGINT says that the job goes on:
+ * CMD_INTERRUPTED. */
 int send_wait (struct cmd *c, uint64_t id, struct strbuf *result);
 
 #endif

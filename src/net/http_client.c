@@ -20,8 +20,10 @@
 #include "net/credential.h"
 #include "net/http_connect.h"
 #include "net/http_parser.h"
+#include "net/http_patience.h"
 
 #define IDLE_MS 60000
+#define SILENT_MS 5000 /* then the user is told */
 #define BODY_MAX ((size_t)1 << 30)
 #define ERROR_BODY_MAX ((size_t)1 << 20) /* of a stream's refusal */
 #define SEND_HEAD_MAX ((size_t)64 * 1024)
@@ -30,6 +32,8 @@ struct http_client {
     struct http_address address;
     int fd;    /* -1: not connected */
     bool used; /* by a request before this one */
+    bool is_default; /* one of the default sockets, none has been reached yet */
+    struct http_patience patience;
     const volatile sig_atomic_t *interrupt;
     char buffer[65536];
 };
@@ -43,15 +47,52 @@ struct exchange {
     int (*fn) (const char *data, size_t len, void *arg); /* stream */
     void *arg;
     bool upgrade; /* what follows 101 stays in the socket */
+    bool reached; /* there was a connection to send it on */
+    struct http_wait wait;
     struct http_parser parser;
     struct strbuf collected;
 };
 
 /* -- the connection -- */
 
-struct http_client *http_client_open (const char *url, struct error *err)
+static int connect_once (struct http_client *c, struct error *err)
+{
+    if (!c->is_default)
+        return http_address_connect (&c->address, err);
+    http_address_release (&c->address);
+    int fd = http_address_connect_default (&c->address, c->patience.seconds, err);
+    c->is_default = fd < 0;
+    return fd;
+}
+
+/* Connect, and wait for a broker that is being started again. */
+static int connect_patiently (struct http_client *c, struct http_wait *wait,
+                              struct error *err)
+{
+    struct error own = { 0 };
+
+    for (;;) {
+        int fd = connect_once (c, &own);
+        if (fd >= 0) {
+            c->fd = fd;
+            return 0;
+        }
+        bool again = http_address_may_return (&c->address, fd, c->patience.seconds);
+        int rc = again ? http_wait (wait, 0, own.text) : fd;
+        if (rc == -EINTR)
+            return error_set (err, EINTR, "interrupted");
+        if (rc < 0)
+            return error_set (err, own.code, "%s", own.text);
+    }
+}
+
+struct http_client *http_client_open_patient (const char *url,
+                                              const struct http_patience *patience,
+                                              const volatile sig_atomic_t *interrupt,
+                                              struct error *err)
 {
     struct http_client *c = malloc (sizeof (*c));
+    struct http_wait wait;
 
     if (!c) {
         error_set (err, ENOMEM, "out of memory");
@@ -60,17 +101,25 @@ struct http_client *http_client_open (const char *url, struct error *err)
     memset (c, 0,
             offsetof (struct http_client, buffer)); /* a start need not touch all of it */
     c->fd = -1;
+    c->patience = *patience;
+    c->interrupt = interrupt;
     if (!url)
         url = getenv ("FLUXQ_BROKER");
-    if (!url || !*url)
-        c->fd = http_address_connect_default (&c->address, err);
-    else if (http_address_parse (&c->address, url, err) == 0)
-        c->fd = http_address_connect (&c->address, err);
-    if (c->fd < 0) {
+    c->is_default = !url || !*url;
+    http_wait_init (&wait, &c->patience, interrupt);
+    if ((!c->is_default && http_address_parse (&c->address, url, err) < 0)
+        || connect_patiently (c, &wait, err) < 0) {
         http_client_close (c);
         return NULL;
     }
     return c;
+}
+
+struct http_client *http_client_open (const char *url, struct error *err)
+{
+    static const struct http_patience none = { 0 };
+
+    return http_client_open_patient (url, &none, NULL, err);
 }
 
 static void disconnect (struct http_client *c)
@@ -102,61 +151,54 @@ void http_client_set_interrupt (struct http_client *c, const volatile sig_atomic
 
 /* Connect, also when the server has closed an idle connection (or sent what nobody asked
  * for). */
-static int ensure_connected (struct http_client *c, struct error *err)
+static int ensure_connected (struct http_client *c, struct http_wait *wait,
+                             struct error *err)
 {
     struct pollfd p = { .fd = c->fd, .events = POLLIN };
 
     if (c->fd >= 0 && c->used && poll (&p, 1, 0) != 0)
         disconnect (c);
-    if (c->fd < 0) {
-        int fd = http_address_connect (&c->address, err);
-        if (fd < 0)
-            return fd;
-        c->fd = fd;
-    }
-    return 0;
+    return c->fd < 0 ? connect_patiently (c, wait, err) : 0;
 }
 
-/* poll(2); signals are let in only while it waits, so that none slips in between a look at the
- * interrupt's flag and the wait. */
-static int poll_interruptible (struct pollfd *p, int timeout_ms,
-                               const volatile sig_atomic_t *interrupt)
+static void tell_silence (const struct http_client *c, int left_ms)
 {
-    const struct timespec timeout = { .tv_sec = timeout_ms / 1000,
-                                      .tv_nsec = (long)(timeout_ms % 1000) * 1000000 };
-    sigset_t all, before;
+    char text[ERROR_TEXT_MAX];
+    char until[40] = "";
 
-    sigfillset (&all);
-    sigprocmask (SIG_BLOCK, &all, &before);
-    int n = -1;
-    if (*interrupt)
-        errno = EINTR;
-    else
-        n = ppoll (p, 1, timeout_ms < 0 ? NULL : &timeout, &before);
-    int saved = errno;
-    sigprocmask (SIG_SETMASK, &before, NULL);
-    errno = saved;
-    return n;
+    if (left_ms > 0)
+        snprintf (until, sizeof (until), ", for %d s more", left_ms / 1000);
+    snprintf (text, sizeof (text),
+              "waiting for the broker%s: it takes connections at %s and does not answer",
+              until, c->address.url);
+    c->patience.tell (text, c->patience.arg);
 }
 
-/* The events that came, or -ETIMEDOUT, -EINTR. */
-static int wait_for (struct http_client *c, short events, int timeout_ms,
+/* The events that came, or -ETIMEDOUT, -EINTR. answer: the first byte of one is awaited,
+ * so the user is told of a silence. */
+static int wait_for (struct http_client *c, short events, int timeout_ms, bool answer,
                      struct error *err)
 {
     struct pollfd p = { .fd = c->fd, .events = events };
+    bool tells = answer && c->patience.tell;
+    int left = timeout_ms;
 
     for (;;) {
-        int n = c->interrupt ? poll_interruptible (&p, timeout_ms, c->interrupt)
-                             : poll (&p, 1, timeout_ms);
+        int n = http_poll (&p, tells ? SILENT_MS : left, c->interrupt);
         if (n > 0)
             return p.revents;
-        if (n == 0)
+        if (n == 0 && tells) {
+            left -= left > 0 ? SILENT_MS : 0;
+            tell_silence (c, left);
+            tells = false;
+        } else if (n == 0) {
             return error_set (err, ETIMEDOUT, "no answer from the broker at %s for %d s",
                               c->address.url, timeout_ms / 1000);
-        if (errno != EINTR)
+        } else if (errno != EINTR) {
             return error_errno (err, errno, "waiting for the broker");
-        if (c->interrupt && *c->interrupt)
+        } else if (c->interrupt && *c->interrupt) {
             return error_set (err, EINTR, "interrupted");
+        }
     }
 }
 
@@ -230,7 +272,7 @@ static int send_request (struct http_client *c, const struct exchange *x,
         if (n >= 0) {
             sent += (size_t)n;
         } else if (errno == EAGAIN) {
-            int events = wait_for (c, POLLIN | POLLOUT, IDLE_MS, err);
+            int events = wait_for (c, POLLIN | POLLOUT, IDLE_MS, true, err);
             if (events < 0)
                 return events;
             if (events & POLLIN)
@@ -278,7 +320,7 @@ static int take (struct http_client *c, const struct exchange *x, size_t n,
 static int receive (struct http_client *c, struct exchange *x, struct error *err)
 {
     while (!http_parser_done (&x->parser)) {
-        int rc = wait_for (c, POLLIN, x->timeout_ms, err);
+        int rc = wait_for (c, POLLIN, x->timeout_ms, !x->parser.started, err);
         if (rc < 0)
             return rc;
         ssize_t n = look (c, x);
@@ -302,8 +344,9 @@ static int receive (struct http_client *c, struct exchange *x, struct error *err
 static int exchange_once (struct http_client *c, struct exchange *x, struct error *err)
 {
     struct strbuf head;
-    int rc = ensure_connected (c, err);
+    int rc = ensure_connected (c, &x->wait, err);
 
+    x->reached = rc == 0;
     if (rc < 0)
         return rc;
     strbuf_init (&head, SEND_HEAD_MAX);
@@ -325,21 +368,79 @@ static int exchange_once (struct http_client *c, struct exchange *x, struct erro
     return MIN (rc, 0);
 }
 
-static bool may_repeat (const struct exchange *x, int rc, bool kept_alive)
+/* Sent twice it does what it does once. */
+static bool is_harmless (const struct exchange *x)
 {
-    return kept_alive && (rc == -ECONNRESET || rc == -EPIPE) && !x->parser.started
-           && (x->upgrade || strcmp (x->method, "GET") == 0);
+    static const char key[] = "Idempotency-Key:";
+
+    for (const char *const *h = x->headers; h && *h; h++) {
+        if (!strncasecmp (*h, key, sizeof (key) - 1))
+            return true;
+    }
+    return x->upgrade || !strcmp (x->method, "GET") || !strcmp (x->method, "HEAD");
+}
+
+/* The broker went, or will have time later. Pieces that a stream's reader has seen come only
+ * once. */
+static bool may_repeat (const struct exchange *x, int rc)
+{
+    int status = x->parser.status;
+
+    if (!x->reached)
+        return false; /* that was waited for */
+    if (rc == 0)
+        return (status == 429 || status == 503) && x->parser.retry_after > 0;
+    return (rc == -ECONNRESET || rc == -EPIPE) && is_harmless (x)
+           && !(x->fn && x->parser.started);
 }
 
 static int explain (const struct exchange *x, int rc, struct error *err)
 {
-    bool harmless =
-        x->upgrade || strcmp (x->method, "GET") == 0 || strcmp (x->method, "HEAD") == 0;
-
     if (x->parser.stopped)
         return x->parser.stopped;
-    if (!harmless && (rc == -ECONNRESET || rc == -ETIMEDOUT) && err)
+    if (!is_harmless (x) && (rc == -ECONNRESET || rc == -ETIMEDOUT) && x->reached && err)
         return error_set (err, -rc, "%s; whether it was done is not known", err->text);
+    return rc;
+}
+
+static void begin (struct exchange *x)
+{
+    strbuf_init (&x->collected, x->fn ? ERROR_BODY_MAX : BODY_MAX);
+    http_parser_init (&x->parser, !strcmp (x->method, "HEAD"), on_body, x);
+    x->parser.upgrade = x->upgrade;
+}
+
+static void release (struct exchange *x)
+{
+    http_parser_release (&x->parser);
+    strbuf_release (&x->collected);
+}
+
+/* Once, and again while that is of use and the patience lasts. A connection that was kept
+ * alive may have been closed meanwhile: that alone is nothing to wait for. */
+static int exchange_patiently (struct http_client *c, struct exchange *x,
+                               struct error *err)
+{
+    bool kept_alive = c->used;
+    struct error own = { 0 };
+    int rc;
+
+    begin (x);
+    while (may_repeat (x, rc = exchange_once (c, x, &own))) {
+        if (rc == 0 || !kept_alive) {
+            int late = http_wait (&x->wait, rc == 0 ? x->parser.retry_after : 0,
+                                  rc == 0 ? "it is busy" : own.text);
+            if (late == -EINTR)
+                rc = error_set (&own, EINTR, "interrupted");
+            if (late < 0)
+                break;
+        }
+        kept_alive = false;
+        release (x);
+        begin (x);
+    }
+    if (rc < 0)
+        error_set (err, own.code ? own.code : -rc, "%s", own.text);
     return rc;
 }
 
@@ -347,20 +448,9 @@ static int explain (const struct exchange *x, int rc, struct error *err)
 static int run (struct http_client *c, struct exchange *x, struct http_response *ret,
                 struct error *err)
 {
-    bool is_head = strcmp (x->method, "HEAD") == 0;
-    bool kept_alive = c->used;
-
     memset (ret, 0, sizeof (*ret));
-    strbuf_init (&x->collected, x->fn ? ERROR_BODY_MAX : BODY_MAX);
-    http_parser_init (&x->parser, is_head, on_body, x);
-    x->parser.upgrade = x->upgrade;
-    int rc = exchange_once (c, x, err);
-    if (may_repeat (x, rc, kept_alive)) {
-        http_parser_release (&x->parser);
-        http_parser_init (&x->parser, is_head, on_body, x);
-        x->parser.upgrade = x->upgrade;
-        rc = exchange_once (c, x, err);
-    }
+    http_wait_init (&x->wait, &c->patience, c->interrupt);
+    int rc = exchange_patiently (c, x, err);
     if (x->collected.err == -E2BIG)
         rc = error_set (err, EFBIG, "the broker's answer is larger than %zu MiB",
                         x->collected.max >> 20);
@@ -377,8 +467,7 @@ static int run (struct http_client *c, struct exchange *x, struct http_response 
         if (!ret->body)
             rc = error_set (err, ENOMEM, "out of memory");
     }
-    http_parser_release (&x->parser);
-    strbuf_release (&x->collected);
+    release (x);
     return rc;
 }
 

@@ -31,6 +31,17 @@
 
 struct http_client;
 
+/* A broker that is away, as it is when it is started again: nobody listens at its socket, the
+ * socket has been removed a moment ago, the connection broke, or the answer is 429 or 503 with
+ * Retry-After. */
+struct http_patience {
+    double seconds; /* how long each call waits for such a broker; 0: not at all */
+    /* A line for the user, after some seconds: what is waited for, and until when; also of a
+     * broker that takes the connection and does not answer. NULL: nobody is told. */
+    void (*tell) (const char *text, void *arg);
+    void *arg;
+};
+
 struct http_response {
     int status;
     char *body; /* NUL-terminated; never NULL after success */
@@ -42,6 +53,12 @@ struct http_response {
 /* Connects. url NULL: FLUXQ_BROKER, else the default sockets. NULL on error: -EINVAL not
  * a URL, else the connection's. */
 struct http_client *http_client_open (const char *url, struct error *err);
+/* The same with patience (copied), from this connection on. interrupt: as of
+ * http_client_set_interrupt(). */
+struct http_client *http_client_open_patient (const char *url,
+                                              const struct http_patience *patience,
+                                              const volatile sig_atomic_t *interrupt,
+                                              struct error *err);
 void http_client_close (struct http_client *c); /* NULL is fine */
 const char *http_client_url (const struct http_client *c);
 /* Whenever a signal interrupts a wait and *flag is then not 0, requests and streams end
@@ -51,9 +68,10 @@ void http_client_set_interrupt (struct http_client *c, const volatile sig_atomic
 /* headers: NULL-terminated list of "Name: value" or NULL; a body is sent as
  * application/json. 0 whenever there is a response (whatever its status); a connection
  * that broke before the answer is -ECONNRESET and so on, a broken answer -EPROTO, silence
- * -ETIMEDOUT. Reconnects when the server closed a kept-alive connection; when it did so
- * after the request was sent, for GET only. timeout: 60 s without a byte (not for
- * streams). */
+ * -ETIMEDOUT. Reconnects when the server closed a kept-alive connection. When the
+ * connection broke after the request was sent, it is sent again if that is harmless: GET, or
+ * any method with an Idempotency-Key among the headers. timeout: 60 s without a byte (not
+ * for streams). */
 int http_client_request (struct http_client *c, const char *method, const char *target,
                          const char *body, size_t len, const char *const headers[],
                          struct http_response *ret, struct error *err);

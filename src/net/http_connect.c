@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include "common/clock.h"
 #include "common/strbuf.h"
 #include "net/http_client.h"
 
@@ -186,6 +187,22 @@ int http_address_connect (const struct http_address *a, struct error *err)
     return fd;
 }
 
+bool http_address_may_return (const struct http_address *a, int rc, double seconds)
+{
+    struct stat st;
+
+    if (rc == -ECONNREFUSED)
+        return a->url != NULL;
+    if (rc != -ENOENT || !a->path)
+        return false;
+    autofree char *dir = strdup (a->path);
+    if (!dir)
+        return false;
+    *strrchr (dir, '/') = '\0';
+    return stat (dir, &st) == 0 && S_ISDIR (st.st_mode) && !(st.st_mode & S_IWOTH)
+           && clock_wall () - (double)st.st_mtim.tv_sec <= seconds;
+}
+
 /* -- default sockets -- */
 
 /* Could another user have put the socket there? */
@@ -195,6 +212,21 @@ static bool is_private (const char *dir)
 
     return lstat (dir, &st) == 0 && S_ISDIR (st.st_mode) && st.st_uid == geteuid ()
            && (st.st_mode & 022) == 0;
+}
+
+/* Remember the first default socket at which a broker may be back soon, and how that failed. */
+static void note_away (struct http_address *away, int *ret_rc, const char *dir, int rc,
+                       double seconds)
+{
+    char path[1024];
+
+    snprintf (path, sizeof (path), "%s/fluxqd.sock", dir);
+    if (away->url || http_address_parse (away, path, NULL) < 0)
+        return;
+    if (http_address_may_return (away, rc, seconds))
+        *ret_rc = rc;
+    else
+        http_address_release (away);
 }
 
 /* Try one; a socket or negative errno. What failed is told in *tried. */
@@ -221,30 +253,37 @@ static int try_default (struct http_address *a, struct strbuf *tried, const char
     return close_on_error (fd, rc);
 }
 
-int http_address_connect_default (struct http_address *a, struct error *err)
+int http_address_connect_default (struct http_address *a, double seconds,
+                                  struct error *err)
 {
     const char *runtime = getenv ("XDG_RUNTIME_DIR");
+    struct http_address away = { 0 };
     struct strbuf tried;
-    char dir[240];
-    int fd = -ENOENT;
+    char dirs[3][240];
+    int fd = -ENOENT, rc = 0;
+    size_t n = 0;
 
     strbuf_init (&tried, 4096);
-    if (runtime && *runtime == '/') {
-        snprintf (dir, sizeof (dir), "%s/fluxq", runtime);
-        fd = try_default (a, &tried, dir, true);
+    if (runtime && *runtime == '/')
+        snprintf (dirs[n++], sizeof (dirs[0]), "%s/fluxq", runtime);
+    snprintf (dirs[n++], sizeof (dirs[0]), "/tmp/fluxq-%u", (unsigned)geteuid ());
+    snprintf (dirs[n++], sizeof (dirs[0]), "/run/fluxq");
+    for (size_t i = 0; fd < 0 && i < n; i++) {
+        fd = try_default (a, &tried, dirs[i], i + 1 < n);
+        if (fd < 0)
+            note_away (&away, &rc, dirs[i], fd, seconds);
     }
     if (fd < 0) {
-        snprintf (dir, sizeof (dir), "/tmp/fluxq-%u", (unsigned)geteuid ());
-        fd = try_default (a, &tried, dir, true);
-    }
-    if (fd < 0)
-        fd = try_default (a, &tried, "/run/fluxq", false);
-    if (fd < 0)
+        *a = away;
+        fd = away.url ? rc : fd;
         error_set (
             err, -fd,
             "no broker is running: tried %s; start one with \"fluxqd --local 4\" or name "
             "one with --broker URL",
             tried.buf);
+    } else {
+        http_address_release (&away);
+    }
     strbuf_release (&tried);
     return fd;
 }

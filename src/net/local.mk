@@ -14,6 +14,7 @@ src_net_libnet_client_a_SOURCES = \
 	src/net/credential.c \
 	src/net/http_client.c \
 	src/net/http_connect.c \
+	src/net/http_patience.c \
 	src/net/http_parser.c
 
 if HAVE_CMOCKA

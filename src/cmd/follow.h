@@ -1,0 +1,26 @@
+/* follow.h - a job's output on standard output, through restarts of the broker
+ *
+ *     struct follow f = { .target = "/v1/jobs/7/output?follow=1" };
+ *     if (follow_output (c, &f) == CMD_OK && f.written == 0) ...
+ *
+ * Each piece comes with its position in the job's spools; when the connection breaks the stream
+ * is asked for again from the last one, so that nothing is lost and nothing comes twice.
+ */
+#ifndef FLUXQ_CMD_FOLLOW_H
+#define FLUXQ_CMD_FOLLOW_H
+
+#include <stdint.h>
+
+#include "cmd/command.h"
+
+struct follow {
+    const char *target; /* of GET /v1/jobs/ID/output, with a query */
+    uint64_t written;   /* bytes */
+};
+
+/* CMD_OK at the end of the output (with follow=1: of the job); CMD_FAILED without a word when
+ * stdout cannot be written, which command_execute() says; CMD_INTERRUPTED, or another
+ * status after a message. */
+int follow_output (struct cmd *c, struct follow *f);
+
+#endif

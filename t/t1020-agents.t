@@ -159,6 +159,28 @@ test_expect_success 'the agent cannot be started: the job fails and says so, the
     id=$(fluxq-submit -- true) && wait_job_state $id COMPLETED &&
     unset FLUXQ_SHELL && nodes_free
 '
+# Instead of the agent of rank BAD there is one that never joins.
+test_expect_success 'an agent dies before all have joined: the start fails at once, and the others are ended' '
+    stop_broker && mv shell agent &&
+    write_script shell <<-END &&
+	#!/bin/sh
+	cd "$PWD"
+	[ -e bad ] && case " \$* " in
+	*" --rank \$(cat bad) "*) exec sleep 97540 ;;
+	esac
+	exec ./agent "\$@"
+	END
+    FLUXQ_SHELL=$PWD/shell && export FLUXQ_SHELL &&
+    start_broker --local 4 --config grace.yaml &&
+    for rank in 1 0; do
+        echo $rank >bad && T_MARK=t1020-$$-bad$rank && export T_MARK && id=$(fluxq-submit -N 3 -o /dev/null -- true) &&
+        wait_until 10 eval "pid=\$(pgrep -P $BROKER_PID -x sleep)" && kill -9 $pid &&
+        wait_job_state $id FAILED && job_field $id result_text >text && cat text &&
+        grep "node$rank: its agent was killed before all were ready" text && nothing_left || return 1
+    done &&
+    rm bad && id=$(fluxq-submit -N 3 -- true) && wait_job_state $id COMPLETED &&
+    unset FLUXQ_SHELL && nodes_free
+'
 test_expect_success 'nothing runs any more, and the broker ends in good order' '
     none_active && stop_broker
 '

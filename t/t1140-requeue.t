@@ -107,8 +107,30 @@ test_expect_success '--no-requeue, in each of its places, ends as NODE_FAIL' '
     done &&
     e=$(fluxq-submit -o /dev/null own.sh) && wait_job_state $e RUNNING && lose $e && wait_job_state $e NODE_FAIL
 '
+# The first of 200 tasks kills the agent, which is still starting the others.
+suicidal()
+{
+    fluxq-submit "$@" -N 1 -n 200 -o /dev/null -- sh -c \
+        '[ $FLUXQ_PROCID = 0 ] || exec sleep 97503; echo >>runs.$FLUXQ_JOB_ID; kill -9 $PPID'
+}
+test_expect_success '... also when its agent dies while the tasks are being started' '
+    stop_broker && printf "start-retries: 2\ngrace: 1s\n" >many.yaml &&
+    printf "local: {nodes: 2, cores: 400}\n" >>many.yaml && start_broker --config many.yaml &&
+    for i in 1 2 3 4 5; do
+        id=$(suicidal --no-requeue) && wait_job_state $id NODE_FAIL && has_events $id requeue 0 &&
+        has_events $id start 1 && has_run $id 1 || return 1
+    done &&
+    id=$(suicidal) && wait_job_state $id NODE_FAIL && has_run $id 3
+'
+test_expect_success '... and when the broker dies with it' '
+    for i in 1 2 3; do
+        id=$(fluxq-submit --no-requeue -N 1 -o /dev/null -- sh -c "echo >>runs.\$FLUXQ_JOB_ID; kill -9 $BROKER_PID \$PPID") &&
+        lib_reap || : && start_broker --config many.yaml &&
+        wait_job_state $id NODE_FAIL && has_run $id 1 || return 1
+    done
+'
 test_expect_success '... and a --requeue of higher rank wins over it' '
-    fresh && printf "#!/bin/sh\n#SBATCH --no-requeue\necho >>runs.\$FLUXQ_JOB_ID; exec sleep 97502\n" >no.sh &&
+    restart_broker --config requeue.yaml && fresh && printf "#!/bin/sh\n#SBATCH --no-requeue\necho >>runs.\$FLUXQ_JOB_ID; exec sleep 97502\n" >no.sh &&
     a=$(fluxq-submit --requeue -o /dev/null no.sh) && b=$(FLUXQ_REQUEUE=1 fluxq-submit -o /dev/null no.sh) &&
     for id in $a $b; do
         runs $id 1 && lose $id && runs $id 2 && fluxq-cancel $id && wait_job_state $id CANCELLED || return 1

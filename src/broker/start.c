@@ -142,6 +142,14 @@ static struct exec_limits limits_of (const struct broker *b, const struct entry 
         struct exec_limits){ .start = t.start + more, .place = t.place, .pull = t.pull };
 }
 
+/* What the job says, else the administrator: a job that has begun may begin again. */
+static bool may_run_again (const struct broker *b, const struct jobspec *js)
+{
+    if (!js || js->requeue == JOBSPEC_UNSET)
+        return b->config->requeue;
+    return js->requeue == JOBSPEC_TRUE;
+}
+
 static struct exec_job *make_exec_job (struct broker *b, struct entry *e,
                                        const struct exec_user *user)
 {
@@ -175,6 +183,7 @@ static struct exec_job *make_exec_job (struct broker *b, struct entry *e,
     x->limit_changed = e->job->limit_changed;
     x->nice = b->config->propagate_nice && e->js ? MAX (e->js->process.nice, 0) : 0;
     x->grace = b->config->grace;
+    x->once = !may_run_again (b, e->js);
     x->output_max = b->config->output_max;
     x->limits = limits_of (b, e);
     x->mounts = json_incref (b->config->queues[e->queue].mounts);
@@ -516,6 +525,7 @@ static void host_start_failed (void *arg, uint64_t id,
     if (e->job->state == JOB_RUN && why->nodes && why->suspect)
         suspects_failed (b, e, why->nodes, why->text);
     if (e->job->state == JOB_RUN && why->retry
+        && (!e->job->started || may_run_again (b, e->js))
         && e->job->failed_starts < b->config->start_retries) {
         queue_again (b, e, why->text, why->nodes, false);
         return;
@@ -546,10 +556,8 @@ static const char *exception_of (const char *reason)
 static bool is_to_be_queued_again (const struct broker *b, const struct entry *e,
                                    const char *reason)
 {
-    if (strcmp (reason, "lost") != 0 || e->job->state != JOB_RUN || !e->js)
-        return false;
-    return e->js->requeue == JOBSPEC_UNSET ? b->config->requeue
-                                           : e->js->requeue == JOBSPEC_TRUE;
+    return strcmp (reason, "lost") == 0 && e->job->state == JOB_RUN && e->js
+           && may_run_again (b, e->js);
 }
 
 /* Lost a node: what is to be told of it, and whether it is in the queue again. */

@@ -53,6 +53,7 @@ static const struct record_field fields[] = {
     FIELD (spool_max, U64, 0, INT64_MAX),
     FIELD (spool_keep, U64, 0, INT64_MAX),
     FIELD (serve_until_released, BOOLEAN, 0, 1),
+    FIELD (once, BOOLEAN, 0, 1),
     FIELD (flux, BOOLEAN, 0, 1),
     FIELD (output, STRING, 0, 0),
     FIELD (error, STRING, 0, 0),

@@ -90,6 +90,9 @@ struct launch {
     uint64_t spool_max;        /* bytes not yet released past which tasks wait; 0: any */
     uint64_t spool_keep;       /* bytes that it may take, see cut.h; 0: any */
     bool serve_until_released; /* after FINISH stay until POST /v1/release (pods) */
+    /* Never started again once it may have begun: the tasks start when READY is on disk, or,
+     * with serve_until_released, when the broker has released it. */
+    bool once;
     /* The agent of rank 0 is the initial program of a Flux instance, which its tasks are to
      * find: they have its FLUX_* variables instead of ours, and its PATH behind theirs. */
     bool flux;

@@ -145,6 +145,8 @@ struct exec_job {
     bool limit_changed;  /* it is another one than at start(): the agent is to be told */
     int nice;            /* of its processes, 0 to 19 */
     double grace;        /* seconds between SIGTERM and SIGKILL */
+    bool once; /* never to be started again once instructions of the user's may have run:
+                * --no-requeue */
     uint64_t output_max; /* bytes that the spool may take, see cut.h; 0: any */
     struct exec_limits limits;
     json_t *mounts; /* of its queue, see mounts.h, or NULL */

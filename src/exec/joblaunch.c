@@ -182,6 +182,7 @@ int joblaunch_fill (const struct exec_job *job, struct launch *l, struct error *
     l->cpu_milli_per_task = (uint32_t)sizes.cpu_milli_per_slot;
     l->time_limit = job->time_limit;
     l->grace = job->grace;
+    l->once = job->once;
     fill_process (job, l);
     fill_malleable (js, l);
     l->append = js->append;

@@ -330,14 +330,16 @@ static void do_client (struct root *root, struct conn *conn,
         server_reply (conn, 400, TEXT,
                       "/v1/client needs Connection: Upgrade and Upgrade: " AGENT_PROTOCOL
                       "\n");
-    else if (phase == JOB_JOIN)
+    else if (phase == JOB_JOIN && !root->js.reported)
         server_reply (conn, 409, TEXT, "the job's tasks have not been started\n");
-    else if (phase != JOB_RUN)
+    else if (phase != JOB_RUN && phase != JOB_JOIN)
         server_reply (conn, 409, TEXT, "the job is ending\n");
     else if (door_adopted (root->door) >= DOOR_ADOPTED_MAX)
         server_reply (conn, 503, TEXT, "too many clients, try again later\n");
-    else
+    else {
+        root_confirm (root); /* whoever lets a client in has seen READY */
         server_upgrade (conn);
+    }
 }
 
 static const struct {

@@ -139,6 +139,14 @@ static void set_run_deadline (struct jobstate *js)
         js->deadline = MAX (js->deadline - js->warn_before, js->started);
 }
 
+static unsigned enter_run (struct jobstate *js, double now)
+{
+    js->phase = JOB_RUN;
+    js->started = now;
+    set_run_deadline (js);
+    return JOB_DO_START;
+}
+
 unsigned jobstate_joined (struct jobstate *js, uint32_t rank, double now)
 {
     if (js->phase != JOB_JOIN || js->ranks[rank] != RANK_ABSENT)
@@ -146,10 +154,16 @@ unsigned jobstate_joined (struct jobstate *js, uint32_t rank, double now)
     js->ranks[rank] = RANK_JOINED;
     if (++js->njoined < js->nranks)
         return 0;
-    js->phase = JOB_RUN;
-    js->started = now;
-    set_run_deadline (js);
-    return JOB_DO_START;
+    if (!js->confirms)
+        return enter_run (js, now);
+    js->reported = true;
+    js->deadline = 0;
+    return JOB_DO_REPORT;
+}
+
+unsigned jobstate_confirmed (struct jobstate *js, double now)
+{
+    return js->phase == JOB_JOIN && js->reported ? enter_run (js, now) : 0;
 }
 
 unsigned jobstate_task_exit (struct jobstate *js, uint32_t rank, uint32_t task,

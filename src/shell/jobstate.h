@@ -38,6 +38,7 @@ enum job_action {
     JOB_DO_FINISH = 8, /* write FRAME_FINISH with js->finish */
     JOB_DO_WARN = 16,  /* the time limit is near: the signal that the user asked for */
     JOB_DO_STAGE = 32, /* bring the files of --stage-out, each says when it is done */
+    JOB_DO_REPORT = 64, /* write FRAME_READY; jobstate_confirmed() when the broker has it */
 };
 
 enum rank_state { RANK_ABSENT, RANK_JOINED, RANK_DONE, RANK_STAGED, RANK_LOST };
@@ -58,6 +59,8 @@ struct jobstate {
     bool warned;
     double grace;         /* seconds */
     bool decided;         /* finish.reason and text are set */
+    bool confirms;        /* all that have joined wait for jobstate_confirmed(), */
+    bool reported;        /* and do so now */
     char oom_text[256];   /* "": memory was enough */
     bool stages;          /* there are files to be brought when the tasks have ended */
     uint32_t nstaging;    /* ranks that are at it */
@@ -78,6 +81,8 @@ int jobstate_init (struct jobstate *js, uint32_t nranks, uint32_t ntasks,
 void jobstate_release (struct jobstate *js);
 
 unsigned jobstate_joined (struct jobstate *js, uint32_t rank, double now);
+/* The broker knows that the tasks start (its answer to JOB_DO_REPORT). */
+unsigned jobstate_confirmed (struct jobstate *js, double now);
 unsigned jobstate_task_exit (struct jobstate *js, uint32_t rank, uint32_t task,
                              const char *node, int status, double now);
 /* To be called before the failed task's jobstate_task_exit(), and for tasks of steps: when

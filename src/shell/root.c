@@ -204,13 +204,33 @@ static uint64_t end_of_time (const struct root *root)
     return limit > 0 ? (uint64_t)root->started_at + (uint64_t)(limit + 0.5) : 0;
 }
 
+/* READY is in the file before any instruction of the user's runs: by it the broker tells
+ * a job that may have begun from one that has not. */
+static unsigned report (struct root *root)
+{
+    const struct launch *l = &root->agent->launch;
+    struct error err;
+    int rc = spool_append (&root->spool, &(struct frame){ .type = FRAME_READY });
+    if (rc == 0)
+        rc = spool_flush (&root->spool);
+    if (rc == 0 && l->once && !l->serve_until_released)
+        rc = spool_sync (&root->spool, l->spool);
+    root->ready_end = root->spool.written;
+    if (rc == 0)
+        return 0;
+    error_errno (&err, -rc, "cannot write spool %s", l->spool);
+    return jobstate_fail (&root->js, err.text, loop_now ());
+}
+
 static unsigned start (struct root *root)
 {
     uint8_t data[8];
     struct error err = { 0 };
     root->started_at = time (NULL);
     uint64_t end_time = end_of_time (root);
-    root_append (root, &(struct frame){ .type = FRAME_READY });
+    unsigned failed = root->js.confirms ? 0 : report (root);
+    if (failed)
+        return failed;
     root_begin_use (root);
     note_fallback (root);
     note_rlimits (root);
@@ -274,6 +294,8 @@ static void signal_all (struct root *root, int sig, enum tasks_whom whom)
  * function is entered again below itself; each still happens once. */
 void root_carry_out (struct root *root, unsigned todo)
 {
+    if (todo & JOB_DO_REPORT)
+        todo |= report (root);
     if (todo & JOB_DO_START)
         todo |= start (root);
     if (todo & (JOB_DO_TERM | JOB_DO_KILL))
@@ -340,18 +362,26 @@ void root_terminate (struct root *root, const char *reason, const char *text,
               jobstate_terminate (&root->js, reason, text, grace, loop_now ()));
 }
 
+void root_confirm (struct root *root)
+{
+    root_carry_out (root, jobstate_confirmed (&root->js, loop_now ()));
+}
+
 int root_release (struct root *root, uint64_t offset)
 {
     int rc = spool_release_until (&root->spool, offset);
-    if (rc == 0)
-        on_room (root);
-    return rc;
+    if (rc < 0)
+        return rc;
+    on_room (root);
+    if (root->js.reported && offset >= root->ready_end)
+        root_confirm (root);
+    return 0;
 }
 
 int root_stop_joining (struct root *root)
 {
     char text[256];
-    if (root->js.phase != JOB_JOIN)
+    if (root->js.phase != JOB_JOIN || root->js.reported)
         return -EALREADY;
     root_say_missing (root, text, sizeof (text));
     note_end (root, JOB_JOIN, jobstate_fail (&root->js, text, loop_now ()));
@@ -649,6 +679,7 @@ static int create_parts (struct root *root, struct error *err)
         || root_resize_create (root) < 0)
         return error_set (err, ENOMEM, "no memory");
     root->js.warn_before = l->warn_signal > 0 ? l->warn_before : 0;
+    root->js.confirms = l->once && l->serve_until_released;
     if (root_stage_create (root) < 0)
         return error_set (err, ENOMEM, "no memory");
     int rc = listen_to_all (root, err);

@@ -52,6 +52,7 @@ struct root {
     struct outbuf to_self; /* what steps say to this rank */
     struct root_member *members;
     struct api_nonces *nonces;
+    uint64_t ready_end; /* of FRAME_READY in the spool */
     uint32_t window;
     uint32_t njoined;   /* members, also those that came after the end */
     bool was_full;      /* output waits for room */
@@ -129,6 +130,8 @@ void root_terminate (struct root *root, const char *reason, const char *text,
                      double grace);
 /* Whoever has not joined by now is missing, and the start has failed. -EALREADY: all have. */
 int root_stop_joining (struct root *root);
+/* The broker knows that the tasks start: now they may. Nothing happens otherwise. */
+void root_confirm (struct root *root);
 /* -EINVAL past the end of the spool. */
 int root_release (struct root *root, uint64_t offset);
 

@@ -138,6 +138,14 @@ int spool_flush (struct spool *spool)
     return spool->buflen > 0 ? write_out (spool, NULL) : 0;
 }
 
+int spool_sync (struct spool *spool, const char *path)
+{
+    const char *slash = strrchr (path, '/');
+    autofree char *dir = slash ? strndup (path, (size_t)(slash - path) + 1) : strdup (".");
+    autoclose int fd = dir ? open (dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    return fd < 0 || fdatasync (spool->fd) < 0 || fsync (fd) < 0 ? -errno : 0;
+}
+
 bool spool_full (const struct spool *spool)
 {
     return spool->max > 0 && spool->len - spool->released >= spool->max;

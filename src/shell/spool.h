@@ -11,8 +11,8 @@
  * Invariants: the file holds whole frames only, up to `written`; offsets never change,
  * released parts are holes. Blocks are allocated ahead (fallocate), so that a full disk
  * is seen before a frame is written and the last words of the job (FRAME_EXIT,
- * FRAME_NOTE, FRAME_FINISH) have room even then. Not on disk by fsync: it need not
- * survive its machine.
+ * FRAME_NOTE, FRAME_FINISH) have room even then. Not on disk by fsync, as a job does not
+ * survive its machine; but for spool_sync().
  */
 #ifndef FLUXQ_SHELL_SPOOL_H
 #define FLUXQ_SHELL_SPOOL_H
@@ -52,6 +52,8 @@ void spool_keep (struct spool *spool, uint64_t max);
 int spool_append (struct spool *spool, const struct frame *frame);
 /* 0, or a negative errno: what was not in the file yet is lost. */
 int spool_flush (struct spool *spool);
+/* What was flushed, and the file's name, are on disk. 0 or a negative errno. */
+int spool_sync (struct spool *spool, const char *path);
 bool spool_full (const struct spool *spool);
 /* Up to size bytes written at offset; 0 at the end. Negative errno. */
 ssize_t spool_read (const struct spool *spool, uint64_t offset, void *buf, size_t size);

@@ -50,6 +50,7 @@ static const struct launch full = {
     .spool_max = UINT64_C (1) << 40,
     .spool_keep = 5 << 20,
     .serve_until_released = true,
+    .once = true,
     .flux = true,
     .output = "",
     .append = true,
@@ -97,7 +98,7 @@ static void test_round_trip (void **state)
     assert_string_equal (l.user, "ann");
     assert_string_equal (l.queue, "");
     assert_string_equal (l.cwd, "/home/ann");
-    assert_true (l.cwd_fallback && l.batch && l.serve_until_released && l.flux
+    assert_true (l.cwd_fallback && l.batch && l.serve_until_released && l.once && l.flux
                  && l.append);
     assert_string_equal (l.script, "/tmp/script");
     assert_int_equal (l.nargs, 4);

@@ -160,7 +160,7 @@ static void step_open (struct kjob *k)
         return;
     }
     staging_set_modes (&k->launch, output_inputs (k->out));
-    k->ready_seen = output_was_ready (k->out);
+    k->ready_seen = output_was_ready (k->out) || k->job->started > 0;
     fin = output_finish (k->out);
     if (fin) {
         tell_ready (k);

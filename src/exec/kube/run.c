@@ -58,7 +58,9 @@ static void after_write (struct kjob *k)
     k->dirty = !k->work.checkpoint;
     if (k->work.checkpoint)
         k->last_checkpoint = now;
-    if (k->link && output_safe_offset (k->out) > k->released && !k->have_fin) {
+    /* The release of READY starts the tasks of a job that runs at most once. */
+    if (k->link && output_safe_offset (k->out) > k->released && !k->have_fin
+        && !k->start_lost) {
         k->released = output_safe_offset (k->out);
         agentlink_release (k->link, k->released);
     }

@@ -108,11 +108,12 @@ static void one_less (struct local_admin *a)
 }
 
 /* Told to end it has failed, too, but that is nobody's fault. */
-static void rank_ended (int status, bool known, void *arg)
+static void rank_ended (uint32_t rank, int status, bool known, void *arg)
 {
     struct admin_rank *r = arg;
     char why[400];
 
+    (void)rank;
     r->runs = false;
     read_report (r, why, sizeof (why));
     if (known && WIFEXITED (status) && WEXITSTATUS (status) == ADMINRUN_FAILED)

@@ -73,9 +73,10 @@ static void process_ended (struct agent_process *p, int status, bool known)
 {
     agent_exit_f on_exit = p->on_exit;
     void *arg = p->arg;
+    uint32_t rank = p->rank;
     process_free (p);
     if (on_exit)
-        on_exit (status, known, arg);
+        on_exit (rank, status, known, arg);
 }
 
 static struct agent_process *find (struct agents *a, pid_t pid)

@@ -19,7 +19,7 @@
  * then it is freed. */
 struct agent_process;
 struct agents;
-typedef void (*agent_exit_f) (int status, bool status_known, void *arg);
+typedef void (*agent_exit_f) (uint32_t rank, int status, bool status_known, void *arg);
 
 /* Becomes a subreaper, so that what a killed agent leaves behind comes to us; notes the
  * agents that run already. on_no_strays: agents_strays() says false again. */

@@ -43,6 +43,9 @@ struct local_job {
     bool ready_seen, finish_seen;
     struct frame_finish finish;
     struct strbuf usage;     /* frames */
+    char broken[256]; /* the start is given up, and why: the agents are being ended; or "" */
+    char gone[256];   /* an agent that has ended before the start, */
+    uint32_t gone_rank;      /* ... and which; while the spool is being read for why */
     char lost[256];          /* the first word of an agent that is lost */
     struct hostlist *blamed; /* nodes whose agents were, before all were ready; or NULL */
     struct error err;

@@ -31,7 +31,8 @@
 static const struct exec_start_failure no_memory = { .text = "out of memory",
                                                      .retry = true };
 
-static void agent_exited (int status, bool known, void *arg);
+static void agent_exited (uint32_t rank, int status, bool known, void *arg);
+static void kill_due (uv_timer_t *t);
 
 static char *path_in (const struct exec_job *job, const char *name)
 {
@@ -143,6 +144,8 @@ static void tell_start_failed (struct local_job *l, bool retry, const char *text
     l->x->host->start_failed (l->x->host->arg, l->job->id, &why);
 }
 
+static void tell_lost (struct local_job *l);
+
 /* Before all were ready: a job that lost an agent may have better luck, one that cannot
  * open its output may not. */
 static void tell_finish (struct local_job *l, const struct frame_finish *fin)
@@ -151,6 +154,10 @@ static void tell_finish (struct local_job *l, const struct frame_finish *fin)
 
     if (l->end_told)
         return;
+    if (l->broken[0] && !l->ending && !strcmp (fin->reason, "cancelled")) {
+        tell_lost (l); /* we told them to end */
+        return;
+    }
     if (!strcmp (fin->reason, "startfail") || (lost && !l->ready_told && !l->ending)) {
         tell_start_failed (l, lost || l->blamed, fin->text);
         return;
@@ -167,8 +174,8 @@ static void tell_lost (struct local_job *l)
 
     if (!l->blamed)
         local_blame (l, 0);
-    if (l->lost[0])
-        snprintf (fin.text, sizeof (fin.text), "%s", l->lost);
+    if (l->broken[0] || l->lost[0])
+        snprintf (fin.text, sizeof (fin.text), "%s", l->broken[0] ? l->broken : l->lost);
     else
         snprintf (fin.text, sizeof (fin.text), "node %.200s: its agent %s", node,
                   l->killed ? "did not end it and was killed" : "ended without a word");
@@ -282,6 +289,19 @@ void local_open_link (struct local_job *l)
         agentlink_limit (l->link, l->job->time_limit);
 }
 
+/* It will not come up, for want of this rank. All agents are ended; what the spool has then
+ * tells whether they were ready after all. */
+static void break_start (struct local_job *l, uint32_t rank, const char *why)
+{
+    if (l->broken[0] || l->ending)
+        return;
+    snprintf (l->broken, sizeof (l->broken), "%s", why);
+    local_blame (l, rank);
+    l->starting = false;
+    agents_signal (l->x->agents, l, SIGTERM);
+    uv_timer_start (&l->timer, kill_due, (uint64_t)(UNREADY_SLACK * 1000.0), 0);
+}
+
 /* Rank 0 would have said by now who is missing: it is itself. */
 static void give_up_start (struct local_job *l)
 {
@@ -292,8 +312,7 @@ static void give_up_start (struct local_job *l)
     strbuf_add_duration (&text, l->job->limits.start);
     strbuf_addf (&text, ": node %.200s: its agent does not answer",
                  l->job->r->ranks[0].node);
-    local_blame (l, 0);
-    tell_start_failed (l, true, text.buf);
+    break_start (l, 0, text.buf ? text.buf : "not ready in time");
 }
 
 /* The line may be what does not work: the spool has it. */
@@ -462,7 +481,42 @@ static void files_done (uv_work_t *w, int status)
         tell_start_failed (l, true, "out of memory");
 }
 
-static void agent_exited (int status, bool known, void *arg)
+static void broken_looked (uv_work_t *w, int status)
+{
+    struct local_job *l = w->data;
+
+    if (!local_work_ended (l))
+        return;
+    if (l->cleaning)
+        local_finish_cleanup (l);
+    else if (l->nagents == 0)
+        local_look_at_spool (l);
+    else if (status == 0 && l->ready_seen)
+        tell_ready (l);
+    else if (!l->finish_seen)
+        break_start (l, l->gone_rank, l->gone);
+}
+
+/* Others run. Unless the job has begun, or is ending, they would wait for this one. */
+static void look_at_start (struct local_job *l, uint32_t rank, int status, bool known)
+{
+    const char *node = rank < l->job->r->nranks ? l->job->r->ranks[rank].node : "?";
+
+    if (l->ready_told || l->end_told || l->ending || l->cleaning || l->busy
+        || l->broken[0])
+        return;
+    l->gone_rank = rank;
+    snprintf (l->gone, sizeof (l->gone),
+              "node %.200s: its agent %s before all were ready", node,
+              known && WIFSIGNALED (status) ? "was killed" : "ended");
+    l->busy = true;
+    if (uv_queue_work (l->x->host->loop, &l->work, spool_work, broken_looked) < 0) {
+        l->busy = false;
+        break_start (l, rank, l->gone);
+    }
+}
+
+static void agent_exited (uint32_t rank, int status, bool known, void *arg)
 {
     struct local_job *l = arg;
 
@@ -473,10 +527,9 @@ static void agent_exited (int status, bool known, void *arg)
     l->unclean |= known && !agent_cleared_away (status);
     /* The spool is whole once the last one has gone; rank 0 is not told apart. */
     if (l->nagents > 0) {
+        look_at_start (l, rank, status, known);
         local_resize_agent_gone (l);
-        return;
-    }
-    if (l->cleaning)
+    } else if (l->cleaning)
         local_finish_cleanup (l);
     else
         local_look_at_spool (l);
@@ -531,7 +584,7 @@ void local_job_recover (struct exec *x, struct exec_job *job)
     struct stat st;
     autofree char *launch = path_in (job, "launch");
 
-    if (lstat (job->spool, &st) < 0
+    if (job->started <= 0 && lstat (job->spool, &st) < 0
         && !(launch && agents_running (x->agents, launch, job->user.uid))) {
         if (launch)
             agents_end (x->agents, launch, job->user.uid);
@@ -544,6 +597,7 @@ void local_job_recover (struct exec *x, struct exec_job *job)
         return;
     }
     l->started = l->entered = true;
+    l->ready_told = job->started > 0;
     l->nagents = agents_adopt (x->agents, l->launch, job->user.uid, agent_exited, l);
     if (l->nagents == 0)
         uv_timer_start (&l->timer, recovered_gone, 0, 0);

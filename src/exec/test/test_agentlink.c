@@ -109,6 +109,8 @@ static void write_file (const char *name, const char *text, size_t len, mode_t m
     assert_int_equal (io_write_file_atomic (path, text, len, mode, NULL), 0);
 }
 
+static bool once; /* the job is never started again once it may have begun */
+
 /* Start rank 0 (the only one) running this shell script. */
 static pid_t start_agent (const char *script)
 {
@@ -134,6 +136,7 @@ static pid_t start_agent (const char *script)
                         .listen = listen,
                         .spool = spool,
                         .serve_until_released = true,
+                        .once = once,
                         .umask = 022 };
     char *argv[] = {
         program, "--launch", path[0], "--key", path[1], "--rank", "0", NULL
@@ -422,6 +425,51 @@ static void test_clients_peer (void **state)
 }
 
 /* Of two limits that are on their way the later holds, also when the agent comes last. */
+static void run_for_a_while (void)
+{
+    for (int i = 0; i < 20; i++) {
+        uv_run (&loop, UV_RUN_NOWAIT);
+        usleep (5000);
+    }
+}
+
+/* Were it started before, an agent that dies now could not be told from one that began. */
+static void test_once (void **state)
+{
+    struct seen s = { 0 };
+
+    (void)state;
+    once = true;
+    pid_t pid = start_agent ("echo one");
+    open_link (&s, &with_bytes);
+    run_until (&s.ready);
+    agentlink_release (s.l, s.next - 1);
+    run_for_a_while ();
+    assert_int_equal (s.finish + s.output_frames, 0);
+    agentlink_release (s.l, s.next);
+    run_until (&s.finish);
+    assert_string_equal (s.out, "one\n");
+    assert_int_equal (end_agent (&s, pid), 0);
+    once = false;
+}
+
+static void test_once_terminated (void **state)
+{
+    struct seen s = { 0 };
+
+    (void)state;
+    once = true;
+    pid_t pid = start_agent ("echo one");
+    open_link (&s, &with_bytes);
+    run_until (&s.ready);
+    agentlink_terminate (s.l, "cancelled", 60.0);
+    run_until (&s.finish);
+    assert_int_equal (s.output_frames, 0);
+    assert_string_equal (s.fin.reason, "cancelled");
+    assert_int_equal (end_agent (&s, pid), 0);
+    once = false;
+}
+
 static void test_limit (void **state)
 {
     struct seen s = { 0 };
@@ -445,6 +493,8 @@ int main (void)
         cmocka_unit_test_setup_teardown (test_terminate, setup, teardown),
         cmocka_unit_test_setup_teardown (test_signal, setup, teardown),
         cmocka_unit_test_setup_teardown (test_limit, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_once, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_once_terminated, setup, teardown),
         cmocka_unit_test_setup_teardown (test_wrong_key, setup, teardown),
         cmocka_unit_test_setup_teardown (test_clients, setup, teardown),
         cmocka_unit_test_setup_teardown (test_clients_peer, setup, teardown),

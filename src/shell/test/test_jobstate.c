@@ -494,11 +494,44 @@ static void test_end_while_ranks_go (void **state)
     jobstate_release (&js);
 }
 
+static void who_confirms_is_waited_for (void **state)
+{
+    struct jobstate js;
+
+    (void)state;
+    assert_int_equal (jobstate_init (&js, 2, 1, 60, 10, 5, 100), 0);
+    js.confirms = true;
+    assert_int_equal (jobstate_joined (&js, 1, 101), 0);
+    assert_int_equal (jobstate_confirmed (&js, 101), 0);
+    assert_int_equal (jobstate_joined (&js, 0, 101), JOB_DO_REPORT);
+    assert_int_equal (js.phase, JOB_JOIN);
+    assert_int_equal (jobstate_time (&js, "", 1000), 0); /* however long it takes */
+    assert_int_equal (jobstate_confirmed (&js, 1000), JOB_DO_START);
+    assert_int_equal (jobstate_confirmed (&js, 1000), 0);
+    assert_true (js.phase == JOB_RUN && js.deadline == 1010);
+    jobstate_release (&js);
+}
+
+static void who_is_not_confirmed_has_not_begun (void **state)
+{
+    struct jobstate js;
+
+    (void)state;
+    assert_int_equal (jobstate_init (&js, 1, 1, 60, 0, 5, 100), 0);
+    js.confirms = true;
+    assert_int_equal (jobstate_joined (&js, 0, 101), JOB_DO_REPORT);
+    assert_int_equal (jobstate_terminate (&js, "cancelled", "", 5, 102), JOB_DO_FINISH);
+    assert_int_equal (jobstate_confirmed (&js, 103), 0);
+    jobstate_release (&js);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (test_ranks_come_and_go),
         cmocka_unit_test (test_end_while_ranks_go),
+        cmocka_unit_test (who_confirms_is_waited_for),
+        cmocka_unit_test (who_is_not_confirmed_has_not_begun),
         cmocka_unit_test (a_signal_is_worse_than_any_exit_code),
         cmocka_unit_test (a_limit_reads_as_users_write_it),
         cmocka_unit_test (a_job_runs_to_its_end),

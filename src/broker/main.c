@@ -13,6 +13,7 @@
 #include "common/log.h"
 #include "common/option.h"
 #include "common/parse.h"
+#include "common/run_dir.h"
 
 enum {
     OPT_CONFIG,
@@ -149,8 +150,6 @@ static int set_text (char **field, const char *value)
     return *field ? 0 : -ENOMEM;
 }
 
-/* Where things are when nobody said so; a user's own broker keeps to the user's places.
- */
 /* An XDG directory; what is empty or not absolute counts as not set. */
 static const char *xdg_dir (const char *name)
 {
@@ -158,23 +157,41 @@ static const char *xdg_dir (const char *name)
     return dir && dir[0] == '/' ? dir : NULL;
 }
 
-static int default_dirs (struct config *c)
+/* A broker that somebody starts for himself keeps to his own places. */
+static int personal_dirs (struct config *c, struct error *err)
 {
-    bool root = geteuid () == 0;
-    const char *xdg_run = xdg_dir ("XDG_RUNTIME_DIR"),
-               *xdg_state = xdg_dir ("XDG_STATE_HOME");
-    const char *home = getenv ("HOME");
+    const char *state = xdg_dir ("XDG_STATE_HOME"), *home = xdg_dir ("HOME");
+    char dir[RUN_DIR_MAX];
 
+    if (!c->state_dir && state)
+        c->state_dir = print ("%s/fluxq", state);
+    else if (!c->state_dir && geteuid () == 0)
+        c->state_dir = strdup (FLUXQ_STATEDIR);
+    else if (!c->state_dir && home)
+        c->state_dir = print ("%s/.local/state/fluxq", home);
+    else if (!c->state_dir)
+        return error_set (err, EINVAL, "HOME is not set: name a directory with --state-dir");
+    if (!c->runtime_dir && !run_dir_choose (dir, sizeof (dir)))
+        return error_set (err, EINVAL,
+                          "HOME is not set: name a directory with --runtime-dir");
     if (!c->runtime_dir)
-        c->runtime_dir = root      ? strdup ("/run/fluxq")
-                         : xdg_run ? print ("%s/fluxq", xdg_run)
-                                   : print ("/tmp/fluxq-%u", (unsigned)geteuid ());
-    if (!c->state_dir)
-        c->state_dir = root ? strdup (FLUXQ_STATEDIR)
-                       : xdg_state
-                           ? print ("%s/fluxq", xdg_state)
-                           : print ("%s/.local/state/fluxq", home ? home : "/tmp");
-    return c->runtime_dir && c->state_dir ? 0 : -ENOMEM;
+        c->runtime_dir = strdup (dir);
+    return 0;
+}
+
+/* Where things are when nobody said so. personal: no configuration file of the machine. */
+static int default_dirs (struct config *c, bool personal, struct error *err)
+{
+    if (geteuid () != 0 || personal) {
+        if (personal_dirs (c, err) < 0)
+            return -EINVAL;
+    } else {
+        if (!c->runtime_dir)
+            c->runtime_dir = strdup (RUN_DIR_SYSTEM);
+        if (!c->state_dir)
+            c->state_dir = strdup (FLUXQ_STATEDIR);
+    }
+    return c->runtime_dir && c->state_dir ? 0 : error_set (err, ENOMEM, "out of memory");
 }
 
 static int find_shell (struct config *c, struct error *err)
@@ -222,7 +239,8 @@ static struct config *load (const struct arguments *a, struct error *err)
     bool wanted = a->config || (!a->local && access (path, F_OK) == 0);
     struct config *c = wanted ? config_load (path, err) : config_default ();
 
-    if (!c || apply_arguments (c, a, err) < 0 || default_dirs (c) < 0) {
+    if (!c || apply_arguments (c, a, err) < 0
+        || default_dirs (c, a->local && !wanted, err) < 0) {
         config_destroy (c);
         return NULL;
     }
@@ -246,7 +264,8 @@ static int run (struct config *c, struct error *err)
 
     if (!b)
         return -EIO;
-    fprintf (stderr, "fluxqd: listening on %s\n", b->socket_path);
+    fprintf (stderr, "fluxqd: listening on %s, state in %s\n", b->socket_path,
+             b->config->state_dir);
     uv_run (loop, UV_RUN_DEFAULT);
     broker_destroy (b);
     return 0;

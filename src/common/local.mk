@@ -31,6 +31,7 @@ src_common_libcommon_a_SOURCES = $(SHELL_COMMON_SOURCES) \
 	src/common/json.c \
 	src/common/milli.c \
 	src/common/option.c \
+	src/common/run_dir.c \
 	src/common/step_client.c \
 	src/common/yaml.c
 

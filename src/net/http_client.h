@@ -9,9 +9,8 @@
  *
  * URLs: unix:///path/to/fluxqd.sock (or just the path), http://host:port (port 7718 when
  * there is none; MUNGE, see http_server.h; a munged that is not where libmunge expects it
- * is named by the environment variable FLUXQ_MUNGE_SOCKET). Default sockets:
- * $XDG_RUNTIME_DIR/fluxq/fluxqd.sock, /tmp/fluxq-UID/fluxqd.sock (only when that
- * directory belongs to the user and nobody else may write there), /run/fluxq/fluxqd.sock;
+ * is named by the environment variable FLUXQ_MUNGE_SOCKET). Default sockets: those of
+ * run_dir.h; who listens on a unix socket must be trusted, see trust.h;
  * the error names all that were tried and says how to start a broker. Own HTTP/1.1
  * instead of libcurl because loading libcurl costs 5.4 ms a start (doc/dependencies.md).
  * Understands Content-Length and chunked bodies; bounds: head 32 KiB, body 1 GiB (streams

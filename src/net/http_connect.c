@@ -13,8 +13,10 @@
 #include <sys/un.h>
 
 #include "common/clock.h"
+#include "common/run_dir.h"
 #include "common/strbuf.h"
 #include "net/http_client.h"
+#include "net/trust.h"
 
 #define CONNECT_MS 10000
 #define URL_MAX 4096
@@ -104,7 +106,9 @@ static int close_on_error (int fd, int rc)
     return rc < 0 ? rc : fd;
 }
 
-static int connect_unix (const char *path)
+/* A socket behind which is a broker that the caller trusts, or negative errno; the reason of
+ * a refusal (-EPERM) is in err. */
+static int connect_unix (const char *path, struct error *err)
 {
     struct sockaddr_un addr = { .sun_family = AF_UNIX };
 
@@ -118,6 +122,8 @@ static int connect_unix (const char *path)
     do
         rc = connect (fd, (struct sockaddr *)&addr, sizeof (addr)) < 0 ? -errno : 0;
     while (rc == -EINTR);
+    if (rc == 0)
+        rc = trust_check_peer (fd, path, err);
     return close_on_error (fd, rc);
 }
 
@@ -176,11 +182,18 @@ static int connect_tcp (const struct http_address *a, struct error *err)
 
 int http_address_connect (const struct http_address *a, struct error *err)
 {
+    struct error why = { 0 };
+
     if (!a->path)
         return connect_tcp (a, err);
-    int fd = connect_unix (a->path);
+    int fd = connect_unix (a->path, &why);
     if (fd == -EACCES)
         return error_set (err, EACCES, "no access to the broker's socket %s", a->path);
+    if (fd == -EPERM)
+        return error_set (err, EPERM, "%s", why.text);
+    if (fd == -ENAMETOOLONG)
+        return error_set (err, ENAMETOOLONG, "%s: a socket's path has at most %zu bytes",
+                          a->path, sizeof (((struct sockaddr_un *)0)->sun_path) - 1);
     if (fd < 0)
         return error_set (err, -fd, "no broker at %s: %s (is fluxqd running?)", a->url,
                           strerror (-fd));
@@ -205,20 +218,11 @@ bool http_address_may_return (const struct http_address *a, int rc, double secon
 
 /* -- default sockets -- */
 
-/* Could another user have put the socket there? */
-static bool is_private (const char *dir)
-{
-    struct stat st;
-
-    return lstat (dir, &st) == 0 && S_ISDIR (st.st_mode) && st.st_uid == geteuid ()
-           && (st.st_mode & 022) == 0;
-}
-
 /* Remember the first default socket at which a broker may be back soon, and how that failed. */
 static void note_away (struct http_address *away, int *ret_rc, const char *dir, int rc,
                        double seconds)
 {
-    char path[1024];
+    char path[RUN_DIR_MAX + 16];
 
     snprintf (path, sizeof (path), "%s/fluxqd.sock", dir);
     if (away->url || http_address_parse (away, path, NULL) < 0)
@@ -230,23 +234,16 @@ static void note_away (struct http_address *away, int *ret_rc, const char *dir, 
 }
 
 /* Try one; a socket or negative errno. What failed is told in *tried. */
-static int try_default (struct http_address *a, struct strbuf *tried, const char *dir,
-                        bool check)
+static int try_default (struct http_address *a, struct strbuf *tried, const char *dir)
 {
-    char path[256];
-    int n = snprintf (path, sizeof (path), "%s/fluxqd.sock", dir);
-    struct stat st;
-    int fd;
+    char path[RUN_DIR_MAX + 16];
+    struct error why = { 0 };
 
-    if (n >= (int)sizeof (path))
-        fd = -ENAMETOOLONG;
-    else if (check && lstat (dir, &st) == 0 && !is_private (dir))
-        fd = -EPERM;
-    else
-        fd = connect_unix (path);
+    snprintf (path, sizeof (path), "%s/fluxqd.sock", dir);
+    int fd = connect_unix (path, &why);
     if (fd < 0) {
         strbuf_addf (tried, "%s%s (%s)", tried->len ? ", " : "", path,
-                     fd == -EPERM ? "the folder is not yours alone" : strerror (-fd));
+                     fd == -EPERM ? why.text : strerror (-fd));
         return fd;
     }
     int rc = http_address_parse (a, path, NULL);
@@ -256,22 +253,16 @@ static int try_default (struct http_address *a, struct strbuf *tried, const char
 int http_address_connect_default (struct http_address *a, double seconds,
                                   struct error *err)
 {
-    const char *runtime = getenv ("XDG_RUNTIME_DIR");
     struct http_address away = { 0 };
     struct strbuf tried;
-    char dirs[3][240];
+    char dir[RUN_DIR_MAX];
     int fd = -ENOENT, rc = 0;
-    size_t n = 0;
 
-    strbuf_init (&tried, 4096);
-    if (runtime && *runtime == '/')
-        snprintf (dirs[n++], sizeof (dirs[0]), "%s/fluxq", runtime);
-    snprintf (dirs[n++], sizeof (dirs[0]), "/tmp/fluxq-%u", (unsigned)geteuid ());
-    snprintf (dirs[n++], sizeof (dirs[0]), "/run/fluxq");
-    for (size_t i = 0; fd < 0 && i < n; i++) {
-        fd = try_default (a, &tried, dirs[i], i + 1 < n);
+    strbuf_init (&tried, 8192);
+    for (size_t i = 0; fd < 0 && run_dir_default (i, dir, sizeof (dir)); i++) {
+        fd = try_default (a, &tried, dir);
         if (fd < 0)
-            note_away (&away, &rc, dirs[i], fd, seconds);
+            note_away (&away, &rc, dir, fd, seconds);
     }
     if (fd < 0) {
         *a = away;

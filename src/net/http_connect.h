@@ -17,7 +17,8 @@ struct http_address {
 /* -EINVAL: not a URL; -ENOMEM. */
 int http_address_parse (struct http_address *a, const char *url, struct error *err);
 void http_address_release (struct http_address *a);
-/* A connected socket, close-on-exec, or negative errno; TCP within 10 s an address. */
+/* A connected socket, close-on-exec, or negative errno; TCP within 10 s an address. On a unix
+ * socket the broker is one that the caller trusts (trust.h), else -EPERM. */
 int http_address_connect (const struct http_address *a, struct error *err);
 /* Whether the failure rc of a connection may be that of a broker that is being started again:
  * nobody listens at its socket, or there is none, but its private directory has changed in the

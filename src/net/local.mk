@@ -15,7 +15,8 @@ src_net_libnet_client_a_SOURCES = \
 	src/net/http_client.c \
 	src/net/http_connect.c \
 	src/net/http_patience.c \
-	src/net/http_parser.c
+	src/net/http_parser.c \
+	src/net/trust.c
 
 if HAVE_CMOCKA
 NET_TESTS = src/net/test/test_http src/net/test/test_http_client \

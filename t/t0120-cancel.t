@@ -1,7 +1,7 @@
 #!/bin/sh
 test_description='fluxq-cancel: ends what it is told to and nothing else, says what it could not and why'
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/faults.sh"
+. "$FLUXQ_SOURCE_DIR/t/faults.sh"
 
 start_broker
 chmod 711 "$FLUXQ_RUN"

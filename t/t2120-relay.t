@@ -1,7 +1,7 @@
 #!/bin/sh
 test_description='a program on the login node is a client of the agents of a job, through the broker'
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/faults.sh"
+. "$FLUXQ_SOURCE_DIR/t/faults.sh"
 
 relay()
 {

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/hostlist.h"
 #include "common/log.h"
 #include "common/parse.h"
 
@@ -198,6 +199,15 @@ void api_reply_json (struct http_request *req, int status, json_t *value)
         http_reply_problem (req, 503, "busy", "out of memory");
 }
 
+/* A small machine is asked for more names than it has nodes, so that the answer is the first
+ * name that it lacks. */
+#define HOSTS_LEAST ((size_t)1024)
+
+struct hostlist *api_hosts (struct broker *b, const char *text, struct error *err)
+{
+    return hostlist_decode (text, MAX (machine_node_count (b->graph), HOSTS_LEAST), err);
+}
+
 /* -- filters -- */
 
 static int parse_states (const char *text, uint32_t *ret, struct error *err)
@@ -241,32 +251,26 @@ int api_filter_init (struct api_filter *f, struct broker *b, struct http_request
                      const char *user, const char *state, const char *queue,
                      const char *name, const char *ids, struct error *err)
 {
-    *f = (struct api_filter){ .user = user, .queue = queue, .name = name };
-    f->me = http_request_uid (req);
-    if (state && parse_states (state, &f->phases, err) < 0)
+    *f = (struct api_filter){ .me = http_request_uid (req) };
+    f->own = user && strcmp (user, "me") == 0;
+    if ((state && parse_states (state, &f->phases, err) < 0)
+        || (user && !f->own && namelist_parse (&f->user, user, "user", err) < 0)
+        || (queue && namelist_parse (&f->queue, queue, "queue", err) < 0)
+        || (name && namelist_parse (&f->name, name, "name", err) < 0)
+        || (ids && *ids && !(f->ids = job_ids_parse (b, ids, err)))) {
+        api_filter_release (f);
         return -EINVAL;
-    if (ids && *ids && !(f->ids = job_ids_parse (b, ids, err)))
-        return -EINVAL;
+    }
     return 0;
 }
 
 void api_filter_release (struct api_filter *f)
 {
+    namelist_release (&f->user);
+    namelist_release (&f->queue);
+    namelist_release (&f->name);
     job_ids_destroy (f->ids);
     f->ids = NULL;
-}
-
-/* Whether the comma list has the word. */
-static bool in_list (const char *list, const char *word)
-{
-    size_t n = strlen (word);
-    for (const char *p = list; *p;) {
-        size_t len = strcspn (p, ",");
-        if (len == n && !memcmp (p, word, n))
-            return true;
-        p += len + (p[len] == ',');
-    }
-    return false;
 }
 
 enum job_phase api_row_phase (const struct job *job)
@@ -285,12 +289,10 @@ bool api_filter_match (const struct api_filter *f, const struct entry *e)
         return false;
     if (f->phases && !(f->phases & 1U << api_row_phase (job)))
         return false;
-    if (f->user && strcmp (f->user, "me") == 0 ? f->me != job->userid
-                                               : f->user && !in_list (f->user, job->user))
+    if ((f->own && f->me != job->userid)
+        || (f->user.text && !namelist_has (&f->user, job->user)))
         return false;
-    if (f->queue && !in_list (f->queue, job->queue))
+    if (f->queue.text && !namelist_has (&f->queue, job->queue))
         return false;
-    if (f->name && !in_list (f->name, job->name))
-        return false;
-    return true;
+    return !f->name.text || namelist_has (&f->name, job->name);
 }

@@ -8,6 +8,7 @@
 #define FLUXQ_BROKER_API_H
 
 #include "broker/broker.h"
+#include "broker/namelist.h"
 
 struct api_path {
     char arg[256]; /* the segment that "{}" matched, decoded; "" when there is none */
@@ -97,37 +98,43 @@ const char *api_action (struct http_request *req, json_t *body, const char *one,
 json_t *api_body (struct http_request *req, const char *const keys[]);
 void api_reply_json (struct http_request *req, int status,
                      json_t *value); /* takes value */
+/* Names of nodes that a request has: no more than there are nodes. */
+struct hostlist *api_hosts (struct broker *b, const char *text, struct error *err);
 
 /* -- job_ids.c: lists of jobs, ranges of them, and tasks of arrays -- */
 
 /* "12,20-29,7_[1-3]": as it was given, and which numbers that are. An array stands for its
- * tasks, too; of a task that has not started, the array is meant as well. */
+ * tasks, too; of a task that has not started, the array is meant as well. All are sorted and
+ * without overlaps, each array is one part: what is there twice costs no more. */
 struct job_ids {
     struct id_numbers {
         uint64_t first, last;
-    } * given; /* jobs and ranges */
-    size_t ngiven;
+    } * named, *ranges; /* jobs, each for itself; and ranges of them */
+    size_t nnamed, nranges;
     struct id_part {
         uint64_t array;
         struct idset *tasks;
     } * parts; /* tasks of arrays */
     size_t nparts;
-    struct id_numbers *all; /* sorted, without overlaps */
+    struct id_numbers *all;
     size_t nall, all_alloc;
 };
-/* NULL: -EINVAL, -ENOMEM. */
+/* NULL: -EINVAL, -ERANGE (more than ARRAY_TASKS_MAX tasks of arrays), -ENOMEM. */
 struct job_ids *job_ids_parse (struct broker *b, const char *text, struct error *err);
 void job_ids_destroy (struct job_ids *ids);
 bool job_ids_has (const struct job_ids *ids, uint64_t id);
+/* By its own number or in a range, not only as a task of an array. */
+bool job_ids_has_given (const struct job_ids *ids, uint64_t id);
 
 /* -- filters of jobs, shared by list, cancel and watch -- */
 struct api_filter {
-    const char *user, *queue, *name;
+    struct namelist user, queue, name; /* without text: all */
+    bool own;                       /* "me" */
     uint32_t phases;     /* bits of enum job_phase; 0: all */
     struct job_ids *ids; /* NULL: all */
     uid_t me;
 };
-/* Texts may be NULL and are borrowed. */
+/* Texts may be NULL. Nothing is to be released after a failure. */
 int api_filter_init (struct api_filter *f, struct broker *b, struct http_request *req,
                      const char *user, const char *state, const char *queue,
                      const char *name, const char *ids, struct error *err);

@@ -247,7 +247,7 @@ void api_nodes (struct broker *b, struct http_request *req, const struct api_pat
     struct error err = { 0 };
     const char *names = http_request_query (req, "names");
     const char *queue = http_request_query (req, "queue");
-    struct hostlist *hosts = names ? hostlist_decode (names, &err) : NULL;
+    struct hostlist *hosts = names ? api_hosts (b, names, &err) : NULL;
 
     (void)path;
     if (names && !hosts) {

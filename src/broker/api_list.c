@@ -50,8 +50,9 @@ static int parse_fields (struct listing *l, const char *text, struct error *err)
         if (!c)
             return error_set (err, EINVAL, "fields: '%.*s' is unknown",
                               (int)MIN (len, 40), text);
-        if (l->n == FIELDS_MAX)
-            return error_set (err, EINVAL, "fields: more than %d", FIELDS_MAX);
+        for (size_t i = 0; i < l->n; i++) /* a row costs as much as its fields */
+            if (l->list[i] == c)
+                return error_set (err, EINVAL, "fields: %s is there twice", c->name);
         l->list[l->n++] = c;
         text += len + (text[len] == ',');
     }

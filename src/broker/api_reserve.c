@@ -230,7 +230,7 @@ static int read_nodes (struct making *k, const json_t *o, struct error *err)
         return rc;
     if (*text && strspn (text, "0123456789") == strlen (text))
         return parse_int (text, 1, 1 << 24, &k->nodes, "nodes", err);
-    struct hostlist *given = hostlist_decode (text, err);
+    struct hostlist *given = api_hosts (k->b, text, err);
     if (!given)
         return error_prefix (err, "nodes");
     if (hostlist_count (given) == 0)

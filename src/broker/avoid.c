@@ -23,7 +23,7 @@
 
 static void add_names (struct hostlist *to, const char *names)
 {
-    struct hostlist *hl = names ? hostlist_decode (names, NULL) : NULL;
+    struct hostlist *hl = names ? hostlist_decode (names, HOSTLIST_MAX, NULL) : NULL;
     const char *name;
 
     for (size_t i = 0; hl && (name = hostlist_nth (hl, i)); i++)

@@ -205,16 +205,13 @@ static int collect_array (struct cancelling *c, const struct entry *e)
     return rc;
 }
 
-static int collect_named (struct cancelling *c, const struct job_ids *ids,
-                          bool *ret_ranges)
+static int collect_named (struct cancelling *c, const struct job_ids *ids)
 {
-    for (size_t i = 0; i < ids->ngiven; i++) {
-        uint64_t id = ids->given[i].first;
+    for (size_t i = 0; i < ids->nnamed; i++) {
+        uint64_t id = ids->named[i].first;
         const struct entry *e = entry_find (c->b, id);
-        if (id != ids->given[i].last)
-            *ret_ranges = true;
-        else if (add_target (c, id, true) < 0
-                 || (e && e->job->array && collect_array (c, e) < 0))
+        if (add_target (c, id, true) < 0
+            || (e && e->job->array && collect_array (c, e) < 0))
             return -ENOMEM;
     }
     for (size_t i = 0; i < ids->nparts; i++)
@@ -223,31 +220,22 @@ static int collect_named (struct cancelling *c, const struct job_ids *ids,
     return 0;
 }
 
-/* In a range that was given, and not only meant by an array or a part of one. */
-static bool is_in_range (const struct job_ids *ids, uint64_t id)
-{
-    for (size_t i = 0; i < ids->ngiven; i++)
-        if (id >= ids->given[i].first && id <= ids->given[i].last)
-            return true;
-    return false;
-}
-
 /* Jobs named by id; of ranges those that are there. */
 static int collect (struct cancelling *c, const struct api_filter *f)
 {
     struct entry *e, *next;
-    bool operator= api_is_operator (c->b, c->req), ranges = false;
+    bool operator= api_is_operator (c->b, c->req);
 
-    if (f->ids && collect_named (c, f->ids, &ranges) < 0)
+    if (f->ids && collect_named (c, f->ids) < 0)
         return -ENOMEM;
-    if (f->ids && !ranges)
+    if (f->ids && f->ids->nranges == 0)
         return 0;
     HASH_ITER (hh, c->b->jobs, e, next) {
         if (!f->ids
             && (e->job->state == JOB_INACTIVE
                 || (!operator&& e->job->userid != http_request_uid (c->req))))
             continue;
-        if (api_filter_match (f, e) && (!f->ids || is_in_range (f->ids, e->id))
+        if (api_filter_match (f, e) && (!f->ids || job_ids_has_given (f->ids, e->id))
             && add_target (c, e->id, f->ids != NULL) < 0)
             return -ENOMEM;
     }

@@ -27,6 +27,7 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/limit.c \
 	src/broker/malleable.c \
 	src/broker/moves.c \
+	src/broker/namelist.c \
 	src/broker/nodegroups.c \
 	src/broker/nodes.c \
 	src/broker/placing.c \

@@ -139,7 +139,7 @@ static int read_json (struct reservation *r, const json_t *o, const char *where,
         || json_get_array (o, "users", &users, JSON_REQUIRED, where, err) < 0)
         return -EINVAL;
     hostlist_destroy (r->nodes);
-    if (!(r->nodes = hostlist_decode (nodes, err)))
+    if (!(r->nodes = hostlist_decode (nodes, HOSTLIST_MAX, err)))
         return -EINVAL;
     r->by = text_of (o, "by");
     r->note = text_of (o, "note");

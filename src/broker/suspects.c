@@ -161,7 +161,7 @@ static void failed_on (struct broker *b, const struct entry *e, const char *node
 void suspects_failed (struct broker *b, const struct entry *e, const char *nodes,
                       const char *text)
 {
-    struct hostlist *hl = hostlist_decode (nodes, NULL);
+    struct hostlist *hl = hostlist_decode (nodes, HOSTLIST_MAX, NULL);
     const char *name;
 
     if (b->config->drain_after_failures > 0)
@@ -172,7 +172,8 @@ void suspects_failed (struct broker *b, const struct entry *e, const char *nodes
 
 static void started_without (struct broker *b, const struct entry *e)
 {
-    struct hostlist *hl = e->job->avoid ? hostlist_decode (e->job->avoid, NULL) : NULL;
+    struct hostlist *hl =
+        e->job->avoid ? hostlist_decode (e->job->avoid, HOSTLIST_MAX, NULL) : NULL;
     const char *name;
 
     for (size_t i = 0; hl && (name = hostlist_nth (hl, i)); i++) {

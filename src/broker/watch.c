@@ -85,15 +85,12 @@ struct watcher {
     struct broker *b;
     struct http_request *req;
     struct api_filter filter;
-    char *user, *queue; /* the filter's texts */
     struct watcher *prev, *next;
 };
 
 static void watcher_free (struct watcher *w)
 {
     api_filter_release (&w->filter);
-    free (w->user);
-    free (w->queue);
     free (w);
 }
 
@@ -103,12 +100,6 @@ static void watcher_left (struct http_request *req, void *arg)
     (void)req;
     DL_DELETE (w->b->watchers, w);
     watcher_free (w);
-}
-
-static char *copy_query (struct http_request *req, const char *name)
-{
-    const char *value = http_request_query (req, name);
-    return value ? strdup (value) : NULL;
 }
 
 void api_watch (struct broker *b, struct http_request *req, const struct api_path *path)
@@ -123,9 +114,8 @@ void api_watch (struct broker *b, struct http_request *req, const struct api_pat
     }
     w->b = b;
     w->req = req;
-    w->user = copy_query (req, "user");
-    w->queue = copy_query (req, "queue");
-    if (api_filter_init (&w->filter, b, req, w->user, NULL, w->queue, NULL,
+    if (api_filter_init (&w->filter, b, req, http_request_query (req, "user"), NULL,
+                         http_request_query (req, "queue"), NULL,
                          http_request_query (req, "ids"), &err)
         < 0) {
         http_reply_problem (req, 400, "bad-request", "%s", err.text);

@@ -131,7 +131,7 @@ static int show_output (struct cmd *c, const struct attach *a, const json_t *job
 static int find_node (struct cmd *c, struct attach *a, const json_t *job, char **ret_name)
 {
     const char *list = json_text (job, "nodelist");
-    struct hostlist *hosts = *list ? hostlist_decode (list, NULL) : NULL;
+    struct hostlist *hosts = *list ? hostlist_decode (list, HOSTLIST_MAX, NULL) : NULL;
     size_t n = hosts ? hostlist_count (hosts) : 0;
 
     for (size_t i = 0; a->node && a->rank < 0 && i < n; i++)

@@ -133,7 +133,7 @@ static int for_nodes (struct cmd *c, const struct ctl *x, const char *action)
     int status = CMD_OK;
 
     for (size_t i = 0; i < x->n; i++) {
-        struct hostlist *names = hostlist_decode (x->words[i], &err);
+        struct hostlist *names = hostlist_decode (x->words[i], HOSTLIST_MAX, &err);
         if (!names)
             return cmd_usage (c, "%s: %s", x->words[i], err.text);
         for (size_t k = 0; k < hostlist_count (names) && status != CMD_INTERRUPTED; k++) {

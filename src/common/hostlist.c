@@ -8,7 +8,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#define MAX_HOSTS 1000000
 #define MAX_NAME 255                 /* bytes of one host name */
 #define MAX_BYTES (64 * 1024 * 1024) /* of all names together */
 #define MAX_DIGITS 18                /* of a number in a name, so that it fits 64 bits */
@@ -81,7 +80,7 @@ static int append (struct hostlist *hl, const char *name, size_t len)
 {
     if (len == 0 || len > MAX_NAME)
         return -EINVAL;
-    if (hl->n == MAX_HOSTS)
+    if (hl->n == HOSTLIST_MAX)
         return -ERANGE;
     if (hl->n == hl->alloc) {
         size_t alloc = hl->alloc ? 2 * hl->alloc : 8;
@@ -142,18 +141,70 @@ struct expression {
     size_t prefix_len, suffix_len;
 };
 
-static int append_numbered (struct hostlist *hl, const struct expression *e,
-                            uint64_t value, size_t width)
+/* A reading of a text: the first counts and makes nothing, the second fills the list. */
+struct decoding {
+    struct hostlist *hl; /* NULL: only count */
+    size_t limit;        /* names */
+    size_t n, bytes;     /* of the names so far, each with its NUL */
+};
+
+static int add_name (struct decoding *d, const char *name, size_t len)
+{
+    if (d->hl)
+        return append (d->hl, name, len);
+    if (len > MAX_NAME)
+        return -EINVAL;
+    if (d->n == d->limit || len + 1 > MAX_BYTES - d->bytes)
+        return -ERANGE;
+    d->n++;
+    d->bytes += len + 1;
+    return 0;
+}
+
+static size_t digits_of (uint64_t value)
+{
+    size_t n = 1;
+
+    while (value /= 10)
+        n++;
+    return n;
+}
+
+/* The longest name of a range is its last. */
+static int count_numbered (struct decoding *d, const struct expression *e, uint64_t first,
+                           uint64_t last, size_t width)
+{
+    size_t len = e->prefix_len + MAX (width, digits_of (last)) + e->suffix_len;
+
+    if (len > MAX_NAME)
+        return -EINVAL;
+    if (last - first >= d->limit - d->n
+        || last - first >= (MAX_BYTES - d->bytes) / (len + 1))
+        return -ERANGE;
+    d->n += (size_t)(last - first) + 1;
+    d->bytes += ((size_t)(last - first) + 1) * (len + 1);
+    return 0;
+}
+
+static int add_numbered (struct decoding *d, const struct expression *e, uint64_t first,
+                         uint64_t last, size_t width)
 {
     char name[MAX_NAME + 1];
-    int n = snprintf (name, sizeof (name), "%.*s%0*ju%.*s", (int)e->prefix_len, e->prefix,
-                      (int)width, (uintmax_t)value, (int)e->suffix_len, e->suffix);
+    int rc = 0;
 
-    return n < 0 || n > MAX_NAME ? -EINVAL : append (hl, name, (size_t)n);
+    if (!d->hl)
+        return count_numbered (d, e, first, last, width);
+    for (uint64_t i = first; i <= last && rc == 0; i++) {
+        int n =
+            snprintf (name, sizeof (name), "%.*s%0*ju%.*s", (int)e->prefix_len, e->prefix,
+                      (int)width, (uintmax_t)i, (int)e->suffix_len, e->suffix);
+        rc = append (d->hl, name, (size_t)n);
+    }
+    return rc;
 }
 
 /* All hosts of the expression. Zeros that lead the first id lead all others too. */
-static int expand (struct hostlist *hl, const struct expression *e)
+static int decode_ids (struct decoding *d, const struct expression *e)
 {
     const char *p = e->ids;
     size_t padding = 0;
@@ -174,12 +225,8 @@ static int expand (struct hostlist *hl, const struct expression *e)
         }
         if (last.value < first.value)
             return -EINVAL;
-        if (last.value - first.value >= MAX_HOSTS - hl->n)
-            return -ERANGE;
-        for (uint64_t i = first.value; i <= last.value; i++) {
-            if ((rc = append_numbered (hl, e, i, padding)) < 0)
-                return rc;
-        }
+        if ((rc = add_numbered (d, e, first.value, last.value, padding)) < 0)
+            return rc;
         if (*p == ']')
             return 0;
         if (*p++ != ',')
@@ -188,14 +235,14 @@ static int expand (struct hostlist *hl, const struct expression *e)
 }
 
 /* One hostlist expression at *p, advance past it. */
-static int decode_expression (struct hostlist *hl, const char **p)
+static int decode_expression (struct decoding *d, const char **p)
 {
     struct expression e = { .prefix = *p, .prefix_len = name_length (*p) };
     const char *q = *p + e.prefix_len;
 
     if (*q != '[') {
         *p = q;
-        return e.prefix_len > 0 ? append (hl, e.prefix, e.prefix_len) : 0;
+        return e.prefix_len > 0 ? add_name (d, e.prefix, e.prefix_len) : 0;
     }
     e.ids = q + 1;
     q = e.ids + strspn (e.ids, "0123456789,-");
@@ -206,30 +253,52 @@ static int decode_expression (struct hostlist *hl, const char **p)
     if (e.prefix_len > MAX_NAME || e.suffix_len > MAX_NAME)
         return -EINVAL;
     *p = e.suffix + e.suffix_len;
-    return expand (hl, &e);
+    return decode_ids (d, &e);
 }
 
-struct hostlist *hostlist_decode (const char *text, struct error *err)
+static int decode_text (struct decoding *d, const char *text)
 {
-    struct hostlist *hl = hostlist_create ();
     const char *p = text;
-    int rc = hl ? 0 : -ENOMEM;
+    int rc = 0;
 
     while (rc == 0 && *p) {
-        rc = decode_expression (hl, &p);
+        rc = decode_expression (d, &p);
         if (rc == 0 && *p && *p++ != ',')
             rc = -EINVAL;
     }
+    return rc;
+}
+
+int hostlist_count_text (const char *text, size_t limit, size_t *ret_n)
+{
+    struct decoding d = { .limit = MIN (limit, (size_t)HOSTLIST_MAX) };
+    int rc = decode_text (&d, text);
+
     if (rc == 0)
-        return hl;
+        *ret_n = d.n;
+    return rc;
+}
+
+struct hostlist *hostlist_decode (const char *text, size_t limit, struct error *err)
+{
+    struct decoding d = { .limit = MIN (limit, (size_t)HOSTLIST_MAX) };
+    int rc = decode_text (&d, text);
+
+    if (rc == 0) {
+        d.hl = hostlist_create ();
+        rc = d.hl ? decode_text (&d, text) : -ENOMEM;
+    }
+    if (rc == 0)
+        return d.hl;
     if (rc == -ENOMEM)
         error_errno (err, ENOMEM, "hostlist");
     else if (rc == -ERANGE)
-        error_set (err, ERANGE, "hostlist '%.80s': more than %d hosts", text, MAX_HOSTS);
+        error_set (err, ERANGE, "hostlist '%.80s': more than %zu name%s", text, d.limit,
+                   d.limit == 1 ? "" : "s");
     else
         error_set (err, EINVAL, "hostlist '%.80s': not host names as node[1-3,7],login0",
                    text);
-    hostlist_destroy (hl);
+    hostlist_destroy (d.hl);
     return NULL;
 }
 

@@ -1,12 +1,15 @@
 /* hostlist.h - host names, compressed as text and back (RFC 29)
  *
- *     struct hostlist *hl = hostlist_decode ("node[1-3,7],login0", &err);
+ *     struct hostlist *hl = hostlist_decode ("node[1-3,7],login0", 100, &err);
  *     const char *h = hostlist_nth (hl, 0); // "node1", valid until the list changes
  *     char *text = hostlist_encode (hl);    // "node[1-3,7],login0", caller frees
  *
  * Order is kept, doubles are allowed (a list, not a set). Leading zeros are kept
  * ("node[01-10]", and by RFC 29 those of a list's first id for all its ids). One bracket
- * a name; a name has at most 255 bytes, a list 1,000,000 names. The encoder brackets
+ * a name; a name has at most 255 bytes, a list HOSTLIST_MAX names. A text of few bytes can
+ * stand for millions of names, so the names are counted first, in O(length of the text) and
+ * without memory, and a text with more than the caller's limit is never expanded: the limit
+ * is what the caller could use at most, such as the nodes of the machine. The encoder brackets
  * neighbours that differ in one number, wherever it stands ("ip-[1-3].site"). Caller
  * owns.
  */
@@ -18,10 +21,15 @@
 
 struct hostlist;
 
+#define HOSTLIST_MAX 1000000 /* names */
+
 struct hostlist *hostlist_create (void);
 void hostlist_destroy (struct hostlist *hl);
-/* NULL and -EINVAL or -ERANGE in err; "" is an empty list. */
-struct hostlist *hostlist_decode (const char *text, struct error *err);
+/* How many names the text stands for, a name as often as it is there. -EINVAL: no such list;
+ * -ERANGE: more than limit, or than a list can have. */
+int hostlist_count_text (const char *text, size_t limit, size_t *ret_n);
+/* NULL and EINVAL, ERANGE (more names than limit) or ENOMEM in err; "" is an empty list. */
+struct hostlist *hostlist_decode (const char *text, size_t limit, struct error *err);
 char *hostlist_encode (const struct hostlist *hl);
 /* One name as it is: 0, -EINVAL (empty, too long, with a blank, comma or bracket),
  * -ERANGE (the list is full), -ENOMEM. */

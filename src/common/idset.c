@@ -10,12 +10,12 @@
 
 struct range {
     uint32_t first, last;
+    uint32_t before; /* how many ids the ranges before this one have */
 };
 
 struct idset {
     struct range *ranges;
     size_t n, alloc;
-    uint32_t count;
 };
 
 struct idset *idset_create (void)
@@ -44,8 +44,23 @@ struct idset *idset_copy (const struct idset *s)
     }
     memcpy (copy->ranges, s->ranges, s->n * sizeof (*s->ranges));
     copy->n = copy->alloc = s->n;
-    copy->count = s->count;
     return copy;
+}
+
+static uint32_t size_of (const struct range *r)
+{
+    return r->last - r->first + 1;
+}
+
+/* The ranges from i on have others before them than they had. */
+static void recount (struct idset *s, size_t i)
+{
+    uint32_t before = i > 0 ? s->ranges[i - 1].before + size_of (&s->ranges[i - 1]) : 0;
+
+    for (; i < s->n; i++) {
+        s->ranges[i].before = before;
+        before += size_of (&s->ranges[i]);
+    }
 }
 
 /* Index of the first range that ends at or after id; s->n when there is none. */
@@ -90,18 +105,16 @@ static void remove_ranges (struct idset *s, size_t i, size_t n)
 
 int idset_add_range (struct idset *s, uint32_t first, uint32_t last)
 {
-    struct range r = { first, last };
+    struct range r = { .first = first, .last = last };
     size_t i, end;
 
     if (first > last || last > ID_MAX)
         return -ERANGE;
     /* From i to end: what overlaps or touches, and becomes one with the new range. */
     i = find (s, first > 0 ? first - 1 : 0);
-    uint32_t covered = 0;
     for (end = i; end < s->n && s->ranges[end].first <= last + 1; end++) {
         r.first = MIN (r.first, s->ranges[end].first);
         r.last = MAX (r.last, s->ranges[end].last);
-        covered += s->ranges[end].last - s->ranges[end].first + 1;
     }
     if (end == i) {
         int rc = insert_range (s, i, r);
@@ -111,7 +124,7 @@ int idset_add_range (struct idset *s, uint32_t first, uint32_t last)
         s->ranges[i] = r;
         remove_ranges (s, i + 1, end - i - 1);
     }
-    s->count += r.last - r.first + 1 - covered;
+    recount (s, i);
     return 0;
 }
 
@@ -121,12 +134,11 @@ static void append_range (struct idset *s, struct range r)
     struct range *last = s->n > 0 ? &s->ranges[s->n - 1] : NULL;
 
     if (last && r.first <= last->last + 1) {
-        s->count += r.last > last->last ? r.last - last->last : 0;
         last->last = MAX (last->last, r.last);
         return;
     }
+    r.before = last ? last->before + size_of (last) : 0;
     s->ranges[s->n++] = r;
-    s->count += r.last - r.first + 1;
 }
 
 int idset_add_all (struct idset *s, const struct idset *more)
@@ -149,6 +161,22 @@ int idset_add_all (struct idset *s, const struct idset *more)
     return 0;
 }
 
+/* By halves: one by one, each would cost a pass over all before it. */
+struct idset *idset_unite (struct idset *const *sets, size_t n)
+{
+    if (n <= 1)
+        return n == 1 ? idset_copy (sets[0]) : idset_create ();
+    struct idset *left = idset_unite (sets, n / 2);
+    struct idset *right = left ? idset_unite (sets + n / 2, n - n / 2) : NULL;
+    int rc = right ? idset_add_all (left, right) : -ENOMEM;
+
+    idset_destroy (right);
+    if (rc == 0)
+        return left;
+    idset_destroy (left);
+    return NULL;
+}
+
 int idset_add (struct idset *s, uint32_t id)
 {
     return idset_add_range (s, id, id);
@@ -169,12 +197,13 @@ int idset_remove (struct idset *s, uint32_t id)
         r->last--;
     else {
         uint32_t last = r->last;
-        int rc = insert_range (s, i + 1, (struct range){ id + 1, last });
+        int rc =
+            insert_range (s, i + 1, (struct range){ .first = id + 1, .last = last });
         if (rc < 0)
             return rc;
         s->ranges[i].last = id - 1;
     }
-    s->count--;
+    recount (s, i);
     return 0;
 }
 
@@ -194,8 +223,8 @@ int idset_remove_all (struct idset *s, const struct idset *less)
             k++;
         for (size_t j = k; j < less->n && less->ranges[j].first <= r.last; j++) {
             if (less->ranges[j].first > r.first)
-                append_range (&rest,
-                              (struct range){ r.first, less->ranges[j].first - 1 });
+                append_range (&rest, (struct range){ .first = r.first,
+                                                     .last = less->ranges[j].first - 1 });
             r.first = less->ranges[j].last + 1;
             if (r.first > r.last)
                 break;
@@ -217,7 +246,7 @@ bool idset_has (const struct idset *s, uint32_t id)
 
 uint32_t idset_count (const struct idset *s)
 {
-    return s->count;
+    return s->n > 0 ? s->ranges[s->n - 1].before + size_of (&s->ranges[s->n - 1]) : 0;
 }
 
 uint32_t idset_first (const struct idset *s)
@@ -235,22 +264,27 @@ uint32_t idset_next (const struct idset *s, uint32_t id)
 
 uint32_t idset_rank (const struct idset *s, uint32_t id)
 {
-    uint32_t n = 0;
+    size_t i = find (s, id);
 
-    for (size_t i = 0; i < s->n && s->ranges[i].first < id; i++)
-        n += MIN (s->ranges[i].last, id - 1) - s->ranges[i].first + 1;
-    return n;
+    if (i == s->n)
+        return idset_count (s);
+    return s->ranges[i].before + (id > s->ranges[i].first ? id - s->ranges[i].first : 0);
 }
 
 uint32_t idset_nth (const struct idset *s, uint32_t n)
 {
-    for (size_t i = 0; i < s->n; i++) {
-        uint32_t size = s->ranges[i].last - s->ranges[i].first + 1;
-        if (n < size)
-            return s->ranges[i].first + n;
-        n -= size;
+    size_t lo = 0, hi = s->n; /* the range is in lo .. hi - 1 */
+
+    if (n >= idset_count (s))
+        return IDSET_END;
+    while (hi - lo > 1) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (s->ranges[mid].before <= n)
+            lo = mid;
+        else
+            hi = mid;
     }
-    return IDSET_END;
+    return s->ranges[lo].first + (n - s->ranges[lo].before);
 }
 
 bool idset_equal (const struct idset *a, const struct idset *b)
@@ -318,8 +352,8 @@ static int read_id (const char **p, const char *end, uint32_t *ret)
     return 0;
 }
 
-/* The ranges between p and end into s. */
-static int decode_ranges (struct idset *s, const char *p, const char *end)
+/* The ranges between p and end into s. -E2BIG: more than limit ids. */
+static int decode_ranges (struct idset *s, size_t limit, const char *p, const char *end)
 {
     uint32_t first, last;
     int rc;
@@ -335,6 +369,8 @@ static int decode_ranges (struct idset *s, const char *p, const char *end)
         }
         if (first > last || (s->n > 0 && first <= s->ranges[s->n - 1].last))
             return -EINVAL; /* reversed, unsorted or doubled */
+        if (last - first >= limit - idset_count (s))
+            return -E2BIG;
         if ((rc = idset_add_range (s, first, last)) < 0)
             return rc;
         if (p < end && (*p++ != ',' || p == end))
@@ -343,7 +379,7 @@ static int decode_ranges (struct idset *s, const char *p, const char *end)
     return 0;
 }
 
-struct idset *idset_decode (const char *text, struct error *err)
+struct idset *idset_decode (const char *text, size_t limit, struct error *err)
 {
     const char *p = text;
     const char *end = p + strlen (text);
@@ -358,13 +394,16 @@ struct idset *idset_decode (const char *text, struct error *err)
         p++;
     }
     if (rc == 0)
-        rc = decode_ranges (s, p, end);
+        rc = decode_ranges (s, limit, p, end);
     if (rc == 0)
         return s;
     if (rc == -ENOMEM)
         error_errno (err, ENOMEM, "idset");
     else if (rc == -ERANGE)
         error_set (err, ERANGE, "idset '%.80s': an id is above %d", text, ID_MAX);
+    else if (rc == -E2BIG)
+        error_set (err, ERANGE, "idset '%.80s': more than %zu id%s", text, limit,
+                   limit == 1 ? "" : "s");
     else
         error_set (err, EINVAL, "idset '%.80s': not sorted ids and ranges as 0-3,7",
                    text);

@@ -28,6 +28,7 @@
 #define LAUNCH_MAX (8 * 1024 * 1024) /* bytes of a launch file */
 #define LAUNCH_USER_ENV_MAX 120      /* seconds */
 #define LAUNCH_STAGE_MAX 65536       /* stage_in, and stage_out */
+#define LAUNCH_IDS_MAX 65536         /* cores, or GPUs, of one node */
 #define LAUNCH_ALL_RANKS UINT32_MAX
 
 struct launch_node {

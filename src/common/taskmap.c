@@ -244,7 +244,7 @@ static int read_raw_node (struct reader *r, size_t len, uint32_t rank)
         return no_memory (r->err);
     if (text[0] == '[')
         return expected (r, "a task");
-    if (!(s = idset_decode (text, r->err)))
+    if (!(s = idset_decode (text, TASKMAP_TASKS_MAX, r->err)))
         return error_prefix (r->err, "taskmap: node %u", rank);
     for (uint32_t id = idset_first (s); rc == 0 && id != IDSET_END;
          id = idset_next (s, id))

@@ -135,7 +135,7 @@ int edge_task_cancel (struct job *job, const struct event *e, struct outcome *ou
         return error_set (err, EINVAL, "%s.tasks: is missing", e->name);
     int rc = json_get_string (e->context, "tasks", &text, JSON_REQUIRED, e->name, err);
     if (rc >= 0)
-        rc = array_tasks_parse (text, &tasks, e->name, err);
+        rc = array_tasks_parse (text, ARRAY_TASKS_MAX, &tasks, e->name, err);
     if (rc < 0)
         return rc;
     IDSET_FOREACH (tasks, task)

@@ -24,25 +24,58 @@ static int read_number (const char **p, int64_t min, int64_t max, const char *wh
     return parse_int (digits, min, max, ret, place, err);
 }
 
-static int add_steps (struct idset *tasks, int64_t first, int64_t last, int64_t step,
+/* What is read of a list: a set for each of its items, and how many tasks they name, each as
+ * often as it is there: what one costs. */
+struct items {
+    struct idset **sets;
+    size_t n, alloc;
+    int64_t tasks, limit;
+};
+
+static void items_release (struct items *items)
+{
+    for (size_t i = 0; i < items->n; i++)
+        idset_destroy (items->sets[i]);
+    free (items->sets);
+}
+
+static int out_of_memory (const char *where, struct error *err)
+{
+    return error_set (err, ENOMEM, "%s: out of memory", where);
+}
+
+static int add_steps (struct items *items, int64_t first, int64_t last, int64_t step,
                       const char *where, struct error *err)
 {
     int64_t n = (last - first) / step + 1;
     int rc = 0;
 
-    if (n + idset_count (tasks) > ARRAY_TASKS_MAX)
-        return error_set (err, ERANGE, "%s: an array has at most %d tasks", where,
-                          ARRAY_TASKS_MAX);
+    if (n > items->limit - items->tasks)
+        return error_set (err, ERANGE, "%s: at most %jd tasks can be listed", where,
+                          (intmax_t)items->limit);
+    items->tasks += n;
+    if (items->n == items->alloc) {
+        size_t alloc = items->alloc ? 2 * items->alloc : 4;
+        struct idset **sets = realloc (items->sets, alloc * sizeof (*sets));
+        if (!sets)
+            return out_of_memory (where, err);
+        items->sets = sets;
+        items->alloc = alloc;
+    }
+    struct idset *set = idset_create ();
+    if (!set)
+        return out_of_memory (where, err);
+    items->sets[items->n++] = set;
     if (step == 1)
-        rc = idset_add_range (tasks, (uint32_t)first, (uint32_t)last);
+        rc = idset_add_range (set, (uint32_t)first, (uint32_t)last);
     for (int64_t i = first; step > 1 && rc == 0 && i <= last; i += step)
-        rc = idset_add (tasks, (uint32_t)i);
-    return rc < 0 ? error_set (err, -rc, "%s: out of memory", where) : 0;
+        rc = idset_add (set, (uint32_t)i);
+    return rc < 0 ? out_of_memory (where, err) : 0;
 }
 
 /* "7", "1-9" or "1-9:2" at *p. later_step: one that stands behind the limit, for a range
  * that is the last and has none of its own; 0: there is none. */
-static int read_item (struct idset *tasks, const char **p, const char *end,
+static int read_item (struct items *items, const char **p, const char *end,
                       int64_t later_step, const char *where, struct error *err)
 {
     int64_t first, last, step = 1;
@@ -75,17 +108,16 @@ static int read_item (struct idset *tasks, const char **p, const char *end,
             return error_set (err, EINVAL, "%s: the step has no range before it", where);
         step = later_step;
     }
-    return add_steps (tasks, first, last, step, where, err);
+    return add_steps (items, first, last, step, where, err);
 }
 
-/* What stands before end. */
-static int read_tasks (struct idset *tasks, const char *text, const char *end,
+static int read_items (struct items *items, const char *text, const char *end,
                        int64_t later_step, const char *where, struct error *err)
 {
     const char *p = text;
 
     for (;;) {
-        int rc = read_item (tasks, &p, end, later_step, where, err);
+        int rc = read_item (items, &p, end, later_step, where, err);
         if (rc < 0 || p == end)
             return rc;
         if (*p != ',' || p > end)
@@ -95,6 +127,20 @@ static int read_tasks (struct idset *tasks, const char *text, const char *end,
                               where, p);
         p++;
     }
+}
+
+/* What stands before end. */
+static int read_tasks (struct idset **ret, uint32_t limit, const char *text,
+                       const char *end, int64_t later_step, const char *where,
+                       struct error *err)
+{
+    struct items items = { .limit = limit };
+    int rc = read_items (&items, text, end, later_step, where, err);
+
+    if (rc == 0 && !(*ret = idset_unite (items.sets, items.n)))
+        rc = out_of_memory (where, err);
+    items_release (&items);
+    return rc;
 }
 
 /* "%50" or "%50:2" */
@@ -133,15 +179,11 @@ int array_spec_parse (struct array_spec *a, const char *text, const char *where,
     if (strlen (text) > ARRAY_TEXT_MAX)
         return error_set (err, ERANGE, "%s: is longer than %d bytes", where,
                           ARRAY_TEXT_MAX);
-    a->tasks = idset_create ();
-    a->text = strdup (text);
-    if (!a->tasks || !a->text) {
-        array_spec_release (a);
-        return error_set (err, ENOMEM, "%s: out of memory", where);
-    }
+    if (!(a->text = strdup (text)))
+        return out_of_memory (where, err);
     rc = read_limit (end, &a->limit, &step, where, err);
     if (rc == 0)
-        rc = read_tasks (a->tasks, text, end, step, where, err);
+        rc = read_tasks (&a->tasks, ARRAY_TASKS_MAX, text, end, step, where, err);
     if (rc < 0)
         array_spec_release (a);
     return rc;
@@ -172,26 +214,17 @@ int array_name_parse (const char *text, uint64_t *ret_id, uint32_t *ret_task,
     return 0;
 }
 
-int array_tasks_parse (const char *text, struct idset **ret, const char *where,
-                       struct error *err)
+int array_tasks_parse (const char *text, uint32_t limit, struct idset **ret,
+                       const char *where, struct error *err)
 {
     size_t len = strlen (text);
     const char *end = text + len;
-    struct idset *tasks;
-    int rc;
 
     if (len > 2 && text[0] == '[' && text[len - 1] == ']') {
         text++;
         end--;
     }
-    if (!(tasks = idset_create ()))
-        return error_set (err, ENOMEM, "%s: out of memory", where);
-    rc = read_tasks (tasks, text, end, 0, where, err);
-    if (rc < 0)
-        idset_destroy (tasks);
-    else
-        *ret = tasks;
-    return rc;
+    return read_tasks (ret, limit, text, end, 0, where, err);
 }
 
 uint32_t array_step (const struct idset *tasks)

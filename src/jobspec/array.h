@@ -7,7 +7,8 @@
  *     array_spec_release (&a);
  *
  * The text is that of Slurm's sbatch --array: numbers, ranges FIRST-LAST and ranges with a
- * step FIRST-LAST:STEP, several with ',' (each may come more than once), and behind all of
+ * step FIRST-LAST:STEP, several with ',' (each may come more than once, and counts then each
+ * time for the limits), and behind all of
  * it %N, how many may run at the same time. The step of a last range may also stand behind
  * the %N.
  */
@@ -35,10 +36,10 @@ void array_spec_release (struct array_spec *a);
  * the name has none. -EINVAL, -ERANGE: neither is touched. */
 int array_name_parse (const char *text, uint64_t *ret_id, uint32_t *ret_task,
                       const char *where, struct error *err);
-/* The tasks alone, as in "1-3,7" or "[1-3,7]": what names some of an array. Caller owns
- * *ret. */
-int array_tasks_parse (const char *text, struct idset **ret, const char *where,
-                       struct error *err);
+/* The tasks alone, as in "1-3,7" or "[1-3,7]": what names some of an array. -ERANGE: more
+ * than limit. Caller owns *ret. */
+int array_tasks_parse (const char *text, uint32_t limit, struct idset **ret,
+                       const char *where, struct error *err);
 /* The distance of each to the next, when there are three or more and it is the same for all
  * and not 1; else 0. */
 uint32_t array_step (const struct idset *tasks);

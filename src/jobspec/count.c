@@ -159,7 +159,7 @@ static int count_set (const char *s, struct jobspec_count *c, struct idset **ret
                       struct error *err)
 {
     struct error why = { 0 };
-    struct idset *ids = idset_decode (s, &why);
+    struct idset *ids = idset_decode (s, JOBSPEC_COUNT_MAX, &why);
 
     if (!ids)
         return why.code == ENOMEM

@@ -73,6 +73,7 @@
 /* Bytes of an argument, or of NAME=VALUE, with the NUL. */
 #define JOBSPEC_STRING_MAX 131072
 #define JOBSPEC_COUNT_MAX 2147483647
+#define JOBSPEC_HOSTS_MAX 65536 /* names in all hostlists of the constraints */
 #define JOBSPEC_DEPTH_MAX 64
 #define JOBSPEC_VERTICES_MAX 1000
 #define JOBSPEC_START_TIMEOUT_MAX 86400.0

@@ -13,6 +13,7 @@
 #include "common/hostlist.h"
 #include "common/idset.h"
 #include "common/strbuf.h"
+#include "jobspec/jobspec.h"
 
 #define DEPTH_MAX 16
 #define NAME_BYTES 1024
@@ -82,7 +83,7 @@ static json_t *hosts_object (struct reader *r, const char *hosts)
 
 static json_t *ranks_object (struct reader *r, const char *ranks)
 {
-    struct idset *ids = idset_decode (ranks, NULL);
+    struct idset *ids = idset_decode (ranks, IDSET_MAX, NULL);
     bool fine = ids && idset_count (ids) > 0;
 
     idset_destroy (ids);
@@ -277,7 +278,7 @@ json_t *requires_parse (const char *text, const char *where, struct error *err)
 json_t *requires_hosts (const char *hosts, const char *where, uint32_t *ret_n,
                         struct error *err)
 {
-    struct hostlist *hl = hostlist_decode (hosts, err);
+    struct hostlist *hl = hostlist_decode (hosts, JOBSPEC_HOSTS_MAX, err);
     size_t n = hl ? hostlist_count (hl) : 0;
 
     hostlist_destroy (hl);

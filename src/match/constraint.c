@@ -5,11 +5,12 @@
 #include <string.h>
 
 #include "common/hostlist.h"
+#include "jobspec/jobspec.h"
 #include "match/constraint.h"
 
 #define LEVELS_MAX 32
 #define OPERATORS_MAX 1000
-#define HOSTS_MAX 65536
+#define PROPERTIES_MAX 1000
 
 enum op { OP_AND, OP_OR, OP_NOT, OP_PROPERTIES, OP_HOSTLIST, OP_RANKS };
 
@@ -26,8 +27,10 @@ struct constraint {
     struct idset *ranks;
 };
 
+/* Sums are of the whole constraint: a node is asked about each operator and property. */
 struct compiler {
-    unsigned levels, operators;
+    unsigned levels, operators, properties;
+    size_t hosts;
     struct error *err;
 };
 
@@ -74,8 +77,6 @@ static uint64_t hash_of (const char *text)
 
 static int add_word (struct compiler *cc, struct constraint *c, const char *word)
 {
-    if (c->nwords == HOSTS_MAX)
-        return error_set (cc->err, E2BIG, "constraints: more than %d names", HOSTS_MAX);
     if (c->nwords == c->alloc) {
         size_t more = c->alloc ? 2 * c->alloc : 4;
         struct word *words = realloc (c->words, more * sizeof (*words));
@@ -111,15 +112,20 @@ static int add_property (struct compiler *cc, struct constraint *c, const json_t
     if (!*bare || strpbrk (bare, "!&'\"^`|()"))
         return error_set (cc->err, EINVAL, "constraints: '%s' is not a property's name",
                           name);
+    if (++cc->properties > PROPERTIES_MAX)
+        return error_set (cc->err, E2BIG, "constraints: more than %d properties",
+                          PROPERTIES_MAX);
     return add_word (cc, c, name);
 }
 
 static int add_hosts (struct compiler *cc, struct constraint *c, const json_t *v)
 {
-    struct hostlist *hl = hostlist_decode (json_string_value (v), cc->err);
+    struct hostlist *hl = hostlist_decode (json_string_value (v),
+                                           JOBSPEC_HOSTS_MAX - cc->hosts, cc->err);
     if (!hl)
         return error_prefix (cc->err, "constraints: hostlist");
     int rc = 0;
+    cc->hosts += hostlist_count (hl);
     for (size_t i = 0; rc == 0 && i < hostlist_count (hl); i++)
         rc = add_word (cc, c, hostlist_nth (hl, i));
     hostlist_destroy (hl);
@@ -132,34 +138,30 @@ static struct idset *read_ranks (const json_t *v, struct error *err)
     char text[24];
 
     if (json_is_string (v))
-        return idset_decode (json_string_value (v), err);
+        return idset_decode (json_string_value (v), IDSET_MAX, err);
     snprintf (text, sizeof (text), "%" JSON_INTEGER_FORMAT, json_integer_value (v));
-    return idset_decode (text, err);
+    return idset_decode (text, 1, err);
 }
 
-/* The union of values from .. to - 1, by halves: one by one, each would cost a pass over
- * all before it. */
-static struct idset *unite_ranks (struct compiler *cc, const json_t *values, size_t from,
-                                  size_t to)
+static struct idset *unite_ranks (struct compiler *cc, const json_t *values)
 {
-    if (to - from == 1) {
-        struct idset *ids = read_ranks (json_array_get (values, from), cc->err);
-        if (!ids)
-            error_prefix (cc->err, "constraints: ranks");
-        return ids;
-    }
-    size_t middle = from + (to - from) / 2;
-    struct idset *left = unite_ranks (cc, values, from, middle);
-    struct idset *right = left ? unite_ranks (cc, values, middle, to) : NULL;
-    if (right && idset_add_all (left, right) == 0) {
-        idset_destroy (right);
-        return left;
-    }
-    if (right)
+    struct idset *all = NULL, **sets = calloc (json_array_size (values), sizeof (*sets));
+    size_t n = 0;
+    json_t *v;
+
+    if (!sets)
         error_set (cc->err, ENOMEM, "constraints: out of memory");
-    idset_destroy (left);
-    idset_destroy (right);
-    return NULL;
+    while (sets && (v = json_array_get (values, n))
+           && (sets[n] = read_ranks (v, cc->err)))
+        n++;
+    if (sets && n < json_array_size (values))
+        error_prefix (cc->err, "constraints: ranks");
+    else if (sets && !(all = idset_unite (sets, n)))
+        error_set (cc->err, ENOMEM, "constraints: out of memory");
+    while (n > 0)
+        idset_destroy (sets[--n]);
+    free (sets);
+    return all;
 }
 
 static const struct op_kind {
@@ -198,7 +200,7 @@ static int finish_values (struct compiler *cc, struct constraint *c, const json_
     if (c->op == OP_NOT && c->nargs > 1)
         return error_set (cc->err, EINVAL, "constraints: not: takes one value, got %zu",
                           c->nargs);
-    if (c->op == OP_RANKS && n > 0 && !(c->ranks = unite_ranks (cc, values, 0, n)))
+    if (c->op == OP_RANKS && n > 0 && !(c->ranks = unite_ranks (cc, values)))
         return -EINVAL;
     if ((c->op == OP_HOSTLIST && c->nwords == 0)
         || (c->op == OP_RANKS && (!c->ranks || idset_count (c->ranks) == 0)))

@@ -6,9 +6,10 @@
  * {"and"|"or"|"not": [...]}, {"properties": [...]} with "^name" for "must not have",
  * {"hostlist": ["n[1-3]"]}, {"ranks": ["0-3"]}. Several operators in one object are
  * anded. Empty: {} {"and": []} {"or": []} {"properties": []} allow all, {"not": []} none;
- * an empty hostlist or ranks is an error. Limits: 32 levels, 1,000 operators, 65,536
- * hosts. A property is had by its key, whatever its value; a host name is the name of a
- * node or vertex; what has no rank is in no ranks.
+ * an empty hostlist or ranks is an error. Limits, of the whole constraint:
+ * 32 levels, 1,000 operators, 1,000 properties, JOBSPEC_HOSTS_MAX host names. A property is
+ * had by its key, whatever its value; a host name is the name of a node or vertex; what has
+ * no rank is in no ranks.
  *
  * Compiled it is immutable and of no graph; several threads may ask at once. An
  * answer costs about one look-up an operator, O(log) of the names or ranges it lists.

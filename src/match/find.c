@@ -91,7 +91,7 @@ static int compare_names (const void *a, const void *b)
 
 static int set_names (struct term *t, const char *value, struct error *err)
 {
-    struct hostlist *hl = hostlist_decode (value, err);
+    struct hostlist *hl = hostlist_decode (value, HOSTLIST_MAX, err);
     size_t n;
 
     if (!hl)

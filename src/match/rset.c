@@ -7,6 +7,7 @@
 #include "match/rset.h"
 
 #define RANKS_MAX (1 << 20)
+#define UNITS_MAX (1 << 20) /* cores, or GPUs, of a rank */
 #define WRITER "fluxq:1"
 
 struct rset *rset_create (size_t nranks)
@@ -305,13 +306,13 @@ char *rset_nodelist (const struct rset *r)
 /* -- decode -- */
 
 static struct idset *idset_from_json (const json_t *o, const char *key,
-                                      enum json_need need, const char *where,
-                                      struct error *err)
+                                      enum json_need need, size_t limit,
+                                      const char *where, struct error *err)
 {
     const char *text = "";
     if (json_get_string (o, key, &text, need, where, err) < 0)
         return NULL;
-    struct idset *ids = *text ? idset_decode (text, err) : idset_create ();
+    struct idset *ids = *text ? idset_decode (text, limit, err) : idset_create ();
     if (!ids)
         error_prefix (err, "%s.%s", where, key);
     return ids;
@@ -356,13 +357,14 @@ static int lite_decode (struct rset *r, const json_t *lite, struct error *err)
             json_get_object (entry, "children", &children, JSON_REQUIRED, where, err);
         if (rc < 0)
             return rc;
-        struct idset *ids = idset_from_json (entry, "rank", JSON_REQUIRED, where, err);
-        struct idset *cores =
-            ids ? idset_from_json (children, "core", JSON_OPTIONAL_KEY, where, err)
-                : NULL;
-        struct idset *gpus =
-            cores ? idset_from_json (children, "gpu", JSON_OPTIONAL_KEY, where, err)
-                  : NULL;
+        struct idset *ids =
+            idset_from_json (entry, "rank", JSON_REQUIRED, RANKS_MAX, where, err);
+        struct idset *cores = ids ? idset_from_json (children, "core", JSON_OPTIONAL_KEY,
+                                                     UNITS_MAX, where, err)
+                                  : NULL;
+        struct idset *gpus = cores ? idset_from_json (children, "gpu", JSON_OPTIONAL_KEY,
+                                                      UNITS_MAX, where, err)
+                                   : NULL;
         rc = gpus ? lite_decode_ids (r, &alloc, ids, cores, gpus, err) : -EINVAL;
         idset_destroy (ids);
         idset_destroy (cores);
@@ -379,14 +381,17 @@ static int compare_index (const void *a, const void *b)
     return (x->node_index > y->node_index) - (x->node_index < y->node_index);
 }
 
-static struct hostlist *hosts_decode (const json_t *list, struct error *err)
+static struct hostlist *hosts_decode (const json_t *list, size_t limit,
+                                      struct error *err)
 {
     struct hostlist *all = hostlist_create ();
     size_t i;
     json_t *v;
     json_array_foreach (list, i, v) {
-        struct hostlist *hl =
-            json_is_string (v) ? hostlist_decode (json_string_value (v), err) : NULL;
+        size_t left = all ? limit - hostlist_count (all) : 0;
+        struct hostlist *hl = json_is_string (v)
+                                  ? hostlist_decode (json_string_value (v), left, err)
+                                  : NULL;
         if (!json_is_string (v))
             error_set (err, EINVAL,
                        "R.execution.nodelist[%zu]: expected a string, got %s", i,
@@ -410,7 +415,7 @@ static int names_decode (struct rset *r, const json_t *list, struct error *err)
 {
     if (r->nranks > 1)
         qsort (r->ranks, r->nranks, sizeof (*r->ranks), compare_index);
-    struct hostlist *hosts = hosts_decode (list, err);
+    struct hostlist *hosts = hosts_decode (list, r->nranks, err);
     if (!hosts)
         return -EINVAL;
     int rc = 0;
@@ -480,7 +485,7 @@ static int order_decode (struct rset *r, const char *text, struct error *err)
         qsort (r->ranks, r->nranks, sizeof (*r->ranks), compare_index);
     if (rc < 0 || !text)
         return rc;
-    struct hostlist *names = hostlist_decode (text, err);
+    struct hostlist *names = hostlist_decode (text, r->nranks, err);
     if (!names)
         return -EINVAL;
     rc = hostlist_count (names) == r->nranks

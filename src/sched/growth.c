@@ -94,7 +94,7 @@ static int copy_windows (struct growth *x, const struct matcher *m, double now)
     int rc = 0;
 
     for (size_t i = 0; i < n && rc == 0; i++) {
-        struct hostlist *nodes = hostlist_decode (list[i].nodes, NULL);
+        struct hostlist *nodes = hostlist_decode (list[i].nodes, HOSTLIST_MAX, NULL);
         rc = nodes ? match_window_book (x->m, MATCH_WINDOW_FIRST + i, NULL, nodes,
                                         list[i].start, list[i].end)
                    : -ENOMEM;

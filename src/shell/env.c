@@ -342,7 +342,7 @@ static int cuda_devices (const struct env_context *ctx, struct strbuf *sb)
     autofree char *text = gpus_here (ctx);
     if (!text || !*text)
         return 0;
-    struct idset *ids = idset_decode (text, NULL);
+    struct idset *ids = idset_decode (text, LAUNCH_IDS_MAX, NULL);
     if (!ids)
         return -EINVAL;
     const char *comma = "";
@@ -367,8 +367,9 @@ static uint32_t cores_of_tasks (const struct launch *l, uint32_t ntasks)
 static uint32_t cores_on (const struct env_context *ctx, size_t rank)
 {
     const struct launch_node *node = &ctx->launch->nodes[rank];
-    struct idset *ids =
-        node->cores && *node->cores ? idset_decode (node->cores, NULL) : NULL;
+    struct idset *ids = node->cores && *node->cores
+                            ? idset_decode (node->cores, LAUNCH_IDS_MAX, NULL)
+                            : NULL;
     if (!ids)
         return cores_of_tasks (ctx->launch, MAX (node->ntasks, 1));
     uint32_t n = idset_count (ids);

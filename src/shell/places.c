@@ -17,8 +17,9 @@
 static struct idset *cores_of (const struct launch *l, uint32_t rank)
 {
     const struct launch_node *node = &l->nodes[rank];
-    struct idset *ids = node->cores && node->cores[0] ? idset_decode (node->cores, NULL)
-                                                      : idset_create ();
+    struct idset *ids = node->cores && node->cores[0]
+                            ? idset_decode (node->cores, LAUNCH_IDS_MAX, NULL)
+                            : idset_create ();
     uint32_t least = MAX (node->ntasks, 1) * l->cores_per_task;
 
     if (ids && idset_count (ids) == 0 && idset_add_range (ids, 0, least - 1) < 0) {
@@ -98,7 +99,7 @@ static int mark_hosts (const struct choice *c, const struct hostlist *job,
                        struct error *err)
 {
     struct error why = { 0 };
-    struct hostlist *hl = hostlist_decode (text, &why);
+    struct hostlist *hl = hostlist_decode (text, c->steps->launch->nnodes, &why);
     int rc = 0;
 
     if (!hl)
@@ -335,7 +336,8 @@ static int write_gpus (const struct choice *c, struct strbuf *sb, struct error *
 
     for (uint32_t i = 0; i < c->n; i++) {
         const char *text = c->steps->launch->nodes[c->ranks[i]].gpus;
-        struct idset *ids = text && text[0] ? idset_decode (text, NULL) : NULL;
+        struct idset *ids =
+            text && text[0] ? idset_decode (text, LAUNCH_IDS_MAX, NULL) : NULL;
         struct idset *own = ids && c->spec->gpus ? first_of (ids, left) : NULL;
         if (i)
             strbuf_addch (sb, ';');

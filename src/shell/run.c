@@ -226,9 +226,10 @@ static void on_signal (struct loop_io *io, uint32_t events)
 
 static int keep_places (struct run *r, struct error *err)
 {
-    struct idset *ranks = idset_decode (r->step.ranks ? r->step.ranks : "", err);
+    const char *text = r->step.ranks ? r->step.ranks : "";
+    struct idset *ranks = idset_decode (text, TASKMAP_RANKS_MAX, err);
     const char *list = getenv ("FLUXQ_NODELIST");
-    struct hostlist *job = hostlist_decode (list ? list : "", NULL);
+    struct hostlist *job = hostlist_decode (list ? list : "", HOSTLIST_MAX, NULL);
     uint32_t n = ranks ? idset_count (ranks) : 0, i = 0;
     int rc = n > 0 ? 0 : -EINVAL;
     r->hosts = hostlist_create ();

@@ -76,7 +76,7 @@ static int fill (struct rank_step *s, struct stepbind *b, const struct idset *jo
 int stepbind_create (struct rank_step *s, struct error *err)
 {
     const char *text = s->d->launch->nodes[s->d->rank].cores;
-    struct idset *job = text && text[0] ? idset_decode (text, NULL) : NULL;
+    struct idset *job = text && text[0] ? idset_decode (text, LAUNCH_IDS_MAX, NULL) : NULL;
     struct idset *cpus = job ? cpus_of (s->d, job) : NULL;
     struct stepbind *b = cpus ? calloc (1, sizeof (*b)) : NULL;
     int rc = 0;

@@ -167,7 +167,8 @@ static const struct task_events task_events = { on_room, on_output, on_exited, N
 /* Which nodes it has. -ENOENT: not ours. */
 static int find_nodes (struct rank_step *s, struct error *err)
 {
-    struct idset *ids = s->spec.ranks ? idset_decode (s->spec.ranks, err) : NULL;
+    struct idset *ids =
+        s->spec.ranks ? idset_decode (s->spec.ranks, s->d->launch->nnodes, err) : NULL;
     uint32_t n = 0;
     if (!ids)
         return error_set (err, EINVAL, "step: ranks: missing, or no idset");
@@ -201,7 +202,7 @@ static int find_tasks (struct rank_step *s, struct error *err)
         return -ENOENT;
     s->own = calloc (s->nown, sizeof (*s->own));
     autofree char *cores = step_spec_part (s->spec.cores, s->node);
-    s->cores = cores ? idset_decode (cores, NULL) : NULL;
+    s->cores = cores ? idset_decode (cores, LAUNCH_IDS_MAX, NULL) : NULL;
     if (!s->own || !s->cores)
         return error_set (err, ENOMEM, "no memory");
     for (uint32_t t = 0, i = 0; t < s->ntasks; t++)

@@ -260,7 +260,7 @@ static void find_cpus (struct tasks *tasks)
     const char *text = tasks->launch->nodes[tasks->rank].cores;
     if (!tasks->launch->cores_are_cpus || !text || !text[0])
         return;
-    tasks->cpus = idset_decode (text, NULL);
+    tasks->cpus = idset_decode (text, LAUNCH_IDS_MAX, NULL);
     tasks->allowed = cpubind_allowed (NULL);
 }
 

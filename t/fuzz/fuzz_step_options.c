@@ -39,7 +39,7 @@ static void lay_out (enum layout_kind kind, uint32_t plane, bool pack,
 
 static void try_hosts (const char *text)
 {
-    struct hostlist *nodes = hostlist_decode ("n[1-3]", NULL);
+    struct hostlist *nodes = hostlist_decode ("n[1-3]", HOSTLIST_MAX, NULL);
     struct error err = { 0 };
     uint32_t *ranks;
 
@@ -65,7 +65,7 @@ static void try_distribution (const char *text)
 
 static void bind_tasks (const struct cpubind *bind)
 {
-    struct idset *cores = idset_decode ("0-5,8", NULL);
+    struct idset *cores = idset_decode ("0-5,8", SIZE_MAX, NULL);
     struct cpubind_node node = { .cores = cores, .ntasks = 3, .cores_per_task = 2 };
 
     assert (cores);

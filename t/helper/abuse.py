@@ -62,11 +62,12 @@ def jobspecs():
     client = Client()
     before = jobs_of(client)
 
-    def wrong(change, *codes):
+    def wrong(change, *codes, said=""):
         spec = json.loads(json.dumps(SPEC))
         change(spec)
         problem = expect(client, "POST", "/v1/jobs", json.dumps(spec), 400, 422)
         assert problem["code"] in (codes or ("bad-jobspec", "infeasible", "unknown-queue")), problem
+        assert said in problem["detail"], problem
 
     def node(spec):
         return spec["resources"][0]
@@ -92,6 +93,11 @@ def jobspecs():
     wrong(lambda s: system(s).update(cwd="relative"))
     wrong(lambda s: system(s).update(environment={"A": 7}))
     wrong(lambda s: system(s).update(queue="nowhere"))
+    # Few bytes that stand for millions.
+    wrong(lambda s: system(s).update(constraints={"hostlist": ["n[1-1000000,1-1000000]"]}), said="65536 names")
+    wrong(lambda s: system(s).update(constraints={"or": [{"hostlist": ["n[1-40000]"]}] * 2}), said="25536 names")
+    wrong(lambda s: system(s).update(constraints={"properties": ["^a"] * 1001}), said="1000 properties")
+    wrong(lambda s: system(s).update(fluxq={"array": ",".join(["0-1999998:2"] * 5000)}), said="1000000 tasks")
     wrong(lambda s: system(s).update(files={"script": {"mode": 33261, "encoding": "utf-8",
                                                        "data": "x" * (4 * 1024 * 1024 + 1)}}))
     nested = {"type": "core", "count": 1}
@@ -123,7 +129,23 @@ def requests():
     for query in ("rank=-1", "rank=x", "stream=stdboth"):
         expect(client, "GET", "/v1/jobs/%d/output?%s" % (job, query), None, 400)
     expect(client, "GET", "/v1/nodes?names=node[0-", None, 400)
-    expect(client, "GET", "/v1/nodes?names=node[0-999999999]", None, 400, 404)
+    # Few bytes that stand for millions: counted, and refused with the limit.
+    for query, said in (("nodes?names=n[1-1000000,1-1000000,1-1000000]", "more than 1024 names"),
+                        ("nodes?names=node[0-999999999]", "more than 1024 names"),
+                        ("nodes?names=" + ",".join(["node[0-99]"] * 11), "more than 1024 names"),
+                        ("jobs?ids=" + ",".join(["1_0-999999"] * 2), "at most 0 tasks"),
+                        ("jobs?ids=1_0-499999,2_0-499999,3_7", "at most 0 tasks"),
+                        ("jobs?user=" + "a," * 10000, "more than 10000 names"),
+                        ("jobs?name=" + "a," * 10000, "more than 10000 names"),
+                        ("jobs?fields=id,name,id", "id is there twice")):
+        problem = expect(client, "GET", "/v1/" + query, None, 400)
+        assert said in problem["detail"], problem
+    problem = expect(client, "GET", "/v1/nodes?names=node[0-9]", None, 404)
+    assert "node4" in problem["detail"], problem
+    status, answer = client.request("GET", "/v1/jobs?state=all&ids=" + ",".join([str(job)] * 5000))
+    assert status == 200 and [row["id"] for row in answer["jobs"]] == [job], answer
+    ids = client.call("POST", "/v1/cancel", {"ids": ",".join([str(job)] * 5000)})
+    assert len(ids["done"]) + len(ids["failed"]) == 1, ids
     expect(client, "POST", "/v1/jobs?urgency=99", json.dumps(SPEC), 400)
     status, problem = client.request("POST", "/v1/jobs", json.dumps(SPEC),
                                      {"Idempotency-Key": "k" * 300})

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/hostlist.h"
+#include "common/test/torture.h"
 
 /* All names with commas between them, however they are kept. */
 static char *join (const struct hostlist *hl)
@@ -43,7 +44,7 @@ static void test_decode (void **state)
 
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE (cases); i++) {
-        struct hostlist *hl = hostlist_decode (cases[i].in, &err);
+        struct hostlist *hl = hostlist_decode (cases[i].in, HOSTLIST_MAX, &err);
         assert_non_null (hl);
         autofree char *text = join (hl);
         assert_string_equal (text, cases[i].out);
@@ -83,36 +84,81 @@ static void test_decode_refuses (void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE (cases); i++) {
         err.code = 0;
-        assert_null (hostlist_decode (cases[i].text, &err));
+        assert_null (hostlist_decode (cases[i].text, HOSTLIST_MAX, &err));
         assert_int_equal (err.code, cases[i].code);
     }
 
     char longest[400] = "";
     memset (longest, 'x', 255);
-    struct hostlist *hl = hostlist_decode (longest, &err);
+    struct hostlist *hl = hostlist_decode (longest, HOSTLIST_MAX, &err);
     assert_int_equal (hostlist_count (hl), 1);
     hostlist_destroy (hl);
     longest[255] = 'x';
-    assert_null (hostlist_decode (longest, &err));
+    assert_null (hostlist_decode (longest, HOSTLIST_MAX, &err));
     memcpy (longest + 252, "[9-10]", 7); /* the second name is too long */
-    hl = hostlist_decode (longest, &err);
+    hl = hostlist_decode (longest, HOSTLIST_MAX, &err);
     assert_non_null (hl);
     hostlist_destroy (hl);
     memcpy (longest + 254, "[9-10]", 7);
-    assert_null (hostlist_decode (longest, &err));
+    assert_null (hostlist_decode (longest, HOSTLIST_MAX, &err));
     /* Few bytes that would be hundreds of megabytes of names. */
     memcpy (longest + 240, "[1-999999]", 11);
-    assert_null (hostlist_decode (longest, &err));
+    assert_null (hostlist_decode (longest, HOSTLIST_MAX, &err));
     assert_int_equal (err.code, ERANGE);
+}
+
+/* Counted from the text alone: the first allocation fails here, and there is none. */
+static void check_refused (const char *text, size_t limit, const char *said)
+{
+    struct error err = { 0 };
+    size_t n = 7;
+
+    torture_next (0);
+    assert_int_equal (hostlist_count_text (text, limit, &n), -ERANGE);
+    assert_null (hostlist_decode (text, limit, &err));
+    torture_stop ();
+    assert_false (torture_failed ());
+    assert_int_equal (n, 7);
+    assert_int_equal (err.code, ERANGE);
+    assert_non_null (strstr (err.text, said));
+}
+
+static void test_count (void **state)
+{
+    char names[64 * 1024];
+    struct error err = { 0 };
+    size_t n = 7;
+
+    (void)state;
+    check_refused ("n[1-1000000,1-1000000,1-1000000]", 4, "more than 4 names");
+    check_refused ("n[1-1000000,1-1000000]", SIZE_MAX, "more than 1000000 names");
+    check_refused ("n[0-999999999999999999]", SIZE_MAX, "more than 1000000 names");
+    check_refused ("n[1-3],n[1-3]", 5, "more than 5 names"); /* doubles count */
+    check_refused ("a,b", 1, "more than 1 name");
+    check_refused ("n[7]", 0, "more than 0 names");
+    for (size_t i = 0; i < sizeof (names) - 1; i++)
+        names[i] = "n[0-99999],"[i % 11];
+    memset (names + sizeof (names) / 11 * 11 - 11, '\0', 11);
+    check_refused (names, 500000, "more than 500000 names");
+    torture_next (0);
+    assert_int_equal (hostlist_count_text ("n[1-3,2-4],a,,b[001-999]x", 1006, &n), 0);
+    torture_stop ();
+    assert_int_equal (n, 1006);
+    assert_int_equal (hostlist_count_text ("", 0, &n), 0);
+    assert_int_equal (n, 0);
+    assert_int_equal (hostlist_count_text ("n[3-1]", 9, &n), -EINVAL);
+    struct hostlist *hl = hostlist_decode ("n[1-3],n[1-3]", 6, &err);
+    assert_int_equal (hostlist_count (hl), 6);
+    hostlist_destroy (hl);
 }
 
 static void check_encode (const char *names, const char *want)
 {
-    struct hostlist *hl = hostlist_decode (names, NULL);
+    struct hostlist *hl = hostlist_decode (names, HOSTLIST_MAX, NULL);
     autofree char *text = hostlist_encode (hl);
 
     assert_string_equal (text, want);
-    struct hostlist *again = hostlist_decode (text, NULL);
+    struct hostlist *again = hostlist_decode (text, HOSTLIST_MAX, NULL);
     autofree char *before = join (hl);
     autofree char *after = join (again);
     assert_string_equal (before, after);
@@ -165,7 +211,7 @@ static void test_encode_is_reversible (void **state)
             assert_int_equal (hostlist_append (hl, name), 0);
         }
         autofree char *text = hostlist_encode (hl);
-        struct hostlist *again = hostlist_decode (text, NULL);
+        struct hostlist *again = hostlist_decode (text, HOSTLIST_MAX, NULL);
         assert_non_null (again);
         autofree char *before = join (hl);
         autofree char *after = join (again);
@@ -177,7 +223,7 @@ static void test_encode_is_reversible (void **state)
 
 static void test_list (void **state)
 {
-    struct hostlist *hl = hostlist_decode ("n[1-3],n2", NULL);
+    struct hostlist *hl = hostlist_decode ("n[1-3],n2", HOSTLIST_MAX, NULL);
 
     (void)state;
     assert_int_equal (hostlist_count (hl), 4);
@@ -196,7 +242,7 @@ static void test_list (void **state)
 
 static void test_a_full_list (void **state)
 {
-    struct hostlist *hl = hostlist_decode ("node[000000-999999]", NULL);
+    struct hostlist *hl = hostlist_decode ("node[000000-999999]", HOSTLIST_MAX, NULL);
 
     (void)state;
     assert_int_equal (hostlist_count (hl), 1000000);
@@ -212,7 +258,7 @@ int main (void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (test_decode), cmocka_unit_test (test_decode_refuses),
         cmocka_unit_test (test_encode), cmocka_unit_test (test_encode_is_reversible),
-        cmocka_unit_test (test_list),   cmocka_unit_test (test_a_full_list),
+        cmocka_unit_test (test_count),  cmocka_unit_test (test_list),   cmocka_unit_test (test_a_full_list),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -32,7 +32,7 @@ static void test_decode_encode (void **state)
 
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE (cases); i++) {
-        struct idset *s = idset_decode (cases[i].in, &err);
+        struct idset *s = idset_decode (cases[i].in, SIZE_MAX, &err);
         assert_non_null (s);
         check_text (s, cases[i].out);
         assert_int_equal (idset_count (s), cases[i].count);
@@ -81,7 +81,7 @@ static void test_decode_refuses (void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE (cases); i++) {
         err.code = 0;
-        assert_null (idset_decode (cases[i].text, &err));
+        assert_null (idset_decode (cases[i].text, SIZE_MAX, &err));
         assert_int_equal (err.code, cases[i].code);
     }
 }
@@ -119,7 +119,7 @@ static void test_same_as_an_array (void **state)
         assert_int_equal (idset_count (s), count);
     }
     autofree char *text = idset_encode (s);
-    struct idset *again = idset_decode (text, NULL);
+    struct idset *again = idset_decode (text, SIZE_MAX, NULL);
     assert_true (
         idset_equal (s, again)); /* the ranges are merged: it reads back as the same */
     idset_destroy (again);
@@ -156,7 +156,7 @@ static void test_edges (void **state)
     idset_destroy (s);
     idset_destroy (NULL);
 
-    struct idset *small = idset_decode ("3,5-6", NULL);
+    struct idset *small = idset_decode ("3,5-6", SIZE_MAX, NULL);
     uint32_t sum = 0;
     IDSET_FOREACH (small, id)
     sum = sum * 10 + id;
@@ -199,8 +199,8 @@ static void test_union (void **state)
         seed = seed * 1664525 + 1013904223;
         check_union (seed >> 4 & 0xfff, seed >> 16 & 0xfff);
     }
-    struct idset *s = idset_decode ("0-5,2147483647", NULL);
-    struct idset *all = idset_decode ("0-2147483646", NULL);
+    struct idset *s = idset_decode ("0-5,2147483647", SIZE_MAX, NULL);
+    struct idset *all = idset_decode ("0-2147483646", SIZE_MAX, NULL);
     assert_int_equal (idset_add_all (s, all), 0);
     check_text (s, "0-2147483647");
     assert_int_equal (idset_count (s), UINT32_C (1) << 31);
@@ -242,6 +242,54 @@ static void test_difference_and_rank (void **state)
     }
 }
 
+static void test_limit (void **state)
+{
+    struct error err = { 0 };
+
+    (void)state;
+    struct idset *s = idset_decode ("0-3,7", 5, &err);
+    assert_int_equal (idset_count (s), 5);
+    idset_destroy (s);
+    assert_null (idset_decode ("0-3,7", 4, &err));
+    assert_int_equal (err.code, ERANGE);
+    assert_non_null (strstr (err.text, "more than 4 ids"));
+    assert_null (idset_decode ("0-2147483647", 2147483647, &err));
+    assert_int_equal (err.code, ERANGE);
+    s = idset_decode ("", 0, &err);
+    assert_int_equal (idset_count (s), 0);
+    idset_destroy (s);
+    assert_null (idset_decode ("0", 0, &err));
+}
+
+/* Of many sets, which interleave and overlap. */
+static void test_unite (void **state)
+{
+    enum { SETS = 37, IDS = 500 };
+    struct idset *sets[SETS], *want = idset_create (), *all;
+    uint32_t seed = 7;
+
+    (void)state;
+    for (size_t k = 0; k < SETS; k++) {
+        sets[k] = idset_create ();
+        for (uint32_t i = 0; i < IDS; i++) {
+            seed = seed * 1664525 + 1013904223;
+            if ((seed >> 16) % 29 > 0)
+                continue;
+            assert_int_equal (idset_add (sets[k], i), 0);
+            assert_int_equal (idset_add (want, i), 0);
+        }
+    }
+    for (size_t n = 0; n <= SETS; n += SETS) {
+        all = idset_unite (sets, n);
+        assert_int_equal (idset_equal (all, want), n == SETS);
+        assert_int_equal (idset_count (all), n == SETS ? idset_count (want) : 0);
+        idset_destroy (all);
+    }
+    for (size_t k = 0; k < SETS; k++)
+        idset_destroy (sets[k]);
+    idset_destroy (want);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,6 +299,8 @@ int main (void)
         cmocka_unit_test (test_edges),
         cmocka_unit_test (test_union),
         cmocka_unit_test (test_difference_and_rank),
+        cmocka_unit_test (test_limit),
+        cmocka_unit_test (test_unite),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -74,6 +74,9 @@ static void test_wrong (void **state)
     refused ("4000001", "task number");
     refused ("99999999999999999999", "task number");
     refused ("0-1000000", "at most 1000000 tasks");
+    /* Each costs as often as it is there: few bytes could else make millions of tasks. */
+    refused ("0-999999,0", "at most 1000000 tasks");
+    refused ("0-1999998:2,0-1999998:2", "at most 1000000 tasks");
 }
 
 static void test_part (void **state)
@@ -82,15 +85,20 @@ static void test_part (void **state)
     struct idset *s = NULL;
 
     (void)state;
-    assert_int_equal (array_tasks_parse ("[1-3,9]", &s, "job id", &err), 0);
+    assert_int_equal (array_tasks_parse ("[1-3,9]", 100, &s, "job id", &err), 0);
     assert_int_equal (idset_count (s), 4);
     idset_destroy (s);
-    assert_int_equal (array_tasks_parse ("5", &s, "job id", &err), 0);
+    assert_int_equal (array_tasks_parse ("5", 100, &s, "job id", &err), 0);
     assert_int_equal (idset_first (s), 5);
     idset_destroy (s);
-    assert_int_equal (array_tasks_parse ("[]", &s, "job id", &err), -EINVAL);
-    assert_int_equal (array_tasks_parse ("[1-3", &s, "job id", &err), -EINVAL);
-    assert_int_equal (array_tasks_parse ("1-3%2", &s, "job id", &err), -EINVAL);
+    assert_int_equal (array_tasks_parse ("9,7,1-3:2,3,7", 6, &s, "job id", &err), 0);
+    assert_int_equal (idset_count (s), 4);
+    idset_destroy (s);
+    assert_int_equal (array_tasks_parse ("9,7,1-3:2,3,7", 5, &s, "job id", &err), -ERANGE);
+    assert_non_null (strstr (err.text, "5 tasks"));
+    assert_int_equal (array_tasks_parse ("[]", 100, &s, "job id", &err), -EINVAL);
+    assert_int_equal (array_tasks_parse ("[1-3", 100, &s, "job id", &err), -EINVAL);
+    assert_int_equal (array_tasks_parse ("1-3%2", 100, &s, "job id", &err), -EINVAL);
 }
 
 static void test_name (void **state)

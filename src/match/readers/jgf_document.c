@@ -395,7 +395,7 @@ static int get_freed (struct jgf_document *d, struct error *err)
 
     if (rc <= 0)
         return rc;
-    d->freed = idset_decode (ranks, err);
+    d->freed = idset_decode (ranks, GRAPH_VERTICES_MAX, err);
     return d->freed ? 0 : error_prefix (err, "jgf.free_ranks");
 }
 

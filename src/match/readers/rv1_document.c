@@ -41,14 +41,11 @@ static int kind_parse (struct rv1_kind *k, const char *type, const json_t *value
                    json_type_name (value));
         return error_prefix (err, "children.%.64s", type);
     }
-    struct idset *ids = idset_decode (json_string_value (value), err);
+    struct idset *ids = idset_decode (json_string_value (value), GRAPH_UNITS_MAX, err);
     if (!ids)
         return error_prefix (err, "children.%.64s", type);
-    int rc = 0;
-    if (idset_count (ids) > GRAPH_UNITS_MAX)
-        rc = error_set (err, E2BIG, "children.%.64s: more than %u ids", type,
-                        GRAPH_UNITS_MAX);
-    else if (kind_fill (k, ids) < 0)
+    int rc = kind_fill (k, ids);
+    if (rc < 0)
         rc = error_errno (err, ENOMEM, "children.%.64s", type);
     idset_destroy (ids);
     return rc;
@@ -78,7 +75,7 @@ static int entry_parse (struct rv1_entry *e, json_t *o, struct error *err)
     int rc = json_get_string (o, "rank", &ranks, JSON_REQUIRED, NULL, err);
     if (rc < 0)
         return rc;
-    if (!(e->ranks = idset_decode (ranks, err)))
+    if (!(e->ranks = idset_decode (ranks, RV1_RANKS_MAX, err)))
         return error_prefix (err, "rank");
     rc = json_get_object (o, "children", &children, JSON_REQUIRED, NULL, err);
     return rc < 0 ? rc : entry_children (e, children, err);
@@ -90,8 +87,6 @@ static int entry_weigh (const struct rv1_entry *e, uint64_t *groups, uint64_t *u
 {
     uint64_t ranks = idset_count (e->ranks);
 
-    if (ranks > RV1_RANKS_MAX)
-        return error_set (err, E2BIG, "more than %d ranks", RV1_RANKS_MAX);
     *groups += ranks;
     for (size_t i = 0; i < e->nkinds; i++) {
         *groups += ranks * e->kinds[i].nranges;
@@ -175,12 +170,14 @@ const char *rv1_host (const struct rv1_document *d, uint32_t rank)
 }
 
 /* One element of the nodelist. */
-static int hosts_append (struct hostlist *hosts, const json_t *value, struct error *err)
+static int hosts_append (struct hostlist *hosts, const json_t *value, size_t limit,
+                         struct error *err)
 {
     if (!json_is_string (value))
         return error_set (err, EINVAL, "expected a string, got %s",
                           json_type_name (value));
-    struct hostlist *more = hostlist_decode (json_string_value (value), err);
+    size_t left = limit - hostlist_count (hosts);
+    struct hostlist *more = hostlist_decode (json_string_value (value), left, err);
     if (!more)
         return -err->code;
     int rc = 0;
@@ -195,7 +192,7 @@ static int hosts_parse (struct rv1_document *d, json_t *list, struct error *err)
     if (!(d->hosts = hostlist_create ()))
         return error_errno (err, ENOMEM, "nodelist");
     for (size_t i = 0; i < json_array_size (list); i++) {
-        int rc = hosts_append (d->hosts, json_array_get (list, i), err);
+        int rc = hosts_append (d->hosts, json_array_get (list, i), d->nranks, err);
         if (rc < 0) {
             error_prefix (err, "nodelist[%zu]", i);
             return rc;

@@ -68,7 +68,7 @@ static int tags_of_value (struct tags *tags, const struct rv1_document *d,
     if (!json_is_string (value))
         return error_set (err, EINVAL, "expected a string of ranks, got %s",
                           json_type_name (value));
-    struct idset *set = idset_decode (json_string_value (value), err);
+    struct idset *set = idset_decode (json_string_value (value), RV1_RANKS_MAX, err);
     if (!set)
         return err->code ? -err->code : -EINVAL;
     int rc = tags_of_set (tags, d, key, set, err);

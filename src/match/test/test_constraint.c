@@ -171,9 +171,12 @@ static void test_refused (void **state)
         { "{\"hostlist\":[1]}", EINVAL,
           "constraints: hostlist[0]: expected a string, got an integer" },
         { "{\"hostlist\":[\"\"]}", EINVAL, "constraints: hostlist: names no node" },
-        { "{\"hostlist\":[\"n[0-70000]\"]}", E2BIG,
-          "constraints: more than 65536 "
-          "names" },
+        { "{\"hostlist\":[\"n[0-65536]\"]}", ERANGE,
+          "constraints: hostlist: hostlist 'n[0-65536]': more than 65536 names" },
+        /* the limit is of all lists together */
+        { "{\"and\":[{\"hostlist\":[\"a[0-29999]\"]},"
+          "{\"or\":[{\"hostlist\":[\"n[0-29999]\",\"n[0-5536]\"]}]}]}",
+          ERANGE, "constraints: hostlist: hostlist 'n[0-5536]': more than 5536 names" },
         { "{\"ranks\":[]}", EINVAL, "constraints: ranks: names no node" },
         { "{\"ranks\":[\"\",\"\"]}", EINVAL, "constraints: ranks: names no node" },
         { "{\"ranks\":[\"1\",\"3,2\"]}", EINVAL,

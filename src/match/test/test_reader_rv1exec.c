@@ -207,7 +207,7 @@ static void test_refused (void **state)
         { R (RANK ("0", "\"co re\":\"0\""), NODES ("\"a\"")), "R_lite[0]: rank 0" },
         { R (RANK ("0", ""), ""), "nodelist" },
         { R (RANK ("0", ""), NODES ("")), "nodelist: 0 names for 1 ranks" },
-        { R (RANK ("0", ""), NODES ("\"a,b\"")), "nodelist: 2 names for 1 ranks" },
+        { R (RANK ("0", ""), NODES ("\"a,b\"")), "nodelist[0]: hostlist 'a,b': more than 1 name" },
         { R (RANK ("0", ""), NODES ("7")), "nodelist[0]" },
         { R (RANK ("0", ""), NODES ("\"a[\"")), "nodelist[0]" },
         { R (RANK ("0", ""), NODES ("\"fluke9223372036854775808\"")), "rank 0" },

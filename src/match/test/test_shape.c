@@ -442,7 +442,7 @@ static void test_unsound (void **state)
     assert_int_equal (s->nv, JOBSPEC_DEPTH_MAX);
     shape_destroy (s);
     /* a set that does not have the count's ends */
-    struct idset *sizes = idset_decode ("2,4", NULL);
+    struct idset *sizes = idset_decode ("2,4", SIZE_MAX, NULL);
     struct jobspec_resource r = { .type = type,
                                   .count = { 1, 4, '+', 1 },
                                   .sizes = sizes };

@@ -61,7 +61,7 @@ static void verify (const struct rig *k)
 static int book (struct rig *k, uint64_t id, const char *name, const char *nodes,
                  double start, double end)
 {
-    struct hostlist *list = hostlist_decode (nodes, NULL);
+    struct hostlist *list = hostlist_decode (nodes, HOSTLIST_MAX, NULL);
     int rc = match_window_book (k->m, id, name, list, start, end);
 
     hostlist_destroy (list);

@@ -212,7 +212,7 @@ static void read_count (const char **p, struct jobspec_resource *v)
         len = strcspn (*p, "}");
         snprintf (set, sizeof (set), "%.*s", (int)len, *p);
         *p += len + 1;
-        v->sizes = idset_decode (set, NULL);
+        v->sizes = idset_decode (set, SIZE_MAX, NULL);
         assert_non_null (v->sizes);
         v->count.min = idset_first (v->sizes);
         IDSET_FOREACH (v->sizes, id)

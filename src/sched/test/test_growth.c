@@ -234,7 +234,7 @@ static void test_does_not_wait_for_what_is_free_late (void **state)
 static void test_down_and_windows (void **state)
 {
     struct fixture *f = *state;
-    struct hostlist *nodes = hostlist_decode ("n1", NULL);
+    struct hostlist *nodes = hostlist_decode ("n1", HOSTLIST_MAX, NULL);
 
     machine_node_set_state (f->g, machine_node_find (f->g, "n0"), MACHINE_NODE_DOWN, "x");
     assert_int_equal (

@@ -36,7 +36,7 @@ static int setup (void **state)
                                           .cores = 4 };
         machine_node_add (f->g, &spec, NULL);
     }
-    f->nodes = hostlist_decode ("n[2,1]", NULL);
+    f->nodes = hostlist_decode ("n[2,1]", HOSTLIST_MAX, NULL);
     f->x = realm_create (f->nodes, 1000, 2000, match_policy_find ("lonode"),
                          queue_policy_find ("easy"), 0);
     realm_queue_set (f->x, 0, true);

@@ -14,7 +14,7 @@
 
 static struct idset *set_of (const char *text)
 {
-    struct idset *s = idset_decode (text, NULL);
+    struct idset *s = idset_decode (text, SIZE_MAX, NULL);
 
     assert_non_null (s);
     return s;

@@ -560,7 +560,7 @@ static void test_option_refuses (void **state)
 
 static struct hostlist *make_nodes (void)
 {
-    struct hostlist *hl = hostlist_decode ("n[10,2,1],m", NULL);
+    struct hostlist *hl = hostlist_decode ("n[10,2,1],m", HOSTLIST_MAX, NULL);
 
     assert_non_null (hl);
     return hl;

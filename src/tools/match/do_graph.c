@@ -93,22 +93,19 @@ static int remove_path (struct session *s, const char *path, struct error *err)
 /* All ranks must be there before the first goes. */
 static int remove_ranks (struct session *s, const char *text, struct error *err)
 {
-    struct idset *ranks = idset_decode (text, err);
+    struct idset *ranks = idset_decode (text, GRAPH_VERTICES_MAX, err);
     int rc = 0;
 
     if (!ranks)
         return -EINVAL;
-    IDSET_FOREACH (ranks, rank)
-    {
+    uint32_t rank = idset_first (ranks);
+    for (; rc == 0 && rank != IDSET_END; rank = idset_next (ranks, rank))
         if (graph_find_rank (s->graph, (int32_t)rank) == GRAPH_NONE)
             rc = error_set (err, ENOENT, "no vertex has rank %u", rank);
-    }
-    IDSET_FOREACH (ranks, rank)
-    {
-        if (rc == 0)
-            rc = remove_booked (s, graph_find_rank (s->graph, (int32_t)rank), GRAPH_NONE,
-                                err);
-    }
+    for (rank = idset_first (ranks); rc == 0 && rank != IDSET_END;
+         rank = idset_next (ranks, rank))
+        rc = remove_booked (s, graph_find_rank (s->graph, (int32_t)rank), GRAPH_NONE,
+                            err);
     idset_destroy (ranks);
     return rc;
 }

@@ -185,6 +185,41 @@ test_expect_success 'nothing runs any more, and the broker ends in good order' '
     none_active && stop_broker
 '
 
+# Broker and agents die at one moment: to the kernel the job's processes are then anybody's. Those that changed their
+# environment, too, are found by the cgroup alone.
+cgroups=$(awk '$3 == "cgroup2" || ($3 == "cgroup" && $4 ~ /freezer/) { print $2 }' /proc/mounts)
+[ "$(id -u)" = 0 ] || cgroups=
+leave_behind()
+{
+    rm -f left.* && printf "grace: 1s\nlocal: {nodes: 4, cgroup: $1}\n" >cgroup.yaml && start_broker --config cgroup.yaml &&
+        begin_job "gone$2" -N 2 -n 2 -o /dev/null -- ./leaves.sh "$2" && mark=$T_MARK && unset T_MARK &&
+        wait_until 10 eval "[ \$(ls left.* | wc -l) = 6 ]" && kill_all $(agents_of $id) $BROKER_PID && lib_reap
+    BROKER_PID=
+    for file in left.*; do
+        ! lib_gone ${file#left.} || return 1
+    done
+}
+all_ended()
+{
+    for file in left.*; do
+        lib_gone ${file#left.} || return 1
+    done
+}
+test_expect_success 'broker and agents are killed at one moment: what the job left is ended before the job is' '
+    write_script leaves.sh <<-\END &&
+	#!/bin/sh
+	[ $1 = kept ] || unset FLUXQ_AGENT_SOCKET T_MARK
+	( (setsid sh -c "trap \"\" TERM HUP; touch left.\$\$; exec sleep 97541" &) )
+	( (trap "" TERM HUP; exec setsid sh -c "sh -c \"touch left.\\\$\\\$; exec sleep 97541\" & touch left.\$\$; wait" &) )
+	sleep 97541
+	END
+    for how in $cgroups none auto; do
+        env=changed && { [ $how != none ] || env=kept; } && { [ $how != auto ] || [ -n "$cgroups" ] || env=kept; } &&
+        leave_behind $how $env && start_broker --config cgroup.yaml &&
+        wait_job_state $id NODE_FAIL && all_ended && wait_until 10 nodes_free && stop_broker &&
+        ! ls -d $(sed -n "s/.*each job has a cgroup in //p" "$BROKER_LOG" | tail -n 1)/job-* || return 1
+    done
+'
 # With 20 nodes ranks 17 to 19 connect to rank 1. The sockets lie below the state directory, whose
 # name has what would be a rank.
 test_expect_success 'a job of 20 nodes: two levels of agents; one killed between them leaves no socket' '

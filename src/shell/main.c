@@ -1,7 +1,9 @@
 /* main.c - fluxq-shell's command line, and taking the user's identity. Under the name of
  * fluxq-run or fluxq-bcast it is that, see run.h, bcast.h. */
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -31,6 +33,7 @@ enum {
     OPT_UID,
     OPT_GID,
     OPT_GROUPS,
+    OPT_CGROUP,
     OPT_RECEIVE,
     OPT_SIZE,
     OPT_MODE,
@@ -48,6 +51,7 @@ static const struct option_desc options[] = {
     { "uid", 0, "UID", "run as this user (needs root)", OPT_UID, false },
     { "gid", 0, "GID", "run with this group (needs root)", OPT_GID, false },
     { "groups", 0, "GID,...", "and these supplementary groups", OPT_GROUPS, false },
+    { "cgroup", 0, "DIR", "join this cgroup first", OPT_CGROUP, false },
     { "receive", 0, "PATH", "only write standard input to this file, for fluxq-bcast",
       OPT_RECEIVE, false },
     { "size", 0, "BYTES", "of that file", OPT_SIZE, false },
@@ -67,6 +71,7 @@ struct command_line {
     gid_t *groups;
     size_t ngroups;
     bool groups_given;
+    const char *cgroup;
 };
 
 static int parse_groups (const char *text, struct command_line *cl, struct error *err)
@@ -117,6 +122,9 @@ static int take_option (struct command_line *cl, const struct option_match *m,
         return parse_int (m->value, 0, UINT32_MAX - 1, &cl->gid, "--gid", err);
     case OPT_GROUPS:
         return parse_groups (m->value, cl, err);
+    case OPT_CGROUP:
+        cl->cgroup = m->value;
+        return 0;
     case OPT_RECEIVE:
         cl->receive.dest = m->value;
         return 0;
@@ -172,6 +180,18 @@ static int parse_command_line (int argc, char **argv, struct command_line *cl,
                           "--uid and --gid go together, --groups only with them");
     cl->agent.rank = (uint32_t)cl->rank;
     return 0;
+}
+
+/* While we may. Without it all goes as well, unless agents and broker are killed at once. */
+static void join_cgroup (const char *dir)
+{
+    char path[PATH_MAX];
+    if (!dir)
+        return;
+    snprintf (path, sizeof (path), "%s/cgroup.procs", dir);
+    autoclose int fd = open (path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0 || write (fd, "0", 1) != 1)
+        fprintf (stderr, PROGRAM ": cannot join cgroup %s: %s\n", dir, strerror (errno));
 }
 
 /* From root to the user, for good: groups first, as only root may set them. */
@@ -239,6 +259,7 @@ int main (int argc, char **argv)
         return 1;
     }
     close_inherited ();
+    join_cgroup (cl.cgroup);
     if (become_user (&cl, &err) < 0) {
         fprintf (stderr, PROGRAM ": %s\n", err.text);
         return 1;

@@ -105,7 +105,7 @@ static void for_each_process (void (*fn) (const char *name, pid_t pid, void *arg
 }
 
 struct member {
-    pid_t pid, parent;
+    pid_t pid, parent, session;
     bool zombie;
     bool below; /* of those that are meant, or descends from one */
 };
@@ -115,7 +115,7 @@ struct tree {
     size_t n, alloc;
 };
 
-/* Fields 3 and 4 of /proc/PID/stat, behind the command's name in parentheses. */
+/* Fields 3, 4 and 6 of /proc/PID/stat, behind the command's name in parentheses. */
 static bool read_stat (const char *pid, struct member *m)
 {
     char path[64], buf[512], state;
@@ -126,7 +126,7 @@ static bool read_stat (const char *pid, struct member *m)
         return false;
     buf[n] = '\0';
     const char *end = strrchr (buf, ')');
-    if (!end || sscanf (end + 1, " %c %d", &state, &m->parent) != 2)
+    if (!end || sscanf (end + 1, " %c %d %*d %d", &state, &m->parent, &m->session) != 3)
         return false;
     m->zombie = state == 'Z' || state == 'X';
     return true;
@@ -187,6 +187,32 @@ static void tree_kill (struct tree *t)
         if (t->list[i].below && !t->list[i].zombie)
             kill (t->list[i].pid, SIGKILL);
     free (t->list);
+}
+
+static bool session_is_below (const struct tree *t, pid_t session)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (t->list[i].below && t->list[i].session == session)
+            return true;
+    return false;
+}
+
+size_t processes_kill (bool (*is_meant) (pid_t pid, void *arg), void *arg)
+{
+    struct tree t = { 0 };
+    size_t n = 0;
+
+    tree_read (&t);
+    for (size_t i = 0; i < t.n; i++)
+        if (!t.list[i].zombie && is_meant (t.list[i].pid, arg)) {
+            t.list[i].below = true;
+            n++;
+        }
+    for (size_t i = 0; n > 0 && i < t.n; i++)
+        if (t.list[i].session > 1 && session_is_below (&t, t.list[i].session))
+            t.list[i].below = true;
+    tree_kill (&t);
+    return n;
 }
 
 /* -- those that end -- */

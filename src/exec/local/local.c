@@ -1,7 +1,7 @@
 /* local.c - the executor "local": virtual nodes of this machine
  *
  * Configuration (`local:` in fluxq.yaml): nodes (1), cores a node (the machine's), memory
- * a node (the machine's), gpus a node (0), gres (generic resources a node; none), topology (levels of places, each of so many nodes
+ * a node (the machine's), cgroup (where its jobs have theirs: auto, none, or a directory), gpus a node (0), gres (generic resources a node; none), topology (levels of places, each of so many nodes
  * in a row; none). The nodes are named node0, node1, ...; each is
  * as large as said, so several nodes with all the machine's cores share them: good for
  * trying things out, `cores` says otherwise.
@@ -14,11 +14,13 @@
 #include "common/log.h"
 #include "common/parse.h"
 #include "exec/local/local.h"
+#include "exec/local/remains.h"
 
 static int check_keys (const struct yaml_doc *doc, json_t *config, struct error *err)
 {
     static const char *const known[] = { "nodes", "cores", "memory",
-                                         "gpus",  "gres",  "topology" };
+                                         "gpus",  "gres",  "topology",
+                                         "cgroup" };
     const char *key;
     json_t *value;
 
@@ -81,6 +83,20 @@ static int read_gres (struct exec *x, const struct yaml_doc *doc, json_t *config
     return 0;
 }
 
+static int read_cgroup (struct exec *x, const struct yaml_doc *doc, json_t *config,
+                        struct error *err)
+{
+    json_t *cgroup = json_object_get (config, "cgroup");
+    const char *text = json_string_value (cgroup);
+
+    if (cgroup && (!text || (strcmp (text, "auto") && strcmp (text, "none") && *text != '/')))
+        return yaml_error (doc, config, "cgroup", err,
+                           "local: cgroup: expected auto, none or an absolute path");
+    if (!(x->cgroup = strdup (text ? text : "auto")))
+        return error_set (err, ENOMEM, "out of memory");
+    return 0;
+}
+
 static int read_config (struct exec *x, const struct yaml_doc *doc, json_t *config,
                         struct error *err)
 {
@@ -103,7 +119,7 @@ static int read_config (struct exec *x, const struct yaml_doc *doc, json_t *conf
         return yaml_error (doc, config, "memory", err,
                            "local: memory: expected an amount such as 16Gi");
     x->memory_mib = bytes >> 20;
-    return 0;
+    return read_cgroup (x, doc, config, err);
 }
 
 /* Node i is in zone i / (nodes in a zone), and so on. */
@@ -148,6 +164,7 @@ static void announced (uv_handle_t *h)
 
     topology_release (&x->topology);
     gres_release (&x->gres);
+    free (x->cgroup);
     free (x);
 }
 
@@ -155,6 +172,7 @@ static void destroy (struct exec *x)
 {
     local_jobs_forget (x);
     agents_destroy (x->agents);
+    remains_destroy (x->remains);
     httpc_destroy (x->http);
     uv_close ((uv_handle_t *)&x->announce, announced);
 }
@@ -170,12 +188,14 @@ static int create (const struct exec_host *host, const struct yaml_doc *doc,
     if (read_config (x, doc, config, err) < 0) {
         topology_release (&x->topology);
         gres_release (&x->gres);
+        free (x->cgroup);
         free (x);
         return -EINVAL;
     }
     uv_timer_init (host->loop, &x->announce);
     x->announce.data = x;
     if (!(x->http = httpc_create (host->loop, err))
+        || !(x->remains = remains_create (x->cgroup, host->state_dir))
         || !(x->agents = agents_create (host->loop, local_jobs_no_strays, x, err))) {
         destroy (x);
         return -EIO;
@@ -192,6 +212,7 @@ static int check_config (const struct yaml_doc *doc, json_t *config, struct erro
 
     topology_release (&x.topology);
     gres_release (&x.gres);
+    free (x.cgroup);
     return rc;
 }
 
@@ -242,6 +263,7 @@ static void sweep (struct exec *x, const uint64_t *live, size_t nlive)
     char dir[4200];
     snprintf (dir, sizeof (dir), "%s/jobs", x->host->state_dir);
     agents_end_strays (x->agents, dir, live, nlive);
+    remains_sweep (x->remains, live, nlive);
 }
 
 const struct exec_ops exec_local = {

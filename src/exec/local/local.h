@@ -5,6 +5,7 @@
  *   resize.c   one that becomes another size
  *   admin.c    the administrator's prolog and epilog around a job
  *   agents.c   agents as processes: spawn, reap, find again after a restart, end what they left
+ *   remains.c  cgroups of jobs, and what is left when agents and broker were killed at one moment
  */
 #ifndef FLUXQ_EXEC_LOCAL_LOCAL_H
 #define FLUXQ_EXEC_LOCAL_LOCAL_H
@@ -62,12 +63,18 @@ void agents_forget (struct agents *a, const void *arg);
 void agents_end_strays (struct agents *a, const char *jobs_dir, const uint64_t *live,
                         size_t nlive);
 
+/* SIGKILL to the processes that are meant, to all of their sessions, and to what descends from
+ * these; how many were meant. On any thread. */
+size_t processes_kill (bool (*is_meant) (pid_t pid, void *arg), void *arg);
+
 /* -- run.c -- */
 
 struct exec {
     const struct exec_host *host;
     struct httpc *http;
     struct agents *agents;
+    struct remains *remains;
+    char *cgroup; /* as configured, see remains.h; NULL: "auto" */
     int64_t nodes, cores, gpus, memory_mib;
     struct gres_list gres;    /* of each node */
     struct topology topology; /* levels by nodes in a row */

@@ -29,6 +29,8 @@ struct local_job {
     bool ending;    /* terminate() was called, with this reason: */
     char end_reason[16];
     bool killed;  /* the agents were, as they did nothing about it */
+    bool orphans; /* what the agents leave does not come to us: we did not start them */
+    bool remains_ended; /* ... is gone, with the job's cgroup */
     bool unclean; /* an agent did not clear away: what it left must go before we do */
     bool waits;   /* for that */
     struct local_admin *admin; /* runs; or NULL */

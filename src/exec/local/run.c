@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <utlist.h>
 
 #include "common/hostlist.h"
@@ -20,11 +21,13 @@
 #include "common/parse.h"
 #include "common/sha256.h"
 #include "exec/local/private.h"
+#include "exec/local/remains.h"
 
 #define LINK_DELAY_MS 30
 #define KILL_DELAY_MS 10000
 #define TERMINATE_SLACK 30.0 /* seconds past the grace until agents that do nothing go */
 #define UNREADY_SLACK 3.0 /* the same before all are ready: nothing of the user's runs */
+#define REMAINS_TRIES 500 /* of 10 ms */
 #define JOIN_SLACK_MS                                                                    \
     1000 /* so long after its time limit rank 0 may take to say who is missing */
 
@@ -203,9 +206,24 @@ static void tell_usages (struct local_job *l)
 
 /* -- the spool, on a worker thread -- */
 
+/* What agents left that were no children of ours and were killed; it is gone before anybody
+ * hears of the job's end. */
+static void end_remains (struct local_job *l)
+{
+    const struct timespec pause = { 0, 10 * 1000 * 1000 };
+
+    for (int i = 0; i < REMAINS_TRIES && remains_kill (l->x->remains, l->job); i++)
+        nanosleep (&pause, NULL);
+    l->orphans = false;
+}
+
 static void spool_work (uv_work_t *w)
 {
-    local_read_spool (w->data);
+    struct local_job *l = w->data;
+
+    if (l->orphans && l->nagents == 0)
+        end_remains (l);
+    local_read_spool (l);
 }
 
 static void spool_done (uv_work_t *w, int status)
@@ -373,18 +391,27 @@ static void add_groups (struct strbuf *sb, const struct exec_user *user)
 
 static int spawn_rank (struct local_job *l, uint32_t rank, int log_fd, const char *groups)
 {
+    autofree char *cgroup =
+        remains_make_group (l->x->remains, l->job->id, l->job->attempt);
     char number[16], uid[16], gid[16];
     const struct exec_user *user = &l->job->user;
     const char *path = l->x->host->shell_path;
     const char *argv[] = { path,     "--launch", l->launch, "--key", l->key_path,
                            "--rank", number,     NULL,      uid,     "--gid",
-                           gid,      "--groups", groups,    NULL };
+                           gid,      "--groups", groups,    NULL,    NULL,
+                           NULL };
+    size_t n = geteuid () == 0 ? 13 : 7;
 
     snprintf (number, sizeof (number), "%u", (unsigned)rank);
     snprintf (uid, sizeof (uid), "%u", (unsigned)user->uid);
     snprintf (gid, sizeof (gid), "%u", (unsigned)user->gid);
     if (geteuid () == 0)
         argv[7] = "--uid";
+    if (cgroup) {
+        argv[n] = "--cgroup";
+        argv[n + 1] = cgroup;
+        argv[n + 2] = NULL;
+    }
     if (!agents_spawn (l->x->agents, path, (char *const *)argv, rank, log_fd,
                        agent_exited, l, &l->err))
         return -EIO;
@@ -596,7 +623,7 @@ void local_job_recover (struct exec *x, struct exec_job *job)
         x->host->start_failed (x->host->arg, job->id, &no_memory);
         return;
     }
-    l->started = l->entered = true;
+    l->started = l->entered = l->orphans = true;
     l->ready_told = job->started > 0;
     l->nagents = agents_adopt (x->agents, l->launch, job->user.uid, agent_exited, l);
     if (l->nagents == 0)
@@ -742,6 +769,38 @@ static bool epilog_runs (struct local_job *l)
     return l->admin != NULL;
 }
 
+static void remains_work (uv_work_t *w)
+{
+    end_remains (w->data);
+}
+
+static void remains_done (uv_work_t *w, int status)
+{
+    struct local_job *l = w->data;
+
+    (void)status;
+    if (!local_work_ended (l))
+        return;
+    l->remains_ended = true;
+    if (!remains_remove_group (l->x->remains, l->job->id, l->job->attempt))
+        log_warning ("job %ju: processes in its cgroup do not die",
+                     (uintmax_t)l->job->id);
+    local_finish_cleanup (l);
+}
+
+/* Under way: local_finish_cleanup() again when that is done. */
+static bool remains_are_ended (struct local_job *l)
+{
+    if (l->remains_ended
+        || (remains_remove_group (l->x->remains, l->job->id, l->job->attempt)
+            && !l->orphans))
+        return false;
+    l->busy = true;
+    if (uv_queue_work (l->x->host->loop, &l->work, remains_work, remains_done) < 0)
+        l->busy = false;
+    return l->busy;
+}
+
 void local_finish_cleanup (struct local_job *l)
 {
     if (l->busy || l->admin || l->nagents > 0 || l->closing)
@@ -752,7 +811,7 @@ void local_finish_cleanup (struct local_job *l)
         l->waits = true;
         return;
     }
-    if (epilog_runs (l))
+    if (remains_are_ended (l) || epilog_runs (l))
         return;
     l->closing = true;
     uv_timer_start (&l->timer, cleaned_later, 0, 0);
@@ -769,6 +828,7 @@ void local_job_cleanup (struct exec *x, struct exec_job *job)
         }
         l->nagents = agents_adopt (x->agents, l->launch, job->user.uid, agent_exited, l);
         l->entered = access (l->launch, F_OK) == 0;
+        l->orphans = true;
     }
     if (l->admin)
         admin_end (l->admin);

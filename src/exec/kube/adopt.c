@@ -151,6 +151,9 @@ static void on_answer (const struct kube_result *res, void *arg)
 
     DL_DELETE (a->calls, c);
     switch (c->kind) {
+    case ADOPT_CALL_RESET:
+        adopt_reset (a, res);
+        break;
     case ADOPT_CALL_RELEASE:
         adopt_released (a, res);
         break;
@@ -213,6 +216,11 @@ bool adopt_patch (struct adoptee *a, enum adopt_call kind, json_t *patch)
     }
     json_object_set_new (meta, "uid", json_string (adopt_uid (a)));
     adopt_path (a, path, sizeof (path));
+    if (kind == ADOPT_CALL_RESET) {
+        size_t n = strlen (path);
+
+        snprintf (path + n, sizeof (path) - n, "/status");
+    }
     return adopt_send (a, kind, "PATCH", path, patch, NULL);
 }
 
@@ -286,11 +294,31 @@ static void consider_group (struct adoptee *a)
         refuse (a, err.text);
 }
 
+/* All that it is to do has succeeded, and the Job controller will say so. */
+static bool is_about_to_end (const struct adoptee *a)
+{
+    return !a->group && a->view.parallelism > 0
+           && adoptview_wanted (&a->view, a->view.parallelism, a->view.succeeded) == 0;
+}
+
+/* It was created without `suspend: true`, and was faster than the broker. */
+static void tell_if_unqueued (struct adoptee *a)
+{
+    if (a->id || a->asked || a->group || !a->was_open || !a->view.over
+        || adoptview_is_end (a->state))
+        return;
+    snprintf (a->state, sizeof (a->state), "ENDED");
+    snprintf (a->text, sizeof (a->text),
+              "it ended before it was queued, and so ran outside of the queue; what is "
+              "created with suspend: true waits for its turn");
+    a->warn = true;
+}
+
 static void consider (struct adoptee *a, double now)
 {
     if (a->id || a->asked || (!a->object && !a->group) || !a->seen || a->view.over
         || a->view.deleting || !a->x->swept || !a->x->adopt->policy_known
-        || adoptview_is_end (a->view.status))
+        || adoptview_is_end (a->view.status) || is_about_to_end (a))
         return;
     if (now < a->ask_at && a->refused_gen == a->view.generation)
         return;
@@ -371,6 +399,7 @@ static void on_changed (json_t *object, bool is_new, void *arg)
     }
     a->seen = true;
     adoptview_read (object, &a->view);
+    a->was_open |= !a->view.over;
     json_decref (a->object);
     a->object = a->id ? NULL : json_incref (object);
     json_decref (a->tolerations);
@@ -477,6 +506,7 @@ static void step (struct adoptee *a, double now)
         return;
     }
     consider (a, now);
+    tell_if_unqueued (a);
     keep_suspended (a);
     delete_cancelled (a);
     adopt_say (a, now);

@@ -5,6 +5,7 @@
  *     adoptpods.c  whose a pod is; which node each one gets
  *     adoptgroup.c plain pods, and groups of them
  *     adoptrun.c   from start() to cleaned(): a function a phase
+ *     adoptrelease.c  one of these phases: a suspended Job is let go with our template
  *     adoptsay.c   what is written on the object: annotations and events
  *     adoptspec.c  what it asks for       adoptview.c  what it says of itself
  *     adoptconfig.c  kube.adopt
@@ -35,6 +36,7 @@ enum adopt_phase { A_WAITS, A_RELEASE, A_START, A_RUN, A_ENDED, A_REMOVE };
 
 enum adopt_call {
     ADOPT_CALL_SUSPEND,
+    ADOPT_CALL_RESET,
     ADOPT_CALL_RELEASE,
     ADOPT_CALL_DELETE,
     ADOPT_CALL_PLACE,
@@ -85,6 +87,7 @@ struct adoptee {
     struct adoptee *next_poked;
     /* as the API server has it */
     bool seen, gone_told;
+    bool was_open; /* the Job was not over when this broker saw it first */
     struct adoptview view;
     json_t *object; /* while it is no job yet; or NULL */
     json_t *tolerations;
@@ -213,8 +216,19 @@ void adopt_run_terminate (struct exec *x, struct exec_job *job, const char *reas
                           double grace);
 void adopt_run_cleanup (struct exec *x, struct exec_job *job);
 void adopt_step (struct adoptee *a); /* may free it */
-void adopt_released (struct adoptee *a, const struct kube_result *res);
+void adopt_enter (struct adoptee *a, enum adopt_phase phase);
+/* where: the pod to blame, or NULL; suspect: its node may be broken. */
+void adopt_start_failed (struct adoptee *a, bool retry, const struct kpod *where,
+                         bool suspect, const char *fmt, ...) PRINTF_LIKE (5, 6);
+/* Its object says how it ended. */
+void adopt_finish_as_seen (struct adoptee *a);
 void adopt_placed (struct adoptee *a, const char *pod, const struct kube_result *res);
+
+/* adoptrelease.c */
+void adopt_step_release (struct adoptee *a);
+/* Answers to the two requests of that phase. */
+void adopt_reset (struct adoptee *a, const struct kube_result *res);
+void adopt_released (struct adoptee *a, const struct kube_result *res);
 
 /* adoptsay.c */
 /* What has changed since it was said last, if it is time. */

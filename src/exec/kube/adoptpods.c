@@ -41,11 +41,24 @@ static bool is_ours_to_watch (const struct exec *x, const json_t *meta)
                   != NULL;
 }
 
+/* How it has failed, if it is the first of this try. */
+static void see_failure (const struct adoptpod *ap)
+{
+    const struct kpod *p = ap->p;
+
+    if (ap->old || !p->view.terminal || p->view.exit_code <= 0 || ap->a->exit_code != 0)
+        return;
+    ap->a->exit_code = p->view.exit_code;
+    snprintf (ap->a->pod_text, sizeof (ap->a->pod_text), "pod %.100s on %.100s", p->name,
+              p->node ? p->node->name : "no node");
+}
+
 static void attach (struct adoptpod *ap, struct adoptee *a)
 {
     ap->a = a;
     DL_APPEND (a->pods, ap);
     a->npods++;
+    see_failure (ap);
     adopt_poke (a);
 }
 
@@ -119,11 +132,7 @@ void adopt_see_pod (struct exec *x, struct kpod *p, const json_t *pod)
         return;
     if (ap->a->group)
         adoptgroup_see (ap, pod);
-    if (!ap->old && p->view.terminal && p->view.exit_code > 0 && ap->a->exit_code == 0) {
-        ap->a->exit_code = p->view.exit_code;
-        snprintf (ap->a->pod_text, sizeof (ap->a->pod_text), "pod %.100s on %.100s",
-                  p->name, p->node ? p->node->name : "no node");
-    }
+    see_failure (ap);
     adopt_poke (ap->a);
 }
 
@@ -185,6 +194,8 @@ void adopt_begin_pods (struct adoptee *a)
 {
     struct adoptpod *ap;
 
+    a->exit_code = 0;
+    a->pod_text[0] = '\0';
     DL_FOREACH (a->pods, ap) {
         ap->old = ap->p->view.terminal;
     }

@@ -15,7 +15,6 @@
 
 #include "common/clock.h"
 #include "common/log.h"
-#include "exec/kube/needs.h"
 
 #define LOST_WAIT                                                                        \
     3.0 /* so long may the Job controller take to say what a lost pod means */
@@ -25,17 +24,14 @@
 
 /* ---- what the broker is told ---- */
 
-static void enter (struct adoptee *a, enum adopt_phase phase)
+void adopt_enter (struct adoptee *a, enum adopt_phase phase)
 {
     a->phase = phase;
     a->since = clock_mono ();
     adopt_poke (a);
 }
 
-static void start_failed (struct adoptee *a, bool retry, const struct kpod *where,
-                          bool suspect, const char *fmt, ...) PRINTF_LIKE (5, 6);
-
-static void start_failed (struct adoptee *a, bool retry, const struct kpod *where,
+void adopt_start_failed (struct adoptee *a, bool retry, const struct kpod *where,
                           bool suspect, const char *fmt, ...)
 {
     struct exec_host *host = &a->x->host;
@@ -53,7 +49,7 @@ static void start_failed (struct adoptee *a, bool retry, const struct kpod *wher
         .suspect = suspect && where && where->node,
     };
     a->told = true;
-    enter (a, A_ENDED);
+    adopt_enter (a, A_ENDED);
     host->start_failed (host->arg, a->job->id, &why);
 }
 
@@ -81,12 +77,11 @@ static void finished (struct adoptee *a, int status, const char *reason, const c
     vsnprintf (text, sizeof (text), fmt, ap);
     va_end (ap);
     a->told = true;
-    enter (a, A_ENDED);
+    adopt_enter (a, A_ENDED);
     host->finished (host->arg, a->job->id, status, reason, text);
 }
 
-/* Its object says how it ended. */
-static void finish_as_seen (struct adoptee *a)
+void adopt_finish_as_seen (struct adoptee *a)
 {
     const struct adoptview *v = &a->view;
     int code = a->exit_code > 0 && a->exit_code < 256 ? a->exit_code : 1;
@@ -104,118 +99,6 @@ static void finish_as_seen (struct adoptee *a)
                   v->text, a->pod_text, code);
     else
         finished (a, code << 8, "exited", "its Job failed: %s", v->text);
-}
-
-/* ---- RELEASE ---- */
-
-static json_t *gates_and_tolerations (const struct adoptee *a)
-{
-    const json_t *set = json_object_get (a->x->sets, a->job->queue ? a->job->queue : "");
-    const json_t *more = json_object_get (set, "tolerations"), *one;
-    json_t *spec = json_object (), *list = json_array ();
-    size_t i;
-
-    if (!a->view.binds && !a->view.gated)
-        json_object_set_new (spec, "schedulingGates",
-                             json_pack ("[{s:s}]", "name", ADOPT_QUEUE));
-    json_array_foreach (a->tolerations, i, one) {
-        json_array_append (list, (json_t *)one);
-    }
-    size_t own = json_array_size (list);
-    json_array_foreach (more, i, one) {
-        bool there = false;
-        for (size_t k = 0; k < own; k++)
-            there |= json_equal (json_array_get (list, k), one);
-        if (!there)
-            json_array_append (list, (json_t *)one);
-    }
-    if (json_array_size (list) > own)
-        json_object_set (spec, "tolerations", list);
-    json_decref (list);
-    return spec;
-}
-
-/* All in one patch, of the object that was looked at and no other: the template, while it may
- * still be changed, how many pods there is room for, and that they may be made. */
-static json_t *release_patch (const struct adoptee *a)
-{
-    json_t *spec = json_pack ("{s:b}", "suspend", 0);
-    json_t *pod = gates_and_tolerations (a);
-    int64_t slots = rset_slots (a->job->r);
-
-    if (spec && json_object_size (pod) > 0)
-        json_object_set_new (spec, "template", json_pack ("{s:O}", "spec", pod));
-    json_decref (pod);
-    if (spec && a->view.parallelism != slots
-        && (a->view.completions < 0 || a->view.parallelism < a->view.completions
-            || slots < a->view.parallelism))
-        json_object_set_new (spec, "parallelism", json_integer (slots));
-    return json_pack ("{s:{s:s} s:o}", "metadata", "resourceVersion", a->view.version,
-                      "spec", spec);
-}
-
-static void send_release (struct adoptee *a)
-{
-    if (adopt_is_calling (a, ADOPT_CALL_RELEASE)
-        || strcmp (a->tried, a->view.version) == 0) /* the watch will tell of another */
-        return;
-    snprintf (a->tried, sizeof (a->tried), "%s", a->view.version);
-    if (!adopt_patch (a, ADOPT_CALL_RELEASE, release_patch (a)))
-        start_failed (a, true, NULL, false, "out of memory");
-}
-
-void adopt_released (struct adoptee *a, const struct kube_result *res)
-{
-    bool may_pass = res->status == 0 || res->status == 401 || res->status == 403
-                    || res->status == 409 || res->status == 404 || res->status >= 500;
-
-    if (res->status == 200) /* the watch tells that, too, but later */
-        a->view.suspended = a->view.at_rest = false;
-    if (!a->job || a->phase != A_RELEASE || a->told)
-        return;
-    if (res->status == 200)
-        enter (a, A_START);
-    else if (res->status != 409
-             && res->status != 404) /* the watch tells what it is now */
-        start_failed (a, may_pass, NULL, false, "its Job cannot be released: %s",
-                      res->err.text);
-}
-
-static void step_release (struct adoptee *a)
-{
-    double waited = clock_mono () - a->since;
-
-    if (!a->space) {
-        start_failed (a, false, NULL, false,
-                      "namespace %s is not in kube.adopt.namespaces any more",
-                      a->namespace_);
-    } else if (!a->job->r) {
-        start_failed (a, false, NULL, false, "its allocation cannot be read");
-    } else if (!a->seen || a->view.deleting) {
-        if (a->space->listed && waited > a->job->limits.start)
-            start_failed (a, false, NULL, false, "its Job is not there");
-    } else if (a->view.over) {
-        finish_as_seen (a);
-    } else if (a->group && a->npods < a->size && !a->recovering) {
-        start_failed (a, true, NULL, false, "%u of its %u pods are there", a->npods,
-                      (unsigned)a->size);
-    } else if (a->group && !a->recovering) {
-        if (needs_settled (a->x, a->job->id))
-            enter (a, A_START); /* pod by pod */
-    } else if (a->recovering) {
-        a->recovering = false;
-        if (a->job->started > 0)
-            enter (a, A_RUN);
-        else if (!a->view.suspended)
-            enter (a, A_START);
-    } else if (a->view.suspended && !adopt_is_calling (a, ADOPT_CALL_SUSPEND)) {
-        if (needs_settled (a->x, a->job->id))
-            send_release (a);
-    } else if (waited > a->job->limits.start) {
-        start_failed (a, true, NULL, false, "its Job could not be suspended first");
-    } else {
-        adopt_suspend (a); /* it was let run by somebody else, maybe anywhere */
-    }
 }
 
 /* ---- START ---- */
@@ -248,13 +131,13 @@ static void judge_time (struct adoptee *a, const struct adopt_count *n, int64_t 
     if (limit == 0)
         return;
     if (p)
-        start_failed (
+        adopt_start_failed (
             a, true, p, false,
             "%jd of %jd pods were not running after %.0f s: %.100s on %.100s%s%s",
             (intmax_t)(wanted - n->up), (intmax_t)wanted, limit, p->name, node,
             p->view.text[0] ? ": " : "", p->view.text);
     else
-        start_failed (
+        adopt_start_failed (
             a, true, NULL, false,
             "%jd of %jd pods were not made in %.0f s (kubectl describe says why)",
             (intmax_t)(wanted - n->up), (intmax_t)wanted, limit);
@@ -266,23 +149,24 @@ static void step_start (struct adoptee *a)
     int64_t slots = rset_slots (a->job->r);
 
     adopt_count_pods (a, &n);
+    int64_t succeeded = MAX ((int64_t)n.succeeded, a->view.succeeded);
     int64_t wanted =
-        adoptview_wanted (&a->view, MIN (slots, a->view.parallelism), n.succeeded);
+        adoptview_wanted (&a->view, MIN (slots, a->view.parallelism), succeeded);
     if (!a->seen)
         return;
     if (a->view.over) {
-        finish_as_seen (a);
+        adopt_finish_as_seen (a);
     } else if (n.broken) {
-        start_failed (a, n.broken->view.trouble != POD_FATAL, n.broken,
+        adopt_start_failed (a, n.broken->view.trouble != POD_FATAL, n.broken,
                       n.broken->view.blame == POD_BLAME_NODE, "pod %.100s on %.100s: %s",
                       n.broken->name, n.broken->node ? n.broken->node->name : "no node",
                       n.broken->view.text);
     } else if (adopt_place (a) < 0) {
-        start_failed (a, true, NULL, false, "out of memory");
+        adopt_start_failed (a, true, NULL, false, "out of memory");
     } else if (n.up + n.ran >= wanted && (a->group || !a->view.suspended)
-               && n.up + n.ran + n.succeeded > 0) {
+               && n.up + n.ran + succeeded > 0) {
         tell_ready (a);
-        enter (a, A_RUN);
+        adopt_enter (a, A_RUN);
     } else {
         count_time (a, &n, n.up + n.unplaced + n.pulling + n.created >= (uint64_t)wanted);
         judge_time (a, &n, wanted);
@@ -303,7 +187,7 @@ void adopt_placed (struct adoptee *a, const char *pod, const struct kube_result 
         ap->node[0] = '\0';
     }
     if (a->job && a->phase == A_START && !a->told)
-        start_failed (a, create_may_pass (res), NULL, false,
+        adopt_start_failed (a, create_may_pass (res), NULL, false,
                       "pod %.100s cannot be placed: %s", pod, res->err.text);
     else
         log_warning ("kube: pod %s/%s cannot be placed: %s", a->namespace_, pod,
@@ -368,7 +252,7 @@ static void step_run (struct adoptee *a)
         return;
     adopt_count_pods (a, &n);
     if (a->view.over)
-        finish_as_seen (a);
+        adopt_finish_as_seen (a);
     else if (a->view.suspended && !a->group)
         finished (a, SIGKILL, "lost", "somebody else suspended its Job");
     else if (!look_for_losses (a, &n, now)) {
@@ -426,7 +310,7 @@ static void leave (struct adoptee *a)
     a->job->aux = NULL;
     a->job = NULL;
     a->active = false;
-    enter (a, A_WAITS);
+    adopt_enter (a, A_WAITS);
     adopt_recount (a);
     if (!a->released_told)
         x->host.released (x->host.arg, id);
@@ -474,7 +358,7 @@ void adopt_step (struct adoptee *a)
     }
     switch (a->phase) {
     case A_RELEASE:
-        step_release (a);
+        adopt_step_release (a);
         break;
     case A_START:
         step_start (a);
@@ -513,11 +397,10 @@ static struct adoptee *take (struct exec *x, struct exec_job *job)
     a->deadline_sent = false;
     a->ticked = a->spent_place = a->spent_pull = a->spent_up = 0;
     a->lost_at = a->limit_at = a->hang_told = 0;
-    a->exit_code = 0;
-    a->pod_text[0] = '\0';
     a->tried[0] = '\0';
-    adopt_begin_pods (a);
-    enter (a, A_RELEASE);
+    if (!a->view.over) /* else they tell how it ended */
+        adopt_begin_pods (a);
+    adopt_enter (a, A_RELEASE);
     adopt_recount (a);
     return a;
 }
@@ -559,5 +442,5 @@ void adopt_run_cleanup (struct exec *x, struct exec_job *job)
         return;
     }
     a->told = true;
-    enter (a, A_REMOVE);
+    adopt_enter (a, A_REMOVE);
 }

@@ -67,6 +67,8 @@ void adoptview_read (const json_t *job, struct adoptview *ret)
     *ret = (struct adoptview){ .parallelism = number_of (spec, "parallelism", 1),
                                .completions = number_of (spec, "completions", -1),
                                .succeeded = number_of (status, "succeeded", 0),
+                               .active = number_of (status, "active", 0),
+                               .terminating = number_of (status, "terminating", 0),
                                .generation = number_of (meta, "generation", 0) };
     ret->suspended = json_is_true (json_object_get (spec, "suspend"));
     ret->deleting = json_object_get (meta, "deletionTimestamp") != NULL;

@@ -38,7 +38,8 @@ struct adoptview {
     char text[256];    /* of a failed one: "BackoffLimitExceeded: Job has ..."; else "" */
     int64_t parallelism, completions; /* completions -1: any pod's success is enough */
     int64_t succeeded;
-    double started; /* unix time of its last release; 0: none */
+    int64_t active, terminating; /* pods, as the Job controller counts them */
+    double started;              /* unix time of its last release; 0: none */
     bool binds;     /* its pods are for us to bind; else for a scheduler */
     bool gated;     /* their template has our scheduling gate */
     int64_t generation;

@@ -6,6 +6,7 @@ src_exec_libexec_a_SOURCES += \
 	src/exec/kube/adoptgroup.c \
 	src/exec/kube/adoptowner.c \
 	src/exec/kube/adoptpods.c \
+	src/exec/kube/adoptrelease.c \
 	src/exec/kube/adoptrun.c \
 	src/exec/kube/adoptsay.c \
 	src/exec/kube/adoptspec.c \

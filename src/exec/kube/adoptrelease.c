@@ -1,0 +1,186 @@
+/* adoptrelease.c - a suspended Job is let go with our scheduling gate and tolerations (see
+ * adopt.h)
+ *
+ * The API server takes a change of the pods' template only of a Job that is suspended and has
+ * no status.startTime. A Job that was created without `suspend: true` has one: the Job
+ * controller sets it at once, and keeps it when the Job is suspended later. So:
+ *
+ *   suspended? --> the Job controller has seen that, and every pod of before has ended
+ *              --> the startTime is taken away, where there is one and the template changes
+ *              --> one patch: template, parallelism, suspend: false
+ *
+ * Without the second step the Job controller might never see the suspension, and pods without
+ * the gate would stay. Each patch carries the version that was looked at, so a refusal is
+ * about that very object and final.
+ */
+#include "exec/kube/adopt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/json.h"
+#include "exec/kube/needs.h"
+
+/* What the template lacks: our gate, and the queue's tolerations. */
+static json_t *gates_and_tolerations (const struct adoptee *a)
+{
+    const json_t *set = json_object_get (a->x->sets, a->job->queue ? a->job->queue : "");
+    const json_t *more = json_object_get (set, "tolerations"), *one;
+    json_t *spec = json_object (), *list = json_array ();
+    size_t i;
+
+    if (!a->view.binds && !a->view.gated)
+        json_object_set_new (spec, "schedulingGates",
+                             json_pack ("[{s:s}]", "name", ADOPT_QUEUE));
+    json_array_foreach (a->tolerations, i, one) {
+        json_array_append (list, (json_t *)one);
+    }
+    size_t own = json_array_size (list);
+    json_array_foreach (more, i, one) {
+        bool there = false;
+        for (size_t k = 0; k < own; k++)
+            there |= json_equal (json_array_get (list, k), one);
+        if (!there)
+            json_array_append (list, (json_t *)one);
+    }
+    if (json_array_size (list) > own)
+        json_object_set (spec, "tolerations", list);
+    json_decref (list);
+    return spec;
+}
+
+/* All in one patch, of the object that was looked at and no other: the template (taken), how
+ * many pods there is room for, and that they may be made. */
+static json_t *release_patch (const struct adoptee *a, json_t *template)
+{
+    json_t *spec = json_pack ("{s:b}", "suspend", 0);
+    int64_t slots = rset_slots (a->job->r);
+
+    if (spec && json_object_size (template) > 0)
+        json_object_set_new (spec, "template", json_pack ("{s:O}", "spec", template));
+    json_decref (template);
+    if (spec && a->view.parallelism != slots
+        && (a->view.completions < 0 || a->view.parallelism < a->view.completions
+            || slots < a->view.parallelism))
+        json_object_set_new (spec, "parallelism", json_integer (slots));
+    return json_pack ("{s:{s:s} s:o}", "metadata", "resourceVersion", a->view.version,
+                      "spec", spec);
+}
+
+static json_t *reset_patch (const struct adoptee *a)
+{
+    return json_pack ("{s:{s:s} s:{s:n}}", "metadata", "resourceVersion", a->view.version,
+                      "status", "startTime");
+}
+
+static void send_release (struct adoptee *a)
+{
+    if (adopt_is_calling (a, ADOPT_CALL_RELEASE) || adopt_is_calling (a, ADOPT_CALL_RESET)
+        || strcmp (a->tried, a->view.version) == 0) /* the watch will tell of another */
+        return;
+    snprintf (a->tried, sizeof (a->tried), "%s", a->view.version);
+    json_t *template = gates_and_tolerations (a);
+    bool reset = a->view.started > 0 && json_object_size (template) > 0;
+
+    if (reset)
+        json_decref (template);
+    else
+        adopt_begin_pods (a); /* the pods of before have ended */
+    if (reset ? !adopt_patch (a, ADOPT_CALL_RESET, reset_patch (a))
+              : !adopt_patch (a, ADOPT_CALL_RELEASE, release_patch (a, template)))
+        adopt_start_failed (a, true, NULL, false, "out of memory");
+}
+
+/* 409 and 404: the watch tells what the Job is now. */
+static bool is_refused (const struct adoptee *a, const struct kube_result *res)
+{
+    return a->job && a->phase == A_RELEASE && !a->told && res->status != 200
+           && res->status != 409 && res->status != 404;
+}
+
+static void refused (struct adoptee *a, const struct kube_result *res, const char *what)
+{
+    bool may_pass = res->status == 0 || res->status == 401 || res->status == 403
+                    || res->status == 429 || res->status >= 500;
+
+    adopt_start_failed (a, may_pass, NULL, false, "its Job cannot be %s: %s", what,
+                        res->err.text);
+}
+
+void adopt_reset (struct adoptee *a, const struct kube_result *res)
+{
+    if (is_refused (a, res))
+        refused (a, res, "made ready for its release");
+}
+
+void adopt_released (struct adoptee *a, const struct kube_result *res)
+{
+    if (res->status == 200) /* the watch tells that, too, but later */
+        a->view.suspended = a->view.at_rest = false;
+    if (is_refused (a, res))
+        refused (a, res, "released");
+    else if (res->status == 200 && a->job && a->phase == A_RELEASE && !a->told)
+        adopt_enter (a, A_START);
+}
+
+/* The Job controller knows that it is suspended, and no pod of before is left. */
+static bool is_quiet (const struct adoptee *a)
+{
+    return a->view.at_rest && a->view.active == 0 && a->view.terminating == 0
+           && !adopt_has_live_pods (a);
+}
+
+/* After a restart of the broker: it was let go by us only if its pods wait for us. */
+static void go_on (struct adoptee *a)
+{
+    a->recovering = false;
+    if (a->job->started > 0)
+        adopt_enter (a, A_RUN);
+    else if (!a->view.suspended && (a->view.gated || a->view.binds || a->group))
+        adopt_enter (a, A_START);
+    else
+        adopt_poke (a);
+}
+
+static void release_job (struct adoptee *a, double waited)
+{
+    if (!a->view.suspended)
+        adopt_suspend (a); /* it was let run by somebody else, maybe anywhere */
+    if (a->view.suspended && is_quiet (a) && !adopt_is_calling (a, ADOPT_CALL_SUSPEND)) {
+        if (needs_settled (a->x, a->job->id))
+            send_release (a);
+    } else if (waited > a->job->limits.start)
+        adopt_start_failed (a, true, NULL, false, "its Job could not be suspended first%s",
+                            adopt_has_live_pods (a) ? ": there are still pods of before"
+                            : a->view.suspended ? ": the Job controller does not say that "
+                                                  "it is"
+                                                : "");
+}
+
+void adopt_step_release (struct adoptee *a)
+{
+    double waited = clock_mono () - a->since;
+
+    if (!a->space) {
+        adopt_start_failed (a, false, NULL, false,
+                            "namespace %s is not in kube.adopt.namespaces any more",
+                            a->namespace_);
+    } else if (!a->job->r) {
+        adopt_start_failed (a, false, NULL, false, "its allocation cannot be read");
+    } else if (!a->seen || a->view.deleting) {
+        if (a->space->listed && waited > a->job->limits.start)
+            adopt_start_failed (a, false, NULL, false, "its Job is not there");
+    } else if (a->view.over) {
+        adopt_finish_as_seen (a);
+    } else if (a->recovering) {
+        go_on (a);
+    } else if (!a->group) {
+        release_job (a, waited);
+    } else if (a->npods < a->size) {
+        adopt_start_failed (a, true, NULL, false, "%u of its %u pods are there", a->npods,
+                            (unsigned)a->size);
+    } else if (needs_settled (a->x, a->job->id)) {
+        adopt_enter (a, A_START); /* pod by pod */
+    }
+}

@@ -297,8 +297,11 @@ static void consider_group (struct adoptee *a)
 /* All that it is to do has succeeded, and the Job controller will say so. */
 static bool is_about_to_end (const struct adoptee *a)
 {
-    return !a->group && a->view.parallelism > 0
-           && adoptview_wanted (&a->view, a->view.parallelism, a->view.succeeded) == 0;
+    return !a->group
+           && (a->view.ending
+               || (a->view.parallelism > 0
+                   && adoptview_wanted (&a->view, a->view.parallelism, a->view.succeeded)
+                          == 0));
 }
 
 /* It was created without `suspend: true`, and was faster than the broker. */
@@ -500,6 +503,7 @@ static void step (struct adoptee *a, double now)
         adoptgroup_renew (a);
     }
     look_if_gone (a);
+    adopt_heal (a);
     if (a->job) {
         adopt_say (a, now);
         adopt_step (a);

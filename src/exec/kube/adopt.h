@@ -107,7 +107,8 @@ struct adoptee {
     bool recovering, kill, told, released_told, ready_told;
     char kill_reason[16];
     bool deadline_sent, fin_lost;
-    char tried[ADOPT_VERSION_MAX]; /* version that was to be released */
+    char tried[ADOPT_VERSION_MAX];  /* version that was to be released */
+    char healed[ADOPT_VERSION_MAX]; /* ... that was given a startTime */
     double since;                  /* clock_mono(): of the phase */
     double ticked, spent_place, spent_pull, spent_up; /* seconds of A_START */
     double lost_at, limit_at, hang_told;
@@ -178,6 +179,7 @@ void adopt_recount (struct adoptee *a);
 /* Nodes for pods that have none. -ENOMEM, or 0. */
 int adopt_place (struct adoptee *a);
 bool adopt_has_live_pods (const struct adoptee *a);
+bool adopt_has_uncounted_pods (const struct adoptee *a); /* by the Job controller */
 struct adopt_count {
     unsigned up;       /* run */
     unsigned unplaced; /* have no node */
@@ -226,6 +228,8 @@ void adopt_placed (struct adoptee *a, const char *pod, const struct kube_result 
 
 /* adoptrelease.c */
 void adopt_step_release (struct adoptee *a);
+/* A Job that has no startTime and is about to end cannot end: it is given one. */
+void adopt_heal (struct adoptee *a);
 /* Answers to the two requests of that phase. */
 void adopt_reset (struct adoptee *a, const struct kube_result *res);
 void adopt_released (struct adoptee *a, const struct kube_result *res);

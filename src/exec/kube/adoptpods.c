@@ -309,6 +309,17 @@ bool adopt_has_live_pods (const struct adoptee *a)
     return false;
 }
 
+bool adopt_has_uncounted_pods (const struct adoptee *a)
+{
+    const struct adoptpod *ap;
+
+    DL_FOREACH (a->pods, ap) {
+        if (ap->p->view.tracked)
+            return true;
+    }
+    return false;
+}
+
 /* ---- places ---- */
 
 struct room { /* of a rank */

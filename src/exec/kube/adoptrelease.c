@@ -5,18 +5,21 @@
  * no status.startTime. A Job that was created without `suspend: true` has one: the Job
  * controller sets it at once, and keeps it when the Job is suspended later. So:
  *
- *   suspended? --> the Job controller has seen that, and every pod of before has ended
+ *   suspended? --> the Job controller has seen that, every pod of before has ended, and the Job
+ *                  controller has counted it
  *              --> the startTime is taken away, where there is one and the template changes
  *              --> one patch: template, parallelism, suspend: false
  *
  * Without the second step the Job controller might never see the suspension, and pods without
- * the gate would stay. Each patch carries the version that was looked at, so a refusal is
+ * the gate would stay; and a Job whose last pod counts as succeeded later could not become
+ * Complete, for which the API server asks for a startTime. Each patch carries the version that was looked at, so a refusal is
  * about that very object and final.
  */
 #include "exec/kube/adopt.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/clock.h"
 #include "common/json.h"
@@ -124,11 +127,33 @@ void adopt_released (struct adoptee *a, const struct kube_result *res)
         adopt_enter (a, A_START);
 }
 
-/* The Job controller knows that it is suspended, and no pod of before is left. */
+/* The Job controller knows that it is suspended, and no pod of before is left to count. */
 static bool is_quiet (const struct adoptee *a)
 {
-    return a->view.at_rest && a->view.active == 0 && a->view.terminating == 0
-           && !adopt_has_live_pods (a);
+    const struct adoptview *v = &a->view;
+
+    return v->at_rest && v->active == 0 && v->terminating == 0 && !v->counting && !v->ending
+           && !adopt_has_live_pods (a) && !adopt_has_uncounted_pods (a);
+}
+
+/* A pod that succeeded just before the suspension may be seen by the Job controller before it
+ * is seen here. */
+void adopt_heal (struct adoptee *a)
+{
+    const struct adoptview *v = &a->view;
+    char when[32];
+    time_t now = (time_t)clock_wall ();
+    struct tm tm;
+
+    if (a->group || !a->seen || !v->ending || v->over || v->started > 0 || v->deleting
+        || !v->suspended || adopt_is_calling (a, ADOPT_CALL_RESET)
+        || strcmp (a->healed, v->version) == 0 || !gmtime_r (&now, &tm))
+        return;
+    strftime (when, sizeof (when), "%Y-%m-%dT%H:%M:%SZ", &tm);
+    snprintf (a->healed, sizeof (a->healed), "%s", v->version);
+    adopt_patch (a, ADOPT_CALL_RESET,
+                 json_pack ("{s:{s:s} s:{s:s}}", "metadata", "resourceVersion", v->version,
+                            "status", "startTime", when));
 }
 
 /* After a restart of the broker: it was let go by us only if its pods wait for us. */

@@ -32,6 +32,8 @@ static void read_condition (const json_t *c, struct adoptview *v)
         return;
     if (strcmp (type, "Suspended") == 0)
         v->at_rest = true;
+    v->ending |= strcmp (type, "SuccessCriteriaMet") == 0;
+    v->ending |= strcmp (type, "FailureTarget") == 0;
     if (!failed && strcmp (type, "Complete") != 0)
         return;
     v->over = true;
@@ -41,6 +43,14 @@ static void read_condition (const json_t *c, struct adoptview *v)
     v->deadline = strcmp (json_text (c, "reason"), "DeadlineExceeded") == 0;
     snprintf (v->text, sizeof (v->text), "%.64s: %.180s", json_text (c, "reason"),
               json_text (c, "message"));
+}
+
+static bool has_uncounted (const json_t *status)
+{
+    const json_t *lists = json_object_get (status, "uncountedTerminatedPods");
+
+    return json_array_size (json_object_get (lists, "succeeded")) > 0
+           || json_array_size (json_object_get (lists, "failed")) > 0;
 }
 
 bool adoptview_is_gated (const json_t *spec)
@@ -76,6 +86,7 @@ void adoptview_read (const json_t *job, struct adoptview *ret)
         read_condition (condition, ret);
     }
     ret->at_rest &= ret->suspended;
+    ret->counting = has_uncounted (status);
     ret->started = when_of (json_text (status, "startTime"));
     ret->binds = strcmp (json_text (pod, "schedulerName"), ADOPT_SCHEDULER) == 0;
     ret->gated = adoptview_is_gated (pod);

@@ -34,11 +34,13 @@ struct adoptview {
     bool at_rest; /* the Job controller has seen that: its pods go, and no more come */
     bool deleting;
     bool over, failed; /* Complete or Failed */
+    bool ending;       /* it will be, once the Job controller has counted all pods */
     bool deadline;     /* ... for its activeDeadlineSeconds */
     char text[256];    /* of a failed one: "BackoffLimitExceeded: Job has ..."; else "" */
     int64_t parallelism, completions; /* completions -1: any pod's success is enough */
     int64_t succeeded;
     int64_t active, terminating; /* pods, as the Job controller counts them */
+    bool counting;               /* of some pods it has not told yet how they ended */
     double started;              /* unix time of its last release; 0: none */
     bool binds;     /* its pods are for us to bind; else for a scheduler */
     bool gated;     /* their template has our scheduling gate */

@@ -1,6 +1,9 @@
 /* agentmap.c - the ConfigMap that carries the agent into the pods: made when a job needs
  * it, removed when none has been there for a while; one for each
  * namespace (see private.h)
+ *
+ * While it is there it is watched, by its name alone: somebody may delete it, and kubelets wait
+ * for it with every pod that starts then. So it is made anew at once, where jobs are.
  */
 #include "exec/kube/private.h"
 
@@ -15,6 +18,7 @@
 #define AGENT_MAX (700 << 10) /* a ConfigMap holds 1 MiB, in base64 */
 #define IDLE_SECONDS 30.0
 #define HASH_DIGITS 10
+#define LOST_AGAIN 5.0 /* seconds between two tries to make one that was deleted */
 
 int agentmap_load (struct exec *x, struct error *err)
 {
@@ -45,13 +49,83 @@ char *agentmap_path (const struct kspace *s)
     return path;
 }
 
+/* ---- as the watch tells ---- */
+
+static void lost (struct kspace *s)
+{
+    if (s->agent_state != AGENTMAP_THERE)
+        return;
+    s->agent_state = AGENTMAP_UNKNOWN;
+    s->agent_lost = s->njobs > 0;
+    if (!s->agent_lost)
+        return;
+    log_warning ("kube: somebody deleted the agent's ConfigMap %s/%s: it is made again",
+                 s->name, s->x->agent_name);
+    agentmap_ensure (s, true);
+}
+
+static void on_changed (json_t *object, bool is_new, void *arg)
+{
+    struct kspace *s = arg;
+
+    (void)object;
+    (void)is_new;
+    s->agent_seen = true;
+}
+
+static void on_deleted (const char *ns, const char *name, json_t *object, void *arg)
+{
+    struct kspace *s = arg;
+
+    (void)ns;
+    (void)name;
+    (void)object;
+    s->agent_seen = false;
+    lost (s);
+}
+
+static void on_listed (void *arg)
+{
+    struct kspace *s = arg;
+
+    if (!s->agent_seen)
+        lost (s);
+}
+
+static const struct kube_watch_events events = { .changed = on_changed,
+                                                 .deleted = on_deleted,
+                                                 .listed = on_listed };
+
+void agentmap_there (struct kspace *s)
+{
+    char path[512], query[OBJECT_NAME_MAX + 64];
+
+    s->agent_state = AGENTMAP_THERE;
+    s->agent_lost = false;
+    if (s->agent_watch)
+        return;
+    snprintf (path, sizeof (path), "/api/v1/namespaces/%s/configmaps", s->name);
+    snprintf (query, sizeof (query), "fieldSelector=metadata.name%%3D%s",
+              s->x->agent_name);
+    s->agent_seen = false;
+    s->agent_watch = kube_watch_start (s->x->kube, path, query, &events, s, NULL);
+}
+
+void agentmap_unwatch (struct kspace *s)
+{
+    kube_watch_stop (s->agent_watch);
+    s->agent_watch = NULL;
+}
+
+/* ---- made and removed ---- */
+
 static void on_made (const struct kube_result *res, void *arg)
 {
     struct kspace *s = arg;
 
     s->agent_req = NULL;
     if (res->status == 201 || res->status == 200 || res->status == 409)
-        s->agent_state = AGENTMAP_THERE; /* its name is its content's hash */
+        agentmap_there (s); /* its name is its content's hash */
     else {
         s->agent_state = AGENTMAP_UNKNOWN;
         s->agent_err = res->err;
@@ -92,7 +166,7 @@ static void on_removed (const struct kube_result *res, void *arg)
     s->agent_state = AGENTMAP_UNKNOWN;
     if (res->status != 404 && (res->status < 200 || res->status > 299)) {
         log_warning ("kube: the agent's ConfigMap cannot be removed: %s", res->err.text);
-        s->agent_state = AGENTMAP_THERE;
+        agentmap_there (s);
         s->agent_idle_since = 0;
         space_doubt (s, res); /* with its namespace it has gone */
     }
@@ -104,6 +178,10 @@ static void tick_of (struct kspace *s, double now)
     autofree char *path = NULL;
 
     s->agent_err.code = 0; /* another try for the next job */
+    if (s->agent_lost && s->njobs > 0 && now >= s->agent_again) {
+        s->agent_again = now + LOST_AGAIN;
+        agentmap_ensure (s, true);
+    }
     if (s->njobs > 0 || s->agent_state != AGENTMAP_THERE) {
         s->agent_idle_since = 0;
         return;
@@ -113,6 +191,7 @@ static void tick_of (struct kspace *s, double now)
     if (now - s->agent_idle_since < IDLE_SECONDS)
         return;
     path = agentmap_path (s);
+    agentmap_unwatch (s);
     s->agent_req =
         path ? kube_send (s->x->kube, "DELETE", path, NULL, on_removed, s) : NULL;
     if (s->agent_req)

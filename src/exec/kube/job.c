@@ -493,6 +493,7 @@ void job_free (struct kjob *k)
     strbuf_release (&k->writing);
     launch_release (&k->launch);
     free (k->script);
+    free (k->warning.text);
     json_decref (k->settings);
     free (k->pods);
     free (k->place_asked);

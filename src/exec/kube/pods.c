@@ -250,6 +250,7 @@ static void pod_free (struct exec *x, struct kpod *p)
     HASH_DEL (x->pods, p);
     gres_release (&p->gres);
     gres_release (&p->counted_gres);
+    free (p->warning.text);
     free (p->key);
     free (p);
 }

@@ -302,6 +302,7 @@ static void read_finalizers (const json_t *meta, struct podview *v)
     json_array_foreach (json_object_get (meta, "finalizers"), i, item) {
         const char *name = json_string_value (item);
 
+        v->tracked |= name && strcmp (name, JOB_FINALIZER) == 0;
         if (name && (!v->finalizer[0] || strcmp (name, JOB_FINALIZER) != 0))
             snprintf (v->finalizer, sizeof (v->finalizer), "%s", name);
     }

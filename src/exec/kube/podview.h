@@ -40,6 +40,7 @@ struct podview {
     bool deleting;     /* has a deletionTimestamp */
     bool oom;          /* the container was killed for its memory */
     bool pull_trouble; /* its image does not come */
+    bool tracked;      /* has the Job controller's finalizer: it was not counted yet */
     bool creating;     /* the kubelet has taken it: volumes, network, image, container */
     int exit_code;     /* of the container when it has ended, else -1 */
     enum pod_trouble trouble;

@@ -13,7 +13,7 @@
  *                  minicluster_check.c, fluxrun.c); rights.c: what the broker may do;
  *                  miniclusters.c: whether the cluster has such
  *     starting.c   until all ranks are ready: stages, clocks, who is at fault
- *     pulls.c      whose image is being pulled
+ *     pulls.c      whose image is being pulled, and what warnings say of late pods
  *     losses.c     a rank of a running job is lost: why
  *     run.c        the line to rank 0, output to disk    output.c writes, in a worker
  *     resize.c     a running job becomes another size
@@ -101,6 +101,12 @@ struct knode {
     UT_hash_handle hh;
 };
 
+#define KWARNING_MAX 400
+struct kwarning { /* the latest event of a kind that warns; pulls.c */
+    char *text;   /* "FailedMount: ...", or NULL */
+    char when[24];
+};
+
 struct kpod {
     char *key; /* "NS/NAME" */
     const char *name;
@@ -120,6 +126,7 @@ struct kpod {
     bool pulls, pulled;                 /* its image, as events tell (pulls.c) */
     double creating_since;              /* clock_mono(), its container; 0: it is not */
     bool pull_counted;                  /* that time counts as time of a pull */
+    struct kwarning warning;
     struct kpod *prev, *next;           /* in x->orphans or job->all_pods, if marked */
     struct kpod *node_prev, *node_next; /* in node->pods */
     /* zones.c */
@@ -243,6 +250,9 @@ struct kjob {
     /* clock_mono() of things, 0: not */
     double fin_at, lost_at, kill_by, get_again;
     int pull_noted; /* 1: that it goes on, 2: that it does not work */
+    struct kwarning warning;        /* of the Job or MiniCluster */
+    char late_noted[KWARNING_MAX];  /* why it has not started yet, as the user was told */
+    double waiting_since;           /* clock_mono(): for its pods; 0: not */
     bool diagnosed;
     /* removal */
     bool released_told;
@@ -291,7 +301,11 @@ struct kspace { /* a namespace that jobs are in, or were since the start; spaces
     enum agentmap_state agent_state;
     struct kube_request *agent_req;
     double agent_idle_since;
-    struct error agent_err; /* why it could not be made */
+    struct error agent_err;         /* why it could not be made */
+    struct kube_watch *agent_watch; /* of it; NULL: none */
+    bool agent_seen;                /* by the watch */
+    bool agent_lost;                /* somebody deleted it while jobs are there */
+    double agent_again;             /* clock_mono(): not to be made anew before */
     struct kube_request *farewell;
     struct pods_rights rights;
     UT_hash_handle hh;
@@ -516,6 +530,8 @@ int agentmap_load (struct exec *x, struct error *err);
 /* true: it is there; else jobs are poked when it is, or when agent_err is set. */
 bool agentmap_ensure (struct kspace *s,
                       bool always); /* always: also where an image has it */
+void agentmap_there (struct kspace *s); /* it was seen, and is watched from now on */
+void agentmap_unwatch (struct kspace *s);
 void agentmap_tick (struct exec *x, double now);
 char *agentmap_path (const struct kspace *s);
 

@@ -1,9 +1,11 @@
-/* pulls.c - whose image is being pulled (see private.h)
+/* pulls.c - what events tell of pods that take long to start: whose image is being pulled, and
+ * what goes wrong (see private.h)
  *
  * While a kubelet pulls an image, the status of its pod is the same as while it mounts
- * volumes: a waiting container, ContainerCreating. Only events tell, "Pulling" and "Pulled".
- * They are listed for all pods of the namespace at once, and only while some container takes
- * long to be created: a list each LOOK_AGAIN seconds, however many jobs start.
+ * volumes, or cannot mount them: a waiting container, ContainerCreating. Only events tell,
+ * "Pulling" and "Pulled", and warnings such as "FailedMount"; those of a Job or MiniCluster
+ * say why it has no pods. They are listed for the namespace at once, and only while some pod
+ * takes long: three lists each LOOK_AGAIN seconds, however many jobs start.
  */
 #include "exec/kube/private.h"
 
@@ -18,11 +20,18 @@
 #define PAGE 500
 #define PAGES_MAX 100 /* of one reason: nobody reads more than 50,000 events */
 
+enum { PULLING, PULLED, WARNINGS, LISTS };
+static const char *const lists[LISTS] = {
+    [PULLING] = "reason%3DPulling",
+    [PULLED] = "reason%3DPulled",
+    [WARNINGS] = "type%3DWarning",
+};
+
 struct pulls_call {
     struct exec *x;
     struct kspace *space; /* whose events are being listed */
     struct kube_request *req;
-    bool ended; /* "Pulled" is being listed, else "Pulling" */
+    int list; /* that is being read */
     unsigned pages;
     double asked;
 };
@@ -35,8 +44,8 @@ static bool send_page (struct pulls_call *c, const char *token)
 
     strbuf_init (&path, 16384);
     strbuf_addf (&path,
-                 "/api/v1/namespaces/%s/events?limit=%d&fieldSelector=reason%%3D%s",
-                 c->space->name, PAGE, c->ended ? "Pulled" : "Pulling");
+                 "/api/v1/namespaces/%s/events?limit=%d&fieldSelector=%s", c->space->name,
+                 PAGE, lists[c->list]);
     if (token[0]) {
         strbuf_adds (&path, "&continue=");
         strbuf_add_urlencoded (&path, token);
@@ -60,21 +69,63 @@ static void finish (struct pulls_call *c)
     }
 }
 
-static void read_event (struct pulls_call *c, const json_t *event)
+static struct kpod *pod_of (const struct pulls_call *c, const json_t *object)
 {
-    const json_t *object = json_object_get (event, "involvedObject");
     char key[512];
     struct kpod *p;
 
-    if (strcmp (json_text (object, "kind"), "Pod") != 0)
-        return;
     snprintf (key, sizeof (key), "%s/%s", json_text (object, "namespace"),
               json_text (object, "name"));
     HASH_FIND_STR (c->x->pods, key, p);
-    if (!p || !p->ours)
+    return p && p->ours ? p : NULL;
+}
+
+/* Of a Job or MiniCluster with that name: fluxq-CLUSTER-ID-ATTEMPT. */
+static struct kjob *job_of (const struct pulls_call *c, const char *name)
+{
+    const char *cluster = c->x->host.cluster_id;
+    size_t n = strlen ("fluxq-") + strlen (cluster) + 1;
+    struct kjob *k =
+        strlen (name) > n ? job_find (c->x, strtoull (name + n, NULL, 10)) : NULL;
+
+    return k && strcmp (k->name, name) == 0 ? k : NULL;
+}
+
+/* The latest counts: its time is written so that text sorts like time. */
+static void read_warning (struct pulls_call *c, const json_t *event,
+                          const json_t *object)
+{
+    bool of_pod = strcmp (json_text (object, "kind"), "Pod") == 0;
+    struct kpod *p = of_pod ? pod_of (c, object) : NULL;
+    struct kjob *k = of_pod ? NULL : job_of (c, json_text (object, "name"));
+    struct kwarning *w = p ? &p->warning : k ? &k->warning : NULL;
+    const char *when = json_text (event, "lastTimestamp");
+    char text[KWARNING_MAX];
+
+    if (!*when)
+        when = json_text (event, "eventTime");
+    if (!w || strncmp (when, w->when, sizeof (w->when) - 1) < 0)
         return;
-    p->pulled |= c->ended;
-    p->pulls = !p->pulled;
+    snprintf (text, sizeof (text), "%.64s: %s", json_text (event, "reason"),
+              json_text (event, "message"));
+    text[strcspn (text, "\r\n")] = '\0';
+    snprintf (w->when, sizeof (w->when), "%s", when);
+    free (w->text);
+    w->text = strdup (text);
+}
+
+static void read_event (struct pulls_call *c, const json_t *event)
+{
+    const json_t *object = json_object_get (event, "involvedObject");
+    struct kpod *p;
+
+    if (c->list == WARNINGS) {
+        read_warning (c, event, object);
+    } else if (strcmp (json_text (object, "kind"), "Pod") == 0
+               && (p = pod_of (c, object))) {
+        p->pulled |= c->list == PULLED;
+        p->pulls = !p->pulled;
+    }
 }
 
 /* The next one in which jobs are; false: there is none. */
@@ -83,7 +134,7 @@ static bool next_space (struct pulls_call *c)
     do
         c->space = c->space ? c->space->hh.next : c->x->spaces;
     while (c->space && c->space->njobs == 0);
-    c->ended = false;
+    c->list = PULLING;
     c->pages = 0;
     return c->space && send_page (c, "");
 }
@@ -112,12 +163,8 @@ static void on_page (const struct kube_result *res, void *arg)
     }
     if (token[0] && c->pages < PAGES_MAX && send_page (c, token))
         return;
-    if (!c->ended) {
-        c->ended = true;
-        c->pages = 0;
-        if (send_page (c, ""))
-            return;
-    } else if (next_space (c))
+    c->pages = 0;
+    if (++c->list < LISTS ? send_page (c, "") : next_space (c))
         return;
     finish (c);
 }

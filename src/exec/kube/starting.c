@@ -3,7 +3,8 @@
  *
  * A rank is not placed until its pod is bound; it pulls its image while the kubelet says
  * that this does not work, or the events say that it is at it (pulls.c: the pod's status is
- * the same as while volumes are mounted); it is up when its container has started.
+ * the same as while volumes are mounted); it is up when its container has started. What events
+ * warn of is told to the user while the job starts, and named when the start is given up.
  */
 #include "exec/kube/podmaker.h"
 
@@ -88,6 +89,43 @@ static void see_rank (struct kjob *k, uint32_t rank, double now)
     note_pull (k, p, job_node_name (k, rank));
 }
 
+static const char *what_it_does (const struct kpod *p)
+{
+    if (p->view.text[0])
+        return p->view.text;
+    if (p->warning.text)
+        return p->warning.text;
+    return p->view.creating ? "its container is being created"
+                            : "its kubelet has not taken the pod";
+}
+
+/* The first rank that is late and of which there is something to tell. */
+static void note_late (struct kjob *k, double now)
+{
+    char text[KWARNING_MAX] = "";
+
+    if (k->waiting_since == 0)
+        k->waiting_since = now;
+    if (now - k->waiting_since < LOOK_AFTER || k->pull_noted > 0)
+        return;
+    for (uint32_t r = 0; r < k->launch.nnodes && !text[0]; r++) {
+        const struct kpod *p = k->pods[r];
+
+        if (p && !p->view.started && (p->view.text[0] || p->warning.text))
+            snprintf (text, sizeof (text), "rank %u on %s: %s", r, job_node_name (k, r),
+                      what_it_does (p));
+        else if (!p && k->uid[0] && k->maker && k->maker->others_make) {
+            pulls_look (k->x);
+            snprintf (text, sizeof (text), "there is no pod of rank %u yet: %s", r,
+                      k->warning.text ? k->warning.text : k->maker->silence);
+        }
+    }
+    if (!text[0] || strcmp (text, k->late_noted) == 0)
+        return;
+    snprintf (k->late_noted, sizeof (k->late_noted), "%s", text);
+    note (k, text);
+}
+
 void start_tick (struct kjob *k)
 {
     double now = clock_mono ();
@@ -98,6 +136,7 @@ void start_tick (struct kjob *k)
         startclock_advance (&k->clock, now);
     for (uint32_t r = 0; r < k->launch.nnodes; r++)
         see_rank (k, r, now);
+    note_late (k, now);
 }
 
 /* ---- failures that a pod shows by itself ---- */
@@ -164,14 +203,6 @@ static uint32_t count_at_fault (const struct kjob *k, enum start_late late)
     for (uint32_t r = 0; r < k->launch.nnodes; r++)
         n += startclock_is_at_fault (&k->clock, late, r);
     return n;
-}
-
-static const char *what_it_does (const struct kpod *p)
-{
-    if (p->view.text[0])
-        return p->view.text;
-    return p->view.creating ? "its container is being created"
-                            : "its kubelet has not taken the pod";
 }
 
 /* The other scheduler, that is, which is to bind it to our node (podspec.h). */
@@ -249,14 +280,14 @@ static void late_up (struct kjob *k, const char *limit)
                       k->launch.nnodes, limit, sb.buf ? sb.buf : "");
 }
 
-/* A container that is being created may be pulling, which the events alone tell: nobody is
- * called late before they were asked. */
+/* A container that is being created may be pulling, and why it is late the events alone tell:
+ * nobody is called late before they were asked. */
 static bool must_look (struct kjob *k)
 {
     for (uint32_t r = 0; r < k->launch.nnodes; r++) {
         const struct kpod *p = k->pods[r];
 
-        if (p && p->view.creating && !p->pulled
+        if (p && p->view.creating
             && startclock_is_at_fault (&k->clock, START_LATE_UP, r)
             && clock_mono () - k->x->pulls_known > LOOK_IS_FRESH) {
             pulls_look (k->x);

@@ -136,7 +136,7 @@ static void see_agent (struct exec *x, const char *in)
     struct kspace *space = spaces_get (x, in);
 
     if (space && space->agent_state == AGENTMAP_UNKNOWN)
-        space->agent_state = AGENTMAP_THERE; /* goes when it has been idle for a while */
+        agentmap_there (space); /* goes when it has been idle for a while */
 }
 
 /* meta: of that very object; NULL: whatever has the name. */

@@ -1,0 +1,47 @@
+#!/bin/sh
+# t4215-kube-told.t: what of the cluster's troubles users are told, and what is made again. Needs root.
+
+test_description='late starts tell why, and the agent that somebody deleted comes back
+
+A job that waits for what is not there without a word of it, or for ever for what the broker can make again,
+would fail this.
+'
+. "$(dirname "$0")/lib.sh"
+. "$FLUXQ_SOURCE_DIR/t/kube.sh"
+CLUSTER_ID=t4215
+
+own_cluster --nodes 2
+
+reason_has() { job_field "$1" reason_text >reason && grep -q -e "$2" reason; }
+agent_map() { k get configmaps -o name | grep "^configmap/fluxq-agent-$CLUSTER_ID-"; }
+other_agent_map() { [ "$(k get "$(agent_map)" -o jsonpath='{.metadata.uid}')" != "$1" ]; }
+
+test_expect_success 'a broker, and a queue with a Secret that nobody has made' '
+    write_config "$configs/fluxq.kubeconfig" "start-timeout: 25s" "start-backoff: 1s" "start-backoff-max: 1s" \
+        "queues: {batch: {default: true}, keys: {mounts: [{path: /keys, volume: {secret: {secretName: nowhere}}}]}}" &&
+    start_broker --kube --config "$HERE/kube.yaml" && wait_until 30 sh -c "fluxq-info --json | grep -q node2"
+'
+
+test_expect_success 'the agent'\''s ConfigMap, deleted while a job runs, is made again, and the next job starts' '
+    id=$(fluxq-submit -w node1 -- sleep 1000) && wait_job_state $id RUNNING 60 && map=$(agent_map) &&
+    uid=$(k get $map -o jsonpath="{.metadata.uid}") && k delete $map && wait_until 30 other_agent_map $uid &&
+    next=$(fluxq-submit -w node2 -- true) && wait_job_state $next COMPLETED 60 && [ "$(job_field $next restarts)" = 0 ] &&
+    grep "somebody deleted the agent" "$BROKER_LOG"
+'
+
+test_expect_success 'also by who takes all ConfigMaps, twice' '
+    for i in 1 2; do
+        map=$(agent_map) && uid=$(k get $map -o jsonpath="{.metadata.uid}") &&
+        k delete configmaps -l app.kubernetes.io/managed-by=fluxq --field-selector metadata.name=${map#configmap/} &&
+        wait_until 30 other_agent_map $uid || return 1
+    done && fluxq-cancel $id && wait_job_state $id CANCELLED 60
+'
+
+test_expect_success 'a Secret of the queue that is missing is the reason while the job starts, and of its failure' '
+    id=$(fluxq-submit -q keys -- true) && wait_until 40 reason_has $id "rank 0 on node.*FailedMount.*secret \"nowhere\" not found" &&
+    [ "$(job_field $id state)" = CONFIGURING ] && fluxq-show job $id | grep FailedMount &&
+    again() { [ "$(job_field $id restarts)" -ge 1 ]; } && wait_until 60 again && said $id "not ready after.*FailedMount.*nowhere" &&
+    k create secret generic nowhere --from-literal=a=b && wait_job_state $id COMPLETED 120
+'
+
+test_done

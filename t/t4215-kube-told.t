@@ -18,7 +18,8 @@ other_agent_map() { [ "$(k get "$(agent_map)" -o jsonpath='{.metadata.uid}')" !=
 
 test_expect_success 'a broker, and a queue with a Secret that nobody has made' '
     write_config "$configs/fluxq.kubeconfig" "start-timeout: 25s" "start-backoff: 1s" "start-backoff-max: 1s" \
-        "queues: {batch: {default: true}, keys: {mounts: [{path: /keys, volume: {secret: {secretName: nowhere}}}]}}" &&
+        "queues: {batch: {default: true}, keys: {mounts: [{path: /keys, volume: {secret: {secretName: nowhere}}}]}, apart: {pods: {namespace: apart}}}" &&
+    "$KUBE/enter" kubectl create namespace apart && "$KUBE/enter" kubectl -n apart create rolebinding fluxq-runner --clusterrole=fluxq-runner --user=fluxq &&
     start_broker --kube --config "$HERE/kube.yaml" && wait_until 30 sh -c "fluxq-info --json | grep -q node2"
 '
 
@@ -42,6 +43,15 @@ test_expect_success 'a Secret of the queue that is missing is the reason while t
     [ "$(job_field $id state)" = CONFIGURING ] && fluxq-show job $id | grep FailedMount &&
     again() { [ "$(job_field $id restarts)" -ge 1 ]; } && wait_until 60 again && said $id "not ready after.*FailedMount.*nowhere" &&
     k create secret generic nowhere --from-literal=a=b && wait_job_state $id COMPLETED 120
+'
+
+test_expect_success 'a namespace that is deleted: its job ends as when its Job was deleted, and the next fails to start with the reason' '
+    id=$(fluxq-submit -q apart -- sleep 1000) && wait_job_state $id RUNNING 60 && "$KUBE/enter" kubectl delete namespace apart --wait=false &&
+    wait_job_state $id CANCELLED 90 && fluxq-show job $id | grep "was deleted" &&
+    no_namespace() { test_must_fail "$KUBE/enter" kubectl get namespace apart; } && wait_until 60 no_namespace &&
+    next=$(fluxq-submit -q apart -- true) && wait_until 60 said $next "namespaces .*apart.* not found" &&
+    "$KUBE/enter" kubectl create namespace apart && "$KUBE/enter" kubectl -n apart create rolebinding fluxq-runner --clusterrole=fluxq-runner --user=fluxq &&
+    wait_job_state $next COMPLETED 120
 '
 
 test_done

@@ -31,7 +31,7 @@ write_users()
 write_overlay()
 {
     mkdir -p overlay "$FLUXQ_RUN/volume" && write_users &&
-        sed "s/^cluster-id:.*/cluster-id: $CLUSTER_ID/; s/^  namespace: fluxq/&\n  image: busybox:1/" "$base/fluxq.yaml" >overlay/fluxq.yaml &&
+        sed "s/^cluster-id:.*/cluster-id: $CLUSTER_ID/; s/^  namespace: .*/&\n  image: busybox:1/" "$base/fluxq.yaml" >overlay/fluxq.yaml &&
         cat >overlay/volume.yaml <<END &&
 apiVersion: v1
 kind: PersistentVolume
@@ -87,6 +87,15 @@ test_expect_success 'nothing of it has root, and it cannot write where it has no
     echo true >expected && test_cmp expected only &&
     [ "$(broker_pod "[.items[0].spec.volumes[] | select(.secret)] | length")" = 1 ] &&
     [ "$(broker_pod "[.items[0].spec.containers[].volumeMounts[] | select(.name == \"munge-key\")] | length")" = 0 ]
+'
+
+may() { k auth can-i --as=system:serviceaccount:fluxq:fluxq -n "$3" "$1" "$2"; }
+may_not() { ! may "$@" >answer && [ "$(cat answer)" = no ]; }
+test_expect_success 'the broker may list Secrets where its jobs are, and do nothing where the MUNGE key is' '
+    may list secrets fluxq-jobs && may create secrets fluxq-jobs && may delete secrets fluxq-jobs && may_not get secrets fluxq-jobs &&
+    may_not watch secrets fluxq-jobs && may_not update secrets fluxq-jobs &&
+    for verb in get list watch create update patch delete; do may_not $verb secrets fluxq || return 1; done &&
+    may_not create pods fluxq && may_not create pods/exec fluxq && may_not get secrets default
 '
 
 # ---- the login node: a munged with the same key ----
@@ -177,14 +186,15 @@ test_expect_success MUNGE 'munged ends: it comes back, and so do the users' '
     wait_until 60 as daemon queue
 '
 
-evict() { k create --raw "/api/v1/namespaces/fluxq/pods/$1/eviction" -f - <<END
-{"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "$1", "namespace": "fluxq"}}
+# evict NAMESPACE POD
+evict() { k create --raw "/api/v1/namespaces/$1/pods/$2/eviction" -f - <<END
+{"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "$2", "namespace": "$1"}}
 END
 }
 test_expect_success MUNGE 'a running job cannot be evicted, the broker can' '
-    pod=$(k get pods -l fluxq.io/job-id=$id -o json | jq -r ".items[0].metadata.name") &&
-    ! evict "$pod" 2>refusal && grep -i "disruption budget" refusal &&
-    uid=$(broker_pod ".items[0].metadata.uid") && evict "$(broker_pod ".items[0].metadata.name")" &&
+    pod=$(k -n fluxq-jobs get pods -l fluxq.io/job-id=$id -o json | jq -r ".items[0].metadata.name") &&
+    ! evict fluxq-jobs "$pod" 2>refusal && grep -i "disruption budget" refusal &&
+    uid=$(broker_pod ".items[0].metadata.uid") && evict fluxq "$(broker_pod ".items[0].metadata.name")" &&
     wait_until 90 another_pod "$uid" && wait_until 60 find_broker && wait_until 60 is_state "$id" RUNNING
 '
 
@@ -195,12 +205,13 @@ test_expect_success MUNGE 'a change of the settings is a new broker; the job goe
     as daemon cancel "$id" && wait_until 60 is_state "$id" CANCELLED
 '
 
+jobs_are_gone() { our_objects -A >objects && ! grep -qv fluxq-agent- objects; }
 nothing_there()
 {
-    ! k get namespace fluxq 2>/dev/null && k get clusterroles,clusterrolebindings,pv -o name >left && ! grep fluxq- left
+    ! k get namespace fluxq 2>/dev/null && ! k get namespace fluxq-jobs 2>/dev/null && k get clusterroles,clusterrolebindings,pv -o name >left && ! grep fluxq- left
 }
 test_expect_success 'all of it goes with kubectl delete -k' '
-    wait_until 60 no_jobs_of_ours && { k delete -k overlay --wait=false || :; } &&
+    wait_until 60 jobs_are_gone && { k delete -k overlay --wait=false || :; } &&
     wait_until 120 nothing_there && wait_until 30 nothing_of_ours
 '
 
@@ -245,7 +256,6 @@ install_chart()
         k rollout status deployment/hpc-fluxq --timeout=55s
 }
 generation() { k get deployment hpc-fluxq -o "jsonpath={.metadata.generation}"; } # of what it asks for
-jobs_are_gone() { our_objects -A >objects && ! grep -qv fluxq-agent- objects; }
 # What is to be there first: namespace, key, users, and a volume, as there is no storage class here.
 prepare_chart()
 {

@@ -63,7 +63,8 @@ base_objects()
         for rights in namespaces rbac-node-groups adopt; do
             json "$1/$rights.yaml" || return 1
         done | jq -s 'add | map(if .subjects then
-            .subjects = [{kind: "ServiceAccount", name: "fluxq", namespace: "fluxq"}] else . end)' >rights.json &&
+            .subjects = [{kind: "ServiceAccount", name: "fluxq", namespace: "fluxq"}] else . end |
+            if .kind == "RoleBinding" then .metadata.namespace = "fluxq-jobs" else . end)' >rights.json &&
         jq -s add base.json rights.json
 }
 # comparable FILE: objects and settings, ready to be compared
@@ -115,7 +116,7 @@ test_expect_success 'settings are merged over the defaults, null takes one away,
     render --values settings.yaml >chart.yaml && json chart.yaml >made.json && settings made.json >made &&
     cat fluxq.yaml && fluxqd --check --config fluxq.yaml &&
     jq -e ".[\"cluster-id\"] == \"hpc\" and .[\"array-max\"] == 1000000 and .operators == [\"ops\", \"007\"] and
-        .kube == {lease: true, namespace: \"fluxq\", image: \"busybox:1\", topology: [{level: \"rack\", label: \"example.org/rack\"}]} and
+        .kube == {lease: true, namespace: \"hpc-jobs\", image: \"busybox:1\", topology: [{level: \"rack\", label: \"example.org/rack\"}]} and
         (.queues | keys) == [\"debug\", \"main\"] and .executor == \"kube\"" made &&
     render >chart.yaml && json chart.yaml >made.json && settings made.json >made && fluxqd --check --config fluxq.yaml
 '
@@ -131,12 +132,20 @@ test_expect_success 'the pod is another when the settings are, and only then' '
 names() { jq -r '.[] | "\(.kind) \(.metadata.namespace // "-") \(.metadata.name)"' "$1" | sort; }
 test_expect_success 'releases share no object and no cluster-id, neither in one namespace nor with one for the jobs of all' '
     : >all && : >ids && n=0 && for release in "fluxq fluxq" "hpc fluxq" "fluxq hpc" "fluxq test" "fluxq-a b" "fluxq a-b" "fluxq-a-b c"; do
-        "$KUBE/helm-template" --release ${release% *} --namespace ${release#* } --set config.kube.namespace=jobs \
+        "$KUBE/helm-template" --release ${release% *} --namespace ${release#* } --set config.kube.namespace=jobs,jobNamespace.create=false \
             --set rbac.namespaces=true,rbac.nodeGroups=true "$chart" >chart.yaml &&
         json chart.yaml >made.json && names made.json >>all && settings made.json | jq -r ".[\"cluster-id\"]" >>ids &&
         fluxqd --check --config fluxq.yaml && n=$((n + 1)) || return 1
     done && [ $n = 7 ] && sort all | uniq -d >twice && ! [ -s twice ] && sort ids | uniq -d >twice && ! [ -s twice ] && cat ids &&
     [ "$(wc -l <all)" -eq $((n * 16)) ]
+'
+
+test_expect_success 'the broker has no rights in its own namespace, where the MUNGE key is: neither by the base nor by the chart' '
+    render >chart.yaml && json chart.yaml >made.json && for objects in made.json base.json; do
+        jq -e "[.[] | select(.kind == \"RoleBinding\").metadata.namespace] | unique == [\"fluxq-jobs\"]" $objects &&
+        jq -e "[.[] | select(.kind == \"Deployment\").metadata.namespace] == [\"fluxq\"]" $objects || return 1
+    done && jq -s ".[0] + .[1]" made.json rights.json |
+        jq -e "[.[] | select(.kind == \"ClusterRole\" and (.metadata.name | test(\"runner\") | not)).rules[] | select(.resources | index(\"secrets\"))] == []"
 '
 
 test_expect_success 'of two releases in one namespace each finds its own broker and its own jobs' '
@@ -236,7 +245,7 @@ test_expect_success 'what is switched off is not there' '
     makes podDisruptionBudget.enabled=false "$(kinds PodDisruptionBudget)" &&
     makes state.existingClaim=disk "$(kinds PersistentVolumeClaim) and [pod.volumes[].persistentVolumeClaim.claimName | values] == [\"disk\"]" &&
     makes state.storageClass= "o(\"PersistentVolumeClaim\").spec.storageClassName == \"\"" &&
-    makes global.anything=1 "length == 12"
+    makes global.anything=1 "length == 13"
 '
 
 test_expect_success 'where Jobs are adopted: rights in each namespace, and who may name owners' '
@@ -277,7 +286,7 @@ test_expect_success 'what cannot be is refused with the name of the value' '
     refused config.listen=0.0.0.0:80 "config.listen: .*the pod.s port is 7718" && refused config.cluster-id=A_b "/config/cluster-id" &&
     refused config=null config && refused config.kube.namespace=A_b "/config/kube/namespace" &&
     refused service.nodePort=30718 "service.nodePort: .*service.type" && refused service.type=ExternalName "/service/type" &&
-    refused jobNamespace.create=true "jobNamespace.create: .*config.kube.namespace" &&
+    refused config.kube.namespace=fluxq "jobNamespace.create: config.kube.namespace.* MUNGE key" &&
     refused serviceAccount.create=false "serviceAccount.name: " && refused fullnameOverride=A "A: not a name .*fullnameOverride" &&
     refused "labels.app\\.kubernetes\\.io/name=x" "app.kubernetes.io/name" && refused "podLabels.fluxq\\.io/job-id=1" "fluxq.io/job-id" &&
     refused image.pullPolicy=Sometimes "/image/pullPolicy" && refused "networkPolicy.apiServers={all}" "/networkPolicy/apiServers" &&

@@ -67,6 +67,14 @@ test_expect_success 'a Job becomes a job of its namespace'\''s user, runs and co
     [ "$(team team-a get job first -o jsonpath="{.metadata.annotations.fluxq\.io/job-id}")" = $id ]
 '
 
+test_expect_success 'a copy of it, with all that the broker wrote on it, is a job of its own' '
+    team team-a get job first -o json | jq "del(.metadata.uid, .metadata.resourceVersion, .metadata.creationTimestamp, .status, .spec.selector,
+        .spec.template.metadata.labels) | .metadata.name = \"second\" | .metadata.labels |= with_entries(select(.key | startswith(\"fluxq\"))) | .spec.suspend = true" >second.json &&
+    grep -q "fluxq.io/status.*COMPLETED" second.json && team team-a create -f "$HERE/second.json" && adopted second && wait_job_state $id COMPLETED 60 &&
+    wait_until 20 has_status second COMPLETED && [ "$(team team-a get job second -o jsonpath="{.metadata.annotations.fluxq\.io/job-id}")" = $id ] &&
+    adopted first && uid=$(team team-a get job second -o jsonpath="{.metadata.uid} {.metadata.annotations.fluxq\.io/status-of}") && [ "${uid% *}" = "${uid#* }" ]
+'
+
 test_expect_success 'its events tell when it was released and where' '
     team team-a get events.events.k8s.io -o jsonpath="{range .items[*]}{.regarding.name} {.reason} {.note}{\"\n\"}{end}" >events &&
     grep "^first Running job $id: RUNNING: node" events && grep "^first Completed" events

@@ -11,6 +11,7 @@
 
 #define REFUSED_AGAIN 60.0 /* seconds: nodes, users and queues come and go */
 #define BUSY_AGAIN 2.0
+#define GROUP_SHORT 5.0 /* seconds without a new pod, until a group is said to lack some */
 
 /* ---- the table ---- */
 
@@ -284,7 +285,25 @@ static void ask (struct adoptee *a)
     x->host.adopt (x->host.arg, &f);
 }
 
-static void consider_group (struct adoptee *a)
+/* A group of which no more pods come: how many are missing, again only when that changes. */
+static void tell_short (struct adoptee *a, double now)
+{
+    unsigned there = adoptgroup_count (a);
+    char text[sizeof (a->text)];
+
+    if (there == 0 || now < a->grew_at + GROUP_SHORT)
+        return;
+    snprintf (text, sizeof (text), "%u of its %u pods are there (" ADOPT_GROUP_SIZE "): it "
+              "waits for the others",
+              there, (unsigned)a->size);
+    if (strcmp (a->state, "INCOMPLETE") == 0 && strcmp (a->text, text) != 0)
+        a->said[0] = '\0';
+    snprintf (a->state, sizeof (a->state), "INCOMPLETE");
+    snprintf (a->text, sizeof (a->text), "%s", text);
+    a->warn = true;
+}
+
+static void consider_group (struct adoptee *a, double now)
 {
     struct error err = { 0 };
 
@@ -292,6 +311,8 @@ static void consider_group (struct adoptee *a)
         ask (a);
     else if (err.code)
         refuse (a, err.text);
+    else
+        tell_short (a, now);
 }
 
 /* All that it is to do has succeeded, and the Job controller will say so. */
@@ -326,7 +347,7 @@ static void consider (struct adoptee *a, double now)
     if (now < a->ask_at && a->refused_gen == a->view.generation)
         return;
     if (a->group)
-        consider_group (a);
+        consider_group (a, now);
     else
         ask (a);
 }
@@ -345,7 +366,7 @@ void adopt_answered (struct exec *x, const char *key, uint64_t id, bool again,
         json_decref (a->object);
         a->object = NULL;
         adoptgroup_known (a);
-        if (strcmp (a->state, "REFUSED") == 0)
+        if (strcmp (a->state, "REFUSED") == 0 || strcmp (a->state, "INCOMPLETE") == 0)
             a->state[0] = '\0';
         a->said_at = clock_mono () - ADOPT_SAY_EVERY + 1; /* it may start at once */
     } else if (again) {

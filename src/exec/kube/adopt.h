@@ -80,6 +80,7 @@ struct adoptee {
         token[ADOPT_TOKEN_MAX]; /* for the broker: the key, of a group with a pod's uid */
     bool group;                 /* of pods, not a Job */
     uint32_t size;              /* of the group */
+    double grew_at;             /* clock_mono(): its last pod came */
     struct exec *x;
     struct adoptspace *space; /* NULL: none of kube.adopt any more */
     char *namespace_, *name;
@@ -202,6 +203,7 @@ void adoptgroup_see (struct adoptpod *ap, const json_t *pod);
 void adoptgroup_view (struct adoptee *a);
 /* All are there; false, with an error: they never will be like this, or without: not yet. */
 bool adoptgroup_is_whole (struct adoptee *a, struct error *err);
+unsigned adoptgroup_count (const struct adoptee *a); /* its pods that wait to be a job */
 json_t *adoptgroup_spec (struct adoptee *a, const struct adoptspec_how *how,
                          struct error *err);
 const json_t *adoptgroup_meta (const struct adoptee *a); /* of one of its pods, or NULL */

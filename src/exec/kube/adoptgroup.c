@@ -53,8 +53,7 @@ void adoptgroup_see (struct adoptpod *ap, const json_t *pod)
     ap->object = NULL;
     if ((a->id == 0 || a->ended) && adoptview_is_gated (json_object_get (pod, "spec")))
         ap->object = json_incref ((json_t *)pod);
-    const char *status = json_text (
-        json_object_get (json_object_get (pod, "metadata"), "annotations"), ADOPT_STATUS);
+    const char *status = adoptview_status (json_object_get (pod, "metadata"));
     if (adoptview_is_end (status))
         snprintf (a->view.status, sizeof (a->view.status), "%s", status);
 }
@@ -189,6 +188,17 @@ bool adoptgroup_is_whole (struct adoptee *a, struct error *err)
         error_set (err, EINVAL, ADOPT_GROUP_SIZE ": there are %u pods of a group of %u",
                    n, (unsigned)a->size);
     return n == a->size;
+}
+
+unsigned adoptgroup_count (const struct adoptee *a)
+{
+    const struct adoptpod *ap;
+    unsigned n = 0;
+
+    DL_FOREACH (a->pods, ap) {
+        n += ap->object != NULL;
+    }
+    return n;
 }
 
 json_t *adoptgroup_spec (struct adoptee *a, const struct adoptspec_how *how,

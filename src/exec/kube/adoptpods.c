@@ -58,6 +58,7 @@ static void attach (struct adoptpod *ap, struct adoptee *a)
     ap->a = a;
     DL_APPEND (a->pods, ap);
     a->npods++;
+    a->grew_at = clock_mono ();
     see_failure (ap);
     adopt_poke (a);
 }

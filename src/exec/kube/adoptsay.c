@@ -1,8 +1,8 @@
 /* adoptsay.c - what people see of it where it is: `kubectl get job` and `kubectl describe` (see
  * adopt.h)
  *
- * Two annotations, the job's number and how it stands (also as a label, for `kubectl get -L`),
- * and an event with the reason whenever that changes: two writes, at most every ADOPT_SAY_EVERY
+ * Annotations, the job's number and how it stands (also as a label, for `kubectl get -L`), with
+ * the uid of the object, as a copy of it is another job; and an event with the reason whenever that changes: two writes, at most every ADOPT_SAY_EVERY
  * seconds, and at once when its job has begun or ended.
  */
 #include "exec/kube/adopt.h"
@@ -99,7 +99,8 @@ static void label_of (const char *state, char *buf, size_t size)
 
 static json_t *annotations (const struct adoptee *a)
 {
-    json_t *notes = json_pack ("{s:s}", ADOPT_STATUS, a->state);
+    json_t *notes =
+        json_pack ("{s:s s:s}", ADOPT_STATUS, a->state, ADOPT_STATUS_OF, adopt_uid (a));
     char label[64];
 
     if (notes && a->id)

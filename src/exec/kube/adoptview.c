@@ -65,13 +65,22 @@ bool adoptview_is_gated (const json_t *spec)
     return false;
 }
 
+const char *adoptview_status (const json_t *meta)
+{
+    const json_t *notes = json_object_get (meta, "annotations");
+    const char *of = json_text (notes, ADOPT_STATUS_OF);
+
+    return *of && strcmp (of, json_text (meta, "uid")) == 0
+               ? json_text (notes, ADOPT_STATUS)
+               : "";
+}
+
 void adoptview_read (const json_t *job, struct adoptview *ret)
 {
     const json_t *meta = json_object_get (job, "metadata");
     const json_t *spec = json_object_get (job, "spec");
     const json_t *status = json_object_get (job, "status"), *condition;
     const json_t *pod = json_object_get (json_object_get (spec, "template"), "spec");
-    const json_t *notes = json_object_get (meta, "annotations");
     size_t i;
 
     *ret = (struct adoptview){ .parallelism = number_of (spec, "parallelism", 1),
@@ -92,7 +101,7 @@ void adoptview_read (const json_t *job, struct adoptview *ret)
     ret->gated = adoptview_is_gated (pod);
     snprintf (ret->version, sizeof (ret->version), "%s",
               json_text (meta, "resourceVersion"));
-    snprintf (ret->status, sizeof (ret->status), "%s", json_text (notes, ADOPT_STATUS));
+    snprintf (ret->status, sizeof (ret->status), "%s", adoptview_status (meta));
 }
 
 int64_t adoptview_wanted (const struct adoptview *v, int64_t parallelism,

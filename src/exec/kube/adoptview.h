@@ -23,6 +23,7 @@
 #define ADOPT_GROUP_SIZE "fluxq.io/group-size"
 #define ADOPT_JOB_ID "fluxq.io/job-id" /* written by the broker */
 #define ADOPT_STATUS "fluxq.io/status" /* the same */
+#define ADOPT_STATUS_OF "fluxq.io/status-of" /* uid of the object of which these tell */
 #define ADOPT_STATE "fluxq.io/state"   /* a label, for columns: PENDING.Resources */
 #define ADOPT_SCHEDULER "fluxq"        /* pods with this schedulerName are bound by us */
 
@@ -46,10 +47,13 @@ struct adoptview {
     bool gated;     /* their template has our scheduling gate */
     int64_t generation;
     char version[ADOPT_VERSION_MAX];
-    char status[ADOPT_STATUS_MAX]; /* as the broker said last, if it is that; or "" */
+    char status[ADOPT_STATUS_MAX]; /* as the broker said last; or "" */
 };
 
 void adoptview_read (const json_t *job, struct adoptview *ret);
+/* meta: of a Job or pod. What the broker has written there as its status; "": nothing, or it was
+ * about the object that this one is a copy of. Borrowed. */
+const char *adoptview_status (const json_t *meta);
 /* A pod of this spec has our scheduling gate. */
 bool adoptview_is_gated (const json_t *spec);
 /* So many of its pods should run at once, if `parallelism` may: some have succeeded. */

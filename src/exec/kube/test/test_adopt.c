@@ -269,6 +269,25 @@ static void test_view (void **state)
     assert_false (v.over);
 }
 
+/* What the Job controller has still to count, and whose status the annotations are. */
+static void test_view_counts (void **state)
+{
+    struct adoptview v = view_of (
+        "{\"metadata\":{\"uid\":\"a\",\"annotations\":{\"fluxq.io/status\":"
+        "\"COMPLETED\",\"fluxq.io/status-of\":\"a\"}},\"status\":{\"active\":2,"
+        "\"terminating\":1,\"uncountedTerminatedPods\":{\"failed\":[\"x\"]},"
+        "\"conditions\":[{\"type\":\"SuccessCriteriaMet\",\"status\":\"True\"}]}}");
+
+    (void)state;
+    assert_true (v.active == 2 && v.terminating == 1 && v.counting && v.ending && !v.over);
+    assert_string_equal (v.status, "COMPLETED");
+    v = view_of ("{\"metadata\":{\"uid\":\"b\",\"annotations\":{\"fluxq.io/status\":"
+                 "\"COMPLETED\",\"fluxq.io/status-of\":\"a\"}},\"status\":{"
+                 "\"uncountedTerminatedPods\":{}}}");
+    assert_true (v.active == 0 && v.terminating == 0 && !v.counting && !v.ending);
+    assert_string_equal (v.status, "");
+}
+
 static void test_ends (void **state)
 {
     (void)state;
@@ -332,7 +351,7 @@ int main (void)
         cmocka_unit_test (test_sizes),      cmocka_unit_test (test_content),
         cmocka_unit_test (test_whole_cpus), cmocka_unit_test (test_one_per_node),
         cmocka_unit_test (test_refusals),   cmocka_unit_test (test_hostile),
-        cmocka_unit_test (test_view),       cmocka_unit_test (test_ends),
+        cmocka_unit_test (test_view), cmocka_unit_test (test_view_counts),       cmocka_unit_test (test_ends),
         cmocka_unit_test (test_config),
     };
 

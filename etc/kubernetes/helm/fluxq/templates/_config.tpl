@@ -10,7 +10,7 @@
 {{- end }}
 
 {{- define "fluxq.jobNamespace" -}}
-{{- (.Values.config.kube | default dict).namespace | default .Release.Namespace -}}
+{{- (.Values.config.kube | default dict).namespace | default (printf "%s-jobs" (include "fluxq.clusterId" .)) -}}
 {{- end }}
 
 {{- /* All namespaces where jobs run, as a list in YAML. */}}

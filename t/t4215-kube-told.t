@@ -54,4 +54,13 @@ test_expect_success 'a namespace that is deleted: its job ends as when its Job w
     wait_job_state $next COMPLETED 120
 '
 
+test_expect_success 'a kubeconfig that checks no certificate is warned of at each start, and no other' '
+    ! grep insecure "$BROKER_LOG" && stop_broker && "$KUBE/enter" kubectl --kubeconfig "$configs/fluxq.kubeconfig" config view --raw -o json |
+        jq "del(.clusters[].cluster[\"certificate-authority\", \"certificate-authority-data\"]) | .clusters[].cluster[\"insecure-skip-tls-verify\"] = true" >lax.json &&
+    cp kube.yaml strict.yaml && sed -i "s|kubeconfig: .*|kubeconfig: $HERE/lax.json|" kube.yaml &&
+    for start in 1 2; do
+        start_broker --kube --config "$HERE/kube.yaml" && wait_until 30 sh -c "fluxq-info --json | grep -q node2" && stop_broker || return 1
+    done && [ "$(grep -c "warning: .*insecure-skip-tls-verify" "$BROKER_LOG")" = 2 ] && mv strict.yaml kube.yaml
+'
+
 test_done

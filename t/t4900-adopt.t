@@ -54,7 +54,7 @@ test_expect_success 'two namespaces, the rights, the policies and a broker that 
     for ns in team-a team-b; do
         team $ns create rolebinding fluxq-adopter --clusterrole=fluxq-adopter --user=fluxq || return 1
     done &&
-    write_config "$configs/fluxq.kubeconfig" "  adopt: {namespaces: {team-a: daemon, team-b: null}, owner-policy: fluxq-adopt-owner}" &&
+    write_config "$configs/fluxq.kubeconfig" "  adopt: {namespaces: {team-a: daemon, team-b: null}, priority-classes: {urgent: 24}, owner-policy: fluxq-adopt-owner}" &&
     new_broker && for i in 1 2 3; do wait_until 30 sh -c "fluxq-info --json | grep -q node$i" || return 1; done
 '
 
@@ -182,6 +182,13 @@ test_expect_success 'what cannot be planned is refused with the reason, and stay
     QUEUE=nowhere new_job lost && wait_until 30 has_status lost REFUSED &&
     team team-a get events.events.k8s.io -o jsonpath="{range .items[*]}{.regarding.name} {.type} {.note}{\"\n\"}{end}" >events &&
     grep "^pinned Warning spec.nodeName" events && grep "^lost Warning.*nowhere.* does not exist" events
+'
+
+test_expect_success 'a PriorityClass that the configuration names goes before the others; one that it does not name does not' '
+    for class in urgent loud; do "$KUBE/enter" kubectl create priorityclass $class --value=1000 || return 1; done && fluxq-ctl queue stop batch &&
+    new_job plain && adopted plain && new_job vain "      priorityClassName: loud" && adopted vain && [ "$(job_field $id urgency)" = 16 ] &&
+    new_job ahead "      priorityClassName: urgent" && adopted ahead && [ "$(job_field $id urgency)" = 24 ] &&
+    [ "$(job_field $id jobs_ahead)" = 0 ] && fluxq-ctl queue start batch && wait_job_state $id COMPLETED 60
 '
 
 test_expect_success 'an owner may be named by those whom the policy lets, and by nobody else' '

@@ -28,6 +28,7 @@ struct adopted {
 struct adoption {
     struct broker *b;
     char *key, *name, *owner, *jobspec;
+    int urgency;
 };
 
 static void adoption_free (struct adoption *a)
@@ -225,6 +226,7 @@ static void owner_known (int rc, const struct exec_user *user, void *arg)
         return;
     }
     struct submit_foreign f = { .uid = user->uid,
+                                .urgency = a->urgency,
                                 .jobspec = a->jobspec,
                                 .name = a->name,
                                 .key = a->key,
@@ -248,6 +250,7 @@ static void host_adopt (void *arg, const struct exec_foreign *f)
     if (!(a = calloc (1, sizeof (*a))))
         return;
     a->b = b;
+    a->urgency = f->urgency;
     a->key = strdup (f->key);
     a->name = strdup (f->name);
     a->owner = strdup (f->owner);

@@ -462,6 +462,7 @@ void adopt_tell_all (struct broker *b);
  * once, now or later, with its id; or 0, the status that a client would get, and why. */
 struct submit_foreign {
     uid_t uid;
+    int urgency;
     char *jobspec;          /* text, taken over */
     const char *name, *key; /* see exec_foreign; copied */
     void (*done) (uint64_t id, int status, const char *text, void *arg);

@@ -569,7 +569,7 @@ void broker_submit_foreign (struct broker *b, struct submit_foreign *f)
         b->under_way++;
         s->b = b;
         s->uid = f->uid;
-        s->urgency = 16;
+        s->urgency = f->urgency;
         s->foreign = *f;
         s->foreign.name = strdup (f->name);
         s->key = strdup (f->key);

@@ -102,6 +102,7 @@ struct exec_foreign {
     const char *key;   /* the same as long as there is that one thing, never another's */
     const char *name;  /* for people: "Job team-a/train" */
     const char *owner; /* the user whose job it is to be */
+    int urgency;       /* 1 to 31 */
     const json_t *jobspec;
 };
 

@@ -254,13 +254,23 @@ static void refuse (struct adoptee *a, const char *text)
     adopt_poke (a);
 }
 
+/* Of its pods, as their first one or their template says it. */
+static const char *priority_class_of (const struct adoptee *a)
+{
+    const json_t *pod =
+        a->group ? adoptgroup_pod (a)
+                 : json_object_get (json_object_get (a->object, "spec"), "template");
+
+    return json_text (json_object_get (pod, "spec"), "priorityClassName");
+}
+
 static void ask (struct adoptee *a)
 {
     struct exec *x = a->x;
     const struct adoptspec_how how = { .gpu_resource = x->cfg.gpu_resource,
                                        .fractional_cpu = x->cfg.fractional_cpu };
     const json_t *meta =
-        a->group ? adoptgroup_meta (a) : json_object_get (a->object, "metadata");
+        json_object_get (a->group ? adoptgroup_pod (a) : a->object, "metadata");
     const char *owner = adopt_owner (a, meta);
     struct error err = { 0 };
     char name[512];
@@ -279,7 +289,11 @@ static void ask (struct adoptee *a)
     snprintf (name, sizeof (name), "%s %s/%s", a->group ? "Pods" : "Job", a->namespace_,
               a->name);
     const struct exec_foreign f = {
-        .key = a->token, .name = name, .owner = owner, .jobspec = js
+        .key = a->token,
+        .name = name,
+        .owner = owner,
+        .urgency = adoptconfig_urgency (&x->cfg.adopt, priority_class_of (a)),
+        .jobspec = js,
     };
     a->asked = true;
     x->host.adopt (x->host.arg, &f);

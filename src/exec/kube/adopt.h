@@ -206,7 +206,7 @@ bool adoptgroup_is_whole (struct adoptee *a, struct error *err);
 unsigned adoptgroup_count (const struct adoptee *a); /* its pods that wait to be a job */
 json_t *adoptgroup_spec (struct adoptee *a, const struct adoptspec_how *how,
                          struct error *err);
-const json_t *adoptgroup_meta (const struct adoptee *a); /* of one of its pods, or NULL */
+const json_t *adoptgroup_pod (const struct adoptee *a); /* one of its pods, or NULL */
 void adoptgroup_known (struct adoptee *a);               /* it is a job now */
 void adoptgroup_renew (struct adoptee *a);
 /* Delete its pods: those that were let go, or all. */

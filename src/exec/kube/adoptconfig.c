@@ -10,6 +10,8 @@
 
 #define POLICY_NAME_MAX 253 /* of a policy */
 #define USER_MAX 255
+#define URGENCY_MAX 31
+#define URGENCY_DEFAULT 16
 
 static bool is_policy_name (const char *text)
 {
@@ -80,6 +82,28 @@ static int read_cancel (const struct yaml_doc *doc, json_t *adopt, json_t *v,
     return 0;
 }
 
+static int read_classes (const struct yaml_doc *doc, json_t *adopt, json_t *map,
+                         struct adoptconfig *a, struct error *err)
+{
+    json_t *urgency;
+    const char *name;
+
+    if (!json_is_object (map))
+        return yaml_error (doc, adopt, "priority-classes", err,
+                           "kube.adopt.priority-classes: expected a mapping of "
+                           "PriorityClasses to urgencies, such as {high: 24}");
+    json_object_foreach (map, name, urgency) {
+        if (!json_is_integer (urgency) || json_integer_value (urgency) < 1
+            || json_integer_value (urgency) > URGENCY_MAX)
+            return yaml_error (doc, map, name, err,
+                               "kube.adopt.priority-classes.%s: expected an urgency, 1 to "
+                               "%d",
+                               name, URGENCY_MAX);
+    }
+    a->priority_classes = json_deep_copy (map);
+    return a->priority_classes ? 0 : error_set (err, ENOMEM, "out of memory");
+}
+
 static const struct key {
     const char *name;
     int (*read) (const struct yaml_doc *doc, json_t *adopt, json_t *v,
@@ -88,6 +112,7 @@ static const struct key {
     { "namespaces", read_namespaces },
     { "owner-policy", read_policy },
     { "on-cancel", read_cancel },
+    { "priority-classes", read_classes },
 };
 
 static int read_key (const struct yaml_doc *doc, json_t *adopt, const char *name,
@@ -122,6 +147,7 @@ int adoptconfig_read (const struct yaml_doc *doc, const json_t *config,
 void adoptconfig_release (struct adoptconfig *a)
 {
     json_decref (a->namespaces);
+    json_decref (a->priority_classes);
     free (a->owner_policy);
     *a = (struct adoptconfig){ 0 };
 }
@@ -129,4 +155,11 @@ void adoptconfig_release (struct adoptconfig *a)
 const char *adoptconfig_owner (const struct adoptconfig *a, const char *namespace_)
 {
     return json_string_value (json_object_get (a->namespaces, namespace_));
+}
+
+int adoptconfig_urgency (const struct adoptconfig *a, const char *priority_class)
+{
+    const json_t *urgency = json_object_get (a->priority_classes, priority_class);
+
+    return urgency ? (int)json_integer_value (urgency) : URGENCY_DEFAULT;
 }

@@ -5,6 +5,7 @@
  *         namespaces: {team-a: alice, team-b: bob, shared: null}   # null: no owner but named
  *         owner-policy: fluxq-adopt-owner     # believe fluxq.io/owner while it is in force
  *         on-cancel: delete                   # of a Job whose job is cancelled; else suspend
+ *         priority-classes: {high: 24, low: 8}  # urgencies by priorityClassName of the pods
  *
  *     adoptconfig_read (doc, config, &a, &err);
  *     adoptconfig_owner (&a, "team-a");       // "alice", borrowed
@@ -24,6 +25,7 @@ struct adoptconfig {
     char *
         owner_policy; /* name of a ValidatingAdmissionPolicy and of its binding; or NULL */
     bool delete_cancelled;
+    json_t *priority_classes; /* name: urgency; or NULL */
 };
 
 /* config: the mapping kube, which need not have a key `adopt`. *ret was zeroed. 0, -EINVAL with
@@ -31,6 +33,8 @@ struct adoptconfig {
 int adoptconfig_read (const struct yaml_doc *doc, const json_t *config,
                       struct adoptconfig *ret, struct error *err);
 void adoptconfig_release (struct adoptconfig *a);
+/* Of a job whose pods have this priorityClassName, which may be "". */
+int adoptconfig_urgency (const struct adoptconfig *a, const char *priority_class);
 /* NULL: the namespace has none, or is none of these. */
 const char *adoptconfig_owner (const struct adoptconfig *a, const char *namespace_);
 

@@ -210,11 +210,11 @@ json_t *adoptgroup_spec (struct adoptee *a, const struct adoptspec_how *how,
     return adoptspec_of_pods (first->object, a->namespace_, a->name, a->size, how, err);
 }
 
-const json_t *adoptgroup_meta (const struct adoptee *a)
+const json_t *adoptgroup_pod (const struct adoptee *a)
 {
     const struct adoptpod *first = first_of (a);
 
-    return first ? json_object_get (first->object, "metadata") : NULL;
+    return first ? first->object : NULL;
 }
 
 /* A new group of an old name, once nothing of the old one runs. */

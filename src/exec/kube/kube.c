@@ -195,6 +195,11 @@ static int connect_cluster (struct exec *x, struct error *err)
 
     if (!kc)
         return -EINVAL;
+    if (kc->tls.insecure)
+        log_warning ("kube: insecure-skip-tls-verify: whoever answers for %s is believed to "
+                     "be the API server, and is sent the broker's token and the keys of all "
+                     "jobs; give certificate-authority instead",
+                     kc->server);
     if (!ns)
         ns = kc->namespace_ ? kc->namespace_ : "default";
     x->space = spaces_get (x, ns);

@@ -321,11 +321,15 @@ static void test_config (void **state)
         "{\"adopt\":{\"namespaces\":{\"a\":7}}}",
         "{\"adopt\":{\"namespaces\":{\"a\":\"ann bob\"}}}",
         "{\"adopt\":{\"namespaces\":{\"a\":\"ann\"},\"on-cancel\":\"kill\"}}",
+        "{\"adopt\":{\"namespaces\":{\"a\":\"ann\"},\"priority-classes\":[]}}",
+        "{\"adopt\":{\"namespaces\":{\"a\":\"ann\"},\"priority-classes\":{\"h\":0}}}",
+        "{\"adopt\":{\"namespaces\":{\"a\":\"ann\"},\"priority-classes\":{\"h\":32}}}",
         "{\"adopt\":{\"namespaces\":{\"a\":\"ann\"},\"owner-policy\":\"../x\"}}",
         "{\"adopt\":{\"namespaces\":{\"a\":\"ann\"},\"owner\":\"x\"}}",
     };
     static const char good[] = "{\"adopt\":{\"namespaces\":{\"a\":\"ann\",\"b\":null},"
-                               "\"on-cancel\":\"delete\",\"owner-policy\":\"p\"}}";
+                               "\"on-cancel\":\"delete\",\"owner-policy\":\"p\","
+                               "\"priority-classes\":{\"high\":24}}}";
     struct adoptconfig a = { 0 };
     struct error err = { 0 };
 
@@ -336,6 +340,9 @@ static void test_config (void **state)
     assert_null (adoptconfig_owner (&a, "c"));
     assert_true (a.delete_cancelled);
     assert_string_equal (a.owner_policy, "p");
+    assert_int_equal (adoptconfig_urgency (&a, "high"), 24);
+    assert_int_equal (adoptconfig_urgency (&a, "other"), 16);
+    assert_int_equal (adoptconfig_urgency (&a, ""), 16);
     adoptconfig_release (&a);
     for (size_t i = 0; i < ARRAY_SIZE (bad); i++) {
         if (config_of (bad[i], &a, &err) == 0)

@@ -45,13 +45,16 @@ test_expect_success 'a Secret of the queue that is missing is the reason while t
     k create secret generic nowhere --from-literal=a=b && wait_job_state $id COMPLETED 120
 '
 
-test_expect_success 'a namespace that is deleted: its job ends as when its Job was deleted, and the next fails to start with the reason' '
+test_expect_success 'a namespace that is deleted: its job goes back into the queue, or is cancelled when its Job went before its pods' '
     id=$(fluxq-submit -q apart -- sleep 1000) && wait_job_state $id RUNNING 60 && "$KUBE/enter" kubectl delete namespace apart --wait=false &&
-    wait_job_state $id CANCELLED 90 && fluxq-show job $id | grep "was deleted" &&
-    no_namespace() { test_must_fail "$KUBE/enter" kubectl get namespace apart; } && wait_until 60 no_namespace &&
-    next=$(fluxq-submit -q apart -- true) && wait_until 60 said $next "namespaces .*apart.* not found" &&
+    told() { said $id "pod of rank 0 was deleted" || said $id "Job .* was deleted"; } && wait_until 60 told &&
+    no_namespace() { test_must_fail "$KUBE/enter" kubectl get namespace apart; } && wait_until 60 no_namespace
+'
+
+test_expect_success 'without the namespace nothing starts there and nothing is lost: jobs start when it is back' '
+    next=$(fluxq-submit -q apart -- true) && again() { [ "$(job_field $next restarts)" -ge 1 ]; } && wait_until 90 again &&
     "$KUBE/enter" kubectl create namespace apart && "$KUBE/enter" kubectl -n apart create rolebinding fluxq-runner --clusterrole=fluxq-runner --user=fluxq &&
-    wait_job_state $next COMPLETED 120
+    wait_job_state $next COMPLETED 120 && wait_job_state $id "RUNNING|CANCELLED" 120 && { fluxq-cancel $id || :; } && wait_job_state $id CANCELLED 60
 '
 
 test_expect_success 'a kubeconfig that checks no certificate is warned of at each start, and no other' '

@@ -11,10 +11,12 @@ base=$FLUXQ_SOURCE_DIR/etc/kubernetes
 
 own_cluster --nodes 3
 
+cluster() { timeout 60 "$KUBE/enter" kubectl "$@"; }
+
 test_expect_success 'the base is rendered and valid, its rules are those of rbac.yaml, its settings are good' '
-    k kustomize "$base" >base.yaml && k apply -f base.yaml --dry-run=server >applied && grep "deployment.apps/fluxq" applied &&
-    k create --dry-run=client -o json -f "$base/rbac.yaml" | jq -S "select(.kind == \"ClusterRole\") | .rules" >wanted &&
-    k create --dry-run=client -o json -f base.yaml | jq -S "select(.kind == \"ClusterRole\") | .rules" >rules &&
+    cluster kustomize "$base" >base.yaml && cluster apply -f "$base/jobnamespace.yaml" && cluster apply -f base.yaml --dry-run=server >applied && grep "deployment.apps/fluxq" applied &&
+    cluster create --dry-run=client -o json -f "$base/rbac.yaml" | jq -S "select(.kind == \"ClusterRole\") | .rules" >wanted &&
+    cluster create --dry-run=client -o json -f base.yaml | jq -S "select(.kind == \"ClusterRole\") | .rules" >rules &&
     [ -s rules ] && test_cmp wanted rules &&
     fluxqd --check --config "$base/fluxq.yaml"
 '
@@ -67,7 +69,7 @@ patches:
 END
 }
 
-roll_out() { k apply -k overlay >applied 2>&1 && k rollout status deployment/fluxq --timeout=55s; }
+roll_out() { cluster apply -k overlay >applied 2>&1 && k rollout status deployment/fluxq --timeout=55s; }
 broker_pod() { k get pods -l app.kubernetes.io/name=fluxq --field-selector=status.phase=Running -o json | jq -r "$1"; }
 
 sees_nodes() { k exec deploy/fluxq -c broker -- fluxq-ctl status >status && grep "Executor: *kube" status && grep "3 up" status; }
@@ -211,7 +213,7 @@ nothing_there()
     ! k get namespace fluxq 2>/dev/null && ! k get namespace fluxq-jobs 2>/dev/null && k get clusterroles,clusterrolebindings,pv -o name >left && ! grep fluxq- left
 }
 test_expect_success 'all of it goes with kubectl delete -k' '
-    wait_until 60 jobs_are_gone && { k delete -k overlay --wait=false || :; } &&
+    wait_until 60 jobs_are_gone && { cluster delete -k overlay --wait=false || :; } &&
     wait_until 120 nothing_there && wait_until 30 nothing_of_ours
 '
 
@@ -249,7 +251,6 @@ chart()
 {
     "$KUBE/helm-template" --release hpc --namespace fluxq --values values.yaml "$@" "$base/helm/fluxq"
 }
-cluster() { timeout 60 "$KUBE/enter" kubectl "$@"; }
 install_chart()
 {
     chart "$@" >objects.yaml && cluster apply -f objects.yaml >applied && cat applied &&

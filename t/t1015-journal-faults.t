@@ -97,4 +97,102 @@ test_expect_success 'the clock of the machine jumps ten years: the key of a subm
     stop_broker && unset FLUXQ_CLOCK_OFFSET && start_broker && submit clock >third &&
     sed "s/201/200/" first >expected && test_cmp expected second && test_cmp expected third
 '
+
+# -- damage --
+
+# flip FILE OFFSET: one bit, as a bad disk or memory does.
+flip()
+{
+    byte=$(od -An -tu1 -j "$2" -N 1 "$1") &&
+        printf "\\$(printf %03o $((byte ^ 4)))" | dd of="$1" bs=1 seek="$2" conv=notrunc 2>/dev/null
+}
+
+journal=$BROKER_STATE/journal.db
+
+# All as it was, for one more kind of damage.
+keep_state()
+{
+    rm -rf kept-state && mkdir kept-state && cp "$journal" "$journal-wal" "$journal-head" kept-state/
+}
+
+back_to_kept()
+{
+    rm -f "$journal"* && cp kept-state/* "$BROKER_STATE/"
+}
+
+# refused: the broker does not start, says that the journal is damaged, and leaves it as it is.
+refused()
+{
+    cp "$journal-wal" wal-before && cp "$journal" db-before &&
+        test_must_fail fluxqd --local 1 --state-dir "$BROKER_STATE" --runtime-dir "$FLUXQ_RUN/x" >why 2>&1 &&
+        grep "damaged" why && grep "journal repair" why &&
+        cmp wal-before "$journal-wal" && cmp db-before "$journal"
+}
+
+test_expect_success 'a bit flipped anywhere in the log: the start is refused and changes nothing (24 places)' '
+    for i in 1 2 3 4 5 6; do submit wal$i >line && grep "^201 " line || return 1; done &&
+    fluxq-queue -a --json | jq ".jobs[].id" | sort -n >all &&
+    kill_broker && keep_state &&
+    size=$(stat -c %s "$journal-wal") &&
+    for i in $(seq 0 22); do
+        back_to_kept && flip "$journal-wal" $((36 + i * (size - 100) / 23)) && refused || { echo "place $i of $size"; return 1; }
+    done &&
+    back_to_kept && flip "$journal-wal" 17 && refused
+'
+test_expect_success '... check says what is lost; repair loses no more, says so, and keeps the damaged files' '
+    back_to_kept &&
+    flip "$journal-wal" $(($(grep -abo "kept" "$journal-wal" | tail -n 1 | cut -d: -f1) + 1)) &&
+    test_must_fail fluxq-ctl journal check --state "$BROKER_STATE" >said 2>why && cat said why && grep "frame .* is damaged" said &&
+    fluxq-ctl journal repair --state "$BROKER_STATE" >said && cat said && grep "is whole again" said &&
+    sed -n "s/^job \([0-9]*\): .*lost$/\1/p" said | sort -u >lost && test $(wc -l <lost) = 1 &&
+    ls "$BROKER_STATE" | grep "journal.db.damaged-.*-wal" &&
+    fluxq-ctl journal check --state "$BROKER_STATE" &&
+    start_broker && fluxq-queue -a --json | jq ".jobs[].id" | sort -n >there &&
+    grep -vxF -f lost all >expected && grep -vxF -f lost there >others && test_cmp expected others &&
+    submit after >line && grep "^201 " line
+'
+test_expect_success 'the end of a log that was cut short by a crash is no damage' '
+    kill_broker && back_to_kept &&
+    head -c 4000 "$journal-wal" | tail -c 3000 >torn && cat torn >>"$journal-wal" &&
+    fluxq-ctl journal check --state "$BROKER_STATE" &&
+    start_broker && submit wal6 >line && grep "^200 " line
+'
+test_expect_success 'bits flipped in the data base: refused, or nothing of what is read has changed' '
+    stop_broker &&
+    offset=$(grep -abo "kept" "$journal" | tail -n 1 | cut -d: -f1) &&
+    flip "$journal" $((offset + 1)) &&
+    test_must_fail fluxqd --local 1 --state-dir "$BROKER_STATE" --runtime-dir "$FLUXQ_RUN/x" >why 2>&1 &&
+    cat why && grep "damaged.* of job" why &&
+    test_must_fail fluxq-ctl journal check --state "$BROKER_STATE" >said 2>why && cat said && grep "^job .* lost$" said &&
+    fluxq-ctl journal repair --state "$BROKER_STATE" && start_broker && stop_broker
+'
+test_expect_success 'a journal of which the broker has hold is not checked' '
+    start_broker && test_must_fail fluxq-ctl journal check --state "$BROKER_STATE" 2>why && grep "in use" why
+'
+
+# -- an older journal --
+
+test_expect_success 'an older journal is put back: no id is given twice, and the log says so' '
+    stop_broker && cp "$journal" older.db && start_broker &&
+    newest=$(for i in 1 2 3 4 5; do fluxq-submit -o /dev/null -- sh -c "exit 3" || exit; done | tail -n 1) &&
+    wait_job_state $newest FAILED && stop_broker &&
+    rm -f "$journal" "$journal-wal" "$journal-shm" && cp older.db "$journal" && start_broker &&
+    grep "an older one was restored" "$BROKER_LOG" &&
+    id=$(fluxq-submit -o /dev/null -- true) && test $id -gt $newest &&
+    wait_job_state $id COMPLETED &&
+    restart_broker && test "$(fluxq-submit --hold -- true)" = $((id + 1))
+'
+test_expect_success '... nor when the journal was moved away' '
+    kill_broker && rm -f "$journal" "$journal-wal" "$journal-shm" && start_broker &&
+    id=$(fluxq-submit -o moved.txt -- true) && test $id -gt $newest && wait_job_state $id COMPLETED
+'
+test_expect_success '... with all that lies beside it: the directories of jobs keep their numbers' '
+    kill_broker && rm -f "$journal"* && start_broker && rm moved.txt &&
+    next=$(fluxq-submit -o moved.txt -- sh -c "echo new; exit 3") && test $next -gt $id &&
+    wait_job_state $next FAILED && test "$(cat moved.txt)" = new
+'
+test_expect_success 'a row that somebody removed from the data base is missed' '
+    stop_broker && sqlite3 "$journal" "DELETE FROM event WHERE seq = (SELECT max(seq) - 3 FROM event)" &&
+    test_must_fail fluxq-ctl journal check --state "$BROKER_STATE" >said && grep "rows are missing" said
+'
 test_done

@@ -230,6 +230,8 @@ void entry_moved (struct broker *b, struct entry *e, enum job_state before);
 void entry_retire (struct broker *b, struct entry *e);
 /* At the start: directories that a broker that died did not get to. */
 void jobs_remove_leftovers (struct broker *b);
+/* The greatest id that has a directory; 0: none. */
+uint64_t jobs_last_dir (const struct broker *b);
 void entry_set_note (struct entry *e, const char *text);
 void entry_drop_spec (struct entry *e);
 /* What its jobspec says of other jobs, or of a reservation, becomes the entry's. */

@@ -300,6 +300,21 @@ static void remove_dir (struct broker *b, uint64_t id)
     remove_next (b);
 }
 
+uint64_t jobs_last_dir (const struct broker *b)
+{
+    DIR *dir = opendir (b->jobs_dir);
+    struct dirent *d;
+    int64_t id;
+    uint64_t last = 0;
+
+    while (dir && (d = readdir (dir)))
+        if (parse_int (d->d_name, 1, INT64_MAX, &id, "job id", NULL) == 0)
+            last = MAX (last, (uint64_t)id);
+    if (dir)
+        closedir (dir);
+    return last;
+}
+
 void jobs_remove_leftovers (struct broker *b)
 {
     uint64_t *ids = calloc (HASH_COUNT (b->jobs) + 1, sizeof (*ids));

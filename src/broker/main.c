@@ -18,6 +18,8 @@
 enum {
     OPT_CONFIG,
     OPT_CHECK,
+    OPT_JOURNAL_CHECK,
+    OPT_JOURNAL_REPAIR,
     OPT_LOCAL,
     OPT_KUBE,
     OPT_KUBECONFIG,
@@ -33,6 +35,11 @@ static const struct option_desc options[] = {
       OPT_CONFIG, false },
     { "check", 0, NULL, "check the configuration, say what is wrong, and exit", OPT_CHECK,
       false },
+    { "journal-check", 0, NULL,
+      "check the journal while no broker runs, say what is damaged, and exit",
+      OPT_JOURNAL_CHECK, false },
+    { "journal-repair", 0, NULL, "the same, and make it whole without what is lost",
+      OPT_JOURNAL_REPAIR, false },
     { "local", 0, "N", "run jobs as processes of this machine, on N virtual nodes",
       OPT_LOCAL, false },
     { "kube", 0, NULL, "run jobs on Kubernetes", OPT_KUBE, false },
@@ -50,7 +57,7 @@ static const struct option_desc options[] = {
 struct arguments {
     const char *config, *kubeconfig, *runtime, *state, *level;
     int64_t local; /* 0: not given */
-    bool kube, check;
+    bool kube, check, journal_check, journal_repair;
 };
 
 static int usage_error (const char *text)
@@ -70,6 +77,12 @@ static int take_option (struct arguments *a, const struct option_match *m)
         break;
     case OPT_CHECK:
         a->check = true;
+        break;
+    case OPT_JOURNAL_CHECK:
+        a->journal_check = true;
+        break;
+    case OPT_JOURNAL_REPAIR:
+        a->journal_repair = true;
         break;
     case OPT_LOCAL:
         if (parse_int (m->value, 1, 100000, &a->local, "--local", &err) < 0)
@@ -257,6 +270,22 @@ static int check_only (struct config *c, struct error *err)
     return rc;
 }
 
+static void print_line (const char *text, void *arg)
+{
+    (void)arg;
+    puts (text);
+}
+
+static int journal_only (struct config *c, bool repair, struct error *err)
+{
+    autofree char *path = print ("%s/journal.db", c->state_dir);
+    struct journal_say lines = { print_line, NULL };
+    int rc = path ? journal_check (path, repair, lines, err) : -ENOMEM;
+
+    config_destroy (c);
+    return rc < 0 ? 1 : 0;
+}
+
 static int run (struct config *c, struct error *err)
 {
     uv_loop_t *loop = uv_default_loop ();
@@ -296,6 +325,8 @@ int main (int argc, char *argv[])
     if (c && a.check) {
         status = check_only (c, &err);
         config_destroy (c);
+    } else if (c && (a.journal_check || a.journal_repair)) {
+        status = journal_only (c, a.journal_repair, &err);
     } else if (c) {
         log_set_level (c->log_level);
         if (find_shell (c, &err) == 0)

@@ -149,7 +149,8 @@ int broker_recover (struct broker *b, struct error *err)
         < 0)
         return -EIO;
     settle (&l);
-    b->next_id = journal_last_id (b->journal) + 1;
+    /* A directory of a job that the journal does not know has a spool that is not ours. */
+    b->next_id = MAX (journal_last_id (b->journal), jobs_last_dir (b)) + 1;
     autofree struct entry **list = sorted (b, &n);
     if (!list)
         return error_set (err, ENOMEM, "out of memory");

@@ -1,6 +1,8 @@
 /* ctl.c - fluxq-ctl: the broker, its nodes, its queues, reservations, and holds on jobs
  */
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/ctl_reserve.h"
 #include "cmd/print.h"
@@ -9,17 +11,19 @@
 
 #include "common/json.h"
 
-enum { REASON = 1, JSON, NODES };
+enum { REASON = 1, JSON, NODES, STATE };
 
 static const struct option_desc options[] = {
     { "reason", 0, "TEXT", "drain, hold: why; users see it", REASON, false },
     { "json", 0, NULL, "status: the broker's answer in JSON", JSON, false },
+    { "state", 0, "DIR", "journal: the state directory (default: fluxqd's)", STATE, false },
     RESERVE_OPTIONS,
     OPTION_END,
 };
 
 struct ctl {
     const char *reason;
+    const char *state;
     bool json;
     struct reserve_args reserve;
     const char **words; /* behind the subcommand */
@@ -312,6 +316,31 @@ static int do_queue (struct cmd *c, const struct ctl *x)
     return status;
 }
 
+/* Where no broker runs: fluxqd reads the files itself. */
+static int run_fluxqd (struct cmd *c, const char *option, const char *state)
+{
+    char *argv[] = { (char *)"fluxqd", (char *)option, (char *)(state ? "--state-dir" : NULL),
+                     (char *)state, NULL };
+
+    fflush (NULL);
+    execvp (argv[0], argv);
+    execv (FLUXQ_SBINDIR "/fluxqd", argv);
+    return cmd_fail (c, "cannot run fluxqd: %s", strerror (errno));
+}
+
+static int do_journal (struct cmd *c, const struct ctl *x)
+{
+    const char *action = x->words[0];
+
+    if (x->n > 1)
+        return cmd_usage (c, "journal %s takes nothing more", action);
+    if (!strcmp (action, "check"))
+        return run_fluxqd (c, "--journal-check", x->state);
+    if (!strcmp (action, "repair"))
+        return run_fluxqd (c, "--journal-repair", x->state);
+    return cmd_usage (c, "journal '%s': check or repair", action);
+}
+
 static int do_reserve (struct cmd *c, const struct ctl *x)
 {
     return reserve_run (c, &x->reserve);
@@ -350,6 +379,8 @@ static const struct subcommand subcommands[] = {
       "keep nodes for some users' jobs, or for nobody's, in that time", COMPLETE_NONE },
     { "unreserve", "NAME...", "let all jobs have a reservation's nodes again",
       COMPLETE_RESERVATIONS },
+    { "journal", "check|repair [--state DIR]",
+      "while no broker runs: is its journal whole, and make it so", COMPLETE_NONE },
     { .name = NULL },
 };
 
@@ -362,6 +393,7 @@ static const struct {
     { do_drain, true },   { do_resume, true },    { do_hold, true },
     { do_release, true }, { do_extend, true },    { do_resize, true },
     { do_queue, true },   { do_reserve, false },  { do_unreserve, true },
+    { do_journal, true },
 };
 _Static_assert(ARRAY_SIZE (actions) + 1 == ARRAY_SIZE (subcommands),
                "an action a subcommand");
@@ -386,6 +418,8 @@ static int find_action (struct cmd *c, struct ctl *x)
         return cmd_usage (c, "--reason is for drain and hold"), -1;
     if (x->reserve.given && actions[i].run != do_reserve && actions[i].run != do_resize)
         return cmd_usage (c, "--%s is for reserve", x->reserve.given), -1;
+    if (x->state && actions[i].run != do_journal)
+        return cmd_usage (c, "--state is for journal"), -1;
     if (x->json && actions[i].run != do_status)
         return cmd_usage (c, "--json is for status"), -1;
     return i;
@@ -406,6 +440,8 @@ static int run (struct cmd *c)
             continue;
         else if (m.desc->id == REASON)
             x.reason = m.value;
+        else if (m.desc->id == STATE)
+            x.state = m.value;
         else
             x.json = true;
     }

@@ -307,7 +307,7 @@ struct journal *journal_open (const char *path, void (*wake) (void *arg), void *
         free (j);
         return NULL;
     }
-    j->lock_fd = -1;
+    j->lock_fd = j->head_fd = -1;
     j->wake = wake;
     j->wake_arg = arg;
     j->clock_opened = clock_boot ();
@@ -348,6 +348,8 @@ void journal_close (struct journal *j)
     discard_all (j->done);
     while (j->keys)
         key_remove (j, j->keys);
+    if (j->head_fd >= 0)
+        close (j->head_fd);
     if (j->lock_fd >= 0)
         close (j->lock_fd);
     pthread_cond_destroy (&j->work);

@@ -22,6 +22,11 @@
  * could succeed. At most 100,000 transactions or 256 MiB wait (-EAGAIN for MAY_FAIL
  * beyond).
  *
+ * Nothing is lost in silence: each row has a checksum, each commit the sum over all rows, and
+ * PATH-head says outside of the data base how far the journal had come and which ids are
+ * taken. A journal of which something is missing or changed is not opened (-EBADMSG);
+ * an older one in its place is, and gives other ids.
+ *
  * Schema version in PRAGMA user_version; a newer one is refused. The file is locked
  * against a second broker (flock on PATH-lock: -EBUSY names the file).
  *
@@ -91,6 +96,17 @@ void journal_dispatch (struct journal *j);
  * every 5 s. */
 const char *journal_trouble (struct journal *j);
 size_t journal_waiting (struct journal *j); /* transactions not yet committed */
+
+/* -- offline: no broker has it open -- */
+struct journal_say {
+    void (*line) (const char *text, void *arg); /* for a person; without a newline */
+    void *arg;
+};
+/* Whether it is whole, and what of it is lost, line by line; mend: the damaged files are
+ * kept beside it, and what can be read becomes the journal. 0: it is whole (now);
+ * -EBADMSG: it is not; -EBUSY, ... */
+int journal_check (const char *path, bool mend, struct journal_say lines,
+                   struct error *err);
 
 /* -- start-up: synchronous, before the loop runs -- */
 struct journal_job_row { /* valid during the callback */

@@ -14,7 +14,10 @@
 #include <pthread.h>
 #include <sqlite3.h>
 
+#include "store/head.h"
 #include "store/journal.h"
+#include "store/rowsum.h"
+#include "store/wal.h"
 
 #define JOURNAL_WAITING_MAX 100000
 #define JOURNAL_WAITING_BYTES_MAX ((size_t)256 * 1024 * 1024)
@@ -75,10 +78,10 @@ enum stmt {
     STMT_ROLLBACK,
     STMT_PROBE,
     STMT_JOB,
-    STMT_JOB_OF,
     STMT_KEEP_IDS,
     STMT_JOBSPEC,
     STMT_EVENT,
+    STMT_TOTAL,
     STMT_INACTIVE,
     STMT_SET,
     STMT_UNSET,
@@ -119,7 +122,9 @@ struct journal {
     /* -- writer thread -- */
     sqlite3 *db;
     sqlite3_stmt *stmts[STMT_WRITE_COUNT];
-    int64_t seq; /* of the last event */
+    int head_fd;
+    bool head_known;          /* at the start, from an earlier broker */
+    struct journal_head head; /* as of the last commit, or the one under way */
     int wal_pages;
     bool unsettled; /* the log may hold a transaction that failed */
     bool checkpoint_failed;
@@ -130,10 +135,19 @@ struct journal {
 };
 
 /* schema.c */
-/* Open the file, make or check the schema, prepare; fills db, rdb, stmts, seq, last_id.
+/* Open the file, make or check the schema, prepare; fills db, rdb, stmts, head, last_id.
  * */
 int schema_open (struct journal *j, struct error *err);
 void schema_close (struct journal *j);
+/* flock on PATH-lock. */
+int schema_lock (struct journal *j, struct error *err);
+int schema_open_db (const struct journal *j, int flags, sqlite3 **ret, struct error *err);
+/* Sum over all rows of job and event. */
+int schema_total (const struct journal *j, sqlite3 *db, uint64_t *ret, struct error *err);
+/* One more event, with that sum. */
+int schema_seal (const struct journal *j, sqlite3 *db, struct error *err);
+/* Whether a row of timestamp, name, context, seq and sum is as it was written. */
+bool schema_event_is_whole (sqlite3_stmt *st, uint64_t id);
 /* Why sqlite's rc came about, for a person; returns the negative errno. Looks at errno,
  * too. */
 int schema_error (const struct journal *j, sqlite3 *db, int rc, struct error *err);
@@ -144,6 +158,15 @@ int schema_load_keys (struct journal *j, double since,
                       int (*fn) (struct journal *j, uint32_t uid, const char *key,
                                  uint64_t id, double time),
                       struct error *err);
+
+static inline uint64_t event_sum (int64_t seq, uint64_t id, double time, const char *name,
+                                  size_t name_len, const char *context, size_t len)
+{
+    uint64_t sum = rowsum_int (rowsum_int (ROWSUM_START, seq), (int64_t)id);
+
+    sum = rowsum_text (rowsum_real (sum, time), name, name_len);
+    return rowsum_text (sum, context, len);
+}
 
 /* writer.c, reader.c: the threads' functions; arg is the struct journal */
 void *journal_writer (void *arg);

@@ -1,10 +1,14 @@
 # src/store: the journal.
 noinst_LIBRARIES += src/store/libstore.a
 src_store_libstore_a_SOURCES = \
+	src/store/check.c \
+	src/store/head.c \
 	src/store/journal.c \
 	src/store/journal_txn.c \
 	src/store/reader.c \
+	src/store/rowsum.c \
 	src/store/schema.c \
+	src/store/wal.c \
 	src/store/writer.c
 
 if HAVE_CMOCKA

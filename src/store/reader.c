@@ -105,7 +105,7 @@ static int read_events (struct journal *j, uint64_t id, struct strbuf *sb,
 
     sqlite3_bind_int64 (st, 1, (int64_t)id);
     while (rc == 0 && (step = sqlite3_step (st)) == SQLITE_ROW)
-        rc = read_event (st, sb, events);
+        rc = schema_event_is_whole (st, id) ? read_event (st, sb, events) : -EIO;
     sqlite3_reset (st);
     return rc == 0 && step != SQLITE_DONE ? -EIO : rc;
 }

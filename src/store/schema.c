@@ -6,28 +6,37 @@
 #include <sys/stat.h>
 
 #include "common/clock.h"
+#include "common/log.h"
 #include "common/strbuf.h"
 #include "store/journal_private.h"
 
-#define SCHEMA_VERSION 2
+#define SCHEMA_VERSION 3
 #define APPLICATION_ID 0x666c7871 /* "flxq" */
+#define EVENT_SUM "rowsum (seq, id, timestamp, name, context)"
+#define JOB_SUM                                                                          \
+    "rowsum (id, uid, key, spec, (SELECT text FROM jobspec s WHERE s.id = job.id))"
 #define STRING(x) STRING_OF (x)
 #define STRING_OF(x) #x
 
 /* Version 2: job.spec. The jobspec has a table of its own so that marking a job inactive does not write it
  * again, and the tasks of an array have the array's: job.spec names it. An id is never given twice, also when old jobs are deleted one day:
- * AUTOINCREMENT. Events of all jobs are appended in the order of commit. */
+ * AUTOINCREMENT. Events of all jobs are appended in the order of commit.
+ * Version 3: sum is a row's rowsum (rowsum.h), and the last event of each commit has in total the sum modulo 2^64 over all
+ * rows of job and event: what is missing or changed anywhere shows there. job.ended is in the journal's own time. Free pages are given
+ * back in pieces. An event of job 0 is of the journal itself. */
 /* clang-format off */
 static const char schema[] =
+    "PRAGMA auto_vacuum = INCREMENTAL;"
     "BEGIN;"
     "CREATE TABLE job (id INTEGER PRIMARY KEY AUTOINCREMENT, uid INTEGER NOT NULL,"
     " inactive INTEGER NOT NULL DEFAULT 0, key TEXT, submitted REAL NOT NULL,"
-    " spec INTEGER);"
+    " spec INTEGER, sum INTEGER, ended REAL);"
     "CREATE INDEX job_by_activity ON job (inactive, id);"
     "CREATE INDEX job_by_key ON job (submitted) WHERE key IS NOT NULL;"
     "CREATE TABLE jobspec (id INTEGER PRIMARY KEY, text TEXT NOT NULL);"
     "CREATE TABLE event (seq INTEGER PRIMARY KEY, id INTEGER NOT NULL,"
-    " timestamp REAL NOT NULL, name TEXT NOT NULL, context TEXT);"
+    " timestamp REAL NOT NULL, name TEXT NOT NULL, context TEXT, sum INTEGER,"
+    " total INTEGER);"
     "CREATE INDEX event_by_job ON event (id);"
     "CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
     "PRAGMA application_id = " STRING (APPLICATION_ID) ";"
@@ -39,6 +48,18 @@ static const char from_version_1[] =
     "ALTER TABLE job ADD COLUMN spec INTEGER;"
     "PRAGMA user_version = 2;"
     "COMMIT;";
+
+static const char from_version_2[] =
+    "BEGIN;"
+    "ALTER TABLE job ADD COLUMN sum INTEGER;"
+    "ALTER TABLE job ADD COLUMN ended REAL;"
+    "ALTER TABLE event ADD COLUMN sum INTEGER;"
+    "ALTER TABLE event ADD COLUMN total INTEGER;"
+    "UPDATE event SET sum = " EVENT_SUM ";"
+    "UPDATE job SET sum = " JOB_SUM ";"
+    "PRAGMA user_version = 3;"
+    "COMMIT;"
+    "PRAGMA auto_vacuum = INCREMENTAL;";
 /* clang-format on */
 
 static const char writer_pragmas[] =
@@ -54,20 +75,22 @@ static const char *const statements[STMT_WRITE_COUNT] = {
     [STMT_COMMIT] = "COMMIT",
     [STMT_ROLLBACK] = "ROLLBACK",
     [STMT_PROBE] = ("PRAGMA user_version = " STRING (SCHEMA_VERSION)),
-    [STMT_JOB] = "INSERT INTO job (id, uid, key, submitted) VALUES (?, ?, ?, ?)",
-    [STMT_JOB_OF] = "INSERT INTO job (id, uid, submitted, spec) VALUES (?, ?, ?, ?)",
+    [STMT_JOB] =
+        "INSERT INTO job (id, uid, key, submitted, spec, sum) VALUES (?, ?, ?, ?, ?, ?)",
     [STMT_KEEP_IDS] =
         "UPDATE sqlite_sequence SET seq = ?1 WHERE name = 'job' AND seq < ?1",
     [STMT_JOBSPEC] = "INSERT INTO jobspec (id, text) VALUES (?, ?)",
     [STMT_EVENT] =
-        "INSERT INTO event (seq, id, timestamp, name, context) VALUES (?, ?, ?, ?, ?)",
-    [STMT_INACTIVE] = "UPDATE job SET inactive = 1 WHERE id = ?",
+        "INSERT INTO event (seq, id, timestamp, name, context, sum)"
+        " VALUES (?, ?, ?, ?, ?, ?)",
+    [STMT_TOTAL] = "UPDATE event SET total = ? WHERE seq = ?",
+    [STMT_INACTIVE] = "UPDATE job SET inactive = 1, ended = ?2 WHERE id = ?1",
     [STMT_SET] = "INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)",
     [STMT_UNSET] = "DELETE FROM setting WHERE name = ?",
 };
 
 #define SELECT_EVENTS                                                                    \
-    "SELECT timestamp, name, context FROM event WHERE id = ? ORDER BY seq"
+    "SELECT timestamp, name, context, seq, sum FROM event WHERE id = ? ORDER BY seq"
 
 static const char *const read_statements[READ_COUNT] = {
     [READ_JOB] = "SELECT uid, inactive FROM job WHERE id = ?",
@@ -98,8 +121,8 @@ int schema_error (const struct journal *j, sqlite3 *db, int rc, struct error *er
     if (primary == SQLITE_NOTADB || primary == SQLITE_CORRUPT)
         return error_set (
             err, EPROTO,
-            "journal: %s: %s: restore it from a backup, or move it away to start "
-            "with an empty one",
+            "journal: %s: %s: see fluxq-ctl journal check, then repair it (fluxq-ctl "
+            "journal repair) or restore a backup",
             j->path, text);
     if (primary == SQLITE_BUSY || primary == SQLITE_LOCKED)
         return error_set (err, EBUSY, "journal: %s: %s by another program", j->path,
@@ -111,7 +134,7 @@ int schema_error (const struct journal *j, sqlite3 *db, int rc, struct error *er
 
 /* -- one broker at a time -- */
 
-static int lock_file (struct journal *j, struct error *err)
+int schema_lock (struct journal *j, struct error *err)
 {
     autofree char *path = NULL;
     char pid[32] = "";
@@ -178,6 +201,59 @@ static int exec (const struct journal *j, sqlite3 *db, const char *sql, struct e
     return rc == SQLITE_OK ? 0 : schema_error (j, db, rc, err);
 }
 
+/* Sum over all rows; seq of the last event. */
+int schema_total (const struct journal *j, sqlite3 *db, uint64_t *ret, struct error *err)
+{
+    sqlite3_stmt *st = NULL;
+    int rc = sqlite3_prepare_v2 (
+        db, "SELECT sum FROM event UNION ALL SELECT sum FROM job", -1, &st, NULL);
+
+    *ret = 0;
+    while (rc == SQLITE_OK && (rc = sqlite3_step (st)) == SQLITE_ROW) {
+        *ret += (uint64_t)sqlite3_column_int64 (st, 0);
+        rc = SQLITE_OK;
+    }
+    rc = sqlite3_finalize (st);
+    return rc == SQLITE_OK ? 0 : schema_error (j, db, rc, err);
+}
+
+int schema_seal (const struct journal *j, sqlite3 *db, struct error *err)
+{
+    char sql[256];
+    uint64_t total, sum;
+    int64_t seq;
+    int rc = schema_total (j, db, &total, err);
+
+    if (rc == 0)
+        rc = get_int64 (j, db, "SELECT max(seq) FROM event", &seq, err);
+    if (rc < 0)
+        return rc;
+    sum = event_sum (++seq, 0, 0, "journal", 7, NULL, 0);
+    snprintf (sql, sizeof (sql),
+              "INSERT INTO event (seq, id, timestamp, name, sum, total) VALUES"
+              " (%jd, 0, 0, 'journal', %jd, %jd)",
+              (intmax_t)seq, (intmax_t)sum, (intmax_t)(total + sum));
+    return exec (j, db, sql, err);
+}
+
+/* Once; it reads and writes all of the file. Without room for VACUUM free pages stay in
+ * the file. */
+static int upgrade (struct journal *j, int64_t version, struct error *err)
+{
+    int rc = version == 1 ? exec (j, j->db, from_version_1, err) : 0;
+
+    log_info ("journal: %s: version %jd becomes %d", j->path, (intmax_t)version,
+              SCHEMA_VERSION);
+    if (rc == 0)
+        rc = exec (j, j->db, from_version_2, err);
+    if (rc == 0)
+        rc = schema_seal (j, j->db, err);
+    if (rc == 0 && sqlite3_exec (j->db, "VACUUM", NULL, NULL, NULL) != SQLITE_OK)
+        log_warning ("journal: %s: %s: the file will not shrink", j->path,
+                     sqlite3_errmsg (j->db));
+    return rc;
+}
+
 /* Make the tables in an empty file, accept ours, refuse all others. */
 static int check_schema (struct journal *j, struct error *err)
 {
@@ -204,12 +280,13 @@ static int check_schema (struct journal *j, struct error *err)
             "%d)",
             j->path, (intmax_t)version, SCHEMA_VERSION);
     rc = exec (j, j->db, writer_pragmas, err);
-    if (rc == 0 && version == 1)
-        rc = exec (j, j->db, from_version_1, err);
+    if (rc == 0 && version < SCHEMA_VERSION)
+        rc = upgrade (j, version, err);
     return rc;
 }
 
-static int open_db (const struct journal *j, int flags, sqlite3 **ret, struct error *err)
+int schema_open_db (const struct journal *j, int flags, sqlite3 **ret,
+                    struct error *err)
 {
     int rc = sqlite3_open_v2 (j->path, ret, flags | SQLITE_OPEN_NOMUTEX, NULL);
 
@@ -217,12 +294,13 @@ static int open_db (const struct journal *j, int flags, sqlite3 **ret, struct er
         return schema_error (j, *ret, rc, err);
     sqlite3_extended_result_codes (*ret, 1);
     sqlite3_busy_timeout (*ret, 2000);
-    return 0;
+    rc = rowsum_register (*ret);
+    return rc == SQLITE_OK ? 0 : schema_error (j, *ret, rc, err);
 }
 
 int schema_open_reader (const struct journal *j, sqlite3 **ret, struct error *err)
 {
-    int rc = open_db (j, SQLITE_OPEN_READONLY, ret, err);
+    int rc = schema_open_db (j, SQLITE_OPEN_READONLY, ret, err);
 
     return rc < 0 ? rc : exec (j, *ret, "PRAGMA cache_size = -2048", err);
 }
@@ -252,32 +330,126 @@ static int find_clock (struct journal *j, struct error *err)
     return rc;
 }
 
+/* -- what lies outside of the data base -- */
+
+static char *beside (const struct journal *j, const char *suffix)
+{
+    char *path = NULL;
+
+    return asprintf (&path, "%s%s", j->path, suffix) < 0 ? NULL : path;
+}
+
+/* Before sqlite sees the log, as it would drop what is behind the damage. */
+static int scan_log (struct journal *j, struct wal_state *w, struct error *err)
+{
+    autofree char *log = beside (j, "-wal");
+    autofree char *head = beside (j, "-head");
+
+    if (!log || !head)
+        return error_set (err, ENOMEM, "journal: out of memory");
+    int rc = wal_scan (log, w, err);
+    if (rc == 0)
+        rc = j->head_fd = head_open (head, &j->head, &j->head_known, err);
+    if (rc < 0)
+        return rc;
+    if (w->later)
+        return error_set (err, EBADMSG,
+                          "journal: %s is damaged at frame %u of %u: what was accepted "
+                          "behind it would be lost. 'fluxq-ctl journal check' says what, "
+                          "'fluxq-ctl journal repair' goes on without, or restore a backup",
+                          log, w->good + 1, w->frames);
+    return 0;
+}
+
+/* The journal ends before the head: a damaged log if there are traces of it, else an older
+ * journal was put in the place of this one. */
+static int is_behind (struct journal *j, const struct wal_state *w, int64_t seq,
+                      uint64_t last_id, struct error *err)
+{
+    if (!w->broken) {
+        log_warning ("journal: %s is not the one that was written last (it ends with event "
+                     "%jd and job %ju; the other with %jd and %ju): an older one was "
+                     "restored, or its -wal file is gone; new jobs have ids from %ju on",
+                     j->path, (intmax_t)seq, (uintmax_t)last_id, (intmax_t)j->head.seq,
+                     (uintmax_t)j->head.last_id, (uintmax_t)(j->head.reserved + 1));
+        return 0;
+    }
+    return error_set (
+        err, EBADMSG,
+        "journal: %s-wal is damaged: events %jd to %jd are lost (jobs up to %ju were "
+        "accepted, %ju is the last one left). 'fluxq-ctl journal check' says more, "
+        "'fluxq-ctl journal repair' goes on without, or restore a backup",
+        j->path, (intmax_t)seq + 1, (intmax_t)j->head.seq, (uintmax_t)j->head.last_id,
+        (uintmax_t)last_id);
+}
+
+/* Compare the head with the journal, and let it be the journal's from here on. */
+static int take_head (struct journal *j, const struct wal_state *w, struct error *err)
+{
+    int64_t seq = 0, last_id = 0, then = 0, total = 0;
+    char sql[128];
+    int rc = get_int64 (j, j->db, "SELECT max(seq) FROM event", &seq, err);
+
+    snprintf (sql, sizeof (sql), "SELECT total FROM event WHERE seq = %jd",
+              (intmax_t)j->head.seq);
+    if (rc == 0)
+        rc = get_int64 (j, j->db, sql, &then, err);
+    if (rc == 0)
+        rc = get_int64 (j, j->db, "SELECT seq FROM sqlite_sequence WHERE name = 'job'",
+                        &last_id, err);
+    if (rc == 0)
+        rc = get_int64 (j, j->db, "SELECT total FROM event ORDER BY seq DESC LIMIT 1",
+                        &total, err);
+    if (rc < 0)
+        return rc;
+    j->last_id = (uint64_t)last_id;
+    bool other = j->head_known
+                 && (seq < j->head.seq || (then != 0 && (uint64_t)then != j->head.total));
+    if (other && (rc = is_behind (j, w, seq, j->last_id, err)) < 0)
+        return rc;
+    if (other)
+        j->last_id = MAX (j->last_id, j->head.reserved);
+    j->head.seq = seq;
+    j->head.total = (uint64_t)total;
+    j->head.last_id = (uint64_t)last_id;
+    j->head.reserved = MAX (j->head.reserved, j->last_id);
+    rc = head_write (j->head_fd, &j->head, true);
+    return rc < 0 ? error_errno (err, -rc, "journal: %s-head", j->path) : 0;
+}
+
+/* A file that was refused is left as it was. */
+static void keep_log (struct journal *j, bool keep)
+{
+    sqlite3_db_config (j->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep ? 1 : 0, NULL);
+}
+
 int schema_open (struct journal *j, struct error *err)
 {
-    int64_t last_id;
+    struct wal_state w;
     int rc = create_file (j, err);
 
     if (rc == 0)
-        rc = lock_file (j, err);
+        rc = schema_lock (j, err);
     if (rc == 0)
-        rc = open_db (j, SQLITE_OPEN_READWRITE, &j->db, err);
+        rc = scan_log (j, &w, err);
+    if (rc == 0)
+        rc = schema_open_db (j, SQLITE_OPEN_READWRITE, &j->db, err);
+    if (rc == 0)
+        keep_log (j, true);
     if (rc == 0)
         rc = check_schema (j, err);
     if (rc == 0)
-        rc = prepare (j, j->db, statements, STMT_WRITE_COUNT, j->stmts, err);
+        rc = take_head (j, &w, err);
+    if (rc < 0)
+        return rc;
+    keep_log (j, false);
+    rc = prepare (j, j->db, statements, STMT_WRITE_COUNT, j->stmts, err);
     if (rc == 0)
         rc = schema_open_reader (j, &j->rdb, err);
     if (rc == 0)
         rc = prepare (j, j->rdb, read_statements, READ_COUNT, j->rstmts, err);
     if (rc == 0)
-        rc = get_int64 (j, j->db, "SELECT seq FROM sqlite_sequence WHERE name = 'job'",
-                        &last_id, err);
-    if (rc == 0)
-        rc = get_int64 (j, j->db, "SELECT max(seq) FROM event", &j->seq, err);
-    if (rc == 0)
         rc = find_clock (j, err);
-    if (rc == 0)
-        j->last_id = (uint64_t)last_id;
     return rc;
 }
 
@@ -322,22 +494,66 @@ int schema_load_keys (struct journal *j, double since,
 
 /* Both branches walk the index job_by_activity in order of id, and are merged. */
 static const char select_jobs[] =
-    "SELECT j.id, j.uid, j.inactive, j.key, s.text, j.spec FROM job j"
-    " JOIN jobspec s ON s.id = coalesce(j.spec, j.id) WHERE j.inactive = 0"
+    "SELECT j.id, j.uid, j.inactive, j.key, s.text, j.spec, j.sum FROM job j"
+    " LEFT JOIN jobspec s ON s.id = coalesce(j.spec, j.id) WHERE j.inactive = 0"
     " UNION ALL "
-    "SELECT j.id, j.uid, j.inactive, j.key, NULL, j.spec FROM job j"
+    "SELECT j.id, j.uid, j.inactive, j.key, NULL, j.spec, j.sum FROM job j"
     " WHERE j.inactive = 1 AND j.id >= (SELECT min(id) FROM"
     " (SELECT id FROM job WHERE inactive = 1 ORDER BY id DESC LIMIT ?))"
     " ORDER BY 1";
 
-static int load_events (sqlite3_stmt *st, uint64_t id, journal_event_f on_event,
-                        void *arg)
+static uint64_t text_column (uint64_t sum, sqlite3_stmt *st, int column)
+{
+    const char *text = (const char *)sqlite3_column_text (st, column);
+
+    return rowsum_text (sum, text, (size_t)sqlite3_column_bytes (st, column));
+}
+
+/* A row of SELECT_EVENTS is as it was written. */
+bool schema_event_is_whole (sqlite3_stmt *st, uint64_t id)
+{
+    uint64_t sum = rowsum_int (ROWSUM_START, sqlite3_column_int64 (st, 3));
+
+    sum = rowsum_int (sum, (int64_t)id);
+    sum = rowsum_real (sum, sqlite3_column_double (st, 0));
+    sum = text_column (text_column (sum, st, 1), st, 2);
+    return sum == (uint64_t)sqlite3_column_int64 (st, 4);
+}
+
+/* A row of select_jobs; of one that has ended the jobspec is not read. */
+static bool job_is_whole (sqlite3_stmt *st)
+{
+    bool own = sqlite3_column_type (st, 5) == SQLITE_NULL;
+
+    if (sqlite3_column_int (st, 2) != 0)
+        return true;
+    uint64_t sum = rowsum_int (ROWSUM_START, sqlite3_column_int64 (st, 0));
+    sum = text_column (rowsum_int (sum, sqlite3_column_int64 (st, 1)), st, 3);
+    sum = own ? rowsum_text (sum, NULL, 0)
+              : rowsum_int (sum, sqlite3_column_int64 (st, 5));
+    sum = own ? text_column (sum, st, 4) : rowsum_text (sum, NULL, 0);
+    return sum == (uint64_t)sqlite3_column_int64 (st, 6)
+           && sqlite3_column_type (st, 4) != SQLITE_NULL;
+}
+
+static int damaged (const struct journal *j, uint64_t id, const char *what,
+                    struct error *err)
+{
+    return error_set (err, EBADMSG,
+                      "journal: %s is damaged: %s of job %ju is not what was written. "
+                      "'fluxq-ctl journal check' says more, 'fluxq-ctl journal repair' goes "
+                      "on without, or restore a backup",
+                      j->path, what, (uintmax_t)id);
+}
+
+static int load_events (const struct journal *j, sqlite3_stmt *st, uint64_t id,
+                        journal_event_f on_event, void *arg, struct error *err)
 {
     int rc = 0;
 
     sqlite3_bind_int64 (st, 1, (int64_t)id);
     while (rc == 0 && sqlite3_step (st) == SQLITE_ROW)
-        rc = on_event (id, sqlite3_column_double (st, 0),
+        rc = !schema_event_is_whole (st, id) ? damaged (j, id, "an event", err) : on_event (id, sqlite3_column_double (st, 0),
                        (const char *)sqlite3_column_text (st, 1),
                        (const char *)sqlite3_column_text (st, 2), arg);
     return rc;
@@ -374,10 +590,13 @@ int journal_load (struct journal *j, size_t recent, journal_job_f on_job,
     if (rc == 0)
         sqlite3_bind_int64 (st[0], 1, (int64_t)MIN (recent, (size_t)INT64_MAX));
     while (rc == 0 && stopped == 0 && (step = sqlite3_step (st[0])) == SQLITE_ROW) {
-        uint64_t id;
-        stopped = load_job (st[0], on_job, arg, &id);
-        if (stopped == 0)
-            stopped = load_events (st[1], id, on_event, arg);
+        uint64_t id = 0;
+        if (!job_is_whole (st[0]))
+            rc = damaged (j, (uint64_t)sqlite3_column_int64 (st[0], 0), "the jobspec", err);
+        else
+            stopped = load_job (st[0], on_job, arg, &id);
+        if (rc == 0 && stopped == 0)
+            stopped = load_events (j, st[1], id, on_event, arg, err);
         int reset = sqlite3_reset (st[1]);
         if (reset != SQLITE_OK)
             rc = schema_error (j, db, reset, err);

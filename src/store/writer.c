@@ -68,33 +68,61 @@ static int run (struct journal *j, enum stmt which)
     return rc;
 }
 
+/* With its jobspec, or as one that has another's. */
 static int write_job (struct journal *j, const struct op *op)
 {
     sqlite3_stmt *st = j->stmts[STMT_JOB];
+    bool own = op->kind == OP_JOB;
+    const char *text = op->text ? op->text : "";
+    uint64_t sum = rowsum_int (rowsum_int (ROWSUM_START, (int64_t)op->id), op->uid);
 
+    sum = rowsum_text (sum, op->name, op->name ? strlen (op->name) : 0);
+    sum = own ? rowsum_text (sum, NULL, 0) : rowsum_int (sum, (int64_t)op->of);
+    sum = rowsum_text (sum, own ? text : NULL, op->text_len);
     sqlite3_bind_int64 (st, 1, (int64_t)op->id);
     sqlite3_bind_int64 (st, 2, op->uid);
     bind_string (st, 3, op->name);
     sqlite3_bind_double (st, 4, op->time);
+    if (!own)
+        sqlite3_bind_int64 (st, 5, (int64_t)op->of);
+    sqlite3_bind_int64 (st, 6, (int64_t)sum);
+    j->head.total += sum;
+    j->head.last_id = MAX (j->head.last_id, op->id);
     int rc = run (j, STMT_JOB);
-    if (rc != SQLITE_OK)
+    if (rc != SQLITE_OK || !own)
         return rc;
     st = j->stmts[STMT_JOBSPEC];
     sqlite3_bind_int64 (st, 1, (int64_t)op->id);
-    bind_text (st, 2, op->text ? op->text : "", op->text_len);
+    bind_text (st, 2, text, op->text_len);
     return run (j, STMT_JOBSPEC);
 }
 
-/* Its uid, its time, and whose jobspec it has. */
-static int write_job_of (struct journal *j, const struct op *op)
+static int write_event (struct journal *j, const struct op *op)
 {
-    sqlite3_stmt *st = j->stmts[STMT_JOB_OF];
+    sqlite3_stmt *st = j->stmts[STMT_EVENT];
+    size_t len = op->name ? strlen (op->name) : 0;
+    uint64_t sum = event_sum (++j->head.seq, op->id, op->time, op->name, len, op->text,
+                              op->text_len);
 
-    sqlite3_bind_int64 (st, 1, (int64_t)op->id);
-    sqlite3_bind_int64 (st, 2, op->uid);
+    sqlite3_bind_int64 (st, 1, j->head.seq);
+    sqlite3_bind_int64 (st, 2, (int64_t)op->id);
     sqlite3_bind_double (st, 3, op->time);
-    sqlite3_bind_int64 (st, 4, (int64_t)op->of);
-    return run (j, STMT_JOB_OF);
+    bind_text (st, 4, op->name, len);
+    bind_text (st, 5, op->text, op->text_len);
+    sqlite3_bind_int64 (st, 6, (int64_t)sum);
+    j->head.total += sum;
+    return run (j, STMT_EVENT);
+}
+
+/* The last event has the sum over all rows. Without an event there is one of job 0. */
+static int write_total (struct journal *j, int64_t before)
+{
+    static const struct op none = { .kind = OP_EVENT, .name = "journal" };
+    int rc = j->head.seq == before ? write_event (j, &none) : SQLITE_OK;
+
+    sqlite3_bind_int64 (j->stmts[STMT_TOTAL], 1, (int64_t)j->head.total);
+    sqlite3_bind_int64 (j->stmts[STMT_TOTAL], 2, j->head.seq);
+    return rc == SQLITE_OK ? run (j, STMT_TOTAL) : rc;
 }
 
 static int write_op (struct journal *j, const struct op *op)
@@ -103,22 +131,16 @@ static int write_op (struct journal *j, const struct op *op)
 
     switch (op->kind) {
     case OP_JOB:
-        return write_job (j, op);
     case OP_JOB_OF:
-        return write_job_of (j, op);
+        return write_job (j, op);
     case OP_KEEP_IDS:
         sqlite3_bind_int64 (j->stmts[STMT_KEEP_IDS], 1, (int64_t)op->id);
         return run (j, STMT_KEEP_IDS);
     case OP_EVENT:
-        st = j->stmts[STMT_EVENT];
-        sqlite3_bind_int64 (st, 1, ++j->seq);
-        sqlite3_bind_int64 (st, 2, (int64_t)op->id);
-        sqlite3_bind_double (st, 3, op->time);
-        bind_string (st, 4, op->name);
-        bind_text (st, 5, op->text, op->text_len);
-        return run (j, STMT_EVENT);
+        return write_event (j, op);
     case OP_INACTIVE:
         sqlite3_bind_int64 (j->stmts[STMT_INACTIVE], 1, (int64_t)op->id);
+        sqlite3_bind_double (j->stmts[STMT_INACTIVE], 2, op->time);
         return run (j, STMT_INACTIVE);
     case OP_SETTING:
         st = j->stmts[op->text ? STMT_SET : STMT_UNSET];
@@ -179,6 +201,28 @@ static int settle (struct journal *j, struct error *err)
     return 0;
 }
 
+/* No id is in a commit that is not reserved outside of the journal. */
+static int reserve_ids (struct journal *j, const struct work *w, struct error *err)
+{
+    struct journal_head h = j->head;
+    struct item *item;
+    uint64_t last = 0;
+
+    DL_FOREACH (w->batch, item) {
+        for (const struct op *op = txn_of (item)->ops; op; op = op->next)
+            if (op->kind == OP_JOB || op->kind == OP_JOB_OF || op->kind == OP_KEEP_IDS)
+                last = MAX (last, op->id);
+    }
+    if (last <= h.reserved)
+        return 0;
+    h.reserved = MIN (last, (uint64_t)INT64_MAX - HEAD_BLOCK) + HEAD_BLOCK;
+    int rc = head_write (j->head_fd, &h, true);
+    if (rc < 0)
+        return error_errno (err, -rc, "journal: %s-head", j->path);
+    j->head.reserved = h.reserved;
+    return 0;
+}
+
 /* All of the batch in one commit, or nothing of it. An empty one writes a page all the
  * same: that is how a disk that refused is tried. *ret_bad: whose fault it is, or NULL:
  * the disk's. */
@@ -186,23 +230,29 @@ static int attempt (struct journal *j, struct work *w, struct item **ret_bad,
                     struct error *err)
 {
     struct item *item;
-    int64_t seq = j->seq;
+    bool writes = false;
 
     *ret_bad = NULL;
     int rc = settle (j, err);
+    if (rc == 0)
+        rc = reserve_ids (j, w, err);
     if (rc < 0)
         return rc;
+    struct journal_head before = j->head;
     rc = run (j, STMT_BEGIN);
     if (rc == SQLITE_OK && !w->batch)
         rc = run (j, STMT_PROBE);
     DL_FOREACH (w->batch, item) {
         if (rc != SQLITE_OK)
             break;
+        writes |= txn_of (item)->ops != NULL;
         for (struct op *op = txn_of (item)->ops; op && rc == SQLITE_OK; op = op->next)
             rc = write_op (j, op);
         if (rc != SQLITE_OK && is_lasting (rc))
             *ret_bad = item;
     }
+    if (rc == SQLITE_OK && writes)
+        rc = write_total (j, before.seq);
     if (rc == SQLITE_OK) {
         rc = run (j, STMT_COMMIT);
         if (rc == SQLITE_OK)
@@ -210,7 +260,7 @@ static int attempt (struct journal *j, struct work *w, struct item **ret_bad,
         j->unsettled = may_be_in_log (rc);
     }
     rc = schema_error (j, j->db, rc, err);
-    j->seq = seq;
+    j->head = before;
     if (!sqlite3_get_autocommit (j->db)) /* some errors have rolled back already */
         run (j, STMT_ROLLBACK);
     return rc;
@@ -332,6 +382,7 @@ static void commit_batch (struct journal *j, struct work *w)
     if (rc == 0) {
         w->backoff = 0;
         clear_trouble (j);
+        head_write (j->head_fd, &j->head, false); /* one that stays behind does no harm */
         finish_batch (j, w);
     }
 }

@@ -210,18 +210,27 @@ struct hostlist *api_hosts (struct broker *b, const char *text, struct error *er
 
 /* -- filters -- */
 
+/* Of all states in these groups (bits of enum job_group). */
+static uint32_t phases_of (unsigned groups)
+{
+    uint32_t phases = 0;
+
+    for (int p = JOB_PENDING; p <= JOB_REQUEUED; p++)
+        if (groups & 1U << job_phase_group ((enum job_phase)p))
+            phases |= 1U << p;
+    return phases;
+}
+
 static int parse_states (const char *text, uint32_t *ret, struct error *err)
 {
     static const struct {
         const char *word;
-        uint32_t phases;
-    } groups[] = {
-        { "active", 1U << JOB_PENDING | 1U << JOB_CONFIGURING | 1U << JOB_RUNNING
-                        | 1U << JOB_COMPLETING },
-        { "pending", 1U << JOB_PENDING },
-        { "running", 1U << JOB_CONFIGURING | 1U << JOB_RUNNING | 1U << JOB_COMPLETING },
-        { "finished", ~(1U << JOB_PENDING | 1U << JOB_CONFIGURING | 1U << JOB_RUNNING
-                        | 1U << JOB_COMPLETING) },
+        unsigned groups;
+    } words[] = {
+        { "active", 1U << JOB_GROUP_PENDING | 1U << JOB_GROUP_RUNNING },
+        { "pending", 1U << JOB_GROUP_PENDING },
+        { "running", 1U << JOB_GROUP_RUNNING },
+        { "finished", 1U << JOB_GROUP_FINISHED },
         { "all", ~0U },
     };
     *ret = 0;
@@ -230,9 +239,9 @@ static int parse_states (const char *text, uint32_t *ret, struct error *err)
         size_t len = strcspn (text, ",");
         snprintf (word, sizeof (word), "%.*s", (int)MIN (len, sizeof (word) - 1), text);
         uint32_t before = *ret;
-        for (size_t i = 0; i < ARRAY_SIZE (groups); i++)
-            if (!strcasecmp (word, groups[i].word))
-                *ret |= groups[i].phases;
+        for (size_t i = 0; i < ARRAY_SIZE (words); i++)
+            if (!strcasecmp (word, words[i].word))
+                *ret |= phases_of (words[i].groups);
         int phase = job_phase_from_name (word);
         if (phase >= 0 && *ret == before)
             *ret |= 1U << phase;

@@ -7,6 +7,7 @@
 #include <utlist.h>
 
 #include "broker/api.h"
+#include "broker/pause.h"
 #include "broker/reserve.h"
 #include "common/clock.h"
 #include "common/hostlist.h"
@@ -338,10 +339,10 @@ void api_queues (struct broker *b, struct http_request *req, const struct api_pa
         struct queue_count *c = &counts[e->queue];
         if (broker_array_is_whole (e))
             continue; /* its tasks count */
-        bool runs = e->job->state >= JOB_RUN;
-        c->pending += !runs;
-        c->running += runs;
-        c->nodes += runs ? e->job->nnodes : 0;
+        bool waits = job_phase_group (job_phase (e->job)) == JOB_GROUP_PENDING;
+        c->pending += waits;
+        c->running += !waits;
+        c->nodes += e->job->state >= JOB_RUN ? e->job->nnodes : 0;
     }
     for (size_t i = 0; counts && i < b->config->nqueues; i++) {
         const struct config_queue *q = &b->config->queues[i];
@@ -425,14 +426,14 @@ void api_status (struct broker *b, struct http_request *req, const struct api_pa
     api_reply_json (
         req, 200,
         json_pack (
-            "{s:s s:I s:f s:s s:s s:o s:{s:I s:I s:I} s:o s:{s:I s:s?} s:I s:b}",
+            "{s:s s:I s:f s:s s:s s:o s:{s:I s:I s:I} s:o s:{s:I s:s?} s:o? s:I s:b}",
             "version", PACKAGE_VERSION, "pid", (json_int_t)getpid (), "uptime",
             clock_wall () - b->started, "executor", b->ops->name, "state_dir",
             b->host.state_dir, "listen", listen, "jobs", "pending",
             (json_int_t)b->npending, "running", (json_int_t)(b->nrunning - b->nwhole),
             "finished", (json_int_t)b->nfinished, "nodes", count_nodes (b), "journal",
             "waiting", (json_int_t)journal_waiting (b->journal), "trouble", trouble,
-            "memory_kib", memory_kib (), "recovering", (int)b->recovering));
+            "paused", pause_json (b), "memory_kib", memory_kib (), "recovering", (int)b->recovering));
 }
 
 void api_shutdown (struct broker *b, struct http_request *req,

@@ -135,8 +135,9 @@ static struct row *collect (struct broker *b, const struct listing *l, size_t *r
         if (e->id <= (uint64_t)l->after || is_elsewhere (e)
             || !api_filter_match (&l->filter, e))
             continue;
-        bool waits = e->job->state < JOB_RUN;
-        rows[n].group = waits ? 1 : e->job->state == JOB_INACTIVE ? 2 : 0;
+        enum job_group group = job_phase_group (api_row_phase (e->job));
+        bool waits = group == JOB_GROUP_PENDING;
+        rows[n].group = waits ? 1 : group == JOB_GROUP_FINISHED ? 2 : 0;
         rows[n].priority = waits ? e->job->priority : 0;
         rows[n].turn = waits && e->job->turn ? e->job->turn : e->id;
         rows[n++].id = e->id;

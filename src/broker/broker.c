@@ -2,6 +2,7 @@
  */
 #include "broker/broker.h"
 #include "broker/nodegroups.h"
+#include "broker/pause.h"
 #include "broker/placing.h"
 
 #include <errno.h>
@@ -382,7 +383,8 @@ struct broker *broker_create (uv_loop_t *loop, struct config *config, struct err
     b->recovering = true;
     init_handles (b);
     if (broker_find_operators (config, &b->operators, &b->noperators, err) < 0
-        || find_exec (b, err) < 0 || init_dirs (b, err) < 0 || init_plan (b, err) < 0
+        || find_exec (b, err) < 0 || init_dirs (b, err) < 0 || pause_init (b, err) < 0
+        || init_plan (b, err) < 0
         || nodegroups_init (b, err) < 0 || init_host (b, err) < 0
         || init_journal (b, err) < 0 || nodes_init (b, err) < 0
         || init_queues (b, err) < 0 || broker_reserve_init (b, err) < 0
@@ -392,6 +394,7 @@ struct broker *broker_create (uv_loop_t *loop, struct config *config, struct err
         return NULL;
     }
     start_handles (b);
+    pause_begin (b);
     jobs_remove_leftovers (b);
     return b;
 }
@@ -437,6 +440,7 @@ void broker_destroy (struct broker *b)
     if (!b)
         return;
     b->stopping = b->dead = true;
+    pause_release (b);
     if (b->journal)
         broker_flush (b);
     relay_close_all (b);

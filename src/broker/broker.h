@@ -54,6 +54,7 @@ struct entry {
     size_t turn_slot;      /* ... and where they stand there */
     bool starting;         /* between START and exec start: look-ups are under way */
     bool start_again;      /* a look-up failed; tried again by broker.retry */
+    bool examined; /* its failed start waits for pause_examine() */
     bool submitting;       /* its first transaction is not on disk yet */
     bool fresh;            /* in broker.fresh: js is kept until the pass after submit */
     struct entry *fresh_prev, *fresh_next;
@@ -144,6 +145,7 @@ struct broker {
     uv_timer_t wakeup;        /* sched_wakeup() */
     uv_timer_t sweep;
     uv_timer_t retry;    /* starts that could not look something up */
+    struct pause *pause; /* why starts wait, see pause.h */
     uv_timer_t farewell; /* between broker_stop() and the end of the loop */
     double stop_by;      /* mono */
     uv_signal_t sigint, sigterm, sighup;

@@ -47,6 +47,7 @@ static const struct key keys[] = {
     { "prolog-timeout", KIND_TIMEOUT, AT (admin.timeout), 0, 0 },
     { "array-max", KIND_INT, AT (array_max), 1, ARRAY_TASKS_MAX },
     { "keep-finished", KIND_INT, AT (keep_finished), 0, 10000000 },
+    { "disk-reserve", KIND_BYTES, AT (disk_reserve), INT64_C (1) << 20, INT64_C (1) << 50 },
     { "output-max", KIND_BYTES, AT (output_max), CUT_MAX_LEAST, INT64_C (1) << 50 },
     { "queues", KIND_QUEUES, 0, 0, 0 },
     { "priority", KIND_PRIORITY, 0, 0, 0 },
@@ -296,6 +297,7 @@ struct config *config_default (void)
     c->resize_grace = 30;
     c->array_max = 100000;
     c->keep_finished = 10000;
+    c->disk_reserve = UINT64_C (64) << 20;
     c->output_max = UINT64_C (1) << 30;
     c->priority = (struct config_priority){ .weights = PRIORITY_WEIGHTS_DEFAULT,
                                             .half_life = 7 * 86400.0,

@@ -92,6 +92,8 @@ struct config {
     unsigned array_max;        /* tasks of an array */
     struct config_admin admin; /* of queues that say nothing else; timeout is set */
     size_t keep_finished;      /* finished jobs kept in memory for listings */
+    uint64_t disk_reserve; /* bytes of the state directory's disk, with less of which submits
+                            * are refused; 0: none */
     uint64_t output_max;       /* bytes of a job's output for fluxq-logs; 0: all */
     struct config_priority priority;
     struct config_queue *queues;

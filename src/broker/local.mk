@@ -30,6 +30,7 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/namelist.c \
 	src/broker/nodegroups.c \
 	src/broker/nodes.c \
+	src/broker/pause.c \
 	src/broker/placing.c \
 	src/broker/plan.c \
 	src/broker/priority.c \

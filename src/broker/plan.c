@@ -6,6 +6,7 @@
 
 #include "broker/broker.h"
 #include "broker/nodegroups.h"
+#include "broker/pause.h"
 #include "broker/placing.h"
 #include "broker/resize.h"
 #include "common/clock.h"
@@ -196,13 +197,15 @@ void broker_plan (struct broker *b)
     }
     broker_avoid_recheck (b);
     placing_pass (b);
-    do {
+    while (!pause_reason (b)) {
         rc = broker_sched_next (b, clock_wall (), TRIES, &d);
         if (rc == 1)
             allocate (b, &d);
         else if (rc < 0 && rc != -EAGAIN)
             log_error ("scheduler: %s", strerror (-rc));
-    } while ((rc == 1 || rc == -EAGAIN) && has_time (begin));
+        if ((rc != 1 && rc != -EAGAIN) || !has_time (begin))
+            break;
+    }
 
     b->plan_due = rc == 1 || rc == -EAGAIN;
     nodes_may_move (b, !b->plan_due);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "broker/nodegroups.h"
+#include "broker/pause.h"
 #include "broker/reserve.h"
 #include "broker/resize.h"
 #include "common/clock.h"
@@ -123,6 +124,8 @@ const char *broker_sched_reason_name (struct broker *b, const struct entry *e)
 
     if (has_no_place (e))
         return "Reservation";
+    if (pause_reason (b) && e->job->state == JOB_SCHED)
+        return "BrokerPaused";
     if (!s || !to_come (b, e))
         return s ? sched_reason_name (s, broker_queued_id (e)) : NULL;
     if (sched_reason (s, broker_queued_id (e), &r) < 0)
@@ -165,6 +168,10 @@ bool broker_sched_reason_text (struct broker *b, const struct entry *e, struct s
 
     if (has_no_place (e)) {
         add_no_place (b, e, sb);
+        return true;
+    }
+    if (pause_reason (b) && e->job->state == JOB_SCHED) {
+        strbuf_addf (sb, "no job starts until this is over: %s", pause_reason (b));
         return true;
     }
     if (!s || sched_reason (s, broker_queued_id (e), &why) < 0)

@@ -20,6 +20,7 @@
 
 #include "broker/broker.h"
 #include "broker/nodegroups.h"
+#include "broker/pause.h"
 #include "broker/resize.h"
 #include "common/clock.h"
 #include "common/io.h"
@@ -57,6 +58,7 @@ struct preparation {
     bool chown;
     bool first; /* the job's first attempt: nothing of its own can be there yet */
     int rc;
+    int pause_errno; /* the broker's own side is short of something */
     struct error err;
 };
 
@@ -74,7 +76,7 @@ static void release (struct broker *b, struct entry *e)
 /* All is gone (or never was): resources back, and the end or the next try. */
 static void close_attempt (struct broker *b, struct entry *e)
 {
-    e->starting = false;
+    e->starting = e->examined = false;
     exec_job_free (e->xjob);
     e->xjob = NULL;
     rset_destroy (e->r_given_back);
@@ -90,6 +92,38 @@ static void close_attempt (struct broker *b, struct entry *e)
         release (b, e);
     else
         broker_emit (b, e, "clean", NULL);
+}
+
+/* The start cannot go on now, for nothing that is the job's: it keeps its nodes, and goes on
+ * when broker.retry looks again, or a pause is over. */
+static void hold (struct broker *b, struct entry *e, const char *text)
+{
+    if (!e->note || strcmp (e->note, text) != 0)
+        log_warning ("job %ju: its start waits: %s", (uintmax_t)e->id, text);
+    entry_set_note (e, text);
+    e->starting = false;
+    e->start_again = true;
+    exec_job_free (e->xjob);
+    e->xjob = NULL;
+    if (!pause_reason (b) && !uv_is_active ((uv_handle_t *)&b->retry))
+        broker_retry_starts (b);
+}
+
+static void hold_short (struct broker *b, struct entry *e, const char *text, int errnum)
+{
+    pause_note (b, text, errnum);
+    hold (b, e, text);
+}
+
+static bool waits_for_pause (struct broker *b, struct entry *e)
+{
+    char text[700];
+
+    if (e->recovered || !pause_reason (b))
+        return false;
+    snprintf (text, sizeof (text), "its start waits: %s", pause_reason (b));
+    entry_set_note (e, text);
+    return e->start_again = true;
 }
 
 /* The start cannot go on for a reason that lies here, not in the executor. */
@@ -221,11 +255,17 @@ static void make_dir (uv_work_t *w)
 {
     struct preparation *p = w->data;
 
-    if ((p->rc = make_new (p)) < 0)
-        return;
-    autoclose int fd = open (p->dir, DIR_OPEN);
-    if (fd < 0 || (p->chown && fchown (fd, p->uid, p->gid) < 0))
+    p->rc = make_new (p);
+    autoclose int fd = p->rc == 0 ? open (p->dir, DIR_OPEN) : -1;
+    if (p->rc == 0 && fd < 0)
         p->rc = error_errno (&p->err, errno, "%s", p->dir);
+    if (p->rc < 0)
+        p->pause_errno = error_shortage (p->err.code);
+    if (fd >= 0 && p->chown && fchown (fd, p->uid, p->gid) < 0) {
+        p->rc = error_errno (&p->err, errno, "%s", p->dir);
+        if (p->err.code != EDQUOT) /* that is its user's quota */
+            p->pause_errno = error_shortage (p->err.code);
+    }
 }
 
 static void hand_over (struct broker *b, struct entry *e)
@@ -261,15 +301,7 @@ static void postpone (struct broker *b, struct entry *e, const char *text)
             close_attempt (b, e);
         return;
     }
-    if (!e->note || strcmp (e->note, text) != 0)
-        log_warning ("job %ju: cannot be picked up yet: %s", (uintmax_t)e->id, text);
-    entry_set_note (e, text);
-    e->starting = false;
-    e->start_again = true;
-    exec_job_free (e->xjob);
-    e->xjob = NULL;
-    if (!uv_is_active ((uv_handle_t *)&b->retry))
-        broker_retry_starts (b);
+    hold (b, e, text);
 }
 
 static void retry_due (uv_timer_t *t)
@@ -306,6 +338,8 @@ static void dir_made (uv_work_t *w, int status)
     if (status == 0 && e && e->starting) {
         if (p->rc < 0 && e->recovered)
             postpone (b, e, p->err.text);
+        else if (p->rc < 0 && p->pause_errno && e->job->state == JOB_RUN)
+            hold_short (b, e, p->err.text, p->pause_errno);
         else if (p->rc < 0)
             give_up (b, e, p->err.text);
         else if (e->job->state == JOB_RUN || e->recovered)
@@ -332,7 +366,7 @@ static void prepare_dir (struct preparation *p, struct entry *e,
 
     if ((!e->js && !e->recovered) || !(e->xjob = make_exec_job (b, e, user))
         || !(p->dir = strdup (e->xjob->dir))) {
-        postpone (b, e, "out of memory");
+        hold_short (b, e, "out of memory", ENOMEM);
         preparation_free (p);
         return;
     }
@@ -342,7 +376,7 @@ static void prepare_dir (struct preparation *p, struct entry *e,
     p->first = e->job->restarts == 0 && !e->recovered;
     p->work.data = p;
     if (uv_queue_work (b->loop, &p->work, make_dir, dir_made) < 0) {
-        postpone (b, e, "out of memory");
+        hold_short (b, e, "out of memory", ENOMEM);
         preparation_free (p);
     }
 }
@@ -378,7 +412,10 @@ static void user_known (int rc, const struct exec_user *user, void *arg)
         else {
             snprintf (text, sizeof (text), "uid %u cannot be looked up: %s",
                       (unsigned)e->job->userid, strerror (-rc));
-            postpone (b, e, text);
+            if (rc == -EMFILE || rc == -ENFILE || rc == -ENOMEM)
+                hold_short (b, e, text, -rc);
+            else
+                postpone (b, e, text);
         }
         preparation_free (p);
     }
@@ -424,11 +461,11 @@ void broker_start (struct broker *b, struct entry *e)
         return;
     if (e->job->state != JOB_RUN && !e->recovered)
         return; /* cancelled before anything began: broker_kill() or cleanup follows */
-    if (broker_start_waits (b, e))
+    if (waits_for_pause (b, e) || e->examined || broker_start_waits (b, e))
         return;
     struct preparation *p = calloc (1, sizeof (*p));
     if (!p) {
-        postpone (b, e, "out of memory");
+        hold_short (b, e, "out of memory", ENOMEM);
         return;
     }
     p->b = b;
@@ -440,7 +477,7 @@ void broker_start (struct broker *b, struct entry *e)
         b->under_way++;
     } else {
         preparation_free (p);
-        postpone (b, e, "too many look-ups wait for the journal");
+        hold (b, e, "too many look-ups wait for the journal");
     }
 }
 
@@ -480,23 +517,30 @@ static void host_ready (void *arg, uint64_t id)
         broker_starts_due (b);
 }
 
+enum again {
+    AGAIN_LATER,   /* the start has failed */
+    AGAIN_AT_ONCE, /* its nodes are drained, and the start does not count as one that failed */
+    AGAIN_PAUSED,  /* the same; the broker is short of something, and it keeps its place */
+};
+
 /* Back into the queue: at once after a good start, else later and later, and without the
- * nodes at fault (hostlist, or NULL). at_once: these are drained, and the start does not
- * count as one that failed. */
+ * nodes at fault (hostlist, or NULL). */
 static int queue_again (struct broker *b, struct entry *e, const char *reason,
-                        const char *nodes, bool at_once)
+                        const char *nodes, enum again how)
 {
+    bool at_once = how != AGAIN_LATER;
+    bool at_end = b->config->requeue_at_end && how != AGAIN_PAUSED;
     const struct config *c = b->config;
     unsigned failed = e->job->started || at_once ? 0 : e->job->failed_starts + 1;
     double wait = job_backoff (failed, c->start_backoff, c->start_backoff_max);
     autofree char *avoid = failed || at_once ? broker_avoid_more (e->job, nodes) : NULL;
     json_t *context = json_pack ("{s:o s:f s:s s:s*}", "reason", broker_text (reason),
                                  "begin", failed ? clock_wall () + wait : 0.0, "order",
-                                 c->requeue_at_end ? "end" : "old", "avoid", avoid);
+                                 at_end ? "end" : "old", "avoid", avoid);
 
     if (at_once)
         json_object_set_new (context, "uncounted", json_true ());
-    if (c->requeue_at_end) {
+    if (at_end) {
         json_object_set_new (context, "turn", json_integer ((json_int_t)b->next_id));
         json_object_set_new (context, "setback",
                              json_integer ((json_int_t)broker_setback (b, e)));
@@ -509,17 +553,22 @@ static int queue_again (struct broker *b, struct entry *e, const char *reason,
     return rc;
 }
 
-static void host_start_failed (void *arg, uint64_t id,
-                               const struct exec_start_failure *why)
+/* Nobody's fault: queued again as if it had not been tried. */
+static void start_was_short (struct broker *b, struct entry *e, const char *text)
 {
-    struct broker *b = arg;
-    struct entry *e = entry_find (b, id);
+    log_info ("job %ju: did not start, and is queued again: %s", (uintmax_t)e->id, text);
+    if (e->job->state == JOB_RUN)
+        queue_again (b, e, text, NULL, AGAIN_PAUSED);
+    else
+        broker_act (b, e, JOB_ACT_CLEANUP);
+}
 
-    if (!e || e->job->finished)
-        return;
-    log_warning ("job %ju: start failed: %s", (uintmax_t)id, why->text);
+static void judge_failure (struct broker *b, struct entry *e,
+                           const struct exec_start_failure *why)
+{
+    log_warning ("job %ju: start failed: %s", (uintmax_t)e->id, why->text);
     if (e->job->state == JOB_RUN && why->drained) {
-        queue_again (b, e, why->text, NULL, true);
+        queue_again (b, e, why->text, NULL, AGAIN_AT_ONCE);
         return;
     }
     if (e->job->state == JOB_RUN && why->nodes && why->suspect)
@@ -527,7 +576,7 @@ static void host_start_failed (void *arg, uint64_t id,
     if (e->job->state == JOB_RUN && why->retry
         && (!e->job->started || may_run_again (b, e->js))
         && e->job->failed_starts < b->config->start_retries) {
-        queue_again (b, e, why->text, why->nodes, false);
+        queue_again (b, e, why->text, why->nodes, AGAIN_LATER);
         return;
     }
     if (e->job->state == JOB_RUN)
@@ -535,6 +584,86 @@ static void host_start_failed (void *arg, uint64_t id,
     /* In CLEANUP (also by that exception) what there is goes; there is nothing to wait
      * for. */
     broker_act (b, e, JOB_ACT_CLEANUP);
+}
+
+/* A start that failed, until it is known whether the broker's machine was short of something:
+ * an agent that finds no room for its spool, say, only ends. */
+struct failure {
+    struct broker *b;
+    uint64_t id;
+    unsigned attempt;
+    struct exec_start_failure why;
+    char *text, *nodes;
+};
+
+static void failure_free (struct failure *f)
+{
+    free (f->text);
+    free (f->nodes);
+    free (f);
+}
+
+static void examined (bool is_ours, void *arg)
+{
+    struct failure *f = arg;
+    struct entry *e = f->b->dead ? NULL : entry_find (f->b, f->id);
+
+    if (e && e->examined && e->job->restarts == f->attempt && !e->job->finished) {
+        e->examined = false;
+        if (is_ours)
+            start_was_short (f->b, e, f->text);
+        else
+            judge_failure (f->b, e, &f->why);
+    }
+    failure_free (f);
+}
+
+static struct failure *failure_create (struct broker *b, const struct entry *e,
+                                       const struct exec_start_failure *why)
+{
+    struct failure *f = calloc (1, sizeof (*f));
+
+    if (!f)
+        return NULL;
+    *f = (struct failure){ .b = b, .id = e->id, .attempt = e->job->restarts, .why = *why };
+    f->text = strdup (why->text);
+    f->nodes = why->nodes ? strdup (why->nodes) : NULL;
+    f->why.text = f->text;
+    f->why.nodes = f->nodes;
+    if (f->text && !f->nodes == !why->nodes)
+        return f;
+    failure_free (f);
+    return NULL;
+}
+
+static void host_start_failed (void *arg, uint64_t id,
+                               const struct exec_start_failure *why)
+{
+    struct broker *b = arg;
+    struct entry *e = entry_find (b, id);
+
+    if (!e || e->job->finished || e->examined)
+        return;
+    if (why->pause_errno) {
+        pause_note (b, why->text, why->pause_errno);
+        start_was_short (b, e, why->text);
+        return;
+    }
+    struct failure *f = why->drained || e->job->state != JOB_RUN
+                            ? NULL
+                            : failure_create (b, e, why);
+    if (f && pause_examine (b, e->job->t_alloc, examined, f) == 0) {
+        e->examined = true;
+        return;
+    }
+    if (f)
+        failure_free (f);
+    judge_failure (b, e, why);
+}
+
+static void host_shortage (void *arg, const char *what, int errnum)
+{
+    pause_note (arg, what, errnum);
 }
 
 /* Which exception goes with an executor's reason; NULL: none, the status says it all. */
@@ -569,7 +698,7 @@ static bool survives (struct broker *b, struct entry *e, const char *text, char 
 
     if (tries < b->config->start_retries) {
         snprintf (buf, size, "node lost: %s", text);
-        return queue_again (b, e, buf, NULL, false) == 0;
+        return queue_again (b, e, buf, NULL, AGAIN_LATER) == 0;
     }
     snprintf (buf, size, "%s", text);
     if (tries > 0)
@@ -639,6 +768,7 @@ void exec_host_init (struct broker *b)
     h->loop = b->loop;
     h->ready = host_ready;
     h->start_failed = host_start_failed;
+    h->shortage = host_shortage;
     h->finished = host_finished;
     h->released = host_released;
     h->cleaned = host_cleaned;

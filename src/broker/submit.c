@@ -12,6 +12,7 @@
 #include "broker/api.h"
 #include "broker/broker.h"
 #include "broker/nodegroups.h"
+#include "broker/pause.h"
 #include "broker/placing.h"
 #include "broker/resize.h"
 #include "common/clock.h"
@@ -503,8 +504,13 @@ static void answer_test (struct submission *s)
 
 static void judge (struct submission *s)
 {
-    const char *code = "bad-jobspec";
+    const char *code = "bad-jobspec", *full = s->test_only ? NULL : pause_refusal (s->b);
 
+    if (full) {
+        retry_after (s, "5");
+        refuse (s, 503, "paused", full);
+        return;
+    }
     if (!s->e->js || check (s, &code, &s->err) < 0 || !(s->text = keep_text (s)))
         refuse (s, 422, code, s->err.text);
     else if (s->test_only)

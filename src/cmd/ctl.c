@@ -60,6 +60,13 @@ static void print_status (const json_t *o)
     print_field ("Journal", "%.0f waiting%s%s", answer_number (journal, "waiting"),
                  *json_text (journal, "trouble") ? "; " : "",
                  json_text (journal, "trouble"));
+    json_t *paused = json_object_get (o, "paused");
+    if (*json_text (paused, "starts"))
+        print_field ("Starts", "wait: %s", json_text (paused, "starts"));
+    if (*json_text (paused, "submits"))
+        print_field ("Submits", "are refused: %s", json_text (paused, "submits"));
+    if (*json_text (paused, "socket"))
+        print_field ("Socket", "%s", json_text (paused, "socket"));
     if (answer_flag (o, "recovering"))
         print_field ("Note", "still finding its jobs again after the start");
     strbuf_release (&sb);

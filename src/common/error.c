@@ -105,3 +105,14 @@ int error_errno (struct error *err, int errnum, const char *fmt, ...)
     err->code = errnum;
     return -errnum;
 }
+
+int error_shortage (int errnum)
+{
+    static const int all[] = { ENOSPC, EDQUOT, EIO,    EROFS, EMFILE,
+                               ENFILE, ENOMEM, EAGAIN, ESTALE };
+
+    for (size_t i = 0; i < ARRAY_SIZE (all); i++)
+        if (all[i] == errnum)
+            return errnum;
+    return 0;
+}

@@ -63,6 +63,9 @@ struct exec_start_failure {
                    * its memory), and no race that was lost */
     bool drained; /* these nodes were told by node_failed(): the job did nothing, and is
                    * queued again at once however often that happens */
+    int pause_errno; /* > 0: the broker's own side is short of something (ENOSPC, EMFILE,
+                      * ...), not its user's: all starts wait until that is over, and
+                      * this one counts as none. The rest but the text is not looked at */
 };
 
 /* Of a node, as finely as its executor counts. */
@@ -211,6 +214,10 @@ struct exec_host { /* how the executor tells the broker; arg first */
     /* What a step has used: the text of a FRAME_USAGE (stepuse.h), as a program of the user's
      * may have written it. Before finished(); the same step may come again. */
     void (*usage) (void *arg, uint64_t id, const char *text, size_t len);
+    /* Something on the broker's own side could not be done for that errno, and is tried
+     * again by the executor: starts wait meanwhile. what: one line for the log, with
+     * the reason. */
+    void (*shortage) (void *arg, const char *what, int errnum);
     /* Anything worth a line in the job's record ("image is being pulled on node2"). */
     void (*note) (void *arg, uint64_t id, const char *text);
 };

@@ -146,25 +146,31 @@ const char *job_state_name (enum job_state state)
 
 static const struct {
     const char *name, *letter;
+    enum job_group group;
 } phases[] = {
-    [JOB_PENDING] = { "PENDING", "PD" },
-    [JOB_CONFIGURING] = { "CONFIGURING", "CF" },
-    [JOB_RUNNING] = { "RUNNING", "R" },
-    [JOB_COMPLETING] = { "COMPLETING", "CG" },
-    [JOB_COMPLETED] = { "COMPLETED", "CD" },
-    [JOB_FAILED] = { "FAILED", "F" },
-    [JOB_CANCELLED] = { "CANCELLED", "CA" },
-    [JOB_TIMEOUT] = { "TIMEOUT", "TO" },
-    [JOB_NODE_FAIL] = { "NODE_FAIL", "NF" },
-    [JOB_OUT_OF_MEMORY] = { "OUT_OF_MEMORY", "OOM" },
-    [JOB_PREEMPTED] = { "PREEMPTED", "PR" },
-    [JOB_DEADLINE] = { "DEADLINE", "DL" },
-    [JOB_REQUEUED] = { "REQUEUED", "RQ" },
+    [JOB_PENDING] = { "PENDING", "PD", JOB_GROUP_PENDING },
+    [JOB_CONFIGURING] = { "CONFIGURING", "CF", JOB_GROUP_RUNNING },
+    [JOB_RUNNING] = { "RUNNING", "R", JOB_GROUP_RUNNING },
+    [JOB_COMPLETING] = { "COMPLETING", "CG", JOB_GROUP_RUNNING },
+    [JOB_COMPLETED] = { "COMPLETED", "CD", JOB_GROUP_FINISHED },
+    [JOB_FAILED] = { "FAILED", "F", JOB_GROUP_FINISHED },
+    [JOB_CANCELLED] = { "CANCELLED", "CA", JOB_GROUP_FINISHED },
+    [JOB_TIMEOUT] = { "TIMEOUT", "TO", JOB_GROUP_FINISHED },
+    [JOB_NODE_FAIL] = { "NODE_FAIL", "NF", JOB_GROUP_FINISHED },
+    [JOB_OUT_OF_MEMORY] = { "OUT_OF_MEMORY", "OOM", JOB_GROUP_FINISHED },
+    [JOB_PREEMPTED] = { "PREEMPTED", "PR", JOB_GROUP_FINISHED },
+    [JOB_DEADLINE] = { "DEADLINE", "DL", JOB_GROUP_FINISHED },
+    [JOB_REQUEUED] = { "REQUEUED", "RQ", JOB_GROUP_PENDING },
 };
 
 const char *job_phase_name (enum job_phase phase)
 {
     return (size_t)phase < ARRAY_SIZE (phases) ? phases[phase].name : "UNKNOWN";
+}
+
+enum job_group job_phase_group (enum job_phase phase)
+{
+    return (size_t)phase < ARRAY_SIZE (phases) ? phases[phase].group : JOB_GROUP_FINISHED;
 }
 
 const char *job_phase_letter (enum job_phase phase)

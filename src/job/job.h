@@ -101,6 +101,13 @@ enum job_phase {
     JOB_REQUEUED,
 };
 
+/* What a state means to who waits for the job: each is of exactly one of these. */
+enum job_group {
+    JOB_GROUP_PENDING, /* also REQUEUED: it starts again */
+    JOB_GROUP_RUNNING,
+    JOB_GROUP_FINISHED,
+};
+
 /* Bits: what the caller must do next. */
 enum job_action {
     JOB_ACT_VALIDATE = 1 << 0,  /* emit validate (after checks) */
@@ -217,6 +224,7 @@ enum job_phase job_phase (const struct job *job);
  * all is cleaned up). Only for jobs that have finished or ended. */
 enum job_phase job_result_phase (const struct job *job);
 const char *job_phase_name (enum job_phase phase); /* "PENDING" */
+enum job_group job_phase_group (enum job_phase phase);
 /* "PD" "CF" "R" "CG" "CD" "F" "CA" "TO" ... */
 const char *job_phase_letter (enum job_phase phase);
 int job_phase_from_name (const char *name); /* either form, any case; -EINVAL */

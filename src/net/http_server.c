@@ -241,8 +241,11 @@ int http_server_listen_unix (struct http_server *s, const char *path, mode_t mod
     if (!l)
         return -ENOMEM;
     int fd = http_listen_unix (path, mode, &l->dev, &l->ino, err);
-    if (fd < 0)
+    if (fd < 0) {
+        LL_DELETE (s->listeners, l);
+        free (l);
         return fd;
+    }
     l->fd = fd;
     l->path = strdup (path);
     if (!l->path) {

@@ -219,6 +219,14 @@ const char *journal_trouble (struct journal *j)
     return j->trouble_shown;
 }
 
+int journal_trouble_errno (struct journal *j)
+{
+    pthread_mutex_lock (&j->lock);
+    int errnum = j->troubled ? j->trouble.code : 0;
+    pthread_mutex_unlock (&j->lock);
+    return errnum;
+}
+
 uint64_t journal_last_id (struct journal *j)
 {
     return j->last_id;

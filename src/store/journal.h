@@ -95,6 +95,9 @@ void journal_dispatch (struct journal *j);
  * next call of this function. While nothing waits, the journal tries the disk itself
  * every 5 s. */
 const char *journal_trouble (struct journal *j);
+/* Its errno, > 0; 0: all is well. ESTALE: the file at the journal's path is gone or is another
+ * one, and nothing is written to what nobody will find. */
+int journal_trouble_errno (struct journal *j);
 size_t journal_waiting (struct journal *j); /* transactions not yet committed */
 
 /* -- offline: no broker has it open -- */

@@ -92,6 +92,8 @@ enum read_stmt { READ_JOB, READ_JOBSPEC, READ_EVENTS, READ_COUNT };
 struct journal {
     char *path;
     int lock_fd;
+    dev_t dev; /* of the file at path, as it was opened */
+    ino_t ino;
     void (*wake) (void *arg);
     void *wake_arg;
 

@@ -166,7 +166,7 @@ int schema_lock (struct journal *j, struct error *err)
 
 /* sqlite would make it readable for all, and gives -wal and -shm the mode of the main
  * file. */
-static int create_file (const struct journal *j, struct error *err)
+static int create_file (struct journal *j, struct error *err)
 {
     autoclose int fd = open (j->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     struct stat st;
@@ -175,6 +175,8 @@ static int create_file (const struct journal *j, struct error *err)
         return error_errno (err, errno, "journal: %s", j->path);
     if (fstat (fd, &st) < 0 || !S_ISREG (st.st_mode))
         return error_set (err, EINVAL, "journal: %s is not a file", j->path);
+    j->dev = st.st_dev;
+    j->ino = st.st_ino;
     return 0;
 }
 

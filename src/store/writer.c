@@ -14,6 +14,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <utlist.h>
 
@@ -223,6 +224,19 @@ static int reserve_ids (struct journal *j, const struct work *w, struct error *e
     return 0;
 }
 
+/* A commit to a file that was removed would be lost with the process. */
+static int check_there (const struct journal *j, struct error *err)
+{
+    struct stat st;
+
+    if (stat (j->path, &st) == 0 && st.st_dev == j->dev && st.st_ino == j->ino)
+        return 0;
+    return error_set (err, ESTALE,
+                      "journal: %s was removed or replaced while the broker runs: put it "
+                      "back; nothing is accepted until then",
+                      j->path);
+}
+
 /* All of the batch in one commit, or nothing of it. An empty one writes a page all the
  * same: that is how a disk that refused is tried. *ret_bad: whose fault it is, or NULL:
  * the disk's. */
@@ -233,7 +247,9 @@ static int attempt (struct journal *j, struct work *w, struct item **ret_bad,
     bool writes = false;
 
     *ret_bad = NULL;
-    int rc = settle (j, err);
+    int rc = check_there (j, err);
+    if (rc == 0)
+        rc = settle (j, err);
     if (rc == 0)
         rc = reserve_ids (j, w, err);
     if (rc < 0)

@@ -224,6 +224,8 @@ void adopt_enter (struct adoptee *a, enum adopt_phase phase);
 /* where: the pod to blame, or NULL; suspect: its node may be broken. */
 void adopt_start_failed (struct adoptee *a, bool retry, const struct kpod *where,
                          bool suspect, const char *fmt, ...) PRINTF_LIKE (5, 6);
+/* The broker itself has no memory. */
+void adopt_start_short (struct adoptee *a);
 /* Its object says how it ended. */
 void adopt_finish_as_seen (struct adoptee *a);
 void adopt_placed (struct adoptee *a, const char *pod, const struct kube_result *res);

@@ -92,7 +92,7 @@ static void send_release (struct adoptee *a)
         adopt_begin_pods (a); /* the pods of before have ended */
     if (reset ? !adopt_patch (a, ADOPT_CALL_RESET, reset_patch (a))
               : !adopt_patch (a, ADOPT_CALL_RELEASE, release_patch (a, template)))
-        adopt_start_failed (a, true, NULL, false, "out of memory");
+        adopt_start_short (a);
 }
 
 /* 409 and 404: the watch tells what the Job is now. */

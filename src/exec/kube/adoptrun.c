@@ -53,6 +53,21 @@ void adopt_start_failed (struct adoptee *a, bool retry, const struct kpod *where
     host->start_failed (host->arg, a->job->id, &why);
 }
 
+void adopt_start_short (struct adoptee *a)
+{
+    const struct exec_host *host = &a->x->host;
+    const struct exec_start_failure why = { .text = "out of memory",
+                                            .pause_errno = ENOMEM };
+
+    if (a->group && a->phase == A_START) { /* its pods must go */
+        adopt_start_failed (a, true, NULL, false, "%s", why.text);
+        return;
+    }
+    a->told = true;
+    adopt_enter (a, A_ENDED);
+    host->start_failed (host->arg, a->job->id, &why);
+}
+
 static void tell_ready (struct adoptee *a)
 {
     struct exec_host *host = &a->x->host;
@@ -162,7 +177,7 @@ static void step_start (struct adoptee *a)
                       n.broken->name, n.broken->node ? n.broken->node->name : "no node",
                       n.broken->view.text);
     } else if (adopt_place (a) < 0) {
-        adopt_start_failed (a, true, NULL, false, "out of memory");
+        adopt_start_short (a);
     } else if (n.up + n.ran >= wanted && (a->group || !a->view.suspended)
                && n.up + n.ran + succeeded > 0) {
         tell_ready (a);

@@ -125,7 +125,7 @@ static void make (struct kjob *k, enum call_kind kind, const char *group,
     snprintf (path, sizeof (path), "%s%s/%s", group, k->space->name, kinds);
     k->objects_asked |= 1u << kind;
     if (!object || !call_send (k, kind, 0, "POST", path, object))
-        job_start_failed (k, true, "out of memory");
+        job_start_short (k, ENOMEM, "out of memory");
 }
 
 /* Of a job for which nodes were made; else NULL. Pods can name but a request of their own
@@ -168,7 +168,7 @@ void create_get_job (struct kjob *k)
     owner_path (k, path, sizeof (path));
     k->objects_asked |= 1u << CALL_MAKE_JOB;
     if (!call_send (k, CALL_GET_JOB, 0, "GET", path, NULL))
-        job_start_failed (k, true, "out of memory");
+        job_start_short (k, ENOMEM, "out of memory");
 }
 
 void create_look (struct kjob *k)

@@ -73,7 +73,7 @@ void endpoints_write (struct kjob *k)
         if (!k->slices[i].current && !k->slices[i].busy)
             fine = write_slice (k, i, all);
     if (!fine)
-        job_start_failed (k, true, "out of memory");
+        job_start_short (k, ENOMEM, "out of memory");
 }
 
 /* 409: made before a restart, or by a request whose answer was lost; of these pods? */

@@ -59,6 +59,13 @@ void job_start_failed (struct kjob *k, bool retry, const char *fmt, ...)
     job_poke (k);
 }
 
+void job_start_short (struct kjob *k, int errnum, const char *text)
+{
+    if (!k->start_lost && !k->told && !k->have_fin && k->phase != K_RUN)
+        k->start_errno = errnum;
+    job_start_failed (k, true, "%s", text);
+}
+
 void job_blame (struct kjob *k, uint32_t rank, bool suspect)
 {
     if (k->start_lost || k->told || k->have_fin)
@@ -113,7 +120,8 @@ static void tell_end (struct kjob *k)
                                                 .retry = k->start_retry,
                                                 .nodes = nodes,
                                                 .suspect = k->suspect,
-                                                .drained = k->start_drained };
+                                                .drained = k->start_drained,
+                                                .pause_errno = k->start_errno };
         host->start_failed (host->arg, k->id, &why);
     } else {
         char text[sizeof (k->fin.text) + sizeof (k->lost_text) + 2];
@@ -151,12 +159,16 @@ static void step_open (struct kjob *k)
         run_open_output (k);
         return;
     }
+    if (k->work.rc < 0 && output_shortage (k->out)) {
+        job_start_short (k, output_shortage (k->out), k->work.err.text);
+        return;
+    }
     if (k->work.rc < 0) {
         job_start_failed (k, false, "%s", k->work.err.text);
         return;
     }
     if (tell_agent_files (k) < 0) {
-        job_start_failed (k, true, "out of memory");
+        job_start_short (k, ENOMEM, "out of memory");
         return;
     }
     staging_set_modes (&k->launch, output_inputs (k->out));

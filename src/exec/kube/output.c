@@ -23,6 +23,7 @@
 #define USAGE_MAX ((size_t)8 << 20) /* what comes past that is not told */
 
 struct output {
+    int shortage; /* why the last call failed: what the broker's side is short of; or 0 */
     char *key_path, *spool_path, *delivered_path;
     struct exec_user user;
     const struct launch *launch;
@@ -406,20 +407,42 @@ static void restore_staged (struct output *o, json_t *sizes)
         stage_failed (o, &err);
 }
 
+/* The job's own directory is the broker's, but its user's quota is the user's; of the user's
+ * files only what the broker's process lacks is the broker's. */
+static int own (struct output *o, int rc, const struct error *err)
+{
+    if (rc < 0 && err->code != EDQUOT && err->code != EAGAIN)
+        o->shortage = error_shortage (err->code);
+    return rc;
+}
+
+static int theirs (struct output *o, int rc, const struct error *err)
+{
+    if (rc < 0 && (err->code == EMFILE || err->code == ENFILE || err->code == ENOMEM))
+        o->shortage = err->code;
+    return rc;
+}
+
+int output_shortage (const struct output *o)
+{
+    return o->shortage;
+}
+
 static int open_all (struct output *o, struct error *err)
 {
     autojson json_t *sizes = NULL;
     autojson json_t *staged = NULL;
-    int rc = open_key (o, err), known;
+    int rc = own (o, open_key (o, err), err), known;
 
-    if (rc < 0 || (rc = open_spool (o, err)) < 0)
+    o->shortage = rc < 0 ? o->shortage : 0;
+    if (rc < 0 || (rc = own (o, open_spool (o, err), err)) < 0)
         return rc;
-    known = read_delivered (o, &sizes, &staged, err);
+    known = own (o, read_delivered (o, &sizes, &staged, err), err);
     if (known < 0)
         return known;
     o->files = open_files (o, err);
     if (!o->files)
-        return -EINVAL;
+        return theirs (o, -EINVAL, err);
     if (known)
         restore_staged (o, staged);
     else
@@ -427,11 +450,12 @@ static int open_all (struct output *o, struct error *err)
     if (rc == 0)
         rc = known ? outputfiles_restore (o->files, sizes, err)
                    : outputfiles_begin (o->files, err);
+    theirs (o, rc, err);
     if (rc == 0)
-        rc = scan_spool (o, err);
+        rc = own (o, scan_spool (o, err), err);
     if (rc == 0)
-        rc = read_inputs (o, err);
-    return rc < 0 ? rc : write_delivered (o, err);
+        rc = theirs (o, read_inputs (o, err), err);
+    return rc < 0 ? rc : own (o, write_delivered (o, err), err);
 }
 
 int output_open (struct output *o, struct error *err)
@@ -469,7 +493,8 @@ int output_write (struct output *o, const void *data, size_t len, struct error *
 
     if (rc < 0)
         return rc;
-    rc = write_spool (o, p, len, err);
+    o->shortage = 0;
+    rc = own (o, write_spool (o, p, len, err), err);
     if (rc == 0) {
         for (size_t at = 0; at < len;) {
             ssize_t n = frame_parse (p + at, len - at, &f);

@@ -58,6 +58,9 @@ const uint8_t *output_key (const struct output *o);
 unsigned output_by_agent (const struct output *o);
 /* What the tasks shall read; empty once they run. */
 const struct inputfiles *output_inputs (const struct output *o);
+/* Why opening or writing failed, if the broker's side is short of something: its errno, else
+ * 0. */
+int output_shortage (const struct output *o);
 /* One line once when a file was given up, then NULL until the next. */
 const char *output_note (struct output *o);
 

@@ -65,7 +65,7 @@ static void place (struct kjob *k)
         some |= k->place_asked[r] == NOT_ASKED;
     }
     if (some && !k->start_lost && !make_pods (k))
-        job_start_failed (k, true, "out of memory");
+        job_start_short (k, ENOMEM, "out of memory");
 }
 
 /* 409: made before a restart, or by a request whose answer was lost. */

@@ -41,7 +41,7 @@ void podmaker_bind (struct kjob *k)
             continue;
         k->place_asked[r] = 1;
         if (!send_binding (k, r, p->name))
-            job_start_failed (k, true, "out of memory");
+            job_start_short (k, ENOMEM, "out of memory");
     }
 }
 

@@ -63,7 +63,7 @@ static void ask_why (struct kjob *k, const struct kpod *p)
               PATH_CORE "%s/pods/%s/log?container=%s&tailLines=3&limitBytes=4096",
               k->space->name, p->name, k->name);
     if (!call_send (k, CALL_LOG, (uint32_t)p->view.index, "GET", path, NULL))
-        job_start_failed (k, true, "out of memory");
+        job_start_short (k, ENOMEM, "out of memory");
 }
 
 /* A pod in place of one that failed stays without a node, and goes with the rest. */

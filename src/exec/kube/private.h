@@ -233,6 +233,7 @@ struct kjob {
     struct frame_finish fin;
     bool start_lost, start_retry; /* start_failed is to be told, fin.text says why */
     struct hostlist *blamed;      /* nodes at fault, or NULL */
+    int start_errno;              /* the broker is short of something, or 0 */
     bool start_drained;           /* ... which have been drained for it */
     bool suspect;                 /* ... which may be broken */
     struct startclock clock;      /* until all ranks are ready */
@@ -408,6 +409,8 @@ void job_run_poked (struct exec *x);
 /* The start is lost: tell it, with this text (printf). */
 void job_start_failed (struct kjob *k, bool retry, const char *fmt, ...)
     PRINTF_LIKE (3, 4);
+/* The same for a shortage (error_shortage()) on the broker's own side. */
+void job_start_short (struct kjob *k, int errnum, const char *text);
 /* Before that: the node of this rank is at fault; suspect: it may be broken. */
 void job_blame (struct kjob *k, uint32_t rank, bool suspect);
 void job_set_finish (struct kjob *k, int status, const char *reason, const char *fmt, ...)

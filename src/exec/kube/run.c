@@ -51,6 +51,8 @@ static void after_write (struct kjob *k)
             log_error ("job %ju: %s (tried again)", (uintmax_t)k->id, k->work.err.text);
             host->note (host->arg, k->id, k->work.err.text);
         }
+        if (output_shortage (k->out))
+            host->shortage (host->arg, k->work.err.text, output_shortage (k->out));
         k->write_again = now + WRITE_AGAIN;
         return;
     }

@@ -330,7 +330,7 @@ static void start (struct kjob *k, bool look_only)
     struct spacemaker *m = calloc (1, sizeof (*m));
 
     if (!m) {
-        job_start_failed (k, true, "out of memory");
+        job_start_short (k, ENOMEM, "out of memory");
         return;
     }
     *m = (struct spacemaker){ .s = k->space,

@@ -36,6 +36,7 @@ struct local_admin {
     size_t from, to;        /* ranks */
     size_t left;            /* that run, and one while they are being started */
     char text[512];         /* of the first that failed */
+    int shortage;           /* ... because the machine is short of something, or 0 */
     struct hostlist *nodes; /* where it failed; or NULL */
     void (*done) (struct local_admin *a, void *arg);
     void *arg;
@@ -219,6 +220,7 @@ struct local_admin *admin_start (struct exec *x, const struct exec_job *job, boo
             continue;
         log_warning ("job %ju: %s: %s", (uintmax_t)job->id, name_of (a), err.text);
         snprintf (a->text, sizeof (a->text), "%s: %.400s", name_of (a), err.text);
+        a->shortage = error_shortage (err.code);
         break;
     }
     one_less (a);
@@ -235,6 +237,11 @@ void admin_end (struct local_admin *a)
 const char *admin_failure (const struct local_admin *a)
 {
     return a->text[0] ? a->text : NULL;
+}
+
+int admin_shortage (const struct local_admin *a)
+{
+    return a->nodes ? 0 : a->shortage;
 }
 
 const struct hostlist *admin_failed_nodes (const struct local_admin *a)

@@ -223,8 +223,9 @@ static void kill_strays (struct agents *a)
 {
     struct tree t = { 0 };
 
+    if (tree_read (&t) < 0)
+        return; /* nobody knows: who waits for it has a time limit */
     a->strays = 0;
-    tree_read (&t);
     for (size_t i = 0; i < t.n; i++) {
         struct member *m = &t.list[i];
         if (m->parent != getpid () || find (a, m->pid))

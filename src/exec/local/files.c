@@ -15,6 +15,12 @@
 
 #define LAUNCH_BYTES_MAX (64 << 20)
 
+static int no_memory (struct local_job *l)
+{
+    l->put_errno = ENOMEM;
+    return error_set (&l->err, ENOMEM, "out of memory");
+}
+
 /* A new file in the job's directory (which is the user's: nothing there is followed or
  * kept). */
 static int put_file (struct local_job *l, int dir, const char *path, const void *data,
@@ -24,11 +30,17 @@ static int put_file (struct local_job *l, int dir, const char *path, const void 
     unlinkat (dir, name, 0);
     autoclose int fd =
         openat (dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0 || io_write_all (fd, data, len) < 0
-        || (geteuid () == 0 && fchown (fd, l->job->user.uid, l->job->user.gid) < 0)
-        || fchmod (fd, mode) < 0)
-        return error_errno (&l->err, errno, "%s", path);
-    return 0;
+    int rc = fd < 0 ? -errno : io_write_all (fd, data, len);
+    bool mine = rc < 0;
+    if (rc == 0
+        && ((geteuid () == 0 && fchown (fd, l->job->user.uid, l->job->user.gid) < 0)
+            || fchmod (fd, mode) < 0))
+        rc = -errno;
+    if (rc == 0)
+        return 0;
+    /* A quota that is full once the file is its user's is the user's. */
+    l->put_errno = mine || rc != -EDQUOT ? error_shortage (-rc) : 0;
+    return error_errno (&l->err, -rc, "%s", path);
 }
 
 /* Where the agent of a rank listens, for any rank (common/launch.h). NULL: no memory. */
@@ -65,14 +77,14 @@ static int set_texts (struct local_job *l, struct launch *launch)
             continue;
         if (asprintf (texts[i].field, "%s%s", texts[i].prefix, texts[i].value) < 0) {
             *texts[i].field = NULL;
-            return error_set (&l->err, ENOMEM, "out of memory");
+            return no_memory (l);
         }
     }
     launch->join_timeout = l->job->limits.start;
     /* Of several virtual nodes each has all the machine's cores, or none of its own. */
     launch->cores_are_cpus = l->x->nodes == 1;
     launch->spool_keep = l->job->output_max;
-    return address ? 0 : error_set (&l->err, ENOMEM, "out of memory");
+    return address ? 0 : no_memory (l);
 }
 
 /* Both sides are this machine: the agents copy. */
@@ -155,6 +167,7 @@ void local_put_files (uv_work_t *w)
         return;
     }
     if (dir < 0) {
+        l->put_errno = error_shortage (errno);
         l->rc = error_errno (&l->err, errno, "%s", l->job->dir);
         return;
     }

@@ -98,6 +98,8 @@ void admin_end (struct local_admin *a);
  * started. */
 const char *admin_failure (const struct local_admin *a);
 const struct hostlist *admin_failed_nodes (const struct local_admin *a);
+/* > 0: it could not be started for this errno, a shortage of the machine. */
+int admin_shortage (const struct local_admin *a);
 /* done does not come any more; what runs goes on. */
 void admin_free (struct local_admin *a);
 

@@ -43,6 +43,7 @@ struct local_job {
     uint32_t resize_told;    /* the generation of which the broker has heard */
     /* of the spool, read by the worker */
     bool ready_seen, finish_seen;
+    int spool_errno; /* it could not be read for a shortage of the machine; 0: it was */
     struct frame_finish finish;
     struct strbuf usage;     /* frames */
     char broken[256]; /* the start is given up, and why: the agents are being ended; or "" */
@@ -52,6 +53,7 @@ struct local_job {
     struct hostlist *blamed; /* nodes whose agents were, before all were ready; or NULL */
     struct error err;
     int rc;
+    int put_errno; /* a shortage of the machine, not of its user, > 0: why rc failed */
 };
 
 /* -- files.c, on a worker thread -- */

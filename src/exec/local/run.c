@@ -25,6 +25,7 @@
 
 #define LINK_DELAY_MS 30
 #define KILL_DELAY_MS 10000
+#define AGAIN_MS 500 /* what failed because the machine is short of something */
 #define TERMINATE_SLACK 30.0 /* seconds past the grace until agents that do nothing go */
 #define UNREADY_SLACK 3.0 /* the same before all are ready: nothing of the user's runs */
 #define REMAINS_TRIES 500 /* of 10 ms */
@@ -32,7 +33,7 @@
     1000 /* so long after its time limit rank 0 may take to say who is missing */
 
 static const struct exec_start_failure no_memory = { .text = "out of memory",
-                                                     .retry = true };
+                                                     .pause_errno = ENOMEM };
 
 static void agent_exited (uint32_t rank, int status, bool known, void *arg);
 static void kill_due (uv_timer_t *t);
@@ -135,6 +136,26 @@ static void tell_ready (struct local_job *l)
     l->x->host->output (l->x->host->arg, l->job->id);
 }
 
+/* What could not be opened or read is tried again. */
+static void tell_shortage (struct local_job *l, const char *path, int errnum)
+{
+    struct error err = { 0 };
+
+    error_errno (&err, errnum, "%s", path);
+    l->x->host->shortage (l->x->host->arg, err.text, errnum);
+}
+
+/* Of the machine on which the broker runs, as agents are its children. */
+static void tell_short (struct local_job *l, int errnum, const char *text)
+{
+    const struct exec_start_failure why = { .text = text, .pause_errno = errnum };
+
+    if (l->end_told)
+        return;
+    l->end_told = true;
+    l->x->host->start_failed (l->x->host->arg, l->job->id, &why);
+}
+
 static void tell_start_failed (struct local_job *l, bool retry, const char *text)
 {
     if (l->end_told)
@@ -226,12 +247,22 @@ static void spool_work (uv_work_t *w)
     local_read_spool (l);
 }
 
+static void look_again (uv_timer_t *t)
+{
+    local_look_at_spool (t->data);
+}
+
 static void spool_done (uv_work_t *w, int status)
 {
     struct local_job *l = w->data;
 
     if (!local_work_ended (l))
         return;
+    if (l->spool_errno && !l->finish_seen && !l->cleaning) { /* what it says is not lost */
+        tell_shortage (l, l->job->spool, l->spool_errno);
+        uv_timer_start (&l->timer, look_again, AGAIN_MS, 0);
+        return;
+    }
     if (status == 0 && l->ready_seen)
         tell_ready (l);
     tell_usages (l);
@@ -287,6 +318,11 @@ void local_open_link (struct local_job *l)
         return;
     if (l->dir_fd < 0)
         l->dir_fd = open (l->job->dir, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (l->dir_fd < 0) {
+        if (error_shortage (errno))
+            tell_shortage (l, l->job->dir, errno);
+        return;
+    }
     snprintf (path, sizeof (path), "/proc/self/fd/%d/socket-%u-0", l->dir_fd,
               l->job->attempt);
     /* A name of its own: the number in path comes again, and a connection to another job
@@ -375,6 +411,10 @@ static void link_due (uv_timer_t *t)
     double limit = l->job->limits.start * 1000.0 + JOIN_SLACK_MS;
 
     local_open_link (l);
+    if (l->dir_fd < 0 && !l->end_told && !l->ending) {
+        uv_timer_start (t, link_due, AGAIN_MS, 0);
+        return;
+    }
     l->starting = !l->ready_told && !l->end_told && !l->ending;
     if (l->starting)
         uv_timer_start (t, start_overdue, (uint64_t)limit, 0);
@@ -458,7 +498,10 @@ static void begin_agents (struct local_job *l)
     l->started = true;
     if (spawn_all (l) < 0) {
         agents_signal (l->x->agents, l, SIGTERM);
-        tell_start_failed (l, true, l->err.text);
+        if (error_shortage (l->err.code))
+            tell_short (l, l->err.code, l->err.text);
+        else
+            tell_start_failed (l, true, l->err.text);
         return;
     }
     uv_timer_start (&l->timer, link_due, LINK_DELAY_MS, 0);
@@ -468,9 +511,11 @@ static void tell_prolog_failed (struct local_job *l, const struct local_admin *a
 {
     const struct hostlist *failed = admin_failed_nodes (a);
     autofree char *nodes = failed ? hostlist_encode (failed) : NULL;
-    const struct exec_start_failure why = {
-        .text = admin_failure (a), .retry = true, .nodes = nodes, .drained = nodes != NULL
-    };
+    const struct exec_start_failure why = { .text = admin_failure (a),
+                                            .retry = true,
+                                            .nodes = nodes,
+                                            .drained = nodes != NULL,
+                                            .pause_errno = admin_shortage (a) };
 
     l->end_told = true;
     l->x->host->start_failed (l->x->host->arg, l->job->id, &why);
@@ -496,6 +541,10 @@ static void files_done (uv_work_t *w, int status)
 
     if (!local_work_ended (l) || is_unwanted (l))
         return;
+    if (status == 0 && l->rc < 0 && l->put_errno) {
+        tell_short (l, l->put_errno, l->err.text);
+        return;
+    }
     if (status < 0 || l->rc < 0) {
         tell_start_failed (l, false, l->err.text);
         return;
@@ -505,7 +554,7 @@ static void files_done (uv_work_t *w, int status)
         begin_agents (l);
     else if (!(l->admin = admin_start (l->x, l->job, false, 0, l->job->r->nranks,
                                        prolog_done, l)))
-        tell_start_failed (l, true, "out of memory");
+        tell_short (l, ENOMEM, "out of memory");
 }
 
 static void broken_looked (uv_work_t *w, int status)
@@ -567,7 +616,7 @@ static void agent_exited (uint32_t rank, int status, bool known, void *arg)
 static void failed_later (uv_timer_t *t)
 {
     struct local_job *l = t->data;
-    tell_start_failed (l, true, l->err.text);
+    tell_short (l, ENOMEM, l->err.text);
 }
 
 void local_job_start (struct exec *x, struct exec_job *job)

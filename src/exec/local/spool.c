@@ -1,4 +1,5 @@
 /* spool.c - what the spool of a local job says: read once, on a worker thread */
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -69,12 +70,18 @@ static int open_spool (const struct local_job *l)
 void local_read_spool (struct local_job *l)
 {
     autofree char *buf = malloc (CHUNK);
+
+    errno = 0;
     autoclose int fd = open_spool (l);
     uint64_t offset = 0;
     struct frame f;
 
+    l->spool_errno = fd < 0 ? error_shortage (errno) : buf ? 0 : ENOMEM;
+
     while (buf && fd >= 0 && !l->finish_seen) {
         ssize_t got = pread (fd, buf, CHUNK, (off_t)offset);
+        if (got < 0)
+            l->spool_errno = error_shortage (errno);
         size_t used = 0;
         ssize_t n = 0;
         uint64_t next;

@@ -774,6 +774,25 @@ static void test_names (void **state)
     assert_int_equal (job_phase_from_name ("nonsense"), -EINVAL);
 }
 
+/* Who polls must not take a job that starts again for one that is over. */
+static void test_groups (void **state)
+{
+    static const enum job_group expected[] = {
+        [JOB_PENDING] = JOB_GROUP_PENDING,        [JOB_CONFIGURING] = JOB_GROUP_RUNNING,
+        [JOB_RUNNING] = JOB_GROUP_RUNNING,        [JOB_COMPLETING] = JOB_GROUP_RUNNING,
+        [JOB_COMPLETED] = JOB_GROUP_FINISHED,     [JOB_FAILED] = JOB_GROUP_FINISHED,
+        [JOB_CANCELLED] = JOB_GROUP_FINISHED,     [JOB_TIMEOUT] = JOB_GROUP_FINISHED,
+        [JOB_NODE_FAIL] = JOB_GROUP_FINISHED,     [JOB_OUT_OF_MEMORY] = JOB_GROUP_FINISHED,
+        [JOB_PREEMPTED] = JOB_GROUP_FINISHED,     [JOB_DEADLINE] = JOB_GROUP_FINISHED,
+        [JOB_REQUEUED] = JOB_GROUP_PENDING,
+    };
+
+    (void)state;
+    assert_int_equal (ARRAY_SIZE (expected), JOB_REQUEUED + 1);
+    for (int p = JOB_PENDING; p <= JOB_REQUEUED; p++)
+        assert_int_equal (job_phase_group ((enum job_phase)p), expected[p]);
+}
+
 /* -- random walks -- */
 
 #define WALK_MAX 60
@@ -982,6 +1001,7 @@ int main (void)
         cmocka_unit_test (test_finish_text),
         cmocka_unit_test (test_exceptions),
         cmocka_unit_test (test_names),
+        cmocka_unit_test (test_groups),
         cmocka_unit_test (test_note_of_memory_stands_for_itself),
         cmocka_unit_test (test_replay),
         cmocka_unit_test (test_resize_grows),

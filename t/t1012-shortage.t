@@ -1,0 +1,142 @@
+#!/bin/sh
+test_description='the broker is short of something for a while: starts wait, and nobody pays for it
+
+The disk under the jobs of a broker of root is a small tmpfs of this script alone (a mount
+namespace of its own): really full, really read-only. Descriptors are taken from the running
+broker with prlimit.
+'
+# shellcheck disable=SC2093
+if [ -z "${T1012_ALONE:-}" ]; then
+    [ "$(id -u)" -eq 0 ] || { echo "Bail out! mounting a tmpfs needs root"; exit 1; }
+    T1012_ALONE=yes exec unshare --mount sh "$0" "$@"
+fi
+. "$(dirname "$0")/lib.sh"
+
+jobs=$BROKER_STATE/jobs
+mkdir -p "$BROKER_STATE" && mount -t tmpfs -o size=40m,mode=0711 none "$BROKER_STATE" &&
+    mkdir "$jobs" && mount -t tmpfs -o size=12m,mode=0711 none "$jobs" || exit 1
+trap 'status=$?; umount -l "$jobs" "$BROKER_STATE"; (exit $status); lib_finish' EXIT
+
+marks=marks
+release=release
+
+# hold_and_wait: 60 jobs wait for one that has all nodes.
+hold_and_wait()
+{
+    rm -f "$marks" "$release" &&
+        blocker=$(fluxq-submit -N 4 --exclusive -o /dev/null -- sh -c "until [ -e release ]; do sleep 0.05; done") &&
+        wait_job_state "$blocker" RUNNING || return
+    for _ in $(seq 60); do
+        fluxq-submit -J mark -o /dev/null -- sh -c "echo \$FLUXQ_JOB_ID >>marks" || return
+    done >ids
+}
+
+fill()
+{
+    dd if=/dev/zero of="$jobs/filler" bs=64k 2>/dev/null
+    dd if=/dev/zero of="$jobs/filler2" bs=512 2>/dev/null
+    return 0
+}
+
+paused()
+{
+    fluxq-ctl status --json | jq -e '.paused.starts != null' >/dev/null
+}
+
+none_waits()
+{
+    test "$(fluxq-queue -n mark --json | jq '.jobs | length')" = 0
+}
+
+# Each of ids has completed and ran once; no start was counted as failed, no node is suspected.
+all_well()
+{
+    for id in $(cat ids); do
+        test "$(job_state "$id")" = COMPLETED || return
+    done
+    sort -n ids >expected && sort -n "$marks" >ran && test_cmp expected ran &&
+        sqlite3 "$BROKER_STATE/journal.db" "select context from event where name = 'requeue'" >requeues &&
+        test "$(jq -s 'map(select(.uncounted != true or .avoid != null or .begin > 0)) | length' requeues)" = 0 &&
+        test "$(fluxq-ctl status --json | jq .nodes.up)" = 4
+}
+
+not()
+{
+    ! "$@"
+}
+
+start_broker --local 4
+test_expect_success 'a full disk: 60 jobs that wait go on waiting, and all of them run after it' '
+    hold_and_wait &&
+    fill && touch "$release" && wait_until 30 paused &&
+    test "$(fluxq-queue -a -n mark -t FAILED --json | jq ".jobs | length")" = 0
+'
+test_expect_success '... status and the reason of each job say so, and submits are refused with a code' '
+    fluxq-ctl status >status && grep "Starts.*no space is left" status &&
+    fluxq-queue -n mark -t pending --json | jq -r ".jobs[] | .reason + \" \" + .reason_text" >reasons &&
+    grep "^BrokerPaused .*no space is left" reasons &&
+    test "$(curl -s -o answer -w "%{http_code}" --unix-socket "$FLUXQ_RUN/fluxqd.sock" \
+        --data-binary "$(fluxq-submit --dry-run -- true)" http://fluxqd/v1/jobs)" = 503 &&
+    test "$(jq -r .code answer)" = paused
+'
+test_expect_success '... room again: it ends by itself, nobody has failed and each ran once' '
+    rm -f "$jobs/filler" "$jobs/filler2" &&
+    wait_until 60 none_waits && all_well &&
+    fluxq-ctl status --json | jq -e ".paused == null"
+'
+test_expect_success 'a read-only file system is the same' '
+    hold_and_wait &&
+    mount --bind "$jobs" "$jobs" && mount -o remount,bind,ro "$jobs" &&
+    touch "$release" && wait_until 30 paused &&
+    fluxq-ctl status >status && grep "Starts.*read-only" status &&
+    umount "$jobs" && wait_until 60 none_waits && all_well
+'
+test_expect_success 'no descriptors: the same; the broker accepts, as its journal is well' '
+    hold_and_wait && new=$(fluxq-submit -d afterok:$(tail -n 1 ids) -- true) &&
+    before=$(grep -c "no file descriptors left" "$BROKER_LOG"; :) &&
+    used=$(ls /proc/$BROKER_PID/fd | wc -l) &&
+    prlimit --pid $BROKER_PID --nofile=$used: &&
+    touch "$release" &&
+    more() { test "$(grep -c "no file descriptors left" "$BROKER_LOG")" -gt $before; } &&
+    wait_until 30 more &&
+    prlimit --pid $BROKER_PID --nofile=$(prlimit --pid $BROKER_PID --nofile -o HARD --noheadings | tr -d " "): &&
+    wait_until 60 none_waits && all_well && wait_job_state $new COMPLETED
+'
+submits_refused()
+{
+    fluxq-ctl status --json | jq -e '.paused.submits != null' >/dev/null
+}
+
+test_expect_success 'little room on the disk of the journal: submits are refused, what was accepted runs' '
+    hold_and_wait &&
+    free=$(df --output=avail -k "$BROKER_STATE" | tail -n 1) &&
+    dd if=/dev/zero of="$BROKER_STATE/filler" bs=1k count=$((free - 1500)) 2>/dev/null &&
+    wait_until 30 submits_refused &&
+    test "$(curl -s -o answer -w "%{http_code}" --unix-socket "$FLUXQ_RUN/fluxqd.sock" \
+        --data-binary "$(fluxq-submit --dry-run -- true)" http://fluxqd/v1/jobs)" = 503 &&
+    test "$(jq -r .code answer)" = paused && jq -r .detail answer | grep disk-reserve &&
+    touch "$release" && wait_until 60 none_waits && all_well &&
+    rm "$BROKER_STATE/filler" && wait_until 30 not submits_refused &&
+    fluxq-submit -- true
+'
+test_expect_success 'the journal is removed while the broker runs: nothing is accepted into a file that nobody will find' '
+    mv "$BROKER_STATE/journal.db" "$BROKER_STATE/elsewhere" &&
+    test "$(curl -s -o answer -w "%{http_code}" --unix-socket "$FLUXQ_RUN/fluxqd.sock" \
+        --data-binary "$(fluxq-submit --dry-run -- true)" http://fluxqd/v1/jobs)" = 503 &&
+    jq -r .detail answer | grep "removed or replaced" && wait_until 30 paused &&
+    mv "$BROKER_STATE/elsewhere" "$BROKER_STATE/journal.db" &&
+    wait_until 30 not paused && wait_until 30 fluxq-submit -- true
+'
+test_expect_success 'another directory is where the state directory was: the same' '
+    mount -t tmpfs -o mode=0711 none "$BROKER_STATE" &&
+    wait_until 30 paused && fluxq-ctl status >status && grep "removed or replaced" status &&
+    test_must_fail fluxq-submit --hold -- true &&
+    umount "$BROKER_STATE" &&
+    wait_until 30 not paused && id=$(fluxq-submit -- true) && wait_job_state $id COMPLETED
+'
+test_expect_success 'the socket is removed: it is made again' '
+    rm -f "$FLUXQ_RUN/fluxqd.sock" &&
+    wait_until 30 test -S "$FLUXQ_RUN/fluxqd.sock" &&
+    wait_until 10 fluxq-queue
+'
+test_done

@@ -1,5 +1,4 @@
-/* http_private.h - what http_server.c, http_listen.c, http_request.c and http_stream.c
- * share
+/* http_private.h - what the files http_*.c of the server share
  *
  * A request has up to three holders, and is freed when the last lets go:
  *
@@ -26,9 +25,12 @@
 #include "common/strbuf.h"
 #include "net/http_server.h"
 
-#define HTTP_IDLE_SECONDS 60
+#define HTTP_IDLE_SECONDS 60 /* without a byte */
+#define HTTP_HEAD_SECONDS 75 /* until a request's head is there, idle time included */
+#define HTTP_BODY_SECONDS 120
 #define HTTP_POOL_SIZE ((size_t)32 * 1024) /* of a connection: head and buffers */
 #define HTTP_CONNECTIONS_MAX 4096
+#define HTTP_RESERVE 64       /* connections that only root and operators get */
 #define HTTP_PEER_MAX 512     /* connections of one uid */
 #define HTTP_ADDRESS_MAX 2048 /* of one address: all users of a login node */
 #define HTTP_PEER_REFUSALS 64 /* so many more are told 429, the others just closed */
@@ -49,9 +51,14 @@ struct http_listener {
     struct MHD_Daemon *daemon;
     uv_poll_t poll; /* MHD's epoll descriptor */
     uv_timer_t timer;
-    bool watched;  /* poll and timer are open */
-    bool dirty;    /* MHD has something to do that its epoll does not show */
-    int fd;        /* MHD's after its start, else ours or -1 */
+    uv_poll_t acceptable; /* fd */
+    uv_timer_t accept_again;
+    bool watched;        /* poll and timer are open */
+    bool accepting;      /* acceptable and accept_again are */
+    bool dirty;          /* MHD is to be run before the loop sleeps */
+    bool again;          /* ... at the begin of the next turn */
+    unsigned idle_turns; /* in a row, in which MHD asked to be called at once */
+    int fd;              /* that listens, or -1 */
     uint16_t port; /* TCP */
     char *path;    /* unix, else NULL */
     dev_t dev;     /* of the socket at path, to unlink no other's */
@@ -64,7 +71,15 @@ struct http_server {
     void *arg;
     char *munge_socket;
     uv_prepare_t prepare;
+    uv_idle_t again;
+    uv_timer_t sweep;
     unsigned handles; /* that are not yet closed */
+    struct http_limits limits;
+    bool (*privileged) (uid_t uid, void *arg); /* or NULL */
+    struct http_conn *conns;                   /* DL */
+    unsigned nconns, max_connections, reserve;
+    int reserve_fd;         /* to close when no descriptor is left, or -1 */
+    uint64_t turns, stalls; /* of MHD, for tests */
     struct http_listener *listeners;
     struct http_peer *peers;
     struct http_request *requests; /* DL: all that MHD holds */
@@ -72,7 +87,11 @@ struct http_server {
 };
 
 struct http_conn { /* MHD's socket context */
+    struct http_conn *prev, *next;
     struct http_listener *listener;
+    struct http_request *req; /* the one of now, or NULL */
+    int fd;
+    uint64_t since; /* when it came, or began or ended a request: ms of the loop */
     struct http_peer *peer; /* unix, else NULL */
     uid_t uid;
     gid_t gid;
@@ -142,6 +161,15 @@ struct http_request {
     void *upgrade_arg;
 };
 
+/* http_server.c: let MHD work. Never from inside MHD's callbacks or a handler. */
+void http_listener_run (struct http_listener *l);
+/* http_accept.c */
+void http_accept_init (struct http_server *s);
+/* 0, or negative errno of libuv. Each counts two handles. */
+int http_accept_start (struct http_listener *l);
+void http_accept_stop (struct http_listener *l, uv_close_cb closed);
+void http_connection_event (void *cls, struct MHD_Connection *mhd, void **context,
+                            enum MHD_ConnectionNotificationCode what);
 /* http_request.c: MHD's callbacks */
 void *http_request_create (void *cls, const char *uri, struct MHD_Connection *mhd);
 enum MHD_Result http_request_access (void *cls, struct MHD_Connection *mhd,

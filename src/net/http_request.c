@@ -82,6 +82,10 @@ void http_request_completed (void *cls, struct MHD_Connection *mhd, void **conte
         return;
     *context = NULL;
     DL_DELETE (req->server->requests, req);
+    if (req->conn) {
+        req->conn->req = NULL;
+        req->conn->since = uv_now (req->server->loop);
+    }
     http_stream_unwatch (req);
     unaccount_body (req);
     if (req->response)
@@ -151,14 +155,15 @@ static void begin (struct http_request *req, const char *method)
         MHD_get_connection_info (req->mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     struct http_conn *conn = info ? info->socket_context : NULL;
 
-    info = MHD_get_connection_info (req->mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
     req->begun = true;
-    if (!conn || !info) {
+    if (!conn) {
         req->abort = true;
         return;
     }
     req->conn = conn;
-    req->fd = info->connect_fd;
+    conn->req = req;
+    conn->since = uv_now (req->server->loop);
+    req->fd = conn->fd;
     req->uid = conn->uid;
     req->gid = conn->gid;
     snprintf (req->method, sizeof (req->method), "%s", method);
@@ -174,6 +179,10 @@ static void begin (struct http_request *req, const char *method)
     } else if (strlen (method) >= sizeof (req->method)) {
         http_reply_problem (req, MHD_HTTP_NOT_IMPLEMENTED, "bad-method",
                             "no such method");
+    } else if (http_request_header (req, "Transfer-Encoding")) {
+        http_reply_header (req, "Connection", "close");
+        http_reply_problem (req, MHD_HTTP_LENGTH_REQUIRED, "length-required",
+                            "a request's body needs a Content-Length");
     } else {
         judge_length (req);
     }

@@ -1,129 +1,90 @@
 /* http_server.c - MHD daemons in the libuv loop, and who may connect; see http_private.h
  * */
 #include <errno.h>
-#include <netinet/in.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <utlist.h>
 
 #include "common/log.h"
 #include "net/http_private.h"
 
-/* -- connections -- */
-
-static struct http_peer *peer_add (struct http_server *s, uid_t uid)
-{
-    struct http_peer *peer;
-
-    HASH_FIND (hh, s->peers, &uid, sizeof (uid), peer);
-    if (!peer) {
-        peer = calloc (1, sizeof (*peer));
-        if (!peer)
-            return NULL;
-        peer->uid = uid;
-        HASH_ADD (hh, s->peers, uid, sizeof (uid), peer);
-    }
-    peer->connections++;
-    return peer;
-}
-
-static void peer_remove (struct http_server *s, struct http_peer *peer)
-{
-    if (--peer->connections == 0) {
-        HASH_DEL (s->peers, peer);
-        free (peer);
-    }
-}
-
-static void identify (struct http_conn *conn, int fd)
-{
-    struct ucred cred;
-    socklen_t len = sizeof (cred);
-
-    if (getsockopt (fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) == 0
-        && len == sizeof (cred)) {
-        conn->uid = cred.uid;
-        conn->gid = cred.gid;
-        conn->peer = peer_add (conn->listener->server, cred.uid);
-    }
-}
-
-static void connection_opened (struct http_listener *l, struct MHD_Connection *mhd,
-                               void **context)
-{
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info (mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
-    struct http_conn *conn = calloc (1, sizeof (*conn));
-
-    *context = conn;
-    if (!conn || !info)
-        return;
-    conn->listener = l;
-    conn->uid = (uid_t)-1;
-    conn->gid = (gid_t)-1;
-    if (!l->path)
-        return;
-    identify (conn, info->connect_fd);
-    if (conn->peer && conn->peer->connections > HTTP_PEER_MAX) {
-        conn->refused = true;
-        if (conn->peer->connections > HTTP_PEER_MAX + HTTP_PEER_REFUSALS)
-            shutdown (info->connect_fd, SHUT_RDWR);
-    }
-}
-
-static void on_connection (void *cls, struct MHD_Connection *mhd, void **context,
-                           enum MHD_ConnectionNotificationCode what)
-{
-    struct http_listener *l = cls;
-    struct http_conn *conn = *context;
-
-    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
-        connection_opened (l, mhd, context);
-        return;
-    }
-    if (conn && conn->peer)
-        peer_remove (l->server, conn->peer);
-    free (conn);
-    *context = NULL;
-}
+#define STALL_TURNS 64 /* in which MHD did nothing but ask to be called at once */
+#define STALL_MS 20
 
 /* -- the loop -- */
 
 static void on_timer (uv_timer_t *timer);
 
-static void run_listener (struct http_listener *l)
+static void on_again (uv_idle_t *idle);
+
+/* Let MHD work, and be called again when it has said.
+ *
+ * Never by a timer of 0 ms: a timer that is started with 0 inside of libuv's run over the
+ * timers runs again in the same run, and the loop stands still. Zero is "in the next turn",
+ * and when that is said again and again without an event MHD waits busily for its client;
+ * then it has STALL_MS. */
+void http_listener_run (struct http_listener *l)
 {
-    MHD_UNSIGNED_LONG_LONG wait;
+    struct http_server *s = l->server;
+    MHD_UNSIGNED_LONG_LONG wait = 0;
 
     l->dirty = false;
+    l->again = false;
+    s->turns++;
     MHD_run (l->daemon);
-    if (MHD_get_timeout (l->daemon, &wait) == MHD_YES)
-        uv_timer_start (&l->timer, on_timer, wait, 0);
-    else
+    enum MHD_Result timed = MHD_get_timeout (l->daemon, &wait);
+    if (timed != MHD_YES) {
         uv_timer_stop (&l->timer);
+    } else if (wait > 0) {
+        l->idle_turns = 0;
+        uv_timer_start (&l->timer, on_timer, wait, 0);
+    } else if (l->idle_turns++ < STALL_TURNS) {
+        l->again = true;
+        uv_idle_start (&s->again, on_again);
+    } else {
+        s->stalls++;
+        uv_timer_start (&l->timer, on_timer, STALL_MS, 0);
+    }
 }
 
 static void on_timer (uv_timer_t *timer)
 {
-    run_listener (timer->data);
+    http_listener_run (timer->data);
 }
 
 static void on_poll (uv_poll_t *poll, int status, int events)
 {
+    struct http_listener *l = poll->data;
+
     (void)status;
     (void)events;
-    run_listener (poll->data);
+    l->idle_turns = 0;
+    http_listener_run (l);
+}
+
+static void run_dirty (struct http_server *s)
+{
+    for (struct http_listener *l = s->listeners; l; l = l->next) {
+        if (l->dirty)
+            http_listener_run (l);
+    }
 }
 
 /* Before the loop sleeps: connections that were resumed in this turn. */
 static void on_prepare (uv_prepare_t *prepare)
 {
-    struct http_server *s = prepare->data;
+    run_dirty (prepare->data);
+}
 
+/* Before the prepare handles of others, which end the turn in which a handler was called. */
+static void on_again (uv_idle_t *idle)
+{
+    struct http_server *s = idle->data;
+
+    uv_idle_stop (idle);
     for (struct http_listener *l = s->listeners; l; l = l->next) {
-        if (l->dirty)
-            run_listener (l);
+        if (l->again)
+            http_listener_run (l);
     }
 }
 
@@ -143,12 +104,11 @@ static void on_log (void *cls, const char *fmt, va_list ap)
 static int start_daemon (struct http_listener *l, struct error *err)
 {
     l->daemon = MHD_start_daemon (
-        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE | MHD_USE_ERROR_LOG
+        MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE | MHD_USE_ERROR_LOG
             | MHD_USE_TURBO,
         0,
         NULL, NULL, http_request_access, l,
         MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL, /* first, for what the others say */
-        MHD_OPTION_LISTEN_SOCKET, l->fd,
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)HTTP_CONNECTIONS_MAX,
         MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)(l->path ? 0 : HTTP_ADDRESS_MAX),
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)HTTP_IDLE_SECONDS,
@@ -156,7 +116,7 @@ static int start_daemon (struct http_listener *l, struct error *err)
         MHD_OPTION_STRICT_FOR_CLIENT, 1,
         MHD_OPTION_URI_LOG_CALLBACK, http_request_create, l,
         MHD_OPTION_NOTIFY_COMPLETED, http_request_completed, NULL,
-        MHD_OPTION_NOTIFY_CONNECTION, on_connection, l,
+        MHD_OPTION_NOTIFY_CONNECTION, http_connection_event, l,
         MHD_OPTION_END);
     return l->daemon ? 0 : error_set (err, EIO, "libmicrohttpd does not start");
 }
@@ -176,6 +136,8 @@ static int watch_daemon (struct http_listener *l, struct error *err)
     l->watched = true;
     l->server->handles += 2;
     rc = uv_poll_start (&l->poll, UV_READABLE, on_poll);
+    if (rc == 0)
+        rc = http_accept_start (l);
     return rc < 0 ? error_errno (err, -rc, "libmicrohttpd in the loop") : 0;
 }
 
@@ -199,9 +161,10 @@ static void listener_stop (struct http_listener *l)
         uv_close ((uv_handle_t *)&l->poll, handle_closed);
         uv_close ((uv_handle_t *)&l->timer, handle_closed);
     }
+    http_accept_stop (l, handle_closed);
     if (l->daemon)
-        MHD_stop_daemon (l->daemon); /* closes the socket */
-    else if (l->fd >= 0)
+        MHD_stop_daemon (l->daemon);
+    if (l->fd >= 0)
         close (l->fd);
     l->daemon = NULL;
     l->fd = -1;
@@ -297,8 +260,25 @@ struct http_server *http_server_create (uv_loop_t *loop, http_handler_f handler,
     uv_prepare_init (loop, &s->prepare);
     uv_prepare_start (&s->prepare, on_prepare);
     s->prepare.data = s;
-    s->handles = 1;
+    uv_idle_init (loop, &s->again);
+    s->again.data = s;
+    http_accept_init (s);
+    s->handles = 3;
     return s;
+}
+
+void http_server_set_limits (struct http_server *s, const struct http_limits *limits,
+                             bool (*privileged) (uid_t uid, void *arg))
+{
+    s->limits = *limits;
+    s->privileged = privileged;
+}
+
+void http_server_count (const struct http_server *s, uint64_t *ret_turns,
+                        uint64_t *ret_stalls)
+{
+    *ret_turns = s->turns;
+    *ret_stalls = s->stalls;
 }
 
 int http_server_set_munge_socket (struct http_server *s, const char *path)
@@ -337,7 +317,7 @@ static void handle_closed (uv_handle_t *handle)
     server_unref (l->server);
 }
 
-static void prepare_closed (uv_handle_t *handle)
+static void own_closed (uv_handle_t *handle)
 {
     server_unref (handle->data);
 }
@@ -354,5 +334,9 @@ void http_server_destroy (struct http_server *s)
     }
     for (struct http_listener *l = s->listeners; l; l = l->next)
         listener_stop (l);
-    uv_close ((uv_handle_t *)&s->prepare, prepare_closed);
+    if (s->reserve_fd >= 0)
+        close (s->reserve_fd);
+    uv_close ((uv_handle_t *)&s->prepare, own_closed);
+    uv_close ((uv_handle_t *)&s->again, own_closed);
+    uv_close ((uv_handle_t *)&s->sweep, own_closed);
 }

@@ -16,11 +16,15 @@
  * worker thread (libuv's pool), replay refused by munged. Anything else gets 401
  * problem+json and never reaches the handler. Keep-alive works.
  *
- * Bounds: body 9 MiB (413; of all requests at a time 512 MiB, of one uid's 64 MiB: 429),
- * head 32 KiB, 4,096 connections a listener (512 for each uid on the unix socket, 429 +
- * Retry-After beyond; 2,048 for each address on TCP, as those that are upgraded stay for
- * days and a login node has many users), 60 s idle, 1 MiB unsent data of a stream (then the
- * stream is ended: its client is too slow).
+ * Bounds: body 9 MiB (413; of all requests at a time 512 MiB, of one uid's 64 MiB: 429) with
+ * a Content-Length (a Transfer-Encoding is 411: no client of ours sends one, and MHD waits
+ * busily for chunks that do not fit into its buffer), 120 s for it; head 32 KiB, 75 s from
+ * the connection or the request before; 60 s idle. 4,096 connections, at most half of the
+ * descriptors; the last 64 of them (or an eighth) only for root and privileged users on the
+ * unix socket, others get 503 + Retry-After; 512 for each uid on the unix socket, 429 +
+ * Retry-After beyond; 2,048 for each address on TCP, as those that are upgraded stay for days
+ * and a login node has many users. 1 MiB unsent data of a stream (then the stream is ended:
+ * its client is too slow).
  *
  * How long a request lives: the handler owns req until it calls one of the http_reply
  * functions or http_stream_end(), or until on_close runs: exactly one of them, and
@@ -56,6 +60,20 @@ struct http_server *http_server_create (uv_loop_t *loop, http_handler_f handler,
 /* Where munged listens (copied); NULL: FLUXQ_MUNGE_SOCKET, else libmunge's default.
  * Before the first request. 0 or -ENOMEM. */
 int http_server_set_munge_socket (struct http_server *s, const char *path);
+/* How much of the server one user or client may have. */
+struct http_limits {
+    unsigned connections;  /* of one uid on unix sockets */
+    unsigned head_seconds; /* until the head of a connection's next request is there */
+    unsigned body_seconds; /* then until its body is */
+};
+/* Before the first request. privileged (or NULL): whether a uid besides root and the
+ * server's own may use the connections that are kept in reserve; arg is the handler's. */
+void http_server_set_limits (struct http_server *s, const struct http_limits *limits,
+                             bool (*privileged) (uid_t uid, void *arg));
+/* For tests: how often MHD was run, and how often it had to be slowed down as it wanted to be
+ * run again and again without an event. */
+void http_server_count (const struct http_server *s, uint64_t *ret_turns,
+                        uint64_t *ret_stalls);
 /* A stale socket is replaced, a live one is -EADDRINUSE, what is no socket is -EEXIST. */
 int http_server_listen_unix (struct http_server *s, const char *path, mode_t mode,
                              struct error *err);

@@ -2,6 +2,7 @@
 noinst_LIBRARIES += src/net/libnet_server.a src/net/libnet_client.a
 src_net_libnet_server_a_SOURCES = \
 	src/net/credential.c \
+	src/net/http_accept.c \
 	src/net/http_auth.c \
 	src/net/http_listen.c \
 	src/net/http_parser.c \

@@ -227,12 +227,8 @@ static void test_too_many_of_one_user (void **state)
     enum { LIMIT = 512, MORE = 100 };
     static int fds[LIMIT + MORE];
     char buf[512] = "";
-    struct rlimit lim;
 
     (void)state;
-    assert_int_equal (getrlimit (RLIMIT_NOFILE, &lim), 0);
-    lim.rlim_cur = MIN (lim.rlim_max, 4096);
-    assert_int_equal (setrlimit (RLIMIT_NOFILE, &lim), 0);
     for (int i = 0; i < LIMIT + MORE; i++)
         fds[i] = raw_connect ();
     raw_send (fds[0], "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -298,18 +294,69 @@ static void test_large_bodies (void **state)
     assert_int_equal (raw_receive (fd, buf, 12), 12);
     assert_memory_equal (buf, "HTTP/1.1 413", 12);
     close (fd);
-    fd = raw_connect (); /* without saying how long it is */
-    raw_send (fd, "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
-    static char chunk[65536 + 9] = "10000\r\n";
-    memset (chunk + 7, 'c', 65536);
-    memcpy (chunk + 7 + 65536, "\r\n", 2);
-    for (int i = 0; i < 160; i++)
-        assert_int_equal (io_write_all (fd, chunk, sizeof (chunk)), 0);
-    raw_send (fd, "0\r\n\r\n");
-    assert_int_equal (raw_receive (fd, buf, 12), 12);
-    assert_memory_equal (buf, "HTTP/1.1 413", 12);
-    close (fd);
     http_client_close (c);
+}
+
+/* Wrong: a body in chunks, which may make libmicrohttpd wait busily, is read. */
+static void test_chunked_bodies (void **state)
+{
+    static const char *const kinds[] = { "chunked", "gzip, chunked", "identity", "" };
+    char head[128], buf[512], extension[33000];
+    uint64_t turns, stalls;
+
+    (void)state;
+    memset (extension, 'x', sizeof (extension));
+    for (size_t i = 0; i < ARRAY_SIZE (kinds); i++) {
+        int fd = raw_connect ();
+        snprintf (head, sizeof (head),
+                  "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: %s\r\n\r\n2;",
+                  kinds[i]);
+        raw_send (fd, head);
+        size_t n = raw_receive (fd, buf, sizeof (buf) - 1); /* to the end */
+        buf[n] = '\0';
+        assert_memory_equal (buf, "HTTP/1.1 411", 12);
+        assert_non_null (strstr (buf, "length-required"));
+        (void)!send (fd, extension, sizeof (extension), MSG_NOSIGNAL);
+        close (fd);
+    }
+    /* All at once, and the client leaves. */
+    int fd = raw_connect ();
+    raw_send (fd, "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2;");
+    (void)!send (fd, extension, sizeof (extension), MSG_NOSIGNAL);
+    shutdown (fd, SHUT_WR);
+    while (recv (fd, buf, sizeof (buf), 0) > 0)
+        ;
+    close (fd);
+    struct http_client *c = connect_client ();
+    assert_int_equal (post_size (c, 10), 200);
+    http_client_close (c);
+    http_server_count (server.http, &turns, &stalls);
+    assert_int_equal (stalls, 0);
+}
+
+/* Wrong: who sends a byte now and then keeps a connection for ever. */
+static void test_slow_requests (void **state)
+{
+    static const char *const parts[] = {
+        "GET /echo HTTP/1.1\r\nHost: x\r\nX: ",
+        "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n",
+    };
+    const struct http_limits limits = { .connections = 512,
+                                        .head_seconds = 1,
+                                        .body_seconds = 1 };
+    double end = clock_mono () + DEADLINE;
+
+    (void)state;
+    http_server_set_limits (server.http, &limits, NULL);
+    for (size_t i = 0; i < ARRAY_SIZE (parts); i++) {
+        int fd = raw_connect ();
+        struct pollfd p = { .fd = fd, .events = POLLIN };
+        raw_send (fd, parts[i]);
+        while (poll (&p, 1, 50) == 0 && clock_mono () < end)
+            (void)!send (fd, "y", 1, MSG_NOSIGNAL);
+        assert_true (clock_mono () < end);
+        close (fd);
+    }
 }
 
 /* Wrong: bytes that are not HTTP stop the broker. */
@@ -683,6 +730,8 @@ int main (void)
         cmocka_unit_test_setup_teardown (test_many_at_once, start, stop),
         cmocka_unit_test_setup_teardown (test_too_many_of_one_user, start, stop),
         cmocka_unit_test_setup_teardown (test_large_bodies, start, stop),
+        cmocka_unit_test_setup_teardown (test_chunked_bodies, start, stop),
+        cmocka_unit_test_setup_teardown (test_slow_requests, start, stop),
         cmocka_unit_test_setup_teardown (test_garbage, start, stop),
         cmocka_unit_test_setup_teardown (test_client_gone, start, stop),
         cmocka_unit_test_setup_teardown (test_streams, start, stop),
@@ -695,5 +744,11 @@ int main (void)
         cmocka_unit_test_setup_teardown (test_listening, start, stop),
     };
 
+    /* Client and server of many connections are one process. */
+    struct rlimit lim;
+    if (getrlimit (RLIMIT_NOFILE, &lim) == 0) {
+        lim.rlim_cur = MIN (lim.rlim_max, 4096);
+        setrlimit (RLIMIT_NOFILE, &lim);
+    }
     return cmocka_run_group_tests_name ("http", tests, NULL, NULL);
 }

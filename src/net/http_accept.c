@@ -1,0 +1,309 @@
+/* http_accept.c - from the listening sockets to MHD: who may connect, and for how long a
+ * connection may take over a request
+ *
+ * The server accepts connections itself. MHD stops to look at its listening socket when
+ * descriptors run out and may never look at it again; here a reserve descriptor takes the
+ * connection for a moment, so its client is told to come again, and where there is not even
+ * that a timer tries again.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <utlist.h>
+
+#include "common/log.h"
+#include "net/http_private.h"
+
+#define ACCEPTS_A_TURN 32
+#define ACCEPT_AGAIN_MS 100
+#define SWEEP_MS 1000
+
+/* -- accounts of users -- */
+
+static struct http_peer *peer_add (struct http_server *s, uid_t uid)
+{
+    struct http_peer *peer;
+
+    HASH_FIND (hh, s->peers, &uid, sizeof (uid), peer);
+    if (!peer) {
+        peer = calloc (1, sizeof (*peer));
+        if (!peer)
+            return NULL;
+        peer->uid = uid;
+        HASH_ADD (hh, s->peers, uid, sizeof (uid), peer);
+    }
+    peer->connections++;
+    return peer;
+}
+
+static void peer_remove (struct http_server *s, struct http_peer *peer)
+{
+    if (--peer->connections == 0) {
+        HASH_DEL (s->peers, peer);
+        free (peer);
+    }
+}
+
+/* -- connections of MHD -- */
+
+static void identify (struct http_conn *conn)
+{
+    struct http_server *s = conn->listener->server;
+    struct ucred cred;
+    socklen_t len = sizeof (cred);
+
+    if (getsockopt (conn->fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0
+        || len != sizeof (cred))
+        return;
+    conn->uid = cred.uid;
+    conn->gid = cred.gid;
+    conn->peer = peer_add (s, cred.uid);
+    if (conn->peer && conn->peer->connections > s->limits.connections) {
+        conn->refused = true;
+        if (conn->peer->connections > s->limits.connections + HTTP_PEER_REFUSALS)
+            shutdown (conn->fd, SHUT_RDWR);
+    }
+}
+
+static void connection_opened (struct http_listener *l, struct MHD_Connection *mhd,
+                               void **context)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info (mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+    struct http_conn *conn = info ? calloc (1, sizeof (*conn)) : NULL;
+
+    *context = conn;
+    if (!conn)
+        return;
+    conn->listener = l;
+    conn->fd = info->connect_fd;
+    conn->uid = (uid_t)-1;
+    conn->gid = (gid_t)-1;
+    conn->since = uv_now (l->server->loop);
+    DL_APPEND (l->server->conns, conn);
+    l->server->nconns++;
+    if (l->path)
+        identify (conn);
+}
+
+void http_connection_event (void *cls, struct MHD_Connection *mhd, void **context,
+                            enum MHD_ConnectionNotificationCode what)
+{
+    struct http_listener *l = cls;
+    struct http_conn *conn = *context;
+
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+        connection_opened (l, mhd, context);
+        return;
+    }
+    if (!conn)
+        return;
+    if (conn->peer)
+        peer_remove (l->server, conn->peer);
+    DL_DELETE (l->server->conns, conn);
+    l->server->nconns--;
+    free (conn);
+    *context = NULL;
+}
+
+/* -- time -- */
+
+/* Milliseconds that the connection may stay in what it does now; 0: no bound of ours. */
+static uint64_t patience (const struct http_conn *conn)
+{
+    const struct http_limits *limits = &conn->listener->server->limits;
+    const struct http_request *req = conn->req;
+
+    if (!req || !req->begun)
+        return limits->head_seconds * UINT64_C (1000);
+    return req->complete || req->response ? 0 : limits->body_seconds * UINT64_C (1000);
+}
+
+/* MHD's own limit begins anew with each byte: who sends one a minute would stay for ever. */
+static void on_sweep (uv_timer_t *timer)
+{
+    struct http_server *s = timer->data;
+    struct http_conn *conn;
+    uint64_t now = uv_now (s->loop);
+
+    DL_FOREACH (s->conns, conn)
+    {
+        uint64_t most = patience (conn);
+        if (most > 0 && now - conn->since > most)
+            shutdown (conn->fd, SHUT_RDWR); /* MHD notices and closes it */
+    }
+}
+
+/* -- accepting -- */
+
+static void say_busy (int fd)
+{
+    static const char body[] =
+        "{\"type\":\"about:blank\",\"title\":\"Service Unavailable\",\"status\":503,"
+        "\"code\":\"busy\",\"detail\":\"the broker has too many connections: try again "
+        "in a second\"}\n";
+    char text[512];
+    int n = snprintf (text, sizeof (text),
+                      "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n"
+                      "Connection: close\r\nContent-Type: application/problem+json\r\n"
+                      "Content-Length: %zu\r\n\r\n%s",
+                      sizeof (body) - 1, body);
+
+    send (fd, text, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT);
+    close (fd);
+}
+
+static bool is_privileged (const struct http_server *s, int fd)
+{
+    struct ucred cred;
+    socklen_t len = sizeof (cred);
+
+    if (getsockopt (fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0 || cred.uid == (uid_t)-1)
+        return false;
+    return cred.uid == 0 || cred.uid == geteuid ()
+           || (s->privileged && s->privileged (cred.uid, s->arg));
+}
+
+static bool has_room (const struct http_listener *l, int fd)
+{
+    const struct http_server *s = l->server;
+
+    if (s->nconns + s->reserve < s->max_connections)
+        return true;
+    return l->path && s->nconns < s->max_connections && is_privileged (s, fd);
+}
+
+static int reserve_open (void)
+{
+    return open ("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+static void accept_pause (struct http_listener *l);
+
+static void on_accept_again (uv_timer_t *timer);
+
+static int accept_next (const struct http_listener *l, struct sockaddr_storage *addr,
+                        socklen_t *len)
+{
+    int fd;
+
+    do {
+        *len = sizeof (*addr);
+        fd = accept4 (l->fd, (struct sockaddr *)addr, len, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    } while (fd < 0 && (errno == EINTR || errno == ECONNABORTED));
+    return fd < 0 ? -errno : fd;
+}
+
+/* No descriptor is left: the reserve takes one connection, to tell its client. False:
+ * nothing more can be done now. */
+static bool turn_away (struct http_listener *l)
+{
+    struct http_server *s = l->server;
+    struct sockaddr_storage addr;
+    socklen_t len;
+
+    if (s->reserve_fd >= 0)
+        close (s->reserve_fd);
+    int fd = accept_next (l, &addr, &len);
+    if (fd >= 0)
+        say_busy (fd);
+    s->reserve_fd = reserve_open ();
+    return fd >= 0 && s->reserve_fd >= 0;
+}
+
+/* Take what waits; false: for lack of descriptors there is a pause. */
+static bool accept_some (struct http_listener *l)
+{
+    struct sockaddr_storage addr;
+    socklen_t len;
+
+    for (unsigned i = 0; i < ACCEPTS_A_TURN; i++) {
+        int fd = accept_next (l, &addr, &len);
+        if (fd == -EAGAIN)
+            return true;
+        if (fd < 0 && ((fd != -EMFILE && fd != -ENFILE) || !turn_away (l)))
+            return false;
+        if (fd >= 0 && has_room (l, fd))
+            MHD_add_connection (l->daemon, fd, (struct sockaddr *)&addr, len);
+        else if (fd >= 0)
+            say_busy (fd);
+    }
+    return true;
+}
+
+static void on_acceptable (uv_poll_t *poll, int status, int events)
+{
+    struct http_listener *l = poll->data;
+
+    (void)status;
+    (void)events;
+    if (!accept_some (l))
+        accept_pause (l);
+    l->idle_turns = 0;
+    http_listener_run (l);
+}
+
+static void accept_pause (struct http_listener *l)
+{
+    uv_poll_stop (&l->acceptable);
+    uv_timer_start (&l->accept_again, on_accept_again, ACCEPT_AGAIN_MS, 0);
+}
+
+static void on_accept_again (uv_timer_t *timer)
+{
+    struct http_listener *l = timer->data;
+
+    if (l->server->reserve_fd < 0)
+        l->server->reserve_fd = reserve_open ();
+    uv_poll_start (&l->acceptable, UV_READABLE, on_acceptable);
+}
+
+int http_accept_start (struct http_listener *l)
+{
+    struct http_server *s = l->server;
+    int rc = uv_poll_init (s->loop, &l->acceptable, l->fd);
+
+    if (rc < 0)
+        return rc;
+    uv_timer_init (s->loop, &l->accept_again);
+    l->acceptable.data = l;
+    l->accept_again.data = l;
+    l->accepting = true;
+    s->handles += 2;
+    return uv_poll_start (&l->acceptable, UV_READABLE, on_acceptable);
+}
+
+void http_accept_stop (struct http_listener *l, uv_close_cb closed)
+{
+    if (!l->accepting)
+        return;
+    l->accepting = false;
+    uv_close ((uv_handle_t *)&l->acceptable, closed);
+    uv_close ((uv_handle_t *)&l->accept_again, closed);
+}
+
+/* Half of the descriptors are for what the broker does with the others. */
+static unsigned most_connections (void)
+{
+    struct rlimit limit;
+
+    if (getrlimit (RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur / 2 > HTTP_CONNECTIONS_MAX)
+        return HTTP_CONNECTIONS_MAX;
+    return (unsigned)limit.rlim_cur / 2;
+}
+
+void http_accept_init (struct http_server *s)
+{
+    s->limits = (struct http_limits){ .connections = HTTP_PEER_MAX,
+                                      .head_seconds = HTTP_HEAD_SECONDS,
+                                      .body_seconds = HTTP_BODY_SECONDS };
+    s->max_connections = most_connections ();
+    s->reserve = MIN (HTTP_RESERVE, s->max_connections / 8);
+    s->reserve_fd = reserve_open ();
+    uv_timer_init (s->loop, &s->sweep);
+    s->sweep.data = s;
+    uv_timer_start (&s->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
+    uv_unref ((uv_handle_t *)&s->sweep);
+}

@@ -41,8 +41,25 @@ test_expect_success 'also by who takes all ConfigMaps, twice' '
 test_expect_success 'a Secret of the queue that is missing is the reason while the job starts, and of its failure' '
     id=$(fluxq-submit -q keys -- true) && wait_until 40 reason_has $id "rank 0 on node.*FailedMount.*secret \"nowhere\" not found" &&
     [ "$(job_field $id state)" = CONFIGURING ] && fluxq-show job $id | grep FailedMount &&
+    echo $id >secret-job &&
     again() { [ "$(job_field $id restarts)" -ge 1 ]; } && wait_until 60 again && said $id "not ready after.*FailedMount.*nowhere" &&
     k create secret generic nowhere --from-literal=a=b && wait_job_state $id COMPLETED 120
+'
+
+events_of() { k get events.events.k8s.io -o json | jq -r --arg n "fluxq-$CLUSTER_ID-$1-" '.items[] | select(.regarding.kind == "Job" and (.regarding.name | startswith($n))) | "\(.regarding.name) \(.reason) \(.note)"'; }
+has_event() { events_of "$1" >told && grep -q -e "$2" told; }
+
+test_expect_success 'a Job has the story of its job: queued, why, started, ended; and no more than two events an attempt' '
+    fluxq-ctl queue stop batch && id=$(fluxq-submit -- sh -c "sleep 3; exit 3") && held=$(fluxq-submit --dependency afterany:$id -- true) &&
+    sleep_some() { fluxq-show job $id --json | jq -e "now - .submit_time > 2"; } && wait_until 20 sleep_some && fluxq-ctl queue start batch &&
+    wait_job_state $id RUNNING 60 && wait_until 20 has_event $id "Started job $id of root: submitted to queue batch at 20.*for its turn and its nodes.*runs on node" &&
+    k describe job fluxq-$CLUSTER_ID-$id-0 >described && grep "Started.*fluxq.io/broker.*job $id of root" described &&
+    wait_job_state $id FAILED 60 && wait_until 20 has_event $id "Failed job $id: exited, status 3" && [ "$(wc -l <told)" = 2 ] &&
+    wait_job_state $held COMPLETED 60 && wait_until 20 has_event $held "Started.*held, or for other jobs" && wait_until 20 has_event $held "Completed job $held"
+'
+
+test_expect_success 'also of starts that failed, and of the one after' '
+    id=$(cat secret-job) && has_event $id "StartFailed job $id: may be queued again: .*nowhere" && has_event $id "StartedAgain.*after: .*nowhere"
 '
 
 test_expect_success 'a namespace that is deleted: its job goes back into the queue, or is cancelled when its Job went before its pods' '

@@ -43,6 +43,7 @@ void exec_job_free (struct exec_job *x)
     free ((char *)x->namespace_);
     free ((char *)x->adopted);
     free ((char *)x->adopted_key);
+    free ((char *)x->requeue_reason);
     json_decref (x->mounts);
     free (x);
 }
@@ -211,6 +212,10 @@ static struct exec_job *make_exec_job (struct broker *b, struct entry *e,
     x->adopted = e->job->adopted ? strdup (e->job->adopted) : NULL;
     x->adopted_key = e->job->adopted_key ? strdup (e->job->adopted_key) : NULL;
     x->started = e->job->started ? e->job->t_start : 0;
+    x->t_submit = e->job->t_submit;
+    x->t_eligible = e->job->t_eligible;
+    x->t_alloc = e->job->t_alloc;
+    x->requeue_reason = e->job->requeue_reason ? strdup (e->job->requeue_reason) : NULL;
     x->js = e->js;
     x->r = e->r;
     x->time_limit = e->job->duration;

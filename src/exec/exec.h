@@ -137,6 +137,8 @@ struct exec_job {
     const char *adopted, *adopted_key; /* what others made, see exec_foreign; or NULL */
     double
         started; /* unix time at which it was ready, of who was before; 0: it was not */
+    double t_submit, t_eligible, t_alloc; /* unix times of this attempt's way */
+    const char *requeue_reason; /* why there is another attempt than the first, or NULL */
     const char *name, *queue;
     const char
         *namespace_; /* its queue's when it was placed, see namespaces.h; NULL: none */

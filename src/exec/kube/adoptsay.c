@@ -7,24 +7,11 @@
  */
 #include "exec/kube/adopt.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "common/clock.h"
-
-#define NOTE_MAX 1000 /* bytes of an event's note; the API server takes 1024 */
-#define PATH_EVENTS "/apis/events.k8s.io/v1/namespaces/"
-
-static void write_time (double now, char buf[40])
-{
-    time_t t = (time_t)floor (now);
-    struct tm tm;
-    size_t n = gmtime_r (&t, &tm) ? strftime (buf, 32, "%Y-%m-%dT%H:%M:%S", &tm) : 0;
-
-    snprintf (buf + n, 40 - n, ".%06uZ", (unsigned)((now - floor (now)) * 1e6));
-}
+#include "exec/kube/eventobject.h"
 
 /* "PENDING (Resources)" as one word: "PendingResources". */
 static void word_of (const char *state, char *buf, size_t size)
@@ -44,44 +31,24 @@ static void word_of (const char *state, char *buf, size_t size)
     buf[n] = '\0';
 }
 
-/* Cut where a character begins. */
-static void cut_text (char *buf, size_t size, const char *text)
-{
-    size_t n = strlen (text);
-
-    if (n >= size) {
-        n = size - 1;
-        while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80)
-            n--;
-    }
-    memcpy (buf, text, n);
-    buf[n] = '\0';
-}
-
 void adopt_event (struct adoptee *a, bool warning, const char *reason, const char *text)
 {
     const struct adoptpod *ap = a->group ? adoptgroup_speaker (a) : NULL;
-    const char *of = ap ? ap->p->name : a->name;
-    double now = clock_wall ();
-    char path[256], name[300], when[40], note[NOTE_MAX];
+    const struct eventobject e = { .namespace_ = a->namespace_,
+                                   .api = a->group ? "v1" : "batch/v1",
+                                   .kind = a->group ? "Pod" : "Job",
+                                   .name = ap ? ap->p->name : a->name,
+                                   .uid = adopt_uid (a),
+                                   .cluster = a->x->host.cluster_id,
+                                   .reason = reason,
+                                   .note = text,
+                                   .warning = warning,
+                                   .now = clock_wall (),
+                                   .salt = strlen (a->said) };
+    char path[256];
 
-    write_time (now, when);
-    cut_text (note, sizeof (note), text);
-    snprintf (name, sizeof (name), "%.230s.%016jx", of,
-              (uintmax_t)(now * 1e6) + (uintmax_t)strlen (a->said));
-    snprintf (path, sizeof (path), PATH_EVENTS "%s/events", a->namespace_);
-    adopt_send (
-        a, ADOPT_CALL_EVENT, "POST", path,
-        json_pack ("{s:s s:s s:{s:s s:s} s:s s:s s:s s:s s:s s:s s:s s:{s:s s:s s:s s:s "
-                   "s:s}}",
-                   "apiVersion", "events.k8s.io/v1", "kind", "Event", "metadata", "name",
-                   name, "namespace", a->namespace_, "eventTime", when, "type",
-                   warning ? "Warning" : "Normal", "reason", reason, "action", "Queue",
-                   "note", note, "reportingController", "fluxq.io/broker",
-                   "reportingInstance", a->x->host.cluster_id, "regarding", "apiVersion",
-                   a->group ? "v1" : "batch/v1", "kind", a->group ? "Pod" : "Job",
-                   "namespace", a->namespace_, "name", of, "uid", adopt_uid (a)),
-        NULL);
+    eventobject_path (a->namespace_, path, sizeof (path));
+    adopt_send (a, ADOPT_CALL_EVENT, "POST", path, eventobject_make (&e), NULL);
 }
 
 /* "PENDING (Resources)" as a label: "PENDING.Resources". */

@@ -100,6 +100,8 @@ static void tell_ready (struct kjob *k)
     k->ready_told = true;
     if (k->maker && k->maker->ready)
         k->maker->ready (k);
+    if (k->job->started == 0)
+        jobevents_started (k);
     host->ready (host->arg, k->id);
 }
 
@@ -114,6 +116,7 @@ static void tell_end (struct kjob *k)
     calls_drop_unsent (k);
     if (k->maker && k->maker->ended)
         k->maker->ended (k);
+    jobevents_ended (k);
     if (k->start_lost) {
         autofree char *nodes = k->blamed ? hostlist_encode (k->blamed) : NULL;
         const struct exec_start_failure why = { .text = k->fin.text,

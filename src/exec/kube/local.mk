@@ -18,11 +18,13 @@ src_exec_libexec_a_SOURCES += \
 	src/exec/kube/endpointslice.c \
 	src/exec/kube/fluxrun.c \
 	src/exec/kube/gres.c \
+	src/exec/kube/eventobject.c \
 	src/exec/kube/groupconfig.c \
 	src/exec/kube/groups.c \
 	src/exec/kube/inputfiles.c \
 	src/exec/kube/inventory.c \
 	src/exec/kube/job.c \
+	src/exec/kube/jobevents.c \
 	src/exec/kube/jobstatus.c \
 	src/exec/kube/kube.c \
 	src/exec/kube/lease.c \

@@ -23,6 +23,7 @@
  *     spaces.c     the namespaces that jobs are in; spacemaker.c makes them
  *     sweep.c      what belongs to no job goes
  *     lease.c      one broker at a time for a cluster id
+ *     jobevents.c  its story as Events, of which eventobject.c makes one
  *     adopt.c      what others made and this broker runs, see adopt.h
  *     agentmap.c   the ConfigMap that carries the agent, where no image does
  *
@@ -344,6 +345,9 @@ struct exec {
     struct pulls_call *pulls_call;  /* under way */
     double pulls_known, pulls_next; /* as of when; not to be asked before */
     bool pulls_refused;
+    /* jobevents.c */
+    unsigned events_waiting; /* for an answer */
+    bool events_refused;
     unsigned open_handles;
     unsigned working; /* worker threads' tasks under way */
     bool closing;
@@ -475,6 +479,10 @@ void start_look_at_pods (struct kjob *k);
 /* job_start_failed() if it shows that it will not come up. */
 void start_look_at_pod (struct kjob *k, uint32_t rank, const struct kpod *p);
 void start_judge (struct kjob *k); /* job_start_failed() if it takes too long */
+
+/* jobevents.c */
+void jobevents_started (struct kjob *k); /* all of its ranks are ready */
+void jobevents_ended (struct kjob *k);   /* k->fin tells how, or k->start_lost */
 
 /* pulls.c */
 void pulls_look (struct exec *x); /* soon; jobs are poked when the answer is there */

@@ -14,7 +14,7 @@ own_cluster --nodes 2
 
 reason_has() { job_field "$1" reason_text >reason && grep -q -e "$2" reason; }
 agent_map() { k get configmaps -o name | grep "^configmap/fluxq-agent-$CLUSTER_ID-"; }
-other_agent_map() { [ "$(k get "$(agent_map)" -o jsonpath='{.metadata.uid}')" != "$1" ]; }
+other_agent_map() { now=$(agent_map) && now=$(k get "$now" -o jsonpath="{.metadata.uid}") && [ -n "$now" ] && [ "$now" != "$1" ]; }
 
 test_expect_success 'a broker, and a queue with a Secret that nobody has made' '
     write_config "$configs/fluxq.kubeconfig" "start-timeout: 25s" "start-backoff: 1s" "start-backoff-max: 1s" \
@@ -69,9 +69,23 @@ test_expect_success 'a namespace that is deleted: its job goes back into the que
 '
 
 test_expect_success 'without the namespace nothing starts there and nothing is lost: jobs start when it is back' '
-    next=$(fluxq-submit -q apart -- true) && again() { [ "$(job_field $next restarts)" -ge 1 ]; } && wait_until 90 again &&
+    next=$(fluxq-submit -q apart -- true) && wait_until 60 said $next "requeue.*\(in the namespace .*apart\|in namespace apart\|namespaces .*apart\)" &&
     "$KUBE/enter" kubectl create namespace apart && "$KUBE/enter" kubectl -n apart create rolebinding fluxq-runner --clusterrole=fluxq-runner --user=fluxq &&
     wait_job_state $next COMPLETED 120 && wait_job_state $id "RUNNING|CANCELLED" 120 && { fluxq-cancel $id || :; } && wait_job_state $id CANCELLED 60
+'
+
+policy_of() { k get networkpolicy "fluxq-$CLUSTER_ID-user-$1" -o json >policy; }
+test_expect_success 'with user-policies each user has a policy that selects that user'\''s pods alone, and jobs of several pods run' '
+    [ -z "$(k get networkpolicies -o name)" ] && stop_broker && echo "  user-policies: true" >>kube.yaml &&
+    start_broker --kube --config "$HERE/kube.yaml" && wait_until 30 sh -c "fluxq-info --json | grep -q node2" &&
+    id=$(fluxq-submit -N 2 -n 2 -- sleep 1000) && wait_job_state $id RUNNING 60 &&
+    setpriv --reuid daemon --regid daemon --init-groups fluxq-submit -o /dev/null -- true >other && wait_job_state $(cat other) COMPLETED 60 &&
+    for uid in 0 $(id -u daemon); do
+        policy_of $uid && jq -e --arg u $uid ".spec.podSelector.matchLabels as \$s | \$s[\"fluxq.io/uid\"] == \$u and \$s[\"fluxq.io/cluster\"] == \"$CLUSTER_ID\" and
+            .spec.policyTypes == [\"Ingress\"] and .spec.ingress[0] == {from: [{podSelector: {matchLabels: \$s}}]} and
+            [.spec.ingress[1].ports[].port] == [7717]" policy || return 1
+    done &&
+    [ "$(k get pods -l fluxq.io/job-id=$id,fluxq.io/uid=0 -o name | wc -l)" = 2 ] && fluxq-cancel $id && wait_job_state $id CANCELLED 60
 '
 
 test_expect_success 'a kubeconfig that checks no certificate is warned of at each start, and no other' '

@@ -3,7 +3,8 @@
  * namespace (see private.h)
  *
  * While it is there it is watched, by its name alone: somebody may delete it, and kubelets wait
- * for it with every pod that starts then. So it is made anew at once, where jobs are.
+ * for it with every pod that starts then. So it is made anew where jobs have pods. Where the
+ * whole namespace was deleted nobody may make it: jobs that have lost their pods do not count.
  */
 #include "exec/kube/private.h"
 
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "common/io.h"
 #include "common/log.h"
 #include "common/sha256.h"
@@ -18,6 +20,7 @@
 #define AGENT_MAX (700 << 10) /* a ConfigMap holds 1 MiB, in base64 */
 #define IDLE_SECONDS 30.0
 #define HASH_DIGITS 10
+#define LOST_WAIT 2.0  /* until one that was deleted is made again */
 #define LOST_AGAIN 5.0 /* seconds between two tries to make one that was deleted */
 
 int agentmap_load (struct exec *x, struct error *err)
@@ -57,11 +60,10 @@ static void lost (struct kspace *s)
         return;
     s->agent_state = AGENTMAP_UNKNOWN;
     s->agent_lost = s->njobs > 0;
-    if (!s->agent_lost)
-        return;
-    log_warning ("kube: somebody deleted the agent's ConfigMap %s/%s: it is made again",
-                 s->name, s->x->agent_name);
-    agentmap_ensure (s, true);
+    s->agent_again = clock_mono () + LOST_WAIT;
+    if (s->agent_lost)
+        log_warning ("kube: somebody deleted the agent's ConfigMap %s/%s", s->name,
+                     s->x->agent_name);
 }
 
 static void on_changed (json_t *object, bool is_new, void *arg)
@@ -173,15 +175,41 @@ static void on_removed (const struct kube_result *res, void *arg)
     spaces_poke (s);
 }
 
+/* Some job there has pods, or will have some in a moment. */
+static bool is_missed (const struct kspace *s)
+{
+    const struct kjob *k, *tmp;
+
+    HASH_ITER (hh, s->x->jobs, k, tmp) {
+        if (k->space == s && !k->told && !k->have_fin && k->uid[0] && k->phase >= K_CREATE
+            && k->phase <= K_RUN)
+            return true;
+    }
+    return false;
+}
+
+static void find_again (struct kspace *s, double now)
+{
+    bool missed = is_missed (s);
+
+    if (missed && s->agent_state == AGENTMAP_UNKNOWN && now >= s->agent_again) {
+        s->agent_again = now + LOST_AGAIN;
+        agentmap_ensure (s, true);
+    } else if (!missed && s->agent_state == AGENTMAP_ASKED) {
+        kube_cancel (s->agent_req);
+        s->agent_req = NULL;
+        s->agent_state = AGENTMAP_UNKNOWN;
+        s->agent_lost = false;
+    }
+}
+
 static void tick_of (struct kspace *s, double now)
 {
     autofree char *path = NULL;
 
     s->agent_err.code = 0; /* another try for the next job */
-    if (s->agent_lost && s->njobs > 0 && now >= s->agent_again) {
-        s->agent_again = now + LOST_AGAIN;
-        agentmap_ensure (s, true);
-    }
+    if (s->agent_lost)
+        find_again (s, now);
     if (s->njobs > 0 || s->agent_state != AGENTMAP_THERE) {
         s->agent_idle_since = 0;
         return;

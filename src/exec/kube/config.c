@@ -60,6 +60,7 @@ static const struct key {
     { "lease", BOOL, offsetof (struct kube_config, lease), NULL },
     { "job-events", BOOL, offsetof (struct kube_config, job_events), NULL },
     { "allow-root", BOOL, offsetof (struct kube_config, allow_root), NULL },
+    { "user-policies", BOOL, offsetof (struct kube_config, user_policies), NULL },
     { "pods", CHOICE, offsetof (struct kube_config, pods), "auto|broker|controller" },
     { "request-rate", NUMBER, offsetof (struct kube_config, request_rate), NULL },
     { "request-burst", NUMBER, offsetof (struct kube_config, request_burst), NULL },

@@ -36,6 +36,7 @@ struct kube_config {
     char *flux_image; /* from which MiniClusters get Flux; NULL: the operator's default */
     bool flux_in_image; /* their own image has it */
     bool allow_root;
+    bool user_policies; /* a NetworkPolicy for each user, see userpolicy.c */
     bool job_events; /* on our own Jobs, see jobevents.c */
     bool lease;      /* one broker at a time for the cluster id, see lease.h */
     bool restricted; /* pod security profile; false: baseline */

@@ -217,7 +217,10 @@ static void step_create (struct kjob *k)
         return;
     }
     create_rest (k);
-    if (agentmap_ensure (k->space, k->launch.flux) && create_rest_done (k)) {
+    bool apart = userpolicy_ensure (k);
+    if (k->start_lost)
+        return;
+    if (apart && agentmap_ensure (k->space, k->launch.flux) && create_rest_done (k)) {
         k->phase = K_BIND;
         job_poke (k);
     } else if (k->space->agent_err.code)

@@ -131,6 +131,7 @@ static void remove_agent (struct kspace *s)
     autofree char *path = NULL;
 
     agentmap_unwatch (s);
+    userpolicies_drop (s);
     if (s->njobs > 0 || s->agent_state == AGENTMAP_UNKNOWN)
         return;
     kube_cancel (s->agent_req);

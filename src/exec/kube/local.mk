@@ -64,6 +64,7 @@ src_exec_libexec_a_SOURCES += \
 	src/exec/kube/sweep.c \
 	src/exec/kube/unprivileged.c \
 	src/exec/kube/userfiles.c \
+	src/exec/kube/userpolicy.c \
 	src/exec/kube/zoneobject.c \
 	src/exec/kube/zonerule.c \
 	src/exec/kube/zones.c

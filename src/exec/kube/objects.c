@@ -65,9 +65,32 @@ json_t *object_labels (const struct object_source *src)
     snprintf (id, sizeof (id), "%ju", (uintmax_t)src->job->id);
     snprintf (attempt, sizeof (attempt), "%u", src->job->attempt);
     label_value (src->job->user.name ? src->job->user.name : "", user);
-    return json_pack ("{s:s s:s s:s s:s s:s}", LABEL_MANAGED, "fluxq", LABEL_CLUSTER,
-                      src->cluster, LABEL_JOB, id, LABEL_ATTEMPT, attempt, LABEL_USER,
-                      user);
+    json_t *labels = json_pack ("{s:s s:s s:s s:s s:s}", LABEL_MANAGED, "fluxq",
+                                LABEL_CLUSTER, src->cluster, LABEL_JOB, id, LABEL_ATTEMPT,
+                                attempt, LABEL_USER, user);
+    if (labels && src->cfg && src->cfg->user_policies)
+        json_object_set_new (labels, LABEL_UID,
+                             json_sprintf ("%ju", (uintmax_t)src->job->user.uid));
+    return labels;
+}
+
+json_t *object_user_policy (const struct object_source *src)
+{
+    char uid[24], name[OBJECT_NAME_MAX + 32];
+
+    snprintf (uid, sizeof (uid), "%ju", (uintmax_t)src->job->user.uid);
+    snprintf (name, sizeof (name), "fluxq-%s-user-%s", src->cluster, uid);
+    json_t *of_user =
+        json_pack ("{s:{s:s s:s s:s}}", "matchLabels", LABEL_MANAGED, "fluxq",
+                   LABEL_CLUSTER, src->cluster, LABEL_UID, uid);
+    return json_pack (
+        "{s:s s:s s:{s:s s:s s:{s:s s:s s:s}} s:{s:O s:[s] s:[{s:[{s:o}]} {s:[{s:s "
+        "s:i}]}]}}",
+        "apiVersion", "networking.k8s.io/v1", "kind", "NetworkPolicy", "metadata", "name",
+        name, "namespace", src->namespace_, "labels", LABEL_MANAGED, "fluxq",
+        LABEL_CLUSTER, src->cluster, LABEL_UID, uid, "spec", "podSelector", of_user,
+        "policyTypes", "Ingress", "ingress", "from", "podSelector", of_user, "ports",
+        "protocol", "TCP", "port", AGENT_PORT);
 }
 
 json_t *object_metadata (const struct object_source *src, const char *uid)

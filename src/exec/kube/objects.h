@@ -25,6 +25,7 @@
 #define LABEL_JOB "fluxq.io/job-id"
 #define LABEL_ATTEMPT "fluxq.io/attempt"
 #define LABEL_USER "fluxq.io/user"
+#define LABEL_UID "fluxq.io/uid" /* of pods, with kube.user-policies */
 
 /* Where things stand in the container. */
 #define POD_BIN "/fluxq/bin"
@@ -98,6 +99,8 @@ json_t *object_configmap (const struct object_source *src, const char *uid,
 json_t *object_secret (const struct object_source *src, const char *uid,
                        const uint8_t key[AGENT_KEY_SIZE]);
 /* For the names of the ranks alone; their addresses: endpointslice.h. */
+/* Lets the pods of its user reach each other, and all reach the agents' port. */
+json_t *object_user_policy (const struct object_source *src);
 json_t *object_service (const struct object_source *src, const char *uid);
 json_t *object_agent (const char *cluster, const char *namespace_, const char *name,
                       const void *program, size_t len);

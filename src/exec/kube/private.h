@@ -23,6 +23,7 @@
  *     spaces.c     the namespaces that jobs are in; spacemaker.c makes them
  *     sweep.c      what belongs to no job goes
  *     lease.c      one broker at a time for a cluster id
+ *     userpolicy.c a NetworkPolicy for each user
  *     jobevents.c  its story as Events, of which eventobject.c makes one
  *     adopt.c      what others made and this broker runs, see adopt.h
  *     agentmap.c   the ConfigMap that carries the agent, where no image does
@@ -66,6 +67,7 @@
 struct adopt;
 struct adoptpod;
 struct kjob;
+struct kpolicy;
 struct kslice;
 struct podmaker;
 struct rights_call;
@@ -309,6 +311,7 @@ struct kspace { /* a namespace that jobs are in, or were since the start; spaces
     bool agent_lost;                /* somebody deleted it while jobs are there */
     double agent_again;             /* clock_mono(): not to be made anew before */
     struct kube_request *farewell;
+    struct kpolicy *policies; /* of users; userpolicy.c */
     struct pods_rights rights;
     UT_hash_handle hh;
 };
@@ -479,6 +482,12 @@ void start_look_at_pods (struct kjob *k);
 /* job_start_failed() if it shows that it will not come up. */
 void start_look_at_pod (struct kjob *k, uint32_t rank, const struct kpod *p);
 void start_judge (struct kjob *k); /* job_start_failed() if it takes too long */
+
+/* userpolicy.c */
+/* true: its user's NetworkPolicy is there, or none is wanted. Else it is poked when that is so, or
+ * job_start_failed() was called. */
+bool userpolicy_ensure (struct kjob *k);
+void userpolicies_drop (struct kspace *s);
 
 /* jobevents.c */
 void jobevents_started (struct kjob *k); /* all of its ranks are ready */

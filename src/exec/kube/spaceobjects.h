@@ -10,7 +10,6 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#define LABEL_UID "fluxq.io/uid"
 #define SPACE_QUOTA "fluxq" /* its name */
 
 struct space_source {

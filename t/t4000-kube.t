@@ -11,7 +11,7 @@ export FLUXQ_KUBE_CACHE=${FLUXQ_KUBE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/flux
 export FLUXQ_KUBE_NAME=fluxqt$$ FLUXQ_KUBE_RUN=/tmp/fluxqt$$-kube
 BUILD_HOME=$HOME
 RUN=$FLUXQ_KUBE_RUN
-NETNS=/run/netns/$FLUXQ_KUBE_NAME-kube
+NETNS=/run/fluxq-kube/$FLUXQ_KUBE_NAME-kube
 SHARNESS_TEST_DIRECTORY=${FLUXQ_BUILD_DIR:+$FLUXQ_BUILD_DIR/t}
 SHARNESS_TEST_DIRECTORY=${SHARNESS_TEST_DIRECTORY:-$(mktemp -d /tmp/t4000-kube.XXXXXX)}
 mkdir -p "$SHARNESS_TEST_DIRECTORY"
@@ -74,7 +74,7 @@ SLEEP='containers: [{name: c, image: "busybox:1", command: [sleep, "600"]}]'
 # What the machine has of this instance, and what a cluster might change outside of it.
 machine() {
     grep -e "$FLUXQ_KUBE_NAME" -e "$RUN" /proc/self/mountinfo
-    find /run/netns -name "*$FLUXQ_KUBE_NAME*" 2>/dev/null
+    find /run/netns /run/fluxq-kube -name "*$FLUXQ_KUBE_NAME*" 2>/dev/null
     find /sys/fs/cgroup -maxdepth 2 -name "*$FLUXQ_KUBE_NAME*"
     ip -o link | cut -d: -f2
     ls -d "$RUN" "/run/$FLUXQ_KUBE_NAME-kube.lock" 2>/dev/null
@@ -447,10 +447,20 @@ test_expect_success 'a second cluster beside it: both work, the end of one leave
 '
 
 test_expect_success 'down --orphans: what a suite left that was killed goes, and nothing else' '
-    sh -c "exit 0" & dead=$! && wait $dead && netns=/run/netns/fluxqt$dead-kube &&
+    sh -c "exit 0" & dead=$! && wait $dead && netns=/run/fluxq-kube/fluxqt$dead-kube &&
     touch $netns && unshare --net=$netns true && { nsenter --net=$netns sleep 300 & } && left=$! &&
     until_true 10 eval "test \$(stat -Lc %i /proc/$left/ns/net) = $(stat -Lc %i $netns)" &&
     "$KUBE/down" --orphans && test ! -e $netns && test -z "$(started $left)" && "$KUBE/status"
+'
+
+# In a mount namespace, where no other program has done that yet and none is disturbed.
+test_expect_success 'down leaves nothing also where another program mounted /run/netns over itself meanwhile' '
+    other_instance "${FLUXQ_KUBE_NAME}b" timeout 240 unshare -m --propagation private sh -c "
+        while mountpoint -q /run/netns; do umount -l /run/netns; done
+        \"$KUBE/up\" --nodes 0 --no-scheduler && \"$KUBE/enter\" kubectl get namespaces &&
+        ip netns add ${FLUXQ_KUBE_NAME}c && mountpoint /run/netns; status=\$?
+        \"$KUBE/down\" && ip netns del ${FLUXQ_KUBE_NAME}c && exit \$status
+    " && find /run/netns /run/fluxq-kube -name "${FLUXQ_KUBE_NAME}[bc]*" >left && test_must_fail test -s left
 '
 
 test_expect_success 'up starts a broken cluster anew' '

@@ -194,7 +194,7 @@ test_expect_success 'kwok can be taken away, which status tells, and brought bac
 
 test_expect_success 'down leaves nothing' '
     cat "$FLUXQ_KUBE_RUN"/pid/* >pids && "$KUBE/down" && ! [ -e "$FLUXQ_KUBE_RUN" ] &&
-    ! [ -e "/run/netns/$FLUXQ_KUBE_NAME-kube" ] &&
+    ! [ -e "/run/fluxq-kube/$FLUXQ_KUBE_NAME-kube" ] &&
     for pid in $(cat pids); do ! grep -qs "$FLUXQ_KUBE_NAME" "/proc/$pid/cmdline" || return 1; done
 '
 

@@ -22,7 +22,7 @@ figure()
 test_expect_success 'the benchmark runs to its end, and its cluster is gone then' '
     timeout 1200 "$FLUXQ_SOURCE_DIR/t/bench/kube" --only fluxq --jobs $JOBS --nodes 10 --pods 10 --factor 0.05 --patience 12 \
         --result result >table 2>progress || { cat progress && false; } &&
-    ! [ -e "$FLUXQ_KUBE_RUN" ] && ! [ -e "/run/netns/$FLUXQ_KUBE_NAME-kube" ]
+    ! [ -e "$FLUXQ_KUBE_RUN" ] && ! [ -e "/run/fluxq-kube/$FLUXQ_KUBE_NAME-kube" ]
 '
 
 test_expect_success 'its table has a column for fluxq' '

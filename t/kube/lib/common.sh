@@ -16,7 +16,9 @@ KUBE=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 NAME=${FLUXQ_KUBE_NAME:-fluxq}
 RUN=${FLUXQ_KUBE_RUN:-/tmp/$NAME-kube}
 CACHE=${FLUXQ_KUBE_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/fluxq-kube}
-NETNS=/run/netns/$NAME-kube
+HANDLES=/run/fluxq-kube
+NETNS=$HANDLES/$NAME-kube       # the network namespace, bound to a file
+NETNS_LINK=/run/netns/$NAME-kube
 LOCK=/run/$NAME-kube.lock
 BRIDGE=${NAME}0
 
@@ -84,10 +86,14 @@ lock() {
 netns_exists() { [[ -e $NETNS && $(stat -f -c %T "$NETNS") == nsfs ]]; }
 inside() { nsenter --net="$NETNS" "$@"; }
 
+# Not in /run/netns: the first `ip netns add` on a machine mounts that directory over itself,
+# and a file in it to which something had been bound before can then no more be removed. ip
+# finds the namespace by a link there; all clusters of the machine are counted by these links.
 netns_create() {
-    mkdir -p /run/netns
+    mkdir -p "$HANDLES" /run/netns
     : >"$NETNS"
     unshare --net="$NETNS" true
+    ln -sfn "$NETNS" "$NETNS_LINK"
     inside ip link set lo up
 }
 

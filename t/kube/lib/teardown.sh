@@ -27,14 +27,15 @@ end_processes() {
     return 1
 }
 
-# The bridge and all addresses go with the namespace. /run/netns stays: it is iproute2's.
+# The bridge and all addresses go with the namespace. /run/netns stays: it is iproute2's. So
+# does the directory of the handles, in which another cluster may just make its own.
 remove_netns() {
     if netns_exists; then
         inside ip link del "$BRIDGE" 2>/dev/null || true
     fi
     umount "$NETNS" 2>/dev/null || umount -l "$NETNS" 2>/dev/null || true
-    rm -f "$NETNS"
-    [[ ! -e $NETNS ]]
+    rm -f "$NETNS" && rm -f "$NETNS_LINK"
+    [[ ! -e $NETNS && ! -L $NETNS_LINK ]]
 }
 
 # Only a directory that `up` marked is removed; one that is empty is from an `up`

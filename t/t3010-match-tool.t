@@ -149,6 +149,14 @@ test_expect_success 'a node that is down is passed over, and found' '
     grep "Could not find path /cluster0/n7" out && grep "unrecognized status" err
 '
 
+test_expect_success 'what needs a node that is down is not impossible: all three questions say so' '
+    printf "%s\n" "set-status /cluster0/n0 down" "m satisfiability both.yaml" "m allocate_with_satisfiability both.yaml" \
+        "m allocate_orelse_reserve both.yaml" "set-status /cluster0/n1 down" "m satisfiability one.yaml" \
+        "m allocate_with_satisfiability one.yaml" "m allocate_orelse_reserve one.yaml" | session && cat out err &&
+    test "$(grep -c "Satisfiable request" out)" -eq 2 && test "$(grep -c "No matching" out)" -eq 4 &&
+    test_must_fail grep Unsatisfiable out
+'
+
 test_expect_success 'properties are set, shown, and found; find names what it does not know' '
     printf "%s\n" "p /cluster0/n1 speed=3" "g /cluster0/n1" "g /cluster0/n0" "p /cluster0/n1 speed" \
         "find property=speed" "find colour=red" "find (status=up" "find status=sideways" | session &&

@@ -171,6 +171,16 @@ static ptrdiff_t next_place (const struct walker *k, const struct above *a, size
     return index_walk_next (w);
 }
 
+/* What one node below u has; own: if it is a child of u. */
+static void gather_node (struct walker *k, uint32_t node, uint32_t u, uint16_t head,
+                         unsigned i, uint32_t base, bool excl, bool own)
+{
+    k->given = 0;
+    if (!way_is_closed (k, node, u, head)
+        && (!own || graph_vertex (k->g, node)->parent == u))
+        walk_gather (k, node, head, UINT64_C (1) << i, UINT64_C (1) << i, base, excl);
+}
+
 /* Nodes below u, from its index; own: children of u only. */
 static void nodes_of (struct walker *k, uint32_t u, const struct above *a, uint16_t head,
                       uint16_t r, unsigned i, uint32_t base, bool excl, bool own)
@@ -193,10 +203,7 @@ static void nodes_of (struct walker *k, uint32_t u, const struct above *a, uint1
            && !(ideal > 0 && nideal >= walk_goal (k, r))
            && (place = next_place (k, a, (size_t)place, &need, &w, backwards)) >= 0) {
         uint32_t node = a->nodes[place], n = k->f[base + i].n, tail = k->f[base + i].tail;
-        k->given = 0;
-        if (!way_is_closed (k, node, u, head)
-            && (!own || graph_vertex (k->g, node)->parent == u))
-            walk_gather (k, node, head, UINT64_C (1) << i, UINT64_C (1) << i, base, excl);
+        gather_node (k, node, u, head, i, base, excl, own);
         nideal += is_ideal (k, base + i, tail, ideal);
         if (k->has_ways && k->f[base + i].n > n)
             take_way (k, node, u);
@@ -206,6 +213,89 @@ static void nodes_of (struct walker *k, uint32_t u, const struct above *a, uint1
     index_walk_end (&w);
     if (walk_by_measure (k) && !k->policy->first && k->type[r] == GRAPH_NODE)
         k->f[base + i].sorted = true; /* the measure decided, not the score */
+}
+
+/* -- slots in as few nodes as can be -- */
+
+/* All that is still asked for from one node, the first in the order of the measure. */
+static bool rest_in_one (struct walker *k, uint32_t u, const struct above *a,
+                         uint16_t head, uint16_t r, unsigned i, uint32_t base, bool excl,
+                         bool own, const uint64_t *taken)
+{
+    const struct found was = k->f[base + i];
+    int64_t left = walk_goal (k, r) - was.total;
+    struct index_need need;
+    struct index_walk w;
+    ptrdiff_t place;
+    bool done = false;
+
+    walk_need (k, r, &need);
+    for (unsigned d = 1; d < k->p->ndims; d++) {
+        int64_t all;
+        if (__builtin_mul_overflow (k->bound[r].dim[d], left, &all))
+            return false;
+        need.dim[d] = MAX (need.dim[d], all);
+    }
+    index_walk_start (&w, a->index, &need);
+    while (!done && !k->failed && (place = index_walk_next (&w)) >= 0) {
+        if (taken[place / 64] >> place % 64 & 1)
+            continue;
+        gather_node (k, a->nodes[place], u, head, i, base, excl, own);
+        done = is_enough (k, r, base + i);
+        if (!done)
+            walk_forget (k, base + i, &was);
+    }
+    k->failed = k->failed || w.failed;
+    index_walk_end (&w);
+    return done;
+}
+
+/* The first node that is not taken and has at least so many cores free; -1. */
+static ptrdiff_t next_freest (const struct walker *k, const struct above *a, uint16_t r,
+                              const uint64_t *taken, int64_t cores, size_t from)
+{
+    struct index_need need;
+    ptrdiff_t place;
+
+    walk_need (k, r, &need);
+    need.dim[CORES] = MAX (need.dim[CORES], cores);
+    for (; (place = index_next (a->index, from, &need)) >= 0; from = (size_t)place + 1)
+        if (!(taken[place / 64] >> place % 64 & 1))
+            return place;
+    return -1;
+}
+
+/* Node by node: if one has room for all that is left, that with the fewest free cores; else
+ * one with the most, so that the fewest are left. */
+static void fewest_nodes (struct walker *k, uint32_t u, const struct above *a,
+                          uint16_t head, uint16_t r, unsigned i, uint32_t base, bool excl,
+                          bool own)
+{
+    autofree uint64_t *taken = calloc (a->nnodes / 64 + 1, sizeof (*taken));
+    int64_t cores = index_most_free (a->index, CORES);
+    size_t from = 0;
+
+    k->failed = k->failed || !taken;
+    while (!k->failed && cores > 0 && !is_enough (k, r, base + i)
+           && !rest_in_one (k, u, a, head, r, i, base, excl, own, taken)) {
+        ptrdiff_t place = next_freest (k, a, r, taken, cores, from);
+        if (place < 0) {
+            cores--; /* no node has as many */
+            from = 0;
+            continue;
+        }
+        taken[place / 64] |= UINT64_C (1) << place % 64;
+        from = (size_t)place + 1;
+        gather_node (k, a->nodes[place], u, head, i, base, excl, own);
+    }
+}
+
+/* Whether that is what the policy wants of r: slots of parts of nodes, all alike. */
+static bool wants_fewest_nodes (const struct walker *k, uint16_t r)
+{
+    return k->policy->together && walk_by_measure (k) && walk_req (k, r)->kind == SHAPE_SLOT
+           && !walk_has_nodes (k, r) && !k->p->any_loose && !k->has_ways && k->shares == 1
+           && k->p->ndims > 1 && k->bound[r].dim[CORES] > 0;
 }
 
 /* Slots over as many nodes as there are: at most one of each, and if that is too little
@@ -470,6 +560,8 @@ static void above_one (struct walker *k, uint32_t u, uint16_t head, uint16_t r,
         return;
     if (k->policy->spread && walk_req (k, r)->kind == SHAPE_SLOT && !k->p->any_loose)
         spread_over (k, u, a, head, r, i, base, excl, own);
+    else if (wants_fewest_nodes (k, r))
+        fewest_nodes (k, u, a, head, r, i, base, excl, own);
     else
         nodes_of (k, u, a, head, r, i, base, excl, own);
 }

@@ -433,7 +433,7 @@ int walk_answer (struct walker *k, uint32_t parts, struct selection **ret)
         selection_destroy (s);
         return rc;
     }
-    if (k->policy->first && !k->w->ever && !k->w->empty)
+    if (k->policy->first && !k->w->ever)
         note_seen (k, s);
     s->start = k->w->at;
     s->end = k->w->end;

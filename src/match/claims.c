@@ -17,7 +17,7 @@
 bool claims_counts (const struct planner *p, const struct claim *c,
                     const struct window *w)
 {
-    if (w->ever || w->empty)
+    if (w->ever)
         return false;
     if (w->now && !c->reserved)
         return true;
@@ -56,7 +56,7 @@ uint64_t claims_free_word (const struct planner *p, uint32_t v, uint32_t i,
     if (w->ever)
         return graph_ever_word (p->g, v, i);
     free &= ~graph_down_word (p->g, v, i);
-    if (x->nclaims == 0 || w->empty)
+    if (x->nclaims == 0)
         return free;
     if (w->now) {
         free &= ~busy_word (x, i);
@@ -111,7 +111,7 @@ int64_t claims_most_used (const struct planner *p, uint32_t v, const struct wind
     struct event fixed[EVENTS], *e = fixed;
     size_t n = 0;
 
-    if (w->ever || w->empty)
+    if (w->ever)
         return 0;
     if (2 * (size_t)x->nclaims > EVENTS)
         e = malloc (2 * (size_t)x->nclaims * sizeof (*e));
@@ -236,7 +236,7 @@ static bool further_untouched (const struct planner *p, uint32_t v,
 
 bool claims_untouched (const struct planner *p, uint32_t v, const struct window *w)
 {
-    if (w->ever || w->empty)
+    if (w->ever)
         return true;
     return tree_untouched (p, v, w)
            && (graph_further_count (p->g) == 0 || further_untouched (p, v, w));

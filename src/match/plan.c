@@ -72,12 +72,11 @@ static int try_now (struct plan *k)
     return try_window (k, &w);
 }
 
-/* Could it be at all? status: on what is up. 0, -ENODEV, -ENOMEM; no selection. */
-static int try_empty (struct plan *k, bool status)
+/* Could it be at all, with nothing booked? What is down may come back. 0, -ENODEV, -ENOMEM; no
+ * selection. */
+static int try_empty (struct plan *k)
 {
-    struct window w = {
-        .at = INT64_MAX, .end = INT64_MAX, .ever = !status, .empty = status
-    };
+    struct window w = { .at = INT64_MAX, .end = INT64_MAX, .ever = true };
     int rc = try_window (k, &w);
 
     selection_destroy (k->s);
@@ -285,11 +284,11 @@ static int try_later (struct plan *k)
             continue;
         if ((rc = try_window (k, &w)) != -EBUSY)
             return rc;
-        if (!possible && (rc = try_empty (k, false)) < 0)
+        if (!possible && (rc = try_empty (k)) < 0)
             return rc;
         possible = true;
     }
-    if (!possible && (rc = try_empty (k, false)) < 0)
+    if (!possible && (rc = try_empty (k)) < 0)
         return rc;
     return -EBUSY;
 }
@@ -322,10 +321,8 @@ static int check (const struct plan *k, enum planner_op op, struct error *why)
 static int tell_never (struct plan *k)
 {
     struct walk_miss miss = k->miss;
-    int rc = try_empty (k, false);
+    int rc = try_empty (k);
 
-    if (rc == 0)
-        rc = try_empty (k, true);
     if (rc == 0 || rc == -EBUSY)
         k->miss = miss;
     return rc == 0 ? -EBUSY : rc;
@@ -351,7 +348,7 @@ static int decide (struct plan *k, enum planner_op op)
 
     switch (op) {
     case PLANNER_SATISFIABILITY:
-        return try_empty (k, false);
+        return try_empty (k);
     case PLANNER_ALLOCATE_ORELSE_RESERVE:
     case PLANNER_WITHOUT_ALLOCATING_FUTURE:
         return now_or_later (k);

@@ -42,7 +42,8 @@ struct planner_options {
 
 enum planner_op {
     PLANNER_ALLOCATE,                     /* now or not */
-    PLANNER_ALLOCATE_WITH_SATISFIABILITY, /* the same; when not, tell "never" apart */
+    PLANNER_ALLOCATE_WITH_SATISFIABILITY, /* the same; when not, tell "never" apart, which
+                                            * is said as by PLANNER_SATISFIABILITY */
     PLANNER_ALLOCATE_ORELSE_RESERVE,      /* now, else the earliest time, else never */
     PLANNER_SATISFIABILITY,               /* could it ever, on a graph that is all up and
                                             * empty; nothing is booked, no selection */

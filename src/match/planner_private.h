@@ -102,7 +102,6 @@ struct window { /* the time that is asked for */
     int64_t at, end;
     bool now;   /* at is now, and it is to be allocated */
     bool ever;  /* satisfiability: nothing is booked and all is up */
-    bool empty; /* nothing is booked, what is down is down; at: INT64_MAX */
     /* Of a window ahead, where known (else NULL), a bit each by place in the root's index: */
     const uint64_t *touched; /* nodes with something booked in it */
     const uint64_t *taken;   /* of these the ones that are booked as a whole */

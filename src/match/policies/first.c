@@ -1,4 +1,4 @@
-/* first.c - the first that do: the freest node (or rack) first, and no further
+/* first.c - the first that do: the freest rack, in it the freest node, and no further
  *
  * Spreads jobs over the nodes as long as there are fresh ones, and looks at no more nodes
  * than the request needs.
@@ -16,7 +16,7 @@ static int64_t free_cores (const struct match_policy *p, const int64_t *free,
 
 const struct match_policy match_policy_first = {
     .name = "first",
-    .summary = "the freest nodes, looking at no more than are needed",
+    .summary = "the freest node of the freest rack, looking at no more than are needed",
     .high = true,
     .node_centric = true,
     .first = true,

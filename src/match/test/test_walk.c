@@ -45,6 +45,8 @@ static void test_orders (void **state)
     expect_order ("hinode", "slot=1>core=1", "3:3 3:2 3:1 3:0 2:3");
 
     expect_order ("bestfit", "slot=1>core=1", "0:0 0:1 0:2 0:3 1:0");
+    expect_order ("locality", "slot=1>core=1", "0:0 0:1 0:2 0:3 1:0");
+    expect_order ("locality", "node=1>slot=1>core=1", "0:0 0:1 0:2 0:3 1:0");
     expect_order ("spread", "slot=1>core=1", "0:0 1:0 2:0 3:0 0:1");
     expect_order ("low", "node=1>slot=1>core=1", "0:0 0:1 0:2 0:3 1:0");
     expect_order ("lonode", "node=1>slot=1>core=1", "0:0 0:1 0:2 0:3 1:0");
@@ -497,6 +499,117 @@ static void test_locality (void **state)
     expect (&r, "slot=9>core=1", "node1:core0-3 node4:core0-3 node5:core0");
     expect (&r, "node=2!", "needs 2 whole nodes, 0 are free now (of 6)");
     rig_drop (&r);
+    r = rig_make (FOUR, "locality");
+    expect (&r, "slot=1>core=3", "node0:core0-2");
+    expect (&r, "slot=1>core=2", "node1:core0-1");
+    expect (&r, "slot=1>core=1", "node0:core3"); /* the fewest that suffice */
+    expect (&r, "node=1>slot=1>core=2", "node1:core2-3");
+    expect (&r, "slot=1>core=3", "node2:core0-2");
+    expect (&r, "slot=5>core=1", "node2:core3 node3:core0-3"); /* the fewest nodes */
+    rig_drop (&r);
+}
+
+static int free_cores (const struct rig *r, int node)
+{
+    char path[32];
+    uint32_t v, unit;
+
+    snprintf (path, sizeof (path), "node%d", node);
+    rig_find (r, path, &v, &unit);
+    return 7 - (int)planner_used (r->p, v, GRAPH_CORE, 0);
+}
+
+/* Two searches: the fewest nodes that have room for so many slots of one core, and the least
+ * that is left free on a node that has room for all. */
+static void check_packed (const int *free, int nodes, int slots, const int *took)
+{
+    int sorted[16], n = 0, used = 0, sum = 0, best = 99;
+
+    memcpy (sorted, free, (size_t)nodes * sizeof (*free));
+    for (int i = 0; i < nodes; i++)
+        for (int j = i + 1; j < nodes; j++)
+            if (sorted[j] > sorted[i]) {
+                int x = sorted[i];
+                sorted[i] = sorted[j];
+                sorted[j] = x;
+            }
+    while (n < nodes && sum < slots)
+        sum += sorted[n++];
+    for (int i = 0; i < nodes; i++) {
+        used += took[i] > 0;
+        best = free[i] >= slots && free[i] < best ? free[i] : best;
+    }
+    assert_int_equal (used, n);
+    for (int i = 0; i < nodes; i++)
+        if (n == 1 && took[i] > 0)
+            assert_int_equal (free[i], best);
+}
+
+/* Random jobs, also of several slots, and random ends. */
+static void test_locality_packs (void **state)
+{
+    enum { NODES = 9 };
+    uint64_t booked[64] = { 0 };
+    uint32_t seed = 11;
+
+    (void)state;
+    struct rig r = rig_make ("cluster>node*9>core*7", "locality");
+    for (int round = 0; round < 3000; round++) {
+        int free[NODES], took[NODES] = { 0 }, sum = 0;
+        char request[32];
+        seed = seed * 1664525 + 1013904223;
+        size_t place = (seed >> 8) % ARRAY_SIZE (booked);
+        int slots = (seed >> 20) % 8 ? 1 + (int)(seed >> 16) % 4 : 12;
+        if (booked[place]) {
+            assert_int_equal (planner_cancel (r.p, booked[place]), 0);
+            booked[place] = 0;
+            continue;
+        }
+        for (int i = 0; i < NODES; i++) {
+            free[i] = free_cores (&r, i);
+            sum += free[i];
+        }
+        snprintf (request, sizeof (request), "slot=%d>core=1", slots);
+        autoselection struct selection *s = NULL;
+        struct error why;
+        int rc = rig_ask (&r, PLANNER_ALLOCATE, request, &s, &why);
+        assert_int_equal (rc, sum >= slots ? 0 : -EBUSY);
+        if (rc < 0)
+            continue;
+        booked[place] = r.job;
+        for (int i = 0; i < NODES; i++)
+            took[i] = free[i] - free_cores (&r, i);
+        check_packed (free, NODES, slots, took);
+    }
+    rig_drop (&r);
+}
+
+/* What is down may come back: no question answers that it is impossible. */
+static void test_down_is_not_never (void **state)
+{
+    static const enum planner_op ops[] = { PLANNER_ALLOCATE_WITH_SATISFIABILITY,
+                                           PLANNER_ALLOCATE_ORELSE_RESERVE };
+    struct rig r = rig_make (FOUR, "first");
+    struct error why;
+
+    (void)state;
+    for (int down = 0; down < 4; down++) {
+        char path[32];
+        snprintf (path, sizeof (path), "node%d", down);
+        rig_flag (&r, path, GRAPH_DOWN, true);
+        assert_int_equal (
+            rig_ask (&r, PLANNER_SATISFIABILITY, "node=4>slot=1>core=1", NULL, &why), 0);
+        for (size_t i = 0; i < ARRAY_SIZE (ops); i++) {
+            assert_int_equal (rig_ask (&r, ops[i], "node=4>slot=1>core=1", NULL, &why),
+                              -EBUSY);
+            assert_int_equal (rig_ask (&r, ops[i], "node=5>slot=1>core=1", NULL, &why),
+                              -ENODEV);
+        }
+        assert_int_equal (
+            rig_ask (&r, PLANNER_SATISFIABILITY, "node=5>slot=1>core=1", NULL, &why),
+            -ENODEV);
+    }
+    rig_drop (&r);
 }
 
 static void test_bestfit (void **state)
@@ -689,6 +802,8 @@ int main (void)
         cmocka_unit_test (test_indivisible_memory),
         cmocka_unit_test (test_spread),
         cmocka_unit_test (test_locality),
+        cmocka_unit_test (test_locality_packs),
+        cmocka_unit_test (test_down_is_not_never),
         cmocka_unit_test (test_bestfit),
         cmocka_unit_test (test_variation),
         cmocka_unit_test (test_order_by_property),

@@ -139,6 +139,48 @@ test_expect_success 'a user who plants things in the job directory harms nobody'
     fluxq_as nobody logs $first >text 2>&1 || : &&
     test_must_fail grep precious text && test "$(cat precious)" = precious && fluxq-cancel $id
 '
+# trap_of KIND NAME...: in the job's directory that becomes what a broker that opens it waits for, or tells of:
+# a FIFO, or a link to one of root's, which goes when anybody opens it.
+trap_of()
+{
+    kind=$1
+    shift
+    cat >"$FLUXQ_RUN/nobody/trap.sh" <<-END
+	cd "$BROKER_STATE/jobs/\$FLUXQ_JOB_ID"
+	until [ -e key-0 ] && [ -e spool-0 ] && [ -S socket-0-0 ]; do sleep 0.05; done
+	for name in $*; do
+	    rm -f \$name
+	    case $kind in
+	    fifo) mkfifo -m 666 \$name ;;
+	    link) ln -s "$PWD/watched" \$name ;;
+	    esac
+	done
+	touch "$FLUXQ_RUN/nobody/set"
+	exec sleep 97558
+	END
+    rm -f watched opened "$FLUXQ_RUN/nobody/set" && mkfifo watched &&
+    chmod 755 "$FLUXQ_RUN/nobody/trap.sh" &&
+    fluxq_as nobody submit --no-requeue -o /dev/null -- sh "$FLUXQ_RUN/nobody/trap.sh"
+}
+
+# A broker that has come back answers at once, has opened none of it, and ends the job.
+trapped()
+{
+    id=$(trap_of "$@") && { sh -c ": >watched && touch opened" >/dev/null 2>&1 & } && watcher=$! && test_when_finished "kill $watcher 2>/dev/null; :" && wait_until 20 test -e "$FLUXQ_RUN/nobody/set" &&
+    kill_broker && start_broker --local 4 --config trap.yaml &&
+    timeout 10 fluxq-queue >list && fluxq_as nobody submit --wait -o out.txt -- true &&
+    { timeout 10 fluxq-logs $id >text 2>&1; test $? -ne 124; } &&
+    timeout 10 fluxq-cancel $id && wait_job_state $id "CANCELLED|FAILED|NODE_FAIL" 30 &&
+    ! test -e opened && test -p watched
+}
+
+test_expect_success 'FIFOs in the place of what the broker reads do not stop it when it starts again' '
+    printf "grace: 0.2s\noperators: [daemon]\n" >trap.yaml && stop_broker && start_broker --local 4 --config trap.yaml &&
+    trapped fifo key-0 socket-0-0 && trapped fifo spool-0 launch-0 script-0
+'
+test_expect_success '... nor is what links there lead to opened' '
+    trapped link key-0 socket-0-0 && trapped link spool-0 launch-0 script-0
+'
 test_expect_success 'a uid without an entry in passwd is refused with a reason' '
     (cd "$FLUXQ_RUN" && test_must_fail setpriv --reuid=54321 --regid=54321 --clear-groups bin/fluxq submit -- true) 2>text &&
     grep "54321" text

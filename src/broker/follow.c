@@ -16,13 +16,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <utlist.h>
 
 #include "broker/api.h"
 #include "common/cut.h"
 #include "common/frame.h"
 #include "common/parse.h"
+#include "common/userdir.h"
 
 #define CHUNK (256 * 1024)
 #define TEXT_MAX (16 * CHUNK) /* what a chunk may become when each line has a label */
@@ -35,8 +35,8 @@ struct follower {
     struct entry *e;          /* whose list has it; NULL once the job is over */
     struct http_request *req; /* NULL: the client left, free when idle */
     struct follower *prev, *next;
-    char *spool;
-    size_t spool_size;
+    char *dir;
+    char spool[24]; /* its name there */
     unsigned attempt, latest; /* of the spool, of the job */
     uid_t owner;              /* of the job */
     int fd;
@@ -64,7 +64,7 @@ static void closed (uv_handle_t *h)
         close (f->fd);
     strbuf_release (&f->out);
     free (f->buf);
-    free (f->spool);
+    free (f->dir);
     free (f);
 }
 
@@ -162,18 +162,15 @@ static void skip_cut (struct follower *f, uint64_t next)
 
 static int open_spool (struct follower *f)
 {
-    struct stat st;
-    int fd = open (f->spool, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    struct error err = { 0 };
+    uid_t owner = userdir_owner (f->owner);
+    autoclose int dir = userdir_open (f->dir, owner, &err);
+    int fd = dir < 0 ? dir : userdir_open_file (dir, f->spool, O_RDONLY, owner, &err);
 
-    if (fd < 0)
-        return -errno;
-    if (fstat (fd, &st) < 0 || !S_ISREG (st.st_mode)
-        || (st.st_uid != f->owner && st.st_uid != geteuid ())) {
-        close (fd);
-        return -EPERM;
-    }
-    f->fd = fd;
-    return 0;
+    if (dir == -EPERM) /* made, and not its user's yet */
+        return -ENOENT;
+    f->fd = MAX (fd, -1);
+    return MIN (fd, 0);
 }
 
 /* Whole frames of what was read; -EBADMSG behind the last. */
@@ -262,8 +259,7 @@ static void on_change (uv_fs_event_t *h, const char *name, int events, int statu
 static void set_spool (struct follower *f, unsigned attempt)
 {
     f->attempt = attempt;
-    snprintf (f->spool, f->spool_size, "%s/%ju/spool-%u", f->b->jobs_dir,
-              (uintmax_t)f->id, attempt);
+    snprintf (f->spool, sizeof (f->spool), "spool-%u", attempt);
 }
 
 /* The start was given up and tried again. */
@@ -319,8 +315,12 @@ static void read_done (uv_work_t *w, int status)
         return;
     }
     bool watch = !f->used && f->fd >= 0 && !f->watching;
-    if (watch)
-        f->watching = uv_fs_event_start (&f->changed, on_change, f->spool, 0) == 0;
+    if (watch) {
+        /* What was opened: the name may lead elsewhere by now. */
+        char path[32];
+        snprintf (path, sizeof (path), "/proc/self/fd/%d", f->fd);
+        f->watching = uv_fs_event_start (&f->changed, on_change, path, 0) == 0;
+    }
     if (f->used || watch) { /* it may have grown before the watch began */
         step (f);
     } else {
@@ -418,8 +418,8 @@ void watch_follow (struct broker *b, struct entry *e, struct http_request *req)
         free (f);
         return;
     }
-    size_t size = strlen (b->jobs_dir) + 64;
-    if (!f || !(f->spool = malloc (size))) {
+    if (!f
+        || asprintf (&f->dir, "%s/%ju", b->jobs_dir, (uintmax_t)e->id) < 0) {
         free (f);
         http_reply_problem (req, 503, "busy", "out of memory");
         return;
@@ -427,7 +427,6 @@ void watch_follow (struct broker *b, struct entry *e, struct http_request *req)
     strbuf_init (&f->out, TEXT_MAX);
     f->b = b;
     f->id = e->id;
-    f->spool_size = size;
     set_spool (f, f->attempt);
     f->owner = e->job->userid;
     f->fd = -1;

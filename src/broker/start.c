@@ -12,7 +12,6 @@
  * end.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -27,7 +26,6 @@
 #include "common/log.h"
 
 #define RETRY_MS 2000
-#define DIR_OPEN (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 void exec_job_free (struct exec_job *x)
 {
@@ -241,15 +239,23 @@ static struct exec_job *make_exec_job (struct broker *b, struct entry *e,
     return x;
 }
 
+/* root's: made, and not given away yet when the broker was killed. */
+static bool is_of_another (const struct preparation *p)
+{
+    struct stat st;
+
+    return p->chown && lstat (p->dir, &st) == 0 && st.st_uid != 0 && st.st_uid != p->uid;
+}
+
 /* What an earlier journal's job of this number left goes: its spool would be taken for
- * this one's. */
+ * this one's. The parent directory is the broker's, so the name is what it was. */
 static int make_new (struct preparation *p)
 {
     if (mkdir (p->dir, 0700) == 0)
         return 0;
     if (errno != EEXIST)
         return error_errno (&p->err, errno, "%s", p->dir);
-    if (p->first && io_remove_tree (p->dir, &p->err) < 0)
+    if ((p->first || is_of_another (p)) && io_remove_tree (p->dir, &p->err) < 0)
         return -EEXIST;
     if (mkdir (p->dir, 0700) < 0 && errno != EEXIST)
         return error_errno (&p->err, errno, "%s", p->dir);
@@ -261,12 +267,9 @@ static void make_dir (uv_work_t *w)
     struct preparation *p = w->data;
 
     p->rc = make_new (p);
-    autoclose int fd = p->rc == 0 ? open (p->dir, DIR_OPEN) : -1;
-    if (p->rc == 0 && fd < 0)
-        p->rc = error_errno (&p->err, errno, "%s", p->dir);
-    if (p->rc < 0)
+    if (p->rc < 0) {
         p->pause_errno = error_shortage (p->err.code);
-    if (fd >= 0 && p->chown && fchown (fd, p->uid, p->gid) < 0) {
+    } else if (p->chown && lchown (p->dir, p->uid, p->gid) < 0) {
         p->rc = error_errno (&p->err, errno, "%s", p->dir);
         if (p->err.code != EDQUOT) /* that is its user's quota */
             p->pause_errno = error_shortage (p->err.code);

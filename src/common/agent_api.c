@@ -65,11 +65,24 @@ bool agent_auth_check (const uint8_t key[AGENT_KEY_SIZE], const char *method,
            && secret_equal (mac, theirs, sizeof (mac));
 }
 
+int agent_key_parse (const char *text, size_t len, uint8_t ret[AGENT_KEY_SIZE])
+{
+    char digits[KEY_HEX + 1] = { 0 };
+    if (len == KEY_HEX + 1 && text[KEY_HEX] == '\n')
+        len--;
+    if (len != KEY_HEX)
+        return -EINVAL;
+    memcpy (digits, text, KEY_HEX);
+    int rc = hex_decode (digits, ret, AGENT_KEY_SIZE);
+    secret_wipe (digits, sizeof (digits));
+    return rc;
+}
+
 int agent_key_read (const char *path, uint8_t ret[AGENT_KEY_SIZE])
 {
     char text[KEY_HEX + 2] = { 0 };
     size_t len = 0;
-    autoclose int fd = open (path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    autoclose int fd = open (path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return -errno;
     while (len < sizeof (text)) {
@@ -84,10 +97,7 @@ int agent_key_read (const char *path, uint8_t ret[AGENT_KEY_SIZE])
             break;
         len += (size_t)n;
     }
-    if (len > 0 && text[len - 1] == '\n')
-        len--;
-    text[MIN (len, sizeof (text) - 1)] = '\0';
-    int rc = len == KEY_HEX ? hex_decode (text, ret, AGENT_KEY_SIZE) : -EINVAL;
+    int rc = agent_key_parse (text, len, ret);
     secret_wipe (text, sizeof (text));
     return rc;
 }

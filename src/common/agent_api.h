@@ -80,7 +80,10 @@ int agent_auth_make (const uint8_t key[AGENT_KEY_SIZE], const char *method,
  * checks. */
 bool agent_auth_check (const uint8_t key[AGENT_KEY_SIZE], const char *method,
                        const char *target, const char *value, char ret_nonce[33]);
-/* Read a key file. 0 or negative errno. */
+/* The text of a key file. 0, or -EINVAL. */
+int agent_key_parse (const char *text, size_t len, uint8_t ret[AGENT_KEY_SIZE]);
+/* Read a key file: the agent, which runs as the user. (The broker: exec/agentkey.h.)
+ * 0 or negative errno. */
 int agent_key_read (const char *path, uint8_t ret[AGENT_KEY_SIZE]);
 
 #endif

@@ -12,6 +12,8 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
+#include "common/clock.h"
+
 #define READ_CHUNK 65536
 #define TREE_DEPTH_MAX 64 /* directories held open at a time by io_remove_tree() */
 #define TREE_OPEN (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -24,6 +26,40 @@ static int wait_for (int fd, short events)
     if (poll (&p, 1, -1) < 0 && errno != EINTR)
         return -errno;
     return 0;
+}
+
+/* poll(2) for as long as *ms allows. */
+static int wait_within (int fd, int *ms)
+{
+    struct pollfd p = { .fd = fd, .events = POLLOUT };
+    double start = clock_mono ();
+    int n = *ms > 0 ? poll (&p, 1, *ms) : 0;
+
+    if (n < 0 && errno != EINTR)
+        return -errno;
+    *ms -= (int)((clock_mono () - start) * 1000.0);
+    if (n == 0)
+        *ms = 0;
+    return n == 0 ? -ETIMEDOUT : 0;
+}
+
+int io_write_within (int fd, const void *data, size_t len, int *ms)
+{
+    const char *p = data;
+    int rc = 0;
+
+    while (len > 0 && rc == 0) {
+        ssize_t n = write (fd, p, len);
+        if (n >= 0) {
+            p += n;
+            len -= (size_t)n;
+        } else if (errno == EAGAIN) {
+            rc = wait_within (fd, ms);
+        } else if (errno != EINTR) {
+            rc = -errno;
+        }
+    }
+    return rc;
 }
 
 int io_write_all (int fd, const void *data, size_t len)

@@ -10,6 +10,9 @@
 
 /* All len bytes, through EINTR and short writes; 0 or negative errno. */
 int io_write_all (int fd, const void *data, size_t len);
+/* The same to a non-blocking descriptor, waiting at most *ms milliseconds in all, which
+ * becomes what is left of them: -ETIMEDOUT, and some bytes may have been written. */
+int io_write_within (int fd, const void *data, size_t len, int *ms);
 /* Up to len bytes until end of file; the number read or negative errno. */
 ssize_t io_read_all (int fd, void *data, size_t len);
 /* Append all that fd has to sb; -EFBIG when more than max bytes. */

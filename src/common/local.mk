@@ -33,6 +33,7 @@ src_common_libcommon_a_SOURCES = $(SHELL_COMMON_SOURCES) \
 	src/common/option.c \
 	src/common/run_dir.c \
 	src/common/step_client.c \
+	src/common/userdir.c \
 	src/common/yaml.c
 
 if HAVE_CMOCKA
@@ -58,6 +59,7 @@ COMMON_TESTS = \
 	src/common/test/test_stepuse \
 	src/common/test/test_strbuf \
 	src/common/test/test_taskmap \
+	src/common/test/test_userdir \
 	src/common/test/test_userfile \
 	src/common/test/test_yaml
 check_PROGRAMS += $(COMMON_TESTS)
@@ -86,6 +88,7 @@ src_common_test_test_strbuf_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_taskmap_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_hostlist_LDFLAGS = $(AM_LDFLAGS) $(TORTURE_FLAGS)
 src_common_test_test_taskmap_LDFLAGS = $(AM_LDFLAGS) $(TORTURE_FLAGS)
+src_common_test_test_userdir_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_userfile_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_yaml_LDADD = $(COMMON_TEST_LIBS)
 endif

@@ -100,13 +100,9 @@ static int open_existing (struct walk *w, const char *name, const struct stat *s
         rc = walk_fail (w, errno, name, NULL);
     else if (st.st_dev != seen->st_dev || st.st_ino != seen->st_ino)
         rc = -EAGAIN;
-    else if ((rc = check_target (w, name, &st)) == 0) {
-        int flags = fcntl (fd, F_GETFL);
-        if (flags < 0 || fcntl (fd, F_SETFL, flags & ~O_NONBLOCK) < 0
-            || (S_ISREG (st.st_mode) && w->mode == USERFILE_TRUNCATE
-                && ftruncate (fd, 0) < 0))
-            rc = walk_fail (w, errno, name, NULL);
-    }
+    else if ((rc = check_target (w, name, &st)) == 0 && S_ISREG (st.st_mode)
+             && w->mode == USERFILE_TRUNCATE && ftruncate (fd, 0) < 0)
+        rc = walk_fail (w, errno, name, NULL);
     if (rc < 0) {
         close (fd);
         return rc;
@@ -127,7 +123,7 @@ static int create_target (struct walk *w, const char *name)
 {
     if (w->only_check)
         return check_directory (w, name);
-    int fd = openat (w->dir, name, (OPEN_FLAGS & ~O_NONBLOCK) | O_CREAT | O_EXCL, 0666);
+    int fd = openat (w->dir, name, OPEN_FLAGS | O_CREAT | O_EXCL, 0666);
 
     if (fd >= 0)
         return fd;

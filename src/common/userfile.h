@@ -27,8 +27,8 @@
 enum userfile_mode { USERFILE_TRUNCATE, USERFILE_APPEND };
 
 /* cwd: absolute; path: relative to it or absolute. Returns a descriptor (write only,
- * O_CLOEXEC, O_APPEND, blocking) or negative errno: -EPERM refused as above, else the
- * kernel's. */
+ * O_CLOEXEC, O_APPEND, O_NONBLOCK: who reads a FIFO or a terminal may stop) or negative
+ * errno: -EPERM refused as above, else the kernel's. */
 int userfile_open (const char *cwd, const char *path, enum userfile_mode mode,
                    struct error *err);
 

@@ -2,6 +2,7 @@
 # that exist is generated (contrib/tables).
 noinst_LIBRARIES += src/exec/libexec.a
 src_exec_libexec_a_SOURCES = \
+	src/exec/agentkey.c \
 	src/exec/agentlink.c \
 	src/exec/agentresize.c \
 	src/exec/agentstream.c \

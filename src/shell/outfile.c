@@ -78,7 +78,6 @@ static struct outfile *open_one (struct outfiles *files, const char *path,
                                  struct error *err)
 {
     const struct launch *l = files->launch;
-    struct stat st;
     struct outfile *file = calloc (1, sizeof (*file));
     if (!file || !(file->path = strdup (path))) {
         free (file);
@@ -95,8 +94,6 @@ static struct outfile *open_one (struct outfiles *files, const char *path,
         free (file);
         return NULL;
     }
-    if (fstat (file->io.fd, &st) == 0 && !S_ISREG (st.st_mode))
-        fcntl (file->io.fd, F_SETFL, fcntl (file->io.fd, F_GETFL) | O_NONBLOCK);
     return file;
 }
 

@@ -74,7 +74,7 @@ static void ann_gets (const char *path, int want, const char *word)
     userfile_restore (NULL);
     if (rc >= 0) {
         assert_int_equal (fcntl (rc, F_GETFL) & (O_ACCMODE | O_APPEND | O_NONBLOCK),
-                          O_WRONLY | O_APPEND);
+                          O_WRONLY | O_APPEND | O_NONBLOCK);
         assert_true (fcntl (rc, F_GETFD) & FD_CLOEXEC);
         close (rc);
         rc = 0;

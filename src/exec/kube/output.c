@@ -11,20 +11,25 @@
 #include "common/io.h"
 #include "common/json.h"
 #include "common/sha256.h"
+#include "common/userdir.h"
 #include "common/userfile.h"
+#include "exec/agentkey.h"
 #include "exec/kube/outputfiles.h"
 #include "exec/kube/stagefiles.h"
 #include "exec/kube/staging.h"
 #include "exec/kube/unprivileged.h"
 #include "exec/mounts.h"
 
+#define KEY_NAME "key"
 #define DELIVERED_MAX (32 << 20)
 #define SCAN_BUFFER (1 << 20)
 #define USAGE_MAX ((size_t)8 << 20) /* what comes past that is not told */
 
 struct output {
     int shortage; /* why the last call failed: what the broker's side is short of; or 0 */
-    char *key_path, *spool_path, *delivered_path;
+    char *dir_path, delivered[32]; /* the latter and the spool are names in there */
+    char *spool_name;
+    int dir;
     struct exec_user user;
     const struct launch *launch;
     char *output, *error, *input; /* patterns or NULL */
@@ -78,7 +83,7 @@ struct output *output_create (const struct exec_job *job, const struct launch *l
 
     if (!o)
         return NULL;
-    o->spool = -1;
+    o->spool = o->dir = -1;
     strbuf_init (&o->usage, USAGE_MAX);
     o->launch = launch;
     o->max = job->output_max;
@@ -95,14 +100,12 @@ struct output *output_create (const struct exec_job *job, const struct launch *l
         o->user.ngroups = job->user.ngroups;
         memcpy (o->user.groups, job->user.groups, job->user.ngroups * sizeof (gid_t));
     }
-    o->spool_path = strdup (job->spool);
-    if (asprintf (&o->key_path, "%s/key", job->dir) < 0)
-        o->key_path = NULL;
-    if (asprintf (&o->delivered_path, "%s/delivered-%u", job->dir, job->attempt) < 0)
-        o->delivered_path = NULL;
+    o->dir_path = strdup (job->dir);
+    o->spool_name = strdup (strrchr (job->spool, '/') + 1);
+    snprintf (o->delivered, sizeof (o->delivered), "delivered-%u", job->attempt);
     o->staged = stagefiles_create (launch);
-    if (copy_stages (&o->stage_in, &job->js->stage_in) == 0 && o->staged && o->spool_path
-        && o->key_path && o->delivered_path && o->user.groups
+    if (copy_stages (&o->stage_in, &job->js->stage_in) == 0 && o->staged && o->spool_name
+        && o->dir_path && o->user.groups
         && !o->output == !job->js->output && !o->error == !job->js->error
         && !o->input == !job->js->input)
         return o;
@@ -116,6 +119,8 @@ void output_destroy (struct output *o)
         return;
     if (o->spool >= 0)
         close (o->spool);
+    if (o->dir >= 0)
+        close (o->dir);
     outputfiles_destroy (o->files);
     stagefiles_destroy (o->staged);
     stage_list_release (&o->stage_in);
@@ -126,9 +131,8 @@ void output_destroy (struct output *o)
     free (o->error);
     free (o->input);
     inputfiles_release (&o->inputs);
-    free (o->key_path);
-    free (o->spool_path);
-    free (o->delivered_path);
+    free (o->dir_path);
+    free (o->spool_name);
     free (o);
 }
 
@@ -141,6 +145,18 @@ static int become (struct output *o, struct error *err)
                             err);
 }
 
+static uid_t owner_of (const struct output *o)
+{
+    return userdir_owner (o->user.uid);
+}
+
+static int put_file (struct output *o, const char *name, const char *text,
+                     struct error *err)
+{
+    return userdir_write (o->dir, name, text, strlen (text), 0600, owner_of (o),
+                          o->user.gid, USERDIR_DURABLE, err);
+}
+
 /* ---- the key ---- */
 
 static int make_key (struct output *o, struct error *err)
@@ -151,18 +167,16 @@ static int make_key (struct output *o, struct error *err)
     if (rc < 0)
         return error_errno (err, -rc, "no random numbers");
     hex_encode (o->key, sizeof (o->key), hex);
-    rc = io_write_file_atomic (o->key_path, hex, strlen (hex), 0600, err);
+    rc = put_file (o, KEY_NAME, hex, err);
     secret_wipe (hex, sizeof (hex));
     return rc;
 }
 
 static int open_key (struct output *o, struct error *err)
 {
-    int rc = agent_key_read (o->key_path, o->key);
+    int rc = agentkey_read (o->dir, KEY_NAME, owner_of (o), o->key, err);
 
-    if (rc == -ENOENT)
-        return make_key (o, err);
-    return rc < 0 ? error_errno (err, -rc, "%s", o->key_path) : 0;
+    return rc == -ENOENT ? make_key (o, err) : rc;
 }
 
 /* ---- what was delivered ---- */
@@ -180,26 +194,24 @@ static int read_delivered (struct output *o, json_t **ret_sizes, json_t **ret_st
     int rc;
 
     strbuf_init (&sb, DELIVERED_MAX + 1);
-    if (access (o->delivered_path, F_OK) < 0 && errno == ENOENT)
-        return 0;
-    rc = io_read_file (o->delivered_path, &sb, DELIVERED_MAX, err);
+    rc = userdir_read (o->dir, o->delivered, owner_of (o), &sb, DELIVERED_MAX, err);
     if (rc < 0)
-        return rc;
-    root = json_parse (sb.buf, sb.len, o->delivered_path, err);
+        return rc == -ENOENT ? 0 : rc;
+    root = json_parse (sb.buf, sb.len, o->delivered, err);
     if (!root
         || json_get_int (root, "offset", 0, INT64_MAX, &offset, JSON_REQUIRED,
-                         o->delivered_path, err)
+                         o->delivered, err)
                < 0
         || json_get_int (root, "agent", 0, OUTPUT_BY_AGENT | ERROR_BY_AGENT, &by_agent,
-                         JSON_OPTIONAL_KEY, o->delivered_path, err)
+                         JSON_OPTIONAL_KEY, o->delivered, err)
                < 0
-        || json_get_object (root, "files", &sizes, JSON_REQUIRED, o->delivered_path, err)
+        || json_get_object (root, "files", &sizes, JSON_REQUIRED, o->delivered, err)
                < 0
-        || json_get_object (root, "staged", &staged, JSON_OPTIONAL_KEY, o->delivered_path,
+        || json_get_object (root, "staged", &staged, JSON_OPTIONAL_KEY, o->delivered,
                             err)
                < 0
         || json_get_string (root, "problem", &problem, JSON_OPTIONAL_KEY,
-                            o->delivered_path, err)
+                            o->delivered, err)
                < 0)
         return -EINVAL;
     o->safe = (uint64_t)offset;
@@ -226,7 +238,7 @@ static int write_delivered (struct output *o, struct error *err)
 
     if (!text)
         return error_set (err, ENOMEM, "out of memory");
-    rc = io_write_file_atomic (o->delivered_path, text, strlen (text), 0600, err);
+    rc = put_file (o, o->delivered, text, err);
     if (rc == 0)
         o->safe = o->offset;
     return rc;
@@ -346,16 +358,16 @@ static int scan_spool (struct output *o, struct error *err)
     strbuf_release (&buf);
     o->offset = at;
     if (got < 0 || ftruncate (o->spool, (off_t)at) < 0)
-        return error_errno (err, errno, "%s", o->spool_path);
+        return error_errno (err, errno, "%s", o->spool_name);
     return 0;
 }
 
 static int open_spool (struct output *o, struct error *err)
 {
     o->spool =
-        open (o->spool_path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0600);
+        userdir_open_file (o->dir, o->spool_name, O_RDWR | O_CREAT, owner_of (o), err);
     if (o->spool < 0)
-        return error_errno (err, errno, "%s", o->spool_path);
+        return o->spool;
     cut_init (&o->cut, o->spool, o->max);
     o->cut.durable = true;
     return 0;
@@ -432,8 +444,12 @@ static int open_all (struct output *o, struct error *err)
 {
     autojson json_t *sizes = NULL;
     autojson json_t *staged = NULL;
-    int rc = own (o, open_key (o, err), err), known;
+    int rc = 0, known;
 
+    if (o->dir < 0)
+        rc = o->dir = own (o, userdir_open (o->dir_path, owner_of (o), err), err);
+    if (rc >= 0)
+        rc = own (o, open_key (o, err), err);
     o->shortage = rc < 0 ? o->shortage : 0;
     if (rc < 0 || (rc = own (o, open_spool (o, err), err)) < 0)
         return rc;
@@ -479,7 +495,7 @@ static int write_spool (struct output *o, const char *data, size_t len, struct e
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return error_errno (err, errno, "%s", o->spool_path);
+            return error_errno (err, errno, "%s", o->spool_name);
         done += (size_t)n;
     }
     return 0;
@@ -517,7 +533,7 @@ int output_checkpoint (struct output *o, struct error *err)
     if (rc < 0)
         return rc;
     if (fsync (o->spool) < 0)
-        rc = error_errno (err, errno, "%s", o->spool_path);
+        rc = error_errno (err, errno, "%s", o->spool_name);
     else
         rc = write_delivered (o, err);
     /* Only what the files have, too. */

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <uthash.h>
 
+#include "common/clock.h"
 #include "common/io.h"
 #include "common/pattern.h"
 #include "common/userfile.h"
@@ -30,8 +31,15 @@ struct set { /* of one stream */
     size_t n;
 };
 
+/* A FIFO or a terminal takes what its reader lets it, and a worker of a few that serve all
+ * jobs waits for that: so long in all, and a tenth of the time that passes. */
+#define PATIENCE_MS 5000
+#define PATIENCE_SHARE 0.1
+
 struct outputfiles {
     const struct launch *launch;
+    double patience; /* ms */
+    double counted;  /* when, by clock_mono() */
     struct set sets[2];
     struct file *files;
     uint32_t ntasks;
@@ -124,6 +132,8 @@ struct outputfiles *outputfiles_create (const struct launch *launch, const char 
         return NULL;
     }
     f->launch = launch;
+    f->patience = PATIENCE_MS;
+    f->counted = clock_mono ();
     f->sets[0].pattern = output && output[0] ? output : NULL;
     f->sets[1].pattern = error && error[0] ? error : error ? NULL : f->sets[0].pattern;
     rc = map_tasks (f);
@@ -232,6 +242,22 @@ static struct file *file_of (struct outputfiles *f, const struct frame *frame)
     return set->v && task < f->ntasks ? set->v[unit_of (f, set, task)] : NULL;
 }
 
+static int write_file (struct outputfiles *f, struct file *file,
+                       const struct frame *frame, struct error *err)
+{
+    double now = clock_mono ();
+    double patience = f->patience + (now - f->counted) * 1000.0 * PATIENCE_SHARE;
+    int ms = (int)MIN (patience, (double)PATIENCE_MS), rc;
+
+    rc = io_write_within (file->fd, frame->data, frame->len, &ms);
+    f->patience = ms;
+    f->counted = clock_mono ();
+    if (rc == -ETIMEDOUT)
+        return error_set (err, ETIMEDOUT,
+                          "output file: %s: who reads it does not keep up", file->path);
+    return rc < 0 ? error_errno (err, -rc, "output file: %s", file->path) : 0;
+}
+
 int outputfiles_write (struct outputfiles *f, const struct frame *frame,
                        struct error *err)
 {
@@ -242,8 +268,8 @@ int outputfiles_write (struct outputfiles *f, const struct frame *frame,
         return 0;
     if (file->fd < 0)
         rc = open_file (f, file, USERFILE_APPEND, err);
-    if (rc == 0 && (rc = io_write_all (file->fd, frame->data, frame->len)) < 0)
-        error_errno (err, -rc, "output file: %s", file->path);
+    if (rc == 0)
+        rc = write_file (f, file, frame, err);
     file->dirty = rc == 0;
     file->failed = rc < 0;
     return rc;

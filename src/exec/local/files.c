@@ -1,15 +1,14 @@
-/* files.c - what a local job's agents find in its directory: launch file, key, script; made on
- * a worker thread */
+/* files.c - what a local job's agents find in its directory: launch file, key, script; made,
+ * looked at and removed on a worker thread */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/io.h"
 #include "common/pattern.h"
 #include "common/sha256.h"
+#include "common/userdir.h"
+#include "exec/agentkey.h"
 #include "exec/joblaunch.h"
 #include "exec/local/private.h"
 
@@ -21,26 +20,35 @@ static int no_memory (struct local_job *l)
     return error_set (&l->err, ENOMEM, "out of memory");
 }
 
+static const char *base_of (const char *path)
+{
+    return strrchr (path, '/') + 1;
+}
+
+int local_open_dir (struct local_job *l, struct error *err)
+{
+    int rc = 0;
+
+    if (l->dir_fd < 0) {
+        rc = userdir_open (l->job->dir, userdir_owner (l->job->user.uid), err);
+        l->dir_fd = MAX (rc, -1);
+    }
+    return MIN (rc, 0);
+}
+
 /* A new file in the job's directory (which is the user's: nothing there is followed or
  * kept). */
-static int put_file (struct local_job *l, int dir, const char *path, const void *data,
-                     size_t len, mode_t mode)
+static int put_file (struct local_job *l, const char *path, const void *data, size_t len,
+                     mode_t mode)
 {
-    const char *name = strrchr (path, '/') + 1;
-    unlinkat (dir, name, 0);
-    autoclose int fd =
-        openat (dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    int rc = fd < 0 ? -errno : io_write_all (fd, data, len);
-    bool mine = rc < 0;
-    if (rc == 0
-        && ((geteuid () == 0 && fchown (fd, l->job->user.uid, l->job->user.gid) < 0)
-            || fchmod (fd, mode) < 0))
-        rc = -errno;
-    if (rc == 0)
-        return 0;
-    /* A quota that is full once the file is its user's is the user's. */
-    l->put_errno = mine || rc != -EDQUOT ? error_shortage (-rc) : 0;
-    return error_errno (&l->err, -rc, "%s", path);
+    const struct exec_user *user = &l->job->user;
+    int rc = userdir_write (l->dir_fd, base_of (path), data, len, mode,
+                            userdir_owner (user->uid), user->gid, 0, &l->err);
+
+    /* root has no quota: the file's user, whose it becomes, has. */
+    if (rc < 0 && (rc != -EDQUOT || geteuid () != 0))
+        l->put_errno = error_shortage (-rc);
+    return rc;
 }
 
 /* Where the agent of a rank listens, for any rank (common/launch.h). NULL: no memory. */
@@ -109,7 +117,7 @@ static int set_stages (struct local_job *l, struct launch *launch)
     return rc < 0 ? error_set (&l->err, ENOMEM, "out of memory") : 0;
 }
 
-static int put_launch (struct local_job *l, int dir)
+static int put_launch (struct local_job *l)
 {
     struct launch launch;
     struct strbuf sb;
@@ -123,20 +131,20 @@ static int put_launch (struct local_job *l, int dir)
     if (rc == 0 && (rc = launch_write (&launch, &sb)) < 0)
         error_set (&l->err, E2BIG, "its arguments and environment are too large");
     if (rc == 0)
-        rc = put_file (l, dir, l->launch, sb.buf, sb.len, 0400);
+        rc = put_file (l, l->launch, sb.buf, sb.len, 0400);
     strbuf_release (&sb);
     launch_release (&launch);
     return rc;
 }
 
-static int put_key (struct local_job *l, int dir)
+static int put_key (struct local_job *l)
 {
     char hex[2 * AGENT_KEY_SIZE + 2];
     if (secret_random (l->key, sizeof (l->key)) < 0)
         return error_set (&l->err, EIO, "no random bytes to be had");
     hex_encode (l->key, sizeof (l->key), hex);
     hex[2 * AGENT_KEY_SIZE] = '\n';
-    int rc = put_file (l, dir, l->key_path, hex, 2 * AGENT_KEY_SIZE + 1, 0400);
+    int rc = put_file (l, l->key_path, hex, 2 * AGENT_KEY_SIZE + 1, 0400);
     secret_wipe (hex, sizeof (hex));
     return rc;
 }
@@ -144,12 +152,10 @@ static int put_key (struct local_job *l, int dir)
 void local_put_launch_again (uv_work_t *w)
 {
     struct local_job *l = w->data;
-    autoclose int dir =
-        open (l->job->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 
     l->err = (struct error){ 0 };
-    l->rc =
-        dir < 0 ? error_errno (&l->err, errno, "%s", l->job->dir) : put_launch (l, dir);
+    if ((l->rc = local_open_dir (l, &l->err)) == 0)
+        l->rc = put_launch (l);
 }
 
 void local_put_files (uv_work_t *w)
@@ -157,8 +163,6 @@ void local_put_files (uv_work_t *w)
     struct local_job *l = w->data;
     uid_t self = geteuid ();
     const struct jobspec *js = l->job->js;
-    autoclose int dir =
-        open (l->job->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 
     if (self != 0 && self != l->job->user.uid) { /* it would run as us */
         l->rc = error_set (&l->err, EPERM,
@@ -166,12 +170,43 @@ void local_put_files (uv_work_t *w)
                            l->job->user.name);
         return;
     }
-    if (dir < 0) {
-        l->put_errno = error_shortage (errno);
-        l->rc = error_errno (&l->err, errno, "%s", l->job->dir);
+    if ((l->rc = local_open_dir (l, &l->err)) < 0)
+        l->put_errno = error_shortage (-l->rc);
+    if (l->rc == 0 && (l->rc = put_key (l)) == 0 && (l->rc = put_launch (l)) == 0 && jobspec_is_batch (js))
+        l->rc = put_file (l, l->script, js->script, js->script_len, 0700);
+}
+
+void local_look (uv_work_t *w)
+{
+    struct local_job *l = w->data;
+    struct error err = { 0 };
+
+    l->err = (struct error){ 0 };
+    l->rc = local_open_dir (l, &l->err);
+    if (l->rc < 0)
         return;
+    l->has_spool = userdir_has (l->dir_fd, base_of (l->job->spool));
+    l->has_launch = userdir_has (l->dir_fd, base_of (l->launch));
+    l->has_key = agentkey_read (l->dir_fd, base_of (l->key_path),
+                                userdir_owner (l->job->user.uid), l->key, &err)
+                 == 0;
+    if (!l->has_key)
+        l->err = err;
+}
+
+/* Agents remove their own sockets, unless they were killed. */
+void local_remove_files (uv_work_t *w)
+{
+    struct local_job *l = w->data;
+    const char *files[] = { l->launch, l->key_path, l->script };
+    char name[PATH_MAX];
+
+    if (local_open_dir (l, &l->err) < 0)
+        return; /* the directory goes with the job */
+    for (size_t i = 0; i < ARRAY_SIZE (files); i++)
+        userdir_remove (l->dir_fd, base_of (files[i]));
+    for (size_t rank = 0; rank < l->job->r->nranks; rank++) {
+        snprintf (name, sizeof (name), "%s-%zu", base_of (l->socket), rank);
+        userdir_remove (l->dir_fd, name);
     }
-    if ((l->rc = put_key (l, dir)) == 0 && (l->rc = put_launch (l, dir)) == 0
-        && jobspec_is_batch (js))
-        l->rc = put_file (l, dir, l->script, js->script, js->script_len, 0700);
 }

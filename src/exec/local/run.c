@@ -7,11 +7,9 @@
  * The spool is the truth. A job shorter than 30 ms never needs the line to its agent.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <utlist.h>
@@ -47,7 +45,7 @@ static char *path_in (const struct exec_job *job, const char *name)
     return path;
 }
 
-static struct local_job *local_job_create (struct exec *x, struct exec_job *job)
+static struct local_job *make_job (struct exec *x, struct exec_job *job)
 {
     struct local_job *l = calloc (1, sizeof (*l));
     if (!l)
@@ -73,6 +71,15 @@ static struct local_job *local_job_create (struct exec *x, struct exec_job *job)
     strbuf_init (&l->usage, LOCAL_USAGE_MAX);
     job->aux = l;
     DL_APPEND (x->jobs, l);
+    return l;
+}
+
+struct local_job *local_job_create (struct exec *x, struct exec_job *job)
+{
+    struct local_job *l = make_job (x, job);
+
+    if (!l)
+        x->host->start_failed (x->host->arg, job->id, &no_memory);
     return l;
 }
 
@@ -314,15 +321,8 @@ void local_open_link (struct local_job *l)
     struct error err = { 0 };
     char path[64], host[64];
 
-    if (l->link || l->end_told || l->nagents == 0)
+    if (l->link || l->end_told || l->nagents == 0 || l->looking || l->mute)
         return;
-    if (l->dir_fd < 0)
-        l->dir_fd = open (l->job->dir, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    if (l->dir_fd < 0) {
-        if (error_shortage (errno))
-            tell_shortage (l, l->job->dir, errno);
-        return;
-    }
     snprintf (path, sizeof (path), "/proc/self/fd/%d/socket-%u-0", l->dir_fd,
               l->job->attempt);
     /* A name of its own: the number in path comes again, and a connection to another job
@@ -619,24 +619,35 @@ static void failed_later (uv_timer_t *t)
     tell_short (l, ENOMEM, l->err.text);
 }
 
-void local_job_start (struct exec *x, struct exec_job *job)
+void local_job_begin (struct local_job *l)
 {
-    struct local_job *l = local_job_create (x, job);
-    if (!l) {
-        x->host->start_failed (x->host->arg, job->id, &no_memory);
-        return;
-    }
     l->busy = true;
-    if (uv_queue_work (x->host->loop, &l->work, local_put_files, files_done) < 0) {
+    if (uv_queue_work (l->x->host->loop, &l->work, local_put_files, files_done) < 0) {
         l->busy = false;
         error_set (&l->err, ENOMEM, "out of memory");
         uv_timer_start (&l->timer, failed_later, 0, 0);
     }
 }
 
-static void recovered_gone (uv_timer_t *t)
+void local_job_start (struct exec *x, struct exec_job *job)
 {
-    local_look_at_spool (t->data);
+    struct local_job *l = local_job_create (x, job);
+
+    if (l)
+        local_job_begin (l);
+}
+
+void local_job_adopt (struct local_job *l)
+{
+    l->started = true;
+    l->nagents = agents_adopt (l->x->agents, l->launch, l->job->user.uid, agent_exited, l);
+    l->entered |= l->nagents > 0;
+    l->orphans = true;
+}
+
+void local_job_link (struct local_job *l)
+{
+    uv_timer_start (&l->timer, link_due, 0, 0);
 }
 
 static void killed_outright (uv_timer_t *t)
@@ -652,38 +663,6 @@ static void kill_due (uv_timer_t *t)
     uv_timer_start (&l->timer, killed_outright, KILL_DELAY_MS, 0);
 }
 
-/* Agents that still run are watched; else the spool tells: finished, lost, or never
- * begun. Rank 0 is the last to be spawned: without it and its spool no task has started,
- * and the others make way. */
-void local_job_recover (struct exec *x, struct exec_job *job)
-{
-    struct stat st;
-    autofree char *launch = path_in (job, "launch");
-
-    if (job->started <= 0 && lstat (job->spool, &st) < 0
-        && !(launch && agents_running (x->agents, launch, job->user.uid))) {
-        if (launch)
-            agents_end (x->agents, launch, job->user.uid);
-        local_job_start (x, job);
-        return;
-    }
-    struct local_job *l = local_job_create (x, job);
-    if (!l) {
-        x->host->start_failed (x->host->arg, job->id, &no_memory);
-        return;
-    }
-    l->started = l->entered = l->orphans = true;
-    l->ready_told = job->started > 0;
-    l->nagents = agents_adopt (x->agents, l->launch, job->user.uid, agent_exited, l);
-    if (l->nagents == 0)
-        uv_timer_start (&l->timer, recovered_gone, 0, 0);
-    else if (agent_key_read (l->key_path, l->key) == 0)
-        uv_timer_start (&l->timer, link_due, 0, 0);
-    else
-        log_warning ("job %ju: its key is gone; it can be watched but not told",
-                     (uintmax_t)job->id);
-}
-
 /* Whatever their user has done to them (stopped them, removed their key or socket), a job
  * that was ended gives its nodes back. */
 static void agents_overdue (uv_timer_t *t)
@@ -696,6 +675,19 @@ static void agents_overdue (uv_timer_t *t)
     kill_due (t);
 }
 
+void local_job_await_end (struct local_job *l)
+{
+    double slack = l->ready_told ? TERMINATE_SLACK : UNREADY_SLACK;
+
+    if (l->ready_told && l->job->js && l->job->js->stage_out.n > 0)
+        slack += AGENT_STAGE_SECONDS;
+    if (l->mute)
+        agents_signal (l->x->agents, l, SIGTERM);
+    if (l->nagents > 0)
+        uv_timer_start (&l->timer, agents_overdue,
+                        (uint64_t)((l->end_grace + slack) * 1000.0), 0);
+}
+
 void local_job_terminate (struct exec *x, struct exec_job *job, const char *reason,
                           double grace)
 {
@@ -705,9 +697,6 @@ void local_job_terminate (struct exec *x, struct exec_job *job, const char *reas
     if (!l || l->end_told)
         return;
     bool first = !l->ending;
-    double slack = l->ready_told ? TERMINATE_SLACK : UNREADY_SLACK;
-    if (l->ready_told && job->js && job->js->stage_out.n > 0)
-        slack += AGENT_STAGE_SECONDS;
     if (l->starting) { /* the end has a time limit of its own */
         uv_timer_stop (&l->timer);
         l->starting = false;
@@ -715,15 +704,15 @@ void local_job_terminate (struct exec *x, struct exec_job *job, const char *reas
     if (first)
         snprintf (l->end_reason, sizeof (l->end_reason), "%s", reason);
     l->ending = true;
+    l->end_grace = grace;
     if (l->admin)
         admin_end (l->admin);
     if (!l->link)
         local_open_link (l);
     else
         agentlink_terminate (l->link, reason, grace);
-    if (first && l->nagents > 0)
-        uv_timer_start (&l->timer, agents_overdue, (uint64_t)((grace + slack) * 1000.0),
-                        0);
+    if (first)
+        local_job_await_end (l);
 }
 
 int local_job_signal (struct exec_job *job, int signum, enum exec_whom whom, int64_t step,
@@ -762,29 +751,27 @@ void local_job_limit (struct exec_job *job)
         agentlink_limit (l->link, job->time_limit);
 }
 
-/* Agents remove their own, unless they were killed. */
-static void unlink_sockets (const struct local_job *l)
+static void job_cleaned (struct local_job *l)
 {
-    char path[PATH_MAX];
+    struct exec *x = l->x;
+    uint64_t id = l->job->id;
 
-    for (size_t rank = 0; rank < l->job->r->nranks; rank++) {
-        snprintf (path, sizeof (path), "%s-%zu", l->socket, rank);
-        unlink (path);
-    }
+    local_job_free (l);
+    x->host->cleaned (x->host->arg, id);
 }
 
 static void cleaned_later (uv_timer_t *t)
 {
-    struct local_job *l = t->data;
-    struct exec *x = l->x;
-    uint64_t id = l->job->id;
-    const char *files[] = { l->launch, l->key_path, l->script };
+    job_cleaned (t->data);
+}
 
-    for (size_t i = 0; i < ARRAY_SIZE (files); i++)
-        unlink (files[i]);
-    unlink_sockets (l);
-    local_job_free (l);
-    x->host->cleaned (x->host->arg, id);
+static void files_removed (uv_work_t *w, int status)
+{
+    struct local_job *l = w->data;
+
+    (void)status;
+    if (local_work_ended (l))
+        job_cleaned (l);
 }
 
 static void strays_overdue (uv_timer_t *t)
@@ -862,22 +849,36 @@ void local_finish_cleanup (struct local_job *l)
     }
     if (remains_are_ended (l) || epilog_runs (l))
         return;
-    l->closing = true;
-    uv_timer_start (&l->timer, cleaned_later, 0, 0);
+    l->closing = l->busy = true;
+    if (uv_queue_work (l->x->host->loop, &l->work, local_remove_files, files_removed)
+        < 0) {
+        l->busy = false;
+        uv_timer_start (&l->timer, cleaned_later, 0, 0);
+    }
+}
+
+/* They end by themselves after FINISH; not so if there was none. */
+void local_job_end_agents (struct local_job *l)
+{
+    const struct exec_job *job = l->job;
+
+    if (l->nagents == 0)
+        return;
+    if (!l->finish_seen)
+        agents_signal (l->x->agents, l, SIGTERM);
+    else if (job->resize.active) /* who is on the way does not find rank 0 any more */
+        agents_signal_from (l->x->agents, l, job->resize.from, SIGTERM);
+    uv_timer_start (&l->timer, kill_due, KILL_DELAY_MS, 0);
 }
 
 void local_job_cleanup (struct exec *x, struct exec_job *job)
 {
     struct local_job *l = job->aux;
+    bool found = !l;
 
-    if (!l) { /* found in CLEANUP after a restart */
-        if (!(l = local_job_create (x, job))) {
-            log_error ("out of memory: the broker stops rather than leave a process");
-            abort ();
-        }
-        l->nagents = agents_adopt (x->agents, l->launch, job->user.uid, agent_exited, l);
-        l->entered = access (l->launch, F_OK) == 0;
-        l->orphans = true;
+    if (found && !(l = make_job (x, job))) {
+        log_error ("out of memory: the broker stops rather than leave a process");
+        abort ();
     }
     if (l->admin)
         admin_end (l->admin);
@@ -885,14 +886,9 @@ void local_job_cleanup (struct exec *x, struct exec_job *job)
     l->starting = false;
     l->end_told = true;
     close_link (l);
-    if (l->nagents
-        > 0) { /* they end by themselves after FINISH; not so if there was none */
-        if (!l->finish_seen)
-            agents_signal (x->agents, l, SIGTERM);
-        else if (job->resize.active) /* who is on the way does not find rank 0 any more */
-            agents_signal_from (x->agents, l, job->resize.from, SIGTERM);
-        uv_timer_start (&l->timer, kill_due, KILL_DELAY_MS, 0);
-    }
+    if (found)
+        local_recover_cleanup (l);
+    local_job_end_agents (l);
     local_finish_cleanup (l);
 }
 

@@ -2,12 +2,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/cut.h"
 #include "common/frame.h"
 #include "common/hostlist.h"
+#include "common/log.h"
+#include "common/userdir.h"
 #include "exec/local/private.h"
 
 #define CHUNK (256 * 1024)
@@ -52,31 +53,29 @@ static void note_frame (struct local_job *l, const struct frame *f)
         l->finish_seen = true;
 }
 
-/* The user's plain file, and no other's by a link. */
-static int open_spool (const struct local_job *l)
+/* The user's plain file in the job's directory, and nothing else by that name. */
+static int open_spool (struct local_job *l)
 {
-    struct stat st;
-    int fd = open (l->job->spool, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    struct error err = { 0 };
+    int fd = local_open_dir (l, &err);
 
-    if (fd >= 0
-        && (fstat (fd, &st) < 0 || !S_ISREG (st.st_mode)
-            || st.st_uid != l->job->user.uid)) {
-        close (fd);
-        return -1;
-    }
+    if (fd == 0)
+        fd = userdir_open_file (l->dir_fd, strrchr (l->job->spool, '/') + 1, O_RDONLY,
+                                userdir_owner (l->job->user.uid), &err);
+    if (fd < 0 && fd != -ENOENT)
+        log_warning ("job %ju: what it has done cannot be read: %s",
+                     (uintmax_t)l->job->id, err.text);
     return fd;
 }
 
 void local_read_spool (struct local_job *l)
 {
     autofree char *buf = malloc (CHUNK);
-
-    errno = 0;
     autoclose int fd = open_spool (l);
     uint64_t offset = 0;
     struct frame f;
 
-    l->spool_errno = fd < 0 ? error_shortage (errno) : buf ? 0 : ENOMEM;
+    l->spool_errno = fd < 0 ? error_shortage (-fd) : buf ? 0 : ENOMEM;
 
     while (buf && fd >= 0 && !l->finish_seen) {
         ssize_t got = pread (fd, buf, CHUNK, (off_t)offset);

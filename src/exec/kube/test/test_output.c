@@ -629,6 +629,65 @@ static void test_unprivileged (void **state)
     assert_int_equal (status, 0);
 }
 
+static const char *note;
+
+static const char *o_note (struct output *o)
+{
+    return note = output_note (o);
+}
+
+/* A reader that opens a FIFO and goes to sleep: what is left out is said, and other files
+ * go on. */
+static void test_fifo_that_nobody_empties (void **state)
+{
+    static char text[200];
+    char path[128];
+    struct output *o;
+
+    (void)state;
+    snprintf (path, sizeof (path), "%s/out-0", dir);
+    assert_int_equal (mkfifo (path, 0600), 0);
+    int reader = open (path, O_RDONLY | O_NONBLOCK);
+    assert_true (reader >= 0);
+    o = open_output ();
+    memset (text, 'x', sizeof (text) - 1);
+    for (int i = 0; i < 1000 && !o_note (o); i++)
+        write_out (o, 1, 0, text);
+    assert_non_null (strstr (note, "out-0: who reads it does not keep up"));
+    write_out (o, 1, 0, "given up\n");
+    write_out (o, 1, 1, "goes on\n");
+    expect ("out-1", "goes on\n");
+    output_destroy (o);
+    close (reader);
+}
+
+/* What the user puts in the place of the broker's files there. */
+static void test_no_other_file_is_opened (void **state)
+{
+    static const char *const names[] = { "key", "delivered-0", "spool-0" };
+    char path[192], away[200];
+    struct error err;
+
+    (void)state;
+    put ("other", "");
+    output_destroy (open_output ());
+    for (int i = 0; i < 6; i++) {
+        snprintf (path, sizeof (path), "%s/%s", jobdir, names[i / 2]);
+        snprintf (away, sizeof (away), "%s.away", path);
+        assert_int_equal (rename (path, away), 0);
+        assert_int_equal (i % 2 ? symlink ("../other", path) : mkfifo (path, 0666), 0);
+        struct output *o = output_create (&job, &launch);
+        assert_non_null (o);
+        err = (struct error){ 0 };
+        assert_int_equal (output_open (o, &err), -EPERM);
+        assert_non_null (strstr (err.text, names[i / 2]));
+        output_destroy (o);
+        assert_int_equal (rename (away, path), 0);
+    }
+    expect ("other", "");
+    output_destroy (open_output ());
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -646,6 +705,8 @@ int main (void)
         cmocka_unit_test_setup_teardown (test_finish, setup, teardown),
         cmocka_unit_test_setup_teardown (test_refused, setup, teardown),
         cmocka_unit_test_setup_teardown (test_spool_is_no_link, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_fifo_that_nobody_empties, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_no_other_file_is_opened, setup, teardown),
         cmocka_unit_test_setup_teardown (test_unprivileged, setup, teardown),
     };
 

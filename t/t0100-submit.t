@@ -133,13 +133,21 @@ test_expect_success 'a directive behind the first command is reported with its l
     test "$(job_field $id name)" = late.sh
 '
 
-test_expect_success 'the dialects: # flux: and #FLUXQ too, but one a file' '
+test_expect_success 'the dialects: # flux: and #FLUXQ too; #FLUXQ may stand beside the others, and wins' '
     printf "#!/bin/sh\n# flux: -N2 --job-name=f\n" >flux.sh &&
     printf "#!/bin/sh\n#FLUXQ --nodes=2 -J own\n" >own.sh &&
     fluxq-submit --dry-run flux.sh | jq -e ".attributes.system.job.name == \"f\"" &&
     fluxq-submit --dry-run own.sh | jq -e ".attributes.system.job.name == \"own\"" &&
-    printf "#!/bin/sh\n#SBATCH -N1\n#FLUXQ -N2\n" >two.sh &&
-    refused 1 "two.sh:3" fluxq-submit two.sh
+    printf "#!/bin/sh\n#FLUXQ -t 7 --stage-in=a\n#SBATCH -N2 -t 5\n" >two.sh &&
+    fluxq-submit --dry-run two.sh | jq -e ".attributes.system.duration == 420" &&
+    printf "#!/bin/sh\n#SBATCH -N1\n# flux: -N2\n" >two.sh && refused 1 "two.sh:3" fluxq-submit two.sh
+'
+
+test_expect_success 'all that is refused in a script is listed, each with its line, and what to write here' '
+    printf "#!/bin/sh\n#SBATCH --qos=a --licenses=b\n#SBATCH --malleable\n#FLUXQ --nodes=x\n" >many.sh &&
+    test_expect_code 1 fluxq-submit many.sh 2>err && test "$(wc -l <err)" -eq 4 &&
+    grep "many.sh:2: --qos" err && grep "many.sh:2: --licenses" err &&
+    grep "many.sh:3: --malleable.*write #FLUXQ --malleable" err && grep "many.sh:4: --nodes" err
 '
 
 test_expect_success 'nodes by name and by what they have: these, not those, so many of them' '

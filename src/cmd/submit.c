@@ -149,6 +149,11 @@ static void warn (const char *text, void *arg)
     cmd_warn (arg, "warning: %s", text);
 }
 
+static void refuse (const char *text, void *arg)
+{
+    cmd_warn (arg, "%s", text);
+}
+
 /* $PWD when it is where we are (links as the user went), else the kernel's answer.
  * Caller frees. */
 static char *working_directory (void)
@@ -183,8 +188,8 @@ static int build_jobspec (struct cmd *c, struct submit *s, json_t **ret)
     if (!s->is_command) {
         if (read_script (c, s) != CMD_OK)
             return c->status;
-        if (script_read_directives (s->script.buf, s->script.len, s->name, &s->so, warn,
-                                    c, &err)
+        if (script_read_all (s->script.buf, s->script.len, s->name, &s->so, warn, refuse,
+                             c, &err)
             < 0)
             return cmd_fail (c, "%s", err.text);
         program.script = s->script.buf;

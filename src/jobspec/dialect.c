@@ -103,6 +103,47 @@ static int apply_option (const struct script *s, const struct script_line *line,
     return options->set (s->so, m->desc, m->value, where.buf, err);
 }
 
+/* A refusal is kept, and the next directive looked at; 0, or what ends it at once. */
+static int refused (const struct script *s, struct error *err)
+{
+    struct script_refusals *r = s->refusals;
+
+    if (!r || err->code == ENOMEM)
+        return -err->code;
+    if (r->n++ > 0)
+        r->refuse (r->last.text, r->arg);
+    r->last = *err;
+    *err = (struct error){ 0 };
+    return 0;
+}
+
+static int give (const struct script *s, struct error *own, struct error *err)
+{
+    int rc = refused (s, own);
+
+    if (rc < 0 && err)
+        *err = *own;
+    *own = (struct error){ 0 };
+    return rc;
+}
+
+/* What an option that the dialect does not know is elsewhere. */
+static void add_hint (const struct dialect_options *options, const char *word,
+                      struct error *err)
+{
+    char name[64];
+    struct error own = *err;
+
+    snprintf (name, sizeof (name), "%.*s", (int)strcspn (word, "="), word);
+    if (options->table == submit_options_table || strncmp (name, "--", 2) != 0)
+        return;
+    for (const struct option_desc *o = submit_options_table; o->name; o++) {
+        if (!strcmp (o->name, name + 2))
+            error_set (err, own.code, "%s: unknown option here; write #FLUXQ %.64s", name,
+                       word);
+    }
+}
+
 int dialect_apply (const struct script *s, const struct script_line *line,
                    const char *text, size_t len, const struct dialect_options *options,
                    struct error *err)
@@ -110,21 +151,24 @@ int dialect_apply (const struct script *s, const struct script_line *line,
     struct option_parser p;
     struct option_match m;
     struct words w;
-    int rc = words_split (&w, text, len, options->rules, err);
+    struct error own = { 0 };
+    int rc = words_split (&w, text, len, options->rules, &own);
 
     if (rc < 0) {
-        error_prefix (err, "%s:%u", s->name, line->number);
-        return rc;
+        error_prefix (&own, "%s:%u", s->name, line->number);
+        return give (s, &own, err);
     }
     option_parser_init (&p, s->name, options->table, OPTION_PERMUTE, w.argc, w.argv);
-    while ((rc = option_next (&p, &m, err)) > 0) {
-        rc = apply_option (s, line, &w, &m, options, err);
-        if (rc < 0)
-            goto out;
+    while ((rc = option_next (&p, &m, &own)) > 0) {
+        if (apply_option (s, line, &w, &m, options, &own) < 0
+            && (rc = give (s, &own, err)) < 0)
+            break;
     }
-    if (rc < 0)
-        error_prefix (err, "%s:%u", s->name, line->number);
-out:
+    if (rc < 0 && own.code) {
+        add_hint (options, w.argv[m.index], &own);
+        error_prefix (&own, "%s:%u", s->name, line->number);
+        rc = give (s, &own, err);
+    }
     words_release (&w);
     return rc;
 }

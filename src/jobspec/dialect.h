@@ -29,6 +29,15 @@ struct script {
     struct submit_options *so;
     script_warn_f warn; /* or NULL */
     void *arg;
+    struct script_refusals *refusals; /* or NULL: the first refusal ends it */
+};
+
+/* What is wrong with directives, to be told together. */
+struct script_refusals {
+    script_warn_f refuse; /* called with all but the last */
+    void *arg;
+    unsigned n;
+    struct error last;
 };
 
 struct dialect {
@@ -45,6 +54,8 @@ struct dialect {
 };
 
 extern const struct dialect *const dialects[]; /* generated, NULL-terminated */
+/* fluxq's own, whose directives may stand beside those of another. */
+extern const struct dialect dialect_fluxq;
 
 /* Step to the next line; to the first if line->text is NULL. False at the end. */
 bool script_next_line (const struct script *s, struct script_line *line);

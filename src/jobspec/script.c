@@ -82,10 +82,11 @@ static const struct dialect *dialect_of (const struct script_line *line)
     return NULL;
 }
 
-/* The dialect of the comments on top; *ret stays NULL if they have no directive. Sets
- * s->command. */
+/* The dialect of the comments on top; *ret stays NULL if they have no directive. *own: the
+ * first #FLUXQ line, which may stand beside another dialect. Sets s->command. */
 static int find_in_header (struct script *s, const struct dialect **ret,
-                           struct script_line *first, struct error *err)
+                           struct script_line *first, struct script_line *own,
+                           struct error *err)
 {
     struct script_line line = { NULL, 0, 0 };
 
@@ -95,6 +96,10 @@ static int find_in_header (struct script *s, const struct dialect **ret,
         if (!d && !is_comment (&line)) {
             s->command = line;
             return 0;
+        }
+        if (d == &dialect_fluxq) {
+            *own = own->text ? *own : line;
+            continue;
         }
         if (d && *ret && d != *ret)
             return error_set (
@@ -141,25 +146,51 @@ static int set_script_name (struct submit_options *so, const char *filename,
     return so->script_name ? 0 : error_set (err, ENOMEM, "%s: out of memory", filename);
 }
 
+/* Those of #FLUXQ come last, so that they win. */
+static int read_all (const struct script *s, const struct dialect *d,
+                     struct script_line first, struct script_line own, struct error *err)
+{
+    int rc = 0;
+
+    if (d)
+        rc = d->read (s, first, err);
+    else if (!own.text)
+        rc = read_body (s, err);
+    if (rc == 0 && own.text)
+        rc = dialect_fluxq.read (s, own, err);
+    return rc;
+}
+
 int script_read_directives (const char *text, size_t len, const char *filename,
                             struct submit_options *so, script_warn_f warn, void *arg,
                             struct error *err)
 {
+    return script_read_all (text, len, filename, so, warn, NULL, arg, err);
+}
+
+int script_read_all (const char *text, size_t len, const char *filename,
+                     struct submit_options *so, script_warn_f warn, script_warn_f refuse,
+                     void *arg, struct error *err)
+{
+    struct script_refusals refusals = { .refuse = refuse, .arg = arg };
     struct script s = { .name = filename,
                         .text = text,
                         .end = text + len,
                         .so = so,
                         .warn = warn,
-                        .arg = arg };
+                        .arg = arg,
+                        .refusals = refuse ? &refusals : NULL };
     const struct dialect *d = NULL;
-    struct script_line first = { NULL, 0, 0 };
+    struct script_line first = { NULL, 0, 0 }, own = first;
     int rc = script_check (text, len, filename, err);
 
     if (rc == 0)
         rc = set_script_name (so, filename, err);
     if (rc == 0)
-        rc = find_in_header (&s, &d, &first, err);
-    if (rc < 0)
-        return rc;
-    return d ? d->read (&s, first, err) : read_body (&s, err);
+        rc = find_in_header (&s, &d, &first, &own, err);
+    if (rc == 0)
+        rc = read_all (&s, d, first, own, err);
+    if (rc == 0 && refusals.n > 0)
+        rc = error_set (err, refusals.last.code, "%s", refusals.last.text);
+    return rc;
 }

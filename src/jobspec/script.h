@@ -38,5 +38,10 @@ int script_check (const char *text, size_t len, const char *name, struct error *
 int script_read_directives (const char *text, size_t len, const char *filename,
                             struct submit_options *so, script_warn_f warn, void *arg,
                             struct error *err);
+/* The same; of several directives that are refused all but the last are told by refuse, in the
+ * order of their lines, and the last one is the error. */
+int script_read_all (const char *text, size_t len, const char *filename,
+                     struct submit_options *so, script_warn_f warn, script_warn_f refuse,
+                     void *arg, struct error *err);
 
 #endif

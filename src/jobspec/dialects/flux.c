@@ -469,6 +469,7 @@ static int read_directives (const struct script *s, struct script_line line,
         if (own)
             rc = read_directive (&r, &line, err);
         else if (!halted && !is_blank (&line)
+                 && !dialect_fluxq.match (line.text, line.len)
                  && !begins (&line, r.sentinel, r.prefix_len))
             halted = line.number;
         if (rc < 0)

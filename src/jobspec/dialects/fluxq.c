@@ -29,8 +29,6 @@ static const struct dialect_options options = {
     .set = set,
 };
 
-extern const struct dialect dialect_fluxq;
-
 static int read_directives (const struct script *s, struct script_line first,
                             struct error *err)
 {

@@ -497,10 +497,65 @@ static const struct {
       "dir/job.sh:4: ", "line 3" },
     { SH "#FLUX: -N1\nhostname; date\n//flux: -n4\n", "dir/job.sh:4: ", "line 3" },
     /* two kinds in one file: both lines */
-    { SH "#SBATCH -N2\n#FLUXQ -N2\n", "dir/job.sh:3: ", "line 2" },
     { SH "# flux: -N2\n\n#SBATCH -N2\n", "dir/job.sh:4: ", "line 2" },
-    { SH "#FLUXQ -N2\n# flux: -N2\n", "dir/job.sh:3: ", "line 2" },
+    { SH "#SBATCH -N2\n#FLUXQ -N2\n# flux: -N2\n", "dir/job.sh:4: ", "line 2" },
+    /* what another dialect has */
+    { SH "#SBATCH --malleable\n", "dir/job.sh:2: --malleable", "write #FLUXQ --malleable" },
+    { SH "#SBATCH --stage-in=a:b\n", "dir/job.sh:2: --stage-in",
+      "write #FLUXQ --stage-in=a:b" },
+    { SH "# flux: --reservation=a\n", "dir/job.sh:2: --reservation",
+      "write #FLUXQ --reservation=a" },
 };
+
+/* #FLUXQ stands beside another dialect, and wins wherever it stands. */
+static void test_beside (void **state)
+{
+    static const char *const scripts[] = {
+        SH "#SBATCH -N 3 -t 5\n#FLUXQ --image=busybox -t 7\n#SBATCH -J name\n",
+        SH "#FLUXQ --image=busybox -t 7\n#SBATCH -N 3 -t 5\n#SBATCH -J name\n",
+        SH "# flux: -N 3 -t 5m\n#FLUXQ --image=busybox -t 7\n# flux: --job-name=name\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE (scripts); i++) {
+        struct result r;
+
+        good (&r, scripts[i]);
+        assert_int_equal (r.so.nodes.count.min, 3);
+        assert_int_equal ((int)r.so.time_limit, 7 * 60);
+        assert_string_equal (r.so.job_name, "name");
+        assert_string_equal (r.so.image, "busybox");
+        done (&r);
+    }
+}
+
+static void add_line (const char *text, void *arg)
+{
+    strbuf_addf (arg, "%s\n", text);
+}
+
+/* A script is mended once, not directive by directive. */
+static void test_all_refusals (void **state)
+{
+    static const char script[] = SH "#SBATCH -N 2 --qos=1 --licenses=x\n#SBATCH --nosuch\n"
+                                    "#FLUXQ --nodes=x\n";
+    struct submit_options so;
+    struct error err = { 0 };
+    struct strbuf sb;
+
+    (void)state;
+    strbuf_init (&sb, 4096);
+    submit_options_init (&so);
+    assert_int_equal (script_read_all (script, strlen (script), "a", &so, NULL, add_line,
+                                       &sb, &err),
+                      -EINVAL);
+    assert_true (strncmp (sb.buf, "a:2: --qos", 10) == 0);
+    assert_non_null (strstr (sb.buf, "\na:2: --licenses"));
+    assert_non_null (strstr (sb.buf, "\na:3: --nosuch"));
+    assert_true (strncmp (err.text, "a:4: --nodes", 12) == 0);
+    submit_options_release (&so);
+    strbuf_release (&sb);
+}
 
 static void test_errors (void **state)
 {
@@ -557,6 +612,8 @@ int main (void)
         cmocka_unit_test (test_flux_times),
         cmocka_unit_test (test_waiting),
         cmocka_unit_test (test_errors),
+        cmocka_unit_test (test_beside),
+        cmocka_unit_test (test_all_refusals),
         cmocka_unit_test (test_dialects),
     };
 

@@ -59,4 +59,77 @@ test_expect_success 'fluxq-submit --wait tells how the job ended, also when it e
     away_thrice && kill_broker && : >go && start_broker && test_expect_code 5 wait $submit
 '
 
+newest()
+{
+    fluxq-queue --state all --no-header --format "%i" | sort -n | tail -n 1
+}
+
+# A step that echoes its input and numbers lines of its own, until the file $1 is there.
+write_script step.sh <<'END'
+#!/bin/sh
+exec 3<&0
+cat <&3 &
+n=0
+while ! test -e "$1"; do n=$((n + 1)); echo "own $n" >&2; sleep 0.01; done
+wait
+echo "own end $n" >&2
+exit 9
+END
+
+# Its numbers in $1 are all there, once.
+is_whole()
+{
+    sed -n "s/^own \([0-9]*\)$/\1/p" "$1" >numbers && seq "$(sed -n "s/^own end //p" "$1")" >wanted &&
+        cmp numbers wanted
+}
+
+# Input in pieces while the broker comes and goes; then its end.
+feed()
+{
+    for part in 1 2 3 4 5 6; do
+        seq -f "in $part %.0f" 1 20000
+        case $part in
+        2 | 4) wait_until 60 test -e "fed.$part" || return 1 ;;
+        esac
+    done
+}
+
+test_expect_success 'the step of fluxq-run goes on: input, output and exit status arrive, once' '
+    rm -f go fed.* out && : >fed.2 && : >fed.4 && feed >sent && rm fed.2 fed.4 &&
+    { (feed | fluxq-run ./step.sh "$PWD/go" >out 2>err; echo $? >code) & } && run=$! &&
+    wait_until 20 grep -q "^own 20$" err && id=$(newest) && kill_broker && : >fed.2 && start_broker &&
+    wait_until 20 grep -q "in 3" out && restart_broker && kill_broker && : >fed.4 && start_broker &&
+    wait_until 20 grep -q "in 6 20000" out && kill_broker && : >go && start_broker &&
+    wait $run && test "$(cat code)" -eq 9 && is_whole err && cmp sent out && wait_job_state $id FAILED 20 &&
+    test "$(job_field $id exit_code)" -eq 9
+'
+
+test_expect_success '... also when it ends while there is no broker' '
+    rm -f go out && { fluxq-run -n 2 -l sh -c "echo begins; until test -e go; do sleep 0.02; done; seq 1 30000" >out 2>err & } && run=$! &&
+    wait_until 20 grep -q "1: begins" out && id=$(newest) && kill_broker && : >go && start_broker && wait $run &&
+    for task in 0 1; do
+        { echo begins; seq 1 30000; } >wanted && sed -n "s/^$task: //p" out >got && cmp wanted got || return 1
+    done && wait_job_state $id COMPLETED 20
+'
+
+test_expect_success 'steps in fluxq-alloc, and the allocation, outlive two restarts' '
+    rm -f go out && { fluxq-alloc -N 2 sh -c "fluxq-run -N 2 -n 2 sh -c \"echo begins; until test -e go; do sleep 0.02; done; echo ends\"; echo status \$?; fluxq-run -n 1 echo next" \
+        >out 2>err </dev/null & } && alloc=$! &&
+    wait_until 20 sh -c "test \$(grep -c begins out) -eq 2" && id=$(newest) && kill_broker && start_broker && restart_broker && : >go &&
+    wait $alloc && sort out >got && printf "%s\n" begins begins ends ends next "status 0" >wanted && test_cmp wanted got &&
+    wait_job_state $id COMPLETED 20
+'
+
+test_expect_success 'the broker is killed, fluxq-run, too, and nobody comes back: the step ends, as soon as fluxq-run would have given up' '
+    rm -f pid && { fluxq-run --broker-wait 1s sh -c "echo \$\$ >pid; exec sleep 3136.5" 2>err & } && run=$! &&
+    wait_until 20 test -s pid && id=$(newest) && kill_broker && kill -KILL $run && start_broker &&
+    wait_job_state $id FAILED 40 && wait_until 20 lib_gone $(cat pid)
+'
+
+test_expect_success 'the broker does not come back: fluxq-run gives up when --broker-wait is over, and says so' '
+    rm -f pid && { fluxq-run --broker-wait 3s sh -c "echo \$\$ >pid; exec sleep 3137.5" 2>err & } && run=$! &&
+    wait_until 20 test -s pid && id=$(newest) && kill_broker && test_expect_code 1 wait $run &&
+    grep "waiting for the broker" err && start_broker && wait_job_state $id FAILED 40 && wait_until 20 lib_gone $(cat pid)
+'
+
 test_done

@@ -5,6 +5,12 @@
  *   ASKING --the agent agrees--> SWITCHING --101 is sent--> OPEN --one end ends--> LINGERING --> gone
  *     +--it does not: refused        +--the client has gone: gone
  *
+ *   OPEN --the client of a session ends--> TELLING --> gone
+ *
+ * An agent keeps the client of a session (common/session.h) when its connection ends, as that may be the
+ * end of a broker; so of a client that went while the broker is there it is told, over a
+ * connection of its own.
+ *
  * One buffer a direction, and nothing is read from one side until the other has taken all
  * that was read before: a slow client makes the agent wait, not the broker grow. When the
  * client ends, also by half, all ends at once: what it has said is with the agent, as far as
@@ -18,6 +24,7 @@
 
 #include "broker/api.h"
 #include "common/log.h"
+#include "common/session.h"
 #include "exec/agentstream.h"
 
 #define RELAYS_MAX 1024
@@ -26,7 +33,13 @@
 #define ROUNDS 16 /* buffers of one direction in one go: others are to have their turn */
 #define LINGER_MS 2000
 
-enum relay_state { RELAY_ASKING, RELAY_SWITCHING, RELAY_OPEN, RELAY_LINGERING };
+enum relay_state {
+    RELAY_ASKING,
+    RELAY_SWITCHING,
+    RELAY_OPEN,
+    RELAY_LINGERING,
+    RELAY_TELLING
+};
 
 struct way {   /* one direction */
     char *buf; /* [BUFFER] */
@@ -46,6 +59,8 @@ struct relay {
     bool reading;    /* poll is for what the client says */
     uv_timer_t linger;
     struct way up, down; /* to the agent, to the client */
+    bool is_session;
+    uint8_t token[SESSION_TOKEN];
     struct relay *prev, *next;
 };
 
@@ -65,13 +80,8 @@ static void on_poll_closed (uv_handle_t *handle)
     free (handle);
 }
 
-/* While SWITCHING it waits for on_switched(). */
-static void relay_end (struct relay *r)
+static void leave_client (struct relay *r)
 {
-    agentstream_close (r->agent);
-    r->agent = NULL;
-    if (r->state == RELAY_SWITCHING)
-        return;
     if (r->poll) {
         uv_poll_stop (r->poll);
         uv_close ((uv_handle_t *)r->poll, on_poll_closed);
@@ -79,6 +89,17 @@ static void relay_end (struct relay *r)
     }
     if (r->req && r->state >= RELAY_OPEN)
         http_upgraded_close (r->req);
+    r->req = NULL;
+}
+
+/* While SWITCHING it waits for on_switched(). */
+static void relay_end (struct relay *r)
+{
+    agentstream_close (r->agent);
+    r->agent = NULL;
+    if (r->state == RELAY_SWITCHING)
+        return;
+    leave_client (r);
     DL_DELETE (r->b->relays, r);
     r->b->nrelays--;
     uv_timer_stop (&r->linger);
@@ -107,6 +128,8 @@ static struct relay *relay_create (struct broker *b, const struct entry *e,
     r->uid = http_request_uid (req);
     r->req = req;
     r->fd = -1;
+    const char *session = http_request_query (req, "session");
+    r->is_session = session && session_parse (session, r->token);
     uv_timer_init (b->loop, &r->linger);
     r->linger.data = r;
     DL_APPEND (b->relays, r);
@@ -143,6 +166,61 @@ static ssize_t give_agent (struct relay *r, const char *buf, size_t len)
 {
     return r->agent ? agentstream_write (r->agent, buf, len) : -ECONNRESET;
 }
+
+/* -- a client that is gone -- */
+
+static void tell (struct relay *r)
+{
+    ssize_t n = -EAGAIN;
+
+    while (r->up.len > 0
+           && (n = agentstream_write (r->agent, r->up.buf + r->up.off, r->up.len)) > 0) {
+        r->up.off += (size_t)n;
+        r->up.len -= (size_t)n;
+    }
+    if (r->up.len > 0 && n == -EAGAIN)
+        agentstream_want (r->agent, false, true);
+    else
+        relay_end (r);
+}
+
+static void on_tell_opened (const struct error *err, void *arg)
+{
+    if (err) /* the job is ending: nothing is to be told */
+        relay_end (arg);
+    else
+        tell (arg);
+}
+
+static void on_tell_ready (void *arg)
+{
+    tell (arg);
+}
+
+/* The client ended first. */
+static void client_is_gone (struct relay *r)
+{
+    static const struct agentstream_events events = { .opened = on_tell_opened,
+                                                      .ready = on_tell_ready };
+    struct entry *e = r->is_session ? entry_find (r->b, r->id) : NULL;
+    struct error err = { 0 };
+
+    if (r->state != RELAY_OPEN || !e || !e->xjob) {
+        relay_end (r);
+        return;
+    }
+    agentstream_close (r->agent);
+    r->agent = NULL;
+    leave_client (r);
+    r->state = RELAY_TELLING;
+    r->up.off = 0;
+    r->up.len =
+        session_encode (SESSION_GONE, r->token, 0, 0, (uint8_t *)r->up.buf);
+    if (r->b->ops->connect (r->b->exec, e->xjob, &events, r, &r->agent, &err) < 0)
+        relay_end (r);
+}
+
+/* -- carrying on -- */
 
 enum carried { WANT_TAKE, WANT_GIVE, ENDED, BROKEN };
 
@@ -210,7 +288,7 @@ static void pump (struct relay *r)
     if (!r->up.ended) {
         up = carry (r, &r->up, take_client, give_agent);
         if (up == ENDED || r->up.ended) { /* the client has ended */
-            relay_end (r);
+            client_is_gone (r);
             return;
         }
         if (up == BROKEN) { /* the agent has; it may have said why */
@@ -220,7 +298,7 @@ static void pump (struct relay *r)
     }
     down = carry (r, &r->down, take_agent, give_client);
     if (down == BROKEN)
-        relay_end (r);
+        client_is_gone (r);
     else if (down == ENDED)
         linger (r);
     else
@@ -242,7 +320,7 @@ static void on_client (uv_poll_t *poll, int status, int events)
     if (r->state == RELAY_LINGERING)
         discard (r);
     else if (status < 0 || (events & UV_DISCONNECT && !r->reading))
-        relay_end (r);
+        client_is_gone (r);
     else
         pump (r);
 }
@@ -428,6 +506,10 @@ static void agent_is_gone (struct relay *r)
     error_set (&err, ESRCH, "it has ended");
     if (r->state == RELAY_ASKING) {
         refuse (r, &err);
+        return;
+    }
+    if (r->state == RELAY_TELLING) {
+        relay_end (r);
         return;
     }
     agentstream_close (r->agent);

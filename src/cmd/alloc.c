@@ -5,8 +5,8 @@
  *            connection gone   v   |  again: the broker was started anew
  *                            lost --+--the job has ended--> SIGHUP to the command, its end
  *
- * The connection is what holds the job (common/hold.h): whatever becomes of this process, the
- * job outlives it by at most GRACE.
+ * The connection is what holds the job (common/hold.h). It is a session (common/session.h): the
+ * agents keep the job while the broker is away, and know from it when this process is gone.
  */
 #include <errno.h>
 #include <poll.h>
@@ -19,13 +19,15 @@
 #include "cmd/allocation.h"
 #include "cmd/command.h"
 #include "cmd/print.h"
+#include "cmd/stepclient.h"
 #include "common/clock.h"
 #include "common/hold.h"
+#include "common/session.h"
 #include "common/step_client.h"
 
 #include "common/json.h"
 
-#define GRACE 30      /* seconds that the job outlives the connection */
+#define GRACE 30      /* seconds that the job outlives the connection, without a session */
 #define LOST_LOOK 0.5 /* seconds */
 #define LAST_LOOKS 10 /* when the command has ended meanwhile */
 
@@ -47,6 +49,8 @@ struct alloc {
     uint64_t id;
     json_t *job;
     int fd;        /* that holds the job; -1: lost */
+    double wait;   /* for a broker that is away */
+    char session[SESSION_TEXT]; /* "": there is none */
     int signal_fd; /* SIGCHLD, and what is for the command */
     sigset_t before;
     pid_t pid;
@@ -110,6 +114,21 @@ static void send_hold (struct alloc *a, enum hold_kind kind, uint32_t value)
     a->fd = -1;
 }
 
+/* On a new connection. What the agents say is not read, so there is nothing to go on from. */
+static void send_keep (struct alloc *a, enum session_kind kind)
+{
+    uint8_t token[SESSION_TOKEN], msg[SESSION_MESSAGE_MAX];
+    bool is_new = kind == SESSION_NEW;
+
+    if (a->session[0] && session_parse (a->session, token)) {
+        size_t len = session_encode (kind, token, is_new ? step_session_grace (a->c) : 0,
+                                     is_new ? 4 : 8, msg);
+        if (send (a->fd, msg, len, MSG_NOSIGNAL) != (ssize_t)len)
+            return; /* its end is seen next */
+    }
+    send_hold (a, HOLD_KEEP, a->session[0] ? 0 : GRACE);
+}
+
 /* What the agents say is for clients of steps: only the end counts. */
 static void on_connection (struct alloc *a)
 {
@@ -120,6 +139,8 @@ static void on_connection (struct alloc *a)
         return;
     close (a->fd);
     a->fd = -1;
+    cmd_disconnect (a->c);
+    a->c->broker_wait = 0; /* run_command() looks again, and sees to the command meanwhile */
 }
 
 static void signal_command (const struct alloc *a, int sig)
@@ -139,8 +160,8 @@ static void find_out (struct alloc *a)
         return;
     if (!job_is_over (job)) {
         if (!strcmp (json_text (job, "state"), "RUNNING")
-            && job_connect (a->c, a->id, &a->fd, &err) == 0)
-            send_hold (a, HOLD_KEEP, GRACE);
+            && job_connect (a->c, a->id, a->session, &a->fd, &err) == 0)
+            send_keep (a, SESSION_AGAIN);
         return;
     }
     a->over = true;
@@ -263,6 +284,8 @@ static int exit_code (int status)
 /* The job ends with the command, and as it did. */
 static void give_back (struct alloc *a)
 {
+    cmd_disconnect (a->c);
+    a->c->broker_wait = a->wait;
     for (int i = 0; i < LAST_LOOKS && a->fd < 0 && !a->over; i++) {
         find_out (a);
         if (a->fd < 0 && !a->over)
@@ -281,12 +304,15 @@ static int hold (struct alloc *a)
 {
     struct cmd *c = a->c;
 
+    a->wait = MAX (cmd_broker_wait (c, NULL), 0.0);
+    if (step_session_grace (c) == 0 || !session_make (a->session))
+        a->session[0] = '\0';
     allocation_catch_signals ();
     if (allocation_submit (c, &a->so, a->command[0], -1, &a->id) != CMD_OK
         || allocation_wait (c, a->id, a->flags, &a->job) != CMD_OK
-        || allocation_connect (c, a->id, &a->fd) != CMD_OK)
+        || allocation_connect (c, a->id, a->session, &a->fd) != CMD_OK)
         return c->status;
-    send_hold (a, HOLD_KEEP, GRACE);
+    send_keep (a, SESSION_NEW);
     say (a, "granted");
     if (start_command (a) == CMD_OK)
         run_command (a);

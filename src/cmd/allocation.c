@@ -69,23 +69,6 @@ json_t *job_ask (struct cmd *c, uint64_t id, struct error *err)
     return job;
 }
 
-json_t *job_await (struct cmd *c, uint64_t id, struct error *err)
-{
-    double began = clock_mono ();
-
-    for (double pause = 0.05;; pause = MIN (pause * 2, 1.0)) {
-        json_t *job = job_ask (c, id, err);
-        bool answered = c->client != NULL;
-        if (job || answered || clock_mono () - began > CONNECT_SECONDS)
-            return job;
-        if (pause == 0.05)
-            cmd_warn (c, "waiting for the broker...");
-        if (!cmd_sleep (pause))
-            return NULL;
-        *err = (struct error){ 0 };
-    }
-}
-
 bool job_is_over (const json_t *job)
 {
     return answer_number (job, "end_time") > 0;
@@ -98,11 +81,13 @@ void job_end_text (const json_t *job, char *text, size_t size)
     snprintf (text, size, "%s%s%s", json_text (job, "state"), *why ? ": " : "", why);
 }
 
-int job_connect (struct cmd *c, uint64_t id, int *ret_fd, struct error *err)
+int job_connect (struct cmd *c, uint64_t id, const char *session, int *ret_fd,
+                 struct error *err)
 {
-    char target[64];
+    char target[128];
 
-    snprintf (target, sizeof (target), "/v1/jobs/%ju/connect", (uintmax_t)id);
+    snprintf (target, sizeof (target), "/v1/jobs/%ju/connect%s%s", (uintmax_t)id,
+              *session ? "?session=" : "", session);
     int rc = cmd_open (c, err);
     return rc < 0 ? rc : http_client_upgrade (c->client, target, ret_fd, err);
 }
@@ -119,19 +104,22 @@ static int runs_no_more (const json_t *job, struct error *err)
     return error_set (err, ESRCH, "job %.0f: %s", answer_number (job, "id"), text);
 }
 
-int job_reach (struct cmd *c, uint64_t id, int *ret_fd, struct error *err)
+int job_reach (struct cmd *c, uint64_t id, const char *session, int *ret_fd,
+               struct error *err)
 {
     double began = clock_mono (), pause = 0.05;
+    double most = MAX (CONNECT_SECONDS, cmd_broker_wait (c, NULL));
 
     for (;; pause = MIN (pause * 2, 1.0)) {
         struct error other = { 0 };
-        int rc = job_connect (c, id, ret_fd, err);
-        if (rc == 0 || rc == -EACCES || rc == -EOPNOTSUPP)
+        int rc = job_connect (c, id, session, ret_fd, err);
+        if (rc == 0 || rc == -EACCES || rc == -EOPNOTSUPP || rc == -ENOENT
+            || rc == -ECONNREFUSED) /* that was waited for */
             return rc;
         autojson json_t *job = cmd_interrupted () ? NULL : job_ask (c, id, &other);
         if (runs_no_more (job, err) < 0)
             return -ESRCH;
-        if (clock_mono () - began > CONNECT_SECONDS)
+        if (clock_mono () - began > most)
             return -ETIMEDOUT;
         if (!cmd_sleep (pause))
             return -EINTR;
@@ -250,11 +238,11 @@ static int look (struct waiting *w, json_t **ret_job)
     char text[ERROR_TEXT_MAX];
     json_t *job = job_ask (w->c, w->id, &err);
 
-    if (!job) { /* a broker that is started again comes back */
-        if (clock_mono () - w->began > MOMENT && !w->told)
-            cmd_warn (w->c, "waiting for the broker...");
-        w->told = true;
-        return 0;
+    if (!job && cmd_interrupted ())
+        return 0; /* the caller sees to that */
+    if (!job) { /* it ends by itself once it has started, as nobody holds it */
+        cmd_fail (w->c, "job %ju: %s", (uintmax_t)w->id, err.text);
+        return -1;
     }
     if (!strcmp (json_text (job, "state"), "RUNNING")) {
         *ret_job = job;
@@ -315,10 +303,10 @@ int allocation_wait (struct cmd *c, uint64_t id, int flags, json_t **ret_job)
     return status;
 }
 
-int allocation_connect (struct cmd *c, uint64_t id, int *ret_fd)
+int allocation_connect (struct cmd *c, uint64_t id, const char *session, int *ret_fd)
 {
     struct error err = { 0 };
-    int rc = job_reach (c, id, ret_fd, &err);
+    int rc = job_reach (c, id, session, ret_fd, &err);
 
     if (rc == 0)
         return CMD_OK;

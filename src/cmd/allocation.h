@@ -38,26 +38,27 @@ int allocation_submit (struct cmd *c, const struct submit_options *so, const cha
                        int64_t urgency, uint64_t *ret_id);
 /* Until it runs; *ret_job (a new reference) is then what the broker knows of it. */
 int allocation_wait (struct cmd *c, uint64_t id, int flags, json_t **ret_job);
-int allocation_connect (struct cmd *c, uint64_t id, int *ret_fd);
+int allocation_connect (struct cmd *c, uint64_t id, const char *session, int *ret_fd);
 /* Without a word unless it fails. */
 void allocation_cancel (struct cmd *c, uint64_t id);
 
 /* -- any job -- */
 
-/* GET /v1/jobs/ID, a new reference; NULL with the reason, and nothing is printed. */
+/* GET /v1/jobs/ID, a new reference; NULL with the reason, and nothing is printed but that the
+ * broker is waited for. */
 json_t *job_ask (struct cmd *c, uint64_t id, struct error *err);
-/* The same of a job that was there: a broker that cannot be reached is being started again,
- * and is waited for, 30 s long. */
-json_t *job_await (struct cmd *c, uint64_t id, struct error *err);
 /* Whether an answer of job_ask() says that it has ended; "TIMEOUT: time limit ..." of it
  * into text. */
 bool job_is_over (const json_t *job);
 void job_end_text (const json_t *job, char *text, size_t size);
-/* POST /v1/jobs/ID/connect. Negative errno, nothing is printed. */
-int job_connect (struct cmd *c, uint64_t id, int *ret_fd, struct error *err);
-/* The same for a job that runs, tried for 30 s: the broker, or the job, may have been started a
- * moment ago. -ESRCH: it has ended, or runs no more; -EINTR: cmd_interrupted(). err names the
+/* POST /v1/jobs/ID/connect, for the session (common/session.h; "": none). Negative errno,
+ * nothing is printed. */
+int job_connect (struct cmd *c, uint64_t id, const char *session, int *ret_fd,
+                 struct error *err);
+/* The same for a job that runs, tried for 30 s, or as long as cmd_broker_wait() says: the broker,
+ * or the job, may have been started a moment ago. -ESRCH: it has ended, or runs no more; -EINTR: cmd_interrupted(). err names the
  * job. */
-int job_reach (struct cmd *c, uint64_t id, int *ret_fd, struct error *err);
+int job_reach (struct cmd *c, uint64_t id, const char *session, int *ret_fd,
+               struct error *err);
 
 #endif

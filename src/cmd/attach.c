@@ -161,7 +161,9 @@ static int open_terminal (struct cmd *c, const struct attach *a, json_t *job)
     if (strcmp (json_text (job, "state"), "RUNNING") != 0 || !a->node)
         return cmd_fail (c, "job %s is %s: a terminal is for jobs that run", a->id,
                          json_text (job, "state"));
-    if (job_reach (c, (uint64_t)answer_number (job, "id"), &call.fd, &err) < 0)
+    step_session (&call);
+    if (job_reach (c, (uint64_t)answer_number (job, "id"), call.session, &call.fd, &err)
+        < 0)
         return cmd_fail (c, "%s", err.text);
     while (command[count])
         count++;

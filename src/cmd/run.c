@@ -14,6 +14,7 @@
 #include "cmd/stepclient.h"
 #include "common/hold.h"
 #include "common/parse.h"
+#include "common/pass_fd.h"
 #include "common/step_client.h"
 
 #define INSIDE "FLUXQ_AGENT_SOCKET" /* set in all tasks of a job */
@@ -150,9 +151,10 @@ static int run_in (struct cmd *c, const struct run *r)
 {
     struct step_call call = { .c = c, .fd = -1, .argv = r->argv };
     struct error err = { 0 };
-    autojson json_t *job = job_await (c, (uint64_t)r->outer, &err);
+    autojson json_t *job = job_ask (c, (uint64_t)r->outer, &err);
 
-    if (!job || job_reach (c, (uint64_t)r->outer, &call.fd, &err) < 0)
+    step_session (&call);
+    if (!job || job_reach (c, (uint64_t)r->outer, call.session, &call.fd, &err) < 0)
         return cmd_fail (c, "the job of this shell: %s", err.text);
     call.job = job;
     return step_client_run (&call);
@@ -170,7 +172,8 @@ static int run_new (struct cmd *c, const struct run *r)
     if (allocation_submit (c, &r->so, r->program, -1, &id) != CMD_OK
         || allocation_wait (c, id, flags, &call.job) != CMD_OK)
         return c->status;
-    int status = allocation_connect (c, id, &call.fd);
+    step_session (&call);
+    int status = allocation_connect (c, id, call.session, &call.fd);
     hold_encode (HOLD_KEEP, 0, keep);
     if (status == CMD_OK && send (call.fd, keep, sizeof (keep), MSG_NOSIGNAL) < 0)
         status = cmd_fail (c, "job %ju: its agents are gone", (uintmax_t)id);
@@ -178,6 +181,26 @@ static int run_new (struct cmd *c, const struct run *r)
         status = step_client_run (&call);
     json_decref (call.job);
     return status;
+}
+
+/* For a step's client whose connection broke (run_link.h): another one. What went wrong is said,
+ * unless the job has ended well meanwhile. */
+static int run_again (struct cmd *c, const char *socket)
+{
+    const char *job = getenv ("FLUXQ_JOB_ID"), *session = getenv (STEP_CLIENT_SESSION);
+    struct error err = { 0 };
+    int64_t id, to;
+    int fd;
+
+    c->broker = getenv (STEP_CLIENT_BROKER);
+    if (parse_int (socket, 0, INT32_MAX, &to, STEP_CLIENT_AGAIN, &err) < 0
+        || parse_int (job ? job : "", 1, INT64_MAX, &id, "FLUXQ_JOB_ID", &err) < 0)
+        return cmd_fail (c, "%s", err.text);
+    if (job_reach (c, (uint64_t)id, session ? session : "", &fd, &err) < 0)
+        return cmd_fail (c, "%s", err.text);
+    int rc = pass_fd_send ((int)to, fd);
+    close (fd);
+    return rc < 0 ? CMD_FAILED : CMD_OK;
 }
 
 static int run_inside (struct cmd *c)
@@ -203,7 +226,10 @@ static int run (struct cmd *c)
     struct run r = { 0 };
     struct error err = { 0 };
     const char *outer = getenv (STEP_CLIENT_JOB);
+    const char *again = getenv (STEP_CLIENT_AGAIN);
 
+    if (again)
+        return run_again (c, again);
     if (getenv (INSIDE))
         return run_inside (c);
     if (outer && parse_int (outer, 1, INT64_MAX, &r.outer, STEP_CLIENT_JOB, &err) < 0)

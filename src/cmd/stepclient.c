@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -10,8 +11,43 @@
 
 #include "cmd/print.h"
 #include "common/agent_path.h"
+#include "common/hold.h"
 #include "common/json.h"
 #include "common/step_client.h"
+
+#define GRACE_MORE 10.0 /* seconds for the connection itself */
+
+uint32_t step_session_grace (struct cmd *c)
+{
+    double wait = cmd_broker_wait (c, NULL);
+
+    return wait > 0 ? (uint32_t)MIN (wait + GRACE_MORE, (double)HOLD_GRACE_MAX) : 0;
+}
+
+void step_session (struct step_call *call)
+{
+    if (step_session_grace (call->c) == 0 || !session_make (call->session))
+        call->session[0] = '\0';
+}
+
+/* With it the step's client can ask for another connection. */
+static int set_session (const struct step_call *call)
+{
+    char number[32], self[PATH_MAX];
+    ssize_t n = readlink ("/proc/self/exe", self, sizeof (self) - 1);
+    int rc = 0;
+
+    if (!call->session[0] || n < 0 || !call->c->client)
+        return unsetenv (STEP_CLIENT_SESSION);
+    self[n] = '\0';
+    snprintf (number, sizeof (number), "%u", step_session_grace (call->c));
+    rc |= setenv (STEP_CLIENT_SESSION, call->session, 1);
+    rc |= setenv (STEP_CLIENT_GRACE, number, 1);
+    rc |= setenv (STEP_CLIENT_PROGRAM, self, 1);
+    rc |= setenv (STEP_CLIENT_BROKER, http_client_url (call->c->client), 1);
+    snprintf (number, sizeof (number), "%.3fs", cmd_broker_wait (call->c, NULL));
+    return rc | setenv (CMD_BROKER_WAIT, number, 1);
+}
 
 static int set_environment (const struct step_call *call)
 {
@@ -33,6 +69,7 @@ static int set_environment (const struct step_call *call)
         rc |= setenv (texts[i].name, json_text (call->job, texts[i].field), 1);
     rc |= call->holds ? setenv (STEP_CLIENT_HOLD, "1", 1) : unsetenv (STEP_CLIENT_HOLD);
     rc |= unsetenv (STEP_CLIENT_JOB);
+    rc |= set_session (call);
     return rc | fcntl (call->fd, F_SETFD, 0);
 }
 
@@ -76,8 +113,7 @@ static int run_child (const struct step_call *call)
 int step_client_run (const struct step_call *call)
 {
     fflush (stdout);
+    int status = call->c->in_console ? run_child (call) : become (call);
     cmd_disconnect (call->c);
-    if (call->c->in_console)
-        return run_child (call);
-    return become (call);
+    return status;
 }

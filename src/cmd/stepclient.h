@@ -8,15 +8,22 @@
 #define FLUXQ_CMD_STEPCLIENT_H
 
 #include "cmd/command.h"
+#include "common/session.h"
 
 struct step_call {
     struct cmd *c;
-    int fd;      /* to the job's agents */
+    int fd;      /* to the job's agents, opened with this session; "": with none */
+    char session[SESSION_TEXT];
     json_t *job; /* an answer of job_ask(); NULL: we are inside a job, there is no fd */
     bool holds;  /* the job ends with the step */
     char *const *argv; /* NULL-terminated */
 };
 
+/* Seconds that a session with a job's agents outlives its connection: as long as the client waits
+ * for the broker and a little more; 0: there is to be no session. */
+uint32_t step_session_grace (struct cmd *c);
+/* Name the session in call, if there is to be one: before the connection is made. */
+void step_session (struct step_call *call);
 /* The exit status of the step, or that of a failure after a message. */
 int step_client_run (const struct step_call *call);
 

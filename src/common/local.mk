@@ -8,6 +8,8 @@ SHELL_COMMON_SOURCES = \
 	src/common/error.c \
 	src/common/frame.c \
 	src/common/hold.c \
+	src/common/pass_fd.c \
+	src/common/session.c \
 	src/common/hostlist.c \
 	src/common/idset.c \
 	src/common/io.c \

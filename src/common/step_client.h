@@ -7,6 +7,10 @@
  *     setenv (STEP_CLIENT_FD, "5", 1);
  *     execv (agent_program, (char *[]){ STEP_CLIENT, "-n4", "hostname", NULL });
  *
+ * With STEP_CLIENT_SESSION the connection is a session (session.h). When it breaks the program runs
+ * STEP_CLIENT_PROGRAM with STEP_CLIENT_AGAIN, the number of a socket over which it is to be passed
+ * another connection (pass_fd.h); STEP_CLIENT_BROKER says to which broker.
+ *
  * FLUXQ_JOB_ID, FLUXQ_JOB_NAME, FLUXQ_JOB_USER and FLUXQ_NODELIST (the names of the job's nodes
  * in the order of ranks) tell it whose step that is.
  */
@@ -17,6 +21,11 @@
 
 #define STEP_CLIENT "fluxq-run"
 #define STEP_CLIENT_FD "FLUXQ_RUN_FD" /* number of the connection's descriptor */
+#define STEP_CLIENT_SESSION "FLUXQ_RUN_SESSION" /* its token, see session_make() */
+#define STEP_CLIENT_GRACE "FLUXQ_RUN_GRACE"     /* seconds that it outlives a connection */
+#define STEP_CLIENT_PROGRAM "FLUXQ_RUN_PROGRAM" /* path of fluxq */
+#define STEP_CLIENT_BROKER "FLUXQ_RUN_BROKER"   /* its URL */
+#define STEP_CLIENT_AGAIN "FLUXQ_RUN_AGAIN"
 /* 1: the connection holds the job (hold.h), which is to end as the step does. */
 #define STEP_CLIENT_HOLD "FLUXQ_RUN_HOLD"
 /* The job in which fluxq-run on the login node runs its steps, in a shell of fluxq-alloc. */

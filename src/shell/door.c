@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "common/macros.h"
+#include "shell/resumable.h"
 #include "shell/sock.h"
 
 #define RECEIVE (FRAME_HEAD + FRAME_DATA_MAX)
@@ -17,9 +18,13 @@ struct client {
     uint32_t number;
     bool said_something; /* rank 0 knows of it */
     bool adopted;
-    struct outbuf out;
+    bool leaves; /* it does not come back when its connection ends */
+    uint8_t token[SESSION_TOKEN];
+    uint32_t grace; /* seconds that its session outlives a connection */
+    struct loop_timer gone;
+    struct resumable link;
     char *buf; /* [RECEIVE] */
-    size_t len;
+    size_t len, used; /* used: of the messages before the one that is looked at */
     struct client *next;
 };
 
@@ -69,39 +74,171 @@ static void client_close (struct client *c)
     *at = c->next;
     door->nclients--;
     door->nadopted -= c->adopted;
+    loop_timer_clear (door->loop, &c->gone);
     loop_watch (door->loop, &c->io, 0);
-    close (c->io.fd);
-    outbuf_release (&c->out);
+    if (c->io.fd >= 0)
+        close (c->io.fd);
+    resumable_release (&c->link);
     free (c->buf);
     if (c->said_something)
         up (c, &(struct frame){ .type = WIRE_RUN_GONE });
     loop_free_later (door->loop, c);
 }
 
-/* The frames that have come; false: it talks nonsense. */
-static bool use_received (struct client *c)
+/* -- sessions -- */
+
+static void on_nobody_came (struct loop_timer *timer)
 {
-    size_t pos = 0;
-    struct frame msg;
-    ssize_t n;
-    while ((n = wire_parse (c->buf + pos, c->len - pos, &msg)) > 0) {
-        if (msg.type < WIRE_RUN_HOLD || msg.type >= WIRE_RUN_GONE)
-            return false;
-        up (c, &msg);
-        pos += (size_t)n;
-    }
-    memmove (c->buf, c->buf + pos, c->len - pos);
-    c->len -= pos;
-    return n == 0;
+    client_close (CONTAINER_OF (timer, struct client, gone));
 }
 
+static void detach (struct client *c)
+{
+    loop_watch (c->door->loop, &c->io, 0);
+    if (c->io.fd >= 0)
+        close (c->io.fd);
+    c->io.fd = -1;
+    c->len = 0;
+    resumable_lost (&c->link);
+}
+
+/* Its connection has ended. */
+static void client_lost (struct client *c)
+{
+    if (!c->link.open || c->leaves) {
+        client_close (c);
+        return;
+    }
+    detach (c);
+    loop_timer_set (c->door->loop, &c->gone, loop_now () + c->grace);
+}
+
+/* Whoever reads no more may have said something before it went: its end is seen when that is
+ * read. */
 static void flush (struct client *c)
 {
-    int rc = outbuf_flush (&c->out, c->io.fd);
-    if (rc < 0)
+    if (c->io.fd < 0)
+        return;
+    int rc = resumable_flush (&c->link, c->io.fd);
+    loop_watch (c->door->loop, &c->io, rc ? EPOLLIN : EPOLLIN | EPOLLOUT);
+}
+
+static struct client *find_session (struct door *door, const char *token)
+{
+    struct client *c = door->clients;
+    while (c && (!c->link.open || memcmp (c->token, token, SESSION_TOKEN) != 0))
+        c = c->next;
+    return c;
+}
+
+/* c was only a connection: that of the session from now on, with what comes behind. */
+static void take_over (struct client *session, struct client *c)
+{
+    struct door *door = c->door;
+    detach (session);
+    loop_timer_clear (door->loop, &session->gone);
+    loop_watch (door->loop, &c->io, 0);
+    session->io.fd = c->io.fd;
+    c->io.fd = -1;
+    session->len = c->len - c->used;
+    memcpy (session->buf, c->buf + c->used, session->len);
+    outbuf_add (&session->link.hello, c->link.out.data + c->link.out.off,
+                c->link.out.len);
+    client_close (c);
+}
+
+enum used { USED, NONSENSE, TAKEN_OVER };
+
+static enum used come_again (struct client *c, const struct frame *msg,
+                             struct client **ret)
+{
+    struct client *session = find_session (c->door, msg->data);
+    uint64_t theirs = wire_get_u64 (msg->data + SESSION_TOKEN);
+    if (c->said_something || c->link.open)
+        return NONSENSE;
+    if (!session) {
+        resumable_hello (&c->link, SESSION_UNKNOWN, NULL, 0, 0);
+        return USED;
+    }
+    take_over (session, c);
+    *ret = session;
+    if (resumable_resume (&session->link, theirs) < 0)
+        return NONSENSE;
+    resumable_hello (&session->link, SESSION_HERE, NULL, session->link.received, 8);
+    return TAKEN_OVER;
+}
+
+/* The broker saw its end; what it has said last may still be under way. */
+static enum used on_gone (struct client *c, const struct frame *msg)
+{
+    struct client *session = find_session (c->door, msg->data);
+    if (session && session->io.fd < 0)
+        client_close (session);
+    else if (session)
+        session->leaves = true;
+    return NONSENSE; /* nothing else is said there */
+}
+
+static enum used on_session (struct client *c, const struct frame *msg,
+                             struct client **ret)
+{
+    if (!c->adopted)
+        return NONSENSE;
+    if (msg->stream == SESSION_AGAIN && msg->len == SESSION_TOKEN + 8)
+        return come_again (c, msg, ret);
+    if (msg->stream == SESSION_GONE && msg->len == SESSION_TOKEN)
+        return on_gone (c, msg);
+    if (msg->stream != SESSION_NEW || msg->len != SESSION_TOKEN + 4 || c->link.open
+        || find_session (c->door, msg->data))
+        return NONSENSE;
+    memcpy (c->token, msg->data, SESSION_TOKEN);
+    c->grace =
+        MIN (wire_get_u32 (msg->data + SESSION_TOKEN), (uint32_t)HOLD_GRACE_MAX);
+    resumable_open (&c->link);
+    resumable_hello (&c->link, SESSION_HERE, NULL, 0, 8);
+    return USED;
+}
+
+/* -- messages -- */
+
+static enum used use_message (struct client *c, const struct frame *msg, size_t size,
+                              struct client **ret)
+{
+    if (resumable_received (&c->link, msg, size))
+        return USED;
+    if (msg->type == WIRE_RUN_SESSION)
+        return on_session (c, msg, ret);
+    if (msg->type < WIRE_RUN_HOLD || msg->type >= WIRE_RUN_GONE)
+        return NONSENSE;
+    up (c, msg);
+    return USED;
+}
+
+/* The frames that have come. NULL: it talks nonsense, and is closed; else the client to which
+ * the connection belongs now. */
+static struct client *use_received (struct client *c)
+{
+    struct frame msg;
+    ssize_t n;
+    c->used = 0;
+    while ((n = wire_parse (c->buf + c->used, c->len - c->used, &msg)) > 0) {
+        struct client *other = NULL;
+        c->used += (size_t)n;
+        enum used used = use_message (c, &msg, (size_t)n, &other);
+        if (used == TAKEN_OVER)
+            return use_received (other);
+        if (used == NONSENSE) {
+            client_close (other ? other : c);
+            return NULL;
+        }
+    }
+    if (n < 0) {
         client_close (c);
-    else
-        loop_watch (c->door->loop, &c->io, rc ? EPOLLIN : EPOLLIN | EPOLLOUT);
+        return NULL;
+    }
+    memmove (c->buf, c->buf + c->used, c->len - c->used);
+    c->len -= c->used;
+    return c;
 }
 
 static void on_client (struct loop_io *io, uint32_t events)
@@ -111,14 +248,15 @@ static void on_client (struct loop_io *io, uint32_t events)
         ssize_t n = recv (io->fd, c->buf + c->len, RECEIVE - c->len, 0);
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
             return;
-        c->len += n > 0 ? (size_t)n : 0;
-        if (n <= 0 || !use_received (c)) {
-            client_close (c);
+        if (n <= 0) {
+            client_lost (c);
             return;
         }
+        c->len += (size_t)n;
+        if (!(c = use_received (c)))
+            return;
     }
-    if (events & EPOLLOUT)
-        flush (c);
+    flush (c);
 }
 
 /* The socket's mode keeps others out already; in a job's pods there is nobody else. */
@@ -143,6 +281,7 @@ static struct client *admit (struct door *door, int fd)
     c->io = (struct loop_io){ .fd = fd, .ready = on_client };
     c->door = door;
     c->number = door->next_number++;
+    c->gone.fire = on_nobody_came;
     c->buf = buf;
     c->next = door->clients;
     door->clients = c;
@@ -151,19 +290,18 @@ static struct client *admit (struct door *door, int fd)
     return c;
 }
 
-/* As if it came from the socket now; false: it talks nonsense. */
-static bool take_early (struct client *c, const char *data, size_t len)
+/* As if it came from the socket now; as use_received(). */
+static struct client *take_early (struct client *c, const char *data, size_t len)
 {
-    while (len > 0) {
+    while (len > 0 && c) {
         size_t n = MIN (len, RECEIVE - c->len); /* > 0: a whole frame is used at once */
         memcpy (c->buf + c->len, data, n);
         c->len += n;
         data += n;
         len -= n;
-        if (!use_received (c))
-            return false;
+        c = use_received (c);
     }
-    return true;
+    return c;
 }
 
 void door_adopt (struct door *door, int fd, struct outbuf *out, const char *data,
@@ -175,13 +313,11 @@ void door_adopt (struct door *door, int fd, struct outbuf *out, const char *data
         outbuf_release (out);
         return;
     }
-    c->out = *out;
+    c->link.out = *out;
     c->adopted = true;
     door->nadopted++;
-    if (take_early (c, data, len))
+    if ((c = take_early (c, data, len)) != NULL)
         flush (c);
-    else
-        client_close (c);
 }
 
 uint32_t door_adopted (const struct door *door)
@@ -209,8 +345,8 @@ void door_message (struct door *door, const struct frame *msg)
         c = c->next;
     if (!c)
         return;
-    wire_put (&c->out, msg);
-    if (c->out.len > DOOR_UNSENT_MAX)
+    resumable_put (&c->link, msg);
+    if (c->link.out.len > DOOR_UNSENT_MAX)
         client_close (c);
     else
         flush (c);

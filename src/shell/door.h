@@ -7,6 +7,9 @@
  * as it is, with its rank and number in the head (WIRE_RUN_...). Rank 0's also has the clients
  * that come through the broker (agent_api.h, /v1/client): door_adopt().
  *
+ * One of those may open a session (common/session.h): then it is kept for a while when its
+ * connection breaks, and goes on with another one. For rank 0 it is the same client.
+ *
  * What waits for a client that does not read is bounded by the flow of its step (steps.h);
  * who gives credit for what it has not read is thrown out at DOOR_UNSENT_MAX bytes.
  */

@@ -37,6 +37,7 @@ SHELL_PARTS = \
 	src/shell/reap.c \
 	src/shell/receive.c \
 	src/shell/resizefile.c \
+	src/shell/resumable.c \
 	src/shell/root.c \
 	src/shell/rootjoin.c \
 	src/shell/rootresize.c \
@@ -47,6 +48,7 @@ SHELL_PARTS = \
 	src/shell/run.c \
 	src/shell/run_connect.c \
 	src/shell/run_hold.c \
+	src/shell/run_link.c \
 	src/shell/run_input.c \
 	src/shell/run_options.c \
 	src/shell/run_output.c \
@@ -115,6 +117,7 @@ SHELL_TESTS = \
 	src/shell/test/test_cpubind \
 	src/shell/test/test_env \
 	src/shell/test/test_hold \
+	src/shell/test/test_resumable \
 	src/shell/test/test_http \
 	src/shell/test/test_infile \
 	src/shell/test/test_jobstate \
@@ -139,6 +142,8 @@ src_shell_test_test_cgroup_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_cpubind_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_cpubind_LDFLAGS = $(AM_LDFLAGS) $(TORTURE_FLAGS)
 src_shell_test_test_env_LDADD = $(SHELL_TEST_LIBS)
+src_shell_test_test_resumable_LDADD = $(SHELL_TEST_LIBS)
+src_shell_test_test_resumable_SOURCES = src/shell/test/test_resumable.c
 src_shell_test_test_hold_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_http_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_infile_LDADD = $(SHELL_TEST_LIBS)

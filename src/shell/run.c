@@ -18,9 +18,9 @@
 #include "shell/jobstate.h"
 #include "shell/loop.h"
 #include "shell/say.h"
+#include "shell/run_link.h"
 #include "shell/sock.h"
 
-#define RECEIVE (256 * 1024)
 #define TWICE 1.0    /* seconds within which a second ctrl-C kills */
 #define TOGETHER 0.1 /* seconds for which bad ends are collected into one line */
 
@@ -32,12 +32,10 @@ struct task_state {
 struct run {
     struct run_options options;
     struct loop loop;
-    struct loop_io agent, signals;
+    struct run_link link;
+    struct loop_io signals;
     struct loop_timer tell;
     pid_t agent_pid;
-    struct outbuf out;
-    char *buf;
-    size_t len;
     struct strbuf started; /* the completed spec, as it comes */
     struct step_spec step;
     struct hostlist *hosts; /* of the step's nodes */
@@ -52,27 +50,20 @@ struct run {
     double interrupted; /* when; 0: not */
     bool failed;        /* something here: what tasks do counts no more */
     bool holds;         /* the job ends with this step */
+    bool ending;        /* all is known, the agent is to hear the last word; with this: */
+    int code;
 };
 
 /* -- to the agent -- */
 
-static void flush (struct run *r)
-{
-    int rc = outbuf_flush (&r->out, r->agent.fd);
-    if (rc >= 0)
-        loop_watch (&r->loop, &r->agent, rc ? EPOLLIN : EPOLLIN | EPOLLOUT);
-}
-
 static void put (struct run *r, uint8_t type, const void *data, size_t len)
 {
-    wire_put (&r->out,
-              &(struct frame){ .type = type, .len = (uint32_t)len, .data = data });
-    flush (r);
+    run_link_put (&r->link, type, data, len);
 }
 
 static void put_piece (void *ctx, const struct frame *msg)
 {
-    wire_put (&((struct run *)ctx)->out, msg);
+    run_link_put_frame (&((struct run *)ctx)->link, msg);
 }
 
 static void put_signal (struct run *r, int sig)
@@ -173,6 +164,10 @@ static void on_interrupt (struct run *r)
         if (r->ntasks > 0)
             say (RUN_PROGRAM, "interrupt: all tasks are killed");
         put_signal (r, SIGKILL);
+        if (!run_link_is_up (&r->link)) { /* it cannot be told */
+            say (RUN_PROGRAM, "the broker is away: the step ends when it is back, or soon");
+            loop_stop (&r->loop, 128 + SIGINT);
+        }
     } else {
         tell_running (r);
     }
@@ -337,13 +332,18 @@ static void on_exited (struct run *r, const struct frame *msg)
         loop_timer_set (&r->loop, &r->tell, loop_now () + TOGETHER);
 }
 
-/* The last that is said; a few bytes, so there is room for them. */
+static void put_last (struct run *r, const uint8_t end[HOLD_SIZE])
+{
+    struct frame msg;
+    if (wire_parse (end, HOLD_SIZE, &msg) > 0)
+        run_link_put_frame (&r->link, &msg);
+}
+
 static void end_job (struct run *r, int code)
 {
     uint8_t end[HOLD_SIZE];
     hold_encode (HOLD_END, (uint32_t)(code & 0xff) << 8, end);
-    outbuf_add (&r->out, end, sizeof (end));
-    flush (r);
+    put_last (r, end);
 }
 
 static void on_end (struct run *r, const struct frame *msg)
@@ -357,9 +357,20 @@ static void on_end (struct run *r, const struct frame *msg)
         say (RUN_PROGRAM, "%.*s", (int)MIN (msg->len - 4, 500u), msg->data + 4);
     if (r->failed || (code == 0 && msg->len > 4))
         code = 1;
-    if (r->holds)
-        end_job (r, code);
-    loop_stop (&r->loop, code);
+    r->ending = true;
+    r->code = code;
+    if (!r->holds) {
+        loop_stop (&r->loop, code);
+        return;
+    }
+    end_job (r, code);
+    run_link_finish (&r->link);
+}
+
+static void on_done (void *ctx)
+{
+    struct run *r = ctx;
+    loop_stop (&r->loop, r->code);
 }
 
 /* As a line of its own also on a raw terminal. */
@@ -372,8 +383,11 @@ static void tell_note (struct run *r, const struct frame *msg)
         run_terminal_take ();
 }
 
-static void on_message (struct run *r, const struct frame *msg)
+static void on_message (void *ctx, const struct frame *msg)
 {
+    struct run *r = ctx;
+    if (r->ending)
+        return;
     switch (msg->type) {
     case WIRE_RUN_STARTED:
         on_started (r, msg);
@@ -398,60 +412,35 @@ static void on_message (struct run *r, const struct frame *msg)
     }
 }
 
-static void lose_agent (struct run *r, const char *why)
+static void lose_agent (void *ctx, const char *why)
 {
+    struct run *r = ctx;
     run_terminal_give_back ();
+    if (r->ending) {
+        loop_stop (&r->loop, r->code);
+        return;
+    }
     if (r->tasks)
         tell_ends (r);
-    say (RUN_PROGRAM, "the job's agent is gone: %s", why);
+    if (why)
+        say (RUN_PROGRAM, "the job's agent is gone: %s", why);
     loop_stop (&r->loop, 1);
-}
-
-static void receive (struct run *r)
-{
-    size_t pos = 0;
-    ssize_t n = recv (r->agent.fd, r->buf + r->len, RECEIVE - r->len, 0);
-    if (n < 0 && (errno == EAGAIN || errno == EINTR))
-        return;
-    if (n <= 0) {
-        lose_agent (r, n < 0 ? strerror (errno) : "connection closed");
-        return;
-    }
-    r->len += (size_t)n;
-    while (!r->loop.stopped) {
-        struct frame msg;
-        n = wire_parse (r->buf + pos, r->len - pos, &msg);
-        if (n <= 0)
-            break;
-        on_message (r, &msg);
-        pos += (size_t)n;
-    }
-    if (n < 0)
-        lose_agent (r, "it talks nonsense");
-    memmove (r->buf, r->buf + pos, r->len - pos);
-    r->len -= pos;
-}
-
-static void on_agent (struct loop_io *io, uint32_t events)
-{
-    struct run *r = CONTAINER_OF (io, struct run, agent);
-    if (events & EPOLLOUT)
-        flush (r);
-    if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
-        receive (r);
 }
 
 /* -- start -- */
 
 static int connect_agent (struct run *r, struct error *err)
 {
-    r->agent =
-        (struct loop_io){ .fd = run_connect (&r->agent_pid, err), .ready = on_agent };
-    if (r->agent.fd < 0)
-        return r->agent.fd;
+    r->link = (struct run_link){ .loop = &r->loop,
+                                 .message = on_message,
+                                 .lost = lose_agent,
+                                 .done = on_done,
+                                 .ctx = r };
+    int rc = run_link_open (&r->link, &r->agent_pid, err);
+    if (rc < 0)
+        return rc;
     r->holds = getenv (STEP_CLIENT_HOLD) != NULL;
     unsetenv (STEP_CLIENT_HOLD);
-    unsetenv (STEP_CLIENT_FD);
     return 0;
 }
 
@@ -465,7 +454,6 @@ static int send_request (struct run *r, struct error *err)
                           "command, environment and files are larger than %d bytes",
                           STEP_SPEC_MAX);
     wire_pieces (&(struct frame){ .type = WIRE_RUN }, sb.buf, sb.len, put_piece, r);
-    flush (r);
     return 0;
 }
 
@@ -494,13 +482,12 @@ static void destroy (struct run *r)
     hostlist_destroy (r->hosts);
     step_spec_release (&r->step);
     run_options_release (&r->options);
-    outbuf_release (&r->out);
+    run_link_close (&r->link);
     strbuf_release (&r->started);
     free (r->names);
     free (r->ranks);
     free (r->node_of);
     free (r->tasks);
-    free (r->buf);
     loop_release (&r->loop);
 }
 
@@ -512,8 +499,7 @@ int run_step (struct run_options *o)
     r.options = *o;
     strbuf_init (&r.started, STEP_SPEC_MAX);
     r.tell.fire = on_tell;
-    r.buf = malloc (RECEIVE);
-    if (!r.buf || loop_init (&r.loop) < 0)
+    if (loop_init (&r.loop) < 0)
         rc = error_set (&err, ENOMEM, "no memory");
     if (rc < 0 || (rc = open_input (&r, &err)) < 0 || (rc = connect_agent (&r, &err)) < 0
         || (rc = watch_signals (&r, &err)) < 0 || (rc = send_request (&r, &err)) < 0)

@@ -36,6 +36,7 @@
 #include "common/agent_api.h"
 #include "common/frame.h"
 #include "common/hold.h"
+#include "common/session.h"
 
 #define WIRE_MAGIC "FQJ1"
 #define WIRE_NONCE 16
@@ -111,7 +112,9 @@ enum wire_type {
                      * task, u32 bytes */
     WIRE_RUN_END, /* u32 wait status of the worst task, why it ended early or could not
                        * begin ("": all tasks ended) */
-    WIRE_RUN_LAST = WIRE_RUN_END,
+    /* both, and not passed on by the door: common/session.h */
+    WIRE_RUN_SESSION = SESSION_TYPE,
+    WIRE_RUN_LAST = WIRE_RUN_SESSION,
 
     /* Between rank 0 and the ranks of a step; task: its number. Downwards: */
     WIRE_STEP_START = 112, /* a piece of the step_spec; stream 1: the last one */

@@ -184,6 +184,20 @@ test_expect_success '--export: NIL is nothing, NONE is a login environment, a li
     for f in nil login list; do test "$(grep -c "^FLUXQ_JOB_ID=" $f)" = 1 || return 1; done
 '
 
+test_expect_success 'every rank has the host file and an address of the first; SLURM_NTASKS_PER_NODE is what was given' '
+    write_script peers.sh <<-\END &&
+	#!/bin/sh
+	echo "$(wc -l <"$FLUXQ_HOSTFILE") $FLUXQ_MASTER_ADDR ${SLURM_NTASKS_PER_NODE-none}"
+	END
+    stop_broker && start_broker --local 2 &&
+    SLURM_NTASKS_PER_NODE=7 fluxq-submit -N 2 -n 4 -o "peers-%t" --wait -- ./peers.sh &&
+    cat peers-? | uniq -c >actual && echo "      4 2 127.0.0.1 none" >expected && test_cmp expected actual &&
+    SLURM_NTASKS_PER_NODE=7 fluxq-submit -N 2 --ntasks-per-node=1 -o "each-%t" --wait -- ./peers.sh &&
+    cat each-? | uniq -c >actual && echo "      2 2 127.0.0.1 1" >expected && test_cmp expected actual &&
+    fluxq-submit -N 2 --ntasks-per-node=1 --export=NONE -o "none-%t" --wait -- ./peers.sh && test_cmp each-0 none-1 &&
+    stop_broker && start_broker
+'
+
 test_expect_success '--nice lowers the priority, and says so' '
     usual=$(fluxq-submit -b now+1hour -- true) && low=$(fluxq-submit -b now+1hour --nice=50 -- true) &&
     term() { fluxq-show priority $1 --json | jq -c "[.. | .terms? // empty | .[] | select (.name == \"nice\") | .points]"; } &&

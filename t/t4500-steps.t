@@ -207,6 +207,24 @@ test_expect_success 'the names in the host file can be resolved from every pod' 
     printf "      3 %s\n" 0 1 2 >expected && job names -N 3 -n 3
 '
 
+test_expect_success 'every task has a host file, and the name of the first node and those that Slurm programs read can be resolved' '
+    write_script "$OUT/first.sh" <<-\END &&
+	#!/bin/sh
+	exec 2>&1
+	fluxq-run ./first-task.sh | sort | uniq -c | sed "s/fluxq-t4500-[0-9]*-0-//g"
+	END
+    write_script "$OUT/first-task.sh" <<-\END &&
+	#!/bin/sh
+	wc -l <"$FLUXQ_HOSTFILE"
+	test "${SLURM_STEP_NODELIST%%,*}" = "$FLUXQ_MASTER_ADDR" && test "$SLURM_NODELIST" = "$SLURM_STEP_NODELIST" &&
+	    test "$(echo "$SLURM_NODELIST" | tr , "\n" | sed -n $((SLURM_NODEID + 1))p)" = "$SLURMD_NODENAME" || echo other
+	for host in $(echo "$SLURM_NODELIST" | tr , " "); do
+	    timeout 40 sh -c "until nslookup $host >/dev/null 2>&1; do sleep 0.2; done" && echo ${host%%.*}
+	done
+	END
+    printf "      3 %s\n" 0 1 2 3 >expected && job first -N 3 -n 3 --stage-in "$OUT/first-task.sh:first-task.sh"
+'
+
 test_expect_success 'doc/examples/mpi.sh runs as it is, with the program in the image' '
     id=$(submit "$FLUXQ_SOURCE_DIR/doc/examples/mpi.sh") && wait_job_state "$id" COMPLETED 120 &&
     sort "$OUT/pi-$id.out" >actual &&

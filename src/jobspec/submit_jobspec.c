@@ -379,6 +379,12 @@ static int system_attributes (const struct submit_options *so,
         json_decref (dir);
         return rc;
     }
+    /* As sbatch has it: of this job, not of one in which it is submitted. */
+    json_object_del (env, "SLURM_NTASKS_PER_NODE");
+    if (so->ntasks_per_node > 0) {
+        snprintf (name, sizeof (name), "%jd", (intmax_t)so->ntasks_per_node);
+        json_object_set_new (env, "SLURM_NTASKS_PER_NODE", json_string (name));
+    }
     default_name (so, prog, name, sizeof (name));
     system = json_pack ("{s:o, s:o, s:{s:s}, s:o}", "cwd", dir, "environment", env, "job",
                         "name", so->job_name ? so->job_name : name, "shell",

@@ -15,7 +15,9 @@
 #include "common/milli.h"
 #include "shell/door.h"
 #include "shell/hostfile.h"
+#include "shell/rankhost.h"
 #include "shell/resizefile.h"
+#include "shell/sock.h"
 #include "shell/stepspec.h"
 
 #define RUN_NAME "fluxq-run"
@@ -137,6 +139,37 @@ static int node_id (const struct env_context *ctx, struct strbuf *sb)
     return add_number (sb, ctx->step ? ctx->step->node : ctx->rank);
 }
 
+/* In pods, which do not know the names of nodes, the variables that programs look for their
+ * peers in have names of pods. So many fit into one variable (128 KiB); of larger jobs they
+ * have the names of nodes. */
+#define HOSTS_MAX 1024
+static bool has_hosts (const struct env_context *ctx)
+{
+    const struct launch *l = ctx->launch;
+    return l->listen && !sock_is_unix (l->listen) && l->nnodes <= HOSTS_MAX;
+}
+
+static int add_host (const struct env_context *ctx, struct strbuf *sb, uint32_t rank)
+{
+    autofree char *host = rank_host (ctx->launch, rank);
+    return host ? add_text (sb, host) : -ENOMEM;
+}
+
+static int host_name (const struct env_context *ctx, struct strbuf *sb)
+{
+    return has_hosts (ctx) ? add_host (ctx, sb, ctx->rank)
+                           : add_text (sb, own_node (ctx)->name);
+}
+
+/* Of the first node of the step, or of the job. Locally all are this machine. */
+static int master_address (const struct env_context *ctx, struct strbuf *sb)
+{
+    const char *listen = ctx->launch->listen;
+    if (!listen || sock_is_unix (listen))
+        return add_text (sb, "127.0.0.1");
+    return add_host (ctx, sb, ctx->step ? ctx->step->ranks[0] : 0);
+}
+
 static int node_name (const struct env_context *ctx, struct strbuf *sb)
 {
     return add_text (sb, own_node (ctx)->name);
@@ -201,6 +234,30 @@ static int step_nodelist (const struct env_context *ctx, struct strbuf *sb)
     return ctx->step ? add_names (ctx, sb, ctx->step->nnodes) : 0;
 }
 
+/* Without brackets: some programs take what is before the first one for a name. */
+static int add_hosts (const struct env_context *ctx, struct strbuf *sb, size_t n)
+{
+    int rc = has_hosts (ctx) ? 1 : add_names (ctx, sb, n);
+    for (size_t i = 0; has_hosts (ctx) && i < n && rc > 0; i++) {
+        if (i > 0)
+            strbuf_adds (sb, ",");
+        rc = add_host (ctx, sb, ctx->step ? ctx->step->ranks[i] : (uint32_t)i);
+    }
+    return rc;
+}
+
+static int hostlist (const struct env_context *ctx, struct strbuf *sb)
+{
+    struct env_context job = *ctx;
+    job.step = NULL;
+    return add_hosts (&job, sb, ctx->launch->nnodes);
+}
+
+static int step_hostlist (const struct env_context *ctx, struct strbuf *sb)
+{
+    return ctx->step ? add_hosts (ctx, sb, ctx->step->nnodes) : 0;
+}
+
 static int step_id (const struct env_context *ctx, struct strbuf *sb)
 {
     return ctx->step ? add_number (sb, ctx->step->spec->id) : 0;
@@ -227,13 +284,18 @@ static int agent_socket (const struct env_context *ctx, struct strbuf *sb)
     return path ? add_text (sb, path) : -ENOMEM;
 }
 
+static int hostfile (const struct env_context *ctx, struct strbuf *sb)
+{
+    autofree char *path = hostfile_path (ctx->launch);
+    return path ? add_text (sb, path) : -ENOMEM;
+}
+
 /* Open MPI's mpirun (4: ORTE, 5: PRRTE) on rank 0 finds the nodes, and starts its daemons
  * there without ssh; it shall not take the SLURM_* and FLUX_* names for a Slurm or a Flux
  * that it could ask. */
-static int hostfile (const struct env_context *ctx, struct strbuf *sb)
+static int mpi_hostfile (const struct env_context *ctx, struct strbuf *sb)
 {
-    autofree char *path = ctx->rank == 0 ? hostfile_path (ctx->launch) : NULL;
-    return add_text (sb, path);
+    return ctx->rank == 0 ? hostfile (ctx, sb) : 0;
 }
 
 static int resize_file (const struct env_context *ctx, struct strbuf *sb)
@@ -486,10 +548,10 @@ static const struct {
     { "SLURM_JOB_NUM_NODES", job_nnodes },
     { "SLURM_NTASKS", ntasks },
     { "SLURM_NPROCS", ntasks },
-    { "SLURM_JOB_NODELIST", nodelist },
-    { "SLURM_NODELIST", nodelist },
+    { "SLURM_JOB_NODELIST", hostlist },
+    { "SLURM_NODELIST", hostlist },
     { "SLURM_NODEID", node_id },
-    { "SLURMD_NODENAME", node_name },
+    { "SLURMD_NODENAME", host_name },
     { "SLURM_PROCID", task_id },
     { "SLURM_LOCALID", local_id },
     { "SLURM_CPUS_PER_TASK", cores_per_task },
@@ -499,7 +561,7 @@ static const struct {
     { "SLURM_SUBMIT_DIR", submit_dir },
     { "SLURM_STEP_ID", step_id },
     { "SLURM_STEPID", step_id },
-    { "SLURM_STEP_NODELIST", step_nodelist },
+    { "SLURM_STEP_NODELIST", step_hostlist },
     { "SLURM_STEP_NUM_NODES", step_nnodes },
     { "SLURM_STEP_NUM_TASKS", step_ntasks },
     { "SLURM_STEP_TASKS_PER_NODE", step_tasks_per_node },
@@ -510,14 +572,15 @@ static const struct {
     { "FLUX_TASK_LOCAL_ID", local_id },
     { "FLUXQ_RESIZE_FILE", resize_file },
     { "FLUXQ_HOSTFILE", hostfile },
-    { "OMPI_MCA_orte_default_hostfile", hostfile },
+    { "FLUXQ_MASTER_ADDR", master_address },
+    { "OMPI_MCA_orte_default_hostfile", mpi_hostfile },
     { "OMPI_MCA_plm", remote_kind },
     { "OMPI_MCA_plm_rsh_agent", remote_shell },
     { "OMPI_MCA_ras", not_slurm },
     { "OMPI_MCA_pmix", not_flux },
     { "OMPI_MCA_btl_vader_single_copy_mechanism", single_copy },
     { "OMPI_MCA_orte_leave_session_attached", remote_stays },
-    { "PRTE_MCA_prte_default_hostfile", hostfile },
+    { "PRTE_MCA_prte_default_hostfile", mpi_hostfile },
     { "PRTE_MCA_plm_ssh_agent", remote_shell },
     { "PRTE_MCA_ras", not_slurm },
     { "CUDA_VISIBLE_DEVICES", cuda_devices },

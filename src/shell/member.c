@@ -16,6 +16,7 @@
 #include "shell/agent.h"
 #include "shell/cgroup.h"
 #include "shell/door.h"
+#include "shell/hostfile.h"
 #include "shell/resizefile.h"
 #include "shell/server.h"
 #include "shell/sock.h"
@@ -169,6 +170,13 @@ static void on_node (struct member *m, const struct frame *msg)
         launch_put_node (l, msg->task, &node);
 }
 
+/* Locally all ranks have one directory, and rank 0 writes it. */
+static int write_hostfile (const struct member *m, struct error *err)
+{
+    const struct launch *l = &m->agent->launch;
+    return sock_is_unix (l->listen) ? 0 : hostfile_write (l, err);
+}
+
 /* ... so many are there now, or will be. */
 static void on_size (struct member *m, const struct wire_resize *change)
 {
@@ -180,6 +188,8 @@ static void on_size (struct member *m, const struct wire_resize *change)
     if (change->state == WIRE_RESIZE_DONE)
         l->nnodes = change->to;
     m->has_size = true;
+    if (change->state == WIRE_RESIZE_DONE && write_hostfile (m, &err) < 0)
+        agent_log (m->agent, "%s", err.text);
     if (resizefile_write (l, m->agent->rank, change, &err) < 0)
         agent_log (m->agent, "%s", err.text);
 }
@@ -462,6 +472,8 @@ static void destroy (struct member *m)
         sock_unlink (m->listen);
     free (m->listen);
     uplink_destroy (m->up);
+    if (!sock_is_unix (m->agent->launch.listen))
+        hostfile_remove (&m->agent->launch);
     if (m->agent->launch.max_nodes > 0)
         resizefile_remove (&m->agent->launch, m->agent->rank);
     loop_timer_clear (&m->agent->loop, &m->timer);
@@ -488,6 +500,8 @@ int member_run (struct agent *agent)
         if (tasks_enter_cwd (m.tasks, &m.fell_back, &m.problem) == 0)
             m.door = door_create (&agent->loop, &agent->launch, agent->rank, step_up, &m,
                                   &m.problem);
+        if (!m.problem.code)
+            write_hostfile (&m, &m.problem);
         if (listen_to_children (&m, &err) < 0 && !m.problem.code)
             m.problem = err; /* rank 0 shall say so */
         if (!begin_staging (&m))

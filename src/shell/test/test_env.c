@@ -185,9 +185,32 @@ static void the_table_is_known_by_name (void **state)
     assert_false (env_is_ours ("HOME"));
 }
 
+/* JAX, Lightning and torchrun scripts connect to the first of these names. */
+static void in_pods_names_can_be_resolved (void **state)
+{
+    (void)state;
+    struct env_context ctx = make_context (NULL);
+    struct launch l = *ctx.launch;
+    l.listen = (char *)"tcp:0.0.0.0:7717";
+    l.rendezvous = (char *)"tcp:j-%r.j.ns.svc.c.:7717";
+    l.spool = (char *)"/run/spool";
+    ctx.launch = &l;
+    char **envp = env_make (&ctx, NULL);
+    assert_non_null (envp);
+    expect (envp, "SLURM_NODELIST", "j-0.j.ns.svc.c,j-1.j.ns.svc.c,j-2.j.ns.svc.c");
+    expect (envp, "SLURM_JOB_NODELIST", "j-0.j.ns.svc.c,j-1.j.ns.svc.c,j-2.j.ns.svc.c");
+    expect (envp, "SLURMD_NODENAME", "j-1.j.ns.svc.c");
+    expect (envp, "FLUXQ_NODELIST", "n[1-2,4]");
+    expect (envp, "FLUXQ_MASTER_ADDR", "j-0.j.ns.svc.c");
+    expect (envp, "FLUXQ_HOSTFILE", "/run/hostfile");
+    expect (envp, "OMPI_MCA_orte_default_hostfile", NULL);
+    env_free (envp);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test (in_pods_names_can_be_resolved),
         cmocka_unit_test (scripts_find_the_names_that_they_read),
         cmocka_unit_test (what_does_not_apply_is_not_set),
         cmocka_unit_test (fluxq_wins_over_the_user_and_the_user_over_defaults),

@@ -39,6 +39,18 @@ test_expect_success 'the tasks of an array are jobs of the cluster, a limited nu
     wait_until 30 no_jobs_of_ours
 '
 
+test_expect_success 'a job with --no-requeue whose agent dies at its first instruction is not started again' '
+    for i in 1 2 3; do
+        id=$(fluxq-submit --no-requeue -o none.out -- sh -c "kill -9 \$PPID") && wait_job_state $id NODE_FAIL 60 &&
+        test "$(count_events $id requeue)" = 0 && test "$(count_events $id start)" = 1 || return 1
+    done
+'
+
+test_expect_success '--output-on-full=end is refused where the broker writes the files' '
+    test_must_fail fluxq-submit --output-on-full=end -o none.out -- true 2>err && grep "output-on-full=end" err &&
+    fluxq-submit --dry-run --output-on-full=wait -o none.out -- true
+'
+
 test_expect_success 'logs follow a running job to its end' '
     id=$(fluxq-submit -o none.out -- sh -c "echo begin; sleep 2; echo end") &&
     timeout 60 fluxq-logs -f "$id" >followed &&

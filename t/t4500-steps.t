@@ -211,7 +211,7 @@ test_expect_success 'every task has a host file, and the name of the first node 
     write_script "$OUT/first.sh" <<-\END &&
 	#!/bin/sh
 	exec 2>&1
-	fluxq-run ./first-task.sh | sort | uniq -c | sed "s/fluxq-t4500-[0-9]*-0-//g"
+	fluxq-run ./first-task.sh | sed "s/fluxq-t4500-[0-9]*-0-//g" | sort | uniq -c
 	END
     write_script "$OUT/first-task.sh" <<-\END &&
 	#!/bin/sh

@@ -131,13 +131,14 @@ static json_t *describe_jobspec (const struct jobspec *js)
     for (size_t i = 0; i < js->ncommand; i++)
         json_array_append_new (command, json_string (js->command[i]));
     json_t *o = json_pack (
-        "{s:o s:b s:s? s:s? s:s? s:s? s:o s:o s:s s:s? s:s? s:{s:I s:I s:I s:I s:I s:I "
+        "{s:o s:b s:s? s:s? s:s? s:s? s:o s:o s:s s:s s:s? s:s? s:{s:I s:I s:I s:I s:I s:I "
         "s:I}}",
         "command", command, "batch", (int)jobspec_is_batch (js), "cwd", js->cwd, "output",
         js->output, "error", js->error, "input", js->input, "stage_in",
         stage_list_to_json (&js->stage_in), "stage_out",
         stage_list_to_json (&js->stage_out), "open_mode",
-        js->append ? "append" : "truncate", "image", js->image, "reservation",
+        js->append ? "append" : "truncate", "output_on_full",
+        jobspec_on_full_word (js->on_full), "image", js->image, "reservation",
         js->reservation, "request", "nodes_min", (json_int_t)s.min_nodes, "nodes_max",
         (json_int_t)s.max_nodes, "slots_min", (json_int_t)s.min_slots, "slots_max",
         (json_int_t)s.max_slots, "cores", (json_int_t)s.min_cores, "gpus",

@@ -21,6 +21,7 @@ extern char **environ;
 const char *const allocation_without[] = {
     "input",      "output",       "error",  "array",       "requeue",
     "no-requeue", "get-user-env", "export", "export-file", "open-mode",
+    "output-on-full",
     "stage-in",   "stage-out",    NULL
 };
 

@@ -49,6 +49,9 @@ struct launch_stage {
     char *from, *to;
 };
 
+/* As in jobspec.h, which has its words. */
+enum launch_on_full { LAUNCH_FULL_WAIT, LAUNCH_FULL_DROP, LAUNCH_FULL_END };
+
 struct launch {
     uint64_t job_id; /* 1 <= id < 2^63 */
     /* A task of an array: the array's id (else 0), its number, and of all of them how many
@@ -101,6 +104,7 @@ struct launch {
     char *output; /* pattern (pattern.h), "" means none */
     char *error;  /* NULL: same file as output */
     bool append;  /* else truncate */
+    uint32_t on_full; /* enum launch_on_full: their file system is full */
     char *input;  /* pattern: what the tasks read; each opens it. NULL: /dev/null */
     struct launch_stage *stage_in, *stage_out;
     size_t nstage_in, nstage_out;

@@ -127,6 +127,39 @@ static int parse_mode (struct jobspec *js, const json_t *output, struct error *e
     return 0;
 }
 
+static const char *const on_full_words[] = { [JOBSPEC_FULL_WAIT] = "wait",
+                                             [JOBSPEC_FULL_DROP] = "drop",
+                                             [JOBSPEC_FULL_END] = "end" };
+
+int jobspec_on_full (const char *word)
+{
+    for (size_t i = 0; i < ARRAY_SIZE (on_full_words); i++)
+        if (!strcmp (word, on_full_words[i]))
+            return (int)i;
+    return -1;
+}
+
+const char *jobspec_on_full_word (int on_full)
+{
+    return on_full_words[on_full];
+}
+
+static int parse_on_full (struct jobspec *js, const json_t *output, struct error *err)
+{
+    static const char where[] = SYSTEM ".shell.options.output";
+    const char *word;
+    int rc = output ? json_get_string (output, "on-full", &word, JSON_OPTIONAL_KEY, where,
+                                       err)
+                    : 0;
+
+    if (rc <= 0)
+        return rc;
+    if ((js->on_full = jobspec_on_full (word)) < 0)
+        return error_set (err, EINVAL, "%s.on-full: '%.32s' is not wait, drop or end",
+                          where, word);
+    return 0;
+}
+
 /* shell.options.stage-in and stage-out */
 static int parse_stages (struct jobspec *js, const json_t *options, struct error *err)
 {
@@ -165,7 +198,9 @@ static int parse_streams (struct jobspec *js, const json_t *system, struct error
         rc = parse_pattern (input, "input", "stdin", &js->input, err);
     if (rc == 0)
         rc = parse_stages (js, options, err);
-    return rc < 0 ? rc : parse_mode (js, output, err);
+    if (rc == 0)
+        rc = parse_mode (js, output, err);
+    return rc < 0 ? rc : parse_on_full (js, output, err);
 }
 
 /* RFC 37: data in the encoding of the file object, as js->script. */

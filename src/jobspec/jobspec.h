@@ -108,6 +108,13 @@ struct jobspec_resource {
 
 enum jobspec_task_count { JOBSPEC_PER_SLOT, JOBSPEC_TOTAL };
 
+/* What becomes of output whose file system is full: the tasks wait until there is room; it is
+ * lost; the job ends. */
+enum jobspec_on_full { JOBSPEC_FULL_WAIT, JOBSPEC_FULL_DROP, JOBSPEC_FULL_END };
+/* -1: no such word. */
+int jobspec_on_full (const char *word);
+const char *jobspec_on_full_word (int on_full);
+
 struct jobspec {
     struct jobspec_resource *resources;
     size_t nresources;
@@ -126,6 +133,7 @@ struct jobspec {
     char *error;             /* pattern or NULL */
     char *input;             /* pattern or NULL: /dev/null */
     bool append;             /* to the output files; else they begin anew with each run */
+    int on_full;             /* enum jobspec_on_full */
     char *image;             /* or NULL */
     json_t *pods;            /* its wishes (podwish.h) or NULL; borrowed from root */
     char *submit_dir;        /* or NULL: cwd */

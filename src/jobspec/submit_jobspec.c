@@ -229,6 +229,9 @@ static json_t *shell_options (const struct submit_options *so)
         rc |= json_object_set_new (out, "stderr", stream (so->error));
     if (so->append)
         rc |= json_object_set_new (out, "mode", json_string ("append"));
+    if (so->has_on_full)
+        rc |= json_object_set_new (
+            out, "on-full", json_string (jobspec_on_full_word (so->on_full)));
     if (so->input)
         rc |= json_object_set_new (options, "input",
                                    json_pack ("{s:o}", "stdin", stream (so->input)));

@@ -28,6 +28,7 @@ enum {
     STAGE_IN,
     STAGE_OUT,
     OPEN_MODE,
+    OUTPUT_ON_FULL,
     NODES,
     NTASKS,
     NTASKS_PER_NODE,
@@ -100,6 +101,8 @@ const struct option_desc submit_options_table[] = {
       STAGE_OUT, false },
     { "open-mode", 0, "append|truncate",
       "what becomes of output files that are there [truncate]", OPEN_MODE, false },
+    { "output-on-full", 0, "wait|drop|end",
+      "what becomes of output whose file system is full [wait]", OUTPUT_ON_FULL, false },
     { "nodes", 'N', "N|SIZES",
       "number of nodes, or several that will do: 4-16, 4-16:4, 2-16:2:*, 1,2,4", NODES,
       false },
@@ -473,6 +476,21 @@ static int set_open_mode (struct submit_options *so, enum submit_source source,
     return 0;
 }
 
+static int set_on_full (struct submit_options *so, enum submit_source source,
+                        const char *value, const char *where, struct error *err)
+{
+    int on_full = jobspec_on_full (value);
+
+    if (on_full < 0)
+        return error_set (err, EINVAL, "%s: '%.64s' is not wait, drop or end", where,
+                          value);
+    if (wins (so, source, OUTPUT_ON_FULL)) {
+        so->on_full = on_full;
+        so->has_on_full = true;
+    }
+    return 0;
+}
+
 static int set_text (struct submit_options *so, enum submit_source source, int id,
                      char **field, size_t max, const char *value, const char *where,
                      struct error *err)
@@ -803,6 +821,8 @@ static int set_option (struct submit_options *so, enum submit_source from, int i
         return set_stage (so, from, id, &so->stage_out, value, where, err);
     case OPEN_MODE:
         return set_open_mode (so, from, value, where, err);
+    case OUTPUT_ON_FULL:
+        return set_on_full (so, from, value, where, err);
     case NODES:
         return set_size (so, from, id, &so->nodes, value, where, err);
     case NTASKS:

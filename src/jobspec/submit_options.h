@@ -53,7 +53,8 @@
  * --no-requeue keys of attributes.system.fluxq; times are unix times, worked out when the option is read.
  *
  * --input becomes attributes.system.shell.options.input.stdin, as --output and --error are
- * output.stdout and output.stderr; --open-mode=append is output.mode (all as flux has them).
+ * output.stdout and output.stderr; --open-mode=append is output.mode (all as flux has them);
+ * --output-on-full is output.on-full.
  * --stage-in and --stage-out become shell.options.stage-in and stage-out (stage.h); those of
  * one source add up.
  *
@@ -105,6 +106,8 @@ struct submit_options {
     char *error;               /* -e */
     char *input;               /* -i; "none" is stored as /dev/null in all three */
     bool append;               /* --open-mode=append */
+    bool has_on_full;          /* --output-on-full: */
+    int on_full;               /* enum jobspec_on_full */
     struct submit_size nodes;  /* -N */
     struct submit_size ntasks; /* -n */
     int64_t ntasks_per_node;

@@ -90,6 +90,9 @@ static int status_floor (const char *reason)
 static unsigned enter_over (struct jobstate *js)
 {
     decide (js, WIFSIGNALED (js->status) ? "signaled" : "exited", "");
+    if (js->keeps_zero && js->status == 0 && js->nrunning == 0
+        && strcmp (js->finish.reason, "signaled") == 0)
+        snprintf (js->finish.reason, sizeof (js->finish.reason), "exited");
     js->finish.status = js->status ? js->status : status_floor (js->finish.reason);
     if (js->stage_text[0] && js->finish.status == 0
         && strcmp (js->finish.reason, "exited") == 0) {
@@ -101,8 +104,7 @@ static unsigned enter_over (struct jobstate *js)
     return JOB_DO_FINISH;
 }
 
-/* What a job comes to by itself, not by somebody's word. */
-static bool ended_by_itself (const struct jobstate *js)
+bool jobstate_ended_by_itself (const struct jobstate *js)
 {
     return !js->decided || strcmp (js->finish.reason, "exited") == 0
            || strcmp (js->finish.reason, "signaled") == 0
@@ -118,7 +120,7 @@ static unsigned enter_stage (struct jobstate *js, double now)
     if (!js->stages || js->nstaging == 0 || strcmp (js->finish.reason, "startfail") == 0)
         return enter_over (js);
     js->phase = JOB_STAGE;
-    js->deadline = now + (ended_by_itself (js) ? JOB_STAGE_SECONDS : AGENT_STAGE_SECONDS);
+    js->deadline = now + (jobstate_ended_by_itself (js) ? JOB_STAGE_SECONDS : AGENT_STAGE_SECONDS);
     return JOB_DO_STAGE;
 }
 

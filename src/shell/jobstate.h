@@ -61,6 +61,7 @@ struct jobstate {
     bool decided;         /* finish.reason and text are set */
     bool confirms;        /* all that have joined wait for jobstate_confirmed(), */
     bool reported;        /* and do so now */
+    bool keeps_zero;      /* ended for its output alone: tasks that succeed have done so */
     char oom_text[256];   /* "": memory was enough */
     bool stages;          /* there are files to be brought when the tasks have ended */
     uint32_t nstaging;    /* ranks that are at it */
@@ -116,6 +117,8 @@ unsigned jobstate_kill (struct jobstate *js, const char *reason, const char *tex
                         double now);
 /* A new time limit, in seconds from the start, 0: none. -EALREADY: the job ends already. */
 int jobstate_limit (struct jobstate *js, double time_limit, double now);
+/* Whether the job came to its end by itself, not by somebody's word. */
+bool jobstate_ended_by_itself (const struct jobstate *js);
 /* How long it has waited for its ranks, in seconds; only in JOB_JOIN. */
 double jobstate_joining (const struct jobstate *js, double now);
 /* js->deadline has passed. text: what to say if it was the join timeout. */

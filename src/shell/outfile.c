@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/stat.h>
@@ -13,12 +14,14 @@
 #include "shell/wire.h"
 
 #define NAME_MAX_BYTES 4096
+#define FULL_AGAIN 0.5 /* seconds */
 
 struct outfile {
     struct loop_io io; /* watched only while something waits */
     struct outfiles *files;
     char *path;
     bool failed;
+    bool full; /* what waits has no room on its file system */
     struct outbuf waiting;
 };
 
@@ -41,6 +44,10 @@ struct outfiles {
     uint32_t *rank_of; /* task to rank */
     uint32_t ntasks;
     uint32_t nblocked;
+    uint32_t nfull; /* of these */
+    struct loop_timer timer; /* they are tried again */
+    uint64_t lost;  /* bytes, of files that had no room */
+    char lost_text[256]; /* of the first of these files */
 };
 
 static size_t unit_of (const struct outfiles *files, const struct outset *set,
@@ -49,29 +56,95 @@ static size_t unit_of (const struct outfiles *files, const struct outset *set,
     return set->per_task ? task : set->per_node ? files->rank_of[task] : 0;
 }
 
-static void on_writable (struct loop_io *io, uint32_t events)
+static bool is_full (int errnum)
 {
-    struct outfile *file = CONTAINER_OF (io, struct outfile, io);
+    return errnum == ENOSPC || errnum == EDQUOT;
+}
+
+static void note_lost (struct outfile *file, size_t len, int errnum)
+{
     struct outfiles *files = file->files;
-    (void)events;
+    files->lost += len;
+    if (!files->lost_text[0])
+        snprintf (files->lost_text, sizeof (files->lost_text), "cannot write %.150s: %s",
+                  file->path, strerror (errnum));
+}
+
+static void stop_waiting (struct outfile *file)
+{
+    struct outfiles *files = file->files;
+    outbuf_release (&file->waiting);
+    loop_watch (files->loop, &file->io, 0);
+    files->nblocked--;
+    files->nfull -= file->full;
+    file->full = false;
+    files->on_room (files->ctx);
+}
+
+static void write_waiting (struct outfile *file)
+{
     while (file->waiting.len > 0) {
-        ssize_t n =
-            write (io->fd, file->waiting.data + file->waiting.off, file->waiting.len);
+        ssize_t n = write (file->io.fd, file->waiting.data + file->waiting.off,
+                           file->waiting.len);
         if (n < 0 && errno == EINTR)
             continue;
-        if (n < 0 && errno == EAGAIN)
+        if (n < 0 && (errno == EAGAIN || (file->full && is_full (errno))))
             return;
         if (n < 0) {
-            file->failed = true; /* the reader is gone: nobody wants the rest */
+            if (file->full)
+                note_lost (file, file->waiting.len, errno);
+            file->failed = true; /* a FIFO's reader is gone: nobody wants the rest */
             break;
         }
         file->waiting.off += (size_t)n;
         file->waiting.len -= (size_t)n;
     }
-    outbuf_release (&file->waiting);
-    loop_watch (files->loop, io, 0);
-    files->nblocked--;
-    files->on_room (files->ctx);
+    stop_waiting (file);
+}
+
+static void on_writable (struct loop_io *io, uint32_t events)
+{
+    (void)events;
+    write_waiting (CONTAINER_OF (io, struct outfile, io));
+}
+
+static void for_each_full (struct outfiles *files, void (*fn) (struct outfile *file))
+{
+    for (int s = 0; s < 2; s++)
+        for (size_t i = 0; files->sets[s].v && i < files->sets[s].n; i++)
+            if (files->sets[s].v[i] && files->sets[s].v[i]->full)
+                fn (files->sets[s].v[i]);
+}
+
+static void on_timer (struct loop_timer *timer)
+{
+    struct outfiles *files = CONTAINER_OF (timer, struct outfiles, timer);
+    for_each_full (files, write_waiting);
+    if (files->nfull > 0)
+        loop_timer_set (files->loop, timer, loop_now () + FULL_AGAIN);
+}
+
+static void give_up (struct outfile *file)
+{
+    note_lost (file, file->waiting.len, ENOSPC);
+    file->failed = true;
+    stop_waiting (file);
+}
+
+void outfiles_give_up (struct outfiles *files)
+{
+    for_each_full (files, give_up);
+}
+
+uint64_t outfiles_lost (const struct outfiles *files, const char **ret_why)
+{
+    *ret_why = files->lost_text;
+    return files->lost;
+}
+
+bool outfiles_full (const struct outfiles *files)
+{
+    return files->nfull > 0;
 }
 
 static struct outfile *open_one (struct outfiles *files, const char *path,
@@ -170,7 +243,8 @@ struct outfiles *outfiles_open (const struct launch *launch, struct loop *loop,
         return NULL;
     }
     *files = (struct outfiles){
-        .launch = launch, .loop = loop, .on_room = on_room, .ctx = ctx
+        .launch = launch, .loop = loop, .on_room = on_room, .ctx = ctx,
+        .timer.fire = on_timer
     };
     int rc = map_tasks (files);
     if (rc < 0)
@@ -204,6 +278,7 @@ void outfiles_close (struct outfiles *files)
 {
     if (!files)
         return;
+    loop_timer_clear (files->loop, &files->timer);
     struct outset *out = &files->sets[0], *errs = &files->sets[1];
     for (uint32_t task = 0; errs->v && !errs->shared && task < files->ntasks; task++) {
         struct outfile **file = &errs->v[unit_of (files, errs, task)];
@@ -221,31 +296,49 @@ void outfiles_close (struct outfiles *files)
     free (files);
 }
 
-/* Keep what a FIFO or terminal does not take now. */
-static void wait_with (struct outfile *file, const char *data, size_t len)
+/* Keep what a FIFO, a terminal or a full file system does not take now. */
+static void wait_with (struct outfile *file, const char *data, size_t len, bool full)
 {
+    struct outfiles *files = file->files;
+    bool waits = file->waiting.len > 0;
     outbuf_add (&file->waiting, data, len);
-    if (file->io.events)
+    if (waits)
         return;
-    file->files->nblocked++;
-    loop_watch (file->files->loop, &file->io, EPOLLOUT);
+    files->nblocked++;
+    if (!full) {
+        loop_watch (files->loop, &file->io, EPOLLOUT);
+        return;
+    }
+    file->full = true;
+    files->nfull++;
+    loop_timer_set (files->loop, &files->timer, loop_now () + FULL_AGAIN);
 }
 
+/* 0; or a negative errno: the rest is lost. */
 static int write_one (struct outfile *file, const char *data, size_t len)
 {
+    enum launch_on_full on_full = (enum launch_on_full)file->files->launch->on_full;
+    bool full = false;
     while (len > 0 && file->waiting.len == 0) {
         ssize_t n = write (file->io.fd, data, len);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno == EAGAIN)
             break;
-        if (n < 0)
-            return -errno;
+        if (n < 0 && is_full (errno) && on_full == LAUNCH_FULL_WAIT) {
+            full = true;
+            break;
+        }
+        if (n < 0) {
+            int errnum = errno;
+            note_lost (file, len, errnum);
+            return is_full (errnum) && on_full == LAUNCH_FULL_DROP ? 0 : -errnum;
+        }
         data += n;
         len -= (size_t)n;
     }
     if (len > 0)
-        wait_with (file, data, len);
+        wait_with (file, data, len, full);
     return 0;
 }
 
@@ -256,8 +349,10 @@ int outfiles_write (struct outfiles *files, uint32_t task, int stream, const cha
     if (!set->v || task >= files->ntasks)
         return 0;
     struct outfile *file = set->v[unit_of (files, set, task)];
-    if (file->failed)
+    if (file->failed) {
+        files->lost += files->lost_text[0] ? len : 0;
         return 0;
+    }
     int rc = write_one (file, data, len);
     if (rc < 0) {
         file->failed = true;

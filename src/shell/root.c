@@ -1,7 +1,9 @@
 #include "shell/root.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,6 +17,7 @@
 
 #define STREAM_GRACE 5.0    /* seconds for readers to get the end, then the agent goes */
 #define STRAGGLER_GRACE 2.0 /* and for members that join after an early end */
+#define FULL_GRACE 600.0 /* for output that has no room when all tasks have ended */
 #define RELEASE_MAX (24 * 3600.0)
 
 const char *root_node (const struct root *root, uint32_t rank)
@@ -33,6 +36,7 @@ static void io_failed (struct root *root, const char *text)
     agent_log (root->agent, "%s", text);
     if (root->js.stages)
         jobstate_stage_failed (&root->js, text);
+    root->js.keeps_zero = true;
     root_terminate (root, "signaled", text, root->agent->launch.grace);
 }
 
@@ -249,9 +253,25 @@ static unsigned start (struct root *root)
     return jobstate_fail (&root->js, err.text, loop_now ());
 }
 
+/* So that whoever looks at a job that has succeeded knows what its files do not have. */
+static void tell_lost_output (struct root *root)
+{
+    const char *why;
+    uint64_t lost = outfiles_lost (root->files, &why);
+    char *text = root->js.finish.text;
+    size_t size = sizeof (root->js.finish.text), len = strnlen (text, size);
+    if (lost == 0 || strstr (text, why))
+        return;
+    root_note (root, 0, why);
+    snprintf (text + len, size - len, "%soutput is lost (%" PRIu64 " bytes): %s",
+              len ? "; " : "", lost, why);
+}
+
 static void finish (struct root *root)
 {
     char data[512];
+    if (root->files)
+        tell_lost_output (root);
     root_append_uses (root);
     int len = frame_finish_encode (&root->js.finish, data, sizeof (data));
     int rc = spool_append (&root->spool, &(struct frame){ .type = FRAME_FINISH,
@@ -266,7 +286,7 @@ static void finish (struct root *root)
 static void set_timer (struct root *root)
 {
     const struct launch *l = &root->agent->launch;
-    double when = root->js.deadline;
+    double when = root->finish_by > 0 ? root->finish_by : root->js.deadline;
     if (root->leaving)
         when = root->leave_by;
     else if (root->finished_at > 0 && l->serve_until_released)
@@ -305,12 +325,17 @@ void root_carry_out (struct root *root, unsigned todo)
         signal_all (root, SIGCONT, TASKS_ALL); /* a stopped process gets no SIGTERM */
     }
     if (todo & JOB_DO_KILL) {
+        if (root->files && !jobstate_ended_by_itself (&root->js))
+            outfiles_give_up (root->files); /* the tasks' last words wait behind it */
         server_broadcast (root->server, &(struct frame){ .type = WIRE_END });
         tasks_kill (root->tasks);
     }
     if (todo & JOB_DO_STAGE)
         root_stage_out (root);
-    if (todo & JOB_DO_FINISH)
+    if (todo & JOB_DO_FINISH && root->files && outfiles_full (root->files)) {
+        bool itself = jobstate_ended_by_itself (&root->js);
+        root->finish_by = loop_now () + (itself ? FULL_GRACE : STREAM_GRACE);
+    } else if (todo & JOB_DO_FINISH)
         finish (root);
     if (todo & JOB_DO_WARN) {
         const struct launch *l = &root->agent->launch;
@@ -358,6 +383,8 @@ void root_terminate (struct root *root, const char *reason, const char *text,
                      double grace)
 {
     enum job_phase before = root->js.phase;
+    if (root->finish_by > 0)
+        root->finish_by = MIN (root->finish_by, loop_now () + STREAM_GRACE);
     note_end (root, before,
               jobstate_terminate (&root->js, reason, text, grace, loop_now ()));
 }
@@ -388,10 +415,23 @@ int root_stop_joining (struct root *root)
     return 0;
 }
 
+/* The tasks have ended, and no output waits any more: the end that was held back. */
+static void finish_now (struct root *root)
+{
+    root->finish_by = 0;
+    outfiles_give_up (root->files);
+    root_carry_out (root, JOB_DO_FINISH);
+}
+
 static void on_timer (struct loop_timer *timer)
 {
     struct root *root = CONTAINER_OF (timer, struct root, timer);
     char text[256] = "";
+    if (root->finish_by > 0) {
+        if (loop_now () >= root->finish_by)
+            finish_now (root);
+        return;
+    }
     if (root->js.phase == JOB_JOIN)
         root_say_missing (root, text, sizeof (text));
     if (root->js.phase == JOB_KILL) {
@@ -594,6 +634,11 @@ static void on_end (void *arg, const char *why, bool guardian_died)
         leave (root); /* whoever ends us does not want the rest */
         return;
     }
+    if (guardian_died && root->finish_by > 0) {
+        root->abandoned = true;
+        finish_now (root);
+        return;
+    }
     if (guardian_died) {
         root->abandoned = true;
         root->js.stages = false;
@@ -626,6 +671,8 @@ static void on_round (void *arg)
     struct root *root = arg;
     root_deliver_to_self (root);
     double now = loop_now ();
+    if (root->finish_by > 0 && !outfiles_full (root->files))
+        finish_now (root);
     spool_flush (&root->spool);
     if (root->spool.err && !root->io_failed) {
         struct error err;

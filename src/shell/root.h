@@ -62,6 +62,7 @@ struct root {
     bool reported;      /* FRAME_FINISH is in the spool's file */
     time_t started_at;  /* by the clock on the wall */
     double finished_at; /* 0: not finished */
+    double finish_by;   /* FRAME_FINISH waits for room for the output, so long; 0: no */
     double leave_by;    /* when leaving: latest time */
     struct root_resize resize;
     struct stepuse used[2]; /* by the job's own tasks, by all; begin_ms 0: none began */

@@ -16,6 +16,7 @@
 #include "exec/kube/miniclusters.h"
 #include "exec/kube/needs.h"
 #include "exec/kube/podspec.h"
+#include "exec/mounts.h"
 #include "exec/podset.h"
 
 #define TICK_MS 500
@@ -317,6 +318,21 @@ static int check_pods (struct exec *x, const struct jobspec *js, const char *que
     return podspec_check (all, js, err);
 }
 
+/* Of files that the broker writes it hears when the job may have ended. */
+static int check_on_full (const struct jobspec *js, const json_t *mounts,
+                          struct error *err)
+{
+    const char *cwd = js->cwd ? js->cwd : "/";
+
+    if (js->on_full != JOBSPEC_FULL_END
+        || (js->output && mounts_see (mounts, cwd, js->output, true)))
+        return 0;
+    return error_set (err, EINVAL,
+                      "--output-on-full=end: the pods do not see %s, which the broker "
+                      "writes; say wait or drop",
+                      js->output ? js->output : "the output file");
+}
+
 static int kube_exec_check (struct exec *x, const struct jobspec *js, const char *queue,
                             const json_t *mounts, uid_t uid, struct error *err)
 {
@@ -332,6 +348,8 @@ static int kube_exec_check (struct exec *x, const struct jobspec *js, const char
             err, EFBIG, "the script has %zu bytes; on Kubernetes it may have %zu at most",
             js->script_len, SCRIPT_MAX);
     if (js->image && check_image (js->image, err) < 0)
+        return -EINVAL;
+    if (check_on_full (js, mounts, err) < 0)
         return -EINVAL;
     return check_pods (x, js, queue, mounts, err);
 }

@@ -525,11 +525,31 @@ static void who_is_not_confirmed_has_not_begun (void **state)
     jobstate_release (&js);
 }
 
+/* A program that had ended with 0 when its output could not be written has succeeded. */
+static void who_is_ended_for_its_output_keeps_its_zero (void **state)
+{
+    struct jobstate js;
+
+    (void)state;
+    for (int status = 0; status < 2; status++) {
+        start (&js, 1, 1, 0);
+        js.keeps_zero = true;
+        jobstate_terminate (&js, "signaled", "cannot write x", 5, 102);
+        jobstate_task_exit (&js, 0, 0, "n0", status ? SIGTERM : 0, 103);
+        all_done (&js);
+        assert_int_equal (js.finish.status, status ? SIGTERM : 0);
+        assert_string_equal (js.finish.reason, status ? "signaled" : "exited");
+        assert_string_equal (js.finish.text, "cannot write x");
+        jobstate_release (&js);
+    }
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (test_ranks_come_and_go),
         cmocka_unit_test (test_end_while_ranks_go),
+        cmocka_unit_test (who_is_ended_for_its_output_keeps_its_zero),
         cmocka_unit_test (who_confirms_is_waited_for),
         cmocka_unit_test (who_is_not_confirmed_has_not_begun),
         cmocka_unit_test (a_signal_is_worse_than_any_exit_code),

@@ -1,0 +1,77 @@
+#!/bin/sh
+test_description='contrib/check: the options that say how often the tests run, and beside what'
+. "$(dirname "$0")/lib.sh"
+
+# A tree in which all that contrib/check calls is there and nothing is to be built: its one suite
+# counts itself and notes the busy loops beside it.
+marks=$FLUXQ_RUN/marks
+mkdir -p tree/contrib tree/t "$marks"
+cp "$FLUXQ_SOURCE_DIR/contrib/check" "$FLUXQ_SOURCE_DIR/contrib/run-suite" tree/contrib/
+: >tree/contrib/packages
+for name in contrib/install-packages autogen.sh; do
+    echo 'exit 0' | write_script "tree/$name"
+    sed -i '1i #!/bin/sh' "tree/$name"
+done
+write_script tree/configure <<'END'
+#!/bin/sh
+printf 'all build-tests:\n\t@:\n' >Makefile
+END
+write_script tree/t/t0100-once.t <<'END'
+#!/bin/sh
+grep -lzsFx "FLUXQ_CHECK_MARK=$FLUXQ_CHECK_MARK" /proc/[0-9]*/environ | cut -d/ -f3 | while read -r pid; do
+    [ "$(cut -d' ' -f19 "/proc/$pid/stat")" != 19 ] || echo "$pid"
+done >"$TMPDIR/marks/$$"
+[ ! -e "$TMPDIR/stop" ] || mv "$TMPDIR/stop" "$TMPDIR/stopped"
+while [ -e "$TMPDIR/stopped" ]; do sleep 0.05; done
+echo "ok 1 - once"
+echo 1..1
+END
+
+check()
+{
+    rm -f "$marks"/*
+    TMPDIR=$FLUXQ_RUN sh tree/contrib/check --system "$@" >out
+}
+
+# Starts it; returns when its suite runs, which goes on.
+start_check()
+{
+    rm -f "$marks"/*
+    : >"$FLUXQ_RUN/stop"
+    TMPDIR=$FLUXQ_RUN sh tree/contrib/check --system "$@" >out 2>&1 &
+    pid=$!
+    wait_until 60 test -e "$FLUXQ_RUN/stopped"
+}
+
+# As many loops as there are CPUs were seen, and they are gone.
+loops_seen()
+{
+    test "$(cat "$marks"/* | wc -l)" -eq "$(nproc)"
+}
+loops_gone()
+{
+    for loop in $(cat "$marks"/*); do
+        lib_gone "$loop" || return 1
+    done
+}
+
+test_expect_success '--times: so often, built once, with the sum of all' '
+    check --times 3 && cat out && tail -n 1 out | grep -x "3 passed, 0 failed" &&
+    test "$(ls "$marks" | wc -l)" -eq 3 && test "$(grep -c "building with gcc" out)" -eq 1 &&
+    test -z "$(cat "$marks"/*)"
+'
+test_expect_success '--busy: a loop at nice 19 on each CPU beside the tests, none afterwards' '
+    check --busy && tail -n 1 out | grep -x "1 passed, 0 failed" && loops_seen && wait_until 10 loops_gone
+'
+for signal in TERM KILL; do
+    test_expect_success "... none either when it is ended by SIG$signal" '
+        start_check --busy && loops_seen && kill -$signal $pid && { wait $pid || :; } &&
+        wait_until 10 loops_gone && rm -f "$FLUXQ_RUN/stopped"
+    '
+done
+test_expect_success 'what is no number of times is refused' '
+    for number in "" x 0 -1 1x; do
+        test_expect_code 2 check --times "$number" || return 1
+    done && test_expect_code 2 check --times
+'
+test_done

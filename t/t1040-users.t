@@ -181,6 +181,29 @@ test_expect_success 'FIFOs in the place of what the broker reads do not stop it 
 test_expect_success '... nor is what links there lead to opened' '
     trapped link key-0 socket-0-0 && trapped link spool-0 launch-0 script-0
 '
+# The agent, but one that ends at once on node0, as one that its user kills there.
+write_script "$FLUXQ_RUN/shell/dying" <<END
+#!/bin/sh
+! [ -e "$FLUXQ_RUN/dead" ] || ! grep -q "^  *name node0\$\|^node0\$\| node0\$" "\$2" || exit 1
+exec "$FLUXQ_RUN/shell/fluxq-shell" "\$@"
+END
+
+# One job of that user fails to start on node0 and starts on another node.
+fails_on_node0()
+{
+    id=$(fluxq_as $1 submit -o /dev/null -- sleep 97559) && wait_job_state $id RUNNING &&
+    test "$(job_field $id nodelist)" != node0 && fluxq_as $1 cancel $id && wait_job_state $id CANCELLED
+}
+
+test_expect_success 'a user whose own agents die drains no node; those of several users do' '
+    printf "%s\n" "shell-path: $FLUXQ_RUN/shell/dying" "drain-after-failures: 3" "start-backoff: 0.1s" \
+        "start-backoff-max: 0.1s" >dying.yaml && : >"$FLUXQ_RUN/dead" && restart_broker --local 4 --config dying.yaml &&
+    for i in 1 2 3 4; do fails_on_node0 nobody || return 1; done &&
+    fluxq-info --json | jq -e ".nodes[] | select(.name == \"node0\") | .state == \"up\"" &&
+    fails_on_node0 daemon &&
+    fluxq-info --json | jq -e ".nodes[] | select(.name == \"node0\") | .state == \"drained\"" &&
+    rm "$FLUXQ_RUN/dead" && fluxq-ctl resume node0
+'
 test_expect_success 'a uid without an entry in passwd is refused with a reason' '
     (cd "$FLUXQ_RUN" && test_must_fail setpriv --reuid=54321 --regid=54321 --clear-groups bin/fluxq submit -- true) 2>text &&
     grep "54321" text

@@ -1,12 +1,13 @@
 /* suspects.c - a node on which several jobs in a row failed to start is drained
  *
- * Counted are different jobs, of whomever, whose start failed there in a way that is not
- * the job's own doing (struct exec_start_failure); a good start of any job on the node sets
- * it back. After `drain-after-failures` of them the node is drained as if by an operator,
- * once one of them has started well without it: then it was the node. So nobody drains a
- * node with jobs that start nowhere, and where nothing starts anywhere (a cluster without
- * network) no node is drained for it. Kept in memory: a restart counts anew, what is
- * drained stays so.
+ * Counted are different jobs whose start failed there in a way that is not the job's own
+ * doing (struct exec_start_failure); a good start of any job on the node sets it back. An
+ * agent runs as the job's user, who can kill it, and it cannot be told who did so. So jobs
+ * of one user alone drain no node, unless that is the broker's own user, who can anyhow.
+ * After `drain-after-failures` jobs the node is drained as if by an operator, once one of
+ * them has started well without it: then it was the node. So nobody drains a node with jobs
+ * that start nowhere, and where nothing starts anywhere (a cluster without network) no node
+ * is drained for it. Kept in memory: a restart counts anew, what is drained stays so.
  */
 #include <errno.h>
 #include <string.h>
@@ -21,6 +22,8 @@ struct suspect {
     UT_hash_handle hh;
     char *name;
     uint64_t *jobs; /* whose start failed there: the last ones, as many as were counted */
+    uid_t user;     /* of the first one, */
+    bool several;   /* ... and others' as well, or the broker's own */
     size_t njobs, alloc;
     bool confirmed; /* one of them has started elsewhere since */
     char last[256]; /* the last one's reason */
@@ -137,7 +140,7 @@ static void drain_if_due (struct broker *b, struct suspect *s)
     unsigned limit = b->config->drain_after_failures;
     char reason[REASON_MAX];
 
-    if (limit == 0 || s->njobs < limit || !s->confirmed || !is_up (b, s->name))
+    if (limit == 0 || s->njobs < limit || !s->confirmed || !s->several || !is_up (b, s->name))
         return;
     snprintf (reason, sizeof (reason), "%zu job%s failed to start here, last: %s",
               s->njobs, s->njobs == 1 ? "" : "s", s->last);
@@ -154,6 +157,9 @@ static void failed_on (struct broker *b, const struct entry *e, const char *node
         return;
     if (!has (s, e->id) && add (s, e->id, b->config->drain_after_failures) < 0)
         return;
+    if (s->njobs == 1 && !s->several)
+        s->user = e->job->userid;
+    s->several |= s->user != e->job->userid || e->job->userid == b->uid;
     snprintf (s->last, sizeof (s->last), "%.250s", text);
     drain_if_due (b, s);
 }

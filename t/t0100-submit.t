@@ -143,6 +143,13 @@ test_expect_success 'the dialects: # flux: and #FLUXQ too; #FLUXQ may stand besi
     printf "#!/bin/sh\n#SBATCH -N1\n# flux: -N2\n" >two.sh && refused 1 "two.sh:3" fluxq-submit two.sh
 '
 
+test_expect_success '~ and $HOME in names of files are refused, and it is said why' '
+    for name in "~/out" "\$HOME/out" "\${HOME}/out"; do
+        test_expect_code 2 fluxq-submit -o "$name" -- true 2>err && grep "no shell expands" err || return 1
+        printf "#!/bin/sh\n#SBATCH -o %s\n" "$name" >home.sh && refused 1 "home.sh:2: -o" fluxq-submit home.sh || return 1
+    done
+'
+
 test_expect_success 'all that is refused in a script is listed, each with its line, and what to write here' '
     printf "#!/bin/sh\n#SBATCH --qos=a --licenses=b\n#SBATCH --malleable\n#FLUXQ --nodes=x\n" >many.sh &&
     test_expect_code 1 fluxq-submit many.sh 2>err && test "$(wc -l <err)" -eq 4 &&

@@ -47,7 +47,7 @@ test_expect_success 'filters: all, states in any form, ids and ranges, names, us
 
 test_expect_success 'an id that no job has is an error, an empty queue is none' '
     test_expect_code 1 fluxq-queue 99999 2>err && grep "there is no job 99999" err &&
-    fluxq-queue -u nosuchuser >out && test "$(wc -l <out)" -eq 1
+    fluxq-queue -u 61234 >out && test "$(wc -l <out)" -eq 1
 '
 
 test_expect_success 'squeue formats: widths, sides, text between' '
@@ -136,6 +136,12 @@ test_expect_success 'without a broker it fails, and says which' '
 test_expect_success 'what is cancelled leaves the list' '
     fluxq-cancel --me && wait_job_state $running CANCELLED && wait_job_state $held CANCELLED &&
     test -z "$(ids)"
+'
+
+test_expect_success 'users and queues that there are not are errors, not empty lists' '
+    test_expect_code 1 fluxq-queue -u nosuchuser 2>err && grep "no user .nosuchuser" err &&
+    test_expect_code 1 fluxq-queue -p nosuch 2>err && grep "no queue .nosuch" err &&
+    fluxq-queue -u 61234 && fluxq-queue -u me -t failed && fluxq-queue -p batch -t timeout
 '
 
 test_done

@@ -51,7 +51,7 @@ test_expect_success '--json has the user word for the state, numbers as numbers,
     fluxq-show job $held --json | jq -e "
         .id == $held and .state == \"PENDING\" and .nodes == 2 and .ntasks == 4 and
         .time_limit == 5400 and .start_time == null and (.submit_time | type) == \"number\"" &&
-    fluxq-show job $running --json | jq -e ".ranks | length == 2"
+    fluxq-show job $running --json | jq -e ".ranks | length == 2" && fluxq-show $running | grep "^Job: *$running"
 '
 
 test_expect_success 'several jobs at once; one that is unknown does not hide the others' '

@@ -42,7 +42,7 @@ test_expect_success '--rank shows one node of the job' '
     id=$(fluxq-submit --wait -o /dev/null -N 2 -- sh -c "echo rank \$FLUXQ_NODEID; echo \$SLURM_PROCID") &&
     fluxq-logs $id | wc -l | grep -x 4 && fluxq-logs --rank 1 $id >out && cat out &&
     test "$(wc -l <out)" -eq 2 && grep -x 1 out && test_must_fail grep -x 0 out &&
-    fluxq-logs --rank 7 $id >out && test_must_be_empty out
+    test_expect_code 1 fluxq-logs --rank 7 $id >out 2>err && test_must_be_empty out && grep "no rank 7: it has 2 nodes" err
 '
 
 test_expect_success 'bytes come as they were written' '
@@ -53,9 +53,14 @@ test_expect_success 'bytes come as they were written' '
 
 test_expect_success 'a held job has no output, and following it waits for its start' '
     id=$(fluxq-submit --hold -o /dev/null -- echo hello) &&
-    fluxq-logs $id >out && test_must_be_empty out &&
+    fluxq-logs $id >out 2>err && test_must_be_empty out && grep "nothing yet: it is PENDING" err &&
     { fluxq-logs -f $id >out & } && logs=$! &&
     fluxq-ctl release $id && wait $logs && echo hello >wanted && test_cmp wanted out
+'
+
+test_expect_success 'a job that could not start: fluxq-logs says why there is nothing' '
+    id=$(fluxq-submit -o /nosuch/dir/out -- true) && wait_job_state $id FAILED &&
+    fluxq-logs $id >out 2>err && cat out err | grep "/nosuch"
 '
 
 test_expect_success 'a reader that goes away ends it in silence' '

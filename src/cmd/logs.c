@@ -2,8 +2,11 @@
  */
 #include <string.h>
 
+#include "cmd/allocation.h"
 #include "cmd/command.h"
 #include "cmd/follow.h"
+#include "cmd/print.h"
+#include "common/json.h"
 #include "common/parse.h"
 
 enum { FOLLOW = 1, RANK, TASK, LABEL, STDOUT, STDERR };
@@ -78,6 +81,30 @@ static void build_target (const struct logs *l, struct strbuf *target)
         strbuf_addf (target, "&stream=%s", l->out ? "stdout" : "stderr");
 }
 
+/* Nothing came: why, where that is not as it should be. */
+static int explain_nothing (struct cmd *c, const struct logs *l)
+{
+    char target[64], text[ERROR_TEXT_MAX];
+    json_t *job;
+
+    snprintf (target, sizeof (target), "/v1/jobs/%s", l->id);
+    if (cmd_get (c, target, &job) != CMD_OK)
+        return c->status;
+    const char *state = json_text (job, "state");
+    double nodes = answer_number (job, "nodes");
+    job_end_text (job, text, sizeof (text));
+    if (l->rank >= 0 && nodes > 0 && (double)l->rank >= nodes)
+        cmd_fail (c, "job %s has no rank %jd: it has %.0f node%s, counted from 0", l->id,
+                  (intmax_t)l->rank, nodes, nodes == 1 ? "" : "s");
+    else if (job_is_over (job) && strcmp (state, "COMPLETED") != 0)
+        cmd_warn (c, "job %s has written nothing: %s", l->id, text);
+    else if (!job_is_over (job) && !l->follow)
+        cmd_warn (c, "job %s has written nothing yet: it is %s%s%s", l->id, state,
+                  *json_text (job, "reason") ? ", " : "", json_text (job, "reason"));
+    json_decref (job);
+    return c->status;
+}
+
 static int run (struct cmd *c)
 {
     struct logs l = { .rank = -1, .task = -1 };
@@ -89,7 +116,8 @@ static int run (struct cmd *c)
         return c->status;
     build_target (&l, &target);
     f = (struct follow){ .target = target.buf };
-    return follow_output (c, &f);
+    int status = follow_output (c, &f);
+    return status == CMD_OK && f.written == 0 ? explain_nothing (c, &l) : status;
 }
 
 static const char *const usage[] = { "[OPTION]... ID", NULL };

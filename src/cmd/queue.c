@@ -1,6 +1,7 @@
 /* queue.c - fluxq-queue: which jobs there are, and why they wait
  */
 #include <errno.h>
+#include <pwd.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
@@ -8,6 +9,7 @@
 #include "cmd/listing.h"
 #include "cmd/watch.h"
 #include "common/io.h"
+#include "common/json.h"
 #include "common/parse.h"
 
 #define DEFAULT_FORMAT "%i %P %j %u %t %M %D %R"
@@ -258,6 +260,49 @@ static int watch (struct cmd *c, const struct queue *q)
     return status;
 }
 
+/* Nothing was found: a name of users that nobody has was meant otherwise. */
+static int check_users (struct cmd *c, const char *names)
+{
+    autofree char *copy = names ? strdup (names) : NULL;
+    char *next = copy, *name;
+
+    while ((name = strsep (&next, ",")) != NULL) {
+        bool number = *name && name[strspn (name, "0123456789")] == '\0';
+        if (*name && !number && strcmp (name, "me") != 0 && !getpwnam (name))
+            return cmd_fail (c, "there is no user '%s'", name);
+    }
+    return CMD_OK;
+}
+
+static bool has_queue (const json_t *answer, const char *name)
+{
+    const json_t *queues = json_object_get (answer, "queues");
+
+    for (size_t i = 0; i < json_array_size (queues); i++) {
+        if (!strcmp (json_text (json_array_get (queues, i), "name"), name))
+            return true;
+    }
+    return false;
+}
+
+static int check_queues (struct cmd *c, const char *names)
+{
+    autofree char *copy = names ? strdup (names) : NULL;
+    char *next = copy, *name;
+    json_t *answer;
+
+    if (!names)
+        return CMD_OK;
+    if (cmd_get (c, "/v1/queues", &answer) != CMD_OK)
+        return c->status;
+    while (c->status == CMD_OK && (name = strsep (&next, ",")) != NULL) {
+        if (*name && !has_queue (answer, name))
+            cmd_fail (c, "there is no queue '%s'", name);
+    }
+    json_decref (answer);
+    return c->status;
+}
+
 static int run (struct cmd *c)
 {
     struct queue q = { .headings = true };
@@ -275,6 +320,10 @@ static int run (struct cmd *c)
         if (status == CMD_OK && rows == 0 && q.ids.len && !q.user && !q.state && !q.queue
             && !q.name)
             status = cmd_fail (c, "there is no job %s", q.ids.buf);
+        if (status == CMD_OK && rows == 0)
+            status = check_users (c, q.user);
+        if (status == CMD_OK && rows == 0)
+            status = check_queues (c, q.queue);
     }
     strbuf_release (&q.ids);
     strbuf_release (&q.target);

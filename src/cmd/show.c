@@ -328,6 +328,10 @@ static int read_options (struct cmd *c, struct show *s)
             s->json = true;
             break;
         default:
+            if (s->what < 0 && m.value[0] >= '0' && m.value[0] <= '9') { /* job is meant */
+                s->what = SHOW_JOB;
+                s->seen_what = true;
+            }
             if (s->what < 0 && (s->what = find_subcommand (m.value)) < 0)
                 return cmd_usage (
                     c,
@@ -377,7 +381,7 @@ static int run (struct cmd *c)
 }
 
 static const char *const usage[] = {
-    "job ID... [--events|--jobspec] [--json]",
+    "[job] ID... [--events|--jobspec] [--json]",
     "node [NAMES] [--json]",
     "queue [NAME]... [--json]",
     "priority [ID]... [--json]",

@@ -437,6 +437,11 @@ static int set_pattern (struct submit_options *so, enum submit_source source, in
     if (!text_is_line (value, 4095))
         return error_set (err, EINVAL, "%s: '%.64s' cannot be the name of a file", where,
                           value);
+    if (value[0] == '~' || strstr (value, "$HOME") || strstr (value, "${HOME}"))
+        return error_set (err, EINVAL,
+                          "%s: '%.64s': no shell expands ~ and $HOME here; write the whole "
+                          "path (a file whose name begins so: ./~name)",
+                          where, value);
     rc = pattern_check (value, err);
     if (rc < 0) {
         error_prefix (err, "%s", where);

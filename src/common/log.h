@@ -4,7 +4,7 @@
  *     log_info ("job %ju: started on %s", id, hosts);
  *
  * One line a message to stderr: time (when asked), program, level, text; control
- * characters are escaped. A message is at most 2 KiB. Thread-safe (one write(2) a line).
+ * characters and those that a terminal hides or that turn a line around are escaped. A message is at most 2 KiB. Thread-safe (one write(2) a line).
  * Never log secrets.
  */
 #ifndef FLUXQ_COMMON_LOG_H

@@ -54,6 +54,19 @@ static void test_lines (void **state)
     assert_int_equal (after, ENOENT);
 }
 
+/* What a terminal would hide, or show in another order, is seen; other text is as it was. */
+static void test_hidden (void **state)
+{
+    (void)state;
+    begin_capture ();
+    log_open ("testd", LOG_LEVEL_INFO, false);
+    log_info ("%s", "a\xe2\x80\xae" "b\xe2\x80\x8b" "c\xef\xbb\xbf" "d\xc2\x9b" "e\xd8\x9c"
+                    "f\xf3\xa0\x81\x81" "g M\xc3\xbcller \xe2\x82\xac \xe2\x80");
+    autofree char *text = end_capture ();
+    assert_string_equal (text, "testd: info: a\\u{202e}b\\u{200b}c\\u{feff}d\\u{9b}e\\u{61c}"
+                               "f\\u{e0041}g M\xc3\xbcller \xe2\x82\xac \xe2\x80\n");
+}
+
 static void test_time_and_length (void **state)
 {
     static char message[100000];
@@ -121,6 +134,7 @@ int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (test_lines),
+        cmocka_unit_test (test_hidden),
         cmocka_unit_test (test_time_and_length),
         cmocka_unit_test (test_threads),
         cmocka_unit_test (test_level_names),

@@ -16,7 +16,11 @@ under=$FLUXQ_RUN/under
 disk=$FLUXQ_RUN/disk
 BROKER_STATE=$disk/state
 mkdir "$under" "$disk" && mount -t tmpfs -o size=48m none "$under" || exit 1
-truncate -s 256M "$under/image" && /sbin/mke2fs -q -t ext2 "$under/image" && mount -o loop "$under/image" "$disk" || exit 1
+make_disk()
+{
+    truncate -s 256M "$under/image" && /sbin/mke2fs -q -t ext2 -N 4096 -E nodiscard "$under/image" && mount -o loop "$under/image" "$disk"
+}
+make_disk || exit 1
 trap 'status=$?; rm -f "$under"/filler*; umount -l "$disk"; umount -l "$under"; (exit $status); lib_finish' EXIT
 
 break_disk()
@@ -44,6 +48,19 @@ submit_all()
     for i in 0 1 2 3 4 5 6 7 8 9; do
         echo "$1$i $(submit $1$i)" || return
     done >answers.$1
+}
+
+# The file has some room of its own yet.
+submit_until_refused()
+{
+    for i in $(seq 500); do
+        case $(submit "probe$i") in
+        201*) ;;
+        503*) return 0 ;;
+        *) return 1 ;;
+        esac
+    done
+    return 1
 }
 
 jobs_there()
@@ -83,7 +100,7 @@ test_expect_success 'the disk is mended while the broker runs: the same, without
     submit_all b && ! grep -v " 200 " answers.b
 '
 test_expect_success 'fluxq-submit asks again by itself until the disk is mended: one job' '
-    break_disk &&
+    break_disk && submit_until_refused &&
     { fluxq-submit --hold -J patient -- sh -c true "$(head -c 100000 /dev/zero | tr "\0" x)" >patient 2>patient.err & submitter=$!; } &&
     wait_until 20 grep -q waiting patient.err &&
     mend_disk && wait $submitter &&
@@ -99,6 +116,11 @@ test_expect_success 'the clock of the machine jumps ten years: the key of a subm
 '
 
 # -- damage --
+
+# What could not be written of the file system itself has harmed it.
+test_expect_success 'a new disk' '
+    stop_broker && umount "$disk" && make_disk && start_broker
+'
 
 # flip FILE OFFSET: one bit, as a bad disk or memory does.
 flip()

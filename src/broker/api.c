@@ -35,6 +35,7 @@ const struct api_route api_routes[] = {
     { "GET", "/v1/status", api_status, false },
     { "POST", "/v1/shutdown", api_shutdown, true },
     { "POST", "/v1/reload", api_reload, true },
+    { "POST", "/v1/journal", api_journal, true },
 };
 const size_t api_nroutes = ARRAY_SIZE (api_routes);
 

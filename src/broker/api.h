@@ -67,6 +67,8 @@ void api_queue_set (struct broker *b, struct http_request *req,
 void api_status (struct broker *b, struct http_request *req, const struct api_path *path);
 void api_shutdown (struct broker *b, struct http_request *req,
                    const struct api_path *path);
+void api_journal (struct broker *b, struct http_request *req,
+                  const struct api_path *path);
 void api_reload (struct broker *b, struct http_request *req, const struct api_path *path);
 
 /* api_reserve.c */

@@ -426,14 +426,17 @@ void api_status (struct broker *b, struct http_request *req, const struct api_pa
     api_reply_json (
         req, 200,
         json_pack (
-            "{s:s s:I s:f s:s s:s s:o s:{s:I s:I s:I} s:o s:{s:I s:s?} s:o? s:I s:b}",
+            "{s:s s:I s:f s:s s:s s:o s:{s:I s:I s:I} s:o s:{s:I s:I s:I s:s?} s:o? s:I "
+            "s:b}",
             "version", PACKAGE_VERSION, "pid", (json_int_t)getpid (), "uptime",
             clock_wall () - b->started, "executor", b->ops->name, "state_dir",
             b->host.state_dir, "listen", listen, "jobs", "pending",
             (json_int_t)b->npending, "running", (json_int_t)(b->nrunning - b->nwhole),
             "finished", (json_int_t)b->nfinished, "nodes", count_nodes (b), "journal",
-            "waiting", (json_int_t)journal_waiting (b->journal), "trouble", trouble,
-            "paused", pause_json (b), "memory_kib", memory_kib (), "recovering", (int)b->recovering));
+            "waiting", (json_int_t)journal_waiting (b->journal), "bytes",
+            (json_int_t)journal_bytes (b->journal), "removed",
+            (json_int_t)b->history.removed, "trouble", trouble, "paused", pause_json (b),
+            "memory_kib", memory_kib (), "recovering", (int)b->recovering));
 }
 
 void api_shutdown (struct broker *b, struct http_request *req,
@@ -458,4 +461,26 @@ void api_reload (struct broker *b, struct http_request *req, const struct api_pa
         return;
     }
     api_reply_json (req, 200, json_pack ("{s:o}", "applied", applied));
+}
+
+void api_journal (struct broker *b, struct http_request *req, const struct api_path *path)
+{
+    struct error err = { 0 };
+    size_t len;
+    const char *body = http_request_body (req, &len);
+    autojson json_t *o = json_parse (body, len, "request", &err);
+    const char *action = NULL;
+
+    (void)path;
+    if (!o || json_get_string (o, "action", &action, JSON_REQUIRED, "request", &err) < 0) {
+        http_reply_problem (req, 400, "bad-request", "%s", err.text);
+        return;
+    }
+    if (strcmp (action, "compact") != 0) {
+        http_reply_problem (req, 400, "bad-request", "action: '%s' is not compact", action);
+        return;
+    }
+    broker_history_compact (b);
+    api_reply_json (req, 202,
+                    json_pack ("{s:I}", "bytes", (json_int_t)journal_bytes (b->journal)));
 }

@@ -110,6 +110,7 @@ static void init_handles (struct broker *b)
     uv_timer_init (b->loop, &b->groups_timer);
     uv_timer_init (b->loop, &b->adopt_timer);
     uv_timer_init (b->loop, &b->giver.timer);
+    uv_timer_init (b->loop, &b->history.timer);
     uv_timer_init (b->loop, &b->sweep);
     uv_timer_init (b->loop, &b->retry);
     uv_timer_init (b->loop, &b->farewell);
@@ -396,6 +397,7 @@ struct broker *broker_create (uv_loop_t *loop, struct config *config, struct err
     start_handles (b);
     pause_begin (b);
     jobs_remove_leftovers (b);
+    broker_history_start (b);
     return b;
 }
 

@@ -72,6 +72,8 @@ struct entry {
     struct entry *waiting_prev, *waiting_next; /* before RUN */
     struct dependencies depend;                /* until deps.h has it */
     bool keep_invalid;         /* it is not cancelled when that can never be met */
+    uint64_t *needs;           /* ids in its list of dependencies */
+    size_t nneeds;
     struct antecedents *found; /* of depend, what is not in memory; or NULL */
     bool listed_lookup;
     struct entry *lookup_prev, *lookup_next;
@@ -156,6 +158,12 @@ struct broker {
         int64_t cores, nodes;    /* so far */
         struct entry *at;        /* the next to be ranked */
     } round;
+    struct {
+        uv_timer_t timer;
+        bool busy, full; /* a look is under way; there are more */
+        bool compact;    /* then give back what is free */
+        uint64_t after, removed;
+    } history;
     struct usage *usage;
     int64_t all_cores, all_nodes; /* as of the last round */
     struct deps *deps;            /* who waits for whom */
@@ -209,7 +217,8 @@ struct broker {
             (uv_handle_t *)&(b)->deps_timer, (uv_handle_t *)&(b)->lookup_timer,          \
             (uv_handle_t *)&(b)->deadline_timer, (uv_handle_t *)&(b)->reserve_timer,     \
             (uv_handle_t *)&(b)->groups_timer, (uv_handle_t *)&(b)->adopt_timer,         \
-            (uv_handle_t *)&(b)->giver.timer, (uv_handle_t *)&(b)->sigint,               \
+            (uv_handle_t *)&(b)->giver.timer, (uv_handle_t *)&(b)->history.timer,            \
+            (uv_handle_t *)&(b)->sigint,               \
             (uv_handle_t *)&(b)->sigterm, (uv_handle_t *)&(b)->sighup                    \
     }
 
@@ -371,6 +380,11 @@ void broker_list_waiting (struct broker *b, struct entry *e, bool is);
 /* All priorities are computed anew, a slice at a time, and then at the interval. */
 void broker_priorities_due (struct broker *b);
 void broker_priority_reconfigured (struct broker *b);
+
+/* -- history.c: jobs that have ended leave the journal -- */
+void broker_history_start (struct broker *b);
+/* Now, and then the journal gives back what is free. */
+void broker_history_compact (struct broker *b);
 
 /* -- depend.c: jobs that wait for others -- */
 struct antecedents;

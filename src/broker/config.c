@@ -51,6 +51,7 @@ static const struct key keys[] = {
     { "output-max", KIND_BYTES, AT (output_max), CUT_MAX_LEAST, INT64_C (1) << 50 },
     { "queues", KIND_QUEUES, 0, 0, 0 },
     { "priority", KIND_PRIORITY, 0, 0, 0 },
+    { "history", KIND_HISTORY, 0, 0, 0 },
     { "local", KIND_SECTION, 0, 0, 0 },
     { "kube", KIND_SECTION, 0, 0, 0 },
 };
@@ -65,6 +66,13 @@ static const struct key priority_keys[] = {
     { "fair-share", KIND_INT, AT (weights.fair_share), 0, PRIORITY_WEIGHT_MAX },
     { "half-life", KIND_DURATION, AT (half_life), 0, YEARS_MAX },
     { "interval", KIND_DURATION, AT (interval), 1, 86400 },
+};
+#undef AT
+
+#define AT(field) offsetof (struct config_history, field)
+static const struct key history_keys[] = {
+    { "keep", KIND_DURATION, AT (keep), 0, YEARS_MAX },
+    { "jobs", KIND_INT, AT (jobs), 0, INT64_C (1000000000) },
 };
 #undef AT
 
@@ -120,22 +128,23 @@ static int set_listen (struct config *c, const json_t *value, const struct place
     return c->listen_host ? 0 : error_set (p->err, ENOMEM, "out of memory");
 }
 
-/* Weights, and times within their bounds. */
-static int read_priority (struct config_priority *c, json_t *body, const struct place *p)
+/* A mapping of numbers, and times within their bounds. */
+static int read_settings (void *c, const struct key *table, size_t n, json_t *body,
+                          const struct place *p)
 {
     const char *name;
     json_t *value;
 
     if (!json_is_object (body))
-        return FAIL (p, "priority: expected a mapping of settings");
+        return FAIL (p, "%s: expected a mapping of settings", p->key);
     json_object_foreach (body, name, value) {
         struct place at = { p->doc, body, name, p->err };
-        const struct key *k =
-            config_find_key (priority_keys, ARRAY_SIZE (priority_keys), name);
+        const struct key *k = config_find_key (table, n, name);
         void *field = k ? (char *)c + k->offset : NULL;
         double *seconds = field;
         if (!k)
-            return FAIL (&at, "priority: unknown key '%s' (see fluxq.yaml(5))", name);
+            return FAIL (&at, "%s: unknown key '%s' (see fluxq.yaml(5))", p->key,
+                         name);
         if (k->kind == KIND_INT) {
             if (value_int (k, value, field, &at) < 0)
                 return -EINVAL;
@@ -227,7 +236,11 @@ static int set_value (struct config *c, const struct key *key, json_t *value,
     case KIND_QUEUES:
         return config_read_queues (c, value, p);
     case KIND_PRIORITY:
-        return read_priority (&c->priority, value, p);
+        return read_settings (&c->priority, priority_keys, ARRAY_SIZE (priority_keys),
+                              value, p);
+    case KIND_HISTORY:
+        return read_settings (&c->history, history_keys, ARRAY_SIZE (history_keys), value,
+                              p);
     case KIND_POLICY:
         return set_policy (field, value, p);
     case KIND_QUEUE_POLICY:
@@ -302,6 +315,7 @@ struct config *config_default (void)
     c->priority = (struct config_priority){ .weights = PRIORITY_WEIGHTS_DEFAULT,
                                             .half_life = 7 * 86400.0,
                                             .interval = 60 };
+    c->history = (struct config_history){ .keep = 90 * 86400.0, .jobs = 100000 };
     if (!c->queues[0].name || !c->executor || !c->cluster_id) {
         config_destroy (c);
         return NULL;

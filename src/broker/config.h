@@ -50,6 +50,12 @@ struct config_queue {
     struct config_admin admin;
 };
 
+/* The mapping "history:": of jobs that have ended, how long the journal has them. */
+struct config_history {
+    double keep;  /* seconds, 0: for ever */
+    int64_t jobs; /* at most so many, 0: all */
+};
+
 /* The mapping "priority:". */
 struct config_priority {
     struct priority_weights weights;
@@ -96,6 +102,7 @@ struct config {
                             * are refused; 0: none */
     uint64_t output_max;       /* bytes of a job's output for fluxq-logs; 0: all */
     struct config_priority priority;
+    struct config_history history;
     struct config_queue *queues;
     size_t nqueues;
 };

@@ -64,8 +64,23 @@ void entry_drop_spec (struct entry *e)
     e->js = NULL;
 }
 
+/* Arrays, too, of whose tasks it waits for some. */
+static void note_needs (struct entry *e)
+{
+    const struct dependencies *d = &e->js->depend;
+
+    free (e->needs);
+    e->nneeds = 0;
+    e->needs = d->n ? calloc (2 * d->n, sizeof (*e->needs)) : NULL;
+    for (size_t i = 0; e->needs && i < d->n; i++) {
+        e->needs[e->nneeds++] = d->list[i].id;
+        e->needs[e->nneeds++] = d->list[i].array;
+    }
+}
+
 void entry_take_depend (struct entry *e)
 {
+    note_needs (e);
     e->depend = e->js->depend;
     e->js->depend = (struct dependencies){ 0 };
     e->keep_invalid = e->js->keep_invalid_depend;
@@ -94,6 +109,7 @@ void entry_destroy (struct entry *e)
     exec_job_free (e->xjob);
     job_destroy (e->job);
     jobuse_drop (e);
+    free (e->needs);
     free (e->note);
     free (e->reservation);
     free (e);

@@ -20,6 +20,7 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/depend.c \
 	src/broker/follow.c \
 	src/broker/foresee.c \
+	src/broker/history.c \
 	src/broker/job_ids.c \
 	src/broker/jobs.c \
 	src/broker/jobuse.c \

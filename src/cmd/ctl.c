@@ -57,7 +57,9 @@ static void print_status (const json_t *o)
                  answer_number (jobs, "finished"));
     print_field ("Nodes", "%.0f up, %.0f drained, %.0f down", answer_number (nodes, "up"),
                  answer_number (nodes, "drained"), answer_number (nodes, "down"));
-    print_field ("Journal", "%.0f waiting%s%s", answer_number (journal, "waiting"),
+    print_field ("Journal", "%.1f MiB, %.0f waiting%s%s",
+                 answer_number (journal, "bytes") / 1048576,
+                 answer_number (journal, "waiting"),
                  *json_text (journal, "trouble") ? "; " : "",
                  json_text (journal, "trouble"));
     json_t *paused = json_object_get (o, "paused");
@@ -335,6 +337,19 @@ static int run_fluxqd (struct cmd *c, const char *option, const char *state)
     return cmd_fail (c, "cannot run fluxqd: %s", strerror (errno));
 }
 
+static int compact (struct cmd *c)
+{
+    json_t *o;
+
+    if (cmd_call (c, "POST", "/v1/journal", json_pack ("{s:s}", "action", "compact"), &o)
+        != CMD_OK)
+        return c->status;
+    printf ("the journal, %.1f MiB, is being compacted; fluxq-ctl status shows its size\n",
+            answer_number (o, "bytes") / 1048576);
+    json_decref (o);
+    return CMD_OK;
+}
+
 static int do_journal (struct cmd *c, const struct ctl *x)
 {
     const char *action = x->words[0];
@@ -345,7 +360,9 @@ static int do_journal (struct cmd *c, const struct ctl *x)
         return run_fluxqd (c, "--journal-check", x->state);
     if (!strcmp (action, "repair"))
         return run_fluxqd (c, "--journal-repair", x->state);
-    return cmd_usage (c, "journal '%s': check or repair", action);
+    if (!strcmp (action, "compact"))
+        return compact (c);
+    return cmd_usage (c, "journal '%s': check, repair or compact", action);
 }
 
 static int do_reserve (struct cmd *c, const struct ctl *x)
@@ -386,8 +403,9 @@ static const struct subcommand subcommands[] = {
       "keep nodes for some users' jobs, or for nobody's, in that time", COMPLETE_NONE },
     { "unreserve", "NAME...", "let all jobs have a reservation's nodes again",
       COMPLETE_RESERVATIONS },
-    { "journal", "check|repair [--state DIR]",
-      "while no broker runs: is its journal whole, and make it so", COMPLETE_NONE },
+    { "journal", "compact|check|repair [--state DIR]",
+      "give back what is free; or, while no broker runs: is it whole, make it so",
+      COMPLETE_NONE },
     { .name = NULL },
 };
 

@@ -1,6 +1,7 @@
 /* journal.c - the loop's side of the journal: queues, completions, keys; see journal.h */
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <uthash.h>
 #include <utlist.h>
@@ -243,20 +244,10 @@ static void read_complete (struct journal *j, struct item *item)
     read_request_discard (item);
 }
 
-int journal_read (struct journal *j, uint64_t id, int want, journal_record_f done,
-                  void *arg)
+static int give_to_reader (struct journal *j, struct read_request *r)
 {
-    struct read_request *r = calloc (1, sizeof (*r));
     int rc = 0;
 
-    if (!r)
-        return -ENOMEM;
-    r->item.complete = read_complete;
-    r->item.discard = read_request_discard;
-    r->id = id;
-    r->want = want;
-    r->done = done;
-    r->arg = arg;
     pthread_mutex_lock (&j->lock);
     if (j->nreads >= JOURNAL_READS_MAX) {
         rc = -EAGAIN;
@@ -267,8 +258,76 @@ int journal_read (struct journal *j, uint64_t id, int want, journal_record_f don
     }
     pthread_mutex_unlock (&j->lock);
     if (rc < 0)
-        free (r);
+        read_request_discard (&r->item);
     return rc;
+}
+
+int journal_read (struct journal *j, uint64_t id, int want, journal_record_f done,
+                  void *arg)
+{
+    struct read_request *r = calloc (1, sizeof (*r));
+
+    if (!r)
+        return -ENOMEM;
+    r->item.complete = read_complete;
+    r->item.discard = read_request_discard;
+    r->id = id;
+    r->want = want;
+    r->done = done;
+    r->arg = arg;
+    return give_to_reader (j, r);
+}
+
+static void old_complete (struct journal *j, struct item *item)
+{
+    struct read_request *r = CONTAINER_OF (item, struct read_request, item);
+
+    (void)j;
+    r->old->done (r->rc, r->old->ids, r->old->n, r->arg);
+    read_request_discard (item);
+}
+
+int journal_old (struct journal *j, int64_t jobs, double keep, uint64_t after, size_t max,
+                 journal_old_f done, void *arg)
+{
+    struct read_request *r = calloc (1, sizeof (*r));
+    struct old_query *q = calloc (1, sizeof (*q) + max * sizeof (q->ids[0]));
+
+    if (!r || !q) {
+        free (r);
+        free (q);
+        return -ENOMEM;
+    }
+    *q = (struct old_query){ .jobs = jobs,
+                             .since = keep > 0 ? journal_now (j) - keep : 0,
+                             .keys_since = journal_now (j) - JOURNAL_KEY_SECONDS,
+                             .after = after,
+                             .max = max,
+                             .done = done };
+    r->item.complete = old_complete;
+    r->item.discard = read_request_discard;
+    r->old = q;
+    r->arg = arg;
+    return give_to_reader (j, r);
+}
+
+void journal_compact (struct journal *j)
+{
+    pthread_mutex_lock (&j->lock);
+    j->compact = true;
+    pthread_cond_signal (&j->work);
+    pthread_mutex_unlock (&j->lock);
+}
+
+int64_t journal_bytes (const struct journal *j)
+{
+    autofree char *log = NULL;
+    struct stat st;
+    int64_t bytes = stat (j->path, &st) == 0 ? st.st_size : 0;
+
+    if (asprintf (&log, "%s-wal", j->path) < 0)
+        log = NULL;
+    return bytes + (log && stat (log, &st) == 0 ? st.st_size : 0);
 }
 
 /* -- open and close -- */

@@ -72,6 +72,8 @@ void journal_txn_keep_ids (struct journal_txn *t, uint64_t last);
 void journal_txn_event (struct journal_txn *t, uint64_t id, double timestamp,
                         const char *name,
                         const char *context); /* context: JSON text or NULL */
+/* Nothing is left of a job that has ended. */
+void journal_txn_prune (struct journal_txn *t, uint64_t id);
 /* job has ended for good */
 void journal_txn_inactive (struct journal_txn *t, uint64_t id);
 void journal_txn_setting (struct journal_txn *t, const char *name,
@@ -161,5 +163,18 @@ typedef void (*journal_record_f) (int rc, const struct journal_record *rec, void
  * 0, -ENOMEM, or -EAGAIN when 10,000 wait: then done is not called. */
 int journal_read (struct journal *j, uint64_t id, int want, journal_record_f done,
                   void *arg);
+
+/* Ids, in order, of at most max jobs behind `after` that have ended and are not among the newest
+ * `jobs` (0: all are), or ended more than `keep` seconds of the journal's time ago (0: none
+ * has); without those of which a key is remembered or the jobspec is another job's. As
+ * journal_read(). */
+typedef void (*journal_old_f) (int rc, const uint64_t *ids, size_t n, void *arg);
+int journal_old (struct journal *j, int64_t jobs, double keep, uint64_t after, size_t max,
+                 journal_old_f done, void *arg);
+/* Free pages are given back to the file system in small pieces while nothing waits; so they
+ * are by themselves when they are a fifth of the file. */
+void journal_compact (struct journal *j);
+/* Of the data base and its log. */
+int64_t journal_bytes (const struct journal *j);
 
 #endif

@@ -19,13 +19,16 @@
 #include "store/rowsum.h"
 #include "store/wal.h"
 
+#define STRING(x) STRING_OF (x)
+#define STRING_OF(x) #x
+
 #define JOURNAL_WAITING_MAX 100000
 #define JOURNAL_WAITING_BYTES_MAX ((size_t)256 * 1024 * 1024)
 #define JOURNAL_READS_MAX 10000
 #define JOURNAL_BATCH_MAX 4096      /* transactions in one commit */
 #define JOURNAL_KEY_SECONDS 86400.0 /* an Idempotency-Key is remembered so long */
 
-enum op_kind { OP_JOB, OP_JOB_OF, OP_KEEP_IDS, OP_EVENT, OP_INACTIVE, OP_SETTING };
+enum op_kind { OP_JOB, OP_JOB_OF, OP_KEEP_IDS, OP_EVENT, OP_INACTIVE, OP_PRUNE, OP_SETTING };
 
 /* One row to write. Both texts live behind the struct. */
 struct op {
@@ -60,11 +63,22 @@ struct journal_txn {
     struct error *err; /* when rc < 0; NULL: no memory for one */
 };
 
+struct old_query {
+    int64_t jobs;
+    double since;      /* they ended before */
+    double keys_since; /* keys of before are forgotten */
+    uint64_t after;
+    size_t max, n;
+    journal_old_f done;
+    uint64_t ids[];
+};
+
 struct read_request {
     struct item item;
     uint64_t id;
     int want;
     journal_record_f done;
+    struct old_query *old; /* of journal_old(), or NULL: a job is looked up */
     void *arg;
     int rc;
     struct journal_record rec;
@@ -83,11 +97,15 @@ enum stmt {
     STMT_EVENT,
     STMT_TOTAL,
     STMT_INACTIVE,
+    STMT_PRUNE_SUMS,
+    STMT_PRUNE_EVENTS,
+    STMT_PRUNE_JOBSPEC,
+    STMT_PRUNE_JOB,
     STMT_SET,
     STMT_UNSET,
     STMT_WRITE_COUNT
 };
-enum read_stmt { READ_JOB, READ_JOBSPEC, READ_EVENTS, READ_COUNT };
+enum read_stmt { READ_JOB, READ_JOBSPEC, READ_EVENTS, READ_OLD, READ_COUNT };
 
 struct journal {
     char *path;
@@ -113,6 +131,7 @@ struct journal {
     size_t nreads;
     struct item *done; /* DL */
     bool stop;
+    bool compact; /* asked for */
     bool troubled;
     double trouble_since; /* wall clock */
     struct error trouble;
@@ -130,6 +149,7 @@ struct journal {
     int wal_pages;
     bool unsettled; /* the log may hold a transaction that failed */
     bool checkpoint_failed;
+    bool giving_back; /* free pages, until there are none */
 
     /* -- reader thread -- */
     sqlite3 *rdb;

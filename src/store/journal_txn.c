@@ -106,6 +106,11 @@ void journal_txn_event (struct journal_txn *t, uint64_t id, double timestamp,
         op->time = timestamp;
 }
 
+void journal_txn_prune (struct journal_txn *t, uint64_t id)
+{
+    add_op (t, OP_PRUNE, id, NULL, NULL, 0);
+}
+
 void journal_txn_inactive (struct journal_txn *t, uint64_t id)
 {
     add_op (t, OP_INACTIVE, id, NULL, NULL, 0);

@@ -14,6 +14,7 @@ void read_request_discard (struct item *item)
 {
     struct read_request *r = CONTAINER_OF (item, struct read_request, item);
 
+    free (r->old);
     free (r->events);
     free (r->text);
     free (r);
@@ -159,6 +160,22 @@ static int read_all (struct journal *j, struct read_request *r)
     return rc;
 }
 
+static int read_old (struct journal *j, struct old_query *q)
+{
+    sqlite3_stmt *st = j->rstmts[READ_OLD];
+    int step = SQLITE_DONE;
+
+    sqlite3_bind_int64 (st, 1, (int64_t)q->after);
+    sqlite3_bind_int64 (st, 2, q->jobs);
+    sqlite3_bind_double (st, 3, q->since);
+    sqlite3_bind_double (st, 4, q->keys_since);
+    sqlite3_bind_int64 (st, 5, (int64_t)q->max);
+    while (q->n < q->max && (step = sqlite3_step (st)) == SQLITE_ROW)
+        q->ids[q->n++] = (uint64_t)sqlite3_column_int64 (st, 0);
+    sqlite3_reset (st);
+    return step == SQLITE_ROW || step == SQLITE_DONE ? 0 : -EIO;
+}
+
 void *journal_reader (void *arg)
 {
     struct journal *j = arg;
@@ -174,7 +191,7 @@ void *journal_reader (void *arg)
         j->nreads--;
         pthread_mutex_unlock (&j->lock);
         struct read_request *r = CONTAINER_OF (item, struct read_request, item);
-        r->rc = read_all (j, r);
+        r->rc = r->old ? read_old (j, r->old) : read_all (j, r);
         journal_post (j, item);
         pthread_mutex_lock (&j->lock);
     }

@@ -15,8 +15,6 @@
 #define EVENT_SUM "rowsum (seq, id, timestamp, name, context)"
 #define JOB_SUM                                                                          \
     "rowsum (id, uid, key, spec, (SELECT text FROM jobspec s WHERE s.id = job.id))"
-#define STRING(x) STRING_OF (x)
-#define STRING_OF(x) #x
 
 /* Version 2: job.spec. The jobspec has a table of its own so that marking a job inactive does not write it
  * again, and the tasks of an array have the array's: job.spec names it. An id is never given twice, also when old jobs are deleted one day:
@@ -26,12 +24,12 @@
  * back in pieces. An event of job 0 is of the journal itself. */
 /* clang-format off */
 static const char schema[] =
-    "PRAGMA auto_vacuum = INCREMENTAL;"
     "BEGIN;"
     "CREATE TABLE job (id INTEGER PRIMARY KEY AUTOINCREMENT, uid INTEGER NOT NULL,"
     " inactive INTEGER NOT NULL DEFAULT 0, key TEXT, submitted REAL NOT NULL,"
     " spec INTEGER, sum INTEGER, ended REAL);"
     "CREATE INDEX job_by_activity ON job (inactive, id);"
+    "CREATE INDEX job_by_spec ON job (spec) WHERE spec IS NOT NULL;"
     "CREATE INDEX job_by_key ON job (submitted) WHERE key IS NOT NULL;"
     "CREATE TABLE jobspec (id INTEGER PRIMARY KEY, text TEXT NOT NULL);"
     "CREATE TABLE event (seq INTEGER PRIMARY KEY, id INTEGER NOT NULL,"
@@ -57,9 +55,9 @@ static const char from_version_2[] =
     "ALTER TABLE event ADD COLUMN total INTEGER;"
     "UPDATE event SET sum = " EVENT_SUM ";"
     "UPDATE job SET sum = " JOB_SUM ";"
+    "CREATE INDEX job_by_spec ON job (spec) WHERE spec IS NOT NULL;"
     "PRAGMA user_version = 3;"
-    "COMMIT;"
-    "PRAGMA auto_vacuum = INCREMENTAL;";
+    "COMMIT;";
 /* clang-format on */
 
 static const char writer_pragmas[] =
@@ -85,6 +83,11 @@ static const char *const statements[STMT_WRITE_COUNT] = {
         " VALUES (?, ?, ?, ?, ?, ?)",
     [STMT_TOTAL] = "UPDATE event SET total = ? WHERE seq = ?",
     [STMT_INACTIVE] = "UPDATE job SET inactive = 1, ended = ?2 WHERE id = ?1",
+    [STMT_PRUNE_SUMS] =
+        "SELECT sum FROM event WHERE id = ?1 UNION ALL SELECT sum FROM job WHERE id = ?1",
+    [STMT_PRUNE_EVENTS] = "DELETE FROM event WHERE id = ?",
+    [STMT_PRUNE_JOBSPEC] = "DELETE FROM jobspec WHERE id = ?",
+    [STMT_PRUNE_JOB] = "DELETE FROM job WHERE id = ?",
     [STMT_SET] = "INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)",
     [STMT_UNSET] = "DELETE FROM setting WHERE name = ?",
 };
@@ -97,6 +100,15 @@ static const char *const read_statements[READ_COUNT] = {
     [READ_JOBSPEC] = ("SELECT s.text FROM job j JOIN jobspec s"
                       " ON s.id = coalesce(j.spec, j.id) WHERE j.id = ?"),
     [READ_EVENTS] = SELECT_EVENTS,
+    /* The newest ?2 are kept; -1: all. */
+    [READ_OLD] =
+        "SELECT id FROM job WHERE inactive = 1 AND id > ?1"
+        " AND (id <= (SELECT id FROM job WHERE inactive = 1 ORDER BY id DESC LIMIT 1"
+        " OFFSET CASE WHEN ?2 > 0 THEN ?2 ELSE 9223372036854775807 END)"
+        " OR coalesce(ended, submitted) < ?3)"
+        " AND (key IS NULL OR submitted < ?4)"
+        " AND NOT EXISTS (SELECT 1 FROM job t WHERE t.spec = job.id)"
+        " ORDER BY id LIMIT ?5",
 };
 
 int schema_error (const struct journal *j, sqlite3 *db, int rc, struct error *err)
@@ -250,7 +262,8 @@ static int upgrade (struct journal *j, int64_t version, struct error *err)
         rc = exec (j, j->db, from_version_2, err);
     if (rc == 0)
         rc = schema_seal (j, j->db, err);
-    if (rc == 0 && sqlite3_exec (j->db, "VACUUM", NULL, NULL, NULL) != SQLITE_OK)
+    if (rc == 0 && sqlite3_exec (j->db, "PRAGMA auto_vacuum = INCREMENTAL; VACUUM", NULL, NULL, NULL)
+               != SQLITE_OK)
         log_warning ("journal: %s: %s: the file will not shrink", j->path,
                      sqlite3_errmsg (j->db));
     return rc;
@@ -269,7 +282,10 @@ static int check_schema (struct journal *j, struct error *err)
     if (rc < 0)
         return rc;
     if (version == 0 && application == 0 && tables == 0) {
-        rc = exec (j, j->db, writer_pragmas, err);
+        /* Of a file that has nothing yet, or at its next VACUUM; else it would write. */
+        rc = exec (j, j->db, "PRAGMA auto_vacuum = INCREMENTAL", err);
+        if (rc == 0)
+            rc = exec (j, j->db, writer_pragmas, err);
         return rc < 0 ? rc : exec (j, j->db, schema, err);
     }
     if (application != APPLICATION_ID)
@@ -419,6 +435,17 @@ static int take_head (struct journal *j, const struct wal_state *w, struct error
     return rc < 0 ? error_errno (err, -rc, "journal: %s-head", j->path) : 0;
 }
 
+/* Nothing but the damaged log has ever had the tables: they are not made anew over it. */
+static int refuse_lost (struct journal *j, const struct wal_state *w, struct error *err)
+{
+    int64_t tables = 1;
+    int rc = 0;
+
+    if (w->broken && j->head_known && j->head.seq > 0)
+        rc = get_int64 (j, j->db, "SELECT count(*) FROM sqlite_schema", &tables, err);
+    return rc == 0 && tables == 0 ? is_behind (j, w, 0, 0, err) : rc;
+}
+
 /* A file that was refused is left as it was. */
 static void keep_log (struct journal *j, bool keep)
 {
@@ -438,6 +465,8 @@ int schema_open (struct journal *j, struct error *err)
         rc = schema_open_db (j, SQLITE_OPEN_READWRITE, &j->db, err);
     if (rc == 0)
         keep_log (j, true);
+    if (rc == 0)
+        rc = refuse_lost (j, &w, err);
     if (rc == 0)
         rc = check_schema (j, err);
     if (rc == 0)

@@ -126,6 +126,35 @@ static int write_total (struct journal *j, int64_t before)
     return rc == SQLITE_OK ? run (j, STMT_TOTAL) : rc;
 }
 
+static int run_for (struct journal *j, enum stmt which, uint64_t id)
+{
+    sqlite3_bind_int64 (j->stmts[which], 1, (int64_t)id);
+    return run (j, which);
+}
+
+static int prune_rows (struct journal *j, uint64_t id)
+{
+    sqlite3_stmt *st = j->stmts[STMT_PRUNE_SUMS];
+
+    sqlite3_bind_int64 (st, 1, (int64_t)id);
+    while (sqlite3_step (st) == SQLITE_ROW)
+        j->head.total -= (uint64_t)sqlite3_column_int64 (st, 0);
+    int rc = sqlite3_reset (st);
+    if (rc == SQLITE_OK)
+        rc = run_for (j, STMT_PRUNE_EVENTS, id);
+    if (rc == SQLITE_OK && id != 0)
+        rc = run_for (j, STMT_PRUNE_JOBSPEC, id);
+    return rc == SQLITE_OK && id != 0 ? run_for (j, STMT_PRUNE_JOB, id) : rc;
+}
+
+/* And the journal's own events, of which only the last one matters. */
+static int prune (struct journal *j, uint64_t id)
+{
+    int rc = prune_rows (j, id);
+
+    return rc == SQLITE_OK ? prune_rows (j, 0) : rc;
+}
+
 static int write_op (struct journal *j, const struct op *op)
 {
     sqlite3_stmt *st;
@@ -143,6 +172,8 @@ static int write_op (struct journal *j, const struct op *op)
         sqlite3_bind_int64 (j->stmts[STMT_INACTIVE], 1, (int64_t)op->id);
         sqlite3_bind_double (j->stmts[STMT_INACTIVE], 2, op->time);
         return run (j, STMT_INACTIVE);
+    case OP_PRUNE:
+        return prune (j, op->id);
     case OP_SETTING:
         st = j->stmts[op->text ? STMT_SET : STMT_UNSET];
         bind_string (st, 1, op->name);
@@ -381,6 +412,8 @@ static void commit_batch (struct journal *j, struct work *w)
     struct item *bad;
     int rc;
 
+    if (!w->batch && w->backoff == 0)
+        return; /* it was for give_back() */
     while ((rc = attempt (j, w, &bad, &err)) < 0) {
         if (bad) {
             log_error ("journal: a transaction is refused: %s", err.text);
@@ -437,13 +470,69 @@ static void maybe_checkpoint (struct journal *j)
     j->wal_pages = 0;
 }
 
+/* -- free pages, of what was pruned -- */
+
+#define VACUUM_PAGES 32 /* that one piece moves: a few milliseconds */
+
+static int64_t pragma (struct journal *j, const char *sql)
+{
+    sqlite3_stmt *st = NULL;
+    int64_t n = 0;
+
+    if (sqlite3_prepare_v2 (j->db, sql, -1, &st, NULL) == SQLITE_OK
+        && sqlite3_step (st) == SQLITE_ROW)
+        n = sqlite3_column_int64 (st, 0);
+    sqlite3_finalize (st);
+    return n;
+}
+
+/* Whether there is a reason to: asked for, or a fifth of the file is free. */
+static bool begin_to_give_back (struct journal *j)
+{
+    pthread_mutex_lock (&j->lock);
+    bool asked = j->compact;
+    j->compact = false;
+    pthread_mutex_unlock (&j->lock);
+    int64_t nfree = pragma (j, "PRAGMA freelist_count");
+    return nfree > 0 && (asked || (nfree > 1000 && nfree > pragma (j, "PRAGMA page_count") / 5));
+}
+
+static bool is_idle (struct journal *j)
+{
+    pthread_mutex_lock (&j->lock);
+    bool idle = !j->queue && !j->stop;
+    pthread_mutex_unlock (&j->lock);
+    return idle;
+}
+
+/* Piece by piece until something waits, and on after that. What fails is tried after the next
+ * commit. */
+static void give_back (struct journal *j)
+{
+    int rc = SQLITE_OK;
+
+    if (!j->giving_back)
+        j->giving_back = begin_to_give_back (j);
+    while (j->giving_back && rc == SQLITE_OK && is_idle (j)) {
+        rc = sqlite3_exec (j->db, "PRAGMA incremental_vacuum(" STRING (VACUUM_PAGES) ")",
+                           NULL, NULL, NULL);
+        if (j->wal_pages >= CHECKPOINT_PAGES)
+            maybe_checkpoint (j);
+        if (rc == SQLITE_OK && pragma (j, "PRAGMA freelist_count") > 0)
+            continue;
+        j->giving_back = false;
+        j->wal_pages = CHECKPOINT_PAGES; /* it shrinks the file */
+        maybe_checkpoint (j);
+    }
+}
+
 /* -- the loop -- */
 
 /* Is it time to commit? Else wait once. Called with the lock held. */
 static bool wait_for_work (struct journal *j, struct work *w)
 {
     if (w->backoff == 0) {
-        if (w->batch || j->queue)
+        if (w->batch || j->queue || j->compact)
             return true;
         pthread_cond_wait (&j->work, &j->lock);
         return false;
@@ -497,8 +586,10 @@ void *journal_writer (void *arg)
     sqlite3_wal_hook (j->db, on_wal, j);
     while (take_work (j, &w)) {
         commit_batch (j, &w);
-        if (w.backoff == 0)
+        if (w.backoff == 0) {
             maybe_checkpoint (j);
+            give_back (j);
+        }
     }
     if (w.count > 0)
         log_error (

@@ -423,7 +423,8 @@ static void test_version_1 (void **state)
     harness_submit (h, 1, NULL);
     harness_wait (h, 1);
     harness_close (h);
-    sql (h->path, "ALTER TABLE job DROP COLUMN spec; ALTER TABLE job DROP COLUMN sum;"
+    sql (h->path, "DROP INDEX job_by_spec; ALTER TABLE job DROP COLUMN spec;"
+                  "ALTER TABLE job DROP COLUMN sum;"
                   "ALTER TABLE job DROP COLUMN ended; ALTER TABLE event DROP COLUMN sum;"
                   "ALTER TABLE event DROP COLUMN total; PRAGMA user_version = 1");
     harness_open (h);

@@ -1,0 +1,127 @@
+/* history.c - jobs that have ended leave the journal when they are old, or too many
+ *
+ * A look each minute: the reader thread lists some of those that `history` no longer keeps (journal_old()), those that
+ * something still needs are left out here, and a small transaction removes the rest. While a list is full the next one
+ * follows at once; between two of them everybody else has a turn. Needed are: jobs in memory (keep-finished, also those
+ * whose results are waited for), and jobs that a waiting job depends on, as a restart looks those up again. The journal
+ * itself leaves out those of which an Idempotency-Key is remembered, and arrays of which there is a task.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <utlist.h>
+
+#include "broker/broker.h"
+
+#define FIRST_MS 5000
+#define EVERY_MS 60000
+#define SLICE 16 /* jobs in one transaction */
+
+static int cmp_id (const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* What waiting jobs depend on, sorted; NULL: no memory. */
+static uint64_t *list_needed (const struct broker *b, size_t *ret_n)
+{
+    const struct entry *e;
+    size_t n = 0;
+
+    DL_FOREACH2 (b->waiting, e, waiting_next)
+    {
+        n += e->nneeds;
+    }
+    uint64_t *ids = calloc (n + 1, sizeof (*ids));
+    if (!ids)
+        return NULL;
+    *ret_n = n;
+    n = 0;
+    DL_FOREACH2 (b->waiting, e, waiting_next)
+    {
+        for (size_t i = 0; i < e->nneeds; i++)
+            ids[n++] = e->needs[i];
+    }
+    qsort (ids, n, sizeof (*ids), cmp_id);
+    return ids;
+}
+
+static void look (struct broker *b, uint64_t after);
+
+static void look_again (struct broker *b, bool at_once)
+{
+    b->history.busy = false;
+    if (b->dead)
+        return;
+    if (at_once)
+        look (b, b->history.after);
+    else if (b->history.compact)
+        journal_compact (b->journal);
+    if (!at_once)
+        b->history.compact = false;
+}
+
+static void removed (int rc, const struct error *err, void *arg)
+{
+    struct broker *b = arg;
+
+    (void)err;
+    b->under_way--;
+    look_again (b, rc == 0 && b->history.full && !b->stopping);
+}
+
+static void listed (int rc, const uint64_t *ids, size_t n, void *arg)
+{
+    struct broker *b = arg;
+    struct journal_txn *t = journal_txn_create ();
+    size_t nneeded = 0, found = 0;
+    autofree uint64_t *needed = list_needed (b, &nneeded);
+
+    b->under_way--;
+    for (size_t i = 0; rc == 0 && needed && !b->dead && i < n; i++) {
+        b->history.after = ids[i];
+        if (entry_find (b, ids[i])
+            || bsearch (&ids[i], needed, nneeded, sizeof (*needed), cmp_id))
+            continue;
+        journal_txn_prune (t, ids[i]);
+        found++;
+    }
+    b->history.full = n == SLICE;
+    b->history.removed += found;
+    if (found == 0) {
+        journal_txn_destroy (t);
+        look_again (b, rc == 0 && needed && b->history.full);
+        return;
+    }
+    b->under_way++;
+    if (journal_commit (b->journal, t, JOURNAL_MAY_FAIL, removed, b) < 0)
+        removed (-EAGAIN, NULL, b);
+}
+
+static void look (struct broker *b, uint64_t after)
+{
+    const struct config_history *h = &b->config->history;
+
+    if (b->history.busy || b->recovering || b->stopping)
+        return;
+    b->under_way++;
+    b->history.busy = true;
+    if (journal_old (b->journal, h->jobs, h->keep, after, SLICE, listed, b) < 0)
+        listed (-EAGAIN, NULL, 0, b);
+}
+
+static void look_cb (uv_timer_t *h)
+{
+    look (h->data, 0);
+}
+
+void broker_history_start (struct broker *b)
+{
+    uv_timer_start (&b->history.timer, look_cb, FIRST_MS, EVERY_MS);
+}
+
+void broker_history_compact (struct broker *b)
+{
+    b->history.compact = true;
+    look (b, 0);
+}

@@ -72,7 +72,14 @@ echo done
 exit 3
 END
 
-start_broker
+# With a reserve submits would be refused before the log of the journal is full.
+echo "disk-reserve: 0" >"$FLUXQ_RUN/reserve.yaml"
+begin()
+{
+    start_broker --local 4 --config "$FLUXQ_RUN/reserve.yaml"
+}
+
+begin
 test_expect_success 'submits are refused when the disk is full, and the text says why' '
     before=$(fluxq-submit --hold -J kept -- true) && echo $before >accepted &&
     runs=$(fluxq-submit -o out.txt ./job.sh) &&
@@ -121,7 +128,7 @@ test_expect_success 'kill -9 on a full disk, a new start with room: nothing is l
     touch go && wait_until 10 has_trouble &&
     kill_broker &&
     make_room &&
-    start_broker &&
+    begin &&
     wait_job_state $runs FAILED && test "$(job_field $runs exit_code)" = 3 &&
     test "$(cat out.txt)" = done &&
     fluxq-queue -a -n kept --json | jq ".jobs[].id" | sort -n >there &&
@@ -130,9 +137,9 @@ test_expect_success 'kill -9 on a full disk, a new start with room: nothing is l
 test_expect_success 'a start on a full disk says what is wrong, or serves' '
     stop_broker &&
     fill &&
-    { start_broker 2>why && fluxq-queue >/dev/null && kill_broker || grep -i "full\|space" why; } &&
+    { begin 2>why && fluxq-queue >/dev/null && kill_broker || grep -i "full\|space" why; } &&
     make_room &&
-    start_broker &&
+    begin &&
     new=$(fluxq-submit -- true) && wait_job_state $new COMPLETED
 '
 test_expect_success 'a start on a full disk where nothing was yet: a clear error' '

@@ -365,7 +365,7 @@ test_expect_success '100 MB from each of two ranks arrive as they were written' 
 test_expect_success ROOT 'a full disk under the output file or the spool ends the job and names the file' '
     mkdir small && mount -t tmpfs -o size=1m tmpfs small &&
     test_when_finished "umount -l small" &&
-    make_job disk1 arg=cat arg="$PWD/three" node=n0:1 output="$PWD/small/out" &&
+    make_job disk1 arg=cat arg="$PWD/three" node=n0:1 output="$PWD/small/out" on_full=2 &&
     run_job disk1 1 && finish_is disk1 15 signaled "cannot write .*small/out: No space left" &&
     has_frame disk1 "^NOTE .*No space left" && rm small/out &&
     make_job disk2 arg=cat arg="$PWD/three" node=n0:1 node=n1:1 spool="$PWD/small/spool" &&

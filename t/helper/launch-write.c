@@ -175,6 +175,8 @@ static void set_field (struct launch *l, const char *name, const char *value)
         l->user_env = (uint32_t)number (value);
     else if (strcmp (name, "warn_signal") == 0)
         l->warn_signal = (uint32_t)number (value);
+    else if (strcmp (name, "on_full") == 0)
+        l->on_full = (uint32_t)number (value);
     else if (strcmp (name, "nice") == 0)
         l->nice = (uint32_t)number (value);
     else if (strcmp (name, "rlimit") == 0)

@@ -75,9 +75,7 @@ test_expect_success 'without the namespace nothing starts there and nothing is l
 '
 
 policy_of() { k get networkpolicy "fluxq-$CLUSTER_ID-user-$1" -o json >policy; }
-test_expect_success 'with user-policies each user has a policy that selects that user'\''s pods alone, and jobs of several pods run' '
-    [ -z "$(k get networkpolicies -o name)" ] && stop_broker && echo "  user-policies: true" >>kube.yaml &&
-    start_broker --kube --config "$HERE/kube.yaml" && wait_until 30 sh -c "fluxq-info --json | grep -q node2" &&
+test_expect_success 'each user has a policy that selects that user'\''s pods alone, and jobs of several pods run' '
     id=$(fluxq-submit -N 2 -n 2 -- sleep 1000) && wait_job_state $id RUNNING 60 &&
     setpriv --reuid daemon --regid daemon --init-groups fluxq-submit -o /dev/null -- true >other && wait_job_state $(cat other) COMPLETED 60 &&
     for uid in 0 $(id -u daemon); do
@@ -86,6 +84,12 @@ test_expect_success 'with user-policies each user has a policy that selects that
             [.spec.ingress[1].ports[].port] == [7717]" policy || return 1
     done &&
     [ "$(k get pods -l fluxq.io/job-id=$id,fluxq.io/uid=0 -o name | wc -l)" = 2 ] && fluxq-cancel $id && wait_job_state $id CANCELLED 60
+'
+
+test_expect_success 'with user-policies: false none is made' '
+    k delete networkpolicies --all && stop_broker && echo "  user-policies: false" >>kube.yaml &&
+    start_broker --kube --config "$HERE/kube.yaml" && wait_until 30 sh -c "fluxq-info --json | grep -q node2" &&
+    id=$(fluxq-submit -- true) && wait_job_state $id COMPLETED 60 && [ -z "$(k get networkpolicies -o name)" ]
 '
 
 test_expect_success 'a kubeconfig that checks no certificate is warned of at each start, and no other' '

@@ -262,6 +262,7 @@ int kube_config_read (const struct yaml_doc *doc, json_t *config, struct kube_co
                                  .restricted = true,
                                  .fractional_cpu = true,
                                  .job_events = true,
+                                 .user_policies = true,
                                  .request_rate = KUBE_RATE,
                                  .request_burst = KUBE_BURST,
                                  .gpu_resource = strdup ("nvidia.com/gpu"),

@@ -72,10 +72,9 @@ static json_t *default_policy (void)
                    "matchExpressions", "key", LABEL_JOB, "operator", "Exists");
 
     return json_pack (
-        "{s:O s:[s] s:[{s:[{s:o}]} {s:[{s:{s:s}} {s:{s:s}}] s:[{s:s s:i}]}]}",
-        "podSelector", pods, "policyTypes", "Ingress", "ingress", "from", "podSelector",
-        pods, "from", "ipBlock", "cidr", "0.0.0.0/0", "ipBlock", "cidr", "::/0", "ports",
-        "protocol", "TCP", "port", AGENT_PORT);
+        "{s:o s:[s] s:[{s:[{s:{s:s}} {s:{s:s}}] s:[{s:s s:i}]}]}", "podSelector", pods,
+        "policyTypes", "Ingress", "ingress", "from", "ipBlock", "cidr", "0.0.0.0/0",
+        "ipBlock", "cidr", "::/0", "ports", "protocol", "TCP", "port", AGENT_PORT);
 }
 
 static int add_policies (json_t *list, const struct space_source *src)

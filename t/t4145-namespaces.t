@@ -191,7 +191,7 @@ test_expect_success 'one that nobody made: waited for where the queue does not m
         "  labels: {app.kubernetes.io/managed-by: fluxq, fluxq.io/cluster: $CLUSTER_ID, fluxq.io/uid: \"1\"}" >space.yaml &&
     k apply -f - <space.yaml && k create rolebinding -n closed-1 fluxq-runner --clusterrole=fluxq-runner --user=fluxq &&
     wait_job_state "$id" COMPLETED 90 &&
-    [ "$(k -n closed-1 get networkpolicies,resourcequotas -o name)" = "" ]
+    [ "$(k -n closed-1 get networkpolicies,resourcequotas -o name)" = "networkpolicy.networking.k8s.io/fluxq-$CLUSTER_ID-user-1" ]
 '
 
 test_expect_success 'one that the queue names needs no mark' '

@@ -211,7 +211,7 @@ o("PersistentVolumeClaim") | .spec == {accessModes: ["ReadWriteOncePod"], resour
 o("PersistentVolumeClaim").metadata.annotations["helm.sh/resource-policy"] == null
 o("Service") | .spec.type == "NodePort" and .spec.ports[0].nodePort == 30718 and .metadata.annotations["example.org/lb"] == "inner"
 [.[] | select(.kind == "NetworkPolicy") | "\(.metadata.namespace)/\(.metadata.name)"] | sort == ["fluxq/batch-broker", "jobs/fluxq.batch-jobs", "more/fluxq.batch-jobs"]
-[.[] | select(.kind == "NetworkPolicy" and .metadata.namespace != "fluxq").spec.ingress[1].from] | unique == [[{ipBlock: {cidr: "10.1.0.0/16"}}]]
+[.[] | select(.kind == "NetworkPolicy" and .metadata.namespace != "fluxq").spec.ingress[0].from] | unique == [[{ipBlock: {cidr: "10.1.0.0/16"}}]]
 [.[] | select(.kind == "NetworkPolicy" and .metadata.namespace == "fluxq").spec.ingress[].from[].ipBlock.cidr] == ["10.2.0.0/16", "fd00::/8"]
 [.[] | select(.kind == "PodDisruptionBudget").metadata.namespace] | sort == ["jobs", "more"]
 o("Deployment").spec.template.metadata | .labels.tier == "batch" and .labels.team == "hpc" and .annotations["example.org/scrape"] == "true"

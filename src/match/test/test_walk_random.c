@@ -242,11 +242,11 @@ struct wanted { /* of the reference */
     bool or_never; /* at a time it is, but not with nothing booked: either will do */
 };
 
-/* Could it be, with nothing booked: on all there is, or on what is up. */
-static bool ref_possible (const struct world *w, const struct ref_request *q, bool all)
+/* Could the request be met with nothing booked and all nodes up? */
+static bool ref_possible (const struct world *w, const struct ref_request *q)
 {
     struct ref *empty = malloc (sizeof (*empty));
-    struct ref_window window = { .at = 0, .end = 1, .ever = all };
+    struct ref_window window = { .at = 0, .end = 1, .ever = true };
     struct ref_claim *claims;
 
     *empty = *w->ref;
@@ -266,19 +266,16 @@ static struct wanted want (struct world *w, enum planner_op op,
         op == PLANNER_ALLOCATE_ORELSE_RESERVE || op == PLANNER_WITHOUT_ALLOCATING_FUTURE;
 
     if (op == PLANNER_SATISFIABILITY) {
-        k.rc = ref_possible (w, q, true) ? 0 : -ENODEV;
+        k.rc = ref_possible (w, q) ? 0 : -ENODEV;
         return k;
     }
     k.n = later ? ref_earliest (w->ref, q, w->now, duration, &k.claims, &k.start)
                 : ref_match (w->ref, q, &window, &k.claims);
-    k.or_never = later && k.n >= 0 && k.start > w->now && !ref_possible (w, q, true);
+    k.or_never = later && k.n >= 0 && k.start > w->now && !ref_possible (w, q);
     if (k.n >= 0)
         return k;
     k.rc = -EBUSY;
-    if (op == PLANNER_ALLOCATE_WITH_SATISFIABILITY
-        && (!ref_possible (w, q, true) || !ref_possible (w, q, false)))
-        k.rc = -ENODEV;
-    if (later && !ref_possible (w, q, true))
+    if ((later || op == PLANNER_ALLOCATE_WITH_SATISFIABILITY) && !ref_possible (w, q))
         k.rc = -ENODEV;
     return k;
 }

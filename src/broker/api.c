@@ -61,7 +61,11 @@ static bool path_matches (const char *pattern, const char *path, struct api_path
 
 bool api_is_operator (const struct broker *b, struct http_request *req)
 {
-    uid_t uid = http_request_uid (req);
+    return broker_is_operator (b, http_request_uid (req));
+}
+
+bool broker_is_operator (const struct broker *b, uid_t uid)
+{
     bool found = uid == 0 || uid == b->uid;
     for (size_t i = 0; i < b->noperators && !found; i++)
         found = b->operators[i] == uid;

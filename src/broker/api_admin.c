@@ -9,6 +9,7 @@
 #include "broker/api.h"
 #include "broker/pause.h"
 #include "broker/reserve.h"
+#include "broker/userlimits.h"
 #include "common/clock.h"
 #include "common/hostlist.h"
 #include "common/log.h"
@@ -326,6 +327,17 @@ struct queue_count {
     int64_t nodes;
 };
 
+/* null: it does not matter. */
+static json_t *names_json (char *const *list, bool null)
+{
+    if (!list && null)
+        return json_null ();
+    json_t *o = json_array ();
+    for (; list && *list; list++)
+        json_array_append_new (o, json_string (*list));
+    return o;
+}
+
 void api_queues (struct broker *b, struct http_request *req, const struct api_path *path)
 {
     struct entry *e, *next;
@@ -348,7 +360,9 @@ void api_queues (struct broker *b, struct http_request *req, const struct api_pa
         const struct config_queue *q = &b->config->queues[i];
         json_array_append_new (
             list,
-            json_pack ("{s:s s:b s:b s:f s:f s:I s:i s:i s:i s:I}", "name", q->name,
+            json_pack ("{s:s s:o s:o s:b s:b s:f s:f s:I s:i s:i s:i s:I}", "name", q->name,
+                       "users", names_json (q->users, !q->groups), "groups",
+                       names_json (q->groups, !q->users),
                        "default", (int)q->is_default, "started", (int)q->started,
                        "default_time", q->default_time, "max_time", q->max_time,
                        "max_nodes", (json_int_t)q->max_nodes, "priority", q->priority,
@@ -426,8 +440,8 @@ void api_status (struct broker *b, struct http_request *req, const struct api_pa
     api_reply_json (
         req, 200,
         json_pack (
-            "{s:s s:I s:f s:s s:s s:o s:{s:I s:I s:I} s:o s:{s:I s:I s:I s:s?} s:o? s:I "
-            "s:b}",
+            "{s:s s:I s:f s:s s:s s:o s:{s:I s:I s:I} s:o s:{s:I s:I s:I s:s?} s:o? s:o? "
+            "s:I s:b}",
             "version", PACKAGE_VERSION, "pid", (json_int_t)getpid (), "uptime",
             clock_wall () - b->started, "executor", b->ops->name, "state_dir",
             b->host.state_dir, "listen", listen, "jobs", "pending",
@@ -436,7 +450,8 @@ void api_status (struct broker *b, struct http_request *req, const struct api_pa
             "waiting", (json_int_t)journal_waiting (b->journal), "bytes",
             (json_int_t)journal_bytes (b->journal), "removed",
             (json_int_t)b->history.removed, "trouble", trouble, "paused", pause_json (b),
-            "memory_kib", memory_kib (), "recovering", (int)b->recovering));
+            "usage", userlimits_json (b, http_request_uid (req)), "memory_kib",
+            memory_kib (), "recovering", (int)b->recovering));
 }
 
 void api_shutdown (struct broker *b, struct http_request *req,

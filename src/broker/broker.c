@@ -4,6 +4,7 @@
 #include "broker/nodegroups.h"
 #include "broker/pause.h"
 #include "broker/placing.h"
+#include "broker/userlimits.h"
 
 #include <errno.h>
 #include <pwd.h>
@@ -385,6 +386,7 @@ struct broker *broker_create (uv_loop_t *loop, struct config *config, struct err
     init_handles (b);
     if (broker_find_operators (config, &b->operators, &b->noperators, err) < 0
         || find_exec (b, err) < 0 || init_dirs (b, err) < 0 || pause_init (b, err) < 0
+        || userlimits_init (b, err) < 0
         || init_plan (b, err) < 0
         || nodegroups_init (b, err) < 0 || init_host (b, err) < 0
         || init_journal (b, err) < 0 || nodes_init (b, err) < 0
@@ -443,6 +445,7 @@ void broker_destroy (struct broker *b)
         return;
     b->stopping = b->dead = true;
     pause_release (b);
+    userlimits_release (b);
     if (b->journal)
         broker_flush (b);
     relay_close_all (b);

@@ -54,6 +54,7 @@ struct entry {
     size_t turn_slot;      /* ... and where they stand there */
     bool starting;         /* between START and exec start: look-ups are under way */
     bool start_again;      /* a look-up failed; tried again by broker.retry */
+    size_t spec_bytes;     /* of its jobspec in the journal; 0: it has another job's */
     bool examined; /* its failed start waits for pause_examine() */
     bool submitting;       /* its first transaction is not on disk yet */
     bool fresh;            /* in broker.fresh: js is kept until the pass after submit */
@@ -147,6 +148,7 @@ struct broker {
     uv_timer_t wakeup;        /* sched_wakeup() */
     uv_timer_t sweep;
     uv_timer_t retry;    /* starts that could not look something up */
+    struct userlimits *userlimits; /* see userlimits.h */
     struct pause *pause; /* why starts wait, see pause.h */
     uv_timer_t farewell; /* between broker_stop() and the end of the loop */
     double stop_by;      /* mono */
@@ -603,6 +605,7 @@ void broker_cancels_close (struct broker *b);
 /* -- api.c -- */
 void api_handle (struct http_request *req, void *arg); /* arg: struct broker */
 bool api_is_operator (const struct broker *b, struct http_request *req);
+bool broker_is_operator (const struct broker *b, uid_t uid);
 
 /* -- broker.c -- */
 struct broker *broker_create (uv_loop_t *loop, struct config *config, struct error *err);

@@ -47,6 +47,10 @@ static const struct key keys[] = {
     { "prolog-timeout", KIND_TIMEOUT, AT (admin.timeout), 0, 0 },
     { "array-max", KIND_INT, AT (array_max), 1, ARRAY_TASKS_MAX },
     { "keep-finished", KIND_INT, AT (keep_finished), 0, 10000000 },
+    { "user-jobs-max", KIND_INT, AT (user_jobs_max), 0, 1000000000 },
+    { "user-bytes-max", KIND_BYTES, AT (user_bytes_max), INT64_C (1) << 20, INT64_C (1) << 50 },
+    { "user-output-max", KIND_BYTES, AT (user_output_max), INT64_C (1) << 20,
+      INT64_C (1) << 60 },
     { "disk-reserve", KIND_BYTES, AT (disk_reserve), INT64_C (1) << 20, INT64_C (1) << 50 },
     { "output-max", KIND_BYTES, AT (output_max), CUT_MAX_LEAST, INT64_C (1) << 50 },
     { "queues", KIND_QUEUES, 0, 0, 0 },
@@ -92,7 +96,7 @@ static int set_bytes (const struct key *key, uint64_t *field, const json_t *valu
     return 0;
 }
 
-static int set_strings (char ***field, const json_t *value, const struct place *p)
+int value_strings (char ***field, const json_t *value, const struct place *p)
 {
     if (!json_is_array (value) || json_array_size (value) > 10000)
         return FAIL (p, "%s: expected a list of names", p->key);
@@ -230,7 +234,7 @@ static int set_value (struct config *c, const struct key *key, json_t *value,
     case KIND_PROGRAM:
         return value_program (field, value, p);
     case KIND_STRINGS:
-        return set_strings (field, value, p);
+        return value_strings (field, value, p);
     case KIND_LISTEN:
         return set_listen (c, value, p);
     case KIND_QUEUES:
@@ -274,6 +278,8 @@ static int set_value (struct config *c, const struct key *key, json_t *value,
             c->reservation_depth = (unsigned)number;
         else if (key->offset == offsetof (struct config, array_max))
             c->array_max = (unsigned)number;
+        else if (key->offset == offsetof (struct config, user_jobs_max))
+            c->user_jobs_max = (uint64_t)number;
         else
             c->keep_finished = (size_t)number;
         return 0;
@@ -310,6 +316,9 @@ struct config *config_default (void)
     c->resize_grace = 30;
     c->array_max = 100000;
     c->keep_finished = 10000;
+    c->user_jobs_max = 100000;
+    c->user_bytes_max = UINT64_C (256) << 20;
+    c->user_output_max = UINT64_C (64) << 30;
     c->disk_reserve = UINT64_C (64) << 20;
     c->output_max = UINT64_C (1) << 30;
     c->priority = (struct config_priority){ .weights = PRIORITY_WEIGHTS_DEFAULT,

@@ -59,6 +59,7 @@ int value_duration (double *field, const json_t *value, const struct place *p);
 int value_timeout (double *field, const json_t *value, const struct place *p);
 int value_program (char **field, const json_t *value, const struct place *p);
 int value_bool (bool *field, const json_t *value, const struct place *p);
+int value_strings (char ***field, const json_t *value, const struct place *p);
 int value_int (const struct key *key, const json_t *value, int64_t *ret,
                const struct place *p);
 

@@ -25,6 +25,8 @@ static const struct key queue_keys[] = {
     { "image", KIND_STRING, AT (image), 0, 0 },
     { "mounts", KIND_MOUNTS, AT (mounts), 0, 0 },
     { "pods", KIND_PODS, AT (pods), 0, 0 },
+    { "users", KIND_STRINGS, AT (users), 0, 0 },
+    { "groups", KIND_STRINGS, AT (groups), 0, 0 },
     { "prolog", KIND_PROGRAM, AT (admin.prolog), 0, 0 },
     { "epilog", KIND_PROGRAM, AT (admin.epilog), 0, 0 },
     { "prolog-timeout", KIND_TIMEOUT, AT (admin.timeout), 0, 0 },
@@ -79,6 +81,8 @@ static int set_queue_value (struct config_queue *q, const struct key *key, json_
         return value_timeout (field, value, p);
     case KIND_PROGRAM:
         return value_program (field, value, p);
+    case KIND_STRINGS:
+        return value_strings (field, value, p);
     case KIND_BOOL:
         return value_bool (field, value, p);
     case KIND_MOUNTS:
@@ -138,6 +142,12 @@ static int read_queue (struct config_queue *q, const char *name, json_t *body,
 
 static void queue_release (struct config_queue *q)
 {
+    char **lists[] = { q->users, q->groups };
+    for (size_t i = 0; i < ARRAY_SIZE (lists); i++) {
+        for (char **name = lists[i]; name && *name; name++)
+            free (*name);
+        free (lists[i]);
+    }
     free (q->name);
     free (q->image);
     json_decref (q->mounts);

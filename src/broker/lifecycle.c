@@ -10,6 +10,7 @@
 #include "broker/broker.h"
 #include "broker/placing.h"
 #include "broker/resize.h"
+#include "broker/userlimits.h"
 #include "common/clock.h"
 #include "common/log.h"
 
@@ -208,6 +209,7 @@ static void become_inactive (struct broker *b, struct entry *e)
     e->req = NULL;
     entry_set_note (e, NULL);
     watch_output (b, e);
+    userlimits_output_changed (b);
     entry_retire (b, e);
 }
 

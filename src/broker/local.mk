@@ -36,6 +36,7 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/plan.c \
 	src/broker/priority.c \
 	src/broker/queuenodes.c \
+	src/broker/queueusers.c \
 	src/broker/recover.c \
 	src/broker/relay.c \
 	src/broker/reload.c \
@@ -49,6 +50,7 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/submit.c \
 	src/broker/suspects.c \
 	src/broker/urgency.c \
+	src/broker/userlimits.c \
 	src/broker/users.c \
 	src/broker/watch.c
 
@@ -57,8 +59,9 @@ src_broker_fluxqd_SOURCES = src/broker/main.c
 src_broker_fluxqd_LDADD = $(BROKER_LIBS)
 
 if HAVE_CMOCKA
-check_PROGRAMS += src/broker/test/test_config src/broker/test/test_moves
-UNIT_TESTS += src/broker/test/test_config src/broker/test/test_moves
+check_PROGRAMS += src/broker/test/test_config src/broker/test/test_moves src/broker/test/test_queueusers
+UNIT_TESTS += src/broker/test/test_config src/broker/test/test_moves src/broker/test/test_queueusers
 src_broker_test_test_config_LDADD = $(BROKER_LIBS) $(CMOCKA_LIBS)
 src_broker_test_test_moves_LDADD = $(BROKER_LIBS) $(CMOCKA_LIBS)
+src_broker_test_test_queueusers_LDADD = $(BROKER_LIBS) $(CMOCKA_LIBS)
 endif

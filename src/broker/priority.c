@@ -16,6 +16,7 @@
 #include <utlist.h>
 
 #include "broker/api.h"
+#include "broker/userlimits.h"
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/parse.h"
@@ -267,6 +268,7 @@ void broker_list_waiting (struct broker *b, struct entry *e, bool is)
     if (is == e->listed_waiting)
         return;
     e->listed_waiting = is;
+    userlimits_waiting (b, e, is);
     if (is) {
         DL_APPEND2 (b->waiting, e, waiting_prev, waiting_next);
         usage_name (b->usage, e->job->userid, e->job->user);

@@ -58,6 +58,7 @@ static int on_job (const struct journal_job_row *row, void *arg)
         log_error ("job %ju: %s", (uintmax_t)row->id, err.text);
     if (e->js)
         entry_take_sizes (e);
+    e->spec_bytes = row->of ? 0 : row->jobspec_len;
     if (e->js && !row->of) /* a task waits with its array */
         entry_take_depend (e);
     if (e->js)

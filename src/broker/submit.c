@@ -14,7 +14,9 @@
 #include "broker/nodegroups.h"
 #include "broker/pause.h"
 #include "broker/placing.h"
+#include "broker/queueusers.h"
 #include "broker/resize.h"
+#include "broker/userlimits.h"
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/parse.h"
@@ -256,6 +258,18 @@ static void take_in (struct broker *b, struct entry *e)
     watch_event (b, e, "submit");
 }
 
+static uint64_t tasks_of (const struct submission *s)
+{
+    return s->e->js->array.tasks ? idset_count (s->e->js->array.tasks) : 1;
+}
+
+/* While it is being written; then its entry counts, if it is taken in. */
+static void reserve (struct submission *s, int sign)
+{
+    userlimits_reserve (s->b, s->uid, sign * (int64_t)tasks_of (s),
+                        sign * (int64_t)s->e->spec_bytes);
+}
+
 static void committed (int rc, const struct error *err, void *arg)
 {
     struct submission *s = arg;
@@ -263,6 +277,7 @@ static void committed (int rc, const struct error *err, void *arg)
     struct entry *e = s->e;
     char text[64];
 
+    reserve (s, -1);
     if (rc < 0) {
         bool unknown = rc == -EINPROGRESS;
         log_warning ("a submit by uid %u %s: %s", (unsigned)s->uid,
@@ -284,6 +299,24 @@ static void committed (int rc, const struct error *err, void *arg)
     submission_free (s);
 }
 
+static void answer_test (struct submission *s)
+{
+    json_t *o = s->b->recovering ? NULL : broker_foresee (s->b, s->e);
+
+    if (!o) {
+        refuse (s, 503, "busy",
+                s->b->recovering ? "the broker does not know its nodes yet"
+                                 : "out of memory");
+        return;
+    }
+    detach (s);
+    if (!s->gone)
+        api_reply_json (s->req, 200, o);
+    else
+        json_decref (o);
+    submission_free (s);
+}
+
 static void number_and_write (struct submission *s, const struct exec_user *user)
 {
     struct broker *b = s->b;
@@ -295,6 +328,20 @@ static void number_and_write (struct submission *s, const struct exec_user *user
         return;
     }
     e->queue = (unsigned)queue;
+    e->spec_bytes = strlen (s->text);
+    if (!broker_is_operator (b, user->uid)
+        && queueusers_check (&b->config->queues[queue], user, &s->err) < 0) {
+        refuse (s, 403, "not-in-queue", s->err.text);
+        return;
+    }
+    if (s->test_only) {
+        answer_test (s);
+        return;
+    }
+    if (userlimits_check (b, s->uid, tasks_of (s), e->spec_bytes, &s->err) < 0) {
+        refuse (s, s->req ? 403 : 429, "over-limit", s->err.text); /* 429: it comes again */
+        return;
+    }
     struct journal_txn *t = journal_txn_create ();
     json_t *context = submit_context (s, user);
     if (!t || !context || !(e->job = job_create (b->next_id))) {
@@ -323,7 +370,9 @@ static void number_and_write (struct submission *s, const struct exec_user *user
         retry_after (s, "1");
         refuse (s, 429, "busy",
                 "too many submits wait for the disk; try again in a second");
+        return;
     }
+    reserve (s, 1);
 }
 
 static void user_known (int rc, const struct exec_user *user, void *arg)
@@ -484,24 +533,6 @@ static void parse_work (uv_work_t *w)
     parse (w->data);
 }
 
-static void answer_test (struct submission *s)
-{
-    json_t *o = s->b->recovering ? NULL : broker_foresee (s->b, s->e);
-
-    if (!o) {
-        refuse (s, 503, "busy",
-                s->b->recovering ? "the broker does not know its nodes yet"
-                                 : "out of memory");
-        return;
-    }
-    detach (s);
-    if (!s->gone)
-        api_reply_json (s->req, 200, o);
-    else
-        json_decref (o);
-    submission_free (s);
-}
-
 static void judge (struct submission *s)
 {
     const char *code = "bad-jobspec", *full = s->test_only ? NULL : pause_refusal (s->b);
@@ -513,9 +544,7 @@ static void judge (struct submission *s)
     }
     if (!s->e->js || check (s, &code, &s->err) < 0 || !(s->text = keep_text (s)))
         refuse (s, 422, code, s->err.text);
-    else if (s->test_only)
-        answer_test (s);
-    else if (s->e->js->depend.n)
+    else if (s->e->js->depend.n && !s->test_only)
         find_antecedents (s);
     else
         users_find (s->b->users, s->uid, user_known, s);

@@ -13,7 +13,7 @@
 #define KEEP_SECONDS 60.0
 #define KEEP_ABSENT_SECONDS 5.0 /* who was just created need not wait long */
 #define GROUPS_MAX 65536
-#define GROUP_NAMES_MAX 64 /* each is a question to the directory service */
+#define GROUP_NAMES_MAX 1024 /* each is a question to the directory service */
 #define PASSWD_SIZE 65536
 #define GROUP_SIZE ((size_t)1 << 20) /* with the names of all its members */
 

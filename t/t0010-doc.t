@@ -115,7 +115,7 @@ test_expect_success 'every manual page that is referred to is there' '
 
 test_expect_success 'every program has a page, and every option of it stands there' '
     for program in $(ls "$FLUXQ_BUILD_DIR"/src/cmd | grep -x "fluxq[a-z-]*") fluxqd fluxq-shell \
-        fluxq-bcast fluxq-match fluxq-sim; do
+        fluxq-match fluxq-sim; do
         page=$(ls "$src/doc/man/$program".[18]) &&
         $program --help | grep -oE "^ +(-.,)? *--[a-z-]+" | sed "s/.*--/--/" >options &&
         test -s options && tr -d "\\\\" <"$page" >text &&

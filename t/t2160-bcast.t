@@ -81,4 +81,21 @@ test_expect_success 'what cannot be sent or written is said in one line' '
     grep "^fluxq-bcast: cannot write /nowhere/x: No such file or directory" wrong.out &&
     grep -x "[0-9]*" wrong.out >got && printf "1\n1\n2\n2\n1\n" >expected && test_cmp expected got
 '
+test_expect_success 'in a shell of fluxq-alloc a file goes from here to the nodes' '
+    write_script held.sh <<-\END &&
+	#!/bin/sh
+	fluxq-bcast big from-alloc && cmp big from-alloc && echo whole
+	fluxq-bcast -f nosuch x
+	echo "$?"
+	fluxq-bcast wrong.sh big
+	echo "$?"
+	fluxq-bcast --force wrong.sh big && cmp wrong.sh big && echo forced
+	END
+    fluxq-alloc -N 2 ./held.sh >held.out 2>held.err && printf "whole\n1\n1\nforced\n" >expected &&
+    test_cmp expected held.out && grep "^fluxq-bcast: nosuch: No such file or directory" held.err &&
+    grep "big is there already" held.err
+'
+test_expect_success 'fluxq-bcast outside of any job says so' '
+    test_must_fail fluxq-bcast held.sh x 2>err && grep "neither inside a job nor in a shell of fluxq-alloc" err
+'
 test_done

@@ -17,8 +17,6 @@
 #include "common/pass_fd.h"
 #include "common/step_client.h"
 
-#define INSIDE "FLUXQ_AGENT_SOCKET" /* set in all tasks of a job */
-
 struct run {
     struct submit_options so;
     char **argv; /* of the step's client, which frees nothing: it is another program */
@@ -146,20 +144,6 @@ static int read_options (struct cmd *c, struct run *r)
 
 /* -- where it runs -- */
 
-/* A step of the job in whose shell we are. */
-static int run_in (struct cmd *c, const struct run *r)
-{
-    struct step_call call = { .c = c, .fd = -1, .argv = r->argv };
-    struct error err = { 0 };
-    autojson json_t *job = job_ask (c, (uint64_t)r->outer, &err);
-
-    step_session (&call);
-    if (!job || job_reach (c, (uint64_t)r->outer, call.session, &call.fd, &err) < 0)
-        return cmd_fail (c, "the job of this shell: %s", err.text);
-    call.job = job;
-    return step_client_run (&call);
-}
-
 static int run_new (struct cmd *c, const struct run *r)
 {
     struct step_call call = { .c = c, .fd = -1, .argv = r->argv, .holds = true };
@@ -205,12 +189,10 @@ static int run_again (struct cmd *c, const char *socket)
 
 static int run_inside (struct cmd *c)
 {
-    struct step_call call = { .c = c, .fd = -1 };
     char program[] = STEP_CLIENT;
 
     c->parser.argv[0] = program;
-    call.argv = c->parser.argv;
-    return step_client_run (&call);
+    return step_run_inside (c, c->parser.argv);
 }
 
 static void release (struct run *r)
@@ -224,20 +206,18 @@ static void release (struct run *r)
 static int run (struct cmd *c)
 {
     struct run r = { 0 };
-    struct error err = { 0 };
-    const char *outer = getenv (STEP_CLIENT_JOB);
     const char *again = getenv (STEP_CLIENT_AGAIN);
 
     if (again)
         return run_again (c, again);
-    if (getenv (INSIDE))
+    if (step_is_inside ())
         return run_inside (c);
-    if (outer && parse_int (outer, 1, INT64_MAX, &r.outer, STEP_CLIENT_JOB, &err) < 0)
-        return cmd_fail (c, "%s", err.text);
+    if (step_outer_job (c, &r.outer) != CMD_OK)
+        return c->status;
     submit_options_init (&r.so);
     int status = read_options (c, &r);
     if (!c->ended && status == CMD_OK)
-        status = r.outer > 0 ? run_in (c, &r) : run_new (c, &r);
+        status = r.outer > 0 ? step_run_in (c, r.outer, r.argv) : run_new (c, &r);
     allocation_release_signals ();
     release (&r);
     return status;

@@ -9,12 +9,15 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include "cmd/allocation.h"
 #include "cmd/print.h"
 #include "common/agent_path.h"
 #include "common/hold.h"
 #include "common/json.h"
+#include "common/parse.h"
 #include "common/step_client.h"
 
+#define INSIDE "FLUXQ_AGENT_SOCKET" /* set in all tasks of a job */
 #define GRACE_MORE 10.0 /* seconds for the connection itself */
 
 uint32_t step_session_grace (struct cmd *c)
@@ -116,4 +119,42 @@ int step_client_run (const struct step_call *call)
     int status = call->c->in_console ? run_child (call) : become (call);
     cmd_disconnect (call->c);
     return status;
+}
+
+/* -- in the job in which we are -- */
+
+bool step_is_inside (void)
+{
+    return getenv (INSIDE) != NULL;
+}
+
+int step_outer_job (struct cmd *c, int64_t *ret_id)
+{
+    const char *outer = getenv (STEP_CLIENT_JOB);
+    struct error err = { 0 };
+
+    *ret_id = 0;
+    if (outer && parse_int (outer, 1, INT64_MAX, ret_id, STEP_CLIENT_JOB, &err) < 0)
+        return cmd_fail (c, "%s", err.text);
+    return CMD_OK;
+}
+
+int step_run_inside (struct cmd *c, char *const *argv)
+{
+    struct step_call call = { .c = c, .fd = -1, .argv = argv };
+
+    return step_client_run (&call);
+}
+
+int step_run_in (struct cmd *c, int64_t id, char *const *argv)
+{
+    struct step_call call = { .c = c, .fd = -1, .argv = argv };
+    struct error err = { 0 };
+    autojson json_t *job = job_ask (c, (uint64_t)id, &err);
+
+    step_session (&call);
+    if (!job || job_reach (c, (uint64_t)id, call.session, &call.fd, &err) < 0)
+        return cmd_fail (c, "the job of this shell: %s", err.text);
+    call.job = job;
+    return step_client_run (&call);
 }

@@ -24,6 +24,14 @@ struct step_call {
 uint32_t step_session_grace (struct cmd *c);
 /* Name the session in call, if there is to be one: before the connection is made. */
 void step_session (struct step_call *call);
+/* Whether this is a task of a job. */
+bool step_is_inside (void);
+/* *ret_id: the job of the fluxq-alloc whose shell this is, 0: of none. CMD_OK, or CMD_FAILED after
+ * a message. */
+int step_outer_job (struct cmd *c, int64_t *ret_id);
+/* A step of the job in which this is a task, and of that of fluxq-alloc. The exit status, as below. */
+int step_run_inside (struct cmd *c, char *const *argv);
+int step_run_in (struct cmd *c, int64_t job, char *const *argv);
 /* The exit status of the step, or that of a failure after a message. */
 int step_client_run (const struct step_call *call);
 

@@ -53,3 +53,10 @@ const struct option_desc step_options[] = {
     { "pty", 0, NULL, "task 0 gets a terminal: this one", STEP_OPT_PTY, false },
     OPTION_END,
 };
+
+const struct option_desc bcast_options[] = {
+    { "force", 'f', NULL, "replace what is there", BCAST_OPT_FORCE, false },
+    { "preserve", 'p', NULL, "keep the time of the last change, too", BCAST_OPT_PRESERVE,
+      false },
+    OPTION_END,
+};

@@ -20,6 +20,7 @@
 #include "common/option.h"
 
 #define STEP_CLIENT "fluxq-run"
+#define BCAST_CLIENT "fluxq-bcast" /* the same, for a step that copies a file */
 #define STEP_CLIENT_FD "FLUXQ_RUN_FD" /* number of the connection's descriptor */
 #define STEP_CLIENT_SESSION "FLUXQ_RUN_SESSION" /* its token, see session_make() */
 #define STEP_CLIENT_GRACE "FLUXQ_RUN_GRACE"     /* seconds that it outlives a connection */
@@ -66,5 +67,10 @@ enum step_option {
 
 /* What a step can be told; without --help and its kin. */
 extern const struct option_desc step_options[];
+
+enum bcast_option { BCAST_OPT_FORCE = 1, BCAST_OPT_PRESERVE };
+
+/* Likewise of a copy. */
+extern const struct option_desc bcast_options[];
 
 #endif

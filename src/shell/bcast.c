@@ -12,42 +12,51 @@
 #include "shell/run.h"
 #include "shell/say.h"
 
-enum { FORCE = 1, PRESERVE, HELP };
+/* The program of the tasks is the agent, which starts them: by this name no client need know
+ * where the agent lies on the nodes. */
+#define AGENT_ITSELF "/proc/self/exe"
+#define OPTIONS_MAX 8
 
-static const struct option_desc options[] = {
-    { "force", 'f', NULL, "replace what is there", FORCE, false },
-    { "preserve", 'p', NULL, "keep the time of the last change, too", PRESERVE, false },
-    { "help", 'h', NULL, "print this help", HELP, false },
-    OPTION_END,
-};
+enum { HELP = 0x1000 };
 
 struct bcast {
     const char *file, *dest;
     bool force, preserve;
 };
 
-static void print_help (void)
+static void add_help (struct option_desc all[OPTIONS_MAX])
+{
+    size_t n = 0;
+    for (const struct option_desc *d = bcast_options; d->name && n + 2 < OPTIONS_MAX; d++)
+        all[n++] = *d;
+    all[n++] = (struct option_desc){ "help", 'h', NULL, "print this help", HELP, false };
+    all[n] = (struct option_desc)OPTION_END;
+}
+
+static void print_help (const struct option_desc *all)
 {
     printf ("Usage: " BCAST_PROGRAM " [OPTION...] FILE DEST\n"
             "Copy a file to all nodes of the job. DEST is a path, or ends in / and gets "
             "the name of FILE.\n\n");
-    option_print_help (stdout, options);
+    option_print_help (stdout, all);
 }
 
 /* 0; 1: --help was answered; -EINVAL. */
 static int parse (struct bcast *b, int argc, char **argv, struct error *err)
 {
+    struct option_desc options[OPTIONS_MAX];
     struct option_parser parser;
     struct option_match m;
     int rc;
+    add_help (options);
     option_parser_init (&parser, BCAST_PROGRAM, options, OPTION_PERMUTE, argc, argv);
     while ((rc = option_next (&parser, &m, err)) > 0) {
         if (m.desc && m.desc->id == HELP) {
-            print_help ();
+            print_help (options);
             return 1;
         }
         if (m.desc)
-            *(m.desc->id == FORCE ? &b->force : &b->preserve) = true;
+            *(m.desc->id == BCAST_OPT_FORCE ? &b->force : &b->preserve) = true;
         else if (b->dest)
             return error_set (err, EINVAL, "'%s': one file and one DEST at a time",
                               m.value);
@@ -89,13 +98,10 @@ static int fill_command (struct step_spec *s, const struct bcast *b,
 {
     char size[32], mode[16], mtime[32];
     autofree char *dest = full_path (b);
-    const char *program = getenv ("FLUXQ_SHELL");
-    if (!program)
-        return error_set (err, ENOENT, "not inside a job (FLUXQ_SHELL is not set)");
     snprintf (size, sizeof (size), "--size=%jd", (intmax_t)st->st_size);
     snprintf (mode, sizeof (mode), "--mode=%u", st->st_mode & 0777);
     snprintf (mtime, sizeof (mtime), "--mtime=%jd", (intmax_t)st->st_mtime);
-    const char *const words[] = { program,
+    const char *const words[] = { AGENT_ITSELF,
                                   "--receive",
                                   dest,
                                   size,

@@ -13,8 +13,9 @@
 #include <stdint.h>
 
 #include "common/error.h"
+#include "common/step_client.h"
 
-#define BCAST_PROGRAM "fluxq-bcast"
+#define BCAST_PROGRAM BCAST_CLIENT
 
 int bcast_main (int argc, char **argv);
 

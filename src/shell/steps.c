@@ -503,7 +503,9 @@ static void on_task_exit (struct steps *steps, struct step *step, struct step_no
 {
     int status = (int)(wire_get_u32 (msg->data + 4) & 0xffff);
     steps_to_client (step, steps, WIRE_RUN_EXIT, msg->stream, msg->data, msg->len);
-    step->status = status_worst (step->status, status);
+    /* The first failure is what --kill-on-bad-exit keeps: the others end by our signal. */
+    if (step->status == 0 || !step->spec.kill_on_bad_exit)
+        step->status = status_worst (step->status, status);
     step->left--;
     if (--node->left == 0)
         places_give (steps, step, node);

@@ -4,6 +4,7 @@
 #include "broker/nodegroups.h"
 #include "broker/pause.h"
 #include "broker/placing.h"
+#include "broker/subuid.h"
 #include "broker/userlimits.h"
 
 #include <errno.h>
@@ -358,6 +359,7 @@ static int init_http (struct broker *b, struct error *err)
         return -EIO;
     if (b->config->munge_socket)
         http_server_set_munge_socket (b->http, b->config->munge_socket);
+    broker_callers_init (b);
     if (http_server_listen_unix (b->http, b->socket_path, b->uid == 0 ? 0666 : 0600, err)
         < 0)
         return -EIO;
@@ -480,6 +482,7 @@ void broker_destroy (struct broker *b)
     config_destroy (b->config);
     config_destroy (b->first);
     free (b->operators);
+    subuids_destroy (b->callers.subuids);
     free (b->gone);
     free (b->jobs_dir);
     free (b->socket_path);

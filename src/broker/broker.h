@@ -120,6 +120,10 @@ struct broker {
     uid_t uid;        /* of the broker */
     uid_t *operators; /* config's names, looked up */
     size_t noperators;
+    struct {
+        struct subuids *subuids; /* or NULL */
+        uint64_t readings;       /* that were begun */
+    } callers;
     double started; /* wall */
 
     struct entry *jobs; /* by id */
@@ -382,6 +386,11 @@ void broker_list_waiting (struct broker *b, struct entry *e, bool is);
 /* All priorities are computed anew, a slice at a time, and then at the interval. */
 void broker_priorities_due (struct broker *b);
 void broker_priority_reconfigured (struct broker *b);
+
+/* -- callers.c: users of the HTTP server -- */
+/* Once there is a server; and again when config or operators have changed. */
+void broker_callers_init (struct broker *b);
+void broker_callers_configure (struct broker *b);
 
 /* -- history.c: jobs that have ended leave the journal -- */
 void broker_history_start (struct broker *b);

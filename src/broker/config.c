@@ -22,6 +22,7 @@ static const struct key keys[] = {
     { "listen", KIND_LISTEN, 0, 0, 0 },
     { "munge-socket", KIND_STRING, AT (munge_socket), 0, 0 },
     { "operators", KIND_STRINGS, AT (operators), 0, 0 },
+    { "subuid-file", KIND_STRING, AT (subuid_file), 0, 0 },
     { "log-level", KIND_LEVEL, AT (log_level), 0, 0 },
     { "match-policy", KIND_POLICY, AT (match_policy), 0, 0 },
     { "queue-policy", KIND_QUEUE_POLICY, AT (queue_policy), 0, 0 },
@@ -56,6 +57,7 @@ static const struct key keys[] = {
     { "queues", KIND_QUEUES, 0, 0, 0 },
     { "priority", KIND_PRIORITY, 0, 0, 0 },
     { "history", KIND_HISTORY, 0, 0, 0 },
+    { "clients", KIND_CLIENTS, 0, 0, 0 },
     { "local", KIND_SECTION, 0, 0, 0 },
     { "kube", KIND_SECTION, 0, 0, 0 },
 };
@@ -77,6 +79,13 @@ static const struct key priority_keys[] = {
 static const struct key history_keys[] = {
     { "keep", KIND_DURATION, AT (keep), 0, YEARS_MAX },
     { "jobs", KIND_INT, AT (jobs), 0, INT64_C (1000000000) },
+};
+#undef AT
+
+#define AT(field) offsetof (struct config_clients, field)
+static const struct key clients_keys[] = {
+    { "connections", KIND_INT, AT (connections), 8, 4096 },
+    { "reserve", KIND_INT, AT (reserve), 0, 1024 },
 };
 #undef AT
 
@@ -245,6 +254,8 @@ static int set_value (struct config *c, const struct key *key, json_t *value,
     case KIND_HISTORY:
         return read_settings (&c->history, history_keys, ARRAY_SIZE (history_keys), value,
                               p);
+    case KIND_CLIENTS:
+        return read_settings (&c->clients, clients_keys, ARRAY_SIZE (clients_keys), value, p);
     case KIND_POLICY:
         return set_policy (field, value, p);
     case KIND_QUEUE_POLICY:
@@ -299,6 +310,7 @@ struct config *config_default (void)
     c->queues[0].started = true;
     c->executor = strdup ("local");
     c->cluster_id = strdup ("fluxq");
+    c->subuid_file = strdup ("/etc/subuid");
     c->log_level = LOG_LEVEL_INFO;
     c->match_policy = match_policy_find ("lonode");
     c->queue_policy = queue_policy_find ("easy");
@@ -324,8 +336,9 @@ struct config *config_default (void)
     c->priority = (struct config_priority){ .weights = PRIORITY_WEIGHTS_DEFAULT,
                                             .half_life = 7 * 86400.0,
                                             .interval = 60 };
+    c->clients = (struct config_clients){ .connections = 512, .reserve = 64 };
     c->history = (struct config_history){ .keep = 90 * 86400.0, .jobs = 100000 };
-    if (!c->queues[0].name || !c->executor || !c->cluster_id) {
+    if (!c->queues[0].name || !c->executor || !c->cluster_id || !c->subuid_file) {
         config_destroy (c);
         return NULL;
     }
@@ -410,7 +423,7 @@ void config_destroy (struct config *c)
         free (*s);
     char *texts[] = { c->path,         c->executor,    c->state_dir,    c->runtime_dir,
                       c->cluster_id,   c->listen_host, c->munge_socket, c->shell_path,
-                      c->admin.prolog, c->admin.epilog };
+                      c->admin.prolog, c->admin.epilog, c->subuid_file };
     for (size_t i = 0; i < ARRAY_SIZE (texts); i++)
         free (texts[i]);
     free (c->operators);

@@ -57,6 +57,12 @@ struct config_history {
     int64_t jobs; /* at most so many, 0: all */
 };
 
+/* The mapping "clients:": of each user, unless it says otherwise. */
+struct config_clients {
+    int64_t connections; /* at a time */
+    int64_t reserve;     /* connections of all that are kept for root and operators */
+};
+
 /* The mapping "priority:". */
 struct config_priority {
     struct priority_weights weights;
@@ -78,6 +84,7 @@ struct config {
     uint16_t listen_port;
     char *munge_socket; /* or NULL: munge's default */
     char **operators;   /* user names, NULL-terminated */
+    char *subuid_file;  /* as subuid(5) */
     enum log_level log_level;
     const struct match_policy *match_policy;
     const struct queue_policy *queue_policy;
@@ -106,6 +113,7 @@ struct config {
     uint64_t output_max;       /* bytes of a job's output for fluxq-logs; 0: all */
     struct config_priority priority;
     struct config_history history;
+    struct config_clients clients;
     struct config_queue *queues;
     size_t nqueues;
 };

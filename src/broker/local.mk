@@ -10,6 +10,7 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/array.c \
 	src/broker/avoid.c \
 	src/broker/broker.c \
+	src/broker/callers.c \
 	src/broker/cancel.c \
 	src/broker/columns.c \
 	src/broker/config.c \
@@ -47,6 +48,7 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/sizes.c \
 	src/broker/serialize.c \
 	src/broker/start.c \
+	src/broker/subuid.c \
 	src/broker/submit.c \
 	src/broker/suspects.c \
 	src/broker/urgency.c \
@@ -59,9 +61,12 @@ src_broker_fluxqd_SOURCES = src/broker/main.c
 src_broker_fluxqd_LDADD = $(BROKER_LIBS)
 
 if HAVE_CMOCKA
-check_PROGRAMS += src/broker/test/test_config src/broker/test/test_moves src/broker/test/test_queueusers
-UNIT_TESTS += src/broker/test/test_config src/broker/test/test_moves src/broker/test/test_queueusers
+BROKER_TESTS = src/broker/test/test_config src/broker/test/test_moves \
+	src/broker/test/test_queueusers src/broker/test/test_subuid
+check_PROGRAMS += $(BROKER_TESTS)
+UNIT_TESTS += $(BROKER_TESTS)
 src_broker_test_test_config_LDADD = $(BROKER_LIBS) $(CMOCKA_LIBS)
 src_broker_test_test_moves_LDADD = $(BROKER_LIBS) $(CMOCKA_LIBS)
 src_broker_test_test_queueusers_LDADD = $(BROKER_LIBS) $(CMOCKA_LIBS)
+src_broker_test_test_subuid_LDADD = $(BROKER_LIBS) $(CMOCKA_LIBS)
 endif

@@ -127,6 +127,7 @@ static void take_over (struct broker *b, struct config *new, json_t *applied)
     keep_queues (old, new);
     b->config = new;
     log_set_level (new->log_level);
+    broker_callers_configure (b);
     broker_sched_set_policy (b, old);
     broker_priority_reconfigured (b);
     for (size_t i = 0; i < new->nqueues; i++)

@@ -20,37 +20,10 @@
 #define ACCEPT_AGAIN_MS 100
 #define SWEEP_MS 1000
 
-/* -- accounts of users -- */
-
-static struct http_peer *peer_add (struct http_server *s, uid_t uid)
-{
-    struct http_peer *peer;
-
-    HASH_FIND (hh, s->peers, &uid, sizeof (uid), peer);
-    if (!peer) {
-        peer = calloc (1, sizeof (*peer));
-        if (!peer)
-            return NULL;
-        peer->uid = uid;
-        HASH_ADD (hh, s->peers, uid, sizeof (uid), peer);
-    }
-    peer->connections++;
-    return peer;
-}
-
-static void peer_remove (struct http_server *s, struct http_peer *peer)
-{
-    if (--peer->connections == 0) {
-        HASH_DEL (s->peers, peer);
-        free (peer);
-    }
-}
-
 /* -- connections of MHD -- */
 
 static void identify (struct http_conn *conn)
 {
-    struct http_server *s = conn->listener->server;
     struct ucred cred;
     socklen_t len = sizeof (cred);
 
@@ -59,12 +32,11 @@ static void identify (struct http_conn *conn)
         return;
     conn->uid = cred.uid;
     conn->gid = cred.gid;
-    conn->peer = peer_add (s, cred.uid);
-    if (conn->peer && conn->peer->connections > s->limits.connections) {
-        conn->refused = true;
-        if (conn->peer->connections > s->limits.connections + HTTP_PEER_REFUSALS)
-            shutdown (conn->fd, SHUT_RDWR);
-    }
+    http_peer_join (conn);
+    if (conn->peer
+        && conn->peer->connections
+               > conn->listener->server->limits.connections + HTTP_PEER_REFUSALS)
+        shutdown (conn->fd, SHUT_RDWR);
 }
 
 static void connection_opened (struct http_listener *l, struct MHD_Connection *mhd,
@@ -100,8 +72,7 @@ void http_connection_event (void *cls, struct MHD_Connection *mhd, void **contex
     }
     if (!conn)
         return;
-    if (conn->peer)
-        peer_remove (l->server, conn->peer);
+    http_peer_leave (conn);
     DL_DELETE (l->server->conns, conn);
     l->server->nconns--;
     free (conn);
@@ -155,24 +126,23 @@ static void say_busy (int fd)
     close (fd);
 }
 
-static bool is_privileged (const struct http_server *s, int fd)
+static bool is_of_privileged (const struct http_server *s, int fd)
 {
     struct ucred cred;
     socklen_t len = sizeof (cred);
 
-    if (getsockopt (fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0 || cred.uid == (uid_t)-1)
-        return false;
-    return cred.uid == 0 || cred.uid == geteuid ()
-           || (s->privileged && s->privileged (cred.uid, s->arg));
+    return getsockopt (fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) == 0
+           && http_is_privileged (s, cred.uid);
 }
 
 static bool has_room (const struct http_listener *l, int fd)
 {
     const struct http_server *s = l->server;
+    unsigned reserve = MIN (s->limits.reserve, s->max_connections / 8);
 
-    if (s->nconns + s->reserve < s->max_connections)
+    if (s->nconns + reserve < s->max_connections)
         return true;
-    return l->path && s->nconns < s->max_connections && is_privileged (s, fd);
+    return l->path && s->nconns < s->max_connections && is_of_privileged (s, fd);
 }
 
 static int reserve_open (void)
@@ -296,11 +266,8 @@ static unsigned most_connections (void)
 
 void http_accept_init (struct http_server *s)
 {
-    s->limits = (struct http_limits){ .connections = HTTP_PEER_MAX,
-                                      .head_seconds = HTTP_HEAD_SECONDS,
-                                      .body_seconds = HTTP_BODY_SECONDS };
+    s->limits = (struct http_limits)HTTP_LIMITS_DEFAULT;
     s->max_connections = most_connections ();
-    s->reserve = MIN (HTTP_RESERVE, s->max_connections / 8);
     s->reserve_fd = reserve_open ();
     uv_timer_init (s->loop, &s->sweep);
     s->sweep.data = s;

@@ -26,21 +26,17 @@
 #include "net/http_server.h"
 
 #define HTTP_IDLE_SECONDS 60 /* without a byte */
-#define HTTP_HEAD_SECONDS 75 /* until a request's head is there, idle time included */
-#define HTTP_BODY_SECONDS 120
 #define HTTP_POOL_SIZE ((size_t)32 * 1024) /* of a connection: head and buffers */
 #define HTTP_CONNECTIONS_MAX 4096
-#define HTTP_RESERVE 64       /* connections that only root and operators get */
-#define HTTP_PEER_MAX 512     /* connections of one uid */
 #define HTTP_ADDRESS_MAX 2048 /* of one address: all users of a login node */
 #define HTTP_PEER_REFUSALS 64 /* so many more are told 429, the others just closed */
 #define HTTP_BODIES_MAX ((size_t)512 * 1024 * 1024) /* of all requests at a time */
 #define HTTP_PEER_BODIES_MAX ((size_t)64 * 1024 * 1024)
 #define HTTP_DISCARD_MAX ((size_t)64 * 1024 * 1024) /* of a body that is too large */
 
-struct http_peer { /* a uid on a unix socket */
+struct http_peer { /* a user's account */
     UT_hash_handle hh;
-    uid_t uid;
+    uid_t uid; /* the owner of subordinate ones */
     unsigned connections;
     size_t body_bytes; /* that its requests hold */
 };
@@ -76,8 +72,9 @@ struct http_server {
     unsigned handles; /* that are not yet closed */
     struct http_limits limits;
     bool (*privileged) (uid_t uid, void *arg); /* or NULL */
+    uid_t (*account) (uid_t uid, void *arg);   /* or NULL */
     struct http_conn *conns;                   /* DL */
-    unsigned nconns, max_connections, reserve;
+    unsigned nconns, max_connections;
     int reserve_fd;         /* to close when no descriptor is left, or -1 */
     uint64_t turns, stalls; /* of MHD, for tests */
     struct http_listener *listeners;
@@ -170,6 +167,12 @@ int http_accept_start (struct http_listener *l);
 void http_accept_stop (struct http_listener *l, uv_close_cb closed);
 void http_connection_event (void *cls, struct MHD_Connection *mhd, void **context,
                             enum MHD_ConnectionNotificationCode what);
+/* http_peer.c */
+bool http_is_privileged (const struct http_server *s, uid_t uid);
+/* The connection is of the user conn->uid, and counts in that account; conn->refused: the user
+ * has too many. */
+void http_peer_join (struct http_conn *conn);
+void http_peer_leave (struct http_conn *conn);
 /* http_request.c: MHD's callbacks */
 void *http_request_create (void *cls, const char *uri, struct MHD_Connection *mhd);
 enum MHD_Result http_request_access (void *cls, struct MHD_Connection *mhd,

@@ -267,11 +267,16 @@ struct http_server *http_server_create (uv_loop_t *loop, http_handler_f handler,
     return s;
 }
 
-void http_server_set_limits (struct http_server *s, const struct http_limits *limits,
-                             bool (*privileged) (uid_t uid, void *arg))
+void http_server_set_limits (struct http_server *s, const struct http_limits *limits)
 {
     s->limits = *limits;
+}
+
+void http_server_set_users (struct http_server *s, bool (*privileged) (uid_t uid, void *arg),
+                            uid_t (*account) (uid_t uid, void *arg))
+{
     s->privileged = privileged;
+    s->account = account;
 }
 
 void http_server_count (const struct http_server *s, uint64_t *ret_turns,

@@ -21,10 +21,10 @@
  * busily for chunks that do not fit into its buffer), 120 s for it; head 32 KiB, 75 s from
  * the connection or the request before; 60 s idle. 4,096 connections, at most half of the
  * descriptors; the last 64 of them (or an eighth) only for root and privileged users on the
- * unix socket, others get 503 + Retry-After; 512 for each uid on the unix socket, 429 +
+ * unix socket, others get 503 + Retry-After; 512 for each user on the unix socket, 429 +
  * Retry-After beyond; 2,048 for each address on TCP, as those that are upgraded stay for days
  * and a login node has many users. 1 MiB unsent data of a stream (then the stream is ended:
- * its client is too slow).
+ * its client is too slow). What is of struct http_limits is a default.
  *
  * How long a request lives: the handler owns req until it calls one of the http_reply
  * functions or http_stream_end(), or until on_close runs: exactly one of them, and
@@ -62,14 +62,20 @@ struct http_server *http_server_create (uv_loop_t *loop, http_handler_f handler,
 int http_server_set_munge_socket (struct http_server *s, const char *path);
 /* How much of the server one user or client may have. */
 struct http_limits {
-    unsigned connections;  /* of one uid on unix sockets */
+    unsigned connections;  /* of one user */
+    unsigned reserve;      /* connections that only privileged users get */
     unsigned head_seconds; /* until the head of a connection's next request is there */
     unsigned body_seconds; /* then until its body is */
 };
-/* Before the first request. privileged (or NULL): whether a uid besides root and the
- * server's own may use the connections that are kept in reserve; arg is the handler's. */
-void http_server_set_limits (struct http_server *s, const struct http_limits *limits,
-                             bool (*privileged) (uid_t uid, void *arg));
+#define HTTP_LIMITS_DEFAULT \
+    { .connections = 512, .reserve = 64, .head_seconds = 75, .body_seconds = 120 }
+/* At any time; they hold for what comes then. */
+void http_server_set_limits (struct http_server *s, const struct http_limits *limits);
+/* Before the first connection; arg is the handler's. privileged (or NULL): whether a uid besides
+ * root and the server's own may use what is kept in reserve. account (or NULL): the uid in
+ * whose account this one counts. */
+void http_server_set_users (struct http_server *s, bool (*privileged) (uid_t uid, void *arg),
+                            uid_t (*account) (uid_t uid, void *arg));
 /* For tests: how often MHD was run, and how often it had to be slowed down as it wanted to be
  * run again and again without an event. */
 void http_server_count (const struct http_server *s, uint64_t *ret_turns,

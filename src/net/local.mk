@@ -6,6 +6,7 @@ src_net_libnet_server_a_SOURCES = \
 	src/net/http_auth.c \
 	src/net/http_listen.c \
 	src/net/http_parser.c \
+	src/net/http_peer.c \
 	src/net/http_request.c \
 	src/net/http_server.c \
 	src/net/http_stream.c \

@@ -109,6 +109,8 @@ static void test_all_keys (void **state)
                              "grace: 1.5\n"
                              "keep-finished: 7\n"
                              "output-max: 64Mi\n"
+                             "clients: {connections: 20, reserve: 5}\n"
+                             "subuid-file: /x/subuid\n"
                              "priority: {queue: 2, age: 3, age-max: 1d, size: -4,\n"
                              "  fair-share: 5, half-life: infinity, interval: 90}\n"
                              "queues:\n"
@@ -126,6 +128,9 @@ static void test_all_keys (void **state)
     assert_int_equal (c->listen_port, 7718);
     assert_string_equal (c->operators[1], "bob");
     assert_null (c->operators[2]);
+    assert_int_equal (c->clients.connections, 20);
+    assert_int_equal (c->clients.reserve, 5);
+    assert_string_equal (c->subuid_file, "/x/subuid");
     assert_int_equal (c->log_level, LOG_LEVEL_DEBUG);
     assert_string_equal (c->match_policy->name, "bestfit");
     assert_true (c->start_backoff == 5 && c->start_backoff_max == 60 && c->grace == 1.5);
@@ -186,6 +191,8 @@ static void test_refusals (void **state)
         { "start-serialize: -1\n", ":1:1: ", "expected an integer from 0" },
         { "drain-after-failures: 1001\n", ":1:1: ", "from 0 to 1000" },
         { "operators: ann\n", ":1:", "list" },
+        { "clients: {connections: 0}\n", ":1:", "from 8" },
+        { "clients: {nosuch: 1}\n", ":1:", "unknown key 'nosuch'" },
         { "operators: [ann, [bob]]\n", ":1:", "entry 2" },
         { "queues: [a]\n", ":1:", "mapping" },
         { "queues: {}\n", ":1:", "queues" },

@@ -213,7 +213,7 @@ test_expect_success 'backfill makes waits shorter than first come, first served'
 test_expect_success 'drawings are well-formed, whatever the trace is called' '
     cp $traces/backfill.jsonl "a<b>&\"c.jsonl" &&
     fluxq-sim -c 4x1c -t "a<b>&\"c.jsonl" --plot plot.svg --gantt gantt.svg >text &&
-    well_formed plot.svg && well_formed gantt.svg && grep -F "a&lt;b&gt;&amp;" plot.svg &&
+    well_formed plot.svg && well_formed gantt.svg && grep -F "a&lt;b&gt;&amp;&quot;c" plot.svg &&
     test "$(grep -c "job [1-5]: " gantt.svg)" -eq 5 && grep "job 4: 150 s to 180 s" gantt.svg &&
     grep "Jobs that wait" plot.svg && test_must_fail grep "left out" gantt.svg
 '

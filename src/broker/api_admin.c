@@ -13,6 +13,7 @@
 #include "common/clock.h"
 #include "common/hostlist.h"
 #include "common/log.h"
+#include "common/printable.h"
 
 /* -- replies that need a transaction of their own -- */
 
@@ -306,6 +307,10 @@ void api_node_set (struct broker *b, struct http_request *req,
     if (!strcmp (action, "drain") && (!reason || !*reason || strlen (reason) > 400)) {
         http_reply_problem (req, 400, "bad-request",
                             "a reason of 1 to 400 characters is needed: users see it");
+        return;
+    }
+    if (!strcmp (action, "drain") && printable_check (reason, "reason", &err) < 0) {
+        http_reply_problem (req, 400, "bad-request", "%s", err.text);
         return;
     }
     int rc = !strcmp (action, "drain") ? nodes_drain (b, path->arg, reason, &t, &err)

@@ -11,6 +11,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/parse.h"
+#include "common/printable.h"
 
 #define PASSWD_SIZE 65536
 #define A_MOMENT 60.0 /* seconds: "now", and on its way, is no time in the past */
@@ -268,6 +269,8 @@ static int read_body (struct making *k, const json_t *o, struct error *err)
     if (note && strlen (note) > RESERVATION_NOTE_MAX)
         return error_set (err, EINVAL, "note: more than %d characters",
                           RESERVATION_NOTE_MAX);
+    if (note && printable_check (note, "note", err) < 0)
+        return -EINVAL;
     if (!(k->r = reservation_create (k->name, start, end, err))
         || (note && *note && !(k->r->note = strdup (note))))
         return -ENOMEM;

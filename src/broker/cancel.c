@@ -10,6 +10,7 @@
 
 #include "broker/api.h"
 #include "common/clock.h"
+#include "common/printable.h"
 
 #define PASS_SECONDS 0.005 /* of a turn */
 #define TARGETS_A_LOOK 32  /* at the clock */
@@ -472,7 +473,8 @@ static int read_action (json_t *body, struct action *a, struct error *err)
     if (json_get_int (body, "signal", 1, 64, &a->signum, opt, "request", err) < 0
         || json_get_int (body, "step", 0, UINT32_MAX, &a->step, opt, "request", err) < 0
         || json_get_string (body, "whom", &a->whom, opt, "request", err) < 0
-        || json_get_string (body, "note", &a->note, opt, "request", err) < 0)
+        || json_get_string (body, "note", &a->note, opt, "request", err) < 0
+        || (a->note && printable_check (a->note, "note", err) < 0))
         return -EINVAL;
     while (a->whom && i < ARRAY_SIZE (whoms) && strcmp (whoms[i], a->whom) != 0)
         i++;

@@ -525,7 +525,12 @@ static void parse (struct submission *s)
 {
     size_t len;
     const char *body = http_request_body (s->req, &len);
-    s->e->js = jobspec_parse (body, len, &s->err);
+    struct jobspec *js = jobspec_parse (body, len, &s->err);
+    if (js && jobspec_check_names (js, &s->err) < 0) {
+        jobspec_destroy (js);
+        js = NULL;
+    }
+    s->e->js = js;
 }
 
 static void parse_work (uv_work_t *w)

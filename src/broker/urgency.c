@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "broker/api.h"
+#include "common/printable.h"
 
 #define HOLD_REASON_MAX 400
 
@@ -54,7 +55,8 @@ void api_job_urgency (struct broker *b, struct http_request *req,
     if (json_get_int (body, "urgency", 0, 31, &urgency, JSON_REQUIRED, "request", &err)
             < 0
         || json_get_string (body, "reason", &reason, JSON_OPTIONAL_KEY, "request", &err)
-               < 0) {
+               < 0
+        || (reason && printable_check (reason, "reason", &err) < 0)) {
         http_reply_problem (req, 400, "bad-request", "%s", err.text);
         return;
     }

@@ -109,6 +109,15 @@ static void complain (const struct cmd *c, const char *fmt, va_list ap)
     fprintf (stderr, "%s: %s\n", c->program, err.text);
 }
 
+int command_unknown (const char *name, const char *hint)
+{
+    struct error err = { 0 };
+
+    error_set (&err, ENOENT, "%s", name);
+    fprintf (stderr, "fluxq: %s: no such command%s\n", err.text, hint);
+    return CMD_USAGE;
+}
+
 int cmd_fail (struct cmd *c, const char *fmt, ...)
 {
     va_list ap;

@@ -83,6 +83,8 @@ struct command {
 /* Made by contrib/gen-table; NULL-terminated, in alphabetical order. */
 extern const struct command *const commands[];
 const struct command *command_find (const char *name);
+/* Says so on stderr, with what to do about it: CMD_USAGE. */
+int command_unknown (const char *name, const char *hint);
 
 #define CMD_OPTIONS_MAX 128
 /* The options of all tables of a command and the common ones, ended by OPTION_END. */

@@ -88,8 +88,7 @@ static int help (int argc, char **argv)
     const struct command *command = argc > 2 ? command_find (argv[2]) : NULL;
 
     if (argc > 2 && !command) {
-        fprintf (stderr, "fluxq: %s: no such command; \"help\" lists them\n", argv[2]);
-        return CMD_USAGE;
+        return command_unknown (argv[2], "; \"help\" lists them");
     }
     if (command) {
         command_print_help (stdout, command);
@@ -116,8 +115,7 @@ static int run_words (struct console *x, int argc, char **argv)
         name += 6;
     const struct command *command = command_find (name);
     if (!command || !strcmp (name, "console")) {
-        fprintf (stderr, "fluxq: %s: no such command; \"help\" lists them\n", argv[1]);
-        return CMD_USAGE;
+        return command_unknown (argv[1], "; \"help\" lists them");
     }
     return command_execute (command, argc - 1, argv + 1, x->broker, true);
 }

@@ -114,7 +114,7 @@ static int do_reload (struct cmd *c, const struct ctl *x)
         return c->status;
     json_array_foreach (json_object_get (o, "applied"), i, word)
         if (json_is_string (word))
-            puts (json_string_value (word));
+            print_text (json_string_value (word));
     if (json_array_size (json_object_get (o, "applied")) == 0)
         puts ("nothing has changed");
     json_decref (o);

@@ -90,7 +90,7 @@ int reserve_run (struct cmd *c, const struct reserve_args *a)
         return cmd_fail (c, "the texts are not UTF-8");
     if (cmd_call (c, "POST", "/v1/reservations", body, &o) != CMD_OK)
         return c->status;
-    puts (json_text (o, "name"));
+    print_text (json_text (o, "name"));
     json_decref (o);
     return CMD_OK;
 }

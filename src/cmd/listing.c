@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/parse.h"
+#include "common/printable.h"
 
 #define MADE_MAX 48 /* bytes that a made text needs besides those of its fields */
 
@@ -24,20 +25,19 @@ static struct cell read_field (char **pp, char *end)
     char *from = *pp, *to = *pp;
     uint32_t width = 0;
 
-    for (; from < end && *from != '\t' && *from != '\n'; from++) {
-        unsigned char ch = (unsigned char)*from;
-        if (ch == '\\' && from + 1 < end) {
-            ch = (unsigned char)*++from;
-            if (ch == 't' || ch == 'n')
-                ch = '?';
-        } else if (ch < 0x20 || ch == 0x7f) {
-            ch = '?';
-        } else if (ch == 0xc2 && from + 1 < end && (unsigned char)from[1] < 0xa0) {
-            ch = '?'; /* U+0080 to U+009F */
-            from++;
-        }
-        width += (ch & 0xc0) != 0x80;
-        *to++ = (char)ch;
+    while (from < end && *from != '\t' && *from != '\n') {
+        bool escaped = *from == '\\' && from + 1 < end;
+        unsigned hidden;
+
+        from += escaped;
+        size_t n = printable_next (from, &hidden); /* ends before a newline, even if cut */
+        bool control = hidden || !*from || (escaped && (*from == 't' || *from == 'n'));
+        if (control)
+            *to++ = '?';
+        for (size_t i = 0; !control && i < n; i++)
+            *to++ = from[i];
+        from += n;
+        width++;
     }
     struct cell c = { *pp, (uint32_t)(to - *pp), width };
     *pp = from;

@@ -7,8 +7,8 @@
  *     listing_release (&l);
  *
  * One pass over the text finds cells and widths, one more writes: 10,000 rows take about
- * 2 ms. A character counts as one column. Control characters, which could drive the
- * reader's terminal, become question marks.
+ * 2 ms. A character counts as one column. What is not printable (common/printable.h), and
+ * could drive the reader's terminal, becomes question marks.
  */
 #ifndef FLUXQ_CMD_LISTING_H
 #define FLUXQ_CMD_LISTING_H

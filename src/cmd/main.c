@@ -34,9 +34,7 @@ static int help (int argc, char **argv)
     const struct command *command = argc > 1 ? command_find (argv[1]) : NULL;
 
     if (argc > 1 && !command) {
-        fprintf (stderr, "fluxq: %s: no such command (fluxq --help lists them)\n",
-                 argv[1]);
-        return CMD_USAGE;
+        return command_unknown (argv[1], " (fluxq --help lists them)");
     }
     if (command)
         command_print_help (stdout, command);
@@ -77,9 +75,7 @@ static int multi_call (int argc, char **argv)
         return help (argc - m.index, argv + m.index);
     const struct command *command = command_find (m.value);
     if (!command) {
-        fprintf (stderr, "fluxq: %s: no such command (fluxq --help lists them)\n",
-                 m.value);
-        return CMD_USAGE;
+        return command_unknown (m.value, " (fluxq --help lists them)");
     }
     return command_execute (command, argc - m.index, argv + m.index, broker, false);
 }

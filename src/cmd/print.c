@@ -6,6 +6,7 @@
 
 #include "common/json.h"
 #include "common/parse.h"
+#include "common/printable.h"
 
 #define LABEL_WIDTH 14
 #define GRID_MAX (64 << 20)
@@ -36,13 +37,9 @@ static unsigned clean (char *text)
 {
     unsigned width = 0;
 
-    for (unsigned char *p = (unsigned char *)text; *p; p++) {
-        if (*p < 0x20 || *p == 0x7f)
-            *p = '?';
-        else if (*p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0)
-            p[0] = p[1] = '?';
+    printable_clean (text);
+    for (const unsigned char *p = (const unsigned char *)text; *p; p++)
         width += (*p & 0xc0) != 0x80;
-    }
     return width;
 }
 
@@ -61,6 +58,15 @@ void print_field (const char *label, const char *fmt, ...)
                 sb.buf);
     }
     strbuf_release (&sb);
+}
+
+void print_text (const char *text)
+{
+    autofree char *line = strdup (text);
+
+    if (line)
+        printable_clean (line);
+    puts (line ? line : "");
 }
 
 void print_time (const char *label, double t)
@@ -105,6 +111,7 @@ void grid_add (struct grid *g, const char *fmt, ...)
     if (g->text.err)
         return;
     unsigned width = clean (g->text.buf + before);
+    g->text.len = before + strlen (g->text.buf + before);
     g->widths[column] = MAX (g->widths[column], width);
     strbuf_addch (&g->text, '\0');
     g->ncells++;

@@ -9,7 +9,7 @@
  *     grid_release (&g);
  *
  * Getters give "" or 0 for what is absent, null or of another type: a newer or older
- * broker is no error. Control characters are printed as question marks.
+ * broker is no error. What is not printable (common/printable.h) is shown as question marks.
  */
 #ifndef FLUXQ_CMD_PRINT_H
 #define FLUXQ_CMD_PRINT_H
@@ -27,6 +27,8 @@ void answer_add_numbers (struct strbuf *sb, const json_t *array);
 
 /* A line "Label:      value"; nothing at all when the value is empty. */
 void print_field (const char *label, const char *fmt, ...) PRINTF_LIKE (2, 3);
+/* A line of text. */
+void print_text (const char *text);
 /* Unix seconds as local time; nothing for 0. */
 void print_time (const char *label, double t);
 /* "1.5 GiB" */

@@ -316,7 +316,7 @@ static void print_test (const json_t *o)
     }
     if (pending > 0)
         strbuf_addf (&sb, "; %.0f job%s", pending, pending == 1 ? " waits" : "s wait");
-    puts (sb.buf);
+    print_text (sb.buf);
 }
 
 static int test (struct cmd *c, const struct submit *s, const json_t *jobspec)

@@ -5,20 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* Replace what could move a terminal's cursor: C0 controls, DEL, and the C1 controls
- * in their UTF-8 form.
- */
-static void make_printable (char *s)
-{
-    for (unsigned char *p = (unsigned char *)s; *p; p++) {
-        if (*p < 0x20 || *p == 0x7f)
-            *p = '?';
-        else if (*p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0) {
-            p[0] = '?';
-            p[1] = '?';
-        }
-    }
-}
+#include "common/printable.h"
 
 /* End a text that did not fit in "...", without leaving half a UTF-8 character. */
 static void mark_cut (char text[ERROR_TEXT_MAX])
@@ -46,7 +33,7 @@ static void set_text (struct error *err, const char *text, const char *tail)
 
     if (n >= (int)sizeof (joined))
         mark_cut (joined);
-    make_printable (joined);
+    printable_clean (joined);
     memcpy (err->text, joined, sizeof (joined));
 }
 

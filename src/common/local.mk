@@ -17,6 +17,7 @@ SHELL_COMMON_SOURCES = \
 	src/common/log.c \
 	src/common/parse.c \
 	src/common/pattern.c \
+	src/common/printable.c \
 	src/common/record.c \
 	src/common/rlimits.c \
 	src/common/sha256.c \
@@ -56,6 +57,7 @@ COMMON_TESTS = \
 	src/common/test/test_option \
 	src/common/test/test_parse \
 	src/common/test/test_pattern \
+	src/common/test/test_printable \
 	src/common/test/test_rlimits \
 	src/common/test/test_sha256 \
 	src/common/test/test_stepuse \
@@ -83,6 +85,7 @@ src_common_test_test_milli_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_option_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_parse_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_pattern_LDADD = $(COMMON_TEST_LIBS)
+src_common_test_test_printable_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_rlimits_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_sha256_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_stepuse_LDADD = $(COMMON_TEST_LIBS)

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "common/clock.h"
+#include "common/printable.h"
 
 #define MESSAGE_MAX 2048
 #define LINE_MAX_BYTES (4 * MESSAGE_MAX + 128) /* when every byte is escaped */
@@ -53,61 +54,23 @@ static size_t put_time (char *line, size_t size)
     return n;
 }
 
-/* The length of a character that changes how the rest of a line is shown, or is not shown at
- * all: C1 controls, zero-width and bidirectional ones, tags. 0: it is none. */
-static size_t hidden_length (const unsigned char *s, unsigned *ret_code)
-{
-    static const struct {
-        unsigned first, last;
-    } hidden[] = {
-        { 0x80, 0x9f },     { 0x61c, 0x61c },   { 0x180e, 0x180e },   { 0x200b, 0x200f },
-        { 0x2028, 0x202e }, { 0x2060, 0x206f }, { 0xfeff, 0xfeff },   { 0xe0000, 0xe007f },
-    };
-    size_t n = *s >= 0xf0 ? 4 : *s >= 0xe0 ? 3 : *s >= 0xc0 ? 2 : 0;
-    unsigned code = n == 0 ? 0 : *s & (0x7fu >> n);
-
-    for (size_t i = 1; i < n; i++) {
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-        code = code << 6 | (s[i] & 0x3f);
-    }
-    for (size_t i = 0; i < ARRAY_SIZE (hidden); i++)
-        if (n > 0 && code >= hidden[i].first && code <= hidden[i].last) {
-            *ret_code = code;
-            return n;
-        }
-    return 0;
-}
-
-/* Copy text, hidden characters as \u{200b}, control characters as \n, \t or \xNN; returns the bytes written. */
+/* Copy text, control characters as \n, \t or \xNN, others that are not printable as
+ * \u{200b}; returns the bytes written: at most four for each of text's. */
 static size_t put_escaped (char *line, const char *text)
 {
-    static const char digits[] = "0123456789abcdef";
     char *p = line;
 
-    for (const unsigned char *s = (const unsigned char *)text; *s; s++) {
-        unsigned code;
-        size_t hidden = hidden_length (s, &code);
+    while (*text) {
+        unsigned hidden;
+        size_t n = printable_next (text, &hidden);
 
-        if (hidden > 0) {
-            p += snprintf (p, 16, "\\u{%x}", code);
-            s += hidden - 1;
-            continue;
-        }
-        if (*s >= 0x20 && *s != 0x7f) {
-            *p++ = (char)*s;
-            continue;
-        }
-        *p++ = '\\';
-        if (*s == '\n')
-            *p++ = 'n';
-        else if (*s == '\t')
-            *p++ = 't';
-        else {
-            *p++ = 'x';
-            *p++ = digits[*s >> 4];
-            *p++ = digits[*s & 15];
-        }
+        if (!hidden)
+            p = mempcpy (p, text, n);
+        else if (*text == '\n' || *text == '\t')
+            p += snprintf (p, 3, "\\%c", *text == '\n' ? 'n' : 't');
+        else
+            p += snprintf (p, 16, n == 1 ? "\\x%02x" : "\\u{%x}", hidden);
+        text += n;
     }
     return (size_t)(p - line);
 }

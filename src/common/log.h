@@ -3,8 +3,8 @@
  *     log_open ("fluxqd", LOG_LEVEL_INFO, true);
  *     log_info ("job %ju: started on %s", id, hosts);
  *
- * One line a message to stderr: time (when asked), program, level, text; control
- * characters and those that a terminal hides or that turn a line around are escaped. A message is at most 2 KiB. Thread-safe (one write(2) a line).
+ * One line a message to stderr: time (when asked), program, level, text, in which all that is
+ * not printable is escaped. A message is at most 2 KiB. Thread-safe (one write(2) a line).
  * Never log secrets.
  */
 #ifndef FLUXQ_COMMON_LOG_H

@@ -1,5 +1,6 @@
 /* jobspec.c - see jobspec.h. The tree is in resources.c, attributes in attributes.c.
  */
+#include "common/printable.h"
 #include "jobspec/jobspec_private.h"
 
 #include <errno.h>
@@ -213,7 +214,7 @@ static int default_name (struct jobspec *js, struct error *err)
     js->name = strndup (slash ? slash + 1 : js->command[0], 255);
     if (!js->name)
         return error_set (err, ENOMEM, "jobspec: out of memory");
-    if (!text_is_line (js->name, 255)) {
+    if (!text_is_line (js->name, 255) || printable_check (js->name, "name", NULL) < 0) {
         free (js->name);
         js->name = strdup ("job");
     }

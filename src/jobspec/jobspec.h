@@ -163,6 +163,9 @@ struct jobspec {
 
 /* NULL with the place and the reason. O(len). */
 struct jobspec *jobspec_parse (const char *text, size_t len, struct error *err);
+/* -EINVAL with the place, unless all names in it are printable (common/printable.h). For new
+ * jobs only: a journal may have others. */
+int jobspec_check_names (const struct jobspec *js, struct error *err);
 /* From a JSON value; takes a new reference of its own, which must not be changed
  * after. */
 struct jobspec *jobspec_from_json (json_t *root, struct error *err);

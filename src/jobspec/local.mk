@@ -11,6 +11,7 @@ src_jobspec_libjobspec_a_SOURCES = \
 	src/jobspec/environment.c \
 	src/jobspec/jobspec.c \
 	src/jobspec/malleable.c \
+	src/jobspec/names.c \
 	src/jobspec/placement.c \
 	src/jobspec/podreasons.c \
 	src/jobspec/podtemplate.c \

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/printable.h"
 #include "jobspec/base64.h"
 #include "jobspec/environment.h"
 #include "jobspec/jobspec.h"
@@ -183,7 +184,7 @@ static void default_name (const struct submit_options *so,
         path = so->script_name;
     slash = strrchr (path, '/');
     snprintf (name, size, "%s", slash ? slash + 1 : path);
-    if (!text_is_line (name, size))
+    if (!text_is_line (name, size) || printable_check (name, "name", NULL) < 0)
         snprintf (name, size, "job");
 }
 

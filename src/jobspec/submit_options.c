@@ -11,6 +11,7 @@
 #include "common/milli.h"
 #include "common/parse.h"
 #include "common/pattern.h"
+#include "common/printable.h"
 #include "jobspec/datetime.h"
 #include "jobspec/environment.h"
 #include "jobspec/jobspec.h"
@@ -505,6 +506,8 @@ static int set_text (struct submit_options *so, enum submit_source source, int i
             err, EINVAL,
             "%s: must be a text of 1 to %zu bytes without control characters", where,
             max);
+    if (id != CHDIR && id != EXPORT_FILE /* paths */ && printable_check (value, where, err) < 0)
+        return -EINVAL;
     return set_string (field, value, wins (so, source, id), where, err);
 }
 

@@ -110,7 +110,7 @@ struct graph_spec {
     const char *type; /* 1 to 63 of [A-Za-z0-9_.-]; with a basename also '/' and ':' */
     const char *basename; /* NULL: the type */
     const char *name; /* NULL: basename and id ("core3"), basename alone when id is -1.
-                       * As basename: 1 to 255 characters, no '/', no control characters */
+                       * As basename: 1 to 255 characters, no '/', all printable */
     const char *unit; /* of measure, up to 63 characters; NULL: none */
     int64_t id;       /* of the first unit, -1 .. 2^31-1 */
     uint32_t count;   /* units; 0 means 1. More only for leaves that are named by default,

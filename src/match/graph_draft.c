@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/printable.h"
 #include "match/graph_private.h"
 
 #define WORD_MAX 63
@@ -93,12 +94,9 @@ static int check_name (const char *what, const char *name, struct error *err)
     if (len < 1 || len > GRAPH_NAME_MAX)
         return error_set (err, EINVAL, "%s: '%.80s' is not 1 to %d characters long", what,
                           name, GRAPH_NAME_MAX);
-    for (const char *s = name; *s; s++) {
-        if (*s == '/' || (unsigned char)*s < ' ' || *s == 127)
-            return error_set (err, EINVAL, "%s: '%.80s' has a '/' or a control character",
-                              what, name);
-    }
-    return 0;
+    if (strchr (name, '/'))
+        return error_set (err, EINVAL, "%s: '%.80s' has a '/'", what, name);
+    return printable_check (name, what, err);
 }
 
 static int check_number (const char *what, int64_t n, int64_t min, int64_t max,

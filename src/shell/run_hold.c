@@ -9,6 +9,7 @@
 #include "common/io.h"
 #include "common/macros.h"
 #include "shell/run.h"
+#include "shell/say.h"
 #include "shell/wire.h"
 
 static int fail (const struct error *err)
@@ -57,6 +58,6 @@ int run_hold (void)
     } while (msg.type != WIRE_RUN_END || msg.len < 4);
     int status = (int)wire_get_u32 (msg.data);
     if (msg.len > 4)
-        fprintf (stderr, RUN_PROGRAM ": %.*s\n", (int)msg.len - 4, msg.data + 4);
+        say (RUN_PROGRAM, "%.*s", (int)msg.len - 4, msg.data + 4);
     return WIFSIGNALED (status) ? 128 + WTERMSIG (status) : WEXITSTATUS (status);
 }

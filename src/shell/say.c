@@ -1,15 +1,19 @@
 #include "shell/say.h"
 
+#include <string.h>
 #include <unistd.h>
+
+#include "common/printable.h"
 
 void vsay (const char *program, const char *fmt, va_list ap)
 {
     char line[SAY_MAX];
     int n = snprintf (line, sizeof (line) - 1, "%s: ", program);
-    n += vsnprintf (line + n, sizeof (line) - 1 - (size_t)n, fmt, ap);
-    n = MIN (n, (int)sizeof (line) - 2);
-    line[n++] = '\n';
-    (void)!write (STDERR_FILENO, line, (size_t)n);
+    vsnprintf (line + n, sizeof (line) - 1 - (size_t)n, fmt, ap);
+    printable_clean (line); /* paths, messages of others */
+    size_t len = strlen (line);
+    line[len++] = '\n';
+    (void)!write (STDERR_FILENO, line, len);
 }
 
 void say (const char *program, const char *fmt, ...)

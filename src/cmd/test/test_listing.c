@@ -143,6 +143,7 @@ static void test_control_characters (void **state)
     (void)state;
     expect ("%j|", "a\\tb\\nc\\\\d\n", 0, false, "a?b?c\\d|\n");
     expect ("%j|", "\033[2J\x7f\xc2\x9b.\n", 0, false, "?[2J??.|\n");
+    expect ("%j|", "a\xe2\x80\xae" "b\xe2\x80\x8b" "\xc3\xa9|\\\\t\n", 0, false, "a?b?\xc3\xa9|\\t|\n");
 }
 
 static void test_characters_are_columns (void **state)

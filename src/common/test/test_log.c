@@ -64,7 +64,7 @@ static void test_hidden (void **state)
                     "f\xf3\xa0\x81\x81" "g M\xc3\xbcller \xe2\x82\xac \xe2\x80");
     autofree char *text = end_capture ();
     assert_string_equal (text, "testd: info: a\\u{202e}b\\u{200b}c\\u{feff}d\\u{9b}e\\u{61c}"
-                               "f\\u{e0041}g M\xc3\xbcller \xe2\x82\xac \xe2\x80\n");
+                               "f\\u{e0041}g M\xc3\xbcller \xe2\x82\xac \xe2\\x80\n");
 }
 
 static void test_time_and_length (void **state)

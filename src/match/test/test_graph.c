@@ -373,7 +373,7 @@ static void test_fields (void **state)
         { { .type = "a", .basename = "" }, "basename: ''" },
         { { .type = "a", .basename = longest }, "basename: 'xxx" },
         { { .type = "a", .name = "a/b" }, "name: 'a/b'" },
-        { { .type = "a", .name = "a\tb" }, "name: 'a?b'" },
+        { { .type = "a", .name = "a\tb" }, "name: character 2 is U+0009" },
         { { .type = "a", .unit = longest }, "unit: 'xxx" },
         { { .type = "a", .id = -2 }, "id: -2 is not from -1 to 2147483647" },
         { { .type = "a", .id = INT32_MAX, .count = 2 },

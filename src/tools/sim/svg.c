@@ -22,6 +22,12 @@ static void add_escaped (struct strbuf *sb, const char *text)
         case '>':
             strbuf_adds (sb, "&gt;");
             break;
+        case '"':
+            strbuf_adds (sb, "&quot;");
+            break;
+        case '\'':
+            strbuf_adds (sb, "&#39;");
+            break;
         default:
             strbuf_addch (sb, *text >= ' ' && *text <= '~' ? *text : '?');
         }

@@ -19,7 +19,8 @@ stop_munged()
 {
     kill "$munged_pid" && wait_until 10 lib_gone "$munged_pid"
 }
-trap 'status=$?; kill "$munged_pid" 2>/dev/null; (exit $status); lib_finish' EXIT
+trap 'status=$?; kill "$munged_pid" $other_pid 2>/dev/null; (exit $status); lib_finish' EXIT
+other_pid=
 
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 cat >tcp.yaml <<END
@@ -27,11 +28,11 @@ listen: 127.0.0.1:$port
 munge-socket: $munge_dir/socket
 END
 
-# credential METHOD TARGET BODY: as the client makes it
+# credential METHOD TARGET BODY [BROKER]: as the client makes it
 credential()
 {
     digest=$(printf '%s\n%s\n%s' "$1" "$2" "$3" | sha256sum | cut -d' ' -f1)
-    munge --socket="$munge_dir/socket" --string="$digest"
+    munge --socket="$munge_dir/socket" --string="$digest ${4-127.0.0.1:$port}"
 }
 
 # answer CREDENTIAL METHOD TARGET [BODY]: the status; the body goes to the file answer
@@ -88,6 +89,100 @@ test_expect_success 'a refusal ends no job and takes none in' '
     test "$(answer "$cred" POST /v1/jobs "$body")" = 401 &&
     fluxq-queue -a --json | jq ".jobs | length" >after && test_cmp before after
 '
+
+# ---- two brokers, one key ----
+
+# relay.py record ADDRESS PORT FILE: in the place of a broker, one request goes to the file
+# relay.py send ADDRESS PORT FILE: the status of the answer; its body goes to the file answer
+cat >relay.py <<\END
+import http.client, socket, sys
+
+verb, address, port, name = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
+if verb == "record":
+    with socket.create_server((address, port)) as listener:
+        open("recording", "w").close()
+        s, _ = listener.accept()
+    request = b""
+    while b"\r\n\r\n" not in request:
+        request += s.recv(65536)
+    s.sendall(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
+    open(name, "wb").write(request)
+else:
+    s = socket.create_connection((address, port))
+    s.sendall(open(name, "rb").read())
+    response = http.client.HTTPResponse(s)
+    response.begin()
+    print(response.status)
+    open("answer", "wb").write(response.read())
+END
+
+# record FILE: a request of a client to the first broker, which the first broker never sees
+record()
+{
+    rm -f recording
+    python3 relay.py record 127.0.0.1 "$port" "$1" &
+    relay=$!
+    wait_until 10 test -e recording &&
+        test_must_fail env FLUXQ_BROKER="http://127.0.0.1:$port" fluxq-queue && wait $relay
+}
+other_ctl() { FLUXQ_BROKER=unix://$FLUXQ_RUN/other/fluxqd.sock fluxq-ctl "$@"; }
+other_answers() { other_ctl status >/dev/null 2>&1; }
+refused() { [ "$(python3 relay.py send "$1" "$port" "$2")" = 401 ]; }
+code() { jq -r .code answer; }
+tcp_queue() { FLUXQ_BROKER=$1 fluxq-queue >/dev/null; }
+
+test_expect_success 'two brokers with one key; requests to the first are recorded' '
+    sed "s/^listen: .*/listen: 127.0.0.2:$port/" tcp.yaml >other.yaml && mkdir "$FLUXQ_RUN/other" &&
+    { fluxqd --local 1 --config other.yaml --runtime-dir "$FLUXQ_RUN/other" --state-dir "$PWD/other-state" \
+        </dev/null >other.log 2>&1 3>&- 4>&- 5>&- 6<&- & other_pid=$!; } &&
+    wait_until 20 other_answers && tcp_queue "http://127.0.0.2:$port" &&
+    FLUXQ_BROKER=unix://$FLUXQ_RUN/fluxqd.sock && stop_broker &&
+    record unchanged && record changed && record good &&
+    start_broker --local 4 --config tcp.yaml && FLUXQ_BROKER=http://127.0.0.1:$port &&
+    grep "^Host: 127.0.0.1:$port" changed
+'
+test_expect_success 'a credential for one broker is refused by the other, which says how names are given' '
+    refused 127.0.0.2 unchanged && test "$(code)" = wrong-broker &&
+    grep "127.0.0.1:$port" answer && grep listen-names answer &&
+    sed -i "s/^Host: .*/Host: 127.0.0.2:$port\r/" changed &&
+    refused 127.0.0.2 changed && test "$(code)" = wrong-broker &&
+    test "$(python3 relay.py send 127.0.0.1 "$port" good)" = 200
+'
+test_expect_success 'one that names no broker is refused: the client is to be updated' '
+    digest=$(printf "GET\n/v1/status\n" | sha256sum | cut -d" " -f1) &&
+    cred=$(munge --socket="$munge_dir/socket" --string="$digest") &&
+    test "$(answer "$cred" GET /v1/status)" = 401 && test "$(code)" = wrong-broker && grep "update fluxq" answer
+'
+test_expect_success 'a port is part of the name' '
+    cred=$(credential GET /v1/status "" 127.0.0.1:$((port ^ 1))) &&
+    test "$(answer "$cred" GET /v1/status)" = 401 && test "$(code)" = wrong-broker
+'
+# The resolver takes 127.0.2 for 127.0.0.2: a second name, without a name server.
+test_expect_success 'listen-names: further names, from the next reload on' '
+    test_must_fail tcp_queue "http://127.0.2:$port" 2>why && grep "127.0.2:$port.*listen-names" why &&
+    echo "listen-names: [login1.example, 127.0.2]" >>other.yaml && other_ctl reload >applied &&
+    grep listen-names applied && tcp_queue "http://127.0.2:$port" && tcp_queue "http://127.0.0.2:$port" &&
+    cred=$(credential GET /v1/status "" login1.example:$port) &&
+    curl -s -o answer -w "%{http_code}\n" -H "Authorization: MUNGE $cred" "http://127.0.0.2:$port/v1/status" >status &&
+    echo 200 >expected && test_cmp expected status &&
+    sed -i "/^listen-names/d" other.yaml && other_ctl reload && test_must_fail tcp_queue "http://127.0.2:$port"
+'
+test_expect_success 'at all addresses: each of them, the name of the machine and localhost' '
+    other_ctl shutdown && wait_until 20 lib_gone $other_pid && wait $other_pid &&
+    FLUXQ_BROKER=unix://$FLUXQ_RUN/fluxqd.sock && stop_broker &&
+    sed "s/^listen: .*/listen: \"[::]:$port\"/" tcp.yaml >all.yaml && start_broker --local 4 --config all.yaml &&
+    for name in 127.0.0.1 127.0.0.2 "[::1]" "[0::1]" localhost LocalHost; do
+        tcp_queue "http://$name:$port" || return 1
+    done &&
+    for name in $(hostname) $(hostname | sed "s/\..*//"); do
+        cred=$(credential GET /v1/status "" "$(echo "$name" | tr A-Z a-z):$port") &&
+        test "$(answer "$cred" GET /v1/status)" = 200 || return 1
+    done &&
+    cred=$(credential GET /v1/status "" "other.example:$port") && test "$(answer "$cred" GET /v1/status)" = 401 &&
+    FLUXQ_BROKER=unix://$FLUXQ_RUN/fluxqd.sock && stop_broker && start_broker --local 4 --config tcp.yaml &&
+    FLUXQ_BROKER=http://127.0.0.1:$port
+'
+
 test_expect_success 'without munged: the command says so, and the broker, and both recover' '
     stop_munged &&
     test_must_fail fluxq-queue 2>text && grep -i munge text &&

@@ -28,6 +28,7 @@ test_expect_success 'a good file passes --check, which starts nothing' '
 	runtime-dir: /nowhere/run
 	cluster-id: lab-1
 	listen: 127.0.0.1:7718
+	listen-names: [login1.example, "[fe80::1]:7718", proxy:80]
 	munge-socket: /nowhere/munge
 	operators: [root]
 	log-level: debug
@@ -75,6 +76,10 @@ test_expect_success 'every kind of wrong value' '
     wrong_value 1:1 "lonode" "match-policy: lowest" &&
     wrong_value 1:1 "listen" "listen: 7718" &&
     wrong_value 1:1 "listen" "listen: localhost:70000" &&
+    wrong_value 1:1 "listen-names: .*list" "listen-names: login1" "listen: a:1" &&
+    wrong_value 1:1 "listen-names: .a/b. is not HOST" "listen-names: [a/b]" "listen: a:1" &&
+    wrong_value 1:1 "listen-names: .a:0. is not HOST" "listen-names: [a:0]" "listen: a:1" &&
+    wrong_value 1:1 "listen-names" "listen-names: [a]" &&
     wrong_value 1:1 "operators" "operators: root" &&
     wrong_value 1:1 "cluster-id" "cluster-id: Not_A_Label" &&
     wrong_value 1:1 "state-dir" "state-dir: {a: b}" &&

@@ -166,7 +166,7 @@ fullnameOverride: batch
 labels: {team: hpc}
 annotations: {example.org/owner: ops}
 image: {repository: registry.example.org/hpc/fluxq, tag: "2", pullPolicy: Always, pullSecrets: [registry]}
-config: {listen: "10.0.0.1:7718", kube: {namespace: jobs}}
+config: {listen: "10.0.0.1:7718", listen-names: ["10.9.8.7"], kube: {namespace: jobs}}
 jobNamespace: {create: true, podSecurity: baseline}
 jobNamespaces: [more, jobs]
 rbac: {namespaces: true, nodeGroups: true}
@@ -195,6 +195,7 @@ all(.[]; .metadata.labels.team == "hpc" and .metadata.annotations["example.org/o
 [pod.containers[0], pod.initContainers[0]] | all(.image == "registry.example.org/hpc/fluxq:2" and .imagePullPolicy == "Always")
 pod.imagePullSecrets == [{name: "registry"}]
 o("ConfigMap").data["fluxq.yaml"] | contains("listen: 10.0.0.1:7718\n") and contains("  namespace: jobs\n")
+o("ConfigMap").data["fluxq.yaml"] | contains("listen-names:\n- batch.fluxq\n- batch.fluxq.svc\n- batch.fluxq.svc.cluster.local\n- 10.9.8.7\n")
 o("Namespace") | .metadata.name == "jobs" and .metadata.labels["pod-security.kubernetes.io/enforce"] == "baseline"
 [.[] | select(.kind == "RoleBinding" and .roleRef.name == "fluxq.batch-runner") | "\(.metadata.namespace)/\(.metadata.name)"] == ["jobs/fluxq.batch-runner", "more/fluxq.batch-runner"]
 [.[] | select(.kind == "RoleBinding" and .roleRef.name == "fluxq.batch-provisioner") | .metadata.namespace] == ["jobs"]

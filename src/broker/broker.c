@@ -357,6 +357,7 @@ static int init_http (struct broker *b, struct error *err)
 {
     if (!(b->http = http_server_create (b->loop, api_handle, b, err)))
         return -EIO;
+    http_server_set_names (b->http, b->config->listen_names);
     if (b->config->munge_socket)
         http_server_set_munge_socket (b->http, b->config->munge_socket);
     broker_callers_init (b);

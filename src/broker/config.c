@@ -8,6 +8,7 @@
 
 #include "common/cut.h"
 #include "common/parse.h"
+#include "net/authority.h"
 
 #define SERIALIZE_MAX 1000000
 #define YEARS_MAX (INT64_C (10) * 365 * 86400)
@@ -20,6 +21,7 @@ static const struct key keys[] = {
     { "cluster-id", KIND_STRING, AT (cluster_id), 0, 0 },
     { "shell-path", KIND_STRING, AT (shell_path), 0, 0 },
     { "listen", KIND_LISTEN, 0, 0, 0 },
+    { "listen-names", KIND_NAMES, AT (listen_names), 0, 0 },
     { "munge-socket", KIND_STRING, AT (munge_socket), 0, 0 },
     { "operators", KIND_STRINGS, AT (operators), 0, 0 },
     { "subuid-file", KIND_STRING, AT (subuid_file), 0, 0 },
@@ -122,6 +124,19 @@ int value_strings (char ***field, const json_t *value, const struct place *p)
             return error_set (p->err, ENOMEM, "out of memory");
     }
     return 0;
+}
+
+/* Names of the broker, each HOST or HOST:PORT. */
+static int set_names (char ***field, const json_t *value, const struct place *p)
+{
+    char name[AUTHORITY_SIZE];
+    struct error why = { 0 };
+    int rc = value_strings (field, value, p);
+
+    for (char **s = *field; rc == 0 && *s; s++)
+        if (authority_parse (*s, 1, name, p->key, &why) < 0)
+            return FAIL (p, "%s", why.text);
+    return rc;
 }
 
 /* "host:port"; the host may be in brackets (IPv6). */
@@ -244,6 +259,8 @@ static int set_value (struct config *c, const struct key *key, json_t *value,
         return value_program (field, value, p);
     case KIND_STRINGS:
         return value_strings (field, value, p);
+    case KIND_NAMES:
+        return set_names (field, value, p);
     case KIND_LISTEN:
         return set_listen (c, value, p);
     case KIND_QUEUES:
@@ -365,6 +382,9 @@ static int check_whole (const struct config *c, struct error *err)
                                "run in, kube.admin-image",
                                c->queues[i].name);
     }
+    if (c->listen_names && !c->listen_host)
+        return yaml_error (c->doc, root, "listen-names", err,
+                           "listen-names is for the address in listen, which is not there");
     if (c->start_backoff_max < c->start_backoff)
         return yaml_error (c->doc, root, "start-backoff-max", err,
                            "start-backoff-max is less than start-backoff");
@@ -421,12 +441,15 @@ void config_destroy (struct config *c)
     config_release_queues (c);
     for (char **s = c->operators; s && *s; s++)
         free (*s);
+    for (char **s = c->listen_names; s && *s; s++)
+        free (*s);
     char *texts[] = { c->path,         c->executor,    c->state_dir,    c->runtime_dir,
                       c->cluster_id,   c->listen_host, c->munge_socket, c->shell_path,
                       c->admin.prolog, c->admin.epilog, c->subuid_file };
     for (size_t i = 0; i < ARRAY_SIZE (texts); i++)
         free (texts[i]);
     free (c->operators);
+    free (c->listen_names);
     yaml_destroy (c->doc);
     json_decref (c->overrides);
     json_decref (c->options);

@@ -82,6 +82,7 @@ struct config {
     char *shell_path;  /* fluxq-shell, or NULL: the installed one */
     char *listen_host; /* TCP, or NULL */
     uint16_t listen_port;
+    char **listen_names; /* HOST or HOST:PORT, NULL-terminated, or NULL */
     char *munge_socket; /* or NULL: munge's default */
     char **operators;   /* user names, NULL-terminated */
     char *subuid_file;  /* as subuid(5) */

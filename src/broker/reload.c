@@ -126,6 +126,7 @@ static void take_over (struct broker *b, struct config *new, json_t *applied)
     list_changes (old, new, applied);
     keep_queues (old, new);
     b->config = new;
+    http_server_set_names (b->http, new->listen_names);
     log_set_level (new->log_level);
     broker_callers_configure (b);
     broker_sched_set_policy (b, old);

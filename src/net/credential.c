@@ -7,6 +7,9 @@
 
 #include "common/sha256.h"
 
+#define HEX_LEN ((size_t)SHA256_HEX_SIZE - 1)
+#define PAYLOAD_MAX (HEX_LEN + AUTHORITY_SIZE) /* a blank and the name */
+
 static void digest (const char *method, const char *target, const void *body, size_t len,
                     char ret[SHA256_HEX_SIZE])
 {
@@ -59,17 +62,20 @@ static int explain (munge_ctx_t ctx, munge_err_t rc, struct error *err)
     return error_set (err, EIO, "MUNGE: %s", text);
 }
 
-char *credential_make (const char *munge_socket, const char *method, const char *target,
-                       const void *body, size_t len, struct error *err)
+char *credential_make (const char *munge_socket, const char *authority,
+                       const char *method, const char *target, const void *body,
+                       size_t len, struct error *err)
 {
     munge_ctx_t ctx = open_context (munge_socket, err);
     char hex[SHA256_HEX_SIZE];
+    char payload[PAYLOAD_MAX + 1];
     char *cred = NULL;
 
     if (!ctx)
         return NULL;
     digest (method, target, body, len, hex);
-    munge_err_t rc = munge_encode (&cred, ctx, hex, (int)strlen (hex));
+    snprintf (payload, sizeof (payload), "%s %s", hex, authority);
+    munge_err_t rc = munge_encode (&cred, ctx, payload, (int)strlen (payload));
     if (rc != EMUNGE_SUCCESS) {
         explain (ctx, rc, err);
         free (cred);
@@ -79,9 +85,28 @@ char *credential_make (const char *munge_socket, const char *method, const char 
     return cred;
 }
 
+/* The name behind the digest, "" for none; -EINVAL: this is no payload. */
+static int split (const char *payload, int payload_len, char ret[AUTHORITY_SIZE])
+{
+    size_t len = payload_len < 0 ? 0 : (size_t)payload_len;
+
+    ret[0] = '\0';
+    if (len == HEX_LEN)
+        return 0;
+    if (len <= HEX_LEN || len >= PAYLOAD_MAX || payload[HEX_LEN] != ' ')
+        return -EINVAL;
+    for (size_t i = HEX_LEN + 1; i < len; i++) {
+        if (payload[i] <= ' ' || payload[i] > '~') /* a refusal prints the name */
+            return -EINVAL;
+    }
+    snprintf (ret, AUTHORITY_SIZE, "%.*s", (int)(len - HEX_LEN - 1), payload + HEX_LEN + 1);
+    return 0;
+}
+
 int credential_check (const char *munge_socket, const char *cred, const char *method,
-                      const char *target, const void *body, size_t len, uid_t *ret_uid,
-                      gid_t *ret_gid, struct error *err)
+                      const char *target, const void *body, size_t len,
+                      char ret_authority[AUTHORITY_SIZE], uid_t *ret_uid, gid_t *ret_gid,
+                      struct error *err)
 {
     munge_ctx_t ctx = open_context (munge_socket, err);
     char hex[SHA256_HEX_SIZE];
@@ -100,8 +125,8 @@ int credential_check (const char *munge_socket, const char *cred, const char *me
     if (rc < 0)
         return rc;
     digest (method, target, body, len, hex);
-    if (payload_len != SHA256_HEX_SIZE - 1
-        || !secret_equal (payload, hex, SHA256_HEX_SIZE - 1))
+    if (split (payload, payload_len, ret_authority) < 0
+        || !secret_equal (payload, hex, HEX_LEN))
         return error_set (err, EACCES,
                           "MUNGE: the credential was made for another request");
     *ret_uid = uid;

@@ -12,10 +12,27 @@ void http_request_dispatch (struct http_request *req)
     req->server->handler (req, req->server->arg);
 }
 
-static void refuse (struct http_request *req, const char *reason)
+static void refuse (struct http_request *req, const char *code, const char *reason)
 {
     http_reply_header (req, "WWW-Authenticate", "MUNGE");
-    http_reply_problem (req, MHD_HTTP_UNAUTHORIZED, "unauthenticated", "%s", reason);
+    http_reply_problem (req, MHD_HTTP_UNAUTHORIZED, code, "%s", reason);
+}
+
+/* Another broker, to which the credential was sent, may have sent it on. */
+static void refuse_broker (struct http_request *req, const char *authority)
+{
+    struct error why = { 0 };
+
+    if (*authority)
+        error_set (&why, EACCES,
+                   "MUNGE: the credential is for the broker %s, and this broker has no such "
+                   "name: use a name of this one, or add %s to listen-names in fluxq.yaml",
+                   authority, authority);
+    else
+        error_set (&why, EACCES,
+                   "MUNGE: the credential does not say which broker it is for: the client "
+                   "is older than this broker, update fluxq where the client runs");
+    refuse (req, "wrong-broker", why.text);
 }
 
 static void auth_destroy (struct http_auth *auth)
@@ -33,8 +50,8 @@ static void on_worker (uv_work_t *work)
     const struct http_request *req = auth->req; /* nobody changes it meanwhile */
 
     auth->rc = credential_check (auth->munge_socket, auth->credential, req->method,
-                                 req->target, req->body.buf, req->body.len, &auth->uid,
-                                 &auth->gid, &auth->err);
+                                 req->target, req->body.buf, req->body.len,
+                                 auth->authority, &auth->uid, &auth->gid, &auth->err);
 }
 
 static void after_worker (uv_work_t *work, int status)
@@ -45,12 +62,14 @@ static void after_worker (uv_work_t *work, int status)
     req->working = false;
     if (!req->mhd || status < 0) { /* the server has ended meanwhile */
         http_request_release (req);
+    } else if (auth->rc == 0 && !http_name_is_own (req, auth->authority)) {
+        refuse_broker (req, auth->authority);
     } else if (auth->rc == 0) {
         req->uid = auth->uid;
         req->gid = auth->gid;
         http_request_dispatch (req);
     } else if (auth->rc == -EACCES) {
-        refuse (req, auth->err.text);
+        refuse (req, "unauthenticated", auth->err.text);
     } else {
         http_reply_problem (req, MHD_HTTP_SERVICE_UNAVAILABLE, "no-munge", "%s",
                             auth->err.text);
@@ -96,14 +115,15 @@ void http_request_authenticate (struct http_request *req)
 
     if (req->listener->path) { /* unix: known since the connection was made */
         if (req->uid == (uid_t)-1)
-            refuse (req, "the kernel does not tell whose connection this is");
+            refuse (req, "unauthenticated",
+                    "the kernel does not tell whose connection this is");
         else
             http_request_dispatch (req);
         return;
     }
     credential = munge_credential (req);
     if (!credential) {
-        refuse (req,
+        refuse (req, "unauthenticated",
                 "a request over TCP needs a MUNGE credential (Authorization: MUNGE ...)");
         return;
     }

@@ -16,6 +16,7 @@
 #include <sys/uio.h>
 
 #include "common/json.h"
+#include "common/parse.h"
 #include "common/strbuf.h"
 #include "net/credential.h"
 #include "net/http_connect.h"
@@ -213,10 +214,28 @@ static bool is_clean (const char *s, bool blanks)
     return true;
 }
 
-static int add_credential (const struct exchange *x, struct strbuf *head,
-                           struct error *err)
+/* The broker as the user named it: in the header Host, and in the credential. */
+static int name_broker (const struct http_address *a, char ret[AUTHORITY_SIZE],
+                        struct error *err)
 {
-    char *cred = credential_make (NULL, x->method, x->target, x->body, x->len, err);
+    int64_t port = 0;
+
+    if (!a->host) { /* a unix socket has no port */
+        snprintf (ret, AUTHORITY_SIZE, "localhost");
+        return 0;
+    }
+    if (parse_int (a->port, 1, 65535, &port, "port", err) < 0)
+        return -EINVAL;
+    if (authority_format (a->host, (uint16_t)port, ret) < 0)
+        return error_set (err, EINVAL, "'%s' is not the name of a host", a->host);
+    return 0;
+}
+
+static int add_credential (const struct exchange *x, const char *authority,
+                           struct strbuf *head, struct error *err)
+{
+    char *cred =
+        credential_make (NULL, authority, x->method, x->target, x->body, x->len, err);
 
     if (!cred)
         return err && err->code ? -err->code : -EIO;
@@ -228,13 +247,16 @@ static int add_credential (const struct exchange *x, struct strbuf *head,
 static int build_head (const struct http_client *c, const struct exchange *x,
                        struct strbuf *head, struct error *err)
 {
+    char authority[AUTHORITY_SIZE];
     struct error own = { 0 };
 
+    if (name_broker (&c->address, authority, err) < 0)
+        return -EINVAL;
     if (!is_clean (x->method, false) || !is_clean (x->target, false)
         || x->target[0] != '/')
         return error_set (err, EINVAL, "'%s %s' is not a request", x->method, x->target);
     strbuf_addf (head, "%s %s HTTP/1.1\r\nHost: %s\r\n", x->method, x->target,
-                 c->address.host ? c->address.host : "localhost");
+                 authority);
     if (x->len > 0)
         strbuf_adds (head, "Content-Type: application/json\r\n");
     if (x->len > 0 || strcmp (x->method, "GET") != 0)
@@ -244,7 +266,7 @@ static int build_head (const struct http_client *c, const struct exchange *x,
             return error_set (err, EINVAL, "'%s' is not a header", *h);
         strbuf_addf (head, "%s\r\n", *h);
     }
-    if (!c->address.path && add_credential (x, head, &own) < 0)
+    if (!c->address.path && add_credential (x, authority, head, &own) < 0)
         return error_set (err, own.code, "%s", own.text);
     if (strbuf_adds (head, "\r\n") < 0)
         return error_set (err, -head->err, "the request's head is too large");

@@ -23,6 +23,7 @@
 #include <uthash.h>
 
 #include "common/strbuf.h"
+#include "net/authority.h"
 #include "net/http_server.h"
 
 #define HTTP_IDLE_SECONDS 60 /* without a byte */
@@ -55,6 +56,7 @@ struct http_listener {
     bool again;          /* ... at the begin of the next turn */
     unsigned idle_turns; /* in a row, in which MHD asked to be called at once */
     int fd;              /* that listens, or -1 */
+    char *host;    /* TCP, as it was given, else NULL */
     uint16_t port; /* TCP */
     char *path;    /* unix, else NULL */
     dev_t dev;     /* of the socket at path, to unlink no other's */
@@ -66,6 +68,7 @@ struct http_server {
     http_handler_f handler;
     void *arg;
     char *munge_socket;
+    char *const *names; /* borrowed, or NULL */
     uv_prepare_t prepare;
     uv_idle_t again;
     uv_timer_t sweep;
@@ -100,6 +103,7 @@ struct http_auth { /* a credential on its way through a worker thread */
     struct http_request *req;
     char *credential;
     char *munge_socket; /* or NULL */
+    char authority[AUTHORITY_SIZE]; /* that the credential names */
     uid_t uid;
     gid_t gid;
     int rc;
@@ -198,6 +202,9 @@ int http_listen_unix (const char *path, mode_t mode, dev_t *ret_dev, ino_t *ret_
                       struct error *err);
 int http_listen_tcp (const char *host, uint16_t port, uint16_t *ret_port,
                      struct error *err);
+/* http_names.c: whether HOST:PORT (see authority.h) is a name of the broker that the request's
+ * connection is with. */
+bool http_name_is_own (const struct http_request *req, const char *authority);
 /* http_target.c */
 /* Fill path and params from target; -EINVAL, -ENOMEM. */
 int http_request_parse_target (struct http_request *req);

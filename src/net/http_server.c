@@ -225,6 +225,8 @@ int http_server_listen_tcp (struct http_server *s, const char *host, uint16_t po
 
     if (!l)
         return -ENOMEM;
+    if (!(l->host = strdup (host)))
+        return error_set (err, ENOMEM, "out of memory");
     int fd = http_listen_tcp (host, port, &l->port, err);
     if (fd < 0)
         return fd;
@@ -303,6 +305,7 @@ static void server_free (struct http_server *s)
         struct http_listener *l = s->listeners;
         LL_DELETE (s->listeners, l);
         free (l->path);
+        free (l->host);
         free (l);
     }
     free (s->munge_socket);

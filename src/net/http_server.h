@@ -12,9 +12,10 @@
  *
  * The handler is called when the whole body is there and the caller is authenticated:
  * SO_PEERCRED on the unix socket; on TCP a MUNGE credential (header "Authorization: MUNGE
- * <cred>") whose payload is the hex SHA-256 of METHOD "\n" TARGET "\n" BODY, decoded on a
- * worker thread (libuv's pool), replay refused by munged. Anything else gets 401
- * problem+json and never reaches the handler. Keep-alive works.
+ * <cred>") for this request and for this broker (see credential.h), decoded on a worker
+ * thread (libuv's pool), replay refused by munged. Anything else gets 401 problem+json
+ * (`unauthenticated`; `wrong-broker`: the credential names another, or none) and never reaches
+ * the handler. Keep-alive works.
  *
  * Bounds: body 9 MiB (413; of all requests at a time 512 MiB, of one uid's 64 MiB: 429) with
  * a Content-Length (a Transfer-Encoding is 411: no client of ours sends one, and MHD waits
@@ -60,6 +61,9 @@ struct http_server *http_server_create (uv_loop_t *loop, http_handler_f handler,
 /* Where munged listens (copied); NULL: FLUXQ_MUNGE_SOCKET, else libmunge's default.
  * Before the first request. 0 or -ENOMEM. */
 int http_server_set_munge_socket (struct http_server *s, const char *path);
+/* Names of this server besides those that it knows of (http_names.c), HOST or HOST:PORT,
+ * NULL-terminated, or NULL: none. Borrowed until the next call; at any time. */
+void http_server_set_names (struct http_server *s, char *const *names);
 /* How much of the server one user or client may have. */
 struct http_limits {
     unsigned connections;  /* of one user */

@@ -1,10 +1,12 @@
 # src/net: HTTP server and client, credentials.
 noinst_LIBRARIES += src/net/libnet_server.a src/net/libnet_client.a
 src_net_libnet_server_a_SOURCES = \
+	src/net/authority.c \
 	src/net/credential.c \
 	src/net/http_accept.c \
 	src/net/http_auth.c \
 	src/net/http_listen.c \
+	src/net/http_names.c \
 	src/net/http_parser.c \
 	src/net/http_peer.c \
 	src/net/http_request.c \
@@ -13,6 +15,7 @@ src_net_libnet_server_a_SOURCES = \
 	src/net/http_target.c \
 	src/net/http_upgrade.c
 src_net_libnet_client_a_SOURCES = \
+	src/net/authority.c \
 	src/net/credential.c \
 	src/net/http_client.c \
 	src/net/http_connect.c \

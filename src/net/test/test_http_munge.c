@@ -59,16 +59,23 @@ static int raw_request (const char *method, const char *target, const char *body
     return (int)strtol (answer + 9, NULL, 10);
 }
 
-static void make (char header[1024], const char *method, const char *target,
-                  const char *body)
+static void make_for (char header[1024], const char *authority, const char *method,
+                      const char *target, const char *body)
 {
     struct error err = { 0 };
-    char *cred = credential_make (NULL, method, target, body, strlen (body), &err);
+    char *cred =
+        credential_make (NULL, authority, method, target, body, strlen (body), &err);
 
     if (!cred)
         fail_msg ("%s", err.text);
     snprintf (header, 1024, "MUNGE %s", cred);
     free (cred);
+}
+
+static void make (char header[1024], const char *method, const char *target,
+                  const char *body)
+{
+    make_for (header, server.tcp + strlen ("http://"), method, target, body);
 }
 
 static char *tcp_request (struct http_client *c, const char *method, const char *target,
@@ -139,6 +146,115 @@ static void test_refused (void **state)
     cred[strlen (cred) / 2] ^= 1;
     assert_int_equal (raw_request ("GET", "/echo", "", cred, answer, 4096), 401);
     assert_int_equal (server.requests, 2); /* no other reached the handler */
+}
+
+/* The status for a credential that names this broker. */
+static int ask_naming (const char *authority, char answer[4096])
+{
+    char cred[1024];
+
+    make_for (cred, authority, "POST", "/echo", "body");
+    return raw_request ("POST", "/echo", "body", cred, answer, 4096);
+}
+
+/* Wrong: a broker that is sent a credential can use it at another with the same MUNGE key. */
+static void test_wrong_broker (void **state)
+{
+    static const char *const others[] = { "127.0.0.1:%u", "127.0.0.2:%u", "[::1]:%u",
+                                          "0.0.0.0:%u",   "other:%u",     "127.0.0.1" };
+    unsigned port = http_server_port (server.http);
+    char name[300], answer[4096], machine[200];
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE (others); i++) {
+        snprintf (name, sizeof (name), others[i], i == 0 ? port ^ 1 : port);
+        assert_int_equal (ask_naming (name, answer), 401);
+        assert_non_null (strstr (answer, "\"wrong-broker\""));
+        assert_non_null (strstr (answer, name)); /* what to configure, and where */
+        assert_non_null (strstr (answer, "listen-names"));
+    }
+    assert_int_equal (gethostname (machine, sizeof (machine)), 0);
+    snprintf (name, sizeof (name), "%s:%u", machine, port); /* another address may have it */
+    assert_int_equal (ask_naming (name, answer), 401);
+    assert_int_equal (server.requests, 0);
+    snprintf (name, sizeof (name), "localhost:%u", port);
+    assert_int_equal (ask_naming (name, answer), 200);
+}
+
+/* Wrong: a name with a byte that a terminal acts upon is repeated, or the digest is not looked
+ * at when the name is good. */
+static void test_odd_payloads (void **state)
+{
+    static const char *const names[] = { "", "a b", "a\033[2J", "a\nb" };
+    char name[300], cred[1024], answer[4096];
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE (names); i++) {
+        assert_int_equal (ask_naming (names[i], answer), 401);
+        assert_null (strstr (answer, "033"));
+    }
+    memset (name, 'x', sizeof (name));
+    name[sizeof (name) - 1] = '\0';
+    assert_int_equal (ask_naming (name, answer), 401);
+    make (cred, "POST", "/echo", "body");
+    assert_int_equal (raw_request ("POST", "/echo", "bodY", cred, answer, 4096), 401);
+    assert_int_equal (server.requests, 0);
+}
+
+/* Wrong: names cannot be given, or a port of theirs does not count. */
+static void test_names (void **state)
+{
+    static char *const names[] = { (char *)"Login1.Example", (char *)"proxy:80", NULL };
+    char name[300], answer[4096];
+
+    (void)state;
+    http_server_set_names (server.http, names); /* the loop sleeps: nobody reads it now */
+    snprintf (name, sizeof (name), "login1.example:%u",
+              (unsigned)http_server_port (server.http));
+    assert_int_equal (ask_naming (name, answer), 200);
+    assert_int_equal (ask_naming ("proxy:80", answer), 200);
+    assert_int_equal (ask_naming ("login1.example:80", answer), 401);
+    assert_int_equal (ask_naming ("proxy:81", answer), 401);
+}
+
+static void assert_name (const char *text, const char *want)
+{
+    char got[AUTHORITY_SIZE];
+    struct error err = { 0 };
+    int rc = authority_parse (text, 7718, got, "names", &err);
+
+    assert_int_equal (rc, want ? 0 : -EINVAL);
+    if (want)
+        assert_string_equal (got, want);
+    else
+        assert_non_null (strstr (err.text, "names: "));
+}
+
+/* Wrong: two ways to write one name are two names, or two names one. */
+static void test_authority (void **state)
+{
+    char long_name[300];
+
+    (void)state;
+    assert_name ("Login1.EXAMPLE", "login1.example:7718");
+    assert_name ("login1:80", "login1:80");
+    assert_name ("10.0.0.5:65535", "10.0.0.5:65535");
+    assert_name ("[::1]", "[::1]:7718");
+    assert_name ("[0:0:0:0:0:0:0:1]:80", "[::1]:80");
+    assert_name ("[FE80::A]:80", "[fe80::a]:80");
+    static const char *const bad[] = { "",      ":80",   "a:",    "a:0",    "a:65536", "a:b",
+                                       "::1",   "[::1",  "[]:80", "[::1]x", "a b",     "a/b",
+                                       "a@b:1", "a\n:1", "a:1 ",  "a:1:2",  "\303\244" };
+    for (size_t i = 0; i < ARRAY_SIZE (bad); i++)
+        assert_name (bad[i], NULL);
+    memset (long_name, 'x', sizeof (long_name));
+    long_name[253] = '\0';
+    char got[AUTHORITY_SIZE];
+    assert_int_equal (authority_parse (long_name, 65535, got, "names", NULL), 0);
+    assert_int_equal (strlen (got), 259);
+    long_name[253] = 'x';
+    long_name[254] = '\0';
+    assert_name (long_name, NULL);
 }
 
 /* What /echo says to a child that is somebody else. */
@@ -254,6 +370,10 @@ int main (void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown (test_basic, start, stop),
         cmocka_unit_test_setup_teardown (test_refused, start, stop),
+        cmocka_unit_test_setup_teardown (test_wrong_broker, start, stop),
+        cmocka_unit_test_setup_teardown (test_odd_payloads, start, stop),
+        cmocka_unit_test_setup_teardown (test_names, start, stop),
+        cmocka_unit_test (test_authority),
         cmocka_unit_test_setup_teardown (test_other_user, start, stop),
         cmocka_unit_test_setup_teardown (test_streams, start, stop),
         cmocka_unit_test_setup_teardown (test_upgrade_tcp, start, stop),

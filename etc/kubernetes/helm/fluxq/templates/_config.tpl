@@ -31,8 +31,12 @@
 {{- if not (hasSuffix ":7718" $listen) -}}
 {{- fail (printf "config.listen: %s: the pod's port is 7718: say ADDRESS:7718, or leave it out" $listen) -}}
 {{- end -}}
+{{- /* The names of the Service; its address is known only when it is there. */}}
+{{- $host := printf "%s.%s" (include "fluxq.name" .) .Release.Namespace -}}
+{{- $names := list $host (printf "%s.svc" $host) (printf "%s.svc.cluster.local" $host) -}}
+{{- $names = concat $names (index $config "listen-names" | default list) | uniq -}}
 {{- $kube := set ($config.kube | default dict) "namespace" (include "fluxq.jobNamespace" .) -}}
-{{- $config = mergeOverwrite $config (dict "listen" $listen "kube" $kube "cluster-id" (include "fluxq.clusterId" .)) -}}
+{{- $config = mergeOverwrite $config (dict "listen" $listen "listen-names" $names "kube" $kube "cluster-id" (include "fluxq.clusterId" .)) -}}
 # The settings of the broker in the cluster, see fluxq.yaml(5): the value config of this release.
 {{ toYaml $config }}
 {{- end }}

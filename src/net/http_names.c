@@ -1,0 +1,105 @@
+/* http_names.c - whether a name of a broker is a name of this one
+ *
+ * A broker that is sent a credential could send it on to another broker with the same MUNGE key.
+ * So a credential names its broker, and a name is good here only where no other broker can have
+ * it: an address and port at which the connection came in; the host in `listen`; the machine's
+ * name when all its addresses are listened at (then nobody else can have the port); and what
+ * the administrator lists. Nothing is looked up in DNS.
+ */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "net/http_private.h"
+
+#define MACHINE_NAME_SIZE 256
+
+struct local {
+    char host[INET6_ADDRSTRLEN];
+    uint16_t port;
+    bool wildcard, loopback;
+};
+
+/* The near end of a socket; an IPv4 address in an IPv6 one is an IPv4 address. */
+static bool local_of (int fd, struct local *ret)
+{
+    struct sockaddr_storage ss;
+    socklen_t len = sizeof (ss);
+    struct in_addr v4;
+
+    *ret = (struct local){ 0 };
+    if (getsockname (fd, (struct sockaddr *)&ss, &len) < 0
+        || (ss.ss_family != AF_INET && ss.ss_family != AF_INET6))
+        return false;
+    if (ss.ss_family == AF_INET6) {
+        const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)&ss;
+        ret->port = ntohs (in6->sin6_port);
+        if (!IN6_IS_ADDR_V4MAPPED (&in6->sin6_addr)) {
+            ret->wildcard = IN6_IS_ADDR_UNSPECIFIED (&in6->sin6_addr);
+            ret->loopback = IN6_IS_ADDR_LOOPBACK (&in6->sin6_addr);
+            return inet_ntop (AF_INET6, &in6->sin6_addr, ret->host, sizeof (ret->host));
+        }
+        memcpy (&v4, &in6->sin6_addr.s6_addr[12], sizeof (v4));
+    } else {
+        const struct sockaddr_in *in = (const struct sockaddr_in *)&ss;
+        ret->port = ntohs (in->sin_port);
+        v4 = in->sin_addr;
+    }
+    ret->wildcard = v4.s_addr == htonl (INADDR_ANY);
+    ret->loopback = v4.s_addr == htonl (INADDR_LOOPBACK);
+    return inet_ntop (AF_INET, &v4, ret->host, sizeof (ret->host));
+}
+
+static bool is (const char *authority, const char *host, uint16_t port)
+{
+    char own[AUTHORITY_SIZE];
+
+    return authority_format (host, port, own) == 0 && !strcmp (own, authority);
+}
+
+/* The name of the machine, with its domain if the name has one, and without. */
+static bool is_machine (const char *authority, uint16_t port)
+{
+    char name[MACHINE_NAME_SIZE];
+
+    if (gethostname (name, sizeof (name)) < 0)
+        return false;
+    name[sizeof (name) - 1] = '\0';
+    if (is (authority, name, port))
+        return true;
+    name[strcspn (name, ".")] = '\0';
+    return is (authority, name, port);
+}
+
+static bool is_listed (const struct http_server *s, const char *authority, uint16_t port)
+{
+    char own[AUTHORITY_SIZE];
+
+    for (char *const *name = s->names; name && *name; name++) {
+        if (authority_parse (*name, port, own, "name", NULL) == 0
+            && !strcmp (own, authority))
+            return true;
+    }
+    return false;
+}
+
+bool http_name_is_own (const struct http_request *req, const char *authority)
+{
+    const struct http_listener *l = req->listener;
+    struct local here, all;
+
+    if (!req->conn || !local_of (req->conn->fd, &here) || !local_of (l->fd, &all))
+        return false;
+    return is (authority, here.host, here.port)
+           || (here.loopback && is (authority, "localhost", here.port))
+           || (all.wildcard ? is_machine (authority, l->port)
+                            : is (authority, l->host, l->port))
+           || is_listed (req->server, authority, l->port);
+}
+
+void http_server_set_names (struct http_server *s, char *const *names)
+{
+    s->names = names;
+}

@@ -1,4 +1,4 @@
-# src/shell: fluxq-shell, static. Compiled by $(MUSL_CC) $(AGENT_CPPFLAGS) $(AGENT_CFLAGS).
+# src/shell: fluxq-shell, a static PIE. Compiled by $(MUSL_CC) $(AGENT_CPPFLAGS) $(AGENT_CFLAGS).
 #
 # All in one command: one static program, small enough to travel in a ConfigMap, from its own
 # sources and the part of src/common that needs nothing but libc.
@@ -36,6 +36,7 @@ SHELL_PARTS = \
 	src/shell/rankhost.c \
 	src/shell/reap.c \
 	src/shell/receive.c \
+	src/shell/relro.c \
 	src/shell/resizefile.c \
 	src/shell/resumable.c \
 	src/shell/root.c \
@@ -83,12 +84,13 @@ fluxqexec_SCRIPTS = src/shell/fluxq-shell
 noinst_SCRIPTS = src/shell/fluxq-run src/shell/fluxq-bcast
 CLEANFILES += src/shell/fluxq-shell src/shell/fluxq-run src/shell/fluxq-bcast
 
-src/shell/fluxq-shell: $(SHELL_FILES) $(wildcard $(srcdir)/src/shell/*.h) \
+src/shell/fluxq-shell: Makefile $(SHELL_FILES) $(wildcard $(srcdir)/src/shell/*.h) \
 		$(wildcard $(srcdir)/src/common/*.h)
 	@$(MKDIR_P) src/shell
 	$(AM_V_CCLD)sources=; for f in $(SHELL_FILES); do \
 	  sources="$$sources $(srcdir)/$$f"; done; \
-	$(MUSL_CC) $(AGENT_CPPFLAGS) $(AGENT_CFLAGS) $(filter -Werror,$(WARN_CFLAGS)) -s -o $@.tmp $$sources
+	$(MUSL_CC) $(AGENT_CPPFLAGS) $(AGENT_CFLAGS) $(filter -Werror,$(WARN_CFLAGS)) \
+	  -s -o $@.tmp $$sources -Wl,--gc-sections $(AGENT_LDFLAGS)
 	@size=`wc -c <$@.tmp`; if test $$size -gt $(SHELL_SIZE_MAX); then \
 	  echo "$@: $$size bytes, more than $(SHELL_SIZE_MAX)" >&2; exit 1; fi
 	@mv $@.tmp $@

@@ -17,6 +17,7 @@
 #include "shell/bcast.h"
 #include "shell/guardian.h"
 #include "shell/install.h"
+#include "shell/relro.h"
 #include "shell/run.h"
 #include "shell/say.h"
 #include "shell/userenv.h"
@@ -236,6 +237,7 @@ int main (int argc, char **argv)
 {
     struct command_line cl;
     struct error err = { 0 };
+    relro_protect ();
     if (argc > 0 && is_named (argv[0], RUN_PROGRAM))
         return run_main (argc, argv);
     if (argc > 0 && is_named (argv[0], BCAST_PROGRAM))

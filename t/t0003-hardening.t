@@ -1,0 +1,92 @@
+#!/bin/sh
+test_description='the programs are built so that a fault in them is hard to use'
+. "$(dirname "$0")/lib.sh"
+
+AGENT=$FLUXQ_BUILD_DIR/src/shell/fluxq-shell
+
+# setting NAME: as configure left it
+setting()
+{
+    sed -n "s/^$1 = *//p" "$FLUXQ_BUILD_DIR/Makefile"
+}
+
+# look FILE: what readelf says of it in the file report
+look()
+{
+    LC_ALL=C readelf -W -h -l -d --dyn-syms "$1" >report && echo "$1"
+}
+
+# Loaded at a place that changes, no code on the stack, tables of addresses fixed before main().
+is_sealed()
+{
+    grep "^ *Type: *DYN" report &&
+    grep "^ *GNU_RELRO" report &&
+    grep "^ *GNU_STACK .* RW " report
+}
+
+test_expect_success 'broker, commands and tools: PIE, full RELRO, no executable stack, stack protector, FORTIFY' '
+    for program in broker/fluxqd cmd/fluxq tools/fluxq-match tools/fluxq-sim; do
+        look "$FLUXQ_BUILD_DIR/src/$program" && is_sealed && grep "BIND_NOW" report || return 1
+        case $(setting SAFE_CFLAGS) in
+        *-fsanitize*) ;; # sees more than these
+        *) grep -q " __stack_chk_fail" report || return 1 ;;
+        esac
+        case $(setting SAFE_CPPFLAGS) in
+        *-D_FORTIFY_SOURCE*) grep -q " __[a-z]*printf_chk" report || return 1 ;;
+        esac
+    done
+'
+
+test_expect_success 'the agent: a static PIE that needs no loader, RELRO, no executable stack, at most 512 KiB' '
+    look "$AGENT" && is_sealed && test_must_fail grep "INTERP\|NEEDED" report &&
+    test $(stat -c %s "$AGENT") -le 524288
+'
+
+# It is the start file of musl that relocates, and musl 1.2.3 leaves the pages writable.
+relro_is_readonly()
+{
+    base=$(sed -n '/fluxq-shell$/{s/-.*//p;q}' "/proc/$1/maps") &&
+    at=$(sed -n 's/^ *GNU_RELRO *[^ ]* *\([^ ]*\) .*/\1/p' report) &&
+    page=$(printf '%x' $(((0x$base + at) / $(getconf PAGESIZE) * $(getconf PAGESIZE)))) &&
+    grep "^0*$page-[^ ]* r--p" "/proc/$1/maps"
+}
+
+test_expect_success 'the agent cannot write to its tables of addresses when it runs' '
+    look "$AGENT" && mkfifo input && { "$AGENT" --receive "$PWD/file" --size 1 <input & } && pid=$! &&
+    exec 8>input && wait_until 20 grep -q fluxq-shell "/proc/$pid/maps" &&
+    wait_until 20 relro_is_readonly $pid &&
+    exec 8>&- && test_expect_code 1 wait $pid
+'
+
+# The agent has no symbols left: its compiler and flags are tried on a program with the fault.
+test_expect_success 'a function of the agent that writes past its buffer does not return' '
+    cat >overrun.c <<-\EOF &&
+	#include <string.h>
+	#include <unistd.h>
+	static void __attribute__ ((noinline)) copy (const char *from, unsigned long size)
+	{
+	    char to[16];
+	    for (unsigned long i = 0; i < size; i++)
+	        to[i] = from[i % 8];
+	    __asm__ volatile ("" : : "r" (to) : "memory");
+	}
+	void __stack_chk_fail (void);
+	void __stack_chk_fail (void)
+	{
+	    _exit (9);
+	}
+	int main (int argc, char *argv[])
+	{
+	    copy ("aaaaaaaa", argc > 1 ? strlen (argv[1]) : 0);
+	    _exit (7);
+	}
+	EOF
+    make -s -C "$FLUXQ_BUILD_DIR" --no-print-directory \
+        --eval="show-agent: ; @echo \$(MUSL_CC) \$(AGENT_CFLAGS) -D_GNU_SOURCE -o \$(TO) \$(FROM) \$(AGENT_LDFLAGS)" \
+        FROM=overrun.c TO=overrun show-agent | tail -n 1 >command && cat command &&
+    sh -e ./command &&
+    test_expect_code 7 ./overrun && test_expect_code 7 ./overrun 1234567890123456 &&
+    test_expect_code 9 ./overrun "$(printf "%0100d" 0)"
+'
+
+test_done

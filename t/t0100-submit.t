@@ -365,4 +365,17 @@ test_expect_success '--wait outlives a restart of the broker' '
     test_expect_code 5 wait $submit
 '
 
+test_expect_success 'what the broker says of the jobspec names the option, as it was written' '
+    test_expect_code 1 fluxq-submit --malleable -- true 2>err && grep "^fluxq-submit: --malleable: needs several" err &&
+    printf "#!/bin/sh\n#FLUXQ --malleable\n" >path.sh && test_expect_code 1 fluxq-submit path.sh 2>err &&
+    grep "path.sh:2: --malleable: needs several" err && ! grep "jobspec\|attributes" err &&
+    test_expect_code 1 env FLUXQ_MALLEABLE=1 fluxq-submit --test-only -- true 2>err &&
+    grep "^fluxq-submit: FLUXQ_MALLEABLE: needs" err
+'
+test_expect_success 'a name in Latin-1 is said to be no UTF-8' '
+    for option in -J -o --stage-in=; do
+        test_expect_code 2 fluxq-submit "$option$(printf "M\374ller")" -- true 2>err && grep -a "not UTF-8" err || return 1
+    done
+'
+
 test_done

@@ -181,7 +181,7 @@ int allocation_submit (struct cmd *c, const struct submit_options *so, const cha
     if (own.hold || urgency >= 0)
         snprintf (target, sizeof (target), "/v1/jobs?urgency=%d",
                   own.hold ? 0 : (int)urgency);
-    return send_job (c, target, body, strlen (body), ret_id);
+    return send_job (c, target, body, strlen (body), so, ret_id);
 }
 
 void allocation_cancel (struct cmd *c, uint64_t id)

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "cmd/width.h"
 #include "common/parse.h"
 #include "common/printable.h"
 
@@ -23,7 +24,7 @@ static struct cell cell_of (const char *text)
 static struct cell read_field (char **pp, char *end)
 {
     char *from = *pp, *to = *pp;
-    uint32_t width = 0;
+    bool ascii = true;
 
     while (from < end && *from != '\t' && *from != '\n') {
         bool escaped = *from == '\\' && from + 1 < end;
@@ -34,12 +35,14 @@ static struct cell read_field (char **pp, char *end)
         bool control = hidden || !*from || (escaped && (*from == 't' || *from == 'n'));
         if (control)
             *to++ = '?';
-        for (size_t i = 0; !control && i < n; i++)
+        for (size_t i = 0; !control && i < n; i++) {
+            ascii = ascii && (unsigned char)from[i] < 0x80;
             *to++ = from[i];
+        }
         from += n;
-        width++;
     }
-    struct cell c = { *pp, (uint32_t)(to - *pp), width };
+    uint32_t len = (uint32_t)(to - *pp);
+    struct cell c = { *pp, len, ascii ? len : width_of (*pp, len) };
     *pp = from;
     return c;
 }
@@ -230,20 +233,6 @@ void listing_fit (struct listing *l, unsigned terminal, bool heading)
 
 /* -- writing -- */
 
-/* The bytes of the first n characters. */
-static size_t prefix (const struct cell *c, unsigned n)
-{
-    size_t i = 0;
-
-    if (c->len == c->width)
-        return n;
-    for (; i < c->len; i++) {
-        if (((unsigned char)c->text[i] & 0xc0) != 0x80 && n-- == 0)
-            break;
-    }
-    return i;
-}
-
 static char *put_spaces (char *to, size_t n)
 {
     memset (to, ' ', n);
@@ -256,8 +245,12 @@ static char *put_cell (char *to, const struct cell *c, unsigned width,
 {
     unsigned shown = MIN (c->width, width);
     bool cut = shown < c->width, plus = cut && !item->width && width > 0;
-    size_t bytes = cut ? prefix (c, shown - plus) : c->len;
+    size_t bytes = c->len;
 
+    if (cut) { /* before a wide character one column may stay free */
+        bytes = width_cut (c->text, c->len, width - plus, &shown);
+        shown += plus;
+    }
     if (item->right)
         to = put_spaces (to, width - shown);
     memcpy (to, c->text, bytes);

@@ -7,7 +7,7 @@
  *     listing_release (&l);
  *
  * One pass over the text finds cells and widths, one more writes: 10,000 rows take about
- * 2 ms. A character counts as one column. What is not printable (common/printable.h), and
+ * 2 ms. Characters are as wide as the terminal shows them. What is not printable (common/printable.h), and
  * could drive the reader's terminal, becomes question marks.
  */
 #ifndef FLUXQ_CMD_LISTING_H
@@ -20,7 +20,7 @@
 struct cell {
     const char *text;
     uint32_t len;   /* bytes */
-    uint32_t width; /* characters */
+    uint32_t width; /* columns of the terminal */
 };
 
 struct listing {

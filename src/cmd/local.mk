@@ -20,6 +20,7 @@ src_cmd_libcmd_a_SOURCES = \
 	src/cmd/show_steps.c \
 	src/cmd/stepclient.c \
 	src/cmd/watch.c \
+	src/cmd/width.c \
 	$(COMMANDS_FILES)
 nodist_src_cmd_libcmd_a_SOURCES = src/cmd/table.c
 CMD_LIBS = src/cmd/libcmd.a $(NET_CLIENT_LIBS) $(READLINE_LIBS)

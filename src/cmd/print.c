@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "cmd/width.h"
 #include "common/json.h"
 #include "common/parse.h"
 #include "common/printable.h"
@@ -32,15 +33,11 @@ void answer_add_numbers (struct strbuf *sb, const json_t *array)
 
 /* -- fields -- */
 
-/* Characters, as columns of a terminal; what could drive it goes. */
+/* Columns of the terminal; what could drive it goes. */
 static unsigned clean (char *text)
 {
-    unsigned width = 0;
-
     printable_clean (text);
-    for (const unsigned char *p = (const unsigned char *)text; *p; p++)
-        width += (*p & 0xc0) != 0x80;
-    return width;
+    return width_of (text, strlen (text));
 }
 
 void print_field (const char *label, const char *fmt, ...)
@@ -121,12 +118,9 @@ void grid_add (struct grid *g, const char *fmt, ...)
 static void add_cell (const struct grid *g, struct strbuf *line, size_t column,
                       const char *text)
 {
-    unsigned width = 0;
     bool right = g->headings[column][0] == '>';
+    int pad = (int)(g->widths[column] - width_of (text, strlen (text)));
 
-    for (const char *p = text; *p; p++)
-        width += ((unsigned char)*p & 0xc0) != 0x80;
-    int pad = (int)(g->widths[column] - width);
     strbuf_addf (line, "%*s%s%*s ", right ? pad : 0, "", text, right ? 0 : pad, "");
 }
 

@@ -35,22 +35,45 @@ static int read_id (struct cmd *c, const struct http_response *r, uint64_t *ret_
     return CMD_OK;
 }
 
-int send_job (struct cmd *c, const char *target, const char *body, size_t len,
-              uint64_t *ret_id)
+static int post (struct cmd *c, const char *target, const char *body, size_t len,
+                 const char *const headers[], const struct submit_options *so,
+                 struct http_response *ret)
 {
-    struct http_response r = { 0 };
     struct error err = { 0 };
+    int rc = cmd_open (c, &err);
+
+    *ret = (struct http_response){ 0 };
+    if (rc == 0)
+        rc = http_client_request (c->client, "POST", target, body, len, headers, ret, &err);
+    if (rc == 0 && (ret->status < 200 || ret->status > 299)) {
+        rc = http_response_error (ret, &err);
+        submit_options_explain (so, &err);
+    }
+    if (rc == 0)
+        return CMD_OK;
+    http_response_release (ret);
+    return cmd_broken (c, rc, &err);
+}
+
+int send_request (struct cmd *c, const char *target, const char *body, size_t len,
+                  const struct submit_options *so, struct http_response *ret)
+{
+    return post (c, target, body, len, NULL, so, ret);
+}
+
+int send_job (struct cmd *c, const char *target, const char *body, size_t len,
+              const struct submit_options *so, uint64_t *ret_id)
+{
+    struct http_response r;
     char key[KEY_MAX];
     const char *const headers[] = { key, NULL };
 
     if (make_key (c, key) != CMD_OK)
         return c->status;
-    int rc = cmd_open (c, &err);
-    if (rc == 0)
-        rc = http_client_request (c->client, "POST", target, body, len, headers, &r, &err);
-    if (rc == 0 && (r.status < 200 || r.status > 299))
-        rc = http_response_error (&r, &err);
-    int status = rc < 0 ? cmd_broken (c, rc, &err) : read_id (c, &r, ret_id);
+    int status = post (c, target, body, len, headers, so, &r);
+    if (status != CMD_OK)
+        return status;
+    status = read_id (c, &r, ret_id);
     http_response_release (&r);
     return status;
 }

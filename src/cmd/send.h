@@ -11,11 +11,16 @@
 #include <stdint.h>
 
 #include "cmd/command.h"
+#include "jobspec/submit_options.h"
 
 /* POST the jobspec; tries again for as long as cmd_broker_wait() says when the broker is away,
  * the connection breaks, or the broker is busy. 0 and the id, or the status after a message. */
 int send_job (struct cmd *c, const char *target, const char *body, size_t len,
-              uint64_t *ret_id);
+              const struct submit_options *so, uint64_t *ret_id);
+/* One request without a key, such as a test: 0 and an answer with 2xx to release, or the status
+ * after a message. In messages of both so names the options of which the body was made. */
+int send_request (struct cmd *c, const char *target, const char *body, size_t len,
+                  const struct submit_options *so, struct http_response *ret);
 /* Wait for the job's result and append its JSON to result, through restarts of the
  * broker, each as long as cmd_broker_wait() says. On SIGINT says that the job goes on:
  * CMD_INTERRUPTED. */

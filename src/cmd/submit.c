@@ -269,7 +269,7 @@ static int submit (struct cmd *c, struct submit *s, const json_t *jobspec)
         return cmd_fail (c, "out of memory");
     if (s->wait) /* to say at ctrl-C what becomes of the job */
         cmd_catch_interrupts ();
-    if (send_job (c, target.buf, body, strlen (body), &id) != CMD_OK)
+    if (send_job (c, target.buf, body, strlen (body), &s->so, &id) != CMD_OK)
         return c->status;
     printf (s->json ? "{\"id\":%ju}\n" : "%ju\n", (uintmax_t)id);
     if (!s->wait)
@@ -331,7 +331,7 @@ static int test (struct cmd *c, const struct submit *s, const json_t *jobspec)
     target_add (&target, "test-only", "1");
     if (!body)
         return cmd_fail (c, "out of memory");
-    if (cmd_request (c, "POST", target.buf, body, strlen (body), &r) != CMD_OK)
+    if (send_request (c, target.buf, body, strlen (body), &s->so, &r) != CMD_OK)
         return c->status;
     json_t *o = json_parse (r.body, r.len, "the broker's answer", &err);
     if (o && s->json)

@@ -27,6 +27,7 @@ src_jobspec_libjobspec_a_SOURCES = \
 	src/jobspec/submit_jobspec.c \
 	src/jobspec/submit_options.c \
 	src/jobspec/submit_shape.c \
+	src/jobspec/submit_written.c \
 	src/jobspec/text.c \
 	src/jobspec/words.c \
 	$(DIALECTS_FILES)

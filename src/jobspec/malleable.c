@@ -63,7 +63,7 @@ int jobspec_check_malleable (const struct jobspec *js, struct error *err)
     const char *why = js->malleable ? unfit (js) : NULL;
 
     return why ? error_set (err, EINVAL,
-                            "jobspec: attributes.system.fluxq.malleable: --malleable %s",
+                            "jobspec: attributes.system.fluxq.malleable: %s",
                             why)
                : 0;
 }

@@ -17,6 +17,7 @@
 #include "jobspec/jobspec.h"
 #include "jobspec/podwish.h"
 #include "jobspec/requires.h"
+#include "jobspec/submit_written.h"
 #include "jobspec/text.h"
 
 #define NICE_DEFAULT 100 /* points, as in Slurm */
@@ -260,6 +261,7 @@ void submit_options_release (struct submit_options *so)
     idset_destroy (so->nodes.list);
     idset_destroy (so->ntasks.list);
     dependencies_release (&so->depend);
+    submit_written_release (so);
     submit_options_init (so);
 }
 
@@ -435,6 +437,8 @@ static int set_pattern (struct submit_options *so, enum submit_source source, in
 
     if (!strcasecmp (value, "none"))
         value = "/dev/null";
+    if (!text_is_utf8 (value, strlen (value), NULL))
+        return text_not_utf8 (where, err);
     if (!text_is_line (value, 4095))
         return error_set (err, EINVAL, "%s: '%.64s' cannot be the name of a file", where,
                           value);
@@ -501,6 +505,8 @@ static int set_text (struct submit_options *so, enum submit_source source, int i
                      char **field, size_t max, const char *value, const char *where,
                      struct error *err)
 {
+    if (!text_is_utf8 (value, strlen (value), NULL))
+        return text_not_utf8 (where, err);
     if (!text_is_line (value, max))
         return error_set (
             err, EINVAL,
@@ -939,5 +945,8 @@ int submit_options_set (struct submit_options *so, enum submit_source source,
         return error_set (err, EINVAL, "%s: unknown option", where);
     if (o->arg && !o->arg_optional && !value)
         return error_set (err, EINVAL, "%s: needs a value (%s)", where, o->arg);
-    return set_option (so, source, o->id, value, where, err);
+    int rc = set_option (so, source, o->id, value, where, err);
+    if (rc == 0 && so->source_of[o->id - SUBMIT_OPTION_FIRST] == (int)source + 1)
+        submit_written_note (so, o->id, where);
+    return rc;
 }

@@ -147,6 +147,7 @@ struct submit_options {
     char *export_file;          /* --export-file */
     struct stage_list stage_in, stage_out;
     int source_of[64]; /* internal: who set it */
+    char *written[64]; /* and how: "--nodes", "job.sh:3: -N"; NULL: not */
     char *script_name; /* default job name; script_read_directives() sets it if NULL */
 };
 
@@ -158,6 +159,9 @@ void submit_options_release (struct submit_options *so);
 int submit_options_set (struct submit_options *so, enum submit_source source,
                         const char *name, const char *value, const char *where,
                         struct error *err);
+/* An error of the jobspec that was made of them: "jobspec: resources[0].count: ..." becomes
+ * "--nodes: ...", the option from which the value came, as it was written. */
+void submit_options_explain (const struct submit_options *so, struct error *err);
 /* The same as "time", already in seconds (>= 0; 0: unlimited). */
 void submit_options_set_time_limit (struct submit_options *so, enum submit_source source,
                                     double seconds);

@@ -2,6 +2,7 @@
  */
 #include "jobspec/text.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -65,6 +66,13 @@ bool text_is_utf8 (const char *s, size_t len, size_t *ret_json)
     if (ret_json)
         *ret_json = json;
     return true;
+}
+
+int text_not_utf8 (const char *where, struct error *err)
+{
+    return error_set (err, EINVAL,
+                      "%s: the text is not UTF-8 (iconv -f LATIN1 -t UTF-8 converts Latin-1)",
+                      where);
 }
 
 static bool is_line (const char *s, size_t len)

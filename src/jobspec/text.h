@@ -6,10 +6,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "common/error.h"
+
 /* Whether the bytes are UTF-8 (RFC 3629: no surrogates, no overlong forms). *ret_json, if
  * not NULL, is how many bytes the text takes as a JSON string, without the quotes.
  * O(len). */
 bool text_is_utf8 (const char *s, size_t len, size_t *ret_json);
+
+/* -EINVAL, and the error for a text that is not: what it is, and how it becomes UTF-8. */
+int text_not_utf8 (const char *where, struct error *err);
 
 /* Neither empty nor longer than max bytes, UTF-8 and without control characters, so that
  * it may be shown on a terminal in one line. */

@@ -152,6 +152,15 @@ static void test_characters_are_columns (void **state)
     expect ("%j|%t", "gr\xc3\xbc\xc3\x9f\tR\nabcdef\tR\n", 0, false,
             "gr\xc3\xbc\xc3\x9f  |R\nabcdef|R\n");
     expect ("%3j|", "gr\xc3\xbc\xc3\x9f\n", 0, false, "gr\xc3\xbc|\n");
+    /* wide, combining and no UTF-8 at all */
+    expect ("%j|%t", "\xe6\x9d\x8e\xe5\xa8\x9c\tR\nabcdef\tR\n", 0, false,
+            "\xe6\x9d\x8e\xe5\xa8\x9c  |R\nabcdef|R\n");
+    expect ("%j|%t", "u\xcc\x88x\tR\nabc\tR\n", 0, false, "u\xcc\x88x |R\nabc|R\n");
+    expect ("%j|%t", "\xfcx\tR\nabc\tR\n", 0, false, "\xfcx |R\nabc|R\n");
+    /* A cut never splits a character. */
+    expect ("%3j|", "\xe6\x9d\x8e\xe5\xa8\x9c\n", 0, false, "\xe6\x9d\x8e |\n");
+    expect ("%.3j|", "\xe6\x9d\x8e\xe5\xa8\x9c\n", 0, false, " \xe6\x9d\x8e|\n");
+    expect ("%2j|", "au\xcc\x88z\n", 0, false, "au\xcc\x88|\n");
 }
 
 /* The last column gives way first, marked by a '+'. */

@@ -1,0 +1,12 @@
+/* submit_written.h - how the user wrote the options, for submit_options_explain()
+ */
+#ifndef FLUXQ_JOBSPEC_SUBMIT_WRITTEN_H
+#define FLUXQ_JOBSPEC_SUBMIT_WRITTEN_H
+
+#include "jobspec/submit_options.h"
+
+/* id: of the option whose value counts now; where is copied. */
+void submit_written_note (struct submit_options *so, int id, const char *where);
+void submit_written_release (struct submit_options *so);
+
+#endif

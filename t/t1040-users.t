@@ -195,12 +195,14 @@ fails_on_node0()
     test "$(job_field $id nodelist)" != node0 && fluxq_as $1 cancel $id && wait_job_state $id CANCELLED
 }
 
-test_expect_success 'a user whose own agents die drains no node; those of several users do' '
+test_expect_success 'agents of users that die drain no node, be they of several users; those of the broker'\''s user do' '
     printf "%s\n" "shell-path: $FLUXQ_RUN/shell/dying" "drain-after-failures: 3" "start-backoff: 0.1s" \
         "start-backoff-max: 0.1s" >dying.yaml && : >"$FLUXQ_RUN/dead" && restart_broker --local 4 --config dying.yaml &&
     for i in 1 2 3 4; do fails_on_node0 nobody || return 1; done &&
     fluxq-info --json | jq -e ".nodes[] | select(.name == \"node0\") | .state == \"up\"" &&
-    fails_on_node0 daemon &&
+    for i in 1 2 3; do fails_on_node0 daemon || return 1; done &&
+    fluxq-info --json | jq -e ".nodes[] | select(.name == \"node0\") | .state == \"up\"" &&
+    for i in 1 2 3; do fails_on_node0 root || return 1; done &&
     fluxq-info --json | jq -e ".nodes[] | select(.name == \"node0\") | .state == \"drained\"" &&
     rm "$FLUXQ_RUN/dead" && fluxq-ctl resume node0
 '

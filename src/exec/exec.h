@@ -60,7 +60,8 @@ struct exec_start_failure {
     const char *nodes; /* hostlist: where it failed, to be avoided by the next try; NULL:
                         * nowhere in particular */
     bool suspect; /* these nodes may be broken: nothing that is the job's own (its image,
-                   * its memory), and no race that was lost */
+                   * its memory), nothing that its owner can do (end its agents), and no
+                   * race that was lost */
     bool drained; /* these nodes were told by node_failed(): the job did nothing, and is
                    * queued again at once however often that happens */
     int pause_errno; /* > 0: the broker's own side is short of something (ENOSPC, EMFILE,

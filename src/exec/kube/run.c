@@ -182,7 +182,7 @@ static void on_frame (const struct frame *f, void *arg)
                   f->data);
         host->note (host->arg, k->id, text);
         if (f->type == FRAME_LOST && !k->ready_seen)
-            job_blame (k, f->rank, true);
+            job_blame (k, f->rank, false); /* agents run as the user, who can end them */
         break;
     case FRAME_RESIZED:
         resize_frame (k, f);

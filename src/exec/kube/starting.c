@@ -268,8 +268,9 @@ static void late_up (struct kjob *k, const char *limit)
 
         if (!startclock_is_at_fault (&k->clock, START_LATE_UP, r))
             continue;
+        /* What a pod does that ran, or is gone, may be its owner's doing. */
         if (!p || p->view.blame != POD_BLAME_NOBODY)
-            job_blame (k, r, true);
+            job_blame (k, r, p && !p->view.started && p->view.blame == POD_BLAME_NODE);
         if (told++ < NAMED_MAX)
             strbuf_addf (&sb, "%s%s: %s", told > 1 ? "; " : "", job_node_name (k, r),
                          p ? what_it_does (p) : "its pod is gone");

@@ -169,9 +169,11 @@ static void tell_start_failed (struct local_job *l, bool retry, const char *text
         return;
     l->end_told = true;
     autofree char *nodes = l->blamed ? hostlist_encode (l->blamed) : NULL;
-    const struct exec_start_failure why = {
-        .text = text, .retry = retry, .nodes = nodes, .suspect = true
-    };
+    /* An agent of another user may have been killed by that user. */
+    const struct exec_start_failure why = { .text = text,
+                                            .retry = retry,
+                                            .nodes = nodes,
+                                            .suspect = l->job->user.uid == geteuid () };
     l->x->host->start_failed (l->x->host->arg, l->job->id, &why);
 }
 

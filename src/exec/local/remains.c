@@ -156,7 +156,7 @@ struct remains *remains_create (const char *setting, const char *state_dir)
     else if (setting[0] == '/' && !(r->base = try_base (setting, name)))
         log_warning ("local: cgroup: no cgroups can be made in %s", setting);
     if (r->base)
-        log_info ("local: each job has a cgroup in %s", r->base);
+        log_debug ("local: each job has a cgroup in %s", r->base);
     return r;
 }
 

@@ -105,7 +105,7 @@ test_expect_success 'the disk of the output gets full: the job ends and says so'
 	head -c 4000000 /dev/zero
 	sleep 97541
 	END
-    id=$(fluxq-submit -o "$disk/out.txt" ./flood.sh) &&
+    id=$(fluxq-submit --output-on-full=end -o "$disk/out.txt" ./flood.sh) &&
     wait_job_state $id "FAILED" 30 &&
     job_field $id result_text >text && cat text && grep -i "out.txt.*space" text &&
     wait_until 10 nodes_free && rm -f "$disk/out.txt"

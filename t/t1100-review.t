@@ -42,8 +42,8 @@ test_expect_success 'what an earlier journal left under the number of a job is n
     mkdir -p "$BROKER_STATE/jobs/1" &&
     finish_frame "status=0 reason=exited text=long ago" >"$BROKER_STATE/jobs/1/spool-0" &&
     configure && start_broker --config config.yaml &&
-    id=$(fluxq-submit -o own.txt -- sh -c "echo mine; exit 3") && test "$id" = 1 &&
-    wait_job_state 1 FAILED && test "$(job_field 1 exit_code)" = 3 && grep -x mine own.txt
+    id=$(fluxq-submit -o own.txt -- sh -c "echo mine; exit 3") && test "$id" = 2 &&
+    wait_job_state 2 FAILED && test "$(job_field 2 exit_code)" = 3 && grep -x mine own.txt
 '
 
 # It takes the 30 s that agents have past the grace, while the other cases run.

@@ -21,7 +21,7 @@ class KubeBroker(Broker):
 def started(enter, cluster):
     """Names of containers' starts, as the kubelets say: (pod, job id). Events stay for an hour."""
     answer = subprocess.run([enter, "kubectl", "-n", "fluxq", "get", "events", "-o", "json",
-                             "--field-selector", "reason=Started"],
+                             "--field-selector", "reason=Started,involvedObject.kind=Pod"],
                             stdout=subprocess.PIPE, check=True, timeout=60)
     found = []
     for event in json.loads(answer.stdout)["items"]:

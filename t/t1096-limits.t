@@ -1,10 +1,10 @@
 #!/bin/sh
-test_description='limits of each user: connections, a reserve for root and operators'
+test_description='limits of each user: connections, a reserve for root and operators, requests a second'
 . "$(dirname "$0")/lib.sh"
 [ "$(id -u)" -eq 0 ] || { echo "Bail out! needs root: several users"; exit 1; }
 
 chmod 755 "$FLUXQ_RUN"
-cp "$FLUXQ_SOURCE_DIR/t/helper/crowd.py" "$FLUXQ_RUN"
+cp "$FLUXQ_SOURCE_DIR/t/helper/crowd.py" "$FLUXQ_BUILD_DIR/src/cmd/fluxq" "$FLUXQ_RUN"
 mkdir -m 1777 "$FLUXQ_RUN/shared"
 socket=$FLUXQ_RUN/fluxqd.sock
 
@@ -83,4 +83,73 @@ test_expect_success 'one user has all connections but the reserve: root and oper
     wait_until 10 answers $bob 200
 '
 stop_broker
+
+# flood UID N: the statuses of N requests over one connection
+flood()
+{
+    as "$1" curl -s -o /dev/null -w "%{http_code}\n" --unix-socket "$socket" "http://x/v1/status?n=[1-$2]"
+}
+
+# A munged of this test alone.
+munge_dir=$FLUXQ_RUN/munge
+mkdir "$munge_dir" && chmod 755 "$munge_dir"
+(umask 077 && dd if=/dev/urandom bs=64 count=1 of="$munge_dir/key" 2>/dev/null)
+munged --foreground --force --key-file="$munge_dir/key" --socket="$munge_dir/socket" \
+    --pid-file="$munge_dir/pid" --seed-file="$munge_dir/seed" --log-file="$munge_dir/log" \
+    </dev/null >munged.log 2>&1 3>&- 4>&- 5>&- &
+munged_pid=$!
+trap 'status=$?; kill "$munged_pid" 2>/dev/null; (exit $status); lib_finish' EXIT
+wait_until 10 test -S "$munge_dir/socket"
+
+# queue UID WAIT: a command over TCP
+queue()
+{
+    as "$1" env FLUXQ_BROKER="http://127.0.0.1:$port" FLUXQ_MUNGE_SOCKET="$munge_dir/socket" \
+        FLUXQ_BROKER_WAIT="$2" "$FLUXQ_RUN/fluxq" queue
+}
+refused()
+{
+    ! queue "$1" 0 2>why && grep "requests a second" why
+}
+
+port=$(/usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+cat >requests.yaml <<END
+executor: local
+local: {nodes: 1}
+operators: [games]
+subuid-file: $PWD/ranges
+listen: 127.0.0.1:$port
+munge-socket: $munge_dir/socket
+clients: {requests: 1, burst: 100}
+END
+echo "$ann:300000:1000" >ranges
+start_broker --config requests.yaml
+test_expect_success 'a flood of one user is refused and told when to come again; others are served' '
+    wait_until 10 grep "1 ranges of subordinate uids in $PWD/ranges" "$BROKER_LOG" &&
+    flood $ann 300 >statuses && head -n 100 statuses | sort -u >first && echo 200 >expected &&
+    test_cmp expected first && grep 429 statuses &&
+    wait_until 60 answers $ann 429 && grep -i "^Retry-After: 1" reply && grep too-many-requests reply &&
+    test "$(ask $bob)" = 200
+'
+test_expect_success 'neither a new connection nor a subordinate uid fills the bucket' '
+    flood $ann 90 | grep 429 && flood 300007 90 | grep 429
+'
+test_expect_success 'root and operators have no such limit' '
+    flood 0 300 >statuses && flood $op 300 >>statuses && sort -u statuses >all && test_cmp expected all
+'
+test_expect_success 'over TCP it is the same user; a command waits and is served' '
+    wait_until 60 refused $ann && queue $bob 0 && queue $ann 60
+'
+test_expect_success 'a body that is too much is not read: the answer comes before it' '
+    wait_until 60 answers $ann 429 &&
+    as $ann /usr/bin/python3 -c "import select, socket, sys
+crowd = [socket.socket(socket.AF_UNIX) for _ in range(50)]
+for s in crowd:
+    s.connect(sys.argv[1])
+    s.sendall(b\"POST /v1/jobs HTTP/1.1\\r\\nHost: x\\r\\nContent-Length: 9000000\\r\\n\\r\\n\")
+print(select.select(crowd, [], [], 60)[0][0].recv(12))" "$socket" >first &&
+    grep "HTTP/1.1 429" first
+'
+stop_broker
+kill $munged_pid && wait_until 10 lib_gone $munged_pid
 test_done

@@ -80,6 +80,8 @@ void broker_callers_configure (struct broker *b)
 
     limits.connections = (unsigned)c->connections;
     limits.reserve = (unsigned)c->reserve;
+    limits.requests = (unsigned)c->requests;
+    limits.burst = (unsigned)c->burst;
     http_server_set_limits (b->http, &limits);
     read_subuids (b);
 }

@@ -88,6 +88,8 @@ static const struct key history_keys[] = {
 static const struct key clients_keys[] = {
     { "connections", KIND_INT, AT (connections), 8, 4096 },
     { "reserve", KIND_INT, AT (reserve), 0, 1024 },
+    { "requests", KIND_INT, AT (requests), 0, 1000000 },
+    { "burst", KIND_INT, AT (burst), 1, 10000000 },
 };
 #undef AT
 
@@ -353,7 +355,9 @@ struct config *config_default (void)
     c->priority = (struct config_priority){ .weights = PRIORITY_WEIGHTS_DEFAULT,
                                             .half_life = 7 * 86400.0,
                                             .interval = 60 };
-    c->clients = (struct config_clients){ .connections = 512, .reserve = 64 };
+    c->clients = (struct config_clients){
+        .connections = 512, .reserve = 64, .requests = 2000, .burst = 10000
+    };
     c->history = (struct config_history){ .keep = 90 * 86400.0, .jobs = 100000 };
     if (!c->queues[0].name || !c->executor || !c->cluster_id || !c->subuid_file) {
         config_destroy (c);

@@ -61,6 +61,8 @@ struct config_history {
 struct config_clients {
     int64_t connections; /* at a time */
     int64_t reserve;     /* connections of all that are kept for root and operators */
+    int64_t requests;    /* a second; 0: any number */
+    int64_t burst;       /* requests at once */
 };
 
 /* The mapping "priority:". */

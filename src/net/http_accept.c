@@ -99,6 +99,7 @@ static void on_sweep (uv_timer_t *timer)
     struct http_conn *conn;
     uint64_t now = uv_now (s->loop);
 
+    http_peer_sweep (s, false);
     DL_FOREACH (s->conns, conn)
     {
         uint64_t most = patience (conn);

@@ -67,7 +67,8 @@ static void after_worker (uv_work_t *work, int status)
     } else if (auth->rc == 0) {
         req->uid = auth->uid;
         req->gid = auth->gid;
-        http_request_dispatch (req);
+        if (http_peer_admit (req))
+            http_request_dispatch (req);
     } else if (auth->rc == -EACCES) {
         refuse (req, "unauthenticated", auth->err.text);
     } else {

@@ -22,6 +22,8 @@ static struct http_peer *peer_get (struct http_server *s, uid_t uid)
         if (!peer)
             return NULL;
         peer->uid = uid;
+        peer->tokens = s->limits.burst;
+        peer->filled = uv_now (s->loop);
         HASH_ADD (hh, s->peers, uid, sizeof (uid), peer);
     }
     return peer;
@@ -38,11 +40,62 @@ void http_peer_join (struct http_conn *conn)
 
 void http_peer_leave (struct http_conn *conn)
 {
-    struct http_server *s = conn->listener->server;
     struct http_peer *peer = conn->peer;
 
     conn->peer = NULL;
-    if (peer && --peer->connections == 0) {
+    if (peer)
+        peer->connections--; /* its bucket stays: nobody fills it by coming again */
+}
+
+/* -- requests a second: a token bucket for each account -- */
+
+static void fill (const struct http_server *s, struct http_peer *peer)
+{
+    uint64_t now = uv_now (s->loop);
+    double more = (double)(now - peer->filled) * s->limits.requests / 1000;
+
+    peer->tokens = MIN (peer->tokens + more, (double)s->limits.burst);
+    peer->filled = now;
+}
+
+static struct http_peer *peer_of (const struct http_request *req)
+{
+    struct http_server *s = req->server;
+
+    if (req->conn->peer)
+        return req->conn->peer;
+    return peer_get (s, s->account ? s->account (req->uid, s->arg) : req->uid);
+}
+
+bool http_peer_admit (struct http_request *req)
+{
+    const struct http_server *s = req->server;
+    struct http_peer *peer;
+
+    if (s->limits.requests == 0 || req->uid == (uid_t)-1 || http_is_privileged (s, req->uid)
+        || !(peer = peer_of (req)))
+        return true;
+    fill (s, peer);
+    if (peer->tokens >= 1) {
+        peer->tokens -= 1;
+        return true;
+    }
+    http_reply_header (req, "Retry-After", "1");
+    http_reply_problem (req, MHD_HTTP_TOO_MANY_REQUESTS, "too-many-requests",
+                        "more than %u requests a second from user %u: try again in a second",
+                        s->limits.requests, (unsigned)peer->uid);
+    return false;
+}
+
+void http_peer_sweep (struct http_server *s, bool all)
+{
+    struct http_peer *peer, *next;
+
+    HASH_ITER (hh, s->peers, peer, next)
+    {
+        fill (s, peer);
+        if (!all && (peer->connections > 0 || peer->tokens < s->limits.burst))
+            continue;
         HASH_DEL (s->peers, peer);
         free (peer);
     }

@@ -40,6 +40,8 @@ struct http_peer { /* a user's account */
     uid_t uid; /* the owner of subordinate ones */
     unsigned connections;
     size_t body_bytes; /* that its requests hold */
+    double tokens;     /* requests that it may make at once, */
+    uint64_t filled;   /* ... as of then: ms of the loop */
 };
 
 struct http_listener {
@@ -177,6 +179,10 @@ bool http_is_privileged (const struct http_server *s, uid_t uid);
  * has too many. */
 void http_peer_join (struct http_conn *conn);
 void http_peer_leave (struct http_conn *conn);
+/* One more request of the user req->uid: true, or refused already with 429. */
+bool http_peer_admit (struct http_request *req);
+/* Forget accounts without a connection whose bucket is full; all of them at the end. */
+void http_peer_sweep (struct http_server *s, bool all);
 /* http_request.c: MHD's callbacks */
 void *http_request_create (void *cls, const char *uri, struct MHD_Connection *mhd);
 enum MHD_Result http_request_access (void *cls, struct MHD_Connection *mhd,

@@ -173,6 +173,8 @@ static void begin (struct http_request *req, const char *method)
     } else if (conn->refused) {
         http_reply_header (req, "Connection", "close");
         problem_later (req, MHD_HTTP_TOO_MANY_REQUESTS);
+    } else if (req->listener->path && !http_peer_admit (req)) {
+        return; /* refused before its body is read */
     } else if (rc < 0) {
         http_reply_problem (req, MHD_HTTP_BAD_REQUEST, "bad-target",
                             "the target of the request is not a path and query");

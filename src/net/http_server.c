@@ -342,6 +342,7 @@ void http_server_destroy (struct http_server *s)
     }
     for (struct http_listener *l = s->listeners; l; l = l->next)
         listener_stop (l);
+    http_peer_sweep (s, true);
     if (s->reserve_fd >= 0)
         close (s->reserve_fd);
     uv_close ((uv_handle_t *)&s->prepare, own_closed);

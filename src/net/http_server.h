@@ -25,7 +25,8 @@
  * unix socket, others get 503 + Retry-After; 512 for each user on the unix socket, 429 +
  * Retry-After beyond; 2,048 for each address on TCP, as those that are upgraded stay for days
  * and a login node has many users. 1 MiB unsent data of a stream (then the stream is ended:
- * its client is too slow). What is of struct http_limits is a default.
+ * its client is too slow). Requests of one user: 2,000 a second and 10,000 at once, 429 +
+ * Retry-After beyond; on the unix socket without a look at the body. What is of struct http_limits is a default.
  *
  * How long a request lives: the handler owns req until it calls one of the http_reply
  * functions or http_stream_end(), or until on_close runs: exactly one of them, and
@@ -68,11 +69,14 @@ void http_server_set_names (struct http_server *s, char *const *names);
 struct http_limits {
     unsigned connections;  /* of one user */
     unsigned reserve;      /* connections that only privileged users get */
+    unsigned requests;     /* a second, of one user who is not privileged; 0: any number */
+    unsigned burst;        /* so many at once, when there were none for a time */
     unsigned head_seconds; /* until the head of a connection's next request is there */
     unsigned body_seconds; /* then until its body is */
 };
 #define HTTP_LIMITS_DEFAULT \
-    { .connections = 512, .reserve = 64, .head_seconds = 75, .body_seconds = 120 }
+    { .connections = 512, .reserve = 64,    .requests = 2000, \
+      .burst = 10000,     .head_seconds = 75, .body_seconds = 120 }
 /* At any time; they hold for what comes then. */
 void http_server_set_limits (struct http_server *s, const struct http_limits *limits);
 /* Before the first connection; arg is the handler's. privileged (or NULL): whether a uid besides

@@ -109,7 +109,7 @@ static void test_all_keys (void **state)
                              "grace: 1.5\n"
                              "keep-finished: 7\n"
                              "output-max: 64Mi\n"
-                             "clients: {connections: 20, reserve: 5}\n"
+                             "clients: {connections: 20, reserve: 5, requests: 7, burst: 9}\n"
                              "subuid-file: /x/subuid\n"
                              "priority: {queue: 2, age: 3, age-max: 1d, size: -4,\n"
                              "  fair-share: 5, half-life: infinity, interval: 90}\n"
@@ -130,6 +130,8 @@ static void test_all_keys (void **state)
     assert_null (c->operators[2]);
     assert_int_equal (c->clients.connections, 20);
     assert_int_equal (c->clients.reserve, 5);
+    assert_int_equal (c->clients.requests, 7);
+    assert_int_equal (c->clients.burst, 9);
     assert_string_equal (c->subuid_file, "/x/subuid");
     assert_int_equal (c->log_level, LOG_LEVEL_DEBUG);
     assert_string_equal (c->match_policy->name, "bestfit");

@@ -375,6 +375,7 @@ struct journal *journal_open (const char *path, void (*wake) (void *arg), void *
         return NULL;
     }
     j->lock_fd = j->head_fd = -1;
+    j->pruned = true;
     j->wake = wake;
     j->wake_arg = arg;
     j->clock_opened = clock_boot ();

@@ -149,6 +149,8 @@ struct journal {
     int wal_pages;
     bool unsettled; /* the log may hold a transaction that failed */
     bool checkpoint_failed;
+    uint64_t event_total; /* that the last event was written with */
+    bool pruned;      /* or there may be free pages from before the start */
     bool giving_back; /* free pages, until there are none */
 
     /* -- reader thread -- */

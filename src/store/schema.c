@@ -20,7 +20,7 @@
  * again, and the tasks of an array have the array's: job.spec names it. An id is never given twice, also when old jobs are deleted one day:
  * AUTOINCREMENT. Events of all jobs are appended in the order of commit.
  * Version 3: sum is a row's rowsum (rowsum.h), and the last event of each commit has in total the sum modulo 2^64 over all
- * rows of job and event: what is missing or changed anywhere shows there. job.ended is in the journal's own time. Free pages are given
+ * rows of job and event, the others that as of their own: what is missing or changed anywhere shows there. job.ended is in the journal's own time. Free pages are given
  * back in pieces. An event of job 0 is of the journal itself. */
 /* clang-format off */
 static const char schema[] =
@@ -79,8 +79,8 @@ static const char *const statements[STMT_WRITE_COUNT] = {
         "UPDATE sqlite_sequence SET seq = ?1 WHERE name = 'job' AND seq < ?1",
     [STMT_JOBSPEC] = "INSERT INTO jobspec (id, text) VALUES (?, ?)",
     [STMT_EVENT] =
-        "INSERT INTO event (seq, id, timestamp, name, context, sum)"
-        " VALUES (?, ?, ?, ?, ?, ?)",
+        "INSERT INTO event (seq, id, timestamp, name, context, sum, total)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
     [STMT_TOTAL] = "UPDATE event SET total = ? WHERE seq = ?",
     [STMT_INACTIVE] = "UPDATE job SET inactive = 1, ended = ?2 WHERE id = ?1",
     [STMT_PRUNE_SUMS] =

@@ -112,18 +112,24 @@ static int write_event (struct journal *j, const struct op *op)
     bind_text (st, 5, op->text, op->text_len);
     sqlite3_bind_int64 (st, 6, (int64_t)sum);
     j->head.total += sum;
+    j->event_total = j->head.total;
+    sqlite3_bind_int64 (st, 7, (int64_t)j->event_total);
     return run (j, STMT_EVENT);
 }
 
-/* The last event has the sum over all rows. Without an event there is one of job 0. */
+/* The last event has the sum over all rows, also over those behind it. Without an event there
+ * is one of job 0. */
 static int write_total (struct journal *j, int64_t before)
 {
     static const struct op none = { .kind = OP_EVENT, .name = "journal" };
-    int rc = j->head.seq == before ? write_event (j, &none) : SQLITE_OK;
 
+    if (j->head.seq == before)
+        return write_event (j, &none);
+    if (j->event_total == j->head.total)
+        return SQLITE_OK;
     sqlite3_bind_int64 (j->stmts[STMT_TOTAL], 1, (int64_t)j->head.total);
     sqlite3_bind_int64 (j->stmts[STMT_TOTAL], 2, j->head.seq);
-    return rc == SQLITE_OK ? run (j, STMT_TOTAL) : rc;
+    return run (j, STMT_TOTAL);
 }
 
 static int run_for (struct journal *j, enum stmt which, uint64_t id)
@@ -152,6 +158,7 @@ static int prune (struct journal *j, uint64_t id)
 {
     int rc = prune_rows (j, id);
 
+    j->pruned = true;
     return rc == SQLITE_OK ? prune_rows (j, 0) : rc;
 }
 
@@ -486,13 +493,17 @@ static int64_t pragma (struct journal *j, const char *sql)
     return n;
 }
 
-/* Whether there is a reason to: asked for, or a fifth of the file is free. */
+/* Whether there is a reason to: asked for, or a fifth of the file is free, which is looked at
+ * when something was removed. */
 static bool begin_to_give_back (struct journal *j)
 {
     pthread_mutex_lock (&j->lock);
     bool asked = j->compact;
     j->compact = false;
     pthread_mutex_unlock (&j->lock);
+    if (!asked && !j->pruned)
+        return false;
+    j->pruned = false;
     int64_t nfree = pragma (j, "PRAGMA freelist_count");
     return nfree > 0 && (asked || (nfree > 1000 && nfree > pragma (j, "PRAGMA page_count") / 5));
 }

@@ -117,6 +117,24 @@ test_expect_success 'a broker that lost all it knew: at its start all that the l
     wait_until 90 none_named "fluxq-t4207-$id-0\|fluxq-agent-t4207-0123456789"
 '
 
+test_expect_success 'a state made anew gives a number again: what another job of that number left is not taken' '
+    stop_broker && write_config "$configs/fluxq.kubeconfig" "  sweep-interval: 1h" &&
+    start_broker --kube --config "$HERE/kube.yaml" &&
+    id=$(($(fluxq-submit --hold -- true) + 1)) && submitted="fluxq.io/submitted: \"1700000000.000000\"" &&
+    { object Job fluxq-t4207-$id-0 "$(labels t4207 $id 0), $submitted" &&
+        object ConfigMap fluxq-t4207-$id-0 "$(labels t4207 $id 0), $submitted" &&
+        object Pod fluxq-t4207-$id-0-0 "$(labels t4207 $id 0), $submitted, batch.kubernetes.io/job-completion-index: \"0\""; } | make &&
+    { object ConfigMap fluxq-t4207-$((id + 1))-0 "$(labels t4207 $((id + 1)) 0), $submitted" &&
+        object Secret fluxq-t4207-$((id + 1))-0 "$(labels t4207 $((id + 1)) 0), $submitted"; } | make &&
+    for n in 0 1; do
+        [ "$(fluxq-submit -o new-$n.out -- echo new-$n)" = $((id + n)) ] || return 1
+    done &&
+    for n in 0 1; do
+        wait_job_state $((id + n)) COMPLETED 120 && [ "$(cat new-$n.out)" = new-$n ] || return 1
+    done &&
+    restart_broker && wait_until 60 none_named "fluxq-t4207-$id-0\|fluxq-t4207-$((id + 1))-0" # the sweep at the start
+'
+
 test_expect_success 'the look-alikes are still there; nothing else is left' '
     stop_broker && named "lookalike\|-99[6-9]-0" >after && test_cmp before after &&
     named "t4207" >left && ! grep -v -e "lookalike" -e "-99[6-9]-0" left

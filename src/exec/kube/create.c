@@ -34,7 +34,7 @@ static unsigned flags_of (enum call_kind kind)
     if (kind == CALL_PLACE || kind == CALL_STATUS || kind == CALL_MAKE_ENDPOINTS
         || REST_KINDS & 1u << kind)
         flags |= KUBE_BRIEF;
-    return kind == CALL_DELETE_PODS ? KUBE_BRIEF_LIST : flags;
+    return kind == CALL_DELETE_PODS || kind == CALL_CHECK_REST ? KUBE_BRIEF_LIST : flags;
 }
 
 bool call_send (struct kjob *k, enum call_kind kind, uint32_t rank, const char *method,
@@ -293,6 +293,15 @@ static bool is_ours (const struct kjob *k, const json_t *object)
            && strcmp (kube_label (object, LABEL_ATTEMPT), attempt) == 0;
 }
 
+/* It has the name and the id of this job, and was made for another. Without a mark it may be ours
+ * only if we were there before. */
+static bool is_anothers (const struct kjob *k, const json_t *object)
+{
+    const char *submitted = kube_label (object, LABEL_SUBMITTED);
+
+    return submitted[0] ? object_is_anothers (k->job, submitted) : !k->recovering;
+}
+
 /* How many of its pods run, as its status says. */
 static json_int_t active_in (const json_t *object)
 {
@@ -320,6 +329,9 @@ static void take_job (struct kjob *k, const json_t *object)
 
     if (!is_ours (k, object) || !uid)
         job_start_failed (k, false, "there is a %s %s that is not ours",
+                          owner_of (k)->kind, k->name);
+    else if (is_anothers (k, object)) /* the removal of this attempt takes it away */
+        job_start_failed (k, true, "the %s %s is of an earlier job of this number",
                           owner_of (k)->kind, k->name);
     else if (json_object_get (meta, "deletionTimestamp"))
         job_start_failed (k, true, "the %s %s is being deleted", owner_of (k)->kind,
@@ -402,13 +414,47 @@ static void look_answer (struct kjob *k, const struct kcall *c,
     see_edits (k, json_object_get (res->body, "spec"));
 }
 
-/* The names say whose it is, and they are immutable: what exists is what we made before a
- * restart. */
+static const char *const rest_kinds[] = { [CALL_MAKE_CONFIGMAP] = "configmaps",
+                                          [CALL_MAKE_SECRET] = "secrets",
+                                          [CALL_MAKE_SERVICE] = "services" };
+
+static void check_rest (struct kjob *k, enum call_kind kind)
+{
+    char path[512];
+
+    snprintf (path, sizeof (path), PATH_CORE "%s/%s?fieldSelector=metadata.name%%3D%s",
+              k->space->name, rest_kinds[kind], k->name);
+    if (!call_send (k, CALL_CHECK_REST, kind, "GET", path, NULL))
+        job_start_short (k, ENOMEM, "out of memory");
+}
+
+/* They are immutable: what belongs to our Job is what we made before a restart, or by a request
+ * whose answer was lost. */
+static void check_rest_answer (struct kjob *k, const struct kcall *c,
+                               const struct kube_result *res)
+{
+    json_t *item = json_array_get (json_object_get (res->body, "items"), 0);
+    const char *owner =
+        json_string_value (json_object_get (object_owner_of (item), "uid"));
+
+    if (res->status != 200)
+        job_start_failed (k, create_may_pass (res), "%s", res->err.text);
+    else if (!item)
+        k->objects_asked &= ~(1u << c->rank); /* it went between our two questions */
+    else if (owner && strcmp (owner, k->uid) == 0)
+        k->objects_there |= 1u << c->rank;
+    else
+        job_start_failed (k, true, "%s %s is of an earlier job of this number",
+                          rest_kinds[c->rank], k->name);
+}
+
 static void make_rest_answer (struct kjob *k, const struct kcall *c,
                               const struct kube_result *res)
 {
-    if (res->status == 201 || res->status == 200 || res->status == 409)
+    if (res->status == 201 || res->status == 200)
         k->objects_there |= 1u << c->kind;
+    else if (res->status == 409)
+        check_rest (k, c->kind);
     else
         job_start_failed (k, create_may_pass (res), "%s", res->err.text);
 }
@@ -441,6 +487,7 @@ static void (*const handlers[]) (struct kjob *k, const struct kcall *c,
     [CALL_MAKE_SECRET] = make_rest_answer,
     [CALL_MAKE_SERVICE] = make_rest_answer,
     [CALL_MAKE_ENDPOINTS] = endpoints_answer,
+    [CALL_CHECK_REST] = check_rest_answer,
     [CALL_PLACE] = place_answer,
     [CALL_STATUS] = status_answer,
     [CALL_EVENTS] = events_answer,

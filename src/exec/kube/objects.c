@@ -58,16 +58,33 @@ static void label_value (const char *text, char ret[64])
     ret[n] = 0;
 }
 
+void object_submitted (const struct exec_job *job, char ret[OBJECT_SUBMITTED_MAX])
+{
+    int64_t us = (int64_t)llround (job->t_submit * 1e6);
+
+    snprintf (ret, OBJECT_SUBMITTED_MAX, "%jd.%06jd", (intmax_t)(us / 1000000),
+              (intmax_t)(us % 1000000));
+}
+
+bool object_is_anothers (const struct exec_job *job, const char *submitted)
+{
+    char own[OBJECT_SUBMITTED_MAX];
+
+    object_submitted (job, own);
+    return submitted[0] && strcmp (submitted, own) != 0;
+}
+
 json_t *object_labels (const struct object_source *src)
 {
-    char id[24], attempt[12], user[64];
+    char id[24], attempt[12], user[64], submitted[OBJECT_SUBMITTED_MAX];
 
     snprintf (id, sizeof (id), "%ju", (uintmax_t)src->job->id);
     snprintf (attempt, sizeof (attempt), "%u", src->job->attempt);
     label_value (src->job->user.name ? src->job->user.name : "", user);
-    json_t *labels = json_pack ("{s:s s:s s:s s:s s:s}", LABEL_MANAGED, "fluxq",
+    object_submitted (src->job, submitted);
+    json_t *labels = json_pack ("{s:s s:s s:s s:s s:s s:s}", LABEL_MANAGED, "fluxq",
                                 LABEL_CLUSTER, src->cluster, LABEL_JOB, id, LABEL_ATTEMPT,
-                                attempt, LABEL_USER, user);
+                                attempt, LABEL_USER, user, LABEL_SUBMITTED, submitted);
     if (labels && src->cfg && src->cfg->user_policies)
         json_object_set_new (labels, LABEL_UID,
                              json_sprintf ("%ju", (uintmax_t)src->job->user.uid));

@@ -26,6 +26,10 @@
 #define LABEL_ATTEMPT "fluxq.io/attempt"
 #define LABEL_USER "fluxq.io/user"
 #define LABEL_UID "fluxq.io/uid" /* of pods, with kube.user-policies */
+/* When the job was submitted: tells it from another one that had the same id in a state of the
+ * broker which is not there any more (the state directory was restored, or made anew). */
+#define LABEL_SUBMITTED "fluxq.io/submitted"
+#define OBJECT_SUBMITTED_MAX 32
 
 /* Where things stand in the container. */
 #define POD_BIN "/fluxq/bin"
@@ -80,6 +84,12 @@ void object_name (char ret[OBJECT_NAME_MAX], const char *cluster, uint64_t id,
  * once, not once for each search domain: a question that nobody answers costs 5 s. Caller
  * frees. */
 char *object_rank_host (const struct object_source *src);
+
+/* The value of LABEL_SUBMITTED: unix time, with microseconds. */
+void object_submitted (const struct exec_job *job, char ret[OBJECT_SUBMITTED_MAX]);
+/* Whether that value of an object of this id is another job's. "": it was made by a broker that
+ * did not write one yet, and may be this one's. */
+bool object_is_anothers (const struct exec_job *job, const char *submitted);
 
 json_t *object_labels (const struct object_source *src);
 /* Metadata of what belongs to the owner with this uid; NULL: of the owner itself. */

@@ -135,6 +135,13 @@ static bool is_in_namespace (const struct kpod *p, const char *namespace_)
     return strncmp (p->key, namespace_, len) == 0 && p->key[len] == '/';
 }
 
+/* Job and attempt are the same; pods of an earlier job of this number are strangers. */
+static bool is_of (const struct kpod *p, const struct kjob *k)
+{
+    return k->job->attempt == p->attempt && is_in_namespace (p, k->space->name)
+           && !object_is_anothers (k->job, p->submitted);
+}
+
 static void pod_set_owner (struct exec *x, struct kpod *p, const json_t *labels)
 {
     struct kjob *k;
@@ -151,8 +158,10 @@ static void pod_set_owner (struct exec *x, struct kpod *p, const json_t *labels)
     p->ours = spaces_may_have (x, p->key, strcspn (p->key, "/"));
     p->job_id = (uint64_t)id;
     p->attempt = (unsigned)attempt;
+    snprintf (p->submitted, sizeof (p->submitted), "%s",
+              json_text (labels, LABEL_SUBMITTED));
     k = job_find (x, p->job_id);
-    if (k && k->job->attempt == p->attempt && is_in_namespace (p, k->space->name))
+    if (k && is_of (p, k))
         pod_to_job (p, k);
     else
         pod_to_orphans (x, p);
@@ -291,8 +300,7 @@ void pods_adopt (struct kjob *k)
 
     DL_FOREACH_SAFE (x->orphans, p, tmp)
     {
-        if (p->job_id != k->id || p->attempt != k->job->attempt
-            || !is_in_namespace (p, k->space->name))
+        if (p->job_id != k->id || !is_of (p, k))
             continue;
         pod_uncount (x, p);
         DL_DELETE (x->orphans, p);

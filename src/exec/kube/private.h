@@ -122,6 +122,7 @@ struct kpod {
     bool ours;   /* ... and is where jobs of ours may be */
     uint64_t job_id;
     unsigned attempt;
+    char submitted[OBJECT_SUBMITTED_MAX]; /* LABEL_SUBMITTED */
     struct podview view;
     struct kjob *job;                   /* live, or NULL */
     bool deleted, force_deleted;        /* asked for, one by one */
@@ -149,6 +150,7 @@ enum call_kind {
     CALL_MAKE_SECRET,
     CALL_MAKE_SERVICE,
     CALL_MAKE_ENDPOINTS,
+    CALL_CHECK_REST, /* rank: the CALL_MAKE_ kind that found one of the name */
     CALL_PLACE,
     CALL_STATUS,
     CALL_EVENTS,

@@ -50,12 +50,13 @@ static int compare_ids (const void *a, const void *b)
 }
 
 /* What we know ourselves is newer than what we were told. */
-static bool is_live (const struct exec *x, uint64_t id, unsigned attempt)
+static bool is_live (const struct exec *x, uint64_t id, unsigned attempt,
+                     const char *submitted)
 {
     const struct kjob *k = job_find ((struct exec *)x, id);
 
     if (k)
-        return k->job->attempt == attempt;
+        return k->job->attempt == attempt && !object_is_anothers (k->job, submitted);
     return x->live && bsearch (&id, x->live, x->nlive, sizeof (id), compare_ids) != NULL;
 }
 
@@ -120,7 +121,8 @@ static bool is_left_over (const struct exec *x, size_t kind, const json_t *objec
                           : strcmp (name, ours) != 0
                                 && !(kind == KUBE_ENDPOINTS && begins (name, ours)))
         return false;
-    return !is_live (x, (uint64_t)id, (unsigned)attempt);
+    return !is_live (x, (uint64_t)id, (unsigned)attempt,
+                     kube_label (object, LABEL_SUBMITTED));
 }
 
 /* That very object, not another that has its name by now. */

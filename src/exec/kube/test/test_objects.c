@@ -72,6 +72,7 @@ static int setup (void **state)
     (void)state;
     job = (struct exec_job){ .id = 12,
                              .attempt = 1,
+                             .t_submit = 1795467000.25,
                              .name = "hello",
                              .time_limit = 90,
                              .grace = 10,
@@ -140,6 +141,29 @@ static void test_input (void **state)
     job.mounts = NULL;
     src.directory = NULL;
     src.inputs = NULL;
+}
+
+/* Wrong: after the state directory was restored or made anew, a job takes what an earlier one
+ * of its number runs. */
+static void test_submitted (void **state)
+{
+    struct exec_job other = job;
+    char text[OBJECT_SUBMITTED_MAX];
+    json_t *o = object_job (&src);
+    const char *label = text_at (o, "metadata|labels|fluxq.io/submitted");
+
+    (void)state;
+    assert_string_equal (label, "1795467000.250000");
+    assert_string_equal (text_at (o, "spec|template|metadata|labels|fluxq.io/submitted"),
+                         label);
+    assert_false (object_is_anothers (&job, label));
+    assert_false (object_is_anothers (&job, "")); /* of a broker that wrote none yet */
+    other.t_submit = 1795467000.25001;
+    assert_true (object_is_anothers (&other, label));
+    other.t_submit = 1e12; /* a clock that was anywhere */
+    object_submitted (&other, text);
+    assert_false (object_is_anothers (&other, text));
+    json_decref (o);
 }
 
 static void test_job (void **state)
@@ -565,6 +589,7 @@ static void test_config_refused (void **state)
 int main (void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test (test_submitted),
         cmocka_unit_test (test_job),
         cmocka_unit_test (test_input),
         cmocka_unit_test (test_prolog_and_epilog),

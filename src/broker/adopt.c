@@ -13,6 +13,7 @@
 
 #include "broker/api.h"
 #include "broker/broker.h"
+#include "broker/privacy.h"
 #include "common/log.h"
 
 #define ADOPT_SECONDS 3
@@ -89,6 +90,8 @@ static void render (struct broker *b, struct entry *e, const char *name,
     strbuf_init (sb, TEXT_MAX);
     strbuf_adds (sb, "");
     c->render (b, e, sb);
+    if (c->private_part)
+        privacy_scrub (b, e->job->userid, sb); /* those that the Job's owner sees */
 }
 
 /* In the queue. */

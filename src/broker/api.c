@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "broker/privacy.h"
 #include "common/hostlist.h"
 #include "common/log.h"
 #include "common/parse.h"
@@ -100,12 +101,20 @@ void api_handle (struct http_request *req, void *arg)
         http_reply_problem (req, 404, "not-found", "there is no %.200s here", path);
 }
 
-bool api_old_task (struct broker *b, const struct api_path *path, uint64_t *ret_array,
-                   uint32_t *ret_task)
+/* In memory and not hidden from the client; what is hidden is as what has ended long ago. */
+static struct entry *find_seen (struct broker *b, struct http_request *req, uint64_t id)
+{
+    struct entry *e = entry_find (b, id);
+
+    return e && privacy_sees (b, http_request_uid (req), e, PRIVATE_JOBS) ? e : NULL;
+}
+
+bool api_old_task (struct broker *b, struct http_request *req,
+                   const struct api_path *path, uint64_t *ret_array, uint32_t *ret_task)
 {
     return strchr (path->arg, '_')
            && array_name_parse (path->arg, ret_array, ret_task, "job id", NULL) == 0
-           && !entry_find (b, *ret_array);
+           && !find_seen (b, req, *ret_array);
 }
 
 /* The job that the task is, or while it has not started, the array. */
@@ -120,7 +129,7 @@ static struct entry *array_entry (struct broker *b, struct http_request *req,
         http_reply_problem (req, 400, "bad-request", "%s", err.text);
         return NULL;
     }
-    struct entry *e = entry_find (b, id);
+    struct entry *e = find_seen (b, req, id);
     const struct job_array *a = e ? e->job->array : NULL;
     if (!a || !idset_has (a->spec.tasks, index)) {
         http_reply_problem (req, 404, "unknown-job",
@@ -135,7 +144,7 @@ static struct entry *array_entry (struct broker *b, struct http_request *req,
     uint64_t own = waits ? e->id : job_array_task_id (a, e->id, index);
     if (ret_id)
         *ret_id = own;
-    e = entry_find (b, own);
+    e = find_seen (b, req, own);
     if (!e && !ret_id)
         http_reply_problem (req, 404, "unknown-job",
                             "task %u of array %ju has ended long ago", index,
@@ -158,7 +167,7 @@ struct entry *api_entry (struct broker *b, struct http_request *req,
     }
     if (ret_id)
         *ret_id = (uint64_t)id;
-    if (!(e = entry_find (b, (uint64_t)id)) && !ret_id)
+    if (!(e = find_seen (b, req, (uint64_t)id)) && !ret_id)
         http_reply_problem (req, 404, "unknown-job", "there is no job %jd", (intmax_t)id);
     return e;
 }
@@ -265,7 +274,7 @@ int api_filter_init (struct api_filter *f, struct broker *b, struct http_request
                      const char *user, const char *state, const char *queue,
                      const char *name, const char *ids, struct error *err)
 {
-    *f = (struct api_filter){ .me = http_request_uid (req) };
+    *f = (struct api_filter){ .b = b, .me = http_request_uid (req) };
     f->own = user && strcmp (user, "me") == 0;
     if ((state && parse_states (state, &f->phases, err) < 0)
         || (user && !f->own && namelist_parse (&f->user, user, "user", err) < 0)
@@ -300,6 +309,8 @@ bool api_filter_match (const struct api_filter *f, const struct entry *e)
     const struct job *job = e->job;
 
     if (f->ids && !job_ids_has (f->ids, e->id))
+        return false;
+    if (!privacy_sees (f->b, f->me, e, PRIVATE_JOBS))
         return false;
     if (f->phases && !(f->phases & 1U << api_row_phase (job)))
         return false;

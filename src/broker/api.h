@@ -84,8 +84,8 @@ void api_reservation_set (struct broker *b, struct http_request *req,
 struct entry *api_entry (struct broker *b, struct http_request *req,
                          const struct api_path *path, uint64_t *ret_id);
 /* "12_3" of an array that is in memory no more; it may be in the journal. */
-bool api_old_task (struct broker *b, const struct api_path *path, uint64_t *ret_array,
-                   uint32_t *ret_task);
+bool api_old_task (struct broker *b, struct http_request *req,
+                   const struct api_path *path, uint64_t *ret_array, uint32_t *ret_task);
 bool api_may (struct broker *b, struct http_request *req,
               const struct entry *e); /* owner, operator */
 /* As api_may(), answers 403 if not. */
@@ -134,7 +134,8 @@ struct api_filter {
     bool own;                       /* "me" */
     uint32_t phases;     /* bits of enum job_phase; 0: all */
     struct job_ids *ids; /* NULL: all */
-    uid_t me;
+    const struct broker *b;
+    uid_t me; /* others' jobs that are private match nothing */
 };
 /* Texts may be NULL. Nothing is to be released after a failure. */
 int api_filter_init (struct api_filter *f, struct broker *b, struct http_request *req,
@@ -156,14 +157,15 @@ struct column {
     enum column_kind kind;
     void (*render) (struct broker *b, struct entry *e,
                     struct strbuf *sb); /* TSV form, unescaped */
+    unsigned private_part; /* of enum private_part; 0: none */
 };
 extern const struct column columns[];
 extern const size_t ncolumns;
 const struct column *column_find (const char *name, size_t len);
-/* {"id":1,...} of these columns. */
-void columns_add_json (struct broker *b, struct entry *e,
+/* {"id":1,...} of these columns, as the viewer may see them. */
+void columns_add_json (struct broker *b, uid_t viewer, struct entry *e,
                        const struct column *const list[], size_t n, struct strbuf *sb);
-void columns_add_tsv (struct broker *b, struct entry *e,
+void columns_add_tsv (struct broker *b, uid_t viewer, struct entry *e,
                       const struct column *const list[], size_t n, struct strbuf *sb);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "broker/api.h"
 #include "broker/pause.h"
+#include "broker/privacy.h"
 #include "broker/reserve.h"
 #include "broker/userlimits.h"
 #include "common/clock.h"
@@ -184,12 +185,14 @@ static void add_exact (const struct broker *b, json_t *o, const char *node)
 }
 
 /* Which jobs are on it: from the bookings of those that run. at: nodes by index. */
-static void add_jobs (struct broker *b, json_t *const *at, size_t n)
+static void add_jobs (struct broker *b, uid_t viewer, json_t *const *at, size_t n)
 {
     struct entry *e;
 
     DL_FOREACH2 (b->active, e, active_next)
     {
+        if (!privacy_sees (b, viewer, e, PRIVATE_JOBS))
+            continue;
         for (size_t k = 0; e->r && k < e->r->nranks; k++) {
             int i = machine_node_find (b->graph, e->r->ranks[k].node);
             if (i >= 0 && (size_t)i < n && at[i])
@@ -218,7 +221,7 @@ static void add_node (struct broker *b, int i, const char *queue, json_t **at,
 }
 
 /* Of these hosts, or of all; of this queue, or of any. */
-static json_t *describe_nodes (struct broker *b, const struct hostlist *hosts,
+static json_t *describe_nodes (struct broker *b, uid_t viewer, const struct hostlist *hosts,
                                const char *queue)
 {
     json_t *list = json_array (), **at = NULL;
@@ -240,7 +243,10 @@ static json_t *describe_nodes (struct broker *b, const struct hostlist *hosts,
              i = machine_node_next (b->graph, i))
             add_node (b, i, queue, at, list);
     }
-    add_jobs (b, at, n);
+    add_jobs (b, viewer, at, n);
+    for (size_t i = 0; i < n; i++)
+        if (at[i])
+            privacy_scrub_member (b, viewer, at[i], "reason");
     free (at);
     return list;
 }
@@ -272,7 +278,7 @@ void api_nodes (struct broker *b, struct http_request *req, const struct api_pat
         hostlist_destroy (hosts);
         return;
     }
-    json_t *list = describe_nodes (b, hosts, queue);
+    json_t *list = describe_nodes (b, http_request_uid (req), hosts, queue);
     hostlist_destroy (hosts);
     api_reply_json (req, 200, json_pack ("{s:o}", "nodes", list));
 }

@@ -8,6 +8,7 @@
 
 #include "broker/nodegroups.h"
 #include "broker/placing.h"
+#include "broker/privacy.h"
 #include "broker/api.h"
 #include "common/clock.h"
 
@@ -50,18 +51,33 @@ static int go_on_with_task (struct look *l, const struct journal_record *rec)
     return rc;
 }
 
+/* As its events tell it, in memory or not. */
+static bool is_seen (struct look *l, const struct journal_record *rec)
+{
+    struct entry *e = entry_find (l->b, rec->id), *old = NULL;
+
+    if (!e && (e = old = entry_replay (rec)))
+        entry_find_queue (l->b, e);
+    bool seen = e ? privacy_sees (l->b, http_request_uid (l->req), e, PRIVATE_JOBS)
+                  : api_is_operator (l->b, l->req);
+    entry_destroy (old);
+    return seen;
+}
+
 static void record_read (int rc, const struct journal_record *rec, void *arg)
 {
     struct look *l = arg;
 
     l->b->under_way--;
+    if (rc == 0 && !l->gone && !(rec->jobspec && is_seen (l, rec)))
+        rc = -ENOENT;
     if (rc == 0 && l->task != IDSET_END && !l->gone && !l->b->dead) {
         if ((rc = go_on_with_task (l, rec)) == 0)
             return;
     }
     if (!l->gone) {
         http_request_set_aux (l->req, NULL, NULL);
-        if (rc == -ENOENT || (rc == 0 && !rec->jobspec))
+        if (rc == -ENOENT)
             http_reply_problem (l->req, 404, "unknown-job", "there is no job %ju",
                                 (uintmax_t)l->id);
         else if (rc < 0)
@@ -79,7 +95,7 @@ static void look_up (struct broker *b, struct http_request *req,
 {
     uint64_t id = 0;
     uint32_t task = IDSET_END;
-    if (!api_old_task (b, path, &id, &task)) {
+    if (!api_old_task (b, req, path, &id, &task)) {
         id = 0;
         task = IDSET_END;
         api_entry (b, req, path, &id);
@@ -310,13 +326,13 @@ static void answer_job (struct look *l, const struct journal_record *rec)
     const struct column *all[64];
     autostrbuf struct strbuf sb;
 
-    if (!e)
-        e = old = entry_replay (rec);
+    if (!e && (e = old = entry_replay (rec)))
+        entry_find_queue (l->b, e);
     strbuf_init (&sb, BODY_MAX);
     for (size_t i = 0; i < ncolumns; i++)
         all[i] = &columns[i];
     if (e)
-        columns_add_json (l->b, e, all, ncolumns, &sb);
+        columns_add_json (l->b, http_request_uid (l->req), e, all, ncolumns, &sb);
     json_t *o = e ? json_loadb (sb.buf, sb.len, 0, NULL) : NULL;
     if (o) {
         struct jobspec *js = jobspec_parse (rec->jobspec, rec->jobspec_len, &err);
@@ -341,6 +357,7 @@ static void answer_job (struct look *l, const struct journal_record *rec)
         add_plan (o, l->b, e);
         if (e->job->array)
             add_array (o, e->job);
+        privacy_mask_job (l->b, http_request_uid (l->req), e, o);
     }
     entry_destroy (old);
     api_reply_json (l->req, 200, o);
@@ -356,15 +373,21 @@ void api_job (struct broker *b, struct http_request *req, const struct api_path 
 static void answer_events (struct look *l, const struct journal_record *rec)
 {
     json_t *list = json_array ();
+    struct entry *e = entry_find (l->b, l->id), *old = NULL;
 
-    for (size_t i = 0; i < rec->nevents; i++) {
+    if (!e && (e = old = entry_replay (rec)))
+        entry_find_queue (l->b, e);
+    for (size_t i = 0; e && i < rec->nevents; i++) {
         json_t *ev = json_pack ("{s:f s:s}", "timestamp", rec->events[i].timestamp,
                                 "name", rec->events[i].name);
         if (rec->events[i].context)
             json_object_set_new (ev, "context",
                                  json_loads (rec->events[i].context, 0, NULL));
+        privacy_mask_event (l->b, http_request_uid (l->req), e,
+                            json_object_get (ev, "context"));
         json_array_append_new (list, ev);
     }
+    entry_destroy (old);
     api_reply_json (l->req, 200, json_pack ("{s:o}", "events", list));
 }
 
@@ -404,7 +427,8 @@ static void answer_wait (struct look *l, const struct journal_record *rec)
         http_reply_problem (l->req, 503, "busy", "job %ju is being taken in",
                             (uintmax_t)l->id);
     } else if (e) { /* it ended long ago */
-        api_reply_json (l->req, 200, watch_result_json (e));
+        entry_find_queue (l->b, e);
+        api_reply_json (l->req, 200, watch_result_json (l->b, l->req, e));
         entry_destroy (e);
     } else {
         http_reply_problem (l->req, 503, "busy", "out of memory");
@@ -416,7 +440,7 @@ void api_job_wait (struct broker *b, struct http_request *req,
 {
     uint64_t id = 0;
     uint32_t task;
-    if (api_old_task (b, path, &id, &task)) {
+    if (api_old_task (b, req, path, &id, &task)) {
         look_up (b, req, path, answer_wait);
         return;
     }

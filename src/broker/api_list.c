@@ -180,9 +180,9 @@ static bool render (struct listing *l, size_t max)
             strbuf_adds (&l->sb, ",\n");
         l->written = true;
         if (l->tsv)
-            columns_add_tsv (l->b, e, l->list, l->n, &l->sb);
+            columns_add_tsv (l->b, l->filter.me, e, l->list, l->n, &l->sb);
         else
-            columns_add_json (l->b, e, l->list, l->n, &l->sb);
+            columns_add_json (l->b, l->filter.me, e, l->list, l->n, &l->sb);
     }
     if (l->at < l->shown)
         return false;

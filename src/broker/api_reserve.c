@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "broker/api.h"
+#include "broker/privacy.h"
 #include "broker/reserve.h"
 #include "common/clock.h"
 #include "common/log.h"
@@ -18,6 +19,15 @@
 
 /* -- GET /v1/reservations -- */
 
+/* Of its users the one who asks. */
+static void keep_own (json_t *users, uid_t uid)
+{
+    for (size_t i = json_array_size (users); i-- > 0;)
+        if (json_integer_value (json_object_get (json_array_get (users, i), "uid"))
+            != (json_int_t)uid)
+            json_array_remove (users, i);
+}
+
 void api_reservations (struct broker *b, struct http_request *req,
                        const struct api_path *path)
 {
@@ -26,6 +36,8 @@ void api_reservations (struct broker *b, struct http_request *req,
     (void)path;
     for (const struct reservation *r = b->reservations; r; r = r->hh.next) {
         json_t *o = reservation_to_json (r);
+        if (b->config->private_parts & PRIVATE_JOBS && !api_is_operator (b, req))
+            keep_own (json_object_get (o, "users"), http_request_uid (req));
         json_object_set_new (o, "state", json_string (r->active ? "active" : "planned"));
         json_object_set_new (o, "nnodes",
                              json_integer ((json_int_t)hostlist_count (r->nodes)));

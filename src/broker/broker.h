@@ -403,10 +403,11 @@ struct antecedents;
  * unknown: one that there is nowhere, or 0. -EAGAIN, ...: try later. */
 typedef void (*broker_antecedents_f) (int rc, struct antecedents *found, uint64_t unknown,
                                       void *arg);
-/* Takes found (of an earlier time, or NULL); calls done, now or later. */
+/* Takes found (of an earlier time, or NULL); calls done, now or later. viewer: jobs that this
+ * user does not see are nowhere; NULL: all are seen. */
 void broker_find_antecedents (struct broker *b, const struct dependencies *list,
-                              struct antecedents *found, broker_antecedents_f done,
-                              void *arg);
+                              struct antecedents *found, const uid_t *viewer,
+                              broker_antecedents_f done, void *arg);
 /* What became of its tasks so far, in memory or as found; NULL: it is not known, or no
  * array. */
 const struct job_array *broker_known_array (const struct broker *b,
@@ -593,7 +594,8 @@ void watch_event (struct broker *b, const struct entry *e, const char *name);
 void watch_result (struct broker *b,
                    struct entry *e); /* it is final: answer GET …/wait */
 void watch_wait (struct broker *b, struct entry *e, struct http_request *req);
-json_t *watch_result_json (const struct entry *e);
+json_t *watch_result_json (const struct broker *b, struct http_request *req,
+                           const struct entry *e);
 void watch_close (struct broker *b);
 
 /* -- follow.c: a job's output as it comes -- */

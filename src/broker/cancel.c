@@ -9,6 +9,7 @@
 #include <utlist.h>
 
 #include "broker/api.h"
+#include "broker/privacy.h"
 #include "common/clock.h"
 #include "common/printable.h"
 
@@ -163,6 +164,8 @@ static int cancel_waiting_tasks (struct cancelling *c, struct entry *e,
 static int collect_part (struct cancelling *c, const struct id_part *part)
 {
     struct entry *e = entry_find (c->b, part->array);
+    if (e && !privacy_sees (c->b, http_request_uid (c->req), e, PRIVATE_JOBS))
+        e = NULL;
     const struct job_array *a = e ? e->job->array : NULL;
 
     if (!a) {
@@ -394,7 +397,7 @@ static void cancel_try (struct cancelling *c, const struct target *t)
     struct entry *e = entry_find (c->b, t->id);
     uintmax_t id = t->id;
 
-    if (!e) {
+    if (!e || !privacy_sees (c->b, http_request_uid (c->req), e, PRIVATE_JOBS)) {
         if (t->named)
             failed (c, t->id, "unknown-job", "there is no job %ju", id);
     } else if (!api_may (c->b, c->req, e)) {

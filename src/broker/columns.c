@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "broker/api.h"
+#include "broker/privacy.h"
 #include "common/clock.h"
 #include "common/milli.h"
 
@@ -303,18 +304,11 @@ COLUMN (blocking_jobs)
     }
 }
 
-#define NUM(name)                                                                        \
-    {                                                                                    \
-#name, COLUMN_NUMBER, col_##name                                                 \
-    }
-#define TXT(name)                                                                        \
-    {                                                                                    \
-#name, COLUMN_TEXT, col_##name                                                   \
-    }
-#define IDS(name)                                                                        \
-    {                                                                                    \
-#name, COLUMN_IDS, col_##name                                                    \
-    }
+#define PART_NUM(name, part) { #name, COLUMN_NUMBER, col_##name, part }
+#define PART_TXT(name, part) { #name, COLUMN_TEXT, col_##name, part }
+#define NUM(name) PART_NUM (name, 0)
+#define TXT(name) PART_TXT (name, 0)
+#define IDS(name) { #name, COLUMN_IDS, col_##name, 0 }
 const struct column columns[] = {
     NUM (id),
     TXT (job),
@@ -332,9 +326,9 @@ const struct column columns[] = {
     NUM (ntasks),
     NUM (ncores),
     TXT (reason),
-    TXT (reason_text),
+    PART_TXT (reason_text, PRIVATE_ARGUMENTS),
     TXT (nodelist),
-    NUM (priority),
+    PART_NUM (priority, PRIVATE_USAGE),
     NUM (urgency),
     NUM (submit_time),
     NUM (eligible_time),
@@ -343,7 +337,7 @@ const struct column columns[] = {
     NUM (exit_code),
     NUM (restarts),
     NUM (userid),
-    TXT (result_text),
+    PART_TXT (result_text, PRIVATE_ARGUMENTS),
     TXT (node_count),
     TXT (adopted),
 
@@ -355,7 +349,7 @@ const struct column columns[] = {
     NUM (priority_queue),
     NUM (priority_age),
     NUM (priority_size),
-    NUM (priority_fair_share),
+    PART_NUM (priority_fair_share, PRIVATE_USAGE),
 };
 const size_t ncolumns = ARRAY_SIZE (columns);
 
@@ -367,14 +361,42 @@ const struct column *column_find (const char *name, size_t len)
     return NULL;
 }
 
-static void add_text (struct broker *b, struct entry *e, const struct column *c,
-                      bool json, struct strbuf *sb)
+static bool is_seen (const struct broker *b, uid_t viewer, const struct entry *e,
+                     const struct column *c)
+{
+    return c->private_part == 0
+           || privacy_sees (b, viewer, e, (enum private_part)c->private_part);
+}
+
+/* Numbers, or those of the jobs that are seen. */
+static void add_numbers (struct broker *b, uid_t viewer, struct entry *e,
+                         const struct column *c, struct strbuf *sb)
+{
+    size_t begin = sb->len;
+
+    if (!is_seen (b, viewer, e, c))
+        return;
+    c->render (b, e, sb);
+    if (c->kind != COLUMN_IDS || sb->len == begin || sb->err)
+        return;
+    autofree char *ids = strdup (sb->buf + begin);
+    sb->buf[sb->len = begin] = 0;
+    for (char *rest = ids, *id; rest && (id = strsep (&rest, ","));)
+        if (privacy_sees_id (b, viewer, strtoull (id, NULL, 10)))
+            strbuf_addf (sb, "%s%s", sb->len > begin ? "," : "", id);
+}
+
+static void add_text (struct broker *b, uid_t viewer, struct entry *e,
+                      const struct column *c, bool json, struct strbuf *sb)
 {
     static struct strbuf scratch = { .max = 4096 };
     if (!scratch.buf)
         strbuf_init (&scratch, 64 * 1024);
     strbuf_reset (&scratch);
-    c->render (b, e, &scratch);
+    if (is_seen (b, viewer, e, c))
+        c->render (b, e, &scratch);
+    if (c->private_part == PRIVATE_ARGUMENTS)
+        privacy_scrub (b, viewer, &scratch);
     if (json) {
         strbuf_add_json (sb, scratch.buf, scratch.len);
         return;
@@ -393,7 +415,7 @@ static void add_text (struct broker *b, struct entry *e, const struct column *c,
     }
 }
 
-void columns_add_json (struct broker *b, struct entry *e,
+void columns_add_json (struct broker *b, uid_t viewer, struct entry *e,
                        const struct column *const list[], size_t n, struct strbuf *sb)
 {
     for (size_t i = 0; i < n; i++) {
@@ -404,9 +426,9 @@ void columns_add_json (struct broker *b, struct entry *e,
         if (list[i]->kind == COLUMN_IDS)
             strbuf_addch (sb, '[');
         if (list[i]->kind == COLUMN_TEXT)
-            add_text (b, e, list[i], true, sb);
+            add_text (b, viewer, e, list[i], true, sb);
         else
-            list[i]->render (b, e, sb);
+            add_numbers (b, viewer, e, list[i], sb);
         if (list[i]->kind == COLUMN_IDS)
             strbuf_addch (sb, ']');
         if (sb->len == before)
@@ -415,16 +437,16 @@ void columns_add_json (struct broker *b, struct entry *e,
     strbuf_addch (sb, '}');
 }
 
-void columns_add_tsv (struct broker *b, struct entry *e,
+void columns_add_tsv (struct broker *b, uid_t viewer, struct entry *e,
                       const struct column *const list[], size_t n, struct strbuf *sb)
 {
     for (size_t i = 0; i < n; i++) {
         if (i)
             strbuf_addch (sb, '\t');
         if (list[i]->kind == COLUMN_TEXT)
-            add_text (b, e, list[i], false, sb);
+            add_text (b, viewer, e, list[i], false, sb);
         else
-            list[i]->render (b, e, sb);
+            add_numbers (b, viewer, e, list[i], sb);
     }
     strbuf_addch (sb, '\n');
 }

@@ -54,6 +54,7 @@ static const struct key keys[] = {
     { "user-bytes-max", KIND_BYTES, AT (user_bytes_max), INT64_C (1) << 20, INT64_C (1) << 50 },
     { "user-output-max", KIND_BYTES, AT (user_output_max), INT64_C (1) << 20,
       INT64_C (1) << 60 },
+    { "private", KIND_PRIVATE, AT (private_parts), 0, 0 },
     { "disk-reserve", KIND_BYTES, AT (disk_reserve), INT64_C (1) << 20, INT64_C (1) << 50 },
     { "output-max", KIND_BYTES, AT (output_max), CUT_MAX_LEAST, INT64_C (1) << 50 },
     { "queues", KIND_QUEUES, 0, 0, 0 },
@@ -259,6 +260,8 @@ static int set_value (struct config *c, const struct key *key, json_t *value,
         return set_bytes (key, field, value, p);
     case KIND_PROGRAM:
         return value_program (field, value, p);
+    case KIND_PRIVATE:
+        return value_private (field, value, p);
     case KIND_STRINGS:
         return value_strings (field, value, p);
     case KIND_NAMES:

@@ -48,6 +48,7 @@ struct config_queue {
     json_t *mounts;             /* of its pods, see exec/mounts.h, or NULL */
     json_t *pods;               /* how they are, see exec/podset.h, or NULL */
     struct config_admin admin;
+    unsigned private_parts; /* besides the site's */
     char **users, **groups; /* who may submit to it, by names; both NULL: everybody */
 };
 
@@ -111,6 +112,7 @@ struct config {
     size_t keep_finished;      /* finished jobs kept in memory for listings */
     /* of one user, 0: any: jobs that wait, bytes of their jobspecs, bytes of kept output */
     uint64_t user_jobs_max, user_bytes_max, user_output_max;
+    unsigned private_parts; /* bits of enum private_part */
     uint64_t disk_reserve; /* bytes of the state directory's disk, with less of which submits
                             * are refused; 0: none */
     uint64_t output_max;       /* bytes of a job's output for fluxq-logs; 0: all */

@@ -20,6 +20,7 @@ enum kind {
     KIND_MOUNTS,
     KIND_PODS,
     KIND_STRINGS,
+    KIND_PRIVATE,
     KIND_LEVEL,
     KIND_POLICY,
     KIND_QUEUE_POLICY,
@@ -61,6 +62,8 @@ int value_duration (double *field, const json_t *value, const struct place *p);
 int value_timeout (double *field, const json_t *value, const struct place *p);
 int value_program (char **field, const json_t *value, const struct place *p);
 int value_bool (bool *field, const json_t *value, const struct place *p);
+/* [jobs, arguments, usage] */
+int value_private (unsigned *field, const json_t *value, const struct place *p);
 int value_strings (char ***field, const json_t *value, const struct place *p);
 int value_int (const struct key *key, const json_t *value, int64_t *ret,
                const struct place *p);

@@ -25,6 +25,7 @@ static const struct key queue_keys[] = {
     { "image", KIND_STRING, AT (image), 0, 0 },
     { "mounts", KIND_MOUNTS, AT (mounts), 0, 0 },
     { "pods", KIND_PODS, AT (pods), 0, 0 },
+    { "private", KIND_PRIVATE, AT (private_parts), 0, 0 },
     { "users", KIND_STRINGS, AT (users), 0, 0 },
     { "groups", KIND_STRINGS, AT (groups), 0, 0 },
     { "prolog", KIND_PROGRAM, AT (admin.prolog), 0, 0 },
@@ -81,6 +82,8 @@ static int set_queue_value (struct config_queue *q, const struct key *key, json_
         return value_timeout (field, value, p);
     case KIND_PROGRAM:
         return value_program (field, value, p);
+    case KIND_PRIVATE:
+        return value_private (field, value, p);
     case KIND_STRINGS:
         return value_strings (field, value, p);
     case KIND_BOOL:

@@ -1,6 +1,7 @@
 /* config_value.c - values of fluxq.yaml, of one kind each; see config_private.h
  */
 #include "broker/config_private.h"
+#include "broker/privacy.h"
 
 #include <errno.h>
 #include <string.h>
@@ -85,5 +86,31 @@ int value_bool (bool *field, const json_t *value, const struct place *p)
     if (!json_is_boolean (value))
         return FAIL (p, "%s: expected true or false", p->key);
     *field = json_is_true (value);
+    return 0;
+}
+
+int value_private (unsigned *field, const json_t *value, const struct place *p)
+{
+    static const struct {
+        const char *word;
+        unsigned part;
+    } parts[] = { { "jobs", PRIVATE_JOBS },
+                  { "arguments", PRIVATE_ARGUMENTS },
+                  { "usage", PRIVATE_USAGE } };
+    unsigned all = 0;
+
+    for (size_t i = 0; i < json_array_size (value); i++) {
+        const char *word = json_string_value (json_array_get (value, i));
+        unsigned before = all;
+        for (size_t k = 0; k < ARRAY_SIZE (parts); k++)
+            if (word && !strcmp (word, parts[k].word))
+                all |= parts[k].part;
+        if (all == before)
+            return FAIL (p, "%s: expected a list of jobs, arguments and usage, each once",
+                         p->key);
+    }
+    if (!json_is_array (value))
+        return FAIL (p, "%s: expected a list of jobs, arguments and usage", p->key);
+    *field = all;
     return 0;
 }

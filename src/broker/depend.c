@@ -18,6 +18,7 @@
 #include <utlist.h>
 
 #include "broker/broker.h"
+#include "broker/privacy.h"
 #include "common/clock.h"
 #include "common/log.h"
 
@@ -97,6 +98,8 @@ struct finding {
     struct broker *b;
     uint64_t *ids;
     size_t n, at;
+    bool has_viewer;
+    uid_t viewer;
     struct antecedents *found;
     broker_antecedents_f done;
     void *arg;
@@ -115,19 +118,31 @@ static void finding_end (struct finding *f, int rc)
     free (f);
 }
 
-/* How it ended; false: it has not, or its events do not replay. */
-static bool read_end (const struct journal_record *rec, struct antecedent *ret)
+static bool is_hidden (const struct finding *f, const struct entry *e)
+{
+    return f->has_viewer && !privacy_sees (f->b, f->viewer, e, PRIVATE_JOBS);
+}
+
+enum end { END_NONE, END_KNOWN, END_HIDDEN };
+
+/* How it ended. END_NONE: it has not, or its events do not replay. */
+static enum end read_end (const struct finding *f, const struct journal_record *rec,
+                          struct antecedent *ret)
 {
     struct entry *e = entry_replay (rec);
-    bool ended = e && e->job->state == JOB_INACTIVE;
+    enum end end = e && e->job->state == JOB_INACTIVE ? END_KNOWN : END_NONE;
 
-    if (ended) {
+    if (e)
+        entry_find_queue (f->b, e);
+    if (e && is_hidden (f, e))
+        end = END_HIDDEN;
+    if (end == END_KNOWN) {
         ret->past = past_of_job (e->job);
         ret->array = e->job->array;
         e->job->array = NULL;
     }
     entry_destroy (e);
-    return ended;
+    return end;
 }
 
 static void find_next (struct finding *f);
@@ -136,11 +151,13 @@ static void record_read (int rc, const struct journal_record *rec, void *arg)
 {
     struct finding *f = arg;
     struct antecedent one = { .id = f->ids[f->at] };
+    enum end end = rc == 0 && !f->b->dead ? read_end (f, rec, &one) : END_NONE;
 
     f->b->under_way--;
+    one.known = end == END_KNOWN || (end == END_NONE && rc == 0 && rec->inactive);
     if (f->b->dead)
         rc = -ESHUTDOWN;
-    else if (rc == 0 && !(one.known = read_end (rec, &one) || rec->inactive))
+    else if (rc == 0 && !one.known && end == END_NONE)
         rc = entry_find (f->b, one.id) ? 0 : -EAGAIN; /* it is just being taken in */
     else if (rc == 0 || rc == -ENOENT)
         rc = antecedent_add (&f->found, &one);
@@ -150,26 +167,42 @@ static void record_read (int rc, const struct journal_record *rec, void *arg)
         find_next (f);
 }
 
+/* Whether nothing is to be read for it: it is in memory, or was looked up. A hidden job is
+ * added as unknown. */
+static bool needs_no_look (struct finding *f, uint64_t id, int *rc)
+{
+    const struct antecedent one = { .id = id };
+    const struct entry *e = id ? entry_find (f->b, id) : NULL;
+
+    if (id == 0 || antecedent_find (f->found, id))
+        return true;
+    if (e && is_hidden (f, e))
+        *rc = antecedent_add (&f->found, &one);
+    return e;
+}
+
 static void find_next (struct finding *f)
 {
     struct broker *b = f->b;
     int rc = 0;
 
-    while (f->at < f->n
-           && (f->ids[f->at] == 0 || entry_find (b, f->ids[f->at])
-               || antecedent_find (f->found, f->ids[f->at])))
+    while (rc == 0 && f->at < f->n && needs_no_look (f, f->ids[f->at], &rc))
         f->at++;
-    if (f->at < f->n)
+    if (rc == 0 && f->at < f->n)
         rc = journal_read (b->journal, f->ids[f->at], JOURNAL_EVENTS, record_read, f);
-    if (rc < 0 || f->at == f->n)
+    else {
+        finding_end (f, rc);
+        return;
+    }
+    if (rc < 0)
         finding_end (f, rc);
     else
         b->under_way++;
 }
 
 void broker_find_antecedents (struct broker *b, const struct dependencies *list,
-                              struct antecedents *found, broker_antecedents_f done,
-                              void *arg)
+                              struct antecedents *found, const uid_t *viewer,
+                              broker_antecedents_f done, void *arg)
 {
     struct finding *f = calloc (1, sizeof (*f));
     uint64_t *ids = calloc (list->n + 1, sizeof (*ids));
@@ -180,7 +213,8 @@ void broker_find_antecedents (struct broker *b, const struct dependencies *list,
         done (-ENOMEM, found, 0, arg);
         return;
     }
-    *f = (struct finding){ .b = b, .ids = ids, .found = found, .done = done, .arg = arg };
+    *f = (struct finding){ .b = b, .ids = ids, .found = found, .has_viewer = viewer,
+                           .viewer = viewer ? *viewer : 0, .done = done, .arg = arg };
     for (size_t i = 0; i < list->n; i++)
         ids[f->n++] = named_job (&list->list[i]);
     find_next (f);
@@ -405,7 +439,7 @@ static void look_up (struct broker *b)
         struct antecedents *found = e->found;
         e->found = NULL;
         b->looking_up = e->id;
-        broker_find_antecedents (b, &e->depend, found, looked_up, b);
+        broker_find_antecedents (b, &e->depend, found, NULL, looked_up, b);
         return; /* it goes on from looked_up() */
     }
 }

@@ -36,6 +36,7 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/placing.c \
 	src/broker/plan.c \
 	src/broker/priority.c \
+	src/broker/privacy.c \
 	src/broker/queuenodes.c \
 	src/broker/queueusers.c \
 	src/broker/recover.c \

@@ -16,6 +16,7 @@
 #include <utlist.h>
 
 #include "broker/api.h"
+#include "broker/privacy.h"
 #include "broker/userlimits.h"
 #include "common/clock.h"
 #include "common/log.h"
@@ -347,8 +348,18 @@ void api_job_priority (struct broker *b, struct http_request *req,
         http_reply_problem (req, 409, "wrong-state",
                             "job %ju does not wait any more (%s): it has no priority",
                             (uintmax_t)e->id, job_phase_name (job_phase (e->job)));
-    else
-        api_reply_json (req, 200, describe_priority (b, e));
+    else {
+        json_t *o = describe_priority (b, e);
+        if (!privacy_sees (b, http_request_uid (req), e, PRIVATE_USAGE)) {
+            static const char *const usage[] = { "usage", "priority", "share" };
+            for (size_t i = 0; i < ARRAY_SIZE (usage); i++)
+                json_object_set_new (o, usage[i], json_null ());
+            json_object_set_new (o, "terms", json_array ());
+        }
+        if (!privacy_sees_usage (b, http_request_uid (req), PRIVACY_ANYONE))
+            json_object_set_new (o, "usage_all", json_null ());
+        api_reply_json (req, 200, o);
+    }
 }
 
 /* -- GET /v1/fair-share -- */
@@ -365,7 +376,8 @@ static json_t *describe_user (const struct broker *b, const struct usage_user *u
                       user->factor);
 }
 
-static json_t *describe_users (const struct broker *b, int64_t after, int64_t limit)
+static json_t *describe_users (const struct broker *b, uid_t viewer, int64_t after,
+                               int64_t limit)
 {
     double now = clock_wall (), all = usage_all (b->usage, now);
     size_t n = 0;
@@ -377,7 +389,8 @@ static json_t *describe_users (const struct broker *b, int64_t after, int64_t li
     if (!list)
         return NULL;
     for (size_t i = 0; i < n; i++) {
-        if (uids[i] <= after || !usage_look (b->usage, uids[i], now, &user))
+        if (uids[i] <= after || !privacy_sees_usage (b, viewer, uids[i])
+            || !usage_look (b->usage, uids[i], now, &user))
             continue;
         if (shown++ == limit) {
             next = json_integer_value (
@@ -386,10 +399,15 @@ static json_t *describe_users (const struct broker *b, int64_t after, int64_t li
         }
         json_array_append_new (list, describe_user (b, &user, all));
     }
-    return json_pack ("{s:o s:o s:I s:f s:f}", "users", list, "next",
+    json_t *o = json_pack ("{s:o s:o s:I s:f s:f}", "users", list, "next",
                       next < 0 ? json_null () : json_integer ((json_int_t)next), "total",
                       (json_int_t)n, "usage_all", all, "half_life",
                       b->config->priority.half_life);
+    if (!privacy_sees_usage (b, viewer, PRIVACY_ANYONE)) {
+        json_object_set_new (o, "usage_all", json_null ());
+        json_object_set_new (o, "total", json_integer ((json_int_t)json_array_size (list)));
+    }
+    return o;
 }
 
 void api_fair_share (struct broker *b, struct http_request *req,
@@ -406,5 +424,5 @@ void api_fair_share (struct broker *b, struct http_request *req,
             && parse_int (after_text, 0, UINT32_MAX, &after, "after", &err) < 0))
         http_reply_problem (req, 400, "bad-request", "%s", err.text);
     else
-        api_reply_json (req, 200, describe_users (b, after, limit));
+        api_reply_json (req, 200, describe_users (b, http_request_uid (req), after, limit));
 }

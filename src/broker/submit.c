@@ -429,7 +429,7 @@ static void find_antecedents (struct submission *s)
     const struct dependencies *list = &s->e->js->depend;
 
     if (broker_depend_has_room (s->b, list->n)) {
-        broker_find_antecedents (s->b, list, NULL, antecedents_known, s);
+        broker_find_antecedents (s->b, list, NULL, &s->uid, antecedents_known, s);
         return;
     }
     retry_after (s, "10");

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "broker/broker.h"
+#include "broker/privacy.h"
 #include "common/hostlist.h"
 #include "common/log.h"
 
@@ -160,7 +161,9 @@ static void failed_on (struct broker *b, const struct entry *e, const char *node
     if (s->njobs == 1 && !s->several)
         s->user = e->job->userid;
     s->several |= s->user != e->job->userid || e->job->userid == b->uid;
-    snprintf (s->last, sizeof (s->last), "%.250s", text);
+    /* Everybody sees why a node is drained. */
+    bool open = privacy_sees (b, PRIVACY_ANYONE, e, PRIVATE_ARGUMENTS);
+    snprintf (s->last, sizeof (s->last), "%.250s", open ? text : "see the broker's log");
     drain_if_due (b, s);
 }
 

@@ -8,6 +8,7 @@
 #include <utlist.h>
 
 #include "broker/api.h"
+#include "broker/privacy.h"
 #include "common/clock.h"
 
 /* -- GET /v1/jobs/ID/wait -- */
@@ -18,10 +19,12 @@ struct waiter {
     struct waiter *prev, *next;
 };
 
-json_t *watch_result_json (const struct entry *e)
+json_t *watch_result_json (const struct broker *b, struct http_request *req,
+                           const struct entry *e)
 {
-    char text[300];
-    job_result_text (e->job, text, sizeof (text));
+    char text[300] = "";
+    if (privacy_sees (b, http_request_uid (req), e, PRIVATE_ARGUMENTS))
+        job_result_text (e->job, text, sizeof (text));
     return json_pack ("{s:I s:s s:i s:s}", "id", (json_int_t)e->id, "state",
                       job_phase_name (job_result_phase (e->job)), "exit_code",
                       job_exit_code (e->job), "text", text);
@@ -35,9 +38,10 @@ static void waiter_left (struct http_request *req, void *arg)
     free (w);
 }
 
-static void answer_result (struct http_request *req, const struct entry *e)
+static void answer_result (const struct broker *b, struct http_request *req,
+                           const struct entry *e)
 {
-    json_t *value = watch_result_json (e);
+    json_t *value = watch_result_json (b, req, e);
     autofree char *text = value ? json_dumps (value, JSON_COMPACT) : NULL;
 
     json_decref (value);
@@ -51,9 +55,8 @@ void watch_wait (struct broker *b, struct entry *e, struct http_request *req)
 {
     struct waiter *w;
 
-    (void)b;
     if (e->result_told) {
-        api_reply_json (req, 200, watch_result_json (e));
+        api_reply_json (req, 200, watch_result_json (b, req, e));
         return;
     }
     if (!(w = calloc (1, sizeof (*w)))) {
@@ -70,11 +73,10 @@ void watch_result (struct broker *b, struct entry *e)
 {
     struct waiter *w, *next;
 
-    (void)b;
     DL_FOREACH_SAFE (e->waiters, w, next)
     {
         DL_DELETE (e->waiters, w);
-        answer_result (w->req, e);
+        answer_result (b, w->req, e);
         free (w);
     }
 }

@@ -56,7 +56,7 @@ clean()
 # pods_started ID: names of the pods whose containers kubelets have started, one line a start
 pods_started()
 {
-    k get events --field-selector reason=Started -o json |
+    k get events --field-selector reason=Started,involvedObject.kind=Pod -o json |
         jq -r ".items[] | select(.involvedObject.name | startswith(\"fluxq-t4130-$1-\")) | .involvedObject.name as \$n |
             range(.count // 1) | \$n"
 }

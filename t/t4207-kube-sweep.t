@@ -132,7 +132,7 @@ test_expect_success 'a state made anew gives a number again: what another job of
     for n in 0 1; do
         wait_job_state $((id + n)) COMPLETED 120 && [ "$(cat new-$n.out)" = new-$n ] || return 1
     done &&
-    restart_broker && wait_until 60 none_named "fluxq-t4207-$id-0\|fluxq-t4207-$((id + 1))-0" # the sweep at the start
+    stop_broker && start_broker --kube --config "$HERE/kube.yaml" && wait_until 60 none_named "fluxq-t4207-$id-0\|fluxq-t4207-$((id + 1))-0" # the sweep at the start
 '
 
 test_expect_success 'the look-alikes are still there; nothing else is left' '

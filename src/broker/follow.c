@@ -316,7 +316,7 @@ static void read_done (uv_work_t *w, int status)
     }
     bool watch = !f->used && f->fd >= 0 && !f->watching;
     if (watch) {
-        /* What was opened: the name may lead elsewhere by now. */
+        /* The opened file is watched: the name may lead elsewhere by now. */
         char path[32];
         snprintf (path, sizeof (path), "/proc/self/fd/%d", f->fd);
         f->watching = uv_fs_event_start (&f->changed, on_change, path, 0) == 0;

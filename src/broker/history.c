@@ -22,7 +22,7 @@ static int cmp_id (const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* What waiting jobs depend on, sorted; NULL: no memory. */
+/* The ids that waiting jobs depend on, sorted; NULL: no memory. */
 static uint64_t *list_needed (const struct broker *b, size_t *ret_n)
 {
     const struct entry *e;

@@ -31,7 +31,7 @@
 
 enum socket_state { SOCKET_THERE, SOCKET_GONE, SOCKET_OTHERS };
 
-/* What a worker finds. */
+/* The findings of a worker. */
 struct look {
     bool probe;      /* try what a start needs; else only see what is there */
     uint64_t reserve; /* bytes */
@@ -342,7 +342,7 @@ static void freed (uv_handle_t *h)
     free (p);
 }
 
-/* What is wrong with the data base itself is an I/O error to all others. */
+/* Errors of the data base itself count as I/O errors elsewhere. */
 static int journal_errno (struct broker *b)
 {
     int errnum = error_shortage (journal_trouble_errno (b->journal));

@@ -43,7 +43,8 @@ void listed_add (struct planner *p, struct booking *b, const struct selection *s
 
     if (!p->policy.first || b->reserved)
         return;
-    for (const struct pick *pick = s->picks; pick < s->picks + s->n; pick++) {
+    for (size_t i = 0; i < s->n; i++) {
+        const struct pick *pick = &s->picks[i];
         uint16_t type = graph_vertex (p->g, pick->v)->type;
         uint32_t node;
         struct listed *l;

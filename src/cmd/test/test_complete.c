@@ -86,14 +86,27 @@ static void test_lists (void **state)
 {
     (void)state;
     offered ("s", "s", "show\nsubmit\n");
-    offered ("", "",
-             "alloc\nattach\ncancel\nctl\ninfo\nlogs\nqueue\nrun\nshow\nsubmit\nexit\nhel"
-             "p\nquit\n");
     offered ("logs --st", "--st", "--stdout\n--stderr\n");
     offered ("logs -", "-f", "");
     offered ("show ", "", "job\nnode\nqueue\npriority\nfair-share\nreservation\n");
     offered ("ctl re", "re", "reload\nresume\nrelease\nresize\nreserve\n");
     offered ("queue -t R", "R", "RUNNING\n");
+}
+
+/* At the beginning of a line every command is offered, and the console's own words. */
+static void test_commands (void **state)
+{
+    struct strbuf wanted;
+
+    (void)state;
+    strbuf_init (&wanted, 1 << 16);
+    for (const struct command *const *c = commands; *c; c++) {
+        if (strcmp ((*c)->name, "console") != 0)
+            strbuf_addf (&wanted, "%s\n", (*c)->name);
+    }
+    strbuf_addf (&wanted, "exit\nhelp\nquit\n");
+    offered ("", "", wanted.buf);
+    strbuf_release (&wanted);
 }
 
 /* Without a broker the live lists are empty, at once. */
@@ -133,6 +146,7 @@ int main (void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (test_places),
         cmocka_unit_test (test_lists),
+        cmocka_unit_test (test_commands),
         cmocka_unit_test (test_no_broker),
         cmocka_unit_test (test_tables),
     };

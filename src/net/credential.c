@@ -10,20 +10,30 @@
 #define HEX_LEN ((size_t)SHA256_HEX_SIZE - 1)
 #define PAYLOAD_MAX (HEX_LEN + AUTHORITY_SIZE) /* a blank and the name */
 
-static void digest (const char *method, const char *target, const void *body, size_t len,
-                    char ret[SHA256_HEX_SIZE])
+void credential_begin (struct sha256 *ret_sum, const char *method, const char *target)
 {
-    struct sha256 ctx;
+    sha256_init (ret_sum);
+    sha256_update (ret_sum, method, strlen (method));
+    sha256_update (ret_sum, "\n", 1);
+    sha256_update (ret_sum, target, strlen (target));
+    sha256_update (ret_sum, "\n", 1);
+}
+
+static void digest (const struct sha256 *sum, char ret[SHA256_HEX_SIZE])
+{
+    struct sha256 end = *sum;
     uint8_t hash[SHA256_SIZE];
 
-    sha256_init (&ctx);
-    sha256_update (&ctx, method, strlen (method));
-    sha256_update (&ctx, "\n", 1);
-    sha256_update (&ctx, target, strlen (target));
-    sha256_update (&ctx, "\n", 1);
-    sha256_update (&ctx, body, len);
-    sha256_final (&ctx, hash);
+    sha256_final (&end, hash);
     hex_encode (hash, sizeof (hash), ret);
+}
+
+bool credential_fits (const struct credential *credential, const struct sha256 *sum)
+{
+    char hex[SHA256_HEX_SIZE];
+
+    digest (sum, hex);
+    return secret_equal (credential->digest, hex, HEX_LEN);
 }
 
 static munge_ctx_t open_context (const char *munge_socket, struct error *err)
@@ -67,13 +77,16 @@ char *credential_make (const char *munge_socket, const char *authority,
                        size_t len, struct error *err)
 {
     munge_ctx_t ctx = open_context (munge_socket, err);
+    struct sha256 sum;
     char hex[SHA256_HEX_SIZE];
     char payload[PAYLOAD_MAX + 1];
     char *cred = NULL;
 
     if (!ctx)
         return NULL;
-    digest (method, target, body, len, hex);
+    credential_begin (&sum, method, target);
+    sha256_update (&sum, body, len);
+    digest (&sum, hex);
     snprintf (payload, sizeof (payload), "%s %s", hex, authority);
     munge_err_t rc = munge_encode (&cred, ctx, payload, (int)strlen (payload));
     if (rc != EMUNGE_SUCCESS) {
@@ -85,51 +98,43 @@ char *credential_make (const char *munge_socket, const char *authority,
     return cred;
 }
 
-/* The name behind the digest, "" for none; -EINVAL: this is no payload. */
-static int split (const char *payload, int payload_len, char ret[AUTHORITY_SIZE])
+/* -EINVAL: this is no payload. */
+static int split (const char *payload, int payload_len, struct credential *ret)
 {
     size_t len = payload_len < 0 ? 0 : (size_t)payload_len;
 
-    ret[0] = '\0';
-    if (len == HEX_LEN)
-        return 0;
-    if (len <= HEX_LEN || len >= PAYLOAD_MAX || payload[HEX_LEN] != ' ')
+    if (len < HEX_LEN || len >= PAYLOAD_MAX || len == HEX_LEN + 1
+        || (len > HEX_LEN && payload[HEX_LEN] != ' '))
         return -EINVAL;
     for (size_t i = HEX_LEN + 1; i < len; i++) {
         if (payload[i] <= ' ' || payload[i] > '~') /* a refusal prints the name */
             return -EINVAL;
     }
-    snprintf (ret, AUTHORITY_SIZE, "%.*s", (int)(len - HEX_LEN - 1), payload + HEX_LEN + 1);
+    memcpy (ret->digest, payload, HEX_LEN);
+    ret->digest[HEX_LEN] = '\0';
+    ret->authority[0] = '\0';
+    if (len > HEX_LEN)
+        snprintf (ret->authority, AUTHORITY_SIZE, "%.*s", (int)(len - HEX_LEN - 1),
+                  payload + HEX_LEN + 1);
     return 0;
 }
 
-int credential_check (const char *munge_socket, const char *cred, const char *method,
-                      const char *target, const void *body, size_t len,
-                      char ret_authority[AUTHORITY_SIZE], uid_t *ret_uid, gid_t *ret_gid,
-                      struct error *err)
+int credential_decode (const char *munge_socket, const char *cred, struct credential *ret,
+                       struct error *err)
 {
     munge_ctx_t ctx = open_context (munge_socket, err);
-    char hex[SHA256_HEX_SIZE];
     autofree void *payload = NULL;
     int payload_len = 0;
-    uid_t uid = (uid_t)-1;
-    gid_t gid = (gid_t)-1;
     int rc = 0;
 
     if (!ctx)
         return -ENOMEM;
-    munge_err_t mrc = munge_decode (cred, ctx, &payload, &payload_len, &uid, &gid);
+    munge_err_t mrc =
+        munge_decode (cred, ctx, &payload, &payload_len, &ret->uid, &ret->gid);
     if (mrc != EMUNGE_SUCCESS)
         rc = explain (ctx, mrc, err);
     munge_ctx_destroy (ctx);
-    if (rc < 0)
-        return rc;
-    digest (method, target, body, len, hex);
-    if (split (payload, payload_len, ret_authority) < 0
-        || !secret_equal (payload, hex, HEX_LEN))
-        return error_set (err, EACCES,
-                          "MUNGE: the credential was made for another request");
-    *ret_uid = uid;
-    *ret_gid = gid;
-    return 0;
+    if (rc == 0 && split (payload, payload_len, ret) < 0)
+        rc = error_set (err, EACCES, "MUNGE: the credential is not one for a broker");
+    return rc;
 }

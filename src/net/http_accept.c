@@ -32,7 +32,7 @@ static void identify (struct http_conn *conn)
         return;
     conn->uid = cred.uid;
     conn->gid = cred.gid;
-    http_peer_join (conn);
+    http_peer_join (conn, conn->uid);
     if (conn->peer
         && conn->peer->connections
                > conn->listener->server->limits.connections + HTTP_PEER_REFUSALS)

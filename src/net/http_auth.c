@@ -3,14 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "net/credential.h"
 #include "net/http_private.h"
-
-void http_request_dispatch (struct http_request *req)
-{
-    req->owned = true;
-    req->server->handler (req, req->server->arg);
-}
 
 static void refuse (struct http_request *req, const char *code, const char *reason)
 {
@@ -35,11 +28,11 @@ static void refuse_broker (struct http_request *req, const char *authority)
     refuse (req, "wrong-broker", why.text);
 }
 
-static void auth_destroy (struct http_auth *auth)
+void http_auth_destroy (struct http_auth *auth)
 {
     if (!auth)
         return;
-    free (auth->credential);
+    free (auth->text);
     free (auth->munge_socket);
     free (auth);
 }
@@ -47,11 +40,18 @@ static void auth_destroy (struct http_auth *auth)
 static void on_worker (uv_work_t *work)
 {
     struct http_auth *auth = work->data;
-    const struct http_request *req = auth->req; /* nobody changes it meanwhile */
 
-    auth->rc = credential_check (auth->munge_socket, auth->credential, req->method,
-                                 req->target, req->body.buf, req->body.len,
-                                 auth->authority, &auth->uid, &auth->gid, &auth->err);
+    auth->rc = credential_decode (auth->munge_socket, auth->text, &auth->credential,
+                                  &auth->err);
+}
+
+static void admit (struct http_request *req, const struct credential *credential)
+{
+    req->uid = credential->uid;
+    req->gid = credential->gid;
+    http_peer_join (req->conn, req->uid);
+    if (http_peer_admit (req))
+        http_request_resume (req);
 }
 
 static void after_worker (uv_work_t *work, int status)
@@ -60,22 +60,17 @@ static void after_worker (uv_work_t *work, int status)
     struct http_request *req = auth->req;
 
     req->working = false;
-    if (!req->mhd || status < 0) { /* the server has ended meanwhile */
+    if (!req->mhd || status < 0) /* the connection or the server has ended meanwhile */
         http_request_release (req);
-    } else if (auth->rc == 0 && !http_name_is_own (req, auth->authority)) {
-        refuse_broker (req, auth->authority);
-    } else if (auth->rc == 0) {
-        req->uid = auth->uid;
-        req->gid = auth->gid;
-        if (http_peer_admit (req))
-            http_request_dispatch (req);
-    } else if (auth->rc == -EACCES) {
+    else if (auth->rc == 0 && !http_name_is_own (req, auth->credential.authority))
+        refuse_broker (req, auth->credential.authority);
+    else if (auth->rc == 0)
+        admit (req, &auth->credential);
+    else if (auth->rc == -EACCES)
         refuse (req, "unauthenticated", auth->err.text);
-    } else {
+    else
         http_reply_problem (req, MHD_HTTP_SERVICE_UNAVAILABLE, "no-munge", "%s",
                             auth->err.text);
-    }
-    auth_destroy (auth);
 }
 
 static int start_worker (struct http_request *req, const char *credential)
@@ -88,15 +83,18 @@ static int start_worker (struct http_request *req, const char *credential)
         return -ENOMEM;
     auth->req = req;
     auth->work.data = auth;
-    auth->credential = strdup (credential);
+    auth->text = strdup (credential);
     auth->munge_socket = munge_socket ? strdup (munge_socket) : NULL;
-    if (auth->credential && (auth->munge_socket || !munge_socket))
+    credential_begin (&auth->sum, req->method, req->target);
+    if (auth->text && (auth->munge_socket || !munge_socket))
         rc = uv_queue_work (req->server->loop, &auth->work, on_worker, after_worker);
-    if (rc < 0)
-        auth_destroy (auth);
-    else
-        req->working = true;
-    return rc;
+    if (rc < 0) {
+        http_auth_destroy (auth);
+        return rc;
+    }
+    req->auth = auth;
+    req->working = true;
+    return 0;
 }
 
 static const char *munge_credential (struct http_request *req)
@@ -110,7 +108,7 @@ static const char *munge_credential (struct http_request *req)
     return *value ? value : NULL;
 }
 
-void http_request_authenticate (struct http_request *req)
+void http_request_identify (struct http_request *req)
 {
     const char *credential;
 
@@ -119,16 +117,25 @@ void http_request_authenticate (struct http_request *req)
             refuse (req, "unauthenticated",
                     "the kernel does not tell whose connection this is");
         else
-            http_request_dispatch (req);
+            http_peer_admit (req);
         return;
     }
     credential = munge_credential (req);
-    if (!credential) {
+    if (!credential)
         refuse (req, "unauthenticated",
                 "a request over TCP needs a MUNGE credential (Authorization: MUNGE ...)");
-        return;
-    }
-    if (start_worker (req, credential) < 0)
+    else if (start_worker (req, credential) < 0)
         http_reply_problem (req, MHD_HTTP_SERVICE_UNAVAILABLE, "no-memory",
                             "the broker is out of memory");
+}
+
+void http_request_dispatch (struct http_request *req)
+{
+    if (req->auth && !credential_fits (&req->auth->credential, &req->auth->sum)) {
+        refuse (req, "unauthenticated",
+                "MUNGE: the credential was made for another request");
+        return;
+    }
+    req->owned = true;
+    req->server->handler (req, req->server->arg);
 }

@@ -29,13 +29,16 @@ static struct http_peer *peer_get (struct http_server *s, uid_t uid)
     return peer;
 }
 
-void http_peer_join (struct http_conn *conn)
+void http_peer_join (struct http_conn *conn, uid_t uid)
 {
     struct http_server *s = conn->listener->server;
+    uid_t account = s->account ? s->account (uid, s->arg) : uid;
 
-    conn->peer = peer_get (s, s->account ? s->account (conn->uid, s->arg) : conn->uid);
-    if (conn->peer)
-        conn->refused = ++conn->peer->connections > s->limits.connections;
+    if (conn->peer && conn->peer->uid == account)
+        return;
+    http_peer_leave (conn);
+    conn->peer = peer_get (s, account);
+    conn->refused = conn->peer && ++conn->peer->connections > s->limits.connections;
 }
 
 void http_peer_leave (struct http_conn *conn)
@@ -58,32 +61,38 @@ static void fill (const struct http_server *s, struct http_peer *peer)
     peer->filled = now;
 }
 
-static struct http_peer *peer_of (const struct http_request *req)
+static bool take_token (struct http_request *req)
 {
-    struct http_server *s = req->server;
+    const struct http_server *s = req->server;
+    struct http_peer *peer = req->conn->peer;
 
-    if (req->conn->peer)
-        return req->conn->peer;
-    return peer_get (s, s->account ? s->account (req->uid, s->arg) : req->uid);
+    if (s->limits.requests == 0 || !peer || http_is_privileged (s, req->uid))
+        return true;
+    fill (s, peer);
+    if (peer->tokens < 1)
+        return false;
+    peer->tokens -= 1;
+    return true;
 }
 
 bool http_peer_admit (struct http_request *req)
 {
     const struct http_server *s = req->server;
-    struct http_peer *peer;
 
-    if (s->limits.requests == 0 || req->uid == (uid_t)-1 || http_is_privileged (s, req->uid)
-        || !(peer = peer_of (req)))
+    if (!req->conn->refused && take_token (req))
         return true;
-    fill (s, peer);
-    if (peer->tokens >= 1) {
-        peer->tokens -= 1;
-        return true;
-    }
     http_reply_header (req, "Retry-After", "1");
-    http_reply_problem (req, MHD_HTTP_TOO_MANY_REQUESTS, "too-many-requests",
-                        "more than %u requests a second from user %u: try again in a second",
-                        s->limits.requests, (unsigned)peer->uid);
+    if (req->conn->refused) {
+        http_reply_header (req, "Connection", "close");
+        http_reply_problem (req, MHD_HTTP_TOO_MANY_REQUESTS, "busy",
+                            "user %u has more than %u connections: try again in a second",
+                            (unsigned)req->conn->peer->uid, s->limits.connections);
+    } else {
+        http_reply_problem (
+            req, MHD_HTTP_TOO_MANY_REQUESTS, "too-many-requests",
+            "more than %u requests a second from user %u: try again in a second",
+            s->limits.requests, (unsigned)req->conn->peer->uid);
+    }
     return false;
 }
 

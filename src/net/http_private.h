@@ -6,10 +6,10 @@
  *     owner    from the handler's call to reply, end or on_close   req->owned
  *     worker   while its credential is decoded                     req->working
  *
- *     READ --body is there--> AUTH (TCP) --> OWNED --reply--> REPLY (response is set)
- *       |                      |                '---begin--> REPLY, streaming
- *       '------- refused ------'---------------------------> REPLY
- *                                 '---upgrade--> REPLY (101) --> UPGRADED until it is closed
+ *     HEAD --> AUTH (TCP) --> BODY --body is there--> OWNED --reply--> REPLY (response is set)
+ *       |        |              |                       |-----begin--> REPLY, streaming
+ *       |        |              |                       '---upgrade--> REPLY (101) --> UPGRADED
+ *       '-----refused-----------'------------------------------------> REPLY   until it is closed
  *
  * Whenever MHD waits for us (AUTH, OWNED, a stream without data) its connection is
  * suspended; what wakes it sets listener->dirty, and the loop's prepare handle runs MHD
@@ -23,7 +23,7 @@
 #include <uthash.h>
 
 #include "common/strbuf.h"
-#include "net/authority.h"
+#include "net/credential.h"
 #include "net/http_server.h"
 
 #define HTTP_IDLE_SECONDS 60 /* without a byte */
@@ -38,7 +38,7 @@
 struct http_peer { /* a user's account */
     UT_hash_handle hh;
     uid_t uid; /* the owner of subordinate ones */
-    unsigned connections;
+    unsigned connections; /* over TCP those whose last request was of this account */
     size_t body_bytes; /* that its requests hold */
     double tokens;     /* requests that it may make at once, */
     uint64_t filled;   /* ... as of then: ms of the loop */
@@ -94,20 +94,19 @@ struct http_conn { /* MHD's socket context */
     struct http_request *req; /* the one of now, or NULL */
     int fd;
     uint64_t since; /* when it came, or began or ended a request: ms of the loop */
-    struct http_peer *peer; /* unix, else NULL */
-    uid_t uid;
+    struct http_peer *peer; /* or NULL: a TCP connection before its first request */
+    uid_t uid;              /* unix, else -1 */
     gid_t gid;
     bool refused; /* its peer has too many */
 };
 
-struct http_auth { /* a credential on its way through a worker thread */
+struct http_auth { /* whose request it is, over TCP */
     uv_work_t work;
     struct http_request *req;
-    char *credential;
-    char *munge_socket; /* or NULL */
-    char authority[AUTHORITY_SIZE]; /* that the credential names */
-    uid_t uid;
-    gid_t gid;
+    char *text;                   /* the credential, and ... */
+    char *munge_socket;           /* ... who decodes it, on a worker thread; or NULL */
+    struct credential credential; /* what it says */
+    struct sha256 sum;            /* of the request as far as it was read */
     int rc;
     struct error err;
 };
@@ -132,6 +131,8 @@ struct http_request {
     bool owned, working;
 
     bool begun, complete, suspended;
+    bool held; /* suspended before its body is read */
+    struct http_auth *auth; /* TCP, else NULL */
     int refuse; /* status to answer when the body has been read and thrown away, or 0 */
     char method[16];
     char *target;
@@ -175,9 +176,9 @@ void http_connection_event (void *cls, struct MHD_Connection *mhd, void **contex
                             enum MHD_ConnectionNotificationCode what);
 /* http_peer.c */
 bool http_is_privileged (const struct http_server *s, uid_t uid);
-/* The connection is of the user conn->uid, and counts in that account; conn->refused: the user
- * has too many. */
-void http_peer_join (struct http_conn *conn);
+/* The connection is of the user, and counts in the user's account instead of the one before;
+ * conn->refused: the user has too many. */
+void http_peer_join (struct http_conn *conn, uid_t uid);
 void http_peer_leave (struct http_conn *conn);
 /* One more request of the user req->uid: true, or refused already with 429. */
 bool http_peer_admit (struct http_request *req);
@@ -200,9 +201,13 @@ void http_request_resume (struct http_request *req);
 void http_request_respond (struct http_request *req, int status, const char *content_type,
                            struct MHD_Response *response);
 /* http_auth.c */
-/* Find out whose it is: calls http_request_dispatch() or answers 401, now or later. */
-void http_request_authenticate (struct http_request *req);
+/* The head is there: find out whose request it is, before its body is read. Where that takes a
+ * worker thread req->working is set, and the request is resumed. Who is not known (401) or has
+ * too much (429) is answered. */
+void http_request_identify (struct http_request *req);
+/* All of it is there: call the handler, or answer 401 for a credential of another request. */
 void http_request_dispatch (struct http_request *req);
+void http_auth_destroy (struct http_auth *auth);
 /* http_listen.c: a listening socket, or negative errno */
 int http_listen_unix (const char *path, mode_t mode, dev_t *ret_dev, ino_t *ret_ino,
                       struct error *err);

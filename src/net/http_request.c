@@ -25,6 +25,7 @@ void *http_request_create (void *cls, const char *uri, struct MHD_Connection *mh
     }
     req->server = l->server;
     req->listener = l;
+    l->idle_turns = 0; /* one of several requests that came at once is no idle turn */
     req->mhd = mhd;
     req->uid = (uid_t)-1;
     req->gid = (gid_t)-1;
@@ -63,6 +64,7 @@ void http_request_release (struct http_request *req)
     strbuf_release (&req->body);
     if (req->streaming)
         strbuf_release (&req->out);
+    http_auth_destroy (req->auth);
     free (req->params);
     free (req->query_text);
     free (req->path);
@@ -149,6 +151,23 @@ static void judge_length (struct http_request *req)
         req->refuse = MHD_HTTP_CONTENT_TOO_LARGE;
 }
 
+static void check_head (struct http_request *req, const char *method, int target)
+{
+    if (target < 0) {
+        http_reply_problem (req, MHD_HTTP_BAD_REQUEST, "bad-target",
+                            "the target of the request is not a path and query");
+    } else if (strlen (method) >= sizeof (req->method)) {
+        http_reply_problem (req, MHD_HTTP_NOT_IMPLEMENTED, "bad-method",
+                            "no such method");
+    } else if (http_request_header (req, "Transfer-Encoding")) {
+        http_reply_header (req, "Connection", "close");
+        http_reply_problem (req, MHD_HTTP_LENGTH_REQUIRED, "length-required",
+                            "a request's body needs a Content-Length");
+    } else {
+        judge_length (req);
+    }
+}
+
 static void begin (struct http_request *req, const char *method)
 {
     const union MHD_ConnectionInfo *info =
@@ -167,27 +186,15 @@ static void begin (struct http_request *req, const char *method)
     req->uid = conn->uid;
     req->gid = conn->gid;
     snprintf (req->method, sizeof (req->method), "%s", method);
+    bool local = req->listener->path;
     int rc = http_request_parse_target (req);
-    if (rc == -ENOMEM) {
-        req->abort = true;
-    } else if (conn->refused) {
-        http_reply_header (req, "Connection", "close");
-        problem_later (req, MHD_HTTP_TOO_MANY_REQUESTS);
-    } else if (req->listener->path && !http_peer_admit (req)) {
-        return; /* refused before its body is read */
-    } else if (rc < 0) {
-        http_reply_problem (req, MHD_HTTP_BAD_REQUEST, "bad-target",
-                            "the target of the request is not a path and query");
-    } else if (strlen (method) >= sizeof (req->method)) {
-        http_reply_problem (req, MHD_HTTP_NOT_IMPLEMENTED, "bad-method",
-                            "no such method");
-    } else if (http_request_header (req, "Transfer-Encoding")) {
-        http_reply_header (req, "Connection", "close");
-        http_reply_problem (req, MHD_HTTP_LENGTH_REQUIRED, "length-required",
-                            "a request's body needs a Content-Length");
-    } else {
-        judge_length (req);
-    }
+    req->abort = rc == -ENOMEM;
+    if (local && !req->abort)
+        http_request_identify (req);
+    if (!req->abort && !req->response)
+        check_head (req, method, rc);
+    if (!local && !req->abort && !req->response)
+        http_request_identify (req);
 }
 
 static enum MHD_Result take_body (struct http_request *req, const char *data, size_t len)
@@ -212,6 +219,26 @@ static enum MHD_Result take_body (struct http_request *req, const char *data, si
     if (strbuf_add (&req->body, data, len) < 0)
         return MHD_NO;
     account_body (req, len);
+    if (req->auth)
+        sha256_update (&req->auth->sum, data, len);
+    return MHD_YES;
+}
+
+static void complete (struct http_request *req)
+{
+    if (req->complete)
+        return;
+    req->complete = true;
+    if (req->refuse)
+        problem_later (req, req->refuse);
+    else
+        http_request_dispatch (req);
+}
+
+static enum MHD_Result suspend (struct http_request *req)
+{
+    req->suspended = true;
+    MHD_suspend_connection (req->mhd);
     return MHD_YES;
 }
 
@@ -232,33 +259,30 @@ enum MHD_Result http_request_access (void *cls, struct MHD_Connection *mhd,
                                      size_t *upload_size, void **context)
 {
     struct http_request *req = *context;
+    bool wait = false;
 
     (void)cls;
+    (void)mhd;
     (void)url;
     (void)version;
     if (!req)
         return MHD_NO;
     if (!req->begun) {
         begin (req, method);
-        return req->response || req->abort ? queue_response (req) : MHD_YES;
-    }
-    if (*upload_size > 0) {
+        req->held = wait = req->working;
+    } else if (req->held) { /* MHD says again that the head is there */
+        req->held = wait = req->working;
+    } else if (*upload_size > 0) {
         enum MHD_Result ok = take_body (req, upload_data, *upload_size);
         *upload_size = 0;
         return ok;
-    }
-    if (!req->complete) {
-        req->complete = true;
-        if (req->refuse)
-            problem_later (req, req->refuse);
-        else
-            http_request_authenticate (req);
+    } else {
+        complete (req);
+        wait = true;
     }
     if (req->response || req->abort)
         return queue_response (req);
-    req->suspended = true;
-    MHD_suspend_connection (mhd);
-    return MHD_YES;
+    return wait ? suspend (req) : MHD_YES;
 }
 
 /* -- what the handler asks -- */

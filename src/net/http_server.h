@@ -10,23 +10,24 @@
  *         http_reply (req, 200, "application/json", text, len);   // now or later, once
  *     }
  *
- * The handler is called when the whole body is there and the caller is authenticated:
+ * The handler is called when the caller is authenticated and the whole body is there:
  * SO_PEERCRED on the unix socket; on TCP a MUNGE credential (header "Authorization: MUNGE
  * <cred>") for this request and for this broker (see credential.h), decoded on a worker
- * thread (libuv's pool), replay refused by munged. Anything else gets 401 problem+json
- * (`unauthenticated`; `wrong-broker`: the credential names another, or none) and never reaches
- * the handler. Keep-alive works.
+ * thread (libuv's pool) before the body is read, replay refused by munged. Anything else gets
+ * 401 problem+json (`unauthenticated`; `wrong-broker`: the credential names another, or none)
+ * and never reaches the handler. Keep-alive works.
  *
  * Bounds: body 9 MiB (413; of all requests at a time 512 MiB, of one uid's 64 MiB: 429) with
  * a Content-Length (a Transfer-Encoding is 411: no client of ours sends one, and MHD waits
  * busily for chunks that do not fit into its buffer), 120 s for it; head 32 KiB, 75 s from
  * the connection or the request before; 60 s idle. 4,096 connections, at most half of the
  * descriptors; the last 64 of them (or an eighth) only for root and privileged users on the
- * unix socket, others get 503 + Retry-After; 512 for each user on the unix socket, 429 +
- * Retry-After beyond; 2,048 for each address on TCP, as those that are upgraded stay for days
- * and a login node has many users. 1 MiB unsent data of a stream (then the stream is ended:
- * its client is too slow). Requests of one user: 2,000 a second and 10,000 at once, 429 +
- * Retry-After beyond; on the unix socket without a look at the body. What is of struct http_limits is a default.
+ * unix socket, others get 503 + Retry-After; 512 for each user (a connection over TCP is of
+ * the user of its last request), 429 + Retry-After beyond; 2,048 for each address on TCP, as
+ * those that are upgraded stay for days and a login node has many users. 1 MiB unsent data of a
+ * stream (then the stream is ended: its client is too slow). Requests of one user: 2,000 a
+ * second and 10,000 at once, 429 + Retry-After beyond. Refusals come before the body is read.
+ * The values in struct http_limits are defaults.
  *
  * How long a request lives: the handler owns req until it calls one of the http_reply
  * functions or http_stream_end(), or until on_close runs: exactly one of them, and

@@ -32,19 +32,26 @@ static int stop (void **state)
     return 0;
 }
 
-/* One request on a connection of its own with just this credential; the status. */
-static int raw_request (const char *method, const char *target, const char *body,
-                        const char *cred, char *answer, size_t size)
+static int raw_connect (void)
 {
     struct sockaddr_in addr = { .sin_family = AF_INET };
-    char text[2048];
-    size_t got = 0;
-    ssize_t n;
     int fd = socket (AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     addr.sin_port = htons (http_server_port (server.http));
     addr.sin_addr.s_addr = htonl (INADDR_LOOPBACK);
     assert_int_equal (connect (fd, (struct sockaddr *)&addr, sizeof (addr)), 0);
+    return fd;
+}
+
+/* One request on a connection of its own with just this credential; the status. */
+static int raw_request (const char *method, const char *target, const char *body,
+                        const char *cred, char *answer, size_t size)
+{
+    char text[2048];
+    size_t got = 0;
+    ssize_t n;
+    int fd = raw_connect ();
+
     snprintf (text, sizeof (text),
               "%s %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: "
               "%zu\r\n%s%s\r\n\r\n%s",
@@ -146,6 +153,93 @@ static void test_refused (void **state)
     cred[strlen (cred) / 2] ^= 1;
     assert_int_equal (raw_request ("GET", "/echo", "", cred, answer, 4096), 401);
     assert_int_equal (server.requests, 2); /* no other reached the handler */
+}
+
+/* The status that comes for a head alone: 100 when the server asks for the body. */
+static int status_of_head (int fd, const char *cred, size_t body_len)
+{
+    char text[2048];
+    size_t got = 0;
+    ssize_t n;
+
+    snprintf (text, sizeof (text),
+              "POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n"
+              "Content-Length: %zu\r\n%s%s\r\n\r\n",
+              body_len, cred ? "Authorization: " : "X-None: ", cred ? cred : "1");
+    assert_int_equal (io_write_all (fd, text, strlen (text)), 0);
+    for (text[0] = '\0'; !strstr (text, "\r\n\r\n"); text[got] = '\0') {
+        n = recv (fd, text + got, sizeof (text) - 1 - got, 0);
+        assert_true (n > 0);
+        got += (size_t)n;
+    }
+    return (int)strtol (text + 9, NULL, 10);
+}
+
+/* Wrong: who is nobody has the server read a body, or pays nothing for another's. */
+static void test_body_waits (void **state)
+{
+    static const char *const bad[] = { NULL, "MUNGE nonsense" };
+    char cred[1024], answer[4096];
+    char *body = calloc (1, 1000001);
+
+    (void)state;
+    assert_non_null (body);
+    for (size_t i = 0; i < ARRAY_SIZE (bad); i++) {
+        int fd = raw_connect ();
+        assert_int_equal (status_of_head (fd, bad[i], 1000000), 401);
+        close (fd);
+    }
+    make_for (cred, "other:1", "POST", "/echo", "");
+    int fd = raw_connect ();
+    assert_int_equal (status_of_head (fd, cred, 1000000), 401);
+    close (fd);
+    assert_int_equal (server.requests, 0);
+    memset (body, 'b', 1000000);
+    make (cred, "POST", "/echo", body);
+    fd = raw_connect ();
+    assert_int_equal (status_of_head (fd, cred, 1000000), 100);
+    assert_int_equal (io_write_all (fd, body, 1000000), 0);
+    assert_true (recv (fd, answer, sizeof (answer), 0) > 12);
+    assert_memory_equal (answer, "HTTP/1.1 200", 12);
+    close (fd);
+    make (cred, "POST", "/echo", body);
+    fd = raw_connect ();
+    assert_int_equal (status_of_head (fd, cred, 1000000), 100);
+    body[999999] = 'c'; /* the last byte of what it was made for */
+    assert_int_equal (io_write_all (fd, body, 1000000), 0);
+    assert_true (recv (fd, answer, sizeof (answer), 0) > 12);
+    assert_memory_equal (answer, "HTTP/1.1 401", 12);
+    assert_int_equal (server.requests, 1);
+    close (fd);
+    free (body);
+}
+
+/* Wrong: over TCP a user may have all connections. */
+static void test_connections (void **state)
+{
+    struct http_limits limits = HTTP_LIMITS_DEFAULT;
+    char cred[1024];
+    int fds[4];
+
+    (void)state;
+    limits.connections = 3;
+    http_server_set_limits (server.http, &limits);
+    for (size_t i = 0; i < ARRAY_SIZE (fds); i++) {
+        fds[i] = raw_connect ();
+        make (cred, "POST", "/echo", "");
+        assert_int_equal (status_of_head (fds[i], cred, 1), i < 3 ? 100 : 429);
+    }
+    for (size_t i = 0; i < ARRAY_SIZE (fds); i++)
+        close (fds[i]);
+    double end = clock_mono () + DEADLINE;
+    int status = 0;
+    while (status != 100 && clock_mono () < end) { /* the server has to see their end */
+        int fd = raw_connect ();
+        make (cred, "POST", "/echo", "");
+        status = status_of_head (fd, cred, 1);
+        close (fd);
+    }
+    assert_int_equal (status, 100);
 }
 
 /* The status for a credential that names this broker. */
@@ -370,6 +464,8 @@ int main (void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown (test_basic, start, stop),
         cmocka_unit_test_setup_teardown (test_refused, start, stop),
+        cmocka_unit_test_setup_teardown (test_body_waits, start, stop),
+        cmocka_unit_test_setup_teardown (test_connections, start, stop),
         cmocka_unit_test_setup_teardown (test_wrong_broker, start, stop),
         cmocka_unit_test_setup_teardown (test_odd_payloads, start, stop),
         cmocka_unit_test_setup_teardown (test_names, start, stop),

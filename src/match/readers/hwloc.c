@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include <hwloc.h>
+#include <libxml/xmlerror.h>
 
 #include "common/parse.h"
 #include "match/reader.h"
@@ -36,6 +37,21 @@ static int topology_configure (hwloc_topology_t topo)
     return rc;
 }
 
+static void ignore (void *ctx, const char *fmt, ...) PRINTF_LIKE (2, 3);
+static void ignore (void *ctx, const char *fmt, ...)
+{
+    (void)ctx;
+    (void)fmt;
+}
+
+/* libxml2 reports some errors by a global function too. By default that one prints to standard
+ * error; and libhwloc sets one of a plugin, which it unloads with the topology. */
+static void topology_release (hwloc_topology_t topo)
+{
+    hwloc_topology_destroy (topo);
+    xmlSetGenericErrorFunc (NULL, ignore);
+}
+
 /* To be destroyed by the caller. */
 static int topology_load (const struct strbuf *xml, hwloc_topology_t *ret,
                           struct error *err)
@@ -47,7 +63,7 @@ static int topology_load (const struct strbuf *xml, hwloc_topology_t *ret,
     if (topology_configure (topo) < 0
         || hwloc_topology_set_xmlbuffer (topo, xml->buf, (int)xml->len) < 0
         || hwloc_topology_load (topo) < 0) {
-        hwloc_topology_destroy (topo);
+        topology_release (topo);
         return error_set (err, EINVAL,
                           "libhwloc %x does not accept the topology: was it written by "
                           "lstopo?",
@@ -290,12 +306,13 @@ static int hwloc_read (struct graph *g, const char *text, size_t len,
     autostrbuf struct strbuf xml;
 
     strbuf_init (&xml, HWLOC_XML_MAX);
+    xmlSetGenericErrorFunc (NULL, ignore);
     int rc = hwloc_xml_clean (text, len, &xml, l.err);
     if (rc == 0)
         rc = topology_load (&xml, &l.topo, l.err);
     if (rc == 0) {
         rc = load_topology (&l);
-        hwloc_topology_destroy (l.topo);
+        topology_release (l.topo);
     }
     if (rc < 0)
         error_prefix (l.err, "hwloc");

@@ -286,12 +286,29 @@ static void test_refused (void **state)
     check_refused (text.buf, "line 1: ");
 }
 
+/* Wrong: after a topology was read, an error of libxml2 in the text itself, and not in its XML,
+ * calls a function that libhwloc had given and unloaded. */
+static void test_no_text (void **state)
+{
+    char bytes[120] = "<"; /* as UCS-4, with a character there that is none */
+    struct graph *g = graph_create ();
+    struct error err = { 0 };
+
+    (void)state;
+    memcpy (bytes + 108, "\xf0\xb7op", 4);
+    assert_int_not_equal (
+        match_reader_find ("hwloc")->read (g, bytes, 116, &(struct match_reader_options){ 0 }, &err),
+        0);
+    assert_memory_equal (err.text, "hwloc: ", 7);
+    graph_destroy (g);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (test_all),     cmocka_unit_test (test_types),
         cmocka_unit_test (test_words),   cmocka_unit_test (test_unnamed),
-        cmocka_unit_test (test_refused),
+        cmocka_unit_test (test_refused), cmocka_unit_test (test_no_text),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -13,14 +13,14 @@
 #define SERIALIZE_MAX 1000000
 #define YEARS_MAX (INT64_C (10) * 365 * 86400)
 
-#define AT(field) offsetof (struct config, field)
+#define AT(field) KEY_FIELD (struct config, field)
 static const struct key keys[] = {
     { "executor", KIND_STRING, AT (executor), 0, 0 },
     { "state-dir", KIND_STRING, AT (state_dir), 0, 0 },
     { "runtime-dir", KIND_STRING, AT (runtime_dir), 0, 0 },
     { "cluster-id", KIND_STRING, AT (cluster_id), 0, 0 },
     { "shell-path", KIND_STRING, AT (shell_path), 0, 0 },
-    { "listen", KIND_LISTEN, 0, 0, 0 },
+    { "listen", KIND_LISTEN, AT (listen_host), 0, 0 },
     { "listen-names", KIND_NAMES, AT (listen_names), 0, 0 },
     { "munge-socket", KIND_STRING, AT (munge_socket), 0, 0 },
     { "operators", KIND_STRINGS, AT (operators), 0, 0 },
@@ -57,16 +57,16 @@ static const struct key keys[] = {
     { "private", KIND_PRIVATE, AT (private_parts), 0, 0 },
     { "disk-reserve", KIND_BYTES, AT (disk_reserve), INT64_C (1) << 20, INT64_C (1) << 50 },
     { "output-max", KIND_BYTES, AT (output_max), CUT_MAX_LEAST, INT64_C (1) << 50 },
-    { "queues", KIND_QUEUES, 0, 0, 0 },
-    { "priority", KIND_PRIORITY, 0, 0, 0 },
-    { "history", KIND_HISTORY, 0, 0, 0 },
-    { "clients", KIND_CLIENTS, 0, 0, 0 },
-    { "local", KIND_SECTION, 0, 0, 0 },
-    { "kube", KIND_SECTION, 0, 0, 0 },
+    { "queues", KIND_QUEUES, AT (queues), 0, 0 },
+    { "priority", KIND_PRIORITY, AT (priority), 0, 0 },
+    { "history", KIND_HISTORY, AT (history), 0, 0 },
+    { "clients", KIND_CLIENTS, AT (clients), 0, 0 },
+    { "local", KIND_SECTION, NO_FIELD, 0, 0 },
+    { "kube", KIND_SECTION, NO_FIELD, 0, 0 },
 };
 #undef AT
 
-#define AT(field) offsetof (struct config_priority, field)
+#define AT(field) KEY_FIELD (struct config_priority, field)
 static const struct key priority_keys[] = {
     { "queue", KIND_INT, AT (weights.queue), 0, PRIORITY_WEIGHT_MAX },
     { "age", KIND_INT, AT (weights.age), 0, PRIORITY_WEIGHT_MAX },
@@ -78,14 +78,14 @@ static const struct key priority_keys[] = {
 };
 #undef AT
 
-#define AT(field) offsetof (struct config_history, field)
+#define AT(field) KEY_FIELD (struct config_history, field)
 static const struct key history_keys[] = {
     { "keep", KIND_DURATION, AT (keep), 0, YEARS_MAX },
     { "jobs", KIND_INT, AT (jobs), 0, INT64_C (1000000000) },
 };
 #undef AT
 
-#define AT(field) offsetof (struct config_clients, field)
+#define AT(field) KEY_FIELD (struct config_clients, field)
 static const struct key clients_keys[] = {
     { "connections", KIND_INT, AT (connections), 8, 4096 },
     { "reserve", KIND_INT, AT (reserve), 0, 1024 },
@@ -177,7 +177,7 @@ static int read_settings (void *c, const struct key *table, size_t n, json_t *bo
             return FAIL (&at, "%s: unknown key '%s' (see fluxq.yaml(5))", p->key,
                          name);
         if (k->kind == KIND_INT) {
-            if (value_int (k, value, field, &at) < 0)
+            if (value_int (k, field, value, &at) < 0)
                 return -EINVAL;
         } else if (value_duration (seconds, value, &at) < 0) {
             return -EINVAL;
@@ -247,7 +247,6 @@ static int set_value (struct config *c, const struct key *key, json_t *value,
                       const struct place *p)
 {
     void *field = (char *)c + key->offset;
-    int64_t number = 0;
 
     switch (key->kind) {
     case KIND_STRING:
@@ -298,25 +297,14 @@ static int set_value (struct config *c, const struct key *key, json_t *value,
         c->log_level = (enum log_level)level;
         return 0;
     }
-    default:
-        if (value_int (key, value, &number, p) < 0)
-            return -EINVAL;
-        if (key->offset == offsetof (struct config, start_retries))
-            c->start_retries = (unsigned)number;
-        else if (key->offset == offsetof (struct config, start_serialize))
-            c->start_serialize = (size_t)number;
-        else if (key->offset == offsetof (struct config, drain_after_failures))
-            c->drain_after_failures = (unsigned)number;
-        else if (key->offset == offsetof (struct config, reservation_depth))
-            c->reservation_depth = (unsigned)number;
-        else if (key->offset == offsetof (struct config, array_max))
-            c->array_max = (unsigned)number;
-        else if (key->offset == offsetof (struct config, user_jobs_max))
-            c->user_jobs_max = (uint64_t)number;
-        else
-            c->keep_finished = (size_t)number;
-        return 0;
+    case KIND_INT:
+        return value_int (key, field, value, p);
+    case KIND_MOUNTS:
+    case KIND_PODS:
+    case KIND_PLACEMENT:
+        break; /* of queues */
     }
+    return FAIL (p, "%s: not a key of the site", p->key);
 }
 
 struct config *config_default (void)

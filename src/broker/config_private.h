@@ -39,9 +39,12 @@ enum kind {
 struct key {
     const char *name;
     enum kind kind;
-    size_t offset;
+    size_t offset, size; /* of the field: KEY_FIELD or NO_FIELD */
     int64_t min, max; /* KIND_INT, KIND_BYTES; in "priority:" of durations, too */
 };
+
+#define KEY_FIELD(type, field) offsetof (type, field), sizeof (((type *)0)->field)
+#define NO_FIELD 0, 0
 
 /* What the setters need to know about the place they are at. */
 struct place {
@@ -65,7 +68,8 @@ int value_bool (bool *field, const json_t *value, const struct place *p);
 /* [jobs, arguments, usage] */
 int value_private (unsigned *field, const json_t *value, const struct place *p);
 int value_strings (char ***field, const json_t *value, const struct place *p);
-int value_int (const struct key *key, const json_t *value, int64_t *ret,
+/* field: of key->size, 4 or 8 bytes */
+int value_int (const struct key *key, void *field, const json_t *value,
                const struct place *p);
 
 /* The mapping queues, in place of those of c. */

@@ -10,7 +10,7 @@
 
 #define QUEUES_MAX 256
 
-#define AT(field) offsetof (struct config_queue, field)
+#define AT(field) KEY_FIELD (struct config_queue, field)
 static const struct key queue_keys[] = {
     { "default", KIND_BOOL, AT (is_default), 0, 0 },
     { "started", KIND_BOOL, AT (started), 0, 0 },
@@ -72,7 +72,7 @@ static int set_queue_value (struct config_queue *q, const struct key *key, json_
                             const struct place *p)
 {
     void *field = (char *)q + key->offset;
-    int64_t number = 0;
+
     switch (key->kind) {
     case KIND_STRING:
         return value_string (field, value, p);
@@ -94,14 +94,10 @@ static int set_queue_value (struct config_queue *q, const struct key *key, json_
         return set_placement (field, value, p);
     case KIND_PODS:
         return set_pods (q, value, p);
-    default:
-        if (value_int (key, value, &number, p) < 0)
-            return -EINVAL;
-        if (key->offset == offsetof (struct config_queue, priority))
-            q->priority = (int)number;
-        else
-            q->max_nodes = number;
-        return 0;
+    case KIND_INT:
+        return value_int (key, field, value, p);
+    default: /* of the site */
+        return FAIL (p, "%s: not a key of queues", p->key);
     }
 }
 

@@ -70,14 +70,19 @@ int value_timeout (double *field, const json_t *value, const struct place *p)
     return rc;
 }
 
-int value_int (const struct key *key, const json_t *value, int64_t *ret,
+int value_int (const struct key *key, void *field, const json_t *value,
                const struct place *p)
 {
-    if (!json_is_integer (value) || json_integer_value (value) < key->min
-        || json_integer_value (value) > key->max)
+    int64_t number = json_integer_value (value);
+    int32_t small = (int32_t)number;
+
+    if (!json_is_integer (value) || number < key->min || number > key->max)
         return FAIL (p, "%s: expected an integer from %jd to %jd", p->key,
                      (intmax_t)key->min, (intmax_t)key->max);
-    *ret = json_integer_value (value);
+    if (key->size == sizeof (number))
+        memcpy (field, &number, sizeof (number));
+    else
+        memcpy (field, &small, sizeof (small));
     return 0;
 }
 

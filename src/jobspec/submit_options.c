@@ -925,8 +925,10 @@ static int set_option (struct submit_options *so, enum submit_source from, int i
         return set_flag (so, from, id, &so->malleable, value, where, err);
     case RESIZE_SIGNAL:
         return set_resize_signal (so, from, value, where, err);
-    default:
+    case EXCLUSIVE:
         return set_flag (so, from, id, &so->exclusive, value, where, err);
+    default:
+        return error_set (err, EINVAL, "%s: this option sets nothing", where);
     }
 }
 

@@ -664,6 +664,22 @@ static void test_table (void **state)
     }
 }
 
+/* Wrong: a row was added to the table, and its value goes nowhere. */
+static void test_every_row_sets (void **state)
+{
+    (void)state;
+    for (const struct option_desc *o = submit_options_table; o->name; o++) {
+        struct submit_options so;
+        struct error err = { 0 };
+        submit_options_init (&so);
+        int rc = submit_options_set (&so, SUBMIT_FROM_COMMAND, o->name, o->arg ? "1" : NULL,
+                                     NULL, &err);
+        if (rc < 0 && strstr (err.text, "sets nothing"))
+            fail_msg ("%s", err.text);
+        submit_options_release (&so);
+    }
+}
+
 static void test_placement (void **state)
 {
     static const struct {
@@ -730,7 +746,7 @@ int main (void)
         cmocka_unit_test (test_reservation),    cmocka_unit_test (test_script),
         cmocka_unit_test (test_bad_program),    cmocka_unit_test (test_waiting),
         cmocka_unit_test (test_add_dependency), cmocka_unit_test (test_export),
-        cmocka_unit_test (test_table),          cmocka_unit_test (test_requeue),
+        cmocka_unit_test (test_every_row_sets), cmocka_unit_test (test_table),          cmocka_unit_test (test_requeue),
         cmocka_unit_test (test_placement),
     };
 

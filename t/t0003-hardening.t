@@ -88,5 +88,36 @@ test_expect_success 'a function of the agent that writes past its buffer does no
     test_expect_code 7 ./overrun && test_expect_code 7 ./overrun 1234567890123456 &&
     test_expect_code 9 ./overrun "$(printf "%0100d" 0)"
 '
+test_expect_success 'FORTIFY in the agent: a call that would write past an object ends it before it writes' '
+    setting AGENT_CPPFLAGS | grep "include [^ ]*/src/shell/fortify.h" &&
+    cat >fortified.c <<-\EOF &&
+	static char from[100];
+	static void __attribute__ ((noinline)) put (char kind, unsigned long n)
+	{
+	    char to[16];
+	    switch (kind) {
+	    case 65: memcpy (to, from, n); break;
+	    case 66: memmove (to, from, n); break;
+	    case 67: memset (to, 1, n); break;
+	    case 68: snprintf (to, n, "x"); break;
+	    case 69: (void)!read (0, to, n); break;
+	    case 70: recv (0, to, n, 0); break;
+	    }
+	    __asm__ volatile ("" : : "r" (to) : "memory");
+	}
+	int main (int argc, char *argv[])
+	{
+	    put (argv[1][0], strlen (argv[2]));
+	    _exit (7);
+	}
+	EOF
+    make -s -C "$FLUXQ_BUILD_DIR" --no-print-directory \
+        --eval="show-agent: ; @echo \$(MUSL_CC) \$(AGENT_CFLAGS) -D_GNU_SOURCE -include $FLUXQ_SOURCE_DIR/src/shell/fortify.h -o fortified fortified.c \$(AGENT_LDFLAGS)" \
+        show-agent | tail -n 1 >command && cat command && sh -e ./command &&
+    for kind in A B C D E F; do
+        test_expect_code 7 ./fortified $kind 1234567890123456 </dev/null &&
+        test_expect_code 132 ./fortified $kind 12345678901234567 </dev/null || return 1
+    done
+'
 
 test_done

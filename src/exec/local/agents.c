@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
@@ -106,6 +107,7 @@ static void for_each_process (void (*fn) (const char *name, pid_t pid, void *arg
 
 struct member {
     pid_t pid, parent, session;
+    uint64_t begin; /* when it was started: no other process of its number has that */
     bool zombie;
     bool below; /* of those that are meant, or descends from one */
 };
@@ -115,18 +117,23 @@ struct tree {
     size_t n, alloc;
 };
 
-/* Fields 3, 4 and 6 of /proc/PID/stat, behind the command's name in parentheses. */
-static bool read_stat (const char *pid, struct member *m)
+/* Fields 3, 4, 6 and 22 of /proc/PID/stat, behind the command's name in parentheses. */
+static bool read_stat (pid_t pid, struct member *m)
 {
     char path[64], buf[512], state;
-    snprintf (path, sizeof (path), "/proc/%s/stat", pid);
+    snprintf (path, sizeof (path), "/proc/%d/stat", (int)pid);
     autoclose int fd = open (path, O_RDONLY | O_CLOEXEC);
     ssize_t n = fd < 0 ? -1 : io_read_all (fd, buf, sizeof (buf) - 1);
     if (n <= 0)
         return false;
     buf[n] = '\0';
     const char *end = strrchr (buf, ')');
-    if (!end || sscanf (end + 1, " %c %d %*d %d", &state, &m->parent, &m->session) != 3)
+    if (!end
+        || sscanf (end + 1,
+                   " %c %d %*d %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+                   "%*s %" SCNu64,
+                   &state, &m->parent, &m->session, &m->begin)
+               != 4)
         return false;
     m->zombie = state == 'Z' || state == 'X';
     return true;
@@ -137,7 +144,8 @@ static void tree_add (const char *name, pid_t pid, void *arg)
     struct tree *t = arg;
     struct member m = { .pid = pid };
 
-    if (!read_stat (name, &m))
+    (void)name;
+    if (!read_stat (pid, &m))
         return;
     if (t->n == t->alloc) {
         size_t alloc = t->alloc ? 2 * t->alloc : 1024;
@@ -171,6 +179,16 @@ static bool is_below (const struct tree *t, pid_t parent)
     return p && p->below;
 }
 
+/* SIGKILL, unless it has ended and another process has its number by now. */
+static void kill_member (const struct member *m)
+{
+    autoclose int fd = (int)syscall (SYS_pidfd_open, m->pid, 0);
+    struct member now;
+
+    if (fd >= 0 && read_stat (m->pid, &now) && now.begin == m->begin)
+        syscall (SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
+}
+
 /* SIGKILL to those that are meant and to what descends from them, which is looked for as
  * often as it takes, for a child's number may be less than its parent's. Ends t. */
 static void tree_kill (struct tree *t)
@@ -185,7 +203,7 @@ static void tree_kill (struct tree *t)
     }
     for (size_t i = 0; i < t->n; i++)
         if (t->list[i].below && !t->list[i].zombie)
-            kill (t->list[i].pid, SIGKILL);
+            kill_member (&t->list[i]);
     free (t->list);
 }
 

@@ -9,3 +9,11 @@ src_exec_libexec_a_SOURCES += \
 	src/exec/local/resize.c \
 	src/exec/local/run.c \
 	src/exec/local/spool.c
+
+if HAVE_CMOCKA
+EXEC_LOCAL_TESTS = \
+	src/exec/local/test/test_agents
+check_PROGRAMS += $(EXEC_LOCAL_TESTS)
+UNIT_TESTS += $(EXEC_LOCAL_TESTS)
+src_exec_local_test_test_agents_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
+endif

@@ -202,8 +202,8 @@ static int write_to (int dir, const char *name, const char *text)
     return fd < 0 ? -errno : io_write_all (fd, text, strlen (text));
 }
 
-/* Each of its processes; their number. */
-static size_t kill_each (int dir)
+/* To each of its processes, 0: none; their number. */
+static size_t signal_each (int dir, int signum)
 {
     autostrbuf struct strbuf sb;
     autoclose int fd = openat (dir, "cgroup.procs", O_RDONLY | O_CLOEXEC);
@@ -217,8 +217,8 @@ static size_t kill_each (int dir)
         if (end == p)
             break;
         n++;
-        if (pid > 1 && pid != getpid ())
-            kill ((pid_t)pid, SIGKILL);
+        if (signum > 0 && pid > 1 && pid != getpid ())
+            kill ((pid_t)pid, signum);
     }
     return n;
 }
@@ -230,10 +230,10 @@ static bool group_kill (const char *path)
     if (dir < 0)
         return false;
     if (write_to (dir, "cgroup.kill", "1") == 0)
-        return kill_each (dir) > 0;
-    /* Version 1: a frozen process cannot start another one meanwhile. */
+        return signal_each (dir, 0) > 0;
+    /* Version 1: a frozen process cannot start another one meanwhile, nor end. */
     write_to (dir, "freezer.state", "FROZEN");
-    size_t n = kill_each (dir);
+    size_t n = signal_each (dir, SIGKILL);
     write_to (dir, "freezer.state", "THAWED");
     return n > 0;
 }

@@ -23,13 +23,13 @@ uid_t userdir_owner (uid_t user)
     return geteuid () == 0 ? user : geteuid ();
 }
 
-int userdir_openat (int dirfd, const char *name, int flags, mode_t mode)
+static int open_at (int dirfd, const char *name, int flags, mode_t mode, uint64_t resolve)
 {
     static atomic_bool missing; /* Linux before 5.6, or a sandbox that does not know it */
     const struct open_how how = {
         .flags = (uint64_t)(unsigned)flags,
         .mode = flags & O_CREAT ? mode : 0,
-        .resolve = RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS,
+        .resolve = resolve,
     };
     int fd = -1;
 
@@ -42,6 +42,16 @@ int userdir_openat (int dirfd, const char *name, int flags, mode_t mode)
     }
     fd = openat (dirfd, name, flags, mode);
     return fd >= 0 ? fd : -errno;
+}
+
+int userdir_openat (int dirfd, const char *name, int flags, mode_t mode)
+{
+    return open_at (dirfd, name, flags, mode, RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS);
+}
+
+int userdir_open_named (int dirfd, const char *path, int flags)
+{
+    return open_at (dirfd, path, flags, 0, RESOLVE_NO_MAGICLINKS);
 }
 
 /* -- the directory -- */

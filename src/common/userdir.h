@@ -56,4 +56,10 @@ int userdir_remove (int dir, const char *name);
  * file system that a user has mounted there. -EXDEV, or what openat says. */
 int userdir_openat (int dirfd, const char *name, int flags, mode_t mode);
 
+/* A path that a user has named, for a thread that acts as this user: openat(2) that follows no
+ * link to what a process has open (/proc/self/fd/7), for that is this process, and behind
+ * such a link nobody asks whether the user may enter the directories. -ELOOP, or what openat
+ * says. */
+int userdir_open_named (int dirfd, const char *path, int flags);
+
 #endif

@@ -19,12 +19,14 @@
 #include <string.h>
 #include <sys/fsuid.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
 #include "common/strbuf.h"
 
 #define LINKS_MAX 40 /* as the kernel's */
+#define PROC_SUPER_MAGIC 0x9fa0 /* of linux/magic.h, which is not there for the agent */
 #define OPEN_FLAGS (O_WRONLY | O_APPEND | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
 
 struct walk {
@@ -56,6 +58,7 @@ static int walk_fail (struct walk *w, int errnum, const char *name, const char *
 /* Refuse what a user does not mean by an output file. */
 static int check_target (struct walk *w, const char *name, const struct stat *st)
 {
+    struct statfs fs;
     struct stat dir;
 
     if (S_ISDIR (st->st_mode))
@@ -68,6 +71,9 @@ static int check_target (struct walk *w, const char *name, const struct stat *st
         return walk_fail (w, EPERM, name, "is a device or FIFO of another user");
     if (!S_ISREG (st->st_mode))
         return walk_fail (w, EPERM, name, "is not a file");
+    /* What is written there changes this process, which may be the broker. */
+    if (fstatfs (w->dir, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC)
+        return walk_fail (w, EPERM, name, "is a part of /proc, not a file");
     if (st->st_uid == w->uid)
         return 0;
     /* In /tmp and its like others can put a file in the way, and read what comes into it.

@@ -188,6 +188,7 @@ static void test_what_is_no_file (void **state)
     ann_gets ("", ENOENT, "empty");
     ann_gets ("/dev/zero", EPERM, "device");
     ann_gets ("/dev/full", EPERM, "device");
+    ann_gets ("/proc/self/timerslack_ns", EPERM, "a part of /proc");
 
     char name[5000];
     memset (name, 'x', sizeof (name) - 1);

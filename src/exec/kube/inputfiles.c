@@ -3,13 +3,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #include "common/io.h"
 #include "common/macros.h"
+#include "common/userdir.h"
 
 #define NAME "input"
 #define PATH_TEXT_MAX 4096
@@ -33,14 +36,17 @@ char *inputfiles_place (const char *dir, const char *pattern)
 static int open_file (const char *cwd, const char *name, struct stat *ret_st,
                       struct error *err)
 {
+    struct statfs fs;
     autoclose int dir = open (cwd, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
     if (dir < 0 && name[0] != '/')
         return error_errno (err, errno, "%s/%s", cwd, name);
-    int fd = openat (dir, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    int fd = userdir_open_named (dir, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
-        return error_errno (err, errno, "%s", name);
-    if (fstat (fd, ret_st) == 0 && S_ISREG (ret_st->st_mode))
+        return error_errno (err, -fd, "%s", name);
+    /* What is in /proc tells of the broker. */
+    if (fstat (fd, ret_st) == 0 && S_ISREG (ret_st->st_mode) && fstatfs (fd, &fs) == 0
+        && fs.f_type != PROC_SUPER_MAGIC)
         return fd;
     close (fd);
     return error_set (err, EINVAL, "%s is not a regular file", name);

@@ -286,13 +286,15 @@ static void test_input_for_each (void **state)
 
 static void test_input_refused (void **state)
 {
-    static char big[CONFIGMAP_MAX + 2];
+    static char big[CONFIGMAP_MAX + 2], opened[32];
     static const struct {
         const char *input, *text;
     } bad[] = {
         { "none-there", "none-there: No such file" },
         { ".", "not a regular file" },
         { "/dev/zero", "not a regular file" },
+        { "/proc/self/status", "not a regular file" },
+        { opened, "Too many levels of symbolic links" }, /* the broker's, not the user's */
         { "big", "big: the pods do not see it, and at most 104" },
     };
     struct jobspec *js = (struct jobspec *)job.js;
@@ -300,6 +302,9 @@ static void test_input_refused (void **state)
     (void)state;
     memset (big, 'x', sizeof (big) - 1);
     put ("big", big);
+    autoclose int fd = open ("/etc/passwd", O_RDONLY | O_CLOEXEC);
+    assert_true (fd >= 0);
+    snprintf (opened, sizeof (opened), "/proc/self/fd/%d", fd);
     for (size_t i = 0; i < ARRAY_SIZE (bad); i++) {
         struct output *o;
         struct error err = { 0 };

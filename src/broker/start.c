@@ -579,8 +579,8 @@ static void judge_failure (struct broker *b, struct entry *e,
         queue_again (b, e, why->text, NULL, AGAIN_AT_ONCE);
         return;
     }
-    if (e->job->state == JOB_RUN && why->nodes && why->suspect)
-        suspects_failed (b, e, why->nodes, why->text);
+    if (e->job->state == JOB_RUN && why->suspects)
+        suspects_failed (b, e, why->suspects, why->text);
     if (e->job->state == JOB_RUN && why->retry
         && (!e->job->started || may_run_again (b, e->js))
         && e->job->failed_starts < b->config->start_retries) {
@@ -601,13 +601,14 @@ struct failure {
     uint64_t id;
     unsigned attempt;
     struct exec_start_failure why;
-    char *text, *nodes;
+    char *text, *nodes, *suspects;
 };
 
 static void failure_free (struct failure *f)
 {
     free (f->text);
     free (f->nodes);
+    free (f->suspects);
     free (f);
 }
 
@@ -636,9 +637,11 @@ static struct failure *failure_create (struct broker *b, const struct entry *e,
     *f = (struct failure){ .b = b, .id = e->id, .attempt = e->job->restarts, .why = *why };
     f->text = strdup (why->text);
     f->nodes = why->nodes ? strdup (why->nodes) : NULL;
+    f->suspects = why->suspects ? strdup (why->suspects) : NULL;
     f->why.text = f->text;
     f->why.nodes = f->nodes;
-    if (f->text && !f->nodes == !why->nodes)
+    f->why.suspects = f->suspects;
+    if (f->text && !f->nodes == !why->nodes && !f->suspects == !why->suspects)
         return f;
     failure_free (f);
     return NULL;

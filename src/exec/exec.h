@@ -59,9 +59,9 @@ struct exec_start_failure {
     bool retry;        /* worth another try */
     const char *nodes; /* hostlist: where it failed, to be avoided by the next try; NULL:
                         * nowhere in particular */
-    bool suspect; /* these nodes may be broken: nothing that is the job's own (its image,
-                   * its memory), nothing that its owner can do (end its agents), and no
-                   * race that was lost */
+    const char *suspects; /* hostlist: those of them that may be broken: nothing that is the
+                           * job's own (its image, its memory), nothing that its owner can
+                           * do (end its agents), and no race that was lost; NULL: none */
     bool drained; /* these nodes were told by node_failed(): the job did nothing, and is
                    * queued again at once however often that happens */
     int pause_errno; /* > 0: the broker's own side is short of something (ENOSPC, EMFILE,

@@ -221,9 +221,9 @@ void adopt_run_terminate (struct exec *x, struct exec_job *job, const char *reas
 void adopt_run_cleanup (struct exec *x, struct exec_job *job);
 void adopt_step (struct adoptee *a); /* may free it */
 void adopt_enter (struct adoptee *a, enum adopt_phase phase);
-/* where: the pod to blame, or NULL; suspect: its node may be broken. */
+/* where: the pod to blame, or NULL. Its node is never suspect: all of the pod is its owner's. */
 void adopt_start_failed (struct adoptee *a, bool retry, const struct kpod *where,
-                         bool suspect, const char *fmt, ...) PRINTF_LIKE (5, 6);
+                         const char *fmt, ...) PRINTF_LIKE (4, 5);
 /* The broker itself has no memory. */
 void adopt_start_short (struct adoptee *a);
 /* Its object says how it ended. */

@@ -107,7 +107,7 @@ static void refused (struct adoptee *a, const struct kube_result *res, const cha
     bool may_pass = res->status == 0 || res->status == 401 || res->status == 403
                     || res->status == 429 || res->status >= 500;
 
-    adopt_start_failed (a, may_pass, NULL, false, "its Job cannot be %s: %s", what,
+    adopt_start_failed (a, may_pass, NULL, "its Job cannot be %s: %s", what,
                         res->err.text);
 }
 
@@ -176,7 +176,7 @@ static void release_job (struct adoptee *a, double waited)
         if (needs_settled (a->x, a->job->id))
             send_release (a);
     } else if (waited > a->job->limits.start)
-        adopt_start_failed (a, true, NULL, false, "its Job could not be suspended first%s",
+        adopt_start_failed (a, true, NULL, "its Job could not be suspended first%s",
                             adopt_has_live_pods (a) ? ": there are still pods of before"
                             : a->view.suspended ? ": the Job controller does not say that "
                                                   "it is"
@@ -188,14 +188,14 @@ void adopt_step_release (struct adoptee *a)
     double waited = clock_mono () - a->since;
 
     if (!a->space) {
-        adopt_start_failed (a, false, NULL, false,
+        adopt_start_failed (a, false, NULL,
                             "namespace %s is not in kube.adopt.namespaces any more",
                             a->namespace_);
     } else if (!a->job->r) {
-        adopt_start_failed (a, false, NULL, false, "its allocation cannot be read");
+        adopt_start_failed (a, false, NULL, "its allocation cannot be read");
     } else if (!a->seen || a->view.deleting) {
         if (a->space->listed && waited > a->job->limits.start)
-            adopt_start_failed (a, false, NULL, false, "its Job is not there");
+            adopt_start_failed (a, false, NULL, "its Job is not there");
     } else if (a->view.over) {
         adopt_finish_as_seen (a);
     } else if (a->recovering) {
@@ -203,7 +203,7 @@ void adopt_step_release (struct adoptee *a)
     } else if (!a->group) {
         release_job (a, waited);
     } else if (a->npods < a->size) {
-        adopt_start_failed (a, true, NULL, false, "%u of its %u pods are there", a->npods,
+        adopt_start_failed (a, true, NULL, "%u of its %u pods are there", a->npods,
                             (unsigned)a->size);
     } else if (needs_settled (a->x, a->job->id)) {
         adopt_enter (a, A_START); /* pod by pod */

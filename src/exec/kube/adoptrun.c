@@ -32,7 +32,7 @@ void adopt_enter (struct adoptee *a, enum adopt_phase phase)
 }
 
 void adopt_start_failed (struct adoptee *a, bool retry, const struct kpod *where,
-                          bool suspect, const char *fmt, ...)
+                         const char *fmt, ...)
 {
     struct exec_host *host = &a->x->host;
     bool again = retry && !(a->group && a->phase == A_START); /* its pods must go */
@@ -46,7 +46,6 @@ void adopt_start_failed (struct adoptee *a, bool retry, const struct kpod *where
         .text = text,
         .retry = again,
         .nodes = where && where->node ? where->node->name : NULL,
-        .suspect = suspect && where && where->node,
     };
     a->told = true;
     adopt_enter (a, A_ENDED);
@@ -60,7 +59,7 @@ void adopt_start_short (struct adoptee *a)
                                             .pause_errno = ENOMEM };
 
     if (a->group && a->phase == A_START) { /* its pods must go */
-        adopt_start_failed (a, true, NULL, false, "%s", why.text);
+        adopt_start_failed (a, true, NULL, "%s", why.text);
         return;
     }
     a->told = true;
@@ -147,13 +146,13 @@ static void judge_time (struct adoptee *a, const struct adopt_count *n, int64_t 
         return;
     if (p)
         adopt_start_failed (
-            a, true, p, false,
+            a, true, p,
             "%jd of %jd pods were not running after %.0f s: %.100s on %.100s%s%s",
             (intmax_t)(wanted - n->up), (intmax_t)wanted, limit, p->name, node,
             p->view.text[0] ? ": " : "", p->view.text);
     else
         adopt_start_failed (
-            a, true, NULL, false,
+            a, true, NULL,
             "%jd of %jd pods were not made in %.0f s (kubectl describe says why)",
             (intmax_t)(wanted - n->up), (intmax_t)wanted, limit);
 }
@@ -173,9 +172,9 @@ static void step_start (struct adoptee *a)
         adopt_finish_as_seen (a);
     } else if (n.broken) {
         adopt_start_failed (a, n.broken->view.trouble != POD_FATAL, n.broken,
-                      n.broken->view.blame == POD_BLAME_NODE, "pod %.100s on %.100s: %s",
-                      n.broken->name, n.broken->node ? n.broken->node->name : "no node",
-                      n.broken->view.text);
+                            "pod %.100s on %.100s: %s", n.broken->name,
+                            n.broken->node ? n.broken->node->name : "no node",
+                            n.broken->view.text);
     } else if (adopt_place (a) < 0) {
         adopt_start_short (a);
     } else if (n.up + n.ran >= wanted && (a->group || !a->view.suspended)
@@ -202,7 +201,7 @@ void adopt_placed (struct adoptee *a, const char *pod, const struct kube_result 
         ap->node[0] = '\0';
     }
     if (a->job && a->phase == A_START && !a->told)
-        adopt_start_failed (a, create_may_pass (res), NULL, false,
+        adopt_start_failed (a, create_may_pass (res), NULL,
                       "pod %.100s cannot be placed: %s", pod, res->err.text);
     else
         log_warning ("kube: pod %s/%s cannot be placed: %s", a->namespace_, pod,

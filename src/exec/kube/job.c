@@ -66,15 +66,21 @@ void job_start_short (struct kjob *k, int errnum, const char *text)
     job_start_failed (k, true, "%s", text);
 }
 
+static void note_node (struct hostlist **list, const char *name)
+{
+    if (!*list)
+        *list = hostlist_create ();
+    if (*list && hostlist_find (*list, name) < 0)
+        hostlist_append (*list, name);
+}
+
 void job_blame (struct kjob *k, uint32_t rank, bool suspect)
 {
     if (k->start_lost || k->told || k->have_fin)
         return;
-    if (!k->blamed)
-        k->blamed = hostlist_create ();
-    if (k->blamed && hostlist_find (k->blamed, job_node_name (k, rank)) < 0)
-        hostlist_append (k->blamed, job_node_name (k, rank));
-    k->suspect |= suspect;
+    note_node (&k->blamed, job_node_name (k, rank));
+    if (suspect)
+        note_node (&k->suspects, job_node_name (k, rank));
 }
 
 const char *job_node_name (const struct kjob *k, uint32_t rank)
@@ -119,10 +125,11 @@ static void tell_end (struct kjob *k)
     jobevents_ended (k);
     if (k->start_lost) {
         autofree char *nodes = k->blamed ? hostlist_encode (k->blamed) : NULL;
+        autofree char *suspects = k->suspects ? hostlist_encode (k->suspects) : NULL;
         const struct exec_start_failure why = { .text = k->fin.text,
                                                 .retry = k->start_retry,
                                                 .nodes = nodes,
-                                                .suspect = k->suspect,
+                                                .suspects = suspects,
                                                 .drained = k->start_drained,
                                                 .pause_errno = k->start_errno };
         host->start_failed (host->arg, k->id, &why);
@@ -518,5 +525,6 @@ void job_free (struct kjob *k)
     free (k->slices);
     startclock_release (&k->clock);
     hostlist_destroy (k->blamed);
+    hostlist_destroy (k->suspects);
     free (k);
 }

@@ -174,9 +174,9 @@ static void read_container (const json_t *status, struct podview *v)
                   v->exit_code);
         say (v, v->exit_code == 0 ? POD_FINE : POD_RETRY,
              v->oom ? "killed for want of memory" : what, json_text (ended, "message"));
-        /* Its process ran, as the user, who can end it. */
-        bool ran = v->exit_code == 0 || !strcmp (json_text (ended, "reason"), "Error");
-        v->blame = v->oom ? POD_BLAME_NOBODY : ran ? POD_BLAME_CHANCE : POD_BLAME_NODE;
+        /* Its process ran, as the user, who can end it; or could not be started, which the
+         * user's image can bring about. */
+        v->blame = v->oom ? POD_BLAME_NOBODY : POD_BLAME_CHANCE;
         if (is_refused (ended)) {
             v->trouble = POD_FATAL;
             v->blame = POD_BLAME_NOBODY;

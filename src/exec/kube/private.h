@@ -238,9 +238,9 @@ struct kjob {
     struct frame_finish fin;
     bool start_lost, start_retry; /* start_failed is to be told, fin.text says why */
     struct hostlist *blamed;      /* nodes at fault, or NULL */
+    struct hostlist *suspects;    /* those of them that may be broken, or NULL */
     int start_errno;              /* the broker is short of something, or 0 */
     bool start_drained;           /* ... which have been drained for it */
-    bool suspect;                 /* ... which may be broken */
     struct startclock clock;      /* until all ranks are ready */
     double missing_asked;         /* of rank 0, who has not joined; 0: not */
     bool told;                    /* start_failed or finished */

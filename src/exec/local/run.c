@@ -170,10 +170,10 @@ static void tell_start_failed (struct local_job *l, bool retry, const char *text
     l->end_told = true;
     autofree char *nodes = l->blamed ? hostlist_encode (l->blamed) : NULL;
     /* An agent of another user may have been killed by that user. */
-    const struct exec_start_failure why = { .text = text,
-                                            .retry = retry,
-                                            .nodes = nodes,
-                                            .suspect = l->job->user.uid == geteuid () };
+    bool ours = l->job->user.uid == geteuid ();
+    const struct exec_start_failure why = {
+        .text = text, .retry = retry, .nodes = nodes, .suspects = ours ? nodes : NULL
+    };
     l->x->host->start_failed (l->x->host->arg, l->job->id, &why);
 }
 

@@ -87,6 +87,15 @@ static void test_views (void **state)
     assert_int_equal (v.blame, POD_BLAME_NOBODY); /* want of memory is the job's own */
     assert_int_equal (v.exit_code, 137);
 
+    /* What the owner can bring about: end the agent, or have an image that cannot be started. */
+    v = view_of ("{" META ("0") "," STATE (
+        "Failed", "{\"terminated\":{\"exitCode\":137,\"reason\":\"Error\"}}") "}");
+    assert_true (v.trouble == POD_RETRY && v.blame == POD_BLAME_CHANCE);
+    v = view_of ("{" META ("0") "," STATE (
+        "Failed", "{\"terminated\":{\"exitCode\":128,\"reason\":\"StartError\","
+                  "\"message\":\"no mount at /home/a/transport\"}}") "}");
+    assert_true (v.trouble == POD_RETRY && v.blame == POD_BLAME_CHANCE);
+
     v = view_of ("{" META ("0") "," STATE (
         "Succeeded", "{\"terminated\":{\"exitCode\":0,\"reason\":\"Completed\"}}") "}");
     assert_true (v.terminal);

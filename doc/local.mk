@@ -9,7 +9,7 @@ doc_DATA = $(wildcard $(srcdir)/doc/*.md) $(srcdir)/doc/openapi.yaml
 guidedir = $(docdir)/guide
 guide_DATA = $(wildcard $(srcdir)/doc/guide/*.md)
 exampledir = $(docdir)/examples
-example_DATA = $(srcdir)/etc/fluxq.yaml $(wildcard $(srcdir)/doc/examples/*.c)
+example_DATA = $(srcdir)/etc/fluxq.yaml $(srcdir)/etc/fluxqd-kube.conf $(wildcard $(srcdir)/doc/examples/*.c)
 example_SCRIPTS = $(wildcard $(srcdir)/doc/examples/*.sh)
 
 unitdir = $(prefix)/lib/systemd/system

@@ -120,4 +120,39 @@ test_expect_success 'FORTIFY in the agent: a call that would write past an objec
     done
 '
 
+# unit NAME...: the unit with these drop-ins, below root/; what systemd does not understand of it is an error
+unit()
+{
+    rm -rf root && mkdir -p root/etc/systemd/system/fluxqd.service.d &&
+    cp "$FLUXQ_BUILD_DIR/etc/fluxqd.service" root/etc/systemd/system &&
+    for name in "$@"; do cp "$FLUXQ_SOURCE_DIR/etc/$name" root/etc/systemd/system/fluxqd.service.d || return 1; done
+    systemd-analyze verify --root="$PWD/root" fluxqd.service 2>said
+    test -s said && test_must_fail grep "ignoring\|Unknown" said
+}
+
+test_expect_success 'systemd understands the unit; the one for Kubernetes exposes little' '
+    unit && unit fluxqd-kube.conf &&
+    systemd-analyze security --offline=yes --root="$PWD/root" --threshold=45 fluxqd.service >report
+'
+
+fed()
+{
+    test "$(grep -c WATCHDOG=1 notes)" -gt "$1"
+}
+
+test_expect_success 'the loop tells systemd that it is ready, goes round, and stops; jobs do not inherit where' '
+    python3 -c "import socket
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); s.bind(\"$FLUXQ_RUN/notify\")
+open(\"bound\", \"w\")
+while True:
+    text = s.recv(4096).decode(); print(text, file=open(\"notes\", \"a\"))
+    if text == \"STOPPING=1\": break" & systemd=$! && wait_until 20 test -e bound &&
+    NOTIFY_SOCKET=$FLUXQ_RUN/notify && WATCHDOG_USEC=300000 && export NOTIFY_SOCKET WATCHDOG_USEC &&
+    start_broker && unset NOTIFY_SOCKET WATCHDOG_USEC &&
+    wait_until 20 test -s notes && test "$(head -n 1 notes)" = READY=1 && wait_until 20 fed 3 &&
+    fluxq-submit --wait --export NONE -o env.out -- env && test_must_fail grep "NOTIFY_SOCKET\|WATCHDOG" env.out &&
+    tr "\0" "\n" </proc/$BROKER_PID/environ | grep NOTIFY_SOCKET && n=$(grep -c WATCHDOG=1 notes) && wait_until 20 fed $n &&
+    stop_broker && wait $systemd && test "$(tail -n 1 notes)" = STOPPING=1
+'
+
 test_done

@@ -55,7 +55,8 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/urgency.c \
 	src/broker/userlimits.c \
 	src/broker/users.c \
-	src/broker/watch.c
+	src/broker/watch.c \
+	src/broker/watchdog.c
 
 sbin_PROGRAMS += src/broker/fluxqd
 src_broker_fluxqd_SOURCES = src/broker/main.c

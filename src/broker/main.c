@@ -9,6 +9,7 @@
 #include <config.h>
 
 #include "broker/broker.h"
+#include "broker/watchdog.h"
 #include "common/agent_path.h"
 #include "common/log.h"
 #include "common/option.h"
@@ -295,7 +296,9 @@ static int run (struct config *c, struct error *err)
         return -EIO;
     fprintf (stderr, "fluxqd: listening on %s, state in %s\n", b->socket_path,
              b->config->state_dir);
+    watchdog_begin (loop);
     uv_run (loop, UV_RUN_DEFAULT);
+    watchdog_end ();
     broker_destroy (b);
     return 0;
 }
@@ -319,6 +322,7 @@ int main (int argc, char *argv[])
         return status;
     umask (022);
     signal (SIGPIPE, SIG_IGN);
+    watchdog_init ();
     log_open ("fluxqd", LOG_LEVEL_INFO, true);
     raise_limits ();
     struct config *c = load (&a, &err);

@@ -173,6 +173,13 @@ test_expect_success '... check says what is lost; repair loses no more, says so,
     grep -vxF -f lost all >expected && grep -vxF -f lost there >others && test_cmp expected others &&
     submit after >line && grep "^201 " line
 '
+test_expect_success '... the ids of jobs that are lost are not given again' '
+    stop_broker && back_to_kept && size=$(stat -c %s "$journal-wal") &&
+    yes damage | dd of="$journal-wal" bs=1 seek=$((size / 2)) count=$((size / 2)) conv=notrunc 2>/dev/null &&
+    fluxq-ctl journal repair --state "$BROKER_STATE" >said && cat said && grep "^jobs .* are lost$" said &&
+    start_broker && restart_broker && submit next >line && cat line && grep "^201 " line &&
+    test $(cut -d" " -f2 line) -gt $(tail -n 1 all)
+'
 test_expect_success 'the end of a log that was cut short by a crash is no damage' '
     kill_broker && back_to_kept &&
     head -c 4000 "$journal-wal" | tail -c 3000 >torn && cat torn >>"$journal-wal" &&
@@ -203,6 +210,10 @@ test_expect_success 'an older journal is put back: no id is given twice, and the
     id=$(fluxq-submit -o /dev/null -- true) && test $id -gt $newest &&
     wait_job_state $id COMPLETED &&
     restart_broker && test "$(fluxq-submit --hold -- true)" = $((id + 1))
+'
+test_expect_success '... nor when the broker was started once more before the next submit' '
+    stop_broker && rm -f "$journal" "$journal-wal" "$journal-shm" && cp older.db "$journal" && start_broker && restart_broker &&
+    newest=$(fluxq-submit --hold -- true) && test $newest -gt $((id + 1))
 '
 test_expect_success '... nor when the journal was moved away' '
     kill_broker && rm -f "$journal" "$journal-wal" "$journal-shm" && start_broker &&

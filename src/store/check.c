@@ -265,6 +265,8 @@ static int put_in_place (struct check *c, enum choice which, struct error *err)
 
     if (rc == 0 && sqlite3_exec (db, clean_up, NULL, NULL, NULL) != SQLITE_OK)
         rc = error_set (err, EIO, "%s-repair: %s", c->j->path, sqlite3_errmsg (db));
+    if (rc == 0) /* jobs that are lost had ids, too */
+        rc = schema_keep_ids (c->j, db, c->j->head.reserved, err);
     if (rc == 0)
         rc = schema_seal (c->j, db, err);
     if (rc == 0

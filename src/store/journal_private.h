@@ -170,6 +170,8 @@ int schema_open_db (const struct journal *j, int flags, sqlite3 **ret, struct er
 int schema_total (const struct journal *j, sqlite3 *db, uint64_t *ret, struct error *err);
 /* One more event, with that sum. */
 int schema_seal (const struct journal *j, sqlite3 *db, struct error *err);
+/* No id up to last is given (again), whatever is in the tables. */
+int schema_keep_ids (const struct journal *j, sqlite3 *db, uint64_t last, struct error *err);
 /* Whether a row of timestamp, name, context, seq and sum is as it was written. */
 bool schema_event_is_whole (sqlite3_stmt *st, uint64_t id);
 /* Why sqlite's rc came about, for a person; returns the negative errno. Looks at errno,

@@ -401,6 +401,18 @@ static int is_behind (struct journal *j, const struct wal_state *w, int64_t seq,
         (uintmax_t)last_id);
 }
 
+int schema_keep_ids (const struct journal *j, sqlite3 *db, uint64_t last, struct error *err)
+{
+    char sql[256];
+
+    snprintf (sql, sizeof (sql),
+              "INSERT INTO sqlite_sequence (name, seq) SELECT 'job', 0 WHERE NOT EXISTS"
+              " (SELECT 1 FROM sqlite_sequence WHERE name = 'job');"
+              "UPDATE sqlite_sequence SET seq = %ju WHERE name = 'job' AND seq < %ju;",
+              (uintmax_t)last, (uintmax_t)last);
+    return exec (j, db, sql, err);
+}
+
 /* Compare the head with the journal, and let it be the journal's from here on. */
 static int take_head (struct journal *j, const struct wal_state *w, struct error *err)
 {
@@ -425,11 +437,14 @@ static int take_head (struct journal *j, const struct wal_state *w, struct error
                  && (seq < j->head.seq || (then != 0 && (uint64_t)then != j->head.total));
     if (other && (rc = is_behind (j, w, seq, j->last_id, err)) < 0)
         return rc;
-    if (other)
+    if (other) { /* the next start does not see that any more */
         j->last_id = MAX (j->last_id, j->head.reserved);
+        if ((rc = schema_keep_ids (j, j->db, j->last_id, err)) < 0)
+            return rc;
+    }
     j->head.seq = seq;
     j->head.total = (uint64_t)total;
-    j->head.last_id = (uint64_t)last_id;
+    j->head.last_id = j->last_id;
     j->head.reserved = MAX (j->head.reserved, j->last_id);
     rc = head_write (j->head_fd, &j->head, true);
     return rc < 0 ? error_errno (err, -rc, "journal: %s-head", j->path) : 0;

@@ -84,6 +84,18 @@ test_expect_success '... room again: it ends by itself, nobody has failed and ea
     wait_until 60 none_waits && all_well &&
     fluxq-ctl status --json | jq -e ".paused == null"
 '
+test_expect_success 'the disk fills up under jobs that run: their output waits for room, and they end as they do' '
+    rm -f go lines.* && printf "#!/bin/sh\nuntil [ -e go ]; do sleep 0.05; done\nseq 100000\nexit 3\n" >lines.sh && chmod +x lines.sh &&
+    id=$(fluxq-submit -N 2 -n 2 -o lines.%t -- ./lines.sh) && other=$(fluxq-submit -o /dev/null -- ./lines.sh) &&
+    wait_job_state $id RUNNING && wait_job_state $other RUNNING && fill && touch go &&
+    wait_until 20 grep "job $id .*output waits: no space for spool" "$BROKER_LOG" &&
+    wait_until 20 grep "job $other .*output waits: no space for spool" "$BROKER_LOG" &&
+    fluxq-cancel $other && wait_job_state $other CANCELLED && test "$(job_state $id)" = RUNNING &&
+    rm -f "$jobs/filler" "$jobs/filler2" && wait_job_state $id FAILED && test "$(job_field $id exit_code)" = 3 &&
+    seq 100000 >expected && for t in 0 1; do
+        test_cmp expected lines.$t && fluxq-logs --task $t $id >logged && test_cmp expected logged || return 1
+    done
+'
 test_expect_success 'a read-only file system is the same' '
     hold_and_wait &&
     mount --bind "$jobs" "$jobs" && mount -o remount,bind,ro "$jobs" &&

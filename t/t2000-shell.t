@@ -362,15 +362,24 @@ test_expect_success '100 MB from each of two ranks arrive as they were written' 
     status=$?; rm -rf data big big.out; (exit $status)
 '
 
-test_expect_success ROOT 'a full disk under the output file or the spool ends the job and names the file' '
+test_expect_success ROOT 'a full disk under the output file ends a job that asked for it, and names the file' '
     mkdir small && mount -t tmpfs -o size=1m tmpfs small &&
     test_when_finished "umount -l small" &&
     make_job disk1 arg=cat arg="$PWD/three" node=n0:1 output="$PWD/small/out" on_full=2 &&
     run_job disk1 1 && finish_is disk1 15 signaled "cannot write .*small/out: No space left" &&
-    has_frame disk1 "^NOTE .*No space left" && rm small/out &&
-    make_job disk2 arg=cat arg="$PWD/three" node=n0:1 node=n1:1 spool="$PWD/small/spool" &&
-    run_job disk2 2 && cp small/spool disk2/spool &&
-    finish_is disk2 15 signaled "cannot write spool .*small/spool: No space left"
+    has_frame disk1 "^NOTE .*No space left"
+'
+
+test_expect_success ROOT '... under the spool it ends nobody: output waits for room, and what never has room is counted' '
+    mkdir narrow && mount -t tmpfs -o size=1m tmpfs narrow &&
+    test_when_finished "umount -l narrow" &&
+    make_job disk2 arg=cat arg="$PWD/three" node=n0:1 node=n1:1 spool="$PWD/narrow/spool" && start_agents disk2 0 1 &&
+    wait_until 10 has_text "output waits: no space for spool" disk2/log.0 &&
+    mount -o remount,size=16m narrow && end_of disk2 0 && end_of disk2 1 &&
+    cp narrow/spool disk2/spool && finish_is disk2 0 exited && launch-write output disk2/spool 1 1 | cmp - three &&
+    rm narrow/spool && mount -o remount,size=1m narrow &&
+    make_job disk3 arg=cat arg="$PWD/three" node=n0:1 spool="$PWD/narrow/spool" time_limit=1 && run_job disk3 1 &&
+    cp narrow/spool disk3/spool && finish_is disk3 15 timeout "bytes of output had no room in spool"
 '
 
 test_expect_success ROOT 'as another user: identity, groups, and no way back' '

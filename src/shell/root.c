@@ -18,6 +18,7 @@
 #define STREAM_GRACE 5.0    /* seconds for readers to get the end, then the agent goes */
 #define STRAGGLER_GRACE 2.0 /* and for members that join after an early end */
 #define FULL_GRACE 600.0 /* for output that has no room when all tasks have ended */
+#define ROOM_AGAIN 0.5   /* when the spool's disk is full */
 #define RELEASE_MAX (24 * 3600.0)
 
 const char *root_node (const struct root *root, uint32_t rank)
@@ -40,16 +41,68 @@ static void io_failed (struct root *root, const char *text)
     root_terminate (root, "signaled", text, root->agent->launch.grace);
 }
 
+static void spool_failed (struct root *root, int rc)
+{
+    struct error err;
+    if (root->io_failed)
+        return;
+    error_errno (&err, -rc, "cannot write spool %s", root->agent->launch.spool);
+    io_failed (root, err.text);
+}
+
 void root_append (struct root *root, const struct frame *frame)
 {
     if (root->js.phase == JOB_OVER && root->spool.finished)
         return; /* FRAME_FINISH is the last one */
     int rc = spool_append (&root->spool, frame);
-    if (rc < 0 && !root->io_failed) {
-        struct error err;
-        error_errno (&err, -rc, "cannot write spool %s", root->agent->launch.spool);
-        io_failed (root, err.text);
+    if (rc < 0)
+        spool_failed (root, rc);
+}
+
+/* -- output waits while the spool's disk is full: that is the broker's, not the job's -- */
+
+static bool try_spool (struct root *root, const struct frame *frame)
+{
+    int rc = spool_append (&root->spool, frame);
+    if (rc < 0 && !root->spool.err)
+        return false;
+    if (rc < 0)
+        spool_failed (root, rc);
+    return true;
+}
+
+/* Those who write wait (is_full()), so there is no more than what was on its way. */
+static void spool_output (struct root *root, const struct frame *frame)
+{
+    if (root->js.phase == JOB_OVER && root->spool.finished)
+        return;
+    if (root->unspooled.len == 0) {
+        if (try_spool (root, frame))
+            return;
+        agent_log (root->agent, "output waits: no space for spool %s",
+                   root->agent->launch.spool);
+        loop_timer_set (&root->agent->loop, &root->room, loop_now () + ROOM_AGAIN);
     }
+    wire_put (&root->unspooled, frame);
+}
+
+/* The rest is not in the spool for good. */
+static void give_up_spool (struct root *root)
+{
+    root->nospool += root->unspooled.len;
+    outbuf_release (&root->unspooled);
+}
+
+static bool output_waits (const struct root *root)
+{
+    return root->unspooled.len > 0 || (root->files && outfiles_full (root->files));
+}
+
+static void give_up_output (struct root *root)
+{
+    give_up_spool (root);
+    if (root->files)
+        outfiles_give_up (root->files);
 }
 
 void root_append_text (struct root *root, enum frame_type type, uint32_t rank,
@@ -70,12 +123,12 @@ void root_append_output (struct root *root, uint32_t rank, uint32_t task, int st
                          const char *data, size_t len)
 {
     struct error err = { 0 };
-    root_append (root, &(struct frame){ .type = FRAME_OUTPUT,
-                                        .stream = (uint8_t)stream,
-                                        .rank = rank,
-                                        .task = task,
-                                        .len = (uint32_t)len,
-                                        .data = data });
+    spool_output (root, &(struct frame){ .type = FRAME_OUTPUT,
+                                         .stream = (uint8_t)stream,
+                                         .rank = rank,
+                                         .task = task,
+                                         .len = (uint32_t)len,
+                                         .data = data });
     if (outfiles_write (root->files, task, stream, data, len, &err) < 0)
         io_failed (root, err.text);
 }
@@ -97,7 +150,8 @@ static void append_exit (struct root *root, uint32_t rank, uint32_t task, int st
 
 static bool is_full (const struct root *root)
 {
-    return spool_full (&root->spool) || outfiles_blocked (root->files);
+    return spool_full (&root->spool) || root->unspooled.len > 0
+           || outfiles_blocked (root->files);
 }
 
 static void give_credit (struct root *root, uint32_t rank, uint32_t least)
@@ -121,6 +175,24 @@ static void on_room (void *ctx)
     stage_resume (root->stage);
     for (uint32_t rank = 1; rank < root->js.nranks; rank++)
         give_credit (root, rank, 1);
+}
+
+static void on_room_timer (struct loop_timer *timer)
+{
+    struct root *root = CONTAINER_OF (timer, struct root, room);
+    struct outbuf *out = &root->unspooled;
+    struct frame frame;
+    ssize_t n;
+    while (out->len > 0 && (n = frame_parse (out->data + out->off, out->len, &frame)) > 0) {
+        if (!try_spool (root, &frame)) {
+            loop_timer_set (&root->agent->loop, timer, loop_now () + ROOM_AGAIN);
+            return;
+        }
+        out->off += (size_t)n;
+        out->len -= (size_t)n;
+    }
+    outbuf_release (out);
+    on_room (root);
 }
 
 /* --- this rank's own tasks --- */
@@ -267,11 +339,22 @@ static void tell_lost_output (struct root *root)
               len ? "; " : "", lost, why);
 }
 
+static void tell_unspooled (struct root *root)
+{
+    char *text = root->js.finish.text;
+    size_t size = sizeof (root->js.finish.text), len = strnlen (text, size);
+    if (root->nospool > 0)
+        snprintf (text + len, size - len,
+                  "%s%" PRIu64 " bytes of output had no room in spool %.150s",
+                  len ? "; " : "", root->nospool, root->agent->launch.spool);
+}
+
 static void finish (struct root *root)
 {
     char data[512];
     if (root->files)
         tell_lost_output (root);
+    tell_unspooled (root);
     root_append_uses (root);
     int len = frame_finish_encode (&root->js.finish, data, sizeof (data));
     int rc = spool_append (&root->spool, &(struct frame){ .type = FRAME_FINISH,
@@ -325,14 +408,14 @@ void root_carry_out (struct root *root, unsigned todo)
         signal_all (root, SIGCONT, TASKS_ALL); /* a stopped process gets no SIGTERM */
     }
     if (todo & JOB_DO_KILL) {
-        if (root->files && !jobstate_ended_by_itself (&root->js))
-            outfiles_give_up (root->files); /* the tasks' last words wait behind it */
+        if (!jobstate_ended_by_itself (&root->js))
+            give_up_output (root); /* the tasks' last words wait behind it */
         server_broadcast (root->server, &(struct frame){ .type = WIRE_END });
         tasks_kill (root->tasks);
     }
     if (todo & JOB_DO_STAGE)
         root_stage_out (root);
-    if (todo & JOB_DO_FINISH && root->files && outfiles_full (root->files)) {
+    if (todo & JOB_DO_FINISH && output_waits (root)) {
         bool itself = jobstate_ended_by_itself (&root->js);
         root->finish_by = loop_now () + (itself ? FULL_GRACE : STREAM_GRACE);
     } else if (todo & JOB_DO_FINISH)
@@ -419,7 +502,7 @@ int root_stop_joining (struct root *root)
 static void finish_now (struct root *root)
 {
     root->finish_by = 0;
-    outfiles_give_up (root->files);
+    give_up_output (root);
     root_carry_out (root, JOB_DO_FINISH);
 }
 
@@ -671,15 +754,11 @@ static void on_round (void *arg)
     struct root *root = arg;
     root_deliver_to_self (root);
     double now = loop_now ();
-    if (root->finish_by > 0 && !outfiles_full (root->files))
+    if (root->finish_by > 0 && !output_waits (root))
         finish_now (root);
     spool_flush (&root->spool);
-    if (root->spool.err && !root->io_failed) {
-        struct error err;
-        error_errno (&err, root->spool.err, "cannot write spool %s",
-                     root->agent->launch.spool);
-        io_failed (root, err.text);
-    }
+    if (root->spool.err)
+        spool_failed (root, -root->spool.err);
     root_resize_round (root);
     server_pump (root->server);
     if (root->finished_at > 0 && may_leave (root, now))
@@ -763,6 +842,8 @@ static void destroy (struct root *root)
     server_destroy (root->server);
     free (root->listen);
     loop_timer_clear (&root->agent->loop, &root->timer);
+    loop_timer_clear (&root->agent->loop, &root->room);
+    outbuf_release (&root->unspooled);
     hostfile_remove (&root->agent->launch);
     root_resize_destroy (root);
     door_destroy (root->door);
@@ -787,6 +868,7 @@ int root_run (struct agent *agent)
     struct error err = { 0 };
     root.agent = agent;
     root.timer.fire = on_timer;
+    root.room.fire = on_room_timer;
     strbuf_init (&root.kept, ROOT_KEPT_BYTES);
     int rc =
         spool_create (&root.spool, agent->launch.spool, agent->launch.spool_max, &err);

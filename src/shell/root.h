@@ -64,6 +64,9 @@ struct root {
     double finished_at; /* 0: not finished */
     double finish_by;   /* FRAME_FINISH waits for room for the output, so long; 0: no */
     double leave_by;    /* when leaving: latest time */
+    struct outbuf unspooled; /* frames of output that the spool's disk has no room for */
+    struct loop_timer room;  /* they are tried again */
+    uint64_t nospool;        /* bytes of output that never had room there */
     struct root_resize resize;
     struct stepuse used[2]; /* by the job's own tasks, by all; begin_ms 0: none began */
     struct strbuf kept;     /* frames of what steps have used, ROOT_KEPT_BYTES, */

@@ -115,7 +115,7 @@ int spool_append (struct spool *spool, const struct frame *frame)
     if (frame->type == FRAME_OUTPUT || frame->type == FRAME_FILE) {
         int rc = spool->err ? -spool->err : make_room (spool, size);
         if (rc < 0) {
-            spool->err = -rc;
+            spool->err = rc == -ENOSPC || rc == -EDQUOT ? 0 : -rc;
             return rc;
         }
     } else {

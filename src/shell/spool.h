@@ -48,7 +48,8 @@ int spool_create (struct spool *spool, const char *path, uint64_t max, struct er
 /* Keep no more than that on disk (see cut.h), of a spool that nobody releases. */
 void spool_keep (struct spool *spool, uint64_t max);
 /* 0, or a negative errno: this frame is lost. Output is refused from the first failure on
- * (then spool->err is set); other frames are still tried. */
+ * (then spool->err is set); other frames are still tried. -ENOSPC and -EDQUOT with no
+ * spool->err: there is no room for this output now, but may be later. */
 int spool_append (struct spool *spool, const struct frame *frame);
 /* 0, or a negative errno: what was not in the file yet is lost. */
 int spool_flush (struct spool *spool);

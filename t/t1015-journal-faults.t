@@ -161,6 +161,13 @@ test_expect_success 'a bit flipped anywhere in the log: the start is refused and
     done &&
     back_to_kept && flip "$journal-wal" 17 && refused
 '
+test_expect_success '... and so is one whose end is missing, at whichever frame' '
+    back_to_kept && frames=$((($(stat -c %s "$journal-wal") - 32) / 4120)) &&
+    for n in 2 $((frames / 3)) $((frames / 2)) $((frames - 1)); do
+        back_to_kept && truncate -s $((32 + 4120 * n)) "$journal-wal" && refused || { echo "frame $n of $frames"; return 1; }
+    done &&
+    test_must_fail fluxq-ctl journal check --state "$BROKER_STATE" >said && cat said && grep "^jobs .* are lost$\|^events .* are lost$" said
+'
 test_expect_success '... check says what is lost; repair loses no more, says so, and keeps the damaged files' '
     back_to_kept &&
     flip "$journal-wal" $(($(grep -abo "kept" "$journal-wal" | tail -n 1 | cut -d: -f1) + 1)) &&

@@ -379,12 +379,12 @@ static int scan_log (struct journal *j, struct wal_state *w, struct error *err)
     return 0;
 }
 
-/* The journal ends before the head: a damaged log if there are traces of it, else an older
- * journal was put in the place of this one. */
+/* The journal ends before the head: a damaged log if there are traces of it or its end is
+ * missing, else an older journal was put in the place of this one, without a log. */
 static int is_behind (struct journal *j, const struct wal_state *w, int64_t seq,
                       uint64_t last_id, struct error *err)
 {
-    if (!w->broken) {
+    if (!w->broken && (w->good == 0 || seq >= j->head.seq)) {
         log_warning ("journal: %s is not the one that was written last (it ends with event "
                      "%jd and job %ju; the other with %jd and %ju): an older one was "
                      "restored, or its -wal file is gone; new jobs have ids from %ju on",
@@ -394,7 +394,7 @@ static int is_behind (struct journal *j, const struct wal_state *w, int64_t seq,
     }
     return error_set (
         err, EBADMSG,
-        "journal: %s-wal is damaged: events %jd to %jd are lost (jobs up to %ju were "
+        "journal: %s-wal is damaged or cut short: events %jd to %jd are lost (jobs up to %ju were "
         "accepted, %ju is the last one left). 'fluxq-ctl journal check' says more, "
         "'fluxq-ctl journal repair' goes on without, or restore a backup",
         j->path, (intmax_t)seq + 1, (intmax_t)j->head.seq, (uintmax_t)j->head.last_id,
@@ -456,7 +456,7 @@ static int refuse_lost (struct journal *j, const struct wal_state *w, struct err
     int64_t tables = 1;
     int rc = 0;
 
-    if (w->broken && j->head_known && j->head.seq > 0)
+    if ((w->broken || w->good > 0) && j->head_known && j->head.seq > 0)
         rc = get_int64 (j, j->db, "SELECT count(*) FROM sqlite_schema", &tables, err);
     return rc == 0 && tables == 0 ? is_behind (j, w, 0, 0, err) : rc;
 }

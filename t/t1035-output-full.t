@@ -4,9 +4,9 @@ test_description='the disk under the output of a job is full for a moment: the j
 The output files are on a small tmpfs of this script alone (a mount namespace of its own).
 '
 # shellcheck disable=SC2093
-if [ -z "${T1015_ALONE:-}" ]; then
+if [ -z "${T1035_ALONE:-}" ]; then
     [ "$(id -u)" -eq 0 ] || { echo "Bail out! mounting a tmpfs needs root"; exit 1; }
-    T1015_ALONE=yes exec unshare --mount sh "$0" "$@"
+    T1035_ALONE=yes exec unshare --mount sh "$0" "$@"
 fi
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"

@@ -159,8 +159,14 @@ static int count_set (const char *s, struct jobspec_count *c, struct idset **ret
                       struct error *err)
 {
     struct error why = { 0 };
-    struct idset *ids = idset_decode (s, JOBSPEC_COUNT_MAX, &why);
+    struct idset *ids;
 
+    if (strlen (s) > JOBSPEC_COUNT_TEXT_MAX)
+        return error_set (err, EINVAL,
+                          "a list of more than %d characters; write a range with steps, such "
+                          "as 2-4096:2",
+                          JOBSPEC_COUNT_TEXT_MAX);
+    ids = idset_decode (s, JOBSPEC_COUNT_MAX, &why);
     if (!ids)
         return why.code == ENOMEM
                    ? error_set (err, ENOMEM, "out of memory")

@@ -73,6 +73,8 @@
 /* Bytes of an argument, or of NAME=VALUE, with the NUL. */
 #define JOBSPEC_STRING_MAX 131072
 #define JOBSPEC_COUNT_MAX 2147483647
+/* Of a count as a list of sizes, so that it fits wherever it is shown. */
+#define JOBSPEC_COUNT_TEXT_MAX 32768
 #define JOBSPEC_HOSTS_MAX 65536 /* names in all hostlists of the constraints */
 #define JOBSPEC_DEPTH_MAX 64
 #define JOBSPEC_VERTICES_MAX 1000

@@ -235,6 +235,28 @@ static void test_refused_vertices (void **state)
     }
 }
 
+/* Wrong: a list of sizes is accepted that is too long for the job's launch file. */
+static void test_long_list (void **state)
+{
+    autostrbuf struct strbuf keys;
+    struct error err = { 0 };
+
+    (void)state;
+    for (int n = 6000; n <= 8000; n += 2000) {
+        strbuf_init (&keys, 1 << 20);
+        strbuf_adds (&keys, "count: '1");
+        for (int i = 1; i < n; i++)
+            strbuf_addf (&keys, ",%d", 1 + 2 * i);
+        strbuf_adds (&keys, "'");
+        struct jobspec_request *q = parse_core (keys.buf, &err);
+        assert_true (n == 6000 ? !!q : !q);
+        jobspec_request_destroy (q);
+        strbuf_release (&keys);
+    }
+    assert_non_null (strstr (err.text, "resources[0].count: a list of more than 32768"));
+    strbuf_init (&keys, 16);
+}
+
 /* What users submit is not widened by all this. */
 static void test_users_are_told (void **state)
 {
@@ -331,7 +353,7 @@ int main (void)
         cmocka_unit_test (test_vertices),
         cmocka_unit_test (test_json),
         cmocka_unit_test (test_refused),
-        cmocka_unit_test (test_refused_vertices),
+        cmocka_unit_test (test_refused_vertices), cmocka_unit_test (test_long_list),
         cmocka_unit_test (test_users_are_told),
         cmocka_unit_test (test_shared_valid),
         cmocka_unit_test (test_shared_invalid),

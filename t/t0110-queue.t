@@ -88,12 +88,13 @@ on_terminal()
     script -qec "stty cols $1 rows $2; $3" /dev/null </dev/null | tr -d '\r'
 }
 
-test_expect_success 'on a terminal the columns fit, and what is cut shows it; in a pipe nothing is cut' '
+test_expect_success 'on a terminal the columns fit, what is cut shows it, and reasons wrap; in a pipe nothing is cut' '
     on_terminal 60 24 "fluxq-queue" >out && cat out &&
     test "$(awk "{ print length }" out | sort -n | tail -n 1)" -le 60 &&
     grep "a-rather-[a-z-]*+ " out && grep "NODELIST(REASON)" out &&
     on_terminal 30 24 "fluxq-queue -j $wide -o id,reason_text" >out && cat out &&
-    test "$(awk "{ print length }" out | sort -n | tail -n 1)" -le 30 && grep "+$" out &&
+    test "$(awk "{ print length }" out | sort -n | tail -n 1)" -le 30 && test_must_fail grep "+$" out &&
+    test "$(sed 1d out | sed "s/^ *[0-9]* *//" | tr "\n" " ")" = "$(fluxq-queue --no-header -j $wide -o reason_text) " &&
     on_terminal 200 24 "fluxq-queue" | grep "a-rather-long-name-of-a-job " &&
     fluxq-queue | grep "a-rather-long-name-of-a-job "
 '
@@ -141,6 +142,10 @@ test_expect_success 'what is cancelled leaves the list' '
 test_expect_success 'users and queues that there are not are errors, not empty lists' '
     test_expect_code 1 fluxq-queue -u nosuchuser 2>err && grep "no user .nosuchuser" err &&
     test_expect_code 1 fluxq-queue -p nosuch 2>err && grep "no queue .nosuch" err &&
+    test_expect_code 1 fluxq-queue -u "$(id -un),nosuchuser" >out 2>err && grep "no user .nosuchuser" err &&
+    test_must_be_empty out && test_expect_code 1 fluxq-queue -p batch,nosuch 2>err && grep "no queue .nosuch" err &&
+    test_expect_code 1 fluxq-queue --json -u nosuchuser 2>err && grep "no user" err &&
+    test_expect_code 1 timeout 20 fluxq-queue --watch -p nosuch 2>err && grep "no queue" err &&
     fluxq-queue -u 61234 && fluxq-queue -u me -t failed && fluxq-queue -p batch -t timeout
 '
 

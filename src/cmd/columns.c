@@ -8,6 +8,10 @@
     {                                                                                    \
         name, letter, heading, COLUMN_TEXT, false, min, absent, { name, NULL }, help     \
     }
+#define SENTENCE(name, heading, help)                                                    \
+    {                                                                                    \
+        name, 0, heading, COLUMN_SENTENCE, false, 16, "-", { name, NULL }, help          \
+    }
 #define NUMBER(name, letter, heading, help)                                              \
     {                                                                                    \
         name, letter, heading, COLUMN_TEXT, true, 0, "-", { name, NULL }, help           \
@@ -95,7 +99,7 @@ const struct column columns[] = {
       "its nodes, or in parentheses why it waits" },
     TEXT ("nodelist", 'N', "NODELIST", 8, "", "its nodes"),
     TEXT ("reason", 'r', "REASON", 0, "None", "why it waits, in a word"),
-    TEXT ("reason_text", 0, "REASON_TEXT", 16, "-", "why it waits, in a sentence"),
+    SENTENCE ("reason_text", "REASON_TEXT", "why it waits, in a sentence"),
     NUMBER ("priority", 'Q', "PRIORITY", "priority among those that wait"),
     NUMBER ("urgency", 'y', "URGENCY", "what the user asked for: 0 (held) to 31"),
     TIME ("submit_time", 'V', "SUBMIT_TIME", "when it was submitted"),
@@ -115,7 +119,7 @@ const struct column columns[] = {
     TIME ("end_time", 'e', "END_TIME", "when it ended"),
     NUMBER ("exit_code", 0, "EXIT", "exit status"),
     NUMBER ("restarts", 0, "RESTARTS", "starts that were given up and tried again"),
-    TEXT ("result_text", 0, "RESULT", 16, "-", "how it ended, in a sentence"),
+    SENTENCE ("result_text", "RESULT", "how it ended, in a sentence"),
     { .name = NULL },
 };
 

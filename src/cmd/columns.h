@@ -20,6 +20,7 @@
 
 enum column_kind {
     COLUMN_TEXT,     /* the field as it is */
+    COLUMN_SENTENCE, /* likewise; in the last column it wraps */
     COLUMN_DURATION, /* seconds as 1-02:03:04 */
     COLUMN_LEFT,     /* time limit less time */
     COLUMN_TIME,     /* unix seconds as local time */

@@ -239,6 +239,47 @@ static char *put_spaces (char *to, size_t n)
     return to + n;
 }
 
+/* Whether a text that is too long for the last column goes on in further lines. */
+static bool last_wraps (const struct format *f)
+{
+    const struct format_item *last = &f->items[f->n - 1];
+
+    return last->column->kind == COLUMN_SENTENCE && !last->width && f->after_len == 0;
+}
+
+/* What of the text fits on a line: whole words, or a part of a longer one. */
+static struct cell line_of (const char *text, size_t len, unsigned width)
+{
+    size_t n = width_cut (text, len, width, NULL), end = n;
+
+    while (n < len && end > 0 && text[end] != ' ')
+        end--;
+    if (end == 0)
+        end = n > 0 ? n : len;
+    return (struct cell){ text, (uint32_t)end, width_of (text, end) };
+}
+
+/* The lines after the first, below the column. */
+static void print_rest (const struct listing *l, const struct cell *row, size_t at,
+                        struct strbuf *sb)
+{
+    const struct format *f = l->format;
+    const struct cell *last = &row[f->n - 1];
+    unsigned indent = (unsigned)f->items[f->n - 1].before_len;
+
+    for (size_t i = 0; i + 1 < f->n; i++)
+        indent += (unsigned)f->items[i].before_len + l->widths[i];
+    while (at < last->len) {
+        if (last->text[at] == ' ') {
+            at++;
+            continue;
+        }
+        struct cell c = line_of (last->text + at, last->len - at, l->widths[f->n - 1]);
+        strbuf_addf (sb, "%*s%.*s\n", (int)indent, "", (int)c.len, c.text);
+        at += c.len;
+    }
+}
+
 /* A cell in its column; the last one on a line is not filled up. */
 static char *put_cell (char *to, const struct cell *c, unsigned width,
                        const struct format_item *item, bool last)
@@ -266,22 +307,29 @@ static void print_row (const struct listing *l, const struct cell *row, struct s
 {
     const struct format *f = l->format;
     size_t most = f->after_len + 1;
+    struct cell last = row[f->n - 1];
 
     for (size_t i = 0; i < f->n; i++)
         most += f->items[i].before_len + l->widths[i] + row[i].len + 1;
     if (strbuf_reserve (sb, most) < 0)
         return;
+    if (last.width > l->widths[f->n - 1] && last_wraps (f))
+        last = line_of (last.text, last.len, l->widths[f->n - 1]);
     char *start = sb->buf + sb->len, *to = start;
     for (size_t i = 0; i < f->n; i++) {
         const struct format_item *item = &f->items[i];
         memcpy (to, item->before, item->before_len);
         to += item->before_len;
-        to = put_cell (to, &row[i], l->widths[i], item, i + 1 == f->n && !f->after_len);
+        bool is_last = i + 1 == f->n;
+        to = put_cell (to, is_last ? &last : &row[i], l->widths[i], item,
+                       is_last && !f->after_len);
     }
     memcpy (to, f->after, f->after_len);
     to += f->after_len;
     *to++ = '\n';
     strbuf_advance (sb, (size_t)(to - start));
+    if (last.len < row[f->n - 1].len)
+        print_rest (l, row, last.len, sb);
 }
 
 void listing_print (const struct listing *l, bool heading, struct strbuf *sb)

@@ -40,7 +40,8 @@ int listing_parse (struct listing *l, const struct format *format, char *body, s
  * heading counts too. With a terminal's width > 0 the last column gives way first,
  * then the widest ones, each as far as its table entry allows. */
 void listing_fit (struct listing *l, unsigned terminal, bool heading);
-/* Append all; a text that was cut to fit ends in '+'. */
+/* Append all; a text that was cut to fit ends in '+', a sentence in the last column goes on in
+ * further lines instead. */
 void listing_print (const struct listing *l, bool heading, struct strbuf *sb);
 void listing_release (struct listing *l);
 

@@ -260,18 +260,37 @@ static int watch (struct cmd *c, const struct queue *q)
     return status;
 }
 
-/* Nothing was found: a name of users that nobody has was meant otherwise. */
+/* -- names that were meant otherwise -- */
+
+/* Whether the broker has a job of that user or queue, be it over or not. */
+static bool has_jobs (struct cmd *c, const char *parameter, const char *name)
+{
+    autostrbuf struct strbuf target;
+    json_t *answer;
+
+    strbuf_init (&target, 4096);
+    strbuf_adds (&target, "/v1/jobs?state=all&limit=1");
+    target_add (&target, parameter, name);
+    if (cmd_get (c, target.buf, &answer) != CMD_OK)
+        return true; /* the reason was printed */
+    bool some = json_array_size (json_object_get (answer, "jobs")) > 0;
+    json_decref (answer);
+    return some;
+}
+
+/* Who has no account here may have one where the broker runs. */
 static int check_users (struct cmd *c, const char *names)
 {
     autofree char *copy = names ? strdup (names) : NULL;
     char *next = copy, *name;
 
-    while ((name = strsep (&next, ",")) != NULL) {
+    while (c->status == CMD_OK && (name = strsep (&next, ",")) != NULL) {
         bool number = *name && name[strspn (name, "0123456789")] == '\0';
-        if (*name && !number && strcmp (name, "me") != 0 && !getpwnam (name))
-            return cmd_fail (c, "there is no user '%s'", name);
+        if (*name && !number && strcmp (name, "me") != 0 && !getpwnam (name)
+            && !has_jobs (c, "user", name))
+            cmd_fail (c, "there is no user '%s'", name);
     }
-    return CMD_OK;
+    return c->status;
 }
 
 static bool has_queue (const json_t *answer, const char *name)
@@ -285,6 +304,7 @@ static bool has_queue (const json_t *answer, const char *name)
     return false;
 }
 
+/* Jobs may have been in a queue that is no longer configured. */
 static int check_queues (struct cmd *c, const char *names)
 {
     autofree char *copy = names ? strdup (names) : NULL;
@@ -296,7 +316,7 @@ static int check_queues (struct cmd *c, const char *names)
     if (cmd_get (c, "/v1/queues", &answer) != CMD_OK)
         return c->status;
     while (c->status == CMD_OK && (name = strsep (&next, ",")) != NULL) {
-        if (*name && !has_queue (answer, name))
+        if (*name && !has_queue (answer, name) && !has_jobs (c, "queue", name))
             cmd_fail (c, "there is no queue '%s'", name);
     }
     json_decref (answer);
@@ -314,16 +334,14 @@ static int run (struct cmd *c)
     status = read_options (c, &q);
     if (status == CMD_OK && !c->ended) {
         build_target (&q);
-        status = q.json    ? show_json (c, &q)
-                 : q.watch ? watch (c, &q)
-                           : show (c, &q, &rows);
+        if ((status = check_users (c, q.user)) == CMD_OK
+            && (status = check_queues (c, q.queue)) == CMD_OK)
+            status = q.json    ? show_json (c, &q)
+                     : q.watch ? watch (c, &q)
+                               : show (c, &q, &rows);
         if (status == CMD_OK && rows == 0 && q.ids.len && !q.user && !q.state && !q.queue
             && !q.name)
             status = cmd_fail (c, "there is no job %s", q.ids.buf);
-        if (status == CMD_OK && rows == 0)
-            status = check_users (c, q.user);
-        if (status == CMD_OK && rows == 0)
-            status = check_queues (c, q.queue);
     }
     strbuf_release (&q.ids);
     strbuf_release (&q.target);

@@ -175,6 +175,25 @@ static void test_fit_last (void **state)
             "1 node[1-100],login[1-20]\n");
 }
 
+/* A sentence in the last column goes on below, word by word; a word that is too long is cut. */
+static void test_wrap (void **state)
+{
+    (void)state;
+    expect ("id,reason_text", "1\tneeds 4 nodes, 3 are up; node3 is drained\n2\t-\n", 20,
+            false, "1 needs 4 nodes, 3\n  are up; node3 is\n  drained\n2 -\n");
+    expect ("id,reason_text", "1\tneeds abcdefghijklmnopqrstuvwxyz\n", 18, false,
+            "1 needs\n  abcdefghijklmnop\n  qrstuvwxyz\n");
+    expect ("id,reason_text", "1\tneeds 4 nodes, 3 are up\n", 0, false,
+            "1 needs 4 nodes, 3 are up\n");
+    expect ("reason_text,id", "needs 4 nodes, 3 are up\t1\n", 18, false,
+            "needs 4 nodes, + 1\n");
+    expect ("id,result_text", "1\t\xe6\x9d\x8e\xe5\xa8\x9c\xe6\x9d\x8e\xe5\xa8\x9c"
+                              "\xe6\x9d\x8e\xe5\xa8\x9c\xe6\x9d\x8e\xe5\xa8\x9c"
+                              "\xe6\x9d\x8e\n", 18, false,
+            "1 \xe6\x9d\x8e\xe5\xa8\x9c\xe6\x9d\x8e\xe5\xa8\x9c\xe6\x9d\x8e\xe5\xa8\x9c"
+            "\xe6\x9d\x8e\xe5\xa8\x9c\n  \xe6\x9d\x8e\n");
+}
+
 /* Then the widest of those that may, never below what keeps them readable. */
 static void test_fit_others (void **state)
 {
@@ -247,6 +266,7 @@ int main (void)
         cmocka_unit_test (test_control_characters),
         cmocka_unit_test (test_characters_are_columns),
         cmocka_unit_test (test_fit_last),
+        cmocka_unit_test (test_wrap),
         cmocka_unit_test (test_fit_others),
         cmocka_unit_test (test_fit_leaves_explicit_widths),
         cmocka_unit_test (test_empty),

@@ -154,7 +154,19 @@ test_expect_success 'all that is refused in a script is listed, each with its li
     printf "#!/bin/sh\n#SBATCH --qos=a --licenses=b\n#SBATCH --malleable\n#FLUXQ --nodes=x\n" >many.sh &&
     test_expect_code 1 fluxq-submit many.sh 2>err && test "$(wc -l <err)" -eq 4 &&
     grep "many.sh:2: --qos" err && grep "many.sh:2: --licenses" err &&
-    grep "many.sh:3: --malleable.*write #FLUXQ --malleable" err && grep "many.sh:4: --nodes" err
+    grep "many.sh:3: --malleable.*write #FLUXQ --malleable" err && grep "many.sh:4: --nodes" err &&
+    printf "#!/bin/sh\n#SBATCH --nosuch -Z 3 --licenses=b\n#FLUXQ --qos=a\n" >many.sh &&
+    test_expect_code 1 fluxq-submit many.sh 2>err && test "$(wc -l <err)" -eq 4 && grep "many.sh:3: --qos.*--partition" err
+'
+
+test_expect_success 'an option that sbatch or another command has: what to write here' '
+    refused 2 "^fluxq-submit: --wrap: .*write -- CMD" fluxq-submit --wrap "echo hi" &&
+    refused 2 "^fluxq-run: --wrap: .*write -- CMD" fluxq-run --wrap="echo hi" &&
+    refused 2 "^fluxq-submit: -A: .*no accounts" fluxq-submit -A project -- true &&
+    refused 2 "^fluxq-alloc: --qos: .*--partition" fluxq-alloc --qos=high &&
+    refused 2 "^fluxq-submit: --pty: .*one of fluxq-run" fluxq-submit --pty bash &&
+    refused 2 "^fluxq-queue: --array: .*one of fluxq-submit" fluxq-queue --array=1 &&
+    refused 2 "^fluxq-submit: --nodes: needs a value" fluxq-submit --nodes
 '
 
 test_expect_success 'nodes by name and by what they have: these, not those, so many of them' '

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/parse.h"
+#include "jobspec/dialect.h"
 
 enum { OPT_HELP = CMD_OPTION_COMMON, OPT_VERSION, OPT_BROKER, OPT_BROKER_WAIT };
 
@@ -159,6 +160,49 @@ static void set_broker_wait (struct cmd *c, const char *value)
         cmd_usage (c, "%s", err.text);
 }
 
+static bool is_of_jobs (const struct command *command)
+{
+    return command->options == submit_options_table
+           || command->more_options == submit_options_table;
+}
+
+/* Other commands that have the option, "" for none. */
+static void list_commands (const struct cmd *c, const char *name, char *ret, size_t size)
+{
+    struct option_desc options[CMD_OPTIONS_MAX];
+    size_t n = 0;
+
+    *ret = '\0';
+    for (const struct command *const *other = commands; *other; other++) {
+        command_options (*other, options);
+        for (const struct option_desc *o = options; *other != c->command && o->name; o++) {
+            if (!strcmp (o->name, name) && n < size)
+                n += (size_t)snprintf (ret + n, size - n, "%sfluxq-%s", n > 0 ? ", " : "",
+                                       (*other)->name);
+        }
+    }
+}
+
+/* What is to be written instead of an option that others know: sbatch, or other commands. */
+static void explain_unknown (struct cmd *c, const char *word, struct error *err)
+{
+    bool long_one = strncmp (word, "--", 2) == 0;
+    char name[64], list[256];
+
+    snprintf (name, sizeof (name), "%.*s", (int)strcspn (word, "="), word);
+    if (long_one && option_find (c->options, name + 2, NULL))
+        return; /* something else was wrong */
+    if (is_of_jobs (c->command) && !strcmp (name, "--wrap")) {
+        error_set (err, err->code, "%s: unknown option; write -- CMD", name);
+        return;
+    }
+    if ((is_of_jobs (c->command) && dialect_explain (c->options, word, err)) || !long_one)
+        return;
+    list_commands (c, name + 2, list, sizeof (list));
+    if (*list)
+        error_set (err, err->code, "%s: unknown option here; it is one of %s", name, list);
+}
+
 int cmd_next (struct cmd *c, struct option_match *ret)
 {
     struct error err = { 0 };
@@ -166,6 +210,7 @@ int cmd_next (struct cmd *c, struct option_match *ret)
 
     while (!c->ended && (rc = option_next (&c->parser, ret, &err)) != 0) {
         if (rc < 0) {
+            explain_unknown (c, c->parser.argv[ret->index], &err);
             cmd_usage (c, "%s", err.text);
             return 0;
         }

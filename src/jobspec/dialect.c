@@ -117,7 +117,7 @@ static int refused (const struct script *s, struct error *err)
     return 0;
 }
 
-static int give (const struct script *s, struct error *own, struct error *err)
+int dialect_refuse (const struct script *s, struct error *own, struct error *err)
 {
     int rc = refused (s, own);
 
@@ -127,21 +127,88 @@ static int give (const struct script *s, struct error *own, struct error *err)
     return rc;
 }
 
-/* What an option that the dialect does not know is elsewhere. */
-static void add_hint (const struct dialect_options *options, const char *word,
-                      struct error *err)
+/* -- options that are known elsewhere -- */
+
+/* By a whole long name, or a letter. NULL. */
+static const struct option_desc *find_word (const struct option_desc *table,
+                                            const char *word)
+{
+    size_t len = strcspn (word, "=");
+
+    if (strncmp (word, "--", 2) != 0)
+        return word[0] == '-' ? option_find_letter (table, word[1]) : NULL;
+    for (const struct option_desc *o = table; o->name; o++) {
+        if (strlen (o->name) == len - 2 && !memcmp (o->name, word + 2, len - 2))
+            return o;
+    }
+    return NULL;
+}
+
+/* Whether an error of this word is that the table has no such option. */
+static bool is_unknown (const struct option_desc *table, const char *word)
 {
     char name[64];
-    struct error own = *err;
 
-    snprintf (name, sizeof (name), "%.*s", (int)strcspn (word, "="), word);
-    if (options->table == submit_options_table || strncmp (name, "--", 2) != 0)
-        return;
-    for (const struct option_desc *o = submit_options_table; o->name; o++) {
-        if (!strcmp (o->name, name + 2))
-            error_set (err, own.code, "%s: unknown option here; write #FLUXQ %.64s", name,
-                       word);
+    if (strncmp (word, "--", 2) != 0)
+        return !find_word (table, word);
+    snprintf (name, sizeof (name), "%.*s", (int)strcspn (word + 2, "="), word + 2);
+    return !option_find (table, name, NULL);
+}
+
+/* "--qos=x": "--qos"; "-Ax": "-A" */
+static void option_of_word (const char *word, char *ret, size_t size)
+{
+    int len = strncmp (word, "--", 2) ? 2 : (int)strcspn (word, "=");
+
+    snprintf (ret, size, "%.*s", len, word);
+}
+
+bool dialect_explain (const struct option_desc *own, const char *word, struct error *err)
+{
+    const struct option_desc *o, *found = NULL;
+    const struct dialect *of = NULL;
+    char name[64];
+
+    for (const struct dialect *const *d = dialects; *d && is_unknown (own, word); d++) {
+        if ((*d)->options->table == submit_options_table
+            || !(o = find_word ((*d)->options->table, word)))
+            continue;
+        if (found && word[1] != '-') /* a letter means something else to each */
+            return false;
+        found = o;
+        of = *d;
     }
+    if (!found || DIALECT_KIND (found->id) != DIALECT_REFUSED)
+        return false;
+    option_of_word (word, name, sizeof (name));
+    dialect_unsupported (of->name, found, name, err);
+    return true;
+}
+
+/* What an option that the dialect does not know is elsewhere. next: the word behind it, or
+ * NULL. */
+static void add_hint (const struct dialect_options *options, const char *word,
+                      const char *next, struct error *err)
+{
+    const struct option_desc *o = find_word (submit_options_table, word);
+    bool value = o && o->arg && !o->arg_optional && !strchr (word, '=') && next;
+    char name[64];
+
+    option_of_word (word, name, sizeof (name));
+    if (dialect_explain (options->table, word, err) || !is_unknown (options->table, word))
+        return;
+    if (o && strncmp (word, "--", 2) == 0)
+        error_set (err, err->code, "%s: unknown option here; write #FLUXQ %.64s%s%.64s",
+                   name, word, value ? "=" : "", value ? next : "");
+}
+
+/* Behind what could not be read: what may be the value of an unknown option is none of its own. */
+static void go_on (struct option_parser *p, int index)
+{
+    p->cluster = 0;
+    p->index = MAX (p->index, index + 1);
+    while (p->index < p->argc && p->argv[p->index][0] != '-')
+        p->index++;
 }
 
 int dialect_apply (const struct script *s, const struct script_line *line,
@@ -156,18 +223,20 @@ int dialect_apply (const struct script *s, const struct script_line *line,
 
     if (rc < 0) {
         error_prefix (&own, "%s:%u", s->name, line->number);
-        return give (s, &own, err);
+        return dialect_refuse (s, &own, err);
     }
     option_parser_init (&p, s->name, options->table, OPTION_PERMUTE, w.argc, w.argv);
-    while ((rc = option_next (&p, &m, &own)) > 0) {
-        if (apply_option (s, line, &w, &m, options, &own) < 0
-            && (rc = give (s, &own, err)) < 0)
+    while ((rc = option_next (&p, &m, &own)) != 0) {
+        if (rc < 0) {
+            add_hint (options, w.argv[m.index],
+                      m.index + 1 < w.argc ? w.argv[m.index + 1] : NULL, &own);
+            error_prefix (&own, "%s:%u", s->name, line->number);
+            go_on (&p, m.index);
+        } else if (apply_option (s, line, &w, &m, options, &own) == 0) {
+            continue;
+        }
+        if ((rc = dialect_refuse (s, &own, err)) < 0)
             break;
-    }
-    if (rc < 0 && own.code) {
-        add_hint (options, w.argv[m.index], &own);
-        error_prefix (&own, "%s:%u", s->name, line->number);
-        rc = give (s, &own, err);
     }
     words_release (&w);
     return rc;

@@ -40,6 +40,8 @@ struct script_refusals {
     struct error last;
 };
 
+struct dialect_options;
+
 struct dialect {
     const char *name;    /* "sbatch" */
     const char *example; /* "#SBATCH --nodes=2", for messages */
@@ -49,6 +51,7 @@ struct dialect {
     /* Its first directive may also come after the first command (RFC 36: in a
      * docstring). */
     bool anywhere;
+    const struct dialect_options *options;
     /* Apply the directives from the line first on, warn of those that are not used. */
     int (*read) (const struct script *s, struct script_line first, struct error *err);
 };
@@ -68,6 +71,8 @@ void script_warn (const struct script *s, const struct script_line *line, const 
  * in which all differ, as option_find() takes two of the same id for one. */
 #define DIALECT_ID(kind) ((kind) << 16 | __COUNTER__)
 #define DIALECT_KIND(id) ((id) >> 16)
+
+#define DIALECT_REFUSED 0x7fff /* the kind that fluxq does not do, in all dialects */
 
 /* How a directive's text is read: split into words, each option looked up in the table
  * and given to set(). where: "job.sh:3: --nodes" (long options, written out) or
@@ -98,5 +103,11 @@ void dialect_warn_late (const struct script *s, const struct dialect *d,
  * NULL: "remove it". Returns -EINVAL. */
 int dialect_unsupported (const char *system, const struct option_desc *o,
                          const char *where, struct error *err);
+/* The same refusal of a word ("--qos=x", "-A") that is none of the caller's own options and that
+ * a dialect refuses: true, and err is that, else unchanged. */
+bool dialect_explain (const struct option_desc *own, const char *word, struct error *err);
+/* Keep a refusal, so that the next directive is looked at, and clear it: 0; or what ends all at
+ * once, in err. */
+int dialect_refuse (const struct script *s, struct error *own, struct error *err);
 
 #endif

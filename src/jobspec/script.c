@@ -101,13 +101,17 @@ static int find_in_header (struct script *s, const struct dialect **ret,
             *own = own->text ? *own : line;
             continue;
         }
-        if (d && *ret && d != *ret)
-            return error_set (
-                err, EINVAL,
-                "%s:%u: a directive for %s, but line %u is one for %s (%s); use one "
-                "kind in a script",
-                s->name, line.number, d->name, first->number, (*ret)->name,
-                (*ret)->example);
+        if (d && *ret && d != *ret) {
+            struct error why = { 0 };
+            error_set (&why, EINVAL,
+                       "%s:%u: a directive for %s, but line %u is one for %s (%s); use one "
+                       "kind in a script",
+                       s->name, line.number, d->name, first->number, (*ret)->name,
+                       (*ret)->example);
+            int rc = dialect_refuse (s, &why, err);
+            if (rc < 0)
+                return rc;
+        }
         if (d && !*ret) {
             *ret = d;
             *first = line;

@@ -38,7 +38,7 @@ enum kind {
     DEPENDENCY,
     SIGNAL,
     SHELL_OPTION,
-    REFUSED
+    REFUSED = DIALECT_REFUSED
 };
 
 #define DO(name, letter, arg, kind)                                                      \
@@ -483,5 +483,6 @@ const struct dialect dialect_flux = {
     .example = "# flux: -N2",
     .match = match,
     .anywhere = true,
+    .options = &options,
     .read = read_directives,
 };

@@ -39,5 +39,6 @@ const struct dialect dialect_fluxq = {
     .name = "fluxq",
     .example = "#FLUXQ --nodes=2",
     .match = match,
+    .options = &options,
     .read = read_directives,
 };

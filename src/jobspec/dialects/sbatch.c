@@ -11,7 +11,7 @@
 
 #include "jobspec/dialect.h"
 
-enum kind { SAME, TASKS_PER_NODE, ONE_VALUE, KILL_INVALID, REFUSED };
+enum kind { SAME, TASKS_PER_NODE, ONE_VALUE, KILL_INVALID, REFUSED = DIALECT_REFUSED };
 
 /* the same name and meaning in fluxq */
 #define DO(name, letter, arg)                                                            \
@@ -136,7 +136,7 @@ static const struct option_desc table[] = {
     DO ("time-min", 0, "TIME"),
     NO ("tmp", 0, "SIZE", NULL),
     NO ("uid", 0, "USER", NULL),
-    NO ("usage", 0, NULL, COMMAND_LINE),
+    NO ("usage", 0, NULL, "fluxq-submit --help prints it"),
     NO ("use-min-nodes", 0, NULL, NULL),
     NO ("verbose", 'v', NULL, NULL),
     NO ("version", 'V', NULL, COMMAND_LINE),
@@ -214,5 +214,6 @@ const struct dialect dialect_sbatch = {
     .name = "sbatch",
     .example = "#SBATCH --nodes=2",
     .match = match,
+    .options = &options,
     .read = read_directives,
 };

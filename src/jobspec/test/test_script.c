@@ -469,7 +469,7 @@ static const struct {
     { SH "#SBATCH --image=x\n", "dir/job.sh:2: --image: unknown option", "" },
     { SH "#SBATCH --queue=x\n", "dir/job.sh:2: --queue: unknown option", "" },
     { SH "#SBATCH -o x-%A_%q.out\n", "dir/job.sh:2: -o: ", "%A" },
-    { SH "#FLUXQ --wait\n", "dir/job.sh:2: --wait: unknown option", "" },
+    { SH "#FLUXQ --wait\n", "dir/job.sh:2: --wait: ", "on the command line of fluxq-submit" },
     { SH "#FLUXQ --ntasks=4 --ntasks_per_node=1\n",
       "dir/job.sh:2: --ntasks_per_node: unknown", "--ntasks-per-node" },
     { SH "# flux: -N2 -B bank\n", "dir/job.sh:2: -B: ", "flux option" },
@@ -505,6 +505,14 @@ static const struct {
       "write #FLUXQ --stage-in=a:b" },
     { SH "# flux: --reservation=a\n", "dir/job.sh:2: --reservation",
       "write #FLUXQ --reservation=a" },
+    { SH "#SBATCH --stage-in a:b\n", "dir/job.sh:2: --stage-in",
+      "write #FLUXQ --stage-in=a:b" },
+    { SH "#SBATCH --nodes\n", "dir/job.sh:2: --nodes: ", "needs a value" },
+    { SH "#FLUXQ --qos=a\n", "dir/job.sh:2: --qos: ", "name a queue with --partition" },
+    { SH "#FLUXQ -A a\n", "dir/job.sh:2: -A: ", "there are no accounts" },
+    { SH "#FLUXQ --wrap=a\n", "dir/job.sh:2: --wrap: ",
+      "write the command into the script" },
+    { SH "# flux: --mail-type=ALL\n", "dir/job.sh:2: --mail-type: ", "sends no mail" },
 };
 
 /* #FLUXQ stands beside another dialect, and wins wherever it stands. */
@@ -537,7 +545,8 @@ static void add_line (const char *text, void *arg)
 /* A script is mended once, not directive by directive. */
 static void test_all_refusals (void **state)
 {
-    static const char script[] = SH "#SBATCH -N 2 --qos=1 --licenses=x\n#SBATCH --nosuch\n"
+    static const char script[] = SH "#SBATCH -N 2 --qos=1 --licenses=x\n#SBATCH --nosuch a -Z b "
+                                    "--uid=3\n# flux: -N1\n"
                                     "#FLUXQ --nodes=x\n";
     struct submit_options so;
     struct error err = { 0 };
@@ -549,10 +558,14 @@ static void test_all_refusals (void **state)
     assert_int_equal (script_read_all (script, strlen (script), "a", &so, NULL, add_line,
                                        &sb, &err),
                       -EINVAL);
-    assert_true (strncmp (sb.buf, "a:2: --qos", 10) == 0);
+    assert_true (strncmp (sb.buf, "a:4: a directive for flux", 25) == 0);
+    assert_non_null (strstr (sb.buf, "\na:2: --qos"));
     assert_non_null (strstr (sb.buf, "\na:2: --licenses"));
     assert_non_null (strstr (sb.buf, "\na:3: --nosuch"));
-    assert_true (strncmp (err.text, "a:4: --nodes", 12) == 0);
+    assert_non_null (strstr (sb.buf, "\na:3: -Z"));
+    assert_non_null (strstr (sb.buf, "\na:3: --uid"));
+    assert_null (strstr (sb.buf, "is not an option"));
+    assert_true (strncmp (err.text, "a:5: --nodes", 12) == 0);
     submit_options_release (&so);
     strbuf_release (&sb);
 }

@@ -146,6 +146,10 @@ test_expect_success 'the dialects: # flux: and #FLUXQ too; #FLUXQ may stand besi
 test_expect_success '~ and $HOME in names of files are refused, and it is said why' '
     for name in "~/out" "\$HOME/out" "\${HOME}/out"; do
         test_expect_code 2 fluxq-submit -o "$name" -- true 2>err && grep "no shell expands" err || return 1
+        test_expect_code 2 fluxq-submit --chdir="$name" -- true 2>err && grep -e "--chdir: .*no shell expands" err || return 1
+        test_expect_code 2 fluxq-submit --stage-in="$name" -- true 2>err && grep -e "--stage-in: .*no shell expands" err || return 1
+        test_expect_code 2 fluxq-submit --stage-out="x:$name" -- true 2>err && grep "no shell expands" err || return 1
+        test_expect_code 2 fluxq-run -o "$name" true 2>err && grep "no shell expands" err || return 1
         printf "#!/bin/sh\n#SBATCH -o %s\n" "$name" >home.sh && refused 1 "home.sh:2: -o" fluxq-submit home.sh || return 1
     done
 '
@@ -384,8 +388,20 @@ test_expect_success 'what the broker says of the jobspec names the option, as it
     test_expect_code 1 env FLUXQ_MALLEABLE=1 fluxq-submit --test-only -- true 2>err &&
     grep "^fluxq-submit: FLUXQ_MALLEABLE: needs" err
 '
+test_expect_success 'a directory that is missing is said at submit; the job may wait until it is made' '
+    for option in -oabsent/%j.out -eabsent/x --stage-out=x:absent/x "-o$PWD/absent/%t"; do
+        id=$(fluxq-submit --hold "$option" -- true 2>err) && test "$(wc -l <err)" -eq 1 && fluxq-cancel $id &&
+        grep "warning: the directory $PWD/absent does not exist" err || return 1
+    done &&
+    id=$(fluxq-submit --hold -D /absent -- true 2>err) && fluxq-cancel $id && grep "warning: the directory /absent does not" err &&
+    printf "#!/bin/sh\n#SBATCH -o absent/x\n" >absent.sh && id=$(fluxq-submit --hold absent.sh 2>err) && grep "directory $PWD/absent " err &&
+    mkdir absent && fluxq-ctl release $id && wait_job_state $id COMPLETED &&
+    for option in -oabsent/x -o%j/x -oabsent/%j/x -ox -o/dev/null -onone; do
+        id=$(fluxq-submit --hold "$option" -- true 2>err) && fluxq-cancel $id && test_must_be_empty err || return 1
+    done
+'
 test_expect_success 'a name in Latin-1 is said to be no UTF-8' '
-    for option in -J -o --stage-in=; do
+    for option in -J -o -w -p -D -C --image= --stage-in=; do
         test_expect_code 2 fluxq-submit "$option$(printf "M\374ller")" -- true 2>err && grep -a "not UTF-8" err || return 1
     done
 '

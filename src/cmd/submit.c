@@ -167,6 +167,45 @@ static char *working_directory (void)
     return getcwd (NULL, 0);
 }
 
+/* A directory that the job is to write in is not there; what stands behind a pattern nobody
+ * knows yet. Whether it was said. */
+static bool note_missing (struct cmd *c, const char *cwd, const char *name)
+{
+    size_t fixed = strcspn (name, "%\\");
+    autostrbuf struct strbuf dir;
+    struct stat st;
+
+    while (fixed > 0 && name[fixed - 1] != '/')
+        fixed--;
+    strbuf_init (&dir, 16384);
+    strbuf_addf (&dir, "%s%s%.*s", name[0] == '/' ? "" : cwd, name[0] == '/' ? "" : "/",
+                 (int)fixed, name);
+    while (dir.len > 1 && dir.buf[dir.len - 1] == '/')
+        dir.buf[--dir.len] = '\0';
+    if (stat (dir.buf, &st) == 0 || (errno != ENOENT && errno != ENOTDIR))
+        return false;
+    cmd_warn (c,
+              "warning: the directory %s does not exist here, and is not made: a job that is "
+              "to write there fails",
+              dir.buf);
+    return true;
+}
+
+static void note_missing_directories (struct cmd *c, const struct submit_options *so,
+                                      const json_t *jobspec)
+{
+    const json_t *system =
+        json_object_get (json_object_get (jobspec, "attributes"), "system");
+    const char *cwd = json_text (system, "cwd");
+
+    if (note_missing (c, cwd, so->output ? so->output : "")
+        || (so->error && note_missing (c, cwd, so->error)))
+        return;
+    for (size_t i = 0; i < so->stage_out.n; i++)
+        if (note_missing (c, cwd, so->stage_out.v[i].to))
+            return;
+}
+
 /* As Slurm warns; the broker takes it for now. */
 static void note_past_begin (struct cmd *c, double begin)
 {
@@ -208,7 +247,10 @@ static int build_jobspec (struct cmd *c, struct submit *s, json_t **ret)
                   "%%a in its name stands for the task",
                   s->so.output);
     *ret = submit_options_jobspec (&s->so, &program, cwd, environ, &err);
-    return *ret ? CMD_OK : cmd_fail (c, "%s", err.text);
+    if (!*ret)
+        return cmd_fail (c, "%s", err.text);
+    note_missing_directories (c, &s->so, *ret);
+    return CMD_OK;
 }
 
 static int print_jobspec (struct cmd *c, const json_t *jobspec)

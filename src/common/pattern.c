@@ -1,6 +1,7 @@
 /* pattern.c - see pattern.h */
 #include "common/pattern.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
@@ -219,6 +220,24 @@ int pattern_check (const char *pattern, struct error *err)
     while ((rc = next_piece (&pattern, &piece, err)) > 0)
         ;
     return rc;
+}
+
+static bool has_home_variable (const char *name)
+{
+    for (const char *p = name; (p = strstr (p, "$HOME")); p += strlen ("$HOME"))
+        if (!isalnum ((unsigned char)p[5]) && p[5] != '_')
+            return true;
+    return strstr (name, "${HOME}") != NULL;
+}
+
+int pattern_check_home (const char *name, struct error *err)
+{
+    if (name[0] != '~' && !has_home_variable (name))
+        return 0;
+    return error_set (err, EINVAL,
+                      "'%.64s': no shell expands ~ and $HOME here; write the whole path (a "
+                      "file whose name begins so: ./~name)",
+                      name);
 }
 
 /* The letter of the next piece that has one; NULL at the end. */

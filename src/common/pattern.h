@@ -41,6 +41,8 @@ int pattern_check (const char *pattern, struct error *err);
 /* The same for a file of the job or of a node: what a task alone has (%J, %s, %t) is -EINVAL,
  * too. */
 int pattern_check_of_node (const char *pattern, struct error *err);
+/* Of a name as a person wrote it: -EINVAL for what only a shell expands, ~ in front and $HOME. */
+int pattern_check_home (const char *name, struct error *err);
 /* Whether the expansion differs by task (%t) or by node (%N, %n). */
 bool pattern_is_per_task (const char *pattern);
 bool pattern_is_per_node (const char *pattern);

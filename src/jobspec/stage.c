@@ -18,8 +18,6 @@ static int check_name (const char *name, const char *where, struct error *err)
 {
     const char *base = base_name (name);
 
-    if (!text_is_utf8 (name, strlen (name), NULL))
-        return text_not_utf8 (where, err);
     if (!text_is_line (name, STAGE_NAME_MAX))
         return error_set (err, EINVAL, "%s: '%.64s' cannot be the name of a file", where,
                           name);

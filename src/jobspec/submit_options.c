@@ -437,17 +437,12 @@ static int set_pattern (struct submit_options *so, enum submit_source source, in
 
     if (!strcasecmp (value, "none"))
         value = "/dev/null";
-    if (!text_is_utf8 (value, strlen (value), NULL))
-        return text_not_utf8 (where, err);
     if (!text_is_line (value, 4095))
         return error_set (err, EINVAL, "%s: '%.64s' cannot be the name of a file", where,
                           value);
-    if (value[0] == '~' || strstr (value, "$HOME") || strstr (value, "${HOME}"))
-        return error_set (err, EINVAL,
-                          "%s: '%.64s': no shell expands ~ and $HOME here; write the whole "
-                          "path (a file whose name begins so: ./~name)",
-                          where, value);
-    rc = pattern_check (value, err);
+    rc = pattern_check_home (value, err);
+    if (rc == 0)
+        rc = pattern_check (value, err);
     if (rc < 0) {
         error_prefix (err, "%s", where);
         return rc;
@@ -464,6 +459,9 @@ static int set_stage (struct submit_options *so, enum submit_source source, int 
     struct stage_list list = { 0 };
     int rc = stage_list_add_text (&list, value, where, err);
 
+    if (rc == 0 && ((rc = pattern_check_home (list.v[0].from, err)) < 0
+                    || (rc = pattern_check_home (list.v[0].to, err)) < 0))
+        error_prefix (err, "%s", where);
     if (rc == 0 && wins (so, source, id)) {
         if (!more)
             stage_list_release (field);
@@ -505,8 +503,6 @@ static int set_text (struct submit_options *so, enum submit_source source, int i
                      char **field, size_t max, const char *value, const char *where,
                      struct error *err)
 {
-    if (!text_is_utf8 (value, strlen (value), NULL))
-        return text_not_utf8 (where, err);
     if (!text_is_line (value, max))
         return error_set (
             err, EINVAL,
@@ -514,6 +510,10 @@ static int set_text (struct submit_options *so, enum submit_source source, int i
             max);
     if (id != CHDIR && id != EXPORT_FILE /* paths */ && printable_check (value, where, err) < 0)
         return -EINVAL;
+    if ((id == CHDIR || id == EXPORT_FILE) && pattern_check_home (value, err) < 0) {
+        error_prefix (err, "%s", where);
+        return -EINVAL;
+    }
     return set_string (field, value, wins (so, source, id), where, err);
 }
 
@@ -947,6 +947,9 @@ int submit_options_set (struct submit_options *so, enum submit_source source,
         return error_set (err, EINVAL, "%s: unknown option", where);
     if (o->arg && !o->arg_optional && !value)
         return error_set (err, EINVAL, "%s: needs a value (%s)", where, o->arg);
+    if (value && o->id != EXPORT /* says which variable */
+        && !text_is_utf8 (value, strlen (value), NULL))
+        return text_not_utf8 (where, err);
     int rc = set_option (so, source, o->id, value, where, err);
     if (rc == 0 && so->source_of[o->id - SUBMIT_OPTION_FIRST] == (int)source + 1)
         submit_written_note (so, o->id, where);

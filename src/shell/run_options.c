@@ -87,7 +87,7 @@ static int set_pattern (const char **field, const char *value, const char *what,
                         struct error *err)
 {
     *field = value;
-    if (pattern_check (value, err) == 0)
+    if (pattern_check_home (value, err) == 0 && pattern_check (value, err) == 0)
         return 0;
     error_prefix (err, "%s", what);
     return -EINVAL;

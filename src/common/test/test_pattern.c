@@ -155,6 +155,22 @@ static void test_of_a_node (void **state)
     assert_int_equal (pattern_check_of_node ("%", &err), -EINVAL);
 }
 
+static void test_home (void **state)
+{
+    static const char *const bad[] = { "~", "~/x", "~user/x", "$HOME", "$HOME/x", "a/${HOME}",
+                                       "$HOMEWORK/$HOME/x" };
+    static const char *const good[] = { "./~x", "a~", "$HOMEWORK", "$HOME_2", "%j", "" };
+    struct error err = { 0 };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE (bad); i++) {
+        assert_int_equal (pattern_check_home (bad[i], &err), -EINVAL);
+        assert_non_null (strstr (err.text, "no shell expands"));
+    }
+    for (size_t i = 0; i < ARRAY_SIZE (good); i++)
+        assert_int_equal (pattern_check_home (good[i], &err), 0);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +182,7 @@ int main (void)
         cmocka_unit_test (test_refuses),
         cmocka_unit_test (test_differs_by),
         cmocka_unit_test (test_of_a_node),
+        cmocka_unit_test (test_home),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);

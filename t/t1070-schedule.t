@@ -170,8 +170,22 @@ test_expect_success '--allow-infeasible takes it in, pending with the reason' '
 test_expect_success 'drained nodes are no reason to refuse' '
     fresh &&
     fluxq-ctl drain node1 node2 --reason x &&
-    id=$(submit -N 4) && job_field $id reason_text >why && cat why &&
+    id=$(submit -N 4) && job_field $id reason_text >why && cat why && grep "node1 is drained: x; node2 is drained: x" why &&
     test "$(job_state $id)" = PENDING && fluxq-ctl resume node1 node2 && wait_job_state $id RUNNING && end_all
+'
+test_expect_success 'a drained node that a job could have is named, with the reason; others are not' '
+    fresh &&
+    fluxq-ctl drain node3 --reason "bad disk" &&
+    named=$(submit -w node3) && other=$(submit -N 4 -x node3 --allow-infeasible) && any=$(submit -N 4) &&
+    job_field $named reason_text >why && cat why && grep "; node3 is drained: bad disk" why &&
+    fluxq-queue --why | grep "node3 is drained: bad disk" &&
+    fluxq-cancel $named && wait_job_state $named CANCELLED && job_field $other reason_text >why && cat why &&
+    test_must_fail grep "is drained" why &&
+    fluxq-cancel $other && wait_job_state $other CANCELLED && job_field $any reason_text >why && cat why && grep "node3 is drained" why &&
+    fluxq-ctl drain node0 node1 node2 --reason y && job_field $any reason_text >why && cat why &&
+    grep "node0 is drained: y; node1 is drained: y; more nodes are drained" why &&
+    fluxq-ctl resume node3 && job_field $any reason_text >why && test_must_fail grep "node3\|more" why && grep "node2 is drained: y" why &&
+    fluxq-ctl resume node0 node1 node2 && wait_job_state $any RUNNING && end_all
 '
 test_expect_success 'stop' 'none_active && nodes_free && stop_broker'
 test_done

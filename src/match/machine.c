@@ -1,6 +1,7 @@
 /* machine.c - nodes come, change and go, and the graph with them */
 #include <errno.h>
 #include <string.h>
+#include <utlist.h>
 
 #include "match/machine_private.h"
 
@@ -268,6 +269,16 @@ static int show_state (struct machine *g, const struct machine_node *n)
     return 0;
 }
 
+static void set_state (struct machine *g, struct machine_node *n,
+                       enum machine_node_state state)
+{
+    if (n->state == MACHINE_NODE_DRAINED)
+        DL_DELETE2 (g->drained, n, drained_prev, drained_next);
+    n->state = state;
+    if (state == MACHINE_NODE_DRAINED)
+        DL_APPEND2 (g->drained, n, drained_prev, drained_next);
+}
+
 /* Nothing is booked there, or it could not be. */
 static int node_delete (struct machine *g, struct machine_node *n)
 {
@@ -276,6 +287,7 @@ static int node_delete (struct machine *g, struct machine_node *n)
         return rc;
     machine_changed (g, GRAPH_NONE);
     node_set_place (g, n, NULL);
+    set_state (g, n, MACHINE_NODE_DOWN);
     g->nodes[n->index] = NULL;
     g->vacant = MIN (g->vacant, (size_t)n->index);
     g->count--;
@@ -293,7 +305,7 @@ static int node_return (struct machine *g, struct machine_node *n,
     graph_set_leaving (g->graph, n->v, false);
     machine_changed (g, n->v);
     n->leaving = false;
-    n->state = MACHINE_NODE_UP;
+    set_state (g, n, MACHINE_NODE_UP);
     free (n->reason);
     n->reason = NULL;
     show_state (g, n);
@@ -394,7 +406,7 @@ int machine_node_set_state (struct machine *g, int index, enum machine_node_stat
         return -ENOMEM;
     free (n->reason);
     n->reason = copy;
-    n->state = state;
+    set_state (g, n, state);
     return show_state (g, n);
 }
 

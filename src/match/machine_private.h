@@ -67,6 +67,7 @@ struct machine_node {
     struct gres_list gres, gres_foreign, gres_taken; /* the same */
     struct node_zones *zones;                        /* NULL: it has and had none */
     struct machine_node *next; /* in a list of those on which a job was */
+    struct machine_node *drained_prev, *drained_next;
 };
 
 struct machine {
@@ -81,6 +82,7 @@ struct machine {
     struct place *places; /* hash by key */
     uint64_t lost;        /* times that the planner was told of a loss */
     bool divides_cpus;    /* all nodes have a pool GRES_CPU_MILLI */
+    struct machine_node *drained; /* list of those that are */
     uint64_t layout; /* bumped when nodes come, go or change size, places or properties */
 };
 

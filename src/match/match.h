@@ -183,6 +183,15 @@ int match_window_choose (const struct matcher *m, size_t n, double start, double
  * match_cancel() ends it. -EEXIST, -ENOMEM. O(nodes). */
 int match_window_book (struct matcher *m, uint64_t id, const char *name,
                        const struct hostlist *nodes, double start, double end);
+/* A node that takes no new jobs; strings are borrowed until the machine changes. */
+struct match_drained {
+    const char *name, *reason; /* reason: or NULL */
+};
+/* Those among which the request could choose were they up: the first to be drained first, at
+ * most `room`. O(drained nodes) */
+size_t match_drained (const struct matcher *m, const struct match_request *req,
+                      struct match_drained *list, size_t room);
+
 struct match_window {
     uint64_t id;
     const char *name, *nodes; /* RFC 29; borrowed until it is cancelled */

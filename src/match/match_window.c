@@ -9,6 +9,7 @@
 #include <utlist.h>
 
 #include "common/parse.h"
+#include "match/constraint.h"
 #include "match/match_private.h"
 #include "match/planner_private.h"
 
@@ -219,6 +220,19 @@ size_t match_windows_between (const struct matcher *m, double from, double until
                                            .start = w->start,
                                            .end = w->end };
     }
+    return n;
+}
+
+size_t match_drained (const struct matcher *m, const struct match_request *req,
+                      struct match_drained *list, size_t room)
+{
+    const struct machine_node *node;
+    size_t n = 0;
+
+    for (node = m->g->drained; node && n < room; node = node->drained_next)
+        if (!node->leaving
+            && constraint_allows_vertex (req->shape->constraint, m->g->graph, node->v, 0))
+            list[n++] = (struct match_drained){ node->name, node->reason };
     return n;
 }
 

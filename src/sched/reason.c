@@ -74,6 +74,21 @@ static void add_windows (const struct sched *s, const struct pending *p,
             add_window (&w[i], s->now, sb);
 }
 
+#define DRAINED_SHOWN 3
+
+/* "; node3 is drained: bad disk", for each that the job could have. */
+static void add_drained (const struct sched *s, const struct pending *p, struct strbuf *sb)
+{
+    struct match_drained list[DRAINED_SHOWN + 1];
+    size_t n = match_drained (s->m, p->req, list, ARRAY_SIZE (list));
+
+    for (size_t i = 0; i < n && i < DRAINED_SHOWN; i++)
+        strbuf_addf (sb, "; %.64s is drained%s%.80s", list[i].name,
+                     list[i].reason ? ": " : "", list[i].reason ? list[i].reason : "");
+    if (n > DRAINED_SHOWN)
+        strbuf_adds (sb, "; more nodes are drained");
+}
+
 /* Who started since it was tried took of what was free then. Asked for the time up to its own
  * reservation, which would be in its way. */
 static void renew_why (struct sched *s, const struct pending *p)
@@ -107,8 +122,10 @@ static void add_wait (const struct sched *s, const struct pending *p,
                      : r->ahead > 0                      ? ""
                                                          : "it is tried next");
     add_blocker (r, sb);
-    if (r->code == SCHED_REASON_RESOURCES)
+    if (r->code == SCHED_REASON_RESOURCES) {
         add_windows (s, p, r, sb);
+        add_drained (s, p, sb);
+    }
     if (r->start > 0) {
         strbuf_adds (sb, "; starts about ");
         strbuf_add_time (sb, r->start);

@@ -418,7 +418,8 @@ static void test_no_time (void **state)
     expect_starts (f, 0, "");
     expect_planned (f, 2, 0);
     expect_reason (f, 2, "Resources",
-                   "needs 2 exclusive nodes with 1 slot of 1 core each, no node is up");
+                   "needs 2 exclusive nodes with 1 slot of 1 core each, no node is up; "
+                   "n0 is drained: disk; n1 is drained: disk");
     machine_node_set_state (f->g, 0, MACHINE_NODE_UP, NULL);
     expect_starts (f, 0, "");
     machine_node_set_state (f->g, 1, MACHINE_NODE_UP, NULL);

@@ -194,7 +194,22 @@ test_expect_success 'every rank has the host file and an address of the first; S
     cat peers-? | uniq -c >actual && echo "      4 2 127.0.0.1 none" >expected && test_cmp expected actual &&
     SLURM_NTASKS_PER_NODE=7 fluxq-submit -N 2 --ntasks-per-node=1 -o "each-%t" --wait -- ./peers.sh &&
     cat each-? | uniq -c >actual && echo "      2 2 127.0.0.1 1" >expected && test_cmp expected actual &&
-    fluxq-submit -N 2 --ntasks-per-node=1 --export=NONE -o "none-%t" --wait -- ./peers.sh && test_cmp each-0 none-1 &&
+    fluxq-submit -N 2 --ntasks-per-node=1 --export=NONE -o "none-%t" --wait -- ./peers.sh && test_cmp each-0 none-1
+'
+
+test_expect_success 'SLURM_NTASKS_PER_NODE of a step is its own, or that of its job, also where fluxq-run or fluxq-alloc makes the job' '
+    said() { sort "$1" | uniq -c | sed "s/^ *//" >actual && printf "%s\n" "$2" >expected && test_cmp expected actual; }
+    SLURM_NTASKS_PER_NODE=7 fluxq-run -N 2 --ntasks-per-node=2 ./peers.sh >ran && said ran "4 2 127.0.0.1 2" &&
+    write_script of-steps.sh <<-\END &&
+	#!/bin/sh
+	fluxq-run ./peers.sh
+	fluxq-run --ntasks-per-node=1 ./peers.sh
+	END
+    fluxq-submit -N 2 --ntasks-per-node=2 -o steps --wait ./of-steps.sh && said steps "2 2 127.0.0.1 1
+4 2 127.0.0.1 2" &&
+    fluxq-alloc -Q -N 2 --ntasks-per-node=2 sh -c "echo here \$SLURM_NTASKS_PER_NODE; fluxq-run ./peers.sh" >held && said held "4 2 127.0.0.1 2
+1 here 2" &&
+    SLURM_NTASKS_PER_NODE=7 fluxq-alloc -Q -N 2 sh -c "echo \${SLURM_NTASKS_PER_NODE-none}" >held && said held "1 none" &&
     stop_broker && start_broker
 '
 

@@ -199,7 +199,11 @@ static int set_environment (const struct alloc *a)
         for (size_t j = 0; j < ARRAY_SIZE (vars[i].names) && vars[i].names[j]; j++)
             rc |= setenv (vars[i].names[j], *text ? text : number, 1);
     }
-    return rc;
+    char each[32];
+    snprintf (each, sizeof (each), "%jd", (intmax_t)a->so.ntasks_per_node);
+    return rc
+           | (a->so.ntasks_per_node > 0 ? setenv ("SLURM_NTASKS_PER_NODE", each, 1)
+                                        : unsetenv ("SLURM_NTASKS_PER_NODE"));
 }
 
 static _Noreturn void become_command (const struct alloc *a)

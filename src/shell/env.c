@@ -273,6 +273,13 @@ static int step_nnodes (const struct env_context *ctx, struct strbuf *sb)
     return ctx->step ? nnodes (ctx, sb) : 0;
 }
 
+/* What the job was asked for is in its environment. */
+static int step_ntasks_per_node (const struct env_context *ctx, struct strbuf *sb)
+{
+    uint32_t n = ctx->step ? ctx->step->spec->per_node : 0;
+    return n > 0 ? add_number (sb, n) : 0;
+}
+
 static int step_taskmap (const struct env_context *ctx, struct strbuf *sb)
 {
     return ctx->step ? add_text (sb, ctx->step->spec->taskmap) : 0;
@@ -561,6 +568,7 @@ static const struct {
     { "SLURM_SUBMIT_DIR", submit_dir },
     { "SLURM_STEP_ID", step_id },
     { "SLURM_STEPID", step_id },
+    { "SLURM_NTASKS_PER_NODE", step_ntasks_per_node },
     { "SLURM_STEP_NODELIST", step_hostlist },
     { "SLURM_STEP_NUM_NODES", step_nnodes },
     { "SLURM_STEP_NUM_TASKS", step_ntasks },

@@ -111,7 +111,7 @@ test_expect_success "two large jobs and a quick one, submitted together, $ROUNDS
 
 test_expect_success 'never were two of the large ones half-started, and none was started twice' '
     sizes_of $(cat large) >sizes && [ "$(wc -l <sizes)" = $((2 * ROUNDS)) ] &&
-    wait_until 60 no_jobs_of_ours && judge &&
+    wait_until 60 no_jobs_of_ours && wait_until 20 judge &&
     for job in $(cat large); do [ "$(job_field $job restarts) $(job_field $job ntasks)" = "0 20" ] || return 1; done
 '
 

@@ -74,6 +74,7 @@ test_expect_success 'a drained node lets its job end, and stays drained through 
 
 test_expect_success 'drain wants a reason and nodes that exist' '
     test_expect_code 2 fluxq-ctl drain node1 2>err && grep reason err &&
+    test_expect_code 2 fluxq-ctl drain node1 --reason "$(printf "\374ber")" 2>err && grep -e "--reason: .*not UTF-8" err &&
     test_expect_code 2 fluxq-ctl drain --reason x && test_expect_code 2 fluxq-ctl drain node1 --reason "" &&
     test_expect_code 1 fluxq-ctl drain nosuchnode --reason x 2>err && grep nosuchnode err &&
     test_expect_code 2 fluxq-ctl drain "node[1-" --reason x && test "$(state_of node1)" = idle

@@ -142,6 +142,18 @@ test_expect_success 'fluxq-alloc: a command here, steps there, and its exit stat
     fluxq-alloc -Q true 2>err && test_must_be_empty err && wait_job_state $(newest) COMPLETED
 '
 
+test_expect_success 'SLURM_NTASKS_PER_NODE is what fluxq-run and fluxq-alloc were given, and what a step was' '
+    write_script each.sh <<-\END &&
+	#!/bin/sh
+	echo "${SLURM_NTASKS_PER_NODE-none}"
+	END
+    fluxq-run -N 2 --ntasks-per-node=1 ./each.sh >out && printf "1\n1\n" >expected && test_cmp expected out &&
+    fluxq-run ./each.sh >out && echo none >expected && test_cmp expected out &&
+    SLURM_NTASKS_PER_NODE=7 fluxq-alloc -N 2 --ntasks-per-node=2 sh -c "./each.sh; fluxq-run -n 1 ./each.sh
+        fluxq-run -n 1 --ntasks-per-node=1 ./each.sh" >out && printf "2\n2\n1\n" >expected && test_cmp expected out &&
+    SLURM_NTASKS_PER_NODE=7 fluxq-alloc ./each.sh >out && echo none >expected && test_cmp expected out
+'
+
 test_expect_success 'inside an allocation: options of a job are refused, and so is another allocation' '
     test_expect_code 2 fluxq-alloc fluxq-run -t 1 true 2>err && grep "new job" err &&
     test_expect_code 1 fluxq-alloc fluxq-alloc true 2>err && grep "held already" err &&

@@ -10,6 +10,7 @@
 #include "common/parse.h"
 
 #include "common/json.h"
+#include "jobspec/text.h"
 
 enum { REASON = 1, JSON, NODES, STATE };
 
@@ -472,6 +473,10 @@ static int run (struct cmd *c)
     }
     if (c->ended)
         return c->status;
+    struct error err = { 0 };
+    if (x.reason && !text_is_utf8 (x.reason, strlen (x.reason), NULL)
+        && text_not_utf8 ("--reason", &err) < 0)
+        return cmd_usage (c, "%s", err.text);
     int i = find_action (c, &x);
     return i < 0 ? c->status : actions[i].run (c, &x);
 }

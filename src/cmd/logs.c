@@ -91,11 +91,14 @@ static int explain_nothing (struct cmd *c, const struct logs *l)
     if (cmd_get (c, target, &job) != CMD_OK)
         return c->status;
     const char *state = json_text (job, "state");
-    double nodes = answer_number (job, "nodes");
+    double nodes = answer_number (job, "nodes"), tasks = answer_number (job, "ntasks");
     job_end_text (job, text, sizeof (text));
     if (l->rank >= 0 && nodes > 0 && (double)l->rank >= nodes)
         cmd_fail (c, "job %s has no rank %jd: it has %.0f node%s, counted from 0", l->id,
                   (intmax_t)l->rank, nodes, nodes == 1 ? "" : "s");
+    else if (l->task >= 0 && tasks > 0 && (double)l->task >= tasks)
+        cmd_fail (c, "job %s has no task %jd: it has %.0f task%s, counted from 0", l->id,
+                  (intmax_t)l->task, tasks, tasks == 1 ? "" : "s");
     else if (job_is_over (job) && strcmp (state, "COMPLETED") != 0)
         cmd_warn (c, "job %s has written nothing: %s", l->id, text);
     else if (!job_is_over (job) && !l->follow)

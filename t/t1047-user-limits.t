@@ -84,6 +84,8 @@ test_expect_success 'a queue with users and groups is for these, and for operato
 test_expect_success '... GET /v1/queues shows whom; the API has 403 and codes of its own' '
     curl -s --unix-socket "$FLUXQ_RUN/fluxqd.sock" http://fluxqd/v1/queues |
         jq -e ".queues | map({(.name): .}) | add | (.mine.users == [\"nobody\"]) and (.batch.users == null) and (.ours.groups | length == 1)" &&
+    fluxq-show queue mine | grep "^Users: *nobody$" && fluxq-show queue ours | grep "^Groups: *$group$" &&
+    fluxq-show queue none | grep "^Users: *none$" && fluxq-show queue batch >open && test_must_fail grep "Users\|Groups" open &&
     fluxq-submit --dry-run -q mine -- true >mine.json && chmod 644 mine.json &&
     setpriv --reuid=daemon --clear-groups curl -s --unix-socket "$FLUXQ_RUN/fluxqd.sock" \
         -d "$(cat mine.json)" http://fluxqd/v1/jobs | jq -e ".status == 403 and .code == \"not-in-queue\""

@@ -55,7 +55,8 @@ test_expect_success 'a Job has the story of its job: queued, why, started, ended
     wait_job_state $id RUNNING 60 && wait_until 20 has_event $id "Started job $id of root: submitted to queue batch at 20.*for its turn and its nodes.*runs on node" &&
     k describe job fluxq-$CLUSTER_ID-$id-0 >described && grep "Started.*fluxq.io/broker.*job $id of root" described &&
     wait_job_state $id FAILED 60 && wait_until 20 has_event $id "Failed job $id: exited, status 3" && [ "$(wc -l <told)" = 2 ] &&
-    wait_job_state $held COMPLETED 60 && wait_until 20 has_event $held "Started.*held, or for other jobs" && wait_until 20 has_event $held "Completed job $held"
+    wait_job_state $held COMPLETED 60 && wait_until 20 has_event $held "Started.*held, or for other jobs" && wait_until 20 has_event $held "Completed job $held" &&
+    id=$(fluxq-submit -- sleep 1000) && wait_job_state $id RUNNING 60 && fluxq-cancel $id && wait_until 20 has_event $id "Cancelled job $id: cancelled, signal"
 '
 
 test_expect_success 'also of starts that failed, and of the one after' '

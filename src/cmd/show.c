@@ -240,6 +240,23 @@ static void print_limit (const char *label, double seconds)
     strbuf_release (&sb);
 }
 
+/* Who may submit; null: it does not matter. */
+static void print_names (const char *label, const json_t *names)
+{
+    struct strbuf sb;
+    const json_t *name;
+    size_t i;
+
+    if (!json_is_array (names))
+        return;
+    strbuf_init (&sb, 1 << 20);
+    json_array_foreach (names, i, name) {
+        strbuf_addf (&sb, "%s%s", i ? "," : "", json_string_value (name));
+    }
+    print_field (label, "%s", sb.len ? sb.buf : "none");
+    strbuf_release (&sb);
+}
+
 static void show_queue (const json_t *o)
 {
     print_field ("Queue", "%s%s", json_text (o, "name"),
@@ -254,6 +271,8 @@ static void show_queue (const json_t *o)
     print_limit ("Longest time", answer_number (o, "max_time"));
     if (answer_number (o, "max_nodes") > 0)
         print_field ("Most nodes", "%.0f", answer_number (o, "max_nodes"));
+    print_names ("Users", json_object_get (o, "users"));
+    print_names ("Groups", json_object_get (o, "groups"));
 }
 
 static bool is_wanted (const struct show *s, const char *name)

@@ -93,6 +93,7 @@ void jobevents_ended (struct kjob *k)
     autostrbuf struct strbuf sb;
     const struct frame_finish *fin = &k->fin;
     bool lost = strcmp (fin->reason, "lost") == 0;
+    bool cancelled = strcmp (fin->reason, "cancelled") == 0;
 
     strbuf_init (&sb, TEXT_MAX);
     strbuf_addf (&sb, "job %ju: ", (uintmax_t)k->id);
@@ -107,6 +108,10 @@ void jobevents_ended (struct kjob *k)
         strbuf_addf (&sb, "%s, status %d", fin->reason, WEXITSTATUS (fin->status));
     if (fin->text[0])
         strbuf_addf (&sb, ": %.700s", fin->text);
-    tell (k, fin->status != 0, lost ? "NodeLost" : fin->status ? "Failed" : "Completed",
+    tell (k, fin->status != 0 && !cancelled,
+          lost          ? "NodeLost"
+          : cancelled   ? "Cancelled"
+          : fin->status ? "Failed"
+                        : "Completed",
           &sb);
 }

@@ -29,7 +29,6 @@ SHELL_COMMON_SOURCES = \
 noinst_LIBRARIES += src/common/libcommon.a
 src_common_libcommon_a_SOURCES = $(SHELL_COMMON_SOURCES) \
 	src/common/agent_path.c \
-	src/common/bitmap.c \
 	src/common/gres.c \
 	src/common/json.c \
 	src/common/milli.c \
@@ -41,7 +40,6 @@ src_common_libcommon_a_SOURCES = $(SHELL_COMMON_SOURCES) \
 
 if HAVE_CMOCKA
 COMMON_TESTS = \
-	src/common/test/test_bitmap \
 	src/common/test/test_clock \
 	src/common/test/test_cut \
 	src/common/test/test_error \
@@ -69,7 +67,6 @@ COMMON_TESTS = \
 check_PROGRAMS += $(COMMON_TESTS)
 UNIT_TESTS += $(COMMON_TESTS)
 COMMON_TEST_LIBS = $(COMMON_LIBS) $(CMOCKA_LIBS)
-src_common_test_test_bitmap_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_clock_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_cut_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_error_LDADD = $(COMMON_TEST_LIBS)

@@ -63,7 +63,6 @@ src_match_libmatch_a_SOURCES = \
 	src/match/snapshot.c \
 	src/match/spread.c \
 	src/match/sums.c \
-	src/match/verify.c \
 	src/match/walk.c \
 	src/match/ways.c \
 	src/match/zoned.c \
@@ -138,7 +137,10 @@ MATCH_TESTS = \
 	src/match/test/test_writer
 check_PROGRAMS += $(MATCH_TESTS)
 UNIT_TESTS += $(MATCH_TESTS)
-MATCH_TEST_LIBS = $(FORMATS_LIBS) $(CMOCKA_LIBS)
+# What the tests of src/match and src/sched share.
+check_LIBRARIES += src/match/test/libmatch_test.a
+src_match_test_libmatch_test_a_SOURCES = src/match/test/verify.c
+MATCH_TEST_LIBS = src/match/test/libmatch_test.a $(FORMATS_LIBS) $(CMOCKA_LIBS)
 src_match_test_test_constraint_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_cpus_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_find_LDADD = $(MATCH_TEST_LIBS)

@@ -143,7 +143,4 @@ int planner_snapshot (const struct planner *p, struct strbuf *sb);
 int planner_restore (struct planner *p, const char *bytes, size_t len, struct error *err);
 size_t planner_memory (const struct planner *p);
 
-/* For tests: recounts all summaries from the claims. 0, or -EUCLEAN naming what differs. */
-int planner_verify (const struct planner *p, struct error *err);
-
 #endif

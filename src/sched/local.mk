@@ -30,7 +30,7 @@ SCHED_TESTS = \
 	src/sched/test/test_usage
 check_PROGRAMS += $(SCHED_TESTS)
 UNIT_TESTS += $(SCHED_TESTS)
-SCHED_TEST_LIBS = $(SCHED_LIBS) $(CMOCKA_LIBS)
+SCHED_TEST_LIBS = src/match/test/libmatch_test.a $(SCHED_LIBS) $(CMOCKA_LIBS)
 src_sched_test_test_giveback_LDADD = $(SCHED_TEST_LIBS)
 src_sched_test_test_growth_LDADD = $(SCHED_TEST_LIBS)
 src_sched_test_test_order_LDADD = $(SCHED_TEST_LIBS)

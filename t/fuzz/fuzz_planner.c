@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "match/planner_private.h"
+#include "match/test/verify.h"
 
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
 

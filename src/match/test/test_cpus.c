@@ -10,6 +10,7 @@
 
 #include "match/machine_private.h"
 #include "match/test/build.h"
+#include "match/test/verify.h"
 
 struct rig {
     struct machine *g;

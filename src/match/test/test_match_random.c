@@ -9,6 +9,7 @@
 
 #include "match/machine_private.h"
 #include "match/test/build.h"
+#include "match/test/verify.h"
 
 #define NODES 7
 #define CORES 8

@@ -10,6 +10,7 @@
 #include "match/match_private.h"
 #include "match/planner_private.h"
 #include "match/test/build.h"
+#include "match/test/verify.h"
 
 #define NODES 4
 

@@ -18,6 +18,7 @@
 #include "match/profile.h"
 #include "match/test/chance.h"
 #include "match/test/random_world.h"
+#include "match/test/verify.h"
 
 #define STEPS 12
 #define GRAPHS 5000

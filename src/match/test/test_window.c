@@ -9,6 +9,7 @@
 
 #include "match/match_private.h"
 #include "match/test/build.h"
+#include "match/test/verify.h"
 
 #define WINDOW MATCH_WINDOW_FIRST
 

@@ -12,6 +12,7 @@
 #include "match/machine_private.h"
 #include "match/test/build.h"
 #include "match/test/places.h"
+#include "match/test/verify.h"
 #include "sched/sched.h"
 
 static long countdown = -1; /* allocations until one fails; < 0: none does */

@@ -1,8 +1,10 @@
-/* verify.c - everything that is kept counted anew, slowly, from the claims alone
+/* verify.c - counts everything that the planner keeps anew, slowly, from the claims alone
  *
- * For tests: the first difference is named. The profile may only err to the good side in
- * dimension 0 (whole nodes); all else must be equal.
+ * The profile may only err to the good side in dimension 0 (whole nodes); all else must be
+ * equal.
  */
+#include "match/test/verify.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>

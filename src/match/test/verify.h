@@ -1,0 +1,10 @@
+/* verify.h - what tests ask of a planner's inside (libmatch_test.a) */
+#ifndef FLUXQ_MATCH_TEST_VERIFY_H
+#define FLUXQ_MATCH_TEST_VERIFY_H
+
+#include "match/planner.h"
+
+/* Recounts all summaries from the claims. 0, or -EUCLEAN with the first difference. */
+int planner_verify (const struct planner *p, struct error *err);
+
+#endif

@@ -60,7 +60,6 @@ src_match_libmatch_a_SOURCES = \
 	src/match/shape.c \
 	src/match/shape_describe.c \
 	src/match/slots.c \
-	src/match/snapshot.c \
 	src/match/spread.c \
 	src/match/sums.c \
 	src/match/walk.c \
@@ -128,7 +127,6 @@ MATCH_TESTS = \
 	src/match/test/test_selection \
 	src/match/test/test_shape \
 	src/match/test/test_shape_torture \
-	src/match/test/test_snapshot \
 	src/match/test/test_walk \
 	src/match/test/test_walk_random \
 	src/match/test/test_ways \
@@ -183,7 +181,6 @@ src_match_test_test_shape_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_shape_torture_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_shape_torture_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc \
 	-Wl,--wrap=realloc -Wl,--wrap=strdup
-src_match_test_test_snapshot_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_walk_SOURCES = src/match/test/test_walk.c src/match/test/walk_test.c
 src_match_test_test_walk_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_walk_random_SOURCES = src/match/test/test_walk_random.c \

@@ -17,7 +17,6 @@
  * Costs: cancel and update O(units groups of the job * log nodes); match: see walk.h;
  * a reservation looks only at times at which a booking ends and the sums suffice
  * (profile.h). The graph is borrowed; changes of it are told by planner_changed().
- * Snapshots hold the bookings, not the graph.
  */
 #ifndef FLUXQ_MATCH_PLANNER_H
 #define FLUXQ_MATCH_PLANNER_H
@@ -136,11 +135,6 @@ int64_t planner_used (const struct planner *p, uint32_t v, uint16_t type, int64_
 uint64_t planner_generation (const struct planner *p);
 /* What is free now of each type, for listings: sums over the graph. O(1) for tracked ones. */
 int64_t planner_free (const struct planner *p, uint16_t type);
-
-/* All bookings as bytes and back, into a planner without any, over a graph with the same
- * paths. -EINVAL: not a snapshot, or cut short; -ENOENT names a unit that is not there. */
-int planner_snapshot (const struct planner *p, struct strbuf *sb);
-int planner_restore (struct planner *p, const char *bytes, size_t len, struct error *err);
 size_t planner_memory (const struct planner *p);
 
 #endif

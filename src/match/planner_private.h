@@ -13,7 +13,6 @@
  *     inner.c      ... of nodes in nodes
  *     sums.c       amounts by dimension: of a subtree, of a booking; the sums over time
  *     freed.c      what became free since a plan was made
- *     snapshot.c   bookings as bytes
  *
  * A claim is the booking of some units of one vertex by one job. Claims of a vertex are a
  * list from graph_vertex.claims; claims of a job another. What is allocated (not what is

@@ -51,7 +51,6 @@ struct world {
     struct planner *p;
     struct selection *some, *other;
     struct shape *shape;
-    struct strbuf bytes;
     size_t count; /* jobs */
 };
 
@@ -78,8 +77,6 @@ static void world_make (struct world *w)
     machine_pick (w->some, w->g, "/cluster0/rack0/node0/gpu0", 2, 0);
     w->some->end = 9;
     w->other = machine_select (w->g, "/cluster0/rack1/node2/core1", 2, 0, 0, 0);
-    strbuf_init (&w->bytes, 1 << 20);
-    assert_int_equal (planner_snapshot (w->p, &w->bytes), 0);
     w->count = planner_count (w->p);
 }
 
@@ -89,7 +86,6 @@ static void world_destroy (struct world *w)
     selection_destroy (w->some);
     selection_destroy (w->other);
     shape_destroy (w->shape);
-    strbuf_release (&w->bytes);
     graph_destroy (w->g);
 }
 
@@ -223,26 +219,6 @@ static int step_cancel (struct world *w)
     return 0;
 }
 
-static int step_snapshot (struct world *w)
-{
-    strbuf_release (&w->bytes);
-    return planner_snapshot (w->p, &w->bytes);
-}
-
-static void cancel_all (struct world *w)
-{
-    struct planner_job j;
-
-    while (planner_next (w->p, 0, &j))
-        planner_cancel (w->p, j.job);
-    w->count = 0;
-}
-
-static int step_restore (struct world *w)
-{
-    return planner_restore (w->p, w->bytes.buf, w->bytes.len, NULL);
-}
-
 static int step_selection (struct world *w)
 {
     struct selection *s = planner_selection (w->p, 20);
@@ -317,13 +293,6 @@ static void test_cancel (void **state)
     torture (make_levels, step_cancel, 0);
 }
 
-static void test_bytes (void **state)
-{
-    (void)state;
-    torture (NULL, step_snapshot, 2);
-    torture (cancel_all, step_restore, 5);
-}
-
 static void test_small (void **state)
 {
     (void)state;
@@ -337,8 +306,8 @@ int main (void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (test_levels), cmocka_unit_test (test_update),
         cmocka_unit_test (test_part),   cmocka_unit_test (test_match),
-        cmocka_unit_test (test_cancel), cmocka_unit_test (test_bytes),
-        cmocka_unit_test (test_ways),   cmocka_unit_test (test_small),
+        cmocka_unit_test (test_cancel), cmocka_unit_test (test_ways),
+        cmocka_unit_test (test_small),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

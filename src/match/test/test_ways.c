@@ -197,16 +197,12 @@ static void test_booked (void **state)
     struct planner *p = storage ("low"), *q = storage ("low");
     autoselection struct selection *s = NULL, *t = NULL;
     struct error why = { 0 };
-    autostrbuf struct strbuf sb;
 
     assert_int_equal (match (p, PLANNER_ALLOCATE, 1, WHOLE ("pool"), &s), 0);
     assert_int_equal (match (p, PLANNER_ALLOCATE, 2, WHOLE ("rack"), &t), -EBUSY);
     assert_int_equal (planner_update (q, 1, s, false, &why), 0);
     assert_int_equal (planner_update (q, 2, s, false, &why), -EBUSY);
-    strbuf_init (&sb, 1 << 20);
-    assert_int_equal (planner_snapshot (q, &sb), 0);
-    assert_int_equal (planner_cancel (q, 1), 0);
-    assert_int_equal (planner_restore (q, sb.buf, sb.len, &why), 0);
+    assert_int_equal (planner_remake (&q, &why), 0);
     machine_verify (q);
     is_busy (q, DISKS (1));
     done (p);

@@ -10,7 +10,12 @@
 #include "common/log.h"
 #include "common/parse.h"
 
-const struct api_route api_routes[] = {
+static const struct api_route {
+    const char *method;
+    const char *pattern;
+    api_f fn;
+    bool operators_only;
+} routes[] = {
     { "POST", "/v1/jobs", api_submit, false },
     { "GET", "/v1/jobs", api_list, false },
     { "GET", "/v1/jobs/{}", api_job, false },
@@ -38,7 +43,6 @@ const struct api_route api_routes[] = {
     { "POST", "/v1/reload", api_reload, true },
     { "POST", "/v1/journal", api_journal, true },
 };
-const size_t api_nroutes = ARRAY_SIZE (api_routes);
 
 /* Whether path fits pattern; the "{}" segment goes into p. */
 static bool path_matches (const char *pattern, const char *path, struct api_path *p)
@@ -80,8 +84,8 @@ void api_handle (struct http_request *req, void *arg)
     struct api_path p;
     bool known_path = false;
 
-    for (size_t i = 0; i < api_nroutes; i++) {
-        const struct api_route *r = &api_routes[i];
+    for (size_t i = 0; i < ARRAY_SIZE (routes); i++) {
+        const struct api_route *r = &routes[i];
         if (!path_matches (r->pattern, path, &p))
             continue;
         known_path = true;

@@ -17,15 +17,6 @@ struct api_path {
 typedef void (*api_f) (struct broker *b, struct http_request *req,
                        const struct api_path *path);
 
-struct api_route {
-    const char *method;
-    const char *pattern;
-    api_f fn;
-    bool operators_only;
-};
-extern const struct api_route api_routes[];
-extern const size_t api_nroutes;
-
 /* submit.c */
 void api_submit (struct broker *b, struct http_request *req, const struct api_path *path);
 /* api_list.c */

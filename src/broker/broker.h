@@ -305,9 +305,8 @@ void exec_job_free (struct exec_job *x);
 /* For --check: what the executor says of its section; nothing is started. */
 int exec_check_config (const struct config *c, struct error *err);
 
-/* A time at which broker.retry looks for entries with start_again. */
-void broker_retry_starts (struct broker *b);
-/* ... which is now: some start may have waited for what has just come to pass. */
+/* broker.retry looks for entries with start_again now: some start may have waited for what has
+ * just come to pass. */
 void broker_starts_due (struct broker *b);
 
 /* -- jobuse.c: what a job's steps have used -- */
@@ -519,8 +518,6 @@ void broker_reserve_release (struct broker *b);
 void broker_reserve_nodes (struct broker *b);
 bool broker_reserve_book (struct broker *b, struct entry *e);
 void broker_reserve_booked (struct broker *b);
-/* Its time has come, of one or the other. */
-void broker_reserve_due (struct broker *b);
 /* Where it is queued; NULL: nowhere, its reservation is not there, or not for it. */
 struct sched *broker_sched_of (struct broker *b, const struct entry *e);
 /* Where it is to be queued now; NULL as above. */

@@ -86,10 +86,7 @@ static void forget (struct broker *b, const struct reservation *r)
 
 /* -- in and out of the plan -- */
 
-static void timer_cb (uv_timer_t *h)
-{
-    broker_reserve_due (h->data);
-}
+static void timer_cb (uv_timer_t *h);
 
 static void set_timer (struct broker *b)
 {
@@ -274,8 +271,10 @@ int reserve_make (struct broker *b, struct reservation *r, size_t n, bool ignore
 
 /* -- time -- */
 
-void broker_reserve_due (struct broker *b)
+/* The time of some reservation has come. */
+static void timer_cb (uv_timer_t *h)
 {
+    struct broker *b = h->data;
     struct reservation *r, *next;
     double now = clock_wall ();
 

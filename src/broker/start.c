@@ -95,6 +95,8 @@ static void close_attempt (struct broker *b, struct entry *e)
 
 /* The start cannot go on now, for nothing that is the job's: it keeps its nodes, and goes on
  * when broker.retry looks again, or a pause is over. */
+static void broker_retry_starts (struct broker *b);
+
 static void hold (struct broker *b, struct entry *e, const char *text)
 {
     if (!e->note || strcmp (e->note, text) != 0)
@@ -326,7 +328,8 @@ static void retry_due (uv_timer_t *t)
     }
 }
 
-void broker_retry_starts (struct broker *b)
+/* Set the time at which broker.retry looks for entries with start_again. */
+static void broker_retry_starts (struct broker *b)
 {
     uv_timer_start (&b->retry, retry_due, RETRY_MS, 0);
 }

@@ -98,7 +98,8 @@ int cmd_open (struct cmd *c, struct error *err)
     return 0;
 }
 
-int cmd_connect (struct cmd *c)
+/* cmd_open(): 0 or the exit status, the reason was printed. */
+static int cmd_connect (struct cmd *c)
 {
     struct error err = { 0 };
     int rc = cmd_open (c, &err);

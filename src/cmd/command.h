@@ -154,8 +154,6 @@ double cmd_broker_wait (struct cmd *c, struct error *err);
 /* Open c->client if it is not; 0 or negative errno. It waits for a broker that is being started
  * again; interrupts end its waits with -EINTR. */
 int cmd_open (struct cmd *c, struct error *err);
-/* The same: 0 or the exit status, the reason was printed. */
-int cmd_connect (struct cmd *c);
 void cmd_disconnect (struct cmd *c);
 /* A request that must be answered with 2xx: 0 and *ret to release, or the exit status.
  * body may be NULL; of len bytes. */

@@ -15,7 +15,8 @@
  * too. */
 #define BREAKS " \t\n\"'=,"
 
-const char *const console_words[] = { "exit", "help", "quit", NULL };
+/* Words of the console that are no commands; NULL-terminated. */
+static const char *const console_words[] = { "exit", "help", "quit", NULL };
 
 static const char *const states[] = { "active",    "all",        "CANCELLED",
                                       "COMPLETED", "COMPLETING", "CONFIGURING",

@@ -26,7 +26,4 @@ void complete_list (const struct completion_place *place, const char *word,
 /* Make the tab key work; broker (URL or NULL) must live on. */
 void complete_setup (const char *broker);
 
-/* Words of the console that are no commands; NULL-terminated. */
-extern const char *const console_words[];
-
 #endif

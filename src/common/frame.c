@@ -75,19 +75,6 @@ ssize_t frame_parse (const void *buf, size_t avail, struct frame *ret)
     return (ssize_t)(FRAME_HEAD + f.len);
 }
 
-void frame_encode_exit (int status, uint8_t data[4])
-{
-    put_u32 (data, (uint32_t)status);
-}
-
-int frame_exit_status (const struct frame *f)
-{
-    if (f->type != FRAME_EXIT || f->len != 4)
-        return -EBADMSG;
-    uint32_t status = get_u32 ((const uint8_t *)f->data);
-    return status > 0xffff ? -EBADMSG : (int)status;
-}
-
 /* One of the words of FRAME_FINISH's reason: the reader lets newer ones pass. */
 static bool is_word (const char *s, size_t len)
 {

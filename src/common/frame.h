@@ -58,10 +58,6 @@ ssize_t frame_size (const uint8_t head[FRAME_HEAD]);
 /* Size of the whole frame at buf; 0: fewer bytes than a frame; -EBADMSG: malformed. */
 ssize_t frame_parse (const void *buf, size_t avail, struct frame *ret);
 
-/* The data of FRAME_EXIT, and back: a wait status (0 to 65535) or -EBADMSG. */
-void frame_encode_exit (int status, uint8_t data[4]);
-int frame_exit_status (const struct frame *f);
-
 struct frame_finish {
     int status;      /* wait status, 0 to 65535 */
     char reason[16]; /* lower-case letters */

@@ -269,16 +269,6 @@ static int decode_text (struct decoding *d, const char *text)
     return rc;
 }
 
-int hostlist_count_text (const char *text, size_t limit, size_t *ret_n)
-{
-    struct decoding d = { .limit = MIN (limit, (size_t)HOSTLIST_MAX) };
-    int rc = decode_text (&d, text);
-
-    if (rc == 0)
-        *ret_n = d.n;
-    return rc;
-}
-
 struct hostlist *hostlist_decode (const char *text, size_t limit, struct error *err)
 {
     struct decoding d = { .limit = MIN (limit, (size_t)HOSTLIST_MAX) };

@@ -25,9 +25,6 @@ struct hostlist;
 
 struct hostlist *hostlist_create (void);
 void hostlist_destroy (struct hostlist *hl);
-/* How many names the text stands for, a name as often as it is there. -EINVAL: no such list;
- * -ERANGE: more than limit, or than a list can have. */
-int hostlist_count_text (const char *text, size_t limit, size_t *ret_n);
 /* NULL and EINVAL, ERANGE (more names than limit) or ENOMEM in err; "" is an empty list. */
 struct hostlist *hostlist_decode (const char *text, size_t limit, struct error *err);
 char *hostlist_encode (const struct hostlist *hl);

@@ -424,12 +424,3 @@ int io_set_nonblock (int fd)
         return -errno;
     return 0;
 }
-
-int io_set_cloexec (int fd)
-{
-    int flags = fcntl (fd, F_GETFD);
-
-    if (flags < 0 || fcntl (fd, F_SETFD, flags | FD_CLOEXEC) < 0)
-        return -errno;
-    return 0;
-}

@@ -28,6 +28,5 @@ int io_mkdir_p (const char *path, mode_t mode, struct error *err);
  * absent is fine. */
 int io_remove_tree (const char *path, struct error *err);
 int io_set_nonblock (int fd);
-int io_set_cloexec (int fd);
 
 #endif

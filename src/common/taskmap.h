@@ -49,7 +49,4 @@ int taskmap_index (struct taskmap_index *x, const uint32_t *ranks, uint32_t ntas
                    uint32_t nranks);
 void taskmap_index_release (struct taskmap_index *x);
 
-/* Append the raw form. 0, -ENOMEM or the strbuf's error. ntasks: >= 1. */
-int strbuf_add_taskmap_raw (struct strbuf *sb, const uint32_t *ranks, uint32_t ntasks);
-
 #endif

@@ -453,11 +453,6 @@ json_t *yaml_root (const struct yaml_doc *doc)
     return doc->root;
 }
 
-const char *yaml_name (const struct yaml_doc *doc)
-{
-    return doc->name;
-}
-
 int yaml_error (const struct yaml_doc *doc, const json_t *value, const char *key,
                 struct error *err, const char *fmt, ...)
 {

@@ -23,7 +23,6 @@ struct yaml_doc *yaml_load (const char *text, size_t len, const char *name,
 struct yaml_doc *yaml_load_file (const char *path, struct error *err);
 void yaml_destroy (struct yaml_doc *doc);
 json_t *yaml_root (const struct yaml_doc *doc); /* borrowed */
-const char *yaml_name (const struct yaml_doc *doc);
 /* Where the value (one of the tree's own references) begins; key: where the key stands in
  * that object (NULL: the value itself). 1-based; -ENOENT when it is not of this document,
  * or is null, true or false, which are one value each: ask by key for these. */

@@ -1,10 +1,10 @@
 /* event.h - an entry of a job's event log (RFC 18, RFC 21)
  *
  *     struct event *e = event_create (now, "urgency", json_pack ("{s:i}", "urgency", 0));
- *     char *line = event_encode (e);   // {"timestamp":1.5,"name":"urgency","context":{}}
+ *     char *context = event_encode_context (e);   // {"urgency":0}
  *     event_destroy (e);
  *
- * Timestamps are kept to a microsecond, so decode(encode(e)) equals e.
+ * Timestamps are kept to a microsecond.
  */
 #ifndef FLUXQ_JOB_EVENT_H
 #define FLUXQ_JOB_EVENT_H
@@ -23,10 +23,7 @@ struct event {
  * to 63 characters; a context is an object or NULL, an empty one is dropped. */
 struct event *event_create (double timestamp, const char *name, json_t *context);
 void event_destroy (struct event *e);
-/* One line without the newline, caller frees; NULL: no memory. */
-char *event_encode (const struct event *e);
-/* Only the context as text, "" when there is none; caller frees. */
+/* The context as text, "" when there is none; caller frees. */
 char *event_encode_context (const struct event *e);
-struct event *event_decode (const char *line, size_t len, struct error *err);
 
 #endif

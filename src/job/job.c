@@ -73,41 +73,6 @@ int job_apply (struct job *job, const struct event *e, unsigned *actions,
     return 0;
 }
 
-static unsigned cleanup_due (const struct job *job)
-{
-    if (!job->allocated)
-        return JOB_ACT_CLEAN;
-    if (job->released)
-        return JOB_ACT_FREE;
-    return job->finished || job->requeue || !job->kill_sent ? JOB_ACT_CLEANUP
-                                                            : JOB_ACT_KILL;
-}
-
-unsigned job_due_actions (const struct job *job)
-{
-    if (job->nevents == 0)
-        return 0;
-    switch (job->state) {
-    case JOB_NEW:
-        return JOB_ACT_VALIDATE;
-    case JOB_DEPEND:
-        return JOB_ACT_DEPEND;
-    case JOB_PRIORITY:
-        return JOB_ACT_PRIORITY;
-    case JOB_SCHED:
-        return JOB_ACT_ENQUEUE | (job->reprioritize ? JOB_ACT_PRIORITY : 0);
-    case JOB_RUN:
-        if (job->started)
-            return job->resize.active ? JOB_ACT_RESIZE : 0;
-        return JOB_ACT_START; /* an array has: its tasks */
-    case JOB_CLEANUP:
-        return cleanup_due (job);
-    case JOB_INACTIVE:
-        break;
-    }
-    return 0;
-}
-
 const char *job_hold_reason (const struct job *job, double now)
 {
     if (job->state > JOB_SCHED)

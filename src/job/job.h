@@ -212,11 +212,6 @@ void job_destroy (struct job *job);
  * bits. */
 int job_apply (struct job *job, const struct event *e, unsigned *actions,
                struct error *err);
-/* What is still to be done in the state that the job is in: after a replay, the
- * actions that the events seen so far have asked for and no later event has answered.
- * JOB_ACT_START with `started` not seen, and KILL, CLEANUP: the executor may have done
- * it before the restart. A job that runs (started) has none. */
-unsigned job_due_actions (const struct job *job);
 
 const char *job_state_name (enum job_state state); /* "SCHED" */
 enum job_phase job_phase (const struct job *job);

@@ -22,8 +22,10 @@ bool script_next_line (const struct script *s, struct script_line *line)
     return true;
 }
 
-void script_warn (const struct script *s, const struct script_line *line, const char *fmt,
-                  ...)
+/* Pass a text to the script's warn function, "job.sh:3: " before it. */
+static PRINTF_LIKE (3, 4) void script_warn (const struct script *s,
+                                            const struct script_line *line,
+                                            const char *fmt, ...)
 {
     struct error text;
     char reason[256];

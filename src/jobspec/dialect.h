@@ -63,10 +63,6 @@ extern const struct dialect dialect_fluxq;
 /* Step to the next line; to the first if line->text is NULL. False at the end. */
 bool script_next_line (const struct script *s, struct script_line *line);
 
-/* Pass a text to the script's warn function, "job.sh:3: " before it. */
-void script_warn (const struct script *s, const struct script_line *line, const char *fmt,
-                  ...) PRINTF_LIKE (3, 4);
-
 /* Ids for a dialect's table: the dialect's own kind of option (0 to 0x7fff), and low bits
  * in which all differ, as option_find() takes two of the same id for one. */
 #define DIALECT_ID(kind) ((kind) << 16 | __COUNTER__)

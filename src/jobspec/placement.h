@@ -40,8 +40,6 @@ struct switches {
 /* "any", "pack", "pack:LEVEL", "spread" or "spread:LEVEL". -EINVAL, beginning with where. */
 int placement_parse (const char *text, struct placement *ret, const char *where,
                      struct error *err);
-/* The same text again; "" for PLACEMENT_NONE. */
-void placement_text (const struct placement *p, char *buf, size_t size);
 /* "N" or "N@TIME", time as for --time. -EINVAL, -ERANGE, beginning with where. */
 int switches_parse (const char *text, struct switches *ret, const char *where,
                     struct error *err);

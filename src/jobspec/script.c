@@ -165,13 +165,6 @@ static int read_all (const struct script *s, const struct dialect *d,
     return rc;
 }
 
-int script_read_directives (const char *text, size_t len, const char *filename,
-                            struct submit_options *so, script_warn_f warn, void *arg,
-                            struct error *err)
-{
-    return script_read_all (text, len, filename, so, warn, NULL, arg, err);
-}
-
 int script_read_all (const char *text, size_t len, const char *filename,
                      struct submit_options *so, script_warn_f warn, script_warn_f refuse,
                      void *arg, struct error *err)

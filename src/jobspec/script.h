@@ -1,7 +1,7 @@
 /* script.h - the directives of a batch script, in one dialect a file
  *
  *     struct submit_options so; ...
- *     rc = script_read_directives (text, len, "job.sh", &so, warn, arg, &err);
+ *     rc = script_read_all (text, len, "job.sh", &so, warn, NULL, arg, &err);
  *
  * Finds which dialect the file speaks (#SBATCH, RFC 36 flux:, #FLUXQ); two of them in one
  * file are an error that names both lines. Rules:
@@ -34,12 +34,9 @@ int script_check (const char *text, size_t len, const char *name, struct error *
 /* Check the script, and set in so (as SUBMIT_FROM_SCRIPT) what its directives say.
  * filename: for messages, and its base name for so->script_name if that is NULL ("stdin"
  * for standard input). warn may be NULL; its text is one line without newline, valid
- * during the call. */
-int script_read_directives (const char *text, size_t len, const char *filename,
-                            struct submit_options *so, script_warn_f warn, void *arg,
-                            struct error *err);
-/* The same; of several directives that are refused all but the last are told by refuse, in the
- * order of their lines, and the last one is the error. */
+ * during the call. refuse NULL: the first directive that is refused is the error. Else all that
+ * are refused but the last are told by refuse, in the order of their lines, and the last one is
+ * the error. */
 int script_read_all (const char *text, size_t len, const char *filename,
                      struct submit_options *so, script_warn_f warn, script_warn_f refuse,
                      void *arg, struct error *err);

@@ -148,7 +148,7 @@ struct submit_options {
     struct stage_list stage_in, stage_out;
     int source_of[64]; /* internal: who set it */
     char *written[64]; /* and how: "--nodes", "job.sh:3: -N"; NULL: not */
-    char *script_name; /* default job name; script_read_directives() sets it if NULL */
+    char *script_name; /* default job name; script_read_all() sets it if NULL */
 };
 
 void submit_options_init (struct submit_options *so);

@@ -29,7 +29,8 @@ static void forget_fresh (struct planner *p)
     p->sums_changed = false;
 }
 
-bool booking_meets_fresh (struct planner *p, struct booking *b)
+/* Something was booked on its nodes, at its time, while it was suspended. */
+static bool booking_meets_fresh (struct planner *p, struct booking *b)
 {
     int64_t start = booking_start (b), end = booking_end (b);
     struct booking *o;

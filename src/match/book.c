@@ -325,27 +325,6 @@ void booking_drop (struct planner *p, struct booking *b)
     levels_settle (p);
 }
 
-void booking_begin (struct planner *p, struct booking *b)
-{
-    levels_hold (p);
-    DL_DELETE (p->reserved, b);
-    b->reserved = false;
-    p->runs++;
-    CLAIMS_OF_JOB (p, b, c)
-    {
-        struct claim *claim = &p->claims[c];
-        levels_claim (p, claim, b->end, false);
-        claim->reserved = false;
-        bool loose = loose_begin (p, claim);
-        graph_vertex (p->g, claim->v)->nreserved--;
-        occupy (p, claim, true);
-        loose_end (p, claim, loose);
-        levels_claim (p, claim, b->end, true);
-    }
-    p->changes++;
-    levels_settle (p);
-}
-
 void booking_set_end (struct planner *p, struct booking *b, int64_t end)
 {
     int64_t was = b->end;

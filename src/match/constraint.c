@@ -50,19 +50,6 @@ void constraint_destroy (struct constraint *c)
     free (c);
 }
 
-size_t constraint_memory (const struct constraint *c)
-{
-    if (!c)
-        return 0;
-    size_t sum =
-        sizeof (*c) + c->nargs * sizeof (*c->args) + c->alloc * sizeof (*c->words);
-    for (size_t i = 0; i < c->nargs; i++)
-        sum += constraint_memory (c->args[i]);
-    for (size_t i = 0; i < c->nwords; i++)
-        sum += strlen (c->words[i].text) + 1;
-    return sum;
-}
-
 /* -- compile: each value of an operator's list is added by the operator's own function
  * -- */
 

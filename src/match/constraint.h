@@ -37,6 +37,5 @@ const char *constraint_property (const struct constraint *c, size_t i);
 typedef bool constraint_some_f (const struct constraint *c, const void *arg);
 void constraint_add_why (const struct constraint *c, constraint_some_f *some,
                          const void *arg, struct strbuf *sb);
-size_t constraint_memory (const struct constraint *c); /* bytes, about */
 
 #endif

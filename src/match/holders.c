@@ -1,4 +1,4 @@
-/* holders.c - who has a unit, how much of something is taken, what is free */
+/* holders.c - who has a unit, what is free */
 #include "match/planner_private.h"
 
 static bool has_unit (const struct claim *c, uint32_t unit)
@@ -56,68 +56,6 @@ bool planner_is_allocated (const struct planner *p, uint32_t v, uint32_t unit)
 bool planner_is_reserved (const struct planner *p, uint32_t v, uint32_t unit)
 {
     return is_held (p, v, unit, true, NULL);
-}
-
-/* -- used -- */
-
-/* At that time: what is allocated counts from its start on, also past its end. */
-static bool counts_at (const struct planner *p, const struct claim *c, int64_t at)
-{
-    const struct booking *b = claims_booking (p, c);
-
-    return b->start <= at && (!c->reserved || at < b->end);
-}
-
-static int64_t used_of (const struct planner *p, uint32_t v, int64_t at)
-{
-    const struct graph_vertex *x = graph_vertex (p->g, v);
-    bool divisible = (x->flags & GRAPH_DIVISIBLE) != 0;
-    int64_t used = 0;
-
-    CLAIMS (p, v, i)
-    {
-        const struct claim *c = &p->claims[i];
-        if (counts_at (p, c, at))
-            used += divisible ? c->amount : (int64_t)c->count * x->size;
-    }
-    return used;
-}
-
-static int64_t used_below (const struct planner *p, uint32_t v, uint16_t type, int64_t at)
-{
-    const struct level_node *node = levels_node (p, v);
-    int64_t sum = 0;
-
-    if (node && node->nclaims == 0)
-        return 0;
-    CLAIMS (p, v, i)
-    {
-        const struct claim *c = &p->claims[i];
-        if (c->exclusive && graph_vertex (p->g, v)->first != GRAPH_NONE
-            && counts_at (p, c, at))
-            return sums_of_type (p, v, type, SUMS_EVER);
-    }
-    if (graph_vertex (p->g, v)->type == type)
-        sum = used_of (p, v, at);
-    GRAPH_CHILDREN (p->g, v, child)
-    {
-        sum += used_below (p, child, type, at);
-    }
-    return sum;
-}
-
-int64_t planner_used (const struct planner *p, uint32_t v, uint16_t type, int64_t at)
-{
-    for (uint32_t up = graph_vertex (p->g, v)->parent; up != GRAPH_NONE;
-         up = graph_vertex (p->g, up)->parent) {
-        CLAIMS (p, up, i)
-        {
-            const struct claim *c = &p->claims[i];
-            if (c->exclusive && counts_at (p, c, at))
-                return sums_of_type (p, v, type, SUMS_EVER);
-        }
-    }
-    return used_below (p, v, type, at);
 }
 
 /* -- free -- */

@@ -137,7 +137,7 @@ check_PROGRAMS += $(MATCH_TESTS)
 UNIT_TESTS += $(MATCH_TESTS)
 # What the tests of src/match and src/sched share.
 check_LIBRARIES += src/match/test/libmatch_test.a
-src_match_test_libmatch_test_a_SOURCES = src/match/test/verify.c
+src_match_test_libmatch_test_a_SOURCES = src/match/test/inspect.c src/match/test/verify.c
 MATCH_TEST_LIBS = src/match/test/libmatch_test.a $(FORMATS_LIBS) $(CMOCKA_LIBS)
 src_match_test_test_constraint_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_cpus_LDADD = $(MATCH_TEST_LIBS)

@@ -87,11 +87,6 @@ bool match_has (const struct matcher *m, uint64_t job)
     return b && !b->reserved;
 }
 
-size_t match_job_count (const struct matcher *m)
-{
-    return planner_count (m->p);
-}
-
 uint64_t match_generation (const struct matcher *m)
 {
     return planner_generation (m->p) - m->g->lost;

@@ -53,7 +53,6 @@ struct match_request *match_request_ref (struct match_request *req);
 /* Equal keys mean: the same verdict at the same time (used to skip equals in one
  * pass). */
 uint64_t match_request_shape (const struct match_request *req);
-size_t match_request_memory (const struct match_request *req); /* bytes it occupies */
 
 /* -- the matcher: bookings over one machine (borrowed; it must outlive the matcher) -- */
 
@@ -147,7 +146,6 @@ int match_extend (struct matcher *m, uint64_t job, double end, struct error *why
 /* Give everything back, also a reservation. -ENOENT when it has nothing. */
 int match_cancel (struct matcher *m, uint64_t job);
 bool match_has (const struct matcher *m, uint64_t job); /* allocated; no reservation */
-size_t match_job_count (const struct matcher *m);
 /* Bumped whenever something becomes free, is added or changes, but for what others take: a
  * request that did not fit need not be tried again while it stands still. */
 uint64_t match_generation (const struct matcher *m);

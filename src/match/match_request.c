@@ -348,8 +348,3 @@ uint64_t match_request_shape (const struct match_request *req)
 {
     return req->key;
 }
-
-size_t match_request_memory (const struct match_request *req)
-{
-    return sizeof (*req) + shape_memory (req->shape);
-}

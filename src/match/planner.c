@@ -54,11 +54,6 @@ struct graph *planner_graph (const struct planner *p)
     return p->g;
 }
 
-const struct match_policy *planner_policy (const struct planner *p)
-{
-    return &p->policy;
-}
-
 void planner_set_policy (struct planner *p, const struct match_policy *policy)
 {
     p->policy = *policy;
@@ -248,22 +243,6 @@ int planner_extend (struct planner *p, uint64_t job, int64_t end, struct error *
     return 0;
 }
 
-int planner_begin (struct planner *p, uint64_t job)
-{
-    struct booking *b = booking_find (p, job);
-    struct window w = { .now = true };
-
-    if (!b)
-        return -ENOENT;
-    if (!b->reserved)
-        return -EINVAL;
-    booking_resume (p, b);
-    if (booking_check (p, b, &w, "taken by", NULL) < 0)
-        return -EBUSY;
-    booking_begin (p, b);
-    return 0;
-}
-
 /* -- jobs -- */
 
 static void describe (const struct booking *b, struct planner_job *ret)
@@ -296,32 +275,4 @@ bool planner_next (const struct planner *p, uint64_t after, struct planner_job *
 size_t planner_count (const struct planner *p)
 {
     return p->ids.n;
-}
-
-struct selection *planner_selection (const struct planner *p, uint64_t job)
-{
-    const struct booking *b = booking_find (p, job);
-    struct selection *s;
-
-    if (!b || !(s = selection_create ()))
-        return NULL;
-    CLAIMS_OF_JOB (p, b, i)
-    {
-        const struct claim *c = &p->claims[i];
-        struct pick *pick = selection_add (s, p->g, c->v, c->unit, c->count, GRAPH_NONE);
-        if (!pick) {
-            selection_destroy (s);
-            return NULL;
-        }
-        pick->amount = c->amount;
-        pick->exclusive = c->exclusive;
-        pick->claimed = true;
-    }
-    if (selection_complete (s, p->g) < 0) {
-        selection_destroy (s);
-        return NULL;
-    }
-    s->start = b->start;
-    s->end = b->end;
-    return s;
 }

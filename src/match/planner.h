@@ -54,7 +54,6 @@ struct planner *planner_create (struct graph *g, const struct match_policy *poli
                                 const struct planner_options *opt);
 void planner_destroy (struct planner *p);
 struct graph *planner_graph (const struct planner *p);
-const struct match_policy *planner_policy (const struct planner *p);
 /* From the next match on; what is booked stays. O(nodes log nodes) then. */
 void planner_set_policy (struct planner *p, const struct match_policy *policy);
 /* Types whose free counts the index keeps, besides node, core, gpu and memory; at most
@@ -106,9 +105,6 @@ int planner_cancel_part (struct planner *p, uint64_t job, const struct selection
 /* New end (of time: PLANNER_FOREVER). -ENOENT; -EBUSY when a reservation stands in the way,
  * which is named; nothing changes then. */
 int planner_extend (struct planner *p, uint64_t job, int64_t end, struct error *why);
-/* A reservation whose time has come is now an allocation. -ENOENT, -EINVAL: it is none,
- * -EBUSY: another has not yet given back what it needs. */
-int planner_begin (struct planner *p, uint64_t job);
 
 struct planner_job {
     uint64_t job;
@@ -121,16 +117,12 @@ bool planner_find (const struct planner *p, uint64_t job, struct planner_job *re
  * by planner_find() only). false: no more. */
 bool planner_next (const struct planner *p, uint64_t after, struct planner_job *ret);
 size_t planner_count (const struct planner *p);
-/* What the job has, as a selection (claims and the ways to them). NULL: -ENOENT, -ENOMEM. */
-struct selection *planner_selection (const struct planner *p, uint64_t job);
 /* Is a unit of v booked by the job / by anybody, allocated / reserved? Units at or above v
  * count, and v counts as part of what lies below it when `below`. */
 bool planner_has (const struct planner *p, uint64_t job, uint32_t v, uint32_t unit,
                   bool below);
 bool planner_is_allocated (const struct planner *p, uint32_t v, uint32_t unit);
 bool planner_is_reserved (const struct planner *p, uint32_t v, uint32_t unit);
-/* Units of the type below v (or v itself) that are allocated at that time. */
-int64_t planner_used (const struct planner *p, uint32_t v, uint16_t type, int64_t at);
 /* Bumped whenever something becomes free, comes up or is added. */
 uint64_t planner_generation (const struct planner *p);
 /* What is free now of each type, for listings: sums over the graph. O(1) for tracked ones. */

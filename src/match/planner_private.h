@@ -1,8 +1,8 @@
 /* planner_private.h - the planner's inside: what its files and the walk share
  *
- *     planner.c    the verbs: update, cancel, extend, begin; the jobs
+ *     planner.c    the verbs: update, cancel, extend; the jobs
  *     part.c       a part of what a job has is given back
- *     holders.c    who has a unit, how much is used, how much is free
+ *     holders.c    who has a unit, how much is free
  *     plan.c       planner_match: when does it fit
  *     walk.c ...   and with what (walk.h)
  *     claims.c     what is free in a window of time
@@ -398,8 +398,6 @@ void claims_shrink (struct planner *p, uint32_t c, uint32_t unit, uint32_t count
                     int64_t amount);
 /* Drop the booking's claims without units. */
 void bookings_sweep (struct planner *p, struct booking *b);
-/* reserved becomes allocated. */
-void booking_begin (struct planner *p, struct booking *b);
 void booking_set_end (struct planner *p, struct booking *b, int64_t end);
 
 /* -- aside.c: reservations are set aside -- */
@@ -421,8 +419,6 @@ static inline int64_t booking_end (const struct booking *b)
 }
 /* One that was booked while it was suspended has what it is of, at its time. */
 bool booking_is_taken (struct planner *p, struct booking *b);
-/* ... or anything of its nodes. */
-bool booking_meets_fresh (struct planner *p, struct booking *b);
 /* One that is suspended is dropped or resumed. */
 void aside_leave (struct planner *p, struct booking *b);
 

@@ -76,26 +76,6 @@ int64_t rset_rank_cpu_milli (const struct rset_rank *rank)
            + gres_get (&rank->gres, GRES_CPU_MILLI);
 }
 
-static bool rank_equal (const struct rset_rank *a, const struct rset_rank *b)
-{
-    return strcmp (a->node, b->node) == 0 && a->node_index == b->node_index
-           && idset_equal (a->cores, b->cores) && idset_equal (a->gpus, b->gpus)
-           && a->memory_mib == b->memory_mib && a->slots == b->slots
-           && a->exclusive == b->exclusive && gres_equal (&a->gres, &b->gres);
-}
-
-bool rset_equal (const struct rset *a, const struct rset *b)
-{
-    if (a->nranks != b->nranks || fabs (a->starttime - b->starttime) >= 1e-6
-        || fabs (a->expiration - b->expiration) >= 1e-6)
-        return false;
-    for (size_t i = 0; i < a->nranks; i++) {
-        if (!rank_equal (&a->ranks[i], &b->ranks[i]))
-            return false;
-    }
-    return true;
-}
-
 /* -- encode -- */
 
 static int compare_ranks (const void *a, const void *b)

@@ -53,7 +53,6 @@ json_t *rset_to_json (const struct rset *r);
  * one slot, no memory and is shared. */
 struct rset *rset_decode (const char *text, size_t len, struct error *err);
 struct rset *rset_from_json (const json_t *root, struct error *err);
-bool rset_equal (const struct rset *a, const struct rset *b);
 /* Copies, the caller's; NULL: no memory. All ranks of a and behind them those of b (NULL: none),
  * with the times of a; the first so many of r. */
 struct rset *rset_join (const struct rset *a, const struct rset *b);

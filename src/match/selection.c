@@ -617,18 +617,3 @@ int selection_complete (struct selection *s, const struct graph *g)
     *s = out;
     return rc;
 }
-
-int64_t selection_count (const struct selection *s, const struct graph *g, uint16_t type)
-{
-    int64_t units = 0;
-    for (size_t i = 0; i < s->n; i++) {
-        const struct pick *p = &s->picks[i];
-        if (graph_vertex (g, p->v)->type != type)
-            continue;
-        uint32_t at = (uint32_t)i;
-        while (at != GRAPH_NONE && !s->picks[at].claimed)
-            at = s->picks[at].parent;
-        units += at != GRAPH_NONE ? p->count : 0;
-    }
-    return units;
-}

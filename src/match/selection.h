@@ -66,9 +66,6 @@ int selection_complete (struct selection *s, const struct graph *g);
  * and its ways become out's. */
 int selection_complete_to (struct selection *s, const struct graph *g,
                            struct selection *out);
-/* Units of that type among the picks that are claimed, or below one that is. s is
- * complete. */
-int64_t selection_count (const struct selection *s, const struct graph *g, uint16_t type);
 
 /* Of a complete one: the pick is below a further parent of its vertex. */
 static inline bool selection_is_further (const struct selection *s, const struct graph *g,

@@ -608,30 +608,6 @@ bool shape_equal (const struct shape *a, const struct shape *b)
     return !a && !b;
 }
 
-static size_t text_memory (const char *text)
-{
-    return text ? strlen (text) + 1 : 0;
-}
-
-size_t shape_memory (const struct shape *s)
-{
-    const struct shape_store *store = s->store;
-    size_t sum = 0;
-
-    for (const struct shape *each = s; each; each = each->other)
-        sum += sizeof (*each) + each->nv * sizeof (*each->v);
-    if (!store)
-        return sum;
-    sum += sizeof (*store) + store->alloc * sizeof (*store->parts)
-           + constraint_memory (store->constraint);
-    for (size_t i = 0; i < store->nparts; i++) {
-        const struct part *p = &store->parts[i];
-        sum += text_memory (p->type) + text_memory (p->label) + text_memory (p->unit)
-               + constraint_memory (p->required);
-    }
-    return sum;
-}
-
 /* -- counts -- */
 
 /* The largest member <= limit. Members in (id, limit] get fewer as id grows, so the least

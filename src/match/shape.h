@@ -95,7 +95,6 @@ struct shape *shape_compile (const struct jobspec_resource *resources, size_t n,
 void shape_destroy (struct shape *s);
 /* They ask for the same, labels aside (and their node_memory). */
 bool shape_equal (const struct shape *a, const struct shape *b);
-size_t shape_memory (const struct shape *s);
 /* The largest allowed size of v's count that is <= limit; 0: even the least is more.
  * O(log limit). */
 int64_t shape_count_fit (const struct shape_vertex *v, int64_t limit);

@@ -34,7 +34,8 @@ int64_t walk_goal (const struct walker *k, uint16_t r)
     return __builtin_mul_overflow (most, k->shares, &all) ? INT64_MAX : all;
 }
 
-bool walk_enough (struct walker *k, uint16_t head, uint64_t active, uint32_t base)
+/* Every active sibling has as much as it can use. */
+static bool walk_enough (struct walker *k, uint16_t head, uint64_t active, uint32_t base)
 {
     uint16_t i = 0;
 
@@ -362,8 +363,9 @@ static inline __attribute__ ((always_inline)) void gather (struct walker *k, uin
     k->node = node;
 }
 
-void walk_gather_by (struct walker *k, uint32_t u, uint32_t via, uint16_t head,
-                     uint64_t active, uint64_t deeper, uint32_t base, bool excl)
+/* walk_gather() in u and its further parent `via`. */
+static void walk_gather_by (struct walker *k, uint32_t u, uint32_t via, uint16_t head,
+                            uint64_t active, uint64_t deeper, uint32_t base, bool excl)
 {
     uint64_t before;
 

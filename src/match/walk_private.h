@@ -172,9 +172,6 @@ void walk_release (struct walker *k);
  * of no such type, for those in `deeper` below it. */
 void walk_gather (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
                   uint64_t deeper, uint32_t base, bool excl);
-/* The same in u and its further parent `via`. */
-void walk_gather_by (struct walker *k, uint32_t u, uint32_t via, uint16_t head,
-                     uint64_t active, uint64_t deeper, uint32_t base, bool excl);
 /* Number among the siblings `head` of the one of u's type, which is no slot, or -1; *ret_req
  * is it. */
 int walk_sibling_of_type (const struct walker *k, uint32_t u, uint16_t head,
@@ -193,8 +190,6 @@ void walk_collect_further (struct walker *k, uint32_t u, uint16_t head, uint64_t
 /* Of the active siblings those that are looked for at any depth below u: not those of which
  * there are some among its children, when they were asked for in u. */
 uint64_t walk_deeper (const struct walker *k, uint32_t u, uint16_t head, uint64_t active);
-/* Every active sibling has as much as it can use. */
-bool walk_enough (struct walker *k, uint16_t head, uint64_t active, uint32_t base);
 /* The most of it that is of use: to one, and to all the slots that are made. */
 int64_t walk_most (const struct shape_vertex *r);
 int64_t walk_goal (const struct walker *k, uint16_t r);

@@ -223,7 +223,5 @@ int http_request_parse_target (struct http_request *req);
 void http_upgrade_failed (struct http_request *req);
 /* http_stream.c: MHD is done with a stream that has not been ended. */
 void http_stream_unwatch (struct http_request *req);
-/* End what the connection is doing; MHD notices and completes its request. */
-void http_stream_break (struct http_request *req);
 
 #endif

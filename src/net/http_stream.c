@@ -68,6 +68,17 @@ void http_stream_unwatch (struct http_request *req)
     req->watch = NULL;
 }
 
+/* End what the connection is doing; MHD notices and completes its request. */
+static void http_stream_break (struct http_request *req)
+{
+    http_stream_unwatch (req);
+    if (req->broken)
+        return;
+    req->broken = true;
+    shutdown (req->fd, SHUT_RDWR); /* wakes MHD when it waits to send */
+    http_request_resume (req);
+}
+
 static void on_gone (uv_poll_t *handle, int status, int events)
 {
     (void)status;
@@ -87,16 +98,6 @@ static int watch (struct http_request *req)
     }
     req->watch->data = req;
     return uv_poll_start (req->watch, UV_DISCONNECT, on_gone);
-}
-
-void http_stream_break (struct http_request *req)
-{
-    http_stream_unwatch (req);
-    if (req->broken)
-        return;
-    req->broken = true;
-    shutdown (req->fd, SHUT_RDWR); /* wakes MHD when it waits to send */
-    http_request_resume (req);
 }
 
 /* -- the owner's side -- */

@@ -149,11 +149,6 @@ struct order_link *order_first (const struct order *o)
     return o->first;
 }
 
-size_t order_count (const struct order *o)
-{
-    return size_of (o->root);
-}
-
 size_t order_rank (const struct order *o, const struct order_key *key)
 {
     size_t before = 0;

@@ -48,7 +48,6 @@ struct order_link *order_first (const struct order *o);       /* NULL: empty */
  * none. */
 struct order_link *order_after (const struct order *o, const struct order_key *key,
                                 double bound);
-size_t order_count (const struct order *o);
 size_t order_rank (const struct order *o,
                    const struct order_key *key); /* how many before key */
 

@@ -595,14 +595,6 @@ static const struct {
     { "PWD", working_dir },
 };
 
-int env_is_ours (const char *name)
-{
-    for (size_t i = 0; i < ARRAY_SIZE (variables); i++)
-        if (strcmp (variables[i].name, name) == 0)
-            return 1;
-    return 0;
-}
-
 struct envlist {
     char **v;
     size_t n;

@@ -48,7 +48,5 @@ struct env_context {
 /* NULL-terminated NAME=VALUE strings; NULL and err on failure. env_free() frees them. */
 char **env_make (const struct env_context *ctx, struct error *err);
 void env_free (char **envp);
-/* Whether the table sets this name (the man page and its test ask). */
-int env_is_ours (const char *name);
 
 #endif

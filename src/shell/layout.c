@@ -254,8 +254,3 @@ uint32_t layout_count (const struct layout *l, uint32_t rank)
 {
     return l->index.first[rank + 1] - l->index.first[rank];
 }
-
-const uint32_t *layout_tasks (const struct layout *l, uint32_t rank)
-{
-    return l->index.tasks + l->index.first[rank];
-}

@@ -77,16 +77,15 @@ struct layout {
     uint32_t ntasks;
     uint32_t *rank;             /* [ntasks] */
     uint32_t *local;            /* [ntasks] number of the task on its rank */
-    struct taskmap_index index; /* tasks of each rank, see layout_tasks() */
+    struct taskmap_index index; /* tasks of each rank */
 };
 
 /* 0; -ENOSPC: not enough room; -EINVAL: numbers that are not possible, a rank that is not
  * there, a task map that does not fit; -ERANGE and -ENOMEM. l is filled with 0 only. */
 int layout_make (const struct layout_request *req, struct layout *l, struct error *err);
 void layout_release (struct layout *l);
-/* How many tasks a rank has, and which: ascending, l owns them. */
+/* How many tasks a rank has. */
 uint32_t layout_count (const struct layout *l, uint32_t rank);
-const uint32_t *layout_tasks (const struct layout *l, uint32_t rank);
 
 /* The text of a host file (SLURM_HOSTFILE), for LAYOUT_ARBITRARY: names and host lists
  * (RFC 29) by lines or commas, one a task in order, '#' begins a comment. nodes: the

@@ -5,21 +5,16 @@
 
 #include "common/printable.h"
 
-void vsay (const char *program, const char *fmt, va_list ap)
+void say (const char *program, const char *fmt, ...)
 {
     char line[SAY_MAX];
     int n = snprintf (line, sizeof (line) - 1, "%s: ", program);
+    va_list ap;
+    va_start (ap, fmt);
     vsnprintf (line + n, sizeof (line) - 1 - (size_t)n, fmt, ap);
+    va_end (ap);
     printable_clean (line); /* paths, messages of others */
     size_t len = strlen (line);
     line[len++] = '\n';
     (void)!write (STDERR_FILENO, line, len);
-}
-
-void say (const char *program, const char *fmt, ...)
-{
-    va_list ap;
-    va_start (ap, fmt);
-    vsay (program, fmt, ap);
-    va_end (ap);
 }

@@ -14,6 +14,5 @@
 #define SAY_MAX 2048 /* bytes of a line; a longer one is cut */
 
 void say (const char *program, const char *fmt, ...) PRINTF_LIKE (2, 3);
-void vsay (const char *program, const char *fmt, va_list ap);
 
 #endif

@@ -47,18 +47,6 @@ uint32_t tree_route (const struct tree *tree, uint32_t at, uint32_t rank)
     return rank == at ? via : TREE_NONE;
 }
 
-uint32_t tree_size (const struct tree *tree, uint32_t top)
-{
-    /* A level below top is a run of consecutive ranks: from first, with width of them. */
-    uint64_t first = top, width = 1, size = 0;
-    while (first < tree->nranks) {
-        size += MIN (width, tree->nranks - first);
-        first = first_below (tree, first);
-        width *= tree->fanout;
-    }
-    return (uint32_t)size;
-}
-
 uint32_t tree_height (const struct tree *tree, uint32_t top)
 {
     uint32_t height = 0;

@@ -43,8 +43,6 @@ uint32_t tree_nchildren (const struct tree *tree, uint32_t rank);
 bool tree_holds (const struct tree *tree, uint32_t top, uint32_t rank);
 /* The child of at through which rank is reached; TREE_NONE: rank is not below at. */
 uint32_t tree_route (const struct tree *tree, uint32_t at, uint32_t rank);
-/* Number of ranks at and below top. */
-uint32_t tree_size (const struct tree *tree, uint32_t top);
 /* Number of levels below top: 0 for who has no children. */
 uint32_t tree_height (const struct tree *tree, uint32_t top);
 

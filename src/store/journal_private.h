@@ -177,8 +177,6 @@ bool schema_event_is_whole (sqlite3_stmt *st, uint64_t id);
 /* Why sqlite's rc came about, for a person; returns the negative errno. Looks at errno,
  * too. */
 int schema_error (const struct journal *j, sqlite3 *db, int rc, struct error *err);
-/* One more read-only connection, for start-up. */
-int schema_open_reader (const struct journal *j, sqlite3 **ret, struct error *err);
 /* For each (uid, key, id, time) younger than `since`, by time. */
 int schema_load_keys (struct journal *j, double since,
                       int (*fn) (struct journal *j, uint32_t uid, const char *key,
@@ -202,8 +200,5 @@ void read_request_discard (struct item *item);
 /* journal.c */
 /* Hand a completion over; takes j->lock itself. */
 void journal_post (struct journal *j, struct item *item);
-
-/* journal_txn.c */
-void journal_txn_discard (struct item *item);
 
 #endif

@@ -4,6 +4,11 @@
 
 #include "store/journal_private.h"
 
+static void journal_txn_discard (struct item *item)
+{
+    journal_txn_destroy (CONTAINER_OF (item, struct journal_txn, item));
+}
+
 struct journal_txn *journal_txn_create (void)
 {
     struct journal_txn *t = calloc (1, sizeof (*t));
@@ -24,11 +29,6 @@ void journal_txn_destroy (struct journal_txn *t)
     }
     free (t->err);
     free (t);
-}
-
-void journal_txn_discard (struct item *item)
-{
-    journal_txn_destroy (CONTAINER_OF (item, struct journal_txn, item));
 }
 
 bool journal_txn_empty (const struct journal_txn *t)

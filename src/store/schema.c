@@ -316,7 +316,8 @@ int schema_open_db (const struct journal *j, int flags, sqlite3 **ret,
     return rc == SQLITE_OK ? 0 : schema_error (j, *ret, rc, err);
 }
 
-int schema_open_reader (const struct journal *j, sqlite3 **ret, struct error *err)
+/* One more read-only connection, for start-up. */
+static int schema_open_reader (const struct journal *j, sqlite3 **ret, struct error *err)
 {
     int rc = schema_open_db (j, SQLITE_OPEN_READONLY, ret, err);
 

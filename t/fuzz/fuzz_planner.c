@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "match/planner_private.h"
+#include "match/test/inspect.h"
 #include "match/test/verify.h"
 
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
@@ -312,8 +313,6 @@ static void step (struct world *w)
             check_why (&err);
         break;
     case 3:
-        planner_begin (w->p, 1 + below (&w->in, JOBS));
-        break;
     case 4:
         w->now += below (&w->in, 16);
         break;

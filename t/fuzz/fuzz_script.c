@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
     struct error err = { 0 };
 
     submit_options_init (&so);
-    if (script_read_directives ((const char *)data, size, "job.sh", &so, warn, NULL, &err)
+    if (script_read_all ((const char *)data, size, "job.sh", &so, warn, NULL, NULL, &err)
         == 0)
         check_jobspec (&so, (const char *)data, size);
     else

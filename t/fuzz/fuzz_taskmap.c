@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "common/taskmap.h"
+#include "common/test/taskmap_raw.h"
 
 #define RANKS 64
 

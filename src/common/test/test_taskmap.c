@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "common/taskmap.h"
+#include "common/test/taskmap_raw.h"
 #include "common/test/torture.h"
 
 static const struct {

@@ -99,7 +99,8 @@ static void adoptee_free (struct adoptee *a)
     free (a);
 }
 
-void adopt_try_free (struct adoptee *a)
+/* Nobody needs it any more? Then it goes. */
+static void adopt_try_free (struct adoptee *a)
 {
     bool over = a->id == 0 || a->ended;
 
@@ -118,7 +119,7 @@ void adopt_poke (struct adoptee *a)
 
 /* ---- requests ---- */
 
-void adopt_path (const struct adoptee *a, char *path, size_t size)
+static void adopt_path (const struct adoptee *a, char *path, size_t size)
 {
     const struct adoptpod *ap = a->group ? adoptgroup_speaker (a) : NULL;
 

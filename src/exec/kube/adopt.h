@@ -147,12 +147,9 @@ void adopt_state (struct exec *x, const struct exec_foreign_state *s);
 struct adoptee *adopt_find (const struct exec *x, const char *key);
 /* It is there from now on; name: "Job NAMESPACE/NAME". NULL: no memory. */
 struct adoptee *adopt_get (struct exec *x, const char *key, const char *name);
-/* Nobody needs it any more? Then it goes. */
-void adopt_try_free (struct adoptee *a);
 /* false: no memory. Takes the body. */
 bool adopt_send (struct adoptee *a, enum adopt_call kind, const char *method,
                  const char *path, json_t *body, const char *pod);
-void adopt_path (const struct adoptee *a, char *path, size_t size);
 /* A merge patch of that very object, not of another that has its name by now. Takes it. */
 bool adopt_patch (struct adoptee *a, enum adopt_call kind, json_t *patch);
 const char *adopt_uid (const struct adoptee *a);
@@ -241,7 +238,5 @@ void adopt_released (struct adoptee *a, const struct kube_result *res);
 /* adoptsay.c */
 /* What has changed since it was said last, if it is time. */
 void adopt_say (struct adoptee *a, double now);
-/* An event on the object: reason one word in capitals and small letters. */
-void adopt_event (struct adoptee *a, bool warning, const char *reason, const char *text);
 
 #endif

@@ -31,7 +31,9 @@ static void word_of (const char *state, char *buf, size_t size)
     buf[n] = '\0';
 }
 
-void adopt_event (struct adoptee *a, bool warning, const char *reason, const char *text)
+/* An event on the object: reason one word in capitals and small letters. */
+static void adopt_event (struct adoptee *a, bool warning, const char *reason,
+                         const char *text)
 {
     const struct adoptpod *ap = a->group ? adoptgroup_speaker (a) : NULL;
     const struct eventobject e = { .namespace_ = a->namespace_,

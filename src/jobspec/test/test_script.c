@@ -38,8 +38,8 @@ static void read_script (struct result *r, const char *text)
     memset (&r->err, 0, sizeof (r->err));
     submit_options_init (&r->so);
     strbuf_init (&r->warnings, 65536);
-    r->rc = script_read_directives (copy, len, "dir/job.sh", &r->so, collect,
-                                    &r->warnings, &r->err);
+    r->rc = script_read_all (copy, len, "dir/job.sh", &r->so, collect, NULL, &r->warnings,
+                             &r->err);
     free (copy);
 }
 

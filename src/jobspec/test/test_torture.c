@@ -78,7 +78,7 @@ static json_t *submit (const char *script, struct error *err)
     int rc;
 
     submit_options_init (&so);
-    rc = script_read_directives (script, strlen (script), "job.sh", &so, NULL, NULL, err);
+    rc = script_read_all (script, strlen (script), "job.sh", &so, NULL, NULL, NULL, err);
     for (size_t i = 0; rc == 0 && i < ARRAY_SIZE (options); i++)
         rc = submit_options_set (&so, SUBMIT_FROM_COMMAND, options[i][0], options[i][1],
                                  NULL, err);

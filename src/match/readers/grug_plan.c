@@ -67,8 +67,9 @@ int64_t grug_plan_id (const struct grug_plan *p, uint32_t v)
     return e->id_start + (source % c->around * e->scale + number) * e->id_stride;
 }
 
-const char *grug_plan_name (const struct grug_plan *p, uint32_t v,
-                            char buf[static GRUG_NAME_SIZE])
+/* Returns buf. */
+static const char *grug_plan_name (const struct grug_plan *p, uint32_t v,
+                                   char buf[static GRUG_NAME_SIZE])
 {
     const char *basename = p->classes[grug_plan_class (p, v)].node->basename;
     int64_t id = grug_plan_id (p, v);

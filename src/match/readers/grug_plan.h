@@ -75,9 +75,6 @@ void grug_plan_release (struct grug_plan *p);
 uint32_t grug_plan_class (const struct grug_plan *p, uint32_t v);
 /* -1: it has none. May be out of the range of ids. */
 int64_t grug_plan_id (const struct grug_plan *p, uint32_t v);
-/* Returns buf. */
-const char *grug_plan_name (const struct grug_plan *p, uint32_t v,
-                            char buf[static GRUG_NAME_SIZE]);
 /* Append the path that v has in the subsystem before step `before`: that of the last
  * association, else from where it was made. 0; -ENOENT: it has none; -ENOMEM, -E2BIG. */
 int grug_plan_path (const struct grug_plan *p, uint32_t v, const char *subsystem,

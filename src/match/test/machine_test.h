@@ -10,6 +10,7 @@
 
 #include "jobspec/request.h"
 #include "match/planner.h"
+#include "match/test/inspect.h"
 #include "match/test/verify.h"
 
 #define UNUSED_HELPER __attribute__ ((unused)) static inline

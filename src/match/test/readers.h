@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "match/reader.h"
+#include "match/test/inspect.h"
 
 static const char *const subsystems[] = { "containment", "power", "network", NULL };
 

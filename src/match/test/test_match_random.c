@@ -8,7 +8,9 @@
 #include <stdio.h>
 
 #include "match/machine_private.h"
+#include "match/match_private.h"
 #include "match/test/build.h"
+#include "match/test/inspect.h"
 #include "match/test/verify.h"
 
 #define NODES 7
@@ -294,7 +296,7 @@ static void check_world (const struct world *w)
         assert_int_equal (match_has (w->m, j), w->r[j] != NULL);
         jobs += w->r[j] != NULL;
     }
-    assert_int_equal (match_job_count (w->m), jobs);
+    assert_int_equal (planner_count (w->m->p), jobs);
     struct error err = { 0 };
     if (planner_verify (w->g->planner, &err) < 0)
         fail_msg ("%s", err.text);

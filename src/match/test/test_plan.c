@@ -114,9 +114,6 @@ static void test_late_job (void **state)
     assert_int_equal (at, 21);
     assert_int_equal (match (p, ORELSE, 3, node, 20, 10, &at), 0);
     assert_int_equal (at, 31);
-    assert_int_equal (planner_begin (p, 2), -EBUSY);
-    assert_int_equal (planner_cancel (p, 1), 0);
-    assert_int_equal (planner_begin (p, 2), 0);
     machine_verify (p);
     shape_destroy (node);
     machine_done (p);

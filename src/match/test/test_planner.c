@@ -402,30 +402,6 @@ static void test_extend (void **state)
     machine_done (p);
 }
 
-static void test_begin (void **state)
-{
-    (void)state;
-    struct planner *p = machine_planner (machine_of (1, 1), "low");
-    uint32_t v = machine_find (p->g, NODE0 "/core0");
-
-    assert_int_equal (levels_update (p), 0);
-    assert_int_equal (machine_book (p, 1, false, NODE0 "/core0", 2, 0, 0, 10), 0);
-    assert_int_equal (machine_book (p, 2, true, NODE0 "/core1", 2, 0, 10, 20), 0);
-    assert_false (planner_is_allocated (p, v, 2));
-    assert_true (planner_is_reserved (p, v, 2));
-    assert_int_equal (planner_begin (p, 3), -ENOENT);
-    assert_int_equal (planner_begin (p, 1), -EINVAL);
-    assert_int_equal (planner_begin (p, 2), -EBUSY); /* job 1 is late */
-    machine_verify (p);
-    assert_int_equal (planner_cancel (p, 1), 0);
-    assert_int_equal (planner_free (p, GRAPH_CORE), 4);
-    assert_int_equal (planner_begin (p, 2), 0);
-    assert_int_equal (planner_free (p, GRAPH_CORE), 2);
-    assert_true (planner_is_allocated (p, v, 2));
-    assert_false (planner_is_reserved (p, v, 2));
-    machine_done (p);
-}
-
 /* -- who has what -- */
 
 static void test_jobs_in_order (void **state)
@@ -528,7 +504,6 @@ int main (void)
         cmocka_unit_test (test_part_of_an_amount),
         cmocka_unit_test (test_part_of_a_rack),
         cmocka_unit_test (test_extend),
-        cmocka_unit_test (test_begin),
         cmocka_unit_test (test_jobs_in_order),
         cmocka_unit_test (test_selection_of_a_job),
         cmocka_unit_test (test_used),

@@ -383,23 +383,6 @@ static void step_extend (struct planner *p)
     assert_int_equal (j.end == end, want == 0 || j.end == end);
 }
 
-static void step_begin (struct planner *p)
-{
-    uint64_t job = random_job (p, true);
-    struct planner_job j;
-
-    if (!job)
-        return;
-    assert_true (planner_find (p, job, &j));
-    int rc = planner_begin (p, job);
-    if (!j.reserved)
-        assert_int_equal (rc, -EINVAL);
-    else
-        assert_true (rc == 0 || rc == -EBUSY);
-    assert_true (planner_find (p, job, &j));
-    assert_int_equal (j.reserved, rc == -EBUSY);
-}
-
 static void step_match (struct planner *p)
 {
     static const char *const requests[] = {
@@ -511,8 +494,6 @@ static void step (struct planner *p, int64_t number)
         step_extend (p);
         break;
     case 9:
-        step_begin (p);
-        break;
     case 10:
         step_status (p);
         break;
@@ -747,8 +728,6 @@ static void step_between (struct planner *p)
         step_end (p);
         break;
     case 7:
-        step_begin (p);
-        break;
     case 8:
         step_aside (p);
         break;

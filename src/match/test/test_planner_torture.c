@@ -215,7 +215,6 @@ static int step_cancel (struct world *w)
 {
     assert_int_equal (planner_extend (w->p, 16, 199, NULL), 0);
     assert_int_equal (planner_cancel (w->p, 20), 0);
-    assert_int_equal (planner_begin (w->p, 3), 0);
     return 0;
 }
 

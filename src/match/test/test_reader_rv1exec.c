@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "match/reader.h"
+#include "match/test/inspect.h"
 
 #define R(lite, rest) "{\"version\":1,\"execution\":{\"R_lite\":[" lite "]" rest "}}"
 #define RANK(ranks, children) "{\"rank\":\"" ranks "\",\"children\":{" children "}}"

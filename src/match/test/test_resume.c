@@ -163,7 +163,7 @@ static void test_goes_meanwhile (void **state)
     machine_node_remove (k.g, 0);
     resume (&k, 13, k.two, 50, 1, 300);
     assert_int_equal (match_cancel (k.m, 13), 0);
-    assert_int_equal (match_job_count (k.m), NODES - 1);
+    assert_int_equal (planner_count (k.m->p), NODES - 1);
     teardown (&k);
 }
 

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "match/rset.h"
+#include "match/test/inspect.h"
 
 static struct rset *example (void)
 {

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "match/selection.h"
+#include "match/test/inspect.h"
 
 #define RACKS 3
 #define NODES 4 /* a rack */

@@ -1,5 +1,4 @@
-/* verify.c - counts everything that the planner keeps anew, slowly, from the claims alone;
- * and the bookings as text, and again in a new planner
+/* verify.c - counts everything that the planner keeps anew, slowly, from the claims alone
  *
  * The profile may only err to the good side in dimension 0 (whole nodes); all else must be
  * equal.
@@ -8,7 +7,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "match/planner_private.h"
@@ -126,7 +124,7 @@ static int check_vertex (struct check *k, uint32_t v, bool covered)
     return rc;
 }
 
-/* -- jobs -- */
+/* -- bookings -- */
 
 static int check_bookings (const struct check *k)
 {
@@ -380,53 +378,4 @@ int planner_verify (const struct planner *p, struct error *err)
         return rc;
     rc = check_levels (&k);
     return rc == 0 ? check_profile (&k) : rc;
-}
-
-/* -- bookings -- */
-
-void planner_dump (const struct planner *p, struct strbuf *sb)
-{
-    for (struct ordered_link *l = ordered_first (&p->ids); l;
-         l = ordered_above (&p->ids, l->key)) {
-        const struct booking *b = CONTAINER_OF (l, struct booking, by_id);
-        strbuf_addf (sb, "job %" PRIu64 " %s %" PRId64 "-%" PRId64 ":", b->job,
-                     b->reserved ? "reserved" : "allocated", b->start, b->end);
-        CLAIMS_OF_JOB (p, b, i)
-        {
-            const struct claim *c = &p->claims[i];
-            strbuf_addf (sb, " %" PRIu32 "[%" PRIu32 "+%" PRIu32 "]*%" PRId64 "%s", c->v,
-                         c->unit, c->count, c->amount, c->exclusive ? "x" : "");
-        }
-        strbuf_addch (sb, '\n');
-    }
-}
-
-int planner_remake (struct planner **p, struct error *err)
-{
-    const struct match_policy policy = (*p)->policy;
-    const struct planner_options opt = (*p)->opt;
-    struct graph *g = (*p)->g;
-    struct {
-        struct planner_job job;
-        struct selection *has;
-    } *kept = calloc (planner_count (*p) + 1, sizeof (*kept));
-    size_t n = 0;
-    int rc = 0;
-
-    if (!kept)
-        return -ENOMEM;
-    while (planner_next (*p, n > 0 ? kept[n - 1].job.job : 0, &kept[n].job)) {
-        kept[n].has = planner_selection (*p, kept[n].job.job);
-        n++;
-    }
-    planner_destroy (*p);
-    *p = planner_create (g, &policy, &opt);
-    for (size_t i = 0; i < n; i++) {
-        if (rc == 0)
-            rc = planner_update (*p, kept[i].job.job, kept[i].has, kept[i].job.reserved,
-                                 err);
-        selection_destroy (kept[i].has);
-    }
-    free (kept);
-    return rc;
 }

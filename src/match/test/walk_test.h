@@ -18,6 +18,7 @@
 #include "common/test/unit.h"
 
 #include "match/planner.h"
+#include "match/test/inspect.h"
 #include "match/test/verify.h"
 
 struct rig {

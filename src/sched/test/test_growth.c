@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "match/match_private.h"
 #include "match/test/build.h"
 #include "sched/growth.h"
 #include "sched/sched.h"
@@ -291,7 +292,7 @@ static void test_machine_is_left_alone (void **state)
     assert_int_equal (match_generation (f->m), generation);
     assert_int_equal (match_layout (f->m), layout);
     assert_int_equal (machine_node_count (f->g), 2);
-    assert_int_equal (match_job_count (f->m), 0);
+    assert_int_equal (planner_count (f->m->p), 0);
 }
 
 /* The queue tells its first ones, in its order. */

@@ -11,20 +11,17 @@
 
 static void check (const struct order *o, const struct order_link *links, const bool *in)
 {
-    size_t count = 0;
     const struct order_link *first = NULL;
     for (size_t i = 0; i < LINKS; i++) {
         if (!in[i])
             continue;
         size_t before = 0;
-        count++;
         if (!first || order_compare (&links[i].key, &first->key) < 0)
             first = &links[i];
         for (size_t j = 0; j < LINKS; j++)
             before += in[j] && order_compare (&links[j].key, &links[i].key) < 0;
         assert_int_equal (order_rank (o, &links[i].key), before);
     }
-    assert_int_equal (order_count (o), count);
     assert_ptr_equal (order_first (o), first);
 }
 

@@ -11,6 +11,7 @@
 #include "match/match_private.h"
 #include "match/test/build.h"
 #include "match/test/places.h"
+#include "match/test/inspect.h"
 #include "match/test/verify.h"
 #include "sched/sched.h"
 

@@ -12,6 +12,7 @@
 #include "match/machine_private.h"
 #include "match/test/build.h"
 #include "match/test/places.h"
+#include "match/test/inspect.h"
 #include "match/test/verify.h"
 #include "sched/sched.h"
 
@@ -296,35 +297,33 @@ static bool step_sched (struct rig *rig)
     return ok;
 }
 
-#define CANCEL "{\"type\":\"cancel\",\"severity\":0,\"note\":\"x\"}"
-
 static bool step_job (struct rig *rig)
 {
     (void)rig;
-    static const char *const lines[] = {
-        "{\"timestamp\":1,\"name\":\"submit\",\"context\":{\"userid\":1,\"urgency\":16}}",
-        "{\"timestamp\":1,\"name\":\"validate\"}",
-        "{\"timestamp\":1,\"name\":\"depend\"}",
-        "{\"timestamp\":1,\"name\":\"priority\",\"context\":{\"priority\":1}}",
-        "{\"timestamp\":1,\"name\":\"alloc\",\"context\":{\"R\":{},\"nodelist\":\"n1\"}}",
-        "{\"timestamp\":1,\"name\":\"requeue\",\"context\":{\"reason\":\"x\"}}",
-        "{\"timestamp\":1,\"name\":\"exception\",\"context\":" CANCEL "}",
+    static const char *const events[][2] = {
+        { "submit", "{\"userid\":1,\"urgency\":16}" },
+        { "validate", NULL },
+        { "depend", NULL },
+        { "priority", "{\"priority\":1}" },
+        { "alloc", "{\"R\":{},\"nodelist\":\"n1\"}" },
+        { "requeue", "{\"reason\":\"x\"}" },
+        { "exception", "{\"type\":\"cancel\",\"severity\":0,\"note\":\"x\"}" },
     };
     struct job *job = job_create (1);
     bool ok = job != NULL;
-    for (size_t i = 0; ok && i < ARRAY_SIZE (lines); i++) {
-        struct event *e = event_decode (lines[i], strlen (lines[i]), NULL);
-        char *line = e ? event_encode (e) : NULL;
+    for (size_t i = 0; ok && i < ARRAY_SIZE (events); i++) {
+        const char *text = events[i][1];
+        struct event *e =
+            event_create (1, events[i][0], text ? json_loads (text, 0, NULL) : NULL);
         unsigned actions;
         enum job_state state = job->state;
-        int rc = line ? job_apply (job, e, &actions, NULL) : -ENOMEM;
+        int rc = e ? job_apply (job, e, &actions, NULL) : -ENOMEM;
         if (rc < 0) {
             assert_int_equal (rc, -ENOMEM);
             assert_int_equal (job->state, state);
             assert_int_equal (job->nevents, i);
             ok = false;
         }
-        free (line);
         event_destroy (e);
     }
     job_destroy (job);

@@ -177,14 +177,6 @@ static void an_account_without_login_gets_a_shell_that_works (void **state)
     env_free (envp);
 }
 
-static void the_table_is_known_by_name (void **state)
-{
-    (void)state;
-    assert_true (env_is_ours ("SLURM_JOB_ID"));
-    assert_false (env_is_ours ("SLURM_JOB_I"));
-    assert_false (env_is_ours ("HOME"));
-}
-
 /* JAX, Lightning and torchrun scripts connect to the first of these names. */
 static void in_pods_names_can_be_resolved (void **state)
 {
@@ -217,7 +209,6 @@ int main (void)
         cmocka_unit_test (a_user_unknown_here_still_gets_the_basics),
         cmocka_unit_test (in_a_flux_instance_its_own_names_hold),
         cmocka_unit_test (an_account_without_login_gets_a_shell_that_works),
-        cmocka_unit_test (the_table_is_known_by_name),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "common/taskmap.h"
+#include "common/test/taskmap_raw.h"
 #include "shell/layout.h"
 #include "common/test/torture.h"
 
@@ -326,7 +326,7 @@ static void check_whole (const struct layout_request *req, const struct layout *
 
     assert_int_equal (l->ntasks, req->ntasks);
     for (uint32_t rank = 0; rank < req->nranks; rank++) {
-        const uint32_t *tasks = layout_tasks (l, rank);
+        const uint32_t *tasks = l->index.tasks + l->index.first[rank];
         uint32_t n = layout_count (l, rank);
         seen += n;
         if (!req->overcommit)
@@ -373,7 +373,7 @@ static void check_cyclic (const struct layout_request *req, const struct layout 
 static void check_plane (const struct layout_request *req, const struct layout *l)
 {
     for (uint32_t rank = 0; rank < req->nranks; rank++) {
-        const uint32_t *tasks = layout_tasks (l, rank);
+        const uint32_t *tasks = l->index.tasks + l->index.first[rank];
         for (uint32_t i = 1; i < layout_count (l, rank); i++)
             if (i % req->plane != 0)
                 assert_int_equal (tasks[i], tasks[i - 1] + 1);

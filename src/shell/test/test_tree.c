@@ -17,7 +17,7 @@ static bool climbs_to (const struct tree *tree, uint32_t top, uint32_t rank)
 
 static void check_rank (const struct tree *tree, uint32_t top)
 {
-    uint32_t size = 0, children = 0, height = 0;
+    uint32_t children = 0, height = 0;
     for (uint32_t rank = 0; rank < tree->nranks; rank++) {
         bool below = climbs_to (tree, top, rank);
         uint32_t up = 0, via = TREE_NONE;
@@ -27,14 +27,12 @@ static void check_rank (const struct tree *tree, uint32_t top)
             up++;
         }
         assert_int_equal (tree_route (tree, top, rank), via);
-        size += below;
         height = up > height ? up : height;
         if (rank > 0 && tree_parent (tree, rank) == top) {
             assert_int_equal (rank, tree_first_child (tree, top) + children);
             children++;
         }
     }
-    assert_int_equal (tree_size (tree, top), size);
     assert_int_equal (tree_nchildren (tree, top), children);
     assert_int_equal (tree_height (tree, top), height);
 }
@@ -64,7 +62,6 @@ static void the_default_is_sixteen_and_deep_as_a_logarithm (void **state)
     check_rank (&tree, 15);
     tree_init (&tree, 1 + 16 + 256 + 4096, 0);
     assert_int_equal (tree_height (&tree, 0), 3);
-    assert_int_equal (tree_size (&tree, 1), 1 + 16 + 256);
 }
 
 static void with_a_fan_out_of_all_it_is_a_star (void **state)
@@ -95,8 +92,6 @@ static void what_is_no_rank_is_nowhere (void **state)
     /* The largest job there can be: nothing overflows. */
     tree_init (&tree, UINT32_MAX - 1, 0);
     assert_int_equal (tree_nchildren (&tree, UINT32_MAX - 2), 0);
-    assert_int_equal (tree_size (&tree, 0), UINT32_MAX - 1);
-    assert_int_equal (tree_size (&tree, UINT32_MAX - 2), 1);
     assert_int_equal (tree_height (&tree, 0), 8);
 }
 

@@ -14,7 +14,8 @@
 
 /* -- where are we? -- */
 
-enum word_kind complete_kind (const char *line, size_t len)
+/* What stands after these len bytes. */
+static enum word_kind complete_kind (const char *line, size_t len)
 {
     const struct match_command *command;
     enum word_kind kind = WORD_NONE;

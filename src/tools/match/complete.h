@@ -13,8 +13,6 @@
 
 #define COMPLETE_MAX 10000 /* words that are offered */
 
-/* What stands after these len bytes. */
-enum word_kind complete_kind (const char *line, size_t len);
 /* All that begin with word, each ended by a newline. */
 void complete_list (struct session *s, const char *line, size_t len, const char *word,
                     struct strbuf *list);

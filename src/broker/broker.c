@@ -49,12 +49,6 @@ static void journal_ready (uv_async_t *h)
     journal_dispatch (b->journal);
 }
 
-static int by_number (const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Past its time limit its agent should have ended it. Files may take their time then. */
 static bool is_late (const struct broker *b, const struct entry *e)
 {
@@ -82,7 +76,7 @@ static void sweep_cb (uv_timer_t *h)
         if (is_late (b, e))
             b->ops->terminate (b->exec, e->xjob, "timeout", b->config->grace);
     }
-    qsort (live, n, sizeof (*live), by_number);
+    qsort (live, n, sizeof (*live), compare_u64);
     b->ops->sweep (b->exec, live, n);
 }
 

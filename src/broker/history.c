@@ -16,12 +16,6 @@
 #define EVERY_MS 60000
 #define SLICE 16 /* jobs in one transaction */
 
-static int cmp_id (const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* The ids that waiting jobs depend on, sorted; NULL: no memory. */
 static uint64_t *list_needed (const struct broker *b, size_t *ret_n)
 {
@@ -42,7 +36,7 @@ static uint64_t *list_needed (const struct broker *b, size_t *ret_n)
         for (size_t i = 0; i < e->nneeds; i++)
             ids[n++] = e->needs[i];
     }
-    qsort (ids, n, sizeof (*ids), cmp_id);
+    qsort (ids, n, sizeof (*ids), compare_u64);
     return ids;
 }
 
@@ -81,7 +75,7 @@ static void listed (int rc, const uint64_t *ids, size_t n, void *arg)
     for (size_t i = 0; rc == 0 && needed && !b->dead && i < n; i++) {
         b->history.after = ids[i];
         if (entry_find (b, ids[i])
-            || bsearch (&ids[i], needed, nneeded, sizeof (*needed), cmp_id))
+            || bsearch (&ids[i], needed, nneeded, sizeof (*needed), compare_u64))
             continue;
         journal_txn_prune (t, ids[i]);
         found++;

@@ -214,12 +214,6 @@ static void remove_one (const struct removal *r, uint64_t id)
         log_warning ("cannot remove %s: %s", path.buf, err.text);
 }
 
-static int cmp_id (const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Those of jobs before `below` that are not to be kept. */
 static void remove_others (const struct removal *r)
 {
@@ -232,7 +226,7 @@ static void remove_others (const struct removal *r)
             || (uint64_t)id >= r->below)
             continue;
         uint64_t key = (uint64_t)id;
-        if (r->n == 0 || !bsearch (&key, r->ids, r->n, sizeof (key), cmp_id))
+        if (r->n == 0 || !bsearch (&key, r->ids, r->n, sizeof (key), compare_u64))
             remove_one (r, key);
     }
     if (dir)
@@ -341,7 +335,7 @@ void jobs_remove_leftovers (struct broker *b)
         return;
     HASH_ITER (hh, b->jobs, e, next)
         ids[n++] = e->id;
-    qsort (ids, n, sizeof (*ids), cmp_id);
+    qsort (ids, n, sizeof (*ids), compare_u64);
     remove_dirs (b, ids, n, b->next_id);
 }
 

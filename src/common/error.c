@@ -93,6 +93,12 @@ int error_errno (struct error *err, int errnum, const char *fmt, ...)
     return -errnum;
 }
 
+int error_no_memory (struct error *err, const char *what)
+{
+    return error_set (err, ENOMEM, "%s%sout of memory", what ? what : "",
+                      what ? ": " : "");
+}
+
 int error_shortage (int errnum)
 {
     static const int all[] = { ENOSPC, EDQUOT, EIO,    EROFS, EMFILE,

@@ -35,6 +35,9 @@ int error_prefix (struct error *err, const char *fmt, ...) PRINTF_LIKE (2, 3);
 /* As error_set(), with ": " and strerror (errnum) after the text. */
 int error_errno (struct error *err, int errnum, const char *fmt, ...) PRINTF_LIKE (3, 4);
 
+/* ENOMEM, "WHAT: out of memory"; what NULL: "out of memory". Returns -ENOMEM. */
+int error_no_memory (struct error *err, const char *what);
+
 /* errnum when it says that the machine is short of something (a disk, descriptors, memory,
  * processes), else 0. Of the broker's own calls such an errno is no fault of any job. */
 int error_shortage (int errnum);

@@ -7,6 +7,7 @@
 #define FLUXQ_COMMON_MACROS_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -33,6 +34,14 @@ static inline void macros_fclosep (FILE **f)
 {
     if (*f)
         fclose (*f);
+}
+
+/* For qsort() and bsearch() of uint64_t. */
+static inline int compare_u64 (const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
 }
 
 #define autofree __attribute__ ((cleanup (macros_freep)))

@@ -18,11 +18,6 @@ int record_bad (const struct record *r, const char *problem, struct error *err)
     return error_set (err, EINVAL, "%s: %s: %s", r->what, r->name, problem);
 }
 
-static int no_memory (const struct record *r, struct error *err)
-{
-    return error_errno (err, ENOMEM, "%s", r->what);
-}
-
 int record_take (struct record_text *text, struct record *ret, struct error *err)
 {
     const char *p = text->data;
@@ -59,7 +54,7 @@ static int read_number (const struct record_field *f, void *base, const struct r
     int64_t n;
 
     if (!text)
-        return no_memory (r, err);
+        return error_errno (err, ENOMEM, "%s", r->what);
     snprintf (what, sizeof (what), "%s: %s", r->what, r->name);
     if (parse_int (text, f->min, f->max, &n, what, err) < 0)
         return -EINVAL;
@@ -92,7 +87,7 @@ int record_read (const struct record_field *fields, size_t n, void *base, uint64
             return read_number (&fields[i], base, r, err);
         char *s = strndup (r->data, r->len);
         *(char **)member (base, &fields[i]) = s;
-        return s ? 0 : no_memory (r, err);
+        return s ? 0 : error_errno (err, ENOMEM, "%s", r->what);
     }
     return record_bad (r, "unknown record", err);
 }
@@ -113,7 +108,7 @@ int record_append (char ***array, size_t *n, const struct record *r, struct erro
 
     if (!p) {
         free (s);
-        return no_memory (r, err);
+        return error_errno (err, ENOMEM, "%s", r->what);
     }
     *array = p;
     p[(*n)++] = s;

@@ -29,11 +29,6 @@ struct reader {
 
 /* ---- what both forms need ---- */
 
-static int no_memory (struct error *err)
-{
-    return error_errno (err, ENOMEM, "taskmap");
-}
-
 static int too_many_tasks (struct error *err)
 {
     return error_set (err, ERANGE, "taskmap: more than %u tasks", TASKMAP_TASKS_MAX);
@@ -49,7 +44,7 @@ static int map_reserve (struct map *m, uint32_t n, struct error *err)
         alloc *= 2;
     if (alloc > m->alloc) {
         if (!(p = realloc (m->ranks, alloc * sizeof (*p))))
-            return no_memory (err);
+            return error_errno (err, ENOMEM, "taskmap");
         m->ranks = p;
         m->alloc = alloc;
     }
@@ -241,7 +236,7 @@ static int read_raw_node (struct reader *r, size_t len, uint32_t rank)
     int rc = 0;
 
     if (!text)
-        return no_memory (r->err);
+        return error_errno (r->err, ENOMEM, "taskmap");
     if (text[0] == '[')
         return expected (r, "a task");
     if (!(s = idset_decode (text, TASKMAP_TASKS_MAX, r->err)))

@@ -42,11 +42,6 @@ static void string_set (char **field, char *value)
     *field = value;
 }
 
-static int no_memory (struct error *err)
-{
-    return error_set (err, ENOMEM, "out of memory");
-}
-
 /* -- submit -- */
 
 struct submit {
@@ -157,7 +152,7 @@ static int on_submit (struct job *job, const struct event *e, struct outcome *ou
         free (adopted);
         free (key);
         job_array_destroy (array);
-        return no_memory (err);
+        return error_no_memory (err, NULL);
     }
     job->array = array;
     job->array_job = (uint64_t)s.array_job;
@@ -222,7 +217,7 @@ static int on_urgency (struct job *job, const struct event *e, struct outcome *o
         return rc;
     char *copy = urgency == 0 && note && *note ? strdup (note) : NULL;
     if (urgency == 0 && note && *note && !copy)
-        return no_memory (err);
+        return error_no_memory (err, NULL);
     string_set (&job->hold_note, copy);
     job->held_by_operator = urgency == 0 && userid != job->userid;
     if (urgency == 0)
@@ -257,7 +252,7 @@ static int size_read (const struct event *e, char **reason, char **text,
         return 0;
     free (*reason);
     free (*text);
-    return no_memory (err);
+    return error_no_memory (err, NULL);
 }
 
 static int on_alloc (struct job *job, const struct event *e, struct outcome *out,
@@ -299,7 +294,7 @@ static int on_alloc (struct job *job, const struct event *e, struct outcome *out
         free (in);
         free (reason);
         free (why);
-        return no_memory (err);
+        return error_no_memory (err, NULL);
     }
     string_set (&job->size_reason, reason);
     string_set (&job->size_text, why);
@@ -351,7 +346,7 @@ static int on_finish (struct job *job, const struct event *e, struct outcome *ou
     const char *text = json_string_value (json_object_get (e->context, "text"));
     char *copy = text && *text ? strdup (text) : NULL;
     if (text && *text && !copy)
-        return no_memory (err);
+        return error_no_memory (err, NULL);
     string_set (&job->finish_text, copy);
     job->finished = true;
     job->status = (int)status;
@@ -427,7 +422,7 @@ static int exception_record (struct job *job, int64_t severity, const char *type
     if (!type_copy || (*note && !note_copy)) {
         free (type_copy);
         free (note_copy);
-        return no_memory (err);
+        return error_no_memory (err, NULL);
     }
     string_set (&job->exception_type, type_copy);
     string_set (&job->exception_note, note_copy);
@@ -490,7 +485,7 @@ static int on_requeue (struct job *job, const struct event *e, struct outcome *o
     if (!copy || (avoid && !nodes)) {
         free (copy);
         free (nodes);
-        return no_memory (err);
+        return error_no_memory (err, NULL);
     }
     string_set (&job->requeue_reason, copy);
     string_set (&job->avoid, nodes);

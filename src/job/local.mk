@@ -20,8 +20,7 @@ JOB_TEST_LIBS = $(JOB_LIBS) $(CMOCKA_LIBS)
 src_job_test_test_array_LDADD = $(JOB_TEST_LIBS)
 src_job_test_test_deps_LDADD = $(JOB_TEST_LIBS)
 src_job_test_test_deps_torture_LDADD = $(JOB_TEST_LIBS)
-src_job_test_test_deps_torture_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc \
-	-Wl,--wrap=calloc -Wl,--wrap=realloc
+src_job_test_test_deps_torture_LDFLAGS = $(AM_LDFLAGS) $(TORTURE_FLAGS)
 src_job_test_test_event_LDADD = $(JOB_TEST_LIBS)
 src_job_test_test_job_LDADD = $(JOB_TEST_LIBS)
 endif

@@ -66,6 +66,5 @@ src_jobspec_test_test_submit_options_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_test_test_submit_shape_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_test_test_text_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_test_test_torture_LDADD = $(JOBSPEC_TEST_LIBS)
-src_jobspec_test_test_torture_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc \
-	-Wl,--wrap=calloc -Wl,--wrap=realloc -Wl,--wrap=strdup -Wl,--wrap=strndup
+src_jobspec_test_test_torture_LDFLAGS = $(AM_LDFLAGS) $(TORTURE_FLAGS)
 endif

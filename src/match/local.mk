@@ -143,20 +143,17 @@ src_match_test_test_constraint_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_cpus_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_find_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_formats_torture_LDADD = $(MATCH_TEST_LIBS)
-src_match_test_test_formats_torture_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc \
-	-Wl,--wrap=realloc -Wl,--wrap=strdup
+src_match_test_test_formats_torture_LDFLAGS = $(AM_LDFLAGS) $(TORTURE_FLAGS)
 src_match_test_test_graph_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_graph_associate_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_graph_change_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_graph_random_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_graph_torture_LDADD = $(MATCH_TEST_LIBS)
-src_match_test_test_graph_torture_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc \
-	-Wl,--wrap=realloc -Wl,--wrap=strdup
+src_match_test_test_graph_torture_LDFLAGS = $(AM_LDFLAGS) $(TORTURE_FLAGS)
 src_match_test_test_graph_unit_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_index_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_index_torture_LDADD = $(MATCH_TEST_LIBS)
-src_match_test_test_index_torture_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc \
-	-Wl,--wrap=realloc
+src_match_test_test_index_torture_LDFLAGS = $(AM_LDFLAGS) $(TORTURE_FLAGS)
 src_match_test_test_match_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_match_random_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_levels_LDADD = $(MATCH_TEST_LIBS)
@@ -165,8 +162,7 @@ src_match_test_test_plan_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_planner_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_planner_random_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_planner_torture_LDADD = $(MATCH_TEST_LIBS)
-src_match_test_test_planner_torture_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc \
-	-Wl,--wrap=realloc -Wl,--wrap=strdup
+src_match_test_test_planner_torture_LDFLAGS = $(AM_LDFLAGS) $(TORTURE_FLAGS)
 src_match_test_test_policy_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_policy_example_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_profile_LDADD = $(MATCH_TEST_LIBS)
@@ -179,8 +175,7 @@ src_match_test_test_rset_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_selection_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_shape_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_shape_torture_LDADD = $(MATCH_TEST_LIBS)
-src_match_test_test_shape_torture_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc \
-	-Wl,--wrap=realloc -Wl,--wrap=strdup
+src_match_test_test_shape_torture_LDFLAGS = $(AM_LDFLAGS) $(TORTURE_FLAGS)
 src_match_test_test_walk_SOURCES = src/match/test/test_walk.c src/match/test/walk_test.c
 src_match_test_test_walk_LDADD = $(MATCH_TEST_LIBS)
 src_match_test_test_walk_random_SOURCES = src/match/test/test_walk_random.c \

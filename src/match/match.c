@@ -277,11 +277,6 @@ static int sizing_find (struct sizing *z)
 
 /* -- allocate -- */
 
-static int no_memory (struct error *why)
-{
-    return error_set (why, ENOMEM, "out of memory");
-}
-
 static int place_sized (struct matcher *m, enum planner_op op, uint64_t job,
                         const struct shape *s, int64_t at, int64_t length,
                         struct selection **ret, struct error *why)
@@ -296,7 +291,7 @@ static int place_sized (struct matcher *m, enum planner_op op, uint64_t job,
     else if (rc == -EBUSY)
         planner_why (m->p, s, &z.miss, false, why);
     else
-        no_memory (why);
+        error_no_memory (why, NULL);
     sizing_end (&z);
     return rc;
 }
@@ -321,7 +316,7 @@ static int place_spread (struct matcher *m, enum planner_op op, uint64_t job,
 
     while (rc == -EBUSY && spread_next (req, &limit, &run)) {
         if (spread_shape (req, &run, &s) < 0)
-            return no_memory (why);
+            return error_no_memory (why, NULL);
         rc = place_shape (m, op, job, &s, at, length, ret, why);
         free (s.v);
     }
@@ -345,7 +340,7 @@ static int find_place (struct matcher *m, enum planner_op op, uint64_t job,
     if (!(*ret = rset_of_selection (m->g, s))) {
         if (op == PLANNER_ALLOCATE)
             planner_cancel (m->p, job);
-        return no_memory (why);
+        return error_no_memory (why, NULL);
     }
     (*ret)->starttime = microseconds (now);
     (*ret)->expiration = duration > 0 ? microseconds (now + duration) : 0;
@@ -413,7 +408,7 @@ int match_allocate_largest (struct matcher *m, uint64_t job,
     struct shape most;
 
     if (largest_shape (req, &most) < 0)
-        return no_memory (why);
+        return error_no_memory (why, NULL);
     largest.spread.tasks = 0;
     most.elastic = false;
     largest.shape = &most;
@@ -523,7 +518,7 @@ int match_satisfiability (struct matcher *m, const struct match_request *req,
                                    : ask_ever (m, req->shape, &text);
     char *never = rc == -EBUSY ? strdup (text.text) : NULL;
     if (rc == -ENOMEM || (rc < 0 && !never))
-        return no_memory (why);
+        return error_no_memory (why, NULL);
     free (v->never);
     *v = (struct verdict){ req->key, m->g->layout, never };
     return never ? error_set (why, ENOENT, "%s", never) : 0;

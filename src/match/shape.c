@@ -42,11 +42,6 @@ struct compiler {
     struct error *err;
 };
 
-static int no_memory (struct compiler *cc)
-{
-    return error_set (cc->err, ENOMEM, "resources: out of memory");
-}
-
 /* -- errors -- */
 
 static void add_place (struct strbuf *sb, const struct place *at)
@@ -93,7 +88,7 @@ static void store_destroy (struct shape_store *store)
 static int copy_text (struct compiler *cc, const char *text, char **ret)
 {
     *ret = text ? strdup (text) : NULL;
-    return text && !*ret ? no_memory (cc) : 0;
+    return text && !*ret ? error_no_memory (cc->err, "resources") : 0;
 }
 
 /* Only what its parser lets through would be safe in shape_count_fit(): checked again, as
@@ -163,7 +158,7 @@ static int hash_part (struct compiler *cc, const struct part *p, struct sha256 *
                             p->exclusive == JOBSPEC_TRUE };
 
     if (p->sizes && !sizes)
-        return no_memory (cc);
+        return error_no_memory (cc->err, "resources");
     sha256_init (ctx);
     sha256_update (ctx, row, sizeof (row));
     hash_text (ctx, p->type);
@@ -197,7 +192,7 @@ static int fill_part (struct compiler *cc, const struct jobspec_resource *r,
     p->count = r->count;
     p->exclusive = r->exclusive;
     if (r->sizes && !(p->sizes = idset_copy (r->sizes)))
-        return no_memory (cc);
+        return error_no_memory (cc->err, "resources");
     p->kind = kind_of (r->type);
     p->xor = strcmp (r->type, "xor_slot") == 0;
     if (p->kind != SHAPE_RESOURCE && r->nwith == 0)
@@ -221,7 +216,7 @@ static int add_part (struct compiler *cc)
         size_t more = store->alloc ? 2 * store->alloc : 8;
         struct part *parts = realloc (store->parts, more * sizeof (*parts));
         if (!parts)
-            return no_memory (cc);
+            return error_no_memory (cc->err, "resources");
         store->parts = parts;
         store->alloc = more;
     }
@@ -462,7 +457,7 @@ static struct shape *shape_create (struct compiler *cc)
         s->v = calloc (cc->store->nparts, sizeof (*s->v));
     if (!s || !s->v) {
         free (s);
-        no_memory (cc);
+        error_no_memory (cc->err, "resources");
         return NULL;
     }
     s->top = SHAPE_NONE;
@@ -554,7 +549,7 @@ struct shape *shape_compile (const struct jobspec_resource *resources, size_t n,
 
     cc.store = calloc (1, sizeof (*cc.store));
     if (!cc.store) {
-        no_memory (&cc);
+        error_no_memory (cc.err, "resources");
         return NULL;
     }
     if (read_all (&cc, resources, n, constraints) == 0)

@@ -40,9 +40,7 @@ src_sched_test_test_realm_LDADD = $(SCHED_TEST_LIBS)
 src_sched_test_test_sched_LDADD = $(SCHED_TEST_LIBS)
 src_sched_test_test_sched_random_LDADD = $(SCHED_TEST_LIBS)
 src_sched_test_test_torture_LDADD = $(SCHED_TEST_LIBS)
-src_sched_test_test_torture_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc \
-	-Wl,--wrap=calloc -Wl,--wrap=realloc -Wl,--wrap=strdup
+src_sched_test_test_torture_LDFLAGS = $(AM_LDFLAGS) $(TORTURE_FLAGS)
 src_sched_test_test_usage_LDADD = $(SCHED_TEST_LIBS)
-src_sched_test_test_usage_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc \
-	-Wl,--wrap=calloc -Wl,--wrap=strdup
+src_sched_test_test_usage_LDFLAGS = $(AM_LDFLAGS) $(TORTURE_FLAGS)
 endif

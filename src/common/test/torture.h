@@ -55,6 +55,8 @@ void *__real_calloc (size_t n, size_t size);
 void *__wrap_calloc (size_t n, size_t size);
 void *__real_realloc (void *p, size_t size);
 void *__wrap_realloc (void *p, size_t size);
+char *__real_strdup (const char *s);
+char *__wrap_strdup (const char *s);
 char *__real_strndup (const char *s, size_t n);
 char *__wrap_strndup (const char *s, size_t n);
 
@@ -71,6 +73,11 @@ void *__wrap_calloc (size_t n, size_t size)
 void *__wrap_realloc (void *p, size_t size)
 {
     return torture_fails () ? NULL : __real_realloc (p, size);
+}
+
+char *__wrap_strdup (const char *s)
+{
+    return torture_fails () ? NULL : __real_strdup (s);
 }
 
 char *__wrap_strndup (const char *s, size_t n)

@@ -35,11 +35,6 @@ static json_t *value (const struct reading *r, const char *key)
     return json_object_get (r->entry, key);
 }
 
-static int no_memory (const struct reading *r)
-{
-    return error_set (r->err, ENOMEM, "out of memory");
-}
-
 static bool is_name (const char *text, size_t max)
 {
     size_t len = text ? strlen (text) : 0;
@@ -62,7 +57,7 @@ static int read_name (const struct reading *r, const struct groupconfigs *all)
         if (all->list[i].name && strcmp (all->list[i].name, name) == 0)
             return WRONG (r, "name", "there are two groups %s", name);
     r->g->name = strdup (name);
-    return r->g->name ? 0 : no_memory (r);
+    return r->g->name ? 0 : error_no_memory (r->err, NULL);
 }
 
 static int read_count (const struct reading *r, const char *key, int64_t min, int64_t max,
@@ -115,7 +110,7 @@ static int read_labels (const struct reading *r)
                 key);
     }
     r->g->labels = json_deep_copy (labels);
-    return r->g->labels ? 0 : no_memory (r);
+    return r->g->labels ? 0 : error_no_memory (r->err, NULL);
 }
 
 static bool is_taint (json_t *taint)
@@ -146,7 +141,7 @@ static int read_taints (const struct reading *r)
                           i + 1);
     }
     r->g->taints = taints ? json_deep_copy (taints) : json_array ();
-    return r->g->taints ? 0 : no_memory (r);
+    return r->g->taints ? 0 : error_no_memory (r->err, NULL);
 }
 
 /* A quantity, or a whole number; *ret in thousandths or whole ones, at least 1. */
@@ -181,7 +176,7 @@ static int read_size (const struct reading *r)
     snprintf (gpu_text, sizeof (gpu_text), "%jd", (intmax_t)gpus);
     r->g->allocatable = json_pack ("{s:s s:s s:s}", "cpu", cpu_text, "memory",
                                    memory_text, r->gpu_resource, gpu_text);
-    return r->g->allocatable ? 0 : no_memory (r);
+    return r->g->allocatable ? 0 : error_no_memory (r->err, NULL);
 }
 
 static int read_delay (const struct reading *r)
@@ -215,7 +210,7 @@ static int read_object_name (const struct reading *r, const char *key,
     if (!v && (!otherwise || !used))
         return 0;
     *ret = strdup (v ? json_string_value (v) : otherwise);
-    return *ret ? 0 : no_memory (r);
+    return *ret ? 0 : error_no_memory (r->err, NULL);
 }
 
 static int read_provision (const struct reading *r)

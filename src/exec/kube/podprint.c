@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/macros.h"
+
 /* ---- XXH64 ---- */
 
 static const uint64_t prime[] = { 0,
@@ -79,13 +81,6 @@ uint64_t podprint_of (const char *namespace_, const char *name)
                            podprint_xxh64 (namespace_, strlen (namespace_), 0));
 }
 
-static int by_number (const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* The hash is of their bytes in little endian, on any machine. */
 static void to_bytes (uint64_t *hash)
 {
@@ -98,7 +93,7 @@ static void to_bytes (uint64_t *hash)
 
 void podprint_sign (uint64_t *hash, size_t n, char ret[PODPRINT_SIZE])
 {
-    qsort (hash, n, sizeof (*hash), by_number);
+    qsort (hash, n, sizeof (*hash), compare_u64);
     for (size_t i = 0; i < n; i++)
         to_bytes (&hash[i]);
     snprintf (ret, PODPRINT_SIZE, "pfp0v001%016" PRIx64,

@@ -42,13 +42,6 @@ struct sweep {
 
 static void sweep_next (struct sweep *s);
 
-static int compare_ids (const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return x < y ? -1 : x > y;
-}
-
 /* What we know ourselves is newer than what we were told. */
 static bool is_live (const struct exec *x, uint64_t id, unsigned attempt,
                      const char *submitted)
@@ -57,7 +50,7 @@ static bool is_live (const struct exec *x, uint64_t id, unsigned attempt,
 
     if (k)
         return k->job->attempt == attempt && !object_is_anothers (k->job, submitted);
-    return x->live && bsearch (&id, x->live, x->nlive, sizeof (id), compare_ids) != NULL;
+    return x->live && bsearch (&id, x->live, x->nlive, sizeof (id), compare_u64) != NULL;
 }
 
 static void on_swept (const struct kube_result *res, void *arg)

@@ -483,12 +483,6 @@ static uint64_t job_of (const struct agent_process *p, const char *jobs_dir)
     return strtoull (p->launch + len + 1, NULL, 10);
 }
 
-static int cmp_id (const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 void agents_end_strays (struct agents *a, const char *jobs_dir, const uint64_t *live,
                         size_t nlive)
 {
@@ -499,7 +493,7 @@ void agents_end_strays (struct agents *a, const char *jobs_dir, const uint64_t *
         if (!p->launch)
             continue;
         uint64_t id = job_of (p, jobs_dir);
-        if (id && bsearch (&id, live, nlive, sizeof (id), cmp_id))
+        if (id && bsearch (&id, live, nlive, sizeof (id), compare_u64))
             continue; /* to be adopted yet */
         if (id && runs (p) && !p->killed) {
             log_info ("agent %d belongs to no job that runs and is ended", (int)p->pid);

@@ -245,12 +245,6 @@ bool remains_remove_group (struct remains *r, uint64_t id, unsigned attempt)
     return !path || rmdir (path) == 0 || errno != EBUSY;
 }
 
-static int cmp_id (const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 void remains_sweep (struct remains *r, const uint64_t *live, size_t nlive)
 {
     DIR *d = r->base ? opendir (r->base) : NULL;
@@ -263,7 +257,7 @@ void remains_sweep (struct remains *r, const uint64_t *live, size_t nlive)
             continue;
         uint64_t id = number;
         autofree char *path = group_path (r, id, attempt);
-        if (path && !(nlive && bsearch (&id, live, nlive, sizeof (id), cmp_id))
+        if (path && !(nlive && bsearch (&id, live, nlive, sizeof (id), compare_u64))
             && !group_kill (path))
             rmdir (path);
     }

@@ -8,41 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "common/test/torture.h"
 #include "job/deps.h"
-
-static long countdown = -1; /* allocations until one fails; < 0: none does */
-static bool failed;
-
-static bool fails (void)
-{
-    if (countdown < 0 || countdown-- > 0)
-        return false;
-    failed = true;
-    return true;
-}
-
-/* names of the linker */
-void *__real_malloc (size_t size);
-void *__wrap_malloc (size_t size);
-void *__real_calloc (size_t n, size_t size);
-void *__wrap_calloc (size_t n, size_t size);
-void *__real_realloc (void *p, size_t size);
-void *__wrap_realloc (void *p, size_t size);
-
-void *__wrap_malloc (size_t size)
-{
-    return fails () ? NULL : __real_malloc (size);
-}
-
-void *__wrap_calloc (size_t n, size_t size)
-{
-    return fails () ? NULL : __real_calloc (n, size);
-}
-
-void *__wrap_realloc (void *p, size_t size)
-{
-    return fails () ? NULL : __real_realloc (p, size);
-}
 
 static int past (uint64_t id, struct deps_past *ret, void *arg)
 {
@@ -57,7 +24,7 @@ static void add (struct deps *d, uint64_t id, const char *name)
     int rc = deps_add (d, id, 7, name);
 
     if (rc == -ENOMEM) {
-        countdown = -1;
+        torture_countdown = -1;
         rc = deps_add (d, id, 7, name);
     }
     assert_int_equal (rc, 0);
@@ -71,7 +38,7 @@ static void wait_for (struct deps *d, uint64_t id, const struct dependencies *li
     if (rc == -ENOMEM) {
         assert_int_equal (deps_conditions (d), before);
         assert_int_equal (deps_verdict (d, id), DEPS_NONE);
-        countdown = -1;
+        torture_countdown = -1;
         rc = deps_wait (d, id, list, past, NULL);
     }
     assert_int_equal (rc, 0);
@@ -119,11 +86,11 @@ static void test_deps (void **state)
 {
     (void)state;
     for (long n = 0;; n++) {
-        failed = false;
-        countdown = n;
+        torture_has_failed = false;
+        torture_countdown = n;
         one_life ();
-        countdown = -1;
-        if (!failed)
+        torture_countdown = -1;
+        if (!torture_has_failed)
             break;
         assert_true (n < 10000);
     }

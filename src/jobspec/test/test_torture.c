@@ -10,57 +10,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/test/torture.h"
 #include "jobspec/jobspec.h"
 #include "jobspec/request.h"
 #include "jobspec/script.h"
-
-static long countdown = -1; /* allocations until one fails; < 0: none does */
-static bool failed;
-
-static bool fails (void)
-{
-    if (countdown < 0 || countdown-- > 0)
-        return false;
-    failed = true;
-    return true;
-}
-
-/* names of the linker */
-void *__real_malloc (size_t size);
-void *__wrap_malloc (size_t size);
-void *__real_calloc (size_t n, size_t size);
-void *__wrap_calloc (size_t n, size_t size);
-void *__real_realloc (void *p, size_t size);
-void *__wrap_realloc (void *p, size_t size);
-char *__real_strdup (const char *s);
-char *__wrap_strdup (const char *s);
-char *__real_strndup (const char *s, size_t n);
-char *__wrap_strndup (const char *s, size_t n);
-
-void *__wrap_malloc (size_t size)
-{
-    return fails () ? NULL : __real_malloc (size);
-}
-
-void *__wrap_calloc (size_t n, size_t size)
-{
-    return fails () ? NULL : __real_calloc (n, size);
-}
-
-void *__wrap_realloc (void *p, size_t size)
-{
-    return fails () ? NULL : __real_realloc (p, size);
-}
-
-char *__wrap_strdup (const char *s)
-{
-    return fails () ? NULL : __real_strdup (s);
-}
-
-char *__wrap_strndup (const char *s, size_t n)
-{
-    return fails () ? NULL : __real_strndup (s, n);
-}
 
 /* Script and options to a jobspec. */
 static json_t *submit (const char *script, struct error *err)
@@ -105,16 +58,16 @@ static void torture_submit (const char *script)
         json_t *root;
 
         memset (&err, 0, sizeof (err));
-        failed = false;
-        countdown = n;
+        torture_has_failed = false;
+        torture_countdown = n;
         root = submit (script, &err);
-        countdown = -1;
+        torture_countdown = -1;
         if (root)
             assert_true (json_equal (root, want));
         else
             check_error (&err, n);
         json_decref (root);
-        if (!failed)
+        if (!torture_has_failed)
             break;
     }
     json_decref (want);
@@ -149,16 +102,16 @@ static void torture_parse (const char *script)
         struct jobspec *js;
 
         memset (&err, 0, sizeof (err));
-        failed = false;
-        countdown = n;
+        torture_has_failed = false;
+        torture_countdown = n;
         js = jobspec_from_json (root, &err);
-        countdown = -1;
+        torture_countdown = -1;
         if (js)
             assert_int_equal (json_object_size (js->environment), n_env);
         else
             check_error (&err, n);
         jobspec_destroy (js);
-        if (!failed)
+        if (!torture_has_failed)
             break;
     }
     json_decref (root);
@@ -190,16 +143,16 @@ static void test_request (void **state)
         struct jobspec_request *q = NULL;
         int rc;
 
-        failed = false;
-        countdown = n;
+        torture_has_failed = false;
+        torture_countdown = n;
         rc = jobspec_resources_parse (text, strlen (text), "x", &q, &err);
-        countdown = -1;
+        torture_countdown = -1;
         if (rc == 0)
             assert_int_equal (idset_count (q->resources[0].sizes), 3);
         else
             assert_int_equal (rc, -err.code);
         jobspec_request_destroy (q);
-        if (!failed)
+        if (!torture_has_failed)
             break;
         assert_true (rc < 0);
     }

@@ -62,12 +62,6 @@ struct making {
     struct error *err;
 };
 
-static int no_memory (struct making *m)
-{
-    error_set (m->err, ENOMEM, "grug: out of memory");
-    return -ENOMEM;
-}
-
 static bool is_main (const struct making *m, const struct grug_edge *e)
 {
     return !strcmp (e->subsystem, m->subsystem);
@@ -131,7 +125,7 @@ static int check_cycles (struct making *m, const bool *ways, uint32_t *waiting)
     uint32_t c = 0;
 
     if (!in)
-        return no_memory (m);
+        return error_no_memory (m->err, "grug");
     for (size_t from = 0; from < n; from++) {
         left += m->kinds[from].in_tree;
         for (size_t to = 0; to < n && m->kinds[from].in_tree; to++)
@@ -162,7 +156,7 @@ static int look_at_ways (struct making *m)
     size_t n = m->p->nclasses;
     bool *ways = calloc (n * n, sizeof (*ways));
     uint32_t *waiting = calloc (n, sizeof (*waiting));
-    int rc = ways && waiting ? 0 : no_memory (m);
+    int rc = ways && waiting ? 0 : error_no_memory (m->err, "grug");
 
     for (size_t s = 0; s < m->p->nsteps && rc == 0; s++) {
         if (is_main (m, m->p->steps[s].edge))
@@ -215,7 +209,7 @@ static int list_steps (struct making *m)
     for (size_t c = 0; c < m->p->nclasses; c++) {
         m->kinds[c].steps = calloc (m->p->nsteps + 1, sizeof (*m->kinds[c].steps));
         if (!m->kinds[c].steps)
-            return no_memory (m);
+            return error_no_memory (m->err, "grug");
     }
     for (size_t s = 0; s < m->p->nsteps; s++) {
         const struct grug_step *step = &m->p->steps[s];
@@ -262,7 +256,7 @@ static int settle_kinds (struct making *m)
                               GRUG_PAIRS_MAX);
         kind->at = malloc ((class->n + 1) * sizeof (*kind->at));
         if (!kind->at)
-            return no_memory (m);
+            return error_no_memory (m->err, "grug");
         memset (kind->at, 0xff, class->n * sizeof (*kind->at));
     }
     return 0;
@@ -290,7 +284,7 @@ static int prepare (struct making *m)
         return rc;
     m->kinds = calloc (m->p->nclasses, sizeof (*m->kinds));
     if (!m->kinds)
-        return no_memory (m);
+        return error_no_memory (m->err, "grug");
     rc = look_at_ways (m);
     if (rc == 0)
         rc = list_steps (m);
@@ -450,7 +444,7 @@ static int add_extra (struct making *m, uint32_t from, uint32_t to, size_t step)
         size_t alloc = MAX (2 * m->extra_alloc, 64);
         struct pair *extra = realloc (m->extra, alloc * sizeof (*extra));
         if (!extra)
-            return no_memory (m);
+            return error_no_memory (m->err, "grug");
         m->extra = extra;
         m->extra_alloc = alloc;
     }

@@ -27,12 +27,6 @@ struct walk {
     struct error *err;
 };
 
-static int no_memory (struct error *err)
-{
-    error_set (err, ENOMEM, "grug: out of memory");
-    return -ENOMEM;
-}
-
 /* -- what a number says -- */
 
 uint32_t grug_plan_class (const struct grug_plan *p, uint32_t v)
@@ -245,7 +239,7 @@ static int sort_list (struct walk *w, const uint32_t *values, size_t n, uint32_t
 
     *ret = by;
     if (!both || !by)
-        return no_memory (w->err);
+        return error_no_memory (w->err, "grug");
     for (size_t k = 0; k < n; k++)
         both[k] = (uint64_t)values[k] << 32 | k;
     qsort (both, n, sizeof (*both), compare_places);
@@ -291,7 +285,7 @@ static int list_type (struct walk *w, const char *type, uint32_t **ret, size_t *
             n, type, GRUG_PAIRS_MAX);
     *ret = malloc ((n + 1) * sizeof (**ret));
     if (!*ret)
-        return no_memory (w->err);
+        return error_no_memory (w->err, "grug");
     n = 0;
     for (size_t c = 0; c < p->nclasses; c++) {
         if (strcmp (p->classes[c].node->type, type) != 0)
@@ -431,7 +425,7 @@ static int pairs_reserve (struct pairs *x, size_t alloc)
     x->from = from ? from : x->from;
     x->to = to ? to : x->to;
     if (!from || !to)
-        return no_memory (x->w->err);
+        return error_no_memory (x->w->err, "grug");
     x->alloc = alloc;
     return 0;
 }
@@ -643,7 +637,7 @@ int grug_plan_make (struct grug_plan *p, const struct grug_recipe *r, struct err
     w.scales = array_of (r->nnodes, sizeof (*w.scales));
     if (!p->classes || !p->steps || !w.made || !w.seen || !w.start || !w.out || !w.open
         || !w.next || !w.scales)
-        rc = no_memory (err);
+        rc = error_no_memory (err, "grug");
     else
         rc = walk_all (&w);
     free (w.made);

@@ -83,12 +83,6 @@ static bool is_element (const xmlNode *x, const char *name)
     return x->type == XML_ELEMENT_NODE && !strcmp ((const char *)x->name, name);
 }
 
-static int no_memory (struct parse *p)
-{
-    error_set (p->err, ENOMEM, "grug: out of memory");
-    return -ENOMEM;
-}
-
 static char *copy_and_free (xmlChar *s)
 {
     char *copy = s ? strdup ((const char *)s) : NULL;
@@ -107,7 +101,7 @@ static int get_xml_attribute (struct parse *p, const xmlNode *x, const char *nam
     if (!value)
         return 0;
     *ret = copy_and_free (value);
-    return *ret ? 0 : no_memory (p);
+    return *ret ? 0 : error_no_memory (p->err, "grug");
 }
 
 static int need_xml_attribute (struct parse *p, const xmlNode *x, const char *name,
@@ -224,7 +218,8 @@ static int take_datum (struct parse *p, const xmlNode *x, enum owner owner, void
 {
     autofree char *id = NULL, *text = get_text (x);
     const struct key *key;
-    int rc = text ? need_xml_attribute (p, x, "key", &id) : no_memory (p);
+    int rc = text ? need_xml_attribute (p, x, "key", &id)
+                  : error_no_memory (p->err, "grug");
 
     if (rc < 0)
         return rc;
@@ -267,7 +262,7 @@ static int take_default (struct parse *p, const xmlNode *x, struct key *key)
             continue;
         key->preset = get_text (child);
         if (!key->preset)
-            rc = no_memory (p);
+            rc = error_no_memory (p->err, "grug");
         else if (set_attribute (key->a, &scratch, key->preset, p->err) < 0)
             rc = error_prefix (p->err, "grug: line %ld", xmlGetLineNo (child));
         if (rc == 0 && key->a->text)
@@ -338,7 +333,7 @@ static int check_node (struct parse *p, struct grug_node *node)
         return 0;
     free (node->basename);
     node->basename = strdup (node->type);
-    return node->basename ? 0 : no_memory (p);
+    return node->basename ? 0 : error_no_memory (p->err, "grug");
 }
 
 static int take_node (struct parse *p, const xmlNode *x)
@@ -416,7 +411,7 @@ static int take_edge (struct parse *p, const xmlNode *x)
     edge->line = xmlGetLineNo (x);
     rc = get_xml_attribute (p, x, "id", &edge->id);
     if (rc == 0 && !edge->id && !(edge->id = strdup ("")))
-        rc = no_memory (p);
+        rc = error_no_memory (p->err, "grug");
     if (rc == 0)
         rc = check_directed (p, x, "directed", "false");
     if (rc == 0)
@@ -436,7 +431,7 @@ static int take_graph (struct parse *p, const xmlNode *graph)
     p->r->nodes = calloc (GRUG_ITEMS_MAX + 1, sizeof (*p->r->nodes));
     p->r->edges = calloc (GRUG_ITEMS_MAX + 1, sizeof (*p->r->edges));
     if (rc == 0 && (!p->r->nodes || !p->r->edges))
-        rc = no_memory (p);
+        rc = error_no_memory (p->err, "grug");
     for (const xmlNode *x = graph->children; x && rc == 0; x = x->next) {
         if (is_element (x, "node"))
             rc = take_node (p, x);
@@ -498,7 +493,7 @@ static int fail_parser (struct parse *p, xmlParserCtxt *parser, bool doctype)
         return error_set (p->err, EINVAL,
                           "grug: it has a document type (<!DOCTYPE ...>): leave it out");
     if (e && e->code == XML_ERR_NO_MEMORY)
-        return no_memory (p);
+        return error_no_memory (p->err, "grug");
     return error_set (p->err, EINVAL, "grug: line %d: %.*s", e ? e->line : 1,
                       (int)strcspn (text, "\n"), text);
 }
@@ -535,7 +530,7 @@ int grug_recipe_parse (struct grug_recipe *r, const char *text, size_t len,
         return error_set (err, E2BIG, "grug: the text has %zu bytes, more than %u", len,
                           GRUG_TEXT_MAX);
     parser = xmlNewParserCtxt ();
-    rc = parser ? take_text (&p, parser, text, len) : no_memory (&p);
+    rc = parser ? take_text (&p, parser, text, len) : error_no_memory (p.err, "grug");
     xmlFreeParserCtxt (parser);
     for (size_t i = 0; i < p.nkeys; i++) {
         free (p.keys[i].id);

@@ -30,12 +30,6 @@ struct making {
     bool renumber;      /* new vertices get other numbers than the document's */
 };
 
-static int no_memory (struct error *err)
-{
-    error_set (err, ENOMEM, "jgf: out of memory");
-    return -ENOMEM;
-}
-
 /* -- a vertex -- */
 
 /* key, value, ..., NULL; or NULL. */
@@ -92,7 +86,7 @@ static int add_paths (struct making *m, uint32_t i, struct error *err)
         int rc = graph_set_path_in (m->g, at->v, at->unit, subsystem,
                                     json_string_value (path));
         if (rc == -ENOMEM)
-            return no_memory (err);
+            return error_no_memory (err, "jgf");
         if (rc < 0)
             return error_set (
                 err, -rc,
@@ -122,7 +116,7 @@ static int add_vertex (struct making *m, uint32_t i, struct error *err)
     };
 
     if (list_properties (m, v->properties, &spec.properties) < 0)
-        return no_memory (err);
+        return error_no_memory (err, "jgf");
     at->odd = !is_usual_path (m, i, parent);
     at->v = graph_add (m->g, parent == GRAPH_NONE ? GRAPH_NONE : m->at[parent].v, &spec,
                        &why);
@@ -160,7 +154,7 @@ static int add_edge (struct making *m, size_t k, const struct place *from,
     int rc = graph_edge_add (m->g, &edge);
 
     if (rc == -ENOMEM)
-        return no_memory (err);
+        return error_no_memory (err, "jgf");
     if (rc < 0)
         return error_set (err, -rc,
                           "jgf: graph.edges[%zu].metadata.subsystem: '%s' is not a "
@@ -200,7 +194,7 @@ static int check_paths (const struct making *m, struct error *err)
             continue;
         rc = jgf_paths_find (&paths, path, &v, &unit);
         if (rc == -ENOMEM)
-            no_memory (err);
+            error_no_memory (err, "jgf");
         else if (rc < 0 || v != m->at[i].v || unit != m->at[i].unit)
             rc =
                 error_set (err, EEXIST,
@@ -229,7 +223,7 @@ static int making_init (struct making *m, struct error *err)
 {
     m->at = malloc ((m->d->nv + 1) * sizeof (*m->at));
     if (!m->at)
-        return no_memory (err);
+        return error_no_memory (err, "jgf");
     for (size_t i = 0; i < m->d->nv; i++)
         m->at[i] = (struct place){ .v = GRAPH_NONE };
     return 0;
@@ -317,7 +311,7 @@ static int find_old (struct making *m, struct error *err)
         at->odd =
             rc == 0 && graph_path_in (m->g, at->v, at->unit, m->t->subsystem) != NULL;
         if (rc == -ENOMEM)
-            no_memory (err);
+            error_no_memory (err, "jgf");
         else
             rc = at->old ? check_old (m, i, err) : check_new (m, i, err);
     }
@@ -370,7 +364,7 @@ static int check_numbers (struct making *m, struct error *err)
     size_t n = 0;
 
     if (!sorted)
-        return no_memory (err);
+        return error_no_memory (err, "jgf");
     for (size_t k = 0; k < m->t->n; k++) {
         if (!m->at[m->t->order[k]].old)
             sorted[n++] = m->d->v[m->t->order[k]].uniq;

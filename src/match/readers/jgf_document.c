@@ -241,12 +241,6 @@ static int get_vertex (struct jgf_vertex *v, const json_t *o, size_t i, struct e
 
 /* -- all vertices -- */
 
-static int no_memory (struct error *err)
-{
-    error_set (err, ENOMEM, "jgf: out of memory");
-    return -ENOMEM;
-}
-
 /* Remembers the index under the key; -EEXIST: there is one already, *ret_other. */
 static int remember (json_t *map, const char *key, size_t i, size_t *ret_other)
 {
@@ -275,7 +269,7 @@ static int check_uniq (const struct jgf_document *d, json_t *odd, size_t i,
         return 0;
     rc = remember (odd, text, i, &other);
     if (rc == -ENOMEM)
-        return no_memory (err);
+        return error_no_memory (err, "jgf");
     if (rc == 0) {
         json_t *same = json_object_get (d->by_id, text);
         other = same ? (size_t)json_integer_value (same) : i;
@@ -293,7 +287,7 @@ static int check_uniqs (const struct jgf_document *d, struct error *err)
     autojson json_t *odd = json_object ();
 
     if (!odd)
-        return no_memory (err);
+        return error_no_memory (err, "jgf");
     for (size_t i = 0; i < d->nv; i++) {
         int rc = check_uniq (d, odd, i, err);
         if (rc < 0)
@@ -309,7 +303,7 @@ static int get_vertices (struct jgf_document *d, const json_t *nodes, struct err
     d->v = calloc (n + 1, sizeof (*d->v));
     d->by_id = json_object ();
     if (!d->v || !d->by_id)
-        return no_memory (err);
+        return error_no_memory (err, "jgf");
     for (size_t i = 0; i < n; i++) {
         int rc = get_vertex (&d->v[i], json_array_get (nodes, i), i, err);
         if (rc < 0)
@@ -321,7 +315,7 @@ static int get_vertices (struct jgf_document *d, const json_t *nodes, struct err
                               "graph.nodes[%zu]",
                               i, d->v[i].id, other);
         if (rc < 0)
-            return no_memory (err);
+            return error_no_memory (err, "jgf");
         d->nv = i + 1;
     }
     return check_uniqs (d, err);
@@ -375,7 +369,7 @@ static int get_edges (struct jgf_document *d, const json_t *edges, struct error 
 
     d->e = calloc (n + 1, sizeof (*d->e));
     if (!d->e)
-        return no_memory (err);
+        return error_no_memory (err, "jgf");
     for (size_t i = 0; i < n; i++) {
         int rc = get_edge (d, json_array_get (edges, i), i, &d->e[i], err);
         if (rc < 0)

@@ -25,12 +25,6 @@ struct choice {
     bool *whole;         /* by handle: exclusive and with something below it; or NULL */
 };
 
-static int no_memory (struct error *err)
-{
-    error_set (err, ENOMEM, "jgf: out of memory");
-    return -ENOMEM;
-}
-
 /* -- the vertices in the graph -- */
 
 static bool is_divisible (const struct graph *g, uint32_t v)
@@ -85,7 +79,7 @@ static int find_one (struct choice *c, struct jgf_paths *paths, uint32_t i,
                           "at %s",
                           i, graph_subsystem (c->g), path);
     if (rc < 0)
-        return no_memory (err);
+        return error_no_memory (err, "jgf");
     c->n++;
     return check_same (c, f, err);
 }
@@ -250,16 +244,16 @@ static void claim_once (struct selection *s, const struct graph *g)
 static int choose (struct choice *c, struct selection **ret, struct error *err)
 {
     autoselection struct selection *s = selection_create ();
-    int rc = s ? find_all (c, err) : no_memory (err);
+    int rc = s ? find_all (c, err) : error_no_memory (err, "jgf");
 
     if (rc == 0 && add_ways (c, s) < 0)
-        rc = no_memory (err);
+        rc = error_no_memory (err, "jgf");
     if (rc == 0)
         rc = check_doubles (c, err); /* from here on in the order of the graph */
     if (rc < 0)
         return rc;
     if (add_picks (c, s) < 0 || selection_complete (s, c->g) < 0)
-        return no_memory (err);
+        return error_no_memory (err, "jgf");
     claim_once (s, c->g);
     *ret = s;
     s = NULL;
@@ -277,7 +271,8 @@ int jgf_read_selection (const struct graph *g, const char *text, size_t len,
         return rc;
     c.found = calloc (d.nv + 1, sizeof (*c.found));
     c.whole = shorthand ? calloc ((size_t)g->nv + 1, sizeof (*c.whole)) : NULL;
-    rc = c.found && (c.whole || !shorthand) ? choose (&c, ret, err) : no_memory (err);
+    rc = c.found && (c.whole || !shorthand) ? choose (&c, ret, err)
+                                            : error_no_memory (err, "jgf");
     free (c.found);
     free (c.whole);
     return rc;

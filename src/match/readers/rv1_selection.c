@@ -30,11 +30,6 @@ struct pickup {
 
 /* -- below one rank -- */
 
-static int no_memory (struct pickup *p)
-{
-    return error_errno (p->err, ENOMEM, "rank %u", p->rank);
-}
-
 static int met_push (struct pickup *p, struct met met)
 {
     if (p->nmet == p->met_alloc) {
@@ -99,7 +94,7 @@ static int pick_below (struct pickup *p, uint32_t v, bool covered)
     {
         int64_t n = pick_units (p, c, covered);
         if (n < 0)
-            return no_memory (p);
+            return error_errno (p->err, ENOMEM, "rank %u", p->rank);
         if (graph_vertex (p->g, c)->first != GRAPH_NONE) {
             rc = pick_below (p, c, covered || n > 0);
         } else {
@@ -194,7 +189,7 @@ static int cover_inner (struct pickup *p, uint32_t v)
         if (!is_listed (p, c)) {
             struct pick *pick = selection_add (p->s, p->g, c, 0, 1, GRAPH_NONE);
             if (!pick)
-                return no_memory (p);
+                return error_errno (p->err, ENOMEM, "rank %u", p->rank);
             pick->exclusive = true;
         }
         if ((rc = cover_inner (p, c)) < 0)
@@ -209,7 +204,7 @@ static int pick_rank (struct pickup *p, uint32_t v, size_t first)
     struct pick *pick = selection_add (p->s, p->g, v, 0, 1, GRAPH_NONE);
 
     if (!pick)
-        return no_memory (p);
+        return error_errno (p->err, ENOMEM, "rank %u", p->rank);
     if (p->leaves_met < p->leaves)
         return 0;
     pick->exclusive = pick->claimed = true;

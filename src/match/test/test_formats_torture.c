@@ -9,62 +9,22 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/test/torture.h"
 #include "match/reader.h"
 
 #define TRIES_MAX 100000
 
-static long countdown = -1; /* allocations until one fails; < 0: none does */
-static bool failed;
-
-static bool fails (void)
-{
-    if (countdown < 0 || countdown-- > 0)
-        return false;
-    failed = true;
-    return true;
-}
-
-/* names of the linker */
-void *__real_malloc (size_t size);
-void *__real_calloc (size_t n, size_t size);
-void *__real_realloc (void *p, size_t size);
-char *__real_strdup (const char *s);
-void *__wrap_malloc (size_t size);
-void *__wrap_calloc (size_t n, size_t size);
-void *__wrap_realloc (void *p, size_t size);
-char *__wrap_strdup (const char *s);
-
-void *__wrap_malloc (size_t size)
-{
-    return fails () ? NULL : __real_malloc (size);
-}
-
-void *__wrap_calloc (size_t n, size_t size)
-{
-    return fails () ? NULL : __real_calloc (n, size);
-}
-
-void *__wrap_realloc (void *p, size_t size)
-{
-    return fails () ? NULL : __real_realloc (p, size);
-}
-
-char *__wrap_strdup (const char *s)
-{
-    return fails () ? NULL : __real_strdup (s);
-}
-
 static void fail_at (long n)
 {
-    countdown = n;
-    failed = false;
+    torture_countdown = n;
+    torture_has_failed = false;
 }
 
 /* One result of a call in which an allocation may have failed. */
 static void check_result (const char *what, long n, int rc)
 {
-    countdown = -1;
-    if (rc != -ENOMEM && (rc != 0 || failed))
+    torture_countdown = -1;
+    if (rc != -ENOMEM && (rc != 0 || torture_has_failed))
         fail_msg ("%s: %d when allocation %ld fails", what, rc, n);
     assert_true (n < TRIES_MAX);
 }
@@ -109,7 +69,7 @@ static void torture_reader (const struct match_reader *r, const char *text)
 {
     struct graph *g;
 
-    for (long n = 0; n == 0 || failed; n++) {
+    for (long n = 0; n == 0 || torture_has_failed; n++) {
         fail_at (n);
         int rc = read_text (r, text, &g);
         check_result (r->name, n, rc);
@@ -120,7 +80,7 @@ static void torture_reader (const struct match_reader *r, const char *text)
 static void torture_selection (const struct match_reader *r, const char *text,
                                const struct graph *g)
 {
-    for (long n = 0; r->read_selection && (n == 0 || failed); n++) {
+    for (long n = 0; r->read_selection && (n == 0 || torture_has_failed); n++) {
         struct selection *s = NULL;
         fail_at (n);
         int rc = r->read_selection (g, text, strlen (text), &s, NULL);
@@ -138,7 +98,7 @@ static void torture_writer (const struct match_writer *w, const struct graph *g,
 
     strbuf_init (&whole, 1 << 20);
     assert_int_equal (w->write (g, s, &opt, &whole), 0);
-    for (long n = 0; n == 0 || failed; n++) {
+    for (long n = 0; n == 0 || torture_has_failed; n++) {
         strbuf_init (&sb, 1 << 20);
         fail_at (n);
         int rc = w->write (g, s, &opt, &sb);

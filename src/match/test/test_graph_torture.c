@@ -7,43 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/test/torture.h"
 #include "match/selection.h"
-
-static long countdown = -1; /* allocations until one fails; < 0: none does */
-
-static bool fails (void)
-{
-    return countdown >= 0 && countdown-- == 0;
-}
-
-void *__real_malloc (size_t size);
-void *__real_calloc (size_t n, size_t size);
-void *__real_realloc (void *p, size_t size);
-char *__real_strdup (const char *s);
-void *__wrap_malloc (size_t size);
-void *__wrap_calloc (size_t n, size_t size);
-void *__wrap_realloc (void *p, size_t size);
-char *__wrap_strdup (const char *s);
-
-void *__wrap_malloc (size_t size)
-{
-    return fails () ? NULL : __real_malloc (size);
-}
-
-void *__wrap_calloc (size_t n, size_t size)
-{
-    return fails () ? NULL : __real_calloc (n, size);
-}
-
-void *__wrap_realloc (void *p, size_t size)
-{
-    return fails () ? NULL : __real_realloc (p, size);
-}
-
-char *__wrap_strdup (const char *s)
-{
-    return fails () ? NULL : __real_strdup (s);
-}
 
 /* -- a graph, and all that it says -- */
 
@@ -258,10 +223,10 @@ static bool torture (int (*change) (struct rig *rig), long n)
     struct rig rig;
     rig_build (&rig);
     char *before = told (rig.g);
-    countdown = n;
+    torture_countdown = n;
     int rc = change (&rig);
-    bool reached = countdown < 0;
-    countdown = -1;
+    bool reached = torture_countdown < 0;
+    torture_countdown = -1;
     char *after = told (rig.g);
     assert_true (rc == 0 || (reached && rc == -ENOMEM));
     if (rc < 0)
@@ -295,10 +260,10 @@ static void test_create (void **state)
     (void)state;
     bool done = false;
     for (long n = 0; !done; n++) {
-        countdown = n;
+        torture_countdown = n;
         struct graph *g = graph_create ();
-        done = countdown >= 0;
-        countdown = -1;
+        done = torture_countdown >= 0;
+        torture_countdown = -1;
         assert_int_equal (g != NULL, done);
         graph_destroy (g);
     }

@@ -8,37 +8,9 @@
 #include <errno.h>
 #include <stdbool.h>
 
+#include "common/test/torture.h"
 #include "match/index.h"
 #include "match/profile.h"
-
-static long countdown = -1; /* allocations until one fails; < 0: none does */
-
-static bool fails (void)
-{
-    return countdown >= 0 && countdown-- == 0;
-}
-
-void *__real_malloc (size_t size);
-void *__real_calloc (size_t n, size_t size);
-void *__real_realloc (void *p, size_t size);
-void *__wrap_malloc (size_t size);
-void *__wrap_calloc (size_t n, size_t size);
-void *__wrap_realloc (void *p, size_t size);
-
-void *__wrap_malloc (size_t size)
-{
-    return fails () ? NULL : __real_malloc (size);
-}
-
-void *__wrap_calloc (size_t n, size_t size)
-{
-    return fails () ? NULL : __real_calloc (n, size);
-}
-
-void *__wrap_realloc (void *p, size_t size)
-{
-    return fails () ? NULL : __real_realloc (p, size);
-}
 
 /* Fail the first, the second, ... allocation of the step until it needs fewer. */
 static void torture (void (*step) (void), long least)
@@ -46,10 +18,10 @@ static void torture (void (*step) (void), long least)
     long n = 0;
 
     for (bool reached = true; reached; n++) {
-        countdown = n;
+        torture_countdown = n;
         step ();
-        reached = countdown < 0;
-        countdown = -1;
+        reached = torture_countdown < 0;
+        torture_countdown = -1;
     }
     assert_true (n > least);
 }

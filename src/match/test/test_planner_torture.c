@@ -7,43 +7,8 @@
 
 #include <errno.h>
 
+#include "common/test/torture.h"
 #include "match/planner_private.h"
-
-static long countdown = -1; /* allocations until one fails; < 0: none does */
-
-static bool fails (void)
-{
-    return countdown >= 0 && countdown-- == 0;
-}
-
-void *__real_malloc (size_t size);
-void *__real_calloc (size_t n, size_t size);
-void *__real_realloc (void *p, size_t size);
-char *__real_strdup (const char *s);
-void *__wrap_malloc (size_t size);
-void *__wrap_calloc (size_t n, size_t size);
-void *__wrap_realloc (void *p, size_t size);
-char *__wrap_strdup (const char *s);
-
-void *__wrap_malloc (size_t size)
-{
-    return fails () ? NULL : __real_malloc (size);
-}
-
-void *__wrap_calloc (size_t n, size_t size)
-{
-    return fails () ? NULL : __real_calloc (n, size);
-}
-
-void *__wrap_realloc (void *p, size_t size)
-{
-    return fails () ? NULL : __real_realloc (p, size);
-}
-
-char *__wrap_strdup (const char *s)
-{
-    return fails () ? NULL : __real_strdup (s);
-}
 
 /* What a step has to work with, made anew for each try, and what it must leave. */
 struct world {
@@ -101,10 +66,10 @@ static void torture (void (*before) (struct world *w), int (*step) (struct world
         world_make (&w);
         if (before)
             before (&w);
-        countdown = n;
+        torture_countdown = n;
         int rc = step (&w);
-        reached = countdown < 0;
-        countdown = -1;
+        reached = torture_countdown < 0;
+        torture_countdown = -1;
         assert_true (rc == 0 || rc == -ENOMEM);
         if (rc == -ENOMEM)
             assert_int_equal (planner_count (w.p), w.count);
@@ -241,9 +206,9 @@ static int step_create (struct world *w)
     w->p = planner_create (g, match_policy_find ("low"), &opt);
     if (w->p)
         return 0;
-    countdown = -1;
+    torture_countdown = -1;
     w->p = planner_create (g, match_policy_find ("low"), &opt);
-    countdown = -2;
+    torture_countdown = -2;
     w->count = 0;
     return -ENOMEM;
 }

@@ -8,49 +8,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/test/torture.h"
 #include "jobspec/request.h"
 #include "match/shape.h"
-
-static long countdown = -1; /* allocations until one fails; < 0: none does */
-static bool failed;
-
-static bool fails (void)
-{
-    if (countdown < 0 || countdown-- > 0)
-        return false;
-    failed = true;
-    return true;
-}
-
-/* names of the linker */
-void *__real_malloc (size_t size);
-void *__real_calloc (size_t n, size_t size);
-void *__real_realloc (void *p, size_t size);
-char *__real_strdup (const char *s);
-void *__wrap_malloc (size_t size);
-void *__wrap_calloc (size_t n, size_t size);
-void *__wrap_realloc (void *p, size_t size);
-char *__wrap_strdup (const char *s);
-
-void *__wrap_malloc (size_t size)
-{
-    return fails () ? NULL : __real_malloc (size);
-}
-
-void *__wrap_calloc (size_t n, size_t size)
-{
-    return fails () ? NULL : __real_calloc (n, size);
-}
-
-void *__wrap_realloc (void *p, size_t size)
-{
-    return fails () ? NULL : __real_realloc (p, size);
-}
-
-char *__wrap_strdup (const char *s)
-{
-    return fails () ? NULL : __real_strdup (s);
-}
 
 static const char text[] =
     "version: 1\n"
@@ -77,11 +37,11 @@ static void test_compile (void **state)
                       0);
     do {
         err = (struct error){ 0 };
-        failed = false;
-        countdown = n++;
+        torture_has_failed = false;
+        torture_countdown = n++;
         struct shape *s =
             shape_compile (q->resources, q->nresources, q->constraints, 0, &err);
-        countdown = -1;
+        torture_countdown = -1;
         if (!s) {
             assert_int_equal (err.code, ENOMEM);
             continue;
@@ -90,7 +50,7 @@ static void test_compile (void **state)
         key = s->key;
         assert_non_null (s->other);
         shape_destroy (s);
-    } while (failed);
+    } while (torture_has_failed);
     assert_true (n > 50);
 }
 
@@ -106,9 +66,9 @@ static void test_describe (void **state)
     struct shape *s = shape_compile (q->resources, q->nresources, NULL, 0, &err);
     assert_non_null (s);
     strbuf_init (&sb, 4096);
-    countdown = 0;
+    torture_countdown = 0;
     int rc = shape_describe (s, &sb);
-    countdown = -1;
+    torture_countdown = -1;
     assert_int_equal (rc, -ENOMEM);
     strbuf_release (&sb);
     shape_destroy (s);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "common/test/torture.h"
 #include "job/job.h"
 #include "match/machine_private.h"
 #include "match/test/build.h"
@@ -15,42 +16,6 @@
 #include "match/test/inspect.h"
 #include "match/test/verify.h"
 #include "sched/sched.h"
-
-static long countdown = -1; /* allocations until one fails; < 0: none does */
-
-static bool fails (void)
-{
-    return countdown >= 0 && countdown-- == 0;
-}
-
-void *__real_malloc (size_t size);
-void *__real_calloc (size_t n, size_t size);
-void *__real_realloc (void *p, size_t size);
-char *__real_strdup (const char *s);
-void *__wrap_malloc (size_t size);
-void *__wrap_calloc (size_t n, size_t size);
-void *__wrap_realloc (void *p, size_t size);
-char *__wrap_strdup (const char *s);
-
-void *__wrap_malloc (size_t size)
-{
-    return fails () ? NULL : __real_malloc (size);
-}
-
-void *__wrap_calloc (size_t n, size_t size)
-{
-    return fails () ? NULL : __real_calloc (n, size);
-}
-
-void *__wrap_realloc (void *p, size_t size)
-{
-    return fails () ? NULL : __real_realloc (p, size);
-}
-
-char *__wrap_strdup (const char *s)
-{
-    return fails () ? NULL : __real_strdup (s);
-}
 
 struct rig {
     struct machine *g;
@@ -114,10 +79,10 @@ static bool torture (bool (*step) (struct rig *rig), long n)
 {
     struct rig rig;
     rig_build (&rig);
-    countdown = n;
+    torture_countdown = n;
     bool done = step (&rig);
-    bool reached = countdown < 0;
-    countdown = -1;
+    bool reached = torture_countdown < 0;
+    torture_countdown = -1;
     assert_true (done || reached);
     rig_release (&rig);
     return reached;
@@ -178,8 +143,8 @@ static bool step_machine (struct rig *rig)
         assert_true (rc[i] >= 0 || rc[i] == -ENOMEM || rc[i] == -EEXIST);
         ok = ok && rc[i] >= 0;
     }
-    long n = countdown;
-    countdown = -1;
+    long n = torture_countdown;
+    torture_countdown = -1;
     assert_true (machine_node_update (rig->g, &spec, &why) >= 0
                  || machine_node_add (rig->g, &spec, &why) >= 0);
     assert_int_equal (machine_node_set_foreign (rig->g, 0, 1, 1, 1, &others), 0);
@@ -193,7 +158,7 @@ static bool step_machine (struct rig *rig)
     match_nothing_free (rig->m);
     if (planner_verify (rig->g->planner, &why) < 0)
         fail_msg ("%s", why.text);
-    countdown = n;
+    torture_countdown = n;
     return ok;
 }
 
@@ -246,11 +211,11 @@ static bool step_request (struct rig *rig)
                                      .with = &core,
                                      .nwith = 1,
                                      .exclusive = JOBSPEC_UNSET };
-    long n = countdown; /* parsing is not ours */
-    countdown = -1;
+    long n = torture_countdown; /* parsing is not ours */
+    torture_countdown = -1;
     json_t *c = json_loads (
         "{\"not\":[{\"hostlist\":[\"n[1-3]\"]}],\"ranks\":[\"1\",\"3\"]}", 0, NULL);
-    countdown = n;
+    torture_countdown = n;
     struct jobspec js = { .resources = &slot, .nresources = 1, .constraints = c };
     struct match_request *req = match_request_create (&js, &err);
     assert_true (req || err.text[0]);

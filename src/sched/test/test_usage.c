@@ -9,37 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/test/torture.h"
 #include "match/test/build.h"
 #include "sched/usage.h"
-
-static long countdown = -1; /* allocations until one fails; < 0: none does */
-
-static bool fails (void)
-{
-    return countdown >= 0 && countdown-- == 0;
-}
-
-void *__real_malloc (size_t size);
-void *__real_calloc (size_t n, size_t size);
-char *__real_strdup (const char *s);
-void *__wrap_malloc (size_t size);
-void *__wrap_calloc (size_t n, size_t size);
-char *__wrap_strdup (const char *s);
-
-void *__wrap_malloc (size_t size)
-{
-    return fails () ? NULL : __real_malloc (size);
-}
-
-void *__wrap_calloc (size_t n, size_t size)
-{
-    return fails () ? NULL : __real_calloc (n, size);
-}
-
-char *__wrap_strdup (const char *s)
-{
-    return fails () ? NULL : __real_strdup (s);
-}
 
 #define USERS 5
 #define JOBS 400
@@ -190,8 +162,8 @@ static void test_no_memory (void **state)
     int failures = 0;
 
     (void)state;
-    for (long n = 0; n == 0 || countdown < 0; n++) {
-        countdown = n;
+    for (long n = 0; n == 0 || torture_countdown < 0; n++) {
+        torture_countdown = n;
         struct usage *u = usage_create (100);
         double wanted = 0;
         for (uint32_t uid = 0; u && uid < 40; uid++) {
@@ -212,7 +184,7 @@ static void test_no_memory (void **state)
         free (uids);
         usage_destroy (u);
     }
-    countdown = -1;
+    torture_countdown = -1;
     assert_true (failures > 40);
 }
 

@@ -11,11 +11,6 @@
 #define EPOCH SIM_EPOCH
 #define QUEUE 0
 
-static int no_memory (const struct sim *s)
-{
-    return error_set (s->err, ENOMEM, "out of memory");
-}
-
 /* -- submits -- */
 
 /* From a trace's time to ours. */
@@ -82,13 +77,13 @@ static int submit (struct sim *s)
     struct job *j = calloc (1, sizeof (*j));
 
     if (!j)
-        return no_memory (s);
+        return error_no_memory (s->err, NULL);
     j->id = ++s->counts->jobs;
     j->trace = s->next;
     adapt (s->setup, &j->trace);
     if (!(j->request = requests_get (s->requests, &j->trace.size))) {
         free (j);
-        return no_memory (s);
+        return error_no_memory (s->err, NULL);
     }
     if (j->request->never) {
         refuse (s, j->id, &j->trace, j->request->never);
@@ -100,7 +95,7 @@ static int submit (struct sim *s)
     if (!j->hh.tbl) {
         requests_put (s->requests, j->request);
         free (j);
-        return no_memory (s);
+        return error_no_memory (s->err, NULL);
     }
     return enqueue (s, j);
 }
@@ -168,7 +163,7 @@ static int start (struct sim *s, const struct rset *r, struct job *j)
     s->counts->started++;
     j->end = s->now + run;
     if (events_add (&s->ends, j->end, j->id) < 0)
-        return no_memory (s);
+        return error_no_memory (s->err, NULL);
     const struct sim_start told = {
         .id = j->id,
         .job = t,
@@ -183,7 +178,7 @@ static int start (struct sim *s, const struct rset *r, struct job *j)
         .r = r,
     };
     if (s->setup->malleable)
-        return malleable_start (s, j, &told, r) < 0 ? no_memory (s) : 0;
+        return malleable_start (s, j, &told, r) < 0 ? error_no_memory (s->err, NULL) : 0;
     s->observer->start (s->observer->arg, &told);
     return 0;
 }
@@ -216,7 +211,7 @@ static int plan_malleable (struct sim *s)
 
     while (rc == 0 && (rc = malleable_round (s)) == 1)
         rc = plan (s);
-    return rc == -ENOMEM ? no_memory (s) : rc;
+    return rc == -ENOMEM ? error_no_memory (s->err, NULL) : rc;
 }
 
 /* -- the loop -- */
@@ -278,11 +273,11 @@ static int set_up (struct sim *s)
 {
     s->matcher = matcher_create (s->setup->cluster->machine, s->setup->match_policy);
     if (!s->matcher)
-        return no_memory (s);
+        return error_no_memory (s->err, NULL);
     s->sched = sched_create (s->matcher, s->setup->policy, s->setup->depth);
     s->requests = requests_create (s->matcher);
     if (!s->sched || !s->requests || sched_queue_set (s->sched, QUEUE, true) < 0)
-        return no_memory (s);
+        return error_no_memory (s->err, NULL);
     return 0;
 }
 

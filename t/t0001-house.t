@@ -144,6 +144,27 @@ test_expect_success 'a folder that the law does not know is refused' '
     grep "^src/misc/planted.c:1: folder misc is not in" report
 '
 
+check_headings()
+{
+    sh copy/contrib/check-headings copy >report 2>&1
+}
+
+test_expect_success 'comments say the truth of the files that they name' '
+    check_headings || { cat report && false; }
+'
+
+test_expect_success 'a declaration under the heading of another file is refused, and a file that is not there' '
+    plant src/match/planted.h "/* planted.h - see gone.c */
+/* -- graph.c: graphs -- */
+size_t planner_count (const struct planner *p);
+/* -- planner.c -- */
+size_t planner_count (const struct planner *p);" &&
+    test_expect_code 1 check_headings &&
+    printf "%s\n" "src/match/planted.h:1: there is no gone.c" \
+        "src/match/planted.h:3: planner_count() is not defined in graph.c" >expected &&
+    test_cmp expected report
+'
+
 test_expect_success 'a build beside the sources works, also where a link leads to it' '
     test_when_finished "rm -rf copy/beside" && mkdir -p copy/beside far/away &&
     (cd copy/beside && ../configure -q) && ln -s "$PWD/copy/beside" far/away/build &&

@@ -40,13 +40,16 @@ void api_job_priority (struct broker *b, struct http_request *req,
 void api_fair_share (struct broker *b, struct http_request *req,
                      const struct api_path *path);
 /* cancel.c, urgency.c */
-void api_job_limit (struct broker *b, struct http_request *req,
-                    const struct api_path *path);
-void api_job_resize (struct broker *b, struct http_request *req,
-                     const struct api_path *path);
 void api_job_urgency (struct broker *b, struct http_request *req,
                       const struct api_path *path);
 void api_cancel (struct broker *b, struct http_request *req, const struct api_path *path);
+/* limit.c */
+void api_job_limit (struct broker *b, struct http_request *req,
+                    const struct api_path *path);
+/* resize.c */
+void api_job_resize (struct broker *b, struct http_request *req,
+                     const struct api_path *path);
+/* watch.c */
 void api_watch (struct broker *b, struct http_request *req, const struct api_path *path);
 /* api_admin.c */
 void api_nodes (struct broker *b, struct http_request *req, const struct api_path *path);

@@ -2,7 +2,7 @@
  *
  *   request --> api*.c --> submit.c / cancel.c --\
  *                                                  lifecycle.c: broker_emit()
- *   executor --> exec_host.c ---------------------/     |  job_apply(), journal
+ *   executor --> start.c -------------------------/     |  job_apply(), journal
  *   plan.c (sched_next) -------------------------/      v
  *                              inner actions at once; outer ones (start, clean up, answer) after commit
  *
@@ -287,9 +287,6 @@ void broker_emit_into (struct broker *b, struct journal_txn *txn);
 struct journal_txn *broker_transaction (struct broker *b);
 /* Call fn when all that was emitted so far is on disk. */
 void broker_after_commit (struct broker *b, void (*fn) (void *arg), void *arg);
-/* 200 with value (taken), after the commit. */
-void broker_reply_after_commit (struct broker *b, struct http_request *req,
-                                json_t *value);
 /* Hand this turn's transaction to the journal. */
 void broker_flush (struct broker *b);
 /* text for an event: texts of executors hold what programs and files are called, in any
@@ -302,8 +299,6 @@ void broker_cleanup (struct broker *b, struct entry *e);
 void broker_kill (struct broker *b, struct entry *e);
 void exec_host_init (struct broker *b);
 void exec_job_free (struct exec_job *x);
-/* For --check: what the executor says of its section; nothing is started. */
-int exec_check_config (const struct config *c, struct error *err);
 
 /* broker.retry looks for entries with start_again now: some start may have waited for what has
  * just come to pass. */
@@ -594,6 +589,9 @@ void watch_wait (struct broker *b, struct entry *e, struct http_request *req);
 json_t *watch_result_json (const struct broker *b, struct http_request *req,
                            const struct entry *e);
 void watch_close (struct broker *b);
+/* 200 with value (taken), after the commit. */
+void broker_reply_after_commit (struct broker *b, struct http_request *req,
+                                json_t *value);
 
 /* -- follow.c: a job's output as it comes -- */
 void watch_output (struct broker *b,
@@ -622,6 +620,8 @@ int broker_find_operators (const struct config *c, uid_t **ret, size_t *ret_n,
                            struct error *err);
 void broker_stop (struct broker *b);
 void broker_destroy (struct broker *b);
+/* For --check: what the executor says of its section; nothing is started. */
+int exec_check_config (const struct config *c, struct error *err);
 
 /* -- reload.c -- */
 /* Read the configuration file again; the names of keys that changed are added to applied. On

@@ -29,6 +29,9 @@ enum { EDGE_UNBORN = -1 /* before submit */, EDGE_STAY = -2 };
 
 extern const struct edge edges[];
 extern const size_t edges_count;
+const struct edge *edge_find (const struct job *job, const char *event);
+/* memo, fluxq-restart, debug.*: allowed everywhere after submit, without effect. */
+bool edge_is_remark (const char *event);
 
 /* edges_array.c */
 int edge_task_start (struct job *job, const struct event *e, struct outcome *out,
@@ -46,9 +49,5 @@ int edge_resize (struct job *job, const struct event *e, struct outcome *out,
                  struct error *err);
 int edge_resized (struct job *job, const struct event *e, struct outcome *out,
                   struct error *err);
-
-const struct edge *edge_find (const struct job *job, const char *event);
-/* memo, fluxq-restart, debug.*: allowed everywhere after submit, without effect. */
-bool edge_is_remark (const char *event);
 
 #endif

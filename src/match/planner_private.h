@@ -399,6 +399,9 @@ void claims_shrink (struct planner *p, uint32_t c, uint32_t unit, uint32_t count
 /* Drop the booking's claims without units. */
 void bookings_sweep (struct planner *p, struct booking *b);
 void booking_set_end (struct planner *p, struct booking *b, int64_t end);
+/* In the list of its vertex, and out of it; the rest of its vertex stays. */
+void claims_list (struct planner *p, uint32_t c);
+void claims_unlist (struct planner *p, const struct claim *claim);
 
 /* -- aside.c: reservations are set aside -- */
 
@@ -432,10 +435,6 @@ void freed_note (struct planner *p, const struct booking *b);
 void freed_generation (struct planner *p);
 void freed_destroy (struct planner *p);
 
-/* In the list of its vertex, and out of it; the rest of its vertex stays. */
-void claims_list (struct planner *p, uint32_t c);
-void claims_unlist (struct planner *p, const struct claim *claim);
-
 /* -- planner.c -- */
 
 /* Is what the booking has free of others in the window (in which it has nothing)? */
@@ -465,6 +464,19 @@ struct overlap_need {   /* of a request; zeros where nothing is known */
 /* a and b have something on the same node, as far as is known. The levels are up to date. */
 bool overlap_shares_node (struct planner *p, struct booking *a, struct booking *b);
 void overlap_needs (struct planner *p, const struct shape *s, struct overlap_need *ret);
+/* Nodes that the request lacks in the window, as far as is known; 0: none. */
+int64_t overlap_missing (const struct planner *p, const struct window *w,
+                         const struct overlap_need *need);
+/* Nodes have other places now: what was known of the booking is made again, so that the next
+ * match need not. */
+void overlap_renew (struct planner *p, struct booking *b);
+/* The booking's claims have changed. */
+void overlap_forget (struct planner *p, struct booking *b);
+size_t overlap_memory (const struct booking *b);
+void overlap_destroy (struct planner *p);
+
+/* -- freed.c: what a search for a new place may leave out -- */
+
 /* What a search for a new place may leave out, as nothing was found there before. */
 struct freed_look {
     struct planner *p;
@@ -481,20 +493,13 @@ bool freed_look (struct freed_look *k, struct planner *p, const struct shape *s,
                  int64_t now, int64_t duration, int64_t start);
 /* Could it in the window that begins at that time, <= start? */
 bool freed_helps (const struct freed_look *k, int64_t at);
+
+/* -- plan.c -- */
+
 /* As planner_match() with WITHOUT_ALLOCATING_FUTURE, and *ret NULL: its place does as before.
  * lost: that is not free any more. -EINPROGRESS as with planner_search_in_pieces(). */
 int planner_match_again (struct planner *p, uint64_t job, const struct freed_look *look,
                          bool lost, const struct shape *shape, struct selection **ret);
-/* Nodes that the request lacks in the window, as far as is known; 0: none. */
-int64_t overlap_missing (const struct planner *p, const struct window *w,
-                         const struct overlap_need *need);
-/* Nodes have other places now: what was known of the booking is made again, so that the next
- * match need not. */
-void overlap_renew (struct planner *p, struct booking *b);
-/* The booking's claims have changed. */
-void overlap_forget (struct planner *p, struct booking *b);
-size_t overlap_memory (const struct booking *b);
-void overlap_destroy (struct planner *p);
 
 /* -- properties.c: dimensions of properties -- */
 
@@ -566,7 +571,6 @@ void levels_settle (struct planner *p);
  * them, of settled indexes. */
 void levels_key (struct planner *p, size_t n, bool kids);
 const struct above *levels_above (const struct planner *p, uint32_t v);
-void levels_destroy (struct planner *p);
 /* Dimension of the type in the indexes; -1: not tracked. */
 int levels_dim (const struct planner *p, uint16_t type);
 /* The outermost node at or above v; GRAPH_NONE: it is in none. */
@@ -587,6 +591,7 @@ void levels_measure (struct planner *p, struct level_node *node);
 /* A piece of *work vertices of it, or more, if it had to begin from the start too often;
  * *work: what is left. 0: done; -EAGAIN; -ENOMEM: p->stale. */
 int levels_make_some (struct planner *p, size_t *work);
+void levels_destroy (struct planner *p);
 
 /* -- inner.c: nodes in nodes -- */
 

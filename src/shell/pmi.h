@@ -34,9 +34,9 @@
  * amortized a command; a fence what it carries and the number of pairs. One thread.
  *
  * Sources: MPICH, doc/wiki/design/PMI_v2_Wire_Protocol.md, src/pmi/maint/pmi-1.1.txt and
- * pmi-2.0.txt, src/util/mpir_nodemap.h of 4.0.2 (what PMI_process_mapping means), src/pm/util/
- * pmiserv.c (getbyidx, create_kvs); flux-core, src/common/libpmi/simple_server.c, and Flux RFC 13
- * (PMI-1); Slurm, src/plugins/mpi/pmi2 and contribs/pmi2 (PMI-2 and its client).
+ * pmi-2.0.txt, src/util/mpir_nodemap.h of 4.0.2 (what PMI_process_mapping means),
+ * src/pm/util/pmiserv.c (getbyidx, create_kvs); flux-core, src/common/libpmi/simple_server.c, and
+ * Flux RFC 13 (PMI-1); Slurm, src/plugins/mpi/pmi2 and contribs/pmi2 (PMI-2 and its client).
  */
 #ifndef FLUXQ_SHELL_PMI_H
 #define FLUXQ_SHELL_PMI_H

@@ -125,6 +125,7 @@ void root_took (struct root *root, uint32_t rank, uint32_t len);
 void api_request (void *ctx, struct conn *conn, const struct http_request *req);
 void api_nonces_destroy (struct api_nonces *nonces);
 
+/* root.c, for api.c */
 /* TASKS_STEPS of a job that runs no step now: all of it. -ENOENT: TASKS_BATCH, and it has no
  * batch script. */
 int root_signal (struct root *root, int sig, enum tasks_whom whom);

@@ -426,6 +426,8 @@ void job_set_finish (struct kjob *k, int status, const char *reason, const char 
     PRINTF_LIKE (4, 5);
 bool job_node_down (const struct kjob *k, const struct kpod *pod);
 const char *job_node_name (const struct kjob *k, uint32_t rank);
+
+/* kube.c */
 /* Run job_run_poked() and inventory_flush() on the loop's next turn. */
 void exec_soon (struct exec *x);
 void exec_try_free (struct exec *x);

@@ -103,19 +103,25 @@ int admin_shortage (const struct local_admin *a);
 /* done does not come any more; what runs goes on. */
 void admin_free (struct local_admin *a);
 
+/* -- run.c -- */
+
 struct local_job;
 void local_job_start (struct exec *x, struct exec_job *job);
-void local_job_recover (struct exec *x, struct exec_job *job);
 void local_job_terminate (struct exec *x, struct exec_job *job, const char *reason,
                           double grace);
 int local_job_signal (struct exec_job *job, int signum, enum exec_whom whom, int64_t step,
                       void (*done) (int rc, void *arg), void *arg, struct error *err);
 void local_job_limit (struct exec_job *job);
-void local_job_resize (struct exec *x, struct exec_job *job);
 int local_job_connect (struct exec_job *job, const struct agentstream_events *ev,
                        void *arg, struct agentstream **ret, struct error *err);
 void local_job_cleanup (struct exec *x, struct exec_job *job);
 void local_jobs_no_strays (void *x);     /* on_no_strays */
 void local_jobs_forget (struct exec *x); /* at destroy */
+
+/* -- recover.c -- */
+void local_job_recover (struct exec *x, struct exec_job *job);
+
+/* -- resize.c -- */
+void local_job_resize (struct exec *x, struct exec_job *job);
 
 #endif

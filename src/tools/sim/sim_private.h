@@ -49,6 +49,7 @@ struct sim {
 /* sim.c: what part of its largest size it has. */
 double sim_part (const struct job_size *size, const struct rset *r, uint32_t slots);
 
+/* malleable.c */
 /* A job has started with r, which is copied, and ends at j->end if nothing changes. */
 int malleable_start (struct sim *s, struct job *j, const struct sim_start *told,
                      const struct rset *r);

@@ -168,7 +168,7 @@ static int run_new (struct cmd *c, const struct run *r)
 }
 
 /* For a step's client whose connection broke (run_link.h): another one. What went wrong is said,
- * unless the job has ended well meanwhile. */
+ * but not that the job has ended when the step has. */
 static int run_again (struct cmd *c, const char *socket)
 {
     const char *job = getenv ("FLUXQ_JOB_ID"), *session = getenv (STEP_CLIENT_SESSION);
@@ -180,9 +180,12 @@ static int run_again (struct cmd *c, const char *socket)
     if (parse_int (socket, 0, INT32_MAX, &to, STEP_CLIENT_AGAIN, &err) < 0
         || parse_int (job ? job : "", 1, INT64_MAX, &id, "FLUXQ_JOB_ID", &err) < 0)
         return cmd_fail (c, "%s", err.text);
-    if (job_reach (c, (uint64_t)id, session ? session : "", &fd, &err) < 0)
+    int rc = job_reach (c, (uint64_t)id, session ? session : "", &fd, &err);
+    if (rc == -ESRCH && getenv (STEP_CLIENT_OVER))
+        return CMD_FAILED;
+    if (rc < 0)
         return cmd_fail (c, "%s", err.text);
-    int rc = pass_fd_send ((int)to, fd);
+    rc = pass_fd_send ((int)to, fd);
     close (fd);
     return rc < 0 ? CMD_FAILED : CMD_OK;
 }

@@ -27,6 +27,8 @@
 #define STEP_CLIENT_PROGRAM "FLUXQ_RUN_PROGRAM" /* path of fluxq */
 #define STEP_CLIENT_BROKER "FLUXQ_RUN_BROKER"   /* its URL */
 #define STEP_CLIENT_AGAIN "FLUXQ_RUN_AGAIN"
+/* Set for that program when the step is over: that its job is, too, is nothing to be told. */
+#define STEP_CLIENT_OVER "FLUXQ_RUN_OVER"
 /* 1: the connection holds the job (hold.h), which is to end as the step does. */
 #define STEP_CLIENT_HOLD "FLUXQ_RUN_HOLD"
 /* The job in which fluxq-run on the login node runs its steps, in a shell of fluxq-alloc. */

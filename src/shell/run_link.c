@@ -153,7 +153,7 @@ static void on_helper (struct loop_io *io, uint32_t events)
 }
 
 /* The keys of the terminal are for us alone. */
-static _Noreturn void become_helper (int fd)
+static _Noreturn void become_helper (const struct run_link *link, int fd)
 {
     static char *const argv[] = { (char *)STEP_CLIENT, NULL };
     const char *program = getenv (STEP_CLIENT_PROGRAM);
@@ -164,6 +164,8 @@ static _Noreturn void become_helper (int fd)
     signal (SIGQUIT, SIG_IGN);
     sigprocmask (SIG_SETMASK, &none, NULL);
     snprintf (number, sizeof (number), "%d", fd);
+    if (link->finishing)
+        setenv (STEP_CLIENT_OVER, "1", 1);
     if (program && setenv (STEP_CLIENT_AGAIN, number, 1) == 0
         && fcntl (fd, F_SETFD, 0) == 0)
         execv (program, argv);
@@ -177,7 +179,7 @@ static int start_helper (struct run_link *link)
         return -errno;
     link->helper_pid = fork ();
     if (link->helper_pid == 0)
-        become_helper (fds[1]);
+        become_helper (link, fds[1]);
     close (fds[1]);
     link->helper.fd = fds[0];
     if (link->helper_pid < 0) {

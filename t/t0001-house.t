@@ -165,6 +165,12 @@ size_t planner_count (const struct planner *p);" &&
     test_cmp expected report
 '
 
+test_expect_success 'a source that does not say what it is for is refused' '
+    plant src/match/planted.c "int planted;" && test_expect_code 1 check_headings &&
+    echo "src/match/planted.c:1: begins without a comment that says what it is for" >expected &&
+    test_cmp expected report
+'
+
 test_expect_success 'a build beside the sources works, also where a link leads to it' '
     test_when_finished "rm -rf copy/beside" && mkdir -p copy/beside far/away &&
     (cd copy/beside && ../configure -q) && ln -s "$PWD/copy/beside" far/away/build &&

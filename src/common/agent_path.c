@@ -1,3 +1,4 @@
+/* agent_path.c - finds the agent's program, fluxq-shell, on this machine */
 #include <config.h>
 
 #include "common/agent_path.h"

@@ -1,3 +1,4 @@
+/* hold.c - encodes the messages that keep an allocation */
 #include "common/hold.h"
 
 void hold_encode (enum hold_kind kind, uint32_t value, uint8_t ret[HOLD_SIZE])

@@ -1,3 +1,4 @@
+/* pass_fd.c - sends and receives a descriptor over a unix socket */
 #include "common/pass_fd.h"
 
 #include <errno.h>

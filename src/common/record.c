@@ -1,3 +1,4 @@
+/* record.c - reads and writes structures as records of text */
 #include "common/record.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* rlimits.c - reads, writes and sets the soft resource limits that a job takes along */
 #include "common/rlimits.h"
 
 #include <errno.h>

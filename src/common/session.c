@@ -1,3 +1,4 @@
+/* session.c - makes the tokens of sessions, and encodes the frames that resume one */
 #include "common/session.h"
 
 #include <stdio.h>

@@ -1,3 +1,5 @@
+/* step_client.c - the table of options that fluxq-run and the commands that start it
+ * share */
 #include "common/step_client.h"
 
 const struct option_desc step_options[] = {

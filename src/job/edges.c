@@ -1,3 +1,4 @@
+/* edges.c - the table of events and what each of them does to a job */
 #include <errno.h>
 #include <math.h>
 #include <string.h>

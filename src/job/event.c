@@ -1,3 +1,4 @@
+/* event.c - an event of a job, and its context as text */
 #include <errno.h>
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* job.c - the job record: events are applied by the table of edges */
 #include <errno.h>
 #include <string.h>
 #include <strings.h>

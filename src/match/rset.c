@@ -1,3 +1,4 @@
+/* rset.c - R version 1: written, read and checked */
 #include <errno.h>
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,5 @@
+/* order.c - a treap that keeps things by priority, with counts and least weights of
+ * subtrees */
 #include <math.h>
 #include <stdbool.h>
 

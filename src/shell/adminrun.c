@@ -1,3 +1,4 @@
+/* adminrun.c - runs a prolog or epilog with a time limit and reports how it ended */
 #include "shell/adminrun.h"
 
 #include <errno.h>

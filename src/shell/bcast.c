@@ -1,3 +1,4 @@
+/* bcast.c - fluxq-bcast: sends a file to a step with one task on each node */
 #include "shell/bcast.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* cgroup.c - reads the files of the job's control group */
 #include "shell/cgroup.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* descend.c - walks /proc to signal and end all processes below this one */
 #include "shell/descend.h"
 
 #include <ctype.h>

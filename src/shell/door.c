@@ -1,3 +1,4 @@
+/* door.c - the socket on which programs of the job reach the agent of their rank */
 #include "shell/door.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* env.c - the table of variables that fluxq sets, and the environment made of it */
 #include "shell/env.h"
 
 #include <errno.h>

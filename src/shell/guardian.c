@@ -1,3 +1,4 @@
+/* guardian.c - keeps the process id that the executor knows, and waits for the worker */
 #include "shell/guardian.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* hostfile.c - writes the job's hosts and their slots into a file */
 #include "shell/hostfile.h"
 
 #include <errno.h>

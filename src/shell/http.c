@@ -1,3 +1,4 @@
+/* http.c - parses the head of an HTTP request, and strictly */
 #include "shell/http.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* infile.c - opens a task's standard input */
 #include "shell/infile.h"
 
 #include <errno.h>

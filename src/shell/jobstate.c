@@ -1,3 +1,4 @@
+/* jobstate.c - the states of a job on rank 0: events in, actions out */
 #include "shell/jobstate.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* loop.c - the event loop over epoll(7) */
 #include "shell/loop.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* outfile.c - writes the user's output files on rank 0 */
 #include "shell/outfile.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* pty.c - opens a pseudo terminal and sets its size */
 #include "shell/pty.h"
 
 #include <errno.h>

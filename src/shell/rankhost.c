@@ -1,3 +1,4 @@
+/* rankhost.c - names of hosts from ranks, and ranks from names of hosts */
 #include "shell/rankhost.h"
 
 #include <limits.h>

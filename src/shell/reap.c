@@ -1,3 +1,4 @@
+/* reap.c - takes dead children and what they used */
 #include "shell/reap.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+/* receive.c - a task of fluxq-bcast: writes its standard input to a file and checks the
+ * digest */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

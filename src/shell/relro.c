@@ -1,3 +1,4 @@
+/* relro.c - makes tables of pointers read-only after the start */
 #include "shell/relro.h"
 
 #include <link.h>

@@ -1,3 +1,4 @@
+/* resizefile.c - writes the file from which a malleable job's programs read its size */
 #include "shell/resizefile.h"
 
 #include <errno.h>

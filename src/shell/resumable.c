@@ -1,3 +1,4 @@
+/* resumable.c - keeps messages until the other side has them, over several connections */
 #include "shell/resumable.h"
 
 #include <errno.h>

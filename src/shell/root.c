@@ -1,3 +1,4 @@
+/* root.c - rank 0's course of the job: joins jobstate, server, tasks, spool and output */
 #include "shell/root.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* run.c - fluxq-run: a step from its request to the exit status */
 #include "shell/run.h"
 
 #include <errno.h>

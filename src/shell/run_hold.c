@@ -1,3 +1,4 @@
+/* run_hold.c - fluxq-run --hold: the task of an allocation, which waits for its end */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* run_link.c - fluxq-run's connection to the agent, made again when it breaks */
 #include "shell/run_link.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* run_options.c - fluxq-run's command line and environment, as a request for a step */
 #ifndef PACKAGE_VERSION /* the agent's compiler gets it as an argument */
 #include <config.h>
 #endif

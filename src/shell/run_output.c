@@ -1,3 +1,4 @@
+/* run_output.c - writes what tasks print, to the terminal or to files, with labels */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* run_pty.c - puts the user's terminal into raw mode and back */
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+/* say.c - writes one line to standard error in one write */
 #include "shell/say.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* server.c - accepts connections to this rank: children in the tree of agents, and
+ * requests */
 #include "shell/server.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* sock.c - sockets by the addresses of a launch file */
 #include "shell/sock.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* spool.c - the file that keeps what a job wrote: appends, ceilings, releases */
 #include "shell/spool.h"
 
 #include <errno.h>

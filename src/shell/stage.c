@@ -1,3 +1,4 @@
+/* stage.c - copies staged files to the job and back on one rank */
 #include "shell/stage.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* stepd.c - a rank's part of steps: starts their tasks, carries input and output */
 #include "shell/stepd.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* steps.c - rank 0's steps: places them, starts them and tells clients how they end */
 #include "shell/steps.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* stepspec.c - a request for a step as text, written and read */
 #include "shell/stepspec.h"
 
 #include <errno.h>

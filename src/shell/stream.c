@@ -1,3 +1,4 @@
+/* stream.c - fills a buffer with what a reader of the spool gets next */
 #include "shell/stream.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* tree.c - arithmetic of the tree of agents */
 #include "shell/tree.h"
 
 #include "common/macros.h"

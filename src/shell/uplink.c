@@ -1,3 +1,5 @@
+/* uplink.c - connects a member to its parent in the tree of agents; tries until it is
+ * joined */
 #include "shell/uplink.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* userenv.c - runs the user's login shell and takes its environment */
 #include "shell/userenv.h"
 
 #include <errno.h>

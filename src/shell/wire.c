@@ -1,3 +1,4 @@
+/* wire.c - messages between ranks: framing, proof of the key, queues of slow sockets */
 #include "shell/wire.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+/* worker.c - the agent's worker: reads its files, watches signals, and acts as root or
+ * member */
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>

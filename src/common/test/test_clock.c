@@ -1,3 +1,5 @@
+/* test_clock.c - tests of clock.h: the offset between the clocks, and that time does not
+ * go back */
 #include "common/test/unit.h"
 
 #include <stdbool.h>

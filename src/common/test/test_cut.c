@@ -1,3 +1,4 @@
+/* test_cut.c - tests of cut.h: which parts of an output that is too long are kept */
 #include "common/test/unit.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+/* test_error.c - tests of error.h: codes, prefixes, and that a text stays one bounded
+ * line */
 #include "common/test/unit.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+/* test_frame.c - tests of frame.h: round trips, frames that are cut short, malformed
+ * frames */
 #include "common/test/unit.h"
 
 #include <errno.h>

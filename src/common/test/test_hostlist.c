@@ -1,3 +1,4 @@
+/* test_hostlist.c - tests of hostlist.h: texts to lists and back, ceilings, no memory */
 #include "common/test/unit.h"
 
 #include <errno.h>

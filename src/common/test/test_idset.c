@@ -1,3 +1,4 @@
+/* test_idset.c - tests of idset.h: texts to sets and back, and sets against an array */
 #include "common/test/unit.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+/* test_io.c - tests of io.h: whole reads and writes, files replaced at once, trees
+ * removed */
 #include "common/test/unit.h"
 
 #include <errno.h>

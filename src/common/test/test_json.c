@@ -1,3 +1,4 @@
+/* test_json.c - tests of json.h: getters, texts, and documents that are refused */
 #include "common/test/unit.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+/* test_launch.c - tests of launch.h: round trips, and launch files that are cut or
+ * hostile */
 #include "common/test/unit.h"
 
 #include <errno.h>

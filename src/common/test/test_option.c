@@ -1,3 +1,5 @@
+/* test_option.c - tests of option.h: forms of options, abbreviations, mistakes, the help
+ * text */
 #include "common/test/unit.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+/* test_parse.c - tests of parse.h: numbers, sizes, times, ids and signals from text, and
+ * back */
 #include "common/test/unit.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* test_pattern.c - tests of pattern.h: file names with %j and its kin */
 #include "common/test/unit.h"
 
 #include <errno.h>

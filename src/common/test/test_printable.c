@@ -1,3 +1,4 @@
+/* test_printable.c - tests of printable.h: texts that are safe to print */
 #include "common/test/unit.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* test_sha256.c - tests of sha256.h: known answers of SHA-256 and HMAC */
 #include "common/test/unit.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* test_stepuse.c - tests of stepuse.h: what steps have used, summed, written and read */
 #include "common/test/unit.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* test_strbuf.c - tests of strbuf.h: growth, ceilings, JSON and URL texts */
 #include "common/test/unit.h"
 
 #include <errno.h>

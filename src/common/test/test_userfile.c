@@ -1,3 +1,5 @@
+/* test_userfile.c - tests of userfile.h: files opened as their users, links and FIFOs in
+ * the way */
 #include "common/test/unit.h"
 
 #include <errno.h>

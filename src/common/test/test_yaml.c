@@ -1,3 +1,5 @@
+/* test_yaml.c - tests of yaml.h: scalars, documents that are refused, and where values
+ * stand */
 #include "common/test/unit.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+/* test_mounts.c - tests of mounts.h: lists of volumes, paths below them, and the pod made
+ * of them */
 #include "common/test/unit.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* test_array.c - tests of array.h: index lists of job arrays, right and wrong, and their
+ * names */
 #include <errno.h>
 #include <stdarg.h>
 #include <setjmp.h>

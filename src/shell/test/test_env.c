@@ -1,3 +1,4 @@
+/* test_env.c - tests of env.h: which variables a task has, and what they say */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,3 +1,5 @@
+/* test_http.c - tests of http.h: requests that are understood, and requests that are
+ * refused */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

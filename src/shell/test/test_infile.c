@@ -1,3 +1,5 @@
+/* test_infile.c - tests of infile.h: what tasks read when a file is named, and when none
+ * is */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* test_jobstate.c - tests of jobstate.h: each event in each state */
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>

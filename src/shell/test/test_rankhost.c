@@ -1,3 +1,4 @@
+/* test_rankhost.c - tests of rankhost.h: names of hosts and back */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* test_spool.c - tests of spool.h and stream.h: order, ceilings, failed writes */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

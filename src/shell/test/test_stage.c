@@ -1,3 +1,4 @@
+/* test_stage.c - tests of stage.h: files that are brought, and those that cannot be */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>

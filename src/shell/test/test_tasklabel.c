@@ -1,3 +1,4 @@
+/* test_tasklabel.c - tests of tasklabel.h: the labels of lines line up */
 #include "common/test/unit.h"
 
 #include <string.h>

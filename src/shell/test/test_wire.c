@@ -1,3 +1,4 @@
+/* test_wire.c - tests of wire.h: messages, proofs, and sockets that are slow */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

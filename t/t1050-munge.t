@@ -32,7 +32,9 @@ END
 credential()
 {
     digest=$(printf '%s\n%s\n%s' "$1" "$2" "$3" | sha256sum | cut -d' ' -f1)
-    munge --socket="$munge_dir/socket" --string="$digest ${4-127.0.0.1:$port}"
+    broker=${4-127.0.0.1:$port} machine=
+    case $broker in 127.*) machine=" $(cat /proc/sys/kernel/random/boot_id)" ;; esac
+    munge --socket="$munge_dir/socket" --string="$digest $broker$machine"
 }
 
 # answer CREDENTIAL METHOD TARGET [BODY]: the status; the body goes to the file answer

@@ -3,9 +3,12 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <stdbool.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "common/io.h"
+#include "common/macros.h"
 #include "common/parse.h"
 
 #define HOST_MAX 253 /* of DNS */
@@ -55,4 +58,27 @@ int authority_parse (const char *text, uint16_t default_port, char ret[AUTHORITY
                                "brackets)",
                                where, text)
                   : 0;
+}
+
+bool authority_is_loopback (const char *authority)
+{
+    char host[HOST_MAX + 1];
+    struct in_addr v4;
+    size_t len = strcspn (authority, ":");
+
+    if (len > HOST_MAX)
+        return false;
+    memcpy (host, authority, len);
+    host[len] = '\0';
+    return !strcmp (host, "localhost") || !strncmp (authority, "[::1]", 5)
+           || (inet_pton (AF_INET, host, &v4) == 1 && ntohl (v4.s_addr) >> 24 == 127);
+}
+
+void authority_machine (char ret[MACHINE_SIZE])
+{
+    autoclose int fd = open ("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : io_read_all (fd, ret, MACHINE_SIZE - 1);
+
+    ret[n > 0 ? n : 0] = '\0';
+    ret[strcspn (ret, "\n")] = '\0';
 }

@@ -8,7 +8,7 @@
 #include "common/sha256.h"
 
 #define HEX_LEN ((size_t)SHA256_HEX_SIZE - 1)
-#define PAYLOAD_MAX (HEX_LEN + AUTHORITY_SIZE) /* a blank and the name */
+#define PAYLOAD_MAX (HEX_LEN + AUTHORITY_SIZE + MACHINE_SIZE) /* with blanks between */
 
 void credential_begin (struct sha256 *ret_sum, const char *method, const char *target)
 {
@@ -80,6 +80,7 @@ char *credential_make (const char *munge_socket, const char *authority,
     struct sha256 sum;
     char hex[SHA256_HEX_SIZE];
     char payload[PAYLOAD_MAX + 1];
+    char machine[MACHINE_SIZE] = "";
     char *cred = NULL;
 
     if (!ctx)
@@ -87,7 +88,10 @@ char *credential_make (const char *munge_socket, const char *authority,
     credential_begin (&sum, method, target);
     sha256_update (&sum, body, len);
     digest (&sum, hex);
-    snprintf (payload, sizeof (payload), "%s %s", hex, authority);
+    if (authority_is_loopback (authority))
+        authority_machine (machine);
+    snprintf (payload, sizeof (payload), "%s %s%s%s", hex, authority, *machine ? " " : "",
+              machine);
     munge_err_t rc = munge_encode (&cred, ctx, payload, (int)strlen (payload));
     if (rc != EMUNGE_SUCCESS) {
         explain (ctx, rc, err);
@@ -98,25 +102,38 @@ char *credential_make (const char *munge_socket, const char *authority,
     return cred;
 }
 
+/* The next word of the payload, which a refusal may print. -EINVAL: there is none like that. */
+static int take_word (const char **p, size_t *left, char *ret, size_t size)
+{
+    size_t len = 0;
+
+    while (len < *left && (*p)[len] > ' ' && (*p)[len] <= '~')
+        len++;
+    if (len == 0 || len >= size || (len < *left && (*p)[len] != ' ')
+        || len + 1 == *left) /* a blank at the end */
+        return -EINVAL;
+    memcpy (ret, *p, len);
+    ret[len] = '\0';
+    len += len < *left;
+    *p += len;
+    *left -= len;
+    return 0;
+}
+
 /* -EINVAL: this is no payload. */
 static int split (const char *payload, int payload_len, struct credential *ret)
 {
-    size_t len = payload_len < 0 ? 0 : (size_t)payload_len;
+    size_t left = payload_len < 0 ? 0 : (size_t)payload_len;
 
-    if (len < HEX_LEN || len >= PAYLOAD_MAX || len == HEX_LEN + 1
-        || (len > HEX_LEN && payload[HEX_LEN] != ' '))
+    ret->authority[0] = ret->machine[0] = '\0';
+    if (take_word (&payload, &left, ret->digest, sizeof (ret->digest)) < 0
+        || strlen (ret->digest) != HEX_LEN
+        || (left > 0
+            && take_word (&payload, &left, ret->authority, sizeof (ret->authority)) < 0)
+        || (left > 0
+            && take_word (&payload, &left, ret->machine, sizeof (ret->machine)) < 0))
         return -EINVAL;
-    for (size_t i = HEX_LEN + 1; i < len; i++) {
-        if (payload[i] <= ' ' || payload[i] > '~') /* a refusal prints the name */
-            return -EINVAL;
-    }
-    memcpy (ret->digest, payload, HEX_LEN);
-    ret->digest[HEX_LEN] = '\0';
-    ret->authority[0] = '\0';
-    if (len > HEX_LEN)
-        snprintf (ret->authority, AUTHORITY_SIZE, "%.*s", (int)(len - HEX_LEN - 1),
-                  payload + HEX_LEN + 1);
-    return 0;
+    return left == 0 ? 0 : -EINVAL;
 }
 
 int credential_decode (const char *munge_socket, const char *cred, struct credential *ret,

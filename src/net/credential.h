@@ -10,7 +10,7 @@
  *     if (!credential_fits (&credential, &sum)) ...    // made for another request
  *
  * Payload = hex SHA-256 of METHOD "\n" TARGET "\n" BODY, a blank, and the broker's HOST:PORT as
- * the client knows it (authority.h). So a credential that somebody sees fits no other request,
+ * the client knows it (authority.h); where that is localhost, a blank and the machine's id. So a credential that somebody sees fits no other request,
  * a broker that gets one cannot use it at another broker with the same MUNGE key, and munged
  * refuses it a second time. The name stands there as text, so that a refusal can tell it, and
  * since a proxy may change the header Host. credential_make() and credential_decode() block (up
@@ -32,6 +32,7 @@
 struct credential {
     char digest[SHA256_HEX_SIZE];   /* of the request that it was made for */
     char authority[AUTHORITY_SIZE]; /* the broker that it is for; "": none, older clients */
+    char machine[MACHINE_SIZE];     /* and where that is, for a name that each machine has */
     uid_t uid;                      /* the sender */
     gid_t gid;
 };

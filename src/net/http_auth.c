@@ -12,11 +12,18 @@ static void refuse (struct http_request *req, const char *code, const char *reas
 }
 
 /* Another broker, to which the credential was sent, may have sent it on. */
-static void refuse_broker (struct http_request *req, const char *authority)
+static void refuse_broker (struct http_request *req, const struct credential *c)
 {
+    const char *authority = c->authority;
     struct error why = { 0 };
 
-    if (*authority)
+    if (authority_is_loopback (authority))
+        error_set (&why, EACCES,
+                   "MUNGE: the credential is for the broker %s of the machine where the client "
+                   "runs: name this broker's machine in FLUXQ_BROKER, or, for a tunnel, add %s "
+                   "to listen-names in fluxq.yaml",
+                   authority, authority);
+    else if (*authority)
         error_set (&why, EACCES,
                    "MUNGE: the credential is for the broker %s, and this broker has no such "
                    "name: use a name of this one, or add %s to listen-names in fluxq.yaml",
@@ -62,8 +69,8 @@ static void after_worker (uv_work_t *work, int status)
     req->working = false;
     if (!req->mhd || status < 0) /* the connection or the server has ended meanwhile */
         http_request_release (req);
-    else if (auth->rc == 0 && !http_name_is_own (req, auth->credential.authority))
-        refuse_broker (req, auth->credential.authority);
+    else if (auth->rc == 0 && !http_name_is_own (req, &auth->credential))
+        refuse_broker (req, &auth->credential);
     else if (auth->rc == 0)
         admit (req, &auth->credential);
     else if (auth->rc == -EACCES)

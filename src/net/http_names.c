@@ -2,9 +2,10 @@
  *
  * A broker that is sent a credential could send it on to another broker with the same MUNGE key.
  * So a credential names its broker, and a name is good here only where no other broker can have
- * it: an address and port at which the connection came in; the host in `listen`; the machine's
- * name when all its addresses are listened at (then nobody else can have the port); and what
- * the administrator lists. Nothing is looked up in DNS.
+ * it: an address and port at which the connection came in, which for one that each machine has
+ * (localhost) must be of this machine; the host in `listen`; the machine's name when all its
+ * addresses are listened at (then nobody else can have the port); and what the administrator
+ * lists. Nothing is looked up in DNS.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -19,7 +20,7 @@
 struct local {
     char host[INET6_ADDRSTRLEN];
     uint16_t port;
-    bool wildcard, loopback;
+    bool wildcard;
 };
 
 /* The near end of a socket; an IPv4 address in an IPv6 one is an IPv4 address. */
@@ -38,7 +39,6 @@ static bool local_of (int fd, struct local *ret)
         ret->port = ntohs (in6->sin6_port);
         if (!IN6_IS_ADDR_V4MAPPED (&in6->sin6_addr)) {
             ret->wildcard = IN6_IS_ADDR_UNSPECIFIED (&in6->sin6_addr);
-            ret->loopback = IN6_IS_ADDR_LOOPBACK (&in6->sin6_addr);
             return inet_ntop (AF_INET6, &in6->sin6_addr, ret->host, sizeof (ret->host));
         }
         memcpy (&v4, &in6->sin6_addr.s6_addr[12], sizeof (v4));
@@ -48,7 +48,6 @@ static bool local_of (int fd, struct local *ret)
         v4 = in->sin_addr;
     }
     ret->wildcard = v4.s_addr == htonl (INADDR_ANY);
-    ret->loopback = v4.s_addr == htonl (INADDR_LOOPBACK);
     return inet_ntop (AF_INET, &v4, ret->host, sizeof (ret->host));
 }
 
@@ -85,18 +84,32 @@ static bool is_listed (const struct http_server *s, const char *authority, uint1
     return false;
 }
 
-bool http_name_is_own (const struct http_request *req, const char *authority)
+/* Came in at such an address, from this machine. */
+static bool is_loopback_here (const struct credential *c, const struct local *here)
+{
+    char machine[MACHINE_SIZE], own[AUTHORITY_SIZE];
+
+    authority_machine (machine);
+    return *machine && !strcmp (c->machine, machine)
+           && authority_format (here->host, here->port, own) == 0
+           && authority_is_loopback (own)
+           && (!strcmp (own, c->authority) || is (c->authority, "localhost", here->port));
+}
+
+bool http_name_is_own (const struct http_request *req, const struct credential *c)
 {
     const struct http_listener *l = req->listener;
     struct local here, all;
 
     if (!req->conn || !local_of (req->conn->fd, &here) || !local_of (l->fd, &all))
         return false;
-    return is (authority, here.host, here.port)
-           || (here.loopback && is (authority, "localhost", here.port))
-           || (all.wildcard ? is_machine (authority, l->port)
-                            : is (authority, l->host, l->port))
-           || is_listed (req->server, authority, l->port);
+    if (is_listed (req->server, c->authority, l->port))
+        return true;
+    if (authority_is_loopback (c->authority))
+        return is_loopback_here (c, &here);
+    return is (c->authority, here.host, here.port)
+           || (all.wildcard ? is_machine (c->authority, l->port)
+                            : is (c->authority, l->host, l->port));
 }
 
 void http_server_set_names (struct http_server *s, char *const *names)

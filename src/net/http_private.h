@@ -213,9 +213,8 @@ int http_listen_unix (const char *path, mode_t mode, dev_t *ret_dev, ino_t *ret_
                       struct error *err);
 int http_listen_tcp (const char *host, uint16_t port, uint16_t *ret_port,
                      struct error *err);
-/* http_names.c: whether HOST:PORT (see authority.h) is a name of the broker that the request's
- * connection is with. */
-bool http_name_is_own (const struct http_request *req, const char *authority);
+/* http_names.c: whether the credential names the broker that the request's connection is with. */
+bool http_name_is_own (const struct http_request *req, const struct credential *c);
 /* http_target.c */
 /* Fill path and params from target; -EINVAL, -ENOMEM. */
 int http_request_parse_target (struct http_request *req);

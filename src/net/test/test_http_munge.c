@@ -6,6 +6,8 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <munge.h>
+
 #include "net/credential.h"
 #include "net/http_client.h"
 
@@ -275,6 +277,54 @@ static void test_wrong_broker (void **state)
     assert_int_equal (ask_naming (name, answer), 200);
 }
 
+/* The status for a credential for "POST /echo" of a machine ("": none), made by munged itself. */
+static int ask_from (const char *name, const char *machine, char answer[4096])
+{
+    struct sha256 sum;
+    uint8_t hash[SHA256_SIZE];
+    char hex[SHA256_HEX_SIZE], payload[512], header[1024], *cred = NULL;
+    munge_ctx_t ctx = munge_ctx_create ();
+
+    assert_non_null (ctx);
+    assert_int_equal (munge_ctx_set (ctx, MUNGE_OPT_SOCKET, munge.socket), EMUNGE_SUCCESS);
+    credential_begin (&sum, "POST", "/echo");
+    sha256_update (&sum, "body", 4);
+    sha256_final (&sum, hash);
+    hex_encode (hash, sizeof (hash), hex);
+    snprintf (payload, sizeof (payload), "%s %s%s", hex, name, machine);
+    assert_int_equal (munge_encode (&cred, ctx, payload, (int)strlen (payload)),
+                      EMUNGE_SUCCESS);
+    snprintf (header, sizeof (header), "MUNGE %s", cred);
+    free (cred);
+    munge_ctx_destroy (ctx);
+    return raw_request ("POST", "/echo", "body", header, answer, 4096);
+}
+
+/* Wrong: brokers of two machines that listen at 127.0.0.1 can use each other's credentials. */
+static void test_other_machine (void **state)
+{
+    static char *const names[] = { (char *)"127.0.0.1", (char *)"localhost", NULL };
+    unsigned port = http_server_port (server.http);
+    char answer[4096], machine[MACHINE_SIZE + 1] = " ", local[64];
+
+    (void)state;
+    authority_machine (machine + 1);
+    assert_true (strlen (machine) > 30);
+    for (int i = 0; i < 2; i++) {
+        snprintf (local, sizeof (local), "%s:%u", names[i], port);
+        assert_int_equal (ask_from (local, machine, answer), 200);
+        assert_int_equal (ask_from (local, "", answer), 401);
+        assert_non_null (strstr (answer, "\"wrong-broker\""));
+        assert_non_null (strstr (answer, "for a tunnel"));
+        assert_int_equal (ask_from (local, " 0b7eb3a6-0000-4000-8000-000000000000", answer), 401);
+        assert_int_equal (ask_from (local, " a b", answer), 401);
+        assert_int_equal (ask_from (local, " ", answer), 401);
+    }
+    assert_int_equal (server.requests, 2);
+    http_server_set_names (server.http, names); /* as the administrator wants it */
+    assert_int_equal (ask_from (local, " 0b7eb3a6-0000-4000-8000-000000000000", answer), 200);
+}
+
 /* Wrong: a name with a byte that a terminal acts upon is repeated, or the digest is not looked
  * at when the name is good. */
 static void test_odd_payloads (void **state)
@@ -467,6 +517,7 @@ int main (void)
         cmocka_unit_test_setup_teardown (test_body_waits, start, stop),
         cmocka_unit_test_setup_teardown (test_connections, start, stop),
         cmocka_unit_test_setup_teardown (test_wrong_broker, start, stop),
+        cmocka_unit_test_setup_teardown (test_other_machine, start, stop),
         cmocka_unit_test_setup_teardown (test_odd_payloads, start, stop),
         cmocka_unit_test_setup_teardown (test_names, start, stop),
         cmocka_unit_test (test_authority),

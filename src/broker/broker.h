@@ -39,8 +39,8 @@ struct entry {
     struct job *job;
     unsigned queue;            /* index in config */
     struct match_request *req; /* while it may be scheduled */
-    struct match_request
-        *avoiding;             /* the same without the nodes of job->avoid; or NULL */
+    /* the same without the nodes of job->avoid; or NULL */
+    struct match_request *avoiding;
     bool avoids;               /* that is what is in the queue */
     double max_wait, time_min; /* seconds, of the jobspec; 0: none */
     int64_t tasks_total, tasks_per_slot; /* of the jobspec; one of them is 0 */
@@ -78,8 +78,8 @@ struct entry {
     struct antecedents *found; /* of depend, what is not in memory; or NULL */
     bool listed_lookup;
     struct entry *lookup_prev, *lookup_next;
-    uint64_t
-        head; /* of an array: its next task, under which the scheduler has it; or 0 */
+    /* of an array: its next task, under which the scheduler has it; or 0 */
+    uint64_t head;
     UT_hash_handle head_hh;
     struct correspondence *corr; /* of an array, see correspond.c */
     bool corr_unknown; /* after a restart: what it has to wait for is looked up */
@@ -130,8 +130,8 @@ struct broker {
     uint64_t next_id;
     size_t npending, nrunning, nfinished;
     struct entry *active; /* the nrunning ones */
-    struct entry
-        *waiting;         /* the npending ones, in the order in which they came to wait */
+    /* the npending ones, in the order in which they came to wait */
+    struct entry *waiting;
     struct entry *arrays; /* in memory, also those that have ended */
     struct entry *heads;  /* those of which a task is in the queue, by its number */
     size_t nwhole;        /* of the nrunning: arrays, whose tasks are jobs themselves */

@@ -29,8 +29,8 @@
 
 struct round {
     struct broker *b;
-    struct entry
-        *jobs[JOBS_MAX]; /* that are malleable and run, the least priority first */
+    /* that are malleable and run, the least priority first */
+    struct entry *jobs[JOBS_MAX];
     size_t n;
     bool busy; /* one of them is becoming another size */
 };

@@ -69,9 +69,9 @@ struct command {
     const char *summary;      /* one line, for the list of commands */
     const char *const *usage; /* each line after the program's name; NULL-terminated */
     const struct option_desc *options;
-    const struct option_desc
-        *more_options;          /* a second table or NULL: what the first has, */
-    const char *const *without; /* or this list, is left out of it; or NULL */
+    /* A second table or NULL; without the options that the first one has, */
+    const struct option_desc *more_options;
+    const char *const *without; /* ... and those in this list; or NULL */
     int option_flags;           /* enum option_flags */
     const struct subcommand *subcommands; /* or NULL */
     enum completion operands;

@@ -1,5 +1,5 @@
 /* agent_api.c - reads job keys, signs requests to an agent with them, checks signatures
- * */
+ */
 #include "common/agent_api.h"
 
 #include <errno.h>

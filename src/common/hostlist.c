@@ -109,7 +109,7 @@ int hostlist_append (struct hostlist *hl, const char *host)
     return host[len] ? -EINVAL : append (hl, host, len);
 }
 
-/* --- decoding --- */
+/* -- decoding -- */
 
 /* A number in brackets and how many digits it has. */
 struct number {
@@ -292,7 +292,7 @@ struct hostlist *hostlist_decode (const char *text, size_t limit, struct error *
     return NULL;
 }
 
-/* --- encoding --- */
+/* -- encoding -- */
 
 /* Where the number is that a run of names differs in. */
 struct run {

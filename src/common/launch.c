@@ -75,7 +75,7 @@ struct value {
     size_t len;
 };
 
-/* --- reading --- */
+/* -- reading -- */
 
 static int bad (struct error *err, const char *name, const char *problem)
 {
@@ -273,7 +273,7 @@ int launch_parse (const char *text, size_t len, struct launch *l, struct error *
     return rc;
 }
 
-/* --- writing --- */
+/* -- writing -- */
 
 static bool is_word_or_empty (const char *s)
 {
@@ -355,7 +355,7 @@ int launch_write (const struct launch *l, struct strbuf *sb)
     return sb->err;
 }
 
-/* --- the rest --- */
+/* -- the rest -- */
 
 static void release_stages (struct launch_stage *list, size_t n)
 {

@@ -25,7 +25,7 @@ void option_parser_init (struct option_parser *p, const char *program,
     };
 }
 
-/* --- finding --- */
+/* -- finding -- */
 
 /* Edit distance with swaps of neighbours (Damerau 1964, restricted form). */
 static size_t distance (const char *a, const char *b)
@@ -135,7 +135,7 @@ const struct option_desc *option_find_letter (const struct option_desc *table,
     return NULL;
 }
 
-/* --- parsing --- */
+/* -- parsing -- */
 
 /* The argument after the option is its value. */
 static int take_next_argument (struct option_parser *p, struct option_match *ret,
@@ -230,7 +230,7 @@ int option_next (struct option_parser *p, struct option_match *ret, struct error
     return next_short (p, ret, err);
 }
 
-/* --- help --- */
+/* -- help -- */
 
 /* "  -o, --output=FILE" */
 static void add_left_column (struct strbuf *sb, const struct option_desc *d)

@@ -55,8 +55,8 @@ int strbuf_add_time (struct strbuf *sb, double t);
  * non-zero value of fn. 1 <= id < 2^63. */
 struct id_range {
     uint64_t first, last;
-    const char
-        *tasks; /* behind the '_', without brackets and %N, in text; NULL: no such */
+    /* behind the '_', without brackets and %N, in text; NULL: no such */
+    const char *tasks;
     size_t tasks_len;
 };
 int parse_id_ranges (const char *text, int (*fn) (const struct id_range *r, void *arg),

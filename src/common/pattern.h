@@ -26,8 +26,8 @@ struct pattern_vars {
     uint32_t array_task; /* ... its number */
     const char *job_name;
     const char *user;
-    const char
-        *node; /* name of the task's node; %N is what stands before its first dot */
+    /* name of the task's node; %N is what stands before its first dot */
+    const char *node;
     uint32_t node_index; /* ... and which of the job's nodes it is, from 0 */
     uint32_t task;       /* global task number */
     bool in_step;        /* false: the batch script; %J is %j then, and %s "batch" */

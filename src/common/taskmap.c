@@ -27,7 +27,7 @@ struct reader {
     struct error *err;
 };
 
-/* ---- what both forms need ---- */
+/* -- what both forms need -- */
 
 static int too_many_tasks (struct error *err)
 {
@@ -53,7 +53,7 @@ static int map_reserve (struct map *m, uint32_t n, struct error *err)
     return 0;
 }
 
-/* ---- the blocks, in JSON ---- */
+/* -- the blocks, in JSON -- */
 
 static int expected (const struct reader *r, const char *what)
 {
@@ -211,7 +211,7 @@ static int read_json (struct reader *r)
     return *r->p ? expected (r, "the end") : 0;
 }
 
-/* ---- the raw form ---- */
+/* -- the raw form -- */
 
 static int add_task (struct map *m, uint32_t task, uint32_t rank, struct error *err)
 {
@@ -295,7 +295,7 @@ int taskmap_decode (const char *text, uint32_t nranks, uint32_t **ret_ranks,
     return 0;
 }
 
-/* ---- to text ---- */
+/* -- to text -- */
 
 /* Tasks from `task` on that are on one node. */
 static uint32_t run_length (const uint32_t *ranks, uint32_t ntasks, uint32_t task)

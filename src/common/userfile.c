@@ -53,7 +53,7 @@ static int walk_fail (struct walk *w, int errnum, const char *name, const char *
     return error_set (w->err, errnum, "%s/%s %s", w->at.buf, name, problem);
 }
 
-/* --- the last name --- */
+/* -- the last name -- */
 
 /* Refuse what a user does not mean by an output file. */
 static int check_target (struct walk *w, const char *name, const struct stat *st)
@@ -138,7 +138,7 @@ static int create_target (struct walk *w, const char *name)
     return walk_fail (w, errno, name, NULL);
 }
 
-/* --- the way there --- */
+/* -- the way there -- */
 
 static int follow_link (struct walk *w, int link, const char *name, bool last,
                         const struct stat *st)
@@ -340,7 +340,7 @@ int userfile_check (const char *cwd, const char *path, struct error *err)
     return MIN (fd, 0);
 }
 
-/* --- identity --- */
+/* -- identity -- */
 
 /* The process's groups while this thread has a user's; NULL: it has not. */
 static _Thread_local gid_t *own_groups;

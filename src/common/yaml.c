@@ -61,7 +61,7 @@ static int no_memory (struct loader *l)
     return error_errno (l->err, ENOMEM, "%s", l->doc->name);
 }
 
-/* --- places --- */
+/* -- places -- */
 
 static int note_place (struct yaml_doc *doc, struct place place)
 {
@@ -103,7 +103,7 @@ int yaml_where (const struct yaml_doc *doc, const json_t *value, const char *key
     return 0;
 }
 
-/* --- scalars (YAML 1.2 core schema, chapter 10.3) --- */
+/* -- scalars (YAML 1.2 core schema, chapter 10.3) -- */
 
 static bool is_one_of (const char *text, const char *const words[])
 {
@@ -200,7 +200,7 @@ static json_t *plain_value (struct loader *l, const char *text, const char **pro
     return json_string (text);
 }
 
-/* --- the tree --- */
+/* -- the tree -- */
 
 /* Put v (stolen) where it belongs: in the open container, or as the root. */
 static int attach (struct loader *l, json_t *v, const yaml_mark_t *mark)

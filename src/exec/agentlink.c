@@ -73,7 +73,7 @@ struct agentlink {
     bool closed;
 };
 
-/* ---- life ---- */
+/* -- life -- */
 
 static void on_timer_closed (uv_handle_t *handle)
 {
@@ -129,7 +129,7 @@ void agentlink_close (struct agentlink *l)
         link_free (l);
 }
 
-/* ---- requests ---- */
+/* -- requests -- */
 
 static struct httpc_request *send_signed (struct agentlink *l, const char *method,
                                           const char *target, struct httpc_options *opt,
@@ -208,7 +208,7 @@ static void describe (const struct httpc_response *resp, struct error *err)
                    (int)strcspn (resp->body, "\r\n"), resp->body);
 }
 
-/* ---- the stream ---- */
+/* -- the stream -- */
 
 static void stream_trouble (struct agentlink *l, const struct error *err)
 {
@@ -361,7 +361,7 @@ void agentlink_resume (struct agentlink *l)
     schedule (l);
 }
 
-/* ---- commands ---- */
+/* -- commands -- */
 
 static void command_end (struct agentlink_command *c, int rc)
 {

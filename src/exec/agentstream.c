@@ -46,7 +46,7 @@ struct agentstream {
     void *arg;
 };
 
-/* ---- life ---- */
+/* -- life -- */
 
 static void on_timer_closed (uv_handle_t *handle)
 {
@@ -99,7 +99,7 @@ static void on_late (uv_timer_t *timer)
     fail (s, &err);
 }
 
-/* ---- asking ---- */
+/* -- asking -- */
 
 static int on_body (const char *data, size_t len, void *arg)
 {
@@ -257,7 +257,7 @@ static void on_connected (const struct httpc_response *resp, void *arg)
     agentstream_want (s, false, true);
 }
 
-/* ---- the stream ---- */
+/* -- the stream -- */
 
 void agentstream_want (struct agentstream *s, bool readable, bool writable)
 {
@@ -287,7 +287,7 @@ ssize_t agentstream_write (struct agentstream *s, const void *buf, size_t len)
     return httpc_raw_write (s->conn, buf, len);
 }
 
-/* ---- opening ---- */
+/* -- opening -- */
 
 /* "https://host:port/path" as Host and path of what comes behind. */
 static int write_request (struct agentstream *s, const struct agentlink_where *where,

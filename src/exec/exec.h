@@ -136,18 +136,18 @@ struct exec_job {
     uint64_t array_job;  /* it is a task of that array; 0: of none */
     uint32_t array_task; /* ... which one; js->array has all of them */
     const char *adopted, *adopted_key; /* what others made, see exec_foreign; or NULL */
-    double
-        started; /* unix time at which it was ready, of who was before; 0: it was not */
+    /* unix time at which it was ready, of who was before; 0: it was not */
+    double started;
     double t_submit, t_eligible, t_alloc; /* unix times of this attempt's way */
     const char *requeue_reason; /* why there is another attempt than the first, or NULL */
     const char *name, *queue;
-    const char
-        *namespace_; /* its queue's when it was placed, see namespaces.h; NULL: none */
+    /* its queue's when it was placed, see namespaces.h; NULL: none */
+    const char *namespace_;
     struct exec_user user;
     const struct jobspec *js;
     const struct rset *r;
-    struct exec_resize
-        resize;          /* while it is active r has all ranks, the old and the new */
+    /* while it is active r has all ranks, the old and the new */
+    struct exec_resize resize;
     double time_limit;   /* seconds from the start, 0: none */
     bool limit_changed;  /* it is another one than at start(): the agent is to be told */
     int nice;            /* of its processes, 0 to 19 */
@@ -161,10 +161,10 @@ struct exec_job {
      * none. Absolute paths here. */
     const char *prolog, *epilog;
     double admin_timeout; /* seconds that each may take, >= 1 */
-    const char *
-        dir; /* the job's own directory STATE/jobs/ID, exists, belongs to the user, 0700 */
-    const char
-        *spool; /* DIR/spool-ATTEMPT: frames (common/frame.h); fluxq-logs reads it */
+    /* the job's own directory STATE/jobs/ID, exists, belongs to the user, 0700 */
+    const char *dir;
+    /* DIR/spool-ATTEMPT: frames (common/frame.h); fluxq-logs reads it */
+    const char *spool;
     void *aux;  /* executor's */
 };
 
@@ -227,8 +227,8 @@ struct exec_host { /* how the executor tells the broker; arg first */
 
 struct exec_ops {
     const char *name; /* "local", "kube" */
-    bool
-        runs_here; /* jobs are processes of this machine: only root has them for others */
+    /* jobs are processes of this machine: only root has them for others */
+    bool runs_here;
     /* config: this executor's YAML mapping or NULL; doc: for errors with line and column.
      */
     int (*create) (const struct exec_host *host, const struct yaml_doc *doc,

@@ -82,7 +82,7 @@ int namespace_check (const char *text, struct error *err)
                       text);
 }
 
-/* ---- the name for a job ---- */
+/* -- the name for a job -- */
 
 struct values {
     const char *user, *queue;

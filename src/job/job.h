@@ -166,8 +166,8 @@ struct job {
     unsigned restarts;      /* starts that were given up and queued again, in all */
     unsigned failed_starts; /* in a row, without a good start: sets the back-off */
     unsigned reruns;        /* of the restarts: those after which tasks had started */
-    char *
-        avoid; /* nodes on which it failed to start (RFC 29), until a good start; or NULL */
+    /* nodes on which it failed to start (RFC 29), until a good start; or NULL */
+    char *avoid;
     uint64_t turn;        /* of equal priorities the smaller goes first; 0: as its id */
     int64_t nice;         /* points of priority that its user lets it be behind */
     int64_t setback;      /* points of priority that a requeue at the end cost it */

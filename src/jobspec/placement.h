@@ -33,8 +33,8 @@ struct placement {
 
 struct switches {
     int64_t count; /* in at most so many places of the innermost level; 0: not said */
-    double
-        wait; /* seconds to wait for that; -1: as the broker says; INFINITY: for ever */
+    /* seconds to wait for that; -1: as the broker says; INFINITY: for ever */
+    double wait;
 };
 
 /* "any", "pack", "pack:LEVEL", "spread" or "spread:LEVEL". -EINVAL, beginning with where. */

@@ -24,7 +24,7 @@ const char *const podtemplate_fields[] = {
     "spec.volumes.projected", NULL,
 };
 
-/* ---- refusals ---- */
+/* -- refusals -- */
 
 /* A field that is looked at. */
 struct field {
@@ -93,7 +93,7 @@ static int check_list (const struct field *f, const json_t *list, size_t max)
     return json_is_array (list) && json_array_size (list) <= max ? 0 : refuse (f, why);
 }
 
-/* ---- metadata ---- */
+/* -- metadata -- */
 
 static bool ends_in (const char *text, size_t len, const char *domain)
 {
@@ -157,7 +157,7 @@ static int check_metadata (const struct field *f, const json_t *o)
     return rc;
 }
 
-/* ---- volumes ---- */
+/* -- volumes -- */
 
 /* Those of jobs begin like that: keys, and scripts of others. */
 static int check_object_name (const struct field *f, const json_t *name)
@@ -326,7 +326,7 @@ static int check_volumes (const struct field *f, const json_t *list)
     return rc;
 }
 
-/* ---- the container ---- */
+/* -- the container -- */
 
 static int check_mount (const struct field *f, const json_t *o, const json_t *all,
                         const json_t *volumes)
@@ -373,7 +373,7 @@ static int check_container (const struct field *f, const json_t *o, const json_t
     return rc;
 }
 
-/* ---- the whole ---- */
+/* -- the whole -- */
 
 static int check_dns_entry (const struct field *f, const json_t *o)
 {
@@ -457,7 +457,7 @@ int podtemplate_check (const json_t *t, const char *where, struct error *err)
     return rc;
 }
 
-/* ---- the file ---- */
+/* -- the file -- */
 
 static int read_regular (const char *path, struct strbuf *sb, const char *where,
                          struct error *err)
@@ -517,7 +517,7 @@ json_t *podtemplate_read (const char *path, const char *where, struct error *err
     return NULL;
 }
 
-/* ---- what is asked of it ---- */
+/* -- what is asked of it -- */
 
 bool podtemplate_sets (const json_t *t, const char *field)
 {

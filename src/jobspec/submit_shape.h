@@ -14,8 +14,8 @@
 struct submit_shape {
     struct submit_size nodes; /* min 0: no node vertex */
     struct submit_size slots; /* on a node, or in all */
-    struct submit_size
-        places;     /* in each of which are so many nodes; min 0: none are asked for */
+    /* in each of which are so many nodes; min 0: none are asked for */
+    struct submit_size places;
     int64_t total;  /* tasks in all; 0: one a slot */
     int64_t ntasks; /* tasks; 0: depends on what is granted */
     int64_t gpus_slot;

@@ -103,7 +103,7 @@ double kube_backoff (unsigned n)
     return (s > 10 ? 10 : s) * (1.0 - 0.5 * chance / 65536.0);
 }
 
-/* ---- who we are ---- */
+/* -- who we are -- */
 
 static int set_auth (struct kube *k)
 {
@@ -132,7 +132,7 @@ static void on_token_timer (uv_timer_t *timer)
         set_auth (k);
 }
 
-/* ---- answers ---- */
+/* -- answers -- */
 
 void kube_explain (int status, const char *text, const json_t *body,
                    const char **ret_reason, struct error *err)
@@ -351,7 +351,7 @@ static void on_done (const struct httpc_response *resp, void *arg)
     schedule (k);
 }
 
-/* ---- sending ---- */
+/* -- sending -- */
 
 static const char *accept_of (unsigned flags)
 {
@@ -536,7 +536,7 @@ kube_stream (struct kube *k, const char *path, double idle,
                        err);
 }
 
-/* ---- life ---- */
+/* -- life -- */
 
 uv_loop_t *kube_loop (const struct kube *k)
 {

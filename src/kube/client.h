@@ -34,8 +34,8 @@ struct kube_request;
 struct kube_result {
     int status;   /* HTTP, 0: it could not even be sent */
     json_t *body; /* borrowed; NULL when there is none or it is not JSON */
-    const char
-        *text; /* 2xx that is not JSON: the answer as it came, len bytes; borrowed */
+    /* 2xx that is not JSON: the answer as it came, len bytes; borrowed */
+    const char *text;
     size_t len;
     const char *reason; /* of a Status answer ("AlreadyExists", "NotFound"...), else "" */
     struct error err;   /* when status is not 2xx: the server's words */

@@ -63,7 +63,7 @@ struct httpc {
     struct httpc_request *requests; /* all, in order of httpc_send() */
 };
 
-/* ---- the end of things ---- */
+/* -- the end of things -- */
 
 static void request_free (struct httpc_request *r)
 {
@@ -123,7 +123,7 @@ static void on_sock_closed (uv_handle_t *handle)
         free (h);
 }
 
-/* ---- finished requests ---- */
+/* -- finished requests -- */
 
 static int errno_of (CURLcode code)
 {
@@ -267,7 +267,7 @@ static void drive (struct httpc *h, curl_socket_t fd, int mask)
     settle (h);
 }
 
-/* ---- curl's callbacks and the loop's ---- */
+/* -- curl's callbacks and the loop's -- */
 
 static void on_poll (uv_poll_t *poll, int status, int events)
 {
@@ -415,7 +415,7 @@ static int on_new_socket (void *arg, curl_socket_t fd, curlsocktype purpose)
     return CURL_SOCKOPT_OK;
 }
 
-/* ---- sending ---- */
+/* -- sending -- */
 
 static void set_blob (CURL *easy, CURLoption option, const char *data)
 {
@@ -613,7 +613,7 @@ void httpc_cancel (struct httpc_request *r)
     r->state = REQUEST_DEAD;
 }
 
-/* ---- raw connections ---- */
+/* -- raw connections -- */
 
 int httpc_raw_fd (const struct httpc_request *r)
 {

@@ -61,7 +61,7 @@ int kubeconfig_refresh (struct kubeconfig *kc, struct error *err)
     return kc->token ? 0 : error_set (err, ENOMEM, "out of memory");
 }
 
-/* ---- in a pod ---- */
+/* -- in a pod -- */
 
 static struct kubeconfig *load_in_cluster (struct error *err)
 {
@@ -92,7 +92,7 @@ fail:
     return NULL;
 }
 
-/* ---- from a file ---- */
+/* -- from a file -- */
 
 struct source {
     const struct yaml_doc *doc;

@@ -49,7 +49,7 @@ struct kube_watch {
 static void list_start (struct kube_watch *w);
 static void stream_start (struct kube_watch *w);
 
-/* ---- the picture ---- */
+/* -- the picture -- */
 
 static const char *meta_string (json_t *object, const char *key)
 {
@@ -126,7 +126,7 @@ static void complete (struct kube_watch *w)
         w->ev->listed (w->arg);
 }
 
-/* ---- trying again ---- */
+/* -- trying again -- */
 
 static void on_timer (uv_timer_t *timer)
 {
@@ -150,7 +150,7 @@ static void warn (struct kube_watch *w, const char *text)
     w->warned = true;
 }
 
-/* ---- answers ---- */
+/* -- answers -- */
 
 static bool is_lost (const struct kube_watch *w, const struct httpc_response *resp)
 {
@@ -201,7 +201,7 @@ static void stream_open (struct kube_watch *w, const char *path,
         again (w, 1.0);
 }
 
-/* ---- list ---- */
+/* -- list -- */
 
 static int on_item (json_t *item, void *arg)
 {
@@ -250,7 +250,7 @@ static void list_start (struct kube_watch *w)
     stream_open (w, path.err ? NULL : path.buf, on_list_data, on_list_done);
 }
 
-/* ---- watch ---- */
+/* -- watch -- */
 
 static int on_event (const struct kube_event *e, void *arg)
 {
@@ -322,7 +322,7 @@ static void stream_start (struct kube_watch *w)
     stream_open (w, path.err ? NULL : path.buf, on_data, on_done);
 }
 
-/* ---- life ---- */
+/* -- life -- */
 
 struct kube_watch *kube_watch_start (struct kube *k, const char *path,
                                      const char *selector,

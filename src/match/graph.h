@@ -93,8 +93,8 @@ struct graph {
     struct graph_vertex *v; /* by handle; vacant ones have n == 0 */
     uint32_t nv, alloc;
     uint32_t root; /* GRAPH_NONE: empty */
-    uint64_t
-        layout; /* bumped when vertices come, go or change size, status, properties */
+    /* bumped when vertices come, go or change size, status, properties */
+    uint64_t layout;
     struct graph_private *p;
 };
 

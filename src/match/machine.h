@@ -68,15 +68,15 @@ struct machine_zone {
 
 struct machine_node_spec {
     const char *name; /* unique, a host name of 1 to 253 characters */
-    const struct machine_place
-        *places; /* in which it is, outermost first, each level once, and { NULL, NULL };
-                     * NULL: directly below the cluster */
+    /* in which it is, outermost first, each level once, and { NULL, NULL }; NULL:
+     * directly below the cluster */
+    const struct machine_place *places;
     uint32_t cores; /* ids 0 .. cores-1; at most 65,536 */
     uint32_t gpus;  /* ids 0 .. gpus-1; at most 1,024 */
     int64_t memory_mib;
-    const struct gres_list
-        *gres; /* generic resources, or NULL: none; 64 at most; any amount
-                                   * of GRES_CPU_MILLI: its CPUs are divided */
+    /* generic resources, or NULL: none; 64 at most; any amount of GRES_CPU_MILLI: its
+     * CPUs are divided */
+    const struct gres_list *gres;
     const char *const
         *properties; /* NULL-terminated, or NULL: names for RFC 31 constraints, 512 at
                       * most. "KEY=VALUE" is also KEY, which has that value for policies */

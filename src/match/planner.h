@@ -32,11 +32,11 @@ struct planner;
 
 struct planner_options {
     int64_t begin, end; /* of time: nothing may begin before or end after; end 0: never */
-    bool
-        together_slots; /* Fluxion's rule: a slot never spans vertices (sockets, nodes) */
-    bool
-        any_depth; /* nodes asked for in a vertex may be anywhere below it, also where some
-                     * are its children; else only these are meant then */
+    /* Fluxion's rule: a slot never spans vertices (sockets, nodes) */
+    bool together_slots;
+    /* nodes asked for in a vertex may be anywhere below it, also where some are its
+     * children; else only these are meant then */
+    bool any_depth;
 };
 
 enum planner_op {

@@ -54,9 +54,9 @@ struct booking {
     uint64_t job;
     int64_t start, end;
     bool reserved;
-    bool
-        over; /* reserved, and others may have something there at that time: what they have
-                * counts as theirs in the sums */
+    /* reserved, and others may have something there at that time: what they have
+     * counts as theirs in the sums */
+    bool over;
     bool aside;           /* it is at no time now: see booking_suspend() */
     bool away;            /* and so its claims are not in the lists of their vertices */
     bool fresh;           /* it is in planner.fresh */
@@ -90,8 +90,8 @@ struct reach {
     uint64_t made;     /* p->made when it was: places of nodes are of that time */
     uint64_t shown;    /* p->shown for which `useless` holds */
     unsigned nuseless; /* ever; the last USELESS of them are kept */
-    struct useless
-        useless[USELESS_MAX]; /* needs to which what it gives back is of no use */
+    /* needs to which what it gives back is of no use */
+    struct useless useless[USELESS_MAX];
     uint32_t first, words;    /* of the bits below */
     bool any_whole;
     uint64_t bits[]; /* words of any part, then as many of whole nodes */
@@ -122,8 +122,8 @@ struct above { /* a vertex with nodes below it */
     struct ordered by_free;
     struct ordered_link in_parent;
     bool in_order;
-    struct above
-        *next_held; /* while the index is held: the next such; itself: the last */
+    /* while the index is held: the next such; itself: the last */
+    struct above *next_held;
 };
 
 /* A node, the outermost where they are in each other, by its number. */
@@ -232,21 +232,21 @@ struct planner {
     uint32_t last_kind;
     struct above *above; /* by graph_vertex.place of vertices with GRAPH_ABOVE */
     size_t nabove;
-    uint32_t
-        *place; /* of node number k (graph_vertex.place): its place in the index of each
-                      * vertex above it, depth by depth: place[k * levels + depth] */
+    /* of node number k (graph_vertex.place): its place in the index of each vertex
+     * above it, depth by depth: place[k * levels + depth] */
+    uint32_t *place;
     size_t levels;
     bool any_above;                   /* some claim is of a vertex above nodes */
     bool any_loose;                   /* some vertex has loose children */
     bool type_above[GRAPH_TYPES_MAX]; /* types of vertices above nodes, but the root's */
     int64_t least_id[GRAPH_TYPES_MAX],
         most_id[GRAPH_TYPES_MAX]; /* of units of each type */
-    bool
-        overbooked[GRAPH_TYPES_MAX]; /* divisible vertices of it had more booked than they
-                                       * have left: their sums over time rule out nothing */
+    /* divisible vertices of it had more booked than they have left: their sums over
+     * time rule out nothing */
+    bool overbooked[GRAPH_TYPES_MAX];
     bool deep;                       /* some node has vertices with children in it */
-    bool
-        graph_order; /* of score the nodes stand as in the graph, or just the other way */
+    /* of score the nodes stand as in the graph, or just the other way */
+    bool graph_order;
     bool sized[GRAPH_TYPES_MAX];       /* types of which a unit may not count as 1 */
     bool type_inner[GRAPH_TYPES_MAX];  /* types of which one has children */
     bool type_loose[GRAPH_TYPES_MAX];  /* types of which one is beside the nodes */
@@ -264,9 +264,9 @@ struct planner {
     size_t ntracked;
     int8_t dim_of[GRAPH_TYPES_MAX]; /* of each type, -1 */
 
-    bool
-        stale; /* above, nodes and profile are not there, or not ready: they are made with
-                 * the next match, see make.c */
+    /* above, nodes and profile are not there, or not ready: they are made with the
+     * next match, see make.c */
+    bool stale;
     bool making;       /* that is under way, and nothing is in its way */
     bool totalled;     /* profile and loose_free are kept in step */
     size_t measured;   /* of the nodes: those that are kept in step, all when not stale */
@@ -482,8 +482,8 @@ struct freed_look {
     struct planner *p;
     struct overlap_need need;
     int64_t now, duration;
-    int64_t
-        start; /* of the place that it has; INT64_MAX: none, there was no time for it */
+    /* of the place that it has; INT64_MAX: none, there was no time for it */
+    int64_t start;
     bool all;  /* nothing is known */
     int64_t from, until; /* else: only windows that begin then can do */
 };
@@ -539,8 +539,8 @@ struct release_search {
     struct planner *p;
     const struct overlap_need *need;
     int64_t duration; /* of the windows that begin at the ends */
-    int64_t
-        missing; /* so many nodes, in part or whole, must be given back after `counted` */
+    /* so many nodes, in part or whole, must be given back after `counted` */
+    int64_t missing;
     int64_t counted;
 };
 /* The first end of a booking in from .. until, both >= 0 and < INT64_MAX, at which something

@@ -39,9 +39,9 @@ struct shape_vertex {
     struct jobspec_count count;
     const struct idset *sizes; /* the allowed counts when they are a set, else NULL */
     enum jobspec_tristate exclusive; /* as written */
-    bool
-        follows; /* its count is that of the cores beside it, in thousandths: not said, and has no
-                   * size of its own. For the caller to set */
+    /* its count is that of the cores beside it, in thousandths: not said, and has no
+     * size of its own. For the caller to set */
+    bool follows;
     bool taken; /* its units are booked: at or below a slot or an exclusive vertex, or see
                  * SHAPE_BOOK_LEAVES */
     const struct constraint *required; /* `requires`, or NULL */
@@ -67,13 +67,13 @@ struct shape {
                    * of it and the variants behind it */
     bool elastic; /* some count has more than one size */
     bool follows; /* some vertex does, see there; likewise for the caller to set */
-    int64_t
-        node_memory; /* of divisible memory so much at least is booked on each node that
-                          * is chosen, or has something chosen in it; 0: what is asked for.
-                          * For the caller to set; the key does not know of it */
-    struct shape_groups
-        groups;                /* likewise for the caller to set; on trees that have nodes
-                                 * only above them, see groups.c */
+    /* of divisible memory so much at least is booked on each node that is chosen, or
+     * has something chosen in it; 0: what is asked for. For the caller to set; the key
+     * does not know of it */
+    int64_t node_memory;
+    /* likewise for the caller to set; on trees that have nodes only above them, see
+     * groups.c */
+    struct shape_groups groups;
     struct shape *other;       /* the next variant (xor_slot), owned; or NULL */
     struct shape_store *store; /* what all variants share, the first one's; or NULL */
 };

@@ -34,8 +34,8 @@ struct candidate {
     uint32_t slots; /* of a whole node whose parts are not told: slots in it */
     bool whole;     /* with everything below it */
     uint32_t tie; /* number of the node that it is in: of equals the first in the graph */
-    int64_t
-        score; /* of the first unit; the others' follow it by one, unless count is 1 */
+    /* of the first unit; the others' follow it by one, unless count is 1 */
+    int64_t score;
     int64_t amount; /* of each unit: what it has to give */
 };
 
@@ -85,8 +85,8 @@ struct walker {
     struct held *held;
     uint32_t nheld, aheld;
     bool has_ways; /* there are vertices with several parents */
-    uint32_t
-        *ways; /* vertices with further parents below one of which something was found */
+    /* vertices with further parents below one of which something was found */
+    uint32_t *ways;
     uint32_t nways, aways;
     uint32_t twin;       /* the last whole node that did, for twin_req; GRAPH_NONE */
     uint16_t twin_req;   /* SHAPE_NONE: none yet */

@@ -38,7 +38,7 @@ struct credential {
 };
 
 /* The credential as text, caller frees; NULL with a reason (munged is not running, ...).
- * */
+ */
 char *credential_make (const char *munge_socket, const char *authority,
                        const char *method, const char *target, const void *body,
                        size_t len, struct error *err);

@@ -1,5 +1,5 @@
 /* http_client.c - requests and streams over one kept-alive connection; see http_client.h
- * */
+ */
 #include "net/http_client.h"
 
 #include <errno.h>

@@ -41,8 +41,8 @@ struct http_parser {
     size_t head_bytes;
     unsigned interim;
     bool head_request;
-    bool
-        upgrade; /* set it after the init: 101 ends the response, what follows is not HTTP */
+    /* set it after the init: 101 ends the response, what follows is not HTTP */
+    bool upgrade;
     int (*on_body) (const char *data, size_t len, void *arg);
     void *arg;
     uint64_t left; /* of the body or chunk */

@@ -1,5 +1,5 @@
 /* http_server.c - MHD daemons in the libuv loop, and who may connect; see http_private.h
- * */
+ */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>

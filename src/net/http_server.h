@@ -145,7 +145,7 @@ void http_stream_begin (struct http_request *req, const char *content_type,
 int http_stream_write (struct http_request *req, const void *data, size_t len);
 size_t http_stream_unsent (const struct http_request *req);
 /* Called whenever all that was written has been sent (NULL: no call); may write and end.
- * */
+ */
 void http_stream_on_drain (struct http_request *req,
                            void (*on_drain) (struct http_request *req, void *arg));
 void http_stream_end (struct http_request *req);

@@ -14,8 +14,8 @@
 struct kind {
     int *nodes;        /* their indexes in the model */
     uint32_t possible; /* how many */
-    uint32_t
-        asked; /* of these, the first ones: for a job that was planned. They are up. */
+    /* of these, the first ones: for a job that was planned. They are up. */
+    uint32_t asked;
     double delay;
 };
 

@@ -38,12 +38,12 @@ struct sched_entry {
     bool held;        /* urgency 0 */
     double begin;     /* unix time before which it may not start, 0: none */
     double duration;  /* seconds, 0: unlimited */
-    double
-        max_wait; /* seconds for which an elastic job holds out for its largest size, from
-                       * when its least one first fitted; 0: it does not */
-    double
-        time_min; /* seconds to which its duration may be lowered, if it starts so before
-                      * a reservation that stands in its way; 0: it may not */
+    /* seconds for which an elastic job holds out for its largest size, from when its
+     * least one first fitted; 0: it does not */
+    double max_wait;
+    /* seconds to which its duration may be lowered, if it starts so before a
+     * reservation that stands in its way; 0: it may not */
+    double time_min;
     const struct match_request *req; /* owned by the caller until dequeued */
     unsigned queue;                  /* index of its queue, see sched_queue_set() */
 };
@@ -108,8 +108,8 @@ struct sched_reason {
     const char *name; /* "Resources" "Priority" "JobHeldUser" "BeginTime" ... */
     const char *text; /* one sentence; borrowed until the next call on s */
     size_t ahead; /* jobs of started queues before it in the order; 0 when not in it */
-    double
-        start; /* as planned; 0: it has no reservation, or waits for jobs without limit */
+    /* as planned; 0: it has no reservation, or waits for jobs without limit */
+    double start;
     struct match_blocker blockers[SCHED_BLOCKERS_MAX]; /* that it waits for, then */
     size_t nblockers;
 };

@@ -91,8 +91,8 @@ struct sched {
     bool doubted;     /* those between are still to be suspended */
     bool whole;       /* all hold, and the matcher was told so */
     size_t nreserved; /* of those that hold have a reservation */
-    double
-        hold_until; /* when somebody has held out for long enough, INFINITY: nobody does */
+    /* when somebody has held out for long enough, INFINITY: nobody does */
+    double hold_until;
     double first_start; /* of the reservations, INFINITY: there is none */
     double now;         /* of the last pass */
     double renewed;     /* when the plan was last renewed because a start had come */

@@ -60,7 +60,7 @@ static void refuse (struct conn *conn, const struct error *err)
 }
 
 /* An integer parameter: 1, 0 when absent (the reply is sent when required), or negative.
- * */
+ */
 static int get_int (const struct http_request *req, const char *name, int64_t min,
                     int64_t max, int64_t *ret, struct error *err)
 {

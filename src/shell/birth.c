@@ -39,7 +39,7 @@ struct birth {
 };
 
 /* In the child, before exec: everything that the agent changed for itself back to normal.
- * */
+ */
 static void become_task (const struct birth *b)
 {
     sigset_t none;

@@ -11,7 +11,7 @@
 
 #define NAMES "none, cores, sockets, rank, map_cpu:LIST and mask_cpu:LIST"
 
-/* ---- lists ---- */
+/* -- lists -- */
 
 static int no_memory (struct error *err)
 {
@@ -137,7 +137,7 @@ static int read_list (struct cpubind *b, const char *text, read_fn *read,
     return rc;
 }
 
-/* ---- the option ---- */
+/* -- the option -- */
 
 static const struct {
     const char *name;
@@ -239,7 +239,7 @@ void cpubind_release (struct cpubind *bind)
     *bind = (struct cpubind){ 0 };
 }
 
-/* ---- cores dealt to tasks ---- */
+/* -- cores dealt to tasks -- */
 
 /* The cores of the job by socket. The free ones of socket s are index.tasks[next[s]] up to
  * but without index.tasks[index.first[s + 1]], as places in ids. */
@@ -351,7 +351,7 @@ static int bind_cores (const struct cpubind_node *node, uint32_t local, struct i
     return rc;
 }
 
-/* ---- the other kinds ---- */
+/* -- the other kinds -- */
 
 static int bind_sockets (const struct cpubind_node *node, uint32_t local,
                          struct idset *set)

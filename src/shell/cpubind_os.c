@@ -53,7 +53,7 @@ int cpubind_apply (const struct idset *cores, const struct idset *allowed)
     return n;
 }
 
-/* ---- sockets ---- */
+/* -- sockets -- */
 
 /* The package of a CPU; -ENOENT when it is not told. */
 static int read_package (int dirfd, uint32_t cpu, int64_t *ret)

@@ -17,7 +17,7 @@
 
 /* Whether this process's parent (or itself) is the init of a pid namespace that is the
  * job's alone (a pod): then kill(-1) reaches everything. To be called once, before fork.
- * */
+ */
 void descend_note_init (void);
 /* Whether that is so. */
 bool descend_owns_namespace (void);

@@ -53,7 +53,7 @@ static int check_room (const struct layout_request *req, struct error *err)
                       plural (req->nranks), total);
 }
 
-/* ---- block, cyclic, plane ---- */
+/* -- block, cyclic, plane -- */
 
 /* One task a rank in turn until all are dealt or no rank can take one. */
 static void deal_in_turn (struct deal *d, bool shared)
@@ -142,7 +142,7 @@ static int deal_by_room (struct deal *d, enum layout_kind kind, struct error *er
     return 0;
 }
 
-/* ---- arbitrary and task maps ---- */
+/* -- arbitrary and task maps -- */
 
 /* Take ranks that somebody chose, if they have the room. */
 static int deal_as_told (struct deal *d, const uint32_t *ranks, struct error *err)
@@ -178,7 +178,7 @@ static int deal_by_map (struct deal *d, struct error *err)
     return deal_as_told (d, ranks, err);
 }
 
-/* ---- all ---- */
+/* -- all -- */
 
 static int check_request (const struct layout_request *req, struct error *err)
 {

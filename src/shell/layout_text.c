@@ -8,7 +8,7 @@
 #include "common/parse.h"
 #include "shell/layout.h"
 
-/* ---- --distribution ---- */
+/* -- --distribution -- */
 
 #define WORD_MAX 31
 
@@ -148,7 +148,7 @@ int layout_option_parse (const char *text, struct layout_option *ret, struct err
     return 0;
 }
 
-/* ---- the host file ---- */
+/* -- the host file -- */
 
 struct named {
     const char *name;

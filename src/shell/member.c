@@ -57,7 +57,7 @@ static void put (struct member *m, uint8_t type, uint8_t stream, uint32_t task,
                                         .data = data });
 }
 
-/* --- this rank's tasks --- */
+/* -- this rank's tasks -- */
 
 static size_t on_room (void *ctx)
 {
@@ -110,7 +110,7 @@ static void on_killed (void *ctx)
 static const struct task_events task_events = { on_room, on_output, on_exited, on_killed,
                                                 NULL };
 
-/* --- files brought to the job and back --- */
+/* -- files brought to the job and back -- */
 
 static void on_file (void *ctx, const struct frame *frame)
 {
@@ -154,7 +154,7 @@ static bool begin_staging (struct member *m)
     return true;
 }
 
-/* --- from above --- */
+/* -- from above -- */
 
 /* Of a malleable job: a node that comes. */
 static void on_node (struct member *m, const struct frame *msg)
@@ -354,7 +354,7 @@ static void on_joined (void *ctx)
 static const struct uplink_events uplink_events = { on_joined, from_above, on_lost,
                                                     on_gave_up };
 
-/* --- from below --- */
+/* -- from below -- */
 
 static bool child_join (void *ctx, uint32_t rank, const struct frame *msg,
                         const char **ret_why)
@@ -429,7 +429,7 @@ static int listen_to_children (struct member *m, struct error *err)
     return 0;
 }
 
-/* --- the agent's own events --- */
+/* -- the agent's own events -- */
 
 static void on_timer (struct loop_timer *timer)
 {

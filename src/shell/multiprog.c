@@ -66,7 +66,7 @@ static int grow (void *array, size_t n, size_t *alloc, size_t size)
     return 0;
 }
 
-/* ---- the tasks of a line ---- */
+/* -- the tasks of a line -- */
 
 static int bad_tasks (const struct parser *ps, const char *list, size_t len)
 {
@@ -163,7 +163,7 @@ static int read_tasks (struct parser *ps)
     return read_list (ps, list, len);
 }
 
-/* ---- words ---- */
+/* -- words -- */
 
 /* A sign that stands for itself. */
 static void put (struct multiprog *mp, char c)
@@ -289,7 +289,7 @@ static int read_words (struct parser *ps, size_t number)
                       number);
 }
 
-/* ---- the file ---- */
+/* -- the file -- */
 
 static int read_line (struct parser *ps)
 {
@@ -435,7 +435,7 @@ void multiprog_destroy (struct multiprog *mp)
     free (mp);
 }
 
-/* ---- argv ---- */
+/* -- argv -- */
 
 /* A word as the task gets it; NULL: no memory. */
 static char *expand (const struct multiprog *mp, const char *word, uint32_t task)

@@ -27,7 +27,7 @@ const char *root_node (const struct root *root, uint32_t rank)
     return root->agent->launch.nodes[rank].name;
 }
 
-/* --- the spool and the user's files --- */
+/* -- the spool and the user's files -- */
 
 /* A file cannot be written: the job ends, with the reason, once. */
 static void io_failed (struct root *root, const char *text)
@@ -196,7 +196,7 @@ static void on_room_timer (struct loop_timer *timer)
     on_room (root);
 }
 
-/* --- this rank's own tasks --- */
+/* -- this rank's own tasks -- */
 
 size_t root_room (struct root *root)
 {
@@ -238,7 +238,7 @@ static void own_killed (void *ctx)
 static const struct task_events own_events = { own_room, own_output, own_exited,
                                                own_killed, NULL };
 
-/* --- what jobstate.h wants done --- */
+/* -- what jobstate.h wants done -- */
 
 /* "directory /x is not there on node[1-3]: the tasks start in /" */
 static void note_fallback (struct root *root)
@@ -535,7 +535,7 @@ static void on_timer (struct loop_timer *timer)
     note_end (root, before, jobstate_time (&root->js, text, loop_now ()));
 }
 
-/* --- members --- */
+/* -- members -- */
 
 static bool on_join (void *ctx, uint32_t rank, const struct frame *msg,
                      const char **ret_why)
@@ -690,7 +690,7 @@ static const struct server_events server_events = { .join = on_join,
                                                     .upgraded = on_upgraded,
                                                     .log = on_log };
 
-/* --- the agent's own events --- */
+/* -- the agent's own events -- */
 
 /* The members may go, and so may we when they have closed. */
 static void leave (struct root *root)
@@ -768,7 +768,7 @@ static void on_round (void *arg)
         loop_stop (&root->agent->loop, root->reported ? 0 : 1);
 }
 
-/* --- start --- */
+/* -- start -- */
 
 static int listen_to_all (struct root *root, struct error *err)
 {

@@ -1,5 +1,5 @@
 /* run_connect.c - fluxq-run's first connection: the agent's door, or one that it is given
- * */
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

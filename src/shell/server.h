@@ -80,7 +80,7 @@ uint32_t server_members (const struct server *server); /* children connected now
 uint32_t server_streams (const struct server *server);
 void server_reply (struct conn *conn, int status, const char *type, const char *body);
 /* Stream the spool from offset on; without output frames when !output. -EBUSY: too many.
- * */
+ */
 int server_stream (struct conn *conn, const struct http_request *req, uint64_t offset,
                    bool output);
 /* Say yes to req->upgrade: events->upgraded gets the connection. */

@@ -88,7 +88,7 @@ int sock_check (const char *text, struct error *err)
 }
 
 /* The address of a path; a long one is entered by chdir(2), so that its last part does.
- * */
+ */
 static int unix_address (const char *path, struct sockaddr_un *sa)
 {
     *sa = (struct sockaddr_un){ .sun_family = AF_UNIX };

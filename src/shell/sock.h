@@ -41,7 +41,7 @@ bool sock_is_unix (const char *text);
 /* 0 or -EINVAL: neither of the two forms. */
 int sock_check (const char *text, struct error *err);
 /* Non-blocking, close-on-exec. A unix socket gets mode 0600; a left-over one is replaced.
- * */
+ */
 int sock_listen (const char *text, struct error *err);
 void sock_unlink (const char *text);
 /* Start to resolve: a descriptor from which a struct sock_addresses can be read when

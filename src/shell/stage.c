@@ -81,7 +81,7 @@ static char *expand (const struct stage *stage, const char *pattern, struct erro
     return name;
 }
 
-/* --- one file --- */
+/* -- one file -- */
 
 static void close_fd (int *fd)
 {
@@ -285,7 +285,7 @@ static int send_some (struct stage *stage, struct error *err)
     return 0;
 }
 
-/* --- all --- */
+/* -- all -- */
 
 /* The next entry for this rank; NULL: there is none. */
 static const struct launch_stage *next_entry (struct stage *stage)

@@ -46,8 +46,8 @@ struct step_spec {
     uint32_t pty_rows, pty_cols; /* of that size; 0: not known */
     /* by rank 0 */
     uint32_t id;
-    char *
-        ranks; /* idset of the job's ranks; the step's nodes are numbered in that order */
+    /* idset of the job's ranks; the step's nodes are numbered in that order */
+    char *ranks;
     char *taskmap; /* of the step's nodes (taskmap.h) */
     char *cores;   /* those of each of its nodes, idsets with ';' between */
     char *gpu_ids; /* likewise */

@@ -77,7 +77,7 @@ static void lose (struct uplink *up, const char *why)
     up->events->lost (up->ctx);
 }
 
-/* --- connecting --- */
+/* -- connecting -- */
 
 static void try_again (struct uplink *up, const char *fmt, ...)
 {
@@ -184,7 +184,7 @@ static void answer_challenge (struct uplink *up)
     uplink_flush (up);
 }
 
-/* --- the connection --- */
+/* -- the connection -- */
 
 /* Use what has been received; how much of it. */
 static size_t use_received (struct uplink *up)
@@ -276,7 +276,7 @@ static void on_timer (struct loop_timer *timer)
     }
 }
 
-/* --- for the member --- */
+/* -- for the member -- */
 
 struct uplink *uplink_create (struct agent *agent, uint32_t parent,
                               const struct uplink_events *events, void *ctx)

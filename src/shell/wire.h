@@ -151,7 +151,7 @@ struct outbuf {
 
 void outbuf_add (struct outbuf *out, const void *data, size_t len);
 /* Write what the descriptor takes: 1 nothing is left, 0 more to write later, or -errno.
- * */
+ */
 int outbuf_flush (struct outbuf *out, int fd);
 /* The same for a pipe (SIGPIPE is ignored by every agent). */
 int outbuf_write (struct outbuf *out, int fd);

@@ -160,7 +160,7 @@ struct journal {
 
 /* schema.c */
 /* Open the file, make or check the schema, prepare; fills db, rdb, stmts, head, last_id.
- * */
+ */
 int schema_open (struct journal *j, struct error *err);
 void schema_close (struct journal *j);
 /* flock on PATH-lock. */

@@ -565,7 +565,7 @@ static bool wait_for_work (struct journal *j, struct work *w)
 }
 
 /* Wait until there is something to try, and move what waits into the batch. False: end.
- * */
+ */
 static bool take_work (struct journal *j, struct work *w)
 {
     bool go_on = true;

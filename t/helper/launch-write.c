@@ -84,7 +84,7 @@ static int cmd_key (const char *path)
     return close (fd);
 }
 
-/* --- launch --- */
+/* -- launch -- */
 
 static double number (const char *value)
 {
@@ -220,7 +220,7 @@ static int cmd_launch (const char *path, char **fields)
     return close (fd);
 }
 
-/* --- requests --- */
+/* -- requests -- */
 
 static int connect_to (const char *path)
 {
@@ -331,7 +331,7 @@ static int cmd_raw (const char *path)
     return 0;
 }
 
-/* --- spools --- */
+/* -- spools -- */
 
 static void print_frame (const struct frame *f)
 {

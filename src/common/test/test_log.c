@@ -1,5 +1,5 @@
 /* test_log.c - tests of log.h: what a line looks like, levels, and threads side by side
- * */
+ */
 #include "common/test/unit.h"
 
 #include <errno.h>

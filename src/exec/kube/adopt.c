@@ -13,7 +13,7 @@
 #define BUSY_AGAIN 2.0
 #define GROUP_SHORT 5.0 /* seconds without a new pod, until a group is said to lack some */
 
-/* ---- the table ---- */
+/* -- the table -- */
 
 /* A group's token has a uid behind its key. */
 static size_t key_length (const char *key)
@@ -117,7 +117,7 @@ void adopt_poke (struct adoptee *a)
     exec_soon (a->x);
 }
 
-/* ---- requests ---- */
+/* -- requests -- */
 
 static void adopt_path (const struct adoptee *a, char *path, size_t size)
 {
@@ -239,7 +239,7 @@ void adopt_suspend (struct adoptee *a)
     adopt_patch (a, ADOPT_CALL_SUSPEND, json_pack ("{s:{s:b}}", "spec", "suspend", 1));
 }
 
-/* ---- becoming a job ---- */
+/* -- becoming a job -- */
 
 static void refuse (struct adoptee *a, const char *text)
 {
@@ -417,7 +417,7 @@ void adopt_state (struct exec *x, const struct exec_foreign_state *s)
     adopt_poke (a);
 }
 
-/* ---- as the watch tells ---- */
+/* -- as the watch tells -- */
 
 static void on_changed (json_t *object, bool is_new, void *arg)
 {
@@ -482,7 +482,7 @@ static void on_listed (void *arg)
     }
 }
 
-/* ---- what comes due ---- */
+/* -- what comes due -- */
 
 /* Its Job went, also while no broker looked. */
 static void look_if_gone (struct adoptee *a)
@@ -581,7 +581,7 @@ void adopt_tick (struct exec *x, double now)
     }
 }
 
-/* ---- life ---- */
+/* -- life -- */
 
 static const struct kube_watch_events events = { .changed = on_changed,
                                                  .deleted = on_deleted,

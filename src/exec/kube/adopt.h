@@ -76,8 +76,8 @@ struct adoptspace { /* a namespace of kube.adopt */
 
 struct adoptee {
     char key[ADOPT_KEY_MAX]; /* "job:UID", "group:NAMESPACE/NAME" */
-    char
-        token[ADOPT_TOKEN_MAX]; /* for the broker: the key, of a group with a pod's uid */
+    /* for the broker: the key, of a group with a pod's uid */
+    char token[ADOPT_TOKEN_MAX];
     bool group;                 /* of pods, not a Job */
     uint32_t size;              /* of the group */
     double grew_at;             /* clock_mono(): its last pod came */

@@ -22,8 +22,8 @@
 
 struct adoptconfig {
     json_t *namespaces; /* name: its user or null; NULL: nothing is adopted */
-    char *
-        owner_policy; /* name of a ValidatingAdmissionPolicy and of its binding; or NULL */
+    /* name of a ValidatingAdmissionPolicy and of its binding; or NULL */
+    char *owner_policy;
     bool delete_cancelled;
     json_t *priority_classes; /* name: urgency; or NULL */
 };

@@ -58,7 +58,7 @@ void adoptgroup_see (struct adoptpod *ap, const json_t *pod)
         snprintf (a->view.status, sizeof (a->view.status), "%s", status);
 }
 
-/* ---- as a Job would say it ---- */
+/* -- as a Job would say it -- */
 
 static unsigned count_gated (const struct adoptee *a)
 {
@@ -96,7 +96,7 @@ void adoptgroup_view (struct adoptee *a)
               (unsigned)a->size);
 }
 
-/* ---- becoming a job ---- */
+/* -- becoming a job -- */
 
 static bool is_like (const struct exec *x, const json_t *one, const json_t *other)
 {
@@ -248,7 +248,7 @@ void adoptgroup_known (struct adoptee *a)
     }
 }
 
-/* ---- its end ---- */
+/* -- its end -- */
 
 void adoptgroup_remove (struct adoptee *a, bool gated_too)
 {

@@ -16,7 +16,7 @@
 #include "common/json.h"
 #include "exec/kube/podspec.h"
 
-/* ---- whose it is ---- */
+/* -- whose it is -- */
 
 /* By its controller, or, of plain pods, by their label. */
 static bool key_of (const json_t *meta, char key[ADOPT_KEY_MAX])
@@ -202,7 +202,7 @@ void adopt_begin_pods (struct adoptee *a)
     }
 }
 
-/* ---- what it uses ---- */
+/* -- what it uses -- */
 
 static const struct rset_rank *rank_on (const struct rset *r, const char *node)
 {
@@ -255,7 +255,7 @@ void adopt_recount (struct adoptee *a)
     }
 }
 
-/* ---- what they do ---- */
+/* -- what they do -- */
 
 static void count_pod (const struct adoptee *a, const struct adoptpod *ap,
                        struct adopt_count *n)
@@ -321,7 +321,7 @@ bool adopt_has_uncounted_pods (const struct adoptee *a)
     return false;
 }
 
-/* ---- places ---- */
+/* -- places -- */
 
 struct room { /* of a rank */
     const char *node;

@@ -22,7 +22,7 @@
 #define COLLECTOR_WAIT 10.0
 #define HANG_AFTER 15.0
 
-/* ---- what the broker is told ---- */
+/* -- what the broker is told -- */
 
 void adopt_enter (struct adoptee *a, enum adopt_phase phase)
 {
@@ -115,7 +115,7 @@ void adopt_finish_as_seen (struct adoptee *a)
         finished (a, code << 8, "exited", "its Job failed: %s", v->text);
 }
 
-/* ---- START ---- */
+/* -- START -- */
 
 static void count_time (struct adoptee *a, const struct adopt_count *n, bool all_there)
 {
@@ -208,7 +208,7 @@ void adopt_placed (struct adoptee *a, const char *pod, const struct kube_result 
                      res->err.text);
 }
 
-/* ---- RUN ---- */
+/* -- RUN -- */
 
 /* The Job controller ends it, and its object says so. */
 static void enforce_limit (struct adoptee *a, double now)
@@ -276,7 +276,7 @@ static void step_run (struct adoptee *a)
     }
 }
 
-/* ---- the end ---- */
+/* -- the end -- */
 
 /* Of a node that is gone: nobody there confirms it. And those that nobody else deletes, once
  * their object has gone without them. */
@@ -389,7 +389,7 @@ void adopt_step (struct adoptee *a)
     }
 }
 
-/* ---- the verbs ---- */
+/* -- the verbs -- */
 
 static struct adoptee *take (struct exec *x, struct exec_job *job)
 {

@@ -36,7 +36,7 @@ static bool has_some (const json_t *o, const char *key)
            || (json_is_string (v) && *json_string_value (v));
 }
 
-/* ---- what cannot be planned ---- */
+/* -- what cannot be planned -- */
 
 static int check_affinity (const json_t *affinity, struct error *err)
 {
@@ -118,7 +118,7 @@ int adoptspec_check_pod (const json_t *spec, struct error *err)
     return 0;
 }
 
-/* ---- the jobspec ---- */
+/* -- the jobspec -- */
 
 static json_t *vertex (const char *type, int64_t count)
 {
@@ -281,7 +281,7 @@ static json_t *jobspec_of (const struct ask *ask, const struct adoptspec_how *ho
     return js;
 }
 
-/* ---- Jobs ---- */
+/* -- Jobs -- */
 
 static int check_manager (const json_t *job, struct error *err)
 {
@@ -345,7 +345,7 @@ json_t *adoptspec_of_job (const json_t *job, const struct adoptspec_how *how,
     return jobspec_of (&ask, how, err);
 }
 
-/* ---- pods ---- */
+/* -- pods -- */
 
 json_t *adoptspec_of_pods (const json_t *pod, const char *namespace_, const char *name,
                            uint32_t n, const struct adoptspec_how *how, struct error *err)

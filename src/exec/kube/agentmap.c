@@ -52,7 +52,7 @@ char *agentmap_path (const struct kspace *s)
     return path;
 }
 
-/* ---- as the watch tells ---- */
+/* -- as the watch tells -- */
 
 static void lost (struct kspace *s)
 {
@@ -119,7 +119,7 @@ void agentmap_unwatch (struct kspace *s)
     s->agent_watch = NULL;
 }
 
-/* ---- made and removed ---- */
+/* -- made and removed -- */
 
 static void on_made (const struct kube_result *res, void *arg)
 {

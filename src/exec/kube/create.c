@@ -20,7 +20,7 @@
 
 static void on_answer (const struct kube_result *res, void *arg);
 
-/* ---- requests ---- */
+/* -- requests -- */
 
 /* Of a job that starts, in which they may be left out when it does not. */
 #define START_KINDS ((1u << CALL_MAKE_JOB) | (1u << CALL_PLACE) | REST_KINDS)
@@ -231,7 +231,7 @@ bool create_rest_done (const struct kjob *k)
     return (k->objects_there & need) == need;
 }
 
-/* ---- no pods at the time limit ---- */
+/* -- no pods at the time limit -- */
 
 void create_diagnose (struct kjob *k, const char *limit)
 {
@@ -265,7 +265,7 @@ static void events_answer (struct kjob *k, const struct kcall *c,
                       message ? message : k->maker->silence);
 }
 
-/* ---- answers ---- */
+/* -- answers -- */
 
 /* A refusal that time may heal, or the administrator: a quota that is used up now, a token
  * that has run out, a right that we lack (just after its start the API server denies them

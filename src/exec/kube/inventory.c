@@ -11,7 +11,7 @@
 #include "common/json.h"
 #include "common/log.h"
 
-/* ---- telling the broker, once a turn of the loop ---- */
+/* -- telling the broker, once a turn of the loop -- */
 
 void inventory_node_changed (struct exec *x, struct knode *n)
 {
@@ -172,7 +172,7 @@ void inventory_flush (struct exec *x)
     }
 }
 
-/* ---- nodes ---- */
+/* -- nodes -- */
 
 struct knode *inventory_node (struct exec *x, const char *name)
 {
@@ -266,7 +266,7 @@ static void on_nodes_listed (void *arg)
     exec_soon (x);
 }
 
-/* ---- what is asked ---- */
+/* -- what is asked -- */
 
 static struct exec_amounts amounts_of (struct podsize s)
 {
@@ -286,7 +286,7 @@ int inventory_amounts (const struct exec *x, const char *node, struct exec_amoun
     return 0;
 }
 
-/* ---- life ---- */
+/* -- life -- */
 
 static const struct kube_watch_events node_events = { .changed = on_node_changed,
                                                       .deleted = on_node_deleted,

@@ -22,7 +22,7 @@
 #define SPOOL_MAX ((uint64_t)256 << 20)
 #define PENDING_MAX ((size_t)9 << 20)
 
-/* ---- what a job is told ---- */
+/* -- what a job is told -- */
 
 void job_set_finish (struct kjob *k, int status, const char *reason, const char *fmt, ...)
 {
@@ -142,7 +142,7 @@ static void tell_end (struct kjob *k)
     }
 }
 
-/* ---- the phases ---- */
+/* -- the phases -- */
 
 /* The agent opens what it sees itself; "" is none, and no pattern of its own for standard
  * error means where standard output goes. */
@@ -395,7 +395,7 @@ void job_run_poked (struct exec *x)
     }
 }
 
-/* ---- birth and end ---- */
+/* -- birth and end -- */
 
 struct kjob *job_find (struct exec *x, uint64_t id)
 {

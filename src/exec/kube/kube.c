@@ -25,7 +25,7 @@
 #define FAREWELL_MS 3000
 #define TERMINATE_SLACK 30.0
 
-/* ---- the clock ---- */
+/* -- the clock -- */
 
 static void on_soon (uv_timer_t *timer)
 {
@@ -60,7 +60,7 @@ static void on_tick (uv_timer_t *timer)
     adopt_tick (x, clock_mono ());
 }
 
-/* ---- create and destroy ---- */
+/* -- create and destroy -- */
 
 static void exec_free (struct exec *x)
 {
@@ -257,7 +257,7 @@ static int kube_exec_create (const struct exec_host *host, const struct yaml_doc
     return 0;
 }
 
-/* ---- jobs ---- */
+/* -- jobs -- */
 
 static int check_image (const char *image, struct error *err)
 {

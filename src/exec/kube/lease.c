@@ -94,7 +94,7 @@ enum lease_view lease_judge (const json_t *lease, const char *state, double unch
     return unchanged > (double)MIN (duration, DURATION_MAX) ? LEASE_EXPIRED : LEASE_TAKEN;
 }
 
-/* ---- what we write ---- */
+/* -- what we write -- */
 
 static void micro_time (char ret[40])
 {
@@ -130,7 +130,7 @@ static json_t *make_object (const struct lease *l, const char *holder)
         "leaseTransitions", transitions + (l->object && !ours ? 1 : 0));
 }
 
-/* ---- asking ---- */
+/* -- asking -- */
 
 static void ask (struct lease *l, const char *method, const char *path, json_t *body,
                  kube_done_f *done)
@@ -174,7 +174,7 @@ static bool is_refusal (const struct kube_result *res)
            || res->status == 400;
 }
 
-/* ---- while it is ours ---- */
+/* -- while it is ours -- */
 
 static _Noreturn void end (const char *name, const char *why)
 {
@@ -241,7 +241,7 @@ static void on_renewed (const struct kube_result *res, void *arg)
     }
 }
 
-/* ---- until it is ---- */
+/* -- until it is -- */
 
 static void on_taken (const struct kube_result *res, void *arg)
 {
@@ -317,7 +317,7 @@ static void on_tick (uv_timer_t *timer)
         ask (l, "GET", l->path, NULL, on_looked);
 }
 
-/* ---- the end ---- */
+/* -- the end -- */
 
 static void lease_free (struct lease *l)
 {
@@ -390,7 +390,7 @@ static void release (struct exec_claim *c)
     uv_run (loop, UV_RUN_DEFAULT);
 }
 
-/* ---- the beginning ---- */
+/* -- the beginning -- */
 
 /* Made once for a state directory: 32 digits. */
 static int read_identity (struct lease *l, const char *state_dir, struct error *err)

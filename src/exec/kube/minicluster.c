@@ -31,7 +31,7 @@ const struct object_owner object_owner_minicluster = {
     .size = "size",
 };
 
-/* ---- the launch file ---- */
+/* -- the launch file -- */
 
 static uint32_t gpus_per_task (const struct jobspec *js)
 {
@@ -72,7 +72,7 @@ int minicluster_launch (struct launch *l, const struct jobspec *js, char **scrip
     return 0;
 }
 
-/* ---- volumes ---- */
+/* -- volumes -- */
 
 static const char *sole_text (const json_t *source, const char *key)
 {
@@ -221,7 +221,7 @@ static json_t *volumes_of (const struct object_source *src, const json_t *spec)
     return volumes;
 }
 
-/* ---- the object ---- */
+/* -- the object -- */
 
 /* The operator passes on no more of a pod's security than fsGroup, but all of a container's. */
 static json_t *security (const json_t *spec, const json_t *container)

@@ -9,7 +9,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 
-/* ---- calls ---- */
+/* -- calls -- */
 
 void need_call_free (struct need_call *c)
 {
@@ -85,7 +85,7 @@ static void made (struct kneed *n)
               n->count, n->group->name);
 }
 
-/* ---- what is made ---- */
+/* -- what is made -- */
 
 static void on_marked (const struct kube_result *res, void *arg)
 {

@@ -19,7 +19,7 @@
 #include "common/log.h"
 #include "exec/kube/groups.h"
 
-/* ---- needs ---- */
+/* -- needs -- */
 
 struct kneed *needs_find (const struct exec *x, uint64_t job, const char *group)
 {
@@ -77,7 +77,7 @@ void needs_retry_later (struct kneed *n, const char *what, const char *why)
                  n->group->name, n->text);
 }
 
-/* ---- what is wanted ---- */
+/* -- what is wanted -- */
 
 /* What is there already, of the broker before, is taken over: that is the same attempt. */
 static unsigned next_attempt (const struct exec *x, const struct kneed *n)
@@ -206,7 +206,7 @@ void needs_tick (struct exec *x)
         needs_look (x);
 }
 
-/* ---- what is asked ---- */
+/* -- what is asked -- */
 
 bool needs_settled (const struct exec *x, uint64_t job)
 {
@@ -265,7 +265,7 @@ void needs_state (const struct exec *x, uint64_t job, size_t group,
                   "; asked again in %.0f s", n->again - clock_mono () + 0.5);
 }
 
-/* ---- life ---- */
+/* -- life -- */
 
 int needs_start (struct exec *x, struct error *err)
 {

@@ -43,7 +43,7 @@ void needs_heed (struct kneed *n, const struct seen *s)
         n->failures = 0;
 }
 
-/* ---- what is there ---- */
+/* -- what is there -- */
 
 static bool is_wanted (const struct exec *x, const struct seen *s)
 {
@@ -196,7 +196,7 @@ static void on_requests_listed (void *arg)
     needs_look (x);
 }
 
-/* ---- sweep and watch ---- */
+/* -- sweep and watch -- */
 
 static void on_templates (const struct kube_result *res, void *arg)
 {

@@ -122,8 +122,8 @@ struct pod_request {
     int64_t cpu_milli; /* 0: not asked */
     uint32_t gpus;
     int64_t memory_mib; /* 0: not asked */
-    const struct gres_list
-        *gres; /* of the rank, borrowed; NULL: as the template has it */
+    /* of the rank, borrowed; NULL: as the template has it */
+    const struct gres_list *gres;
 };
 struct pod_request object_request (const struct rset *r);
 /* A quantity of CPUs: "2", "500m". */

@@ -157,7 +157,7 @@ static int put_file (struct output *o, const char *name, const char *text,
                           o->user.gid, USERDIR_DURABLE, err);
 }
 
-/* ---- the key ---- */
+/* -- the key -- */
 
 static int make_key (struct output *o, struct error *err)
 {
@@ -179,7 +179,7 @@ static int open_key (struct output *o, struct error *err)
     return rc == -ENOENT ? make_key (o, err) : rc;
 }
 
-/* ---- what was delivered ---- */
+/* -- what was delivered -- */
 
 /* 1: there is a checkpoint; 0: there is none. The sizes of output files and of those that
  * are brought (NULL: none). */
@@ -244,7 +244,7 @@ static int write_delivered (struct output *o, struct error *err)
     return rc;
 }
 
-/* ---- frames ---- */
+/* -- frames -- */
 
 /* The first problem is the job's, if it has none of its own. */
 static void stage_failed (struct output *o, const struct error *err)
@@ -543,7 +543,7 @@ int output_checkpoint (struct output *o, struct error *err)
     return rc;
 }
 
-/* ---- questions ---- */
+/* -- questions -- */
 
 uint64_t output_offset (const struct output *o)
 {

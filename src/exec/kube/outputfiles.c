@@ -48,7 +48,7 @@ struct outputfiles {
     unsigned next_open;
 };
 
-/* ---- names ---- */
+/* -- names -- */
 
 static size_t unit_of (const struct outputfiles *f, const struct set *set, uint32_t task)
 {
@@ -165,7 +165,7 @@ void outputfiles_destroy (struct outputfiles *f)
     free (f);
 }
 
-/* ---- descriptors: at most OPEN_MAX_FILES at a time ---- */
+/* -- descriptors: at most OPEN_MAX_FILES at a time -- */
 
 static void sync_file (struct file *file)
 {
@@ -232,7 +232,7 @@ int outputfiles_restore (struct outputfiles *f, json_t *sizes, struct error *err
     return 0;
 }
 
-/* ---- writing ---- */
+/* -- writing -- */
 
 static struct file *file_of (struct outputfiles *f, const struct frame *frame)
 {

@@ -27,7 +27,7 @@ static enum wanted wanted_by (const struct kube_config *cfg)
     return strcmp (cfg->pods, "broker") == 0 ? WANT_BROKER : WANT_CONTROLLER;
 }
 
-/* ---- what the broker may do ---- */
+/* -- what the broker may do -- */
 
 static void on_rights (const char *missing, void *arg)
 {
@@ -91,7 +91,7 @@ void podmaker_cancel (struct exec *x)
     }
 }
 
-/* ---- what the job needs ---- */
+/* -- what the job needs -- */
 
 /* Claims that kube-scheduler may have to look at before the pod can be bound. */
 static bool has_claims (const json_t *mounts)
@@ -146,7 +146,7 @@ const struct podmaker *podmaker_choose (struct kjob *k)
     return NULL;
 }
 
-/* ---- what the server made of it ---- */
+/* -- what the server made of it -- */
 
 /* The operator's Job has the name of its MiniCluster. */
 static bool is_of_minicluster (const json_t *object)

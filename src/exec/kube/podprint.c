@@ -8,7 +8,7 @@
 
 #include "common/macros.h"
 
-/* ---- XXH64 ---- */
+/* -- XXH64 -- */
 
 static const uint64_t prime[] = { 0,
                                   UINT64_C (0x9E3779B185EBCA87),
@@ -73,7 +73,7 @@ uint64_t podprint_xxh64 (const void *data, size_t len, uint64_t seed)
     return h ^ h >> 32;
 }
 
-/* ---- pods ---- */
+/* -- pods -- */
 
 uint64_t podprint_of (const char *namespace_, const char *name)
 {

@@ -17,7 +17,7 @@
 #include "common/log.h"
 #include "common/parse.h"
 
-/* ---- what it uses ---- */
+/* -- what it uses -- */
 
 /* Counted, or no more. */
 static void pod_add (struct exec *x, struct kpod *p, bool counted)
@@ -82,7 +82,7 @@ static void pod_uncount (struct exec *x, struct kpod *p)
         pod_add (x, p, false);
 }
 
-/* ---- whose it is ---- */
+/* -- whose it is -- */
 
 static void pod_to_job (struct kpod *p, struct kjob *k)
 {
@@ -207,7 +207,7 @@ static void pod_set_node (struct exec *x, struct kpod *p, const char *name)
     }
 }
 
-/* ---- as the watch tells ---- */
+/* -- as the watch tells -- */
 
 /* The job has ended as it has; its node is not well. */
 static void look_at_epilog (struct exec *x, struct kpod *p)
@@ -291,7 +291,7 @@ static void on_pods_listed (void *arg)
     exec_soon (x);
 }
 
-/* ---- jobs come and go ---- */
+/* -- jobs come and go -- */
 
 void pods_adopt (struct kjob *k)
 {
@@ -333,7 +333,7 @@ void pods_strangers (struct exec *x)
     }
 }
 
-/* ---- life ---- */
+/* -- life -- */
 
 static const struct kube_watch_events pod_events = { .changed = on_pod_changed,
                                                      .deleted = on_pod_deleted,

@@ -20,7 +20,7 @@ static struct pod_request request (const struct rset *r, uint32_t rank)
     return object_rank_request (r, rank);
 }
 
-/* ---- pods ---- */
+/* -- pods -- */
 
 enum { NOT_ASKED, ASKED, SEEN }; /* k->place_asked */
 
@@ -95,7 +95,7 @@ static void missing (struct kjob *k, const char *limit)
                                : ": it went, or is another's");
 }
 
-/* ---- the Job's status ---- */
+/* -- the Job's status -- */
 
 static void patch_status (struct kjob *k, uint32_t what, json_t *status)
 {
@@ -138,7 +138,7 @@ static void ended (struct kjob *k)
         patch_status (k, STATUS_ENDED, jobstatus_ended (k->made_at, clock_wall (), &end));
 }
 
-/* ---- the end ---- */
+/* -- the end -- */
 
 static void remove_pods (struct kjob *k)
 {

@@ -55,7 +55,7 @@ void resize_failed (struct kjob *k, const char *text)
     }
 }
 
-/* ---- the Job ---- */
+/* -- the Job -- */
 
 /* Of the Job that the controller serves it is what makes and removes pods; else so that it says
  * what is. */
@@ -91,7 +91,7 @@ void resize_job_answer (struct kjob *k, const struct kcall *c,
         k->resize.patched = false; /* once more, later */
 }
 
-/* ---- it grows ---- */
+/* -- it grows -- */
 
 static int take_nodes (struct kjob *k)
 {
@@ -152,7 +152,7 @@ static void place_new (struct kjob *k)
     endpoints_write (k);
 }
 
-/* ---- it shrinks ---- */
+/* -- it shrinks -- */
 
 static bool is_to_go (const struct kjob *k, const struct kpod *p)
 {
@@ -213,7 +213,7 @@ static void remove_old (struct kjob *k)
     tell (k, true, "");
 }
 
-/* ---- the course ---- */
+/* -- the course -- */
 
 static void told (int rc, void *arg)
 {

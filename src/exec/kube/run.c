@@ -13,7 +13,7 @@
 #define CHECKPOINT_EVERY 1.0
 #define WRITE_AGAIN 2.0
 
-/* ---- worker ---- */
+/* -- worker -- */
 
 static void work_run (uv_work_t *req)
 {
@@ -148,7 +148,7 @@ void run_output (struct kjob *k, bool final)
     work_start (k);
 }
 
-/* ---- the line ---- */
+/* -- the line -- */
 
 static int on_bytes (uint64_t offset, const void *data, size_t len, void *arg)
 {

@@ -73,7 +73,7 @@ void space_cancel (struct kspace *s)
     s->maker = NULL;
 }
 
-/* ---- the end ---- */
+/* -- the end -- */
 
 static void finish (struct spacemaker *m, enum space_state state)
 {
@@ -106,7 +106,7 @@ static void ask (struct spacemaker *m, const char *method, const char *path, jso
         fail (m, true, "", "out of memory");
 }
 
-/* ---- until it can be used ---- */
+/* -- until it can be used -- */
 
 static void settle (struct spacemaker *m);
 
@@ -164,7 +164,7 @@ void space_tick (struct exec *x)
     }
 }
 
-/* ---- what comes with it ---- */
+/* -- what comes with it -- */
 
 static void on_object (const struct kube_result *res, void *arg)
 {
@@ -231,7 +231,7 @@ static void make (struct spacemaker *m)
         fail (m, true, "", "out of memory");
 }
 
-/* ---- the namespace ---- */
+/* -- the namespace -- */
 
 static void look (struct spacemaker *m);
 
@@ -302,7 +302,7 @@ static void look (struct spacemaker *m)
     ask (m, "GET", path, NULL, on_look);
 }
 
-/* ---- asked for by jobs ---- */
+/* -- asked for by jobs -- */
 
 static bool creates (const struct kjob *k)
 {

@@ -56,7 +56,7 @@ void stagefiles_destroy (struct stagefiles *f)
     free (f);
 }
 
-/* ---- which file ---- */
+/* -- which file -- */
 
 /* NULL: no such file comes. */
 static const struct launch_stage *entry_of (const struct stagefiles *f, size_t entry,
@@ -120,7 +120,7 @@ static struct file *add (struct stagefiles *f, size_t entry, uint32_t rank,
     return file;
 }
 
-/* ---- descriptors: at most OPEN_MAX_FILES at a time ---- */
+/* -- descriptors: at most OPEN_MAX_FILES at a time -- */
 
 static int sync_file (struct file *file)
 {
@@ -158,7 +158,7 @@ static int open_file (struct stagefiles *f, struct file *file, enum userfile_mod
     return error_set (err, EINVAL, "stage-out: %s is not a regular file", file->path);
 }
 
-/* ---- the verbs ---- */
+/* -- the verbs -- */
 
 int stagefiles_check (struct stagefiles *f, struct error *err)
 {

@@ -31,7 +31,7 @@ static void note (struct kjob *k, const char *text)
     k->x->host.note (k->x->host.arg, k->id, text);
 }
 
-/* ---- stages ---- */
+/* -- stages -- */
 
 static enum start_stage stage_of (const struct kpod *p)
 {
@@ -139,7 +139,7 @@ void start_tick (struct kjob *k)
     note_late (k, now);
 }
 
-/* ---- failures that a pod shows by itself ---- */
+/* -- failures that a pod shows by itself -- */
 
 /* The node is drained for it, and the job starts anew without it. */
 static void prolog_failed (struct kjob *k, uint32_t rank, const struct podview *v)
@@ -182,7 +182,7 @@ void start_look_at_pods (struct kjob *k)
             start_look_at_pod (k, r, k->pods[r]);
 }
 
-/* ---- somebody is late ---- */
+/* -- somebody is late -- */
 
 static char *nodes_at_fault (const struct kjob *k, enum start_late late)
 {

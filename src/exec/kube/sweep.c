@@ -208,7 +208,7 @@ void sweep_cancel (struct exec *x)
     x->sweep = NULL;
 }
 
-/* ---- where ---- */
+/* -- where -- */
 
 static void sweep_space (struct sweep *s, const char *in)
 {

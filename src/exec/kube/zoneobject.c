@@ -66,7 +66,7 @@ static void read_print (const json_t *object, struct zoneobject *z)
     snprintf (z->print, sizeof (z->print), "%s", fits ? print : "unknown");
 }
 
-/* ---- zones ---- */
+/* -- zones -- */
 
 /* Of a resource; they are numbers or texts in JSON. milli: thousandths. */
 static int amount (const json_t *resource, const char *key, bool milli, int64_t *ret)

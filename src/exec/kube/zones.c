@@ -27,7 +27,7 @@ struct kzones {
     bool warned; /* that it could not */
 };
 
-/* ---- pods ---- */
+/* -- pods -- */
 
 /* A Quantity is a text; the same amount may be written in two ways, and that is enough here. */
 static bool same (const json_t *requests, const json_t *limits, const char *name)
@@ -118,7 +118,7 @@ static struct zonepod *pods_of (const struct knode *n, size_t *ret)
     return list;
 }
 
-/* ---- telling ---- */
+/* -- telling -- */
 
 size_t zones_of (const struct knode *n, const struct machine_zone **ret)
 {
@@ -203,7 +203,7 @@ void zones_tell (struct exec *x, struct knode *n, bool always)
     free (pods);
 }
 
-/* ---- objects ---- */
+/* -- objects -- */
 
 void zones_free (struct knode *n)
 {
@@ -261,7 +261,7 @@ static void on_listed (void *arg)
     exec_soon (x);
 }
 
-/* ---- is there such a collection? ---- */
+/* -- is there such a collection? -- */
 
 static const struct kube_watch_events events = { .changed = on_changed,
                                                  .deleted = on_deleted,

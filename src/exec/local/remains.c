@@ -24,7 +24,7 @@ struct remains {
     char *base; /* the directory of the jobs' cgroups; NULL: there are none */
 };
 
-/* ---- where cgroups can be made ---- */
+/* -- where cgroups can be made -- */
 
 /* The value behind the line's prefix in a file of /proc; NULL: there is none. */
 static char *line_behind (const char *path, const char *prefix)
@@ -170,7 +170,7 @@ void remains_destroy (struct remains *r)
     free (r);
 }
 
-/* ---- the cgroup of a job ---- */
+/* -- the cgroup of a job -- */
 
 static char *group_path (const struct remains *r, uint64_t id, unsigned attempt)
 {
@@ -265,7 +265,7 @@ void remains_sweep (struct remains *r, const uint64_t *live, size_t nlive)
         closedir (d);
 }
 
-/* ---- without a cgroup ---- */
+/* -- without a cgroup -- */
 
 static bool is_marked (const struct exec_job *job, pid_t pid)
 {

@@ -147,7 +147,7 @@ static void test_kinds (void **state)
     assert_true (namespace_is_users ("jobs-%U-%q"));
 }
 
-/* ---- what comes with a namespace ---- */
+/* -- what comes with a namespace -- */
 
 static void test_spaceset (void **state)
 {

@@ -21,7 +21,7 @@
 #include "common/clock.h"
 #include "kube/budget.h"
 
-/* ---- the fake server ---- */
+/* -- the fake server -- */
 
 static int port;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -108,7 +108,7 @@ static int setup (void **state)
     return pthread_create (&t, NULL, serve, (void *)(intptr_t)fd);
 }
 
-/* ---- the client's side ---- */
+/* -- the client's side -- */
 
 static uv_loop_t loop;
 static struct httpc *http;
@@ -165,7 +165,7 @@ static void run_until (unsigned n)
     assert_int_equal (answered, n);
 }
 
-/* ---- tests ---- */
+/* -- tests -- */
 
 static void test_budget (void **state)
 {

@@ -19,7 +19,7 @@
 static int tcp_port;
 static char unix_path[64];
 
-/* ---- the server: what it answers is in the request's path ---- */
+/* -- the server: what it answers is in the request's path -- */
 
 static bool read_request (int fd, char *buf, size_t size)
 {
@@ -131,7 +131,7 @@ static int teardown (void **state)
     return unlink (unix_path);
 }
 
-/* ---- the client's side ---- */
+/* -- the client's side -- */
 
 struct answer {
     int calls, status, code;

@@ -29,7 +29,7 @@
     "{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"" version                 \
     "\"},\"items\":[" items "]}"
 
-/* ---- the fake server ---- */
+/* -- the fake server -- */
 
 struct answer {
     int status;
@@ -118,7 +118,7 @@ static int setup (void **state)
     return pthread_create (&t, NULL, serve, (void *)(intptr_t)fd);
 }
 
-/* ---- who is told ---- */
+/* -- who is told -- */
 
 static char told[1024];
 
@@ -187,7 +187,7 @@ static void follow (const struct answer *answers, const char *want_told,
     assert_string_equal (came, want_came);
 }
 
-/* ---- tests ---- */
+/* -- tests -- */
 
 #define A1 OBJECT ("a", "1", "1")
 #define B2 OBJECT ("b", "2", "2")

@@ -56,8 +56,8 @@ struct making {
     struct kind *kinds; /* by class */
     struct frame open[GRAPH_DEPTH_MAX + 1];
     size_t nopen;
-    struct pair
-        *extra; /* edges of the tree's subsystem to vertices that hang elsewhere */
+    /* edges of the tree's subsystem to vertices that hang elsewhere */
+    struct pair *extra;
     size_t nextra, extra_alloc;
     struct error *err;
 };

@@ -294,8 +294,8 @@ struct line { /* a unit of the graph, in its order */
 struct table {
     struct line line[UNITS_MAX];
     size_t n;
-    uint32_t
-        via[UNITS_MAX]; /* by handle: the further parent below which it is; or none */
+    /* by handle: the further parent below which it is; or none */
+    uint32_t via[UNITS_MAX];
 };
 
 static void list_units (const struct graph *g, uint32_t v, struct table *t)

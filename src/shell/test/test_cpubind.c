@@ -28,7 +28,7 @@ static void check_set (const struct idset *s, const char *want, const char *what
         fail_msg ("%s: %s, not %s", what, text, want);
 }
 
-/* ---- the option ---- */
+/* -- the option -- */
 
 static void test_parse (void **state)
 {
@@ -163,7 +163,7 @@ static void test_bounds (void **state)
     assert_int_equal (cpubind_parse (text, &b, NULL), -ERANGE);
 }
 
-/* ---- the cores of each task ---- */
+/* -- the cores of each task -- */
 
 struct example {
     const char *option, *cores, *sockets[3];
@@ -307,7 +307,7 @@ static void test_cores_refused (void **state)
     idset_destroy (cores);
 }
 
-/* ---- random nodes ---- */
+/* -- random nodes -- */
 
 static uint32_t seed = 31337;
 
@@ -364,7 +364,7 @@ static void test_random (void **state)
     assert_true (rounds > 1000);
 }
 
-/* ---- the machine ---- */
+/* -- the machine -- */
 
 static void test_apply (void **state)
 {
@@ -481,7 +481,7 @@ static void test_sockets (void **state)
     idset_destroy (more);
 }
 
-/* ---- memory runs out ---- */
+/* -- memory runs out -- */
 
 static void test_no_memory (void **state)
 {

@@ -11,7 +11,7 @@
 #include "shell/layout.h"
 #include "common/test/torture.h"
 
-/* ---- known layouts ---- */
+/* -- known layouts -- */
 
 struct example {
     const char *what;
@@ -183,7 +183,7 @@ static void test_examples (void **state)
         check_example (&examples[i]);
 }
 
-/* ---- what is refused ---- */
+/* -- what is refused -- */
 
 static const uint32_t one_too_far[] = { 0, 3 }, both_on_two[] = { 2, 2 };
 
@@ -265,7 +265,7 @@ static void test_refusals (void **state)
     }
 }
 
-/* ---- random requests ---- */
+/* -- random requests -- */
 
 enum { MAX_RANKS = 9, MAX_TASKS = 60 };
 
@@ -474,7 +474,7 @@ static void test_large (void **state)
     }
 }
 
-/* ---- the option ---- */
+/* -- the option -- */
 
 static void test_option (void **state)
 {
@@ -556,7 +556,7 @@ static void test_option_refuses (void **state)
     }
 }
 
-/* ---- the host file ---- */
+/* -- the host file -- */
 
 static struct hostlist *make_nodes (void)
 {
@@ -623,7 +623,7 @@ static void test_hosts_refuses (void **state)
     hostlist_destroy (nodes);
 }
 
-/* ---- memory runs out ---- */
+/* -- memory runs out -- */
 
 static void test_no_memory (void **state)
 {

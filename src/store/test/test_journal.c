@@ -185,7 +185,7 @@ static void test_bad_one_fails_alone (void **state)
 }
 
 /* Wrong: a retried submit makes two jobs, or another user's key is taken for one's own.
- * */
+ */
 static void test_keys (void **state)
 {
     struct harness *h = *state;

@@ -17,8 +17,8 @@ struct job_info {
     int64_t at;     /* start, seconds */
     double elapsed; /* seconds that its match took */
     char *file;     /* of its jobspec, or of what was given to update */
-    struct selection
-        *given; /* by the match, or what update was told; NULL once canceled */
+    /* by the match, or what update was told; NULL once canceled */
+    struct selection *given;
 };
 
 struct jobs;

@@ -60,7 +60,7 @@ static void die (const char *fmt, ...)
     exit (1);
 }
 
-/* ---- messages: length, type, data ---- */
+/* -- messages: length, type, data -- */
 
 static bool write_all (int fd, const void *data, size_t len)
 {
@@ -132,7 +132,7 @@ static size_t add_number (char *to, size_t at, long n)
     return add (to, at, text);
 }
 
-/* ---- what the instance is ---- */
+/* -- what the instance is -- */
 
 struct instance {
     char host[128], prefix[128], service[256]; /* own name; NAME-; what follows a host's name */
@@ -203,7 +203,7 @@ static void read_line (struct instance *f, char **argv)
         f->quorum = f->size;
 }
 
-/* ---- a rank: runs tasks ---- */
+/* -- a rank: runs tasks -- */
 
 struct task {
     pid_t pid;
@@ -326,7 +326,7 @@ static int be_rank (long rank, const char *host, double timeout)
     }
 }
 
-/* ---- rank 0 of the instance: who is there, and who asks for tasks ---- */
+/* -- rank 0 of the instance: who is there, and who asks for tasks -- */
 
 struct peer {
     int fd; /* 0: none */
@@ -496,7 +496,7 @@ static int lead (const struct instance *f)
     }
 }
 
-/* ---- commands ---- */
+/* -- commands -- */
 
 static int start (char **argv)
 {

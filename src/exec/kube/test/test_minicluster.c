@@ -225,7 +225,7 @@ static void test_refused (void **state)
              "usual modes");
 }
 
-/* ---- tasks ---- */
+/* -- tasks -- */
 
 static struct launch_node nodes[3] = { { .ntasks = 2 },
                                        { .ntasks = 2 },

@@ -529,7 +529,7 @@ static void test_endpointslice (void **state)
     json_decref (o);
 }
 
-/* ---- settings ---- */
+/* -- settings -- */
 
 static int read_config (const char *text, struct error *err)
 {

@@ -126,6 +126,27 @@ test_expect_success 'every program has a page, and every option of it stands the
     done
 '
 
+# Paths from the top of the tree, and targets of links, which are relative to their page; NAME stands for any name.
+named_files()
+{
+    for page in README.md doc/*.md doc/guide/*.md t/README.md t/kube/README.md; do
+        grep -oE '`(src|t|etc|contrib|doc)/[A-Za-z0-9_./*-]+`' "$page" | tr -d '`' | grep -v NAME
+        grep -oE '\]\([A-Za-z0-9_./-]+[)#]' "$page" | sed "s|^](|$(dirname "$page")/|; s/[)#]\$//"
+    done | sort -u
+}
+exists()
+{
+    # shellcheck disable=SC2086
+    set -- $1
+    test -e "$1"
+}
+test_expect_success 'files that the documents name are there' '
+    (cd "$src" && named_files) >named && test $(wc -l <named) -ge 150 &&
+    while read -r file; do
+        (cd "$src" && exists "$file") || { echo "there is no $file" && return 1; }
+    done <named
+'
+
 # The names in the table of env.c, of which one is a macro.
 test_expect_success 'every variable of a task is in fluxq-environment(7), and nothing else' '
     sed -n "/^} variables\[\] = {/,/^};/p" "$src/src/shell/env.c" |

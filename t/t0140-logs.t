@@ -43,7 +43,9 @@ test_expect_success '--rank shows one node of the job' '
     fluxq-logs $id | wc -l | grep -x 4 && fluxq-logs --rank 1 $id >out && cat out &&
     test "$(wc -l <out)" -eq 2 && grep -x 1 out && test_must_fail grep -x 0 out &&
     test_expect_code 1 fluxq-logs --rank 7 $id >out 2>err && test_must_be_empty out && grep "no rank 7: it has 2 nodes" err &&
-    test_expect_code 1 fluxq-logs --task 7 $id >out 2>err && test_must_be_empty out && grep "no task 7: it has 2 tasks" err
+    test_expect_code 1 fluxq-logs --task 7 $id >out 2>err && test_must_be_empty out && grep "no task 7: it has 2 tasks" err &&
+    id=$(fluxq-submit -o /dev/null -- sleep 1000) && wait_job_state $id RUNNING &&
+    test_expect_code 1 timeout 20 fluxq-logs -f --rank 1 $id 2>err && grep "no rank 1: it has 1 node" err && fluxq-cancel $id
 '
 
 test_expect_success 'bytes come as they were written' '

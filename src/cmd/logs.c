@@ -81,25 +81,43 @@ static void build_target (const struct logs *l, struct strbuf *target)
         strbuf_addf (target, "&stream=%s", l->out ? "stdout" : "stderr");
 }
 
-/* Nothing came: why, where that is not as it should be. */
-static int explain_nothing (struct cmd *c, const struct logs *l)
+static int get_job (struct cmd *c, const struct logs *l, json_t **ret)
 {
-    char target[64], text[ERROR_TEXT_MAX];
-    json_t *job;
+    char target[64];
 
     snprintf (target, sizeof (target), "/v1/jobs/%s", l->id);
-    if (cmd_get (c, target, &job) != CMD_OK)
+    return cmd_get (c, target, ret);
+}
+
+/* A rank or task that the job does not have is an error, before its output is waited for. */
+static int check_part (struct cmd *c, const struct logs *l)
+{
+    json_t *job;
+
+    if ((l->rank < 0 && l->task < 0) || get_job (c, l, &job) != CMD_OK)
         return c->status;
-    const char *state = json_text (job, "state");
     double nodes = answer_number (job, "nodes"), tasks = answer_number (job, "ntasks");
-    job_end_text (job, text, sizeof (text));
     if (l->rank >= 0 && nodes > 0 && (double)l->rank >= nodes)
         cmd_fail (c, "job %s has no rank %jd: it has %.0f node%s, counted from 0", l->id,
                   (intmax_t)l->rank, nodes, nodes == 1 ? "" : "s");
     else if (l->task >= 0 && tasks > 0 && (double)l->task >= tasks)
         cmd_fail (c, "job %s has no task %jd: it has %.0f task%s, counted from 0", l->id,
                   (intmax_t)l->task, tasks, tasks == 1 ? "" : "s");
-    else if (job_is_over (job) && strcmp (state, "COMPLETED") != 0)
+    json_decref (job);
+    return c->status;
+}
+
+/* Nothing came: why, where that is not as it should be. */
+static int explain_nothing (struct cmd *c, const struct logs *l)
+{
+    char text[ERROR_TEXT_MAX];
+    json_t *job;
+
+    if (check_part (c, l) != CMD_OK || get_job (c, l, &job) != CMD_OK)
+        return c->status;
+    const char *state = json_text (job, "state");
+    job_end_text (job, text, sizeof (text));
+    if (job_is_over (job) && strcmp (state, "COMPLETED") != 0)
         cmd_warn (c, "job %s has written nothing: %s", l->id, text);
     else if (!job_is_over (job) && !l->follow)
         cmd_warn (c, "job %s has written nothing yet: it is %s%s%s", l->id, state,
@@ -119,7 +137,9 @@ static int run (struct cmd *c)
         return c->status;
     build_target (&l, &target);
     f = (struct follow){ .target = target.buf };
-    int status = follow_output (c, &f);
+    int status = l.follow ? check_part (c, &l) : CMD_OK;
+    if (status == CMD_OK)
+        status = follow_output (c, &f);
     return status == CMD_OK && f.written == 0 ? explain_nothing (c, &l) : status;
 }
 

@@ -1,4 +1,4 @@
-/* stepd_private.h - a step as one of its ranks has it: stepd.c, steppmi.c (MPI) */
+/* stepd_private.h - a step on one of its ranks: stepd.c, steppmi.c (MPI) */
 #ifndef FLUXQ_SHELL_STEPD_PRIVATE_H
 #define FLUXQ_SHELL_STEPD_PRIVATE_H
 
@@ -9,8 +9,8 @@
 #include "shell/stepspec.h"
 
 struct step_task {
-    uint32_t id;    /* in the step */
-    uint64_t taken; /* bytes of input */
+    uint32_t id;    /* number in the step */
+    uint64_t taken; /* bytes of input that the task has taken */
     bool ended;
 };
 
@@ -21,24 +21,24 @@ struct rank_step {
     struct rank_step *next;
     struct stepd *d;
     uint32_t id;
-    struct strbuf text; /* as long as it comes */
+    struct strbuf text; /* request text so far */
     struct step_spec spec;
-    uint32_t *rank_of; /* [ntasks] number of the node of each task */
+    uint32_t *rank_of; /* [ntasks] number in the step of each task's node */
     uint32_t ntasks;
-    uint32_t *ranks; /* [nnodes] of the job */
+    uint32_t *ranks; /* [nnodes] ranks in the job */
     uint32_t nnodes;
-    uint32_t node;         /* our number */
-    struct idset *cores;   /* here */
-    struct step_task *own; /* tasks here */
+    uint32_t node;         /* number of this node in the step */
+    struct idset *cores;   /* cores on this node */
+    struct step_task *own; /* [nown] tasks on this node */
     uint32_t nown, started;
-    uint64_t taken;             /* bytes of input that all who read have */
-    struct multiprog *programs; /* NULL: all run the same */
+    uint64_t taken;             /* bytes of input that every reading task has taken */
+    struct multiprog *programs; /* NULL: all tasks run the same program */
     struct stepbind *bind;      /* NULL: no task is bound to cores */
     struct taskset *set;
     int64_t credit;
     int cwd_fd;
     const char *cwd;
-    struct steppmi *pmi; /* NULL: none of its tasks speaks it */
+    struct steppmi *pmi; /* NULL: no task of this node uses PMI */
 };
 
 struct stepd {
@@ -52,32 +52,35 @@ struct stepd {
     struct idset *allowed; /* CPUs that this agent may use; NULL: not known */
 };
 
-/* To rank 0; data behind a number (UINT32_MAX: none). */
+/* Sends a message to rank 0: number as u32, UINT32_MAX: none, then data. */
 void stepd_put (const struct rank_step *s, uint8_t type, uint8_t stream, uint32_t number,
                 const void *data, size_t len);
 
 /* -- steppmi.c: MPI -- */
 
-/* PMI for the tasks here. 0 or -ENOMEM. */
+/* Sets up PMI for the tasks of this node. 0 or -ENOMEM. */
 int steppmi_create (struct rank_step *s, struct error *err);
 void steppmi_destroy (struct steppmi *p);
-/* A task is about to start: the descriptor that it inherits, and *env (of env_make()) gets
- * its variables. 0 or negative errno. */
+/* Call before a task starts. *ret_fd gets the descriptor that the task inherits, and *env
+ * (of env_make()) gets the task's PMI variables. 0 or negative errno. */
 int steppmi_open (struct steppmi *p, uint32_t local, char ***env, int *ret_fd,
                   struct error *err);
-/* It has been started, or could not be: its end of the line is closed here. */
+/* The task has been started, or could not be: closes the agent's copy of the task's
+ * end. */
 void steppmi_started (struct steppmi *p, uint32_t local);
-/* It has ended; when it should have said so, the step is to end. */
+/* The task has ended. Ends the step if the task should have finalized first. */
 void steppmi_exited (struct steppmi *p, uint32_t local, int status);
-/* A piece of what all ranks put. */
+/* Handles a piece of what all ranks put. */
 void steppmi_message (struct steppmi *p, const struct frame *msg);
 
 /* -- stepbind.c: cores -- */
 
-/* Which cores each task here gets: 0, also when none is bound; negative errno. */
+/* Chooses the cores of each task on this node. 0, also when no task is bound; or negative
+ * errno. */
 int stepbind_create (struct rank_step *s, struct error *err);
 void stepbind_destroy (struct stepbind *b);
-/* In the child: bind the task of that place, and say so where --cpu-bind=verbose asks. */
+/* In the child: binds the task with that local number, and reports it with
+ * --cpu-bind=verbose. */
 void stepbind_apply (const struct rank_step *s, uint32_t local);
 
 #endif

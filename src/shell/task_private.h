@@ -1,6 +1,5 @@
 /* task_private.h - the tasks of a rank: tasks.c (the rank), task.c (a set and its tasks),
- * birth.c (a task's beginning, up to its program)
- */
+ * birth.c (a new process until it executes its program) */
 #ifndef FLUXQ_SHELL_TASK_PRIVATE_H
 #define FLUXQ_SHELL_TASK_PRIVATE_H
 
@@ -13,7 +12,7 @@
 #include "shell/wire.h"
 
 struct task_pipe {
-    struct loop_io io; /* fd -1: at its end */
+    struct loop_io io; /* fd -1: the pipe is at its end */
     struct task *task;
     int stream;
 };
@@ -23,16 +22,16 @@ struct task {
     pid_t pid;
     uint32_t id;
     int status;
-    struct use use; /* with what it left behind */
+    struct use use; /* including the processes that it left behind */
     bool dead;
     bool reported;
     double died;
-    double heard; /* last output */
+    double heard; /* time of its last output */
     struct task_pipe pipes[2];
     struct task_pipe input; /* fd -1: none, or closed */
-    struct outbuf waiting;  /* for it */
-    bool input_ends;        /* behind that */
-    bool pty;               /* both pipes and input are its terminal */
+    struct outbuf waiting;  /* bytes for the input pipe */
+    bool input_ends;        /* end of file follows the waiting bytes */
+    bool pty;               /* both pipes and the input are its terminal */
 };
 
 struct taskset {
@@ -50,37 +49,38 @@ struct tasks {
     struct loop *loop;
     const struct launch *launch;
     uint32_t rank;
-    struct taskset *sets;             /* all */
-    struct taskset *own;              /* the job's, also in `sets` */
-    const struct task_events *events; /* of the job's */
+    struct taskset *sets;             /* all sets */
+    struct taskset *own;              /* the set of the job's own tasks, also in `sets` */
+    const struct task_events *events; /* events of the job's own tasks */
     void *ctx;
     int cwd_fd;
     const char *cwd;
     uint64_t end_time;
     bool killing;
-    struct use ended; /* by sets that are gone, and by what is nobody's */
+    struct use ended; /* used by sets that are destroyed, and by processes of no task */
     struct loop_timer tick;
     struct loop_timer again;
     struct rlimit nofile;
-    struct rlimits rlimits;       /* of the launch file */
-    struct idset *cpus, *allowed; /* that the job's own tasks may use; NULL: any */
+    struct rlimits rlimits;       /* from the launch file */
+    struct idset *cpus, *allowed; /* CPUs of own tasks, of the agent; NULL: any */
     char buf[FRAME_DATA_MAX];
 };
 
 /* -- task.c -- */
 
-/* It is dead: its output to the end, then the report. */
+/* The task is dead: reads its output to the end, then reports it. */
 void task_died (struct task *task, int status);
-/* Look again at those that are dead and whose output is not at its end. */
+/* Checks the dead tasks whose output is not at its end again. */
 void taskset_look (struct taskset *set, double now);
-/* Nothing lives any more: what has not been reported is. The last report may be the end of
- * the set. */
+/* No process lives any more: reports the tasks that are not reported yet. The last report
+ * may destroy the set. */
 void taskset_end (struct taskset *set);
 
 /* -- birth.c -- */
 
-/* A new process that becomes the task: its pid, and our ends of its standard streams, -1
- * where there is none (a terminal has no err); or negative errno. */
+/* Forks a process that becomes the task. Returns its pid, or negative errno; *ours gets
+ * the agent's ends of its standard streams, -1 where there is none (a terminal has no
+ * err). */
 struct birth_streams {
     int in, out, err;
 };

@@ -1,10 +1,12 @@
-/* fortify.h - the bounds of FORTIFY for the agent, whose C library has none
+/* fortify.h - bounds checks as of _FORTIFY_SOURCE, for the agent's C library, which has
+ * none
  *
- * The agent's makefile rule puts this header in front of every source (-include). A call that
- * would write past the end of an object whose size gcc knows (__builtin_object_size, mode 0)
- * ends the agent by a trap (SIGILL) before anything is written. Where the length is constant and
- * fits, no check is left. With another compiler, or without optimization, the calls are those of
- * the C library. The declarations follow those of glibc's headers for _FORTIFY_SOURCE.
+ * The agent's makefile rule includes this header before every source (-include). A call
+ * that would write beyond the end of an object whose size gcc knows
+ * (__builtin_object_size, mode 0) ends the agent by a trap (SIGILL) before anything is
+ * written. If the length is constant and fits, no check remains in the code. With another
+ * compiler, or without optimization, the calls are those of the C library. The
+ * declarations follow those of glibc's headers for _FORTIFY_SOURCE.
  */
 #ifndef FLUXQ_SHELL_FORTIFY_H
 #define FLUXQ_SHELL_FORTIFY_H

@@ -1,18 +1,17 @@
-/* spool.h - the file on rank 0 that keeps what the job wrote and what became of it
+/* spool.h - the file on rank 0 that keeps the output and the result of the job
  *
  *     struct spool spool;
- *     if (spool_create (&spool, path, max, &err) == -EEXIST) ...   // the job had been
- * started
+ *     if (spool_create (&spool, path, max, &err) == -EEXIST) ...   // was started before
  *     spool_append (&spool, &frame);           // kept in memory until
  *     spool_flush (&spool);                    // ... one write(2) a round of the loop
  *     ssize_t n = spool_read (&spool, offset, buf, size);
- *     spool_release_until (&spool, offset);    // the broker has it: give the blocks back
+ *     spool_release_until (&spool, offset);    // the broker has it: free the blocks
  *
  * Invariants: the file holds whole frames only, up to `written`; offsets never change,
- * released parts are holes. Blocks are allocated ahead (fallocate), so that a full disk
- * is seen before a frame is written and the last words of the job (FRAME_EXIT,
- * FRAME_NOTE, FRAME_FINISH) have room even then. Not on disk by fsync, as a job does not
- * survive its machine; but for spool_sync().
+ * and released parts are holes. Blocks are allocated ahead (fallocate). So a full disk is
+ * detected before a frame is written, and the last frames of the job (FRAME_EXIT,
+ * FRAME_NOTE, FRAME_FINISH) have room even then. Except for spool_sync() there is no
+ * fsync, as a job does not survive its machine.
  */
 #ifndef FLUXQ_SHELL_SPOOL_H
 #define FLUXQ_SHELL_SPOOL_H
@@ -29,40 +28,40 @@
 
 struct spool {
     int fd;
-    uint64_t len;      /* with what is still in buf */
-    uint64_t written;  /* in the file */
-    uint64_t released; /* by the broker */
-    uint64_t punched;  /* given back to the file system */
-    uint64_t max;      /* most unreleased bytes before output waits; 0: none */
+    uint64_t len;      /* bytes, including those in buf */
+    uint64_t written;  /* bytes in the file */
+    uint64_t released; /* offset up to which the broker has released */
+    uint64_t punched;  /* offset up to which blocks are freed */
+    uint64_t max;      /* unreleased bytes at which output waits; 0: no limit */
     uint64_t alloc;    /* file space is allocated up to here */
     bool no_alloc;     /* the file system cannot allocate ahead */
-    int err;           /* first errno of a failure; output is dropped from then on */
+    int err;           /* errno of the first failure; output is dropped from then on */
     bool finished;     /* has FRAME_FINISH */
-    struct cut cut;    /* what went because it was too much */
+    struct cut cut;    /* parts cut out because the spool was too long */
     char *buf;
     size_t buflen;
 };
 
-/* -EEXIST when the file is there already; nothing is changed then. */
+/* -EEXIST: the file exists already, and is not changed. */
 int spool_create (struct spool *spool, const char *path, uint64_t max, struct error *err);
-/* Keep no more than that on disk (see cut.h), of a spool that nobody releases. */
+/* Limits the bytes kept on disk (see cut.h), for a spool that no reader releases. */
 void spool_keep (struct spool *spool, uint64_t max);
-/* 0, or a negative errno: this frame is lost. Output is refused from the first failure on
- * (then spool->err is set); other frames are still tried. -ENOSPC and -EDQUOT with no
- * spool->err: there is no room for this output now, but may be later. */
+/* 0, or a negative errno: this frame is lost. After the first failure (spool->err is set)
+ * output is refused, but other frames are still tried. -ENOSPC and -EDQUOT without
+ * spool->err: there is no room for this output now, but there may be later. */
 int spool_append (struct spool *spool, const struct frame *frame);
-/* 0, or a negative errno: what was not in the file yet is lost. */
+/* 0, or a negative errno: the bytes that were not in the file yet are lost. */
 int spool_flush (struct spool *spool);
-/* What was flushed, and the file's name, are on disk. 0 or a negative errno. */
+/* Puts the flushed bytes and the file's name on disk. 0 or a negative errno. */
 int spool_sync (struct spool *spool, const char *path);
 bool spool_full (const struct spool *spool);
-/* Up to size bytes written at offset; 0 at the end. Negative errno. */
+/* Reads up to size bytes at offset; 0 at the end. Negative errno. */
 ssize_t spool_read (const struct spool *spool, uint64_t offset, void *buf, size_t size);
-/* -EINVAL past the end. */
+/* -EINVAL: beyond the end. */
 int spool_release_until (struct spool *spool, uint64_t offset);
-/* Give back what was allocated ahead: nothing more will come. */
+/* Frees the blocks allocated ahead: no more frames follow. */
 void spool_trim (struct spool *spool);
-/* Trims, too. */
+/* Also trims. */
 void spool_close (struct spool *spool);
 
 #endif

@@ -5,7 +5,7 @@
  *     struct cpubind_node node = { .cores = cores, .ntasks = 4, .cores_per_task = 2 };
  *     struct idset *set;
  *     if (cpubind_cores (&bind, &node, local, &set, &err) < 0) ...
- *     if (set && cpubind_apply (set, allowed) == 0) // none of the cores exists: not bound
+ *     if (set && cpubind_apply (set, allowed) == 0) // no such cores: not bound
  *     idset_destroy (set);
  *     cpubind_release (&bind);
  *

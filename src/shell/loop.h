@@ -8,11 +8,11 @@
  *     loop_timer_set (&loop, &t, loop_now () + 0.2);
  *     int status = loop_run (&loop);               // until loop_stop (&loop, status)
  *
- * io and timers belong to the caller and usually sit inside its own struct
- * (CONTAINER_OF). Whatever holds one must be freed with loop_free_later() once it was
- * watched, because events of the same round may still point to it. A descriptor that
- * nobody wants to hear of is not registered at all (a mask of 0 would still report
- * EPOLLHUP, for ever).
+ * The caller owns io and timers and usually embeds them in a struct of its own
+ * (CONTAINER_OF). Free memory that holds a watched io or timer with loop_free_later(),
+ * because events of the same round may still point to it. A descriptor that is not
+ * watched is not registered at all, since with a mask of 0 epoll would report EPOLLHUP
+ * forever.
  */
 #ifndef FLUXQ_SHELL_LOOP_H
 #define FLUXQ_SHELL_LOOP_H
@@ -23,7 +23,7 @@
 
 struct loop_io {
     int fd;
-    uint32_t events; /* what is watched now; 0: not registered */
+    uint32_t events; /* events watched now; 0: not registered */
     void (*ready) (struct loop_io *io, uint32_t events);
 };
 
@@ -42,21 +42,21 @@ struct loop {
     void **garbage;
     size_t ngarbage;
     size_t garbage_max;
-    void (*round) (void *arg); /* called after each round of events, may be NULL */
+    void (*round) (void *arg); /* called after each round of events, or NULL */
     void *round_arg;
 };
 
 /* 0 or negative errno. */
 int loop_init (struct loop *loop);
 void loop_release (struct loop *loop);
-/* Watch io->fd for events (EPOLLIN, EPOLLOUT); 0 ends it. A descriptor must be unwatched
- * before it is closed. */
+/* Watches io->fd for events (EPOLLIN, EPOLLOUT); 0 stops watching. Unwatch a descriptor
+ * before closing it. */
 void loop_watch (struct loop *loop, struct loop_io *io, uint32_t events);
 void loop_timer_set (struct loop *loop, struct loop_timer *timer, double when);
 void loop_timer_clear (struct loop *loop, struct loop_timer *timer);
 void loop_free_later (struct loop *loop, void *p);
-/* Runs until loop_stop(); returns its status. A timer's `when` still tells, while it
- * fires, when it was due. */
+/* Runs until loop_stop() and returns its status. While a timer fires, its `when` still
+ * holds the time at which it was due. */
 int loop_run (struct loop *loop);
 void loop_stop (struct loop *loop, int status);
 /* Monotonic seconds. */

@@ -1,13 +1,14 @@
-/* run_link.h - fluxq-run's connection to the agent, at the door or over the broker
+/* run_link.h - fluxq-run's connection to the agent, local or through the broker
  *
  *     struct run_link link = { .loop = &loop, .message = on_message, .lost = on_lost, .ctx = r };
  *     rc = run_link_open (&link, &pid, &err);
  *     run_link_put (&link, WIRE_RUN_SIGNAL, data, 4);
  *     run_link_close (&link);
  *
- * Over the broker it is a session (common/session.h): when the connection breaks, as it does when
- * the broker is restarted, fluxq-run of the login node is started to make another one
- * (common/step_client.h), and all goes on from there. Meanwhile what is put is kept.
+ * Through the broker the connection is a session (common/session.h). When it breaks, as
+ * when the broker restarts, the link starts fluxq-run of the login node to make a new
+ * connection (common/step_client.h) and resumes the session. Messages put meanwhile are
+ * kept.
  */
 #ifndef FLUXQ_SHELL_RUN_LINK_H
 #define FLUXQ_SHELL_RUN_LINK_H
@@ -21,12 +22,13 @@
 struct run_link {
     struct loop *loop;
     void (*message) (void *ctx, const struct frame *msg);
-    void (*lost) (void *ctx, const char *why); /* for good; NULL: the user has been told */
+    void (*lost) (void *ctx, const char *why); /* for good; why NULL: the user has been
+                                                * told */
     void (*done) (void *ctx);                  /* after run_link_finish() */
     void *ctx;
     /* -- private -- */
-    struct loop_io agent;  /* fd -1: the connection is gone */
-    struct loop_io helper; /* that makes another one */
+    struct loop_io agent;  /* fd -1: not connected */
+    struct loop_io helper; /* the process that makes a new connection */
     pid_t helper_pid;
     bool is_session, finishing;
     uint8_t token[SESSION_TOKEN];
@@ -35,11 +37,11 @@ struct run_link {
     size_t len;
 };
 
-/* 0 or negative errno. *ret_agent: the agent's process, where it is on this node. */
+/* 0 or negative errno. *ret_agent: the agent's process, if it runs on this node. */
 int run_link_open (struct run_link *link, pid_t *ret_agent, struct error *err);
 void run_link_put (struct run_link *link, uint8_t type, const void *data, size_t len);
 void run_link_put_frame (struct run_link *link, const struct frame *msg);
-/* done() when the agent has all that was put; of a plain connection at once. */
+/* Calls done() when the agent has all messages; on a plain connection, at once. */
 void run_link_finish (struct run_link *link);
 /* Whether there is a connection now. */
 bool run_link_is_up (const struct run_link *link);

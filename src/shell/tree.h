@@ -1,4 +1,4 @@
-/* tree.h - the shape of a job's agents: who is whose parent
+/* tree.h - the tree of a job's agents
  *
  * A complete k-ary tree with rank 0 at its top, numbered level by level:
  *
@@ -13,10 +13,10 @@
  *     for (uint32_t i = 0; i < tree_nchildren (&tree, rank); i++)
  *         ... tree_first_child (&tree, rank) + i ...
  *
- * So what rank 0 says reaches all in log N steps, and no agent has more connections than
- * the fan-out and one. With a fan-out of N - 1 or more it is a star. Pure arithmetic: no
- * memory, no input or output; each function takes at most as many steps as the tree is
- * deep. Ranks are those of the job (< nranks) wherever nothing else is said.
+ * A message of rank 0 reaches all ranks in log N steps, and no agent has more connections
+ * than the fan-out and one. With a fan-out of N - 1 or more the tree is a star. Pure
+ * arithmetic: no memory, no input or output; each function takes at most as many steps as
+ * the tree is deep. Arguments are ranks of the job (< nranks) unless stated otherwise.
  */
 #ifndef FLUXQ_SHELL_TREE_H
 #define FLUXQ_SHELL_TREE_H
@@ -34,16 +34,16 @@ struct tree {
 
 /* fanout 0: TREE_FANOUT. */
 void tree_init (struct tree *tree, uint32_t nranks, uint32_t fanout);
-/* TREE_NONE: rank 0 has none. */
+/* TREE_NONE: rank 0 has no parent. */
 uint32_t tree_parent (const struct tree *tree, uint32_t rank);
-/* The children are consecutive; the first one means nothing when there are none. */
+/* The children are consecutive. The first child is meaningless if there are none. */
 uint32_t tree_first_child (const struct tree *tree, uint32_t rank);
 uint32_t tree_nchildren (const struct tree *tree, uint32_t rank);
-/* Whether rank is top or below it; false also for what is no rank of the job. */
+/* Whether rank is top or below top; false for a number that is no rank of the job. */
 bool tree_holds (const struct tree *tree, uint32_t top, uint32_t rank);
-/* The child of at through which rank is reached; TREE_NONE: rank is not below at. */
+/* The child of at that leads to rank; TREE_NONE: rank is not below at. */
 uint32_t tree_route (const struct tree *tree, uint32_t at, uint32_t rank);
-/* Number of levels below top: 0 for who has no children. */
+/* Number of levels below top, 0 if it has no children. */
 uint32_t tree_height (const struct tree *tree, uint32_t top);
 
 #endif

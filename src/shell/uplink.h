@@ -9,9 +9,9 @@
  *      ^                   |                       |                             |
  *      +--back-off---------+-----------------------+                  lost: LOST, for good
  *
- * Until join_timeout is over every failure is tried again: names resolve late, the
- * parent's process starts late, and what answers under its name may not be it yet. Once
- * joined there is no second try.
+ * Until join_timeout every failure is tried again: names resolve late, the parent's
+ * process starts late, and another process may answer at its address first. A connection
+ * that is lost after it has joined is not tried again.
  */
 #ifndef FLUXQ_SHELL_UPLINK_H
 #define FLUXQ_SHELL_UPLINK_H
@@ -25,26 +25,27 @@
 struct uplink;
 
 struct uplink_events {
-    /* The parent has proven itself: WIRE_JOIN is due, as the first uplink_put(). The key
-     * is not needed for the uplink any more. */
+    /* The parent has proven that it has the key: the first uplink_put() must be
+     * WIRE_JOIN. The uplink does not need the key any more. */
     void (*joined) (void *ctx);
-    /* From above; not heartbeats. False: nonsense, the parent is given up. */
+    /* A message from above, no heartbeat. False: the message is invalid, give up the
+     * parent. */
     bool (*message) (void *ctx, const struct frame *msg);
-    /* Nobody is left to report to; said once, and logged. */
+    /* The connection is lost; called once, and logged. */
     void (*lost) (void *ctx);
-    /* The join timeout is over; logged. */
+    /* The join timeout has passed; logged. */
     void (*gave_up) (void *ctx);
 };
 
-/* The agent's launch and key, and events, must outlive it. NULL: no memory. */
+/* The agent's launch and key, and events, must outlive the uplink. NULL: no memory. */
 struct uplink *uplink_create (struct agent *agent, uint32_t parent,
                               const struct uplink_events *events, void *ctx);
 void uplink_destroy (struct uplink *up);
-/* Begin to connect, in the loop's next round. The join timeout counts from here. */
+/* Starts to connect, in the next round of the loop. The join timeout counts from here. */
 void uplink_start (struct uplink *up);
 bool uplink_started (const struct uplink *up);
 bool uplink_joined (const struct uplink *up);
-/* What is put before it is joined waits; what is put when it is lost is dropped. */
+/* Messages wait until the uplink has joined, and are dropped once it is lost. */
 void uplink_put (struct uplink *up, const struct frame *msg);
 void uplink_flush (struct uplink *up);
 

@@ -1,10 +1,10 @@
-/* bcast.h - fluxq-bcast: a file to all nodes of the job
+/* bcast.h - fluxq-bcast: copies a file to all nodes of the job
  *
- *     fluxq-bcast FILE DEST    a step with one task on each node, whose standard input is the
- *                              file and, behind it, its SHA-256 (bcast.c)
+ *     fluxq-bcast FILE DEST    a step with one task on each node; its standard input is the
+ *                              file, followed by the SHA-256 of the file (bcast.c)
  *     fluxq-shell --receive    that task: writes beside DEST, compares, renames (receive.c)
  *
- * So the bytes go once through the agents' tree, and as fast as the slowest node takes them.
+ * So the bytes go once through the tree of agents, at the speed of the slowest node.
  */
 #ifndef FLUXQ_SHELL_BCAST_H
 #define FLUXQ_SHELL_BCAST_H
@@ -24,10 +24,11 @@ struct receive {
     uint64_t size;    /* bytes of the file */
     uint32_t mode;
     int64_t mtime; /* unix seconds, -1: now */
-    bool force;    /* replace what is there */
+    bool force;    /* replace an existing file */
 };
 
-/* From standard input. 0 or negative errno; DEST is whole, or as it was. */
+/* Reads the file from standard input. 0 or negative errno; DEST is complete or
+ * unchanged. */
 int receive_file (const struct receive *r, struct error *err);
 
 #endif

@@ -1,11 +1,10 @@
-/* descend.h - all processes below this one: signal them, end them
+/* descend.h - signals and kills all descendants of this process
  *
- * The caller is a child subreaper (prctl PR_SET_CHILD_SUBREAPER): whatever a task starts,
- * also by a double fork and setsid, stays a descendant, because orphans become the
- * caller's children. So "waitpid says that there are no children" means that there are no
- * descendants.
+ * The caller is a child subreaper (prctl PR_SET_CHILD_SUBREAPER): a process that a task
+ * starts stays a descendant even after a double fork and setsid, because orphans become
+ * children of the caller. So no children (waitpid) means no descendants.
  *
- *     while (!descend_kill ()) ...wait 10 ms...
+ *     while (!descend_kill (NULL, NULL)) ...wait 10 ms...
  */
 #ifndef FLUXQ_SHELL_DESCEND_H
 #define FLUXQ_SHELL_DESCEND_H
@@ -15,16 +14,15 @@
 
 #include "shell/reap.h"
 
-/* Whether this process's parent (or itself) is the init of a pid namespace that is the
- * job's alone (a pod): then kill(-1) reaches everything. To be called once, before fork.
- */
+/* Notes whether this process is the init of a pid namespace that is the job's alone (a
+ * pod): then kill(-1) reaches all processes of the job. Call once, before fork. */
 void descend_note_init (void);
-/* Whether that is so. */
+/* Returns what descend_note_init() noted. */
 bool descend_owns_namespace (void);
-/* Send sig to every descendant; their number (zombies are not counted). */
+/* Sends sig to every descendant. Returns their number, without zombies. */
 int descend_signal (int sig);
-/* SIGKILL to every descendant, and reap what is dead; reaped (may be NULL) hears of each.
- * True when none is left. */
+/* Sends SIGKILL to every descendant and reaps the dead ones; calls reaped (may be NULL)
+ * for each. True: no descendant is left. */
 bool descend_kill (void (*reaped) (void *arg, const struct reaped *dead), void *arg);
 
 #endif

@@ -1,7 +1,7 @@
 /* door.h - listens on each rank for clients of steps (fluxq-run) in the job
  *
  *     struct door *door = door_create (&loop, &launch, rank, up, ctx, &err);
- *     door_message (door, &msg);        // WIRE_RUN_... downwards, task: the client's number
+ *     door_message (door, &msg);  // WIRE_RUN_... downwards, task: the client's number
  *
  * The listener is a unix socket beside the spool, for the job's user only. Messages of a
  * client (WIRE_RUN_...) go to rank 0 unchanged, with the rank and the client's number in

@@ -1,6 +1,6 @@
 /* env.h - builds the environment of a task
  *
- *     struct env_context ctx = { .launch = &l, .rank = 0, .task = 0, .cwd = "/home/ann" };
+ *     struct env_context ctx = { .launch = &l, .rank = 0, .task = 0, .cwd = "/home/a" };
  *     char **envp = env_make (&ctx, &err);
  *     ... env_free (envp);
  *

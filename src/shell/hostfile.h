@@ -1,8 +1,9 @@
-/* hostfile.h - for launchers of their own, such as Open MPI's mpirun: the job's hosts
- * (rankhost.h) and how many tasks each may have, in a file beside rank 0's spool
+/* hostfile.h - a file beside rank 0's spool with the job's hosts (rankhost.h) and the
+ * number of tasks on each
  *
- * With fluxq-run --rsh in place of ssh such a launcher starts its daemons on the other nodes;
- * env.c sets the variables that say so.
+ * The file is for launchers such as Open MPI's mpirun. With fluxq-run --rsh in place of
+ * ssh such a launcher starts its daemons on the other nodes; env.c sets the variables for
+ * that.
  */
 #ifndef FLUXQ_SHELL_HOSTFILE_H
 #define FLUXQ_SHELL_HOSTFILE_H
@@ -10,9 +11,9 @@
 #include "common/error.h"
 #include "common/launch.h"
 
-/* The file's path; the caller frees. NULL: no memory. */
+/* The file's path; the caller frees it. NULL: no memory. */
 char *hostfile_path (const struct launch *launch);
-/* "HOST slots=N" for each rank: 0 or negative errno. */
+/* Writes "HOST slots=N" for each rank. 0 or negative errno. */
 int hostfile_write (const struct launch *launch, struct error *err);
 void hostfile_remove (const struct launch *launch);
 

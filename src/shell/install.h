@@ -1,13 +1,14 @@
-/* install.h - fluxq-shell install: this program, under all its names, into a directory
+/* install.h - fluxq-shell install: copies this program, under all its names, to a
+ * directory
  *
  *     fluxq-shell install /fluxq/bin 5f2c... /fluxq/job/script
  *                                            in an init container, see exec/kube/objects.c
  *
- * For clusters where nothing may be executed that came by a ConfigMap: the program is in an
- * image, and copies itself to where the job's containers see it, and beside itself the files
- * that are named, which may be executed there. The digest is the SHA-256
- * of the broker's own agent, or the first digits of it: of another version nothing is
- * copied, as broker and agent must speak the same language. Done twice it is done once.
+ * For clusters that do not execute files from a ConfigMap. The program is in an image and
+ * copies itself to a directory that the job's containers see; it copies the named files
+ * to the same directory, where they can be executed. The digest is the SHA-256 of the
+ * broker's own agent, or its first digits: a program of another version copies nothing,
+ * as broker and agent must use the same protocol. Repeating the call is harmless.
  */
 #ifndef FLUXQ_SHELL_INSTALL_H
 #define FLUXQ_SHELL_INSTALL_H

@@ -2,7 +2,7 @@
  *
  *     struct outfiles *files = outfiles_open (&launch, &loop, on_room, ctx, &err);
  *     outfiles_write (files, task, stream, data, len, &err);
- *     if (outfiles_blocked (files)) ...       // a FIFO or terminal is full: wait for on_room
+ *     if (outfiles_blocked (files)) ...  // a FIFO or terminal is full: wait for on_room
  *
  * The names come from launch.output and launch.error (pattern.h): one file for the job,
  * for each node or for each task. Standard error goes to the file of standard output

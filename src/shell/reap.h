@@ -1,14 +1,14 @@
-/* reap.h - the next dead child, with what it used
+/* reap.h - reaps the next dead child, with its resource usage
  *
  *     reap_init ();
  *     while ((pid = reap_next (&dead)) > 0) ...
  *
- * Processor time and memory are those of wait4(2): of the child and of those that it waited
- * for itself (of the memory: the largest process among them). Bytes read and written are
- * those by which our own, in /proc/self/io, grow when the child is waited for: the kernel adds
- * them there, with those of the children that it waited for. (Its own /proc/PID/io belongs to
- * root once it is dead.) Where the kernel keeps no such file they are unknown. Not for more
- * than one thread.
+ * Processor time and memory come from wait4(2): they include the children that the child
+ * itself waited for (memory: the largest process of them). Bytes read and written are the
+ * growth of our own figures in /proc/self/io while we wait for the child: the kernel adds
+ * the child's figures there, including those of the children that it waited for. (Its own
+ * /proc/PID/io belongs to root once it is dead.) The figures are unknown where the kernel
+ * has no such file. For a single thread only.
  */
 #ifndef FLUXQ_SHELL_REAP_H
 #define FLUXQ_SHELL_REAP_H
@@ -25,11 +25,13 @@ struct reaped {
     struct use use;
 };
 
-/* Before there is a secret in the memory: it is made dumpable for a moment, and then is not. */
+/* Call before a secret is in memory: makes the process dumpable for a moment, and then
+ * not dumpable. */
 void reap_init (void);
-/* > 0: its pid; 0: children live, none is dead; -ECHILD: there are none. */
+/* > 0: pid of the child; 0: there are children, but none is dead; -ECHILD: no
+ * children. */
 pid_t reap_next (struct reaped *ret);
-/* The figures of /proc/PID/io. */
+/* Parses the figures of /proc/PID/io. */
 void reap_parse_io (const char *text, struct use *use);
 
 #endif

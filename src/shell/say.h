@@ -1,8 +1,9 @@
-/* say.h - one line to standard error, in one write: several processes may share it
+/* say.h - writes one line to standard error in one write, as several processes may share
+ * it
  *
  *     say ("fluxq-run", "task %u: %s", task, why);     // "fluxq-run: task 3: ..."
  *
- * (musl's dprintf() writes piece by piece.)
+ * (musl's dprintf() writes in pieces.)
  */
 #ifndef FLUXQ_SHELL_SAY_H
 #define FLUXQ_SHELL_SAY_H
@@ -11,7 +12,7 @@
 
 #include "common/macros.h"
 
-#define SAY_MAX 2048 /* bytes of a line; a longer one is cut */
+#define SAY_MAX 2048 /* bytes of a line; longer lines are cut */
 
 void say (const char *program, const char *fmt, ...) PRINTF_LIKE (2, 3);
 

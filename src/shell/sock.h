@@ -2,7 +2,7 @@
  *
  *     char *address = sock_of_rank ("unix:/run/job7/sock-%r", 3);   // ".../sock-3"
  *     int fd = sock_listen ("tcp:0.0.0.0:7717", &err);
- *     int fd = sock_connect ("unix:/run/job7/sock", &err);      // fd or -errno, never blocks
+ *     int fd = sock_connect ("unix:/run/job7/sock", &err);  // fd or -errno, never blocks
  *
  * The path of a unix socket may be longer than the 107 bytes that fit into an address:
  * the call then changes the caller's working directory to that of the socket while it

@@ -1,10 +1,11 @@
-/* stepd.h - a rank's part of the job's steps: start their tasks, carry what goes in and out
+/* stepd.h - a rank's part of the job's steps: starts their tasks, passes input and output
  *
  *     struct stepd *d = stepd_create (&loop, &launch, tasks, rank, up, ctx);
  *     stepd_message (d, &msg);        // WIRE_STEP_... from rank 0
  *
- * What comes of it goes to rank 0 by up(). A step is here from its WIRE_STEP_START until the
- * last of its tasks on this rank has been reported; what comes for it later is passed over.
+ * Messages to rank 0 go through up(). A step exists here from its WIRE_STEP_START until
+ * the last of its tasks on this rank has been reported; later messages for it are
+ * ignored.
  */
 #ifndef FLUXQ_SHELL_STEPD_H
 #define FLUXQ_SHELL_STEPD_H
@@ -18,7 +19,7 @@ struct stepd;
 
 typedef void (*stepd_up_fn) (void *ctx, const struct frame *msg);
 
-/* NULL: no memory. launch and tasks must outlive it. */
+/* NULL: no memory. launch and tasks must outlive the result. */
 struct stepd *stepd_create (struct loop *loop, const struct launch *launch,
                             struct tasks *tasks, uint32_t rank, stepd_up_fn up,
                             void *ctx);

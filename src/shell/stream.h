@@ -1,4 +1,4 @@
-/* stream.h - what one reader of the spool gets next
+/* stream.h - the next bytes of the spool for one reader
  *
  *     struct stream s = { .pos = offset, .output = true, .chunked = true };
  *     switch (stream_fill (&s, &spool, &out)) ...
@@ -14,15 +14,16 @@
 
 struct stream {
     uint64_t pos; /* offset in the spool */
-    bool output;  /* false: FRAME_OUTPUT and FRAME_FILE are left out; pos is at a frame's head then */
+    bool output;  /* false: skip FRAME_OUTPUT and FRAME_FILE; pos is then at the head of a
+                   * frame */
     bool chunked; /* HTTP/1.1 chunks */
     bool ended;
 };
 
-/* Append up to 64 KiB of what follows to out: 1 (nothing may have been appended when
- * there was much output to leave out: call again); 0: nothing more now; 2: that was the
- * end of the job. -EBADMSG, -ESTALE (released or cut out meanwhile) or another negative errno: break
- * off. What a spool has cut out is skipped when output is left out. */
+/* Appends up to 64 KiB from the spool to out. 1: call again (possibly nothing was
+ * appended, if much output was skipped); 0: no more bytes now; 2: end of the job.
+ * -EBADMSG, -ESTALE (released or cut out meanwhile) or another negative errno: close the
+ * stream. Without output, parts that the spool has cut out are skipped. */
 int stream_fill (struct stream *stream, const struct spool *spool, struct outbuf *out);
 
 #endif

@@ -2,10 +2,10 @@
  *
  *     user_env_add (agent);            // at the start, before anything else runs
  *
- * The shell is run as `su - USER -c` would, and is told to become this program, which prints
- * the environment that it finds: so nothing is needed of the image but a shell, and what
- * profiles write to standard output does no harm. Takes launch.user_env seconds at most.
- * Nobody is served meanwhile.
+ * The shell runs as `su - USER -c` would run it, and executes this program, which prints
+ * its environment. So the image needs only a shell, and output of profiles to standard
+ * output does no harm. Takes at most launch.user_env seconds, during which the agent
+ * serves no one.
  */
 #ifndef FLUXQ_SHELL_USERENV_H
 #define FLUXQ_SHELL_USERENV_H
@@ -14,10 +14,11 @@
 
 #define USER_ENV_COMMAND "print-environment"
 
-/* Put it below the launch file's env, where that is wanted and this rank has tasks. When it
- * cannot be had: agent->user_env_problem, and env stays as it is. */
+/* Adds the login environment below the launch file's env, if it is requested and this
+ * rank has tasks. On failure sets agent->user_env_problem and leaves env unchanged. */
 void user_env_add (struct agent *agent);
-/* "fluxq-shell print-environment MARK": the environment between two marks; exit status. */
+/* "fluxq-shell print-environment MARK": prints the environment between two marks. Returns
+ * the exit status. */
 int user_env_print (const char *mark);
 
 #endif

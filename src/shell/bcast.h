@@ -1,8 +1,8 @@
 /* bcast.h - fluxq-bcast: copies a file to all nodes of the job
  *
- *     fluxq-bcast FILE DEST    a step with one task on each node; its standard input is the
- *                              file, followed by the SHA-256 of the file (bcast.c)
- *     fluxq-shell --receive    that task: writes beside DEST, compares, renames (receive.c)
+ *     fluxq-bcast FILE DEST    a step with one task on each node, which reads the file
+ *                              and then its SHA-256 from standard input (bcast.c)
+ *     fluxq-shell --receive    that task: writes beside DEST, checks, renames (receive.c)
  *
  * So the bytes go once through the tree of agents, at the speed of the slowest node.
  */

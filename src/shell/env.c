@@ -1,4 +1,4 @@
-/* env.c - the table of variables that fluxq sets, and the environment made of it */
+/* env.c - the table of variables that fluxq sets, and the environment built from it */
 #include "shell/env.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@
 #define VALUE_MAX (1024 * 1024)
 #define PATH_DEFAULT "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-/* Each appends a value: 1; 0 when the variable does not apply to this job; negative
+/* Appends a value. 1: appended; 0: the variable does not apply to this job; negative
  * errno. */
 typedef int (*env_fn) (const struct env_context *ctx, struct strbuf *sb);
 
@@ -119,7 +119,7 @@ static int job_nnodes (const struct env_context *ctx, struct strbuf *sb)
     return add_number (sb, ctx->launch->nnodes);
 }
 
-/* Of the step, or of the job where there is none. */
+/* Nodes of the step, or of the job if there is no step. */
 static int nnodes (const struct env_context *ctx, struct strbuf *sb)
 {
     return ctx->step ? add_number (sb, ctx->step->nnodes) : job_nnodes (ctx, sb);
@@ -140,9 +140,9 @@ static int node_id (const struct env_context *ctx, struct strbuf *sb)
     return add_number (sb, ctx->step ? ctx->step->node : ctx->rank);
 }
 
-/* In pods, which do not know the names of nodes, the variables that programs look for their
- * peers in have names of pods. So many fit into one variable (128 KiB); of larger jobs they
- * have the names of nodes. */
+/* Pods do not know the names of nodes, so in pods the variables from which programs learn
+ * their peers contain pod names. One variable (128 KiB) can hold this many; in larger
+ * jobs the variables contain node names. */
 #define HOSTS_MAX 1024
 static bool has_hosts (const struct env_context *ctx)
 {
@@ -162,7 +162,7 @@ static int host_name (const struct env_context *ctx, struct strbuf *sb)
                            : add_text (sb, own_node (ctx)->name);
 }
 
-/* Of the first node of the step, or of the job. Locally all are this machine. */
+/* Address of the first node of the step or job. Local nodes are all this machine. */
 static int master_address (const struct env_context *ctx, struct strbuf *sb)
 {
     const char *listen = ctx->launch->listen;
@@ -192,7 +192,7 @@ static int cores_per_task (const struct env_context *ctx, struct strbuf *sb)
                                      : ctx->launch->cores_per_task);
 }
 
-/* Of the job's tasks, where they have parts of CPUs: then the above is rounded up. */
+/* Fractional CPUs of the job's tasks, which the variable above rounds up. */
 static int cpu_milli_per_task (const struct env_context *ctx, struct strbuf *sb)
 {
     uint32_t milli = ctx->launch->cpu_milli_per_task;
@@ -235,7 +235,7 @@ static int step_nodelist (const struct env_context *ctx, struct strbuf *sb)
     return ctx->step ? add_names (ctx, sb, ctx->step->nnodes) : 0;
 }
 
-/* Without brackets: some programs take what is before the first one for a name. */
+/* Without brackets: some programs take the text before the first bracket for a name. */
 static int add_hosts (const struct env_context *ctx, struct strbuf *sb, size_t n)
 {
     int rc = has_hosts (ctx) ? 1 : add_names (ctx, sb, n);
@@ -274,7 +274,7 @@ static int step_nnodes (const struct env_context *ctx, struct strbuf *sb)
     return ctx->step ? nnodes (ctx, sb) : 0;
 }
 
-/* What the job was asked for is in its environment. */
+/* The number requested for the job is in the environment already. */
 static int step_ntasks_per_node (const struct env_context *ctx, struct strbuf *sb)
 {
     uint32_t n = ctx->step ? ctx->step->spec->per_node : 0;
@@ -298,9 +298,9 @@ static int hostfile (const struct env_context *ctx, struct strbuf *sb)
     return path ? add_text (sb, path) : -ENOMEM;
 }
 
-/* Open MPI's mpirun (4: ORTE, 5: PRRTE) on rank 0 finds the nodes, and starts its daemons
- * there without ssh; it shall not take the SLURM_* and FLUX_* names for a Slurm or a Flux
- * that it could ask. */
+/* On rank 0, Open MPI's mpirun (4: ORTE, 5: PRRTE) finds the nodes in this file and
+ * starts its daemons there without ssh. It must not conclude from the SLURM_* and FLUX_*
+ * names that it can ask a Slurm or a Flux. */
 static int mpi_hostfile (const struct env_context *ctx, struct strbuf *sb)
 {
     return ctx->rank == 0 ? hostfile (ctx, sb) : 0;
@@ -338,8 +338,9 @@ static int not_flux (const struct env_context *ctx, struct strbuf *sb)
     return add_text (sb, "^flux");
 }
 
-/* Where a container's system call filter forbids tasks to read each other's memory, Open MPI
- * 4 tries nevertheless, and complains. UCX sees it by itself, in the same way as this. */
+/* Open MPI 4 tries to read the memory of other tasks even if the system call filter of a
+ * container forbids it, and complains. UCX detects that itself, with the same test as
+ * here. */
 static int single_copy (const struct env_context *ctx, struct strbuf *sb)
 {
     char from = 1, to = 0;
@@ -349,8 +350,8 @@ static int single_copy (const struct env_context *ctx, struct strbuf *sb)
     return forbidden ? add_text (sb, "none") : 0;
 }
 
-/* The program that this is, as it was started: in a pod /proc/self/exe leads behind the
- * links of its volume, to a name with the time of day in it. "" when nobody knows. */
+/* The path of this program as it was started. In a pod /proc/self/exe resolves the links
+ * of the volume to a name that contains a time. "": not known. */
 static void own_program (char ret[PATH_MAX])
 {
     const char *name = (const char *)getauxval (AT_EXECFN);
@@ -362,7 +363,7 @@ static void own_program (char ret[PATH_MAX])
     ret[n > 0 && n < PATH_MAX ? n : 0] = '\0';
 }
 
-/* "fluxq-run" is another name of it. */
+/* The same program as fluxq-run. */
 static int agent_program (const struct env_context *ctx, struct strbuf *sb)
 {
     char path[PATH_MAX];
@@ -371,7 +372,7 @@ static int agent_program (const struct env_context *ctx, struct strbuf *sb)
     return path[0] ? add_text (sb, path) : 0;
 }
 
-/* What is given here, as an idset. The caller frees. */
+/* The cores of the step or job on this node, as an idset. The caller frees it. */
 static char *cores_given (const struct env_context *ctx)
 {
     const char *job = own_node (ctx)->cores;
@@ -400,13 +401,13 @@ static int gpus (const struct env_context *ctx, struct strbuf *sb)
     return add_text (sb, text);
 }
 
-/* Of this node: "license:2,rdma/hca:1" */
+/* Generic resources of this node: "license:2,rdma/hca:1". */
 static int job_gres (const struct env_context *ctx, struct strbuf *sb)
 {
     return add_text (sb, own_node (ctx)->gres);
 }
 
-/* "0,2,3" from the idset "0,2-3". */
+/* Converts the idset "0,2-3" to "0,2,3". */
 static int cuda_devices (const struct env_context *ctx, struct strbuf *sb)
 {
     autofree char *text = gpus_here (ctx);
@@ -425,7 +426,8 @@ static int cuda_devices (const struct env_context *ctx, struct strbuf *sb)
     return sb->err ? sb->err : 1;
 }
 
-/* Of so many, where they have none of their own; parts of CPUs rounded up in all. */
+/* Cores for ntasks tasks on a node without a list of cores; the sum of CPU fractions is
+ * rounded up. */
 static uint32_t cores_of_tasks (const struct launch *l, uint32_t ntasks)
 {
     uint64_t milli = (uint64_t)ntasks * l->cpu_milli_per_task;
@@ -622,7 +624,8 @@ static int add_default (struct envlist *list, const char *name, const char *valu
     return 0;
 }
 
-/* The user's shell, for programs that start one: not the one of an account that cannot log in. */
+/* The user's shell for programs that start one, or /bin/sh if the account cannot log
+ * in. */
 static const char *usable_shell (const struct passwd *pw)
 {
     const char *slash = pw ? strrchr (pw->pw_shell, '/') : NULL;
@@ -651,7 +654,7 @@ static int add_defaults (const struct env_context *ctx, struct envlist *list)
     return rc;
 }
 
-/* A job's own task in a Flux instance; its steps are ours. */
+/* Whether this is the job's own task in a Flux instance; steps are started by fluxq. */
 static bool is_in_flux (const struct env_context *ctx)
 {
     return ctx->launch->flux && !ctx->step;
@@ -662,13 +665,13 @@ static bool is_of_flux (const char *name)
     return strncmp (name, "FLUX_", 5) == 0;
 }
 
-/* Its own names hold, and Open MPI may ask it. */
+/* Flux sets its own names, and Open MPI may use Flux. */
 static bool is_left_to_flux (size_t i)
 {
     return is_of_flux (variables[i].name) || variables[i].value == not_flux;
 }
 
-/* Append variable i of the table when it applies. */
+/* Appends variable i of the table if it applies. */
 static int add_variable (const struct env_context *ctx, struct envlist *list, size_t i)
 {
     if (is_in_flux (ctx) && is_left_to_flux (i))
@@ -688,8 +691,9 @@ static int add_variable (const struct env_context *ctx, struct envlist *list, si
     return 0;
 }
 
-/* The user's variable, unless fluxq sets that name for this job, or it is of the array's task
- * from which this was submitted, or of another MPI program's start. */
+/* Adds a variable of the user, unless fluxq sets that name for this job. Also skips the
+ * variables of an array task from which this job was submitted, and of the start of
+ * another MPI program. */
 static int add_users (struct envlist *list, const char *assignment)
 {
     size_t len = strcspn (assignment, "=");
@@ -706,7 +710,7 @@ static int add_users (struct envlist *list, const char *assignment)
     return 0;
 }
 
-/* Of the Flux instance whose initial program the agent is. */
+/* Adds the variables of the Flux instance whose initial program the agent is. */
 static int add_flux (const struct env_context *ctx, struct envlist *list)
 {
     for (char **own = environ; is_in_flux (ctx) && own && *own; own++)
@@ -729,18 +733,19 @@ static int append_to_path (struct envlist *list, const char *more)
     return 0;
 }
 
-/* Its commands are where the image, or who started it, says. */
+/* Adds the PATH of the agent, which the image or the Flux instance has set to find its
+ * commands. */
 static int add_flux_path (const struct env_context *ctx, struct envlist *list)
 {
     const char *own = ctx->default_path;
     for (size_t i = 0; i < list->n; i++)
         if (own && !strncmp (list->v[i], "PATH=", 5) && !strcmp (list->v[i] + 5, own))
-            return 0; /* there was no other */
+            return 0; /* PATH is the agent's already */
     return is_in_flux (ctx) && own ? append_to_path (list, own) : 0;
 }
 
-/* The directory of the agent's program ends PATH when fluxq-run is there beside it, so
- * that every job finds it. */
+/* Appends the directory of the agent's program to PATH if fluxq-run is in it, so that
+ * every job finds fluxq-run. */
 static int extend_path (struct envlist *list)
 {
     char dir[PATH_MAX], program[PATH_MAX + sizeof (RUN_NAME)];
@@ -778,7 +783,7 @@ char **env_make (const struct env_context *ctx, struct error *err)
     }
     if (rc == 0)
         rc = add_flux (ctx, &list);
-    /* From the last on, so that the later of two assignments counts. */
+    /* From the last assignment on, so that the later of two takes precedence. */
     for (size_t i = nbase; i > 0 && rc == 0; i--)
         rc = add_users (&list, base[i - 1]);
     if (rc == 0 && !ctx->step)

@@ -1,11 +1,12 @@
-/* member.c - the ranks other than 0: join, run the tasks, report, and pass on
+/* member.c - the ranks other than 0: join, run the tasks, report and pass messages on
  *
- * Above is the parent (uplink.h), below may be children (server.h). What comes from below
- * goes up as it is; what comes from above is for this rank, for one below, or for all,
- * and then the children get it first. A rank without children listens to nobody.
+ * The parent is above (uplink.h), children may be below (server.h). Messages from below
+ * go up unchanged. Messages from above are for this rank, for one rank below, or for all;
+ * the children get the latter first. A rank without children does not listen.
  *
- * Rank 0 hears of a child that is lost from its parent. Who loses its parent kills what it
- * runs and goes, and so do all below it. The key is kept until all children have joined.
+ * The parent of a lost child reports the loss to rank 0. A rank that loses its parent
+ * kills its processes and exits, as do all ranks below it. The key is kept until all
+ * children have joined.
  */
 #include <errno.h>
 #include <string.h>
@@ -32,16 +33,16 @@ struct member {
     struct uplink *up;
     struct stage *stage;
     struct stepd *stepd;
-    struct door *door;       /* NULL: it could not be made */
+    struct door *door;       /* NULL: could not be created */
     struct server *server;   /* NULL: no children, or it cannot listen */
-    char *listen;            /* where it does; NULL: nowhere (any more) */
-    uint32_t njoined;        /* children that have joined, ever */
-    struct loop_timer timer; /* when leaving: latest time */
-    int64_t credit;          /* bytes of output that rank 0 takes now */
+    char *listen;            /* address of the listening socket; NULL: none (any more) */
+    uint32_t njoined;        /* children that have ever joined */
+    struct loop_timer timer; /* latest time to exit when leaving */
+    int64_t credit;          /* bytes of output that rank 0 accepts now */
     bool fell_back;
-    bool has_size;        /* its resize file is there */
-    bool ending;          /* all is being killed */
-    bool leaving;         /* WIRE_EXIT has come */
+    bool has_size;        /* its resize file exists */
+    bool ending;          /* all processes are being killed */
+    bool leaving;         /* WIRE_EXIT was received */
     bool orphaned;        /* the parent or the guardian is lost */
     struct error problem; /* why the tasks cannot start */
 };
@@ -77,7 +78,7 @@ static void on_exited (void *ctx, uint32_t task, int status, bool oom)
     struct member *m = ctx;
     uint8_t data[4];
     if (m->orphaned)
-        return; /* we killed it: rank 0 shall see us lost, not that task fail */
+        return; /* we killed the task: rank 0 shall see a lost rank, not a failed task */
     if (oom) {
         uint8_t figures[WIRE_OOM_SIZE];
         struct cgroup_memory now = cgroup_memory_now ();
@@ -124,7 +125,7 @@ static void on_stage_problem (void *ctx, const char *text)
     put (ctx, WIRE_STAGE_FAIL, 0, 0, text, strlen (text));
 }
 
-/* Before the tasks: this rank is ready now, or cannot start, and joins to say so. */
+/* Before the tasks: this rank is ready or cannot start, and joins to report either. */
 static void on_staged (void *ctx, const struct error *err)
 {
     struct member *m = ctx;
@@ -140,7 +141,7 @@ static void on_staged (void *ctx, const struct error *err)
 static const struct stage_events stage_events = { on_room, on_file, on_stage_problem,
                                                   on_staged };
 
-/* Whether events->done is to come. */
+/* Whether events->done will be called. */
 static bool begin_staging (struct member *m)
 {
     const char *name;
@@ -156,7 +157,7 @@ static bool begin_staging (struct member *m)
 
 /* -- from above -- */
 
-/* Of a malleable job: a node that comes. */
+/* A node that is added to a malleable job. */
 static void on_node (struct member *m, const struct frame *msg)
 {
     struct launch *l = &m->agent->launch;
@@ -170,14 +171,14 @@ static void on_node (struct member *m, const struct frame *msg)
         launch_put_node (l, msg->task, &node);
 }
 
-/* Locally all ranks have one directory, and rank 0 writes it. */
+/* Local ranks share one directory, where rank 0 writes the file. */
 static int write_hostfile (const struct member *m, struct error *err)
 {
     const struct launch *l = &m->agent->launch;
     return sock_is_unix (l->listen) ? 0 : hostfile_write (l, err);
 }
 
-/* ... so many are there now, or will be. */
+/* The number of nodes changes or has changed. */
 static void on_size (struct member *m, const struct wire_resize *change)
 {
     struct launch *l = &m->agent->launch;
@@ -207,7 +208,7 @@ static void start_tasks (struct member *m, const struct frame *msg)
         put (m, WIRE_FAIL, 0, 0, err.text, strlen (err.text));
 }
 
-/* Who is below has been told already; the connections close from below. */
+/* The ranks below have been told already; the connections close from below. */
 static void leave (struct member *m)
 {
     const struct agent *agent = m->agent;
@@ -217,7 +218,7 @@ static void leave (struct member *m)
                         + AGENT_LEAVE_GRACE * tree_height (&agent->tree, agent->rank));
 }
 
-/* What rank 0 has for this rank; false: no such thing. */
+/* Handles a message of rank 0 to this rank. False: the message is invalid. */
 static bool on_message (struct member *m, const struct frame *msg)
 {
     switch (msg->type) {
@@ -269,7 +270,7 @@ static bool on_message (struct member *m, const struct frame *msg)
     return true;
 }
 
-/* Of steps and of this rank's clients. */
+/* Messages of steps and of this rank's clients to rank 0. */
 static void step_up (void *ctx, const struct frame *msg)
 {
     struct member *m = ctx;
@@ -295,11 +296,11 @@ static bool from_above (void *ctx, const struct frame *msg)
     return true;
 }
 
-/* Nobody is left to report to: end everything here and below. */
+/* The connection to rank 0 is lost: ends all processes here and below. */
 static void abandon (struct member *m)
 {
     if (m->orphaned)
-        return; /* on the way out already */
+        return; /* already leaving */
     m->orphaned = true;
     if (m->server)
         server_broadcast (m->server, &(struct frame){ .type = WIRE_END });
@@ -310,7 +311,7 @@ static void on_lost (void *ctx)
 {
     struct member *m = ctx;
     if (m->leaving)
-        loop_stop (&m->agent->loop, 0); /* all was reported */
+        loop_stop (&m->agent->loop, 0); /* everything was reported */
     else
         abandon (m);
 }
@@ -321,7 +322,7 @@ static void on_gave_up (void *ctx)
     loop_stop (&m->agent->loop, 1);
 }
 
-/* Once all children have joined nobody else is let in, and the key has done its work. */
+/* After all children have joined, accepts no further connection and wipes the key. */
 static void settle (struct member *m)
 {
     struct agent *agent = m->agent;
@@ -378,7 +379,7 @@ static void child_closed (void *ctx, uint32_t rank, const char *why)
 {
     struct member *m = ctx;
     if (m->leaving || m->orphaned)
-        return; /* it does what it should */
+        return; /* the child closes as expected */
     uplink_put (m->up, &(struct frame){ .type = WIRE_LOST,
                                         .rank = rank,
                                         .len = (uint32_t)strlen (why),
@@ -450,7 +451,8 @@ static void on_end (void *arg, const char *why, bool guardian_died)
         agent_log (m->agent, "ended before it joined: %s", why);
         loop_stop (&m->agent->loop, 1);
     } else if (guardian_died) {
-        /* We are taken for lost when the connection closes: when nothing is left here. */
+        /* The parent reports us lost when we close the connection: once no process is
+         * left here. */
         abandon (m);
     } else {
         put (m, WIRE_TERMINATE, 0, 0, why, strlen (why));
@@ -503,7 +505,7 @@ int member_run (struct agent *agent)
         if (!m.problem.code)
             write_hostfile (&m, &m.problem);
         if (listen_to_children (&m, &err) < 0 && !m.problem.code)
-            m.problem = err; /* rank 0 shall say so */
+            m.problem = err; /* rank 0 shall report it */
         if (!begin_staging (&m))
             uplink_start (m.up);
         agent->on_child = on_child;

@@ -4,7 +4,7 @@
  *     pmi_environment (&config, local, fd, set_variable, list);  // PMI_FD=...
  *     if (pmi_receive (pmi, local, bytes, n, &err) < 0)  // from its socket
  *         ... log err, close the socket ...
- *     pmi_exchanged (pmi, all, len, &err);                           // what all ranks put
+ *     pmi_exchanged (pmi, all, len, &err);                          // what all ranks put
  *     pmi_destroy (pmi);
  *
  * A task inherits one end of a stream socket; PMI_FD holds its number. From the other end

@@ -2,7 +2,7 @@
  *
  *     int fds[2];
  *     pty_open (24, 80, fds);          // fds[0]: the agent's side, fds[1]: the task's
- *     pty_take ();                     // in the child, a session leader, fds[1] as 0 to 2
+ *     pty_take ();                     // in the child, a session leader; 0 to 2: fds[1]
  *     pty_resize (fds[0], 50, 132);    // SIGWINCH for the foreground processes
  *
  * The agent holds fds[1] until the child has it. Otherwise the agent's side would read

@@ -1,4 +1,5 @@
-/* root.c - rank 0's course of the job: joins jobstate, server, tasks, spool and output */
+/* root.c - the course of the job on rank 0: joins jobstate, server, tasks, spool and
+ * output */
 #include "shell/root.h"
 
 #include <errno.h>
@@ -16,10 +17,11 @@
 #include "shell/cgroup.h"
 #include "shell/sock.h"
 
-#define STREAM_GRACE 5.0    /* seconds for readers to get the end, then the agent goes */
-#define STRAGGLER_GRACE 2.0 /* and for members that join after an early end */
-#define FULL_GRACE 600.0 /* for output that has no room when all tasks have ended */
-#define ROOM_AGAIN 0.5   /* when the spool's disk is full */
+#define STREAM_GRACE 5.0    /* seconds for readers to get the end before the agent
+                             * exits */
+#define STRAGGLER_GRACE 2.0 /* seconds for members that join after an early end */
+#define FULL_GRACE 600.0 /* seconds for output without room after all tasks have ended */
+#define ROOM_AGAIN 0.5   /* seconds between attempts while the spool's disk is full */
 #define RELEASE_MAX (24 * 3600.0)
 
 const char *root_node (const struct root *root, uint32_t rank)
@@ -29,7 +31,7 @@ const char *root_node (const struct root *root, uint32_t rank)
 
 /* -- the spool and the user's files -- */
 
-/* A file cannot be written: the job ends, with the reason, once. */
+/* A file cannot be written: ends the job with this reason, once. */
 static void io_failed (struct root *root, const char *text)
 {
     if (root->io_failed)
@@ -54,7 +56,7 @@ static void spool_failed (struct root *root, int rc)
 void root_append (struct root *root, const struct frame *frame)
 {
     if (root->js.phase == JOB_OVER && root->spool.finished)
-        return; /* FRAME_FINISH is the last one */
+        return; /* FRAME_FINISH is the last frame */
     int rc = spool_append (&root->spool, frame);
     if (rc < 0)
         spool_failed (root, rc);
@@ -72,7 +74,7 @@ static bool try_spool (struct root *root, const struct frame *frame)
     return true;
 }
 
-/* Those who write wait (is_full()), so there is no more than what was on its way. */
+/* Writers stop while is_full(), so unspooled holds only output that was under way. */
 static void spool_output (struct root *root, const struct frame *frame)
 {
     if (root->js.phase == JOB_OVER && root->spool.finished)
@@ -87,7 +89,7 @@ static void spool_output (struct root *root, const struct frame *frame)
     wire_put (&root->unspooled, frame);
 }
 
-/* The rest is not in the spool for good. */
+/* Counts the unspooled output as lost. */
 static void give_up_spool (struct root *root)
 {
     root->nospool += root->unspooled.len;
@@ -165,7 +167,7 @@ static void give_credit (struct root *root, uint32_t rank, uint32_t least)
     m->consumed = 0;
 }
 
-/* There may be room again: let those write on who wait. */
+/* There may be room again: resumes the writers that wait. */
 static void on_room (void *ctx)
 {
     struct root *root = ctx;
@@ -258,7 +260,7 @@ static void note_fallback (struct root *root)
     root_note (root, 0, text);
 }
 
-/* Limits that the tasks cannot have here in full. Other nodes may have others. */
+/* Notes the limits that tasks on this node cannot get in full. Other nodes may differ. */
 static void note_rlimits (struct root *root)
 {
     const struct launch *l = &root->agent->launch;
@@ -281,8 +283,8 @@ static uint64_t end_of_time (const struct root *root)
     return limit > 0 ? (uint64_t)root->started_at + (uint64_t)(limit + 0.5) : 0;
 }
 
-/* READY is in the file before any instruction of the user's runs: by it the broker tells
- * a job that may have begun from one that has not. */
+/* Writes FRAME_READY to the file before any instruction of the user runs. The broker uses
+ * it to tell a job that may have started from one that has not. */
 static unsigned report (struct root *root)
 {
     const struct launch *l = &root->agent->launch;
@@ -319,14 +321,15 @@ static unsigned start (struct root *root)
                                                      .len = sizeof (data),
                                                      .data = (char *)data });
     if (root->js.phase != JOB_RUN)
-        return 0; /* a member was lost meanwhile */
+        return 0; /* a member was lost during the broadcast */
     if (tasks_start (root->tasks, end_time, &err) == 0)
         return 0;
     error_prefix (&err, "node %s", root_node (root, 0));
     return jobstate_fail (&root->js, err.text, loop_now ());
 }
 
-/* So that whoever looks at a job that has succeeded knows what its files do not have. */
+/* Notes lost output in the result, so that users of a successful job know what its files
+ * lack. */
 static void tell_lost_output (struct root *root)
 {
     const char *why;
@@ -366,7 +369,7 @@ static void finish (struct root *root)
     root->finished_at = loop_now ();
 }
 
-/* Sleep until the next thing that the clock decides. */
+/* Arms the timer for the next time at which the agent must act. */
 static void set_timer (struct root *root)
 {
     const struct launch *l = &root->agent->launch;
@@ -394,8 +397,8 @@ static void signal_all (struct root *root, int sig, enum tasks_whom whom)
     tasks_signal (root->tasks, sig, whom);
 }
 
-/* The actions in their order. Carrying one out may bring the next about, then this
- * function is entered again below itself; each still happens once. */
+/* Carries out the actions in the order of their values. An action may cause the next one
+ * and so call this function recursively; each action still happens once. */
 void root_carry_out (struct root *root, unsigned todo)
 {
     if (todo & JOB_DO_REPORT)
@@ -410,7 +413,7 @@ void root_carry_out (struct root *root, unsigned todo)
     }
     if (todo & JOB_DO_KILL) {
         if (!jobstate_ended_by_itself (&root->js))
-            give_up_output (root); /* the tasks' last words wait behind it */
+            give_up_output (root); /* the last output of the tasks waits behind it */
         server_broadcast (root->server, &(struct frame){ .type = WIRE_END });
         tasks_kill (root->tasks);
     }
@@ -455,7 +458,7 @@ int root_limit (struct root *root, double time_limit)
     return 0;
 }
 
-/* A running job is ended from outside: the user reads why where the output is. */
+/* The running job is ended from outside: writes the reason to the output for the user. */
 static void note_end (struct root *root, enum job_phase before, unsigned todo)
 {
     if (before == JOB_RUN && todo)
@@ -499,7 +502,7 @@ int root_stop_joining (struct root *root)
     return 0;
 }
 
-/* The tasks have ended, and no output waits any more: the end that was held back. */
+/* The tasks have ended and no output waits: carries out the delayed JOB_DO_FINISH. */
 static void finish_now (struct root *root)
 {
     root->finish_by = 0;
@@ -584,8 +587,8 @@ static void on_fail (struct root *root, uint32_t rank, const struct frame *msg)
     root_carry_out (root, jobstate_fail (&root->js, text, loop_now ()));
 }
 
-/* The agent of rank is lost, and with it the way to all ranks below it: those that are
- * still there see the same and end. The first cause is the only one that is named. */
+/* The agent of rank is lost, and with it the connection to all ranks below it: agents
+ * there notice the loss too and end. Only the first lost rank is named. */
 static void lose_rank (struct root *root, uint32_t rank, const char *why)
 {
     char text[256];
@@ -619,7 +622,7 @@ static bool on_message (void *ctx, uint32_t rank, const struct frame *msg)
         root->members[rank].fell_back = msg->task == WIRE_JOIN_FELL_BACK;
         root->njoined++;
         if (msg->task == WIRE_JOIN_FAILS)
-            return true; /* why comes next */
+            return true; /* WIRE_FAIL with the reason follows */
         if (rank >= root->js.nranks) {
             root_resize_joined (root, rank);
             return true;
@@ -675,7 +678,8 @@ static void on_log (void *ctx, const char *text)
     agent_log (root->agent, "%s", text);
 }
 
-/* A client from outside of the job (api.c): from now on as those of this rank's door. */
+/* A client from outside the job (api.c): treats it like the clients of this rank's
+ * listener. */
 static void on_upgraded (void *ctx, int fd, struct outbuf *out, const char *data,
                          size_t len)
 {
@@ -692,7 +696,7 @@ static const struct server_events server_events = { .join = on_join,
 
 /* -- the agent's own events -- */
 
-/* The members may go, and so may we when they have closed. */
+/* Lets the members exit. This agent exits when they have closed. */
 static void leave (struct root *root)
 {
     if (root->leaving)
@@ -715,7 +719,7 @@ static void on_end (void *arg, const char *why, bool guardian_died)
     struct root *root = arg;
     char text[256];
     if (root->finished_at > 0) {
-        leave (root); /* whoever ends us does not want the rest */
+        leave (root); /* a second request to end: do not wait for readers */
         return;
     }
     if (guardian_died && root->finish_by > 0) {
@@ -735,7 +739,7 @@ static void on_end (void *arg, const char *why, bool guardian_died)
     root_terminate (root, "cancelled", text, root->agent->launch.grace);
 }
 
-/* Whether all who should know of the end do. */
+/* Whether all readers and members know the end of the job. */
 static bool may_leave (const struct root *root, double now)
 {
     double since = now - root->finished_at;
@@ -749,7 +753,7 @@ static bool may_leave (const struct root *root, double now)
     return !waiting || since >= STREAM_GRACE;
 }
 
-/* After each round of the loop. */
+/* Runs after each round of the loop. */
 static void on_round (void *arg)
 {
     struct root *root = arg;
@@ -813,8 +817,7 @@ static int create_parts (struct root *root, struct error *err)
     return rc < 0 ? rc : root_create_steps (root, err);
 }
 
-/* What must be right before anything runs; what is wrong here ends the job with
- * startfail. */
+/* Checks the conditions for the start. A failure here ends the job with "startfail". */
 static void prepare (struct root *root)
 {
     struct agent *agent = root->agent;
@@ -880,7 +883,7 @@ int root_run (struct agent *agent)
     spool_keep (&root.spool, agent->launch.spool_keep);
     rc = create_parts (&root, &err);
     if (rc < 0) {
-        /* Nobody can join or ask: the spool tells. */
+        /* No member or client can connect: only the spool has the result. */
         agent_log (agent, "%s", err.text);
         root.js.finish = (struct frame_finish){ .status = 1 << 8, .reason = "startfail" };
         snprintf (root.js.finish.text, sizeof (root.js.finish.text), "node %s: %.200s",

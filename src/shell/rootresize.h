@@ -33,8 +33,8 @@ struct root_resize {
 int root_resize_create (struct root *root);
 void root_resize_destroy (struct root *root);
 
-/* Sets the node of a rank to be added; takes the contents of node over where it is
- * stored. 0; -EINVAL; -EBUSY: that rank is joining or present with another node. */
+/* Sets the node of a rank to be added; keeps the contents of node if it stores
+ * them. 0; -EINVAL; -EBUSY: that rank is joining or present with another node. */
 int root_resize_node (struct root *root, uint32_t rank, struct launch_node *node,
                       struct error *err);
 /* Changes the number of nodes. New nodes join within `seconds`; removed nodes leave

@@ -1,6 +1,6 @@
 /* run_link.h - fluxq-run's connection to the agent, local or through the broker
  *
- *     struct run_link link = { .loop = &loop, .message = on_message, .lost = on_lost, ... };
+ *     struct run_link link = { .loop = &loop, .message = on_message, ... };
  *     rc = run_link_open (&link, &pid, &err);
  *     run_link_put (&link, WIRE_RUN_SIGNAL, data, 4);
  *     run_link_close (&link);

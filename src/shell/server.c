@@ -19,7 +19,8 @@
 #define RECEIVE (256 * 1024)
 #define PUMP_MAX (1u << 20) /* bytes for one stream in one round */
 #define REFUSALS_SECONDS 60.0
-#define REFUSALS_LOGGED 16 /* in so many seconds; of more only the number is told */
+#define REFUSALS_LOGGED 16 /* refusals logged in that time; further ones are only
+                            * counted */
 
 enum conn_state {
     CONN_FIRST,
@@ -30,7 +31,7 @@ enum conn_state {
     CONN_HTTP,
     CONN_REPLY,
     CONN_STREAM,
-    CONN_UPGRADED, /* until it is handed on */
+    CONN_UPGRADED, /* until the connection is handed over */
     CONN_CLOSED,
 };
 
@@ -38,10 +39,10 @@ struct conn {
     struct loop_io io;
     struct server *server;
     enum conn_state state;
-    double since; /* accepted, or (member) last heard of */
+    double since; /* time when accepted, or (member) of the last message */
     uint32_t rank;
-    uint8_t nonces[2][WIRE_NONCE]; /* the member's, ours */
-    char *rest;                    /* received and not yet understood */
+    uint8_t nonces[2][WIRE_NONCE]; /* the member's nonce, ours */
+    char *rest;                    /* bytes received and not parsed yet */
     size_t restlen;
     struct outbuf out;
     struct stream stream;
@@ -50,26 +51,26 @@ struct conn {
 
 struct child {
     struct conn *conn; /* NULL: not connected */
-    bool met;          /* has joined, once and for all */
+    bool met;          /* has joined at least once */
 };
 
 struct server {
     struct loop *loop;
     struct server_config config;
-    struct loop_io listener; /* fd -1: shut */
+    struct loop_io listener; /* fd -1: closed */
     struct loop_timer tick;
     double next_beat;
     const struct server_events *events;
     void *ctx;
-    struct child *children; /* from first_child on */
+    struct child *children; /* [nchildren] from first_child on */
     uint32_t first_child;
     uint32_t nchildren;
-    uint32_t nmembers; /* those that are connected */
+    uint32_t nmembers; /* connected children */
     struct conn *streams[SERVER_STREAMS_MAX];
     uint32_t nstreams;
-    struct conn *oldest, *newest; /* all */
+    struct conn *oldest, *newest; /* list of all connections */
     uint32_t nloose;
-    uint32_t refusals; /* since: */
+    uint32_t refusals; /* since refusals_since */
     double refusals_since;
     char buf[RECEIVE];
 };
@@ -84,8 +85,8 @@ static struct child *child_of (const struct conn *conn)
     return &conn->server->children[conn->rank - conn->server->first_child];
 }
 
-/* Whom it does not let in. Whoever can reach the port may knock as often as he likes: the
- * log is not to grow of it. */
+/* Logs refused connections. Anyone who reaches the port can connect at will, so the
+ * number of lines is limited. */
 static void log_conn (struct conn *conn, const char *fmt, ...) PRINTF_LIKE (2, 3);
 static void log_conn (struct conn *conn, const char *fmt, ...)
 {
@@ -99,7 +100,7 @@ static void log_conn (struct conn *conn, const char *fmt, ...)
     conn->server->events->log (conn->server->ctx, text);
 }
 
-/* Once a second: those that were not told. */
+/* Once a second: logs the number of refusals that were not logged. */
 static void count_refusals (struct server *server, double now)
 {
     char text[80];
@@ -133,7 +134,7 @@ static void leave_lists (struct conn *conn)
     }
 }
 
-/* why is for a member's loss and may be NULL. */
+/* why is for the loss of a member; may be NULL. */
 static void conn_close (struct conn *conn, const char *why)
 {
     struct server *server = conn->server;
@@ -151,7 +152,7 @@ static void conn_close (struct conn *conn, const char *why)
         server->events->closed (server->ctx, conn->rank, why ? why : "connection closed");
 }
 
-/* Send what waits; ask to be called again when the socket takes more. */
+/* Sends waiting bytes, and watches for room in the socket if some are left. */
 static void conn_flush (struct conn *conn)
 {
     int rc = outbuf_flush (&conn->out, conn->io.fd);
@@ -161,11 +162,12 @@ static void conn_flush (struct conn *conn)
     }
     if (rc == 1 && conn->state == CONN_REPLY)
         shutdown (conn->io.fd,
-                  SHUT_WR); /* and wait until the peer closes, so that it reads all */
+                  SHUT_WR); /* and wait until the peer closes, so that it reads
+                             * everything */
     loop_watch (conn->server->loop, &conn->io, rc ? EPOLLIN : EPOLLIN | EPOLLOUT);
 }
 
-/* First bytes: a member's magic, or something that must be HTTP. */
+/* The first bytes: a member's magic, or else HTTP. */
 static ssize_t step_first (struct conn *conn, const char *data, size_t len)
 {
     if (memcmp (data, WIRE_MAGIC, MIN (len, 4u)) != 0)
@@ -174,7 +176,7 @@ static ssize_t step_first (struct conn *conn, const char *data, size_t len)
         conn->state = CONN_HELLO;
     else
         return 0;
-    return len > 0 ? -EAGAIN : 0; /* the same bytes again, in the new state */
+    return len > 0 ? -EAGAIN : 0; /* parse the same bytes in the new state */
 }
 
 static ssize_t step_hello (struct conn *conn, const char *data, size_t len)
@@ -270,8 +272,8 @@ static ssize_t step_http (struct conn *conn, const char *data, size_t len)
     return n < 0 ? (ssize_t)len : n;
 }
 
-/* One step of a connection: bytes used (> 0), 0: more needed, -EAGAIN: again, else
- * broken. */
+/* Handles input in one state. Returns the bytes used (> 0), 0: more bytes needed,
+ * -EAGAIN: call again; else the connection is broken. */
 static ssize_t step (struct conn *conn, const char *data, size_t len)
 {
     switch (conn->state) {
@@ -293,7 +295,7 @@ static ssize_t step (struct conn *conn, const char *data, size_t len)
     case CONN_CLOSED:
         break;
     }
-    return (ssize_t)len; /* nobody listens */
+    return (ssize_t)len; /* ignore the bytes */
 }
 
 static void keep_rest (struct conn *conn, const char *data, size_t len)
@@ -309,7 +311,8 @@ static void keep_rest (struct conn *conn, const char *data, size_t len)
     memcpy (conn->rest, data, len);
 }
 
-/* Its descriptor, what is to be said and what has come are another's from now on. */
+/* Passes the descriptor, the output and the input of the connection to
+ * events->upgraded. */
 static void conn_hand_on (struct conn *conn, const char *data, size_t len)
 {
     struct server *server = conn->server;
@@ -356,7 +359,7 @@ static void conn_receive (struct conn *conn)
     conn_flush (conn);
 }
 
-/* Give a stream what the spool has, as far as its socket takes it. */
+/* Sends spool data to a stream as far as its socket takes them. */
 static void conn_pump (struct conn *conn)
 {
     struct server *server = conn->server;
@@ -364,7 +367,8 @@ static void conn_pump (struct conn *conn)
         if (conn->out.len == 0) {
             int rc = stream_fill (&conn->stream, server->config.spool, &conn->out);
             if (rc < 0) {
-                conn_close (conn, NULL); /* without the last chunk: the reader knows */
+                conn_close (conn, NULL); /* the last chunk is missing: the reader detects
+                                          * it */
                 return;
             }
             if (rc == 0) {
@@ -372,7 +376,7 @@ static void conn_pump (struct conn *conn)
                 return;
             }
             if (conn->out.len == 0)
-                break; /* the end, or a long way to the next event: others first */
+                break; /* at the end, or before much skipped output: serve others first */
         }
         sent += conn->out.len + 1;
         int rc = outbuf_flush (&conn->out, conn->io.fd);
@@ -426,7 +430,7 @@ static void conn_create (struct server *server, int fd)
     struct conn *conn = calloc (1, sizeof (*conn));
     if (!conn)
         abort ();
-    /* A peer whose machine is gone must not be served for ever; fails on unix sockets. */
+    /* Detects a peer whose machine is gone; fails on unix sockets. */
     int on = 1, idle = 30;
     setsockopt (fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof (on));
     setsockopt (fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof (idle));
@@ -462,13 +466,13 @@ static void on_listener (struct loop_io *io, uint32_t events)
     }
 }
 
-/* Once a second: who is silent for too long goes, and we say that we are alive. */
+/* Once a second: closes silent connections and sends heartbeats. */
 static void on_tick (struct loop_timer *timer)
 {
     struct server *server = CONTAINER_OF (timer, struct server, tick);
     double now = loop_now ();
-    /* When we ourselves were held up (a file server, a stopped process), the others are
-     * not to blame for what we have not read yet. */
+    /* If this process itself was delayed (a file server, SIGSTOP), peers must not be
+     * blamed for messages that it has not read yet. */
     double late = now - timer->when > TICK ? now - timer->when : 0;
     for (struct conn *conn = server->oldest, *next; conn; conn = next) {
         next = conn->next;
@@ -543,7 +547,7 @@ void server_destroy (struct server *server)
     if (!server)
         return;
     static const struct server_events quiet = { .closed = no_closed };
-    server->events = &quiet; /* closing calls nothing else */
+    server->events = &quiet; /* closing calls no other event */
     while (server->oldest)
         conn_close (server->oldest, NULL);
     close_listener (server);

@@ -82,7 +82,7 @@ static void piece_to_client (void *ctx, const struct frame *msg)
     steps_to_client (p->step, p->steps, msg->type, msg->stream, msg->data, msg->len);
 }
 
-/* Once down the tree where nearly all ranks are concerned, else one by one. */
+/* Sends once down the tree if most ranks are concerned, else to each node. */
 static void blob_to_nodes (struct step *step, struct steps *steps, uint8_t type,
                            const struct strbuf *text)
 {
@@ -114,7 +114,7 @@ static void free_step (struct steps *steps, struct step *step)
     free (step);
 }
 
-/* What the record of its end is to begin with. */
+/* Fills in the start of the step's usage record. */
 static void name_step (struct step *step)
 {
     const struct step_spec *spec = &step->spec;
@@ -181,7 +181,7 @@ static void signal_step (struct steps *steps, const struct step *step, int sig)
     steps_to_nodes (step, steps, WIRE_STEP_SIGNAL, data, sizeof (data));
 }
 
-/* SIGTERM now, SIGKILL after the job's grace. */
+/* Sends SIGTERM now, and SIGKILL after the job's grace. */
 void steps_stop (struct steps *steps, struct step *step, const char *why)
 {
     if (step->why[0] == '\0')
@@ -190,7 +190,7 @@ void steps_stop (struct steps *steps, struct step *step, const char *why)
         return;
     step->kill_at = loop_now () + MAX (steps->launch->grace, KILL_AFTER_MIN);
     signal_step (steps, step, SIGCONT);
-    if (step->spec.pty) /* a shell on a terminal passes over SIGTERM */
+    if (step->spec.pty) /* a shell on a terminal ignores SIGTERM */
         signal_step (steps, step, SIGHUP);
     signal_step (steps, step, SIGTERM);
     steps_set_timer (steps);
@@ -198,7 +198,8 @@ void steps_stop (struct steps *steps, struct step *step, const char *why)
 
 static void kill_step (struct steps *steps, struct step *step)
 {
-    step->kill_at = loop_now () + KILL_AFTER_MIN; /* what is forked meanwhile */
+    step->kill_at = loop_now () + KILL_AFTER_MIN; /* again, for processes forked
+                                                   * meanwhile */
     signal_step (steps, step, SIGKILL);
 }
 
@@ -234,7 +235,7 @@ void steps_set_timer (struct steps *steps)
 
 /* -- the start -- */
 
-/* The client hears what became of its request; it knows arg and env itself. */
+/* Sends the completed request to the client, without arg and env, which it knows. */
 static int tell_started (struct steps *steps, struct step *step)
 {
     struct step_spec spec = step->spec;
@@ -267,7 +268,7 @@ static void start_step (struct steps *steps, struct step *step)
         refuse (steps, step, "its arguments and environment are too large");
 }
 
-/* What can be wrong once the number of tasks is known. */
+/* Checks that need the number of tasks. */
 static int check_tasks (const struct step_spec *spec, struct error *err)
 {
     const char *text = spec->multi_prog;
@@ -280,7 +281,7 @@ static int check_tasks (const struct step_spec *spec, struct error *err)
     return mp ? 0 : -EINVAL;
 }
 
-/* 1: it runs, 0: not now, negative: it was refused and is gone. */
+/* 1: the step runs; 0: no room now; negative: the step was refused and freed. */
 static int try_start (struct steps *steps, struct step *step)
 {
     struct error err = { 0 };
@@ -294,7 +295,7 @@ static int try_start (struct steps *steps, struct step *step)
     return rc;
 }
 
-/* First come, first served. */
+/* Starts waiting steps in the order in which they came. */
 void steps_start_waiting (struct steps *steps)
 {
     struct step *step = steps->first;
@@ -318,7 +319,7 @@ static void begin (struct steps *steps, struct step *step)
     struct error err = { 0 };
     int rc = step_spec_parse (step->text.buf, step->text.len, &step->spec, &err);
     strbuf_release (&step->text);
-    step_spec_forget_places (&step->spec); /* these are not the client's to say */
+    step_spec_forget_places (&step->spec); /* a client must not set these */
     step->state = STEP_WAITING;
     if (rc < 0 || steps->closed) {
         refuse (steps, step, rc < 0 ? err.text : "the job ends");
@@ -407,7 +408,7 @@ static void on_input (struct steps *steps, struct step *step, const struct frame
                     "its client sends more input than the tasks have room for");
 }
 
-/* Of the terminal that the node of task 0 has. */
+/* Passes the terminal size on to the node of task 0. */
 static void on_size (struct steps *steps, struct step *step, const struct frame *msg)
 {
     if (step->spec.pty && step->nodes[step->layout.rank[0]].left > 0)
@@ -415,7 +416,7 @@ static void on_size (struct steps *steps, struct step *step, const struct frame 
                        msg->len);
 }
 
-/* What a client sends is the user's own: what makes no sense there is passed over. */
+/* Clients belong to the user: ignores messages that make no sense, instead of failing. */
 static void client_message (struct steps *steps, uint32_t rank, const struct frame *msg)
 {
     struct step *step;
@@ -477,7 +478,7 @@ int steps_cancel (struct steps *steps, uint32_t id)
     return 0;
 }
 
-/* Its number among the step's nodes; nodes are in the order of ranks. */
+/* Finds the node of a rank in the step. Nodes are sorted by rank. */
 static struct step_node *find_node (const struct step *step, uint32_t rank)
 {
     uint32_t lo = 0, hi = step->nnodes;
@@ -504,7 +505,8 @@ static void on_task_exit (struct steps *steps, struct step *step, struct step_no
 {
     int status = (int)(wire_get_u32 (msg->data + 4) & 0xffff);
     steps_to_client (step, steps, WIRE_RUN_EXIT, msg->stream, msg->data, msg->len);
-    /* The first failure is what --kill-on-bad-exit keeps: the others end by our signal. */
+    /* With --kill-on-bad-exit the first failure counts, as our signal ends the other
+     * tasks. */
     if (step->status == 0 || !step->spec.kill_on_bad_exit)
         step->status = status_worst (step->status, status);
     step->left--;
@@ -602,7 +604,7 @@ static bool node_message (struct steps *steps, struct step *step, struct step_no
         if (msg->len < 4 || !step_has_task (step, node, wire_get_u32 (msg->data)))
             return false;
         steps_to_client (step, steps, WIRE_RUN_OUTPUT, msg->stream, msg->data, msg->len);
-        if (step->client_gone) { /* nobody will say that it was used */
+        if (step->client_gone) { /* no client returns the credit */
             uint8_t used[4];
             wire_put_u32 (used, msg->len - 4);
             steps_to_node (step, steps, (uint32_t)(node - step->nodes), WIRE_STEP_CREDIT,
@@ -644,7 +646,7 @@ bool steps_message (struct steps *steps, uint32_t rank, const struct frame *msg)
     struct step *step = find_id (steps, msg->task);
     struct step_node *node = step ? find_node (step, rank) : NULL;
     if (!step)
-        return msg->task < steps->next_id; /* it has ended meanwhile */
+        return msg->task < steps->next_id; /* the step has ended meanwhile */
     return node && node_message (steps, step, node, msg);
 }
 
@@ -679,7 +681,8 @@ void steps_destroy (struct steps *steps)
     free (steps);
 }
 
-/* Who holds the job is the client of a step, too, and is told as that. */
+/* Whether the client that holds the job is also the client of a step, and is told as
+ * such. */
 static bool holds_by_step (struct steps *steps)
 {
     const struct hold_client *k = &steps->hold.keeper;

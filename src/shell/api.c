@@ -1,4 +1,4 @@
-/* api.c - the requests that rank 0 answers, as agent_api.h lists them */
+/* api.c - the requests that rank 0 answers, listed in agent_api.h */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -11,8 +11,8 @@
 
 #define TEXT "text/plain"
 
-/* The last nonces that were used, so that nobody can send a request that he overheard
- * again. The first half of each is enough; only who has the key can add one. */
+/* The last nonces used, so that an overheard request cannot be sent again. The first half
+ * of each nonce suffices; only a holder of the key can add one. */
 struct api_nonces {
     uint64_t v[API_NONCES];
     uint32_t n;
@@ -24,7 +24,7 @@ void api_nonces_destroy (struct api_nonces *nonces)
     free (nonces);
 }
 
-/* False: seen before. */
+/* False: the nonce was used before. */
 static bool nonce_is_new (struct root *root, const char *hex)
 {
     uint8_t raw[16];
@@ -59,8 +59,7 @@ static void refuse (struct conn *conn, const struct error *err)
     server_reply (conn, 400, TEXT, text);
 }
 
-/* An integer parameter: 1, 0 when absent (the reply is sent when required), or negative.
- */
+/* Reads an integer parameter. 1; 0: absent; negative: invalid, with the reason. */
 static int get_int (const struct http_request *req, const char *name, int64_t min,
                     int64_t max, int64_t *ret, struct error *err)
 {
@@ -200,7 +199,7 @@ static void do_node (struct root *root, struct conn *conn, const struct http_req
     node.ntasks = (uint32_t)ntasks;
     if (rc > 0)
         rc = root_resize_node (root, (uint32_t)rank, &node, &err);
-    launch_node_release (&node); /* unless it was taken */
+    launch_node_release (&node); /* unless root_resize_node() has kept it */
     if (rc < 0)
         refuse_change (conn, rc, &err);
     else
@@ -337,7 +336,7 @@ static void do_client (struct root *root, struct conn *conn,
     else if (door_adopted (root->door) >= DOOR_ADOPTED_MAX)
         server_reply (conn, 503, TEXT, "too many clients, try again later\n");
     else {
-        root_confirm (root); /* whoever lets a client in has seen READY */
+        root_confirm (root); /* a broker that lets a client in has read FRAME_READY */
         server_upgrade (conn);
     }
 }

@@ -1,4 +1,4 @@
-/* cpubind.c - see cpubind.h: the option, and the cores of a task */
+/* cpubind.c - parses --cpu-bind and computes the cores of a task, see cpubind.h */
 #include "shell/cpubind.h"
 
 #include <ctype.h>
@@ -83,7 +83,7 @@ static int read_mask (const char *text, struct idset *set, struct error *err)
 
 typedef int read_fn (const char *text, struct idset *set, struct error *err);
 
-/* ELEMENT[*COUNT], which is cut in two. */
+/* Parses ELEMENT[*COUNT] and splits the text in two. */
 static int add_element (struct cpubind *b, char *text, read_fn *read, struct error *err)
 {
     struct cpubind_element *e = &b->list[b->n];
@@ -103,7 +103,7 @@ static int add_element (struct cpubind *b, char *text, read_fn *read, struct err
                           TASKMAP_TASKS_MAX);
     if (!(e->cores = idset_create ()))
         return no_memory (err);
-    b->n++; /* from here on cpubind_release() knows of it */
+    b->n++; /* from here on cpubind_release() frees it */
     e->repeat = (uint32_t)repeat;
     b->total += e->repeat;
     return read (text, e->cores, err);
@@ -157,7 +157,7 @@ static const struct {
     { "mask_cpu:", read_mask },
 };
 
-/* Types of srun(1) that there is no honest way to do. */
+/* Types of srun(1) that cannot be supported faithfully. */
 static const struct {
     const char *prefix, *why;
 } refused[] = {
@@ -193,7 +193,7 @@ static int read_type (struct cpubind *b, const char *text, struct error *err)
     return error_set (err, EINVAL, "--cpu-bind: '%.40s' is none of " NAMES, text);
 }
 
-/* The length of a word that says how much is told, with its comma; 0: there is none. */
+/* Returns the length of "quiet" or "verbose" with its comma; 0: neither. */
 static size_t read_voice (const char *text, bool *verbose)
 {
     static const struct {
@@ -241,13 +241,13 @@ void cpubind_release (struct cpubind *bind)
 
 /* -- cores dealt to tasks -- */
 
-/* The cores of the job by socket. The free ones of socket s are index.tasks[next[s]] up to
- * but without index.tasks[index.first[s + 1]], as places in ids. */
+/* The job's cores by socket. The free cores of socket s are index.tasks[next[s]] up to,
+ * but without, index.tasks[index.first[s + 1]]: positions in ids. */
 struct dealer {
     struct taskmap_index index;
     uint32_t *ids;  /* core numbers */
-    uint32_t *next; /* [sockets] */
-    uint32_t turn;  /* the socket to begin with */
+    uint32_t *next; /* [sockets] first free position of each */
+    uint32_t turn;  /* the socket to start with */
 };
 
 static uint32_t socket_of (const struct cpubind_node *node, uint32_t core)
@@ -256,7 +256,7 @@ static uint32_t socket_of (const struct cpubind_node *node, uint32_t core)
 
     while (s < node->nsockets && !idset_has (node->sockets[s], core))
         s++;
-    return s; /* nsockets: of those that are on none */
+    return s; /* nsockets: the core is on no socket */
 }
 
 static void dealer_release (struct dealer *d)
@@ -289,7 +289,8 @@ static int dealer_init (struct dealer *d, const struct cpubind_node *node)
     return rc;
 }
 
-/* The first socket, going round from `from`, that has so many free; the number of sockets: none. */
+/* Returns the first socket from `from` on, cyclically, with that many free cores; the
+ * number of sockets: none. */
 static uint32_t find_socket (const struct dealer *d, uint32_t from, uint32_t free_cores)
 {
     uint32_t n = d->index.nranks;
@@ -302,13 +303,13 @@ static uint32_t find_socket (const struct dealer *d, uint32_t from, uint32_t fre
     return n;
 }
 
-/* A free core of socket s. */
+/* Takes a free core of socket s. */
 static uint32_t take_core (struct dealer *d, uint32_t s)
 {
     return d->ids[d->index.tasks[d->next[s]++]];
 }
 
-/* The next task's cores into set, if there is one; there are enough. */
+/* Deals the next task's cores, into set unless it is NULL. There are enough cores. */
 static int deal (struct dealer *d, uint32_t n, enum layout_order order, struct idset *set)
 {
     uint32_t s = order == LAYOUT_ORDER_BLOCK ? 0 : d->turn;
@@ -334,7 +335,7 @@ static uint64_t cores_wanted (const struct cpubind_node *node)
     return (uint64_t)node->ntasks * MAX (node->cores_per_task, 1);
 }
 
-/* What `cores` gives to a task. */
+/* The cores of a task with CPUBIND_CORES. */
 static int bind_cores (const struct cpubind_node *node, uint32_t local, struct idset *set)
 {
     struct dealer d;

@@ -1,4 +1,4 @@
-/* door.c - the socket on which programs of the job reach the agent of their rank */
+/* door.c - the socket on which fluxq-run in the job reaches the agent of its rank */
 #include "shell/door.h"
 
 #include <errno.h>
@@ -17,15 +17,15 @@ struct client {
     struct loop_io io;
     struct door *door;
     uint32_t number;
-    bool said_something; /* rank 0 knows of it */
+    bool said_something; /* rank 0 knows the client */
     bool adopted;
-    bool leaves; /* it does not come back when its connection ends */
+    bool leaves; /* it does not return when its connection ends */
     uint8_t token[SESSION_TOKEN];
     uint32_t grace; /* seconds that its session outlives a connection */
     struct loop_timer gone;
     struct resumable link;
     char *buf; /* [RECEIVE] */
-    size_t len, used; /* used: of the messages before the one that is looked at */
+    size_t len, used; /* used: bytes of the messages before the current one */
     struct client *next;
 };
 
@@ -103,7 +103,7 @@ static void detach (struct client *c)
     resumable_lost (&c->link);
 }
 
-/* Its connection has ended. */
+/* The client's connection has ended. */
 static void client_lost (struct client *c)
 {
     if (!c->link.open || c->leaves) {
@@ -114,8 +114,8 @@ static void client_lost (struct client *c)
     loop_timer_set (c->door->loop, &c->gone, loop_now () + c->grace);
 }
 
-/* Whoever reads no more may have said something before it went: its end is seen when that is
- * read. */
+/* Keeps reading after a failed write: the client may have sent messages before it closed,
+ * and its end is detected after them. */
 static void flush (struct client *c)
 {
     if (c->io.fd < 0)
@@ -132,7 +132,8 @@ static struct client *find_session (struct door *door, const char *token)
     return c;
 }
 
-/* c was only a connection: that of the session from now on, with what comes behind. */
+/* c was only a connection: from now on it belongs to the session, with its pending
+ * input. */
 static void take_over (struct client *session, struct client *c)
 {
     struct door *door = c->door;
@@ -169,7 +170,7 @@ static enum used come_again (struct client *c, const struct frame *msg,
     return TAKEN_OVER;
 }
 
-/* The broker saw its end; what it has said last may still be under way. */
+/* The broker saw the client end; its last messages may still be under way. */
 static enum used on_gone (struct client *c, const struct frame *msg)
 {
     struct client *session = find_session (c->door, msg->data);
@@ -177,7 +178,7 @@ static enum used on_gone (struct client *c, const struct frame *msg)
         client_close (session);
     else if (session)
         session->leaves = true;
-    return NONSENSE; /* nothing else is said there */
+    return NONSENSE; /* this connection has no other use */
 }
 
 static enum used on_session (struct client *c, const struct frame *msg,
@@ -215,8 +216,8 @@ static enum used use_message (struct client *c, const struct frame *msg, size_t 
     return USED;
 }
 
-/* The frames that have come. NULL: it talks nonsense, and is closed; else the client to which
- * the connection belongs now. */
+/* Handles the received frames. NULL: the client sent an invalid message and is closed;
+ * else the client to which the connection belongs now. */
 static struct client *use_received (struct client *c)
 {
     struct frame msg;
@@ -260,7 +261,7 @@ static void on_client (struct loop_io *io, uint32_t events)
     flush (c);
 }
 
-/* The socket's mode keeps others out already; in a job's pods there is nobody else. */
+/* The socket's mode keeps other users out already; in a job's pods there are none. */
 static bool is_ours (int fd)
 {
     struct ucred who;
@@ -269,7 +270,7 @@ static bool is_ours (int fd)
            && (who.uid == geteuid () || who.uid == 0);
 }
 
-/* NULL: no room for it; fd is still the caller's. */
+/* NULL: no room for the client; the caller still owns fd. */
 static struct client *admit (struct door *door, int fd)
 {
     struct client *c = calloc (1, sizeof (*c));
@@ -291,7 +292,7 @@ static struct client *admit (struct door *door, int fd)
     return c;
 }
 
-/* As if it came from the socket now; as use_received(). */
+/* Handles bytes as if the socket had just received them; returns like use_received(). */
 static struct client *take_early (struct client *c, const char *data, size_t len)
 {
     while (len > 0 && c) {

@@ -61,7 +61,7 @@ void jobstate_release (struct jobstate *js)
     js->ranks = NULL;
 }
 
-/* The first reason stands. */
+/* Sets the reason; the first reason stands. */
 static void decide (struct jobstate *js, const char *reason, const char *text)
 {
     if (js->decided)
@@ -71,8 +71,8 @@ static void decide (struct jobstate *js, const char *reason, const char *text)
     snprintf (js->finish.text, sizeof (js->finish.text), "%s", text);
 }
 
-/* What a job has as its status when its tasks do not tell, because they never ran or are
- * out of reach. */
+/* Wait status of a job whose tasks have none, because they never ran or cannot be
+ * reached. */
 static int status_floor (const char *reason)
 {
     static const struct {
@@ -112,7 +112,7 @@ bool jobstate_ended_by_itself (const struct jobstate *js)
            || strcmp (js->finish.reason, "oom") == 0;
 }
 
-/* The tasks are gone. Those ranks bring files that have none of their processes left. */
+/* The tasks are gone. Ranks without processes of the job stage out their files. */
 static unsigned enter_stage (struct jobstate *js, double now)
 {
     js->nstaging = 0;
@@ -134,7 +134,7 @@ static unsigned enter_kill (struct jobstate *js, double now)
     return JOB_DO_KILL;
 }
 
-/* The warning, or the limit itself. */
+/* The deadline is the warning or the limit itself. */
 static void set_run_deadline (struct jobstate *js)
 {
     js->deadline = js->time_limit > 0 ? js->started + js->time_limit : 0;
@@ -363,7 +363,7 @@ unsigned jobstate_time (struct jobstate *js, const char *join_text, double now)
         return run_time (js, now);
     case JOB_TERM:
         return enter_kill (js, now);
-    case JOB_KILL: /* some node cannot kill its processes: they hang in the kernel */
+    case JOB_KILL: /* a node cannot end its processes: they hang in the kernel */
         return enter_stage (js, now);
     case JOB_STAGE:
         jobstate_stage_failed (js, "stage-out: there was no time for all files");

@@ -1,7 +1,7 @@
-/* multiprog.c - see multiprog.h
+/* multiprog.c - parses the file of --multi-prog, see multiprog.h
  *
- * Parsed once: words are kept with their marks (below), and each task knows its line, so
- * that the argv of a task costs its own length only.
+ * The file is parsed once: words are stored with marks (below), and each task knows its
+ * line. So the cost of a task's argv is its own length.
  */
 #include "shell/multiprog.h"
 
@@ -14,24 +14,24 @@
 
 #define NO_LINE UINT32_MAX
 
-/* In a word that is kept: the task's number, its place, and a sign that stands for itself
- * though it is one of these three. */
+/* Marks in a stored word: the task's number, its position, and a literal character that
+ * has the value of a mark. */
 #define MARK_TASK '\001'
 #define MARK_PLACE '\002'
 #define MARK_KEEP '\003'
 
 struct line {
-    uint32_t first, n; /* words, in multiprog.words */
-    size_t number;     /* in the file */
+    uint32_t first, n; /* words: first index in multiprog.words, number */
+    size_t number;     /* line number in the file */
 };
 
 struct multiprog {
     uint32_t ntasks;
     uint32_t *line_of;  /* [ntasks] */
-    uint32_t *place_of; /* [ntasks] in the list of its line */
+    uint32_t *place_of; /* [ntasks] position in the list of its line */
     struct line *lines;
     size_t n_lines, lines_alloc;
-    size_t *words; /* where each begins in text, each with its NUL */
+    size_t *words; /* offsets in text; each word ends with a NUL */
     size_t n_words, words_alloc;
     struct strbuf text;
 };
@@ -40,8 +40,8 @@ struct parser {
     struct multiprog *mp;
     const char *p, *end;
     const char *name;
-    size_t number; /* of the line that is read */
-    size_t all;    /* the line of '*'; 0: none yet */
+    size_t number; /* of the current line */
+    size_t all;    /* line number of '*'; 0: none yet */
     struct error *err;
 };
 
@@ -50,7 +50,7 @@ static int no_memory (const struct parser *ps)
     return error_errno (ps->err, ENOMEM, "%s", ps->name);
 }
 
-/* One more element for an array that doubles. */
+/* Makes room for one more element in an array that doubles. */
 static int grow (void *array, size_t n, size_t *alloc, size_t size)
 {
     void **a = array;
@@ -75,7 +75,7 @@ static int bad_tasks (const struct parser *ps, const char *list, size_t len)
                       ps->number, (int)MIN (len, 80), list);
 }
 
-/* A number that is a task; *p goes behind it. */
+/* Reads the number of a task and moves *p behind it. */
 static int read_task (const struct parser *ps, const char **p, uint32_t *ret)
 {
     const char *start = *p;
@@ -93,7 +93,7 @@ static int read_task (const struct parser *ps, const char **p, uint32_t *ret)
     return 0;
 }
 
-/* Tasks to the line that is being read; *place is that of the first one. */
+/* Assigns tasks to the current line; *place is the position of the first one. */
 static int add_tasks (struct parser *ps, uint32_t first, uint32_t last, uint32_t *place)
 {
     struct multiprog *mp = ps->mp;
@@ -144,7 +144,7 @@ static bool is_blank (char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
-/* The first word: a list, or '*', which only the end of the file makes use of. */
+/* Reads the first word: a list, or '*', which is resolved at the end of the file. */
 static int read_tasks (struct parser *ps)
 {
     const char *list = ps->p;
@@ -165,7 +165,7 @@ static int read_tasks (struct parser *ps)
 
 /* -- words -- */
 
-/* A sign that stands for itself. */
+/* Adds a literal character. */
 static void put (struct multiprog *mp, char c)
 {
     if (c >= MARK_TASK && c <= MARK_KEEP)
@@ -173,7 +173,7 @@ static void put (struct multiprog *mp, char c)
     strbuf_addch (&mp->text, c);
 }
 
-/* What a backslash keeps; at the end of a line that end is gone. */
+/* Reads the character after a backslash; a newline is dropped. */
 static int read_escape (struct parser *ps)
 {
     if (ps->p == ps->end)
@@ -198,7 +198,7 @@ static void read_percent (struct parser *ps)
         put (ps->mp, '%');
 }
 
-/* Up to the closing quote, which must be on the same line. */
+/* Reads up to the closing quote, which must be on the same line. */
 static int read_quoted (struct parser *ps, char quote)
 {
     size_t number = ps->number;
@@ -220,7 +220,7 @@ static int read_quoted (struct parser *ps, char quote)
     return error_set (ps->err, EINVAL, "%s:%zu: no closing %c", ps->name, number, quote);
 }
 
-/* One sign of a word, or a part in quotes. */
+/* Reads one character of a word, or a quoted part. */
 static int read_sign (struct parser *ps)
 {
     char c = *ps->p++;
@@ -236,7 +236,7 @@ static int read_sign (struct parser *ps)
     return 0;
 }
 
-/* Whether a line goes on in the next one here. */
+/* Whether a backslash here continues the line in the next one. */
 static bool at_continuation (const struct parser *ps)
 {
     return ps->end - ps->p >= 2 && ps->p[0] == '\\' && ps->p[1] == '\n';
@@ -324,7 +324,7 @@ static int read_lines (struct parser *ps)
     return 0;
 }
 
-/* The tasks without a line, as ranges, as many as fit. */
+/* Lists the tasks without a line as ranges, as many as fit. */
 static int tell_missing (const struct parser *ps)
 {
     const struct multiprog *mp = ps->mp;
@@ -350,7 +350,7 @@ static int tell_missing (const struct parser *ps)
                       sb.err < 0 ? ",..." : "");
 }
 
-/* All tasks that no line names to that of '*'. */
+/* Assigns the tasks that no line names to the line of '*'. */
 static void fill_rest (struct multiprog *mp)
 {
     for (uint32_t task = 0; task < mp->ntasks; task++)
@@ -377,7 +377,8 @@ static struct multiprog *create (uint32_t ntasks)
 
     if (!mp)
         return NULL;
-    /* Each byte of a file makes two at most, with the NUL for the blank after a word. */
+    /* Each byte of a file becomes at most two; the NUL of a word replaces the blank after
+     * it. */
     strbuf_init (&mp->text, 2 * MULTIPROG_TEXT_MAX + 1);
     mp->ntasks = ntasks;
     mp->line_of = malloc (ntasks * sizeof (*mp->line_of));
@@ -410,7 +411,7 @@ struct multiprog *multiprog_parse (const char *text, size_t len, const char *nam
 
     if (check_bounds (text, len, name, ntasks, err) < 0)
         return NULL;
-    /* With a NUL behind it, which ends every search. */
+    /* A copy with a NUL behind it, which ends every search. */
     autofree char *copy = strndup (text, len);
     ps.mp = create (ntasks);
     ps.p = copy;
@@ -437,12 +438,12 @@ void multiprog_destroy (struct multiprog *mp)
 
 /* -- argv -- */
 
-/* A word as the task gets it; NULL: no memory. */
+/* Returns a word as the task gets it; NULL: no memory. */
 static char *expand (const struct multiprog *mp, const char *word, uint32_t task)
 {
     struct strbuf sb;
 
-    /* A mark of one byte makes ten digits at most. */
+    /* A mark of one byte becomes at most ten digits. */
     strbuf_init (&sb, strlen (word) * 10 + 1);
     for (; *word; word++) {
         if (*word == MARK_TASK)

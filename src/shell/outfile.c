@@ -15,18 +15,18 @@
 #include "shell/wire.h"
 
 #define NAME_MAX_BYTES 4096
-#define FULL_AGAIN 0.5 /* seconds */
+#define FULL_AGAIN 0.5 /* seconds between attempts to write to a full file system */
 
 struct outfile {
-    struct loop_io io; /* watched only while something waits */
+    struct loop_io io; /* watched only while output waits */
     struct outfiles *files;
     char *path;
     bool failed;
-    bool full; /* what waits has no room on its file system */
+    bool full; /* its file system has no room for the waiting output */
     struct outbuf waiting;
 };
 
-/* The files of one stream: unit (task, rank or 0) to file. */
+/* The files of one stream, by unit (task, rank or 0). */
 struct outset {
     const char *pattern;
     bool per_task;
@@ -45,10 +45,10 @@ struct outfiles {
     uint32_t *rank_of; /* task to rank */
     uint32_t ntasks;
     uint32_t nblocked;
-    uint32_t nfull; /* of these */
-    struct loop_timer timer; /* they are tried again */
-    uint64_t lost;  /* bytes, of files that had no room */
-    char lost_text[256]; /* of the first of these files */
+    uint32_t nfull; /* of nblocked, files without room */
+    struct loop_timer timer; /* retries the files without room */
+    uint64_t lost;  /* bytes lost in files without room */
+    char lost_text[256]; /* reason for the first of these files */
 };
 
 static size_t unit_of (const struct outfiles *files, const struct outset *set,
@@ -94,7 +94,7 @@ static void write_waiting (struct outfile *file)
         if (n < 0) {
             if (file->full)
                 note_lost (file, file->waiting.len, errno);
-            file->failed = true; /* a FIFO's reader is gone: nobody wants the rest */
+            file->failed = true; /* the reader of a FIFO is gone: drop the rest */
             break;
         }
         file->waiting.off += (size_t)n;
@@ -181,9 +181,8 @@ static int expand (const struct outfiles *files, const struct outset *set, uint3
     return rc < 0 ? error_prefix (err, "output file") : 0;
 }
 
-/* Open the files of one stream. Where standard error names the file that standard output
- * of the same task has, they share it: a second descriptor would be right too (O_APPEND),
- * but truncating twice would not. */
+/* Opens the files of one stream. If standard error has the same file name as standard
+ * output of the task, both share the file: truncating it twice would lose output. */
 static int open_set (struct outfiles *files, int stream, struct error *err)
 {
     struct outset *set = &files->sets[stream];
@@ -297,7 +296,7 @@ void outfiles_close (struct outfiles *files)
     free (files);
 }
 
-/* Keep what a FIFO, a terminal or a full file system does not take now. */
+/* Keeps output that a FIFO, a terminal or a full file system does not take now. */
 static void wait_with (struct outfile *file, const char *data, size_t len, bool full)
 {
     struct outfiles *files = file->files;
@@ -315,7 +314,7 @@ static void wait_with (struct outfile *file, const char *data, size_t len, bool 
     loop_timer_set (files->loop, &files->timer, loop_now () + FULL_AGAIN);
 }
 
-/* 0; or a negative errno: the rest is lost. */
+/* 0, or a negative errno: the rest of the output is lost. */
 static int write_one (struct outfile *file, const char *data, size_t len)
 {
     enum launch_on_full on_full = (enum launch_on_full)file->files->launch->on_full;

@@ -1,8 +1,8 @@
-/* places.c - which nodes and cores a step gets
+/* places.c - chooses the nodes and cores of a step
  *
  *     candidates   the job's nodes, or those that the step names
- *     usable       of these the ones that have room now
- *     layout       its tasks on the first of them that do (layout.h)
+ *     usable       the candidates that have room now
+ *     layout       the tasks on the first usable nodes that suffice (layout.h)
  */
 #include <errno.h>
 #include <string.h>
@@ -71,11 +71,11 @@ void places_destroy (struct steps *steps)
 struct choice {
     struct steps *steps;
     const struct step_spec *spec;
-    uint32_t *ranks; /* candidates, then those that are chosen */
-    uint32_t *room;  /* of these: tasks for which there are cores now */
-    uint32_t *most;  /* ... when nothing else runs */
+    uint32_t *ranks; /* candidates, then the chosen ranks */
+    uint32_t *room;  /* [n] tasks for which the rank has free cores now */
+    uint32_t *most;  /* [n] the same if nothing else runs */
     uint32_t n;
-    uint32_t per_task; /* cores */
+    uint32_t per_task; /* cores of one task */
     uint32_t ntasks;
 };
 
@@ -92,8 +92,8 @@ static struct hostlist *job_hosts (const struct launch *l)
     return hl;
 }
 
-/* Ranks by the name of the node or of the host; -EINVAL names one that the job does not
- * have. */
+/* Marks ranks by the name of the node or host; -EINVAL: the job has no node of that
+ * name. */
 static int mark_hosts (const struct choice *c, const struct hostlist *job,
                        const char *text, const char *option, uint8_t *marks,
                        struct error *err)
@@ -148,7 +148,7 @@ static uint32_t tasks_of_job (const struct choice *c, uint32_t n)
     return (uint32_t)MIN (MAX (sum, 1u), STEP_TASKS_MAX);
 }
 
-/* Numbers that were not given follow from the others and from the job. */
+/* Derives the numbers that were not given from the others and from the job. */
 static int settle_numbers (struct choice *c, struct error *err)
 {
     const struct step_spec *spec = c->spec;
@@ -202,7 +202,7 @@ static void look_at (struct choice *c)
     }
 }
 
-/* Only candidates with room, by `room`, and no more than can have a task. */
+/* Keeps only candidates with room, and no more than can have a task. */
 static void narrow (struct choice *c, const uint32_t *room)
 {
     uint32_t most = c->spec->nnodes ? c->spec->nnodes : c->ntasks;
@@ -254,7 +254,7 @@ static int lay_out (const struct choice *c, const uint32_t *room,
     return rc == 0 ? layout_make (&req, ret, err) : rc;
 }
 
-/* Would it fit if nothing else ran? */
+/* Checks whether the step would fit if nothing else ran. */
 static int check_ever (const struct choice *c, const struct hostlist *job,
                        struct error *err)
 {
@@ -323,13 +323,13 @@ void places_give (struct steps *steps, struct step *step, struct step_node *node
     struct place *p = &steps->places[node->rank];
 
     if (step->holds && node->cores && idset_add_all (p->free, node->cores) < 0)
-        abort (); /* no memory for a few ranges: cores would be lost for ever */
+        abort (); /* out of memory for a few ranges: the cores would be lost for good */
     p->nfree = idset_count (p->free);
     idset_destroy (node->cores);
     node->cores = NULL;
 }
 
-/* The GPUs of a step's nodes: as many as it asked for, from the first node on. */
+/* Writes the GPUs of the step: as many as requested, from the first node on. */
 static int write_gpus (const struct choice *c, struct strbuf *sb, struct error *err)
 {
     uint32_t left = c->spec->gpus;

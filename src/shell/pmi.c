@@ -1,4 +1,4 @@
-/* pmi.c - see pmi.h: the tasks, the fence, and what both versions have in common */
+/* pmi.c - the tasks, the fence, and the parts that both PMI versions share, see pmi.h */
 #include "shell/pmi_private.h"
 
 #include <errno.h>
@@ -150,7 +150,7 @@ static void end_fence (struct pmi *pmi, enum pmi_rc rc)
     }
 }
 
-/* Somebody has gone who is not in the fence. */
+/* Whether a task has closed outside of the fence. */
 static bool cannot_complete (const struct pmi *pmi)
 {
     for (uint32_t i = 0; i < pmi->nlocal; i++)
@@ -159,7 +159,8 @@ static bool cannot_complete (const struct pmi *pmi)
     return false;
 }
 
-/* last: who entered last. Without memory the other ranks would wait for ever: the step ends. */
+/* All tasks have entered; last entered last. Without memory the step ends, as the other
+ * ranks would wait forever. */
 static void all_are_in (struct pmi *pmi, struct pmi_task *last)
 {
     struct strbuf changes;
@@ -255,13 +256,13 @@ bool pmi_is_new (const struct pmi *pmi, uint32_t local)
     return pmi->tasks[local].phase == PMI_NEW;
 }
 
-/* The first command is a line of PMI-1 also where PMI-2 is to be spoken. */
+/* The first command is a line as in PMI-1, even if the task will use PMI-2. */
 static bool in_lines (const struct pmi_task *task)
 {
     return task->version == 1 || task->phase == PMI_NEW || task->phase == PMI_FINALIZED;
 }
 
-/* Carry out what is complete in the task's buffer. */
+/* Carries out the complete commands in the task's buffer. */
 static int consume (struct pmi *pmi, struct pmi_task *task, struct error *err)
 {
     size_t done = 0;
@@ -350,7 +351,7 @@ static int check_config (const struct pmi_config *c, struct error *err)
     return 0;
 }
 
-/* "0,2,5" for the node attribute localRanks, if a value can be so long. */
+/* Puts "0,2,5" for the node attribute localRanks, if a value can be that long. */
 static int put_local_ranks (struct pmi *pmi)
 {
     struct strbuf sb;

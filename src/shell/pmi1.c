@@ -1,12 +1,12 @@
-/* pmi1.c - version 1.1 of PMI: lines of NAME=VALUE, separated by blanks
+/* pmi1.c - PMI version 1.1: lines of NAME=VALUE, separated by blanks
  *
  *     cmd=put kvsname=12.0 key=card-3 value=10.0.0.7:4711
  *     cmd=put_result rc=0 msg=success
  *
- * A value ends at a blank, but that of "value" at the end of the line. There is no way to quote,
- * so what is in the KVS by PMI-2 may be impossible to say here. Only mcmd=spawn has several lines,
- * up to "endcmd", as often as it says by totspawns. Some clients ignore rc: for them, what failed
- * has no value either. */
+ * A value ends at a blank, but the value of "value" ends at the end of the line. There is
+ * no quoting, so a pair that was put by PMI-2 may be impossible to express here. Only
+ * mcmd=spawn has several lines, up to "endcmd", repeated totspawns times. Some clients
+ * ignore rc, so a failed reply has no value either. */
 #include "shell/pmi_private.h"
 
 #include <ctype.h>
@@ -33,7 +33,7 @@ ssize_t pmi1_length (const char *data, size_t avail, struct error *err)
     return 0;
 }
 
-/* Take the line apart in place. Words without '=' have the value "". */
+/* Splits the line in place. Words without '=' have the value "". */
 static void parse (char *line, struct pmi_message *ret)
 {
     char *next = line;
@@ -159,7 +159,7 @@ static int get_universe_size (struct pmi *pmi, struct pmi_task *task,
     return 0;
 }
 
-/* There is one KVS, that of the job; it may be left out. */
+/* There is one KVS, that of the job; its name may be omitted. */
 static bool is_our_kvs (const struct pmi *pmi, const struct pmi_message *msg)
 {
     return strcmp (pmi_text (msg, "kvsname", pmi->jobid), pmi->jobid) == 0;
@@ -195,7 +195,7 @@ static int get (struct pmi *pmi, struct pmi_task *task, const struct pmi_message
     struct pmi_reply reply;
 
     (void)err;
-    /* Without msg: the line must not be longer than the client's. */
+    /* Without msg: the line must not be longer than the client's buffer. */
     if (rc == PMI_RC_OK) {
         reply.len = 0;
         pmi_reply_addf (&reply, "cmd=get_result rc=0 value=%s", value);
@@ -206,7 +206,7 @@ static int get (struct pmi *pmi, struct pmi_task *task, const struct pmi_message
     return 0;
 }
 
-/* Whether this can be said in a line so that it is understood. */
+/* Whether a line can express this pair unambiguously. */
 static bool is_plain (const struct kvs_pair *pair)
 {
     return !strpbrk (pair->key, " \n=") && !strchr (kvs_value (pair), '\n');
@@ -236,7 +236,7 @@ static int getbyidx (struct pmi *pmi, struct pmi_task *task,
     return 0;
 }
 
-/* A barrier of some tasks only is of version 1.2. */
+/* A barrier of only some tasks belongs to version 1.2. */
 static int barrier_in (struct pmi *pmi, struct pmi_task *task,
                        const struct pmi_message *msg, struct error *err)
 {
@@ -257,7 +257,7 @@ static int finalize (struct pmi *pmi, struct pmi_task *task,
     return 0;
 }
 
-/* No reply: the client waits for its end. */
+/* No reply: the client waits to be ended. */
 static int abort_step (struct pmi *pmi, struct pmi_task *task,
                        const struct pmi_message *msg, struct error *err)
 {
@@ -282,7 +282,7 @@ static int destroy_kvs (struct pmi *pmi, struct pmi_task *task,
     return 0;
 }
 
-/* info: what Slurm's clients look at. */
+/* info: the field that Slurm's clients read. */
 static int refuse_name (struct pmi *pmi, struct pmi_task *task, const char *cmd)
 {
     struct pmi_reply reply;
@@ -337,7 +337,8 @@ static const struct {
     { "lookup_name", lookup },
 };
 
-/* A line of mcmd=spawn. One reply for all programs that are to be spawned together. */
+/* Handles a line of mcmd=spawn. There is one reply for all programs to be spawned
+ * together. */
 static void spawn_line (struct pmi *pmi, struct pmi_task *task,
                         const struct pmi_message *msg)
 {

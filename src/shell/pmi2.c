@@ -1,10 +1,12 @@
-/* pmi2.c - version 2.0 of PMI, after a line that says so (pmi1.c): six characters with the length
- * of what follows, then NAME=VALUE; as often as needed. A ';' in a value is doubled.
+/* pmi2.c - PMI version 2.0, after a line that announces it (pmi1.c)
+ *
+ * A command is its length in six characters, then NAME=VALUE; any number of times. A ';'
+ * in a value is doubled.
  *
  *     "    37cmd=kvs-put;key=card-3;value=10.0.0.7;"
  *     "    31cmd=kvs-put-response;rc=0;"
  *
- * A client with several threads names each by "thrid", which the reply repeats. */
+ * A client with several threads names the thread in "thrid", which the reply repeats. */
 #include "shell/pmi_private.h"
 
 #include <errno.h>
@@ -12,11 +14,11 @@
 #include <string.h>
 
 #define LENGTH_SIZE 6
-#define NAME_MAX_LEN 32 /* of a command that is answered */
+#define NAME_MAX_LEN 32 /* name of a command that gets a reply */
 
 /* Parts of a command. */
 
-/* The length, which stands anywhere in six characters among blanks; or -1. */
+/* Returns the length, which is anywhere in six characters among blanks; or -1. */
 static long length_of (const char *head)
 {
     long n = -1;
@@ -44,8 +46,8 @@ ssize_t pmi2_length (const char *data, size_t avail, struct error *err)
     return LENGTH_SIZE + n;
 }
 
-/* Terminate the value at p, whose ';;' become ';', in place; what follows it, or NULL if it does
- * not end before end. */
+/* Terminates the value at p and replaces each ';;' by ';', in place. Returns the position
+ * behind it, or NULL if the value does not end before end. */
 static char *take_value (char *p, const char *end, size_t *ret_len)
 {
     char *out = p, *begin = p;
@@ -137,7 +139,7 @@ static void answer (struct pmi *pmi, const struct pmi_task *task, const char *cm
     send_reply (pmi, task, &reply);
 }
 
-/* Found, with that value, or not found (NULL). */
+/* Replies found with this value, or not found (NULL). */
 static void answer_value (struct pmi *pmi, const struct pmi_task *task, const char *cmd,
                           const char *thrid, const char *value)
 {
@@ -187,7 +189,8 @@ static int finalize (struct pmi *pmi, struct pmi_task *task,
     return 0;
 }
 
-/* No reply: the client exits, or waits for its end. isworld=FALSE: only itself. */
+/* No reply: the client exits or waits to be ended. isworld=FALSE: ends only the client
+ * itself. */
 static int abort_step (struct pmi *pmi, struct pmi_task *task,
                        const struct pmi_message *msg, struct error *err)
 {
@@ -241,7 +244,7 @@ static int fence (struct pmi *pmi, struct pmi_task *task, const struct pmi_messa
     return pmi_fence (pmi, task, err);
 }
 
-/* Attributes of the job are made by nobody but this module. */
+/* Only this module sets attributes of the job. */
 static int get_job_attr (struct pmi *pmi, struct pmi_task *task,
                          const struct pmi_message *msg, struct error *err)
 {
@@ -262,7 +265,7 @@ static int get_job_attr (struct pmi *pmi, struct pmi_task *task,
     return 0;
 }
 
-/* Answer those who wait for that key. */
+/* Answers the tasks that wait for that key. */
 static void wake (struct pmi *pmi, const char *key, const char *value)
 {
     struct pmi_wait **link = &pmi->waits;
@@ -296,7 +299,7 @@ static int put_node_attr (struct pmi *pmi, struct pmi_task *task,
     return 0;
 }
 
-/* To be answered when it is there. */
+/* Registers a request that is answered once the attribute is put. */
 static enum pmi_rc wait_for (struct pmi *pmi, struct pmi_task *task,
                              const struct pmi_field *key, const char *thrid)
 {
@@ -338,13 +341,13 @@ static int get_node_attr (struct pmi *pmi, struct pmi_task *task,
     return 0;
 }
 
-/* What is not here has its place in no table: name-publish, name-lookup, name-unpublish, spawn,
- * job-connect, job-disconnect and whatever is not known get the same reply, that it failed. */
+/* Commands that are not in the table get the same reply, that they failed: name-publish,
+ * name-lookup, name-unpublish, spawn, job-connect, job-disconnect and unknown ones. */
 static const struct {
     const char *name;
     int (*run) (struct pmi *, struct pmi_task *, const struct pmi_message *,
                 struct error *);
-    bool early; /* also before fullinit */
+    bool early; /* allowed before fullinit */
 } commands[] = {
     { "fullinit", fullinit, true },
     { "finalize", finalize, false },

@@ -1,17 +1,18 @@
-/* rootresize.c - rank 0: nodes of a malleable job come and go
+/* rootresize.c - rank 0: nodes of a malleable job are added and removed
  *
  *            +--all new ranks have joined------------------------------> done
  *    JOIN ---+
- *            +--one is lost, or the time is over, or it is taken back--> not done
+ *            +--a rank is lost, timeout, or the change is cancelled----> not done
  *
- *    GRACE --the time is over--> STOP --the time is over--> LEAVE --all have gone--> done
- *      +------no step uses the ranks that go-----------------^
+ *    GRACE --timeout--> STOP --timeout--> LEAVE --all removed ranks have left--> done
+ *      +----no step uses the removed ranks--^
  *
- * The job's size (launch.nnodes) is what its steps may use: a job that grows has the old one
- * until the last new rank has joined, one that shrinks the new one from the start. What jobstate.h
- * has as ranks of the job are those without which it cannot be: a new rank that is lost before is
- * none, and one that goes is one until it has gone, as it may have processes. When the job ends
- * meanwhile it ends as ever, with all that are connected.
+ * The job's size (launch.nnodes) is the number of nodes that its steps may use. A growing
+ * job keeps the old size until the last new rank has joined; a shrinking job has the new
+ * size from the start. For jobstate.h the ranks of the job are those that it cannot lose.
+ * A new rank is not one of them until the change is done. A removed rank is one of them
+ * until it has left, as it may still have processes. If the job ends during a change, it
+ * ends as usual, with all connected ranks.
  */
 #include <errno.h>
 #include <signal.h>
@@ -24,8 +25,8 @@
 #include "shell/root.h"
 #include "shell/rootresize.h"
 
-#define STOP_SLACK 5.0 /* seconds past the job's grace until the tasks of steps go */
-#define LEAVE_MAX 30.0 /* ... for a rank to get rid of its processes */
+#define STOP_SLACK 5.0 /* seconds beyond the job's grace for the tasks of steps to end */
+#define LEAVE_MAX 30.0 /* ... for a rank to end its processes */
 
 static struct launch *launch_of (struct root *root)
 {
@@ -68,7 +69,7 @@ static void tell_members (struct root *root, const struct wire_resize *change)
                                                      .data = (char *)data });
 }
 
-/* What all nodes are: those that come know at most who they are themselves. */
+/* Sends all node descriptions: a new member knows at most its own. */
 static void tell_nodes (struct root *root, uint32_t from, uint32_t to)
 {
     for (uint32_t rank = from; rank < to; rank++) {
@@ -82,7 +83,7 @@ static void tell_nodes (struct root *root, uint32_t from, uint32_t to)
     }
 }
 
-/* The file first: who gets the signal reads it. */
+/* Writes the file first, as the program reads it when it gets the signal. */
 static void tell_program (struct root *root, enum wire_resize_state state)
 {
     const struct wire_resize change = change_of (&root->resize, state);
@@ -100,7 +101,8 @@ static void tell_program (struct root *root, enum wire_resize_state state)
     root_resize_hook (root, &change);
 }
 
-/* Again when it is asked for again: a broker that died may have read it, and not acted. */
+/* Repeats the report on request: a broker that died may have read it without acting on
+ * it. */
 static void repeat_report (struct root *root)
 {
     struct root_resize *x = &root->resize;
@@ -138,7 +140,7 @@ static bool is_candidate (const struct root *root, uint32_t rank)
     return x->phase == RESIZE_JOIN && rank >= x->from && rank < x->target;
 }
 
-/* Those that have come are of no use. */
+/* Sends the joined candidates away. */
 static void dismiss (struct root *root)
 {
     struct root_resize *x = &root->resize;
@@ -262,7 +264,7 @@ static bool goes (const struct root *root, uint32_t rank)
 bool root_resize_done (struct root *root, uint32_t rank)
 {
     if (rank >= root->js.nranks)
-        return true; /* a new one, of which nothing ran */
+        return true; /* a new rank, on which nothing ran */
     if (root->js.phase != JOB_RUN || root->resize.phase != RESIZE_LEAVE
         || !goes (root, rank))
         return false;
@@ -290,7 +292,7 @@ bool root_resize_lost (struct root *root, uint32_t rank, const char *why)
     char text[256];
     uint8_t state = root->js.ranks[rank];
     server_forget (root->server, rank);
-    if (rank >= root->js.nranks) { /* left, or never was one of the job */
+    if (rank >= root->js.nranks) { /* it has left, or never was a rank of the job */
         jobstate_candidate (&root->js, rank, false);
         snprintf (text, sizeof (text), "node %s: its agent was lost (%s)",
                   root->agent->launch.nodes[rank].name ? root_node (root, rank) : "?",
@@ -326,7 +328,7 @@ static void on_timer (struct loop_timer *timer)
     struct root *root = CONTAINER_OF (timer, struct root, resize.timer);
     struct root_resize *x = &root->resize;
     if (root->js.phase != JOB_RUN)
-        return; /* it ends, with all that it has */
+        return; /* the job ends, with all its ranks */
     if (x->phase == RESIZE_JOIN) {
         join_is_over (root);
     } else if (x->phase == RESIZE_GRACE) {

@@ -1,4 +1,4 @@
-/* run.c - fluxq-run: a step from its request to the exit status */
+/* run.c - fluxq-run: a step from request to exit status */
 #include "shell/run.h"
 
 #include <errno.h>
@@ -22,8 +22,8 @@
 #include "shell/run_link.h"
 #include "shell/sock.h"
 
-#define TWICE 1.0    /* seconds within which a second ctrl-C kills */
-#define TOGETHER 0.1 /* seconds for which bad ends are collected into one line */
+#define TWICE 1.0    /* seconds within which a second ctrl-C kills the tasks */
+#define TOGETHER 0.1 /* seconds during which failed tasks are collected into one line */
 
 struct task_state {
     bool ended, told;
@@ -37,21 +37,22 @@ struct run {
     struct loop_io signals;
     struct loop_timer tell;
     pid_t agent_pid;
-    struct strbuf started; /* the completed spec, as it comes */
+    struct strbuf started; /* pieces of the completed spec so far */
     struct step_spec step;
-    struct hostlist *hosts; /* of the step's nodes */
+    struct hostlist *hosts; /* names of the step's nodes */
     const char **names;
-    uint32_t *ranks; /* of these, in the job */
+    uint32_t *ranks; /* [nnodes] ranks of these nodes in the job */
     uint32_t nnodes;
     uint32_t *node_of;
     uint32_t ntasks, nended;
     struct task_state *tasks;
     struct run_input *input;
     struct run_output *output;
-    double interrupted; /* when; 0: not */
-    bool failed;        /* something here: what tasks do counts no more */
+    double interrupted; /* time of the last ctrl-C; 0: none */
+    bool failed;        /* an error in this program: the status of tasks no longer
+                         * counts */
     bool holds;         /* the job ends with this step */
-    bool ending;        /* all is known, the agent is to hear the last word; with this: */
+    bool ending;        /* all is known; exit with code once the agent has all messages */
     int code;
 };
 
@@ -74,7 +75,7 @@ static void put_signal (struct run *r, int sig)
     put (r, WIRE_RUN_SIGNAL, data, sizeof (data));
 }
 
-/* What went wrong here ends the step. */
+/* An error in this program ends the step. */
 static void fail (struct run *r, const struct error *err)
 {
     if (r->failed)
@@ -105,7 +106,7 @@ static int open_input (struct run *r, struct error *err)
 
 /* -- what became of the tasks -- */
 
-/* "tasks 1,3-5" with the same end, "task 2 on node7". */
+/* Reports tasks that ended alike: "tasks 1,3-5: ...", "task 2 on node7: ...". */
 static void tell_end (struct run *r, struct idset *ids, int status)
 {
     char text[64];
@@ -118,7 +119,7 @@ static void tell_end (struct run *r, struct idset *ids, int status)
         say (RUN_PROGRAM, "tasks %s: %s", list ? list : "", text);
 }
 
-/* Bad ends that have not been told, those alike in one line. */
+/* Reports the failed tasks that were not reported, one line for each status. */
 static void tell_ends (struct run *r)
 {
     for (uint32_t i = 0; i < r->ntasks; i++) {
@@ -144,7 +145,7 @@ static void on_tell (struct loop_timer *timer)
     tell_ends (CONTAINER_OF (timer, struct run, tell));
 }
 
-/* ctrl-C: "interrupt: 2 of 4 tasks run (1,3)". */
+/* After ctrl-C: "interrupt: 2 of 4 tasks run (1,3)". */
 static void tell_running (const struct run *r)
 {
     struct idset *ids = idset_create ();
@@ -165,7 +166,7 @@ static void on_interrupt (struct run *r)
         if (r->ntasks > 0)
             say (RUN_PROGRAM, "interrupt: all tasks are killed");
         put_signal (r, SIGKILL);
-        if (!run_link_is_up (&r->link)) { /* it cannot be told */
+        if (!run_link_is_up (&r->link)) { /* the agent cannot be told */
             say (RUN_PROGRAM, "the broker is away: the step ends when it is back, or soon");
             loop_stop (&r->loop, 128 + SIGINT);
         }
@@ -185,9 +186,9 @@ static void put_size (struct run *r)
     put (r, WIRE_RUN_SIZE, data, sizeof (data));
 }
 
-/* A signal that says something of the terminal of --pty; false: it says something else.
- * Who ends us ends the session on it: a shell there would not heed SIGTERM, so we go, and
- * rank 0 sees to the rest. */
+/* Handles a signal that concerns the terminal of --pty; false: another signal. A signal
+ * that ends this program also ends the session on the terminal: a shell there would
+ * ignore SIGTERM, so we exit, and rank 0 ends the step. */
 static bool on_terminal_signal (struct run *r, int sig)
 {
     if (!r->options.spec.pty)
@@ -196,7 +197,7 @@ static bool on_terminal_signal (struct run *r, int sig)
         loop_stop (&r->loop, 128 + sig);
     if (sig != SIGWINCH && sig != SIGCONT)
         return sig == SIGTERM || sig == SIGHUP;
-    if (sig == SIGCONT && r->tasks) /* the shell has set it meanwhile */
+    if (sig == SIGCONT && r->tasks) /* the shell has changed the terminal meanwhile */
         run_terminal_take ();
     put_size (r);
     return true;
@@ -213,7 +214,8 @@ static void on_signal (struct loop_io *io, uint32_t events)
         else if (on_terminal_signal (r, (int)info.ssi_signo))
             continue;
         else if (info.ssi_signo != SIGWINCH
-                 && (pid_t)info.ssi_pid != r->agent_pid) /* it tells the tasks itself */
+                 && (pid_t)info.ssi_pid != r->agent_pid) /* not from the agent, which
+                                                          * signals the tasks itself */
             put_signal (r, (int)info.ssi_signo);
     }
 }
@@ -374,7 +376,7 @@ static void on_done (void *ctx)
     loop_stop (&r->loop, r->code);
 }
 
-/* As a line of its own also on a raw terminal. */
+/* Prints a line of its own, even on a raw terminal. */
 static void tell_note (struct run *r, const struct frame *msg)
 {
     bool was_raw = run_terminal_give_back ();

@@ -1,5 +1,6 @@
-/* run_options.c - fluxq-run's command line and environment, as a request for a step */
-#ifndef PACKAGE_VERSION /* the agent's compiler gets it as an argument */
+/* run_options.c - turns command line and environment of fluxq-run into a request for a
+ * step */
+#ifndef PACKAGE_VERSION /* the agent's makefile rule defines it */
 #include <config.h>
 #endif
 #include <errno.h>
@@ -16,7 +17,8 @@
 #include "shell/layout.h"
 #include "shell/run.h"
 
-#define FILE_MAX_BYTES (1024 * 1024) /* of --multi-prog and the host file */
+#define FILE_MAX_BYTES (1024 * 1024) /* size of the files of --multi-prog and of host
+                                      * files */
 
 enum { HELP = 0x1000, SHOW_VERSION };
 
@@ -30,7 +32,7 @@ static const struct option_desc own_options[] = {
 
 extern char **environ;
 
-/* Both tables as one. */
+/* Joins both tables. */
 static void join_options (struct option_desc all[OPTIONS_MAX])
 {
     const struct option_desc *const tables[] = { step_options, own_options };
@@ -176,7 +178,7 @@ static int set_wait (struct run_options *o, const char *value, struct error *err
     return rc;
 }
 
-/* 0, 1: the process has done what it was called for, or -EINVAL. */
+/* 0; 1: --help or --version was answered; or -EINVAL. */
 static int take_option (struct run_options *o, const struct option_match *m,
                         const char **ret_export, struct error *err)
 {
@@ -283,7 +285,7 @@ static bool has_variable (const struct step_spec *s, const char *name, size_t le
     return false;
 }
 
-/* NAME or NAME=VALUE of --export. */
+/* Exports NAME or NAME=VALUE of --export. */
 static int export_one (struct step_spec *s, const char *item, struct error *err)
 {
     size_t len = strcspn (item, "=");
@@ -301,7 +303,7 @@ static int export_one (struct step_spec *s, const char *item, struct error *err)
     return add_variable (s, text, err);
 }
 
-/* What a program needs to be found and to know whose it is, also with NONE. */
+/* Exports the variables that every program needs, even with NONE. */
 static int export_least (struct step_spec *s, struct error *err)
 {
     static const char *const names[] = { "PATH", "HOME", "USER", "LOGNAME", "SHELL" };
@@ -312,7 +314,8 @@ static int export_least (struct step_spec *s, struct error *err)
     return rc;
 }
 
-/* Of the login node, as in a submission: they steer fluxq's programs there. */
+/* FLUXQ_* variables of the login node configure fluxq's programs there: not exported, as
+ * in a submission. */
 static bool is_foreign (const char *assignment)
 {
     return getenv (STEP_CLIENT_FD) && !strncmp (assignment, "FLUXQ_", strlen ("FLUXQ_"));
@@ -367,7 +370,8 @@ static int set_cwd (struct step_spec *s, struct error *err)
     return s->cwd ? 0 : error_set (err, ENOMEM, "no memory");
 }
 
-/* "HOST WORD...": a shell on the host runs the words as one line, beside whatever runs there. */
+/* "HOST WORD...": a shell on the host runs the words as one line, on cores that other
+ * steps may use too. */
 static int set_remote (struct step_spec *s, char **argv, struct error *err)
 {
     autostrbuf struct strbuf line;
@@ -430,7 +434,7 @@ static int check (const struct run_options *o, struct error *err)
     return 0;
 }
 
-/* Task 0 alone has the terminal; of the others nothing is seen. */
+/* Only task 0 has the terminal; output of other tasks is dropped. */
 static void set_terminal (struct run_options *o)
 {
     o->spec.input = STEP_INPUT_ONE;

@@ -23,17 +23,17 @@ struct stage {
     void *ctx;
     int cwd_fd; /* -1: none */
     const char *cwd;
-    struct loop_timer timer; /* armed: there is something to do */
+    struct loop_timer timer; /* armed while there is something to do */
     bool out;
     bool waiting; /* for room */
-    size_t next;  /* in the list */
-    /* The file under way; fds -1: none. */
+    size_t next;  /* next index in the list */
+    /* The current file; fds -1: none. */
     int from, to, dir;
     char *from_name, *to_name;
     char temporary[64]; /* in dir */
     uint32_t mode;
-    uint64_t left; /* bytes of it, as long as it was when it was opened */
-    bool first;    /* nothing of it was sent */
+    uint64_t left; /* bytes left of the length that it had when it was opened */
+    bool first;    /* no part of it was sent */
     char buf[FRAME_DATA_MAX];
 };
 
@@ -65,7 +65,7 @@ static const char *option_name (const struct stage *stage)
     return stage->out ? "stage-out" : "stage-in";
 }
 
-/* A name of a file on this rank; the caller frees it. */
+/* Expands the pattern of a file name for this rank; the caller frees the result. */
 static char *expand (const struct stage *stage, const char *pattern, struct error *err)
 {
     const struct pattern_vars vars = launch_pattern_vars (
@@ -119,7 +119,7 @@ static int open_from (struct stage *stage, struct stat *st, struct error *err)
     return 0;
 }
 
-/* The directory that name is in; *ret_base: what is behind its last '/'. */
+/* Opens the directory of to_name; *ret_base: the name after the last '/'. */
 static int open_directory (struct stage *stage, const char **ret_base, struct error *err)
 {
     const char *slash = strrchr (stage->to_name, '/');
@@ -130,7 +130,8 @@ static int open_directory (struct stage *stage, const char **ret_base, struct er
         return error_set (err, ENOMEM, "no memory");
     stage->dir = openat (stage->cwd_fd, slash ? dir : ".",
                          O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
-    if (stage->dir < 0) /* it may be searched and written, but not listed */
+    if (stage->dir < 0) /* readable entries are not needed: search and write permission
+                         * suffice */
         stage->dir =
             openat (stage->cwd_fd, slash ? dir : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (stage->dir < 0)
@@ -140,7 +141,7 @@ static int open_directory (struct stage *stage, const char **ret_base, struct er
     return 0;
 }
 
-/* 1: it is the file itself. */
+/* Checks the destination. 1: it is the source file itself. */
 static int check_to (const struct stage *stage, const char *base, const struct stat *from,
                      struct error *err)
 {
@@ -174,7 +175,7 @@ static int open_to (struct stage *stage, const struct stat *from, struct error *
     stage->to = openat (stage->dir, stage->temporary, flags, 0600);
     if (stage->to < 0 && errno == EEXIST
         && unlinkat (stage->dir, stage->temporary, 0)
-               == 0) /* of an agent that was killed */
+               == 0) /* left by an agent that was killed */
         stage->to = openat (stage->dir, stage->temporary, flags, 0600);
     if (stage->to >= 0)
         return 0;
@@ -183,7 +184,7 @@ static int open_to (struct stage *stage, const struct stat *from, struct error *
     return rc;
 }
 
-/* 1: there is nothing to do. */
+/* Opens the files of an entry. 1: nothing to do. */
 static int open_file (struct stage *stage, const struct launch_stage *s,
                       struct error *err)
 {
@@ -201,7 +202,7 @@ static int open_file (struct stage *stage, const struct launch_stage *s,
     return s->send ? 0 : open_to (stage, &st, err);
 }
 
-/* The next piece, at most max bytes; 0: that was all. */
+/* Reads the next piece, at most max bytes; 0: end of the file. */
 static ssize_t read_piece (struct stage *stage, size_t max, struct error *err)
 {
     ssize_t n;
@@ -224,7 +225,7 @@ static int put_in_place (struct stage *stage, struct error *err)
     stage->to = -1;
     int rc = fchmod (fd, stage->mode) < 0 ? -errno : 0;
     if (close (fd) < 0 && rc == 0)
-        rc = -errno; /* some file servers tell only here that the disk is full */
+        rc = -errno; /* some file servers report a full disk only here */
     if (rc == 0
         && renameat (stage->dir, stage->temporary, stage->dir,
                      slash ? slash + 1 : stage->to_name)
@@ -236,7 +237,7 @@ static int put_in_place (struct stage *stage, struct error *err)
     return 0;
 }
 
-/* 1: the file is done; 0: more on the next turn. */
+/* Copies pieces. 1: the file is complete; 0: more in the next turn. */
 static int copy_some (struct stage *stage, struct error *err)
 {
     for (size_t done = 0; done < TURN_MAX;) {
@@ -287,7 +288,7 @@ static int send_some (struct stage *stage, struct error *err)
 
 /* -- all -- */
 
-/* The next entry for this rank; NULL: there is none. */
+/* Returns the next entry for this rank; NULL: none. */
 static const struct launch_stage *next_entry (struct stage *stage)
 {
     const struct launch *l = stage->launch;
@@ -299,7 +300,8 @@ static const struct launch_stage *next_entry (struct stage *stage)
     return stage->next < n ? &list[stage->next] : NULL;
 }
 
-/* A part of a file: 1: that was its last, 0, or a negative errno. */
+/* Handles the next part of a file. 1: the last part; 0: more follow; or a negative
+ * errno. */
 static int go_on (struct stage *stage, const struct launch_stage *s, struct error *err)
 {
     int rc = 0;

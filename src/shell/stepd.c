@@ -1,4 +1,4 @@
-/* stepd.c - a rank's part of steps: starts their tasks, carries input and output */
+/* stepd.c - a rank's part of the job's steps: starts tasks, passes input and output */
 #include "shell/stepd.h"
 
 #include <errno.h>
@@ -89,7 +89,7 @@ static bool reads (const struct rank_step *s, const struct step_task *t)
     return s->spec.input == STEP_INPUT_ONE && t->id == s->spec.input_task;
 }
 
-/* Rank 0 hears what all who read here have taken. */
+/* Tells rank 0 how much input all reading tasks here have taken. */
 static void tell_taken (struct rank_step *s)
 {
     uint64_t least = UINT64_MAX;
@@ -165,7 +165,7 @@ static const struct task_events task_events = { on_room, on_output, on_exited, N
 
 /* -- start -- */
 
-/* Which nodes it has. -ENOENT: not ours. */
+/* Finds the nodes of the step. -ENOENT: this node is not one of them. */
 static int find_nodes (struct rank_step *s, struct error *err)
 {
     struct idset *ids =
@@ -190,7 +190,7 @@ static int find_nodes (struct rank_step *s, struct error *err)
     return known ? 0 : error_set (err, EINVAL, "step: ranks: the job has not so many");
 }
 
-/* Which tasks run here. -ENOENT: none. */
+/* Finds the tasks of this node. -ENOENT: none. */
 static int find_tasks (struct rank_step *s, struct error *err)
 {
     int rc = taskmap_decode (s->spec.taskmap ? s->spec.taskmap : "", s->nnodes,
@@ -238,7 +238,7 @@ static void prepare (void *ctx)
     stepbind_apply (c->s, c->local);
 }
 
-/* Programs of their own, from the file of --multi-prog. */
+/* Reads the program of each task from the file of --multi-prog. */
 static int read_programs (struct rank_step *s, struct error *err)
 {
     const char *text = s->spec.multi_prog;
@@ -310,7 +310,7 @@ static int start_tasks (struct rank_step *s, struct error *err)
     return rc;
 }
 
-/* Those that could not be started have ended, too: rank 0 waits for each. */
+/* Reports the tasks that could not be started as ended: rank 0 waits for each task. */
 static void give_up (struct rank_step *s, const struct error *err)
 {
     uint32_t first = s->started;
@@ -382,7 +382,7 @@ static void on_size (struct rank_step *s, const struct frame *msg)
             taskset_resize (s->set, i, &size);
 }
 
-/* For one task, whose number is before the bytes. */
+/* Input for one task, with the number of the task before the bytes. */
 static void on_own_input (struct rank_step *s, const struct frame *msg)
 {
     struct step_task *t = msg->len < 4 ? NULL : find_own (s, wire_get_u32 (msg->data));

@@ -20,7 +20,7 @@
 #include "shell/jobstate.h"
 
 #define PROGRAM "fluxq-shell " ADMINRUN_COMMAND
-#define OUTPUT_MAX 16384 /* bytes that are passed on */
+#define OUTPUT_MAX 16384 /* bytes of output passed on */
 #define SET_MAX 64
 #define TIMEOUT_MAX 86400
 #define KILL_TRIES 500 /* 10 ms each */
@@ -44,10 +44,10 @@ struct adminrun {
     const char *env[SET_MAX + 2];
     size_t nenv;
     pid_t pid;
-    int out, err;    /* our ends of its pipes; -1: at their end */
+    int out, err;    /* our ends of its pipes; -1: at end of file */
     int signals;     /* signalfd */
-    size_t passed;   /* bytes of output that were passed on */
-    char first[160]; /* line of its standard error */
+    size_t passed;   /* bytes of output passed on so far */
+    char first[160]; /* first line of its standard error */
     size_t first_len;
     bool first_done;
 };
@@ -156,7 +156,7 @@ static void keep_first_line (struct adminrun *r, const char *data, size_t len)
     }
 }
 
-/* What is there now; past the bound it is read and dropped. */
+/* Passes on the output that is there now; reads and drops output beyond the limit. */
 static void pass_on (struct adminrun *r, int *fd)
 {
     char buf[4096];
@@ -180,7 +180,8 @@ static void pass_on (struct adminrun *r, int *fd)
 
 /* -- its end -- */
 
-/* Until it has ended (1), has had its time (0), or we are told to end (-EINTR). */
+/* Waits until the program ends (1), runs out of time (0), or we are told to end
+ * (-EINTR). */
 static int wait_for_it (struct adminrun *r, int *status)
 {
     double end = clock_mono () + (double)r->timeout;
@@ -202,7 +203,7 @@ static int wait_for_it (struct adminrun *r, int *status)
             if (info.ssi_signo != SIGCHLD)
                 return -EINTR;
         if (waitpid (r->pid, status, WNOHANG) == r->pid) {
-            pass_on (r, &r->out); /* what it wrote last */
+            pass_on (r, &r->out); /* its last output */
             pass_on (r, &r->err);
             return 1;
         }
@@ -230,7 +231,7 @@ static void report (const struct adminrun *r, const char *what)
         dprintf (STDERR_FILENO, "%s: %s: %s\n", r->program, r->report, strerror (errno));
 }
 
-/* As a sidecar of a pod: until all other containers have ended. */
+/* In a sidecar of a pod: waits until all other containers have ended. */
 static void wait_for_end (const struct adminrun *r)
 {
     struct signalfd_siginfo info = { 0 };

@@ -13,8 +13,8 @@
 #include "shell/run.h"
 #include "shell/say.h"
 
-/* The program of the tasks is the agent, which starts them: by this name no client need know
- * where the agent lies on the nodes. */
+/* The tasks run the agent that starts them. With this name the client need not know the
+ * path of the agent on the nodes. */
 #define AGENT_ITSELF "/proc/self/exe"
 #define OPTIONS_MAX 8
 
@@ -70,7 +70,8 @@ static int parse (struct bcast *b, int argc, char **argv, struct error *err)
     return rc;
 }
 
-/* Absolute, with the name where DEST is a directory. The caller frees. */
+/* Returns the absolute path of DEST, with the name of FILE if DEST is a directory. The
+ * caller frees it. */
 static char *full_path (const struct bcast *b)
 {
     autofree char *here = getcwd (NULL, 0);
@@ -93,7 +94,7 @@ static int add_argument (struct step_spec *s, const char *text)
     return s->args[s->nargs++] ? 0 : -ENOMEM;
 }
 
-/* The task on each node. */
+/* Sets the command of the task on each node. */
 static int fill_command (struct step_spec *s, const struct bcast *b,
                          const struct stat *st, struct error *err)
 {

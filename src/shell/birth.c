@@ -1,4 +1,4 @@
-/* birth.c - a task's process, from fork() to its program */
+/* birth.c - a task's process, from fork() to the exec of its program */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -12,10 +12,11 @@
 #include "shell/pty.h"
 #include "shell/task_private.h"
 
-#define BUSY_TRIES 500 /* for a script that somebody still has open for writing */
+#define BUSY_TRIES 500 /* while another process has the script open for writing */
 #define BUSY_PAUSE_MS 10
 
-/* In the child: say why on the task's stderr, with the exit status of a shell. */
+/* In the child: writes the reason to the task's stderr and exits with a shell's
+ * status. */
 static void exec_failed (const char *program, int errnum)
 {
     char text[512];
@@ -30,7 +31,7 @@ static void exec_failed (const char *program, int errnum)
     _exit (errnum == ENOENT ? 127 : 126);
 }
 
-/* What a child needs of its parent. */
+/* The data that a child needs from its parent. */
 struct birth {
     const struct tasks *tasks;
     const struct task_start *how;
@@ -38,8 +39,7 @@ struct birth {
     int in, out, err; /* in: -1: /dev/null */
 };
 
-/* In the child, before exec: everything that the agent changed for itself back to normal.
- */
+/* In the child, before exec: undoes all settings that the agent made for itself. */
 static void become_task (const struct birth *b)
 {
     sigset_t none;
@@ -54,7 +54,7 @@ static void become_task (const struct birth *b)
     setrlimit (RLIMIT_NOFILE, &b->tasks->nofile);
     rlimits_apply (&b->tasks->rlimits);
     if (b->tasks->launch->nice > 0)
-        (void)!nice ((int)b->tasks->launch->nice); /* more than the agent, never less */
+        (void)!nice ((int)b->tasks->launch->nice); /* never below the agent's */
     umask ((mode_t)b->tasks->launch->umask & 0777);
     int in = b->in >= 0 ? b->in : b->how->in_fd;
     if (in < 0)
@@ -72,8 +72,8 @@ static void become_task (const struct birth *b)
         b->how->prepare (b->how->prepare_ctx);
 }
 
-/* The broker wrote the script a moment ago; if it forked meanwhile, that child holds the file open for
- * writing until its own exec, and the kernel says "Text file busy". */
+/* The broker has just written the script. If it forked meanwhile, that child holds the
+ * file open for writing until its own exec, and execv() fails with "Text file busy". */
 static void exec_script (char *const argv[])
 {
     const struct timespec pause = { 0, BUSY_PAUSE_MS * 1000000L };
@@ -96,7 +96,7 @@ static void run_child (const struct birth *b)
     exec_failed (b->how->argv[0], errno);
 }
 
-/* A terminal on both sides, a descriptor for each use. */
+/* Opens a terminal, with a descriptor for each use on both sides. */
 static int open_terminal (struct birth *b, struct birth_streams *ours)
 {
     const struct task_pty *size = b->how->pty;

@@ -12,9 +12,10 @@
 #include "shell/descend.h"
 
 #define TEXT_BYTES 16384
-#define NO_LIMIT (UINT64_C (1) << 62) /* version 1 has a number near 2^63 for "none" */
+#define NO_LIMIT (UINT64_C (1) << 62) /* version 1 has a number near 2^63 for "no
+                                       * limit" */
 
-/* The file's text; NULL: there is none. buf has TEXT_BYTES. */
+/* Returns the text of the file; NULL: no such file. buf has TEXT_BYTES. */
 static const char *slurp (const char *root, const char *name, char *buf)
 {
     char path[512];
@@ -27,7 +28,7 @@ static const char *slurp (const char *root, const char *name, char *buf)
     return buf;
 }
 
-/* The number at text: "max" is none. */
+/* Parses the number at text; false for "max". */
 static bool number (const char *text, uint64_t *ret)
 {
     if (!text || *text < '0' || *text > '9')
@@ -36,7 +37,7 @@ static bool number (const char *text, uint64_t *ret)
     return true;
 }
 
-/* That of the line "NAME NUMBER". */
+/* Finds the number in the line "NAME NUMBER". */
 static bool field (const char *text, const char *name, uint64_t *ret)
 {
     size_t n = strlen (name);
@@ -48,7 +49,7 @@ static bool field (const char *text, const char *name, uint64_t *ret)
     return false;
 }
 
-/* The sum of all numbers behind word, anywhere. */
+/* Adds up all numbers that follow the word. */
 static uint64_t sum (const char *text, const char *word)
 {
     uint64_t all = 0, n;
@@ -98,7 +99,7 @@ static void take_number (const char *text, struct use *use, enum use_figure figu
         use_set (use, figure, n);
 }
 
-/* Of a file that is there and has no such word nothing was read or written. */
+/* If the file exists without the word, the figure is 0. */
 static void take_sum (const char *text, const char *word, struct use *use,
                       enum use_figure figure)
 {

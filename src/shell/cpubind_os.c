@@ -1,6 +1,4 @@
-/* cpubind_os.c - the machine's side of cpubind.h: what is allowed, what is bound, and the
- * sockets
- */
+/* cpubind_os.c - the machine's part of cpubind.h: allowed CPUs, binding, and sockets */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -9,7 +7,7 @@
 #include "common/parse.h"
 #include "shell/cpubind.h"
 
-/* The kernel's mask for CPUBIND_CORES_MAX CPUs: more than any kernel has. */
+/* The kernel's mask for CPUBIND_CORES_MAX CPUs, more than any kernel has. */
 struct mask {
     unsigned long bits[CPUBIND_CORES_MAX / (8 * sizeof (unsigned long))];
 };
@@ -55,7 +53,7 @@ int cpubind_apply (const struct idset *cores, const struct idset *allowed)
 
 /* -- sockets -- */
 
-/* The package of a CPU; -ENOENT when it is not told. */
+/* Reads the package of a CPU; -ENOENT: not known. */
 static int read_package (int dirfd, uint32_t cpu, int64_t *ret)
 {
     char path[64], text[24];
@@ -69,11 +67,11 @@ static int read_package (int dirfd, uint32_t cpu, int64_t *ret)
         return -ENOENT;
     text[n] = '\0';
     text[strcspn (text, "\n")] = '\0';
-    /* -1 is the kernel's word for "unknown". */
+    /* -1 means "unknown" in the kernel. */
     return parse_int (text, 0, INT32_MAX, ret, "package", NULL) < 0 ? -ENOENT : 0;
 }
 
-/* A core to those of its package; packages[i] is that of ret->list[i]. */
+/* Adds a core to the set of its package; packages[i] is the package of ret->list[i]. */
 static int add_core (struct cpubind_sockets *ret, int64_t *packages, int64_t package,
                      uint32_t core)
 {

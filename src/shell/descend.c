@@ -38,8 +38,8 @@ bool descend_owns_namespace (void)
     return in_own_namespace;
 }
 
-/* "PID (COMM) STATE PPID ...": COMM may hold anything, also ") R 1", so look from the
- * end. */
+/* "PID (COMM) STATE PPID ...": COMM may contain anything, even ") R 1", so search from
+ * the end. */
 static bool read_stat (int procfd, const char *name, struct proc *ret)
 {
     char path[64];
@@ -88,7 +88,7 @@ static int by_pid (const void *a, const void *b)
     return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-/* Mark what descends from root. */
+/* Marks the descendants of root. */
 static void mark (struct proc_table *table, pid_t root)
 {
     if (table->n == 0)
@@ -125,7 +125,7 @@ int descend_signal (int sig)
     return n;
 }
 
-/* Reap what is dead; whether there are children left. */
+/* Reaps the dead children. Returns whether children are left. */
 static bool reap (void (*reaped) (void *, const struct reaped *), void *arg)
 {
     struct reaped dead;

@@ -31,8 +31,8 @@ static void block_signals (sigset_t *set)
     sigprocmask (SIG_BLOCK, set, NULL);
 }
 
-/* Until the worker is dead: pass signals on, reap what else became ours (as PID 1, what
- * was started by `kubectl exec`). Returns its wait status. */
+/* Passes signals on and reaps other children (as PID 1, processes of `kubectl exec`)
+ * until the worker is dead. Returns the worker's wait status. */
 static int wait_for_worker (pid_t worker, const sigset_t *set)
 {
     for (;;) {
@@ -48,7 +48,7 @@ static int wait_for_worker (pid_t worker, const sigset_t *set)
     }
 }
 
-/* What the worker left, when it could not do so itself. */
+/* Kills the processes that the worker left. */
 static void kill_the_rest (void)
 {
     const struct timespec pause = { 0, 10 * 1000 * 1000 };

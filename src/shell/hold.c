@@ -5,7 +5,8 @@
  *                        |    +----connection gone---+
  *                        +--HOLD_FIRST, or the grace of HOLD_KEEP, is over--> over
  *
- * When it is over the waiting task gets WIRE_RUN_END, and with it ends the job.
+ * When the hold is over, the waiting task gets WIRE_RUN_END and ends, and the job with
+ * it.
  */
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* http.c - parses the head of an HTTP request, and strictly */
+/* http.c - a strict parser for the head of an HTTP request */
 #include "shell/http.h"
 
 #include <ctype.h>
@@ -16,7 +16,7 @@ static bool is_token (const char *s, size_t len)
     return len > 0;
 }
 
-/* Only visible ASCII and, in a header's value, blanks. */
+/* Whether s has only visible ASCII and, in the value of a header, blanks. */
 static bool is_clean (const char *s, size_t len, bool blanks)
 {
     for (size_t i = 0; i < len; i++) {
@@ -64,7 +64,7 @@ static int parse_request_line (const char *line, size_t len, struct http_request
     return 0;
 }
 
-/* Whether a list of tokens (RFC 9110, 5.6.1) has the word, in any case. */
+/* Whether a list of tokens (RFC 9110, 5.6.1) contains the word, in any case. */
 static bool list_has (const char *list, size_t len, const char *word)
 {
     size_t pos = 0;
@@ -81,7 +81,7 @@ static bool list_has (const char *list, size_t len, const char *word)
     return false;
 }
 
-/* What a request for another protocol needs: two headers that say so. */
+/* The two headers that a request for another protocol needs. */
 struct upgrade {
     bool connection, protocol;
 };

@@ -11,7 +11,7 @@
 
 #define NAME_MAX_BYTES 4096
 
-/* A FIFO would hold up the start until somebody writes to it. */
+/* Refuses a FIFO, which would delay the start until a process writes to it. */
 static int check_kind (int fd, const char *path, struct error *err)
 {
     struct stat st;

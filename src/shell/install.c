@@ -1,4 +1,5 @@
-/* install.c - see install.h */
+/* install.c - copies the program, its other names and files to a directory, see install.h
+ */
 #include "shell/install.h"
 
 #include <errno.h>
@@ -17,7 +18,7 @@
 #define SELF "/proc/self/exe"
 #define SELF_MAX ((size_t)8 << 20)
 #define DIGITS_MIN 8
-#define FILE_MAX ((size_t)1 << 20) /* as much as a ConfigMap has */
+#define FILE_MAX ((size_t)1 << 20) /* the limit of a ConfigMap */
 
 static void digest_of (const struct strbuf *program, char ret[SHA256_HEX_SIZE])
 {
@@ -37,7 +38,7 @@ static char *join (const char *dir, const char *name)
     return asprintf (&path, "%s/%s", dir, name) < 0 ? NULL : path;
 }
 
-/* One program, three names. */
+/* Adds a further name of the program. */
 static int add_name (const char *dir, const char *name, struct error *err)
 {
     autofree char *path = join (dir, name);
@@ -60,7 +61,7 @@ static int install (const char *dir, const struct strbuf *program, struct error 
     return rc < 0 ? rc : add_name (dir, BCAST_PROGRAM, err);
 }
 
-/* As DIR/NAME with the file's own NAME. */
+/* Copies the file to DIR under its own name. */
 static int install_file (const char *dir, const char *file, struct error *err)
 {
     const char *slash = strrchr (file, '/');

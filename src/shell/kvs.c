@@ -1,6 +1,7 @@
-/* kvs.c - see kvs.h
+/* kvs.c - a hash table of keys and values, see kvs.h
  *
- * Packed, a pair is the lengths of key and value, 32 bits each (wire_put_u32), and both. */
+ * A packed pair is the lengths of key and value, 32 bits each (wire_put_u32), then key
+ * and value. */
 #include "shell/kvs.h"
 
 #include <errno.h>
@@ -16,9 +17,9 @@ struct kvs {
     struct kvs_pair *pairs;
     size_t npairs;
     size_t alloc;
-    uint32_t *slots; /* number of a pair + 1, or 0; nslots is a power of two */
+    uint32_t *slots; /* number of a pair + 1, or 0: free; nslots is a power of two */
     size_t nslots;
-    size_t used; /* of max */
+    size_t used; /* bytes, at most max */
     size_t max;
     size_t nchanged;
 };
@@ -53,8 +54,8 @@ static uint32_t hash_of (const char *key, size_t len)
     return h;
 }
 
-/* The slot that has the key, or the free one where it belongs. There is one: at most half are
- * taken. */
+/* Finds the slot of the key, or the free slot where it belongs. At most half of the slots
+ * are taken, so there is one. */
 static size_t find_slot (const struct kvs *kvs, const char *key, size_t len,
                          uint32_t hash)
 {
@@ -87,7 +88,7 @@ static int grow_slots (struct kvs *kvs)
     return 0;
 }
 
-/* Room for one pair more. */
+/* Makes room for one more pair. */
 static int grow (struct kvs *kvs)
 {
     if (kvs->npairs == kvs->alloc) {
@@ -171,7 +172,7 @@ static struct kvs_pair *find (const struct kvs *kvs, const char *key, size_t len
     return n ? &kvs->pairs[n - 1] : NULL;
 }
 
-/* The pair after it was set; or NULL and *ret_rc. */
+/* Sets a pair and returns it; or NULL and *ret_rc. */
 static struct kvs_pair *set (struct kvs *kvs, const char *key, size_t key_len,
                              const char *value, size_t value_len, int *ret_rc)
 {
@@ -239,7 +240,7 @@ struct packed {
     size_t value_len;
 };
 
-/* Bytes of the pair at data, or -EPROTO. */
+/* Unpacks the pair at data. Returns its size, or -EPROTO. */
 static ssize_t unpack (const char *data, size_t avail, struct packed *ret)
 {
     if (avail < HEAD)

@@ -1,23 +1,23 @@
-/* layout.c - see layout.h
+/* layout.c - deals the tasks of a step to its ranks, see layout.h
  *
- * Everything that deals in turn walks a list of the ranks that still want some and takes
- * off those that do not, so that many ranks with little room cost nothing later.
+ * The functions that deal in turn walk a list of the ranks that still take tasks and
+ * remove the others from it, so that many ranks with little room cost nothing later.
  */
 #include "shell/layout.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* The layout that is being made. */
+/* State of one layout. */
 struct deal {
     const struct layout_request *req;
     uint32_t *rank;   /* [ntasks] the result */
-    uint32_t *count;  /* [nranks] tasks that a rank has */
-    uint32_t *active; /* [nranks] room for a list of ranks */
+    uint32_t *count;  /* [nranks] tasks of each rank */
+    uint32_t *active; /* [nranks] space for a list of ranks */
     uint32_t n;       /* tasks dealt */
 };
 
-/* Most tasks of a rank; shared: with others on the same cores. */
+/* Most tasks on a rank; shared: tasks may share cores. */
 static uint32_t most (const struct layout_request *req, uint32_t rank, bool shared)
 {
     uint32_t n = shared ? UINT32_MAX : req->room[rank];
@@ -55,7 +55,7 @@ static int check_room (const struct layout_request *req, struct error *err)
 
 /* -- block, cyclic, plane -- */
 
-/* One task a rank in turn until all are dealt or no rank can take one. */
+/* Deals one task to each rank in turn, until all are dealt or no rank can take one. */
 static void deal_in_turn (struct deal *d, bool shared)
 {
     uint32_t n = d->req->nranks;
@@ -76,7 +76,7 @@ static void deal_in_turn (struct deal *d, bool shared)
     }
 }
 
-/* One task a rank, then fill rank by rank. */
+/* Deals one task to each rank, then fills rank by rank. */
 static void deal_packed (struct deal *d)
 {
     for (uint32_t rank = 0; rank < d->req->nranks && d->n < d->req->ntasks; rank++) {
@@ -91,7 +91,7 @@ static void deal_packed (struct deal *d)
     }
 }
 
-/* Consecutive tasks to the ranks that have these counts. */
+/* Assigns consecutive tasks to the ranks, by their counts. */
 static void number_block (struct deal *d)
 {
     uint32_t task = 0;
@@ -101,7 +101,7 @@ static void number_block (struct deal *d)
             d->rank[task++] = rank;
 }
 
-/* Blocks of the plane's size in turn; uses up the counts. */
+/* Assigns blocks of the plane's size in turn; uses up the counts. */
 static void number_plane (struct deal *d)
 {
     uint32_t n = d->req->nranks, task = 0;
@@ -144,7 +144,7 @@ static int deal_by_room (struct deal *d, enum layout_kind kind, struct error *er
 
 /* -- arbitrary and task maps -- */
 
-/* Take ranks that somebody chose, if they have the room. */
+/* Uses the given rank of each task, if the rank has room. */
 static int deal_as_told (struct deal *d, const uint32_t *ranks, struct error *err)
 {
     const struct layout_request *req = d->req;

@@ -1,6 +1,4 @@
-/* layout_text.c - what the user says of a layout: the option --distribution and the host
- * file, see layout.h
- */
+/* layout_text.c - parses the option --distribution and the host file, see layout.h */
 #include <errno.h>
 #include <string.h>
 #include <strings.h>
@@ -12,7 +10,7 @@
 
 #define WORD_MAX 31
 
-/* One word of the option; longer ones are no word of ours. */
+/* One word of the option; longer words are invalid. */
 struct word {
     char text[WORD_MAX + 1];
 };
@@ -37,7 +35,7 @@ static const struct {
     { "fcyclic", LAYOUT_ORDER_FCYCLIC },
 };
 
-/* The part up to a ':' or ',' or the end; *p is behind it. */
+/* Returns the part up to a ':' or ',' or the end; *p is behind it. */
 static struct word next_word (const char **p)
 {
     struct word w = { "" };
@@ -90,7 +88,7 @@ static int read_order (struct word w, enum layout_order *ret, struct error *err)
                       w.text);
 }
 
-/* The parts after the first: how the cores of a node are given. */
+/* Parses the parts after the first: the order in which tasks get the cores of a node. */
 static int read_orders (const char **p, struct layout_option *opt, struct error *err)
 {
     enum layout_order cores = LAYOUT_ORDER_DEFAULT;
@@ -160,7 +158,7 @@ static int by_name (const void *a, const void *b)
     return strcmp (((const struct named *)a)->name, ((const struct named *)b)->name);
 }
 
-/* The ranks by name; NULL: no memory. */
+/* Sorts the ranks by name; NULL: no memory. */
 static struct named *sort_names (const struct hostlist *nodes)
 {
     size_t n = hostlist_count (nodes);
@@ -196,11 +194,11 @@ static int add_hosts (struct host_reader *r, const struct hostlist *hl, struct e
     return 0;
 }
 
-/* Copy what stands before a '#', without blanks at the ends and beside commas; a comma at
- * the end goes, too. */
+/* Copies the text before a '#' without blanks at the ends and beside commas, and without
+ * a comma at the end. */
 static void clean_line (char *out, const char *p, size_t len)
 {
-    size_t n = 0, end = 0; /* end: after the last sign that is no blank */
+    size_t n = 0, end = 0; /* end: after the last character that is not blank */
 
     for (size_t i = 0; i < len && p[i] != '#'; i++) {
         bool blank = strchr (" \t\r", p[i]);
@@ -216,7 +214,7 @@ static void clean_line (char *out, const char *p, size_t len)
     out[end] = '\0';
 }
 
-/* One line without its end. */
+/* Reads one line, given without its newline. */
 static int read_host_line (struct host_reader *r, const char *p, size_t len,
                            struct error *err)
 {
@@ -265,7 +263,7 @@ int layout_read_hosts (const char *text, const struct hostlist *nodes, uint32_t 
 
     if (!names || !ranks)
         return error_errno (err, ENOMEM, "host file");
-    /* error_prefix() answers with what it finds there. */
+    /* error_prefix() takes its result from the struct error, so one is needed. */
     if ((rc = read_host_lines (&r, text, err ? err : &own)) < 0)
         return rc;
     *ret = ranks;

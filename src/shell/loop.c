@@ -45,7 +45,7 @@ void loop_watch (struct loop *loop, struct loop_io *io, uint32_t events)
         return;
     int op = !io->events ? EPOLL_CTL_ADD : events ? EPOLL_CTL_MOD : EPOLL_CTL_DEL;
     if (epoll_ctl (loop->epfd, op, io->fd, &ev) < 0)
-        abort (); /* only a programming error or no memory */
+        abort (); /* only after a programming error or without memory */
     io->events = events;
 }
 

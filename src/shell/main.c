@@ -1,5 +1,5 @@
-/* main.c - fluxq-shell's command line, and taking the user's identity. Under the name of
- * fluxq-run or fluxq-bcast it is that, see run.h, bcast.h. */
+/* main.c - fluxq-shell's command line and the change to the user's identity. Under the
+ * name fluxq-run or fluxq-bcast this program is that client, see run.h and bcast.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -23,7 +23,7 @@
 #include "shell/userenv.h"
 
 #define PROGRAM "fluxq-shell"
-#define GROUPS_MAX 65536 /* as the kernel's NGROUPS_MAX */
+#define GROUPS_MAX 65536 /* like the kernel's NGROUPS_MAX */
 #define RANK_VARIABLE                                                                    \
     "JOB_COMPLETION_INDEX" /* set by Kubernetes in pods of an Indexed Job */
 
@@ -68,7 +68,7 @@ struct command_line {
     struct agent_options agent;
     int64_t uid, gid, rank; /* -1: not given */
     struct receive receive;
-    int64_t size, mode; /* of the file */
+    int64_t size, mode; /* of the received file */
     gid_t *groups;
     size_t ngroups;
     bool groups_given;
@@ -183,7 +183,8 @@ static int parse_command_line (int argc, char **argv, struct command_line *cl,
     return 0;
 }
 
-/* While we may. Without it all goes as well, unless agents and broker are killed at once. */
+/* Joins the cgroup while still permitted to. A failure matters only if agents and broker
+ * are killed at the same time. */
 static void join_cgroup (const char *dir)
 {
     char path[PATH_MAX];
@@ -195,7 +196,8 @@ static void join_cgroup (const char *dir)
         fprintf (stderr, PROGRAM ": cannot join cgroup %s: %s\n", dir, strerror (errno));
 }
 
-/* From root to the user, for good: groups first, as only root may set them. */
+/* Changes from root to the user for good. Sets the groups first, as only root may set
+ * them. */
 static int become_user (const struct command_line *cl, struct error *err)
 {
     if (cl->uid < 0)
@@ -213,7 +215,8 @@ static int become_user (const struct command_line *cl, struct error *err)
     return 0;
 }
 
-/* What the executor forgot to close is not for the agent, still less for its tasks. */
+/* Closes descriptors that the executor left open, which neither agent nor tasks may
+ * have. */
 static void close_inherited (void)
 {
     if (syscall (SYS_close_range, 3, ~0U, 0) == 0)
@@ -271,6 +274,6 @@ int main (int argc, char **argv)
         fprintf (stderr, PROGRAM ": no_new_privs: %s\n", strerror (errno));
         return 1;
     }
-    setsid (); /* fails when the executor has done it: fine */
+    setsid (); /* fails if the executor has called it: fine */
     return guardian_run (work, &cl.agent);
 }

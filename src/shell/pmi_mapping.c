@@ -1,17 +1,17 @@
-/* pmi_mapping.c - which task of a step runs on which node, in MPI's way of saying it
+/* pmi_mapping.c - the mapping of a step's tasks to nodes, in the notation of MPI
  *
  *     (vector,(FIRST,NODES,TASKS),...)    TASKS tasks on each of NODES nodes from FIRST on
  *
- * Tasks are counted through the blocks in order. When the blocks end before the tasks do, they
- * are gone through again from the first block that begins with node 0 on. So a cyclic
- * distribution needs to be said once. Clients with short lines are many, so that is done when
- * the whole is too long. */
+ * Tasks are counted through the blocks in order. If tasks remain after the last block,
+ * the blocks are repeated from the first one that starts with node 0. So a cyclic
+ * distribution can be written once. As many clients accept only short lines, the short
+ * form is used when the full one is too long. */
 #include "shell/pmi_private.h"
 
 #include <errno.h>
 #include <inttypes.h>
 
-/* Tasks from there on that run on the same node, of those before end. */
+/* Number of tasks from `from` on, before end, that run on the same node. */
 static uint32_t run_length (const uint32_t *node_of, uint32_t from, uint32_t end)
 {
     uint32_t n = 1;
@@ -38,7 +38,7 @@ static int add_blocks (const uint32_t *node_of, uint32_t ntasks, struct strbuf *
     return strbuf_adds (out, ")");
 }
 
-/* After how many tasks all begins anew, from node 0 on; ntasks: never. */
+/* Number of tasks after which the mapping repeats, from node 0 on; ntasks: never. */
 static uint32_t period_of (const uint32_t *node_of, uint32_t ntasks)
 {
     uint32_t period = run_length (node_of, 0, ntasks);

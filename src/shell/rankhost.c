@@ -1,4 +1,4 @@
-/* rankhost.c - names of hosts from ranks, and ranks from names of hosts */
+/* rankhost.c - converts ranks to host names and host names to ranks */
 #include "shell/rankhost.h"
 
 #include <limits.h>
@@ -24,7 +24,7 @@ char *rank_host (const struct launch *launch, uint32_t rank)
     char *port = address ? strrchr (address, ':') : NULL;
     if (!port)
         return NULL;
-    while (port[-1] == '.') /* the root of all domains */
+    while (port[-1] == '.') /* a trailing dot of the domain name */
         port--;
     *port = '\0';
     return strdup (address + strlen (TCP));

@@ -1,4 +1,4 @@
-/* reap.c - takes dead children and what they used */
+/* reap.c - reaps dead children and their resource usage */
 #include "shell/reap.h"
 
 #include <errno.h>
@@ -30,10 +30,10 @@ void reap_parse_io (const char *text, struct use *use)
     }
 }
 
-/* /proc/self/io, -1: not there */
+/* /proc/self/io, -1: does not exist */
 static int own_io = -1;
 
-/* A process that has changed its user is not dumpable, and then the file is root's. */
+/* A process that has changed its user is not dumpable, and root owns the file then. */
 void reap_init (void)
 {
     if (own_io >= 0)
@@ -43,8 +43,8 @@ void reap_init (void)
     prctl (PR_SET_DUMPABLE, 0);
 }
 
-/* What this process and the children that it waited for have read and written. Returns the
- * bytes of the answer, which from then on are among those read. */
+/* Reads the bytes that this process and its reaped children have read and written.
+ * Returns the size of the text, which adds to the bytes read from then on. */
 static uint64_t read_own_io (struct use *use)
 {
     char text[512];
@@ -57,7 +57,7 @@ static uint64_t read_own_io (struct use *use)
     return (uint64_t)n;
 }
 
-/* The bytes that came to be ours when the child was waited for. */
+/* The bytes by which our figures grew when the child was reaped. */
 static void set_io (struct use *use, const struct use *before, const struct use *after,
                     uint64_t looked)
 {

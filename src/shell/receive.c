@@ -13,7 +13,7 @@
 
 #define PIECE (64 * 1024)
 
-/* The file's bytes from standard input to fd. */
+/* Copies the file's bytes from standard input to fd. */
 static int copy (int fd, const char *path, uint64_t size, struct sha256 *sum,
                  struct error *err)
 {
@@ -47,7 +47,8 @@ static int check (const char *path, struct sha256 *sum, uint8_t ours[SHA256_SIZE
     return 0;
 }
 
-/* Where nodes share a directory another's task has made the file. */
+/* Whether the file has this digest: on a shared directory, the task of another node may
+ * have written it. */
 static bool has_digest (const char *path, const uint8_t digest[SHA256_SIZE])
 {
     autoclose int fd = open (path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
@@ -62,7 +63,8 @@ static bool has_digest (const char *path, const uint8_t digest[SHA256_SIZE])
     return n == 0 && memcmp (digest, theirs, sizeof (theirs)) == 0;
 }
 
-/* Without --force nothing is replaced, also not what has come meanwhile. */
+/* Without --force an existing file is not replaced, even one that was created
+ * meanwhile. */
 static int give_name (const struct receive *r, const char *temporary,
                       const uint8_t digest[SHA256_SIZE], struct error *err)
 {
@@ -104,6 +106,6 @@ int receive_file (const struct receive *r, struct error *err)
     if (fd < 0)
         return error_errno (err, errno, "cannot write %s", r->dest);
     int rc = write_file (r, fd, temporary, err);
-    unlink (temporary); /* after a rename it is gone */
+    unlink (temporary); /* fails after a rename: fine */
     return rc;
 }

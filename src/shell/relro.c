@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* The linker lets the part that may be read-only end at a page's end. */
+/* The linker ends the part that may be read-only at the end of a page. */
 static int protect (struct dl_phdr_info *info, size_t size, void *arg)
 {
     uintptr_t page = (uintptr_t)sysconf (_SC_PAGESIZE);
@@ -20,7 +20,7 @@ static int protect (struct dl_phdr_info *info, size_t size, void *arg)
         if (part->p_type == PT_GNU_RELRO && to > from)
             mprotect ((void *)from, to - from, PROT_READ);
     }
-    return 1; /* the program itself comes first */
+    return 1; /* the program itself is the first entry */
 }
 
 void relro_protect (void)

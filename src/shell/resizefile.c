@@ -1,4 +1,4 @@
-/* resizefile.c - writes the file from which a malleable job's programs read its size */
+/* resizefile.c - writes the file that tells programs the size of a malleable job */
 #include "shell/resizefile.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ char *resizefile_path (const struct launch *launch, uint32_t rank)
     return agent_file (launch, name);
 }
 
-/* The first n nodes. */
+/* Names of the first n nodes. */
 static char *names (const struct launch *launch, uint32_t n)
 {
     struct hostlist *hl = hostlist_create ();

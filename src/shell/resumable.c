@@ -1,4 +1,4 @@
-/* resumable.c - keeps messages until the other side has them, over several connections */
+/* resumable.c - keeps messages over several connections until the peer has them */
 #include "shell/resumable.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ void resumable_hello (struct resumable *r, enum session_kind kind, const uint8_t
     outbuf_add (&r->hello, msg, session_encode (kind, token, number, bytes, msg));
 }
 
-/* The first n bytes of what is kept are not needed any more. */
+/* Drops the first n bytes, which the peer has. */
 static void drop (struct resumable *r, size_t n)
 {
     r->out.off += n;
@@ -81,7 +81,7 @@ bool resumable_received (struct resumable *r, const struct frame *msg, size_t si
     return own;
 }
 
-/* What is left of before goes out first, and is not numbered. */
+/* Messages put before go out first and are not numbered. */
 void resumable_open (struct resumable *r)
 {
     outbuf_add (&r->hello, r->out.data + r->out.off, r->out.len);

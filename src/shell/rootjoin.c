@@ -1,4 +1,4 @@
-/* rootjoin.c - rank 0: who has not joined when the time for it is over */
+/* rootjoin.c - rank 0: reports the ranks that have not joined in time */
 #include <stdlib.h>
 
 #include "common/hostlist.h"
@@ -6,8 +6,8 @@
 #include "common/parse.h"
 #include "shell/root.h"
 
-/* Whether a rank has not joined though its parent has: it is itself the one to look at.
- * Of those behind an absent one nothing can be known. */
+/* Whether a rank has not joined although its parent has, so that its own node is at
+ * fault. The state of ranks behind an absent one is not known. */
 static bool is_missing (const struct root *root, uint32_t rank)
 {
     const uint8_t *ranks = root->js.ranks;
@@ -15,7 +15,7 @@ static bool is_missing (const struct root *root, uint32_t rank)
            && (rank == 0 || ranks[tree_parent (&root->agent->tree, rank)] != RANK_ABSENT);
 }
 
-/* "node[4-6]": those that are missing, or those behind them. NULL: none, no memory. */
+/* "node[4-6]": the missing ranks, or the ranks behind them. NULL: none, no memory. */
 static char *absent_names (const struct root *root, bool missing)
 {
     struct hostlist *hl = hostlist_create ();
@@ -40,7 +40,7 @@ static void join_timeout_text (const struct root *root, char *text, size_t size)
               behind ? behind : "");
 }
 
-/* Each for itself, so that a program can tell which nodes these are. */
+/* Writes a frame for each node, so that a program can tell which nodes are missing. */
 static void name_missing (struct root *root)
 {
     char text[300];
@@ -53,7 +53,7 @@ static void name_missing (struct root *root)
     }
 }
 
-/* For programs and for people. */
+/* Reports the missing nodes to programs and to people. */
 void root_say_missing (struct root *root, char *text, size_t size)
 {
     name_missing (root);

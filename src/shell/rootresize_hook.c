@@ -1,8 +1,9 @@
-/* rootresize_hook.c - rank 0: the job's own program that hears of another size
+/* rootresize_hook.c - rank 0: runs the job's own program when the job's size changes
  *
- * FLUXQ_RESIZE_HOOK of the environment with which the job was submitted: a program, run on rank 0
- * in the job's directory as "HOOK OLD NEW", with the lines of the resize file as variables. What it
- * prints is output of the job. It has HOOK_SECONDS; when the next change comes it is ended.
+ * FLUXQ_RESIZE_HOOK of the submission's environment names the program. It runs on rank 0
+ * in the job's directory as "HOOK OLD NEW", with the lines of the resize file as
+ * variables. Its output is output of the job. It is ended after HOOK_SECONDS, or at the
+ * next change.
  */
 #include <errno.h>
 #include <signal.h>
@@ -17,7 +18,7 @@
 
 #define HOOK_VARIABLE "FLUXQ_RESIZE_HOOK="
 #define HOOK_SECONDS 60.0
-#define HOOK_TASK 0 /* its output is the script's */
+#define HOOK_TASK 0 /* its output counts as the script's */
 
 struct resize_hook {
     struct root *root;
@@ -81,7 +82,7 @@ static void on_time (struct loop_timer *timer)
     root_resize_end_hook (root);
 }
 
-/* The lines of the file, each a variable, before all others. NULL: no memory. */
+/* Puts the lines of the file, as variables, before all others. NULL: no memory. */
 static char **with_lines (char **env, char *lines)
 {
     size_t n = 0, nlines = 0;

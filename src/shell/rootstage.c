@@ -1,12 +1,12 @@
-/* rootstage.c - rank 0 and the files of --stage-in and --stage-out: its own (stage.h), and
- * what the other ranks send and say of theirs */
+/* rootstage.c - rank 0: files of --stage-in and --stage-out, its own (stage.h) and those
+ * of other ranks */
 #include <errno.h>
 #include <string.h>
 
 #include "common/macros.h"
 #include "shell/root.h"
 
-/* A file is not brought: the user reads it where the output is. */
+/* A file cannot be staged: tells the user in the output. */
 static void tell_problem (struct root *root, uint32_t rank, const char *text)
 {
     root_note (root, rank, text);
@@ -77,7 +77,7 @@ void root_stage_out (struct root *root)
     stage_out (root->stage);
 }
 
-/* A piece of a file that this rank is to send, and no other. */
+/* Takes a piece of a file, if this rank must send that file. */
 static bool take_piece (struct root *root, uint32_t rank, const struct frame *msg)
 {
     const struct launch *l = &root->agent->launch;

@@ -1,11 +1,12 @@
-/* rootsteps.c - rank 0: what steps, this rank's part of them and its clients say to each other */
+/* rootsteps.c - rank 0: messages between steps, this rank's part of them, and its clients
+ */
 #include <errno.h>
 
 #include "shell/hostfile.h"
 #include "shell/root.h"
 
-/* From steps to a rank; what is for this one waits for the end of the round, so that
- * nobody is called within a call. */
+/* Sends a message of steps to a rank. Messages to this rank wait for the end of the
+ * round, so that no function is called within its own call. */
 static void step_send (void *ctx, uint32_t rank, const struct frame *msg)
 {
     struct root *root = ctx;
@@ -17,7 +18,7 @@ static void step_send (void *ctx, uint32_t rank, const struct frame *msg)
         server_send (root->server, rank, msg);
 }
 
-/* What this rank's part and its clients say. */
+/* Messages of this rank's part and its clients to steps. */
 static void step_up (void *ctx, const struct frame *msg)
 {
     struct root *root = ctx;

@@ -1,18 +1,19 @@
-/* rootuse.c - rank 0: what the job, its steps and its ranks have used, into the spool */
+/* rootuse.c - rank 0: puts the usage of the job, its steps and its ranks into the spool
+ */
 #include <string.h>
 
 #include "common/clock.h"
 #include "common/macros.h"
 #include "shell/root.h"
 
-#define KEPT_MAX 256 /* steps, see repeat() */
+#define KEPT_MAX 256 /* frames of steps, see repeat() */
 
 static uint64_t now_ms (void)
 {
     return (uint64_t)(clock_wall () * 1000.0);
 }
 
-/* As many as the broker keeps of a job. */
+/* Keeps at most as many as the broker keeps of a job. */
 static void keep (struct root *root, const struct frame *frame)
 {
     uint8_t head[FRAME_HEAD];
@@ -25,7 +26,7 @@ static void keep (struct root *root, const struct frame *frame)
     root->nkept++;
 }
 
-/* A failure to write it is not one of the job: its end comes all the same. */
+/* A failed write does not fail the job, which goes on to its end. */
 void root_append_use (void *ctx, struct stepuse *use)
 {
     struct root *root = ctx;
@@ -42,7 +43,8 @@ void root_append_use (void *ctx, struct stepuse *use)
     strbuf_release (&sb);
 }
 
-/* What is in the middle of a long spool may go (cut.h): so all of them once more. */
+/* Repeats all kept frames at the end of a long spool, whose middle may be cut out
+ * (cut.h). */
 static void repeat (struct root *root)
 {
     struct frame frame;
@@ -71,8 +73,8 @@ void root_begin_use (struct root *root)
     }
 }
 
-/* A rank's word on what it used. Of ranks without tasks of the job's own there is none of
- * these to be told. */
+/* Adds what a rank has used. A rank without tasks of the job's own adds nothing to
+ * these. */
 bool root_take_use (struct root *root, uint32_t rank, unsigned which,
                     const struct use *use)
 {
@@ -95,7 +97,7 @@ bool root_on_usage (struct root *root, uint32_t rank, const struct frame *msg)
 void root_append_uses (struct root *root)
 {
     if (root->used[0].begin_ms == 0)
-        return; /* nothing has begun */
+        return; /* nothing has started */
     steps_record_rest (root->steps);
     repeat (root);
     root->used[0].status = root->js.status;
@@ -107,7 +109,7 @@ void root_append_uses (struct root *root)
         root_append_use (root, &root->used[i]);
 }
 
-/* The first word of it is kept, and told. */
+/* Keeps and reports only the first kill. */
 void root_note_oom (struct root *root, uint32_t rank, const struct cgroup_memory *m)
 {
     char text[256], what[160];

@@ -1,5 +1,5 @@
-/* run_connect.c - fluxq-run's first connection: the agent's door, or one that it is given
- */
+/* run_connect.c - fluxq-run's first connection: to the agent's socket, or one that it is
+ * given */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static int connect_door (pid_t *ret_agent, struct error *err)
     if (asprintf (&address, "unix:%s", path) < 0)
         return error_set (err, ENOMEM, "no memory");
     int fd = sock_connect (address, NULL, 0, err);
-    if (here && chdir (here) < 0) { /* a long path is entered */
+    if (here && chdir (here) < 0) { /* a long path needs chdir(2) */
         int rc = error_errno (err, errno, "%s", here);
         if (fd >= 0)
             close (fd);

@@ -19,13 +19,13 @@ static int fail (const struct error *err)
     return 1;
 }
 
-/* The next message; anything else is the end of the agent. */
+/* Receives the next message; any failure means that the agent has ended. */
 static int receive (int fd, char *buf, size_t size, struct frame *ret, struct error *err)
 {
     size_t len = 0;
     ssize_t n;
     while ((n = wire_parse (buf, len, ret)) == 0) {
-        /* Not beyond this message, so that nothing is kept. */
+        /* Read no further than this message, so that no bytes are left over. */
         size_t want = len < FRAME_HEAD ? FRAME_HEAD : FRAME_HEAD + (size_t)ret->len;
         ssize_t got = recv (fd, buf + len, MIN (want, size) - len, 0);
         if (got < 0 && errno == EINTR)

@@ -1,8 +1,8 @@
-/* run_input.c - standard input of a step: our own, a file, or a file for each task
+/* run_input.c - standard input of a step: our own, a file, or one file for each task
  *
- * The agent says what the tasks have taken (WIRE_RUN_TAKEN), so that what is under way stays
- * bounded. The files of --input=PATTERN with %t, %n or %N are read piece by piece, each
- * opened for its piece: there may be more of them than descriptors.
+ * The agent reports the bytes that the tasks have taken (WIRE_RUN_TAKEN), which bounds
+ * the bytes under way. The files of --input=PATTERN with %t, %n or %N are read in pieces,
+ * and each is opened for one piece only, as there may be more files than descriptors.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 #define PIECE (32 * 1024)
 #define PATH_TEXT_MAX (64 * 1024)
 
-struct own { /* of a task */
+struct own { /* file of one task */
     uint64_t at;
     uint32_t room;
     bool ended;
@@ -32,11 +32,11 @@ struct run_input {
     const struct run_options *options;
     struct run_input_events events;
     void *ctx;
-    struct loop_io io; /* fd: of all */
+    struct loop_io io; /* fd: input for all tasks */
     struct loop_timer more;
     int64_t room;
     bool started, ended;
-    struct sha256 sum; /* of it */
+    struct sha256 sum; /* digest of the input */
     uint64_t sent;
     struct run_vars vars;
     struct own *own; /* [vars.ntasks] or NULL */
@@ -49,8 +49,8 @@ static void put (struct run_input *in, const void *data, size_t len)
 
 /* -- one for all who read -- */
 
-/* What can be waited for; of a file, of /dev/null or a closed descriptor there is always
- * something to read, or its end, or an error. */
+/* Whether epoll can wait for the descriptor. A file, /dev/null or a closed descriptor
+ * always has bytes, an end or an error to read. */
 static bool can_wait (int fd)
 {
     struct stat st;
@@ -67,7 +67,7 @@ static void watch (struct run_input *in)
         loop_timer_set (in->loop, &in->more, 0.0);
 }
 
-/* Behind the last byte of a file that is to be whole goes its digest. */
+/* Adds the digest after the last byte of a file that must arrive complete. */
 static size_t add_digest (struct run_input *in, char *data, ssize_t n)
 {
     size_t len = (size_t)MAX (n, 0);
@@ -96,7 +96,7 @@ static void read_all (struct run_input *in)
         watch (in);
         return;
     }
-    if (n < 0 && errno != EIO) /* EIO: a terminal that is not ours now */
+    if (n < 0 && errno != EIO) /* EIO: the terminal is not ours now */
         say (RUN_PROGRAM, "standard input: %s", strerror (errno));
     size_t len = add_digest (in, data, n);
     in->ended = in->ended || n <= 0;
@@ -121,7 +121,7 @@ static void on_more (struct loop_timer *timer)
 
 /* -- files -- */
 
-/* The name for a task. */
+/* Expands the file name for a task. */
 static int name_file (const struct run_input *in, uint32_t task, struct strbuf *path,
                       struct error *err)
 {
@@ -136,7 +136,7 @@ static int open_file (const char *path, int flags, struct error *err)
     return fd < 0 ? error_errno (err, errno, "--input: %s", path) : fd;
 }
 
-/* Can be read from any place, as often as wanted. */
+/* Checks that the file can be read at any offset, repeatedly. */
 static int check_own (int fd, const char *path, struct error *err)
 {
     struct stat st;
@@ -153,7 +153,8 @@ static int check_own (int fd, const char *path, struct error *err)
     return 0;
 }
 
-/* A piece of a task's file behind 4 bytes of buf: how many, 0 at its end, or -errno. */
+/* Reads a piece of a task's file into buf. Returns the number of bytes, 0 at end of file,
+ * or -errno. */
 static ssize_t read_own (struct run_input *in, uint32_t task, char *buf, size_t len,
                          struct error *err)
 {
@@ -227,7 +228,7 @@ struct run_input *run_input_create (struct loop *loop, const struct run_options 
                               .more = { .fire = on_more },
                               .room = WIRE_INPUT_WINDOW };
     sha256_init (&in->sum);
-    if (o->input && is_plain (o->input)) /* before anything runs */
+    if (o->input && is_plain (o->input)) /* before any task runs */
         in->io.fd = open_file (o->input, 0, err);
     if (!o->input || !is_plain (o->input) || in->io.fd >= 0)
         return in;

@@ -1,4 +1,4 @@
-/* run_link.c - fluxq-run's connection to the agent, made again when it breaks */
+/* run_link.c - fluxq-run's connection to the agent, renewed when it breaks */
 #include "shell/run_link.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ static void flush (struct run_link *link)
 {
     if (link->agent.fd < 0)
         return;
-    /* A connection that takes no more has ended: that is seen when it is read. */
+    /* A failed write means that the connection has ended: reading detects it. */
     int rc = resumable_flush (&link->out, link->agent.fd);
     loop_watch (link->loop, &link->agent, rc ? EPOLLIN : EPOLLIN | EPOLLOUT);
 }
@@ -144,7 +144,7 @@ static void on_helper (struct loop_io *io, uint32_t events)
     if (fd == -EAGAIN || fd == -EINTR)
         return;
     close_helper (link);
-    if (fd < 0) { /* it has said why */
+    if (fd < 0) { /* the helper has said why */
         link->lost (link->ctx, NULL);
         return;
     }
@@ -153,7 +153,7 @@ static void on_helper (struct loop_io *io, uint32_t events)
     flush (link);
 }
 
-/* The keys of the terminal are for us alone. */
+/* Ignores the terminal's signals, which are for fluxq-run alone. */
 static _Noreturn void become_helper (const struct run_link *link, int fd)
 {
     static char *const argv[] = { (char *)STEP_CLIENT, NULL };

@@ -1,4 +1,4 @@
-/* run_output.c - writes what tasks print, to the terminal or to files, with labels */
+/* run_output.c - writes the output of tasks to the terminal or to files, with labels */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -11,13 +11,13 @@
 #include "shell/run.h"
 #include "shell/tasklabel.h"
 
-#define LINE_MAX_BYTES (64 * 1024) /* a longer line is written in parts */
+#define LINE_MAX_BYTES (64 * 1024) /* longer lines are written in parts */
 
-struct target { /* of a stream */
+struct target { /* destination of one stream */
     const char *pattern;
-    int64_t only; /* task, -1: all */
+    int64_t only; /* number of the only task; -1: all tasks */
     bool none;
-    int fd;   /* of all tasks */
+    int fd;   /* for all tasks */
     int *fds; /* [nfds] one for each task or node; -1: not open yet */
     uint32_t nfds;
     bool by_node;
@@ -28,7 +28,7 @@ struct run_output {
     struct target targets[2];
     bool label, append;
     int width;            /* of a label */
-    struct strbuf *lines; /* [2 * ntasks], with labels: what has no end yet */
+    struct strbuf *lines; /* [2 * ntasks] with labels: incomplete lines */
 };
 
 struct pattern_vars run_pattern_vars (const struct run_vars *vars, uint32_t task)
@@ -95,7 +95,7 @@ static int set_targets (struct run_output *out, const struct run_options *o,
     int rc = set_target (out, &out->targets[0], o->output, STDOUT_FILENO, err);
     if (rc < 0)
         return rc;
-    if (!o->error && o->output) { /* the same as output */
+    if (!o->error && o->output) { /* the same target as output */
         out->targets[1] = out->targets[0];
         return 0;
     }
@@ -177,7 +177,7 @@ static int write_out (struct run_output *out, uint32_t task, int stream, const c
                                       : "standard error");
 }
 
-/* A whole line, or a part that is too long to wait for its end, behind the label. */
+/* Writes a line, or a part of an overlong one, after the label. */
 static int write_line (struct run_output *out, uint32_t task, int stream,
                        const struct strbuf *line, struct error *err)
 {

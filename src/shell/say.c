@@ -14,7 +14,7 @@ void say (const char *program, const char *fmt, ...)
     va_start (ap, fmt);
     vsnprintf (line + n, sizeof (line) - 1 - (size_t)n, fmt, ap);
     va_end (ap);
-    printable_clean (line); /* paths, messages of others */
+    printable_clean (line); /* it may contain paths or messages of others */
     size_t len = strlen (line);
     line[len++] = '\n';
     (void)!write (STDERR_FILENO, line, len);

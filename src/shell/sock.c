@@ -1,4 +1,4 @@
-/* sock.c - sockets by the addresses of a launch file */
+/* sock.c - sockets for the addresses of a launch file */
 #include "shell/sock.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 #include "common/macros.h"
 
-#define BACKLOG 4096 /* all ranks of a large job at once */
+#define BACKLOG 4096 /* all ranks of a large job connect at once */
 #define HOST_MAX 254
 
 struct host_port {
@@ -35,7 +35,8 @@ char *sock_of_rank (const char *text, uint32_t rank)
     size_t len = 0, digits;
     snprintf (number, sizeof (number), "%u", rank);
     digits = strlen (number);
-    char *ret = malloc (strlen (text) * digits + 1); /* if all were %r, it is enough */
+    char *ret = malloc (strlen (text) * digits + 1); /* enough even if the text is all
+                                                      * %r */
     if (!ret)
         return NULL;
     while (*text) {
@@ -87,8 +88,8 @@ int sock_check (const char *text, struct error *err)
                       text);
 }
 
-/* The address of a path; a long one is entered by chdir(2), so that its last part does.
- */
+/* Sets the address of a path. If the path is too long, enters its directory by chdir(2)
+ * and uses the last part. */
 static int unix_address (const char *path, struct sockaddr_un *sa)
 {
     *sa = (struct sockaddr_un){ .sun_family = AF_UNIX };

@@ -1,4 +1,4 @@
-/* spool.c - the file that keeps what a job wrote: appends, ceilings, releases */
+/* spool.c - the file that keeps the output of a job: appends, limits, releases */
 #include "shell/spool.h"
 
 #include <errno.h>
@@ -11,10 +11,10 @@
 #include "common/macros.h"
 
 #define BLOCK 4096u
-#define RESERVE (64u * 1024)      /* for the job's last words on a full disk */
-#define ALLOC_FIRST (256u * 1024) /* most jobs write little */
+#define RESERVE (64u * 1024)      /* for the last frames of the job on a full disk */
+#define ALLOC_FIRST (256u * 1024) /* enough for most jobs */
 #define ALLOC_MORE (4u << 20)
-#define COPY_MAX 4096u /* longer frames are written at once instead of copied */
+#define COPY_MAX 4096u /* longer frames are written at once, not copied */
 
 /* Allocate file space ahead for len more bytes and the reserve. */
 static int make_room (struct spool *spool, size_t len)
@@ -47,13 +47,13 @@ int spool_create (struct spool *spool, const char *path, uint64_t max, struct er
         return error_set (err, ENOMEM, "no memory");
     int rc = make_room (spool, 0);
     if (rc < 0) {
-        unlink (path); /* a later start must not take the job for started */
+        unlink (path); /* a later start must not take the job for a started one */
         return error_errno (err, -rc, "spool %s", path);
     }
     return 0;
 }
 
-/* Write the vector whole; on failure the file is cut back to whole frames. */
+/* Writes the whole vector; after a failure cuts the file back to whole frames. */
 static int write_whole (struct spool *spool, struct iovec *iov, int niov)
 {
     uint64_t end = spool->written;
@@ -90,7 +90,7 @@ void spool_keep (struct spool *spool, uint64_t max)
     cut_init (&spool->cut, spool->fd, max);
 }
 
-/* Write buf, and after it the frame when there is one. */
+/* Writes buf and then the frame, if there is one. */
 static int write_out (struct spool *spool, const struct frame *frame)
 {
     uint8_t head[FRAME_HEAD];
@@ -104,7 +104,7 @@ static int write_out (struct spool *spool, const struct frame *frame)
     spool->buflen = 0;
     spool->len = spool->written;
     if (rc == 0 && cut_advance (&spool->cut, spool->fd, spool->written) < 0)
-        spool->cut.max = 0; /* it is not what we wrote: leave it alone */
+        spool->cut.max = 0; /* not what we wrote: cut no more */
     if (rc < 0 && !spool->err)
         spool->err = -rc;
     return rc;
@@ -120,7 +120,7 @@ int spool_append (struct spool *spool, const struct frame *frame)
             return rc;
         }
     } else {
-        make_room (spool, size); /* if it cannot, there is the reserve */
+        make_room (spool, size); /* on failure the reserve is used */
     }
     if (frame->type == FRAME_FINISH)
         spool->finished = true;

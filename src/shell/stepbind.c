@@ -1,8 +1,9 @@
-/* stepbind.c - a step's tasks and their cores (cpubind.h)
+/* stepbind.c - binds a step's tasks to their cores (cpubind.h)
  *
- * The matcher's numbers of cores are those of the machine where the launch file says so.
- * Elsewhere, in a container that has a cpuset with as many CPUs as the job has cores here,
- * the n-th core is the n-th of these. Else nothing is known, and nothing is bound.
+ * If the launch file says so, the matcher's core numbers are those of the machine.
+ * Otherwise, in a container whose cpuset has as many CPUs as the job has cores here, the
+ * n-th core is the n-th CPU of the cpuset. In other cases the CPUs are not known, and no
+ * task is bound.
  */
 #include <errno.h>
 #include <string.h>
@@ -15,11 +16,11 @@
 
 struct stepbind {
     struct cpubind bind;
-    struct idset **cores; /* [n] for each task here; NULL: not bound */
+    struct idset **cores; /* [n] CPUs of each task here; NULL: not bound */
     uint32_t n;
 };
 
-/* CPUs for the job's cores here, in their order; NULL: not known. */
+/* Returns the CPUs of the job's cores here, in their order; NULL: not known. */
 static struct idset *cpus_of (const struct stepd *d, const struct idset *job)
 {
     if (!d->allowed)
@@ -29,7 +30,7 @@ static struct idset *cpus_of (const struct stepd *d, const struct idset *job)
     return idset_count (job) == idset_count (d->allowed) ? idset_copy (d->allowed) : NULL;
 }
 
-/* From numbers of cores to those of CPUs. */
+/* Converts core numbers to CPU numbers. */
 static struct idset *to_cpus (const struct idset *cores, const struct idset *job,
                               const struct idset *cpus)
 {

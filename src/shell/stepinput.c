@@ -1,8 +1,8 @@
-/* stepinput.c - standard input of a step, on rank 0: from its client to those who read it
+/* stepinput.c - standard input of a step on rank 0: from its client to the reading tasks
  *
- * What all read, or one does, is one stream: the client may be WIRE_INPUT_WINDOW bytes ahead
- * of the slowest. With a file for each task there is a stream for each, with a share of its
- * own (wire_input_share()).
+ * One stream serves all tasks, or one task: the client may send WIRE_INPUT_WINDOW bytes
+ * more than the slowest reader has taken. With one file for each task there is one stream
+ * for each, with a share of its own (wire_input_share()).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -75,7 +75,7 @@ static bool is_taker (const struct step *step, uint32_t node)
            || step->layout.rank[step->spec.input_task] == node;
 }
 
-/* What the slowest of those that read has taken, the client may send again. */
+/* The client may send again as many bytes as the slowest reader has taken. */
 static void tell_taken (struct steps *steps, struct step *step)
 {
     struct step_flow *flow = &step->input;
@@ -85,7 +85,7 @@ static void tell_taken (struct steps *steps, struct step *step)
         if (is_taker (step, i))
             least = MIN (least, step->nodes[i].taken);
     if (least == UINT64_MAX)
-        least = flow->taken + UINT32_MAX; /* nobody reads: all may come */
+        least = flow->taken + UINT32_MAX; /* no task reads: all input may come */
     if (least <= flow->taken)
         return;
     wire_put_u32 (data, (uint32_t)(least - flow->taken));

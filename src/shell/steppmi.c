@@ -1,8 +1,8 @@
-/* steppmi.c - the lines between the tasks of a step here and their PMI (pmi.h)
+/* steppmi.c - the sockets between the tasks of a step on this rank and their PMI (pmi.h)
  *
- * Each task has one end of a socket pair, the other is ours. What pmi.c wants exchanged goes
- * to rank 0 in pieces (WIRE_STEP_PUT), which sends what all ranks gave to all of them
- * (WIRE_STEP_KVS).
+ * Each task has one end of a socket pair; we have the other. The pairs that pmi.c
+ * exchanges go to rank 0 in pieces (WIRE_STEP_PUT). Rank 0 sends the pairs of all ranks
+ * to all of them (WIRE_STEP_KVS).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -24,7 +24,7 @@ struct line {
     struct loop_io io; /* fd -1: closed */
     struct steppmi *p;
     uint32_t local;
-    int task_fd; /* the task's end, until it has started; -1 */
+    int task_fd; /* the task's end, until the task has started; -1 */
     struct outbuf out;
 };
 
@@ -35,8 +35,8 @@ struct steppmi {
     char jobid[48];
     uint32_t *global;
     struct line *lines; /* [nown] */
-    struct strbuf all;  /* what has come of the KVS */
-    bool told_lack;     /* a task has ended that never spoke PMI */
+    struct strbuf all;  /* pieces of the KVS received so far */
+    bool told_lack;     /* a task without PMI has ended, and rank 0 was told */
 };
 
 static void close_line (struct line *l)
@@ -50,7 +50,7 @@ static void close_line (struct line *l)
     pmi_closed (l->p->pmi, l->local);
 }
 
-/* While replies wait nothing more is asked. */
+/* Reads no request while replies wait. */
 static void flush (struct line *l)
 {
     int rc = outbuf_flush (&l->out, l->io.fd);
@@ -85,7 +85,7 @@ static void on_send (void *ctx, uint32_t local, const char *data, size_t len)
         return;
     outbuf_add (&l->out, data, len);
     int rc = outbuf_flush (&l->out, l->io.fd);
-    /* A broken one is found when it is read: nothing may be closed within pmi.c. */
+    /* Reading finds a broken socket: nothing may be closed within a call of pmi.c. */
     loop_watch (l->p->s->d->loop, &l->io, rc == 0 ? EPOLLOUT : EPOLLIN);
 }
 
@@ -166,7 +166,7 @@ void steppmi_destroy (struct steppmi *p)
     free (p);
 }
 
-/* Append to the environment ctx. */
+/* Appends a variable to the environment in ctx. */
 static int add_variable (void *ctx, const char *name, const char *value)
 {
     char ***env = ctx;
@@ -208,8 +208,8 @@ void steppmi_started (struct steppmi *p, uint32_t local)
     l->task_fd = -1;
 }
 
-/* What it said last is still to be read; then, had it begun with PMI and not ended that, the
- * others would wait for it for ever. */
+/* Reads the task's last commands first. If the task has initialised PMI and not finalized
+ * it, the other tasks would wait for it forever. */
 void steppmi_exited (struct steppmi *p, uint32_t local, int status)
 {
     char text[64], why[128];

@@ -1,4 +1,4 @@
-/* stepspec.c - a request for a step as text, written and read */
+/* stepspec.c - writes and parses the text of a request for a step */
 #include "shell/stepspec.h"
 
 #include <errno.h>

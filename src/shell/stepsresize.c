@@ -1,4 +1,4 @@
-/* stepsresize.c - steps of a malleable job whose nodes come and go */
+/* stepsresize.c - steps of a malleable job when nodes are added or removed */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ int steps_grown (struct steps *steps, uint32_t from)
     return 0;
 }
 
-/* Of the nodes of a step, which are in the order of their ranks, the last one that is busy. */
+/* Returns the last node of a step with running tasks. Nodes are sorted by rank. */
 static struct step_node *last_busy (const struct step *step)
 {
     for (uint32_t i = step->nnodes; i-- > 0;)

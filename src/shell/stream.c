@@ -1,4 +1,4 @@
-/* stream.c - fills a buffer with what a reader of the spool gets next */
+/* stream.c - fills a buffer with the next bytes of the spool for a reader */
 #include "shell/stream.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include "common/macros.h"
 
 #define PIECE (FRAME_HEAD + FRAME_DATA_MAX) /* the largest frame */
-#define SCAN_MAX (1u << 20)                 /* bytes of spool looked at in one call */
+#define SCAN_MAX (1u << 20)                 /* bytes of spool scanned in one call */
 
 static char piece[PIECE];
 
@@ -25,7 +25,7 @@ static void put_chunk (struct stream *stream, struct outbuf *out, const char *da
     outbuf_add (out, "\r\n", 2);
 }
 
-/* As spool_read(), but not over what was cut out; -ESTALE within it. */
+/* Like spool_read(), but skips the part cut out, or fails with -ESTALE within it. */
 static ssize_t read_on (struct stream *stream, const struct spool *spool)
 {
     const struct cut *cut = &spool->cut;
@@ -50,7 +50,8 @@ static int put_all (struct stream *stream, const struct spool *spool, struct out
     return 1;
 }
 
-/* Frames other than output and files; 1 also when the scan stopped before it found one. */
+/* Appends frames other than output and files. Also returns 1 if the scan stopped before
+ * it found one. */
 static int put_events (struct stream *stream, const struct spool *spool,
                        struct outbuf *out)
 {
@@ -74,7 +75,8 @@ static int put_events (struct stream *stream, const struct spool *spool,
             at += (size_t)size;
         }
         if (at == 0)
-            return -EBADMSG; /* the spool holds whole frames: pos was not at a head */
+            return -EBADMSG; /* the spool holds whole frames: pos was not at the head of
+                              * one */
         stream->pos += at;
     }
     if (kept > 0)

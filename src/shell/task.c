@@ -1,4 +1,4 @@
-/* task.c - sets of tasks: their streams, their input, their ends */
+/* task.c - sets of tasks: their output, their input, their ends */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -12,8 +12,8 @@
 #include "shell/task_private.h"
 
 #define TICK 0.05        /* seconds */
-#define QUIET 0.2        /* so long without output after the task's death */
-#define QUIET_LATEST 2.0 /* what was left behind may write on for ever */
+#define QUIET 0.2        /* seconds without output after the task's death */
+#define QUIET_LATEST 2.0 /* seconds; a process left behind may write forever */
 
 static void close_pipe (struct task_pipe *p)
 {
@@ -35,8 +35,8 @@ static void close_input (struct task *task)
         events->taken (task->set->ctx, task->id, rest);
 }
 
-/* Take one piece of at most max bytes: > 0 taken, 0 end of file, -EAGAIN nothing there
- * now. */
+/* Takes one piece of at most max bytes. > 0: bytes taken; 0: end of file; -EAGAIN: no
+ * bytes now. */
 static ssize_t take (struct task_pipe *p, size_t max)
 {
     struct taskset *set = p->task->set;
@@ -108,8 +108,8 @@ void taskset_resume (struct taskset *set)
                 loop_watch (set->tasks->loop, &set->v[i].pipes[s].io, EPOLLIN);
 }
 
-/* What a dead task left in its pipes is taken whether there is room or not: it is bounded
- * by the pipes, and the end of the job must not wait for it. */
+/* Takes the output left in the pipes of a dead task even without room: the pipes bound
+ * it, and the end of the job must not wait for it. */
 static void take_rest (struct task *task)
 {
     for (int s = 0; s < 2; s++) {
@@ -125,7 +125,7 @@ static void take_rest (struct task *task)
                 break;
             left -= (int)n;
         }
-        /* An empty pipe: learn whether that was the end of it. */
+        /* The pipe is empty: find out whether it is at its end. */
         if (p->io.fd >= 0 && ioctl (p->io.fd, FIONREAD, &left) == 0 && left == 0)
             take (p, 1);
     }
@@ -245,7 +245,7 @@ void taskset_input (struct taskset *set, uint32_t local, const char *data, size_
             set->events->taken (set->ctx, task->id, len);
         return;
     }
-    if (task->pty && len == 0) /* the descriptor is the terminal: it stays */
+    if (task->pty && len == 0) /* the descriptor is the terminal: keep it open */
         outbuf_add (&task->waiting, PTY_END_OF_FILE, 1);
     else
         task->input_ends = task->input_ends || len == 0;

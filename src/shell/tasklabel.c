@@ -1,4 +1,4 @@
-/* tasklabel.c - see tasklabel.h */
+/* tasklabel.c - makes the label of a line of output, see tasklabel.h */
 #include "shell/tasklabel.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* tasks.c - all tasks of a rank: the job's own, and what is common to all sets */
+/* tasks.c - all tasks of a rank: the job's own, and parts common to all sets */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -44,7 +44,8 @@ struct tasks *tasks_create (struct loop *loop, const struct launch *launch, uint
     tasks->cwd_fd = -1;
     tasks->tick.fire = on_tick;
     tasks->again.fire = on_kill_again;
-    /* Many descriptors for the agent, what the user is used to for the tasks. */
+    /* Raises the descriptor limit for the agent; tasks get the user's usual limit
+     * back. */
     for (size_t i = 0; i < launch->nrlimits; i++)
         rlimits_add (&tasks->rlimits, launch->rlimits[i], NULL);
     getrlimit (RLIMIT_NOFILE, &tasks->nofile);
@@ -103,8 +104,8 @@ int tasks_cwd (const struct tasks *tasks, const char **ret_name)
     return tasks->cwd_fd;
 }
 
-/* A set may be destroyed once its last task is reported: by then nothing here looks at it
- * again. */
+/* A set may be destroyed once its last task is reported, so nothing here uses the set
+ * after that. */
 static void on_tick (struct loop_timer *timer)
 {
     struct tasks *tasks = CONTAINER_OF (timer, struct tasks, tick);
@@ -130,7 +131,7 @@ static struct task *find_task (struct tasks *tasks, pid_t pid)
     return NULL;
 }
 
-/* The task that has begun this session. */
+/* Finds the task that leads this session. */
 static struct task *find_leader (struct tasks *tasks, pid_t session)
 {
     for (struct taskset *set = tasks->sets; set && session > 0; set = set->next)
@@ -140,7 +141,8 @@ static struct task *find_leader (struct tasks *tasks, pid_t session)
     return NULL;
 }
 
-/* What a task did not wait for has become our child: it counts as the task's. */
+/* A process that a task did not wait for has become our child: adds its usage to the
+ * task's. */
 static void count_orphan (struct tasks *tasks, const struct reaped *dead)
 {
     struct task *task = find_leader (tasks, dead->session);
@@ -233,7 +235,7 @@ struct use tasks_use (const struct tasks *tasks)
 
 /* -- the job's own -- */
 
-/* The script and its arguments, or the command. Caller frees the array. */
+/* The script and its arguments, or the command. The caller frees the array. */
 static char **own_argv (const struct launch *l)
 {
     char **argv = calloc (l->nargs + 2, sizeof (char *));

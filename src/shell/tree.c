@@ -13,7 +13,7 @@ uint32_t tree_parent (const struct tree *tree, uint32_t rank)
     return rank == 0 ? TREE_NONE : (rank - 1) / tree->fanout;
 }
 
-/* May lie past the last rank, and past 32 bits. */
+/* May exceed the last rank and 32 bits. */
 static uint64_t first_below (const struct tree *tree, uint64_t rank)
 {
     return rank * tree->fanout + 1;

@@ -1,5 +1,5 @@
-/* uplink.c - connects a member to its parent in the tree of agents; tries until it is
- * joined */
+/* uplink.c - connects a member to its parent in the tree of agents, and retries until it
+ * joins */
 #include "shell/uplink.h"
 
 #include <errno.h>
@@ -36,16 +36,16 @@ struct uplink {
     enum uplink_state state;
     struct loop_io resolver; /* fd -1: not resolving */
     struct loop_io io;       /* fd -1: no connection */
-    /* The next try, or the end of this one; joined: heartbeats. */
+    /* Next try, or end of this one; once joined: heartbeats. */
     struct loop_timer timer;
     struct sock_addresses addresses;
     unsigned int tries;
     double backoff;
     double join_by;
-    double heard; /* last of the parent */
+    double heard; /* time of the parent's last message */
     uint8_t nonce[WIRE_NONCE];
     struct outbuf out;
-    struct outbuf early; /* put before it was joined */
+    struct outbuf early; /* messages put before it has joined */
     char reason[256];    /* of the last failed try */
     char buf[RECEIVE + FRAME_HEAD + FRAME_DATA_MAX];
     size_t len;
@@ -53,7 +53,7 @@ struct uplink {
 
 static void try_again (struct uplink *up, const char *fmt, ...) PRINTF_LIKE (2, 3);
 
-/* Whatever this try, or the connection, has open. */
+/* Closes all descriptors of this try or connection. */
 static void close_all (struct uplink *up)
 {
     struct loop *loop = &up->agent->loop;
@@ -158,7 +158,7 @@ static void say_hello (struct uplink *up)
     uplink_flush (up);
 }
 
-/* The parent has proven itself or not; prove ourselves and join. */
+/* Checks the parent's proof, then sends our own and joins. */
 static void answer_challenge (struct uplink *up)
 {
     struct agent *agent = up->agent;
@@ -186,7 +186,7 @@ static void answer_challenge (struct uplink *up)
 
 /* -- the connection -- */
 
-/* Use what has been received; how much of it. */
+/* Handles received bytes; returns how many were used. */
 static size_t use_received (struct uplink *up)
 {
     size_t pos = 0;
@@ -226,7 +226,7 @@ static void receive (struct uplink *up)
     up->heard = loop_now ();
     up->len += (size_t)n;
     size_t used = use_received (up);
-    used = MIN (used, up->len); /* a try that failed has emptied the buffer */
+    used = MIN (used, up->len); /* a failed try has emptied the buffer */
     memmove (up->buf, up->buf + used, up->len - used);
     up->len -= used;
 }
@@ -249,7 +249,7 @@ static void beat (struct uplink *up)
     double now = loop_now ();
     double late = now - up->timer.when;
     double limit = up->parent == 0 ? WIRE_ROOT_SILENT : WIRE_MEMBER_SILENT;
-    up->heard += late > 1 ? late : 0; /* we were held up ourselves */
+    up->heard += late > 1 ? late : 0; /* this process itself was delayed */
     if (now - up->heard > limit) {
         char why[64];
         snprintf (why, sizeof (why), "no sign of life for %.0f s", limit);

@@ -17,7 +17,7 @@
 #include "shell/task.h"
 
 #define OUTPUT_MAX                                                                       \
-    (4u << 20) /* bytes that a shell may print, with what its profiles do */
+    (4u << 20) /* bytes that the shell and its profiles may print */
 #define MARK_BYTES 16
 #define SHELL_DEFAULT "/bin/sh"
 #define SHELL_PATH "/usr/local/bin:/usr/bin:/bin"
@@ -118,7 +118,7 @@ static int start_shell (struct login *login)
     return rc;
 }
 
-/* Whether all is there: behind the second mark. *ret: behind the first one. */
+/* Whether all output up to the second mark is there. *ret: behind the first mark. */
 static bool is_whole (const struct strbuf *sb, const char *mark, const char **ret)
 {
     char edge[2 * MARK_BYTES + 3];
@@ -130,11 +130,11 @@ static bool is_whole (const struct strbuf *sb, const char *mark, const char **re
     if (!first)
         return false;
     *ret = first + len;
-    const char *from = first + len - 1; /* no variable at all: the marks share a NUL */
+    const char *from = first + len - 1; /* without any variable the marks share a NUL */
     return memmem (from, (size_t)(sb->buf + sb->len - from), edge, len) != NULL;
 }
 
-/* Read until all is there: 0, -ETIMEDOUT, -EPIPE (the shell has ended without), -E2BIG. */
+/* Reads until all is there. 0, -ETIMEDOUT, -EPIPE (the shell ended too early), -E2BIG. */
 static int read_shell (const struct login *login, double seconds, struct strbuf *sb,
                        const char **ret)
 {
@@ -157,7 +157,7 @@ static int read_shell (const struct login *login, double seconds, struct strbuf 
     return 0;
 }
 
-/* What describes the shell itself, and not its user. */
+/* Whether the variable describes the user, not the shell itself. */
 static bool is_wanted (const char *entry)
 {
     static const char *const own[] = { "_", "SHLVL", "PWD", "OLDPWD", "FLUXQ_SHELL" };
@@ -171,7 +171,8 @@ static bool is_wanted (const char *entry)
     return true;
 }
 
-/* Entries up to the mark go before those of the launch file: the later ones count. */
+/* Puts the entries up to the mark before those of the launch file: later ones take
+ * precedence. */
 static int merge (struct launch *l, const char *entries, const char *mark)
 {
     size_t n = 0, max = 0;
@@ -209,7 +210,7 @@ static int ask_shell (struct launch *l, struct login *login)
     strbuf_init (&sb, OUTPUT_MAX);
     rc = read_shell (login, l->user_env, &sb, &entries);
     kill (-login->pid, SIGKILL);
-    kill (login->pid, SIGKILL); /* it may not have become a leader yet */
+    kill (login->pid, SIGKILL); /* it may not lead its session yet */
     while (waitpid (login->pid, NULL, 0) < 0 && errno == EINTR)
         continue;
     close (login->fd);

@@ -49,7 +49,7 @@ struct cgroup_memory wire_get_oom (const void *data)
                                    wire_get_u64 (p + 16) };
 }
 
-/* Room for len more bytes behind those that wait. */
+/* Makes room for len more bytes behind the waiting ones. */
 static void outbuf_reserve (struct outbuf *out, size_t len)
 {
     if (out->off + out->len + len <= out->cap)
@@ -160,8 +160,8 @@ void wire_proof (const uint8_t key[AGENT_KEY_SIZE], enum wire_role role, uint64_
                  uint32_t rank, const uint8_t member_nonce[WIRE_NONCE],
                  const uint8_t root_nonce[WIRE_NONCE], uint8_t ret[WIRE_PROOF])
 {
-    /* A request's MAC (agent_auth_make) starts with its method and a blank: this never
-     * does. */
+    /* The MAC of a request (agent_auth_make) starts with its method and a blank; this
+     * text never does. */
     uint8_t text[16 + 8 + 4 + 2 * WIRE_NONCE] = { 0 };
     const char *who = role == WIRE_ROLE_ROOT ? "FQJ1/root" : "FQJ1/member";
     memcpy (text, who, strlen (who));

@@ -1,4 +1,4 @@
-/* worker.c - the agent's worker: reads its files, watches signals, and acts as root or
+/* worker.c - the agent's worker: reads its files, watches signals, and runs as root or
  * member */
 #include <errno.h>
 #include <signal.h>
@@ -115,8 +115,8 @@ static int check_launch (const struct agent *agent, struct error *err)
     return rc < 0 ? rc : sock_check (l->rendezvous, err);
 }
 
-/* Where a rank comes when the job runs already, or comes again, the file is of an earlier time:
- * rank 0 tells the rest. */
+/* The launch file of a rank that starts later, or again, may be outdated. Sets the rank's
+ * own node from the environment; rank 0 sends the rest. */
 static int name_own_node (struct agent *agent)
 {
     struct launch *l = &agent->launch;
@@ -148,13 +148,14 @@ static int read_files (struct agent *agent, const struct agent_options *options,
     rc = check_launch (agent, err);
     if (rc < 0)
         return rc;
-    /* Where only rank 0 can be found all are its children. */
+    /* If only rank 0 has an address, all ranks are its children. */
     struct launch *l = &agent->launch;
     if (launch_make_room (l, l->max_nodes) < 0)
         return error_set (err, ENOMEM, "no memory");
     if (name_own_node (agent) < 0)
         return error_set (err, ENOMEM, "no memory");
-    /* ... and where they come and go: nobody shall lose his way to rank 0 with another. */
+    /* Also if ranks are added and removed: no rank shall lose its connection because
+     * another leaves. */
     bool star = l->max_nodes > 0 || !sock_has_rank (l->rendezvous);
     tree_init (&agent->tree, MAX ((uint32_t)l->nnodes, l->max_nodes),
                star ? UINT32_MAX : l->fanout);
@@ -172,7 +173,7 @@ int agent_work (const struct agent_options *options, int guardian_fd)
     struct error err = { 0 };
     reap_init ();
     prctl (PR_SET_DUMPABLE,
-           0); /* the key will be in our memory: no core, no ptrace, no /proc/mem */
+           0); /* the key will be in memory: no core, ptrace or /proc/mem */
     agent->rank = options->rank;
     int rc = loop_init (&agent->loop);
     if (rc < 0)
@@ -185,7 +186,7 @@ int agent_work (const struct agent_options *options, int guardian_fd)
         agent_log (agent, "%s", err.text);
         return 1;
     }
-    /* Files of the output as the user wants them; but our own sockets must let the user in. */
+    /* Output files get the user's umask, but the user must have access to our sockets. */
     umask ((mode_t)agent->launch.umask & 077);
     user_env_add (agent);
     worker.guardian.fd = guardian_fd;

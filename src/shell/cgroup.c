@@ -12,8 +12,7 @@
 #include "shell/descend.h"
 
 #define TEXT_BYTES 16384
-#define NO_LIMIT (UINT64_C (1) << 62) /* version 1 has a number near 2^63 for "no
-                                       * limit" */
+#define NO_LIMIT (UINT64_C (1) << 62) /* in version 1 near 2^63 for "no limit" */
 
 /* Returns the text of the file; NULL: no such file. buf has TEXT_BYTES. */
 static const char *slurp (const char *root, const char *name, char *buf)

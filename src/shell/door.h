@@ -24,12 +24,10 @@
 #include "shell/loop.h"
 #include "shell/wire.h"
 
-#define DOOR_VARIABLE "FLUXQ_AGENT_SOCKET" /* the socket's path, in the environment of
-                                            * tasks */
+#define DOOR_VARIABLE "FLUXQ_AGENT_SOCKET" /* the socket's path, for tasks */
 #define DOOR_CLIENTS_MAX 4096
 #define DOOR_ADOPTED_MAX 256         /* clients from outside the job */
-#define DOOR_UNSENT_MAX (256u << 20) /* unsent bytes of one client: credit and exits of
-                                      * all tasks */
+#define DOOR_UNSENT_MAX (256u << 20) /* of one client: credit, and exits of all tasks */
 
 struct door;
 

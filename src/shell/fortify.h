@@ -1,4 +1,4 @@
-/* fortify.h - bounds checks as of _FORTIFY_SOURCE, for the agent's C library, which has
+/* fortify.h - the checks of _FORTIFY_SOURCE, as the agent's C library has none
  * none
  *
  * The agent's makefile rule includes this header before every source (-include). A call

@@ -70,8 +70,7 @@ struct layout_request {
     uint32_t plane;            /* LAYOUT_PLANE: >= 1 */
     const uint32_t *arbitrary; /* LAYOUT_ARBITRARY: [ntasks] the rank of each task */
     const char *taskmap;       /* LAYOUT_MAP: any form that taskmap_decode() accepts */
-    bool overcommit;           /* when all room is taken, continue with one task a rank in
-                                * turn */
+    bool overcommit;           /* without room, go on with one task a rank */
 };
 
 struct layout {

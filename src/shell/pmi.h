@@ -12,11 +12,11 @@
  * of keys and values (KVS), enters a fence with all tasks of the step, and gets the
  * addresses of the other tasks.
  *
- *     task            this module, on each rank          the agent
+ *     task            this module, on each rank         the agent
  *     put       -->   kept, marked as changed
  *     fence     -->   ... until all tasks here are in
- *                     exchange (what changed)      -->   concatenates what all ranks gave,
- *                     pmi_exchanged (all)          <--   the same everywhere, to all ranks
+ *                     exchange (what changed)     -->   concatenates what all ranks gave,
+ *                     pmi_exchanged (all)         <--   the same everywhere, to all ranks
  *     reply     <--   all put in order
  *
  * Pure: no input or output, no clock; it calls the functions of struct pmi_events. These
@@ -63,8 +63,7 @@
 struct pmi_config {
     const char *jobid;       /* name of the KVS, "12.0": letters, digits, '.', '_', '-' */
     uint32_t ntasks;         /* tasks of the step on all ranks; > 0 */
-    uint32_t nlocal;         /* tasks on this rank; > 0, as a rank without tasks takes no
-                              * part */
+    uint32_t nlocal;         /* tasks on this rank; > 0, others take no part */
     const uint32_t *global;  /* [nlocal] number of each in the step, < ntasks */
     const uint32_t *node_of; /* [ntasks] node on which each task runs, < nnodes */
     uint32_t nnodes;

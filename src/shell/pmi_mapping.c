@@ -1,6 +1,6 @@
 /* pmi_mapping.c - the mapping of a step's tasks to nodes, in the notation of MPI
  *
- *     (vector,(FIRST,NODES,TASKS),...)    TASKS tasks on each of NODES nodes from FIRST on
+ *     (vector,(FIRST,NODES,TASKS),...)   TASKS tasks on each of NODES nodes from FIRST on
  *
  * Tasks are counted through the blocks in order. If tasks remain after the last block,
  * the blocks are repeated from the first one that starts with node 0. So a cyclic

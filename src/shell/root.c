@@ -17,8 +17,7 @@
 #include "shell/cgroup.h"
 #include "shell/sock.h"
 
-#define STREAM_GRACE 5.0    /* seconds for readers to get the end before the agent
-                             * exits */
+#define STREAM_GRACE 5.0    /* seconds for readers before the agent exits */
 #define STRAGGLER_GRACE 2.0 /* seconds for members that join after an early end */
 #define FULL_GRACE 600.0 /* seconds for output without room after all tasks have ended */
 #define ROOM_AGAIN 0.5   /* seconds between attempts while the spool's disk is full */

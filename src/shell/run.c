@@ -49,8 +49,7 @@ struct run {
     struct run_input *input;
     struct run_output *output;
     double interrupted; /* time of the last ctrl-C; 0: none */
-    bool failed;        /* an error in this program: the status of tasks no longer
-                         * counts */
+    bool failed;        /* an error here: the tasks' status counts no more */
     bool holds;         /* the job ends with this step */
     bool ending;        /* all is known; exit with code once the agent has all messages */
     int code;

@@ -22,8 +22,7 @@
 struct run_link {
     struct loop *loop;
     void (*message) (void *ctx, const struct frame *msg);
-    void (*lost) (void *ctx, const char *why); /* for good; why NULL: the user has been
-                                                * told */
+    void (*lost) (void *ctx, const char *why); /* for good; NULL: the user knows why */
     void (*done) (void *ctx);                  /* after run_link_finish() */
     void *ctx;
     /* -- private -- */

@@ -17,8 +17,7 @@
 #include "shell/layout.h"
 #include "shell/run.h"
 
-#define FILE_MAX_BYTES (1024 * 1024) /* size of the files of --multi-prog and of host
-                                      * files */
+#define FILE_MAX_BYTES (1024 * 1024) /* of --multi-prog and host files */
 
 enum { HELP = 0x1000, SHOW_VERSION };
 

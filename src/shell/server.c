@@ -19,8 +19,7 @@
 #define RECEIVE (256 * 1024)
 #define PUMP_MAX (1u << 20) /* bytes for one stream in one round */
 #define REFUSALS_SECONDS 60.0
-#define REFUSALS_LOGGED 16 /* refusals logged in that time; further ones are only
-                            * counted */
+#define REFUSALS_LOGGED 16 /* in that time; further ones are counted only */
 
 enum conn_state {
     CONN_FIRST,
@@ -162,8 +161,7 @@ static void conn_flush (struct conn *conn)
     }
     if (rc == 1 && conn->state == CONN_REPLY)
         shutdown (conn->io.fd,
-                  SHUT_WR); /* and wait until the peer closes, so that it reads
-                             * everything */
+                  SHUT_WR); /* the peer reads all, then closes */
     loop_watch (conn->server->loop, &conn->io, rc ? EPOLLIN : EPOLLIN | EPOLLOUT);
 }
 
@@ -367,8 +365,7 @@ static void conn_pump (struct conn *conn)
         if (conn->out.len == 0) {
             int rc = stream_fill (&conn->stream, server->config.spool, &conn->out);
             if (rc < 0) {
-                conn_close (conn, NULL); /* the last chunk is missing: the reader detects
-                                          * it */
+                conn_close (conn, NULL); /* no last chunk: the reader detects it */
                 return;
             }
             if (rc == 0) {

@@ -35,8 +35,7 @@ char *sock_of_rank (const char *text, uint32_t rank)
     size_t len = 0, digits;
     snprintf (number, sizeof (number), "%u", rank);
     digits = strlen (number);
-    char *ret = malloc (strlen (text) * digits + 1); /* enough even if the text is all
-                                                      * %r */
+    char *ret = malloc (strlen (text) * digits + 1); /* enough for a text of %r only */
     if (!ret)
         return NULL;
     while (*text) {

@@ -130,8 +130,7 @@ static int open_directory (struct stage *stage, const char **ret_base, struct er
         return error_set (err, ENOMEM, "no memory");
     stage->dir = openat (stage->cwd_fd, slash ? dir : ".",
                          O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
-    if (stage->dir < 0) /* readable entries are not needed: search and write permission
-                         * suffice */
+    if (stage->dir < 0) /* a directory without read permission */
         stage->dir =
             openat (stage->cwd_fd, slash ? dir : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (stage->dir < 0)

@@ -198,8 +198,7 @@ void steps_stop (struct steps *steps, struct step *step, const char *why)
 
 static void kill_step (struct steps *steps, struct step *step)
 {
-    step->kill_at = loop_now () + KILL_AFTER_MIN; /* again, for processes forked
-                                                   * meanwhile */
+    step->kill_at = loop_now () + KILL_AFTER_MIN; /* for processes forked meanwhile */
     signal_step (steps, step, SIGKILL);
 }
 
@@ -681,8 +680,7 @@ void steps_destroy (struct steps *steps)
     free (steps);
 }
 
-/* Whether the client that holds the job is also the client of a step, and is told as
- * such. */
+/* Whether the client that holds the job also has a step, which informs it. */
 static bool holds_by_step (struct steps *steps)
 {
     const struct hold_client *k = &steps->hold.keeper;

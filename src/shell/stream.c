@@ -75,8 +75,7 @@ static int put_events (struct stream *stream, const struct spool *spool,
             at += (size_t)size;
         }
         if (at == 0)
-            return -EBADMSG; /* the spool holds whole frames: pos was not at the head of
-                              * one */
+            return -EBADMSG; /* frames are whole: pos was not at a head */
         stream->pos += at;
     }
     if (kept > 0)

@@ -14,8 +14,7 @@
 
 struct stream {
     uint64_t pos; /* offset in the spool */
-    bool output;  /* false: skip FRAME_OUTPUT and FRAME_FILE; pos is then at the head of a
-                   * frame */
+    bool output;  /* false: skip FRAME_OUTPUT and FRAME_FILE; pos is at a frame's head */
     bool chunked; /* HTTP/1.1 chunks */
     bool ended;
 };

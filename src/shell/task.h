@@ -110,7 +110,7 @@ struct taskset *taskset_create (struct tasks *tasks, uint32_t n,
                                 const struct task_events *events, void *ctx);
 /* Kills the tasks that still run, and does not report them. */
 void taskset_destroy (struct taskset *set);
-/* What the dead tasks of the set have used, with all that they started. */
+/* Usage of the dead tasks of the set, with the processes that they started. */
 struct use taskset_use (const struct taskset *set);
 /* Starts the next task of the set. 0 or negative errno. */
 int taskset_start (struct taskset *set, const struct task_start *how, struct error *err);

@@ -7,7 +7,7 @@
  *
  *     TRY --resolved--> CONNECT --connected--> CHALLENGE --it proves itself--> JOINED
  *      ^                   |                       |                             |
- *      +--back-off---------+-----------------------+                  lost: LOST, for good
+ *      +--back-off---------+-----------------------+                 lost: LOST, for good
  *
  * Until join_timeout every failure is tried again: names resolve late, the parent's
  * process starts late, and another process may answer at its address first. A connection

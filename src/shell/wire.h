@@ -102,12 +102,10 @@ enum wire_type {
      * Upwards: */
     WIRE_RUN_HOLD = HOLD_TYPE, /* common/hold.h */
     WIRE_RUN_SIZE,             /* u32 rows, u32 columns of the client's terminal */
-    WIRE_RUN = 96,             /* a piece of the text of a step_spec; stream 1: the last
-                                * piece */
+    WIRE_RUN = 96,             /* a piece of a step_spec's text; stream 1: the last one */
     WIRE_RUN_INPUT,            /* bytes for standard input; no bytes: end of file. With
                                 * one file for each task: u32 task, bytes */
-    WIRE_RUN_USED,   /* u32 node of the step, u32 bytes of its output that the client has
-                      * written */
+    WIRE_RUN_USED,   /* u32 node of the step, u32 bytes written of its output */
     WIRE_RUN_SIGNAL, /* u32 signal for all tasks */
     WIRE_RUN_GONE,   /* sent by the agent: the client has closed its connection */
     /* downwards */
@@ -133,8 +131,7 @@ enum wire_type {
     /* upwards */
     WIRE_STEP_OUTPUT, /* like WIRE_RUN_OUTPUT */
     WIRE_STEP_EXIT,   /* stream 1: out of memory; u32 task, u32 wait status */
-    WIRE_STEP_FAIL,   /* the step cannot start on this rank; data: why. The exits of its
-                       * tasks follow */
+    WIRE_STEP_FAIL,   /* cannot start here; data: why. Exits of its tasks follow */
     WIRE_STEP_TAKEN,  /* like WIRE_RUN_TAKEN, for the tasks of this rank */
     WIRE_STEP_PUT,   /* a piece of what this rank puts into the KVS; stream 1: the last
                       * piece */

@@ -1,5 +1,4 @@
 /* fortify.h - the checks of _FORTIFY_SOURCE, as the agent's C library has none
- * none
  *
  * The agent's makefile rule includes this header before every source (-include). A call
  * that would write beyond the end of an object whose size gcc knows

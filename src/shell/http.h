@@ -3,7 +3,7 @@
  *     struct http_request req;
  *     ssize_t n = http_parse (buf, len, &req);   // > 0: size of the head; 0: incomplete
  *     if (http_query (&req, "offset", value, sizeof (value)) == 1) ...
- *     http_reply (&out, &req, 200, "application/json", "{}\n");
+ *     http_reply (&out, 200, "application/json", "{}\n");
  *
  * One request for each connection, no body, a head of at most 8 KiB. Input that a proxy
  * in front might read differently (bare CR or LF, folded lines, blanks before the colon,

@@ -1,8 +1,8 @@
 /* pmi.h - the process management interface of MPI programs (PMI-1 and PMI-2), server side
  *
- *     struct pmi *pmi = pmi_create (&config, &events, agent, &err);  // for tasks here
- *     pmi_environment (&config, local, fd, set_variable, list);  // PMI_FD=...
- *     if (pmi_receive (pmi, local, bytes, n, &err) < 0)  // from its socket
+ *     struct pmi *pmi = pmi_create (&config, &events, agent, &err); // for tasks here
+ *     pmi_environment (&config, local, fd, set_variable, list);     // PMI_FD=...
+ *     if (pmi_receive (pmi, local, bytes, n, &err) < 0)             // from its socket
  *         ... log err, close the socket ...
  *     pmi_exchanged (pmi, all, len, &err);                          // what all ranks put
  *     pmi_destroy (pmi);

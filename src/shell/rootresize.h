@@ -1,7 +1,7 @@
 /* rootresize.h - rank 0: nodes of a malleable job are added and removed (rootresize.c),
  * and a program of the job is told (rootresize_hook.c)
  *
- *     root_resize_node (root, 4, &node, &err);  // describes a node to be added
+ *     root_resize_node (root, 4, &node, &err);        // describes a node to be added
  *     root_resize (root, generation, 5, 60.0, &err);  // starts the change
  *     ... FRAME_RESIZED in the spool: the change is done or has failed
  */

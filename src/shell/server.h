@@ -3,7 +3,7 @@
  *
  *     server = server_create (&loop, &config, &events, ctx);
  *     server_send (server, rank, &msg);            // to a rank below this one
- *     server_reply (conn, 204, NULL);              // from within events->request
+ *     server_reply (conn, 204, NULL, NULL);        // from within events->request
  *     server_pump (server);                        // once a round, for the streams
  *
  * States of a connection:

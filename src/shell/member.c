@@ -111,7 +111,7 @@ static void on_killed (void *ctx)
 static const struct task_events task_events = { on_room, on_output, on_exited, on_killed,
                                                 NULL };
 
-/* -- files brought to the job and back -- */
+/* -- staging of files -- */
 
 static void on_file (void *ctx, const struct frame *frame)
 {

@@ -61,7 +61,7 @@ void root_append (struct root *root, const struct frame *frame)
         spool_failed (root, rc);
 }
 
-/* -- output waits while the spool's disk is full: that is the broker's, not the job's -- */
+/* -- output that waits for room in the spool -- */
 
 static bool try_spool (struct root *root, const struct frame *frame)
 {
@@ -239,7 +239,7 @@ static void own_killed (void *ctx)
 static const struct task_events own_events = { own_room, own_output, own_exited,
                                                own_killed, NULL };
 
-/* -- what jobstate.h wants done -- */
+/* -- actions of jobstate.h -- */
 
 /* "directory /x is not there on node[1-3]: the tasks start in /" */
 static void note_fallback (struct root *root)

@@ -43,7 +43,7 @@ static void enter (struct root *root, enum resize_phase phase, double seconds)
         loop_timer_set (&root->agent->loop, &x->timer, loop_now () + seconds);
 }
 
-/* -- what the job, its members and the broker hear of it -- */
+/* -- messages to the job, its members and the broker -- */
 
 static struct wire_resize change_of (const struct root_resize *x,
                                      enum wire_resize_state state)

@@ -103,7 +103,7 @@ static int open_input (struct run *r, struct error *err)
     return r->input ? 0 : -EIO;
 }
 
-/* -- what became of the tasks -- */
+/* -- how the tasks ended -- */
 
 /* Reports tasks that ended alike: "tasks 1,3-5: ...", "task 2 on node7: ...". */
 static void tell_end (struct run *r, struct idset *ids, int status)

@@ -64,7 +64,7 @@ void steps_set_record (struct steps *steps, steps_record_fn record);
 /* The job is over: also records the steps of which a task did not report its end because
  * its rank is lost. Call nothing else for the steps after this. */
 void steps_record_rest (struct steps *steps);
-/* -- a malleable job, whose launch->nnodes has just become another number -- */
+/* -- a malleable job, after launch->nnodes has changed -- */
 /* The ranks from `from` on are new, and waiting steps may start there. 0 or -ENOMEM. */
 int steps_grown (struct steps *steps, uint32_t from);
 /* steps_use(): whether a step has tasks on ranks from `from` on. steps_take_back(): ends

@@ -5,10 +5,11 @@
  *     agentlink_terminate (l, "cancelled", 30.0);
  *     agentlink_close (l);
  *
- * Streams the spool's frames from `offset` on, and connects again (50 ms to 2 s back-off,
- * from where it stopped) for as long as it is open. where: a unix socket (local), or a
- * URL prefix through the API server's pod proxy with TLS and headers (kube); requests are
- * sent as prefix + target and signed with the job's key.
+ * Streams the spool's frames from `offset` on. While the link is open, it reconnects
+ * after a failure (50 ms to 2 s back-off) and resumes at the offset where it stopped.
+ * where: a unix socket (local), or a URL prefix through the API server's pod proxy with
+ * TLS and headers (kube). Requests are sent as prefix + target and signed with the job's
+ * key.
  */
 #ifndef FLUXQ_EXEC_AGENTLINK_H
 #define FLUXQ_EXEC_AGENTLINK_H
@@ -21,25 +22,25 @@
 
 struct agentlink;
 
-/* url_prefix and unix_socket are copied; headers and tls stay the caller's and are read
- * anew for each request (a token may change). */
+/* The link copies url_prefix and unix_socket. The caller keeps headers and tls; the link
+ * reads them anew for each request (a token may change). */
 struct agentlink_where {
     const char *unix_socket; /* local, or NULL */
-    uid_t peer;              /* who is to listen there; for agentlink_connect() */
+    uid_t peer;              /* the user who must listen there; for agentlink_connect() */
     const char *url_prefix;  /* "http://agent", ".../namespaces/N/pods/P:7717/proxy" */
     const char *const *headers;
     const struct httpc_tls *tls;
 };
 
 struct agentlink_events {
-    /* Raw spool bytes (whole frames only) from the given offset on; NULL: not wanted
-     * (stream with output=0). Non-zero: these bytes were not taken; the stream stops
-     * until agentlink_resume(), which asks for them again. */
+    /* Raw spool bytes (whole frames only) from the given offset on; NULL: the caller
+     * wants none (stream with output=0). Non-zero: the caller did not take the bytes; the
+     * stream stops until agentlink_resume(), which asks for them again. */
     int (*on_bytes) (uint64_t offset, const void *data, size_t len, void *arg);
     void (*on_frame) (const struct frame *f,
                       void *arg); /* each frame, also OUTPUT unless output=0 */
-    /* Connection trouble: after the failed try number n; text is its reason. The link
-     * goes on trying. */
+    /* Connection trouble, after n failed tries; err has the reason. The link keeps
+     * trying. */
     void (*on_trouble) (unsigned n, const struct error *err, void *arg);
     void (*on_finish) (const struct frame_finish *fin,
                        void *arg); /* FINISH frame seen; no more frames */
@@ -50,35 +51,36 @@ struct agentlink *agentlink_open (struct httpc *h, uv_loop_t *loop,
                                   const uint8_t key[AGENT_KEY_SIZE], uint64_t offset,
                                   const struct agentlink_events *ev, void *arg,
                                   struct error *err);
-/* Ends all at once; none of its callbacks comes after this. May be called within them. done
- * of a command that is under way comes before it returns, or the callback that it is called
- * within does. */
+/* Ends the link at once; none of its callbacks comes after this. May be called within
+ * them. The done of each command under way is called before this function returns, or
+ * before the callback returns within which it is called. */
 void agentlink_close (struct agentlink *l);
-/* Goes on after on_bytes refused bytes; else does nothing. */
+/* Continues after on_bytes refused bytes; otherwise does nothing. */
 void agentlink_resume (struct agentlink *l);
-/* Sent once, tried again for 30 s on connection trouble; done (may be NULL) comes once, and
- * later, with 0 or negative errno: -ENOENT: there is no such step, or no batch script, or no
- * such agent; -EACCES: it does not believe us; -EINVAL: it refused; -ESRCH: the link is
- * closed. */
+/* Sends a signal; tries again for 30 s on connection trouble. done (may be NULL) is
+ * called once, later, with 0 or a negative errno: -ENOENT: no such step, batch script or
+ * agent; -EACCES: the agent rejects our signature; -EINVAL: it refused; -ESRCH: the link
+ * is closed. */
 void agentlink_signal (struct agentlink *l, int signum, enum exec_whom whom, int64_t step,
                        void (*done) (int rc, void *arg), void *arg);
-/* The job's time limit in seconds from its start, 0: none. Tried for as long as the link is
- * open; a later one takes the place of one that is under way. */
+/* Sends the job's time limit, in seconds from its start, 0: none. The link tries as long
+ * as it is open; a later limit replaces one under way. */
 void agentlink_limit (struct agentlink *l, double seconds);
 void agentlink_terminate (struct agentlink *l, const char *reason, double grace);
 void agentlink_release (struct agentlink *l, uint64_t offset);
 
-/* POST that target; tried for as long as the link is open. NULL: no memory, and done has come. */
+/* Sends a POST to that target; tries as long as the link is open. NULL: no memory, and
+ * done was called. */
 struct agentlink_command;
 struct agentlink_command *agentlink_post (struct agentlink *l, const char *target,
                                           void (*done) (int rc, void *arg), void *arg);
-/* It is not wanted any more: done does not come. NULL: nothing happens. */
+/* Abandons the command: done is not called. NULL is fine. */
 void agentlink_forget (struct agentlink_command *c);
 
 struct agentstream;
 struct agentstream_events;
-/* A stream of bytes to the same agent; it is a thing of its own and outlives l. NULL with
- * the reason. */
+/* Opens a stream of bytes to the same agent. The stream is independent of l and outlives
+ * it. NULL with an error. */
 struct agentstream *agentlink_connect (const struct agentlink *l,
                                        const struct agentstream_events *ev, void *arg,
                                        struct error *err);

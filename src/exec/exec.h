@@ -1,17 +1,17 @@
-/* exec.h - what an executor is: it offers nodes and runs allocated jobs on them
+/* exec.h - the interface of an executor: it offers nodes and runs allocated jobs on them
  *
- * The broker calls the verbs of `struct exec_ops`, the executor calls back through
- * `struct exec_host`; all on the loop's thread, and never from within a verb (an executor
- * reports on a later turn of the loop).
+ * The broker calls the verbs of `struct exec_ops`; the executor calls back through
+ * `struct exec_host`. All calls are made on the loop's thread. An executor never calls
+ * back from within a verb; it reports on a later turn of the loop.
  *
  *   start --> ready --> finished --> (broker) cleanup --> [released -->] cleaned
  *     |                    ^
  *     +-> start_failed ----|----> cleanup --> [released -->] cleaned
  *
- * Promise of every executor: start() is called only after `alloc` is on disk; start() for
- * a job that is already running there (also after a crash of the broker) starts nothing a
- * second time; after cleaned() no process and no object of the job is left, and its
- * output is on disk.
+ * The broker calls start() only after `alloc` is on disk. Every executor promises:
+ * start() for a job that is already running there (also after a crash of the broker)
+ * starts nothing a second time; after cleaned() no process and no object of the job is
+ * left, and its output is on disk.
  */
 #ifndef FLUXQ_EXEC_EXEC_H
 #define FLUXQ_EXEC_EXEC_H
@@ -37,274 +37,304 @@ struct exec_user {
     gid_t gid;
     gid_t *groups;
     size_t ngroups;
-    char **group_names; /* of each of groups: NULL, it has none; or NULL as a whole */
+    char **group_names; /* the name of each of groups, NULL: it has no name; the array
+                         * itself may be NULL */
     char *name, *home, *shell;
 };
 
-/* Whom a signal is for; the words of agent_api.h. */
+/* The processes that a signal is sent to; the words are those of agent_api.h. */
 enum exec_whom { EXEC_WHOM_TASKS, EXEC_WHOM_BATCH, EXEC_WHOM_FULL };
 #define EXEC_NO_STEP (-1)
 
-/* How long a start may take, from start() until all ranks are ready, in seconds, all > 0
- * (startclock.h). Time in which an image is pulled counts for `pull` alone. */
+/* Time limits of a start, from start() until all ranks are ready, in seconds, all > 0
+ * (startclock.h). While an image is pulled, only the clock of `pull` runs. */
 struct exec_limits {
-    double start; /* in all */
-    double place; /* of that, until every rank has a place on its node */
+    double start; /* in total */
+    double place; /* part of start: until every rank has a place on its node */
     double pull;
 };
 
-/* Why a start did not succeed. */
+/* The reason why a start failed. */
 struct exec_start_failure {
     const char *text;  /* for the user, one line */
-    bool retry;        /* worth another try */
-    const char *nodes; /* hostlist: where it failed, to be avoided by the next try; NULL:
-                        * nowhere in particular */
-    const char *suspects; /* hostlist: those of them that may be broken: nothing that is the
-                           * job's own (its image, its memory), nothing that its owner can
-                           * do (end its agents), and no race that was lost; NULL: none */
-    bool drained; /* these nodes were told by node_failed(): the job did nothing, and is
-                   * queued again at once however often that happens */
-    int pause_errno; /* > 0: the broker's own side is short of something (ENOSPC, EMFILE,
-                      * ...), not its user's: all starts wait until that is over, and
-                      * this one counts as none. The rest but the text is not looked at */
+    bool retry;        /* another attempt may succeed */
+    /* hostlist: the nodes where it failed, which the next attempt avoids; NULL: no
+     * particular node */
+    const char *nodes;
+    /* hostlist: the nodes among these that may be broken. A node is no suspect if the
+     * cause belongs to the job (its image, its memory), if the owner can cause it (end
+     * the agents), or if a race was lost. NULL: none */
+    const char *suspects;
+    /* node_failed() has reported these nodes: the job has done nothing, and the broker
+     * requeues it at once, any number of times */
+    bool drained;
+    /* > 0: the broker's machine, not the user, is short of something (ENOSPC, EMFILE,
+     * ...). All starts wait until the shortage is over, and this attempt does not count.
+     * The broker reads no other field but the text */
+    int pause_errno;
 };
 
-/* Of a node, as finely as its executor counts. */
+/* Amounts of a node, in the executor's own resolution. */
 struct exec_amounts {
     int64_t cpu_milli; /* thousandths of a core */
     int64_t memory;    /* bytes */
     int64_t gpus;
 };
 
-/* Nodes of one kind that do not exist, but could be made: a node group of an autoscaler. */
+/* Nodes of one kind that do not exist but can be made: a node group of an autoscaler. */
 #define EXEC_GROUPS_MAX 64
 struct exec_group {
     const char *name;
-    struct machine_node_spec node; /* each of them; its name is NULL */
-    uint32_t possible;             /* so many could still be made */
-    double delay;                  /* seconds until one is there, about; >= 0 */
+    struct machine_node_spec node; /* describes each node of the group; its name is
+                                    * NULL */
+    uint32_t possible;             /* number of nodes that can still be made */
+    double delay;                  /* estimated seconds until a new node is there, >= 0 */
 };
 
-/* Nodes of a group that a job which waits lacks, and which are to be made for it. */
+/* Nodes of a group that a pending job lacks and that the executor shall have made for
+ * it. */
 struct exec_need {
     uint64_t job;
-    size_t group; /* index in what host->groups() was told last */
+    size_t group; /* index in the list of the last host->groups() */
     uint32_t nodes;
-    uint32_t cores, gpus; /* of each the job would take so much, at most */
+    uint32_t cores, gpus; /* the most that the job would take of each node */
     int64_t memory_mib;
 };
 
 #define EXEC_NEED_TEXT 320
 struct exec_need_state {
-    double asked; /* unix time at which somebody was asked for them, 0: nobody is */
-    char text[EXEC_NEED_TEXT]; /* what is heard of it: one line, or "" */
+    double asked; /* unix time at which the nodes were asked for, 0: they were not */
+    char text[EXEC_NEED_TEXT]; /* the latest news about them: one line, or "" */
 };
 
-/* What others made where the executor's nodes are, and want to be run as a job: it is queued and
- * planned as any, and start() lets it run where R says. It has no agent. */
+/* An object that others made in the executor's cluster and that shall run as a job. The
+ * broker queues and plans it like any job; start() lets it run where R says. It has no
+ * agent. */
 struct exec_foreign {
-    const char *key;   /* the same as long as there is that one thing, never another's */
+    const char *key;   /* identifies this one object as long as it exists, and never
+                        * another one */
     const char *name;  /* for people: "Job team-a/train" */
-    const char *owner; /* the user whose job it is to be */
+    const char *owner; /* the user who will own the job */
     int urgency;       /* 1 to 31 */
     const json_t *jobspec;
 };
 
-/* How it stands with its job. */
+/* The state of the job of a foreign object. */
 struct exec_foreign_state {
     uint64_t id;
     const char *key, *name;
     const char *state, *reason, *text; /* PENDING, Resources, a sentence; "" */
-    bool active;                       /* it has nodes */
+    bool active;                       /* the job has nodes */
     bool ended, cancelled;
 };
 
-/* A malleable job is to have another number of nodes, or has since a restart nobody knows. */
+/* A malleable job changes its number of nodes, or did so when the broker restarted and
+ * the outcome is not known. */
 struct exec_resize {
     bool active;
-    uint32_t generation;  /* of the change; each has a greater one */
+    uint32_t generation;  /* number of the change; each change has a greater one */
     uint32_t nodes, from; /* ranks 0 to nodes - 1, instead of 0 to from - 1 */
-    double grace; /* seconds between what the job is told and the end of its tasks on
-                           * nodes that it loses */
+    /* seconds between the message to the job and the end of its tasks on the nodes that
+     * it loses */
+    double grace;
 };
 
-/* A job as executors see it. Owned by the broker, stays valid from start()/recover()
+/* A job as executors see it. The broker owns it; it stays valid from start() or recover()
  * until cleaned() has returned. */
 struct exec_job {
     uint64_t id;
     unsigned attempt;    /* 0, 1, ... : restarts so far; part of object names */
-    uint64_t array_job;  /* it is a task of that array; 0: of none */
-    uint32_t array_task; /* ... which one; js->array has all of them */
-    const char *adopted, *adopted_key; /* what others made, see exec_foreign; or NULL */
-    /* unix time at which it was ready, of who was before; 0: it was not */
+    uint64_t array_job;  /* the array that the job is a task of; 0: none */
+    uint32_t array_task; /* its index in the array; js->array has all indices */
+    const char *adopted, *adopted_key; /* the foreign object that the job runs, see
+                                        * exec_foreign; or NULL */
+    /* unix time at which the job became ready in this attempt; 0: it did not */
     double started;
-    double t_submit, t_eligible, t_alloc; /* unix times of this attempt's way */
-    const char *requeue_reason; /* why there is another attempt than the first, or NULL */
+    double t_submit, t_eligible, t_alloc; /* unix times of this attempt */
+    const char *requeue_reason; /* the reason for this attempt if it is not the first, or
+                                 * NULL */
     const char *name, *queue;
-    /* its queue's when it was placed, see namespaces.h; NULL: none */
+    /* the namespace of its queue at the time of the allocation, see namespaces.h; NULL:
+     * none */
     const char *namespace_;
     struct exec_user user;
     const struct jobspec *js;
     const struct rset *r;
-    /* while it is active r has all ranks, the old and the new */
+    /* while resize.active, r has all ranks: the old and the new */
     struct exec_resize resize;
     double time_limit;   /* seconds from the start, 0: none */
-    bool limit_changed;  /* it is another one than at start(): the agent is to be told */
-    int nice;            /* of its processes, 0 to 19 */
+    bool limit_changed;  /* time_limit has changed since start(): the agent must be
+                          * told */
+    int nice;            /* of the job's processes, 0 to 19 */
     double grace;        /* seconds between SIGTERM and SIGKILL */
-    bool once; /* never to be started again once instructions of the user's may have run:
-                * --no-requeue */
-    uint64_t output_max; /* bytes that the spool may take, see cut.h; 0: any */
+    /* --no-requeue: the job must not start again once the user's instructions may have
+     * run */
+    bool once;
+    uint64_t output_max; /* size limit of the spool in bytes, see cut.h; 0: none */
     struct exec_limits limits;
-    json_t *mounts; /* of its queue, see mounts.h, or NULL */
-    /* The administrator's programs, run for each rank before its tasks and after them; NULL:
-     * none. Absolute paths here. */
+    json_t *mounts; /* of the job's queue, see mounts.h, or NULL */
+    /* The administrator's programs, which run for each rank before and after its tasks;
+     * NULL: none. Absolute paths on the broker's machine. */
     const char *prolog, *epilog;
-    double admin_timeout; /* seconds that each may take, >= 1 */
-    /* the job's own directory STATE/jobs/ID, exists, belongs to the user, 0700 */
+    double admin_timeout; /* time limit of each in seconds, >= 1 */
+    /* the job's own directory STATE/jobs/ID; it exists, belongs to the user and has mode
+     * 0700 */
     const char *dir;
     /* DIR/spool-ATTEMPT: frames (common/frame.h); fluxq-logs reads it */
     const char *spool;
-    void *aux;  /* executor's */
+    void *aux;  /* for the executor */
 };
 
-struct exec_host { /* how the executor tells the broker; arg first */
+struct exec_host { /* the broker's callbacks for an executor; arg is the first argument of
+                    * each */
     void *arg;
     uv_loop_t *loop;
     const char *state_dir, *runtime_dir;
-    const char *cluster_id;   /* label value for objects, unique to this broker */
+    const char *cluster_id;   /* label value of objects, unique to this broker */
     const char *shell_path;   /* the agent's binary */
-    struct exec_claim *claim; /* that was made before, or NULL */
-    /* nodes; foreign: what others use */
+    struct exec_claim *claim; /* the claim made before, or NULL */
+    /* Nodes. node_foreign: the part of a node that foreign pods use. */
     void (*node) (void *arg, const struct machine_node_spec *spec,
                   enum machine_node_state state, const char *reason);
     void (*node_foreign) (void *arg, const char *name, uint32_t cores, uint32_t gpus,
                           int64_t memory_mib, const struct gres_list *gres);
-    /* What is left in the zones of a node that has such; copied. */
+    /* Reports what is left in the zones of a node that has zones. The report is
+     * copied. */
     void (*node_zones) (void *arg, const char *name, const struct machine_report *report);
     void (*node_gone) (void *arg, const char *name);
-    /* The administrator's own program says that something is wrong with it: it takes no
-     * more jobs until an operator says so. */
+    /* The administrator's own program reports a fault of the node: the broker drains the
+     * node until an operator resumes it. */
     void (*node_failed) (void *arg, const char *name, const char *reason);
-    /* All kinds of nodes that could be made: before nodes_complete(), and when that changes. At
-     * most EXEC_GROUPS_MAX; the list stays valid until the next call, or destroy(). */
+    /* All kinds of nodes that can be made: before nodes_complete() and after each change.
+     * At most EXEC_GROUPS_MAX; the list stays valid until the next call or destroy(). */
     void (*groups) (void *arg, const struct exec_group *list, size_t n);
     void (*nodes_complete) (
         void *arg); /* the first full list was reported: recovery may begin */
-    /* This is to be a job. Answered by exec_ops.adopted(), now or later; once it is, another
-     * adopt() for the same key gives the same job. After the first sweep(). */
+    /* Asks for a job for this object. The broker answers with exec_ops.adopted(), now or
+     * later. After that, another adopt() with the same key gives the same job. Only after
+     * the first sweep(). */
     void (*adopt) (void *arg, const struct exec_foreign *f);
-    /* Of that job nothing is there any more: it is cancelled. text: one line. */
+    /* The object of this job does not exist any more: the broker cancels the job. text:
+     * one line. */
     void (*adopt_gone) (void *arg, uint64_t id, const char *text);
     /* jobs */
-    void (*ready) (void *arg, uint64_t id); /* all ranks are there, tasks start */
+    void (*ready) (void *arg, uint64_t id); /* all ranks are ready, tasks start */
     void (*start_failed) (void *arg, uint64_t id, const struct exec_start_failure *why);
-    /* It is over (after ready). status: wait status; reason as frame.h's FINISH
-     * ("exited", "signaled", "timeout", "cancelled", "lost", "oom"); text: one line. */
+    /* The job has ended, after ready(). status: wait status; reason: as in the FINISH
+     * frame of frame.h ("exited", "signaled", "timeout", "cancelled", "lost", "oom");
+     * text: one line. */
     void (*finished) (void *arg, uint64_t id, int status, const char *reason,
                       const char *text);
-    /* Nothing of it runs any more, and its nodes may have other jobs; but objects of its are
-     * still to be taken away. An executor with nothing to tell between the two leaves it
-     * out. */
+    /* No process of the job runs any more and other jobs may use its nodes, but some of
+     * its objects are not removed yet. An executor without anything to remove in between
+     * omits this call. */
     void (*released) (void *arg, uint64_t id);
-    /* Of resize(): the job has the nodes that it is to have, and nothing of it runs on others;
-     * or (not done, with one line why) new ones did not come, and resize() back follows. */
+    /* Answers resize(). done: the job has its new nodes, and nothing of it runs on
+     * others. Not done: new nodes did not come (text: one line says why), and the broker
+     * calls resize() to change back. */
     void (*resized) (void *arg, uint64_t id, uint32_t generation, bool done,
                      const char *text);
     void (*cleaned) (void *arg, uint64_t id);
-    /* The spool grew or ended (fluxq-logs -f waits for this). */
+    /* The spool has grown or ended (fluxq-logs -f waits for this). */
     void (*output) (void *arg, uint64_t id);
-    /* What a step has used: the text of a FRAME_USAGE (stepuse.h), as a program of the user's
-     * may have written it. Before finished(); the same step may come again. */
+    /* The usage of a step: the text of a FRAME_USAGE (stepuse.h). A program of the user
+     * may have written the text. Before finished(); a step may be reported more than
+     * once. */
     void (*usage) (void *arg, uint64_t id, const char *text, size_t len);
-    /* Something on the broker's own side could not be done for that errno, and is tried
-     * again by the executor: starts wait meanwhile. what: one line for the log, with
-     * the reason. */
+    /* An operation on the broker's machine failed with this errno; the executor tries it
+     * again, and starts wait meanwhile. what: one line for the log, with the reason. */
     void (*shortage) (void *arg, const char *what, int errnum);
-    /* Anything worth a line in the job's record ("image is being pulled on node2"). */
+    /* A line for the job's record ("image is being pulled on node2"). */
     void (*note) (void *arg, uint64_t id, const char *text);
 };
 
 struct exec_ops {
     const char *name; /* "local", "kube" */
-    /* jobs are processes of this machine: only root has them for others */
+    /* jobs are processes of this machine, so only root can run jobs of other users */
     bool runs_here;
-    /* config: this executor's YAML mapping or NULL; doc: for errors with line and column.
-     */
+    /* config: this executor's YAML mapping or NULL; doc: for errors with line and
+     * column. */
     int (*create) (const struct exec_host *host, const struct yaml_doc *doc,
                    json_t *config, struct exec **ret, struct error *err);
-    /* The same checks of the mapping, for fluxqd --check: nothing is started. */
+    /* Checks the mapping as create() does, for fluxqd --check, and starts nothing. */
     int (*check_config) (const struct yaml_doc *doc, json_t *config, struct error *err);
-    enum topology_kind topology; /* what its setting of that name says, see topology.h */
-    /* Wait until no other broker acts for this cluster id: before anything of the state is
-     * touched, before create(). Runs the host's loop. *ret NULL: nobody keeps watch over
-     * that. The verb itself NULL: there can be no other. */
+    enum topology_kind topology; /* the meaning of this executor's setting `topology`, see
+                                  * topology.h */
+    /* Waits until no other broker acts for this cluster id. Called before create() and
+     * before anything of the state is touched. Runs the host's loop. *ret NULL: there is
+     * nothing to claim. The verb itself NULL: there can be no other broker. */
     int (*claim) (const struct exec_host *host, const struct yaml_doc *doc,
                   json_t *config, struct exec_claim **ret, struct error *err);
-    void (*destroy) (struct exec *x); /* running jobs go on; handles are closed */
-    /* How the pods of each queue are: {"batch": {...}, ...}, see podset.h. After create(), and
-     * when it changes. From then on each node has the property "queue:NAME" of each queue
-     * whose node it is, if podset_selects(). NULL: there are no pods. */
+    void (*destroy) (struct exec *x); /* running jobs continue; handles are closed */
+    /* The settings of each queue's pods: {"batch": {...}, ...}, see podset.h. Called
+     * after create() and after each change. From then on each node has a property
+     * "queue:NAME" for each queue that may use it, as podset_selects() says. NULL: the
+     * executor has no pods. */
     int (*queues) (struct exec *x, const json_t *sets);
-    /* Check at submit what only the executor knows (an image is needed, ...). queue: its
-     * name; mounts: what the queue has of them, or NULL. */
+    /* Checks at submit what only the executor knows (for instance that an image is
+     * needed). queue: its name; mounts: the mounts of the queue, or NULL. */
     int (*check) (struct exec *x, const struct jobspec *js, const char *queue,
                   const json_t *mounts, uid_t uid, struct error *err);
-    /* What its nodes have under another name than the one by which a request asks for it
-     * ("hca": "rdma/hca"): that name, borrowed; NULL: none. The verb itself NULL: no other
+    /* Returns the name of a resource on the nodes where it differs from the name in
+     * requests ("hca": "rdma/hca"), borrowed; NULL: none. The verb itself NULL: no other
      * names. */
     const char *(*resource) (const struct exec *x, const char *type);
-    /* Why parts of a CPU cannot be had of it, configured like that: a sentence for who asks for
-     * them. NULL: they can, see machine_divide_cpus(). The verb itself NULL: they cannot. */
+    /* Returns why jobs cannot have parts of a CPU under this configuration: a sentence
+     * for the user who asks for them. NULL: they can, see machine_divide_cpus(). The verb
+     * itself NULL: they cannot. */
     const char *(*no_parts) (const json_t *config);
     void (*start) (struct exec *x, struct exec_job *job);
-    /* After a broker restart, for a job in RUN: pick it up and report ready/finished as
-     * if nothing had happened; if it was never started, start it. */
+    /* After a restart of the broker, for a job in RUN: finds the running job and reports
+     * ready() and finished() as usual; starts the job if it was never started. */
     void (*recover) (struct exec *x, struct exec_job *job);
     void (*terminate) (struct exec *x, struct exec_job *job, const char *reason,
                        double grace);
-    /* A stream of bytes to rank 0's agent, which takes its other end as a client of the
-     * job's steps (agentstream.h): *ret is the caller's, also beyond the job's end. -ESRCH
-     * when it does not run, -EBUSY when it was not found again yet after recover(), -EOPNOTSUPP
-     * when it has no agents. */
+    /* Opens a stream of bytes to the agent of rank 0, which serves it as a client of the
+     * job's steps (agentstream.h). The caller owns *ret, also beyond the job's end.
+     * -ESRCH: the job does not run; -EBUSY: it is not found again yet after recover();
+     * -EOPNOTSUPP: it has no agents. */
     int (*connect) (struct exec *x, struct exec_job *job,
                     const struct agentstream_events *ev, void *arg,
                     struct agentstream **ret, struct error *err);
-    /* step: to that step's tasks, and whom is not looked at; or EXEC_NO_STEP. signum 0: end
-     * that step. -ESRCH, -EBUSY and -EOPNOTSUPP as connect(). Else done comes once, later, with what became
-     * of it: 0; -ENOENT: there is no such step, or no batch script; -ESRCH: the job has ended
-     * meanwhile; others: its agent could not be reached, or refused. */
+    /* Sends a signal to the tasks of a step (whom is ignored), or with EXEC_NO_STEP to
+     * whom. signum 0: end that step. -ESRCH, -EBUSY and -EOPNOTSUPP as connect().
+     * Otherwise done() is called once, later. rc 0: sent; -ENOENT: there is no such step,
+     * or no batch script; -ESRCH: the job has ended meanwhile; others: the agent was not
+     * reached, or refused. */
     int (*signal) (struct exec *x, struct exec_job *job, int signum, enum exec_whom whom,
                    int64_t step, void (*done) (int rc, void *arg), void *arg,
                    struct error *err);
-    /* job->time_limit is another one now, and job->limit_changed is set: tell its agent, now
-     * or as soon as there is one. It holds from then on. */
+    /* job->time_limit has changed, and job->limit_changed is set: tells the agent, now or
+     * as soon as there is one. The new limit holds from then on. */
     void (*limit) (struct exec *x, struct exec_job *job);
-    /* job->resize is active, and is to be brought about: then host->resized(). Also again after
-     * a restart, behind recover(), and in place of another one (new nodes are not wanted after
-     * all). A job that ends meanwhile ends as ever. NULL: its jobs cannot be malleable. */
+    /* Brings about the change in job->resize, which is active, then calls
+     * host->resized(). The broker calls it again after a restart, after recover(), and to
+     * replace a change under way (new nodes are not wanted after all). A job that ends
+     * meanwhile ends as usual. NULL: the executor's jobs cannot be malleable. */
     void (*resize) (struct exec *x, struct exec_job *job);
-    /* Remove everything of this attempt (also when it was never started or was lost),
-     * then cleaned(). */
+    /* Removes everything of this attempt (also if it was never started or was lost), then
+     * calls cleaned(). */
     void (*cleanup) (struct exec *x, struct exec_job *job);
-    /* Remove whatever carries our mark and belongs to none of these jobs (sorted ids). */
+    /* Removes all objects that carry this broker's mark and belong to none of these jobs
+     * (sorted ids). */
     void (*sweep) (struct exec *x, const uint64_t *live, size_t nlive);
-    /* All that jobs lack now and that could be made, in the order of the queue: what is new in
-     * the list is to be asked for, what is not in it any more is not. A job that is started
-     * meanwhile lacks nothing. NULL: it never told of groups. */
+    /* The nodes that jobs lack now and that can be made, in the order of the queue. The
+     * executor asks for entries that are new in the list, and withdraws those that are
+     * not in it any more. A job that starts meanwhile lacks nothing. NULL: the executor
+     * has no groups. */
     void (*needs) (struct exec *x, const struct exec_need *list, size_t n);
-    /* How it stands with one that was told last. */
+    /* Returns the state of an entry of the last list. */
     void (*need_state) (struct exec *x, uint64_t job, size_t group,
                         struct exec_need_state *ret);
-    /* What became of host->adopt(): the job's number; or 0, why, and whether to ask again
-     * later. Executors that adopt nothing have neither of these. */
+    /* The answer to host->adopt(): the job's number; or 0, the reason, and whether to ask
+     * again later. NULL, like foreign_state, if the executor adopts nothing. */
     void (*adopted) (struct exec *x, const char *key, uint64_t id, bool again,
                      const char *text);
-    /* Of each adopted job that has not ended before the first sweep(), and when it changes;
-     * the reason of one that waits every few seconds. */
+    /* The state of each adopted job that has not ended: before the first sweep(), and
+     * after each change. The reason of a pending job is repeated every few seconds. */
     void (*foreign_state) (struct exec *x, const struct exec_foreign_state *s);
-    /* For people: what this node has in all, and what others use of it, before it is rounded
-     * to what is offered. 0 or -ENOENT. NULL: whole cores and MiB are all there is. */
+    /* For people: the total of this node and the part that others use, before rounding to
+     * what is offered. 0 or -ENOENT. NULL: the executor counts in whole cores and MiB. */
     int (*amounts) (struct exec *x, const char *node, struct exec_amounts *ret_all,
                     struct exec_amounts *ret_foreign);
 };

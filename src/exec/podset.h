@@ -1,20 +1,20 @@
-/* podset.h - how the pods of a queue are, as its administrator says
+/* podset.h - the pod settings of a queue, from its administrator
  *
  *     pods:                                    # of a queue; or, of all, directly below kube:
  *       node-selector: {pool: gpu}             # the queue's nodes have these labels,
- *       tolerations: [{key: gpu, operator: Exists}]       # no taint but such,
- *       resources: {rdma/hca: 1}               # and these, which each pod asks for
- *       executor: minicluster                   # what their jobs become; else job
+ *       tolerations: [{key: gpu, operator: Exists}]       # only taints covered by these,
+ *       resources: {rdma/hca: 1}               # and these resources; each pod requests them
+ *       executor: minicluster                   # object made for a job; default: job
  *       runtime-class: nvidia
  *       priority-class: batch
  *       service-account: jobs
  *       image-pull-secrets: [registry]
- *       scheduler: default-scheduler           # binds them, to the nodes that we chose
+ *       scheduler: default-scheduler           # binds the pods to the nodes that we chose
  *       shm-size: 2Gi                          # /dev/shm
  *       host-network: true
  *       user-entry: false                      # see kube/userfiles.h
- *       namespace: jobs-%u                     # where they are, see spaceset.h
- *       allow:                                 # what jobs may choose themselves
+ *       namespace: jobs-%u                     # namespace of the pods, see spaceset.h
+ *       allow:                                 # settings that jobs may choose themselves
  *         executor: [job]                         # absent: any
  *         runtime-class: [gvisor]
  *         priority-class: [low, high]
@@ -24,8 +24,8 @@
  *         pod-template: true                   # or a list of fields, see jobspec/podtemplate.h
  *         volumes: {scratch: {volume: {persistentVolumeClaim: {claimName: scratch}}}}
  *
- * A set is such a mapping, as JSON. A key of a queue takes the place of the same key of all.
- * What a job chooses are its wishes (jobspec/podwish.h); they go over both.
+ * A set is such a mapping, as JSON. A key of a queue overrides the same key of all
+ * queues. The choices of a job are its wishes (jobspec/podwish.h); they override both.
  *
  *     podset_check (doc, mapping, "queue gpu: pods", &err);            // while reading
  *     json_t *all = podset_merge (defaults, queue);
@@ -40,30 +40,35 @@
 #include "common/json.h"
 #include "common/yaml.h"
 
-/* Of a set that the broker makes, no key of the file: the queue has a prolog or an epilog. */
+/* The broker sets this key in a set if the queue has a prolog or an epilog; it is no key
+ * of the file. */
 #define PODSET_ADMIN "admin-programs"
-#define PODSET_PROPERTY "queue:" /* and its name: of the nodes of a queue */
+#define PODSET_PROPERTY "queue:" /* followed by the queue's name: property of the queue's
+                                  * nodes */
 
-/* 0 or -EINVAL with the place; where: what the text begins with, "queue gpu: pods". */
+/* Checks a set. 0 or -EINVAL with the place; where: the prefix of the error, "queue gpu:
+ * pods". */
 int podset_check (const struct yaml_doc *doc, json_t *set, const char *where,
                   struct error *err);
-/* The same of one key: -ENOENT, and nothing set, if there is no key of this name. */
+/* Checks one key of a set. -ENOENT without an error: there is no key of this name. */
 int podset_check_key (const struct yaml_doc *doc, json_t *set, const char *key,
                       const char *where, struct error *err);
-/* A new set: what is in `over` in place of the same key in `set`. Both may be NULL; NULL:
- * no memory. */
+/* Returns a new set: a key in `over` overrides the same key in `set`. Both may be NULL;
+ * NULL: no memory. */
 json_t *podset_merge (const json_t *set, const json_t *over);
-/* May a job of the queue have these wishes (NULL: none)? 0, or -EINVAL and a line that says
- * which not, and what may be. mounts: the queue's, among which its volumes must find room. */
+/* Checks whether a job of the queue may have these wishes (NULL: none). 0, or -EINVAL and
+ * a line that names the refused wish and the allowed ones. mounts: of the queue; the
+ * job's volumes must not collide with them. */
 int podset_admit (const json_t *set, const char *queue, const json_t *wishes,
                   const json_t *mounts, struct error *err);
-/* The queue's mounts and the volumes of the wishes, as mounts.h has them. A new reference,
- * NULL without any, or without memory; what is not allowed any more is left out. */
+/* Returns the queue's mounts and the volumes of the wishes, in the form of mounts.h.
+ * Leaves out volumes that are not allowed any more. A new reference; NULL: none, or no
+ * memory. */
 json_t *podset_mounts (const json_t *set, const json_t *wishes, const json_t *mounts);
-/* queues: an object of sets by the name of the queue. Whether one of them says which nodes
- * it has: then each node is told whose it is. */
+/* Returns whether a queue selects nodes; if so, nodes get a property for each of their
+ * queues. queues: an object of sets by the name of the queue. */
 bool podset_selects (const json_t *queues);
-/* Whether the set's tolerations cover the taint (core/v1 Taint). */
+/* Returns whether the set's tolerations cover the taint (core/v1 Taint). */
 bool podset_tolerates (const json_t *set, const json_t *taint);
 
 #endif

@@ -24,13 +24,13 @@ struct httpc_request;
 
 struct httpc_response {
     int status;       /* 0: no answer, see err */
-    const char *body; /* NUL-terminated, "" when there is none or on_data took it */
+    const char *body; /* NUL-terminated, "": none, or on_data took it */
     size_t len;
     double retry_after; /* seconds, 0: none */
     struct error err;   /* set when status == 0: connection refused, TLS, timeout... */
 };
 
-/* All strings are the caller's for the life of the requests; any may be NULL. */
+/* All strings remain the caller's while requests run; each may be NULL. */
 struct httpc_tls {
     const char *ca_file, *ca_data;     /* PEM */
     const char *cert_file, *cert_data; /* PEM */
@@ -47,12 +47,12 @@ struct httpc_options {
     const char *body;
     size_t body_len;
     const struct httpc_tls *tls;
-    double timeout;      /* seconds for the whole, 0: none (streams, watches) */
+    double timeout;      /* seconds for the whole request, 0: none (streams, watches) */
     double idle_timeout; /* seconds without a byte, 0: none */
     size_t max_body;
-    /* Only connect, with TLS where the URL says so; see "raw connections" below. */
+    /* Only connects, with TLS if the URL says so; see "raw connections" below. */
     int connect_only;
-    /* Each piece as it comes, only for 2xx answers; non-zero ends the request
+    /* Called for each piece as it comes, for 2xx answers only; non-zero ends the request
      * (-ECANCELED). */
     int (*on_data) (const char *data, size_t len, void *arg);
     void (*on_done) (const struct httpc_response *resp, void *arg); /* exactly once */
@@ -60,10 +60,10 @@ struct httpc_options {
 };
 
 struct httpc *httpc_create (uv_loop_t *loop, struct error *err);
-/* Called before anything is sent or taken in, for who must no longer act after a while
- * (exec/claim.h): it does not return then. */
+/* guard is called before anything is sent or received. It does not return if the caller
+ * must not act any more (exec/claim.h). */
 void httpc_set_guard (struct httpc *h, void (*guard) (void *arg), void *arg);
-/* Cancels what is under way; handles close on the loop's next turn. */
+/* Cancels requests under way; handles close on the loop's next turn. */
 void httpc_destroy (struct httpc *h);
 struct httpc_request *httpc_send (struct httpc *h, const struct httpc_options *opt,
                                   struct error *err);
@@ -71,16 +71,16 @@ void httpc_cancel (struct httpc_request *r);
 
 /* -- raw connections --
  *
- * A request with connect_only is never sent. on_done, with status 0 and err.code 0, says
- * that the connection is there; then its bytes, of whatever protocol (HTTP/1.1 is what TLS
- * agrees on), are the caller's until httpc_cancel(), which closes it. A client whose requests
- * are of other kinds too must not be used: it closes connections that have long been idle. */
+ * A request with connect_only sends nothing. on_done with status 0 and err.code 0
+ * reports the connection. From then on its bytes belong to the caller, in any protocol
+ * (TLS agrees on HTTP/1.1), until httpc_cancel(), which closes it. Use a client of its
+ * own for such requests: other requests close connections that have been idle for long. */
 
-/* To be polled. Data may be there that the descriptor does not show: read until -EAGAIN. */
+/* The descriptor to poll. Data may be there that it does not show: read until -EAGAIN. */
 int httpc_raw_fd (const struct httpc_request *r);
-/* Bytes (> 0); 0: the other side has ended; -EAGAIN, -ECONNRESET. */
+/* Bytes (> 0); 0: the other side has closed; -EAGAIN, -ECONNRESET. */
 ssize_t httpc_raw_read (struct httpc_request *r, void *buf, size_t len);
-/* Bytes (> 0), -ECONNRESET; -EAGAIN: later, with the same buf and len. */
+/* Bytes (> 0), -ECONNRESET; -EAGAIN: call again later, with the same buf and len. */
 ssize_t httpc_raw_write (struct httpc_request *r, const void *buf, size_t len);
 
 #endif

@@ -6,7 +6,8 @@
  *     journal_read    ----------------------------------------> reads --> SELECT
  *     journal_dispatch <-- done  <--  (in order of commit)  <------------'
  *
- * `lock` guards what is between the marks below; the rest belongs to one thread.
+ * `lock` guards the fields between the marks below; each other field belongs to one
+ * thread.
  */
 #ifndef FLUXQ_STORE_JOURNAL_PRIVATE_H
 #define FLUXQ_STORE_JOURNAL_PRIVATE_H
@@ -26,19 +27,19 @@
 #define JOURNAL_WAITING_BYTES_MAX ((size_t)256 * 1024 * 1024)
 #define JOURNAL_READS_MAX 10000
 #define JOURNAL_BATCH_MAX 4096      /* transactions in one commit */
-#define JOURNAL_KEY_SECONDS 86400.0 /* an Idempotency-Key is remembered so long */
+#define JOURNAL_KEY_SECONDS 86400.0 /* lifetime of an Idempotency-Key */
 
 enum op_kind { OP_JOB, OP_JOB_OF, OP_KEEP_IDS, OP_EVENT, OP_INACTIVE, OP_PRUNE, OP_SETTING };
 
-/* One row to write. Both texts live behind the struct. */
+/* One row to write. Both texts are stored behind the struct. */
 struct op {
     struct op *next;
     enum op_kind kind;
     uint32_t uid;
     uint64_t id;
-    uint64_t of; /* of OP_JOB_OF */
+    uint64_t of; /* for OP_JOB_OF */
     double time; /* wall clock of an event, else journal_now() */
-    const char *name; /* key, event or setting name; or NULL */
+    const char *name; /* of a key, an event or a setting; or NULL */
     const char *text; /* jobspec, context or value; or NULL */
     size_t text_len;
     char data[];
@@ -65,8 +66,8 @@ struct journal_txn {
 
 struct old_query {
     int64_t jobs;
-    double since;      /* they ended before */
-    double keys_since; /* keys of before are forgotten */
+    double since;      /* only jobs that ended before */
+    double keys_since; /* older keys are forgotten */
     uint64_t after;
     size_t max, n;
     journal_old_f done;
@@ -78,12 +79,13 @@ struct read_request {
     uint64_t id;
     int want;
     journal_record_f done;
-    struct old_query *old; /* of journal_old(), or NULL: a job is looked up */
+    struct old_query *old; /* for journal_old(); NULL: a look-up of a job */
     void *arg;
     int rc;
     struct journal_record rec;
     struct journal_record_event *events;
-    char *text; /* jobspec, then names and contexts; what rec points into */
+    /* jobspec, then names and contexts; rec points into it */
+    char *text;
 };
 
 enum stmt {
@@ -118,7 +120,7 @@ struct journal {
     /* -- loop thread -- */
     struct key *keys; /* (uid, key) -> id, in order of time */
     uint64_t last_id;
-    double clock_base, clock_opened; /* see journal_now(); of clock_boot() */
+    double clock_base, clock_opened; /* see journal_now(); by clock_boot() */
     char trouble_shown[ERROR_TEXT_MAX + 64];
 
     /* -- under lock -- */
@@ -131,7 +133,7 @@ struct journal {
     size_t nreads;
     struct item *done; /* DL */
     bool stop;
-    bool compact; /* asked for */
+    bool compact; /* requested */
     bool troubled;
     double trouble_since; /* wall clock */
     struct error trouble;
@@ -144,14 +146,14 @@ struct journal {
     sqlite3 *db;
     sqlite3_stmt *stmts[STMT_WRITE_COUNT];
     int head_fd;
-    bool head_known;          /* at the start, from an earlier broker */
+    bool head_known;          /* read at the start, from an earlier broker */
     struct journal_head head; /* as of the last commit, or the one under way */
     int wal_pages;
     bool unsettled; /* the log may hold a transaction that failed */
     bool checkpoint_failed;
-    uint64_t event_total; /* that the last event was written with */
-    bool pruned;      /* or there may be free pages from before the start */
-    bool giving_back; /* free pages, until there are none */
+    uint64_t event_total; /* event_total of the last event written */
+    bool pruned;      /* or free pages from before the start are possible */
+    bool giving_back; /* giving back free pages, until none is left */
 
     /* -- reader thread -- */
     sqlite3 *rdb;
@@ -159,25 +161,24 @@ struct journal {
 };
 
 /* schema.c */
-/* Open the file, make or check the schema, prepare; fills db, rdb, stmts, head, last_id.
- */
+/* Opens the file, makes or checks the schema, prepares; fills db, rdb, stmts, head,
+ * last_id. */
 int schema_open (struct journal *j, struct error *err);
 void schema_close (struct journal *j);
-/* flock on PATH-lock. */
+/* Takes the flock on PATH-lock. */
 int schema_lock (struct journal *j, struct error *err);
 int schema_open_db (const struct journal *j, int flags, sqlite3 **ret, struct error *err);
 /* Sum over all rows of job and event. */
 int schema_total (const struct journal *j, sqlite3 *db, uint64_t *ret, struct error *err);
-/* One more event, with that sum. */
+/* Writes one more event, which has that sum. */
 int schema_seal (const struct journal *j, sqlite3 *db, struct error *err);
-/* No id up to last is given (again), whatever is in the tables. */
+/* Reserves all ids up to last, whatever is in the tables. */
 int schema_keep_ids (const struct journal *j, sqlite3 *db, uint64_t last, struct error *err);
-/* Whether a row of timestamp, name, context, seq and sum is as it was written. */
+/* Whether a row of timestamp, name, context, seq and sum matches its checksum. */
 bool schema_event_is_whole (sqlite3_stmt *st, uint64_t id);
-/* Why sqlite's rc came about, for a person; returns the negative errno. Looks at errno,
- * too. */
+/* Explains sqlite's rc for a person; returns the negative errno. Uses errno, too. */
 int schema_error (const struct journal *j, sqlite3 *db, int rc, struct error *err);
-/* For each (uid, key, id, time) younger than `since`, by time. */
+/* Calls fn for each (uid, key, id, time) younger than `since`, by time. */
 int schema_load_keys (struct journal *j, double since,
                       int (*fn) (struct journal *j, uint32_t uid, const char *key,
                                  uint64_t id, double time),
@@ -198,7 +199,7 @@ void *journal_reader (void *arg);
 void read_request_discard (struct item *item);
 
 /* journal.c */
-/* Hand a completion over; takes j->lock itself. */
+/* Passes a completion to journal_dispatch(); takes j->lock itself. */
 void journal_post (struct journal *j, struct item *item);
 
 #endif

@@ -5,8 +5,8 @@
  *
  *     fluxq-CLUSTER-ID-ATTEMPT           Job or MiniCluster, ConfigMap (script, launch file),
  *                                        Secret (key); Service and EndpointSlice (ranks > 1)
- *     fluxq-CLUSTER-ID-ATTEMPT-RANK      pods (podobject.h); of the Job controller: with
- *                                        something random behind it
+ *     fluxq-CLUSTER-ID-ATTEMPT-RANK      pods (podobject.h); the Job controller adds a
+ *                                        random suffix
  *     fluxq-agent-CLUSTER-HASH           ConfigMap with the agent, shared by all jobs
  */
 #ifndef FLUXQ_EXEC_KUBE_OBJECTS_H
@@ -25,20 +25,20 @@
 #define LABEL_JOB "fluxq.io/job-id"
 #define LABEL_ATTEMPT "fluxq.io/attempt"
 #define LABEL_USER "fluxq.io/user"
-#define LABEL_UID "fluxq.io/uid" /* of pods, with kube.user-policies */
-/* When the job was submitted: tells it from another one that had the same id in a state of the
- * broker which is not there any more (the state directory was restored, or made anew). */
+#define LABEL_UID "fluxq.io/uid" /* on pods, with kube.user-policies */
+/* Time of submission. Distinguishes the job from another one of the same id in an earlier
+ * state of the broker (if the state directory was restored or made anew). */
 #define LABEL_SUBMITTED "fluxq.io/submitted"
 #define OBJECT_SUBMITTED_MAX 32
 
-/* Where things stand in the container. */
+/* Paths in the container. */
 #define POD_BIN "/fluxq/bin"
 #define POD_JOB "/fluxq/job"
 #define POD_KEY "/fluxq/key"
 #define POD_RUN "/fluxq/run"
 
-/* The init container that brings the agent, where it comes from an image, and the agent's
- * place in that image. */
+/* The init container that brings the agent if an image has it, and the path of the agent
+ * in that image. */
 #define POD_AGENT "agent"
 #define IMAGE_AGENT "/fluxq/fluxq-shell"
 
@@ -49,79 +49,86 @@
 #define POD_PROLOG "prolog"
 #define POD_EPILOG "epilog"
 
-/* What of a job is made first, and owns all else of it: a Job, or what becomes one. */
+/* The object that is made first for a job and owns its other objects: a Job, or a
+ * MiniCluster, which becomes one. */
 struct object_owner {
     const char *api, *kind;
     const char *prefix, *plural; /* of its path: PREFIX NAMESPACE "/" PLURAL */
-    const char *size;            /* the field of its spec that says how many pods */
+    const char *size;            /* the field of its spec with the number of pods */
 };
 extern const struct object_owner object_owner_job, object_owner_minicluster;
 
 struct object_source {
     const struct kube_config *cfg;
     const struct exec_job *job;
-    const json_t *pods; /* how they are, see exec/podset.h; or NULL */
-    const char *cluster, *namespace_, *name; /* name: the job's objects' */
+    const json_t *pods; /* pod settings, see exec/podset.h; or NULL */
+    const char *cluster, *namespace_, *name; /* name: of the job's objects */
     const char *agent;                       /* name of the agent's ConfigMap */
     const char *agent_digest;                /* first digits of its SHA-256 */
-    const struct inputfiles *inputs;         /* for the tasks to read, or NULL */
-    const char *directory;                /* made empty in the pods, for files; or NULL */
-    const struct strbuf *prolog, *epilog; /* their texts, for the ConfigMap; or NULL */
+    const struct inputfiles *inputs;         /* files for the tasks to read, or NULL */
+    const char *directory;                /* created empty in the pods, for files; or
+                                           * NULL */
+    const struct strbuf *prolog, *epilog; /* the texts, for the ConfigMap; or NULL */
     json_t *annotations;                  /* of the pods, or NULL */
-    const char *managed_by; /* who makes the Job's pods; NULL: the Job controller */
+    /* the maker of the Job's pods; NULL: the Job controller */
+    const char *managed_by;
     const struct object_owner *owner; /* NULL: a Job */
-    const char *script;               /* in place of the job's own; or NULL */
+    const char *script;               /* replaces the job's own; or NULL */
 };
 
-/* Where in the pods the job's script is, and the administrator's programs: what came by a
- * ConfigMap is executed there, or, where that is not allowed, where the agent is. */
+/* The directory in the pods from which the job's script and the administrator's programs
+ * run: the mount of the ConfigMap, or the agent's directory if execution is not allowed
+ * there. */
 const char *object_programs (const struct kube_config *cfg);
 
 void object_name (char ret[OBJECT_NAME_MAX], const char *cluster, uint64_t id,
                   unsigned attempt);
 /* A rank's name in the cluster's DNS, with %r for its number (common/launch.h):
- * "fluxq-c-1-0-%r.fluxq-c-1-0.ns.svc.cluster.local.". With the final dot it is asked for
- * once, not once for each search domain: a question that nobody answers costs 5 s. Caller
+ * "fluxq-c-1-0-%r.fluxq-c-1-0.ns.svc.cluster.local.". The final dot makes a resolver ask
+ * once, not once for each search domain: a query without an answer costs 5 s. Caller
  * frees. */
 char *object_rank_host (const struct object_source *src);
 
 /* The value of LABEL_SUBMITTED: unix time, with microseconds. */
 void object_submitted (const struct exec_job *job, char ret[OBJECT_SUBMITTED_MAX]);
-/* Whether that value of an object of this id is another job's. "": it was made by a broker that
- * did not write one yet, and may be this one's. */
+/* Whether that label value belongs to another job than this one of the same id. "": an
+ * old broker made the object without the label, perhaps this broker. */
 bool object_is_anothers (const struct exec_job *job, const char *submitted);
 
 json_t *object_labels (const struct object_source *src);
-/* Metadata of what belongs to the owner with this uid; NULL: of the owner itself. */
+/* Metadata of an object that belongs to the owner with this uid; NULL: of the owner
+ * itself. */
 json_t *object_metadata (const struct object_source *src, const char *uid);
-/* The first that it belongs to (ownerReferences); borrowed, or NULL. */
+/* The first owner in ownerReferences; borrowed, or NULL. */
 json_t *object_owner_of (const json_t *object);
 /* A value of binaryData, or of a Secret: base64. */
 json_t *object_bytes (const void *data, size_t len);
-/* Metadata and spec of the pods of its Job. */
+/* Metadata and spec of the pods of the job's Job. */
 json_t *object_template (const struct object_source *src);
-/* Its ranks have names: there are several, or may be. */
+/* Whether the ranks have names: the job has several ranks, or may have. */
 bool object_has_names (const struct exec_job *job);
 json_t *object_job (const struct object_source *src);
-/* uid: the owner's, whose end is theirs. Text and script may hold any bytes (base64). */
+/* uid: the owner's, whose deletion deletes these. Text and script may hold any bytes
+ * (base64). */
 json_t *object_configmap (const struct object_source *src, const char *uid,
                           const char *launch, size_t launch_len);
 json_t *object_secret (const struct object_source *src, const char *uid,
                        const uint8_t key[AGENT_KEY_SIZE]);
-/* For the names of the ranks alone; their addresses: endpointslice.h. */
-/* Lets the pods of its user reach each other, and all reach the agents' port. */
+/* Allows the pods of the user to reach each other, and all pods to reach the agents'
+ * port. */
 json_t *object_user_policy (const struct object_source *src);
+/* Serves only the names of the ranks; their addresses: endpointslice.h. */
 json_t *object_service (const struct object_source *src, const char *uid);
 json_t *object_agent (const char *cluster, const char *namespace_, const char *name,
                       const void *program, size_t len);
 json_t *object_binding (const char *namespace_, const char *pod, const char *node);
 
-/* What each pod asks for: the ranks' amounts if they are equal, else the smallest (one
- * template serves all). */
+/* Request of each pod: the amounts of a rank if they are equal, else the smallest (all
+ * pods have one template). */
 struct pod_request {
-    int64_t cpu_milli; /* 0: not asked */
+    int64_t cpu_milli; /* 0: not requested */
     uint32_t gpus;
-    int64_t memory_mib; /* 0: not asked */
+    int64_t memory_mib; /* 0: not requested */
     /* of the rank, borrowed; NULL: as the template has it */
     const struct gres_list *gres;
 };
@@ -129,7 +136,7 @@ struct pod_request object_request (const struct rset *r);
 /* A quantity of CPUs: "2", "500m". */
 #define OBJECT_CPU_MAX 24
 const char *object_cpu (int64_t milli, char buf[OBJECT_CPU_MAX]);
-/* What that rank was given. */
+/* The amounts allocated to that rank. */
 struct pod_request object_rank_request (const struct rset *r, uint32_t rank);
 
 #endif

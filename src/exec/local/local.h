@@ -2,10 +2,10 @@
  *
  *   local.c    configuration, virtual nodes, the verbs of struct exec_ops
  *   run.c      one job from its files to its last process, with files.c and spool.c
- *   resize.c   one that becomes another size
+ *   resize.c   changes the size of a running job
  *   admin.c    the administrator's prolog and epilog around a job
- *   agents.c   agents as processes: spawn, reap, find again after a restart, end what they left
- *   remains.c  cgroups of jobs, and what is left when agents and broker were killed at one moment
+ *   agents.c   agents as processes: spawn, reap, find again after a restart, end orphans
+ *   remains.c  cgroups of jobs; orphans when agents and broker were killed at one moment
  */
 #ifndef FLUXQ_EXEC_LOCAL_LOCAL_H
 #define FLUXQ_EXEC_LOCAL_LOCAL_H
@@ -16,55 +16,58 @@
 
 /* -- agents.c -- */
 
-/* One agent process (its guardian). The job that has it gets on_exit once, on the loop;
- * then it is freed. */
+/* One agent process (its guardian). The job of the agent gets on_exit once, on the loop;
+ * then the agent_process is freed. */
 struct agent_process;
 struct agents;
 typedef void (*agent_exit_f) (uint32_t rank, int status, bool status_known, void *arg);
 
-/* Becomes a subreaper, so that what a killed agent leaves behind comes to us; notes the
- * agents that run already. on_no_strays: agents_strays() says false again. */
+/* Becomes a subreaper, so that this process inherits the orphans of a killed agent; finds
+ * the agents that run already. on_no_strays: agents_strays() is false again. */
 struct agents *agents_create (uv_loop_t *loop, void (*on_no_strays) (void *arg),
                               void *arg, struct error *err);
-void agents_destroy (struct agents *a); /* processes go on */
-/* argv as of the agent's, with rank among them; runs in directory dir_fd, its stderr goes to
- * log_fd. NULL: errno in err. */
+void agents_destroy (struct agents *a); /* processes continue */
+/* Spawns an agent. argv: the agent's, including its rank. The agent runs in directory
+ * dir_fd, and its stderr is log_fd. NULL: errno in err. */
 struct agent_process *agents_spawn (struct agents *a, const char *path,
                                     char *const argv[], uint32_t rank, int log_fd,
                                     agent_exit_f on_exit, void *arg, struct error *err);
-/* Whether one of a job's agents runs, by its rank; any from that rank on. Signal these. */
+/* Whether the job has an agent of this rank; of this rank or above. Signals the
+ * latter. */
 bool agents_have (const struct agents *a, const void *arg, uint32_t rank);
 bool agents_have_from (const struct agents *a, const void *arg, uint32_t rank);
 void agents_signal_from (struct agents *a, const void *arg, uint32_t rank, int signum);
-/* Agents of this launch file (and owner) that an earlier broker left running: on_exit for
- * each; their number. They are no children, so their status is not known. */
+/* Adopts agents of this launch file (and owner) that an earlier broker left running:
+ * on_exit for each; returns their number. They are no children, so their status is not
+ * known. */
 size_t agents_adopt (struct agents *a, const char *launch_path, uid_t uid,
                      agent_exit_f on_exit, void *arg);
-/* Whether the one of rank 0 is among them, which alone can have started anything; changes
- * nothing. */
+/* Returns whether such an agent of rank 0 runs, since only rank 0 can have started
+ * anything. Changes nothing. */
 bool agents_running (const struct agents *a, const char *launch_path, uid_t uid);
-/* SIGKILL to such agents; nobody hears of their end. */
+/* Sends SIGKILL to such agents, without on_exit. */
 void agents_end (struct agents *a, const char *launch_path, uid_t uid);
-/* Signal all processes of a job's agents (on_exit's arg names it). */
+/* Signals all processes of a job's agents (on_exit's arg names the job). */
 void agents_signal (struct agents *a, const void *arg, int signum);
-/* SIGKILL to a job's agents so that nothing of theirs is left: what an agent that is no
- * child of ours leaves would not come to us, so its guardian stays to see to it, and must
- * be killed later if it does not end. */
+/* Sends SIGKILL to a job's agents and leaves no process behind. If an agent is no child
+ * of ours, we do not inherit its orphans: its guardian stays to end them, and must be
+ * killed later if it does not end. */
 void agents_kill (struct agents *a, const void *arg);
-/* Whether an agent with this wait status has ended its job's processes before itself. */
+/* Returns whether an agent with this wait status has ended its job's processes before
+ * itself. */
 bool agent_cleared_away (int status);
-/* Whether there may be processes of agents that have not: they were killed, or are when
- * they come to us, each after its parent's end. */
+/* Returns whether orphans may remain of agents that did not. Orphans are killed when we
+ * inherit them, each after its parent's end. */
 bool agents_strays (const struct agents *a);
-/* No more on_exit for arg. */
+/* Calls on_exit for arg no more. */
 void agents_forget (struct agents *a, const void *arg);
-/* The same to the agents found at the start that belong to none of these jobs (sorted
- * ids); what the others wait for is to be adopted. */
+/* Kills agents found at the start that belong to none of these jobs (sorted ids); the
+ * others wait for adoption. */
 void agents_end_strays (struct agents *a, const char *jobs_dir, const uint64_t *live,
                         size_t nlive);
 
-/* SIGKILL to the processes that are meant, to all of their sessions, and to what descends from
- * these; how many were meant. On any thread. */
+/* Sends SIGKILL to the processes for which is_meant is true, to all of their sessions,
+ * and to the descendants of these; returns the number of the former. On any thread. */
 size_t processes_kill (bool (*is_meant) (pid_t pid, void *arg), void *arg);
 
 /* -- run.c -- */
@@ -77,30 +80,30 @@ struct exec {
     char *cgroup; /* as configured, see remains.h; NULL: "auto" */
     int64_t nodes, cores, gpus, memory_mib;
     struct gres_list gres;    /* of each node */
-    struct topology topology; /* levels by nodes in a row */
-    uv_timer_t announce;      /* the nodes, on the first turn of the loop */
+    struct topology topology; /* levels by consecutive nodes */
+    uv_timer_t announce;      /* announces the nodes, on the first turn of the loop */
     struct local_job *jobs;   /* DL list */
 };
 
 /* -- admin.c -- */
 
 struct local_admin;
-/* Run job->prolog or job->epilog for ranks from `from` to `to` - 1; done once all have ended, from the loop,
- * not from within. NULL: no memory. job must outlive it. Each node on which it failed is
- * told by host->node_failed(). */
+/* Runs job->prolog or job->epilog for ranks `from` to `to` - 1; calls done once all have
+ * ended, from the loop, not from within. NULL: no memory. job must outlive the result.
+ * Reports each node with a failure by host->node_failed(). */
 struct local_admin *admin_start (struct exec *x, const struct exec_job *job, bool epilog,
                                  size_t from, size_t to,
                                  void (*done) (struct local_admin *a, void *arg),
                                  void *arg);
-/* Those that run shall end; done comes as ever. */
+/* Ends the running programs; done comes as usual. */
 void admin_end (struct local_admin *a);
-/* Why it failed, for the user; NULL: it did not. And the nodes, or NULL: it could not be
- * started. */
+/* The reason for the failure, for the user; NULL: none failed. And the nodes; NULL: a
+ * program could not be started. */
 const char *admin_failure (const struct local_admin *a);
 const struct hostlist *admin_failed_nodes (const struct local_admin *a);
-/* > 0: it could not be started for this errno, a shortage of the machine. */
+/* > 0: the errno of a shortage of the machine that prevented the start. */
 int admin_shortage (const struct local_admin *a);
-/* done does not come any more; what runs goes on. */
+/* done does not come any more; running programs continue. */
 void admin_free (struct local_admin *a);
 
 /* -- run.c -- */

@@ -1,18 +1,18 @@
-/* claim.h - that this broker, and no other, acts for its cluster id
+/* claim.h - the claim that only this broker acts for its cluster id
  *
- * Two brokers may be started for one cluster id, so that one takes over when the other, or
- * its machine, is gone. Who has the claim acts, the others wait in exec_ops.claim(). A
- * broker that cannot be sure any more that it has it ends itself at once, before another
- * may begin: what it knows is on disk.
+ * Two brokers may be started for one cluster id, so that one takes over when the other,
+ * or its machine, is gone. The broker with the claim acts; the others wait in
+ * exec_ops.claim(). A broker that is no longer sure of its claim ends itself at once,
+ * before another may begin: its state is on disk.
  *
  *     if (ops->claim && ops->claim (&host, doc, config, &claim, &err) < 0) ...
- *     ... what was there is read, for as long as it takes ...
+ *     ... the state is read, for as long as it takes ...
  *     exec_claim_begin (claim);     // from now on we act
- *     exec_claim_check (claim);     // before each act: ends the process if it is lost
- *     exec_claim_rest (claim);      // soon we shall end; the loop may run out
+ *     exec_claim_check (claim);     // before each act: ends the process if the claim is lost
+ *     exec_claim_rest (claim);      // we shall end soon; the loop may run out
  *     exec_claim_release (claim);   // the next one may begin at once
  *
- * All take NULL: there is no claim to be had, and none is needed.
+ * All take NULL: there is no claim, and none is needed.
  */
 #ifndef FLUXQ_EXEC_CLAIM_H
 #define FLUXQ_EXEC_CLAIM_H
@@ -20,10 +20,11 @@
 #include "common/macros.h"
 
 struct exec_claim {
-    void (*begin) (struct exec_claim *c); /* runs the loop until it is sure again */
+    void (*begin) (struct exec_claim *c); /* runs the loop until the claim is sure
+                                           * again */
     void (*check) (struct exec_claim *c);
     void (*rest) (struct exec_claim *c);
-    void (*release) (struct exec_claim *c); /* frees it; runs the loop for 2 s at most */
+    void (*release) (struct exec_claim *c); /* frees c; runs the loop for 2 s at most */
 };
 
 static inline void exec_claim_begin (struct exec_claim *c)

@@ -1,14 +1,14 @@
-/* mounts.h - volumes that the pods of a queue have, as its administrator lists them
+/* mounts.h - volumes of a queue's pods, as its administrator lists them
  *
  *     mounts:
  *       - path: /home
  *         volume: {nfs: {server: fs1, path: /export/home}}
  *       - {path: /data, read-only: true, volume: {persistentVolumeClaim: {claimName: data}}}
  *
- * A list of mappings: `path`, where it is in the pods and on the machine of the broker and
- * the users alike; `volume`, one volume source as in a pod's spec, which Kubernetes checks;
- * `read-only`. What a path below one of them names is the same file on both sides, so the
- * agent may open it.
+ * A list of mappings: `path`, in the pods and also on the machine of the broker and the
+ * users; `volume`, one volume source as in a pod's spec, which Kubernetes checks;
+ * `read-only`. A path below one of these names the same file on both sides, so the agent
+ * may open it.
  */
 #ifndef FLUXQ_EXEC_MOUNTS_H
 #define FLUXQ_EXEC_MOUNTS_H
@@ -20,12 +20,13 @@
 
 #define MOUNTS_MAX 32
 
-/* 0, or -EINVAL and what is wrong with which. All others take such a list, or NULL. */
+/* 0, or -EINVAL and the error in an entry. The other functions take such a list, or
+ * NULL. */
 int mounts_check (const json_t *list, struct error *err);
-/* Whether pods see path (relative to cwd, or absolute), and to_write: may write there. As
- * the names say: links are not followed, and a path with ".." in it is not seen. */
+/* Whether pods see path (relative to cwd, or absolute), and with to_write: may write
+ * there. By name only: links are not followed, and a path with ".." in it is not seen. */
 bool mounts_see (const json_t *list, const char *cwd, const char *path, bool to_write);
-/* Append to a pod's volumes, and to a container's volumeMounts. 0 or -ENOMEM. */
+/* Appends to a pod's volumes, and to a container's volumeMounts. 0 or -ENOMEM. */
 int mounts_add_volumes (const json_t *list, json_t *volumes);
 int mounts_add_places (const json_t *list, json_t *places);
 

@@ -3,13 +3,13 @@
  *     pods:                                    # of a queue; or, of all, directly below kube:
  *       node-selector: {pool: gpu}             # the queue's nodes have these labels,
  *       tolerations: [{key: gpu, operator: Exists}]       # only taints covered by these,
- *       resources: {rdma/hca: 1}               # and these resources; each pod requests them
+ *       resources: {rdma/hca: 1}               # and these; each pod requests them
  *       executor: minicluster                   # object made for a job; default: job
  *       runtime-class: nvidia
  *       priority-class: batch
  *       service-account: jobs
  *       image-pull-secrets: [registry]
- *       scheduler: default-scheduler           # binds the pods to the nodes that we chose
+ *       scheduler: default-scheduler           # binds pods to the nodes that we chose
  *       shm-size: 2Gi                          # /dev/shm
  *       host-network: true
  *       user-entry: false                      # see kube/userfiles.h

@@ -8,8 +8,7 @@
  *     t.level[0].name                       // "zone"
  *     topology_release (&t);
  *
- * What tells a node's place at a level is the executor's: a node label, or so many nodes in a
- * row.
+ * The executor finds a node's place at a level: by a node label, or by counting nodes.
  */
 #ifndef FLUXQ_EXEC_TOPOLOGY_H
 #define FLUXQ_EXEC_TOPOLOGY_H
@@ -19,7 +18,8 @@
 
 enum topology_kind {
     TOPOLOGY_LABELS, /* {level: NAME, label: TEXT} */
-    TOPOLOGY_NODES, /* {level: NAME, nodes: COUNT}: each place has so many, 1 to 1,000,000 */
+    /* {level: NAME, nodes: COUNT}: consecutive nodes of each place, 1 to 1,000,000 */
+    TOPOLOGY_NODES,
 };
 
 struct topology {
@@ -30,8 +30,9 @@ struct topology {
     size_t n;
 };
 
-/* Key "topology" of the mapping `config` (or NULL) of that section. 0, with *ret empty where
- * there is none, or -EINVAL with line and column, -ENOMEM; release *ret in any case. */
+/* Reads the key "topology" of the mapping `config` (or NULL) of that section. 0 (*ret is
+ * empty without the key), -EINVAL with line and column, -ENOMEM; release *ret in any
+ * case. */
 int topology_read (const struct yaml_doc *doc, json_t *config, const char *section,
                    enum topology_kind kind, struct topology *ret, struct error *err);
 void topology_release (struct topology *t);

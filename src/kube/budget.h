@@ -1,4 +1,4 @@
-/* budget.h - how many requests may be sent: a token bucket
+/* budget.h - the rate of requests: a token bucket
  *
  *     budget_init (&b, 1000, 200);
  *     if (budget_take (&b, now)) ...            // now: seconds of any clock that goes forward
@@ -14,14 +14,14 @@
 struct kube_budget {
     double rate, burst; /* a second; at once */
     double tokens;
-    double at; /* as of when; < 0: it was never asked */
+    double at; /* time of tokens; < 0: never used */
 };
 
-/* Full. rate > 0, burst >= 1. */
+/* Begins full. rate > 0, burst >= 1. */
 void budget_init (struct kube_budget *b, double rate, double burst);
-/* Whether one may be sent now; it is counted then. */
+/* Whether a request may be sent now; if so, it is counted. */
 bool budget_take (struct kube_budget *b, double now);
-/* Seconds until one may, 0: now. */
+/* Seconds until the next request may be sent, 0: now. */
 double budget_wait (const struct kube_budget *b, double now);
 
 #endif

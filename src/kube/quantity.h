@@ -12,8 +12,8 @@
 
 #include <stdint.h>
 
-/* 0, or -EINVAL when text (may be NULL) is no quantity. Negative quantities are refused
- * too: none of what we read may be negative. *ret is untouched then. */
+/* 0, or -EINVAL: text (may be NULL) is no quantity, or is negative, which no quantity
+ * that we read may be. *ret is untouched then. */
 int quantity_milli (const char *text, int64_t *ret); /* thousandths: processors */
 int quantity_value (const char *text, int64_t *ret); /* whole units: bytes, devices */
 

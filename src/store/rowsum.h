@@ -3,8 +3,8 @@
  *     uint64_t sum = rowsum_int (ROWSUM_START, 7);
  *     sum = rowsum_text (sum, "submit", 6);   // = rowsum (7, 'submit') in SQL
  *
- * Finds bits that flipped, not somebody who means harm: each step is a bijection of the
- * sum so far, so one changed word always changes the result.
+ * Detects flipped bits, not deliberate changes: each step is a bijection of the sum so
+ * far, so one changed word always changes the result.
  */
 #ifndef FLUXQ_STORE_ROWSUM_H
 #define FLUXQ_STORE_ROWSUM_H
@@ -17,8 +17,8 @@
 
 uint64_t rowsum_int (uint64_t sum, int64_t value);
 uint64_t rowsum_real (uint64_t sum, double value);
-uint64_t rowsum_text (uint64_t sum, const char *text, size_t len); /* or NULL */
-/* Define rowsum (...) for the connection; an sqlite result code. */
+uint64_t rowsum_text (uint64_t sum, const char *text, size_t len); /* text may be NULL */
+/* Defines rowsum (...) for the connection; returns an sqlite result code. */
 int rowsum_register (sqlite3 *db);
 
 #endif

@@ -1,30 +1,30 @@
-/* endpointslice.h - which address a rank's name has: EndpointSlices of the job's Service
+/* endpointslice.h - the addresses of the ranks' names: EndpointSlices of the job's Service
  *
  *     for (part = 0; part < endpointslice_parts (n); part++)
  *         object = endpointslice_make (&src, uid, part, all, n);
  *
- * The Service has no selector, so these are all that is known of its names. A rank's name is
- * its pod's hostname, as object_rank_host() has it. Pure.
- * Source: discovery.k8s.io/v1.
+ * The Service has no selector, so only these slices give its names addresses. A rank's
+ * name is its pod's hostname, see object_rank_host(). Pure. Source: discovery.k8s.io/v1.
  */
 #ifndef FLUXQ_EXEC_KUBE_ENDPOINTSLICE_H
 #define FLUXQ_EXEC_KUBE_ENDPOINTSLICE_H
 
 #include "exec/kube/objects.h"
 
-#define ENDPOINTSLICE_MAX 1000u /* ranks in one; the API server takes no more */
+#define ENDPOINTSLICE_MAX 1000u /* ranks in a slice; the limit of the API server */
 #define ENDPOINTSLICE_NAME_MAX (OBJECT_NAME_MAX + 12)
 
 struct endpoint { /* of a rank; borrowed */
     const char *address, *pod, *node;
 };
 
-/* How many slices a job of so many ranks has: none where there is but one rank. */
+/* The number of slices of a job with so many ranks: none for one rank. */
 uint32_t endpointslice_parts (uint32_t nranks);
 /* "fluxq-c-1-0", then "fluxq-c-1-0-1" ... */
 void endpointslice_name (char ret[ENDPOINTSLICE_NAME_MAX], const char *name,
                          uint32_t part);
-/* all: by rank. uid: the Job's, whose end is theirs. New reference; NULL without memory. */
+/* all: by rank. uid: of the Job, whose deletion deletes the slices. New reference; NULL
+ * without memory. */
 json_t *endpointslice_make (const struct object_source *src, const char *uid,
                             uint32_t part, const struct endpoint *all, uint32_t nranks);
 

@@ -4,10 +4,9 @@
  *     // #!/bin/sh
  *     // exec flux run -N2 -n4 -c1 './solve' 'in.dat'
  *
- * Nodes and tasks are those that the job was given, whatever it asked for: an elastic job that
- * starts with fewer nodes than its largest size has as many as these allow. Each word of the
- * command is quoted, so that the shell changes none.
- * Source: flux-run(1).
+ * Nodes and tasks are those of the allocation, not of the request: an elastic job that
+ * starts with fewer nodes than its largest size has fewer tasks. Each word of the
+ * command is quoted, so that the shell changes none. Source: flux-run(1).
  */
 #ifndef FLUXQ_EXEC_KUBE_FLUXRUN_H
 #define FLUXQ_EXEC_KUBE_FLUXRUN_H

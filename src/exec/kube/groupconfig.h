@@ -1,9 +1,9 @@
-/* groupconfig.h - kube.node-groups: nodes that do not exist, but could be made
+/* groupconfig.h - kube.node-groups: nodes that do not exist but can be made
  *
  *     node-groups:
  *     - name: spot
- *       max: 20                            # nodes of it that there can be at most
- *       labels: {pool: spot}               # by which they are known when they are there
+ *       max: 20                            # largest number of its nodes
+ *       labels: {pool: spot}               # labels of its nodes, once they exist
  *       taints: [{key: spot, value: "true", effect: NoSchedule}]
  *       cpu: 16
  *       memory: 64Gi
@@ -20,24 +20,24 @@
 #include "common/json.h"
 #include "common/yaml.h"
 
-#define GROUP_NAME_MAX 30 /* characters: it is part of names and labels */
+#define GROUP_NAME_MAX 30 /* characters; the name is part of names and labels */
 
-/* How those who make nodes are told. */
+/* How the executor asks an autoscaler for nodes. */
 enum provision {
     PROVISION_NONE,    /* not at all: nodes come by themselves */
-    PROVISION_REQUEST, /* by ProvisioningRequest objects */
-    PROVISION_PODS,    /* by pods that find no node */
+    PROVISION_REQUEST, /* with ProvisioningRequest objects */
+    PROVISION_PODS,    /* with pods that find no node */
 };
 
 struct groupconfig {
     char *name;
-    uint32_t min, max;       /* nodes of it there are always, and at most */
+    uint32_t min, max;       /* smallest and largest number of its nodes */
     json_t *labels, *taints; /* object of texts, array of core/v1 Taints */
     json_t *allocatable;     /* as in a Node's status */
-    double delay;            /* seconds until one is there */
+    double delay;            /* seconds until a new node is there */
     enum provision provision;
     char *provision_class; /* PROVISION_REQUEST: its provisioningClassName */
-    char *priority_class;  /* PROVISION_PODS: of those pods, or NULL */
+    char *priority_class;  /* PROVISION_PODS: priority class of these pods, or NULL */
 };
 
 struct groupconfigs {
@@ -45,15 +45,16 @@ struct groupconfigs {
     size_t n;
 };
 
-/* config: the mapping `kube`; gpu_resource: of that. 0 or -EINVAL with line and column; *ret is to be
- * released in any case. */
+/* config: the mapping `kube`; gpu_resource: from there. 0 or -EINVAL with line and
+ * column; the caller releases *ret in any case. */
 int groupconfig_read (const struct yaml_doc *doc, json_t *config,
                       const char *gpu_resource, struct groupconfigs *ret,
                       struct error *err);
 void groupconfig_release (struct groupconfigs *g);
-/* The first of which a node has all labels (an object of texts, or NULL); -1: none. */
+/* Returns the first group whose labels the node has (labels: an object of texts, or
+ * NULL); -1: none. */
 int groupconfig_find (const struct groupconfigs *g, const json_t *labels);
-/* Such a node, as a core/v1 Node that is ready: a new reference. */
+/* Returns a node of the group, as a core/v1 Node that is ready: a new reference. */
 json_t *groupconfig_node (const struct groupconfig *g);
 
 #endif

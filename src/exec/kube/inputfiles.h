@@ -1,8 +1,8 @@
-/* inputfiles.h - what the tasks of a pod read on standard input (--input)
+/* inputfiles.h - the standard input of a pod's tasks (--input)
  *
- * A pod does not see the user's directories, so the files travel as the script does, in
- * the job's ConfigMap. They are read once, before the Job is made, in a worker thread as
- * the user; what is there then is what every task reads.
+ * A pod does not see the user's directories, so the files travel in the job's ConfigMap,
+ * as the script does. A worker thread reads them once as the user, before the Job is
+ * made; every task reads this copy.
  *
  *     struct inputfiles in = { 0 };
  *     launch.input = inputfiles_place (js->input);           // NULL: none
@@ -16,7 +16,7 @@
 #include "common/error.h"
 #include "common/launch.h"
 
-/* Bytes that a ConfigMap carries: the launch file, the script and the input. */
+/* Size limit of a ConfigMap in bytes: the launch file, the script and the input. */
 #define CONFIGMAP_MAX (1024 * 1024)
 #define INPUTFILES_MAX 1000 /* files of one job */
 
@@ -25,7 +25,7 @@ struct inputfile {
     char *data;
     size_t len;
     uint32_t mode; /* its permissions */
-    size_t record; /* in launch.stage_in; SIZE_MAX: it is standard input */
+    size_t record; /* index in launch.stage_in; SIZE_MAX: standard input */
 };
 
 struct inputfiles {
@@ -33,18 +33,18 @@ struct inputfiles {
     size_t n;
 };
 
-/* Whether there is something to read: a pattern that is not NULL and not /dev/null. */
+/* Whether there is a file to read: the pattern is neither NULL nor /dev/null. */
 bool inputfiles_wanted (const char *pattern);
-/* The agent's pattern for the files once they are in the pod, in the directory dir; the
- * caller frees it. NULL: no memory. */
+/* Returns the agent's pattern for the files in the pod, in the directory dir; the caller
+ * frees it. NULL: no memory. */
 char *inputfiles_place (const char *dir, const char *pattern);
-/* Read the files that the user's pattern stands for, one for the job, for each node or for
- * each task, max bytes in all. Negative errno, and err names the file: -EFBIG past max,
+/* Reads the files of the user's pattern, one for the job, for each node or for each task,
+ * in total max bytes at most. Negative errno, and err names the file: -EFBIG past max,
  * -E2BIG past INPUTFILES_MAX; in is empty then. */
 int inputfiles_read (struct inputfiles *in, const struct launch *l, const char *pattern,
                      size_t max, struct error *err);
-/* One file of --stage-in, which is below cwd when its name is relative; its own name and
- * record are the caller's to set. -EFBIG past max, and err says what was there. */
+/* Reads one file of --stage-in; a relative name is below cwd. The caller sets the file's
+ * own name and record. -EFBIG past max, and err has the size. */
 int inputfiles_read_staged (struct inputfile *file, const char *cwd, const char *name,
                             size_t max, struct error *err);
 void inputfiles_release (struct inputfiles *in);

@@ -2,15 +2,16 @@
  *
  *     lease_claim (&host, &cfg, &claim, &err)       // waits until it is ours
  *
- * The Lease fluxq-CLUSTER, in the jobs' namespace, names its holder, who renews it every
- * LEASE_RENEW seconds. Who waits looks at it every second, and takes it when it is free, or
- * when it has not changed for LEASE_SECONDS by the waiter's own clock: no two clocks are
- * compared. Whose last renewal began LEASE_DEADLINE seconds ago ends, so that
- * LEASE_SECONDS - LEASE_DEADLINE are left for what it had under way.
+ * The Lease fluxq-CLUSTER, in the jobs' namespace, names its holder, which renews it
+ * every LEASE_RENEW seconds. A waiting broker reads it every second, and takes it when
+ * it is free, or when it has not changed for LEASE_SECONDS by the waiting broker's own
+ * clock: no two clocks are compared. The holder ends itself LEASE_DEADLINE seconds after
+ * its last renewal began. LEASE_SECONDS - LEASE_DEADLINE remain for its requests under
+ * way.
  *
- * With the Lease goes the state: its annotation has the number that is in the file
- * `identity` of the state directory. A broker with another state is refused, as it would
- * take the jobs of the first for strangers' and remove them.
+ * An annotation of the Lease has the number in the file `identity` of the state
+ * directory. A broker with another state is refused, since it would take the jobs of the
+ * first for strangers' and remove them.
  *
  * Idea: client-go's leader election.
  */
@@ -26,14 +27,14 @@
 #define LEASE_DEADLINE 7.0
 #define LEASE_STATE "fluxq.io/state" /* annotation */
 
-/* What a Lease says to who waits for it. */
+/* The meaning of a Lease for a waiting broker. */
 enum lease_view {
-    LEASE_FREE,    /* nobody's */
-    LEASE_TAKEN,   /* somebody's, who may be alive */
-    LEASE_EXPIRED, /* ... who is not any more */
+    LEASE_FREE,    /* nobody holds it */
+    LEASE_TAKEN,   /* its holder may be alive */
+    LEASE_EXPIRED, /* ... is dead */
     LEASE_FOREIGN, /* it belongs to another state */
 };
-/* unchanged: seconds since it was first seen as it is now. */
+/* unchanged: seconds since the Lease was first seen in its present form. */
 enum lease_view lease_judge (const json_t *lease, const char *state, double unchanged);
 
 /* 0 and the claim; -EEXIST: another state has it; -EACCES: no right to leases; ... */

@@ -1,17 +1,17 @@
-/* podmaker.h - who makes the pods of a Job, and keeps its status
+/* podmaker.h - the makers of a Job's pods, which also keep its status
  *
- *     podmaker_choose (x)          which one the next Job is made for; NULL: not known yet
- *     podmaker_of (object)         which one a Job in the cluster was made for
+ *     podmaker_choose (x)          the maker of the next Job; NULL: not known yet
+ *     podmaker_of (object)         the maker of a Job in the cluster
  *     k->maker->place (k)          ... and so on
  *
- * There are three, each a file that ends in its descriptor. Of pods_controller the Job
- * controller makes the pods from the Job's template, and the broker binds them: two writes a
- * pod, and the controller's own limit of requests. Of pods_broker the Job says with
- * spec.managedBy that the controller shall leave it alone; the broker makes the pods itself,
- * each with its node, and writes the Job's status: one write a pod. Of pods_minicluster the Flux
- * operator makes a Job of a MiniCluster, if the job or its queue says so; then it is as with the
- * first.
- * Source: kubernetes.io, "Jobs", delegation of managing a Job object.
+ * There are three, each in a file that ends with its descriptor: pods_controller: the
+ * Job controller makes the pods from the Job's template, and the broker binds them. Two
+ * writes a pod, and the controller's own limit of requests. pods_broker: spec.managedBy
+ * tells the controller to leave the Job alone. The broker makes the pods, each with its
+ * node, and writes the Job's status. One write a pod. pods_minicluster: the Flux
+ * operator makes a Job from a MiniCluster, if the job or its queue asks for one. The
+ * rest is as with pods_controller. Source: kubernetes.io, "Jobs", delegation of managing
+ * a Job object.
  */
 #ifndef FLUXQ_EXEC_KUBE_PODMAKER_H
 #define FLUXQ_EXEC_KUBE_PODMAKER_H
@@ -20,58 +20,60 @@
 
 struct podmaker {
     const char *name;
-    const struct object_owner *owner; /* what is made for a job */
-    const char *managed_by; /* of its Jobs, spec.managedBy; NULL: they have none */
-    /* The broker gives the names of the ranks their addresses; else somebody does who makes
-     * a Service of the job's name. */
+    const struct object_owner *owner; /* the object made for a job */
+    const char *managed_by; /* spec.managedBy of its Jobs; NULL: none */
+    /* The broker gives the ranks' names their addresses; otherwise another program does,
+     * which makes a Service of the job's name. */
     bool names_ranks;
-    /* Others make the pods: as long as the owner is there, more may come. */
+    /* Others make the pods: more may come while the owner exists. */
     bool others_make;
-    const char *silence; /* who said nothing when no pods were made */
-    /* When a pod fails or goes, somebody ends the others. */
+    const char *silence; /* the silent party if no pods were made */
+    /* If a pod fails or goes, the maker ends the others. */
     bool ends_others;
-    /* The owner. A new reference, NULL: no memory. */
+    /* Makes the owner. A new reference, NULL: no memory. */
     json_t *(*object) (const struct object_source *src);
-    /* What the pod of a rank asks of its node. */
+    /* Returns the request of the pod of a rank. */
     struct pod_request (*request) (const struct rset *r, uint32_t rank);
-    /* All that pods mount is there: ask for the pods, or for their places, that nobody asked
-     * for yet. Called whenever something has changed. */
+    /* All objects that pods mount exist: sends the missing requests for pods, or for
+     * their places. Called after each change. */
     void (*place) (struct kjob *k);
-    /* The answer to what place() asked for this rank. */
+    /* The answer to the request of place() for this rank. */
     void (*placed) (struct kjob *k, uint32_t rank, const struct kube_result *res);
-    /* Not all pods are there after that time (a text): job_start_failed(), perhaps later. */
+    /* Some pods do not exist after that time (a text): calls job_start_failed(), perhaps
+     * later. */
     void (*missing) (struct kjob *k, const char *limit);
-    /* All ranks are ready; the job is over, as k->fin says. May be NULL. */
+    /* All ranks are ready; the job is over, as k->fin says. Each may be NULL. */
     void (*ready) (struct kjob *k);
-    void (*resized) (struct kjob *k); /* it has other ranks now; may be NULL */
+    void (*resized) (struct kjob *k); /* its ranks have changed; may be NULL */
     void (*ended) (struct kjob *k);
-    /* The Job will be deleted when this was answered: what takes its pods away, or goes
-     * before it. May be NULL. */
+    /* Removes the pods, or objects that must go before the Job; the answer leads to the
+     * deletion of the Job. May be NULL. */
     void (*remove) (struct kjob *k);
 };
 
 extern const struct podmaker pods_controller, pods_broker, pods_minicluster;
 
-/* NULL: the API server is being asked what the broker may do, and jobs are poked when it has
- * answered; or the job cannot start (job_start_failed() was called). */
+/* NULL: a request for the broker's rights is under way, and jobs are poked after the
+ * answer; or the job cannot start (job_start_failed() was called). */
 const struct podmaker *podmaker_choose (struct kjob *k);
-/* The Job as the API server has it, or the MiniCluster. */
+/* The maker of a Job, or of a MiniCluster, as read from the API server. */
 const struct podmaker *podmaker_of (const json_t *job);
-/* A Job was made for `asked` and has become one for `got`: true if that will do. Else
- * job_start_failed() was called. */
+/* A Job was made for `asked` and has become one for `got`. true: that is acceptable.
+ * false: job_start_failed() was called. */
 bool podmaker_accept (struct kjob *k, const struct podmaker *asked,
                       const struct podmaker *got);
-/* The broker has all rights that making pods there needs, as far as it is known. */
+/* Whether the broker has all rights for making pods there, as far as is known. */
 bool podmaker_may (const struct kspace *s);
-/* Of pods that another makes without a node: bind them, rank 0 first (place(), placed()). */
+/* For pods that another program makes without a node: binds them, rank 0 first (place(),
+ * placed()). */
 void podmaker_bind (struct kjob *k);
 void podmaker_bound (struct kjob *k, uint32_t rank, const struct kube_result *res);
-/* The answer to CALL_LOG: what a container said that has ended. */
+/* The answer to CALL_LOG: the log of a container that has ended. */
 void pods_minicluster_log (struct kjob *k, const struct kcall *c,
                            const struct kube_result *res);
-/* At the start: find out for kube.namespace. */
+/* At the start: asks for the rights in kube.namespace. */
 void podmaker_look (struct exec *x);
-/* A request was refused that the broker was thought to be allowed: look again. */
+/* A request that the broker seemed to have the right for was refused: asks again. */
 void podmaker_doubt (struct kspace *s);
 void podmaker_cancel (struct exec *x);
 

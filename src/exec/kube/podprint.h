@@ -1,5 +1,4 @@
-/* podprint.h - the fingerprint of a set of pods, by which an agent says which pods of its node
- * it knew of
+/* podprint.h - the fingerprint of a set of pods: the pods of its node that an agent knew
  *
  *     hash[n++] = podprint_of ("fluxq", "fluxq-c-12-0-1");
  *     podprint_sign (hash, n, text);            // "pfp0v001e477a4e3b2fc0ec6"
@@ -19,7 +18,7 @@
 
 uint64_t podprint_xxh64 (const void *data, size_t len, uint64_t seed);
 uint64_t podprint_of (const char *namespace_, const char *name);
-/* hash: n of them, put in order. */
+/* hash: n hashes, which the function sorts. */
 void podprint_sign (uint64_t *hash, size_t n, char ret[PODPRINT_SIZE]);
 
 #endif

@@ -1,14 +1,14 @@
-/* userfiles.h - /etc/passwd and /etc/group of a job's pods, in which its user has a name
+/* userfiles.h - /etc/passwd and /etc/group of a job's pods, which have an entry of the user
  *
  *     userfiles_add_data (job, data);        // the ConfigMap's binaryData
- *     userfiles_add_items (job, items);      // what of it the volume has
- *     userfiles_add_places (job, places);    // where the container has it
+ *     userfiles_add_items (job, items);      // the items of the volume
+ *     userfiles_add_places (job, places);    // the mounts of the container
  *
- * An image knows nobody but its own users, and a program that asks getpwuid(3) for the uid
- * that it runs as (whoami, ssh, Java, mpirun) gets nothing. So these two files stand in place
- * of the image's: root, nobody, and the user with its groups. The shell is /bin/sh, whatever
- * the account has: which others an image has is not known. A file for which the queue mounts
- * something (/etc, or the file) is left to that.
+ * An image knows only its own users, so a program that asks getpwuid(3) for its own uid
+ * (whoami, ssh, Java, mpirun) gets nothing. These two files replace those of the image:
+ * root, nobody, and the user with its groups. The shell is /bin/sh, whatever the account
+ * has, since the shells of an image are not known. If the queue mounts something over a
+ * file (/etc, or the file), that file is left out.
  *
  * All return 0 or -ENOMEM.
  */
@@ -22,8 +22,8 @@ int userfiles_add_data (const struct exec_job *job, json_t *data);
 int userfiles_add_items (const struct exec_job *job, json_t *items);
 int userfiles_add_places (const struct exec_job *job, json_t *places);
 
-/* The texts. A name with a colon or a control character in it would be a line of its own:
- * its number stands there instead. */
+/* Append the texts. A name with a colon or a control character would break the format:
+ * its number replaces it. */
 int userfiles_passwd (const struct exec_user *user, struct strbuf *text);
 int userfiles_group (const struct exec_user *user, struct strbuf *text);
 

@@ -5,8 +5,8 @@
  *    |     trouble         |   refused by on_bytes --> stopped --resume--> connect
  *    +--- back-off <-------+
  *
- * One timer serves the stream's next try and those of the commands. Callbacks may close
- * the link: while `busy` is set it is only marked, and freed by link_leave().
+ * One timer serves the next try of the stream and of the commands. Callbacks may close
+ * the link: while `busy` is set it is only marked, and link_leave() frees it.
  */
 #include "exec/agentlink.h"
 

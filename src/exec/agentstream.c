@@ -4,7 +4,7 @@
  *       |                       |  the request goes out, the answer's head comes in
  *       +--trouble, 15 s--------+--any other answer--> FAILED
  *
- * A client of curl's of its own for each: in one that has other requests too, curl would
+ * Each stream has a curl client of its own: in a client with other requests, curl would
  * close connections that are idle for two minutes.
  */
 #include "exec/agentstream.h"

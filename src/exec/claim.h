@@ -8,7 +8,7 @@
  *     if (ops->claim && ops->claim (&host, doc, config, &claim, &err) < 0) ...
  *     ... the state is read, for as long as it takes ...
  *     exec_claim_begin (claim);     // from now on we act
- *     exec_claim_check (claim);     // before each act: ends the process if the claim is lost
+ *     exec_claim_check (claim);     // before each act: ends the process if it is lost
  *     exec_claim_rest (claim);      // we shall end soon; the loop may run out
  *     exec_claim_release (claim);   // the next one may begin at once
  *

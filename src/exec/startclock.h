@@ -1,7 +1,7 @@
 /* startclock.h - measures a start, stage by stage, and finds starts that take too long
  *
  *     startclock_init (&c, nranks, &job->limits, now);
- *     startclock_advance (&c, now);                   // adds the time to the present stages
+ *     startclock_advance (&c, now);                   // adds the time to the stages
  *     startclock_set (&c, rank, START_PULLING);       // ... and changes a stage
  *     if ((late = startclock_late (&c)) != START_IN_TIME)
  *         ... startclock_is_at_fault (&c, late, rank) ...

@@ -4,7 +4,7 @@
  *      ^                                                  |
  *      +----------------- back-off <-------trouble--------+
  *
- * Each of the three is a list; those that wait are two, see KUBE_LATER.
+ * Each of the three states is a list; waiting requests have two, see KUBE_LATER.
  */
 #include "kube/client.h"
 

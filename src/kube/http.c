@@ -1,9 +1,9 @@
 /* http.c - see http.h
  *
- * libcurl asks for sockets to be watched (on_socket) and for one timer (on_timer); what
- * happens there goes to curl_multi_socket_action(). Nothing may call curl's multi
- * functions from within its own callbacks, so while `inside` is set, sends and cancels
- * are only noted, and carried out when curl has returned (settle).
+ * libcurl asks for sockets to be watched (on_socket) and for one timer (on_timer); their
+ * events go to curl_multi_socket_action(). curl's multi functions must not be called from
+ * within its own callbacks, so while `inside` is set, sends and cancels are only stored,
+ * and carried out when curl has returned (settle).
  */
 #include "kube/http.h"
 

@@ -74,7 +74,7 @@ void httpc_cancel (struct httpc_request *r);
  * A request with connect_only sends nothing. on_done with status 0 and err.code 0
  * reports the connection. From then on its bytes belong to the caller, in any protocol
  * (TLS agrees on HTTP/1.1), until httpc_cancel(), which closes it. Use a client of its
- * own for such requests: other requests close connections that have been idle for long. */
+ * own for such requests: a client with other requests closes idle connections. */
 
 /* The descriptor to poll. Data may be there that it does not show: read until -EAGAIN. */
 int httpc_raw_fd (const struct httpc_request *r);

@@ -1,7 +1,7 @@
-/* list_decode.c - the items of a list, as they come: see watch.h
+/* list_decode.c - finds the items of a list in the incoming pieces: see watch.h
  *
- * An item goes to one buffer, what is around all of them to another. Only brackets and
- * strings are looked at here; whether it is JSON is for the parser to say.
+ * One buffer gets the item, another the text around all items. The decoder looks only at
+ * brackets and strings; the parser checks the JSON.
  */
 #include "kube/watch.h"
 

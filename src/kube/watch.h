@@ -9,8 +9,8 @@
  * with bookmarks from the list's resourceVersion, and resumes at the last one seen
  * whenever the stream ends. After 410 Gone it lists again and reports the difference, so
  * that the caller's view becomes right by itself. Passes objects on one by one and keeps
- * only their names, uids and versions. Source: kubernetes.io, "Kubernetes API Concepts",
- * efficient detection of changes.
+ * only their names, uids and versions.
+ * Source: kubernetes.io, "Kubernetes API Concepts", efficient detection of changes.
  */
 #ifndef FLUXQ_KUBE_WATCH_H
 #define FLUXQ_KUBE_WATCH_H

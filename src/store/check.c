@@ -1,9 +1,10 @@
-/* check.c - a journal that no broker has open: is it whole, and what of it is lost?
+/* check.c - checks a journal that no broker has open, and repairs it
  *
- * A damaged log leaves three journals to choose from: all of the log as if its checksums were right, the log up to
- * the damage, and the data base without a log. Each is made as a copy, PATH-repair, and examined: SQLite's own
- * integrity check, then the sum of each row. The one with the most whole events is taken, and what is not whole is
- * taken out of it and named.
+ * A damaged log leaves three journals to choose from: all of the log as if its checksums
+ * were right, the log up to the damage, and the data base without a log. Each is made as
+ * a copy, PATH-repair, and examined: SQLite's own integrity check, then the sum of each
+ * row. The copy with the most whole events is used; damaged rows are removed from it and
+ * named.
  */
 #include <errno.h>
 #include <fcntl.h>

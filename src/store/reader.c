@@ -1,4 +1,4 @@
-/* reader.c - the thread that looks jobs up beside the writer; see journal_private.h */
+/* reader.c - the thread that looks up jobs beside the writer; see journal_private.h */
 #include <errno.h>
 #include <string.h>
 #include <utlist.h>

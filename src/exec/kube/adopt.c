@@ -1,4 +1,5 @@
-/* adopt.c - watches what others made, and asks the broker to make jobs of it (see adopt.h) */
+/* adopt.c - watches others' objects, and asks the broker to make jobs of them (see
+ * adopt.h) */
 #include "exec/kube/adopt.h"
 
 #include <errno.h>

@@ -3,9 +3,9 @@
  *
  *     kube:
  *       adopt:
- *         namespaces: {team-a: alice, team-b: bob, shared: null}   # null: no default owner
+ *         namespaces: {team-a: alice, team-b: bob, shared: null}   # null: no default
  *         owner-policy: fluxq-adopt-owner     # believe fluxq.io/owner while it is in force
- *         on-cancel: delete                   # the Job of a cancelled job; default: suspend
+ *         on-cancel: delete                   # Jobs of cancelled jobs; else suspend
  *         priority-classes: {high: 24, low: 8}  # urgencies by priorityClassName of the pods
  *
  *     adoptconfig_read (doc, config, &a, &err);

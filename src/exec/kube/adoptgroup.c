@@ -1,10 +1,11 @@
-/* adoptgroup.c - plain pods, alone or as a group of several, that are one job (see adopt.h)
+/* adoptgroup.c - plain pods, alone or in a group of several, that are one job (see adopt.h)
  *
- * They have the label fluxq.io/queue and were made with the scheduling gate of that name, so
- * nobody places them before their turn. fluxq.io/group and fluxq.io/group-size, labels or
- * annotations, say which belong together: a group is a job once all of it are there. What was
- * let go cannot be gated again: when its start fails, or its job is cancelled or lost, its pods
- * are deleted, and whoever made them makes others.
+ * The pods have the label fluxq.io/queue and were made with the scheduling gate of that
+ * name, so nobody places them before their turn. The labels or annotations
+ * fluxq.io/group and fluxq.io/group-size name the pods of a group: a group becomes a job
+ * once all its pods are there. A released pod cannot be gated again: when its start
+ * fails, or its job is cancelled or lost, the pods are deleted, and their maker makes
+ * others.
  */
 #include "exec/kube/adopt.h"
 

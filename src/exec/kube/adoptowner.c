@@ -1,9 +1,9 @@
-/* adoptowner.c - whose job it is to be: the namespace's user, or whom the annotation names (see
- * adopt.h)
+/* adoptowner.c - finds the owner of a job: the namespace's user, or the user in the
+ * annotation (see adopt.h)
  *
- * Anybody who may create a Job may write an annotation. It is believed while the binding of the
- * policy kube.adopt.owner-policy is there and denies, and of what was created since: then those
- * whom the policy names have written it.
+ * Anybody who may create a Job may write an annotation. The broker believes it while the
+ * binding of the policy kube.adopt.owner-policy exists and denies, and only on objects
+ * created since: only users whom the policy allows can have written it then.
  */
 #include "exec/kube/adopt.h"
 

@@ -1,10 +1,10 @@
-/* adoptpods.c - the pods of what was adopted: whose they are, and which node each gets (see
- * adopt.h)
+/* adoptpods.c - the pods of adopted objects: finds the object of each, and gives each a node
+ * (see adopt.h)
  *
- * A pod with our scheduling gate is given a required affinity to its node, and the gate is
- * taken away, in one patch; then its scheduler binds it there, or, if that is us, we do. The
- * gate is in the template: a pod that the Job controller makes in place of one that failed is
- * placed like the first, where there is room in what the job was given.
+ * One patch gives a pod with our scheduling gate a required affinity to its node and
+ * removes the gate. Then the pod's scheduler binds it there; if that scheduler is fluxq,
+ * this file does. The gate is in the template: a pod that the Job controller makes to
+ * replace a failed one is placed like the first, where the job's allocation has room.
  */
 #include "exec/kube/adopt.h"
 

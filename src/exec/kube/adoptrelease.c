@@ -1,19 +1,19 @@
-/* adoptrelease.c - a suspended Job is let go with our scheduling gate and tolerations (see
- * adopt.h)
+/* adoptrelease.c - unsuspends a Job with our scheduling gate and tolerations (see adopt.h)
  *
- * The API server takes a change of the pods' template only of a Job that is suspended and has
- * no status.startTime. A Job that was created without `suspend: true` has one: the Job
- * controller sets it at once, and keeps it when the Job is suspended later. So:
+ * The API server accepts a change of the pods' template only for a Job that is suspended
+ * and has no status.startTime. A Job that was created without `suspend: true` has one:
+ * the Job controller sets it at once, and keeps it when the Job is suspended later. So:
  *
- *   suspended? --> the Job controller has seen that, every pod of before has ended, and the Job
+ *   suspended? --> the Job controller has seen that, every earlier pod has ended, and the Job
  *                  controller has counted it
- *              --> the startTime is taken away, where there is one and the template changes
+ *              --> the startTime is removed, if there is one and the template changes
  *              --> one patch: template, parallelism, suspend: false
  *
- * Without the second step the Job controller might never see the suspension, and pods without
- * the gate would stay; and a Job whose last pod counts as succeeded later could not become
- * Complete, for which the API server asks for a startTime. Each patch carries the version that was looked at, so a refusal is
- * about that very object and final.
+ * Without the second step the Job controller might never see the suspension, and pods
+ * without the gate would stay; and a Job whose last pod counts as succeeded later could
+ * not become Complete, for which the API server requires a startTime. Each patch carries
+ * the version of the object that it is based on, so a refusal concerns that version and
+ * is final.
  */
 #include "exec/kube/adopt.h"
 

@@ -1,9 +1,9 @@
-/* adoptrun.c - the run of what was adopted, from start() to cleaned(), a function a phase (see
- * adopt.h)
+/* adoptrun.c - the run of an adopted object, from start() to cleaned(), a function a phase
+ * (see adopt.h)
  *
- * There is no agent in these pods: whether it has begun, ended or failed its object tells, and
- * the Job controller decides what a pod's failure means. What the broker adds is the nodes, the
- * clocks of a start, its time limit, and another try where nodes were lost.
+ * These pods have no agent: the object's status tells whether it has begun, ended or
+ * failed, and the Job controller decides what a pod's failure means. The broker adds the
+ * nodes, the clocks of a start, the time limit, and another attempt if nodes were lost.
  */
 #include "exec/kube/adopt.h"
 

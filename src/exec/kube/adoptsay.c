@@ -1,9 +1,10 @@
-/* adoptsay.c - what people see of it where it is: `kubectl get job` and `kubectl describe` (see
+/* adoptsay.c - reports a job on its object, for `kubectl get job` and `kubectl describe` (see
  * adopt.h)
  *
- * Annotations, the job's number and how it stands (also as a label, for `kubectl get -L`), with
- * the uid of the object, as a copy of it is another job; and an event with the reason whenever that changes: two writes, at most every ADOPT_SAY_EVERY
- * seconds, and at once when its job has begun or ended.
+ * Writes annotations: the job's number and its state (also as a label, for `kubectl get
+ * -L`), with the uid of the object, since a copy of the object is another job. Writes an
+ * event with the reason whenever the reason changes. Two writes, at most every
+ * ADOPT_SAY_EVERY seconds, and at once when the job has begun or ended.
  */
 #include "exec/kube/adopt.h"
 

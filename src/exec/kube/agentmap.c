@@ -1,10 +1,10 @@
-/* agentmap.c - the ConfigMap that carries the agent into the pods: made when a job needs
- * it, removed when none has been there for a while; one for each
- * namespace (see private.h)
+/* agentmap.c - the ConfigMap that carries the agent into the pods: made when a job needs it,
+ * removed when no job has needed it for a while; one for each namespace (see private.h)
  *
- * While it is there it is watched, by its name alone: somebody may delete it, and kubelets wait
- * for it with every pod that starts then. So it is made anew where jobs have pods. Where the
- * whole namespace was deleted nobody may make it: jobs that have lost their pods do not count.
+ * While the ConfigMap exists, a watch of its name alone watches it: somebody may delete
+ * it, and kubelets wait for it with every pod that starts then. So it is made anew where
+ * jobs have pods. If the whole namespace was deleted, nobody may make it: jobs that have
+ * lost their pods do not count.
  */
 #include "exec/kube/private.h"
 

@@ -1,4 +1,4 @@
-/* create.c - a job's objects: requests and what their answers mean (see private.h) */
+/* create.c - a job's objects: sends requests and handles their answers (see private.h) */
 #include "exec/kube/miniclusters.h"
 #include "exec/kube/needs.h"
 #include "exec/kube/podmaker.h"

@@ -1,9 +1,9 @@
-/* endpoints.c - the names of a job's ranks get their addresses (see private.h)
+/* endpoints.c - gives the names of a job's ranks their addresses (see private.h)
  *
- * By slices of endpoints that the broker writes, when all pods have one: the ranks find each
- * other only then, and so the tasks of a job that is ready find all its names. For a Service
- * with a selector controllers would write Endpoints and slices anew each time that a pod has
- * changed, and take all of it away again.
+ * The broker writes EndpointSlices when all pods have an address: the ranks find each
+ * other only then, so the tasks of a ready job find all its names. For a Service with a
+ * selector, controllers would write Endpoints and slices anew after each change of a
+ * pod, and remove them all again.
  */
 #include "exec/kube/endpointslice.h"
 #include "exec/kube/podmaker.h"

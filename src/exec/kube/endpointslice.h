@@ -1,10 +1,11 @@
-/* endpointslice.h - the addresses of the ranks' names: EndpointSlices of the job's Service
+/* endpointslice.h - addresses of the ranks' names: EndpointSlices of the job's Service
  *
  *     for (part = 0; part < endpointslice_parts (n); part++)
  *         object = endpointslice_make (&src, uid, part, all, n);
  *
  * The Service has no selector, so only these slices give its names addresses. A rank's
- * name is its pod's hostname, see object_rank_host(). Pure. Source: discovery.k8s.io/v1.
+ * name is its pod's hostname, see object_rank_host(). Pure.
+ * Source: discovery.k8s.io/v1.
  */
 #ifndef FLUXQ_EXEC_KUBE_ENDPOINTSLICE_H
 #define FLUXQ_EXEC_KUBE_ENDPOINTSLICE_H

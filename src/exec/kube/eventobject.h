@@ -15,16 +15,17 @@
 #include <stdint.h>
 
 struct eventobject {
-    const char *namespace_, *api, *kind, *name, *uid; /* of the object that it is about */
-    const char *cluster;                              /* cluster-id: who reports it */
-    const char *reason; /* one word in capitals and small letters */
-    const char *note;   /* a line for people; what is too long is cut */
+    const char *namespace_, *api, *kind, *name, *uid; /* of the object of the event */
+    const char *cluster;                              /* cluster id of the reporting
+                                                       * broker */
+    const char *reason; /* one word in CamelCase */
+    const char *note;   /* a line for people; a longer one is cut */
     bool warning;
     double now;    /* unix time */
-    uint64_t salt; /* tells two events of one moment about one object apart */
+    uint64_t salt; /* distinguishes two events of one moment about one object */
 };
 
-/* NULL: no memory, or text that is no UTF-8. */
+/* NULL: no memory, or text that is not UTF-8. */
 json_t *eventobject_make (const struct eventobject *e);
 void eventobject_path (const char *namespace_, char *path, size_t size);
 

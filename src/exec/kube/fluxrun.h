@@ -6,7 +6,8 @@
  *
  * Nodes and tasks are those of the allocation, not of the request: an elastic job that
  * starts with fewer nodes than its largest size has fewer tasks. Each word of the
- * command is quoted, so that the shell changes none. Source: flux-run(1).
+ * command is quoted, so that the shell changes none.
+ * Source: flux-run(1).
  */
 #ifndef FLUXQ_EXEC_KUBE_FLUXRUN_H
 #define FLUXQ_EXEC_KUBE_FLUXRUN_H

@@ -1,4 +1,4 @@
-/* inventory.c - the cluster's nodes, as the broker is told of them (see private.h) */
+/* inventory.c - reports the cluster's nodes to the broker (see private.h) */
 #include "exec/kube/groups.h"
 #include "exec/kube/private.h"
 

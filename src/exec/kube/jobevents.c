@@ -1,10 +1,10 @@
 /* jobevents.c - a job's story as Events on its Job or MiniCluster, for kubectl describe (see
  * private.h)
  *
- * The object exists only while the job has nodes. So there are two events an attempt: one when
- * it runs, which also tells how long the job waited and for what, and one when it has ended or
- * its start was given up. They are sent behind all that jobs need, and left out when many wait
- * already, or the right is missing.
+ * The object exists only while the job has nodes. So there are two events for each
+ * attempt: one when the job runs, which also has the time and the reason of its wait,
+ * and one when it has ended or its start has failed. Events are sent behind all requests
+ * that jobs need, and left out when many wait already, or when the right is missing.
  */
 #include "exec/kube/eventobject.h"
 #include "exec/kube/podmaker.h"

@@ -6,8 +6,9 @@
  *    +----------------------------+ 409              +--not ours, gone, or no answer for
  *                                                       LEASE_DEADLINE--> end
  *
- * One request at a time. One that is not answered in ANSWER_SECONDS is given up, as it may
- * wait in a connection that is dead. Whether it was carried out the next one tells.
+ * One request at a time. A request without an answer after ANSWER_SECONDS is given up,
+ * since its connection may be dead. The answer to the next request shows whether it was
+ * carried out.
  */
 #include "exec/kube/lease.h"
 

@@ -1,9 +1,9 @@
-/* losses.c - a rank of a running job is lost: whose node or pod it was, and why (see
+/* losses.c - finds out why a rank of a running job is lost, and with which node or pod (see
  * private.h)
  *
- * The agents know first that one of them does not answer, or that they were told to end by
- * somebody who is not us; the watches of pods and nodes tell why, and may be later. What is
- * lost is no failure of the program: the job is queued again, or ends as NODE_FAIL.
+ * The agents know first that one of them does not answer, or that somebody else told
+ * them to end. The watches of pods and nodes tell why, perhaps later. A loss is no
+ * failure of the program: the job is requeued, or ends as NODE_FAIL.
  */
 #include "exec/kube/podmaker.h"
 

@@ -13,8 +13,8 @@
  *
  * Except for its own, the operator's volumes are neither executable nor writable: the
  * pods first copy the agent and the script to one of the operator's own volumes.
- * minicluster_check() refuses settings that the operator does not know. Source: the
- * operator's API (api/v1alpha2), controllers and templates, commit 0d75cef8.
+ * minicluster_check() refuses settings that the operator does not know.
+ * Source: the operator's API (api/v1alpha2), controllers and templates, commit 0d75cef8.
  */
 #ifndef FLUXQ_EXEC_KUBE_MINICLUSTER_H
 #define FLUXQ_EXEC_KUBE_MINICLUSTER_H

@@ -1,7 +1,8 @@
-/* minicluster_check.c - what of a job the Flux operator cannot be told (see minicluster.h)
+/* minicluster_check.c - refuses settings that the Flux operator does not know (see
+ * minicluster.h)
  *
- * Whatever the operator would leave out in silence is refused: a pod that has less than its
- * queue says is worse than none.
+ * The operator would silently ignore these settings, and a pod with less than its queue
+ * says is worse than no pod.
  */
 #include "exec/kube/minicluster.h"
 

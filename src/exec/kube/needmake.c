@@ -1,4 +1,4 @@
-/* needmake.c - who makes nodes is asked for some (see needs.h) */
+/* needmake.c - makes the objects that ask for nodes (see needs.h) */
 #include "exec/kube/needs_private.h"
 
 #include <errno.h>

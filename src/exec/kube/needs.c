@@ -5,8 +5,9 @@
  *    |                 +-- an answer is an error --> AGAIN --back-off is over, next attempt
  *    +--------------------------------------------------------------------------------+
  *
- * From each of them it is dropped when nobody wants it any more, and freed when its last request
- * is answered. needs_drop_strays() removes what is there and no need wants (any more).
+ * In each of these states a need can be dropped, when it is not wanted any more; it is
+ * freed after its last answer. needs_drop_strays() deletes objects that no need wants
+ * (any more).
  */
 #include "exec/kube/needs_private.h"
 

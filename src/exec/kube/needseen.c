@@ -1,4 +1,5 @@
-/* needseen.c - what is there of what was asked, and what of it nobody wants (see needs.h) */
+/* needseen.c - finds existing objects of needs, and deletes unwanted ones (see
+ * needs.h) */
 #include "exec/kube/needs_private.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
-/* nodeinfo.c - what a node object of the cluster says: how large it is, its labels, and
- * whether jobs may run there (see private.h)
- */
+/* nodeinfo.c - reads a node object of the cluster: its size, its labels, and whether jobs
+ * may run there (see private.h) */
 #include "exec/kube/private.h"
 
 #include <errno.h>

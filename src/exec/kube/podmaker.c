@@ -1,8 +1,9 @@
-/* podmaker.c - which way of making pods a Job is for: what the configuration says, what the
- * job needs, and what the broker may do there (see podmaker.h)
+/* podmaker.c - chooses the maker of a Job's pods from the configuration, the needs of the job
+ * and the rights of the broker (see podmaker.h)
  *
- * The API server is asked for the rights in a namespace once, and again, 10 s later at the earliest, while
- * one is missing. That it does not know spec.managedBy shows in the first Job's answer.
+ * Asks the API server for the rights in a namespace once, and again while one is
+ * missing, 10 s later at the earliest. The answer to the first Job shows whether the API
+ * server knows spec.managedBy.
  */
 #include "exec/kube/podmaker.h"
 

@@ -4,14 +4,18 @@
  *     podmaker_of (object)         the maker of a Job in the cluster
  *     k->maker->place (k)          ... and so on
  *
- * There are three, each in a file that ends with its descriptor: pods_controller: the
- * Job controller makes the pods from the Job's template, and the broker binds them. Two
- * writes a pod, and the controller's own limit of requests. pods_broker: spec.managedBy
- * tells the controller to leave the Job alone. The broker makes the pods, each with its
- * node, and writes the Job's status. One write a pod. pods_minicluster: the Flux
- * operator makes a Job from a MiniCluster, if the job or its queue asks for one. The
- * rest is as with pods_controller. Source: kubernetes.io, "Jobs", delegation of managing
- * a Job object.
+ * There are three, each in a file that ends with its descriptor:
+ *
+ *   pods_controller   The Job controller makes the pods from the Job's template, and the
+ *                     broker binds them. Two writes a pod, and the controller's own limit
+ *                     of requests.
+ *   pods_broker       spec.managedBy tells the controller to leave the Job alone. The
+ *                     broker makes the pods, each with its node, and writes the Job's
+ *                     status. One write a pod.
+ *   pods_minicluster  The Flux operator makes a Job from a MiniCluster, if the job or its
+ *                     queue asks for one. The rest is as with pods_controller.
+ *
+ * Source: kubernetes.io, "Jobs", delegation of managing a Job object.
  */
 #ifndef FLUXQ_EXEC_KUBE_PODMAKER_H
 #define FLUXQ_EXEC_KUBE_PODMAKER_H

@@ -2,9 +2,9 @@
  *
  *     pod = podobject_make (job, uid, 3, "node7", &ask, "nvidia.com/gpu");
  *
- * Made from the Job's own template (object_job()), so that both ways of making pods give the
- * same ones; beyond that with its node, and with what its rank was given. It is called
- * NAME-RANK, and has no finalizer: nothing waits for it.
+ * Made from the Job's own template (object_job()), so that both makers make equal pods;
+ * in addition it has its node, and the amounts of its rank. Its name is NAME-RANK. It
+ * has no finalizer: nothing waits for it.
  * Source: kubernetes.io, "Jobs", completion mode Indexed.
  */
 #ifndef FLUXQ_EXEC_KUBE_PODOBJECT_H
@@ -12,7 +12,7 @@
 
 #include "exec/kube/objects.h"
 
-/* job: as object_job() gives it; uid: the Job's. New reference, NULL without memory. */
+/* job: the result of object_job(); uid: the Job's. New reference, NULL without memory. */
 json_t *podobject_make (const json_t *job, const char *uid, uint32_t rank,
                         const char *node, const struct pod_request *ask,
                         const char *gpu_resource);

@@ -4,9 +4,9 @@
  *     podprint_sign (hash, n, text);            // "pfp0v001e477a4e3b2fc0ec6"
  *
  * XXH64 of the pods' hashes in their order, each the XXH64 of the name with that of the
- * namespace as its seed. Source: version 1 of
- * github.com/k8stopologyawareschedwg/podfingerprint; the XXH64 specification of
- * github.com/Cyan4973/xxHash. No allocation.
+ * namespace as its seed.
+ * Source: version 1 of github.com/k8stopologyawareschedwg/podfingerprint; the XXH64
+ * specification of github.com/Cyan4973/xxHash. No allocation.
  */
 #ifndef FLUXQ_EXEC_KUBE_PODPRINT_H
 #define FLUXQ_EXEC_KUBE_PODPRINT_H

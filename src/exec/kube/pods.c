@@ -1,8 +1,9 @@
-/* pods.c - the cluster's pods: whose they are, and what of their nodes others use (see private.h)
+/* pods.c - the cluster's pods: finds the job of each, and counts what foreign pods use of
+ * their nodes (see private.h)
  *
- * A pod is a job's of ours, or an orphan (it has our labels; its job is not there, or not yet),
- * or a stranger's. What strangers use is counted for its node, and of a job's pod what it uses
- * beyond what the job was given.
+ * A pod belongs to one of our jobs, or is an orphan (it has our labels, but its job does
+ * not exist, or not yet), or is foreign. The usage of foreign pods counts on their
+ * nodes, and the usage of a job's pod beyond the job's allocation.
  */
 #include "exec/kube/adopt.h"
 #include "exec/kube/needs.h"

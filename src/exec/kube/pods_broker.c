@@ -1,9 +1,10 @@
 /* pods_broker.c - the broker makes the pods, each with its node, and writes the Job's status
  * (see podmaker.h)
  *
- * The pods are named after the Job and their rank, so that making one twice is harmless. They
- * look like those of the Job controller, and belong to the Job, whose end is theirs; but the
- * garbage collector is slow, so they are deleted here, all of a job with one request.
+ * The pods are named after the Job and their rank, so that making one twice is harmless.
+ * They look like those of the Job controller, and the Job owns them, so its deletion
+ * deletes them. But the garbage collector is slow, so this file deletes all pods of a
+ * job with one request.
  */
 #include "exec/kube/podmaker.h"
 

@@ -1,9 +1,9 @@
 /* pods_controller.c - the Job controller makes the pods, the broker binds them (see
  * podmaker.h)
  *
- * One template serves all ranks, so each asks for the smallest of their amounts. The Job
- * controller ends the others when one fails (podFailurePolicy, backoffLimit 0), and keeps the
- * Job's status.
+ * One template serves all ranks, so each pod requests the smallest of the ranks'
+ * amounts. The Job controller ends the other pods when one fails (podFailurePolicy,
+ * backoffLimit 0), and keeps the Job's status.
  */
 #include "exec/kube/podmaker.h"
 

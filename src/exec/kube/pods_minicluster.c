@@ -1,13 +1,13 @@
 /* pods_minicluster.c - the Flux operator makes a Job of the job's MiniCluster, the Job
  * controller makes its pods, and the broker binds them (see podmaker.h)
  *
- * The shell script of the operator that is a pod's container ends well whatever has become of
- * the job: what counts is what the agent says. A container that has ended before the agents
- * joined has failed, whatever its status.
+ * The container of a pod runs a shell script of the operator, which exits with 0
+ * whatever happens to the job: only the agent's report counts. A container that ends
+ * before the agents have joined has failed, whatever its status.
  *
- * The operator does not set a pod's grace, and its script does not obey a SIGTERM: pods that are
- * still there when the job is over are deleted with a short one. The MiniCluster goes first, or
- * the operator would make its Job anew.
+ * The operator does not set a pod's grace, and its script ignores SIGTERM: pods that
+ * remain when the job is over are deleted with a short grace. The MiniCluster is deleted
+ * first, or the operator would make its Job anew.
  */
 #include "exec/kube/podmaker.h"
 

@@ -1,11 +1,12 @@
-/* pulls.c - what events tell of pods that take long to start: whose image is being pulled, and
- * what goes wrong (see private.h)
+/* pulls.c - reads events about pods that take long to start: pulls of an image, and trouble
+ * (see private.h)
  *
  * While a kubelet pulls an image, the status of its pod is the same as while it mounts
- * volumes, or cannot mount them: a waiting container, ContainerCreating. Only events tell,
- * "Pulling" and "Pulled", and warnings such as "FailedMount"; those of a Job or MiniCluster
- * say why it has no pods. They are listed for the namespace at once, and only while some pod
- * takes long: three lists each LOOK_AGAIN seconds, however many jobs start.
+ * volumes, or cannot mount them: a waiting container, ContainerCreating. Only events
+ * tell the difference: "Pulling" and "Pulled", and warnings such as "FailedMount".
+ * Events of a Job or MiniCluster say why it has no pods. They are listed for the whole
+ * namespace, and only while some pod takes long: three lists each LOOK_AGAIN seconds,
+ * however many jobs start.
  */
 #include "exec/kube/private.h"
 

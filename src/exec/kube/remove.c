@@ -1,9 +1,9 @@
-/* remove.c - a job's objects are taken away again, and its nodes are free when its pods are
- * gone (see private.h)
+/* remove.c - removes a job's objects; its nodes are free when its pods are gone (see
+ * private.h)
  *
- * The Job's end is that of its pods and of all else: the garbage collector sees to that. When
- * it does not, because it is away or the Job hangs, the pods are deleted one by one. What
- * keeps them then is said in the job's record.
+ * The deletion of the Job deletes its pods and other objects, by the garbage collector.
+ * If the collector is away or the Job hangs, the pods are deleted one by one. The job's
+ * record names what keeps a pod after that.
  */
 #include "exec/kube/endpointslice.h"
 #include "exec/kube/minicluster.h"

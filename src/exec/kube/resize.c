@@ -1,13 +1,14 @@
-/* resize.c - a running job becomes another size (see private.h)
+/* resize.c - changes the size of a running job (see private.h)
  *
  *   grows:    rank 0 is told --> the Job is patched, pods are made or bound --> FRAME_RESIZED
  *   shrinks:  rank 0 is told --> FRAME_RESIZED --> the Job is patched, pods of the ranks that
  *             went are deleted --> they are gone
  *
- * k->launch.nnodes is what the job cannot be without: while a change is under way the smaller of
- * both numbers, so that a pod of the others is no loss. k->nplaces are the ranks that are to have
- * pods. All of it may be begun again after a restart: rank 0 knows a change by its generation,
- * patches are the same, and pods are found again by their ranks.
+ * k->launch.nnodes is the number of ranks that the job cannot be without: during a
+ * change the smaller of both sizes, so that the loss of another pod is no loss of the
+ * job. k->nplaces is the number of ranks that get pods. Every step can be repeated after
+ * a restart: rank 0 knows a change by its generation, patches are idempotent, and pods
+ * are found again by their ranks.
  */
 #include "exec/kube/podmaker.h"
 

@@ -1,10 +1,11 @@
-/* rights.h - asks the API server whether the broker may do what it needs in a namespace
+/* rights.h - asks the API server for the broker's rights in a namespace
  *
  *     call = rights_ask (kube, "fluxq", RIGHTS_PODS, done, arg);
  *     rights_cancel (call);                    // no callback after this
  *
- * done is called once, with "" or what is missing ("create pods"). What the server cannot
- * say (it has no such API, or refuses the question) counts as missing, with its words.
+ * done is called once, with "" or the missing right ("create pods"). If the server
+ * cannot answer (it has no such API, or refuses the request), the right counts as
+ * missing, with the server's message.
  * Source: kubernetes.io, "Authorization", checking API access (SelfSubjectAccessReview).
  */
 #ifndef FLUXQ_EXEC_KUBE_RIGHTS_H
@@ -22,9 +23,9 @@ enum rights_set {
 struct rights_call;
 typedef void rights_done_f (const char *missing, void *arg);
 
-/* Never calls back from within. NULL: no memory. */
+/* done is never called from within. NULL: no memory. */
 struct rights_call *rights_ask (struct kube *kube, const char *namespace_,
                                 enum rights_set set, rights_done_f *done, void *arg);
-void rights_cancel (struct rights_call *c); /* or NULL */
+void rights_cancel (struct rights_call *c); /* NULL is fine */
 
 #endif

@@ -1,14 +1,14 @@
-/* spacemaker.c - a namespace is looked at, and made, before jobs are made there (see private.h)
+/* spacemaker.c - checks a namespace, and makes it, before jobs start there (see private.h)
  *
  *   LOOK --there, and for these jobs--+
  *    |                                v
  *    +--not there--> MAKE --> WHOAMI, OBJECTS --> SETTLE --> SPACE_READY
  *
- * For a queue with a template or with namespace-create; another's namespace is taken for
- * there. What comes with a namespace of ours is made if it is missing: when the first job is
- * to start there, and again after something was refused there. What is there stays as it is.
- * A role that was just bound the API server does not know for a moment, and while a new quota
- * has not been counted nothing can be made: SETTLE waits for both.
+ * Only for a queue with a template or with namespace-create; any other namespace is
+ * assumed to exist. Missing objects in a namespace of ours are made before the first job
+ * starts there, and again after a refusal there. Existing objects stay as they are. For
+ * a moment the API server does not know a role that was just bound, and rejects objects
+ * until it has counted a new quota: SETTLE waits for both.
  */
 #include "exec/kube/private.h"
 

@@ -1,7 +1,7 @@
-/* spaces.c - the namespaces that jobs are in (see private.h)
+/* spaces.c - the namespaces of jobs (see private.h)
  *
- * A job is where its queue said when it was placed; that is kept with the allocation. The names
- * are those of exec/namespaces.h.
+ * A job's namespace is that of its queue at the time of its allocation, which stores it.
+ * The names are those of exec/namespaces.h.
  */
 #include "exec/kube/private.h"
 

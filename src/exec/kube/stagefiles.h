@@ -1,5 +1,5 @@
-/* stagefiles.h - the files of --stage-out that come from the pods: which frame goes where
- * (used by output.c, in a worker thread, as the user)
+/* stagefiles.h - the files of --stage-out that come from the pods, by frame (used by
+ * output.c, in a worker thread, as the user)
  *
  *     struct stagefiles *f = stagefiles_create (&launch);
  *     stagefiles_check (f, &err);                  // at the job's start
@@ -7,8 +7,8 @@
  *     stagefiles_write (f, &frame, &err);
  *     json_t *sizes = stagefiles_sync (f);
  *
- * A file is made, or emptied, when its first bytes are there, so that what is there before
- * stays until then. Those of ranks whose frames come mixed are written at the same time.
+ * A file is made, or truncated, when its first bytes arrive, so that an older file stays
+ * until then. Files of ranks with interleaved frames are written at the same time.
  */
 #ifndef FLUXQ_EXEC_KUBE_STAGEFILES_H
 #define FLUXQ_EXEC_KUBE_STAGEFILES_H
@@ -24,15 +24,17 @@ struct stagefiles;
 /* launch is borrowed. NULL: no memory. */
 struct stagefiles *stagefiles_create (const struct launch *launch);
 void stagefiles_destroy (struct stagefiles *f);
-/* Whether all can be written, as far as it shows before they come; nothing is changed. */
+/* Whether all files can be written, as far as can be known before they come; changes
+ * nothing. */
 int stagefiles_check (struct stagefiles *f, struct error *err);
-/* Cut those that had been begun back to their size in `sizes` (of stagefiles_sync(); NULL:
- * none had). One that cannot be is given up: then the first error. */
+/* Cuts files back to their size in `sizes` (of stagefiles_sync(); NULL: none was begun).
+ * A file that cannot be cut is given up; returns the first error. */
 int stagefiles_restore (struct stagefiles *f, json_t *sizes, struct error *err);
-/* A FRAME_FILE. 0, or the first time a negative errno for a file that is given up:
- * "stage-out: NAME: why". A frame that makes no sense is passed over. */
+/* Writes a FRAME_FILE. 0, or once a negative errno for each file that is given up:
+ * "stage-out: NAME: why". Skips invalid frames. */
 int stagefiles_write (struct stagefiles *f, const struct frame *frame, struct error *err);
-/* fsync what was written to; new object "ENTRY.RANK" -> bytes. NULL: no memory. */
+/* Syncs the files written to; returns a new object "ENTRY.RANK" -> bytes. NULL: no
+ * memory. */
 json_t *stagefiles_sync (struct stagefiles *f);
 
 #endif

@@ -1,10 +1,10 @@
-/* starting.c - from the Job to all ranks ready: what the pods show, whose clock has run out,
- * and who is at fault (see private.h, exec/startclock.h)
+/* starting.c - from the Job to all ranks ready: reads the state of the pods, and finds late
+ * starts and nodes at fault (see private.h, exec/startclock.h)
  *
- * A rank is not placed until its pod is bound; it pulls its image while the kubelet says
- * that this does not work, or the events say that it is at it (pulls.c: the pod's status is
- * the same as while volumes are mounted); it is up when its container has started. What events
- * warn of is told to the user while the job starts, and named when the start is given up.
+ * A rank is not placed until its pod is bound. It pulls its image while the kubelet
+ * reports a failing pull, or events report a pull (pulls.c: the pod's status is the same
+ * as while volumes are mounted). It is up when its container has started. The user is
+ * told of warning events during the start, and a failed start names them.
  */
 #include "exec/kube/podmaker.h"
 

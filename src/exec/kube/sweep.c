@@ -1,12 +1,13 @@
-/* sweep.c - whatever carries our mark and belongs to no job goes: at the start, and every
+/* sweep.c - removes objects with our mark that belong to no job: at the start, and every
  * kube.sweep-interval (see private.h)
  *
- * What a broker made that was killed before it could take it away again, or what somebody else
- * kept us from taking away. Nothing else: the label of this broker's cluster-id and that of
- * fluxq, a job's id and attempt in its labels, and the name that goes with these.
+ * These are objects of a broker that was killed before it could remove them, or that
+ * somebody else kept us from removing. An object must have all our marks: the label of
+ * this broker's cluster id and that of fluxq, a job's id and attempt in its labels, and
+ * the matching name.
  *
- * One namespace after the other: kube.namespace, those that queues name, those in which there
- * were jobs since the start, and, where a queue has a template, all with our marks.
+ * One namespace after the other: kube.namespace, those that queues name, those with jobs
+ * since the start, and, if a queue has a template, all with our marks.
  */
 #include "exec/kube/minicluster.h"
 #include "exec/kube/miniclusters.h"

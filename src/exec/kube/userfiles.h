@@ -1,4 +1,4 @@
-/* userfiles.h - /etc/passwd and /etc/group of a job's pods, which have an entry of the user
+/* userfiles.h - /etc/passwd and /etc/group of a job's pods, with an entry of the user
  *
  *     userfiles_add_data (job, data);        // the ConfigMap's binaryData
  *     userfiles_add_items (job, items);      // the items of the volume

@@ -1,9 +1,9 @@
 /* userpolicy.c - a NetworkPolicy for each user keeps the pods of users apart (see private.h)
  *
  * A policy cannot say "from pods with the same label", so there is one for each user and
- * namespace, made before the first pod of that user is placed there, and asked for again with a
- * later job after a minute: who deletes one has it back then. They stay, as an object that selects
- * no pod does nothing.
+ * namespace. It is made before the first pod of that user is placed there, and made
+ * again with a later job, at most once a minute, in case somebody has deleted it.
+ * Policies stay, since one that selects no pod does nothing.
  */
 #include "exec/kube/private.h"
 

@@ -7,8 +7,8 @@
  * costs: the distance between zones does not matter to a pod in one zone. The kubelet's
  * policy and scope are attributes, in older objects the first of topologyPolicies. Only
  * single-numa-node restricts; both scopes are equal here, since one container of a job's
- * pod requests all that the pod requests. Pure: no input or output. Source:
- * github.com/k8stopologyawareschedwg/noderesourcetopology-api, v1alpha2.
+ * pod requests all that the pod requests. Pure: no input or output.
+ * Source: github.com/k8stopologyawareschedwg/noderesourcetopology-api, v1alpha2.
  */
 #ifndef FLUXQ_EXEC_KUBE_ZONEOBJECT_H
 #define FLUXQ_EXEC_KUBE_ZONEOBJECT_H

@@ -1,10 +1,10 @@
-/* zones.c - NUMA zones of nodes, by the NodeResourceTopology objects that agents on the nodes
- * keep (see private.h; kube.numa)
+/* zones.c - NUMA zones of nodes, from the NodeResourceTopology objects that agents on the
+ * nodes keep (see private.h; kube.numa)
  *
- * The collection is asked for first and watched when it is there: a cluster that gets the
- * custom resource later is asked again each minute. zoneobject.c reads an object, zonerule.c
- * says what of it counts. Nodes whose kubelet has another policy than
- * single-numa-node are offered as without zones.
+ * Asks for the collection first and watches it if it exists. Otherwise it asks again
+ * each minute, since a cluster may get the custom resource later. zoneobject.c reads an
+ * object, zonerule.c says which part of it counts. Nodes whose kubelet has another
+ * policy than single-numa-node are offered without zones.
  */
 #include "exec/kube/private.h"
 

@@ -2,10 +2,11 @@
  *
  *   admin_start --> fluxq-shell admin-run, one a rank --> all have ended: done()
  *
- * They run as the broker does (as root, if it is), on behalf of each rank, before any agent
- * and after the last one, and not as the user: so their exit status is to be believed, and
- * the reason of a failure comes by a file in the broker's own directory. A broker that is
- * killed meanwhile starts them once more when it is back: they must bear that.
+ * The programs run with the broker's identity (as root, if it is root), not as the user,
+ * for each rank, before any agent and after the last one. So their exit status can be
+ * believed, and a file in the broker's own directory has the reason of a failure. A
+ * broker that is killed meanwhile starts them once more after its restart: they must
+ * tolerate that.
  */
 #include <errno.h>
 #include <fcntl.h>

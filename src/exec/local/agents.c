@@ -1,11 +1,12 @@
 /* agents.c - agents as processes of this machine
  *
- * Those that this broker started are its children (SIGCHLD, waitpid); those of an earlier
- * one are watched by pidfd. They are found by their command line, "fluxq-shell --launch
- * JOBDIR/launch-N ... --rank R", and must belong to the job's user. Until their job
- * adopts them they stay in the list, held by pidfd, so that no other process is taken for
- * one. As a subreaper the broker inherits what a killed agent did not take with it: any
- * child that is no agent is such a stray, and is killed with all that descends from it.
+ * Agents that this broker started are its children (SIGCHLD, waitpid). Agents of an
+ * earlier broker are watched by pidfd. They are found by their command line,
+ * "fluxq-shell --launch JOBDIR/launch-N ... --rank R", and must belong to the job's
+ * user. Until their job adopts them they stay in the list, held by pidfd, so that no
+ * other process is taken for one. As a subreaper the broker inherits the orphans of a
+ * killed agent: any child that is no agent is such a stray, and is killed with all its
+ * descendants.
  */
 #include <errno.h>
 #include <fcntl.h>

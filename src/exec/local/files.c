@@ -1,5 +1,5 @@
-/* files.c - what a local job's agents find in its directory: launch file, key, script; made,
- * looked at and removed on a worker thread */
+/* files.c - the files of a local job's agents in its directory: launch file, key, script;
+ * made, read and removed on a worker thread */
 #include <errno.h>
 #include <limits.h>
 #include <string.h>

@@ -1,10 +1,12 @@
 /* local.c - the executor "local": virtual nodes of this machine
  *
- * Configuration (`local:` in fluxq.yaml): nodes (1), cores a node (the machine's), memory
- * a node (the machine's), cgroup (where its jobs have theirs: auto, none, or a directory), gpus a node (0), gres (generic resources a node; none), topology (levels of places, each of so many nodes
- * in a row; none). The nodes are named node0, node1, ...; each is
- * as large as said, so several nodes with all the machine's cores share them: good for
- * trying things out, `cores` says otherwise.
+ * Configuration (`local:` in fluxq.yaml; defaults in parentheses): nodes (1), cores of a
+ * node (the machine's), memory of a node (the machine's), gpus of a node (0), gres
+ * (generic resources of a node; none), cgroup (parent of the jobs' cgroups: auto, none,
+ * or a directory), topology (levels of places, each of a number of consecutive nodes;
+ * none). The nodes are named node0, node1, ... By default each of several nodes has all
+ * cores of the machine, so they share them, which is good for tests; `cores` changes
+ * that.
  */
 #include <errno.h>
 #include <string.h>

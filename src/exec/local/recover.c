@@ -1,16 +1,16 @@
-/* recover.c - a local job that an earlier broker has started
+/* recover.c - recovers a local job that an earlier broker has started
  *
  *   rank 0's agent runs --------> watched at once -----+
  *                                                      |
  *   local_look() (worker): the spool, the key, the launch file
  *       |                                              |
- *       | never ready, no spool, no agent of rank 0    | key: the line to it; no agent: the spool tells
- *       v                                              v
- *   no task has begun: start                        as if it had been ours all the time
+ *       | never ready, no spool, no agent of rank 0    | key: the line to it; no agent: the
+ *       v                                              v spool has the end
+ *   no task has begun: start                        as if this broker had started it
  *
  * Rank 0 is the last to be spawned: without it and its spool no task has started, and the
- * others make way. The directory is the user's, so it is looked at on a worker thread; until
- * then the job is busy.
+ * other agents are ended. The directory belongs to the user, so a worker thread reads it;
+ * until then the job is busy.
  */
 #include <errno.h>
 

@@ -1,11 +1,11 @@
-/* resize.c - a local job that becomes another size
+/* resize.c - changes the size of a local job
  *
  *   grows:    launch file (worker) --> rank 0 is told --> prolog --> agents of the new ranks
  *                                  --> FRAME_RESIZED --> resized
  *   shrinks:  rank 0 is told --> FRAME_RESIZED --> their agents have ended --> epilog --> resized
  *
- * All of it may be begun again after a restart: rank 0 knows the change by its generation, and
- * agents that run are not started a second time.
+ * Every step can be repeated after a restart: rank 0 knows the change by its generation,
+ * and running agents are not started a second time.
  */
 #include <errno.h>
 #include <signal.h>

@@ -1,10 +1,12 @@
 /* run.c - one job as local processes
  *
- *   start --> files (worker) --> spawn agents --> RUNNING --> rank 0 exits --> read spool (worker) --> finished
- *                                      |  after 30 ms: agentlink, for READY and FINISH as they come
- *   cleanup --> wait for the last agent (SIGKILL after 10 s) and for what it left --> remove files --> cleaned
+ *   start --> files (worker) --> spawn agents --> RUNNING --> rank 0 exits
+ *                                      |             --> read spool (worker) --> finished
+ *                                      |  after 30 ms: agentlink, for READY and FINISH
+ *   cleanup --> wait for the last agent (SIGKILL after 10 s) and for its orphans
+ *           --> remove files --> cleaned
  *
- * The spool is the truth. A job shorter than 30 ms never needs the line to its agent.
+ * The spool is authoritative. A job shorter than 30 ms never needs the line to its agent.
  */
 #include <errno.h>
 #include <limits.h>

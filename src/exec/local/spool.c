@@ -1,4 +1,4 @@
-/* spool.c - what the spool of a local job says: read once, on a worker thread */
+/* spool.c - reads the spool of a local job: once, on a worker thread */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

@@ -27,7 +27,8 @@
 #define COMMAND_TRIES_MS 30000
 #define COMMAND_TIMEOUT 10.0
 #define STREAM_IDLE                                                                      \
-    300.0 /* silence after which we ask again, should the line be dead without a sign */
+    /* seconds of silence before a new request, in case the connection died silently */
+    300.0
 #define TARGET_MAX 4096
 #define BUFFER_MAX ((size_t)1 << 20)
 #define HEADERS_MAX 8
@@ -61,14 +62,14 @@ struct agentlink {
     struct httpc_request *req;
     uint64_t due; /* of the stream's next try */
     uint64_t start;
-    uint64_t offset; /* of the next byte to be handed on */
-    uint64_t seen;   /* frames handed on (without output the offset is not known: skip so
-                        many) */
+    uint64_t offset; /* of the next byte to pass on */
+    /* frames passed on (without output the offset is not known: skip so many) */
+    uint64_t seen;
     uint64_t skip;
     unsigned failures;
     struct strbuf buf;
     struct agentlink_command *commands;
-    struct agentlink_command *limit; /* one of them, or NULL */
+    struct agentlink_command *limit; /* in commands, or NULL */
     unsigned busy;
     bool closed;
 };
@@ -187,8 +188,7 @@ static uint64_t backoff (unsigned tries)
     return MIN (ms, BACKOFF_MAX_MS);
 }
 
-/* Why an answer is no success: its first line, or the message when it is the API
- * server's. */
+/* Describes a failure: the first line of the answer, or the API server's message. */
 static void describe (const struct httpc_response *resp, struct error *err)
 {
     autojson json_t *body = NULL;
@@ -242,8 +242,8 @@ static void hand_on (struct agentlink *l, const struct frame *f)
         l->ev->on_finish (&fin, l->arg);
 }
 
-/* Bytes of whole frames at the front of the buffer; -EBADMSG when what follows is none.
- */
+/* Returns the bytes of whole frames at the front of the buffer; -EBADMSG: the rest is no
+ * frame. */
 static ssize_t whole_frames (const struct strbuf *buf)
 {
     size_t have = 0;
@@ -262,7 +262,7 @@ static ssize_t whole_frames (const struct strbuf *buf)
     }
 }
 
-/* 0, or non-zero to end the request. */
+/* Returns 0, or non-zero to end the request. */
 static int consume (struct agentlink *l)
 {
     ssize_t whole = whole_frames (&l->buf);
@@ -303,7 +303,7 @@ static int on_stream_data (const char *data, size_t len, void *arg)
             rc = consume (l);
     }
     link_leave (l);
-    return rc; /* non-zero also when l was closed, and then r was cancelled */
+    return rc; /* non-zero also when l was closed, which cancels r */
 }
 
 static void on_stream_done (const struct httpc_response *resp, void *arg)
@@ -316,7 +316,7 @@ static void on_stream_done (const struct httpc_response *resp, void *arg)
         return;
     link_enter (l);
     if (resp->status == 0 && resp->err.code == ETIMEDOUT && l->failures == 0) {
-        l->state = STREAM_WAIT; /* silence is no trouble: ask again at once */
+        l->state = STREAM_WAIT; /* silence is no trouble: send again at once */
         l->due = uv_now (l->loop) + 1;
         schedule (l);
     } else {
@@ -423,8 +423,8 @@ static void command_send (struct agentlink_command *c)
         command_again (c, err.code ? -err.code : -EIO);
 }
 
-/* Sent on the loop's next turn, so that no callback comes from within the caller's call.
- */
+/* The command is sent on the loop's next turn, so no callback comes from within this
+ * call. */
 static struct agentlink_command *command_add (struct agentlink *l, const char *target,
                                               void (*done) (int, void *), void *arg)
 {
@@ -458,7 +458,7 @@ static void on_tick (uv_timer_t *timer)
     link_enter (l);
     if (l->state == STREAM_WAIT && l->due <= now)
         stream_open (l);
-    while (!l->closed) { /* a command that ends changes the list: look from the start */
+    while (!l->closed) { /* the end of a command changes the list: start again */
         DL_FOREACH (l->commands, c)
             if (c->due && c->due <= now)
                 break;

@@ -30,7 +30,7 @@ static void answered (int rc, void *arg)
         return;
     }
     agentresize_end (x);
-    if (rc != -ESRCH) /* the link is closed, and who did that knows */
+    if (rc != -ESRCH) /* the link is closed, and its closer knows */
         x->told (rc, x->arg);
 }
 
@@ -51,7 +51,8 @@ static void add_node (struct strbuf *sb, const struct agentresize *x, uint32_t r
     add_word (sb, "gres", node->gres);
 }
 
-/* The new nodes, then the change; x->next is past the last when that is said. */
+/* Sends the next new node, or the change after the last; then x->next is past the
+ * last. */
 static void next_request (struct agentresize *x)
 {
     const struct exec_resize *to = &x->job->resize;

@@ -22,7 +22,7 @@
 #define OPEN_MS 15000
 #define TARGET "/v1/client"
 #define REQUEST_MAX ((size_t)64 * 1024) /* tokens are long */
-#define ANSWER_MAX ((size_t)64 * 1024)  /* of a refusal's body */
+#define ANSWER_MAX ((size_t)64 * 1024)  /* bytes of a refusal */
 #define PIECE 4096
 
 enum stream_state { STREAM_CONNECTING, STREAM_ASKING, STREAM_OPEN, STREAM_FAILED };
@@ -37,10 +37,10 @@ struct agentstream {
     bool check_peer;
     uid_t peer;
     struct strbuf request;
-    size_t sent; /* of it */
+    size_t sent; /* bytes of request */
     struct http_parser parser;
     struct strbuf body;
-    char early[PIECE]; /* came with the answer's head */
+    char early[PIECE]; /* bytes that came with the answer's head */
     size_t early_off, early_len;
     const struct agentstream_events *ev;
     void *arg;
@@ -53,7 +53,7 @@ static void on_timer_closed (uv_handle_t *handle)
     struct agentstream *s = handle->data;
 
     if (s->request.buf)
-        secret_wipe (s->request.buf, s->request.len); /* a token may be in it */
+        secret_wipe (s->request.buf, s->request.len); /* it may have a token */
     strbuf_release (&s->request);
     strbuf_release (&s->body);
     http_parser_release (&s->parser);
@@ -136,7 +136,7 @@ static void trouble (struct agentstream *s, const char *text)
     fail (s, &err);
 }
 
-/* 1 when all is out, 0 later, or -ECONNRESET. */
+/* 1: all is sent, 0: later, or -ECONNRESET. */
 static int send_request (struct agentstream *s)
 {
     while (s->sent < s->request.len) {
@@ -149,7 +149,7 @@ static int send_request (struct agentstream *s)
     return 1;
 }
 
-/* The answer as far as it is there; false: it has been dealt with. */
+/* Reads the answer so far; false: it has been handled. */
 static bool read_answer (struct agentstream *s)
 {
     struct error err = { 0 };
@@ -199,15 +199,15 @@ static void on_poll (uv_poll_t *poll, int status, int events)
     struct agentstream *s = poll->data;
 
     (void)events;
-    (void)status; /* reading tells */
+    (void)status; /* a read will return the error */
     if (s->state == STREAM_ASKING)
         ask (s);
     else if (s->state == STREAM_OPEN)
         s->ev->ready (s->arg);
 }
 
-/* The way to a unix socket leads through a directory of the user's: who listens there must
- * be that user, not somebody whom the broker may talk to and the user may not. */
+/* The path of a unix socket leads through a directory of the user: the listener must be
+ * that user, not a third user whom the broker may reach and this user may not. */
 static bool is_peer (const struct agentstream *s, int fd)
 {
     struct ucred who;
@@ -289,7 +289,7 @@ ssize_t agentstream_write (struct agentstream *s, const void *buf, size_t len)
 
 /* -- opening -- */
 
-/* "https://host:port/path" as Host and path of what comes behind. */
+/* Splits "https://host:port/path" into Host and path. */
 static int write_request (struct agentstream *s, const struct agentlink_where *where,
                           const uint8_t key[AGENT_KEY_SIZE], struct error *err)
 {

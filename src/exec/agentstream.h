@@ -1,4 +1,5 @@
-/* agentstream.h - a duplex stream of bytes to rank 0's agent (common/agent_api.h, /v1/client)
+/* agentstream.h - a duplex stream of bytes to rank 0's agent (common/agent_api.h,
+ * /v1/client)
  *
  *     static const struct agentstream_events ev = { .opened = opened, .ready = ready };
  *     s = agentstream_open (loop, &where, key, &ev, arg, &err);

@@ -7,9 +7,9 @@
 
 #include "common/json.h"
 
-#define UMASK 022 /* where the jobspec names none */
+#define UMASK 022 /* default of the jobspec */
 
-/* The first n slots' share of all tasks, rounded up. */
+/* The tasks of the first n slots, rounded up. */
 static uint64_t tasks_of (uint64_t ntasks, uint64_t n, uint64_t slots)
 {
     return slots ? (ntasks * n + slots - 1) / slots : 0;
@@ -24,7 +24,7 @@ static char *gres_text (const struct gres_list *gres)
 
     strbuf_init (&sb, GRES_LIST_MAX * (GRES_NAME_MAX + 16));
     if (gres_copy (&named, gres) == 0) {
-        gres_set (&named, GRES_CPU_MILLI, 0); /* which cannot fail: it goes */
+        gres_set (&named, GRES_CPU_MILLI, 0); /* cannot fail, since it removes an entry */
         strbuf_add_gres (&sb, &named);
         text = strbuf_detach (&sb);
     }

@@ -7,7 +7,7 @@
 #include "common/strbuf.h"
 
 #define PATH_TEXT_MAX 8192
-#define AGENTS_OWN "/fluxq" /* where its files are, see kube/objects.h */
+#define AGENTS_OWN "/fluxq" /* directory of the agent's files, see kube/objects.h */
 
 static const char *path_of (const json_t *mount)
 {
@@ -23,7 +23,7 @@ static bool has_dots (const char *path)
     return false;
 }
 
-/* The directory itself, or what is below it. */
+/* Whether path is dir itself, or below it. */
 static bool is_below (const char *path, const char *dir)
 {
     size_t len = strlen (dir);

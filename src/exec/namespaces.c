@@ -40,7 +40,8 @@ static int check_directive (const char *at, struct error *err)
     return 0;
 }
 
-/* The text before a directive ends in '-'; so do two values not run into each other. */
+/* The text before a directive must end in '-', so that two values do not run into each
+ * other. */
 static int check_template (const char *text, struct error *err)
 {
     const char *p = text;
@@ -100,11 +101,11 @@ static bool ends_in_digest (const char *name, size_t len)
            && strspn (name + len - DIGITS, "0123456789abcdef") == DIGITS;
 }
 
-/* A name, as far as there is room; the values it was made of go into the digest. */
+/* A name, as far as there is room; its values go into the digest. */
 struct name {
     char text[512];
     size_t len;
-    bool plain; /* as it stands it is nobody else's */
+    bool plain; /* the name without a digest is unique */
     struct sha256 digest;
 };
 

@@ -13,10 +13,10 @@
 #include "jobspec/podtemplate.h"
 #include "jobspec/podwish.h"
 
-#define TEXT_MAX 253 /* of a name in Kubernetes */
+#define TEXT_MAX 253 /* of names in Kubernetes */
 #define COUNT_MAX 1000000
 
-/* Where one value stands, for those who check it. */
+/* The place of a value, for error messages. */
 struct place {
     const struct yaml_doc *doc;
     json_t *owner;
@@ -148,7 +148,7 @@ static int check_tolerations (const struct place *p, json_t *v)
     return 0;
 }
 
-/* Cores, memory and gpus are what the job asks for. */
+/* Cores, memory and gpus come from the job's request. */
 static int check_resources (const struct place *p, json_t *v)
 {
     const char *name;
@@ -220,7 +220,8 @@ static int check_volumes (const struct place *p, json_t *v)
     return 0;
 }
 
-/* What a template may have when the queue says `true`: nothing of it reads what is others'. */
+/* The fields of a template if the queue says `true`: none of them reads what belongs to
+ * others. */
 static const char *const template_default[] = { "metadata.labels", "metadata.annotations",
                                                 "spec.dnsConfig", "spec.volumes.emptyDir",
                                                 NULL };
@@ -320,7 +321,7 @@ static int check_keys (const struct place *p, json_t *v, const struct key *keys)
     return 0;
 }
 
-/* Of its namespace; -ENOENT: no such key. */
+/* Checks a key of the namespace; -ENOENT: no such key. */
 static int check_space (const struct place *p)
 {
     struct error why = { 0 };
@@ -404,7 +405,8 @@ static int admit_name (const char *name, const char *queue, const json_t *value,
     return refuse (name, queue, json_string_value (value), allowed, err);
 }
 
-/* All, unless the queue has a list. What its jobs become anyhow may be said. */
+/* All executors, unless the queue has a list. A job may always name the executor that it
+ * gets anyway. */
 static int admit_executor (const json_t *set, const char *queue, const json_t *value,
                            const json_t *allowed, struct error *err)
 {
@@ -444,7 +446,7 @@ static bool is_of_system (const char *path)
     return false;
 }
 
-/* All volumes together, each at a place of its own. */
+/* All volumes together, each at a path of its own. */
 static int admit_mounts (const char *option, const json_t *set, const json_t *wishes,
                          const json_t *mounts, struct error *err)
 {

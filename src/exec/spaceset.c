@@ -30,7 +30,7 @@ static int check_role (const json_t *v, struct error *err)
     return error_set (err, EINVAL, "expected the name of a ClusterRole");
 }
 
-/* Those by which the broker knows its own are not the administrator's. */
+/* Labels that identify the broker's objects are not the administrator's. */
 static int check_labels (const json_t *v, struct error *err)
 {
     const char *key;
@@ -51,7 +51,7 @@ static int check_labels (const json_t *v, struct error *err)
     return 0;
 }
 
-/* Amounts may be numbers in YAML, as kubectl takes them. */
+/* Amounts may be numbers in YAML, as in kubectl. */
 static int check_quota (const json_t *v, struct error *err)
 {
     static const char *const keys[] = { "hard", "scopes", "scopeSelector", NULL };

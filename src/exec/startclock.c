@@ -60,7 +60,7 @@ void startclock_was_pulling (struct startclock *c, uint32_t rank, double seconds
 
     spent[START_CREATED] -= moved;
     spent[START_PULLING] += moved;
-    /* Others may have pulled at the same time, and told so before. */
+    /* Other ranks may have pulled at the same time, and reported it earlier. */
     c->unpulled = MIN (c->unpulled, spent[START_UNPLACED] + spent[START_CREATED]);
 }
 

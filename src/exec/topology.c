@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define NODES_MAX 1000000
-#define LABEL_MAX 317 /* of Kubernetes: prefix, '/' and name */
+#define LABEL_MAX 317 /* limit of Kubernetes: prefix, '/' and name */
 
 struct reading {
     const struct yaml_doc *doc;

@@ -3,7 +3,7 @@
 
 #include "common/macros.h"
 
-/* So much less than a whole one is one: of a wait that was rounded. */
+/* A token counts as whole up to this deficit, for a wait that was rounded. */
 #define SLACK 1e-6
 
 void budget_init (struct kube_budget *b, double rate, double burst)

@@ -26,11 +26,11 @@
 
 #define REQUEST_TIMEOUT 60.0
 #define TOKEN_LOOK_MS 60000
-#define FEW_TRIES 4 /* of what is likely to fail again */
+#define FEW_TRIES 4 /* for answers that will probably fail again */
 #define RETRY_AFTER_MAX 60.0
 #define FRESH_SECONDS                                                                    \
-    10.0                  /* in which a server that was away may not know its rules yet */
-#define CALM_SECONDS 10.0 /* without a 429: the server takes all again */
+    10.0                  /* after the server was away: it may not know its rules yet */
+#define CALM_SECONDS 10.0 /* without a 429: the slowdown is over */
 
 enum request_state { REQUEST_WAITING, REQUEST_LATER, REQUEST_SENT, REQUEST_BACKOFF };
 #define NSTATES (REQUEST_BACKOFF + 1)
@@ -39,7 +39,8 @@ struct kube_request {
     struct kube *k;
     enum request_state state; /* in k->lists[state] */
     unsigned flags;           /* KUBE_LATER ... */
-    bool in_doubt;            /* a try ended without an answer: it may be carried out */
+    bool in_doubt;            /* a try ended without an answer: the request may have been
+                               * carried out */
     const char *method;
     char *path;
     char *body;
@@ -52,19 +53,19 @@ struct kube_request {
     struct kube_request *prev, *next;
 };
 
-/* The server has answered 429, or 503 with Retry-After: it wants fewer requests. In seconds
- * of now_of(). */
+/* The server has answered 429, or 503 with Retry-After: it wants fewer requests. In
+ * seconds of now_of(). */
 struct slowdown {
-    double until;       /* nothing is sent before */
+    double until;       /* send nothing before */
     double since, last; /* the first and the last such answer; 0: none */
-    unsigned n;         /* of them */
+    unsigned n;         /* number of such answers */
 };
 
 struct kube {
     struct httpc *h;
     uv_loop_t *loop;
     struct kubeconfig *kc;
-    uv_timer_t timer; /* back-off, and requests that wait for the loop's next turn */
+    uv_timer_t timer; /* back-off, and waiting requests for the loop's next turn */
     uv_timer_t token_timer;
     unsigned open_handles;
     struct kube_request *lists[NSTATES]; /* each in order of kube_send() */
@@ -75,7 +76,8 @@ struct kube {
     char *auth; /* "Authorization: Bearer ..." */
     const char *auth_headers[2];
     bool away;
-    double back; /* it answered again, in seconds of now_of(); 0: it was never away */
+    double back; /* when the server answered again, in seconds of now_of(); 0: it was
+                  * never away */
 };
 
 static void set_state (struct kube_request *r, enum request_state state)
@@ -158,7 +160,7 @@ static void request_free (struct kube_request *r)
     httpc_cancel (r->http);
     DL_DELETE (r->k->lists[r->state], r);
     if (r->body)
-        secret_wipe (r->body, strlen (r->body)); /* Secrets go this way too */
+        secret_wipe (r->body, strlen (r->body)); /* bodies may have secrets */
     free (r->body);
     free (r->path);
     free (r);
@@ -175,21 +177,21 @@ static void request_done (struct kube_request *r, struct kube_result *res)
 
 static void on_timer (uv_timer_t *timer);
 
-/* Seconds until the next of those that wait may be sent: 0 now, INFINITY when an answer or
- * nothing has to come first. */
+/* Seconds until the next waiting request may be sent: 0 now, INFINITY if an answer must
+ * come first, or nothing waits. */
 static double send_in (const struct kube *k)
 {
     double now = now_of (k);
 
     if (k->total > KUBE_WAITING)
-        return 0; /* to be refused */
+        return 0; /* to refuse it */
     if ((!k->lists[REQUEST_WAITING] && !k->lists[REQUEST_LATER])
         || k->sent >= window_size (&k->window))
         return INFINITY;
     return MAX (budget_wait (&k->budget, now), MAX (k->slow.until - now, 0));
 }
 
-/* The timer for whatever is due first. */
+/* Sets the timer to the earliest event that is due. */
 static void schedule (struct kube *k)
 {
     uint64_t now = uv_now (k->loop), first = UINT64_MAX;
@@ -214,7 +216,8 @@ static void request_again (struct kube_request *r, double after)
     r->due = uv_now (r->k->loop) + (uint64_t)(delay * 1000) + 1;
 }
 
-/* One line when it begins, one when it is over, however many requests there are. */
+/* Logs one line when a slowdown begins and one when it is over, however many requests
+ * there are. */
 static void see_slowdown (struct kube *k, const struct httpc_response *resp)
 {
     struct slowdown *s = &k->slow;
@@ -284,7 +287,7 @@ double kube_back_for (const struct kube *k)
     return k->away ? 0 : k->back > 0 ? now_of (k) - k->back : INFINITY;
 }
 
-/* "POST pods", "PATCH jobs/status"; false: one of another kind each time. */
+/* "POST pods", "PATCH jobs/status"; false: of no kind, since each takes another time. */
 static bool kind_of (const struct kube_request *r, char *buf, size_t size)
 {
     static const char in[] = "/namespaces/";
@@ -294,7 +297,8 @@ static bool kind_of (const struct kube_request *r, char *buf, size_t size)
     s = s ? strchr (s + sizeof (in) - 1, '/') : NULL;
     if (!s
         || strchr (r->path,
-                   '?')) /* lists, and what works on lists, take as they are long */
+                   '?')) /* the time of lists, and of requests for lists, depends on their
+                          * length */
         return false;
     len = (int)strcspn (++s, "/");
     name = s[len] ? s + len + 1 : "";
@@ -415,7 +419,8 @@ static enum request_state queue_of (const struct kube_request *r)
     return r->flags & KUBE_LATER ? REQUEST_LATER : REQUEST_WAITING;
 }
 
-/* As many as the wire, the budget and the server admit; what is not of a start first. */
+/* Sends as many requests as the window, the budget and the server admit; those of starts
+ * last. */
 static void send_some (struct kube *k)
 {
     struct kube_request *r;
@@ -427,7 +432,7 @@ static void send_some (struct kube *k)
         request_send (r);
 }
 
-/* Too many wait: the newest goes. Its callback may change the lists. */
+/* Too many requests wait: refuses the newest. Its callback may change the lists. */
 static void refuse_one (struct kube *k)
 {
     struct kube_result res = { .reason = "" };

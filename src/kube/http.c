@@ -22,7 +22,7 @@
 #define BODY_MAX_DEFAULT ((size_t)64 << 20)
 #define CONNECT_TIMEOUT_MS 10000L
 #define IDLE_LOOK_MS 500
-#define LOST_PEER_MS 30000 /* unacknowledged data for so long: the connection is dead */
+#define LOST_PEER_MS 30000 /* unacknowledged data for this time: the connection is dead */
 
 struct sock {
     uv_poll_t poll;
@@ -42,7 +42,7 @@ struct httpc_request {
     uint64_t last; /* uv_now() of the last byte */
     uint64_t idle_ms;
     bool connect_only;
-    int stop; /* > 0: errno of our own reason to end it */
+    int stop; /* > 0: our own reason to end the request, an errno */
     int (*on_data) (const char *data, size_t len, void *arg);
     void (*on_done) (const struct httpc_response *resp, void *arg);
     void *arg;
@@ -54,13 +54,13 @@ struct httpc {
     uv_loop_t *loop;
     CURLM *multi;
     uv_timer_t timer; /* curl's */
-    uv_timer_t idle;  /* ours: requests with an idle time-out */
+    uv_timer_t idle;  /* ours, for requests with an idle time-out */
     unsigned open_handles;
-    unsigned inside; /* depth: in curl, or in a caller's callback */
+    unsigned inside; /* depth of calls: in curl, or in a caller's callback */
     bool dead;
     void (*guard) (void *arg); /* or NULL */
     void *guard_arg;
-    struct httpc_request *requests; /* all, in order of httpc_send() */
+    struct httpc_request *requests; /* all requests, in order of httpc_send() */
 };
 
 /* -- the end of things -- */
@@ -93,7 +93,8 @@ static void httpc_free (struct httpc *h)
 
     DL_FOREACH_SAFE (h->requests, r, tmp)
     request_free (r);
-    curl_multi_cleanup (h->multi); /* closes connections: on_socket (CURL_POLL_REMOVE) */
+    curl_multi_cleanup (h->multi); /* closes connections and calls on_socket
+                                    * (CURL_POLL_REMOVE) */
     uv_close ((uv_handle_t *)&h->timer, on_handle_closed);
     uv_close ((uv_handle_t *)&h->idle, on_handle_closed);
 }
@@ -167,7 +168,7 @@ static void describe (struct httpc_request *r, CURLcode code, struct error *err)
         error_set (err, errno_of (code), "%s", why);
 }
 
-/* Calls on_done, after which r is gone, unless it is a connection now. */
+/* Calls on_done; after that r is freed, unless it is a connection now. */
 static void request_done (struct httpc_request *r, CURLcode code)
 {
     struct httpc_response resp = { .body = "" };
@@ -224,7 +225,8 @@ static void request_add (struct httpc_request *r)
     r->state = REQUEST_ACTIVE;
 }
 
-/* Carries out what was noted while curl or a callback was running. Called at depth 0. */
+/* Carries out sends and cancels stored while curl or a callback was running. Called at
+ * depth 0. */
 static void settle (struct httpc *h)
 {
     struct httpc_request *r, *tmp;
@@ -236,8 +238,7 @@ static void settle (struct httpc *h)
         if (r->state == REQUEST_DEAD)
             request_free (r);
     }
-    for (;;) { /* a failed add calls on_done, which may change the list: look from the
-                  start */
+    for (;;) { /* a failed add calls on_done, which may change the list: start again */
         DL_FOREACH (h->requests, r)
             if (r->state == REQUEST_QUEUED)
                 break;
@@ -330,7 +331,7 @@ static int on_timer (CURLM *multi, long ms, void *arg)
 
     (void)multi;
     if (h->dead && h->inside == 0)
-        return 0; /* curl_multi_cleanup() */
+        return 0; /* called by curl_multi_cleanup() */
     if (ms < 0)
         uv_timer_stop (&h->timer);
     else
@@ -356,7 +357,7 @@ static void on_idle (uv_timer_t *timer)
             any = true;
     }
     if (!any)
-        uv_timer_stop (&h->idle); /* the next httpc_send() starts it again */
+        uv_timer_stop (&h->idle); /* the next httpc_send() restarts it */
     for (;;) {                    /* on_done may change the list */
         DL_FOREACH (h->requests, r)
             if (r->stop == ETIMEDOUT && r->state == REQUEST_ACTIVE)
@@ -402,8 +403,8 @@ static size_t on_header (char *data, size_t size, size_t n, void *arg)
     return size * n;
 }
 
-/* A peer that is gone without a word (a node that lost power) must not hold connections
- * for hours. */
+/* A peer that disappears silently (a node that lost power) must not hold connections for
+ * hours. */
 static int on_new_socket (void *arg, curl_socket_t fd, curlsocktype purpose)
 {
     int ms = LOST_PEER_MS;
@@ -411,7 +412,8 @@ static int on_new_socket (void *arg, curl_socket_t fd, curlsocktype purpose)
     (void)arg;
     if (purpose == CURLSOCKTYPE_IPCXN)
         setsockopt (fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms,
-                    sizeof (ms)); /* unix: refused, no harm */
+                    /* a unix socket refuses this, without harm */
+                    sizeof (ms));
     return CURL_SOCKOPT_OK;
 }
 
@@ -424,8 +426,8 @@ static void set_blob (CURL *easy, CURLoption option, const char *data)
     curl_easy_setopt (easy, option, &blob);
 }
 
-/* The certificate is checked against server_name: ask for that host, connect to the one
- * of the URL. */
+/* The certificate is checked against server_name: requests name that host, but connect to
+ * the URL's host. */
 static int set_server_name (struct httpc_request *r, const char *url, const char *name)
 {
     CURLU *u = curl_url ();
@@ -472,7 +474,7 @@ static int set_tls (struct httpc_request *r, const char *url, const struct httpc
     }
     if (tls->ca_data || tls->ca_file)
         curl_easy_setopt (r->easy, CURLOPT_CAPATH,
-                          NULL); /* this one authority, not the system's */
+                          NULL); /* this one authority, without the system's */
     if (tls->insecure) {
         curl_easy_setopt (r->easy, CURLOPT_SSL_VERIFYPEER, 0L);
         curl_easy_setopt (r->easy, CURLOPT_SSL_VERIFYHOST, 0L);
@@ -531,8 +533,8 @@ static int set_options (struct httpc_request *r, const struct httpc_options *opt
     if (opt->unix_socket) {
         curl_easy_setopt (easy, CURLOPT_UNIX_SOCKET_PATH, opt->unix_socket);
         curl_easy_setopt (easy, CURLOPT_PROXY, "");
-        /* To curl all sockets of one host name are one server: do not wait for another's
-         * connection. */
+        /* curl takes all sockets of one host name for one server: do not wait for
+         * another's connection. */
         curl_easy_setopt (easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
         curl_easy_setopt (easy, CURLOPT_PIPEWAIT, 0L);
     }
@@ -606,7 +608,7 @@ void httpc_cancel (struct httpc_request *r)
         request_free (r);
         return;
     }
-    if (r->state == REQUEST_QUEUED) { /* curl has never seen it */
+    if (r->state == REQUEST_QUEUED) { /* not given to curl yet */
         request_free (r);
         return;
     }
@@ -660,7 +662,7 @@ static int set_multi (struct httpc *h)
 
 struct httpc *httpc_create (uv_loop_t *loop, struct error *err)
 {
-    static bool ready; /* the loop's thread alone comes here */
+    static bool ready; /* only the loop's thread comes here */
     struct httpc *h = calloc (1, sizeof (*h));
 
     if (!h || (!ready && curl_global_init (CURL_GLOBAL_DEFAULT) != CURLE_OK)

@@ -100,7 +100,7 @@ struct source {
     struct error *err;
 };
 
-/* The element of the list whose "name" it is; NULL with err set. */
+/* Returns the element of the list with this "name"; NULL with err set. */
 static json_t *find_named (const struct source *src, const char *list, const char *name,
                            const char *key)
 {
@@ -123,7 +123,7 @@ static json_t *find_named (const struct source *src, const char *list, const cha
     return NULL;
 }
 
-/* A string, "" when it is not there. */
+/* Reads a string, "" if it is missing. */
 static int get_text (const struct source *src, json_t *o, const char *key,
                      const char **ret)
 {

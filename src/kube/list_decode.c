@@ -24,7 +24,8 @@ void kube_list_release (struct kube_list *l)
     strbuf_release (&l->around);
 }
 
-/* Goes on behind the next bracket that stands in no string, and counts it; or to the end. */
+/* Returns the position behind the next bracket outside of strings, and counts it; or
+ * end. */
 static const char *next_bracket (struct kube_list *l, unsigned *depth, const char *at,
                                  const char *end)
 {
@@ -55,7 +56,8 @@ static int keep (struct strbuf *sb, const char *what, const char *from, const ch
     return 0;
 }
 
-/* The end of text without this, and without blanks behind it; 0: it does not end like that. */
+/* Returns the length of text without this final word and the blanks before it; 0: text
+ * does not end with it. */
 static size_t before (const char *text, size_t len, const char *word)
 {
     size_t n = strlen (word);

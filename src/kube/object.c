@@ -11,8 +11,8 @@
 #define KEY "\"managedFields\":["
 #define KEY_LEN (sizeof (KEY) - 1)
 
-/* A key follows a brace or a comma: nothing within a string looks like that, as its quotes are
- * escaped. NULL: there is none (any more). */
+/* Finds the next key. A key follows a brace or a comma: nothing within a string looks
+ * like that, since quotes in strings are escaped. NULL: there is none (any more). */
 static const char *find_key (const char *text, const char *end)
 {
     const char *at = text;
@@ -23,7 +23,7 @@ static const char *find_key (const char *text, const char *end)
     return at;
 }
 
-/* s is behind the opening quote; behind the closing one, or end. */
+/* s is behind the opening quote. Returns the position behind the closing one, or end. */
 static const char *skip_string (const char *s, const char *end)
 {
     while (s < end && *s != '"')
@@ -31,7 +31,7 @@ static const char *skip_string (const char *s, const char *end)
     return s < end ? s + 1 : end;
 }
 
-/* s is within an array: the bracket that closes it, or NULL. */
+/* s is within an array. Returns the bracket that closes it, or NULL. */
 static const char *skip_items (const char *s, const char *end)
 {
     unsigned depth = 1;

@@ -24,7 +24,7 @@ static const struct suffix {
     { "Gi", 0, 30 }, { "Ti", 0, 40 }, { "Pi", 0, 50 }, { "Ei", 0, 60 },
 };
 
-/* "e3", "E-3": the exponent. */
+/* Parses an exponent: "e3", "E-3". */
 static int parse_exponent (const char *p, int *ret)
 {
     bool negative = false;
@@ -59,8 +59,8 @@ static int parse_suffix (const char *p, int *decimal, int *binary)
     return *p == 'e' || *p == 'E' ? parse_exponent (p, decimal) : -EINVAL;
 }
 
-/* The digits, with how many of them stand behind the point; more than 27 that matter are
- * refused. */
+/* Parses digits and counts those behind the point; refuses more than 27 significant
+ * ones. */
 static int parse_digits (const char **pp, u128 *mantissa, int *fraction)
 {
     const char *p = *pp;
@@ -83,7 +83,7 @@ static int parse_digits (const char **pp, u128 *mantissa, int *fraction)
     return any ? 0 : -EINVAL;
 }
 
-/* mantissa * 10^decimal * 2^binary, rounded up, at most INT64_MAX. */
+/* Returns mantissa * 10^decimal * 2^binary, rounded up, at most INT64_MAX. */
 static int64_t scale (u128 mantissa, int decimal, int binary)
 {
     bool rest = false;

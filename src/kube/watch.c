@@ -23,7 +23,7 @@ struct known {
     char *key; /* "NS/NAME" */
     char uid[64];
     char version[VERSION_MAX];
-    unsigned round; /* of the list that saw it last */
+    unsigned round; /* of the last list that had it */
     UT_hash_handle hh;
 };
 
@@ -40,10 +40,10 @@ struct kube_watch {
     struct kube_decoder decoder;
     uv_timer_t timer;
     bool relist;
-    bool progress; /* the stream brought something */
-    bool bad_data; /* ... that cannot be read */
+    bool progress; /* the stream has brought data */
+    bool bad_data; /* ... which cannot be decoded */
     bool warned;
-    unsigned bad; /* times that it went wrong, one after the other */
+    unsigned bad; /* consecutive failures */
 };
 
 static void list_start (struct kube_watch *w);
@@ -111,7 +111,7 @@ static void saw (struct kube_watch *w, json_t *object)
     w->ev->changed (object, is_new, w->arg);
 }
 
-/* All objects were seen in this round, those that were not are gone. */
+/* The list is complete: objects that were not seen in this round are gone. */
 static void complete (struct kube_watch *w)
 {
     struct known *kn, *tmp;
@@ -167,7 +167,7 @@ static void warn_refused (struct kube_watch *w, const struct httpc_response *res
     warn (w, err.text);
 }
 
-/* It did not end well. */
+/* Reports a stream that did not end well. */
 static void tell_trouble (struct kube_watch *w, const struct httpc_response *resp)
 {
     if (is_lost (w, resp))
@@ -261,7 +261,7 @@ static int on_event (const struct kube_event *e, void *arg)
     w->progress = true;
     if (e->type == KUBE_ERROR) {
         w->relist =
-            true; /* 410 Gone as a rule; after another error a list does no harm */
+            true; /* mostly 410 Gone; after other errors a list does no harm */
         return e->code == 410 ? -ESTALE : -EBADMSG;
     }
     if (e->type == KUBE_DELETED) {
@@ -296,11 +296,11 @@ static void on_done (const struct httpc_response *resp, void *arg)
     if (w->progress || (resp->status == 200 && w->bad == 0)) {
         w->bad = 0;
         w->warned = false;
-        again (w, 0.1); /* the ordinary end of a watch */
+        again (w, 0.1); /* the normal end of a watch */
         return;
     }
     tell_trouble (w, resp);
-    /* Without connection the version stays good; a stream that cannot be read may never
+    /* After a lost connection the version stays valid; an undecodable stream may never
      * become better. */
     if (++w->bad >= BAD_STREAMS_MAX && !is_lost (w, resp))
         w->relist = true;

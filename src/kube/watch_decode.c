@@ -23,7 +23,7 @@ void kube_decoder_release (struct kube_decoder *d)
     strbuf_release (&d->line);
 }
 
-/* 1: an event, 0: a type that we do not know, -EBADMSG. */
+/* 1: an event, 0: an unknown type, -EBADMSG. */
 static int decode (json_t *line, struct kube_event *e, struct error *err)
 {
     const char *type = json_string_value (json_object_get (line, "type"));

@@ -44,7 +44,7 @@ static double least (double a, double b)
     return a == 0 || (b != 0 && b < a) ? b : a;
 }
 
-/* Once for as many answers as there are places. */
+/* Called once for each `size` answers. */
 static void adapt (struct kube_window *w)
 {
     double waiting = w->size * (1 - w->share / w->n);

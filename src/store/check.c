@@ -17,7 +17,7 @@
 #include "common/strbuf.h"
 #include "store/journal_private.h"
 
-#define SAY_MAX 200 /* lines of one kind */
+#define SAY_MAX 200 /* lines of each kind */
 
 enum choice { ALL_OF_LOG, LOG_TO_DAMAGE, NO_LOG, CHOICES };
 
@@ -28,15 +28,15 @@ static const char *const choice_names[CHOICES] = {
 };
 
 struct verdict {
-    bool readable; /* by SQLite, whose integrity check is content */
+    bool readable; /* SQLite reads it, and its integrity check succeeds */
     char trouble[200];
     int64_t events, bad_events, bad_jobs;
     int64_t last_seq, last_id;
-    bool complete; /* the sum over all rows is the one that the last commit has */
+    bool complete; /* the sum over all rows matches the last commit */
 };
 
 struct check {
-    struct journal *j; /* path, lock and head of one that is not open */
+    struct journal *j; /* path, lock and head of a journal that is not open */
     struct journal_say say;
     struct wal_state log;
 };
@@ -61,7 +61,7 @@ static void say (const struct check *c, const char *fmt, ...)
     " FROM job WHERE sum IS NOT rowsum (id, uid, key, spec,"                             \
     " (SELECT text FROM jobspec s WHERE s.id = job.id))"
 
-/* -1: it cannot be read. */
+/* -1: the data base cannot be read. */
 static int64_t number (sqlite3 *db, const char *sql)
 {
     sqlite3_stmt *st = NULL;
@@ -113,7 +113,7 @@ static struct verdict examine (const struct check *c, sqlite3 *db)
     return v;
 }
 
-/* What is in the journal and is not what was written. */
+/* Reports rows that do not match their checksum. */
 static void say_bad_rows (const struct check *c, sqlite3 *db)
 {
     sqlite3_stmt *st = NULL;
@@ -135,7 +135,7 @@ static void say_bad_rows (const struct check *c, sqlite3 *db)
     sqlite3_finalize (st);
 }
 
-/* What the head knows of and the journal has not. */
+/* Reports events that the head knows and the journal lacks. */
 static void say_tail (const struct check *c, const struct verdict *v)
 {
     const struct journal_head *h = &c->j->head;
@@ -152,7 +152,7 @@ static void say_tail (const struct check *c, const struct verdict *v)
              (uintmax_t)h->last_id);
 }
 
-/* Into the copy's or the journal's own file. NULL: it cannot be opened. */
+/* Opens the copy's or the journal's own file. NULL: failed. */
 static sqlite3 *open_file (const char *path, int flags, struct error *err)
 {
     struct journal j = { .path = (char *)path };
@@ -184,7 +184,7 @@ static int copy_file (const char *from, const char *to, struct error *err)
     return 0;
 }
 
-/* PATH SUFFIX, as text of a fixed size: paths of the state directory are short. */
+/* PATH SUFFIX, in a text of fixed size: paths of the state directory are short. */
 struct name {
     char text[4200];
 };
@@ -209,7 +209,7 @@ static void remove_copy (const struct check *c)
     unlink (named (c, "-repair-shm").text);
 }
 
-/* One of the three, open. */
+/* Makes one of the three copies, and opens it. */
 static sqlite3 *make (const struct check *c, enum choice which, struct error *err)
 {
     remove_copy (c);
@@ -225,7 +225,7 @@ static int64_t worth (const struct verdict *v)
     return v->readable ? v->events - v->bad_events + 1 : 0;
 }
 
-/* -EBADMSG: none can be read. */
+/* Chooses the copy. -EBADMSG: none can be read. */
 static int choose (const struct check *c, enum choice *ret, struct verdict *ret_v,
                    struct error *err)
 {
@@ -258,7 +258,7 @@ static const char clean_up[] =
     "DELETE FROM job WHERE id IN (SELECT id FROM bad);"
     "DELETE" BAD_EVENTS ";";
 
-/* The chosen one becomes the journal. */
+/* Makes the chosen copy the journal. */
 static int put_in_place (struct check *c, enum choice which, struct error *err)
 {
     sqlite3 *db = make (c, which, err);
@@ -266,7 +266,7 @@ static int put_in_place (struct check *c, enum choice which, struct error *err)
 
     if (rc == 0 && sqlite3_exec (db, clean_up, NULL, NULL, NULL) != SQLITE_OK)
         rc = error_set (err, EIO, "%s-repair: %s", c->j->path, sqlite3_errmsg (db));
-    if (rc == 0) /* jobs that are lost had ids, too */
+    if (rc == 0) /* the ids of lost jobs are taken, too */
         rc = schema_keep_ids (c->j, db, c->j->head.reserved, err);
     if (rc == 0)
         rc = schema_seal (c->j, db, err);
@@ -283,7 +283,8 @@ static int put_in_place (struct check *c, enum choice which, struct error *err)
     sqlite3_close (db);
     if (rc < 0)
         return rc;
-    /* Without its log the damaged one is not the journal any more, whatever comes between. */
+    /* Without its log the damaged file is no journal any more, even if the next step
+     * fails. */
     unlink (named (c, "-wal").text);
     unlink (named (c, "-shm").text);
     if (rename (named (c, "-repair").text, c->j->path) < 0)
@@ -312,7 +313,7 @@ static int keep_damaged (const struct check *c, struct error *err)
     return 0;
 }
 
-/* As it lies there, without a change to it. */
+/* Examines the journal in place, without a change. */
 static struct verdict look (const struct check *c, struct error *err)
 {
     struct verdict v = { 0 };

@@ -11,7 +11,7 @@
 #include "common/macros.h"
 #include "store/rowsum.h"
 
-#define SIZE 256 /* one sector has it */
+#define SIZE 256 /* fits one sector */
 #define FORMAT                                                                           \
     "fluxq-head 1 seq %" PRId64 " total %016" PRIx64                \
     " last-id %" PRIu64 " reserved %" PRIu64
@@ -67,7 +67,7 @@ int head_write (int fd, const struct journal_head *h, bool sync)
     n += snprintf (text + n, sizeof (text) - (size_t)n, " check %016" PRIx64 "\n",
                    check_of (text, (size_t)n));
     memset (text + n, '\n', (size_t)(SIZE - n));
-    errno = ENOSPC; /* of a write that is too short */
+    errno = ENOSPC; /* for a short write */
     if (pwrite (fd, text, SIZE, 0) != SIZE || (sync && fdatasync (fd) < 0))
         return -errno;
     return 0;

@@ -34,15 +34,16 @@ static void key_remove (struct journal *j, struct key *k)
     free (k);
 }
 
-/* The journal's own time, in which keys grow old: it begins where the last submit left it
- * and goes on only while a broker runs. A wall clock that is set to another year, or a
- * machine that was off for a week, makes no key older. */
+/* The journal's own time, for the age of keys: it resumes at the time of the last submit
+ * and advances only while a broker runs. A wall clock that is set to another year, or a
+ * machine that was off for a week, does not age a key. */
 static double journal_now (const struct journal *j)
 {
     return j->clock_base + (clock_boot () - j->clock_opened);
 }
 
-/* uthash keeps the order of insertion, which is that of time: the oldest come first. */
+/* uthash keeps the order of insertion, which is that of time: the oldest keys come
+ * first. */
 static void keys_forget_old (struct journal *j)
 {
     double since = journal_now (j) - JOURNAL_KEY_SECONDS;
@@ -134,7 +135,7 @@ static void txn_complete (struct journal *j, struct item *item)
 
 /* -- commits -- */
 
-/* What the transaction cannot be given to the writer for, or 0. */
+/* Returns the error that keeps the transaction from the writer, or 0. */
 static int refusal (struct journal *j, const struct journal_txn *t, int flags)
 {
     if (!t)

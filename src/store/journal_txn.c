@@ -36,7 +36,7 @@ bool journal_txn_empty (const struct journal_txn *t)
     return !t || (!t->ops && t->rc == 0);
 }
 
-/* Append an operation with copies of both texts (either may be NULL). */
+/* Appends an operation with copies of both texts (either may be NULL). */
 static struct op *add_op (struct journal_txn *t, enum op_kind kind, uint64_t id,
                           const char *name, const char *text, size_t len)
 {

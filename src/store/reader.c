@@ -20,8 +20,9 @@ void read_request_discard (struct item *item)
     free (r);
 }
 
-/* A column's text into sb, with its NUL; its place there, or NO_TEXT for null. While sb
- * grows its address changes, so places become pointers at the end. */
+/* Appends a column's text with its NUL to sb; returns its offset there, or NO_TEXT for
+ * null. The address of sb changes while it grows, so offsets become pointers at the
+ * end. */
 static size_t add_column (struct strbuf *sb, sqlite3_stmt *st, int column)
 {
     const unsigned char *text = sqlite3_column_text (st, column);
@@ -68,7 +69,7 @@ static int read_jobspec (struct journal *j, struct read_request *r, struct strbu
     return rc == SQLITE_ROW ? 0 : -EIO;
 }
 
-/* An event while its texts are still places in a strbuf. */
+/* An event whose texts are still offsets in a strbuf. */
 struct placed_event {
     double timestamp;
     size_t name, context;
@@ -111,7 +112,7 @@ static int read_events (struct journal *j, uint64_t id, struct strbuf *sb,
     return rc == 0 && step != SQLITE_DONE ? -EIO : rc;
 }
 
-/* Turn the places into the record's pointers. Takes the text out of sb. */
+/* Turns the offsets into the record's pointers. Takes the text out of sb. */
 static int finish_record (struct read_request *r, struct strbuf *sb,
                           const struct placed_events *events)
 {
@@ -143,7 +144,7 @@ static int read_all (struct journal *j, struct read_request *r)
     struct placed_events events = { 0 };
 
     strbuf_init (&sb, RECORD_TEXT_MAX);
-    sqlite3_exec (j->rdb, "BEGIN", NULL, NULL, NULL); /* all of it as of one moment */
+    sqlite3_exec (j->rdb, "BEGIN", NULL, NULL, NULL); /* reads one consistent snapshot */
     int rc = read_job (j, r);
     if (rc == 0 && (r->want & JOURNAL_JOBSPEC))
         rc = read_jobspec (j, r, &sb);

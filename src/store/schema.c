@@ -16,12 +16,15 @@
 #define JOB_SUM                                                                          \
     "rowsum (id, uid, key, spec, (SELECT text FROM jobspec s WHERE s.id = job.id))"
 
-/* Version 2: job.spec. The jobspec has a table of its own so that marking a job inactive does not write it
- * again, and the tasks of an array have the array's: job.spec names it. An id is never given twice, also when old jobs are deleted one day:
- * AUTOINCREMENT. Events of all jobs are appended in the order of commit.
- * Version 3: sum is a row's rowsum (rowsum.h), and the last event of each commit has in total the sum modulo 2^64 over all
- * rows of job and event, the others that as of their own: what is missing or changed anywhere shows there. job.ended is in the journal's own time. Free pages are given
- * back in pieces. An event of job 0 is of the journal itself. */
+/* Version 2: job.spec. The jobspec has a table of its own, so that marking a job inactive
+ * does not write it again. The tasks of an array share the array's jobspec: job.spec
+ * names it. An id is never given twice, even if old jobs are deleted one day:
+ * AUTOINCREMENT. Events of all jobs are appended in the order of commit. Version 3: sum
+ * is a row's rowsum (rowsum.h). In total, the last event of each commit has the sum
+ * modulo 2^64 over all rows of job and event, and the other events that sum as of their
+ * own insertion: any missing or changed row shows there. job.ended is in the journal's
+ * own time. Free pages are given back in pieces. An event of job 0 belongs to the journal
+ * itself. */
 /* clang-format off */
 static const char schema[] =
     "BEGIN;"
@@ -100,7 +103,7 @@ static const char *const read_statements[READ_COUNT] = {
     [READ_JOBSPEC] = ("SELECT s.text FROM job j JOIN jobspec s"
                       " ON s.id = coalesce(j.spec, j.id) WHERE j.id = ?"),
     [READ_EVENTS] = SELECT_EVENTS,
-    /* The newest ?2 are kept; -1: all. */
+    /* Keeps the newest ?2; -1: all. */
     [READ_OLD] =
         "SELECT id FROM job WHERE inactive = 1 AND id > ?1"
         " AND (id <= (SELECT id FROM job WHERE inactive = 1 ORDER BY id DESC LIMIT 1"
@@ -169,15 +172,15 @@ int schema_lock (struct journal *j, struct error *err)
                           "journal: %s is in use by another fluxqd%s%s (it holds %s)",
                           j->path, pid[0] ? ", process " : "", pid, path);
     }
-    /* For the message above only: on a full disk the file stays empty. */
+    /* Only for the message above: on a full disk the file stays empty. */
     int n = snprintf (pid, sizeof (pid), "%d\n", (int)getpid ());
     if (ftruncate (j->lock_fd, 0) == 0 && pwrite (j->lock_fd, pid, (size_t)n, 0) < 0)
         errno = 0;
     return 0;
 }
 
-/* sqlite would make it readable for all, and gives -wal and -shm the mode of the main
- * file. */
+/* sqlite would make the file readable for all, and gives -wal and -shm the mode of the
+ * main file. */
 static int create_file (struct journal *j, struct error *err)
 {
     autoclose int fd = open (j->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -215,7 +218,7 @@ static int exec (const struct journal *j, sqlite3 *db, const char *sql, struct e
     return rc == SQLITE_OK ? 0 : schema_error (j, db, rc, err);
 }
 
-/* Sum over all rows; seq of the last event. */
+/* Returns the sum over all rows, and the seq of the last event. */
 int schema_total (const struct journal *j, sqlite3 *db, uint64_t *ret, struct error *err)
 {
     sqlite3_stmt *st = NULL;
@@ -250,8 +253,8 @@ int schema_seal (const struct journal *j, sqlite3 *db, struct error *err)
     return exec (j, db, sql, err);
 }
 
-/* Once; it reads and writes all of the file. Without room for VACUUM free pages stay in
- * the file. */
+/* Upgrades the file once; reads and writes all of it. Without room for VACUUM, free pages
+ * stay in the file. */
 static int upgrade (struct journal *j, int64_t version, struct error *err)
 {
     int rc = version == 1 ? exec (j, j->db, from_version_1, err) : 0;
@@ -269,7 +272,7 @@ static int upgrade (struct journal *j, int64_t version, struct error *err)
     return rc;
 }
 
-/* Make the tables in an empty file, accept ours, refuse all others. */
+/* Makes the tables in an empty file, accepts our own, refuses all others. */
 static int check_schema (struct journal *j, struct error *err)
 {
     int64_t version, application, tables;
@@ -282,7 +285,8 @@ static int check_schema (struct journal *j, struct error *err)
     if (rc < 0)
         return rc;
     if (version == 0 && application == 0 && tables == 0) {
-        /* Of a file that has nothing yet, or at its next VACUUM; else it would write. */
+        /* Takes effect in an empty file, or at its next VACUUM; otherwise it would
+         * write. */
         rc = exec (j, j->db, "PRAGMA auto_vacuum = INCREMENTAL", err);
         if (rc == 0)
             rc = exec (j, j->db, writer_pragmas, err);
@@ -316,7 +320,7 @@ int schema_open_db (const struct journal *j, int flags, sqlite3 **ret,
     return rc == SQLITE_OK ? 0 : schema_error (j, *ret, rc, err);
 }
 
-/* One more read-only connection, for start-up. */
+/* Opens another read-only connection, for start-up. */
 static int schema_open_reader (const struct journal *j, sqlite3 **ret, struct error *err)
 {
     int rc = schema_open_db (j, SQLITE_OPEN_READONLY, ret, err);
@@ -358,7 +362,8 @@ static char *beside (const struct journal *j, const char *suffix)
     return asprintf (&path, "%s%s", j->path, suffix) < 0 ? NULL : path;
 }
 
-/* Before sqlite sees the log, as it would drop what is behind the damage. */
+/* Called before sqlite sees the log, since sqlite would drop the part behind the
+ * damage. */
 static int scan_log (struct journal *j, struct wal_state *w, struct error *err)
 {
     autofree char *log = beside (j, "-wal");
@@ -380,8 +385,8 @@ static int scan_log (struct journal *j, struct wal_state *w, struct error *err)
     return 0;
 }
 
-/* The journal ends before the head: a damaged log if there are traces of it or its end is
- * missing, else an older journal was put in the place of this one, without a log. */
+/* The journal ends before the head. Either the log is damaged (it has traces of damage,
+ * or its end is missing), or an older journal without a log has replaced this one. */
 static int is_behind (struct journal *j, const struct wal_state *w, int64_t seq,
                       uint64_t last_id, struct error *err)
 {
@@ -414,7 +419,7 @@ int schema_keep_ids (const struct journal *j, sqlite3 *db, uint64_t last, struct
     return exec (j, db, sql, err);
 }
 
-/* Compare the head with the journal, and let it be the journal's from here on. */
+/* Compares the head with the journal, and updates it to the journal. */
 static int take_head (struct journal *j, const struct wal_state *w, struct error *err)
 {
     int64_t seq = 0, last_id = 0, then = 0, total = 0;
@@ -438,7 +443,7 @@ static int take_head (struct journal *j, const struct wal_state *w, struct error
                  && (seq < j->head.seq || (then != 0 && (uint64_t)then != j->head.total));
     if (other && (rc = is_behind (j, w, seq, j->last_id, err)) < 0)
         return rc;
-    if (other) { /* the next start does not see that any more */
+    if (other) { /* the next start will not see the difference */
         j->last_id = MAX (j->last_id, j->head.reserved);
         if ((rc = schema_keep_ids (j, j->db, j->last_id, err)) < 0)
             return rc;
@@ -451,7 +456,7 @@ static int take_head (struct journal *j, const struct wal_state *w, struct error
     return rc < 0 ? error_errno (err, -rc, "journal: %s-head", j->path) : 0;
 }
 
-/* Nothing but the damaged log has ever had the tables: they are not made anew over it. */
+/* The tables were only ever in the damaged log: they are not made anew over it. */
 static int refuse_lost (struct journal *j, const struct wal_state *w, struct error *err)
 {
     int64_t tables = 1;
@@ -462,7 +467,7 @@ static int refuse_lost (struct journal *j, const struct wal_state *w, struct err
     return rc == 0 && tables == 0 ? is_behind (j, w, 0, 0, err) : rc;
 }
 
-/* A file that was refused is left as it was. */
+/* A refused file is left as it was. */
 static void keep_log (struct journal *j, bool keep)
 {
     sqlite3_db_config (j->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep ? 1 : 0, NULL);
@@ -507,7 +512,7 @@ void schema_close (struct journal *j)
     for (size_t i = 0; i < STMT_WRITE_COUNT; i++)
         sqlite3_finalize (j->stmts[i]);
     sqlite3_close (j->rdb);
-    sqlite3_close (j->db); /* the last one: checkpoint */
+    sqlite3_close (j->db); /* the last connection: checkpoints */
 }
 
 /* -- loading -- */
@@ -539,7 +544,7 @@ int schema_load_keys (struct journal *j, double since,
     return rc == SQLITE_OK ? 0 : schema_error (j, j->db, rc, err);
 }
 
-/* Both branches walk the index job_by_activity in order of id, and are merged. */
+/* Both branches walk the index job_by_activity in order of id, and SQLite merges them. */
 static const char select_jobs[] =
     "SELECT j.id, j.uid, j.inactive, j.key, s.text, j.spec, j.sum FROM job j"
     " LEFT JOIN jobspec s ON s.id = coalesce(j.spec, j.id) WHERE j.inactive = 0"
@@ -556,7 +561,7 @@ static uint64_t text_column (uint64_t sum, sqlite3_stmt *st, int column)
     return rowsum_text (sum, text, (size_t)sqlite3_column_bytes (st, column));
 }
 
-/* A row of SELECT_EVENTS is as it was written. */
+/* Whether a row of SELECT_EVENTS matches its checksum. */
 bool schema_event_is_whole (sqlite3_stmt *st, uint64_t id)
 {
     uint64_t sum = rowsum_int (ROWSUM_START, sqlite3_column_int64 (st, 3));
@@ -567,7 +572,7 @@ bool schema_event_is_whole (sqlite3_stmt *st, uint64_t id)
     return sum == (uint64_t)sqlite3_column_int64 (st, 4);
 }
 
-/* A row of select_jobs; of one that has ended the jobspec is not read. */
+/* Whether a row of select_jobs is whole; the jobspec of an ended job is not read. */
 static bool job_is_whole (sqlite3_stmt *st)
 {
     bool own = sqlite3_column_type (st, 5) == SQLITE_NULL;

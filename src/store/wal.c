@@ -11,7 +11,7 @@
 #include "common/io.h"
 #include "common/macros.h"
 
-#define MAGIC 0x377f0682U /* the last bit: checksums of big-endian words */
+#define MAGIC 0x377f0682U /* the lowest bit: checksums of big-endian words */
 #define HEAD 32           /* bytes of the file's header */
 #define FRAME_HEAD 24
 #define PAGE_MAX 65536
@@ -20,10 +20,10 @@ struct wal {
     int fd;
     bool big_endian;
     uint32_t page;    /* bytes */
-    uint32_t frames;  /* whole ones */
-    bool torn;        /* and a part of one */
-    uint8_t salts[8]; /* of the generation */
-    uint32_t sum[2];  /* so far */
+    uint32_t frames;  /* number of whole frames */
+    bool torn;        /* followed by a part of a frame */
+    uint8_t salts[8]; /* of this generation */
+    uint32_t sum[2];  /* running checksum */
     bool head_good;
 };
 
@@ -68,7 +68,7 @@ static ssize_t get (int fd, void *buf, size_t len, off_t at)
     return n < 0 ? -errno : n;
 }
 
-/* 1: there is a log in it, 0: none. */
+/* 1: the file has a log, 0: it has none. */
 static int begin (struct wal *w, const char *path, int flags, struct error *err)
 {
     uint8_t head[HEAD];
@@ -86,7 +86,7 @@ static int begin (struct wal *w, const char *path, int flags, struct error *err)
     w->big_endian = word_at (head) & 1;
     w->page = word_at (head + 8);
     if (w->page < 512 || w->page > PAGE_MAX || (w->page & (w->page - 1)) != 0)
-        w->page = 4096; /* damaged: what all our files have */
+        w->page = 4096; /* damaged: take the size of all our files */
     off_t size = st.st_size - HEAD, frame = FRAME_HEAD + (off_t)w->page;
     w->frames = (uint32_t)(size / frame);
     w->torn = size % frame != 0;
@@ -96,7 +96,7 @@ static int begin (struct wal *w, const char *path, int flags, struct error *err)
     return 1;
 }
 
-/* Look at the rest, by the heads of the frames alone. */
+/* Scans the rest by the headers of the frames alone. */
 static void scan_rest (struct wal *w, struct wal_state *ret)
 {
     uint8_t head[FRAME_HEAD];
@@ -108,7 +108,7 @@ static void scan_rest (struct wal *w, struct wal_state *ret)
         bool ours = !memcmp (head + 8, w->salts, sizeof (w->salts));
         ret->broken |= ours;
         ret->later |= committed && ours;
-        /* The damage may be in the salts of the first one itself. */
+        /* The salts of the first frame itself may be the damage. */
         committed |= (ours || i == ret->good) && word_at (head + 4) != 0;
     }
     if (w->torn && get (w->fd, head, sizeof (head), place (w, w->frames)) > 16)
@@ -159,7 +159,8 @@ static int mend_frame (struct wal *w, uint8_t *frame, uint32_t i, struct error *
     return 0;
 }
 
-/* The salts of most frames are the generation's; the file's own may be what is damaged. */
+/* Most frames have the salts of the generation; the salts in the header may be
+ * damaged. */
 static void find_salts (struct wal *w)
 {
     uint8_t a[FRAME_HEAD], b[FRAME_HEAD];

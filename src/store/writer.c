@@ -25,14 +25,14 @@
 #define BACKOFF_MIN 0.1 /* seconds */
 #define BACKOFF_MAX 5.0
 #define CLOSE_TRIES 10        /* after a stop, BACKOFF_MIN apart */
-#define CHECKPOINT_PAGES 1000 /* of the WAL, when idle */
+#define CHECKPOINT_PAGES 1000 /* size of the WAL, when idle */
 #define CHECKPOINT_PAGES_BUSY 16384
 
 struct work {
     struct item *batch; /* of journal_txn, in order; kept while the disk refuses */
     size_t count;
     double last_try; /* clock_mono() */
-    double backoff;  /* 0: all is well */
+    double backoff;  /* 0: commits succeed */
     int close_tries;
 };
 
@@ -64,12 +64,12 @@ static int run (struct journal *j, enum stmt which)
     sqlite3_step (st);
     int sys = errno;
     int rc = sqlite3_reset (st);
-    sqlite3_clear_bindings (st); /* they point into a transaction that ends before us */
-    errno = sys; /* for schema_error(): sqlite forgets it when a COMMIT fails */
+    sqlite3_clear_bindings (st); /* they point into a transaction that will be freed */
+    errno = sys; /* for schema_error(): sqlite forgets it after a failed COMMIT */
     return rc;
 }
 
-/* With its jobspec, or as one that has another's. */
+/* Writes a job with its jobspec, or one that shares another job's. */
 static int write_job (struct journal *j, const struct op *op)
 {
     sqlite3_stmt *st = j->stmts[STMT_JOB];
@@ -117,8 +117,8 @@ static int write_event (struct journal *j, const struct op *op)
     return run (j, STMT_EVENT);
 }
 
-/* The last event has the sum over all rows, also over those behind it. Without an event there
- * is one of job 0. */
+/* Writes the sum over all rows to the last event, including rows behind it. Without an
+ * event, adds one of job 0. */
 static int write_total (struct journal *j, int64_t before)
 {
     static const struct op none = { .kind = OP_EVENT, .name = "journal" };
@@ -153,7 +153,8 @@ static int prune_rows (struct journal *j, uint64_t id)
     return rc == SQLITE_OK && id != 0 ? run_for (j, STMT_PRUNE_JOB, id) : rc;
 }
 
-/* And the journal's own events, of which only the last one matters. */
+/* Deletes the job's rows, and the journal's own events, of which only the last
+ * matters. */
 static int prune (struct journal *j, uint64_t id)
 {
     int rc = prune_rows (j, id);
@@ -193,7 +194,7 @@ static int write_op (struct journal *j, const struct op *op)
 
 /* -- the batch -- */
 
-/* Would the same fail again whatever the disk does? */
+/* Whether the same commit would fail again whatever the disk does. */
 static bool is_lasting (int rc)
 {
     rc &= 0xff;
@@ -201,9 +202,9 @@ static bool is_lasting (int rc)
            || rc == SQLITE_RANGE || rc == SQLITE_MISUSE;
 }
 
-/* A COMMIT that failed at its end (fdatasync, the growth of the index of the log) leaves
- * whole frames in the log: this process does not count them, a start after a crash would.
- * A frame that could not be written is none. */
+/* A COMMIT that fails at its end (fdatasync, growth of the log's index) leaves whole
+ * frames in the log: this process ignores them, but a start after a crash would not. A
+ * frame that could not be written is not whole. */
 static bool may_be_in_log (int rc)
 {
     return !is_lasting (rc) && (rc & 0xff) != SQLITE_FULL && (rc & 0xff) != SQLITE_BUSY
@@ -220,10 +221,10 @@ static int sync_log (struct journal *j)
     return rc;
 }
 
-/* Undo what may_be_in_log(). After a failed fdatasync the kernel may call pages clean that
- * never reached the disk, so nothing that was written since the last commit is used again:
- * what was committed goes into the data base, and the log begins anew, empty. Until that
- * has succeeded nothing else is written. */
+/* Resolves may_be_in_log(). After a failed fdatasync the kernel may call pages clean that
+ * never reached the disk, so nothing written since the last commit is used again:
+ * committed frames go to the data base, and the log begins anew, empty. Until that has
+ * succeeded, nothing else is written. */
 static int settle (struct journal *j, struct error *err)
 {
     if (!j->unsettled)
@@ -240,7 +241,7 @@ static int settle (struct journal *j, struct error *err)
     return 0;
 }
 
-/* No id is in a commit that is not reserved outside of the journal. */
+/* Reserves all ids of a commit outside of the journal before the commit. */
 static int reserve_ids (struct journal *j, const struct work *w, struct error *err)
 {
     struct journal_head h = j->head;
@@ -262,7 +263,7 @@ static int reserve_ids (struct journal *j, const struct work *w, struct error *e
     return 0;
 }
 
-/* A commit to a file that was removed would be lost with the process. */
+/* A commit to a removed file would be lost when the process ends. */
 static int check_there (const struct journal *j, struct error *err)
 {
     struct stat st;
@@ -275,9 +276,8 @@ static int check_there (const struct journal *j, struct error *err)
                       j->path);
 }
 
-/* All of the batch in one commit, or nothing of it. An empty one writes a page all the
- * same: that is how a disk that refused is tried. *ret_bad: whose fault it is, or NULL:
- * the disk's. */
+/* Commits all of the batch, or nothing. An empty batch writes a page all the same, to try
+ * a disk that refused. *ret_bad: the transaction at fault, or NULL: the disk is. */
 static int attempt (struct journal *j, struct work *w, struct item **ret_bad,
                     struct error *err)
 {
@@ -320,7 +320,7 @@ static int attempt (struct journal *j, struct work *w, struct item **ret_bad,
     return rc;
 }
 
-/* Take one out of the batch and hand it over. */
+/* Takes one transaction out of the batch and posts it. */
 static void finish (struct journal *j, struct work *w, struct item *item, int rc,
                     const struct error *err)
 {
@@ -342,7 +342,7 @@ static void finish (struct journal *j, struct work *w, struct item *item, int rc
     journal_post (j, item);
 }
 
-/* All of the batch is on disk: one lock and one wake for all of it. */
+/* All of the batch is on disk: takes the lock and wakes the loop once for all of it. */
 static void finish_batch (struct journal *j, struct work *w)
 {
     struct item *item;
@@ -366,7 +366,7 @@ static void finish_batch (struct journal *j, struct work *w)
         j->wake (j->wake_arg);
 }
 
-/* Each is undone, or told that it may not be. */
+/* Undoes each transaction that may fail, or reports that it may not be undone. */
 static size_t fail_those_that_may (struct journal *j, struct work *w, int rc,
                                    const struct error *why)
 {
@@ -420,7 +420,7 @@ static void commit_batch (struct journal *j, struct work *w)
     int rc;
 
     if (!w->batch && w->backoff == 0)
-        return; /* it was for give_back() */
+        return; /* only give_back() wanted it */
     while ((rc = attempt (j, w, &bad, &err)) < 0) {
         if (bad) {
             log_error ("journal: a transaction is refused: %s", err.text);
@@ -438,7 +438,8 @@ static void commit_batch (struct journal *j, struct work *w)
     if (rc == 0) {
         w->backoff = 0;
         clear_trouble (j);
-        head_write (j->head_fd, &j->head, false); /* one that stays behind does no harm */
+        head_write (j->head_fd, &j->head, false); /* a head that stays behind does no
+                                                   * harm */
         finish_batch (j, w);
     }
 }
@@ -479,7 +480,7 @@ static void maybe_checkpoint (struct journal *j)
 
 /* -- free pages, of what was pruned -- */
 
-#define VACUUM_PAGES 32 /* that one piece moves: a few milliseconds */
+#define VACUUM_PAGES 32 /* in each piece: a few milliseconds */
 
 static int64_t pragma (struct journal *j, const char *sql)
 {
@@ -493,8 +494,8 @@ static int64_t pragma (struct journal *j, const char *sql)
     return n;
 }
 
-/* Whether there is a reason to: asked for, or a fifth of the file is free, which is looked at
- * when something was removed. */
+/* Whether there is a reason to: it was requested, or a fifth of the file is free, which
+ * is checked after a removal. */
 static bool begin_to_give_back (struct journal *j)
 {
     pthread_mutex_lock (&j->lock);
@@ -516,8 +517,8 @@ static bool is_idle (struct journal *j)
     return idle;
 }
 
-/* Piece by piece until something waits, and on after that. What fails is tried after the next
- * commit. */
+/* Gives back piece by piece until a transaction waits, and resumes after it. After an
+ * error it tries again after the next commit. */
 static void give_back (struct journal *j)
 {
     int rc = SQLITE_OK;
@@ -532,14 +533,14 @@ static void give_back (struct journal *j)
         if (rc == SQLITE_OK && pragma (j, "PRAGMA freelist_count") > 0)
             continue;
         j->giving_back = false;
-        j->wal_pages = CHECKPOINT_PAGES; /* it shrinks the file */
+        j->wal_pages = CHECKPOINT_PAGES; /* a checkpoint shrinks the file */
         maybe_checkpoint (j);
     }
 }
 
 /* -- the loop -- */
 
-/* Is it time to commit? Else wait once. Called with the lock held. */
+/* Whether it is time to commit; else waits once. Called with the lock held. */
 static bool wait_for_work (struct journal *j, struct work *w)
 {
     if (w->backoff == 0) {
@@ -564,8 +565,8 @@ static bool wait_for_work (struct journal *j, struct work *w)
     return false;
 }
 
-/* Wait until there is something to try, and move what waits into the batch. False: end.
- */
+/* Waits until there is something to try, and moves waiting transactions into the batch.
+ * False: end. */
 static bool take_work (struct journal *j, struct work *w)
 {
     bool go_on = true;

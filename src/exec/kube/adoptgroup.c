@@ -1,4 +1,5 @@
-/* adoptgroup.c - plain pods, alone or in a group of several, that are one job (see adopt.h)
+/* adoptgroup.c - plain pods, alone or in a group of several, that are one job (see
+ * adopt.h)
  *
  * The pods have the label fluxq.io/queue and were made with the scheduling gate of that
  * name, so nobody places them before their turn. The labels or annotations

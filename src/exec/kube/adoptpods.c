@@ -1,5 +1,5 @@
-/* adoptpods.c - the pods of adopted objects: finds the object of each, and gives each a node
- * (see adopt.h)
+/* adoptpods.c - the pods of adopted objects: finds the object of each, and gives each a
+ * node (see adopt.h)
  *
  * One patch gives a pod with our scheduling gate a required affinity to its node and
  * removes the gate. Then the pod's scheduler binds it there; if that scheduler is fluxq,

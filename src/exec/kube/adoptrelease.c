@@ -1,4 +1,5 @@
-/* adoptrelease.c - unsuspends a Job with our scheduling gate and tolerations (see adopt.h)
+/* adoptrelease.c - unsuspends a Job with our scheduling gate and tolerations (see
+ * adopt.h)
  *
  * The API server accepts a change of the pods' template only for a Job that is suspended
  * and has no status.startTime. A Job that was created without `suspend: true` has one:

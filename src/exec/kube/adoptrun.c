@@ -1,5 +1,5 @@
-/* adoptrun.c - the run of an adopted object, from start() to cleaned(), a function a phase
- * (see adopt.h)
+/* adoptrun.c - the run of an adopted object, from start() to cleaned(), a function a
+ * phase (see adopt.h)
  *
  * These pods have no agent: the object's status tells whether it has begun, ended or
  * failed, and the Job controller decides what a pod's failure means. The broker adds the

@@ -1,5 +1,5 @@
-/* adoptsay.c - reports a job on its object, for `kubectl get job` and `kubectl describe` (see
- * adopt.h)
+/* adoptsay.c - reports a job on its object, for `kubectl get job` and `kubectl describe`
+ * (see adopt.h)
  *
  * Writes annotations: the job's number and its state (also as a label, for `kubectl get
  * -L`), with the uid of the object, since a copy of the object is another job. Writes an

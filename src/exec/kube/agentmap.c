@@ -1,5 +1,6 @@
-/* agentmap.c - the ConfigMap that carries the agent into the pods: made when a job needs it,
- * removed when no job has needed it for a while; one for each namespace (see private.h)
+/* agentmap.c - the ConfigMap that carries the agent into the pods: made when a job needs
+ * it, removed when no job has needed it for a while; one for each namespace (see
+ * private.h)
  *
  * While the ConfigMap exists, a watch of its name alone watches it: somebody may delete
  * it, and kubelets wait for it with every pod that starts then. So it is made anew where

@@ -1,4 +1,5 @@
-/* groups.h - node groups: counts the nodes of each group, and those that can still be made
+/* groups.h - node groups: counts the nodes of each group, and those that can still be
+ * made
  *
  * Labels tell a node's group. A node counts from the first time that it is ready until
  * it is deleted: before that it is one of those being made.

@@ -1,5 +1,5 @@
-/* jobevents.c - a job's story as Events on its Job or MiniCluster, for kubectl describe (see
- * private.h)
+/* jobevents.c - a job's story as Events on its Job or MiniCluster, for kubectl describe
+ * (see private.h)
  *
  * The object exists only while the job has nodes. So there are two events for each
  * attempt: one when the job runs, which also has the time and the reason of its wait,

@@ -1,5 +1,5 @@
-/* losses.c - finds out why a rank of a running job is lost, and with which node or pod (see
- * private.h)
+/* losses.c - finds out why a rank of a running job is lost, and with which node or pod
+ * (see private.h)
  *
  * The agents know first that one of them does not answer, or that somebody else told
  * them to end. The watches of pods and nodes tell why, perhaps later. A loss is no

@@ -1,4 +1,5 @@
-/* minicluster.h - a job as a MiniCluster of the Flux operator (flux-framework.org/v1alpha2)
+/* minicluster.h - a job as a MiniCluster of the Flux operator
+ * (flux-framework.org/v1alpha2)
  *
  *     if (minicluster_wanted (settings)) ...
  *     minicluster_check (settings, js, mounts, cfg, &err);     // at submit

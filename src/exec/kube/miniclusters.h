@@ -1,4 +1,5 @@
-/* miniclusters.h - whether the cluster has MiniClusters: the Flux operator's custom resource
+/* miniclusters.h - whether the cluster has MiniClusters: the Flux operator's custom
+ * resource
  *
  *     miniclusters_look (x);                     // at the start
  *     if (miniclusters_state (x) == MINICLUSTERS_MISSING) miniclusters_refuse (x, &err);

@@ -1,5 +1,5 @@
-/* podmaker.c - chooses the maker of a Job's pods from the configuration, the needs of the job
- * and the rights of the broker (see podmaker.h)
+/* podmaker.c - chooses the maker of a Job's pods from the configuration, the needs of the
+ * job and the rights of the broker (see podmaker.h)
  *
  * Asks the API server for the rights in a namespace once, and again while one is
  * missing, 10 s later at the earliest. The answer to the first Job shows whether the API

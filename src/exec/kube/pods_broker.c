@@ -1,5 +1,5 @@
-/* pods_broker.c - the broker makes the pods, each with its node, and writes the Job's status
- * (see podmaker.h)
+/* pods_broker.c - the broker makes the pods, each with its node, and writes the Job's
+ * status (see podmaker.h)
  *
  * The pods are named after the Job and their rank, so that making one twice is harmless.
  * They look like those of the Job controller, and the Job owns them, so its deletion

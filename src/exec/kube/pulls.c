@@ -1,5 +1,5 @@
-/* pulls.c - reads events about pods that take long to start: pulls of an image, and trouble
- * (see private.h)
+/* pulls.c - reads events about pods that take long to start: pulls of an image, and
+ * trouble (see private.h)
  *
  * While a kubelet pulls an image, the status of its pod is the same as while it mounts
  * volumes, or cannot mount them: a waiting container, ContainerCreating. Only events

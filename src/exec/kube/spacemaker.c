@@ -1,4 +1,5 @@
-/* spacemaker.c - checks a namespace, and makes it, before jobs start there (see private.h)
+/* spacemaker.c - checks a namespace, and makes it, before jobs start there (see
+ * private.h)
  *
  *   LOOK --there, and for these jobs--+
  *    |                                v

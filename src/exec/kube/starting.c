@@ -1,5 +1,5 @@
-/* starting.c - from the Job to all ranks ready: reads the state of the pods, and finds late
- * starts and nodes at fault (see private.h, exec/startclock.h)
+/* starting.c - from the Job to all ranks ready: reads the state of the pods, and finds
+ * late starts and nodes at fault (see private.h, exec/startclock.h)
  *
  * A rank is not placed until its pod is bound. It pulls its image while the kubelet
  * reports a failing pull, or events report a pull (pulls.c: the pod's status is the same

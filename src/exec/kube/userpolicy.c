@@ -1,4 +1,5 @@
-/* userpolicy.c - a NetworkPolicy for each user keeps the pods of users apart (see private.h)
+/* userpolicy.c - a NetworkPolicy for each user keeps the pods of users apart (see
+ * private.h)
  *
  * A policy cannot say "from pods with the same label", so there is one for each user and
  * namespace. It is made before the first pod of that user is placed there, and made

@@ -35,13 +35,14 @@ struct local_admin {
     const struct exec_job *job;
     bool epilog;
     size_t from, to;        /* ranks */
-    size_t left;            /* that run, and one while they are being started */
-    char text[512];         /* of the first that failed */
-    int shortage;           /* ... because the machine is short of something, or 0 */
-    struct hostlist *nodes; /* where it failed; or NULL */
+    size_t left;            /* programs that run, plus one while they are being started */
+    char text[512];         /* about the first failure */
+    int shortage;           /* ... its errno, if the machine is short of something, or
+                             * 0 */
+    struct hostlist *nodes; /* nodes with a failure; or NULL */
     void (*done) (struct local_admin *a, void *arg);
     void *arg;
-    uv_timer_t timer; /* done() comes from the loop */
+    uv_timer_t timer; /* calls done() from the loop */
     struct admin_rank ranks[];
 };
 
@@ -58,7 +59,7 @@ static void report_path (const struct admin_rank *r, char *buf, size_t size)
               (uintmax_t)a->job->id, a->job->attempt, (unsigned)r->rank);
 }
 
-/* The reason, one line. */
+/* Reads the reason, one line. */
 static void read_report (const struct admin_rank *r, char *buf, size_t size)
 {
     char path[4200];
@@ -109,7 +110,7 @@ static void one_less (struct local_admin *a)
         uv_timer_start (&a->timer, on_timer, 0, 0);
 }
 
-/* Told to end it has failed, too, but that is nobody's fault. */
+/* A program that we told to end counts as failed, too, but its node is not at fault. */
 static void rank_ended (uint32_t rank, int status, bool known, void *arg)
 {
     struct admin_rank *r = arg;
@@ -144,7 +145,7 @@ static void add (struct words *w, const char *fmt, ...)
     strbuf_add (&w->text, "", 1);
 }
 
-/* All that it is told: nothing that the user has written. */
+/* The whole environment: nothing in it comes from the user. */
 static int add_environment (struct words *w, const struct admin_rank *r)
 {
     const struct exec_job *job = r->admin->job;
@@ -171,7 +172,7 @@ static int spawn (struct local_admin *a, uint32_t rank, struct error *err)
 
     *r = (struct admin_rank){ a, rank, false };
     report_path (r, report, sizeof (report));
-    unlink (report); /* of a broker that was killed */
+    unlink (report); /* left by a broker that was killed */
     snprintf (timeout, sizeof (timeout), "%.0f", a->job->admin_timeout);
     const char *argv[8 + 2 * SETS + 1] = {
         path,        ADMINRUN_COMMAND,

@@ -29,15 +29,16 @@
 struct agent_process {
     struct agents *a;
     pid_t pid;
-    int pidfd; /* of those that are no children, else -1 */
+    int pidfd; /* for processes that are no children, else -1 */
     uv_poll_t poll;
-    agent_exit_f on_exit; /* NULL: nobody asks any more */
+    agent_exit_f on_exit; /* NULL: nobody waits for it any more */
     void *arg;
-    char *launch; /* found at the start: its launch file; until it is adopted */
+    char *launch; /* until its adoption, for an agent found at the start: its launch
+                   * file */
     uint32_t rank;
     uid_t uid;
-    bool polled; /* poll is a handle of the loop */
-    bool killed; /* by agents_end_strays(): its guardian has until the next sweep */
+    bool polled; /* poll is an active handle of the loop */
+    bool killed; /* by agents_end_strays(): its guardian has time until the next sweep */
     struct agent_process *prev, *next;
 };
 
@@ -45,7 +46,7 @@ struct agents {
     uv_loop_t *loop;
     uv_signal_t sigchld;
     struct agent_process *list;
-    size_t strays; /* that the last look found; 1 at least when one is due */
+    size_t strays; /* found by the last look; at least 1 if a look is due */
     void (*on_no_strays) (void *arg);
     void *arg;
 };
@@ -108,9 +109,9 @@ static void for_each_process (void (*fn) (const char *name, pid_t pid, void *arg
 
 struct member {
     pid_t pid, parent, session;
-    uint64_t begin; /* when it was started: no other process of its number has that */
+    uint64_t begin; /* start time: no other process of this number has the same */
     bool zombie;
-    bool below; /* of those that are meant, or descends from one */
+    bool below; /* matches, or descends from a match */
 };
 
 struct tree {
@@ -180,7 +181,7 @@ static bool is_below (const struct tree *t, pid_t parent)
     return p && p->below;
 }
 
-/* SIGKILL, unless it has ended and another process has its number by now. */
+/* Sends SIGKILL, unless the process has ended and another one has its number by now. */
 static void kill_member (const struct member *m)
 {
     autoclose int fd = (int)syscall (SYS_pidfd_open, m->pid, 0);
@@ -190,8 +191,8 @@ static void kill_member (const struct member *m)
         syscall (SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
 }
 
-/* SIGKILL to those that are meant and to what descends from them, which is looked for as
- * often as it takes, for a child's number may be less than its parent's. Ends t. */
+/* Sends SIGKILL to matching processes and their descendants. Repeats the search until no
+ * new one is found, since a child's number may be less than its parent's. Ends t. */
 static void tree_kill (struct tree *t)
 {
     bool more = t->n > 0;
@@ -236,14 +237,14 @@ size_t processes_kill (bool (*is_meant) (pid_t pid, void *arg), void *arg)
 
 /* -- those that end -- */
 
-/* Our children that are no agents. What they started comes to us when they are dead: all
- * is killed at once, for one after the other takes long. */
+/* Kills our children that are no agents. We inherit their children when they are dead:
+ * all are killed at once, since one after the other takes long. */
 static void kill_strays (struct agents *a)
 {
     struct tree t = { 0 };
 
     if (tree_read (&t) < 0)
-        return; /* nobody knows: who waits for it has a time limit */
+        return; /* the end is not known: its waiter has a time limit */
     a->strays = 0;
     for (size_t i = 0; i < t.n; i++) {
         struct member *m = &t.list[i];
@@ -267,8 +268,8 @@ bool agents_strays (const struct agents *a)
     return a->strays > 0;
 }
 
-/* When a look finds no stray, there are none: each has an ancestor that is our child, be
- * it a zombie, until the look is over. */
+/* If a look finds no stray, there are none: each stray has an ancestor that is our child,
+ * perhaps a zombie, until the look is over. */
 static void reap (struct agents *a)
 {
     int status;
@@ -299,7 +300,7 @@ static void on_sigchld (uv_signal_t *h, int signum)
 
 /* -- agents of an earlier broker -- */
 
-/* The word after `option` in a command line of NUL-terminated words. */
+/* Returns the word after `option` in a command line of NUL-terminated words. */
 static const char *word_after (const char *words, size_t len, const char *option)
 {
     bool next = false;
@@ -311,7 +312,7 @@ static const char *word_after (const char *words, size_t len, const char *option
     return NULL;
 }
 
-/* Contents of /proc/PID/NAME, NUL-terminated; its length or -1. */
+/* Reads /proc/PID/NAME, NUL-terminated; returns the length or -1. */
 static ssize_t read_proc (const char *pid, const char *name, char *buf, size_t size)
 {
     char path[64];
@@ -323,8 +324,8 @@ static ssize_t read_proc (const char *pid, const char *name, char *buf, size_t s
     return n;
 }
 
-/* The real uid, as the process says: its files in /proc are root's (an agent is not
- * dumpable). */
+/* Returns the real uid from the status of the process: its files in /proc belong to root
+ * (an agent is not dumpable). */
 static int uid_of (const char *pid, uid_t *ret)
 {
     char text[4096];
@@ -392,7 +393,7 @@ static void pidfd_ready (uv_poll_t *poll, int status, int events)
 
 static bool is_of (const struct agent_process *p, const char *launch_path, uid_t uid)
 {
-    /* root's: it was found before it took its user's identity */
+    /* root: found before it took its user's identity */
     return p->launch && (p->uid == uid || p->uid == 0)
            && !strcmp (p->launch, launch_path);
 }
@@ -447,7 +448,8 @@ void agents_end (struct agents *a, const char *launch_path, uid_t uid)
 
 /* -- the end of agents that are no children -- */
 
-/* Its processes; the guardian, which inherits what they leave, only once it has none. */
+/* Kills the processes of the agent. Kills the guardian, which inherits their orphans,
+ * only if it has none left. */
 static void kill_below (struct agent_process *p)
 {
     struct tree t = { 0 };
@@ -474,8 +476,8 @@ void agents_kill (struct agents *a, const void *arg)
     }
 }
 
-/* The number behind JOBS_DIR/ in the launch file's path; 0: it is no job of this broker.
- */
+/* Returns the number behind JOBS_DIR/ in the launch file's path; 0: it is no job of this
+ * broker. */
 static uint64_t job_of (const struct agent_process *p, const char *jobs_dir)
 {
     size_t len = strlen (jobs_dir);
@@ -495,7 +497,7 @@ void agents_end_strays (struct agents *a, const char *jobs_dir, const uint64_t *
             continue;
         uint64_t id = job_of (p, jobs_dir);
         if (id && bsearch (&id, live, nlive, sizeof (id), compare_u64))
-            continue; /* to be adopted yet */
+            continue; /* waits for its adoption */
         if (id && runs (p) && !p->killed) {
             log_info ("agent %d belongs to no job that runs and is ended", (int)p->pid);
             p->killed = true;

@@ -36,8 +36,8 @@ int local_open_dir (struct local_job *l, struct error *err)
     return MIN (rc, 0);
 }
 
-/* A new file in the job's directory (which is the user's: nothing there is followed or
- * kept). */
+/* Makes a new file in the job's directory, which is the user's: follows no link and keeps
+ * no old file. */
 static int put_file (struct local_job *l, const char *path, const void *data, size_t len,
                      mode_t mode)
 {
@@ -45,13 +45,14 @@ static int put_file (struct local_job *l, const char *path, const void *data, si
     int rc = userdir_write (l->dir_fd, base_of (path), data, len, mode,
                             userdir_owner (user->uid), user->gid, 0, &l->err);
 
-    /* root has no quota: the file's user, whose it becomes, has. */
+    /* root has no quota: the file's user has, who gets the file. */
     if (rc < 0 && (rc != -EDQUOT || geteuid () != 0))
         l->put_errno = error_shortage (-rc);
     return rc;
 }
 
-/* Where the agent of a rank listens, for any rank (common/launch.h). NULL: no memory. */
+/* Returns the address of any rank's agent, as a pattern (common/launch.h). NULL: no
+ * memory. */
 static char *agents_address (const struct local_job *l)
 {
     struct strbuf sb;
@@ -89,13 +90,13 @@ static int set_texts (struct local_job *l, struct launch *launch)
         }
     }
     launch->join_timeout = l->job->limits.start;
-    /* Of several virtual nodes each has all the machine's cores, or none of its own. */
+    /* With several virtual nodes each has all the machine's cores, or none of its own. */
     launch->cores_are_cpus = l->x->nodes == 1;
     launch->spool_keep = l->job->output_max;
     return address ? 0 : no_memory (l);
 }
 
-/* Both sides are this machine: the agents copy. */
+/* Both sides are this machine: the agents copy the files. */
 static int set_stages (struct local_job *l, struct launch *launch)
 {
     const struct stage_list *in = &l->job->js->stage_in, *out = &l->job->js->stage_out;
@@ -164,7 +165,7 @@ void local_put_files (uv_work_t *w)
     uid_t self = geteuid ();
     const struct jobspec *js = l->job->js;
 
-    if (self != 0 && self != l->job->user.uid) { /* it would run as us */
+    if (self != 0 && self != l->job->user.uid) { /* it would run with our identity */
         l->rc = error_set (&l->err, EPERM,
                            "the broker runs without root and cannot become %s",
                            l->job->user.name);
@@ -202,7 +203,7 @@ void local_remove_files (uv_work_t *w)
     char name[PATH_MAX];
 
     if (local_open_dir (l, &l->err) < 0)
-        return; /* the directory goes with the job */
+        return; /* the directory is removed with the job */
     for (size_t i = 0; i < ARRAY_SIZE (files); i++)
         userdir_remove (l->dir_fd, base_of (files[i]));
     for (size_t rank = 0; rank < l->job->r->nranks; rank++) {

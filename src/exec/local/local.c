@@ -258,8 +258,7 @@ static int connect_agent (struct exec *x, struct exec_job *job,
     return local_job_connect (job, ev, arg, ret, err);
 }
 
-/* Called once at the start, before the jobs have picked up their agents, then now and
- * then. */
+/* Called once at the start, before jobs have adopted their agents, then periodically. */
 static void sweep (struct exec *x, const uint64_t *live, size_t nlive)
 {
     char dir[4200];

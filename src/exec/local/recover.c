@@ -25,11 +25,12 @@ static void look_again (uv_timer_t *t)
 {
     struct local_job *l = t->data;
 
-    if (!l->busy && !l->end_told) /* else its agents have ended meanwhile */
+    if (!l->busy && !l->end_told) /* otherwise its agents have ended meanwhile */
         look (l);
 }
 
-/* The broker's own trouble (no descriptors): what it does not know it does not act upon. */
+/* The broker itself is short of something (descriptors): it does not act on unknown
+ * facts. */
 static bool knows_nothing (struct local_job *l, int status)
 {
     if (status == 0 && (l->rc == 0 || l->rc == -ENOENT))

@@ -21,12 +21,12 @@
 #define NAME_SIZE 32
 
 struct remains {
-    char *base; /* the directory of the jobs' cgroups; NULL: there are none */
+    char *base; /* parent of the jobs' cgroups; NULL: no cgroups */
 };
 
 /* -- where cgroups can be made -- */
 
-/* The value behind the line's prefix in a file of /proc; NULL: there is none. */
+/* Returns the text behind a line's prefix in a file of /proc; NULL: there is none. */
 static char *line_behind (const char *path, const char *prefix)
 {
     autofree char *line = NULL;
@@ -45,7 +45,7 @@ static char *line_behind (const char *path, const char *prefix)
     return value;
 }
 
-/* Where the hierarchy is mounted; option: of version 1. NULL: nowhere. */
+/* Returns the mount point of the hierarchy; option: for version 1. NULL: not mounted. */
 static char *mount_of (const char *type, const char *option)
 {
     autofree char *line = NULL;
@@ -62,7 +62,7 @@ static char *mount_of (const char *type, const char *option)
     return found;
 }
 
-/* Each broker has its own: whatever is in there belongs to its jobs. */
+/* Each broker has its own directory: all cgroups in it belong to its jobs. */
 static void name_base (const char *state_dir, char ret[NAME_SIZE])
 {
     struct sha256 ctx;
@@ -76,7 +76,7 @@ static void name_base (const char *state_dir, char ret[NAME_SIZE])
     snprintf (ret, NAME_SIZE, "fluxq-%.12s", hex);
 }
 
-/* Below that directory, if processes can be put there. */
+/* Makes the directory below parent, if processes can join it. */
 static char *try_base (const char *parent, const char *name)
 {
     char *base = NULL, *procs = NULL;
@@ -96,7 +96,7 @@ static char *try_base (const char *parent, const char *name)
     return NULL;
 }
 
-/* In the cgroup that the broker is in itself. */
+/* Makes the directory in the broker's own cgroup. */
 static char *own_base (const char *type, const char *option, const char *prefix,
                        const char *name)
 {
@@ -111,8 +111,8 @@ static char *own_base (const char *type, const char *option, const char *prefix,
     return try_base (parent, name);
 }
 
-/* A broker that is started from elsewhere has another cgroup, and its jobs are where they
- * were. */
+/* A broker started from elsewhere has another cgroup, but its jobs stay in the old
+ * one. */
 static char *remembered_base (const char *path)
 {
     autostrbuf struct strbuf sb;
@@ -165,7 +165,7 @@ void remains_destroy (struct remains *r)
     if (!r)
         return;
     if (r->base)
-        rmdir (r->base); /* unless it is in use */
+        rmdir (r->base); /* fails if it is in use */
     free (r->base);
     free (r);
 }
@@ -202,7 +202,7 @@ static int write_to (int dir, const char *name, const char *text)
     return fd < 0 ? -errno : io_write_all (fd, text, strlen (text));
 }
 
-/* To each of its processes, 0: none; their number. */
+/* Signals each process of the cgroup, 0: none; returns their number. */
 static size_t signal_each (int dir, int signum)
 {
     autostrbuf struct strbuf sb;
@@ -231,7 +231,7 @@ static bool group_kill (const char *path)
         return false;
     if (write_to (dir, "cgroup.kill", "1") == 0)
         return signal_each (dir, 0) > 0;
-    /* Version 1: a frozen process cannot start another one meanwhile, nor end. */
+    /* Version 1: a frozen process can neither start another one nor end. */
     write_to (dir, "freezer.state", "FROZEN");
     size_t n = signal_each (dir, SIGKILL);
     write_to (dir, "freezer.state", "THAWED");

@@ -37,7 +37,7 @@ static void tell (struct local_job *l, bool done, const char *text)
     l->x->host->resized (l->x->host->arg, l->job->id, l->resize_told, done, text);
 }
 
-/* What came of it is not needed: these ranks have joined nobody, or were let go. */
+/* The result is not needed: these ranks have joined nobody, or were released. */
 static void give_up (struct local_job *l, const char *text)
 {
     agents_signal_from (l->x->agents, l, change_of (l)->from, SIGTERM);
@@ -90,7 +90,7 @@ static void told (int rc, void *arg)
 
     if (!is_wanted (l))
         return;
-    if (rc < 0) { /* it is ending; if not, the next broker tries again */
+    if (rc < 0) { /* the job is ending; if not, the next broker tries again */
         if (grows (l))
             give_up (l, "rank 0's agent did not take the change");
         return;
@@ -136,14 +136,14 @@ static void epilog_done (struct local_admin *a, void *arg)
     struct local_job *l = arg;
 
     l->admin = NULL;
-    admin_free (a); /* a failure has been told to the node */
+    admin_free (a); /* host->node_failed() has reported a failure */
     if (l->cleaning)
         local_finish_cleanup (l);
     else if (is_wanted (l))
         tell (l, true, "");
 }
 
-/* One of the new ranks has gone before all had come. */
+/* Whether a new rank has ended before all had come. */
 static bool new_one_ended (const struct local_job *l)
 {
     return is_wanted (l) && grows (l) && l->resize_spawned == change_of (l)->generation
@@ -183,7 +183,7 @@ void local_resize_frame (struct local_job *l, const struct frame *f)
     else if (grows (l))
         tell (l, true, "");
     else {
-        /* Those of a growth that was taken back may never have joined. */
+        /* The ranks of a growth that was reverted may never have joined. */
         agents_signal_from (l->x->agents, l, change_of (l)->nodes, SIGTERM);
         l->resize_done = true;
         local_resize_agent_gone (l);
@@ -195,7 +195,7 @@ void local_job_resize (struct exec *x, struct exec_job *job)
     struct local_job *l = job->aux;
 
     if (!l || !is_wanted (l) || l->busy)
-        return; /* it ends */
+        return; /* the job ends */
     l->resize_done = false;
     agentresize_end (&l->resize);
     if (!grows (l)) {

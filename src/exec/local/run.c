@@ -25,12 +25,13 @@
 
 #define LINK_DELAY_MS 30
 #define KILL_DELAY_MS 10000
-#define AGAIN_MS 500 /* what failed because the machine is short of something */
-#define TERMINATE_SLACK 30.0 /* seconds past the grace until agents that do nothing go */
-#define UNREADY_SLACK 3.0 /* the same before all are ready: nothing of the user's runs */
+#define AGAIN_MS 500 /* until the next try after a shortage of the machine */
+#define TERMINATE_SLACK 30.0 /* seconds after the grace until idle agents are killed */
+#define UNREADY_SLACK 3.0 /* the same before all are ready: nothing of the user runs */
 #define REMAINS_TRIES 500 /* of 10 ms */
 #define JOIN_SLACK_MS                                                                    \
-    1000 /* so long after its time limit rank 0 may take to say who is missing */
+    /* time after its limit that rank 0 has to name the missing ranks */
+    1000
 
 static const struct exec_start_failure no_memory = { .text = "out of memory",
                                                      .pause_errno = ENOMEM };
@@ -145,7 +146,7 @@ static void tell_ready (struct local_job *l)
     l->x->host->output (l->x->host->arg, l->job->id);
 }
 
-/* What could not be opened or read is tried again. */
+/* Reports a file that could not be opened or read; the job tries again. */
 static void tell_shortage (struct local_job *l, const char *path, int errnum)
 {
     struct error err = { 0 };
@@ -154,7 +155,7 @@ static void tell_shortage (struct local_job *l, const char *path, int errnum)
     l->x->host->shortage (l->x->host->arg, err.text, errnum);
 }
 
-/* Of the machine on which the broker runs, as agents are its children. */
+/* A shortage of the broker's machine, since agents are its children. */
 static void tell_short (struct local_job *l, int errnum, const char *text)
 {
     const struct exec_start_failure why = { .text = text, .pause_errno = errnum };
@@ -171,7 +172,7 @@ static void tell_start_failed (struct local_job *l, bool retry, const char *text
         return;
     l->end_told = true;
     autofree char *nodes = l->blamed ? hostlist_encode (l->blamed) : NULL;
-    /* An agent of another user may have been killed by that user. */
+    /* The user of an agent may have killed it, unless we are that user. */
     bool ours = l->job->user.uid == geteuid ();
     const struct exec_start_failure why = {
         .text = text, .retry = retry, .nodes = nodes, .suspects = ours ? nodes : NULL
@@ -181,8 +182,8 @@ static void tell_start_failed (struct local_job *l, bool retry, const char *text
 
 static void tell_lost (struct local_job *l);
 
-/* Before all were ready: a job that lost an agent may have better luck, one that cannot
- * open its output may not. */
+/* Before all ranks were ready: a job that lost an agent may succeed in another attempt, a
+ * job that cannot open its output may not. */
 static void tell_finish (struct local_job *l, const struct frame_finish *fin)
 {
     bool lost = strcmp (fin->reason, "lost") == 0;
@@ -190,7 +191,7 @@ static void tell_finish (struct local_job *l, const struct frame_finish *fin)
     if (l->end_told)
         return;
     if (l->broken[0] && !l->ending && !strcmp (fin->reason, "cancelled")) {
-        tell_lost (l); /* we told them to end */
+        tell_lost (l); /* we have ended them */
         return;
     }
     if (!strcmp (fin->reason, "startfail") || (lost && !l->ready_told && !l->ending)) {
@@ -224,7 +225,7 @@ static void tell_usage (struct local_job *l, const struct frame *f)
     l->x->host->usage (l->x->host->arg, l->job->id, f->data, f->len);
 }
 
-/* What a worker has found of it. */
+/* Reports the usage that a worker has read. */
 static void tell_usages (struct local_job *l)
 {
     struct frame f;
@@ -238,8 +239,8 @@ static void tell_usages (struct local_job *l)
 
 /* -- the spool, on a worker thread -- */
 
-/* What agents left that were no children of ours and were killed; it is gone before anybody
- * hears of the job's end. */
+/* Ends the orphans of killed agents that were no children of ours, before anybody is told
+ * of the job's end. */
 static void end_remains (struct local_job *l)
 {
     const struct timespec pause = { 0, 10 * 1000 * 1000 };
@@ -269,7 +270,7 @@ static void spool_done (uv_work_t *w, int status)
 
     if (!local_work_ended (l))
         return;
-    if (l->spool_errno && !l->finish_seen && !l->cleaning) { /* what it says is not lost */
+    if (l->spool_errno && !l->finish_seen && !l->cleaning) { /* the spool is not lost */
         tell_shortage (l, l->job->spool, l->spool_errno);
         uv_timer_start (&l->timer, look_again, AGAIN_MS, 0);
         return;
@@ -309,7 +310,7 @@ static void on_frame (const struct frame *f, void *arg)
         l->x->host->output (l->x->host->arg, l->job->id);
     else if (f->type == FRAME_RESIZED)
         local_resize_frame (l, f);
-    else if (f->type == FRAME_LOST && !l->busy) /* else a worker reads it */
+    else if (f->type == FRAME_LOST && !l->busy) /* otherwise a worker reads the spool */
         local_note_lost (l, f);
 }
 
@@ -329,8 +330,8 @@ void local_open_link (struct local_job *l)
         return;
     snprintf (path, sizeof (path), "/proc/self/fd/%d/socket-%u-0", l->dir_fd,
               l->job->attempt);
-    /* A name of its own: the number in path comes again, and a connection to another job
-     * must not serve. */
+    /* A host name of its own: the number in path is reused, and a connection to another
+     * job must not serve. */
     snprintf (host, sizeof (host), "http://job%ju-%u", (uintmax_t)l->job->id,
               l->job->attempt);
     struct agentlink_where where = { .unix_socket = path,
@@ -347,8 +348,8 @@ void local_open_link (struct local_job *l)
         agentlink_limit (l->link, l->job->time_limit);
 }
 
-/* It will not come up, for want of this rank. All agents are ended; what the spool has then
- * tells whether they were ready after all. */
+/* The start has failed because of this rank. Ends all agents; then the spool tells
+ * whether they were ready after all. */
 static void break_start (struct local_job *l, uint32_t rank, const char *why)
 {
     if (l->broken[0] || l->ending)
@@ -360,7 +361,7 @@ static void break_start (struct local_job *l, uint32_t rank, const char *why)
     uv_timer_start (&l->timer, kill_due, (uint64_t)(UNREADY_SLACK * 1000.0), 0);
 }
 
-/* Rank 0 would have said by now who is missing: it is itself. */
+/* Rank 0 would have named the missing ranks by now: it is missing itself. */
 static void give_up_start (struct local_job *l)
 {
     autostrbuf struct strbuf text;
@@ -373,7 +374,7 @@ static void give_up_start (struct local_job *l)
     break_start (l, 0, text.buf ? text.buf : "not ready in time");
 }
 
-/* The line may be what does not work: the spool has it. */
+/* The line may be broken: the spool has the truth. */
 static void overdue_looked (uv_work_t *w, int status)
 {
     struct local_job *l = w->data;
@@ -426,7 +427,7 @@ static void link_due (uv_timer_t *t)
 
 /* -- agents -- */
 
-/* --groups as a list; "" without any. */
+/* Appends --groups as a list; "" without any. */
 static void add_groups (struct strbuf *sb, const struct exec_user *user)
 {
     for (size_t i = 0; i < user->ngroups; i++)
@@ -472,8 +473,8 @@ int local_spawn_rank (struct local_job *l, uint32_t rank)
     return spawn_rank (l, rank, 2, groups.buf);
 }
 
-/* Each before those that connect to it, but rank 0 last: they retry until it listens, and
- * a spool shows that all were spawned. */
+/* Each agent is spawned before those that connect to it, but rank 0 last: they retry
+ * until it listens, and its spool shows that all were spawned. */
 static int spawn_all (struct local_job *l)
 {
     autostrbuf struct strbuf groups;
@@ -487,7 +488,7 @@ static int spawn_all (struct local_job *l)
     return 0;
 }
 
-/* Nobody wants it any more, and what had to be told was. */
+/* Nobody needs the job any more, and all reports were made. */
 static bool is_unwanted (struct local_job *l)
 {
     if (l->cleaning)
@@ -577,7 +578,8 @@ static void broken_looked (uv_work_t *w, int status)
         break_start (l, l->gone_rank, l->gone);
 }
 
-/* Others run. Unless the job has begun, or is ending, they would wait for this one. */
+/* Other agents run. Unless the job has begun, or is ending, they would wait for this
+ * one. */
 static void look_at_start (struct local_job *l, uint32_t rank, int status, bool known)
 {
     const char *node = rank < l->job->r->nranks ? l->job->r->ranks[rank].node : "?";
@@ -605,7 +607,7 @@ static void agent_exited (uint32_t rank, int status, bool known, void *arg)
         log_warning ("job %ju: an agent was killed by signal %d", (uintmax_t)l->job->id,
                      WTERMSIG (status));
     l->unclean |= known && !agent_cleared_away (status);
-    /* The spool is whole once the last one has gone; rank 0 is not told apart. */
+    /* The spool is complete once the last agent has ended; rank 0 is no exception. */
     if (l->nagents > 0) {
         look_at_start (l, rank, status, known);
         local_resize_agent_gone (l);
@@ -667,8 +669,8 @@ static void kill_due (uv_timer_t *t)
     uv_timer_start (&l->timer, killed_outright, KILL_DELAY_MS, 0);
 }
 
-/* Whatever their user has done to them (stopped them, removed their key or socket), a job
- * that was ended gives its nodes back. */
+/* Whatever the user has done to the agents (stopped them, removed their key or socket),
+ * an ended job gives its nodes back. */
 static void agents_overdue (uv_timer_t *t)
 {
     struct local_job *l = t->data;
@@ -751,7 +753,7 @@ void local_job_limit (struct exec_job *job)
 {
     const struct local_job *l = job->aux;
 
-    if (l && l->link) /* else when it is opened */
+    if (l && l->link) /* otherwise when the link opens */
         agentlink_limit (l->link, job->time_limit);
 }
 
@@ -794,11 +796,12 @@ static void epilog_done (struct local_admin *a, void *arg)
 
     l->admin = NULL;
     admin_free (
-        a); /* a failure has been told to the node, the job's end is what it was */
+        /* host->node_failed() has reported a failure; the job's end does not change */
+        a);
     local_finish_cleanup (l);
 }
 
-/* After the last process of the job. */
+/* Runs after the last process of the job. */
 static bool epilog_runs (struct local_job *l)
 {
     if (!l->job->epilog || !l->entered || l->epilogue)
@@ -828,7 +831,7 @@ static void remains_done (uv_work_t *w, int status)
     local_finish_cleanup (l);
 }
 
-/* Under way: local_finish_cleanup() again when that is done. */
+/* False: under way, and local_finish_cleanup() runs again after it. */
 static bool remains_are_ended (struct local_job *l)
 {
     if (l->remains_ended
@@ -861,7 +864,7 @@ void local_finish_cleanup (struct local_job *l)
     }
 }
 
-/* They end by themselves after FINISH; not so if there was none. */
+/* Agents end by themselves after FINISH, but not without it. */
 void local_job_end_agents (struct local_job *l)
 {
     const struct exec_job *job = l->job;
@@ -870,7 +873,7 @@ void local_job_end_agents (struct local_job *l)
         return;
     if (!l->finish_seen)
         agents_signal (l->x->agents, l, SIGTERM);
-    else if (job->resize.active) /* who is on the way does not find rank 0 any more */
+    else if (job->resize.active) /* agents on the way cannot find rank 0 any more */
         agents_signal_from (l->x->agents, l, job->resize.from, SIGTERM);
     uv_timer_start (&l->timer, kill_due, KILL_DELAY_MS, 0);
 }
@@ -911,7 +914,7 @@ void local_jobs_forget (struct exec *x)
     struct local_job *l, *next;
     DL_FOREACH_SAFE (x->jobs, l, next)
     {
-        if (l->ending && !l->end_told) /* it shall end, and may not know it yet */
+        if (l->ending && !l->end_told) /* it must end, and may not know it yet */
             agents_signal (x->agents, l, SIGTERM);
         local_job_free (l);
     }

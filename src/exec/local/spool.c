@@ -53,7 +53,7 @@ static void note_frame (struct local_job *l, const struct frame *f)
         l->finish_seen = true;
 }
 
-/* The user's plain file in the job's directory, and nothing else by that name. */
+/* Opens the user's regular file in the job's directory; nothing else of that name. */
 static int open_spool (struct local_job *l)
 {
     struct error err = { 0 };
@@ -93,6 +93,6 @@ void local_read_spool (struct local_job *l)
         if (n < 0 && cut_parse (buf + used, (size_t)got - used, &next) && next > offset)
             offset = next;
         else if (used == 0)
-            return; /* the end, or cut short */
+            return; /* end of the spool, or a cut frame */
     }
 }

@@ -1,5 +1,5 @@
-/* Names of namespaces: what an administrator may write, that they are DNS labels whatever a
- * user is called, and that no two users share one. */
+/* Names of namespaces: what an administrator may write, that they are DNS labels whatever
+ * a user is called, and that no two users share one. */
 #include "exec/namespaces.h"
 
 #include <setjmp.h>

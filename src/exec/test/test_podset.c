@@ -1,4 +1,5 @@
-/* A queue's pods: what an administrator may write, what a job may choose, whose a node is. */
+/* A queue's pods: what an administrator may write, what a job may choose, whose a node
+ * is. */
 #include "exec/podset.h"
 
 #include <errno.h>

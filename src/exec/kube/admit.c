@@ -9,7 +9,7 @@
 #include "exec/podset.h"
 #include "kube/quantity.h"
 
-/* What Kubernetes says of a node's state by taints. */
+/* Prefix of the taints that Kubernetes sets for a node's state. */
 #define CONDITION_TAINT "node.kubernetes.io/"
 
 static bool has_labels (const json_t *set, const json_t *node)
@@ -73,7 +73,7 @@ static enum admit taints (const json_t *set, const json_t *notices, const json_t
         key += strlen (CONDITION_TAINT);
         if (strcmp (key, "not-ready") == 0 || strcmp (key, "unreachable") == 0
             || strcmp (key, "unschedulable") == 0)
-            continue; /* said by the condition and by spec.unschedulable, too */
+            continue; /* the condition and spec.unschedulable say the same */
         state = ADMIT_DRAINED;
         snprintf (reason, ADMIT_REASON, "%s", key);
     }
@@ -89,7 +89,8 @@ enum admit admit_node (const json_t *set, const json_t *notices, const json_t *n
     return taints (set, notices, node, reason);
 }
 
-/* Those so far were drained for their queues, and the node is not for this one. */
+/* The names so far are of queues for which the node is drained, and it does not belong to
+ * this one. */
 static void forget (char **names, size_t *n)
 {
     while (*n > 0) {

@@ -10,13 +10,15 @@
 #include "common/json.h"
 #include "common/log.h"
 
-#define REFUSED_AGAIN 60.0 /* seconds: nodes, users and queues come and go */
+#define REFUSED_AGAIN 60.0 /* seconds until a refused object is tried again: nodes, users
+                            * and queues change */
 #define BUSY_AGAIN 2.0
-#define GROUP_SHORT 5.0 /* seconds without a new pod, until a group is said to lack some */
+#define GROUP_SHORT 5.0 /* seconds without a new pod, until a group is reported as
+                         * incomplete */
 
 /* -- the table -- */
 
-/* A group's token has a uid behind its key. */
+/* A group's token is its key followed by a uid. */
 static size_t key_length (const char *key)
 {
     const char *colon = strchr (key, ':');
@@ -100,7 +102,7 @@ static void adoptee_free (struct adoptee *a)
     free (a);
 }
 
-/* Nobody needs it any more? Then it goes. */
+/* Frees the adoptee if nobody needs it any more. */
 static void adopt_try_free (struct adoptee *a)
 {
     bool over = a->id == 0 || a->ended;
@@ -163,7 +165,7 @@ static void on_answer (const struct kube_result *res, void *arg)
     case ADOPT_CALL_PLACE:
         adopt_placed (a, c->pod, res);
         break;
-    case ADOPT_CALL_EVENT: /* it is for people, and nothing hangs on it */
+    case ADOPT_CALL_EVENT: /* it is for people only */
     case ADOPT_CALL_NOTE:
     case ADOPT_CALL_SUSPEND:
     case ADOPT_CALL_DELETE:
@@ -256,7 +258,7 @@ static void refuse (struct adoptee *a, const char *text)
     adopt_poke (a);
 }
 
-/* Of its pods, as their first one or their template says it. */
+/* The priority class of the pods, from the first pod or the template. */
 static const char *priority_class_of (const struct adoptee *a)
 {
     const json_t *pod =
@@ -301,7 +303,7 @@ static void ask (struct adoptee *a)
     x->host.adopt (x->host.arg, &f);
 }
 
-/* A group of which no more pods come: how many are missing, again only when that changes. */
+/* Reports how many pods a group lacks if no more pods come; again only after a change. */
 static void tell_short (struct adoptee *a, double now)
 {
     unsigned there = adoptgroup_count (a);
@@ -331,7 +333,7 @@ static void consider_group (struct adoptee *a, double now)
         tell_short (a, now);
 }
 
-/* All that it is to do has succeeded, and the Job controller will say so. */
+/* Whether all of its work has succeeded, so that the Job controller will complete it. */
 static bool is_about_to_end (const struct adoptee *a)
 {
     return !a->group
@@ -341,7 +343,7 @@ static bool is_about_to_end (const struct adoptee *a)
                           == 0));
 }
 
-/* It was created without `suspend: true`, and was faster than the broker. */
+/* The Job was created without `suspend: true`, and started before the broker saw it. */
 static void tell_if_unqueued (struct adoptee *a)
 {
     if (a->id || a->asked || a->group || !a->was_open || !a->view.over
@@ -384,7 +386,7 @@ void adopt_answered (struct exec *x, const char *key, uint64_t id, bool again,
         adoptgroup_known (a);
         if (strcmp (a->state, "REFUSED") == 0 || strcmp (a->state, "INCOMPLETE") == 0)
             a->state[0] = '\0';
-        a->said_at = clock_mono () - ADOPT_SAY_EVERY + 1; /* it may start at once */
+        a->said_at = clock_mono () - ADOPT_SAY_EVERY + 1; /* the job may start at once */
     } else if (again) {
         a->ask_at = clock_mono () + BUSY_AGAIN;
         a->refused_gen = a->view.generation;
@@ -485,7 +487,7 @@ static void on_listed (void *arg)
 
 /* -- what comes due -- */
 
-/* Its Job went, also while no broker looked. */
+/* Handles the deletion of the Job, also one while no broker watched. */
 static void look_if_gone (struct adoptee *a)
 {
     struct exec_host *host = &a->x->host;
@@ -505,7 +507,7 @@ static void look_if_gone (struct adoptee *a)
     host->adopt_gone (host->arg, a->id, text);
 }
 
-/* It runs although its job does not. */
+/* Suspends a Job that runs although its job does not. */
 static void keep_suspended (struct adoptee *a)
 {
     if (a->x->swept && a->space && !a->active && !a->job && !a->view.suspended

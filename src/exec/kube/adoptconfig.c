@@ -8,7 +8,7 @@
 #include "common/macros.h"
 #include "exec/namespaces.h"
 
-#define POLICY_NAME_MAX 253 /* of a policy */
+#define POLICY_NAME_MAX 253 /* of policies */
 #define USER_MAX 255
 #define URGENCY_MAX 31
 #define URGENCY_DEFAULT 16

@@ -21,7 +21,7 @@
 
 #define GROUP_LABEL_MAX 63
 
-/* A label, else an annotation. */
+/* Returns the value of a label, else of an annotation. */
 static const char *said_of (const json_t *meta, const char *key)
 {
     const char *s = json_text (json_object_get (meta, "labels"), key);
@@ -29,7 +29,7 @@ static const char *said_of (const json_t *meta, const char *key)
     return *s ? s : json_text (json_object_get (meta, "annotations"), key);
 }
 
-/* Without a group it is one by itself. */
+/* A pod without a group is a group of its own. */
 static const char *group_of (const json_t *meta)
 {
     const char *group = said_of (meta, ADOPT_GROUP);
@@ -117,7 +117,7 @@ static bool is_like (const struct exec *x, const json_t *one, const json_t *othe
            && (sa == sb || (sa && sb && json_equal (sa, sb)));
 }
 
-/* How many they are to be. 0 or -EINVAL. */
+/* Reads the size of the group. 0 or -EINVAL. */
 static int read_size (const json_t *meta, uint32_t *ret, struct error *err)
 {
     const char *text = said_of (meta, ADOPT_GROUP_SIZE);
@@ -160,7 +160,8 @@ static int check_pod (const struct adoptee *a, const json_t *first,
     return rc;
 }
 
-/* The first of them by uid, whose name is theirs: the same ones have the same. */
+/* Returns the first pod by uid, which names the group: the same pods have the same
+ * name. */
 static const struct adoptpod *first_of (const struct adoptee *a)
 {
     const struct adoptpod *ap, *first = NULL;
@@ -219,7 +220,7 @@ const json_t *adoptgroup_pod (const struct adoptee *a)
     return first ? first->object : NULL;
 }
 
-/* A new group of an old name, once nothing of the old one runs. */
+/* Begins a new group of an old name, once nothing of the old one runs. */
 void adoptgroup_renew (struct adoptee *a)
 {
     struct adoptpod *ap;
@@ -230,7 +231,7 @@ void adoptgroup_renew (struct adoptee *a)
         if (!ap->gated && !ap->p->view.terminal)
             return;
         if (!ap->p->view.terminal && strstr (a->token, ap->uid))
-            return; /* its job was cancelled, and it is still there */
+            return; /* its job was cancelled, and the group still exists */
         ap->old = ap->p->view.terminal;
     }
     a->id = 0;

@@ -16,7 +16,7 @@
 
 #define POLICY_EVERY 30.0
 #define AGAIN 2.0
-#define IN_FORCE 10.0 /* seconds until all API servers know a new policy, with room */
+#define IN_FORCE 10.0 /* seconds until all API servers know a new policy, with a margin */
 #define POLICIES "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic"
 
 static double when_of (const char *timestamp)

@@ -18,7 +18,7 @@
 
 /* -- whose it is -- */
 
-/* By its controller, or, of plain pods, by their label. */
+/* The key comes from the pod's controller, or from the label of a plain pod. */
 static bool key_of (const json_t *meta, char key[ADOPT_KEY_MAX])
 {
     const json_t *owner;
@@ -41,7 +41,7 @@ static bool is_ours_to_watch (const struct exec *x, const json_t *meta)
                   != NULL;
 }
 
-/* How it has failed, if it is the first of this try. */
+/* Stores how the pod has failed, if it is the first of this attempt. */
 static void see_failure (const struct adoptpod *ap)
 {
     const struct kpod *p = ap->p;
@@ -96,7 +96,7 @@ static struct adoptpod *adoptpod_get (struct exec *x, struct kpod *p, const json
     return ap;
 }
 
-/* The node that its affinity names, as podspec_place() writes it. */
+/* Returns the node in the pod's affinity, as podspec_place() writes it. */
 static const char *affine_node (const json_t *spec)
 {
     const json_t *terms = json_object_get (
@@ -124,10 +124,10 @@ void adopt_see_pod (struct exec *x, struct kpod *p, const json_t *pod)
         return;
     bool gated = json_array_size (json_object_get (spec, "schedulingGates")) > 0;
     if (ap->gated && !gated)
-        ap->asked = false; /* the next thing is to bind it */
+        ap->asked = false; /* next, it must be bound */
     ap->gated = gated;
     ap->binds = strcmp (json_text (spec, "schedulerName"), ADOPT_SCHEDULER) == 0;
-    if (affine_node (spec)[0] || !ap->asked) /* else a binding is on its way there */
+    if (affine_node (spec)[0] || !ap->asked) /* otherwise a binding is on its way there */
         snprintf (ap->node, sizeof (ap->node), "%s", affine_node (spec));
     if (!ap->a)
         return;
@@ -212,7 +212,7 @@ static const struct rset_rank *rank_on (const struct rset *r, const char *node)
     return NULL;
 }
 
-/* It is one of as many as the rank has slots. */
+/* Whether the pod is among the first ones on its node, as many as the rank has slots. */
 static bool is_among (const struct adoptee *a, const struct kpod *p, uint32_t slots)
 {
     const struct kpod *other;
@@ -227,8 +227,8 @@ static bool is_among (const struct adoptee *a, const struct kpod *p, uint32_t sl
     return before < slots;
 }
 
-/* A pod of at most a slot's share of its node, of those that the job has there. Before recover()
- * nothing is known of that: a job that has nodes is believed. */
+/* The pod uses at most a slot's share of its node, and is one of the job's slots there.
+ * Before recover() the allocation is not known, and a job with nodes is believed. */
 bool adopt_covers (const struct kpod *p)
 {
     const struct adoptee *a = p->adopt ? p->adopt->a : NULL;
@@ -323,7 +323,7 @@ bool adopt_has_uncounted_pods (const struct adoptee *a)
 
 /* -- places -- */
 
-struct room { /* of a rank */
+struct room { /* free slots of a rank */
     const char *node;
     uint32_t left;
     size_t rank;
@@ -341,7 +341,7 @@ static int by_rank (const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Index 0 first, as the others may look for it. */
+/* Index 0 comes first, as the others may look for it. */
 static int by_index (const void *a, const void *b)
 {
     const struct kpod *x = (*(struct adoptpod *const *)a)->p,
@@ -360,7 +360,8 @@ static bool needs_place (const struct adoptpod *ap)
            && (ap->gated || ap->binds);
 }
 
-/* What is left of each rank, in the order of ranks. The caller frees it. */
+/* Returns the free slots of each rank, in the order of ranks. The caller frees the
+ * result. */
 static struct room *rooms_of (const struct adoptee *a)
 {
     const struct rset *r = a->job->r;
@@ -411,7 +412,7 @@ static int place_all (struct adoptee *a, struct adoptpod **list, size_t n)
     int rc = rooms ? 0 : -ENOMEM;
 
     for (size_t i = 0; rc == 0 && i < n; i++) {
-        if (list[i]->node[0]) { /* it was said before, and waits for its binding */
+        if (list[i]->node[0]) { /* has a node already, and waits for its binding */
             rc = send_place (a, list[i], list[i]->node);
             continue;
         }

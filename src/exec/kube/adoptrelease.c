@@ -5,8 +5,8 @@
  * and has no status.startTime. A Job that was created without `suspend: true` has one:
  * the Job controller sets it at once, and keeps it when the Job is suspended later. So:
  *
- *   suspended? --> the Job controller has seen that, every earlier pod has ended, and the Job
- *                  controller has counted it
+ *   suspended? --> the Job controller has seen that, every earlier pod has ended, and the
+ *                  Job controller has counted it
  *              --> the startTime is removed, if there is one and the template changes
  *              --> one patch: template, parallelism, suspend: false
  *
@@ -26,7 +26,7 @@
 #include "common/json.h"
 #include "exec/kube/needs.h"
 
-/* What the template lacks: our gate, and the queue's tolerations. */
+/* Returns what the template lacks: our gate, and the queue's tolerations. */
 static json_t *gates_and_tolerations (const struct adoptee *a)
 {
     const json_t *set = json_object_get (a->x->sets, a->job->queue ? a->job->queue : "");
@@ -54,8 +54,8 @@ static json_t *gates_and_tolerations (const struct adoptee *a)
     return spec;
 }
 
-/* All in one patch, of the object that was looked at and no other: the template (taken), how
- * many pods there is room for, and that they may be made. */
+/* One patch for this version of the object only: the template (taken), the number of pods
+ * that have room, and the release. */
 static json_t *release_patch (const struct adoptee *a, json_t *template)
 {
     json_t *spec = json_pack ("{s:b}", "suspend", 0);
@@ -81,7 +81,8 @@ static json_t *reset_patch (const struct adoptee *a)
 static void send_release (struct adoptee *a)
 {
     if (adopt_is_calling (a, ADOPT_CALL_RELEASE) || adopt_is_calling (a, ADOPT_CALL_RESET)
-        || strcmp (a->tried, a->view.version) == 0) /* the watch will tell of another */
+        || strcmp (a->tried, a->view.version) == 0) /* the watch will report another
+                                                     * version */
         return;
     snprintf (a->tried, sizeof (a->tried), "%s", a->view.version);
     json_t *template = gates_and_tolerations (a);
@@ -90,13 +91,13 @@ static void send_release (struct adoptee *a)
     if (reset)
         json_decref (template);
     else
-        adopt_begin_pods (a); /* the pods of before have ended */
+        adopt_begin_pods (a); /* earlier pods have ended */
     if (reset ? !adopt_patch (a, ADOPT_CALL_RESET, reset_patch (a))
               : !adopt_patch (a, ADOPT_CALL_RELEASE, release_patch (a, template)))
         adopt_start_short (a);
 }
 
-/* 409 and 404: the watch tells what the Job is now. */
+/* 409 and 404: the watch reports what the Job is now. */
 static bool is_refused (const struct adoptee *a, const struct kube_result *res)
 {
     return a->job && a->phase == A_RELEASE && !a->told && res->status != 200
@@ -120,7 +121,7 @@ void adopt_reset (struct adoptee *a, const struct kube_result *res)
 
 void adopt_released (struct adoptee *a, const struct kube_result *res)
 {
-    if (res->status == 200) /* the watch tells that, too, but later */
+    if (res->status == 200) /* the watch reports that, too, but later */
         a->view.suspended = a->view.at_rest = false;
     if (is_refused (a, res))
         refused (a, res, "released");
@@ -128,7 +129,8 @@ void adopt_released (struct adoptee *a, const struct kube_result *res)
         adopt_enter (a, A_START);
 }
 
-/* The Job controller knows that it is suspended, and no pod of before is left to count. */
+/* Whether the Job controller knows of the suspension, and has counted all earlier
+ * pods. */
 static bool is_quiet (const struct adoptee *a)
 {
     const struct adoptview *v = &a->view;
@@ -137,8 +139,8 @@ static bool is_quiet (const struct adoptee *a)
            && !adopt_has_live_pods (a) && !adopt_has_uncounted_pods (a);
 }
 
-/* A pod that succeeded just before the suspension may be seen by the Job controller before it
- * is seen here. */
+/* The Job controller may know of a pod that succeeded just before the suspension sooner
+ * than the broker does. */
 void adopt_heal (struct adoptee *a)
 {
     const struct adoptview *v = &a->view;
@@ -157,7 +159,8 @@ void adopt_heal (struct adoptee *a)
                             "status", "startTime", when));
 }
 
-/* After a restart of the broker: it was let go by us only if its pods wait for us. */
+/* After a restart of the broker: we have released the Job only if its pods wait for
+ * us. */
 static void go_on (struct adoptee *a)
 {
     a->recovering = false;
@@ -172,7 +175,7 @@ static void go_on (struct adoptee *a)
 static void release_job (struct adoptee *a, double waited)
 {
     if (!a->view.suspended)
-        adopt_suspend (a); /* it was let run by somebody else, maybe anywhere */
+        adopt_suspend (a); /* somebody else has released it, perhaps to any node */
     if (a->view.suspended && is_quiet (a) && !adopt_is_calling (a, ADOPT_CALL_SUSPEND)) {
         if (needs_settled (a->x, a->job->id))
             send_release (a);

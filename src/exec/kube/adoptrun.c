@@ -17,8 +17,9 @@
 #include "common/log.h"
 
 #define LOST_WAIT                                                                        \
-    3.0 /* so long may the Job controller take to say what a lost pod means */
-#define DEADLINE_WAIT 30.0 /* ... and to end it at its time limit */
+    /* time for the Job controller to decide what a lost pod means */
+    3.0
+#define DEADLINE_WAIT 30.0 /* ... and to end the Job at its time limit */
 #define COLLECTOR_WAIT 10.0
 #define HANG_AFTER 15.0
 
@@ -35,7 +36,8 @@ void adopt_start_failed (struct adoptee *a, bool retry, const struct kpod *where
                          const char *fmt, ...)
 {
     struct exec_host *host = &a->x->host;
-    bool again = retry && !(a->group && a->phase == A_START); /* its pods must go */
+    /* its pods must be deleted */
+    bool again = retry && !(a->group && a->phase == A_START);
     char text[600];
     va_list ap;
 
@@ -58,7 +60,7 @@ void adopt_start_short (struct adoptee *a)
     const struct exec_start_failure why = { .text = "out of memory",
                                             .pause_errno = ENOMEM };
 
-    if (a->group && a->phase == A_START) { /* its pods must go */
+    if (a->group && a->phase == A_START) { /* its pods must be deleted */
         adopt_start_failed (a, true, NULL, "%s", why.text);
         return;
     }
@@ -210,7 +212,7 @@ void adopt_placed (struct adoptee *a, const char *pod, const struct kube_result 
 
 /* -- RUN -- */
 
-/* The Job controller ends it, and its object says so. */
+/* The Job controller enforces the limit, and the object reports the end. */
 static void enforce_limit (struct adoptee *a, double now)
 {
     double limit = a->job->time_limit, ran;
@@ -233,7 +235,7 @@ static void enforce_limit (struct adoptee *a, double now)
     }
 }
 
-/* True: somebody has to wait for what the Job controller makes of it, or it was told. */
+/* True: wait for the Job controller's decision, or the loss was reported. */
 static bool look_for_losses (struct adoptee *a, const struct adopt_count *n, double now)
 {
     const struct kpod *p = n->on_lost_node ? n->on_lost_node : n->evicted;
@@ -262,7 +264,7 @@ static void step_run (struct adoptee *a)
     struct adopt_count n;
 
     tell_ready (a);
-    if (!a->seen) /* the broker was told, and will end it */
+    if (!a->seen) /* the broker was told, and will end the job */
         return;
     adopt_count_pods (a, &n);
     if (a->view.over)
@@ -278,8 +280,8 @@ static void step_run (struct adoptee *a)
 
 /* -- the end -- */
 
-/* Of a node that is gone: nobody there confirms it. And those that nobody else deletes, once
- * their object has gone without them. */
+/* Deletes pods on a node that is gone, where nobody confirms their end, and pods that
+ * nobody else deletes once their object has gone without them. */
 static void end_pods (struct adoptee *a, double now)
 {
     struct adoptpod *ap;
@@ -331,7 +333,8 @@ static void leave (struct adoptee *a)
     x->host.cleaned (x->host.arg, id);
 }
 
-/* It is at rest when its object is gone, over, or suspended and the Job controller knows. */
+/* The run is at rest when the object is gone, over, or suspended and the Job controller
+ * knows. */
 static void step_remove (struct adoptee *a)
 {
     double now = clock_mono ();
@@ -412,7 +415,7 @@ static struct adoptee *take (struct exec *x, struct exec_job *job)
     a->ticked = a->spent_place = a->spent_pull = a->spent_up = 0;
     a->lost_at = a->limit_at = a->hang_told = 0;
     a->tried[0] = '\0';
-    if (!a->view.over) /* else they tell how it ended */
+    if (!a->view.over) /* otherwise the pods tell how it ended */
         adopt_begin_pods (a);
     adopt_enter (a, A_RELEASE);
     adopt_recount (a);

@@ -32,7 +32,7 @@ static void word_of (const char *state, char *buf, size_t size)
     buf[n] = '\0';
 }
 
-/* An event on the object: reason one word in capitals and small letters. */
+/* Writes an event on the object; reason: one word in CamelCase. */
 static void adopt_event (struct adoptee *a, bool warning, const char *reason,
                          const char *text)
 {
@@ -91,11 +91,11 @@ void adopt_say (struct adoptee *a, double now)
 {
     char reason[ADOPT_STATUS_MAX], text[1200];
 
-    /* After a restart what was said last stands in the object. */
+    /* After a restart the object has the last report. */
     if (!a->said[0] && a->view.status[0])
         snprintf (a->said, sizeof (a->said), "%s", a->view.status);
     if (!a->state[0] || !a->seen || strcmp (a->said, a->state) == 0
-        || strcmp (a->state, "COMPLETING") == 0 /* how, comes next */
+        || strcmp (a->state, "COMPLETING") == 0 /* the outcome comes next */
         || adopt_is_calling (a, ADOPT_CALL_NOTE) || !is_due (a, now))
         return;
     word_of (a->state, reason, sizeof (reason));

@@ -13,18 +13,18 @@
 #include "exec/kube/podsize.h"
 
 #define MIB ((int64_t)1 << 20)
-#define WORDS_MAX 64   /* of the command, for show */
+#define WORDS_MAX 64   /* of the command, for display */
 #define WORD_SIZE 1024 /* longer ones are not shown */
 #define SECONDS_MAX 1000000000
 #define NAME_SIZE 256
 
-/* All that a jobspec is made of. */
+/* The input of a jobspec. */
 struct ask {
     const json_t *pod; /* {"spec": ...} */
     const char *namespace_, *name, *queue;
     int64_t least, most;
     bool per_node;
-    bool once;       /* what was lost cannot be made again by letting it go again */
+    bool once;       /* a lost one cannot be made again by another release */
     int64_t seconds; /* 0: none given */
 };
 
@@ -82,7 +82,7 @@ static int check_gates (const json_t *spec, struct error *err)
     return 0;
 }
 
-/* What kube-scheduler binds before the pod, which it does not see. */
+/* Checks for claims that kube-scheduler binds before the pod, which it does not see. */
 static int check_claims (const json_t *spec, struct error *err)
 {
     const json_t *volume;
@@ -134,7 +134,7 @@ static json_t *cpu_vertex (int64_t milli, const struct adoptspec_how *how)
     return vertex (GRES_CPU_MILLI, milli);
 }
 
-/* What of a slot may be no more than a count of RFC 14. */
+/* Checks that the amounts of a slot do not exceed a count of RFC 14. */
 static int check_size (const struct podsize *size, struct error *err)
 {
     if (size->cpu_milli > INT32_MAX || size->gpus > INT32_MAX
@@ -195,7 +195,7 @@ static json_t *resources_of (const struct ask *ask, const struct adoptspec_how *
                       "with", slot);
 }
 
-/* Of its first container, for people: what it runs is the pods' own affair. */
+/* Returns the command of the first container, for people: only the pods run it. */
 static json_t *command_of (const json_t *container)
 {
     static const char *const keys[] = { "command", "args" };

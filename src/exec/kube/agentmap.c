@@ -21,8 +21,8 @@
 #define AGENT_MAX (700 << 10) /* a ConfigMap holds 1 MiB, in base64 */
 #define IDLE_SECONDS 30.0
 #define HASH_DIGITS 10
-#define LOST_WAIT 2.0  /* until one that was deleted is made again */
-#define LOST_AGAIN 5.0 /* seconds between two tries to make one that was deleted */
+#define LOST_WAIT 2.0  /* until a deleted one is made again */
+#define LOST_AGAIN 5.0 /* seconds between two tries to make a deleted one */
 
 int agentmap_load (struct exec *x, struct error *err)
 {
@@ -128,7 +128,7 @@ static void on_made (const struct kube_result *res, void *arg)
 
     s->agent_req = NULL;
     if (res->status == 201 || res->status == 200 || res->status == 409)
-        agentmap_there (s); /* its name is its content's hash */
+        agentmap_there (s); /* its name is the hash of its content */
     else {
         s->agent_state = AGENTMAP_UNKNOWN;
         s->agent_err = res->err;
@@ -171,12 +171,12 @@ static void on_removed (const struct kube_result *res, void *arg)
         log_warning ("kube: the agent's ConfigMap cannot be removed: %s", res->err.text);
         agentmap_there (s);
         s->agent_idle_since = 0;
-        space_doubt (s, res); /* with its namespace it has gone */
+        space_doubt (s, res); /* it has gone with its namespace */
     }
     spaces_poke (s);
 }
 
-/* Some job there has pods, or will have some in a moment. */
+/* Whether a job there has pods, or will have some in a moment. */
 static bool is_missed (const struct kspace *s)
 {
     const struct kjob *k, *tmp;
@@ -208,7 +208,7 @@ static void tick_of (struct kspace *s, double now)
 {
     autofree char *path = NULL;
 
-    s->agent_err.code = 0; /* another try for the next job */
+    s->agent_err.code = 0; /* the next job tries again */
     if (s->agent_lost)
         find_again (s, now);
     if (s->njobs > 0 || s->agent_state != AGENTMAP_THERE) {

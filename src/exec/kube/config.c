@@ -33,7 +33,7 @@ static const struct key {
     const char *name;
     enum kind kind;
     size_t offset;
-    const char *choices; /* CHOICE: "A|B|C" */
+    const char *choices; /* for CHOICE: "A|B|C" */
 } keys[] = {
     { "kubeconfig", TEXT, offsetof (struct kube_config, kubeconfig), NULL },
     { "context", TEXT, offsetof (struct kube_config, context), NULL },
@@ -64,7 +64,7 @@ static const struct key {
     { "pods", CHOICE, offsetof (struct kube_config, pods), "auto|broker|controller" },
     { "request-rate", NUMBER, offsetof (struct kube_config, request_rate), NULL },
     { "request-burst", NUMBER, offsetof (struct kube_config, request_burst), NULL },
-    { "security", CHOICE, 0, "restricted|baseline" }, /* becomes `restricted` */
+    { "security", CHOICE, 0, "restricted|baseline" }, /* sets `restricted` */
 };
 
 static bool is_choice (const char *choices, const char *text)
@@ -194,12 +194,12 @@ static int read_key (const struct yaml_doc *doc, json_t *config, const struct ke
     return 0;
 }
 
-/* How the pods of all queues are that say nothing else. -ENOENT: no such key. */
+/* Reads the pod settings of all queues. -ENOENT: no such key. */
 static int read_pod_key (const struct yaml_doc *doc, json_t *config, const char *name,
                          struct kube_config *c, struct error *err)
 {
     if (strcmp (name, "namespace") == 0)
-        return -ENOENT; /* of the broker itself, too: its lease is there */
+        return -ENOENT; /* the broker uses it itself, for its lease */
     int rc = podset_check_key (doc, config, name, "kube", err);
 
     if (rc == 0
@@ -208,7 +208,7 @@ static int read_pod_key (const struct yaml_doc *doc, json_t *config, const char 
     return rc;
 }
 
-/* The two keys go together: no image in the one case, one in the other. */
+/* The two keys must fit: no image for configmap, an image for image. */
 static int check_delivery (const struct yaml_doc *doc, json_t *config,
                            const struct kube_config *c, struct error *err)
 {
@@ -225,7 +225,7 @@ static int check_delivery (const struct yaml_doc *doc, json_t *config,
     return 0;
 }
 
-/* A request's vertex of that type is either a place or a resource. */
+/* A vertex of that type in a request is either a place or a resource. */
 static int check_gres (const struct yaml_doc *doc, json_t *config,
                        const struct kube_config *c, struct error *err)
 {
@@ -239,7 +239,8 @@ static int check_gres (const struct yaml_doc *doc, json_t *config,
     return 0;
 }
 
-/* Who announces that a node will go: termination handlers of clouds, autoscalers. */
+/* Keys of the taints that announce the end of a node: from termination handlers of
+ * clouds, and autoscalers. */
 static json_t *default_notices (void)
 {
     return json_pack ("[s s s s s s]", "aws-node-termination-handler/spot-itn",

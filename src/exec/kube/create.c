@@ -22,10 +22,11 @@ static void on_answer (const struct kube_result *res, void *arg);
 
 /* -- requests -- */
 
-/* Of a job that starts, in which they may be left out when it does not. */
+/* Requests of a start, which can be dropped when the job does not start. */
 #define START_KINDS ((1u << CALL_MAKE_JOB) | (1u << CALL_PLACE) | REST_KINDS)
 
-/* What runs goes first, and what nodes wait for to be free: not the objects of what is over. */
+/* Requests of running jobs, and those that free nodes, go first; those for objects of
+ * ended jobs do not. */
 static unsigned flags_of (enum call_kind kind)
 {
     bool later = START_KINDS & 1u << kind || kind == CALL_DELETE;
@@ -94,7 +95,7 @@ void create_pods_path (const struct kjob *k, char *path, size_t size)
               k->space->name, k->x->host.cluster_id, (uintmax_t)k->id, k->job->attempt);
 }
 
-/* Until it is known who makes its pods: the Job, which there is of either. */
+/* Until the maker of the pods is known: the Job, which exists for each maker. */
 static const struct object_owner *owner_of (const struct kjob *k)
 {
     return k->maker ? k->maker->owner : &object_owner_job;
@@ -128,8 +129,8 @@ static void make (struct kjob *k, enum call_kind kind, const char *group,
         job_start_short (k, ENOMEM, "out of memory");
 }
 
-/* Of a job for which nodes were made; else NULL. Pods can name but a request of their own
- * namespace. */
+/* The annotations of a job for which nodes were made; else NULL. Pods can only name a
+ * request in their own namespace. */
 static json_t *consumes (const struct kjob *k)
 {
     char name[NEED_NAME_MAX];
@@ -151,7 +152,7 @@ void create_job (struct kjob *k)
         make (k, CALL_MAKE_JOB, src.owner->prefix, src.owner->plural,
               k->maker->object (&src));
     } else
-        k->objects_asked &= ~(1u << CALL_MAKE_JOB); /* comes back when that is known */
+        k->objects_asked &= ~(1u << CALL_MAKE_JOB); /* set again when that is known */
 }
 
 static void owner_path (const struct kjob *k, char *path, size_t size)
@@ -179,7 +180,7 @@ void create_look (struct kjob *k)
     k->looked = !call_send (k, CALL_LOOK, 0, "GET", path, NULL);
 }
 
-/* The administrator's program as it is now. */
+/* Reads the administrator's program in its present version. */
 static int read_admin (struct kjob *k, const char *path, struct strbuf *text)
 {
     struct error err = { 0 };
@@ -267,9 +268,9 @@ static void events_answer (struct kjob *k, const struct kcall *c,
 
 /* -- answers -- */
 
-/* A refusal that time may heal, or the administrator: a quota that is used up now, a token
- * that has run out, a right that we lack (just after its start the API server denies them
- * all), a namespace that is not there. */
+/* Refusals that time may heal, or the administrator: a quota that is used up, an expired
+ * token, a missing right (just after its start the API server denies all requests), a
+ * missing namespace. */
 bool create_may_pass (const struct kube_result *res)
 {
     return res->status == 0 || res->status == 401 || res->status >= 500
@@ -293,8 +294,8 @@ static bool is_ours (const struct kjob *k, const json_t *object)
            && strcmp (kube_label (object, LABEL_ATTEMPT), attempt) == 0;
 }
 
-/* It has the name and the id of this job, and was made for another. Without a mark it may be ours
- * only if we were there before. */
+/* Whether an object of this job's name and id was made for another job. Without the label
+ * it may be ours only if this job is recovered. */
 static bool is_anothers (const struct kjob *k, const json_t *object)
 {
     const char *submitted = kube_label (object, LABEL_SUBMITTED);
@@ -302,14 +303,14 @@ static bool is_anothers (const struct kjob *k, const json_t *object)
     return submitted[0] ? object_is_anothers (k->job, submitted) : !k->recovering;
 }
 
-/* How many of its pods run, as its status says. */
+/* Returns the number of running pods in its status. */
 static json_int_t active_in (const json_t *object)
 {
     return json_integer_value (
         json_object_get (json_object_get (object, "status"), "active"));
 }
 
-/* Of the operator's Job the MiniCluster is what all else belongs to. */
+/* For the operator's Job: the MiniCluster, which owns all objects. */
 static const char *uid_of (const json_t *object)
 {
     const json_t *owner =
@@ -319,7 +320,7 @@ static const char *uid_of (const json_t *object)
     return json_string_value (json_object_get (from, "uid"));
 }
 
-/* The Job or MiniCluster as it is there. Who makes its pods stands in it, whatever the
+/* Takes the existing Job or MiniCluster. It names the maker of its pods, whatever the
  * configuration is now. */
 static void take_job (struct kjob *k, const json_t *object)
 {
@@ -330,7 +331,7 @@ static void take_job (struct kjob *k, const json_t *object)
     if (!is_ours (k, object) || !uid)
         job_start_failed (k, false, "there is a %s %s that is not ours",
                           owner_of (k)->kind, k->name);
-    else if (is_anothers (k, object)) /* the removal of this attempt takes it away */
+    else if (is_anothers (k, object)) /* the removal of this attempt removes it */
         job_start_failed (k, true, "the %s %s is of an earlier job of this number",
                           owner_of (k)->kind, k->name);
     else if (json_object_get (meta, "deletionTimestamp"))
@@ -355,7 +356,7 @@ static void make_job_answer (struct kjob *k, const struct kcall *c,
         create_get_job (k);
     else if (res->status == 404 && k->maker == &pods_minicluster
              && !strstr (res->err.text,
-                         "namespaces \"")) { /* no such resource any more */
+                         "namespaces \"")) { /* the resource does not exist any more */
         miniclusters_look (k->x);
         job_start_failed (k, true, "the cluster has no MiniClusters: %s", res->err.text);
     } else
@@ -369,7 +370,7 @@ static void get_job_answer (struct kjob *k, const struct kcall *c,
     if (res->status == 200)
         take_job (k, res->body);
     else if (res->status == 404 && !k->ready_seen)
-        create_job (k); /* it went between our two questions */
+        create_job (k); /* it was deleted between our two requests */
     else if (res->status == 404) {
         k->phase = K_RUN;
         job_set_finish (k, 9, "lost", "its %s %s is gone from the cluster",
@@ -379,7 +380,7 @@ static void get_job_answer (struct kjob *k, const struct kcall *c,
     else
         job_start_failed (k, create_may_pass (res), "%s", res->err.text);
     if (k->start_lost
-        && k->ready_seen) { /* it had started: what we cannot pick up is lost */
+        && k->ready_seen) { /* it had started: if we cannot find it again, it is lost */
         k->start_lost = false;
         k->phase = K_RUN;
         job_set_finish (k, 9, "lost", "its %s %s cannot be picked up again",
@@ -387,7 +388,7 @@ static void get_job_answer (struct kjob *k, const struct kcall *c,
     }
 }
 
-/* What somebody has changed by which the Job controller takes pods away. */
+/* Detects edits that make the Job controller remove pods. */
 static void see_edits (struct kjob *k, const json_t *spec)
 {
     const char *size = owner_of (k)->size;
@@ -428,8 +429,8 @@ static void check_rest (struct kjob *k, enum call_kind kind)
         job_start_short (k, ENOMEM, "out of memory");
 }
 
-/* They are immutable: what belongs to our Job is what we made before a restart, or by a request
- * whose answer was lost. */
+/* These objects are immutable: one that belongs to our Job was made by us, before a
+ * restart or by a request whose answer was lost. */
 static void check_rest_answer (struct kjob *k, const struct kcall *c,
                                const struct kube_result *res)
 {
@@ -440,7 +441,8 @@ static void check_rest_answer (struct kjob *k, const struct kcall *c,
     if (res->status != 200)
         job_start_failed (k, create_may_pass (res), "%s", res->err.text);
     else if (!item)
-        k->objects_asked &= ~(1u << c->rank); /* it went between our two questions */
+        k->objects_asked &= ~(1u << c->rank); /* it was deleted between our two
+                                               * requests */
     else if (owner && strcmp (owner, k->uid) == 0)
         k->objects_there |= 1u << c->rank;
     else
@@ -465,8 +467,8 @@ static void place_answer (struct kjob *k, const struct kcall *c,
     k->maker->placed (k, c->rank, res);
 }
 
-/* Nothing of the job hangs on it. 404: somebody deleted the Job; 422: it says already that
- * the job has ended. */
+/* The job does not depend on it. 404: somebody deleted the Job; 422: the status says
+ * already that the job has ended. */
 static void status_answer (struct kjob *k, const struct kcall *c,
                            const struct kube_result *res)
 {

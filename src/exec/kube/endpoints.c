@@ -16,7 +16,7 @@
 
 struct kslice {
     bool there, busy;
-    bool current; /* what is there, or asked for, is what the pods have */
+    bool current; /* the slice, or the one requested, matches the pods */
 };
 
 static bool all_have_addresses (const struct kjob *k)
@@ -76,7 +76,8 @@ void endpoints_write (struct kjob *k)
         job_start_short (k, ENOMEM, "out of memory");
 }
 
-/* 409: made before a restart, or by a request whose answer was lost; of these pods? */
+/* 409: made before a restart, or by a request whose answer was lost; checks whether it
+ * matches the pods. */
 void endpoints_answer (struct kjob *k, const struct kcall *c,
                        const struct kube_result *res)
 {

@@ -19,7 +19,8 @@ void endpointslice_name (char ret[ENDPOINTSLICE_NAME_MAX], const char *name,
         snprintf (ret, ENDPOINTSLICE_NAME_MAX, "%s-%u", name, part);
 }
 
-/* Ready from the beginning: the ranks look for each other to become so. */
+/* Ready from the beginning, because the ranks become ready only after they find each
+ * other. */
 static json_t *endpoint_json (const struct object_source *src, const struct endpoint *e,
                               uint32_t rank)
 {

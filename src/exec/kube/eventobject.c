@@ -18,7 +18,7 @@ static void write_time (double now, char buf[WHEN_MAX])
     snprintf (buf + n, WHEN_MAX - n, ".%06uZ", (unsigned)((now - floor (now)) * 1e6));
 }
 
-/* Cut where a character begins. */
+/* Cuts the text before the first byte of a character. */
 static void cut_text (char *buf, size_t size, const char *text)
 {
     size_t n = strlen (text);

@@ -5,7 +5,7 @@
 
 #include "common/strbuf.h"
 
-/* In single quotes, in which only these mean something: ' becomes '\''. */
+/* Adds a word in single quotes, where only a quote is special: ' becomes '\''. */
 static void add_word (struct strbuf *sb, const char *word)
 {
     strbuf_adds (sb, " '");
@@ -24,7 +24,7 @@ char *fluxrun_script (const struct launch *l, uint32_t gpus_per_task)
 
     strbuf_init (&sb, LAUNCH_MAX);
     strbuf_adds (&sb, "#!/bin/sh\nexec flux run");
-    if (ntasks >= l->nnodes) /* else Flux refuses the number of nodes */
+    if (ntasks >= l->nnodes) /* otherwise Flux refuses the number of nodes */
         strbuf_addf (&sb, " -N%zu", l->nnodes);
     strbuf_addf (&sb, " -n%" PRIu32 " -c%" PRIu32, ntasks, l->cores_per_task);
     if (gpus_per_task > 0)

@@ -9,8 +9,8 @@
 #include "exec/kube/podsize.h"
 #include "kube/quantity.h"
 
-/* As Kubernetes tells them from what it knows itself (cpu, hugepages-2Mi, ...): by a domain
- * that is not its own. */
+/* Kubernetes tells extended resources from its own (cpu, hugepages-2Mi, ...) by a domain
+ * other than its own. */
 static bool is_extended (const char *name)
 {
     return strchr (name, '/') && !strstr (name, "kubernetes.io/")
@@ -87,7 +87,7 @@ int kube_gres_of_node (const json_t *allocatable, const char *gpu_resource,
     return rc;
 }
 
-/* The names that a container asks for, each with what the whole pod has of it. */
+/* Adds the resources that a container requests, each with the amount of the whole pod. */
 static int add_container (const json_t *pod, const json_t *container,
                           const char *gpu_resource, struct gres_list *ret)
 {

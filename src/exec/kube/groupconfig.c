@@ -144,7 +144,7 @@ static int read_taints (const struct reading *r)
     return r->g->taints ? 0 : error_no_memory (r->err, NULL);
 }
 
-/* A quantity, or a whole number; *ret in thousandths or whole ones, at least 1. */
+/* Reads a quantity, or a whole number; *ret in thousandths or units, at least 1. */
 static int read_quantity (const struct reading *r, const char *key,
                           int (*parse) (const char *text, int64_t *ret), const char *like,
                           int64_t *ret)

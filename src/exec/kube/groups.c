@@ -9,7 +9,7 @@
 
 struct kgroups {
     struct kgroup {
-        struct knode like; /* what the broker is told of each node */
+        struct knode like; /* the description of each node for the broker */
         uint32_t existing;
     } list[EXEC_GROUPS_MAX];
     struct exec_group told[EXEC_GROUPS_MAX];

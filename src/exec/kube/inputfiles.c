@@ -32,7 +32,7 @@ char *inputfiles_place (const char *dir, const char *pattern)
     return asprintf (&path, "%s/" NAME "%s", dir, unit) < 0 ? NULL : path;
 }
 
-/* Below the user's cwd, when the name is relative. */
+/* Opens the file; a relative name is below the user's cwd. */
 static int open_file (const char *cwd, const char *name, struct stat *ret_st,
                       struct error *err)
 {
@@ -44,7 +44,7 @@ static int open_file (const char *cwd, const char *name, struct stat *ret_st,
     int fd = userdir_open_named (dir, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return error_errno (err, -fd, "%s", name);
-    /* What is in /proc tells of the broker. */
+    /* Files in /proc tell about the broker. */
     if (fstat (fd, ret_st) == 0 && S_ISREG (ret_st->st_mode) && fstatfs (fd, &fs) == 0
         && fs.f_type != PROC_SUPER_MAGIC)
         return fd;
@@ -52,7 +52,7 @@ static int open_file (const char *cwd, const char *name, struct stat *ret_st,
     return error_set (err, EINVAL, "%s is not a regular file", name);
 }
 
-/* -EFBIG: it is longer than max, and *ret_size says how long. */
+/* -EFBIG: it is longer than max, and *ret_size has its size. */
 static int read_file (struct inputfile *file, const char *cwd, const char *name,
                       size_t max, uint64_t *ret_size, struct error *err)
 {
@@ -93,7 +93,7 @@ int inputfiles_read_staged (struct inputfile *file, const char *cwd, const char 
         name, (uintmax_t)size, CONFIGMAP_MAX, max);
 }
 
-/* The file of the unit (task, rank, or 0) that this task of this rank reads. */
+/* Reads the file of the unit (task, rank, or 0) of this task of this rank. */
 static int read_unit (struct inputfiles *in, const struct launch *l, const char *pattern,
                       uint32_t rank, uint32_t task, size_t *max, struct error *err)
 {
@@ -135,7 +135,8 @@ static size_t count_units (const struct launch *l, const char *pattern)
     return pattern_is_per_node (pattern) ? l->nnodes : 1;
 }
 
-/* Each unit once: all tasks, the first of each rank, or the first of all. */
+/* Reads each unit once: for all tasks, for the first task of each rank, or for the first
+ * of all. */
 static int read_units (struct inputfiles *in, const struct launch *l, const char *pattern,
                        size_t max, struct error *err)
 {

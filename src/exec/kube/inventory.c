@@ -23,8 +23,8 @@ void inventory_node_changed (struct exec *x, struct knode *n)
     exec_soon (x);
 }
 
-/* What others use is kept exactly; only what is left over is rounded, down to whole cores
- * and MiB. offered: of this unit, whole ones. */
+/* Foreign usage is kept exactly; only the rest is rounded, down to whole cores and MiB.
+ * offered: whole units. */
 static int64_t withheld (int64_t all, int64_t foreign, int64_t unit, int64_t offered)
 {
     int64_t left = all > foreign ? (all - foreign) / unit : 0;
@@ -32,7 +32,7 @@ static int64_t withheld (int64_t all, int64_t foreign, int64_t unit, int64_t off
     return left < offered ? offered - left : 0;
 }
 
-/* CPUs exactly where parts of them may be asked for. */
+/* CPUs exactly if jobs may request parts of them. */
 static int foreign_gres (const struct exec *x, const struct knode *n,
                          struct gres_list *ret)
 {
@@ -81,8 +81,8 @@ static uint64_t mix (uint64_t h, const void *data, size_t len)
     return h;
 }
 
-/* Of all that the broker is told: kubelets report in every few seconds, mostly nothing
- * new. Never 0. */
+/* Fingerprint of all that the broker is told: kubelets report every few seconds, mostly
+ * nothing new. Never 0. */
 static uint64_t fingerprint (const struct knode *n)
 {
     uint64_t h = 14695981039346656037u;
@@ -191,7 +191,7 @@ struct knode *inventory_node (struct exec *x, const char *name)
     return n;
 }
 
-/* To the jobs that run there: they go on for as long as they can. */
+/* Tells the jobs that run there, which continue for as long as they can. */
 static void tell_notice (struct exec *x, const struct knode *n)
 {
     struct kjob *k, *tmp;

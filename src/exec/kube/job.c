@@ -18,7 +18,7 @@
 #include "exec/mounts.h"
 
 #define JOIN_SLACK 60.0
-#define KUBELETS_RETURN 20.0 /* until all have said that they are well, with room */
+#define KUBELETS_RETURN 20.0 /* until all kubelets have reported, with a margin */
 #define SPOOL_MAX ((uint64_t)256 << 20)
 #define PENDING_MAX ((size_t)9 << 20)
 
@@ -44,7 +44,7 @@ void job_start_failed (struct kjob *k, bool retry, const char *fmt, ...)
 
     if (k->start_lost || k->told || k->have_fin)
         return;
-    if (k->phase == K_RUN) { /* it runs: that is about ranks that are new */
+    if (k->phase == K_RUN) { /* it runs: this is about new ranks */
         va_start (ap, fmt);
         vsnprintf (text, sizeof (text), fmt, ap);
         va_end (ap);
@@ -88,7 +88,7 @@ const char *job_node_name (const struct kjob *k, uint32_t rank)
     return rank < MAX (k->launch.nnodes, k->nplaces) ? k->launch.nodes[rank].name : "?";
 }
 
-/* While the API server was away no kubelet could say that it is well. */
+/* While the API server was away no kubelet could report. */
 bool job_node_down (const struct kjob *k, const struct kpod *pod)
 {
     if (!pod || !pod->node || pod->node->down_since == 0)
@@ -144,8 +144,8 @@ static void tell_end (struct kjob *k)
 
 /* -- the phases -- */
 
-/* The agent opens what it sees itself; "" is none, and no pattern of its own for standard
- * error means where standard output goes. */
+/* The agent opens files that it sees itself. "" is none; without a pattern of its own,
+ * standard error goes to standard output. */
 static int tell_agent_files (struct kjob *k)
 {
     const struct jobspec *js = k->job->js;
@@ -193,7 +193,8 @@ static void step_open (struct kjob *k)
         return;
     }
     k->phase = K_CREATE;
-    /* If it is gone, nothing may be started a second time; nor a Job beside a MiniCluster. */
+    /* If it is gone, nothing may be started a second time; nor a Job beside a
+     * MiniCluster. */
     if (k->recovering && (k->ready_seen || minicluster_wanted (k->settings)))
         create_get_job (k);
     job_poke (k);
@@ -291,7 +292,7 @@ static void step_run (struct kjob *k)
         run_output (k, false);
 }
 
-/* A file of --stage-out that could not be written here: the job has succeeded otherwise. */
+/* A file of --stage-out could not be written here: the job has otherwise succeeded. */
 static void amend_staged (struct kjob *k)
 {
     const char *problem = output_stage_problem (k->out);
@@ -301,7 +302,7 @@ static void amend_staged (struct kjob *k)
     k->fin.status = 1 << 8;
     snprintf (k->fin.text, sizeof (k->fin.text), "%s", problem);
     if (!strncmp (k->lost_text, problem, strlen (problem)))
-        k->lost_text[0] = '\0'; /* the same */
+        k->lost_text[0] = '\0'; /* the same problem */
 }
 
 static void step_drain (struct kjob *k)
@@ -316,7 +317,7 @@ static void step_drain (struct kjob *k)
     tell_end (k);
 }
 
-/* Before all ranks are ready a kill needs no agent. */
+/* Before all ranks are ready, a kill needs no agent. */
 static void kill_before_ready (struct kjob *k)
 {
     k->start_lost = false;
@@ -324,11 +325,11 @@ static void kill_before_ready (struct kjob *k)
     tell_end (k);
 }
 
-/* FINISH without READY. What an agent cannot open is no better on other nodes. */
+/* FINISH without READY. A file that an agent cannot open fails on other nodes, too. */
 static void start_refused (struct kjob *k)
 {
     bool retry = k->blamed || strcmp (k->fin.reason, "startfail") != 0;
-    char text[sizeof (k->fin.text)]; /* job_start_failed() writes over the other */
+    char text[sizeof (k->fin.text)]; /* job_start_failed() overwrites the other */
 
     snprintf (text, sizeof (text), "%s",
               k->fin.text[0] ? k->fin.text : "the agents did not join");
@@ -345,7 +346,7 @@ static void step (struct kjob *k)
             tell_end (k);
         else if (k->have_fin && !k->ready_seen
                  && k->phase
-                        == K_BIND) { /* FINISH without READY: they did not all join */
+                        == K_BIND) { /* FINISH without READY: not all ranks joined */
             start_refused (k);
         }
     }
@@ -387,7 +388,7 @@ void job_run_poked (struct exec *x)
 {
     struct kjob *k, *list = x->poked;
 
-    x->poked = NULL; /* those poked from here on wait for the next turn */
+    x->poked = NULL; /* jobs poked from here on wait for the next turn */
     while ((k = list)) {
         list = k->next_poked;
         k->poked = false;
@@ -405,7 +406,7 @@ struct kjob *job_find (struct exec *x, uint64_t id)
     return k;
 }
 
-/* The executor's part of the launch file. */
+/* Fills the executor's part of the launch file. */
 static int fill_launch (struct kjob *k, struct error *err)
 {
     struct object_source src = { .cfg = &k->x->cfg,
@@ -421,7 +422,7 @@ static int fill_launch (struct kjob *k, struct error *err)
     if (rc < 0)
         return rc;
     k->launch.cwd_fallback = !mounts_see (k->job->mounts, "/", k->launch.cwd, false);
-    /* Our own clocks judge first: some rank may pull its image for long. */
+    /* Our own clocks decide first: some rank may pull its image for long. */
     k->launch.join_timeout = k->job->limits.start + k->job->limits.pull + JOIN_SLACK;
     if (asprintf (&k->launch.script, "%s/script", object_programs (&k->x->cfg)) < 0)
         k->launch.script = NULL;
@@ -498,7 +499,7 @@ struct kjob *kjob_create (struct exec *x, struct exec_job *job, bool recovering)
     return k;
 }
 
-/* No worker is at work and no request under way. */
+/* Called when no worker is at work and no request under way. */
 void job_free (struct kjob *k)
 {
     struct exec *x = k->x;

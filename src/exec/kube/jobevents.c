@@ -16,7 +16,7 @@
 #include "common/log.h"
 #include "common/parse.h"
 
-#define WAITING_MAX 1000 /* events that were not answered yet; others are left out */
+#define WAITING_MAX 1000 /* unanswered events; further ones are left out */
 #define TEXT_MAX 1000
 
 static void on_answer (const struct kube_result *res, void *arg)

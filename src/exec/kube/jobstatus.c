@@ -10,7 +10,7 @@
 
 #define WHEN_MAX 32
 
-/* Reasons of a condition are one word in capitals and small letters. */
+/* The reason of a condition is one word in CamelCase. */
 static const struct {
     const char *reason, *word;
 } words[] = {
@@ -43,7 +43,7 @@ static void say_why (const struct jobstatus_end *end, char *text, size_t size)
         snprintf (text, size, "exit status %d", WEXITSTATUS (end->status));
 }
 
-/* Not before the Job was made: the API server's clock is another one. Such times, all in
+/* Not before the Job was made, since the API server has another clock. Such times, all in
  * UTC, compare as texts. */
 static void say_when (double now, const char *made_at, char when[WHEN_MAX])
 {

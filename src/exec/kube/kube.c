@@ -42,7 +42,7 @@ void exec_soon (struct exec *x)
         uv_timer_start (&x->soon, on_soon, 0, 0);
 }
 
-/* Time limits, losses, checkpoints: what comes due without an event. */
+/* Handles time limits, losses and checkpoints, which come due without an event. */
 static void on_tick (uv_timer_t *timer)
 {
     struct exec *x = timer->data;
@@ -81,7 +81,7 @@ static void on_closed (uv_handle_t *handle)
     exec_try_free (x);
 }
 
-/* While closing: when the last worker, handle and request is done. */
+/* While closing: frees x when the last worker, handle and request is done. */
 void exec_try_free (struct exec *x)
 {
     struct kjob *k, *tmp;
@@ -126,7 +126,7 @@ static void on_farewell_late (uv_timer_t *timer)
     exec_try_free (x);
 }
 
-/* The agent's ConfigMap goes with us if no job is left that has it mounted. */
+/* Removes the agent's ConfigMap at the end if no job has it mounted. */
 static void remove_agent (struct kspace *s)
 {
     autofree char *path = NULL;
@@ -184,7 +184,7 @@ static void kube_exec_destroy (struct exec *x)
     exec_try_free (x);
 }
 
-/* Whoever has lost its claim sends nothing any more. */
+/* A broker that has lost its claim sends nothing any more. */
 static void check_claim (void *arg)
 {
     exec_claim_check (arg);
@@ -318,7 +318,7 @@ static int check_pods (struct exec *x, const struct jobspec *js, const char *que
     return podspec_check (all, js, err);
 }
 
-/* Of files that the broker writes it hears when the job may have ended. */
+/* The broker may learn only at the end of the job that a file it writes is full. */
 static int check_on_full (const struct jobspec *js, const json_t *mounts,
                           struct error *err)
 {
@@ -379,7 +379,8 @@ static void kube_exec_recover (struct exec *x, struct exec_job *job)
     else
         agentmap_ensure (
             k->space,
-            k->launch.flux); /* it is there as a rule: then it must be removed */
+            /* normally it exists: then it must be removed */
+            k->launch.flux);
 }
 
 static void kube_exec_terminate (struct exec *x, struct exec_job *job, const char *reason,
@@ -402,7 +403,7 @@ static void kube_exec_terminate (struct exec *x, struct exec_job *job, const cha
     job_poke (k);
 }
 
-/* Its agent can be spoken to. */
+/* Whether the job's agent can be reached. */
 static int is_reached (const struct exec_job *job, struct error *err)
 {
     const struct kjob *k = job->aux;
@@ -456,7 +457,7 @@ static void kube_exec_limit (struct exec *x, struct exec_job *job)
     const struct kjob *k = job->adopted ? NULL : job->aux;
 
     (void)x;
-    if (k && k->link) /* else when it is opened */
+    if (k && k->link) /* otherwise when the link opens */
         agentlink_limit (k->link, job->time_limit);
 }
 
@@ -476,7 +477,7 @@ static void kube_exec_cleanup (struct exec *x, struct exec_job *job)
         return;
     }
     if (!k)
-        k = kjob_create (x, job, true); /* from before a restart, perhaps */
+        k = kjob_create (x, job, true); /* perhaps from before a restart */
     if (!k) {
         log_error ("job %ju: out of memory", (uintmax_t)job->id);
         return;

@@ -30,8 +30,9 @@
 #define LOOK_SECONDS 1.0
 #define ANSWER_SECONDS 3.0
 #define RELEASE_SECONDS 2.0
-#define REFUSED_SECONDS 30.0 /* an API server that just started refuses all */
-#define DURATION_MAX 3600    /* of what others say */
+#define REFUSED_SECONDS 30.0 /* an API server that has just started refuses all
+                              * requests */
+#define DURATION_MAX 3600    /* limit for the durations of others */
 #define TEXT_MAX 256
 
 struct lease {
@@ -43,18 +44,18 @@ struct lease {
     char *namespace_;
     char name[OBJECT_NAME_MAX], list_path[512], path[512 + OBJECT_NAME_MAX];
     char me[TEXT_MAX], state[33];
-    json_t *object; /* as last seen, or as we wrote it; NULL: there is none */
+    json_t *object; /* as last seen, or as we wrote it; NULL: none */
     struct kube_request *req;
-    double asked;   /* clock_boot(): req was sent */
-    double seen;    /* object was first seen as it is */
-    double refused; /* the first of the refusals that came in a row; 0: none */
+    double asked;   /* clock_boot() when req was sent */
+    double seen;    /* when this version of object was first seen */
+    double refused; /* first refusal of an unbroken series; 0: none */
     bool held;
-    bool acting;    /* since begin(): we may do what others must not do too */
-    double renewed; /* the last renewal that was granted was sent */
+    bool acting;    /* since begin(): we may act */
+    double renewed; /* when the last renewal was sent that was granted */
     char told[TEXT_MAX];
     bool released;
     bool trouble_told;
-    int rc; /* why waiting has no sense */
+    int rc; /* why waiting is useless */
     struct error err;
 };
 
@@ -109,7 +110,7 @@ static void micro_time (char ret[40])
     snprintf (ret + n, 40 - n, ".%06dZ", (int)((now - (double)seconds) * 1e6));
 }
 
-/* The Lease as it shall be; holder "": nobody's. New reference. */
+/* Makes the new Lease; holder "": nobody. New reference. */
 static json_t *make_object (const struct lease *l, const char *holder)
 {
     const json_t *spec = json_object_get (l->object, "spec");
@@ -156,7 +157,7 @@ static void fail (struct lease *l, int rc, const struct error *err, const char *
     error_prefix (&l->err, "kube.lease: %s in namespace %s", l->name, l->namespace_);
 }
 
-/* Waiting has no sense when we are not let in, for longer than it takes to begin. */
+/* Waiting is useless if the API server refuses us for longer than it needs to start. */
 static void refused (struct lease *l, const struct kube_result *res)
 {
     if (l->refused == 0) {
@@ -196,8 +197,8 @@ static void check (struct exec_claim *c)
     end (l->name, why);
 }
 
-/* Reading the state may have taken longer than the Lease lasts. As long as nobody else has
- * taken it a renewal is as good as ever: nothing was done meanwhile. */
+/* Reading the state may have taken longer than the Lease lasts. Unless another broker has
+ * taken it, a renewal is enough: nothing was done meanwhile. */
 static void begin (struct exec_claim *c)
 {
     struct lease *l = (struct lease *)c;
@@ -373,7 +374,7 @@ static void on_release_late (uv_timer_t *timer)
     l->released = true;
 }
 
-/* Should that not come through it expires. */
+/* If this request fails, the Lease expires. */
 static void release (struct exec_claim *c)
 {
     struct lease *l = (struct lease *)c;
@@ -393,7 +394,7 @@ static void release (struct exec_claim *c)
 
 /* -- the beginning -- */
 
-/* Made once for a state directory: 32 digits. */
+/* Reads the identity, made once for a state directory: 32 digits. */
 static int read_identity (struct lease *l, const char *state_dir, struct error *err)
 {
     autofree char *path = NULL;

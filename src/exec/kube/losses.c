@@ -12,12 +12,12 @@
 
 #include "common/clock.h"
 
-#define LOST_WAIT 5.0        /* so long may the watch's news of a pod that went take */
-#define ENDED_WAIT 1.0       /* its pod has ended: so long may its last bytes take */
-#define OTHER_LOST_WAIT 30.0 /* another rank's: the agents find out by themselves */
-#define LOOK_WAIT 10.0       /* why they were told to end: so long may the answer take */
+#define LOST_WAIT 5.0        /* time for the watch to report a deleted pod */
+#define ENDED_WAIT 1.0       /* after the end of its pod: time for its last bytes */
+#define OTHER_LOST_WAIT 30.0 /* for another rank: the agents find out by themselves */
+#define LOOK_WAIT 10.0       /* time for the answer why they were told to end */
 
-/* Its agent; the pod itself may have an epilog yet. */
+/* Whether the agent has ended; the pod itself may still run an epilog. */
 static bool has_ended (const struct kpod *p)
 {
     return p->view.terminal || p->view.exit_code >= 0;
@@ -30,8 +30,8 @@ static bool rank_is_lost (const struct kjob *k, uint32_t rank)
     return !p || !p->node || has_ended (p) || job_node_down (k, p);
 }
 
-/* The agent went with the rest, so its last word of memory is not known: it was all that the
- * pod may have. */
+/* The agent ended with the rest, so its last report of memory is not known: the text
+ * names the pod's limit. */
 static void oom_text (const struct kjob *k, uint32_t rank, char *buf, size_t size)
 {
     const struct podmaker *maker = k->maker ? k->maker : &pods_controller;
@@ -58,7 +58,7 @@ static void set_evicted (struct kjob *k)
                     k->evicted_text);
 }
 
-/* Says why, from what is known of the pod; the node's name is in it. */
+/* Reports the reason from what is known of the pod, with the node's name. */
 static void set_lost (struct kjob *k, uint32_t rank)
 {
     const struct kpod *p = k->pods[rank];
@@ -76,7 +76,7 @@ static void set_lost (struct kjob *k, uint32_t rank)
     else if (job_node_down (k, p))
         job_set_finish (k, SIGKILL, "lost", "node %s: not ready for %.0f s (rank %u)",
                         node, k->x->cfg.grace, rank);
-    else if (!p || !p->node) /* or there is one in its place, without a node */
+    else if (!p || !p->node) /* or another pod replaces it, without a node */
         job_set_finish (k, SIGKILL, "lost", "node %s: the pod of rank %u is gone", node,
                         rank);
     else
@@ -84,8 +84,8 @@ static void set_lost (struct kjob *k, uint32_t rank)
                         rank, p->view.text[0] ? ": " : "", p->view.text);
 }
 
-/* The cluster has given up a node, and nobody there obeys any more. Agents that are still
- * reached end their tasks, so that none of them runs beside the next try. */
+/* The cluster has given up a node, and nothing there obeys any more. Agents that are
+ * still reached end their tasks, so that none of them runs beside the next attempt. */
 static bool look_for_down_nodes (struct kjob *k)
 {
     for (uint32_t r = 0; r < k->launch.nnodes; r++) {
@@ -119,7 +119,7 @@ static void look_for_pods_that_went (struct kjob *k, double now)
 
 void losses_look (struct kjob *k, double now)
 {
-    if (kube_away (k->x->kube)) /* what is known of pods and nodes is old */
+    if (kube_away (k->x->kube)) /* the known state of pods and nodes is old */
         k->lost_at = 0;
     else if (!look_for_down_nodes (k))
         look_for_pods_that_went (k, now);
@@ -140,7 +140,8 @@ void losses_amend (struct kjob *k)
     }
 }
 
-/* A rank is lost, as the agents know sooner than the watch does: its pod may tell why. */
+/* A rank is lost. The agents know this sooner than the watch; its pod may show the
+ * reason. */
 static bool loss_is_shown (struct kjob *k, double now)
 {
     if (strcmp (k->fin.reason, "lost") != 0)
@@ -153,8 +154,8 @@ static bool loss_is_shown (struct kjob *k, double now)
     return now >= k->fin_at + LOST_WAIT;
 }
 
-/* A rank whose pod has gone, or else is being deleted; -1: none, or the Job controller does
- * it, because another pod has failed. */
+/* Returns a rank whose pod is gone, or else is being deleted; -1: none, or the Job
+ * controller deletes it because another pod has failed. */
 static int deleted_rank (const struct kjob *k)
 {
     bool ends_others = !k->maker || k->maker->ends_others;
@@ -173,7 +174,7 @@ static int deleted_rank (const struct kjob *k)
     return gone >= 0 ? gone : deleting;
 }
 
-/* The pod may be gone when somebody asks. */
+/* Stores the eviction now, since the pod may be gone later. */
 static void see_eviction (struct kjob *k, const struct kpod *p)
 {
     if (!p || !p->view.evicted[0] || p->view.index < 0
@@ -193,7 +194,8 @@ void losses_see (struct kjob *k, const struct kpod *pod)
         k->deleted_rank = deleted_rank (k);
 }
 
-/* Whether that may be somebody's doing who sent the pods a SIGTERM, through their kubelets. */
+/* Whether the end can come from an eviction, which sends the pods a SIGTERM through their
+ * kubelets. */
 static bool may_be_evicted (const struct kjob *k)
 {
     static const char *const reasons[] = { "cancelled", "lost", "signaled" };
@@ -209,8 +211,8 @@ static const char *owner_kind (const struct kjob *k)
     return k->maker ? k->maker->owner->kind : object_owner_job.kind;
 }
 
-/* The agents were told to end, but not by us: somebody evicted a pod, or deleted the Job or
- * a pod. False: not known yet. */
+/* The agents were told to end, but not by us: somebody evicted a pod, or deleted the Job
+ * or a pod. False: not known yet. */
 static bool explain_end (struct kjob *k, double now)
 {
     bool told = strcmp (k->fin.reason, "cancelled") == 0;

@@ -13,14 +13,14 @@
 #define OWN HOME "/fluxq"
 #define BIN OWN "/bin"
 #define RUN OWN "/run"
-#define AGENT_PLACE "/fluxq/agent" /* as it came */
+#define AGENT_PLACE "/fluxq/agent" /* as mounted */
 #define KEY_VOLUME "fluxq-key"
 #define CONNECT_TIMEOUT                                                                  \
-    "60s" /* that Flux waits for rank 0; then it is tried again in 15 s */
+    "60s" /* time that Flux waits for rank 0 before it tries again in 15 s */
 #define AGENT_LINE                                                                       \
     BIN "/fluxq-shell --launch " POD_JOB "/launch --key " POD_KEY "/key --rank "
-/* Labels that the operator gives to any pod in the namespace that lacks them: ours need none
- * of it, and so it has nothing to do. */
+/* A label that the operator gives to each pod of the namespace without it: our pods have
+ * it already, so the operator need not touch them. */
 #define BROKER_LABEL "job-index"
 
 const struct object_owner object_owner_minicluster = {
@@ -183,7 +183,8 @@ static int add_shm (const json_t *size, json_t *volumes)
                                            "emptyDirSizeLimit", given ? given : text));
 }
 
-/* What the pod of a Job mounts of the job's ConfigMap, without modes. */
+/* Returns the items of the job's ConfigMap that the pod of a Job mounts, without
+ * modes. */
 static json_t *job_items (const json_t *spec)
 {
     json_t *items = json_object (), *volume, *item;
@@ -223,7 +224,7 @@ static json_t *volumes_of (const struct object_source *src, const json_t *spec)
 
 /* -- the object -- */
 
-/* The operator passes on no more of a pod's security than fsGroup, but all of a container's. */
+/* The operator passes on only fsGroup of a pod's security, but all of a container's. */
 static json_t *security (const json_t *spec, const json_t *container)
 {
     static const char *const of_pod[] = { "runAsUser", "runAsGroup", "runAsNonRoot",
@@ -249,7 +250,7 @@ static void copy (json_t *to, const json_t *from, const char *key)
         json_object_set (to, key, v);
 }
 
-/* Before all else: the agent and the script are made executable. */
+/* First of all, makes the agent and the script executable. */
 static json_t *commands (void)
 {
     return json_pack ("{s:s s:s}", "init",
@@ -279,8 +280,8 @@ static json_t *container (const struct object_source *src, const json_t *spec)
     return c;
 }
 
-/* It asks for as much as the job's own, which begins after it: a pod's class is that of all its
- * containers. */
+/* It requests as much as the job's own container, which starts after it: the class of a
+ * pod depends on all its containers. */
 static json_t *view (const struct object_source *src, const json_t *spec)
 {
     const json_t *own = json_array_get (json_object_get (spec, "containers"), 0);
@@ -319,8 +320,8 @@ static json_t *pod (const json_t *template)
     return p;
 }
 
-/* The largest that the request allows, as far as the operator can count; Flux lists so many
- * hosts, and begins with those that are there. */
+/* The largest number of nodes of the request, as far as the operator can count. Flux
+ * lists that many hosts, and starts with those that are there. */
 static json_int_t largest (const struct object_source *src)
 {
     struct jobspec_sizes z;
@@ -345,7 +346,7 @@ json_t *minicluster_object (const struct object_source *src)
         "metadata", object_metadata (src, NULL), "spec", "size", size, "minSize", size,
         "maxSize", largest (src), "tasks",
         (json_int_t)jobspec_task_total (src->job->js, (int64_t)rset_slots (src->job->r)),
-        "backoffLimit", 1, /* 0 would be 100 */
+        "backoffLimit", 1, /* the operator takes 0 for 100 */
         "jobLabels", object_labels (src), "network", "disableAffinity", 1, "flux",
         "connectTimeout", CONNECT_TIMEOUT, "container", view (src, spec), "pod",
         pod (template), "containers", container (src, spec));

@@ -22,7 +22,7 @@ bool minicluster_wanted (const json_t *settings)
     return name && strcmp (name, PODWISH_MINICLUSTER) == 0;
 }
 
-/* Settings of a queue's pods, or of the job, for which there is no field. */
+/* Settings of a queue's pods, or of the job, that have no field. */
 static const struct {
     const char *key, *what;
 } lacking[] = {
@@ -78,7 +78,7 @@ static int check_template (const json_t *set, struct error *err)
                : 0;
 }
 
-/* Where the operator's own volumes are. */
+/* Whether path collides with the operator's own volumes. */
 static bool is_taken (const char *path)
 {
     static const char *const places[] = { "/home/flux-operator", "/mnt/flux",
@@ -125,7 +125,7 @@ static int check_mounts (const json_t *mounts, struct error *err)
     return 0;
 }
 
-/* They would need an empty directory of their own, at a place of their own. */
+/* Staging would need an empty directory of its own, at a path of its own. */
 static int check_staging (const struct jobspec *js, const json_t *mounts,
                           struct error *err)
 {

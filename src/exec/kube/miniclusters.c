@@ -7,7 +7,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 
-/* What a group and version has; every account may read that. */
+/* The resources of a group and version; every account may read them. */
 #define PATH "/apis/flux-framework.org/v1alpha2"
 #define LOOK_AGAIN 30.0
 
@@ -38,7 +38,7 @@ static void settle (struct exec *x, enum miniclusters_state state)
         spaces_poke (s);
     }
     if (state == MINICLUSTERS_THERE && x->swept)
-        x->sweep_next = clock_mono (); /* some may be left over */
+        x->sweep_next = clock_mono (); /* there may be old objects */
 }
 
 static void on_answer (const struct kube_result *res, void *arg)

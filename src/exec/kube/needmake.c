@@ -46,7 +46,7 @@ bool need_call_is_fine (const struct kube_result *res)
     return (res->status >= 200 && res->status <= 299) || res->status == 409;
 }
 
-/* It has an answer; *ret: its need, if that goes on. */
+/* Handles the end of a call; *ret: its need, if that continues. */
 static bool answered (struct need_call *c, const struct kube_result *res,
                       struct kneed **ret)
 {

@@ -41,7 +41,7 @@ static json_t *metadata (const struct need_source *src, const char *name)
                       "labels", labels (src));
 }
 
-/* The name, or "NAME-I". */
+/* Whether the name is NAME, or "NAME-I". */
 static bool has_name (const json_t *meta, const char *name)
 {
     const char *is = json_text (meta, "name");
@@ -104,7 +104,7 @@ static json_t *container (const struct need_source *src)
     char gpus[16];
 
     snprintf (gpus, sizeof (gpus), "%u", src->gpus);
-    if (src->gpus > 0) /* of extended resources both must be there, and equal */
+    if (src->gpus > 0) /* extended resources need both, and equal */
         limits = json_pack ("{s:s}", src->gpu_resource, gpus);
     return json_pack ("{s:s s:s s:{s:o s:o*} s:{s:b s:{s:[s]}}}", "name", "place",
                       "image", src->image, "resources", "requests", asks, "limits",
@@ -112,7 +112,7 @@ static json_t *container (const struct need_source *src)
                       "capabilities", "drop", "ALL");
 }
 
-/* Of all its taints, whatever their values. */
+/* Tolerates all its taints, whatever their values. */
 static json_t *tolerations (const struct groupconfig *g)
 {
     json_t *list = json_array (), *taint;
@@ -217,7 +217,7 @@ static const json_t *condition (const json_t *request, const char *type)
     return NULL;
 }
 
-/* Anybody who may write conditions may write anything. */
+/* Anybody who may write conditions may write any text there. */
 static void tell (char text[EXEC_NEED_TEXT], const char *what, const json_t *c)
 {
     const char *why = json_text (c, "message"), *reason = json_text (c, "reason");
@@ -235,7 +235,7 @@ enum need_phase need_conditions (const json_t *request, char text[EXEC_NEED_TEXT
         const char *type, *what;
         enum need_phase phase;
     } known[] = {
-        /* the first one that is True */
+        /* the first True one counts */
         { "Failed", "the autoscaler has failed", NEED_REFUSED },
         { "CapacityRevoked", "the autoscaler has taken them away", NEED_REFUSED },
         { "BookingExpired", "the autoscaler has kept them long enough", NEED_REFUSED },

@@ -80,7 +80,7 @@ void needs_retry_later (struct kneed *n, const char *what, const char *why)
 
 /* -- what is wanted -- */
 
-/* What is there already, of the broker before, is taken over: that is the same attempt. */
+/* Existing objects of an earlier broker are adopted: they are the same attempt. */
 static unsigned next_attempt (const struct exec *x, const struct kneed *n)
 {
     unsigned attempt = n->attempt;
@@ -97,7 +97,7 @@ static void look_at (struct kneed *n, double now)
 {
     if (n->dropped)
         return;
-    if (n->phase == WAITING && n->nodes > n->count) { /* it lacks more than it did */
+    if (n->phase == WAITING && n->nodes > n->count) { /* it lacks more than before */
         n->phase = AGAIN;
         n->again = now;
     }
@@ -122,7 +122,7 @@ static void drop (struct kneed *n)
     needs_poke (x, job);
 }
 
-/* A request stays until the job's pods have used it up. */
+/* A request stays until the job's pods have used it. */
 static bool is_over (const struct kneed *n)
 {
     const struct kjob *k = n->started ? job_find (n->x, n->job) : NULL;

@@ -30,7 +30,7 @@ struct seen *needs_seen (const struct exec *x, bool pod, const char *name,
     return s;
 }
 
-/* The request of a need, of this broker or of the one before. */
+/* The request of a need, made by this broker or an earlier one. */
 void needs_heed (struct kneed *n, const struct seen *s)
 {
     if (s->pod || n->phase != WAITING)

@@ -30,7 +30,7 @@ static int read_size (struct exec *x, struct knode *n, const json_t *node)
     return kube_gres_of_node (a, x->cfg.gpu_resource, &n->gres);
 }
 
-/* A level of which the node has no label, or an empty one, is left out. */
+/* Leaves out a level for which the node has no label, or an empty one. */
 static int read_places (struct exec *x, struct knode *n, const json_t *labels)
 {
     struct machine_place list[MACHINE_LEVELS_MAX + 1] = { { NULL, NULL } };
@@ -85,7 +85,7 @@ static bool is_ready (const json_t *node)
     return false;
 }
 
-/* A taint by which somebody announces that the node will go (kube.notice-taints). */
+/* Looks for a taint that announces the end of the node (kube.notice-taints). */
 static void read_notice (struct exec *x, struct knode *n, const json_t *spec)
 {
     json_t *taint;

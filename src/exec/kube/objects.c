@@ -177,10 +177,10 @@ static json_t *resources (const struct object_source *src)
         json_object_set_new (requests, "memory", json_string (text));
         json_object_set_new (limits, "memory", json_string (text));
     }
-    /* who has parts of CPUs has no more than that */
+    /* a job with parts of CPUs gets no more than these */
     if (rset_cpu_milli (src->job->r) > 0 && q.cpu_milli > 0)
         json_object_set (limits, "cpu", json_object_get (requests, "cpu"));
-    /* of class Guaranteed: kubelets align no others */
+    /* makes the class Guaranteed: kubelets align no other pods */
     if (src->cfg->numa != KUBE_NUMA_OFF && q.cpu_milli > 0 && q.memory_mib > 0)
         json_object_set (limits, "cpu", json_object_get (requests, "cpu"));
     if (q.gpus > 0) {
@@ -265,8 +265,9 @@ static json_t *admin_command (const struct object_source *src, const char *name)
     return c;
 }
 
-/* A container with the administrator's image and program: nothing of it is the job's, so
- * that how it ended is to be believed. The epilog's waits until the others have ended. */
+/* A container with the administrator's image and program. Nothing of it belongs to the
+ * job, so its exit status can be believed. The epilog's container waits until the others
+ * have ended. */
 static json_t *admin_container (const struct object_source *src, const char *name)
 {
     const struct kube_config *cfg = src->cfg;
@@ -288,8 +289,8 @@ static json_t *admin_container (const struct object_source *src, const char *nam
     return c;
 }
 
-/* Copies the agent from its image to where the other containers see it, and what else is to
- * be executed. */
+/* Copies the agent from its image, and other executable files, to a volume that the other
+ * containers see. */
 static json_t *agent_container (const struct object_source *src)
 {
     json_t *c = json_pack ("{s:s s:s s:[s s s s] s:s s:[{s:s s:s} {s:s s:s s:b}]}",
@@ -309,21 +310,21 @@ static json_t *agent_container (const struct object_source *src)
     return c;
 }
 
-/* In their order: each begins when the one before it has ended, or runs as a sidecar. */
+/* In this order: each starts when the one before it has ended, or runs as a sidecar. */
 static json_t *init_containers (const struct object_source *src)
 {
     json_t *list = json_array ();
 
     if (src->cfg->agent_image)
         json_array_append_new (list, agent_container (src));
-    if (src->job->epilog) /* before it, so that it is there when the prolog fails */
+    if (src->job->epilog) /* before it, so that it runs when the prolog fails */
         json_array_append_new (list, admin_container (src, POD_EPILOG));
     if (src->job->prolog)
         json_array_append_new (list, admin_container (src, POD_PROLOG));
     return list;
 }
 
-/* The directory for files that are brought: of the pod alone, empty. */
+/* Adds the directory for staged files: of this pod alone, empty. */
 static int add_directory (const struct object_source *src, json_t *volumes,
                           json_t *places)
 {
@@ -369,7 +370,7 @@ static json_t *container (const struct object_source *src)
         json_decref (c);
         return NULL;
     }
-    if (src->job->js->malleable) /* ranks that come later are in no launch file */
+    if (src->job->js->malleable) /* no launch file names ranks that come later */
         json_object_set_new (c, "env",
                              json_pack ("[{s:s s:{s:{s:s}}}]", "name",
                                         AGENT_NODE_VARIABLE, "valueFrom", "fieldRef",
@@ -383,7 +384,7 @@ static json_t *volume_item (const char *name, int mode)
     return json_pack ("{s:s s:s s:i}", "key", name, "path", name, "mode", mode);
 }
 
-/* What of the job's ConfigMap is mounted, see object_configmap(). */
+/* Items of the job's ConfigMap that are mounted, see object_configmap(). */
 static json_t *job_items (const struct object_source *src)
 {
     json_t *items = json_array ();
@@ -414,7 +415,7 @@ static json_t *agent_items (void)
     return items;
 }
 
-/* The agent's directory: a ConfigMap, or what agent_container() fills. */
+/* The agent's directory: a ConfigMap, or a volume that agent_container() fills. */
 static json_t *agent_volume (const struct object_source *src)
 {
     if (src->cfg->agent_image)
@@ -470,8 +471,8 @@ bool object_has_names (const struct exec_job *job)
     return job->r->nranks > 1 || job->js->malleable;
 }
 
-/* Of a malleable job one that fails is no end of the others, which may not need it: an index
- * fails alone. None is made a second time. */
+/* In a malleable job the failure of one pod does not end the others, which may not need
+ * it: each index fails alone. No pod is made a second time. */
 static int make_malleable (json_t *spec)
 {
     json_t *rules = json_object_get (json_object_get (spec, "podFailurePolicy"), "rules");
@@ -536,8 +537,7 @@ json_t *object_configmap (const struct object_source *src, const char *uid,
     const struct jobspec *js = src->job->js;
     const char *script = src->script ? src->script : js->script ? js->script : "";
     size_t script_len = src->script || !js->script ? strlen (script) : js->script_len;
-    /* The script's place is there for command jobs too: one list of volume items serves
-     * both. */
+    /* Command jobs have a script entry, too: one list of volume items serves both. */
     json_t *data = json_pack ("{s:o s:o}", "launch", object_bytes (launch, launch_len),
                               "script", object_bytes (script, script_len));
     int rc = 0;

@@ -23,11 +23,12 @@
 #define KEY_NAME "key"
 #define DELIVERED_MAX (32 << 20)
 #define SCAN_BUFFER (1 << 20)
-#define USAGE_MAX ((size_t)8 << 20) /* what comes past that is not told */
+#define USAGE_MAX ((size_t)8 << 20) /* the rest is not reported */
 
 struct output {
-    int shortage; /* why the last call failed: what the broker's side is short of; or 0 */
-    char *dir_path, delivered[32]; /* the latter and the spool are names in there */
+    /* if the last call failed for a shortage on the broker's side, its errno; or 0 */
+    int shortage;
+    char *dir_path, delivered[32]; /* delivered and the spool are names in dir_path */
     char *spool_name;
     int dir;
     struct exec_user user;
@@ -45,7 +46,7 @@ struct output {
     struct cut cut;
     struct outputfiles *files;
     struct stagefiles *staged;
-    char stage_problem[256]; /* a file that was not brought; or "" */
+    char stage_problem[256]; /* the first file that did not arrive; or "" */
     bool was_ready, finished;
     struct frame_finish finish;
     struct strbuf usage;
@@ -136,7 +137,7 @@ void output_destroy (struct output *o)
     free (o);
 }
 
-/* Without root what is in the job's directory is ours, see unprivileged.h. */
+/* Without root, the job's directory belongs to us, see unprivileged.h. */
 static int become (struct output *o, struct error *err)
 {
     if (unprivileged_for (o->user.uid))
@@ -181,8 +182,8 @@ static int open_key (struct output *o, struct error *err)
 
 /* -- what was delivered -- */
 
-/* 1: there is a checkpoint; 0: there is none. The sizes of output files and of those that
- * are brought (NULL: none). */
+/* 1: there is a checkpoint; 0: there is none. Returns the sizes of output files and of
+ * staged files (NULL: none). */
 static int read_delivered (struct output *o, json_t **ret_sizes, json_t **ret_staged,
                            struct error *err)
 {
@@ -246,7 +247,7 @@ static int write_delivered (struct output *o, struct error *err)
 
 /* -- frames -- */
 
-/* The first problem is the job's, if it has none of its own. */
+/* The job reports the first problem, if it has none of its own. */
 static void stage_failed (struct output *o, const struct error *err)
 {
     o->note_fresh = true;
@@ -292,8 +293,8 @@ static void keep_usage (struct output *o, const struct frame *f)
     strbuf_add (&o->usage, f->data, f->len);
 }
 
-/* What the frame at this offset means for the state, and for the files if they do not have
- * it yet. */
+/* Applies the frame at this offset to the state, and to the files if they do not have it
+ * yet. */
 static void take_up (struct output *o, const struct frame *f, uint64_t at)
 {
     if (f->type == FRAME_USAGE)
@@ -306,8 +307,8 @@ static void take_up (struct output *o, const struct frame *f, uint64_t at)
         o->finished = frame_finish_decode (f->data, f->len, &o->finish) == 0;
 }
 
-/* All whole frames in the buffer, the first of which is at *at; *at goes on to what is
- * left there. 1: behind something that was cut out. */
+/* Takes all whole frames of the buffer, the first of which is at *at; *at advances to the
+ * rest. 1: behind a cut. */
 static int scan_frames (struct output *o, struct strbuf *buf, uint64_t *at, uint64_t size)
 {
     size_t used = 0;
@@ -330,8 +331,8 @@ static int scan_frames (struct output *o, struct strbuf *buf, uint64_t *at, uint
     return 1;
 }
 
-/* Go through the spool from the start: its state, and what the files do not have yet.
- * Ends at the last whole frame, which becomes the spool's end. */
+/* Reads the spool from the start, for its state and for what the files lack. The last
+ * whole frame becomes the spool's end. */
 static int scan_spool (struct output *o, struct error *err)
 {
     uint64_t at = 0, read_at = 0;
@@ -394,7 +395,7 @@ static int read_inputs (struct output *o, struct error *err)
     return rc < 0 ? rc : staging_read (&o->inputs, &o->stage_in, o->launch, max, err);
 }
 
-/* Those that are left for us. */
+/* Opens the files that the agent does not write. */
 static struct outputfiles *open_files (struct output *o, struct error *err)
 {
     const char *output = o->by_agent & OUTPUT_BY_AGENT ? NULL : o->output;
@@ -410,7 +411,7 @@ static struct outputfiles *open_files (struct output *o, struct error *err)
     return outputfiles_create (o->launch, output, error, err);
 }
 
-/* What cannot be gone on with does not end a job that runs. */
+/* A staged file that cannot be continued does not end a running job. */
 static void restore_staged (struct output *o, json_t *sizes)
 {
     struct error err = { 0 };
@@ -419,8 +420,8 @@ static void restore_staged (struct output *o, json_t *sizes)
         stage_failed (o, &err);
 }
 
-/* The job's own directory is the broker's, but its user's quota is the user's; of the user's
- * files only what the broker's process lacks is the broker's. */
+/* The job's own directory is the broker's, but its user's quota is the user's. Of errors
+ * in the user's files, only a shortage of the broker's process is the broker's. */
 static int own (struct output *o, int rc, const struct error *err)
 {
     if (rc < 0 && err->code != EDQUOT && err->code != EAGAIN)
@@ -516,7 +517,7 @@ int output_write (struct output *o, const void *data, size_t len, struct error *
             ssize_t n = frame_parse (p + at, len - at, &f);
 
             if (n <= 0)
-                break; /* the link hands on whole frames only */
+                break; /* the link passes on whole frames only */
             deliver (o, &f);
             at += (size_t)n;
         }
@@ -536,7 +537,7 @@ int output_checkpoint (struct output *o, struct error *err)
         rc = error_errno (err, errno, "%s", o->spool_name);
     else
         rc = write_delivered (o, err);
-    /* Only what the files have, too. */
+    /* Cuts only what the files have, too. */
     if (rc == 0 && cut_advance (&o->cut, o->spool, o->safe) < 0)
         o->cut.max = 0;
     userfile_restore (NULL);

@@ -19,27 +19,28 @@
 struct file {
     char *path;
     int fd;       /* -1: closed for now */
-    int64_t size; /* when last synced or closed; -1: no regular file */
+    int64_t size; /* when last synced or closed; -1: not a regular file */
     bool failed, dirty;
     UT_hash_handle hh;
 };
 
-struct set { /* of one stream */
+struct set { /* the files of one stream */
     const char *pattern;
     bool per_task, per_node;
     struct file **v; /* by task, rank or 0 */
     size_t n;
 };
 
-/* A FIFO or a terminal takes what its reader lets it, and a worker of a few that serve all
- * jobs waits for that: so long in all, and a tenth of the time that passes. */
+/* A FIFO or a terminal takes as much as its reader lets it, and a worker waits for it,
+ * one of a few that serve all jobs. It waits so long in total, plus a tenth of the time
+ * that passes. */
 #define PATIENCE_MS 5000
 #define PATIENCE_SHARE 0.1
 
 struct outputfiles {
     const struct launch *launch;
     double patience; /* ms */
-    double counted;  /* when, by clock_mono() */
+    double counted;  /* last update, by clock_mono() */
     struct set sets[2];
     struct file *files;
     uint32_t ntasks;
@@ -172,7 +173,8 @@ static void sync_file (struct file *file)
     struct stat st;
 
     if (file->dirty)
-        fsync (file->fd); /* a failure cannot be mended, and the next write will tell */
+        fsync (file->fd); /* an error cannot be mended here, and the next write will
+                           * report it */
     file->dirty = false;
     file->size = fstat (file->fd, &st) == 0 && S_ISREG (st.st_mode) ? st.st_size : -1;
 }

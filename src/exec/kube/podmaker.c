@@ -94,7 +94,7 @@ void podmaker_cancel (struct exec *x)
 
 /* -- what the job needs -- */
 
-/* Claims that kube-scheduler may have to look at before the pod can be bound. */
+/* Whether kube-scheduler may have to bind claims before the pod can be bound. */
 static bool has_claims (const json_t *mounts)
 {
     const json_t *mount;
@@ -110,7 +110,7 @@ static bool has_claims (const json_t *mounts)
     return false;
 }
 
-/* NULL: not known yet, or it cannot start. */
+/* NULL: not known yet, or the job cannot start. */
 static const struct podmaker *choose_minicluster (struct kjob *k)
 {
     struct error why = { 0 };

@@ -16,7 +16,8 @@ static const char *name_of (const json_t *job)
     return name ? name : "";
 }
 
-/* Those of the template, and what the Job controller adds, by its old and new names. */
+/* Labels of the template, and those that the Job controller adds, with its old and new
+ * names. */
 static json_t *labels (const json_t *job, const char *uid, const char *index)
 {
     const json_t *template = json_object_get (
@@ -38,7 +39,7 @@ static json_t *labels (const json_t *job, const char *uid, const char *index)
     return NULL;
 }
 
-/* The template's, and the index. */
+/* Annotations of the template, and the index. */
 static json_t *annotations (const json_t *job, const char *index)
 {
     const json_t *template = json_object_get (
@@ -65,7 +66,7 @@ static json_t *metadata (const json_t *job, const char *uid, const char *host,
                       1);
 }
 
-/* Its "requests" or "limits"; NULL: no memory. */
+/* Returns "requests" or "limits"; NULL: no memory. */
 static json_t *amounts_of (json_t *container, const char *list)
 {
     json_t *resources = json_object_get (container, "resources");
@@ -85,7 +86,7 @@ static int set_amount (json_t *container, const char *list, const char *name,
     return json_object_set_new (amounts_of (container, list), name, json_string (amount));
 }
 
-/* Of what the template asks for. */
+/* Raises an amount of the template. */
 static int raise_amount (json_t *container, const struct gres *x)
 {
     json_t *requests = amounts_of (container, "requests");
@@ -103,7 +104,7 @@ static bool has_limit (const json_t *container, const char *name)
     return json_object_get (json_object_get (resources, "limits"), name) != NULL;
 }
 
-/* In place of the template's, which are the smallest of all ranks. */
+/* Replaces the template's amounts, which are the smallest of all ranks. */
 static int set_amounts (json_t *container, const struct pod_request *ask, const char *gpu)
 {
     char text[32];

@@ -37,7 +37,7 @@ static uint64_t step (uint64_t lane, uint64_t input)
     return turn (lane + input * prime[2], 31) * prime[1];
 }
 
-/* The 32-byte stripes of the text; *at is then behind them. */
+/* Processes the 32-byte stripes of the text; *at is then behind them. */
 static uint64_t stripes (const unsigned char **at, size_t *len, uint64_t seed)
 {
     uint64_t lane[4] = { seed + prime[1] + prime[2], seed + prime[2], seed,
@@ -81,7 +81,7 @@ uint64_t podprint_of (const char *namespace_, const char *name)
                            podprint_xxh64 (namespace_, strlen (namespace_), 0));
 }
 
-/* The hash is of their bytes in little endian, on any machine. */
+/* The hash is over their bytes in little endian, on any machine. */
 static void to_bytes (uint64_t *hash)
 {
     unsigned char bytes[8];

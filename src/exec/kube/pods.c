@@ -20,7 +20,7 @@
 
 /* -- what it uses -- */
 
-/* Counted, or no more. */
+/* Adds the pod to the count, or subtracts it. */
 static void pod_add (struct exec *x, struct kpod *p, bool counted)
 {
     struct knode *n = p->node;
@@ -40,7 +40,8 @@ static void gres_uncount (struct exec *x, struct kpod *p)
     inventory_node_changed (x, p->node);
 }
 
-/* All of a stranger's; of a job's pod what its job was not given. */
+/* Counts all resources of a foreign pod, and of a job's pod those beyond its
+ * allocation. */
 static void gres_count (struct exec *x, struct kpod *p)
 {
     static const struct gres_list none = { 0 };
@@ -128,7 +129,7 @@ static void pod_unlist (struct exec *x, struct kpod *p)
     job_poke (k);
 }
 
-/* Anybody may give labels to pods, in a namespace of his own. */
+/* Anybody may label pods in a namespace of their own. */
 static bool is_in_namespace (const struct kpod *p, const char *namespace_)
 {
     size_t len = strlen (namespace_);
@@ -136,7 +137,7 @@ static bool is_in_namespace (const struct kpod *p, const char *namespace_)
     return strncmp (p->key, namespace_, len) == 0 && p->key[len] == '/';
 }
 
-/* Job and attempt are the same; pods of an earlier job of this number are strangers. */
+/* Job and attempt match; pods of an earlier job of this number are foreign. */
 static bool is_of (const struct kpod *p, const struct kjob *k)
 {
     return k->job->attempt == p->attempt && is_in_namespace (p, k->space->name)
@@ -210,7 +211,7 @@ static void pod_set_node (struct exec *x, struct kpod *p, const char *name)
 
 /* -- as the watch tells -- */
 
-/* The job has ended as it has; its node is not well. */
+/* The job's end does not change, but its node has a fault. */
 static void look_at_epilog (struct exec *x, struct kpod *p)
 {
     char text[512];

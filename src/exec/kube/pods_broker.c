@@ -37,7 +37,7 @@ static bool make_pod (struct kjob *k, const json_t *job, uint32_t rank)
     return pod && call_send (k, CALL_PLACE, rank, "POST", path, pod);
 }
 
-/* True: all were there or asked for. Index 0 goes first: the others look for it. */
+/* True: all exist or were requested. Index 0 goes first, since the others look for it. */
 static bool make_pods (struct kjob *k)
 {
     struct object_source src = create_source (k);
@@ -50,7 +50,7 @@ static bool make_pods (struct kjob *k)
     return fine;
 }
 
-/* After a restart, what is there already is not asked for again: so the list comes first. */
+/* After a restart, existing pods are not requested again: so the list comes first. */
 static void place (struct kjob *k)
 {
     bool some = false;
@@ -146,7 +146,7 @@ static void remove_pods (struct kjob *k)
     char path[1024];
 
     create_pods_path (k, path, sizeof (path));
-    if (!k->left_to_gc) /* else, and if it fails, by the garbage collector */
+    if (!k->left_to_gc) /* otherwise, and if it fails, the garbage collector does it */
         call_send (k, CALL_DELETE_PODS, 0, "DELETE", path, NULL);
 }
 

@@ -15,7 +15,7 @@ static struct pod_request request (const struct rset *r, uint32_t rank)
     return object_request (r);
 }
 
-/* Or the word to another scheduler that it is to be bound there. */
+/* Binds a pod, or tells another scheduler to bind it there. */
 static bool send_binding (struct kjob *k, uint32_t rank, const char *pod)
 {
     bool other = podspec_is_placed_by_other (k->settings);
@@ -29,7 +29,7 @@ static bool send_binding (struct kjob *k, uint32_t rank, const char *pod)
                             : object_binding (k->space->name, pod, node));
 }
 
-/* Index 0 first: the others look for it as soon as they run. */
+/* Index 0 first, since the others look for it as soon as they run. */
 void podmaker_bind (struct kjob *k)
 {
     for (uint32_t r = 0; r < k->nplaces; r++) {
@@ -51,7 +51,7 @@ void podmaker_bound (struct kjob *k, uint32_t rank, const struct kube_result *re
         if (rank == 0)
             k->place0_done = true;
     } else if (res->status == 404)
-        k->place_asked[rank] = 0; /* the watch tells what became of the pod */
+        k->place_asked[rank] = 0; /* the watch reports what happened to the pod */
     else {
         job_blame (k, rank, false);
         job_start_failed (k, create_may_pass (res), "rank %u cannot be bound to %s: %s",
@@ -70,5 +70,5 @@ const struct podmaker pods_controller = {
     .request = request,
     .place = podmaker_bind,
     .placed = podmaker_bound,
-    .missing = create_diagnose, /* events tell */
+    .missing = create_diagnose, /* events have the reason */
 };

@@ -16,7 +16,7 @@
 
 #include "exec/kube/minicluster.h"
 
-#define GRACE 5 /* seconds, of pods that are deleted */
+#define GRACE 5 /* seconds, for deleted pods */
 
 static struct pod_request request (const struct rset *r, uint32_t rank)
 {
@@ -24,7 +24,7 @@ static struct pod_request request (const struct rset *r, uint32_t rank)
     return object_request (r);
 }
 
-/* The last line that is not empty, as far as it fits. */
+/* Returns the last line that is not empty, as far as it fits. */
 static void last_line (const char *text, size_t len, char *buf, size_t size)
 {
     size_t begin, n = 0;
@@ -53,7 +53,7 @@ void pods_minicluster_log (struct kjob *k, const struct kcall *c,
                       line[0] ? "; it said last: " : "", line);
 }
 
-/* Who starts Flux there alone knows why it has not. */
+/* Only the program that starts Flux there knows why it failed. */
 static void ask_why (struct kjob *k, const struct kpod *p)
 {
     char path[512];
@@ -66,7 +66,7 @@ static void ask_why (struct kjob *k, const struct kpod *p)
         job_start_short (k, ENOMEM, "out of memory");
 }
 
-/* A pod in place of one that failed stays without a node, and goes with the rest. */
+/* A pod that replaces a failed one gets no node, and is removed with the rest. */
 static void place (struct kjob *k)
 {
     const struct kpod *p;

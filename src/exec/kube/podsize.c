@@ -33,7 +33,7 @@ static struct podsize max_of (struct podsize a, struct podsize b)
                              MAX (a.gpus, b.gpus) };
 }
 
-/* A ResourceList; which may be NULL. */
+/* Reads a ResourceList, which may be NULL. */
 static struct podsize size_of_list (const json_t *list, const char *gpu)
 {
     struct podsize s = { 0, 0, 0 };
@@ -57,7 +57,7 @@ static const json_t *find (const json_t *list, const char *key, const char *valu
     return NULL;
 }
 
-/* The node has said that a pod's new size cannot be: it keeps the one that it has. */
+/* Whether the node has refused the pod's new size: the pod keeps the old one. */
 static bool resize_is_refused (const json_t *status)
 {
     const json_t *c =
@@ -66,7 +66,7 @@ static bool resize_is_refused (const json_t *status)
     return strcmp (json_text (c, "reason"), "Infeasible") == 0;
 }
 
-/* While a container is resized it holds the larger of what it had, has and is to have.
+/* A container that is being resized holds the largest of its old, present and new size.
  * statuses: "containerStatuses" or "initContainerStatuses". */
 static struct podsize size_of_container (const json_t *container, const json_t *status,
                                          const char *statuses, const char *gpu)
@@ -90,7 +90,7 @@ static bool is_sidecar (const json_t *container)
     return strcmp (json_text (container, "restartPolicy"), "Always") == 0;
 }
 
-/* No sum of pods on one node can overflow, and what is added can be taken away again. */
+/* No sum of pods on one node can overflow, so an added pod can be subtracted again. */
 static struct podsize cap (struct podsize s)
 {
     return (struct podsize){ MIN (s.cpu_milli, PODSIZE_MAX), MIN (s.memory, PODSIZE_MAX),

@@ -7,7 +7,7 @@
 #include "exec/kube/gres.h"
 #include "exec/podset.h"
 
-/* A text or a collection that is the same there. */
+/* Texts and collections that are copied unchanged. */
 static const struct field {
     const char *key, *field;
 } fields[] = {
@@ -32,7 +32,7 @@ static int add_secrets (const json_t *names, json_t *spec)
     return rc | json_object_set_new (spec, "imagePullSecrets", list);
 }
 
-/* What it holds counts towards the container's memory. */
+/* Its content counts as memory of the container. */
 static int add_shm (const json_t *size, json_t *spec, json_t *container)
 {
     if (!size)
@@ -46,7 +46,7 @@ static int add_shm (const json_t *size, json_t *spec, json_t *container)
                json_pack ("{s:s s:s}", "name", "shm", "mountPath", "/dev/shm"));
 }
 
-/* Besides what the job was given; of the same resource the larger amount. */
+/* In addition to the job's allocation; of the same resource the larger amount. */
 static int add_resources (const json_t *resources, json_t *container)
 {
     json_t *own = json_object_get (container, "resources"), *n;
@@ -61,7 +61,7 @@ static int add_resources (const json_t *resources, json_t *container)
     return rc;
 }
 
-/* Names are resolved as elsewhere, which is not the default there. */
+/* Names are resolved as in other pods, which is not the default on the host's network. */
 static int add_host_network (const json_t *on, json_t *spec)
 {
     if (!json_is_true (on))
@@ -71,7 +71,7 @@ static int add_host_network (const json_t *on, json_t *spec)
                                   json_string ("ClusterFirstWithHostNet"));
 }
 
-/* It may not look at the pod before it knows the node: see podspec_place(). */
+/* The scheduler must not see the pod before the pod has its node: see podspec_place(). */
 static int add_scheduler (const json_t *name, json_t *spec)
 {
     if (!name)

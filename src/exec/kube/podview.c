@@ -19,14 +19,15 @@ static const struct {
     enum pod_trouble trouble;
     enum pod_blame blame;
 } reasons[] = {
-    /* of the pod: the kubelet did not admit it (another scheduler was faster), or took it
-       away */
+    /* of the pod: the kubelet did not admit it (another scheduler was faster), or evicted
+     * it */
     { "OutOfcpu", POD_RETRY, POD_BLAME_NOBODY },
     { "OutOfmemory", POD_RETRY, POD_BLAME_NOBODY },
     { "OutOfpods", POD_RETRY, POD_BLAME_NOBODY },
     { "OutOfephemeral-storage", POD_RETRY, POD_BLAME_NOBODY },
     { "NodeAffinity", POD_RETRY, POD_BLAME_NOBODY },
-    { "TopologyAffinityError", POD_RETRY, POD_BLAME_CHANCE }, /* the next try elsewhere */
+    /* the next attempt goes elsewhere */
+    { "TopologyAffinityError", POD_RETRY, POD_BLAME_CHANCE },
     { "NodeShutdown", POD_RETRY, POD_BLAME_CHANCE },
     { "NodeLost", POD_RETRY, POD_BLAME_CHANCE },
     { "Evicted", POD_RETRY, POD_BLAME_NOBODY },
@@ -47,13 +48,13 @@ static const struct {
     { "CreatePodSandboxError", POD_WAITING, POD_BLAME_NODE },
 };
 
-/* What a registry says when asking again will not help. */
+/* Words of a registry after which another try is useless. */
 static const char *const final_words[] = {
     "not found",         "manifest unknown", "name unknown",         "pull access denied",
     "unauthorized",      "403 forbidden",    "authorization failed", "no basic auth",
     "invalid reference",
 };
-/* ... unless it is the registry itself that was not found. */
+/* ... unless the registry itself was not found. */
 static const char *const passing_words[] = {
     "no such host",       "timeout",
     "connection refused", "temporary failure",
@@ -73,7 +74,7 @@ static bool is_pull (const char *reason)
     return strstr (reason, "Image") != NULL;
 }
 
-/* "OutOf" whatever resource. What the node really has left is known by the next try. */
+/* "OutOf" any resource. The next attempt knows what the node really has left. */
 static bool is_lost_race (const char *reason)
 {
     return strncmp (reason, "OutOf", 5) == 0;
@@ -122,8 +123,8 @@ static void clean (char *text)
             *p = ' ';
 }
 
-/* A container could not be started, and cannot be by another node: its image or its
- * configuration is at fault, unless its runtime went away meanwhile. */
+/* The container could not be started, and cannot be on another node: its image or its
+ * configuration is at fault, unless the runtime has gone meanwhile. */
 static bool is_refused (const json_t *ended)
 {
     static const char *const runtime_words[] = {
@@ -174,8 +175,8 @@ static void read_container (const json_t *status, struct podview *v)
                   v->exit_code);
         say (v, v->exit_code == 0 ? POD_FINE : POD_RETRY,
              v->oom ? "killed for want of memory" : what, json_text (ended, "message"));
-        /* Its process ran, as the user, who can end it; or could not be started, which the
-         * user's image can bring about. */
+        /* Its process ran as the user, who can end it; or it could not be started, which
+         * the user's image can cause. */
         v->blame = v->oom ? POD_BLAME_NOBODY : POD_BLAME_CHANCE;
         if (is_refused (ended)) {
             v->trouble = POD_FATAL;
@@ -186,15 +187,15 @@ static void read_container (const json_t *status, struct podview *v)
 
         v->pull_trouble = t != POD_FINE && is_pull (reason);
         v->creating = t == POD_FINE;
-        if (v->creating) /* "ContainerCreating" is no trouble, and says nothing more */
+        if (v->creating) /* "ContainerCreating" is no trouble and says nothing more */
             return;
         v->blame = blame_of (reason);
         say (v, t, reason, message);
     }
 }
 
-/* The condition that all set who take a pod away from its node: eviction (kubectl drain), a
- * taint, preemption, the kubelet for want of something, a node that is gone. */
+/* Reads the condition that all evictors set: the eviction API (kubectl drain), a taint,
+ * preemption, the kubelet for lack of a resource, a node that is gone. */
 static void read_eviction (const json_t *status, struct podview *v)
 {
     const char *reason = json_text (status, "reason"),
@@ -218,7 +219,7 @@ static void read_eviction (const json_t *status, struct podview *v)
     }
 }
 
-/* To the next try that node is as good as others, if it is still there then. */
+/* Whether the node is as good as others for the next attempt, if it is still there. */
 static bool is_for_another (const char *evicted)
 {
     return strncmp (evicted, "PreemptionByScheduler", 21) == 0
@@ -232,8 +233,8 @@ static void say_admin (struct podview *v, const char *message)
     clean (v->admin_text);
 }
 
-/* An administrator's container. One that was told to end, or whose watcher was killed, says
- * nothing of the node. */
+/* Reads an administrator's container. One that was told to end, or whose watcher was
+ * killed, says nothing about the node. */
 static void read_admin (const json_t *status, struct podview *v)
 {
     json_t *state = json_object_get (status, "state");
@@ -257,7 +258,8 @@ static void read_admin (const json_t *status, struct podview *v)
     }
 }
 
-/* That which brings the agent. Its own words tell why: a full disk, or the wrong image. */
+/* Reads the container that brings the agent. Its own message has the reason: a full disk,
+ * or the wrong image. */
 static void read_installer (const json_t *status, struct podview *v)
 {
     json_t *state = json_object_get (status, "state");
@@ -277,7 +279,7 @@ static void read_installer (const json_t *status, struct podview *v)
     }
 }
 
-/* That of a Flux operator's pod, which brings Flux. */
+/* Reads the container of a Flux operator's pod that brings Flux. */
 static void read_other (const json_t *status, struct podview *v)
 {
     json_t *state = json_object_get (status, "state");

@@ -19,7 +19,7 @@
 
 #define LOOK_AGAIN 10.0
 #define PAGE 500
-#define PAGES_MAX 100 /* of one reason: nobody reads more than 50,000 events */
+#define PAGES_MAX 100 /* for one reason: 50,000 events at most */
 
 enum { PULLING, PULLED, WARNINGS, LISTS };
 static const char *const lists[LISTS] = {
@@ -32,7 +32,7 @@ struct pulls_call {
     struct exec *x;
     struct kspace *space; /* whose events are being listed */
     struct kube_request *req;
-    int list; /* that is being read */
+    int list; /* index of the list being read */
     unsigned pages;
     double asked;
 };
@@ -56,7 +56,7 @@ static bool send_page (struct pulls_call *c, const char *token)
     return c->req != NULL;
 }
 
-/* For all, whatever was learnt: who is late now is late. */
+/* For all jobs, whatever was found: ranks that are late now are late. */
 static void finish (struct pulls_call *c)
 {
     struct exec *x = c->x;
@@ -81,7 +81,7 @@ static struct kpod *pod_of (const struct pulls_call *c, const json_t *object)
     return p && p->ours ? p : NULL;
 }
 
-/* Of a Job or MiniCluster with that name: fluxq-CLUSTER-ID-ATTEMPT. */
+/* Returns the job of a Job or MiniCluster of that name: fluxq-CLUSTER-ID-ATTEMPT. */
 static struct kjob *job_of (const struct pulls_call *c, const char *name)
 {
     const char *cluster = c->x->host.cluster_id;
@@ -92,7 +92,7 @@ static struct kjob *job_of (const struct pulls_call *c, const char *name)
     return k && strcmp (k->name, name) == 0 ? k : NULL;
 }
 
-/* The latest counts: its time is written so that text sorts like time. */
+/* The latest event counts: its time is written so that texts sort like times. */
 static void read_warning (struct pulls_call *c, const json_t *event,
                           const json_t *object)
 {
@@ -129,7 +129,7 @@ static void read_event (struct pulls_call *c, const json_t *event)
     }
 }
 
-/* The next one in which jobs are; false: there is none. */
+/* Goes to the next namespace with jobs; false: there is none. */
 static bool next_space (struct pulls_call *c)
 {
     do

@@ -21,8 +21,8 @@
 #define LIST_AGAIN 0.5
 #define REFUSED_AGAIN 10.0
 
-#define COLLECTOR_WAIT 10.0 /* seconds that the garbage collector has to begin */
-#define HANG_AFTER 15.0     /* seconds after which a user is told what keeps a pod */
+#define COLLECTOR_WAIT 10.0 /* seconds until the garbage collector must have begun */
+#define HANG_AFTER 15.0     /* seconds until a user is told what keeps a pod */
 #define TELL_EVERY 10.0
 
 const struct kube_kind kube_kinds[KUBE_KINDS] = {
@@ -36,7 +36,8 @@ const struct kube_kind kube_kinds[KUBE_KINDS] = {
     { "/api/v1/namespaces/", "pods", "" },
 };
 
-/* Who made its pods is not known of a job from before a restart: then whoever might have. */
+/* The maker of the pods of a job from before a restart is not known: assumes the one that
+ * may have made them. */
 static const struct podmaker *maker_of (const struct kjob *k)
 {
     if (k->maker)
@@ -46,7 +47,8 @@ static const struct podmaker *maker_of (const struct kjob *k)
     return k->recovering && podmaker_may (k->space) ? &pods_broker : &pods_controller;
 }
 
-/* There is a MiniCluster, or may be one, as its queue may have said something else then. */
+/* Whether there is a MiniCluster, or may be one, since its queue may have had other
+ * settings then. */
 static bool is_minicluster (const struct kjob *k)
 {
     return maker_of (k) == &pods_minicluster
@@ -64,7 +66,8 @@ void remove_one (struct kjob *k, uint32_t kind, const char *name)
         k->delete_refused = true;
 }
 
-/* What the operator made: it carries no mark of ours, but the MiniCluster's name. */
+/* Deletes the operator's objects: they carry no mark of ours, but the MiniCluster's
+ * name. */
 static void send_operators (struct kjob *k)
 {
     char name[OBJECT_NAME_MAX + sizeof (MINICLUSTER_ENTRYPOINT)];
@@ -113,8 +116,8 @@ static void send_list (struct kjob *k)
         k->list_sent = false;
 }
 
-/* The answer is the Job itself when something keeps it: it is gone when the others say so.
- * The garbage collector waits for that; its pods shall not. */
+/* The answer is the Job itself if something keeps it: it is gone when other answers say
+ * so. The garbage collector waits for that; its pods must not. */
 static void see_job_hang (struct kjob *k, const json_t *body)
 {
     const json_t *meta = json_object_get (body, "metadata");
@@ -130,7 +133,7 @@ static void see_job_hang (struct kjob *k, const json_t *body)
                  (uintmax_t)k->id, k->name, finalizer);
 }
 
-/* Who may not delete MiniClusters has made none. */
+/* A broker that may not delete MiniClusters has made none. */
 static bool is_no_matter (const struct kjob *k, const struct kcall *c, int status)
 {
     return c->kind == CALL_DELETE && c->rank == KUBE_MINICLUSTERS && status == 403
@@ -175,7 +178,7 @@ static void delete_pod (struct kjob *k, const struct kpod *p, const char *query)
     call_send (k, CALL_DELETE_POD, 0, "DELETE", path, NULL);
 }
 
-/* A node that is gone will never confirm the end of its pods. */
+/* A node that is gone never confirms the end of its pods. */
 static void force_pods (struct kjob *k)
 {
     struct kpod *p;
@@ -188,7 +191,7 @@ static void force_pods (struct kjob *k)
     }
 }
 
-/* Those that nobody else does. */
+/* Deletes pods that nobody else deletes. */
 static void delete_pods (struct kjob *k, double now)
 {
     struct kpod *p;
@@ -248,7 +251,7 @@ static void tell_hang (struct kjob *k, double now)
     k->x->host.note (k->x->host.arg, k->id, text);
 }
 
-/* With its namespace all of it has gone. False: that is being asked. */
+/* If the namespace is gone, all of it is gone. False: that is being asked. */
 static bool look_at_space (struct kjob *k)
 {
     if (!space_look (k))
@@ -260,7 +263,7 @@ static bool look_at_space (struct kjob *k)
     return true;
 }
 
-/* A request is under way that makes pods, maybe for the second time. */
+/* A request is under way that makes pods, perhaps for the second time. */
 static bool is_making (const struct kjob *k)
 {
     const struct kcall *c;
@@ -272,7 +275,7 @@ static bool is_making (const struct kjob *k)
     return false;
 }
 
-/* Of others' there may come more until the Job is gone. */
+/* If others make the pods, more may come until the Job is gone. */
 static bool more_may_come (const struct kjob *k)
 {
     if (is_making (k) || (k->pods_seen < k->launch.nnodes && !k->list_done))
@@ -295,7 +298,7 @@ static void tell_released (struct kjob *k)
     k->x->host.released (k->x->host.arg, k->id);
 }
 
-/* Some request is under way, other than that which says how it ended. */
+/* Whether a request is under way other than the one that reports the end. */
 static bool is_busy (const struct kjob *k)
 {
     const struct kcall *c;
@@ -316,14 +319,14 @@ void remove_step (struct kjob *k)
 
     calls_drop_unsent (k);
     tell_released (k);
-    /* What is still being made would come after our deletes: wait for it. */
+    /* Objects that are still being made would come after our deletes: wait for them. */
     if (k->work.busy || is_busy (k) || now < k->remove_again)
         return;
     if (k->removing_since == 0)
         k->removing_since = now;
     if (asked && !look_at_space (k))
         return;
-    /* The garbage collector finds nothing to do where the pods are gone before the Job. */
+    /* If the pods are gone before the Job, the garbage collector has nothing to do. */
     if (!k->pods_removed) {
         k->pods_removed = true;
         if (maker_of (k)->remove)
@@ -336,7 +339,7 @@ void remove_step (struct kjob *k)
         if (k->calls)
             return;
     }
-    /* Pods may exist that the watch has not shown yet. */
+    /* Pods may exist that the watch has not reported yet. */
     if (asked && k->pods_seen < k->launch.nnodes && !k->list_done) {
         if (!k->list_sent)
             send_list (k);
@@ -348,7 +351,8 @@ void remove_step (struct kjob *k)
         tell_hang (k, now);
         return;
     }
-    if (is_minicluster (k) && k->found_some) { /* the operator may have made some anew */
+    if (is_minicluster (k) && k->found_some) { /* the operator may have made objects
+                                                * anew */
         k->delete_sent = k->list_sent = k->list_done = false;
         k->remove_again = now + LIST_AGAIN;
         return;

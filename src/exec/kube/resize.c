@@ -58,8 +58,8 @@ void resize_failed (struct kjob *k, const char *text)
 
 /* -- the Job -- */
 
-/* Of the Job that the controller serves it is what makes and removes pods; else so that it says
- * what is. */
+/* If the Job controller serves the Job, the patch makes it add and remove pods; otherwise
+ * the patch only keeps the spec true. */
 static bool patch_job (struct kjob *k, uint32_t ranks)
 {
     char path[512];
@@ -107,7 +107,7 @@ static int take_nodes (struct kjob *k)
     return 0;
 }
 
-/* What comes of that is resize_failed(). */
+/* A failure leads to resize_failed(). */
 static void look_at_new (struct kjob *k)
 {
     for (uint32_t r = change_of (k)->from; r < change_of (k)->nodes; r++) {
@@ -126,7 +126,8 @@ static bool is_pulling (const struct kpod *p)
     return p && p->pulls && !p->pulled;
 }
 
-/* Pods that are not there when a start would have taken too long; an image may take longer. */
+/* Pods that do not exist after the time limit of a start are late; a pull may take
+ * longer. */
 static void look_at_clock (struct kjob *k)
 {
     if (clock_mono () < k->resize.place_by || k->resize.step != KRESIZE_PLACE)
@@ -160,7 +161,7 @@ static bool is_to_go (const struct kjob *k, const struct kpod *p)
     return p->view.index >= 0 && (uint32_t)p->view.index >= change_of (k)->nodes;
 }
 
-/* Whether there are any. */
+/* Returns whether there are any. */
 static bool delete_pods (struct kjob *k)
 {
     char path[512];
@@ -269,7 +270,7 @@ void resize_frame (struct kjob *k, const struct frame *f)
 
     if (!agentresize_is_about (k->job, f) || k->resize.told_generation == f->task)
         return;
-    if (k->resize.generation != f->task) { /* as it was told before a restart */
+    if (k->resize.generation != f->task) { /* the change as told before a restart */
         job_poke (k);
         resize_step (k);
     }

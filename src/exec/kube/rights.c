@@ -26,7 +26,7 @@ struct rights_call {
         size_t i;
         struct kube_request *req;
         bool allowed;
-        char refusal[128]; /* of the question itself */
+        char refusal[128]; /* of the request itself */
     } questions[NNEEDED];
     unsigned left;
     rights_done_f *done;
@@ -92,7 +92,7 @@ struct rights_call *rights_ask (struct kube *kube, const char *namespace_,
         if (needed[i].set != set)
             continue;
         json_t *review = review_of (namespace_, i);
-        q->c = c; /* NULL: not asked */
+        q->c = c; /* NULL: not sent */
         q->i = i;
         q->req = review ? kube_send (kube, "POST", PATH, review, on_answer, q) : NULL;
         if (!q->req) {

@@ -9,7 +9,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 
-#define LINK_BUFFER ((size_t)4 << 20) /* more bytes wait at the agent */
+#define LINK_BUFFER ((size_t)4 << 20) /* beyond that, bytes wait at the agent */
 #define CHECKPOINT_EVERY 1.0
 #define WRITE_AGAIN 2.0
 
@@ -69,7 +69,7 @@ static void after_write (struct kjob *k)
     host->output (host->arg, k->id);
 }
 
-/* What the spool had of it when it was opened, from before a restart. */
+/* Reports the usage that the spool had when it was opened, from before a restart. */
 static void tell_usages (struct kjob *k)
 {
     struct exec_host *host = &k->x->host;

@@ -33,11 +33,11 @@ struct spacemaker {
     uid_t uid;
     char *user;
     json_t *set, *objects;
-    size_t next; /* of the objects */
+    size_t next; /* index in objects */
     struct kube_request *req;
     struct rights_call *rights;
-    bool is_bound, is_counted; /* the role, and the quota */
-    double settle_until;       /* clock_mono(); 0: not so far yet */
+    bool is_bound, is_counted; /* the role is known, the quota is counted */
+    double settle_until;       /* clock_mono(); 0: not in SETTLE yet */
 };
 
 static void make (struct spacemaker *m);
@@ -111,7 +111,7 @@ static void ask (struct spacemaker *m, const char *method, const char *path, jso
 
 static void settle (struct spacemaker *m);
 
-/* It will have to do: what is missing is said where it is needed. */
+/* The time of SETTLE is over: a request that still fails reports the reason. */
 static bool is_late (const struct spacemaker *m)
 {
     return clock_mono () > m->settle_until;
@@ -159,7 +159,7 @@ void space_tick (struct exec *x)
     struct kspace *s, *tmp;
 
     HASH_ITER (hh, x->spaces, s, tmp) {
-        s->err.code = 0; /* another try for the next job */
+        s->err.code = 0; /* the next job tries again */
         if (s->maker && s->maker->settle_until > 0 && !s->maker->rights && !s->maker->req)
             settle (s->maker);
     }
@@ -245,7 +245,7 @@ static void on_made (const struct kube_result *res, void *arg)
         log_info ("kube: made namespace %s", m->s->name);
         make (m);
     } else if (res->status == 409)
-        look (m); /* somebody was faster */
+        look (m); /* another one was faster */
     else
         fail (m, create_may_pass (res), "", res->err.text);
 }
@@ -320,7 +320,7 @@ static bool is_users (const struct kjob *k)
     return k->job->namespace_ && namespace_is_users (k->job->namespace_);
 }
 
-/* Whether the broker looks after this namespace; else it is the administrator's. */
+/* Whether the broker manages this namespace; otherwise the administrator does. */
 static bool is_managed (const struct kjob *k)
 {
     return is_template (k) || creates (k);
@@ -347,7 +347,7 @@ static void start (struct kjob *k, bool look_only)
     look (m);
 }
 
-/* What was found out last holds for jobs like this one: two templates may have one name. */
+/* The last result holds only for similar jobs: two templates may give one name. */
 static bool is_judged_for (const struct kjob *k)
 {
     const struct kspace *s = k->space;

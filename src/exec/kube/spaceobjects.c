@@ -49,7 +49,7 @@ json_t *space_namespace (const struct space_source *src)
     return o;
 }
 
-/* One more of what is to be made; takes the spec or other content over. */
+/* Adds an object to make; takes the spec or other content over. */
 static int add (json_t *list, const struct space_source *src, const char *group,
                 const char *collection, const char *version, const char *kind,
                 const char *name, const char *field, json_t *content)
@@ -64,7 +64,7 @@ static int add (json_t *list, const struct space_source *src, const char *group,
                    "namespace", src->name, "labels", our_labels (src), field, content));
 }
 
-/* That of etc/kubernetes/networkpolicy.yaml. */
+/* The policy of etc/kubernetes/networkpolicy.yaml. */
 static json_t *default_policy (void)
 {
     json_t *pods =

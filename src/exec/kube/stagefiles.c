@@ -26,7 +26,7 @@ struct file {
 
 struct stagefiles {
     const struct launch *launch;
-    struct file *files; /* that were begun */
+    struct file *files; /* files that were begun */
     struct file *open[OPEN_MAX_FILES];
     unsigned next_open;
 };
@@ -58,7 +58,7 @@ void stagefiles_destroy (struct stagefiles *f)
 
 /* -- which file -- */
 
-/* NULL: no such file comes. */
+/* NULL: no such file is expected. */
 static const struct launch_stage *entry_of (const struct stagefiles *f, size_t entry,
                                             uint32_t rank)
 {
@@ -71,7 +71,7 @@ static const struct launch_stage *entry_of (const struct stagefiles *f, size_t e
     return s;
 }
 
-/* Its name on this side; the caller frees it. */
+/* Returns the name of the file on the broker's machine; the caller frees it. */
 static char *path_of (const struct stagefiles *f, const struct launch_stage *s,
                       uint32_t rank, struct error *err)
 {
@@ -135,7 +135,7 @@ static int sync_file (struct file *file)
 
 static void close_file (struct file *file)
 {
-    sync_file (file); /* what fails here fails again with the next piece */
+    sync_file (file); /* an error here comes again with the next piece */
     close (file->fd);
     file->fd = -1;
 }
@@ -180,7 +180,7 @@ int stagefiles_check (struct stagefiles *f, struct error *err)
     return 0;
 }
 
-/* Back to the size that it had at the checkpoint. */
+/* Cuts the file back to its size at the checkpoint. */
 static int restore_one (struct stagefiles *f, struct file *file, int64_t size,
                         struct error *err)
 {
@@ -223,7 +223,7 @@ int stagefiles_restore (struct stagefiles *f, json_t *sizes, struct error *err)
     return first;
 }
 
-/* A file's first frame begins it, also for the second time. */
+/* The first frame of a file begins it, also for the second time. */
 static int begin (struct stagefiles *f, const struct frame *frame, struct file **ret,
                   struct error *err)
 {
@@ -239,7 +239,8 @@ static int begin (struct stagefiles *f, const struct frame *frame, struct file *
     *ret = file;
     int rc = open_file (f, file, USERFILE_TRUNCATE, err);
     if (rc == 0)
-        (void)!fchmod (file->fd, frame->task & 0777); /* another's file keeps its own */
+        (void)!fchmod (file->fd, frame->task & 0777); /* another user's file keeps its
+                                                       * mode */
     return rc;
 }
 
@@ -273,7 +274,8 @@ json_t *stagefiles_sync (struct stagefiles *f)
     HASH_ITER (hh, f->files, file, tmp) {
         if (file->fd >= 0)
             sync_file (file);
-        if (!file->failed) /* what is given up does not go on after a restart */
+        if (!file->failed) /* a file that was given up does not continue after a
+                            * restart */
             json_object_set_new (sizes, file->key, json_integer (file->size));
     }
     return sizes;

@@ -11,7 +11,7 @@
 #include "exec/mounts.h"
 
 #define NAME "stage"
-#define PLACE POD_JOB "/" NAME "-" /* nothing that a user names: it is the agent's */
+#define PLACE POD_JOB "/" NAME "-" /* no user can name it: it is the agent's */
 #define PATH_TEXT_MAX 4096
 
 static int out_of_memory (struct error *err)
@@ -19,7 +19,7 @@ static int out_of_memory (struct error *err)
     return error_set (err, ENOMEM, "out of memory");
 }
 
-/* "stage-3", of a rank "stage-3-1": a key of the ConfigMap. */
+/* Key of the ConfigMap: "stage-3", for a rank "stage-3-1". */
 static void name_of (uint32_t entry, uint32_t rank, char name[32])
 {
     if (rank == LAUNCH_ALL_RANKS)
@@ -39,7 +39,7 @@ static int add_sent (struct launch *l, size_t entry, uint32_t rank, char *to)
         &(struct launch_stage){ .rank = rank, .from = place, .to = to });
 }
 
-/* One record, or one for each rank when each gets a file of its own. */
+/* Adds one record, or one for each rank if each gets a file of its own. */
 static int fill_in (const struct exec_job *job, struct launch *l, size_t i)
 {
     const struct stage_entry *e = &job->js->stage_in.v[i];
@@ -109,7 +109,7 @@ const char *staging_directory (const struct exec_job *job, const struct launch *
     return l->cwd;
 }
 
-/* The file of entry for the record: of its rank, or of all. */
+/* Reads the file of an entry for the record: of its rank, or of all. */
 static int read_one (struct inputfiles *in, const struct stage_list *list, size_t entry,
                      const struct launch *l, size_t record, size_t *max,
                      struct error *err)
@@ -140,7 +140,7 @@ static bool is_sent (const struct launch_stage *s)
     return strncmp (s->from, PLACE, sizeof (PLACE) - 1) == 0;
 }
 
-/* The last record of the entry that has this one as its first. */
+/* Returns the last record of the entry whose first record this is. */
 static size_t last_of_entry (const struct launch *l, size_t record)
 {
     if (l->stage_in[record].rank == LAUNCH_ALL_RANKS)

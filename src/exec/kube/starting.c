@@ -16,10 +16,11 @@
 #include "common/parse.h"
 
 #define TEXT_MAX 512
-#define NAMED_MAX 3       /* ranks of which the text tells more than the node */
-#define LOOK_AFTER 5.0    /* seconds of a container that is being created */
-#define ANSWER_WAIT 5.0   /* seconds that rank 0 has to say who has not joined */
-#define LOOK_IS_FRESH 5.0 /* so old may the news of pulls be when somebody is late */
+#define NAMED_MAX 3       /* ranks that the text names with more than the node */
+#define LOOK_AFTER 5.0    /* seconds until a container in creation is looked at */
+#define ANSWER_WAIT 5.0   /* seconds for rank 0 to name the ranks that have not joined */
+#define LOOK_IS_FRESH 5.0 /* largest age of news about pulls, in seconds, when a rank is
+                           * late */
 
 static const char *image_of (const struct kjob *k)
 {
@@ -63,8 +64,8 @@ static void note_pull (struct kjob *k, const struct kpod *p, const char *node)
     note (k, text);
 }
 
-/* What has passed counts for the stage in which the rank was known to be; if it turns out
- * to have pulled since it was created, that counts as such. */
+/* The time so far counts for the known stage of the rank. If the rank turns out to have
+ * pulled since its creation, that time counts as a pull. */
 static void see_rank (struct kjob *k, uint32_t rank, double now)
 {
     struct kpod *p = k->pods[rank];
@@ -99,7 +100,7 @@ static const char *what_it_does (const struct kpod *p)
                             : "its kubelet has not taken the pod";
 }
 
-/* The first rank that is late and of which there is something to tell. */
+/* Reports the first late rank that has news. */
 static void note_late (struct kjob *k, double now)
 {
     char text[KWARNING_MAX] = "";
@@ -141,7 +142,7 @@ void start_tick (struct kjob *k)
 
 /* -- failures that a pod shows by itself -- */
 
-/* The node is drained for it, and the job starts anew without it. */
+/* The node is drained for it, and the job starts anew elsewhere. */
 static void prolog_failed (struct kjob *k, uint32_t rank, const struct podview *v)
 {
     const char *node = job_node_name (k, rank);
@@ -205,7 +206,8 @@ static uint32_t count_at_fault (const struct kjob *k, enum start_late late)
     return n;
 }
 
-/* The other scheduler, that is, which is to bind it to our node (podspec.h). */
+/* The other scheduler, which must bind the pod to our node (podspec.h), finds no place
+ * for it. */
 static bool scheduler_refuses (const struct kpod *p)
 {
     return p && !p->node && p->view.trouble == POD_WAITING;
@@ -237,7 +239,8 @@ static void late_place (struct kjob *k, const char *limit)
                           nodes ? nodes : "", why[0] ? "; " : "", why);
 }
 
-/* Where several pull, and all still do, it is the registry that is slow, and no node is better. */
+/* If several ranks pull, and all still do, the registry is slow, and no node is
+ * better. */
 static void late_pull (struct kjob *k, const char *limit)
 {
     autofree char *nodes = nodes_at_fault (k, START_LATE_PULL);
@@ -268,7 +271,7 @@ static void late_up (struct kjob *k, const char *limit)
 
         if (!startclock_is_at_fault (&k->clock, START_LATE_UP, r))
             continue;
-        /* What a pod does that ran, or is gone, may be its owner's doing. */
+        /* The owner may have caused the failure of a pod that ran, or is gone. */
         if (!p || p->view.blame != POD_BLAME_NOBODY)
             job_blame (k, r, p && !p->view.started && p->view.blame == POD_BLAME_NODE);
         if (told++ < NAMED_MAX)
@@ -281,8 +284,8 @@ static void late_up (struct kjob *k, const char *limit)
                       k->launch.nnodes, limit, sb.buf ? sb.buf : "");
 }
 
-/* A container that is being created may be pulling, and why it is late the events alone tell:
- * nobody is called late before they were asked. */
+/* A container in creation may be pulling, and only events tell why it is late: no rank
+ * counts as late before they were read. */
 static bool must_look (struct kjob *k)
 {
     for (uint32_t r = 0; r < k->launch.nnodes; r++) {
@@ -298,8 +301,8 @@ static bool must_look (struct kjob *k)
     return false;
 }
 
-/* Rank 0 alone knows who has not joined: it is told to end the start, and names them. True
- * while it may still answer. */
+/* Only rank 0 knows who has not joined: it is told to end the start, and names those
+ * ranks. True while it may still answer. */
 static bool ask_who_is_missing (struct kjob *k)
 {
     double now = clock_mono ();
@@ -316,7 +319,7 @@ static bool ask_who_is_missing (struct kjob *k)
 static void late_join (struct kjob *k, const char *limit)
 {
     if (ask_who_is_missing (k))
-        return; /* FINISH, see start_refused() in job.c; or READY, in the last moment */
+        return; /* FINISH, see start_refused() in job.c; or READY at the last moment */
     job_start_failed (k, true,
                       "not ready after %s: all pods run, but their agents did not "
                       "find each other%s%s",

@@ -30,8 +30,8 @@
 
 struct sweep {
     struct exec *x;
-    json_t *spaces; /* names: keys of an object */
-    void *at;       /* the one that is being swept */
+    json_t *spaces; /* names of the namespaces: keys of an object */
+    void *at;       /* the namespace being swept */
     struct kube_request *listing;
     struct sweep_list {
         struct sweep *s;
@@ -43,7 +43,7 @@ struct sweep {
 
 static void sweep_next (struct sweep *s);
 
-/* What we know ourselves is newer than what we were told. */
+/* Our own knowledge is newer than the broker's list. */
 static bool is_live (const struct exec *x, uint64_t id, unsigned attempt,
                      const char *submitted)
 {
@@ -70,7 +70,7 @@ static bool begins (const char *text, const char *name)
     return strncmp (text, name, len) == 0 && text[len] == '-';
 }
 
-/* A pod of the Job of that name, whoever made it for that. */
+/* Whether it is a pod of the Job of that name, whatever its maker. */
 static bool is_pod_of (const json_t *meta, const char *pod, const char *name)
 {
     json_t *owner = json_array_get (json_object_get (meta, "ownerReferences"), 0);
@@ -82,7 +82,8 @@ static bool is_pod_of (const json_t *meta, const char *pod, const char *name)
     return begins (pod, name);
 }
 
-/* An agent's ConfigMap; that of another version may still be mounted by a running job. */
+/* Whether it is an agent's ConfigMap; a running job may still mount one of another
+ * version. */
 static bool is_old_agent (const struct exec *x, size_t kind, const char *name)
 {
     char prefix[OBJECT_NAME_MAX];
@@ -92,8 +93,8 @@ static bool is_old_agent (const struct exec *x, size_t kind, const char *name)
            && strcmp (name, x->agent_name) != 0;
 }
 
-/* Of a job that is not there any more: labels, which anybody may write, and name are such as
- * we give together. */
+/* Whether the object belongs to a job that is gone: its labels, which anybody may write,
+ * match its name, as in our own objects. */
 static bool is_left_over (const struct exec *x, size_t kind, const json_t *object,
                           const char *name)
 {
@@ -119,7 +120,7 @@ static bool is_left_over (const struct exec *x, size_t kind, const json_t *objec
                      kube_label (object, LABEL_SUBMITTED));
 }
 
-/* That very object, not another that has its name by now. */
+/* Deletes this object only, not a later one of the same name. */
 static json_t *delete_options (const json_t *meta)
 {
     return json_pack ("{s:s s:s s:{s:s*}}", "apiVersion", "v1", "kind", "DeleteOptions",
@@ -132,10 +133,10 @@ static void see_agent (struct exec *x, const char *in)
     struct kspace *space = spaces_get (x, in);
 
     if (space && space->agent_state == AGENTMAP_UNKNOWN)
-        agentmap_there (space); /* goes when it has been idle for a while */
+        agentmap_there (space); /* it is removed when it has been idle for a while */
 }
 
-/* meta: of that very object; NULL: whatever has the name. */
+/* meta: of this very object; NULL: any object of that name. */
 static void sweep_object (struct sweep *s, size_t kind, const char *name, json_t *meta)
 {
     char path[1024];
@@ -147,7 +148,7 @@ static void sweep_object (struct sweep *s, size_t kind, const char *name, json_t
                NULL);
 }
 
-/* What the Flux operator makes carries no mark, but the name of the job's MiniCluster. */
+/* The Flux operator's objects carry no mark, but the name of the job's MiniCluster. */
 static void sweep_operators (struct sweep *s, const char *name)
 {
     char entrypoint[OBJECT_NAME_MAX + sizeof (MINICLUSTER_ENTRYPOINT)];
@@ -265,7 +266,8 @@ static void add_known (struct sweep *s)
     }
 }
 
-/* What the selector says is looked at again: all that is done there hangs on it. */
+/* Checks the labels of the selector again, because the whole sweep of a namespace depends
+ * on them. */
 static void on_spaces (const struct kube_result *res, void *arg)
 {
     struct sweep *s = arg;

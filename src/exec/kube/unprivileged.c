@@ -25,7 +25,7 @@ static int refuse (const char *what, const char *path, const char *way, struct e
                       what, path, way);
 }
 
-/* What is to go by the job's ConfigMap has a place there. */
+/* Returns the first file that must travel in the job's ConfigMap. */
 static const struct launch_stage *sent_in (const struct launch *l)
 {
     for (size_t i = 0; i < l->nstage_in; i++)

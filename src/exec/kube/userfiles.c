@@ -31,7 +31,7 @@ static bool is_field (const char *text)
     return len > 0 && len <= FIELD_MAX;
 }
 
-/* The name if it can stand there, and is not another's. */
+/* Adds the name if it is valid there, and does not belong to another user. */
 static void add_name (struct strbuf *text, const char *name, unsigned id)
 {
     bool taken = name
@@ -91,7 +91,7 @@ int userfiles_group (const struct exec_user *user, struct strbuf *text)
     return text->err;
 }
 
-/* What the queue mounts there is the administrator's word. */
+/* Mounts of the queue there are the administrator's choice. */
 static bool is_ours (const struct exec_job *job, const struct userfile *file)
 {
     return !mounts_see (job->mounts, "/", file->place, false);

@@ -14,8 +14,8 @@
 #include "common/clock.h"
 #include "common/launch.h"
 
-#define SURE_FOR 60.0  /* seconds that one counts as there without asking */
-#define AGAIN_AFTER 1.0 /* seconds for which a refusal is the answer */
+#define SURE_FOR 60.0  /* seconds that a policy counts as existing without a request */
+#define AGAIN_AFTER 1.0 /* seconds that a refusal stays the answer */
 #define PATH_POLICIES "/apis/networking.k8s.io/v1/namespaces/%s/networkpolicies"
 
 struct kpolicy {

@@ -15,7 +15,7 @@
 #define PRINT_ANNOTATION "topology.node.k8s.io/fingerprint"
 #define MIB ((int64_t)1 << 20)
 
-/* The first of that name counts. */
+/* The first attribute of that name counts. */
 static const char *attribute (const json_t *object, const char *name)
 {
     const json_t *item;
@@ -68,7 +68,8 @@ static void read_print (const json_t *object, struct zoneobject *z)
 
 /* -- zones -- */
 
-/* Of a resource; they are numbers or texts in JSON. milli: thousandths. */
+/* Reads an amount of a resource; they are numbers or texts in JSON. milli:
+ * thousandths. */
 static int amount (const json_t *resource, const char *key, bool milli, int64_t *ret)
 {
     const json_t *v = json_object_get (resource, key);
@@ -82,7 +83,7 @@ static int amount (const json_t *resource, const char *key, bool milli, int64_t 
     return milli ? quantity_milli (text, ret) : quantity_value (text, ret);
 }
 
-/* In units of `unit`, rounded down: all of it, and what is left. */
+/* Reads the total and the rest, in units of `unit`, rounded down. */
 static int sizes (const json_t *resource, bool milli, int64_t unit, int64_t most,
                   int64_t ret[2])
 {
@@ -141,7 +142,7 @@ static int zone_id (const char *name)
     return (int)id;
 }
 
-/* Where a zone of that id is to stand: behind one of the same id. */
+/* The position for a zone of that id: behind one of the same id. */
 static size_t place_of (const struct zoneobject *z, int id)
 {
     size_t i = z->n;

@@ -15,7 +15,8 @@ void zonerule_object (struct zonerule *s, const struct zoneobject *object)
     s->version++;
 }
 
-/* Has the report the print of these pods, of all or of those that run? room: n of them. */
+/* Whether the report's fingerprint is that of these pods, of all or of those that run.
+ * room: for n hashes. */
 static bool is_of (const struct zoneobject *o, const struct zonepod *pods, size_t n,
                    bool all, uint64_t *room)
 {
@@ -35,7 +36,7 @@ static void see (struct zonepod *pods, size_t n, bool all)
         pods[i].seen = pods[i].seen || all || pods[i].running;
 }
 
-/* By fingerprint: whether it is known now of whom the report is. */
+/* By fingerprint: whether the report's pods are known now. */
 static int match_print (const struct zonerule *s, struct zonepod *pods, size_t n)
 {
     uint64_t *room = malloc ((n + 1) * sizeof (*room));
@@ -60,7 +61,7 @@ static int match_version (const struct zonerule *s, struct zonepod *pods, size_t
     return 1;
 }
 
-/* Others' pods that may be anywhere. */
+/* Foreign pods that may be in any zone. */
 static bool is_loose (const struct zonepod *p)
 {
     return p->job == 0 && p->exclusive && !p->seen;
@@ -89,7 +90,7 @@ static int64_t above (int64_t n, int64_t unit)
     return n / unit + (n % unit > 0);
 }
 
-/* Whole cores and MiB. */
+/* Subtracts in whole cores and MiB. */
 static void take_off (struct machine_zone *z, const struct podsize *size)
 {
     int64_t cores = MIN (above (size->cpu_milli, 1000), z->cores);

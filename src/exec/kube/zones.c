@@ -23,13 +23,13 @@
 struct kzones {
     struct zonerule rule;
     uint64_t told;
-    bool read;   /* the object could be */
-    bool warned; /* that it could not */
+    bool read;   /* the object was readable */
+    bool warned; /* an unreadable object was reported */
 };
 
 /* -- pods -- */
 
-/* A Quantity is a text; the same amount may be written in two ways, and that is enough here. */
+/* A Quantity is a text, and one amount has several texts; equal texts are enough here. */
 static bool same (const json_t *requests, const json_t *limits, const char *name)
 {
     const char *limit = json_text (limits, name), *request = json_text (requests, name);
@@ -37,7 +37,8 @@ static bool same (const json_t *requests, const json_t *limits, const char *name
     return limit[0] && (!request[0] || strcmp (request, limit) == 0);
 }
 
-/* Every container has limits of processors and memory, and asks for as much. */
+/* Whether every container has limits of processors and memory, and requests of the same
+ * amounts. */
 static bool is_guaranteed (const json_t *spec)
 {
     static const char *const lists[] = { "containers", "initContainers" };
@@ -90,7 +91,7 @@ void zones_pod_changed (struct exec *x, struct kpod *p, const json_t *pod)
         inventory_node_changed (x, p->node);
 }
 
-/* Those that hold their share of the node. NULL: no memory. */
+/* Returns the pods that hold their share of the node. NULL: no memory. */
 static struct zonepod *pods_of (const struct knode *n, size_t *ret)
 {
     struct zonepod *list = calloc (n->npods + 1, sizeof (*list));
@@ -130,7 +131,7 @@ size_t zones_of (const struct knode *n, const struct machine_zone **ret)
 
 static uint64_t mix (uint64_t h, uint64_t n)
 {
-    return (h ^ n) * 1099511628211u + (h >> 47); /* as FNV-1a, by numbers */
+    return (h ^ n) * 1099511628211u + (h >> 47); /* like FNV-1a, on numbers */
 }
 
 static uint64_t mix_zones (uint64_t h, const struct machine_zone *list, size_t n)

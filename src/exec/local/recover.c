@@ -4,8 +4,8 @@
  *                                                      |
  *   local_look() (worker): the spool, the key, the launch file
  *       |                                              |
- *       | never ready, no spool, no agent of rank 0    | key: the line to it; no agent: the
- *       v                                              v spool has the end
+ *       | never ready, no spool, no agent of rank 0    | key: the line to it; no agent:
+ *       v                                              v the spool has the end
  *   no task has begun: start                        as if this broker had started it
  *
  * Rank 0 is the last to be spawned: without it and its spool no task has started, and the

@@ -831,7 +831,7 @@ static void remains_done (uv_work_t *w, int status)
     local_finish_cleanup (l);
 }
 
-/* True: ending the remains is under way, and local_finish_cleanup() runs again after it. */
+/* True: their end is under way, and local_finish_cleanup() runs again after it. */
 static bool remains_are_ended (struct local_job *l)
 {
     if (l->remains_ended

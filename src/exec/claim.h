@@ -20,8 +20,7 @@
 #include "common/macros.h"
 
 struct exec_claim {
-    void (*begin) (struct exec_claim *c); /* runs the loop until the claim is sure
-                                           * again */
+    void (*begin) (struct exec_claim *c); /* runs the loop until c is sure again */
     void (*check) (struct exec_claim *c);
     void (*rest) (struct exec_claim *c);
     void (*release) (struct exec_claim *c); /* frees c; runs the loop for 2 s at most */

@@ -85,14 +85,12 @@ struct exec_amounts {
 #define EXEC_GROUPS_MAX 64
 struct exec_group {
     const char *name;
-    struct machine_node_spec node; /* describes each node of the group; its name is
-                                    * NULL */
+    struct machine_node_spec node; /* describes each of the nodes; name: NULL */
     uint32_t possible;             /* number of nodes that can still be made */
     double delay;                  /* estimated seconds until a new node is there, >= 0 */
 };
 
-/* Nodes of a group that a pending job lacks and that the executor shall have made for
- * it. */
+/* Nodes of a group that a pending job lacks and that shall be made for it. */
 struct exec_need {
     uint64_t job;
     size_t group; /* index in the list of the last host->groups() */
@@ -111,8 +109,7 @@ struct exec_need_state {
  * broker queues and plans it like any job; start() lets it run where R says. It has no
  * agent. */
 struct exec_foreign {
-    const char *key;   /* identifies this one object as long as it exists, and never
-                        * another one */
+    const char *key;   /* identifies this object, and no other, forever */
     const char *name;  /* for people: "Job team-a/train" */
     const char *owner; /* the user who will own the job */
     int urgency;       /* 1 to 31 */
@@ -151,11 +148,9 @@ struct exec_job {
     /* unix time at which the job became ready in this attempt; 0: it did not */
     double started;
     double t_submit, t_eligible, t_alloc; /* unix times of this attempt */
-    const char *requeue_reason; /* the reason for this attempt if it is not the first, or
-                                 * NULL */
+    const char *requeue_reason; /* why this is not the first attempt, or NULL */
     const char *name, *queue;
-    /* the namespace of its queue at the time of the allocation, see namespaces.h; NULL:
-     * none */
+    /* namespace of its queue when it was allocated, see namespaces.h; NULL: none */
     const char *namespace_;
     struct exec_user user;
     const struct jobspec *js;
@@ -163,12 +158,10 @@ struct exec_job {
     /* while resize.active, r has all ranks: the old and the new */
     struct exec_resize resize;
     double time_limit;   /* seconds from the start, 0: none */
-    bool limit_changed;  /* time_limit has changed since start(): the agent must be
-                          * told */
+    bool limit_changed;  /* since start(): the agent must be told */
     int nice;            /* of the job's processes, 0 to 19 */
     double grace;        /* seconds between SIGTERM and SIGKILL */
-    /* --no-requeue: the job must not start again once the user's instructions may have
-     * run */
+    /* --no-requeue: must not start again once the user's instructions may have run */
     bool once;
     uint64_t output_max; /* size limit of the spool in bytes, see cut.h; 0: none */
     struct exec_limits limits;
@@ -177,16 +170,14 @@ struct exec_job {
      * NULL: none. Absolute paths on the broker's machine. */
     const char *prolog, *epilog;
     double admin_timeout; /* time limit of each in seconds, >= 1 */
-    /* the job's own directory STATE/jobs/ID; it exists, belongs to the user and has mode
-     * 0700 */
+    /* the job's own directory STATE/jobs/ID; exists, belongs to the user, mode 0700 */
     const char *dir;
     /* DIR/spool-ATTEMPT: frames (common/frame.h); fluxq-logs reads it */
     const char *spool;
     void *aux;  /* for the executor */
 };
 
-struct exec_host { /* the broker's callbacks for an executor; arg is the first argument of
-                    * each */
+struct exec_host { /* the broker's callbacks; arg is the first argument of each */
     void *arg;
     uv_loop_t *loop;
     const char *state_dir, *runtime_dir;
@@ -198,8 +189,7 @@ struct exec_host { /* the broker's callbacks for an executor; arg is the first a
                   enum machine_node_state state, const char *reason);
     void (*node_foreign) (void *arg, const char *name, uint32_t cores, uint32_t gpus,
                           int64_t memory_mib, const struct gres_list *gres);
-    /* Reports what is left in the zones of a node that has zones. The report is
-     * copied. */
+    /* Reports what is left in the zones of a node that has zones; copied. */
     void (*node_zones) (void *arg, const char *name, const struct machine_report *report);
     void (*node_gone) (void *arg, const char *name);
     /* The administrator's own program reports a fault of the node: the broker drains the
@@ -214,8 +204,7 @@ struct exec_host { /* the broker's callbacks for an executor; arg is the first a
      * later. After that, another adopt() with the same key gives the same job. Only after
      * the first sweep(). */
     void (*adopt) (void *arg, const struct exec_foreign *f);
-    /* The object of this job does not exist any more: the broker cancels the job. text:
-     * one line. */
+    /* The object of this job is gone: the broker cancels the job. text: one line. */
     void (*adopt_gone) (void *arg, uint64_t id, const char *text);
     /* jobs */
     void (*ready) (void *arg, uint64_t id); /* all ranks are ready, tasks start */
@@ -252,14 +241,13 @@ struct exec_ops {
     const char *name; /* "local", "kube" */
     /* jobs are processes of this machine, so only root can run jobs of other users */
     bool runs_here;
-    /* config: this executor's YAML mapping or NULL; doc: for errors with line and
-     * column. */
+    /* config: this executor's YAML mapping or NULL; doc: for line and column of
+     * errors. */
     int (*create) (const struct exec_host *host, const struct yaml_doc *doc,
                    json_t *config, struct exec **ret, struct error *err);
     /* Checks the mapping as create() does, for fluxqd --check, and starts nothing. */
     int (*check_config) (const struct yaml_doc *doc, json_t *config, struct error *err);
-    enum topology_kind topology; /* the meaning of this executor's setting `topology`, see
-                                  * topology.h */
+    enum topology_kind topology; /* for its setting `topology`, see topology.h */
     /* Waits until no other broker acts for this cluster id. Called before create() and
      * before anything of the state is touched. Runs the host's loop. *ret NULL: there is
      * nothing to claim. The verb itself NULL: there can be no other broker. */
@@ -315,7 +303,7 @@ struct exec_ops {
     /* Removes everything of this attempt (also if it was never started or was lost), then
      * calls cleaned(). */
     void (*cleanup) (struct exec *x, struct exec_job *job);
-    /* Removes all objects that carry this broker's mark and belong to none of these jobs
+    /* Removes all objects with this broker's mark that belong to none of these jobs
      * (sorted ids). */
     void (*sweep) (struct exec *x, const uint64_t *live, size_t nlive);
     /* The nodes that jobs lack now and that can be made, in the order of the queue. The

@@ -43,8 +43,7 @@
 /* The broker sets this key in a set if the queue has a prolog or an epilog; it is no key
  * of the file. */
 #define PODSET_ADMIN "admin-programs"
-#define PODSET_PROPERTY "queue:" /* followed by the queue's name: property of the queue's
-                                  * nodes */
+#define PODSET_PROPERTY "queue:" /* prefix of a queue's name: property of its nodes */
 
 /* Checks a set. 0 or -EINVAL with the place; where: the prefix of the error, "queue gpu:
  * pods". */

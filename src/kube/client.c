@@ -39,8 +39,7 @@ struct kube_request {
     struct kube *k;
     enum request_state state; /* in k->lists[state] */
     unsigned flags;           /* KUBE_LATER ... */
-    bool in_doubt;            /* a try ended without an answer: the request may have been
-                               * carried out */
+    bool in_doubt;            /* a try had no answer: it may have been carried out */
     const char *method;
     char *path;
     char *body;
@@ -76,8 +75,7 @@ struct kube {
     char *auth; /* "Authorization: Bearer ..." */
     const char *auth_headers[2];
     bool away;
-    double back; /* when the server answered again, in seconds of now_of(); 0: it was
-                  * never away */
+    double back; /* when the server answered again, by now_of(); 0: it was never away */
 };
 
 static void set_state (struct kube_request *r, enum request_state state)
@@ -297,8 +295,7 @@ static bool kind_of (const struct kube_request *r, char *buf, size_t size)
     s = s ? strchr (s + sizeof (in) - 1, '/') : NULL;
     if (!s
         || strchr (r->path,
-                   '?')) /* the time of lists, and of requests for lists, depends on their
-                          * length */
+                   '?')) /* the time of these depends on the length of lists */
         return false;
     len = (int)strcspn (++s, "/");
     name = s[len] ? s + len + 1 : "";

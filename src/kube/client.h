@@ -54,7 +54,7 @@ void kube_destroy (struct kube *k);
 struct kube_request *kube_send (struct kube *k, const char *method, const char *path,
                                 json_t *body, kube_done_f *done, void *arg);
 /* kube_send() with flags. */
-#define KUBE_LATER 1u /* behind all others: for a job that has not started yet, or is
+#define KUBE_LATER 1u /* behind all others: for jobs that have yet to start, or are
                        * over */
 #define KUBE_BRIEF 2u /* keep only kind and metadata of the object in the answer */
 #define KUBE_BRIEF_LIST 4u /* the same for a list */

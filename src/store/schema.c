@@ -20,9 +20,9 @@
  * does not write it again. The tasks of an array share the array's jobspec: job.spec
  * names it. An id is never given twice, even if old jobs are deleted one day:
  * AUTOINCREMENT. Events of all jobs are appended in the order of commit. Version 3: sum
- * is a row's rowsum (rowsum.h). In total, the last event of each commit has the sum
- * modulo 2^64 over all rows of job and event, and the other events that sum as of their
- * own insertion: any missing or changed row shows there. job.ended is in the journal's
+ * is a row's rowsum (rowsum.h). total, in the last event of each commit, is the sum
+ * modulo 2^64 over all rows of job and event; in other events it is that sum as of their
+ * own insertion. Any missing or changed row shows there. job.ended is in the journal's
  * own time. Free pages are given back in pieces. An event of job 0 belongs to the journal
  * itself. */
 /* clang-format off */

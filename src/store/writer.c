@@ -438,8 +438,7 @@ static void commit_batch (struct journal *j, struct work *w)
     if (rc == 0) {
         w->backoff = 0;
         clear_trouble (j);
-        head_write (j->head_fd, &j->head, false); /* a head that stays behind does no
-                                                   * harm */
+        head_write (j->head_fd, &j->head, false); /* an older head does no harm */
         finish_batch (j, w);
     }
 }

@@ -13,8 +13,7 @@
 #define REFUSED_AGAIN 60.0 /* seconds until a refused object is tried again: nodes, users
                             * and queues change */
 #define BUSY_AGAIN 2.0
-#define GROUP_SHORT 5.0 /* seconds without a new pod, until a group is reported as
-                         * incomplete */
+#define GROUP_SHORT 5.0 /* seconds without a new pod until a group counts as short */
 
 /* -- the table -- */
 

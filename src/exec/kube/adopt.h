@@ -205,8 +205,7 @@ void adoptgroup_view (struct adoptee *a);
 /* true: all pods are there. false with an error: the group can never be whole; false
  * without: not yet. */
 bool adoptgroup_is_whole (struct adoptee *a, struct error *err);
-unsigned adoptgroup_count (const struct adoptee *a); /* number of its pods that wait for
-                                                      * the job */
+unsigned adoptgroup_count (const struct adoptee *a); /* its pods that await the job */
 json_t *adoptgroup_spec (struct adoptee *a, const struct adoptspec_how *how,
                          struct error *err);
 /* one of the group's pods, or NULL */

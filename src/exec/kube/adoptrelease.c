@@ -81,8 +81,7 @@ static json_t *reset_patch (const struct adoptee *a)
 static void send_release (struct adoptee *a)
 {
     if (adopt_is_calling (a, ADOPT_CALL_RELEASE) || adopt_is_calling (a, ADOPT_CALL_RESET)
-        || strcmp (a->tried, a->view.version) == 0) /* the watch will report another
-                                                     * version */
+        || strcmp (a->tried, a->view.version) == 0) /* the watch reports a new one */
         return;
     snprintf (a->tried, sizeof (a->tried), "%s", a->view.version);
     json_t *template = gates_and_tolerations (a);

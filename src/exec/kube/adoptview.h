@@ -45,7 +45,7 @@ struct adoptview {
     int64_t parallelism, completions;
     int64_t succeeded;
     int64_t active, terminating; /* pods, as the Job controller counts them */
-    bool counting;               /* the Job controller has not reported yet how some pods
+    bool counting;               /* the Job controller has not reported yet how all pods
                                   * ended */
     double started;              /* unix time of its last release; 0: none */
     bool binds;     /* we bind its pods; else a scheduler does */

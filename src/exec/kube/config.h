@@ -19,8 +19,7 @@ struct kube_config {
     char *namespace_;           /* or NULL: the context's, else "default" */
     char *image;                /* of jobs without --image, or NULL */
     char *admin_image;          /* of prolog and epilog; NULL: image */
-    char *agent_image;          /* an image that has the agent; NULL: a ConfigMap brings
-                                 * it */
+    char *agent_image;          /* an image with the agent; NULL: a ConfigMap has it */
     char *pull_policy;          /* or NULL: Kubernetes' own default */
     char *gpu_resource;
     bool fractional_cpu;        /* jobs may request parts of CPUs */
@@ -33,8 +32,7 @@ struct kube_config {
     /* array of strings: keys of taints that announce the end of a node */
     json_t *notice_taints;
     json_t *pod_defaults;  /* pod settings of all queues, see exec/podset.h */
-    double grace;          /* seconds that a job's node may be not ready before the job is
-                            * lost */
+    double grace;          /* seconds until a job is lost whose node is not ready */
     double sweep_interval; /* seconds between two searches for objects of no job */
     /* the image from which MiniClusters get Flux; NULL: the operator's default */
     char *flux_image;

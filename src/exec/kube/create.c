@@ -441,8 +441,7 @@ static void check_rest_answer (struct kjob *k, const struct kcall *c,
     if (res->status != 200)
         job_start_failed (k, create_may_pass (res), "%s", res->err.text);
     else if (!item)
-        k->objects_asked &= ~(1u << c->rank); /* it was deleted between our two
-                                               * requests */
+        k->objects_asked &= ~(1u << c->rank); /* was deleted between our requests */
     else if (owner && strcmp (owner, k->uid) == 0)
         k->objects_there |= 1u << c->rank;
     else

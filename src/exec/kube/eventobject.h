@@ -16,8 +16,7 @@
 
 struct eventobject {
     const char *namespace_, *api, *kind, *name, *uid; /* of the object of the event */
-    const char *cluster;                              /* cluster id of the reporting
-                                                       * broker */
+    const char *cluster;                              /* cluster id of the reporter */
     const char *reason; /* one word in CamelCase */
     const char *note;   /* a line for people; a longer one is cut */
     bool warning;

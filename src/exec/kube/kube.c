@@ -318,7 +318,8 @@ static int check_pods (struct exec *x, const struct jobspec *js, const char *que
     return podspec_check (all, js, err);
 }
 
-/* The broker may learn only at the end of the job that a file it writes is full. */
+/* The broker may learn only after the end of the job that a file which it writes is
+ * full. */
 static int check_on_full (const struct jobspec *js, const json_t *mounts,
                           struct error *err)
 {

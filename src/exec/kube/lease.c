@@ -30,8 +30,7 @@
 #define LOOK_SECONDS 1.0
 #define ANSWER_SECONDS 3.0
 #define RELEASE_SECONDS 2.0
-#define REFUSED_SECONDS 30.0 /* an API server that has just started refuses all
-                              * requests */
+#define REFUSED_SECONDS 30.0 /* an API server refuses all just after its start */
 #define DURATION_MAX 3600    /* limit for the durations of others */
 #define TEXT_MAX 256
 

@@ -66,8 +66,7 @@ struct object_source {
     const char *agent;                       /* name of the agent's ConfigMap */
     const char *agent_digest;                /* first digits of its SHA-256 */
     const struct inputfiles *inputs;         /* files for the tasks to read, or NULL */
-    const char *directory;                /* created empty in the pods, for files; or
-                                           * NULL */
+    const char *directory;                /* made empty in the pods, for files; or NULL */
     const struct strbuf *prolog, *epilog; /* the texts, for the ConfigMap; or NULL */
     json_t *annotations;                  /* of the pods, or NULL */
     /* the maker of the Job's pods; NULL: the Job controller */
@@ -114,8 +113,7 @@ json_t *object_configmap (const struct object_source *src, const char *uid,
                           const char *launch, size_t launch_len);
 json_t *object_secret (const struct object_source *src, const char *uid,
                        const uint8_t key[AGENT_KEY_SIZE]);
-/* Allows the pods of the user to reach each other, and all pods to reach the agents'
- * port. */
+/* Serves only the names of the ranks; their addresses: endpointslice.h. */
 json_t *object_user_policy (const struct object_source *src);
 /* Serves only the names of the ranks; their addresses: endpointslice.h. */
 json_t *object_service (const struct object_source *src, const char *uid);

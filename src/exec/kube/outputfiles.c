@@ -173,8 +173,7 @@ static void sync_file (struct file *file)
     struct stat st;
 
     if (file->dirty)
-        fsync (file->fd); /* an error cannot be mended here, and the next write will
-                           * report it */
+        fsync (file->fd); /* an error here is final, and the next write reports it */
     file->dirty = false;
     file->size = fstat (file->fd, &st) == 0 && S_ISREG (st.st_mode) ? st.st_size : -1;
 }

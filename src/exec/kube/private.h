@@ -80,8 +80,8 @@ struct knode {
     struct machine_place *places; /* machine_places_copy(), or NULL */
     char **properties; /* "key=value" of its labels, "queue:NAME"; NULL-terminated */
     size_t nlabels;
-    json_t *about;        /* the fields of the node object used last, while queues select
-                           * nodes; or NULL */
+    /* fields of its node object, while queues select nodes; or NULL */
+    json_t *about;
     struct podsize size;  /* allocatable, exactly */
     uint32_t cores, gpus; /* ... rounded to whole ones, as offered */
     int64_t memory_mib;
@@ -130,10 +130,8 @@ struct kpod {
     struct kjob *job;                   /* live, or NULL */
     bool deleted, force_deleted;        /* deletion of this pod was requested */
     bool epilog_told;                   /* its failure was reported */
-    bool pulls, pulled;                 /* the pod's image, according to events
-                                         * (pulls.c) */
-    double creating_since;              /* clock_mono(), creation of its container; 0:
-                                         * not */
+    bool pulls, pulled;                 /* the pod's image, as events say (pulls.c) */
+    double creating_since;              /* clock_mono(): its container; 0: not */
     bool pull_counted;                  /* this time counts as time of a pull */
     struct kwarning warning;
     struct kpod *prev, *next;           /* in x->orphans or job->all_pods, if marked */
@@ -188,12 +186,9 @@ struct kwork { /* work in a worker thread: one at a time for each job */
 
 struct kresize { /* resize.c */
     enum { KRESIZE_NONE, KRESIZE_TOLD, KRESIZE_PLACE, KRESIZE_REMOVE } step;
-    uint32_t generation, told_generation; /* of the change begun; of the change
-                                           * reported */
-    bool patched;                         /* the patch of the Job was sent, or was not
-                                           * needed */
-    double place_by;                      /* clock_mono(): deadline for all new pods to
-                                           * run */
+    uint32_t generation, told_generation; /* the change begun; the change reported */
+    bool patched;                         /* the patch of the Job was sent */
+    double place_by;                      /* clock_mono(): all new pods must run */
     struct agentresize agent;
 };
 
@@ -213,8 +208,7 @@ struct kjob {
     /* objects */
     char uid[64];                          /* of the owner, "" until it is there */
     unsigned objects_asked, objects_there; /* bits of 1 << enum call_kind */
-    const struct podmaker *maker;          /* the maker of the Job's pods; NULL: not known
-                                            * yet */
+    const struct podmaker *maker;          /* makes the Job's pods; NULL: not known yet */
     char made_at[32];                      /* the Job's creationTimestamp */
     bool status_written;                   /* we have written that the Job runs */
     bool place0_done;
@@ -225,8 +219,7 @@ struct kjob {
     struct kresize resize;
     /* pods */
     uint32_t room;      /* the largest number of ranks that the job can have */
-    uint32_t nplaces;   /* number of ranks that get pods; launch.nnodes: of ranks that
-                         * must have one */
+    uint32_t nplaces;   /* ranks that get pods; launch.nnodes: ranks that must have one */
     struct kpod **pods; /* by rank */
     struct kpod *all_pods;
     unsigned npods, pods_seen;
@@ -241,21 +234,18 @@ struct kjob {
     /* the line to rank 0 */
     struct agentlink *link;
     char link_trouble[256];
-    char lost_text[ERROR_TEXT_MAX + 64]; /* about the last file that was given up, or
-                                          * "" */
+    char lost_text[ERROR_TEXT_MAX + 64]; /* about the last file given up, or "" */
     bool ready_seen, ready_told;
     /* the end */
     bool have_fin;
     struct frame_finish fin;
-    bool start_lost, start_retry; /* start_failed must be reported, fin.text has the
-                                   * reason */
+    bool start_lost, start_retry; /* report start_failed, fin.text has the reason */
     struct hostlist *blamed;      /* nodes at fault, or NULL */
     struct hostlist *suspects;    /* the nodes among these that may be broken, or NULL */
     int start_errno;              /* the broker's own shortage, or 0 */
     bool start_drained;           /* ... and these nodes were drained for it */
     struct startclock clock;      /* until all ranks are ready */
-    double missing_asked;         /* rank 0, which has not joined, was looked up; 0:
-                                   * not */
+    double missing_asked;         /* rank 0 was asked for missing ranks; 0: not */
     bool told;                    /* start_failed or finished was reported */
     bool looked, job_deleted;     /* answer to create_look() */
     char edited_text[80];         /* "": not edited, as far as create_look() knows */
@@ -271,16 +261,14 @@ struct kjob {
     double fin_at, lost_at, kill_by, get_again;
     int pull_noted; /* 1: a pull was noted, 2: a failing pull */
     struct kwarning warning;        /* of the Job or MiniCluster */
-    char late_noted[KWARNING_MAX];  /* the reason for a late start that the user was
-                                     * told */
-    double waiting_since;           /* clock_mono(): when the wait for its pods began; 0:
-                                     * not */
+    char late_noted[KWARNING_MAX];  /* why it starts late, as the user was told */
+    double waiting_since;           /* clock_mono(): waits for its pods; 0: not */
     bool diagnosed;
     /* removal */
     bool released_told;
     bool pods_removed, delete_sent, list_sent, list_done, delete_refused;
     bool found_some; /* the last deletion found objects */
-    bool left_to_gc; /* the pods: the API server refused their immediate deletion */
+    bool left_to_gc; /* the pods: we lack the right to delete them ourselves */
     bool job_hangs;  /* the Job is deleted, but a finalizer keeps it */
     double remove_again, removing_since, tell_hang_again; /* clock_mono(), 0: not */
     UT_hash_handle hh;
@@ -296,8 +284,7 @@ enum agentmap_state {
 struct pods_rights {          /* podmaker.c */
     struct rights_call *call; /* under way */
     bool known, told;
-    double look_at; /* clock_mono(): earliest time of the next request, while rights are
-                     * missing */
+    double look_at; /* clock_mono(): no request before, while rights are missing */
     char missing[256]; /* "": nothing */
 };
 
@@ -316,9 +303,8 @@ struct kspace { /* a namespace that has jobs, or had some since the start; space
     enum space_state state;
     struct spacemaker *maker; /* at work, or NULL */
     bool literal,
-        is_users;     /* READY, or err, holds for jobs of such a queue: one that names the
-                       * namespace, */
-    uid_t uid;        /* or one with a template for users; and of this user */
+        is_users;     /* READY, or err, holds for such jobs: of a queue that names it, */
+    uid_t uid;        /* or has a template for users; and of this user */
     struct error err; /* why the namespace could not be made ready */
     bool retry;       /* ... and whether another try may succeed */
     /* agentmap.c */
@@ -366,8 +352,7 @@ struct exec {
     double miniclusters_next;
     /* pulls.c; clock_mono() */
     struct pulls_call *pulls_call;  /* under way */
-    double pulls_known, pulls_next; /* time of the last answer; earliest time of the next
-                                     * request */
+    double pulls_known, pulls_next; /* of the last answer; no request before */
     bool pulls_refused;
     /* jobevents.c */
     unsigned events_waiting; /* requests under way */

@@ -239,8 +239,7 @@ static int begin (struct stagefiles *f, const struct frame *frame, struct file *
     *ret = file;
     int rc = open_file (f, file, USERFILE_TRUNCATE, err);
     if (rc == 0)
-        (void)!fchmod (file->fd, frame->task & 0777); /* another user's file keeps its
-                                                       * mode */
+        (void)!fchmod (file->fd, frame->task & 0777); /* fails on another user's file */
     return rc;
 }
 
@@ -274,8 +273,7 @@ json_t *stagefiles_sync (struct stagefiles *f)
     HASH_ITER (hh, f->files, file, tmp) {
         if (file->fd >= 0)
             sync_file (file);
-        if (!file->failed) /* a file that was given up does not continue after a
-                            * restart */
+        if (!file->failed) /* a file given up does not continue after a restart */
             json_object_set_new (sizes, file->key, json_integer (file->size));
     }
     return sizes;

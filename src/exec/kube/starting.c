@@ -19,8 +19,7 @@
 #define NAMED_MAX 3       /* ranks that the text names with more than the node */
 #define LOOK_AFTER 5.0    /* seconds until a container in creation is looked at */
 #define ANSWER_WAIT 5.0   /* seconds for rank 0 to name the ranks that have not joined */
-#define LOOK_IS_FRESH 5.0 /* largest age of news about pulls, in seconds, when a rank is
-                           * late */
+#define LOOK_IS_FRESH 5.0 /* largest age of news about pulls when a rank is late */
 
 static const char *image_of (const struct kjob *k)
 {

@@ -27,8 +27,7 @@ struct zoneobject {
     struct machine_zone left[MACHINE_ZONES_MAX]; /* available; whole cores and MiB */
     bool has_cores, has_gpus, has_memory;        /* some zone names them */
     bool has_devices;                            /* or other extended resources */
-    char print[PODPRINT_SIZE]; /* fingerprint of the pods that the agent knows, "": none
-                                * given */
+    char print[PODPRINT_SIZE]; /* fingerprint of the pods that the agent knows, or "" */
     bool only_exclusive;       /* ... only of those with exclusive resources */
 };
 

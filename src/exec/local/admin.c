@@ -37,8 +37,7 @@ struct local_admin {
     size_t from, to;        /* ranks */
     size_t left;            /* programs that run, plus one while they are being started */
     char text[512];         /* about the first failure */
-    int shortage;           /* ... its errno, if the machine is short of something, or
-                             * 0 */
+    int shortage;           /* ... for this shortage of the machine, or 0 */
     struct hostlist *nodes; /* nodes with a failure; or NULL */
     void (*done) (struct local_admin *a, void *arg);
     void *arg;

@@ -33,8 +33,7 @@ struct agent_process {
     uv_poll_t poll;
     agent_exit_f on_exit; /* NULL: nobody waits for it any more */
     void *arg;
-    char *launch; /* until its adoption, for an agent found at the start: its launch
-                   * file */
+    char *launch; /* the launch file of an agent found at the start, until its adoption */
     uint32_t rank;
     uid_t uid;
     bool polled; /* poll is an active handle of the loop */

@@ -31,7 +31,7 @@ struct kube_config {
     char *cluster_domain;       /* of the cluster's DNS */
     /* array of strings: keys of taints that announce the end of a node */
     json_t *notice_taints;
-    json_t *pod_defaults;  /* pod settings of all queues, see exec/podset.h */
+    json_t *pod_defaults;  /* for the pods of all queues, see exec/podset.h */
     double grace;          /* seconds until a job is lost whose node is not ready */
     double sweep_interval; /* seconds between two searches for objects of no job */
     /* the image from which MiniClusters get Flux; NULL: the operator's default */

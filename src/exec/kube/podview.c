@@ -26,8 +26,7 @@ static const struct {
     { "OutOfpods", POD_RETRY, POD_BLAME_NOBODY },
     { "OutOfephemeral-storage", POD_RETRY, POD_BLAME_NOBODY },
     { "NodeAffinity", POD_RETRY, POD_BLAME_NOBODY },
-    /* the next attempt goes elsewhere */
-    { "TopologyAffinityError", POD_RETRY, POD_BLAME_CHANCE },
+    { "TopologyAffinityError", POD_RETRY, POD_BLAME_CHANCE }, /* avoid this node */
     { "NodeShutdown", POD_RETRY, POD_BLAME_CHANCE },
     { "NodeLost", POD_RETRY, POD_BLAME_CHANCE },
     { "Evicted", POD_RETRY, POD_BLAME_NOBODY },

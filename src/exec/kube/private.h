@@ -403,8 +403,8 @@ void zones_start (struct exec *x);
 void zones_stop (struct exec *x);
 void zones_tick (struct exec *x, double now);
 void zones_pod_changed (struct exec *x, struct kpod *p, const json_t *pod);
-/* The zones of a node whose kubelet wants all of a pod in one zone; 0: none, or another
- * rule. */
+/* Returns the number of zones, and the zones, of a node whose kubelet wants all of a pod
+ * in one zone; else 0. */
 size_t zones_of (const struct knode *n, const struct machine_zone **ret);
 uint64_t zones_digest (const struct knode *n); /* of the zones */
 /* Reports what is left in the zones, if it has changed since the last report, or
@@ -427,7 +427,8 @@ void job_start_failed (struct kjob *k, bool retry, const char *fmt, ...)
     PRINTF_LIKE (3, 4);
 /* The start has failed for a shortage (error_shortage()) on the broker's own side. */
 void job_start_short (struct kjob *k, int errnum, const char *text);
-/* Called before these: the node of this rank is at fault; suspect: it may be broken. */
+/* Called before the two above: the node of this rank is at fault; suspect: it may be
+ * broken. */
 void job_blame (struct kjob *k, uint32_t rank, bool suspect);
 void job_set_finish (struct kjob *k, int status, const char *reason, const char *fmt, ...)
     PRINTF_LIKE (4, 5);
@@ -445,9 +446,8 @@ void exec_try_free (struct exec *x);
 void losses_see (struct kjob *k, const struct kpod *pod);
 /* Sets the job's finish if a node or pod of the job is lost. */
 void losses_look (struct kjob *k, double now);
-/* Completes the finish of a job that was lost or ended from outside with the reason.
- * true: the finish is final; false: the cluster has not told the reason yet, call
- * again. */
+/* Adds the reason to the finish of a job that was lost or ended from outside. true: the
+ * finish is final; false: the cluster has not told the reason yet, call again. */
 bool losses_explain (struct kjob *k, double now);
 /* Changes the finish to "oom" if the kubelet says so: an agent cannot tell why its task
  * was killed. */
@@ -465,7 +465,7 @@ void calls_drop_unsent (struct kjob *k);
 struct object_source create_source (const struct kjob *k);
 /* The path of the collection of the job's pods. */
 void create_pods_path (const struct kjob *k, char *path, size_t size);
-/* The API server refused, but may accept the same request later. */
+/* Whether the API server may accept the refused request later. */
 bool create_may_pass (const struct kube_result *res);
 /* Sends the Job once the maker of its pods is known; until then does nothing. */
 void create_job (struct kjob *k);
@@ -474,8 +474,8 @@ void create_get_job (struct kjob *k);
 void create_look (struct kjob *k);
 void create_rest (struct kjob *k); /* ConfigMap, Secret, Service */
 bool create_rest_done (const struct kjob *k);
-/* Asks for the reason why the Job controller made no pods within limit (a text), then
- * calls job_start_failed(). */
+/* Asks why the Job controller made no pods within limit (a text), then calls
+ * job_start_failed(). */
 void create_diagnose (struct kjob *k, const char *limit);
 
 /* endpoints.c */
@@ -537,7 +537,7 @@ void remove_answer (struct kjob *k, const struct kcall *c, const struct kube_res
 void remove_one (struct kjob *k, uint32_t kind, const char *name);
 /* Kinds of objects with our label, and how they are deleted. MiniClusters come first,
  * since the operator makes their Jobs; Jobs are next, since their controller makes pods.
- * All before KUBE_ENDPOINTS are made under a job's own name. */
+ * Objects of the kinds before KUBE_ENDPOINTS have the name of their job. */
 enum {
     KUBE_MINICLUSTERS,
     KUBE_JOBS,

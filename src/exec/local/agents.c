@@ -36,7 +36,7 @@ struct agent_process {
     char *launch; /* the launch file of an agent found at the start, until its adoption */
     uint32_t rank;
     uid_t uid;
-    bool polled; /* poll is an active handle of the loop */
+    bool polled; /* poll is a handle of the loop */
     bool killed; /* by agents_end_strays(): its guardian has time until the next sweep */
     struct agent_process *prev, *next;
 };

@@ -17,7 +17,7 @@
 #define POLICY_EVERY 30.0
 #define AGAIN 2.0
 #define IN_FORCE 10.0 /* seconds until all API servers know a new policy, with a margin */
-#define POLICIES "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic"
+#define BINDINGS "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
 
 static double when_of (const char *timestamp)
 {
@@ -69,7 +69,7 @@ void adopt_look_at_policy (struct adopt *d, double now)
     }
     if (d->policy_req || now < d->policy_at)
         return;
-    snprintf (path, sizeof (path), POLICIES "ybindings/%s", d->x->cfg.adopt.owner_policy);
+    snprintf (path, sizeof (path), BINDINGS "/%s", d->x->cfg.adopt.owner_policy);
     d->policy_req = kube_send (d->x->kube, "GET", path, NULL, on_policy, d);
 }
 

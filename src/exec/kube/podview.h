@@ -47,12 +47,10 @@ struct podview {
     enum pod_trouble trouble;
     enum pod_blame blame; /* for trouble, or for a missing sign of life */
     char text[256];       /* one line; "" when fine */
-    char evicted
-        [200]; /* the evictor and the reason (DisruptionTarget, or the kubelet's reason);
-                * "" */
-    char finalizer
-        [128];        /* the first one that is not the Job controller's, else the Job
-                       * controller's, else "" */
+    /* the evictor and the reason (DisruptionTarget, or the kubelet's reason); or "" */
+    char evicted[200];
+    /* the first one that is not the Job controller's, else the Job controller's, else "" */
+    char finalizer[128];
     char address[46]; /* of the pod: IPv4 or IPv6; "": it has none yet */
     bool prolog_failed; /* the administrator's prolog, and the reason: */
     bool epilog_failed;

@@ -302,9 +302,10 @@ struct kspace { /* a namespace that has jobs, or had some since the start; space
     /* spacemaker.c */
     enum space_state state;
     struct spacemaker *maker; /* at work, or NULL */
-    bool literal,
-        is_users;     /* READY, or err, holds for such jobs: of a queue that names it, */
-    uid_t uid;        /* or has a template for users; and of this user */
+    /* READY, or err, holds for these jobs: of a queue that names the namespace, */
+    bool literal;
+    bool is_users;    /* ... or of one that has a template for users, */
+    uid_t uid;        /* ... and of this user */
     struct error err; /* why the namespace could not be made ready */
     bool retry;       /* ... and whether another try may succeed */
     /* agentmap.c */

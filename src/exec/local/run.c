@@ -832,7 +832,7 @@ static void remains_done (uv_work_t *w, int status)
 }
 
 /* True: their end is under way, and local_finish_cleanup() runs again after it. */
-static bool remains_are_ended (struct local_job *l)
+static bool remains_are_ending (struct local_job *l)
 {
     if (l->remains_ended
         || (remains_remove_group (l->x->remains, l->job->id, l->job->attempt)
@@ -854,7 +854,7 @@ void local_finish_cleanup (struct local_job *l)
         l->waits = true;
         return;
     }
-    if (remains_are_ended (l) || epilog_runs (l))
+    if (remains_are_ending (l) || epilog_runs (l))
         return;
     l->closing = l->busy = true;
     if (uv_queue_work (l->x->host->loop, &l->work, local_remove_files, files_removed)

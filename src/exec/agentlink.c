@@ -26,9 +26,8 @@
 #define BACKOFF_MAX_MS 2000
 #define COMMAND_TRIES_MS 30000
 #define COMMAND_TIMEOUT 10.0
-#define STREAM_IDLE                                                                      \
-    /* seconds of silence before a new request, in case the connection died silently */
-    300.0
+/* seconds of silence before a new request, in case the connection died silently */
+#define STREAM_IDLE 300.0
 #define TARGET_MAX 4096
 #define BUFFER_MAX ((size_t)1 << 20)
 #define HEADERS_MAX 8

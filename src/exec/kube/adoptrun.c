@@ -16,9 +16,8 @@
 #include "common/clock.h"
 #include "common/log.h"
 
-#define LOST_WAIT                                                                        \
-    /* time for the Job controller to decide what a lost pod means */
-    3.0
+/* time for the Job controller to decide what a lost pod means */
+#define LOST_WAIT 3.0
 #define DEADLINE_WAIT 30.0 /* ... and to end the Job at its time limit */
 #define COLLECTOR_WAIT 10.0
 #define HANG_AFTER 15.0

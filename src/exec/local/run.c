@@ -29,9 +29,8 @@
 #define TERMINATE_SLACK 30.0 /* seconds after the grace until idle agents are killed */
 #define UNREADY_SLACK 3.0 /* the same before all are ready: nothing of the user runs */
 #define REMAINS_TRIES 500 /* of 10 ms */
-#define JOIN_SLACK_MS                                                                    \
-    /* time after its limit that rank 0 has to name the missing ranks */
-    1000
+/* time after its limit that rank 0 has to name the missing ranks */
+#define JOIN_SLACK_MS 1000
 
 static const struct exec_start_failure no_memory = { .text = "out of memory",
                                                      .pause_errno = ENOMEM };

@@ -1,4 +1,4 @@
-/* deps_due.h - what is due when: a heap of times, for delays and deadlines
+/* deps_due.h - a heap of times, for delays and deadlines
  *
  *     struct due_heap h = { 0 };
  *     due_set (&h, &job->deadline, 1795000000);  // puts it in, or moves it
@@ -6,8 +6,8 @@
  *         due_remove (&h, d);
  *     due_release (&h);
  *
- * The items are the caller's, part of what is due (CONTAINER_OF). A binary heap: put in,
- * move and remove O(log n), first O(1).
+ * The caller owns the items, which are members of its own structures (CONTAINER_OF). A
+ * binary heap: insert, move and remove take O(log n), first takes O(1).
  */
 #ifndef FLUXQ_JOB_DEPS_DUE_H
 #define FLUXQ_JOB_DEPS_DUE_H
@@ -17,7 +17,7 @@
 /* All zero: in no heap. */
 struct due {
     double at;    /* unix time */
-    size_t place; /* in the heap, from 1; 0: in none */
+    size_t place; /* index in the heap, from 1; 0: in no heap */
 };
 
 /* All zero: empty. */
@@ -26,9 +26,9 @@ struct due_heap {
     size_t n, alloc;
 };
 
-/* -ENOMEM: it is in the heap as it was before. (Moving needs no memory.) */
+/* Insert d, or move it. -ENOMEM: nothing has changed. (Moving needs no memory.) */
 int due_set (struct due_heap *h, struct due *d, double at);
-/* Nothing when it is in no heap. */
+/* Does nothing when d is in no heap. */
 void due_remove (struct due_heap *h, struct due *d);
 /* The earliest, or NULL. */
 struct due *due_first (const struct due_heap *h);

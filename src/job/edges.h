@@ -1,10 +1,10 @@
-/* edges.h - the table behind job_apply(): which event may come in which state
+/* edges.h - the table behind job_apply(): the events allowed in each state
  *
  *     const struct edge *edge = edge_find (job, "alloc");
  *     if (!edge) ...                                  // refused
  *
- * A handler changes the record, may refuse, and must leave the record alone when it does.
- * It gets the edge's next state and actions and may change both.
+ * A handler changes the job record. A handler that refuses the event must leave the
+ * record unchanged. It gets the edge's next state and actions and may change both.
  */
 #ifndef FLUXQ_JOB_EDGES_H
 #define FLUXQ_JOB_EDGES_H
@@ -30,7 +30,7 @@ enum { EDGE_UNBORN = -1 /* before submit */, EDGE_STAY = -2 };
 extern const struct edge edges[];
 extern const size_t edges_count;
 const struct edge *edge_find (const struct job *job, const char *event);
-/* memo, fluxq-restart, debug.*: allowed everywhere after submit, without effect. */
+/* memo, usage, fluxq-restart, debug.*: allowed in every state after submit, no effect. */
 bool edge_is_remark (const char *event);
 
 /* edges_array.c */
@@ -40,7 +40,7 @@ int edge_task_end (struct job *job, const struct event *e, struct outcome *out,
                    struct error *err);
 int edge_task_cancel (struct job *job, const struct event *e, struct outcome *out,
                       struct error *err);
-/* An exception of severity 0: those that wait never start, those that run go on. */
+/* An exception of severity 0: waiting tasks never start, running tasks go on. */
 int edge_array_exception (struct job *job, double now, struct outcome *out,
                           struct error *err);
 

@@ -19,8 +19,9 @@ struct event {
     json_t *context; /* object or NULL; owned */
 };
 
-/* Takes over context's reference (also on failure: NULL). timestamp > 0; a name has 1
- * to 63 characters; a context is an object or NULL, an empty one is dropped. */
+/* timestamp: > 0; name: 1 to 63 characters; context: an object or NULL, an empty one is
+ * dropped. Steals the reference to context, also on failure. NULL: a wrong argument, or
+ * no memory. */
 struct event *event_create (double timestamp, const char *name, json_t *context);
 void event_destroy (struct event *e);
 /* The context as text, "" when there is none; caller frees. */

@@ -1,4 +1,5 @@
-/* dependency.h - what a job waits for before it may be queued: lists and RFC 26 objects
+/* dependency.h - dependencies that a job waits for before it is queued: lists and RFC 26
+ * objects
  *
  *     struct dependencies d = { 0 };
  *     dependencies_parse (&d, "afterok:37:38,singleton", "--dependency", &err);
@@ -6,25 +7,25 @@
  *     json_t *o = dependencies_to_json (&d);             // attributes.system.dependencies
  *     dependencies_release (&d);
  *
- * The text is that of Slurm's sbatch --dependency: KIND[:ID[:ID...]], several with ','
- * (all must be met) or with '?' (one is enough), not both. The kinds:
+ * The text is that of Slurm's sbatch --dependency: KIND[:ID[:ID...]], several separated
+ * by ',' (all must be met) or by '?' (one is enough), not by both. The kinds:
  *
  *     after:ID[+M]   the job has started, and M minutes have passed since
- *     afterany:ID    it has ended
- *     afterok:ID     it has completed
- *     afternotok:ID  it has ended otherwise
- *     aftercorr:ID   of an array that waits for an array: each of its tasks waits for the
- *                    task of the same number to complete; else the same as afterok
+ *     afterany:ID    the job has ended
+ *     afterok:ID     the job has completed
+ *     afternotok:ID  the job has ended otherwise
+ *     aftercorr:ID   between two arrays: each task waits until the task of the same
+ *                    number has completed; else the same as afterok
  *     singleton      every earlier job of this user and name has ended
  *
- * In a jobspec each is an object {"scheme": KIND, "value": "ID"} (RFC 26); "value" of
- * singleton is "". `after` may have "delay", seconds. A list of which one is enough is a
- * single object {"scheme": "any", "value": TEXT}, TEXT as above with '?' between: a
- * reader that does not know the scheme refuses it, and does not take it for "all". The
- * scheme "begin-time" (a unix time, as flux writes it) is no dependency here but a time
- * not to start before.
+ * In a jobspec each dependency is an object {"scheme": KIND, "value": "ID"} (RFC 26);
+ * "value" of singleton is "". `after` can have "delay", in seconds. A list separated by
+ * '?' is a single object {"scheme": "any", "value": TEXT}, with TEXT as above: a reader
+ * that does not know the scheme refuses it rather than taking it for "all". The scheme
+ * "begin-time" (a unix time, as flux writes it) is no dependency here but the earliest
+ * start.
  *
- * Ids are fluxq's numbers; 12_3 is task 3 of array 12. At most DEPENDENCIES_MAX a job.
+ * Ids are fluxq's job ids; 12_3 is task 3 of array 12. At most DEPENDENCIES_MAX a job.
  */
 #ifndef FLUXQ_JOBSPEC_DEPENDENCY_H
 #define FLUXQ_JOBSPEC_DEPENDENCY_H
@@ -45,11 +46,11 @@ enum dependency_kind {
 
 struct dependency {
     enum dependency_kind kind;
-    uint64_t id;    /* of the job waited for; 0: singleton */
-    uint64_t array; /* it is a task of that array, whose number id is until the task's own
-                     * is known; 0: none */
-    uint32_t task;  /* ... which one */
-    double delay;   /* seconds after its start; 0 but for DEPENDENCY_AFTER */
+    uint64_t id;    /* of the job to wait for; 0: singleton */
+    uint64_t array; /* the job is a task of this array; id is the array's id until the
+                     * task's own id is known; 0: no task */
+    uint32_t task;  /* ... number of the task */
+    double delay;   /* seconds after the start; 0 except for DEPENDENCY_AFTER */
 };
 
 /* All zero: none. */
@@ -59,23 +60,24 @@ struct dependencies {
     bool any; /* one of them is enough; false: all are needed */
 };
 
-/* d is empty before, and after a failure. Errors begin with where: -EINVAL, -ERANGE (more
- * than DEPENDENCIES_MAX, numbers too large), -ENOMEM. O(len). */
+/* Parse the text into d, which must be empty and is empty again after an error. Errors
+ * begin with where: -EINVAL, -ERANGE (more than DEPENDENCIES_MAX, numbers too large),
+ * -ENOMEM. O(len). */
 int dependencies_parse (struct dependencies *d, const char *text, const char *where,
                         struct error *err);
-/* From the array in a jobspec. *ret_begin is the latest time of scheme begin-time, and
- * not touched when there is none. */
+/* As dependencies_parse(), from the array in a jobspec. *ret_begin is the latest time of
+ * scheme begin-time; it is unchanged when there is none. */
 int dependencies_from_json (struct dependencies *d, const json_t *array,
                             const char *where, double *ret_begin, struct error *err);
-/* New reference; NULL: no memory. d has at least one. */
+/* The array for a jobspec, a new reference; NULL: no memory. d must not be empty. */
 json_t *dependencies_to_json (const struct dependencies *d);
-/* Put what more has behind what d has; both are lists of "all". -ERANGE, -ENOMEM: d is as
- * before. */
+/* Append the dependencies of more to d; in both lists all are needed. -ERANGE, -ENOMEM: d
+ * is unchanged. */
 int dependencies_append (struct dependencies *d, const struct dependencies *more,
                          const char *where, struct error *err);
 /* Append the text form: "afterok:37:38,singleton", "afterok:37?afterok:38". */
 int dependencies_add_text (struct strbuf *sb, const struct dependencies *d);
-/* Frees the list; d is empty then. */
+/* Frees the list; d is empty afterwards. */
 void dependencies_release (struct dependencies *d);
 
 #endif

@@ -5,8 +5,8 @@
 
 #include "jobspec/jobspec.h"
 
-/* A place in the document, for errors: a list on the stack from the value up to the root,
- * turned into text ("resources[0].with[1].count") only when something is wrong. */
+/* A place in the document, for errors: a linked list on the stack from the value up to
+ * the root, written as text ("resources[0].with[1].count") only for an error. */
 struct place {
     const struct place *up; /* NULL: below the root */
     const char *key;        /* NULL: a list's element */
@@ -17,24 +17,26 @@ struct place {
 int jobspec_fail (struct error *err, const struct place *at, const char *fmt, ...)
     PRINTF_LIKE (3, 4);
 
-/* The document is an object with version, resources, tasks, attributes, and no others. */
+/* -EINVAL unless the document is an object with the keys version, resources, tasks and
+ * attributes, and no others. */
 int jobspec_check_keys (const json_t *root, struct error *err);
-/* The tree from the document's list, the caller's to release also on failure (*ret NULL
- * and *ret_n 0 before). The rules for users (jobspec.h): labels are unique, slots hold
- * something and are not nested. The general ones are those of request.h. */
+/* Read the resource tree from the document's list. *ret is NULL and *ret_n 0 before; the
+ * caller releases the tree, also after an error. general: the rules of request.h; else
+ * the rules for users (jobspec.h): labels are unique, slots have children and are not
+ * nested. */
 int jobspec_parse_resources (const json_t *list, bool general,
                              struct jobspec_resource **ret, size_t *ret_n,
                              struct error *err);
 void jobspec_release_resources (struct jobspec_resource *r, size_t n);
-/* r->count, and in general r->sizes. */
+/* Read r->count, and r->sizes if the count is a list. */
 int jobspec_parse_count (const json_t *v, bool general, const struct place *at,
                          struct jobspec_resource *r, struct error *err);
-/* The slot of that label, or NULL. */
+/* The slot with this label, or NULL. */
 const struct jobspec_resource *jobspec_find_slot (const struct jobspec *js,
                                                   const char *label);
-/* What a malleable job cannot have. -EINVAL. */
+/* -EINVAL if a malleable job has something that malleable jobs cannot have. */
 int jobspec_check_malleable (const struct jobspec *js, struct error *err);
-/* js's fields of attributes.system, from attributes (NULL: there are none). */
+/* Read the fields of js that come from attributes.system (attributes NULL: none). */
 int jobspec_parse_attributes (struct jobspec *js, const json_t *attributes,
                               struct error *err);
 

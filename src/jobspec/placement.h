@@ -1,11 +1,13 @@
-/* placement.h - where the nodes of a job are to be, of the places above them (zones, racks)
+/* placement.h - the places (zones, racks) in which the nodes of a job should be
  *
  *     struct placement p;
- *     rc = placement_parse ("pack:rack", &p, "--placement", &err);    // a wish: never waits
+ *     rc = placement_parse ("pack:rack", &p, "--placement", &err);    // the job never
+ *                                                                     waits
  *     struct switches s;
- *     rc = switches_parse ("2@10:00", &s, "--switches", &err);        // at most 2, for 10 min
+ *     rc = switches_parse ("2@10:00", &s, "--switches", &err);        // waits up to 10
+ *                                                                     min
  *
- * The level that is not named is the innermost one that the broker's configuration has.
+ * The default level is the innermost one of the broker's configuration.
  * In a jobspec these are attributes.system.fluxq.placement and .switches (the text), and
  * .switches-wait (seconds).
  */
@@ -20,10 +22,10 @@
 #define SWITCHES_MAX 65536
 
 enum placement_kind {
-    PLACEMENT_NONE,   /* not said */
-    PLACEMENT_ANY,    /* anywhere: also where the queue says otherwise */
-    PLACEMENT_PACK,   /* in as few places as can be */
-    PLACEMENT_SPREAD, /* evenly over all of them */
+    PLACEMENT_NONE,   /* not given */
+    PLACEMENT_ANY,    /* anywhere; overrides the queue's placement */
+    PLACEMENT_PACK,   /* in as few places as possible */
+    PLACEMENT_SPREAD, /* evenly over all places */
 };
 
 struct placement {
@@ -32,8 +34,9 @@ struct placement {
 };
 
 struct switches {
-    int64_t count; /* in at most so many places of the innermost level; 0: not said */
-    /* seconds to wait for that; -1: as the broker says; INFINITY: for ever */
+    int64_t count; /* the largest number of places of the innermost level; 0: not given */
+    /* seconds to wait for such places; -1: as the broker is configured; INFINITY: no
+     * limit */
     double wait;
 };
 
@@ -44,16 +47,17 @@ int placement_parse (const char *text, struct placement *ret, const char *where,
 int switches_parse (const char *text, struct switches *ret, const char *where,
                     struct error *err);
 
-/* "LEVEL:K": so many nodes in each place of the level. -EINVAL, -ERANGE, beginning with where. */
+/* "LEVEL:K": K nodes in each place of the level. -EINVAL, -ERANGE, beginning with
+ * where. */
 struct nodes_per {
-    int64_t count; /* 0: not said */
+    int64_t count; /* 0: not given */
     char level[PLACEMENT_LEVEL_MAX + 1];
 };
 int nodes_per_parse (const char *text, struct nodes_per *ret, const char *where,
                      struct error *err);
 
-/* From and to attributes.system.fluxq; where: "jobspec: attributes.system.fluxq". 0, -EINVAL;
- * to: 0 or -1. */
+/* Read from and write to attributes.system.fluxq; where: "jobspec:
+ * attributes.system.fluxq". Reading: 0 or -EINVAL; writing: 0, or -1: no memory. */
 int placement_from_json (const json_t *own, struct placement *p, struct switches *s,
                          const char *where, struct error *err);
 int placement_to_json (json_t *own, const struct placement *p, const struct switches *s);

@@ -1,5 +1,5 @@
-/* process.h - what the processes of a job find: a signal before its time limit, resource
- * limits, the mask of file modes, the environment of a login shell
+/* process.h - settings for the processes of a job: a signal before the time limit,
+ * resource limits, the umask, the environment of a login shell
  *
  *     struct job_process p;
  *     job_process_init (&p);
@@ -9,12 +9,12 @@
  *
  * In the jobspec:
  *
- *     shell.options.signal   {"signum": 10, "timeleft": 120}, as flux-core has it; with
- *                            "batch": true only the batch script's shell gets it
- *     shell.options.rlimit   {"nofile": 1024, "core": -1}, as flux-core has it; -1: unlimited
+ *     shell.options.signal   {"signum": 10, "timeleft": 120}, as in flux-core; with
+ *                            "batch": true only the batch script's shell gets the signal
+ *     shell.options.rlimit   {"nofile": 1024, "core": -1}, as in flux-core; -1: unlimited
  *     fluxq.umask            "0027"
- *     fluxq.process-nice     nice value of the process that submitted; what comes of it is
- *                            the administrator's choice
+ *     fluxq.process-nice     nice value of the submitting process; the administrator
+ *                            chooses whether the tasks get it
  *     fluxq.user-env         {"timeout": 8, "login": true}
  */
 #ifndef FLUXQ_JOBSPEC_PROCESS_H
@@ -23,44 +23,44 @@
 #include "common/json.h"
 #include "common/rlimits.h"
 
-#define JOB_WARNING_BEFORE 60.0     /* seconds, where none are given */
+#define JOB_WARNING_BEFORE 60.0     /* seconds, if none are given */
 #define JOB_WARNING_LONGEST 65535.0 /* as in sbatch */
-#define JOB_USER_ENV_TIMEOUT 8      /* seconds, the same */
+#define JOB_USER_ENV_TIMEOUT 8      /* seconds, as in sbatch */
 #define JOB_USER_ENV_LONGEST 120
 
 struct job_warning {
     int signum;    /* 0: none */
     double before; /* seconds before the time limit */
-    bool batch;    /* to the batch script's shell alone */
+    bool batch;    /* only the batch script's shell gets the signal */
 };
 
 struct job_user_env {
     int timeout; /* seconds, 0: not wanted */
-    bool login;
+    bool login;  /* as a login shell */
 };
 
 struct job_process {
     struct job_warning warn;
     struct rlimits rlimits;
     int umask; /* -1: not given */
-    int nice;  /* 0: as usual */
+    int nice;  /* nice value of the submitting process; 0: default */
     struct job_user_env user_env;
 };
 
 void job_process_init (struct job_process *p);
-/* "[B:]SIG[@SECONDS]" of sbatch. -EINVAL, -ERANGE: the error begins with where. */
+/* Parse "[B:]SIG[@SECONDS]" of sbatch. -EINVAL, -ERANGE: the error begins with where. */
 int job_warning_parse (const char *text, struct job_warning *ret, const char *where,
                        struct error *err);
-/* "[SIG][@DURATION]" of flux-batch: USR1 and 60 s where one is left out. */
+/* Parse "[SIG][@DURATION]" of flux-batch; the defaults are USR1 and 60 s. */
 int job_warning_parse_flux (const char *text, struct job_warning *ret, const char *where,
                             struct error *err);
-/* "[TIMEOUT][S|L]" of sbatch; NULL: its defaults. */
+/* Parse "[TIMEOUT][S|L]" of sbatch; text NULL: the defaults of sbatch. */
 int job_user_env_parse (const char *text, struct job_user_env *ret, const char *where,
                         struct error *err);
-/* Add the keys to shell.options and fluxq; the values of rlimits are written as they are.
- * 0, or -1 without memory. */
+/* Add the keys to options (shell.options) and own (fluxq); the values of rlimits are
+ * written unchanged. 0, or -1: no memory. */
 int job_process_to_json (const struct job_process *p, json_t *options, json_t *own);
-/* From attributes.system, which may be NULL. -EINVAL. */
+/* Read the keys from attributes.system, which can be NULL. -EINVAL. */
 int job_process_from_json (struct job_process *ret, const json_t *system,
                            struct error *err);
 

@@ -1,4 +1,4 @@
-/* stage.h - files that are brought to a job and back: --stage-in, --stage-out
+/* stage.h - files that are copied to a job and back: --stage-in, --stage-out
  *
  *     struct stage_list in = { 0 };
  *     stage_list_add_text (&in, "data/input.dat:in.dat", "--stage-in", &err);
@@ -6,10 +6,10 @@
  *     json_t *list = stage_list_to_json (&in);       // [{"from": ..., "to": ...}]
  *     stage_list_release (&in);
  *
- * Both names are patterns (pattern.h) without %J, %s and %t. The first ':' of a text parts
- * them; without one `to` is the base name of `from`. Of stage-in `from` is where the user
- * submitted and `to` in the job, of stage-out the other way round. No two entries of a list
- * have the same `to`.
+ * Both names are patterns (pattern.h) without %J, %s and %t. The first ':' of a text
+ * separates them; without one `to` is the base name of `from`. For stage-in, `from` is a
+ * file where the user submitted and `to` a file of the job; for stage-out it is the other
+ * way round. Each entry of a list has a different `to`.
  */
 #ifndef FLUXQ_JOBSPEC_STAGE_H
 #define FLUXQ_JOBSPEC_STAGE_H
@@ -31,17 +31,17 @@ struct stage_list {
     size_t n;
 };
 
-/* FILE[:DEST], checked. -EINVAL (an error begins with where), -ENOMEM. */
+/* Add FILE[:DEST], checked. -EINVAL (the error begins with where), -ENOMEM. */
 int stage_list_add_text (struct stage_list *list, const char *text, const char *where,
                          struct error *err);
-/* The names as they are; to may be NULL. */
+/* Add an entry; to can be NULL. Errors as above. */
 int stage_list_add (struct stage_list *list, const char *from, const char *to,
                     const char *where, struct error *err);
-/* An array of {"from", "to"} (to may be left out), into an empty list, which is the
- * caller's to release also after an error. */
+/* Read an array of {"from", "to"} (to is optional) into an empty list. The caller
+ * releases the list, also after an error. */
 int stage_list_from_json (struct stage_list *list, const json_t *array, const char *where,
                           struct error *err);
-/* NULL: no memory. */
+/* The array, a new reference; NULL: no memory. */
 json_t *stage_list_to_json (const struct stage_list *list);
 void stage_list_release (struct stage_list *list);
 

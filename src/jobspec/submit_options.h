@@ -10,20 +10,21 @@
  *     json_t *js = submit_options_jobspec (&so, &program, cwd, environ, &err);
  *     submit_options_release (&so);
  *
- * The second of the two wins. Precedence: command over environment over script, in
- * whatever order they are set; within one source the last one wins. Values are checked at
- * once, also those that do not win. An error begins with `where`, which names the option
- * as the user wrote it, and its place: "job.sh:3: -N: 'x' is not ...", "--nodes: ...",
- * "FLUXQ_NODES: ...".
+ * Here "4" wins: the command line overrides the environment, which overrides the script,
+ * in whatever order they are set; within one source the last value wins. All values are
+ * checked at once, also those that are overridden. An error begins with `where`, which
+ * names the option as the user wrote it, and its place: "job.sh:3: -N: 'x' is not ...",
+ * "--nodes: ...", "FLUXQ_NODES: ...".
  *
- * What the counts become (tasks n, nodes N, tasks a node t, cores a task c):
+ * Resources made of the counts (tasks n, nodes N, tasks a node t, cores a task c):
  *
  *     nothing, or -n      slot[n] > core[c]
  *     -N, or -N and t     node[N] > slot[t or 1] > core[c]
  *     -n and -N           node[N] > slot[n/N rounded up] > core[c]; tasks: n in all
- *     -n and t            the same with N = n/t rounded up; t alone: N = 1
- *     -N or -n of several sizes (SIZES: MIN-MAX, MIN-MAX:STEP, MIN-MAX:OPERAND:OPERATOR,
- *     A,B,C; MIN+ without an end):
+ *     -n and t            as -n and -N with N = n/t rounded up; t alone: N = 1
+ *
+ * If -N or -n has several sizes (SIZES: MIN-MAX, MIN-MAX:STEP, MIN-MAX:OPERAND:OPERATOR,
+ * A,B,C; MIN+ without an upper limit):
  *
  *     -N SIZES (and t)    node{SIZES} > slot[t or 1] > core[c]
  *     -n SIZES            slot{SIZES} > core[c]
@@ -33,43 +34,46 @@
  *                         all, so that the slots are n/nodes, rounded up
  *     -N A-B and -n C-D   node{A-B} > slot{C/A - D/B} > core[c]
  *
- *     What does not divide is refused, and so are sizes whose steps pass MAX by.
+ * Sizes that do not divide are refused, and so are sizes whose steps miss MAX.
  *
  *     --mem               a memory vertex beside the slot; without a node vertex
  *                         attributes.system.fluxq.memory-per-node
- *     -c c                slot > core[c]; not whole, "0.5" or "500m": cpu_milli[1000 * c]
+ *     -c c                slot > core[c]; of a fraction, "0.5" or "500m":
+ *                         slot > cpu_milli[1000 * c]
  *     --gpus-per-task g   slot > gpu[g]
  *     -G g                slot > gpu[g/n] if that divides, else node > gpu[g/N] if that
  *                         does, else refused
  *     --gpus-per-node g   node > gpu[g]
- *     --gres LIST         node > gpu[g] for gpu:g, and each other name likewise; NAME:TYPE is a
- *                         name of its own. As with --gpus-per-node one task without -N gets a
- *                         node[1]; -n alone is refused
+ *     --gres LIST         node > gpu[g] for gpu:g, node > NAME[n] for NAME:n; NAME:TYPE
+ *                         is a name of its own. As with --gpus-per-node one task without
+ *                         -N gets a node[1]; -n alone is refused
  *     --exclusive         node vertex exclusive; one task without -N gets a node[1]; -n
- *                         alone is refused, as the number of nodes is not known
+ *                         alone is refused, as the number of nodes is unknown
  *
  * --dependency becomes attributes.system.dependencies (RFC 26, dependency.h), --begin
- * attributes.system.begin-time, --deadline, --start-timeout, --kill-invalid-depend=no and --requeue or
- * --no-requeue keys of attributes.system.fluxq; times are unix times, worked out when the option is read.
+ * becomes attributes.system.begin-time. --deadline, --start-timeout,
+ * --kill-invalid-depend=no, --requeue and --no-requeue become keys of
+ * attributes.system.fluxq. Times become unix times when the option is read.
  *
- * --input becomes attributes.system.shell.options.input.stdin, as --output and --error are
- * output.stdout and output.stderr; --open-mode=append is output.mode (all as flux has them);
- * --output-on-full is output.on-full.
- * --stage-in and --stage-out become shell.options.stage-in and stage-out (stage.h); those of
- * one source add up.
+ * --output, --error and --input become output.stdout, output.stderr and input.stdin of
+ * attributes.system.shell.options, --open-mode=append becomes output.mode (all as in
+ * flux); --output-on-full becomes output.on-full.
+ * --stage-in and --stage-out become shell.options.stage-in and stage-out (stage.h); the
+ * values of one source add up.
  *
- * --executor, --runtime-class, --priority-class, --service-account, --volume, --shm-size, --pod-template
- * (the file is read at once) and --host-network become attributes.system.fluxq.pods (podwish.h); volumes of one source add up.
+ * --executor, --runtime-class, --priority-class, --service-account, --volume, --shm-size,
+ * --pod-template (the file is read at once) and --host-network become
+ * attributes.system.fluxq.pods (podwish.h); volumes of one source add up.
  *
- * --nodelist, --exclude and --constraint become attributes.system.constraints (requires.h),
- * all of them together. --nodelist without -N asks for as many nodes as it names, with -N for
- * so many of them.
+ * --nodelist, --exclude and --constraint together become attributes.system.constraints
+ * (requires.h). Without -N, --nodelist asks for all nodes that it names; with -N, for N
+ * of them.
  *
- * --malleable and --resize-signal become keys of attributes.system.fluxq; what goes with them
- * is checked with the whole jobspec (malleable.c).
+ * --malleable and --resize-signal become keys of attributes.system.fluxq; their conflicts
+ * with other options are found when the whole jobspec is checked (malleable.c).
  *
  * The jobspec has a duration only if the user gave a time limit (0: UNLIMITED). --hold is
- * not in the jobspec: the submission carries urgency 0 beside it.
+ * not in the jobspec: the submission has urgency 0 beside the jobspec.
  */
 #ifndef FLUXQ_JOBSPEC_SUBMIT_OPTIONS_H
 #define FLUXQ_JOBSPEC_SUBMIT_OPTIONS_H
@@ -82,22 +86,21 @@
 
 enum submit_source { SUBMIT_FROM_SCRIPT, SUBMIT_FROM_ENVIRONMENT, SUBMIT_FROM_COMMAND };
 
-/* All that `fluxq-submit` knows; the ones that only make sense on the command line
- * (--wait, --json, --dry-run, --broker) are in the command's own table. Its ids are
- * SUBMIT_OPTION_FIRST and up, so that a command may have smaller ones of its own in one
- * joined table. */
+/* The options of `fluxq-submit`, without those that make sense only on the command line
+ * (--wait, --json, --dry-run, --broker), which are in the command's own table. Ids are
+ * SUBMIT_OPTION_FIRST and up, so a command can use smaller ids in a joined table. */
 extern const struct option_desc submit_options_table[];
 #define SUBMIT_OPTION_FIRST 0x1000
 
-/* Where the output goes when the user names no file (sbatch: slurm-%j.out and, of a task
- * of an array, slurm-%A_%a.out). */
+/* The output file if the user names none (sbatch: slurm-%j.out and, for a task of an
+ * array, slurm-%A_%a.out). */
 #define SUBMIT_DEFAULT_OUTPUT "fluxq-%j.out"
 #define SUBMIT_DEFAULT_ARRAY_OUTPUT "fluxq-%A_%a.out"
 
-/* A number, or several that will do: 4, 4-16, 4-16:4, 2-16:2:*, 1,2,4,8. */
+/* A number, or several allowed sizes: 4, 4-16, 4-16:4, 2-16:2:*, 1,2,4,8. */
 struct submit_size {
     struct jobspec_count count; /* min 0: not given */
-    struct idset *list;         /* as struct jobspec_resource has it, or NULL; owned */
+    struct idset *list;         /* as sizes of struct jobspec_resource; owned */
 };
 
 struct submit_options {
@@ -111,8 +114,8 @@ struct submit_options {
     struct submit_size nodes;  /* -N */
     struct submit_size ntasks; /* -n */
     int64_t ntasks_per_node;
-    int64_t cpus_per_task; /* -c, whole ones */
-    int64_t cpu_milli;     /* -c in thousandths, where they are not whole; else 0 */
+    int64_t cpus_per_task; /* -c, a whole number */
+    int64_t cpu_milli;     /* -c in thousandths, if it is a fraction; else 0 */
     int64_t mem_mib;       /* --mem, a node */
     int64_t gpus;          /* -G, in all */
     int64_t gpus_per_task;
@@ -123,7 +126,7 @@ struct submit_options {
     char *chdir;           /* -D */
     char *export;          /* --export: ALL, NONE, NAME[=VALUE],... */
     char *image;
-    json_t *pods;               /* what of its pods it chooses (podwish.h), or NULL */
+    json_t *pods;               /* choices for the job's pods (podwish.h), or NULL */
     bool host_network;          /* --host-network */
     char *array;                /* -a, checked */
     char *reservation;          /* --reservation */
@@ -143,72 +146,73 @@ struct submit_options {
     char *nodelist, *exclude, *constraint; /* -w, -x, -C, checked; see requires.h */
     bool whole_nodes; /* flux: nodes from the script without tasks are exclusive */
     struct job_process process; /* --signal, --propagate, --get-user-env */
-    int64_t nice;               /* --nice: points of priority less */
+    int64_t nice;               /* --nice: points off the priority */
     char *export_file;          /* --export-file */
     struct stage_list stage_in, stage_out;
-    int source_of[64]; /* internal: who set it */
-    char *written[64]; /* and how: "--nodes", "job.sh:3: -N"; NULL: not */
+    int source_of[64]; /* internal: source of each option's value */
+    char *written[64]; /* as the user wrote it: "--nodes", "job.sh:3: -N"; NULL: unset */
     char *script_name; /* default job name; script_read_all() sets it if NULL */
 };
 
 void submit_options_init (struct submit_options *so);
 void submit_options_release (struct submit_options *so);
-/* name: long name without dashes (exact). value: NULL for flags; a flag's value may be
- * yes or no in any of the words of the environment, see below. where: begins the error;
- * NULL: "--NAME". -EINVAL (also: no such option), -ERANGE, -ENOMEM. */
+/* name: long name without dashes (exact). value: NULL for flags, or one of the words that
+ * submit_options_from_environ() takes for yes and no. where: begins the error; NULL:
+ * "--NAME". -EINVAL (also: no such option), -ERANGE, -ENOMEM. */
 int submit_options_set (struct submit_options *so, enum submit_source source,
                         const char *name, const char *value, const char *where,
                         struct error *err);
-/* An error of the jobspec that was made of them: "jobspec: resources[0].count: ..." becomes
- * "--nodes: ...", the option from which the value came, as it was written. */
+/* Rewrite an error of the jobspec made from so: "jobspec: resources[0].count: ..."
+ * becomes "--nodes: ...", the option that the value comes from, as the user wrote it. */
 void submit_options_explain (const struct submit_options *so, struct error *err);
-/* The same as "time", already in seconds (>= 0; 0: unlimited). */
+/* As submit_options_set() with "time", already in seconds (>= 0; 0: unlimited). */
 void submit_options_set_time_limit (struct submit_options *so, enum submit_source source,
                                     double seconds);
-/* The same as "signal". */
+/* As submit_options_set() with "signal". */
 void submit_options_set_warning (struct submit_options *so, enum submit_source source,
                                  const struct job_warning *warn);
-/* The same as "begin", as a unix time (> 0). */
+/* As submit_options_set() with "begin", as a unix time (> 0). */
 void submit_options_set_begin (struct submit_options *so, enum submit_source source,
                                double t);
-/* One more dependency, besides those that the same source gave: all are needed. Text as
- * for "dependency", without '?'. */
+/* Add a dependency to those of the same source: all are needed. Text as for "dependency",
+ * without '?'. */
 int submit_options_add_dependency (struct submit_options *so, enum submit_source source,
                                    const char *text, const char *where,
                                    struct error *err);
-/* Read FLUXQ_NODES, FLUXQ_TIME, ... (upper case, '-' as '_') from environ-like list.
- * Flags take 1, yes, true, on and 0, no, false, off; an empty value is as none. Variables
- * which fluxq itself sets inside a job (FLUXQ_JOB_ID, ...) and FLUXQ_BROKER are no
- * options; inside a job (FLUXQ_JOB_ID is set) FLUXQ_JOB_NAME, _NTASKS, _CPUS_PER_TASK and
- * _GPUS describe that job and are not read either. */
+/* Read FLUXQ_NODES, FLUXQ_TIME, ... (upper case, '-' as '_') from a list like environ.
+ * Flags take 1, yes, true, on and 0, no, false, off; an empty value counts as unset.
+ * Variables which fluxq itself sets inside a job (FLUXQ_JOB_ID, ...) and FLUXQ_BROKER are
+ * no options. Inside a job (FLUXQ_JOB_ID is set), FLUXQ_JOB_NAME, _NTASKS, _CPUS_PER_TASK
+ * and _GPUS describe that job and are not read either. */
 int submit_options_from_environ (struct submit_options *so, char *const environ_list[],
                                  struct error *err);
 
-/* What is run: a script's text (batch) with arguments, or a command. */
+/* The program of the job: a script's text (batch) with arguments, or a command. */
 struct submit_program {
     const char *script; /* NULL: command mode */
     size_t script_len;
     char *const *args; /* NULL-terminated; command mode: argv; batch: may be NULL */
 };
 
-/* The jobspec as a new reference; NULL on error (counts that do not fit together, ...).
- * cwd: where the user is, absolute; environ_list: the user's environment, filtered by
+/* The jobspec as a new reference; NULL on error (conflicting counts, ...). cwd: the
+ * user's working directory, absolute; environ_list: the user's environment, filtered by
  * --export:
  *
- *     ALL (default)        all but FLUXQ_* (they steer submissions, or describe the job
- *                          that one is in)
+ *     ALL (default)        all but FLUXQ_* (they control submissions, or describe the job
+ *                          in which the user submits)
  *     NIL                  nothing
  *     NONE                 nothing, but the job gets the environment of a login shell, as
  *                          with --get-user-env
- *     NAME, NAME=VALUE,... only these, the same; with ALL among them, these besides all. A NAME
- *                          that is not in the environment is left out, as sbatch does. A
- *                          VALUE with commas stands in quotes.
+ *     NAME, NAME=VALUE,... only these, and the environment of a login shell; with ALL
+ *                          among them, these besides all. A NAME that is not in the
+ *                          environment is left out, as in sbatch. A VALUE with commas is
+ *                          quoted.
  *
- * --export-file: variables of that file (NAME=VALUE, each ended by a NUL) besides, over those.
- * What --propagate names is read from this process.
+ * --export-file adds the variables of a file (NAME=VALUE, each ended by a NUL), which
+ * override the others. The limits that --propagate names are read from this process.
  *
  * A variable of 128 KiB or more cannot be passed to a program, and one that is not UTF-8
- * cannot be written in JSON: both are left out, as a user's strange variable must not
+ * cannot be written in JSON: both are left out, as an odd variable of the user must not
  * stop a submission. Arguments, working directory and file names that are not UTF-8 are
  * refused. */
 json_t *submit_options_jobspec (const struct submit_options *so,

@@ -1,11 +1,9 @@
 /* placement.h - the places (zones, racks) in which the nodes of a job should be
  *
  *     struct placement p;
- *     rc = placement_parse ("pack:rack", &p, "--placement", &err);    // the job never
- *                                                                     waits
+ *     rc = placement_parse ("pack:rack", &p, "--placement", &err);   // job never waits
  *     struct switches s;
- *     rc = switches_parse ("2@10:00", &s, "--switches", &err);        // waits up to 10
- *                                                                     min
+ *     rc = switches_parse ("2@10:00", &s, "--switches", &err);       // waits 10 min
  *
  * The default level is the innermost one of the broker's configuration.
  * In a jobspec these are attributes.system.fluxq.placement and .switches (the text), and

@@ -1,10 +1,10 @@
-/* podreasons.h - why a user's pod template may not have a field
+/* podreasons.h - why a user's pod template cannot have a field
  */
 #ifndef FLUXQ_JOBSPEC_PODREASONS_H
 #define FLUXQ_JOBSPEC_PODREASONS_H
 
-/* path: "spec.containers[3].env". The reason, often the option that says the same; NULL: none
- * in particular. */
+/* The reason, often the option to use instead; NULL: no special reason. path:
+ * "spec.containers[3].env". */
 const char *podtemplate_reason (const char *path);
 
 #endif

@@ -1,13 +1,15 @@
-/* podtemplate.h - a user's own pod template: what of it goes into the pods of his job
+/* podtemplate.h - a user's pod template: the fields that go into the pods of the user's
+ * job
  *
  *     t = podtemplate_read ("pod.yaml", "--pod-template", &err);   // YAML or JSON, a Pod,
  *                                     // a PodTemplate or its `template`
- *     podtemplate_check (t, where, &err);                          // what came by a jobspec
+ *     podtemplate_check (t, where, &err);                          // a jobspec's
+ *                                                                  template
  *     podtemplate_sets (t, "spec.volumes.secret")                  // for the queue's rules
  *
- * These fields there are, and no others; any other is refused by its path, with the reason:
- * because it would break the gang, because an option says the same, or because it is the
- * administrator's.
+ * Only the fields below are allowed. Any other field is refused; the error has its path
+ * and the reason: it would break the gang, an option does the same, or only the
+ * administrator sets it.
  *
  *     metadata.labels, metadata.annotations     with a prefix of one's own: example.org/team
  *     spec.dnsConfig                            searches and options
@@ -15,8 +17,8 @@
  *                                               projected (of these two)
  *     spec.containers[0]                        name: job, and volumeMounts of these volumes
  *
- * A template is kept as an object of metadata and spec. Volumes become entries of mounts.h,
- * which is the queue's way to say the same.
+ * A template is kept as an object of metadata and spec. Its volumes become mounts as in
+ * mounts.h, like the mounts of a queue.
  */
 #ifndef FLUXQ_JOBSPEC_PODTEMPLATE_H
 #define FLUXQ_JOBSPEC_PODTEMPLATE_H
@@ -27,15 +29,16 @@
 
 #define PODTEMPLATE_MAX ((size_t)64 << 10) /* bytes of the file, and as compact JSON */
 
-/* The names that podtemplate_sets() knows; NULL-terminated. */
+/* The fields that podtemplate_sets() takes; NULL-terminated. */
 extern const char *const podtemplate_fields[];
 
-/* Reads and checks; where begins the error. A new reference, or NULL. */
+/* Reads and checks the file; where begins the error. A new reference, or NULL. */
 json_t *podtemplate_read (const char *path, const char *where, struct error *err);
-/* 0 or -EINVAL. t may be anything. */
+/* 0 or -EINVAL. t can be any JSON value. */
 int podtemplate_check (const json_t *t, const char *where, struct error *err);
+/* Whether the template sets a field of podtemplate_fields. */
 bool podtemplate_sets (const json_t *t, const char *field);
-/* An array as mounts.h has it, of what is mounted: a new reference, NULL without memory. */
+/* The template's mounts as an array of mounts.h: a new reference, NULL: no memory. */
 json_t *podtemplate_mounts (const json_t *t);
 
 #endif

@@ -1,14 +1,16 @@
-/* requires.h - which nodes a job may have, as users write it, to RFC 31's constraint
+/* requires.h - converts a user's constraint on nodes to an RFC 31 constraint
  *
  *     json_t *c = requires_parse ("fast&(a100|h100)", "--constraint", &err);
  *
- *     fast                    has this property
- *     host:node[1-4]          is one of these; rank:0-3: by number
- *     not slow, -slow, ^slow  is or has it not
- *     a&b, a and b, a b       both;   a|b, a or b: one of them;   (...)
+ *     fast                    the node has this property
+ *     host:node[1-4]          the node is one of these hosts; rank:0-3: one of these
+ *                             ranks
+ *     not slow, -slow, ^slow  negation
+ *     a&b, a and b, a b       both;   a|b, a or b: at least one;   (...)
  *
- * As in RFC 35; what there is of it in sbatch(1), "constraint", means the same. `not` binds
- * before `and`, which binds before `or`. Names with blanks or any of ()|&"' are quoted.
+ * The syntax is that of RFC 35. The parts that sbatch(1), "constraint", also has mean the
+ * same. `not` binds before `and`, which binds before `or`. Names with blanks or any of
+ * ()|&"' are quoted.
  */
 #ifndef FLUXQ_JOBSPEC_REQUIRES_H
 #define FLUXQ_JOBSPEC_REQUIRES_H
@@ -18,9 +20,9 @@
 
 #define REQUIRES_MAX 4096 /* bytes of the text */
 
-/* A new object; NULL: -EINVAL with where, the text and what is wrong, or -ENOMEM. */
+/* A new object; NULL: -EINVAL with where, the text and the reason, or -ENOMEM. */
 json_t *requires_parse (const char *text, const char *where, struct error *err);
-/* {"hostlist": [hosts]}; checked by hostlist_decode(). ret_n: how many these are. */
+/* {"hostlist": [hosts]}; checked by hostlist_decode(). *ret_n: the number of hosts. */
 json_t *requires_hosts (const char *hosts, const char *where, uint32_t *ret_n,
                         struct error *err);
 

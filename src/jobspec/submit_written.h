@@ -5,7 +5,7 @@
 
 #include "jobspec/submit_options.h"
 
-/* id: of the option whose value counts now; where is copied. */
+/* Note that the value in force of option id was written as where, which is copied. */
 void submit_written_note (struct submit_options *so, int id, const char *where);
 void submit_written_release (struct submit_options *so);
 

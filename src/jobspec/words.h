@@ -1,12 +1,12 @@
-/* words.h - a directive's text as the words of a command line
+/* words.h - splits the text of a directive into the words of a command line
  *
  *     struct words w;
  *     rc = words_split (&w, text, len, WORDS_POSIX, &err);
  *     ... w.argv[1] ... w.argv[w.argc - 1], w.argv[w.argc] == NULL
  *     words_release (&w);
  *
- * argv[0] is empty, so that the list can go where a main()'s goes. An unquoted '#' ends
- * the text in both forms (sbatch does so, RFC 36 allows it and flux does).
+ * argv[0] is empty, so the list has the form of main()'s argv. An unquoted '#' ends the
+ * text under both rules (as in sbatch; RFC 36 allows it, and flux does it).
  */
 #ifndef FLUXQ_JOBSPEC_WORDS_H
 #define FLUXQ_JOBSPEC_WORDS_H

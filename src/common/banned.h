@@ -1,11 +1,11 @@
 /*
  * banned.h: functions that nobody may call in fluxq.
  *
- * The build puts this header in front of every source file (-include), so no file can
+ * The build includes this header before every source file (-include), so no file can
  * forget it. A call of a banned function does not compile:
  * "sorry_strcpy_is_banned_see_banned_h" is undeclared. The system headers that declare
- * the names come first, as a macro of the same name would break their declarations later.
- * The idea is git's banned.h.
+ * the functions are included first, because a macro with the name of a function would
+ * break its declaration. The idea is from git's banned.h.
  *
  *   instead of                        use
  *   strcpy strcat sprintf strncpy     strbuf_*, snprintf (strncpy leaves strings unterminated)
@@ -25,8 +25,8 @@
 #include <string.h>
 #include <sys/param.h>
 
-/* <uv.h> and others bring <sys/param.h>, whose MIN and MAX clash with those of
- * common/macros.h, whichever comes first. */
+/* <uv.h> and others include <sys/param.h>. Its MIN and MAX clash with those of
+ * common/macros.h, whichever header comes first. */
 #undef MIN
 #undef MAX
 

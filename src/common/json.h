@@ -5,10 +5,10 @@
  *     if (json_get_string (o, "name", &name, JSON_REQUIRED, "job", &err) < 0) ...
  *     // err.text: "job.name: expected a string, got an integer"
  *
- * Getters return 1 when the key is there and right, 0 when it is absent (and not
- * required; *ret is untouched), a negative errno otherwise: -EINVAL (missing, or of
- * another type; null is a type of its own, not absence) or -ERANGE. Strings are borrowed
- * from the object. `where` may be NULL.
+ * Getters return 1 if the key exists and is valid, 0 if it is absent and not required
+ * (*ret is unchanged), else a negative errno: -EINVAL (missing, or of another type; null
+ * is a type of its own, not absence) or -ERANGE. Strings are borrowed from the object.
+ * `where` can be NULL.
  */
 #ifndef FLUXQ_COMMON_JSON_H
 #define FLUXQ_COMMON_JSON_H
@@ -28,7 +28,7 @@ enum json_need { JSON_OPTIONAL_KEY, JSON_REQUIRED };
  * are refused. NULL on error: "WHAT: line L column C: reason". New reference. */
 json_t *json_parse (const char *text, size_t len, const char *what, struct error *err);
 
-/* The string of that key, borrowed; "" where there is none, or something else. */
+/* The string of the key, borrowed; "" if the key is absent or no string. */
 const char *json_text (const json_t *o, const char *key);
 
 int json_get_string (const json_t *o, const char *key, const char **ret,

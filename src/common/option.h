@@ -25,9 +25,9 @@
 struct option_desc {
     const char *name; /* long name, without "--", "": letter only; NULL ends the table */
     char letter;      /* short letter or 0 */
-    const char *arg;  /* name of its value for the help ("FILE"), NULL: a flag */
-    const char *help; /* one line; NULL: not shown in the help */
-    int id;           /* for the caller's switch; equal ids: names of one thing */
+    const char *arg;  /* name of the value in the help ("FILE"), NULL: a flag */
+    const char *help; /* one line; NULL: not in the help */
+    int id;           /* for the caller's switch; equal ids: names of one option */
     bool arg_optional; /* value only as --name=VALUE (or -oVALUE) */
 };
 
@@ -37,7 +37,7 @@ struct option_desc {
 
 enum option_flags {
     OPTION_PERMUTE = 0,         /* options may follow operands */
-    OPTION_STOP_AT_OPERAND = 1, /* after the first operand all are operands (submit) */
+    OPTION_STOP_AT_OPERAND = 1, /* all arguments after an operand are operands (submit) */
 };
 
 struct option_parser {
@@ -49,7 +49,7 @@ struct option_parser {
     int index;   /* next argument to look at */
     int cluster; /* position in a group of short options */
     bool done;   /* "--" seen or stopped at operand */
-    bool dashes; /* "--" seen: what follows is a command, say */
+    bool dashes; /* "--" seen: a command follows, for instance */
 };
 
 struct option_match {
@@ -58,13 +58,13 @@ struct option_match {
     int index;                      /* argv index where it began */
 };
 
-/* argv[0] is passed over. */
+/* argv[0] is skipped. */
 void option_parser_init (struct option_parser *p, const char *program,
                          const struct option_desc *table, int flags, int argc,
                          char **argv);
 /* Next option or operand: 1 and *ret set; 0 at the end; -EINVAL with a reason that names
- * the option and, where one is near, the known one ("--ntask: unknown option (did you
- * mean --ntasks?)"). */
+ * the option and a similar known one, if any ("--ntask: unknown option (did you mean
+ * --ntasks?)"). */
 int option_next (struct option_parser *p, struct option_match *ret, struct error *err);
 
 /* Find by long name (exact or unique prefix) or letter; NULL and a reason otherwise. */

@@ -1,11 +1,11 @@
-/* parse.h - numbers, sizes, durations and times from text, one helper each, with a range
+/* parse.h - parsers for numbers, sizes, durations and times, each with a range
  *
  *     int64_t n;
  *     if (parse_int (arg, 1, 1 << 20, &n, "--nodes", &err) < 0) ...
  *     // err.text: "--nodes: 'abc' is not an integer from 1 to 1048576"
  *
- * All take the whole text (no trailing garbage, no leading blank), return 0 or -EINVAL
- * (not such a text) or -ERANGE (outside the range), and name `what` first in the error.
+ * All parse the whole text (no trailing garbage, no leading blank) and return 0, -EINVAL
+ * (syntax) or -ERANGE (outside the range). The error begins with `what`.
  */
 #ifndef FLUXQ_COMMON_PARSE_H
 #define FLUXQ_COMMON_PARSE_H
@@ -27,8 +27,8 @@ int parse_count_range (const char *text, int64_t min, int64_t max, int64_t *ret_
 int parse_memory_mib (const char *text, int64_t *ret_mib, const char *what,
                       struct error *err);
 
-/* A bare byte count with Kubernetes-style suffix (Ki Mi Gi Ti, k M G T, none = bytes), as
- * in quantities and our configuration ("64Mi"). Result in bytes. */
+/* A byte count with a suffix of Kubernetes (Ki Mi Gi Ti, k M G T, none = bytes), as in
+ * quantities and in fluxq's configuration ("64Mi"). Result in bytes. */
 int parse_bytes (const char *text, int64_t *ret, const char *what, struct error *err);
 
 /* A time limit in Slurm's form: M, M:S, H:M:S, D-H, D-H:M, D-H:M:S, UNLIMITED/INFINITE.
@@ -50,12 +50,12 @@ int strbuf_add_duration (struct strbuf *sb, double seconds);
 int strbuf_add_time (struct strbuf *sb, double t);
 
 /* A list of job ids and ranges, "1,4-7", and of tasks of arrays, "12_3", "12_1-3",
- * "12_[1-3,7]" or "12_[1-3,7%2]": calls fn for each. At most 10,000 of them. The whole text is checked before
- * the first call, but for what stands behind the '_'. Ends at, and returns, the first
- * non-zero value of fn. 1 <= id < 2^63. */
+ * "12_[1-3,7]" or "12_[1-3,7%2]", at most 10,000 items: calls fn for each. The whole
+ * text, except the parts after a '_', is checked before the first call. Stops at the
+ * first non-zero value of fn and returns it. 1 <= id < 2^63. */
 struct id_range {
     uint64_t first, last;
-    /* behind the '_', without brackets and %N, in text; NULL: no such */
+    /* text after the '_', without brackets and %N, in the parsed text; NULL: no '_' */
     const char *tasks;
     size_t tasks_len;
 };
@@ -64,7 +64,7 @@ int parse_id_ranges (const char *text, int (*fn) (const struct id_range *r, void
 
 /* Signals: "TERM", "sigterm", "15" -> 15; numbers from 1 to 64. */
 int parse_signal (const char *text, int *ret, const char *what, struct error *err);
-/* 15 -> "TERM"; NULL for a number that has no name (real-time signals too). */
+/* 15 -> "TERM"; NULL for a number without a name, such as a real-time signal. */
 const char *signal_name (int sig);
 
 #endif

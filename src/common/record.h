@@ -1,7 +1,7 @@
-/* record.h - structures as text: records "NAME LENGTH\nBYTES\n", one behind the other
+/* record.h - structures as text: a sequence of records "NAME LENGTH\nBYTES\n"
  *
- * So any byte but NUL may stand in a value. Single fields of a structure are described
- * by a table; repeated or composed ones are the caller's.
+ * A value can have any byte but NUL. A table describes the single fields of a structure;
+ * the caller handles repeated and composed fields.
  *
  *     static const struct record_field fields[] = {
  *         RECORD_FIELD (struct launch, job_id, RECORD_U64, 1, INT64_MAX), ...
@@ -36,7 +36,7 @@ struct record_field {
     const char *name;
     enum record_type type;
     size_t offset;
-    int64_t min, max; /* of numbers; of seconds in milliseconds, as they are written */
+    int64_t min, max; /* of numbers; RECORD_SECONDS: in milliseconds, as in the text */
 };
 
 /* clang-format off */
@@ -44,11 +44,11 @@ struct record_field {
     { #name, type, offsetof (structure, name), min, max }
 /* clang-format on */
 
-struct record_text {  /* what has not been read yet */
+struct record_text {  /* the rest of a text, not read yet */
     const char *what; /* for messages: "launch file" */
     const char *data;
     size_t len;
-    size_t longest; /* of a value, in bytes */
+    size_t longest; /* bytes of the longest value allowed */
 };
 
 struct record {
@@ -60,8 +60,9 @@ struct record {
 
 /* The next record: 1; 0 at the end; -EINVAL with the record's name. */
 int record_take (struct record_text *text, struct record *ret, struct error *err);
-/* Set the field of the record's name in *base: 0; -EINVAL: no such field, it stands there
- * twice (*seen, 0 at first, remembers), or its value is wrong; -ENOMEM. */
+/* Set the field of the record's name in *base: 0; -EINVAL: no such field, the record
+ * comes twice (*seen, 0 at first, remembers the fields), or its value is wrong;
+ * -ENOMEM. */
 int record_read (const struct record_field *fields, size_t n, void *base, uint64_t *seen,
                  const struct record *r, struct error *err);
 /* "WHAT: NAME: problem", -EINVAL. */
@@ -69,12 +70,12 @@ int record_bad (const struct record *r, const char *problem, struct error *err);
 /* Append the value to a NULL-terminated array of *n strings, which may be NULL. 0 or
  * -ENOMEM. */
 int record_append (char ***array, size_t *n, const struct record *r, struct error *err);
-/* The array with room for element n and one more behind it; moved when n is 0 or a power
- * of two from 8 on. NULL: no memory (the old one is still there). */
+/* Returns the array with room for element n and one more; the array moves when n is 0 or
+ * a power of two from 8 on. NULL: no memory (the old array is still valid). */
 void *record_room (void *array, size_t n, size_t size);
 
-/* Append a record, all fields (-EINVAL: a number is out of its range), or each of an
- * array of strings. */
+/* Append one record, all fields (-EINVAL: a number is out of its range), or a record for
+ * each string of an array. */
 void record_add (struct strbuf *sb, const char *name, const char *data, size_t len);
 int record_write (const struct record_field *fields, size_t n, const void *base,
                   struct strbuf *sb);

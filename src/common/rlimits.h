@@ -1,8 +1,9 @@
-/* rlimits.h - soft resource limits that go along with a job (--propagate)
+/* rlimits.h - soft resource limits that a job takes along (--propagate)
  *
  *     struct rlimits set = { 0 };
- *     rlimits_select ("NOFILE,CORE", &set, "--propagate", &err);   // which
- *     rlimits_read (&set);                                         // ... as they are here
+ *     rlimits_select ("NOFILE,CORE", &set, "--propagate", &err);   // select limits
+ *     rlimits_read (&set);                                         // ... and their
+ *                                                                  values
  *     rlimits_format (&set, i, buf, sizeof (buf));                 // "nofile=1024"
  *     rlimits_add (&there, "nofile=1024", &err);
  *     rlimits_apply (&there);                                      // in the task
@@ -24,29 +25,29 @@
 #define RLIMITS_TEXT_MAX 40 /* "NAME=NUMBER" */
 
 struct rlimits {
-    uint32_t given; /* bits: these count */
+    uint32_t given; /* bits: limits that are set */
     rlim_t soft[RLIMITS_COUNT];
 };
 
-/* "nofile" of number i < RLIMITS_COUNT. */
+/* The name of limit i < RLIMITS_COUNT, such as "nofile". */
 const char *rlimits_name (size_t i);
-/* The number of a name, in any case; -1: there is no such limit. */
+/* The number of a name, in upper or lower case; -1: no such limit. */
 int rlimits_find (const char *name);
-/* "ALL", "NONE", "NOFILE,CORE": which are given; their values are set to 0. -EINVAL names
- * the word, behind where. */
+/* Select the limits of "ALL", "NONE" or "NOFILE,CORE"; their values become 0. -EINVAL:
+ * the error begins with where and names the word. */
 int rlimits_select (const char *list, struct rlimits *ret, const char *where,
                     struct error *err);
-/* The values of those given, as this process has them. */
+/* Read the values of the given limits from this process. */
 void rlimits_read (struct rlimits *set);
-/* "nofile=1024", "core=unlimited" for number i. */
+/* Write limit i as "nofile=1024" or "core=unlimited". */
 void rlimits_format (const struct rlimits *set, size_t i, char *buf, size_t size);
-/* The same back. -EINVAL. */
+/* Add a limit from such a text. -EINVAL. */
 int rlimits_add (struct rlimits *set, const char *text, struct error *err);
-/* Set the soft limits of this process, none above its hard limit. May be called between
- * fork and exec. */
+/* Set the soft limits of this process, none above its hard limit. Safe between fork and
+ * exec. */
 void rlimits_apply (const struct rlimits *set);
-/* Those that rlimits_apply() could not give in full: "nofile (1048576, at most 4096), ..."
- * in at most size bytes; "" when there is none. */
+/* Write the limits that rlimits_apply() has to lower: "nofile (1048576, at most 4096),
+ * ..." in at most size bytes; "" if there are none. */
 void rlimits_describe_cut (const struct rlimits *set, char *buf, size_t size);
 
 #endif

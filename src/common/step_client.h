@@ -1,18 +1,19 @@
-/* step_client.h - fluxq-run: its options, and how it is given a connection
+/* step_client.h - fluxq-run: its options, and how it gets a connection
  *
- * There is one client of steps: the agent's program, under the name of STEP_CLIENT. Inside a
- * job it goes to the agent of its node. The commands on the login node become that program
- * with a connection that the broker made to rank 0 (POST /v1/jobs/ID/connect):
+ * There is one client of steps: the agent's program, called as STEP_CLIENT. Inside a job
+ * it connects to the agent of its node. A command on the login node executes that program
+ * with a connection to rank 0 from the broker (POST /v1/jobs/ID/connect):
  *
  *     setenv (STEP_CLIENT_FD, "5", 1);
  *     execv (agent_program, (char *[]){ STEP_CLIENT, "-n4", "hostname", NULL });
  *
- * With STEP_CLIENT_SESSION the connection is a session (session.h). When it breaks the program runs
- * STEP_CLIENT_PROGRAM with STEP_CLIENT_AGAIN, the number of a socket over which it is to be passed
- * another connection (pass_fd.h); STEP_CLIENT_BROKER says to which broker.
+ * With STEP_CLIENT_SESSION the connection is a session (session.h). When the connection
+ * breaks, the client runs STEP_CLIENT_PROGRAM with STEP_CLIENT_AGAIN, the number of a
+ * socket over which that program passes it a new connection (pass_fd.h), and
+ * STEP_CLIENT_BROKER, the broker to ask.
  *
- * FLUXQ_JOB_ID, FLUXQ_JOB_NAME, FLUXQ_JOB_USER and FLUXQ_NODELIST (the names of the job's nodes
- * in the order of ranks) tell it whose step that is.
+ * FLUXQ_JOB_ID, FLUXQ_JOB_NAME, FLUXQ_JOB_USER and FLUXQ_NODELIST (the names of the job's
+ * nodes in the order of ranks) describe the job of the step.
  */
 #ifndef FLUXQ_COMMON_STEP_CLIENT_H
 #define FLUXQ_COMMON_STEP_CLIENT_H
@@ -20,18 +21,20 @@
 #include "common/option.h"
 
 #define STEP_CLIENT "fluxq-run"
-#define BCAST_CLIENT "fluxq-bcast" /* the same, for a step that copies a file */
+#define BCAST_CLIENT "fluxq-bcast" /* the client of a step that copies a file */
 #define STEP_CLIENT_FD "FLUXQ_RUN_FD" /* number of the connection's descriptor */
-#define STEP_CLIENT_SESSION "FLUXQ_RUN_SESSION" /* its token, see session_make() */
-#define STEP_CLIENT_GRACE "FLUXQ_RUN_GRACE"     /* seconds that it outlives a connection */
+#define STEP_CLIENT_SESSION "FLUXQ_RUN_SESSION" /* the session's token: session_make() */
+#define STEP_CLIENT_GRACE "FLUXQ_RUN_GRACE"     /* seconds that it lives without one */
 #define STEP_CLIENT_PROGRAM "FLUXQ_RUN_PROGRAM" /* path of fluxq */
-#define STEP_CLIENT_BROKER "FLUXQ_RUN_BROKER"   /* its URL */
+#define STEP_CLIENT_BROKER "FLUXQ_RUN_BROKER"   /* the broker's URL */
 #define STEP_CLIENT_AGAIN "FLUXQ_RUN_AGAIN"
-/* Set for that program when the step is over: that its job is, too, is nothing to be told. */
+/* Set for that program when the step is over: it does not report the end of the job
+ * then. */
 #define STEP_CLIENT_OVER "FLUXQ_RUN_OVER"
-/* 1: the connection holds the job (hold.h), which is to end as the step does. */
+/* 1: the connection holds the job (hold.h), and the job ends with the status of the
+ * step. */
 #define STEP_CLIENT_HOLD "FLUXQ_RUN_HOLD"
-/* The job in which fluxq-run on the login node runs its steps, in a shell of fluxq-alloc. */
+/* The job whose allocation fluxq-run uses in a shell of fluxq-alloc on the login node. */
 #define STEP_CLIENT_JOB "FLUXQ_ALLOC_JOB"
 
 enum step_option {
@@ -67,12 +70,12 @@ enum step_option {
     STEP_OPT_PTY,
 };
 
-/* What a step can be told; without --help and its kin. */
+/* Options of a step, without --help and similar ones. */
 extern const struct option_desc step_options[];
 
 enum bcast_option { BCAST_OPT_FORCE = 1, BCAST_OPT_PRESERVE };
 
-/* Likewise of a copy. */
+/* Options of a copy, also without --help. */
 extern const struct option_desc bcast_options[];
 
 #endif

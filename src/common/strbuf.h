@@ -5,9 +5,9 @@
  *     strbuf_addf (&sb, "job %d", 7);
  *     char *text = strbuf_detach (&sb);     // caller frees; NULL if anything failed
  *
- * Invariant: buf is always a NUL-terminated string of len bytes, also when empty. The
- * first failure (ceiling: -E2BIG, memory: -ENOMEM) is kept in `err`; later calls do
- * nothing and return it, so a caller may check once at the end. May hold any bytes.
+ * Invariant: buf is always a NUL-terminated string of len bytes, also when empty; it can
+ * hold any bytes. The first failure (ceiling: -E2BIG, memory: -ENOMEM) is kept in `err`;
+ * later calls do nothing and return it, so a caller can check once at the end.
  */
 #ifndef FLUXQ_COMMON_STRBUF_H
 #define FLUXQ_COMMON_STRBUF_H
@@ -24,7 +24,7 @@ struct strbuf {
     int err; /* 0 or the first negative errno */
 };
 
-/* max: the most bytes it may ever hold, > 0. */
+/* max: the most bytes that the buffer can ever hold, > 0. */
 void strbuf_init (struct strbuf *sb, size_t max);
 /* Frees; the strbuf can be used again (same max). */
 void strbuf_release (struct strbuf *sb);

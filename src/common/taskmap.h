@@ -1,4 +1,4 @@
-/* taskmap.h - which rank has which task of a step, as text and back (RFC 34)
+/* taskmap.h - the rank of each task of a step, as text and back (RFC 34)
  *
  *     uint32_t *ranks, ntasks;
  *     if (taskmap_decode ("[[0,4,1,4]]", 4, &ranks, &ntasks, &err) < 0) ...
@@ -6,11 +6,12 @@
  *     strbuf_add_taskmap (&sb, ranks, ntasks); // "[[0,4,1,4]]"
  *     free (ranks);
  *
- * In memory a map is an array of the rank of each task. As text it is an array of blocks,
- * [nodeid,nnodes,ppn,repeat]: `ppn` tasks on each of `nnodes` nodes from `nodeid` on, and
- * all this `repeat` times; that array in {"version":1,"map":...}; or the raw form, the
- * tasks of each node as idsets (RFC 22, without brackets), "0,2;1,3", where an empty idset
- * is a node without tasks. libc only; time and memory grow with the number of tasks.
+ * In memory a map is an array with the rank of each task. As text it has one of three
+ * forms: an array of blocks [nodeid,nnodes,ppn,repeat], each `ppn` tasks on each of
+ * `nnodes` nodes from `nodeid` on, `repeat` times; that array in {"version":1,"map":...};
+ * or the raw form, the tasks of each node as idsets (RFC 22, without brackets),
+ * "0,2;1,3", with an empty idset for a node without tasks. libc only; time and memory
+ * grow with the number of tasks.
  */
 #ifndef FLUXQ_COMMON_TASKMAP_H
 #define FLUXQ_COMMON_TASKMAP_H
@@ -23,21 +24,21 @@
 #define TASKMAP_TASKS_MAX (UINT32_C (1) << 22)
 #define TASKMAP_RANKS_MAX (UINT32_C (1) << 20)
 
-/* Any of the three forms; JSON may have blanks between its signs. 0 and *ret_ranks of
- * *ret_ntasks >= 1 elements, each less than nranks, for the caller to free. nranks: from 1
- * to TASKMAP_RANKS_MAX. -EINVAL: not such a text (the error says at which byte), a task
- * that is nowhere or twice; -ERANGE: a rank that is not there, too many tasks; -ENOMEM.
- */
+/* Parse any of the three forms; JSON can have blanks between its tokens. nranks: from 1
+ * to TASKMAP_RANKS_MAX. 0: *ret_ranks has *ret_ntasks >= 1 elements, each less than
+ * nranks; the caller frees it. -EINVAL: syntax (the error has the byte), or a task is
+ * missing or comes twice; -ERANGE: a rank is too large, or there are too many tasks;
+ * -ENOMEM. */
 int taskmap_decode (const char *text, uint32_t nranks, uint32_t **ret_ranks,
                     uint32_t *ret_ntasks, struct error *err);
 
-/* Append the map as an array of blocks, as few as the RFC's way of merging makes: runs of
- * tasks on one node, then neighbouring nodes with equal runs, then equal blocks. 0 or the
- * strbuf's error. ntasks: >= 1. */
+/* Append the map as an array of blocks, merged as in the RFC: runs of tasks on one node,
+ * then neighbouring nodes with equal runs, then equal blocks. 0 or the strbuf's error.
+ * ntasks: >= 1. */
 int strbuf_add_taskmap (struct strbuf *sb, const uint32_t *ranks, uint32_t ntasks);
 
-/* The same map from the other side: the tasks of a rank, in order, are tasks[first[rank]]
- * up to but without tasks[first[rank + 1]]. */
+/* The map by rank: the tasks of a rank, in order, are tasks[first[rank]] up to, but not
+ * including, tasks[first[rank + 1]]. */
 struct taskmap_index {
     uint32_t nranks;
     uint32_t *first; /* [nranks + 1] */

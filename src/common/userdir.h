@@ -1,21 +1,22 @@
-/* userdir.h - files in a directory that its user can write, for a process with more rights
+/* userdir.h - files in a directory that a user can write, for a process with more rights
  *
  *     autoclose int dir = userdir_open ("/var/lib/fluxq/jobs/7", uid, &err);
  *     strbuf_init (&text, 4096);
  *     rc = userdir_read (dir, "key-0", uid, &text, 4096, &err);
  *     rc = userdir_write (dir, "launch-0", data, len, 0400, uid, gid, 0, &err);
  *
- * The user can put a FIFO, a device, a link or a mount in the place of any name in it, at any
- * moment. So every name is opened relative to a descriptor of the directory, without
- * following a link, without waiting (O_NONBLOCK), without leaving the mount, and what was
- * opened is looked at before it is used: a regular file of that user, with one name. All the
- * same a file system may be slow: call these on a worker thread, never on the loop.
+ * At any moment the user can replace any name in the directory by a FIFO, a device, a
+ * link or a mount. Therefore each name is opened relative to a descriptor of the
+ * directory, without following a link, without waiting (O_NONBLOCK), without leaving the
+ * mount, and the opened file is checked before it is used: a regular file of that user,
+ * with one name. The file system can still be slow: call these functions on a worker
+ * thread, never on the loop.
  *
- * src/exec and src/broker open nothing by other functions, but for the few places that
- * contrib/include-law lists. (For output files, which a user names, see userfile.h.)
+ * src/exec and src/broker open files only by these functions, except in the few places
+ * that contrib/include-law lists. (For output files, which a user names, see userfile.h.)
  *
  * A name is one path component. Functions return 0, a descriptor or negative errno; -EPERM:
- * it is not what it should be, and err says why.
+ * the file failed the check, and err says why.
  */
 #ifndef FLUXQ_COMMON_USERDIR_H
 #define FLUXQ_COMMON_USERDIR_H
@@ -26,14 +27,16 @@
 #include "common/error.h"
 #include "common/strbuf.h"
 
-/* The owner that files of this user have: the user with a broker that is root, else the broker's. */
+/* The owner of the files of this user: the user if the broker runs as root, else the
+ * broker's own user. */
 uid_t userdir_owner (uid_t user);
 
-/* The directory itself, whose parent only trusted users can write. It must belong to owner. */
+/* Open the directory. It must belong to owner, and only trusted users can write its
+ * parent. */
 int userdir_open (const char *path, uid_t owner, struct error *err);
 
-/* flags: O_RDONLY or O_RDWR, O_CREAT (mode 0600). The descriptor is non-blocking, which a
- * regular file takes no notice of. */
+/* flags: O_RDONLY or O_RDWR, O_CREAT (mode 0600). The descriptor is non-blocking, which
+ * has no effect on a regular file. */
 int userdir_open_file (int dir, const char *name, int flags, uid_t owner,
                        struct error *err);
 
@@ -41,25 +44,25 @@ int userdir_open_file (int dir, const char *name, int flags, uid_t owner,
 int userdir_read (int dir, const char *name, uid_t owner, struct strbuf *sb, size_t max,
                   struct error *err);
 
-/* Whether there is something of that name, whatever it is; also when that cannot be told. */
+/* Whether the name exists, as a file of any type; true also when this is unknown. */
 bool userdir_has (int dir, const char *name);
 
-/* A new file takes the name's place at once, and belongs to uid and gid. */
-#define USERDIR_DURABLE 1 /* it survives a crash of the machine */
+/* Replace the name atomically by a new file, which belongs to uid and gid. */
+#define USERDIR_DURABLE 1 /* the file survives a crash of the machine */
 int userdir_write (int dir, const char *name, const void *data, size_t len, mode_t mode,
                    uid_t uid, gid_t gid, int flags, struct error *err);
 
-/* 0 also when there is none. */
+/* 0 also when the name does not exist. */
 int userdir_remove (int dir, const char *name);
 
-/* openat(2) that does not leave the mount which dirfd is on: nothing asks the server of a
- * file system that a user has mounted there. -EXDEV, or what openat says. */
+/* openat(2) that does not leave the mount of dirfd: the call never waits for the server
+ * of a file system that a user has mounted below. -EXDEV, or the errno of openat. */
 int userdir_openat (int dirfd, const char *name, int flags, mode_t mode);
 
-/* A path that a user has named, for a thread that acts as this user: openat(2) that follows no
- * link to what a process has open (/proc/self/fd/7), for that is this process, and behind
- * such a link nobody asks whether the user may enter the directories. -ELOOP, or what openat
- * says. */
+/* openat(2) for a path that a user has named, on a thread that acts as this user. It does
+ * not follow links to open files (/proc/self/fd/7): they are files of this process, and
+ * such a link bypasses the permissions of the directories. -ELOOP, or the errno of
+ * openat. */
 int userdir_open_named (int dirfd, const char *path, int flags);
 
 #endif

@@ -1,10 +1,8 @@
-/* podtemplate.h - a user's pod template: the fields that go into the pods of the user's
- * job
+/* podtemplate.h - a user's pod template: the fields of it that go into the job's pods
  *
  *     t = podtemplate_read ("pod.yaml", "--pod-template", &err);   // YAML or JSON, a Pod,
  *                                     // a PodTemplate or its `template`
- *     podtemplate_check (t, where, &err);                          // a jobspec's
- *                                                                  template
+ *     podtemplate_check (t, where, &err);                          // from a jobspec
  *     podtemplate_sets (t, "spec.volumes.secret")                  // for the queue's rules
  *
  * Only the fields below are allowed. Any other field is refused; the error has its path

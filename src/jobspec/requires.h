@@ -3,8 +3,7 @@
  *     json_t *c = requires_parse ("fast&(a100|h100)", "--constraint", &err);
  *
  *     fast                    the node has this property
- *     host:node[1-4]          the node is one of these hosts; rank:0-3: one of these
- *                             ranks
+ *     host:node[1-4]          the node is one of these; rank:0-3: the same, by rank
  *     not slow, -slow, ^slow  negation
  *     a&b, a and b, a b       both;   a|b, a or b: at least one;   (...)
  *

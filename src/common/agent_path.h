@@ -1,4 +1,4 @@
-/* agent_path.h - where the agent's program, fluxq-shell, is on this machine
+/* agent_path.h - finds the agent's program, fluxq-shell, on this machine
  *
  *     autofree char *path = agent_path_find (config->shell_path, &err);
  */
@@ -7,9 +7,9 @@
 
 #include "common/error.h"
 
-/* Configured (may be NULL), in $FLUXQ_SHELL (tests, and inside a job), beside the directory
- * of this program in a build tree, or as installed. The caller frees. NULL with the reason:
- * it is not there, or cannot be executed. */
+/* The path is configured (can be NULL), that of $FLUXQ_SHELL (in tests and inside a job),
+ * beside the directory of this program in a build tree, or the installed one. The caller
+ * frees. NULL with the reason: no such file, or it cannot be executed. */
 char *agent_path_find (const char *configured, struct error *err);
 
 #endif

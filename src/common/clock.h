@@ -1,10 +1,10 @@
 /* clock.h - the one place where time comes from
  *
- * clock_mono(): seconds, for durations; clock_boot(): the same, and it goes on while the
- * machine sleeps; clock_wall(): seconds since 1970, for show and
- * events. The environment variable FLUXQ_CLOCK_OFFSET (whole seconds, may be negative,
- * read once; anything else counts as 0) shifts the wall clock, for tests. Any thread may
- * call them; match, job and sched never do: time is an argument there.
+ * clock_mono(): seconds, for durations; clock_boot(): seconds, also counts while the
+ * machine sleeps; clock_wall(): seconds since 1970, for display and events. The
+ * environment variable FLUXQ_CLOCK_OFFSET (whole seconds, can be negative, read once;
+ * other texts count as 0) shifts the wall clock, for tests. Any thread can call the
+ * functions; match, job and sched never do: time is an argument there.
  */
 #ifndef FLUXQ_COMMON_CLOCK_H
 #define FLUXQ_COMMON_CLOCK_H

@@ -4,13 +4,14 @@
  *     hold_encode (HOLD_KEEP, 30, msg);    // over POST /v1/jobs/ID/connect: from now on the
  *     send (fd, msg, sizeof (msg), 0);     // job lives as long as fd, and 30 s more
  *     ...
- *     hold_encode (HOLD_END, 0, msg);      // it ends now, and well
+ *     hold_encode (HOLD_END, 0, msg);      // the job ends now, with status 0
  *
- * The job's own task (HOLD_SCRIPT) says HOLD_WAIT to the agent of its rank and waits until rank 0
- * tells it to end: when the client says so, when its connection is gone for longer than it said
- * in HOLD_KEEP, or when for HOLD_FIRST seconds no client has come at all. So nothing stays
- * allocated because a terminal died. Who keeps the job is the client that said it last, which
- * lets one come back after the broker was restarted.
+ * The job's own task (HOLD_SCRIPT) sends HOLD_WAIT to the agent of its rank and waits
+ * until rank 0 tells it to end: when the client sends HOLD_END, when the client's
+ * connection has been gone for longer than HOLD_KEEP said, or when no client has come for
+ * HOLD_FIRST seconds. So no allocation stays because a terminal died. The client that
+ * sent HOLD_KEEP last holds the job, so a client can come back after a restart of the
+ * broker.
  */
 #ifndef FLUXQ_COMMON_HOLD_H
 #define FLUXQ_COMMON_HOLD_H
@@ -19,7 +20,7 @@
 
 #include "common/frame.h"
 
-#define HOLD_TYPE 94 /* of the frame; WIRE_RUN_HOLD of the agents */
+#define HOLD_TYPE 94 /* type of the frame; WIRE_RUN_HOLD of the agents */
 #define HOLD_SIZE (FRAME_HEAD + 4)
 #define HOLD_GRACE_MAX 600 /* seconds */
 #define HOLD_FIRST 60      /* seconds */
@@ -28,7 +29,7 @@
 
 enum hold_kind { /* the frame's stream; its data is a u32 */
                  HOLD_KEEP, /* seconds that the job outlives this connection, at most HOLD_GRACE_MAX */
-                 HOLD_END,  /* wait status, 0 to 65535: what the job ends with */
+                 HOLD_END,  /* wait status of the job, 0 to 65535 */
                  HOLD_WAIT, /* 0 */
 };
 

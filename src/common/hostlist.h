@@ -4,14 +4,14 @@
  *     const char *h = hostlist_nth (hl, 0); // "node1", valid until the list changes
  *     char *text = hostlist_encode (hl);    // "node[1-3,7],login0", caller frees
  *
- * Order is kept, doubles are allowed (a list, not a set). Leading zeros are kept
- * ("node[01-10]", and by RFC 29 those of a list's first id for all its ids). One bracket
- * a name; a name has at most 255 bytes, a list HOSTLIST_MAX names. A text of few bytes can
- * stand for millions of names, so the names are counted first, in O(length of the text) and
- * without memory, and a text with more than the caller's limit is never expanded: the limit
- * is what the caller could use at most, such as the nodes of the machine. The encoder brackets
- * neighbours that differ in one number, wherever it stands ("ip-[1-3].site"). Caller
- * owns.
+ * The order is kept, duplicates are allowed (a list, not a set). Leading zeros are kept
+ * ("node[01-10]"; by RFC 29 those of a list's first id apply to all its ids). One bracket
+ * a name; a name has at most 255 bytes, a list HOSTLIST_MAX names. A short text can stand
+ * for millions of names. So the names are counted first, in O(length of the text) and
+ * without memory, and a text with more names than the caller's limit is never expanded;
+ * the limit is the most names that the caller can use, such as the nodes of the machine.
+ * The encoder brackets neighbours that differ in one number, anywhere in the name
+ * ("ip-[1-3].site"). The caller owns returned lists.
  */
 #ifndef FLUXQ_COMMON_HOSTLIST_H
 #define FLUXQ_COMMON_HOSTLIST_H
@@ -28,8 +28,8 @@ void hostlist_destroy (struct hostlist *hl);
 /* NULL and EINVAL, ERANGE (more names than limit) or ENOMEM in err; "" is an empty list. */
 struct hostlist *hostlist_decode (const char *text, size_t limit, struct error *err);
 char *hostlist_encode (const struct hostlist *hl);
-/* One name as it is: 0, -EINVAL (empty, too long, with a blank, comma or bracket),
- * -ERANGE (the list is full), -ENOMEM. */
+/* Append one name, unchanged: 0, -EINVAL (empty, too long, with a blank, comma or
+ * bracket), -ERANGE (the list is full), -ENOMEM. */
 int hostlist_append (struct hostlist *hl, const char *host);
 size_t hostlist_count (const struct hostlist *hl);
 const char *hostlist_nth (const struct hostlist *hl, size_t i); /* NULL past the end */

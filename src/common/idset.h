@@ -22,7 +22,7 @@
 struct idset;
 
 #define IDSET_END UINT32_MAX
-#define IDSET_MAX ((size_t)1 << 31) /* ids of the largest set; a limit for no loop over them */
+#define IDSET_MAX ((size_t)1 << 31) /* ids of the largest set; not for loops over ids */
 
 struct idset *idset_create (void);
 void idset_destroy (struct idset *s);

@@ -8,14 +8,16 @@
 #include "common/error.h"
 #include "common/strbuf.h"
 
-/* All len bytes, through EINTR and short writes; 0 or negative errno. */
+/* Write all len bytes, through EINTR and short writes; 0 or negative errno. */
 int io_write_all (int fd, const void *data, size_t len);
-/* The same to a non-blocking descriptor, waiting at most *ms milliseconds in all, which
- * becomes what is left of them: -ETIMEDOUT, and some bytes may have been written. */
+/* As io_write_all(), to a non-blocking descriptor, waiting at most *ms milliseconds in
+ * all; *ms becomes the time that is left. -ETIMEDOUT: some bytes can have been
+ * written. */
 int io_write_within (int fd, const void *data, size_t len, int *ms);
-/* Up to len bytes until end of file; the number read or negative errno. */
+/* Read up to len bytes until end of file; returns the number of bytes or negative
+ * errno. */
 ssize_t io_read_all (int fd, void *data, size_t len);
-/* Append all that fd has to sb; -EFBIG when more than max bytes. */
+/* Append all bytes of fd to sb; -EFBIG for more than max bytes. */
 int io_read_fd (int fd, struct strbuf *sb, size_t max);
 /* Append the file's bytes; the error names the path. -EFBIG past max. */
 int io_read_file (const char *path, struct strbuf *sb, size_t max, struct error *err);
@@ -24,8 +26,8 @@ int io_write_file_atomic (const char *path, const void *data, size_t len, mode_t
                           struct error *err);
 /* mkdir -p, with mode for new directories. */
 int io_mkdir_p (const char *path, mode_t mode, struct error *err);
-/* rm -rf below and including path, never through links, not crossing into other devices;
- * absent is fine. */
+/* rm -rf path: never follows links, never enters other devices; 0 if path does not
+ * exist. */
 int io_remove_tree (const char *path, struct error *err);
 int io_set_nonblock (int fd);
 

@@ -1,6 +1,6 @@
 /* macros.h - small helpers that every file may use
  *
- *   autofree char *text = strbuf_detach (&sb);   // freed when it leaves scope
+ *   autofree char *text = strbuf_detach (&sb);   // freed at the end of the scope
  *   autoclose int fd = open (...);               // closed when >= 0
  */
 #ifndef FLUXQ_COMMON_MACROS_H

@@ -12,13 +12,13 @@
 #include "common/error.h"
 #include "common/strbuf.h"
 
-/* "N", "N.N", ".N" or "Nm" (thousandths) from 1m to max thousandths. -EINVAL, also where it is
- * finer than a thousandth, and -ERANGE; what begins errors. */
+/* Parse "N", "N.N", ".N" or "Nm" (thousandths), from 1 to max thousandths. -EINVAL, also
+ * for fractions of a thousandth; -ERANGE; `what` begins the error. */
 int milli_parse (const char *text, int64_t max, int64_t *ret, const char *what,
                  struct error *err);
-/* Without zeros behind: "2", "0.5", "0.125". n: not negative. */
+/* Append n without trailing zeros: "2", "0.5", "0.125". n: not negative. */
 void strbuf_add_milli (struct strbuf *sb, int64_t n);
-/* Whole ones, rounded up. n: not negative. */
+/* n thousandths as a whole number, rounded up. n: not negative. */
 static inline int64_t milli_whole (int64_t n)
 {
     return n / 1000 + (n % 1000 != 0);

@@ -1,4 +1,4 @@
-/* sha256.h - SHA-256 (FIPS 180-4), HMAC (RFC 2104), and what goes with secrets
+/* sha256.h - SHA-256 (FIPS 180-4), HMAC (RFC 2104), and helpers for secrets
  *
  *     uint8_t mac[SHA256_SIZE];
  *     hmac_sha256 (key, sizeof (key), data, len, mac);

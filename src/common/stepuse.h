@@ -31,7 +31,7 @@ enum use_figure {
     USE_USER,   /* processor time, microseconds */
     USE_SYSTEM, /* processor time in the kernel, microseconds */
     USE_PEAK,   /* bytes of memory, the maximum over time */
-    USE_READ, /* bytes read by read(2) and similar calls: files, pipes, also cached ones */
+    USE_READ, /* bytes by read(2) and similar calls: files, pipes, also from caches */
     USE_WRITTEN,
     USE_DISK_READ, /* bytes from block devices; only if the job has a cgroup */
     USE_DISK_WRITTEN,

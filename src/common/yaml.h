@@ -4,11 +4,10 @@
  *     json_t *root = yaml_root (doc);                        // borrowed
  *     yaml_where (doc, json_object_get (root, "queues"), &line, &col);
  *
- * One document, of at most 4 MiB, 64 levels deep and 1,000,000 nodes; anchors and aliases
- * are refused (no bombs), tags too, doubled keys too. Plain scalars follow the YAML 1.2
- * core schema (null, true/false, integers, floats, else strings); quoted ones are
- * strings; infinity and not-a-number are refused, as JSON has none. An empty text is
- * null.
+ * One document, of at most 4 MiB, 64 levels and 1,000,000 nodes. Anchors and aliases (no
+ * bombs), tags and duplicate keys are refused. Plain scalars follow the YAML 1.2 core
+ * schema (null, true/false, integers, floats, else strings); quoted scalars are strings;
+ * infinity and not-a-number are refused, as JSON has neither. An empty text is null.
  */
 #ifndef FLUXQ_COMMON_YAML_H
 #define FLUXQ_COMMON_YAML_H
@@ -23,9 +22,10 @@ struct yaml_doc *yaml_load (const char *text, size_t len, const char *name,
 struct yaml_doc *yaml_load_file (const char *path, struct error *err);
 void yaml_destroy (struct yaml_doc *doc);
 json_t *yaml_root (const struct yaml_doc *doc); /* borrowed */
-/* Where the value (one of the tree's own references) begins; key: where the key stands in
- * that object (NULL: the value itself). 1-based; -ENOENT when it is not of this document,
- * or is null, true or false, which are one value each: ask by key for these. */
+/* The place where the value (a reference of the tree itself) begins, or where the key
+ * stands in that object (key NULL: the value itself). Line and column are 1-based.
+ * -ENOENT: the value is not in this document, or it is null, true or false, which jansson
+ * shares: ask for these by key. */
 int yaml_where (const struct yaml_doc *doc, const json_t *value, const char *key,
                 int *line, int *column);
 /* error_set with "NAME:LINE:COLUMN: " before the text. Returns -EINVAL. */

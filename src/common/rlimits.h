@@ -46,7 +46,7 @@ int rlimits_add (struct rlimits *set, const char *text, struct error *err);
 /* Set the soft limits of this process, none above its hard limit. Safe between fork and
  * exec. */
 void rlimits_apply (const struct rlimits *set);
-/* Write the limits that rlimits_apply() has to lower: "nofile (1048576, at most 4096),
+/* Write the limits that rlimits_apply() has to lower: "nofile=1048576 (at most 4096),
  * ..." in at most size bytes; "" if there are none. */
 void rlimits_describe_cut (const struct rlimits *set, char *buf, size_t size);
 

@@ -1,4 +1,4 @@
-/* array.c - see array.h; its events are in edges_array.c */
+/* array.c - see array.h; edges_array.c has the events of arrays */
 #include "job/array.h"
 
 #include <errno.h>

@@ -1,10 +1,11 @@
-/* deps.c - see deps.h. Who points to whom:
+/* deps.c - see deps.h. Pointers between the structures:
  *
  *     node 37 (a job) <-- on_start, on_end: lists of conditions --+
  *        | row: prev, next of the same user and name              |
  *     node 38 --> waiter --> conditions[] ------------------------+
  *
- * A node that ended stays until deps_next() has gone through the conditions on it.
+ * The node of a job that has ended stays until deps_next() has handled the conditions on
+ * it.
  */
 #include "job/deps.h"
 
@@ -27,9 +28,9 @@ struct condition {
     struct waiter *waiter;
     struct dependency what;
     enum condition_state state;
-    bool unknown;                  /* NEVER, as nothing was known of the job */
-    struct condition **list;       /* of the node, while it is in one */
-    struct condition *prev, *next; /* there */
+    bool unknown;                  /* NEVER, because the job was unknown */
+    struct condition **list;       /* list of the node that it is in, or NULL */
+    struct condition *prev, *next; /* in that list */
     struct due due;                /* DELAYED */
 };
 
@@ -38,7 +39,7 @@ struct waiter {
     size_t n, nopen, nmet, nnever;
     bool any;
     enum deps_verdict verdict;
-    bool told; /* in no list of verdicts any more */
+    bool told; /* the verdict has been returned */
     struct waiter *prev, *next;
     struct condition conditions[];
 };
@@ -50,7 +51,7 @@ struct node {
     UT_hash_handle hh;
     struct condition *on_start, *on_end;
     struct waiter *waiter; /* or NULL */
-    struct row *row;       /* NULL once it ended */
+    struct row *row;       /* NULL after the end */
     struct node *prev, *next;
     bool news; /* in deps.news */
     struct node *news_prev, *news_next;
@@ -69,8 +70,8 @@ struct row {
 struct deps {
     struct node *nodes;
     struct row *rows;
-    struct node *news;       /* that started or ended */
-    struct waiter *verdicts; /* to be told */
+    struct node *news;       /* jobs that started or ended */
+    struct waiter *verdicts; /* to return from deps_next() */
     struct due_heap delays;
     size_t nconditions;
 };
@@ -109,7 +110,8 @@ static struct row *row_get (struct deps *d, uint32_t uid, const char *name)
     return found;
 }
 
-/* Ids come in order, as a rule: from the end. (utlist: first->prev is the last.) */
+/* Searches from the end, because ids usually come in order. (utlist: first->prev is the
+ * last.) */
 static void row_insert (struct row *row, struct node *node)
 {
     struct node *after = row->first ? row->first->prev : NULL;
@@ -152,7 +154,7 @@ static void leave (struct deps *d, struct condition *c)
     due_remove (&d->delays, &c->due);
 }
 
-/* It is MET, or NEVER will be. */
+/* Close a condition: state is MET or NEVER. */
 static void settle (struct deps *d, struct condition *c, enum condition_state state)
 {
     struct waiter *w = c->waiter;
@@ -177,7 +179,7 @@ static void waiter_drop (struct deps *d, struct waiter *w)
 
 /* -- what a job's start and end mean for a condition on it -- */
 
-/* At or after t_start: met, or when the delay is over. */
+/* The job started at t_start: the condition is met now, or when its delay is over. */
 static int after_start (struct deps *d, struct condition *c, double t_start)
 {
     if (c->what.delay <= 0) {
@@ -214,7 +216,7 @@ static int after_end (struct deps *d, struct condition *c, double t_start, bool 
     return 0;
 }
 
-/* The first of its row: singletons of it are met. */
+/* The singleton conditions of the first job in a row are met. */
 static void row_first_goes (struct deps *d, struct row *row)
 {
     struct waiter *w = row->first ? row->first->waiter : NULL;
@@ -362,7 +364,7 @@ int deps_wait (struct deps *d, uint64_t id, const struct dependencies *list,
 
 /* -- working off what was told -- */
 
-/* One condition; false when there was none. */
+/* Handle one condition; false: there was none. */
 static bool step (struct deps *d, double now)
 {
     struct due *due = due_first (&d->delays);
@@ -378,7 +380,7 @@ static bool step (struct deps *d, double now)
     if (c && (node->ended || (node->on_start && node->t_start > 0))) {
         int rc = node->ended ? after_end (d, c, node->t_start, node->ok)
                              : after_start (d, c, node->t_start);
-        if (rc < 0) /* no room to note the delay: rather at once than not at all */
+        if (rc < 0) /* no memory for the delay: met at once, better than never */
             settle (d, c, MET);
         return true;
     }
@@ -521,7 +523,7 @@ static void add_never (struct strbuf *sb, const struct condition *c)
     strbuf_addf (sb, " %s", c->unknown ? "is not known any more" : what[c->what.kind]);
 }
 
-/* Those of them that stand for the verdict, the first few in words. */
+/* Append the conditions that explain the verdict, the first few in words. */
 static void add_conditions (struct strbuf *sb, const struct waiter *w, bool never)
 {
     size_t all = never ? w->nnever : w->nopen, n = 0;

@@ -1,4 +1,4 @@
-/* deps_due.c - see deps_due.h. list[0] has place 1.
+/* deps_due.c - see deps_due.h. The item in list[0] has place 1.
  */
 #include "job/deps_due.h"
 

@@ -1,4 +1,4 @@
-/* edges.c - the table of events and what each of them does to a job */
+/* edges.c - the table of events and their effects on a job */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -52,9 +52,9 @@ struct submit {
     double duration, begin, deadline;
     int64_t nice;
     const char *array;  /* of an array */
-    json_t *array_task; /* of one that was a task of an array */
+    json_t *array_task; /* of a job that is a task of an array */
     int64_t array_job, array_index;
-    double submitted, eligible, age; /* of the array: its tasks have waited with it */
+    double submitted, eligible, age; /* times of the array, which its tasks inherit */
     const char *adopted, *adopted_key;
 };
 
@@ -230,7 +230,8 @@ static int on_urgency (struct job *job, const struct event *e, struct outcome *o
 
 /* -- running -- */
 
-/* {"reason": "fitted", "text": "..."}, copies; NULL both where there is none. */
+/* Copy the strings of {"reason": "fitted", "text": "..."}; both NULL if the event has no
+ * size. */
 static int size_read (const struct event *e, char **reason, char **text,
                       struct error *err)
 {
@@ -343,7 +344,7 @@ static int on_finish (struct job *job, const struct event *e, struct outcome *ou
     if (job->finished)
         return error_set (err, EPROTO, "finish: it was seen before");
     if (job->state == JOB_CLEANUP && !job->kill_sent)
-        out->actions = 0; /* requeue has asked for the clean-up already */
+        out->actions = 0; /* requeue has started the clean-up already */
     const char *text = json_string_value (json_object_get (e->context, "text"));
     char *copy = text && *text ? strdup (text) : NULL;
     if (text && *text && !copy)
@@ -374,7 +375,7 @@ static int on_jobspec_update (struct job *job, const struct event *e, struct out
     return 0;
 }
 
-/* R with another end; NULL: it is none, or no memory. The caller frees. */
+/* R with another expiration; NULL: text is no R, or no memory. The caller frees. */
 static char *with_expiration (const char *text, double expiration)
 {
     autojson json_t *r = json_loads (text, 0, NULL);
@@ -418,7 +419,7 @@ static int exception_record (struct job *job, int64_t severity, const char *type
                              const char *note, struct error *err)
 {
     if (job->has_exception && job->exception_severity <= severity)
-        return 0; /* the first of the worst kind is the cause */
+        return 0; /* the first of the most severe exceptions is the cause */
     char *type_copy = strdup (type), *note_copy = *note ? strdup (note) : NULL;
     if (!type_copy || (*note && !note_copy)) {
         free (type_copy);
@@ -432,7 +433,7 @@ static int exception_record (struct job *job, int64_t severity, const char *type
     return 0;
 }
 
-/* Out's state and actions are those of severity 0. */
+/* The state and the actions in out are those of severity 0. */
 static int on_exception (struct job *job, const struct event *e, struct outcome *out,
                          struct error *err)
 {
@@ -453,7 +454,7 @@ static int on_exception (struct job *job, const struct event *e, struct outcome 
     if (job->array)
         return edge_array_exception (job, e->timestamp, out, err);
     job->kill_sent = job->kill_sent || job->state == JOB_RUN;
-    job->requeue = false; /* who cancels while it is torn down does not want it again */
+    job->requeue = false; /* a job cancelled during the clean-up is not requeued */
     return 0;
 }
 
@@ -530,7 +531,7 @@ static int on_free (struct job *job, const struct event *e, struct outcome *out,
     return 0;
 }
 
-/* Forget the attempt; what was submitted, and when, stays. */
+/* Forget the attempt; the submitted values and their times stay. */
 static void attempt_reset (struct job *job)
 {
     string_set (&job->r, NULL);

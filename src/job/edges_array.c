@@ -1,4 +1,4 @@
-/* edges_array.c - what happens to the tasks of an array */
+/* edges_array.c - events of the tasks of an array */
 #include <errno.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@ static int no_array (const struct event *e, struct error *err)
     return error_set (err, EPROTO, "%s: it is no array", e->name);
 }
 
-/* The task that the event names, which must be in that set. */
+/* Read the task that the event names; it must be in the set `from`. */
 static int read_task (const struct event *e, const struct idset *from, uint32_t *ret,
                       struct error *err)
 {
@@ -27,7 +27,7 @@ static int read_task (const struct event *e, const struct idset *from, uint32_t 
     return 0;
 }
 
-/* As a whole it goes where its tasks are. */
+/* Change the state of the array when no task waits, or none runs, any more. */
 static void follow_tasks (struct job *job, double now, struct outcome *out)
 {
     const struct job_array *a = job->array;
@@ -46,13 +46,13 @@ static void follow_tasks (struct job *job, double now, struct outcome *out)
     job->t_finish = now;
 }
 
-/* From one set to another. */
+/* Move a task from one set to another. */
 static int move (struct idset *from, struct idset *to, uint32_t task, struct error *err)
 {
     if (idset_add (to, task) < 0)
         return error_set (err, ENOMEM, "out of memory");
     if (idset_remove (from, task) < 0) {
-        idset_remove (to, task); /* it was just added: a range becomes shorter or goes */
+        idset_remove (to, task); /* cannot fail: it only shortens or removes a range */
         return error_set (err, ENOMEM, "out of memory");
     }
     return 0;
@@ -104,7 +104,7 @@ int edge_task_end (struct job *job, const struct event *e, struct outcome *out,
     return 0;
 }
 
-/* Those that wait never start. */
+/* Cancel waiting tasks: they never start. */
 static int withdraw (struct job *job, const struct idset *tasks, struct error *err)
 {
     struct job_array *a = job->array;

@@ -1,16 +1,18 @@
-/* edges_resize.c - events of a malleable job that becomes another size while it runs
+/* edges_resize.c - events of a malleable job that is resized while it runs
  *
- *   resize with R (grows):    the new nodes are its own from here on; resized: they take part
- *   resize without (shrinks): it keeps what it has; resized with R: it has only that
+ *   grow:    `resize` has R: the job holds the new nodes at once; `resized`: they take
+ *            part
+ *   shrink:  `resize` has no R: the job keeps its nodes; `resized` has R with the nodes
+ *            left
  *
- * A growth that does not succeed is taken back by a `resize` to the size that it came from.
+ * A growth that fails is taken back by a `resize` to the old size.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "job/edges.h"
 
-/* What an event with R says of the job's resources. */
+/* The job's resources in an event with R. */
 struct held {
     json_t *r;
     const char *nodelist;
@@ -45,7 +47,7 @@ static int read_held (const struct job *job, const struct event *e, struct held 
     return get_count (e, "cpu_milli", &h->cpu_milli, err);
 }
 
-/* The job holds that from now on, if the event says so at all. */
+/* The job holds these resources from now on; does nothing if the event has no R. */
 static int take_held (struct job *job, const struct held *h, double now,
                       struct error *err)
 {
@@ -121,7 +123,7 @@ int edge_resize (struct job *job, const struct event *e, struct outcome *out,
     return 0;
 }
 
-/* Why it has the size that it has. */
+/* Set the reason why the job has its size. */
 static int say_size (struct job *job, struct error *err)
 {
     char *reason = strdup ("resized"), *text = NULL;

@@ -1,4 +1,4 @@
-/* job.c - the job record: events are applied by the table of edges */
+/* job.c - the job record; the table of edges applies events */
 #include <errno.h>
 #include <string.h>
 #include <strings.h>

@@ -1,10 +1,11 @@
-/* What a user sees of a job: its phase, how it ended, what --wait returns. */
+/* result.c - the job as a user sees it: its phase, its result, the exit status of
+ * --wait */
 #include <string.h>
 
 #include "common/parse.h"
 #include "job/job.h"
 
-/* wait(2) status, as glibc and the kernel lay it out; <sys/wait.h> is not for pure
+/* The layout of a wait(2) status in glibc and the kernel; <sys/wait.h> is not for pure
  * code. */
 static int status_signal (int status)
 {
@@ -16,7 +17,7 @@ static int status_code (int status)
     return (status >> 8) & 0xff;
 }
 
-/* The word for a severity-0 exception. */
+/* The phase of a job that an exception of severity 0 ended. */
 static enum job_phase exception_phase (const char *type)
 {
     static const struct {
@@ -107,13 +108,13 @@ static void add_exception (struct strbuf *sb, const struct job *job)
             strbuf_addch (sb, ' ');
         }
         strbuf_adds (sb, "reached");
-        note = NULL; /* says the same */
+        note = NULL; /* repeats the text */
         break;
     case JOB_NODE_FAIL:
         strbuf_adds (sb, "node lost");
         break;
     case JOB_OUT_OF_MEMORY:
-        if (note && strstr (note, "out of memory")) { /* with its node and figures */
+        if (note && strstr (note, "out of memory")) { /* has the node and the figures */
             strbuf_adds (sb, note);
             return;
         }

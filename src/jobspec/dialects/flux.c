@@ -1,7 +1,7 @@
 /* flux.c - "# flux: -N2": submission directives of RFC 36, with the options of
  * flux-batch(1)
  *
- * read_directives() goes through the lines like this:
+ * The states of read_directives():
  *
  *     directives --- a line without the prefix ---> halted: a directive is an error
  *      |     ^
@@ -9,9 +9,9 @@
  *      v     | closing ''' at a line's end
  *     read_quoted()
  *
- * The RFC takes any text behind a sentinel for a directive. As "flux:" also begins lines
- * that are none (keys of a YAML file which the script writes, prose), a line that does
- * not have the file's own sentinel counts only if an option follows.
+ * In the RFC any text after a sentinel is a directive. But "flux:" also begins other
+ * lines (keys of a YAML file that the script writes, prose). So a line without the file's
+ * own sentinel counts only if an option follows.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -93,7 +93,7 @@ static const struct option_desc table[] = {
     OPTION_END,
 };
 
-/* MIN or an RFC 23 duration; a bare number is minutes here. */
+/* An RFC 23 duration, but a bare number is in minutes. */
 static int set_time (struct submit_options *so, const char *value, const char *where,
                      struct error *err)
 {
@@ -111,8 +111,8 @@ static int set_time (struct submit_options *so, const char *value, const char *w
     return 0;
 }
 
-/* {{id}} and its kind as our %j; a '%' means nothing to flux, and nor does a '\\', which
- * would to us. */
+/* Replace {{id}} and similar tags by %j and so on. '%' has no meaning in flux and is
+ * escaped; '\\' has none either, but would have one in fluxq, and is refused. */
 static int set_filename (struct submit_options *so, const char *name, const char *value,
                          const char *where, struct error *err)
 {
@@ -189,8 +189,8 @@ static int set_begin (struct submit_options *so, const char *value, const char *
     return rc;
 }
 
-/* RFC 26: "afterok:37", once for each; "begin-time:T" is what flux makes of
- * --begin-time. */
+/* RFC 26: "afterok:37", one dependency an option; flux turns --begin-time into
+ * "begin-time:T". */
 static int set_dependency (struct submit_options *so, const char *value,
                            const char *where, struct error *err)
 {
@@ -204,7 +204,7 @@ static int set_dependency (struct submit_options *so, const char *value,
     if (strncmp (value, "begin-time:", 11) != 0)
         return submit_options_add_dependency (so, SUBMIT_FROM_SCRIPT, value, where, err);
     snprintf (moment, sizeof (moment), "uts%.40s", value + 11);
-    moment[strcspn (moment, ".")] = '\0'; /* whole seconds do */
+    moment[strcspn (moment, ".")] = '\0'; /* whole seconds are enough */
     return submit_options_set (so, SUBMIT_FROM_SCRIPT, "begin", moment, where, err);
 }
 
@@ -219,7 +219,7 @@ static int set_signal (struct submit_options *so, const char *value, const char 
     return rc;
 }
 
-/* Of the job shell's options those that a file name or another option does not say. */
+/* Options of the job shell that are not set by a file name or another option. */
 static int set_shell_option (struct submit_options *so, const char *value,
                              const char *where, struct error *err)
 {
@@ -286,7 +286,8 @@ static const struct dialect_options options = {
 
 /* -- lines -- */
 
-/* ^([^\w]*)(flux|FLUX): The text behind it or NULL; *ret_prefix: bytes before the tag. */
+/* Match ^([^\w]*)(flux|FLUX): and return the text after it, or NULL; *ret_prefix: bytes
+ * before the tag. */
 static const char *sentinel (const char *line, size_t len, size_t *ret_prefix)
 {
     size_t n = 0;
@@ -349,7 +350,7 @@ static bool is_blank (const struct script_line *line)
 
 /* -- triple quotes -- */
 
-/* The line's text behind the sentinel, without blanks at its end. */
+/* The line's text after the sentinel, without trailing blanks. */
 static size_t directive_text (const struct reader *r, const struct script_line *line,
                               const char **ret)
 {
@@ -361,7 +362,8 @@ static size_t directive_text (const struct reader *r, const struct script_line *
     return len;
 }
 
-/* A triple quote at the end that opens a text of several lines: an odd number of them. */
+/* Whether the line opens a text of several lines: it ends in a triple quote and has an
+ * odd number of them. */
 static const char *opens_quote (const char *text, size_t len)
 {
     const char *end = text + len, *quote = end - 3, *p = text;
@@ -376,8 +378,8 @@ static const char *opens_quote (const char *text, size_t len)
     return n % 2 ? quote : NULL;
 }
 
-/* Add the lines up to the one that ends in the same quote, less the indentation of the
- * first (whose text is in sb already). *line is then the closing one. */
+/* Add the lines up to the one that ends in the same quote, without the indentation of the
+ * opening line, whose text is in sb already. *line becomes the closing line. */
 static int read_quoted (const struct reader *r, struct script_line *line,
                         const char *quote, struct strbuf *sb, struct error *err)
 {

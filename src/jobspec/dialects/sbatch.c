@@ -1,8 +1,8 @@
 /* sbatch.c - "#SBATCH --nodes=2": the options of Slurm's sbatch (22.05), as sbatch reads
  * them
  *
- * The table has all of sbatch's options, so that a unique prefix means here what it means
- * there, and one that fluxq does not do is refused by its name instead of being
+ * The table has all options of sbatch. So a unique prefix means the same as in sbatch,
+ * and an option that fluxq does not support is refused by its name instead of being
  * "unknown".
  */
 #include <ctype.h>
@@ -13,7 +13,7 @@
 
 enum kind { SAME, TASKS_PER_NODE, ONE_VALUE, KILL_INVALID, REFUSED = DIALECT_REFUSED };
 
-/* the same name and meaning in fluxq */
+/* an option with the same name and meaning in fluxq */
 #define DO(name, letter, arg)                                                            \
     {                                                                                    \
         name, letter, arg, NULL, DIALECT_ID (SAME), false                                \
@@ -23,12 +23,12 @@ enum kind { SAME, TASKS_PER_NODE, ONE_VALUE, KILL_INVALID, REFUSED = DIALECT_REF
     {                                                                                    \
         name, 0, arg, NULL, DIALECT_ID (SAME), true                                      \
     }
-/* not done, and what to do instead */
+/* an option that fluxq does not support, and what to use instead */
 #define NO(name, letter, arg, instead)                                                   \
     {                                                                                    \
         name, letter, arg, instead, DIALECT_ID (REFUSED), false                          \
     }
-/* the same, with a value only as --name=VALUE */
+/* ... not supported either, and with a value only as --name=VALUE */
 #define NO_OPT(name, letter, arg, instead)                                               \
     {                                                                                    \
         name, letter, arg, instead, DIALECT_ID (REFUSED), true                           \
@@ -149,8 +149,8 @@ static const struct option_desc table[] = {
     OPTION_END,
 };
 
-/* sbatch takes #SLURM too; as a plain comment may begin so, an option must follow
- * there. */
+/* sbatch also reads #SLURM. A plain comment can begin like that, so an option must follow
+ * #SLURM. */
 static const char *match (const char *line, size_t len)
 {
     static const char sbatch[] = "#SBATCH", slurm[] = "#SLURM";

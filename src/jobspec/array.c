@@ -6,7 +6,7 @@
 
 #include "common/parse.h"
 
-/* A number at *p, which is passed over. */
+/* Read a number at *p and advance *p past it. */
 static int read_number (const char **p, int64_t min, int64_t max, const char *what,
                         const char *where, int64_t *ret, struct error *err)
 {
@@ -24,8 +24,8 @@ static int read_number (const char **p, int64_t min, int64_t max, const char *wh
     return parse_int (digits, min, max, ret, place, err);
 }
 
-/* What is read of a list: a set for each of its items, and how many tasks they name, each as
- * often as it is there: what one costs. */
+/* The items of a list that have been read: a set for each item, and the number of tasks,
+ * counted once for each time that they are listed, as each time costs time and memory. */
 struct items {
     struct idset **sets;
     size_t n, alloc;
@@ -73,8 +73,8 @@ static int add_steps (struct items *items, int64_t first, int64_t last, int64_t 
     return rc < 0 ? out_of_memory (where, err) : 0;
 }
 
-/* "7", "1-9" or "1-9:2" at *p. later_step: one that stands behind the limit, for a range
- * that is the last and has none of its own; 0: there is none. */
+/* Read "7", "1-9" or "1-9:2" at *p. later_step: a step after the limit, used for the last
+ * range if that has no step of its own; 0: none. */
 static int read_item (struct items *items, const char **p, const char *end,
                       int64_t later_step, const char *where, struct error *err)
 {
@@ -129,7 +129,7 @@ static int read_items (struct items *items, const char *text, const char *end,
     }
 }
 
-/* What stands before end. */
+/* Read the tasks before end. */
 static int read_tasks (struct idset **ret, uint32_t limit, const char *text,
                        const char *end, int64_t later_step, const char *where,
                        struct error *err)

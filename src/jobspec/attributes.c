@@ -71,7 +71,7 @@ static int parse_environment (struct jobspec *js, const json_t *system, struct e
                 return out_of_memory (err);
         }
         if (json_is_null (value)) {
-            /* "unset", and nothing was set before */
+            /* null unsets a variable, and none was set before */
             json_object_del (js->environment, name);
             continue;
         }
@@ -203,7 +203,7 @@ static int parse_streams (struct jobspec *js, const json_t *system, struct error
     return rc < 0 ? rc : parse_on_full (js, output, err);
 }
 
-/* RFC 37: data in the encoding of the file object, as js->script. */
+/* Decode the data of an RFC 37 file object into js->script. */
 static int decode_script (struct jobspec *js, const json_t *file, struct error *err)
 {
     static const char where[] = SYSTEM ".files.script";
@@ -272,7 +272,7 @@ static int parse_files (struct jobspec *js, const json_t *system, struct error *
 
     if (rc < 0 || !files)
         return rc;
-    /* A file that would not be there when the job runs is no detail to leave out. */
+    /* Other files are refused, because the job would run without them. */
     rc = json_only_keys (files, keys, where, err);
     if (rc < 0)
         return rc;
@@ -323,7 +323,7 @@ static int parse_fluxq (struct jobspec *js, const json_t *system, struct error *
                        JSON_OPTIONAL_KEY, where, err);
     if (rc < 0)
         return rc;
-    int64_t signum = SIGWINCH; /* which nobody dies of who does not know it */
+    int64_t signum = SIGWINCH; /* ignored by default, so it kills no program */
     rc = json_get_bool (own, "malleable", &js->malleable, JSON_OPTIONAL_KEY, where, err);
     if (rc >= 0)
         rc = json_get_int (own, "resize-signal", 1, 64, &signum, JSON_OPTIONAL_KEY, where,
@@ -340,7 +340,7 @@ static int parse_fluxq (struct jobspec *js, const json_t *system, struct error *
     return MIN (rc, 0);
 }
 
-/* What is to happen before it may start, and by when it is to have ended. */
+/* Read the conditions of the start (dependencies, begin time), and the deadline. */
 static int parse_waiting (struct jobspec *js, const json_t *system, struct error *err)
 {
     json_t *list, *own = json_object_get (system, "fluxq");

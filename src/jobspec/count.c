@@ -88,7 +88,7 @@ static int count_object (const json_t *v, bool general, const struct place *at,
 
 /* -- as text -- */
 
-/* Digits at *s without a leading zero; moves *s behind them. */
+/* Read digits at *s without a leading zero and advance *s past them. */
 static int range_number (const char **s, int64_t *ret, struct error *err)
 {
     int64_t n = 0;
@@ -105,7 +105,7 @@ static int range_number (const char **s, int64_t *ret, struct error *err)
     return 0;
 }
 
-/* RFC 45: min, min-max or min+, then :operand and :operator, perhaps in brackets. */
+/* RFC 45: min, min-max or min+, then :operand and :operator, optionally in brackets. */
 static int count_range (const char *s, struct jobspec_count *c, struct error *err)
 {
     bool brackets = *s == '[';
@@ -139,7 +139,7 @@ static int count_range (const char *s, struct jobspec_count *c, struct error *er
     return 0;
 }
 
-/* The greatest member: the next after so many is none. */
+/* The greatest id of the set, by bisection: no id follows it. */
 static int64_t last_of (const struct idset *ids)
 {
     uint32_t lo = idset_first (ids), hi = JOBSPEC_COUNT_MAX;
@@ -154,7 +154,7 @@ static int64_t last_of (const struct idset *ids)
     return lo;
 }
 
-/* RFC 22: "1,4,8-10". Numbers without a gap are a range like others. */
+/* RFC 22: "1,4,8-10". A list without gaps becomes a range. */
 static int count_set (const char *s, struct jobspec_count *c, struct idset **ret_sizes,
                       struct error *err)
 {

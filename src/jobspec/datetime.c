@@ -28,7 +28,7 @@ static void skip_blanks (const char **p)
         (*p)++;
 }
 
-/* min to max digits, and no more behind them. */
+/* Read a number of min to max digits that no further digit follows. */
 static bool number (const char **p, size_t min, size_t max, int *ret)
 {
     size_t n = strspn (*p, "0123456789");
@@ -42,7 +42,7 @@ static bool number (const char **p, size_t min, size_t max, int *ret)
     return true;
 }
 
-/* A word of letters from the table; its value. */
+/* Words of letters and their values. */
 struct word {
     const char *text;
     int value;
@@ -101,7 +101,7 @@ static bool time_of_day (const char **p, struct point *t)
     return t->minute <= 59 && t->second <= 59 && half_of_day (p, &t->hour);
 }
 
-/* "/21/26" or ".21": what follows the month. */
+/* "/21/26" or ".21": the part of a date after the month. */
 static bool rest_of_date (const char **p, struct point *t)
 {
     char mark = *(*p)++;
@@ -148,7 +148,7 @@ static bool date (const char **p, double now, struct point *t)
             return false;
         t->year = tm.tm_year + 1900;
         t->month = tm.tm_mon + 1;
-        t->day = tm.tm_mday + ahead; /* mktime() knows what comes after the 31st */
+        t->day = tm.tm_mday + ahead; /* mktime() normalizes the 32nd */
         return true;
     }
     if (n == 4 && (*p)[4] == '-')
@@ -161,7 +161,7 @@ static bool date (const char **p, double now, struct point *t)
 
 /* -- the whole -- */
 
-/* Unix time of a point with year, month and day; false: there is no such day. */
+/* The unix time of a point with year, month and day; false: no such day. */
 static bool to_time (const struct point *t, double *ret)
 {
     struct tm tm = { .tm_year = t->year - 1900,
@@ -188,7 +188,7 @@ static bool day_exists (const struct point *t)
     return t->month != 2 || t->day < 29 || leap;
 }
 
-/* A time of day alone: today, or tomorrow if that is past. */
+/* A time without a day: today, or tomorrow if the time is past. */
 static bool next_time (struct point *t, double now, double *ret)
 {
     const char *day = "today";
@@ -201,8 +201,7 @@ static bool next_time (struct point *t, double now, double *ret)
     return to_time (t, ret);
 }
 
-/* A day without a year: of this year, or of a later one. (Not every year has a 29th of
- * February.) */
+/* A day without a year: this year, or the next year that has it (29 February). */
 static bool next_day (struct point *t, double now, double *ret)
 {
     const char *day = "today";
@@ -217,7 +216,7 @@ static bool next_day (struct point *t, double now, double *ret)
     return false;
 }
 
-/* 'T', blanks, or the '-' behind 11/21/26. */
+/* 'T', blanks, or the '-' after 11/21/26. */
 static bool separator (const char **p, bool slashed)
 {
     const char *begin = *p;
@@ -242,7 +241,7 @@ static bool day_and_time (const char *p, double now, struct point *t)
 
 static bool point_in_time (const char *text, double now, double *ret)
 {
-    bool named = isalpha ((unsigned char)*text); /* today and its kin do exist */
+    bool named = isalpha ((unsigned char)*text); /* today and tomorrow always exist */
     const char *p = text;
     struct point t = { 0 };
 
@@ -255,7 +254,7 @@ static bool point_in_time (const char *text, double now, double *ret)
     return (named || day_exists (&t)) && to_time (&t, ret);
 }
 
-/* What stands behind "now". */
+/* Read the part after "now". */
 static bool from_now (const char *p, double now, double *ret)
 {
     static const struct word units[] = {

@@ -40,7 +40,7 @@ void dependencies_release (struct dependencies *d)
     *d = (struct dependencies){ 0 };
 }
 
-/* Make room for n more. */
+/* Make room for n more dependencies. */
 static int grow (struct dependencies *d, size_t n, const char *where, struct error *err)
 {
     struct dependency *more;
@@ -92,7 +92,7 @@ static int parse_id (const char *text, struct dependency *one, const char *where
     return 0;
 }
 
-/* "37", or "37+5" of after; the text is cut at the '+'. */
+/* "37", or "37+5" of after; replaces the '+' in the text. */
 static int parse_antecedent (struct dependency *one, char *text, const char *where,
                              struct error *err)
 {
@@ -127,7 +127,7 @@ static int unknown_kind (const char *name, const char *where, struct error *err)
     return error_set (err, EINVAL, "%s: '%.64s' is none of " KINDS, where, name);
 }
 
-/* "afterok:37:38"; the text is cut up. */
+/* "afterok:37:38"; changes the text. */
 static int parse_item (struct dependencies *d, char *item, const char *where,
                        struct error *err)
 {
@@ -251,7 +251,7 @@ static int read_begin (const char *value, double *ret_begin, const char *where,
     return 0;
 }
 
-/* The value of one object; d has what was read before. */
+/* Read the value of one object; d has the dependencies read before. */
 static int read_value (struct dependencies *d, struct dependency *one, const char *value,
                        const char *where, struct error *err)
 {

@@ -1,4 +1,4 @@
-/* dialect.c - what the dialects share, see dialect.h
+/* dialect.c - functions that the dialects share, see dialect.h
  */
 #include "jobspec/dialect.h"
 
@@ -105,7 +105,7 @@ static int apply_option (const struct script *s, const struct script_line *line,
     return options->set (s->so, m->desc, m->value, where.buf, err);
 }
 
-/* A refusal is kept, and the next directive looked at; 0, or what ends it at once. */
+/* Keep the refusal, so that reading goes on: 0. Or the negative errno that ends it. */
 static int refused (const struct script *s, struct error *err)
 {
     struct script_refusals *r = s->refusals;
@@ -131,7 +131,7 @@ int dialect_refuse (const struct script *s, struct error *own, struct error *err
 
 /* -- options that are known elsewhere -- */
 
-/* By a whole long name, or a letter. NULL. */
+/* Find an option by its whole long name, or by its letter; or NULL. */
 static const struct option_desc *find_word (const struct option_desc *table,
                                             const char *word)
 {
@@ -146,7 +146,7 @@ static const struct option_desc *find_word (const struct option_desc *table,
     return NULL;
 }
 
-/* Whether an error of this word is that the table has no such option. */
+/* Whether the table has no such option. */
 static bool is_unknown (const struct option_desc *table, const char *word)
 {
     char name[64];
@@ -175,7 +175,7 @@ bool dialect_explain (const struct option_desc *own, const char *word, struct er
         if ((*d)->options->table == submit_options_table
             || !(o = find_word ((*d)->options->table, word)))
             continue;
-        if (found && word[1] != '-') /* a letter means something else to each */
+        if (found && word[1] != '-') /* a letter differs between the dialects */
             return false;
         found = o;
         of = *d;
@@ -187,8 +187,8 @@ bool dialect_explain (const struct option_desc *own, const char *word, struct er
     return true;
 }
 
-/* What an option that the dialect does not know is elsewhere. next: the word behind it, or
- * NULL. */
+/* For an option that the dialect does not know: say if it is known elsewhere. next: the
+ * word after it, or NULL. */
 static void add_hint (const struct dialect_options *options, const char *word,
                       const char *next, struct error *err)
 {
@@ -204,7 +204,8 @@ static void add_hint (const struct dialect_options *options, const char *word,
                    name, word, value ? "=" : "", value ? next : "");
 }
 
-/* Behind what could not be read: what may be the value of an unknown option is none of its own. */
+/* Skip a word that is in error, and words after it that can be the value of an unknown
+ * option. */
 static void go_on (struct option_parser *p, int index)
 {
     p->cluster = 0;

@@ -19,8 +19,8 @@ struct item {
     const char *value; /* NULL: NAME alone */
 };
 
-/* Copy the element at *spec, without the quotes of its value, into text; moves *spec
- * behind it and its comma. */
+/* Copy the element at *spec, without the quotes of its value, into text; advances *spec
+ * past the element and its comma. */
 static int next_item (const char **spec, struct strbuf *text, struct item *item,
                       const char *where, struct error *err)
 {
@@ -96,14 +96,16 @@ static int set_variable (json_t *env, const char *name, const char *value)
     return json_object_set_new_nocheck (env, name, json_string_nocheck (value));
 }
 
-/* What a fluxq of another job has set, or options; but not what is there for jobs to find. */
+/* Whether the variable was set by fluxq for another job or is an option; the variables
+ * that users set for their jobs are neither. */
 static bool is_of_fluxq (const char *entry)
 {
     return !strncmp (entry, "FLUXQ_", 6)
            && strncmp (entry, "FLUXQ_RESIZE_HOOK=", 18) != 0;
 }
 
-/* Add the NAME=VALUE of the environment; what cannot be carried is left out. */
+/* Add a NAME=VALUE of the environment; a variable that the jobspec cannot hold is left
+ * out. */
 static int inherit (json_t *env, const char *entry)
 {
     const char *equals = strchr (entry, '=');
@@ -129,7 +131,7 @@ static int inherit_all (json_t *env, char *const list[])
     return 0;
 }
 
-/* A NAME that the user asked for by itself: FLUXQ_* may go along then. */
+/* Add a NAME of the list: a variable that the user names can begin with FLUXQ_. */
 static int inherit_one (json_t *env, char *const list[], const char *name)
 {
     size_t len = strlen (name);
@@ -147,7 +149,7 @@ static int inherit_one (json_t *env, char *const list[], const char *name)
     return 0;
 }
 
-/* 1: ALL is in the list, 0: it is not. */
+/* 1: the list has ALL, 0: it does not. */
 static int has_all (const char *spec, struct error *err)
 {
     autostrbuf struct strbuf text;

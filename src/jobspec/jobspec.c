@@ -35,7 +35,7 @@ int jobspec_fail (struct error *err, const struct place *at, const char *fmt, ..
     strbuf_init (&place, 16384);
     if (at)
         add_place (&place, at);
-    /* Of a deep place the end tells more. */
+    /* Keep the end of a deep place, which says more. */
     text = place.len > PLACE_MAX ? place.buf + place.len - PLACE_MAX : place.buf;
     return error_set (err, EINVAL, "jobspec: %s%s%s%s", text == place.buf ? "" : "...",
                       text, at ? ": " : "", reason);
@@ -183,14 +183,14 @@ static int check_version (const json_t *version, struct error *err)
 {
     struct place at = { NULL, "version", 0 };
 
-    /* 999 is what the examples of RFC 14 carry. */
+    /* The examples of RFC 14 have version 999. */
     if (!json_is_integer (version)
         || (json_integer_value (version) != 1 && json_integer_value (version) != 999))
         return jobspec_fail (err, &at, "must be 1");
     return 0;
 }
 
-/* The script and the command that runs it come together or not at all. */
+/* A jobspec has both the script and the command that runs it, or neither. */
 static int check_batch (const struct jobspec *js, struct error *err)
 {
     struct place at = { NULL, "tasks[0].command[0]", 0 };

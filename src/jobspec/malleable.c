@@ -1,9 +1,8 @@
-/* malleable.c - jobs that may get and lose nodes while they run: which can be so
+/* malleable.c - checks of malleable jobs, which can get and lose nodes while they run
  *
- * All nodes of such a job are alike, so that one more is as good as another: one count, that of
- * the nodes, has several sizes, and nothing below it. Its own tasks are those of the script, on
- * the first node, which is never taken; what runs on the others are steps, which the script
- * starts.
+ * All nodes of a malleable job are alike and interchangeable: only the count of nodes is
+ * elastic, nothing below it. The job's own task is the script on the first node, which
+ * the job never loses. The script starts steps on the other nodes.
  */
 #include <errno.h>
 #include <string.h>
@@ -23,7 +22,7 @@ static bool has_sizes_below (const struct jobspec_resource *r)
     return false;
 }
 
-/* Why its request is not one of alike nodes; NULL: it is. */
+/* Why the request is not an elastic count of alike nodes; NULL: it is one. */
 static const char *unfit_request (const struct jobspec *js)
 {
     const struct jobspec_resource *node = &js->resources[0];

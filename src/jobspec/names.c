@@ -1,8 +1,9 @@
-/* names.c - what a jobspec names is printable
+/* names.c - checks that the names in a jobspec are printable
  *
- * Names of jobs, labels, properties, images, and what else others see in lists, reasons and
- * messages. Not looked at is what only the job itself reads, or what names files: these are
- * the user's, whatever their names are, and are escaped where they are shown.
+ * Checked are names of jobs, labels, properties, images and other strings that other
+ * users see in lists, reasons and messages. Not checked are strings that only the job
+ * itself reads, and names of files: a user's files can have any names, which are escaped
+ * for display.
  */
 #include <string.h>
 

@@ -53,7 +53,7 @@ int placement_parse (const char *text, struct placement *ret, const char *where,
     return 0;
 }
 
-/* The same text again; "" for PLACEMENT_NONE. */
+/* The text that placement_parse() takes; "" for PLACEMENT_NONE. */
 static void placement_text (const struct placement *p, char *buf, size_t size)
 {
     snprintf (buf, size, "%s%s%s", kinds[p->kind], p->level[0] ? ":" : "", p->level);

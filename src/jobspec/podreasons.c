@@ -93,7 +93,8 @@ static const struct {
     { "status", "it is no part of a template" },
 };
 
-/* "spec.containers[3].env" is like "spec.containers[].env". */
+/* Whether path matches field: "spec.containers[3].env" matches
+ * "spec.containers[].env". */
 static bool is_like (const char *path, const char *field)
 {
     while (*path && *path == *field) {

@@ -26,7 +26,7 @@ const char *const podtemplate_fields[] = {
 
 /* -- refusals -- */
 
-/* A field that is looked at. */
+/* The field that is being checked. */
 struct field {
     const char *where;
     char path[PATH_SIZE];
@@ -66,7 +66,8 @@ static int refuse_key (const struct field *f, const char *key)
     return refuse (&at, why ? why : "a job's template may not have this field");
 }
 
-/* An object of these keys alone; the rest is refused, each with its own reason. */
+/* Check that o is an object with no other keys; another key is refused with its
+ * reason. */
 static int check_object (const struct field *f, const json_t *o, const char *const keys[])
 {
     const char *key;
@@ -103,8 +104,8 @@ static bool ends_in (const char *text, size_t len, const char *domain)
            && (len == n || text[len - n - 1] == '.');
 }
 
-/* Other keys are Kubernetes', ours, or of nobody in particular: Services and policies select
- * by these. */
+/* Whether the key has a prefix of the user's own. Other keys belong to Kubernetes or
+ * fluxq, or have no prefix, and Services and policies select by them. */
 static bool is_own_key (const char *key)
 {
     static const char *const domains[] = { "kubernetes.io", "k8s.io", "fluxq.io" };
@@ -159,7 +160,7 @@ static int check_metadata (const struct field *f, const json_t *o)
 
 /* -- volumes -- */
 
-/* Those of jobs begin like that: keys, and scripts of others. */
+/* Names of the objects of jobs are refused: they have keys and scripts of other users. */
 static int check_object_name (const struct field *f, const json_t *name)
 {
     const char *text = json_string_value (name);
@@ -172,7 +173,7 @@ static int check_object_name (const struct field *f, const json_t *name)
                : 0;
 }
 
-/* No value but that of `but` has anything below it. */
+/* Check that no value except that of the key `but` is an object or a list. */
 static int check_flat (const struct field *f, const json_t *o, const char *but)
 {
     const char *key;
@@ -205,7 +206,7 @@ static int check_items (const struct field *f, const json_t *items)
     return rc;
 }
 
-/* Of a configMap or a secret; name: the key that has its name. */
+/* Check a configMap or a secret; name: the key for its name. */
 static int check_source (const struct field *f, const json_t *o, const char *name)
 {
     const char *const keys[] = { name, "items", "optional", "defaultMode", NULL };
@@ -383,7 +384,7 @@ static int check_dns_entry (const struct field *f, const json_t *o)
     return rc == 0 ? check_flat (f, o, "") : rc;
 }
 
-/* Names of ranks are looked up as they are, with their final dot: searches do not matter. */
+/* Search domains do no harm: names of ranks end in a dot, so they are looked up as is. */
 static int check_dns (const struct field *f, const json_t *o)
 {
     static const char *const keys[] = { "searches", "options", NULL };
@@ -477,7 +478,7 @@ static int read_regular (const char *path, struct strbuf *sb, const char *where,
     return rc < 0 ? error_errno (err, -rc, "%s: %s", where, path) : 0;
 }
 
-/* What of the document is the template: of a PodTemplate one level down. */
+/* The template in the document; in a PodTemplate it is one level down. */
 static json_t *template_of (const json_t *root)
 {
     static const char *const own[] = { "Pod", "PodTemplate", "PodTemplateSpec" };

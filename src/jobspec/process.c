@@ -17,7 +17,7 @@ void job_process_init (struct job_process *p)
 
 /* -- as users write them -- */
 
-/* The part before '@' into buf; behind it, or NULL. */
+/* Copy the part before '@' to buf; returns the part after it, or NULL. */
 static const char *split_at (const char *text, char *buf, size_t size)
 {
     const char *at = strchr (text, '@');
@@ -118,7 +118,7 @@ static int rlimits_to_json (const struct rlimits *set, json_t *options)
     for (size_t i = 0; i < RLIMITS_COUNT; i++) {
         if (!(set->given >> i & 1))
             continue;
-        bool any = set->soft[i] > INT64_MAX; /* RLIM_INFINITY, or as good as that */
+        bool any = set->soft[i] > INT64_MAX; /* RLIM_INFINITY, or practically so */
         rc |=
             put (o, rlimits_name (i), json_integer (any ? -1 : (json_int_t)set->soft[i]));
     }
@@ -237,7 +237,7 @@ static int user_env_from_json (struct job_user_env *e, const json_t *own,
     return 0;
 }
 
-/* The object below o, NULL where there is none. */
+/* The object of this key in o, or NULL. */
 static json_t *below (const json_t *o, const char *key)
 {
     json_t *v = json_object_get (o, key);

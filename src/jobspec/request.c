@@ -48,7 +48,7 @@ static int check_task_count (const json_t *v, const struct place *task, struct e
 
         if (!n)
             continue;
-        if (i == 1 && json_is_object (n)) /* of which type, and how many */
+        if (i == 1 && json_is_object (n)) /* per_resource: type and count */
             return 0;
         if (!json_is_integer (n) || json_integer_value (n) < 1)
             return jobspec_fail (err, &here, "expected a positive integer");
@@ -205,7 +205,7 @@ static bool begins_as_json (const char *text, size_t len)
     return i < len && text[i] == '{';
 }
 
-/* JSON is YAML, but libyaml does not take all of it (pairs of surrogates), and is slower.
+/* JSON is YAML, but libyaml does not accept all of it (surrogate pairs), and is slower.
  */
 static json_t *load (const char *text, size_t len, const char *name, struct error *err)
 {

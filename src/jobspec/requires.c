@@ -52,7 +52,7 @@ static void skip_blanks (struct reader *r)
     r->p += strspn (r->p, " \t");
 }
 
-/* A word of its own: "or", not "orange". */
+/* Take a whole word: "or", but not the start of "orange". */
 static bool take_word (struct reader *r, const char *word)
 {
     size_t n = strlen (word);
@@ -64,7 +64,7 @@ static bool take_word (struct reader *r, const char *word)
     return true;
 }
 
-/* &, or && */
+/* Take a sign, single or doubled: & or &&. */
 static bool take_sign (struct reader *r, char c)
 {
     skip_blanks (r);
@@ -104,7 +104,7 @@ static json_t *property_object (struct reader *r, const char *name)
     return json_pack ("{s:[s]}", "properties", name);
 }
 
-/* "host:" at *name, which goes on behind it. */
+/* The operator before a ':' at *name, such as "host"; advances *name past the ':'. */
 static const char *operator_of (struct reader *r, const char **name)
 {
     const char *colon = strchr (*name, ':');
@@ -123,7 +123,8 @@ static const char *operator_of (struct reader *r, const char **name)
     return NULL;
 }
 
-/* To the next sign that means something; quoted parts whole, without their quotes. */
+/* Read a name up to the next sign of the grammar; quoted parts are taken literally,
+ * without their quotes. */
 static int read_name (struct reader *r, struct strbuf *sb)
 {
     char quote = '\0';
@@ -191,7 +192,7 @@ static json_t *read_one (struct reader *r)
     return o;
 }
 
-/* At the beginning of another one, without a sign between? */
+/* Whether another element follows without a sign in between. */
 static bool goes_on (struct reader *r)
 {
     const char *before = r->p;
@@ -206,7 +207,7 @@ static bool goes_on (struct reader *r)
     return ! or ;
 }
 
-/* {op: list}, or its one element; takes the list. */
+/* {op: list}, or the only element of the list; steals the list. */
 static json_t *join (struct reader *r, const char *op, json_t *list)
 {
     json_t *o = json_array_size (list) == 1 ? json_incref (json_array_get (list, 0))
@@ -216,7 +217,7 @@ static json_t *join (struct reader *r, const char *op, json_t *list)
     return o ? o : no_memory (r);
 }
 
-/* False: it was no element, and the list is gone. */
+/* Append o to the list. False: o is NULL or there is no memory, and the list is freed. */
 static bool append (json_t *list, json_t *o)
 {
     if (json_array_append_new (list, o) == 0)

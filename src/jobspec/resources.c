@@ -29,7 +29,7 @@ static bool is_type (const char *s)
     return s[0] != ':' && text_is_name (plain) && strlen (s) < sizeof (plain);
 }
 
-/* The children; *ret is allocated and counted as far as read also on failure. */
+/* Read the children. After an error *ret and the count have the children read so far. */
 static int parse_list (struct reader *rd, const json_t *list, const struct place *at,
                        unsigned depth, bool in_slot, struct jobspec_resource **ret,
                        size_t *ret_count)
@@ -69,7 +69,7 @@ static int take_string (struct reader *rd, const json_t *v, const struct place *
     const char *s = json_string_value (v);
     autofree char *number = NULL;
 
-    /* In YAML a label may look like a number. */
+    /* In YAML a label can look like a number. */
     if (rd->general && json_is_number (v) && !name
         && !(s = number = json_dumps (v, JSON_ENCODE_ANY)))
         return error_set (rd->err, ENOMEM, "jobspec: out of memory");
@@ -97,7 +97,7 @@ static int take_exclusive (struct reader *rd, const json_t *v, const struct plac
     return 0;
 }
 
-/* What it says is checked by the matcher. */
+/* The matcher checks the contents of `requires`. */
 static int take_requires (struct reader *rd, json_t *v, const struct place *at,
                           struct jobspec_resource *r)
 {
@@ -122,7 +122,7 @@ static int vertex_key (struct reader *rd, const char *key, json_t *value,
     if (!strcmp (key, "count"))
         return jobspec_parse_count (value, rd->general, &here, r, rd->err);
     if (!strcmp (key, "with"))
-        return 0; /* later: what it may have depends on the type */
+        return 0; /* read later, because the valid children depend on the type */
     if (!strcmp (key, "id"))
         return jobspec_fail (rd->err, &here,
                              "asking for resources by id is not supported by fluxq");
@@ -151,8 +151,8 @@ static int check_memory (struct reader *rd, const struct jobspec_resource *r,
     }
 }
 
-/* A slot, of any kind. What the general rules leave open are: a slot with nothing in it,
- * slots in slots, units of memory. */
+/* Check a vertex; slot: it is a slot of any kind. The general rules allow empty slots,
+ * slots in slots and any unit of memory. */
 static int check_vertex (struct reader *rd, const struct jobspec_resource *r,
                          const struct place *at, bool slot, bool in_slot, bool with)
 {

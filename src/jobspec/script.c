@@ -1,4 +1,4 @@
-/* script.c - see script.h; what the dialects share is in dialect.c
+/* script.c - see script.h; dialect.c has the functions that the dialects share
  */
 #include "jobspec/script.h"
 
@@ -82,8 +82,9 @@ static const struct dialect *dialect_of (const struct script_line *line)
     return NULL;
 }
 
-/* The dialect of the comments on top; *ret stays NULL if they have no directive. *own: the
- * first #FLUXQ line, which may stand beside another dialect. Sets s->command. */
+/* Find the dialect in the comments at the top; *ret stays NULL if they have no directive.
+ * *own: the first #FLUXQ line, which can stand beside another dialect. Sets
+ * s->command. */
 static int find_in_header (struct script *s, const struct dialect **ret,
                            struct script_line *first, struct script_line *own,
                            struct error *err)
@@ -120,8 +121,7 @@ static int find_in_header (struct script *s, const struct dialect **ret,
     return 0;
 }
 
-/* Directives that may begin behind the first command; of the others there come
- * warnings. */
+/* Read directives of dialects that allow them after the first command; warn of others. */
 static int read_body (const struct script *s, struct error *err)
 {
     struct script_line line = s->command;
@@ -150,7 +150,7 @@ static int set_script_name (struct submit_options *so, const char *filename,
     return so->script_name ? 0 : error_set (err, ENOMEM, "%s: out of memory", filename);
 }
 
-/* Those of #FLUXQ come last, so that they win. */
+/* #FLUXQ directives are read last, so they override others. */
 static int read_all (const struct script *s, const struct dialect *d,
                      struct script_line first, struct script_line own, struct error *err)
 {

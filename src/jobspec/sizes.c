@@ -1,4 +1,4 @@
-/* sizes.c - how large a request is: counts, sums over the tree, units of memory
+/* sizes.c - the size of a request: counts, sums over the tree, units of memory
  */
 #include <errno.h>
 #include <string.h>
@@ -47,7 +47,7 @@ int64_t jobspec_count_fit (const struct jobspec_count *count, int64_t limit)
     return v;
 }
 
-/* What lies below and including r, when its parent is there mult times. */
+/* The number of parents of a vertex, in all. sum() adds a vertex and its subtree. */
 struct range {
     int64_t min, max;
 };
@@ -79,7 +79,7 @@ static void sum (const struct jobspec *js, const struct jobspec_resource *r,
         sum (js, &r->with[i], mult, s);
 }
 
-/* Of a type, at least. */
+/* The smallest number of vertices of a type below r. */
 static int64_t units_below (const struct jobspec_resource *r, const char *type)
 {
     int64_t n = 0;
@@ -123,8 +123,8 @@ const struct jobspec_resource *jobspec_spread (const struct jobspec *js,
     return node;
 }
 
-/* On n nodes n * ceil (tasks / n) slots. Beside the slots there may be more on the nodes; that
- * stays as it is. */
+/* Spread tasks use n * ceil (tasks / n) slots on n nodes. Resources of a node beside its
+ * slots stay unchanged. */
 static void bound_by_tasks (const struct jobspec *js, const struct jobspec_resource *slot,
                             struct jobspec_sizes *s)
 {
@@ -162,7 +162,7 @@ void jobspec_get_sizes (const struct jobspec *js, struct jobspec_sizes *ret)
     ret->max_cores = add (ret->max_cores, milli_whole (ret->max_cpu_milli));
 }
 
-/* The only node vertex, with no more than one of all that is above it; else NULL. */
+/* The only node vertex, if each vertex above it has count 1; else NULL. */
 static const struct jobspec_resource *only_node (const struct jobspec_resource *r,
                                                  size_t n)
 {
@@ -198,7 +198,7 @@ bool jobspec_add_nodes (const struct jobspec *js, struct strbuf *sb)
     return true;
 }
 
-/* The job's slot, if nothing above it but nodes is there more than once. */
+/* The job's slot, if each vertex above it is a node or has count 1; else NULL. */
 static const struct jobspec_resource *
 lone_slot (const struct jobspec *js, const struct jobspec_resource *r, size_t n)
 {

@@ -73,7 +73,7 @@ int stage_list_add_text (struct stage_list *list, const char *text, const char *
     return stage_list_add (list, from, colon ? colon + 1 : NULL, where, err);
 }
 
-/* A string without NUL bytes; *ret NULL: it is not there. */
+/* Read a string without NUL bytes; *ret NULL: the key is absent. */
 static int take_name (const json_t *o, const char *key, enum json_need need,
                       const char *where, const char **ret, struct error *err)
 {

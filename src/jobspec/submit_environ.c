@@ -14,8 +14,8 @@ static bool is_option (const char *name)
     return false;
 }
 
-/* "FLUXQ_NTASKS_PER_NODE=4" to "ntasks-per-node" and 23, the length up to the '='. False:
- * no name of an option. */
+/* Convert "FLUXQ_NTASKS_PER_NODE=4" to "ntasks-per-node" and the position of the '='.
+ * False: the name is no option. */
 static bool option_of_variable (const char *entry, char *name, size_t size,
                                 size_t *ret_len)
 {
@@ -34,8 +34,9 @@ static bool option_of_variable (const char *entry, char *name, size_t size,
     return *s == '=';
 }
 
-/* A job finds its own name and sizes in variables that would be options (src/shell/env.c
- * sets them): what is submitted from within it must not inherit those. */
+/* Whether the variable describes the job in which the user submits. src/shell/env.c sets
+ * the job's name and sizes in variables that would be options; a job submitted from
+ * within the job must not inherit them. */
 static bool describes_job (const char *option)
 {
     static const char *const set_by_agent[] = { "cpus-per-task", "gpus", "job-name",

@@ -1,4 +1,4 @@
-/* agent_api.c - reads job keys, signs requests to an agent with them, checks signatures
+/* agent_api.c - reads job keys, signs requests to an agent, checks signatures
  */
 #include "common/agent_api.h"
 
@@ -17,7 +17,7 @@
 #define TARGET_MAX 1024
 #define METHOD_MAX 16
 
-/* The MAC of a request; -E2BIG when method or target are longer than the agent takes. */
+/* The MAC of a request; -E2BIG: method or target are longer than the agent accepts. */
 static int request_mac (const uint8_t key[AGENT_KEY_SIZE], const char *method,
                         const char *target, const char *nonce, uint8_t ret[SHA256_SIZE])
 {
@@ -61,7 +61,7 @@ bool agent_auth_check (const uint8_t key[AGENT_KEY_SIZE], const char *method,
         return false;
     if (request_mac (key, method, target, ret_nonce, mac) < 0)
         return false;
-    /* One spelling of a nonce only, so that "AB" is not a fresh "ab". */
+    /* A nonce has one spelling, so "AB" does not count as new after "ab". */
     hex_encode (nonce, sizeof (nonce), ret_nonce);
     return memcmp (ret_nonce, value, NONCE_HEX) == 0
            && secret_equal (mac, theirs, sizeof (mac));

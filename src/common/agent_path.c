@@ -11,7 +11,7 @@
 
 #include "common/macros.h"
 
-/* That of the build tree in which this program is, or NULL. */
+/* The agent in the build tree of this program, or NULL. */
 static char *find_built (void)
 {
     char exe[PATH_MAX];

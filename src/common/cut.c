@@ -12,10 +12,10 @@
 #define TYPE_CUT 0xcc
 #define BLOCK 4096u
 #define PARTS                                                                            \
-    16 /* the first of them stays, and so many steps it takes to fill the rest */
+    16 /* the first part stays; the file grows by one part between two cuts */
 #define WINDOW (16 * 1024)
 
-/* Heads of frames, a piece of the file at a time. */
+/* Reads heads of frames, a piece of the file at a time. */
 struct walker {
     int fd;
     uint64_t base;
@@ -23,7 +23,7 @@ struct walker {
     uint8_t buf[WINDOW];
 };
 
-/* The bytes at pos, *ret_avail of them: CUT_SIZE, unless the file ends before. */
+/* The bytes at pos. *ret_avail: at least CUT_SIZE, unless the file ends before. */
 static const uint8_t *look_at (struct walker *w, uint64_t pos, size_t *ret_avail)
 {
     if (pos < w->base || pos + CUT_SIZE > w->base + w->len) {
@@ -38,7 +38,7 @@ static const uint8_t *look_at (struct walker *w, uint64_t pos, size_t *ret_avail
     return w->buf + (pos - w->base);
 }
 
-/* The first frame at `least` or behind it, from a frame on. */
+/* Find the first frame at `least` or later, beginning at the frame at `from`. */
 static int find_frame (int fd, uint64_t from, uint64_t least, uint64_t *ret)
 {
     struct walker w = { .fd = fd };
@@ -132,7 +132,7 @@ void cut_init (struct cut *c, int fd, uint64_t max)
         c->max = 0;
 }
 
-/* From where the last time left off, which may be within a block. */
+/* Give back the blocks from the end of the last hole on, which can be within a block. */
 static int give_back (const struct cut *c, int fd, uint64_t from)
 {
     uint64_t least = (c->at + CUT_SIZE + BLOCK - 1) / BLOCK * BLOCK;
@@ -159,7 +159,7 @@ int cut_advance (struct cut *c, int fd, uint64_t end)
     struct cut then = *c;
     int rc = 0;
 
-    /* What there is less than max: the first part, the newest, and one step of growth. */
+    /* Nothing to do while the first part and the newest frames are less than max. */
     if (!c->max || end <= c->max || (c->at && c->at + (end - c->next) < c->max))
         return 0;
     if (!c->at)

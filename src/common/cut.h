@@ -44,8 +44,8 @@ struct cut {
  * 0. */
 void cut_init (struct cut *c, int fd, uint64_t max);
 /* Cut if the spool has more than max bytes. fd: open for reading and writing; its first
- * `end` bytes are whole frames, except for the hole. 0, or a negative errno: nothing more
- * is cut. */
+ * `end` bytes are whole frames, except for the hole. 0, or a negative errno: no bytes
+ * are given back. */
 int cut_advance (struct cut *c, int fd, uint64_t end);
 
 /* Whether there is a CUT at buf; *ret_next is the offset of the next frame. */

@@ -7,7 +7,7 @@
 
 #include "common/printable.h"
 
-/* End a text that did not fit in "...", without leaving half a UTF-8 character. */
+/* End a truncated text in "...", without leaving half a UTF-8 character. */
 static void mark_cut (char text[ERROR_TEXT_MAX])
 {
     size_t end = ERROR_TEXT_MAX - 4;
@@ -24,7 +24,7 @@ static int positive (int errnum)
     return errnum ? errnum : EIO;
 }
 
-/* The arguments may point into err->text, so the text is made beside it. */
+/* The arguments can point into err->text, so the text is made in another buffer. */
 static void set_text (struct error *err, const char *text, const char *tail)
 {
     char joined[ERROR_TEXT_MAX];

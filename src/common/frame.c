@@ -75,7 +75,7 @@ ssize_t frame_parse (const void *buf, size_t avail, struct frame *ret)
     return (ssize_t)(FRAME_HEAD + f.len);
 }
 
-/* One of the words of FRAME_FINISH's reason: the reader lets newer ones pass. */
+/* Whether s can be a reason of FRAME_FINISH; a reader also accepts unknown words. */
 static bool is_word (const char *s, size_t len)
 {
     if (len == 0 || len >= sizeof (((struct frame_finish *)NULL)->reason))
@@ -104,7 +104,7 @@ int frame_finish_encode (const struct frame_finish *fin, char *buf, size_t size)
     return n;
 }
 
-/* Step over word at *p; false when it is not there. */
+/* Skip word at *p; false: another text is there. */
 static bool skip (const char **p, const char *end, const char *word)
 {
     size_t len = strlen (word);

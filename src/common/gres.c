@@ -39,7 +39,7 @@ bool gres_name_is_valid (const char *name)
 
 /* -- lists -- */
 
-/* Where the name is, or would be. */
+/* The index of the name, or the index at which to insert it. */
 static size_t find (const struct gres_list *l, const char *name, bool *ret_found)
 {
     size_t low = 0, high = l->n;
@@ -140,7 +140,7 @@ void gres_release (struct gres_list *l)
 
 /* -- text -- */
 
-/* A number with k, m or g behind it; false: that is no count. */
+/* Read a number with an optional k, m or g; false: no count. */
 static bool read_count (const char *text, int64_t *ret)
 {
     static const char units[] = "kmg";
@@ -151,7 +151,7 @@ static bool read_count (const char *text, int64_t *ret)
 
     if (digits == 0 || (text[digits] && (!unit || text[digits + 1])))
         return false;
-    *ret = INT64_MAX; /* too much */
+    *ret = INT64_MAX; /* too large: the caller's range check refuses it */
     if (digits >= sizeof (number))
         return true;
     snprintf (number, sizeof (number), "%.*s", (int)digits, text);

@@ -1,5 +1,5 @@
-/* hostlist.c - see hostlist.h. The names stand one after another in one block of memory,
- * each with its NUL; an array tells where each begins.
+/* hostlist.c - see hostlist.h. The names are stored one after another in one block of
+ * memory, each with its NUL; an array has the offset of each name.
  */
 #include "common/hostlist.h"
 
@@ -61,7 +61,7 @@ ssize_t hostlist_find (const struct hostlist *hl, const char *host)
     return -1;
 }
 
-/* Printable ASCII but blank, comma and brackets (RFC 29). */
+/* Printable ASCII except blank, comma and brackets (RFC 29). */
 static bool is_name_char (char c)
 {
     return c > ' ' && c < 0x7f && c != ',' && c != '[' && c != ']';
@@ -93,7 +93,7 @@ static int append (struct hostlist *hl, const char *name, size_t len)
     size_t start = hl->names.len;
     if (strbuf_reserve (&hl->names, len + 1) < 0) {
         int rc = hl->names.err == -E2BIG ? -ERANGE : hl->names.err;
-        hl->names.err = 0; /* what is in the list stays usable */
+        hl->names.err = 0; /* the names in the list stay usable */
         return rc;
     }
     strbuf_add (&hl->names, name, len);
@@ -111,7 +111,7 @@ int hostlist_append (struct hostlist *hl, const char *host)
 
 /* -- decoding -- */
 
-/* A number in brackets and how many digits it has. */
+/* A number in brackets and its number of digits. */
 struct number {
     uint64_t value;
     size_t width;
@@ -141,7 +141,7 @@ struct expression {
     size_t prefix_len, suffix_len;
 };
 
-/* A reading of a text: the first counts and makes nothing, the second fills the list. */
+/* A pass over a text: the first pass only counts, the second fills the list. */
 struct decoding {
     struct hostlist *hl; /* NULL: only count */
     size_t limit;        /* names */
@@ -203,7 +203,7 @@ static int add_numbered (struct decoding *d, const struct expression *e, uint64_
     return rc;
 }
 
-/* All hosts of the expression. Zeros that lead the first id lead all others too. */
+/* Add all hosts of the expression. Leading zeros of the first id apply to all ids. */
 static int decode_ids (struct decoding *d, const struct expression *e)
 {
     const char *p = e->ids;
@@ -234,7 +234,7 @@ static int decode_ids (struct decoding *d, const struct expression *e)
     }
 }
 
-/* One hostlist expression at *p, advance past it. */
+/* Read one hostlist expression at *p, advance past it. */
 static int decode_expression (struct decoding *d, const char **p)
 {
     struct expression e = { .prefix = *p, .prefix_len = name_length (*p) };
@@ -294,11 +294,11 @@ struct hostlist *hostlist_decode (const char *text, size_t limit, struct error *
 
 /* -- encoding -- */
 
-/* Where the number is that a run of names differs in. */
+/* A run of names that differ in one number: the place of that number. */
 struct run {
     size_t start, width; /* of the digits in the run's first name */
-    const char *suffix;  /* what follows them */
-    size_t padding;      /* the first number's width when it has leading zeros, else 0 */
+    const char *suffix;  /* the text after the digits */
+    size_t padding;      /* width of the first number if it has leading zeros, else 0 */
 };
 
 static bool is_digit (char c)
@@ -338,7 +338,7 @@ static bool differing_number (const char *a, const char *b, size_t *start, size_
     return *end > *start;
 }
 
-/* The number that name has in the place of the run's; false: it is not of this run. */
+/* The number of name in the run; false: the name is not in this run. */
 static bool run_number (const struct run *run, const char *first, const char *name,
                         uint64_t *ret)
 {
@@ -348,7 +348,7 @@ static bool run_number (const struct run *run, const char *first, const char *na
     struct number n;
     if (read_number (&p, &n) < 0 || strcmp (p, run->suffix))
         return false;
-    /* Printing it with the run's padding must give the same digits back. */
+    /* The run's padding must print the same digits again. */
     if (n.width < run->padding
         || (n.width > run->padding && has_leading_zero (name + run->start, n.width)))
         return false;
@@ -356,7 +356,7 @@ static bool run_number (const struct run *run, const char *first, const char *na
     return true;
 }
 
-/* The run that begins at name i, judged by the next name. */
+/* Find the run that begins at name i, by comparison with the next name. */
 static bool begin_run (const struct hostlist *hl, size_t i, struct run *run)
 {
     const char *name = name_at (hl, i);

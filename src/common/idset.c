@@ -10,7 +10,7 @@
 
 struct range {
     uint32_t first, last;
-    uint32_t before; /* how many ids the ranges before this one have */
+    uint32_t before; /* number of ids in the ranges before this one */
 };
 
 struct idset {
@@ -52,7 +52,7 @@ static uint32_t size_of (const struct range *r)
     return r->last - r->first + 1;
 }
 
-/* The ranges from i on have others before them than they had. */
+/* Update `before` in the ranges from i on. */
 static void recount (struct idset *s, size_t i)
 {
     uint32_t before = i > 0 ? s->ranges[i - 1].before + size_of (&s->ranges[i - 1]) : 0;
@@ -63,7 +63,7 @@ static void recount (struct idset *s, size_t i)
     }
 }
 
-/* Index of the first range that ends at or after id; s->n when there is none. */
+/* The index of the first range that ends at or after id; s->n: none. */
 static size_t find (const struct idset *s, uint32_t id)
 {
     size_t lo = 0, hi = s->n;
@@ -110,7 +110,7 @@ int idset_add_range (struct idset *s, uint32_t first, uint32_t last)
 
     if (first > last || last > ID_MAX)
         return -ERANGE;
-    /* From i to end: what overlaps or touches, and becomes one with the new range. */
+    /* The ranges from i to end overlap or touch the new range, and are merged with it. */
     i = find (s, first > 0 ? first - 1 : 0);
     for (end = i; end < s->n && s->ranges[end].first <= last + 1; end++) {
         r.first = MIN (r.first, s->ranges[end].first);
@@ -128,7 +128,7 @@ int idset_add_range (struct idset *s, uint32_t first, uint32_t last)
     return 0;
 }
 
-/* Behind what is there already; r begins at or after the last range's begin. */
+/* Append r, which begins at or after the beginning of the last range; merges the two. */
 static void append_range (struct idset *s, struct range r)
 {
     struct range *last = s->n > 0 ? &s->ranges[s->n - 1] : NULL;
@@ -161,7 +161,8 @@ int idset_add_all (struct idset *s, const struct idset *more)
     return 0;
 }
 
-/* By halves: one by one, each would cost a pass over all before it. */
+/* Merges by halves: adding the sets one by one would pass over all earlier ranges each
+ * time. */
 struct idset *idset_unite (struct idset *const *sets, size_t n)
 {
     if (n <= 1)
@@ -334,7 +335,7 @@ char *idset_encode (const struct idset *s)
     return strbuf_detach (&sb);
 }
 
-/* One id at *p, advance. RFC 22: decimal, no leading zeros. */
+/* Read one id at *p, advance. RFC 22: decimal, no leading zeros. */
 static int read_id (const char **p, const char *end, uint32_t *ret)
 {
     const char *start = *p;
@@ -352,7 +353,7 @@ static int read_id (const char **p, const char *end, uint32_t *ret)
     return 0;
 }
 
-/* The ranges between p and end into s. -E2BIG: more than limit ids. */
+/* Read the ranges between p and end into s. -E2BIG: more than limit ids. */
 static int decode_ranges (struct idset *s, size_t limit, const char *p, const char *end)
 {
     uint32_t first, last;

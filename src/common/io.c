@@ -15,7 +15,7 @@
 #include "common/clock.h"
 
 #define READ_CHUNK 65536
-#define TREE_DEPTH_MAX 64 /* directories held open at a time by io_remove_tree() */
+#define TREE_DEPTH_MAX 64 /* directories that io_remove_tree() holds open at a time */
 #define TREE_OPEN (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 /* Wait for a non-blocking descriptor. */
@@ -154,7 +154,8 @@ int io_read_file (const char *path, struct strbuf *sb, size_t max, struct error 
     return 0;
 }
 
-/* Make a new file beside path, its name in *ret_temp. A descriptor or negative errno. */
+/* Create a new file beside path; *ret_temp is its name. A descriptor or negative
+ * errno. */
 static int create_temporary (const char *path, char **ret_temp)
 {
     for (int tries = 0; tries < 100; tries++) {
@@ -181,7 +182,7 @@ static int create_temporary (const char *path, char **ret_temp)
     return -EEXIST;
 }
 
-/* The new name survives a crash of the machine only when its directory is synced, too. */
+/* The new name survives a crash of the machine only if its directory is synced too. */
 static int sync_directory_of (const char *path)
 {
     const char *slash = strrchr (path, '/');
@@ -195,7 +196,7 @@ static int sync_directory_of (const char *path)
         return -ENOMEM;
     autoclose int fd = open (dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
-        return errno == EACCES ? 0 : -errno; /* may write there but not list it */
+        return errno == EACCES ? 0 : -errno; /* writable, but not readable */
     if (fsync (fd) < 0 && errno != EINVAL)
         return -errno;
     return 0;
@@ -236,7 +237,7 @@ int io_mkdir_p (const char *path, mode_t mode, struct error *err)
     for (char *p = copy + 1; *p; p++) {
         if (*p != '/' || p[-1] == '/')
             continue;
-        *p = '\0'; /* what is made on the way must let us go on below it */
+        *p = '\0'; /* directories on the way need u+wx */
         if (mkdir (copy, mode | 0300) < 0 && errno != EEXIST && stat (copy, &st) < 0)
             return error_errno (err, errno, "%s", copy);
         *p = '/';
@@ -251,13 +252,13 @@ int io_mkdir_p (const char *path, mode_t mode, struct error *err)
     return 0;
 }
 
-/* What io_remove_tree() carries along. */
+/* The state of io_remove_tree(). */
 struct removal {
     int top;            /* the tree's own directory */
     dev_t dev;          /* never leave this device */
     unsigned int moved; /* deep directories that were moved to the top */
     bool again;         /* the top must be read once more */
-    int rc;             /* first failure; the rest is removed all the same */
+    int rc;             /* first failure; the other entries are still removed */
     char name[NAME_MAX + 1];
 };
 
@@ -269,7 +270,8 @@ static void removal_failed (struct removal *r, int errnum, const char *name)
     snprintf (r->name, sizeof (r->name), "%s", name);
 }
 
-/* Too deep to hold a descriptor for each level: take it to the top, to be read again. */
+/* The directory is too deep to hold a descriptor for each level: move it to the top,
+ * which is then read again. */
 static void move_to_top (struct removal *r, int dirfd, const char *name)
 {
     char temp[64];
@@ -288,13 +290,13 @@ static void move_to_top (struct removal *r, int dirfd, const char *name)
     removal_failed (r, EEXIST, name);
 }
 
-/* A write-protected directory of ours (module caches are such) is ours to remove. */
+/* Make a write-protected directory of this user (such as a module cache) removable. */
 static void open_up (int fd, const struct stat *st)
 {
     if ((st->st_mode & 0700) == 0700 || st->st_uid != geteuid ())
         return;
     if (fchmod (fd, 0700) < 0)
-        return; /* then unlinkat() says what is wrong, by the entry's name */
+        return; /* unlinkat() then fails, with the entry's name */
 }
 
 static void remove_entries (struct removal *r, int dirfd, int depth);
@@ -328,7 +330,7 @@ static void remove_directory (struct removal *r, int dirfd, const char *name, in
         removal_failed (r, errno, name);
 }
 
-/* Remove all that is below dirfd, which is closed. */
+/* Remove everything below dirfd, and close dirfd. */
 static void remove_entries (struct removal *r, int dirfd, int depth)
 {
     DIR *dir = fdopendir (dirfd);
@@ -352,7 +354,7 @@ static void remove_entries (struct removal *r, int dirfd, int depth)
     closedir (dir);
 }
 
-/* The path without final slashes, which would have the kernel follow a link. */
+/* The path without trailing slashes, with which the kernel would follow a link. */
 static char *trim_slashes (const char *path)
 {
     size_t len = strlen (path);

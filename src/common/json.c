@@ -38,7 +38,7 @@ const char *json_type_name (const json_t *v)
     }
 }
 
-/* "job" and "name" to "job.name"; where may be NULL or empty. */
+/* Set an error that begins with "job.name"; where ("job") can be NULL or empty. */
 static int fail_at (struct error *err, int errnum, const char *where, const char *key,
                     const char *problem)
 {
@@ -64,7 +64,7 @@ static int expect_object (const json_t *o, const char *where, struct error *err)
                       where && where[0] ? ": " : "", json_type_name (o));
 }
 
-/* The value of key: 1 and *ret, 0 when it may be absent and is, or negative errno. */
+/* Find the value of key: 1 and *ret; 0: absent and optional; or negative errno. */
 static int look_up (const json_t *o, const char *key, json_t **ret, enum json_need need,
                     const char *where, struct error *err)
 {

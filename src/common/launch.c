@@ -1,6 +1,6 @@
-/* launch.c - see launch.h. One table describes the single records; writing, reading and
- * releasing walk it. The repeated ones (arg, env, node, rlimit, stage_in, stage_out)
- * have a function each.
+/* launch.c - see launch.h. One table describes the single records; the functions that
+ * write, read and release walk it. Each repeated record (arg, env, node, rlimit,
+ * stage_in, stage_out) has its own functions.
  */
 #include "common/launch.h"
 
@@ -107,7 +107,7 @@ static int read_rlimit (struct launch *l, const struct record *r, struct error *
     return rc < 0 ? bad (err, "rlimit", "not NAME=NUMBER of a limit") : 0;
 }
 
-/* The next word of *v, up to a blank, as a string of its own; "-" is an empty one. */
+/* A copy of the next word of *v, up to a blank; "-" is an empty string. */
 static char *take_word (struct value *v)
 {
     const char *blank = memchr (v->data, ' ', v->len);
@@ -148,7 +148,7 @@ static int read_node (struct launch *l, struct value v, struct error *err)
     return 0;
 }
 
-/* "license:2,rdma/hca:1", of the node before it. */
+/* "license:2,rdma/hca:1", for the last node read. */
 static int read_gres (struct launch *l, const struct record *r, struct error *err)
 {
     struct launch_node *node = l->nnodes > 0 ? &l->nodes[l->nnodes - 1] : NULL;
@@ -177,8 +177,8 @@ int launch_add_stage (struct launch_stage **list, size_t *n,
     return 0;
 }
 
-/* "RANK NUMBER FROM\nTO"; RANK "-": all; NUMBER: the mode (stage_in), or whether it is
- * sent. */
+/* "RANK NUMBER FROM\nTO"; RANK "-": all ranks; NUMBER: the mode (stage_in), or whether
+ * the file is sent (stage_out). */
 static int read_stage (struct launch *l, const struct record *r, bool in,
                        struct error *err)
 {
@@ -228,7 +228,7 @@ static int read_record (struct launch *l, const struct record *r, uint64_t *seen
     return record_read (fields, ARRAY_SIZE (fields), l, seen, r, err);
 }
 
-/* What every agent relies on. */
+/* Check the records that every agent needs. */
 static int check (const struct launch *l, struct error *err)
 {
     uint64_t ntasks = 0;
@@ -300,7 +300,7 @@ int launch_write_node (const struct launch_node *node, struct strbuf *sb)
     return rc;
 }
 
-/* The number has always three digits: what it is does not change the text's length. */
+/* The number always has three digits, so its value does not change the text's length. */
 static int write_stages (const char *name, const struct launch_stage *list, size_t n,
                          struct strbuf *sb)
 {

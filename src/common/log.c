@@ -54,8 +54,9 @@ static size_t put_time (char *line, size_t size)
     return n;
 }
 
-/* Copy text, control characters as \n, \t or \xNN, others that are not printable as
- * \u{200b}; returns the bytes written: at most four for each of text's. */
+/* Copy text, with control characters as \n, \t or \xNN, other characters that are not
+ * printable as \u{200b}. Returns the number of bytes written, at most four for each byte
+ * of text. */
 static size_t put_escaped (char *line, const char *text)
 {
     char *p = line;

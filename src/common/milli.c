@@ -9,7 +9,8 @@
 
 static const char digits[] = "0123456789";
 
-/* Of up to 15 digits, so that it cannot overflow; more are cut off: it is too large anyway. */
+/* Reads up to 15 digits, so the number cannot overflow; with more digits it is too large
+ * anyway. */
 static int64_t read_digits (const char *s, size_t n)
 {
     int64_t value = 0;
@@ -19,7 +20,7 @@ static int64_t read_digits (const char *s, size_t n)
     return value;
 }
 
-/* "5" of "0.5" is 500; -1: something behind the third place is not 0. */
+/* "5" of "0.5" is 500; -1: a digit after the third place is not 0. */
 static int64_t read_places (const char *s, size_t n)
 {
     int64_t value = 0;

@@ -54,7 +54,7 @@ static size_t distance (const char *a, const char *b)
     return above[m];
 }
 
-/* The known option that is most like name, when one is like it at all. */
+/* The known option that is most similar to name, or NULL if none is similar. */
 static const struct option_desc *nearest (const struct option_desc *table,
                                           const char *name)
 {
@@ -110,7 +110,7 @@ const struct option_desc *option_find (const struct option_desc *table, const ch
             continue;
         if (d->name[len] == '\0')
             return d;
-        /* Two names of one thing are no ambiguity. */
+        /* Two names of one option are no ambiguity. */
         if (found && (found->id != d->id || !found->arg != !d->arg))
             several = true;
         if (!found)
@@ -171,7 +171,7 @@ static int next_long (struct option_parser *p, struct option_match *ret,
     return take_next_argument (p, ret, shown, err);
 }
 
-/* One letter of a group as "-xvf"; p->cluster is the place in it. */
+/* Take one letter of a group such as "-xvf"; p->cluster is the position in the group. */
 static int next_short (struct option_parser *p, struct option_match *ret,
                        struct error *err)
 {
@@ -247,7 +247,7 @@ static void add_left_column (struct strbuf *sb, const struct option_desc *d)
     }
 }
 
-/* How many bytes of text go on a line of width columns; a longer word is not broken. */
+/* The number of bytes of text that fit in width columns; a longer word is not broken. */
 static size_t line_length (const char *text, size_t width)
 {
     size_t fits = 0, i = 0;

@@ -13,7 +13,7 @@
 #define MAX_MEMORY_MIB (INT64_C (1) << 40)
 #define MAX_ID_RANGES 10000
 
-/* A user's text in a message: quoted, cut. */
+/* A user's text in a message: quoted and truncated. */
 #define QUOTED "'%.80s'"
 
 __extension__ typedef unsigned __int128 wide;
@@ -120,7 +120,7 @@ struct decimal {
 static int read_decimal (const char **p, struct decimal *ret)
 {
     const uint64_t room =
-        UINT64_C (100000000000000000); /* one more digit fits below it */
+        UINT64_C (100000000000000000); /* below it one more digit fits */
     struct decimal d = { 0, 0 };
     int ndigits = 0;
     int rc = 0;
@@ -168,7 +168,7 @@ static int decimal_scale (struct decimal d, uint64_t mul, uint64_t div, int64_t 
     return 0;
 }
 
-/* The letter's place in "KMGTPE" as a power (k and K are the same): 1 to 6, 0 for none.
+/* The power of the letter by its position in "KMGTPE" (k equals K): 1 to 6, 0: no letter.
  */
 static unsigned int magnitude (char c, const char *letters)
 {
@@ -251,7 +251,7 @@ static bool is_unlimited (const char *text)
     return !strcasecmp (text, "unlimited") || !strcasecmp (text, "infinite");
 }
 
-/* The fields of "[D-]a[:b[:c]]". Returns how many a, b, c there are, -EINVAL, -ERANGE. */
+/* Read the fields of "[D-]a[:b[:c]]". Returns the number of a, b, c; -EINVAL, -ERANGE. */
 static int split_timelimit (const char *text, bool *has_days, uint64_t *days,
                             uint64_t field[3])
 {
@@ -323,7 +323,7 @@ invalid:
                       what, text);
 }
 
-/* Read "e[+-]digits" at *p when it is there; the power of ten, kept within +-400. */
+/* Read an optional "e[+-]digits" at *p; *ret is the power of ten, limited to +-400. */
 static int read_exponent (const char **p, int *ret)
 {
     const char *q = *p;
@@ -433,8 +433,8 @@ int strbuf_add_time (struct strbuf *sb, double t)
     return strbuf_adds (sb, text);
 }
 
-/* What stands behind "12_": "3", "1-3" or "[1-3,7]"; also "[1-3,7%2]", as listings have it:
- * how many may run at a time says nothing of which are meant. */
+/* Read the part after "12_": "3", "1-3" or "[1-3,7]"; also "[1-3,7%2]" from a listing,
+ * where the limit of running tasks is ignored. */
 static int read_tasks (const char **p, struct id_range *r)
 {
     bool brackets = **p == '[';
@@ -455,7 +455,7 @@ static int read_tasks (const char **p, struct id_range *r)
     return 0;
 }
 
-/* One "id", "first-last" or "id_tasks" at *p, advance past it and its comma. */
+/* Read one "id", "first-last" or "id_tasks" at *p, advance past it and its comma. */
 static int read_id_range (const char **p, struct id_range *r)
 {
     *r = (struct id_range){ 0 };

@@ -10,7 +10,7 @@
 
 static const struct letter {
     char letter;
-    bool per_task, per_node, per_job, in_task; /* in_task: means nothing elsewhere */
+    bool per_task, per_node, per_job, in_task; /* in_task: valid only for a task */
     const char *meaning;
 } letters[] = {
     { 'j', .per_job = true, .meaning = "job id" },
@@ -26,7 +26,7 @@ static const struct letter {
     { '%', .meaning = NULL },
 };
 
-/* What a pattern is made of: a run of plain text or one %-letter. */
+/* A piece of a pattern: a run of plain text, or one %-letter. */
 struct piece {
     const char *text; /* plain text; NULL: a letter */
     size_t len;
@@ -58,7 +58,7 @@ static int unknown_letter (char c, struct error *err)
     return -EINVAL;
 }
 
-/* The next piece at *p: 1, 0 at the end, -EINVAL. */
+/* Read the next piece at *p: 1, 0 at the end, -EINVAL. */
 static int next_piece (const char **p, struct piece *ret, struct error *err)
 {
     const char *start = *p;
@@ -100,7 +100,7 @@ static void add_value (struct strbuf *sb, const char *value)
     }
 }
 
-/* The name before its first dot; an address, which has nothing but digits, is one word. */
+/* Add the name up to its first dot; an address (digits and dots only) is added whole. */
 static void add_node (struct strbuf *sb, const char *node)
 {
     size_t len = node ? strcspn (node, ".") : 0;
@@ -163,7 +163,7 @@ static void add_letter (struct strbuf *sb, const struct piece *piece,
     }
 }
 
-/* The name as it stands, without its backslashes. */
+/* Add the name literally, without its backslashes. */
 static int add_literal (struct strbuf *sb, const char *pattern, struct error *err)
 {
     size_t start = sb->len;
@@ -240,7 +240,7 @@ int pattern_check_home (const char *name, struct error *err)
                       name);
 }
 
-/* The letter of the next piece that has one; NULL at the end. */
+/* The letter of the next piece with a letter; NULL at the end. */
 static const struct letter *next_letter (const char **p)
 {
     struct piece piece;

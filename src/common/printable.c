@@ -24,7 +24,8 @@ static bool is_hidden (unsigned code)
     return false;
 }
 
-/* Bytes of the character at s, 0 if there is none; a NUL is no continuation byte. */
+/* The number of bytes of the character at s, 0: no UTF-8. A NUL is no continuation
+ * byte. */
 static size_t decode (const unsigned char *s, unsigned *ret_code)
 {
     size_t n = *s >= 0xf0 ? 4 : *s >= 0xe0 ? 3 : *s >= 0xc0 ? 2 : 0;
@@ -47,7 +48,7 @@ size_t printable_next (const char *s, unsigned *ret_hidden)
 
     *ret_hidden = 0;
     if (code >= 0x20 && code < 0x7f)
-        return 1; /* most are */
+        return 1; /* the common case */
     size_t n = decode ((const unsigned char *)s, &code);
 
     *ret_hidden = is_hidden (code) ? code : 0;

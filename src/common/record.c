@@ -126,7 +126,7 @@ void record_add (struct strbuf *sb, const char *name, const char *data, size_t l
     strbuf_addch (sb, '\n');
 }
 
-/* The number of a field as it is written; -1: cannot be. */
+/* The number of a field as in the text; -1: it cannot be written. */
 static int64_t field_number (const struct record_field *f, const void *base)
 {
     uint64_t n = 0;

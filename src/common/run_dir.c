@@ -11,7 +11,7 @@
 
 enum kind { XDG, RUN_USER, STATE, SYSTEM, KINDS };
 
-/* What is empty or not absolute counts as not set. */
+/* A value that is empty or no absolute path counts as unset. */
 static const char *directory_of (const char *variable)
 {
     const char *dir = getenv (variable);
@@ -65,7 +65,7 @@ bool run_dir_default (size_t i, char *ret, size_t size)
     return false;
 }
 
-/* The caller's own, with nobody else who may write there: a parent for the directory. */
+/* Whether the parent of dir belongs to the caller and no other user can write it. */
 static bool parent_is_private (const char *dir)
 {
     char parent[RUN_DIR_MAX];

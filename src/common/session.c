@@ -1,4 +1,4 @@
-/* session.c - makes the tokens of sessions, and encodes the frames that resume one */
+/* session.c - makes the tokens of sessions, and encodes the messages of sessions */
 #include "common/session.h"
 
 #include <stdio.h>

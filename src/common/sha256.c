@@ -35,8 +35,8 @@ static void put_be32 (uint8_t *p, uint32_t n)
         p[i] = (uint8_t)(n >> (24 - 8 * i));
 }
 
-/* The working variables by their place before round t: each round moves all by one, so that
- * instead the places move. */
+/* The working variables by their position before round t. Each round of the standard
+ * moves all variables by one; here the positions move instead. */
 #define V(i) v[((i)-t) & 7]
 
 static inline void one_round (uint32_t v[8], unsigned t, uint32_t kw)
@@ -51,8 +51,8 @@ static inline void one_round (uint32_t v[8], unsigned t, uint32_t kw)
     V (7) = t1 + sum0 + maj;
 }
 
-/* FIPS 180-4, 6.2.2: one block of the message. Rounds by eight, so that the compiler knows
- * all places. */
+/* FIPS 180-4, 6.2.2: one block of the message. The rounds are unrolled by eight, so that
+ * the compiler knows all positions. */
 static void compress (uint32_t h[8], const uint8_t block[64])
 {
     uint32_t w[64], v[8];

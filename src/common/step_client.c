@@ -1,5 +1,5 @@
-/* step_client.c - the table of options that fluxq-run and the commands that start it
- * share */
+/* step_client.c - the table of options for fluxq-run and for the commands that start
+ * it */
 #include "common/step_client.h"
 
 const struct option_desc step_options[] = {

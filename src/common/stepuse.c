@@ -69,7 +69,7 @@ size_t use_encode (const struct use *use, char buf[USE_TEXT_MAX])
     return len;
 }
 
-/* The next word of the line at *p, which becomes what is behind it; NULL at its end. */
+/* The next word of the line at *p; advances *p past the word. NULL at the end. */
 static char *next_word (char **p)
 {
     char *word;
@@ -80,7 +80,7 @@ static char *next_word (char **p)
     return word;
 }
 
-/* The next word is a number up to max. */
+/* Read the next word as a number up to max. */
 static bool take (char **p, uint64_t max, uint64_t *ret)
 {
     const char *word = next_word (p);
@@ -159,8 +159,8 @@ static void spread_add (struct use_spread *s, uint32_t rank, uint64_t value)
     s->n++;
 }
 
-/* In the order of ranks. More ranks than are kept one by one, or no memory for it: then none
- * is. */
+/* Keep the figures of the rank, in the order of ranks. With more than STEPUSE_RANKS_MAX
+ * ranks, or without memory, the figures of no rank are kept. */
 static void keep_rank (struct stepuse *s, uint32_t rank, const struct use *use)
 {
     struct use_rank *ranks = NULL;
@@ -296,7 +296,7 @@ static bool read_rank (struct reading *r, char *rest)
     return true;
 }
 
-/* Lines of other names are of a newer writer. */
+/* Lines with unknown names come from a newer writer, and are skipped. */
 static bool read_line (struct reading *r, char *line)
 {
     static const struct {

@@ -8,7 +8,7 @@
 
 #define FIRST_ALLOC 64
 
-/* What buf points to while nothing is allocated; never written to. */
+/* The value of buf while nothing is allocated; never written. */
 static char empty[1];
 
 static int fail (struct strbuf *sb, int rc)
@@ -152,7 +152,7 @@ char *strbuf_detach (struct strbuf *sb)
     if (!err) {
         text = sb->alloc ? sb->buf : calloc (1, 1);
         if (text)
-            sb->alloc = 0; /* it is the caller's now */
+            sb->alloc = 0; /* the caller owns it now */
         else
             err = -ENOMEM;
     }
@@ -162,7 +162,7 @@ char *strbuf_detach (struct strbuf *sb)
 }
 
 /* Length of the UTF-8 character at s (RFC 3629: no overlong form, no surrogate, at most
- * U+10FFFF), or minus the number of bytes that one U+FFFD is to stand for.
+ * U+10FFFF), or minus the number of bytes to replace by one U+FFFD.
  */
 static int utf8_length (const unsigned char *s, size_t avail)
 {
@@ -197,7 +197,7 @@ static int utf8_length (const unsigned char *s, size_t avail)
     return need;
 }
 
-/* Length of the run at s that may stand in a JSON string as it is. */
+/* Length of the run at s that needs no change in a JSON string. */
 static size_t json_plain_run (const unsigned char *s, size_t len)
 {
     size_t i = 0;
@@ -217,7 +217,7 @@ static size_t json_plain_run (const unsigned char *s, size_t len)
     return i;
 }
 
-/* Add the one character at s that needs another form; returns how many bytes it was. */
+/* Add the character at s in its escaped form; returns its number of bytes at s. */
 static size_t add_json_escape (struct strbuf *sb, const unsigned char *s, size_t len)
 {
     static const char letters[] = "btn\0fr"; /* 0x08 to 0x0d; no letter for 0x0b */

@@ -20,7 +20,7 @@ struct block {
     uint32_t first, nodes, ppn, repeat;
 };
 
-/* A place in a text; the first error ends all. */
+/* A position in a text; the first error ends the reading. */
 struct reader {
     const char *text, *p;
     struct map map;
@@ -34,7 +34,8 @@ static int too_many_tasks (struct error *err)
     return error_set (err, ERANGE, "taskmap: more than %u tasks", TASKMAP_TASKS_MAX);
 }
 
-/* Room for n tasks in all; new ones are nowhere. n: at most TASKMAP_TASKS_MAX. */
+/* Make room for n tasks in all; new tasks have no rank yet. n: at most
+ * TASKMAP_TASKS_MAX. */
 static int map_reserve (struct map *m, uint32_t n, struct error *err)
 {
     uint32_t alloc = MAX (m->alloc, 64);
@@ -66,7 +67,7 @@ static void skip_blanks (struct reader *r)
     r->p += strspn (r->p, " \t\r\n");
 }
 
-/* Whether the next sign is c; it is taken then. */
+/* Whether the next token is c; skips it then. */
 static bool take (struct reader *r, char c)
 {
     skip_blanks (r);
@@ -83,7 +84,7 @@ static int need (struct reader *r, char c)
     return take (r, c) ? 0 : expected (r, what);
 }
 
-/* An integer from min to 2^32 - 2; what it is bounded by is for the caller to check. */
+/* Read an integer from min to 2^32 - 2; the caller checks tighter limits. */
 static int read_number (struct reader *r, uint32_t min, uint32_t *ret)
 {
     uint64_t n = 0;
@@ -95,7 +96,7 @@ static int read_number (struct reader *r, uint32_t min, uint32_t *ret)
     size_t len = (size_t)(r->p - start);
     bool more = *r->p && strchr (".eE", *r->p);
     if (len > 0 && (more || (*start == '0' && len > 1) || n < min || n >= UINT32_MAX))
-        r->p = start; /* the place is where the number begins */
+        r->p = start; /* the error has the place where the number begins */
     if (r->p == start)
         return expected (r, min > 0 ? "an integer from 1 to 4294967294"
                                     : "an integer from 0 to 4294967294");
@@ -128,7 +129,7 @@ static int add_block (struct map *m, const struct block *b, struct error *err)
                           "taskmap: [%u,%u,%u,%u] has node %llu, nodes are 0 to %u",
                           b->first, b->nodes, b->ppn, b->repeat,
                           (unsigned long long)b->first + b->nodes - 1, m->nranks - 1);
-    /* Divided, as the product of three may be past 2^64. */
+    /* Divisions, because the product of the three can be more than 2^64. */
     if (b->ppn > left / b->nodes || b->repeat > left / (b->nodes * b->ppn))
         return too_many_tasks (err);
     if ((rc = map_reserve (m, m->n + b->nodes * b->ppn * b->repeat, err)) < 0)
@@ -154,7 +155,7 @@ static int read_blocks (struct reader *r)
     return need (r, ']');
 }
 
-/* Whether the next sign is this name in quotes; it is taken then. */
+/* Whether the next token is this name in quotes; skips it then. */
 static bool take_name (struct reader *r, const char *name)
 {
     skip_blanks (r);
@@ -177,7 +178,7 @@ static int read_version (struct reader *r)
     return 0;
 }
 
-/* {"version":1,"map":[...]}, in either order, nothing else and nothing twice. */
+/* Read {"version":1,"map":[...]}: both keys once, in either order, and no others. */
 static int read_object (struct reader *r)
 {
     bool version = false, map = false;
@@ -228,7 +229,7 @@ static int add_task (struct map *m, uint32_t task, uint32_t rank, struct error *
     return 0;
 }
 
-/* The tasks of one node; the idset's own bound on memory is the length of its text. */
+/* Read the tasks of one node; the length of its text limits the memory of the idset. */
 static int read_raw_node (struct reader *r, size_t len, uint32_t rank)
 {
     autofree char *text = strndup (r->p, len);
@@ -280,7 +281,7 @@ int taskmap_decode (const char *text, uint32_t nranks, uint32_t **ret_ranks,
     int rc;
 
     if (!err)
-        r.err = &own; /* error_prefix() answers with what it finds there */
+        r.err = &own; /* error_prefix() returns the code in it */
     if (nranks == 0 || nranks > TASKMAP_RANKS_MAX)
         return error_set (err, ERANGE, "taskmap: %u nodes: from 1 to %u are possible",
                           nranks, TASKMAP_RANKS_MAX);
@@ -297,7 +298,7 @@ int taskmap_decode (const char *text, uint32_t nranks, uint32_t **ret_ranks,
 
 /* -- to text -- */
 
-/* Tasks from `task` on that are on one node. */
+/* The number of tasks from `task` on that are on one node. */
 static uint32_t run_length (const uint32_t *ranks, uint32_t ntasks, uint32_t task)
 {
     uint32_t n = 1;
@@ -307,7 +308,7 @@ static uint32_t run_length (const uint32_t *ranks, uint32_t ntasks, uint32_t tas
     return n;
 }
 
-/* The block that begins with a task, once; returns the task after it. */
+/* Find the block that begins with a task, with repeat 1; returns the task after it. */
 static uint32_t next_block (const uint32_t *ranks, uint32_t ntasks, uint32_t task,
                             struct block *ret)
 {
@@ -363,7 +364,7 @@ int taskmap_index (struct taskmap_index *x, const uint32_t *ranks, uint32_t ntas
         x->first[rank + 1] += x->first[rank];
     for (uint32_t task = 0; task < ntasks; task++)
         x->tasks[x->first[ranks[task]]++] = task;
-    /* Each has walked to where the next rank begins. */
+    /* Each element has advanced to the beginning of the next rank. */
     memmove (x->first + 1, x->first, nranks * sizeof (*x->first));
     x->first[0] = 0;
     return 0;

@@ -16,7 +16,7 @@
 #include "common/io.h"
 
 #define NEVER_WAIT (O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
-#define TRIES 100 /* at a name that is free */
+#define TRIES 100 /* to find a free name */
 
 uid_t userdir_owner (uid_t user)
 {
@@ -25,7 +25,7 @@ uid_t userdir_owner (uid_t user)
 
 static int open_at (int dirfd, const char *name, int flags, mode_t mode, uint64_t resolve)
 {
-    static atomic_bool missing; /* Linux before 5.6, or a sandbox that does not know it */
+    static atomic_bool missing; /* Linux before 5.6, or a sandbox without openat2(2) */
     const struct open_how how = {
         .flags = (uint64_t)(unsigned)flags,
         .mode = flags & O_CREAT ? mode : 0,
@@ -144,7 +144,7 @@ int userdir_read (int dir, const char *name, uid_t owner, struct strbuf *sb, siz
     return rc < 0 ? error_errno (err, -rc, "%s", name) : 0;
 }
 
-/* A new file beside name, its own name in temp. */
+/* Create a new file beside name; temp is its name. */
 static int create_beside (int dir, const char *name, char *temp, size_t size)
 {
     int fd = -EEXIST;

@@ -1,10 +1,9 @@
 /* userfile.c - see userfile.h
  *
- * The walk keeps a descriptor of the directory that it stands in, and the rest of the
- * path. Each step opens one name with O_PATH | O_NOFOLLOW, looks at what it is, and only
- * then goes on:
+ * The walk keeps a descriptor of the current directory, and the rest of the path. Each
+ * step opens one name with O_PATH | O_NOFOLLOW, checks its type, and only then goes on:
  *
- *     directory            stand in it
+ *     directory            becomes the current directory
  *     link of root or own  put its target before the rest; absolute: start from "/"
  *     other link           refuse
  *     last name            open_target()
@@ -26,21 +25,22 @@
 #include "common/strbuf.h"
 
 #define LINKS_MAX 40 /* as the kernel's */
-#define PROC_SUPER_MAGIC 0x9fa0 /* of linux/magic.h, which is not there for the agent */
+#define PROC_SUPER_MAGIC 0x9fa0 /* as in linux/magic.h, which the agent's build lacks */
 #define OPEN_FLAGS (O_WRONLY | O_APPEND | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
 
 struct walk {
-    int dir;            /* where it stands */
+    int dir;            /* the current directory */
     struct strbuf at;   /* the path of dir for messages, "" is the root */
-    struct strbuf todo; /* what is left of the path */
+    struct strbuf todo; /* the rest of the path */
     int links;
-    uid_t uid; /* whose links may be followed, besides root's */
+    uid_t uid; /* links of this user, and of root, are followed */
     enum userfile_mode mode;
-    bool only_check; /* make nothing */
+    bool only_check; /* create nothing */
     struct error *err;
 };
 
-/* The file system uid of this thread: an impossible one changes nothing and tells it. */
+/* The file system uid of this thread; setting an invalid uid only returns the current
+ * one. */
 static uid_t current_fsuid (void)
 {
     return (uid_t)setfsuid ((uid_t)-1);
@@ -55,7 +55,7 @@ static int walk_fail (struct walk *w, int errnum, const char *name, const char *
 
 /* -- the last name -- */
 
-/* Refuse what a user does not mean by an output file. */
+/* Refuse files that a user cannot mean as an output file. */
 static int check_target (struct walk *w, const char *name, const struct stat *st)
 {
     struct statfs fs;
@@ -71,13 +71,13 @@ static int check_target (struct walk *w, const char *name, const struct stat *st
         return walk_fail (w, EPERM, name, "is a device or FIFO of another user");
     if (!S_ISREG (st->st_mode))
         return walk_fail (w, EPERM, name, "is not a file");
-    /* What is written there changes this process, which may be the broker. */
+    /* A write there changes this process, which can be the broker. */
     if (fstatfs (w->dir, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC)
         return walk_fail (w, EPERM, name, "is a part of /proc, not a file");
     if (st->st_uid == w->uid)
         return 0;
-    /* In /tmp and its like others can put a file in the way, and read what comes into it.
-     */
+    /* In /tmp and similar directories another user can create the file first, and then
+     * read the output. */
     if (fstat (w->dir, &dir) < 0)
         return walk_fail (w, errno, name, NULL);
     if ((dir.st_mode & (S_ISVTX | S_IWOTH)) == (S_ISVTX | S_IWOTH)
@@ -87,9 +87,9 @@ static int check_target (struct walk *w, const char *name, const struct stat *st
     return 0;
 }
 
-/* Open what is there. The name may have changed hands since it was looked at, so what was
- * opened is checked again before it is emptied. -EAGAIN: it is another file now.
- */
+/* Open an existing file. The name can have been replaced since it was checked, so the
+ * opened file is checked again before it is truncated. -EAGAIN: it is another file
+ * now. */
 static int open_existing (struct walk *w, const char *name, const struct stat *seen)
 {
     struct stat st;
@@ -116,7 +116,8 @@ static int open_existing (struct walk *w, const char *name, const struct stat *s
     return fd;
 }
 
-/* A new name needs a directory that can be written; its descriptor stands for the file. */
+/* Check that a new name can be created in the directory; returns a descriptor of the
+ * directory in place of the file. */
 static int check_directory (struct walk *w, const char *name)
 {
     if (faccessat (w->dir, ".", W_OK | X_OK, AT_EACCESS) < 0)
@@ -168,7 +169,7 @@ static int follow_link (struct walk *w, int link, const char *name, bool last,
     return 0;
 }
 
-/* Go on from the root when the rest is absolute. */
+/* Go on from the root if the rest is absolute. */
 static int start_at_root (struct walk *w)
 {
     if (w->todo.buf[0] != '/')
@@ -198,8 +199,8 @@ static int enter (struct walk *w, int dir, const char *name)
     return w->at.err ? walk_fail (w, ENAMETOOLONG, name, NULL) : 0;
 }
 
-/* Take the first name off the rest; *ret_last: it is the last, without a slash behind it.
- */
+/* Take the first name off the rest; *ret_last: it is the last name, with no slash after
+ * it. */
 static int take_name (struct walk *w, char name[NAME_MAX + 1], bool *ret_last)
 {
     const char *start = w->todo.buf + strspn (w->todo.buf, "/");
@@ -210,12 +211,13 @@ static int take_name (struct walk *w, char name[NAME_MAX + 1], bool *ret_last)
     memcpy (name, start, len);
     name[len] = '\0';
     *ret_last = start[len] == '\0';
-    len += strspn (start + len, "/"); /* so that only a new path begins with one */
+    len += strspn (start + len, "/"); /* so only a link's target can begin with a slash */
     strbuf_consume (&w->todo, (size_t)(start - w->todo.buf) + len);
     return 0;
 }
 
-/* A directory is opened as one first: that mounts an automounted home. */
+/* Tries to open the name as a directory first, because that mounts an automounted
+ * home. */
 static int look_at (struct walk *w, const char *name, struct stat *st)
 {
     int fd = openat (w->dir, name, O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC);
@@ -232,7 +234,8 @@ static int look_at (struct walk *w, const char *name, struct stat *st)
     return fd;
 }
 
-/* One name of the path. Returns 0 to go on, 1 with *ret_fd open, or negative errno. */
+/* Handle one name of the path. Returns 0 to go on, 1 with *ret_fd open, or negative
+ * errno. */
 static int step (struct walk *w, const char *name, bool last, int *ret_fd)
 {
     struct stat st;
@@ -264,7 +267,7 @@ static int step (struct walk *w, const char *name, bool last, int *ret_fd)
     return 1;
 }
 
-/* Walk to the end. A name that changes under our eyes is looked at again, a few times. */
+/* Walk to the end. A name that changes during the walk is checked again, a few times. */
 static int walk (struct walk *w, int *ret_fd)
 {
     char name[NAME_MAX + 1];
@@ -342,7 +345,7 @@ int userfile_check (const char *cwd, const char *path, struct error *err)
 
 /* -- identity -- */
 
-/* The process's groups while this thread has a user's; NULL: it has not. */
+/* The groups of the process while this thread has a user's groups; else NULL. */
 static _Thread_local gid_t *own_groups;
 static _Thread_local int own_ngroups;
 
@@ -377,7 +380,7 @@ static int save_groups (void)
     return 0;
 }
 
-/* setfsuid() and setfsgid() tell no error: ask what it is now. */
+/* setfsuid() and setfsgid() report no error, so the new ids are read back. */
 static int set_fs_ids (uid_t uid, gid_t gid)
 {
     setfsgid (gid);

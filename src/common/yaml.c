@@ -1,7 +1,6 @@
-/* yaml.c - see yaml.h. libyaml's events are turned into jansson values as they come; open
- * mappings and sequences are kept on a stack of fixed depth. Where each value and key
- * began is noted on the way and sorted at the end, so that yaml_where() is a binary
- * search.
+/* yaml.c - see yaml.h. Each event of libyaml becomes a jansson value; open mappings and
+ * sequences are on a stack of fixed depth. The place of each value and key is noted on
+ * the way, and the places are sorted at the end, for a binary search in yaml_where().
  */
 #include "common/yaml.h"
 
@@ -19,7 +18,7 @@
 #define MAX_DEPTH 64
 #define MAX_NODES 1000000
 
-/* Where a value begins (key NULL), or a key in the object `value`. */
+/* The place where a value begins (key NULL), or a key in the object `value`. */
 struct place {
     const json_t *value;
     char *key;
@@ -36,7 +35,7 @@ struct yaml_doc {
 /* An open mapping or sequence. */
 struct level {
     json_t *container;
-    char *key; /* of the value to come; NULL: a key comes next, or a sequence */
+    char *key; /* of the next value; NULL: a key comes next, or a sequence */
     int line, column;
 };
 
@@ -119,7 +118,7 @@ static bool all_of (const char *text, const char *set)
     return text[0] && text[strspn (text, set)] == '\0';
 }
 
-/* The base of an integer and where its digits begin; 0 when it is none. */
+/* The base of an integer and the start of its digits; 0: no integer. */
 static int integer_base (const char *text, const char **ret_digits)
 {
     const char *p = text + (text[0] == '-' || text[0] == '+');
@@ -166,7 +165,7 @@ static bool is_not_finite (const char *text)
            || is_one_of (text, (const char *const[]){ ".nan", ".NaN", ".NAN", NULL });
 }
 
-/* A plain scalar's value; NULL with *problem when it has none. */
+/* The value of a plain scalar; NULL with *problem if it has none. */
 static json_t *plain_value (struct loader *l, const char *text, const char **problem)
 {
     const char *digits;
@@ -202,14 +201,14 @@ static json_t *plain_value (struct loader *l, const char *text, const char **pro
 
 /* -- the tree -- */
 
-/* Put v (stolen) where it belongs: in the open container, or as the root. */
+/* Add v (stolen) to the open container, or make it the root. */
 static int attach (struct loader *l, json_t *v, const yaml_mark_t *mark)
 {
     struct level *top = l->depth > 0 ? &l->stack[l->depth - 1] : NULL;
     int line = (int)mark->line + 1, column = (int)mark->column + 1;
     int rc = 0;
 
-    /* null, true and false are one value each, wherever they stand. */
+    /* null, true and false are shared values without a place of their own. */
     if (!json_is_null (v) && !json_is_boolean (v))
         rc = note_place (l->doc, (struct place){ v, NULL, line, column });
     if (!top) {
@@ -225,7 +224,7 @@ static int attach (struct loader *l, json_t *v, const yaml_mark_t *mark)
         if (rc == 0)
             rc = note_place (l->doc, place);
         if (rc == 0)
-            top->key = NULL; /* the place has it now */
+            top->key = NULL; /* the place owns it now */
     }
     return rc < 0 ? no_memory (l) : 0;
 }
@@ -287,7 +286,7 @@ static int open_container (struct loader *l, json_t *container, const yaml_mark_
     return rc;
 }
 
-/* Anchors would allow aliases, tags other types: we have neither. */
+/* Refuse anchors, which would allow aliases, and tags, which would allow other types. */
 static int refuse_decoration (struct loader *l, const yaml_event_t *e)
 {
     const yaml_char_t *anchor = NULL, *tag = NULL;
@@ -348,7 +347,7 @@ static int take_event (struct loader *l, const yaml_event_t *e)
     }
 }
 
-/* libyaml gives the reader's errors (bad UTF-8) an offset and no line. */
+/* For errors of the reader (bad UTF-8), libyaml has an offset and no line. */
 static int parser_failed (struct loader *l, const yaml_parser_t *parser, const char *text)
 {
     yaml_mark_t mark = parser->problem_mark;

@@ -1,5 +1,5 @@
-/* submit_jobspec.c - from options to the jobspec; the table of shapes is in
- * submit_options.h
+/* submit_jobspec.c - makes the jobspec from the options; submit_options.h has the table
+ * of shapes
  */
 #include <errno.h>
 #include <string.h>
@@ -59,7 +59,7 @@ static json_t *memory_vertex (int64_t mib)
                       "unit", "MiB");
 }
 
-/* The node vertices, or what they are in: so many in each place. */
+/* The node vertex, or the vertex of the places with their nodes. */
 static json_t *in_places (const struct submit_options *so, const struct submit_shape *s,
                           json_t *node)
 {
@@ -101,7 +101,7 @@ static json_t *resources (const struct submit_options *so, const struct submit_s
     return json_pack ("[o]", in_places (so, s, node));
 }
 
-/* tasks[0].command; -EINVAL for an argument that JSON cannot carry. */
+/* tasks[0].command; -EINVAL for an argument that JSON cannot hold. */
 static int command (const struct submit_program *prog, json_t **ret, struct error *err)
 {
     json_t *list = json_array ();
@@ -147,8 +147,8 @@ static int tasks (const struct submit_program *prog, const struct submit_shape *
     return *ret ? 0 : error_set (err, ENOMEM, "out of memory");
 }
 
-/* RFC 37. As text where that is the shorter form: control characters grow to six
- * bytes. */
+/* A file of RFC 37, as text if that is shorter than base64: control characters grow to
+ * six bytes. */
 static json_t *script_file (const struct submit_program *prog)
 {
     const size_t encoded = BASE64_ENCODED (prog->script_len);
@@ -172,7 +172,7 @@ static json_t *script_file (const struct submit_program *prog)
                       "data", data);
 }
 
-/* The script's file name, or the command's; a name that is no line of text becomes
+/* The file name of the script or the command; a name that is no line of text becomes
  * "job". */
 static void default_name (const struct submit_options *so,
                           const struct submit_program *prog, char *name, size_t size)
@@ -216,7 +216,7 @@ static json_t *stream (const char *pattern)
     return json_pack ("{s:s, s:s}", "type", "file", "path", pattern);
 }
 
-/* attributes.system.shell: where output goes and input comes from. */
+/* attributes.system.shell: output, input and staged files. */
 static json_t *shell_options (const struct submit_options *so)
 {
     const char *by_default =
@@ -249,8 +249,8 @@ static json_t *shell_options (const struct submit_options *so)
     return json_pack ("{s:o}", "options", options);
 }
 
-/* The limits of this process, and a login environment where --export leaves the user's own
- * out. */
+/* The limits of this process, and the environment of a login shell if --export asks for
+ * it. */
 static int process_attributes (json_t *system, json_t *own,
                                const struct submit_options *so)
 {
@@ -276,7 +276,7 @@ static int pod_attributes (json_t *own, const struct submit_options *so)
     return pods ? rc : -ENOMEM;
 }
 
-/* attributes.system.fluxq: what the RFCs have no place for. */
+/* attributes.system.fluxq: keys that are not in the RFCs. */
 static int own_attributes (json_t *system, const struct submit_options *so,
                            const struct submit_shape *s, const char *cwd)
 {
@@ -321,7 +321,7 @@ static int own_attributes (json_t *system, const struct submit_options *so,
     return rc;
 }
 
-/* attributes.system.constraints: all that was asked for. */
+/* attributes.system.constraints: all constraints together. */
 static int constraints (json_t *system, const struct submit_options *so)
 {
     json_t *list = json_array (), *all;
@@ -383,7 +383,7 @@ static int system_attributes (const struct submit_options *so,
         json_decref (dir);
         return rc;
     }
-    /* As sbatch has it: of this job, not of one in which it is submitted. */
+    /* As in sbatch, the value of this job, not of the job in which the user submits. */
     json_object_del (env, "SLURM_NTASKS_PER_NODE");
     if (so->ntasks_per_node > 0) {
         snprintf (name, sizeof (name), "%jd", (intmax_t)so->ntasks_per_node);

@@ -1,4 +1,4 @@
-/* submit_options.c - see submit_options.h. The jobspec is made in submit_jobspec.c.
+/* submit_options.c - see submit_options.h. submit_jobspec.c makes the jobspec.
  */
 #include "jobspec/submit_options.h"
 
@@ -265,7 +265,8 @@ void submit_options_release (struct submit_options *so)
     submit_options_init (so);
 }
 
-/* A value that was checked may be stored: nothing of higher rank has set the option. */
+/* Whether a checked value can be stored: no source of higher precedence has set the
+ * option. */
 static bool wins (struct submit_options *so, enum submit_source source, int id)
 {
     int *owner = &so->source_of[id - SUBMIT_OPTION_FIRST];
@@ -328,7 +329,7 @@ static int set_count (struct submit_options *so, enum submit_source source, int 
     return rc;
 }
 
-/* What is whole is a number of cores, however it is written. */
+/* A whole number, in any notation ("2.0", "2000m"), is a number of cores. */
 static int set_cpus (struct submit_options *so, enum submit_source source, int id,
                      const char *value, const char *where, struct error *err)
 {
@@ -401,7 +402,7 @@ void submit_options_set_time_limit (struct submit_options *so, enum submit_sourc
         so->time_limit = seconds;
 }
 
-/* As a time limit is written, but not without end. */
+/* A time in the form of a time limit, but not unlimited. */
 static int set_span (struct submit_options *so, enum submit_source source, int id,
                      double *field, const char *value, const char *where,
                      struct error *err)
@@ -450,7 +451,7 @@ static int set_pattern (struct submit_options *so, enum submit_source source, in
     return set_string (field, value, wins (so, source, id), where, err);
 }
 
-/* What one source gives adds up, and goes when a higher one gives its own. */
+/* Values of one source add up; a source of higher precedence replaces them. */
 static int set_stage (struct submit_options *so, enum submit_source source, int id,
                       struct stage_list *field, const char *value, const char *where,
                       struct error *err)
@@ -624,7 +625,7 @@ static const char *name_of (int id)
     return o->name;
 }
 
-/* Of its pods; volumes of one source add up, as with set_stage(). */
+/* Set an option of the job's pods; volumes of one source add up, as in set_stage(). */
 static int set_pod (struct submit_options *so, enum submit_source source, int id,
                     const char *value, const char *where, struct error *err)
 {
@@ -651,7 +652,7 @@ static int set_array (struct submit_options *so, enum submit_source source,
     return set_string (&so->array, value, wins (so, source, ARRAY), where, err);
 }
 
-/* now: "now+1hour" counts from when it is read. */
+/* Set a time; "now+1hour" counts from the time of reading. */
 static int set_moment (struct submit_options *so, enum submit_source source, int id,
                        double *field, const char *value, const char *where,
                        struct error *err)
@@ -753,7 +754,7 @@ static int set_requeue (struct submit_options *so, enum submit_source source, bo
     return rc;
 }
 
-/* Text that requires.h reads; it is kept as it stands. */
+/* Check a text with requires.h, and keep it unchanged. */
 static int set_hosts (struct submit_options *so, enum submit_source source, int id,
                       char **field, const char *value, const char *where,
                       struct error *err)
@@ -784,7 +785,7 @@ static int set_switches (struct submit_options *so, enum submit_source source,
     return rc;
 }
 
-/* Both names are one option. */
+/* --nodes-per and --nodes-per-rack are one option. */
 static int set_nodes_per (struct submit_options *so, enum submit_source source, bool rack,
                           const char *value, const char *where, struct error *err)
 {
@@ -947,7 +948,7 @@ int submit_options_set (struct submit_options *so, enum submit_source source,
         return error_set (err, EINVAL, "%s: unknown option", where);
     if (o->arg && !o->arg_optional && !value)
         return error_set (err, EINVAL, "%s: needs a value (%s)", where, o->arg);
-    if (value && o->id != EXPORT /* says which variable */
+    if (value && o->id != EXPORT /* its error names the variable */
         && !text_is_utf8 (value, strlen (value), NULL))
         return text_not_utf8 (where, err);
     int rc = set_option (so, source, o->id, value, where, err);

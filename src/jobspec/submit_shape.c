@@ -1,8 +1,8 @@
 /* submit_shape.c - see submit_shape.h
  *
- * All nodes of a job have as many slots. So a number of tasks in all becomes one a node by
- * division, also where there are several numbers: what does not divide is refused with the
- * numbers that do.
+ * All nodes of a job have the same number of slots. So the total of tasks is divided by
+ * the number of nodes, also if either has several sizes. Numbers that do not divide are
+ * refused; the error has numbers that do.
  */
 #include "jobspec/submit_shape.h"
 
@@ -29,7 +29,7 @@ static bool is_open (const struct submit_size *z)
     return is_elastic (z) && z->count.max == JOBSPEC_COUNT_MAX && !z->list;
 }
 
-/* Every number from the least to the greatest. */
+/* Whether each number from the least to the greatest is a size. */
 static bool is_plain (const struct submit_size *z)
 {
     return !z->list && z->count.op == '+' && z->count.operand == 1;
@@ -49,7 +49,7 @@ struct text {
     char s[80];
 };
 
-/* As in the option: "4-16" */
+/* The sizes as in the option: "4-16" */
 static struct text text_of (const struct submit_size *z)
 {
     struct text t;
@@ -88,7 +88,8 @@ static bool divide_list (const struct submit_size *from, int64_t by,
     return true;
 }
 
-/* Each number divided; false: not all can be (what was every number becomes every by-th). */
+/* Divide each size; false: not all sizes divide. In a range of all numbers, only each
+ * by-th number stays. */
 static bool divide (const struct submit_size *from, int64_t by, struct submit_size *to)
 {
     const struct jobspec_count *c = &from->count;
@@ -131,7 +132,7 @@ static int check_tasks (const struct submit_options *so, int64_t nodes, int64_t 
     return 0;
 }
 
-/* So many on each of so many nodes. */
+/* -N 4 -n 64: 16 on each node. */
 static int fixed_on_fixed (const struct submit_options *so, struct submit_shape *s,
                            struct error *err)
 {
@@ -147,7 +148,7 @@ static int fixed_on_fixed (const struct submit_options *so, struct submit_shape 
     return 0;
 }
 
-/* -N 4 -n 8-64: 2 to 16 on each. */
+/* -N 4 -n 8-64: 2 to 16 on each node. */
 static int elastic_on_fixed (const struct submit_options *so, struct submit_shape *s,
                              struct error *err)
 {
@@ -174,7 +175,7 @@ static int elastic_on_fixed (const struct submit_options *so, struct submit_shap
         (intmax_t)(divide_up (min, nodes) * nodes), (intmax_t)(max / nodes * nodes));
 }
 
-/* -N 4-16 -n 64: spread over as many nodes as it gets. */
+/* -N 4-16 -n 64: spread over the granted nodes. */
 static int fixed_on_elastic (const struct submit_options *so, struct submit_shape *s,
                              struct error *err)
 {
@@ -194,7 +195,7 @@ static int fixed_on_elastic (const struct submit_options *so, struct submit_shap
     return 0;
 }
 
-/* -N 4-16 -n 32-128: the least number on the fewest nodes, the greatest on the most. */
+/* -N 4-16 -n 32-128: the fewest tasks go to the fewest nodes, the most to the most. */
 static int elastic_on_elastic (const struct submit_options *so, struct submit_shape *s,
                                struct error *err)
 {
@@ -264,7 +265,7 @@ static int find_nodes (const struct submit_options *so, struct submit_shape *s,
     return 0;
 }
 
-/* One that says what nodes are like or have; NULL. */
+/* A given option that describes nodes, or NULL. */
 static const char *per_node_option (const struct submit_options *so,
                                     const struct submit_shape *s)
 {
@@ -291,7 +292,7 @@ static int shape_anywhere (const struct submit_options *so, struct submit_shape 
     return 0;
 }
 
-/* 0: none are. */
+/* The number of nodes that --nodelist names; 0: none. */
 static uint32_t nodes_named (const struct submit_options *so)
 {
     uint32_t n = 0;
@@ -378,16 +379,16 @@ static int source_of (const struct submit_options *so, const char *name)
 
 /* -- GPUs and generic resources -- */
 
-/* GPUs may be asked for in several ways, of which that of the highest source counts. */
+/* Several options ask for GPUs; the one from the source of highest precedence counts. */
 struct gpu_way {
     const char *option;
     int64_t count;
-    int source; /* 0: not asked */
+    int source; /* 0: not given */
 };
 
 enum { IN_ALL, A_TASK, A_NODE, BY_GRES, GPU_WAYS };
 
-/* The way that counts, or NULL with 0; -EINVAL: two of one source. */
+/* 0 and the option that counts, or NULL; -EINVAL: two options of one source. */
 static int choose_way (const struct gpu_way *ways, const struct gpu_way **ret,
                        struct error *err)
 {
@@ -403,7 +404,7 @@ static int choose_way (const struct gpu_way *ways, const struct gpu_way **ret,
     return 0;
 }
 
-/* -G: so many in all. */
+/* -G: divide the total of GPUs. */
 static int divide_gpus (const struct submit_options *so, struct submit_shape *s,
                         struct error *err)
 {

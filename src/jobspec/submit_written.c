@@ -1,7 +1,7 @@
-/* submit_written.c - how the user wrote the options: for errors of the jobspec made from them
+/* submit_written.c - names options in errors of the jobspec, as the user wrote them
  *
- * A user who gave -N has written no resources[0].count. What the broker says of a path of the
- * jobspec is said of the option from which it comes.
+ * A user who gave -N has not written resources[0].count. An error of the broker that
+ * names a path of the jobspec is rewritten to name the option that the value comes from.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 #define OPENING "jobspec: "
 
-/* Paths whose parts are no names of options. The first of its options that was given is named. */
+/* Paths whose parts are not names of options. The error names the first given option. */
 static const struct {
     const char *path;
     const char *options[12];
@@ -36,7 +36,7 @@ void submit_written_note (struct submit_options *so, int id, const char *where)
     char **written = &so->written[id - SUBMIT_OPTION_FIRST];
 
     free (*written);
-    *written = strdup (where); /* none: the path stays in the message */
+    *written = strdup (where); /* NULL: the path stays in the message */
 }
 
 void submit_written_release (struct submit_options *so)
@@ -45,7 +45,7 @@ void submit_written_release (struct submit_options *so)
         free (so->written[i]);
 }
 
-/* NULL: it was not given. */
+/* The option as the user wrote it; NULL: not given. */
 static const char *written (const struct submit_options *so, const char *name, size_t len)
 {
     for (const struct option_desc *o = submit_options_table; o->name; o++)
@@ -70,7 +70,7 @@ static const char *from_table (const struct submit_options *so, const char *path
     return NULL;
 }
 
-/* The last of the path's parts that is the name of an option that was given. */
+/* The last part of the path that is the name of a given option. */
 static const char *from_parts (const struct submit_options *so, const char *path, size_t len)
 {
     const char *found = NULL;

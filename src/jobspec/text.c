@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Bytes of the character at s, 0 if there is none; the ranges are the table of RFC
+/* The number of bytes of the character at s, 0: no UTF-8; the ranges are those of RFC
  * 3629. */
 static size_t utf8_char (const unsigned char *s, size_t len)
 {

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* What is read and the word that is written; both only move forwards. */
+/* The text to read and the word to write; both positions only move forwards. */
 struct splitter {
     const char *in, *end;
     char *out;
@@ -44,7 +44,7 @@ static int split_sbatch (struct splitter *s)
     return quote ? not_closed (s, quote, 1) : 0;
 }
 
-/* The text between triple quotes, literally. */
+/* Copy the text between triple quotes literally. */
 static int copy_triple (struct splitter *s)
 {
     const char *begin = s->in + 3;
@@ -97,7 +97,7 @@ static int add_word (struct words *w, char *word)
 {
     int n = w->argc;
 
-    /* room for the word and the NULL behind it; doubles at powers of two */
+    /* room for the word and the final NULL; doubles at powers of two */
     if (n < 2 || (n & (n - 1)) == 0) {
         char **bigger = n > INT_MAX / 4
                             ? NULL
@@ -137,7 +137,7 @@ int words_split (struct words *w, const char *text, size_t len, enum words_rules
     int rc = -ENOMEM;
 
     memset (w, 0, sizeof (*w));
-    /* a word is never longer than what it was read from, and has one NUL */
+    /* a word is never longer than its source text, and has one NUL */
     w->store = malloc (2 * len + 2);
     if (w->store) {
         s.out = w->store;

@@ -100,7 +100,8 @@ static void add_value (struct strbuf *sb, const char *value)
     }
 }
 
-/* Add the name up to its first dot; an address (digits and dots only) is added whole. */
+/* Add the name up to its first dot; an address (a number before the dot) is added
+ * whole. */
 static void add_node (struct strbuf *sb, const char *node)
 {
     size_t len = node ? strcspn (node, ".") : 0;

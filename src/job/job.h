@@ -57,9 +57,9 @@
  *                                                    (fluxq's own)
  *     resize     {generation, nnodes, from, reason; by, userid, R, nodelist, ntasks,
  *                 ncores, cpu_milli}                 a malleable job begins to change its
- *                                                    number of nodes. It grows: R has the
+ *                                                    number of nodes. To grow: R has the
  *                                                    new nodes, which the job holds at
- *                                                    once. It shrinks: no R; the job
+ *                                                    once. To shrink: no R; the job
  *                                                    keeps its nodes until `resized`.
  *                                                    generation numbers the changes. One
  *                                                    change at a time, but another

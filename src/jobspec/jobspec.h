@@ -56,8 +56,8 @@
  * Limits: 8 MiB of text, 4 MiB of script, 64 levels and 1,000 vertices of resources,
  * counts 1 to 2^31-1, 128 KiB for one argument or one variable of the environment
  * (Linux's own limit). Errors name the place: "jobspec: resources[0].count.min: -3 is not
- * a positive integer". Thread: a jobspec may be read by several threads as long as none
- * of them touches the reference counts of its JSON values.
+ * a positive integer". Thread: several threads can read a jobspec as long as none of
+ * them changes the reference counts of its JSON values.
  */
 #ifndef FLUXQ_JOBSPEC_JOBSPEC_H
 #define FLUXQ_JOBSPEC_JOBSPEC_H

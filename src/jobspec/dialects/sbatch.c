@@ -13,7 +13,7 @@
 
 enum kind { SAME, TASKS_PER_NODE, ONE_VALUE, KILL_INVALID, REFUSED = DIALECT_REFUSED };
 
-/* an option with the same name and meaning in fluxq */
+/* an option that fluxq has under the same name, with the same meaning */
 #define DO(name, letter, arg)                                                            \
     {                                                                                    \
         name, letter, arg, NULL, DIALECT_ID (SAME), false                                \

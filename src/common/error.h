@@ -8,10 +8,10 @@
  *     if (rc < 0)
  *         fprintf (stderr, "fluxq-submit: %s\n", err.text);
  *
- * The text is one line (characters that are not printable, see printable.h, are replaced by
- * '?'), bounded, without a final period or newline. It names the thing, the place and the
- * way out. All functions accept err == NULL. Thread: a struct error belongs to one thread
- * at a time.
+ * The text is one line (characters that are not printable, see printable.h, are replaced
+ * by '?'), bounded, without a final period or newline. It names the thing, the place and
+ * the way out. All functions accept err == NULL. Thread: a struct error belongs to one
+ * thread at a time.
  */
 #ifndef FLUXQ_COMMON_ERROR_H
 #define FLUXQ_COMMON_ERROR_H

@@ -22,13 +22,13 @@
 
 #define HOLD_TYPE 94 /* type of the frame; WIRE_RUN_HOLD of the agents */
 #define HOLD_SIZE (FRAME_HEAD + 4)
-#define HOLD_GRACE_MAX 600 /* seconds */
+#define HOLD_GRACE_MAX 600 /* seconds, the most of HOLD_KEEP */
 #define HOLD_FIRST 60      /* seconds */
 #define HOLD_OPTION "--hold"
 #define HOLD_SCRIPT "#!/bin/sh\nexec fluxq-run " HOLD_OPTION "\n"
 
 enum hold_kind { /* the frame's stream; its data is a u32 */
-                 HOLD_KEEP, /* seconds that the job outlives this connection, at most HOLD_GRACE_MAX */
+                 HOLD_KEEP, /* seconds that the job outlives the connection */
                  HOLD_END,  /* wait status of the job, 0 to 65535 */
                  HOLD_WAIT, /* 0 */
 };

@@ -25,7 +25,8 @@ struct hostlist;
 
 struct hostlist *hostlist_create (void);
 void hostlist_destroy (struct hostlist *hl);
-/* NULL and EINVAL, ERANGE (more names than limit) or ENOMEM in err; "" is an empty list. */
+/* NULL and EINVAL, ERANGE (more names than limit) or ENOMEM in err; "" is an empty
+ * list. */
 struct hostlist *hostlist_decode (const char *text, size_t limit, struct error *err);
 char *hostlist_encode (const struct hostlist *hl);
 /* Append one name, unchanged: 0, -EINVAL (empty, too long, with a blank, comma or

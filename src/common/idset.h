@@ -27,8 +27,8 @@ struct idset;
 struct idset *idset_create (void);
 void idset_destroy (struct idset *s);
 struct idset *idset_copy (const struct idset *s);
-/* NULL and EINVAL, ERANGE (an id of 2^31 or more, more ids than limit) or ENOMEM in err; ""
- * and "[]" are empty sets. */
+/* NULL and EINVAL, ERANGE (an id of 2^31 or more, more ids than limit) or ENOMEM in err;
+ * "" and "[]" are empty sets. */
 struct idset *idset_decode (const char *text, size_t limit, struct error *err);
 char *idset_encode (const struct idset *s);
 int strbuf_add_idset (struct strbuf *sb, const struct idset *s);

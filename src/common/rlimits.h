@@ -8,8 +8,8 @@
  *     rlimits_add (&there, "nofile=1024", &err);
  *     rlimits_apply (&there);                                      // in the task
  *
- * The names are those of Slurm's --propagate in any case, and of flux-core's option rlimit.
- * A value is a number, or RLIM_INFINITY, as text "unlimited". libc only.
+ * The names are those of Slurm's --propagate, in upper or lower case, and of flux-core's
+ * option rlimit. A value is a number, or RLIM_INFINITY, as text "unlimited". libc only.
  */
 #ifndef FLUXQ_COMMON_RLIMITS_H
 #define FLUXQ_COMMON_RLIMITS_H

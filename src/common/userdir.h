@@ -15,8 +15,8 @@
  * src/exec and src/broker open files only by these functions, except in the few places
  * that contrib/include-law lists. (For output files, which a user names, see userfile.h.)
  *
- * A name is one path component. Functions return 0, a descriptor or negative errno; -EPERM:
- * the file failed the check, and err says why.
+ * A name is one path component. Functions return 0, a descriptor or negative errno;
+ * -EPERM: the file failed the check, and err says why.
  */
 #ifndef FLUXQ_COMMON_USERDIR_H
 #define FLUXQ_COMMON_USERDIR_H

@@ -7,7 +7,7 @@
  * An array is a job (job.h) that never gets resources itself: each of its tasks becomes a
  * job of its own when it starts. The submission of the array reserves the ids of its
  * tasks. The array stands in the queue for all tasks that have not started. When none is
- * left it goes to RUN, and stays there until all tasks have ended. Its events:
+ * left, the array is in RUN until all tasks have ended. Its events:
  *
  *     task-start  {task}                        the task has become a job
  *     task-end    {task, state, exit_code}      the task's job has ended

@@ -35,9 +35,10 @@
  *                                                    an operator's
  *     alloc      {R: object; nodelist, nnodes, ntasks, ncores, cpu_milli, duration}
  *                                                    as granted;
- *                                                    size: {reason, text} of an elastic job;
+ *                                                    size: {reason, text} of an elastic
+ *                                                    job; places: "2 racks: r1, r2";
  *                                                    namespace: its queue's, or template
- *     finish     {status}                            wait status, see wait(2)
+ *     finish     {status; text}                      wait status, see wait(2)
  *     exception  {type, severity; note, userid}      severity 0 ends the job
  *     requeue    {reason; begin, order, turn, setback, avoid, uncounted}
  *                                                    begin: unix time of the earliest
@@ -57,10 +58,10 @@
  *                                                    (fluxq's own)
  *     resize     {generation, nnodes, from, reason; by, userid, R, nodelist, ntasks,
  *                 ncores, cpu_milli}                 a malleable job begins to change its
- *                                                    number of nodes. To grow: R has the
- *                                                    new nodes, which the job holds at
- *                                                    once. To shrink: no R; the job
- *                                                    keeps its nodes until `resized`.
+ *                                                    number of nodes. To grow: R has all
+ *                                                    nodes, and the job holds the new
+ *                                                    ones at once. To shrink: no R; the
+ *                                                    job keeps its nodes until `resized`.
  *                                                    generation numbers the changes. One
  *                                                    change at a time, but another
  *                                                    `resize` can take back a growth that
@@ -242,8 +243,8 @@ const char *job_hold_reason (const struct job *job, double now);
  * time before its begin time do not count; time between starts does. 0: the age does not
  * count now. */
 double job_age_since (const struct job *job);
-/* Seconds until the next try after the n-th failed start in a row: base * 2^(n-1), at most
- * max; 0 for n = 0. base, max >= 0. */
+/* Seconds until the next try after the n-th failed start in a row: base * 2^(n-1), at
+ * most max; 0 for n = 0. base, max >= 0. */
 double job_backoff (unsigned n, double base, double max);
 /* The exit status of `--wait`: exit code, 128+signal, or 1 if the job was cancelled or
  * failed otherwise; after a time-out, as the tasks ended (143 after SIGTERM). 0 only for

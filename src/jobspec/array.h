@@ -6,10 +6,10 @@
  *     a.limit;                                              // 50
  *     array_spec_release (&a);
  *
- * The text is that of Slurm's sbatch --array: numbers, ranges FIRST-LAST and ranges with a
- * step FIRST-LAST:STEP, separated by ','. A number given more than once counts each time
- * for the limits of the text. %N at the end limits the tasks that run at the same time.
- * The step of the last range can also follow the %N.
+ * The text is that of Slurm's sbatch --array: numbers, ranges FIRST-LAST and ranges with
+ * a step FIRST-LAST:STEP, separated by ','. A number given more than once counts each
+ * time for the limits of the text. %N at the end limits the tasks that run at the same
+ * time. The step of the last range can also follow the %N.
  */
 #ifndef FLUXQ_JOBSPEC_ARRAY_H
 #define FLUXQ_JOBSPEC_ARRAY_H

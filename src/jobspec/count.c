@@ -1,5 +1,5 @@
-/* count.c - the count of a resource: a number, a dictionary (RFC 14), a range (RFC 45), or
- * a set of numbers (RFC 22)
+/* count.c - the count of a resource: a number, a dictionary (RFC 14), a range (RFC 45),
+ * or a set of numbers (RFC 22)
  */
 #include <ctype.h>
 #include <errno.h>

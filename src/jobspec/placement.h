@@ -38,7 +38,8 @@ struct switches {
     double wait;
 };
 
-/* "any", "pack", "pack:LEVEL", "spread" or "spread:LEVEL". -EINVAL, beginning with where. */
+/* "any", "pack", "pack:LEVEL", "spread" or "spread:LEVEL". -EINVAL, beginning with
+ * where. */
 int placement_parse (const char *text, struct placement *ret, const char *where,
                      struct error *err);
 /* "N" or "N@TIME", time as for --time. -EINVAL, -ERANGE, beginning with where. */

@@ -1,5 +1,5 @@
-/* resources.c - the tree of resource vertices of a jobspec (RFC 14), by the rules for users
- * or by the general ones
+/* resources.c - the tree of resource vertices of a jobspec (RFC 14), by the rules for
+ * users or by the general ones
  */
 #include <errno.h>
 #include <string.h>

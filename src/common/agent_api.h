@@ -31,7 +31,7 @@
  *      POST /v1/terminate?reason=WORD&grace=S
  *           SIGTERM, after S seconds SIGKILL to everything, then FINISH with that reason
  *           ("cancelled", "timeout", ...). "startfail": the start ends, and ranks that
- *           have not joined count as missing. 409: all ranks have joined.
+ *           have not joined count as missing; 409 if all have joined.
  *      POST /v1/release?offset=N
  *           the broker has the first N bytes on disk, so the agent can drop them. If they
  *           include FINISH, the agents of all ranks exit.

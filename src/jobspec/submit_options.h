@@ -156,9 +156,9 @@ struct submit_options {
 
 void submit_options_init (struct submit_options *so);
 void submit_options_release (struct submit_options *so);
-/* name: long name without dashes (exact). value: NULL for flags, or one of the words that
- * submit_options_from_environ() takes for yes and no. where: begins the error; NULL:
- * "--NAME". -EINVAL (also: no such option), -ERANGE, -ENOMEM. */
+/* name: long name without dashes (exact). value: the option's value; for a flag NULL, or
+ * a word for yes or no as in submit_options_from_environ(). where: begins the error;
+ * NULL: "--NAME". -EINVAL (also: no such option), -ERANGE, -ENOMEM. */
 int submit_options_set (struct submit_options *so, enum submit_source source,
                         const char *name, const char *value, const char *where,
                         struct error *err);

@@ -1,5 +1,4 @@
-/* step_client.c - the table of options for fluxq-run and for the commands that start
- * it */
+/* step_client.c - the table of options for fluxq-run and the commands that start it */
 #include "common/step_client.h"
 
 const struct option_desc step_options[] = {

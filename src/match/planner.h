@@ -1,22 +1,23 @@
-/* planner.h - who has what until when, and what else fits
+/* planner.h - bookings of resources over time, and what else fits
  *
  *     struct planner *p = planner_create (g, match_policy_find ("low"), &opt);
  *     autoselection struct selection *s = NULL;
  *     int rc = planner_match (p, PLANNER_ALLOCATE, job, shape, now, duration, &s, &why);
- *     // 0: booked, s is the caller's;  -EBUSY: not now;  -ENODEV: never on this graph;
+ *     // 0: booked, the caller owns s;  -EBUSY: not now;  -ENODEV: never on this graph;
  *     // -EEXIST: the job has a booking;  -EINVAL, -ENOMEM.  why: a sentence for its user
  *     planner_cancel (p, job);
  *
- * Time is in ticks of the caller's (fluxqd: microseconds, fluxq-match: seconds), durations
- * are > 0; PLANNER_FOREVER means until the end of time. A booking is allocated (it began,
- * and keeps what it has until it is cancelled, even past its end) or reserved (from its
- * start to its end). "Now" a unit is free when it is not allocated and not reserved at any
- * time of the window; at a later time when no booking overlaps the window [at, at +
- * duration).
+ * The caller chooses the unit of time, the tick (fluxqd: microseconds, fluxq-match:
+ * seconds). Durations are > 0; PLANNER_FOREVER means until the end of time. A booking is
+ * allocated (the job has begun, and keeps its units until it is cancelled, even past its
+ * end) or reserved (from its start to its end). A unit is free "now" if it is not
+ * allocated, and not reserved at any time of the window. A unit is free later if no
+ * booking overlaps the window [at, at + duration).
  *
- * Costs: cancel and update O(units groups of the job * log nodes); match: see walk.h;
- * a reservation looks only at times at which a booking ends and the sums suffice
- * (profile.h). The graph is borrowed; changes of it are told by planner_changed().
+ * Costs: cancel and update take O(groups of units of the job * log nodes); match: see
+ * walk.h. A reservation is tried only at times at which a booking ends and the sums
+ * suffice (profile.h). The graph is borrowed; the caller reports changes of the graph
+ * with planner_changed().
  */
 #ifndef FLUXQ_MATCH_PLANNER_H
 #define FLUXQ_MATCH_PLANNER_H
@@ -31,79 +32,84 @@
 struct planner;
 
 struct planner_options {
-    int64_t begin, end; /* of time: nothing may begin before or end after; end 0: never */
+    int64_t begin, end; /* of time: no booking begins before or ends after; end 0: no
+                         * end */
     /* Fluxion's rule: a slot never spans vertices (sockets, nodes) */
     bool together_slots;
-    /* nodes asked for in a vertex may be anywhere below it, also where some are its
-     * children; else only these are meant then */
+    /* nodes requested in a vertex may be anywhere below it, even if some nodes are its
+     * children; otherwise only those children match then */
     bool any_depth;
 };
 
 enum planner_op {
-    PLANNER_ALLOCATE,                     /* now or not */
-    PLANNER_ALLOCATE_WITH_SATISFIABILITY, /* the same; when not, tell "never" apart, which
-                                            * is said as by PLANNER_SATISFIABILITY */
-    PLANNER_ALLOCATE_ORELSE_RESERVE,      /* now, else the earliest time, else never */
-    PLANNER_SATISFIABILITY,               /* could it ever, on a graph that is all up and
-                                            * empty; nothing is booked, no selection */
-    PLANNER_WITHOUT_ALLOCATING,           /* as allocate, nothing is booked */
-    PLANNER_WITHOUT_ALLOCATING_FUTURE,    /* as orelse_reserve, nothing is booked */
+    PLANNER_ALLOCATE,                     /* now, or not at all */
+    PLANNER_ALLOCATE_WITH_SATISFIABILITY, /* the same, but tells "never" apart with
+                                           * -ENODEV and the reason of
+                                           * PLANNER_SATISFIABILITY */
+    PLANNER_ALLOCATE_ORELSE_RESERVE,      /* now, else at the earliest time, else never */
+    PLANNER_SATISFIABILITY,               /* could it ever fit, on an empty graph with all
+                                           * vertices up? books nothing, no selection */
+    PLANNER_WITHOUT_ALLOCATING,           /* as ALLOCATE, books nothing */
+    PLANNER_WITHOUT_ALLOCATING_FUTURE,    /* as ORELSE_RESERVE, books nothing */
 };
 
 struct planner *planner_create (struct graph *g, const struct match_policy *policy,
                                 const struct planner_options *opt);
 void planner_destroy (struct planner *p);
 struct graph *planner_graph (const struct planner *p);
-/* From the next match on; what is booked stays. O(nodes log nodes) then. */
+/* Takes effect with the next match, which then costs O(nodes log nodes). Bookings
+ * stay. */
 void planner_set_policy (struct planner *p, const struct match_policy *policy);
-/* Types whose free counts the index keeps, besides node, core, gpu and memory; at most
- * 7 types in all, later ones are ignored. 0 or -ENOMEM. */
+/* Adds a type whose free counts the index keeps, besides node, core, gpu and memory. The
+ * index keeps at most 7 types in all and ignores later ones. 0 or -ENOMEM. */
 int planner_track (struct planner *p, const char *type);
-/* The graph was changed below (or at) v; GRAPH_NONE: anywhere. Cheap: looked at with the
- * next match. Told after each change of status, properties or a size in one node, only
- * that node is looked at again; after all else, several changes at once, or changes that
- * nobody told, all is. (Not to be seen: a change that was not told, behind which v, where
- * nothing changed, is told.) */
+/* Reports a change of the graph at or below v; GRAPH_NONE: anywhere. Cheap: the next
+ * match does the work. If each change of status, properties or size in one node is
+ * reported at once, only that node is updated. After any other change, several changes at
+ * once, or an unreported change, all nodes are. (The planner cannot detect an unreported
+ * change that is followed by the report of a vertex that did not change.) */
 void planner_changed (struct planner *p, uint32_t v);
 
-/* After changes of the graph a match first brings all that is known of the nodes up to
- * date, at once, which on a large graph takes as long as many matches. Who cannot wait for
- * that calls this before: it does a piece of it, of about `work` vertices (> 0; a million a
- * tenth of a second), and anything may be done and change until the next. 0: all is up to
- * date; -EAGAIN: there is more, call again; -ENOMEM. Pieces grow when the graph changes so
- * often that it would never end. */
+/* After changes of the graph, a match first updates all data about the nodes at once,
+ * which takes as long as many matches on a large graph. A caller that cannot wait for
+ * that calls planner_prepare() before: each call does a piece of about `work` vertices (>
+ * 0; a million take a tenth of a second), and any operation or change is allowed between
+ * two calls. 0: everything is up to date; -EAGAIN: call again; -ENOMEM. Pieces grow when
+ * the graph changes so often that the update would never end. */
 int planner_prepare (struct planner *p, size_t work);
-/* The next match has little or nothing to bring up to date. O(1) */
+/* True if the next match has little or nothing to update. O(1) */
 bool planner_is_prepared (const struct planner *p);
-/* It has begun, and would begin from the start if a node came or went now. O(1) */
+/* True if the update has begun, and would start over if a node came or went now. O(1) */
 bool planner_is_preparing (const struct planner *p);
 int planner_match (struct planner *p, enum planner_op op, uint64_t job,
                    const struct shape *shape, int64_t now, int64_t duration,
                    struct selection **ret, struct error *why);
-/* From now on a search of PLANNER_ALLOCATE_ORELSE_RESERVE for a time ahead ends after about
- * `work` nodes that were looked at (10 million a third of a second), with -EINPROGRESS: the
- * same call goes on, where it was if nothing became free meanwhile, else from the start, with
- * twice the work. 0: it is never cut short. */
+/* Limits the search for a later time in PLANNER_ALLOCATE_ORELSE_RESERVE: it ends with
+ * -EINPROGRESS after about `work` visited nodes (10 million take a third of a second). An
+ * equal call continues the search where it stopped, or, if something became free
+ * meanwhile, starts over with twice the work. 0: searches are not limited. */
 void planner_search_in_pieces (struct planner *p, size_t work);
-/* It does, for this job. O(1) */
+/* True if the next call continues a search for this job. O(1) */
 bool planner_search_goes_on (const struct planner *p, uint64_t job, int64_t now);
-/* The job asks for something else now, or for nothing. */
+/* Drops the unfinished search of the job, which asks for something else now, or for
+ * nothing. */
 void planner_search_forget (struct planner *p, uint64_t job);
-/* Book what somebody else chose (s->start, s->end): -EBUSY names the unit that is taken,
- * -ENOENT one that is gone, -EEXIST; nothing is booked then. */
+/* Books a selection from elsewhere (s->start, s->end). -EBUSY names the unit that is
+ * taken, -ENOENT a unit that does not exist, -EEXIST. Errors book nothing. */
 int planner_update (struct planner *p, uint64_t job, const struct selection *s,
                     bool reserved, struct error *why);
-/* Reserve whole vertices whatever is booked there, and the caller has looked at that: who
- * has something allocated keeps it until it is cancelled, also past s->start. */
+/* Reserves whole vertices regardless of the bookings there, which the caller has checked.
+ * A job with an allocation there keeps it until it is cancelled, even past s->start. */
 int planner_reserve_over (struct planner *p, uint64_t job, const struct selection *s,
                           struct error *why);
 int planner_cancel (struct planner *p, uint64_t job); /* 0 or -ENOENT */
-/* Give back only these units (also of a larger pick). *ret_empty: the job has none left and
- * is gone. -ENOENT: it has no booking; units that it does not have are passed over. */
+/* Frees only these units of the job (also a part of a larger pick). *ret_empty: the job
+ * has no unit left, and its booking is gone. -ENOENT: the job has no booking; units that
+ * the job does not have are ignored. */
 int planner_cancel_part (struct planner *p, uint64_t job, const struct selection *s,
                          bool *ret_empty);
-/* New end (of time: PLANNER_FOREVER). -ENOENT; -EBUSY when a reservation stands in the way,
- * which is named; nothing changes then. */
+/* Changes the end of a booking (PLANNER_FOREVER: the end of time). -ENOENT; -EBUSY: a
+ * reservation is in the way, and why names it; nothing changes then. */
 int planner_extend (struct planner *p, uint64_t job, int64_t end, struct error *why);
 
 struct planner_job {
@@ -113,19 +119,21 @@ struct planner_job {
     size_t nclaims;
 };
 bool planner_find (const struct planner *p, uint64_t job, struct planner_job *ret);
-/* In the order of their ids, the next one after that; start with 0 (job 0 itself is found
- * by planner_find() only). false: no more. */
+/* Iterates over the bookings by id: *ret is the first with an id > after; start with 0
+ * (job 0 itself is found by planner_find() only). false: no more. */
 bool planner_next (const struct planner *p, uint64_t after, struct planner_job *ret);
 size_t planner_count (const struct planner *p);
-/* Is a unit of v booked by the job / by anybody, allocated / reserved? Units at or above v
- * count, and v counts as part of what lies below it when `below`. */
+/* Tells whether a unit of v is booked by the job; or allocated, or reserved, by any job.
+ * Units at or above v count; with `below`, v also counts as part of what lies below
+ * it. */
 bool planner_has (const struct planner *p, uint64_t job, uint32_t v, uint32_t unit,
                   bool below);
 bool planner_is_allocated (const struct planner *p, uint32_t v, uint32_t unit);
 bool planner_is_reserved (const struct planner *p, uint32_t v, uint32_t unit);
-/* Bumped whenever something becomes free, comes up or is added. */
+/* Grows whenever something becomes free, comes up or is added. */
 uint64_t planner_generation (const struct planner *p);
-/* What is free now of each type, for listings: sums over the graph. O(1) for tracked ones. */
+/* Returns the amount of the type that is free now, summed over the graph, for listings.
+ * O(1) for tracked types. */
 int64_t planner_free (const struct planner *p, uint16_t type);
 size_t planner_memory (const struct planner *p);
 

@@ -1,22 +1,25 @@
-/* growth.h - which nodes that the machine does not have would let waiting jobs start
+/* growth.h - nodes that the machine does not have and that would let waiting jobs start
  *
  *     struct growth *x = growth_create (machine, policy, kinds, nkinds, true);
  *     growth_run (x, id, r);                            // for each job that runs
  *     while (the next job in the queue's order)
- *         n = growth_plan (x, &job, now, needs);        // what it lacks, if that can be made
+ *         n = growth_plan (x, &job, now, needs);        // missing nodes, if they can be made
  *     growth_destroy (x);
  *
- * A model of the machine, with nodes beside it that do not exist: of each kind (a node group of
- * an autoscaler) so many as could still be made, to be had from now + its delay on. Jobs are
- * planned there one after another, as the queue does, and what one of them lacks is asked for it
- * alone: so two jobs never count on the same node, and all together never on more nodes than can
- * be made. A job lacks nodes if with them it starts sooner than on what there is (or becomes free
- * until then), and as soon as they are there: it has not to wait for others besides. It lacks
- * as few as will do; of kinds that would be there equally soon, the first ones. Nothing of
- * this is seen by the real machine.
+ * A growth is a model of the machine with additional nodes that do not exist yet: for
+ * each kind (a node group of an autoscaler), as many nodes as can still be made,
+ * available from now + the delay of the kind. The model plans jobs one after another, as
+ * the queue does, and the missing nodes of a job are requested for that job alone. So two
+ * jobs never count on the same new node, and all jobs together never count on more nodes
+ * than can be made. A job lacks nodes if it starts sooner with them than on the present
+ * nodes (or on resources freed until then), and starts as soon as the new nodes are
+ * there, without waiting for other jobs. A job lacks as few nodes as suffice; between
+ * kinds that are available equally soon, the first takes precedence. The real machine is
+ * not affected.
  *
- * No clock, no input or output. Times are unix times in seconds. Costs: to create, O(nodes);
- * to plan a job, some matches, and O(log possible) more for each kind that it could use.
+ * No clock, no input or output. Times are unix times in seconds. Costs: to create,
+ * O(nodes); to plan a job, some matches, and O(log possible) more for each kind that it
+ * could use.
  */
 #ifndef FLUXQ_SCHED_GROWTH_H
 #define FLUXQ_SCHED_GROWTH_H
@@ -29,9 +32,10 @@
 struct growth;
 
 struct growth_kind {
-    const struct machine_node_spec *node; /* each of them; its name is not looked at */
-    uint32_t possible; /* could still be made; more than the max is that */
-    double delay;      /* seconds until one is there, >= 0 */
+    const struct machine_node_spec *node; /* spec of each node; the name is ignored */
+    uint32_t possible; /* nodes that can still be made; values above the max count as the
+                        * max */
+    double delay;      /* seconds until a new node is available, >= 0 */
 };
 
 struct growth_job {
@@ -40,36 +44,41 @@ struct growth_job {
     double duration; /* seconds, 0: unlimited */
 };
 
-/* Nodes of one kind for one job: on each it would have at most so much. */
+/* Nodes of one kind for one job, with the most that the job would have on each of
+ * them. */
 struct growth_need {
     uint64_t job;
     size_t kind;
     uint32_t nodes;
-    uint32_t cores, gpus; /* the most of a rank */
+    uint32_t cores, gpus; /* the largest of a rank */
     int64_t memory_mib;
 };
 
-/* kinds (copied, specs too) are at most GROWTH_KINDS_MAX. as_it_is: what is down, drained or
- * taken by strangers is so in the model, and windows are closed; false: an empty machine, for
- * growth_could_run() alone. m: that of the machine g. NULL: no memory. */
+/* kinds (copied, with specs) are at most GROWTH_KINDS_MAX. as_it_is: the model has the
+ * down and drained nodes, the foreign use and the windows of the machine; false: an empty
+ * machine, for growth_could_run() alone. m: the matcher of the machine g. NULL: no
+ * memory. */
 struct growth *growth_create (const struct machine *g, const struct matcher *m,
                               const struct match_policy *policy,
                               const struct growth_kind *kinds, size_t nkinds,
                               bool as_it_is, double now);
 void growth_destroy (struct growth *x);
-/* A job that runs and has this. What cannot be booked (its nodes have gone, or are reserved) is
- * passed over: 0; -ENOMEM. */
+/* Adds a running job with its resources. A job that cannot be booked (its nodes are gone,
+ * or are reserved) is skipped. 0 or -ENOMEM. */
 int growth_run (struct growth *x, uint64_t id, const struct rset *r);
-/* The same of one that is there already, and has something else now. */
+/* Replaces the resources of a job that is in the model already. Errors as
+ * growth_run(). */
 int growth_run_again (struct growth *x, uint64_t id, const struct rset *r);
-/* Whether the job fits beside all that is there; nothing is booked. */
+/* True if the job fits beside all jobs in the model; books nothing. */
 bool growth_fits (struct growth *x, const struct growth_job *job, double now);
-/* The next job in the order of the queue; needs: room for as many as there are kinds. The number
- * of them that it lacks, in the order of kinds; 0: none, or these nodes would not help either.
- * *ret_waits: it does not start now. -ENOMEM: the model is of no use any more. */
+/* Plans the next job in the order of the queue. needs has room for one entry for each
+ * kind. Returns the number of needs of the job, in the order of kinds; 0: the job lacks
+ * no nodes, or new nodes would not help. *ret_waits: the job does not start now. -ENOMEM:
+ * the model is unusable. */
 int growth_plan (struct growth *x, const struct growth_job *job, double now,
                  struct growth_need *needs, bool *ret_waits);
-/* Could it run if all nodes were there, up and empty? As match_satisfiability(). */
+/* Tells whether the request could run if all nodes were there, up and empty. As
+ * match_satisfiability(). */
 int growth_could_run (struct growth *x, const struct match_request *req,
                       struct error *why);
 

@@ -7,16 +7,18 @@
  *     sched_enqueue (realm_sched (x), &entry);   // planned for start and later
  *     realm_begin (x, machine);                  // its time has come: jobs start
  *     while (sched_next (realm_sched (x), now, 100, &d) == 1)
- *         realm_rename (d.r, machine);           // R as the whole machine has it
+ *         realm_rename (d.r, machine);           // R as in the whole machine
  *
- * What an advance reservation is inside. For the whole machine its nodes are one window
- * (match.h: match_window_book()); here they are all there is, and all but [start, end) is a
- * window. So order, backfill, elastic sizes, estimates and reasons are those of any queue.
- * A job's bookings are in one of the two matchers, never in both.
+ * A realm implements an advance reservation. In the whole machine the nodes of the
+ * reservation are one window (match.h: match_window_book()). In the realm these nodes are
+ * the whole machine, and all time outside [start, end) is a window. So order, backfill,
+ * elastic sizes, estimates and reasons are those of any queue. The bookings of a job are
+ * in one of the two matchers, never in both.
  *
- * Nodes are those of the whole machine, by name; those that it does not have are not here
- * either. Where a job of the whole machine still has something when
- * the time has come, the node is down here until that is over. No clock, no input or output.
+ * The realm finds its nodes in the whole machine by name; nodes that the whole machine
+ * lacks are not in the realm either. If a job of the whole machine still has something on
+ * a node when the realm begins, the node is down in the realm until that job ends. No
+ * clock, no input or output.
  */
 #ifndef FLUXQ_SCHED_REALM_H
 #define FLUXQ_SCHED_REALM_H
@@ -33,17 +35,17 @@ struct realm *realm_create (const struct hostlist *nodes, double start, double e
 void realm_destroy (struct realm *x);
 struct sched *realm_sched (struct realm *x);
 struct matcher *realm_matcher (struct realm *x);
-/* Its nodes; the same names as in the whole machine, other indexes. */
+/* Nodes of the realm: the names are those of the whole machine, the indexes are not. */
 const struct machine *realm_machine (const struct realm *x);
-/* All nodes as `whole` has them; before that there are none. 0, -ENOMEM. */
+/* Adds all nodes as they are in `whole`; before that the realm has none. 0, -ENOMEM. */
 int realm_open (struct realm *x, const struct machine *whole);
-/* What `whole` says of the node holds here from now on; nothing when it is not one of the
- * realm's, or that is not open. 0, -ENOMEM. */
+/* Copies the state of a node from `whole`. Does nothing if the node is not in the realm,
+ * or the realm is not open. 0, -ENOMEM. */
 int realm_mirror (struct realm *x, const struct machine *whole, const char *name);
-/* From now on its nodes are given. */
+/* From now on jobs get the nodes of the realm. */
 void realm_begin (struct realm *x, const struct machine *whole);
 int realm_queue_set (struct realm *x, unsigned queue, bool started);
-/* Ranks (node_index) of r as the whole machine has them. */
+/* Sets the ranks (node_index) in r to those of the whole machine. */
 void realm_rename (struct rset *r, const struct machine *whole);
 
 #endif

@@ -1,13 +1,13 @@
-/* index_private.h - how an index lies in memory
+/* index_private.h - memory layout of an index
  *
- * The places are level 0; eight neighbours are a block, and number i of level l + 1 stands
- * for block i of level l. A block has one line of eight values, a cache line, for each
- * component: free, then ever by dimension, late, measure. So one question reads only the
- * lines of the amounts that it asks for, and gets its answer for eight neighbours at once.
+ * The places are level 0. Eight neighbours form a block, and number i of level l + 1
+ * stands for block i of level l. A block has one line of eight values, a cache line, for
+ * each component: free, then ever by dimension, late, measure. So a query reads only the
+ * lines of the amounts that it asks for, and is answered for eight neighbours at once.
  *
- * Of every component a point holds the greatest below it: the soonest end is kept as its
- * complement ("late"). Values that are not there (vacant places, the ends of levels) are
- * such that nothing fits.
+ * A point holds the greatest value below it for every component; the soonest end is
+ * stored as its complement ("late"). Missing values (vacant places, the ends of levels)
+ * are such that nothing fits.
  */
 #ifndef FLUXQ_MATCH_INDEX_PRIVATE_H
 #define FLUXQ_MATCH_INDEX_PRIVATE_H
@@ -25,8 +25,9 @@
 
 struct level {
     int64_t *blocks;
-    uint8_t *dirty; /* by block: it is in the list */
-    size_t n;       /* values in each line of the level: 8 a block, but in the last one */
+    uint8_t *dirty; /* by block: in the list */
+    size_t n;       /* values in each line of the level: 8 per block, fewer in the last
+                     * one */
 };
 
 __extension__ typedef __int128 wide;
@@ -42,8 +43,8 @@ struct index {
     void *memory; /* of all levels, and the list */
     size_t bytes;
     bool held;
-    uint32_t changed; /* while held: a bit for each component that did */
-    uint32_t *list;   /* while held: blocks of level 0 that did */
+    uint32_t changed; /* while held: a bit for each changed component */
+    uint32_t *list;   /* while held: the changed blocks of level 0 */
     size_t nlist;
 };
 

@@ -1,4 +1,4 @@
-/* make_private.h - what is shared by the files that make all indexes anew: see make.c */
+/* make_private.h - shared by the files that rebuild all indexes: see make.c */
 #ifndef FLUXQ_MATCH_MAKE_PRIVATE_H
 #define FLUXQ_MATCH_MAKE_PRIVATE_H
 
@@ -16,30 +16,31 @@ struct counted { /* of a type */
 struct make {
     struct planner *p;
     size_t phase, work; /* work: what is left of the piece */
-    size_t at;          /* of the phase: number of what is next */
-    uint32_t v;    /* ... or the vertex that is, of a walk over the graph; GRAPH_NONE */
-    uint32_t node; /* where that is in, the outermost; GRAPH_NONE */
+    size_t at;          /* number of the next element in the phase */
+    uint32_t v;    /* ... or the next vertex, in a walk over the graph; GRAPH_NONE */
+    uint32_t node; /* the outermost node that v is in; GRAPH_NONE */
     struct counted types[GRAPH_TYPES_MAX];
-    size_t nnodes, nabove, nlists; /* nlists: entries of all their lists */
+    size_t nnodes, nabove, nlists; /* nlists: entries of all lists of vertices above
+                                    * nodes */
     size_t lists_used;
-    size_t vacated;      /* of the index that is laid out */
+    size_t vacated;      /* places made vacant in the index that is laid out */
     uint32_t *order;     /* nodes in the order of the policy */
-    bool unsorted;       /* ... which is not the graph's */
-    uint32_t *from, *to; /* sort: runs of `width`, two of which become one of `to` */
-    size_t width, i, middle, j, end; /* that are merged: i .. middle, j .. end */
-    int64_t sums[INDEX_DIMS];        /* of what is up in the nodes */
-    bool begun;                      /* bookings were looked at up to this one */
+    bool unsorted;       /* ... which differs from the graph's order */
+    uint32_t *from, *to; /* sort: runs of `width`; two of them become one run in `to` */
+    size_t width, i, middle, j, end; /* the runs being merged: i .. middle, j .. end */
+    int64_t sums[INDEX_DIMS];        /* of what is up in nodes */
+    bool begun;                      /* bookings up to `job` are entered */
     uint64_t job;
     struct inner_make inner;
 };
 
-/* A piece of work of so many vertices is done. */
+/* Accounts for a piece of work of so many vertices. */
 static inline void make_spend (struct make *m, size_t work)
 {
     m->work -= MIN (m->work, work);
 }
 
-/* The next vertex in the graph's order: below v when down, else behind it. */
+/* The next vertex in the graph's order: below v if `down`, else after all below v. */
 static inline uint32_t make_next_vertex (const struct graph *g, uint32_t v, bool down)
 {
     if (down && graph_vertex (g, v)->first != GRAPH_NONE)
@@ -56,10 +57,10 @@ static inline bool make_is_above (const struct graph_vertex *x)
 
 /* -- make_count.c -- */
 
-/* Phases, as those of make.c: 0: done; -EAGAIN: there is more. */
+/* Phases, as in make.c: 0: done; -EAGAIN: there is more. */
 int make_count (struct make *m);
 int make_count_further (struct make *m);
-/* After them: which types have dimensions, and how many there are. */
+/* After the phases: chooses the types that have dimensions, and counts them. */
 void make_dims (struct make *m);
 
 #endif

@@ -1,14 +1,15 @@
-/* reader.h - a graph, or what a job was given, from text in somebody's format
+/* reader.h - a graph, or a job's resources, from text in another program's format
  *
  *     const struct match_reader *r = match_reader_find ("jgf");
  *     rc = r->read (g, text, len, &opt, &err);               // into an empty graph
  *     rc = r->read_selection (g, text, len, &selection, &err);
  *
- * One file each in readers/, which ends in `const struct match_reader match_reader_NAME`.
- * Texts are hostile: every size, count and depth is bounded (graph.h), cycles, doubled and
- * missing vertices are refused with place and reason, in memory of the order of the text's
- * size. The caller reads the file; readers do no input or output. On error the graph may be
- * half made: the caller drops it (read), or it is as before (attach).
+ * Each reader has a file in readers/ that ends with `const struct match_reader
+ * match_reader_NAME`. Texts are not trusted: every size, count and depth is bounded
+ * (graph.h); cycles and doubled or missing vertices are rejected with place and reason;
+ * memory is of the order of the text's size. The caller reads the file; readers do no
+ * input or output. After an error the graph may be incomplete, and the caller drops it
+ * (read), or is unchanged (attach).
  */
 #ifndef FLUXQ_MATCH_READER_H
 #define FLUXQ_MATCH_READER_H
@@ -18,7 +19,8 @@
 #define MATCH_READER_TEXT_MAX (1u << 30)
 
 struct match_reader_options {
-    const char *subsystem;    /* whose edges make the main tree; NULL: containment */
+    const char *subsystem;    /* the edges of this subsystem make the main tree; NULL:
+                               * containment */
     const char *const *types; /* NULL-terminated: load only these (hwloc); NULL: all */
 };
 
@@ -27,11 +29,11 @@ struct match_reader {
     const char *summary; /* one line */
     int (*read) (struct graph *g, const char *text, size_t len,
                  const struct match_reader_options *opt, struct error *err);
-    /* More vertices into a graph that has a root; NULL: this format cannot. */
+    /* Adds vertices to a graph that has a root; NULL: not supported by the format. */
     int (*attach) (struct graph *g, const char *text, size_t len,
                    const struct match_reader_options *opt, struct error *err);
-    /* What a job was given, in terms of g: -ENOENT names what is not there. NULL: cannot.
-     * Exclusive vertices are claimed; start and end stay 0. */
+    /* Reads the resources of a job, in terms of g: -ENOENT names what is missing in g.
+     * NULL: not supported. Exclusive vertices are claimed; start and end stay 0. */
     int (*read_selection) (const struct graph *g, const char *text, size_t len,
                            struct selection **ret, struct error *err);
 };

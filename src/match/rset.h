@@ -1,4 +1,4 @@
-/* rset.h - what a job was given: R version 1 (RFC 20)
+/* rset.h - the resources of a job: R version 1 (RFC 20)
  *
  *     struct rset *r;                                   // from match_allocate()
  *     for (size_t i = 0; i < r->nranks; i++)
@@ -6,11 +6,12 @@
  *     char *text = rset_encode (r);                     // JSON, caller frees
  *     struct rset *again = rset_decode (text, len, &err);
  *
- * Order is the job's: element 0 is the job's rank 0. "execution.R_lite" has rank (the
- * node's index in the graph), core and gpu idsets; nodelist the names in the order of
- * ranks; memory, generic resources (parts of CPUs with them, as GRES_CPU_MILLI), slots and exclusive, which RFC 20 has no place for, and the job's own
- * order where it differs stand in the free-form "scheduling" key under "fluxq".
- * decode(encode(r)) equals r (times to a microsecond).
+ * The order is the job's: element 0 is the job's rank 0. "execution.R_lite" has rank (the
+ * node's index in the graph) and the core and gpu idsets; nodelist has the names in the
+ * order of ranks. The free-form "scheduling" key has, under "fluxq", what RFC 20 has no
+ * place for: memory, generic resources (with parts of CPUs as GRES_CPU_MILLI), slots,
+ * exclusive, and the job's order if it differs. decode(encode(r)) equals r (times to a
+ * microsecond).
  */
 #ifndef FLUXQ_MATCH_RSET_H
 #define FLUXQ_MATCH_RSET_H
@@ -44,24 +45,26 @@ struct rset {
 /* n ranks with empty idsets and no name; NULL: no memory. */
 struct rset *rset_create (size_t nranks);
 void rset_destroy (struct rset *r);
-/* Compact JSON, caller frees; NULL: no memory, or it is not a set that R can tell: no
- * ranks, a node twice. */
+/* Returns compact JSON that the caller frees; NULL: no memory, or R cannot express the
+ * set: no ranks, or a node twice. */
 char *rset_encode (const struct rset *r);
-/* The same as a JSON value, new reference: an alloc event's "R". */
+/* As rset_encode(), as a JSON value, a new reference: an alloc event's "R". */
 json_t *rset_to_json (const struct rset *r);
-/* -> NULL with a reason. Takes R of others too: without our "scheduling" a rank has
- * one slot, no memory and is shared. */
+/* Decodes R; NULL with a reason. Accepts the R of other programs: without fluxq's
+ * "scheduling" a rank has one slot, no memory and is shared. */
 struct rset *rset_decode (const char *text, size_t len, struct error *err);
 struct rset *rset_from_json (const json_t *root, struct error *err);
-/* Copies, the caller's; NULL: no memory. All ranks of a and behind them those of b (NULL: none),
- * with the times of a; the first so many of r. */
+/* Return copies that the caller owns; NULL: no memory. rset_join(): all ranks of a, then
+ * those of b (NULL: none), with the times of a. rset_first(): the first nranks of r. */
 struct rset *rset_join (const struct rset *a, const struct rset *b);
 struct rset *rset_first (const struct rset *r, size_t nranks);
 char *rset_nodelist (const struct rset *r); /* RFC 29, in job order; caller frees */
 uint32_t rset_slots (const struct rset *r); /* over all ranks */
-uint32_t rset_cores (const struct rset *r); /* with parts of CPUs, rounded up in all */
+uint32_t rset_cores (const struct rset *r); /* includes parts of CPUs, the total rounded
+                                             * up */
 int64_t
-rset_cpu_milli (const struct rset *r); /* in thousandths, where it has parts; else 0 */
+rset_cpu_milli (const struct rset *r); /* in thousandths, if r has parts of CPUs; else
+                                        * 0 */
 int64_t
 rset_rank_cpu_milli (const struct rset_rank *rank); /* its cores, or its parts of CPUs */
 

@@ -3,8 +3,8 @@
  *     struct window w = { .at = now, .end = now + duration, .now = true };
  *     rc = walk (p, shape, &w, &selection, &miss);   // 0, -EBUSY: does not fit, -ENOMEM
  *
- * Above the nodes the walk goes by the indexes (index.h) and never looks at what they rule
- * out; in a node it looks at the few groups there. Cost: O(answer * log nodes) where one
+ * Above the nodes the walk goes by the indexes (index.h) and never visits what they
+ * exclude; in a node it visits the few groups there. Cost: O(answer * log nodes) if one
  * amount decides. See doc/matcher.md.
  */
 #ifndef FLUXQ_MATCH_WALK_H
@@ -17,8 +17,8 @@ struct walk_miss {
     uint16_t wanted; /* shape_vertex number; SHAPE_NONE: unknown */
     uint32_t at;     /* graph vertex below which there were too few; GRAPH_NONE */
     int64_t asked, found;
-    bool in_groups;   /* so many were found in as few places as are allowed */
-    bool known_early; /* a summary told: no node was looked at */
+    bool in_groups;   /* `found` is the number in as few places as allowed */
+    bool known_early; /* a summary decided: no node was visited */
 };
 
 int walk (struct planner *p, const struct shape *shape, const struct window *w,

@@ -1,9 +1,10 @@
-/* writer.h - a selection, or a whole graph, as text in somebody's format
+/* writer.h - a selection, or a whole graph, as text in another program's format
  *
  *     const struct match_writer *w = match_writer_find ("rv1_nosched");
  *     rc = w->write (g, selection, &opt, &sb);
  *
- * One file each in writers/, which ends in `const struct match_writer match_writer_NAME`.
+ * Each writer has a file in writers/ that ends with `const struct match_writer
+ * match_writer_NAME`.
  */
 #ifndef FLUXQ_MATCH_WRITER_H
 #define FLUXQ_MATCH_WRITER_H
@@ -15,11 +16,11 @@
 struct match_writer_options {
     const struct shape *shape; /* for labels; or NULL */
     int64_t start, end;        /* seconds */
-    /* Further words on a vertex, for JGF's "ephemeral"; or NULL. Returns a new object or
-     * NULL for none. */
+    /* Additional data of a vertex, for JGF's "ephemeral"; or NULL. Returns a new object
+     * or NULL: none. */
     json_t *(*about) (const struct pick *p, uint32_t unit, void *arg);
-    /* Of each type what is used below a vertex and what there is, for JGF's "agfilter":
-     * an object of strings ("used:0, total:18"); as about. */
+    /* Used and total amounts of each type below a vertex, for JGF's "agfilter": an object
+     * of strings ("used:0, total:18"); otherwise as about. */
     json_t *(*counts) (const struct pick *p, uint32_t unit, void *arg);
     void *arg;
 };
@@ -27,8 +28,8 @@ struct match_writer_options {
 struct match_writer {
     const char *name;    /* as in `-F NAME` */
     const char *summary; /* one line */
-    /* Appends lines, each with its end. 0, -ENOMEM, -EINVAL: this selection cannot be told
-     * in this format. */
+    /* Appends complete lines. 0, -ENOMEM, -EINVAL: the format cannot express this
+     * selection. */
     int (*write) (const struct graph *g, const struct selection *s,
                   const struct match_writer_options *opt, struct strbuf *sb);
 };

@@ -3,7 +3,7 @@
  *     struct growth *x = growth_create (machine, policy, kinds, nkinds, true);
  *     growth_run (x, id, r);                            // for each job that runs
  *     while (the next job in the queue's order)
- *         n = growth_plan (x, &job, now, needs);        // missing nodes, if they can be made
+ *         n = growth_plan (x, &job, now, needs);        // missing nodes that can be made
  *     growth_destroy (x);
  *
  * A growth is a model of the machine with additional nodes that do not exist yet: for

@@ -1,8 +1,8 @@
-/* sched_private.h - what the files of the queue share
+/* sched_private.h - data shared by the files of the queue
  *
- *     sched.c     jobs in and out, groups of equal ones
- *     plan.c      the jobs in front that have a place, and what of it may not hold any more
- *     pass.c      who starts now, who gets a reservation
+ *     sched.c     jobs in and out, groups of equal jobs
+ *     plan.c      the first jobs, with their reservations, and which of these are doubtful
+ *     pass.c      which job starts now, which gets a reservation
  *     reason.c    why a job waits, and until when
  *     size.c      why an elastic job starts at its size
  */
@@ -20,43 +20,45 @@
 #define QUEUES_MAX 256
 #define REASON_MAX (ERROR_TEXT_MAX + 512)
 
-/* Where a job is: its links are in the sets that this names. */
+/* Place of a job: the sets that hold its links. */
 enum where {
     NOWHERE,
     HELD,    /* in no set */
     WAITING, /* s->waiting, by begin time */
-    STOPPED, /* its queue's jobs */
-    ORDERED, /* s->order; and in its group's jobs, unless it is planned */
+    STOPPED, /* the jobs of its queue */
+    ORDERED, /* s->order, and the jobs of its group unless it is planned */
 };
 
 struct pending {
     uint64_t id;
     struct order_link place; /* in the group's jobs, or s->waiting */
-    struct order_link rank;  /* in s->order, or its queue's jobs */
+    struct order_link rank;  /* in s->order, or the jobs of its queue */
     enum where where;
     unsigned queue;
     int64_t priority;
     uint64_t turn;
-    double begin, duration, max_wait, time_min; /* as asked */
-    double fitted; /* since when its least size has fitted; 0: it has not */
-    bool holds;    /* out for its largest size, at the last try */
+    double begin, duration, max_wait, time_min; /* as requested */
+    double fitted; /* time since which its least size fits; 0: it does not fit */
+    bool holds;    /* held out for its largest size at the last try */
     const struct match_request *req;
     struct group *group; /* when ORDERED */
-    bool planned;        /* it is in s->plan */
-    double start;        /* of its reservation, 0: it has none */
-    char *why;           /* planned, and there is no time for it: why not, or NULL */
+    bool planned;        /* the job is in s->plan */
+    double start;        /* of its reservation, 0: none */
+    char *why;           /* for a planned job without a reservation: the reason, or
+                          * NULL */
     UT_hash_handle hh;
 };
 
-/* Jobs of one shape. */
+/* Jobs of equal shape. */
 struct group {
     uint64_t shape;
-    size_t n; /* jobs, planned ones included */
+    size_t n; /* jobs, including planned ones */
     struct order jobs;
-    struct order_link head; /* in s->ready, with the key of the next to try */
+    struct order_link head; /* in s->ready, with the key of the next job to try */
     enum { READY, FAILED } state;
-    double bound;              /* who would run as long, or longer, does not fit now */
-    unsigned misses;           /* failed tries beside reservations, since it was reset */
+    double bound;              /* jobs with this duration or longer do not fit now */
+    unsigned misses;           /* failed tries beside reservations, since the last
+                                * reset */
     struct group *prev, *next; /* in s->failed */
     char *why;                 /* of the last failed try, or NULL */
     uint64_t why_starts;       /* s->starts at that time */
@@ -69,7 +71,7 @@ struct queue {
 };
 
 struct planned {
-    struct pending *p; /* NULL: it has gone */
+    struct pending *p; /* NULL: the job has left */
     struct order_key key;
 };
 
@@ -78,78 +80,80 @@ struct sched {
     const struct queue_policy *policy;
     unsigned depth;
     struct pending *by_id;
-    struct order order; /* of all that may start */
+    struct order order; /* of all jobs that may start */
     struct order waiting;
     struct queue queues[QUEUES_MAX];
     struct group *groups;
-    struct order ready;   /* groups, by the next of them to try */
-    struct group *failed; /* none of them has a job that would fit now */
-    struct planned *plan; /* the jobs in front, in order */
+    struct order ready;   /* groups, by their next job to try */
+    struct group *failed; /* groups without a job that may fit now */
+    struct planned *plan; /* the first jobs, in order */
     size_t nplan, plan_alloc;
-    size_t checked;   /* the first so many hold */
-    size_t suspended; /* and from this one on their reservations are; >= checked */
-    bool doubted;     /* those between are still to be suspended */
-    bool whole;       /* all hold, and the matcher was told so */
-    size_t nreserved; /* of those that hold have a reservation */
-    /* when somebody has held out for long enough, INFINITY: nobody does */
+    size_t checked;   /* so many first entries are valid */
+    size_t suspended; /* reservations from this entry on are suspended; >= checked */
+    bool doubted;     /* the entries in between are still to suspend */
+    bool whole;       /* all entries are valid, and match_plan_made() was called */
+    size_t nreserved; /* valid entries with a reservation */
+    /* when a job has held out for long enough; INFINITY: none holds out */
     double hold_until;
-    double first_start; /* of the reservations, INFINITY: there is none */
+    double first_start; /* first start of the reservations, INFINITY: none */
     double now;         /* of the last pass */
-    double renewed;     /* when the plan was last renewed because a start had come */
-    uint64_t generation, layout; /* of the matcher, for which all this holds */
+    double renewed;     /* last time the plan was renewed because a start had come */
+    uint64_t generation, layout; /* of the matcher, for which all this is valid */
     uint64_t tries;
     uint64_t starts; /* jobs that started */
     char text[REASON_MAX];
 };
 
-/* Who has no time limit is planned for a year; what waits for that has no start to tell. */
+/* A job without a time limit is planned for a year; a job that waits for it has no start
+ * to show. */
 #define SCHED_YEAR (365 * 86400.0)
 #define SCHED_SOMEDAY (180 * 86400.0)
 
 /* -- sched.c -- */
 
 struct pending *sched_find (const struct sched *s, uint64_t id);
-/* The job leaves the queue. */
+/* Removes the job from the queue. */
 void sched_forget (struct sched *s, struct pending *p);
-/* Jobs whose begin time has come join the order. 0 or -ENOMEM. */
+/* Moves jobs whose begin time has come into the order. 0 or -ENOMEM. */
 int sched_ripen (struct sched *s, double now);
-/* Its next job to try may be another one now, or none. */
+/* Updates the group after its next job to try may have changed. */
 void group_refresh (struct sched *s, struct group *g);
-/* All may fit again. */
+/* Marks all groups as ones that may fit again. */
 void groups_reset (struct sched *s);
-/* Why one of the group does not fit now. */
+/* Sets the reason why a job of the group does not fit now. */
 void group_set_why (struct sched *s, struct group *g, const char *why);
 
 /* -- plan.c -- */
 
-#define PLAN_UNTIMED_MAX 100 /* jobs in the plan that nobody can tell a time for */
+#define PLAN_UNTIMED_MAX 100 /* jobs in the plan without a known start */
 
-/* The plan may not hold any more from that key on. */
+/* Marks the plan as doubtful from that key on. */
 void plan_doubt (struct sched *s, const struct order_key *from);
-/* A planned job goes: its reservation ends now. */
+/* Removes a leaving job from the plan, and cancels its reservation. */
 void plan_leave (struct sched *s, struct pending *p);
-/* A step to suspend what is doubtful; false: all is. */
+/* Suspends some of the doubtful reservations; false: all are suspended. */
 bool plan_suspend (struct sched *s);
-/* Whose turn it is, in the plan or not; NULL: there are enough. */
+/* Returns the next job to plan, whether in the plan or not; NULL: the plan has enough
+ * jobs. */
 struct pending *plan_next (struct sched *s);
-/* It is in the plan, and has its place there. */
+/* Keeps the next entry of the plan, with that start. */
 void plan_keep (struct sched *s, struct pending *p, double start);
-/* It is in the plan, and is to be tried as if it were not. */
+/* Takes a job out of the plan, to be tried like any other. */
 void plan_take_out (struct sched *s, struct pending *p);
-/* A new one. start 0: there is no time for it, and why. -ENOMEM. */
+/* Adds a job to the plan. start 0: no reservation, for the reason `why`. -ENOMEM. */
 int plan_add (struct sched *s, struct pending *p, double start, const char *why);
-/* There are enough: the last doubtful one is not needed. false: there is none. */
+/* Drops the last doubtful entry of a plan that has enough jobs. false: there is none. */
 bool plan_drop_last (struct sched *s);
-/* All hold. */
+/* Notes that all entries are valid. */
 void plan_made (struct sched *s);
 
 /* -- size.c -- */
 
-/* why: what stood in the way of its largest size; NULL: not known. */
+/* why: what prevented the largest size; NULL: unknown. */
 void size_note (const struct sched *s, const struct pending *p, enum sched_size_code code,
                 const char *why, struct sched_size *size);
-/* For an elastic job that has been placed, at the largest size that fits: d->r and d->size.
- * As match_allocate(). */
+/* Completes the decision for an elastic job that was placed at the largest size that
+ * fits: d->r and d->size. Errors as match_allocate(). */
 int size_explain (struct sched *s, struct pending *p, struct sched_decision *d,
                   struct error *why);
 

@@ -186,8 +186,8 @@ int walk_sibling_of_type (const struct walker *k, uint32_t u, uint16_t head,
                           uint16_t *ret_req);
 /* True if u is down or has another owner. */
 bool walk_is_shut (const struct walker *k, uint32_t u);
-/* True if nothing in u can be given: u is shut, held, or not allowed. For leaves, use it
- * on nodes only.
+/* True if nothing in u can be given: u is shut, held, or not allowed. Of leaves, only
+ * nodes can be closed.
  */
 bool walk_closed (const struct walker *k, uint32_t u);
 /* As walk_gather(), only below u, for vertices requested in u. */

@@ -7,17 +7,18 @@
  *             ... grug_set_get (&p.steps[s].from, k) ...
  *     grug_plan_release (&p);
  *
- * The recipe is walked depth first, roots and siblings as they stand in it; the first edge
- * that leads to a node is a step, later ones make nothing. Vertices are numbered as they
- * are made:
+ * The plan walks the recipe depth first, roots and siblings in the order of the recipe.
+ * The first edge that leads to a node is a step; later ones make nothing. Vertices are
+ * numbered in the order of their making:
  *
  *     step 0  cluster -> rack, 2       cluster 0    racks 1, 2
  *     step 1  rack -> node, 3                       nodes 3 4 5 | 6 7 8
  *     step 2  node -> core, 8                       cores 9 ...
  *
- * So those of one recipe node are a "class": a run of numbers, with all that tells them
- * apart to be computed from the number. Only associations are lists, of GRUG_PAIRS_MAX
- * pairs at most in all. Memory does not grow with the number of vertices.
+ * So the vertices of one recipe node are a "class": a run of numbers, and everything that
+ * differs between them is computed from the number. Only associations are lists, of
+ * GRUG_PAIRS_MAX pairs at most in total. Memory does not grow with the number of
+ * vertices.
  */
 #ifndef FLUXQ_MATCH_READERS_GRUG_PLAN_H
 #define FLUXQ_MATCH_READERS_GRUG_PLAN_H
@@ -44,20 +45,21 @@ static inline uint32_t grug_set_get (const struct grug_set *set, size_t k)
 struct grug_class {
     const struct grug_node *node;
     uint32_t first, n;
-    uint32_t step; /* that made it; of a root: the one before which it was made */
+    uint32_t step; /* the step that made the class; of a root: the step before which it
+                    * was made */
     bool root;
-    int64_t around; /* sources after which ids begin again; 0: each has ids of its own */
-    int32_t rank;   /* of the first, -1: they have none */
+    int64_t around; /* number of sources after which ids start over; 0: at each source */
+    int32_t rank;   /* of the first vertex, -1: none has a rank */
 };
 
 struct grug_step {
     const struct grug_edge *edge;
     uint32_t made; /* class; GRUG_NONE: an association */
-    /* Number k: vertices scale * k ... of the class are made below from[k]; or from[k] and
-     * to[k] are associated. */
+    /* For number k: from[k] gets vertices scale * k ... of the class as children; or
+     * from[k] and to[k] are associated. */
     struct grug_set from;
     uint32_t *to;
-    /* Of lists: the k by from[k], and by to[k]; for each, ascending. */
+    /* Of lists: the numbers k sorted by from[k], and by to[k]; ascending for each. */
     uint32_t *by_from, *by_to;
 };
 
@@ -73,14 +75,14 @@ int grug_plan_make (struct grug_plan *p, const struct grug_recipe *r, struct err
 void grug_plan_release (struct grug_plan *p);
 
 uint32_t grug_plan_class (const struct grug_plan *p, uint32_t v);
-/* -1: it has none. May be out of the range of ids. */
+/* -1: no id. May be out of the range of ids. */
 int64_t grug_plan_id (const struct grug_plan *p, uint32_t v);
-/* Append the path that v has in the subsystem before step `before`: that of the last
- * association, else from where it was made. 0; -ENOENT: it has none; -ENOMEM, -E2BIG. */
+/* Appends the path that v has in the subsystem before step `before`: the path of the last
+ * association, else the path of its making. 0; -ENOENT: no path; -ENOMEM, -E2BIG. */
 int grug_plan_path (const struct grug_plan *p, uint32_t v, const char *subsystem,
                     size_t before, struct strbuf *sb);
-/* The numbers k of the step with from[k] (to[k]) == v are at[0] .. at[n - 1]; for a step
- * without list there is at most one, and *ret is it. */
+/* Find the numbers k of the step with from[k] (to[k]) == v: at[0] .. at[n - 1]. A step
+ * without list has at most one, returned in *ret. */
 size_t grug_step_from (const struct grug_step *s, uint32_t v, const uint32_t **ret_at,
                        uint32_t *ret);
 size_t grug_step_to (const struct grug_step *s, uint32_t v, const uint32_t **ret_at);

@@ -5,21 +5,21 @@
  *     // err.text: "grug: line 118: edge 'rack2node': multi_scale: 'x' is not an integer ..."
  *     grug_recipe_release (&r);
  *
- * A recipe's node stands for all vertices that are made in one way ("the sockets of a
- * node"), an edge tells how many of them and where:
+ * A node of the recipe stands for all vertices made in one way ("the sockets of a node").
+ * An edge says how many of them are made, and where:
  *
  *     cluster --multi_scale 4--> rack --multi_scale 18--> node        MULTIPLY: new ones
- *     powerpanel --ASSOCIATE_IN--> pdu         every vertex of the type that there is
+ *     powerpanel --ASSOCIATE_IN--> pdu         every existing vertex of the type
  *     pdu --ASSOCIATE_BY_PATH_IN--> node       those with the same path in as_tgt_subsystem,
  *                                              as_tgt_uplvl and as_src_uplvl levels up
  *
- * Attributes (GraphML: data, declared by key elements with their defaults). Of a node: root,
- * type, basename (without it: the type), size, unit, subsystem. Of an edge: e_subsystem,
- * relation, rrelation, gen_method, multi_scale, id_scope, id_start, id_stride,
- * as_tgt_subsystem, as_tgt_uplvl, as_src_uplvl. The order of nodes and edges counts, see
- * grug_plan.h.
+ * Attributes (GraphML: data, declared by key elements with their defaults). Of a node:
+ * root, type, basename (default: the type), size, unit, subsystem. Of an edge:
+ * e_subsystem, relation, rrelation, gen_method, multi_scale, id_scope, id_start,
+ * id_stride, as_tgt_subsystem, as_tgt_uplvl, as_src_uplvl. The order of nodes and edges
+ * matters, see grug_plan.h.
  *
- * XML is read without network, entities of its own or a document type; at most
+ * XML is read without network access, own entities or a document type; the limits are
  * GRUG_TEXT_MAX bytes, and GRUG_ITEMS_MAX nodes and edges each.
  */
 #ifndef FLUXQ_MATCH_READERS_GRUG_RECIPE_H

@@ -7,13 +7,13 @@
  *         ... d.v[i].type, jgf_path (&d.v[i], "containment")
  *     jgf_document_release (&d);
  *
- * Only "id", "metadata.type" and "metadata.paths" are required of a vertex. The others have
+ * A vertex must have "id", "metadata.type" and "metadata.paths". The other keys have
  * Fluxion's defaults: uniq_id is the number in "id"; id the digits at the end of a node's
  * name, else uniq_id; basename the type; name basename and id; size 1; rank -1; status 0
- * (1: down). A unit is checked and not kept: as in Fluxion, what was read from JGF is
- * printed without. An edge has a source and a target, both in the document, and belongs to
- * metadata.subsystem, else to containment. Names are free but for control characters and
- * slashes. Nothing is said here of how the edges lie: see jgf_tree.h.
+ * (1: down). A unit is checked and dropped: as in Fluxion, a graph read from JGF is
+ * printed without units. An edge has a source and a target, both in the document, and
+ * belongs to metadata.subsystem, else to containment. Names are free except for control
+ * characters and slashes. The structure of the edges is not checked here: see jgf_tree.h.
  *
  * All texts are borrowed from d->root and live until jgf_document_release().
  */
@@ -30,7 +30,7 @@ struct jgf_vertex {
     const char *id; /* in the document */
     const char *type, *basename;
     const char *name;         /* NULL: basename and number, see graph_spec */
-    const json_t *paths;      /* object: subsystem to path */
+    const json_t *paths;      /* object: path by subsystem */
     const json_t *properties; /* object of strings, or NULL */
     int64_t number;           /* metadata.id, -1 .. 2^31-1 */
     int64_t uniq;
@@ -48,20 +48,20 @@ struct jgf_edge {
 
 struct jgf_document {
     json_t *root;
-    json_t *by_id; /* id to index in v */
+    json_t *by_id; /* index in v by id */
     struct jgf_vertex *v;
     struct jgf_edge *e;
     size_t nv, ne;
-    struct idset *freed; /* ranks that the job has given back already, or NULL */
+    struct idset *freed; /* ranks that the job has already given back, or NULL */
 };
 
-/* 0, -EINVAL, -ERANGE, -E2BIG, -ENOMEM. Memory of the order of the text's. */
+/* 0, -EINVAL, -ERANGE, -E2BIG, -ENOMEM. Memory is of the order of the text's size. */
 int jgf_document_parse (struct jgf_document *d, const char *text, size_t len,
                         struct error *err);
 void jgf_document_release (struct jgf_document *d);
-/* NULL: it is not in that subsystem. */
+/* NULL: the vertex is not in that subsystem. */
 const char *jgf_path (const struct jgf_vertex *v, const char *subsystem);
-/* "node3": into buf (cut to size). Returns buf. */
+/* Writes the name ("node3") to buf, cut to size. Returns buf. */
 const char *jgf_name (const struct jgf_vertex *v, char *buf, size_t size);
 
 static inline void jgf_document_releasep (struct jgf_document *d)

@@ -4,11 +4,11 @@
  *     rc = jgf_paths_find (&p, "/tiny0/rack0/node1", &v, &unit);
  *     jgf_paths_release (&p);
  *
- * JGF states a path beside the names. Where it is not made of the names on the way (a disk
- * "ssd22" at /mini/chassis1/ssd3), the reader keeps it as graph_path_in() the main
- * subsystem, and it is what counts; only where no vertex has a path so does the one with
- * these names. They are gathered when one is asked for that is not found by names; graphs
- * have none of them as a rule.
+ * JGF states a path in addition to the names. If a path does not consist of the names on
+ * the way (a disk "ssd22" at /mini/chassis1/ssd3), the reader keeps it as graph_path_in()
+ * the main subsystem, and that path takes precedence: names decide only if no vertex has
+ * the path. The kept paths are gathered at the first look-up that names do not answer;
+ * most graphs have none.
  */
 #ifndef FLUXQ_MATCH_READERS_JGF_PATHS_H
 #define FLUXQ_MATCH_READERS_JGF_PATHS_H
@@ -18,14 +18,14 @@
 
 struct jgf_paths {
     const struct graph *g;
-    json_t *odd; /* path to place in units, or NULL: not gathered */
+    json_t *odd; /* index in units by path, or NULL: not gathered */
     struct jgf_unit {
         uint32_t v, unit;
     } * units;
     size_t n, alloc;
 };
 
-/* 0, -ENOENT, -ENOMEM; -EEXIST: two vertices have it. */
+/* 0, -ENOENT, -ENOMEM; -EEXIST: two vertices have the path. */
 int jgf_paths_find (struct jgf_paths *p, const char *path, uint32_t *ret_v,
                     uint32_t *ret_unit);
 void jgf_paths_release (struct jgf_paths *p);

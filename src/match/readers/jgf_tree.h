@@ -1,4 +1,4 @@
-/* jgf_tree.h - how the vertices of a JGF document hang together in one subsystem
+/* jgf_tree.h - the tree of the vertices of a JGF document in one subsystem
  *
  *     struct jgf_tree t;
  *     rc = jgf_tree_build (&t, &document, "containment", &err);
@@ -6,8 +6,9 @@
  *         uint32_t i = t.order[k];                 // parents first
  *         uint32_t parent = jgf_tree_parent (&t, &document, i);
  *
- * Siblings stand in the order of their edges. A vertex that several edges lead to hangs at
- * the first of them, the others are further parents. Vertices of other subsystems alone are left out.
+ * Siblings are in the order of their edges. If several edges lead to a vertex, the first
+ * gives the tree parent, and the others give further parents. Vertices of other
+ * subsystems only are left out.
  */
 #ifndef FLUXQ_MATCH_READERS_JGF_TREE_H
 #define FLUXQ_MATCH_READERS_JGF_TREE_H
@@ -16,26 +17,26 @@
 
 struct jgf_tree {
     const char *subsystem; /* borrowed */
-    uint32_t *edge;        /* by vertex: the one that it hangs at, or GRAPH_NONE */
+    uint32_t *edge;        /* by vertex: the edge from its tree parent, or GRAPH_NONE */
     uint32_t *order;       /* vertices of this subsystem, depth first */
     size_t n;
-    uint32_t *roots; /* those without an edge, in the order of the document */
+    uint32_t *roots; /* vertices without an edge, in the order of the document */
     size_t nroots;
-    bool *parent; /* by vertex: has something below it */
+    bool *parent; /* by vertex: has children */
     bool *shared; /* by vertex: several edges lead to it */
 };
 
-/* 0, -ENOMEM, -EINVAL: a cycle, an edge twice, a vertex with an edge but without a path
- * there. O(vertices + edges), without recursion. */
+/* 0, -ENOMEM, -EINVAL: a cycle, a doubled edge, a vertex with an edge but without a path
+ * in the subsystem. O(vertices + edges), without recursion. */
 int jgf_tree_build (struct jgf_tree *t, const struct jgf_document *d,
                     const char *subsystem, struct error *err);
-/* There is exactly one root, and its path is a root's: 0, or -EINVAL that names the vertex
- * for which this is not so. */
+/* Checks that there is exactly one root, with the path of a root: 0, or -EINVAL that
+ * names the wrong vertex. */
 int jgf_tree_check_root (const struct jgf_tree *t, const struct jgf_document *d,
                          struct error *err);
 void jgf_tree_release (struct jgf_tree *t);
 
-/* GRAPH_NONE: it is a root. */
+/* GRAPH_NONE: i is a root. */
 static inline uint32_t jgf_tree_parent (const struct jgf_tree *t,
                                         const struct jgf_document *d, uint32_t i)
 {

@@ -6,10 +6,10 @@
  *     for (size_t i = 0; i < d.nentries; i++) ...
  *     rv1_document_release (&d);
  *
- * "version", "execution" and in it "R_lite" are required. Each rank stands once; where a
- * nodelist is, it has a name for each rank. "properties" may name ranks that are not
- * there. Times are not looked at. A few bytes of R may describe very much, so what it
- * describes is bounded as well.
+ * "version", "execution" and its "R_lite" are required. Each rank occurs once; a nodelist
+ * has a name for each rank. "properties" may name ranks that are not in R. Times are
+ * ignored. A few bytes of R can describe very many resources, so their number is limited
+ * as well.
  */
 #ifndef FLUXQ_MATCH_READERS_RV1_DOCUMENT_H
 #define FLUXQ_MATCH_READERS_RV1_DOCUMENT_H
@@ -28,9 +28,9 @@ struct rv1_range {
 
 struct rv1_kind { /* "core": "0-3,7" */
     const char *type;
-    struct rv1_range *ranges; /* ascending, apart */
+    struct rv1_range *ranges; /* ascending, disjoint */
     size_t nranges;
-    uint32_t count; /* ids in all */
+    uint32_t count; /* number of ids */
 };
 
 struct rv1_entry { /* of R_lite */
@@ -45,17 +45,18 @@ struct rv1_document {
     size_t nentries;
     uint32_t *ranks; /* of all entries, ascending */
     size_t nranks;
-    struct hostlist *hosts;   /* that of ranks[i] is number i; NULL: no nodelist */
+    struct hostlist *hosts;   /* hosts[i] belongs to ranks[i]; NULL: no nodelist */
     json_t *properties;       /* borrowed, or NULL */
-    json_t *graph;            /* "scheduling", when it is a graph for us, or NULL */
-    const char *graph_reader; /* whose it is then: "jgf", "jgf_shorthand" */
+    json_t *graph;            /* "scheduling" if it is a graph in a known format, or
+                               * NULL */
+    const char *graph_reader; /* the reader for that graph: "jgf", "jgf_shorthand" */
 };
 
-/* 0, -EINVAL, -ERANGE, -E2BIG, -ENOMEM; d is to be released in any case. */
+/* 0, -EINVAL, -ERANGE, -E2BIG, -ENOMEM. The caller releases d in any case. */
 int rv1_document_parse (struct rv1_document *d, const char *text, size_t len,
                         struct error *err);
 void rv1_document_release (struct rv1_document *d);
-/* Index of the rank in d->ranks, or of the first greater one. */
+/* Returns the index of the rank in d->ranks, or of the next greater one. */
 size_t rv1_rank_index (const struct rv1_document *d, uint32_t rank);
 /* NULL: no nodelist. */
 const char *rv1_host (const struct rv1_document *d, uint32_t rank);

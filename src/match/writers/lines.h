@@ -1,14 +1,15 @@
-/* lines.h - a selection as indented lines, one a vertex: "      ------node3[1:x]"
+/* lines.h - a selection as indented lines, one per vertex: "      ------node3[1:x]"
  *
- * Three dashes a level, the name, the amount and whether it is exclusive. What both plain
- * formats share.
+ * Three dashes per level, the name, the amount, and whether the vertex is exclusive.
+ * Shared by both plain formats.
  */
 #ifndef FLUXQ_MATCH_WRITERS_LINES_H
 #define FLUXQ_MATCH_WRITERS_LINES_H
 
 #include "match/writer.h"
 
-/* Children before parents; the words are put after the amount. 0, -ENOMEM, -E2BIG. */
+/* Children before parents; the word `exclusive` or `shared` follows the amount. 0,
+ * -ENOMEM, -E2BIG. */
 int lines_add (struct strbuf *sb, const struct graph *g, const struct selection *s,
                const char *exclusive, const char *shared);
 

@@ -4,10 +4,10 @@
  *     struct order_step at;
  *     order_begin (&o, selection);
  *     while (order_next (&o, &at))
- *         if (at.leave) ...                    // all that lies below it was given
+ *         if (at.leave) ...                    // all below it has been visited
  *
- * Each pick is met twice: when it is entered, and when it is left. Siblings keep their
- * order. Borrows the selection; no memory of its own. O(1) a step on average.
+ * Each pick is visited twice: on entering and on leaving. Siblings keep their order.
+ * Borrows the selection; no memory of its own. O(1) a step on average.
  */
 #ifndef FLUXQ_MATCH_WRITERS_ORDER_H
 #define FLUXQ_MATCH_WRITERS_ORDER_H
@@ -26,9 +26,10 @@ struct order_step {
 struct order {
     const struct selection *s;
     size_t next;                        /* the next pick to enter */
-    unsigned depth;                     /* picks that are entered and not left */
-    unsigned cover;                     /* their number down to a claimed one; 0 */
-    uint32_t open[GRAPH_DEPTH_MAX + 1]; /* these, outermost first */
+    unsigned depth;                     /* number of picks entered and not left */
+    unsigned cover;                     /* number of these down to a claimed one; 0:
+                                         * none */
+    uint32_t open[GRAPH_DEPTH_MAX + 1]; /* these picks, outermost first */
 };
 
 void order_begin (struct order *o, const struct selection *s);

@@ -1,4 +1,4 @@
-/* rlite_text.h - R_lite, the part of R (RFC 20) that tells cores and gpus by rank
+/* rlite_text.h - R_lite, the part of R (RFC 20) that lists cores and gpus by rank
  *
  *     struct rlite *r;
  *     if (rlite_collect (g, selection, &r) == 0) {
@@ -6,10 +6,10 @@
  *         rlite_destroy (r);
  *     }
  *
- * Ranks with the same children are one entry, entries are in the order of their
- * children's text, ids in RFC 22 form, nodes in RFC 29 form by rank. A vertex of type
- * node or storage_node is a rank when something of it was chosen; what lies below none is
- * not told, nor are types other than core and gpu.
+ * Ranks with equal children form one entry. Entries are in the order of the text of their
+ * children; ids are in RFC 22 form, nodes in RFC 29 form by rank. A vertex of type node
+ * or storage_node is a rank if something in it was chosen. Resources outside ranks, and
+ * types other than core and gpu, are left out.
  */
 #ifndef FLUXQ_MATCH_WRITERS_RLITE_TEXT_H
 #define FLUXQ_MATCH_WRITERS_RLITE_TEXT_H

@@ -1,13 +1,14 @@
-/* rv1_text.h - R version 1 (RFC 20) on one line: what the formats rv1* share */
+/* rv1_text.h - R version 1 (RFC 20) on one line: shared by the formats rv1* */
 #ifndef FLUXQ_MATCH_WRITERS_RV1_TEXT_H
 #define FLUXQ_MATCH_WRITERS_RV1_TEXT_H
 
 #include "match/writer.h"
 
-enum rv1_scheduling { RV1_NONE, RV1_JGF, RV1_JGF_BRIEF }; /* what stands there */
+enum rv1_scheduling { RV1_NONE, RV1_JGF, RV1_JGF_BRIEF }; /* the content of
+                                                           * "scheduling" */
 
-/* Nothing when no rank has a core or gpu of it: such an R would give nothing. Errors as
- * rlite_collect(); what was there before is kept then. */
+/* Appends nothing if no rank has a chosen core or gpu, as such an R would be empty.
+ * Errors as rlite_collect(); sb is unchanged then. */
 int rv1_text_add (struct strbuf *sb, const struct graph *g, const struct selection *s,
                   const struct match_writer_options *opt, enum rv1_scheduling with);
 

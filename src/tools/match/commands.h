@@ -1,8 +1,8 @@
-/* commands.h - the commands of a session: one table, from which help and completion come
+/* commands.h - the commands of a session: one table, which help and completion use, too
  *
  *     command_run (s, "match allocate job.yaml", len);
  *
- * A command gets its words and answers by itself (output.h); whatever it answers, the
+ * A command gets its words and prints its answer (output.h). Whatever the answer, the
  * session goes on until s->over.
  */
 #ifndef FLUXQ_TOOLS_MATCH_COMMANDS_H
@@ -10,12 +10,12 @@
 
 #include "tools/match/session.h"
 
-/* What a word of a command is, for completion. */
+/* Kind of a word of a command, for completion. */
 enum word_kind {
     WORD_NONE,
     WORD_FILE,
     WORD_OP,     /* match_ops[] */
-    WORD_READER, /* of those that can tell what a job was given */
+    WORD_READER, /* a reader that has read_selection */
     WORD_PATH,   /* of a vertex */
     WORD_TERM,   /* of find */
     WORD_JOB,
@@ -29,21 +29,22 @@ enum word_kind {
 
 struct match_command {
     const char *name, *letter; /* long and short form */
-    const char *usage;         /* what follows the name */
+    const char *usage;         /* words after the name */
     const char *help;          /* one line */
-    int least, most;           /* words after the name; most -1: any number */
-    enum word_kind words[COMMAND_WORDS_MAX]; /* the last one also stands for more */
+    int least, most;           /* number of words after the name; most -1: any number */
+    enum word_kind words[COMMAND_WORDS_MAX]; /* the last one also applies to all later
+                                              * words */
     void (*run) (struct session *s, int argc, char **argv);
 };
 
 extern const struct match_command match_commands[]; /* ends with a name that is NULL */
 const struct match_command *command_find_word (const char *word);
-/* One line. */
+/* Runs one line. */
 void command_run (struct session *s, const char *line, size_t len);
 
 /* The operations of match, NULL-terminated in the order of enum planner_op. */
 extern const char *const match_ops[];
-/* Beginnings of the terms of find, NULL-terminated. */
+/* Prefixes of the terms of find, NULL-terminated. */
 extern const char *const find_terms[];
 
 /* -- the handlers, by file -- */

@@ -1,22 +1,22 @@
-/* complete.h - what the tab key offers
+/* complete.h - the words that the tab key offers
  *
  *     struct strbuf list;
  *     complete_list (s, "match ", 6, "allo", &list);     // "allocate\n...": a line each
  *
  * Commands, operations and terms come from the tables, paths from the graph, job ids from
- * the session; file names are readline's own matter.
+ * the session; readline completes file names.
  */
 #ifndef FLUXQ_TOOLS_MATCH_COMPLETE_H
 #define FLUXQ_TOOLS_MATCH_COMPLETE_H
 
 #include "tools/match/commands.h"
 
-#define COMPLETE_MAX 10000 /* words that are offered */
+#define COMPLETE_MAX 10000 /* words offered */
 
-/* All that begin with word, each ended by a newline. */
+/* Lists all words that begin with word, each with a newline. */
 void complete_list (struct session *s, const char *line, size_t len, const char *word,
                     struct strbuf *list);
-/* Make the tab key work; s must live on. */
+/* Enables the tab key; s must stay valid. */
 void complete_setup (struct session *s);
 
 #endif

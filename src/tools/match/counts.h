@@ -4,11 +4,11 @@
  *     json_t *o = counts_to_json (c, v);            // {"core": "used:4, total:36"}
  *     counts_destroy (c);
  *
- * Which types is up to the filters (-p): those that are kept at the vertex's type, without
- * that type itself; at clusters also all that have nothing below them. Both are sums of
- * sizes (8 GB of memory count 8), the used ones of what jobs were given: of a socket that
- * a job has as a whole for 9 cores these 9. One pass over the graph and one over what jobs
- * have; valid until either changes.
+ * The filters (-p) choose the types: those kept at the vertex's type, without that type
+ * itself; at clusters also all types without anything below them. Both numbers are sums
+ * of sizes (8 GB of memory count 8). The used number counts what jobs were given: 9 for a
+ * socket that a job has as a whole for 9 cores. One pass over the graph and one over the
+ * jobs' resources; valid until either changes.
  */
 #ifndef FLUXQ_TOOLS_MATCH_COUNTS_H
 #define FLUXQ_TOOLS_MATCH_COUNTS_H
@@ -18,10 +18,10 @@
 
 struct counts;
 
-/* job 0: what all have now; else what that job has. NULL: no memory. */
+/* job 0: the resources of all jobs; else of that job. NULL: no memory. */
 struct counts *counts_create (const struct session *s, uint64_t job);
 void counts_destroy (struct counts *c);
-/* New reference; NULL: none is kept there, or no memory. */
+/* New reference; NULL: no type is kept there, or no memory. */
 json_t *counts_to_json (const struct counts *c, uint32_t v);
 
 #endif

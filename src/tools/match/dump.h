@@ -1,14 +1,14 @@
-/* dump.h - the graph as a drawing program or another graph library reads it
+/* dump.h - the graph as text for a drawing program or another graph library
  *
  * For -o BASE -g dot|graphml: all vertices, edges of the tree and of the further
- * subsystems that are matched on.
+ * subsystems that matches use.
  */
 #ifndef FLUXQ_TOOLS_MATCH_DUMP_H
 #define FLUXQ_TOOLS_MATCH_DUMP_H
 
 #include "tools/match/session.h"
 
-/* To opt->dump_base with the format's ending: 0, or -errno with the file. */
+/* Writes opt->dump_base with the format's suffix: 0, or -errno with the file. */
 int dump_graph (const struct session *s, struct error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* jobs.h - what became of each job that was matched, for list, info and stat
+/* jobs.h - the state of each job that was matched, for list, info and stat
  *
  *     struct job_info *job = jobs_add (jobs, 7, path, &selection);  // NULL: no memory
  *     job->state = JOB_RESERVED; job->at = 3600;
@@ -15,9 +15,9 @@ struct job_info {
     uint64_t id;
     enum job_info_state state;
     int64_t at;     /* start, seconds */
-    double elapsed; /* seconds that its match took */
-    char *file;     /* of its jobspec, or of what was given to update */
-    /* by the match, or what update was told; NULL once canceled */
+    double elapsed; /* seconds that the match took */
+    char *file;     /* of the jobspec, or the argument of update */
+    /* the selection from the match or from update; NULL once canceled */
     struct selection *given;
 };
 
@@ -25,7 +25,7 @@ struct jobs;
 
 struct jobs *jobs_create (void);
 void jobs_destroy (struct jobs *jobs);
-/* A new one, in place of one with that id; it takes *given over. */
+/* Adds a job, in place of one with that id; takes over *given. */
 struct job_info *jobs_add (struct jobs *jobs, uint64_t id, const char *file,
                            struct selection **given);
 struct job_info *jobs_find (struct jobs *jobs, uint64_t id);
@@ -36,7 +36,7 @@ size_t jobs_count (const struct jobs *jobs);
 void job_info_cancel (struct job_info *job);
 const char *job_info_state_name (enum job_info_state state);
 
-/* Time that matches took, also of those that found nothing. */
+/* Times of matches, including those without a result. */
 struct job_times {
     uint64_t n;
     double least, most, sum; /* seconds */

@@ -19,7 +19,8 @@
 #define OPTIONS_TYPES_MAX 64
 #define OPTIONS_SUBSYSTEMS_MAX 5
 
-/* -p HL:LL: at vertices of type `at` ("ALL": at each) what is free of `type` is known. */
+/* -p HL:LL: vertices of type `at` ("ALL": all) know how much of `type` is free below
+ * them. */
 struct filter {
     char *at, *type;
 };
@@ -37,7 +38,7 @@ struct options {
     size_t ntypes;
     struct filter filters[OPTIONS_FILTERS_MAX];
     size_t nfilters;
-    const char *result_file; /* or NULL: stdout */
+    const char *result_file; /* NULL: stdout */
     const char *dump_base;   /* or NULL */
     enum dump_format dump_format;
     bool times;     /* -e */

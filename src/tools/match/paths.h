@@ -1,4 +1,4 @@
-/* paths.h - all vertices of a path: several ranks on one host are nodes of one name
+/* paths.h - all vertices of a path: several ranks on one host are nodes with equal names
  *
  *     struct paths p;
  *     rc = paths_find (&p, g, "/cluster0/node3/core1");   // 0, -ENOENT, -ENOMEM

@@ -1,7 +1,7 @@
-/* prompt.h - where a session's lines come from
+/* prompt.h - reads the lines of a session
  *
- * A person gets readline, with a history of its own file and the tab key; a pipe or file
- * is read line by line. Both end at "quit" or at the end of input.
+ * A terminal gets readline, with the tab key and a history in a file of its own. A pipe
+ * or file is read line by line. Both end at "quit" or at the end of input.
  */
 #ifndef FLUXQ_TOOLS_MATCH_PROMPT_H
 #define FLUXQ_TOOLS_MATCH_PROMPT_H

@@ -1,12 +1,12 @@
-/* session.h - what lives from a session's first command to its last
+/* session.h - the data of a session, from the first command to the last
  *
  *     struct session s;
  *     rc = session_open (&s, &options, &err);      // loads the graph
  *     command_run (&s, "match allocate job.yaml");
  *     session_close (&s);
  *
- * The session's clock stands at 0, as nothing runs here. A graph lasts for a hundred
- * years unless its text (R) says when it ends; nothing is booked past that.
+ * The session's clock stands at 0, as no job really runs. A graph lasts for a hundred
+ * years unless its text (R) gives its end; no booking goes past the end.
  */
 #ifndef FLUXQ_TOOLS_MATCH_SESSION_H
 #define FLUXQ_TOOLS_MATCH_SESSION_H
@@ -28,15 +28,15 @@ struct session {
     int64_t end;      /* of the graph's life, seconds */
     double load_time; /* seconds */
     FILE *out;        /* results */
-    bool interactive; /* a person types */
+    bool interactive; /* input is a terminal */
     bool over;
 };
 
 /* 0, or -errno with the file and the place. */
 int session_open (struct session *s, const struct options *opt, struct error *err);
-/* -errno when the results could not all be written. */
+/* -errno: the results could not all be written. */
 int session_close (struct session *s, struct error *err);
-/* "ERROR: text" on stderr. */
+/* Prints "ERROR: text" on stderr. */
 void session_complain (const char *fmt, ...) PRINTF_LIKE (1, 2);
 
 #endif

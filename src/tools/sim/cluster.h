@@ -19,7 +19,7 @@
 
 #include "match/machine.h"
 
-#define CLUSTER_NODES_MAX 1000000 /* in all groups */
+#define CLUSTER_NODES_MAX 1000000 /* total of all groups */
 #define CLUSTER_GROUPS_MAX 64
 #define CLUSTER_CORES_MAX 65536 /* of a node */
 #define CLUSTER_GPUS_MAX 1024

@@ -1,4 +1,4 @@
-/* events.h - what happens when: a binary heap by time
+/* events.h - events by time: a binary heap
  *
  *     struct events q = { 0 };
  *     events_add (&q, 12.5, job_id);
@@ -6,7 +6,7 @@
  *         id = events_take (&q);
  *     events_release (&q);
  *
- * Of equal times the smaller id is first, so that a run is the same each time. O(log n).
+ * Between equal times the smaller id is first, so that runs are reproducible. O(log n).
  */
 #ifndef FLUXQ_TOOLS_SIM_EVENTS_H
 #define FLUXQ_TOOLS_SIM_EVENTS_H
@@ -24,9 +24,9 @@ struct events {
 };
 
 int events_add (struct events *q, double when, uint64_t id); /* 0 or -ENOMEM */
-/* When the first is; false: there is none. */
+/* Returns the time of the first event; false: there is none. */
 bool events_first (const struct events *q, double *when);
-/* Its id; there must be one. */
+/* Removes the first event and returns its id; there must be one. */
 uint64_t events_take (struct events *q);
 void events_release (struct events *q);
 

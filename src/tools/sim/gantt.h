@@ -1,13 +1,13 @@
-/* gantt.h - which job had which cores of which nodes, when
+/* gantt.h - the cores of the nodes that each job had, over time
  *
  *     struct gantt *g = gantt_create (machine);
  *     gantt_add (g, &start);                       // each job
  *     gantt_write (g, makespan, "title", "gantt.svg", &err);
  *     gantt_destroy (g);
  *
- * From above to below all cores of all nodes, from left to right time; what a job has side
- * by side is one box. There are at most GANTT_BOXES: the jobs from the first one on that
- * finds no more room are left out, and the drawing says so.
+ * The drawing has all cores of all nodes from top to bottom, and time from left to right;
+ * adjacent cores of a job are one box. There are at most GANTT_BOXES boxes: the first job
+ * without room for its boxes and all later ones are left out, and the drawing says so.
  */
 #ifndef FLUXQ_TOOLS_SIM_GANTT_H
 #define FLUXQ_TOOLS_SIM_GANTT_H

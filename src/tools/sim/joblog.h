@@ -1,8 +1,8 @@
-/* joblog.h - what became of each job, a JSON object a line
+/* joblog.h - the result of each job, one JSON object per line
  *
  *     FILE *f = joblog_open ("jobs.jsonl", &err);
  *     joblog_add (f, &start);                       // each job, in the order of starts
- *     rc = joblog_close (f, "jobs.jsonl", &err);    // tells of all that was not written
+ *     rc = joblog_close (f, "jobs.jsonl", &err);    // reports any failed write
  */
 #ifndef FLUXQ_TOOLS_SIM_JOBLOG_H
 #define FLUXQ_TOOLS_SIM_JOBLOG_H

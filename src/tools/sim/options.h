@@ -21,7 +21,7 @@ struct options {
     unsigned elastic; /* percent of the size, 0: none */
     bool linear;
     bool malleable;
-    bool skip; /* broken lines */
+    bool skip; /* skip broken lines */
     bool json;
     const char *plot, *gantt, *jobs; /* files, or NULL */
 };

@@ -5,7 +5,8 @@
 #include "common/error.h"
 #include "tools/sim/series.h"
 
-/* s has ended; cores: of the whole machine, > 0. 0 or -errno with the path. */
+/* s has ended (series_end()); cores: of the whole machine, > 0. 0 or -errno with the
+ * path. */
 int plot_write (const struct series *s, double cores, const char *title, const char *path,
                 struct error *err);
 

@@ -15,7 +15,7 @@ struct report {
 };
 
 void report_print_text (const struct report *r);
-/* An object; 0 or -ENOMEM. */
+/* Prints an object; 0 or -ENOMEM. */
 int report_print_json (const struct report *r);
 
 #endif

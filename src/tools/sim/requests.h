@@ -1,11 +1,11 @@
-/* requests.h - requests for the matcher, one for all jobs that ask for the same
+/* requests.h - requests for the matcher, shared by all jobs of equal size
  *
- *     struct request *rq = requests_get (all, &job.size);   
+ *     struct request *rq = requests_get (all, &job.size);
  *     if (rq->never) ...                   // it fits on no machine like this
  *     entry.req = rq->req;
  *     requests_put (all, rq);              // once for each get
  *
- * Sizes that nobody uses are kept as long as there are few.
+ * A few unused sizes are kept.
  */
 #ifndef FLUXQ_TOOLS_SIM_REQUESTS_H
 #define FLUXQ_TOOLS_SIM_REQUESTS_H
@@ -17,14 +17,15 @@ struct requests;
 
 struct request {
     const struct match_request *req;
-    const char *never; /* why no machine of this size has it, or NULL */
+    const char *never; /* why the request fits on no machine of this size, or NULL */
 };
 
 struct requests *requests_create (struct matcher *m);
 void requests_destroy (struct requests *all);
 /* NULL: no memory. */
 struct request *requests_get (struct requests *all, const struct job_size *size);
-/* n nodes of that size (with nodes), none of `but` (a host list): the caller's. NULL: no memory. */
+/* A request for n nodes of that size (with nodes), but none of `but` (a host list). The
+ * caller owns it. NULL: no memory. */
 struct match_request *requests_more (const struct job_size *size, uint32_t n,
                                      const char *but);
 void requests_put (struct requests *all, struct request *rq);

@@ -5,8 +5,9 @@
  *     series_end (&s, now);
  *     s.bucket[i].used, s.bucket[i].queued           // means of i * width .. (i + 1) * width
  *
- * The buckets are equally wide; when time passes the last one, each two become one, so that
- * there are always between half of SERIES_BUCKETS and that in use once there is enough time.
+ * The buckets are equally wide. When time passes the last bucket, each two buckets become
+ * one, so that, after enough time, between half of SERIES_BUCKETS and all of them are in
+ * use.
  */
 #ifndef FLUXQ_TOOLS_SIM_SERIES_H
 #define FLUXQ_TOOLS_SIM_SERIES_H
@@ -17,7 +18,7 @@
 
 struct series {
     double width; /* seconds; 0: nothing was set yet */
-    double at;    /* up to which the buckets are filled */
+    double at;    /* time up to which the buckets are filled */
     double end;
     struct series_bucket {
         double used, queued; /* sums over seconds; after series_end() means */
@@ -27,7 +28,7 @@ struct series {
     size_t n; /* of buckets, after series_end() */
 };
 
-/* now: seconds from 0, never less than before. */
+/* now: seconds from 0, never decreasing. */
 void series_set (struct series *s, double now, double used, double queued);
 void series_end (struct series *s, double now);
 

@@ -1,5 +1,5 @@
-/* sim_private.h - a run of the simulator: sim.c (events and starts), malleable.c (running jobs
- * that become another size) */
+/* sim_private.h - a run of the simulator: sim.c (events and starts), malleable.c (running
+ * jobs that change their size) */
 #ifndef FLUXQ_TOOLS_SIM_SIM_PRIVATE_H
 #define FLUXQ_TOOLS_SIM_SIM_PRIVATE_H
 
@@ -11,7 +11,7 @@
 #include "tools/sim/requests.h"
 #include "tools/sim/sim.h"
 
-/* When virtual time begins: the scheduler takes 0 for "no time". */
+/* Start of virtual time: the scheduler takes 0 for "no time". */
 #define SIM_EPOCH 1e9
 
 struct job { /* pending or running */
@@ -19,12 +19,12 @@ struct job { /* pending or running */
     struct trace_job trace;
     struct request *request; /* while pending */
     uint64_t cores;          /* while running */
-    double end;              /* ... until then; an earlier event of it is of no account */
-    /* while running, where jobs are malleable */
+    double end;              /* ... until then; an event before that time is outdated */
+    /* while running, if jobs are malleable */
     struct rset *r;
-    struct sim_start told; /* what the observer hears at its end */
-    double left;           /* seconds that it would still run at its largest size */
-    double since;          /* as of then */
+    struct sim_start told; /* for the observer at the end of the job */
+    double left;           /* seconds that the job would still run at its largest size */
+    double since;          /* time for which `left` is valid */
     UT_hash_handle hh;
 };
 
@@ -41,22 +41,22 @@ struct sim {
     struct events ends;
     struct trace_job next; /* of the trace */
     bool has_next;
-    double origin; /* the trace's time of the first submit */
+    double origin; /* time of the first submit in the trace */
     double now;    /* since EPOCH */
     uint64_t cores_used;
 };
 
-/* sim.c: what part of its largest size it has. */
+/* sim.c: the part of its largest size that a job has. */
 double sim_part (const struct job_size *size, const struct rset *r, uint32_t slots);
 
 /* malleable.c */
 /* A job has started with r, which is copied, and ends at j->end if nothing changes. */
 int malleable_start (struct sim *s, struct job *j, const struct sim_start *told,
                      const struct rset *r);
-/* It ends now: the observer hears of it. */
+/* Ends the job, and calls the observer. */
 void malleable_end (struct sim *s, struct job *j);
-/* After the scheduler has decided: 1: some have given nodes back, and it is to decide again; 0;
- * -ENOMEM. */
+/* Runs after the scheduler's decisions. 1: jobs have given nodes back, and the scheduler
+ * must run again; 0; -ENOMEM. */
 int malleable_round (struct sim *s);
 
 #endif

@@ -6,8 +6,8 @@
  *     svg_text (&sb, 10, 20, SVG_LEFT, "%s", text);     // escaped
  *     svg_write (&sb, "plot.svg", &err);                // ends it and frees sb
  *
- * No scripts, no links, nothing from elsewhere. Of words only printable ASCII is kept; other
- * bytes become '?'.
+ * No scripts, no links, no external content. Words keep only printable ASCII; other bytes
+ * become '?'.
  */
 #ifndef FLUXQ_TOOLS_SIM_SVG_H
 #define FLUXQ_TOOLS_SIM_SVG_H
@@ -19,7 +19,7 @@
 
 enum svg_anchor { SVG_LEFT, SVG_MIDDLE, SVG_RIGHT };
 
-struct svg_frame { /* where a diagram is */
+struct svg_frame { /* place of a diagram */
     double x, y, width, height;
 };
 
@@ -27,10 +27,10 @@ void svg_begin (struct strbuf *sb, int width, int height, const char *title);
 void svg_text (struct strbuf *sb, double x, double y, enum svg_anchor anchor,
                const char *fmt, ...) PRINTF_LIKE (5, 6);
 void svg_line (struct strbuf *sb, double x1, double y1, double x2, double y2);
-/* With a tooltip. fill: a colour of SVG. */
+/* Draws a box with a tooltip. fill: a colour of SVG. */
 void svg_box (struct strbuf *sb, double x, double y, double width, double height,
               const char *fill, const char *fmt, ...) PRINTF_LIKE (7, 8);
-/* The frame's border, and below it times from 0 to end (seconds). */
+/* Draws the frame's border, and below it times from 0 to end (seconds). */
 void svg_time_axis (struct strbuf *sb, const struct svg_frame *f, double end);
 /* 0 or -errno with the path. */
 int svg_write (struct strbuf *sb, const char *path, struct error *err);

@@ -17,19 +17,18 @@
 struct tally {
     double *waits;
     size_t n, alloc;
-    bool no_memory;          /* waits are not complete */
+    bool no_memory;          /* waits are incomplete */
     double last_end, latest; /* latest: of submit + shortest run time */
     double slowdowns;        /* sum */
-    double core_seconds;     /* used, of nodes taken as a whole all cores */
-    double work[4];          /* asked for: core, GPU, MiB and exclusive node seconds */
+    double core_seconds;     /* used; all cores of nodes taken as a whole */
+    double work[4];          /* requested: core, GPU, MiB and exclusive node seconds */
     uint64_t smaller, killed;
 };
 
 struct figures {     /* seconds */
     double makespan; /* first submit to last end */
-    /* No schedule of this work is shorter: the larger of work over capacity (of cores,
-     * GPUs, memory, nodes: that which takes longest), and the latest of submit + run
-     * time. */
+    /* No schedule of this work is shorter: the larger of work over capacity (the longest
+     * of cores, GPUs, memory and nodes), and the latest submit + run time. */
     double lower_bound;
     double utilization; /* of the cores, 0 to 1 */
     double wait_mean, wait_p95, wait_max;

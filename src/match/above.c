@@ -1,9 +1,9 @@
 /* above.c - the walk above the nodes: by the indexes, never node by node
  *
- * At a vertex with nodes below it a request for something that is in nodes (or is one) asks
- * the index for the next node that may serve, in the policy's order, and looks into that
- * one only, until there is enough. A request for a vertex above nodes (a rack) goes through
- * those, the ones that a bound rules out left out.
+ * At a vertex with nodes below it, a request for a node or something in nodes asks the
+ * index for the next node that may serve, in the policy's order. The walk looks only into
+ * that node, and continues until it has enough. A request for a vertex above nodes (a
+ * rack) visits those vertices, except the ones that a bound excludes.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* answer.c - the chosen tree as a selection */
+/* answer.c - turns the chosen tree into a selection */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>

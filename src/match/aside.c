@@ -1,13 +1,13 @@
-/* aside.c - reservations that are set aside while those before them are looked at again
+/* aside.c - suspends reservations while those before them are planned again
  *
- *     booking_suspend     it counts at no time: its own time is kept elsewhere, and its start
- *                         and end are such that it overlaps no window
- *     booking_resume      it counts again
- *     booking_send_away   its claims leave the lists of their vertices, too: worth it only when
- *                         matches come, as each claim is a word or two far away in memory
+ *     booking_suspend     the reservation counts at no time: its own time is kept elsewhere, and its
+ *                         start and end are such that it overlaps no window
+ *     booking_resume      the reservation counts again
+ *     booking_send_away   removes its claims from the lists of their vertices, too: only worthwhile
+ *                         before matches, as each claim is a word or two far away in memory
  *
- * Who is booked meanwhile does not see what is suspended: these are the fresh ones, and who is
- * resumed looks whether one of them has what is his.
+ * A booking made meanwhile ignores suspended reservations. Such bookings are "fresh", and
+ * a reservation that resumes checks whether a fresh one has its units.
  */
 #include <utlist.h>
 

@@ -1,9 +1,10 @@
-/* book.c - bookings and their claims come and go
+/* book.c - adds and removes bookings and their claims
  *
- * Claims are in one array and are named by numbers; free ones are a list. A claim is in the
- * list of its vertex and in that of its job. What it takes is in the vertex, in the node's
- * key and in the profile, too: all that is kept in step here, so that dropping a booking
- * leaves everything as it was. Room is made first; the rest cannot fail.
+ * Claims are in one array and are named by numbers; free ones are a list. A claim is in
+ * the list of its vertex and in that of its job. What it takes is also counted in the
+ * vertex, in the node's key and in the profile. This file keeps all of these consistent,
+ * so that dropping a booking restores the former state. Memory is reserved first; the
+ * rest cannot fail.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,8 +1,8 @@
-/* bounds.c - what a request needs at least, by dimension of the indexes
+/* bounds.c - the least that a request needs, by dimension of the indexes
  *
- *     walk_bounds     of one of each vertex of the request
- *     walk_need       what a node must have that is to serve it
- *     walk_hopeless   the root's index tells at once that it cannot be
+ *     walk_bounds     for one unit of each vertex of the request
+ *     walk_need       what a node must have to serve it
+ *     walk_hopeless   the root's index excludes the request at once
  */
 #include "match/walk_private.h"
 

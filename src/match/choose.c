@@ -1,9 +1,9 @@
 /* choose.c - lists of candidates: the best first, cut into shares
  *
- * A run of units of one group is one candidate, its units' scores follow each other. A list
- * whose runs do not interleave is sorted as it stands; one where they do (cores 0-17 on both
- * of two sockets) is first taken apart into units. Sorting is stable: equals stay in the
- * order of the graph.
+ * A run of units of one group is one candidate, whose units have ascending scores. A list
+ * without interleaved runs is sorted as it is. A list with interleaved runs (cores 0-17
+ * on both of two sockets) is first split into units. Sorting is stable: equals stay in
+ * the order of the graph.
  */
 #include <errno.h>
 #include <stdlib.h>

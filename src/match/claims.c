@@ -1,12 +1,12 @@
 /* claims.c - what is free: of one vertex, in a window of time
  *
- *     now      allocated claims always count, reserved ones when they overlap the window; of
- *              amounts an allocated one counts until its end, or for ever when that has passed
- *     later    both count when they overlap it: what should have ended has ended by then
+ *     now      allocated claims always count, reserved ones if they overlap the window; of amounts,
+ *              an allocated one counts until its end, or for ever if that has passed
+ *     later    both count if they overlap it: what should have ended has ended by then
  *     empty, ever    none counts
  *
- * What is allocated is in the vertex itself as bits; the list of claims is looked through
- * only for reserved ones, and for windows that begin later.
+ * Allocated units are bits in the vertex itself; the list of claims is searched only for
+ * reservations, and for later windows.
  */
 #include <string.h>
 

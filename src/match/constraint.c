@@ -1,5 +1,5 @@
-/* constraint.c - see constraint.h. Host names are kept sorted by hash and name, so that a
- * look-up compares numbers, and no choice of names makes it slow; ranks as one set.
+/* constraint.c - see constraint.h. Host names are sorted by hash and name, so that a
+ * look-up compares numbers, and no choice of names makes it slow; ranks are one set.
  */
 #include <errno.h>
 #include <string.h>

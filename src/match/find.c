@@ -1,9 +1,9 @@
 /* find.c - see find.h
  *
- * An expression becomes a small tree of terms. It is asked of each unit on one walk down
- * the graph, which carries along what holds for all below a vertex (down, allocated,
- * reserved). Claims are only looked at where a vertex has some. What matches is chosen as
- * a whole, with the vertices on the way to it.
+ * An expression becomes a small tree of terms. One walk down the graph evaluates the tree
+ * for each unit, and carries along the states that hold for all below a vertex (down,
+ * allocated, reserved). Claims are read only where a vertex has some. A match is selected
+ * as a whole, with the vertices on the way to it.
  */
 #include "match/find.h"
 

@@ -1,18 +1,18 @@
-/* freed.c - what has become free since a plan was made, and to whom that is of use
+/* freed.c - what has become free since a plan was made, and which requests may profit
  *
- *     freed_note        a booking goes: its nodes, and when it had them
- *     freed_forget      the plan is made: what became free before does not matter any more
- *     freed_look        could a request, for which nothing was found before a time, find
- *                       something now; or something else at that time
- *     freed_helps       ... in the window that begins then
+ *     freed_note        logs a booking that is removed: its nodes and its time
+ *     freed_forget      a plan is made: what became free before does not matter any more
+ *     freed_look        could a request without a place before some time find one now, or other
+ *                       parts at that time?
+ *     freed_helps       ... in the window that begins then?
  *
- * Whoever begins sooner than he could before, or elsewhere, has a part of something that has
- * become free, as all else was there before. So one looks at these nodes alone: is there
- * enough for one part of the request in one of them, all through a window that meets the time
- * in which it was freed. As a rule there is not: what comes next on these nodes has them soon.
- * The answer may be "yes" where it is no; where the order in which nodes are taken depends on
- * what is free, and where the log does not know all, it is always yes. O(claims on the nodes
- * that became free).
+ * A job that can begin earlier than before, or elsewhere, uses something that has become
+ * free, as everything else was there before. So only the freed nodes matter: does one of
+ * them have enough for one part of the request during a whole window that overlaps the
+ * freed time? Usually not, as the next job on these nodes soon has them. The answer may
+ * be a false "yes", never a false "no". If the order of nodes depends on what is free, or
+ * the log is incomplete, the answer is always yes. O(claims on the nodes that became
+ * free).
  */
 #include <stdlib.h>
 #include <string.h>

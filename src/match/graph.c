@@ -1,7 +1,7 @@
-/* graph.c - vertices come and go
+/* graph.c - adds, moves and removes vertices
  *
- * What can fail is done first (texts, room in all tables), then the vertex is linked,
- * which cannot: so an error leaves the graph as it was.
+ * Steps that can fail come first (texts, room in all tables). Then the vertex is linked,
+ * which cannot fail: so an error leaves the graph unchanged.
  */
 #include <errno.h>
 #include <string.h>

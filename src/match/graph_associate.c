@@ -2,14 +2,14 @@
  *
  *     cluster0 ---- rack0 ---- storage0 ---- ssd[0-7]
  *         \                       :
- *          `------- filesystem0 ..'    storage0 hangs in rack0, filesystem0 is further
+ *          `------- filesystem0 ..'    storage0 has parent rack0 and further parent filesystem0
  *
- * All such edges are one list, in the order in which they were made. Through it go a list
- * for each parent and one for each child; their ends are in the vertex's junction, which
- * only those have that the edges touch.
+ * All such edges are one list, in the order in which they were added. A list for each
+ * parent and one for each child run through it. The ends of these lists are in the
+ * junction of a vertex; only vertices with such edges have a junction.
  *
- * Who walks by all ways, up or down, comes to a vertex as often as there are ways to it,
- * and as deep as the longest is; so both are bounded here, and there are no circles.
+ * A walk by all ways, up or down, reaches a vertex once for each way to it, at the depth
+ * of that way. So both numbers are bounded here, and cycles are rejected.
  */
 #include <errno.h>
 #include <string.h>

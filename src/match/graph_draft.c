@@ -1,4 +1,4 @@
-/* graph_draft.c - what a graph_spec says: checked, and in the graph's own numbers */
+/* graph_draft.c - a graph_spec, checked, in the graph's own numbers */
 #include <errno.h>
 #include <string.h>
 

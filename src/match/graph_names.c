@@ -1,10 +1,10 @@
-/* graph_names.c - what vertices are called, and who has that name, path or rank
+/* graph_names.c - names of vertices, and vertices by name, path or rank
  *
- * The children of a vertex that has few are looked through. Those of one that has many
- * are in the table `kids`: a single vertex by its name, a group of 2^L .. 2^(L+1) - 1
- * units by its basename, L, and each number id >> L that its units have: three at most.
- * So a name "core17" is looked for as it is, then as number 17 of "core" and 7 of "core1"
- * on each level L that occurs.
+ * The children of a vertex with few children are searched one by one. Those of a vertex
+ * with many are in the table `kids`: a single vertex by its name, a group of 2^L ..
+ * 2^(L+1) - 1 units by its basename, L, and each number id >> L of its units: three at
+ * most. So a name "core17" is looked up as it is, then as number 17 of "core" and 7 of
+ * "core1" on each level L that occurs.
  */
 #include <errno.h>
 #include <string.h>

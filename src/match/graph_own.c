@@ -1,7 +1,6 @@
-/* graph_own.c - what single units of a group have of their own, and paths
+/* graph_own.c - data of single units of a group, and paths
  *
- * Few vertices have such a record (GRAPH_OWN_UNITS says so); it goes again when there is
- * nothing in it.
+ * Few vertices have such a record (flag GRAPH_OWN_UNITS); an empty record is dropped.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* graph_property.c - status and properties, of a vertex or of single units of a group
  *
- * A status that all units share is in graph_vertex.flags, properties that they share in
- * the extra; what differs is in the vertex's struct own. A unit's own set is its whole
- * set, not what it has besides.
+ * A status that all units share is in graph_vertex.flags; properties that they share are
+ * in the extra. Differences are in the vertex's struct own. A unit's own set of
+ * properties is complete, not an addition to the shared set.
  */
 #include <errno.h>
 #include <string.h>

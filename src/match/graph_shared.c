@@ -1,8 +1,8 @@
-/* graph_shared.c - what many vertices of a graph have alike, kept once
+/* graph_shared.c - equal data of many vertices of a graph, stored once
  *
  * Three shelves: texts (basenames, units, keys, values), sets of properties, and extras
- * that tie these together. A thing is found by its contents, has a number, and counts who
- * refers to it.
+ * that combine these. A thing is found by its contents, has a number, and counts its
+ * references.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
-/* graph_size.c - how many units a vertex has, and how large they are
+/* graph_size.c - the number of units of a vertex, and their size
  *
- * A group that is to have fewer units while the last ones are busy keeps them as down,
- * and remembers in `own.want` how many there are to be.
+ * A group that shrinks while its last units are busy keeps them as down, and stores the
+ * new number in `own.want`.
  */
 #include <errno.h>
 #include <string.h>

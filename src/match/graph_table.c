@@ -1,7 +1,7 @@
 /* graph_table.c - numbers by hash: the tables behind all look-ups of a graph
  *
- * A slot is the hash and the number, 8 bytes; what the number stands for is compared by
- * who asks. Removal moves later slots of the run back, so there are no tombstones.
+ * A slot is the hash and the number, 8 bytes; the caller compares what the number stands
+ * for. Removal moves later slots of the run back, so there are no tombstones.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,10 +1,10 @@
-/* graph_unit.c - one unit leaves its group
+/* graph_unit.c - removes one unit from its group
  *
  *     core0 ... core17, without core7:   core0 ... core6   core8 ... core17
  *                                        (the old handle)  (a new one, the next sibling)
  *
- * What can fail is done on the new vertex first, while the group is still whole; names
- * that stand for both in between are nobody's matter.
+ * Steps that can fail are done on the new vertex first, while the group is still whole;
+ * no caller sees the names that stand for both in between.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,16 +1,16 @@
 /* groups.c - the nodes, or slots, of a job in few places of one level, or in all of them
  *
- *     walk_groups    instead of walk_gather() from the root, for a request with a placement
- *      list_groups   the places of the level, with what they could have at most (by index)
- *      few           pack, or at most so many: those with the most, as few as are enough
+ *     walk_groups    replaces walk_gather() from the root for a request with a placement
+ *      list_groups   the places of the level, with the most that each could have (by index)
+ *      few           pack, or a limit: the places with the most, as few as are enough
  *      evenly        spread: one in each place, a second in each, and so on
  *
- * A place is only looked into where the sums of its index say that it may matter: the first
- * that has room for all of it is the end. "At most so many places" is kept, or the request
- * fails with how many would fit; else the placement is a wish: where the places have too
- * little, or nodes without such a place are needed, the request is served as if it had none.
- * As nodes are taken one like the other, the most that k places can have is what the k
- * fullest lists have; so what is found is the best there is.
+ * The walk looks into a place only if the sums of its index say that the place may
+ * matter; the first place with room for the whole request ends the search. A limit of
+ * places is strict: the request fails, with the number that would fit. Without a limit
+ * the placement is a preference: if the places have too little, or nodes without such a
+ * place are needed, the request is served without placement. As all nodes count alike, k
+ * places have at most what the k fullest lists have; so the result is optimal.
  */
 #include <errno.h>
 #include <stdlib.h>

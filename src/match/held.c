@@ -1,10 +1,10 @@
-/* held.c - what siblings of a request that were met earlier take is not there for the next
+/* held.c - keeps units chosen for a sibling of the request from the next siblings
  *
- * Siblings whose parts are of different types, none of which lies in another, cannot get in
- * each other's way, and are gathered at once. Others ("tangled": two slots of cores side by
- * side, a slot of nodes beside one of cores; parts that several ways lead to) are met one
- * after the other, and what was chosen for one is held while the next ones are looked for,
- * as if it were booked.
+ * Siblings cannot compete if their parts have different types and no type is inside
+ * another; these are gathered at once. Other siblings are "tangled": two slots of cores
+ * side by side, a slot of nodes beside one of cores, parts with several ways to them.
+ * These are gathered one after the other, and what was chosen for one is held during the
+ * search for the next ones, as if it were booked.
  */
 #include <stdlib.h>
 

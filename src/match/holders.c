@@ -1,4 +1,4 @@
-/* holders.c - who has a unit, what is free */
+/* holders.c - which jobs have a unit, and what is free */
 #include "match/planner_private.h"
 
 static bool has_unit (const struct claim *c, uint32_t unit)

@@ -1,4 +1,4 @@
-/* index.c - see index.h; how it lies in memory: index_private.h. Searching: index_walk.c */
+/* index.c - see index.h; memory layout: index_private.h; searching: index_walk.c */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
-/* inner.c - nodes in nodes: what a walk needs to go on in there
+/* inner.c - nodes in nodes: the data that a walk needs inside an outer node
  *
- * A node in a node counts as a part of the outer one. So that a walk may go on in there as
- * it does above the nodes, each vertex in an outer node that has nodes below it (the outer
- * node itself, too) has a struct above of its own. These are rare and small: their keys say
- * that all there ever is was free, which rules nothing out that fits, and no booking touches
- * them.
+ * A node in a node counts as a part of the outer one. So that a walk can continue inside
+ * as it does above the nodes, each vertex of an outer node that has nodes below it (the
+ * outer node included) has a struct above of its own. These are rare and small. Their
+ * keys say that everything is free, which excludes nothing that fits, and no booking
+ * changes them.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,9 @@
-/* kinds.c - nodes that are alike below
+/* kinds.c - nodes with equal contents
  *
- * A machine has thousands of nodes of a few kinds. Each node that is up with all that is in
- * it gets the number of a kind when it is measured: it has the same things in the same order
- * as an example of that kind. So whether two nodes are alike is a comparison of two numbers.
+ * A machine has thousands of nodes of a few kinds. A node that is up with everything in
+ * it gets the number of a kind when it is measured: it has the same things in the same
+ * order as an example of that kind. So a comparison of two numbers tells whether two
+ * nodes are alike.
  */
 #include "match/planner_private.h"
 

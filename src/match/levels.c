@@ -1,14 +1,14 @@
-/* levels.c - the indexes above the nodes, kept in step with graph and claims
+/* levels.c - the indexes above the nodes, kept consistent with graph and claims
  *
- * Each vertex above nodes has an index of all nodes below it. A node's key there is made of
- * what is in it; how often that is looked at is kept low: the node's entry knows what it has
- * in all and how many claims are in it, so that an empty node, and one taken as a whole, get
- * their keys without it. Between levels_hold() and levels_settle() a node that was touched
- * is in a list, once.
+ * Each vertex above nodes has an index of all nodes below it. The key of a node there is
+ * computed from the contents of the node, as rarely as possible: the node's entry has its
+ * totals and its number of claims, so that an empty node, and one taken as a whole, get
+ * their keys from the entry. Between levels_hold() and levels_settle() a changed node is
+ * in a list, once.
  *
- *     levels_update    nothing changed: nothing; nodes told by planner_changed(): these are
- *                      looked at again; else all is made anew (make.c)
- *     levels_spoil     ... the next time
+ *     levels_update    without changes: does nothing; after planner_changed() of nodes: updates
+ *                      these; else rebuilds everything (make.c)
+ *     levels_spoil     forces a rebuild at the next update
  */
 #include <errno.h>
 #include <string.h>

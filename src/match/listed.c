@@ -1,8 +1,8 @@
-/* listed.c - what answers named on each node, for the order of policy first
+/* listed.c - what selections named on each node, for the order of policy first
  *
- * That policy turns to the node of which the fewest cores were named by what runs there (of
- * a socket that is taken whole for some of its cores only these count), and to the rack in
- * which the most nodes were not taken as a whole. It is about the order alone.
+ * Policy first prefers the node on which running jobs named the fewest cores (if a job
+ * has a whole socket for some of its cores, only these count), and the rack with the most
+ * nodes that are not taken as a whole. This affects the order only.
  */
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* machine.c - nodes come, change and go, and the graph with them */
+/* machine.c - adds, changes and removes nodes, in the list and in the graph */
 #include <errno.h>
 #include <string.h>
 #include <utlist.h>

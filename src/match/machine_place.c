@@ -1,8 +1,8 @@
-/* machine_place.c - where nodes are: the zones, racks, ... that stand above them
+/* machine_place.c - places of nodes: the zones, racks, ... above them
  *
- * A place is known by its level, its name and the place in which it is: rack r1 of zone a is
- * not rack r1 of zone b. It is never forgotten, as its id is its place in the order; its
- * vertex is in the graph while something is in it.
+ * A place is identified by its level, its name and its outer place: rack r1 of zone a is
+ * not rack r1 of zone b. A place is never forgotten, as its id is its position in the
+ * order; its vertex is in the graph while something is in it.
  */
 #include <ctype.h>
 #include <errno.h>

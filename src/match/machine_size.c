@@ -1,15 +1,15 @@
-/* machine_size.c - what a node has, and what of that is not to be given
+/* machine_size.c - the size of a node, and the part that no job gets
  *
- * A node's leaves are a group of cores, a group of gpus, its memory and a pool for each of its
- * generic resources. What others use there is withheld: units as drained, the highest free
- * ones first; of memory and the pools an amount.
- * It is chosen from what is free, so it is looked at again when a job has ended. Where a
- * node shrank below what is booked, the excess counts as used by others, too: a node of 4
- * cores whose cores 4 to 7 are busy has nothing left.
+ * The leaves of a node are a group of cores, a group of gpus, its memory and a pool for
+ * each of its generic resources. Foreign use is withheld: units as drained, the highest
+ * free ones first; of memory and the pools an amount. Withheld units are chosen among the
+ * free ones, so they are chosen again when a job has ended. If a node shrank below what
+ * is booked, the excess counts as foreign use, too: a node of 4 cores whose cores 4 to 7
+ * are busy has nothing left.
  *
- * The pool of parts of CPUs is one more of these, as large as all cores. What others use of it
- * is withheld to a thousandth, and of the cores as many as that touches: so of a job's
- * cores the ids are there whenever the pool has enough.
+ * The pool of parts of CPUs is another of these leaves, as large as all cores. Its
+ * foreign use is withheld to a thousandth, and of the cores as many as that touches: so
+ * whenever the pool has enough for a job's cores, their ids are available, too.
  */
 #include <errno.h>
 #include <string.h>

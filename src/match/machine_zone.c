@@ -1,19 +1,20 @@
 /* machine_zone.c - NUMA zones of nodes that take a job only if one zone has room for it
  *
- * A zone is a vertex between the node and its leaves, marked for the walk (zoned.c), which looks
- * for what a job needs on the node in one zone at a time. Cores and gpus are numbered through
- * all zones, so R says the same as of a node without.
+ * A zone is a vertex between the node and its leaves, marked for the walk (zoned.c),
+ * which looks for a job's resources on the node in one zone at a time. Cores and gpus are
+ * numbered through all zones, so R is as for a node without zones.
  *
- * In which zone a job really is the node decides (the kubelet's topology manager), and tells
- * later and in sums only, see machine_node_report(). Until then the job is "loose". So of
- * each zone is withheld what the books have free beyond what the last report has left, less
- * all that is loose: it may be there. The rule is that of "over-reserving", see the
- * document on the reserve plugin of kubernetes-sigs/scheduler-plugins. As nobody
- * tells zones of one size apart, those that the books have free most stand for those of which
- * the report says so: else a job that is in the other one would cost both.
+ * The node (the kubelet's topology manager) chooses the real zone of a job, and reports
+ * later and only in sums, see machine_node_report(). Until then the job is "loose". So
+ * each zone withholds what the books have free beyond what the last report has left, less
+ * the needs of all loose jobs, which may be there. The rule is that of "over-reserving",
+ * see the document on the reserve plugin of kubernetes-sigs/scheduler-plugins. Zones of
+ * equal size are interchangeable, so the zones with the most free in the books are
+ * matched with those with the most free in the report: otherwise a job that is in the
+ * other zone would count in both.
  *
- * Zones are laid out anew only while nothing is booked on the node; what is told before is
- * put off.
+ * Zones are laid out again only while nothing is booked on the node; an earlier change is
+ * postponed.
  */
 #include <errno.h>
 #include <stdlib.h>

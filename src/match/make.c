@@ -1,6 +1,6 @@
-/* make.c - the indexes, the nodes' entries and the profile, anew from graph and claims
+/* make.c - rebuilds the indexes, the nodes' entries and the profile from graph and claims
  *
- *     count      how many nodes and vertices above nodes there are; types and amounts
+ *     count      the number of nodes and vertices above nodes; types and amounts
  *     set_up     dimensions and memory
  *     enter      each vertex into `above`, each node into `nodes`, in the graph's order
  *     lay_out    lists and indexes of the vertices above
@@ -8,27 +8,29 @@
  *     order      nodes into the order of the policy: is it the graph's?
  *     sort       ... if not
  *     place      nodes into the indexes in that order
- *     measure    what each node has, and how much is booked in it
- *     total      what there is in all
+ *     measure    the contents of each node, and what is booked in it
+ *     total      the totals
  *     book       the profile: what is up, less what each booking takes
  *     key        the nodes' keys
  *     settle     the indexes over these
  *     inner      nodes in nodes
  *     catch_up   keys that changed meanwhile
  *
- * That takes as long as many matches, so it is done piece by piece; anything may happen in
- * between. Until it is done the planner is stale, for whoever asks. What changes finds one
- * of three things:
+ * A rebuild takes as long as many matches, so it is done piece by piece; any operation
+ * may happen in between. Until the rebuild is complete the planner is stale. A change
+ * meets one of three cases:
  *
- *   - a node that is not measured yet (its number is p->measured or more), a booking that is
- *     not booked yet (b->made is not p->made): it is passed over, as it will be looked at;
- *   - one that is: its entry, its sums and the profile are kept in step as ever, and its key
- *     is noted as dirty, or the node as changed, for later;
- *   - it is not a change in one node: levels_spoil(), and all begins from the start.
+ * - a node that is not measured yet (its number is p->measured or more), or a booking
+ * that is not
+ *     booked yet (b->made is not p->made): the change is ignored, as the rebuild will come to it;
+ * - one that is: its entry, its sums and the profile are updated as usual, and its key is
+ * marked
+ *     dirty, or the node changed, for later;
+ * - not a change in one node: levels_spoil(), and the rebuild starts over.
  *
- * What is made before the nodes are measured is of the graph's layout and the policy alone.
- * Were there always another change of the layout before all is done, it never would be:
- * so pieces grow, see levels_make_some().
+ * The results before "measure" depend only on the graph's layout and the policy. If the
+ * layout always changed before the rebuild is complete, it would never end: so pieces
+ * grow, see levels_make_some().
  */
 #include <errno.h>
 #include <string.h>

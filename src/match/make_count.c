@@ -1,8 +1,8 @@
-/* make_count.c - the first look at the graph: how much there is of what
+/* make_count.c - the first pass over the graph: counts everything
  *
- *     make_count          nodes, vertices above them, and what of each type: memory and lists
- *                         are made for these
- *     make_count_further  the same of what has several parents
+ *     make_count          nodes, vertices above them, and amounts of each type: the sizes of memory
+ *                         and lists
+ *     make_count_further  the same for vertices with several parents
  *     make_dims           which types get a dimension of the indexes
  */
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* match.c - the planner (planner.h) for jobs: seconds, R, and one size for all nodes
  *
- * A walk sizes elastic counts node by node, as they fit there. The tasks of a job are alike,
- * so here each elastic count gets one size for the whole job: first the outermost, with all
- * the others at their least, then each of the others in turn, by bisection.
+ * A walk sizes elastic counts node by node, as they fit there. The tasks of a job are
+ * alike, so here each elastic count gets one size for the whole job: first the outermost,
+ * with all others at their least, then each of the others in turn, by bisection.
  */
 #include <errno.h>
 #include <math.h>

@@ -1,18 +1,18 @@
-/* match_cpus.c - parts of CPUs in requests, where the machine divides its CPUs
+/* match_cpus.c - parts of CPUs in requests, if the machine divides its CPUs
  *
- * Cores have numbers and are given one by one; parts of a CPU come out of a node's pool of
- * thousandths, GRES_CPU_MILLI (machine.h). So that the two never add up to more than the node
- * has, now or at any time that is planned, who has cores takes as much from the pool: a
- * request for them gets one vertex more.
+ * Cores have numbers and are given one by one; parts of a CPU come out of a node's pool
+ * of thousandths, GRES_CPU_MILLI (machine.h). The two must never exceed the size of the
+ * node together, now or at any planned time. So a job with cores takes an equal amount
+ * from the pool: its request gets an additional vertex.
  *
  *     slot               slot                 node                 node
  *       core 2   =>        core 2               slot 4     =>        slot 4
  *                          cpu_milli 2000         core 1               core 1
  *                                                                    cpu_milli 4000
  *
- * The pool is the node's; so in a node there is one for all that is in it, which is also booked
- * at once. A node that is the job's as a whole is booked with all that is in it, and needs
- * none.
+ * The pool belongs to the node; so a node in the request has one such vertex for
+ * everything in it, which is also booked at once. A node that the job has as a whole is
+ * booked with all its contents, and needs none.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,8 +1,8 @@
-/* match_request.c - jobspecs that a job can run by, compiled
+/* match_request.c - compiles jobspecs that a job can run by
  *
  * The planner takes any tree of RFC 14 (shape.h). A job needs more: tasks run in slots on
- * nodes, so there is one kind of slot, with cores or gpus or a node in it, and all that is
- * asked for is on nodes where there are slots.
+ * nodes, so there is one kind of slot, which contains cores or gpus or a node, and all
+ * requested resources are on nodes with slots.
  */
 #include <errno.h>
 #include <string.h>

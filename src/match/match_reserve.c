@@ -1,7 +1,7 @@
-/* match_reserve.c - when a request fits: reservations, and who is in the way
+/* match_reserve.c - when a request fits: reservations, and which jobs are in the way
  *
- * A job of elastic size is planned with its least one: what more there is then it gets when
- * it starts.
+ * An elastic job is planned with its least size; if more is free when it starts, it gets
+ * more.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,8 +1,8 @@
-/* match_rset.c - R out of a selection, and the units that an R names
+/* match_rset.c - converts selections to R, and R to selections
  *
- * A job's ranks are the nodes in the order of the graph. Of a node that is taken whole the
- * job has all units but those that are withheld; it is booked as one claim of the node. What a
- * job with cores takes of a node's thousandths of CPUs follows from these and is not in its R.
+ * A job's ranks are the nodes in the order of the graph. On a node that is taken whole
+ * the job has all units except withheld ones; the node is booked as one claim. The CPU
+ * thousandths of a job with cores follow from its cores and are not in its R.
  */
 #include <errno.h>
 #include <math.h>

@@ -1,7 +1,7 @@
-/* match_window.c - windows: whole nodes that are kept from all jobs for a time
+/* match_window.c - windows: whole nodes that no job gets for a time
  *
- * A window is one booking in the planner, reserved from start to end, of the vertices of its
- * nodes; what is known of it by name is in a list, by start.
+ * A window is one booking in the planner, reserved from start to end, of the vertices of
+ * its nodes. Its name and other data are in a list, sorted by start.
  */
 #include <errno.h>
 #include <math.h>

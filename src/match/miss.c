@@ -1,8 +1,8 @@
 /* miss.c - sentences for people whose request does not fit
  *
- * In the order of what helps most: there are too few nodes. Never: a node of the machine is
- * too small for it; the whole machine is. Now: too little is free in all; on one node. Else:
- * so many of what was asked for fit, at that level.
+ * The most helpful fact comes first: there are too few nodes. For "never": every node of
+ * the machine is too small; the whole machine is too small. For "not now": too little is
+ * free in total; on one node. Else: how many of the requested units fit, at that level.
  */
 #include <errno.h>
 #include <inttypes.h>

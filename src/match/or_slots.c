@@ -1,10 +1,10 @@
 /* or_slots.c - siblings of which any mix serves
  *
- * The parts of all kinds of slots are gathered once, by type. The mix that makes the most
- * slots of them is taken, and of several the one with the earlier kinds first: for each next
- * slot the first kind after which still as many slots can be made as by any other. How many
- * can be made of what is left is found by trying each number of each kind. Where the parts
- * are more than numbers of units the kinds are made in order instead.
+ * The parts of all kinds of slots are gathered once, by type. The mix with the most slots
+ * wins, and between equal mixes the one with earlier kinds first: each next slot is of
+ * the first kind that leaves as many further slots possible as any other kind. The number
+ * of slots in the remaining parts is found by trying each number of each kind. If the
+ * parts are more than numbers of units, the kinds are made in order instead.
  */
 #include <errno.h>
 #include <string.h>

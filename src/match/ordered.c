@@ -1,6 +1,6 @@
 /* ordered.c - see ordered.h: a search tree by key that is a heap by rank
  *
- * Equal keys are told apart by their addresses.
+ * Addresses decide the order of equal keys.
  */
 #include "match/ordered.h"
 

@@ -1,13 +1,12 @@
-/* overlap.c - which nodes have something booked in a window of time ahead
+/* overlap.c - which nodes have a booking in a later window of time
  *
- *     overlap_make      for a window: nodes with anything booked, and nodes that are taken
- *                       whole
- *     overlap_missing   how many nodes a request lacks; if any, no walk need be tried
+ *     overlap_make      for a window: nodes with any booking, and nodes that are taken whole
+ *     overlap_missing   how many nodes a request lacks; if any, no walk is necessary
  *
- * For a time ahead the indexes know only what is free now. Each booking keeps the set of the
- * nodes that it has a part of, and of those that it takes as a whole, as bits by place of
- * the node in the root's index (a reach), made when first asked for. The union over the bookings that overlap a
- * window tells in a few words of memory which nodes a walk may leave out.
+ * The indexes know only what is free now. Each booking has a "reach", made at first use:
+ * the set of the nodes it uses, and of those it takes as a whole, as bits by place of the
+ * node in the root's index. The union over the bookings that overlap a window tells, in a
+ * few words of memory, which nodes a walk can skip.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
-/* part.c - a job gives back a part of what it has
+/* part.c - gives back a part of a booking
  *
- * A claim that covers more than is given back is first taken apart: one on a node becomes
- * one on each of its children, as far down as is needed. Room for all that is made before.
+ * A claim that covers more than is given back is first split: a claim on a node becomes
+ * one on each of its children, as far down as necessary. Memory for all of this is
+ * reserved before.
  */
 #include <errno.h>
 

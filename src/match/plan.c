@@ -1,13 +1,13 @@
 /* plan.c - when does a request fit: now, else at which time, else why not
  *
- * For a time ahead only times at which a booking ends can be the first that fit. The
- * profile leaves out those at which the machine as a whole has too little; at the others
- * the walk is tried. When the first of them fails the request may be one that never fits:
- * one walk over the empty machine tells.
+ * Only a time at which a booking ends can be the first later time that fits. The profile
+ * excludes times at which the machine as a whole has too little; at the others the walk
+ * is tried. If the first of them fails, the request may be one that never fits: one walk
+ * over the empty machine tells.
  *
- * A search through many times can be done in pieces (struct search): what is kept of it is the
- * time that is next. Bookings that are made meanwhile do not matter: at the times before, it
- * fits even less.
+ * A search through many times can be done in pieces (struct search), which keeps only the
+ * next time to try. Bookings made meanwhile do not matter: at the earlier times, the
+ * request fits even less.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* planner.c - bookings are made, changed and given back */
+/* planner.c - makes, changes and cancels bookings */
 #include "match/planner.h"
 
 #include <errno.h>

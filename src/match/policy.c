@@ -1,8 +1,7 @@
-/* policy.c - policies by name, and those that a user puts together from words
+/* policy.c - policies by name, and custom policies from settings
  *
  * See policy.h. A text without '=' is a name from the table. Else its words are settings:
- * the policy that "policy=" names is taken, wherever that word stands, and the others
- * change it.
+ * they change the policy that "policy=" names, wherever that word is.
  */
 #include "match/policy.h"
 

@@ -1,16 +1,17 @@
 /* properties.c - dimensions for the properties that jobs ask for
  *
- *     properties_ask       a request comes: what it asks for gets a dimension
+ *     properties_ask       a request comes: its properties get dimensions
  *     properties_take_up   ... from now on
- *     properties_needed    which of them all that a constraint allows has
+ *     properties_needed    which of them all vertices allowed by a constraint have
  *     properties_note      a node was measured: which of them it has
- *     properties_spread    its cores count in their dimensions, too
+ *     properties_spread    the cores of a node count in the dimensions of its properties, too
  *
- * Behind the dimensions of the types (planner.ntypes) stand those of properties: the cores of
- * the nodes that have it. So indexes and profile know for them, as for all, what is free
- * where, and when. A whole node counts for at least the cores of the smallest that has the
- * property. The first PROPERTIES_MAX that are asked for have one, until no node has the
- * property any more; other constraints are asked node by node.
+ * The dimensions of properties follow those of the types (planner.ntypes): each counts
+ * the cores of the nodes with the property. So indexes and profile know what is free for
+ * these as for all, where and when. A whole node counts for at least the cores of the
+ * smallest node with the property. The first PROPERTIES_MAX requested properties have a
+ * dimension, until no node has the property any more; other constraints are checked node
+ * by node.
  */
 #include <errno.h>
 #include <stdlib.h>

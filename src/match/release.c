@@ -1,13 +1,13 @@
 /* release.c - ends of bookings, at which something becomes free
  *
- *     release_next    the next end at which something of use to a request is given free
+ *     release_next    the next end at which something useful for a request becomes free
  *
- * What fits at a time ahead, and at no earlier one, has a part of something that ends then.
- * So ends that give back nothing that is free, and enough of it, all through the window that
- * begins with them are passed over; and after a time at which so many nodes were missing,
- * all ends until as many have been given back. Each booking remembers to which requests its
- * end was of no use. O(log bookings) for the first end, O(1) for each that is known to be of
- * no use, O(claims of the booking) for others.
+ * A request that fits at a later time, and at no earlier one, uses something that ends
+ * then. So the search skips ends that give back nothing free, or not enough, during the
+ * whole window that begins with them; and, after a time at which some nodes were missing,
+ * all ends until as many nodes have been given back. Each booking remembers the requests
+ * that its end does not help. O(log bookings) for the first end, O(1) for each end known
+ * to be useless, O(claims of the booking) for others.
  */
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-/* rset.c - R version 1: written, read and checked */
+/* rset.c - R version 1: encodes, decodes and checks it */
 #include <errno.h>
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* rset_parts.c - more and less of an R: what a malleable job has when it grows and shrinks */
+/* rset_parts.c - joins and cuts Rs, for a malleable job that grows and shrinks */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,9 +1,9 @@
-/* selection.c - what a match chose, in the order of the graph
+/* selection.c - the units that a match chose, in the order of the graph
  *
- * selection_complete() reads picks in depth-first order as a stream: it knows the way from
- * the root to the last pick, puts in what is missing on the way to the next one, and
- * unites a pick with the last of the same vertex. Picks in another order are sorted first,
- * by the orders of the vertices on their ways packed into one number.
+ * selection_complete() reads picks in depth-first order as a stream: it knows the way
+ * from the root to the last pick, inserts what is missing on the way to the next one, and
+ * merges a pick with the last one of the same vertex. Picks in another order are sorted
+ * first, by the orders of the vertices on their ways, packed into one number.
  */
 #include <errno.h>
 #include <string.h>

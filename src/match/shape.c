@@ -1,7 +1,7 @@
-/* shape.c - see shape.h. The jobspec's tree is read into one flat array of parts, checked
- * there, and each part is told how many variants it has (what its xor_slots leave open).
- * A variant's number is then a number in a mixed radix, one digit a choice, and variant
- * after variant is written out by it.
+/* shape.c - see shape.h. The jobspec's tree is read into a flat array of parts and
+ * checked there; each part gets its number of variants (the choices of its xor_slots). A
+ * variant's number is a number in a mixed radix, one digit per choice, and the variants
+ * are written out one after another by it.
  */
 #include <errno.h>
 #include <string.h>

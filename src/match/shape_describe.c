@@ -1,11 +1,11 @@
-/* shape_describe.c - a request in words, for the sentences that tell why it waits
+/* shape_describe.c - a request in words, for sentences that tell why it waits
  *
  *     4 nodes with 2 slots of 8 cores and 1 gpu each
  *     4 to 16 exclusive nodes with 64 GiB of memory each
  *     any mix of 1 slot of 8 cores and 1 gpu or 1 slot of 10 cores
  *
- * "each" closes what every one of several has; it is said once where several end
- * together.
+ * "each" ends the list of what every one of several has; if several lists end together,
+ * "each" occurs once.
  */
 #include <inttypes.h>
 #include <string.h>

@@ -1,10 +1,10 @@
-/* slots.c - slots out of parts
+/* slots.c - makes slots out of parts
  *
  * A slot forms in the vertex that has all its parts as children: cores and gpus of one
- * socket, or of one node; in the node where its parts lie apart (cores in sockets, gpus
- * beside these). Only if a request cannot be met so, a second walk lets a slot take
- * parts from several vertices of one node ("span"); it never spans nodes unless it consists
- * of nodes. Parts go to slots whole, in the order of the policy.
+ * socket, or of one node; or in the node if its parts are in different vertices (cores in
+ * sockets, gpus beside these). Only if a request does not fit in this way, a second walk
+ * lets a slot take parts from several vertices of one node ("span"). A slot never spans
+ * nodes unless it consists of nodes. Parts go to slots whole, in the order of the policy.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
-/* spread.c - a fixed number of tasks on several numbers of nodes: -N 4-16 -n 64
+/* spread.c - a fixed number of tasks on several possible numbers of nodes: -N 4-16 -n 64
  *
- * On n nodes each has as many slots as the tasks take there, tasks / n rounded up: the fewer
- * nodes the more slots on each. So that is no one shape but one for each number of slots,
- * with the run of numbers of nodes that need so many. They are tried from the most nodes on;
- * within a run the walk takes as many as there are.
+ * On n nodes, each node has tasks / n slots, rounded up: the fewer nodes, the more slots
+ * on each. So the request is not one shape but one for each number of slots, with the run
+ * of numbers of nodes that need so many. The shapes are tried from the most nodes on;
+ * within a run the walk takes as many nodes as possible.
  */
 #include <errno.h>
 #include <string.h>

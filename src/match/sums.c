@@ -1,14 +1,13 @@
 /* sums.c - amounts by dimension of the index
  *
- * Of a subtree: what it has, what of that is up, what of that is free. Of a booking: what
- * it takes away from the whole, over time; the profile is what is up in all less the sum
- * of these. It must never rule out a time at which a request fits, so
+ * Of a subtree: what it has, what of that is up, and what is free. Of a booking: what it
+ * takes from the whole, over time. The profile is what is up in total, less the sums of
+ * the bookings. The profile must never exclude a time at which a request fits, so
  *
- *   - of what is down it has neither the amount nor what is booked there;
- *   - a node counts as taken (dimension 0) by one of the bookings that are there at a time,
- *     or by none of them;
- *   - of what is reserved over others it has nothing where these have something;
- *   - the amounts of a request are those that surely are booked, each once.
+ * - for what is down, it counts neither the amount nor the bookings there; - a node
+ * counts as taken (dimension 0) by one of its bookings at a time, or by none of them; - a
+ * reservation over other bookings does not count where these have something; - the
+ * amounts of a request are those that are certainly booked, each once.
  */
 #include <string.h>
 

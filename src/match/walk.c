@@ -1,17 +1,17 @@
-/* walk.c - does a vertex serve a request, and with which of its parts
+/* walk.c - checks whether a vertex serves a request, and with which of its parts
  *
  *     walk            the whole: hopeless? else gather from the root, choose, answer
- *      walk_gather    vertex u: of a type that is asked for -> take, else look below it
- *       take          u itself: is it free, has it the parts -> a candidate
- *       walk_collect  slots that form in u (slots.c), then its children, each walk_gather;
+ *      walk_gather    vertex u: of a requested type -> take, else look below it
+ *       take          u itself: is it free, does it have the parts -> a candidate
+ *       walk_collect  slots that form in u (slots.c), then its children, each by walk_gather;
  *                     above the nodes by the indexes instead (above.c)
  *      walk_choose    the best of the candidates (choose.c)
  *
- * A type that is not asked for is looked through, at any depth; but where a vertex that was
- * asked for has what is to be found in it among its children, these are meant. Among
- * siblings of the request a vertex serves the one of its type and no other; what one of them
- * takes the next ones do not (held.c). Parts of what is exclusive, and of slots, are
- * exclusive too.
+ * The walk passes through vertices of types that are not requested, at any depth. But if
+ * a requested vertex has the vertices requested in it among its children, only these
+ * children count. Among siblings of the request, a vertex serves the one of its type and
+ * no other; what one sibling takes, the next ones do not get (held.c). Parts of exclusive
+ * vertices, and of slots, are exclusive too.
  */
 #include <errno.h>
 #include <stdlib.h>

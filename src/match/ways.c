@@ -1,12 +1,13 @@
 /* ways.c - vertices to which several ways lead (graph_associate())
  *
- * A walk comes to such a vertex below its parent in the tree and below each further one, but
- * it finds something there below one of them only: the first. That one is noted in the
- * vertex (graph_way()) and here, in a list, so that it can be forgotten when nothing of what
- * was found has been chosen. So nothing is found twice, and the answer knows the way.
+ * A walk reaches such a vertex below its parent in the tree and below each further
+ * parent, but finds something there only below one of them: the first. That parent is
+ * noted in the vertex (graph_way()) and here, in a list, so that the note can be dropped
+ * if nothing found there is chosen. So nothing is found twice, and the answer knows the
+ * way.
  *
- * Above the nodes an index has what is below its vertex in the tree. What further parents
- * have besides is looked at after that, vertex by vertex.
+ * Above the nodes, an index has what is below its vertex in the tree. What further
+ * parents have in addition is visited after that, vertex by vertex.
  */
 #include <errno.h>
 #include <stdlib.h>

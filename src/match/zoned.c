@@ -1,14 +1,14 @@
-/* zoned.c - nodes of which a job is given one zone
+/* zoned.c - nodes of which a job gets one zone
  *
- * In a vertex that is marked GRAPH_ZONED (a node whose kubelet takes a pod only if one NUMA zone
- * has all that it asks for) the walk looks into one child marked GRAPH_ZONE at a time and
- * passes the others by: k->zone. What is in the node beside its zones goes with each of
- * them. Of parts of the node the first zone is taken that has them all, which is also what
- * a kubelet prefers; where slots are looked for that may be fewer (a request without nodes)
- * the zone that has most.
+ * In a vertex marked GRAPH_ZONED (a node whose kubelet takes a pod only if one NUMA zone
+ * has everything that it asks for), the walk looks into one child marked GRAPH_ZONE at a
+ * time, k->zone, and skips the others. What is in the node beside its zones goes with
+ * each of them. For parts of the node, the first zone with all of them is taken, which is
+ * also the kubelet's preference. For slots whose number may be smaller (a request without
+ * nodes), the zone with the most is taken.
  *
- * Sums and indexes know nodes, not zones: what they rule out is out, the rest is decided
- * here.
+ * Sums and indexes know nodes, not zones: what they exclude is excluded, the rest is
+ * decided here.
  */
 #include "match/walk_private.h"
 

@@ -1,5 +1,4 @@
-/* order.c - a treap that keeps things by priority, with counts and least weights of
- * subtrees */
+/* order.c - a treap ordered by priority, with counts and least weights of subtrees */
 #include <math.h>
 #include <stdbool.h>
 

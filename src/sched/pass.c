@@ -1,16 +1,16 @@
-/* pass.c - a pass: who starts now, who gets a reservation, who goes first without delaying it
+/* pass.c - a pass: starts jobs, makes reservations, and backfills
  *
- *     prepare  nodes came or went: the matcher has to look at all of them again, first
- *     suspend  of the plan what may not hold any more counts for nobody, until its turn
- *     front    the next job in order, until `depth` of them wait with a reservation: it
- *              keeps the one that it has if nothing that changed concerns it; else it
- *              starts, or gets a new one
- *     behind   of the others, in order, each group's first that may fit: it starts if it
- *              fits now beside all reservations
+ *     prepare  after nodes came or went: the matcher updates its data about nodes first
+ *     suspend  doubtful reservations of the plan count for no job until their turn
+ *     front    the next job in order, until `depth` jobs have a reservation: a planned job that
+ *              the change does not affect keeps its reservation; any other job starts, or gets
+ *              a new reservation
+ *     behind   of the other jobs, in order, the first of each group that may fit: it starts if
+ *              it fits now beside all reservations
  *
- * The plan is always of the jobs in front, without a gap; each was planned with those before
- * it in place, and nothing else. So it is what planning all from scratch would give, however
- * many calls it took.
+ * The plan always has the first jobs of the order, without a gap. Each was planned with
+ * only those before it in place. So the plan equals one that is made from scratch,
+ * however many calls it took.
  */
 #include <errno.h>
 #include <math.h>

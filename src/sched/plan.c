@@ -1,11 +1,11 @@
-/* plan.c - the plan: the jobs in front, in order, each with its reservation
+/* plan.c - the plan: the first jobs, in order, each with its reservation
  *
- *     0 ... checked      these hold: what planning all from scratch would give
- *     checked ...        doubtful: something has changed; their reservations are suspended,
- *                        until it is their turn (pass.c)
+ *     0 ... checked      valid: as if planned from scratch
+ *     checked ...        doubtful: something has changed; these reservations are suspended until
+ *                        their turn (pass.c)
  *
- * What is in the plan has no gap in the order, but for jobs that came since, which are found
- * when it is their turn, and for entries of jobs that have gone.
+ * The plan has no gap in the order, except for jobs that came later, which are found when
+ * their turn comes, and for entries of jobs that have left.
  */
 #include <errno.h>
 #include <math.h>

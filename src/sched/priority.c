@@ -1,5 +1,5 @@
-/* priority.c - the terms of a job's priority, and the rank that does not move as all jobs
- * age; see priority.h */
+/* priority.c - the terms of a job's priority, and the rank, which stays constant while
+ * all jobs age; see priority.h */
 #include "sched/priority.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
-/* size.c - the size that an elastic job starts at, and why it is that
+/* size.c - the size at which an elastic job starts, and the reason for it
  *
- * By then it has a place. Whether that is its largest size is asked again: only of who starts,
- * so that the many tries of who does not fit cost one match each.
+ * The job has its place already. Whether a larger size was possible is asked only for
+ * jobs that start, so that each of the many failed tries costs one match.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* usage.c - decayed core-seconds of users, lazily, and their factor of fair share; see
- * usage.h */
+/* usage.c - decayed core-seconds of users, computed lazily, and their factor of fair
+ * share; see usage.h */
 #include "sched/usage.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* bestfit.c - the fullest nodes that still do: large holes stay whole for large jobs */
+/* bestfit.c - the fullest nodes that still fit: large holes stay whole for large jobs */
 #include "match/policy.h"
 
 static int64_t used_share (const struct match_policy *p, const int64_t *free,

@@ -1,6 +1,7 @@
-/* first.c - the first that do: the freest rack, in it the freest node, and no further
+/* first.c - the first that fit: the freest rack, in it the freest node, and no further
+ * search
  *
- * Spreads jobs over the nodes as long as there are fresh ones, and looks at no more nodes
+ * Spreads jobs over the nodes as long as there are unused ones, and visits no more nodes
  * than the request needs.
  */
 #include "match/index.h"

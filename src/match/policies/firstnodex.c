@@ -1,4 +1,4 @@
-/* firstnodex.c - whole nodes, the first that do */
+/* firstnodex.c - whole nodes, the first that fit */
 #include "match/policy.h"
 
 const struct match_policy match_policy_firstnodex = {

@@ -1,5 +1,6 @@
-/* locality.c - as close together as can be, and where others are already: fewest racks, then
- * fewest nodes, and of the nodes that have room for all the one with the fewest free cores
+/* locality.c - as close together as possible, on nodes already in use: fewest racks, then
+ * fewest nodes, and of the nodes with room for everything the one with the fewest free
+ * cores
  */
 #include "match/policy.h"
 

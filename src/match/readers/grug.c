@@ -1,12 +1,12 @@
-/* grug.c - format "grug": a graph made after a recipe in GraphML
+/* grug.c - format "grug": a graph made from a recipe in GraphML
  *
  *     text --> recipe --> plan --> vertices of one subsystem, depth first
  *                                  |
  *           further parents; edges and paths of the other subsystems
  *
- * Leaves that are alike but for their numbers are added as one group at once, so time and
- * memory go with the vertices that have something below them. Which vertex of the plan
- * became which of the graph is kept only where associations ask for it.
+ * Leaves that differ only in their numbers are added as one group, so time and memory
+ * depend on the number of vertices with something below them. The map from vertices of
+ * the plan to those of the graph is kept only if associations need it.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,13 +1,13 @@
-/* hwloc.c - format "hwloc": the topology of one machine, XML as lstopo writes it
+/* hwloc.c - format "hwloc": the topology of one machine, XML as written by lstopo
  *
- * Below a cluster stands the machine as a node (when it tells its HostName), and below
- * that what hwloc found, in its order: groups, NUMA nodes, packages (as "socket"),
- * caches, cores, PUs, gpus and block devices. What is not in the list of types is left
- * out, and what lies below it moves up.
+ * The cluster contains the machine as a node (if the text has its HostName), and the node
+ * contains what hwloc found, in its order: groups, NUMA nodes, packages (as "socket"),
+ * caches, cores, PUs, gpus and block devices. A vertex that is not in the list of types
+ * is left out, and what is below it moves up.
  *
  *     cluster0 --> corona116 --> socket0 --> core0..23, storage0, gpu0..3
  *
- * libhwloc makes the topology, from the text alone: it does not look at this machine.
+ * libhwloc makes the topology from the text alone: it does not look at this machine.
  */
 #include <errno.h>
 #include <string.h>

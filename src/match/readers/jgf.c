@@ -4,8 +4,9 @@
  *                                                     |
  *                              further parents; edges and paths of the other subsystems
  *
- * A subgraph that is attached has vertices that the graph has, too: they are found by their
- * paths first, then the new ones are added, and taken away again should one be refused.
+ * A subgraph that is attached also has vertices that the graph has already. These are
+ * found by their paths first; then the new ones are added, and removed again if one is
+ * rejected.
  */
 #include "match/readers/jgf.h"
 

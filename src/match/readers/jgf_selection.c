@@ -1,8 +1,8 @@
-/* jgf_selection.c - what a job was given, from JGF: its vertices are found in the graph by
- * their paths and become picks
+/* jgf_selection.c - a job's resources, from JGF: finds its vertices in the graph by their
+ * paths and makes picks of them
  *
- * The text says of each vertex again what it is; where that is not so in the graph, the
- * text is about another machine and is refused.
+ * The text repeats the data of each vertex; if the graph differs, the text is about
+ * another machine and is rejected.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-/* jgf_shorthand.c - format "jgf_shorthand": JGF that leaves out what lies below an exclusive
- * vertex, as all of that belongs to it. Of a graph that is to be read nothing is left out.
+/* jgf_shorthand.c - format "jgf_shorthand": JGF that omits what is below an exclusive
+ * vertex, as all of that belongs to the vertex. A graph to read omits nothing.
  */
 #include "match/readers/jgf.h"
 

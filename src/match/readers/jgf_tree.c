@@ -1,6 +1,6 @@
 /* jgf_tree.c - see jgf_tree.h
  *
- * Edges are sorted by their sources. Taking away vertices that no edge leads to, and then
+ * Edges are sorted by their sources. Removing vertices that no edge leads to, and then
  * their edges, until nothing is left, shows that there is no cycle (Kahn, Topological
  * sorting of large networks, 1962); a second walk from the roots gives the order.
  */

@@ -1,5 +1,5 @@
-/* rv1_selection.c - see rv1_selection.h. One walk below each rank's vertex: a group of
- * units meets the ranges that R lists of its type.
+/* rv1_selection.c - see rv1_selection.h. One walk below each rank's vertex compares a
+ * group of units with the ranges that R lists for its type.
  */
 #include "match/readers/rv1_selection.h"
 

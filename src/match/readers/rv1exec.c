@@ -1,12 +1,12 @@
 /* rv1exec.c - formats "rv1exec" and "rv1exec_force": R version 1 (RFC 20)
  *
- * Of R_lite becomes a cluster with a node for each rank, called by its name in the
- * nodelist, and below it its cores, gpus and what else is listed:
+ * R_lite becomes a cluster with a node for each rank, named after its entry in the
+ * nodelist, and below the node its cores, gpus and other listed resources:
  *
  *     cluster0 --> node3 (rank 3) --> core0..35, gpu0..3
  *
- * Where R carries a graph under "scheduling", "rv1exec" reads that, which tells more, and
- * "rv1exec_force" leaves it aside.
+ * If R has a graph under "scheduling", "rv1exec" reads that, as it says more, and
+ * "rv1exec_force" ignores it.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* jgf.c - format "jgf": the graph of what was chosen (RFC 40) on one line */
+/* jgf.c - format "jgf": the graph of the chosen vertices (RFC 40) on one line */
 #include "match/writers/jgf_text.h"
 
 static int jgf_write (const struct graph *g, const struct selection *s,

@@ -1,5 +1,5 @@
-/* jgf_shorthand.c - format "jgf_shorthand": as "jgf", without what lies below a vertex
- * that is taken as a whole
+/* jgf_shorthand.c - format "jgf_shorthand": as "jgf", without what is below a vertex that
+ * is taken as a whole
  */
 #include "match/writers/jgf_text.h"
 

@@ -1,5 +1,5 @@
-/* jgf_text.c - see jgf_text.h. One walk for the vertices, one for the edges; the path of
- * the vertex at hand grows and shrinks with the walk.
+/* jgf_text.c - see jgf_text.h. One walk writes the vertices, one the edges; the path of
+ * the present vertex grows and shrinks with the walk.
  */
 #include "match/writers/jgf_text.h"
 

@@ -1,4 +1,5 @@
-/* order.c - see order.h: the stack of open picks is the way from the root to here */
+/* order.c - see order.h: the stack of open picks is the way from the root to the present
+ * one */
 #include "match/writers/order.h"
 
 #include <assert.h>

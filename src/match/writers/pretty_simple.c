@@ -1,5 +1,5 @@
-/* pretty_simple.c - format "pretty_simple": the lines of "simple" with whole words, the
- * last one first, so that the root is on top
+/* pretty_simple.c - format "pretty_simple": the lines of "simple" with whole words, in
+ * reverse order, so that the root is on top
  */
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* rlite.c - format "rlite": R_lite alone, which ids of which ranks */
+/* rlite.c - format "rlite": R_lite alone, the ids by rank */
 #include <errno.h>
 
 #include "match/writers/rlite_text.h"

@@ -1,6 +1,6 @@
-/* rlite_text.c - see rlite_text.h. While the walk is in a node, the ids met there pile up
- * as ranges; when it leaves the node they become its text, and the rank joins the entry
- * of that text.
+/* rlite_text.c - see rlite_text.h. While the walk is in a node, the ids found there are
+ * collected as ranges; when it leaves the node, they become its text, and the rank joins
+ * the entry with that text.
  */
 #include "match/writers/rlite_text.h"
 

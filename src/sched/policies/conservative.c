@@ -1,7 +1,7 @@
-/* conservative.c - nobody is delayed by who is behind
+/* conservative.c - no job delays a job ahead of it
  *
- * Each who waits has a time that nobody delays. There is an end to that, as the whole plan may
- * move when something changes: behind the first so many nobody starts.
+ * Each waiting job has a reservation that no other job delays. The depth is limited, as
+ * the whole plan may move after a change: behind the first `depth` jobs no job starts.
  */
 #include "sched/policy.h"
 

@@ -1,4 +1,4 @@
-/* easy.c - the first has a time that nobody delays */
+/* easy.c - the first job has a reservation that no other job delays */
 #include "sched/policy.h"
 
 const struct queue_policy queue_policy_easy = {

@@ -1,4 +1,4 @@
-/* hybrid.c - so many have a time that nobody delays */
+/* hybrid.c - the first `depth` jobs have reservations that no other job delays */
 #include "sched/policy.h"
 
 const struct queue_policy queue_policy_hybrid = {

@@ -1,4 +1,5 @@
-/* do_book.c - update, cancel, partial-cancel: bookings that no match made, or unmade */
+/* do_book.c - update, cancel, partial-cancel: bookings made, or removed, without a
+ * match */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>

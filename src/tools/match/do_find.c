@@ -1,4 +1,4 @@
-/* do_find.c - find: the vertices for which an expression holds */
+/* do_find.c - find: the vertices that satisfy an expression */
 #include <errno.h>
 #include <string.h>
 

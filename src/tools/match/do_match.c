@@ -1,10 +1,10 @@
-/* do_match.c - match and multi-match: a jobspec's text to resources
+/* do_match.c - match and multi-match: from a jobspec's text to resources
  *
  *     run_text     parse -> decide -> write, with the time of each
- *      answer      what a person is told: not found, never, found, booked
+ *      answer      the message for the user: not found, never, found, booked
  *
- * Every attempt that the planner has decided takes a job id, also a failed one;
- * satisfiability and without_allocating take none, nor does a jobspec that is refused.
+ * Every attempt that the planner has decided takes a job id, even a failed one;
+ * satisfiability and without_allocating take none, nor does a jobspec that is rejected.
  */
 #include <errno.h>
 #include <inttypes.h>

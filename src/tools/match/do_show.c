@@ -1,4 +1,4 @@
-/* do_show.c - list, info, stat, cat, help, quit: what the session knows of itself */
+/* do_show.c - list, info, stat, cat, help, quit: the state of the session */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* main.c - fluxq-sim: a trace through the queue, in virtual time
  *
- *     options -> machine, trace -> run (outputs look on) -> figures, drawings
+ *     options -> machine, trace -> run (outputs observe it) -> figures, drawings
  */
 #include <errno.h>
 #include <stdio.h>

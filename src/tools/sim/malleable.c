@@ -1,8 +1,10 @@
-/* malleable.c - running jobs get nodes that nobody waits for, and give them back when somebody does
+/* malleable.c - running jobs get nodes while no job waits, and give them back when one
+ * does
  *
- * As the broker does it (src/broker/malleable.c), but at once, as there is no program that must be
- * told: the same plan of who gives how many, the same order of who gets. What a job has still to do
- * stays the same; with the linear model it takes longer on fewer nodes.
+ * Works as in the broker (src/broker/malleable.c), but at once, as no program has to be
+ * told: with the same plan of the jobs that give nodes, and the same order of those that
+ * get some. The remaining work of a job stays constant; with the linear model it takes
+ * longer on fewer nodes.
  */
 #include <errno.h>
 #include <stdlib.h>

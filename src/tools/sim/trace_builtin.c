@@ -1,14 +1,15 @@
-/* trace_builtin.c - traces that are made from a seed
+/* trace_builtin.c - traces made from a seed
  *
- * gangs: the case that clogs a cluster without a queue: a thousand gangs of ten ranks, all
- * at once, ten times what fits.
+ * gangs: the case that clogs a cluster without a queue: a thousand gangs of ten ranks,
+ * all at once, ten times what fits.
  *
  * mixed, million: arrivals are a Poisson process (in mixed with a daily cycle) whose rate
  * gives the machine a load: the mean work of a job, which follows from the distributions,
- * over what the machine does in the mean time between two arrivals. Sizes are spread evenly
- * over their logarithm, and so are run times (Feitelson, Workload Modeling for Computer
- * Systems Performance Evaluation, 2015, chapters 3 and 5); time limits are round and up to
- * three times too long, as people make them.
+ * over the work that the machine does in the mean time between two arrivals. The
+ * logarithms of sizes are uniformly distributed, and so are those of run times
+ * (Feitelson, Workload Modeling for Computer Systems Performance Evaluation, 2015,
+ * chapters 3 and 5); time limits are round and up to three times too long, as people set
+ * them.
  */
 #include <math.h>
 

@@ -1,4 +1,5 @@
-/* trace_swf.c - the Standard Workload Format: a job a line, 18 numbers, -1 for unknown
+/* trace_swf.c - the Standard Workload Format: one job per line, 18 numbers, -1 for
+ * unknown
  *
  *     1 job        7 memory used, KB    13 group
  *     2 submit     8 procs requested    14 program
@@ -7,13 +8,13 @@
  *     5 procs     11 status             17 preceding job
  *     6 CPU time  12 user               18 think time
  *
- * A processor becomes a slot of one core, wherever there is one; memory is of each
- * processor, in KB of 1024. Where nothing was requested (8 and 9: -1) what was used (5 and
- * 4) stands for it: the time limit is then the run time, or a second. Left out are parts of
- * jobs (status 2, 3, 4: the whole has a line of its own), jobs that were cancelled before
- * they ran (status 5 and no run time), and those whose run time or processors nobody knows.
- * A job that failed, or was cancelled while it ran, took its processors like any other.
- * Fields 17 and 18 are not followed: what was submitted when is in field 2.
+ * A processor becomes a slot of one core, on any node; memory is per processor, in KB of
+ * 1024. If nothing was requested (8 and 9: -1), the used amount (5 and 4) replaces it:
+ * the time limit is then the run time, or a second. Left out are parts of jobs (status 2,
+ * 3, 4: the whole has a line of its own), jobs cancelled before they ran (status 5 and no
+ * run time), and those with unknown run time or processors. A job that failed, or was
+ * cancelled while it ran, took its processors like any other. Fields 17 and 18 are
+ * ignored: field 2 has the time of the submit.
  */
 #include <errno.h>
 #include <math.h>

@@ -1,9 +1,11 @@
 /* aside.c - suspends reservations while those before them are planned again
  *
- *     booking_suspend     the reservation counts at no time: its own time is kept elsewhere, and its
+ *     booking_suspend     the reservation counts at no time: its own time is kept
+ *                         elsewhere, and its
  *                         start and end are such that it overlaps no window
  *     booking_resume      the reservation counts again
- *     booking_send_away   removes its claims from the lists of their vertices, too: only worthwhile
+ *     booking_send_away   removes its claims from the lists of their vertices, too: only
+ *                         worthwhile
  *                         before matches, as each claim is a word or two far away in memory
  *
  * A booking made meanwhile ignores suspended reservations. Such bookings are "fresh", and

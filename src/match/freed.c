@@ -2,7 +2,8 @@
  *
  *     freed_note        logs a booking that is removed: its nodes and its time
  *     freed_forget      a plan is made: what became free before does not matter any more
- *     freed_look        could a request without a place before some time find one now, or other
+ *     freed_look        could a request without a place before some time find one now, or
+ *                       other
  *                       parts at that time?
  *     freed_helps       ... in the window that begins then?
  *

@@ -2,7 +2,8 @@
  *
  *     cluster0 ---- rack0 ---- storage0 ---- ssd[0-7]
  *         \                       :
- *          `------- filesystem0 ..'    storage0 has parent rack0 and further parent filesystem0
+ *          `------- filesystem0 ..'    storage0 has parent rack0 and further parent
+ *                                      filesystem0
  *
  * All such edges are one list, in the order in which they were added. A list for each
  * parent and one for each child run through it. The ends of these lists are in the

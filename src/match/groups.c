@@ -1,7 +1,8 @@
 /* groups.c - the nodes, or slots, of a job in few places of one level, or in all of them
  *
  *     walk_groups    replaces walk_gather() from the root for a request with a placement
- *      list_groups   the places of the level, with the most that each could have (by index)
+ *      list_groups   the places of the level, with the most that each could have (by
+ *                    index)
  *      few           pack, or a limit: the places with the most, as few as are enough
  *      evenly        spread: one in each place, a second in each, and so on
  *

@@ -6,7 +6,8 @@
  * their keys from the entry. Between levels_hold() and levels_settle() a changed node is
  * in a list, once.
  *
- *     levels_update    without changes: does nothing; after planner_changed() of nodes: updates
+ *     levels_update    without changes: does nothing; after planner_changed() of nodes:
+ *                      updates
  *                      these; else rebuilds everything (make.c)
  *     levels_spoil     forces a rebuild at the next update
  */

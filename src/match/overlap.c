@@ -1,6 +1,7 @@
 /* overlap.c - which nodes have a booking in a later window of time
  *
- *     overlap_make      for a window: nodes with any booking, and nodes that are taken whole
+ *     overlap_make      for a window: nodes with any booking, and nodes that are taken
+ *                       whole
  *     overlap_missing   how many nodes a request lacks; if any, no walk is necessary
  *
  * The indexes know only what is free now. Each booking has a "reach", made at first use:

@@ -4,7 +4,8 @@
  *     properties_take_up   ... from now on
  *     properties_needed    which of them all vertices allowed by a constraint have
  *     properties_note      a node was measured: which of them it has
- *     properties_spread    the cores of a node count in the dimensions of its properties, too
+ *     properties_spread    the cores of a node count in the dimensions of its properties,
+ *                          too
  *
  * The dimensions of properties follow those of the types (planner.ntypes): each counts
  * the cores of the nodes with the property. So indexes and profile know what is free for

@@ -3,7 +3,8 @@
  *     walk            the whole: hopeless? else gather from the root, choose, answer
  *      walk_gather    vertex u: of a requested type -> take, else look below it
  *       take          u itself: is it free, does it have the parts -> a candidate
- *       walk_collect  slots that form in u (slots.c), then its children, each by walk_gather;
+ *       walk_collect  slots that form in u (slots.c), then its children, each by
+ *                     walk_gather;
  *                     above the nodes by the indexes instead (above.c)
  *      walk_choose    the best of the candidates (choose.c)
  *

@@ -2,10 +2,12 @@
  *
  *     prepare  after nodes came or went: the matcher updates its data about nodes first
  *     suspend  doubtful reservations of the plan count for no job until their turn
- *     front    the next job in order, until `depth` jobs have a reservation: a planned job that
+ *     front    the next job in order, until `depth` jobs have a reservation: a planned
+ *              job that
  *              the change does not affect keeps its reservation; any other job starts, or gets
  *              a new reservation
- *     behind   of the other jobs, in order, the first of each group that may fit: it starts if
+ *     behind   of the other jobs, in order, the first of each group that may fit: it
+ *              starts if
  *              it fits now beside all reservations
  *
  * The plan always has the first jobs of the order, without a gap. Each was planned with

@@ -1,7 +1,8 @@
 /* plan.c - the plan: the first jobs, in order, each with its reservation
  *
  *     0 ... checked      valid: as if planned from scratch
- *     checked ...        doubtful: something has changed; these reservations are suspended until
+ *     checked ...        doubtful: something has changed; these reservations are
+ *                        suspended until
  *                        their turn (pass.c)
  *
  * The plan has no gap in the order, except for jobs that came later, which are found when

@@ -1,7 +1,8 @@
 /* sched_private.h - data shared by the files of the queue
  *
  *     sched.c     jobs in and out, groups of equal jobs
- *     plan.c      the first jobs, with their reservations, and which of these are doubtful
+ *     plan.c      the first jobs, with their reservations, and which of these are
+ *                 doubtful
  *     pass.c      which job starts now, which gets a reservation
  *     reason.c    why a job waits, and until when
  *     size.c      why an elastic job starts at its size

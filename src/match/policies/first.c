@@ -1,5 +1,4 @@
-/* first.c - the first that fit: the freest rack, in it the freest node, and no further
- * search
+/* first.c - the first that fit: the freest rack, in it the freest node
  *
  * Spreads jobs over the nodes as long as there are unused ones, and visits no more nodes
  * than the request needs.

@@ -1,5 +1,4 @@
-/* order.c - see order.h: the stack of open picks is the way from the root to the present
- * one */
+/* order.c - see order.h: the stack of open picks is the way from the root */
 #include "match/writers/order.h"
 
 #include <assert.h>

@@ -1,5 +1,4 @@
-/* do_book.c - update, cancel, partial-cancel: bookings made, or removed, without a
- * match */
+/* do_book.c - update, cancel, partial-cancel: bookings changed without a match */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>

@@ -1,5 +1,4 @@
-/* malleable.c - running jobs get nodes while no job waits, and give them back when one
- * does
+/* malleable.c - running jobs get nodes while no job waits, and give them back later
  *
  * Works as in the broker (src/broker/malleable.c), but at once, as no program has to be
  * told: with the same plan of the jobs that give nodes, and the same order of those that

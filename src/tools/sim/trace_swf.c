@@ -1,5 +1,4 @@
-/* trace_swf.c - the Standard Workload Format: one job per line, 18 numbers, -1 for
- * unknown
+/* trace_swf.c - the Standard Workload Format: 18 numbers per job and line, -1: unknown
  *
  *     1 job        7 memory used, KB    13 group
  *     2 submit     8 procs requested    14 program

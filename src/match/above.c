@@ -13,7 +13,7 @@
 
 /* -- the next node -- */
 
-/* What is free of a type below v in the window; nothing where v is somebody's. */
+/* Free amount of a type below v in the window; 0 if v has an owner. */
 static int64_t free_below (const struct walker *k, uint32_t v, uint16_t type)
 {
     const struct graph_vertex *x = graph_vertex (k->g, v);
@@ -32,7 +32,7 @@ static int64_t free_below (const struct walker *k, uint32_t v, uint16_t type)
     return sum;
 }
 
-/* In the window ahead too little of some kind is left on the node. */
+/* True if the node has too little of some type left in a later window. */
 static bool too_little (const struct walker *k, uint32_t node,
                         const struct index_need *need)
 {
@@ -42,7 +42,7 @@ static bool too_little (const struct walker *k, uint32_t node,
     return false;
 }
 
-/* The first place >= from of which the bit is set in a and not in b; -1. */
+/* Returns the first place >= from with its bit set in a and not in b; -1. */
 static ptrdiff_t next_open (const uint64_t *a, const uint64_t *b, size_t from, size_t n)
 {
     for (size_t i = from / 64; i < (n + 63) / 64; i++) {
@@ -55,8 +55,8 @@ static ptrdiff_t next_open (const uint64_t *a, const uint64_t *b, size_t from, s
     return -1;
 }
 
-/* The next place >= from of the root's index that may serve in the window ahead: what is
- * booked then is known, see overlap.c. -1: none. */
+/* Returns the next place >= from of the root's index that may serve in a later window,
+ * whose bookings are known from overlap.c. -1: none. */
 static ptrdiff_t next_ahead (const struct walker *k, const struct above *a, size_t from,
                              const struct index_need *need)
 {
@@ -66,7 +66,7 @@ static ptrdiff_t next_ahead (const struct walker *k, const struct above *a, size
     while ((i = next_open (k->w->up, closed, from, a->nnodes)) >= 0) {
         from = (size_t)i + 1;
         bool touched = k->w->touched[i / 64] >> i % 64 & 1;
-        if (touched || k->properties) { /* the index knows better than bit by bit */
+        if (touched || k->properties) { /* the index is faster than bit by bit */
             ptrdiff_t next = index_next (a->index, (size_t)i, need);
             if (next < 0)
                 return -1;
@@ -81,7 +81,7 @@ static ptrdiff_t next_ahead (const struct walker *k, const struct above *a, size
     return -1;
 }
 
-/* Nothing in v may be given, or it serves a sibling. */
+/* True if nothing in v can be given, or v serves a sibling. */
 static bool is_closed (const struct walker *k, uint32_t v, uint16_t head)
 {
     uint16_t r;
@@ -89,7 +89,7 @@ static bool is_closed (const struct walker *k, uint32_t v, uint16_t head)
     return walk_closed (k, v) || walk_sibling_of_type (k, v, head, &r) >= 0;
 }
 
-/* So is a vertex between the node and u. */
+/* True if a vertex between the node and u is closed. */
 static bool way_is_closed (const struct walker *k, uint32_t node, uint32_t u,
                            uint16_t head)
 {
@@ -101,7 +101,7 @@ static bool way_is_closed (const struct walker *k, uint32_t node, uint32_t u,
     return false;
 }
 
-/* Something was found in the node, below u in the tree. */
+/* Notes that something was found in the node, below u in the tree. */
 static void take_way (struct walker *k, uint32_t node, uint32_t u)
 {
     for (uint32_t v = graph_vertex (k->g, node)->parent; v != u && v != GRAPH_NONE;
@@ -109,14 +109,14 @@ static void take_way (struct walker *k, uint32_t node, uint32_t u)
         walk_way_take (k, v, graph_vertex (k->g, v)->parent);
 }
 
-/* Nothing found later can be better: nodes come in the order of what is compared. */
+/* True if nothing found later can be better: nodes come in the order of comparison. */
 static bool in_final_order (const struct walker *k, uint16_t r)
 {
     return k->type[r] == GRAPH_NODE || k->policy->node_centric || k->policy->first
            || k->policy->measure;
 }
 
-/* As much of r as can be used: in all, and when shared out among slots. */
+/* True if there is as much of r as is useful: in total, and when divided among slots. */
 static bool is_enough (struct walker *k, uint16_t r, uint32_t found)
 {
     if (k->f[found].total < walk_goal (k, r))
@@ -127,8 +127,8 @@ static bool is_enough (struct walker *k, uint16_t r, uint32_t found)
 
 /* -- policies that compare the slots of all nodes -- */
 
-/* The best score that a slot can have: with the lowest ids that there are (or the highest).
- * 0: nobody knows. Of the slots that have it the first ones in the graph are wanted. */
+/* Returns the best possible score of a slot: with the lowest (or highest) ids that exist.
+ * 0: unknown. Of the slots with that score, the first ones in the graph win. */
 static int64_t ideal_score (const struct walker *k, uint16_t slot)
 {
     int64_t sum = 1;
@@ -150,7 +150,7 @@ static int64_t ideal_score (const struct walker *k, uint16_t slot)
     return sum;
 }
 
-/* Whether the candidate found after `before` has that score. */
+/* True if the candidate found after `before` has that score. */
 static bool is_ideal (const struct walker *k, uint32_t found, uint32_t before,
                       int64_t ideal)
 {
@@ -158,8 +158,8 @@ static bool is_ideal (const struct walker *k, uint32_t found, uint32_t before,
     return ideal > 0 && i != WALK_NONE && k->c[i].score == ideal;
 }
 
-/* The place after that one, SIZE_MAX: the first; -1: there is none. backwards: from the last
- * to the first. */
+/* Returns the place after that one, SIZE_MAX: the first; -1: none. backwards: from last
+ * to first. */
 static ptrdiff_t next_place (const struct walker *k, const struct above *a, size_t place,
                              const struct index_need *need, struct index_walk *w,
                              bool backwards)
@@ -171,7 +171,7 @@ static ptrdiff_t next_place (const struct walker *k, const struct above *a, size
     return index_walk_next (w);
 }
 
-/* What one node below u has; own: if it is a child of u. */
+/* Gathers from one node below u; own: if it is a child of u. */
 static void gather_node (struct walker *k, uint32_t node, uint32_t u, uint16_t head,
                          unsigned i, uint32_t base, bool excl, bool own)
 {
@@ -181,18 +181,18 @@ static void gather_node (struct walker *k, uint32_t node, uint32_t u, uint16_t h
         walk_gather (k, node, head, UINT64_C (1) << i, UINT64_C (1) << i, base, excl);
 }
 
-/* Nodes below u, from its index; own: children of u only. */
+/* Gathers from nodes below u, by its index; own: only children of u. */
 static void nodes_of (struct walker *k, uint32_t u, const struct above *a, uint16_t head,
                       uint16_t r, unsigned i, uint32_t base, bool excl, bool own)
 {
-    /* What was found beside the nodes may stand in the way of what is better. */
+    /* Candidates found beside the nodes may precede better ones. */
     bool stop = k->policy->first || (in_final_order (k, r) && k->f[base + i].n == 0);
-    bool all = k->cap > 1; /* what of it is better is told in the end */
+    bool all = k->cap > 1; /* the best part of it is chosen at the end */
     struct index_need need;
     struct index_walk w;
     ptrdiff_t place = -1;
     int64_t ideal = stop || k->f[base + i].n > 0 ? 0 : ideal_score (k, r), nideal = 0;
-    /* In the order of the graph, as equals are wanted in that. */
+    /* In the order of the graph, which decides between equals. */
     bool backwards = ideal > 0 && k->policy->high;
 
     walk_need (k, r, &need);
@@ -217,7 +217,7 @@ static void nodes_of (struct walker *k, uint32_t u, const struct above *a, uint1
 
 /* -- slots in as few nodes as can be -- */
 
-/* All that is still asked for from one node, the first in the order of the measure. */
+/* Takes everything still missing from one node, the first in the order of the measure. */
 static bool rest_in_one (struct walker *k, uint32_t u, const struct above *a,
                          uint16_t head, uint16_t r, unsigned i, uint32_t base, bool excl,
                          bool own, const uint64_t *taken)
@@ -250,7 +250,7 @@ static bool rest_in_one (struct walker *k, uint32_t u, const struct above *a,
     return done;
 }
 
-/* The first node that is not taken and has at least so many cores free; -1. */
+/* Returns the first node that is not taken and has at least so many free cores; -1. */
 static ptrdiff_t next_freest (const struct walker *k, const struct above *a, uint16_t r,
                               const uint64_t *taken, int64_t cores, size_t from)
 {
@@ -265,8 +265,8 @@ static ptrdiff_t next_freest (const struct walker *k, const struct above *a, uin
     return -1;
 }
 
-/* Node by node: if one has room for all that is left, that with the fewest free cores; else
- * one with the most, so that the fewest are left. */
+/* Takes nodes one by one: if one has room for everything left, the one with the fewest
+ * free cores; else the one with the most, so that as few nodes as possible are used. */
 static void fewest_nodes (struct walker *k, uint32_t u, const struct above *a,
                           uint16_t head, uint16_t r, unsigned i, uint32_t base, bool excl,
                           bool own)
@@ -290,7 +290,7 @@ static void fewest_nodes (struct walker *k, uint32_t u, const struct above *a,
     }
 }
 
-/* Whether that is what the policy wants of r: slots of parts of nodes, all alike. */
+/* True if the policy wants that for r: slots of parts of nodes, all alike. */
 static bool wants_fewest_nodes (const struct walker *k, uint16_t r)
 {
     return k->policy->together && walk_by_measure (k) && walk_req (k, r)->kind == SHAPE_SLOT
@@ -298,8 +298,8 @@ static bool wants_fewest_nodes (const struct walker *k, uint16_t r)
            && k->p->ndims > 1 && k->bound[r].dim[CORES] > 0;
 }
 
-/* Slots over as many nodes as there are: at most one of each, and if that is too little
- * two of each, and so on; then one of each node before a second of any. */
+/* Spreads slots over as many nodes as possible: at most one on each, then at most two on
+ * each if that is too little, and so on; then one of each node before a second of any. */
 static void spread_over (struct walker *k, uint32_t u, const struct above *a,
                          uint16_t head, uint16_t r, unsigned i, uint32_t base, bool excl,
                          bool own)
@@ -318,7 +318,8 @@ static void spread_over (struct walker *k, uint32_t u, const struct above *a,
     walk_by_turns (k, base + i, &was);
 }
 
-/* Children that are not nodes and have none in them; kids: those of its kids, too. */
+/* Gathers from children that are not nodes and have none in them; kids: also from those
+ * of its kids. */
 static void loose_of (struct walker *k, const struct above *a, uint16_t head,
                       uint64_t active, uint64_t deeper, bool kids, uint32_t base,
                       bool excl)
@@ -331,7 +332,7 @@ static void loose_of (struct walker *k, const struct above *a, uint16_t head,
                       base, excl);
 }
 
-/* The same in the order of the graph: of several ways the first counts. */
+/* As loose_of() in the order of the graph: of several ways the first counts. */
 static void loose_in_order (struct walker *k, const struct above *a, uint16_t head,
                             uint64_t active, uint64_t deeper, bool kids, uint32_t base,
                             bool excl)
@@ -355,7 +356,7 @@ static void loose_in_order (struct walker *k, const struct above *a, uint16_t he
     }
 }
 
-/* And with further children. */
+/* Gathers from the further children as well. */
 static void further_of (struct walker *k, const struct above *a, uint16_t head,
                         uint64_t active, uint64_t deeper, bool kids, uint32_t base,
                         bool excl)
@@ -387,7 +388,7 @@ static int by_key (const void *x, const void *y)
     return a->order < b->order ? -1 : 1;
 }
 
-/* One of r could be in the nodes below a: the least it needs. */
+/* True if one r could be in the nodes below a, by the least that it needs. */
 static bool kid_may (const struct walker *k, const struct above *a, uint16_t r)
 {
     for (unsigned d = 1; d < k->p->ndims; d++) {
@@ -398,14 +399,15 @@ static bool kid_may (const struct walker *k, const struct above *a, uint16_t r)
     return true;
 }
 
-/* The order in which kids are looked into. */
+/* Key of a kid in the order of visits. */
 static int64_t kid_key (const struct walker *k, uint32_t v)
 {
     int64_t score = match_policy_score (k->policy, k->g, v, 0);
     return k->policy->high ? score : -score;
 }
 
-/* Policies that take the first that do want the freest, which are kept in that order. */
+/* For policies that take the first that fit: visits the kids, which are sorted, the
+ * freest first. */
 static void freest_kids (struct walker *k, const struct above *a, uint16_t head,
                          uint16_t r, unsigned i, uint64_t deeper, uint32_t base,
                          bool excl)
@@ -434,7 +436,7 @@ static void kids_of (struct walker *k, const struct above *a, uint16_t head, uin
                                       .order = (uint32_t)j };
     }
     qsort (kids, n, sizeof (*kids), by_key);
-    /* Kids that may only come to hold something better are all looked into. */
+    /* All kids that may have something better are visited. */
     bool stop = k->f[base + i].n == 0;
     for (size_t j = 0; j < n; j++)
         stop = stop && graph_vertex (k->g, kids[j].v)->type == k->type[r];
@@ -446,7 +448,7 @@ static void kids_of (struct walker *k, const struct above *a, uint16_t head, uin
 
 /* -- close together -- */
 
-/* How many of r the nodes below a can have at most; counted no further than `most`. */
+/* The most of r that the nodes below a can have, counted up to `most`. */
 static int64_t capacity (struct walker *k, const struct above *a, uint16_t r,
                          int64_t most)
 {
@@ -457,7 +459,7 @@ static int64_t capacity (struct walker *k, const struct above *a, uint16_t r,
     if (k->type[r] == GRAPH_NODE && need.dim[0] > 0 && k->p->nkinds == 1
         && !k->properties)
         return MIN (walk_sum (k, a->index, 0),
-                    most); /* one free node is as good as another */
+                    most); /* all free nodes are equally good */
     if (k->type[r] == GRAPH_NODE) {
         for (ptrdiff_t i = index_next (a->index, 0, &need); i >= 0 && n < most; n++)
             i = index_next (a->index, (size_t)i + 1, &need);
@@ -471,7 +473,7 @@ static int64_t capacity (struct walker *k, const struct above *a, uint16_t r,
     return fit < most ? fit : most;
 }
 
-/* Fewest racks: one that has room for all of it, else the roomiest ones. */
+/* Fewest racks: one with room for everything, else the ones with the most room. */
 static void together_in (struct walker *k, const struct above *a, uint16_t head,
                          uint16_t r, unsigned i, uint64_t deeper, uint32_t base,
                          bool excl)
@@ -504,7 +506,7 @@ static void together_in (struct walker *k, const struct above *a, uint16_t head,
     free (kids);
 }
 
-/* r stands for vertices above nodes, or holds some. */
+/* True if r stands for vertices above nodes, or contains some. */
 static bool any_above (const struct walker *k, uint16_t r)
 {
     if (k->type[r] >= 0 && k->p->type_above[k->type[r]])
@@ -515,7 +517,7 @@ static bool any_above (const struct walker *k, uint16_t r)
     return false;
 }
 
-/* Slots r may form beside the nodes. */
+/* True if slots r may form beside the nodes. */
 static bool all_loose (const struct walker *k, uint16_t r)
 {
     if (walk_req (k, r)->kind == SHAPE_RESOURCE)
@@ -526,8 +528,8 @@ static bool all_loose (const struct walker *k, uint16_t r)
     return true;
 }
 
-/* r is looked for child by child: racks, slots of nodes or of what is beside these (which
- * form where their parts are children), and by `first` all. */
+/* True if r is searched child by child: racks, slots of nodes or of vertices beside nodes
+ * (which form where their parts are children), and everything for policy `first`. */
 static bool goes_by_kids (const struct walker *k, uint16_t r)
 {
     bool slot = walk_req (k, r)->kind != SHAPE_RESOURCE;
@@ -548,7 +550,7 @@ static void above_one (struct walker *k, uint32_t u, uint16_t head, uint16_t r,
 
     if (k->p->any_loose && !k->has_ways && (slot || k->type[r] != GRAPH_NODE))
         loose_of (k, a, head, active, deeper, !own, base, excl);
-    /* What is in a node keeps no such order. */
+    /* Inside a node no such order is kept. */
     bool kept = a >= k->p->above && a < k->p->above + k->p->nabove;
     if (by_kids && kept && k->policy->first && k->w->now)
         freest_kids (k, a, head, r, i, deeper, base, excl);
@@ -566,8 +568,9 @@ static void above_one (struct walker *k, uint32_t u, uint16_t head, uint16_t r,
         nodes_of (k, u, a, head, r, i, base, excl, own);
 }
 
-/* Where there are further parents: what is beside the nodes, and what is below u by other
- * ways than the tree's, of which its index does not know; so behind all that it knows. */
+/* For graphs with further parents: gathers from vertices beside the nodes, and from those
+ * below u by other ways than the tree's. The index of u does not have these, so they come
+ * last. */
 static void further_one (struct walker *k, uint32_t u, uint16_t head, uint16_t r,
                          unsigned i, uint32_t base, bool excl)
 {
@@ -581,7 +584,7 @@ static void further_one (struct walker *k, uint32_t u, uint16_t head, uint16_t r
     loose_in_order (k, a, head, active, deeper, !own, base, excl);
     further_of (k, a, head, active, deeper, !own, base, excl);
     if (measured)
-        k->f[base + i].sorted = true; /* as they were found */
+        k->f[base + i].sorted = true; /* in the order of finding */
 }
 
 void walk_above (struct walker *k, uint32_t u, uint16_t head, uint64_t active,

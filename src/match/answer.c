@@ -7,7 +7,7 @@
 
 static int add_below (struct walker *k, struct selection *s, uint32_t parent);
 
-/* Its further children, which nothing covers, where they are not somebody else's. */
+/* Adds further children, which no claim covers, unless they have another owner. */
 static int add_further (struct walker *k, struct selection *s, uint32_t parent)
 {
     uint32_t v = s->picks[parent].v;
@@ -28,7 +28,7 @@ static int add_further (struct walker *k, struct selection *s, uint32_t parent)
     return rc;
 }
 
-/* All below pick `parent`: exclusive, and covered by what claims it. */
+/* Adds everything below pick `parent`: exclusive, and covered by its claim. */
 static int add_below (struct walker *k, struct selection *s, uint32_t parent)
 {
     GRAPH_CHILDREN (k->g, s->picks[parent].v, c)
@@ -46,7 +46,7 @@ static int add_below (struct walker *k, struct selection *s, uint32_t parent)
     return k->has_ways ? add_further (k, s, parent) : 0;
 }
 
-/* One more slot on the node. */
+/* Counts one more slot on the node. */
 static int add_slot (struct walker *k, struct selection *s, uint32_t node)
 {
     struct pick *p = k->node_pick < s->n ? &s->picks[k->node_pick] : NULL;
@@ -61,7 +61,8 @@ static int add_slot (struct walker *k, struct selection *s, uint32_t node)
     return 0;
 }
 
-/* The node whose pick tells of a slot: the one it is in, else the first in it. */
+/* Returns the node whose pick counts a slot: the node that contains the slot, else the
+ * first in it. */
 static uint32_t slot_node (const struct walker *k, uint32_t i)
 {
     uint32_t node = graph_node_of (k->g, k->c[i].v);
@@ -76,7 +77,7 @@ static uint32_t slot_node (const struct walker *k, uint32_t i)
     return node;
 }
 
-/* An outermost slot counts where its tasks will be. */
+/* An outermost slot counts where its tasks run. */
 static bool outermost_slot (const struct walker *k, uint16_t r)
 {
     uint16_t up = walk_req (k, r)->parent;
@@ -85,9 +86,9 @@ static bool outermost_slot (const struct walker *k, uint16_t r)
 }
 
 enum {
-    COVERED = 1, /* something above it is claimed and has it all */
+    COVERED = 1, /* a claim above covers it */
     LISTED = 2
-}; /* and all of that stands in the selection already */
+}; /* the selection has all below it already */
 
 uint32_t walk_count_slots (const struct walker *k, uint32_t parts)
 {
@@ -101,7 +102,7 @@ uint32_t walk_count_slots (const struct walker *k, uint32_t parts)
 static int add_candidates (struct walker *k, struct selection *s, uint32_t list,
                            unsigned above);
 
-/* A vertex on the way to what was chosen, with the label that the request gave it. */
+/* Adds a vertex on the way to a chosen one, with its label from the request. */
 static int add_label (struct walker *k, struct selection *s, const struct candidate *c)
 {
     struct pick *p = selection_add (s, k->g, c->v, 0, 1, GRAPH_NONE);
@@ -151,8 +152,8 @@ static int add_candidate (struct walker *k, struct selection *s, uint32_t i,
     return rc;
 }
 
-/* A list of one kind turned round: what came last under the policy comes first in the graph,
- * as a rule, and then there is nothing to sort. */
+/* Reverses a list of one kind: the last choice of the policy usually comes first in the
+ * graph, and then no sorting is necessary. */
 static uint32_t turned (struct walker *k, uint32_t list)
 {
     uint32_t back = WALK_NONE;
@@ -180,7 +181,7 @@ static int add_candidates (struct walker *k, struct selection *s, uint32_t list,
     return rc;
 }
 
-/* Nodes go as a whole: also those on the way to what was chosen in them. */
+/* Claims nodes as a whole, including those on the way to a choice inside them. */
 static int claim_nodes (struct walker *k, struct selection *s)
 {
     size_t n = s->n;
@@ -196,8 +197,8 @@ static int claim_nodes (struct walker *k, struct selection *s)
     return rc == 0 ? selection_complete (s, k->g) : rc;
 }
 
-/* What is below an exclusive vertex, also on a way in there, is the job's, and covered; but
- * nothing covers further children. */
+/* What is below an exclusive vertex, also on a way in it, belongs to the job and is
+ * covered; but further children are not covered. */
 static void cover (const struct walker *k, struct selection *s)
 {
     for (size_t i = 0; i < s->n; i++) {
@@ -215,8 +216,8 @@ static int by_handle (const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Further children are covered after all where what is above them in the tree is claimed,
- * too: one of its boxes by a rack and by a pool that both go as a whole. */
+/* Further children are covered if all above them in the tree is claimed, too: one of its
+ * boxes by a rack and by a pool that both go as a whole. */
 static int cover_further (const struct walker *k, struct selection *s)
 {
     autofree uint32_t *claimed = malloc (s->n * sizeof (*claimed));
@@ -241,7 +242,7 @@ static int cover_further (const struct walker *k, struct selection *s)
     return 0;
 }
 
-/* Policies that take the first that do turn to what is fresh. */
+/* Marks vertices as seen, for policies that prefer unused ones. */
 static void note_seen (struct walker *k, const struct selection *s)
 {
     for (size_t i = 1; i < s->n; i++) {
@@ -271,7 +272,7 @@ static int64_t memory_below (const struct walker *k, uint32_t v)
     return sum;
 }
 
-/* Claimed of it below pick i, which is a node, by the first n picks. */
+/* Memory claimed below pick i, a node, by the first n picks. */
 static int64_t memory_of (const struct walker *k, const struct selection *s, size_t n,
                           size_t i)
 {
@@ -289,7 +290,7 @@ static int64_t memory_of (const struct walker *k, const struct selection *s, siz
     return sum;
 }
 
-/* Of v, which is in pick i, among the first n; NULL. */
+/* The pick of v, which is in pick i, among the first n; NULL. */
 static const struct pick *pick_of (const struct walker *k, const struct selection *s,
                                    size_t n, size_t i, uint32_t v)
 {
@@ -301,7 +302,7 @@ static const struct pick *pick_of (const struct walker *k, const struct selectio
     return NULL;
 }
 
-/* `need` more of what is free below v, which is pick i or in it. */
+/* Adds `need` more of the free memory below v, which is pick i or in it. */
 static int add_memory (struct walker *k, struct selection *s, size_t n, size_t i,
                        uint32_t v, int64_t *need)
 {
@@ -338,7 +339,7 @@ static int raise_memory (struct walker *k, struct selection *s)
 
     for (size_t i = 0; i < n && rc == 0; i++) {
         if (graph_vertex (k->g, s->picks[i].v)->type != GRAPH_NODE
-            || s->picks[i].exclusive) /* then it has all of it */
+            || s->picks[i].exclusive) /* then it has all of the memory */
             continue;
         int64_t need = k->s->node_memory - memory_of (k, s, n, i);
         uint32_t zone =
@@ -352,7 +353,8 @@ static int raise_memory (struct walker *k, struct selection *s)
 
 /* -- the size of what is elastic -- */
 
-/* The outermost vertex with such a count, the first of several; SHAPE_NONE. */
+/* Returns the outermost vertex with an elastic count, the first of several;
+ * SHAPE_NONE. */
 static uint16_t outermost_elastic (const struct walker *k)
 {
     uint16_t best = SHAPE_NONE;
@@ -371,7 +373,8 @@ static uint16_t outermost_elastic (const struct walker *k)
     return best;
 }
 
-/* What r got where it was first asked for, 0: not in the list. or_slots count together. */
+/* The size that r got where it is first requested, 0: not in the list. or_slots count
+ * together. */
 static int64_t granted_in (const struct walker *k, uint32_t list, uint16_t r)
 {
     bool or_slot = walk_req (k, r)->kind == SHAPE_OR_SLOT;
@@ -394,7 +397,7 @@ static int64_t granted (const struct walker *k, uint32_t parts)
     return r == SHAPE_NONE ? 0 : granted_in (k, parts, r);
 }
 
-/* The chosen tree, in the order of the graph. */
+/* Adds the chosen tree, in the order of the graph. */
 static int gather (struct walker *k, uint32_t parts, struct selection *s)
 {
     struct walk_room *room = &k->p->room;

@@ -1,12 +1,11 @@
 /* aside.c - suspends reservations while those before them are planned again
  *
  *     booking_suspend     the reservation counts at no time: its own time is kept
- *                         elsewhere, and its
- *                         start and end are such that it overlaps no window
+ *                         elsewhere, and its start and end are such that it overlaps no
+ *                         window
  *     booking_resume      the reservation counts again
  *     booking_send_away   removes its claims from the lists of their vertices, too: only
- *                         worthwhile
- *                         before matches, as each claim is a word or two far away in memory
+ *                         worthwhile before matches, as each claim is far away in memory
  *
  * A booking made meanwhile ignores suspended reservations. Such bookings are "fresh", and
  * a reservation that resumes checks whether a fresh one has its units.
@@ -15,7 +14,7 @@
 
 #include "match/planner_private.h"
 
-#define AWAY_MAX 32 /* a match */
+#define AWAY_MAX 32 /* per match */
 
 /* -- fresh ones -- */
 
@@ -31,7 +30,7 @@ static void forget_fresh (struct planner *p)
     p->sums_changed = false;
 }
 
-/* Something was booked on its nodes, at its time, while it was suspended. */
+/* True if a fresh booking has something on its nodes, at its time. */
 static bool booking_meets_fresh (struct planner *p, struct booking *b)
 {
     int64_t start = booking_start (b), end = booking_end (b);
@@ -78,8 +77,9 @@ void booking_suspend (struct planner *p, struct booking *b)
     p->changes++;
 }
 
-/* Many matches that come look through lists of claims: now without these. nclaims of the
- * vertices stays, so that none goes. The first to be resumed stay longest. */
+/* Removes suspended claims from the lists of vertices, which the next matches search.
+ * nclaims of the vertices stays, so that no vertex is removed. The first ones to resume
+ * stay longest. */
 void booking_send_away (struct planner *p)
 {
     for (int n = 0; p->aside && n < AWAY_MAX; n++) {
@@ -104,8 +104,8 @@ static void come_back (struct planner *p, struct booking *b)
     }
 }
 
-/* Its sums hold as long as nobody was booked who did not see it: who shares a node with
- * others counts it only when none of them does. */
+/* The sums of a reservation stay valid while no booking was made that ignored it: a
+ * booking that shares a node with others counts the node only if none of them does. */
 void booking_resume (struct planner *p, struct booking *b)
 {
     if (!b->aside)

@@ -77,7 +77,7 @@ static void occupy (struct planner *p, const struct claim *c, bool on)
         x->used += on ? c->amount : -c->amount;
 }
 
-/* Around a change of an allocated claim on v. */
+/* Bracket a change of an allocated claim on v. */
 static bool loose_begin (struct planner *p, const struct claim *c)
 {
     bool loose = p->totalled && !c->reserved && levels_node_of (p, c->v) == GRAPH_NONE;
@@ -175,7 +175,7 @@ uint32_t claims_link (struct planner *p, const struct claim *claim, uint32_t aft
     return c;
 }
 
-/* The claim leaves its vertex; its number and its place with the job stay. */
+/* Removes the claim from its vertex; its number and its place with the job stay. */
 static void leave_vertex (struct planner *p, uint32_t c)
 {
     const struct claim claim = p->claims[c];
@@ -244,7 +244,7 @@ struct booking *booking_find (const struct planner *p, uint64_t job)
     return b;
 }
 
-/* A vacant one, which stays vacant until it is entered; NULL: no memory. */
+/* Returns a vacant booking, which stays vacant until it is entered; NULL: no memory. */
 static struct booking *booking_vacant (struct planner *p)
 {
     struct booking *b, **all;
@@ -261,7 +261,7 @@ static struct booking *booking_vacant (struct planner *p)
     if (!(b = calloc (1, sizeof (*b))))
         return NULL;
     b->number = p->nbookings++;
-    b->first = GRAPH_NONE; /* of a vacant one: the next such */
+    b->first = GRAPH_NONE; /* of a vacant one: the next vacant one */
     p->bookings[b->number] = b;
     p->bookings_free = b->number;
     return b;
@@ -432,7 +432,7 @@ static bool has_below (const struct planner *p, uint32_t v, uint32_t booking)
     return false;
 }
 
-/* Its own booking has these units, or something below them. */
+/* True if the claim's own booking has these units, or something below them. */
 static bool is_again (const struct planner *p, const struct claim *c)
 {
     const struct graph_vertex *x = graph_vertex (p->g, c->v);

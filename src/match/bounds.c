@@ -14,7 +14,7 @@ static int64_t times (int64_t a, int64_t b)
     return __builtin_mul_overflow (a, b, &r) || r > INT64_MAX / 4 ? INT64_MAX / 4 : r;
 }
 
-/* Of or_slots any may do: the least of each kind's is the bound of all of them. */
+/* Any one of the or_slots may serve: the bound of all is the minimum of their bounds. */
 static void join_bounds (struct walker *k, uint16_t head)
 {
     struct bound least;
@@ -33,7 +33,7 @@ static void join_bounds (struct walker *k, uint16_t head)
             k->bound[r] = least;
 }
 
-/* Of one unit of vertex r: what it is, and what is asked for below it. */
+/* Computes the bound of one unit of vertex r: the unit, and the request below it. */
 static void bound_of (struct walker *k, uint16_t r)
 {
     const struct shape_vertex *req = walk_req (k, r);
@@ -43,7 +43,7 @@ static void bound_of (struct walker *k, uint16_t r)
     for (uint16_t c = req->first; c != SHAPE_NONE; c = walk_req (k, c)->next) {
         bound_of (k, c);
         if (walk_req (k, c)->kind == SHAPE_OR_SLOT)
-            continue; /* any of them may do: no bound */
+            continue; /* any of them may serve: no bound */
         int64_t n = shape_count_least (walk_req (k, c));
         for (unsigned d = 0; d < INDEX_DIMS; d++)
             b->dim[d] += times (n, k->bound[c].dim[d]);
@@ -53,7 +53,7 @@ static void bound_of (struct walker *k, uint16_t r)
         b->dim[0] = req->taken || k->policy->node_exclusive;
         properties_raise (k->p, k->properties, b->dim[0], b->dim);
     } else if (dim > 0 && req->first == SHAPE_NONE && !k->p->type_shared[k->type[r]]) {
-        b->dim[dim] += 1; /* no index knows what else a vertex has as a further child */
+        b->dim[dim] += 1; /* no index knows the further children of a vertex */
         if (dim == CORES)
             properties_spread (k->p, k->properties, 1, b->dim);
     }
@@ -77,7 +77,7 @@ int64_t walk_least_in_node (const struct walker *k, uint16_t r, unsigned d)
 
 /* -- one node may serve it: what it must have for that -- */
 
-/* r or something in it is above nodes. */
+/* True if r or something in it is above nodes. */
 static bool has_above (const struct walker *k, uint16_t r)
 {
     int32_t type = k->type[r];
@@ -125,7 +125,7 @@ int64_t walk_sum (const struct walker *k, const struct index *x, unsigned d)
     return k->w->now ? index_sum_free (x, d) : index_sum_ever (x, d);
 }
 
-/* No node has enough for one of r, or all of them together have too little. */
+/* True if no node has enough for one r, or all of them together have too little. */
 static bool short_of (struct walker *k, const struct index *x, uint16_t r)
 {
     const struct shape_vertex *req = walk_req (k, r);
@@ -150,7 +150,7 @@ static bool short_of (struct walker *k, const struct index *x, uint16_t r)
     return false;
 }
 
-/* Something of a type that the graph does not have. */
+/* True if something has a type that the graph lacks. */
 static bool unknown_type (struct walker *k, uint16_t head)
 {
     for (uint16_t r = head; r != SHAPE_NONE; r = walk_req (k, r)->next) {
@@ -181,7 +181,7 @@ bool walk_hopeless (struct walker *k)
         return false;
     a = levels_above (k->p, k->g->root);
     if (k->p->any_loose)
-        return false; /* what is asked for may be beside the nodes */
+        return false; /* the resources may be beside the nodes */
     for (uint16_t r = k->s->top; r != SHAPE_NONE; r = walk_req (k, r)->next)
         if (walk_req (k, r)->kind != SHAPE_OR_SLOT && short_of (k, a->index, r))
             return true;

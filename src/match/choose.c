@@ -72,8 +72,8 @@ static int64_t last_score (const struct candidate *c)
     return c->score + (int64_t)c->count - 1;
 }
 
-/* All of candidate i before all of j under the policy; of equal scores the one that was
- * found first, as that is the order of the graph but for nodes. */
+/* True if all of candidate i comes before all of j under the policy; between equal scores
+ * the one found first, which is the order of the graph except for nodes. */
 static bool in_order (const struct walker *k, uint32_t i, uint32_t j)
 {
     const struct candidate *a = &k->c[i], *b = &k->c[j];
@@ -83,7 +83,7 @@ static bool in_order (const struct walker *k, uint32_t i, uint32_t j)
     return x > y || (x == y && (a->tie < b->tie || (a->tie == b->tie && i < j)));
 }
 
-/* Of two single ones, or two runs that do not interleave. */
+/* For two single units, or two runs that do not interleave. */
 static bool goes_first (const struct walker *k, const struct candidate *a,
                         const struct candidate *b)
 {
@@ -103,8 +103,8 @@ bool walk_add (struct walker *k, uint32_t found, const struct candidate *c)
     k->c[i].tie = k->node;
     if (f->head == WALK_NONE) {
         f->head = i;
-        /* A run's units ascend: alone in its list it is in order for low policies only,
-         * but a cut takes from the right end of it. */
+        /* The units of a run ascend: alone in its list it is sorted for low policies
+         * only, but a cut takes from the right end of it. */
     } else {
         f->sorted = f->sorted && in_order (k, f->tail, i);
         k->c[f->tail].next = i;
@@ -129,7 +129,8 @@ static bool order_room (struct walker *k, uint32_t n)
     return true;
 }
 
-/* Merge sort of k->order[0..n), by score, the upper half of k->order as room. */
+/* Sorts k->order[0..n) by score (merge sort), with the upper half of k->order as
+ * buffer. */
 static void sort_order (struct walker *k, uint32_t n)
 {
     uint32_t *a = k->order, *b = k->order + n;
@@ -154,7 +155,7 @@ static void sort_order (struct walker *k, uint32_t n)
         memcpy (k->order, a, n * sizeof (*a));
 }
 
-/* No two neighbours in k->order interleave. */
+/* True if no two neighbours in k->order interleave. */
 static bool order_is_final (const struct walker *k, uint32_t n)
 {
     for (uint32_t i = 1; i < n; i++)
@@ -183,7 +184,7 @@ static bool list_order (struct walker *k, const struct found *f)
     return true;
 }
 
-/* Each unit a candidate of its own. */
+/* Makes each unit a candidate of its own. */
 static bool take_apart (struct walker *k, struct found *f)
 {
     uint32_t n = 0;
@@ -220,7 +221,7 @@ bool walk_sort (struct walker *k, uint32_t found)
     if (!list_order (k, f))
         return false;
     sort_order (k, f->n);
-    if (!order_is_final (k, f->n)) { /* begin again, with single units */
+    if (!order_is_final (k, f->n)) { /* start over with single units */
         if (!take_apart (k, f) || !list_order (k, f))
             return false;
         sort_order (k, f->n);
@@ -232,7 +233,7 @@ bool walk_sort (struct walker *k, uint32_t found)
 /* -- by turns -- */
 
 struct turn {
-    uint32_t turn, c; /* candidates in the order in which they were found */
+    uint32_t turn, c; /* turn; candidate, in the order of finding */
 };
 
 static int by_turn (const void *a, const void *b)
@@ -273,14 +274,14 @@ bool walk_by_turns (struct walker *k, uint32_t found, const struct found *was)
     return true;
 }
 
-/* Units of c that are needed for `amount`; 0 < result <= c->count. */
+/* Units of c needed for `amount`; 0 < result <= c->count. */
 static uint32_t units_for (const struct candidate *c, int64_t amount)
 {
     int64_t n = (amount + c->amount - 1) / c->amount;
     return n < (int64_t)c->count ? (uint32_t)n : c->count;
 }
 
-/* The first n units of the run, in the policy's order, as a candidate of their own; the rest
+/* Splits the first n units off the run, in the policy's order, as a candidate; the rest
  * stays in place. */
 static uint32_t split (struct walker *k, uint32_t i, uint32_t n)
 {
@@ -307,7 +308,7 @@ static bool divisible (const struct walker *k, const struct candidate *c)
            && (graph_vertex (k->g, c->v)->flags & GRAPH_DIVISIBLE) != 0;
 }
 
-/* Take `amount` of a divisible vertex; the rest stays in the list. */
+/* Takes `amount` of a divisible vertex; the rest stays in the list. */
 static uint32_t split_amount (struct walker *k, uint32_t i, int64_t amount)
 {
     struct candidate part = k->c[i];
@@ -362,7 +363,7 @@ bool walk_cut (struct walker *k, uint32_t found, int64_t amount, uint32_t *ret_h
     return true;
 }
 
-/* Units are not shared between slots: a slot's share is whole units until it is full. */
+/* Slots do not share units: the share of a slot is whole units until it is full. */
 int64_t walk_shares (struct walker *k, uint32_t found, int64_t amount, int64_t most)
 {
     int64_t shares = 0, have = 0;
@@ -385,7 +386,7 @@ int64_t walk_shares (struct walker *k, uint32_t found, int64_t amount, int64_t m
             left -= n;
             have = 0;
             shares++;
-            if (amount <= c->amount) { /* a unit or more of one each: all at once */
+            if (amount <= c->amount) { /* a unit has one share or more: all at once */
                 shares += left;
                 break;
             }
@@ -418,7 +419,7 @@ static void note_miss (struct walker *k, uint16_t req, uint32_t where, int64_t a
         (struct walk_miss){ .wanted = req, .at = where, .asked = asked, .found = found };
 }
 
-/* Of or_slots the last one's count is that of all of them together. */
+/* The count of the last or_slot is that of all of them together. */
 static const struct shape_vertex *last_or_slot (const struct walker *k, uint16_t r)
 {
     const struct shape_vertex *last = walk_req (k, r);
@@ -458,7 +459,7 @@ bool walk_choose (struct walker *k, uint16_t head, uint64_t active, uint32_t bas
             continue;
         if (req->kind == SHAPE_OR_SLOT) {
             if (or_slots)
-                continue; /* counted with the first of them */
+                continue; /* counted with the first or_slot */
             or_slots = true;
             req = last_or_slot (k, r);
         }

@@ -1,8 +1,8 @@
 /* claims.c - what is free: of one vertex, in a window of time
  *
  *     now      allocated claims always count, reserved ones if they overlap the window;
- *              of amounts,
- *              an allocated one counts until its end, or for ever if that has passed
+ *              of amounts, an allocated one counts until its end, or for ever if that has
+ *              passed
  *     later    both count if they overlap it: what should have ended has ended by then
  *     empty, ever    none counts
  *
@@ -13,7 +13,7 @@
 
 #include "match/planner_private.h"
 
-#define EVENTS 128 /* of 64 claims: more need memory */
+#define EVENTS 128 /* of 64 claims: more need allocated memory */
 
 bool claims_counts (const struct planner *p, const struct claim *c,
                     const struct window *w)
@@ -26,7 +26,7 @@ bool claims_counts (const struct planner *p, const struct claim *c,
            && !(p->aside && claims_booking (p, c)->aside);
 }
 
-/* Bits `first` to `end` of 64 i and on. */
+/* Bits `first` to `end` of word i. */
 static inline uint64_t bits_between (uint64_t first, uint64_t end, uint32_t i)
 {
     uint64_t from = (uint64_t)i * 64;
@@ -79,11 +79,11 @@ uint64_t claims_free_word (const struct planner *p, uint32_t v, uint32_t i,
 
 /* -- amounts -- */
 
-struct event { /* the sum changes */
+struct event { /* a change of the sum */
     int64_t time, amount;
 };
 
-/* At one time, what ends before what begins. */
+/* At equal times, ends come before begins. */
 static int by_time (const void *a, const void *b)
 {
     const struct event *x = a, *y = b;
@@ -119,7 +119,7 @@ int64_t claims_most_used (const struct planner *p, uint32_t v, const struct wind
     CLAIMS (p, v, c)
     {
         const struct claim *claim = &p->claims[c];
-        bool here = w->now && !claim->reserved; /* and is late if its end has passed */
+        bool here = w->now && !claim->reserved; /* late if its end has passed */
         if (!here && !claims_counts (p, claim, w))
             continue;
         int64_t amount = claim->amount * (int64_t)claim->count;
@@ -217,7 +217,7 @@ bool claims_covered (const struct planner *p, uint32_t v, const struct window *w
     return false;
 }
 
-/* So are the further children at v and below it. */
+/* Also for the further children at v and below it. */
 static bool further_untouched (const struct planner *p, uint32_t v,
                                const struct window *w)
 {

@@ -16,7 +16,7 @@ enum op { OP_AND, OP_OR, OP_NOT, OP_PROPERTIES, OP_HOSTLIST, OP_RANKS };
 
 struct word {
     char *text;
-    uint64_t hash; /* of host names */
+    uint64_t hash; /* of the host name */
 };
 
 struct constraint {
@@ -27,7 +27,8 @@ struct constraint {
     struct idset *ranks;
 };
 
-/* Sums are of the whole constraint: a node is asked about each operator and property. */
+/* Counts are over the whole constraint, as each operator and property is evaluated for a
+ * node. */
 struct compiler {
     unsigned levels, operators, properties;
     size_t hosts;
@@ -119,7 +120,7 @@ static int add_hosts (struct compiler *cc, struct constraint *c, const json_t *v
     return rc;
 }
 
-/* One rank as a number is accepted, as Fluxion does. */
+/* Accepts one rank as a number, as Fluxion does. */
 static struct idset *read_ranks (const json_t *v, struct error *err)
 {
     char text[24];
@@ -153,7 +154,7 @@ static struct idset *unite_ranks (struct compiler *cc, const json_t *values)
 
 static const struct op_kind {
     const char *name;
-    bool of_strings; /* else of objects */
+    bool of_strings; /* otherwise of objects */
     int (*add) (struct compiler *cc, struct constraint *c, const json_t *v); /* or NULL */
 } operators[] = {
     [OP_AND] = { "and", false, add_arg },
@@ -292,11 +293,11 @@ struct constraint *constraint_compile (const json_t *o, struct error *err)
 
 /* -- evaluate -- */
 
-/* What is asked about: a unit of a vertex. */
+/* The vertex and unit in question. */
 struct subject {
     const struct graph *g;
     uint32_t v, unit;
-    struct word name; /* text NULL until it is asked for */
+    struct word name; /* text NULL until needed */
     char buf[288];    /* for the name */
 };
 
@@ -372,7 +373,7 @@ bool constraint_allows_vertex (const struct constraint *c, const struct graph *g
     return allows (c, &s);
 }
 
-/* Passes over *i of them. */
+/* Skips *i of them. */
 static const char *property (const struct constraint *c, size_t *i)
 {
     const char *found = NULL;

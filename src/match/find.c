@@ -50,7 +50,7 @@ struct find {
     struct term *root;
     size_t nterms;
     bool counts;
-    uint64_t job; /* of the last jobid term, 0: there is none */
+    uint64_t job; /* of the last jobid term, 0: none */
 };
 
 /* -- terms -- */
@@ -111,7 +111,7 @@ static int set_names (struct term *t, const char *value, struct error *err)
     return 0;
 }
 
-/* Words that a key may have as its value, and what they make of it. */
+/* Values that a key accepts, and their terms. */
 static const struct {
     const char *key, *value;
     enum kind kind;
@@ -128,7 +128,7 @@ static const struct {
     { "agfilter", "f", NOTHING },
 };
 
-/* Keys whose values are free. */
+/* Keys with free values. */
 static const struct {
     const char *key;
     enum kind kind;
@@ -180,7 +180,7 @@ static struct term *parse_free_value (struct find *f, const char *key, const cha
     return NULL;
 }
 
-/* word: KEY=VALUE, is cut in two. */
+/* word: KEY=VALUE, split in place. */
 static struct term *parse_word (struct find *f, char *word, struct error *err)
 {
     char *value = strchr (word, '=');
@@ -294,7 +294,7 @@ static struct term *join (struct parser *p, enum kind kind, struct term *left,
     return t;
 }
 
-/* Is there an operand, or "and" and one? Words in a row mean and. */
+/* True if an operand follows, or "and" with one. Words in a row mean and. */
 static bool and_follows (struct parser *p)
 {
     size_t len = next_word (p);
@@ -358,7 +358,7 @@ bool find_wants_counts (const struct find *f, uint64_t *ret_job)
 
 /* -- what matches -- */
 
-struct about { /* what holds for a unit */
+struct about { /* states that apply to a unit */
     bool down, allocated, reserved;
 };
 
@@ -402,7 +402,7 @@ static bool has_job (const struct term *t, const struct planner *p, uint32_t v,
         return !job.reserved && planner_has (p, t->job, v, unit, false);
     case JOB_RESERVED:
         return job.reserved && planner_has (p, t->job, v, unit, false);
-    case JOB_SPAN: /* where sums over what is below are kept */
+    case JOB_SPAN: /* if sums over what is below are kept */
         return graph_vertex (planner_graph (p), v)->first != GRAPH_NONE
                && planner_has (p, t->job, v, unit, true);
     default:
@@ -468,7 +468,7 @@ static int choose (struct run *r, uint32_t v, uint32_t unit, uint32_t count,
     return 0;
 }
 
-/* A vertex without children: its units, in runs. Nothing is counted below them. */
+/* Finds units of a vertex without children, in runs. Nothing is counted below them. */
 static int find_units (struct run *r, uint32_t v, uint32_t parent,
                        const struct about *above)
 {

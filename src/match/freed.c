@@ -3,8 +3,7 @@
  *     freed_note        logs a booking that is removed: its nodes and its time
  *     freed_forget      a plan is made: what became free before does not matter any more
  *     freed_look        could a request without a place before some time find one now, or
- *                       other
- *                       parts at that time?
+ *                       other parts at that time?
  *     freed_helps       ... in the window that begins then?
  *
  * A job that can begin earlier than before, or elsewhere, uses something that has become
@@ -21,10 +20,10 @@
 #include "match/planner_private.h"
 #include "match/profile.h"
 
-#define NODES_MAX 4096  /* that the log names */
-#define EVENTS_MAX 1024 /* in it */
-#define FEW 16          /* of which all can be looked at */
-#define LOOKS_MAX 256   /* at nodes, for one answer; then a match costs no more */
+#define NODES_MAX 4096  /* entries of the log */
+#define EVENTS_MAX 1024 /* bookings in the log */
+#define FEW 16          /* so few that all can be checked */
+#define LOOKS_MAX 256   /* of nodes, for one answer; a match costs no more */
 
 /* -- the log -- */
 
@@ -106,7 +105,7 @@ static bool has_room_at (const struct freed_look *k, uint32_t v, int64_t at)
            && (k->need.cores == 0 || release_free_cores (k->p, v, &w) >= k->need.cores);
 }
 
-/* At an end of a booking of something at or below v, in from + 1 .. until. */
+/* True if there is room at an end of a booking at or below v, in from + 1 .. until. */
 static bool has_room_later (const struct freed_look *k, uint32_t node, uint32_t v,
                             int64_t from, int64_t until)
 {
@@ -124,7 +123,8 @@ static bool has_room_later (const struct freed_look *k, uint32_t node, uint32_t 
     return false;
 }
 
-/* In some window that begins in from .. until: the freest begin at `from`, or at an end. */
+/* True if the event helps in a window that begins in from .. until: the freest windows
+ * begin at `from`, or at an end. */
 static bool is_of_use (const struct freed_look *k, const struct freed *e, int64_t from,
                        int64_t until, unsigned *looks)
 {
@@ -137,11 +137,12 @@ static bool is_of_use (const struct freed_look *k, const struct freed *e, int64_
     return false;
 }
 
-/* Windows that meet the time in which it was freed begin then. */
+/* Computes the starts of windows that overlap the freed time. */
 static void span_of (const struct freed_look *k, const struct freed *e, int64_t *from,
                      int64_t *until)
 {
-    int64_t end = e->ran ? MAX (e->end, k->now + 1) : e->end; /* it may have been late */
+    int64_t end = e->ran ? MAX (e->end, k->now + 1) : e->end; /* the booking may have been
+                                                               * late */
 
     *from = MAX (k->now, e->start - k->duration + 1);
     *until = MIN (k->start, end - 1);
@@ -165,7 +166,7 @@ bool freed_helps (const struct freed_look *k, int64_t at)
     return false;
 }
 
-/* Before `until` the machine as a whole has not enough. */
+/* True if the machine as a whole has too little before `until`. */
 static bool is_short (const struct freed_look *k)
 {
     int64_t need[INDEX_DIMS];
@@ -175,14 +176,14 @@ static bool is_short (const struct freed_look *k)
     return first < 0 || first > k->until;
 }
 
-/* Where most that were asked for have found a new place, the others will, too. */
+/* If most jobs checked so far found a new place, the others will, too. */
 static bool is_worth_it (const struct freed_log *f)
 {
     return f->n < FEW || f->n < f->asked / 4;
 }
 
-/* Nothing is known of what a walk would do with more, but for walks that take the best by a
- * score that stays what it is. */
+/* True if a walk with more resources is predictable: only for walks that take the best by
+ * a constant score. */
 static bool is_known (struct planner *p, const struct shape *s)
 {
     const struct match_policy *policy = &p->policy;

@@ -59,7 +59,8 @@ void graph_destroy (struct graph *g)
 
 /* -- a new vertex -- */
 
-/* The parent's last child is a leaf, or a group of them, that goes on with these. */
+/* True if the parent's last child is a leaf, or a group of leaves, that the new units
+ * continue. */
 static bool joins (const struct graph *g, uint32_t parent, const struct draft *d)
 {
     const struct graph_spec *s = d->spec;
@@ -71,7 +72,7 @@ static bool joins (const struct graph *g, uint32_t parent, const struct draft *d
     int64_t uniq = s->uniq < 0 ? g->p->next_uniq : s->uniq;
     uint8_t asked = GRAPH_SPEC_FLAGS | GRAPH_OWN_LEAF;
     const struct own *own = own_find (g, last);
-    if (own && own->want) /* it is to be smaller */
+    if (own && own->want) /* it is about to shrink */
         return false;
     return x->type == d->type && x->extra == d->extra && x->size == d->size
            && x->rank == s->rank && (x->flags & asked) == (d->flags | GRAPH_OWN_LEAF)
@@ -177,7 +178,8 @@ static uint32_t vertex_add (struct graph *g, uint32_t parent, const struct draft
     return v;
 }
 
-/* Several execution targets on one host are nodes of one name, told apart by rank. */
+/* Several execution targets on one host are nodes with equal names and different
+ * ranks. */
 static bool may_share_name (const struct graph *g, uint32_t parent, const struct draft *d)
 {
     uint32_t other = names_clash (g, parent, &d->title);
@@ -256,7 +258,7 @@ uint32_t graph_add (struct graph *g, uint32_t parent, const struct graph_spec *s
 
 /* -- removal -- */
 
-/* The vertex after v in depth-first order below top; GRAPH_NONE: no more. */
+/* Returns the vertex after v in depth-first order below top; GRAPH_NONE: none. */
 static uint32_t after (const struct graph *g, uint32_t top, uint32_t v)
 {
     if (graph_vertex (g, v)->first != GRAPH_NONE)
@@ -299,7 +301,7 @@ void vertex_remove (struct graph *g, uint32_t v)
     g->p->vacant = v;
 }
 
-/* v and those above it lost nodes: are there others? */
+/* Updates v and the vertices above it, which lost nodes: do they have others? */
 static void unmark_above (struct graph *g, uint32_t v)
 {
     for (; v != GRAPH_NONE; v = graph_vertex (g, v)->parent) {
@@ -327,7 +329,7 @@ int graph_remove (struct graph *g, uint32_t v, struct error *err)
         nodes = nodes || x->type == GRAPH_NODE;
     }
     uint32_t parent = graph_vertex (g, v)->parent, gone = GRAPH_NONE;
-    for (uint32_t u = v; gone != v;) { /* the deepest last ones first */
+    for (uint32_t u = v; gone != v;) { /* the deepest and last ones first */
         while (graph_vertex (g, u)->last != GRAPH_NONE)
             u = graph_vertex (g, u)->last;
         gone = u;
@@ -351,7 +353,7 @@ static int refuse_move (const struct graph *g, uint32_t v, uint32_t parent, int 
                       names_path (g, v, &from), names_path (g, parent, &to), why);
 }
 
-/* A vertex at or above v, but not above `other`, that is booked; GRAPH_NONE. */
+/* Returns a booked vertex at or above v, but not above `other`; GRAPH_NONE. */
 static uint32_t booked_above (const struct graph *g, uint32_t v, uint32_t other)
 {
     for (; v != GRAPH_NONE; v = graph_vertex (g, v)->parent) {
@@ -366,8 +368,8 @@ static uint32_t booked_above (const struct graph *g, uint32_t v, uint32_t other)
     return GRAPH_NONE;
 }
 
-/* The ranks of what is below a node count by its own (see graph_find_rank()), and so not
- * by depth. */
+/* Ranks below a node are found by the node (see graph_find_rank()), so their depth does
+ * not matter. */
 static int check_move (const struct graph *g, uint32_t v, uint32_t parent,
                        struct error *err)
 {
@@ -428,6 +430,6 @@ int graph_move (struct graph *g, uint32_t v, uint32_t parent, struct error *err)
     names_add_child (g, v);
     mark_above (g, parent);
     unmark_above (g, old);
-    g->layout += 2; /* here and there: planner_changed() cannot name both */
+    g->layout += 2; /* old and new place: planner_changed() cannot name both */
     return 0;
 }

@@ -37,7 +37,7 @@ static void junction_drop (struct graph *g, struct junction *j)
     free (j);
 }
 
-/* Drop it when no edge is there. */
+/* Drops a junction without edges. */
 static void junction_tidy (struct graph *g, uint32_t v)
 {
     struct junction *j = junction_find (g, v);
@@ -60,7 +60,7 @@ static struct junction *junction_get (struct graph *g, uint32_t v)
     return NULL;
 }
 
-/* Edge i as the last of its parent's and of its child's. */
+/* Appends edge i to the lists of its parent and its child. */
 static void further_link (struct graph *g, struct junction *up, struct junction *down,
                           uint32_t i)
 {
@@ -79,7 +79,7 @@ static void further_link (struct graph *g, struct junction *up, struct junction 
     graph_vertex (g, f->v)->flags |= GRAPH_FURTHER_PARENTS | GRAPH_OWN_EDGES;
 }
 
-/* All lists anew, from the edges that there are; nothing is allocated. */
+/* Rebuilds all lists from the edges; allocates nothing. */
 static void further_relink (struct graph *g)
 {
     struct graph_private *p = g->p;
@@ -166,11 +166,11 @@ struct graph_way *graph_way (struct graph *g, uint32_t v)
 /* -- ways -- */
 
 struct ways {
-    unsigned n;       /* counted no further than one more than may be */
+    unsigned n;       /* counted up to one more than allowed */
     unsigned longest; /* in edges */
 };
 
-/* Those from the root to v, which are followed by `below` edges. */
+/* Counts the ways from the root to v, each followed by `below` edges. */
 static void ways_to (const struct graph *g, uint32_t v, unsigned below, struct ways *w)
 {
     for (; v != GRAPH_NONE && w->n <= GRAPH_WAYS_MAX; below++) {
@@ -206,7 +206,7 @@ bool graph_is_below (const struct graph *g, uint32_t v, uint32_t top)
     return false;
 }
 
-/* v, which a new edge comes to or passes by on a way of that length, and all below it. */
+/* Checks v, which a new edge reaches on a way of that length, and all below it. */
 static int check_ways (const struct graph *g, uint32_t v, unsigned length,
                        struct error *err)
 {

@@ -47,7 +47,7 @@ int type_make (struct graph_private *p, const char *name)
     return 0;
 }
 
-/* The last type that was made, for a vertex that did not come. */
+/* Removes the last type, made for a vertex that was not added. */
 static void type_undo (struct graph_private *p)
 {
     char *name = p->types[--p->ntypes].name;
@@ -72,8 +72,8 @@ int check_word (const char *what, const char *word, struct error *err)
     return 0;
 }
 
-/* Resources of vendors are called "vendor.com/thing", typed ones "gpu:a100"; as '/' parts the
- * names in a path, such a vertex has a name of its own. */
+/* Types of vendors' resources are "vendor.com/thing", qualified ones "gpu:a100". As '/'
+ * separates names in a path, such a vertex has a name of its own. */
 static int check_type (const struct graph_spec *s, struct error *err)
 {
     char plain[WORD_MAX + 2];
@@ -108,7 +108,7 @@ static int check_number (const char *what, int64_t n, int64_t min, int64_t max,
                       (intmax_t)min, (intmax_t)max);
 }
 
-/* More than one unit: leaves that are told apart by their ids. */
+/* More than one unit: only leaves with different ids. */
 static int check_group (const struct graph_spec *s, struct error *err)
 {
     const char *bar = strcmp (s->type, "node") == 0 ? "a node is a vertex of its own"

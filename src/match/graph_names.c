@@ -11,7 +11,7 @@
 
 #include "match/graph_private.h"
 
-#define FEW 16       /* children that are looked through */
+#define FEW 16       /* children that are searched one by one */
 #define DIGITS 10    /* of INT32_MAX */
 #define GROUP_KEYS 3 /* of one group in the table */
 
@@ -25,7 +25,7 @@ struct title title_of (const struct graph *g, uint32_t v)
     return (struct title){ text, strlen (text), name ? -1 : x->id, x->n };
 }
 
-/* The number that s is: digits alone, none too many; -1: it is none. */
+/* Returns the number in s: only digits, not too many; -1: not a number. */
 static int64_t number_of (const char *s, size_t len)
 {
     if (len < 1 || len > DIGITS || (len > 1 && s[0] == '0'))
@@ -39,7 +39,7 @@ static int64_t number_of (const char *s, size_t len)
     return n;
 }
 
-/* One of the units is called that. */
+/* True if one of the units has that name. */
 static bool title_has (const struct title *t, const char *name, size_t len,
                        uint32_t *ret_unit)
 {
@@ -60,7 +60,7 @@ static bool overlap (int64_t a_first, int64_t a_last, int64_t b_first, int64_t b
     return a_first <= b_last && b_first <= a_last;
 }
 
-/* Some unit of a has the name of one of b. */
+/* True if some units of a and b have equal names. */
 static bool titles_clash (const struct title *a, const struct title *b)
 {
     uint32_t unit;
@@ -106,7 +106,7 @@ static uint32_t group_key (const struct graph_private *p, uint32_t parent,
                                (uint64_t)level << 32 | (uint64_t)number);
 }
 
-/* Keys of v in the table; how many. */
+/* Computes the keys of v in the table; returns their number. */
 static unsigned kid_keys (const struct graph *g, uint32_t v, uint32_t keys[GROUP_KEYS],
                           unsigned *ret_level)
 {
@@ -233,7 +233,7 @@ uint32_t names_clash (const struct graph *g, uint32_t parent, const struct title
     char name[GRAPH_NAME_SIZE];
     uint32_t c = graph_vertex (g, parent)->first, unit;
     bool indexed = graph_vertex (g, parent)->flags & GRAPH_OWN_INDEX;
-    /* through the children, while these are not more than the names */
+    /* search the children while they are fewer than the names */
     for (uint32_t i = 0; c != GRAPH_NONE && !(indexed && i >= t->n); i++) {
         struct title other = title_of (g, c);
         if (titles_clash (&other, t))
@@ -272,7 +272,7 @@ static uint32_t node_head (const struct graph *g, const char *name)
     return GRAPH_NONE;
 }
 
-/* Those of a rank come by class: nodes first, then the outermost. */
+/* Vertices of one rank are in classes: nodes first, then the outermost. */
 static unsigned rank_class (uint16_t type, unsigned depth)
 {
     return type == GRAPH_NODE ? 0 : depth + 1;
@@ -296,7 +296,7 @@ static uint32_t rank_head (const struct graph *g, int32_t rank, unsigned class)
     return GRAPH_NONE;
 }
 
-/* But for nodes, a vertex whose parent has the same rank can never be the answer. */
+/* Except for nodes, a vertex whose parent has the same rank is never the answer. */
 static bool rank_counts (const struct graph *g, uint32_t parent, uint16_t type,
                          int32_t rank)
 {
@@ -307,7 +307,7 @@ static bool rank_counts (const struct graph *g, uint32_t parent, uint16_t type,
 
 /* -- enter and take out -- */
 
-/* parent has n children or more. `order` is never less than the place. */
+/* True if parent has n children or more. `order` is never less than the position. */
 static bool has_children (const struct graph *g, uint32_t parent, uint32_t n)
 {
     const struct graph_vertex *x = graph_vertex (g, parent);

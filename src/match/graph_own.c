@@ -69,7 +69,7 @@ void own_withhold_at_most (struct graph *g, uint32_t v, int64_t amount)
         own->withheld = MIN (own->withheld, amount);
 }
 
-/* Clear the bits from n on; a map that is then empty goes. */
+/* Clears the bits from n on; frees a map that is then empty. */
 static void bits_cut (uint64_t **bits, size_t nwords, uint32_t n)
 {
     bool any = false;
@@ -246,7 +246,7 @@ const char *graph_path_in (const struct graph *g, uint32_t v, uint32_t unit,
     return found ? own->paths[i].path : NULL;
 }
 
-/* Takes over text and copy, also when it fails. */
+/* Takes over text and copy, also on failure. */
 static int path_put (struct graph *g, uint32_t v, uint32_t unit, uint32_t text,
                      char *copy)
 {
@@ -256,7 +256,7 @@ static int path_put (struct graph *g, uint32_t v, uint32_t unit, uint32_t text,
     if (found) {
         free (own->paths[i].path);
         own->paths[i].path = copy;
-        text_put (g->p, text); /* the entry has one */
+        text_put (g->p, text); /* the entry has a reference */
         return 0;
     }
     struct own_path *paths = own ? graph_reserve (own->paths, &own->paths_alloc,

@@ -11,7 +11,7 @@
 
 /* -- status -- */
 
-/* Units 64 i ... that there are. */
+/* Existing units of word i. */
 static uint64_t units_word (const struct graph_vertex *x, uint32_t i)
 {
     uint64_t first = (uint64_t)i * 64;
@@ -20,7 +20,7 @@ static uint64_t units_word (const struct graph_vertex *x, uint32_t i)
     return x->n - first >= 64 ? UINT64_MAX : (UINT64_C (1) << (x->n - first)) - 1;
 }
 
-/* Of these, what graph_resize() would have dropped. */
+/* Those of them that graph_resize() only keeps. */
 static uint64_t surplus_word (const struct own *own, uint32_t i)
 {
     uint64_t first = (uint64_t)i * 64;
@@ -100,7 +100,7 @@ static int flag_unit (struct graph *g, uint32_t v, uint32_t unit, uint8_t flag, 
     if (all)
         x->flags ^= flag;
     bits[unit / 64] ^= bit;
-    own_cut (g, v, x->n); /* a map that became empty goes */
+    own_cut (g, v, x->n); /* frees a map that became empty */
     own_tidy (g, v);
     g->layout++;
     return 0;
@@ -211,7 +211,7 @@ static int property_unit (struct graph *g, uint32_t v, uint32_t unit, const char
     return 0;
 }
 
-/* The sets of the units that have one, changed; *ret is the caller's to free. */
+/* Changes the sets of the units that have one; the caller frees *ret. */
 static int sets_change (struct graph *g, const struct own *own, const char *key,
                         const char *value, uint32_t **ret)
 {

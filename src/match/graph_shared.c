@@ -22,7 +22,7 @@ void *graph_reserve (void *array, size_t *alloc, size_t need, size_t size)
 
 /* -- shelves -- */
 
-/* Room for one more thing. */
+/* Makes room for one more thing. */
 static int shelf_reserve (struct shelf *s)
 {
     if (table_reserve (&s->by_hash, 1) < 0)
@@ -51,8 +51,8 @@ static struct shared *shelf_new (struct shelf *s, uint32_t hash, uint32_t *ret)
     return x;
 }
 
-/* One reference less; true: it was the last, the caller drops the contents and the thing
- * by shelf_vacate(). */
+/* Drops a reference; true: it was the last, and the caller drops the contents and calls
+ * shelf_vacate(). */
 static bool shelf_unref (struct shelf *s, uint32_t number)
 {
     return --s->items[number].refs == 0;
@@ -146,7 +146,7 @@ void set_put (struct graph_private *p, uint32_t set)
     set_free (p, s);
 }
 
-/* The number of a set with these contents; takes s over, also when it fails. */
+/* Returns the number of a set with these contents; takes over s, also on failure. */
 static int set_keep (struct graph_private *p, struct property_set *s, uint32_t *ret)
 {
     *ret = 0;
@@ -184,7 +184,7 @@ static int property_compare (const void *a, const void *b)
     return strcmp (((const struct property *)a)->key, ((const struct property *)b)->key);
 }
 
-/* Checked, sorted, without repetitions; the array is the caller's to free. */
+/* Checked, sorted, without duplicates; the caller frees the array. */
 static int properties_sorted (const char *const *properties, struct property **ret,
                               size_t *ret_n, struct error *err)
 {

@@ -61,7 +61,7 @@ void map_release (struct graph_vertex *x)
         free (x->busy.map);
 }
 
-/* For n units, more than there are; x->n is to become n at once. */
+/* For n units, more than now; the caller then sets x->n to n. */
 static int map_grow (struct graph *g, uint32_t v, uint32_t n)
 {
     struct graph_vertex *x = graph_vertex (g, v);
@@ -96,7 +96,7 @@ void map_cut (struct graph *g, uint32_t v, uint32_t n)
     free (map);
 }
 
-/* Busy units: one more than the number of the last; 0: none is. */
+/* One more than the number of the last busy unit; 0: none is busy. */
 static uint32_t busy_end (const struct graph_vertex *x)
 {
     const uint64_t *words = x->n > 64 ? x->busy.map : &x->busy.bits;

@@ -62,8 +62,7 @@ uint32_t table_next (const struct table *t, uint32_t hash, size_t *at)
     return t->slots[i].value;
 }
 
-/* Slot i becomes vacant: those after it that could not stand at their own place because
- * of it move up. */
+/* Vacates slot i: later slots that were displaced by it move up. */
 static void slot_vacate (struct table *t, size_t i)
 {
     size_t mask = t->size - 1;
@@ -138,7 +137,7 @@ void roster_remove (struct roster *r, uint32_t hash, uint32_t v)
         table_replace (&r->heads, hash, v, GRAPH_NONE);
         return;
     }
-    table_replace (&r->heads, hash, v, l.next); /* when it was the first */
+    table_replace (&r->heads, hash, v, l.next); /* if it was the first */
     r->links[l.prev].next = l.next;
     r->links[l.next].prev = l.prev;
     r->links[v] = alone;

@@ -30,7 +30,7 @@ static int copy_status (struct graph *g, uint32_t v, uint32_t unit, uint32_t to,
     return rc;
 }
 
-/* Only of units that have other properties than their group. */
+/* Only for units with properties other than the group's. */
 static int copy_properties (struct graph *g, uint32_t v, uint32_t unit, uint32_t to,
                             uint32_t k)
 {
@@ -95,7 +95,7 @@ static void link_behind (struct graph *g, uint32_t v, uint32_t u)
     vertex_renumber (g, x->parent);
 }
 
-/* Units `from` and up of v as a vertex of their own; v has them, too. */
+/* Makes units `from` and up of v a vertex of their own; v still has them, too. */
 static uint32_t copy_units (struct graph *g, uint32_t v, uint32_t from)
 {
     const struct graph_vertex *x = graph_vertex (g, v);
@@ -153,7 +153,7 @@ int graph_remove_unit (struct graph *g, uint32_t v, uint32_t unit, struct error 
 
     if (rc < 0 || graph_vertex (g, v)->n == 1)
         return rc < 0 ? rc : graph_remove (g, v, err);
-    graph_trim (g, v); /* nothing is busy: what was to go is gone */
+    graph_trim (g, v); /* nothing is busy: units that were about to go are gone */
     if (unit >= graph_vertex (g, v)->n)
         return 0;
     if (unit + 1 < graph_vertex (g, v)->n) {

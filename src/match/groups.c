@@ -21,11 +21,11 @@
 
 struct group {
     uint32_t v;
-    uint32_t base;  /* what was found in it; WALK_NONE: not looked yet */
+    uint32_t base;  /* what was found in it; WALK_NONE: not visited yet */
     int64_t key;    /* of the policy, greatest first */
-    int64_t bound;  /* it has no more */
+    int64_t bound;  /* the most that it can have */
     int64_t total;  /* what was found */
-    int64_t given;  /* how many of these are taken */
+    int64_t given;  /* number of these that are taken */
     uint32_t order; /* in the graph */
 };
 
@@ -41,7 +41,7 @@ struct groups {
 
 /* -- the places -- */
 
-/* How many of r are in the nodes below a at most. */
+/* The most of r in the nodes below a. */
 static int64_t bound_of (const struct groups *x, const struct above *a)
 {
     const struct walker *k = x->k;
@@ -93,7 +93,8 @@ static void list_groups (struct groups *x, const struct above *a)
     }
 }
 
-/* Those that may have room for all in the policy's order, then the rest, the roomiest first. */
+/* Places that may have room for everything in the policy's order, then the others, the
+ * most room first. */
 static int by_room (const void *p, const void *q)
 {
     const struct group *a = p, *b = q;
@@ -123,7 +124,7 @@ static int by_policy (const void *p, const void *q)
     return a->order < b->order ? -1 : 1;
 }
 
-/* Candidates in the place, `most` of them or a few more. */
+/* Gathers candidates in the place, `most` of them or a few more. */
 static void look_into (struct groups *x, struct group *g, uint16_t head, int64_t most,
                        bool excl)
 {
@@ -139,7 +140,7 @@ static void look_into (struct groups *x, struct group *g, uint16_t head, int64_t
 
 /* -- few places -- */
 
-/* The last of the first n, which else are in the order of what they have, joins them. */
+/* Inserts the last of the first n into the others, which are sorted by what they have. */
 static void sort_in (struct group *list, size_t n)
 {
     const struct group last = list[n - 1];
@@ -149,8 +150,8 @@ static void sort_in (struct group *list, size_t n)
     list[n] = last;
 }
 
-/* The fewest of the first n (in the order of what they have) that have the goal between
- * them, at most `most`: their number; *sum is what they have. */
+/* Returns the least number, up to `most`, of the first n places (sorted by what they
+ * have) that reach the goal together; *sum is what they have. */
 static size_t fewest (struct groups *x, size_t n, size_t most, int64_t *sum)
 {
     size_t chosen = 0;
@@ -163,7 +164,7 @@ static size_t fewest (struct groups *x, size_t n, size_t most, int64_t *sum)
     return chosen;
 }
 
-/* What the roomiest places could have between them. */
+/* The most that the places with the most room could have together. */
 static int64_t hope (const struct groups *x, size_t most)
 {
     int64_t sum = 0;
@@ -173,20 +174,20 @@ static int64_t hope (const struct groups *x, size_t most)
     return sum;
 }
 
-/* The places that are taken, in front of the list; *sum: what they have. */
+/* Moves the places to take to the front of the list; *sum: what they have. */
 static size_t few (struct groups *x, uint16_t head, size_t most, bool excl, int64_t *sum)
 {
     size_t chosen = 0;
 
     qsort (x->list, x->n, sizeof (*x->list), by_room);
     if ((*sum = hope (x, most)) < x->least && !x->k->w->ever)
-        return 0; /* who is refused for ever is told exactly */
+        return 0; /* for "never" the exact number is needed */
     *sum = 0;
     for (size_t i = 0; i < x->n && !x->k->failed; i++) {
         bool full = chosen > 0 && (*sum >= x->goal || chosen == most);
         if ((chosen == 1 && *sum >= x->goal)
             || (full && x->list[i].bound <= x->list[chosen - 1].total))
-            break; /* no other can do with fewer, or have more */
+            break; /* no other set has fewer places, or more room */
         if (x->list[i].bound > 0)
             look_into (x, &x->list[i], head, x->goal, excl);
         sort_in (x->list, i + 1);
@@ -206,7 +207,7 @@ static int64_t share_few (struct groups *x, size_t chosen, int64_t amount)
 
 /* -- evenly -- */
 
-/* Up to `each` in every place: what they have in all. */
+/* Gathers up to `each` in every place; returns the total. */
 static int64_t look_into_all (struct groups *x, uint16_t head, int64_t each, bool excl)
 {
     int64_t sum = 0;
@@ -222,7 +223,7 @@ static int64_t look_into_all (struct groups *x, uint16_t head, int64_t each, boo
     return sum;
 }
 
-/* One of each, then a second of each that has one. */
+/* Takes one of each place, then a second of each that has one. */
 static void share_evenly (struct groups *x, int64_t amount)
 {
     int64_t before;
@@ -254,7 +255,7 @@ static int64_t evenly (struct groups *x, uint16_t head, bool excl)
 
 /* -- the answer -- */
 
-/* What was given of each place becomes the list of candidates. */
+/* Makes the list of candidates from what is taken of each place. */
 static void join (struct groups *x, uint32_t base)
 {
     struct walker *k = x->k;
@@ -281,7 +282,7 @@ static void join (struct groups *x, uint32_t base)
     k->f[base] = all;
 }
 
-/* Too few fit; false: as many as are needed, or nothing was asked that strictly. */
+/* True if too few fit and the limit is strict. */
 static bool is_refused (const struct groups *x, int64_t found)
 {
     if (x->k->s->groups.most == 0 || found >= x->least)
@@ -290,7 +291,8 @@ static bool is_refused (const struct groups *x, int64_t found)
     return true;
 }
 
-/* The wish cannot count: the places have too little, and there are nodes elsewhere. */
+/* True if the preference cannot count: the places have too little, and there are nodes
+ * elsewhere. */
 static bool needs_others (const struct groups *x, int64_t found, const struct above *root)
 {
     return x->k->s->groups.most == 0

@@ -12,7 +12,7 @@
 
 /* -- who is tangled -- */
 
-/* A type of which part r may be, or a part of slot r, is t or contains it; both: or t it. */
+/* True if part r, or a part of slot r, may be of type t, contain t or be inside t. */
 static bool may_meet (const struct walker *k, uint16_t r, int32_t t)
 {
     const bool *inner = k->p->type_inner;
@@ -36,8 +36,8 @@ static bool meet (const struct walker *k, uint16_t a, uint16_t b)
     return false;
 }
 
-/* Of two vertices of the request which are no slots each keeps to its own type, and or_slots
- * share what there is among them. */
+/* True if a and b do not compete: two vertices that are no slots each keep to their own
+ * type, and or_slots share what there is among them. */
 static bool apart (const struct walker *k, uint16_t a, uint16_t b)
 {
     enum shape_kind x = walk_req (k, a)->kind, y = walk_req (k, b)->kind;
@@ -45,7 +45,7 @@ static bool apart (const struct walker *k, uint16_t a, uint16_t b)
     return x == y && x != SHAPE_SLOT;
 }
 
-/* r, or a part of it, is taken with everything below it. */
+/* True if r, or a part of it, is taken with everything below it. */
 static bool any_whole (const struct walker *k, uint16_t r)
 {
     const struct shape_vertex *req = walk_req (k, r);
@@ -70,7 +70,7 @@ static bool any_of_type (const struct walker *k, uint16_t r, int32_t type)
     return false;
 }
 
-/* a, or a part of it, is of a type to which several ways lead, and so is b. */
+/* True if a and b, or parts of them, have types with several ways to them. */
 static bool any_shared (const struct walker *k, uint16_t a, uint16_t b)
 {
     if (k->type[a] >= 0 && k->p->type_shared[k->type[a]]
@@ -82,7 +82,8 @@ static bool any_shared (const struct walker *k, uint16_t a, uint16_t b)
     return false;
 }
 
-/* Where vertices have several parents, two may come to the same below different ones. */
+/* If vertices have several parents, two siblings may reach the same vertex below
+ * different ones. */
 static bool meet_by_ways (const struct walker *k, uint16_t a, uint16_t b)
 {
     bool x = any_whole (k, a), y = any_whole (k, b);
@@ -119,7 +120,7 @@ static void hold_one (struct walker *k, const struct candidate *c)
     k->held[k->nheld++] = (struct held){ c->v, c->unit, c->count, c->amount };
 }
 
-/* Further children at and below v, which was taken with everything below it. */
+/* Holds the further children at and below v, which was taken with everything below it. */
 static void hold_further (struct walker *k, uint32_t v)
 {
     GRAPH_FURTHER (k->g, v, c)

@@ -6,7 +6,7 @@ static bool has_unit (const struct claim *c, uint32_t unit)
     return unit >= c->unit && unit < c->unit + c->count;
 }
 
-/* A claim of the kind on the unit of v, or one above that covers it. */
+/* True if a claim of that kind is on the unit of v, or covers it from above. */
 static bool is_held (const struct planner *p, uint32_t v, uint32_t unit, bool reserved,
                      const struct booking *of)
 {

@@ -56,7 +56,7 @@ static size_t blocks_for (size_t n)
     return (n + LAST) >> SHIFT;
 }
 
-/* Lay out the levels for `room` places. -ENOMEM: as before. */
+/* Lays out the levels for `room` places. -ENOMEM: unchanged. */
 static int lay_out (struct index *x, size_t room)
 {
     size_t n = room, blocks = 0, lines;
@@ -88,7 +88,7 @@ static int lay_out (struct index *x, size_t room)
     return 0;
 }
 
-/* All that these blocks have is vacant; they are counted through all levels. */
+/* Makes everything in these blocks vacant; blocks are numbered through all levels. */
 static void vacate (struct index *x, size_t from, size_t to)
 {
     for (size_t i = from * x->lines; i < to * x->lines; i++)
@@ -96,7 +96,7 @@ static void vacate (struct index *x, size_t from, size_t to)
             x->level[0].blocks[i * WIDTH + k] = vacant (x, (unsigned)(i % x->lines));
 }
 
-/* Make the point above a block anew, in these components. Did it change? */
+/* Recomputes these components of the point above a block. Returns true if it changed. */
 static bool remake (struct index *x, unsigned level, size_t block, uint32_t components)
 {
     bool differs = false;
@@ -151,7 +151,7 @@ int index_reserve_some (struct index *x, size_t places, size_t *done, size_t n)
         return -ENOMEM;
     size_t end = places > 0 ? x->blocks : 0;
     size_t to =
-        *done + MIN (n / 4 + 1, end - *done); /* all, if n is no less than places */
+        *done + MIN (n / 4 + 1, end - *done); /* all, if n is at least places */
     vacate (x, *done, to);
     *done = to;
     x->places = places;
@@ -170,8 +170,8 @@ size_t index_memory (const struct index *x)
 
 /* -- setting -- */
 
-/* The value of a component at the place went from `was` to `now`: so do the points above,
- * up to the first that stays as it is. */
+/* A component changed from `was` to `now` at the place: updates the points above, up to
+ * the first that stays the same. */
 static void lift (struct index *x, unsigned component, size_t place, int64_t was,
                   int64_t now)
 {
@@ -204,7 +204,7 @@ static void mark (struct index *x, uint32_t changed, size_t place)
     x->list[x->nlist++] = (uint32_t)block;
 }
 
-/* Store it; the component's bit when it changed. */
+/* Stores a value; returns the bit of the component if it changed. */
 static inline uint32_t put (int64_t *v, unsigned component, int64_t now, int64_t *was)
 {
     was[component] = v[component * WIDTH];
@@ -212,7 +212,7 @@ static inline uint32_t put (int64_t *v, unsigned component, int64_t now, int64_t
     return (uint32_t)(was[component] != now) << component;
 }
 
-/* Components that changed from what they were. */
+/* Updates sums and points for the components that changed. */
 static void note (struct index *x, size_t place, const int64_t *v, const int64_t *was,
                   uint32_t changed)
 {
@@ -277,7 +277,7 @@ void index_hold (struct index *x)
 
 void index_settle (struct index *x)
 {
-    /* The list of one level gives way to that of the next: a block has one above it. */
+    /* The list of one level becomes that of the next: a block has one block above it. */
     for (unsigned level = 0; x->nlist; level++) {
         size_t n = 0;
         uint8_t *dirty = x->level[level + 1].dirty;

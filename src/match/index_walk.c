@@ -9,7 +9,7 @@
 
 /* -- which of eight may fit -- */
 
-/* When nothing is asked for, still what takes nothing is to be left out. */
+/* With no need at all, places that take nothing are still excluded. */
 static void ask (const struct index *x, const struct index_need *need,
                  struct index_asked *ret)
 {
@@ -28,7 +28,7 @@ static int64_t amount_of (const struct index_asked *a, unsigned k)
     return MAX (a->need->dim[a->dim[k]], 0);
 }
 
-/* A point with at least this value of "late" has a booking that ends until then. */
+/* A point with at least this value of "late" has a booking that ends by then. */
 static int64_t late_enough (const struct index_asked *a)
 {
     return ~MAX (a->need->at, -1);
@@ -36,7 +36,7 @@ static int64_t late_enough (const struct index_asked *a)
 
 typedef uint64_t two __attribute__ ((vector_size (16), may_alias));
 
-struct eight { /* top bit of each: too little of something */
+struct eight { /* top bit of each byte: too little of something */
     two a, b, c, d;
 };
 
@@ -86,7 +86,7 @@ static unsigned late (const struct index *x, const int64_t *lines,
     return bits_of (&lacks);
 }
 
-/* Those of the eight in a block that may fit, a bit each. */
+/* The places of the block that may fit, a bit each. */
 static unsigned fitting (const struct index *x, unsigned level, size_t block,
                          const struct index_asked *a)
 {
@@ -127,8 +127,9 @@ static unsigned highest (unsigned bits)
     return 31 - (unsigned)__builtin_clz (bits);
 }
 
-/* The first eight places with one that may fit, at or after *i: which do. *i becomes the
- * first of them. 0: none. Down where something fits, else up and on. */
+/* Finds the first group of eight with a place that may fit, at or after *i, and returns
+ * its places; *i becomes the first of the eight. 0: none. Goes down where something fits,
+ * else up and on. */
 static unsigned seek (const struct index *x, const struct index_asked *a, size_t *i)
 {
     size_t at = *i;
@@ -221,7 +222,7 @@ static bool before (const struct index_open *a, const struct index_open *b)
     return first_place (a) < first_place (b);
 }
 
-/* Let o stand for the best of its rest. false: there is none. */
+/* Moves o to the best of its rest. false: none left. */
 static bool advance (const struct index *x, struct index_open *o)
 {
     const int64_t *measure = line (x, o->level, o->next >> SHIFT, measure_of (x));
@@ -238,7 +239,7 @@ static bool advance (const struct index *x, struct index_open *o)
     return o->measure != INT64_MIN;
 }
 
-/* o takes the first place of the heap, or goes down to where it belongs. */
+/* Puts o at the top of the heap, and lets it sink to its position. */
 static void sink (struct index_walk *w, const struct index_open *o)
 {
     size_t i = 0, child;
@@ -282,7 +283,7 @@ static void push (struct index_walk *w, const struct index_open *o)
     w->open[i] = *o;
 }
 
-/* A block to take from: what fits there, the best first. false: nothing does. */
+/* Opens a block: the children that fit, the best first. false: none fits. */
 static bool open_block (const struct index_walk *w, unsigned level, uint32_t block,
                         struct index_open *ret)
 {
@@ -292,7 +293,7 @@ static bool open_block (const struct index_walk *w, unsigned level, uint32_t blo
     return advance (w->x, ret);
 }
 
-/* The best of all; what is left of its block stays in the heap. */
+/* Removes and returns the best of all; the rest of its block stays in the heap. */
 static struct index_open pop (struct index_walk *w)
 {
     const struct index_open best = w->open[0];
@@ -304,7 +305,7 @@ static struct index_open pop (struct index_walk *w)
     return best;
 }
 
-/* Down from the best, as long as what is below it is the best of all, too. */
+/* Goes down from the best point, as long as the best of all is below it. */
 static ptrdiff_t next_by_measure (struct index_walk *w)
 {
     while (w->nopen) {

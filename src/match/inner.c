@@ -17,8 +17,8 @@ static bool has_nodes (const struct planner *p, uint32_t v)
     return (graph_vertex (p->g, v)->flags & GRAPH_ABOVE) != 0;
 }
 
-/* Vertices with nodes below them at or below v, and entries of their lists; `up`: how many
- * of them have what is at v in their indexes. */
+/* Counts vertices with nodes below them at or below v, and entries of their lists; `up`:
+ * the number of those that have v in their indexes. */
 static void count_inner (const struct planner *p, uint32_t v, size_t up, size_t *above,
                          size_t *entries)
 {
@@ -51,7 +51,7 @@ static int64_t score_of (const struct planner *p, uint32_t v)
     return p->policy.high ? -score : score;
 }
 
-/* Few: by insertion, stable. */
+/* Few entries: by insertion, stable. */
 static void inner_sort (const struct planner *p, struct above *a)
 {
     for (size_t i = 1; i < a->nnodes; i++) {

@@ -19,7 +19,7 @@ static bool all_up (const struct graph *g, uint32_t v)
     return true;
 }
 
-/* The same things in the same order below both, and all of them up. */
+/* True if both have the same things in the same order below, and all of them are up. */
 static bool same_below (const struct graph *g, uint32_t a, uint32_t b)
 {
     uint32_t x = graph_vertex (g, a)->first, y = graph_vertex (g, b)->first;
@@ -36,7 +36,7 @@ static bool same_below (const struct graph *g, uint32_t a, uint32_t b)
     return x == y;
 }
 
-/* The example may have become something else since. */
+/* False if the example has changed since. */
 static bool is_valid (const struct planner *p, const struct kind *k)
 {
     return p->nodes[k->example].kind == k->kind;

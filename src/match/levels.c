@@ -7,8 +7,7 @@
  * in a list, once.
  *
  *     levels_update    without changes: does nothing; after planner_changed() of nodes:
- *                      updates
- *                      these; else rebuilds everything (make.c)
+ *                      updates these; else rebuilds everything (make.c)
  *     levels_spoil     forces a rebuild at the next update
  */
 #include <errno.h>
@@ -18,7 +17,7 @@
 
 #include "match/profile.h"
 
-#define MEND 32 /* vertices that looking at a node again costs like */
+#define MEND 32 /* cost of updating a node, in vertices */
 
 /* -- look-ups -- */
 
@@ -82,7 +81,7 @@ static void find_soonest (const struct planner *p, uint32_t v, int64_t *soonest)
     }
 }
 
-/* Something above v is allocated exclusively; its end may be the soonest. */
+/* True if something above v is allocated exclusively, whose end may be the soonest. */
 static bool is_covered (const struct planner *p, uint32_t v, int64_t *soonest)
 {
     bool covered = false;
@@ -102,8 +101,8 @@ static bool is_covered (const struct planner *p, uint32_t v, int64_t *soonest)
     return covered;
 }
 
-/* What the policy says; one that only now takes nothing from the node puts it last, since
- * the order is also that of later times. */
+/* The measure of the policy. If the policy does not take the node in its present state,
+ * the node comes last, since the order is also that of later times. */
 static int64_t measure_of (const struct planner *p, const struct index_key *key)
 {
     int64_t free[INDEX_DIMS], measure;
@@ -119,7 +118,7 @@ static int64_t measure_of (const struct planner *p, const struct index_key *key)
     return measure == INT64_MIN ? INT64_MIN : INT64_MIN + 1;
 }
 
-/* As the node is now, in the dimensions that there are; what it ever has where that is asked. */
+/* Makes the key of the node in its present state; also what it ever has, if requested. */
 static void make_key (const struct planner *p, const struct level_node *node,
                       struct index_key *ret)
 {
@@ -141,7 +140,7 @@ static void make_key (const struct planner *p, const struct level_node *node,
         }
     }
     ret->measure = measure_of (p, ret);
-    if (p->policy.first) /* fresh ones come first */
+    if (p->policy.first) /* unused nodes first */
         ret->measure = graph_vertex (p->g, node->v)->flags & GRAPH_SEEN
                            ? node->ever[CORES] - node->listed
                            : INT64_MAX;
@@ -159,7 +158,8 @@ static void mark (struct planner *p, struct level_node *node)
     p->dirty[p->ndirty++] = (uint32_t)number;
 }
 
-/* Fresh ones first, then by the nodes that are not taken as a whole; of equals the one added last. */
+/* Unused ones first, then by nodes that are not taken as a whole; between equals the last
+ * added first. */
 static uint64_t kid_key (const struct planner *p, const struct above *a)
 {
     const struct graph_vertex *x = graph_vertex (p->g, a->v);
@@ -196,8 +196,8 @@ struct above *levels_next_kid (const struct above *a, const struct above *kid)
     return l ? (struct above *)((char *)l - offsetof (struct above, in_parent)) : NULL;
 }
 
-/* held: indexes are held, and joined to these; kids: what depends on them is not left for
- * later. */
+/* held: indexes that are held; those of the node join them. kids: updates dependent data
+ * at once. */
 static void set_key (struct planner *p, struct level_node *node, struct above **held,
                      bool kids)
 {
@@ -233,7 +233,7 @@ static void set_key (struct planner *p, struct level_node *node, struct above **
 void levels_hold (struct planner *p)
 {
     if (p->g->layout != p->told)
-        levels_spoil (p); /* what is known of the nodes may not hold any more */
+        levels_spoil (p); /* the data about nodes may be outdated */
     p->held++;
 }
 
@@ -273,7 +273,7 @@ void levels_touch (struct planner *p, uint32_t v)
     levels_settle (p);
 }
 
-/* A claim above nodes: when it covers them, they have nothing left. */
+/* Handles a claim above nodes: nodes that it covers have nothing left. */
 static void mark_below (struct planner *p, const struct claim *c)
 {
     const struct above *a = levels_above (p, c->v);
@@ -296,7 +296,7 @@ void levels_claim (struct planner *p, const struct claim *c, int64_t end, bool m
         return;
     }
     if (!(node = levels_node (p, v)))
-        return; /* it is not measured yet */
+        return; /* not measured yet */
     node->nclaims += more ? 1u : -1u;
     if (c->reserved) {
         node->nreserved += more ? 1u : -1u;
@@ -344,7 +344,7 @@ static bool is_live (const struct planner *p, const struct level_node *node)
            && match_policy_score (&p->policy, p->g, node->v, 0) == node->score;
 }
 
-/* Bookings with claims below v are corrected, each once in the round. */
+/* Corrects the bookings with claims below v, each once per round. */
 static void rebook_below (struct planner *p, uint32_t v, uint64_t round)
 {
     CLAIMS (p, v, c)
@@ -360,7 +360,7 @@ static void rebook_below (struct planner *p, uint32_t v, uint64_t round)
     }
 }
 
-/* And those above it. */
+/* Corrects those, and the ones above it. */
 static void rebook (struct planner *p, uint32_t node, uint64_t round)
 {
     rebook_below (p, node, round);
@@ -376,8 +376,8 @@ static void rebook (struct planner *p, uint32_t node, uint64_t round)
     }
 }
 
-/* The node has changed in itself, and its bookings are not corrected yet. false: that is not
- * all. */
+/* Updates a node that has changed in itself; its bookings are not corrected yet. false:
+ * everything must be rebuilt. */
 static bool mend (struct planner *p, struct level_node *node)
 {
     int64_t more[INDEX_DIMS];
@@ -398,7 +398,7 @@ static bool mend (struct planner *p, struct level_node *node)
     return !p->stale;
 }
 
-/* Something shrank, or is withheld, below what was booked of it. */
+/* Notes that something is smaller than its bookings, after it shrank or was withheld. */
 static void note_overbooked (struct planner *p, uint32_t v)
 {
     const struct window w = { .end = INT64_MAX, .now = true };
@@ -420,7 +420,7 @@ void levels_measure (struct planner *p, struct level_node *node)
     sums_add (p, node->v, SUMS_EVER, node->ever);
     node->ever[0] = 1;
     for (unsigned d = 0; d < INDEX_DIMS && graph_is_leaving (p->g, node->v); d++)
-        node->ever[d] = -1; /* as if there were no node */
+        node->ever[d] = -1; /* as if the node did not exist */
     node->down = !sums_is_up (p, node->v);
     if (!node->down) {
         sums_add (p, node->v, SUMS_UP, node->up);
@@ -446,7 +446,8 @@ void planner_changed (struct planner *p, uint32_t v)
         top = levels_node_of (p, v);
     if (top != GRAPH_NONE)
         node = levels_node (p, top);
-    /* More than one change, or units that came or went: that may be elsewhere, too. */
+    /* After several changes, or units that came or went, other places may have changed,
+     * too. */
     if ((!node && !p->making) || top == GRAPH_NONE || p->g->layout - p->told > 1
         || graph_unit_count (p->g) != p->units) {
         levels_spoil (p);
@@ -454,14 +455,14 @@ void planner_changed (struct planner *p, uint32_t v)
     }
     p->told = p->g->layout;
     if (!node)
-        return; /* it is not measured yet */
+        return; /* not measured yet */
     if (!node->changed)
         p->changed[p->nchanged++] = (uint32_t)(node - p->nodes);
     node->changed = true;
 }
 
-/* The nodes that were told, or some of them. A booking is corrected once for all of these: it
- * may be as large as the machine. */
+/* Updates the reported nodes, or some of them. A booking is corrected once for all of
+ * them, as it may be as large as the machine. */
 static void mend_some (struct planner *p, size_t *work)
 {
     size_t end = p->nchanged;
@@ -476,7 +477,7 @@ static void mend_some (struct planner *p, size_t *work)
         *work -= MIN (*work, MEND);
     }
     round = ++p->stamp;
-    p->sums_changed = true; /* of what is suspended, too */
+    p->sums_changed = true; /* also of suspended bookings */
     for (size_t i = p->nchanged; i < end && !p->stale; i++)
         rebook (p, p->nodes[p->changed[i]].v, round);
     levels_settle (p);

@@ -8,7 +8,7 @@
 
 #include "match/planner_private.h"
 
-/* The node is to be touched, too. */
+/* The caller must call levels_touch() for the node, too. */
 static void count (struct planner *p, const struct listed *l, int sign)
 {
     struct level_node *node = levels_node (p, l->node);
@@ -20,7 +20,7 @@ static void count (struct planner *p, const struct listed *l, int sign)
         p->above[graph_vertex (p->g, v)->place].listed += l->whole ? sign : 0;
 }
 
-/* One more for the node, or the last one again. NULL: no memory. */
+/* Returns the entry of the node, new or the last one. NULL: no memory. */
 static struct listed *listed_of (struct booking *b, size_t *alloc, uint32_t node)
 {
     if (b->nlisted > 0 && b->listed[b->nlisted - 1].node == node)
@@ -29,7 +29,7 @@ static struct listed *listed_of (struct booking *b, size_t *alloc, uint32_t node
         size_t more = 2 * *alloc + 4;
         struct listed *again = realloc (b->listed, more * sizeof (*again));
         if (!again)
-            return NULL; /* the order suffers, nothing else */
+            return NULL; /* only the order suffers */
         b->listed = again;
         *alloc = more;
     }
@@ -66,7 +66,7 @@ void listed_drop (struct planner *p, struct booking *b)
 {
     for (size_t i = 0; i < b->nlisted && b->made == p->made; i++) {
         count (p, &b->listed[i], -1);
-        levels_touch (p, b->listed[i].node); /* its claims there may have gone before */
+        levels_touch (p, b->listed[i].node); /* its claims there may be gone already */
     }
     free (b->listed);
     b->listed = NULL;

@@ -20,13 +20,12 @@
  * may happen in between. Until the rebuild is complete the planner is stale. A change
  * meets one of three cases:
  *
- * - a node that is not measured yet (its number is p->measured or more), or a booking
- * that is not
- *     booked yet (b->made is not p->made): the change is ignored, as the rebuild will come to it;
- * - one that is: its entry, its sums and the profile are updated as usual, and its key is
- * marked
- *     dirty, or the node changed, for later;
- * - not a change in one node: levels_spoil(), and the rebuild starts over.
+ *   - a node that is not measured yet (its number is p->measured or more), or a booking
+ *     that is not booked yet (b->made is not p->made): the change is ignored, as the
+ *     rebuild will come to it;
+ *   - one that is: its entry, its sums and the profile are updated as usual, and its key
+ *     is marked dirty, or the node changed, for later;
+ *   - not a change in one node: levels_spoil(), and the rebuild starts over.
  *
  * The results before "measure" depend only on the graph's layout and the policy. If the
  * layout always changed before the rebuild is complete, it would never end: so pieces

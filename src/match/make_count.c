@@ -1,8 +1,7 @@
 /* make_count.c - the first pass over the graph: counts everything
  *
  *     make_count          nodes, vertices above them, and amounts of each type: the sizes
- *                         of memory
- *                         and lists
+ *                         of memory and lists
  *     make_count_further  the same for vertices with several parents
  *     make_dims           which types get a dimension of the indexes
  */

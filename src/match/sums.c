@@ -4,10 +4,10 @@
  * takes from the whole, over time. The profile is what is up in total, less the sums of
  * the bookings. The profile must never exclude a time at which a request fits, so
  *
- * - for what is down, it counts neither the amount nor the bookings there; - a node
- * counts as taken (dimension 0) by one of its bookings at a time, or by none of them; - a
- * reservation over other bookings does not count where these have something; - the
- * amounts of a request are those that are certainly booked, each once.
+ *   - for what is down, it counts neither the amount nor the bookings there;
+ *   - a node counts as taken (dimension 0) by one of its bookings at a time, or by none;
+ *   - a reservation over other bookings does not count where these have something;
+ *   - the amounts of a request are those that are certainly booked, each once.
  */
 #include <string.h>
 

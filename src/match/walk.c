@@ -4,8 +4,7 @@
  *      walk_gather    vertex u: of a requested type -> take, else look below it
  *       take          u itself: is it free, does it have the parts -> a candidate
  *       walk_collect  slots that form in u (slots.c), then its children, each by
- *                     walk_gather;
- *                     above the nodes by the indexes instead (above.c)
+ *                     walk_gather; above the nodes by the indexes instead (above.c)
  *      walk_choose    the best of the candidates (choose.c)
  *
  * The walk passes through vertices of types that are not requested, at any depth. But if

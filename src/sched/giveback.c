@@ -40,7 +40,7 @@ static bool fits (struct plan *p)
     return growth_fits (p->x, p->wanted, p->now);
 }
 
-/* In the model the job has so many nodes from now on. */
+/* Gives the job so many nodes in the model from now on. */
 static int keep (struct plan *p, struct giveback_job *job, int64_t nodes)
 {
     struct rset *r = rset_first (job->r, (size_t)nodes);
@@ -51,7 +51,7 @@ static int keep (struct plan *p, struct giveback_job *job, int64_t nodes)
     return rc;
 }
 
-/* Size by size, until it fits: 1. */
+/* Takes nodes size by size until the waiting job fits: 1. */
 static int take (struct plan *p, struct giveback_job *job)
 {
     int64_t n = job->nodes;
@@ -66,7 +66,7 @@ static int take (struct plan *p, struct giveback_job *job)
     return rc;
 }
 
-/* As many as it can have without harm. */
+/* Gives back as many nodes as possible while the waiting job still fits. */
 static int give_again (struct plan *p, struct giveback_job *job)
 {
     int64_t taken = job->nodes, n = (int64_t)job->r->nranks;
@@ -81,7 +81,7 @@ static int give_again (struct plan *p, struct giveback_job *job)
     return rc < 0 ? rc : keep (p, job, taken);
 }
 
-/* Nobody gives it anything: in the model it has the place that it will have. */
+/* No job gives nodes: the model gets the waiting job at its future place. */
 static int leave (struct plan *p)
 {
     bool waits;
@@ -102,12 +102,13 @@ int giveback_plan (struct growth *x, struct giveback_job *jobs, size_t n,
         return leave (&p);
     for (; last < n && rc == 0; last++)
         rc = take (&p, &jobs[last]);
-    for (size_t i = 0; i < n && rc == 0; i++) /* in vain: as it was */
+    for (size_t i = 0; i < n && rc == 0; i++) /* in vain: restore */
         if (jobs[i].nodes < (int64_t)jobs[i].r->nranks)
             rc = keep (&p, &jobs[i], (int64_t)jobs[i].r->nranks);
     if (rc != 1)
         return rc < 0 ? rc : leave (&p);
-    /* The last one gave what was still missing; those before it may have given in vain. */
+    /* The last job gave the nodes still missing; the jobs before it may have given in
+     * vain. */
     for (size_t i = 0; i + 1 < last && rc >= 0; i++)
         rc = give_again (&p, &jobs[i]);
     return rc < 0 ? rc : 1;

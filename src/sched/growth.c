@@ -13,8 +13,8 @@
 
 struct kind {
     int *nodes;        /* their indexes in the model */
-    uint32_t possible; /* how many */
-    /* of these, the first ones: for a job that was planned. They are up. */
+    uint32_t possible; /* number of these nodes */
+    /* the first ones of these, requested for a planned job; they are up */
     uint32_t asked;
     double delay;
 };
@@ -103,7 +103,7 @@ static int copy_windows (struct growth *x, const struct matcher *m, double now)
     return rc;
 }
 
-/* Nobody has them before they could be there. */
+/* Blocks the nodes until the time at which they can be there. */
 static int close_until_there (struct growth *x, size_t number, double now)
 {
     const struct kind *k = &x->kinds[number];
@@ -122,7 +122,7 @@ static int close_until_there (struct growth *x, size_t number, double now)
     return rc;
 }
 
-/* With no nodes yet. */
+/* A machine like g, without nodes. */
 static struct machine *machine_like (const struct machine *g)
 {
     struct machine *x = machine_create (machine_name (g));
@@ -203,7 +203,7 @@ int growth_could_run (struct growth *x, const struct match_request *req,
 
 /* -- a job -- */
 
-/* So many of that kind are up beside those that were asked for before. */
+/* Sets so many nodes of that kind up, in addition to those requested before. */
 static int set_up (struct growth *x, struct kind *k, uint32_t *count, uint32_t to)
 {
     uint32_t low = k->asked + MIN (*count, to), high = k->asked + MAX (*count, to);
@@ -227,7 +227,8 @@ static int set_up_all (struct growth *x, uint32_t *counts, bool up)
     return rc;
 }
 
-/* *start: INFINITY where there is no such time. *ret (may be NULL): what it would have. */
+/* *start: INFINITY if there is no such time. *ret (may be NULL): the resources of the job
+ * then. */
 static int find_start (struct growth *x, const struct growth_job *job, double now,
                        double *start, struct rset **ret)
 {
@@ -238,7 +239,8 @@ static int find_start (struct growth *x, const struct growth_job *job, double no
     return rc == -ENOMEM ? rc : 0;
 }
 
-/* The least of this kind, up to *count, with which it starts by then. */
+/* Finds the least number of this kind, up to *count, with which the job starts by
+ * then. */
 static int find_least (struct growth *x, const struct growth_job *job, double now,
                        double by, struct kind *k, uint32_t *count)
 {
@@ -258,7 +260,8 @@ static int find_least (struct growth *x, const struct growth_job *job, double no
     return set_up (x, k, count, high);
 }
 
-/* How many of each kind it lacks in order to start then; the last kinds are spared first. */
+/* Counts the nodes of each kind that the job lacks to start then; saves the last kinds
+ * first. */
 static int count_lacking (struct growth *x, const struct growth_job *job, double now,
                           double by, uint32_t *counts)
 {
@@ -269,7 +272,7 @@ static int count_lacking (struct growth *x, const struct growth_job *job, double
     return rc;
 }
 
-/* By when the last of these nodes would be there. */
+/* Returns the time at which the last of these nodes would be there. */
 static double all_there (const struct growth *x, const uint32_t *counts, double now)
 {
     double delay = 0;
@@ -303,7 +306,8 @@ static void measure (const struct kind *k, uint32_t count, const struct rset *r,
     }
 }
 
-/* r: what it would have. They are its own from now on, as far as it takes them. */
+/* Requests the nodes that the job uses in r, its future resources; they belong to it from
+ * now on. */
 static int ask (struct growth *x, const struct growth_job *job, const struct rset *r,
                 const uint32_t *counts, struct growth_need *needs)
 {
@@ -320,7 +324,7 @@ static int ask (struct growth *x, const struct growth_job *job, const struct rse
     return n;
 }
 
-/* It keeps the place that it will have. */
+/* Gives the job its future place in the model. */
 static int settle (struct growth *x, const struct growth_job *job, double now)
 {
     struct rset *r = NULL;
@@ -333,7 +337,8 @@ static int settle (struct growth *x, const struct growth_job *job, double now)
     return rc == -ENOMEM ? rc : 0;
 }
 
-/* With all nodes up it would start then: is it worth while, and with how few? */
+/* With all nodes up the job would start at `by`: is that worthwhile, and with how few
+ * nodes? */
 static int lacking (struct growth *x, const struct growth_job *job, double now, double by,
                     uint32_t *counts, struct growth_need *needs)
 {
@@ -343,7 +348,7 @@ static int lacking (struct growth *x, const struct growth_job *job, double now, 
 
     if (count_lacking (x, job, now, by, counts) < 0)
         return -ENOMEM;
-    if (by > all_there (x, counts, now)) /* it waits for others besides */
+    if (by > all_there (x, counts, now)) /* the job waits for other jobs as well */
         return set_up_all (x, counts, false);
     if (find_start (x, job, now, &start, &r) < 0)
         return -ENOMEM;

@@ -13,7 +13,8 @@ int order_compare (const struct order_key *a, const struct order_key *b)
     return (a->id > b->id) - (a->id < b->id);
 }
 
-/* Heap key of a point: splitmix64's mix of its id, the larger nearer to the root. */
+/* Heap key of a point: splitmix64's mix of its id; the larger key is nearer to the
+ * root. */
 static uint64_t height (const struct order_link *link)
 {
     uint64_t x = link->key.id + UINT64_C (0x9e3779b97f4a7c15);
@@ -39,7 +40,7 @@ static void resize (struct order_link *link)
         fmin (link->weight, fmin (least_of (link->left), least_of (link->right)));
 }
 
-/* Split t into what is before key and the rest. */
+/* Splits t into the points before key and the rest. */
 static void split (struct order_link *t, const struct order_key *key,
                    struct order_link **before, struct order_link **after)
 {
@@ -134,7 +135,7 @@ static struct order_link *next (struct order_link *t, const struct order_key *ke
         if (t->weight < bound)
             return t;
         t = t->right;
-        key = NULL; /* all there are behind it */
+        key = NULL; /* all points in it are behind key */
     }
     return NULL;
 }

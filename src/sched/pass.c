@@ -3,12 +3,10 @@
  *     prepare  after nodes came or went: the matcher updates its data about nodes first
  *     suspend  doubtful reservations of the plan count for no job until their turn
  *     front    the next job in order, until `depth` jobs have a reservation: a planned
- *              job that
- *              the change does not affect keeps its reservation; any other job starts, or gets
- *              a new reservation
+ *              job that the change does not affect keeps its reservation; any other job
+ *              starts, or gets a new reservation
  *     behind   of the other jobs, in order, the first of each group that may fit: it
- *              starts if
- *              it fits now beside all reservations
+ *              starts if it fits now beside all reservations
  *
  * The plan always has the first jobs of the order, without a gap. Each was planned with
  * only those before it in place. So the plan equals one that is made from scratch,
@@ -21,15 +19,16 @@
 #include "common/parse.h"
 #include "sched/sched_private.h"
 
-#define KEEP_MAX 4   /* jobs a step that keep their place in the plan */
-#define MISSES_MAX 3 /* tries of a group beside reservations in one pass */
-#define RENEW 0.5 /* seconds between plans that are renewed only because time passed, */
-#define RENEW_JOBS 100 /* and as much again for each so many jobs in them */
+#define KEEP_MAX 4   /* planned jobs per step that keep their place */
+#define MISSES_MAX 3 /* tries of a group per pass, beside reservations */
+#define RENEW 0.5 /* seconds between renewals of a plan only because time passed, */
+#define RENEW_JOBS 100 /* and as much more for each so many jobs in the plan */
 
 /* -- a job -- */
 
-/* It does not fit now. Whoever runs as long does not either; where it would have ended
- * before the first reservation, and the first window, nobody of its shape does. */
+/* Notes that the job does not fit now. No job of its shape with an equal or longer
+ * duration fits either; if the job would have ended before the first reservation and the
+ * first window, no job of its shape fits at all. */
 static void note_miss (struct sched *s, struct group *g, double duration, const char *why)
 {
     double gap = s->first_start - s->now,
@@ -45,7 +44,7 @@ static void note_miss (struct sched *s, struct group *g, double duration, const 
     group_refresh (s, g);
 }
 
-/* Its least size fits now, and it waits for more. */
+/* True if the least size of the job fits now, and the job waits for a larger one. */
 static bool holds_out (struct sched *s, struct pending *p)
 {
     struct rset *r = NULL;
@@ -62,7 +61,7 @@ static bool holds_out (struct sched *s, struct pending *p)
     return true;
 }
 
-/* At the largest size that fits. */
+/* Allocates the largest size that fits. */
 static int allocate_some (struct sched *s, struct pending *p, struct sched_decision *ret,
                           struct error *why)
 {
@@ -74,7 +73,8 @@ static int allocate_some (struct sched *s, struct pending *p, struct sched_decis
     return rc;
 }
 
-/* Until then, in whole seconds. why stays what it was for all its time. */
+/* Allocates until that time, in whole seconds. why keeps the reason for the full
+ * duration. */
 static int allocate_until (struct sched *s, struct pending *p, double until,
                            struct sched_decision *ret, struct error *why)
 {
@@ -87,7 +87,8 @@ static int allocate_until (struct sched *s, struct pending *p, double until,
     return rc == -ENOMEM ? error_set (why, ENOMEM, "out of memory") : rc;
 }
 
-/* Until the first reservation or the first window, whichever is later, else the other. */
+/* Allocates until the first reservation or the first window: first the later of both,
+ * then the other. */
 static int allocate_shorter (struct sched *s, struct pending *p,
                              struct sched_decision *ret, struct error *why)
 {
@@ -99,7 +100,7 @@ static int allocate_shorter (struct sched *s, struct pending *p,
                : rc;
 }
 
-/* Its largest size; or, when it has held out for long enough, less. */
+/* Allocates the largest size; or less, if the job has held out for long enough. */
 static int allocate_patiently (struct sched *s, struct pending *p,
                                struct sched_decision *ret, struct error *why)
 {
@@ -114,7 +115,8 @@ static int allocate_patiently (struct sched *s, struct pending *p,
     return rc;
 }
 
-/* At the largest size that fits; who holds out, only at its largest of all. */
+/* Allocates the largest size that fits; for a job that holds out, only its largest size
+ * of all. */
 static int allocate (struct sched *s, struct pending *p, struct sched_decision *ret,
                      struct error *why)
 {
@@ -132,7 +134,7 @@ static int allocate (struct sched *s, struct pending *p, struct sched_decision *
     return rc == -EBUSY && p->time_min > 0 ? allocate_shorter (s, p, ret, why) : rc;
 }
 
-/* 1: it starts; 0: it does not fit; -ENOMEM. */
+/* 1: the job starts; 0: it does not fit; -ENOMEM. */
 static int try (struct sched *s, struct pending *p, struct sched_decision *ret)
 {
     struct error why = { 0 };
@@ -170,7 +172,7 @@ static int reserve (struct sched *s, struct pending *p)
     s->tries++;
     bool known = s->generation == match_generation (s->m);
     int rc = match_reserve (s->m, p->id, p->req, s->now, p->duration, &start, &why);
-    if (rc == -EAGAIN && known) /* what it gave back it had taken itself */
+    if (rc == -EAGAIN && known) /* it gave back only what it had taken itself */
         s->generation = match_generation (s->m);
     if (rc == -ENOMEM || rc == -EINPROGRESS)
         return rc == -EINPROGRESS ? -EAGAIN : rc;
@@ -183,7 +185,8 @@ static int reserve (struct sched *s, struct pending *p)
 
 /* -- a job that has its place in the plan -- */
 
-/* What is short now: asked for one of each group, before its own reservation is in its way. */
+/* Finds what is short now, for one job of each group, before its own reservation is in
+ * the way. */
 static void ask_why (struct sched *s, const struct pending *p, struct error *why)
 {
     struct rset *r = NULL;
@@ -195,8 +198,9 @@ static void ask_why (struct sched *s, const struct pending *p, struct error *why
     rset_destroy (r);
 }
 
-/* 0: it keeps its place; 1: it has one, after a match; 2: it is out of the plan, and to be
- * tried; -EAGAIN: the search for its place goes on; -ENOMEM. Who holds out, or takes less time, is tried always. */
+/* 0: the job keeps its place; 1: it has a place after a match; 2: it is out of the plan,
+ * and must be tried; -EAGAIN: the search for its place continues; -ENOMEM. A job that
+ * holds out, or accepts less time, is always tried. */
 static int resume (struct sched *s, struct pending *p)
 {
     double start = p->start;
@@ -220,7 +224,8 @@ static int resume (struct sched *s, struct pending *p)
 
 /* -- the steps of a pass: 1: *ret starts; 0: done; -EAGAIN: there is more; -ENOMEM -- */
 
-/* Those whose turn it is in the plan; 0: *ret is next, or NULL; -EAGAIN, -ENOMEM. */
+/* Resumes the planned jobs in their turn; 0: *ret is the next job, or NULL; -EAGAIN,
+ * -ENOMEM. */
 static int resume_some (struct sched *s, struct pending **ret)
 {
     int rc = 0;
@@ -243,8 +248,8 @@ static int front (struct sched *s, struct sched_decision *ret)
         return rc;
     if (!p)
         return plan_drop_last (s) ? -EAGAIN : 0;
-    /* Whatever is known of its group: that it was not tried often enough is no reason for it
-     * to wait. */
+    /* Tried whatever is known of its group: too few tries of the group are no reason for
+     * this job to wait. */
     if (!match_search_goes_on (s->m, p->id, s->now))
         rc = try (s, p, ret);
     if (rc == 0)
@@ -278,15 +283,14 @@ static int step (struct sched *s, struct sched_decision *ret)
     return rc == 0 ? behind (s, ret) : rc;
 }
 
-/* What a reservation waits for is late: it is planned again, but a long plan not all the
- * time. */
+/* If a reservation waits for a late job, it is planned again; a long plan less often. */
 static double renewal (const struct sched *s)
 {
     return RENEW * (1 + (double)(s->nplan / RENEW_JOBS));
 }
 
-/* What has changed since the last call? Whoever waits is in the plan, or behind somebody who
- * is: so a plan that goes takes all that is known with it. */
+/* Checks what has changed since the last call. Every waiting job is in the plan, or
+ * behind one that is: so a doubtful plan makes everything known doubtful. */
 static void look_around (struct sched *s)
 {
     static const struct order_key first = { INT64_MAX, 0, 0 };
@@ -325,7 +329,7 @@ double sched_wakeup (const struct sched *s)
     const struct order_link *link = order_first (&s->waiting);
     double begin =
         link ? CONTAINER_OF (link, const struct pending, place)->begin : INFINITY;
-    /* When its time has come and what it waits for is late, look again now and then. */
+    /* If a start has come and the jobs it waits for are late, look again now and then. */
     double when = fmin (fmin (begin, s->hold_until),
                         fmax (s->first_start, s->now + 2 * renewal (s)));
 

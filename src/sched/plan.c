@@ -2,8 +2,7 @@
  *
  *     0 ... checked      valid: as if planned from scratch
  *     checked ...        doubtful: something has changed; these reservations are
- *                        suspended until
- *                        their turn (pass.c)
+ *                        suspended until their turn (pass.c)
  *
  * The plan has no gap in the order, except for jobs that came later, which are found when
  * their turn comes, and for entries of jobs that have left.
@@ -14,7 +13,7 @@
 
 #include "sched/sched_private.h"
 
-#define SUSPEND_MAX 16 /* a step */
+#define SUSPEND_MAX 16 /* per step */
 
 /* The first entry at or behind the key. */
 static size_t find_entry (const struct sched *s, const struct order_key *key)
@@ -37,12 +36,13 @@ void plan_doubt (struct sched *s, const struct order_key *from)
 
     s->whole = false;
     if (s->nplan == 0 || (i >= s->checked && s->checked < s->nplan))
-        return; /* it will be seen when its turn comes */
+        return; /* found when its turn comes */
     s->checked = MIN (s->checked, i);
     s->doubted = true;
 }
 
-/* Its reservation ends; that this makes room is no news. */
+/* Cancels the reservation of the job; the room that this makes is not a change for the
+ * plan. */
 static void unplan (struct sched *s, struct pending *p)
 {
     bool known = s->generation == match_generation (s->m);
@@ -65,7 +65,7 @@ void plan_leave (struct sched *s, struct pending *p)
     plan_doubt (s, &p->rank.key);
 }
 
-/* Those that hold: what is told of all of them. */
+/* Recomputes the totals over the valid entries. */
 static void count_checked (struct sched *s)
 {
     s->first_start = INFINITY;

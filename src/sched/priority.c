@@ -7,7 +7,7 @@
 
 #include "common/macros.h"
 
-#define RANK_MAX 1e18 /* what is left of int64_t is more than any sum */
+#define RANK_MAX 1e18 /* the rest of int64_t is larger than any sum */
 
 static double fraction (int64_t part, int64_t whole)
 {
@@ -45,7 +45,7 @@ void priority_sum (const struct priority_weights *w, const struct priority_job *
     ret->sum = MIN (ret->sum, (int64_t)UINT32_MAX);
 }
 
-/* What a job that began to age at `since` has gained until the epoch. */
+/* Returns the gain until the epoch of a job whose age counts from `since`. */
 static int64_t gained (const struct priority_weights *w, double since, double epoch)
 {
     double gain = (double)w->age * (epoch - since) / w->age_max;
@@ -59,7 +59,7 @@ int64_t priority_rank (const struct priority_weights *w, const struct priority_j
 
     priority_sum (w, job, now, &p);
     if (job->urgency <= 0)
-        return INT64_MIN; /* in no order */
+        return INT64_MIN; /* not in the order */
     double since = MAX (job->since, now - w->age_max);
     return p.sum - p.age + gained (w, since, epoch);
 }

@@ -6,7 +6,7 @@
 
 #define BEFORE MATCH_WINDOW_FIRST
 #define AFTER (MATCH_WINDOW_FIRST + 1)
-#define LONG_AFTER (20 * 365 * 86400.0) /* nobody asks for a time behind that */
+#define LONG_AFTER (20 * 365 * 86400.0) /* no request is for a later time */
 
 struct realm {
     struct hostlist *nodes;
@@ -95,7 +95,7 @@ static int book (struct realm *x)
 
 /* -- nodes -- */
 
-/* Nodes that come or go: what is booked on all of them is booked anew. */
+/* Adding or removing a node renews the bookings that cover all nodes. */
 static int add (struct realm *x, const struct machine_node_spec *spec)
 {
     unbook (x);
@@ -107,7 +107,7 @@ static int add (struct realm *x, const struct machine_node_spec *spec)
 static int drop (struct realm *x, int index)
 {
     unbook (x);
-    machine_node_remove (x->machine, index); /* goes when its jobs are gone */
+    machine_node_remove (x->machine, index); /* the node goes when its jobs are gone */
     return book (x);
 }
 
@@ -125,7 +125,7 @@ static bool same_node (const struct machine_node_info *a,
            && gres_equal (a->gres, b->gres);
 }
 
-/* Of a node there, what is different here. A change of its size is one of the plan. */
+/* Copies the differences of a node. A change of its size changes the plan. */
 static int take_over (struct realm *x, int index, const struct machine_node_info *n)
 {
     struct machine_node_spec spec = { .name = n->name,

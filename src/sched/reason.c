@@ -35,7 +35,7 @@ static void add_blocker (const struct sched_reason *r, struct strbuf *sb)
     const struct match_blocker *b = &r->blockers[0];
 
     if (r->nblockers == 0 || (r->start > 0 && r->start > b->end + 1))
-        return; /* it waits for its turn behind others, not for that one */
+        return; /* it waits for its turn behind other jobs, not for this job */
     strbuf_addf (sb, "; job %llu %s %zu node%s ", (unsigned long long)b->job,
                  r->start > 0 ? "frees" : "has", b->nodes, b->nodes == 1 ? "" : "s");
     strbuf_adds (sb, r->start > 0 ? "by " : "and no time limit");
@@ -44,7 +44,7 @@ static void add_blocker (const struct sched_reason *r, struct strbuf *sb)
 }
 
 #define WINDOWS_SHOWN 3
-#define NODES_SHOWN 60 /* characters of a list of nodes; a longer one is counted */
+#define NODES_SHOWN 60 /* characters of a list of nodes; a longer list becomes a number */
 
 /* "; node3 is reserved for resv-1 from 2026-11-20T14:00:00" */
 static void add_window (const struct match_window *w, double now, struct strbuf *sb)
@@ -60,7 +60,7 @@ static void add_window (const struct match_window *w, double now, struct strbuf 
     strbuf_add_time (sb, planned ? w->start : w->end);
 }
 
-/* Where it would run into them now, or at its start. */
+/* Adds the windows in its way now, or at its start. */
 static void add_windows (const struct sched *s, const struct pending *p,
                          const struct sched_reason *r, struct strbuf *sb)
 {
@@ -76,7 +76,7 @@ static void add_windows (const struct sched *s, const struct pending *p,
 
 #define DRAINED_SHOWN 3
 
-/* "; node3 is drained: bad disk", for each that the job could have. */
+/* Adds "; node3 is drained: bad disk" for each drained node that the job could use. */
 static void add_drained (const struct sched *s, const struct pending *p, struct strbuf *sb)
 {
     struct match_drained list[DRAINED_SHOWN + 1];
@@ -89,8 +89,8 @@ static void add_drained (const struct sched *s, const struct pending *p, struct 
         strbuf_adds (sb, "; more nodes are drained");
 }
 
-/* Who started since it was tried took of what was free then. Asked for the time up to its own
- * reservation, which would be in its way. */
+/* Jobs that started after the last try may have taken what was free then, so the job is
+ * matched again: for the time up to its own reservation, which would be in the way. */
 static void renew_why (struct sched *s, const struct pending *p)
 {
     struct group *g = p->group;
@@ -111,7 +111,8 @@ static void renew_why (struct sched *s, const struct pending *p)
     rset_destroy (r);
 }
 
-/* What is short, what it waits for, when it starts, who is ahead. */
+/* Adds what is short, what the job waits for, when it starts, and how many jobs are
+ * ahead. */
 static void add_wait (const struct sched *s, const struct pending *p,
                       const struct sched_reason *r, struct strbuf *sb)
 {
@@ -140,7 +141,7 @@ static void add_text (const struct sched *s, const struct pending *p,
 {
     switch (r->code) {
     case SCHED_REASON_HELD:
-        strbuf_adds (sb, "held"); /* who holds it, the queue does not know */
+        strbuf_adds (sb, "held"); /* the queue does not know who holds it */
         return;
     case SCHED_REASON_BEGIN:
         strbuf_adds (sb, "may not start before ");

@@ -54,7 +54,7 @@ void sched_set_policy (struct sched *s, const struct queue_policy *policy, unsig
 
 /* -- groups -- */
 
-/* Out of the set that its state names. */
+/* Removes the group from the set of its state. */
 static void group_leave (struct sched *s, struct group *g)
 {
     if (g->state == READY)
@@ -166,14 +166,14 @@ static void detach (struct sched *s, struct pending *p)
     p->group = NULL;
 }
 
-/* Those that are planned behind it are to be planned again. */
+/* Marks the jobs planned behind the key as doubtful. */
 static void is_before_planned (struct sched *s, const struct order_key *key)
 {
     if (s->nplan > 0 && order_compare (key, &s->plan[s->nplan - 1].key) < 0)
         plan_doubt (s, key);
 }
 
-/* Who holds out, or takes less time, is like nobody else. */
+/* A job that holds out, or accepts less time, is alone in its group. */
 static uint64_t group_key (const struct pending *p)
 {
     uint64_t alone =
@@ -209,7 +209,7 @@ static int attach_ordered (struct sched *s, struct pending *p)
     return 0;
 }
 
-/* The earliest the first; microseconds are fine enough to sort by. */
+/* The earliest begin first; microseconds are precise enough to sort by. */
 static void attach_waiting (struct sched *s, struct pending *p)
 {
     p->where = WAITING;
@@ -279,7 +279,8 @@ int sched_dequeue (struct sched *s, uint64_t id)
     return 0;
 }
 
-/* Its jobs join the order, or leave it. Out of memory: some wait until it is set again. */
+/* Moves the jobs of the queue into the order, or out of it. Without memory some wait
+ * until the next call. */
 static void queue_move (struct sched *s, unsigned queue)
 {
     struct pending *p, *next;

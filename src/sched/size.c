@@ -21,7 +21,8 @@ const char *sched_size_name (enum sched_size_code code)
     return size_names[code];
 }
 
-/* A sentence on what is short now, for later: "8 nodes fit now" says "8 nodes fit". */
+/* Turns a sentence about what is short now into the past: "8 nodes fit now" becomes "8
+ * nodes fit". */
 static void add_past (struct strbuf *sb, const char *why)
 {
     static const char now[] = " now";
@@ -95,7 +96,7 @@ int size_explain (struct sched *s, struct pending *p, struct sched_decision *d,
         s->tries++;
         rc = match_allocate (s->m, p->id, p->req, s->now, d->duration, &d->r, why);
     }
-    if (known) /* what was given back it had taken itself */
+    if (known) /* it gave back only what it had taken itself */
         s->generation = match_generation (s->m);
     return rc;
 }

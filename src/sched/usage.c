@@ -13,12 +13,12 @@
 
 #include "common/macros.h"
 
-#define IDLE 1.0 /* core-seconds; who has less, and nothing else, may be forgotten */
+#define IDLE 1.0 /* core-seconds; a user with less, and nothing else, may be dropped */
 
-/* Of one user, or of all. */
+/* Account of one user, or of all. */
 struct account {
-    double past, run; /* core-seconds of ended and of running jobs, as of `at` */
-    double cores;     /* held: `run` grows by them each second */
+    double past, run; /* core-seconds of ended and of running jobs at time `at` */
+    double cores;     /* held: `run` grows by this each second */
     double at;
 };
 
@@ -26,7 +26,7 @@ struct user {
     uint32_t uid;
     char *name; /* or NULL */
     struct account own;
-    uint64_t named; /* the round in which it was last named */
+    uint64_t named; /* the last round in which the user was named */
     uint64_t looked;
     double factor; /* of the round `looked` */
     UT_hash_handle hh;
@@ -99,7 +99,7 @@ static double decay (const struct usage *u, double seconds)
     return u->half_life > 0 && seconds > 0 ? exp2 (-seconds / u->half_life) : 1;
 }
 
-/* What one core that is held for so long comes to, at the end of it. */
+/* Usage at the end of one core that was held for so long. */
 static double accrual (const struct usage *u, double seconds)
 {
     if (seconds <= 0)
@@ -183,7 +183,8 @@ void usage_end (struct usage *u, uint32_t uid, int64_t cores, double since, doub
         a->cores = MAX (0.0, a->cores - (double)cores);
         double part = (double)cores * accrual (u, a->at - since);
         if (part > a->run || a->cores <= 0)
-            part = a->run; /* roundings end here, and changes of the half-life */
+            part = a->run; /* removes rounding errors, and those from changes of the
+                            * half-life */
         a->run -= part;
         a->past += part;
     }

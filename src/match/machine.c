@@ -9,7 +9,7 @@
 #define GPUS_MAX 1024
 #define NODES_MAX (1 << 24)
 #define NAME_MAX_LEN 253
-#define PROPERTIES_MAX 512 /* each may be two of the graph's */
+#define PROPERTIES_MAX 512 /* each becomes up to two of the graph's */
 
 static const char *const state_names[] = {
     [MACHINE_NODE_UP] = "up",
@@ -64,11 +64,11 @@ static char **strings_copy (const char *const *list)
     return copy;
 }
 
-/* Names as the graph has them: each with the value "", and KEY=VALUE also as KEY with its
- * value. */
+/* Properties as the graph has them: each name with the value "", and KEY=VALUE also as
+ * KEY with that value. */
 struct pairs {
     const char **list; /* key, value, ..., NULL */
-    char **keys;       /* those that were cut off */
+    char **keys;       /* keys cut from KEY=VALUE */
 };
 
 static int pairs_make (const char *const *names, struct pairs *ret)
@@ -166,7 +166,7 @@ static int spec_check (const struct machine_node_spec *spec, struct error *err)
     return rc < 0 ? rc : places_check (spec, err);
 }
 
-/* The lowest vacant index, with room made for it. */
+/* Returns the lowest vacant index, and makes room for it. */
 static int index_reserve (struct machine *g)
 {
     while (g->vacant < g->size && g->nodes[g->vacant])
@@ -227,7 +227,7 @@ static int move_node (struct machine *g, struct machine_node *n,
     return 0;
 }
 
-/* All of spec but the name. */
+/* Applies everything in spec except the name. */
 static int node_configure (struct machine *g, struct machine_node *n,
                            const struct machine_node_spec *spec, struct error *err)
 {
@@ -248,7 +248,7 @@ static int node_configure (struct machine *g, struct machine_node *n,
     return rc;
 }
 
-/* What is kept in the graph's flags. */
+/* Sets the graph's flags from the state. */
 static int show_state (struct machine *g, const struct machine_node *n)
 {
     const struct {
@@ -279,7 +279,7 @@ static void set_state (struct machine *g, struct machine_node *n,
         DL_APPEND2 (g->drained, n, drained_prev, drained_next);
 }
 
-/* Nothing is booked there, or it could not be. */
+/* Deletes a node on which nothing is booked. */
 static int node_delete (struct machine *g, struct machine_node *n)
 {
     int rc = graph_remove (g->graph, n->v, NULL);
@@ -312,7 +312,7 @@ static int node_return (struct machine *g, struct machine_node *n,
     return n->index;
 }
 
-/* The vertex in its place; the rest is configured later. */
+/* Adds the vertex of the node in its place; the caller configures the rest. */
 static int node_enter (struct machine *g, struct machine_node *n,
                        const struct machine_place *places, struct error *err)
 {
@@ -441,9 +441,9 @@ void machine_book (struct machine *g, struct machine_node *n,
     if (taken)
         n->taken = *taken;
     gres_release (&n->gres_taken);
-    if (taken && gres) /* without memory it is only not shown */
+    if (taken && gres) /* without memory the amounts are only not shown */
         gres_copy (&n->gres_taken, gres);
-    node_withhold (g, n); /* where what was withheld is booked after a restart */
+    node_withhold (g, n); /* after a restart, withheld units may be booked */
 }
 
 void machine_unbook (struct machine *g, struct machine_node *n)
@@ -534,7 +534,7 @@ static bool takes_jobs (const struct machine_node *n)
     return n->state == MACHINE_NODE_UP && !n->leaving && !n->exclusive;
 }
 
-/* Of used and free cores what is not whole ones, too. */
+/* Amounts of used and free CPUs, including parts of cores. */
 static void info_of_cpus (const struct machine *g, const struct machine_node *n,
                           struct machine_node_info *ret)
 {

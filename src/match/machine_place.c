@@ -10,7 +10,7 @@
 
 #include "match/machine_private.h"
 
-#define LEVEL_MAX 63 /* characters, as of any type of the graph */
+#define LEVEL_MAX 63 /* characters, as for any type of the graph */
 #define NAME_MAX_LEN 255
 
 /* -- levels and lists of places -- */
@@ -54,7 +54,7 @@ bool machine_places_equal (const struct machine_place *a, const struct machine_p
     return true;
 }
 
-/* Behind *at, which grows. */
+/* Appends text at *at, which advances. */
 static const char *put (char **at, const char *text)
 {
     size_t bytes = strlen (text) + 1;
@@ -115,7 +115,7 @@ static void place_free (struct place *x)
     free (x);
 }
 
-/* The innermost of the first n of the list, new. */
+/* Adds the innermost of the first n places of the list. */
 static struct place *place_add (struct machine *g, struct place *up, const char *key,
                                 const struct machine_place *list, size_t n)
 {
@@ -167,7 +167,7 @@ uint32_t place_vertex (struct machine *g, struct place *x, struct error *err)
         .type = x->own->level, .name = x->own->name, .id = x->id, .rank = -1, .uniq = -1
     };
     x->v = graph_add (g->graph, parent, &spec, err);
-    if (x->v == GRAPH_NONE && err->code == EEXIST) { /* it has the name of a sibling */
+    if (x->v == GRAPH_NONE && err->code == EEXIST) { /* a sibling has its name */
         spec.name = NULL;
         x->v = graph_add (g->graph, parent, &spec, err);
     }

@@ -53,7 +53,7 @@ static int leaf_add (struct machine *g, const struct machine_node *n, uint32_t *
     return 0;
 }
 
-/* It goes, now or when nothing of it is booked. */
+/* Drops the leaf, now or when nothing of it is booked. */
 static int leaf_drop (struct machine *g, uint32_t *leaf, struct error *err)
 {
     uint32_t node = graph_vertex (g->graph, *leaf)->parent;
@@ -83,7 +83,7 @@ static int leaf_resize (struct machine *g, const struct machine_node *n, uint32_
     return rc;
 }
 
-/* Those that have no vertex any more. */
+/* Removes pools that no longer have a vertex. */
 static void pools_drop_gone (struct machine_node *n)
 {
     size_t left = 0;
@@ -164,7 +164,7 @@ static int pool_append (struct machine_node *n, const char *name)
     return 0;
 }
 
-/* Each has its pool, and each pool its size. */
+/* Gives each resource a pool of its size. */
 static int pools_resize (struct machine *g, struct machine_node *n,
                          const struct gres_list *gres, struct error *err)
 {
@@ -182,7 +182,8 @@ static int pools_resize (struct machine *g, struct machine_node *n,
     return rc;
 }
 
-/* What is asked for, with a pool of CPUs that is as large as they are if there is one. */
+/* Copies the resources of a spec; the pool of CPUs, if there is one, gets the size of the
+ * cores. */
 static int copy_gres (const struct machine *g, const struct machine_node *n,
                       const struct gres_list *gres, struct gres_list *ret)
 {
@@ -304,7 +305,7 @@ struct machine_amounts node_left (const struct machine *g, const struct machine_
 
 /* -- withholding -- */
 
-/* The highest bits, `n` of them at most. */
+/* Returns the highest bits, at most `n` of them. */
 static uint64_t highest (uint64_t word, uint32_t n)
 {
     uint64_t taken = 0;
@@ -374,7 +375,7 @@ int leaf_withhold_pool (struct machine *g, uint32_t v, int64_t foreign)
     return rc;
 }
 
-/* Units are kept that were to go. */
+/* True if units are kept that were to be removed. */
 static bool has_surplus (const struct machine *g, uint32_t v, uint32_t size)
 {
     return v != GRAPH_NONE && graph_vertex (g->graph, v)->n > size;

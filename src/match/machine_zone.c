@@ -32,22 +32,22 @@ struct node_zone {
 struct loose {
     uint64_t job;
     struct machine_amounts needs;
-    int id; /* of the zone where it is; -1: any */
+    int id; /* of its zone; -1: any */
     struct loose *next;
 };
 
 struct layout {
     struct machine_zone zone[MACHINE_ZONES_MAX];
     size_t n;
-    struct machine_amounts all;           /* what the node has */
-    bool has_cores, has_gpus, has_memory; /* they are in the zones */
+    struct machine_amounts all;           /* size of the node */
+    bool has_cores, has_gpus, has_memory; /* in the zones */
 };
 
 struct node_zones {
     struct node_zone *list; /* in the graph */
     size_t n;
     bool has_cores, has_gpus, has_memory;
-    struct layout *later; /* what is put off, or NULL */
+    struct layout *later; /* postponed layout, or NULL */
     struct machine_zone *left;
     size_t nleft;
     bool exact;
@@ -78,7 +78,7 @@ static uint32_t cut (uint32_t *left, uint32_t n)
     return n;
 }
 
-/* Zones with no more in all than the node has. */
+/* Lays out zones with no more in total than the node has. */
 static void lay_out (const struct machine_node_spec *spec, struct layout *to)
 {
     struct machine_amounts left = { spec->cores, spec->gpus, spec->memory_mib };
@@ -101,7 +101,7 @@ static void lay_out (const struct machine_node_spec *spec, struct layout *to)
     to->all.memory -= to->has_memory ? left.memory : 0;
 }
 
-/* What the node has besides its zones. */
+/* What the node has outside its zones. */
 static struct machine_amounts outside (const struct layout *to)
 {
     return (struct machine_amounts){ to->has_cores ? 0 : to->all.cores,
@@ -155,7 +155,7 @@ static uint32_t zone_leaf (struct machine *g, const struct machine_node *n, uint
     return graph_add (g->graph, v, &spec, err);
 }
 
-/* A zone with these first ids. */
+/* Adds a zone whose ids start with these. */
 static int zone_enter (struct machine *g, struct machine_node *n, struct node_zone *to,
                        const struct machine_zone *zone,
                        const struct machine_amounts *first, struct error *err)
@@ -185,7 +185,7 @@ static int zone_enter (struct machine *g, struct machine_node *n, struct node_zo
     return ok ? 0 : -ENOMEM;
 }
 
-/* Nothing is booked there. */
+/* Removes the zones; nothing is booked there. */
 static void remove_zones (struct machine *g, struct machine_node *n)
 {
     struct node_zones *z = n->zones;
@@ -326,7 +326,8 @@ static struct machine_amounts minus (struct machine_amounts a, struct machine_am
                                      MAX (a.memory - b.memory, 0) };
 }
 
-/* What the node has left in the zone, less all that may be there and that it has not seen. */
+/* What the node has left in the zone by its report, less all jobs that may be there and
+ * are not in the report. */
 static struct machine_amounts left_in (const struct node_zones *z,
                                        const struct node_zone *zone)
 {
@@ -350,8 +351,8 @@ static bool could_have (const struct node_zones *z, struct machine_amounts left,
            && (!z->has_memory || left.memory >= needs->memory);
 }
 
-/* The only zone in which it can be, by what the node has told; -1: there are several, or more
- * may be free than it has told. */
+/* Returns the only zone that the job can be in, by the report; -1: several zones are
+ * possible, or the report does not cover everything. */
 static int only_zone (const struct node_zones *z, const struct machine_amounts *needs)
 {
     int id = -1;
@@ -439,7 +440,7 @@ static int64_t compare (struct machine_amounts a, struct machine_amounts b)
                               : a.memory - b.memory;
 }
 
-/* By size, and of those of one size the most free first. */
+/* Larger zones first; between equal sizes the one with more free. */
 static int by_size (const struct machine_amounts *size_a,
                     const struct machine_amounts *free_a,
                     const struct machine_amounts *size_b,
@@ -482,8 +483,8 @@ static struct machine_amounts unbooked_of (const struct graph *g,
                                      leaf_unbooked (g, l->gpu), MAX (memory, 0) };
 }
 
-/* What others have on the node is in no zone that is told: it is taken where least is left
- * of it, so that what fits in one zone still does. */
+/* Foreign use on the node is not in the report of any zone: it is taken where least is
+ * left, so that jobs that fit in one zone still do. */
 static void take_foreign (struct balance *b, size_t n, const struct machine_amounts *all)
 {
     struct machine_amounts more = *all;

@@ -37,7 +37,7 @@
 #include "match/make_private.h"
 #include "match/profile.h"
 
-#define PATIENCE 8 /* as often it begins from the start before the pieces grow */
+#define PATIENCE 8 /* restarts before the pieces grow */
 
 /* NULL: v is the root. */
 static struct above *above_of (const struct planner *p, uint32_t v)
@@ -49,7 +49,8 @@ static struct above *above_of (const struct planner *p, uint32_t v)
 
 /* -- memory -- */
 
-/* By far the largest, and as large as the last time, as a rule: so it is kept. */
+/* The nodes are by far the largest array, and usually as large as the last time: so it is
+ * kept. */
 static int nodes_reserve (struct planner *p, size_t n)
 {
     if (n <= p->nodes_room)
@@ -114,7 +115,7 @@ static void enter_above (struct make *m, uint32_t v)
         p->type_above[x->type] = true;
 }
 
-/* v counts with its parent, and a node with all above it. */
+/* Enters v: it counts with its parent, and a node with all vertices above it. */
 static void enter_vertex (struct make *m, uint32_t v)
 {
     struct planner *p = m->p;
@@ -161,7 +162,7 @@ static uint32_t *take_list (struct make *m, size_t *n)
     return list;
 }
 
-/* All places of its index are vacant, and none is looked at until all are known. */
+/* Makes all places of its index vacant; no place is used until all are known. */
 static int lay_out_index (struct make *m, struct above *a)
 {
     size_t work = m->work;
@@ -177,7 +178,7 @@ static int lay_out_index (struct make *m, struct above *a)
     return 0;
 }
 
-/* Its lists lie one behind the other, and are empty as yet. */
+/* Places its lists one behind the other, still empty. */
 static int lay_out (struct make *m)
 {
     struct planner *p = m->p;
@@ -233,13 +234,13 @@ static int order (struct make *m)
         make_spend (m, 1);
     }
     m->from = m->order;
-    m->to = m->p->dirty; /* nothing is, yet */
+    m->to = m->p->dirty; /* not in use yet */
     m->width = 1;
     m->p->graph_order = true;
     return m->at == m->p->nnodes ? 0 : -EAGAIN;
 }
 
-/* Of two runs of from, the lower of those in front; of equals the first. */
+/* Returns the lower head of two runs of `from`; between equals the first. */
 static uint32_t merge_next (struct make *m)
 {
     bool first = m->j >= m->end
@@ -248,7 +249,7 @@ static uint32_t merge_next (struct make *m)
     return first ? m->from[m->i++] : m->from[m->j++];
 }
 
-/* The runs that begin at m->at. */
+/* Sets the runs that begin at m->at. */
 static void merge_begin (struct make *m)
 {
     size_t n = m->p->nnodes;
@@ -258,7 +259,7 @@ static void merge_begin (struct make *m)
     m->end = MIN (m->at + 2 * m->width, n);
 }
 
-/* Stable, from below. Often all is in order from the start. */
+/* Bottom-up merge sort, stable. Often everything is in order from the start. */
 static int sort (struct make *m)
 {
     size_t n = m->p->nnodes;
@@ -316,7 +317,8 @@ static void count_claims (struct make *m, uint32_t v, struct level_node *node)
     }
 }
 
-/* It may have changed since it was entered: false when all is to be made anew. */
+/* Measures a node, which may have changed since it was entered: false if everything must
+ * be rebuilt. */
 static bool measure_node (struct make *m, struct level_node *node)
 {
     struct planner *p = m->p;
@@ -348,7 +350,8 @@ static int measure (struct make *m)
     return p->measured == p->nnodes ? 0 : -EAGAIN;
 }
 
-/* What is beside the nodes, and that is all; from here on it is kept in step. */
+/* Adds what is outside nodes, which completes the total; from here on it is kept up to
+ * date. */
 static int total (struct make *m)
 {
     struct planner *p = m->p;
@@ -364,7 +367,8 @@ static int total (struct make *m)
 
 /* -- book -- */
 
-/* The next one by its id; NULL: that was the last. One that comes meanwhile books itself. */
+/* Returns the next booking by id; NULL: none left. A booking made meanwhile enters
+ * itself. */
 static struct booking *next_booking (struct make *m)
 {
     struct ordered_link *l =
@@ -399,7 +403,7 @@ static int key (struct make *m)
 
     levels_key (m->p, m->work / 2 + 1, false);
     make_spend (m, 2 * (before - m->p->ndirty));
-    if (m->p->nabove > 0) { /* the largest of them, not all at once */
+    if (m->p->nabove > 0) { /* the largest index, not all at once */
         index_settle (m->p->above[0].index);
         index_hold (m->p->above[0].index);
     }
@@ -492,7 +496,7 @@ void levels_destroy (struct planner *p)
     }
 }
 
-/* From the start, of the graph as it is now. */
+/* Starts over, with the present graph. */
 static int begin (struct planner *p)
 {
     levels_destroy (p);
@@ -521,7 +525,7 @@ static int work_on (struct make *m)
     while (rc == 0 && m->p->stale) {
         rc = phases[m->phase](m);
         if (!m->p->making)
-            return rc < 0 ? rc : -ENOMEM; /* of the profile */
+            return rc < 0 ? rc : -ENOMEM; /* memory for the profile */
         if (rc == 0) {
             m->phase++;
             m->at = 0;

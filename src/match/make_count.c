@@ -21,7 +21,7 @@ static void count_type (struct make *m, const struct graph_vertex *x)
         m->p->big[x->type] = true;
 }
 
-/* The ends of the ids of each type, see ideal_score() in above.c. */
+/* Updates the least and greatest id of each type, see ideal_score() in above.c. */
 static void count_ids (struct planner *p, const struct graph_vertex *x)
 {
     p->least_id[x->type] = MIN (p->least_id[x->type], x->id);
@@ -41,8 +41,8 @@ static void count_in_node (struct make *m, const struct graph_vertex *x)
         m->types[x->type].in_nodes = true;
 }
 
-/* A vertex that is in no node, but may be one: it is a child of one above, and each of those
- * above has a node in its index. */
+/* Counts a vertex that is in no node, but may be a node: it has an entry with its parent,
+ * and as a node an entry in the index of each vertex above it. */
 static void count_outside (struct make *m, uint32_t v)
 {
     const struct graph_vertex *x = graph_vertex (m->p->g, v);
@@ -80,7 +80,7 @@ int make_count (struct make *m)
     return m->v == GRAPH_NONE ? 0 : -EAGAIN;
 }
 
-/* Several ways lead to v: so to all below it, too. */
+/* Several ways lead to v, and so to all below it. */
 static void count_shared (struct make *m, uint32_t v)
 {
     make_spend (m, 1);
@@ -91,7 +91,7 @@ static void count_shared (struct make *m, uint32_t v)
     }
 }
 
-/* What further parents have is loose there: no index has it. */
+/* Children of further parents are loose there: no index has them. */
 int make_count_further (struct make *m)
 {
     const struct graph *g = m->p->g;
@@ -105,7 +105,7 @@ int make_count_further (struct make *m)
         m->p->type_inner[graph_vertex (g, e.from)->type] = true;
         uint32_t edge = GRAPH_NONE;
         graph_further_parent (g, e.to, &edge);
-        if (edge == m->at) /* its first one */
+        if (edge == m->at) /* the first edge of it */
             count_shared (m, e.to);
     }
     return 0;
@@ -127,7 +127,7 @@ static void add_dim (struct planner *p, int type)
         p->dims[p->ntypes++] = (uint16_t)type;
 }
 
-/* The most frequent type of leaves in nodes that has no dimension; -1. */
+/* Returns the most frequent type of leaves in nodes without a dimension; -1. */
 static int frequent_type (const struct make *m)
 {
     int best = -1;
@@ -143,7 +143,8 @@ static int frequent_type (const struct make *m)
     return best;
 }
 
-/* Types of which there is more than fits a number keep their place but are not summed. */
+/* Types with an amount too large for a number keep their dimension, but are not
+ * summed. */
 void make_dims (struct make *m)
 {
     static const uint16_t first[] = { GRAPH_NODE, GRAPH_CORE, GRAPH_GPU, GRAPH_MEMORY };

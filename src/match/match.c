@@ -13,9 +13,9 @@
 #include "match/planner_private.h"
 #include "match/walk.h"
 
-#define TICKS 1e6 /* a second */
+#define TICKS 1e6 /* per second */
 #define SECONDS_MAX 1e12
-#define NO_LIMIT (365 * 86400.0) /* seconds for which who has no limit is planned */
+#define NO_LIMIT (365 * 86400.0) /* seconds: plan of a job without a limit */
 
 struct matcher *matcher_create (struct machine *g, const struct match_policy *policy)
 {
@@ -107,7 +107,7 @@ bool match_is_prepared (const struct matcher *m)
     return planner_is_prepared (m->p);
 }
 
-/* Cores need their parts, too. */
+/* Cores need CPU thousandths, too. */
 static bool no_cpu_is_free (const struct matcher *m)
 {
     int type = graph_type_find (m->g->graph, GRES_CPU_MILLI);
@@ -120,7 +120,7 @@ static bool no_cpu_is_free (const struct matcher *m)
 
 bool match_nothing_free (const struct matcher *m)
 {
-    levels_update (m->p); /* so that the sums are at hand; else they are counted */
+    levels_update (m->p); /* makes the sums available; otherwise they are counted */
     return no_cpu_is_free (m) && planner_free (m->p, GRAPH_GPU) == 0;
 }
 
@@ -159,7 +159,7 @@ static void set_size (struct shape_vertex *v, int64_t size)
     v->sizes = NULL;
 }
 
-/* A count of the request that is inside of another is elastic. */
+/* True if a count inside another one is elastic. */
 static bool is_elastic_inside (const struct shape *s)
 {
     for (size_t i = 0; s->elastic && i < s->nv; i++)
@@ -202,12 +202,12 @@ struct sizing {
     struct planner *p;
     const struct window *w;
     const struct shape *asked;
-    struct shape sized; /* the same with narrower counts; its vertices are owned */
+    struct shape sized; /* copy of `asked` with narrower counts; owns its vertices */
     struct selection *s;
     struct walk_miss miss;
 };
 
-/* All counts at their least, but for the outermost ones when `outermost`. */
+/* Sets all counts to their least, except the outermost ones if `outermost`. */
 static int sizing_start (struct sizing *z, bool outermost)
 {
     int rc = sized_shape (z->asked, false, &z->sized);
@@ -230,7 +230,7 @@ static int sizing_try (struct sizing *z)
     return walk (z->p, &z->sized, z->w, &z->s, &z->miss);
 }
 
-/* The largest size of vertex i with which it still fits. */
+/* Finds the largest size of vertex i that still fits. */
 static int sizing_grow (struct sizing *z, size_t i)
 {
     const struct shape_vertex *v = &z->asked->v[i];
@@ -256,7 +256,7 @@ static int sizing_grow (struct sizing *z, size_t i)
     return rc == -ENOMEM ? rc : 0;
 }
 
-/* Sizes with which it fits in the window: 0, -EBUSY, -ENOMEM. */
+/* Finds sizes that fit in the window: 0, -EBUSY, -ENOMEM. */
 static int sizing_find (struct sizing *z)
 {
     int rc = sizing_start (z, true);
@@ -304,7 +304,7 @@ static int place_shape (struct matcher *m, enum planner_op op, uint64_t job,
                                  : planner_match (m->p, op, job, s, at, length, ret, why);
 }
 
-/* From the most nodes on. */
+/* Tries the runs from the most nodes on. */
 static int place_spread (struct matcher *m, enum planner_op op, uint64_t job,
                          const struct match_request *req, int64_t at, int64_t length,
                          struct selection **ret, struct error *why)
@@ -354,7 +354,7 @@ int match_without_allocating (struct matcher *m, const struct match_request *req
     return find_place (m, PLANNER_WITHOUT_ALLOCATING, 0, req, now, duration, ret, why);
 }
 
-/* The node, by its index, knows of the job. */
+/* Counts the job on the node with that index. */
 static void book (struct matcher *m, uint64_t job, int index,
                   const struct rset_rank *rank)
 {
@@ -412,10 +412,10 @@ int match_allocate_largest (struct matcher *m, uint64_t job,
     largest.spread.tasks = 0;
     most.elastic = false;
     largest.shape = &most;
-    largest.key = ~req->key; /* another one, for what is remembered of verdicts */
+    largest.key = ~req->key; /* a different key for the stored verdicts */
     int rc = match_allocate (m, job, &largest, now, duration, ret, why);
     free (most.v);
-    return rc == -ENOENT ? -EBUSY : rc; /* what is too large now may not be smaller */
+    return rc == -ENOENT ? -EBUSY : rc; /* too large now, but a smaller size may fit */
 }
 
 /* -- satisfiability -- */
@@ -442,7 +442,7 @@ static int say_none_allowed (const struct machine *g, const struct constraint *c
                       g->count, term.err ? "" : term.buf);
 }
 
-/* Is it that there are no nodes for it? */
+/* True if the reason is that there are no nodes for the request. */
 static bool say_no_nodes (const struct machine *g, const struct shape *s,
                           struct error *why)
 {
@@ -467,8 +467,8 @@ static int ask_ever (struct matcher *m, const struct shape *s, struct error *why
     return rc;
 }
 
-/* *least (may be NULL): the last run, of the fewest nodes, that the machine could serve; as it
- * was when there is none. 0, -EBUSY, -ENOMEM. */
+/* *least (may be NULL): the last run, with the fewest nodes, that the machine could ever
+ * serve; unchanged if there is none. 0, -EBUSY, -ENOMEM. */
 static int ask_ever_spread (struct matcher *m, const struct match_request *req,
                             struct spread_run *least, struct error *why)
 {
@@ -545,12 +545,12 @@ int match_update (struct matcher *m, uint64_t job, const struct rset *r,
     return rc;
 }
 
-/* Nodes on which the booking has something, as a list. */
+/* Returns the nodes on which the booking has something, as a list. */
 static struct machine_node *nodes_of (const struct matcher *m, const struct booking *b)
 {
     struct machine_node *list = NULL;
 
-    CLAIMS_OF_JOB (m->p, b, c) /* those of a node follow each other */
+    CLAIMS_OF_JOB (m->p, b, c) /* the claims of a node are consecutive */
     {
         struct machine_node *n = machine_node_of (m->g, m->p->claims[c].v);
         if (!n || n == list)
@@ -583,7 +583,8 @@ int match_cancel (struct matcher *m, uint64_t job)
     return 0;
 }
 
-/* The planner knows windows by their numbers only. */
+/* Replaces the number of a window in the reason, as the planner does not know its
+ * name. */
 static void name_window (struct matcher *m, uint64_t job, const struct planner_job *had,
                          double end, struct error *why)
 {
@@ -593,7 +594,7 @@ static void name_window (struct matcher *m, uint64_t job, const struct planner_j
 
     for (; n && by < MATCH_WINDOW_FIRST; n = n->next) {
         match_window_check (m, n->name, match_seconds (had->end), end, 0, &by, &named);
-        if (by < MATCH_WINDOW_FIRST) /* behind some job's reservation, perhaps */
+        if (by < MATCH_WINDOW_FIRST) /* maybe a reservation of a job is also in the way */
             match_window_check (m, n->name, end - 1 / TICKS, end, 0, &by, &named);
     }
     if (by >= MATCH_WINDOW_FIRST && why)

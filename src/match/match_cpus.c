@@ -41,13 +41,13 @@ struct range {
     int64_t min, max;
 };
 
-/* Neither factor is more than a count can be. */
+/* Neither factor exceeds the maximum of a count. */
 static int64_t times (int64_t a, int64_t b)
 {
     return MIN (a * b, COUNT_MAX);
 }
 
-/* Thousandths of the cores in the list. */
+/* CPU thousandths of the cores in the list. */
 static struct range cpus_of (const struct jobspec_resource *list, size_t n)
 {
     struct range all = { 0, 0 };

@@ -14,11 +14,11 @@
 
 struct compiler {
     unsigned slots;
-    bool divided; /* CPUs may be asked for in parts */
+    bool divided; /* the request may ask for parts of CPUs */
     struct error *err;
 };
 
-/* Where in the tree. */
+/* Position in the tree. */
 struct context {
     const struct context *up;
     size_t index;
@@ -62,7 +62,7 @@ static bool holds (const struct jobspec_resource *v, const char *type)
 
 /* -- memory in MiB -- */
 
-/* Amounts that no machine has are kept as such: the answer is "never". */
+/* Amounts that no machine has are kept: the answer is "never". */
 static int to_mib (const char *unit, int64_t *count)
 {
     int rc = jobspec_memory_mib (unit, *count, count);
@@ -73,7 +73,7 @@ static int to_mib (const char *unit, int64_t *count)
     return 0;
 }
 
-/* Steps of "+" are amounts, those of "*" and "^" are factors. */
+/* Steps of "+" are amounts and are converted; those of "*" and "^" are factors. */
 static int count_in_mib (struct jobspec_resource *v)
 {
     struct jobspec_count *c = &v->count;
@@ -122,7 +122,8 @@ static int check_node (struct compiler *cc, const struct jobspec_resource *v,
     return 0;
 }
 
-/* That a job's nodes have a whole number of CPUs or do not is for all its tasks to know. */
+/* Either all nodes of a job have a whole number of CPUs or none, as its tasks must
+ * know. */
 static int check_parts (const struct compiler *cc, const struct jobspec_resource *list,
                         size_t n)
 {
@@ -168,7 +169,7 @@ static void list_free (struct jobspec_resource *list, size_t n)
 static int copy_list (struct compiler *cc, const struct jobspec_resource *from, size_t n,
                       const struct context *up, struct jobspec_resource **ret);
 
-/* A whole node that says nothing of what it has must have a core. */
+/* A whole node without described contents must have a core. */
 static int add_core (struct compiler *cc, struct jobspec_resource *v)
 {
     static const struct jobspec_resource core = { .type = (char *)"core",
@@ -205,7 +206,7 @@ static int copy_vertex (struct compiler *cc, const struct jobspec_resource *from
     return rc;
 }
 
-/* `up` is the context of the list: that of its parent but for the index. */
+/* `up` is the context of the list: that of its parent, except for the index. */
 static int copy_list (struct compiler *cc, const struct jobspec_resource *from, size_t n,
                       const struct context *up, struct jobspec_resource **ret)
 {
@@ -300,7 +301,7 @@ bool match_asks_for_parts (const struct jobspec *js)
     return cpus_asks_for_parts (js->resources, js->nresources);
 }
 
-/* Its nodes, or slots, stand at the top. */
+/* True if vertices above nodes are at the top, rather than nodes or slots. */
 static bool asks_for_places (const struct shape *s)
 {
     const struct shape_vertex *top = &s->v[s->top];

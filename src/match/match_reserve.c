@@ -9,7 +9,8 @@
 #include "match/match_private.h"
 #include "match/planner_private.h"
 
-/* The earliest start: 0, *start, and what it would be given. -EBUSY, -ENOENT, -ENOMEM. */
+/* Finds the earliest start: 0, *start, and the resources then. -EBUSY, -ENOENT,
+ * -ENOMEM. */
 static int plan (struct matcher *m, enum planner_op op, uint64_t job,
                  const struct match_request *req, double now, double duration,
                  double *start, struct selection **ret, struct error *why)
@@ -90,7 +91,7 @@ void match_suspend (struct matcher *m, uint64_t job)
         booking_suspend (m->p, b);
 }
 
-/* The booking is of what the selection claims, at its time. */
+/* True if the booking has what the selection claims, at its time. */
 static bool is_same (const struct planner *p, const struct booking *b,
                      const struct selection *s)
 {
@@ -112,7 +113,7 @@ static bool is_same (const struct planner *p, const struct booking *b,
     return c == GRAPH_NONE;
 }
 
-/* Its place is looked for again: as match_resume(). */
+/* Searches a new place for the reservation: as match_resume(). */
 static int find_again (struct matcher *m, struct booking *b, uint64_t job,
                        const struct shape *shape, const struct freed_look *look,
                        bool lost)
@@ -143,7 +144,8 @@ int match_resume (struct matcher *m, uint64_t job, const struct match_request *r
 
     if (rc < 0)
         return rc;
-    /* Tasks that are spread anew for each number of nodes have no one shape to look by. */
+    /* Tasks that are spread differently for each number of nodes have no single shape for
+     * the look-up. */
     bool lost = b
                 && (booking_start (b) <= at || booking_is_taken (m->p, b)
                     || req->spread.tasks > 0);
@@ -178,7 +180,7 @@ struct blockers {
     const struct booking *b;
     struct match_blocker *list;
     size_t n, room;
-    uint32_t node; /* whose claims are looked at */
+    uint32_t node; /* the node whose claims are visited */
 };
 
 static void add_blocker (struct blockers *k, const struct booking *b)

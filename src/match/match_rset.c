@@ -24,7 +24,7 @@ static int add_units (struct idset *ids, const struct graph_vertex *x, uint32_t 
     return idset_add_range (ids, first, first + count - 1);
 }
 
-/* All units of the group (GRAPH_NONE: none) that are up. */
+/* Adds all units of the group (GRAPH_NONE: none) that are up. */
 static int add_whole (struct idset *ids, const struct graph *g, uint32_t v)
 {
     if (v == GRAPH_NONE)
@@ -76,7 +76,7 @@ static int add_gres (struct rset_rank *rank, const char *name, int64_t amount)
     return gres_set (&rank->gres, name, gres_get (&rank->gres, name) + amount);
 }
 
-/* *milli grows by what it is of CPUs. */
+/* Adds the pick's CPU thousandths to *milli. */
 static int fill_units (const struct machine *g, const struct pick *p,
                        struct rset_rank *rank, int64_t *milli)
 {
@@ -97,7 +97,7 @@ static int fill_units (const struct machine *g, const struct pick *p,
     return 0;
 }
 
-/* The pick of a node, number *i, and all that is below it; *i is then behind them. */
+/* Reads the pick of a node, number *i, and all below it; moves *i behind them. */
 static int fill_rank (const struct machine *g, const struct selection *s, size_t *i,
                       struct rset_rank *rank)
 {
@@ -161,7 +161,7 @@ static int claim (struct booking_of *b, uint32_t v, uint32_t unit, uint32_t coun
     return 0;
 }
 
-/* Runs of ids that are in the group v (GRAPH_NONE: none are). */
+/* Claims the runs of ids that are in the group v (GRAPH_NONE: none are). */
 static int claim_group (struct booking_of *b, const struct idset *ids, uint32_t v)
 {
     uint32_t first = 0, count = 0, from = 0, until = 0;
@@ -187,7 +187,7 @@ static int claim_group (struct booking_of *b, const struct idset *ids, uint32_t 
     return count > 0 ? claim (b, v, first - from, count, 0) : rc;
 }
 
-/* of: how many there are. */
+/* of: the number that exists. */
 static int check_ids (struct booking_of *b, const struct machine_node *n,
                       const struct idset *ids, uint32_t of, const char *what)
 {
@@ -200,7 +200,7 @@ static int check_ids (struct booking_of *b, const struct machine_node *n,
     return 0;
 }
 
-/* So much of the pool as there is room for, *left is the rest. */
+/* Claims as much of *left as the pool has room for, and subtracts it from *left. */
 static int claim_amount (struct booking_of *b, uint32_t v, int64_t *left)
 {
     const struct graph_vertex *x = v == GRAPH_NONE ? NULL : graph_vertex (b->g->graph, v);
@@ -224,7 +224,7 @@ static bool has_some (const struct graph *g, const struct idset *ids, uint32_t v
     return false;
 }
 
-/* Memory where its cores or gpus are; what is more, elsewhere. */
+/* Claims memory where the cores or gpus are, and the rest elsewhere. */
 static int claim_parts (struct booking_of *b, const struct machine_node *n,
                         const struct rset_rank *rank)
 {
@@ -254,7 +254,7 @@ static int claim_parts (struct booking_of *b, const struct machine_node *n,
     return rc;
 }
 
-/* What its cores are of the pool. */
+/* Claims the CPU thousandths of its cores. */
 static int claim_cpus (struct booking_of *b, const struct machine_node *n,
                        const struct idset *cores)
 {
@@ -268,7 +268,7 @@ static int claim_cpus (struct booking_of *b, const struct machine_node *n,
     return rc;
 }
 
-/* look: only whether it is there. */
+/* look: only checks that they exist. */
 static int claim_gres (struct booking_of *b, const struct machine_node *n,
                        const struct gres_list *gres, bool look)
 {

@@ -54,7 +54,8 @@ void match_window_forget (struct matcher *m, uint64_t id)
 
 /* -- who is in the way -- */
 
-/* Where jobs that run have to be gone already the window is now, else their limits count. */
+/* If running jobs must be gone already, the window is now; otherwise their limits
+ * count. */
 static struct window window_of_time (double start, double end, double now)
 {
     return (struct window){ .at = match_ticks (start),
@@ -153,8 +154,8 @@ static struct window_of *create (uint64_t id, const char *name,
     return w;
 }
 
-/* Nodes that are there, as claims and by name. Who leaves is given to nobody anyway, and goes
- * when its jobs do. */
+/* Selects the existing nodes, as claims and by name. A leaving node gets no jobs anyway,
+ * and goes when its jobs do. */
 static int select_nodes (const struct matcher *m, const struct hostlist *nodes,
                          struct selection *s, struct hostlist *present)
 {

@@ -24,7 +24,7 @@ struct reason {
     bool never;
 };
 
-/* What memory is measured in: as the request says, else as the graph does. */
+/* Unit of memory: that of the request, else that of the graph. */
 static const char *unit_of (const struct reason *w, uint16_t type)
 {
     for (size_t i = 0; i < w->k->s->nv; i++)
@@ -40,7 +40,7 @@ static const char *unit_of (const struct reason *w, uint16_t type)
     return "";
 }
 
-/* Of a dimension; those of properties count cores. */
+/* Type of a dimension; those of properties count cores. */
 static uint16_t type_of (const struct reason *w, unsigned dim)
 {
     return w->p->dims[dim < w->p->ntypes ? dim : CORES];
@@ -54,13 +54,13 @@ static void add_property (const struct reason *w, const char *nodes, unsigned di
         strbuf_addf (sb, "%s with %s", nodes, w->p->properties[dim - w->p->ntypes].name);
 }
 
-/* It counts thousandths of CPUs. */
+/* True if the dimension counts CPU thousandths. */
 static bool is_cpus (const struct reason *w, unsigned dim)
 {
     return strcmp (graph_type_name (w->p->g, type_of (w, dim)), GRES_CPU_MILLI) == 0;
 }
 
-/* As it is counted in sentences. */
+/* Adds a number as sentences count it. */
 static void add_number (const struct reason *w, unsigned dim, int64_t n,
                         struct strbuf *sb)
 {
@@ -93,7 +93,7 @@ static int64_t most (const struct reason *w, unsigned d)
     return w->never ? index_most_ever (w->x, d) : index_most_free (w->x, d);
 }
 
-/* The index knows what is in nodes; where there is more it is counted. */
+/* The sum of the index, which has what is in nodes; anything outside is counted. */
 static int64_t sum_of (const struct reason *w, unsigned d, bool ever)
 {
     if (w->x && (d == 0 || !w->p->any_loose))
@@ -107,13 +107,14 @@ static int64_t sum (const struct reason *w, unsigned d)
     return sum_of (w, d, w->never);
 }
 
-/* Who asks for nodes with a property did not ask for their cores. */
+/* True if the need for cores comes from a property: the request asks for nodes, not for
+ * their cores. */
 static bool is_derived (const struct reason *w, uint16_t r, unsigned d)
 {
     return d >= w->p->ntypes && w->k->type[r] == GRAPH_NODE;
 }
 
-/* Something of r that must lie in one node does not. */
+/* Says that something of r that must be in one node does not fit in any. */
 static bool say_node_too_small (const struct reason *w, uint16_t r, struct strbuf *sb)
 {
     if (!w->x)
@@ -177,7 +178,7 @@ static bool say_nothing_is_up (const struct reason *w, struct strbuf *sb)
     return true;
 }
 
-/* More nodes than there are, or are up. */
+/* Says that the request needs more nodes than exist, or are up. */
 static bool say_too_few_nodes (const struct reason *w, uint16_t top, struct strbuf *sb)
 {
     if (!w->x || w->k->type[top] != GRAPH_NODE)
@@ -194,7 +195,7 @@ static bool say_too_few_nodes (const struct reason *w, uint16_t top, struct strb
     return true;
 }
 
-/* A sum of properties tells that there are too few nodes, not how many. */
+/* A sum of properties tells that there are too few nodes, but not how many. */
 static int64_t found_of (const struct reason *w, const struct walk_miss *miss)
 {
     struct index_need need;

@@ -13,15 +13,15 @@
 
 #define KINDS_MAX 8
 #define TYPES_MAX 16
-#define TRIES_MAX 1000000 /* of counting; past it the kinds are taken in order */
+#define TRIES_MAX 1000000 /* of counting; after that the kinds are made in order */
 
 struct mix {
     struct walker *k;
     unsigned nkinds, ntypes;
     uint16_t kind[KINDS_MAX];            /* the or_slots */
     int32_t type[TYPES_MAX];             /* of the parts */
-    uint32_t list[TYPES_MAX];            /* what was found of it */
-    uint16_t part[KINDS_MAX][TYPES_MAX]; /* that kind's part of that type; SHAPE_NONE */
+    uint32_t list[TYPES_MAX];            /* candidates found for the type */
+    uint16_t part[KINDS_MAX][TYPES_MAX]; /* the kind's part of that type; SHAPE_NONE */
     int64_t need[KINDS_MAX][TYPES_MAX];
     unsigned tries;
 };
@@ -46,7 +46,7 @@ static int type_number (struct mix *m, int32_t type)
     return (int)m->ntypes++;
 }
 
-/* Part c is asked for by number and type alone. */
+/* True if part c is requested by number and type alone. */
 static bool is_plain (const struct walker *k, uint16_t c)
 {
     const struct shape_vertex *r = walk_req (k, c);
@@ -55,7 +55,7 @@ static bool is_plain (const struct walker *k, uint16_t c)
            && !k->p->type_inner[k->type[c]];
 }
 
-/* Kinds and their parts. false: there are more than fit, or parts that are not plain. */
+/* Lists kinds and their parts. false: too many, or parts that are not plain. */
 static bool list_kinds (struct mix *m, uint16_t head)
 {
     struct walker *k = m->k;
@@ -79,7 +79,7 @@ static bool list_kinds (struct mix *m, uint16_t head)
     return true;
 }
 
-/* The part of that type of which the most is asked for stands for all of them. */
+/* Returns the part of that type with the largest count, which represents all of them. */
 static uint16_t largest_part (const struct mix *m, unsigned t)
 {
     uint16_t best = SHAPE_NONE;
@@ -93,7 +93,7 @@ static uint16_t largest_part (const struct mix *m, unsigned t)
     return best;
 }
 
-/* Bit of part r among its siblings, whose first is *head. */
+/* Returns the bit of part r among its siblings; *head is the first of them. */
 static uint64_t bit_of (const struct walker *k, uint16_t r, uint16_t *head, uint32_t *at)
 {
     *at = 0;
@@ -131,7 +131,7 @@ static int64_t left_of (const struct mix *m, unsigned t)
     return m->list[t] == WALK_NONE ? 0 : m->k->f[m->list[t]].total;
 }
 
-/* How many slots of kind i alone can be made of have[]. */
+/* Returns the number of slots of kind i alone that have[] suffices for. */
 static int64_t alone (const struct mix *m, unsigned i, const int64_t *have)
 {
     int64_t n = INT64_MAX;
@@ -142,7 +142,7 @@ static int64_t alone (const struct mix *m, unsigned i, const int64_t *have)
     return n == INT64_MAX ? 0 : n;
 }
 
-/* The most slots of kinds from..., of have[]. */
+/* Returns the most slots of kinds from..., made of have[]. */
 static int64_t most_of (struct mix *m, unsigned from, const int64_t *have)
 {
     int64_t best = 0, n = alone (m, from, have);
@@ -159,7 +159,7 @@ static int64_t most_of (struct mix *m, unsigned from, const int64_t *have)
     return best;
 }
 
-/* The kind of the next slot, -1: none can be made. */
+/* Returns the kind of the next slot, -1: none is possible. */
 static int next_kind (struct mix *m)
 {
     int64_t have[TYPES_MAX], rest[TYPES_MAX];
@@ -206,7 +206,7 @@ static int64_t most_slots (const struct walker *k, uint16_t head)
     return most;
 }
 
-/* The first kind of which there can be one more, again and again. */
+/* Makes one slot of the first possible kind, again and again. */
 static void make_in_order (struct walker *k, uint32_t u, uint16_t head, uint32_t found)
 {
     struct candidate c = { .v = u, .count = 1, .amount = 1 };

@@ -31,7 +31,7 @@ void ordered_insert (struct ordered *o, struct ordered_link *l, uint64_t key)
         at = before (l, *at) ? &(*at)->less : &(*at)->more;
     rest = *at;
     *at = l;
-    while (rest) { /* what was there, cut in two at l */
+    while (rest) { /* split the old subtree in two at l */
         if (before (rest, l)) {
             *less = rest;
             less = &rest->more;

@@ -22,7 +22,7 @@ struct span {
     uint32_t least, most; /* places of nodes */
 };
 
-/* Of a node in the root's index. */
+/* Returns the place of a node in the root's index. */
 static uint32_t place_of (const struct planner *p, uint32_t node)
 {
     return p->place[(size_t)graph_vertex (p->g, node)->place * p->levels];
@@ -153,7 +153,7 @@ static int make_room (struct planner *p)
     return 0;
 }
 
-/* Which nodes are up changes with the layout only. */
+/* Notes which nodes are up, which changes only with the layout. */
 static void note_up (struct planner *p)
 {
     struct overlap *o = &p->overlap;
@@ -183,7 +183,7 @@ static void unite (uint64_t *restrict to, const uint64_t *restrict from, size_t 
         to[i] |= from[i];
 }
 
-/* The union of some bookings, of so many words. */
+/* A union of some bookings, of so many words. */
 struct uniting {
     struct planner *p;
     uint64_t *any, *whole;
@@ -205,7 +205,7 @@ static void add_reach (struct uniting *u, struct booking *b)
 /* -- what is allocated: by end, in blocks, with the union of each block and all behind it -- */
 
 #define BLOCKS 128
-#define FEW 64 /* bookings, of which no blocks are made; and in a block at least */
+#define FEW 64 /* bookings without blocks; and the least size of a block */
 
 static bool collect (struct ordered_link *l, void *arg)
 {
@@ -264,7 +264,7 @@ static bool make_blocks (struct planner *p, size_t words)
     return true;
 }
 
-/* Worth it for the second window that is asked for while the same jobs run. */
+/* Makes blocks for the second window requested while the running jobs are unchanged. */
 static bool has_blocks (struct planner *p, const struct window *w, size_t words)
 {
     struct overlap *o = &p->overlap;
@@ -275,7 +275,7 @@ static bool has_blocks (struct planner *p, const struct window *w, size_t words)
         return false;
     if ((o->runs != p->runs || o->made != p->made) && (!again || !make_blocks (p, words)))
         return false;
-    return o->latest < w->end; /* else not all of them overlap that end behind w->at */
+    return o->latest < w->end; /* else not all bookings that end after w->at overlap it */
 }
 
 static size_t first_behind (const struct overlap *o, int64_t at)
@@ -359,7 +359,7 @@ static bool is_type (const struct planner *p, const struct shape_vertex *v, uint
     return v->kind == SHAPE_RESOURCE && !strcmp (v->type, graph_type_name (p->g, type));
 }
 
-/* Different nodes that the siblings need at least, each one's own. */
+/* Returns the least number of different nodes that the siblings need. */
 static int64_t nodes_of (const struct planner *p, const struct shape *s, uint16_t head)
 {
     int64_t most = 0;
@@ -375,7 +375,7 @@ static int64_t nodes_of (const struct planner *p, const struct shape *s, uint16_
     return most;
 }
 
-/* Of one of r, all of it in one node. */
+/* Cores of one r, which is all in one node. */
 static int64_t cores_of (const struct planner *p, const struct shape *s, uint16_t r)
 {
     const struct shape_vertex *v = &s->v[r];
@@ -392,7 +392,8 @@ static int64_t cores_of (const struct planner *p, const struct shape *s, uint16_
     return sum;
 }
 
-/* Cores that one of the siblings takes in its node at least: the least of them all. */
+/* Returns the least cores that one of the siblings takes in its node: the minimum over
+ * them. */
 static int64_t cores_in_node (const struct planner *p, const struct shape *s,
                               uint16_t head)
 {
@@ -406,7 +407,8 @@ static int64_t cores_in_node (const struct planner *p, const struct shape *s,
             return 0;
         if (is_type (p, v, GRAPH_NODE) || slot || v->first == SHAPE_NONE)
             cores = cores_of (p, s, r);
-        else /* its parts may lie on several nodes; all of it may be taken for some of it */
+        else /* its parts may be on several nodes; a whole may be taken for a part of
+              * it */
             cores = v->taken && v->kind == SHAPE_RESOURCE
                         ? 0
                         : cores_in_node (p, s, v->first);
@@ -415,7 +417,7 @@ static int64_t cores_in_node (const struct planner *p, const struct shape *s,
     return least == INT64_MAX ? 0 : least;
 }
 
-/* Whatever is asked for is in nodes that nobody else may have a part of. */
+/* True if everything requested is in nodes that no other job may share. */
 static bool only_whole (const struct planner *p, const struct shape *s, uint16_t head)
 {
     for (uint16_t r = head; r != SHAPE_NONE; r = s->v[r].next) {
@@ -428,7 +430,8 @@ static bool only_whole (const struct planner *p, const struct shape *s, uint16_t
     return true;
 }
 
-/* Something that may be above nodes is taken as a whole, with nodes of any kind below it. */
+/* True if a vertex that may be above nodes is taken as a whole, with nodes of any kind
+ * below it. */
 static bool takes_above (const struct planner *p, const struct shape *s, uint16_t head)
 {
     for (uint16_t r = head; r != SHAPE_NONE; r = s->v[r].next) {

@@ -23,7 +23,7 @@ static bool is_pick (const struct planner *p, const struct pick *pick)
     return pick->count > 0 && pick->unit < x->n && pick->count <= x->n - pick->unit;
 }
 
-/* The job's claim above v that covers it; GRAPH_NONE. */
+/* Returns the job's claim above v that covers v; GRAPH_NONE. */
 static uint32_t cover_of (const struct giving *w, uint32_t v)
 {
     while ((v = graph_vertex (w->p->g, v)->parent) != GRAPH_NONE) {
@@ -36,7 +36,7 @@ static uint32_t cover_of (const struct giving *w, uint32_t v)
     return GRAPH_NONE;
 }
 
-/* Claims that taking apart needs for a pick of v. */
+/* Returns the number of claims needed to split for a pick of v. */
 static size_t room_for (const struct giving *w, uint32_t v)
 {
     uint32_t cover = cover_of (w, v);
@@ -66,13 +66,13 @@ static int make_room (const struct giving *w, const struct selection *s)
         if (up != parent)
             n += room_for (w, s->picks[i].v);
         parent = up;
-        n++; /* a run is cut in two */
+        n++; /* a run is split in two */
     }
     return claims_reserve (w->p, n);
 }
 
-/* Claims on the children of top instead of the one on it, but on the way to v, which is
- * taken apart in its turn. */
+/* Replaces the claim on top by claims on its children, except on the way to v, where
+ * children are split in turn. */
 static void take_apart (const struct giving *w, uint32_t cover, uint32_t v)
 {
     const struct claim whole = w->p->claims[cover];
@@ -97,8 +97,8 @@ static void take_apart (const struct giving *w, uint32_t cover, uint32_t v)
     }
 }
 
-/* c keeps what lies behind the pick, another gets what lies before it: in this order, since
- * a group that is to be smaller loses its last units as soon as they are free. */
+/* c keeps the units after the pick, and another claim gets those before it: in this
+ * order, since a shrinking group loses its last units as soon as they are free. */
 static void cut (const struct giving *w, uint32_t c, const struct pick *pick)
 {
     struct claim left = w->p->claims[c], right = left;
@@ -116,7 +116,7 @@ static void cut (const struct giving *w, uint32_t c, const struct pick *pick)
         claims_link (w->p, &left, c);
 }
 
-/* A claim of the job on v that has units of the pick; GRAPH_NONE. */
+/* Returns a claim of the job on v with units of the pick; GRAPH_NONE. */
 static uint32_t claim_on (const struct giving *w, uint32_t v, const struct pick *pick)
 {
     CLAIMS (w->p, v, i)
@@ -152,7 +152,7 @@ static bool is_below (const struct planner *p, uint32_t v, uint32_t top)
     return v == top;
 }
 
-/* All that the job has below v, in a node. */
+/* Gives back everything that the job has below v, in a node. */
 static void give_below (const struct giving *w, uint32_t v)
 {
     GRAPH_CHILDREN (w->p->g, v, child)
@@ -201,7 +201,7 @@ int planner_cancel_part (struct planner *p, uint64_t job, const struct selection
     for (size_t i = 0; i < s->n; i++)
         if (is_pick (p, &s->picks[i]))
             give (&w, &s->picks[i]);
-    for (size_t i = 0; i < s->n; i++) /* units that were to go when they are free */
+    for (size_t i = 0; i < s->n; i++) /* units that go when they are free */
         if (s->picks[i].v < p->g->nv && graph_vertex (p->g, s->picks[i].v)->n > 0)
             graph_trim (p->g, s->picks[i].v);
     bookings_sweep (p, w.b);

@@ -17,7 +17,7 @@
 #include "match/walk.h"
 
 #define WALK_COST                                                                        \
-    1000 /* nodes that could be looked at meanwhile, but for those of the walk */
+    1000 /* cost of a window, in nodes, besides those of the walk */
 #define WINDOW_COST 64 /* likewise */
 #define GROWTH_MAX 20
 
@@ -27,12 +27,12 @@ struct plan {
     int64_t now, duration;
     struct walk_miss miss; /* of the first variant, of the last try */
     int64_t enough_from,
-        enough_until; /* as is known, the sums suffice for these starts */
+        enough_until; /* the sums are known to suffice for these starts */
     struct selection *s;
-    const struct freed_look *look; /* or NULL: it has no place */
-    bool lost;                     /* its place is not free any more */
-    struct search *search;         /* or NULL: it is not cut short */
-    size_t spent;                  /* nodes that were looked at */
+    const struct freed_look *look; /* or NULL: the job has no place */
+    bool lost;                     /* the place is not free any more */
+    struct search *search;         /* or NULL: the search is not in pieces */
+    size_t spent;                  /* nodes visited */
 };
 
 /* false: it would end after the end of time. */
@@ -48,7 +48,7 @@ static bool window_at (const struct plan *k, int64_t at, struct window *ret)
     return true;
 }
 
-/* The first variant that fits in the window. 0, -EBUSY, -ENOMEM. */
+/* Tries the variants in the window, until one fits. 0, -EBUSY, -ENOMEM. */
 static int try_window (struct plan *k, const struct window *w)
 {
     int rc = -EBUSY;
@@ -72,8 +72,8 @@ static int try_now (struct plan *k)
     return try_window (k, &w);
 }
 
-/* Could it be at all, with nothing booked? What is down may come back. 0, -ENODEV, -ENOMEM; no
- * selection. */
+/* Tells whether the request could ever fit, with nothing booked. What is down may come
+ * back. 0, -ENODEV, -ENOMEM; no selection. */
 static int try_empty (struct plan *k)
 {
     struct window w = { .at = INT64_MAX, .end = INT64_MAX, .ever = true };
@@ -110,7 +110,7 @@ static bool goes_on (const struct plan *k)
     return k->search && k->search->going_on;
 }
 
-/* For the job: where it was, or from the start. */
+/* Starts or continues the search for the job. */
 static struct search *take_up (struct planner *p, uint64_t job, int64_t now)
 {
     struct search *s = &p->search;
@@ -130,7 +130,7 @@ static bool is_spent (const struct plan *k)
     return k->search && k->spent >= k->search->work << k->search->begun;
 }
 
-/* t is next. */
+/* Interrupts the search; t is the next time to try. */
 static int put_off (struct plan *k, int64_t t, bool possible)
 {
     struct search *s = k->search;
@@ -143,7 +143,7 @@ static int put_off (struct plan *k, int64_t t, bool possible)
     return -EINPROGRESS;
 }
 
-/* It came to an end: who was in the way of none need not hurry. */
+/* Ends the search. If it was continued to its end, pieces need not grow. */
 static void come_to_end (const struct plan *k)
 {
     if (goes_on (k))
@@ -154,7 +154,7 @@ static void come_to_end (const struct plan *k)
 
 /* -- later -- */
 
-/* The earliest time >= from at which the sums suffice for some variant; -1. */
+/* Returns the earliest time >= from at which the sums suffice for some variant; -1. */
 static int64_t first_time (struct plan *k, int64_t from)
 {
     int64_t need[INDEX_DIMS], best = -1, until;
@@ -172,7 +172,7 @@ static int64_t first_time (struct plan *k, int64_t from)
     return best;
 }
 
-/* The first end of a booking that is not suspended. */
+/* Finds the first end of a booking that is not suspended. */
 static bool see_end (struct ordered_link *l, void *arg)
 {
     const struct booking *b = CONTAINER_OF (l, struct booking, by_end);
@@ -183,7 +183,7 @@ static bool see_end (struct ordered_link *l, void *arg)
     return !b->aside;
 }
 
-/* The first end of a booking after t, -1: none. */
+/* Returns the first end of a booking after t, -1: none. */
 static int64_t end_after (const struct plan *k, int64_t t)
 {
     int64_t end = INT64_MAX;
@@ -192,7 +192,8 @@ static int64_t end_after (const struct plan *k, int64_t t)
     return end == INT64_MAX ? -1 : end;
 }
 
-/* What should have ended by now ends in the next tick. */
+/* Returns the first time to try. A booking that should have ended by now ends in the next
+ * tick. */
 static int64_t first_candidate (const struct plan *k)
 {
     int64_t t = end_after (k, 0);
@@ -202,7 +203,8 @@ static int64_t first_candidate (const struct plan *k)
     return t >= 0 && t <= k->now ? k->now + 1 : end_after (k, k->now);
 }
 
-/* How many nodes it lacks in the window, as far as is known; 0: none; -ENOMEM. */
+/* Returns the number of nodes that the request lacks in the window, as far as is known;
+ * 0: none; -ENOMEM. */
 static int64_t missing_nodes (struct plan *k, struct window *w,
                               const struct overlap_need *need)
 {
@@ -213,7 +215,8 @@ static int64_t missing_nodes (struct plan *k, struct window *w,
     return overlap_missing (k->p, w, need);
 }
 
-/* The first time >= from at which it may fit, other than the first of all; -1. */
+/* Returns the first time >= from at which the request may fit, other than the first of
+ * all; -1. */
 static int64_t next_candidate (struct plan *k, struct release_search *ends, int64_t from)
 {
     int64_t last = k->p->opt.end ? k->p->opt.end : INT64_MAX, t;
@@ -228,19 +231,19 @@ static int64_t next_candidate (struct plan *k, struct release_search *ends, int6
     return -1;
 }
 
-/* Of a request that has a place. */
+/* For a request with a place: false if the window at t cannot help. */
 static bool may_fit_at (const struct plan *k, int64_t t)
 {
     return !k->look || (k->lost && t >= k->look->start) || freed_helps (k->look, t);
 }
 
-/* Nothing sooner was found, and at that time it has its place. */
+/* True if no earlier time was found, and t is behind the job's own place. */
 static bool keeps_its_place (const struct plan *k, int64_t t)
 {
     return k->look && !k->look->all && !k->lost && t > k->look->until;
 }
 
-/* The time at which the search begins; -1. */
+/* Returns the time at which the search begins; -1. */
 static int64_t begin_at (struct plan *k, struct release_search *ends)
 {
     int64_t t;
@@ -317,7 +320,8 @@ static int check (const struct plan *k, enum planner_op op, struct error *why)
     return 0;
 }
 
-/* Not now; if ever, then this is why not now. */
+/* Returns whether the request ever fits; if it does, the reason is why it does not fit
+ * now. */
 static int tell_never (struct plan *k)
 {
     struct walk_miss miss = k->miss;
@@ -328,7 +332,7 @@ static int tell_never (struct plan *k)
     return rc == 0 ? -EBUSY : rc;
 }
 
-/* What fits at no time is told why it does not fit now. */
+/* For a request that fits at no time, the reason is why it does not fit now. */
 static int now_or_later (struct plan *k)
 {
     bool now = k->now >= k->p->opt.begin;

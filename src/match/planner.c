@@ -8,7 +8,7 @@
 #include "match/planner_private.h"
 #include "match/profile.h"
 
-#define FEW 64 /* nodes, which a match may as well look at again itself */
+#define FEW 64 /* nodes that a match can update itself */
 
 struct planner *planner_create (struct graph *g, const struct match_policy *policy,
                                 const struct planner_options *opt)
@@ -29,7 +29,7 @@ void planner_destroy (struct planner *p)
 {
     if (!p)
         return;
-    levels_spoil (p); /* no key is of use any more */
+    levels_spoil (p); /* the keys are outdated */
     while (p->by_job)
         booking_drop (p, p->by_job);
     for (uint32_t i = 0; i < p->nbookings; i++)
@@ -125,7 +125,7 @@ size_t planner_memory (const struct planner *p)
 
 /* -- update, cancel -- */
 
-/* Nothing begins before, or ends after, what there is of time. */
+/* Checks that the booking is within the limits of time. */
 static int check_times (const struct planner *p, int64_t start, int64_t end,
                         struct error *why)
 {
@@ -177,7 +177,7 @@ int planner_cancel (struct planner *p, uint64_t job)
     if (!b)
         return -ENOENT;
     freed_note (p, b);
-    bool frees = !b->aside; /* else all that is known was without it */
+    bool frees = !b->aside; /* otherwise all known data ignored it anyway */
     booking_drop (p, b);
     if (frees) {
         freed_generation (p);

@@ -22,8 +22,8 @@ const struct match_policy *match_policy_find (const char *name)
     return NULL;
 }
 
-/* order=PROPERTY: a vertex that has it goes by its number, a node without it last; what
- * else has none (racks, cores) keeps the usual order. */
+/* order=PROPERTY: a vertex with the property goes by its number, a node without it last;
+ * other vertices without it (racks, cores) keep the usual order. */
 static int64_t score_by_property (const struct match_policy *p, const struct graph *g,
                                   uint32_t v, uint32_t unit)
 {
@@ -79,7 +79,7 @@ static int set_word (struct match_policy *p, const char *key, const char *value,
                       key);
 }
 
-/* Cuts the word that begins at *text off, as key and value. 1, 0 at the end, -EINVAL. */
+/* Splits the word that begins at *text into key and value. 1, 0 at the end, -EINVAL. */
 static int next_word (const char **text, char word[static WORD_MAX], const char **value,
                       struct error *err)
 {
@@ -103,7 +103,7 @@ static int next_word (const char **text, char word[static WORD_MAX], const char 
     return 1;
 }
 
-/* The policy that the last "policy=" names; NULL: there is none, or a word is none. */
+/* Returns the policy of the last "policy="; NULL: missing, or a wrong word. */
 static const struct match_policy *find_base (const char *text, struct error *err)
 {
     const struct match_policy *base = NULL;

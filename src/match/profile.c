@@ -12,7 +12,7 @@
 struct amount {
     int64_t change;      /* at the point */
     int64_t total;       /* of the changes in the subtree */
-    int64_t least, most; /* of the sums in it, were they 0 before it */
+    int64_t least, most; /* of the sums in it, relative to the sum before it */
 };
 
 struct point {
@@ -25,9 +25,10 @@ struct point {
 struct profile {
     unsigned dims;
     uint32_t root;
-    uint32_t vacant; /* a list by `left`; all points from `fresh` on are vacant, too */
+    uint32_t vacant; /* a list linked by `left`; all points from `fresh` on are vacant,
+                      * too */
     uint32_t fresh;
-    size_t n, room; /* points; memory for them, point 0 beside */
+    size_t n, room; /* points; room for them, besides point 0 */
     size_t stride;
     char *pool;
 };
@@ -117,7 +118,7 @@ static void give_back (struct profile *f, uint32_t i)
 
 /* -- balance -- */
 
-/* What the point says of its subtree, from its children. */
+/* Updates the subtree's data in the point, from its children. */
 static void refresh (struct profile *f, struct point *p)
 {
     const struct point *left = point (f, p->left), *right = point (f, p->right);
@@ -160,7 +161,7 @@ static uint32_t rotate_left (struct profile *f, uint32_t i)
     return up;
 }
 
-/* A child of i changed: the root of the subtree is now the one returned. */
+/* Rebalances after a child of i changed; returns the root of the subtree. */
 static uint32_t balance (struct profile *f, uint32_t i)
 {
     struct point *p = point (f, i);
@@ -192,7 +193,7 @@ static uint32_t detach_first (struct profile *f, uint32_t i, uint32_t *ret_first
     return balance (f, i);
 }
 
-/* The subtree without its root. */
+/* Removes the root of a subtree; returns the new root. */
 static uint32_t drop (struct profile *f, uint32_t i)
 {
     uint32_t left = point (f, i)->left, right = point (f, i)->right, first;
@@ -208,7 +209,8 @@ static uint32_t drop (struct profile *f, uint32_t i)
 
 /* -- adding -- */
 
-/* The sums change by sign * amount at the time, or by so much more than they did. */
+/* Changes the sums by sign * amount at the time, in addition to an existing change
+ * there. */
 static uint32_t change (struct profile *f, uint32_t i, int64_t time,
                         const int64_t *amount, int sign)
 {
@@ -287,13 +289,13 @@ void profile_at (const struct profile *f, int64_t t, int64_t *ret)
 /* A pass in the order of time. */
 struct search {
     const struct profile *f;
-    unsigned n; /* dimensions that are asked for */
+    unsigned n; /* dimensions with a need */
     unsigned dim[INDEX_DIMS];
     int64_t need[INDEX_DIMS];
-    int64_t sum[INDEX_DIMS]; /* before the point or subtree that is next */
+    int64_t sum[INDEX_DIMS]; /* before the next point or subtree */
     int64_t from, duration;
-    bool holds; /* the sums suffice from `start` to here, else not here */
-    bool found; /* and that is for long enough */
+    bool holds; /* the sums suffice from `start` to here; else not here */
+    bool found; /* and do so for long enough */
     int64_t start, end, until;
 };
 
@@ -312,7 +314,7 @@ static bool suffices (const struct search *s)
     return true;
 }
 
-/* Could the subtree turn what is so now? */
+/* True if the subtree can change whether the sums suffice. */
 static bool matters (const struct search *s, const struct point *p)
 {
     for (unsigned k = 0; k < s->n; k++) {
@@ -335,7 +337,7 @@ static void pass (struct search *s, const struct point *p)
         s->sum[k] += p->dim[s->dim[k]].change;
 }
 
-/* Go over a subtree; true: it held for long enough, and no longer. */
+/* Visits a subtree; true: the sums sufficed for long enough, and the period has ended. */
 static bool go_over (struct search *s, uint32_t i)
 {
     while (i) {

@@ -45,7 +45,8 @@ static bool is_asked (const struct planner *p, const char *name)
     return false;
 }
 
-/* For so many more there is a dimension: new ones, and those that no node has any more. */
+/* Dimensions available for more properties: unused ones, and those of properties that no
+ * node has any more. */
 static unsigned vacant (const struct planner *p)
 {
     unsigned n = PROPERTIES_MAX - p->nproperties;
@@ -69,7 +70,7 @@ static int ask (struct planner *p, const char *name)
     return 0;
 }
 
-/* name: owned from here on. */
+/* Takes over name. */
 static void take_up (struct planner *p, char *name)
 {
     unsigned i = 0;
@@ -103,7 +104,8 @@ int properties_ask (struct planner *p, const struct constraint *c)
     return rc;
 }
 
-/* Cores beside the nodes, or in nodes in nodes, are in no such dimension. */
+/* True if cores are not counted: those outside nodes, or in nodes in nodes, are in no
+ * such dimension. */
 static bool are_kept (const struct planner *p)
 {
     return p->ntypes > CORES && p->dim_of[GRAPH_CORE] == CORES && !p->any_loose

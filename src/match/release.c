@@ -13,7 +13,7 @@
 
 #include "match/planner_private.h"
 
-/* What ends at a time, and the window that begins then. */
+/* A time at which bookings end, and the window that begins then. */
 struct end {
     struct planner *p;
     const struct overlap_need *need;
@@ -36,8 +36,8 @@ int64_t release_free_cores (const struct planner *p, uint32_t v, const struct wi
     return sum;
 }
 
-/* When the first booking begins that has v, or (below) something in it, in the window;
- * INT64_MAX: none. One that begins by `soon` is as good as the first. */
+/* Returns the start of the first booking in the window that has v, or (below) something
+ * in it; INT64_MAX: none. Any start up to `soon` is as good as the first. */
 static int64_t first_start (const struct end *r, uint32_t v, bool below, int64_t soon)
 {
     int64_t first = INT64_MAX;
@@ -62,16 +62,16 @@ static int64_t first_start (const struct end *r, uint32_t v, bool below, int64_t
     return first;
 }
 
-/* Something that the claim gives back is free, and enough in its node, all through windows
- * no longer than that; INT64_MAX: through this one. Where it is no more than `use`, that is
- * not told exactly. */
+/* Returns the largest length of windows for which the claim gives back something free,
+ * and enough in its node; INT64_MAX: through this window. A result up to `use` is not
+ * exact. */
 static int64_t use_of (const struct end *r, const struct claim *c, int64_t use)
 {
     uint32_t node = levels_node_of (r->p, c->v);
     int64_t first;
 
     if (node == GRAPH_NONE)
-        return INT64_MAX; /* what is not in one node is not looked at closely */
+        return INT64_MAX; /* outside nodes there is no closer check */
     if (r->need->properties & ~levels_node (r->p, node)->properties)
         return 0;
     first = first_start (r, node, r->need->only_whole, r->w->at + use);
@@ -99,7 +99,7 @@ static struct useless as_useless (const struct end *r)
                              .length = r->w->end - r->w->at };
 }
 
-/* Of no use to a means of none to b. */
+/* True if no use to a implies no use to b. */
 static bool covers (const struct useless *a, const struct useless *b)
 {
     return (a->cores < 0) == (b->cores < 0) && a->cores <= b->cores
@@ -162,7 +162,8 @@ struct round {
     int64_t from, until, found;
 };
 
-/* At least as many claims as nodes that b has something on; above nodes one is of many. */
+/* Subtracts the nodes of b from the missing ones, by its claims: it has at least one per
+ * node, except above nodes. True if nodes are still missing. */
 static bool is_missed (struct release_search *k, const struct booking *b)
 {
     if (k->missing <= 0 || b->end <= k->counted)
@@ -182,7 +183,7 @@ static bool visit (struct ordered_link *l, void *arg)
         return true;
     if (is_missed (s->k, b) || b->end < s->from)
         return false;
-    /* Others that end at the same time were passed over. */
+    /* Other bookings that end at this time were skipped. */
     if (!missed) {
         struct window w = { .at = b->end,
                             .end = planner_window_end (s->k->p, b->end, s->k->duration) };

@@ -8,7 +8,7 @@
 #include "match/rset.h"
 
 #define RANKS_MAX (1 << 20)
-#define UNITS_MAX (1 << 20) /* cores, or GPUs, of a rank */
+#define UNITS_MAX (1 << 20) /* cores, or gpus, of a rank */
 #define WRITER "fluxq:1"
 
 struct rset *rset_create (size_t nranks)
@@ -111,7 +111,7 @@ static json_t *idset_to_json (const struct idset *ids)
     return text ? json_string (text) : NULL;
 }
 
-/* One entry of R_lite for neighbours in the order of ranks that have the same ids. */
+/* Makes one entry of R_lite for adjacent ranks with equal ids. */
 static json_t *lite_entry (const struct rset_rank *const *sorted, size_t first,
                            size_t end)
 {
@@ -162,7 +162,7 @@ static int64_t field_get (const struct rset_rank *rank, enum field f)
                               : rank->exclusive;
 }
 
-/* One number when all ranks agree, else an array in job order. */
+/* One number if all ranks agree, else an array in job order. */
 static json_t *field_to_json (const struct rset *r, enum field f)
 {
     bool same = true;
@@ -181,7 +181,8 @@ static json_t *field_to_json (const struct rset *r, enum field f)
     return list;
 }
 
-/* {"license": 2} of each rank, or an array of such in job order; nothing where none has any. */
+/* Adds {"license": 2} for all ranks, or an array of such in job order; nothing if no rank
+ * has any. */
 static int add_gres (const struct rset *r, json_t *ours)
 {
     bool same = true, any = false;
@@ -299,7 +300,7 @@ static struct idset *idset_from_json (const json_t *o, const char *key,
     return ids;
 }
 
-/* Add an entry's ranks, in the order they stand; names follow later. */
+/* Adds the ranks of an entry in their order; names follow later. */
 static int lite_decode_ids (struct rset *r, size_t *alloc, const struct idset *ids,
                             const struct idset *cores, const struct idset *gpus,
                             struct error *err)
@@ -391,7 +392,7 @@ static struct hostlist *hosts_decode (const json_t *list, size_t limit,
     return all;
 }
 
-/* Give the ranks, sorted by index, their names. */
+/* Sets the names of the ranks, which are sorted by index. */
 static int names_decode (struct rset *r, const json_t *list, struct error *err)
 {
     if (r->nranks > 1)
@@ -429,7 +430,7 @@ static int names_unique (struct rset *r, struct error *err)
     return 0;
 }
 
-/* Put the ranks, sorted by name, into the order of `names`. */
+/* Puts the ranks, sorted by name, into the order of `names`. */
 static int ranks_permute (struct rset *r, const struct hostlist *names, struct error *err)
 {
     struct rset_rank *ordered = calloc (r->nranks, sizeof (*ordered));
@@ -457,7 +458,7 @@ static int ranks_permute (struct rset *r, const struct hostlist *names, struct e
     return 0;
 }
 
-/* Bring the ranks into job order: that of `text`, or without it that of their indexes. */
+/* Puts the ranks into job order: that of `text`, or without it that of their indexes. */
 static int order_decode (struct rset *r, const char *text, struct error *err)
 {
     qsort (r->ranks, r->nranks, sizeof (*r->ranks), compare_name);

@@ -72,8 +72,8 @@ static int64_t sum (int64_t a, int64_t b)
     return a > INT64_MAX - b ? INT64_MAX : a + b;
 }
 
-/* What b says is added to a. Parts of a pool add up; what is only on the way says nothing
- * of an amount. */
+/* Merges b into a. Parts of a pool add up; a vertex that is only on the way has no
+ * amount. */
 static void unite (struct pick *a, const struct pick *b, bool divisible)
 {
     if (a->claimed && b->claimed)
@@ -98,9 +98,9 @@ static bool alike (const struct pick *a, const struct pick *b)
 /* -- which way leads to a vertex: that of the tree, but for detours -- */
 
 struct detour {
-    uint32_t v, via; /* a vertex, and the further parent it is below here */
-    uint32_t edge;   /* grows along that one's further children */
-    size_t way;      /* the selection's that names it */
+    uint32_t v, via; /* a vertex, and the further parent that it is below here */
+    uint32_t edge;   /* position among the further children of via */
+    size_t way;      /* number of the way in the selection */
 };
 
 struct course {
@@ -138,7 +138,7 @@ static unsigned detour_depth (const struct course *c, uint32_t v)
     return depth;
 }
 
-/* Its own children come before the further ones. */
+/* Own children come before further ones. */
 static bool detour_before (const struct course *c, uint32_t a, uint32_t b)
 {
     const struct detour *x = detour_of (c, a), *y = detour_of (c, b);
@@ -149,8 +149,8 @@ static bool detour_before (const struct course *c, uint32_t a, uint32_t b)
     return graph_vertex (c->g, a)->order < graph_vertex (c->g, b)->order;
 }
 
-/* The same; straight: there are none. What most selections go through is compiled for these
- * alone. */
+/* As stands_before(); straight: there are no detours. Most selections are straight, and
+ * have code compiled for that. */
 
 #define ALWAYS_INLINE static inline __attribute__ ((always_inline))
 
@@ -164,7 +164,7 @@ ALWAYS_INLINE unsigned depth_of (const struct course *c, uint32_t v, bool straig
     return straight ? graph_vertex (c->g, v)->depth : detour_depth (c, v);
 }
 
-/* Of two children of one vertex. */
+/* Compares two children of one vertex. */
 ALWAYS_INLINE bool stands_before (const struct course *c, uint32_t a, uint32_t b,
                                   bool straight)
 {
@@ -192,7 +192,7 @@ static int compare_detours (const void *a, const void *b)
     return x->way < y->way ? -1 : 1;
 }
 
-/* Those that the selection names. 0 or -ENOMEM; the caller frees them. */
+/* Makes the detours of the selection. 0 or -ENOMEM; the caller frees them. */
 static int course_make (struct course *c, const struct selection *s)
 {
     size_t n = 0, kept = 0;
@@ -221,10 +221,10 @@ struct stream {
     struct course c; /* borrows the detours */
     struct selection out;
     uint32_t way[GRAPH_DEPTH_MAX]; /* the last pick at each depth, by number in out */
-    unsigned depth;                /* of the last pick + 1: how many are in `way` */
+    unsigned depth;                /* of the last pick + 1: number of entries in `way` */
 };
 
-/* depth: of its vertex, here and below. */
+/* depth: of the vertex of the pick, here and below. */
 static struct pick *stream_append (struct stream *st, const struct pick *from,
                                    unsigned depth)
 {
@@ -238,8 +238,8 @@ static struct pick *stream_append (struct stream *st, const struct pick *from,
     return p;
 }
 
-/* Vertex v comes after the last pick: 1, it or its way is to be put in below depth *ret;
- * 0: it is on the way already; -1: it comes before, or its units do. */
+/* Compares vertex v with the last pick. 1: v comes after it, and is inserted with its way
+ * below depth *ret; 0: v is on the way already; -1: v, or its units, come before. */
 ALWAYS_INLINE int stream_place (const struct stream *st, uint32_t v, unsigned depth,
                                 bool straight, unsigned *ret)
 {
@@ -267,7 +267,7 @@ ALWAYS_INLINE int stream_place (const struct stream *st, uint32_t v, unsigned de
     return stands_before (c, beside, below, straight) ? 1 : -1;
 }
 
-/* The vertices from depth on that lead to v, which is at depth last. */
+/* Inserts the vertices from depth on that lead to v, which is at depth last. */
 ALWAYS_INLINE int stream_way (struct stream *st, uint32_t v, unsigned last,
                               unsigned depth, bool straight)
 {
@@ -284,7 +284,7 @@ ALWAYS_INLINE int stream_way (struct stream *st, uint32_t v, unsigned last,
     return 0;
 }
 
-/* The last pick may have become like the one before it. */
+/* Joins the last pick with the one before it, if they are now alike. */
 static void stream_join (struct stream *st)
 {
     struct selection *out = &st->out;
@@ -297,7 +297,7 @@ static void stream_join (struct stream *st)
     st->way[st->depth - 1] = (uint32_t)--out->n - 1;
 }
 
-/* p is of a vertex that is on the way: the same units, or ones that follow. */
+/* Handles a pick of a vertex on the way: equal units, or later ones. */
 static int stream_again (struct stream *st, const struct pick *p, unsigned depth)
 {
     const struct graph_vertex *x = graph_vertex (st->c.g, p->v);
@@ -330,7 +330,7 @@ ALWAYS_INLINE int put (struct stream *st, const struct pick *p, bool straight)
     return stream_append (st, p, depth) ? 1 : -ENOMEM;
 }
 
-/* 1: taken; 0: it is not the turn of this pick; -ENOMEM. */
+/* 1: taken; 0: the pick is out of order; -ENOMEM. */
 static int stream_put (struct stream *st, const struct pick *p)
 {
     return st->c.n == 0 ? put (st, p, true) : put (st, p, false);
@@ -339,15 +339,15 @@ static int stream_put (struct stream *st, const struct pick *p)
 /* -- picks in any order -- */
 
 struct seat {
-    uint64_t key; /* orders on the way to it, the outermost first */
+    uint64_t key; /* orders of the vertices on the way to it, the outermost first */
     uint32_t pick, unit;
 };
 
 struct sorting {
     struct course c;
     const struct pick *picks;
-    unsigned bits[GRAPH_DEPTH_MAX]; /* of the key for each depth; 0: nothing to tell */
-    bool exact;                     /* the key has all */
+    unsigned bits[GRAPH_DEPTH_MAX]; /* bits of the key for each depth; 0: not needed */
+    bool exact;                     /* the key decides alone */
 };
 
 static unsigned bits_of (uint32_t n)
@@ -355,7 +355,7 @@ static unsigned bits_of (uint32_t n)
     return n ? 32u - (unsigned)__builtin_clz (n) : 0;
 }
 
-/* How many bits of the key each depth needs, as long as there are any. */
+/* Distributes the bits of the key over the depths, as long as there are any. */
 static void sorting_plan (struct sorting *so, size_t n)
 {
     const struct graph *g = so->c.g;
@@ -367,7 +367,7 @@ static void sorting_plan (struct sorting *so, size_t n)
             most[x->depth] = MAX (most[x->depth], x->order + 1);
     }
     unsigned left = 64;
-    so->exact = so->c.n == 0; /* detours have no orders that fit in between */
+    so->exact = so->c.n == 0; /* detours have no orders between those of children */
     for (unsigned d = 0; d < GRAPH_DEPTH_MAX; d++) {
         so->bits[d] = so->exact ? bits_of (most[d]) : 0;
         if (so->bits[d] > left)
@@ -392,12 +392,12 @@ static uint64_t key_of (const struct sorting *so, uint32_t v)
     return key;
 }
 
-/* Which of two vertices comes first in the graph: < 0, 0 (the same), > 0. */
+/* Compares the positions of two vertices in the graph: < 0, 0 (equal), > 0. */
 static int way_compare (const struct course *c, uint32_t a, uint32_t b)
 {
     bool straight = c->n == 0;
     unsigned da = depth_of (c, a, straight), db = depth_of (c, b, straight);
-    int inner = da < db ? -1 : da > db; /* where one is above the other */
+    int inner = da < db ? -1 : da > db; /* if one is above the other */
     for (; da > db; da--)
         a = parent_of (c, a, straight);
     for (; db > da; db--)
@@ -424,7 +424,7 @@ static bool behind (const struct sorting *so, const struct seat *a, const struct
     return a->unit > b->unit;
 }
 
-/* Merge sort: of two halves that were sorted, into `to`. */
+/* Merge sort: merges two sorted halves into `to`. */
 static void merge (const struct sorting *so, const struct seat *from, struct seat *to,
                    size_t middle, size_t n)
 {
@@ -437,7 +437,7 @@ static void merge (const struct sorting *so, const struct seat *from, struct sea
         to[k++] = from[j++];
 }
 
-/* Both arrays hold the same at first; `a` is sorted at the end. */
+/* Both arrays have equal contents at first; `a` is sorted at the end. */
 static void merge_sort (const struct sorting *so, struct seat *a, struct seat *spare,
                         size_t n)
 {
@@ -452,7 +452,7 @@ static void merge_sort (const struct sorting *so, struct seat *a, struct seat *s
     merge (so, spare, a, middle, n);
 }
 
-/* The picks as the graph has them; NULL: no memory. The caller frees. */
+/* Returns the picks in the order of the graph; NULL: no memory. The caller frees them. */
 static struct pick *sorted_picks (const struct course *c, const struct pick *picks,
                                   size_t n)
 {
@@ -481,7 +481,7 @@ static void pick_advance (struct pick *p, uint32_t units)
     p->count -= units;
 }
 
-/* Two lists of runs that do not overlap, ascending, to one. */
+/* Merges two ascending lists of runs that do not overlap. */
 static size_t runs_merge (const struct pick *a, size_t na, const struct pick *b,
                           size_t nb, struct pick *out)
 {
@@ -515,8 +515,8 @@ static size_t runs_merge (const struct pick *a, size_t na, const struct pick *b,
     return n;
 }
 
-/* What n picks of one group cover, as runs that do not overlap: fewer than 2 n, into out;
- * spare has as much room. */
+/* Computes the units that n picks of one group cover, as runs that do not overlap: fewer
+ * than 2 n, into out; spare has as much room. */
 static size_t runs_make (const struct pick *p, size_t n, struct pick *out,
                          struct pick *spare)
 {
@@ -562,7 +562,7 @@ static int stream_sorted (struct stream *st, const struct pick *p, size_t n)
     return 0;
 }
 
-/* The picks as they are to be, into out; -ENOMEM: out may have some. */
+/* Completes the picks into out; -ENOMEM: out may have some of them. */
 static int complete (const struct selection *s, const struct course *c,
                      struct selection *out)
 {

@@ -10,7 +10,7 @@
 #include "match/constraint.h"
 #include "match/shape.h"
 
-/* A vertex of the request as it is written. */
+/* A vertex of the request as written. */
 struct part {
     char *type, *label, *unit;
     struct jobspec_count count;
@@ -20,15 +20,15 @@ struct part {
     enum shape_kind kind;
     bool xor ;
     uint16_t first, next;        /* children, siblings; SHAPE_NONE */
-    uint32_t variants;           /* of what is below it; at most SHAPE_VARIANTS_MAX + 1 */
-    uint8_t digest[SHA256_SIZE]; /* of what it asks for, without what is below it */
+    uint32_t variants;           /* of all below it; at most SHAPE_VARIANTS_MAX + 1 */
+    uint8_t digest[SHA256_SIZE]; /* of its request, without the vertices below it */
 };
 
 struct shape_store {
     struct part *parts; /* parents before children */
     size_t nparts, alloc;
-    struct constraint *constraint; /* of the whole, or NULL */
-    uint8_t digest[SHA256_SIZE];   /* of that */
+    struct constraint *constraint; /* of the whole request, or NULL */
+    uint8_t digest[SHA256_SIZE];   /* of the constraint */
 };
 
 struct place {
@@ -57,7 +57,7 @@ static int refuse (struct compiler *cc, const struct place *at, int code,
     autostrbuf struct strbuf place;
     strbuf_init (&place, 4096);
     add_place (&place, at);
-    /* Of a deep place the end tells more. */
+    /* The end of a long place is more helpful. */
     size_t skip = place.len > 200 ? place.len - 200 : 0;
     return error_set (cc->err, code, "%s%s: %s", skip > 0 ? "..." : "", place.buf + skip,
                       reason);
@@ -91,8 +91,8 @@ static int copy_text (struct compiler *cc, const char *text, char **ret)
     return text && !*ret ? error_no_memory (cc->err, "resources") : 0;
 }
 
-/* Only what its parser lets through would be safe in shape_count_fit(): checked again, as
- * a request may come from elsewhere. */
+/* Checks a count again: shape_count_fit() is only safe for counts that the jobspec parser
+ * accepts, and a request may have another source. */
 static bool count_is_sound (const struct jobspec_resource *r)
 {
     const struct jobspec_count *c = &r->count;
@@ -106,8 +106,8 @@ static bool count_is_sound (const struct jobspec_resource *r)
                    && idset_has (r->sizes, (uint32_t)c->max)));
 }
 
-/* The canonical text goes into the digest. (By json_dumpb(): json_dumps() may leave out a
- * part in silence when it runs out of memory.) */
+/* Adds the canonical text to the digest. (By json_dumpb(): without memory, json_dumps()
+ * may silently omit a part.) */
 static int hash_json (struct sha256 *ctx, const json_t *o)
 {
     const size_t flags = JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY;
@@ -120,7 +120,7 @@ static int hash_json (struct sha256 *ctx, const json_t *o)
     return 0;
 }
 
-/* Compiles what RFC 31 says. */
+/* Compiles an RFC 31 constraint. */
 static int read_constraint (const json_t *o, struct sha256 *ctx, struct constraint **ret,
                             struct error *err)
 {
@@ -150,7 +150,7 @@ static void hash_text (struct sha256 *ctx, const char *text)
         sha256_update (ctx, text, strlen (text));
 }
 
-/* Labels are left out: they are names, and change nothing about the verdict. */
+/* Labels are left out: they do not affect the verdict. */
 static int hash_part (struct compiler *cc, const struct part *p, struct sha256 *ctx)
 {
     autofree char *sizes = p->sizes ? idset_encode (p->sizes) : NULL;
@@ -204,7 +204,7 @@ static int fill_part (struct compiler *cc, const struct jobspec_resource *r,
     return rc;
 }
 
-/* The number of a new part, or -1: it is one too many. */
+/* Returns the number of a new part, or -1: too many. */
 static int add_part (struct compiler *cc)
 {
     struct shape_store *store = cc->store;
@@ -225,7 +225,8 @@ static int add_part (struct compiler *cc)
     return (int)store->nparts++;
 }
 
-/* A walk could not tell which of the two a vertex of the graph is to serve. */
+/* Rejects two siblings of one type: a walk could not tell which of them a vertex of the
+ * graph serves. */
 static int check_siblings (struct compiler *cc, const struct jobspec_resource *list,
                            size_t i, const struct place *at)
 {
@@ -246,14 +247,14 @@ static int check_siblings (struct compiler *cc, const struct jobspec_resource *l
     return 0;
 }
 
-/* a * b, at most one more than is allowed. */
+/* a * b, at most one more than allowed. */
 static uint32_t times (uint32_t a, uint32_t b)
 {
     return (uint32_t)MIN ((uint64_t)a * b, (uint64_t)SHAPE_VARIANTS_MAX + 1);
 }
 
-/* Variants of a list of siblings: a choice for each that is required, times the sum over
- * the xor_slots, of which there is one. */
+/* Number of variants of a list of siblings: the product over the required ones, times the
+ * sum over the xor_slots, of which one is chosen. */
 static uint32_t count_variants (const struct shape_store *store, uint16_t first)
 {
     uint32_t all = 1, sum = 0;
@@ -324,10 +325,10 @@ struct writer {
     const struct shape_store *store;
     unsigned flags;
     struct shape *s;
-    struct sha256 ctx; /* of the key */
+    struct sha256 ctx; /* for the key */
 };
 
-/* Where a vertex is put: below which, in which slot, and whether it is taken with that. */
+/* Where a vertex goes: its parent, its slot, and whether it is taken with these. */
 struct context {
     uint16_t parent, slot, last; /* last: of the siblings so far */
     bool taken, or_slots;
@@ -365,7 +366,7 @@ static void fill_vertex (const struct writer *w, const struct part *p, uint16_t 
                || (p->first == SHAPE_NONE && (w->flags & SHAPE_BOOK_LEAVES));
 }
 
-/* Variant number `variant` of the part, as the next of its siblings. */
+/* Writes variant number `variant` of the part, as the next of its siblings. */
 static void write_part (struct writer *w, const struct part *p, uint32_t variant,
                         struct context *in, uint16_t *ret_first)
 {
@@ -392,11 +393,11 @@ static void write_part (struct writer *w, const struct part *p, uint32_t variant
     write_list (w, p->first, variant, below, &v->first);
 }
 
-/* Of a list of siblings. */
+/* Counts over a list of siblings. */
 struct tally {
-    uint32_t required; /* choices that those which are no xor_slots leave, together */
-    uint32_t options;  /* choices that the xor_slots are, together; 1 without them */
-    uint32_t slots;    /* slots that one variant has side by side */
+    uint32_t required; /* product of the choices of those that are no xor_slots */
+    uint32_t options;  /* sum of the choices of the xor_slots; 1 without them */
+    uint32_t slots;    /* slots side by side in one variant */
 };
 
 static struct tally tally_list (const struct shape_store *store, uint16_t first)
@@ -414,7 +415,7 @@ static struct tally tally_list (const struct shape_store *store, uint16_t first)
     return t;
 }
 
-/* Of the options number `option`, behind its siblings. */
+/* Writes option number `option`, behind its siblings. */
 static void write_option (struct writer *w, uint16_t first, uint32_t option,
                           struct context *in, uint16_t *ret_first)
 {
@@ -477,7 +478,7 @@ static uint64_t finish_key (struct writer *w, uint64_t behind)
     return key;
 }
 
-/* Variant number `variant`, with those behind it. */
+/* Writes variant number `variant`, followed by those behind it. */
 static struct shape *write_variant (struct compiler *cc, uint32_t variant,
                                     struct shape *behind)
 {
@@ -491,14 +492,15 @@ static struct shape *write_variant (struct compiler *cc, uint32_t variant,
     write_list (&w, 0, variant, top, &s->top);
     s->key = finish_key (&w, behind ? behind->key : 0);
     s->other = behind;
-    /* It may have less than all parts; if the rest cannot be given back it is kept. */
+    /* The variant may have fewer vertices than parts; if memory cannot be given back, it
+     * is kept. */
     struct shape_vertex *v = realloc (s->v, s->nv * sizeof (*v));
     if (v)
         s->v = v;
     return s;
 }
 
-/* From the last to the first, so that each key covers what comes behind. */
+/* Writes from the last to the first, so that each key covers the variants behind it. */
 static struct shape *write_variants (struct compiler *cc)
 {
     uint32_t n = count_variants (cc->store, 0);
@@ -605,8 +607,8 @@ bool shape_equal (const struct shape *a, const struct shape *b)
 
 /* -- counts -- */
 
-/* The largest member <= limit. Members in (id, limit] get fewer as id grows, so the least
- * id with none is the answer. */
+/* Returns the largest member <= limit. Fewer members are in (id, limit] as id grows, so
+ * the least id with none is the answer. */
 static int64_t largest_size (const struct idset *sizes, int64_t limit)
 {
     uint32_t lo = idset_first (sizes), hi = (uint32_t)limit;

@@ -14,14 +14,14 @@
 #include "common/milli.h"
 #include "match/shape.h"
 
-#define SIZES_LISTED 4 /* "1, 4 or 9"; what has more is told as a range */
+#define SIZES_LISTED 4 /* "1, 4 or 9"; more sizes become a range */
 #define VARIANTS_TOLD 3
 
 static void add_list (struct strbuf *sb, const struct shape *s, uint16_t first);
 
 /* -- counts -- */
 
-/* The allowed sizes, the greatest first; more than max of them: max + 1. */
+/* Lists the allowed sizes, the greatest first; more than max of them: returns max + 1. */
 static size_t list_sizes (const struct shape_vertex *v, int64_t *sizes, size_t max)
 {
     size_t n = 0;
@@ -52,7 +52,7 @@ static void add_range (struct strbuf *sb, const struct shape_vertex *v)
         strbuf_addf (sb, "%jd to %jd", (intmax_t)v->count.min, (intmax_t)v->count.max);
 }
 
-/* Returns whether add_steps() has something to say behind the noun. */
+/* Returns true if add_steps() has something to add after the noun. */
 static bool add_count (struct strbuf *sb, const struct shape_vertex *v)
 {
     int64_t sizes[SIZES_LISTED];
@@ -135,7 +135,7 @@ static void add_amount (struct strbuf *sb, const struct shape_vertex *v)
     bool one = is_one (v);
     bool steps = add_count (sb, v);
 
-    /* a slot is nobody else's anyway */
+    /* a slot is exclusive anyway */
     strbuf_adds (sb, v->exclusive == JOBSPEC_TRUE && v->kind == SHAPE_RESOURCE
                          ? " exclusive "
                          : " ");
@@ -175,7 +175,7 @@ static void add_vertex (struct strbuf *sb, const struct shape *s, uint16_t numbe
         add_each (sb);
 }
 
-/* A comma parts what has parts of its own from what follows. */
+/* A comma separates an element with parts of its own from the next one. */
 static void add_joint (struct strbuf *sb, const struct shape_vertex *before, bool last,
                        const char *word)
 {
@@ -187,7 +187,7 @@ static void add_joint (struct strbuf *sb, const struct shape_vertex *before, boo
         strbuf_addf (sb, "%s %s ", before->first == SHAPE_NONE ? "" : ",", word);
 }
 
-/* Those of the siblings that are or_slots and stand for each other, or the others. */
+/* Returns the next of the siblings that are alternative or_slots, or of the others. */
 static uint16_t next_of (const struct shape *s, uint16_t i, bool or_slots)
 {
     while (i != SHAPE_NONE
@@ -196,7 +196,7 @@ static uint16_t next_of (const struct shape *s, uint16_t i, bool or_slots)
     return i;
 }
 
-/* Joined by the word; as if there were one more behind them when `open`. */
+/* Joins them by the word; with `open`, as if one more followed. */
 static const struct shape_vertex *add_group (struct strbuf *sb, const struct shape *s,
                                              uint16_t first, bool or_slots, bool open)
 {

@@ -42,7 +42,7 @@ static bool has_own_child (const struct walker *k, uint32_t u, int32_t type)
     return false;
 }
 
-/* Apart, so that what is asked of most vertices stays short. */
+/* A function of its own, so that the check for most vertices stays short. */
 static __attribute__ ((noinline)) bool has_indexed_child (const struct walker *k,
                                                           uint32_t u, int32_t type)
 {
@@ -74,7 +74,8 @@ bool walk_has_child (const struct walker *k, uint32_t u, int32_t type)
     return has_own_child (k, u, type);
 }
 
-/* Parts of several vertices may come together in u: within a node, or nodes above them. */
+/* True if parts of several vertices may form a slot in u: inside a node, or for nodes
+ * above them. */
 static bool may_span (const struct walker *k, uint32_t u, uint16_t slot)
 {
     if (!k->span)
@@ -115,13 +116,13 @@ bool walk_slot_here (const struct walker *k, uint32_t u, uint16_t slot)
 {
     if (may_span (k, u, slot) || has_all (k, u, slot))
         return true;
-    /* In a node where no vertex has all kinds of parts, the node itself is the place. */
+    /* If no vertex in a node has all kinds of parts, slots form in the node itself. */
     return !k->p->opt.together_slots && graph_vertex (k->g, u)->type == GRAPH_NODE
            && !below_has_all (k, u, slot);
 }
 
-/* How much of a part each slot gets: the most of which so many slots can still be made; of
- * the least of it they can. */
+/* Amount of a part for each slot: the largest that still allows so many slots, given that
+ * the least does. */
 static int64_t part_amount (struct walker *k, uint16_t part, uint32_t found,
                             int64_t slots)
 {
@@ -140,7 +141,7 @@ static int64_t part_amount (struct walker *k, uint16_t part, uint32_t found,
     return shape_count_fit (r, low);
 }
 
-/* Part r of a slot, of what is in u and not held. */
+/* Cuts part r of a slot from what is in u and not held. */
 static bool cut_part (struct walker *k, uint32_t u, uint16_t head, uint16_t r, unsigned i,
                       uint32_t *ret_list, int64_t *score)
 {
@@ -185,7 +186,7 @@ bool walk_make_tangled (struct walker *k, uint32_t u, uint16_t slot, struct cand
     return made;
 }
 
-/* One slot after the other. */
+/* Makes one slot after the other. */
 static void make_all_tangled (struct walker *k, uint32_t u, uint16_t slot, int64_t most,
                               uint32_t found)
 {
@@ -197,7 +198,7 @@ static void make_all_tangled (struct walker *k, uint32_t u, uint16_t slot, int64
     k->nheld = held;
 }
 
-/* As many as are of use, then each as large as can be. */
+/* Makes as many slots as are useful, each as large as possible. */
 static void make_slots (struct walker *k, uint32_t u, uint16_t slot, int64_t slots,
                         uint32_t found)
 {

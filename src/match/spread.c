@@ -10,14 +10,14 @@
 
 #include "match/match_private.h"
 
-#define RUNS_MAX 200 /* each is a walk, and all are one try of a pass */
+#define RUNS_MAX 200 /* each is a walk, and all of them are one try of a pass */
 
 static int64_t divide_up (int64_t a, int64_t b)
 {
     return a / b + (a % b != 0);
 }
 
-/* The least allowed size of v that is not below n; 0: all are. */
+/* Returns the least allowed size of v that is >= n; 0: none. */
 static int64_t fit_up (const struct shape_vertex *v, int64_t n)
 {
     int64_t low = n, high = v->count.max;
@@ -44,7 +44,7 @@ bool spread_next (const struct match_request *req, int64_t *limit, struct spread
         return false;
     ret->slots = fit_up (slot, divide_up (req->spread.tasks, most));
     if (ret->slots == 0)
-        return false; /* on fewer nodes it would be more */
+        return false; /* fewer nodes would need more slots */
     if (!node->sizes)
         least = fit_up (node, divide_up (req->spread.tasks, ret->slots));
     ret->nodes =

@@ -28,7 +28,7 @@ static int64_t times (int64_t a, int64_t b)
     return __builtin_mul_overflow (a, b, &r) || r > SUMS_MAX ? SUMS_MAX : r;
 }
 
-/* Units `first` .. + count of v that are up, and free. */
+/* Units `first` .. + count of v that are up, or free. */
 static int64_t units_of (const struct planner *p, uint32_t v, uint32_t first,
                          uint32_t count, enum sums_of what)
 {
@@ -82,7 +82,7 @@ bool sums_is_up (const struct planner *p, uint32_t v)
     return true;
 }
 
-/* Nothing below v counts. */
+/* True if nothing below v counts. */
 static bool is_closed (const struct planner *p, uint32_t v, enum sums_of what)
 {
     if (what == SUMS_EVER)
@@ -150,7 +150,7 @@ int64_t sums_of_type (const struct planner *p, uint32_t v, uint16_t type,
 
 /* -- of a booking -- */
 
-/* The node counts as taken by b, unless others have a part of it at the time. */
+/* Counts the node as taken by b, unless other bookings have a part of it at the time. */
 static void count_node (struct planner *p, const struct booking *b, uint32_t v,
                         bool whole, int64_t *sums)
 {
@@ -180,7 +180,8 @@ static void count_nodes (struct planner *p, const struct booking *b,
         count_node (p, b, a->nodes[i], true, sums);
 }
 
-/* v has so many cores: in a node, or of the nodes below it. */
+/* Adds cores of v to the dimensions of properties: v is in a node, or has nodes below
+ * it. */
 static void add_properties (const struct planner *p, uint32_t v, int64_t cores,
                             int64_t *sums)
 {
@@ -202,7 +203,8 @@ static void add_properties (const struct planner *p, uint32_t v, int64_t cores,
     }
 }
 
-/* Others have some of it at that time, which counts as theirs; so it does not count here. */
+/* True if other bookings have some of it at that time, which counts for them, and so not
+ * here. */
 static bool is_shared (const struct planner *p, const struct booking *b,
                        const struct claim *c)
 {
@@ -265,7 +267,7 @@ static void enter (struct planner *p, int64_t start, int64_t end, const int64_t 
         levels_spoil (p);
 }
 
-/* Its sums are of the profile as it is, and in it, unless it is set aside. */
+/* True if its sums are in the present profile, or would be if it were not suspended. */
 static bool is_booked (const struct planner *p, const struct booking *b)
 {
     return p->totalled && b->made == p->made;
@@ -282,7 +284,7 @@ void sums_enter (struct planner *p, struct booking *b)
 void sums_book (struct planner *p, struct booking *b)
 {
     if (b->aside)
-        p->sums_changed = true; /* it is looked at when it is resumed */
+        p->sums_changed = true; /* checked when it is resumed */
     if (!p->totalled || b->aside)
         return;
     if (b->made != p->made)
@@ -328,7 +330,7 @@ struct needs {
     int64_t *need;
 };
 
-/* n: how often it is asked for, at least; node: it is asked for in one. */
+/* n: the least number of times it is needed; node: it is requested in a node. */
 static void need_of (const struct needs *w, uint16_t r, int64_t n, bool node)
 {
     const struct shape_vertex *v = &w->s->v[r];
@@ -337,7 +339,7 @@ static void need_of (const struct needs *w, uint16_t r, int64_t n, bool node)
     int64_t here = times (n, shape_count_least (v));
 
     if (v->kind == SHAPE_OR_SLOT)
-        return; /* any of its siblings may do instead */
+        return; /* any of its siblings may serve instead */
     if (type == GRAPH_NODE) {
         if (taken && !node && !w->p->nested)
             w->need[0] = add (w->need[0], here);
@@ -348,7 +350,7 @@ static void need_of (const struct needs *w, uint16_t r, int64_t n, bool node)
         *need = add (*need, here);
     }
     if (type >= 0 && w->p->big[type])
-        here = n; /* one may do for several */
+        here = n; /* one may serve several */
     for (uint16_t c = v->first; c != SHAPE_NONE; c = w->s->v[c].next)
         need_of (w, c, here, node);
 }

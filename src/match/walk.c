@@ -34,7 +34,7 @@ int64_t walk_goal (const struct walker *k, uint16_t r)
     return __builtin_mul_overflow (most, k->shares, &all) ? INT64_MAX : all;
 }
 
-/* Every active sibling has as much as it can use. */
+/* True if every active sibling has as much as it can use. */
 static bool walk_enough (struct walker *k, uint16_t head, uint64_t active, uint32_t base)
 {
     uint16_t i = 0;
@@ -49,20 +49,21 @@ static bool walk_enough (struct walker *k, uint16_t head, uint64_t active, uint3
 
 /* -- a vertex, or group, of the type that is asked for -- */
 
-/* A node's own weight does not count for itself. */
+/* A node's own weight does not count in its own score. */
 static int64_t score_of (const struct walker *k, uint32_t v, uint32_t unit)
 {
     int64_t score = match_policy_score (k->policy, k->g, v, unit) + 1;
     return graph_vertex (k->g, v)->type == GRAPH_NODE ? score : k->node_score + score;
 }
 
-/* Scores of a group's units follow each other where they are the ids. */
+/* Scores of a group's units are consecutive if they are the ids. */
 static uint32_t run_length (const struct walker *k, uint32_t n)
 {
     return k->policy->score ? 1 : n;
 }
 
-/* Units of word i that `requires` of r allows: each may have properties of its own. */
+/* Units of word i that r's `requires` allows: each unit may have properties of its
+ * own. */
 static uint64_t allowed (const struct walker *k, uint32_t v, uint16_t r, uint32_t i,
                          uint64_t word)
 {
@@ -76,7 +77,7 @@ static uint64_t allowed (const struct walker *k, uint32_t v, uint16_t r, uint32_
     return word;
 }
 
-/* The units of the group (or the one leaf) v that are free. */
+/* Takes the free units of the group (or single leaf) v. */
 static void take_leaf (struct walker *k, uint32_t v, uint16_t r, uint32_t found,
                        bool taken)
 {
@@ -110,7 +111,7 @@ static void take_leaf (struct walker *k, uint32_t v, uint16_t r, uint32_t found,
     }
 }
 
-/* The first of the siblings in `rest`; or_slots are all one. */
+/* Returns the first of the siblings in `rest`; or_slots count as one. */
 static uint64_t next_sibling (const struct walker *k, uint16_t head, uint64_t rest)
 {
     uint64_t first = rest & -rest, or_slots = 0, bit = 1;
@@ -143,7 +144,7 @@ static bool find_active (struct walker *k, uint32_t u, uint16_t head, uint64_t a
     return found;
 }
 
-/* Siblings that may come to want the same: one after the other. */
+/* Siblings that may compete for the same units: one after the other. */
 static bool find_tangled (struct walker *k, uint32_t u, uint16_t head, bool excl,
                           uint32_t *parts)
 {
@@ -166,8 +167,9 @@ static bool find_tangled (struct walker *k, uint32_t u, uint16_t head, bool excl
     return found && !k->failed;
 }
 
-/* What is asked for in u, from the best candidates. Elastic counts that leave nothing for a
- * sibling are tried again at their least. excl: it is for this job alone. */
+/* Finds the parts requested in u, from the best candidates. If elastic counts leave
+ * nothing for a sibling, they are tried again at their least. excl: the parts are for
+ * this job alone. */
 static bool find_parts (struct walker *k, uint32_t u, uint16_t head, bool excl,
                         uint32_t *parts)
 {
@@ -186,7 +188,7 @@ static bool find_parts (struct walker *k, uint32_t u, uint16_t head, bool excl,
 
 /* -- whole nodes: twins of the last one that did -- */
 
-/* Nothing below r is told apart by more than type and number. */
+/* True if vertices below r differ only in type and number. */
 static bool is_plain (const struct walker *k, uint16_t r)
 {
     for (uint16_t c = walk_req (k, r)->first; c != SHAPE_NONE; c = walk_req (k, c)->next)
@@ -196,8 +198,8 @@ static bool is_plain (const struct walker *k, uint16_t r)
     return true;
 }
 
-/* Nothing is booked on v, and it goes as a whole: if the last such node had the parts, and v
- * has the same, it has them too. */
+/* For a v without bookings that goes as a whole: if the last such node had the parts and
+ * v has equal contents, v has the parts, too. */
 static bool is_twin (const struct walker *k, uint32_t v, uint16_t r)
 {
     return k->twin_req == r && k->twin != GRAPH_NONE && kinds_alike (k->p, k->twin, v);
@@ -313,7 +315,7 @@ bool walk_closed (const struct walker *k, uint32_t u)
 
     if (graph_is_leaf (k->g, u) && x->type != GRAPH_NODE
         && (int32_t)x->type != k->storage_node)
-        return false; /* leaves are asked unit by unit */
+        return false; /* leaves are checked unit by unit */
     if (walk_is_shut (k, u) || walk_is_held (k, u))
         return true;
     if (x->type == GRAPH_NODE && k->policy->node_exclusive
@@ -332,7 +334,7 @@ bool walk_closed (const struct walker *k, uint32_t u)
 static void look_below (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
                         uint32_t base, bool excl);
 
-/* Most of the time of a walk is spent here. */
+/* A walk spends most of its time here. */
 static inline __attribute__ ((always_inline)) void gather (struct walker *k, uint32_t u,
                                                            uint16_t head, uint64_t active,
                                                            uint64_t deeper, uint32_t base,
@@ -347,7 +349,7 @@ static inline __attribute__ ((always_inline)) void gather (struct walker *k, uin
         return;
     int i = walk_sibling_of_type (k, u, head, &r);
     if (i >= 0 && !(active >> i & 1))
-        return; /* it is for that one */
+        return; /* it serves that sibling */
     if (x->type == GRAPH_NODE)
         k->node = x->place;
     if (x->type == GRAPH_NODE && k->policy->node_centric)
@@ -419,11 +421,11 @@ struct kid {
 };
 
 struct kids {
-    struct kid fixed[64], *kid; /* fixed, or grown */
+    struct kid fixed[64], *kid; /* fixed, or allocated */
     size_t n, alloc;
 };
 
-/* Children by what is free in them, most first; of equals the last added first. */
+/* Children by what is free in them, most first; between equals the last added first. */
 static int by_free (const void *a, const void *b)
 {
     const struct kid *x = a, *y = b;
@@ -432,7 +434,7 @@ static int by_free (const void *a, const void *b)
     return x->order > y->order ? -1 : 1;
 }
 
-/* Free cores below v, of a child that has children; leaves come after these. */
+/* Free cores below v, a child with children; leaves come after these. */
 static int64_t free_below (const struct walker *k, uint32_t v)
 {
     int64_t sum = 0;
@@ -470,7 +472,7 @@ static bool add_kid (struct walker *k, struct kids *l, uint32_t v, uint64_t orde
     return true;
 }
 
-/* Few as a rule. */
+/* Usually few. */
 static void sort_kids (struct kids *l)
 {
     if (l->n > ARRAY_SIZE (l->fixed)) {
@@ -486,8 +488,8 @@ static void sort_kids (struct kids *l)
     }
 }
 
-/* Policies that take the first that do: the freest child first, and no further than there is
- * enough. */
+/* For policies that take the first that fit: the freest child first, and only until there
+ * is enough. */
 static void collect_first (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
                            uint32_t base, bool excl)
 {
@@ -515,7 +517,7 @@ static void collect_first (struct walker *k, uint32_t u, uint16_t head, uint64_t
         free (l.kid);
 }
 
-/* Candidates below u. */
+/* Gathers candidates below u. */
 static void look_below (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
                         uint32_t base, bool excl)
 {
@@ -605,7 +607,7 @@ size_t walk_room_memory (const struct walk_room *room)
            + room->norder * sizeof (*room->order) + room->npicks * sizeof (*room->picks);
 }
 
-/* For the next walk. */
+/* Returns memory for the next walk. */
 static void give_back (struct walker *k)
 {
     struct walk_room *room = &k->p->room;
@@ -631,7 +633,7 @@ void walk_release (struct walker *k)
     free (k->held);
 }
 
-/* One try; slots that span vertices only when `span`. */
+/* One attempt; slots may span vertices only if `span`. */
 static int walk_once (struct walker *k, bool span, struct selection **ret)
 {
     uint32_t parts;
@@ -654,8 +656,8 @@ static int walk_once (struct walker *k, bool span, struct selection **ret)
     return k->failed ? -ENOMEM : rc;
 }
 
-/* A slot could have parts of several vertices where one of them does not have all: in nodes
- * that have more than leaves, or when it is made of nodes. */
+/* True if a slot could have parts of several vertices when no single one has all of them:
+ * in nodes with more than leaves, or if the slot is made of nodes. */
 static bool may_span (const struct walker *k)
 {
     if (k->p->opt.together_slots)

@@ -29,7 +29,7 @@ static uint32_t tree_parent (const struct walker *k, uint32_t v)
     return graph_vertex (k->g, v)->parent;
 }
 
-/* What is above v in the tree, where no walk has come by, covers it or is held. */
+/* True if a vertex above v in the tree, where no walk has passed, covers v or is held. */
 static bool is_covered (const struct walker *k, uint32_t v)
 {
     if (claims_covered (k->p, v, k->w))
@@ -89,7 +89,7 @@ void walk_ways_back (struct walker *k, uint32_t n)
 
 /* -- what was chosen keeps its way -- */
 
-/* v changes places with number n of the list, when it is behind that; the next n. */
+/* If v is behind number n of the list, swaps it with that; returns the next n. */
 static uint32_t put_at (struct walker *k, uint32_t v, uint32_t n)
 {
     struct graph_way *way = way_of (k, v);

@@ -45,7 +45,7 @@ static bool has_memory (const struct walker *k, uint32_t zone)
     return false;
 }
 
-/* What each node gives at least must be there, too. */
+/* True if the zone has the least memory booked on each node, too. */
 static bool may_serve (const struct walker *k, uint32_t zone)
 {
     return is_zone (k, zone)
@@ -70,7 +70,7 @@ bool walk_parts_in_zone (struct walker *k, uint32_t u, walk_parts_fn *find, uint
     return found;
 }
 
-/* What was found for the siblings since they were like this. */
+/* Returns what was found for the siblings since then. */
 static int64_t gain (const struct walker *k, uint32_t base, uint16_t n,
                      const struct found *was)
 {

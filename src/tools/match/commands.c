@@ -153,7 +153,7 @@ const struct match_command *command_find_word (const char *word)
     return NULL;
 }
 
-/* What is no command, and a comment, is passed over; a person is told. */
+/* Skips comments and unknown commands; tells an interactive user. */
 static const struct match_command *command_of_line (const struct session *s,
                                                     const char *line, size_t len)
 {

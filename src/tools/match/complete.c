@@ -14,7 +14,7 @@
 
 /* -- where are we? -- */
 
-/* What stands after these len bytes. */
+/* Kind of the word after these len bytes. */
 static enum word_kind complete_kind (const char *line, size_t len)
 {
     const struct match_command *command;
@@ -80,7 +80,7 @@ static void offer_jobs (struct session *s, struct strbuf *list, const char *word
     }
 }
 
-/* The units of v whose path begins with word. */
+/* Offers the units of v whose path begins with word. */
 static size_t offer_units (struct session *s, struct strbuf *list, const char *word,
                            uint32_t v, size_t n)
 {
@@ -99,7 +99,7 @@ static size_t offer_units (struct session *s, struct strbuf *list, const char *w
     return n;
 }
 
-/* The children of the vertex that the word names up to its last slash. */
+/* Offers the children of the vertex that the word names up to its last slash. */
 static void offer_paths (struct session *s, struct strbuf *list, const char *word)
 {
     const char *slash = strrchr (word, '/');
@@ -161,7 +161,7 @@ void complete_list (struct session *s, const char *line, size_t len, const char 
 /* -- for readline, which gives its callbacks no place for their own -- */
 
 static struct session *the_session;
-static char *the_next; /* rest of the list that is being handed over */
+static char *the_next; /* the part of the list not yet returned */
 
 static char *next_match (const char *text, int state)
 {
@@ -190,7 +190,7 @@ static char **attempt (const char *text, int start, int end)
     the_next = list_text;
     matches = list_text ? rl_completion_matches (text, next_match) : NULL;
     the_next = NULL;
-    /* What lies further down, and values, follow without a blank. */
+    /* Deeper vertices, and values, follow without a blank. */
     if (matches && !matches[1]
         && (kind == WORD_PATH || (n > 0 && matches[0][strlen (matches[0]) - 1] == '=')))
         rl_completion_suppress_append = 1;

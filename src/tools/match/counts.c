@@ -12,9 +12,10 @@ struct counts {
     const struct graph *g;
     const struct planner *p;
     const struct options *opt;
-    bool leaf[GRAPH_TYPES_MAX];      /* the type is that of leaves */
-    int16_t place[GRAPH_TYPES_MAX];  /* of a type among the sums, -1: not counted */
-    uint16_t types[GRAPH_TYPES_MAX]; /* those that are counted */
+    bool leaf[GRAPH_TYPES_MAX];      /* types of leaves */
+    int16_t place[GRAPH_TYPES_MAX];  /* position of a type among the sums, -1: not
+                                      * counted */
+    uint16_t types[GRAPH_TYPES_MAX]; /* the counted types */
     size_t ntypes;
     struct sums *sums; /* by vertex and type */
 };
@@ -84,7 +85,7 @@ static void add_totals (struct counts *c, uint32_t v)
 }
 
 /* Units of a pick that the job still has: it may have given some back, and vertices may
- * have gone. */
+ * be gone. */
 static int64_t units_left (const struct counts *c, uint64_t job, const struct pick *p)
 {
     int64_t n = 0;

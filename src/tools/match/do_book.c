@@ -23,7 +23,7 @@ static bool parse_job (const char *text, uint64_t *ret)
     return true;
 }
 
-/* The words name readers; which may stand where is the command's matter. */
+/* Finds a reader; the command decides where which one is allowed. */
 static const struct match_reader *find_reader (const char *name,
                                                const char *const *allowed)
 {
@@ -40,7 +40,7 @@ static const struct match_reader *find_reader (const char *name,
     return reader;
 }
 
-/* Of whose edges a graph in JGF speaks: is the session's tree among them? */
+/* True if a graph in JGF has edges of the session's tree. */
 static bool tells_tree (const struct session *s, const struct strbuf *text)
 {
     autojson json_t *root = json_parse (text->buf, text->len, "R", NULL);
@@ -57,7 +57,7 @@ static bool tells_tree (const struct session *s, const struct strbuf *text)
     return json_array_size (edges) == 0;
 }
 
-/* What FILE says that a job has, in terms of the graph; NULL after a message. */
+/* Reads the job's resources from FILE, in terms of the graph; NULL after a message. */
 static struct selection *read_selection (const struct session *s,
                                          const struct match_reader *reader,
                                          const char *file, bool *ret_tells_tree)
@@ -116,7 +116,7 @@ static bool parse_update (struct session *s, char **argv, struct update *ret)
     return true;
 }
 
-/* Books it: 0, or -errno after a message. */
+/* Books the selection: 0, or -errno after a message. */
 static int book (struct session *s, struct update *u)
 {
     struct error err = { 0 };
@@ -141,8 +141,8 @@ static void show (struct session *s, const struct update *u)
     fwrite (text.buf, 1, text.len, s->out);
 }
 
-/* A text about another tree over the same vertices is booked, but there is nothing to be
- * shown of it in the tree of this session. */
+/* A text about another tree over the same vertices is booked, but nothing of it can be
+ * shown in the tree of this session. */
 static enum match_verdict update (struct session *s, struct update *u)
 {
     double began = clock_mono (), parsed, booked;
@@ -201,7 +201,7 @@ static void note_canceled (struct session *s, uint64_t id)
         job_info_cancel (job);
 }
 
-/* Claims before and after: how many groups of units were given back. */
+/* Prints the claims before and after: how many groups of units were given back. */
 static void print_released (struct session *s, const char *what, size_t claims)
 {
     output_line (s->out);
@@ -226,7 +226,8 @@ void do_cancel (struct session *s, int argc, char **argv)
         print_released (s, "CANCEL", job.nclaims);
 }
 
-/* What is named and has nothing named below it is meant, exclusive or not. */
+/* Marks the vertices to give back: those named without a named vertex below them,
+ * exclusive or not. */
 static void mark_ends (struct selection *part)
 {
     for (size_t i = 0; i < part->n; i++) {

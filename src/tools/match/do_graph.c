@@ -30,7 +30,7 @@ void do_attach (struct session *s, int argc, char **argv)
 
 /* -- remove -- */
 
-/* What lies in `part` is given back, whoever has it. */
+/* Gives back what is in `part`, whichever job has it. */
 static int release (struct session *s, const struct selection *part)
 {
     for (struct job_info *job = jobs_first (s->jobs); job; job = jobs_next (job)) {
@@ -46,7 +46,7 @@ static int release (struct session *s, const struct selection *part)
     return 0;
 }
 
-/* The vertex, one unit of it or (GRAPH_NONE) all, and what is below. */
+/* Adds the vertex (one unit, or all with GRAPH_NONE) and all below it. */
 static int add_whole (const struct graph *g, struct selection *part, uint32_t v,
                       uint32_t unit)
 {
@@ -65,7 +65,7 @@ static int add_whole (const struct graph *g, struct selection *part, uint32_t v,
     return 0;
 }
 
-/* What jobs have there, they lose. */
+/* Takes away what jobs have there. */
 static int remove_booked (struct session *s, uint32_t v, uint32_t unit, struct error *err)
 {
     autoselection struct selection *part = selection_create ();
@@ -90,7 +90,7 @@ static int remove_path (struct session *s, const char *path, struct error *err)
     return remove_booked (s, v, unit, err);
 }
 
-/* All ranks must be there before the first goes. */
+/* Checks that all ranks exist before the first one is removed. */
 static int remove_ranks (struct session *s, const char *text, struct error *err)
 {
     struct idset *ranks = idset_decode (text, GRAPH_VERTICES_MAX, err);
@@ -131,7 +131,8 @@ void do_remove (struct session *s, int argc, char **argv)
 
 /* -- properties -- */
 
-/* 0, or after a line -ENOENT or -ENOMEM. missing: what "%s in resource graph" says. */
+/* 0, or -ENOENT or -ENOMEM after a message. missing: the subject of "%s in resource
+ * graph". */
 static int find_paths (const struct session *s, const char *path, const char *missing,
                        struct paths *ret)
 {

@@ -35,7 +35,7 @@ struct match {
     struct shape *shape;
     int64_t duration;
     struct selection *found;
-    struct strbuf text; /* found, in the session's format */
+    struct strbuf text; /* the result, in the session's format */
     struct match_times t;
 };
 
@@ -59,7 +59,7 @@ static bool books (enum planner_op op)
 
 /* -- parse -- */
 
-/* Whole seconds; a part of one counts as one. */
+/* Whole seconds, rounded up. */
 static int set_duration (struct match *m, double seconds, struct error *err)
 {
     if (seconds > (double)m->s->end)
@@ -71,7 +71,7 @@ static int set_duration (struct match *m, double seconds, struct error *err)
     return 0;
 }
 
-/* or_slot and xor_slot are what "flexible" adds. */
+/* "flexible" enables or_slot and xor_slot. */
 static int check_traverser (const struct match *m, struct error *err)
 {
     if (m->s->opt->flexible)
@@ -137,7 +137,7 @@ static void answer (struct match *m, enum match_verdict verdict)
         output_match (m->s, m->job, verdict, m->found ? m->found->start : 0, &m->t);
 }
 
-/* rc: of planner_match(). Why nothing was found is a sentence for whoever asked. */
+/* rc: of planner_match(). The user gets the reason if nothing was found. */
 static enum match_verdict verdict_of (const struct match *m, int rc,
                                       const struct error *why)
 {
@@ -150,7 +150,7 @@ static enum match_verdict verdict_of (const struct match *m, int rc,
     return rc == -ENODEV ? MATCH_NEVER : MATCH_NONE;
 }
 
-/* 0 when it was found. */
+/* 0 if something was found. */
 static int run_text (struct match *m, const struct strbuf *text)
 {
     struct error err = { 0 };
@@ -182,7 +182,7 @@ static int run_text (struct match *m, const struct strbuf *text)
     return rc;
 }
 
-/* The next id that update has not used. */
+/* Returns the next id that update has not used. */
 static uint64_t next_job (struct session *s)
 {
     struct planner_job job;

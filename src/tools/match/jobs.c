@@ -9,7 +9,7 @@
 #include <uthash.h>
 
 struct entry {
-    struct job_info info; /* first */
+    struct job_info info; /* must be first */
     char *file;           /* NULL after a failed insertion */
     UT_hash_handle hh;
 };

@@ -64,7 +64,7 @@ static const struct option_desc options[] = {
     OPTION_END,
 };
 
-/* Which subsystems a name stands for; the first makes the tree that is matched on. */
+/* The subsystems that a name stands for; matches use the tree of the first. */
 static const struct {
     const char *name;
     const char *subsystems[OPTIONS_SUBSYSTEMS_MAX + 1];
@@ -174,7 +174,7 @@ static int set_filters (struct options *o, const char *value, struct error *err)
     return 0;
 }
 
-/* The graph grows as it must; what is said beforehand is checked only. */
+/* The graph grows as needed; a size hint is only checked. */
 static int check_size_hint (const char *value, struct error *err)
 {
     int64_t n;
@@ -199,7 +199,7 @@ static int set_writer (struct options *o, const char *value, struct error *err)
     return o->writer ? 0 : error_set (err, EINVAL, "no such match format");
 }
 
-/* One of two words. */
+/* Parses one of two words. */
 static int set_choice (const char *value, const char *first, const char *second,
                        bool *ret_second, struct error *err)
 {

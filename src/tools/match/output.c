@@ -40,7 +40,7 @@ void output_line (FILE *out)
     fputs ("INFO: =============================\n", out);
 }
 
-/* What took how long: in all to `out`, in detail to stdout. */
+/* Prints the times: the total to `out`, details to stdout. */
 static void output_times (const struct session *s, const struct match_times *t, FILE *out)
 {
     if (!s->opt->times)

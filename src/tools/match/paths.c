@@ -26,7 +26,7 @@ static int add (struct paths *p, uint32_t v, uint32_t unit)
     return 0;
 }
 
-/* Has a unit of v that name? */
+/* True if a unit of v has that name. */
 static bool has_name (const struct graph *g, uint32_t v, const char *name, size_t len,
                       uint32_t *ret_unit)
 {
@@ -48,7 +48,7 @@ static bool has_name (const struct graph *g, uint32_t v, const char *name, size_
     return strlen (buf) == len && !memcmp (buf, name, len);
 }
 
-/* path: what follows the way to v; depth is bounded by GRAPH_DEPTH_MAX. */
+/* path: the rest after the way to v; depth is bounded by GRAPH_DEPTH_MAX. */
 static int look (struct paths *p, const struct graph *g, uint32_t v, const char *path)
 {
     size_t len = strcspn (path, "/");

@@ -19,8 +19,8 @@
 
 /* -- history -- */
 
-/* $XDG_STATE_HOME/fluxq/match-history, for its owner alone. Without a place, *path is
- * empty and there is none. */
+/* $XDG_STATE_HOME/fluxq/match-history, readable by its owner only. If there is no place
+ * for it, *path is empty and there is no history. */
 static void open_history (struct strbuf *path)
 {
     const char *state = getenv ("XDG_STATE_HOME"), *home = getenv ("HOME");
@@ -45,7 +45,7 @@ static void open_history (struct strbuf *path)
     read_history (path->buf);
 }
 
-/* At once, so that several sessions can share the file and none loses its lines. */
+/* Written at once, so that several sessions can share the file without losing lines. */
 static void remember (const struct strbuf *path, const char *line)
 {
     const HIST_ENTRY *last =

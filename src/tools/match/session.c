@@ -23,7 +23,7 @@ void session_complain (const char *fmt, ...)
 
 /* -- the graph's life -- */
 
-/* R says from when to when the resources are there (RFC 20); 0 or absent: for ever. */
+/* The end of the resources by R (RFC 20); 0 or absent: for ever. */
 static int64_t end_of_r (const char *text, size_t len)
 {
     autojson json_t *root = json_parse (text, len, "R", NULL);
@@ -66,7 +66,7 @@ static int load (struct session *s, struct error *err)
     return 0;
 }
 
-/* Every subsystem that is to be matched on must have been read. */
+/* Checks that every subsystem for matches was read. */
 static int check_subsystems (const struct session *s, struct error *err)
 {
     struct graph_edge edge;

@@ -583,8 +583,8 @@ int match_cancel (struct matcher *m, uint64_t job)
     return 0;
 }
 
-/* Replaces the number of a window in the reason, as the planner does not know its
- * name. */
+/* Replaces the reason by one that names the window, as the planner knows only the numbers
+ * of windows. */
 static void name_window (struct matcher *m, uint64_t job, const struct planner_job *had,
                          double end, struct error *why)
 {

@@ -122,7 +122,7 @@ static int check_node (struct compiler *cc, const struct jobspec_resource *v,
     return 0;
 }
 
-/* Either all nodes of a job have a whole number of CPUs or none, as its tasks must
+/* A job has either whole cores or parts of CPUs on all its nodes, as its tasks must
  * know. */
 static int check_parts (const struct compiler *cc, const struct jobspec_resource *list,
                         size_t n)

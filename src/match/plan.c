@@ -17,8 +17,8 @@
 #include "match/walk.h"
 
 #define WALK_COST                                                                        \
-    1000 /* cost of a window, in nodes, besides those of the walk */
-#define WINDOW_COST 64 /* likewise */
+    1000 /* cost of a walk, in nodes, besides those it visits */
+#define WINDOW_COST 64 /* cost of a window, in nodes */
 #define GROWTH_MAX 20
 
 struct plan {
@@ -320,8 +320,8 @@ static int check (const struct plan *k, enum planner_op op, struct error *why)
     return 0;
 }
 
-/* Returns whether the request ever fits; if it does, the reason is why it does not fit
- * now. */
+/* After a failed try now: -EBUSY with the reason for now if the request could fit at all,
+ * else as try_empty(). */
 static int tell_never (struct plan *k)
 {
     struct walk_miss miss = k->miss;

@@ -104,8 +104,8 @@ int properties_ask (struct planner *p, const struct constraint *c)
     return rc;
 }
 
-/* True if cores are not counted: those outside nodes, or in nodes in nodes, are in no
- * such dimension. */
+/* True if the dimensions of properties are kept: not with cores outside nodes, or with
+ * nodes in nodes. */
 static bool are_kept (const struct planner *p)
 {
     return p->ntypes > CORES && p->dim_of[GRAPH_CORE] == CORES && !p->any_loose

@@ -180,8 +180,8 @@ static void count_nodes (struct planner *p, const struct booking *b,
         count_node (p, b, a->nodes[i], true, sums);
 }
 
-/* Adds cores of v to the dimensions of properties: v is in a node, or has nodes below
- * it. */
+/* Adds the cores of v (in a node), or those of the nodes below v, to the dimensions of
+ * properties. */
 static void add_properties (const struct planner *p, uint32_t v, int64_t cores,
                             int64_t *sums)
 {

@@ -14,7 +14,7 @@ static int64_t used_share (const struct match_policy *p, const int64_t *free,
         had = had || ever[d] > 0;
         has = has || free[d] > 0;
     }
-    return has || !had ? sum : INT64_MIN; /* full ones would all come first */
+    return has || !had ? sum : INT64_MIN; /* full nodes would all come first */
 }
 
 const struct match_policy match_policy_bestfit = {

@@ -15,7 +15,7 @@ static int64_t few_free_cores (const struct match_policy *p, const int64_t *free
         has = has || free[d] > 0;
     }
     if (had && !has)
-        return INT64_MIN; /* full ones would all come first */
+        return INT64_MIN; /* full nodes would all come first */
     return dims > 1 ? -free[1] : 0;
 }
 

@@ -16,31 +16,31 @@
 
 #define PATH_LENGTH_MAX (64 * 1024)
 
-/* What is to be done with the vertices of a class. */
+/* How the vertices of a class are added. */
 struct kind {
     bool in_tree;
-    bool leaf;       /* nothing is made or associated below it in the tree, and it is not
-                      * shared */
-    bool listed;     /* edges beside the tree may touch it */
-    bool shared;     /* it may be below several vertices of the tree */
-    bool odd;        /* paths may not be those that the names make */
-    uint32_t *steps; /* of the tree, that lead on from some vertex of it */
+    bool leaf;       /* the vertex has no children or associations below it in the tree,
+                      * and is not shared */
+    bool listed;     /* edges beside the tree may end at it */
+    bool shared;     /* it may have several parents in the tree */
+    bool odd;        /* its path may differ from the names on the way */
+    uint32_t *steps; /* steps of the tree that continue from a vertex of the class */
     size_t nsteps;
     struct unit {
-        uint32_t v, unit; /* in the graph; v GRAPH_NONE: not there */
-    } * at;               /* by number in the class, when listed */
+        uint32_t v, unit; /* in the graph; v GRAPH_NONE: not added */
+    } * at;               /* by number in the class, if listed */
 };
 
-/* A vertex of which the children are being made. */
+/* A vertex whose children are being made. */
 struct frame {
     uint32_t vertex; /* in the plan */
     uint32_t v;      /* in the graph */
     const struct kind *kind;
     size_t step;        /* in kind->steps */
-    const uint32_t *at; /* its places in the step, or NULL: not asked yet */
+    const uint32_t *at; /* its places in the step, or NULL: not looked up yet */
     size_t n, k;
-    uint32_t own; /* at[0] of steps without list */
-    uint32_t i;   /* of the children that one place makes */
+    uint32_t own; /* at[0] for steps without list */
+    uint32_t i;   /* among the children made at one place */
 };
 
 struct pair {
@@ -56,7 +56,7 @@ struct making {
     struct kind *kinds; /* by class */
     struct frame open[GRAPH_DEPTH_MAX + 1];
     size_t nopen;
-    /* edges of the tree's subsystem to vertices that hang elsewhere */
+    /* edges of the tree's subsystem to vertices with another tree parent */
     struct pair *extra;
     size_t nextra, extra_alloc;
     struct error *err;
@@ -75,7 +75,7 @@ static uint32_t class_of (const struct making *m, uint32_t vertex)
 /* -- classes: what leads where -- */
 
 /* Calls fn with the classes of the step's sources and targets, place by place; once for a
- * step without lists, which has one of each. */
+ * step without lists, which has one class of each. */
 static void for_classes (struct making *m, size_t step,
                          void (*fn) (struct making *m, size_t step, uint32_t from,
                                      uint32_t to, void *arg),
@@ -89,7 +89,8 @@ static void for_classes (struct making *m, size_t step,
             s->to ? class_of (m, s->to[k]) : s->made, arg);
 }
 
-/* The classes as a small graph: ways[a * n + b] when the tree may lead from a to b. */
+/* The classes as a small graph: ways[a * n + b] is set if the tree may lead from a to
+ * b. */
 static void mark_way (struct making *m, size_t step, uint32_t from, uint32_t to,
                       void *arg)
 {
@@ -116,8 +117,8 @@ static void mark_reached (struct making *m, const bool *ways, uint32_t *waiting)
     }
 }
 
-/* Classes to which no way leads are taken away, with the ways from them, until none is
- * left: else there is a circle. */
+/* Removes classes that no way leads to, with the ways from them, until none is left;
+ * otherwise there is a cycle. */
 static int check_cycles (struct making *m, const bool *ways, uint32_t *waiting)
 {
     size_t n = m->p->nclasses, ready = 0, left = 0;
@@ -225,7 +226,7 @@ static int list_steps (struct making *m)
     return 0;
 }
 
-/* Children of odd ones are odd; they come later. */
+/* Children of odd classes are odd; they come later. */
 static void spread_odd (struct making *m)
 {
     for (size_t c = 0; c < m->p->nclasses; c++) {
@@ -323,7 +324,7 @@ static int add_to_graph (struct making *m, uint32_t parent, const struct graph_s
                          m->p->classes[c].node->id);
 }
 
-/* The path that the vertex has in the subsystem, where it is not what its names make. */
+/* Sets the path of the vertex in the subsystem, if it differs from the names. */
 static int set_path (struct making *m, uint32_t vertex, const struct unit *at,
                      const char *subsystem)
 {
@@ -393,7 +394,7 @@ static int add_one (struct making *m, uint32_t parent, uint32_t vertex)
     return rc == 0 && kind->nsteps > 0 ? enter (m, vertex, at.v, c) : rc;
 }
 
-/* n leaves with ids one after the other. */
+/* Adds n leaves with consecutive ids. */
 static int add_run (struct making *m, uint32_t parent, uint32_t first, uint32_t n,
                     uint32_t c)
 {
@@ -417,8 +418,8 @@ static bool is_run (const struct making *m, const struct grug_edge *e, uint32_t 
 
 /* -- the walk -- */
 
-/* The vertex hangs at this place of this step: where it was made, if that was in the tree,
- * else at its first association there. */
+/* True if this place of this step gives the tree parent of the vertex: the place where
+ * the vertex was made, if in the tree, else its first association there. */
 static bool hangs_here (const struct making *m, uint32_t vertex, size_t step, uint32_t k)
 {
     const struct grug_class *class = &m->p->classes[class_of (m, vertex)];
@@ -452,7 +453,7 @@ static int add_extra (struct making *m, uint32_t from, uint32_t to, size_t step)
     return 0;
 }
 
-/* At one place of a step: the next of the vertices that are made there. */
+/* Makes the next of the vertices at one place of a step. */
 static int make_next (struct making *m, struct frame *f, const struct grug_step *s)
 {
     uint32_t scale = (uint32_t)s->edge->scale;
@@ -485,7 +486,7 @@ static int take_next (struct making *m, struct frame *f, size_t step)
     return add_extra (m, f->vertex, s->to[k], step);
 }
 
-/* Does one thing below the innermost open vertex, or closes it. */
+/* Does one step below the innermost open vertex, or closes it. */
 static int go_on (struct making *m)
 {
     struct frame *f = &m->open[m->nopen - 1];
@@ -574,7 +575,7 @@ static int add_step_edges (struct making *m, const struct grug_step *s)
     return rc;
 }
 
-/* Two edges of the recipe may make the same. */
+/* Two edges of the recipe may make equal associations. */
 static int add_further (struct making *m, const struct grug_edge *e,
                         const struct unit *from, const struct unit *to)
 {

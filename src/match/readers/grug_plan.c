@@ -14,15 +14,15 @@
 struct walk {
     struct grug_plan *p;
     const struct grug_recipe *r;
-    struct grug_set *made; /* by recipe node: its vertices */
+    struct grug_set *made; /* by recipe node: the vertices made */
     bool *seen;            /* by recipe node */
     uint32_t *start, *out; /* edges by source */
-    uint32_t *open, *next; /* recipe nodes that were entered, and their next edge */
+    uint32_t *open, *next; /* entered recipe nodes, and their next edges */
     size_t nopen;
     int64_t *scales; /* the MULTIPLY edges on the way to here, with those of finished
-                      * siblings that an association did not take back */
+                      * siblings that an association did not remove */
     size_t nscales;
-    size_t npairs, nassociations; /* with the paths that were compared; steps */
+    size_t npairs, nassociations; /* pairs, including compared paths; steps */
     int32_t nranks;
     struct error *err;
 };
@@ -108,7 +108,8 @@ size_t grug_step_to (const struct grug_step *s, uint32_t v, const uint32_t **ret
     return s->to ? find_run (s->by_to, s->to, s->from.n, v, ret_at) : 0;
 }
 
-/* The last association of v in the subsystem before that step: its step, and its source. */
+/* Finds the last association of v in the subsystem before that step: its step, and its
+ * source. */
 static bool find_association (const struct grug_plan *p, uint32_t v,
                               const char *subsystem, size_t before, size_t *ret_step,
                               uint32_t *ret_source)
@@ -129,7 +130,7 @@ static bool find_association (const struct grug_plan *p, uint32_t v,
     return false;
 }
 
-/* From below: "/core0", "/node3", ... */
+/* Bottom-up: "/core0", "/node3", ... */
 int grug_plan_path (const struct grug_plan *p, uint32_t v, const char *subsystem,
                     size_t before, struct strbuf *sb)
 {
@@ -194,7 +195,7 @@ static int add_class (struct walk *w, const struct grug_node *node, bool root, s
     return 0;
 }
 
-/* Two roots of one subsystem are one. */
+/* Two roots of one subsystem are one root. */
 static int make_root (struct walk *w, uint32_t i)
 {
     const struct grug_node *node = &w->r->nodes[i];
@@ -211,7 +212,8 @@ static int make_root (struct walk *w, uint32_t i)
     return rc;
 }
 
-/* How many sources share one run of ids: the scales of the levels in its scope. */
+/* Number of sources that share one run of ids: the product of the scales of the levels in
+ * its scope. */
 static int64_t ids_around (const struct walk *w, const struct grug_edge *e)
 {
     int64_t around = 1;
@@ -268,7 +270,7 @@ static int multiply (struct walk *w, const struct grug_edge *e, struct grug_step
 
 /* -- associations -- */
 
-/* All vertices of the type so far. */
+/* Lists all vertices of the type made so far. */
 static int list_type (struct walk *w, const char *type, uint32_t **ret, size_t *ret_n)
 {
     const struct grug_plan *p = w->p;
@@ -296,10 +298,10 @@ static int list_type (struct walk *w, const char *type, uint32_t **ret, size_t *
     return 0;
 }
 
-/* Paths cut to what has to be alike, one after the other. */
+/* Paths cut to the part that must be equal, one after the other. */
 struct prefixes {
     struct strbuf text;
-    size_t *at; /* n + 1: where each begins */
+    size_t *at; /* n + 1: start of each */
     size_t n;
     uint32_t *sorted; /* places by (prefix, place) */
 };
@@ -310,8 +312,8 @@ static const char *prefix_of (const struct prefixes *x, size_t k, size_t *ret_le
     return x->text.buf + x->at[k];
 }
 
-/* The first levels of a path, with their slash; all of it when up is 0, nothing when it
- * has no more than `up` levels. */
+/* Length of the first levels of a path, with their slash; the whole path if up is 0, 0 if
+ * the path has no more than `up` levels. */
 static size_t cut_path (const char *path, size_t len, int64_t up)
 {
     int64_t slashes = 0;
@@ -394,7 +396,7 @@ static void prefixes_release (struct prefixes *x)
     free (x->sorted);
 }
 
-/* First of the sorted ones of x that has what y's number k has. */
+/* First of the sorted prefixes of x that equals y's number k. */
 static size_t find_prefix (const struct prefixes *x, const struct prefixes *y, size_t k)
 {
     size_t low = 0, high = x->n;
@@ -409,7 +411,7 @@ static size_t find_prefix (const struct prefixes *x, const struct prefixes *y, s
     return low;
 }
 
-/* The pairs of one association, while they are gathered. */
+/* The pairs of one association while they are gathered. */
 struct pairs {
     struct walk *w;
     const struct grug_edge *e;
@@ -430,7 +432,7 @@ static int pairs_reserve (struct pairs *x, size_t alloc)
     return 0;
 }
 
-/* So much work that no recipe takes long. */
+/* Limits the work, so that no recipe takes long. */
 static int count_work (struct pairs *x, size_t n)
 {
     struct walk *w = x->w;

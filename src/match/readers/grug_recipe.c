@@ -16,7 +16,7 @@
 
 enum owner { OF_NODE, OF_EDGE };
 
-/* What a node or an edge may have: numbers from min to max, or (text) a word. */
+/* Allowed attributes of nodes and edges: a number from min to max, or (text) a word. */
 static const struct attribute {
     const char *name;
     enum owner owner;
@@ -66,7 +66,7 @@ static const struct {
 struct key {
     char *id;
     const struct attribute *a;
-    char *preset; /* its default, or NULL */
+    char *preset; /* default, or NULL */
 };
 
 struct parse {
@@ -91,7 +91,7 @@ static char *copy_and_free (xmlChar *s)
     return copy;
 }
 
-/* *ret is NULL when it has no such attribute. */
+/* *ret is NULL if there is no such attribute. */
 static int get_xml_attribute (struct parse *p, const xmlNode *x, const char *name,
                               char **ret)
 {
@@ -116,7 +116,7 @@ static int need_xml_attribute (struct parse *p, const xmlNode *x, const char *na
     return -EINVAL;
 }
 
-/* The text of an element without blanks around it, or NULL: no memory. */
+/* Returns the text of an element without surrounding blanks; NULL: no memory. */
 static char *get_text (const xmlNode *x)
 {
     static const char blank[] = " \t\r\n";
@@ -145,7 +145,7 @@ static const struct attribute *find_attribute (const char *name, enum owner owne
     return NULL;
 }
 
-/* Names that people read and that paths are made of. */
+/* For names, which people read and which become parts of paths. */
 static int check_word (const char *text, struct error *err)
 {
     size_t len = strlen (text);
@@ -187,7 +187,7 @@ static int set_preset (const struct attribute *a, void *item, struct error *err)
     return 0;
 }
 
-/* What keys say, and our own where they are silent. */
+/* Sets defaults: those of the keys, else built-in ones. */
 static int set_presets (struct parse *p, enum owner owner, void *item)
 {
     int rc = 0;
@@ -423,7 +423,7 @@ static int take_edge (struct parse *p, const xmlNode *x)
     return rc < 0 ? rc : check_method (p, edge);
 }
 
-/* Edges may stand before their nodes. */
+/* Edges may precede their nodes. */
 static int take_graph (struct parse *p, const xmlNode *graph)
 {
     int rc = check_directed (p, graph, "edgedefault", "undirected");
@@ -473,7 +473,7 @@ static int take_document (struct parse *p, const xmlNode *root)
     return take_graph (p, graph);
 }
 
-/* Called at "<!DOCTYPE": entities, defaults and files of others come in that way. */
+/* Called at "<!DOCTYPE", which would allow entities, defaults and external files. */
 static void refuse_doctype (void *ctx, const xmlChar *name, const xmlChar *external,
                             const xmlChar *system)
 {

@@ -44,15 +44,15 @@ static void ignore (void *ctx, const char *fmt, ...)
     (void)fmt;
 }
 
-/* libxml2 reports some errors by a global function too. By default that one prints to standard
- * error; and libhwloc sets one of a plugin, which it unloads with the topology. */
+/* libxml2 reports some errors by a global function, too, which prints to standard error
+ * by default. libhwloc sets one of a plugin, which it unloads with the topology. */
 static void topology_release (hwloc_topology_t topo)
 {
     hwloc_topology_destroy (topo);
     xmlSetGenericErrorFunc (NULL, ignore);
 }
 
-/* To be destroyed by the caller. */
+/* The caller destroys the topology. */
 static int topology_load (const struct strbuf *xml, hwloc_topology_t *ret,
                           struct error *err)
 {
@@ -79,12 +79,12 @@ struct load {
     struct graph *g;
     hwloc_topology_t topo;
     const struct match_reader_options *opt;
-    struct idset *gpus; /* ids that are given */
-    uint32_t next_gpu;  /* all below it are */
+    struct idset *gpus; /* ids in use */
+    uint32_t next_gpu;  /* all ids below it are in use */
     struct error *err;
 };
 
-/* What an object becomes. */
+/* The vertex that an object becomes. */
 struct found {
     const char *type, *basename, *name;
     int64_t id, size;
@@ -121,7 +121,7 @@ static bool is_wanted (const struct load *l, const char *type)
     return false;
 }
 
-/* 1: it becomes a vertex; 0: not; negative errno. */
+/* 1: the object becomes a vertex; 0: not; negative errno. */
 static int look_at_machine (struct load *l, hwloc_obj_t obj, struct found *f)
 {
     f->name = hwloc_obj_get_info_by_name (obj, "HostName");
@@ -148,7 +148,7 @@ static int look_at_plain (const struct load *l, hwloc_obj_t obj, struct found *f
     return 0;
 }
 
-/* A device that drivers run programs on: "cuda0", "rsmi1", "opencl0d2". */
+/* True for a device that drivers run programs on: "cuda0", "rsmi1", "opencl0d2". */
 static bool is_gpu (hwloc_obj_t obj)
 {
     return obj->attr->osdev.type == HWLOC_OBJ_OSDEV_COPROC
@@ -156,7 +156,7 @@ static bool is_gpu (hwloc_obj_t obj)
                && !strncmp (obj->name, "rsmi", 4));
 }
 
-/* Several drivers may know the same PCI device; the first one stands for it. */
+/* Several drivers may know one PCI device; the first one counts. */
 static bool is_told_before (hwloc_obj_t obj)
 {
     if (!obj->parent || obj->parent->type != HWLOC_OBJ_PCI_DEVICE)
@@ -168,7 +168,7 @@ static bool is_told_before (hwloc_obj_t obj)
     return false;
 }
 
-/* The number in the driver's name for it; else hwloc's own. */
+/* The number in the driver's name of it; else hwloc's own. */
 static int64_t gpu_number (hwloc_obj_t obj)
 {
     static const char *const drivers[] = { "cuda", "rsmi" };
@@ -188,7 +188,7 @@ static int64_t gpu_number (hwloc_obj_t obj)
     return (int64_t)obj->logical_index;
 }
 
-/* Ids of gpus are one row for the node, as R tells them by node. */
+/* Ids of gpus are consecutive in a node, as R lists them by node. */
 static int look_at_gpu (struct load *l, hwloc_obj_t obj, struct found *f)
 {
     if (!is_wanted (l, "gpu") || is_told_before (obj))
@@ -206,7 +206,7 @@ static int look_at_gpu (struct load *l, hwloc_obj_t obj, struct found *f)
     return 1;
 }
 
-/* Size in GB. A device that does not tell it, or has none, is nothing to give. */
+/* Size in GB. A device without a known size is left out. */
 static int look_at_storage (const struct load *l, hwloc_obj_t obj, struct found *f)
 {
     const char *kb = hwloc_obj_get_info_by_name (obj, "Size");
@@ -257,7 +257,7 @@ static uint32_t add_found (struct load *l, const struct found *f, uint32_t paren
     return graph_add (l->g, parent, &spec, l->err);
 }
 
-/* Nothing below it will be a vertex: what is there only can be PUs, below a core. */
+/* True if nothing below it becomes a vertex: then there can only be PUs, below a core. */
 static bool is_leaf (const struct load *l, hwloc_obj_t obj)
 {
     return obj->type == HWLOC_OBJ_PU || obj->type == HWLOC_OBJ_OS_DEVICE

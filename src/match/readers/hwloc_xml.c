@@ -33,7 +33,7 @@ static const struct type {
     { "OSDev", KIND_IO, false },       { "Misc", KIND_MISC, false },
 };
 
-/* Attributes of objects that are kept, in the order in which they are written. */
+/* Attributes of objects that are kept, in the order of writing. */
 enum attribute {
     ATTR_OS_INDEX,
     ATTR_CPUSET,
@@ -86,7 +86,7 @@ static const struct {
     [ATTR_OSDEV_TYPE] = { "osdev_type", A_NUMBER },
 };
 
-/* The sets of an object; "complete" ones have also what is offline. */
+/* The sets of an object; "complete" sets also have what is offline. */
 enum set { SET_CPUS, SET_COMPLETE_CPUS, SET_NODES, SET_COMPLETE_NODES, SETS };
 static const enum attribute set_attributes[SETS] = {
     [SET_CPUS] = ATTR_CPUSET,
@@ -106,12 +106,12 @@ struct cleaning {
     xmlTextReader *xml;
     struct strbuf *sb;
     struct error *err;
-    struct object open[HWLOC_XML_DEPTH_MAX]; /* objects around */
-    unsigned depth;                          /* how many */
+    struct object open[HWLOC_XML_DEPTH_MAX]; /* enclosing objects */
+    unsigned depth;                          /* number of them */
     uint32_t objects;
     hwloc_bitmap_t allowed_cpus, allowed_nodes; /* owned, or NULL: all */
-    bool cpu, node, nodes; /* one that may be used was met; nodes are told of */
-    bool topology;         /* its element was met */
+    bool cpu, node, nodes; /* a usable one was found; nodes are mentioned */
+    bool topology;         /* its element was found */
     bool version2;
 };
 
@@ -163,8 +163,8 @@ static void object_release (struct object *o)
     memset (o, 0, sizeof (*o));
 }
 
-/* "0x00000001", "0xff,,0x0", "0xf...f,0x0": words of 32 bits, greatest first, empty for
- * 0 inside; all bits above when it begins with "0xf...f". */
+/* "0x00000001", "0xff,,0x0", "0xf...f,0x0": words of 32 bits, greatest first, empty for 0
+ * inside; "0xf...f" at the start sets all higher bits. */
 static bool is_set (const char *p)
 {
     bool first = true;
@@ -229,7 +229,7 @@ static int object_attribute (struct cleaning *c, struct object *o, const char *n
     return 0;
 }
 
-/* The attributes of the element at hand; what hwloc does not need is left out. */
+/* Reads the attributes of the present element; skips those that hwloc does not need. */
 static int object_read (struct cleaning *c, struct object *o)
 {
     int rc = 0;
@@ -245,7 +245,7 @@ static int object_read (struct cleaning *c, struct object *o)
     return rc;
 }
 
-/* The set in the attribute; *ret stays NULL when there is none. */
+/* Reads the set in the attribute; *ret stays NULL if there is none. */
 static int set_read (struct cleaning *c, const struct object *o, enum attribute a,
                      hwloc_bitmap_t *ret)
 {
@@ -273,7 +273,7 @@ static int sets_read (struct cleaning *c, struct object *o)
 
 /* -- what libhwloc takes for granted -- */
 
-/* Sets come in pairs, of what is there and what would be. */
+/* Sets come in pairs: what is usable and what is complete. */
 static int check_pairs (struct cleaning *c, const struct object *o)
 {
     const char *name = o->type->name;
@@ -292,7 +292,7 @@ static int check_pairs (struct cleaning *c, const struct object *o)
     return 0;
 }
 
-/* What is in an object is in what it is in. */
+/* The sets of an object must be subsets of those of its parent. */
 static int check_inclusion (struct cleaning *c, const struct object *o)
 {
     const struct object *parent = c->depth > 0 ? &c->open[c->depth - 1] : NULL;
@@ -418,7 +418,7 @@ static int object_enter (struct cleaning *c)
     return 0;
 }
 
-/* An attribute of the element at hand; the caller frees. */
+/* Returns an attribute of the present element; the caller frees it. */
 static char *attribute_get (struct cleaning *c, const char *name)
 {
     return (char *)xmlTextReaderGetAttribute (c->xml, BAD_CAST name);
@@ -453,7 +453,7 @@ static int topology_enter (struct cleaning *c)
     return rc;
 }
 
-/* 1: it is to be skipped, with all in it. */
+/* 1: skip the element, with its contents. */
 static int element_enter (struct cleaning *c)
 {
     const char *name = (const char *)xmlTextReaderConstName (c->xml);
@@ -469,7 +469,7 @@ static int element_enter (struct cleaning *c)
     return 1;
 }
 
-/* Handle the node at hand and go to the next: as xmlTextReaderRead(). */
+/* Handles the present node and goes to the next: as xmlTextReaderRead(). */
 static int step (struct cleaning *c, int *ret)
 {
     int node = xmlTextReaderNodeType (c->xml), rc = 0;

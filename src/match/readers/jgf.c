@@ -23,12 +23,12 @@ struct making {
     const struct jgf_tree *t;
     struct place {
         uint32_t v, unit; /* v GRAPH_NONE: not in the graph */
-        bool old;         /* it was there before */
-        bool odd;         /* its path is not made of the names on the way */
+        bool old;         /* it existed before */
+        bool odd;         /* its path differs from the names on the way */
     } * at;               /* by vertex of the document */
     const char **properties;
-    size_t nproperties; /* that there is room for */
-    bool renumber;      /* new vertices get other numbers than the document's */
+    size_t nproperties; /* capacity */
+    bool renumber;      /* new vertices get numbers other than the document's */
 };
 
 /* -- a vertex -- */
@@ -59,7 +59,7 @@ static int list_properties (struct making *m, const json_t *o, const char *const
     return 0;
 }
 
-/* The path is its parent's and its name. */
+/* True if the path is that of its parent and its name. */
 static bool is_usual_path (const struct making *m, uint32_t i, uint32_t parent)
 {
     const struct jgf_vertex *v = &m->d->v[i];
@@ -181,8 +181,7 @@ static int add_edges (struct making *m, struct error *err)
     return rc;
 }
 
-/* Two vertices must not be at one path. The graph sees to it where paths are made of
- * names. */
+/* Rejects two vertices at one path. The graph itself checks paths made of names. */
 static int check_paths (const struct making *m, struct error *err)
 {
     struct jgf_paths paths = { .g = m->g };
@@ -297,7 +296,8 @@ static int check_new (const struct making *m, uint32_t i, struct error *err)
         i, jgf_path (&m->d->v[parent], m->t->subsystem), graph_vertex (m->g, at->v)->n);
 }
 
-/* Which vertices the graph has, and whether the others can be added. */
+/* Finds the vertices that the graph has already, and checks that the others can be
+ * added. */
 static int find_old (struct making *m, struct error *err)
 {
     struct jgf_paths paths = { .g = m->g };
@@ -343,7 +343,7 @@ static int compare_uniq (const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Some of the n sorted numbers is from first to last. */
+/* True if one of the n sorted numbers is from first to last. */
 static bool has_number (const int64_t *sorted, size_t n, int64_t first, int64_t last)
 {
     size_t low = 0, high = n;
@@ -358,7 +358,8 @@ static bool has_number (const int64_t *sorted, size_t n, int64_t first, int64_t 
     return low < n && sorted[low] <= last;
 }
 
-/* When the graph has one of the new vertices' numbers, they all get others. */
+/* If the graph has the number of a new vertex already, all new vertices get other
+ * numbers. */
 static int check_numbers (struct making *m, struct error *err)
 {
     int64_t *sorted = malloc ((m->d->nv + 1) * sizeof (*sorted));
@@ -379,8 +380,8 @@ static int check_numbers (struct making *m, struct error *err)
     return 0;
 }
 
-/* Last ones first: a unit that was added to a group is then its last. What is below a new
- * vertex goes with it. */
+/* Removes the last ones first: a unit added to a group is then its last unit. What is
+ * below a new vertex goes with it. */
 static void take_away (struct making *m)
 {
     for (size_t k = m->t->n; k-- > 0;) {

@@ -14,7 +14,7 @@
 
 /* -- words -- */
 
-/* Texts become names and paths that people read: no control characters. */
+/* Texts become names and paths for people: no control characters. */
 static int check_word (const char *word, size_t max, const char *where, const char *key,
                        struct error *err)
 {
@@ -157,7 +157,7 @@ static int get_number (struct jgf_vertex *v, const json_t *metadata, const char 
                       where, v->uniq);
 }
 
-/* Names that are what they would be anyway need not be kept. */
+/* A name equal to the default is not kept. */
 static void settle_name (struct jgf_vertex *v)
 {
     char usual[JGF_NAME_MAX + 24];
@@ -241,7 +241,7 @@ static int get_vertex (struct jgf_vertex *v, const json_t *o, size_t i, struct e
 
 /* -- all vertices -- */
 
-/* Remembers the index under the key; -EEXIST: there is one already, *ret_other. */
+/* Stores the index under the key; -EEXIST: the key exists, with index *ret_other. */
 static int remember (json_t *map, const char *key, size_t i, size_t *ret_other)
 {
     json_t *other = json_object_get (map, key);
@@ -255,8 +255,8 @@ static int remember (json_t *map, const char *key, size_t i, size_t *ret_other)
                : 0;
 }
 
-/* Two numbers are seldom alike where the ids are not: only those that differ from their
- * id are looked at. */
+/* Different ids rarely have equal numbers: only numbers that differ from their ids are
+ * checked. */
 static int check_uniq (const struct jgf_document *d, json_t *odd, size_t i,
                        struct error *err)
 {

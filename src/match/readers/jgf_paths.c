@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define TWICE (-1) /* in odd: no place, several have that path */
+#define TWICE (-1) /* in odd: no place, as several vertices have the path */
 
 static int gather_one (struct jgf_paths *p, const char *path, uint32_t v, uint32_t unit)
 {

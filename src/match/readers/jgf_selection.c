@@ -13,7 +13,7 @@
 #include "match/readers/jgf_paths.h"
 
 struct found {
-    uint32_t v, unit; /* v GRAPH_NONE: passed over */
+    uint32_t v, unit; /* v GRAPH_NONE: ignored */
     uint32_t i;       /* in the document */
 };
 
@@ -21,8 +21,8 @@ struct choice {
     const struct graph *g;
     const struct jgf_document *d;
     struct found *found; /* by vertex of the document */
-    size_t n;            /* that are in the graph */
-    bool *whole;         /* by handle: exclusive and with something below it; or NULL */
+    size_t n;            /* vertices that are in the graph */
+    bool *whole;         /* by handle: exclusive and with children; or NULL */
 };
 
 /* -- the vertices in the graph -- */
@@ -126,7 +126,8 @@ static int check_doubles (struct choice *c, struct error *err)
 
 /* -- picks -- */
 
-/* Of vertices with several parents: below which of them the text has it. */
+/* For vertices with several parents: adds the parent below which the text has the
+ * vertex. */
 static int add_ways (const struct choice *c, struct selection *s)
 {
     int rc = 0;
@@ -182,7 +183,7 @@ static int add_found (const struct choice *c, const struct found *f, struct sele
     return 0;
 }
 
-/* All below v, by every way; depth is bounded by GRAPH_DEPTH_MAX. */
+/* Adds all below v, by every way; depth is bounded by GRAPH_DEPTH_MAX. */
 static int add_below (const struct choice *c, uint32_t v, struct selection *s)
 {
     struct pick *p;
@@ -220,7 +221,7 @@ static int add_picks (const struct choice *c, struct selection *s)
     for (size_t k = 0; k < c->n && rc == 0; k++) {
         const struct found *f = &c->found[k];
         if (c->whole && is_below_whole (c, f->v))
-            continue; /* comes with the rest there */
+            continue; /* added with the rest there */
         rc = add_found (c, f, s);
         if (rc == 0 && c->whole && c->whole[f->v])
             rc = add_below (c, f->v, s);
@@ -228,7 +229,7 @@ static int add_picks (const struct choice *c, struct selection *s)
     return rc;
 }
 
-/* What lies below an exclusive vertex is booked with it, but for its further children.
+/* What is below an exclusive vertex is booked with it, except its further children.
  * Parents come first. */
 static void claim_once (struct selection *s, const struct graph *g)
 {

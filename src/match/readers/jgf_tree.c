@@ -12,10 +12,11 @@
 struct build {
     struct jgf_tree *t;
     const struct jgf_document *d;
-    uint32_t *start; /* by vertex: its first place in out, the next one's is its end */
-    uint32_t *out;   /* edges of the subsystem by source, else in the document's order */
-    uint32_t *in;    /* by vertex: edges of the subsystem that lead to it */
-    uint32_t *waiting; /* room for all vertices */
+    uint32_t *start; /* by vertex: its first place in out; the next start is its end */
+    uint32_t *out;   /* edges of the subsystem by source, otherwise in the document's
+                      * order */
+    uint32_t *in;    /* by vertex: number of edges of the subsystem that lead to it */
+    uint32_t *waiting; /* buffer for all vertices */
     bool *member;
     size_t nmembers;
 };
@@ -25,8 +26,8 @@ static bool is_here (const struct build *b, size_t e)
     return !strcmp (b->d->e[e].subsystem, b->t->subsystem);
 }
 
-/* By counting: start[i + 2] first counts the edges of i, then start[i + 1] is where its next
- * one goes, and ends as the end of i. */
+/* Counting sort: start[i + 2] first counts the edges of i; then start[i + 1] is the place
+ * of the next one, and finally the end of i. */
 static void sort_edges (struct build *b)
 {
     const struct jgf_document *d = b->d;
@@ -41,7 +42,7 @@ static void sort_edges (struct build *b)
     }
 }
 
-/* What each vertex hangs at. */
+/* Finds the tree parent of each vertex. */
 static int hang (struct build *b, struct error *err)
 {
     const struct jgf_document *d = b->d;
@@ -82,8 +83,8 @@ static int count_members (struct build *b, struct error *err)
     return 0;
 }
 
-/* A vertex that is below itself: some are left, with edges from others that are left; going
- * back along these ends up on a circle. Spoils out. */
+/* Reports a cycle. The remaining vertices have edges from other remaining ones; going
+ * back along these ends in a cycle. Spoils out. */
 static int report_cycle (struct build *b, struct error *err)
 {
     const struct jgf_document *d = b->d;

@@ -81,7 +81,7 @@ static int entry_parse (struct rv1_entry *e, json_t *o, struct error *err)
     return rc < 0 ? rc : entry_children (e, children, err);
 }
 
-/* What the entry describes is added to the sums. */
+/* Adds what the entry describes to the sums. */
 static int entry_weigh (const struct rv1_entry *e, uint64_t *groups, uint64_t *units,
                         struct error *err)
 {
@@ -206,8 +206,8 @@ static int hosts_parse (struct rv1_document *d, json_t *list, struct error *err)
 
 /* -- the whole -- */
 
-/* "scheduling" belongs to who wrote it; only a graph of Fluxion's or without a writer is
- * one that we can read.
+/* "scheduling" belongs to the program that wrote it; only a graph by Fluxion or without a
+ * writer is readable here.
  */
 static void find_graph (struct rv1_document *d)
 {

@@ -11,7 +11,7 @@
 
 #define NAME_SIZE 1024
 
-struct met { /* ids that were found */
+struct met { /* ids found */
     uint32_t first, last;
     uint16_t kind; /* of the entry */
 };
@@ -21,11 +21,11 @@ struct pickup {
     struct selection *s;
     struct error *err;
     const struct rv1_entry *entry;
-    int *kind_of; /* of a type's number: index of the entry's kind or -1 */
+    int *kind_of; /* by number of a type: index of the entry's kind or -1 */
     uint32_t rank;
-    struct met *met; /* of the rank at hand */
+    struct met *met; /* of the present rank */
     size_t nmet, met_alloc;
-    uint64_t leaves, leaves_met; /* units without children, of the rank at hand */
+    uint64_t leaves, leaves_met; /* units without children, of the present rank */
 };
 
 /* -- below one rank -- */
@@ -44,7 +44,7 @@ static int met_push (struct pickup *p, struct met met)
     return 0;
 }
 
-/* The first range that ends at or after id. */
+/* Returns the first range that ends at or after id. */
 static size_t range_find (const struct rv1_kind *kind, uint32_t id)
 {
     size_t low = 0, high = kind->nranges;
@@ -59,8 +59,8 @@ static size_t range_find (const struct rv1_kind *kind, uint32_t id)
     return low;
 }
 
-/* Pick the units of v that are listed; covered: below a vertex that is. Returns how many,
- * or negative errno. */
+/* Adds picks of the listed units of v; covered: v is below a listed vertex. Returns their
+ * number, or negative errno. */
 static int64_t pick_units (struct pickup *p, uint32_t v, bool covered)
 {
     const struct graph_vertex *x = graph_vertex (p->g, v);
@@ -116,8 +116,8 @@ static int compare_met (const void *a, const void *b)
     return (x->first > y->first) - (x->first < y->first);
 }
 
-/* All that the kind lists was met, and once: else the first id that was not. m: those of
- * the kind, ascending. */
+/* Checks that all ids of the kind were found once; the error names the first that was
+ * not. m: those of the kind, ascending. */
 static int check_kind (struct pickup *p, const struct rv1_kind *kind, const struct met *m,
                        size_t n)
 {
@@ -164,7 +164,7 @@ static int check_met (struct pickup *p)
 
 /* -- a rank -- */
 
-/* It has a pick already. For vertices with children. */
+/* True if the vertex has a pick already. For vertices with children. */
 static bool is_listed (const struct pickup *p, uint32_t v)
 {
     const struct graph_vertex *x = graph_vertex (p->g, v);
@@ -177,7 +177,7 @@ static bool is_listed (const struct pickup *p, uint32_t v)
     return i < kind->nranges && kind->ranges[i].first <= (uint32_t)x->id;
 }
 
-/* All that has children below v is part of what is claimed with v. */
+/* Adds all vertices with children below v as parts of the claim on v. */
 static int cover_inner (struct pickup *p, uint32_t v)
 {
     int rc = 0;
@@ -198,7 +198,8 @@ static int cover_inner (struct pickup *p, uint32_t v)
     return 0;
 }
 
-/* The vertex itself: as a whole when all below it is. first: its first pick. */
+/* Adds the vertex itself: as a whole if everything below it is listed. first: its first
+ * pick. */
 static int pick_rank (struct pickup *p, uint32_t v, size_t first)
 {
     struct pick *pick = selection_add (p->s, p->g, v, 0, 1, GRAPH_NONE);
@@ -243,7 +244,7 @@ static int select_rank (struct pickup *p, const struct rv1_document *d)
 
 /* -- the whole -- */
 
-/* kind_of has room for all types of the graph and is all -1 before and after. */
+/* kind_of has room for all types of the graph, and is all -1 before and after. */
 static void kinds_enter (struct pickup *p, bool on)
 {
     for (size_t k = 0; k < p->entry->nkinds; k++) {
@@ -305,7 +306,7 @@ static int select_execution (const struct graph *g, const struct rv1_document *d
     return rc;
 }
 
-/* By the graph that R carries. */
+/* Selects by the graph in R. */
 static int select_graph (const struct graph *g, const struct rv1_document *d,
                          struct selection **ret, struct error *err)
 {

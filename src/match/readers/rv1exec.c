@@ -26,7 +26,7 @@ struct tag {
 };
 
 struct tags {
-    struct tag *t; /* ascending by index when all are there */
+    struct tag *t; /* ascending by index once complete */
     size_t n, alloc;
 };
 
@@ -46,7 +46,7 @@ static int tags_push (struct tags *tags, size_t index, const char *key, struct e
     return 0;
 }
 
-/* A tag for each rank of R that is in the set, which may have far more. */
+/* Adds a tag for each rank of R that is in the set, which may be much larger. */
 static int tags_of_set (struct tags *tags, const struct rv1_document *d, const char *key,
                         const struct idset *set, struct error *err)
 {
@@ -107,13 +107,12 @@ struct build {
     const struct rv1_document *d;
     uint32_t root;
     struct tags tags;
-    const char **properties; /* of the node at hand: key, "", ..., NULL */
+    const char **properties; /* of the present node: key, "", ..., NULL */
     size_t properties_alloc;
     struct error *err;
 };
 
-/* The properties of the rank with that index; b->properties is NULL when there are none.
- */
+/* The properties of the rank with that index; b->properties is NULL if it has none. */
 static int properties_of (struct build *b, size_t index)
 {
     size_t low = 0, high = b->tags.n, n = 0;
@@ -142,7 +141,7 @@ static int properties_of (struct build *b, size_t index)
     return 0;
 }
 
-/* The code of the failure that graph_add() told. */
+/* The error code of a failed graph_add(). */
 static int failed (const struct build *b)
 {
     return b->err->code ? -b->err->code : -EINVAL;

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "match/graph_private.h" /* which paths a vertex has */
+#include "match/graph_private.h" /* paths of a vertex */
 #include "match/writers/order.h"
 
 #define CONTAINMENT "containment"
@@ -18,10 +18,11 @@ struct jgf {
     const struct graph *g;
     const struct match_writer_options *opt;
     bool brief;
-    bool comma;                        /* the next element needs one before it */
-    bool left_out;                     /* something was */
-    struct strbuf path;                /* of the vertex at hand, in the main tree */
-    size_t above[GRAPH_DEPTH_MAX + 1]; /* its length without the last name, by depth */
+    bool comma;                        /* the next element needs a comma before it */
+    bool left_out;                     /* something was left out */
+    struct strbuf path;                /* of the present vertex, in the main tree */
+    size_t above[GRAPH_DEPTH_MAX + 1]; /* length of path without the last name, by
+                                        * depth */
 };
 
 /* -- the members of a vertex -- */
@@ -74,7 +75,7 @@ static void add_path (struct jgf *j, const char *subsystem, const char *path, bo
     strbuf_add_json (j->sb, path, SIZE_MAX);
 }
 
-/* Containment first, then the main tree's, then all others that are known. */
+/* Containment first, then the main tree, then all other known subsystems. */
 static void add_paths (struct jgf *j, const struct pick *p, uint32_t unit)
 {
     const char *main = graph_subsystem (j->g), *known;
@@ -102,7 +103,7 @@ static int dump_to_strbuf (const char *text, size_t len, void *arg)
     return strbuf_add (arg, text, len) < 0 ? -1 : 0;
 }
 
-/* Takes over o; NULL or empty: nothing. */
+/* Takes over o; appends nothing for NULL or an empty object. */
 static void add_object (struct jgf *j, const char *key, json_t *o)
 {
     if (json_object_size (o) > 0) {
@@ -169,7 +170,8 @@ static void path_cut (struct strbuf *path, size_t len)
     }
 }
 
-/* The path of v without its last name: that of the tree, by whatever way it was come to. */
+/* Sets the path of v without its last name: the path in the tree, by whatever way the
+ * walk came. */
 static void path_restart (struct jgf *j, uint32_t v)
 {
     uint32_t parent = graph_vertex (j->g, v)->parent;
@@ -180,7 +182,7 @@ static void path_restart (struct jgf *j, uint32_t v)
         j->path.err = -ENOMEM;
 }
 
-/* Put the unit's name below the way to depth. */
+/* Appends the unit's name to the path at that depth. */
 static void path_set (struct jgf *j, unsigned depth, const struct pick *p, uint32_t unit)
 {
     char name[ORDER_NAME_SIZE];

@@ -16,14 +16,14 @@
 
 #define TEXT_MAX ((size_t)1 << 30)
 
-struct ids { /* ranges, in the order in which they were met */
+struct ids { /* ranges, in the order of finding */
     struct range {
         int64_t first, last;
     } * r;
     size_t n, alloc;
 };
 
-/* Ranks that share something: their children, or a property. */
+/* Ranks with equal children, or a common property. */
 struct entry {
     char *text;
     struct ids ranks;
@@ -33,7 +33,7 @@ struct entry {
 struct host {
     int32_t rank;
     uint32_t v, unit;
-    size_t met; /* among equals: who came first */
+    size_t met; /* order of finding, for equals */
 };
 
 enum { KIND_CORE, KIND_GPU, KINDS };
@@ -46,7 +46,7 @@ struct rlite {
     size_t nhosts, hosts_alloc;
     /* of the walk */
     struct ids found[KINDS];
-    size_t before[GRAPH_DEPTH_MAX + 1][KINDS]; /* their numbers on entering, by depth */
+    size_t before[GRAPH_DEPTH_MAX + 1][KINDS]; /* numbers of ids on entering, by depth */
     struct strbuf text;
 };
 
@@ -72,7 +72,7 @@ static int compare_ranges (const void *a, const void *b)
     return (x->first > y->first) - (x->first < y->first);
 }
 
-/* Sorted and joined; the number that is left. */
+/* Sorts and joins ranges; returns the number left. */
 static size_t ranges_join (struct range *r, size_t n)
 {
     size_t kept = 0;
@@ -131,7 +131,7 @@ static struct entry *entry_add (struct entry **head, const char *text)
     return NULL;
 }
 
-/* The rank is one of those with the text. */
+/* Adds the rank to the entry with that text. */
 static int entry_join (struct entry **head, const char *text, int32_t rank)
 {
     struct entry *e;
@@ -185,7 +185,7 @@ static int join_properties (struct rlite *r, const struct pick *p, int32_t rank)
     return 0;
 }
 
-/* The text of what was found below the rank, as a JSON object; nothing for nothing. */
+/* Adds the text of what was found below the rank, a JSON object; nothing if empty. */
 static void add_children (struct rlite *r, const size_t *before)
 {
     const char *comma = "{";
@@ -205,7 +205,7 @@ static void add_children (struct rlite *r, const size_t *before)
         strbuf_addch (&r->text, '}');
 }
 
-/* The walk leaves a node: what was found since it entered it is the node's. */
+/* Called when the walk leaves a node: the ids found since entering are the node's. */
 static int rank_leave (struct rlite *r, const struct order_step *at)
 {
     const struct pick *p = at->pick;
@@ -232,7 +232,7 @@ static int collect (struct rlite *r, const struct selection *s)
 {
     struct order o;
     struct order_step at;
-    unsigned ranks = 0; /* that the walk is in */
+    unsigned ranks = 0; /* number of ranks that the walk is in */
     int rc = 0;
 
     order_begin (&o, s);

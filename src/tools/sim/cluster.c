@@ -11,7 +11,7 @@
 #define WORD_MAX 32
 
 struct group {
-    int64_t nodes, cores, gpus, memory_mib, rack; /* rack: nodes in one, 0: none */
+    int64_t nodes, cores, gpus, memory_mib, rack; /* rack: nodes per rack, 0: none */
     bool has_gpus, has_memory, has_rack;
 };
 
@@ -27,7 +27,7 @@ static int refuse (const struct parser *p, const char *at, const char *expected)
                       (size_t)(at - p->spec) + 1, expected);
 }
 
-/* Digits, then what ends them. */
+/* Reads digits, then their end. */
 static int read_number (struct parser *p, int64_t max, const char *what, char end,
                         int64_t *ret)
 {
@@ -63,7 +63,7 @@ static int read_memory (struct parser *p, const char *word, struct group *g)
     return 0;
 }
 
-/* What stands after a slash. */
+/* Reads the part after a slash. */
 static int read_part (struct parser *p, struct group *g)
 {
     char word[WORD_MAX];

@@ -6,12 +6,12 @@
 #define WIDTH 1060
 #define HEIGHT 700
 #define LABELS_MAX 24
-#define GOLDEN_ANGLE 137 /* degrees: neighbours get colours far apart */
+#define GOLDEN_ANGLE 137 /* degrees: gives neighbours different colours */
 
 static const struct svg_frame frame = { 90, 50, 940, 600 };
 
 struct box {
-    uint64_t id, first, n; /* cores, counted through all nodes */
+    uint64_t id, first, n; /* cores, numbered through all nodes */
     double start, end;
 };
 
@@ -67,7 +67,7 @@ void gantt_destroy (struct gantt *g)
     free (g);
 }
 
-/* false: there is no more room. */
+/* false: no room left. */
 static bool add_core (struct gantt *g, size_t first_box, const struct sim_start *s,
                       uint64_t core)
 {

@@ -12,7 +12,7 @@
 
 struct outputs {
     struct tally tally;
-    struct series *series; /* NULL: nobody wants it; so are the others */
+    struct series *series; /* NULL: not requested; the same for the others */
     struct gantt *gantt;
     FILE *joblog;
 };

@@ -11,7 +11,7 @@
 #include "sched/giveback.h"
 #include "tools/sim/sim_private.h"
 
-#define JOBS_MAX 256 /* malleable ones that are looked at in a round */
+#define JOBS_MAX 256 /* malleable jobs considered in a round */
 #define FRONT 8
 
 struct round {
@@ -28,7 +28,7 @@ static double rate (const struct sim *s, const struct job *j)
     return s->setup->linear ? sim_part (&j->trace.size, j->r, rset_slots (j->r)) : 1;
 }
 
-/* Until now. */
+/* Updates the remaining work of the job to now. */
 static void settle (struct sim *s, struct job *j)
 {
     double seconds = s->now - j->since;
@@ -61,7 +61,7 @@ void malleable_end (struct sim *s, struct job *j)
     j->r = NULL;
 }
 
-/* r, taken over, is what it has from now on. */
+/* Replaces the job's resources by r, which is taken over. */
 static int change (struct sim *s, struct job *j, struct rset *r)
 {
     const struct trace_job *t = &j->trace;

@@ -96,7 +96,7 @@ static int set_number (const char *value, int64_t min, int64_t max, int64_t *ret
     return parse_int (value, min, max, ret, "the value", err);
 }
 
-/* One of two words. */
+/* Parses one of two words. */
 static int set_choice (const char *value, const char *yes, const char *no, bool *ret,
                        struct error *err)
 {
@@ -177,7 +177,7 @@ static int usage (const char *fmt, ...)
     return 2;
 }
 
-/* What depends on several options. */
+/* Handles options that depend on each other. */
 static int complete (struct options *o)
 {
     if (!o->trace)

@@ -9,7 +9,7 @@
 static const struct svg_frame upper = { 70, 50, 860, 170 };
 static const struct svg_frame lower = { 70, 270, 860, 170 };
 
-/* An area below the steps of the values; value: of a bucket, 0 to 1. */
+/* Draws the area below the steps of the values; value: of a bucket, 0 to 1. */
 static void add_area (struct strbuf *sb, const struct series *s,
                       const struct svg_frame *f, const char *fill,
                       double (*value) (const struct series *s, size_t i, double most),

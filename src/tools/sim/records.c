@@ -24,8 +24,8 @@ void records_close (struct records *r)
     strbuf_release (&r->next);
 }
 
-/* One line without its newline: 1, 0: the end, -errno. A line that is too long is read to
- * its end, and line->err says so. */
+/* Reads one line without its newline: 1, 0: the end, -errno. Reads a line that is too
+ * long to its end, and sets line->err. */
 static int read_line (struct records *r, struct strbuf *line)
 {
     char piece[4096];
@@ -64,7 +64,7 @@ static int take_line (struct records *r, struct strbuf *line)
     return 1;
 }
 
-/* The lines up to the one that begins with "}". */
+/* Reads the lines up to the one that begins with "}". */
 static int read_indented (struct records *r, struct error *err)
 {
     int rc;

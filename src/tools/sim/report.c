@@ -24,7 +24,7 @@ static unsigned depth (const struct report *r)
 
 static const char *duration (double seconds)
 {
-    static struct strbuf texts[4]; /* as many as one line shows */
+    static struct strbuf texts[4]; /* as many as one line needs */
     static size_t turn;
     struct strbuf *sb = &texts[turn++ % ARRAY_SIZE (texts)];
 
@@ -81,7 +81,7 @@ void report_print_text (const struct report *r)
 
 /* -- for programs -- */
 
-/* To a microsecond, so that sums of fractions do not show. */
+/* Rounds to a microsecond, so that sums of fractions do not show. */
 static json_t *real (double x)
 {
     return json_real (round (x * 1e6) / 1e6);

@@ -10,7 +10,7 @@
 #define IDLE_MAX 1024
 
 struct known {
-    struct request request; /* first: what callers have */
+    struct request request; /* must be first: the callers' pointer */
     struct job_size size;
     unsigned refs;
     char *never;
@@ -21,7 +21,7 @@ struct known {
 struct requests {
     struct matcher *m;
     struct known *known;
-    size_t idle; /* without refs */
+    size_t idle; /* without references */
 };
 
 struct requests *requests_create (struct matcher *m)

@@ -20,7 +20,7 @@ static void fold (struct series *s)
     s->width *= 2;
 }
 
-/* What was set last holds until now. */
+/* The last values apply until now. */
 static void fill (struct series *s, double now)
 {
     if (s->width <= 0)

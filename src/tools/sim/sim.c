@@ -13,7 +13,7 @@
 
 /* -- submits -- */
 
-/* From a trace's time to ours. */
+/* Converts a trace's time to virtual time. */
 static double time_of (const struct sim *s, double when)
 {
     return MAX (when - s->origin, 0);
@@ -128,7 +128,7 @@ static void apply_ends (struct sim *s)
     while (events_first (&s->ends, &when) && when <= s->now) {
         struct job *j = find_job (s, events_take (&s->ends));
         if (!j || when < j->end)
-            continue; /* it has got fewer nodes since */
+            continue; /* outdated: the job has got fewer nodes since */
         if (j->r)
             malleable_end (s, j);
         match_cancel (s->matcher, j->id);
@@ -204,7 +204,7 @@ static int plan (struct sim *s)
     return rc < 0 ? error_errno (s->err, -rc, "the scheduler") : 0;
 }
 
-/* Who can start by what others give back does. */
+/* Starts the jobs that can start with nodes given back by others. */
 static int plan_malleable (struct sim *s)
 {
     int rc = plan (s);
@@ -216,7 +216,7 @@ static int plan_malleable (struct sim *s)
 
 /* -- the loop -- */
 
-/* To the time of the next event; false: nothing will happen any more. */
+/* Moves to the time of the next event; false: there are no more events. */
 static bool advance (struct sim *s)
 {
     double wakeup = sched_wakeup (s->sched) - EPOCH, when = INFINITY, end;

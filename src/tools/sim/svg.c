@@ -94,7 +94,7 @@ static const struct {
     const char *name;
 } units[] = { { 86400, "d" }, { 3600, "h" }, { 60, "min" }, { 1, "s" } };
 
-/* 1, 2 or 5 times a power of ten, so that few of them make the whole. */
+/* 1, 2 or 5 times a power of ten, so that few steps make the whole. */
 static double round_step (double whole)
 {
     static const double steps[] = { 1, 2, 5 };

@@ -25,7 +25,8 @@ void tally_start (struct tally *t, const struct sim_start *s)
     const struct job_size *size = &s->job->size;
     double run = s->end - s->start, wait = MAX (s->start - s->submit, 0);
     double held = (double)s->cores * run;
-    /* Of a malleable job, which has had other numbers of nodes: seconds at its last one. */
+    /* For a malleable job, whose number of nodes has changed: seconds at its last
+     * number. */
     double as_now = s->core_seconds > 0 && held > 0 ? run * s->core_seconds / held : run;
 
     add_wait (t, wait);
@@ -47,7 +48,8 @@ static int compare (const void *pa, const void *pb)
     return (a > b) - (a < b);
 }
 
-/* The least value that the part p of all do not exceed; values are sorted, n > 0. */
+/* The least value that a part p of all values does not exceed; values are sorted, n >
+ * 0. */
 static double percentile (const double *values, size_t n, double p)
 {
     size_t rank = (size_t)ceil (p * (double)n);

@@ -50,7 +50,7 @@ static bool has_suffix (const struct trace_format *f, const char *name)
     return false;
 }
 
-/* Also where the file's own name begins. */
+/* *ret_path: where the name of the file begins. */
 static const struct trace_format *find_format (const char *name, const char **ret_path)
 {
     const struct trace_format *const *f;
@@ -106,7 +106,7 @@ static int read_record (struct trace *t, const struct trace_format *f,
     return rc;
 }
 
-/* A broken line: 0 when it is passed over. */
+/* Handles a broken line: 0 if it is skipped. */
 static int broken (struct trace *t, const struct trace_options *opt, int rc,
                    const char *path, uint64_t line, struct error *err)
 {

@@ -28,7 +28,7 @@ static uint64_t random_next (uint64_t *state)
     return x ^ (x >> 31);
 }
 
-/* From 0 to below 1. */
+/* From 0, inclusive, to 1, exclusive. */
 static double random_unit (uint64_t *state)
 {
     return (double)(random_next (state) >> 11) * 0x1p-53;
@@ -44,7 +44,7 @@ static double random_gap (uint64_t *state, double mean)
     return -mean * log (1 - random_unit (state));
 }
 
-/* Whole seconds: logs have no fractions, and equal times are a case of their own. */
+/* Whole seconds: real logs have no fractions, and equal times are a case of their own. */
 static double random_log (uint64_t *state, double a, double b)
 {
     return floor (a * exp (log (b / a) * random_unit (state)));
@@ -55,7 +55,7 @@ static double mean_log (double a, double b)
     return (b - a) / log (b / a);
 }
 
-/* What people ask for who need this long. */
+/* The limit that people request for this run time. */
 static double round_limit (uint64_t *state, double runtime)
 {
     static const double limits[] = { 5 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR,
@@ -81,15 +81,16 @@ static void make_gang (uint64_t *random, struct trace_job *job)
 
 /* -- million -- */
 
-/* Nodes of its twenty shapes, each as frequent as another. */
+/* Nodes of its twenty shapes, which are equally frequent. */
 static const uint16_t million_nodes[] = {
     1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024
 };
-#define MILLION_SMALL 4 /* nodes: up to that a job takes a part of each, else the whole */
+#define MILLION_SMALL 4 /* nodes: up to this a job takes a part of each, otherwise the
+                         * whole */
 #define MILLION_CORES 32
 #define MILLION_PART_CORES 8
 
-/* Most jobs are short, most work is in long ones. */
+/* Most jobs are short; most work is in long jobs. */
 static const struct {
     double share, least, most;
 } million_times[] = { { 0.60, 10, 10 * MINUTE },
@@ -106,7 +107,7 @@ static double million_time (uint64_t *random)
     return random_log (random, million_times[i].least, million_times[i].most);
 }
 
-/* Seconds between two arrivals at which 100,000 nodes are used to nine tenths. */
+/* Seconds between two arrivals at which nine tenths of 100,000 nodes are in use. */
 static double million_gap (void)
 {
     double nodes = 0, seconds = 0;
@@ -147,7 +148,7 @@ static void make_million (uint64_t *random, struct trace_job *job)
 #define MIXED_MACHINE 128 /* nodes */
 #define MIXED_LOAD 1.2    /* so that there is a queue, and policies differ */
 
-/* Widths as people choose them: powers of two first; in cores, whole nodes from 32 on. */
+/* Widths that people choose: powers of two first; in cores, whole nodes from 32 on. */
 static const struct {
     uint16_t cores, share;
 } mixed_sizes[] = { { 1, 12 },   { 2, 4 },   { 4, 7 },   { 8, 8 },    { 16, 9 },

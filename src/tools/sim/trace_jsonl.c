@@ -141,7 +141,7 @@ static int read_job (const json_t *o, struct trace_job *ret, struct error *err)
 
 /* -- a record -- */
 
-/* What is null or missing is 0. */
+/* null or missing values become 0. */
 static int get_known (const json_t *o, const char *key, double max, double *ret,
                       struct error *err)
 {
@@ -178,7 +178,7 @@ static int get_asked (const json_t *o, struct asked *a, struct error *err)
     return 0;
 }
 
-/* The first rank that it was given tells what no request does. */
+/* Adds data that only the granted resources have, from the first rank. */
 static void add_granted (const json_t *o, struct job_size *size)
 {
     const json_t *rank = json_array_get (json_object_get (o, "ranks"), 0);
@@ -191,7 +191,7 @@ static void add_granted (const json_t *o, struct job_size *size)
         size->nodes_min > 0 && json_is_true (json_object_get (rank, "exclusive"));
 }
 
-/* Slots that may be anywhere are told from slots on nodes by how far they may spread. */
+/* The allowed spread distinguishes slots anywhere from slots on nodes. */
 static void set_asked (const struct asked *a, struct job_size *size)
 {
     bool anywhere = a->nodes_min == 1 && a->nodes_max == a->slots_max;
@@ -260,7 +260,7 @@ static void log_event (struct log_times *t, const json_t *event)
     }
 }
 
-/* As if it had asked for what its first rank has, on each of its nodes. */
+/* As if the job had requested the resources of its first rank, on each of its nodes. */
 static int size_of_rset (const struct rset *r, struct job_size *size)
 {
     const struct rset_rank *rank = &r->ranks[0];

@@ -47,7 +47,7 @@ static const char *const names[FIELDS + 1] = { "",
                                                "preceding job",
                                                "think time" };
 
-/* A plain decimal number. */
+/* Reads a plain decimal number. */
 static int read_number (const char *text, size_t len, int field, double *ret,
                         struct error *err)
 {
@@ -83,7 +83,7 @@ static int split (const char *text, double *field, struct error *err)
     return 0;
 }
 
-/* From least, or -1, to most. */
+/* Checks that the field is from least (or -1) to most. */
 static int check (const double *field, int i, double least, double most, bool whole,
                   struct error *err)
 {

@@ -41,7 +41,7 @@
 #define GRAPH_UNITS_MAX (1u << 20)    /* in one group */
 #define GRAPH_SIZE_MAX (INT64_C (1) << 50)
 #define GRAPH_DEPTH_MAX 64
-#define GRAPH_WAYS_MAX 256 /* paths from the root to one vertex */
+#define GRAPH_WAYS_MAX 256 /* ways from the root to one vertex */
 #define GRAPH_TYPES_MAX 1024
 
 /* Types that every graph has, by number. */
@@ -82,7 +82,7 @@ struct graph_vertex {
     uint32_t claims;    /* first in its list, or GRAPH_NONE */
     uint32_t nclaims;   /* allocated and reserved claims */
     uint32_t nreserved; /* reserved claims among these */
-    uint32_t place; /* of a node: its number in the index; else the planner's own */
+    uint32_t place; /* of a node: its number in planner.nodes; else the planner's own */
     union {
         uint64_t bits; /* n <= 64: units that are allocated */
         uint64_t *map; /* else: the same, (n + 63) / 64 words, owned */
@@ -181,8 +181,7 @@ int graph_type_find (const struct graph *g, const char *name);
  * edge less. */
 uint64_t graph_unit_count (const struct graph *g);
 uint64_t graph_type_count (const struct graph *g, uint16_t type); /* units of the type */
-size_t graph_memory (const struct graph *g);                      /* bytes,
-                                                                   * approximately */
+size_t graph_memory (const struct graph *g);                      /* bytes, about */
 
 const char *graph_basename (const struct graph *g, uint32_t v);
 const char *graph_unit_name (const struct graph *g, uint32_t v); /* of measure, or "" */

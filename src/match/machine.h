@@ -84,10 +84,10 @@ struct machine_node_spec {
         *properties; /* NULL-terminated, or NULL: names for RFC 31 constraints, 512 at
                       * most. "KEY=VALUE" is also KEY, which has that value for policies */
     /* Not NULL: the node gives a job resources of one zone only (the kubelet's policy
-     * single-numa-node). Ids ascend. Of a resource that some zone has, the node has the
-     * sum of its zones at most, and never more than the fields above say; a resource that
-     * no zone has (gpus, say) belongs to the node. A job that takes the whole node fits
-     * if the node has one zone. Zones come, go or change size when nothing is booked
+     * single-numa-node). Ids ascend. If some zone has a resource, the node has at most
+     * the sum of its zones, and never more than the fields above say; a resource that no
+     * zone has (gpus, say) belongs to the node. A job that takes the whole node fits if
+     * the node has one zone. Zones come, go or change size when nothing is booked
      * there. */
     const struct machine_zone *zones;
     size_t nzones;

@@ -64,7 +64,7 @@ struct booking {
     uint32_t first, last; /* claims */
     uint32_t nclaims;
     uint32_t number;
-    int64_t own_start, own_end; /* start and end while suspended */
+    int64_t own_start, own_end; /* the real start and end while suspended */
     uint64_t stamp;             /* of the last round that visited it, see struct
                                  * planner */
     int64_t sums[INDEX_DIMS];   /* what the booking takes of the profile in [start,
@@ -257,7 +257,7 @@ struct planner {
     /* divisible vertices of the type had bookings above their size: the sums over time of
      * the type exclude nothing */
     bool overbooked[GRAPH_TYPES_MAX];
-    bool deep;                       /* some node has vertices with children */
+    bool deep;                       /* some node contains vertices with children */
     /* the scores put the nodes in the order of the graph, or in reverse order */
     bool graph_order;
     bool sized[GRAPH_TYPES_MAX];       /* types with a unit that may not count as 1 */
@@ -306,7 +306,7 @@ struct planner {
     struct booking *aside; /* suspended bookings that are not away, the latest first */
     struct booking *fresh; /* list of bookings made meanwhile, which ignored the suspended
                             * ones */
-    bool sums_changed;     /* ... and whose sums may be outdated */
+    bool sums_changed;     /* ... the sums of the suspended bookings may be outdated */
     uint64_t shown;        /* grows when a window may have more free units than before */
     struct walk_room room;
     uint64_t made;   /* grows when nodes get new numbers */

@@ -20,30 +20,28 @@ struct match_policy {
     const char *name;
     const char *summary; /* one line for help: "lowest ids first" */
     bool high;           /* the greatest score first, else the least */
-    bool node_centric;   /* the node's score counts before that of what is in it */
-    bool node_exclusive; /* a node's score takes precedence over the scores of its
+    bool node_centric;   /* a node's score takes precedence over the scores of its
                           * parts */
-    bool first; /* a node is given as a whole, whatever the request wants in it */
-    /* takes the first nodes that fit, in the order of the measure, and searches no
-     * further; the score only orders the nodes taken */
+    bool node_exclusive; /* a node is given as a whole, whatever the request wants in
+                          * it */
+    bool first; /* takes the first vertices that fit, in the order of the measure, and
+                 * searches no further; the score only orders the vertices taken */
+    /* Score of a unit, 0 .. 2^31; NULL: its id + 1. */
     int64_t (*score) (const struct match_policy *p, const struct graph *g, uint32_t v,
                       uint32_t unit);
-    /* Of a node, from what is free and what there is of each dimension of the index
-     * (index.h); greatest first. INT64_MIN: do not take. NULL: nodes go by score. */
+    /* The measure of a node, from the free and the existing amount of each dimension of
+     * the index (index.h); the greatest goes first. INT64_MIN: do not use the node. NULL:
+     * nodes go by score. */
     int64_t (*measure) (const struct match_policy *p, const int64_t *free,
                         const int64_t *ever, unsigned dims);
-    char property[64]; /* The measure of a node, from the free and the existing amount of
-                        * each dimension of the index (index.h); the greatest goes first.
-                        * INT64_MIN: do not use the node. NULL: nodes go by score. */
-    bool spread;       /* of custom policies: "order=PROPERTY", whose number is the
-                        * score */
-    /* one slot on each node before a second slot on any */
+    char property[64]; /* of custom policies: "order=PROPERTY", the number in the property
+                        * is the score */
+    bool spread;       /* one slot on each node before a second slot on any */
+    /* Choose nodes that are close together: fewest vertices of the level above. */
     bool together;
 };
 
-extern const struct match_policy *const match_policies[]; /* Choose nodes that are close
-                                                           * together: fewest vertices of
-                                                           * the level above. */
+extern const struct match_policy *const match_policies[]; /* NULL-terminated, by name */
 
 const struct match_policy *match_policy_find (const char *name);
 /* Parses a name, or "KEY=VALUE ...": policy=low|high|NAME, node_centric=,

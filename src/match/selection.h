@@ -69,7 +69,7 @@ int selection_complete (struct selection *s, const struct graph *g);
 int selection_complete_to (struct selection *s, const struct graph *g,
                            struct selection *out);
 
-/* Of a complete selection: true if the pick is below a further parent of its vertex. */
+/* True if the pick of a complete selection is below a further parent of its vertex. */
 static inline bool selection_is_further (const struct selection *s, const struct graph *g,
                                          const struct pick *p)
 {

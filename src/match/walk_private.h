@@ -186,8 +186,8 @@ int walk_sibling_of_type (const struct walker *k, uint32_t u, uint16_t head,
                           uint16_t *ret_req);
 /* True if u is down or has another owner. */
 bool walk_is_shut (const struct walker *k, uint32_t u);
-/* True if nothing in u can be given: u is shut, held, or not allowed. Of leaves, only
- * nodes can be closed.
+/* True if nothing in u can be given: u is shut, held, or not allowed. Leaves are never
+ * closed, except nodes.
  */
 bool walk_closed (const struct walker *k, uint32_t u);
 /* As walk_gather(), only below u, for vertices requested in u. */
@@ -265,11 +265,11 @@ void walk_bounds (struct walker *k);
 bool walk_by_measure (const struct walker *k);
 /* Returns the sum over all below the vertex of the index: free now, else ever. */
 int64_t walk_sum (const struct walker *k, const struct index *x, unsigned d);
-/* What a node must have of dimension d for one r inside it. */
+/* The amount of dimension d that a node must have for one r inside it. */
 int64_t walk_least_in_node (const struct walker *k, uint16_t r, unsigned d);
 /* True if all of one r is in one node; r may be the node itself. */
 bool walk_within_node (const struct walker *k, uint16_t r);
-/* What a node must have to serve one r, for the indexes. */
+/* The amounts that a node must have to serve one r, for the indexes. */
 void walk_need (const struct walker *k, uint16_t r, struct index_need *need);
 /* True if the summaries exclude the request (the miss is noted). */
 bool walk_hopeless (struct walker *k);

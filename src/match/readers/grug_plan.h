@@ -59,7 +59,7 @@ struct grug_step {
      * from[k] and to[k] are associated. */
     struct grug_set from;
     uint32_t *to;
-    /* Of lists: the numbers k sorted by from[k], and by to[k]; ascending for each. */
+    /* For lists: the numbers k sorted by from[k], and by to[k]; ascending for each. */
     uint32_t *by_from, *by_to;
 };
 

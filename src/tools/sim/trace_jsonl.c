@@ -1,26 +1,27 @@
-/* trace_jsonl.c - jobs as JSON objects, and what fluxqd tells of its jobs
+/* trace_jsonl.c - jobs as JSON objects, and fluxqd's own records of jobs
  *
  *     {"submit": 0, "runtime": 60, "limit": 120, "nodes": "2-4", "cores": 8, "memory": "1Gi"}
  *
- * One object a line, or indented over several, of one of three kinds:
+ * One object per line, or indented over several lines, of one of three kinds:
  *
- * A job ("submit" is there). Times are numbers of seconds.
- *     submit          needed
- *     runtime         needed; how long it runs at its largest size
- *     limit           time limit; none: its run time; 0: unlimited
- *     begin           not to start before that time
+ * A job (with "submit"). Times are numbers of seconds.
+ *     submit          required
+ *     runtime         required; run time at the largest size
+ *     limit           time limit; none: the run time; 0: unlimited
+ *     begin           earliest start
  *     nodes           a number, or "MIN-MAX" for an elastic job; none: slots go anywhere
- *     slots           with nodes: on each [1]; else in all, a number or "MIN-MAX" [1]
+ *     slots           with nodes: on each [1]; else in total, a number or "MIN-MAX" [1]
  *     cores, gpus     of each slot [1, 0]
  *     memory          of each slot, "2Gi", or a number of MiB [0]
- *     exclusive       true: the nodes as a whole
+ *     exclusive       true: whole nodes
  *     priority        larger first [0]
- *     id, name, user  for people; not looked at
+ *     id, name, user  for people; ignored
  *
- * A job's record ("submit_time": fluxq-show job ID --json). It asks for what it asked
- * for; memory that its slots named is known only of jobs that have started.
+ * A job's record (with "submit_time": fluxq-show job ID --json). The job asks for what it
+ * asked for originally; memory of its slots is known only for jobs that have started.
  *
- * An event log ("events": fluxq-show job ID --events --json). It asks for what it got.
+ * An event log (with "events": fluxq-show job ID --events --json). The job asks for what
+ * it got.
  *
  * Records and logs of jobs that have not ended, or never started, are left out.
  */

@@ -197,7 +197,7 @@ static int claim_nodes (struct walker *k, struct selection *s)
     return rc == 0 ? selection_complete (s, k->g) : rc;
 }
 
-/* What is below an exclusive vertex, also on a way in it, belongs to the job and is
+/* Everything below an exclusive vertex, also on a way in it, belongs to the job and is
  * covered; but further children are not covered. */
 static void cover (const struct walker *k, struct selection *s)
 {

@@ -170,7 +170,8 @@ uint32_t leaf_unbooked (const struct graph *g, uint32_t v);
 int node_withhold (struct machine *g, struct machine_node *n);
 /* Drops leaves that were kept only for jobs, if they are free. */
 void node_tidy (struct machine *g, struct machine_node *n);
-/* What is booked, by units; what could be booked now if the node took jobs. */
+/* The booked amounts, by units; the amounts that could be booked now if the node took
+ * jobs. */
 struct machine_amounts node_used (const struct machine *g, const struct machine_node *n);
 struct machine_amounts node_left (const struct machine *g, const struct machine_node *n);
 

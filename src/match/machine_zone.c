@@ -101,7 +101,7 @@ static void lay_out (const struct machine_node_spec *spec, struct layout *to)
     to->all.memory -= to->has_memory ? left.memory : 0;
 }
 
-/* What the node has outside its zones. */
+/* Amounts of the node outside its zones. */
 static struct machine_amounts outside (const struct layout *to)
 {
     return (struct machine_amounts){ to->has_cores ? 0 : to->all.cores,
@@ -326,8 +326,8 @@ static struct machine_amounts minus (struct machine_amounts a, struct machine_am
                                      MAX (a.memory - b.memory, 0) };
 }
 
-/* What the node has left in the zone by its report, less all jobs that may be there and
- * are not in the report. */
+/* Amounts left in the zone by the report, less the needs of all jobs that may be there
+ * and are not in the report. */
 static struct machine_amounts left_in (const struct node_zones *z,
                                        const struct node_zone *zone)
 {

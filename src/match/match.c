@@ -594,7 +594,7 @@ static void name_window (struct matcher *m, uint64_t job, const struct planner_j
 
     for (; n && by < MATCH_WINDOW_FIRST; n = n->next) {
         match_window_check (m, n->name, match_seconds (had->end), end, 0, &by, &named);
-        if (by < MATCH_WINDOW_FIRST) /* maybe a reservation of a job is also in the way */
+        if (by < MATCH_WINDOW_FIRST) /* the window may be behind a job's reservation */
             match_window_check (m, n->name, end - 1 / TICKS, end, 0, &by, &named);
     }
     if (by >= MATCH_WINDOW_FIRST && why)

@@ -110,7 +110,8 @@ int match_earliest (struct matcher *m, const struct match_request *req, double n
                     double duration, double *start, struct rset **ret, struct error *why);
 /* A plan is a sequence of reservations; each was made with only the earlier ones in
  * place. After a change, all reservations are suspended and then resumed in their order.
- * A reservation that the change does not affect keeps its place; any other is made anew:
+ * A reservation that the change does not affect keeps its place; any other is planned
+ * again:
  *
  *     match_suspend (m, job);                                   // the last one first
  *     rc = match_resume (m, job, req, now, duration, &start);   // the first one first
@@ -121,9 +122,9 @@ int match_earliest (struct matcher *m, const struct match_request *req, double n
 void match_suspend (struct matcher *m, uint64_t job);
 /* Resumes a suspended reservation. 0: it keeps its place, and *start is unchanged:
  * nothing freed since the last match_plan_made() lets the job start sooner or on other
- * resources, and no other job has taken its resources. 1: the reservation was made anew,
- * and starts at *start. Errors end the reservation: -EAGAIN: the job fits now; -EBUSY: at
- * no time; -ENOENT: never. -ENOMEM leaves it suspended. For a job that had no
+ * resources, and no other job has taken its resources. 1: the reservation was planned
+ * again, and starts at *start. Errors end the reservation: -EAGAIN: the job fits now;
+ * -EBUSY: at no time; -ENOENT: never. -ENOMEM leaves it suspended. For a job that had no
  * reservation: 0: there is still no time for it; -EBUSY: there may be one now. O(claims
  * on the nodes that became free + bookings made since the suspension), or a match. */
 int match_resume (struct matcher *m, uint64_t job, const struct match_request *req,

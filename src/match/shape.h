@@ -73,8 +73,7 @@ struct shape {
      * has something chosen in it; 0: what the request asks for. Set by the caller; not
      * part of the key */
     int64_t node_memory;
-    /* set by the caller; only on trees with nothing but nodes at the outermost level, see
-     * groups.c */
+    /* set by the caller; only if a node or a slot is outermost, see groups.c */
     struct shape_groups groups;
     struct shape *other;       /* the next variant (xor_slot), owned; or NULL */
     struct shape_store *store; /* data shared by all variants, owned by the first one; or

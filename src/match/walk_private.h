@@ -72,7 +72,8 @@ struct walker {
     struct bound *bound;  /* by vertex of the request: for one unit of it */
     int64_t cap;          /* slots that one node may give, 0: no limit */
     int64_t given;        /* slots of that node given so far */
-    int64_t quota;      /* limit of the outermost vertex in the present place; 0: none */
+    int64_t quota;      /* number wanted of the outermost vertex in the present place; 0:
+                         * not in a place */
     int64_t group_miss; /* number that fits in as few places as allowed; -1: enough */
     int64_t shares;     /* slots for which parts are gathered, 1 outside slots */
     uint32_t asked;     /* the vertex in which the siblings are searched, see

@@ -316,7 +316,7 @@ static bool is_only (hwloc_const_bitmap_t set, int index)
     return hwloc_bitmap_weight (set) == 1 && hwloc_bitmap_first (set) == index;
 }
 
-/* A PU stands for one bit of cpusets, a NUMA node for one of nodesets. */
+/* A PU has one bit of cpusets, a NUMA node one of nodesets. */
 static int check_index (struct cleaning *c, const struct object *o)
 {
     bool pu = o->type->kind == KIND_PU;

@@ -1,4 +1,4 @@
-/* config_private.h - what the files of config.h share: keys, and values of one kind each
+/* config_private.h - declarations shared by the files of config.h
  *
  *     config.c         the whole file        config_value.c   values
  *     config_queue.c   the mapping queues
@@ -8,7 +8,7 @@
 
 #include "broker/config.h"
 
-#define CONFIG_NO_PROGRAM "none" /* not even the one of all queues */
+#define CONFIG_NO_PROGRAM "none" /* also disables the program of all queues */
 
 enum kind {
     KIND_STRING,
@@ -40,13 +40,13 @@ struct key {
     const char *name;
     enum kind kind;
     size_t offset, size; /* of the field: KEY_FIELD or NO_FIELD */
-    int64_t min, max; /* KIND_INT, KIND_BYTES; in "priority:" of durations, too */
+    int64_t min, max; /* KIND_INT, KIND_BYTES; in "priority:" also durations */
 };
 
 #define KEY_FIELD(type, field) offsetof (type, field), sizeof (((type *)0)->field)
 #define NO_FIELD 0, 0
 
-/* What the setters need to know about the place they are at. */
+/* The place in the file, for the setters. */
 struct place {
     const struct yaml_doc *doc;
     json_t *owner;
@@ -58,8 +58,8 @@ struct place {
 
 const struct key *config_find_key (const struct key *table, size_t n, const char *name);
 
-/* Each: 0 and the field is set, or -EINVAL with file, line and column, or -ENOMEM. Texts are
- * owned by the field; what it had is freed. */
+/* Each setter returns 0 and sets the field, or -EINVAL with file, line and column, or
+ * -ENOMEM. The field owns texts; its old text is freed. */
 int value_string (char **field, const json_t *value, const struct place *p);
 int value_duration (double *field, const json_t *value, const struct place *p);
 int value_timeout (double *field, const json_t *value, const struct place *p);
@@ -68,11 +68,11 @@ int value_bool (bool *field, const json_t *value, const struct place *p);
 /* [jobs, arguments, usage] */
 int value_private (unsigned *field, const json_t *value, const struct place *p);
 int value_strings (char ***field, const json_t *value, const struct place *p);
-/* field: of key->size, 4 or 8 bytes */
+/* field: of key->size bytes, 4 or 8 */
 int value_int (const struct key *key, void *field, const json_t *value,
                const struct place *p);
 
-/* The mapping queues, in place of those of c. */
+/* Reads the mapping queues, and replaces the queues of c. */
 int config_read_queues (struct config *c, json_t *value, const struct place *p);
 void config_release_queues (struct config *c);
 

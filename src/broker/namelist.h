@@ -1,12 +1,12 @@
-/* namelist.h - a comma list of names, which is asked for each of many jobs
+/* namelist.h - a comma-separated list of names, for look-ups of many jobs
  *
  *     struct namelist w = { 0 };
  *     namelist_parse (&w, "ann,bob", "user", &err);
  *     namelist_has (&w, "bob");                  // true
  *     namelist_release (&w);
  *
- * Sorted once, so that a request with a long list costs no more for each job than one with a
- * short list does: O(log of the names).
+ * The list is sorted once, so a look-up takes O(log names) and a long list in a request
+ * costs hardly more for each job than a short one.
  */
 #ifndef FLUXQ_BROKER_NAMELIST_H
 #define FLUXQ_BROKER_NAMELIST_H
@@ -19,7 +19,7 @@
 #define NAMELIST_MAX 10000
 
 struct namelist {
-    char *text; /* NULL: no list was given */
+    char *text; /* NULL: no list */
     char **v;
     size_t n;
 };

@@ -1,4 +1,4 @@
-/* nodegroups.h - nodes that do not exist, but could be made by an autoscaler (see nodegroups.c)
+/* nodegroups.h - nodes that an autoscaler could make (see nodegroups.c)
  */
 #ifndef FLUXQ_BROKER_NODEGROUPS_H
 #define FLUXQ_BROKER_NODEGROUPS_H
@@ -8,17 +8,17 @@
 int nodegroups_init (struct broker *b, struct error *err);
 void nodegroups_host_init (struct broker *b);
 void nodegroups_release (struct broker *b);
-/* After a pass: who lacks nodes that could be made? Soon, and seldom more than once a second. */
+/* After a pass: looks soon for jobs that need nodes to be made, once a second at most. */
 void nodegroups_due (struct broker *b);
-/* As match_satisfiability() of b->matcher, but nodes that could be made count as well. */
+/* As match_satisfiability() of b->matcher, but counts nodes that could be made, too. */
 int nodegroups_could_run (struct broker *b, const struct match_request *req,
                           struct error *err);
-/* Why it waits, if that is for nodes to be made; false: it is not. */
+/* Appends the reason of a job that waits for nodes to be made; false: it does not. */
 bool nodegroups_add_reason (struct broker *b, const struct entry *e, struct strbuf *sb);
-/* The unix time before which they will not be there; 0: it does not wait for any. */
+/* The unix time before which these nodes cannot exist; 0: the job waits for none. */
 double nodegroups_not_before (struct broker *b, const struct entry *e);
-/* why: what is to be said of a job that is only asked about, and never starts on what there is;
- * changed if nodes could be made for it. */
+/* For a forecast: why is the reason for which the job never starts on the existing nodes;
+ * replaced if nodes could be made for the job. */
 void nodegroups_foresee (struct broker *b, const struct entry *e,
                          const struct match_request *req, struct error *why);
 

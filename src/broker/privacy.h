@@ -1,14 +1,14 @@
-/* privacy.h - who sees what of whose jobs
+/* privacy.h - which parts of jobs a user may see
  *
  *     if (!privacy_sees (b, http_request_uid (req), e, PRIVATE_JOBS))   // 404
  *
- * `private:` in fluxq.yaml, of the site and of a queue, says what users do not see of the jobs
- * of others: `jobs`, the jobs at all; `arguments`, what they run, where and with which files;
- * `usage`, what their users have used and their fair share. Owners, root, the broker's user and
- * operators see all. This is the one place where that is decided, and all answers about jobs
- * ask here.
+ * `private:` in fluxq.yaml, of the site and of a queue, hides parts of other users' jobs:
+ * `jobs`, the whole jobs; `arguments`, what they run, where and with which files;
+ * `usage`, the users' usage and fair share. Owners, root, the broker's user and operators
+ * see everything. All answers about jobs ask here; nothing is decided elsewhere.
  *
- * Thread: the loop's. */
+ * Thread: the loop's.
+ */
 #ifndef FLUXQ_BROKER_PRIVACY_H
 #define FLUXQ_BROKER_PRIVACY_H
 
@@ -28,24 +28,25 @@ enum private_part {
     PRIVATE_USAGE = 1 << 2,
 };
 
-/* A viewer that is no user: what this one does not see is hidden from somebody. */
+/* A viewer that is no user: sees only what all users may see. */
 #define PRIVACY_ANYONE ((uid_t)-1)
 
-/* part: one of them. Who does not see the job sees no part of it. */
+/* part: one part. A viewer who does not see the job sees none of its parts. */
 bool privacy_sees (const struct broker *b, uid_t viewer, const struct entry *e,
                    enum private_part part);
-/* The job of that number, if it is in memory and seen; of one that is not nobody tells. */
+/* Whether the viewer sees the job of this id. A job that is not in memory counts as
+ * hidden. */
 bool privacy_sees_id (struct broker *b, uid_t viewer, uint64_t id);
-/* Of what a user has used in all queues. */
+/* Whether the viewer sees the user's usage in all queues. */
 bool privacy_sees_usage (const struct broker *b, uid_t viewer, uid_t user);
-/* In a text for the viewer numbers of jobs that are not seen ("job 7", "jobs 3, 4_1") become
+/* Replaces ids of jobs that the viewer does not see ("job 7", "jobs 3, 4_1") by
  * "(private)". */
 void privacy_scrub (struct broker *b, uid_t viewer, struct strbuf *text);
-/* GET /v1/jobs/ID: what is not seen is taken out. */
+/* Removes hidden parts from the answer of GET /v1/jobs/ID. */
 void privacy_mask_job (struct broker *b, uid_t viewer, const struct entry *e, json_t *job);
-/* The member of o of that name, a text or null, is scrubbed. */
+/* Scrubs the member of o with this name, which is a text or null. */
 void privacy_scrub_member (struct broker *b, uid_t viewer, json_t *o, const char *key);
-/* The context of one of the job's events. */
+/* Removes hidden parts from the context of an event of the job. */
 void privacy_mask_event (struct broker *b, uid_t viewer, const struct entry *e,
                          json_t *context);
 

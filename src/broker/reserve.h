@@ -5,12 +5,13 @@
  *     reserve_make (b, r, 0, false, &err);     // from now on the plan is made around it
  *     reserve_remove (b, r);                   // all may have the nodes again
  *
- * For all other jobs a reservation is a window of its nodes in the broker's own matcher; what
- * runs inside is planned and booked in its realm (sched/realm.h). An entry's realm is where its
- * job is queued or booked; NULL: in the broker's own sched and matcher, or, when it waits and
- * names a reservation, in none.
+ * For jobs outside, a reservation is a window of its nodes in the broker's own matcher.
+ * Jobs inside are planned and booked in the reservation's realm (sched/realm.h). An
+ * entry's realm is the one that has the job queued or booked; NULL: the broker's own
+ * sched and matcher have it, or none has it because the job waits for its reservation.
  *
- * In the journal each is a setting "reservation/NAME" = JSON, until it is over.
+ * The journal has each reservation as a setting "reservation/NAME" = JSON until it is
+ * over.
  */
 #ifndef FLUXQ_BROKER_RESERVE_H
 #define FLUXQ_BROKER_RESERVE_H
@@ -23,25 +24,26 @@
 #define RESERVATION_USERS_MAX 1000
 #define RESERVATION_NAME_MAX 63
 #define RESERVATION_NOTE_MAX 400
-#define RESERVATION_SECONDS_MAX (366 * 86400.0) /* it lasts, and is ahead, at most */
+/* maximum length, and maximum time ahead */
+#define RESERVATION_SECONDS_MAX (366 * 86400.0)
 
 struct reservation {
     UT_hash_handle hh;
     char *name;
     double start, end; /* unix times */
     double made;
-    bool maintenance; /* nobody's jobs run there; no users */
-    bool active;      /* its time has come */
+    bool maintenance; /* no users, no jobs run there */
+    bool active;      /* has begun */
     struct hostlist *nodes;
     struct reserve_user {
         char *name;
         uid_t uid;
     } * users;
     size_t nusers;
-    char *by;            /* the name of who made it */
+    char *by;            /* name of the user who made it */
     char *note;          /* or NULL */
     uint64_t window;     /* id in the matcher */
-    struct realm *realm; /* while it is known to the broker */
+    struct realm *realm; /* while the broker knows the reservation */
 };
 
 /* -- reservation.c: the record -- */
@@ -53,7 +55,7 @@ struct reservation *reservation_create (const char *name, double start, double e
 void reservation_destroy (struct reservation *r);
 int reservation_add_user (struct reservation *r, const char *name, uid_t uid);
 bool reservation_admits (const struct reservation *r, uid_t uid);
-/* All of it as kept in the journal, and shown; NULL: no memory. */
+/* The whole record, as kept in the journal and shown; NULL: no memory. */
 json_t *reservation_to_json (const struct reservation *r);
 struct reservation *reservation_from_json (const char *name, const char *text,
                                            struct error *err);
@@ -61,18 +63,19 @@ struct reservation *reservation_from_json (const char *name, const char *text,
 /* -- reserve.c: the plan -- */
 
 struct reservation *reserve_find (const struct broker *b, const char *name);
-/* That has the node now, or, when none has, the next that will. */
+/* The reservation that has the node now, else the next that will; NULL: none. */
 const struct reservation *reserve_of_node (const struct broker *b, const char *node);
-/* A name that no reservation has had: "resv-7". */
+/* Makes a name that no reservation has had: "resv-7". */
 void reserve_new_name (struct broker *b, char *ret, size_t size);
-/* Taken over when it is made. n > 0: so many nodes are chosen; else they are r->nodes. Past
- * jobs that run there only with ignore_running. What has to go to the journal is the
- * caller's: reserve_txn(). -EEXIST, -ENOENT, -EBUSY, -EINVAL, -ENOMEM. */
+/* Adds a reservation; takes r over on success. n > 0: chooses n nodes, else r->nodes are
+ * given. Running jobs on the nodes are allowed only with ignore_running. The caller
+ * writes it to the journal: reserve_txn(). -EEXIST, -ENOENT, -EBUSY, -EINVAL, -ENOMEM. */
 int reserve_make (struct broker *b, struct reservation *r, size_t n, bool ignore_running,
                   struct error *err);
-/* It is over for all, and freed. Jobs that run inside go on, those that wait wait on. */
+/* Ends and frees the reservation. Its running jobs go on, its waiting jobs keep
+ * waiting. */
 void reserve_remove (struct broker *b, struct reservation *r);
-/* The transaction that keeps it, or (gone) forgets it; NULL: no memory. */
+/* The transaction that stores the reservation or (gone) deletes it; NULL: no memory. */
 struct journal_txn *reserve_txn (const struct broker *b, const struct reservation *r,
                                  bool gone);
 

@@ -1,14 +1,16 @@
-/* userlimits.h - what one user may have waiting and kept
+/* userlimits.h - limits on the waiting jobs and kept output of one user
  *
  *     userlimits_check (b, uid, tasks, bytes, &err)     // -EDQUOT: refused, and why
  *
- * Jobs that wait (the tasks of an array that have not started count one each), the bytes of
- * their jobspecs (script and environment; of an array once) and the bytes of output that the
- * broker keeps for fluxq-logs. The limits are user-jobs-max, user-bytes-max and user-output-max
- * of fluxq.yaml. Root, the broker's own user and operators have none.
+ * Counted are waiting jobs (each task of an array that has not started counts as one),
+ * the bytes of their jobspecs (script and environment; once for an array) and the bytes
+ * of output that the broker keeps for fluxq-logs. The limits are user-jobs-max,
+ * user-bytes-max and user-output-max of fluxq.yaml. Root, the broker's own user and
+ * operators have no limits.
  *
- * What is kept is measured by a worker thread after jobs have ended, at most once a second and
- * for a twentieth of the time. Thread: the loop's. */
+ * A worker thread measures kept output after jobs have ended, once a second at most and
+ * for at most a twentieth of the time. Thread: the loop's.
+ */
 #ifndef FLUXQ_BROKER_USERLIMITS_H
 #define FLUXQ_BROKER_USERLIMITS_H
 
@@ -24,16 +26,17 @@ struct entry;
 
 int userlimits_init (struct broker *b, struct error *err);
 void userlimits_release (struct broker *b);
-/* May that user have so many jobs more, of so many bytes of jobspec? 0 or -EDQUOT. */
+/* Whether the user may have this many more jobs, with so many bytes of jobspec. 0 or
+ * -EDQUOT. */
 int userlimits_check (struct broker *b, uid_t uid, uint64_t jobs, uint64_t bytes,
                       struct error *err);
-/* While a submit is being written: so many more, or (negative) no more. */
+/* Counts a submit that is being written, or (negative) takes it back. */
 void userlimits_reserve (struct broker *b, uid_t uid, int64_t jobs, int64_t bytes);
-/* The job begins to wait, or does so no more. */
+/* The job begins, or ceases, to wait. */
 void userlimits_waiting (struct broker *b, const struct entry *e, bool waits);
-/* A job has ended: what is kept is measured again, soon. */
+/* A job has ended: measures kept output again, soon. */
 void userlimits_output_changed (struct broker *b);
-/* {"jobs", "jobs_max", "bytes", ...} of that user; a limit that does not hold is null. */
+/* {"jobs", "jobs_max", "bytes", ...} of the user; a limit that does not apply is null. */
 json_t *userlimits_json (struct broker *b, uid_t uid);
 
 #endif

@@ -1,12 +1,13 @@
-/* watchdog.h - systemd is told that the broker is ready, and that its loop goes round
+/* watchdog.h - systemd notifications: the broker is ready, its loop runs
  *
  *     watchdog_init ();                // first of all: $NOTIFY_SOCKET, and no job inherits it
  *     watchdog_begin (loop);           // READY=1, then WATCHDOG=1 three times in $WATCHDOG_USEC
  *     uv_run (loop, UV_RUN_DEFAULT);
  *     watchdog_end ();                 // STOPPING=1
  *
- * It is the loop that sends, so a loop that hangs is ended and started anew (fluxqd.service has
- * the time). Without $NOTIFY_SOCKET nothing happens. The protocol is that of sd_notify(3).
+ * The loop itself sends the messages, so systemd restarts a broker whose loop hangs
+ * (fluxqd.service sets the time). Without $NOTIFY_SOCKET nothing happens. The protocol is
+ * that of sd_notify(3).
  */
 #ifndef FLUXQ_BROKER_WATCHDOG_H
 #define FLUXQ_BROKER_WATCHDOG_H

@@ -1,11 +1,11 @@
-/* complete.h - what the console offers at the tab key
+/* complete.h - completion at the tab key of the console
  *
  *     struct completion_place place;
  *     complete_place (&place, "ctl drain ", 10, "no");   // place.kind == COMPLETE_NODES
  *     complete_list (&place, "no", broker, &list);       // "node1", "node2", asked from the broker
  *
  * Commands, options and subcommands come from the tables; ids, nodes and queues from the
- * broker, which gets a second to answer: without an answer nothing is offered.
+ * broker. If the broker does not answer within a second, nothing is offered.
  */
 #ifndef FLUXQ_CMD_COMPLETE_H
 #define FLUXQ_CMD_COMPLETE_H
@@ -14,16 +14,16 @@
 
 struct completion_place {
     enum completion kind;
-    const struct command *command; /* of the line, or NULL */
+    const struct command *command; /* the line's command, or NULL */
 };
 
-/* line: the len bytes in front of the word that is to be completed. */
+/* line: the len bytes before the word to complete. */
 void complete_place (struct completion_place *ret, const char *line, size_t len,
                      const char *word);
-/* All that begin with word, each ended by a newline. */
+/* Lists all completions that begin with word, each ended by a newline. */
 void complete_list (const struct completion_place *place, const char *word,
                     const char *broker, struct strbuf *list);
-/* Make the tab key work; broker (URL or NULL) must live on. */
+/* Enables the tab key; broker (URL or NULL) must stay valid. */
 void complete_setup (const char *broker);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "cmd/command.h"
 
-/* Ids of its options, in fluxq-ctl's table. */
+/* Ids of the options of reserve, in fluxq-ctl's table. */
 enum {
     RESERVE_FIRST = 100,
     RESERVE_NAME = RESERVE_FIRST,
@@ -40,13 +40,13 @@ enum {
     }
 
 struct reserve_args {
-    const char *text[RESERVE_END - RESERVE_FIRST]; /* by id; of flags any text */
-    const char *given; /* the name of one that was given, or NULL */
+    const char *text[RESERVE_END - RESERVE_FIRST]; /* by id; for flags any text */
+    const char *given; /* name of an option that was given, or NULL */
 };
 
-/* Takes the option, if it is one of reserve's. */
+/* Stores the option if it belongs to reserve; false: it does not. */
 bool reserve_take (struct reserve_args *a, const struct option_match *m);
-/* The exit status. */
+/* Returns the exit status. */
 int reserve_run (struct cmd *c, const struct reserve_args *a);
 
 #endif

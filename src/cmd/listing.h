@@ -1,4 +1,4 @@
-/* listing.h - rows of tab-separated fields as aligned columns
+/* listing.h - aligned columns from rows of tab-separated fields
  *
  *     struct listing l;
  *     rc = listing_parse (&l, &format, body, len, &err);  // body is changed, and must live on
@@ -6,9 +6,9 @@
  *     listing_print (&l, true, &sb);
  *     listing_release (&l);
  *
- * One pass over the text finds cells and widths, one more writes: 10,000 rows take about
- * 2 ms. Characters are as wide as the terminal shows them. What is not printable (common/printable.h), and
- * could drive the reader's terminal, becomes question marks.
+ * One pass over the text finds cells and widths, a second one writes: 10,000 rows take
+ * about 2 ms. Widths are those that the terminal shows. Unprintable characters
+ * (common/printable.h), which could control the reader's terminal, become question marks.
  */
 #ifndef FLUXQ_CMD_LISTING_H
 #define FLUXQ_CMD_LISTING_H
@@ -28,20 +28,20 @@ struct listing {
     size_t nrows;
     struct cell *cells; /* nrows * format->n */
     unsigned widths[FORMAT_ITEMS_MAX];
-    char *made; /* texts of cells that are no fields */
+    char *made; /* texts of computed cells */
     size_t made_len;
 };
 
-/* body: lines of format->nfields fields (api: format=tsv). -EPROTO: a line has not as
- * many; -ENOMEM. */
+/* body: lines of format->nfields fields (api: format=tsv). -EPROTO: a line has another
+ * number of fields; -ENOMEM. */
 int listing_parse (struct listing *l, const struct format *format, char *body, size_t len,
                    struct error *err);
-/* Choose widths: that of the widest text, or what the format says; heading: the
- * heading counts too. With a terminal's width > 0 the last column gives way first,
- * then the widest ones, each as far as its table entry allows. */
+/* Chooses the widths: that of the widest text (heading: or heading), or as the format
+ * says. If terminal > 0, columns shrink to fit it: first the last column, then the widest
+ * ones, each as far as its table entry allows. */
 void listing_fit (struct listing *l, unsigned terminal, bool heading);
-/* Append all; a text that was cut to fit ends in '+', a sentence in the last column goes on in
- * further lines instead. */
+/* Appends all rows. A text that was cut to fit ends in '+'; a sentence in the last column
+ * continues in further lines instead. */
 void listing_print (const struct listing *l, bool heading, struct strbuf *sb);
 void listing_release (struct listing *l);
 

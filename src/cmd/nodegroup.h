@@ -1,4 +1,4 @@
-/* nodegroup.h - nodes of an answer (/v1/nodes), summed up for a line of a table
+/* nodegroup.h - sums over nodes of an answer (/v1/nodes), for a line of a table
  *
  *     struct node_group g = { .names = hostlist_create () };   // or NULL: no names
  *     node_group_add (&g, node);
@@ -17,15 +17,15 @@ struct node_group {
     size_t n;
     double cores[3], memory[2], gpus[2]; /* used, free, all; used, all */
     struct hostlist *names;              /* the caller's, or NULL */
-    json_t *gres; /* generic resources: {NAME: {"used": N, "count": N}}; likewise */
+    json_t *gres; /* {NAME: {"used": N, "count": N}}; the caller's, or NULL */
 };
 
 void node_group_add (struct node_group *g, const json_t *node);
-/* Three cells. */
+/* Adds three cells. */
 void node_group_cells (struct grid *grid, const struct node_group *g);
-/* Some node of the answer has generic resources. */
+/* Whether any node of the answer has generic resources. */
 bool nodes_have_gres (const json_t *nodes);
-/* One cell. */
+/* Adds one cell. */
 void node_group_gres (struct grid *grid, const struct node_group *g);
 
 #endif

@@ -1,4 +1,4 @@
-/* print.h - what commands need to show JSON answers to people
+/* print.h - prints JSON answers for people
  *
  *     print_field ("State", "%s", json_text (o, "state"));      // "State:      RUNNING"
  *
@@ -8,8 +8,9 @@
  *     grid_print (&g, stdout);
  *     grid_release (&g);
  *
- * Getters give "" or 0 for what is absent, null or of another type: a newer or older
- * broker is no error. What is not printable (common/printable.h) is shown as question marks.
+ * Getters return "" or 0 for a value that is absent, null or of another type, so newer
+ * and older brokers cause no errors. Unprintable characters (common/printable.h) become
+ * question marks.
  */
 #ifndef FLUXQ_CMD_PRINT_H
 #define FLUXQ_CMD_PRINT_H
@@ -22,22 +23,22 @@
 
 double answer_number (const json_t *o, const char *key);
 bool answer_flag (const json_t *o, const char *key);
-/* "1,2,5" out of an array of numbers, appended. */
+/* Appends "1,2,5", from an array of numbers. */
 void answer_add_numbers (struct strbuf *sb, const json_t *array);
 
-/* A line "Label:      value"; nothing at all when the value is empty. */
+/* Prints a line "Label: value"; nothing for an empty value. */
 void print_field (const char *label, const char *fmt, ...) PRINTF_LIKE (2, 3);
-/* A line of text. */
+/* Prints a line of text. */
 void print_text (const char *text);
-/* Unix seconds as local time; nothing for 0. */
+/* Prints unix seconds as local time; nothing for 0. */
 void print_time (const char *label, double t);
-/* "1.5 GiB" */
+/* Appends "1.5 GiB". */
 void add_memory (struct strbuf *sb, double mib);
 
 #define GRID_COLUMNS_MAX 16
 
 struct grid {
-    const char *const *headings; /* '>' before one: to the right */
+    const char *const *headings; /* '>' in front: aligned to the right */
     size_t ncols, ncells;
     unsigned widths[GRID_COLUMNS_MAX];
     struct strbuf text; /* cells, each with its NUL */

@@ -1,5 +1,5 @@
-/* show.h - parts of fluxq-show: a job for people, its events, priorities; and what
- * fluxq-info shares */
+/* show.h - parts of fluxq-show (jobs, events, priorities), and helpers for fluxq-info
+ */
 #ifndef FLUXQ_CMD_SHOW_H
 #define FLUXQ_CMD_SHOW_H
 
@@ -12,20 +12,21 @@ struct show {
     size_t n;
 };
 
-/* The answer of GET /v1/jobs/ID as lines of "Key: value". */
+/* Prints the answer of GET /v1/jobs/ID as lines of "Key: value". */
 void show_job (const json_t *job);
-/* Its steps that have ended, a line each: part of show_job(). */
+/* Prints the job's ended steps, a line each: part of show_job(). */
 void show_steps (const json_t *job);
-/* A job's events, a line each. */
+/* Prints the job's events, a line each. */
 void show_events (const json_t *events);
-/* Priorities term by term: of these jobs, or of all that wait. The exit status. */
+/* Prints the terms of priorities: of these jobs, or of all waiting jobs. Returns the exit
+ * status. */
 int show_priority (struct cmd *c, const struct show *s);
-/* Users with usage, share and factor: these, or all. The exit status. */
+/* Prints users with usage, share and factor: these, or all. Returns the exit status. */
 int show_fair_share (struct cmd *c, const struct show *s);
-/* Reservations by name, or all. The exit status. */
+/* Prints reservations: these, or all. Returns the exit status. */
 int show_reservations (struct cmd *c, const struct show *s);
-/* A node's state in one word: idle, mixed, allocated, draining, drained, down; idle in a
- * reservation that has begun: resv, maint. */
+/* A node's state in one word: idle, mixed, allocated, draining, drained, down; for an
+ * idle node in a reservation that has begun: resv, maint. */
 const char *node_state (const json_t *node);
 
 #endif

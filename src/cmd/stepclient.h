@@ -1,4 +1,4 @@
-/* stepclient.h - becoming the client of steps, the agent's program (common/step_client.h)
+/* stepclient.h - runs the client of steps, the agent's program (common/step_client.h)
  *
  *     struct step_call call = { .c = c, .fd = fd, .job = job, .holds = true };
  *     call.argv = (char *[]){ "fluxq-run", "--ntasks=4", "hostname", NULL };
@@ -12,27 +12,28 @@
 
 struct step_call {
     struct cmd *c;
-    int fd;      /* to the job's agents, opened with this session; "": with none */
+    int fd;      /* to the job's agents, opened with this session; "": no session */
     char session[SESSION_TEXT];
-    json_t *job; /* an answer of job_ask(); NULL: we are inside a job, there is no fd */
+    json_t *job; /* an answer of job_ask(); NULL: inside a job, without fd */
     bool holds;  /* the job ends with the step */
     char *const *argv; /* NULL-terminated */
 };
 
-/* Seconds that a session with a job's agents outlives its connection: as long as the client waits
- * for the broker and a little more; 0: there is to be no session. */
+/* Seconds that a session with a job's agents outlives its connection: the time that the
+ * client waits for the broker, and a little more; 0: no session. */
 uint32_t step_session_grace (struct cmd *c);
-/* Name the session in call, if there is to be one: before the connection is made. */
+/* Sets call's session id, or "" for no session. Call before connecting. */
 void step_session (struct step_call *call);
-/* Whether this is a task of a job. */
+/* Whether this process runs in a task of a job. */
 bool step_is_inside (void);
-/* *ret_id: the job of the fluxq-alloc whose shell this is, 0: of none. CMD_OK, or CMD_FAILED after
- * a message. */
+/* *ret_id: the job of the fluxq-alloc whose shell runs this process, or 0. CMD_OK, or
+ * CMD_FAILED after a message. */
 int step_outer_job (struct cmd *c, int64_t *ret_id);
-/* A step of the job in which this is a task, and of that of fluxq-alloc. The exit status, as below. */
+/* Run a step of the job whose task this is, and of the job of fluxq-alloc. Return the
+ * exit status, as below. */
 int step_run_inside (struct cmd *c, char *const *argv);
 int step_run_in (struct cmd *c, int64_t job, char *const *argv);
-/* The exit status of the step, or that of a failure after a message. */
+/* Returns the exit status of the step, or of a failure after a message. */
 int step_client_run (const struct step_call *call);
 
 #endif

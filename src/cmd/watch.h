@@ -1,4 +1,4 @@
-/* watch.h - the broker's stream of changes, as something to wait for
+/* watch.h - waits for changes in the broker's stream
  *
  *     struct watch w;
  *     if (watch_start (&w, c, "/v1/watch?user=me") != CMD_OK) return c->status;
@@ -6,9 +6,9 @@
  *         ...                                    // something has changed
  *     watch_stop (&w);
  *
- * The client library blocks until bytes come, so a child process reads the stream and
- * writes a byte into a pipe for each piece; the command waits with a time limit, and
- * ctrl-C ends that at once.
+ * The client library blocks until bytes arrive, so a child process reads the stream and
+ * writes a byte into a pipe for each piece. The command waits at the pipe with a time
+ * limit, and ctrl-C ends the wait at once.
  */
 #ifndef FLUXQ_CMD_WATCH_H
 #define FLUXQ_CMD_WATCH_H
@@ -25,11 +25,11 @@ struct watch {
     double last; /* clock_mono() of the latest return of watch_next() */
 };
 
-/* Interrupts must be caught (cmd_catch_interrupts). */
+/* Call cmd_catch_interrupts() first. */
 int watch_start (struct watch *w, struct cmd *c, const char *target);
-/* Wait for a change, but return at the earliest `least` seconds after the last time,
- * and after `most` seconds (0: no limit) in any case. CMD_OK, CMD_INTERRUPTED or
- * another status after a message. A stream that breaks is opened again. */
+/* Waits for a change, but returns at least `least` seconds after its last return, and at
+ * most `most` seconds after it (0: no limit). CMD_OK, CMD_INTERRUPTED, or another status
+ * after a message. Reopens a broken stream. */
 int watch_next (struct watch *w, double least, double most);
 void watch_stop (struct watch *w);
 

@@ -1,10 +1,10 @@
-/* width.h - how many columns of a terminal a text takes
+/* width.h - the number of terminal columns that a text takes
  *
  *     width_of ("\u674e", 3)                     // 2: most Asian characters are wide
  *     n = width_cut (text, len, 10, &columns);   // bytes of the whole characters in 10 columns
  *
- * As the C library's wcwidth() says for UTF-8, in whichever locale the user is: a combining
- * character takes no column, a byte that is no UTF-8 one. O(len).
+ * Widths are those of the C library's wcwidth() for UTF-8, whatever the user's locale: a
+ * combining character takes no column, a byte that is not UTF-8 takes one. O(len).
  */
 #ifndef FLUXQ_CMD_WIDTH_H
 #define FLUXQ_CMD_WIDTH_H
@@ -12,8 +12,9 @@
 #include <stddef.h>
 
 unsigned width_of (const char *text, size_t len);
-/* How many bytes fit in so many columns; no character is split, and combining ones stay with
- * theirs. *ret_columns (may be NULL): what these bytes take. */
+/* Returns the number of bytes that fit into so many columns, without splitting a
+ * character or leaving its combining ones behind. *ret_columns (may be NULL): the columns
+ * that these bytes take. */
 size_t width_cut (const char *text, size_t len, unsigned columns, unsigned *ret_columns);
 
 #endif

@@ -9,16 +9,19 @@
  *     sha256_update (&sum, piece, len);
  *     if (!credential_fits (&credential, &sum)) ...    // made for another request
  *
- * Payload = hex SHA-256 of METHOD "\n" TARGET "\n" BODY, a blank, and the broker's HOST:PORT as
- * the client knows it (authority.h); where that is localhost, a blank and the machine's id. So a credential that somebody sees fits no other request,
- * a broker that gets one cannot use it at another broker with the same MUNGE key, and munged
- * refuses it a second time. The name stands there as text, so that a refusal can tell it, and
- * since a proxy may change the header Host. credential_make() and credential_decode() block (up
- * to seconds): worker threads only in the broker. Thread-safe. libmunge (linked: 0.05 ms
- * a start, measured).
+ * The payload is the hex SHA-256 of METHOD "\n" TARGET "\n" BODY, a blank, and the
+ * broker's HOST:PORT as the client knows it (authority.h); for localhost also a blank and
+ * the machine's id. So a stolen credential fits no other request, a broker cannot pass a
+ * credential on to another broker with the same MUNGE key, and munged refuses a second
+ * use. The name is in clear text, so that a refusal can quote it, and because a proxy may
+ * change the header Host.
  *
- * munge_socket: where munged listens; NULL: the environment variable FLUXQ_MUNGE_SOCKET,
- * else libmunge's own default.
+ * credential_make() and credential_decode() block (up to seconds): in the broker, call
+ * them on worker threads only. Thread-safe. libmunge is linked (costs 0.05 ms at start,
+ * measured).
+ *
+ * munge_socket: the path of munged's socket; NULL: the environment variable
+ * FLUXQ_MUNGE_SOCKET, else libmunge's default.
  */
 #ifndef FLUXQ_NET_CREDENTIAL_H
 #define FLUXQ_NET_CREDENTIAL_H
@@ -28,26 +31,26 @@
 #include "common/sha256.h"
 #include "net/authority.h"
 
-/* What a credential says. */
+/* The contents of a credential. */
 struct credential {
-    char digest[SHA256_HEX_SIZE];   /* of the request that it was made for */
-    char authority[AUTHORITY_SIZE]; /* the broker that it is for; "": none, older clients */
-    char machine[MACHINE_SIZE];     /* and where that is, for a name that each machine has */
+    char digest[SHA256_HEX_SIZE];   /* of the request */
+    char authority[AUTHORITY_SIZE]; /* of the broker; "": none, from older clients */
+    char machine[MACHINE_SIZE];     /* the broker's machine, for localhost names */
     uid_t uid;                      /* the sender */
     gid_t gid;
 };
 
-/* The credential as text, caller frees; NULL with a reason (munged is not running, ...).
- */
+/* Returns the credential as text, which the caller frees; NULL with a reason (munged is
+ * not running, ...). */
 char *credential_make (const char *munge_socket, const char *authority,
                        const char *method, const char *target, const void *body,
                        size_t len, struct error *err);
 /* 0, or -EACCES (replayed, expired, not a credential for a request), -EIO (no munged). */
 int credential_decode (const char *munge_socket, const char *cred, struct credential *ret,
                        struct error *err);
-/* The digest of a request: begin with its head, then sha256_update() with the body. */
+/* Begins the digest of a request with its head; sha256_update() adds the body. */
 void credential_begin (struct sha256 *ret_sum, const char *method, const char *target);
-/* Whether the credential was made for the request of that digest. Constant time. */
+/* Whether the credential is for the request with this digest. Constant time. */
 bool credential_fits (const struct credential *credential, const struct sha256 *sum);
 
 #endif

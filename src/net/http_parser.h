@@ -1,4 +1,4 @@
-/* http_parser.h - an HTTP/1.1 response out of bytes as they come (RFC 9112)
+/* http_parser.h - a push parser for HTTP/1.1 responses (RFC 9112)
  *
  *     struct http_parser p;
  *     http_parser_init (&p, is_head, on_body, arg);
@@ -8,10 +8,10 @@
  *         rc = http_parser_eof (&p, &err);
  *     http_parser_release (&p);
  *
- * Strict where two readers could disagree about where a body ends (conflicting lengths,
- * both kinds of length, folded headers, unknown codings: -EPROTO). Bounds: 32 KiB for all
- * heads and trailers together and for each chunk's line, 16 interim (1xx) responses. No
- * input or output.
+ * The parser is strict where two readers could disagree about the end of a body:
+ * conflicting lengths, both kinds of length, folded headers and unknown codings are
+ * -EPROTO. Bounds: 32 KiB for all heads and trailers together and for each chunk's line,
+ * 16 interim (1xx) responses. No input or output.
  */
 #ifndef FLUXQ_NET_HTTP_PARSER_H
 #define FLUXQ_NET_HTTP_PARSER_H
@@ -37,36 +37,37 @@ struct http_parser {
         HTTP_TRAILERS,
         HTTP_DONE,
     } state;
-    struct strbuf line; /* the part of the current line that has come */
+    struct strbuf line; /* the part of the current line received so far */
     size_t head_bytes;
     unsigned interim;
     bool head_request;
-    /* set it after the init: 101 ends the response, what follows is not HTTP */
+    /* set after init: 101 ends the response, the following bytes are not HTTP */
     bool upgrade;
     int (*on_body) (const char *data, size_t len, void *arg);
     void *arg;
-    uint64_t left; /* of the body or chunk */
+    uint64_t left; /* bytes left of the body or chunk */
 
     /* -- results -- */
-    bool started; /* any byte has come */
+    bool started; /* a byte has been received */
     int status;   /* valid in and after HTTP_BODY_ and HTTP_CHUNK_ states */
     bool chunked, has_length, close;
     uint64_t length;
     char content_type[64];
-    int retry_after; /* seconds, 0: none */
-    int stopped;     /* what on_body returned, when not 0 */
+    int retry_after; /* seconds; 0: none */
+    int stopped;     /* the result of on_body, when not 0 */
 };
 
-/* head_request: the answer to HEAD has no body. on_body: each piece; non-zero ends it. */
+/* head_request: the response to HEAD has no body. on_body: gets each piece; a non-zero
+ * result ends the response. */
 void http_parser_init (struct http_parser *p, bool head_request,
                        int (*on_body) (const char *data, size_t len, void *arg),
                        void *arg);
 void http_parser_release (struct http_parser *p);
-/* How many of the bytes belong to this response (less than len only when it is done),
- * -EPROTO, or -ECANCELED when on_body said so (p->stopped). */
+/* Returns the number of bytes that belong to this response (less than len only at its
+ * end), -EPROTO, or -ECANCELED when on_body ended it (p->stopped). */
 ssize_t http_parser_feed (struct http_parser *p, const char *data, size_t len,
                           struct error *err);
-/* The connection has ended: 0 when that ends the response, -ECONNRESET else. */
+/* The connection has ended: 0 when that completes the response, else -ECONNRESET. */
 int http_parser_eof (struct http_parser *p, struct error *err);
 bool http_parser_done (const struct http_parser *p);
 

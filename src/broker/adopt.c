@@ -1,13 +1,13 @@
-/* adopt.c - jobs that others made where the executor's nodes are: a batch/v1 Job, a group of pods
+/* adopt.c - jobs made outside fluxq on its nodes: a batch/v1 Job, a group of pods
  *
- *   executor: adopt() --> known by its key? --------------------------------> adopted (id)
- *                           | no                                               ^
- *                           +--> its owner's uid --> submit.c --> journal -----+
+ *   executor: adopt() --> known by its key? -------------------------------> adopted (id)
+ *                           | no                                              ^
+ *                           +--> its owner's uid --> submit.c --> journal ----+
  *
  *   events, and every ADOPT_SECONDS the reasons of those that wait --> foreign_state()
  *
- * The key stands in the submit event, and is the submit's Idempotency-Key: whatever is killed
- * between two of these steps, there is one job for it.
+ * The submit event contains the key, which is also the Idempotency-Key of the submit:
+ * there is one job for each key, even if a process is killed between two of these steps.
  */
 #include <string.h>
 
@@ -25,7 +25,7 @@ struct adopted {
     struct entry *e;
 };
 
-/* Of one that is no job yet. */
+/* An adoption that is not a job yet. */
 struct adoption {
     struct broker *b;
     char *key, *name, *owner, *jobspec;
@@ -91,10 +91,10 @@ static void render (struct broker *b, struct entry *e, const char *name,
     strbuf_adds (sb, "");
     c->render (b, e, sb);
     if (c->private_part)
-        privacy_scrub (b, e->job->userid, sb); /* those that the Job's owner sees */
+        privacy_scrub (b, e->job->userid, sb); /* the Job's owner sees some jobs only */
 }
 
-/* In the queue. */
+/* Appends the number of jobs ahead in the queue. */
 static void add_place (struct broker *b, struct entry *e, struct strbuf *text)
 {
     autostrbuf struct strbuf ahead;
@@ -162,7 +162,7 @@ static void tick (uv_timer_t *timer)
 
 /* -- what is new -- */
 
-/* How, stands in the journal alone. */
+/* Only the journal tells how the job ended. */
 static void tell_ended (const struct adoption *a, uint64_t id)
 {
     const struct exec_foreign_state s = { .id = id,
@@ -190,7 +190,7 @@ static void answer (struct adoption *a, uint64_t id, bool again, const char *tex
     adoption_free (a);
 }
 
-/* What a client would try again is. */
+/* Errors after which a client would try again are tried again. */
 static void submitted (uint64_t id, int status, const char *text, void *arg)
 {
     struct adoption *a = arg;
@@ -220,11 +220,11 @@ static void owner_known (int rc, const struct exec_user *user, void *arg)
     }
     uint64_t id = journal_find_key (b->journal, user->uid, a->key);
     struct entry *e = id ? entry_find (b, id) : NULL;
-    if (e && !e->adopted) { /* its owner submitted that with our key */
+    if (e && !e->adopted) { /* the owner used our key for a submit */
         answer (a, 0, false, "its Idempotency-Key was used for another job");
         return;
     }
-    if (id) { /* it ended, and is in the journal alone */
+    if (id) { /* the job has ended, and only the journal has it */
         answer (a, id, false, "");
         return;
     }
@@ -274,7 +274,7 @@ static void host_adopt_gone (void *arg, uint64_t id, const char *text)
     if (!e || !e->adopted || e->job->state == JOB_INACTIVE)
         return;
     if (e->job->state == JOB_CLEANUP && !e->job->requeue)
-        return; /* on its way out */
+        return; /* already ending */
     log_info ("job %ju: %s", (uintmax_t)id, text);
     broker_exception (b, e, "cancel", b->uid, text);
 }

@@ -1,4 +1,4 @@
-/* api.c - routes, and what all of them need
+/* api.c - the routes, and helpers of all of them
  */
 #include "broker/api.h"
 
@@ -44,7 +44,7 @@ static const struct api_route {
     { "POST", "/v1/journal", api_journal, true },
 };
 
-/* Whether path fits pattern; the "{}" segment goes into p. */
+/* Whether path matches pattern; copies the "{}" segment to p. */
 static bool path_matches (const char *pattern, const char *path, struct api_path *p)
 {
     p->arg[0] = '\0';
@@ -105,7 +105,8 @@ void api_handle (struct http_request *req, void *arg)
         http_reply_problem (req, 404, "not-found", "there is no %.200s here", path);
 }
 
-/* In memory and not hidden from the client; what is hidden is as what has ended long ago. */
+/* The job if it is in memory and visible to the client. Hidden jobs look like jobs that
+ * ended long ago. */
 static struct entry *find_seen (struct broker *b, struct http_request *req, uint64_t id)
 {
     struct entry *e = entry_find (b, id);
@@ -121,7 +122,7 @@ bool api_old_task (struct broker *b, struct http_request *req,
            && !find_seen (b, req, *ret_array);
 }
 
-/* The job that the task is, or while it has not started, the array. */
+/* The job of the task, or its array while the task has not started. */
 static struct entry *array_entry (struct broker *b, struct http_request *req,
                                   const char *text, uint64_t *ret_id)
 {
@@ -217,8 +218,8 @@ void api_reply_json (struct http_request *req, int status, json_t *value)
         http_reply_problem (req, 503, "busy", "out of memory");
 }
 
-/* A small machine is asked for more names than it has nodes, so that the answer is the first
- * name that it lacks. */
+/* Small machines accept more names than they have nodes, so that the error is the first
+ * unknown name. */
 #define HOSTS_LEAST ((size_t)1024)
 
 struct hostlist *api_hosts (struct broker *b, const char *text, struct error *err)
@@ -228,7 +229,7 @@ struct hostlist *api_hosts (struct broker *b, const char *text, struct error *er
 
 /* -- filters -- */
 
-/* Of all states in these groups (bits of enum job_group). */
+/* The phases of all states in these groups (bits of enum job_group). */
 static uint32_t phases_of (unsigned groups)
 {
     uint32_t phases = 0;

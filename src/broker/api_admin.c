@@ -1,4 +1,4 @@
-/* api_admin.c - nodes, queues, and the broker itself
+/* api_admin.c - requests about nodes, queues, and the broker itself
  */
 #include <config.h>
 #include <errno.h>
@@ -64,7 +64,7 @@ void api_commit_setting (struct broker *b, struct http_request *req,
 
 /* -- nodes -- */
 
-/* That has it, or is to have it. */
+/* Adds the reservation that has the node, or will have it. */
 static void add_reservation (const struct broker *b, json_t *o, const char *node)
 {
     const struct reservation *r = reserve_of_node (b, node);
@@ -78,7 +78,8 @@ static void add_reservation (const struct broker *b, json_t *o, const char *node
     json_object_set_new (o, "maintenance", json_boolean (r->maintenance));
 }
 
-/* That in which what is free on the node is: it is active, and no job of before is left. */
+/* The reservation that gives out the node's free resources: it is active, and no job from
+ * before it is left. */
 static const struct reservation *reservation_of (const struct broker *b, int i)
 {
     struct machine_node_info info;
@@ -89,7 +90,7 @@ static const struct reservation *reservation_of (const struct broker *b, int i)
     return r && r->active && info.njobs == 0 ? r : NULL;
 }
 
-/* What is used and free there, also of a node that is in a reservation. */
+/* What is used and free on the node, also in a reservation. */
 static int node_info (const struct broker *b, int i, struct machine_node_info *ret)
 {
     struct machine_node_info in;
@@ -121,8 +122,8 @@ static json_t *describe_places (const struct machine_place *list)
     return o;
 }
 
-/* {"license": {"count": 4, "used": 1, "foreign": 0, "free": 3}}, where node_info() has the
- * rest from. */
+/* {"license": {"count": 4, "used": 1, "foreign": 0, "free": 3}}, from the machine that
+ * node_info() uses. */
 static json_t *describe_gres (const struct broker *b, int i,
                               const struct machine_node_info *n)
 {
@@ -168,7 +169,7 @@ static json_t *describe_node (const struct machine_node_info *n)
         (int)n->exclusive);
 }
 
-/* As its executor counts; null: in no finer units than the others. */
+/* The amounts as the executor counts them; null: it has no finer units. */
 static void add_exact (const struct broker *b, json_t *o, const char *node)
 {
     struct exec_amounts all, foreign;
@@ -184,7 +185,8 @@ static void add_exact (const struct broker *b, json_t *o, const char *node)
               : json_null ());
 }
 
-/* Which jobs are on it: from the bookings of those that run. at: nodes by index. */
+/* Adds the jobs on each node, from the allocations of the running jobs. at: nodes by
+ * index. */
 static void add_jobs (struct broker *b, uid_t viewer, json_t *const *at, size_t n)
 {
     struct entry *e;
@@ -202,7 +204,7 @@ static void add_jobs (struct broker *b, uid_t viewer, json_t *const *at, size_t 
     }
 }
 
-/* Once, however often it was asked for. */
+/* Adds the node, unless the list already has it. */
 static void add_node (struct broker *b, int i, const char *queue, json_t **at,
                       json_t *list)
 {
@@ -220,7 +222,7 @@ static void add_node (struct broker *b, int i, const char *queue, json_t **at,
     json_array_append_new (list, at[i]);
 }
 
-/* Of these hosts, or of all; of this queue, or of any. */
+/* Describes these hosts, or all; of this queue, or of any. */
 static json_t *describe_nodes (struct broker *b, uid_t viewer, const struct hostlist *hosts,
                                const char *queue)
 {
@@ -338,7 +340,7 @@ struct queue_count {
     int64_t nodes;
 };
 
-/* null: it does not matter. */
+/* null: whether an absent list is null instead of []. */
 static json_t *names_json (char *const *list, bool null)
 {
     if (!list && null)
@@ -361,7 +363,7 @@ void api_queues (struct broker *b, struct http_request *req, const struct api_pa
             continue;
         struct queue_count *c = &counts[e->queue];
         if (broker_array_is_whole (e))
-            continue; /* its tasks count */
+            continue; /* its tasks are counted */
         bool waits = job_phase_group (job_phase (e->job)) == JOB_GROUP_PENDING;
         c->pending += waits;
         c->running += !waits;

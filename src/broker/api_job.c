@@ -1,7 +1,7 @@
-/* api_job.c - one job: all that is known, its events, its jobspec, its output, its end
+/* api_job.c - requests about one job: its description, events, jobspec, output, end
  *
- * Jobs that are no longer in memory are read from the journal and replayed: the same code
- * shows them.
+ * The records of jobs that are not in memory any more are read from the journal and
+ * replayed, so the same code shows them.
  */
 #include <errno.h>
 #include <string.h>
@@ -20,7 +20,7 @@ struct look {
     struct broker *b;
     struct http_request *req;
     uint64_t id;
-    uint32_t task; /* of the array `id`, whose record is read first; IDSET_END: none */
+    uint32_t task; /* of array `id`, whose record is read first; IDSET_END: none */
     bool gone;
     void (*answer) (struct look *l, const struct journal_record *rec);
 };
@@ -32,8 +32,8 @@ static void client_left (void *aux)
 
 static void record_read (int rc, const struct journal_record *rec, void *arg);
 
-/* The job that the task of an array became, or the array if it became none, comes next.
- * -ENOENT: there is no such task; -EAGAIN, -ENOMEM. */
+/* Continues with the job of the array's task, or with the array if the task has not
+ * become a job. -ENOENT: no such task; -EAGAIN, -ENOMEM. */
 static int go_on_with_task (struct look *l, const struct journal_record *rec)
 {
     struct entry *e = entry_replay (rec);
@@ -51,7 +51,7 @@ static int go_on_with_task (struct look *l, const struct journal_record *rec)
     return rc;
 }
 
-/* As its events tell it, in memory or not. */
+/* Whether the client may see the job, in memory or replayed. */
 static bool is_seen (struct look *l, const struct journal_record *rec)
 {
     struct entry *e = entry_find (l->b, rec->id), *old = NULL;
@@ -167,7 +167,7 @@ static json_t *text_or_null (const struct strbuf *sb)
     return sb->len && !sb->err ? json_string (sb->buf) : json_null ();
 }
 
-/* How large it is: as asked, as granted, and why so. */
+/* Adds the job's size: requested, granted, and why. */
 static void add_sizes (json_t *o, const struct jobspec *js, const struct job *job)
 {
     autostrbuf struct strbuf asked, granted;
@@ -184,7 +184,7 @@ static void add_sizes (json_t *o, const struct jobspec *js, const struct job *jo
                                           "size_text", job->size_text));
 }
 
-/* Where it is to be, and where it is or was. */
+/* Adds the placement asked for, and the places of the allocation. */
 static void add_placement (json_t *o, struct broker *b, const struct entry *e)
 {
     autostrbuf struct strbuf asked;
@@ -196,7 +196,7 @@ static void add_placement (json_t *o, struct broker *b, const struct entry *e)
                          e->job->places ? json_string (e->job->places) : json_null ());
 }
 
-/* What a malleable job is becoming, or whether it could. */
+/* Adds the size that a malleable job is changing to, or its possible sizes. */
 static void add_resize (json_t *o, const struct jobspec *js, const struct job *job)
 {
     json_t *change = job->resize.active
@@ -211,7 +211,7 @@ static void add_resize (json_t *o, const struct jobspec *js, const struct job *j
     json_object_set_new (o, "resize", change);
 }
 
-/* What it is to wait for, as submitted, and the jobs that it waits for now. */
+/* Adds the dependencies as submitted, and the jobs that still block this one. */
 static void add_waiting (json_t *o, struct broker *b, const struct jobspec *js,
                          const struct job *job)
 {
@@ -243,7 +243,7 @@ static void add_exception (json_t *o, const struct job *job)
                                         job->exception_note));
 }
 
-/* Not planned: the earliest time at which it would fit. */
+/* For a job without a planned start: the earliest time at which it could fit. */
 static void add_plan (json_t *o, struct broker *b, const struct entry *e)
 {
     double start = 0;
@@ -251,7 +251,7 @@ static void add_plan (json_t *o, struct broker *b, const struct entry *e)
     struct sched *s = broker_sched_of (b, e);
 
     if (!b->recovering && s && sched_reason_name (s, broker_queued_id (e))) {
-        /* Nodes have changed: it cannot be told at once. */
+        /* Nodes have changed: an estimate would take too long now. */
         if (!broker_is_prepared (b)
             || sched_estimate (s, broker_queued_id (e), clock_wall (), &start, &planned)
                    < 0
@@ -263,8 +263,8 @@ static void add_plan (json_t *o, struct broker *b, const struct entry *e)
     json_object_set_new (o, "not_before", start > 0 ? json_real (start) : json_null ());
 }
 
-/* What its steps have used: of this attempt as far as they have ended, else of the last one
- * that has told. */
+/* Adds the usage of the ended steps: of this attempt, else of the last one that
+ * reported. */
 static void add_steps (json_t *o, const struct entry *e, const struct journal_record *rec)
 {
     json_t *use = jobuse_json (e);
@@ -281,7 +281,7 @@ static void add_steps (json_t *o, const struct entry *e, const struct journal_re
     json_decref (use);
 }
 
-/* It is of the whole here, not of the tasks that have a row in listings. */
+/* Adds the array's own state: its tasks have rows of their own in listings. */
 static void add_array (json_t *root, const struct job *job)
 {
     const struct job_array *a = job->array;
@@ -311,7 +311,7 @@ static void add_array (json_t *root, const struct job *job)
     json_object_set_new (root, "st", json_string (job_phase_letter (job_phase (job))));
 }
 
-/* Of one that runs with a limit: seconds, 0 when it is over its limit. */
+/* For a running job with a limit: seconds, 0 past the limit. */
 static json_t *time_left (const struct job *job)
 {
     if (job->state != JOB_RUN || !job->started || job->duration <= 0)
@@ -419,14 +419,14 @@ void api_job_jobspec (struct broker *b, struct http_request *req,
 static void answer_wait (struct look *l, const struct journal_record *rec)
 {
     struct entry *e = entry_find (l->b, l->id);
-    if (e) { /* it was on disk a moment before it was in the table */
+    if (e) { /* the job entered the table after its record was on disk */
         watch_wait (l->b, e, l->req);
     } else if ((e = entry_replay (rec)) && e->job->state != JOB_INACTIVE) {
         entry_destroy (e);
         http_reply_header (l->req, "Retry-After", "1");
         http_reply_problem (l->req, 503, "busy", "job %ju is being taken in",
                             (uintmax_t)l->id);
-    } else if (e) { /* it ended long ago */
+    } else if (e) { /* the job ended long ago */
         entry_find_queue (l->b, e);
         api_reply_json (l->req, 200, watch_result_json (l->b, l->req, e));
         entry_destroy (e);

@@ -1,4 +1,4 @@
-/* api_list.c - GET /v1/jobs: filtered, ordered, paged, in JSON or tab-separated lines
+/* api_list.c - GET /v1/jobs: filters, orders and pages jobs, as JSON or TSV
  */
 #include <errno.h>
 #include <string.h>
@@ -10,16 +10,16 @@
 #define LIMIT_DEFAULT 100000
 #define FIELDS_MAX 64
 #define BODY_MAX (64 << 20)
-#define DIRECT_MAX 5000 /* rows that are answered in one piece */
+#define DIRECT_MAX 5000 /* rows; up to this many are sent in one piece */
 #define CHUNK (128 * 1024)
 #define PASS_SECONDS 0.005
-#define ROWS_A_LOOK 64 /* at the clock */
+#define ROWS_A_LOOK 64 /* rows between two looks at the clock */
 
-/* With its sort key: the compare function touches no job. */
+/* A row with its sort key, so that comparisons need no access to the job. */
 struct row {
     int group; /* running, waiting, ended */
     int64_t priority;
-    uint64_t turn; /* of equal priorities */
+    uint64_t turn; /* orders rows of equal priority */
     uint64_t id;
 };
 
@@ -27,7 +27,7 @@ struct listing {
     struct broker *b;
     struct row *rows;
     size_t total, shown, at;
-    bool written;     /* a row was */
+    bool written;     /* a row has been written */
     struct strbuf sb; /* not yet sent */
     const struct column *list[FIELDS_MAX];
     size_t n;
@@ -50,7 +50,7 @@ static int parse_fields (struct listing *l, const char *text, struct error *err)
         if (!c)
             return error_set (err, EINVAL, "fields: '%.*s' is unknown",
                               (int)MIN (len, 40), text);
-        for (size_t i = 0; i < l->n; i++) /* a row costs as much as its fields */
+        for (size_t i = 0; i < l->n; i++) /* the cost of a row depends on its fields */
             if (l->list[i] == c)
                 return error_set (err, EINVAL, "fields: %s is there twice", c->name);
         l->list[l->n++] = c;
@@ -108,12 +108,12 @@ static void sort (struct row *rows, size_t n, int (*cmp) (const void *a, const v
     size_t i = 1;
     while (i < n && cmp (&rows[i - 1], &rows[i]) < 0)
         i++;
-    if (i < n) /* else they came in their order, as a rule */
+    if (i < n) /* jobs are usually in order already */
         qsort (rows, n, sizeof (*rows), cmp);
 }
 
-/* An array of which nothing waits, or was cancelled before it started: its tasks have rows
- * of their own. */
+/* Whether the tasks of the array have rows of their own: none of them waits, or was
+ * cancelled before its start. */
 static bool is_elsewhere (const struct entry *e)
 {
     const struct job_array *a = e->job->array;
@@ -122,7 +122,8 @@ static bool is_elsewhere (const struct entry *e)
            && (e->job->state < JOB_INACTIVE || idset_count (a->cancelled) == 0);
 }
 
-/* The rows that match; pages (after=, limit=) go by id, a whole listing by order. */
+/* The matching rows. Pages (after=, limit=) are ordered by id, whole listings by the
+ * listing's order. */
 static struct row *collect (struct broker *b, const struct listing *l, size_t *ret_n)
 {
     struct row *rows = calloc (HASH_COUNT (b->jobs) + 1, sizeof (*rows));
@@ -161,8 +162,8 @@ static const char *content_type (const struct listing *l)
     return l->tsv ? "text/tab-separated-values" : NULL;
 }
 
-/* Rows until max bytes or the end of the time; whether they were the last. A job that has
- * gone since is left out. */
+/* Renders rows until max bytes or the time limit; true: all are done. Skips jobs that
+ * have gone meanwhile. */
 static bool render (struct listing *l, size_t max)
 {
     double begin = clock_mono ();
@@ -205,7 +206,7 @@ static void stream_more (struct http_request *req, void *arg)
     struct listing *l = arg;
     bool last;
 
-    do { /* at least one byte, so that there is a next drain */
+    do { /* writes at least one byte, so that on_drain follows */
         last = render (l, CHUNK);
     } while (!last && l->sb.len == 0);
     http_stream_write (req, l->sb.buf, l->sb.len);
@@ -217,8 +218,8 @@ static void stream_more (struct http_request *req, void *arg)
     }
 }
 
-/* Short ones in one piece; long ones as the client takes them, a few milliseconds and a
- * little memory at a time. */
+/* Sends short listings in one piece, and long ones as the client reads them, a few
+ * milliseconds and little memory at a time. */
 static void reply (struct listing *l, struct http_request *req)
 {
     if (l->shown > DIRECT_MAX) {

@@ -1,6 +1,6 @@
-/* api_reserve.c - reservations are listed, made and removed
+/* api_reserve.c - listing, making and removing reservations
  *
- *   body --> name, times, nodes --> who are the users? (a worker) --> plan --> journal --> 201
+ *   body --> name, times, nodes --> users (worker thread) --> plan --> journal --> 201
  */
 #include <errno.h>
 #include <pwd.h>
@@ -15,11 +15,11 @@
 #include "common/printable.h"
 
 #define PASSWD_SIZE 65536
-#define A_MOMENT 60.0 /* seconds: "now", and on its way, is no time in the past */
+#define A_MOMENT 60.0 /* seconds; a start of "now" is past when the request arrives */
 
 /* -- GET /v1/reservations -- */
 
-/* Of its users the one who asks. */
+/* Removes all users but this one. */
 static void keep_own (json_t *users, uid_t uid)
 {
     for (size_t i = json_array_size (users); i-- > 0;)
@@ -52,9 +52,9 @@ struct making {
     struct broker *b;
     struct http_request *req; /* NULL: the client left */
     uv_work_t work;
-    struct reservation *r; /* until it is made */
+    struct reservation *r; /* until reserve_make() takes it over */
     char name[RESERVATION_NAME_MAX + 1];
-    int64_t nodes; /* to be chosen; 0: r->nodes */
+    int64_t nodes; /* number to choose; 0: r->nodes */
     bool ignore_running;
     struct error err;
 };
@@ -101,7 +101,7 @@ static void committed (int rc, const struct error *err, void *arg)
     making_free (k);
 }
 
-/* Its users are known. */
+/* The users are known. */
 static void make (struct making *k)
 {
     struct broker *b = k->b;
@@ -126,7 +126,7 @@ static void make (struct making *k)
     refuse (k, 503, "busy");
 }
 
-/* On a worker: names to numbers, and who asks. */
+/* On a worker thread: looks up the users' uids, and the caller's name. */
 static void find_users (uv_work_t *w)
 {
     struct making *k = w->data;
@@ -156,7 +156,7 @@ static void users_found (uv_work_t *w, int status)
         error_set (&k->err, ESHUTDOWN, "the broker is about to stop");
         refuse (k, 503, "busy");
     } else if (!k->req) {
-        making_free (k); /* nobody would know of it */
+        making_free (k); /* the client would not learn of the reservation */
     } else if (k->err.code) {
         refuse (k, k->err.code == ENOENT ? 422 : 503,
                 k->err.code == ENOENT ? "unknown-user" : "busy");
@@ -233,7 +233,7 @@ static int read_users (struct reservation *r, const json_t *o, struct error *err
     return 0;
 }
 
-/* "2", or names. */
+/* Reads a number ("2") or names. */
 static int read_nodes (struct making *k, const json_t *o, struct error *err)
 {
     const char *text = NULL;

@@ -1,12 +1,13 @@
-/* array.c - job arrays: one record in the queue, a job for each task that starts
+/* array.c - job arrays: one record in the queue, and a job for each task that starts
  *
- *   array in SCHED --> the scheduler has it under the number of its next task (entry.head)
- *   sched_next() --> broker_array_start(): that task becomes a job, in one transaction:
- *                    of the task: submit validate depend priority    of the array: task-start
- *                    then it is allocated and started as any other
- *   the task is INACTIVE --> of the array: task-end, in the same transaction
+ *   array in SCHED --> the scheduler has it under the id of its next task (entry.head)
+ *   sched_next() --> broker_array_start(): the task becomes a job, in one transaction:
+ *                    of the task: submit validate depend priority
+ *                    of the array: task-start
+ *                    then it is allocated and started as any other job
+ *   task INACTIVE --> of the array: task-end, in the same transaction
  *
- * A number of its own was kept for each task when the array was submitted (job/array.h).
+ * The submit of the array reserves a job id for each task (job/array.h).
  */
 #include <errno.h>
 #include <string.h>
@@ -149,11 +150,11 @@ static struct entry *make_task (struct broker *b, struct entry *array, uint32_t 
     e->time_min = array->time_min;
     e->tasks_total = array->tasks_total;
     e->tasks_per_slot = array->tasks_per_slot;
-    e->realm = array->realm; /* where it was placed */
-    e->submitting = true;    /* it was placed already: into no queue */
+    e->realm = array->realm; /* the realm in which it was placed */
+    e->submitting = true;    /* already placed: do not queue it */
     journal_txn_job_of (broker_transaction (b), e->id, array->job->userid, array->id);
     if (broker_emit (b, e, "submit", context) < 0 || e->job->state != JOB_SCHED)
-        no_memory (); /* half of it is in the transaction */
+        no_memory (); /* the transaction has half of its events */
     e->submitting = false;
     entry_insert (b, e);
     entry_count (b, e);
@@ -170,7 +171,7 @@ struct entry *broker_array_start (struct broker *b, uint64_t head)
         return NULL;
     uint32_t task = job_array_task_of (array->job->array, array->id, head);
     e = make_task (b, array, task);
-    set_head (b, array, 0); /* the scheduler has given it away */
+    set_head (b, array, 0); /* the scheduler has dropped this id */
     broker_emit (b, array, "task-start", json_pack ("{s:I}", "task", (json_int_t)task));
     return e;
 }

@@ -1,12 +1,13 @@
-/* avoid.c - the next try of a job that failed to start goes to other nodes
+/* avoid.c - a job that failed to start is tried on other nodes next
  *
  *   start failed on node2 --> requeue {avoid: "node2"} --> job->avoid --> e->avoiding
  *                                                    good start: forgotten
  *
- * The job is queued with a request that has {"not": [{"hostlist": [...]}]} beside its own
- * constraints, as long as it can run so at some time as things are; if not (too few other
- * nodes, or they are down, drained, or taken without a time limit) with its own, for a node
- * that may fail is better than none. The event has all nodes that are to be avoided, so a restart knows them.
+ * The job is queued with a request that adds {"not": [{"hostlist": [...]}]} to its
+ * constraints, if the job can run that way at some time as things are. Otherwise (too few
+ * other nodes, or they are down, drained, or used without a time limit) it is queued with
+ * its own request: a node that might fail is better than none. The event lists all nodes
+ * to avoid, so a restart knows them.
  */
 #include <errno.h>
 #include <string.h>
@@ -18,8 +19,8 @@
 #include "common/hostlist.h"
 #include "common/log.h"
 
-#define SOMEDAY (180 * 86400.0) /* who waits for so long waits for a job without limit */
-#define AVOID_MAX 4096          /* nodes; what comes past that is not avoided */
+#define SOMEDAY (180 * 86400.0) /* a later start waits for a job without time limit */
+#define AVOID_MAX 4096          /* nodes; further ones are not avoided */
 
 static void add_names (struct hostlist *to, const char *names)
 {
@@ -79,7 +80,7 @@ const struct match_request *broker_avoid_choose (struct broker *b, struct entry 
     double now = MAX (clock_wall (), e->job->t_begin), start;
 
     if (e->avoiding && !b->recovering && !broker_is_prepared (b)) {
-        e->avoids = b->avoid_due = true; /* until it can be asked */
+        e->avoids = b->avoid_due = true; /* chosen again when the matchers are prepared */
         return e->avoiding;
     }
     e->avoids = e->avoiding && !b->recovering

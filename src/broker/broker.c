@@ -1,4 +1,4 @@
-/* broker.c - the parts of fluxqd put together, and taken apart
+/* broker.c - creates and destroys the parts of fluxqd
  */
 #include "broker/broker.h"
 #include "broker/nodegroups.h"
@@ -22,18 +22,18 @@
 #include "exec/claim.h"
 
 #define SWEEP_SECONDS 60
-#define LOCK_TRIES 50 /* for the lock of the journal */
+#define LOCK_TRIES 50 /* to lock the journal */
 #define LOCK_PAUSE_MS 20
 #define FAREWELL_MS 50
 #define FAREWELL_SECONDS 1.0
 #define DRAIN_SECONDS 1.5
 #define LATE_SECONDS                                                                     \
-    60 /* past limit and grace the broker ends a job that its agent has not */
+    60 /* after limit and grace the broker ends jobs that their agents have not ended */
 
 static void end_of_turn (uv_prepare_t *h)
 {
     struct broker *b = h->data;
-    exec_claim_check (b->host.claim); /* nothing is answered before it is flushed */
+    exec_claim_check (b->host.claim); /* before the flush: nothing is answered yet */
     broker_plan (b);
     broker_flush (b);
 }
@@ -49,7 +49,8 @@ static void journal_ready (uv_async_t *h)
     journal_dispatch (b->journal);
 }
 
-/* Past its time limit its agent should have ended it. Files may take their time then. */
+/* Whether the job is so far past its time limit that its agent should have ended it.
+ * Staging files out adds time. */
 static bool is_late (const struct broker *b, const struct entry *e)
 {
     double late = b->config->grace + LATE_SECONDS;
@@ -60,7 +61,7 @@ static bool is_late (const struct broker *b, const struct entry *e)
            && clock_wall () > e->job->t_start + e->job->duration + late;
 }
 
-/* Backstops: objects without a job, and jobs past their time. */
+/* Safety net: removes objects without a job, and ends jobs past their time. */
 static void sweep_cb (uv_timer_t *h)
 {
     struct broker *b = h->data;
@@ -132,7 +133,7 @@ static void start_handles (struct broker *b)
     uv_signal_start (&b->sighup, signal_cb, SIGHUP);
 }
 
-/* Names in `operators:` to uids; blocks, so only at start and reload. */
+/* Looks up the uids of the names in `operators:`. Blocks, so only at start and reload. */
 int broker_find_operators (const struct config *c, uid_t **ret, size_t *ret_n,
                            struct error *err)
 {
@@ -232,7 +233,8 @@ static int find_exec (struct broker *b, struct error *err)
     return broker_queues_init (b) < 0 ? error_set (err, ENOMEM, "out of memory") : 0;
 }
 
-/* What executors are told of us; and no other broker may be at work from here on. */
+/* Sets what executors learn about the broker, and claims the executor's resources: from
+ * here on no other broker may be active. */
 static int init_host (struct broker *b, struct error *err)
 {
     exec_host_init (b);
@@ -263,7 +265,8 @@ static char *join (const char *dir, const char *name)
     return path;
 }
 
-/* It may have been there: in /tmp, say, anybody could have made it before us. */
+/* The directory may have existed: in /tmp, for instance, another user could have made
+ * it. */
 static int check_owner (const char *dir, struct error *err)
 {
     struct stat st;
@@ -283,8 +286,8 @@ static int check_owner (const char *dir, struct error *err)
     return 0;
 }
 
-/* Made if need be, and from here on named in one way only: agents are found again by
- * their paths. */
+/* Makes the directory if needed, and replaces its name by the real path: agents are found
+ * again by their paths. */
 static int settle_dir (char **dir, mode_t mode, struct error *err)
 {
     char *real;
@@ -298,8 +301,8 @@ static int settle_dir (char **dir, mode_t mode, struct error *err)
     return check_owner (real, err);
 }
 
-/* Job directories belong to users, so the way there is open to pass through, not to list.
- */
+/* Job directories belong to users, so their parent can be passed through, but not
+ * listed. */
 static int init_dirs (struct broker *b, struct error *err)
 {
     struct config *c = b->config;
@@ -315,7 +318,8 @@ static int init_dirs (struct broker *b, struct error *err)
     return io_mkdir_p (b->jobs_dir, root ? 0711 : 0700, err);
 }
 
-/* With a claim: the broker that had it may be there yet, frozen. It ends when it wakes. */
+/* With a claim, an earlier broker that held it may still be here, frozen; it ends when it
+ * wakes. */
 static bool wait_for_journal (struct broker *b, int tries)
 {
     const struct timespec pause = { 0, LOCK_PAUSE_MS * 1000000L };
@@ -325,14 +329,14 @@ static bool wait_for_journal (struct broker *b, int tries)
     if (tries == LOCK_TRIES)
         log_warning ("waiting: another broker has the journal in %s, and no claim to it",
                      b->config->state_dir);
-    uv_run (b->loop, UV_RUN_NOWAIT); /* the claim is kept */
+    uv_run (b->loop, UV_RUN_NOWAIT); /* keeps the claim alive */
     exec_claim_check (b->host.claim);
     return nanosleep (&pause, NULL) == 0;
 }
 
-/* A broker that was killed a moment ago may have a child between fork and exec, which
- * still has the lock. Once that is free, all agents of the old one can be told by their
- * command lines. */
+/* A broker that was killed a moment ago may leave a child between fork and exec that
+ * still holds the lock. Once the lock is free, all agents of the old broker can be
+ * recognized by their command lines. */
 static int init_journal (struct broker *b, struct error *err)
 {
     autofree char *path = join (b->config->state_dir, "journal.db");
@@ -402,7 +406,7 @@ struct broker *broker_create (uv_loop_t *loop, struct config *config, struct err
 
 /* -- the end -- */
 
-/* Whoever waits for an answer gets it, if the disk does its part. */
+/* Waits for outstanding answers, as far as the disk allows. */
 static void farewell_cb (uv_timer_t *h)
 {
     struct broker *b = h->data;
@@ -422,7 +426,7 @@ void broker_stop (struct broker *b)
     uv_timer_start (&b->farewell, farewell_cb, FAREWELL_MS, FAREWELL_MS);
 }
 
-/* What is with the journal comes back before it is closed; see broker.dead. */
+/* Lets the journal's operations complete before it is closed; see broker.dead. */
 static void drain (struct broker *b)
 {
     const struct timespec pause = { 0, 1000000L };
@@ -457,7 +461,7 @@ void broker_destroy (struct broker *b)
     for (size_t i = 0; i < ARRAY_SIZE (all); i++)
         uv_close (all[i], NULL);
     exec_claim_rest (b->host.claim);
-    uv_run (b->loop, UV_RUN_DEFAULT); /* closing callbacks, workers that are under way */
+    uv_run (b->loop, UV_RUN_DEFAULT); /* closing callbacks and running workers */
     exec_claim_release (b->host.claim);
     HASH_ITER (hh, b->jobs, e, next)
         entry_remove (b, e);

@@ -1,4 +1,4 @@
-/* callers.c - those who ask: what each may have of the HTTP server, and in whose account
+/* callers.c - users of the HTTP server: privileges, and accounts of subordinate uids
  */
 #include <errno.h>
 
@@ -42,7 +42,7 @@ static void after_worker (uv_work_t *work, int status)
     struct broker *b = r->b;
 
     (void)status;
-    if (!b->dead && r->number == b->callers.readings) { /* none came later */
+    if (!b->dead && r->number == b->callers.readings) { /* no later reading was begun */
         subuids_destroy (b->callers.subuids);
         b->callers.subuids = r->subuids;
         r->subuids = NULL;

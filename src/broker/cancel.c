@@ -1,7 +1,7 @@
-/* cancel.c - POST /v1/cancel: jobs are cancelled, or they or their steps are signalled
+/* cancel.c - POST /v1/cancel: cancels jobs, or signals jobs or steps
  *
- * What is cancelled is said to be so when that is committed; what is signalled when the job's
- * agent has done it, or has not answered for SIGNAL_MS.
+ * A cancelled job is reported as done when the event is committed; a signalled job when
+ * its agent has delivered the signal, and as failed after SIGNAL_MS without an answer.
  */
 #include <errno.h>
 #include <signal.h>
@@ -14,25 +14,26 @@
 #include "common/printable.h"
 
 #define PASS_SECONDS 0.005 /* of a turn */
-#define TARGETS_A_LOOK 32  /* at the clock */
-#define SAID_MAX 20 /* tasks of an array that had ended: no more are told one by one */
+#define TARGETS_A_LOOK 32  /* targets between two looks at the clock */
+#define SAID_MAX 20 /* ended tasks of arrays that are reported one by one */
 #define NOTE_MAX 4096
 #define SIGNAL_MS 5000
 
 struct cancelling;
 
-/* A signal with a job's agent. */
+/* A signal sent to a job's agent. */
 struct telling {
-    struct cancelling *c; /* NULL: answered without it */
+    struct cancelling *c; /* NULL: answered without waiting for it */
     uint64_t id;
     struct telling *prev, *next;
 };
 
-/* A cancel of many jobs takes many turns: the ids are collected, then worked off. */
+/* A cancel of many jobs takes many turns: it collects the ids first, then works them
+ * off. */
 struct cancelling {
     struct broker *b;
-    struct cancelling *prev, *next; /* those that wait for agents */
-    uv_timer_t *timer;              /* ... and for how long */
+    struct cancelling *prev, *next; /* list of those that wait for agents */
+    uv_timer_t *timer;              /* ends that wait */
     struct telling *tellings;
     struct http_request *req;
     char *note;
@@ -41,10 +42,10 @@ struct cancelling {
     int64_t step; /* or EXEC_NO_STEP */
     struct target {
         uint64_t id;
-        bool named; /* by its id: what cannot be done is said */
+        bool named; /* given by id: failures are reported */
     } * list;
     size_t n, alloc, at;
-    size_t nsaid; /* tasks of which it was said why they cannot be cancelled */
+    size_t nsaid; /* tasks reported as impossible to cancel */
     json_t *done, *failed;
 };
 
@@ -61,13 +62,13 @@ static void cancelling_free (struct cancelling *c)
     free (c);
 }
 
-/* What is to be done, as the request has it. */
+/* The requested action. */
 struct action {
     int64_t signum, step;
     const char *whom, *note; /* or NULL */
 };
 
-/* As scancel: SIGKILL alone reaches the batch script without being told to. */
+/* As in scancel: only SIGKILL reaches the batch script without --batch or --full. */
 static enum exec_whom whom_of (const struct action *a)
 {
     if (a->whom && !strcmp (a->whom, "batch"))
@@ -112,7 +113,7 @@ static int add_target (struct cancelling *c, uint64_t id, bool named)
     return 0;
 }
 
-/* By id; what was named comes first of equals. */
+/* By id; of equal ids the named one first. */
 static int cmp_target (const void *a, const void *b)
 {
     const struct target *x = a, *y = b;
@@ -160,7 +161,8 @@ static int cancel_waiting_tasks (struct cancelling *c, struct entry *e,
     return 0;
 }
 
-/* Tasks of an array, as named: those that are jobs are targets, the others never start. */
+/* Tasks of an array, by number: running ones become targets, waiting ones are
+ * cancelled. */
 static int collect_part (struct cancelling *c, const struct id_part *part)
 {
     struct entry *e = entry_find (c->b, part->array);
@@ -195,7 +197,7 @@ static int collect_part (struct cancelling *c, const struct id_part *part)
     return rc;
 }
 
-/* The tasks of it that are jobs now go, too. */
+/* Adds the array's tasks that are jobs now. */
 static int collect_array (struct cancelling *c, const struct entry *e)
 {
     const struct job_array *a = e->job->array;
@@ -224,7 +226,7 @@ static int collect_named (struct cancelling *c, const struct job_ids *ids)
     return 0;
 }
 
-/* Jobs named by id; of ranges those that are there. */
+/* Collects jobs given by id; of ranges only existing jobs. */
 static int collect (struct cancelling *c, const struct api_filter *f)
 {
     struct entry *e, *next;
@@ -243,7 +245,7 @@ static int collect (struct cancelling *c, const struct api_filter *f)
             && add_target (c, e->id, f->ids != NULL) < 0)
             return -ENOMEM;
     }
-    bool sorted = true; /* as a rule */
+    bool sorted = true; /* the usual case */
     for (size_t i = 1; i < c->n && sorted; i++)
         sorted = cmp_target (&c->list[i - 1], &c->list[i]) <= 0;
     if (!sorted)
@@ -253,7 +255,8 @@ static int collect (struct cancelling *c, const struct api_filter *f)
 
 static int cancel_for_good (struct cancelling *c, struct entry *e)
 {
-    /* On its way out; but what would come back after a failed start must not. */
+    /* The job is ending; but a job that would be requeued after a failed start must be
+     * cancelled. */
     if (e->job->state == JOB_CLEANUP && !e->job->requeue)
         return 0;
     int rc = broker_exception (c->b, e, "cancel", http_request_uid (c->req), c->note);
@@ -271,7 +274,7 @@ static void timer_closed (uv_handle_t *h)
     free (h);
 }
 
-/* Those that have not answered are said to have not. */
+/* Reports agents without an answer as failed. */
 static void answer_now (struct cancelling *c, const char *why)
 {
     struct telling *t;
@@ -292,7 +295,7 @@ static void signals_overdue (uv_timer_t *timer)
     answer_now (timer->data, "its agent does not answer; the signal may still reach it");
 }
 
-/* All targets have been worked off: the answer now, or when the agents have said theirs. */
+/* All targets have been worked off: answers now, or when the agents have answered. */
 static void conclude (struct cancelling *c)
 {
     if (c->tellings && !c->b->dead && (c->timer = calloc (1, sizeof (*c->timer)))) {
@@ -367,7 +370,7 @@ static int signal_one (struct cancelling *c, struct entry *e)
     return 0;
 }
 
-/* 1: it is said later whether it could be done. */
+/* 1: the result follows later. */
 static int cancel_one (struct cancelling *c, struct entry *e)
 {
     uintmax_t id = e->id;
@@ -410,7 +413,7 @@ static void cancel_try (struct cancelling *c, const struct target *t)
     }
 }
 
-/* Some of them; whether that was all. */
+/* Works off some targets; true: all are done. */
 static bool go_on (struct cancelling *c)
 {
     double begin = clock_mono ();
@@ -433,7 +436,8 @@ static void answer (struct cancelling *c)
         c->b, c->req, json_pack ("{s:O s:O}", "done", c->done, "failed", c->failed));
 }
 
-/* One piece a commit: its outer actions are work, too, and the disk must keep up. */
+/* Works off one piece for each commit: the outer actions are work, too, and the disk must
+ * keep up. */
 static void go_on_after_commit (void *arg)
 {
     struct cancelling *c = arg;
@@ -444,7 +448,7 @@ static void go_on_after_commit (void *arg)
         broker_after_commit (c->b, go_on_after_commit, c);
 }
 
-/* Operators' wide strokes need a filter; so does everybody's. */
+/* The request needs a filter, from operators and users alike. */
 static int read_filter (struct broker *b, struct http_request *req, json_t *body,
                         struct api_filter *f, struct error *err)
 {

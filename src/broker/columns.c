@@ -1,7 +1,7 @@
-/* columns.c - what a listing can show of a job: a table of name and renderer
+/* columns.c - the columns of a listing: a table of names and renderers
  *
- * Written straight into the answer, without JSON values in between: 10,000 jobs cost a
- * few milliseconds.
+ * Renderers write into the answer, without JSON values in between: 10,000 jobs cost a few
+ * milliseconds.
  */
 #include <math.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static void add_number (struct strbuf *sb, int64_t n)
     strbuf_add (sb, p, (size_t)(digits + sizeof (digits) - p));
 }
 
-/* Unix seconds with milliseconds; nothing for "not yet". */
+/* Unix seconds with milliseconds; empty for a time that has not come. */
 static void add_time (struct strbuf *sb, double t)
 {
     if (t <= 0)
@@ -38,7 +38,7 @@ static void add_time (struct strbuf *sb, double t)
     strbuf_add (sb, rest, sizeof (rest));
 }
 
-#define TASKS_SHOWN_MAX 40 /* bytes of a list of tasks in a column */
+#define TASKS_SHOWN_MAX 40 /* bytes of a task list in a column */
 #define ARRAY_REASON_MAX 128
 
 #define COLUMN(name)                                                                     \
@@ -65,7 +65,7 @@ static void add_time (struct strbuf *sb, double t)
 
 NUMBER (id, e->id)
 
-/* "12", "12_3" of a task, "12_[4-100%10]" of what waits of an array. */
+/* "12", "12_3" for a task, "12_[4-100%10]" for the waiting tasks of an array. */
 COLUMN (job)
 {
     const struct job *job = e->job;
@@ -137,8 +137,8 @@ static bool is_waiting (const struct entry *e)
     return e->job->state < JOB_RUN;
 }
 
-/* As asked, "4-16", of who waits and of an array, whose tasks have each their own; else as
- * granted. */
+/* The requested count ("4-16") for waiting jobs and for arrays, whose tasks have their
+ * own; else the granted one. */
 COLUMN (node_count)
 {
     (void)b;
@@ -184,7 +184,7 @@ COLUMN (result_text)
     strbuf_adds (sb, text);
 }
 
-/* Waiting: the sum as it is now; else the last that was written down. */
+/* Waiting jobs: the present sum; others: the last one recorded. */
 COLUMN (priority)
 {
     add_number (sb,
@@ -211,8 +211,8 @@ static bool is_held (const struct entry *e)
     return is_waiting (e) && e->job->urgency == 0;
 }
 
-/* Pending: who holds it, or the scheduler's word. Else nothing: the client shows the
- * nodes. */
+/* Pending jobs: who holds the job, or the scheduler's reason. Others: empty, the client
+ * shows the nodes. */
 COLUMN (reason)
 {
     char text[ARRAY_REASON_MAX];
@@ -266,7 +266,7 @@ static bool find_position (struct broker *b, const struct entry *e, size_t *ahea
            && sched_position (s, broker_queued_id (e), ahead, start) == 0;
 }
 
-/* Planned: who waits with a reservation. */
+/* Only for jobs with a planned start. */
 COLUMN (expected_start)
 {
     size_t ahead;
@@ -285,7 +285,7 @@ COLUMN (jobs_ahead)
         add_number (sb, (int64_t)ahead);
 }
 
-/* The first jobs that it waits for. */
+/* The first jobs that block this one. */
 COLUMN (blocking_jobs)
 {
     struct sched *s = is_waiting (e) ? broker_sched_of (b, e) : NULL;
@@ -341,11 +341,11 @@ const struct column columns[] = {
     TXT (node_count),
     TXT (adopted),
 
-    NUM (expected_start), /* of who waits */
+    NUM (expected_start), /* of waiting jobs */
     NUM (jobs_ahead),
     IDS (blocking_jobs),
 
-    NUM (priority_urgency), /* its terms */
+    NUM (priority_urgency), /* terms of the priority */
     NUM (priority_queue),
     NUM (priority_age),
     NUM (priority_size),
@@ -368,7 +368,7 @@ static bool is_seen (const struct broker *b, uid_t viewer, const struct entry *e
            || privacy_sees (b, viewer, e, (enum private_part)c->private_part);
 }
 
-/* Numbers, or those of the jobs that are seen. */
+/* Adds the numbers; of job ids only those that the viewer sees. */
 static void add_numbers (struct broker *b, uid_t viewer, struct entry *e,
                          const struct column *c, struct strbuf *sb)
 {

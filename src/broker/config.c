@@ -1,4 +1,4 @@
-/* config.c - fluxq.yaml into struct config: a table of keys, one loop
+/* config.c - reads fluxq.yaml into struct config: a table of keys, one loop
  */
 #include "broker/config_private.h"
 
@@ -94,7 +94,7 @@ static const struct key clients_keys[] = {
 };
 #undef AT
 
-/* 0, or from key->min on. */
+/* 0, or at least key->min. */
 static int set_bytes (const struct key *key, uint64_t *field, const json_t *value,
                       const struct place *p)
 {
@@ -118,7 +118,7 @@ int value_strings (char ***field, const json_t *value, const struct place *p)
     char **list = calloc (n + 1, sizeof (*list));
     if (!list)
         return error_set (p->err, ENOMEM, "out of memory");
-    *field = list; /* config_destroy() frees it, also half filled */
+    *field = list; /* config_destroy() frees it, even if incomplete */
     for (size_t i = 0; i < n; i++) {
         const char *text = json_string_value (json_array_get (value, i));
         if (!text)
@@ -142,7 +142,7 @@ static int set_names (char ***field, const json_t *value, const struct place *p)
     return rc;
 }
 
-/* "host:port"; the host may be in brackets (IPv6). */
+/* "host:port"; an IPv6 host is in brackets. */
 static int set_listen (struct config *c, const json_t *value, const struct place *p)
 {
     const char *text = json_string_value (value);
@@ -159,7 +159,7 @@ static int set_listen (struct config *c, const json_t *value, const struct place
     return c->listen_host ? 0 : error_set (p->err, ENOMEM, "out of memory");
 }
 
-/* A mapping of numbers, and times within their bounds. */
+/* Reads a mapping of numbers and of durations with bounds. */
 static int read_settings (void *c, const struct key *table, size_t n, json_t *body,
                           const struct place *p)
 {
@@ -302,7 +302,7 @@ static int set_value (struct config *c, const struct key *key, json_t *value,
     case KIND_MOUNTS:
     case KIND_PODS:
     case KIND_PLACEMENT:
-        break; /* of queues */
+        break; /* keys of queues */
     }
     return FAIL (p, "%s: not a key of the site", p->key);
 }
@@ -406,7 +406,7 @@ struct config *config_load (const char *path, struct error *err)
         goto fail;
     json_t *root = yaml_root (c->doc);
     if (json_is_null (root))
-        return c; /* an empty file: all defaults */
+        return c; /* an empty file: defaults */
     if (!json_is_object (root)) {
         error_set (err, EINVAL, "%s:1:1: expected a mapping of settings", path);
         goto fail;
@@ -481,7 +481,7 @@ struct config_timeouts config_timeouts_of (const struct config *c, unsigned queu
     return t;
 }
 
-/* A queue may say that it has none. */
+/* A queue can disable the site's program. */
 static char *program_of (char *own, char *all)
 {
     char *path = own ? own : all;
@@ -529,7 +529,7 @@ static int set_in_section (struct config *c, const char *name, const char *key,
     return section ? json_object_set_new (c->overrides, name, section) : -ENOMEM;
 }
 
-/* options.NAME, made when it is not there; borrowed. */
+/* options.NAME, made if missing; borrowed. */
 static json_t *options_of (struct config *c, const char *name)
 {
     if (!c->options)

@@ -1,6 +1,7 @@
 /* config.h - the checked contents of fluxq.yaml
  *
- *     struct config *c = config_load ("/etc/fluxq/fluxq.yaml", &err);   // or config_default ()
+ *     struct config *c = config_load ("/etc/fluxq/fluxq.yaml", &err);
+ *     // or: struct config *c = config_default ();
  *     const struct config_queue *q = config_find_queue (c, "debug");
  *     config_destroy (c);
  *

@@ -96,7 +96,7 @@ static int set_queue_value (struct config_queue *q, const struct key *key, json_
         return set_pods (q, value, p);
     case KIND_INT:
         return value_int (key, field, value, p);
-    default: /* of the site */
+    default: /* keys of the site */
         return FAIL (p, "%s: not a key of queues", p->key);
     }
 }

@@ -1,4 +1,4 @@
-/* config_value.c - values of fluxq.yaml, of one kind each; see config_private.h
+/* config_value.c - setters for values of fluxq.yaml, by kind; see config_private.h
  */
 #include "broker/config_private.h"
 #include "broker/privacy.h"
@@ -42,7 +42,8 @@ int value_duration (double *field, const json_t *value, const struct place *p)
     return 0;
 }
 
-/* An administrator's program, which must be there: else each node would be drained for it. */
+/* An administrator's program. The file must exist: otherwise every node would be drained
+ * because of it. */
 int value_program (char **field, const json_t *value, const struct place *p)
 {
     const char *path = json_string_value (value);
@@ -57,7 +58,7 @@ int value_program (char **field, const json_t *value, const struct place *p)
     return value_string (field, value, p);
 }
 
-/* Of a start: there must be an end to it. */
+/* The timeout of a start, which must be finite. */
 int value_timeout (double *field, const json_t *value, const struct place *p)
 {
     double seconds;

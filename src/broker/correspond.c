@@ -1,10 +1,10 @@
-/* correspond.c - aftercorr of an array: each task waits for the task of its number in another
+/* correspond.c - aftercorr between arrays: a task waits for the task of the same number
  *
- *   begin to wait --> broker_correspond(): what became of those tasks so far
- *   task-end, task-cancel of the other --> broker_correspond_event(): of this one a task is
- *                                          ready, or can never be and is cancelled
+ *   begin to wait --> broker_correspond(): the state of the other array's tasks so far
+ *   task-end, task-cancel of the other --> broker_correspond_event(): a task of this
+ *                                          array is ready, or never will be: cancelled
  *
- * entry.ready has the tasks that may start; it may still have some that do not wait any more.
+ * entry.ready has the tasks that may start, and possibly some that do not wait any more.
  */
 #include <errno.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 
 struct correspondence {
     uint64_t array;
-    struct idset *ok; /* its tasks that have completed */
+    struct idset *ok; /* the other array's tasks that have completed */
     struct correspondence *next;
 };
 
@@ -65,7 +65,8 @@ const struct idset *broker_array_ready (const struct entry *e)
     return e->ready;
 }
 
-/* It can never be: as of a whole job, it is cancelled, or stays where it is. */
+/* These tasks can never be ready: as with a whole job, they are cancelled or stay
+ * pending. */
 static void give_up (struct broker *b, struct entry *e, uint64_t array,
                      const struct idset *tasks)
 {
@@ -78,7 +79,7 @@ static void give_up (struct broker *b, struct entry *e, uint64_t array,
     broker_array_cancel (b, e, tasks, b->uid, note);
 }
 
-/* Of those that wait, they that wait for what has ended otherwise, or is not there. */
+/* The waiting tasks whose counterparts failed, were cancelled, or do not exist. */
 static struct idset *find_hopeless (const struct entry *e, const struct job_array *a)
 {
     struct idset *tasks = idset_copy (e->job->array->waiting);
@@ -90,7 +91,7 @@ static struct idset *find_hopeless (const struct entry *e, const struct job_arra
     return tasks;
 }
 
-/* The one that says so leaves the list. */
+/* Removes the dependency from the list and keeps it as a correspondence. */
 static void take (struct broker *b, struct entry *e, struct dependencies *list, size_t i,
                   const struct job_array *a)
 {

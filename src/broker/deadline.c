@@ -1,8 +1,9 @@
-/* deadline.c - a job that cannot end by its deadline any more is not started
+/* deadline.c - jobs that cannot end by their deadline any more are not started
  *
- * What waits and has one is in broker.deadlines at its latest start, that is the deadline
- * less the time limit, or less --time-min where it may be lowered to that; one timer stands
- * at the first of them. Who may have less time gets what is left until the deadline.
+ * Waiting jobs with a deadline are in broker.deadlines at their latest start: the
+ * deadline minus the time limit, or minus --time-min if the limit can be lowered to it.
+ * One timer runs for the first of them. A job with --time-min gets the time that is left
+ * until its deadline.
  */
 #include <errno.h>
 #include <math.h>
@@ -13,7 +14,7 @@
 #include "common/parse.h"
 
 #define A_TURN 100
-#define SLEEP_MAX 60.0 /* it is the wall clock, which may be set */
+#define SLEEP_MAX 60.0 /* the wall clock may be set */
 
 static double least_time (double duration, double time_min)
 {
@@ -72,7 +73,8 @@ static void give_up (struct broker *b, struct entry *e)
     strbuf_add_duration (&note, least_time (e->job->duration, e->time_min));
     strbuf_adds (&note, ")");
     if (broker_exception (b, e, "deadline", b->uid, note.buf) < 0)
-        due_remove (&b->deadlines, &e->deadline); /* logged there; not in a circle */
+        /* logged there; prevents an endless loop */
+        due_remove (&b->deadlines, &e->deadline);
 }
 
 static void set_timer (struct broker *b);

@@ -1,17 +1,17 @@
-/* depend.c - jobs that wait for others stay in DEPEND until job/deps.h says otherwise
+/* depend.c - jobs with dependencies stay in DEPEND until job/deps.h decides
  *
  *   submit --> broker_find_antecedents(): each is in memory, or an ended one of the
- *      |       journal; who names another is refused
+ *      |       journal; a submit that names another is refused
  *      v  on disk
- *   broker_depend() --> looked up again (what is in memory may have left it) --> deps_wait()
+ *   broker_depend() --> looked up again (may have left memory meanwhile) --> deps_wait()
  *      ^                                                                            |
  *   restart                          `start`, `clean` of others --> deps.h          |
  *                                                                     v             v
- *                                                      pass(), a slice a turn: `depend`, or an
+ *                                                      pass(), slices: `depend`, or
  *                                                      exception "dependency"
  *
- * Nothing of it is kept in the journal but the jobspecs and the events of all jobs: after
- * a restart the same comes of them again.
+ * The journal has no data of this file, only the jobspecs and events of all jobs; a
+ * restart derives the same state from them.
  */
 #include <errno.h>
 #include <string.h>
@@ -23,10 +23,11 @@
 #include "common/log.h"
 
 #define PASS_SECONDS 0.005
-#define STEPS 1000      /* of deps_next(), between looks at the clock */
-#define SLEEP_MAX 60.0  /* delays are of the wall clock, which may be set */
-#define RETRY_MS 1000   /* when the journal could not be read */
-#define ALL_MAX 2000000 /* conditions of all jobs, 80 bytes each; then submits wait */
+#define STEPS 1000      /* deps_next() between two looks at the clock */
+#define SLEEP_MAX 60.0  /* delays use the wall clock, which may be set */
+#define RETRY_MS 1000   /* after the journal could not be read */
+/* conditions of all jobs, 80 bytes each; further submits must wait */
+#define ALL_MAX 2000000
 #define REASON_MAX 512
 
 static void no_memory (void)
@@ -35,7 +36,7 @@ static void no_memory (void)
     abort ();
 }
 
-/* Of one that has ended. */
+/* The result of an ended job. */
 static struct deps_past past_of_job (const struct job *job)
 {
     return (struct deps_past){ job->t_start, job_result_phase (job) == JOB_COMPLETED };
@@ -49,7 +50,7 @@ struct antecedents {
         uint64_t id;
         bool known;
         struct deps_past past;
-        struct job_array *array; /* of an array: what became of its tasks; owned */
+        struct job_array *array; /* state of an array's tasks; owned */
     } list[];
 };
 
@@ -60,7 +61,7 @@ void broker_antecedents_free (struct antecedents *a)
     free (a);
 }
 
-/* Which job to look up for it. */
+/* The job to look up for the dependency. */
 static uint64_t named_job (const struct dependency *one)
 {
     return one->array ? one->array : one->id;
@@ -125,7 +126,7 @@ static bool is_hidden (const struct finding *f, const struct entry *e)
 
 enum end { END_NONE, END_KNOWN, END_HIDDEN };
 
-/* How it ended. END_NONE: it has not, or its events do not replay. */
+/* Reads how the job ended. END_NONE: it has not, or its events cannot be replayed. */
 static enum end read_end (const struct finding *f, const struct journal_record *rec,
                           struct antecedent *ret)
 {
@@ -158,7 +159,8 @@ static void record_read (int rc, const struct journal_record *rec, void *arg)
     if (f->b->dead)
         rc = -ESHUTDOWN;
     else if (rc == 0 && !one.known && end == END_NONE)
-        rc = entry_find (f->b, one.id) ? 0 : -EAGAIN; /* it is just being taken in */
+        /* on disk, and not in the table yet */
+        rc = entry_find (f->b, one.id) ? 0 : -EAGAIN;
     else if (rc == 0 || rc == -ENOENT)
         rc = antecedent_add (&f->found, &one);
     if (rc < 0)
@@ -167,7 +169,7 @@ static void record_read (int rc, const struct journal_record *rec, void *arg)
         find_next (f);
 }
 
-/* Whether nothing is to be read for it: it is in memory, or was looked up. A hidden job is
+/* Whether no look-up is needed: the job is in memory, or was looked up. Hidden jobs are
  * added as unknown. */
 static bool needs_no_look (struct finding *f, uint64_t id, int *rc)
 {
@@ -243,7 +245,7 @@ int broker_resolve_tasks (const struct broker *b, const struct antecedents *foun
         if (a && idset_has (a->spec.tasks, one->task)) {
             one->id = job_array_task_id (a, one->array, one->task);
         } else if (one->array) {
-            one->id = UINT64_MAX; /* nobody's: it is never met */
+            one->id = UINT64_MAX; /* no job's id: can never be satisfied */
             rc = error_set (err, ENOENT,
                             a ? "dependency: array %ju has no task %u"
                               : "dependency: job %ju is no array, and has no task %u",
@@ -253,7 +255,7 @@ int broker_resolve_tasks (const struct broker *b, const struct antecedents *foun
     return rc;
 }
 
-/* Those that have not started are known to deps.h from now on. */
+/* Tells deps.h of tasks that have not started. */
 static void add_waiting_tasks (struct broker *b, const struct dependencies *list)
 {
     for (size_t i = 0; i < list->n; i++) {
@@ -265,7 +267,7 @@ static void add_waiting_tasks (struct broker *b, const struct dependencies *list
     }
 }
 
-/* How the task that has that number ended; false: it is none, or has not. */
+/* The result of the task with this id; false: no such task, or it has not ended. */
 static bool past_of_task (const struct job_array *a, uint64_t array, uint64_t id,
                           double t_start, struct deps_past *ret)
 {
@@ -349,7 +351,7 @@ struct past {
     const struct antecedents *found;
 };
 
-/* deps.h asks only for those that have ended. */
+/* deps.h asks only for ended jobs. */
 static int past_of (uint64_t id, struct deps_past *ret, void *arg)
 {
     const struct past *p = arg;
@@ -386,7 +388,7 @@ static void begin_to_wait (struct broker *b, struct entry *e)
     if (e->job->state == JOB_DEPEND && e->depend.n == 0)
         broker_emit (b, e, "depend", NULL);
     else if (e->job->state == JOB_SCHED)
-        broker_enqueue (b, e); /* after a restart: which of its tasks are ready */
+        broker_enqueue (b, e); /* after a restart: finds the ready tasks */
     else if (e->job->state == JOB_DEPEND
              && deps_wait (b->deps, e->id, &e->depend, past_of, &past) == -ENOMEM)
         no_memory ();
@@ -401,7 +403,8 @@ static void retry (uv_timer_t *timer)
     look_up (timer->data);
 }
 
-/* Not even after this may they all be known: then the others wait for what never was. */
+/* Some antecedents may still be unknown; then the job waits for one that never
+ * existed. */
 static void looked_up (int rc, struct antecedents *found, uint64_t unknown, void *arg)
 {
     struct broker *b = arg;
@@ -409,7 +412,7 @@ static void looked_up (int rc, struct antecedents *found, uint64_t unknown, void
 
     (void)unknown;
     b->looking_up = 0;
-    if (!e || !e->listed_lookup) { /* it went meanwhile */
+    if (!e || !e->listed_lookup) { /* the job has gone meanwhile */
         broker_antecedents_free (found);
         rc = 0;
     } else {
@@ -426,7 +429,7 @@ static void looked_up (int rc, struct antecedents *found, uint64_t unknown, void
     }
 }
 
-/* One job after the other: there may be many after a restart. */
+/* Looks up one job after another: after a restart there may be many. */
 static void look_up (struct broker *b)
 {
     struct entry *e;
@@ -440,7 +443,7 @@ static void look_up (struct broker *b)
         e->found = NULL;
         b->looking_up = e->id;
         broker_find_antecedents (b, &e->depend, found, NULL, looked_up, b);
-        return; /* it goes on from looked_up() */
+        return; /* looked_up() continues */
     }
 }
 
@@ -449,7 +452,7 @@ void broker_depend (struct broker *b, struct entry *e)
     if (e->depend.n == 0 && e->job->state == JOB_DEPEND) {
         broker_emit (b, e, "depend", NULL);
     } else if (e->submitting) {
-        return; /* take_in() of submit.c comes back */
+        return; /* take_in() of submit.c calls again */
     } else if (all_are_known (b, e)) {
         begin_to_wait (b, e);
     } else {
@@ -469,7 +472,7 @@ void broker_depend_forget (struct broker *b, struct entry *e)
     dependencies_release (&e->depend);
 }
 
-/* An array has started when none of its tasks waits any more. */
+/* An array has started when none of its tasks waits. */
 static bool is_all_started (const struct job *job)
 {
     return job->array && job->state == JOB_RUN;

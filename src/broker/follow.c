@@ -1,17 +1,18 @@
-/* follow.c - GET /v1/jobs/ID/output: from the spool's frames to text, as it grows
+/* follow.c - GET /v1/jobs/ID/output: text from the frames of a growing spool
  *
- *   read 256 KiB of the spool (worker) --> frames that are asked for --> stream --> drained --> again
- *         | end of file, job goes on: wait for the file to change (inotify) or the job to end
+ *   read 256 KiB of the spool (worker) --> wanted frames --> stream --> drained --> again
+ *         | end of file, job goes on: wait until file changes (inotify) or job ends
  *         | end of file, there is a later attempt: its spool, from the start
- *         | cut out (common/cut.h), also under our feet: say so, go on behind it
+ *         | cut out (common/cut.h), perhaps while reading: say so, continue after the gap
  *
- * With ?positions=1 each piece of text comes behind a line "ATTEMPT OFFSET OPEN TASK LENGTH": where
- * in the spools the next one begins, whether the last line has no newline yet and of which
- * task it is, and how many bytes follow. Whoever asks again with ?from=ATTEMPT:OFFSET:OPEN:TASK
- * gets what comes next, also from a broker that was started again. "end" is the last line.
+ * With ?positions=1 a line "ATTEMPT OFFSET OPEN TASK LENGTH" precedes each piece of text:
+ * the position in the spools of the next piece, whether the last line has no newline yet,
+ * the task of that line, and the number of bytes that follow. A request with
+ * ?from=ATTEMPT:OFFSET:OPEN:TASK gets the following output, also from a restarted broker.
+ * The last line is "end".
  *
- * The spool lies in the user's directory: what is no plain file of that user (or ours) is
- * not read.
+ * The spool is in the user's directory: only a regular file of that user (or the
+ * broker's) is read.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,31 +26,31 @@
 #include "common/userdir.h"
 
 #define CHUNK (256 * 1024)
-#define TEXT_MAX (16 * CHUNK) /* what a chunk may become when each line has a label */
+#define TEXT_MAX (16 * CHUNK) /* size of a chunk when each line has a label */
 
 struct follower {
     uv_work_t work;
     uv_fs_event_t changed;
     struct broker *b;
     uint64_t id;
-    struct entry *e;          /* whose list has it; NULL once the job is over */
-    struct http_request *req; /* NULL: the client left, free when idle */
+    struct entry *e;          /* the entry that lists f; NULL once the job is over */
+    struct http_request *req; /* NULL: the client left, free f when idle */
     struct follower *prev, *next;
     char *dir;
-    char spool[24]; /* its name there */
-    unsigned attempt, latest; /* of the spool, of the job */
-    uid_t owner;              /* of the job */
+    char spool[24]; /* file name in dir */
+    unsigned attempt, latest; /* of the spool; of the job */
+    uid_t owner;              /* user of the job */
     int fd;
     uint64_t offset;
     int64_t rank, task; /* -1: all */
     int stream;         /* 0: all */
-    bool label;         /* each line says of which task it is */
-    bool positions;     /* each piece says where it ends */
-    bool line_open;     /* what was written last has no newline yet; of this one: */
+    bool label;         /* prefix each line with its task */
+    bool positions;     /* send the end position of each piece */
+    bool line_open;     /* the text written last has no newline yet; its task: */
     uint32_t line_task;
     bool follow, busy, again, watching, over, finish_seen;
-    /* of the work under way */
-    char *buf; /* not while it waits */
+    /* state of the work under way */
+    char *buf; /* NULL while waiting */
     size_t got, used;
     int rc;
     struct strbuf out;
@@ -68,7 +69,7 @@ static void closed (uv_handle_t *h)
     free (f);
 }
 
-/* Leaves the job's list and goes; not while work is under way. */
+/* Removes f from the job's list and frees it; not while work is under way. */
 static void destroy (struct follower *f)
 {
     if (f->e)
@@ -86,7 +87,7 @@ static void client_left (struct http_request *req, void *arg)
         destroy (f);
 }
 
-/* A line of ours. */
+/* Adds a line of the broker's own. */
 static void add_line (struct follower *f, const char *text, size_t len)
 {
     strbuf_addf (&f->out, "%sfluxq: ", f->line_open ? "\n" : "");
@@ -95,8 +96,8 @@ static void add_line (struct follower *f, const char *text, size_t len)
     f->line_open = false;
 }
 
-/* Lines of several tasks are not mixed: who goes on in the middle of another's line
- * begins one. */
+/* Keeps lines of several tasks apart: output in the middle of another task's line begins
+ * a new line. */
 static void add_labelled (struct follower *f, const struct frame *fr)
 {
     const char *p = fr->data, *end = fr->data + fr->len;
@@ -146,7 +147,7 @@ static void take_frame (struct follower *f, const struct frame *fr)
         add_line (f, fr->data, fr->len);
 }
 
-/* What lies before `next` is not there any more: say so, whatever was asked for. */
+/* The spool before `next` was cut out: says so, whatever the request selects. */
 static void skip_cut (struct follower *f, uint64_t next)
 {
     uint64_t bytes = next - (f->offset + f->used);
@@ -167,13 +168,13 @@ static int open_spool (struct follower *f)
     autoclose int dir = userdir_open (f->dir, owner, &err);
     int fd = dir < 0 ? dir : userdir_open_file (dir, f->spool, O_RDONLY, owner, &err);
 
-    if (dir == -EPERM) /* made, and not its user's yet */
+    if (dir == -EPERM) /* made, but not given to its user yet */
         return -ENOENT;
     f->fd = MAX (fd, -1);
     return MIN (fd, 0);
 }
 
-/* Whole frames of what was read; -EBADMSG behind the last. */
+/* Takes whole frames from the buffer; -EBADMSG after the last valid one. */
 static int take_frames (struct follower *f)
 {
     struct frame fr;
@@ -187,7 +188,7 @@ static int take_frames (struct follower *f)
     return (int)MIN (size, 0);
 }
 
-/* Nothing can be made of what is at offset: it may have been cut out. */
+/* There is no valid frame at offset: it may have been cut out. */
 static int look_for_cut (struct follower *f)
 {
     uint64_t next;
@@ -215,7 +216,7 @@ static int read_chunk (struct follower *f)
         skip_cut (f, next);
         return 0;
     }
-    if (f->used > 0) /* what is behind is looked at next */
+    if (f->used > 0) /* the next read looks at the rest */
         return 0;
     return rc < 0 || hole ? look_for_cut (f) : 0;
 }
@@ -262,7 +263,7 @@ static void set_spool (struct follower *f, unsigned attempt)
     snprintf (f->spool, sizeof (f->spool), "spool-%u", attempt);
 }
 
-/* The start was given up and tried again. */
+/* The job was started again: continues with the spool of that attempt. */
 static void next_attempt (struct follower *f)
 {
     if (f->watching)
@@ -316,12 +317,12 @@ static void read_done (uv_work_t *w, int status)
     }
     bool watch = !f->used && f->fd >= 0 && !f->watching;
     if (watch) {
-        /* The opened file is watched: the name may lead elsewhere by now. */
+        /* Watches the open file: the name may lead to another file by now. */
         char path[32];
         snprintf (path, sizeof (path), "/proc/self/fd/%d", f->fd);
         f->watching = uv_fs_event_start (&f->changed, on_change, path, 0) == 0;
     }
-    if (f->used || watch) { /* it may have grown before the watch began */
+    if (f->used || watch) { /* the file may have grown before the watch began */
         step (f);
     } else {
         free (f->buf);
@@ -338,9 +339,9 @@ static void drained (struct http_request *req, void *arg)
 static void step (struct follower *f)
 {
     if (f->busy)
-        f->again = true; /* what was read may be from before the event */
+        f->again = true; /* the data read may predate the event */
     if (f->busy || !f->req || http_stream_unsent (f->req) > 0)
-        return; /* drained() or read_done() goes on */
+        return; /* drained() or read_done() continues */
     f->busy = true;
     f->rc = 0;
     f->work.data = f;
@@ -357,7 +358,7 @@ static bool is_on (const struct http_request *req, const char *name)
     return value && strcmp (value, "0") != 0;
 }
 
-/* A position, as it was given with ?positions=1. */
+/* Parses a position of ?positions=1. */
 static int parse_from (struct follower *f, const char *text, struct error *err)
 {
     static const int64_t most[] = { UINT32_MAX, INT64_MAX, 1, UINT32_MAX };
@@ -434,7 +435,7 @@ void watch_follow (struct broker *b, struct entry *e, struct http_request *req)
     f->over = e->job->state == JOB_INACTIVE;
     uv_fs_event_init (b->loop, &f->changed);
     f->changed.data = f;
-    if (!f->over) { /* else the entry may go before the stream does */
+    if (!f->over) { /* else the entry could go before the stream */
         f->e = e;
         DL_APPEND (e->followers, f);
     }
@@ -443,7 +444,7 @@ void watch_follow (struct broker *b, struct entry *e, struct http_request *req)
     step (f);
 }
 
-/* The spool may have appeared, or the job is over. */
+/* The spool may exist now, or the job is over. */
 void watch_output (struct broker *b, struct entry *e)
 {
     struct follower *f, *next;

@@ -1,7 +1,7 @@
-/* foresee.c - POST /v1/jobs?test-only=1: when and where a job would start, were it submitted
+/* foresee.c - POST /v1/jobs?test-only=1: when and where the job would start
  *
- * Of the jobs that wait only those with a reservation are counted in: so a time ahead is a
- * bound, and the answer says how many wait.
+ * Only the waiting jobs with a planned start are taken into account, so a future time is
+ * a lower bound, and the answer gives the number of waiting jobs.
  */
 #include <errno.h>
 
@@ -40,7 +40,7 @@ json_t *broker_foresee (struct broker *b, struct entry *e)
     if (rc == 0 && start <= now && match_request_is_elastic (req)
         && match_without_allocating (m, req, now, e->js->duration, &now_r, NULL) == 0) {
         rset_destroy (r);
-        r = now_r; /* not the least that it would start with, but what it would get */
+        r = now_r; /* the allocation that it would get, not its minimum */
     }
     json_t *o = rc == 0 ? where (e, r) : json_object ();
 

@@ -1,10 +1,12 @@
-/* history.c - jobs that have ended leave the journal when they are old, or too many
+/* history.c - removes old or surplus ended jobs from the journal
  *
- * A look each minute: the reader thread lists some of those that `history` no longer keeps (journal_old()), those that
- * something still needs are left out here, and a small transaction removes the rest. While a list is full the next one
- * follows at once; between two of them everybody else has a turn. Needed are: jobs in memory (keep-finished, also those
- * whose results are waited for), and jobs that a waiting job depends on, as a restart looks those up again. The journal
- * itself leaves out those of which an Idempotency-Key is remembered, and arrays of which there is a task.
+ * Once a minute the reader thread lists some jobs that `history` no longer keeps
+ * (journal_old()). This file skips jobs that are still needed and removes the rest in a
+ * small transaction. After a full list the next one follows at once; between two of them
+ * other work has its turn. Needed are jobs in memory (keep-finished, also those with
+ * waiting clients), and jobs that a waiting job depends on, as a restart looks them up
+ * again. The journal itself skips jobs with a remembered Idempotency-Key, and arrays that
+ * still have tasks.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* job_ids.c - "12,20-29,7_[1-3]": which jobs a user means
+/* job_ids.c - parses lists of jobs: "12,20-29,7_[1-3]"
  */
 #include <errno.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static int add_numbers (struct id_numbers **list, size_t *n, uint64_t first,
     return 0;
 }
 
-/* Grows by half as much again: an array may have many pieces. */
+/* The list grows by half: an array may have many pieces. */
 static int add_all (struct job_ids *ids, uint64_t first, uint64_t last)
 {
     if (ids->nall == ids->all_alloc) {
@@ -40,7 +40,7 @@ static int add_all (struct job_ids *ids, uint64_t first, uint64_t last)
     return 0;
 }
 
-/* The numbers of some of its tasks; and its own, if any of them is not a job yet. */
+/* Adds the ids of these tasks, and the array's own id if any of them is not a job yet. */
 static int add_tasks (struct job_ids *ids, const struct entry *e,
                       const struct idset *tasks)
 {
@@ -101,7 +101,7 @@ static int by_first (const void *a, const void *b)
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Sorted, and overlaps made one; returns how many are left. */
+/* Sorts the list and joins overlaps; returns the new length. */
 static size_t sort (struct id_numbers *list, size_t count)
 {
     size_t n = 0;
@@ -124,7 +124,7 @@ static int by_array (const void *a, const void *b)
     return x->array < y->array ? -1 : x->array > y->array;
 }
 
-/* The parts of one array become one. */
+/* Joins the parts of each array into one. */
 static int unite_parts (struct job_ids *ids)
 {
     autofree struct idset **sets = calloc (ids->nparts + 1, sizeof (*sets));
@@ -151,7 +151,7 @@ static int unite_parts (struct job_ids *ids)
     return rc;
 }
 
-/* Which numbers are meant: an array stands for its tasks, too. */
+/* Finds all ids that are meant: an array includes its tasks. */
 static int find_all (struct broker *b, struct job_ids *ids)
 {
     const struct entry *e;
@@ -205,7 +205,7 @@ void job_ids_destroy (struct job_ids *ids)
     free (ids);
 }
 
-/* In sorted numbers without overlaps. */
+/* Searches sorted ranges without overlaps. */
 static bool has (const struct id_numbers *list, size_t n, uint64_t id)
 {
     size_t low = 0, high = n; /* the answer is below high */

@@ -12,7 +12,7 @@
 #include "common/log.h"
 #include "common/parse.h"
 
-#define RETIRE_MAX 64 /* at a time, when a reload has set a lower keep-finished */
+#define RETIRE_MAX 64 /* at a time, after a reload lowered keep-finished */
 
 struct entry *entry_find (struct broker *b, uint64_t id)
 {
@@ -64,7 +64,7 @@ void entry_drop_spec (struct entry *e)
     e->js = NULL;
 }
 
-/* Arrays, too, of whose tasks it waits for some. */
+/* Notes the ids of arrays, too, if the job waits for one of their tasks. */
 static void note_needs (struct entry *e)
 {
     const struct dependencies *d = &e->js->depend;
@@ -188,17 +188,16 @@ void entry_moved (struct broker *b, struct entry *e, enum job_state before)
     b->nwhole -= is_active_array (e->job, before);
     entry_count (b, e);
     if (before == JOB_RUN && b->config->start_serialize > 0)
-        broker_starts_due (b); /* whose start may have waited for this one's */
+        broker_starts_due (b); /* for starts that waited for this job's start */
 }
 
-/* -- directories of jobs that are no longer listed go with them: one worker at a time,
- * so that starts find one, too -- */
+/* -- directories of removed jobs: one worker at a time, so that starts get one too -- */
 
 struct removal {
     uv_work_t work;
     struct broker *b;
     char *jobs_dir;
-    uint64_t *ids; /* to be removed; or, sorted, to be kept when `below` is set */
+    uint64_t *ids; /* to remove; or, sorted, to keep if `below` is set */
     size_t n;
     uint64_t below;
 };
@@ -214,7 +213,7 @@ static void remove_one (const struct removal *r, uint64_t id)
         log_warning ("cannot remove %s: %s", path.buf, err.text);
 }
 
-/* Those of jobs before `below` that are not to be kept. */
+/* Removes directories of jobs before `below` that are not in the list. */
 static void remove_others (const struct removal *r)
 {
     DIR *dir = opendir (r->jobs_dir);
@@ -259,11 +258,11 @@ static void removal_done (uv_work_t *w, int status)
     (void)status;
     removal_free (r);
     b->removing = false;
-    if (!b->dead) /* else the next start finds them */
+    if (!b->dead) /* else the next start of the broker finds them */
         remove_next (b);
 }
 
-/* Takes ids. */
+/* Takes ids over. */
 static void remove_dirs (struct broker *b, uint64_t *ids, size_t n, uint64_t below)
 {
     struct removal *r = calloc (1, sizeof (*r));
@@ -302,7 +301,7 @@ static void remove_dir (struct broker *b, uint64_t id)
         size_t alloc = b->gone_alloc ? 2 * b->gone_alloc : 16;
         uint64_t *more = realloc (b->gone, alloc * sizeof (*more));
         if (!more)
-            return; /* the next start finds it */
+            return; /* the next start of the broker finds it */
         b->gone = more;
         b->gone_alloc = alloc;
     }

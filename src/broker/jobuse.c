@@ -1,12 +1,12 @@
-/* jobuse.c - what a job's steps have used, from the agents' word to the job's record
+/* jobuse.c - usage of a job's steps, from the agents' reports to the job's record
  *
- *   FRAME_USAGE --> exec_host usage() --> e->steps (memory) --finish or requeue--> event "usage"
+ *   FRAME_USAGE --> exec_host usage() --> e->steps --finish or requeue--> event "usage"
  *
- * The event is {attempt, steps: [...], steps_not_kept}: of each step its times, size, status
- * and figures (sum, mean, least, greatest, and of which node), and those of each rank where
- * there are few. The spool is the user's file on local machines, so a user may write there
- * whatever he likes of his own jobs: it is bounded here, and nothing is decided by it. After a
- * restart the executor tells all of it again.
+ * The event is {attempt, steps: [...], steps_not_kept}: for each step its times, size,
+ * status and figures (sum, mean, minimum, maximum, and the node of each), and the figures
+ * of each rank if there are few. On local machines the spool is the user's file, so a
+ * user can write anything there about his own jobs: the data is bounded here, and no
+ * decision depends on it. After a restart the executor reports everything again.
  */
 #include <errno.h>
 #include <string.h>
@@ -15,8 +15,8 @@
 #include "common/log.h"
 #include "common/stepuse.h"
 
-#define STEPS_MAX 256   /* of a job; what comes past that is only counted */
-#define DETAILED_MAX 16 /* of them, those with the figures of each rank */
+#define STEPS_MAX 256   /* of a job; further steps are only counted */
+#define DETAILED_MAX 16 /* steps with the figures of each rank */
 
 static const char *node_of (const struct entry *e, uint32_t rank)
 {
@@ -84,7 +84,7 @@ static bool is_numbered (const char *step)
     return *step >= '0' && *step <= '9';
 }
 
-/* Its place in the list; the list's end: it is new. */
+/* The index of the step in the list; the list's length: not there. */
 static size_t find_step (json_t *list, const char *step)
 {
     json_t *o;

@@ -1,8 +1,7 @@
-/* lifecycle.c - events, and what follows from them now and after their commit
+/* lifecycle.c - events, and the actions that follow now and after their commit
  *
- * A turn is what one round of the loop produced: events in one transaction, and a list of
- * (job, outer actions, events to tell watchers) that is worked off when the transaction
- * is on disk.
+ * A turn is the result of one round of the loop: events in one transaction, and a list of
+ * (job, outer actions, events for watchers) to work off when the transaction is on disk.
  */
 #include <errno.h>
 #include <string.h>
@@ -35,7 +34,7 @@ struct turn {
     struct promise *promises;
 };
 
-/* Something to call after the commit, see broker_after_commit(). */
+/* A function to call after the commit, see broker_after_commit(). */
 struct promise {
     void (*fn) (void *arg);
     void *arg;
@@ -111,7 +110,7 @@ int broker_emit (struct broker *b, struct entry *e, const char *name, json_t *co
 
     if (!ev)
         return -ENOMEM;
-    if (b->dead) { /* the next broker finds it out again */
+    if (b->dead) { /* the next broker finds out again */
         event_destroy (ev);
         return -ESHUTDOWN;
     }
@@ -152,7 +151,7 @@ int broker_exception (struct broker *b, struct entry *e, const char *type,
                                    broker_text (note)));
 }
 
-/* The matcher's booking goes; whoever waits may fit now. */
+/* Cancels the booking; waiting jobs may fit now. */
 static void give_back (struct broker *b, struct entry *e)
 {
     match_cancel (broker_matcher_of (b, e), e->id);
@@ -185,7 +184,7 @@ static void act_inner (struct broker *b, struct entry *e, unsigned actions)
     }
     if (actions & JOB_ACT_FREE)
         give_back (b, e);
-    if (actions & JOB_ACT_CLEAN && !e->xjob) /* else when that is cleaned */
+    if (actions & JOB_ACT_CLEAN && !e->xjob) /* else when the executor has cleaned up */
         broker_emit (b, e, "clean", NULL);
 }
 
@@ -213,7 +212,7 @@ static void become_inactive (struct broker *b, struct entry *e)
     entry_retire (b, e);
 }
 
-/* After the commit. A kill of what is being cleaned up already is nothing any more. */
+/* After the commit. A job that is being cleaned up needs no kill. */
 static void act_outer (struct broker *b, struct entry *e, unsigned actions)
 {
     adopt_tell (b, e);
@@ -241,7 +240,7 @@ static void turn_done (int rc, const struct error *err, void *arg)
     struct broker *b = t->b;
 
     b->under_way--;
-    if (rc < 0) /* cannot be: the journal tries until it succeeds */
+    if (rc < 0) /* cannot happen: the journal retries until it succeeds */
         log_error ("journal: %s", err ? err->text : strerror (-rc));
     for (struct promise *p = t->promises, *next; p; p = next) {
         next = p->next;
@@ -266,7 +265,7 @@ void broker_after_commit (struct broker *b, void (*fn) (void *arg), void *arg)
         fn (arg);
         return;
     }
-    struct turn *t = current_turn (b); /* maybe an empty one, behind those under way */
+    struct turn *t = current_turn (b); /* may be empty, and follows those under way */
     struct promise *p = malloc (sizeof (*p));
     if (!p) {
         log_error ("out of memory: the broker stops rather than answer too early");

@@ -1,11 +1,11 @@
-/* limit.c - another time limit for a job that waits or runs
+/* limit.c - changes the time limit of a waiting or running job
  *
  *   POST /v1/jobs/ID/limit --waits--> event jobspec-update: it is queued anew
  *                          --runs---> match_extend() --> event resource-update
- *                                                        --commit--> its agent is told
+ *                                                        --commit--> tell its agent
  *
- * A restart finds the limit in the events; the agent is then told again, as nobody knows
- * whether it was.
+ * After a restart the events have the limit, and the agent is told again, in case it was
+ * not.
  */
 #include <errno.h>
 #include <string.h>
@@ -23,7 +23,7 @@ void broker_limit_changed (struct broker *b, struct entry *e)
     b->ops->limit (b->exec, e->xjob);
 }
 
-/* A job that runs: 0, or why its nodes cannot be its own for so long. */
+/* Changes a running job: 0, or the reason why it cannot keep its nodes for so long. */
 static int change_running (struct broker *b, struct entry *e, double limit, uid_t uid,
                            struct error *err)
 {
@@ -47,7 +47,7 @@ static int change_running (struct broker *b, struct entry *e, double limit, uid_
         e->r->expiration = before;
         return error_set (err, -rc, "it cannot be recorded now");
     }
-    broker_plan_due (b); /* what is free sooner, somebody may have */
+    broker_plan_due (b); /* a shorter limit may let other jobs start */
     return 0;
 }
 
@@ -70,7 +70,8 @@ static int change_waiting (struct broker *b, struct entry *e, double limit, uid_
     return rc < 0 ? error_set (err, -rc, "it cannot be recorded now") : 0;
 }
 
-/* {"limit": SECONDS} or {"change": SECONDS}. 0 with *ret (0: none), or the reply is sent. */
+/* Reads {"limit": SECONDS} or {"change": SECONDS}. 0 with *ret (0: none), or the reply
+ * was sent. */
 static int read_limit (struct http_request *req, const struct job *job, json_t *body,
                        double *ret)
 {
@@ -124,7 +125,7 @@ static bool state_is_refused (struct http_request *req, const struct entry *e,
     return true;
 }
 
-/* Users may only lower, as in Slurm. */
+/* Users may only lower the limit, as in Slurm. */
 static bool is_raised (const struct job *job, double limit)
 {
     return job->duration > 0 && (limit <= 0 || limit > job->duration);

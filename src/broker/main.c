@@ -1,4 +1,4 @@
-/* main.c - fluxqd: options, configuration, then the loop
+/* main.c - the program fluxqd: options, configuration, loop
  */
 #include <errno.h>
 #include <signal.h>
@@ -67,7 +67,7 @@ static int usage_error (const char *text)
     return 2;
 }
 
-/* -1: go on, else the exit status. */
+/* -1: continue, else the exit status. */
 static int take_option (struct arguments *a, const struct option_match *m)
 {
     struct error err = { 0 };
@@ -164,14 +164,14 @@ static int set_text (char **field, const char *value)
     return *field ? 0 : -ENOMEM;
 }
 
-/* An XDG directory; what is empty or not absolute counts as not set. */
+/* An XDG directory; an empty or relative value counts as unset. */
 static const char *xdg_dir (const char *name)
 {
     const char *dir = getenv (name);
     return dir && dir[0] == '/' ? dir : NULL;
 }
 
-/* A broker that somebody starts for himself keeps to his own places. */
+/* A broker started by a user for himself uses the user's own directories. */
 static int personal_dirs (struct config *c, struct error *err)
 {
     const char *state = xdg_dir ("XDG_STATE_HOME"), *home = xdg_dir ("HOME");
@@ -193,7 +193,7 @@ static int personal_dirs (struct config *c, struct error *err)
     return 0;
 }
 
-/* Where things are when nobody said so. personal: no configuration file of the machine. */
+/* Sets unset directories. personal: there is no system configuration file. */
 static int default_dirs (struct config *c, bool personal, struct error *err)
 {
     if (geteuid () != 0 || personal) {
@@ -219,8 +219,7 @@ static int find_shell (struct config *c, struct error *err)
     return 0;
 }
 
-/* Options are settings of the executor's section; with no file there is a section of our
- * own. */
+/* Options are settings in the executor's section, which is made if there is no file. */
 static int apply_arguments (struct config *c, const struct arguments *a,
                             struct error *err)
 {
@@ -290,7 +289,7 @@ static int journal_only (struct config *c, bool repair, struct error *err)
 static int run (struct config *c, struct error *err)
 {
     uv_loop_t *loop = uv_default_loop ();
-    struct broker *b = broker_create (loop, c, err); /* takes c */
+    struct broker *b = broker_create (loop, c, err); /* takes c over */
 
     if (!b)
         return -EIO;

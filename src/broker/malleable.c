@@ -1,15 +1,15 @@
-/* malleable.c - malleable jobs are offered nodes that nobody waits for, and are asked for them back
+/* malleable.c - offers malleable jobs nodes that no job waits for, and asks for them back
  *
  *   after a pass, at most once a second, and for a fiftieth of the time:
- *     somebody waits --> giveback_plan() on a model --> resize to less, by "scheduler"
- *     nobody waits   --> the next larger size that fits --> resize to more
+ *     jobs wait   --> giveback_plan() on a model --> resize to less, by "scheduler"
+ *     no job does --> the next larger size that fits --> resize to more
  *
- * One round at a time: while any job is becoming another size nothing is decided, for what it
- * gives is not there yet. Nodes are only asked back where that lets a job start that waits for
- * resources: one of the first FRONT in the order of the queue. Who gives first is who has the
- * least priority, of equal ones who came last; who is offered first is the other way round. A job
- * is offered nothing for `resize-interval` after its last change, so that nodes do not go to and
- * fro, nor once its user has said how large it is to be.
+ * There is one round at a time: nothing is decided while a job is being resized, as its
+ * nodes are not free yet. Nodes are asked back only if that lets a waiting job start, one
+ * of the first FRONT in the queue. The job with the lowest priority gives first, of equal
+ * ones the newest; offers go in the opposite order. A job gets no offers for
+ * `resize-interval` after its last change, so that nodes do not go back and forth, and
+ * none after its user has set its size.
  */
 #include <errno.h>
 #include <string.h>
@@ -21,18 +21,18 @@
 #include "sched/giveback.h"
 
 #define FRONT 8
-#define JOBS_MAX 64       /* malleable ones that are looked at in a round */
-#define OFFERS_MAX 64     /* sizes that are tried for a job */
-#define ROUND_SECONDS 1.0 /* between two, and */
+#define JOBS_MAX 64       /* malleable jobs considered in a round */
+#define OFFERS_MAX 64     /* sizes tried for a job */
+#define ROUND_SECONDS 1.0 /* between two rounds, and */
 #define ROUND_SHARE                                                                      \
-    50.0 /* ... so often what the last one took, where machines are large */
+    50.0 /* ... this multiple of the last round's time, on large machines */
 
 struct round {
     struct broker *b;
-    /* that are malleable and run, the least priority first */
+    /* running malleable jobs, by ascending priority */
     struct entry *jobs[JOBS_MAX];
     size_t n;
-    bool busy; /* one of them is becoming another size */
+    bool busy; /* one of them is being resized */
 };
 
 static bool is_malleable (const struct entry *e)
@@ -47,7 +47,7 @@ static bool gives_before (const struct entry *a, const struct entry *b)
                                                 : a->id > b->id;
 }
 
-/* Into its place; of too many those with the most priority are left out. */
+/* Inserts in order; if the list is full, jobs with the highest priority are left out. */
 static void insert (struct round *r, struct entry *e)
 {
     size_t at = r->n;
@@ -76,7 +76,7 @@ static void find_jobs (struct round *r)
 
 /* -- asked for -- */
 
-/* As the machine is, with all that run. */
+/* A model of the machine with all running jobs. */
 static struct growth *model_of (struct broker *b, double now)
 {
     struct growth *x =
@@ -117,7 +117,7 @@ static void ask (struct round *r, const struct giveback_job *jobs, uint64_t wait
     }
 }
 
-/* 1: some are asked; 0: that would not help. */
+/* 1: jobs were asked; 0: it would not help. */
 static int give_to (struct round *r, struct growth *x, const struct sched_front *front,
                     double now)
 {
@@ -157,7 +157,7 @@ static void take_back (struct round *r, const struct sched_front *front, size_t 
 
 /* -- offered -- */
 
-/* Seconds until it may be offered nodes: 0: now; < 0: it is not. */
+/* Seconds until the job may be offered nodes; 0: now; < 0: never. */
 static double offered_in (const struct round *r, const struct entry *e)
 {
     const struct job_resize *last = &e->job->resize;
@@ -169,7 +169,7 @@ static double offered_in (const struct round *r, const struct entry *e)
     return MAX (since + r->b->config->resize_interval - clock_wall (), 0);
 }
 
-/* The largest size that there are nodes for. */
+/* Offers the largest size for which there are nodes. */
 static bool offer (struct round *r, struct entry *e)
 {
     const struct jobspec_resource *sizes = jobspec_malleable (e->js);
@@ -186,7 +186,7 @@ static bool offer (struct round *r, struct entry *e)
     return false;
 }
 
-/* Seconds until somebody is to be offered something; < 0: nobody is. */
+/* Makes the offers that are due. Seconds until the next one; < 0: none. */
 static double offer_all (struct round *r)
 {
     double next = -1;
@@ -212,7 +212,7 @@ static void again_in (struct broker *b, double seconds)
     uv_timer_start (&b->giver.timer, on_timer, (uint64_t)(MAX (wait, 0) * 1000.0) + 1, 0);
 }
 
-/* Seconds until another look for its own sake, 0: none; whatever happens leads to a pass. */
+/* Seconds until the next round without a pass, 0: none; any event leads to a pass. */
 static double run_round (struct broker *b)
 {
     struct round r = { .b = b };
@@ -237,7 +237,7 @@ static void on_timer (uv_timer_t *t)
     if (b->recovering || b->stopping || b->dead)
         return;
     if (b->plan_due || !broker_is_prepared (b)) {
-        again_in (b, ROUND_SECONDS); /* a pass is under way: who can start does */
+        again_in (b, ROUND_SECONDS); /* a pass is under way and starts what it can */
         return;
     }
     double look = run_round (b), now = clock_mono ();

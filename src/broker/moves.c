@@ -22,7 +22,7 @@ struct report { /* a copy; its lists stand behind it */
     struct machine_report report;
 };
 
-struct move { /* of one node; in the order in which they are in the hash */
+struct move { /* of one node; ordered as inserted into the hash */
     char *name;
     bool gone;
     struct spec *spec;     /* or NULL */
@@ -30,7 +30,7 @@ struct move { /* of one node; in the order in which they are in the hash */
     bool foreign;
     uint32_t cores, gpus;
     int64_t memory_mib;
-    struct gres_list gres; /* of what is foreign */
+    struct gres_list gres; /* used outside fluxq */
     UT_hash_handle hh;
 };
 
@@ -133,7 +133,7 @@ static void move_free (struct move *move)
     free (move);
 }
 
-/* That of the node, or a new one at the end; NULL: no memory. */
+/* The node's entry, or a new one at the end; NULL: no memory. */
 static struct move *move_of (struct moves *m, const char *name)
 {
     struct move *move;

@@ -24,7 +24,7 @@ struct namelist {
     size_t n;
 };
 
-/* Copies the text; "" is a list without names. -ERANGE: more than NAMELIST_MAX; -ENOMEM. */
+/* Copies the text; "" is a list without names. -ERANGE: over NAMELIST_MAX; -ENOMEM. */
 int namelist_parse (struct namelist *w, const char *text, const char *what, struct error *err);
 bool namelist_has (const struct namelist *w, const char *word);
 void namelist_release (struct namelist *w);

@@ -1,17 +1,17 @@
-/* nodegroups.c - nodes that do not exist, but could be made by an autoscaler
+/* nodegroups.c - nodes that an autoscaler could make
  *
  *     executor: groups() --> what could be made
  *         |                      |
  *         |        at submit: could a job run on the machine and these?
  *         |                      |
- *         |        after a pass, once a second at most: the first jobs of the queue on a model of
- *         |        the machine and these (sched/growth.h) --> who lacks how many of which
+ *         |        after a pass, once a second at most: the first jobs of the queue on a
+ *         |        model of the machine and these (sched/growth.h) --> missing nodes
  *         |                      |
  *         +-- needs() <----------+
  *
- * The executor asks for them. They are no nodes of the machine before they are there, and then
- * as any other: so nothing is ever placed where nothing is. The list of needs is made anew each
- * time, of what is so then, and told as a whole.
+ * The executor asks the autoscaler for the nodes. They become nodes of the machine when
+ * they exist, so no job is placed on a node that does not. The list of needs is made anew
+ * each time, and sent as a whole.
  */
 #include "broker/nodegroups.h"
 
@@ -24,17 +24,17 @@
 #include "sched/growth.h"
 
 #define EVERY_MS 1000 /* a model costs O(nodes) */
-#define DEPTH 16      /* of the queue: who is behind asks when it is his turn */
+#define DEPTH 16      /* of the queue; later jobs ask when their turn comes */
 
 struct nodegroups {
     const struct exec_group *list; /* the executor's */
     size_t n;
-    struct growth *empty; /* for satisfiability, or NULL; as of: */
+    struct growth *empty; /* model for satisfiability, or NULL; made for: */
     uint64_t layout;
     struct exec_need needs[DEPTH * EXEC_GROUPS_MAX];
     size_t nneeds;
     double looked; /* clock_mono(), 0: never */
-    bool told;     /* some list of needs */
+    bool told;     /* a list of needs was sent */
 };
 
 int nodegroups_init (struct broker *b, struct error *err)
@@ -137,7 +137,7 @@ static void take_needs (struct nodegroups *x, const struct growth_need *needs, i
                                                     .memory_mib = needs[i].memory_mib };
 }
 
-/* The first jobs of the queue, in its order; x: gets what they lack, or NULL. */
+/* Plans the first jobs of the queue, in order; x: gets what they lack, or NULL. */
 static int plan_front (struct broker *b, struct growth *g, struct nodegroups *x)
 {
     struct sched_front front[DEPTH];
@@ -149,7 +149,7 @@ static int plan_front (struct broker *b, struct growth *g, struct nodegroups *x)
     for (size_t i = 0; i < n && rc >= 0; i++) {
         struct growth_job job = { front[i].id, front[i].req, front[i].duration };
         if (waits && !b->config->queue_policy->backfill)
-            break; /* nobody starts before that one */
+            break; /* no job starts before this one */
         rc = growth_plan (g, &job, clock_wall (), needs, &waits);
         if (x)
             take_needs (x, needs, rc);

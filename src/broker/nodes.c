@@ -1,7 +1,7 @@
-/* nodes.c - the machine: what executors report, what operators drain
+/* nodes.c - the nodes of the machine: reports of executors, drains by operators
  *
- * Drains are kept in the journal as settings "drain/NAME" = reason, and hold whatever the
- * executor says.
+ * The journal has drains as settings "drain/NAME" = reason; they hold whatever the
+ * executor reports.
  */
 #include <errno.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "common/log.h"
 
 #define WAIT_MAX                                                                         \
-    1.0 /* seconds that a node waits until a pass is done before it comes or goes */
+    1.0 /* seconds that a node change waits at most for a pass to finish */
 
 struct drain {
     UT_hash_handle hh;
@@ -77,8 +77,7 @@ int nodes_init (struct broker *b, struct error *err)
     return journal_load_settings (b->journal, load_setting, b, err);
 }
 
-/* What the node is, as far as new jobs are concerned: a drain by an operator outranks
- * "up" only. */
+/* Sets the state for new jobs: a drain by an operator overrides only "up". */
 static void set_state (struct broker *b, int index, const char *name,
                        enum machine_node_state state, const char *reason)
 {
@@ -95,7 +94,7 @@ static void node_is (void *arg, const struct machine_node_spec *spec,
 {
     struct broker *b = arg;
     struct error err = { 0 };
-    /* Add first: one that had gone but still has jobs comes back by that. */
+    /* Add first: this restores a node that had gone but still has jobs. */
     int index = machine_node_add (b->graph, spec, &err);
     bool came = index >= 0;
     if (index == -EEXIST)
@@ -153,8 +152,8 @@ static void host_node_failed (void *arg, const char *name, const char *reason)
 
 /* -- while the matchers look at all nodes -- */
 
-/* Nobody would ever be matched if each that comes or goes made them begin from the start; and
- * who came first is told first. */
+/* If each node that comes or goes restarted the preparation, no job would ever be
+ * matched. Changes keep their order. */
 static bool must_wait (const struct broker *b)
 {
     return !b->recovering && !b->stopping
@@ -168,7 +167,7 @@ static void waits (struct broker *b, bool first)
     broker_plan_due (b);
 }
 
-/* New jobs do not wait to know: that is no change of the layout. */
+/* Closes the node for new jobs at once: that does not change the layout. */
 static void close_node (struct broker *b, const char *name, enum machine_node_state state,
                         const char *reason)
 {
@@ -287,7 +286,7 @@ static bool is_up (const struct broker *b, int index)
            && info.state == MACHINE_NODE_UP;
 }
 
-/* By this drain, and not by the executor. */
+/* Whether this drain, not the executor, drained the node. */
 static bool is_drained_by (const struct broker *b, int index, const struct drain *d)
 {
     struct machine_node_info info;
@@ -309,11 +308,11 @@ int nodes_drain (struct broker *b, const char *name, const char *reason,
     bool ours = is_up (b, index) || is_drained_by (b, index, drain_find (b, name));
     if (drain_set (b, name, reason) < 0)
         return error_set (err, ENOMEM, "out of memory");
-    if (ours) /* else the executor's word stands (down, cordoned), also after a resume */
+    if (ours) /* else the executor's state stays (down, cordoned), also after a resume */
         machine_node_set_state (b->graph, index, MACHINE_NODE_DRAINED, reason);
     broker_reserve_node_changed (b, name);
     b->avoid_due = true;
-    broker_plan_due (b); /* what was planned there is planned again */
+    broker_plan_due (b); /* replans jobs that were planned there */
     return 0;
 }
 

@@ -21,23 +21,24 @@
 #define LOOK_MS 1000
 #define BACKOFF_MIN_MS 250
 #define BACKOFF_MAX_MS 5000
-#define CALM_SECONDS 30.0            /* after which the back-off begins anew */
-#define ROOM_BYTES ((off_t)1 << 20)  /* that a start needs, with its spool's first piece */
+#define CALM_SECONDS 30.0            /* after which the back-off starts over */
+/* that a start needs, including its spool's first piece */
+#define ROOM_BYTES ((off_t)1 << 20)
 #define ROOM_INODES 64
 #define ROOM_MEMORY ((size_t)16 << 20)
 #define ROOM_FILES 16
-#define RESERVE_PART 20 /* of the file system the reserve is at most this part */
+#define RESERVE_PART 20 /* the reserve is at most 1/RESERVE_PART of the file system */
 #define PROBE_NAME "probe"
 
 enum socket_state { SOCKET_THERE, SOCKET_GONE, SOCKET_OTHERS };
 
-/* The findings of a worker. */
+/* A look by a worker thread, and its findings. */
 struct look {
-    bool probe;      /* try what a start needs; else only see what is there */
+    bool probe;      /* try what a start needs; else only check state and room */
     uint64_t reserve; /* bytes */
-    int errnum;      /* 0: nothing is short */
+    int errnum;      /* 0: no shortage */
     bool low;        /* less room than the reserve */
-    uint64_t room;   /* bytes that users may have of the state directory's disk */
+    uint64_t room;   /* bytes available to users on the state directory's disk */
     enum socket_state socket;
 };
 
@@ -45,7 +46,7 @@ struct examination {
     double since;
     void (*done) (bool is_ours, void *arg);
     void *arg;
-    bool asked; /* the look that is under way is for it */
+    bool asked; /* the look under way is for it */
     struct examination *prev, *next;
 };
 
@@ -55,9 +56,9 @@ struct pause {
     uv_work_t work;
     struct look look;
     bool looking, released;
-    struct stat state, socket; /* as they were at the start */
+    struct stat state, socket; /* as of the start */
     char *socket_path, *jobs_dir, *state_dir;
-    int errnum; /* why starts wait, 0: they do not */
+    int errnum; /* why starts are paused; 0: they are not */
     bool low;
     enum socket_state socket_now;
     double since, ended; /* unix time */
@@ -72,7 +73,7 @@ static bool is_of_disk (int errnum)
            || errnum == ESTALE;
 }
 
-/* For all users: of no one's job. */
+/* The text is for all users: it names no job. */
 static void describe (const struct pause *p, int errnum, char *text, size_t size)
 {
     const char *dir = p->state_dir;
@@ -115,7 +116,7 @@ static bool is_same (const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Room for a job's first files: written, so that delayed errors show. */
+/* Checks for room for a job's first files, by writing, so that delayed errors show. */
 static int probe_dir (const char *dir)
 {
     char path[4200];
@@ -129,7 +130,7 @@ static int probe_dir (const char *dir)
         return errno;
     int rc = fallocate (fd, 0, 0, ROOM_BYTES) < 0 ? errno : 0;
     if (rc == EOPNOTSUPP || rc == ENOSYS)
-        rc = 0; /* then statvfs() alone tells */
+        rc = 0; /* statvfs() below decides */
     if (rc == 0 && io_write_all (fd, path, sizeof (path)) < 0)
         rc = errno;
     if (rc == 0 && fsync (fd) < 0)
@@ -138,7 +139,7 @@ static int probe_dir (const char *dir)
     if (rc == 0 && fstatvfs (fd, &fs) == 0
         && ((fs.f_blocks > 0 && fs.f_bavail * fs.f_frsize < (uint64_t)ROOM_BYTES)
             || (fs.f_files > 0 && fs.f_favail < ROOM_INODES)))
-        rc = ENOSPC; /* root may have what users may not, and agents are users */
+        rc = ENOSPC; /* root may use blocks that users may not, and agents are users */
     return rc;
 }
 
@@ -163,7 +164,7 @@ static void *idle_thread (void *arg)
     return arg;
 }
 
-/* A thread counts as a process where these are limited. */
+/* Process limits count threads, too. */
 static int probe_process (void)
 {
     pthread_t thread;
@@ -292,7 +293,7 @@ static void note_room (struct pause *p)
     p->low = p->look.low;
 }
 
-/* A path that another broker has taken is left to it: jobs that run go on, and TCP, where
+/* If another broker has taken the path, it keeps it: running jobs go on, and TCP, if
  * configured, is served. */
 static void note_socket (struct pause *p)
 {
@@ -342,7 +343,7 @@ static void freed (uv_handle_t *h)
     free (p);
 }
 
-/* Errors of the data base itself count as I/O errors elsewhere. */
+/* Errors of the database itself count as I/O errors. */
 static int journal_errno (struct broker *b)
 {
     int errnum = error_shortage (journal_trouble_errno (b->journal));
@@ -466,7 +467,7 @@ int pause_init (struct broker *b, struct error *err)
         return error_set (err, ENOMEM, "out of memory");
     }
     p->b = b;
-    p->state_dir = b->config->state_dir; /* a reload keeps the text */
+    p->state_dir = b->config->state_dir; /* a reload keeps the string */
     p->jobs_dir = b->jobs_dir;
     uv_timer_init (b->loop, &p->timer);
     p->timer.data = p;

@@ -1,11 +1,11 @@
 /* pause.h - starts pause while the broker's own machine is short of something
  *
  *     pause_note (b, err.text, ENOSPC);       // from start.c, or as an executor reports
- *     if (pause_reason (b)) ...                  // nothing is placed and nothing is started
+ *     if (pause_reason (b)) ...               // nothing is placed or started
  *
  *          pause_note(), a look that fails, journal_trouble()
  *     RUNS ------------------------------------------------> PAUSED
- *       ^                                                      |  a look (worker thread) after
+ *       ^                                                      |  a look (worker) after
  *       '------------ a look finds all as it should be --------'  0.25 s, 0.5 s, ... 5 s
  *
  * A full disk, a used-up quota, an I/O error, a read-only file system, or a lack of file

@@ -1,14 +1,15 @@
-/* placing.c - where a job's nodes are to be, among racks and zones: asked, waited for, got
+/* placing.c - placement of a job's nodes among racks and zones: request, wait, result
  *
- *     submit, recovery --> placing_make(): the request with the job's wish, or its queue's
- *                          ("pack:rack"), and for --switches one with that bound besides
- *     into the queue   --> placing_choose(): the one with the bound, until its time is over
+ *     submit, recovery --> placing_make(): the request with the placement of the job or
+ *                          queue ("pack:rack"); for --switches a second one, bounded
+ *     into the queue   --> placing_choose(): the bounded one, until its time is over
  *     the time is over --> placing_pass(): into the queue again, now anywhere
- *     alloc            --> placing_to_alloc(): what it got, for the record
+ *     alloc            --> placing_to_alloc(): the places, for the record
  *
- * A bound that the machine can never meet is not waited for, unless the user said to wait for
- * ever: then the job is refused, as with any request that can never be served. The time counts
- * from when the job could first start, and not again for a second try.
+ * A job does not wait for a bound that the machine can never meet; if its user asked to
+ * wait for ever, the job is refused, as any request that can never be met. The time
+ * counts from the job's first possible start, and does not start over for a second
+ * attempt.
  */
 #include "broker/nodegroups.h"
 #include "broker/placing.h"
@@ -20,7 +21,7 @@
 #include "common/clock.h"
 #include "common/parse.h"
 
-#define NAMES_MAX 8 /* places that are named in the record */
+#define NAMES_MAX 8 /* places named in the record */
 
 /* -- levels -- */
 
@@ -58,7 +59,7 @@ static int refuse_level (const struct broker *b, const char *option, const char 
 
 /* -- the configuration -- */
 
-/* The setting topology of the executor, as it stands there, has that level, or any. */
+/* Whether the executor's setting topology has this level ("": any level). */
 static bool section_has (json_t *section, const char *name)
 {
     json_t *entry;
@@ -91,7 +92,7 @@ int placing_check_config (const struct config *c, struct error *err)
 
 /* -- what is asked for -- */
 
-/* The job's own word, else its queue's, where that goes with what the job asks for. */
+/* The job's placement, else its queue's where the job's request allows it. */
 static int find_wish (const struct broker *b, const struct jobspec *js, unsigned queue,
                       struct placement *ret, struct error *err)
 {
@@ -118,7 +119,7 @@ static struct match_request *make_request (struct broker *b, const struct jobspe
     if (!req || (wish->kind == PLACEMENT_NONE && most == 0))
         return req ? match_request_share (b->matcher, req) : NULL;
     if (match_request_place (req, wish, most, err) < 0) {
-        wish->kind = PLACEMENT_NONE; /* the queue's does not go with it */
+        wish->kind = PLACEMENT_NONE; /* the queue's placement does not apply */
         if (own) {
             match_request_destroy (req);
             return NULL;
@@ -127,7 +128,7 @@ static struct match_request *make_request (struct broker *b, const struct jobspe
     return match_request_share (b->matcher, req);
 }
 
-/* The request with the bound, of the innermost level. */
+/* Makes the request with the bound, on the innermost level. */
 static int make_close (struct broker *b, struct placing *p, const struct jobspec *js,
                        unsigned queue, struct error *err)
 {
@@ -184,7 +185,7 @@ void placing_copy (struct entry *to, const struct entry *from)
     const struct placing *p = from->placing;
 
     if (!p || !(to->placing = malloc (sizeof (*p))))
-        return; /* it is placed already; its record has less to tell */
+        return; /* already placed; its record says less */
     *to->placing = *p;
     to->placing->e = to;
     to->placing->due = (struct due){ 0 };
@@ -216,7 +217,7 @@ void placing_drop (struct broker *b, struct entry *e)
 
 /* -- until when -- */
 
-/* INFINITY: for ever; of a job that is not there yet, counted from now. */
+/* INFINITY: for ever. For a job without a record, counted from now. */
 static double end_of_wait (const struct placing *p)
 {
     const struct job *job = p->e->job;
@@ -225,7 +226,7 @@ static double end_of_wait (const struct placing *p)
     return MAX (from, job ? job->t_begin : 0) + p->wait;
 }
 
-/* The machine could serve it so; while that cannot be told it is assumed. */
+/* Whether the machine can meet the bound; assumed while this cannot be determined. */
 static bool can_be (struct broker *b, const struct placing *p)
 {
     return b->recovering || !broker_is_prepared (b)
@@ -247,7 +248,7 @@ const struct match_request *placing_choose (struct broker *b, struct entry *e)
         return e->req;
     if (e->job && !isinf (p->wait)
         && due_set (&b->placings, &p->due, end_of_wait (p)) < 0)
-        return e->req; /* no memory: nobody would end the wait */
+        return e->req; /* no memory: nothing would end the wait */
     return p->close;
 }
 
@@ -311,7 +312,7 @@ void placing_add_asked (struct strbuf *sb, struct broker *b, const struct entry 
         strbuf_addf (sb, "packed into few %ss, if it can be", p->wish.level);
 }
 
-/* "a/r1": the node's place of that level, with what it is in; false: it has none. */
+/* "a/r1": the node's place on this level, with its outer places; false: none. */
 static bool add_place (struct strbuf *sb, const struct broker *b, const char *node,
                        const char *level)
 {
@@ -329,7 +330,7 @@ static bool add_place (struct strbuf *sb, const struct broker *b, const char *no
     return false;
 }
 
-/* Those of the job, each once. */
+/* The places of the job's nodes, each once. */
 static json_t *places_of (const struct broker *b, const struct rset *r, const char *level)
 {
     json_t *set = json_object ();

@@ -1,4 +1,4 @@
-/* plan.c - the scheduler's decisions become allocations, a bounded piece of work a turn
+/* plan.c - turns the scheduler's decisions into allocations, in bounded pieces
  */
 #include <errno.h>
 #include <string.h>
@@ -12,15 +12,15 @@
 #include "common/clock.h"
 #include "common/log.h"
 
-/* In which a turn's last call may begin. One takes up to 15 ms on a slow CPU with 4,096 nodes
- * (t/bench/plan), and both together are to hold the loop no longer than 20 ms. */
+/* The time in which a turn's last call may begin. A call takes up to 15 ms on a slow CPU
+ * with 4,096 nodes (t/bench/plan); together they hold the loop for at most 20 ms. */
 #define PASS_SECONDS 0.005
-#define TRIES 1        /* a call: one or two matches, then the clock is looked at */
-#define SLEEP_MAX 60.0 /* begin times are of the wall clock, which may be set */
+#define TRIES 1        /* of a call: one or two matches, then a look at the clock */
+#define SLEEP_MAX 60.0 /* begin times use the wall clock, which may be set */
 
 static void again_cb (uv_idle_t *idle)
 {
-    (void)idle; /* keeps the loop turning; the work is done at the end of the turn */
+    (void)idle; /* keeps the loop turning; the end of the turn does the work */
 }
 
 static void wakeup_cb (uv_timer_t *timer)
@@ -36,7 +36,7 @@ void broker_plan_due (struct broker *b)
 void broker_enqueue (struct broker *b, struct entry *e)
 {
     if (e->submitting || !e->req)
-        return; /* submit.c and recover.c call again when it is accepted */
+        return; /* submit.c and recover.c call again when the job is accepted */
     uint64_t id = e->job->array ? broker_array_enqueue (b, e) : e->id;
     if (id == 0)
         return;
@@ -51,10 +51,11 @@ void broker_enqueue (struct broker *b, struct entry *e)
                              .time_min = e->time_min,
                              .req = broker_avoid_choose (b, e),
                              .queue = e->queue };
-    if (!e->note && e->job->requeue_reason) /* after a restart of ours */
+    if (!e->note && e->job->requeue_reason) /* after a restart of the broker */
         entry_set_note (e, e->job->requeue_reason);
     int rc =
-        sched ? sched_enqueue (sched, &s) : 0; /* else it waits for its reservation */
+        /* else the job waits for its reservation */
+        sched ? sched_enqueue (sched, &s) : 0;
     if (rc < 0)
         log_error ("job %ju: cannot be queued: %s", (uintmax_t)e->id, strerror (-rc));
     broker_plan_due (b);
@@ -71,12 +72,13 @@ void broker_dequeue (struct broker *b, struct entry *e)
         broker_array_dequeue (b, e);
     else
         broker_sched_dequeue (b, e, e->id);
-    broker_plan_due (b); /* who was planned behind it may move forward */
+    broker_plan_due (b); /* jobs planned behind it may move forward */
 }
 
-/* {"R":..., "nodelist":..., "nnodes":..., "ntasks":..., "ncores":...}, "duration" if it was
- * lowered, of an elastic job "size", "places" where it was asked for some, and "namespace" if
- * its queue has one: the attempt stays there, whatever the queue says later. */
+/* {"R":..., "nodelist":..., "nnodes":..., "ntasks":..., "ncores":...}, "duration" if it
+ * was lowered, "size" of an elastic job, "places" if a placement was asked for, and
+ * "namespace" if the queue has one: the attempt stays there, even if the queue's setting
+ * changes. */
 static json_t *alloc_context (const struct broker *b, const struct entry *e,
                               const struct sched_decision *d)
 {
@@ -104,7 +106,7 @@ static json_t *alloc_context (const struct broker *b, const struct entry *e,
     return o;
 }
 
-/* It has its nodes no longer than until its deadline. */
+/* Shortens the allocation so that it ends by the job's deadline. */
 static void keep_deadline (struct broker *b, const struct entry *e,
                            struct sched_decision *d)
 {
@@ -151,8 +153,8 @@ void broker_forget_fresh (struct broker *b, struct entry *e)
     e->fresh = false;
 }
 
-/* Jobspecs of new jobs that did not start at once go back to the journal's care. One that
- * is being started, or was, is in use. */
+/* Drops the jobspecs of new jobs that did not start at once; the journal has them. A job
+ * that is starting or has started still uses its jobspec. */
 static void let_go_of_fresh (struct broker *b)
 {
     while (b->fresh) {
@@ -168,7 +170,8 @@ static bool has_time (double begin)
     return clock_mono () - begin < PASS_SECONDS;
 }
 
-/* The matchers, and then who waited for that. false: not all of it is done yet. */
+/* Prepares the matchers, then continues submits that waited for that. false: not finished
+ * yet. */
 static bool prepare (struct broker *b, double begin)
 {
     int rc;
@@ -187,7 +190,7 @@ void broker_plan (struct broker *b)
     int rc = 0;
 
     while (b->stopping && broker_submit_later (b))
-        ; /* nobody prepares any more */
+        ; /* the preparation has stopped */
     if (!b->plan_due || b->recovering || b->stopping)
         return;
     double begin = clock_mono ();

@@ -1,15 +1,15 @@
-/* priority.c - priorities of waiting jobs and usage of users, kept up to date and shown
+/* priority.c - priorities of waiting jobs and usage of users: computed, kept and shown
  *
  *   alloc, free --> broker_account(): usage of the user (sched/usage.h)
  *   ENQUEUE ------> broker_rank(): the rank that the queue orders by (sched/priority.h)
- *   timer --------> a round: factors of fair share and the machine's size are taken anew,
- *                   and all waiting jobs ranked again, a slice of a few ms at a time; what
- *                   has another rank than before is given to the scheduler again
+ *   timer --------> a round: takes fair-share factors and the machine's size anew, ranks
+ *                   all waiting jobs again, in slices of a few ms, and gives jobs with a
+ *                   changed rank to the scheduler again
  *
- * The usage of ended jobs is kept in the journal, as settings "usage/UID" = "CORE_SECONDS
- * AT NAME", written in the transaction of the `free` event. It could not come from the
- * jobs again: at a start only the newest ended ones are read (keep-finished), and with a
- * half-life of days many more count. What runs is added from the jobs that do.
+ * The journal has the usage of ended jobs as settings "usage/UID" = "CORE_SECONDS AT
+ * NAME", written in the transaction of the `free` event. The usage cannot be derived from
+ * the jobs: a start reads only the newest ended ones (keep-finished), and with a
+ * half-life of days many more count. Running jobs add their usage themselves.
  */
 #include <errno.h>
 #include <string.h>
@@ -24,7 +24,7 @@
 
 #define SLICE_SECONDS 0.002
 #define SLICE_PAUSE_MS 1
-#define STEPS_A_LOOK 32 /* at the clock */
+#define STEPS_A_LOOK 32 /* steps between two looks at the clock */
 #define LIMIT_DEFAULT 1000
 #define LIMIT_MAX 10000
 
@@ -47,8 +47,8 @@ static struct priority_job describe (const struct broker *b, const struct entry 
     };
 }
 
-/* Were it to age from now on: no more points than any that waits in its queue with its
- * urgency. */
+/* With the job's age counted from now: its rank, minus the lowest rank among the waiting
+ * jobs of its queue and urgency. */
 int64_t broker_setback (const struct broker *b, const struct entry *e)
 {
     double now = clock_wall ();
@@ -156,17 +156,17 @@ static void forget (uint32_t uid, void *arg)
     journal_txn_setting (arg, name, NULL);
 }
 
-/* Users who are of no account any more, here and on disk. */
+/* Drops users whose usage has decayed, here and on disk. */
 static void drop_idle_users (struct broker *b)
 {
     struct journal_txn *t = journal_txn_create ();
 
     if (!t)
-        return; /* the next round does it */
+        return; /* the next round tries again */
     usage_drop_idle (b->usage, clock_wall (), forget, t);
     if (journal_txn_empty (t))
         journal_txn_destroy (t);
-    else /* what is not deleted counts for nothing */
+    else /* what is not deleted counts as nothing */
         journal_commit (b->journal, t, JOURNAL_MAY_FAIL, NULL, NULL);
 }
 
@@ -183,7 +183,7 @@ static void round_begin (struct broker *b)
     b->round.at = b->waiting;
 }
 
-/* The next node is counted; false: that was the last. */
+/* Counts the next node; false: no more. */
 static bool count_node (struct broker *b)
 {
     struct machine_node_info info;
@@ -202,13 +202,13 @@ static void rank_again (struct broker *b, struct entry *e)
 {
     int64_t before = e->job->priority;
 
-    usage_name (b->usage, e->job->userid, NULL); /* who waits counts */
+    usage_name (b->usage, e->job->userid, NULL); /* users with waiting jobs count */
     broker_rank (b, e);
     if (e->job->priority != before && e->job->state == JOB_SCHED)
         broker_enqueue (b, e);
 }
 
-/* One step; false: the round is over. */
+/* false: the round is over. */
 static bool round_step (struct broker *b)
 {
     if (!b->round.counted) {
@@ -305,7 +305,7 @@ static json_t *describe_terms (const struct broker *b, const struct entry *e,
             list, json_pack ("{s:s s:I s:f s:I}", "name", terms[i].name, "weight",
                              (json_int_t)terms[i].weight, "factor", terms[i].factor,
                              "points", (json_int_t)terms[i].points));
-    if (job->setback > 0) /* in no sum but those of who was put at the end */
+    if (job->setback > 0) /* applies only to jobs requeued at the end */
         json_array_append_new (list,
                                json_pack ("{s:s s:i s:f s:I}", "name", "requeue",
                                           "weight", -1, "factor", (double)job->setback,

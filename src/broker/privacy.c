@@ -21,7 +21,7 @@ static unsigned parts_of (const struct config *c, const struct config_queue *q)
     return parts;
 }
 
-/* How private a queue was that is gone is not known any more. */
+/* The privacy of a queue that is gone is unknown. */
 static bool is_private (const struct config *c, const struct entry *e,
                         enum private_part part)
 {
@@ -47,7 +47,7 @@ bool privacy_sees_usage (const struct broker *b, uid_t viewer, uid_t user)
            || broker_is_operator (b, viewer);
 }
 
-/* Else no job is to be looked at. */
+/* Otherwise no job needs to be looked at. */
 static bool any_private_jobs (const struct broker *b)
 {
     return parts_of (b->config, NULL) & PRIVATE_JOBS;
@@ -67,7 +67,7 @@ bool privacy_sees_id (struct broker *b, uid_t viewer, uint64_t id)
 
 /* -- texts -- */
 
-/* The length of "job ", "jobs ", "array " or "arrays " at the beginning of a word, or 0. */
+/* The length of "job ", "jobs ", "array " or "arrays " at the start of a word, or 0. */
 static size_t job_word (const char *p)
 {
     static const char *const words[] = { "jobs ", "job ", "arrays ", "array " };
@@ -78,7 +78,7 @@ static size_t job_word (const char *p)
     return 0;
 }
 
-/* Numbers with what may stand between them: "3, 4_1 and 7". Returns behind the last. */
+/* Scrubs numbers and the text between them: "3, 4_1 and 7". Returns the end. */
 static const char *scrub_numbers (struct broker *b, uid_t viewer, const char *p,
                                   struct strbuf *to)
 {
@@ -162,13 +162,13 @@ void privacy_mask_job (struct broker *b, uid_t viewer, const struct entry *e, js
     json_object_set_new (job, "command", json_array ());
     json_object_set_new (job, "stage_in", json_array ());
     json_object_set_new (job, "stage_out", json_array ());
-    json_object_set_new (job, "steps", json_array ()); /* they name programs */
+    json_object_set_new (job, "steps", json_array ()); /* steps name programs */
 }
 
 void privacy_mask_event (struct broker *b, uid_t viewer, const struct entry *e,
                          json_t *context)
 {
-    /* No words of programs, and no names of files. */
+    /* Keys without arguments of programs and file names. */
     static const char *const harmless[] = {
         "userid", "urgency", "version", "groupid",  "user",     "name",  "queue", "duration",
         "begin",  "array",   "nice",    "priority", "nodelist", "ranks", "final", "status",

@@ -1,9 +1,9 @@
-/* queuenodes.c - which nodes a queue has: a property of the nodes, and a constraint of its jobs
+/* queuenodes.c - the nodes of a queue: a property of nodes, and a constraint of the jobs
  *
- * Where queues select nodes (exec/podset.h) the executor gives each node the property
- * "queue:NAME" of each queue whose node it is, and the jobs of that queue ask for it, besides
- * what they ask for themselves. So the planner, its reasons and forecasts know it as any
- * constraint. Where none does, nobody asks for anything.
+ * Where queues select nodes (exec/podset.h), the executor gives each node the property
+ * "queue:NAME" for each of its queues, and jobs of that queue require it besides their
+ * own constraints. So the planner, its reasons and forecasts treat it as any constraint.
+ * Where no queue selects nodes, no job has such a constraint.
  */
 #include <errno.h>
 #include <string.h>
@@ -56,7 +56,7 @@ struct match_request *broker_request (struct broker *b, const struct jobspec *js
                                       const char *queue, const json_t *more,
                                       struct error *err)
 {
-    struct jobspec asked = *js; /* all but the constraints is borrowed */
+    struct jobspec asked = *js; /* everything but the constraints is borrowed */
     autojson json_t *all = json_array ();
     autojson json_t *both = json_pack ("{s:O}", "and", all);
     int rc = all && both ? 0 : -1;

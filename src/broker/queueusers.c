@@ -7,7 +7,7 @@
 
 #include "common/strbuf.h"
 
-#define NAMES_MAX 400 /* bytes of them in an error */
+#define NAMES_MAX 400 /* bytes of names in an error */
 
 static bool has_name (char *const *list, const char *name)
 {

@@ -1,8 +1,11 @@
-/* recover.c - after a start: jobs from the journal, and what was going on goes on
+/* recover.c - at start-up: reads jobs from the journal, and continues what was under way
  *
- * 1. broker_recover(), before the loop: every job's events are applied to a new record; what waits is queued.
- * 2. broker_recovered_nodes(), when the executor has listed its nodes: what ran is booked again and handed to the
- *    executor to pick up; what was being removed is removed. Only then are new jobs placed.
+ * 1. broker_recover(), before the loop: applies every job's events to a new record, and
+ * queues waiting jobs.
+ *
+ * 2. broker_recovered_nodes(), when the executor has listed its nodes: books running jobs
+ * again and hands them to the executor to pick up, and continues removals. Only then are
+ * new jobs placed.
  */
 #include <errno.h>
 #include <string.h>
@@ -17,7 +20,7 @@ struct loading {
     struct entry *last;
 };
 
-/* It may have been removed since. */
+/* The queue may have been removed since. */
 static unsigned queue_of (const struct broker *b, const struct job *job)
 {
     int i = job->queue ? config_queue_index (b->config, job->queue) : -ENOENT;
@@ -25,7 +28,7 @@ static unsigned queue_of (const struct broker *b, const struct job *job)
     return (unsigned)(i >= 0 ? i : config_default_queue (b->config) - b->config->queues);
 }
 
-/* All its events were applied. */
+/* All events of the last job have been applied. */
 static void settle (struct loading *l)
 {
     struct entry *e = l->last;
@@ -59,7 +62,7 @@ static int on_job (const struct journal_job_row *row, void *arg)
     if (e->js)
         entry_take_sizes (e);
     e->spec_bytes = row->of ? 0 : row->jobspec_len;
-    if (e->js && !row->of) /* a task waits with its array */
+    if (e->js && !row->of) /* tasks wait with their array */
         entry_take_depend (e);
     if (e->js)
         entry_take_reservation (e);
@@ -94,7 +97,7 @@ static int by_id (const void *a, const void *b)
     return entry_cmp (*(struct entry *const *)a, *(struct entry *const *)b);
 }
 
-/* All entries in order of their ids; caller frees. */
+/* All entries ordered by id; the caller frees. */
 static struct entry **sorted (struct broker *b, size_t *ret_n)
 {
     size_t n = HASH_COUNT (b->jobs), i = 0;
@@ -131,10 +134,10 @@ static void resume_waiting (struct broker *b, struct entry *e)
         entry_retire (b, e);
         break;
     case JOB_RUN:
-        e->recovered = !e->job->array; /* it has nothing of its own that runs */
+        e->recovered = !e->job->array; /* an array has no processes of its own */
         break;
     default:
-        e->recovered = true; /* broker_recovered_nodes() goes on, and nobody before */
+        e->recovered = true; /* only broker_recovered_nodes() continues it */
         break;
     }
 }
@@ -150,7 +153,7 @@ int broker_recover (struct broker *b, struct error *err)
         < 0)
         return -EIO;
     settle (&l);
-    /* A directory of a job that the journal does not know has a spool that is not ours. */
+    /* The spool in a directory of a job unknown to the journal is not the broker's. */
     b->next_id = MAX (journal_last_id (b->journal), jobs_last_dir (b)) + 1;
     autofree struct entry **list = sorted (b, &n);
     if (!list)
@@ -173,9 +176,9 @@ int broker_recover (struct broker *b, struct error *err)
     return 0;
 }
 
-/* A node as it was before make_room(). */
+/* The size of a node before make_room(). */
 struct size {
-    int index; /* -1: nothing was done */
+    int index; /* -1: unchanged */
     bool added;
     uint32_t cores, gpus;
     int64_t memory;
@@ -209,7 +212,7 @@ static void node_resize (struct broker *b, int index, uint32_t cores, uint32_t g
     machine_node_update (b->graph, &spec, NULL);
 }
 
-/* What the node has, or more: as much as there must be for what is booked there and this. */
+/* The node's resources, or as many more as its bookings and this one need. */
 static void room_for_gres (const struct broker *b, int index, const struct gres_list *has,
                            const struct gres_list *more, struct gres_list *ret)
 {
@@ -224,7 +227,7 @@ static void room_for_gres (const struct broker *b, int index, const struct gres_
     }
 }
 
-/* As many cores as there must be for those of the rank and what else is booked of them. */
+/* The cores needed for the rank and the other bookings of the node. */
 static uint32_t room_for_cpus (const struct rset_rank *rank, int64_t used)
 {
     int64_t milli = used + rset_rank_cpu_milli (rank);
@@ -232,7 +235,7 @@ static uint32_t room_for_cpus (const struct rset_rank *rank, int64_t used)
     return MAX (above (rank->cores), (uint32_t)milli_whole (milli));
 }
 
-/* The node of a job that runs is as large as the job needs. */
+/* Makes the node of a running job as large as the job needs. */
 static struct size make_room (struct broker *b, const struct rset_rank *rank)
 {
     struct machine_node_info info;
@@ -265,14 +268,14 @@ static struct size make_room (struct broker *b, const struct rset_rank *rank)
 static void make_as_before (struct broker *b, struct size *was)
 {
     if (was->index >= 0 && was->added)
-        machine_node_remove (b->graph, was->index); /* goes when the job does */
+        machine_node_remove (b->graph, was->index); /* goes when the job ends */
     else if (was->index >= 0)
         node_resize (b, was->index, was->cores, was->gpus, was->memory, &was->gres);
     gres_release (&was->gres);
 }
 
-/* A node may have gone or shrunk meanwhile: it stays booked all the same, and so do the
- * job's other nodes, which must not be given to anybody else. */
+/* Nodes may have gone or shrunk meanwhile: they stay booked anyway, and so do the job's
+ * other nodes, which no other job may get. */
 static int book_lost (struct broker *b, struct entry *e, struct error *err)
 {
     autofree struct size *was = calloc (e->r->nranks, sizeof (*was));
@@ -320,11 +323,11 @@ static void resume_running (struct broker *b, struct entry *e)
         book (b, e);
     if (!e->r && e->job->state == JOB_RUN)
         broker_exception (b, e, "start-failed", b->uid, "its allocation cannot be read");
-    broker_start (b, e); /* looks everything up, then exec recover */
+    broker_start (b, e); /* looks everything up, then calls exec recover */
 }
 
-/* Nothing of it runs any more. Objects that the last broker had not yet taken away are left
- * over, and swept as such. */
+/* The job has no processes any more. Objects that the last broker did not remove are
+ * leftovers for the sweep. */
 static void give_up_objects (struct broker *b, struct entry *e)
 {
     e->recovered = false;

@@ -1,20 +1,21 @@
 /* relay.c - POST /v1/jobs/ID/connect: a program becomes a client of a job's agents
  *
- *   client <--socket--> relay <--agentstream--> agent of rank 0      bytes, both ways, unread
+ *   client <--socket--> relay <--agentstream--> agent of rank 0    bytes, both ways
  *
- *   ASKING --the agent agrees--> SWITCHING --101 is sent--> OPEN --one end ends--> LINGERING --> gone
- *     +--it does not: refused        +--the client has gone: gone
+ *   ASKING --agent agrees--> SWITCHING --101 sent--> OPEN --one ends--> LINGERING --> gone
+ *     +--refuses: refused        +--the client has gone: gone
  *
  *   OPEN --the client of a session ends--> TELLING --> gone
  *
- * An agent keeps the client of a session (common/session.h) when its connection ends, as that may be the
- * end of a broker; so of a client that went while the broker is there it is told, over a
- * connection of its own.
+ * An agent keeps the client of a session (common/session.h) when its connection ends, as
+ * the broker may have ended. So when the client goes while the broker is there, the relay
+ * tells the agent, over a connection of its own.
  *
- * One buffer a direction, and nothing is read from one side until the other has taken all
- * that was read before: a slow client makes the agent wait, not the broker grow. When the
- * client ends, also by half, all ends at once: what it has said is with the agent, as far as
- * that takes it. When the agent ends, the client still gets what is under way.
+ * Each direction has one buffer, and nothing is read from one side until the other has
+ * taken everything read before: a slow client makes the agent wait and does not make the
+ * broker grow. When the client ends, also by half, the relay ends at once; the agent has
+ * got what the client sent, as far as the agent accepted it. When the agent ends, the
+ * client still gets what is under way.
  */
 #include <errno.h>
 #include <string.h>
@@ -30,7 +31,7 @@
 #define RELAYS_MAX 1024
 #define RELAYS_USER_MAX 128
 #define BUFFER ((size_t)32 * 1024)
-#define ROUNDS 16 /* buffers of one direction in one go: others are to have their turn */
+#define ROUNDS 16 /* buffers of one direction at a time, so that others have their turn */
 #define LINGER_MS 2000
 
 enum relay_state {
@@ -44,19 +45,19 @@ enum relay_state {
 struct way {   /* one direction */
     char *buf; /* [BUFFER] */
     size_t off, len;
-    bool ended; /* nothing more comes, or nobody takes it any more */
+    bool ended; /* nothing more follows, or the other side takes nothing */
 };
 
 struct relay {
     struct broker *b;
-    uint64_t id; /* the job's */
+    uint64_t id; /* of the job */
     uid_t uid;
     enum relay_state state;
     struct http_request *req;  /* NULL: the client has gone */
-    struct agentstream *agent; /* NULL: it has ended */
+    struct agentstream *agent; /* NULL: the agent has ended */
     int fd;
     uv_poll_t *poll; /* of fd, from OPEN on */
-    bool reading;    /* poll is for what the client says */
+    bool reading;    /* poll waits for data of the client */
     uv_timer_t linger;
     struct way up, down; /* to the agent, to the client */
     bool is_session;
@@ -92,7 +93,7 @@ static void leave_client (struct relay *r)
     r->req = NULL;
 }
 
-/* While SWITCHING it waits for on_switched(). */
+/* In SWITCHING the relay waits for on_switched(). */
 static void relay_end (struct relay *r)
 {
     agentstream_close (r->agent);
@@ -186,7 +187,7 @@ static void tell (struct relay *r)
 
 static void on_tell_opened (const struct error *err, void *arg)
 {
-    if (err) /* the job is ending: nothing is to be told */
+    if (err) /* the job is ending: nobody to tell */
         relay_end (arg);
     else
         tell (arg);
@@ -224,8 +225,9 @@ static void client_is_gone (struct relay *r)
 
 enum carried { WANT_TAKE, WANT_GIVE, ENDED, BROKEN };
 
-/* Carry on until one side has nothing, or the other takes nothing. After ROUNDS the next
- * piece is got at the side that takes: what a TLS library has read cannot be polled for. */
+/* Carries data until one side has none or the other takes none. After ROUNDS it
+ * continues when the taking side is ready: data that a TLS library has read does not
+ * wake a poll. */
 static enum carried carry (struct relay *r, struct way *w,
                            ssize_t (*take) (struct relay *, char *, size_t),
                            ssize_t (*give) (struct relay *, const char *, size_t))
@@ -268,8 +270,8 @@ static void on_linger (uv_timer_t *timer)
     relay_end (timer->data);
 }
 
-/* The client has all, and is to close: a socket that is closed before it has read all that
- * came could throw away what the client has not. */
+/* The client has everything and should close: closing a socket with unread input could
+ * discard data that the client has not read. */
 static void linger (struct relay *r)
 {
     r->state = RELAY_LINGERING;
@@ -291,7 +293,7 @@ static void pump (struct relay *r)
             client_is_gone (r);
             return;
         }
-        if (up == BROKEN) { /* the agent has; it may have said why */
+        if (up == BROKEN) { /* the agent has ended; it may have sent the reason */
             r->up.ended = true;
             r->up.len = 0;
         }
@@ -416,7 +418,7 @@ static bool has_room (const struct broker *b, uid_t uid)
     return b->nrelays < RELAYS_MAX && n < RELAYS_USER_MAX;
 }
 
-/* It runs, and its executor has it; false after an answer that says what it does instead. */
+/* Whether the job runs and its executor has it; false after an answer with its state. */
 static bool runs (struct http_request *req, const struct broker *b, const struct entry *e,
                   const char *name)
 {
@@ -443,7 +445,7 @@ static bool runs (struct http_request *req, const struct broker *b, const struct
     return false;
 }
 
-/* The job for which a connection may be made, or NULL after an answer. */
+/* The job to connect to, or NULL after an answer. */
 static struct entry *admit (struct broker *b, struct http_request *req,
                             const struct api_path *path)
 {
@@ -515,7 +517,7 @@ static void agent_is_gone (struct relay *r)
     agentstream_close (r->agent);
     r->agent = NULL;
     if (r->state == RELAY_OPEN)
-        pump (r); /* what is under way, then its end */
+        pump (r); /* carries what is under way, then the end */
 }
 
 void relay_job_over (struct broker *b, uint64_t id)

@@ -1,5 +1,6 @@
-/* reload.c - fluxq.yaml read again: queues, operators and limits change at once; a change of
- * what cannot is refused by name, and all stays as it was
+/* reload.c - reads fluxq.yaml again: queues, operators and limits change at once
+ *
+ * A change that needs a restart is refused by name, and nothing changes.
  */
 #include <errno.h>
 #include <string.h>
@@ -42,7 +43,7 @@ static int check_fixed (const struct broker *b, const struct config *old,
     return broker_check_queues (b, new, err);
 }
 
-/* What operators said of queues goes before the file, as after a restart. */
+/* Queue states set by operators override the file, as after a restart. */
 static void keep_queues (const struct config *old, struct config *new)
 {
     for (size_t i = 0; i < new->nqueues; i++) {
@@ -54,7 +55,7 @@ static void keep_queues (const struct config *old, struct config *new)
     }
 }
 
-/* A queue that goes may not have waiting or running jobs. */
+/* A queue with waiting or running jobs cannot be removed. */
 static int check_queues (struct broker *b, const struct config *new, struct error *err)
 {
     struct entry *e, *next;
@@ -113,7 +114,7 @@ static void take_over (struct broker *b, struct config *new, json_t *applied)
     struct config *old = b->config;
     struct entry *e, *next;
 
-    /* Directories were settled at the start, maybe by options. */
+    /* Directories were set at the start, perhaps by options. */
     char **kept[][2] = { { &new->cluster_id, &old->cluster_id },
                          { &new->state_dir, &old->state_dir },
                          { &new->runtime_dir, &old->runtime_dir },
@@ -141,7 +142,7 @@ static void take_over (struct broker *b, struct config *new, json_t *applied)
     broker_plan_due (b);
     broker_starts_due (b);
     if (!b->first)
-        b->first = old; /* the executor may hold its YAML until the end */
+        b->first = old; /* the executor may use its YAML until the end */
     else
         config_destroy (old);
 }

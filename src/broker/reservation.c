@@ -1,4 +1,4 @@
-/* reservation.c - the record of a reservation: what it has, as JSON and back */
+/* reservation.c - the record of a reservation, to JSON and back */
 #include <errno.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* reserve.c - reservations come, begin and end, and with them where jobs are planned */
+/* reserve.c - begin and end of reservations, and where their jobs are planned */
 #include "broker/reserve.h"
 
 #include <errno.h>
@@ -12,9 +12,9 @@
 #include "common/parse.h"
 
 #define SETTING "reservation/"
-#define SETTING_LAST "reservations/last" /* number of the last name that was made up */
+#define SETTING_LAST "reservations/last" /* number of the last generated name */
 #define TICK 1e-5                        /* seconds */
-#define SLEEP_MAX 60.0 /* times are of the wall clock, which may be set */
+#define SLEEP_MAX 60.0 /* times use the wall clock, which may be set */
 
 struct reservation *reserve_find (const struct broker *b, const char *name)
 {
@@ -78,7 +78,7 @@ static void forget (struct broker *b, const struct reservation *r)
     struct journal_txn *t = reserve_txn (b, r, true);
 
     if (!t)
-        return; /* so does the next start */
+        return; /* the next start does the same */
     b->under_way++;
     if (journal_commit (b->journal, t, 0, forgotten, b) < 0)
         b->under_way--;
@@ -102,7 +102,7 @@ static void set_timer (struct broker *b)
     uv_timer_start (&b->reserve_timer, timer_cb, (uint64_t)(wait * 1000.0) + 1, 0);
 }
 
-/* Known to the broker from now on. */
+/* Makes the reservation known to the broker. */
 static int enter (struct broker *b, struct reservation *r)
 {
     r->realm = realm_create (r->nodes, r->start, r->end, b->config->match_policy,
@@ -128,7 +128,7 @@ static void begin (struct broker *b, struct reservation *r)
     log_info ("reservation %s begins", r->name);
 }
 
-/* Jobs that wait for one of that name. */
+/* Queues the jobs that wait for a reservation of this name. */
 static void pick_up (struct broker *b, const struct reservation *r)
 {
     struct entry *e, *next;
@@ -141,13 +141,13 @@ static void pick_up (struct broker *b, const struct reservation *r)
     }
 }
 
-/* Who was given all the time that was left has not a rounding more. */
+/* A job that got all the time left may exceed it by a rounding error. */
 static void not_past (const struct reservation *r, struct rset *has)
 {
     has->expiration = MIN (has->expiration, r->end - TICK);
 }
 
-/* What is inside: who waits is in no queue then; who runs is booked as anybody else. */
+/* For jobs inside: waiting ones are in no queue then, running ones are booked outside. */
 static void let_out (struct broker *b, const struct reservation *r)
 {
     struct entry *e, *next;
@@ -189,7 +189,7 @@ static int refuse_overlap (const struct reservation *o, const char *node,
                       sb.buf);
 }
 
-/* Another reservation at that time on one of the nodes. */
+/* Refuses nodes that another reservation has at that time. */
 static int check_others (const struct broker *b, const struct reservation *r,
                          struct error *err)
 {
@@ -250,7 +250,7 @@ int reserve_make (struct broker *b, struct reservation *r, size_t n, bool ignore
     if (HASH_COUNT (b->reservations) >= RESERVATIONS_MAX)
         return error_set (err, EBUSY, "there are %d reservations already; remove some",
                           RESERVATIONS_MAX);
-    sched_unplan (b->sched); /* what was planned there is planned again */
+    sched_unplan (b->sched); /* jobs planned there are planned again */
     broker_plan_due (b);
     int rc = find_nodes (b, r, n, now, ignore_running, err);
     if (rc < 0)
@@ -271,7 +271,7 @@ int reserve_make (struct broker *b, struct reservation *r, size_t n, bool ignore
 
 /* -- time -- */
 
-/* The time of some reservation has come. */
+/* A reservation begins or ends. */
 static void timer_cb (uv_timer_t *h)
 {
     struct broker *b = h->data;
@@ -340,7 +340,8 @@ void broker_reserve_nodes (struct broker *b)
     }
 }
 
-/* Started in it, and not in one of that name that was before. */
+/* The reservation in which the job started, unless it was an earlier one of the same
+ * name. */
 static const struct reservation *was_in (const struct broker *b, const struct entry *e)
 {
     const struct reservation *r =
@@ -373,7 +374,8 @@ void broker_reserve_booked (struct broker *b)
     HASH_ITER (hh, b->reservations, r, next) {
         if (book_window (b, r) < 0)
             log_error ("reservation %s: out of memory", r->name);
-        for (size_t i = 0; i < hostlist_count (r->nodes); i++) /* who is still there */
+        /* nodes that still exist */
+        for (size_t i = 0; i < hostlist_count (r->nodes); i++)
             realm_mirror (r->realm, b->graph, hostlist_nth (r->nodes, i));
     }
     set_timer (b);
@@ -514,7 +516,7 @@ void broker_reserve_node_moved (struct broker *b, const char *node)
     for (struct reservation *r = b->reservations; r && !b->recovering; r = r->hh.next) {
         if (hostlist_find (r->nodes, node) < 0)
             continue;
-        match_cancel (b->matcher, r->window); /* so a node that leaves can go */
+        match_cancel (b->matcher, r->window); /* so that a removed node can go */
         if (book_window (b, r) < 0)
             log_error ("reservation %s: out of memory", r->name);
     }

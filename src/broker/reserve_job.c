@@ -1,4 +1,4 @@
-/* reserve_job.c - jobs that name a reservation: whether they may, and why they wait */
+/* reserve_job.c - jobs that name a reservation: admission, and why they wait */
 #include <errno.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ static int check_user (const struct reservation *r, uid_t uid, struct error *err
                       r->name, r->name);
 }
 
-/* It has to end by the reservation's end. */
+/* The job must end by the reservation's end. */
 static int check_time (const struct reservation *r, const struct jobspec *js,
                        struct error *err)
 {
@@ -80,7 +80,7 @@ int broker_reserve_check (struct broker *b, const struct entry *e, uid_t uid,
 
 /* -- why it waits -- */
 
-/* It is in no queue: of what there is of its reservation. */
+/* The job is in no queue: why not, from the state of its reservation. */
 static void add_no_place (const struct broker *b, const struct entry *e,
                           struct strbuf *sb)
 {
@@ -104,7 +104,7 @@ static bool has_no_place (const struct entry *e)
     return e->reservation && !e->realm && e->job->state == JOB_SCHED;
 }
 
-/* That has not begun. */
+/* The job's reservation, if it has not begun. */
 static const struct reservation *to_come (const struct broker *b, const struct entry *e)
 {
     const struct reservation *r = e->realm ? reserve_find (b, e->reservation) : NULL;
@@ -146,7 +146,7 @@ static void add_to_come (const struct reservation *r, const struct sched_reason 
         strbuf_addf (sb, "; %zu job%s ahead", why->ahead, why->ahead == 1 ? "" : "s");
 }
 
-/* No time is left for it inside. */
+/* Adds that the reservation has not enough time left for the job. */
 static void add_too_late (const struct broker *b, const struct entry *e,
                           struct strbuf *sb)
 {

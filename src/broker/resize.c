@@ -1,13 +1,13 @@
-/* resize.c - malleable jobs get and lose nodes while they run
+/* resize.c - resizing of running malleable jobs
  *
  *   POST /v1/jobs/ID/resize --more--> nodes that are free, booked --> event resize {R}
  *                           --less--> event resize
- *        commit --> exec resize --> host resized --> event resized; of less with R, and the nodes
- *                                                    are free
- *                                   not done: event resize back to what it was
+ *        commit --> exec resize --> host resized --> event resized; when shrunk with R,
+ *                                                    and the nodes are free
+ *                                   not done: event resize back to the old size
  *
- * A restart finds in the events what a job holds and what it is to become, and tells the executor
- * again. Whatever a job holds is booked as one piece, anew when it changes.
+ * After a restart the events tell what a job holds and its new size, and the executor is
+ * told again. The allocation of a job is one booking, which is made anew when it changes.
  */
 #include <errno.h>
 #include <string.h>
@@ -22,7 +22,7 @@
 
 /* -- what a job holds -- */
 
-/* Programs of the executor may look at it for as long as the job lives. */
+/* The executor may use the old allocation as long as the job lives. */
 static int retire (struct entry *e, struct rset *r)
 {
     if (e->nretired % RETIRED_STEP == 0) {
@@ -51,7 +51,7 @@ static int book (struct broker *b, struct entry *e)
                     : broker_book (b, e);
 }
 
-/* r, which is taken over, is what it holds from now on; or nothing has changed. */
+/* Replaces the job's allocation by r, which is taken over; on error nothing changes. */
 static int hold (struct broker *b, struct entry *e, struct rset *r)
 {
     struct rset *before = e->r;
@@ -88,7 +88,7 @@ static int add_held (json_t *context, const struct entry *e)
 
 /* -- nodes for it -- */
 
-/* So many nodes as it has, which it has not. */
+/* A request for n more nodes that the job does not have yet. */
 static struct match_request *request_more (struct broker *b, const struct entry *e,
                                            int64_t n, struct error *err)
 {
@@ -108,7 +108,7 @@ static struct match_request *request_more (struct broker *b, const struct entry 
     return broker_request (b, &asked, e->job->queue, not, err);
 }
 
-/* What it would hold then; nothing is booked. 0; -EBUSY: not now. */
+/* The allocation with n more nodes, not booked. 0; -EBUSY: not now. */
 static int find_more (struct broker *b, struct entry *e, int64_t n, struct rset **ret,
                       struct error *err)
 {
@@ -132,7 +132,7 @@ static int find_more (struct broker *b, struct entry *e, int64_t n, struct rset 
 
 /* -- the events -- */
 
-/* From what to what; NULL: no memory. */
+/* The context of the event; NULL: no memory. */
 static json_t *change_context (const struct entry *e, int64_t nnodes, int64_t from,
                                const char *reason, enum resize_by by, uint32_t userid)
 {
@@ -166,7 +166,7 @@ static int grow (struct broker *b, struct entry *e, int64_t nnodes, const char *
         json_decref (context);
     else
         rc = broker_emit (b, e, "resize", context);
-    if (rc < 0) { /* it never was */
+    if (rc < 0) { /* undo */
         hold (b, e, rset_first (e->r, (size_t)from));
         return error_set (err, -rc, "it cannot be recorded now");
     }
@@ -209,7 +209,7 @@ void broker_resize (struct broker *b, struct entry *e)
 
 /* -- what the executor reports -- */
 
-/* It has given back what it was to; it is free. */
+/* The job has given its nodes back, and they are free. */
 static int give_back (struct broker *b, struct entry *e, json_t *context)
 {
     struct rset *r = rset_first (e->r, (size_t)e->job->resize.nnodes);

@@ -1,9 +1,9 @@
-/* serialize.c - large starts, one at a time (start-serialize)
+/* serialize.c - starts of large jobs, one at a time (start-serialize)
  *
- * A job of that many ranks or more that has its allocation waits here until no other such
- * job that was allocated before it is on its way to being ready. Nothing is made for it
- * meanwhile, and its start's clocks do not run: they begin with the executor's start().
- * First allocated, first served: after a restart it is the same one that comes first.
+ * A job of that many ranks or more waits here after its allocation, until no other such
+ * job that was allocated earlier is still starting. Nothing is made for the job
+ * meanwhile, and the timeouts of its start do not run: they begin with the executor's
+ * start(). Jobs start in the order of their allocation, also after a restart.
  */
 #include <string.h>
 #include <utlist.h>
@@ -22,7 +22,8 @@ static bool is_starting (const struct entry *e)
     return e->job->state == JOB_RUN && !e->job->started && !e->job->array;
 }
 
-/* Also who is at it already, whenever it was allocated: the limit may have been lowered. */
+/* Jobs that are starting go first, whenever they were allocated: the limit may have been
+ * lowered. */
 static bool goes_before (const struct entry *a, const struct entry *b)
 {
     if (a->starting || a->xjob)

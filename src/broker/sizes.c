@@ -1,4 +1,4 @@
-/* sizes.c - how large a job is: as asked, as granted, in numbers and in words
+/* sizes.c - sizes of jobs, requested and granted, in numbers and in words
  */
 #include <errno.h>
 #include <string.h>
@@ -77,7 +77,7 @@ static void add_memory (struct strbuf *sb, int64_t mib)
     strbuf_addf (sb, ", %jd%ciB a node", (intmax_t)mib, units[i]);
 }
 
-/* "1-4:2:* tasks"; false: no single count says it. */
+/* "1-4:2:* tasks"; false: one count cannot express it. */
 static bool add_count (struct strbuf *sb, const struct jobspec *js,
                        bool (*add) (const struct jobspec *js, struct strbuf *sb),
                        const char *one)
@@ -92,7 +92,7 @@ static bool add_count (struct strbuf *sb, const struct jobspec *js,
     return true;
 }
 
-/* So many a node where the number of nodes is open, else in all. */
+/* Tasks per node if the number of nodes is open, else in total. */
 static void add_asked_tasks (struct strbuf *sb, const struct jobspec *js,
                              const struct jobspec_sizes *z, bool nodes)
 {

@@ -1,15 +1,15 @@
 /* start.c - from an allocation to the executor, and back
  *
- *   alloc on disk --> jobspec (journal) --> user (passwd) --> directory (worker) --> exec start
- *                                                            |  ready: start
- *                                                            |  finished: finish, lost: requeue
- *                                                            v  start_failed: requeue
+ *   alloc on disk --> jobspec (journal) --> user (passwd) --> directory (worker)
+ *                 --> exec start
+ *                       |  ready: start
+ *                       |  finished: finish, lost: requeue
+ *                       v  start_failed: requeue
  *   finish on disk --> exec cleanup --> released: release, free --> cleaned: clean
  *
- * Each step before exec start looks whether the job is still wanted; if not it is cleaned
- * up as it stands. What was found running after a restart goes the same way to exec
- * recover, but is never given up here: it may have processes, which only the executor can
- * end.
+ * Each step before exec start checks that the job is still wanted, otherwise it cleans
+ * up. A job found running after a restart takes the same way to exec recover, but is
+ * never given up here: it may have processes, which only the executor can end.
  */
 #include <errno.h>
 #include <string.h>
@@ -46,7 +46,7 @@ void exec_job_free (struct exec_job *x)
     free (x);
 }
 
-/* The one that asked for the look-up; the entry may have gone when the answer comes. */
+/* A look-up for a start; the entry may have gone when the answer comes. */
 struct preparation {
     uv_work_t work;
     struct broker *b;
@@ -55,9 +55,9 @@ struct preparation {
     uid_t uid;
     gid_t gid;
     bool chown;
-    bool first; /* the job's first attempt: nothing of its own can be there yet */
+    bool first; /* first attempt: the directory cannot have files of this job */
     int rc;
-    int pause_errno; /* the broker's own side is short of something */
+    int pause_errno; /* a shortage on the broker's side */
     struct error err;
 };
 
@@ -72,7 +72,8 @@ static void release (struct broker *b, struct entry *e)
     broker_emit (b, e, "release", json_pack ("{s:s s:b}", "ranks", "all", "final", 1));
 }
 
-/* All is gone (or never was): resources back, and the end or the next try. */
+/* Everything is gone (or never existed): frees the resources, and ends or requeues the
+ * job. */
 static void close_attempt (struct broker *b, struct entry *e)
 {
     e->starting = e->examined = false;
@@ -93,10 +94,10 @@ static void close_attempt (struct broker *b, struct entry *e)
         broker_emit (b, e, "clean", NULL);
 }
 
-/* The start cannot go on now, for nothing that is the job's: it keeps its nodes, and goes on
- * when broker.retry looks again, or a pause is over. */
 static void broker_retry_starts (struct broker *b);
 
+/* Holds the start back for a reason outside the job: the job keeps its nodes, and goes on
+ * when broker.retry looks again or a pause is over. */
 static void hold (struct broker *b, struct entry *e, const char *text)
 {
     if (!e->note || strcmp (e->note, text) != 0)
@@ -127,7 +128,7 @@ static bool waits_for_pause (struct broker *b, struct entry *e)
     return e->start_again = true;
 }
 
-/* The start cannot go on for a reason that lies here, not in the executor. */
+/* Ends a start that fails for a reason here, not in the executor. */
 static void give_up (struct broker *b, struct entry *e, const char *text)
 {
     log_warning ("job %ju: cannot start: %s", (uintmax_t)e->id, text);
@@ -135,8 +136,8 @@ static void give_up (struct broker *b, struct entry *e, const char *text)
     close_attempt (b, e);
 }
 
-/* Its tasks find how often it was started before, once it was, as in Slurm. What the
- * submission's environment has of that is another job's. */
+/* Gives tasks of a restarted job the number of restarts, as in Slurm. Such a variable in
+ * the environment of the submit belongs to another job. */
 static int tell_restarts (struct jobspec *js, unsigned restarts)
 {
     static const char *const names[] = { "FLUXQ_RESTART_COUNT", "SLURM_RESTART_COUNT" };
@@ -169,7 +170,7 @@ static struct exec_limits limits_of (const struct broker *b, const struct entry 
     const struct config_timeouts t =
         config_timeouts_of (b->config, e->queue, e->js ? e->js->start_timeout : 0);
 
-    /* What the administrator's program takes is not the job's. */
+    /* The time of the administrator's program does not count for the job. */
     const struct config_admin admin = config_admin_of (b->config, e->queue);
     double more = admin.prolog ? admin.timeout : 0;
 
@@ -177,7 +178,8 @@ static struct exec_limits limits_of (const struct broker *b, const struct entry 
         struct exec_limits){ .start = t.start + more, .place = t.place, .pull = t.pull };
 }
 
-/* What the job says, else the administrator: a job that has begun may begin again. */
+/* Whether a job that has begun may begin again: the jobspec decides, else the
+ * configuration. */
 static bool may_run_again (const struct broker *b, const struct jobspec *js)
 {
     if (!js || js->requeue == JOBSPEC_UNSET)
@@ -241,7 +243,7 @@ static struct exec_job *make_exec_job (struct broker *b, struct entry *e,
     return x;
 }
 
-/* root's: made, and not given away yet when the broker was killed. */
+/* A directory of root's was made by a broker that was killed before it gave it away. */
 static bool is_of_another (const struct preparation *p)
 {
     struct stat st;
@@ -249,8 +251,8 @@ static bool is_of_another (const struct preparation *p)
     return p->chown && lstat (p->dir, &st) == 0 && st.st_uid != 0 && st.st_uid != p->uid;
 }
 
-/* What an earlier journal's job of this number left goes: its spool would be taken for
- * this one's. The parent directory is the broker's, so the name is what it was. */
+/* Removes what a job of this id in an earlier journal left: its spool would be mistaken
+ * for this job's. The parent directory is the broker's, so the name is safe. */
 static int make_new (struct preparation *p)
 {
     if (mkdir (p->dir, 0700) == 0)
@@ -273,7 +275,7 @@ static void make_dir (uv_work_t *w)
         p->pause_errno = error_shortage (p->err.code);
     } else if (p->chown && lchown (p->dir, p->uid, p->gid) < 0) {
         p->rc = error_errno (&p->err, errno, "%s", p->dir);
-        if (p->err.code != EDQUOT) /* that is its user's quota */
+        if (p->err.code != EDQUOT) /* the quota is the user's */
             p->pause_errno = error_shortage (p->err.code);
     }
 }
@@ -298,8 +300,8 @@ static void hand_over (struct broker *b, struct entry *e)
     broker_resize (b, e);
 }
 
-/* Something could not be looked up just now. A job that was found running waits for as
- * long as it takes; a new one takes the way of a start that failed. */
+/* A look-up failed for the moment. A job found running waits as long as it takes; for a
+ * new one the start has failed. */
 static void postpone (struct broker *b, struct entry *e, const char *text)
 {
     if (!e->recovered) {
@@ -328,7 +330,7 @@ static void retry_due (uv_timer_t *t)
     }
 }
 
-/* Set the time at which broker.retry looks for entries with start_again. */
+/* Sets the time at which broker.retry looks for entries with start_again. */
 static void broker_retry_starts (struct broker *b)
 {
     uv_timer_start (&b->retry, retry_due, RETRY_MS, 0);
@@ -361,7 +363,7 @@ static void dir_made (uv_work_t *w, int status)
     preparation_free (p);
 }
 
-/* It was found running and cannot go on: what there is of it is ended and removed. */
+/* The job was found running and cannot go on: it is ended and removed. */
 static void abandon (struct broker *b, struct entry *e, const char *text)
 {
     log_error ("job %ju: cannot be picked up and is ended: %s", (uintmax_t)e->id, text);
@@ -369,7 +371,7 @@ static void abandon (struct broker *b, struct entry *e, const char *text)
         broker_exception (b, e, "start-failed", b->uid, text);
 }
 
-/* The directory on a worker thread; takes p. */
+/* Makes the directory on a worker thread; takes p. */
 static void prepare_dir (struct preparation *p, struct entry *e,
                          const struct exec_user *user)
 {
@@ -406,7 +408,7 @@ static void user_known (int rc, const struct exec_user *user, void *arg)
     if (rc == 0) {
         prepare_dir (p, e, user);
     } else if (rc == -ENOENT && e->recovered) {
-        /* What it has here is ended and removed in the name of its number. */
+        /* End and remove the job with the uid alone. */
         char empty[] = "", root[] = "/";
         struct exec_user number = { .uid = e->job->userid,
                                     .gid = e->job->groupid,
@@ -471,7 +473,7 @@ void broker_start (struct broker *b, struct entry *e)
     if (e->starting || e->xjob)
         return;
     if (e->job->state != JOB_RUN && !e->recovered)
-        return; /* cancelled before anything began: broker_kill() or cleanup follows */
+        return; /* cancelled before the start: broker_kill() or cleanup follows */
     if (waits_for_pause (b, e) || e->examined || broker_start_waits (b, e))
         return;
     struct preparation *p = calloc (1, sizeof (*p));
@@ -495,7 +497,7 @@ void broker_start (struct broker *b, struct entry *e)
 void broker_kill (struct broker *b, struct entry *e)
 {
     if (e->starting || e->recovered)
-        return; /* the next step of the start sees it */
+        return; /* the next step of the start notices */
     if (!e->xjob)
         close_attempt (b, e);
     else
@@ -530,12 +532,13 @@ static void host_ready (void *arg, uint64_t id)
 
 enum again {
     AGAIN_LATER,   /* the start has failed */
-    AGAIN_AT_ONCE, /* its nodes are drained, and the start does not count as one that failed */
-    AGAIN_PAUSED,  /* the same; the broker is short of something, and it keeps its place */
+    AGAIN_AT_ONCE, /* its nodes are drained; does not count as a failed start */
+    /* does not count either: the broker is short of something; the job keeps its place */
+    AGAIN_PAUSED,
 };
 
-/* Back into the queue: at once after a good start, else later and later, and without the
- * nodes at fault (hostlist, or NULL). */
+/* Requeues the job: at once after a good start, else after growing delays, and without
+ * the nodes at fault (hostlist, or NULL). */
 static int queue_again (struct broker *b, struct entry *e, const char *reason,
                         const char *nodes, enum again how)
 {
@@ -564,7 +567,7 @@ static int queue_again (struct broker *b, struct entry *e, const char *reason,
     return rc;
 }
 
-/* Nobody's fault: queued again as if it had not been tried. */
+/* Requeues the job as if it had not been tried. */
 static void start_was_short (struct broker *b, struct entry *e, const char *text)
 {
     log_info ("job %ju: did not start, and is queued again: %s", (uintmax_t)e->id, text);
@@ -592,13 +595,13 @@ static void judge_failure (struct broker *b, struct entry *e,
     }
     if (e->job->state == JOB_RUN)
         broker_exception (b, e, "start-failed", b->uid, why->text);
-    /* In CLEANUP (also by that exception) what there is goes; there is nothing to wait
-     * for. */
+    /* In CLEANUP (also by that exception) the job's objects are removed; nothing has to
+     * be waited for. */
     broker_act (b, e, JOB_ACT_CLEANUP);
 }
 
-/* A start that failed, until it is known whether the broker's machine was short of something:
- * an agent that finds no room for its spool, say, only ends. */
+/* A failed start, until it is known whether the broker's machine was short of something:
+ * an agent without room for its spool, for example, just ends. */
 struct failure {
     struct broker *b;
     uint64_t id;
@@ -680,7 +683,7 @@ static void host_shortage (void *arg, const char *what, int errnum)
     pause_note (arg, what, errnum);
 }
 
-/* Which exception goes with an executor's reason; NULL: none, the status says it all. */
+/* The exception for an executor's reason; NULL: none, the status is enough. */
 static const char *exception_of (const char *reason)
 {
     static const struct {
@@ -703,7 +706,7 @@ static bool is_to_be_queued_again (const struct broker *b, const struct entry *e
            && may_run_again (b, e->js);
 }
 
-/* Lost a node: what is to be told of it, and whether it is in the queue again. */
+/* The job lost a node: requeues it if it may, and makes the text for the user in buf. */
 static bool survives (struct broker *b, struct entry *e, const char *text, char *buf,
                       size_t size)
 {

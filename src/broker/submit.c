@@ -1,9 +1,9 @@
 /* submit.c - POST /v1/jobs: check, number, write, then answer
  *
- *   body --> jobspec --> queue's rules --> can it ever run? --> who is it --> journal --> 201 {"id":N}
+ *   body --> jobspec --> queue --> can it run? --> user --> journal --> 201 {"id":N}
  *
- * The job is in no table until its transaction is on disk: a failed write leaves nothing
- * behind.
+ * The job enters the table only when its transaction is on disk: a failed write leaves
+ * nothing behind.
  */
 #include <errno.h>
 #include <string.h>
@@ -23,26 +23,26 @@
 
 #define PENDING_MAX 1000000
 #define LARGE                                                                            \
-    (128 * 1024) /* bytes of a jobspec that take more than a millisecond or two */
+    (128 * 1024) /* bytes; parsing more takes over a millisecond or two */
 
 struct submission {
     struct broker *b;
-    uv_work_t work; /* a large jobspec is parsed by a worker */
+    uv_work_t work; /* parses a large jobspec */
     struct error err;
-    struct http_request *req; /* NULL: it is foreign */
+    struct http_request *req; /* NULL: made outside fluxq */
     struct submit_foreign foreign;
-    bool gone; /* the client left; the job, once numbered, is kept all the same */
+    bool gone; /* the client left; a numbered job is kept anyway */
     struct entry *e;
     uid_t uid;
     int urgency;
     bool by_operator;
     bool allow_infeasible;
-    bool test_only; /* it is checked, and told when it would start */
-    char *queue;    /* by name: a reload may move it */
+    bool test_only; /* only check, and tell when the job would start */
+    char *queue;    /* by name: a reload may change its index */
     char *key;
-    bool completed; /* something of the queue went into the jobspec's JSON */
+    bool completed; /* the queue's settings were added to the jobspec's JSON */
     char *text;     /* jobspec */
-    struct submission *prev, *next; /* broker.submissions: those with a key, under way */
+    struct submission *prev, *next; /* broker.submissions: under way, with a key */
     struct submission *later_prev, *later_next; /* broker.unjudged */
     bool listed;
 };
@@ -59,7 +59,7 @@ static void submission_free (struct submission *s)
     free (s);
 }
 
-/* The request ends with its reply; it shall not call client_left() then. */
+/* The request ends with its reply, and must not call client_left() then. */
 static void detach (struct submission *s)
 {
     if (!s->gone && s->req)
@@ -91,7 +91,7 @@ static void client_left (void *aux)
     s->gone = true;
 }
 
-/* Queue and limits. Puts what the user left open into the jobspec's JSON. */
+/* Applies the queue and its limits, and adds defaults to the jobspec's JSON. */
 static int apply_queue (struct submission *s, struct error *err)
 {
     const struct config *c = s->b->config;
@@ -154,7 +154,7 @@ static const char *name_of_resource (const char *type, void *arg)
     return b->ops->resource (b->exec, type);
 }
 
-/* From now on its resources are called as the nodes' are. */
+/* Renames the job's resources to the names that nodes use. */
 static int apply_names (struct submission *s, struct error *err)
 {
     int rc = s->b->ops->resource ? jobspec_rename (s->e->js, name_of_resource, s->b) : 0;
@@ -164,7 +164,7 @@ static int apply_names (struct submission *s, struct error *err)
     return 0;
 }
 
-/* -ENOENT etc. with the code for the client. */
+/* -ENOENT etc. and the code for the client. */
 static int check (struct submission *s, const char **code, struct error *err)
 {
     struct broker *b = s->b;
@@ -196,7 +196,7 @@ static int check (struct submission *s, const char **code, struct error *err)
     const struct config_queue *q = config_find_queue (b->config, s->queue);
     if (resize_check (b, e->js, err) < 0)
         return -EINVAL;
-    if (b->ops->check && s->req /* else the executor made it */
+    if (b->ops->check && s->req /* else the executor made the jobspec */
         && b->ops->check (b->exec, e->js, q->name, q->mounts, s->uid, err) < 0)
         return -EINVAL;
     if (e->js->reservation)
@@ -240,7 +240,7 @@ static json_t *submit_context (const struct submission *s, const struct exec_use
     return o;
 }
 
-/* It is on disk. */
+/* The submit is on disk: puts the job into the table. */
 static void take_in (struct broker *b, struct entry *e)
 {
     e->submitting = false;
@@ -263,7 +263,7 @@ static uint64_t tasks_of (const struct submission *s)
     return s->e->js->array.tasks ? idset_count (s->e->js->array.tasks) : 1;
 }
 
-/* While it is being written; then its entry counts, if it is taken in. */
+/* Counts the submit while it is being written; then the entry counts. */
 static void reserve (struct submission *s, int sign)
 {
     userlimits_reserve (s->b, s->uid, sign * (int64_t)tasks_of (s),
@@ -339,7 +339,8 @@ static void number_and_write (struct submission *s, const struct exec_user *user
         return;
     }
     if (userlimits_check (b, s->uid, tasks_of (s), e->spec_bytes, &s->err) < 0) {
-        refuse (s, s->req ? 403 : 429, "over-limit", s->err.text); /* 429: it comes again */
+        /* 429: the executor tries again */
+        refuse (s, s->req ? 403 : 429, "over-limit", s->err.text);
         return;
     }
     struct journal_txn *t = journal_txn_create ();
@@ -399,7 +400,7 @@ static void user_known (int rc, const struct exec_user *user, void *arg)
     }
 }
 
-/* The jobs that it waits for exist. */
+/* The antecedents exist, or not. */
 static void antecedents_known (int rc, struct antecedents *found, uint64_t unknown,
                                void *arg)
 {
@@ -436,7 +437,7 @@ static void find_antecedents (struct submission *s)
     refuse (s, 429, "busy", "too many jobs wait for others already");
 }
 
-/* Only root can start processes as somebody else. */
+/* Only root can start processes of other users. */
 static bool refuse_foreign (struct broker *b, struct http_request *req)
 {
     if (!b->ops->runs_here || b->uid == 0 || http_request_uid (req) == b->uid)
@@ -448,7 +449,7 @@ static bool refuse_foreign (struct broker *b, struct http_request *req)
     return true;
 }
 
-/* A key that this user gave before: the first id, and nothing new. */
+/* A key that the user gave before: answers with the first id, and makes no job. */
 static bool repeated (struct broker *b, struct http_request *req, const char *key)
 {
     char text[64];
@@ -509,8 +510,8 @@ static int read_query (struct submission *s, struct error *err)
     return 0;
 }
 
-/* What the journal gets: the jobspec as it came, which has been checked, unless something was added.
- * To encode it costs a quarter of a submit. */
+/* The text for the journal: the jobspec as received and checked, unless something was
+ * added. Encoding costs a quarter of a submit. */
 static char *keep_text (const struct submission *s)
 {
     size_t len = 0;
@@ -555,7 +556,7 @@ static void judge (struct submission *s)
         users_find (s->b->users, s->uid, user_known, s);
 }
 
-/* Nodes have changed: a match would first look at all of them. */
+/* After node changes a match would first prepare the matchers, so the submit waits. */
 static void parsed (struct submission *s)
 {
     struct broker *b = s->b;

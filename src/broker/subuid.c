@@ -23,7 +23,7 @@ struct subuids {
     struct range *ranges; /* by first */
 };
 
-/* A name before a number: a user may be called 1000. */
+/* Names before numbers: a user may be called 1000. */
 static int find_owner (const char *text, uid_t *ret)
 {
     char *buf = malloc (PASSWD_SIZE);
@@ -58,7 +58,7 @@ static int add (struct subuids *t, struct range range)
     return 0;
 }
 
-/* 0 also for a line that counts for nothing. */
+/* Returns 0 also for an ignored line. */
 static int add_line (struct subuids *t, char *line)
 {
     char *first = strchr (line, ':');
@@ -127,7 +127,7 @@ uid_t subuids_owner (const struct subuids *t, uid_t uid)
 {
     size_t low = 0, high = t ? t->n : 0;
 
-    while (low < high) { /* the last that begins at uid or before it */
+    while (low < high) { /* finds the last range that begins at or before uid */
         size_t mid = low + (high - low) / 2;
         if (t->ranges[mid].first <= uid)
             low = mid + 1;

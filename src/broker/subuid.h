@@ -1,7 +1,7 @@
 /* subuid.h - subordinate uids: the user that owns a range of them
  *
  *     struct subuids *t = subuids_read ("/etc/subuid", &err);      // blocks
- *     uid_t owner = subuids_owner (t, 100000);                     // uid itself: nobody else's
+ *     uid_t owner = subuids_owner (t, 100000);           // uid itself: not subordinate
  *     subuids_destroy (t);
  *
  * The format is that of subuid(5): lines OWNER:FIRST:COUNT, where OWNER is a name or a

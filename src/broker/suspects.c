@@ -1,13 +1,14 @@
-/* suspects.c - a node on which several jobs in a row failed to start is drained
+/* suspects.c - drains nodes on which several jobs in a row failed to start
  *
- * Counted are different jobs whose start failed there in a way that is not the job's own
- * doing (struct exec_start_failure); a good start of any job on the node sets it back. An
- * agent runs as the job's user, who can kill it, and it cannot be told who did so. So jobs
- * of one user alone drain no node, unless that is the broker's own user, who can anyhow.
- * After `drain-after-failures` jobs the node is drained as if by an operator, once one of
- * them has started well without it: then it was the node. So nobody drains a node with jobs
- * that start nowhere, and where nothing starts anywhere (a cluster without network) no node
- * is drained for it. Kept in memory: a restart counts anew, what is drained stays so.
+ * Counted are different jobs whose start failed on the node for a reason that is not the
+ * job's own (struct exec_start_failure); a good start of any job on the node resets the
+ * count. An agent runs as the job's user, who can kill it, and the broker cannot tell who
+ * did. So the jobs of one user alone do not drain a node, unless that user is the
+ * broker's own, who can drain nodes anyway. After `drain-after-failures` jobs the node is
+ * drained as if by an operator, once one of them has started well elsewhere: that shows
+ * that the node was at fault. So jobs that start nowhere drain no node, and neither does
+ * a fault of the whole cluster (no network). Counts are kept in memory only: a restart
+ * counts anew, drained nodes stay drained.
  */
 #include <errno.h>
 #include <string.h>
@@ -22,12 +23,12 @@
 struct suspect {
     UT_hash_handle hh;
     char *name;
-    uint64_t *jobs; /* whose start failed there: the last ones, as many as were counted */
-    uid_t user;     /* of the first one, */
-    bool several;   /* ... and others' as well, or the broker's own */
+    uint64_t *jobs; /* the last jobs whose start failed there, as many as are counted */
+    uid_t user;     /* of the first job, */
+    bool several;   /* ... and there are jobs of others, or of the broker's user */
     size_t njobs, alloc;
-    bool confirmed; /* one of them has started elsewhere since */
-    char last[256]; /* the last one's reason */
+    bool confirmed; /* one of the jobs has started elsewhere since */
+    char last[256]; /* reason of the last failure */
 };
 
 static struct suspect *find (struct broker *b, const char *name)
@@ -84,7 +85,7 @@ static bool has (const struct suspect *s, uint64_t id)
     return false;
 }
 
-/* No more than count: the oldest make way. */
+/* Keeps at most `most` ids, dropping the oldest. */
 static int add (struct suspect *s, uint64_t id, size_t most)
 {
     if (s->njobs >= most) {
@@ -113,7 +114,7 @@ static bool is_up (const struct broker *b, const char *name)
            && info.state == MACHINE_NODE_UP;
 }
 
-/* What an operator has drained keeps the operator's reason. */
+/* A node drained by an operator keeps the operator's reason. */
 void suspects_drain (struct broker *b, const char *node, const char *why)
 {
     struct journal_txn *t = NULL;
@@ -161,7 +162,7 @@ static void failed_on (struct broker *b, const struct entry *e, const char *node
     if (s->njobs == 1 && !s->several)
         s->user = e->job->userid;
     s->several |= s->user != e->job->userid || e->job->userid == b->uid;
-    /* Everybody sees why a node is drained. */
+    /* All users see why a node is drained. */
     bool open = privacy_sees (b, PRIVACY_ANYONE, e, PRIVATE_ARGUMENTS);
     snprintf (s->last, sizeof (s->last), "%.250s", open ? text : "see the broker's log");
     drain_if_due (b, s);

@@ -1,4 +1,5 @@
-/* urgency.c - POST /v1/jobs/ID/urgency: jobs are held, released, put forward and back */
+/* urgency.c - POST /v1/jobs/ID/urgency: holds and releases jobs, moves them up and
+ * down */
 #include <errno.h>
 #include <string.h>
 
@@ -7,7 +8,8 @@
 
 #define HOLD_REASON_MAX 400
 
-/* What an operator has held, its user does not release, nor hold anew in their own name. */
+/* A user cannot release a job held by an operator, nor hold it again in their own
+ * name. */
 static bool urgency_is_refused (struct broker *b, struct http_request *req,
                                 const struct entry *e, int64_t urgency)
 {

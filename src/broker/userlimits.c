@@ -16,13 +16,13 @@
 #include "common/userdir.h"
 
 #define MEASURE_MS 1000
-#define MEASURE_PART 20 /* of the time at most this part is spent on it */
+#define MEASURE_PART 20 /* measuring takes at most 1/MEASURE_PART of the time */
 
 struct tally {
     UT_hash_handle hh;
     uid_t uid;
-    int64_t jobs, bytes; /* that wait, without tasks of arrays */
-    uint64_t output;     /* as measured last */
+    int64_t jobs, bytes; /* waiting, without tasks of arrays */
+    uint64_t output;     /* as of the last measurement */
 };
 
 struct output {
@@ -37,8 +37,8 @@ struct userlimits {
     uv_work_t work;
     bool measuring, again, released;
     const char *jobs_dir;
-    double took;            /* seconds, the last time */
-    struct output *outputs; /* the worker's: one a user */
+    double took;            /* seconds, of the last measurement */
+    struct output *outputs; /* the worker's, one for each user */
     size_t noutputs, alloc;
 };
 
@@ -156,7 +156,7 @@ static void add_output (struct userlimits *u, uid_t uid, uint64_t bytes)
     u->outputs[u->noutputs++] = (struct output){ uid, bytes };
 }
 
-/* Within the mount: a file system that a user has put there is not asked. */
+/* Stays on this mount: a file system mounted by a user is not touched. */
 static uint64_t file_bytes (int dir, const char *name)
 {
     struct stat st;
@@ -167,7 +167,8 @@ static uint64_t file_bytes (int dir, const char *name)
                : 0;
 }
 
-/* The spools in one job's directory, which is its user's: no file there is opened. */
+/* Adds up the spools in a job's directory. The directory is its user's: no file in it is
+ * opened. */
 static void measure_job (struct userlimits *u, int jobs, const char *name)
 {
     struct stat st;

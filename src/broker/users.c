@@ -11,11 +11,11 @@
 #include "common/clock.h"
 
 #define KEEP_SECONDS 60.0
-#define KEEP_ABSENT_SECONDS 5.0 /* who was just created need not wait long */
+#define KEEP_ABSENT_SECONDS 5.0 /* a user who was just created need not wait long */
 #define GROUPS_MAX 65536
-#define GROUP_NAMES_MAX 1024 /* each is a question to the directory service */
+#define GROUP_NAMES_MAX 1024 /* each costs a request to the directory service */
 #define PASSWD_SIZE 65536
-#define GROUP_SIZE ((size_t)1 << 20) /* with the names of all its members */
+#define GROUP_SIZE ((size_t)1 << 20) /* includes the names of all members */
 
 struct known {
     UT_hash_handle hh;
@@ -118,7 +118,7 @@ static int look_up_groups (struct exec_user *user)
     }
 }
 
-/* NULL also when it cannot be told: a name less is no reason to run nothing. */
+/* NULL also on errors: a missing group name does not prevent a job. */
 static char *group_name (gid_t gid, char *buf, size_t size)
 {
     struct group gr, *found = NULL;
@@ -139,13 +139,13 @@ static int look_up_group_names (struct exec_user *user)
     return 0;
 }
 
-/* getpwuid_r(3): these, too, mean that there is no entry. */
+/* getpwuid_r(3): these errors also mean that there is no entry. */
 static bool is_absent (int errnum)
 {
     return errnum == ENOENT || errnum == ESRCH || errnum == EBADF || errnum == EPERM;
 }
 
-/* 0 also when there is no such user: then k->exists is false. */
+/* Returns 0 also for a missing user, with k->exists false. */
 static int look_up (uid_t uid, struct known *k)
 {
     struct passwd pw, *found = NULL;
@@ -170,8 +170,8 @@ static int look_up (uid_t uid, struct known *k)
     return rc;
 }
 
-/* A uid without a passwd entry: the broker's own user can still run (containers do this).
- */
+/* A uid without a passwd entry: the broker's own user can still run jobs (as in
+ * containers). */
 static int make_numeric (uid_t uid, struct known *k)
 {
     char name[16];
@@ -219,7 +219,7 @@ static void work_done (uv_work_t *w, int status)
 
     HASH_FIND (hh, u->table, &l->uid, sizeof (l->uid), old);
     if (!k && old && old->exists) {
-        k = old; /* what was known a minute ago is better than nothing */
+        k = old; /* old data is better than none */
     } else if (k) {
         if (old) {
             HASH_DELETE (hh, u->table, old);

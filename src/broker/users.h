@@ -1,6 +1,6 @@
 /* users.h - user look-ups by uid: passwd and group on worker threads, cached for a minute
  *
- *     users_find (users, uid, done, arg);      // done (rc, user, arg): at once when known
+ *     users_find (users, uid, done, arg);    // done (rc, user, arg): at once when known
  *
  * rc 0: `user` is valid during the callback; users_copy() to keep it. -ENOENT: no such
  * user; other errors: the look-up failed (a directory service is away), try again later.

@@ -1,7 +1,6 @@
-/* watch.c - those who wait: for a job's result, for changes, for an answer that needs a
- * commit first
+/* watch.c - requests that wait: for a job's result, for changes, for a commit
  *
- * Each waiting request carries its waiter as aux; when the client leaves, the waiter
+ * The waiter of a request is attached to it as aux; when the client leaves, the waiter
  * goes.
  */
 #include <string.h>
@@ -50,7 +49,8 @@ static void answer_result (const struct broker *b, struct http_request *req,
     http_stream_end (req);
 }
 
-/* A stream, so that it is seen when the client goes. It ends empty when the broker does. */
+/* The answer is a stream, so that the broker notices when the client goes. It ends empty
+ * when the broker stops. */
 void watch_wait (struct broker *b, struct entry *e, struct http_request *req)
 {
     struct waiter *w;
@@ -147,7 +147,8 @@ void watch_event (struct broker *b, const struct entry *e, const char *name)
     }
 }
 
-/* The broker stops: streams end, and who waits for a result is told to ask again. */
+/* The broker stops: ends the streams, and tells clients that wait for a result to ask
+ * again. */
 void watch_close (struct broker *b)
 {
     struct watcher *w, *next;

@@ -11,10 +11,10 @@
 #include "common/log.h"
 #include "common/parse.h"
 
-#define FEEDS 3 /* in the time that systemd waits */
+#define FEEDS 3 /* messages in the time that systemd waits */
 
 static struct {
-    struct sockaddr_un to; /* sun_family 0: nobody is to be told */
+    struct sockaddr_un to; /* sun_family 0: no socket */
     socklen_t len;
     uint64_t feed_ms; /* 0: no watchdog */
     uv_timer_t timer;

@@ -3,10 +3,10 @@
  *     struct submit_options so;
  *     json_t *job;
  *     int fd;
- *     allocation_options (c, &so)                   // the environment's, behind the command's
- *     allocation_submit (c, &so, "bash", -1, &id)   // its script only waits: common/hold.h
+ *     allocation_options (c, &so)             // those of the environment
+ *     allocation_submit (c, &so, "bash", -1, &id)   // script: see common/hold.h
  *     allocation_wait (c, id, ALLOCATION_TELLS, &job)
- *     allocation_connect (c, id, &fd)               // to the agents; who keeps fd holds the job
+ *     allocation_connect (c, id, &fd)         // to the agents; fd holds the job
  *
  * All functions return CMD_OK, or the status after a message. allocation_wait() and
  * allocation_connect() cancel the job when they fail, and on ctrl-C, SIGTERM and SIGHUP,

@@ -3,7 +3,7 @@
  *     struct format f;
  *     rc = format_parse (&f, "%.8i %9P %t %R", &err);     // squeue's letters
  *     rc = format_parse (&f, "id,name,time_left", &err);  // or names
- *     format_add_fields (&f, &target);                    // "id,queue,st,nodelist,reason"
+ *     format_add_fields (&f, &target);                   // "id,queue,st,nodelist,reason"
  *
  * In squeue's "%[[.]width]letter" a dot aligns the text to the right and a width cuts it;
  * without a width a column is as wide as its widest text. Other text is printed as it is.

@@ -15,7 +15,7 @@
  *         return 0;
  *     }
  *
- *     const struct command command_logs = { .name = "logs", .summary = "...", ..., .run = run };
+ *     const struct command command_logs = { .name = "logs", ..., .run = run };
  *
  * A command runs in its own process or, in the console, after other commands in the same
  * process. So it returns its exit status and never ends the process, keeps nothing in

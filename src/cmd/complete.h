@@ -2,7 +2,7 @@
  *
  *     struct completion_place place;
  *     complete_place (&place, "ctl drain ", 10, "no");   // place.kind == COMPLETE_NODES
- *     complete_list (&place, "no", broker, &list);       // "node1", "node2", asked from the broker
+ *     complete_list (&place, "no", broker, &list);   // "node1", "node2", from the broker
  *
  * Commands, options and subcommands come from the tables; ids, nodes and queues from the
  * broker. If the broker does not answer within a second, nothing is offered.

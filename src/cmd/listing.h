@@ -1,7 +1,7 @@
 /* listing.h - aligned columns from rows of tab-separated fields
  *
  *     struct listing l;
- *     rc = listing_parse (&l, &format, body, len, &err);  // body is changed, and must live on
+ *     rc = listing_parse (&l, &format, body, len, &err);  // changes and uses body
  *     listing_fit (&l, 80, true);                         // 0: as wide as it wants
  *     listing_print (&l, true, &sb);
  *     listing_release (&l);

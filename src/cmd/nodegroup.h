@@ -3,7 +3,7 @@
  *     struct node_group g = { .names = hostlist_create () };   // or NULL: no names
  *     node_group_add (&g, node);
  *     node_group_cells (&grid, &g);       // CORES(used/free/all), MEMORY(used/all), GPUS
- *     node_group_gres (&grid, &g);        // GRES(used/all), where .gres was json_object ()
+ *     node_group_gres (&grid, &g);      // GRES(used/all), if .gres was json_object ()
  *     hostlist_destroy (g.names);
  */
 #ifndef FLUXQ_CMD_NODEGROUP_H

@@ -1,7 +1,7 @@
 /* width.h - the number of terminal columns that a text takes
  *
  *     width_of ("\u674e", 3)                     // 2: most Asian characters are wide
- *     n = width_cut (text, len, 10, &columns);   // bytes of the whole characters in 10 columns
+ *     n = width_cut (text, len, 10, &columns);   // bytes that fit into 10 columns
  *
  * Widths are those of the C library's wcwidth() for UTF-8, whatever the user's locale: a
  * combining character takes no column, a byte that is not UTF-8 takes one. O(len).

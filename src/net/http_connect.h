@@ -1,4 +1,4 @@
-/* http_connect.h - addresses of brokers: URLs, default sockets, connecting (http_client.c)
+/* http_connect.h - broker addresses: URLs, default sockets, connecting (http_client.c)
  */
 #ifndef FLUXQ_NET_HTTP_CONNECT_H
 #define FLUXQ_NET_HTTP_CONNECT_H

@@ -6,10 +6,10 @@
  *     owner    from the handler's call to reply, end or on_close   req->owned
  *     worker   while its credential is decoded                     req->working
  *
- *     HEAD --> AUTH (TCP) --> BODY --body is there--> OWNED --reply--> REPLY (response is set)
- *       |        |              |                       |-----begin--> REPLY, streaming
- *       |        |              |                       '---upgrade--> REPLY (101) --> UPGRADED
- *       '-----refused-----------'------------------------------------> REPLY   until it is closed
+ *     HEAD --> AUTH (TCP) --> BODY --complete--> OWNED --reply-> REPLY (response is set)
+ *       |        |              |                  |----begin--> REPLY, streaming
+ *       |        |              |                  '--upgrade--> REPLY (101) --> UPGRADED
+ *       '-----refused-----------'------------------------------> REPLY   until closed
  *
  * While MHD waits for the server (AUTH, OWNED, a stream without data) the connection is
  * suspended. The code that resumes it sets listener->dirty, and the loop's prepare handle

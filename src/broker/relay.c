@@ -2,7 +2,7 @@
  *
  *   client <--socket--> relay <--agentstream--> agent of rank 0    bytes, both ways
  *
- *   ASKING --agent agrees--> SWITCHING --101 sent--> OPEN --one ends--> LINGERING --> gone
+ *   ASKING --agent agrees--> SWITCHING --101 sent--> OPEN --one ends-> LINGERING --> gone
  *     +--refuses: refused        +--the client has gone: gone
  *
  *   OPEN --the client of a session ends--> TELLING --> gone

@@ -1,12 +1,13 @@
-/* alloc.c - fluxq-alloc: hold an allocation while a command runs here, on the login node
+/* alloc.c - fluxq-alloc: holds an allocation while a command runs on the login node
  *
  *   submit, wait, connect --> command --its end--> the job ends, with its exit status
  *                              |   ^
- *            connection gone   v   |  again: the broker was started anew
- *                            lost --+--the job has ended--> SIGHUP to the command, its end
+ *            connection gone   v   |  again: the broker has restarted
+ *                            lost --+--the job has ended--> SIGHUP to the command
  *
- * The connection is what holds the job (common/hold.h). It is a session (common/session.h): the
- * agents keep the job while the broker is away, and know from it when this process is gone.
+ * The connection holds the job (common/hold.h). It is a session (common/session.h): the
+ * agents keep the job while the broker is away, and learn from the session when this
+ * process is gone.
  */
 #include <errno.h>
 #include <poll.h>
@@ -29,7 +30,7 @@
 
 #define GRACE 30      /* seconds that the job outlives the connection, without a session */
 #define LOST_LOOK 0.5 /* seconds */
-#define LAST_LOOKS 10 /* when the command has ended meanwhile */
+#define LAST_LOOKS 10 /* after the command has ended */
 
 enum { QUIET = 1, IMMEDIATE };
 
@@ -48,15 +49,15 @@ struct alloc {
     char *shell[2];
     uint64_t id;
     json_t *job;
-    int fd;        /* that holds the job; -1: lost */
-    double wait;   /* for a broker that is away */
-    char session[SESSION_TEXT]; /* "": there is none */
-    int signal_fd; /* SIGCHLD, and what is for the command */
+    int fd;        /* the connection that holds the job; -1: lost */
+    double wait;   /* seconds, for a broker that is away */
+    char session[SESSION_TEXT]; /* "": no session */
+    int signal_fd; /* SIGCHLD, and signals for the command */
     sigset_t before;
     pid_t pid;
     bool apart; /* the command has a process group of its own */
     bool over;  /* the job has ended */
-    int status; /* of wait */
+    int status; /* of waitpid() */
 };
 
 static void say (const struct alloc *a, const char *text)
@@ -114,7 +115,8 @@ static void send_hold (struct alloc *a, enum hold_kind kind, uint32_t value)
     a->fd = -1;
 }
 
-/* On a new connection. What the agents say is not read, so there is nothing to go on from. */
+/* Sent on a new connection. Data of the agents is not read, so there is no position to
+ * resume from. */
 static void send_keep (struct alloc *a, enum session_kind kind)
 {
     uint8_t token[SESSION_TOKEN], msg[SESSION_MESSAGE_MAX];
@@ -124,12 +126,12 @@ static void send_keep (struct alloc *a, enum session_kind kind)
         size_t len = session_encode (kind, token, is_new ? step_session_grace (a->c) : 0,
                                      is_new ? 4 : 8, msg);
         if (send (a->fd, msg, len, MSG_NOSIGNAL) != (ssize_t)len)
-            return; /* its end is seen next */
+            return; /* the end of the connection is noticed next */
     }
     send_hold (a, HOLD_KEEP, a->session[0] ? 0 : GRACE);
 }
 
-/* What the agents say is for clients of steps: only the end counts. */
+/* Data of the agents is for clients of steps; only the end of the connection matters. */
 static void on_connection (struct alloc *a)
 {
     char buf[4096];
@@ -140,7 +142,8 @@ static void on_connection (struct alloc *a)
     close (a->fd);
     a->fd = -1;
     cmd_disconnect (a->c);
-    a->c->broker_wait = 0; /* run_command() looks again, and sees to the command meanwhile */
+    /* run_command() tries again, and serves the command meanwhile */
+    a->c->broker_wait = 0;
 }
 
 static void signal_command (const struct alloc *a, int sig)
@@ -149,7 +152,7 @@ static void signal_command (const struct alloc *a, int sig)
         kill (a->apart ? -a->pid : a->pid, sig);
 }
 
-/* The connection is gone: with the job, or only with the broker? */
+/* The connection is gone: finds out whether the job has ended, or only the broker. */
 static void find_out (struct alloc *a)
 {
     struct error err = { 0 };
@@ -229,7 +232,7 @@ static void on_child (struct alloc *a)
         a->pid = 0;
 }
 
-/* The keys of a terminal reach the command by themselves. */
+/* Signals from the terminal's keys reach the command directly. */
 static void on_signals (struct alloc *a)
 {
     struct signalfd_siginfo info;
@@ -285,7 +288,7 @@ static int exit_code (int status)
     return WIFSIGNALED (status) ? 128 + WTERMSIG (status) : WEXITSTATUS (status);
 }
 
-/* The job ends with the command, and as it did. */
+/* Ends the job with the command's exit status. */
 static void give_back (struct alloc *a)
 {
     cmd_disconnect (a->c);

@@ -12,9 +12,9 @@
 #include "common/hold.h"
 #include "common/json.h"
 
-#define MOMENT 1.0           /* seconds: a wait that nobody is told of */
-#define LOOK_AGAIN 30.0      /* seconds, should the broker's stream be silent */
-#define CONNECT_SECONDS 30.0 /* for a broker or agents that cannot be reached yet */
+#define MOMENT 1.0           /* seconds; the user is not told of shorter waits */
+#define LOOK_AGAIN 30.0      /* seconds, in case the broker's stream is silent */
+#define CONNECT_SECONDS 30.0 /* for a broker or agents that cannot be reached at first */
 
 extern char **environ;
 
@@ -25,7 +25,7 @@ const char *const allocation_without[] = {
     "stage-in",   "stage-out",    NULL
 };
 
-/* What ends a program, but for ctrl-C. */
+/* Signals that end a program, except ctrl-C. */
 static const int ends[] = { SIGTERM, SIGHUP };
 
 void allocation_catch_signals (void)
@@ -93,7 +93,8 @@ int job_connect (struct cmd *c, uint64_t id, const char *session, int *ret_fd,
     return rc < 0 ? rc : http_client_upgrade (c->client, target, ret_fd, err);
 }
 
-/* It has ended, or waits to run again. Of one that is just ending it is told soon how. */
+/* -ESRCH: the job has ended, or waits to run again. A job that is just ending tells its
+ * result soon. */
 static int runs_no_more (const json_t *job, struct error *err)
 {
     char text[ERROR_TEXT_MAX];
@@ -115,7 +116,7 @@ int job_reach (struct cmd *c, uint64_t id, const char *session, int *ret_fd,
         struct error other = { 0 };
         int rc = job_connect (c, id, session, ret_fd, err);
         if (rc == 0 || rc == -EACCES || rc == -EOPNOTSUPP || rc == -ENOENT
-            || rc == -ECONNREFUSED) /* that was waited for */
+            || rc == -ECONNREFUSED) /* cmd_open() has waited */
             return rc;
         autojson json_t *job = cmd_interrupted () ? NULL : job_ask (c, id, &other);
         if (runs_no_more (job, err) < 0)
@@ -145,10 +146,10 @@ int allocation_options (struct cmd *c, struct submit_options *so)
 
     if (submit_options_from_environ (so, environ, &err) < 0)
         return cmd_usage (c, "%s", err.text);
-    free (so->array); /* of the environment */
+    free (so->array); /* from the environment */
     so->array = NULL;
-    /* What steps print goes to who started them; their environment is their own. Started
-     * again, the job would have nobody. */
+    /* Output of steps goes to the program that started them; their environment is their
+     * own. A requeued job would have no client. */
     if (set (c, so, "output", "/dev/null") != CMD_OK
         || set (c, so, "error", "/dev/null") != CMD_OK
         || set (c, so, "no-requeue", NULL) != CMD_OK)
@@ -190,7 +191,7 @@ void allocation_cancel (struct cmd *c, uint64_t id)
     char ids[32];
     json_t *answer = NULL;
 
-    cmd_forget_interrupt (); /* that which made us cancel it */
+    cmd_forget_interrupt (); /* the one that caused the cancel */
     snprintf (ids, sizeof (ids), "%ju", (uintmax_t)id);
     cmd_call (c, "POST", "/v1/cancel", json_pack ("{s:s}", "ids", ids), &answer);
     json_decref (answer);
@@ -212,10 +213,10 @@ struct waiting {
     int flags;
     double began;
     bool told;
-    char reason[128]; /* that was told */
+    char reason[128]; /* shown last */
 };
 
-/* What it waits for, once, and again when that changes. */
+/* Shows why the job waits, and again when the reason changes. */
 static void tell (struct waiting *w, const json_t *job)
 {
     const char *reason = json_text (job, "reason");
@@ -231,8 +232,8 @@ static void tell (struct waiting *w, const json_t *job)
     w->told = true;
 }
 
-/* 1: it runs, and *ret_job is it; 0: not yet; negative: it never will, and the status is
- * set. */
+/* 1: the job runs, and *ret_job is set; 0: not yet; negative: it never will, and the
+ * status is set. */
 static int look (struct waiting *w, json_t **ret_job)
 {
     struct error err = { 0 };
@@ -240,8 +241,8 @@ static int look (struct waiting *w, json_t **ret_job)
     json_t *job = job_ask (w->c, w->id, &err);
 
     if (!job && cmd_interrupted ())
-        return 0; /* the caller sees to that */
-    if (!job) { /* it ends by itself once it has started, as nobody holds it */
+        return 0; /* the caller handles it */
+    if (!job) { /* the job ends by itself after its start, as nobody holds it */
         cmd_fail (w->c, "job %ju: %s", (uintmax_t)w->id, err.text);
         return -1;
     }

@@ -1,4 +1,4 @@
-/* attach.c - fluxq-attach: join a running job, its output or a terminal on one of its nodes
+/* attach.c - fluxq-attach: joins a running job: its output, or a terminal on a node
  */
 #include <errno.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static const struct option_desc options[] = {
     OPTION_END,
 };
 
-/* The user's shell where there is one of that name, else what every image has. */
+/* The user's shell if the node has it, else bash or sh. */
 static const char shell_script[] =
     "for shell in \"$SHELL\" bash; do command -v \"$shell\" >/dev/null 2>&1 && exec "
     "\"$shell\"; done; exec sh";
@@ -35,7 +35,7 @@ struct attach {
     const char *node; /* NULL: not given */
     int64_t rank;     /* -1: not given */
     bool pty;
-    char **command; /* NULL: the shell */
+    char **command; /* NULL: a shell */
 };
 
 static int take_option (struct cmd *c, struct attach *a, const struct option_match *m)
@@ -56,7 +56,7 @@ static int take_option (struct cmd *c, struct attach *a, const struct option_mat
     }
 }
 
-/* Options stand before and behind the id; what follows them is the command's. */
+/* Options may precede and follow the id; the words after them are the command. */
 static int read_options (struct cmd *c, struct attach *a)
 {
     struct option_parser *p = &c->parser;
@@ -92,7 +92,7 @@ static int detached (struct cmd *c, const struct attach *a)
     return c->status = CMD_INTERRUPTED;
 }
 
-/* How the job ended, and its exit status. */
+/* Reports how the job ended, and returns its exit status. */
 static int report (struct cmd *c, const struct attach *a, const json_t *job)
 {
     struct error err = { 0 };
@@ -127,7 +127,8 @@ static int show_output (struct cmd *c, const struct attach *a, const json_t *job
 
 /* -- a terminal -- */
 
-/* The node's name becomes its rank, and the rank the name; *ret_name to free. */
+/* Finds the rank of the named node, or the name of the rank; the caller frees
+ * *ret_name. */
 static int find_node (struct cmd *c, struct attach *a, const json_t *job, char **ret_name)
 {
     const char *list = json_text (job, "nodelist");

@@ -1,13 +1,13 @@
-/* bcast.c - fluxq-bcast: a file to all nodes of the job in which we are
+/* bcast.c - fluxq-bcast: copies a file to all nodes of the job it runs in
  *
- * A step, like those of run.c: the agent's program copies (shell/bcast.c), over a connection of its
- * own in a shell of fluxq-alloc.
+ * This is a step, as in run.c: the agent's program copies (shell/bcast.c); in a shell of
+ * fluxq-alloc it uses a connection of its own.
  */
 #include "cmd/command.h"
 #include "cmd/stepclient.h"
 #include "common/step_client.h"
 
-/* What the agent's program is to be called with: the options, "--", FILE and DEST. */
+/* The arguments of the agent's program: the options, "--", FILE and DEST. */
 enum { WORDS_MAX = 6 };
 
 struct bcast {

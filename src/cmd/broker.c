@@ -1,4 +1,4 @@
-/* broker.c - how commands talk to the broker, and how ctrl-C ends that. See command.h.
+/* broker.c - requests of commands to the broker, and their end by ctrl-C. See command.h.
  */
 #include <errno.h>
 #include <signal.h>
@@ -20,8 +20,8 @@ void cmd_note_interrupt (int signum)
     interrupted = 1;
 }
 
-/* Without SA_RESTART: what waits for the broker returns. Who ignores ctrl-C (a script's
- * background command does) goes on to do so. */
+/* Without SA_RESTART, so that waits for the broker return. A process that ignores ctrl-C
+ * (a background command of a script) continues to ignore it. */
 void cmd_catch_interrupts (void)
 {
     struct sigaction sa = { .sa_handler = cmd_note_interrupt }, old;
@@ -98,7 +98,7 @@ int cmd_open (struct cmd *c, struct error *err)
     return 0;
 }
 
-/* cmd_open(): 0 or the exit status, the reason was printed. */
+/* cmd_open(); 0, or the exit status after printing the reason. */
 static int cmd_connect (struct cmd *c)
 {
     struct error err = { 0 };

@@ -1,4 +1,4 @@
-/* cancel.c - fluxq-cancel: end jobs, or send them a signal
+/* cancel.c - fluxq-cancel: ends jobs, or sends them a signal
  */
 #include <signal.h>
 #include <string.h>
@@ -34,7 +34,7 @@ struct cancel {
     struct step {
         char job[32]; /* "12", "12_3" */
         int64_t step;
-    } * steps; /* "12.0": each is a request of its own */
+    } * steps; /* "12.0"; each is a separate request */
     size_t nsteps;
     const char *whom; /* or NULL */
     bool filtered;
@@ -134,7 +134,7 @@ static int read_options (struct cmd *c, struct cancel *x)
     return CMD_OK;
 }
 
-/* Which could not be cancelled, and why. */
+/* Reports the jobs that could not be cancelled, and why. */
 static int report (struct cmd *c, const struct cancel *x, const json_t *answer)
 {
     const json_t *failed = json_object_get (answer, "failed"), *o;

@@ -162,7 +162,7 @@ static const struct column *find_name (const char *name, size_t len)
     return NULL;
 }
 
-/* "[[.]width]letter" behind a percent sign; the length that it has. */
+/* Parses "[[.]width]letter" after a percent sign; returns its length. */
 static int parse_letter (struct format *f, const char *text, const char *before,
                          size_t before_len, struct error *err)
 {

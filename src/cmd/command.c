@@ -1,5 +1,4 @@
-/* command.c - what all commands share: their options, help, messages and end. See
- * command.h.
+/* command.c - common parts of all commands: options, help, messages, exit. See command.h.
  */
 #include <config.h>
 
@@ -36,7 +35,8 @@ const struct command *command_find (const char *name)
 
 /* -- help -- */
 
-/* Of the second table: the first has it, or the command does not want it. */
+/* Whether an option of the second table is left out: the first table has it, or the
+ * command excludes it. */
 static bool is_left_out (const struct command *command, const struct option_desc *d)
 {
     for (const char *const *name = command->without; name && *name; name++) {
@@ -166,7 +166,7 @@ static bool is_of_jobs (const struct command *command)
            || command->more_options == submit_options_table;
 }
 
-/* Other commands that have the option, "" for none. */
+/* Lists the other commands that have the option; "": none. */
 static void list_commands (const struct cmd *c, const char *name, char *ret, size_t size)
 {
     struct option_desc options[CMD_OPTIONS_MAX];
@@ -183,7 +183,7 @@ static void list_commands (const struct cmd *c, const char *name, char *ret, siz
     }
 }
 
-/* What is to be written instead of an option that others know: sbatch, or other commands. */
+/* Explains an option that this command does not have, but sbatch or other commands do. */
 static void explain_unknown (struct cmd *c, const char *word, struct error *err)
 {
     bool long_one = strncmp (word, "--", 2) == 0;
@@ -191,7 +191,7 @@ static void explain_unknown (struct cmd *c, const char *word, struct error *err)
 
     snprintf (name, sizeof (name), "%.*s", (int)strcspn (word, "="), word);
     if (long_one && option_find (c->options, name + 2, NULL))
-        return; /* something else was wrong */
+        return; /* the error has another cause */
     if (is_of_jobs (c->command) && !strcmp (name, "--wrap")) {
         error_set (err, err->code, "%s: unknown option; write -- CMD", name);
         return;

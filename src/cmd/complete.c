@@ -11,11 +11,11 @@
 #include "jobspec/words.h"
 
 #define LIST_MAX (4 << 20)
-/* Words end at these; so a list of ids and the value behind "--queue=" are completed
- * too. */
+/* Characters that end words, so that ids in a list and values after "--queue=" are
+ * completed. */
 #define BREAKS " \t\n\"'=,"
 
-/* Words of the console that are no commands; NULL-terminated. */
+/* Words of the console that are not commands; NULL-terminated. */
 static const char *const console_words[] = { "exit", "help", "quit", NULL };
 
 static const char *const states[] = { "active",    "all",        "CANCELLED",
@@ -24,7 +24,7 @@ static const char *const states[] = { "active",    "all",        "CANCELLED",
                                       "PENDING",   "pending",    "RUNNING",
                                       "running",   "TIMEOUT",    NULL };
 
-/* Options whose values can be completed, by name and by what the help calls the value. */
+/* Options with values to complete, by name and by the value's name in the help. */
 static const struct {
     const char *name, *arg; /* NULL: any */
     enum completion kind;
@@ -47,7 +47,7 @@ static enum completion kind_of_value (const struct option_desc *d)
     return COMPLETE_NONE;
 }
 
-/* The option in this word whose value comes next, or NULL. with_equals: "--name=". */
+/* The option in this word whose value follows, or NULL. with_equals: "--name=". */
 static const struct option_desc *awaits_value (const struct option_desc *options,
                                                const char *word, bool with_equals)
 {
@@ -112,7 +112,8 @@ void complete_place (struct completion_place *ret, const char *line, size_t len,
     bool glued;
 
     *ret = (struct completion_place){ .kind = COMPLETE_NONE };
-    if (len > 0 && line[len - 1] == ',') /* in a list: the same place as in front of it */
+    /* in a list: the same place as before the list */
+    if (len > 0 && line[len - 1] == ',')
         while (len > 0 && !strchr (" \t=", line[len - 1]))
             len--;
     glued = len > 0 && line[len - 1] == '=';
@@ -151,7 +152,7 @@ static void note_late (int signum)
     late = 1;
 }
 
-/* The answer to a GET within a second, or NULL. Caller frees. */
+/* The answer to a GET within a second, or NULL. The caller frees it. */
 static char *ask (const char *broker, const char *target)
 {
     struct sigaction sa = { .sa_handler = note_late }, old;
@@ -260,7 +261,7 @@ void complete_list (const struct completion_place *place, const char *word,
         for (const struct subcommand *s = place->command->subcommands; s->name; s++)
             offer (list, word, "", s->name);
         break;
-    default: /* files: readline knows them */
+    default: /* files: readline completes them */
         break;
     }
 }
@@ -268,7 +269,7 @@ void complete_list (const struct completion_place *place, const char *word,
 /* -- readline -- */
 
 static const char *the_broker;
-static char *the_list; /* what readline has not taken yet, from the_next on */
+static char *the_list; /* all matches; readline takes them from the_next on */
 static char *the_next;
 
 static char *next_match (const char *text, int state)

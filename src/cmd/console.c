@@ -1,7 +1,7 @@
-/* console.c - fluxq: the commands without their prefix, line after line
+/* console.c - fluxq: the commands without their prefix, line by line
  *
- * On a terminal readline with completion and a history; else the lines of a script, where
- * the exit status is that of the last command, as in sh.
+ * On a terminal it uses readline, with completion and a history. Otherwise it reads a
+ * script, and the exit status is that of the last command, as in sh.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,12 +28,13 @@ struct console {
     const char *broker;
     bool interactive, over;
     int status;            /* of the last command */
-    struct strbuf history; /* file name, "" for none */
+    struct strbuf history; /* file name, "": none */
 };
 
 /* -- history -- */
 
-/* $XDG_STATE_HOME/fluxq/history, for its owner alone. Without a place there is none. */
+/* Opens $XDG_STATE_HOME/fluxq/history, readable for its owner only. Without a directory
+ * there is no history. */
 static void open_history (struct console *x)
 {
     const char *state = getenv ("XDG_STATE_HOME"), *home = getenv ("HOME");
@@ -58,7 +59,7 @@ static void open_history (struct console *x)
     read_history (x->history.buf);
 }
 
-/* At once, so that several consoles can share the file and none loses its lines. */
+/* Appends at once, so that several consoles can share the file without losing lines. */
 static void remember (struct console *x, const char *line)
 {
     const HIST_ENTRY *last =
@@ -100,7 +101,7 @@ static int help (int argc, char **argv)
     return CMD_OK;
 }
 
-/* argv[0] is empty, as words_split() has it. */
+/* argv[0] is empty, as words_split() returns it. */
 static int run_words (struct console *x, int argc, char **argv)
 {
     const char *name = argv[1];
@@ -143,9 +144,9 @@ static void run_line (struct console *x, const char *line, size_t len)
 
 static sigjmp_buf prompt;
 
-/* ctrl-C at the prompt. Readline catches signals itself and passes them on at places where its
- * state is sound, and only from there may it be left; else it is not at work, and the signal is
- * for the command that is about to begin. */
+/* ctrl-C at the prompt. Readline catches signals itself and passes them on where its
+ * state is sound; only there a jump out of it is safe. Otherwise readline is not active,
+ * and the signal is for the command that is about to begin. */
 static void leave_prompt (int signum)
 {
     if (RL_ISSTATE (RL_STATE_SIGHANDLER))
@@ -153,7 +154,7 @@ static void leave_prompt (int signum)
     cmd_note_interrupt (signum);
 }
 
-/* A line, or NULL at ctrl-D. Caller frees. */
+/* Reads a line; NULL at ctrl-D. The caller frees it. */
 static char *read_line (void)
 {
     struct sigaction sa = { .sa_handler = leave_prompt };

@@ -1,4 +1,4 @@
-/* ctl.c - fluxq-ctl: the broker, its nodes, its queues, reservations, and holds on jobs
+/* ctl.c - fluxq-ctl: controls the broker, nodes, queues, reservations, and holds on jobs
  */
 #include <errno.h>
 #include <string.h>
@@ -27,7 +27,7 @@ struct ctl {
     const char *state;
     bool json;
     struct reserve_args reserve;
-    const char **words; /* behind the subcommand */
+    const char **words; /* after the subcommand */
     size_t n;
 };
 
@@ -124,7 +124,7 @@ static int do_reload (struct cmd *c, const struct ctl *x)
 
 /* -- one thing after another, each with its own answer -- */
 
-/* POST /v1/COLLECTION/NAME; body is consumed. */
+/* POST /v1/COLLECTION/NAME; takes body over. */
 static int post_to (struct cmd *c, const char *collection, const char *name,
                     const char *suffix, json_t *body)
 {
@@ -190,7 +190,8 @@ static int set_urgency (struct holding *h, const char *id)
     return rc == CMD_INTERRUPTED;
 }
 
-/* Of a range those that wait; a single one whatever it does, to hear why not. */
+/* Of a range, only waiting jobs; a single job in any state, so that the user sees the
+ * error. */
 static int hold_range (const struct id_range *range, void *arg)
 {
     struct holding *h = arg;
@@ -247,7 +248,7 @@ static int do_release (struct cmd *c, const struct ctl *x)
     return for_jobs (c, x, 16);
 }
 
-/* "90", "+1:00:00", "-30", "UNLIMITED": what to ask for; NULL: c has ended. */
+/* The request for "90", "+1:00:00", "-30" or "UNLIMITED"; NULL: c has ended. */
 static json_t *limit_request (struct cmd *c, const char *text)
 {
     bool relative = *text == '+' || *text == '-';
@@ -280,7 +281,7 @@ static int do_extend (struct cmd *c, const struct ctl *x)
     return status;
 }
 
-/* Nothing but -N of what reserve knows. */
+/* The number in -N. Other options of reserve are refused. */
 static int nodes_of_resize (struct cmd *c, const struct ctl *x, int64_t *ret)
 {
     const char *text = x->reserve.text[RESERVE_NODES - RESERVE_FIRST];
@@ -326,7 +327,7 @@ static int do_queue (struct cmd *c, const struct ctl *x)
     return status;
 }
 
-/* Where no broker runs: fluxqd reads the files itself. */
+/* Works without a broker: fluxqd reads the files itself. */
 static int run_fluxqd (struct cmd *c, const char *option, const char *state)
 {
     char *argv[] = { (char *)"fluxqd", (char *)option, (char *)(state ? "--state-dir" : NULL),
@@ -410,7 +411,7 @@ static const struct subcommand subcommands[] = {
     { .name = NULL },
 };
 
-/* In the order of the subcommands. */
+/* Ordered as the subcommands. */
 static const struct {
     int (*run) (struct cmd *c, const struct ctl *x);
     bool operands;

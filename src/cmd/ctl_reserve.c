@@ -1,4 +1,4 @@
-/* ctl_reserve.c - fluxq-ctl reserve: options to a request */
+/* ctl_reserve.c - fluxq-ctl reserve: makes a request from options */
 #include "cmd/ctl_reserve.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ static const char *text_of (const struct reserve_args *a, int id)
     return a->text[id - RESERVE_FIRST];
 }
 
-/* What is there, and goes together. */
+/* Checks that the required options are given, and that options do not conflict. */
 static int check (struct cmd *c, const struct reserve_args *a)
 {
     static const struct {

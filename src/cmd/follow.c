@@ -8,16 +8,18 @@
 #include "common/parse.h"
 
 #define PIECE_MAX (64 << 20)
-#define ASK_EVERY 0.25 /* seconds; a broker that goes again and again */
+#define ASK_EVERY 0.25 /* seconds; for a broker that goes away repeatedly */
 
 struct stream {
     struct follow *f;
-    struct strbuf came; /* the line of a position, and what has come of its piece */
-    char position[96];  /* of all that was written: "ATTEMPT:OFFSET:OPEN:TASK", "" at first */
+    struct strbuf came; /* the position line and the part of its piece received so far */
+    /* after all text written: "ATTEMPT:OFFSET:OPEN:TASK"; "": at the start */
+    char position[96];
     bool ended;
 };
 
-/* "ATTEMPT OFFSET OPEN TASK LENGTH": the length, and the others joined by colons. */
+/* Parses "ATTEMPT OFFSET OPEN TASK LENGTH": the length, and the others joined by
+ * colons. */
 static int read_position (char *line, char position[static 96], size_t *ret_len)
 {
     char *space = strrchr (line, ' ');
@@ -35,7 +37,7 @@ static int read_position (char *line, char position[static 96], size_t *ret_len)
     return 0;
 }
 
-/* Straight to the reader: what follows is to be seen as it comes. */
+/* Writes without a buffer, so that the reader sees text as it comes. */
 static int write_text (struct stream *s, const char *text, size_t len)
 {
     if (fwrite (text, 1, len, stdout) != len || fflush (stdout) != 0)
@@ -44,7 +46,7 @@ static int write_text (struct stream *s, const char *text, size_t len)
     return 0;
 }
 
-/* A whole piece: its size, 0: more is needed, or negative errno. */
+/* Takes a whole piece: its size, 0: more data is needed, or negative errno. */
 static ssize_t take_piece (struct stream *s, const char *data, size_t avail)
 {
     const char *newline = memchr (data, '\n', MIN (avail, (size_t)128));
@@ -83,7 +85,7 @@ static int take (const char *data, size_t len, void *arg)
     return (int)MIN (n, 0);
 }
 
-/* 0 at its end, -ECONNRESET when the broker went, another errno. */
+/* 0 at the end of the output, -ECONNRESET when the broker went away, another errno. */
 static int ask (struct cmd *c, struct stream *s, struct error *err)
 {
     struct http_response r = { 0 };

@@ -1,4 +1,4 @@
-/* info.c - fluxq-info: the nodes, what is used and what is free
+/* info.c - fluxq-info: lists the nodes, with used and free resources
  */
 #include <string.h>
 

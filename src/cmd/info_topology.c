@@ -10,7 +10,7 @@
 
 struct place {
     const char *level, *name; /* borrowed from the answer */
-    struct node_group all;    /* with those of the places in it */
+    struct node_group all;    /* includes the places inside */
     struct hostlist *own;     /* directly in it */
     struct place *inside, *next;
 };
@@ -23,7 +23,7 @@ static struct place *place_in (struct place *up, const char *level, const char *
         if (!strcmp (x->level, level) && !strcmp (x->name, name))
             return x;
     if (!(x = calloc (1, sizeof (*x))))
-        return up; /* shown one level further out */
+        return up; /* its nodes are shown one level further out */
     x->level = level;
     x->name = name;
     x->own = hostlist_create ();

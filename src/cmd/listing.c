@@ -9,7 +9,7 @@
 #include "common/parse.h"
 #include "common/printable.h"
 
-#define MADE_MAX 48 /* bytes that a made text needs besides those of its fields */
+#define MADE_MAX 48 /* bytes of a computed text, in addition to its fields */
 
 static struct cell cell_of (const char *text)
 {
@@ -20,7 +20,7 @@ static struct cell cell_of (const char *text)
 
 /* -- reading -- */
 
-/* Undo the escapes of the field at *pp, in place, and step over its end. */
+/* Removes the escapes of the field at *pp, in place, and steps past its end. */
 static struct cell read_field (char **pp, char *end)
 {
     char *from = *pp, *to = *pp;
@@ -31,7 +31,8 @@ static struct cell read_field (char **pp, char *end)
         unsigned hidden;
 
         from += escaped;
-        size_t n = printable_next (from, &hidden); /* ends before a newline, even if cut */
+        /* ends before a newline, even for a truncated character */
+        size_t n = printable_next (from, &hidden);
         bool control = hidden || !*from || (escaped && (*from == 't' || *from == 'n'));
         if (control)
             *to++ = '?';
@@ -154,7 +155,7 @@ int listing_parse (struct listing *l, const struct format *format, char *body, s
     *l = (struct listing){ .format = format };
     for (char *q = body; q < end && (q = memchr (q, '\n', (size_t)(end - q))); q++)
         n++;
-    /* A field may be shown in several columns. */
+    /* Several columns may show the same field. */
     l->cells = malloc ((n * format->n + 1) * sizeof (*l->cells));
     l->made = malloc ((len + n * MADE_MAX) * format->n + 1);
     if (!l->cells || !l->made) {
@@ -194,7 +195,7 @@ static void widest (struct listing *l, bool heading)
     }
 }
 
-/* What of the excess column i can give, down to its minimum. */
+/* How much column i can shrink, of the wanted amount, down to its minimum. */
 static unsigned give (struct listing *l, size_t i, unsigned wanted)
 {
     const struct format_item *item = &l->format->items[i];
@@ -239,7 +240,7 @@ static char *put_spaces (char *to, size_t n)
     return to + n;
 }
 
-/* Whether a text that is too long for the last column goes on in further lines. */
+/* Whether a text that is too long for the last column continues in further lines. */
 static bool last_wraps (const struct format *f)
 {
     const struct format_item *last = &f->items[f->n - 1];
@@ -247,7 +248,7 @@ static bool last_wraps (const struct format *f)
     return last->column->kind == COLUMN_SENTENCE && !last->width && f->after_len == 0;
 }
 
-/* What of the text fits on a line: whole words, or a part of a longer one. */
+/* The part of the text that fits on a line: whole words, or a piece of a longer word. */
 static struct cell line_of (const char *text, size_t len, unsigned width)
 {
     size_t n = width_cut (text, len, width, NULL), end = n;
@@ -259,7 +260,7 @@ static struct cell line_of (const char *text, size_t len, unsigned width)
     return (struct cell){ text, (uint32_t)end, width_of (text, end) };
 }
 
-/* The lines after the first, below the column. */
+/* Prints the lines after the first, below the column. */
 static void print_rest (const struct listing *l, const struct cell *row, size_t at,
                         struct strbuf *sb)
 {
@@ -280,7 +281,7 @@ static void print_rest (const struct listing *l, const struct cell *row, size_t 
     }
 }
 
-/* A cell in its column; the last one on a line is not filled up. */
+/* Writes a cell into its column; the last cell of a line is not padded. */
 static char *put_cell (char *to, const struct cell *c, unsigned width,
                        const struct format_item *item, bool last)
 {
@@ -288,7 +289,7 @@ static char *put_cell (char *to, const struct cell *c, unsigned width,
     bool cut = shown < c->width, plus = cut && !item->width && width > 0;
     size_t bytes = c->len;
 
-    if (cut) { /* before a wide character one column may stay free */
+    if (cut) { /* a column may stay free before a wide character */
         bytes = width_cut (c->text, c->len, width - plus, &shown);
         shown += plus;
     }

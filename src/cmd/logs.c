@@ -1,4 +1,4 @@
-/* logs.c - fluxq-logs: what a job's tasks wrote, so far or to the end
+/* logs.c - fluxq-logs: shows the output of a job's tasks, so far or until the end
  */
 #include <string.h>
 
@@ -89,7 +89,7 @@ static int get_job (struct cmd *c, const struct logs *l, json_t **ret)
     return cmd_get (c, target, ret);
 }
 
-/* A rank or task that the job does not have is an error, before its output is waited for. */
+/* Reports a rank or task that the job does not have, before its output is waited for. */
 static int check_part (struct cmd *c, const struct logs *l)
 {
     json_t *job;
@@ -107,7 +107,7 @@ static int check_part (struct cmd *c, const struct logs *l)
     return c->status;
 }
 
-/* Nothing came: why, where that is not as it should be. */
+/* There was no output: explains why, if that is unusual. */
 static int explain_nothing (struct cmd *c, const struct logs *l)
 {
     char text[ERROR_TEXT_MAX];

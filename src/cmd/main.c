@@ -1,5 +1,4 @@
-/* main.c - fluxq, one binary for all commands: called as fluxq-NAME, as "fluxq NAME", or
- * alone
+/* main.c - fluxq, one binary for all commands: run as fluxq-NAME, "fluxq NAME", or alone
  */
 #include <config.h>
 #include <stdio.h>

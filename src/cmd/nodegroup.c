@@ -3,7 +3,7 @@
 
 #include "common/json.h"
 
-/* key of `to` grows by that. */
+/* Adds `more` to the number at key of `to`. */
 static void add_number (json_t *to, const char *key, double more)
 {
     json_object_set_new (to, key,
@@ -52,7 +52,7 @@ void node_group_add (struct node_group *g, const json_t *node)
 {
     add_gres (g, node);
     g->n++;
-    /* what is free is whole ones: half a core here and half a one there are none */
+    /* free cores are whole ones: two halves on different cores do not count */
     g->cores[0] += answer_number (node, "cpu_milli_used") / 1000
                    + answer_number (node, "cores_foreign");
     g->cores[1] += answer_number (node, "cores_free");

@@ -33,7 +33,7 @@ void answer_add_numbers (struct strbuf *sb, const json_t *array)
 
 /* -- fields -- */
 
-/* Columns of the terminal; what could drive it goes. */
+/* Replaces unprintable characters; returns the text's width in terminal columns. */
 static unsigned clean (char *text)
 {
     printable_clean (text);
@@ -114,7 +114,7 @@ void grid_add (struct grid *g, const char *fmt, ...)
     g->ncells++;
 }
 
-/* Numbers stand to the right. */
+/* Numbers are aligned to the right. */
 static void add_cell (const struct grid *g, struct strbuf *line, size_t column,
                       const char *text)
 {
@@ -124,7 +124,7 @@ static void add_cell (const struct grid *g, struct strbuf *line, size_t column,
     strbuf_addf (line, "%*s%s%*s ", right ? pad : 0, "", text, right ? 0 : pad, "");
 }
 
-/* The line, less the blanks at its end. */
+/* Prints the line without trailing blanks. */
 static void print_line (struct strbuf *line, FILE *out)
 {
     while (line->len > 0 && line->buf[line->len - 1] == ' ')

@@ -1,4 +1,4 @@
-/* queue.c - fluxq-queue: which jobs there are, and why they wait
+/* queue.c - fluxq-queue: lists jobs, and the reasons why they wait
  */
 #include <errno.h>
 #include <pwd.h>
@@ -60,7 +60,7 @@ static const struct option_desc options[] = {
 struct queue {
     struct format format;
     bool headings, json, watch;
-    double interval; /* seconds, 0: only after changes */
+    double interval; /* seconds; 0: only after changes */
     struct strbuf ids, target;
     const char *user, *state, *queue, *name, *format_text;
 };
@@ -156,7 +156,7 @@ static void build_target (struct queue *q)
     format_add_fields (&q->format, &fields);
     strbuf_adds (&q->target, strchr (q->target.buf, '?') ? "&" : "?");
     strbuf_adds (&q->target, "format=tsv&limit=1000000&fields=");
-    strbuf_adds (&q->target, fields.buf); /* names that need no encoding */
+    strbuf_adds (&q->target, fields.buf); /* names need no encoding */
     strbuf_release (&fields);
 }
 
@@ -169,8 +169,8 @@ static struct winsize terminal_size (void)
     return size;
 }
 
-/* On a terminal the listing is cut to its height when it is to be replaced by the
- * next. */
+/* When the next listing will replace this one on a terminal, cuts it to the terminal's
+ * height. */
 static void write_listing (const struct queue *q, const struct strbuf *sb,
                            unsigned height)
 {
@@ -191,7 +191,7 @@ static void write_listing (const struct queue *q, const struct strbuf *sb,
     fflush (stdout);
 }
 
-/* Ask and show; *ret_rows: how many jobs. */
+/* Requests and prints the listing; *ret_rows: the number of jobs. */
 static int show (struct cmd *c, const struct queue *q, size_t *ret_rows)
 {
     struct http_response r;
@@ -262,7 +262,7 @@ static int watch (struct cmd *c, const struct queue *q)
 
 /* -- names that were meant otherwise -- */
 
-/* Whether the broker has a job of that user or queue, be it over or not. */
+/* Whether the broker has a job of the user or queue, ended ones included. */
 static bool has_jobs (struct cmd *c, const char *parameter, const char *name)
 {
     autostrbuf struct strbuf target;
@@ -278,7 +278,7 @@ static bool has_jobs (struct cmd *c, const char *parameter, const char *name)
     return some;
 }
 
-/* Who has no account here may have one where the broker runs. */
+/* A user without an account on this machine may have one on the broker's machine. */
 static int check_users (struct cmd *c, const char *names)
 {
     autofree char *copy = names ? strdup (names) : NULL;

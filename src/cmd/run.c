@@ -1,9 +1,9 @@
-/* run.c - fluxq-run: a parallel step, in a job of its own, or in that in which we are
+/* run.c - fluxq-run: runs a parallel step, in a new job or in the job it is called in
  *
  *   inside a job                     the agent's program does all (stepclient.h)
  *   in a shell of fluxq-alloc        connect to that job, then the same
- *   elsewhere                        submit a job that waits, wait for it, connect, then the
- *                                    same; the job ends with the step, or with this process
+ *   elsewhere                        submit a job, wait for it, connect, then the same;
+ *                                    the job ends with the step, or with this process
  */
 #include <errno.h>
 #include <string.h>
@@ -19,18 +19,18 @@
 
 struct run {
     struct submit_options so;
-    char **argv; /* of the step's client, which frees nothing: it is another program */
+    char **argv; /* of the step's client, not freed: exec replaces this process */
     size_t argc;
     const char *program; /* the command's first word */
     bool immediate, quiet;
-    const char *job_only; /* an option that only a new job has, as it was written */
-    char where[64];       /* the space for that */
-    int64_t outer;        /* the job in whose shell we are; 0: none */
+    const char *job_only; /* an option only for new jobs, as written */
+    char where[64];       /* buffer for job_only */
+    int64_t outer;        /* the job of the shell; 0: none */
 };
 
-/* What an option of steps means for a new job, which has it by the same name. Of sizes that are
- * no plain number (ranges, parts of CPUs) the step takes what was granted; which nodes these
- * are is for the job alone. */
+/* The use of a step's option for a new job, which has an option of the same name. If a
+ * size is not a plain number (a range, part of a CPU), the step takes the size granted.
+ * Node lists are only for the job. */
 enum sharing { FOR_BOTH, OF_SIZES, FOR_JOB };
 
 static const struct {
@@ -76,7 +76,7 @@ static int set_job_option (struct cmd *c, struct run *r, const struct option_mat
     return CMD_OK;
 }
 
-/* Also one of the job? *ret_step: still one of the step. */
+/* Sets the job's option, too, if it has one. *ret_step: whether the step gets it. */
 static int share_option (struct cmd *c, struct run *r, const struct option_match *m,
                          bool *ret_step)
 {
@@ -149,7 +149,7 @@ static int run_new (struct cmd *c, const struct run *r)
     struct step_call call = { .c = c, .fd = -1, .argv = r->argv, .holds = true };
     int flags =
         (r->quiet ? 0 : ALLOCATION_TELLS) | (r->immediate ? ALLOCATION_IMMEDIATE : 0);
-    uint8_t keep[HOLD_SIZE]; /* from now on the connection holds the job */
+    uint8_t keep[HOLD_SIZE]; /* from its sending on, the connection holds the job */
     uint64_t id;
 
     allocation_catch_signals ();
@@ -167,8 +167,8 @@ static int run_new (struct cmd *c, const struct run *r)
     return status;
 }
 
-/* For a step's client whose connection broke (run_link.h): another one. What went wrong is said,
- * but not that the job has ended when the step has. */
+/* Makes a new connection for a step's client whose connection broke (run_link.h). Prints
+ * errors, except that the job has ended after the step has. */
 static int run_again (struct cmd *c, const char *socket)
 {
     const char *job = getenv ("FLUXQ_JOB_ID"), *session = getenv (STEP_CLIENT_SESSION);

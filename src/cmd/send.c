@@ -92,8 +92,8 @@ static int goes_on (struct cmd *c, uint64_t id)
     return c->status = CMD_INTERRUPTED;
 }
 
-/* One request for the result: 0; -ECONNRESET: the broker went meanwhile; another errno when it
- * refused, or was away for too long. */
+/* One request for the result: 0; -ECONNRESET: the broker went away meanwhile; another
+ * errno when it refused, or was away for too long. */
 static int ask_result (struct cmd *c, const char *target, struct strbuf *result,
                        struct error *err)
 {
@@ -108,7 +108,7 @@ static int ask_result (struct cmd *c, const char *target, struct strbuf *result,
     rc = http_client_stream (c->client, "GET", target, add_piece, result, &r, err);
     if (rc == 0 && r.status >= 300 && http_response_error (&r, err) < 0)
         rc = -EPROTO;
-    else if (rc == 0 && result->len == 0) /* ended without a word: it went */
+    else if (rc == 0 && result->len == 0) /* an empty answer: the broker went away */
         rc = error_set (err, ECONNRESET, "it went away");
     http_response_release (&r);
     return rc;
@@ -129,7 +129,7 @@ int send_wait (struct cmd *c, uint64_t id, struct strbuf *result)
             return goes_on (c, id);
         if (rc == 0)
             return CMD_OK;
-        /* One that goes again and again is not asked in a tight loop. */
+        /* Do not ask in a tight loop when the broker goes away repeatedly. */
     } while (rc == -ECONNRESET
              && (clock_mono () - asked > ASK_EVERY || cmd_sleep (ASK_EVERY)));
     if (cmd_interrupted ())

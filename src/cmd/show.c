@@ -1,5 +1,4 @@
-/* show.c - fluxq-show: all that is known of jobs, nodes and queues; priorities are in
- * show_priority.c
+/* show.c - fluxq-show: details of jobs, nodes and queues; priorities: show_priority.c
  */
 #include "cmd/show.h"
 
@@ -84,7 +83,7 @@ static int show_jobs (struct cmd *c, const struct show *s)
 
 /* -- nodes -- */
 
-/* By jobs; of cores also parts. */
+/* The amount used by jobs; of cores including fractions. */
 static double used_of (const json_t *o, const char *what)
 {
     char used[32];
@@ -128,7 +127,7 @@ static void print_memory (const json_t *o)
     strbuf_release (&sb);
 }
 
-/* A line for each: its name, and what print_amount() says of cores. */
+/* Prints a line for each resource, with its name, as print_amount() prints cores. */
 static void print_gres (const json_t *gres)
 {
     const char *name;
@@ -240,7 +239,7 @@ static void print_limit (const char *label, double seconds)
     strbuf_release (&sb);
 }
 
-/* Who may submit; null: it does not matter. */
+/* Prints the names of those who may submit; null: no limit. */
 static void print_names (const char *label, const json_t *names)
 {
     struct strbuf sb;
@@ -347,7 +346,7 @@ static int read_options (struct cmd *c, struct show *s)
             s->json = true;
             break;
         default:
-            if (s->what < 0 && m.value[0] >= '0' && m.value[0] <= '9') { /* job is meant */
+            if (s->what < 0 && m.value[0] >= '0' && m.value[0] <= '9') { /* a job id */
                 s->what = SHOW_JOB;
                 s->seen_what = true;
             }

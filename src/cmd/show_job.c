@@ -1,4 +1,4 @@
-/* show_job.c - a job, its events and a node's state, for people; see show.h */
+/* show_job.c - prints a job, its events and a node's state for people; see show.h */
 #include "cmd/show.h"
 
 #include <string.h>
@@ -35,7 +35,7 @@ static void print_state (const json_t *o)
         print_field ("Restarts", "%.0f", answer_number (o, "restarts"));
 }
 
-/* Of a job that waits: as planned, or the bound that is known. */
+/* The start of a waiting job: as planned, or the known bound. */
 static void print_start (const json_t *o)
 {
     double planned = answer_number (o, "expected_start");
@@ -87,7 +87,8 @@ static void print_times (const json_t *o)
     strbuf_release (&sb);
 }
 
-/* Words with blanks stand in quotes. A script's name was not kept: its text was sent. */
+/* Quotes words with special characters. The name of a script is unknown: only its text
+ * was sent. */
 static void print_command (const json_t *command)
 {
     struct strbuf sb;
@@ -162,8 +163,8 @@ static void print_rank (const json_t *rank)
     strbuf_release (&sb);
 }
 
-/* The name that the pattern becomes, unless there are several, with the directory that the
- * job runs in. */
+/* Appends the file name made from the pattern, with the job's directory; the pattern
+ * itself if it stands for several names. */
 static void add_file (struct strbuf *sb, const json_t *o, const char *pattern)
 {
     const struct pattern_vars vars = { .job_id = (uint64_t)answer_number (o, "id"),
@@ -183,7 +184,7 @@ static void add_file (struct strbuf *sb, const json_t *o, const char *pattern)
         strbuf_adds (sb, pattern);
 }
 
-/* Where the user finds the file. */
+/* Prints the user's path of the file. */
 static void print_file (const char *label, const json_t *o, const char *pattern)
 {
     struct strbuf sb;
@@ -196,7 +197,7 @@ static void print_file (const char *label, const json_t *o, const char *pattern)
     strbuf_release (&sb);
 }
 
-/* Files that are brought to the job and back, one a line: from where, and where to. */
+/* Prints the files staged in or out, one a line: source and destination. */
 static void print_stages (const char *label, const json_t *o, const char *key)
 {
     const json_t *list = json_object_get (o, key), *entry;
@@ -214,7 +215,7 @@ static void print_stages (const char *label, const json_t *o, const char *key)
     strbuf_release (&sb);
 }
 
-/* Of a malleable job what it is becoming. */
+/* Prints the size that a malleable job is changing to. */
 static void print_resize (const json_t *o)
 {
     const json_t *change = json_object_get (o, "resize");

@@ -1,5 +1,7 @@
-/* show_priority.c - fluxq-show priority and fair-share: sums term by term, users with what
- * they used; see show.h */
+/* show_priority.c - fluxq-show priority, fair-share: terms of priorities, usage of users
+ *
+ * See show.h.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -192,7 +194,7 @@ int show_priority (struct cmd *c, const struct show *s)
 
 /* -- users -- */
 
-/* All pages in one answer: 0 and *ret, or the exit status. */
+/* Joins all pages: 0 and *ret, or the exit status. */
 static int get_users (struct cmd *c, json_t **ret)
 {
     json_t *all = NULL, *page, *next;
@@ -223,7 +225,7 @@ static int get_users (struct cmd *c, json_t **ret)
     return CMD_OK;
 }
 
-/* Those that were named, or all; how many of the named are not there goes into status. */
+/* Picks the named users, or all. Sets the status if names are missing. */
 static json_t *pick_users (struct cmd *c, const struct show *s, json_t *users,
                            int *status)
 {

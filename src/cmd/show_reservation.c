@@ -1,4 +1,4 @@
-/* show_reservation.c - fluxq-show reservation */
+/* show_reservation.c - fluxq-show reservation: prints reservations */
 #include <string.h>
 
 #include "cmd/print.h"
@@ -37,7 +37,7 @@ static bool is_wanted (const struct show *s, const char *name)
     return wanted;
 }
 
-/* Names that none of them has. */
+/* Reports names that no reservation has. */
 static int report_unknown (struct cmd *c, const struct show *s, const json_t *list)
 {
     int status = CMD_OK;

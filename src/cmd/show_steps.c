@@ -1,4 +1,4 @@
-/* show_steps.c - what the steps of a job have used, for people; see show.h */
+/* show_steps.c - prints the usage of a job's steps for people; see show.h */
 #include "cmd/show.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "common/json.h"
 #include "common/parse.h"
 
-/* "1.25 s" of processor time; longer ones as a duration. Nothing when it is not known. */
+/* Adds "1.25 s" of processor time, longer times as a duration; empty if unknown. */
 static void add_seconds (struct grid *g, const json_t *step, const char *figure)
 {
     const json_t *spread = json_object_get (step, figure);

@@ -18,7 +18,7 @@
 #include "common/step_client.h"
 
 #define INSIDE "FLUXQ_AGENT_SOCKET" /* set in all tasks of a job */
-#define GRACE_MORE 10.0 /* seconds for the connection itself */
+#define GRACE_MORE 10.0 /* added seconds for connecting */
 
 uint32_t step_session_grace (struct cmd *c)
 {
@@ -33,7 +33,7 @@ void step_session (struct step_call *call)
         call->session[0] = '\0';
 }
 
-/* With it the step's client can ask for another connection. */
+/* With these variables the step's client can ask for another connection. */
 static int set_session (const struct step_call *call)
 {
     char number[32], self[PATH_MAX];
@@ -76,7 +76,7 @@ static int set_environment (const struct step_call *call)
     return rc | fcntl (call->fd, F_SETFD, 0);
 }
 
-/* Returns when it failed. */
+/* Returns only on failure. */
 static int become (const struct step_call *call)
 {
     struct error err = { 0 };
@@ -90,7 +90,7 @@ static int become (const struct step_call *call)
     return cmd_fail (call->c, "cannot execute %s: %s", path, strerror (errno));
 }
 
-/* In the console: as a child, which gets the keys meanwhile. */
+/* In the console: runs the client as a child, which reads the terminal meanwhile. */
 static int run_child (const struct step_call *call)
 {
     struct sigaction ignore = { .sa_handler = SIG_IGN }, before;

@@ -1,4 +1,4 @@
-/* submit.c - fluxq-submit: a script or a command becomes a job
+/* submit.c - fluxq-submit: submits a script or a command as a job
  *
  * options, environment, directives --> jobspec --> POST (send.c) --> id --> [--wait:
  * result]
@@ -47,8 +47,8 @@ struct submit {
     int64_t urgency; /* -1: not given */
     char **operands; /* NULL-terminated; the script first, or the command */
     bool is_command;
-    const char *name;     /* the script's, for messages */
-    struct strbuf script; /* its text */
+    const char *name;     /* name of the script, for messages */
+    struct strbuf script; /* text of the script */
 };
 
 static int set_option (struct cmd *c, struct submit *s, const struct option_match *m)
@@ -86,7 +86,7 @@ static int set_option (struct cmd *c, struct submit *s, const struct option_matc
     }
 }
 
-/* The command line and the environment. */
+/* Reads the command line and the environment. */
 static int read_options (struct cmd *c, struct submit *s)
 {
     struct option_match m;
@@ -154,8 +154,8 @@ static void refuse (const char *text, void *arg)
     cmd_warn (arg, "%s", text);
 }
 
-/* $PWD when it is where we are (links as the user went), else the kernel's answer.
- * Caller frees. */
+/* $PWD if it names the working directory (keeps symbolic links), else the kernel's path.
+ * The caller frees it. */
 static char *working_directory (void)
 {
     const char *pwd = getenv ("PWD");
@@ -167,8 +167,8 @@ static char *working_directory (void)
     return getcwd (NULL, 0);
 }
 
-/* A directory that the job is to write in is not there; what stands behind a pattern nobody
- * knows yet. Whether it was said. */
+/* Warns if a directory for output is missing, as far as it is known: the part after a
+ * pattern is not. Returns whether it warned. */
 static bool note_missing (struct cmd *c, const char *cwd, const char *name)
 {
     size_t fixed = strcspn (name, "%\\");
@@ -206,7 +206,7 @@ static void note_missing_directories (struct cmd *c, const struct submit_options
             return;
 }
 
-/* As Slurm warns; the broker takes it for now. */
+/* Warns as Slurm does; the broker takes the time as now. */
 static void note_past_begin (struct cmd *c, double begin)
 {
     autostrbuf struct strbuf time;
@@ -235,7 +235,7 @@ static int build_jobspec (struct cmd *c, struct submit *s, json_t **ret)
         program.script_len = s->script.len;
         program.args = s->operands ? s->operands + 1 : NULL;
     }
-    s->so.process.umask = (int)umask (0); /* there is no other way to ask for it */
+    s->so.process.umask = (int)umask (0); /* the only way to read the umask */
     umask ((mode_t)s->so.process.umask);
     s->so.process.nice = getpriority (PRIO_PROCESS, 0);
     if (s->so.begin > 0 && s->so.begin < clock_wall () - 1)
@@ -273,7 +273,7 @@ static void build_target (const struct submit *s, struct strbuf *target)
         target_add (target, "urgency", number);
 }
 
-/* The job's exit status; how it ended is said on stderr unless it ended well. */
+/* Returns the job's exit status; prints to stderr how it ended, unless it ended well. */
 static int report_result (struct cmd *c, const struct submit *s, uint64_t id,
                           const char *body, size_t len)
 {
@@ -309,7 +309,7 @@ static int submit (struct cmd *c, struct submit *s, const json_t *jobspec)
     build_target (s, &target);
     if (!body)
         return cmd_fail (c, "out of memory");
-    if (s->wait) /* to say at ctrl-C what becomes of the job */
+    if (s->wait) /* so that ctrl-C can report that the job goes on */
         cmd_catch_interrupts ();
     if (send_job (c, target.buf, body, strlen (body), &s->so, &id) != CMD_OK)
         return c->status;

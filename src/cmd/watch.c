@@ -17,11 +17,11 @@ static int note_change (const char *data, size_t len, void *arg)
 
     (void)data;
     (void)len;
-    /* A full pipe holds notes enough. */
+    /* A full pipe holds enough notes. */
     return write (*fd, "", 1) == 1 || errno == EAGAIN ? 0 : -EPIPE;
 }
 
-/* The child: reads the stream until it ends, or nobody listens. */
+/* The child: reads the stream until it ends or the pipe has no reader. */
 static _Noreturn void read_stream (const struct watch *w, int fd)
 {
     struct http_client *client;
@@ -85,7 +85,7 @@ void watch_stop (struct watch *w)
     w->target = NULL;
 }
 
-/* Take all notes; false: the stream has ended. */
+/* Reads all notes; false: the stream has ended. */
 static bool drain (struct watch *w)
 {
     char buf[512];

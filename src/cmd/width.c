@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <wchar.h>
 
-/* The user's locale need not be one of UTF-8; what the broker sends is. */
+/* The user's locale may not be UTF-8, but the broker's texts are. */
 static locale_t utf8_locale (void)
 {
     static locale_t utf8;
@@ -15,7 +15,7 @@ static locale_t utf8_locale (void)
     return utf8;
 }
 
-/* The columns of the character at text, and its bytes. In the locale above. */
+/* The columns of the character at text, and its bytes. Call in the locale above. */
 static unsigned step (const char *text, size_t len, size_t *ret_bytes)
 {
     mbstate_t state = { 0 };
@@ -35,7 +35,7 @@ static unsigned step (const char *text, size_t len, size_t *ret_bytes)
 size_t width_cut (const char *text, size_t len, unsigned columns, unsigned *ret_columns)
 {
     locale_t utf8 = utf8_locale ();
-    locale_t before = uselocale (utf8); /* none: that of before */
+    locale_t before = uselocale (utf8); /* without it: the locale stays */
     unsigned used = 0;
     size_t i = 0;
 

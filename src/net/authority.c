@@ -11,7 +11,7 @@
 #include "common/macros.h"
 #include "common/parse.h"
 
-#define HOST_MAX 253 /* of DNS */
+#define HOST_MAX 253 /* limit of DNS */
 
 int authority_format (const char *host, uint16_t port, char ret[AUTHORITY_SIZE])
 {

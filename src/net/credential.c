@@ -8,7 +8,7 @@
 #include "common/sha256.h"
 
 #define HEX_LEN ((size_t)SHA256_HEX_SIZE - 1)
-#define PAYLOAD_MAX (HEX_LEN + AUTHORITY_SIZE + MACHINE_SIZE) /* with blanks between */
+#define PAYLOAD_MAX (HEX_LEN + AUTHORITY_SIZE + MACHINE_SIZE) /* including blanks */
 
 void credential_begin (struct sha256 *ret_sum, const char *method, const char *target)
 {
@@ -52,11 +52,11 @@ static munge_ctx_t open_context (const char *munge_socket, struct error *err)
     return ctx;
 }
 
-/* What a failed call means: -EACCES the credential is bad, -EIO munged is. */
+/* The meaning of a failed call: -EACCES a bad credential, -EIO a problem of munged. */
 static int explain (munge_ctx_t ctx, munge_err_t rc, struct error *err)
 {
     const char *reason = munge_ctx_strerror (ctx);
-    char text[256]; /* a copy: munge_ctx_get() frees what munge_ctx_strerror() gave */
+    char text[256]; /* a copy: munge_ctx_get() frees the result of munge_ctx_strerror() */
     char *path = NULL;
 
     snprintf (text, sizeof (text), "%s", reason ? reason : munge_strerror (rc));
@@ -102,7 +102,8 @@ char *credential_make (const char *munge_socket, const char *authority,
     return cred;
 }
 
-/* The next word of the payload, which a refusal may print. -EINVAL: there is none like that. */
+/* Takes the next word of the payload, if it is printable (a refusal may print it). Else
+ * -EINVAL. */
 static int take_word (const char **p, size_t *left, char *ret, size_t size)
 {
     size_t len = 0;
@@ -110,7 +111,7 @@ static int take_word (const char **p, size_t *left, char *ret, size_t size)
     while (len < *left && (*p)[len] > ' ' && (*p)[len] <= '~')
         len++;
     if (len == 0 || len >= size || (len < *left && (*p)[len] != ' ')
-        || len + 1 == *left) /* a blank at the end */
+        || len + 1 == *left) /* a trailing blank */
         return -EINVAL;
     memcpy (ret, *p, len);
     ret[len] = '\0';
@@ -120,7 +121,7 @@ static int take_word (const char **p, size_t *left, char *ret, size_t size)
     return 0;
 }
 
-/* -EINVAL: this is no payload. */
+/* -EINVAL: not a payload. */
 static int split (const char *payload, int payload_len, struct credential *ret)
 {
     size_t left = payload_len < 0 ? 0 : (size_t)payload_len;

@@ -1,10 +1,9 @@
-/* http_accept.c - from the listening sockets to MHD: who may connect, and for how long a
- * connection may take over a request
+/* http_accept.c - accepts connections for MHD: who may connect, and time limits
  *
- * The server accepts connections itself. MHD stops to look at its listening socket when
- * descriptors run out and may never look at it again; here a reserve descriptor takes the
- * connection for a moment, so its client is told to come again, and where there is not even
- * that a timer tries again.
+ * The server accepts connections itself, because MHD stops looking at its listening
+ * socket when descriptors run out, and may never look again. Here a reserve descriptor
+ * accepts the connection for a moment, so that the client is told to try again; if even
+ * that fails, a timer tries again.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -81,7 +80,7 @@ void http_connection_event (void *cls, struct MHD_Connection *mhd, void **contex
 
 /* -- time -- */
 
-/* Milliseconds that the connection may stay in what it does now; 0: no bound of ours. */
+/* Milliseconds that the connection may stay in its present state; 0: unlimited. */
 static uint64_t patience (const struct http_conn *conn)
 {
     const struct http_limits *limits = &conn->listener->server->limits;
@@ -92,7 +91,8 @@ static uint64_t patience (const struct http_conn *conn)
     return req->complete || req->response ? 0 : limits->body_seconds * UINT64_C (1000);
 }
 
-/* MHD's own limit begins anew with each byte: who sends one a minute would stay for ever. */
+/* MHD's own limit restarts with each byte, so a client that sends one byte a minute would
+ * stay for ever. */
 static void on_sweep (uv_timer_t *timer)
 {
     struct http_server *s = timer->data;
@@ -167,8 +167,8 @@ static int accept_next (const struct http_listener *l, struct sockaddr_storage *
     return fd < 0 ? -errno : fd;
 }
 
-/* No descriptor is left: the reserve takes one connection, to tell its client. False:
- * nothing more can be done now. */
+/* No descriptor is left: accepts one connection with the reserve, to tell its client.
+ * false: nothing more can be done now. */
 static bool turn_away (struct http_listener *l)
 {
     struct http_server *s = l->server;
@@ -184,7 +184,7 @@ static bool turn_away (struct http_listener *l)
     return fd >= 0 && s->reserve_fd >= 0;
 }
 
-/* Take what waits; false: for lack of descriptors there is a pause. */
+/* Accepts waiting connections; false: pause, as descriptors are short. */
 static bool accept_some (struct http_listener *l)
 {
     struct sockaddr_storage addr;
@@ -255,7 +255,7 @@ void http_accept_stop (struct http_listener *l, uv_close_cb closed)
     uv_close ((uv_handle_t *)&l->accept_again, closed);
 }
 
-/* Half of the descriptors are for what the broker does with the others. */
+/* The other half of the descriptors is for the rest of the broker. */
 static unsigned most_connections (void)
 {
     struct rlimit limit;

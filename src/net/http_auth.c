@@ -1,4 +1,5 @@
-/* http_auth.c - whose request is it: the connection's peer, or a MUNGE credential */
+/* http_auth.c - identifies the user of a request: peer of the socket, or MUNGE
+ * credential */
 #include <errno.h>
 #include <string.h>
 #include <strings.h>
@@ -11,7 +12,7 @@ static void refuse (struct http_request *req, const char *code, const char *reas
     http_reply_problem (req, MHD_HTTP_UNAUTHORIZED, code, "%s", reason);
 }
 
-/* Another broker, to which the credential was sent, may have sent it on. */
+/* The broker that the credential was made for may have passed it on. */
 static void refuse_broker (struct http_request *req, const struct credential *c)
 {
     const char *authority = c->authority;
@@ -67,7 +68,7 @@ static void after_worker (uv_work_t *work, int status)
     struct http_request *req = auth->req;
 
     req->working = false;
-    if (!req->mhd || status < 0) /* the connection or the server has ended meanwhile */
+    if (!req->mhd || status < 0) /* the connection or the server has ended */
         http_request_release (req);
     else if (auth->rc == 0 && !http_name_is_own (req, &auth->credential))
         refuse_broker (req, &auth->credential);
@@ -119,7 +120,7 @@ void http_request_identify (struct http_request *req)
 {
     const char *credential;
 
-    if (req->listener->path) { /* unix: known since the connection was made */
+    if (req->listener->path) { /* unix: known since the connection was accepted */
         if (req->uid == (uid_t)-1)
             refuse (req, "unauthenticated",
                     "the kernel does not tell whose connection this is");

@@ -24,31 +24,31 @@
 #include "net/http_patience.h"
 
 #define IDLE_MS 60000
-#define SILENT_MS 5000 /* then the user is told */
+#define SILENT_MS 5000 /* then the user gets a message */
 #define BODY_MAX ((size_t)1 << 30)
-#define ERROR_BODY_MAX ((size_t)1 << 20) /* of a stream's refusal */
+#define ERROR_BODY_MAX ((size_t)1 << 20) /* body of a refused stream */
 #define SEND_HEAD_MAX ((size_t)64 * 1024)
 
 struct http_client {
     struct http_address address;
     int fd;    /* -1: not connected */
-    bool used; /* by a request before this one */
-    bool is_default; /* one of the default sockets, none has been reached yet */
+    bool used; /* by an earlier request */
+    bool is_default; /* no default socket has been reached yet */
     struct http_patience patience;
     const volatile sig_atomic_t *interrupt;
     char buffer[65536];
 };
 
-/* One request with what becomes of its answer. */
+/* A request and its response. */
 struct exchange {
     const char *method, *target, *body;
     size_t len;
     const char *const *headers;
-    int timeout_ms;                                      /* between bytes, -1: none */
-    int (*fn) (const char *data, size_t len, void *arg); /* stream */
+    int timeout_ms; /* between bytes; -1: unlimited */
+    int (*fn) (const char *data, size_t len, void *arg); /* for streams */
     void *arg;
-    bool upgrade; /* what follows 101 stays in the socket */
-    bool reached; /* there was a connection to send it on */
+    bool upgrade; /* data after 101 stays in the socket */
+    bool reached; /* the request had a connection */
     struct http_wait wait;
     struct http_parser parser;
     struct strbuf collected;
@@ -66,7 +66,7 @@ static int connect_once (struct http_client *c, struct error *err)
     return fd;
 }
 
-/* Connect, and wait for a broker that is being started again. */
+/* Connects, and waits for a broker that restarts. */
 static int connect_patiently (struct http_client *c, struct http_wait *wait,
                               struct error *err)
 {
@@ -100,7 +100,8 @@ struct http_client *http_client_open_patient (const char *url,
         return NULL;
     }
     memset (c, 0,
-            offsetof (struct http_client, buffer)); /* a start need not touch all of it */
+            /* a short-lived client need not touch the buffer's pages */
+            offsetof (struct http_client, buffer));
     c->fd = -1;
     c->patience = *patience;
     c->interrupt = interrupt;
@@ -150,8 +151,8 @@ void http_client_set_interrupt (struct http_client *c, const volatile sig_atomic
     c->interrupt = flag;
 }
 
-/* Connect, also when the server has closed an idle connection (or sent what nobody asked
- * for). */
+/* Connects, also when the server has closed an idle connection (or sent unrequested
+ * data). */
 static int ensure_connected (struct http_client *c, struct http_wait *wait,
                              struct error *err)
 {
@@ -175,8 +176,8 @@ static void tell_silence (const struct http_client *c, int left_ms)
     c->patience.tell (text, c->patience.arg);
 }
 
-/* The events that came, or -ETIMEDOUT, -EINTR. answer: the first byte of one is awaited,
- * so the user is told of a silence. */
+/* Returns the events, or -ETIMEDOUT, -EINTR. answer: waits for the first byte of a
+ * response, so the user gets a message after a silence. */
 static int wait_for (struct http_client *c, short events, int timeout_ms, bool answer,
                      struct error *err)
 {
@@ -214,7 +215,7 @@ static bool is_clean (const char *s, bool blanks)
     return true;
 }
 
-/* The broker as the user named it: in the header Host, and in the credential. */
+/* The broker's name as the user wrote it: for the header Host and the credential. */
 static int name_broker (const struct http_address *a, char ret[AUTHORITY_SIZE],
                         struct error *err)
 {
@@ -273,8 +274,8 @@ static int build_head (const struct http_client *c, const struct exchange *x,
     return 0;
 }
 
-/* All of head and body, unless the server answers before it has seen all: that is no
- * error. */
+/* Sends head and body. 1: the server answered before it had read everything, which is not
+ * an error. */
 static int send_request (struct http_client *c, const struct exchange *x,
                          const struct strbuf *head, struct error *err)
 {
@@ -300,7 +301,7 @@ static int send_request (struct http_client *c, const struct exchange *x,
             if (events & POLLIN)
                 return 1;
         } else if (errno == EPIPE || errno == ECONNRESET) {
-            return 1; /* perhaps it said why */
+            return 1; /* the server may have sent a reason */
         } else if (errno != EINTR) {
             return error_errno (err, errno, "sending to the broker");
         }
@@ -319,8 +320,8 @@ static int on_body (const char *data, size_t len, void *arg)
     return strbuf_add (&x->collected, data, len);
 }
 
-/* What has come; of it only what belongs to the answer may be taken from the socket when
- * another protocol follows. */
+/* Reads available data. If another protocol follows, only peeks: data after the response
+ * must stay in the socket. */
 static ssize_t look (struct http_client *c, const struct exchange *x)
 {
     return recv (c->fd, c->buffer, sizeof (c->buffer),
@@ -358,7 +359,7 @@ static int receive (struct http_client *c, struct exchange *x, struct error *err
         if ((rc = take (c, x, (size_t)used, err)) < 0)
             return rc;
         if (used < n && x->parser.status != 101)
-            x->parser.close = true; /* more than the answer: do not use it again */
+            x->parser.close = true; /* extra data: do not reuse the connection */
     }
     return 0;
 }
@@ -390,7 +391,7 @@ static int exchange_once (struct http_client *c, struct exchange *x, struct erro
     return MIN (rc, 0);
 }
 
-/* Sent twice it does what it does once. */
+/* Whether sending the request twice has the same effect as once. */
 static bool is_harmless (const struct exchange *x)
 {
     static const char key[] = "Idempotency-Key:";
@@ -402,14 +403,14 @@ static bool is_harmless (const struct exchange *x)
     return x->upgrade || !strcmp (x->method, "GET") || !strcmp (x->method, "HEAD");
 }
 
-/* The broker went, or will have time later. Pieces that a stream's reader has seen come only
- * once. */
+/* Whether to repeat the request: the broker went away, or is busy. Not if the reader of a
+ * stream has seen pieces. */
 static bool may_repeat (const struct exchange *x, int rc)
 {
     int status = x->parser.status;
 
     if (!x->reached)
-        return false; /* that was waited for */
+        return false; /* connecting has waited already */
     if (rc == 0)
         return (status == 429 || status == 503) && x->parser.retry_after > 0;
     return (rc == -ECONNRESET || rc == -EPIPE) && is_harmless (x)
@@ -438,8 +439,9 @@ static void release (struct exchange *x)
     strbuf_release (&x->collected);
 }
 
-/* Once, and again while that is of use and the patience lasts. A connection that was kept
- * alive may have been closed meanwhile: that alone is nothing to wait for. */
+/* Runs the request, and repeats it while that is useful and the patience lasts. A
+ * kept-alive connection may have been closed meanwhile: the first repeat needs no wait
+ * then. */
 static int exchange_patiently (struct http_client *c, struct exchange *x,
                                struct error *err)
 {
@@ -466,7 +468,8 @@ static int exchange_patiently (struct http_client *c, struct exchange *x,
     return rc;
 }
 
-/* The whole of it; fills ret. Returns 0, what fn returned, or a negative errno. */
+/* Runs the whole request and fills ret. Returns 0, the result of fn, or a negative
+ * errno. */
 static int run (struct http_client *c, struct exchange *x, struct http_response *ret,
                 struct error *err)
 {
@@ -525,7 +528,7 @@ int http_client_stream (struct http_client *c, const char *method, const char *t
     return run (c, &x, ret, err);
 }
 
-/* The socket, as one that a program may read and write as it likes. */
+/* Gives the socket away, in blocking mode. */
 static int give_away (struct http_client *c, int *ret_fd, struct error *err)
 {
     static const int on = 1, idle = 60;
@@ -536,7 +539,7 @@ static int give_away (struct http_client *c, int *ret_fd, struct error *err)
         return error_set (err, ECONNRESET, "the broker closed the connection");
     if (flags < 0 || fcntl (fd, F_SETFL, flags & ~O_NONBLOCK) < 0)
         return error_errno (err, errno, "connection to the broker");
-    /* Days may pass without a byte; on a unix socket these do nothing. */
+    /* Days may pass without a byte. On a unix socket these calls have no effect. */
     setsockopt (fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof (on));
     setsockopt (fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof (idle));
     setsockopt (fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof (on));

@@ -106,8 +106,8 @@ static int close_on_error (int fd, int rc)
     return rc < 0 ? rc : fd;
 }
 
-/* A socket behind which is a broker that the caller trusts, or negative errno; the reason of
- * a refusal (-EPERM) is in err. */
+/* Returns a socket whose broker the caller trusts, or a negative errno; err has the
+ * reason of a refusal (-EPERM). */
 static int connect_unix (const char *path, struct error *err)
 {
     struct sockaddr_un addr = { .sun_family = AF_UNIX };
@@ -156,7 +156,7 @@ static int connect_address (const struct addrinfo *ai)
         rc = errno == EINPROGRESS ? finish_connect (fd) : -errno;
     if (rc == 0 && setsockopt (fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof (one)) < 0)
         rc = -errno;
-    if (rc == 0) /* a broker that has vanished ends a stream some day */
+    if (rc == 0) /* ends a stream at last if the broker's machine vanished */
         rc = setsockopt (fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof (one)) < 0 ? -errno
                                                                                : 0;
     return close_on_error (fd, rc);
@@ -218,7 +218,8 @@ bool http_address_may_return (const struct http_address *a, int rc, double secon
 
 /* -- default sockets -- */
 
-/* Remember the first default socket at which a broker may be back soon, and how that failed. */
+/* Remembers the first default socket at which a broker may be back soon, and its
+ * error. */
 static void note_away (struct http_address *away, int *ret_rc, const char *dir, int rc,
                        double seconds)
 {
@@ -233,7 +234,7 @@ static void note_away (struct http_address *away, int *ret_rc, const char *dir, 
         http_address_release (away);
 }
 
-/* Try one; a socket or negative errno. What failed is told in *tried. */
+/* Tries one directory: a socket or negative errno. Appends failures to *tried. */
 static int try_default (struct http_address *a, struct strbuf *tried, const char *dir)
 {
     char path[RUN_DIR_MAX + 16];

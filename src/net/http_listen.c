@@ -19,8 +19,8 @@ static int close_on_error (int fd, int rc)
     return rc < 0 ? rc : fd;
 }
 
-/* Make room at path: absent or a socket that nobody listens on (-EADDRINUSE, -EEXIST
- * else). */
+/* Clears the path: removes a socket without a listener. Otherwise -EADDRINUSE,
+ * -EEXIST. */
 static int clear_path (const struct sockaddr_un *addr, struct error *err)
 {
     struct stat st;
@@ -59,7 +59,7 @@ int http_listen_unix (const char *path, mode_t mode, dev_t *ret_dev, ino_t *ret_
     int fd = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return error_errno (err, errno, "socket");
-    /* Nobody can connect before listen(), so the mode is right in time. */
+    /* Nobody can connect before listen(), so the mode is set in time. */
     if (bind (fd, (const struct sockaddr *)&addr, sizeof (addr)) < 0
         || chmod (path, mode) < 0 || lstat (path, &st) < 0 || listen (fd, BACKLOG) < 0)
         return close_on_error (fd, error_errno (err, errno, "%s", path));
@@ -77,7 +77,7 @@ static int listen_at (const struct addrinfo *ai)
         return -errno;
     if (setsockopt (fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof (one)) < 0
         || setsockopt (fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof (one))
-               < 0 /* inherited */
+               < 0 /* connections inherit it */
         || bind (fd, ai->ai_addr, ai->ai_addrlen) < 0 || listen (fd, BACKLOG) < 0)
         return close_on_error (fd, -errno);
     return fd;

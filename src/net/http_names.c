@@ -1,11 +1,17 @@
-/* http_names.c - whether a name of a broker is a name of this one
+/* http_names.c - whether a name in a credential is a name of this broker
  *
- * A broker that is sent a credential could send it on to another broker with the same MUNGE key.
- * So a credential names its broker, and a name is good here only where no other broker can have
- * it: an address and port at which the connection came in, which for one that each machine has
- * (localhost) must be of this machine; the host in `listen`; the machine's name when all its
- * addresses are listened at (then nobody else can have the port); and what the administrator
- * lists. Nothing is looked up in DNS.
+ * A broker that receives a credential could pass it on to another broker with the same
+ * MUNGE key. So a credential names its broker, and the name counts here only if no other
+ * broker can have it:
+ *
+ * - the address and port at which the connection came in; for an address that every
+ *   machine has (localhost), the credential must also be from this machine;
+ * - the host in `listen`;
+ * - the machine's name, if the broker listens on all its addresses (then no other broker
+ *   can have the port);
+ * - names that the administrator lists.
+ *
+ * No name is looked up in DNS.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -23,7 +29,7 @@ struct local {
     bool wildcard;
 };
 
-/* The near end of a socket; an IPv4 address in an IPv6 one is an IPv4 address. */
+/* The local address of a socket; an IPv4-mapped IPv6 address counts as IPv4. */
 static bool local_of (int fd, struct local *ret)
 {
     struct sockaddr_storage ss;
@@ -58,7 +64,7 @@ static bool is (const char *authority, const char *host, uint16_t port)
     return authority_format (host, port, own) == 0 && !strcmp (own, authority);
 }
 
-/* The name of the machine, with its domain if the name has one, and without. */
+/* Whether this is the machine's name, with its domain or without. */
 static bool is_machine (const char *authority, uint16_t port)
 {
     char name[MACHINE_NAME_SIZE];
@@ -84,7 +90,7 @@ static bool is_listed (const struct http_server *s, const char *authority, uint1
     return false;
 }
 
-/* Came in at such an address, from this machine. */
+/* Whether the connection came in at this loopback address, from this machine. */
 static bool is_loopback_here (const struct credential *c, const struct local *here)
 {
     char machine[MACHINE_SIZE], own[AUTHORITY_SIZE];

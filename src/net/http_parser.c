@@ -196,7 +196,7 @@ static int whole_line (struct http_parser *p, char *line, struct error *err)
     }
 }
 
-/* Take bytes up to the end of the line; -EPROTO, or how many. */
+/* Takes bytes up to the end of the line; returns their number, or -EPROTO. */
 static ssize_t feed_line (struct http_parser *p, const char *data, size_t len,
                           struct error *err)
 {

@@ -1,10 +1,10 @@
-/* http_peer.c - accounts of users: how much of the server each has; see http_private.h
+/* http_peer.c - accounts of users: their shares of the server; see http_private.h
  */
 #include <unistd.h>
 
 #include "net/http_private.h"
 
-/* Root, the server's own user, and those that the broker names. */
+/* Root, the server's own user, and users that the broker names. */
 bool http_is_privileged (const struct http_server *s, uid_t uid)
 {
     if (uid == (uid_t)-1)
@@ -47,7 +47,7 @@ void http_peer_leave (struct http_conn *conn)
 
     conn->peer = NULL;
     if (peer)
-        peer->connections--; /* its bucket stays: nobody fills it by coming again */
+        peer->connections--; /* the bucket stays: a new connection does not fill it */
 }
 
 /* -- requests a second: a token bucket for each account -- */

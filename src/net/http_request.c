@@ -1,4 +1,4 @@
-/* http_request.c - one request from MHD's first call to its reply; see http_private.h */
+/* http_request.c - a request from MHD's first call to its reply; see http_private.h */
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 /* -- life -- */
 
-/* MHD calls this with the raw target before anything else of a request; what it returns
+/* MHD calls this with the raw target before anything else for a request; the result
  * becomes the request's context. */
 void *http_request_create (void *cls, const char *uri, struct MHD_Connection *mhd)
 {
@@ -25,7 +25,7 @@ void *http_request_create (void *cls, const char *uri, struct MHD_Connection *mh
     }
     req->server = l->server;
     req->listener = l;
-    l->idle_turns = 0; /* one of several requests that came at once is no idle turn */
+    l->idle_turns = 0; /* requests that arrive together do not make idle turns */
     req->mhd = mhd;
     req->uid = (uid_t)-1;
     req->gid = (gid_t)-1;
@@ -113,8 +113,7 @@ void http_request_resume (struct http_request *req)
     req->listener->dirty = true;
 }
 
-/* -- MHD's calls for one request: head, body in pieces, end, and again after each resume
- * -- */
+/* -- MHD's calls for a request: head, body in pieces, end, and after each resume -- */
 
 static void problem_later (struct http_request *req, int status)
 {
@@ -135,8 +134,8 @@ static bool header_is (struct http_request *req, const char *name, const char *v
     return v && strcasecmp (v, value) == 0;
 }
 
-/* The body that is announced: take it, read it for nothing so that the client gets to see
- * the answer, or refuse it now. */
+/* Decides on the announced body: take it, discard it so that the client sees the answer,
+ * or refuse it now. */
 static void judge_length (struct http_request *req)
 {
     const char *text = http_request_header (req, "Content-Length");
@@ -270,7 +269,7 @@ enum MHD_Result http_request_access (void *cls, struct MHD_Connection *mhd,
     if (!req->begun) {
         begin (req, method);
         req->held = wait = req->working;
-    } else if (req->held) { /* MHD says again that the head is there */
+    } else if (req->held) { /* MHD announces the head again */
         req->held = wait = req->working;
     } else if (*upload_size > 0) {
         enum MHD_Result ok = take_body (req, upload_data, *upload_size);
@@ -333,7 +332,7 @@ void *http_request_aux (const struct http_request *req)
 
 /* -- replies -- */
 
-/* Without memory for it the reply goes without. */
+/* Without memory the reply is sent without the header. */
 void http_reply_header (struct http_request *req, const char *name, const char *value)
 {
     size_t name_size = strlen (name) + 1;

@@ -1,4 +1,4 @@
-/* http_server.c - MHD daemons in the libuv loop, and who may connect; see http_private.h
+/* http_server.c - MHD daemons in the libuv loop, and their listeners; see http_private.h
  */
 #include <errno.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "common/log.h"
 #include "net/http_private.h"
 
-#define STALL_TURNS 64 /* in which MHD did nothing but ask to be called at once */
+#define STALL_TURNS 64 /* turns in which MHD only asked to be called at once */
 #define STALL_MS 20
 
 /* -- the loop -- */
@@ -17,12 +17,10 @@ static void on_timer (uv_timer_t *timer);
 
 static void on_again (uv_idle_t *idle);
 
-/* Let MHD work, and be called again when it has said.
- *
- * Never by a timer of 0 ms: a timer that is started with 0 inside of libuv's run over the
- * timers runs again in the same run, and the loop stands still. Zero is "in the next turn",
- * and when that is said again and again without an event MHD waits busily for its client;
- * then it has STALL_MS. */
+/* Lets MHD work, and schedules its next call. The timer never gets 0 ms: a timer started
+ * with 0 from within libuv's timer run fires again in the same run, and the loop hangs.
+ * Zero therefore means the next turn. If MHD asks for that again and again without an
+ * event, it waits busily for a client, and is called after STALL_MS. */
 void http_listener_run (struct http_listener *l)
 {
     struct http_server *s = l->server;
@@ -70,13 +68,13 @@ static void run_dirty (struct http_server *s)
     }
 }
 
-/* Before the loop sleeps: connections that were resumed in this turn. */
+/* Before the loop sleeps: runs MHD for connections resumed in this turn. */
 static void on_prepare (uv_prepare_t *prepare)
 {
     run_dirty (prepare->data);
 }
 
-/* Before the prepare handles of others, which end the turn in which a handler was called. */
+/* Runs before the prepare handles of others, which end the turn of a handler call. */
 static void on_again (uv_idle_t *idle)
 {
     struct http_server *s = idle->data;
@@ -108,7 +106,8 @@ static int start_daemon (struct http_listener *l, struct error *err)
             | MHD_USE_TURBO,
         0,
         NULL, NULL, http_request_access, l,
-        MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL, /* first, for what the others say */
+        /* first, for messages about the other options */
+        MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL,
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)HTTP_CONNECTIONS_MAX,
         MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)(l->path ? 0 : HTTP_ADDRESS_MAX),
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)HTTP_IDLE_SECONDS,
@@ -152,7 +151,7 @@ static void listener_unlink (struct http_listener *l)
 
 static void handle_closed (uv_handle_t *handle);
 
-/* Stop it; its memory goes with the server's. */
+/* Stops it; its memory is freed with the server's. */
 static void listener_stop (struct http_listener *l)
 {
     listener_unlink (l);
@@ -170,7 +169,7 @@ static void listener_stop (struct http_listener *l)
     l->fd = -1;
 }
 
-/* Serve what l has in fd. On failure l is a listener that has stopped. */
+/* Serves l->fd. On failure l is a stopped listener. */
 static int listener_start (struct http_listener *l, struct error *err)
 {
     int rc = start_daemon (l, err);

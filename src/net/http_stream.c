@@ -1,5 +1,5 @@
-/* http_stream.c - replies of unknown length: MHD pulls, the owner pushes, a bounded
- * buffer between */
+/* http_stream.c - replies of unknown length: MHD pulls, the owner pushes, via a buffer
+ */
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -27,7 +27,7 @@ static void give (struct http_request *req, char *buf, size_t n)
     }
 }
 
-/* MHD asks for more: all that it was given before is in the socket. */
+/* MHD asks for more: all earlier data is in the socket. */
 static ssize_t on_read (void *cls, uint64_t pos, char *buf, size_t max)
 {
     struct http_request *req = cls;
@@ -68,14 +68,14 @@ void http_stream_unwatch (struct http_request *req)
     req->watch = NULL;
 }
 
-/* End what the connection is doing; MHD notices and completes its request. */
+/* Ends the connection; MHD notices and completes the request. */
 static void http_stream_break (struct http_request *req)
 {
     http_stream_unwatch (req);
     if (req->broken)
         return;
     req->broken = true;
-    shutdown (req->fd, SHUT_RDWR); /* wakes MHD when it waits to send */
+    shutdown (req->fd, SHUT_RDWR); /* wakes MHD if it waits to send */
     http_request_resume (req);
 }
 
@@ -111,7 +111,7 @@ void http_stream_begin (struct http_request *req, const char *content_type,
     req->on_close = on_close;
     req->stream_arg = arg;
     strbuf_init (&req->out, OUT_MAX);
-    if (!req->mhd) /* the server has ended: the owner ends it, too */
+    if (!req->mhd) /* the server has ended: the owner must end req, too */
         return;
     MHD_set_connection_option (req->mhd, MHD_CONNECTION_OPTION_TIMEOUT, 0U);
     if (watch (req) == 0)

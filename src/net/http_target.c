@@ -12,8 +12,8 @@ static int hex_digit (char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Decode %XX (and '+' as a blank when it is a query) in place; a NUL or a broken escape
- * is -EINVAL. */
+/* Decodes %XX (and '+' as a blank in a query) in place; a NUL or a malformed escape is
+ * -EINVAL. */
 static int decode (char *s, bool query)
 {
     char *out = s;

@@ -1,7 +1,7 @@
 /* http_upgrade.c - from HTTP to another protocol on the same connection
  *
- * MHD sends the 101, then gives the socket away (on_switched) and forgets about it until
- * http_upgraded_close(); it is MHD that closes it. The request stays MHD's for as long.
+ * MHD sends the 101, gives the socket away (on_switched) and ignores it until
+ * http_upgraded_close(); then MHD closes it. MHD holds the request for as long.
  */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -11,11 +11,11 @@
 
 #include "net/http_private.h"
 
-#define KEEPALIVE_IDLE 60 /* seconds; then a probe every 15, four of them */
+#define KEEPALIVE_IDLE 60 /* seconds; then a probe every 15 s, four of them */
 #define KEEPALIVE_EVERY 15
 #define KEEPALIVE_PROBES 4
 
-/* Whether a comma list has the token. */
+/* Whether the comma-separated list has the token. */
 static bool list_has (const char *list, const char *token)
 {
     while (*list) {
@@ -37,8 +37,8 @@ bool http_request_wants_upgrade (const struct http_request *req, const char *pro
            && strcasecmp (upgrade, protocol) == 0;
 }
 
-/* An interactive program may say nothing for days, and its machine may go meanwhile. On a
- * unix socket these do nothing. */
+/* An interactive program may be silent for days, and its machine may vanish meanwhile. On
+ * a unix socket these options have no effect. */
 static void keep_alive (int fd)
 {
     static const struct {

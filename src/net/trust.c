@@ -15,7 +15,7 @@
 #define CLIENT_YAML FLUXQ_SYSCONFDIR "/client.yaml"
 #define CLIENT_YAML_MAX ((size_t)64 * 1024)
 
-/* The text of client.yaml; 1: there is one, 0: there is none. */
+/* Reads client.yaml into text. 1: it exists, 0: it does not. */
 static int read_settings (struct strbuf *text, struct error *err)
 {
     struct stat st;
@@ -41,7 +41,7 @@ static bool names_user (const json_t *item, uid_t uid)
     return pw && pw->pw_uid == uid;
 }
 
-/* 1: the list has the user; 0: it has not. */
+/* 1: the list names the user; 0: it does not. */
 static int find_user (const struct yaml_doc *doc, uid_t uid, struct error *err)
 {
     json_t *root = yaml_root (doc), *item;
@@ -71,7 +71,7 @@ static int find_user (const struct yaml_doc *doc, uid_t uid, struct error *err)
     return 0;
 }
 
-/* As find_user(), in the administrator's file. */
+/* As find_user(), for the administrator's file. */
 static int is_configured (uid_t uid, struct error *err)
 {
     autostrbuf struct strbuf text;

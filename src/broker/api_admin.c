@@ -90,7 +90,7 @@ static const struct reservation *reservation_of (const struct broker *b, int i)
     return r && r->active && info.njobs == 0 ? r : NULL;
 }
 
-/* What is used and free on the node, also in a reservation. */
+/* Used and free resources of the node, also in a reservation. */
 static int node_info (const struct broker *b, int i, struct machine_node_info *ret)
 {
     struct machine_node_info in;

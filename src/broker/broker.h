@@ -126,7 +126,7 @@ struct broker {
     size_t noperators;
     struct {
         struct subuids *subuids; /* or NULL */
-        uint64_t readings;       /* number of readings begun */
+        uint64_t readings;       /* of the subuid file, begun so far */
     } callers;
     double started; /* unix time */
 
@@ -138,9 +138,9 @@ struct broker {
     struct entry *waiting;
     struct entry *arrays; /* list of all arrays in memory, ended ones too */
     struct entry *heads;  /* arrays with a queued task, by that task's id */
-    size_t nwhole; /* arrays among nrunning all of whose tasks are jobs of their own */
+    size_t nwhole; /* arrays in nrunning; their tasks are jobs themselves */
     struct entry *done_first, *done_last;
-    uint64_t *gone; /* ids of jobs whose directories are to be removed */
+    uint64_t *gone; /* jobs with directories to remove, by id */
     size_t ngone, gone_alloc;
     bool removing;
 
@@ -193,7 +193,7 @@ struct broker {
     uv_timer_t groups_timer;   /* checks for jobs that need such nodes */
     struct {
         uv_timer_t timer; /* the next round of malleable.c */
-        double next;      /* mono, no round before */
+        double next;      /* mono, earliest time of that round */
         /* id of the job for which nodes were asked back, 0: none; asked of: */
         uint64_t waiting;
         struct giver list[GIVERS_MAX];
@@ -353,7 +353,7 @@ void broker_avoid_prepare (struct broker *b, struct entry *e);
 /* The request to queue the job with: e->avoiding where the job can run without those
  * nodes as things are, otherwise its usual one. */
 const struct match_request *broker_avoid_choose (struct broker *b, struct entry *e);
-/* Before each pass: queues jobs again whose choice has changed. */
+/* Before each pass: queues jobs again if their choice has changed. */
 void broker_avoid_recheck (struct broker *b);
 
 /* -- suspects.c: nodes on which several jobs failed to start are drained -- */

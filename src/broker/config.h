@@ -108,7 +108,7 @@ struct config {
     double grace;              /* seconds between SIGTERM and SIGKILL */
     bool resize_grow; /* malleable jobs are offered nodes that no job waits for, */
     double resize_interval;    /* ... this many seconds after their last change */
-    /* seconds between the notice to a malleable job and the change */
+    /* seconds from the notice to a malleable job until tasks on lost nodes end */
     double resize_grace;
     unsigned array_max;        /* maximum number of tasks of an array */
     struct config_admin admin; /* default of the queues; timeout is set */

@@ -4,7 +4,7 @@
 
 #include "broker/broker.h"
 
-/* The placement of a job that asked for one, or whose queue does. */
+/* The placement that a job, or its queue, asks for. */
 struct placing {
     struct entry *e;
     struct placement wish;       /* with its level; or PLACEMENT_NONE */
@@ -37,7 +37,7 @@ void placing_drop (struct broker *b, struct entry *e);
 
 /* The request to queue the job with now (or, for a forecast, to match it with). */
 const struct match_request *placing_choose (struct broker *b, struct entry *e);
-/* Before each pass: queues jobs again whose wait for their placement is over. */
+/* Before each pass: queues jobs again if their wait for a placement is over. */
 void placing_pass (struct broker *b);
 /* The unix time when the next such wait ends; 0: none. */
 double placing_wakeup (const struct broker *b);

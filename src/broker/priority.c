@@ -156,7 +156,7 @@ static void forget (uint32_t uid, void *arg)
     journal_txn_setting (arg, name, NULL);
 }
 
-/* Drops users whose usage has decayed, here and on disk. */
+/* Drops users without usage or jobs, here and on disk. */
 static void drop_idle_users (struct broker *b)
 {
     struct journal_txn *t = journal_txn_create ();

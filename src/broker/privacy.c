@@ -10,7 +10,7 @@
 #define TEXT_MAX 65536
 #define HIDDEN "(private)"
 
-/* What is private in the site or the queue; NULL: or in any queue. */
+/* Parts that are private in the site or in q; NULL: in any queue. */
 static unsigned parts_of (const struct config *c, const struct config_queue *q)
 {
     unsigned parts = c->private_parts;

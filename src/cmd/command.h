@@ -34,7 +34,7 @@
 
 enum { CMD_OK = 0, CMD_FAILED = 1, CMD_USAGE = 2, CMD_INTERRUPTED = 130 };
 
-/* Ids of options. Each command numbers its own from 1, the common options begin at
+/* Ids of options. Each command numbers its own from 1, common options begin at
  * CMD_OPTION_COMMON. */
 enum { CMD_OPERAND = -1, CMD_OPTION_COMMON = 0x2000 };
 

@@ -167,7 +167,7 @@ static int run_new (struct cmd *c, const struct run *r)
     return status;
 }
 
-/* Makes a new connection for a step's client whose connection broke (run_link.h). Prints
+/* Makes a new connection for a step's client after a break (run_link.h). Prints
  * errors, except that the job has ended after the step has. */
 static int run_again (struct cmd *c, const char *socket)
 {

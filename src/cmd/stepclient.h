@@ -2,7 +2,7 @@
  *
  *     struct step_call call = { .c = c, .fd = fd, .job = job, .holds = true };
  *     call.argv = (char *[]){ "fluxq-run", "--ntasks=4", "hostname", NULL };
- *     return step_client_run (&call);          // does not return but in the console
+ *     return step_client_run (&call);          // returns in the console only
  */
 #ifndef FLUXQ_CMD_STEPCLIENT_H
 #define FLUXQ_CMD_STEPCLIENT_H

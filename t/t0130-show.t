@@ -10,7 +10,7 @@ as_nobody()
     (cd / && setpriv --reuid=65534 --regid=65534 --clear-groups "$@")
 }
 
-ended=$(fluxq-submit -J ended -o out-%j --wait -- sh -c 'exit 3')
+ended=$(fluxq-submit -J ended -o out-%j --wait -- sh -c "exit 3; : \"it's\"")
 held=$(fluxq-submit -J held -t 90 --hold -N 2 -n 4 -o /dev/null -- true)
 running=$(fluxq-submit -J running -N 2 -o /dev/null -- sleep 1000)
 wait_job_state $running RUNNING
@@ -32,7 +32,7 @@ test_expect_success 'a job that has ended: how, when, with which status' '
     shows job $ended -- State FAILED && shows job $ended -- "Exit status" 3 &&
     shows job $ended -- Result ".*3.*" && shows job $ended -- Ended "20[0-9T:-]+" &&
     shows job $ended -- User "$(id -un) \($(id -u)\)" && shows job $ended -- Output "(.*/)?out-(%j|$ended)" &&
-    shows job $ended -- Command "sh -c .exit 3." && shows job $ended -- Directory "$PWD"
+    shows job $ended -- Command "sh -c .exit 3; : .it.{4}s.." && shows job $ended -- Directory "$PWD"
 '
 
 test_expect_success 'a pending job says why it waits, and what it asks for' '

@@ -74,7 +74,7 @@ static void listed (int rc, const uint64_t *ids, size_t n, void *arg)
     autofree uint64_t *needed = list_needed (b, &nneeded);
 
     b->under_way--;
-    for (size_t i = 0; rc == 0 && needed && !b->dead && i < n; i++) {
+    for (size_t i = 0; rc == 0 && needed && t && !b->dead && i < n; i++) {
         b->history.after = ids[i];
         if (entry_find (b, ids[i])
             || bsearch (&ids[i], needed, nneeded, sizeof (*needed), compare_u64))

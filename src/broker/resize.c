@@ -56,7 +56,7 @@ static int hold (struct broker *b, struct entry *e, struct rset *r)
 {
     struct rset *before = e->r;
 
-    if (retire (e, before) < 0) {
+    if (!r || retire (e, before) < 0) {
         rset_destroy (r);
         return -ENOMEM;
     }
@@ -157,7 +157,11 @@ static int grow (struct broker *b, struct entry *e, int64_t nnodes, const char *
     if (rc < 0)
         return rc;
     json_t *context = change_context (e, nnodes, from, reason, by, userid);
-    if (!context || (rc = hold (b, e, r)) < 0) {
+    if (!context) {
+        rset_destroy (r);
+        return error_set (err, ENOMEM, "out of memory");
+    }
+    if (hold (b, e, r) < 0) {
         json_decref (context);
         return error_set (err, ENOMEM, "out of memory");
     }
@@ -213,7 +217,7 @@ void broker_resize (struct broker *b, struct entry *e)
 static int give_back (struct broker *b, struct entry *e, json_t *context)
 {
     struct rset *r = rset_first (e->r, (size_t)e->job->resize.nnodes);
-    int rc = r ? hold (b, e, r) : -ENOMEM;
+    int rc = hold (b, e, r);
 
     if (rc == 0)
         rc = add_held (context, e);

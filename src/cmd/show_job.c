@@ -87,8 +87,24 @@ static void print_times (const json_t *o)
     strbuf_release (&sb);
 }
 
-/* Quotes words with special characters. The name of a script is unknown: only its text
- * was sent. */
+/* Appends a word as a shell reads it: in quotes if it has special characters. */
+static void add_word (struct strbuf *sb, const char *word)
+{
+    if (*word && !strpbrk (word, " \t\n\"'\\$`;&|<>()*?[]#~")) {
+        strbuf_adds (sb, word);
+        return;
+    }
+    strbuf_adds (sb, "'");
+    for (; *word; word++) {
+        if (*word == '\'')
+            strbuf_adds (sb, "'\\''");
+        else
+            strbuf_add (sb, word, 1);
+    }
+    strbuf_adds (sb, "'");
+}
+
+/* The name of a script is unknown: only its text was sent. */
 static void print_command (const json_t *command)
 {
     struct strbuf sb;
@@ -100,8 +116,8 @@ static void print_command (const json_t *command)
         const char *text = json_string_value (word);
         if (i == 0 && text && !strcmp (text, JOBSPEC_SCRIPT_COMMAND))
             text = "SCRIPT";
-        bool plain = text && *text && !strpbrk (text, " \t\n\"'\\$`;&|<>()*?[]#~");
-        strbuf_addf (&sb, plain ? "%s%s" : "%s'%s'", i ? " " : "", text ? text : "");
+        strbuf_adds (&sb, i ? " " : "");
+        add_word (&sb, text ? text : "");
     }
     print_field ("Command", "%s", sb.err ? "(too long to show; see --jobspec)" : sb.buf);
     strbuf_release (&sb);

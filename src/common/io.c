@@ -238,8 +238,9 @@ int io_mkdir_p (const char *path, mode_t mode, struct error *err)
         if (*p != '/' || p[-1] == '/')
             continue;
         *p = '\0'; /* directories on the way need u+wx */
-        if (mkdir (copy, mode | 0300) < 0 && errno != EEXIST && stat (copy, &st) < 0)
-            return error_errno (err, errno, "%s", copy);
+        int errnum = mkdir (copy, mode | 0300) < 0 ? errno : 0;
+        if (errnum && errnum != EEXIST && stat (copy, &st) < 0)
+            return error_errno (err, errnum, "%s", copy);
         *p = '/';
     }
     if (mkdir (copy, mode) < 0) {

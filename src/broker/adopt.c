@@ -160,7 +160,7 @@ static void tick (uv_timer_t *timer)
         uv_timer_stop (timer);
 }
 
-/* -- what is new -- */
+/* -- new jobs -- */
 
 /* Only the journal tells how the job ended. */
 static void tell_ended (const struct adoption *a, uint64_t id)

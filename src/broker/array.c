@@ -20,7 +20,7 @@
 
 #define CANCEL_TEXT_MAX (16 << 20)
 
-/* -- the list of arrays, and who is the next of each -- */
+/* -- the list of arrays, and the next task of each -- */
 
 void broker_list_array (struct broker *b, struct entry *e, bool is)
 {

@@ -42,7 +42,7 @@ static struct deps_past past_of_job (const struct job *job)
     return (struct deps_past){ job->t_start, job_result_phase (job) == JOB_COMPLETED };
 }
 
-/* -- what is known of jobs that are not in memory -- */
+/* -- jobs that are not in memory -- */
 
 struct antecedents {
     size_t n, alloc;

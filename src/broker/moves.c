@@ -122,7 +122,7 @@ static struct spec *spec_copy (const struct machine_node_spec *spec,
     return s;
 }
 
-/* -- what waits -- */
+/* -- pending changes -- */
 
 static void move_free (struct move *move)
 {

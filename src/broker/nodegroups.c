@@ -158,7 +158,7 @@ static int plan_front (struct broker *b, struct growth *g, struct nodegroups *x)
     return MIN (rc, 0);
 }
 
-/* -- who lacks some -- */
+/* -- jobs that lack nodes -- */
 
 static void look (struct broker *b)
 {

@@ -236,7 +236,7 @@ static void look_work (uv_work_t *w)
              && (l->room < least || (fs.f_files > 0 && fs.f_favail < ROOM_INODES));
 }
 
-/* -- what follows -- */
+/* -- consequences of a look -- */
 
 static void look_due (uv_timer_t *t);
 

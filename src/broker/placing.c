@@ -90,7 +90,7 @@ int placing_check_config (const struct config *c, struct error *err)
     return 0;
 }
 
-/* -- what is asked for -- */
+/* -- the placement asked for -- */
 
 /* The job's placement, else its queue's where the job's request allows it. */
 static int find_wish (const struct broker *b, const struct jobspec *js, unsigned queue,

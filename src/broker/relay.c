@@ -168,7 +168,7 @@ static ssize_t give_agent (struct relay *r, const char *buf, size_t len)
     return r->agent ? agentstream_write (r->agent, buf, len) : -ECONNRESET;
 }
 
-/* -- a client that is gone -- */
+/* -- clients that have gone -- */
 
 static void tell (struct relay *r)
 {

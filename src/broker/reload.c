@@ -69,7 +69,7 @@ static int check_queues (struct broker *b, const struct config *new, struct erro
     return 0;
 }
 
-/* -- what has changed: "grace", "queues.debug.max-time", "queues.new" -- */
+/* -- changed keys: "grace", "queues.debug.max-time", "queues.new" -- */
 
 static void list_difference (const char *prefix, json_t *old, json_t *new, int depth,
                              json_t *applied);

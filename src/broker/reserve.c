@@ -482,7 +482,7 @@ double broker_sched_wakeup (const struct broker *b)
     return when;
 }
 
-/* -- what changes -- */
+/* -- changes -- */
 
 void broker_sched_queue_set (struct broker *b, unsigned queue, bool started)
 {

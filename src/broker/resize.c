@@ -20,7 +20,7 @@
 
 #define RETIRED_STEP 8
 
-/* -- what a job holds -- */
+/* -- resources that a job holds -- */
 
 /* The executor may use the old allocation as long as the job lives. */
 static int retire (struct entry *e, struct rset *r)
@@ -211,7 +211,7 @@ void broker_resize (struct broker *b, struct entry *e)
     b->ops->resize (b->exec, e->xjob);
 }
 
-/* -- what the executor reports -- */
+/* -- reports of the executor -- */
 
 /* The job has given its nodes back, and they are free. */
 static int give_back (struct broker *b, struct entry *e, json_t *context)

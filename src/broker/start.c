@@ -515,7 +515,7 @@ void broker_cleanup (struct broker *b, struct entry *e)
         close_attempt (b, e);
 }
 
-/* -- what the executor reports -- */
+/* -- reports of the executor -- */
 
 static void host_ready (void *arg, uint64_t id)
 {

@@ -599,7 +599,7 @@ static void parse_done (uv_work_t *w, int status)
         parsed (s);
 }
 
-/* -- what others made, see adopt.c -- */
+/* -- adopted jobs, see adopt.c -- */
 
 void broker_submit_foreign (struct broker *b, struct submit_foreign *f)
 {

@@ -54,7 +54,7 @@ static struct tally *tally_of (struct userlimits *u, uid_t uid, bool make)
     return t;
 }
 
-/* -- what waits -- */
+/* -- waiting jobs -- */
 
 void userlimits_reserve (struct broker *b, uid_t uid, int64_t jobs, int64_t bytes)
 {
@@ -135,7 +135,7 @@ json_t *userlimits_json (struct broker *b, uid_t uid)
     return o;
 }
 
-/* -- what is kept, on a worker thread -- */
+/* -- kept output, on a worker thread -- */
 
 static void add_output (struct userlimits *u, uid_t uid, uint64_t bytes)
 {

@@ -27,7 +27,7 @@ struct reader {
     struct error *err;
 };
 
-/* -- what both forms need -- */
+/* -- common to both forms -- */
 
 static int too_many_tasks (struct error *err)
 {

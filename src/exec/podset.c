@@ -368,7 +368,7 @@ json_t *podset_merge (const json_t *set, const json_t *over)
     return all;
 }
 
-/* -- what a job may choose -- */
+/* -- choices of a job -- */
 
 static int refuse (const char *name, const char *queue, const char *value,
                    const json_t *allowed, struct error *err)

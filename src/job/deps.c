@@ -177,7 +177,7 @@ static void waiter_drop (struct deps *d, struct waiter *w)
     free (w);
 }
 
-/* -- what a job's start and end mean for a condition on it -- */
+/* -- effect of a start and an end on conditions -- */
 
 /* The job started at t_start: the condition is met now, or when its delay is over. */
 static int after_start (struct deps *d, struct condition *c, double t_start)
@@ -362,7 +362,7 @@ int deps_wait (struct deps *d, uint64_t id, const struct dependencies *list,
     return rc;
 }
 
-/* -- working off what was told -- */
+/* -- processing reports -- */
 
 /* Handle one condition; false: there was none. */
 static bool step (struct deps *d, double now)

@@ -20,7 +20,7 @@ struct point {
     int hour, minute, second;
 };
 
-/* -- pieces; each goes on behind what it read, or leaves *p and gives false -- */
+/* -- pieces: each moves *p behind the text it read, or returns false -- */
 
 static void skip_blanks (const char **p)
 {
@@ -159,7 +159,7 @@ static bool date (const char **p, double now, struct point *t)
     return digits_of_date (p, n == 6 ? 6 : 4, t);
 }
 
-/* -- the whole -- */
+/* -- top level -- */
 
 /* The unix time of a point with year, month and day; false: no such day. */
 static bool to_time (const struct point *t, double *ret)

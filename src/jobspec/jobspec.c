@@ -151,7 +151,7 @@ static int parse_tasks (struct jobspec *js, const json_t *list, struct error *er
     return parse_task (js, json_array_get (list, 0), &first, err);
 }
 
-/* -- the whole -- */
+/* -- top level -- */
 
 int jobspec_check_keys (const json_t *root, struct error *err)
 {

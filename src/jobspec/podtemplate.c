@@ -374,7 +374,7 @@ static int check_container (const struct field *f, const json_t *o, const json_t
     return rc;
 }
 
-/* -- the whole -- */
+/* -- top level -- */
 
 static int check_dns_entry (const struct field *f, const json_t *o)
 {
@@ -518,7 +518,7 @@ json_t *podtemplate_read (const char *path, const char *where, struct error *err
     return NULL;
 }
 
-/* -- what is asked of it -- */
+/* -- queries -- */
 
 bool podtemplate_sets (const json_t *t, const char *field)
 {

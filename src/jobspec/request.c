@@ -166,7 +166,7 @@ static int read_attributes (struct jobspec_request *q, const json_t *attributes,
     return read_system (q, v, &system_at, err);
 }
 
-/* -- the whole -- */
+/* -- top level -- */
 
 static int read_version (struct jobspec_request *q, const json_t *v, struct error *err)
 {

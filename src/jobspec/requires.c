@@ -164,7 +164,7 @@ static json_t *read_term (struct reader *r)
     return !strcmp (op, "ranks") ? ranks_object (r, name) : property_object (r, name);
 }
 
-/* -- what joins them -- */
+/* -- operators -- */
 
 static json_t *read_one (struct reader *r)
 {

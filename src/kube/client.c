@@ -103,7 +103,7 @@ double kube_backoff (unsigned n)
     return (s > 10 ? 10 : s) * (1.0 - 0.5 * chance / 65536.0);
 }
 
-/* -- who we are -- */
+/* -- identity of the client -- */
 
 static int set_auth (struct kube *k)
 {

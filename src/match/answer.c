@@ -351,7 +351,7 @@ static int raise_memory (struct walker *k, struct selection *s)
     return rc == 0 && s->n > n ? selection_complete (s, k->g) : rc;
 }
 
-/* -- the size of what is elastic -- */
+/* -- sizes of elastic counts -- */
 
 /* Returns the outermost vertex with an elastic count, the first of several;
  * SHAPE_NONE. */

@@ -51,7 +51,7 @@ bool booking_is_taken (struct planner *p, struct booking *b)
     return booking_meets_fresh (p, b) && booking_check (p, b, &w, "taken by", NULL) < 0;
 }
 
-/* -- set aside -- */
+/* -- setting reservations aside -- */
 
 void aside_leave (struct planner *p, struct booking *b)
 {

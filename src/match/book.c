@@ -55,7 +55,7 @@ static void number_give (struct planner *p, uint32_t c)
     p->claims_live--;
 }
 
-/* -- what a claim takes -- */
+/* -- amounts of a claim -- */
 
 static void busy_set (struct graph_vertex *x, uint32_t unit, uint32_t count, bool on)
 {

@@ -75,7 +75,7 @@ int64_t walk_least_in_node (const struct walker *k, uint16_t r, unsigned d)
     return least;
 }
 
-/* -- one node may serve it: what it must have for that -- */
+/* -- bounds on one node -- */
 
 /* True if r or something in it is above nodes. */
 static bool has_above (const struct walker *k, uint16_t r)

@@ -164,7 +164,7 @@ int64_t claims_free_count (const struct planner *p, uint32_t v, const struct win
     return n;
 }
 
-/* -- what covers, and what is below -- */
+/* -- claims above and below a vertex -- */
 
 bool claims_taken (const struct planner *p, uint32_t v, const struct window *w)
 {

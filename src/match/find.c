@@ -356,7 +356,7 @@ bool find_wants_counts (const struct find *f, uint64_t *ret_job)
     return f->counts;
 }
 
-/* -- what matches -- */
+/* -- matching vertices -- */
 
 struct about { /* states that apply to a unit */
     bool down, allocated, reserved;

@@ -88,7 +88,7 @@ void freed_generation (struct planner *p)
     p->generation++;
 }
 
-/* -- to whom it is of use -- */
+/* -- needs that freed resources can serve -- */
 
 static bool has_room_at (const struct freed_look *k, uint32_t v, int64_t at)
 {

@@ -396,7 +396,7 @@ void names_remove (struct graph *g, uint32_t v)
     }
 }
 
-/* -- what the outside asks -- */
+/* -- public functions -- */
 
 const char *graph_basename (const struct graph *g, uint32_t v)
 {

@@ -116,7 +116,7 @@ struct shelf {
     struct table by_hash;
 };
 
-/* -- what single units have -- */
+/* -- data of single units -- */
 
 struct own_set {
     uint32_t unit, properties; /* a set, or 0: the unit has none, whatever the group

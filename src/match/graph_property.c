@@ -121,7 +121,7 @@ int graph_set_flag (struct graph *g, uint32_t v, uint32_t unit, uint8_t flag, bo
     return 0;
 }
 
-/* -- what goes, and what others use -- */
+/* -- leaving vertices, and foreign use -- */
 
 int graph_set_leaving (struct graph *g, uint32_t v, bool on)
 {

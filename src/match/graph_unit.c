@@ -11,7 +11,7 @@
 
 #include "match/graph_private.h"
 
-/* -- what single units have of their own -- */
+/* -- data of single units -- */
 
 static int copy_status (struct graph *g, uint32_t v, uint32_t unit, uint32_t to,
                         uint32_t k)

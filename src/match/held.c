@@ -10,7 +10,7 @@
 
 #include "match/walk_private.h"
 
-/* -- who is tangled -- */
+/* -- siblings that can meet -- */
 
 /* True if part r, or a part of slot r, may be of type t, contain t or be inside t. */
 static bool may_meet (const struct walker *k, uint16_t r, int32_t t)
@@ -103,7 +103,7 @@ bool walk_tangled (const struct walker *k, uint16_t head)
     return false;
 }
 
-/* -- what is held -- */
+/* -- amounts held -- */
 
 static void hold_one (struct walker *k, const struct candidate *c)
 {

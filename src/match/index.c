@@ -296,7 +296,7 @@ void index_settle (struct index *x)
     x->changed = 0;
 }
 
-/* -- what all places together have -- */
+/* -- totals over all places -- */
 
 int64_t index_most_free (const struct index *x, unsigned dim)
 {

@@ -317,7 +317,7 @@ void zones_destroy (struct machine_node *n)
     n->zones = NULL;
 }
 
-/* -- what is loose -- */
+/* -- resources outside of zones -- */
 
 static struct machine_amounts minus (struct machine_amounts a, struct machine_amounts b)
 {

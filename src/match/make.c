@@ -442,7 +442,7 @@ static int catch_up (struct make *m)
     return 0;
 }
 
-/* -- the whole -- */
+/* -- top level -- */
 
 static int (*const phases[]) (struct make *m) = {
     make_count, make_count_further,

@@ -157,7 +157,7 @@ static int check_vertex (struct compiler *cc, const struct jobspec_resource *v,
     return 0;
 }
 
-/* -- the copy that is compiled -- */
+/* -- the copy to compile -- */
 
 static void list_free (struct jobspec_resource *list, size_t n)
 {

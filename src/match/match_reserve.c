@@ -173,7 +173,7 @@ uint64_t match_layout (const struct matcher *m)
     return m->g->layout;
 }
 
-/* -- who is in the way -- */
+/* -- blocking jobs -- */
 
 struct blockers {
     const struct planner *p;

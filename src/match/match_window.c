@@ -52,7 +52,7 @@ void match_window_forget (struct matcher *m, uint64_t id)
     destroy (w);
 }
 
-/* -- who is in the way -- */
+/* -- jobs in the way of a window -- */
 
 /* If running jobs must be gone already, the window is now; otherwise their limits
  * count. */
@@ -201,7 +201,7 @@ int match_window_book (struct matcher *m, uint64_t id, const char *name,
     return rc;
 }
 
-/* -- what sentences say -- */
+/* -- queries for reasons -- */
 
 size_t match_windows_between (const struct matcher *m, double from, double until,
                               struct match_window *list, size_t room)

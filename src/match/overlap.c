@@ -202,7 +202,7 @@ static void add_reach (struct uniting *u, struct booking *b)
         unite (u->whole + r->first, r->bits + r->words, r->words);
 }
 
-/* -- what is allocated: by end, in blocks, with the union of each block and all behind it -- */
+/* -- allocations by end, in blocks, with the union of each block and all behind -- */
 
 #define BLOCKS 128
 #define FEW 64 /* bookings without blocks; and the least size of a block */

@@ -296,7 +296,7 @@ static int try_later (struct plan *k)
     return -EBUSY;
 }
 
-/* -- the whole -- */
+/* -- top level -- */
 
 static int check (const struct plan *k, enum planner_op op, struct error *why)
 {

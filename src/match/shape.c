@@ -448,7 +448,7 @@ static void write_list (struct writer *w, uint16_t first, uint32_t variant,
     write_option (w, first, variant % t.options, &in, ret_first);
 }
 
-/* -- the whole -- */
+/* -- top level -- */
 
 static struct shape *shape_create (struct compiler *cc)
 {

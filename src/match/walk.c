@@ -47,7 +47,7 @@ static bool walk_enough (struct walker *k, uint16_t head, uint64_t active, uint3
     return true;
 }
 
-/* -- a vertex, or group, of the type that is asked for -- */
+/* -- a vertex or group of the requested type -- */
 
 /* A node's own weight does not count in its own score. */
 static int64_t score_of (const struct walker *k, uint32_t v, uint32_t unit)
@@ -186,7 +186,7 @@ static bool find_parts (struct walker *k, uint32_t u, uint16_t head, bool excl,
     return found;
 }
 
-/* -- whole nodes: twins of the last one that did -- */
+/* -- whole nodes: equals of the last one that fitted -- */
 
 /* True if vertices below r differ only in type and number. */
 static bool is_plain (const struct walker *k, uint16_t r)
@@ -575,7 +575,7 @@ void walk_collect (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
     k->asked = asked;
 }
 
-/* -- the whole -- */
+/* -- top level -- */
 
 int walk_bind (struct walker *k)
 {

@@ -87,7 +87,7 @@ void walk_ways_back (struct walker *k, uint32_t n)
         way_of (k, k->ways[--k->nways])->parent = GRAPH_NONE;
 }
 
-/* -- what was chosen keeps its way -- */
+/* -- recording the way of a selection -- */
 
 /* If v is behind number n of the list, swaps it with that; returns the next n. */
 static uint32_t put_at (struct walker *k, uint32_t v, uint32_t n)

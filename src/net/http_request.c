@@ -284,7 +284,7 @@ enum MHD_Result http_request_access (void *cls, struct MHD_Connection *mhd,
     return wait ? suspend (req) : MHD_YES;
 }
 
-/* -- what the handler asks -- */
+/* -- queries of the handler -- */
 
 const char *http_request_method (const struct http_request *req)
 {

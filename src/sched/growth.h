@@ -1,6 +1,6 @@
 /* growth.h - nodes that the machine does not have and that would let waiting jobs start
  *
- *     struct growth *x = growth_create (machine, policy, kinds, nkinds, true);
+ *     struct growth *x = growth_create (machine, matcher, policy, kinds, nkinds, true, now);
  *     growth_run (x, id, r);                            // for each job that runs
  *     while (the next job in the queue's order)
  *         n = growth_plan (x, &job, now, needs);        // missing nodes that can be made

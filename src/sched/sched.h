@@ -5,7 +5,7 @@
  *     sched_enqueue (s, &entry);                              // job reached SCHED
  *     while ((rc = sched_next (s, now, 100, &d)) == 1) ...    // each is already booked
  *     // -EAGAIN: there is more to do, call again; 0: no other job starts now
- *     sched_reason (s, id, now, &reason);
+ *     sched_reason (s, id, &reason);
  *
  * Jobs are ordered by priority, larger first; between equal priorities by turn, smaller
  * first (the job id, as a rule). The first jobs that do not fit now get reservations, as

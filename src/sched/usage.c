@@ -137,7 +137,7 @@ void usage_set_half_life (struct usage *u, double half_life, double now)
     u->half_life = half_life;
 }
 
-/* -- what happens -- */
+/* -- updates -- */
 
 int usage_name (struct usage *u, uint32_t uid, const char *name)
 {

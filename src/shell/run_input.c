@@ -47,7 +47,7 @@ static void put (struct run_input *in, const void *data, size_t len)
     in->events.put (in->ctx, data, len);
 }
 
-/* -- one for all who read -- */
+/* -- one source for all readers -- */
 
 /* Whether epoll can wait for the descriptor. A file, /dev/null or a closed descriptor
  * always has bytes, an end or an error to read. */

@@ -348,7 +348,7 @@ static int set_environment (struct step_spec *s, const char *list, struct error 
     return rc == 0 ? export_least (s, err) : rc;
 }
 
-/* -- the whole -- */
+/* -- top level -- */
 
 static int set_cwd (struct step_spec *s, struct error *err)
 {

@@ -353,7 +353,7 @@ static int find_clock (struct journal *j, struct error *err)
     return rc;
 }
 
-/* -- what lies outside of the data base -- */
+/* -- state outside of the data base -- */
 
 static char *beside (const struct journal *j, const char *suffix)
 {

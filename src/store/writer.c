@@ -477,7 +477,7 @@ static void maybe_checkpoint (struct journal *j)
     j->wal_pages = 0;
 }
 
-/* -- free pages, of what was pruned -- */
+/* -- free pages after pruning -- */
 
 #define VACUUM_PAGES 32 /* in each piece: a few milliseconds */
 

@@ -484,7 +484,7 @@ static void on_listed (void *arg)
     }
 }
 
-/* -- what comes due -- */
+/* -- timers -- */
 
 /* Handles the deletion of the Job, also one while no broker watched. */
 static void look_if_gone (struct adoptee *a)

@@ -16,7 +16,7 @@
 #include "common/json.h"
 #include "exec/kube/podspec.h"
 
-/* -- whose it is -- */
+/* -- the owner of a pod -- */
 
 /* The key comes from the pod's controller, or from the label of a plain pod. */
 static bool key_of (const json_t *meta, char key[ADOPT_KEY_MAX])
@@ -202,7 +202,7 @@ void adopt_begin_pods (struct adoptee *a)
     }
 }
 
-/* -- what it uses -- */
+/* -- resources of a pod -- */
 
 static const struct rset_rank *rank_on (const struct rset *r, const char *node)
 {
@@ -255,7 +255,7 @@ void adopt_recount (struct adoptee *a)
     }
 }
 
-/* -- what they do -- */
+/* -- progress of the pods -- */
 
 static void count_pod (const struct adoptee *a, const struct adoptpod *ap,
                        struct adopt_count *n)

@@ -22,7 +22,7 @@
 #define COLLECTOR_WAIT 10.0
 #define HANG_AFTER 15.0
 
-/* -- what the broker is told -- */
+/* -- reports to the broker -- */
 
 void adopt_enter (struct adoptee *a, enum adopt_phase phase)
 {

@@ -36,7 +36,7 @@ static bool has_some (const json_t *o, const char *key)
            || (json_is_string (v) && *json_string_value (v));
 }
 
-/* -- what cannot be planned -- */
+/* -- objects that cannot be planned -- */
 
 static int check_affinity (const json_t *affinity, struct error *err)
 {

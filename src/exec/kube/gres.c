@@ -129,7 +129,7 @@ int kube_gres_beyond (const struct gres_list *pod, const struct gres_list *given
     return rc < 0 ? rc : gres_add (ret, given, -1);
 }
 
-/* -- what pods ask for -- */
+/* -- requests of pods -- */
 
 int kube_gres_raise (json_t *amounts, const char *name, int64_t count)
 {

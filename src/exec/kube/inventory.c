@@ -266,7 +266,7 @@ static void on_nodes_listed (void *arg)
     exec_soon (x);
 }
 
-/* -- what is asked -- */
+/* -- queries -- */
 
 static struct exec_amounts amounts_of (struct podsize s)
 {

@@ -22,7 +22,7 @@
 #define SPOOL_MAX ((uint64_t)256 << 20)
 #define PENDING_MAX ((size_t)9 << 20)
 
-/* -- what a job is told -- */
+/* -- reports to the broker -- */
 
 void job_set_finish (struct kjob *k, int status, const char *reason, const char *fmt, ...)
 {

@@ -95,7 +95,7 @@ enum lease_view lease_judge (const json_t *lease, const char *state, double unch
     return unchanged > (double)MIN (duration, DURATION_MAX) ? LEASE_EXPIRED : LEASE_TAKEN;
 }
 
-/* -- what we write -- */
+/* -- writes -- */
 
 static void micro_time (char ret[40])
 {

@@ -85,7 +85,7 @@ static void made (struct kneed *n)
               n->count, n->group->name);
 }
 
-/* -- what is made -- */
+/* -- objects to create -- */
 
 static void on_marked (const struct kube_result *res, void *arg)
 {

@@ -201,7 +201,7 @@ json_t *need_unschedulable (double now)
                       "no node is free for the job that this pod stands for");
 }
 
-/* -- what is answered -- */
+/* -- answers -- */
 
 static const json_t *condition (const json_t *request, const char *type)
 {

@@ -78,7 +78,7 @@ void needs_retry_later (struct kneed *n, const char *what, const char *why)
                  n->group->name, n->text);
 }
 
-/* -- what is wanted -- */
+/* -- the nodes wanted -- */
 
 /* Existing objects of an earlier broker are adopted: they are the same attempt. */
 static unsigned next_attempt (const struct exec *x, const struct kneed *n)
@@ -207,7 +207,7 @@ void needs_tick (struct exec *x)
         needs_look (x);
 }
 
-/* -- what is asked -- */
+/* -- requests -- */
 
 bool needs_settled (const struct exec *x, uint64_t job)
 {

@@ -44,7 +44,7 @@ void needs_heed (struct kneed *n, const struct seen *s)
         n->failures = 0;
 }
 
-/* -- what is there -- */
+/* -- objects that exist -- */
 
 static bool is_wanted (const struct exec *x, const struct seen *s)
 {

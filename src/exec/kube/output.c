@@ -180,7 +180,7 @@ static int open_key (struct output *o, struct error *err)
     return rc == -ENOENT ? make_key (o, err) : rc;
 }
 
-/* -- what was delivered -- */
+/* -- delivered output -- */
 
 /* 1: there is a checkpoint; 0: there is none. Returns the sizes of output files and of
  * staged files (NULL: none). */

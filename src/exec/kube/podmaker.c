@@ -28,7 +28,7 @@ static enum wanted wanted_by (const struct kube_config *cfg)
     return strcmp (cfg->pods, "broker") == 0 ? WANT_BROKER : WANT_CONTROLLER;
 }
 
-/* -- what the broker may do -- */
+/* -- rights of the broker -- */
 
 static void on_rights (const char *missing, void *arg)
 {
@@ -92,7 +92,7 @@ void podmaker_cancel (struct exec *x)
     }
 }
 
-/* -- what the job needs -- */
+/* -- needs of the job -- */
 
 /* Whether kube-scheduler may have to bind claims before the pod can be bound. */
 static bool has_claims (const json_t *mounts)
@@ -147,7 +147,7 @@ const struct podmaker *podmaker_choose (struct kjob *k)
     return NULL;
 }
 
-/* -- what the server made of it -- */
+/* -- the result on the server -- */
 
 /* The operator's Job has the name of its MiniCluster. */
 static bool is_of_minicluster (const json_t *object)

@@ -18,7 +18,7 @@
 #include "common/log.h"
 #include "common/parse.h"
 
-/* -- what it uses -- */
+/* -- resources of a pod -- */
 
 /* Adds the pod to the count, or subtracts it. */
 static void pod_add (struct exec *x, struct kpod *p, bool counted)
@@ -84,7 +84,7 @@ static void pod_uncount (struct exec *x, struct kpod *p)
         pod_add (x, p, false);
 }
 
-/* -- whose it is -- */
+/* -- the owner of a pod -- */
 
 static void pod_to_job (struct kpod *p, struct kjob *k)
 {

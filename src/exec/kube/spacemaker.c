@@ -165,7 +165,7 @@ void space_tick (struct exec *x)
     }
 }
 
-/* -- what comes with it -- */
+/* -- further objects of the namespace -- */
 
 static void on_object (const struct kube_result *res, void *arg)
 {

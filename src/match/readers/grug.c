@@ -72,7 +72,7 @@ static uint32_t class_of (const struct making *m, uint32_t vertex)
     return grug_plan_class (m->p, vertex);
 }
 
-/* -- classes: what leads where -- */
+/* -- classes: which type is below which -- */
 
 /* Calls fn with the classes of the step's sources and targets, place by place; once for a
  * step without lists, which has one class of each. */

@@ -27,7 +27,7 @@ struct walk {
     struct error *err;
 };
 
-/* -- what a number says -- */
+/* -- numbers -- */
 
 uint32_t grug_plan_class (const struct grug_plan *p, uint32_t v)
 {

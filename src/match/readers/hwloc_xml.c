@@ -10,7 +10,7 @@
 
 #include "common/parse.h"
 
-/* -- what hwloc knows -- */
+/* -- types and attributes of hwloc -- */
 
 enum kind { KIND_ROOT, KIND_NORMAL, KIND_PU, KIND_MEMORY, KIND_IO, KIND_MISC };
 
@@ -271,7 +271,7 @@ static int sets_read (struct cleaning *c, struct object *o)
     return rc;
 }
 
-/* -- what libhwloc takes for granted -- */
+/* -- assumptions of libhwloc -- */
 
 /* Sets come in pairs: what is usable and what is complete. */
 static int check_pairs (struct cleaning *c, const struct object *o)

@@ -204,7 +204,7 @@ static int hosts_parse (struct rv1_document *d, json_t *list, struct error *err)
     return 0;
 }
 
-/* -- the whole -- */
+/* -- top level -- */
 
 /* "scheduling" belongs to the program that wrote it; only a graph by Fluxion or without a
  * writer is readable here.

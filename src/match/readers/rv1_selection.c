@@ -242,7 +242,7 @@ static int select_rank (struct pickup *p, const struct rv1_document *d)
     return rc < 0 ? rc : pick_rank (p, v, first);
 }
 
-/* -- the whole -- */
+/* -- top level -- */
 
 /* kind_of has room for all types of the graph, and is all -1 before and after. */
 static void kinds_enter (struct pickup *p, bool on)

@@ -542,7 +542,7 @@ static void collect (struct ref_run *r, int v, int q, struct ref_list *l, bool e
     r->asked = asked;
 }
 
-/* -- the whole -- */
+/* -- top level -- */
 
 static int by_vertex (const void *a, const void *b)
 {

@@ -130,7 +130,7 @@ static void put_edge (struct dump *d, const struct graph_edge *e)
     fputs ("    </edge>\n", d->out);
 }
 
-/* -- the whole -- */
+/* -- top level -- */
 
 /* Depth is bounded by GRAPH_DEPTH_MAX. */
 static int put_nodes (struct dump *d, uint32_t v)

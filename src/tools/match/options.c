@@ -253,7 +253,7 @@ static int apply (struct options *o, const struct option_match *m, struct error 
     }
 }
 
-/* -- the whole -- */
+/* -- top level -- */
 
 static int usage (const char *fmt, ...) PRINTF_LIKE (1, 2);
 static int usage (const char *fmt, ...)

@@ -2,8 +2,8 @@
  *
  *     struct session s;
  *     rc = session_open (&s, &options, &err);      // loads the graph
- *     command_run (&s, "match allocate job.yaml");
- *     session_close (&s);
+ *     command_run (&s, line, strlen (line));       // "match allocate job.yaml"
+ *     session_close (&s, &err);
  *
  * The session's clock stands at 0, as no job really runs. A graph lasts for a hundred
  * years unless its text (R) gives its end; no booking goes past the end.

@@ -117,7 +117,7 @@ static int finish (struct outputs *out, struct report *r, struct error *err)
     return rc == 0 ? print_report (r, err) : rc;
 }
 
-/* -- the whole -- */
+/* -- top level -- */
 
 static int run (const struct options *o, struct cluster *c, struct trace *t,
                 struct error *err)

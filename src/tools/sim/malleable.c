@@ -21,7 +21,7 @@ struct round {
     size_t n;
 };
 
-/* -- what a job has done -- */
+/* -- progress of a job -- */
 
 static double rate (const struct sim *s, const struct job *j)
 {
@@ -87,7 +87,7 @@ static int change (struct sim *s, struct job *j, struct rset *r)
     return events_add (&s->ends, j->end, j->id);
 }
 
-/* -- who can change -- */
+/* -- jobs that can change size -- */
 
 static bool gives_before (const struct job *a, const struct job *b)
 {

@@ -173,7 +173,7 @@ static int open_file (struct trace *t, const char *name, const struct trace_opti
     return rc;
 }
 
-/* -- the whole -- */
+/* -- top level -- */
 
 static int open_builtin (struct trace *t, const char *name,
                          const struct trace_options *opt, struct error *err)

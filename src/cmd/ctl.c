@@ -190,8 +190,8 @@ static int set_urgency (struct holding *h, const char *id)
     return rc == CMD_INTERRUPTED;
 }
 
-/* Of a range, only waiting jobs; a single job in any state, so that the user sees the
- * error. */
+/* Takes the waiting jobs of a range, and a single job in any state, so that the user sees
+ * the error. */
 static int hold_range (const struct id_range *range, void *arg)
 {
     struct holding *h = arg;

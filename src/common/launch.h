@@ -54,7 +54,7 @@ enum launch_on_full { LAUNCH_FULL_WAIT, LAUNCH_FULL_DROP, LAUNCH_FULL_END };
 
 struct launch {
     uint64_t job_id; /* 1 <= id < 2^63 */
-    /* Of a task of an array: the array's id (else 0), the task's number; and the count,
+    /* For a task of an array: the array's id (else 0), the task's number, and the count,
      * smallest number, greatest number and step of all tasks of the array. */
     uint64_t array_job;
     uint32_t array_task, array_count, array_min, array_max, array_step;
@@ -73,7 +73,7 @@ struct launch {
     struct launch_node *nodes; /* index = rank */
     size_t nnodes;
     size_t nodes_room; /* elements of nodes, see launch_make_room(); 0: nnodes */
-    /* Of a malleable job: the most nodes it can have (else 0), and the signal that
+    /* For a malleable job: the most nodes it can have (else 0), and the signal that
      * announces a resize. */
     uint32_t max_nodes, resize_signal;
     char *nodes_requested;       /* as in the request: "4", "4-16"; NULL: none */

@@ -40,8 +40,8 @@ int output_open (struct output *o, struct error *err);
 int output_write (struct output *o, const void *data, size_t len, struct error *err);
 int output_checkpoint (struct output *o, struct error *err);
 
-/* What output_open() found, and the progress; the loop's thread may ask while no worker
- * is at work. */
+/* The state that output_open() found, and the progress. The loop's thread may call these
+ * functions while no worker is at work. */
 uint64_t output_offset (const struct output *o);      /* bytes in the spool */
 uint64_t output_safe_offset (const struct output *o); /* the durable part of it */
 bool output_was_ready (const struct output *o);       /* the spool has the READY frame */

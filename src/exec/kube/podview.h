@@ -25,7 +25,7 @@ enum pod_trouble {
     POD_FATAL,   /* no attempt can succeed */
 };
 
-/* Who is to blame for a failure. */
+/* The cause of a failure. */
 enum pod_blame {
     POD_BLAME_NODE,   /* the node, as far as one can see */
     POD_BLAME_CHANCE, /* nobody, but the node should be avoided for a while */

@@ -229,7 +229,7 @@ static int add_picks (const struct choice *c, struct selection *s)
     return rc;
 }
 
-/* What is below an exclusive vertex is booked with it, except its further children.
+/* Books the vertices below an exclusive vertex with it, except its further children.
  * Parents come first. */
 static void claim_once (struct selection *s, const struct graph *g)
 {

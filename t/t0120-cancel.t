@@ -46,7 +46,7 @@ test_expect_success 'by name, queue and state; a job must fit all that is asked'
     run=$(submit -J one -- sleep 1000) && wait_job_state $run RUNNING &&
     fluxq-cancel --name one --state PENDING && wait_job_state $one CANCELLED &&
     test "$(job_state $two)" = PENDING && test "$(job_state $run)" = RUNNING &&
-    fluxq-cancel -q nosuchqueue -t RUNNING 2>err && grep "nothing to cancel" err &&
+    test_expect_code 1 fluxq-cancel -q nosuchqueue -t RUNNING 2>err && grep "no queue" err &&
     test "$(job_state $run)" = RUNNING &&
     fluxq-cancel -q batch -t running && wait_job_state $run CANCELLED &&
     fluxq-cancel --me && wait_job_state $two CANCELLED
@@ -54,7 +54,9 @@ test_expect_success 'by name, queue and state; a job must fit all that is asked'
 
 test_expect_success 'with a filter that nothing fits: no failure, and it says so' '
     fluxq-cancel --name nosuchname 2>err && grep "nothing to cancel" err &&
-    fluxq-cancel --user nosuchuser 2>err && grep "nothing to cancel" err
+    test_expect_code 1 fluxq-cancel --user me,nosuchuser 2>err && grep "no user .nosuchuser" err &&
+    test_expect_code 1 fluxq-cancel --queue nosuchqueue 2>err && grep "no queue .nosuchqueue" err &&
+    fluxq-cancel --user daemon 2>err && grep "nothing to cancel" err
 '
 
 test_expect_success 'what could not be cancelled is named with the reason, the rest is done' '

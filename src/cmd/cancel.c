@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cmd/command.h"
+#include "cmd/named.h"
 #include "cmd/print.h"
 #include "common/parse.h"
 
@@ -179,6 +180,17 @@ static int send_steps (struct cmd *c, const struct cancel *x)
     return status;
 }
 
+static int check_names (struct cmd *c, const struct cancel *x)
+{
+    int status =
+        named_users_check (c, json_string_value (json_object_get (x->request, "user")));
+
+    return status == CMD_OK
+               ? named_queues_check (
+                   c, json_string_value (json_object_get (x->request, "queue")))
+               : status;
+}
+
 static int run (struct cmd *c)
 {
     struct cancel x = { .request = json_object () };
@@ -186,7 +198,9 @@ static int run (struct cmd *c)
 
     strbuf_init (&x.ids, 128 * 1024);
     status = read_options (c, &x);
-    if (!c->ended && (x.ids.len > 0 || x.filtered))
+    if (!c->ended)
+        status = check_names (c, &x);
+    if (!c->ended && status == CMD_OK && (x.ids.len > 0 || x.filtered))
         status = send_request (c, &x, json_incref (x.request));
     if (!c->ended && x.nsteps > 0) {
         int rc = send_steps (c, &x);

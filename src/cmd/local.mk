@@ -11,6 +11,7 @@ src_cmd_libcmd_a_SOURCES = \
 	src/cmd/follow.c \
 	src/cmd/info_topology.c \
 	src/cmd/listing.c \
+	src/cmd/named.c \
 	src/cmd/nodegroup.c \
 	src/cmd/print.c \
 	src/cmd/send.c \

@@ -1,12 +1,12 @@
 /* queue.c - fluxq-queue: lists jobs, and the reasons why they wait
  */
 #include <errno.h>
-#include <pwd.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
 #include "cmd/command.h"
 #include "cmd/listing.h"
+#include "cmd/named.h"
 #include "cmd/watch.h"
 #include "common/io.h"
 #include "common/json.h"
@@ -260,69 +260,6 @@ static int watch (struct cmd *c, const struct queue *q)
     return status;
 }
 
-/* -- names that were meant otherwise -- */
-
-/* Whether the broker has a job of the user or queue, ended ones included. */
-static bool has_jobs (struct cmd *c, const char *parameter, const char *name)
-{
-    autostrbuf struct strbuf target;
-    json_t *answer;
-
-    strbuf_init (&target, 4096);
-    strbuf_adds (&target, "/v1/jobs?state=all&limit=1");
-    target_add (&target, parameter, name);
-    if (cmd_get (c, target.buf, &answer) != CMD_OK)
-        return true; /* the reason was printed */
-    bool some = json_array_size (json_object_get (answer, "jobs")) > 0;
-    json_decref (answer);
-    return some;
-}
-
-/* A user without an account on this machine may have one on the broker's machine. */
-static int check_users (struct cmd *c, const char *names)
-{
-    autofree char *copy = names ? strdup (names) : NULL;
-    char *next = copy, *name;
-
-    while (c->status == CMD_OK && (name = strsep (&next, ",")) != NULL) {
-        bool number = *name && name[strspn (name, "0123456789")] == '\0';
-        if (*name && !number && strcmp (name, "me") != 0 && !getpwnam (name)
-            && !has_jobs (c, "user", name))
-            cmd_fail (c, "there is no user '%s'", name);
-    }
-    return c->status;
-}
-
-static bool has_queue (const json_t *answer, const char *name)
-{
-    const json_t *queues = json_object_get (answer, "queues");
-
-    for (size_t i = 0; i < json_array_size (queues); i++) {
-        if (!strcmp (json_text (json_array_get (queues, i), "name"), name))
-            return true;
-    }
-    return false;
-}
-
-/* Jobs may have been in a queue that is no longer configured. */
-static int check_queues (struct cmd *c, const char *names)
-{
-    autofree char *copy = names ? strdup (names) : NULL;
-    char *next = copy, *name;
-    json_t *answer;
-
-    if (!names)
-        return CMD_OK;
-    if (cmd_get (c, "/v1/queues", &answer) != CMD_OK)
-        return c->status;
-    while (c->status == CMD_OK && (name = strsep (&next, ",")) != NULL) {
-        if (*name && !has_queue (answer, name) && !has_jobs (c, "queue", name))
-            cmd_fail (c, "there is no queue '%s'", name);
-    }
-    json_decref (answer);
-    return c->status;
-}
-
 static int run (struct cmd *c)
 {
     struct queue q = { .headings = true };
@@ -334,8 +271,8 @@ static int run (struct cmd *c)
     status = read_options (c, &q);
     if (status == CMD_OK && !c->ended) {
         build_target (&q);
-        if ((status = check_users (c, q.user)) == CMD_OK
-            && (status = check_queues (c, q.queue)) == CMD_OK)
+        if ((status = named_users_check (c, q.user)) == CMD_OK
+            && (status = named_queues_check (c, q.queue)) == CMD_OK)
             status = q.json    ? show_json (c, &q)
                      : q.watch ? watch (c, &q)
                                : show (c, &q, &rows);

@@ -283,6 +283,15 @@ static void linger (struct relay *r)
     uv_timer_start (&r->linger, on_linger, LINGER_MS, 0);
 }
 
+/* The client has closed its socket. Messages that it sent before still count, such as
+ * the end of an allocation, and must reach the agents before the report. */
+static void client_closed (struct relay *r)
+{
+    if (r->state == RELAY_OPEN && !r->up.ended)
+        carry (r, &r->up, take_client, give_agent);
+    client_is_gone (r);
+}
+
 static void pump (struct relay *r)
 {
     enum carried up = ENDED, down;
@@ -300,7 +309,7 @@ static void pump (struct relay *r)
     }
     down = carry (r, &r->down, take_agent, give_client);
     if (down == BROKEN)
-        client_is_gone (r);
+        client_closed (r);
     else if (down == ENDED)
         linger (r);
     else
@@ -322,7 +331,7 @@ static void on_client (uv_poll_t *poll, int status, int events)
     if (r->state == RELAY_LINGERING)
         discard (r);
     else if (status < 0 || (events & UV_DISCONNECT && !r->reading))
-        client_is_gone (r);
+        client_closed (r);
     else
         pump (r);
 }

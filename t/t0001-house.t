@@ -95,6 +95,20 @@ test_expect_success 'a folder may not include one below it in the law' '
     refused src/job/test/planted.c "#include \"store/store.h\"" "include store"
 '
 
+test_expect_success 'a room may include of its folder only what the law names, and is named itself' '
+    cp copy/contrib/include-law kept-law && test_when_finished "cp kept-law copy/contrib/include-law" &&
+    printf "%s\n" "folder house: common" "room house/." "room house/attic: cellar ." "room house/cellar: ." \
+        >>copy/contrib/include-law &&
+    plant src/house/attic/planted.c "#include \"house/cellar/wine.h\"
+#include \"house/house.h\"" && check_includes &&
+    plant src/house/cellar/test/planted.c "#include \"house/attic/roof.h\"" && check_includes &&
+    refused src/house/cellar/planted.c "#include \"house/attic/roof.h\"" \
+        "include room house/attic .* from room house/cellar" &&
+    refused src/house/planted.c "#include \"house/cellar/wine.h\"" "include room house/cellar" &&
+    plant src/house/shed/planted.c "int shed;" &&
+    test_expect_code 1 check_includes && grep "^src/house/shed/planted.c:1: room house/shed is not in" report
+'
+
 test_expect_success 'an include is written relative to src/' '
     refused src/match/planted.c "#include \"graph.h\"" "include \"graph.h\""
 '
